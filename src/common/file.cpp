@@ -1,0 +1,63 @@
+#include "common/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+#include "common/fd.h"
+
+namespace pingloom {
+
+Result<std::string> readFile(const std::filesystem::path& path, std::size_t largest) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return makeErrnoError(path.string(), "cannot open", errno);
+  std::string content;
+  std::array<char, 65536> chunk;
+  for (;;) {
+    const ssize_t got = ::read(file.get(), chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return makeErrnoError(path.string(), "cannot read", errno);
+    if (got == 0) return content;
+    content.append(chunk.data(), static_cast<std::size_t>(got));
+    if (content.size() > largest) {
+      return makeError(path.string(), "larger than " + std::to_string(largest) + " bytes");
+    }
+  }
+}
+
+Status writeFileAtomic(const std::filesystem::path& path, std::string_view content) {
+  const std::filesystem::path temporary = path.string() + ".tmp";
+  UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640));
+  if (!file.valid()) return makeErrnoError(temporary.string(), "cannot create", errno);
+  while (!content.empty()) {
+    const ssize_t wrote = ::write(file.get(), content.data(), content.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) return makeErrnoError(temporary.string(), "cannot write", errno);
+    content.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+  file.reset();
+  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    return makeErrnoError(path.string(), "cannot replace", errno);
+  }
+  return {};
+}
+
+Status makeDirectories(const std::filesystem::path& path) {
+  std::filesystem::path made;
+  for (const auto& part : path) {
+    made /= part;
+    if (::mkdir(made.c_str(), 0750) != 0 && errno != EEXIST && errno != EISDIR) {
+      return makeErrnoError(made.string(), "cannot create directory", errno);
+    }
+  }
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) {
+    return makeError(path.string(), "is not a directory");
+  }
+  return {};
+}
+
+}  // namespace pingloom

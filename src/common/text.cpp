@@ -1,0 +1,71 @@
+#include "common/text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+
+namespace pingloom {
+namespace {
+
+// Optimal string alignment distance: insertions, deletions, substitutions, neighbours swapped.
+std::size_t editDistance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1);
+  std::vector<std::size_t> last(b.size() + 1);
+  std::vector<std::size_t> now(b.size() + 1);
+  std::iota(last.begin(), last.end(), 0U);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    now[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t cost = a[i - 1] == b[j - 1] ? 0 : 1;
+      now[j] = std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + cost});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        now[j] = std::min(now[j], before[j - 2] + 1);
+      }
+    }
+    std::swap(before, last);
+    std::swap(last, now);
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+Result<std::uint64_t> parseUnsigned(std::string_view text, std::uint64_t largest) {
+  std::uint64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size() || value > largest) {
+    return makeError("'" + std::string(text) + "'",
+                     "not a whole number from 0 to " + std::to_string(largest));
+  }
+  return value;
+}
+
+std::string closestWord(std::string_view word, const std::vector<std::string_view>& candidates) {
+  if (word.size() > 64) return "";  // nobody mistypes that much, and the distance is quadratic
+  std::string_view best;
+  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  for (std::string_view candidate : candidates) {
+    const std::size_t distance = editDistance(word, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return std::string(best);
+}
+
+std::string didYouMean(std::string_view word, const std::vector<std::string_view>& candidates) {
+  const std::string best = closestWord(word, candidates);
+  return best.empty() ? "" : " (did you mean '" + best + "'?)";
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+  std::string joined;
+  for (const std::string& part : parts) {
+    if (!joined.empty()) joined += separator;
+    joined += part;
+  }
+  return joined;
+}
+
+}  // namespace pingloom

@@ -1,0 +1,24 @@
+// Small helpers on text that several parsers share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/error.h"
+
+namespace pingloom {
+
+// Digits only, at most `largest`.
+Result<std::uint64_t> parseUnsigned(std::string_view text, std::uint64_t largest);
+
+// The candidate nearest to `word` when it is near enough to be what was meant, otherwise "".
+std::string closestWord(std::string_view word, const std::vector<std::string_view>& candidates);
+
+// " (did you mean 'interval'?)" or "".
+std::string didYouMean(std::string_view word, const std::vector<std::string_view>& candidates);
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator);
+
+}  // namespace pingloom

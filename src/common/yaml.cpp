@@ -1,0 +1,128 @@
+#include "common/yaml.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <set>
+
+#include "common/text.h"
+
+namespace pingloom::yaml {
+
+struct Node::Impl {
+  YAML::Node node;
+  std::shared_ptr<const std::string> file;
+
+  static Node wrap(YAML::Node node, std::shared_ptr<const std::string> file) {
+    return Node(std::make_shared<Impl>(Impl{std::move(node), std::move(file)}));
+  }
+};
+
+namespace {
+
+std::string placeOf(const std::string& file, const YAML::Mark& mark) {
+  if (mark.is_null()) return file;
+  return file + ":" + std::to_string(mark.line + 1) + ":" + std::to_string(mark.column + 1);
+}
+
+}  // namespace
+
+Result<Node> parse(std::string_view text, std::string_view file) {
+  auto name = std::make_shared<const std::string>(file);
+  try {
+    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
+    if (documents.size() > 1) return makeError(*name, "has more than one YAML document");
+    return Node::Impl::wrap(documents.empty() ? YAML::Node() : documents.front(), std::move(name));
+  } catch (const YAML::Exception& failure) {
+    return makeError(placeOf(*name, failure.mark), failure.msg);
+  }
+}
+
+bool Node::isNull() const { return impl_->node.IsNull(); }
+bool Node::isScalar() const { return impl_->node.IsScalar(); }
+bool Node::isSequence() const { return impl_->node.IsSequence(); }
+bool Node::isMap() const { return impl_->node.IsMap(); }
+
+std::string Node::place() const { return placeOf(*impl_->file, impl_->node.Mark()); }
+
+tl::unexpected<Error> Node::error(std::string_view reason) const {
+  return makeError(place(), reason);
+}
+
+Result<std::string> Node::text() const {
+  if (!isScalar()) return error("expected a single value");
+  return impl_->node.Scalar();
+}
+
+Result<Nanos> Node::duration() const {
+  auto scalar = text();
+  if (!scalar) return tl::unexpected(scalar.error());
+  auto parsed = parseDuration(*scalar);
+  if (!parsed) return error(parsed.error().text());
+  return parsed;
+}
+
+Result<std::uint64_t> Node::number(std::uint64_t smallest, std::uint64_t largest) const {
+  auto scalar = text();
+  if (!scalar) return tl::unexpected(scalar.error());
+  auto parsed = parseUnsigned(*scalar, largest);
+  if (!parsed || *parsed < smallest) {
+    return error("'" + *scalar + "' is not a whole number from " + std::to_string(smallest) +
+                 " to " + std::to_string(largest));
+  }
+  return parsed;
+}
+
+Result<bool> Node::boolean() const {
+  auto scalar = text();
+  if (!scalar) return tl::unexpected(scalar.error());
+  if (*scalar == "true") return true;
+  if (*scalar == "false") return false;
+  return error("'" + *scalar + "' is neither true nor false");
+}
+
+std::vector<Node> Node::items() const {
+  std::vector<Node> made;
+  if (!isSequence()) return made;
+  for (const auto& item : impl_->node) made.push_back(Impl::wrap(item, impl_->file));
+  return made;
+}
+
+std::vector<std::pair<Node, Node>> Node::entries() const {
+  std::vector<std::pair<Node, Node>> made;
+  if (!isMap()) return made;
+  for (const auto& entry : impl_->node) {
+    made.emplace_back(Impl::wrap(entry.first, impl_->file), Impl::wrap(entry.second, impl_->file));
+  }
+  return made;
+}
+
+std::optional<Node> Node::find(std::string_view key) const {
+  for (auto& [name, value] : entries()) {
+    if (name.isScalar() && name.impl_->node.Scalar() == key) return value;
+  }
+  return std::nullopt;
+}
+
+Status Node::uniqueKeys() const {
+  if (!isMap()) return error("expected keys with values");
+  std::set<std::string> seen;
+  for (const auto& [key, value] : entries()) {
+    auto name = key.text();
+    if (!name) return tl::unexpected(name.error());
+    if (!seen.insert(*name).second) return key.error("key '" + *name + "' is here twice");
+  }
+  return {};
+}
+
+Status Node::onlyKeys(const std::vector<std::string_view>& known) const {
+  if (auto status = uniqueKeys(); !status) return status;
+  for (const auto& [key, value] : entries()) {
+    const std::string name = *key.text();
+    bool found = false;
+    for (const std::string_view candidate : known) found = found || candidate == name;
+    if (!found) return key.error("unknown key '" + name + "'" + didYouMean(name, known));
+  }
+  return {};
+}
+
+}  // namespace pingloom::yaml

@@ -1,0 +1,15 @@
+// A row as the line of JSON that Redis holds and /api/v1/pairs shows; docs/redis-keys.md explains
+// its fields. Any thread.
+#pragma once
+
+#include <string>
+
+#include "controller/board.h"
+
+namespace pingloom::controller {
+
+// Appends the object to `out`. No allocation beyond `out`'s own.
+void appendRowJson(const plan::ProbeSpec& probe, const SourceRows& source, const Row& row,
+                   PairState state, std::string& out);
+
+}  // namespace pingloom::controller

@@ -1,0 +1,86 @@
+#include "plan/plan.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace pingloom::plan {
+namespace {
+
+class Fnv1a {
+ public:
+  void add(std::string_view bytes) {
+    addNumber(bytes.size());
+    for (const char byte : bytes) addByte(static_cast<std::uint8_t>(byte));
+  }
+  void addNumber(std::uint64_t number) {
+    for (int shift = 0; shift < 64; shift += 8) addByte(static_cast<std::uint8_t>(number >> shift));
+  }
+  std::uint64_t value() const { return state_ == 0 ? 1 : state_; }
+
+ private:
+  void addByte(std::uint8_t byte) { state_ = (state_ ^ byte) * 0x100000001b3ULL; }
+  std::uint64_t state_ = 0xcbf29ce484222325ULL;
+};
+
+bool contains(const AddressList& list, const IpAddress& address) {
+  return std::binary_search(list.begin(), list.end(), address);
+}
+
+}  // namespace
+
+const AddressList& Plan::list(const std::string& name) const {
+  static const AddressList empty;
+  const auto found = lists.find(name);
+  return found == lists.end() ? empty : *found->second;
+}
+
+std::uint64_t hash(const Plan& plan) {
+  Fnv1a sum;
+  for (const ProbeSpec& probe : plan.probes) {
+    sum.add(probe.name);
+    sum.addNumber(static_cast<std::uint64_t>(probe.protocol));
+    sum.add(probe.sources);
+    sum.add(probe.destinations);
+    for (const std::uint64_t number :
+         {std::uint64_t{probe.self}, static_cast<std::uint64_t>(probe.interval),
+          static_cast<std::uint64_t>(probe.timeout), static_cast<std::uint64_t>(probe.window),
+          std::uint64_t{probe.traffic_class}, std::uint64_t{probe.payload},
+          std::uint64_t{probe.port}}) {
+      sum.addNumber(number);
+    }
+  }
+  for (const auto& [name, list] : plan.lists) {
+    sum.add(name);
+    sum.addNumber(list->size());
+    for (const IpAddress& address : *list) sum.add(address.wire());
+  }
+  return sum.value();
+}
+
+std::vector<Assignment> assignmentsOf(const Plan& plan,
+                                      const std::vector<IpAddress>& own_addresses) {
+  std::vector<Assignment> made;
+  for (const ProbeSpec& probe : plan.probes) {
+    const AddressList& sources = plan.list(probe.sources);
+    for (const IpAddress& own : own_addresses) {
+      if (!contains(sources, own)) continue;
+      Assignment assignment{probe, own, plan.list(probe.destinations)};
+      if (!probe.self) std::erase(assignment.destinations, own);
+      // A pair never crosses families: there is no route from one to the other.
+      std::erase_if(assignment.destinations,
+                    [&](const IpAddress& to) { return to.isV4() != own.isV4(); });
+      if (!assignment.destinations.empty()) made.push_back(std::move(assignment));
+    }
+  }
+  return made;
+}
+
+AddressList allAddresses(const Plan& plan) {
+  AddressList all;
+  for (const auto& [name, list] : plan.lists) all.insert(all.end(), list->begin(), list->end());
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+}  // namespace pingloom::plan

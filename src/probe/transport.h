@@ -1,0 +1,64 @@
+// A transport measures with one protocol: it probes the targets it is given, answers other hosts'
+// probes, and closes windows. Each has a thread of its own, which alone touches its state; the
+// functions here may be called from the agent's control thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "common/distribution.h"
+#include "common/error.h"
+#include "common/vocabulary.h"
+#include "plan/plan.h"
+#include "probe/window_clock.h"
+#include "probe/window_queue.h"
+
+namespace pingloom::probe {
+
+// What a transport is to do: replaces what it did before. Pairs that stay keep their open windows
+// and phases.
+struct Work {
+  std::vector<std::shared_ptr<const plan::Assignment>> assignments;  // of its protocol only
+  std::shared_ptr<const plan::AddressList> known_sources;  // sorted; others are rate-limited
+};
+
+// Counters since the start; a copy taken at one moment.
+struct TransportCounters {
+  std::uint64_t pings_sent = 0;
+  std::uint64_t pings_skipped =
+      0;  // not sent because a whole interval was missed, or a limit was reached
+  std::uint64_t pings_answered = 0;  // as responder
+  std::uint64_t stalls = 0;
+  // Packets dropped, by reason; indexes of kDropReasonNames.
+  std::array<std::uint64_t, 10> dropped{};
+  Distribution send_lateness;  // how late pings left, ns; since the last call
+};
+constexpr std::array<std::string_view, 10> kDropReasonNames = {
+    "short",      "magic", "version", "type",         "length",
+    "unknown_id", "nonce", "source",  "rate_limited", "receive_overflow"};
+
+// What all transports of one agent share. Outlives them.
+struct AgentContext {
+  std::vector<IpAddress> listen;  // addresses to bind; empty: all of the host's
+  std::uint16_t port = 0;         // UDP and TCP
+  std::uint32_t incarnation = 0;  // low 32 bits
+  std::uint64_t phase_seed = 0;   // from the host's name: where in the interval it starts
+  const WindowClock* clock = nullptr;
+  WindowQueue* windows = nullptr;
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;  // stops the thread; open windows are dropped
+  virtual Protocol protocol() const = 0;
+  virtual void setWork(Work work) = 0;
+  // Closes what is open as it stands and stops probing (not responding). For an orderly end.
+  virtual void flush() = 0;
+  virtual TransportCounters counters() = 0;
+};
+
+// One line per transport: this is where a new one joins. Binds sockets and starts the threads.
+Result<std::vector<std::unique_ptr<Transport>>> makeTransports(const AgentContext& context);
+
+}  // namespace pingloom::probe

@@ -1,0 +1,51 @@
+// What a pair gathers over one window. Written by its transport's thread, then handed over whole.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/distribution.h"
+#include "common/time.h"
+#include "common/vocabulary.h"
+#include "plan/plan.h"
+
+namespace pingloom::probe {
+
+// sent = received + lost + refused + unreachable once the window is closed; the rest is counted
+// beside.
+struct PairWindow {
+  std::uint32_t sent = 0;
+  std::uint32_t received = 0;
+  std::uint32_t lost = 0;
+  std::uint32_t refused = 0;
+  std::uint32_t unreachable = 0;
+  std::uint32_t ack_lost = 0;
+  std::uint32_t duplicate = 0;
+  std::uint32_t late = 0;
+  std::array<std::uint32_t, kAnomalies> anomalous{};
+  Distribution network;
+  Distribution responder;  // empty where the protocol does not measure it
+  Distribution prober;     // likewise
+  Distribution rtt;
+  // Jitter: the mean difference of consecutive network times.
+  std::uint64_t jitter_sum = 0;
+  std::uint32_t jitter_count = 0;
+  std::uint64_t last_network = 0;  // only meaningful once network.count() > 0
+
+  void addNetwork(Nanos network_ns);  // network and jitter
+  void clear();                       // keeps the memory
+};
+
+// One assignment's pairs over one window, closed: every exchange sent in it has its verdict.
+struct ClosedWindow {
+  std::shared_ptr<const plan::Assignment> assignment;
+  std::uint64_t index = 0;  // window start / window length, by the controller's clock
+  ClockSource clock = ClockSource::kKernel;
+  std::string device;             // "" where there is none to name
+  std::vector<PairWindow> pairs;  // [i] belongs to assignment->destinations[i]
+};
+
+}  // namespace pingloom::probe

@@ -1,0 +1,79 @@
+#include "wire/distribution_codec.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "common/histogram.h"
+
+namespace pingloom::wire {
+namespace {
+
+constexpr std::uint64_t kLargestSample = std::numeric_limits<std::uint32_t>::max();
+
+Result<Distribution> decodeSamples(const SampleSet& set) {
+  if (static_cast<std::size_t>(set.sample_deltas_size()) > Distribution::kExactSamples) {
+    return makeError("sample set", "too many samples");
+  }
+  std::vector<std::uint32_t> samples;
+  samples.reserve(static_cast<std::size_t>(set.sample_deltas_size()));
+  std::uint64_t value = 0;
+  for (const std::uint32_t delta : set.sample_deltas()) {
+    value += delta;
+    if (value > kLargestSample) return makeError("sample set", "sample out of range");
+    samples.push_back(static_cast<std::uint32_t>(value));
+  }
+  return Distribution::fromSamples(std::move(samples));
+}
+
+Result<Distribution> decodeBuckets(const SampleSet& set) {
+  if (set.bucket_deltas_size() != set.bucket_counts_size() || set.sample_deltas_size() != 0) {
+    return makeError("sample set", "buckets and counts do not match");
+  }
+  std::vector<Distribution::Bucket> buckets;
+  std::uint64_t bucket = 0;
+  std::uint64_t count = 0;
+  for (int i = 0; i < set.bucket_deltas_size(); ++i) {
+    if (i > 0 && set.bucket_deltas(i) == 0) return makeError("sample set", "buckets out of order");
+    bucket += set.bucket_deltas(i);
+    count += set.bucket_counts(i);
+    if (bucket >= histogram::kBuckets || set.bucket_counts(i) == 0 || count > kLargestSample) {
+      return makeError("sample set", "bucket out of range");
+    }
+    buckets.emplace_back(static_cast<std::uint16_t>(bucket), set.bucket_counts(i));
+  }
+  if (set.min() > set.max() || set.sum() / count > set.max() || set.sum() / count < set.min()) {
+    return makeError("sample set", "minimum, mean and maximum contradict each other");
+  }
+  return Distribution::fromBuckets(std::move(buckets), set.sum(), set.min(), set.max());
+}
+
+}  // namespace
+
+void encode(const Distribution& distribution, SampleSet& out) {
+  if (distribution.exact()) {
+    std::vector<std::uint32_t> sorted = distribution.samples();
+    std::sort(sorted.begin(), sorted.end());
+    std::uint32_t last = 0;
+    for (const std::uint32_t sample : sorted) {
+      out.add_sample_deltas(sample - last);
+      last = sample;
+    }
+    return;
+  }
+  std::uint32_t last = 0;
+  for (const auto& [bucket, times] : distribution.buckets()) {
+    out.add_bucket_deltas(bucket - last);
+    out.add_bucket_counts(times);
+    last = bucket;
+  }
+  out.set_sum(distribution.sum());
+  out.set_min(distribution.min());
+  out.set_max(distribution.max());
+}
+
+Result<Distribution> decode(const SampleSet& set) {
+  return set.bucket_deltas_size() == 0 ? decodeSamples(set) : decodeBuckets(set);
+}
+
+}  // namespace pingloom::wire

@@ -1,0 +1,84 @@
+#include "wire/probe_packet.h"
+
+#include <endian.h>
+
+#include <cstring>
+
+namespace pingloom::wire {
+namespace {
+
+constexpr std::uint16_t kMagic = 0x504C;
+
+std::uint16_t fixedLength(const ProbeMessage& message) {
+  switch (message.type) {
+    case ProbeType::kPing:
+      return message.length;
+    case ProbeType::kPong:
+      return kPongBytes;
+    case ProbeType::kAck:
+      return kAckBytes;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::size_t write(const ProbeMessage& message, std::span<std::uint8_t> out) {
+  const ProbeHeaderLayout header = {.magic = htobe16(kMagic),
+                                    .version = kProbeVersion,
+                                    .type = static_cast<std::uint8_t>(message.type),
+                                    .flags = message.flags,
+                                    .clock = message.clock,
+                                    .length = htobe16(fixedLength(message)),
+                                    .id = htobe32(message.id),
+                                    .incarnation = htobe32(message.incarnation),
+                                    .nonce = htobe64(message.nonce)};
+  std::memcpy(out.data(), &header, sizeof header);
+  if (message.type == ProbeType::kPing) {
+    const PingLayout ping = {header, htobe32(message.q_key), 0};
+    std::memcpy(out.data(), &ping, sizeof ping);
+    return sizeof ping;
+  }
+  if (message.type == ProbeType::kAck) {
+    const AckLayout ack = {header, htobe64(message.responder_ns)};
+    std::memcpy(out.data(), &ack, sizeof ack);
+    return sizeof ack;
+  }
+  return sizeof header;
+}
+
+ProbeParseError parse(std::span<const std::uint8_t> bytes, ProbeMessage& out) {
+  if (bytes.size() < sizeof(ProbeHeaderLayout)) return ProbeParseError::kShort;
+  ProbeHeaderLayout header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (be16toh(header.magic) != kMagic) return ProbeParseError::kMagic;
+  if (header.version != kProbeVersion) return ProbeParseError::kVersion;
+  if (header.type < 1 || header.type > 3) return ProbeParseError::kType;
+  out.type = static_cast<ProbeType>(header.type);
+  out.flags = header.flags;
+  out.clock = header.clock;
+  out.length = be16toh(header.length);
+  out.id = be32toh(header.id);
+  out.incarnation = be32toh(header.incarnation);
+  out.nonce = be64toh(header.nonce);
+  out.q_key = 0;
+  out.responder_ns = 0;
+  if (out.length != bytes.size()) return ProbeParseError::kLength;
+  if (out.type == ProbeType::kPing) {
+    if (bytes.size() < kPingMinBytes || bytes.size() > kPingMaxBytes)
+      return ProbeParseError::kLength;
+    PingLayout ping;
+    std::memcpy(&ping, bytes.data(), sizeof ping);
+    out.q_key = be32toh(ping.q_key);
+  } else if (out.type == ProbeType::kAck) {
+    if (bytes.size() != kAckBytes) return ProbeParseError::kLength;
+    AckLayout ack;
+    std::memcpy(&ack, bytes.data(), sizeof ack);
+    out.responder_ns = be64toh(ack.responder_ns);
+  } else if (bytes.size() != kPongBytes) {
+    return ProbeParseError::kLength;
+  }
+  return ProbeParseError::kNone;
+}
+
+}  // namespace pingloom::wire

@@ -1,0 +1,79 @@
+#include "wire/probe_packet.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+namespace pingloom::wire {
+namespace {
+
+std::vector<std::uint8_t> bytesOf(const ProbeMessage& message, std::size_t length) {
+  std::vector<std::uint8_t> bytes(std::max<std::size_t>(length, 32));
+  write(message, bytes);
+  bytes.resize(length);
+  return bytes;
+}
+
+// The example of docs/probe-packets.md.
+TEST(ProbePacket, PingHasTheDocumentedBytes) {
+  ProbeMessage ping;
+  ping.type = ProbeType::kPing;
+  ping.clock = 2;
+  ping.length = 64;
+  ping.id = 0x01020304;
+  ping.incarnation = 0xA1B2C3D4;
+  ping.nonce = 0x1122334455667788;
+  const std::vector<std::uint8_t> want = {0x50, 0x4c, 1,    1,    0,    2,    0,    64,
+                                          1,    2,    3,    4,    0xa1, 0xb2, 0xc3, 0xd4,
+                                          0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88};
+  const auto bytes = bytesOf(ping, 64);
+  EXPECT_EQ(std::vector<std::uint8_t>(bytes.begin(), bytes.begin() + 24), want);
+  ProbeMessage back;
+  ASSERT_EQ(parse(bytes, back), ProbeParseError::kNone);
+  EXPECT_EQ(back.id, ping.id);
+  EXPECT_EQ(back.nonce, ping.nonce);
+  EXPECT_EQ(back.incarnation, ping.incarnation);
+}
+
+TEST(ProbePacket, AckCarriesTheResponderTime) {
+  ProbeMessage ack;
+  ack.type = ProbeType::kAck;
+  ack.flags = kFlagStalled;
+  ack.responder_ns = 123'456'789'012;
+  ProbeMessage back;
+  ASSERT_EQ(parse(bytesOf(ack, kAckBytes), back), ProbeParseError::kNone);
+  EXPECT_EQ(back.responder_ns, 123'456'789'012U);
+  EXPECT_TRUE(back.stalled());
+}
+
+TEST(ProbePacket, NeverAnswersMoreThanItWasAsked) {
+  EXPECT_GE(kPingMinBytes, kPongBytes + kAckBytes);
+}
+
+TEST(ProbePacket, RefusesEveryDamage) {
+  ProbeMessage ping;
+  ping.length = 56;
+  const auto good = bytesOf(ping, 56);
+  ProbeMessage out;
+  ASSERT_EQ(parse(good, out), ProbeParseError::kNone);
+  const auto with = [&](std::size_t at, std::uint8_t value) {
+    auto bad = good;
+    bad[at] = value;
+    return parse(bad, out);
+  };
+  EXPECT_EQ(with(0, 0), ProbeParseError::kMagic);
+  EXPECT_EQ(with(2, 9), ProbeParseError::kVersion);
+  EXPECT_EQ(with(3, 0), ProbeParseError::kType);
+  EXPECT_EQ(with(3, 4), ProbeParseError::kType);
+  EXPECT_EQ(with(7, 55), ProbeParseError::kLength);
+  EXPECT_EQ(parse({}, out), ProbeParseError::kShort);
+  for (std::size_t length = 0; length < good.size(); ++length) {
+    EXPECT_NE(parse(std::span(good).first(length), out), ProbeParseError::kNone) << length;
+  }
+  ping.length = 40;  // a PING smaller than its answers
+  EXPECT_EQ(parse(bytesOf(ping, 40), out), ProbeParseError::kLength);
+}
+
+}  // namespace
+}  // namespace pingloom::wire
