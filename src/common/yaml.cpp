@@ -12,8 +12,8 @@ struct Node::Impl {
   YAML::Node node;
   std::shared_ptr<const std::string> file;
 
-  static Node wrap(YAML::Node node, std::shared_ptr<const std::string> file) {
-    return Node(std::make_shared<Impl>(Impl{std::move(node), std::move(file)}));
+  static Node wrap(const YAML::Node& node, std::shared_ptr<const std::string> file) {
+    return Node(std::make_shared<Impl>(Impl{node, std::move(file)}));
   }
 };
 

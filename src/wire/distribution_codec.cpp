@@ -42,7 +42,8 @@ Result<Distribution> decodeBuckets(const SampleSet& set) {
     }
     buckets.emplace_back(static_cast<std::uint16_t>(bucket), set.bucket_counts(i));
   }
-  if (set.min() > set.max() || set.sum() / count > set.max() || set.sum() / count < set.min()) {
+  if (count == 0 || set.min() > set.max() || set.sum() / count > set.max() ||
+      set.sum() / count < set.min()) {
     return makeError("sample set", "minimum, mean and maximum contradict each other");
   }
   return Distribution::fromBuckets(std::move(buckets), set.sum(), set.min(), set.max());

@@ -1,0 +1,191 @@
+#!/usr/bin/env bash
+# A live mesh on this machine: builds pingloom, starts a private Redis, a controller and agents on loopback addresses.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+usage() {
+  cat <<EOF
+Usage: scripts/demo.sh [OPTION]...
+  --hosts N            agents to start, 2 to 64 (default 8)
+  --duration SECONDS   end by itself, print the mesh, exit 1 unless every pair has a fresh result
+  --http ADDR:PORT     dashboard (default 127.0.0.1:8080; port 0 picks a free one)
+  --run-dir DIR        configuration, logs, Redis socket (default: a new directory under /tmp)
+  --protocol LIST      udp, tcp or udp,tcp (default udp,tcp)
+  --pinglist FILE      use this pinglist instead of a generated one
+  --subnet CIDR        loopback /24 the agents live on (default 127.0.1.0/24)
+  -h, --help
+Ctrl-C stops everything that this script started, and nothing else.
+EOF
+}
+
+fail() { echo "demo.sh: $1" >&2; exit "${2:-1}"; }
+
+hosts=8 duration='' http=127.0.0.1:8080 run_dir='' protocols=udp,tcp pinglist='' subnet=127.0.1.0/24
+
+parse_options() {
+  while [ $# -gt 0 ]; do
+    case $1 in
+      -h | --help) usage; exit 0 ;;
+      --hosts | --duration | --http | --run-dir | --protocol | --pinglist | --subnet)
+        [ $# -ge 2 ] || fail "$1 needs a value" 2 ;;
+      *) usage >&2; fail "unknown option '$1'" 2 ;;
+    esac
+    case $1 in
+      --hosts) hosts=$2 ;;
+      --duration) duration=$2 ;;
+      --http) http=$2 ;;
+      --run-dir) run_dir=$2 ;;
+      --protocol) protocols=$2 ;;
+      --pinglist) pinglist=$2 ;;
+      --subnet) subnet=$2 ;;
+    esac
+    shift 2
+  done
+  [[ $hosts =~ ^[0-9]{1,2}$ ]] && ((10#$hosts >= 2 && 10#$hosts <= 64)) || fail "--hosts takes a number from 2 to 64" 2
+  hosts=$((10#$hosts))
+  [[ -z $duration || $duration =~ ^[1-9][0-9]{0,6}$ ]] || fail "--duration takes seconds" 2
+  [[ $http =~ ^.+:[0-9]{1,5}$ ]] || fail "--http takes ADDR:PORT" 2
+  [[ $subnet =~ ^(127\.[0-9]{1,3}\.[0-9]{1,3})\.0/24$ ]] || fail "--subnet takes a loopback /24 such as 127.0.1.0/24" 2
+  network=${BASH_REMATCH[1]}
+  local protocol
+  for protocol in ${protocols//,/ }; do
+    [[ $protocol == udp || $protocol == tcp ]] || fail "--protocol knows udp and tcp, not '$protocol'" 2
+  done
+  [ -n "${protocols//,/}" ] || fail "--protocol names no protocol" 2
+  [ -z "$pinglist" ] || [ -r "$pinglist" ] || fail "cannot read $pinglist"
+}
+
+build() {
+  "$root/scripts/install-packages.sh" run build
+  echo "Building (the first time takes a few minutes) ..."
+  cmake -S "$root" --preset release -DPINGLOOM_TESTS=OFF -DPINGLOOM_BENCH=OFF >"$run_dir/log/configure.log" 2>&1 ||
+    { cat "$run_dir/log/configure.log" >&2; fail "cmake could not configure the build"; }
+  cmake --build "$root/build/release" --target pingloom pingloom-agent pingloom-controller ||
+    fail "the build failed"
+}
+
+# Ten samples to a window, and not more exchanges than two cores carry easily.
+write_pinglist() {
+  local interval=200ms window=2s
+  ((hosts <= 16)) || { interval=500ms window=5s; }
+  ((hosts <= 32)) || { interval=1s window=5s; }
+  {
+    echo "# The demo's pinglist: edit and save it, and the mesh follows within a second."
+    echo "version: 1"
+    echo "defaults: { interval: $interval, timeout: 500ms, window: $window }"
+    echo "hosts:"
+    local i
+    for ((i = 1; i <= hosts; i++)); do
+      printf '  host-%02d: { address: %s.%d, rack: r%d }\n' "$i" "$network" "$i" $(((i + 3) / 4))
+    done
+    echo "probes:"
+    for protocol in ${protocols//,/ }; do
+      printf '  - name: %s\n    protocol: %s\n    mesh: ["%s.[1-%d]"]\n' "$protocol" "$protocol" "$network" "$hosts"
+    done
+  } >"$pinglist"
+}
+
+write_configs() {
+  cat >"$run_dir/controller.yaml" <<EOF
+pinglist: $pinglist
+control: $network.254:20711
+http: $http
+web_root: $root/web
+state_dir: $run_dir/controller
+redis: embedded
+redis_socket: $run_dir/redis.sock
+url_file: $run_dir/url
+EOF
+  local i
+  for ((i = 1; i <= hosts; i++)); do
+    cat >"$run_dir/agent-$i.yaml" <<EOF
+controller: $network.254:20711
+host: $(printf 'host-%02d' "$i")
+addresses: [$network.$i]
+state_dir: $run_dir/agent-$i
+EOF
+  done
+}
+
+children=()
+start() { # NAME COMMAND...: in its own session, so that Ctrl-C reaches it only through stop_all
+  local name=$1
+  shift
+  setsid setpriv --pdeathsig TERM "$@" >"$run_dir/log/$name.log" 2>&1 </dev/null &
+  children+=($!)
+}
+
+stop_all() {
+  trap - INT TERM EXIT
+  [ ${#children[@]} -gt 0 ] || return 0
+  local agents=("${children[@]:1}") pid
+  [ ${#agents[@]} -eq 0 ] || kill "${agents[@]}" 2>/dev/null || true
+  for pid in "${agents[@]}"; do wait "$pid" 2>/dev/null || true; done
+  kill "${children[0]}" 2>/dev/null || true
+  wait "${children[0]}" 2>/dev/null || true
+}
+
+wait_until() { # SECONDS WHAT COMMAND...
+  local limit=$((SECONDS + $1)) what=$2
+  shift 2
+  until "$@"; do
+    kill -0 "${children[0]}" 2>/dev/null || { tail -n 5 "$run_dir/log/controller.log" >&2; fail "the controller ended; its log is $run_dir/log/controller.log"; }
+    ((SECONDS < limit)) || { tail -n 5 "$run_dir/log/controller.log" >&2; fail "$what: not within the time allowed; logs are in $run_dir/log"; }
+    sleep 0.1
+  done
+}
+
+agents_alive() {
+  local pid i=0
+  for pid in "${children[@]:1}"; do
+    i=$((i + 1))
+    kill -0 "$pid" 2>/dev/null || { tail -n 3 "$run_dir/log/agent-$i.log" >&2; fail "agent $i ended; its log is $run_dir/log/agent-$i.log"; }
+  done
+}
+
+main() {
+  parse_options "$@"
+  if [ -z "$run_dir" ]; then run_dir=$(mktemp -d /tmp/pingloom-demo.XXXXXX); fi
+  mkdir -p "$run_dir/log"
+  run_dir=$(cd "$run_dir" && pwd)
+  # A Unix socket's path holds at most 107 bytes.
+  ((${#run_dir} <= 90)) || fail "--run-dir is too long for a Unix socket: $run_dir"
+  rm -f "$run_dir/url"
+  if [ -n "$pinglist" ]; then pinglist=$(realpath "$pinglist"); fi
+  build
+  bin=$root/build/release/bin
+  if [ -z "$pinglist" ]; then pinglist=$run_dir/pinglist.yaml; write_pinglist; fi
+  "$bin/pingloom" check "$pinglist" >"$run_dir/log/check.log" 2>&1 || { cat "$run_dir/log/check.log" >&2; fail "the pinglist is not valid"; }
+  write_configs
+
+  trap 'stop_all; echo "stopped"; exit 130' INT TERM
+  trap stop_all EXIT
+  start controller "$bin/pingloom-controller" --config "$run_dir/controller.yaml"
+  wait_until 20 "the dashboard" test -s "$run_dir/url"
+  local i
+  for ((i = 1; i <= hosts; i++)); do start "agent-$i" "$bin/pingloom-agent" --config "$run_dir/agent-$i.yaml"; done
+  sleep 0.5
+  agents_alive
+
+  cat <<EOF
+
+$hosts agents on $network.1-$hosts are probing each other ($protocols).
+  dashboard   $(cat "$run_dir/url")
+  results     redis-cli -s $run_dir/redis.sock HGETALL pingloom:latest:${protocols%%,*}:$network.1
+  worst pairs $bin/pingloom top --url $(cat "$run_dir/url")
+  pinglist    $pinglist   (an edit shows within a second)
+  logs        $run_dir/log
+  stop        Ctrl-C
+EOF
+  if [ -z "$duration" ]; then
+    wait "${children[0]}" || fail "the controller ended; its log is $run_dir/log/controller.log"
+    return
+  fi
+  echo "Measuring for $duration s ..."
+  # In the background, so that a signal is acted on at once.
+  sleep "$duration" & wait $!
+  "$bin/pingloom" mesh --check --url "$(cat "$run_dir/url")"
+}
+
+main "$@"

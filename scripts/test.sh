@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Builds and runs the tests; ends with ctest's own summary.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+usage() {
+  cat <<EOF
+Usage: scripts/test.sh [--quick | --full]
+  (none)    release build and ASan+UBSan build: unit, integration and browser tests, formatting, clang-tidy
+  --quick   release build only: unit tests and formatting
+  --full    adds the TSan build, the soaks and the long fuzzing
+EOF
+}
+
+mode=normal
+case ${1:-} in
+  "") ;;
+  --quick) mode=quick ;;
+  --full) mode=full ;;
+  -h | --help) usage; exit 0 ;;
+  *) echo "test.sh: unknown option '$1'" >&2; usage >&2; exit 2 ;;
+esac
+[ $# -le 1 ] || { usage >&2; exit 2; }
+
+say() { printf '\n==> [%4ds] %s\n' "$SECONDS" "$*"; }
+
+say "packages"
+scripts/install-packages.sh run build web test
+
+presets=(release)
+[ "$mode" = quick ] || presets+=(asan)
+[ "$mode" != full ] || presets+=(tsan)
+for preset in "${presets[@]}"; do
+  say "building $preset"
+  cmake --preset "$preset" -DPINGLOOM_TESTS=ON >"/tmp/pingloom-configure.$$" || { cat "/tmp/pingloom-configure.$$"; exit 1; }
+  rm -f "/tmp/pingloom-configure.$$"
+  cmake --build --preset "$preset"
+done
+
+# One ctest run over all builds, so that there is one summary.
+mkdir -p build/all
+: >build/all/CTestTestfile.cmake
+for preset in "${presets[@]}"; do
+  echo "subdirs(\"$PWD/build/$preset\")" >>build/all/CTestTestfile.cmake
+done
+
+say "testing ${presets[*]}"
+labels=()
+[ "$mode" != quick ] || labels=(-LE 'integration|web|tidy|soak')
+[ "$mode" != normal ] || labels=(-LE 'soak')
+exec ctest --test-dir build/all --output-on-failure --no-tests=error -j "$(nproc)" "${labels[@]}"
