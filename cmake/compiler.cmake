@@ -15,3 +15,7 @@ elseif(PINGLOOM_SANITIZE STREQUAL "thread")
 elseif(PINGLOOM_SANITIZE)
   message(FATAL_ERROR "PINGLOOM_SANITIZE is '${PINGLOOM_SANITIZE}': use address or thread, or leave it empty")
 endif()
+if(PINGLOOM_FUZZ)
+  # Coverage in the libraries too, so that the fuzzer sees their branches.
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()

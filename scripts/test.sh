@@ -29,10 +29,12 @@ scripts/install-packages.sh run build web test
 
 presets=(release)
 [ "$mode" = quick ] || presets+=(asan)
-[ "$mode" != full ] || presets+=(tsan)
+[ "$mode" != full ] || presets+=(tsan fuzz)
 for preset in "${presets[@]}"; do
   say "building $preset"
-  cmake --preset "$preset" -DPINGLOOM_TESTS=ON >"/tmp/pingloom-configure.$$" || { cat "/tmp/pingloom-configure.$$"; exit 1; }
+  tests=ON
+  [ "$preset" != fuzz ] || tests=OFF
+  cmake --preset "$preset" -DPINGLOOM_TESTS=$tests >"/tmp/pingloom-configure.$$" || { cat "/tmp/pingloom-configure.$$"; exit 1; }
   rm -f "/tmp/pingloom-configure.$$"
   cmake --build --preset "$preset"
 done
