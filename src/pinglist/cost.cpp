@@ -1,0 +1,133 @@
+#include "pinglist/cost.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace pingloom::pinglist {
+namespace {
+
+constexpr double kSecondsPerDay = 86'400;
+
+double perSecond(Nanos period) {
+  return static_cast<double>(kSecond) / static_cast<double>(period);
+}
+
+// Sums the rates by host; a host is known by the first of its addresses.
+class HostRates {
+ public:
+  explicit HostRates(const std::vector<Host>& hosts) {
+    for (const Host& host : hosts) {
+      if (host.addresses.size() < 2) continue;
+      for (const auto& [label, address] : host.addresses) {
+        first_[address] = host.addresses.front().second;
+      }
+      names_[host.addresses.front().second] = host.name;
+    }
+  }
+
+  void add(const IpAddress& address, double pings_per_second) {
+    const auto found = first_.find(address);
+    rates_[found == first_.end() ? address : found->second] += pings_per_second;
+  }
+
+  void writeTo(Cost& cost, const Pinglist& pinglist) const {
+    cost.hosts = rates_.size();
+    const IpAddress* busiest = nullptr;
+    for (const auto& [address, rate] : rates_) {
+      cost.pings_per_second += rate;
+      // Of equally busy ones the lowest address, so that the same file names the same host.
+      const bool busier = busiest == nullptr
+                              ? rate > 0
+                              : rate > cost.busiest_pings_per_second ||
+                                    (rate == cost.busiest_pings_per_second && address < *busiest);
+      if (!busier) continue;
+      busiest = &address;
+      cost.busiest_pings_per_second = rate;
+    }
+    if (busiest == nullptr) return;
+    const auto name = names_.find(*busiest);
+    cost.busiest_host = name == names_.end() ? pinglist.nameOf(*busiest) : name->second;
+  }
+
+ private:
+  std::unordered_map<IpAddress, IpAddress, IpAddressHash> first_;    // of hosts with several
+  std::unordered_map<IpAddress, std::string, IpAddressHash> names_;  // of hosts with several
+  std::unordered_map<IpAddress, double, IpAddressHash> rates_;
+};
+
+void addProbe(const plan::Plan& plan, const plan::ProbeSpec& probe, HostRates& rates, Cost& cost) {
+  const plan::AddressList& sources = plan.list(probe.sources);
+  const plan::AddressList& destinations = plan.list(probe.destinations);
+  const bool probed = isProbed(probe.protocol);
+  // IPv4 sorts before IPv6.
+  const auto v4 = static_cast<std::uint64_t>(
+      std::partition_point(destinations.begin(), destinations.end(),
+                           [](const IpAddress& address) { return address.isV4(); }) -
+      destinations.begin());
+  const bool mesh = probe.sources == probe.destinations;
+  std::uint64_t pairs = 0;
+  for (const IpAddress& source : sources) {
+    std::uint64_t targets = source.isV4() ? v4 : destinations.size() - v4;
+    if (!probe.self &&
+        (mesh || std::binary_search(destinations.begin(), destinations.end(), source))) {
+      --targets;
+    }
+    pairs += targets;
+    rates.add(source, probed ? static_cast<double>(targets) * perSecond(probe.interval) : 0);
+  }
+  if (!mesh) {
+    for (const IpAddress& destination : destinations) rates.add(destination, 0);
+  }
+  cost.pairs += pairs;
+  cost.not_probed += probed ? 0 : 1;
+  if (probed) cost.rows_per_second += static_cast<double>(pairs) * perSecond(probe.window);
+}
+
+}  // namespace
+
+Cost costOf(const Pinglist& pinglist) {
+  Cost cost;
+  HostRates rates(pinglist.hosts);
+  cost.probes = pinglist.plan.probes.size();
+  for (const plan::ProbeSpec& probe : pinglist.plan.probes) {
+    addProbe(pinglist.plan, probe, rates, cost);
+  }
+  rates.writeTo(cost, pinglist);
+  cost.history_bytes_per_day = cost.rows_per_second * kSecondsPerDay * kHistoryBytesPerRow;
+  return cost;
+}
+
+std::vector<std::string> beyondLimits(const Cost& cost, const Limits& limits) {
+  std::vector<std::string> exceeded;
+  if (cost.busiest_pings_per_second > static_cast<double>(limits.max_pings_per_second_per_host)) {
+    exceeded.push_back(fmt::format(
+        "host {} sends {:.0f} pings/s, more than the limit pings_per_second_per_host = {}",
+        cost.busiest_host, cost.busiest_pings_per_second, limits.max_pings_per_second_per_host));
+  }
+  if (cost.rows_per_second > static_cast<double>(limits.max_rows_per_second)) {
+    exceeded.push_back(
+        fmt::format("the controller gets {:.0f} rows/s, more than the limit rows_per_second = {}",
+                    cost.rows_per_second, limits.max_rows_per_second));
+  }
+  if (cost.history_bytes_per_day > static_cast<double>(limits.max_history_bytes_per_day)) {
+    exceeded.push_back(
+        fmt::format("the history grows by {} a day, more than the limit history_bytes_per_day = {}",
+                    humanBytes(cost.history_bytes_per_day),
+                    humanBytes(static_cast<double>(limits.max_history_bytes_per_day))));
+  }
+  return exceeded;
+}
+
+std::string humanBytes(double bytes) {
+  static constexpr std::array<const char*, 6> kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  std::size_t unit = 0;
+  while (bytes >= 1024 && unit + 1 < kUnits.size()) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.2f} {}", bytes, kUnits[unit]);
+}
+
+}  // namespace pingloom::pinglist

@@ -1,0 +1,186 @@
+#include "pinglist/host_table.h"
+
+#include <algorithm>
+
+#include "common/text.h"
+#include "pinglist/address_expression.h"
+
+namespace pingloom::pinglist {
+namespace {
+
+constexpr std::size_t kMaxAddressesPerHost = 256;
+
+// Free text, but it is shown on one line.
+Result<std::string> readText(const yaml::Node& node, std::string_view what) {
+  auto text = node.text();
+  if (!text) return text;
+  if (text->empty()) return node.error(std::string(what) + " is empty");
+  if (text->size() > HostTable::kMaxTextBytes) {
+    return node.error(std::string(what) + " is longer than " +
+                      std::to_string(HostTable::kMaxTextBytes) + " bytes");
+  }
+  const bool control = std::any_of(text->begin(), text->end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+  });
+  if (control) return node.error(std::string(what) + " has a control character");
+  return text;
+}
+
+Status readLabel(const yaml::Node& key, const yaml::Node& value, Host& host) {
+  auto name = readText(key, "a label");
+  if (!name) return tl::unexpected(name.error());
+  if (!value.isScalar()) {
+    return key.error("label '" + *name + "' of host '" + host.name + "' needs a single value" +
+                     didYouMean(*name, {"address", "addresses"}));
+  }
+  if (value.text()->empty()) {
+    host.labels[*name] = "";
+    return {};
+  }
+  auto text = readText(value, "label '" + *name + "'");
+  if (!text) return tl::unexpected(text.error());
+  host.labels[*name] = std::move(*text);
+  return {};
+}
+
+}  // namespace
+
+Result<HostTable> HostTable::read(const yaml::Node& section) {
+  HostTable table;
+  if (section.isNull()) return table;
+  if (!section.isMap())
+    return section.error("expected hosts, as in 'gpu-001: { address: 10.0.0.1 }'");
+  for (const auto& [key, body] : section.entries()) {
+    if (auto status = table.readHost(key, body); !status) return tl::unexpected(status.error());
+  }
+  return table;
+}
+
+Status HostTable::readHost(const yaml::Node& key, const yaml::Node& body) {
+  auto name = readText(key, "a host's name");
+  if (!name) return tl::unexpected(name.error());
+  if (IpAddress::parse(*name)) {
+    return key.error("a host's name cannot be an address: lists could not tell the two apart");
+  }
+  if (!body.isMap()) {
+    return key.error("host '" + *name + "' needs an address, as in '{ address: 10.0.0.1 }'");
+  }
+  Host host;
+  host.name = *name;
+  if (auto status = readBody(key, body, host); !status) return status;
+  const bool several = host.addresses.size() > 1;
+  auto status = addName(key, host.name,
+                        several ? std::nullopt : std::optional(host.addresses.front().second));
+  if (!status) return status;
+  for (const auto& [label, address] : host.addresses) {
+    const std::string full = label.empty() ? host.name : host.name + "/" + label;
+    names_[address] = full;
+    if (label.empty()) continue;
+    if (status = addName(key, full, address); !status) return status;
+  }
+  index_[host.name] = hosts_.size();
+  hosts_.push_back(std::move(host));
+  return {};
+}
+
+Status HostTable::readBody(const yaml::Node& key, const yaml::Node& body, Host& host) {
+  if (auto status = body.uniqueKeys(); !status) return status;
+  std::vector<std::string> labels;
+  for (const auto& [name, value] : body.entries()) {
+    const std::string word = *name.text();
+    if (word == "address" || word == "addresses") {
+      if (!host.addresses.empty()) {
+        return name.error("host '" + host.name + "' has both 'address' and 'addresses'");
+      }
+      auto status = word == "address" ? addAddress(value, "", host) : readAddresses(value, host);
+      if (!status) return status;
+      continue;
+    }
+    if (auto status = readLabel(name, value, host); !status) return status;
+    labels.push_back(word);
+  }
+  if (!host.addresses.empty()) return {};
+  std::string hint;
+  for (const std::string& label : labels) {
+    const std::string meant = closestWord(label, {"address", "addresses"});
+    if (!meant.empty()) hint = " (did you mean '" + meant + "' instead of '" + label + "'?)";
+  }
+  return key.error("host '" + host.name + "' has neither 'address' nor 'addresses'" + hint);
+}
+
+Status HostTable::readAddresses(const yaml::Node& node, Host& host) {
+  if (!node.isMap()) {
+    return node.error(
+        "expected addresses with labels, as in '{ rail0: 10.0.0.2, rail1: 10.1.0.2 }'");
+  }
+  if (auto status = node.uniqueKeys(); !status) return status;
+  const auto entries = node.entries();
+  if (entries.empty()) return node.error("host '" + host.name + "' has no address");
+  if (entries.size() > kMaxAddressesPerHost) {
+    return node.error("host '" + host.name + "' has more than " +
+                      std::to_string(kMaxAddressesPerHost) + " addresses");
+  }
+  for (const auto& [key, value] : entries) {
+    auto label = readText(key, "an address label");
+    if (!label) return tl::unexpected(label.error());
+    if (auto status = addAddress(value, *label, host); !status) return status;
+  }
+  return {};
+}
+
+Status HostTable::addAddress(const yaml::Node& node, const std::string& label, Host& host) {
+  auto text = node.text();
+  if (!text) return tl::unexpected(text.error());
+  const auto address = IpAddress::parse(*text);
+  if (!address) return node.error("'" + *text + "' is not an IPv4 or IPv6 address");
+  if (auto usable = checkProbeable(*address); !usable) return node.error(usable.error().text());
+  // Entered in names_ at once, so that an address twice in one host is found as well.
+  if (const auto [owner, fresh] = names_.emplace(*address, host.name); !fresh) {
+    return node.error("address " + address->text() + " belongs to '" + owner->second + "' already");
+  }
+  host.addresses.emplace_back(label, *address);
+  return {};
+}
+
+Status HostTable::addName(const yaml::Node& place, const std::string& name,
+                          std::optional<IpAddress> address) {
+  if (by_name_.emplace(name, address).second) return {};
+  return place.error("host name '" + name + "' is here twice");
+}
+
+std::string HostTable::choicesOf(const std::string& host) const {
+  std::vector<std::string> choices;
+  for (const auto& [label, address] : hosts_[index_.at(host)].addresses) {
+    choices.push_back(label.empty() ? host : "'" + host + "/" + label + "'");
+  }
+  return join(choices, ", ");
+}
+
+Result<std::optional<IpAddress>> HostTable::find(const std::string& name) const {
+  const auto found = by_name_.find(name);
+  if (found != by_name_.end()) {
+    if (found->second) return found->second;
+    return makeError("host '" + name + "'",
+                     "has several addresses; write one of " + choicesOf(name));
+  }
+  const auto slash = name.rfind('/');
+  if (slash == std::string::npos || !index_.contains(name.substr(0, slash))) return std::nullopt;
+  const std::string host = name.substr(0, slash);
+  return makeError("host '" + host + "'", "has no address '" + name.substr(slash + 1) +
+                                              "'; write one of " + choicesOf(host));
+}
+
+std::vector<std::string_view> HostTable::allNames() const {
+  std::vector<std::string_view> names;
+  for (const auto& [name, address] : by_name_) names.push_back(name);
+  std::sort(names.begin(), names.end());  // the same suggestion for the same file
+  return names;
+}
+
+void HostTable::moveTo(Pinglist& pinglist) {
+  pinglist.hosts = std::move(hosts_);
+  pinglist.names = std::move(names_);
+  *this = HostTable();
+}
+
+}  // namespace pingloom::pinglist

@@ -1,0 +1,121 @@
+#include "pinglist/probe_parameters.h"
+
+#include <string>
+
+#include "common/text.h"
+#include "wire/probe_packet.h"
+
+namespace pingloom::pinglist {
+namespace {
+
+struct DurationKey {
+  std::string_view name;
+  Nanos plan::ProbeSpec::*field;
+  Nanos shortest;
+  Nanos longest;
+};
+constexpr std::array<DurationKey, 3> kDurations = {
+    {{"interval", &plan::ProbeSpec::interval, kMillisecond, kHour},
+     {"timeout", &plan::ProbeSpec::timeout, kMillisecond, 10 * kSecond},
+     {"window", &plan::ProbeSpec::window, kSecond, kHour}}};
+
+struct NumberKey {
+  std::string_view name;
+  std::uint32_t plan::ProbeSpec::*field;
+  std::uint64_t smallest;
+  std::uint64_t largest;
+};
+constexpr std::array<NumberKey, 2> kNumbers = {
+    {{"traffic_class", &plan::ProbeSpec::traffic_class, 0, 255},
+     {"payload", &plan::ProbeSpec::payload, wire::kPingMinBytes, wire::kPingMaxBytes}}};
+
+Status readDuration(const yaml::Node& map, const DurationKey& key, plan::ProbeSpec& spec) {
+  const auto node = map.find(key.name);
+  if (!node) return {};
+  const auto duration = node->duration();
+  if (!duration) return tl::unexpected(duration.error());
+  if (*duration < key.shortest || *duration > key.longest) {
+    return node->error(std::string(key.name) + " " + formatDuration(*duration) + " is not within " +
+                       formatDuration(key.shortest) + " and " + formatDuration(key.longest));
+  }
+  spec.*key.field = *duration;
+  return {};
+}
+
+Status readNumber(const yaml::Node& map, const NumberKey& key, plan::ProbeSpec& spec) {
+  const auto node = map.find(key.name);
+  if (!node) return {};
+  const auto number = node->number(key.smallest, key.largest);
+  if (!number) return node->error(std::string(key.name) + ": " + number.error().reason);
+  spec.*key.field = static_cast<std::uint32_t>(*number);
+  return {};
+}
+
+Status readPort(const yaml::Node& probe, plan::ProbeSpec& spec) {
+  const auto node = probe.find("port");
+  if (!node) return {};
+  if (spec.protocol != Protocol::kTcp) {
+    return node->error("'port' is for tcp only: " + std::string(name(spec.protocol)) +
+                       " probes are answered by agents");
+  }
+  const auto port = node->number(1, 65535);
+  if (!port) return node->error("port: " + port.error().reason);
+  spec.port = static_cast<std::uint16_t>(*port);
+  return {};
+}
+
+}  // namespace
+
+const std::vector<std::string_view>& parameterNames() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> made;
+    for (const DurationKey& key : kDurations) made.push_back(key.name);
+    for (const NumberKey& key : kNumbers) made.push_back(key.name);
+    return made;
+  }();
+  return names;
+}
+
+Status readParameters(const yaml::Node& map, plan::ProbeSpec& spec) {
+  for (const DurationKey& key : kDurations) {
+    if (auto status = readDuration(map, key, spec); !status) return status;
+  }
+  for (const NumberKey& key : kNumbers) {
+    if (auto status = readNumber(map, key, spec); !status) return status;
+  }
+  return {};
+}
+
+Status readProtocol(const yaml::Node& probe, plan::ProbeSpec& spec, Warnings& warnings) {
+  const auto node = probe.find("protocol");
+  if (!node) return probe.error("probe '" + spec.name + "' has no 'protocol': udp, tcp or rdma");
+  const auto text = node->text();
+  if (!text) return tl::unexpected(text.error());
+  const auto protocol = protocolNamed(*text);
+  if (!protocol) {
+    return node->error("unknown protocol '" + *text + "'" +
+                       didYouMean(*text, {kProtocolNames.begin(), kProtocolNames.end()}) +
+                       "; use udp, tcp or rdma");
+  }
+  spec.protocol = *protocol;
+  if (const auto self = probe.find("self")) {
+    const auto wanted = self->boolean();
+    if (!wanted) return tl::unexpected(wanted.error());
+    spec.self = *wanted;
+  }
+  const auto payload = probe.find("payload");
+  if (payload && spec.protocol == Protocol::kTcp) {
+    warnings.add(payload->place(), "'payload' has no effect on tcp: a connect carries no data");
+  }
+  return readPort(probe, spec);
+}
+
+Status checkWindow(const yaml::Node& probe, const plan::ProbeSpec& spec) {
+  if (spec.window >= spec.interval) return {};
+  auto place = probe.find("interval");
+  if (!place) place = probe.find("window");
+  return place.value_or(probe).error("window " + formatDuration(spec.window) +
+                                     " is shorter than interval " + formatDuration(spec.interval));
+}
+
+}  // namespace pingloom::pinglist
