@@ -24,6 +24,21 @@ constexpr std::array<std::uint64_t, 3> kPercents = {50, 95, 99};
 
 }  // namespace
 
+Summary summarizeSorted(std::span<const std::uint32_t> sorted) {
+  Summary made;
+  if (sorted.empty()) return made;
+  made.count = sorted.size();
+  made.min = sorted.front();
+  made.max = sorted.back();
+  std::uint64_t sum = 0;
+  for (const std::uint32_t sample : sorted) sum += sample;
+  made.mean = sum / made.count;
+  made.p50 = sorted[rankOf(50, made.count) - 1];
+  made.p95 = sorted[rankOf(95, made.count) - 1];
+  made.p99 = sorted[rankOf(99, made.count) - 1];
+  return made;
+}
+
 void Distribution::add(std::uint64_t value) {
   min_ = count_ == 0 ? value : std::min(min_, value);
   max_ = std::max(max_, value);
@@ -80,20 +95,19 @@ Summary Distribution::summary() const {
   Summary made{count_, min_, 0, 0, 0, 0, max_};
   if (count_ == 0) return made;
   made.mean = sum_ / count_;
-  std::array<std::uint64_t, 3> quantiles{};
   if (exact()) {
     std::array<std::uint32_t, kExactSamples> sorted;
     const auto end = std::copy(samples_.begin(), samples_.end(), sorted.begin());
     std::sort(sorted.begin(), end);
-    for (std::size_t i = 0; i < 3; ++i) quantiles[i] = sorted[rankOf(kPercents[i], count_) - 1];
-  } else {
-    std::uint64_t seen = 0;
-    std::size_t next = 0;
-    for (const auto& [bucket, times] : buckets_) {
-      seen += times;
-      while (next < 3 && seen >= rankOf(kPercents[next], count_)) {
-        quantiles[next++] = std::clamp(histogram::bucketMiddle(bucket), min_, max_);
-      }
+    return summarizeSorted({sorted.data(), samples_.size()});
+  }
+  std::array<std::uint64_t, 3> quantiles{};
+  std::uint64_t seen = 0;
+  std::size_t next = 0;
+  for (const auto& [bucket, times] : buckets_) {
+    seen += times;
+    while (next < 3 && seen >= rankOf(kPercents[next], count_)) {
+      quantiles[next++] = std::clamp(histogram::bucketMiddle(bucket), min_, max_);
     }
   }
   made.p50 = quantiles[0];

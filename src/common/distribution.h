@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct Summary {
   std::uint64_t p99 = 0;
   std::uint64_t max = 0;
 };
+
+// Of samples in ascending order.
+Summary summarizeSorted(std::span<const std::uint32_t> sorted);
 
 class Distribution {
  public:

@@ -1,6 +1,7 @@
 // Small helpers on text that several parsers share.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,6 +19,9 @@ std::string closestWord(std::string_view word, const std::vector<std::string_vie
 
 // " (did you mean 'interval'?)" or "".
 std::string didYouMean(std::string_view word, const std::vector<std::string_view>& candidates);
+
+// Where the first byte is that is not UTF-8 (RFC 3629); npos where all of it is.
+std::size_t invalidUtf8At(std::string_view text);
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 

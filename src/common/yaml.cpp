@@ -2,6 +2,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <set>
 
 #include "common/text.h"
@@ -11,9 +12,16 @@ namespace pingloom::yaml {
 struct Node::Impl {
   YAML::Node node;
   std::shared_ptr<const std::string> file;
+  YAML::Mark mark;
 
   static Node wrap(const YAML::Node& node, std::shared_ptr<const std::string> file) {
-    return Node(std::make_shared<Impl>(Impl{node, std::move(file)}));
+    return Node(std::make_shared<Impl>(Impl{node, std::move(file), node.Mark()}));
+  }
+  // A value that is left out stands where its key stands, not where the file goes on.
+  static Node wrapValue(const YAML::Node& key, const YAML::Node& value,
+                        std::shared_ptr<const std::string> file) {
+    return Node(std::make_shared<Impl>(
+        Impl{value, std::move(file), value.IsNull() ? key.Mark() : value.Mark()}));
   }
 };
 
@@ -24,10 +32,21 @@ std::string placeOf(const std::string& file, const YAML::Mark& mark) {
   return file + ":" + std::to_string(mark.line + 1) + ":" + std::to_string(mark.column + 1);
 }
 
+std::string placeOf(const std::string& file, std::string_view text, std::size_t at) {
+  const std::string_view before = text.substr(0, at);
+  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+  return file + ":" + std::to_string(line) + ":" + std::to_string(at - line_start + 1);
+}
+
 }  // namespace
 
 Result<Node> parse(std::string_view text, std::string_view file) {
   auto name = std::make_shared<const std::string>(file);
+  // Names go into JSON documents, which have to be UTF-8.
+  if (const auto bad = invalidUtf8At(text); bad != std::string_view::npos) {
+    return makeError(placeOf(*name, text, bad), "is not UTF-8 text");
+  }
   try {
     const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
     if (documents.size() > 1) return makeError(*name, "has more than one YAML document");
@@ -42,7 +61,7 @@ bool Node::isScalar() const { return impl_->node.IsScalar(); }
 bool Node::isSequence() const { return impl_->node.IsSequence(); }
 bool Node::isMap() const { return impl_->node.IsMap(); }
 
-std::string Node::place() const { return placeOf(*impl_->file, impl_->node.Mark()); }
+std::string Node::place() const { return placeOf(*impl_->file, impl_->mark); }
 
 tl::unexpected<Error> Node::error(std::string_view reason) const {
   return makeError(place(), reason);
@@ -91,7 +110,8 @@ std::vector<std::pair<Node, Node>> Node::entries() const {
   std::vector<std::pair<Node, Node>> made;
   if (!isMap()) return made;
   for (const auto& entry : impl_->node) {
-    made.emplace_back(Impl::wrap(entry.first, impl_->file), Impl::wrap(entry.second, impl_->file));
+    made.emplace_back(Impl::wrap(entry.first, impl_->file),
+                      Impl::wrapValue(entry.first, entry.second, impl_->file));
   }
   return made;
 }

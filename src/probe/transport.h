@@ -3,8 +3,10 @@
 // functions here may be called from the agent's control thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "common/distribution.h"
@@ -33,6 +35,18 @@ struct TransportCounters {
   // Packets dropped, by reason; indexes of kDropReasonNames.
   std::array<std::uint64_t, 10> dropped{};
   Distribution send_lateness;  // how late pings left, ns; since the last call
+};
+enum class DropReason : std::uint8_t {
+  kShort,
+  kMagic,
+  kVersion,
+  kType,
+  kLength,
+  kUnknownId,
+  kNonce,
+  kSource,
+  kRateLimited,
+  kReceiveOverflow,
 };
 constexpr std::array<std::string_view, 10> kDropReasonNames = {
     "short",      "magic", "version", "type",         "length",

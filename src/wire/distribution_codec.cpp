@@ -1,6 +1,7 @@
 #include "wire/distribution_codec.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <vector>
 
@@ -11,19 +12,28 @@ namespace {
 
 constexpr std::uint64_t kLargestSample = std::numeric_limits<std::uint32_t>::max();
 
-Result<Distribution> decodeSamples(const SampleSet& set) {
-  if (static_cast<std::size_t>(set.sample_deltas_size()) > Distribution::kExactSamples) {
+using Samples = std::array<std::uint32_t, Distribution::kExactSamples>;
+
+// The samples in ascending order, and how many.
+Result<std::size_t> readSamples(const SampleSet& set, Samples& samples) {
+  if (static_cast<std::size_t>(set.sample_deltas_size()) > samples.size()) {
     return makeError("sample set", "too many samples");
   }
-  std::vector<std::uint32_t> samples;
-  samples.reserve(static_cast<std::size_t>(set.sample_deltas_size()));
   std::uint64_t value = 0;
+  std::size_t count = 0;
   for (const std::uint32_t delta : set.sample_deltas()) {
     value += delta;
     if (value > kLargestSample) return makeError("sample set", "sample out of range");
-    samples.push_back(static_cast<std::uint32_t>(value));
+    samples[count++] = static_cast<std::uint32_t>(value);
   }
-  return Distribution::fromSamples(std::move(samples));
+  return count;
+}
+
+Result<Distribution> decodeSamples(const SampleSet& set) {
+  Samples samples;
+  const auto count = readSamples(set, samples);
+  if (!count) return tl::unexpected(count.error());
+  return Distribution::fromSamples({samples.data(), samples.data() + *count});
 }
 
 Result<Distribution> decodeBuckets(const SampleSet& set) {
@@ -75,6 +85,18 @@ void encode(const Distribution& distribution, SampleSet& out) {
 
 Result<Distribution> decode(const SampleSet& set) {
   return set.bucket_deltas_size() == 0 ? decodeSamples(set) : decodeBuckets(set);
+}
+
+Result<Summary> decodeSummary(const SampleSet& set) {
+  if (set.bucket_deltas_size() != 0) {
+    const auto distribution = decodeBuckets(set);
+    if (!distribution) return tl::unexpected(distribution.error());
+    return distribution->summary();
+  }
+  Samples samples;
+  const auto count = readSamples(set, samples);
+  if (!count) return tl::unexpected(count.error());
+  return summarizeSorted({samples.data(), *count});
 }
 
 }  // namespace pingloom::wire

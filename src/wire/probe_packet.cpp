@@ -47,10 +47,10 @@ std::size_t write(const ProbeMessage& message, std::span<std::uint8_t> out) {
   return sizeof header;
 }
 
-ProbeParseError parse(std::span<const std::uint8_t> bytes, ProbeMessage& out) {
-  if (bytes.size() < sizeof(ProbeHeaderLayout)) return ProbeParseError::kShort;
+ProbeParseError parseQuoted(std::span<const std::uint8_t> head, ProbeMessage& out) {
+  if (head.size() < sizeof(ProbeHeaderLayout)) return ProbeParseError::kShort;
   ProbeHeaderLayout header;
-  std::memcpy(&header, bytes.data(), sizeof header);
+  std::memcpy(&header, head.data(), sizeof header);
   if (be16toh(header.magic) != kMagic) return ProbeParseError::kMagic;
   if (header.version != kProbeVersion) return ProbeParseError::kVersion;
   if (header.type < 1 || header.type > 3) return ProbeParseError::kType;
@@ -63,21 +63,34 @@ ProbeParseError parse(std::span<const std::uint8_t> bytes, ProbeMessage& out) {
   out.nonce = be64toh(header.nonce);
   out.q_key = 0;
   out.responder_ns = 0;
-  if (out.length != bytes.size()) return ProbeParseError::kLength;
-  if (out.type == ProbeType::kPing) {
-    if (bytes.size() < kPingMinBytes || bytes.size() > kPingMaxBytes)
-      return ProbeParseError::kLength;
-    PingLayout ping;
-    std::memcpy(&ping, bytes.data(), sizeof ping);
-    out.q_key = be32toh(ping.q_key);
-  } else if (out.type == ProbeType::kAck) {
-    if (bytes.size() != kAckBytes) return ProbeParseError::kLength;
+  return ProbeParseError::kNone;
+}
+
+ProbeParseError parse(std::span<const std::uint8_t> bytes, ProbeMessage& out) {
+  return parseHead(bytes, bytes.size(), out);
+}
+
+ProbeParseError parseHead(std::span<const std::uint8_t> head, std::size_t whole,
+                          ProbeMessage& out) {
+  const ProbeParseError error = parseQuoted(head, out);
+  if (error != ProbeParseError::kNone) return error;
+  if (out.length != whole) return ProbeParseError::kLength;
+  if (out.type == ProbeType::kPong) {
+    return whole == kPongBytes ? ProbeParseError::kNone : ProbeParseError::kLength;
+  }
+  if (out.type == ProbeType::kAck) {
+    if (whole != kAckBytes || head.size() < kAckBytes) return ProbeParseError::kLength;
     AckLayout ack;
-    std::memcpy(&ack, bytes.data(), sizeof ack);
+    std::memcpy(&ack, head.data(), sizeof ack);
     out.responder_ns = be64toh(ack.responder_ns);
-  } else if (bytes.size() != kPongBytes) {
+    return ProbeParseError::kNone;
+  }
+  if (whole < kPingMinBytes || whole > kPingMaxBytes || head.size() < sizeof(PingLayout)) {
     return ProbeParseError::kLength;
   }
+  PingLayout ping;
+  std::memcpy(&ping, head.data(), sizeof ping);
+  out.q_key = be32toh(ping.q_key);
   return ProbeParseError::kNone;
 }
 

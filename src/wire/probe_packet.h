@@ -74,5 +74,10 @@ std::size_t write(const ProbeMessage& message, std::span<std::uint8_t> out);
 
 // The bytes come from outside.
 ProbeParseError parse(std::span<const std::uint8_t> bytes, ProbeMessage& out);
+// Of a datagram of `whole` bytes only the beginning was read: all of it, or at least the 32 bytes
+// before the padding.
+ProbeParseError parseHead(std::span<const std::uint8_t> head, std::size_t whole, ProbeMessage& out);
+// The beginning of one of our own messages as an ICMP error quotes it, however short.
+ProbeParseError parseQuoted(std::span<const std::uint8_t> head, ProbeMessage& out);
 
 }  // namespace pingloom::wire

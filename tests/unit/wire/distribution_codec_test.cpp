@@ -22,6 +22,15 @@ TEST(DistributionCodec, RoundTripsSamplesAndBuckets) {
     EXPECT_EQ(after->summary().p99, before.summary().p99);
     EXPECT_EQ(after->min(), before.min());
     EXPECT_EQ(after->max(), before.max());
+    const auto summary = decodeSummary(set);
+    ASSERT_TRUE(summary) << count;
+    EXPECT_EQ(summary->count, before.count());
+    EXPECT_EQ(summary->mean, before.summary().mean);
+    EXPECT_EQ(summary->p50, before.summary().p50);
+    EXPECT_EQ(summary->p95, before.summary().p95);
+    EXPECT_EQ(summary->p99, before.summary().p99);
+    EXPECT_EQ(summary->min, before.min());
+    EXPECT_EQ(summary->max, before.max());
   }
 }
 
@@ -37,10 +46,12 @@ TEST(DistributionCodec, RefusesHostileSets) {
   SampleSet many;
   for (int i = 0; i < 65; ++i) many.add_sample_deltas(1);
   EXPECT_FALSE(decode(many));
+  EXPECT_FALSE(decodeSummary(many));
   SampleSet overflow;
   overflow.add_sample_deltas(~0U);
   overflow.add_sample_deltas(1);
   EXPECT_FALSE(decode(overflow));
+  EXPECT_FALSE(decodeSummary(overflow));
   SampleSet uneven;
   uneven.add_bucket_deltas(3);
   EXPECT_FALSE(decode(uneven));

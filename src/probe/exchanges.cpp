@@ -1,0 +1,147 @@
+#include "probe/exchanges.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace pingloom::probe {
+
+Exchange* Exchanges::open(std::uint32_t task, std::uint32_t target, std::uint64_t nonce,
+                          const Instant& now) {
+  const Nanos lifetime = (*tasks_)[task].assignment->probe.timeout + kWindowGrace;
+  Exchange* made = table_.open(lifetime, now);
+  if (made == nullptr) return nullptr;
+  made->task = task;
+  made->target = target;
+  made->nonce = nonce;
+  return made;
+}
+
+void Exchanges::sending(std::uint32_t id, const Instant& now) {
+  Exchange* exchange = table_.find(id);
+  if (exchange == nullptr) return;
+  exchange->times.sent = now;
+  exchange->window = (*tasks_)[exchange->task].windows.open(now.mono);
+}
+
+void Exchanges::cancel(std::uint32_t id) {
+  if (Exchange* exchange = table_.find(id)) table_.release(*exchange);
+}
+
+void Exchanges::stamped(std::uint32_t id, Nanos t1_utc) {
+  if (Exchange* exchange = table_.find(id)) exchange->times.t1_utc = t1_utc;
+}
+
+SocketAddress Exchanges::targetOf(const Exchange& exchange) const {
+  const plan::Assignment& assignment = *(*tasks_)[exchange.task].assignment;
+  return {assignment.destinations[exchange.target],
+          assignment.probe.port != 0 ? assignment.probe.port : port_};
+}
+
+PairWindow& Exchanges::windowOf(const Exchange& exchange) {
+  return (*tasks_)[exchange.task].windows.windowFor(exchange.target, exchange.window);
+}
+
+void Exchanges::fail(Exchange& exchange, Failure failure) {
+  exchange.state = ExchangeState::kSettled;
+  PairWindow& window = windowOf(exchange);
+  ++window.sent;
+  ++(failure == Failure::kRefused ? window.refused : window.unreachable);
+}
+
+void Exchanges::failed(std::uint32_t id, Failure failure) {
+  Exchange* exchange = table_.find(id);
+  if (exchange != nullptr && exchange->state == ExchangeState::kOpen) fail(*exchange, failure);
+}
+
+void Exchanges::failedInNetwork(const wire::ProbeMessage& quoted, Failure failure) {
+  Exchange* exchange = table_.find(quoted.id);
+  if (exchange == nullptr || exchange->nonce != quoted.nonce) return;
+  if (exchange->state == ExchangeState::kOpen) fail(*exchange, failure);
+}
+
+std::optional<DropReason> Exchanges::answered(const Answer& answer, const Instant& now) {
+  Exchange* exchange = table_.find(answer.message.id);
+  if (exchange == nullptr) return DropReason::kUnknownId;
+  if (exchange->nonce != answer.message.nonce) return DropReason::kNonce;
+  if (targetOf(*exchange) != answer.from) return DropReason::kSource;
+  if (answer.message.type == wire::ProbeType::kPong) {
+    pong(*exchange, answer, now);
+  } else {
+    ack(*exchange, answer);
+  }
+  return std::nullopt;
+}
+
+void Exchanges::pong(Exchange& exchange, const Answer& answer, const Instant& now) {
+  if (exchange.state != ExchangeState::kOpen) {
+    ++windowOf(exchange).duplicate;
+    return;
+  }
+  ExchangeTimes& times = exchange.times;
+  times.handled = now;
+  times.t4_utc = answer.kernel_utc;
+  exchange.peer_stalled |= answer.message.stalled();
+  const Nanos timeout = (*tasks_)[exchange.task].assignment->probe.timeout;
+  // Without the kernel's times nobody knows whether it lay in the socket while this host stalled.
+  const bool excused = exchange.peer_stalled || (!kernelTimesFit(times) &&
+                                                 stalls_->stalledDuring(times.sent.mono, now.mono));
+  if (!inTime(times, timeout) && !excused) {
+    exchange.state = ExchangeState::kLate;
+    ++windowOf(exchange).late;
+    return;
+  }
+  exchange.state = ExchangeState::kAnswered;
+  if (times.ack != AckState::kMissing) settle(exchange);
+}
+
+void Exchanges::ack(Exchange& exchange, const Answer& answer) {
+  const bool waits =
+      exchange.state == ExchangeState::kOpen || exchange.state == ExchangeState::kAnswered;
+  if (!waits || exchange.times.ack != AckState::kMissing) return;
+  exchange.peer_stalled |= answer.message.stalled();
+  const bool no_time = (answer.message.flags & wire::kFlagNoT3) != 0;
+  exchange.times.ack = no_time ? AckState::kNoTime : AckState::kTime;
+  constexpr std::uint64_t kLargest = std::numeric_limits<Nanos>::max();
+  exchange.times.responder_ns = static_cast<Nanos>(std::min(answer.message.responder_ns, kLargest));
+  if (exchange.state == ExchangeState::kAnswered) settle(exchange);
+}
+
+void Exchanges::settle(Exchange& exchange) {
+  const ExchangeTimes& times = exchange.times;
+  const bool stalled =
+      exchange.peer_stalled || stalls_->stalledDuring(times.sent.mono, times.handled.mono);
+  exchange.state = ExchangeState::kSettled;
+  addReceived(judge(times, stalled), windowOf(exchange));
+}
+
+void Exchanges::expire(Nanos now) {
+  while (Exchange* exchange = table_.expired(now)) {
+    if (exchange->state == ExchangeState::kAnswered) {
+      settle(*exchange);
+    } else if (exchange->state != ExchangeState::kSettled) {
+      PairWindow& window = windowOf(*exchange);
+      ++window.sent;
+      ++window.lost;
+    }
+    table_.release(*exchange);
+  }
+}
+
+void Exchanges::move(const std::vector<TaskMove>& moves) {
+  table_.forEach([&](Exchange& exchange) {
+    const TaskMove& move = moves[exchange.task];
+    const std::uint32_t target = move.task == kGone ? kGone : move.target(exchange.target);
+    if (target == kGone) {
+      table_.release(exchange);
+      return;
+    }
+    exchange.task = move.task;
+    exchange.target = target;
+  });
+}
+
+void Exchanges::forgetAll() {
+  table_.forEach([&](Exchange& exchange) { table_.release(exchange); });
+}
+
+}  // namespace pingloom::probe

@@ -1,0 +1,75 @@
+// From PING to verdict: what a transport's own pings have come to, without sockets or clocks. The
+// transport tells it what happened and when; the verdicts go into the tasks' open windows.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "common/address.h"
+#include "probe/exchange_table.h"
+#include "probe/stall_watch.h"
+#include "probe/task_list.h"
+#include "probe/transport.h"
+#include "wire/probe_packet.h"
+
+namespace pingloom::probe {
+
+// Why a PING did not arrive, where the network or the kernel says so.
+enum class Failure : std::uint8_t { kRefused, kUnreachable };
+
+// An answer as it was received.
+struct Answer {
+  wire::ProbeMessage message;
+  SocketAddress from;
+  Nanos kernel_utc = 0;  // 0: no timestamp
+};
+
+// An exchange is counted in its window (sent included) when its verdict is known, at the latest
+// kWindowGrace after its timeout; until then its answers find it, duplicates too. One thread.
+// `tasks` and `stalls` outlive this. Bound: ExchangeTable::kMost.
+class Exchanges {
+ public:
+  // `port`: where targets listen unless their probe says otherwise.
+  Exchanges(TaskList& tasks, const StallWatch& stalls, std::uint16_t port)
+      : tasks_(&tasks), stalls_(&stalls), port_(port) {}
+
+  // Before the PING is handed over; nullptr where the table is full.
+  Exchange* open(std::uint32_t task, std::uint32_t target, std::uint64_t nonce, const Instant& now);
+  // T0 at the very last: right before the call that sends this one and those opened after it.
+  void sending(std::uint32_t id, const Instant& now);
+  // The PING did not leave and is not counted.
+  void cancel(std::uint32_t id);
+  // T1.
+  void stamped(std::uint32_t id, Nanos t1_utc);
+  // The PING could not be sent.
+  void failed(std::uint32_t id, Failure failure);
+  // An ICMP error came back with this much of the PING in it.
+  void failedInNetwork(const wire::ProbeMessage& quoted, Failure failure);
+  // A PONG or an ACK; says why it was dropped.
+  std::optional<DropReason> answered(const Answer& answer, const Instant& now);
+
+  Nanos nextExpiry() const { return table_.nextExpiry(); }
+  // REQUIRES: what arrived before `now` was passed to answered(), however late that call was.
+  void expire(Nanos now);
+
+  // After a plan change: exchanges of pairs that are gone are forgotten.
+  void move(const std::vector<TaskMove>& moves);
+  void forgetAll();
+  std::size_t size() const { return table_.size(); }
+
+ private:
+  SocketAddress targetOf(const Exchange& exchange) const;
+  PairWindow& windowOf(const Exchange& exchange);
+  void pong(Exchange& exchange, const Answer& answer, const Instant& now);
+  void ack(Exchange& exchange, const Answer& answer);
+  void settle(Exchange& exchange);
+  void fail(Exchange& exchange, Failure failure);
+
+  TaskList* tasks_;
+  const StallWatch* stalls_;
+  std::uint16_t port_;
+  ExchangeTable table_;
+};
+
+}  // namespace pingloom::probe

@@ -1,0 +1,15 @@
+#include "probe/instant.h"
+
+namespace pingloom::probe {
+
+Instant Instant::now() {
+  Instant made;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    made.mono = monotonicNow();
+    made.utc = utcNow();
+    if (monotonicNow() - made.mono <= kApart) break;
+  }
+  return made;
+}
+
+}  // namespace pingloom::probe

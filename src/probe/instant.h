@@ -1,0 +1,19 @@
+// One moment on both clocks.
+#pragma once
+
+#include "common/time.h"
+
+namespace pingloom::probe {
+
+// The two readings lie within kApart of each other, unless the thread was interrupted three times
+// between them; so a change of their difference between two instants is a stepped CLOCK_REALTIME
+// (both clocks are slewed alike).
+struct Instant {
+  static constexpr Nanos kApart = 500;
+  Nanos mono = 0;
+  Nanos utc = 0;
+
+  static Instant now();
+};
+
+}  // namespace pingloom::probe

@@ -1,0 +1,115 @@
+#include "probe/task_list.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace pingloom::probe {
+namespace {
+
+bool isSame(const plan::Assignment& a, const plan::Assignment& b) {
+  return a.probe.name == b.probe.name && a.source == b.source;
+}
+
+}  // namespace
+
+TaskList::TaskList(ClockSource clock_source, std::uint64_t phase_seed, const WindowClock& clock,
+                   WindowQueue& queue)
+    : clock_source_(clock_source), phase_seed_(phase_seed), clock_(&clock), queue_(&queue) {}
+
+std::uint64_t TaskList::seedOf(const plan::Assignment& assignment) const {
+  const std::uint64_t name = std::hash<std::string_view>()(assignment.probe.name);
+  return phase_seed_ ^ name ^ (IpAddressHash()(assignment.source) << 1);
+}
+
+Task TaskList::fresh(std::shared_ptr<const plan::Assignment> assignment, Nanos now) const {
+  const std::uint64_t seed = seedOf(*assignment);
+  const Nanos interval = assignment->probe.interval;
+  const std::size_t targets = assignment->destinations.size();
+  const Nanos first = ProbeSchedule::firstDue(interval, targets, now, seed);
+  OpenWindows windows(assignment, clock_source_, *clock_, *queue_);
+  return {std::move(assignment), ProbeSchedule(interval, targets, first, seed), std::move(windows)};
+}
+
+TaskMove TaskList::carryOver(Task& task, const std::shared_ptr<const plan::Assignment>& assignment,
+                             Nanos now) {
+  TaskMove move;
+  const bool same_targets = assignment->destinations == task.assignment->destinations;
+  const bool same_interval = assignment->probe.interval == task.assignment->probe.interval;
+  const auto numbers = renumber(task.assignment->destinations, assignment->destinations);
+  if (!same_targets || !same_interval) {
+    skipped_before_ += task.schedule.skipped();
+    task.schedule = ProbeSchedule(task.schedule, numbers, assignment->probe.interval,
+                                  assignment->destinations.size(), now, seedOf(*assignment));
+  }
+  if (task.windows.keeps(*assignment)) {
+    task.windows.reassign(assignment, numbers);
+    move.task = 0;  // the caller knows the number
+    if (!same_targets) move.targets = numbers;
+  } else {
+    task.windows.flush(now);
+    task.windows = OpenWindows(assignment, clock_source_, *clock_, *queue_);
+  }
+  task.assignment = assignment;
+  return move;
+}
+
+std::vector<TaskMove> TaskList::replace(
+    const std::vector<std::shared_ptr<const plan::Assignment>>& work, Nanos now) {
+  std::vector<Task> before = std::exchange(tasks_, {});
+  std::vector<TaskMove> moves(before.size());
+  std::vector<bool> carried(before.size(), false);
+  for (const auto& assignment : work) {
+    std::size_t old_number = 0;
+    while (old_number < before.size() &&
+           (carried[old_number] || !isSame(*before[old_number].assignment, *assignment))) {
+      ++old_number;
+    }
+    if (old_number == before.size()) {
+      tasks_.push_back(fresh(assignment, now));
+      continue;
+    }
+    carried[old_number] = true;
+    moves[old_number] = carryOver(before[old_number], assignment, now);
+    if (moves[old_number].task != kGone) {
+      moves[old_number].task = static_cast<std::uint32_t>(tasks_.size());
+    }
+    tasks_.push_back(std::move(before[old_number]));
+  }
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (!carried[i]) skipped_before_ += before[i].schedule.skipped();
+  }
+  return moves;
+}
+
+Nanos TaskList::nextDue() const {
+  Nanos next = ProbeSchedule::kNever;
+  for (const Task& task : tasks_) next = std::min(next, task.schedule.nextDue());
+  return next;
+}
+
+Nanos TaskList::nextClose() const {
+  Nanos next = OpenWindows::kNever;
+  for (const Task& task : tasks_) next = std::min(next, task.windows.nextClose());
+  return next;
+}
+
+void TaskList::closeDue(Nanos now) {
+  for (Task& task : tasks_) {
+    if (task.windows.nextClose() <= now) task.windows.closeDue(now);
+  }
+}
+
+void TaskList::flush(Nanos now) {
+  skipped_before_ = skipped();
+  for (Task& task : tasks_) task.windows.flush(now);
+  tasks_.clear();
+}
+
+std::uint64_t TaskList::skipped() const {
+  std::uint64_t total = skipped_before_;
+  for (const Task& task : tasks_) total += task.schedule.skipped();
+  return total;
+}
+
+}  // namespace pingloom::probe

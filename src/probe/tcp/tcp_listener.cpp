@@ -1,0 +1,84 @@
+#include "probe/tcp/tcp_listener.h"
+
+#include <netinet/in.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "common/log.h"
+
+namespace pingloom::probe {
+
+TcpListener::TcpListener(UniqueFd socket, int epoll, std::uint64_t key)
+    : socket_(std::move(socket)), epoll_(epoll), key_(key) {}
+
+Result<TcpListener> TcpListener::open(const SocketAddress& address, int epoll, std::uint64_t key) {
+  const std::string entity = "tcp " + address.text();
+  const bool is_v4 = address.address.isV4();
+  UniqueFd made(
+      ::socket(is_v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!made.valid()) return makeErrnoError(entity, "cannot open a socket", errno);
+  const int one = 1;
+  setsockopt(made.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+  if (!is_v4) setsockopt(made.get(), IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
+  sockaddr_storage storage{};
+  const socklen_t size = address.address.toSockaddr(address.port, storage);
+  if (bind(made.get(), reinterpret_cast<sockaddr*>(&storage), size) != 0) {
+    return makeErrnoError(entity, "cannot bind", errno);
+  }
+  if (listen(made.get(), SOMAXCONN) != 0) return makeErrnoError(entity, "cannot listen", errno);
+  TcpListener listener(std::move(made), epoll, key);
+  if (!listener.watch(EPOLLIN, EPOLL_CTL_ADD)) {
+    return makeErrnoError(entity, "cannot poll", errno);
+  }
+  return listener;
+}
+
+bool TcpListener::watch(std::uint32_t events, int operation) const {
+  epoll_event event{};
+  event.events = events;
+  event.data.u64 = key_;
+  return epoll_ctl(epoll_, operation, socket_.get(), &event) == 0;
+}
+
+std::uint64_t TcpListener::acceptReady(Nanos now) {
+  std::uint64_t accepted = 0;
+  for (int i = 0; i < kAcceptsPerCall; ++i) {
+    const UniqueFd connection(
+        accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (connection.valid()) {
+      ++accepted;
+      warned_ = false;
+      continue;
+    }
+    const int error_number = errno;
+    if (error_number == EAGAIN) break;
+    if (error_number == EMFILE || error_number == ENFILE || error_number == ENOBUFS ||
+        error_number == ENOMEM || error_number == EINVAL || error_number == EBADF) {
+      pause(now, error_number);
+      break;
+    }
+    // Everything else concerns the one connection, which is off the queue.
+  }
+  return accepted;
+}
+
+void TcpListener::pause(Nanos now, int error_number) {
+  if (!std::exchange(warned_, true)) {
+    log::warning("tcp: cannot accept probes: {}; trying again every {}",
+                 std::generic_category().message(error_number), formatDuration(kPause));
+  }
+  watch(0, EPOLL_CTL_MOD);
+  resume_mono_ = now + kPause;
+}
+
+void TcpListener::resume(Nanos now) {
+  if (now < resume_mono_) return;
+  resume_mono_ = kNever;
+  watch(EPOLLIN, EPOLL_CTL_MOD);
+}
+
+}  // namespace pingloom::probe

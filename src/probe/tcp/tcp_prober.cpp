@@ -1,0 +1,223 @@
+#include "probe/tcp/tcp_prober.h"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace pingloom::probe {
+
+TcpProber::TcpProber(const AgentContext& context, int epoll, StallWatch& stalls,
+                     std::size_t most_in_flight)
+    : context_(context),
+      epoll_(epoll),
+      stalls_(stalls),
+      tasks_(ClockSource::kKernel, context.phase_seed, *context.clock, *context.windows),
+      connects_(most_in_flight) {}
+
+void TcpProber::setWork(const Work& work, Nanos now) {
+  const std::vector<TaskMove> moves = tasks_.replace(work.assignments, now);
+  connects_.move(moves, tasks_.tasks().size());
+  std::deque<Held> held;
+  for (Held& waiting : held_) {
+    const TaskMove& move = moves[waiting.ping.task];
+    if (move.task == kGone) continue;
+    waiting.ping.task = move.task;
+    waiting.ping.due.target = move.target(waiting.ping.due.target);
+    if (waiting.ping.due.target != kGone) held.push_back(waiting);
+  }
+  held_ = std::move(held);
+  next_task_ = 0;
+}
+
+void TcpProber::flush(Nanos now) {
+  expire(now);
+  const std::vector<TaskMove> all_gone(tasks_.tasks().size());
+  tasks_.flush(now);
+  connects_.move(all_gone, 0);
+  held_.clear();
+}
+
+PairWindow& TcpProber::windowOf(const Connect& connect) {
+  return tasks_[connect.task].windows.windowFor(connect.target, connect.window);
+}
+
+// ---- starting ----
+
+void TcpProber::start(Nanos now) {
+  retryHeld(now);
+  std::size_t budget = kStartsPerRound;
+  const std::size_t tasks = tasks_.tasks().size();
+  for (std::size_t i = 0; i < tasks; ++i) {
+    const auto task = static_cast<std::uint32_t>((next_task_ + i) % tasks);
+    ProbeSchedule& schedule = tasks_[task].schedule;
+    while (budget > 0 && schedule.nextDue() <= now && makeRoom()) {
+      due_.clear();
+      schedule.take(now, 1, due_);
+      if (due_.empty()) break;
+      startPing({task, due_.front()});
+      --budget;
+    }
+  }
+  if (tasks > 0) next_task_ = (next_task_ + 1) % tasks;
+}
+
+void TcpProber::startPing(const Ping& ping) {
+  Task& task = tasks_[ping.task];
+  const plan::ProbeSpec& probe = task.assignment->probe;
+  const SocketAddress target{task.assignment->destinations[ping.due.target],
+                             probe.port != 0 ? probe.port : context_.port};
+  const Nanos sent_mono = monotonicNow();
+  ConnectStart started = startConnect(task.assignment->source, target, probe.traffic_class);
+  if (started.stage == ConnectStage::kExhausted) return hold(ping, sent_mono);
+  Connect connect{std::move(started.socket), sent_mono, task.windows.open(sent_mono), ping.task,
+                  ping.due.target};
+  ++sent_;
+  ++windowOf(connect).sent;
+  lateness_.add(static_cast<std::uint64_t>(std::max<Nanos>(0, sent_mono - ping.due.due_mono)));
+  if (started.stage != ConnectStage::kConnecting) {
+    const ConnectState state{started.stage};
+    countConnect(windowOf(connect), verdictOf(state, 0, probe.timeout, false), state, 0);
+    return;
+  }
+  stalls_.watchUntil(sent_mono, sent_mono + probe.timeout);
+  const int socket = connect.socket.get();
+  const std::uint32_t slot = connects_.add(std::move(connect));
+  epoll_event event{};
+  event.events = EPOLLOUT;
+  event.data.u64 = connects_.keyOf(slot);
+  // Where that fails (no memory), the connect is looked at when it expires.
+  epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &event);
+}
+
+void TcpProber::hold(const Ping& ping, Nanos now) {
+  const Nanos interval = tasks_[ping.task].assignment->probe.interval;
+  if (now >= ping.due.due_mono + interval || held_.size() >= kMostHeld) {
+    ++skipped_;
+  } else {
+    held_.push_back({ping, now + kRetry});
+  }
+}
+
+void TcpProber::retryHeld(Nanos now) {
+  for (std::size_t left = held_.size(); left > 0 && held_.front().retry_mono <= now; --left) {
+    if (!makeRoom()) return;
+    const Ping ping = held_.front().ping;
+    held_.pop_front();
+    startPing(ping);
+  }
+}
+
+std::uint32_t TcpProber::oldestLingering() const {
+  for (std::uint32_t task = 0; task < tasks_.tasks().size(); ++task) {
+    const std::uint32_t slot = connects_.oldest(task, ConnectTable::kLingering);
+    if (slot != ConnectTable::kNone) return slot;
+  }
+  return ConnectTable::kNone;
+}
+
+bool TcpProber::makeRoom() {
+  if (!connects_.full()) return true;
+  // New pings are worth more than counting how late an answer is.
+  const std::uint32_t slot = oldestLingering();
+  if (slot == ConnectTable::kNone) return false;
+  endLingering(slot);
+  return true;
+}
+
+// ---- finding out ----
+
+void TcpProber::onReady(std::uint64_t key, Nanos now) {
+  const std::uint32_t slot = connects_.find(key);
+  if (slot == ConnectTable::kNone) return;
+  if (connects_[slot].phase == ConnectPhase::kWaiting) {
+    settle(slot, now);
+  } else {
+    settleLingering(slot, now);
+  }
+}
+
+void TcpProber::settle(std::uint32_t slot, Nanos now) {
+  const Connect& connect = connects_[slot];
+  const ConnectState state = inspectConnect(connect.socket.get());
+  const Nanos elapsed = now - connect.sent_mono;
+  const bool stalled = stalls_.stalledDuring(connect.sent_mono, now);
+  const ConnectVerdict verdict = verdictOf(state, elapsed, timeoutOf(connect.task), stalled);
+  if (verdict == ConnectVerdict::kNone) return;
+  countConnect(windowOf(connect), verdict, state, elapsed);
+  if (verdict == ConnectVerdict::kUndecided) {
+    connects_.linger(slot, ConnectPhase::kUndecided);
+  } else if (state.stage == ConnectStage::kConnecting) {
+    connects_.linger(slot, ConnectPhase::kLost);
+  } else {
+    connects_.remove(slot);
+  }
+}
+
+void TcpProber::settleLingering(std::uint32_t slot, Nanos now) {
+  const Connect& connect = connects_[slot];
+  const ConnectState state = inspectConnect(connect.socket.get());
+  if (state.stage == ConnectStage::kConnecting) return;
+  const Nanos elapsed = now - connect.sent_mono;
+  if (connect.phase == ConnectPhase::kUndecided) {
+    const ConnectVerdict verdict = verdictOf(state, elapsed, timeoutOf(connect.task), true);
+    countConnect(windowOf(connect), verdict, state, elapsed);
+  } else if (state.stage == ConnectStage::kConnected || state.stage == ConnectStage::kRefused) {
+    ++windowOf(connect).late;
+  }
+  connects_.remove(slot);
+}
+
+void TcpProber::endLingering(std::uint32_t slot) {
+  const Connect& connect = connects_[slot];
+  if (connect.phase == ConnectPhase::kUndecided) ++windowOf(connect).lost;
+  connects_.remove(slot);
+}
+
+void TcpProber::expire(Nanos now) {
+  for (std::uint32_t task = 0; task < tasks_.tasks().size(); ++task) {
+    const Nanos timeout = timeoutOf(task);
+    const auto oldest = [&](ConnectTable::Queue queue, Nanos age) {
+      const std::uint32_t slot = connects_.oldest(task, queue);
+      return slot != ConnectTable::kNone && connects_[slot].sent_mono + age <= now
+                 ? slot
+                 : ConnectTable::kNone;
+    };
+    std::uint32_t slot = ConnectTable::kNone;
+    while ((slot = oldest(ConnectTable::kWaiting, timeout)) != ConnectTable::kNone) {
+      settle(slot, now);
+    }
+    while ((slot = oldest(ConnectTable::kLingering, timeout + kWindowGrace)) !=
+           ConnectTable::kNone) {
+      settleLingering(slot, now);
+      if (connects_.oldest(task, ConnectTable::kLingering) == slot) endLingering(slot);
+    }
+  }
+}
+
+Nanos TcpProber::nextWake() const {
+  Nanos next = tasks_.nextClose();
+  // Without room there is nothing to start before a connect ends.
+  if (!connects_.full() || oldestLingering() != ConnectTable::kNone) {
+    next = std::min(next, tasks_.nextDue());
+    if (!held_.empty()) next = std::min(next, held_.front().retry_mono);
+  }
+  for (std::uint32_t task = 0; task < tasks_.tasks().size(); ++task) {
+    Nanos age = timeoutOf(task);
+    for (const auto queue : {ConnectTable::kWaiting, ConnectTable::kLingering}) {
+      const std::uint32_t slot = connects_.oldest(task, queue);
+      if (slot != ConnectTable::kNone) next = std::min(next, connects_[slot].sent_mono + age);
+      age += kWindowGrace;
+    }
+  }
+  return next;
+}
+
+void TcpProber::addTo(TransportCounters& counters) {
+  counters.pings_sent += sent_;
+  counters.pings_skipped += skipped_ + tasks_.skipped();
+  counters.send_lateness.merge(lateness_);
+  lateness_.clear();
+}
+
+}  // namespace pingloom::probe

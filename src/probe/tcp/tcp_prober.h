@@ -1,0 +1,81 @@
+// Starts connects by the schedules, finds out how they end, and counts them. The event loop's
+// thread; the loop owns the epoll descriptor and calls in this order after each wake-up: onReady()
+// for its events, expire(), start(), closeDue().
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "common/distribution.h"
+#include "probe/stall_watch.h"
+#include "probe/task_list.h"
+#include "probe/tcp/connect_table.h"
+#include "probe/tcp/connect_verdict.h"
+#include "probe/transport.h"
+
+namespace pingloom::probe {
+
+// Bounds: `most_in_flight` connects at a time (beyond, pings wait for up to their interval and are
+// then skipped); kMostHeld pings wait for a free port.
+class TcpProber {
+ public:
+  static constexpr std::size_t kStartsPerRound = 4;  // few, so that none waits for the others
+  static constexpr std::size_t kMostHeld = 256;
+  static constexpr Nanos kRetry = 20 * kMillisecond;  // after running out of ports or descriptors
+  static constexpr Nanos kNever = INT64_MAX;
+
+  // `context` and `stalls` outlive it.
+  TcpProber(const AgentContext& context, int epoll, StallWatch& stalls, std::size_t most_in_flight);
+
+  void setWork(const Work& work, Nanos now);
+  void flush(Nanos now);
+
+  void onReady(std::uint64_t key, Nanos now);
+  void expire(Nanos now);
+  void start(Nanos now);
+  void closeDue(Nanos now) { tasks_.closeDue(now); }
+  Nanos nextWake() const;
+  TaskList& tasks() { return tasks_; }
+
+  // Adds its own to what the transport knows; resets the lateness.
+  void addTo(TransportCounters& counters);
+
+ private:
+  struct Ping {
+    std::uint32_t task;
+    ProbeSchedule::Due due;
+  };
+  struct Held {
+    Ping ping;
+    Nanos retry_mono;
+  };
+
+  std::uint32_t oldestLingering() const;
+  bool makeRoom();
+  void startPing(const Ping& ping);
+  void hold(const Ping& ping, Nanos now);
+  void retryHeld(Nanos now);
+  // Counts what can be counted; a connect that is under way and in time stays as it is.
+  void settle(std::uint32_t slot, Nanos now);
+  void settleLingering(std::uint32_t slot, Nanos now);
+  void endLingering(std::uint32_t slot);  // without an answer
+  PairWindow& windowOf(const Connect& connect);
+  Nanos timeoutOf(std::uint32_t task) const {
+    return tasks_.tasks()[task].assignment->probe.timeout;
+  }
+
+  const AgentContext& context_;
+  int epoll_;
+  StallWatch& stalls_;
+  TaskList tasks_;
+  ConnectTable connects_;
+  std::deque<Held> held_;
+  std::size_t next_task_ = 0;  // whose turn it is
+  std::uint64_t sent_ = 0;
+  std::uint64_t skipped_ = 0;
+  Distribution lateness_;
+  std::vector<ProbeSchedule::Due> due_;
+};
+
+}  // namespace pingloom::probe

@@ -1,0 +1,46 @@
+#include "probe/udp/outbox.h"
+
+#include <cerrno>
+
+namespace pingloom::probe::udp {
+
+bool isBackPressure(int error) {
+  return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS || error == ENOMEM;
+}
+
+Outbox::Outbox(std::size_t longest) : longest_(longest), bytes_(longest * kMost) {
+  for (std::size_t i = 0; i < kMost; ++i) {
+    Slot& slot = slots_[i];
+    slot.data.iov_base = bytes_.data() + i * longest;
+    msghdr& header = headers_[i].msg_hdr;
+    header.msg_name = &slot.to;
+    header.msg_iov = &slot.data;
+    header.msg_iovlen = 1;
+  }
+}
+
+std::span<std::uint8_t> Outbox::add(const sockaddr_in6& to, socklen_t to_length,
+                                    const ControlData& control, std::size_t length, TxTag tag) {
+  Slot& slot = slots_[end_];
+  msghdr& header = headers_[end_].msg_hdr;
+  slot.to = to;
+  slot.control = control;
+  slot.tag = tag;
+  slot.data.iov_len = length;
+  header.msg_namelen = to_length;
+  header.msg_control = control.used == 0 ? nullptr : slot.control.bytes.data();
+  header.msg_controllen = control.used;
+  return std::span(bytes_).subspan(end_++ * longest_, 32);
+}
+
+int Outbox::sendSome(UdpSocket& socket) {
+  const int sent = sendmmsg(socket.descriptor(), &headers_[begin_],
+                            static_cast<unsigned>(end_ - begin_), MSG_DONTWAIT);
+  if (sent < 0) return errno;
+  for (int i = 0; i < sent; ++i, ++begin_) {
+    if (slots_[begin_].tag.kind != TxTag::Kind::kNone) socket.transmitted(slots_[begin_].tag);
+  }
+  return 0;
+}
+
+}  // namespace pingloom::probe::udp

@@ -1,0 +1,90 @@
+// Sends the PINGs that are due. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "common/distribution.h"
+#include "common/time.h"
+#include "probe/exchanges.h"
+#include "probe/task_list.h"
+#include "probe/udp/nonces.h"
+#include "probe/udp/outbox.h"
+#include "probe/udp/rx_batch.h"
+#include "probe/udp/udp_socket.h"
+
+namespace pingloom::probe::udp {
+
+// Below kExactPace pings a second each leaves when it is due; above, what falls due leaves together
+// on a grid of kQuantum, which halves the wake-ups of a host with ten thousand targets and makes no
+// ping later than that. Where the kernel has no room, pings wait, and skip their round when a whole
+// interval has passed.
+// Tasks, exchanges, stall watch, sockets and the scratch batch outlive it.
+class Prober {
+ public:
+  static constexpr Nanos kQuantum = 1'500 * kMicrosecond;
+  static constexpr std::size_t kExactPace = 1000;
+  static constexpr Nanos kNever = INT64_MAX;
+
+  Prober(TaskList& tasks, Exchanges& exchanges, StallWatch& stalls, std::uint32_t incarnation,
+         std::uint16_t port, RxBatch& scratch);
+
+  // After every change of the task list; the sockets stay the same. Tasks whose source no socket is
+  // bound to send nothing: they are returned.
+  std::vector<std::uint32_t> route(std::vector<UdpSocket>& sockets);
+
+  void sendDue(Nanos now);
+  // When sendDue() must be called next.
+  Nanos nextSend() const;
+
+  std::uint64_t sent() const { return sent_; }
+  // Because a limit was reached, here or in the kernel, or there was no socket.
+  std::uint64_t skipped() const { return skipped_; }
+  Distribution takeLateness();
+
+ private:
+  struct Ping {
+    std::uint32_t task;
+    std::uint32_t target;
+    Nanos due;
+  };
+  // One to a socket.
+  struct Lane {
+    UdpSocket* socket = nullptr;
+    std::size_t longest = 0;
+    std::unique_ptr<Outbox> outbox;
+    std::vector<Ping> queued;   // in the outbox, in its order
+    std::vector<Ping> waiting;  // the kernel had no room for them; at most Outbox::kMost
+  };
+  // One to a task.
+  struct Route {
+    Lane* lane = nullptr;  // nullptr: no socket
+    ControlData control;
+    std::uint16_t port = 0;
+  };
+  Lane* laneFor(const IpAddress& source);
+  void sendTask(std::uint32_t task, Nanos now);
+  void queue(const Ping& ping, const Instant& now);
+  void retry(Lane& lane, Nanos now);
+  void send(Lane& lane);
+
+  TaskList* tasks_;
+  Exchanges* exchanges_;
+  StallWatch* stalls_;
+  std::uint32_t incarnation_;
+  std::uint16_t port_;
+  RxBatch* scratch_;
+  Nonces nonces_;
+  std::vector<Lane> lanes_;
+  std::vector<Route> routes_;
+  std::vector<ProbeSchedule::Due> due_;
+  bool on_grid_ = false;
+  Nanos retry_at_ = kNever;
+  std::uint64_t sent_ = 0;
+  std::uint64_t skipped_ = 0;
+  Distribution lateness_;
+};
+
+}  // namespace pingloom::probe::udp

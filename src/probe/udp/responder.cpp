@@ -1,0 +1,118 @@
+#include "probe/udp/responder.h"
+
+namespace pingloom::probe::udp {
+namespace {
+
+constexpr auto kKernel = static_cast<std::uint8_t>(ClockSource::kKernel);
+
+}  // namespace
+
+Responder::Responder(UdpSocket& socket, const StallWatch& stalls, std::uint32_t incarnation,
+                     RxBatch& scratch)
+    : socket_(&socket),
+      stalls_(&stalls),
+      incarnation_(incarnation),
+      scratch_(&scratch),
+      waiting_(kMostWaiting) {}
+
+bool Responder::stalledSince(Nanos utc, const Instant& now) const {
+  return utc != 0 && stalls_->stalledDuring(now.mono - (now.utc - utc), now.mono);
+}
+
+ControlData Responder::controlFor(const Waiting& pong, bool timestamp) const {
+  SendOptions options;
+  options.timestamp = timestamp;
+  options.traffic_class = pong.traffic_class;
+  if (socket_->isWildcard()) options.from = pong.from;
+  return makeControl(options, socket_->isV6());
+}
+
+bool Responder::ping(const wire::ProbeMessage& message, const sockaddr_in6& peer,
+                     socklen_t peer_length, const Ancillary& about, const Instant& now) {
+  if (pongs_.full()) sendPongs();
+  if (pongs_.full()) return false;
+  if (next_ - oldest_ == kMostWaiting) {
+    acknowledge(waiting(oldest_), 0, now);
+    ++oldest_;
+  }
+  Waiting& pong = waiting(next_);
+  pong = {peer,
+          peer_length,
+          about.traffic_class,
+          stalledSince(about.kernel_utc, now),
+          false,
+          {},
+          message.id,
+          message.nonce,
+          about.kernel_utc,
+          now.mono};
+  if (about.to) pong.from = *about.to;
+  wire::ProbeMessage answer;
+  answer.type = wire::ProbeType::kPong;
+  answer.flags = pong.stalled ? wire::kFlagStalled : 0;
+  answer.clock = kKernel;
+  answer.id = message.id;
+  answer.incarnation = incarnation_;
+  answer.nonce = message.nonce;
+  wire::write(answer, pongs_.add(peer, peer_length, controlFor(pong, true), wire::kPongBytes,
+                                 {TxTag::Kind::kPong, next_}));
+  ++next_;
+  return true;
+}
+
+void Responder::sendPongs() {
+  if (pongs_.empty()) return;
+  const std::size_t queued = pongs_.size();
+  std::size_t failures = 0;
+  pongs_.flush(*socket_, *scratch_, [&](TxTag tag, int) {
+    waiting(tag.id).done = true;  // the prober is not to be reached: no ACK either
+    ++failures;
+  });
+  answered_ += queued - pongs_.size() - failures;
+}
+
+void Responder::departed(std::uint32_t id, Nanos t3_utc, const Instant& now) {
+  if (next_ - id - 1 >= next_ - oldest_) return;  // given up already
+  Waiting& pong = waiting(id);
+  if (!pong.done) acknowledge(pong, t3_utc, now);
+  while (oldest_ != next_ && waiting(oldest_).done) ++oldest_;
+}
+
+void Responder::acknowledge(Waiting& pong, Nanos t3_utc, const Instant& now) {
+  if (pong.done) return;
+  pong.done = true;
+  if (acks_.full()) sendAcks();
+  if (acks_.full()) return;  // counted as ack_lost by the prober, which is what it is
+  const bool known = pong.t2_utc != 0 && t3_utc >= pong.t2_utc;
+  wire::ProbeMessage ack;
+  ack.type = wire::ProbeType::kAck;
+  const bool stalled = pong.stalled || stalledSince(pong.t2_utc, now);
+  ack.flags =
+      static_cast<std::uint8_t>((stalled ? wire::kFlagStalled : 0) | (known ? 0 : wire::kFlagNoT3));
+  ack.clock = kKernel;
+  ack.id = pong.id;
+  ack.incarnation = incarnation_;
+  ack.nonce = pong.nonce;
+  ack.responder_ns = known ? static_cast<std::uint64_t>(t3_utc - pong.t2_utc) : 0;
+  wire::write(ack,
+              acks_.add(pong.peer, pong.peer_length, controlFor(pong, false), wire::kAckBytes, {}));
+}
+
+void Responder::sendAcks() {
+  if (!acks_.empty()) acks_.flush(*socket_, *scratch_, [](TxTag, int) {});
+}
+
+void Responder::giveUp(const Instant& now) {
+  while (oldest_ != next_ && waiting(oldest_).since_mono + kLongestWait <= now.mono) {
+    acknowledge(waiting(oldest_), 0, now);
+    ++oldest_;
+  }
+  while (oldest_ != next_ && waiting(oldest_).done) ++oldest_;
+}
+
+Nanos Responder::nextGiveUp() const {
+  if (oldest_ == next_) return kNever;
+  return waiting_[oldest_ % kMostWaiting].since_mono + kLongestWait;
+}
+
+}  // namespace pingloom::probe::udp

@@ -1,0 +1,77 @@
+// Answers PINGs that came to one socket: PONG at once, and ACK with T3 - T2 as soon as the kernel
+// has said when the PONG left. Both go to where the PING came from, from the address it was sent
+// to, with its traffic class, and are together not longer than it. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "common/time.h"
+#include "probe/instant.h"
+#include "probe/stall_watch.h"
+#include "probe/udp/outbox.h"
+#include "probe/udp/rx_batch.h"
+#include "probe/udp/udp_socket.h"
+#include "wire/probe_packet.h"
+
+namespace pingloom::probe::udp {
+
+// `socket`, `stalls` and the scratch batch outlive it. Bound: kMostWaiting PONGs wait for their
+// departure time, for kLongestWait at most; then their ACKs leave without one.
+class Responder {
+ public:
+  static constexpr std::size_t kMostWaiting = 1024;
+  static constexpr Nanos kLongestWait = 100 * kMillisecond;
+  static constexpr Nanos kNever = INT64_MAX;
+
+  Responder(UdpSocket& socket, const StallWatch& stalls, std::uint32_t incarnation,
+            RxBatch& scratch);
+
+  // Queues the PONG; false where there is no room because the kernel takes nothing.
+  bool ping(const wire::ProbeMessage& message, const sockaddr_in6& peer, socklen_t peer_length,
+            const Ancillary& about, const Instant& now);
+  // Sends what is queued. The departures are then in the socket's error queue, or come later.
+  void sendPongs();
+  // A PONG left: queues its ACK.
+  void departed(std::uint32_t id, Nanos t3_utc, const Instant& now);
+  void sendAcks();
+  // ACKs without T3 for PONGs whose departure never came.
+  void giveUp(const Instant& now);
+
+  Nanos nextGiveUp() const;
+  // When sending has to be tried again.
+  bool blocked() const { return !pongs_.empty() || !acks_.empty(); }
+  std::uint64_t answered() const { return answered_; }
+
+ private:
+  struct Waiting {
+    sockaddr_in6 peer{};
+    socklen_t peer_length = 0;
+    std::uint8_t traffic_class = 0;
+    bool stalled = false;
+    bool done = true;
+    IpAddress from;
+    std::uint32_t id = 0;  // the prober's
+    std::uint64_t nonce = 0;
+    Nanos t2_utc = 0;
+    Nanos since_mono = 0;
+  };
+  Waiting& waiting(std::uint32_t number) { return waiting_[number % kMostWaiting]; }
+  bool stalledSince(Nanos utc, const Instant& now) const;
+  ControlData controlFor(const Waiting& pong, bool timestamp) const;
+  void acknowledge(Waiting& pong, Nanos t3_utc, const Instant& now);
+
+  UdpSocket* socket_;
+  const StallWatch* stalls_;
+  std::uint32_t incarnation_;
+  RxBatch* scratch_;
+  Outbox pongs_{wire::kAckBytes};
+  Outbox acks_{wire::kAckBytes};
+  std::vector<Waiting> waiting_;  // a ring, by number
+  std::uint32_t oldest_ = 0;      // numbers of PONGs; oldest_ == next_: none waits
+  std::uint32_t next_ = 0;
+  std::uint64_t answered_ = 0;
+};
+
+}  // namespace pingloom::probe::udp

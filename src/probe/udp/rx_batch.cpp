@@ -1,0 +1,112 @@
+#include "probe/udp/rx_batch.h"
+
+#include <linux/errqueue.h>
+#include <netinet/icmp6.h>
+#include <netinet/ip_icmp.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace pingloom::probe::udp {
+namespace {
+
+template <typename Value>
+Value valueOf(const cmsghdr* header) {
+  Value value{};
+  const std::size_t room = header->cmsg_len - CMSG_LEN(0);
+  std::memcpy(&value, CMSG_DATA(header), std::min(sizeof value, room));
+  return value;
+}
+
+void readError(const sock_extended_err& error, Ancillary& out) {
+  if (error.ee_origin == SO_EE_ORIGIN_TIMESTAMPING) {
+    out.is_timestamp = true;
+    out.tx_number = error.ee_data;
+  } else if (error.ee_origin == SO_EE_ORIGIN_ICMP) {
+    out.is_icmp = error.ee_type == ICMP_DEST_UNREACH || error.ee_type == ICMP_TIME_EXCEEDED;
+    out.refused = error.ee_type == ICMP_DEST_UNREACH && error.ee_code == ICMP_PORT_UNREACH;
+  } else if (error.ee_origin == SO_EE_ORIGIN_ICMP6) {
+    out.is_icmp = error.ee_type == ICMP6_DST_UNREACH || error.ee_type == ICMP6_TIME_EXCEEDED ||
+                  error.ee_type == ICMP6_PACKET_TOO_BIG;
+    out.refused = error.ee_type == ICMP6_DST_UNREACH && error.ee_code == ICMP6_DST_UNREACH_NOPORT;
+  }
+}
+
+void readSocketLevel(const cmsghdr* header, Ancillary& out) {
+  if (header->cmsg_type == SCM_TIMESTAMPING) {
+    const timespec software = valueOf<timespec>(header);  // the first of three
+    out.kernel_utc = software.tv_sec * kSecond + software.tv_nsec;
+  } else if (header->cmsg_type == SO_RXQ_OVFL) {
+    out.overflow = valueOf<std::uint32_t>(header);
+  }
+}
+
+void readV4(const cmsghdr* header, Ancillary& out) {
+  if (header->cmsg_type == IP_PKTINFO) {
+    out.to = IpAddress::fromV4(ntohl(valueOf<in_pktinfo>(header).ipi_spec_dst.s_addr));
+  } else if (header->cmsg_type == IP_TOS) {
+    out.traffic_class = valueOf<std::uint8_t>(header);
+  } else if (header->cmsg_type == IP_RECVERR) {
+    readError(valueOf<sock_extended_err>(header), out);
+  }
+}
+
+void readV6(const cmsghdr* header, Ancillary& out) {
+  if (header->cmsg_type == IPV6_PKTINFO) {
+    out.to = IpAddress::fromBytes16(valueOf<in6_pktinfo>(header).ipi6_addr.s6_addr);
+  } else if (header->cmsg_type == IPV6_TCLASS) {
+    out.traffic_class = static_cast<std::uint8_t>(valueOf<int>(header));
+  } else if (header->cmsg_type == IPV6_RECVERR) {
+    readError(valueOf<sock_extended_err>(header), out);
+  }
+}
+
+}  // namespace
+
+RxBatch::RxBatch() : storage_(std::make_unique<std::array<Slot, kMost>>()), slots_(*storage_) {
+  for (std::size_t i = 0; i < kMost; ++i) {
+    Slot& slot = slots_[i];
+    slot.data = {slot.bytes.data(), slot.bytes.size()};
+    msghdr& header = headers_[i].msg_hdr;
+    header.msg_name = &slot.peer;
+    header.msg_iov = &slot.data;
+    header.msg_iovlen = 1;
+    header.msg_control = slot.control.data();
+  }
+}
+
+int RxBatch::receive(int fd, int extra_flags) {
+  for (std::size_t i = 0; i < used_; ++i) {
+    msghdr& header = headers_[i].msg_hdr;
+    header.msg_namelen = sizeof(sockaddr_in6);
+    header.msg_controllen = slots_[i].control.size();
+  }
+  // MSG_TRUNC: msg_len is the datagram's own length even where it is longer than what is kept.
+  const int got =
+      recvmmsg(fd, headers_.data(), kMost, MSG_DONTWAIT | MSG_TRUNC | extra_flags, nullptr);
+  used_ = got > 0 ? static_cast<std::size_t>(got) : 1;
+  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return 0;
+  return got;
+}
+
+std::span<const std::uint8_t> RxBatch::head(std::size_t i) const {
+  return std::span(slots_[i].bytes).first(std::min<std::size_t>(headers_[i].msg_len, kHead));
+}
+
+Ancillary RxBatch::ancillary(std::size_t i) {
+  Ancillary made;
+  msghdr& header = headers_[i].msg_hdr;
+  for (cmsghdr* at = CMSG_FIRSTHDR(&header); at != nullptr; at = CMSG_NXTHDR(&header, at)) {
+    if (at->cmsg_level == SOL_SOCKET) {
+      readSocketLevel(at, made);
+    } else if (at->cmsg_level == IPPROTO_IP) {
+      readV4(at, made);
+    } else if (at->cmsg_level == IPPROTO_IPV6) {
+      readV6(at, made);
+    }
+  }
+  return made;
+}
+
+}  // namespace pingloom::probe::udp

@@ -1,0 +1,196 @@
+#include "probe/udp/udp_engine.h"
+
+#include <algorithm>
+
+#include "common/log.h"
+
+namespace pingloom::probe::udp {
+namespace {
+
+constexpr std::array<std::uint8_t, 16> kAnyV6{};
+// Of one socket at a time, so that a flood of PINGs does not keep this host from sending its own.
+constexpr int kMostRounds = 16;
+// What could not be sent is tried again after this.
+constexpr Nanos kRetry = kMillisecond;
+
+static_assert(static_cast<std::size_t>(DropReason::kReceiveOverflow) + 1 ==
+              kDropReasonNames.size());
+
+DropReason reasonOf(wire::ProbeParseError error) {
+  switch (error) {
+    case wire::ProbeParseError::kMagic:
+      return DropReason::kMagic;
+    case wire::ProbeParseError::kVersion:
+      return DropReason::kVersion;
+    case wire::ProbeParseError::kType:
+      return DropReason::kType;
+    case wire::ProbeParseError::kLength:
+      return DropReason::kLength;
+    default:
+      return DropReason::kShort;
+  }
+}
+
+}  // namespace
+
+UdpEngine::UdpEngine(const AgentContext& context)
+    : context_(context),
+      tasks_(ClockSource::kKernel, context.phase_seed, *context.clock, *context.windows),
+      exchanges_(tasks_, stalls_, context.port),
+      prober_(tasks_, exchanges_, stalls_, context.incarnation, context.port, scratch_) {}
+
+Status UdpEngine::open() {
+  std::vector<IpAddress> addresses = context_.listen;
+  const bool everywhere = addresses.empty();
+  if (everywhere) addresses = {IpAddress(), IpAddress::fromBytes16(kAnyV6.data())};
+  for (const IpAddress& address : addresses) {
+    auto socket = UdpSocket::bind(address, context_.port);
+    if (socket) {
+      sockets_.push_back(std::move(*socket));
+    } else if (everywhere && !address.isV4()) {
+      // A host without IPv6 is in order where nobody asked for it.
+      log::info("udp: IPv6 is not available: {}", socket.error().text());
+    } else {
+      return tl::unexpected(socket.error());
+    }
+  }
+  for (UdpSocket& socket : sockets_) {
+    responders_.emplace_back(socket, stalls_, context_.incarnation, scratch_);
+  }
+  return {};
+}
+
+void UdpEngine::setWork(const Work& work, const Instant& now) {
+  guests_.setKnown(work.known_sources);
+  exchanges_.move(tasks_.replace(work.assignments, now.mono));
+  for (const std::uint32_t task : prober_.route(sockets_)) {
+    const plan::Assignment& assignment = *tasks_[task].assignment;
+    log::warning("probe {}: no socket is bound to its source {}: not probing",
+                 assignment.probe.name, assignment.source.text());
+  }
+}
+
+void UdpEngine::flush(const Instant& now) {
+  exchanges_.forgetAll();
+  tasks_.flush(now.mono);
+  prober_.route(sockets_);
+}
+
+void UdpEngine::addTo(TransportCounters& counters) {
+  counters.pings_sent = prober_.sent();
+  counters.pings_skipped = prober_.skipped() + tasks_.skipped();
+  for (const Responder& responder : responders_) counters.pings_answered += responder.answered();
+  counters.stalls = stalls_.stalls();
+  counters.dropped = dropped_;
+  counters.send_lateness = prober_.takeLateness();
+}
+
+// A packet that lay in the socket for long: this process did not get round to it.
+void UdpEngine::noteWait(std::size_t i, const Instant& now) {
+  const Nanos arrived_utc = incoming_.ancillary(i).kernel_utc;
+  const Nanos waited = arrived_utc == 0 ? 0 : now.utc - arrived_utc;
+  if (waited <= StallWatch::kLate || stalls_.stalledDuring(now.mono - waited, now.mono)) return;
+  stalls_.observed(now.mono - waited, now.mono);
+}
+
+void UdpEngine::readable(std::size_t socket) {
+  const int descriptor = sockets_[socket].descriptor();
+  for (int round = 0; round < kMostRounds; ++round) {
+    const int got = incoming_.receive(descriptor, 0);
+    const Instant now = Instant::now();
+    if (got < 0) {  // an ICMP error for something sent earlier stands in the way
+      hasErrors(socket, now);
+      continue;
+    }
+    if (got > 0) receive(socket, static_cast<std::size_t>(got), now);
+    if (static_cast<std::size_t>(got) < RxBatch::kMost) return;
+  }
+  drained_ = false;
+}
+
+void UdpEngine::receive(std::size_t socket, std::size_t count, const Instant& now) {
+  noteWait(0, now);
+  // T1 before T4: it was there first.
+  if (sockets_[socket].awaitsDeparture()) hasErrors(socket, now);
+  for (std::size_t i = 0; i < count; ++i) receiveOne(socket, i, now);
+  answer(socket, now);
+}
+
+void UdpEngine::receiveOne(std::size_t socket, std::size_t i, const Instant& now) {
+  const Ancillary about = incoming_.ancillary(i);
+  if (about.overflow) {
+    dropped_[static_cast<std::size_t>(DropReason::kReceiveOverflow)] +=
+        sockets_[socket].newlyDropped(*about.overflow);
+  }
+  Answer answer;
+  const auto error = wire::parseHead(incoming_.head(i), incoming_.length(i), answer.message);
+  if (error != wire::ProbeParseError::kNone) {
+    drop(reasonOf(error));
+    return;
+  }
+  answer.from = incoming_.from(i);
+  if (answer.message.type == wire::ProbeType::kPing) {
+    const bool taken = guests_.admits(answer.from.address, now.mono) &&
+                       responders_[socket].ping(answer.message, incoming_.peer(i),
+                                                incoming_.peerLength(i), about, now);
+    if (!taken) drop(DropReason::kRateLimited);
+    return;
+  }
+  answer.kernel_utc = about.kernel_utc;
+  if (const auto reason = exchanges_.answered(answer, now)) drop(*reason);
+}
+
+void UdpEngine::answer(std::size_t socket, const Instant& now) {
+  responders_[socket].sendPongs();
+  if (sockets_[socket].awaitsDeparture()) sockets_[socket].readErrors(scratch_);
+  handleErrors(socket, now);
+}
+
+void UdpEngine::hasErrors(std::size_t socket, const Instant& now) {
+  sockets_[socket].readErrors(scratch_);
+  handleErrors(socket, now);
+}
+
+void UdpEngine::handleErrors(std::size_t socket, const Instant& now) {
+  for (const Departure& departure : sockets_[socket].departures()) {
+    if (departure.tag.kind == TxTag::Kind::kPing) {
+      exchanges_.stamped(departure.tag.id, departure.utc);
+    } else {
+      responders_[socket].departed(departure.tag.id, departure.utc, now);
+    }
+  }
+  sockets_[socket].departures().clear();
+  for (const Bounce& bounce : sockets_[socket].bounces()) {
+    if (bounce.message.type == wire::ProbeType::kPing) {
+      exchanges_.failedInNetwork(bounce.message, bounce.failure);
+    }
+  }
+  sockets_[socket].bounces().clear();
+  responders_[socket].sendAcks();
+}
+
+void UdpEngine::elapse(const Instant& now) {
+  if (drained_) {
+    exchanges_.expire(now.mono);
+    tasks_.closeDue(now.mono);
+  }
+  if (prober_.nextSend() <= now.mono) prober_.sendDue(now.mono);
+  for (std::size_t i = 0; i < sockets_.size(); ++i) {
+    if (responders_[i].nextGiveUp() <= now.mono) responders_[i].giveUp(now);
+    answer(i, now);
+  }
+  drained_ = true;
+}
+
+Nanos UdpEngine::nextWake() const {
+  Nanos next = std::min(prober_.nextSend(), stalls_.nextTick());
+  next = std::min(next, tasks_.nextClose());
+  next = std::min(next, exchanges_.nextExpiry());
+  for (const Responder& responder : responders_) {
+    next = std::min(next, responder.nextGiveUp());
+    if (responder.blocked()) next = std::min(next, monotonicNow() + kRetry);
+  }
+  return next;
+}
+
+}  // namespace pingloom::probe::udp

@@ -1,0 +1,69 @@
+// What the UDP transport's thread does with its sockets: answers, probes, and lets time pass. The
+// event loop (udp_transport.cpp) tells it what is ready and when it is.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "common/error.h"
+#include "probe/exchanges.h"
+#include "probe/stall_watch.h"
+#include "probe/task_list.h"
+#include "probe/transport.h"
+#include "probe/udp/guest_list.h"
+#include "probe/udp/prober.h"
+#include "probe/udp/responder.h"
+#include "probe/udp/rx_batch.h"
+#include "probe/udp/udp_socket.h"
+
+namespace pingloom::probe::udp {
+
+// One thread. The context and what it points to outlive it.
+class UdpEngine {
+ public:
+  explicit UdpEngine(const AgentContext& context);
+  UdpEngine(const UdpEngine&) = delete;
+  UdpEngine& operator=(const UdpEngine&) = delete;
+  Status open();
+
+  std::vector<UdpSocket>& sockets() { return sockets_; }
+  TaskList& tasks() { return tasks_; }
+
+  void setWork(const Work& work, const Instant& now);
+  void flush(const Instant& now);
+  void addTo(TransportCounters& counters);
+
+  // In this order after every wake-up.
+  void wokeUp(const Instant& now) { stalls_.tick(now.mono); }
+  void readable(std::size_t socket);
+  void hasErrors(std::size_t socket, const Instant& now);
+  void elapse(const Instant& now);  // verdicts, closed windows, due pings; `now` is the wake-up's
+  // When elapse() must be called next.
+  Nanos nextWake() const;
+
+ private:
+  void receive(std::size_t socket, std::size_t count, const Instant& now);
+  void receiveOne(std::size_t socket, std::size_t i, const Instant& now);
+  void answer(std::size_t socket, const Instant& now);
+  void handleErrors(std::size_t socket, const Instant& now);
+  void noteWait(std::size_t i, const Instant& now);
+  void drop(DropReason reason) { ++dropped_[static_cast<std::size_t>(reason)]; }
+
+  const AgentContext& context_;
+  StallWatch stalls_;
+  TaskList tasks_;
+  Exchanges exchanges_;
+  GuestList guests_;
+  RxBatch incoming_;
+  RxBatch scratch_;  // for error queues
+  Prober prober_;
+  std::vector<UdpSocket> sockets_;     // fixed once open
+  std::deque<Responder> responders_;  // [i] belongs to sockets_[i]
+  bool drained_ = true;                // everything that had arrived at the wake-up is handled
+  std::array<std::uint64_t, kDropReasonNames.size()> dropped_{};
+};
+
+}  // namespace pingloom::probe::udp

@@ -1,0 +1,92 @@
+#include "probe/udp/udp_socket.h"
+
+#include <linux/net_tstamp.h>
+#include <netinet/in.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace pingloom::probe::udp {
+namespace {
+
+constexpr int kTimestamping =
+    SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_OPT_TSONLY;
+
+bool setOption(int fd, int level, int option, int value) {
+  return setsockopt(fd, level, option, &value, sizeof value) == 0;
+}
+
+// As much as the kernel allows; the FORCE variants work for root only.
+void enlarge(int fd, int option, int forced, int bytes) {
+  if (!setOption(fd, SOL_SOCKET, forced, bytes)) setOption(fd, SOL_SOCKET, option, bytes);
+}
+
+bool setV4Options(int fd) {
+  return setOption(fd, IPPROTO_IP, IP_PKTINFO, 1) && setOption(fd, IPPROTO_IP, IP_RECVTOS, 1) &&
+         setOption(fd, IPPROTO_IP, IP_RECVERR, 1);
+}
+
+bool setV6Options(int fd) {
+  return setOption(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1) &&
+         setOption(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1) &&
+         setOption(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1) &&
+         setOption(fd, IPPROTO_IPV6, IPV6_RECVERR, 1);
+}
+
+}  // namespace
+
+Result<UdpSocket> UdpSocket::bind(const IpAddress& address, std::uint16_t port) {
+  const std::string entity = "udp " + SocketAddress{address, port}.text();
+  UniqueFd fd(
+      ::socket(address.isV4() ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd.valid()) return makeErrnoError(entity, "socket", errno);
+  enlarge(fd.get(), SO_RCVBUF, SO_RCVBUFFORCE, kBufferBytes);
+  enlarge(fd.get(), SO_SNDBUF, SO_SNDBUFFORCE, kBufferBytes);
+  const bool set =
+      (address.isV4() ? setV4Options(fd.get()) : setV6Options(fd.get())) &&
+      setOption(fd.get(), SOL_SOCKET, SO_RXQ_OVFL, 1) &&
+      setOption(fd.get(), SOL_SOCKET, SO_TIMESTAMPING, kTimestamping | SOF_TIMESTAMPING_OPT_ID);
+  if (!set) return makeErrnoError(entity, "setsockopt", errno);
+  sockaddr_storage local{};
+  const socklen_t length = address.toSockaddr(port, local);
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&local), length) != 0) {
+    return makeErrnoError(entity, "bind", errno);
+  }
+  return UdpSocket(std::move(fd), address);
+}
+
+std::uint64_t UdpSocket::newlyDropped(std::uint32_t count) {
+  return count - std::exchange(dropped_, count);
+}
+
+void UdpSocket::readErrors(RxBatch& batch) {
+  // Each call takes one entry at least, so this ends; what comes meanwhile is taken as well.
+  for (;;) {
+    const int got = batch.receive(fd_.get(), MSG_ERRQUEUE);
+    if (got <= 0) return;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(got); ++i) {
+      const Ancillary about = batch.ancillary(i);
+      if (about.is_timestamp && about.kernel_utc != 0) {
+        if (const auto tag = numbers_.take(about.tx_number)) {
+          departures_.push_back({*tag, about.kernel_utc});
+        }
+      } else if (about.is_icmp) {
+        wire::ProbeMessage quoted;
+        if (wire::parseQuoted(batch.head(i), quoted) == wire::ProbeParseError::kNone) {
+          bounces_.push_back({quoted, about.refused ? Failure::kRefused : Failure::kUnreachable});
+        }
+      }
+    }
+    if (static_cast<std::size_t>(got) < RxBatch::kMost) return;
+  }
+}
+
+void UdpSocket::restartNumbers(RxBatch& batch) {
+  readErrors(batch);
+  // Setting the option when it was clear resets the kernel's counter.
+  setOption(fd_.get(), SOL_SOCKET, SO_TIMESTAMPING, kTimestamping);
+  setOption(fd_.get(), SOL_SOCKET, SO_TIMESTAMPING, kTimestamping | SOF_TIMESTAMPING_OPT_ID);
+  numbers_.restart();
+}
+
+}  // namespace pingloom::probe::udp

@@ -1,0 +1,74 @@
+// One bound UDP socket with kernel timestamps and its error queue. Owns the descriptor; one thread.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "common/address.h"
+#include "common/error.h"
+#include "common/fd.h"
+#include "common/time.h"
+#include "probe/exchanges.h"
+#include "probe/udp/rx_batch.h"
+#include "probe/udp/tx_numbers.h"
+#include "wire/probe_packet.h"
+
+namespace pingloom::probe::udp {
+
+// A datagram left at this time.
+struct Departure {
+  TxTag tag;
+  Nanos utc;
+};
+// One of ours came back in an ICMP error.
+struct Bounce {
+  wire::ProbeMessage message;
+  Failure failure;
+};
+
+class UdpSocket {
+ public:
+  static constexpr int kBufferBytes = 4 << 20;  // asked for; the kernel may grant less
+
+  // 0.0.0.0 and :: stand for all addresses of the family.
+  static Result<UdpSocket> bind(const IpAddress& address, std::uint16_t port);
+
+  int descriptor() const { return fd_.get(); }
+  const IpAddress& address() const { return address_; }
+  bool isV6() const { return !address_.isV4(); }
+  bool isWildcard() const { return address_.isUnspecified(); }
+
+  // Room in the kernel's queues is limited; what arrives is counted by SO_RXQ_OVFL where it is not
+  // enough. This many datagrams it has dropped since the last call, given the latest count.
+  std::uint64_t newlyDropped(std::uint32_t count);
+
+  // The kernel has taken a datagram whose control data asks for a timestamp. Calls are in the order
+  // of sending.
+  void transmitted(TxTag tag) { numbers_.add(tag); }
+  // Takes everything out of the error queue: into departures() and bounces().
+  void readErrors(RxBatch& batch);
+  // After a failed send nobody knows whether the datagram used up a number (it differs by kernel
+  // version): reads the error queue and begins to count anew.
+  void restartNumbers(RxBatch& batch);
+  // A datagram was sent of whose departure nothing has been heard.
+  bool awaitsDeparture() const { return numbers_.awaits(); }
+
+  // Cleared by the reader. Bound: what the error queue (kBufferBytes) can hold.
+  std::vector<Departure>& departures() { return departures_; }
+  std::vector<Bounce>& bounces() { return bounces_; }
+
+ private:
+  UdpSocket(UniqueFd fd, const IpAddress& address) : fd_(std::move(fd)), address_(address) {}
+
+  UniqueFd fd_;
+  IpAddress address_;
+  TxNumbers numbers_;
+  std::uint32_t dropped_ = 0;
+  std::vector<Departure> departures_;
+  std::vector<Bounce> bounces_;
+};
+
+}  // namespace pingloom::probe::udp

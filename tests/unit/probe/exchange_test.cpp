@@ -1,0 +1,120 @@
+#include "probe/exchange.h"
+
+#include <gtest/gtest.h>
+
+namespace pingloom::probe {
+namespace {
+
+constexpr Nanos kUtc = 1'800'000'000 * kSecond;  // minus the monotonic clock
+
+// T0 at 1000, T1 at 2000, T4 at 12000, T5 at 15000; the responder took 4000.
+ExchangeTimes good() {
+  ExchangeTimes times;
+  times.sent = {1000, kUtc + 1000};
+  times.t1_utc = kUtc + 2000;
+  times.t4_utc = kUtc + 12'000;
+  times.handled = {15'000, kUtc + 15'000};
+  times.responder_ns = 4000;
+  times.ack = AckState::kTime;
+  return times;
+}
+
+TEST(Exchange, SplitsTheRoundTrip) {
+  const Verdict verdict = judge(good(), false);
+  EXPECT_FALSE(verdict.anomaly);
+  ASSERT_TRUE(verdict.has_split && verdict.has_rtt);
+  EXPECT_EQ(verdict.rtt, 14'000);
+  EXPECT_EQ(verdict.network, 6000);
+  EXPECT_EQ(verdict.responder, 4000);
+  EXPECT_EQ(verdict.prober, 4000);
+  EXPECT_EQ(verdict.network + verdict.responder + verdict.prober, verdict.rtt);
+}
+
+TEST(Exchange, ALostAckLeavesTheRtt) {
+  ExchangeTimes times = good();
+  times.ack = AckState::kMissing;
+  times.t1_utc = 0;  // does not matter then
+  const Verdict verdict = judge(times, false);
+  EXPECT_TRUE(verdict.ack_lost);
+  EXPECT_TRUE(verdict.has_rtt);
+  EXPECT_FALSE(verdict.has_split || verdict.anomaly);
+}
+
+TEST(Exchange, AMissingTimestampLeavesTheRtt) {
+  for (int missing = 0; missing < 5; ++missing) {
+    ExchangeTimes times = good();
+    if (missing == 0) times.t1_utc = 0;
+    if (missing == 1) times.t4_utc = 0;
+    if (missing == 2) times.ack = AckState::kNoTime;
+    if (missing == 3) times.t1_utc = times.sent.utc - 1;  // of another packet
+    if (missing == 4) times.t1_utc = times.t4_utc + 1;
+    const Verdict verdict = judge(times, false);
+    EXPECT_EQ(verdict.anomaly, Anomaly::kNoTimestamp) << missing;
+    EXPECT_TRUE(verdict.has_rtt && !verdict.has_split) << missing;
+  }
+}
+
+TEST(Exchange, AStallKeepsEverythingOut) {
+  const Verdict verdict = judge(good(), true);
+  EXPECT_EQ(verdict.anomaly, Anomaly::kStalled);
+  EXPECT_FALSE(verdict.has_rtt || verdict.has_split);
+}
+
+TEST(Exchange, PartsThatContradictEachOtherAreNegative) {
+  ExchangeTimes times = good();
+  times.responder_ns = 10'001;  // longer than T1 to T4
+  EXPECT_EQ(judge(times, false).anomaly, Anomaly::kNegative);
+  times.responder_ns = 10'000;
+  EXPECT_EQ(judge(times, false).network, 0);
+  times.responder_ns = INT64_MAX;
+  EXPECT_EQ(judge(times, false).anomaly, Anomaly::kNegative);
+}
+
+TEST(Exchange, NoticesASteppedClock) {
+  for (const Nanos step : {Nanos{kSecond}, Nanos{-kSecond}, Nanos{5000}, Nanos{-5000}}) {
+    ExchangeTimes times = good();  // stepped after T1
+    times.t4_utc += step;
+    times.handled.utc += step;
+    EXPECT_TRUE(clockStepped(times)) << step;
+    EXPECT_EQ(judge(times, false).anomaly, Anomaly::kClockStep) << step;
+  }
+  ExchangeTimes back_and_forth = good();
+  back_and_forth.t4_utc = back_and_forth.t1_utc + 15'001;  // more than T0 to T5 and the margin
+  EXPECT_EQ(judge(back_and_forth, false).anomaly, Anomaly::kClockStep);
+  back_and_forth.t4_utc = back_and_forth.t1_utc + 14'500;  // within the margin
+  EXPECT_EQ(judge(back_and_forth, false).prober, 0);
+}
+
+TEST(Exchange, InTimeByTheKernelsClock) {
+  ExchangeTimes times = good();
+  times.handled = {5 * kSecond, kUtc + 5 * kSecond};  // this process came round to it late
+  EXPECT_TRUE(inTime(times, 10'000));
+  EXPECT_FALSE(inTime(times, 9999));
+  times.t1_utc = 0;
+  EXPECT_FALSE(inTime(times, kSecond)) << "without it, by when it was handled";
+  EXPECT_TRUE(inTime(times, 5 * kSecond));
+  times = good();
+  times.t4_utc += kHour;  // the clock was set meanwhile
+  times.handled.utc += kHour;
+  EXPECT_TRUE(inTime(times, 14'000));
+}
+
+TEST(Exchange, CountsWhatTheVerdictSays) {
+  PairWindow window;
+  addReceived(judge(good(), false), window);
+  addReceived(judge(good(), true), window);
+  ExchangeTimes times = good();
+  times.ack = AckState::kMissing;
+  addReceived(judge(times, false), window);
+  EXPECT_EQ(window.sent, 3U);
+  EXPECT_EQ(window.received, 3U);
+  EXPECT_EQ(window.ack_lost, 1U);
+  EXPECT_EQ(window.anomalous[static_cast<std::size_t>(Anomaly::kStalled)], 1U);
+  EXPECT_EQ(window.rtt.count(), 2U);
+  EXPECT_EQ(window.network.count(), 1U);
+  EXPECT_EQ(window.responder.sum(), 4000U);
+  EXPECT_EQ(window.prober.sum(), 4000U);
+}
+
+}  // namespace
+}  // namespace pingloom::probe

@@ -1,0 +1,232 @@
+// From PING to verdict on a virtual clock, without sockets.
+#include "probe/exchanges.h"
+
+#include <gtest/gtest.h>
+
+namespace pingloom::probe {
+namespace {
+
+constexpr Nanos kUtc = 1'800'000'000 * kSecond;
+constexpr Nanos kTimeout = 500 * kMillisecond;
+constexpr std::uint16_t kPort = 20'710;
+
+Instant at(Nanos mono) { return {mono, kUtc + mono}; }
+
+std::shared_ptr<plan::Assignment> assignmentTo(std::initializer_list<std::uint32_t> hosts) {
+  auto made = std::make_shared<plan::Assignment>();
+  made->probe.name = "mesh";
+  made->probe.timeout = kTimeout;
+  for (const std::uint32_t host : hosts) made->destinations.push_back(IpAddress::fromV4(host));
+  return made;
+}
+
+class ExchangesTest : public testing::Test {
+ protected:
+  ExchangesTest() { tasks.replace({assignmentTo({1, 2, 3})}, 0); }
+
+  // A PING to host target + 1 that leaves the kernel 1 us after T0.
+  wire::ProbeMessage ping(std::uint32_t target, Nanos now) {
+    Exchange* made = exchanges.open(0, target, ++last_nonce, at(now - 5));
+    exchanges.sending(made->id, at(now));
+    exchanges.stamped(made->id, kUtc + now + kMicrosecond);
+    wire::ProbeMessage message;
+    message.id = made->id;
+    message.nonce = made->nonce;
+    return message;
+  }
+  std::optional<DropReason> answer(wire::ProbeMessage message, wire::ProbeType type,
+                                   std::uint32_t host, Nanos arrived, Nanos handled) {
+    message.type = type;
+    return exchanges.answered({message, {IpAddress::fromV4(host), kPort}, kUtc + arrived},
+                              at(handled));
+  }
+  std::optional<DropReason> pong(const wire::ProbeMessage& message, std::uint32_t host,
+                                 Nanos arrived) {
+    return answer(message, wire::ProbeType::kPong, host, arrived, arrived + 2 * kMicrosecond);
+  }
+  std::optional<DropReason> ack(wire::ProbeMessage message, std::uint32_t host, Nanos now) {
+    message.responder_ns = 3 * kMicrosecond;
+    return answer(message, wire::ProbeType::kAck, host, now, now);
+  }
+  // What host target + 1 has come to in the only window.
+  const PairWindow& window(std::uint32_t target) {
+    return tasks[0].windows.windowFor(target, tasks[0].windows.open(0));
+  }
+  std::uint32_t anomalies(std::uint32_t target, Anomaly anomaly) {
+    return window(target).anomalous[static_cast<std::size_t>(anomaly)];
+  }
+
+  WindowClock clock{kUtc};
+  WindowQueue queue;
+  TaskList tasks{ClockSource::kKernel, 1, clock, queue};
+  StallWatch stalls;
+  Exchanges exchanges{tasks, stalls, kPort};
+  std::uint64_t last_nonce = 7000;
+};
+
+TEST_F(ExchangesTest, PongAndAckMakeAResult) {
+  const auto sent = ping(1, kSecond);
+  EXPECT_EQ(pong(sent, 2, kSecond + 11 * kMicrosecond), std::nullopt);
+  EXPECT_EQ(window(1).received, 0U) << "the ACK is still to come";
+  EXPECT_EQ(ack(sent, 2, kSecond + 20 * kMicrosecond), std::nullopt);
+  EXPECT_EQ(window(1).sent, 1U);
+  EXPECT_EQ(window(1).received, 1U);
+  EXPECT_EQ(window(1).network.sum(), 7000U);
+  EXPECT_EQ(window(1).responder.sum(), 3000U);
+  EXPECT_EQ(window(1).rtt.sum(), 13'000U);
+  EXPECT_EQ(window(1).prober.sum(), 3000U);
+  EXPECT_EQ(exchanges.size(), 1U) << "kept for duplicates";
+  exchanges.expire(kSecond + kTimeout + kWindowGrace);
+  EXPECT_EQ(exchanges.size(), 0U);
+  EXPECT_EQ(window(1).sent, 1U) << "once only";
+}
+
+TEST_F(ExchangesTest, AnAckMayOvertakeItsPong) {
+  const auto sent = ping(0, kSecond);
+  ack(sent, 1, kSecond + 10 * kMicrosecond);
+  pong(sent, 1, kSecond + 11 * kMicrosecond);
+  EXPECT_EQ(window(0).network.sum(), 7000U);
+}
+
+TEST_F(ExchangesTest, WhatDoesNotBelongIsDroppedWithTheReason) {
+  const auto sent = ping(0, kSecond);
+  const Nanos soon = kSecond + 10 * kMicrosecond;
+  auto wrong = sent;
+  wrong.id ^= 1U << 20;
+  EXPECT_EQ(pong(wrong, 1, soon), DropReason::kUnknownId);
+  wrong = sent;
+  ++wrong.nonce;
+  EXPECT_EQ(pong(wrong, 1, soon), DropReason::kNonce);
+  EXPECT_EQ(ack(wrong, 1, soon), DropReason::kNonce);
+  EXPECT_EQ(pong(sent, 2, soon), DropReason::kSource) << "another host";
+  wrong = sent;
+  wrong.type = wire::ProbeType::kPong;
+  EXPECT_EQ(exchanges.answered({wrong, {IpAddress::fromV4(1), kPort + 1}, kUtc + soon}, at(soon)),
+            DropReason::kSource)
+      << "another port";
+  EXPECT_EQ(pong(sent, 1, soon), std::nullopt) << "none of them did harm";
+}
+
+TEST_F(ExchangesTest, NoAnswerIsALossOnceTheGraceIsOver) {
+  ping(2, kSecond);
+  EXPECT_EQ(exchanges.nextExpiry(), kSecond + kTimeout + kWindowGrace);
+  exchanges.expire(kSecond + kTimeout + kWindowGrace - 1);
+  EXPECT_EQ(window(2).lost, 0U);
+  exchanges.expire(kSecond + kTimeout + kWindowGrace);
+  EXPECT_EQ(window(2).sent, 1U);
+  EXPECT_EQ(window(2).lost, 1U);
+}
+
+TEST_F(ExchangesTest, ALateAnswerIsALossAndCountedLate) {
+  const auto sent = ping(0, kSecond);
+  pong(sent, 1, kSecond + kTimeout + 2 * kMicrosecond);
+  EXPECT_EQ(window(0).late, 1U);
+  EXPECT_EQ(window(0).received, 0U);
+  ack(sent, 1, kSecond + kTimeout + kMillisecond);
+  exchanges.expire(10 * kSecond);
+  EXPECT_EQ(window(0).lost, 1U);
+  EXPECT_EQ(window(0).sent, 1U);
+  EXPECT_EQ(pong(sent, 1, 10 * kSecond), DropReason::kUnknownId);
+}
+
+TEST_F(ExchangesTest, ALateAnswerFromAStalledResponderIsNoLoss) {
+  auto sent = ping(0, kSecond);
+  sent.flags = wire::kFlagStalled;
+  pong(sent, 1, kSecond + kTimeout + 300 * kMillisecond);
+  sent.flags = 0;
+  ack(sent, 1, kSecond + kTimeout + 301 * kMillisecond);
+  EXPECT_EQ(window(0).received, 1U);
+  EXPECT_EQ(window(0).late, 0U);
+  EXPECT_EQ(anomalies(0, Anomaly::kStalled), 1U);
+  EXPECT_EQ(window(0).network.count() + window(0).rtt.count(), 0U);
+}
+
+TEST_F(ExchangesTest, AnOwnStallIsNoLossWhereTheAnswerCameInTime) {
+  const auto sent = ping(0, kSecond);
+  stalls.watchUntil(kSecond, 10 * kSecond);
+  stalls.tick(kSecond + 800 * kMillisecond);
+  ASSERT_EQ(stalls.stalls(), 1U);
+  answer(sent, wire::ProbeType::kPong, 1, kSecond + 10 * kMicrosecond,
+         kSecond + 800 * kMillisecond);
+  ack(sent, 1, kSecond + 801 * kMillisecond);
+  EXPECT_EQ(window(0).received, 1U);
+  EXPECT_EQ(anomalies(0, Anomaly::kStalled), 1U);
+  EXPECT_EQ(window(0).rtt.count(), 0U);
+}
+
+TEST_F(ExchangesTest, ALostAckIsNoLostPing) {
+  const auto sent = ping(0, kSecond);
+  pong(sent, 1, kSecond + 11 * kMicrosecond);
+  exchanges.expire(kSecond + kTimeout + kWindowGrace);
+  EXPECT_EQ(window(0).received, 1U);
+  EXPECT_EQ(window(0).ack_lost, 1U);
+  EXPECT_EQ(window(0).lost, 0U);
+  EXPECT_EQ(window(0).rtt.count(), 1U);
+  EXPECT_EQ(window(0).network.count(), 0U);
+}
+
+TEST_F(ExchangesTest, DuplicatesAreCountedBeside) {
+  const auto sent = ping(0, kSecond);
+  pong(sent, 1, kSecond + 11 * kMicrosecond);
+  pong(sent, 1, kSecond + 12 * kMicrosecond);
+  ack(sent, 1, kSecond + 20 * kMicrosecond);
+  ack(sent, 1, kSecond + 21 * kMicrosecond);
+  pong(sent, 1, kSecond + kTimeout);
+  EXPECT_EQ(window(0).duplicate, 2U);
+  EXPECT_EQ(window(0).received, 1U);
+  EXPECT_EQ(window(0).network.sum(), 7000U) << "the first ones count";
+}
+
+TEST_F(ExchangesTest, IcmpErrorsSettleOnlyWhatTheyQuote) {
+  const auto sent = ping(0, kSecond);
+  auto quoted = sent;
+  ++quoted.nonce;
+  exchanges.failedInNetwork(quoted, Failure::kRefused);
+  EXPECT_EQ(window(0).refused, 0U) << "made up";
+  exchanges.failedInNetwork(sent, Failure::kRefused);
+  exchanges.failedInNetwork(sent, Failure::kRefused);
+  EXPECT_EQ(window(0).refused, 1U);
+  exchanges.failedInNetwork(ping(1, kSecond), Failure::kUnreachable);
+  EXPECT_EQ(window(1).unreachable, 1U);
+  exchanges.expire(10 * kSecond);
+  EXPECT_EQ(window(0).sent, 1U);
+  EXPECT_EQ(window(1).sent, 1U);
+  EXPECT_EQ(window(0).lost + window(1).lost, 0U);
+}
+
+TEST_F(ExchangesTest, WhatWasNotSentIsNotCounted) {
+  exchanges.cancel(ping(0, kSecond).id);
+  exchanges.failed(ping(1, kSecond).id, Failure::kUnreachable);
+  exchanges.expire(10 * kSecond);
+  EXPECT_EQ(window(0).sent, 0U);
+  EXPECT_EQ(window(1).sent, 1U);
+  EXPECT_EQ(window(1).unreachable, 1U);
+}
+
+TEST_F(ExchangesTest, ResultsGoToTheWindowOfThePing) {
+  const Nanos end = 10 * kSecond;  // the default window
+  const auto sent = ping(0, end - kMillisecond);
+  const auto index = tasks[0].windows.open(end - kMillisecond);
+  ASSERT_EQ(tasks[0].windows.open(end + kMillisecond), index + 1);
+  pong(sent, 1, end + 2 * kMillisecond);
+  ack(sent, 1, end + 2 * kMillisecond);
+  EXPECT_EQ(tasks[0].windows.windowFor(0, index).received, 1U);
+  EXPECT_EQ(tasks[0].windows.windowFor(0, index + 1).received, 0U);
+}
+
+TEST_F(ExchangesTest, PairsThatStayKeepTheirExchanges) {
+  const auto to_first = ping(0, kSecond);
+  const auto to_third = ping(2, kSecond);
+  // Host 1 leaves, host 9 joins: host 3 moves from place 2 to place 1.
+  exchanges.move(tasks.replace({assignmentTo({2, 3, 9})}, kSecond));
+  EXPECT_EQ(exchanges.size(), 1U);
+  EXPECT_EQ(pong(to_first, 1, kSecond + 11 * kMicrosecond), DropReason::kUnknownId);
+  EXPECT_EQ(pong(to_third, 3, kSecond + 11 * kMicrosecond), std::nullopt);
+  ack(to_third, 3, kSecond + 12 * kMicrosecond);
+  EXPECT_EQ(window(1).received, 1U);
+  exchanges.move(tasks.replace({}, kSecond));
+  EXPECT_EQ(exchanges.size(), 0U);
+}
+
+}  // namespace
+}  // namespace pingloom::probe

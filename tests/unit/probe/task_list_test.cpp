@@ -1,0 +1,98 @@
+#include "probe/task_list.h"
+
+#include <gtest/gtest.h>
+
+namespace pingloom::probe {
+namespace {
+
+using AssignmentPtr = std::shared_ptr<const plan::Assignment>;
+
+std::shared_ptr<plan::Assignment> assignmentOf(const char* name,
+                                               std::initializer_list<std::uint32_t> hosts) {
+  auto made = std::make_shared<plan::Assignment>();
+  made->probe.name = name;
+  made->source = IpAddress::fromV4(100);
+  for (const std::uint32_t host : hosts) made->destinations.push_back(IpAddress::fromV4(host));
+  return made;
+}
+
+class TaskListTest : public testing::Test {
+ protected:
+  WindowClock clock{1000 * kSecond};
+  WindowQueue queue;
+  TaskList tasks{ClockSource::kKernel, 7, clock, queue};
+};
+
+TEST_F(TaskListTest, StartsNewAssignmentsWithinASecond) {
+  EXPECT_EQ(tasks.nextDue(), INT64_MAX);
+  auto slow = assignmentOf("a", {1});
+  slow->probe.interval = kHour;
+  EXPECT_TRUE(tasks.replace({slow, assignmentOf("b", {1, 2})}, kSecond).empty());
+  ASSERT_EQ(tasks.tasks().size(), 2U);
+  EXPECT_LT(tasks.nextDue(), 2 * kSecond);
+  EXPECT_EQ(tasks.nextClose(), INT64_MAX);
+}
+
+TEST_F(TaskListTest, SaysWhereTasksAndTargetsWent) {
+  tasks.replace({assignmentOf("a", {1}), assignmentOf("b", {1, 2, 3}), assignmentOf("c", {4})}, 0);
+  const auto moves = tasks.replace({assignmentOf("c", {4}), assignmentOf("b", {2, 3, 4})}, kSecond);
+  ASSERT_EQ(moves.size(), 3U);
+  EXPECT_EQ(moves[0].task, kGone);
+  EXPECT_EQ(moves[1].task, 1U);
+  EXPECT_EQ(moves[1].target(0), kGone);
+  EXPECT_EQ(moves[1].target(2), 1U);
+  EXPECT_EQ(moves[2].task, 0U);
+  EXPECT_EQ(moves[2].target(0), 0U);
+}
+
+TEST_F(TaskListTest, TheSamePlanAgainChangesNothing) {
+  const std::vector<AssignmentPtr> work = {assignmentOf("a", {1}), assignmentOf("b", {1, 2})};
+  tasks.replace(work, 0);
+  const auto moves = tasks.replace(work, kSecond);
+  ASSERT_EQ(moves.size(), 2U);
+  for (std::uint32_t task = 0; task < 2; ++task) {
+    EXPECT_EQ(moves[task].task, task);
+    EXPECT_EQ(moves[task].target(0), 0U);
+  }
+}
+
+TEST_F(TaskListTest, AnUnchangedAssignmentKeepsItsTimeline) {
+  tasks.replace({assignmentOf("a", {1, 2, 3})}, 0);
+  std::vector<ProbeSchedule::Due> out;
+  tasks[0].schedule.take(500 * kMillisecond, 1, out);
+  const Nanos next = tasks.nextDue();
+  auto other_timeout = assignmentOf("a", {1, 2, 3});
+  other_timeout->probe.timeout = kSecond;
+  tasks.replace({other_timeout}, 600 * kMillisecond);
+  EXPECT_EQ(tasks.nextDue(), next);
+}
+
+TEST_F(TaskListTest, AnotherWindowLengthClosesWhatIsOpen) {
+  tasks.replace({assignmentOf("a", {1})}, 0);
+  const auto index = tasks[0].windows.open(0);
+  ++tasks[0].windows.windowFor(0, index).sent;
+  auto other = assignmentOf("a", {1});
+  other->probe.window = kMinute;
+  const auto moves = tasks.replace({other}, kSecond);
+  EXPECT_EQ(moves[0].task, kGone);
+  const auto closed = queue.takeAll();
+  ASSERT_EQ(closed.size(), 1U);
+  EXPECT_EQ(closed[0].assignment->probe.window, 10 * kSecond);
+  EXPECT_EQ(closed[0].pairs[0].sent, 0U) << "it had no verdict";
+}
+
+TEST_F(TaskListTest, SkippedSurvivesThePlan) {
+  tasks.replace({assignmentOf("a", {1})}, 0);
+  std::vector<ProbeSchedule::Due> out;
+  tasks[0].schedule.take(10 * kSecond, 100, out);
+  const auto skipped = tasks.skipped();
+  EXPECT_GE(skipped, 8U);
+  tasks.replace({assignmentOf("a", {1, 2})}, 10 * kSecond);
+  EXPECT_EQ(tasks.skipped(), skipped);
+  tasks.flush(11 * kSecond);
+  EXPECT_EQ(tasks.skipped(), skipped);
+  EXPECT_EQ(tasks.nextDue(), INT64_MAX);
+}
+
+}  // namespace
+}  // namespace pingloom::probe
