@@ -1,0 +1,37 @@
+// What a handler gets and gives back. Plain values.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pingloom::http {
+
+struct Request {
+  std::string method;  // HEAD arrives as GET; the server leaves the body out itself
+  // Percent-decoded, begins with '/'. A segment that is ".", ".." or hides a '/' or a control
+  // character was answered with 400 before any handler saw it.
+  std::string path;
+  std::map<std::string, std::string> query;  // decoded; the last one of a name counts
+  std::string body;
+};
+
+struct Response {
+  unsigned status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;  // beside those every answer has
+};
+
+// {"error":{"reason":"..."}}
+Response errorResponse(unsigned status, std::string_view reason);
+
+// One message of a WebSocket.
+struct Frame {
+  bool binary = false;
+  std::string payload;
+};
+
+}  // namespace pingloom::http

@@ -1,0 +1,21 @@
+// Who may talk to the server from within a browser. Any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/address.h"
+
+namespace pingloom::http {
+
+// Whether a Host header names this server: an IP address, localhost, or one of `names` (case
+// ignored, any port). A web page that makes its own name resolve to a loopback address (DNS
+// rebinding) sends its own name here. Without a Host header (HTTP/1.0) nothing is wrong.
+bool hostAllowed(std::string_view host, const std::vector<std::string>& names);
+
+// Whether a WebSocket's Origin is the page this server served. Browsers always send one and do not
+// apply the same-origin rule to WebSockets; other programs send none.
+bool originAllowed(std::string_view origin, std::string_view host);
+
+}  // namespace pingloom::http

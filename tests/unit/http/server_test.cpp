@@ -1,0 +1,253 @@
+#include "http/server.h"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+#include "http/client.h"
+#include "raw_client.h"
+
+namespace pingloom::http {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Response echo(const Request& request) {
+  if (request.path == "/throw") throw std::runtime_error("on purpose");
+  Response response;
+  response.content_type = "text/plain";
+  response.body = request.method + " " + request.path;
+  for (const auto& [name, value] : request.query) response.body += " " + name + "=" + value;
+  if (!request.body.empty()) response.body += " body " + request.body;
+  return response;
+}
+
+struct ServerTest : testing::Test {
+  std::unique_ptr<Server> start(const ServerLimits& limits = {}) {
+    ServerOptions options;
+    options.listen = *SocketAddress::parse("127.0.0.1:0");
+    options.limits = limits;
+    counters = options.counters;
+    auto server = Server::start(options, echo);
+    EXPECT_TRUE(server) << server.error().text();
+    return std::move(*server);
+  }
+
+  std::shared_ptr<const ServerCounters> counters;
+};
+
+TEST_F(ServerTest, AnswersAndKeepsTheConnection) {
+  const auto server = start();
+  RawClient client(server->address());
+  EXPECT_EQ(client.get("/a?x=1").body, "GET /a x=1");
+  EXPECT_EQ(client.get("/b").body, "GET /b");
+  EXPECT_EQ(counters->connections_accepted, 1U);
+  EXPECT_EQ(counters->requests, 2U);
+}
+
+TEST_F(ServerTest, PipelinedRequestsAreAnsweredInOrder) {
+  const auto server = start();
+  RawClient client(server->address());
+  std::string requests;
+  for (int i = 0; i < 50; ++i) {
+    requests += "GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  }
+  client.send(requests);
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(client.response().body, "GET /" + std::to_string(i));
+}
+
+TEST_F(ServerTest, EveryAnswerCarriesTheSecurityHeaders) {
+  const auto server = start();
+  for (const char* target : {"/a", "/throw", "/%zz"}) {
+    RawClient client(server->address());
+    const auto response = client.get(target);
+    for (const char* header :
+         {"Content-Security-Policy: default-src 'self'", "X-Content-Type-Options: nosniff",
+          "Referrer-Policy: no-referrer", "X-Frame-Options: DENY", "Cache-Control: no-store"}) {
+      EXPECT_THAT(response.header, HasSubstr(header)) << target;
+    }
+  }
+}
+
+TEST_F(ServerTest, HeadHasTheLengthButNoBody) {
+  const auto server = start();
+  RawClient client(server->address());
+  client.send("HEAD /abc HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const auto response = client.response(true);
+  EXPECT_EQ(response.status, 200U);
+  EXPECT_THAT(response.header, HasSubstr("Content-Length: 8"));
+  EXPECT_EQ(client.get("/next").body, "GET /next");
+}
+
+TEST_F(ServerTest, PostCarriesItsBody) {
+  const auto server = start();
+  RawClient client(server->address());
+  client.send("POST /p HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc");
+  EXPECT_EQ(client.response().body, "POST /p body abc");
+}
+
+TEST_F(ServerTest, AThrowingHandlerIsA500AndTheServerLives) {
+  const auto server = start();
+  RawClient client(server->address());
+  const auto response = client.get("/throw");
+  EXPECT_EQ(response.status, 500U);
+  EXPECT_THAT(response.body, Not(HasSubstr("on purpose")));
+  EXPECT_EQ(client.get("/a").status, 200U);
+}
+
+struct BadRequest {
+  std::string name;
+  std::string bytes;
+  unsigned status;
+};
+
+class BadRequests : public ServerTest, public testing::WithParamInterface<BadRequest> {};
+
+TEST_P(BadRequests, AreAnsweredWithAReasonAndClosed) {
+  const auto server = start();
+  RawClient client(server->address());
+  client.send(GetParam().bytes);
+  const auto response = client.response();
+  EXPECT_EQ(response.status, GetParam().status) << response.header;
+  EXPECT_THAT(response.body, HasSubstr(R"({"error":{"reason":")"));
+  EXPECT_TRUE(client.atEnd());
+  EXPECT_EQ(counters->requests_bad, 1U);
+  EXPECT_EQ(counters->requests, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, BadRequests,
+    testing::Values(
+        BadRequest{"garbage", "\x16\x03\x01\x02 TLS?\r\n\r\n", 400},
+        BadRequest{"traversal", "GET /../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", 400},
+        BadRequest{"percent", "GET /%2e%2e%2f HTTP/1.1\r\nHost: localhost\r\n\r\n", 400},
+        BadRequest{"long_target",
+                   "GET /" + std::string(5000, 'a') + " HTTP/1.1\r\nHost: localhost\r\n\r\n", 414},
+        BadRequest{"large_header",
+                   "GET / HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(9000, 'a') + "\r\n\r\n",
+                   431},
+        BadRequest{"endless_header", "GET / HTTP/1.1\r\nX: " + std::string(9000, 'a'), 431},
+        BadRequest{"large_body",
+                   "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 65537\r\n\r\n", 413},
+        BadRequest{"two_lengths",
+                   "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n"
+                   "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+                   400},
+        BadRequest{"foreign_host", "GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421},
+        BadRequest{"websocket_elsewhere",
+                   "GET /x HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n"
+                   "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                   "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+                   404}),
+    [](const auto& test) { return test.param.name; });
+
+TEST_F(ServerTest, ConfiguredNamesMayBeUsed) {
+  ServerOptions options;
+  options.listen = *SocketAddress::parse("127.0.0.1:0");
+  options.host_names = {"dash.example"};
+  const auto server = Server::start(options, echo);
+  RawClient client((*server)->address());
+  client.send("GET /a HTTP/1.1\r\nHost: dash.example\r\n\r\n");
+  EXPECT_EQ(client.response().status, 200U);
+}
+
+TEST_F(ServerTest, AnIncompleteRequestIsDroppedInTime) {
+  ServerLimits limits;
+  limits.idle_timeout = 50 * kMillisecond;
+  const auto server = start(limits);
+  RawClient client(server->address());
+  client.send("GET / HTTP/1.1\r\nHo");
+  EXPECT_TRUE(client.atEnd());
+}
+
+TEST_F(ServerTest, ConnectionsAboveTheLimitAreTold) {
+  ServerLimits limits;
+  limits.connections = 2;
+  const auto server = start(limits);
+  {
+    RawClient first(server->address());
+    RawClient second(server->address());
+    EXPECT_EQ(first.get("/1").status, 200U);
+    EXPECT_EQ(second.get("/2").status, 200U);
+    RawClient third(server->address());
+    const auto response = third.response();
+    EXPECT_EQ(response.status, 503U);
+    EXPECT_EQ(response.body, R"({"error":{"reason":"too many open connections"}})");
+    EXPECT_EQ(counters->connections_refused, 1U);
+  }
+  // The places are free again once the server has seen the ends of their connections.
+  while (counters->connections_open != 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  RawClient fourth(server->address());
+  EXPECT_EQ(fourth.get("/4").status, 200U);
+}
+
+TEST_F(ServerTest, AnswersThatNobodyTakesAreBounded) {
+  ServerOptions options;
+  options.listen = *SocketAddress::parse("127.0.0.1:0");
+  options.limits.unsent_bytes = 50'000'000;
+  counters = options.counters;
+  const auto server = *Server::start(options, [](const Request&) {
+    Response response;
+    response.body.assign(20'000'000, 'x');
+    return response;
+  });
+  const std::string request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  {
+    RawClient first(server->address());
+    RawClient second(server->address());
+    first.send(request);
+    second.send(request);
+    while (counters->unsent_bytes != 40'000'000) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    RawClient third(server->address());
+    EXPECT_EQ(third.get("/").status, 503U);
+    EXPECT_EQ(first.response().body.size(), 20'000'000U);
+    EXPECT_EQ(third.get("/").status, 200U);
+  }
+  while (counters->unsent_bytes != 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+TEST_F(ServerTest, AnAddressInUseIsAnErrorThatNamesIt) {
+  const auto server = start();
+  ServerOptions options;
+  options.listen = server->address();
+  const auto second = Server::start(options, echo);
+  ASSERT_FALSE(second);
+  EXPECT_THAT(second.error().text(), HasSubstr(server->address().text()));
+}
+
+TEST_F(ServerTest, TasksRunOnTheServersThreadAndNotAfterItsEnd) {
+  auto server = start();
+  const TaskQueue tasks = server->tasks();
+  std::atomic<int> ran{0};
+  tasks.post([&ran] { ++ran; });
+  tasks.postAfter(kMillisecond, [&ran] { ++ran; });
+  while (ran != 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  server.reset();
+  tasks.post([&ran] { ++ran; });
+  tasks.postAfter(0, [&ran] { ++ran; });
+  EXPECT_EQ(ran, 2);
+}
+
+TEST_F(ServerTest, ClientGets) {
+  const auto server = start();
+  const std::string base = "http://" + server->address().text();
+  const auto response = get(base, "/a?b=c", 5 * kSecond);
+  ASSERT_TRUE(response) << response.error().text();
+  EXPECT_EQ(response->status, 200U);
+  EXPECT_EQ(response->body, "GET /a b=c");
+  EXPECT_EQ(response->content_type, "text/plain");
+  EXPECT_EQ(get(base + "/prefix/", "/a", 5 * kSecond)->body, "GET /prefix/a");
+  EXPECT_EQ(get(base, "/throw", 5 * kSecond)->status, 500U);
+}
+
+}  // namespace
+}  // namespace pingloom::http
