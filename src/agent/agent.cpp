@@ -1,0 +1,262 @@
+#include "agent/agent.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "agent/report.h"
+#include "common/log.h"
+#include "common/program.h"
+#include "http/server.h"
+
+namespace pingloom::agent {
+namespace {
+
+std::string textOf(const std::vector<IpAddress>& addresses) {
+  std::string text;
+  for (const IpAddress& address : addresses) text += (text.empty() ? "" : " ") + address.text();
+  return text.empty() ? "none" : text;
+}
+
+template <std::size_t kCount>
+void waitFor(std::array<pollfd, kCount>& descriptors, Nanos until_mono) {
+  const Nanos left = std::clamp<Nanos>(until_mono - monotonicNow(), 0, kHour);
+  const timespec timeout{left / kSecond, left % kSecond};
+  if (::ppoll(descriptors.data(), descriptors.size(), &timeout, nullptr) < 0) {
+    for (pollfd& descriptor : descriptors) descriptor.revents = 0;
+  }
+}
+
+}  // namespace
+
+Agent::Agent(Config config, StateDir state)
+    : config_(std::move(config)), state_(std::move(state)), clock_(utcNow() - monotonicNow()) {}
+
+Agent::~Agent() = default;
+
+Result<std::unique_ptr<Agent>> Agent::start(Config config,
+                                            const TransportFactory& make_transports) {
+  auto state = StateDir::take(config.state_dir);
+  if (!state) return tl::unexpected(state.error());
+  std::unique_ptr<Agent> agent(new Agent(std::move(config), std::move(*state)));
+  auto spool = Spool::open(agent->state_.spool(), agent->config_.spool_max_bytes);
+  if (!spool) return tl::unexpected(spool.error());
+  agent->spool_ = std::move(*spool);
+  agent->incarnation_ =
+      agent->state_.nextIncarnation(utcNow(), agent->spool_->newest().incarnation);
+  if (auto status = agent->startTransports(make_transports); !status) {
+    return tl::unexpected(status.error());
+  }
+  if (auto status = agent->startControl(); !status) return tl::unexpected(status.error());
+  return agent;
+}
+
+Status Agent::startTransports(const TransportFactory& make_transports) {
+  addresses_ = config_.addresses;
+  if (addresses_.empty()) {
+    auto watch = AddressWatch::start();  // before the first look, so that no change is missed
+    if (!watch) return tl::unexpected(watch.error());
+    address_watch_ = std::move(*watch);
+    addresses_ = machineAddresses();
+  }
+  transport_context_.listen = config_.addresses;
+  transport_context_.port = config_.port;
+  transport_context_.incarnation = static_cast<std::uint32_t>(incarnation_);
+  transport_context_.phase_seed = std::hash<std::string>()(config_.host);
+  transport_context_.clock = &clock_;
+  transport_context_.windows = &windows_;
+  auto transports = make_transports(transport_context_);
+  if (!transports) {
+    return makeError(transports.error().entity,
+                     transports.error().reason +
+                         "; 'addresses' and 'port' of the configuration say where to listen");
+  }
+  transports_ = std::move(*transports);
+  lateness_.resize(transports_.size());
+  plan_ = state_.loadPlan();
+  if (plan_ != nullptr) {
+    log::info("probing by the kept plan ({} probes) until the controller says otherwise",
+              plan_->probes.size());
+    applyPlan();
+  }
+  return {};
+}
+
+Status Agent::startControl() {
+  ControlOptions options;
+  options.controller = config_.controller;
+  options.host = config_.host;
+  options.incarnation = incarnation_;
+  options.addresses = addresses_;
+  options.port = config_.port;
+  options.software_version = program::version();
+  control_ = std::make_unique<ControlClient>(control_context_, std::move(options), *spool_,
+                                             static_cast<ControlOwner&>(*this));
+  if (auto status = control_->start(monotonicNow(), plan_); !status) return status;
+  if (config_.http) {
+    auto server = serveFigures(*config_.http, board_);
+    if (!server) return tl::unexpected(server.error());
+    http_ = std::move(*server);
+    log::info("metrics at http://{}/metrics", http_->address().text());
+  }
+  collectFigures(monotonicNow());
+  log::info("agent {} (addresses {}, port {}) looks for controller {}", config_.host,
+            textOf(addresses_), config_.port, config_.controller);
+  return {};
+}
+
+std::optional<SocketAddress> Agent::httpAddress() const {
+  return http_ == nullptr ? std::nullopt : std::optional<SocketAddress>(http_->address());
+}
+
+void Agent::run(int stop_descriptor) {
+  while (true) {
+    std::array<pollfd, 4> descriptors = {
+        {{stop_descriptor, POLLIN, 0},
+         {control_->descriptor(), POLLIN, 0},
+         {gather_due_ == 0 ? windows_.descriptor() : -1, POLLIN, 0},
+         {address_watch_ ? address_watch_->descriptor() : -1, POLLIN, 0}}};
+    waitFor(descriptors, nextDue());
+    const Nanos now = monotonicNow();
+    if (descriptors[0].revents != 0) break;
+    if (descriptors[2].revents != 0) gather_due_ = now + kGather;
+    if (descriptors[3].revents != 0) readAddresses(now);
+    if (gather_due_ != 0 && now >= gather_due_) spoolWindows();
+    control_->run(now);
+    if (now >= figures_due_) collectFigures(now);
+  }
+  farewell();
+}
+
+Nanos Agent::nextDue() const {
+  Nanos due = control_->deadline();
+  if (gather_due_ != 0) due = std::min(due, gather_due_);
+  if (http_ != nullptr) due = std::min(due, figures_due_);
+  return due;
+}
+
+void Agent::planChanged(std::shared_ptr<const plan::Plan> plan) {
+  plan_ = std::move(plan);
+  if (auto status = state_.savePlan(*plan_); !status) {
+    log::error("{}; after a restart this agent waits for the controller's plan",
+               status.error().text());
+  }
+  applyPlan();
+}
+
+void Agent::applyPlan() {
+  work_.update(*plan_, addresses_);
+  std::size_t targets = 0;
+  std::size_t probed = 0;
+  for (const auto& transport : transports_) {
+    probe::Work work = work_.of(transport->protocol());
+    probed += work.assignments.size();
+    targets += work_.targets(transport->protocol());
+    transport->setWork(std::move(work));
+  }
+  log::info("plan with {} probes in force: {} targets to probe", plan_->probes.size(), targets);
+  const std::size_t unprobed = work_.size() - probed;
+  if (unprobed != unprobed_ && unprobed != 0) {
+    log::warning("{} rdma assignments of the plan are left out: this agent cannot probe rdma yet",
+                 unprobed);
+  }
+  unprobed_ = unprobed;
+}
+
+void Agent::readAddresses(Nanos now) {
+  address_watch_->drain();
+  auto found = machineAddresses();
+  if (found == addresses_) return;
+  log::info("this machine's addresses are {} now", textOf(found));
+  addresses_ = std::move(found);
+  control_->setAddresses(addresses_, now);
+  if (plan_ != nullptr) applyPlan();
+}
+
+void Agent::spoolWindows() {
+  gather_due_ = 0;
+  std::vector<probe::ClosedWindow> closed = windows_.takeAll();
+  BatchEncoder encoder([this](std::string&& reports) {
+    const BatchId id{incarnation_, next_sequence_++};
+    spool_->append(id, serializeBatch(id, std::move(reports)));
+  });
+  for (probe::ClosedWindow& window : closed) {
+    encoder.add(window);
+    windows_.recycle(std::move(window.pairs));
+  }
+  encoder.finish();
+  figures_.windows_closed += closed.size();
+}
+
+AgentTotals Agent::totals() {
+  collectFigures(monotonicNow());
+  AgentTotals totals;
+  totals.spooled_batches = figures_.spool.batches;
+  totals.spooled_bytes = figures_.spool.bytes;
+  totals.spool_dropped = figures_.spool.dropped;
+  for (const TransportFigures& transport : figures_.transports) {
+    totals.pings_sent += transport.pings_sent;
+    totals.pings_skipped += transport.pings_skipped;
+    totals.stalls += transport.stalls;
+    totals.refused_packets +=
+        std::accumulate(transport.dropped.begin(), transport.dropped.end(), std::uint64_t{0});
+  }
+  return totals;
+}
+
+void Agent::collectFigures(Nanos now) {
+  // A little longer than a heartbeat: while those come, they alone wake the thread.
+  figures_due_ = now + kFiguresInterval + kFiguresInterval / 10;
+  figures_.host = config_.host;
+  figures_.incarnation = incarnation_;
+  figures_.registered = control_->state() == ControlClient::State::kRegistered;
+  figures_.control = control_->counters();
+  figures_.clock_round_trip = control_->clock().roundTrip();
+  figures_.spool = spool_->status();
+  figures_.plan_probes = plan_ == nullptr ? 0 : plan_->probes.size();
+  figures_.windows_dropped = windows_.dropped();
+  figures_.transports.clear();
+  for (std::size_t i = 0; i < transports_.size(); ++i) {
+    const probe::TransportCounters counters = transports_[i]->counters();
+    lateness_[i].add(counters.send_lateness, now);
+    figures_.transports.push_back({name(transports_[i]->protocol()), counters.pings_sent,
+                                   counters.pings_skipped, counters.pings_answered, counters.stalls,
+                                   counters.dropped, lateness_[i].summary(),
+                                   work_.targets(transports_[i]->protocol())});
+  }
+  if (http_ != nullptr) board_.publish(figures_);
+}
+
+std::uint64_t Agent::laterIncarnation(std::uint64_t committed) {
+  log::error(
+      "the controller has results of a later start of {} ({} > {}): was the state directory lost, "
+      "or does another host have this name? Results that still wait here are lost",
+      config_.host, committed, incarnation_);
+  incarnation_ = state_.nextIncarnation(utcNow(), committed);
+  next_sequence_ = 1;
+  return incarnation_;
+}
+
+void Agent::farewell() {
+  for (const auto& transport : transports_) transport->flush();
+  spoolWindows();
+  const Nanos until = monotonicNow() + kLongestFarewell;
+  Nanos now = monotonicNow();
+  control_->run(now);
+  while (now < until && spool_->status().batches != 0 &&
+         control_->state() == ControlClient::State::kRegistered) {
+    std::array<pollfd, 1> descriptors = {{{control_->descriptor(), POLLIN, 0}}};
+    waitFor(descriptors, std::min(until, control_->deadline()));
+    now = monotonicNow();
+    control_->run(now);
+  }
+  control_->goodbye();
+  log::info("agent {} ends; {} batches wait in the spool", config_.host, spool_->status().batches);
+}
+
+}  // namespace pingloom::agent

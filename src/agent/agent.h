@@ -1,0 +1,96 @@
+// The daemon's control thread: it puts the plan before the transports, takes the windows they
+// close, spools them, and runs the control connection. It wakes a few times a second, never per
+// packet. start(), run() and destruction belong to one thread; the transports and the HTTP server
+// have their own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/config.h"
+#include "agent/control_client.h"
+#include "agent/metrics.h"
+#include "agent/own_addresses.h"
+#include "agent/spool.h"
+#include "agent/state_dir.h"
+#include "agent/work.h"
+#include "probe/transport.h"
+#include "probe/window_clock.h"
+#include "probe/window_queue.h"
+
+namespace pingloom::agent {
+
+using TransportFactory = std::function<Result<std::vector<std::unique_ptr<probe::Transport>>>(
+    const probe::AgentContext&)>;
+
+class Agent : private ControlOwner {
+ public:
+  // Takes the state directory, binds all sockets and probes by the kept plan. `make_transports` is
+  // probe::makeTransports but in tests.
+  static Result<std::unique_ptr<Agent>> start(Config config,
+                                              const TransportFactory& make_transports);
+  ~Agent() override;
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+
+  // Until stop_descriptor is readable. Then: windows are closed as they stand, spooled and, for at
+  // most kLongestFarewell, delivered; goodbye.
+  void run(int stop_descriptor);
+  static constexpr Nanos kLongestFarewell = kSecond;
+
+  std::optional<SocketAddress> httpAddress() const;
+
+ private:
+  // Windows of several probes close at the same moment: they share a batch.
+  static constexpr Nanos kGather = 50 * kMillisecond;
+  static constexpr Nanos kFiguresInterval = kSecond;
+
+  Agent(Config config, StateDir state);
+  Status startTransports(const TransportFactory& make_transports);
+  Status startControl();
+
+  // ControlOwner
+  void planChanged(std::shared_ptr<const plan::Plan> plan) override;
+  void clockOffsetChanged(Nanos offset) override { clock_.setOffset(offset); }
+  AgentTotals totals() override;
+  std::uint64_t laterIncarnation(std::uint64_t committed) override;
+
+  Nanos nextDue() const;
+  void applyPlan();
+  void readAddresses(Nanos now);
+  void spoolWindows();
+  void collectFigures(Nanos now);
+  void farewell();
+
+  Config config_;
+  StateDir state_;
+  std::unique_ptr<Spool> spool_;
+  std::uint64_t incarnation_ = 0;
+  std::uint64_t next_sequence_ = 1;
+  std::vector<IpAddress> addresses_;
+  std::optional<AddressWatch> address_watch_;
+  std::shared_ptr<const plan::Plan> plan_;
+  WorkList work_;
+  std::size_t unprobed_ = 0;  // assignments without a transport, as last logged
+
+  probe::WindowClock clock_;
+  probe::WindowQueue windows_;
+  Nanos gather_due_ = 0;  // 0: no window waits
+  probe::AgentContext transport_context_;  // the transports keep a reference
+  std::vector<std::unique_ptr<probe::Transport>> transports_;
+
+  ControlContext control_context_;
+  std::unique_ptr<ControlClient> control_;
+
+  Figures figures_;
+  std::vector<LatenessWindow> lateness_;  // one per transport
+  Nanos figures_due_ = 0;
+  FiguresBoard board_;
+  std::unique_ptr<http::Server> http_;
+};
+
+}  // namespace pingloom::agent

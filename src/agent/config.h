@@ -1,0 +1,40 @@
+// The agent's configuration file, config/agent.yaml. A plain value; any thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/address.h"
+#include "common/error.h"
+#include "common/log.h"
+
+namespace pingloom::agent {
+
+constexpr std::uint16_t kDefaultProbePort = 20710;
+constexpr std::uint16_t kDefaultControlPort = 20711;
+constexpr std::size_t kMaxOwnAddresses = 256;
+constexpr std::uint64_t kMinSpoolBytes = 4ULL << 20;
+constexpr std::uint64_t kMaxSpoolBytes = 64ULL << 30;
+
+struct Config {
+  std::string controller;            // "controller.example:20711", "[fd00::1]:20711"
+  std::string host;                  // this agent's id; the host's name unless configured
+  std::vector<IpAddress> addresses;  // empty: the machine's global ones, followed as they change
+  std::uint16_t port = kDefaultProbePort;
+  std::filesystem::path state_dir = "/var/lib/pingloom/agent";
+  std::optional<SocketAddress> http;  // /metrics and /healthz; none: no listener
+  log::Level log_level = log::Level::kInfo;
+  std::uint64_t spool_max_bytes = 256ULL << 20;
+};
+
+// `file` names the text in messages, and relative paths in it are relative to its directory.
+Result<Config> parseConfig(std::string_view text, std::string_view file);
+
+// "64MiB", "1GiB", "512KiB", or bytes.
+Result<std::uint64_t> parseSize(std::string_view text);
+
+}  // namespace pingloom::agent

@@ -1,0 +1,192 @@
+#include "agent/control_client.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "common/log.h"
+#include "control.pb.h"
+
+namespace pingloom::agent {
+namespace {
+
+constexpr std::uint32_t kControlVersion = 1;
+constexpr int kGoodbyeLingerMs = 200;
+
+}  // namespace
+
+ControlClient::ControlClient(ControlContext& context, ControlOptions options, BatchSource& batches,
+                             ControlOwner& owner)
+    : context_(context), options_(std::move(options)), batches_(batches), owner_(owner) {}
+
+Status ControlClient::start(Nanos now_mono, std::shared_ptr<const plan::Plan> kept) {
+  plan_ = std::move(kept);
+  plan_hash_ = plan_ == nullptr ? 0 : plan::hash(*plan_);
+  warn_due_ = now_mono + kSilence;
+  if (auto status = socket_.open(context_, options_.controller); !status) return status;
+  run(now_mono);
+  return {};
+}
+
+void ControlClient::run(Nanos now_mono) {
+  if (state_ == State::kClosed) return;
+  receiveAll(now_mono);
+  checkConnection(now_mono);
+  doWhatIsDue(now_mono);
+  sendBatches(now_mono);
+  // The descriptor reports changes only, and every look takes them: what is new since then would
+  // go unnoticed.
+  more_waits_ = socket_.readable() || socket_.connected() == (state_ == State::kConnecting);
+}
+
+Nanos ControlClient::deadline() const {
+  if (state_ == State::kClosed) return std::numeric_limits<Nanos>::max();
+  if (more_waits_) return 0;
+  Nanos due = std::numeric_limits<Nanos>::max();
+  if (state_ == State::kRegistered) due = heartbeat_due_;
+  if (state_ == State::kRefused || !socket_.isOpen()) due = retry_due_;
+  if (state_ == State::kConnecting && !loss_logged_) due = std::min(due, warn_due_);
+  if (unanswered_since_ != 0) due = std::min(due, unanswered_since_ + kSilence);
+  if (state_ == State::kRegistered && !in_flight_.empty()) due = std::min(due, resend_due_);
+  return due;
+}
+
+void ControlClient::receiveAll(Nanos now) {
+  std::string frame;
+  for (std::size_t taken = 0; taken < kMaxMessagesPerRun; ++taken) {
+    switch (socket_.receive(frame)) {
+      case ControlSocket::Received::kNothing:
+        return;
+      case ControlSocket::Received::kBad:
+        ++counters_.bad_messages;
+        break;
+      case ControlSocket::Received::kMessage:
+        takeFrame(frame, now);
+        break;
+    }
+  }
+}
+
+void ControlClient::checkConnection(Nanos now) {
+  if (!socket_.isOpen() && now >= retry_due_) openSocket(now);
+  const bool connected = socket_.connected();
+  if (state_ == State::kConnecting) {
+    if (connected) {
+      sendRegister(now);
+    } else if (now >= warn_due_ && !std::exchange(loss_logged_, true)) {
+      log::warning("controller {} cannot be reached; trying on, probing by the kept plan meanwhile",
+                   options_.controller);
+    }
+  } else if (!connected) {
+    loseConnection("the connection broke");
+  } else if (unanswered_since_ != 0 && now - unanswered_since_ >= kSilence) {
+    loseConnection("it does not answer");
+    openSocket(now);
+  }
+}
+
+// A new socket: what still comes from the old connection is not mistaken for answers.
+void ControlClient::openSocket(Nanos now) {
+  retry_due_ = now + kRetry;
+  if (auto status = socket_.open(context_, options_.controller); !status) {
+    log::error("{}; trying again", status.error().text());
+  }
+}
+
+void ControlClient::doWhatIsDue(Nanos now) {
+  if (state_ == State::kRefused && now >= retry_due_) sendRegister(now);
+  if (state_ != State::kRegistered) return;
+  if (now >= heartbeat_due_) sendHeartbeat(now);
+  if (!in_flight_.empty() && now >= resend_due_) {
+    resend_after_ = std::min(2 * resend_after_, kResendLongest);
+    restartBatches();
+  }
+}
+
+void ControlClient::loseConnection(const char* why) {
+  ++counters_.connections_lost;
+  if (!std::exchange(loss_logged_, true)) {
+    log::warning("controller {} is gone ({}); probing goes on, results are spooled",
+                 options_.controller, why);
+  }
+  state_ = State::kConnecting;
+  unanswered_since_ = 0;
+  resend_after_ = kResend;
+  restartBatches();
+}
+
+bool ControlClient::sendMessage(const wire::AgentMessage& message) {
+  return socket_.send(message.SerializeAsString(), {});
+}
+
+void ControlClient::expectAnswer(Nanos now) {
+  if (unanswered_since_ == 0) unanswered_since_ = now;
+}
+
+void ControlClient::sendRegister(Nanos now) {
+  wire::AgentMessage message;
+  wire::Register& body = *message.mutable_registration();
+  body.set_control_version(kControlVersion);
+  body.set_host(options_.host);
+  body.set_incarnation(options_.incarnation);
+  body.set_software_version(options_.software_version);
+  for (const IpAddress& address : options_.addresses) body.add_addresses(address.wire());
+  body.set_port(options_.port);
+  body.set_plan_hash(plan_hash_);
+  if (!sendMessage(message)) return;  // not connected after all: the next run() sees it
+  restartBatches();
+  state_ = State::kRegistering;
+  expectAnswer(now);
+}
+
+// At most once a kRetry, whatever the other side says.
+void ControlClient::registerAgain(Nanos now) {
+  if (now - registered_at_ >= kRetry) {
+    sendRegister(now);
+  } else {
+    retryLater(registered_at_ + kRetry);
+  }
+}
+
+void ControlClient::retryLater(Nanos due) {
+  state_ = State::kRefused;
+  unanswered_since_ = 0;
+  retry_due_ = due;
+  restartBatches();
+}
+
+void ControlClient::sendHeartbeat(Nanos now) {
+  wire::AgentMessage message;
+  wire::Heartbeat& body = *message.mutable_heartbeat();
+  body.set_incarnation(options_.incarnation);
+  body.set_agent_mono_ns(now);
+  body.set_plan_hash(plan_hash_);
+  const AgentTotals totals = owner_.totals();
+  wire::AgentStatus& status = *body.mutable_status();
+  status.set_spooled_batches(totals.spooled_batches);
+  status.set_spooled_bytes(totals.spooled_bytes);
+  status.set_spool_dropped(totals.spool_dropped);
+  status.set_pings_sent(totals.pings_sent);
+  status.set_pings_skipped(totals.pings_skipped);
+  status.set_stalls(totals.stalls);
+  status.set_refused_packets(totals.refused_packets);
+  heartbeat_due_ = now + heartbeat_interval_;
+  if (sendMessage(message)) expectAnswer(now);
+}
+
+void ControlClient::setAddresses(std::vector<IpAddress> addresses, Nanos now_mono) {
+  options_.addresses = std::move(addresses);
+  if (state_ == State::kRegistered || state_ == State::kRegistering) sendRegister(now_mono);
+}
+
+void ControlClient::goodbye() {
+  if (state_ == State::kRegistered) {
+    wire::AgentMessage message;
+    message.mutable_goodbye()->set_incarnation(options_.incarnation);
+    sendMessage(message);
+  }
+  socket_.close(kGoodbyeLingerMs);
+  state_ = State::kClosed;
+}
+
+}  // namespace pingloom::agent

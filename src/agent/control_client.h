@@ -1,0 +1,186 @@
+// The agent's side of the control protocol (docs/control-messages.md): it registers, sends
+// heartbeats, learns the controller's clock, takes plans, and delivers batches until they are
+// acknowledged. A lifecycle in named states:
+//
+//   connecting -> registering -> registered      and back to connecting when the connection is lost
+//                  ^        |        |           or nothing is heard for kSilence
+//                  |        v        v
+//                  +----- refused <--+           tries again after kRetry
+//
+// No thread of its own: the owner polls descriptor() and calls run() when it is readable, when
+// deadline() has passed, and after it has added a batch. One thread, 2,000 clients on it if need
+// be. Bounds: kMaxInFlight batches and kMaxInFlightBytes sent and not acknowledged,
+// kMaxMessagesPerRun messages taken in one call, one plan held.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/batch_source.h"
+#include "agent/clock_filter.h"
+#include "agent/control_socket.h"
+#include "common/address.h"
+#include "common/error.h"
+#include "common/time.h"
+#include "plan/plan.h"
+
+namespace pingloom::wire {
+class AgentMessage;
+class BatchAck;
+class ControllerMessage;
+class HeartbeatReply;
+class PlanUpdate;
+class Refused;
+class Registered;
+}  // namespace pingloom::wire
+
+namespace pingloom::agent {
+
+struct ControlOptions {
+  std::string controller;  // HOST:PORT
+  std::string host;        // the agent's id
+  std::uint64_t incarnation = 0;
+  std::vector<IpAddress> addresses;
+  std::uint16_t port = 0;
+  std::string software_version;
+};
+
+// What a heartbeat tells of the agent; counters since its start.
+struct AgentTotals {
+  std::uint64_t spooled_batches = 0;
+  std::uint64_t spooled_bytes = 0;
+  std::uint64_t spool_dropped = 0;
+  std::uint64_t pings_sent = 0;
+  std::uint64_t pings_skipped = 0;
+  std::uint64_t stalls = 0;
+  std::uint64_t refused_packets = 0;
+};
+
+struct ControlCounters {
+  std::uint64_t registrations = 0;
+  std::uint64_t refusals = 0;
+  std::uint64_t connections_lost = 0;
+  std::uint64_t bad_messages = 0;         // not parsed, out of bounds, of several frames
+  std::uint64_t unexpected_messages = 0;  // well-formed, but nothing that was waited for
+  std::uint64_t plans_taken = 0;
+  std::uint64_t plans_refused = 0;
+  std::uint64_t batches_sent = 0;  // repetitions included
+  std::uint64_t batches_resent = 0;
+  std::uint64_t batches_acknowledged = 0;
+};
+
+// Called from within run().
+class ControlOwner {
+ public:
+  virtual ~ControlOwner() = default;
+  virtual void planChanged(std::shared_ptr<const plan::Plan> plan) = 0;
+  virtual void clockOffsetChanged(Nanos offset) = 0;  // controller UTC - CLOCK_MONOTONIC
+  virtual AgentTotals totals() = 0;
+  // The controller has committed batches of a later incarnation than ours: gives the one to go on
+  // with, above `committed`.
+  virtual std::uint64_t laterIncarnation(std::uint64_t committed) = 0;
+};
+
+class ControlClient {
+ public:
+  enum class State { kConnecting, kRegistering, kRefused, kRegistered, kClosed };
+
+  static constexpr std::size_t kMaxInFlight = 8;
+  static constexpr std::size_t kMaxInFlightBytes = 8U << 20;
+  static constexpr std::size_t kMaxMessagesPerRun = 256;
+  static constexpr Nanos kSilence = 3 * kSecond;  // then the controller counts as gone
+  static constexpr Nanos kRetry = kSecond;        // after a refusal
+  static constexpr Nanos kResend = 5 * kSecond;   // without an acknowledgement; then doubled
+  static constexpr Nanos kResendLongest = kMinute;
+
+  // All of them outlive the client.
+  ControlClient(ControlContext& context, ControlOptions options, BatchSource& batches,
+                ControlOwner& owner);
+
+  // `kept` is the plan of an earlier run, or nullptr.
+  Status start(Nanos now_mono, std::shared_ptr<const plan::Plan> kept);
+  void run(Nanos now_mono);
+  // Says goodbye and closes; nothing but destruction may follow. The message gets 200 ms to leave.
+  void goodbye();
+  // Registers again with these.
+  void setAddresses(std::vector<IpAddress> addresses, Nanos now_mono);
+
+  // Another one after a run() that has made a new connection.
+  int descriptor() const { return socket_.descriptor(); }
+  Nanos deadline() const;  // when run() is due at the latest, CLOCK_MONOTONIC
+
+  State state() const { return state_; }
+  const ControlCounters& counters() const { return counters_; }
+  const ClockFilter& clock() const { return clock_; }
+  std::uint64_t planHash() const { return plan_hash_; }
+  std::uint64_t incarnation() const { return options_.incarnation; }
+  std::size_t inFlight() const { return in_flight_.size(); }
+
+ private:
+  struct InFlight {
+    BatchId id;
+    std::size_t bytes = 0;
+  };
+
+  // control_client.cpp: the connection's life
+  void receiveAll(Nanos now);
+  void checkConnection(Nanos now);
+  void openSocket(Nanos now);
+  void doWhatIsDue(Nanos now);
+  void loseConnection(const char* why);
+  bool sendMessage(const wire::AgentMessage& message);
+  void sendRegister(Nanos now);
+  void registerAgain(Nanos now);
+  void retryLater(Nanos due);
+  void sendHeartbeat(Nanos now);
+  void expectAnswer(Nanos now);
+
+  // control_inbox.cpp: what the controller says
+  void takeFrame(const std::string& frame, Nanos now);
+  void take(const wire::Registered& registered, Nanos now);
+  void take(const wire::Refused& refused, Nanos now);
+  void take(const wire::HeartbeatReply& reply, Nanos now);
+  void take(const wire::PlanUpdate& update, Nanos now);
+  void take(const wire::BatchAck& ack, Nanos now);
+
+  // control_outbox.cpp: batches on their way
+  void sendBatches(Nanos now);
+  void restartBatches();
+  void acknowledged(BatchId id, Nanos now);
+
+  ControlContext& context_;
+  ControlOptions options_;
+  BatchSource& batches_;
+  ControlOwner& owner_;
+  ControlSocket socket_;
+  State state_ = State::kConnecting;
+  ControlCounters counters_;
+  ClockFilter clock_;
+  std::shared_ptr<const plan::Plan> plan_;
+  std::uint64_t plan_hash_ = 0;
+
+  Nanos heartbeat_interval_ = kSecond;
+  Nanos heartbeat_due_ = 0;
+  Nanos retry_due_ = 0;
+  Nanos registered_at_ = 0;
+  Nanos warn_due_ = 0;          // no first connection until then: say so
+  Nanos unanswered_since_ = 0;  // 0: nothing is waited for
+  bool more_waits_ = false;     // run() has to be called again
+  std::string refusal_;         // being refused was logged with these words
+  std::string complaint_;       // likewise of a single message
+  bool loss_logged_ = false;
+  bool bad_plan_logged_ = false;
+
+  std::deque<InFlight> in_flight_;
+  std::size_t in_flight_bytes_ = 0;
+  BatchId acknowledged_;  // known to be committed
+  BatchId sent_;          // the last one sent on this connection
+  BatchId newest_sent_;   // ever
+  Nanos resend_due_ = 0;
+  Nanos resend_after_ = kResend;
+};
+
+}  // namespace pingloom::agent

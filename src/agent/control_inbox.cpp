@@ -1,0 +1,167 @@
+// What the controller says. It is on the other side of a network: every message is checked against
+// the state it arrives in.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "agent/control_client.h"
+#include "common/log.h"
+#include "control.pb.h"
+#include "plan/plan_codec.h"
+
+namespace pingloom::agent {
+namespace {
+
+constexpr Nanos kShortestHeartbeat = 100 * kMillisecond;
+constexpr Nanos kLongestHeartbeat = kSecond;  // kSilence has to see several go unanswered
+constexpr std::size_t kLongestRefusalText = 500;
+constexpr std::uint64_t kLargestIncarnation = std::numeric_limits<std::int64_t>::max();
+
+std::string printable(std::string text) {
+  text.resize(std::min(text.size(), kLongestRefusalText));
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+  return text;
+}
+
+}  // namespace
+
+void ControlClient::takeFrame(const std::string& frame, Nanos now) {
+  wire::ControllerMessage message;
+  if (!message.ParseFromString(frame)) {
+    ++counters_.bad_messages;
+    return;
+  }
+  switch (message.body_case()) {
+    case wire::ControllerMessage::kRegistered:
+      take(message.registered(), now);
+      break;
+    case wire::ControllerMessage::kRefused:
+      take(message.refused(), now);
+      break;
+    case wire::ControllerMessage::kHeartbeatReply:
+      take(message.heartbeat_reply(), now);
+      break;
+    case wire::ControllerMessage::kPlan:
+      take(message.plan(), now);
+      break;
+    case wire::ControllerMessage::kAck:
+      take(message.ack(), now);
+      break;
+    case wire::ControllerMessage::BODY_NOT_SET:
+      ++counters_.bad_messages;
+      return;
+  }
+  unanswered_since_ = state_ == State::kRegistering ? unanswered_since_ : 0;
+}
+
+void ControlClient::take(const wire::Registered& registered, Nanos now) {
+  if (state_ != State::kRegistering) {
+    ++counters_.unexpected_messages;
+    return;
+  }
+  const BatchId committed{registered.acked_incarnation(), registered.acked_sequence()};
+  if (committed.incarnation > options_.incarnation) {
+    // Our batches would be taken for old ones and dropped (the state directory was lost and the
+    // clock is behind): go on above.
+    if (committed.incarnation < kLargestIncarnation) {
+      options_.incarnation = owner_.laterIncarnation(committed.incarnation);
+    }
+    retryLater(now + kRetry);
+    return;
+  }
+  ++counters_.registrations;
+  heartbeat_interval_ =
+      std::clamp(registered.heartbeat_interval_ns(), kShortestHeartbeat, kLongestHeartbeat);
+  heartbeat_due_ = now;
+  state_ = State::kRegistered;
+  unanswered_since_ = 0;
+  registered_at_ = now;
+  if (!refusal_.empty()) log::info("controller {} accepts this agent now", options_.controller);
+  refusal_.clear();
+  if (std::exchange(loss_logged_, false) || counters_.registrations == 1) {
+    log::info("registered with controller {} as {}", options_.controller, options_.host);
+  }
+  acknowledged_ = committed;
+  batches_.acknowledge(committed);
+  restartBatches();
+}
+
+void ControlClient::take(const wire::Refused& refused, Nanos now) {
+  if (refused.reason() == wire::Refused::NOT_REGISTERED) {
+    // One for each message that was under way: the first of them is enough.
+    if (state_ == State::kRegistered) registerAgain(now);
+    return;
+  }
+  ++counters_.refusals;
+  std::string text =
+      wire::Refused::Reason_Name(refused.reason()) + ": " + printable(refused.text());
+  if (refused.reason() == wire::Refused::BAD_MESSAGE && state_ == State::kRegistered) {
+    // One message, or a report of a batch: the rest of it was taken.
+    if (text != complaint_) log::warning("controller {} complains: {}", options_.controller, text);
+    complaint_ = std::move(text);
+    return;
+  }
+  if (text != refusal_) {
+    // After a crash the agent's own lease may be in the way for two seconds.
+    const bool may_pass = refused.reason() == wire::Refused::DUPLICATE_HOST ||
+                          refused.reason() == wire::Refused::DUPLICATE_ADDRESS;
+    log::at(may_pass ? log::Level::kWarning : log::Level::kError,
+            "controller {} refuses this agent: {}; trying again every second", options_.controller,
+            text);
+    refusal_ = std::move(text);
+  }
+  retryLater(now + kRetry);
+}
+
+void ControlClient::take(const wire::HeartbeatReply& reply, Nanos now) {
+  const bool ours = (state_ == State::kRegistered || state_ == State::kRegistering) &&
+                    reply.agent_mono_ns() <= now && reply.agent_mono_ns() > now - kMinute &&
+                    reply.controller_utc_ns() > 0;
+  if (!ours) {
+    ++counters_.unexpected_messages;
+    return;
+  }
+  clock_.add(reply.agent_mono_ns(), reply.controller_utc_ns(), now);
+  owner_.clockOffsetChanged(*clock_.offset());
+}
+
+void ControlClient::take(const wire::PlanUpdate& update, Nanos now) {
+  if (state_ != State::kRegistered) {
+    ++counters_.unexpected_messages;
+    return;
+  }
+  auto decoded = plan::decode(update, plan_.get());
+  if (!decoded) {
+    ++counters_.plans_refused;
+    if (!std::exchange(bad_plan_logged_, true)) {
+      log::error("the plan from controller {} does not fit ({}); asking for a complete one",
+                 options_.controller, decoded.error().text());
+    }
+    // The plan in force stays; only the controller is told that there is none.
+    plan_hash_ = 0;
+    if (update.base_hash() == 0) {
+      retryLater(now + kRetry);
+    } else {
+      registerAgain(now);
+    }
+    return;
+  }
+  bad_plan_logged_ = false;
+  ++counters_.plans_taken;
+  plan_ = std::make_shared<const plan::Plan>(std::move(*decoded));
+  plan_hash_ = update.hash();
+  heartbeat_due_ = now;  // tells the controller that the plan is here
+  owner_.planChanged(plan_);
+}
+
+void ControlClient::take(const wire::BatchAck& ack, Nanos now) {
+  const BatchId id{ack.incarnation(), ack.sequence()};
+  if (id > newest_sent_) {
+    ++counters_.unexpected_messages;
+    return;
+  }
+  acknowledged(id, now);
+}
+
+}  // namespace pingloom::agent

@@ -1,0 +1,168 @@
+#include "agent/metrics.h"
+
+#include <utility>
+
+#include "common/metrics_text.h"
+#include "common/program.h"
+#include "http/server.h"
+
+namespace pingloom::agent {
+namespace {
+
+constexpr double seconds(std::uint64_t nanos) { return static_cast<double>(nanos) / 1e9; }
+
+void perProtocol(MetricsText& out, const Figures& figures, std::string_view name,
+                 std::string_view help, std::uint64_t TransportFigures::*value,
+                 std::string_view type = "counter") {
+  out.family(name, type, help);
+  for (const TransportFigures& transport : figures.transports) {
+    out.sample(static_cast<double>(transport.*value), {{"protocol", transport.protocol}});
+  }
+}
+
+void writeProbing(MetricsText& out, const Figures& figures) {
+  perProtocol(out, figures, "pingloom_agent_pings_sent_total", "Pings that left.",
+              &TransportFigures::pings_sent);
+  perProtocol(out, figures, "pingloom_agent_pings_skipped_total",
+              "Pings not sent: a whole interval was missed, or a limit was reached.",
+              &TransportFigures::pings_skipped);
+  perProtocol(out, figures, "pingloom_agent_pings_answered_total", "Pings of others answered.",
+              &TransportFigures::pings_answered);
+  perProtocol(out, figures, "pingloom_agent_stalls_total",
+              "Times this process did not run when it had to.", &TransportFigures::stalls);
+  perProtocol(out, figures, "pingloom_agent_targets", "Pairs that are probed.",
+              &TransportFigures::targets, "gauge");
+  out.family("pingloom_agent_packets_dropped_total", "counter", "Packets that were no use.");
+  for (const TransportFigures& transport : figures.transports) {
+    for (std::size_t i = 0; i < transport.dropped.size(); ++i) {
+      out.sample(static_cast<double>(transport.dropped[i]),
+                 {{"protocol", transport.protocol}, {"reason", probe::kDropReasonNames[i]}});
+    }
+  }
+  out.family("pingloom_agent_send_lateness_seconds", "gauge",
+             "How late pings left, over the last one to two minutes.");
+  for (const TransportFigures& transport : figures.transports) {
+    const Summary& late = transport.lateness;
+    if (late.count == 0) continue;
+    const std::initializer_list<std::pair<std::string_view, std::uint64_t>> quantiles = {
+        {"0.5", late.p50}, {"0.95", late.p95}, {"0.99", late.p99}, {"1", late.max}};
+    for (const auto& [quantile, value] : quantiles) {
+      out.sample(seconds(value), {{"protocol", transport.protocol}, {"quantile", quantile}});
+    }
+  }
+  out.counter("pingloom_agent_windows_closed_total", "Windows closed, one per probe and source.",
+              figures.windows_closed);
+  out.counter("pingloom_agent_windows_dropped_total",
+              "Closed windows lost before they were spooled.", figures.windows_dropped);
+  out.gauge("pingloom_agent_plan_probes", "Probes of the plan in force.",
+            static_cast<double>(figures.plan_probes));
+}
+
+void writeControl(MetricsText& out, const Figures& figures) {
+  const ControlCounters& control = figures.control;
+  out.gauge("pingloom_agent_controller_connected", "1 while registered with the controller.",
+            figures.registered ? 1 : 0);
+  out.counter("pingloom_agent_registrations_total", "Registrations that were accepted.",
+              control.registrations);
+  out.counter("pingloom_agent_refusals_total", "Refusals by the controller.", control.refusals);
+  out.counter("pingloom_agent_connections_lost_total", "Connections to the controller lost.",
+              control.connections_lost);
+  out.family("pingloom_agent_control_messages_dropped_total", "counter",
+             "Messages of the controller that were no use.");
+  out.sample(static_cast<double>(control.bad_messages), {{"reason", "bad"}});
+  out.sample(static_cast<double>(control.unexpected_messages), {{"reason", "unexpected"}});
+  out.counter("pingloom_agent_plans_taken_total", "Plans received and put in force.",
+              control.plans_taken);
+  out.counter("pingloom_agent_plans_refused_total", "Plans received that did not fit.",
+              control.plans_refused);
+  out.counter("pingloom_agent_batches_sent_total", "Batches sent, repetitions included.",
+              control.batches_sent);
+  out.counter("pingloom_agent_batches_resent_total", "Batches sent again.", control.batches_resent);
+  out.counter("pingloom_agent_batches_acknowledged_total", "Batches the controller has committed.",
+              control.batches_acknowledged);
+  if (figures.clock_round_trip) {
+    out.gauge("pingloom_agent_controller_round_trip_seconds",
+              "Round trip of the heartbeat that the controller's clock is taken from.",
+              static_cast<double>(*figures.clock_round_trip) / 1e9);
+  }
+}
+
+void writeSpool(MetricsText& out, const SpoolStatus& spool) {
+  out.gauge("pingloom_agent_spool_batches", "Batches that wait for the controller.",
+            static_cast<double>(spool.batches));
+  out.gauge("pingloom_agent_spool_bytes", "Bytes that wait for the controller.",
+            static_cast<double>(spool.bytes));
+  out.counter("pingloom_agent_spool_dropped_batches_total", "Batches lost to the spool's bound.",
+              spool.dropped);
+  out.counter("pingloom_agent_spool_damaged_records_total", "Records that could not be read back.",
+              spool.damaged);
+  out.counter("pingloom_agent_spool_truncated_files_total", "Spool files that ended in a record.",
+              spool.truncated);
+  out.counter("pingloom_agent_spool_write_errors_total", "Batches that the disk did not take.",
+              spool.write_errors);
+}
+
+http::Response respond(const http::Request& request, const FiguresBoard& board) {
+  if (request.path != "/metrics" && request.path != "/healthz") {
+    return http::errorResponse(404, "there is /metrics and /healthz");
+  }
+  if (request.method != "GET") return http::errorResponse(405, "only GET");
+  http::Response response;
+  if (request.path == "/healthz") {
+    response.content_type = "text/plain; charset=utf-8";
+    response.body = "ok\n";
+  } else {
+    response.content_type = MetricsText::kContentType;
+    response.body = metricsText(board.read());
+  }
+  return response;
+}
+
+}  // namespace
+
+std::string metricsText(const Figures& figures) {
+  MetricsText out;
+  out.family("pingloom_agent_info", "gauge", "Version and name of this agent.");
+  out.sample(1, {{"version", program::version()}, {"host", figures.host}});
+  writeProbing(out, figures);
+  writeControl(out, figures);
+  writeSpool(out, figures.spool);
+  out.process();
+  return out.text();
+}
+
+void LatenessWindow::add(const Distribution& lateness, Nanos now_mono) {
+  if (now_mono - turned_mono_ >= kHalf) {
+    std::swap(before_, current_);
+    current_.clear();
+    turned_mono_ = now_mono;
+  }
+  current_.merge(lateness);
+}
+
+Summary LatenessWindow::summary() const {
+  Distribution all = before_;
+  all.merge(current_);
+  return all.summary();
+}
+
+void FiguresBoard::publish(Figures figures) {
+  const std::lock_guard lock(mutex_);
+  std::swap(figures_, figures);
+}
+
+Figures FiguresBoard::read() const {
+  const std::lock_guard lock(mutex_);
+  return figures_;
+}
+
+Result<std::unique_ptr<http::Server>> serveFigures(const SocketAddress& listen,
+                                                   const FiguresBoard& board) {
+  http::ServerOptions options;
+  options.listen = listen;
+  options.limits.connections = 32;
+  return http::Server::start(
+      options, [&board](const http::Request& request) { return respond(request, board); });
+}
+
+}  // namespace pingloom::agent

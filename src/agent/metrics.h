@@ -1,0 +1,84 @@
+// What the agent shows of itself at /metrics and /healthz. The control thread puts a snapshot down
+// once a second; the HTTP thread makes text of it when asked.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/control_client.h"
+#include "agent/spool.h"
+#include "common/address.h"
+#include "common/distribution.h"
+#include "common/error.h"
+#include "probe/transport.h"
+
+namespace pingloom::http {
+class Server;
+}
+
+namespace pingloom::agent {
+
+struct TransportFigures {
+  std::string_view protocol;
+  std::uint64_t pings_sent = 0;
+  std::uint64_t pings_skipped = 0;
+  std::uint64_t pings_answered = 0;
+  std::uint64_t stalls = 0;
+  std::array<std::uint64_t, probe::kDropReasonNames.size()> dropped{};
+  Summary lateness;  // of the last minute or two
+  std::uint64_t targets = 0;
+};
+
+struct Figures {
+  std::string host;
+  std::uint64_t incarnation = 0;
+  bool registered = false;
+  ControlCounters control;
+  std::optional<Nanos> clock_offset;  // controller UTC - CLOCK_MONOTONIC
+  std::optional<Nanos> clock_round_trip;
+  SpoolStatus spool;
+  std::uint64_t plan_hash = 0;
+  std::uint64_t plan_probes = 0;
+  std::uint64_t windows_closed = 0;
+  std::uint64_t windows_dropped = 0;
+  std::vector<TransportFigures> transports;
+};
+
+std::string metricsText(const Figures& figures);
+
+// How late pings left: what transports tell since the last call, kept for one to two minutes.
+class LatenessWindow {
+ public:
+  void add(const Distribution& lateness, Nanos now_mono);
+  Summary summary() const;
+
+ private:
+  static constexpr Nanos kHalf = kMinute;
+  Nanos turned_mono_ = 0;
+  Distribution current_;
+  Distribution before_;
+};
+
+// Any thread.
+class FiguresBoard {
+ public:
+  void publish(Figures figures);
+  Figures read() const;
+
+ private:
+  mutable std::mutex mutex_;
+  Figures figures_;
+};
+
+// Serves `board`, which outlives the server.
+Result<std::unique_ptr<http::Server>> serveFigures(const SocketAddress& listen,
+                                                   const FiguresBoard& board);
+
+}  // namespace pingloom::agent

@@ -1,0 +1,85 @@
+// Closed batches on their way to the controller, kept on disk until it has committed them:
+// append-only segment files in one directory, the oldest dropped when they grow beyond the bound.
+// A batch is in the page cache before it is sent, so killing the agent loses none. Where the disk
+// takes nothing, batches wait in memory (kMaxHeldBytes). One thread.
+//
+// Bounds: max_bytes on disk; kMaxBatches index entries of 24 bytes; no payloads in memory but the
+// held ones.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "agent/batch_source.h"
+#include "agent/spool_file.h"
+#include "common/error.h"
+
+namespace pingloom::agent {
+
+struct SpoolStatus {
+  std::uint64_t batches = 0;  // held now
+  std::uint64_t bytes = 0;    // now, of files and memory
+  // Since the start:
+  std::uint64_t appended = 0;
+  std::uint64_t dropped = 0;       // batches lost to the bound
+  std::uint64_t damaged = 0;       // records that could not be read back
+  std::uint64_t truncated = 0;     // files that ended within a record
+  std::uint64_t write_errors = 0;  // batches that the disk did not take
+};
+
+class Spool : public BatchSource {
+ public:
+  static constexpr std::uint64_t kSegmentBytes = 1U << 20;
+  static constexpr std::size_t kMaxBatches = 100'000;
+  static constexpr std::uint64_t kMaxHeldBytes = 4U << 20;
+
+  // Takes up what an earlier run left in `directory`, which is made where it is missing.
+  static Result<std::unique_ptr<Spool>> open(const std::filesystem::path& directory,
+                                             std::uint64_t max_bytes);
+
+  // REQUIRES: id beyond all before. Never fails: what cannot be kept is counted.
+  void append(BatchId id, std::string_view payload);
+  std::optional<StoredBatch> next(BatchId after) override;
+  void acknowledge(BatchId up_to) override;
+
+  const SpoolStatus& status() const { return status_; }
+  BatchId newest() const { return newest_; }  // of all that were ever appended or found
+
+ private:
+  struct Segment {
+    std::filesystem::path path;  // empty: held in memory
+    std::uint64_t bytes = 0;
+    std::deque<SpoolEntry> entries;
+    std::deque<std::string> held;  // payloads, where path is empty
+    bool closed = false;
+  };
+
+  Spool(std::filesystem::path directory, std::uint64_t max_bytes)
+      : directory_(std::move(directory)), max_bytes_(max_bytes) {}
+  Status recover();
+  void recoverFile(const std::filesystem::path& path);
+  Status appendToFile(BatchId id, std::string_view payload);
+  void hold(BatchId id, std::string_view payload);
+  Segment& startSegment(std::filesystem::path path);
+  void removeSegment(std::deque<Segment>::iterator segment);
+  void dropOldest();
+  void keepWithinBounds();
+  std::uint64_t heldBytes() const;
+
+  std::filesystem::path directory_;
+  std::uint64_t max_bytes_;
+  std::deque<Segment> segments_;       // oldest first; ids ascend across them
+  std::optional<SpoolWriter> writer_;  // of the last segment, while that is an open file
+  std::uint64_t next_number_ = 1;
+  SpoolStatus status_;
+  BatchId newest_;
+  bool full_logged_ = false;
+  bool disk_logged_ = false;
+};
+
+}  // namespace pingloom::agent

@@ -1,0 +1,107 @@
+#include "agent/state_dir.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <limits>
+#include <string>
+#include <system_error>
+
+#include "common/file.h"
+#include "common/log.h"
+#include "common/text.h"
+#include "control.pb.h"
+#include "plan/plan_codec.h"
+
+namespace pingloom::agent {
+namespace {
+
+constexpr std::size_t kMaxPlanBytes = 64U << 20;
+constexpr std::uint64_t kLargestIncarnation = std::numeric_limits<std::int64_t>::max();
+
+std::string trimmed(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+tl::unexpected<Error> withAdvice(Error error) {
+  error.reason +=
+      "; the agent keeps its plan and spool in 'state_dir': make it writable for this "
+      "user or configure another";
+  return tl::unexpected<Error>(std::move(error));
+}
+
+}  // namespace
+
+Result<StateDir> StateDir::take(const std::filesystem::path& path) {
+  if (auto status = makeDirectories(path); !status) return withAdvice(status.error());
+  StateDir dir(path);
+  const std::filesystem::path lock = path / "lock";
+  dir.lock_ = UniqueFd(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640));
+  if (!dir.lock_.valid()) {
+    return withAdvice(makeErrnoError(lock.string(), "cannot open", errno).value());
+  }
+  if (::flock(dir.lock_.get(), LOCK_EX | LOCK_NB) != 0) {
+    const auto holder = readFile(lock, 64);
+    return makeError(path.string(),
+                     "another pingloom-agent (process " +
+                         (holder && !holder->empty() ? trimmed(*holder) : std::string("unknown")) +
+                         ") uses this state_dir; stop it, or give this agent its own");
+  }
+  const std::string process = std::to_string(getpid()) + "\n";
+  // Only for the message above: a full disk must not keep the agent from starting.
+  if (::ftruncate(dir.lock_.get(), 0) != 0 ||
+      ::pwrite(dir.lock_.get(), process.data(), process.size(), 0) < 0) {
+    log::warning("{}: {}", lock.string(), std::generic_category().message(errno));
+  }
+  return dir;
+}
+
+std::uint64_t StateDir::lastIncarnation() const {
+  const std::filesystem::path file = path_ / "incarnation";
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return 0;
+  const auto number = readFile(file, 64).and_then(
+      [](const std::string& text) { return parseUnsigned(trimmed(text), kLargestIncarnation); });
+  if (number) return *number;
+  log::warning("{}: unreadable; the next incarnation is taken from the clock", file.string());
+  return 0;
+}
+
+std::uint64_t StateDir::nextIncarnation(Nanos now_utc, std::uint64_t above) {
+  const auto now = static_cast<std::uint64_t>(std::max<Nanos>(now_utc, 1));
+  const std::uint64_t next = std::max({now, lastIncarnation() + 1, above + 1});
+  const auto status = writeFileAtomic(path_ / "incarnation", std::to_string(next) + "\n");
+  // A full disk: the clock alone makes the next one larger, unless it is set back.
+  if (!status) log::error("{}; the agent's incarnation is not kept", status.error().text());
+  return next;
+}
+
+std::shared_ptr<const plan::Plan> StateDir::loadPlan() const {
+  const std::filesystem::path file = path_ / "plan";
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return nullptr;
+  const auto bytes = readFile(file, kMaxPlanBytes);
+  wire::PlanUpdate update;
+  if (!bytes || !update.ParseFromString(*bytes)) {
+    log::warning("{}: the kept plan cannot be read; waiting for the controller's", file.string());
+    return nullptr;
+  }
+  auto decoded = plan::decode(update, nullptr);
+  if (!decoded) {
+    log::warning("{}: the kept plan does not fit ({}); waiting for the controller's", file.string(),
+                 decoded.error().text());
+    return nullptr;
+  }
+  return std::make_shared<const plan::Plan>(std::move(*decoded));
+}
+
+Status StateDir::savePlan(const plan::Plan& plan) const {
+  return writeFileAtomic(path_ / "plan", plan::encode(plan, nullptr).SerializeAsString());
+}
+
+}  // namespace pingloom::agent

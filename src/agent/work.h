@@ -1,0 +1,30 @@
+// The plan as this agent's transports get it: what each has to probe, from this agent's addresses.
+// One thread.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "common/address.h"
+#include "plan/plan.h"
+#include "probe/transport.h"
+
+namespace pingloom::agent {
+
+class WorkList {
+ public:
+  // An assignment that stays as it was stays the same object.
+  void update(const plan::Plan& plan, const std::vector<IpAddress>& own_addresses);
+
+  std::size_t size() const { return assignments_.size(); }
+  probe::Work of(Protocol protocol) const;
+  std::size_t targets(Protocol protocol) const;  // pairs
+
+ private:
+  std::vector<std::shared_ptr<const plan::Assignment>> assignments_;
+  std::shared_ptr<const plan::AddressList> known_sources_ =
+      std::make_shared<const plan::AddressList>();
+};
+
+}  // namespace pingloom::agent

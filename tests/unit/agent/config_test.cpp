@@ -1,0 +1,121 @@
+#include "agent/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace pingloom::agent {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(AgentConfig, EverythingSet) {
+  const auto config = parseConfig(
+      "controller: ctrl.example:4711\n"
+      "host: gpu-001\n"
+      "addresses: [10.0.0.9, 10.0.0.1, 'fd00::1']\n"
+      "port: 30000\n"
+      "state_dir: state\n"
+      "http: '[::1]:9100'\n"
+      "log_level: debug\n"
+      "spool: { max_size: 64MiB }\n",
+      "/etc/pingloom/agent.yaml");
+  ASSERT_TRUE(config) << config.error().text();
+  EXPECT_EQ(config->controller, "ctrl.example:4711");
+  EXPECT_EQ(config->host, "gpu-001");
+  ASSERT_EQ(config->addresses.size(), 3U);
+  EXPECT_EQ(config->addresses[0].text(), "10.0.0.1") << "sorted";
+  EXPECT_EQ(config->port, 30000);
+  EXPECT_EQ(config->state_dir, "/etc/pingloom/state");
+  EXPECT_EQ(config->http->text(), "[::1]:9100");
+  EXPECT_EQ(config->log_level, log::Level::kDebug);
+  EXPECT_EQ(config->spool_max_bytes, 64ULL << 20);
+}
+
+TEST(AgentConfig, Defaults) {
+  const auto config = parseConfig("controller: 10.0.0.1\n", "agent.yaml");
+  ASSERT_TRUE(config) << config.error().text();
+  EXPECT_EQ(config->controller, "10.0.0.1:20711");
+  EXPECT_FALSE(config->host.empty());
+  EXPECT_TRUE(config->addresses.empty());
+  EXPECT_EQ(config->port, 20710);
+  EXPECT_EQ(config->state_dir, "/var/lib/pingloom/agent");
+  EXPECT_FALSE(config->http);
+  EXPECT_EQ(config->spool_max_bytes, 256ULL << 20);
+}
+
+TEST(AgentConfig, TheControllerInAllItsForms) {
+  const auto controller = [](const std::string& text) {
+    const auto config = parseConfig("controller: '" + text + "'\n", "a.yaml");
+    return config ? config->controller : config.error().text();
+  };
+  EXPECT_EQ(controller("localhost"), "localhost:20711");
+  EXPECT_EQ(controller("[fd00::1]"), "[fd00::1]:20711");
+  EXPECT_EQ(controller("[fd00::1]:5"), "[fd00::1]:5");
+}
+
+struct BadFile {
+  const char* text;
+  const char* place;
+  const char* reason;
+};
+
+class BadConfig : public testing::TestWithParam<BadFile> {};
+
+TEST_P(BadConfig, SaysWhereAndWhy) {
+  const auto config = parseConfig(GetParam().text, "a.yaml");
+  ASSERT_FALSE(config);
+  EXPECT_THAT(config.error().entity, HasSubstr(GetParam().place));
+  EXPECT_THAT(config.error().reason, HasSubstr(GetParam().reason));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, BadConfig,
+    testing::Values(
+        BadFile{"", "a.yaml", "controller: HOST:PORT"},
+        BadFile{"- a\n", "a.yaml:1:1", "expected keys"},
+        BadFile{"host: a\n", "a.yaml", "'controller' is missing"},
+        BadFile{"controler: a\n", "a.yaml:1:1", "did you mean 'controller'"},
+        BadFile{"controller: a\nport: 0\n", "a.yaml:2:7", "from 1 to 65535"},
+        BadFile{"controller: a\nport: 65536\n", "a.yaml:2:7", "from 1 to 65535"},
+        BadFile{"controller: a:0\n", "a.yaml:1:13", "the port"},
+        BadFile{"controller: a:b\n", "a.yaml:1:13", "the port"},
+        BadFile{"controller: 'fd00::1:20711'\n", "a.yaml:1:13", "[ADDRESS]:PORT"},
+        BadFile{"controller: '[10.0.0.1]:20711'\n", "a.yaml:1:13", "IPv6"},
+        BadFile{"controller: 'a b'\n", "a.yaml:1:13", "not HOST:PORT"},
+        BadFile{"controller: 'tcp://a:1'\n", "a.yaml:1:13", "[ADDRESS]:PORT"},
+        BadFile{"controller: ':20711'\n", "a.yaml:1:13", "not HOST:PORT"},
+        BadFile{"controller: [a]\n", "a.yaml:1:13", "single value"},
+        BadFile{"controller: a\nhost: ''\n", "a.yaml:2:7", "1 to 253"},
+        BadFile{"controller: a\nhost: 'a b'\n", "a.yaml:2:7", "blanks"},
+        BadFile{"controller: a\naddresses: 10.0.0.1\n", "a.yaml:2:12", "list"},
+        BadFile{"controller: a\naddresses: []\n", "a.yaml:2:12", "leave it out"},
+        BadFile{"controller: a\naddresses: [10.0.0.256]\n", "a.yaml:2:13", "not an IPv4 or IPv6"},
+        BadFile{"controller: a\naddresses: [0.0.0.0]\n", "a.yaml:2:13", "no address"},
+        BadFile{"controller: a\naddresses: [10.0.0.1, '::ffff:10.0.0.1']\n", "a.yaml:2:23",
+                "twice"},
+        BadFile{"controller: a\nhttp: 9100\n", "a.yaml:2:7", "not ADDRESS:PORT"},
+        BadFile{"controller: a\nlog_level: loud\n", "a.yaml:2:12", "loud"},
+        BadFile{"controller: a\nstate_dir: ''\n", "a.yaml:2:12", "empty"},
+        BadFile{"controller: a\nspool: 5\n", "a.yaml:2:8", "expected keys"},
+        BadFile{"controller: a\nspool: { max_siz: 5MiB }\n", "a.yaml:2:10", "max_size"},
+        BadFile{"controller: a\nspool: { max_size: 5MB }\n", "a.yaml:2:20", "MiB"},
+        BadFile{"controller: a\nspool: { max_size: 1MiB }\n", "a.yaml:2:20", "4MiB..64GiB"},
+        BadFile{"controller: a\nspool: { max_size: 99999999999GiB }\n", "a.yaml:2:20",
+                "not a size"},
+        BadFile{"controller: a\ncontroller: b\n", "a.yaml:2:1", "twice"},
+        BadFile{"controller: a\n---\nhost: b\n", "a.yaml", "more than one"}));
+
+TEST(ParseSize, Units) {
+  EXPECT_EQ(parseSize("17"), 17U);
+  EXPECT_EQ(parseSize("17B"), 17U);
+  EXPECT_EQ(parseSize("4KiB"), 4096U);
+  EXPECT_EQ(parseSize("256MiB"), 256ULL << 20);
+  EXPECT_EQ(parseSize("2GiB"), 2ULL << 30);
+  EXPECT_FALSE(parseSize(""));
+  EXPECT_FALSE(parseSize("MiB"));
+  EXPECT_FALSE(parseSize("-1MiB"));
+  EXPECT_FALSE(parseSize("1.5MiB"));
+}
+
+}  // namespace
+}  // namespace pingloom::agent

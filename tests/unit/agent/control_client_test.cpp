@@ -1,0 +1,450 @@
+#include "agent/control_client.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "plan/plan_codec.h"
+#include "scripted_router.h"
+
+namespace pingloom::agent {
+namespace {
+
+constexpr std::uint64_t kIncarnation = 70;
+
+plan::Plan planOf(std::initializer_list<const char*> addresses) {
+  plan::Plan plan;
+  plan::ProbeSpec probe;
+  probe.name = "mesh";
+  probe.sources = probe.destinations = "mesh";
+  plan.probes = {probe};
+  plan::AddressList list;
+  for (const char* text : addresses) list.push_back(*IpAddress::parse(text));
+  plan.lists["mesh"] = std::make_shared<const plan::AddressList>(std::move(list));
+  return plan;
+}
+
+class MemoryBatches : public BatchSource {
+ public:
+  void add(BatchId id) {
+    wire::Batch batch;
+    batch.set_incarnation(id.incarnation);
+    batch.set_sequence(id.sequence);
+    waiting_.push_back({id, batch.SerializeAsString()});
+  }
+  std::optional<StoredBatch> next(BatchId after) override {
+    for (const StoredBatch& batch : waiting_) {
+      if (batch.id > after) return batch;
+    }
+    return std::nullopt;
+  }
+  void acknowledge(BatchId up_to) override {
+    while (!waiting_.empty() && waiting_.front().id <= up_to) waiting_.pop_front();
+  }
+  std::size_t size() const { return waiting_.size(); }
+
+ private:
+  std::deque<StoredBatch> waiting_;
+};
+
+class Owner : public ControlOwner {
+ public:
+  void planChanged(std::shared_ptr<const plan::Plan> plan) override {
+    plans.push_back(std::move(plan));
+  }
+  void clockOffsetChanged(Nanos new_offset) override { offset = new_offset; }
+  AgentTotals totals() override {
+    AgentTotals totals;
+    totals.pings_sent = 1234;
+    return totals;
+  }
+  std::uint64_t laterIncarnation(std::uint64_t committed) override { return committed + 5; }
+
+  std::vector<std::shared_ptr<const plan::Plan>> plans;
+  std::optional<Nanos> offset;
+};
+
+// The client on a virtual clock, the sockets real: what arrives is waited for, time is not.
+class ControlClientTest : public testing::Test {
+ protected:
+  using Body = wire::AgentMessage::BodyCase;
+
+  void start(std::shared_ptr<const plan::Plan> kept = nullptr) {
+    ControlOptions options;
+    options.controller = router->address();
+    options.host = "gpu-001";
+    options.incarnation = kIncarnation;
+    options.addresses = {*IpAddress::parse("10.0.0.1"), *IpAddress::parse("fd00::1")};
+    options.port = 20710;
+    options.software_version = "0.1.0";
+    client = std::make_unique<ControlClient>(context, std::move(options), batches, owner);
+    ASSERT_TRUE(client->start(now, std::move(kept)));
+  }
+
+  // Lets messages flow, at one moment of the virtual clock, until `done`.
+  bool flow(const std::function<bool()>& done) {
+    const Nanos patience = monotonicNow() + 20 * kSecond;
+    while (monotonicNow() < patience) {
+      client->run(now);
+      while (router) {
+        auto message = router->receive();
+        if (!message) break;
+        arrived.push_back(std::move(*message));
+      }
+      if (done()) return true;
+      if (client->deadline() <= now) continue;
+      std::array<pollfd, 2> descriptors = {
+          {{client->descriptor(), POLLIN, 0}, {router ? router->descriptor() : -1, POLLIN, 0}}};
+      ::poll(descriptors.data(), descriptors.size(), 20);
+    }
+    return false;
+  }
+
+  std::optional<ScriptedRouter::Message> expect(Body body) {
+    std::optional<ScriptedRouter::Message> found;
+    flow([&] {
+      while (!arrived.empty() && !found) {
+        if (arrived.front().body.body_case() == body) found = std::move(arrived.front());
+        arrived.pop_front();
+      }
+      return found.has_value();
+    });
+    EXPECT_TRUE(found) << "no message of kind " << body;
+    if (found) peer = found->from;
+    return found;
+  }
+
+  void answer(const wire::ControllerMessage& message) { router->send(peer, message); }
+
+  void registerClient(std::uint64_t incarnation = 0, std::uint64_t sequence = 0) {
+    ASSERT_TRUE(expect(Body::kRegistration));
+    answer(registeredMessage(incarnation, sequence));
+    ASSERT_TRUE(flow([&] { return client->state() == ControlClient::State::kRegistered; }));
+  }
+
+  std::vector<std::uint64_t> takeBatches(std::size_t count) {
+    std::vector<std::uint64_t> sequences;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto message = expect(Body::kBatch);
+      if (!message) break;
+      sequences.push_back(message->body.batch().sequence());
+    }
+    return sequences;
+  }
+
+  ControlContext context;
+  std::unique_ptr<ScriptedRouter> router = std::make_unique<ScriptedRouter>();
+  MemoryBatches batches;
+  Owner owner;
+  std::unique_ptr<ControlClient> client;
+  Nanos now = 1000 * kSecond;
+  std::string peer;
+  std::deque<ScriptedRouter::Message> arrived;
+};
+
+TEST_F(ControlClientTest, RegistersAndSendsHeartbeats) {
+  start(std::make_shared<const plan::Plan>(planOf({"10.0.0.1"})));
+  const auto first = expect(Body::kRegistration);
+  ASSERT_TRUE(first);
+  const wire::Register& body = first->body.registration();
+  EXPECT_EQ(body.control_version(), 1U);
+  EXPECT_EQ(body.host(), "gpu-001");
+  EXPECT_EQ(body.incarnation(), kIncarnation);
+  ASSERT_EQ(body.addresses_size(), 2);
+  EXPECT_EQ(IpAddress::fromWire(body.addresses(1))->text(), "fd00::1");
+  EXPECT_EQ(body.port(), 20710U);
+  EXPECT_EQ(body.plan_hash(), plan::hash(planOf({"10.0.0.1"})));
+  answer(registeredMessage());
+  const auto heartbeat = expect(Body::kHeartbeat);
+  ASSERT_TRUE(heartbeat);
+  EXPECT_EQ(heartbeat->body.heartbeat().agent_mono_ns(), now);
+  EXPECT_EQ(heartbeat->body.heartbeat().status().pings_sent(), 1234U);
+  EXPECT_EQ(client->deadline(), now + kSecond);
+
+  answer(replyMessage(now, now + 5 * kHour));
+  now += kMillisecond;
+  ASSERT_TRUE(flow([&] { return owner.offset.has_value(); }));
+  EXPECT_EQ(*owner.offset, 5 * kHour - kMillisecond / 2);
+  now += kSecond;
+  EXPECT_EQ(expect(Body::kHeartbeat)->body.heartbeat().agent_mono_ns(), now);
+}
+
+TEST_F(ControlClientTest, IsRefusedAndTriesAgainEverySecond) {
+  start();
+  ASSERT_TRUE(expect(Body::kRegistration));
+  for (int i = 1; i <= 3; ++i) {
+    answer(refusedMessage(wire::Refused::DUPLICATE_HOST));
+    ASSERT_TRUE(flow([&] { return client->state() == ControlClient::State::kRefused; }));
+    EXPECT_EQ(client->counters().refusals, static_cast<std::uint64_t>(i));
+    EXPECT_EQ(client->deadline(), now + kSecond);
+    now += kSecond;
+    ASSERT_TRUE(expect(Body::kRegistration));
+  }
+  answer(registeredMessage());
+  ASSERT_TRUE(expect(Body::kHeartbeat));
+}
+
+TEST_F(ControlClientTest, SendsAtMostEightBatchesUnacknowledged) {
+  for (std::uint64_t i = 1; i <= 20; ++i) batches.add({kIncarnation, i});
+  start();
+  registerClient();
+  EXPECT_EQ(takeBatches(8), (std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(client->inFlight(), 8U);
+  answer(ackMessage(kIncarnation, 3));
+  EXPECT_EQ(takeBatches(3), (std::vector<std::uint64_t>{9, 10, 11}));
+  answer(ackMessage(kIncarnation, 11));
+  EXPECT_EQ(takeBatches(8).back(), 19U);
+  answer(ackMessage(kIncarnation, 19));
+  EXPECT_EQ(takeBatches(1).back(), 20U);
+  answer(ackMessage(kIncarnation, 20));
+  ASSERT_TRUE(flow([&] { return batches.size() == 0; }));
+  EXPECT_EQ(client->counters().batches_acknowledged, 20U);
+  EXPECT_EQ(client->counters().batches_resent, 0U);
+}
+
+TEST_F(ControlClientTest, OldIncarnationsGoFirstAndWhatTheControllerHasIsNotSent) {
+  for (std::uint64_t i = 7; i <= 9; ++i) batches.add({kIncarnation - 1, i});
+  batches.add({kIncarnation, 1});
+  start();
+  registerClient(kIncarnation - 1, 7);
+  EXPECT_EQ(takeBatches(3), (std::vector<std::uint64_t>{8, 9, 1}));
+  EXPECT_EQ(batches.size(), 3U);
+}
+
+TEST_F(ControlClientTest, RepeatedAndImpossibleAcknowledgementsDoNoHarm) {
+  for (std::uint64_t i = 1; i <= 3; ++i) batches.add({kIncarnation, i});
+  start();
+  registerClient();
+  takeBatches(3);
+  answer(ackMessage(kIncarnation, 99));
+  ASSERT_TRUE(flow([&] { return client->counters().unexpected_messages == 1; }));
+  EXPECT_EQ(batches.size(), 3U) << "what was never sent cannot be committed";
+  answer(ackMessage(kIncarnation, 2));
+  answer(ackMessage(kIncarnation, 2));
+  answer(ackMessage(kIncarnation, 1));
+  answer(ackMessage(kIncarnation, 3));
+  ASSERT_TRUE(flow([&] { return batches.size() == 0; }));
+  EXPECT_EQ(client->counters().batches_acknowledged, 3U);
+}
+
+TEST_F(ControlClientTest, SendsAgainInOrderWithoutAcknowledgement) {
+  for (std::uint64_t i = 1; i <= 3; ++i) batches.add({kIncarnation, i});
+  start();
+  registerClient();
+  takeBatches(3);
+  answer(ackMessage(kIncarnation, 1));
+  ASSERT_TRUE(flow([&] { return client->inFlight() == 2; }));
+  for (int i = 0; i < 5; ++i) {  // heartbeats keep the connection
+    now += kSecond;
+    ASSERT_TRUE(expect(Body::kHeartbeat));
+    answer(replyMessage(now, kHour));
+  }
+  EXPECT_EQ(takeBatches(2), (std::vector<std::uint64_t>{2, 3}));
+  EXPECT_EQ(client->counters().batches_resent, 2U);
+  answer(ackMessage(kIncarnation, 3));
+  ASSERT_TRUE(flow([&] { return batches.size() == 0; }));
+}
+
+TEST_F(ControlClientTest, ARestartedControllerIsRegisteredWithAgain) {
+  batches.add({kIncarnation, 1});
+  start();
+  registerClient();
+  takeBatches(1);
+  const std::uint16_t port = router->port();
+  router.reset();
+  ASSERT_TRUE(flow([&] { return client->state() == ControlClient::State::kConnecting; }));
+  EXPECT_EQ(client->counters().connections_lost, 1U);
+  batches.add({kIncarnation, 2});
+  router = std::make_unique<ScriptedRouter>(port);
+  registerClient(kIncarnation, 1);
+  EXPECT_EQ(takeBatches(1), (std::vector<std::uint64_t>{2})) << "1 was committed";
+}
+
+TEST_F(ControlClientTest, AControllerThatForgotUsIsRegisteredWithAgainOnce) {
+  start();
+  registerClient();
+  ASSERT_TRUE(expect(Body::kHeartbeat));
+  for (std::uint64_t i = 1; i <= 3; ++i) batches.add({kIncarnation, i});
+  takeBatches(3);
+  now += 2 * kSecond;
+  for (int i = 0; i < 3; ++i) answer(refusedMessage(wire::Refused::NOT_REGISTERED));
+  registerClient();
+  EXPECT_EQ(takeBatches(3), (std::vector<std::uint64_t>{1, 2, 3}));
+  EXPECT_EQ(client->counters().registrations, 2U);
+  answer(refusedMessage(wire::Refused::NOT_REGISTERED));
+  ASSERT_TRUE(flow([&] { return client->state() == ControlClient::State::kRefused; }))
+      << "at most one registration a second";
+  now += kSecond;
+  registerClient();
+}
+
+TEST_F(ControlClientTest, ASilentControllerIsLeftAndConnectedToAnew) {
+  start();
+  registerClient();
+  const auto heartbeat = expect(Body::kHeartbeat);
+  for (int i = 0; i < 2; ++i) {
+    now += kSecond;
+    ASSERT_TRUE(expect(Body::kHeartbeat));
+    EXPECT_EQ(client->state(), ControlClient::State::kRegistered);
+  }
+  now += kSecond;
+  client->run(now);
+  EXPECT_EQ(client->state(), ControlClient::State::kConnecting);
+  const auto again = expect(Body::kRegistration);
+  ASSERT_TRUE(again);
+  EXPECT_NE(again->from, heartbeat->from) << "a connection of its own";
+  answer(registeredMessage());
+  ASSERT_TRUE(expect(Body::kHeartbeat));
+}
+
+TEST_F(ControlClientTest, AnUnansweredRegistrationIsSentAgain) {
+  start();
+  ASSERT_TRUE(expect(Body::kRegistration));
+  EXPECT_EQ(client->deadline(), now + ControlClient::kSilence);
+  now += ControlClient::kSilence;
+  registerClient();
+}
+
+TEST_F(ControlClientTest, OwnSleepIsNotTheControllersSilence) {
+  start();
+  registerClient();
+  ASSERT_TRUE(expect(Body::kHeartbeat));
+  answer(replyMessage(now, kHour));
+  ASSERT_TRUE(flow([&] { return owner.offset.has_value(); }));
+  now += kMinute;
+  ASSERT_TRUE(expect(Body::kHeartbeat));
+  EXPECT_EQ(client->state(), ControlClient::State::kRegistered);
+  EXPECT_EQ(client->counters().connections_lost, 0U);
+}
+
+TEST_F(ControlClientTest, TakesPlansCompleteAndAsDifferences) {
+  start();
+  registerClient();
+  ASSERT_TRUE(expect(Body::kHeartbeat));
+  const plan::Plan first = planOf({"10.0.0.1", "10.0.0.2"});
+  const plan::Plan second = planOf({"10.0.0.1", "10.0.0.3"});
+  wire::ControllerMessage message;
+  *message.mutable_plan() = plan::encode(first, nullptr);
+  answer(message);
+  ASSERT_TRUE(flow([&] { return owner.plans.size() == 1; }));
+  EXPECT_EQ(expect(Body::kHeartbeat)->body.heartbeat().plan_hash(), plan::hash(first))
+      << "the controller is told at once";
+  *message.mutable_plan() = plan::encode(second, &first);
+  answer(message);
+  ASSERT_TRUE(flow([&] { return owner.plans.size() == 2; }));
+  EXPECT_EQ(plan::hash(*owner.plans[1]), plan::hash(second));
+  EXPECT_EQ(client->planHash(), plan::hash(second));
+}
+
+TEST_F(ControlClientTest, APlanThatDoesNotFitIsAskedForWhole) {
+  const plan::Plan mine = planOf({"10.0.0.1"});
+  start(std::make_shared<const plan::Plan>(mine));
+  registerClient();
+  const plan::Plan other = planOf({"10.0.0.1", "10.0.0.2"});
+  const plan::Plan target = planOf({"10.0.0.1", "10.0.0.4"});
+  wire::ControllerMessage message;
+  *message.mutable_plan() = plan::encode(target, &other);
+  answer(message);
+  ASSERT_TRUE(flow([&] { return client->counters().plans_refused == 1; }));
+  now += kSecond;
+  const auto again = expect(Body::kRegistration);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->body.registration().plan_hash(), 0U);
+  EXPECT_TRUE(owner.plans.empty()) << "the plan in force stays";
+  answer(registeredMessage());
+  *message.mutable_plan() = plan::encode(target, nullptr);
+  answer(message);
+  ASSERT_TRUE(flow([&] { return owner.plans.size() == 1; }));
+}
+
+TEST_F(ControlClientTest, GarbageIsCountedAndSurvived) {
+  start();
+  registerClient();
+  ASSERT_TRUE(expect(Body::kHeartbeat));
+  router->sendRaw(peer, "");
+  router->sendRaw(peer, std::string(1000, '\xff'));
+  router->sendRaw(peer, replyMessage(now, 1).SerializeAsString(), true);  // several frames
+  answer(replyMessage(now + kHour, 1));                                   // from the future
+  answer(replyMessage(now - kHour, 1));
+  answer(replyMessage(now, -1));
+  answer(registeredMessage());  // nobody asked
+  ASSERT_TRUE(flow([&] {
+    return client->counters().bad_messages == 3 && client->counters().unexpected_messages == 4;
+  })) << client->counters().bad_messages
+      << " " << client->counters().unexpected_messages;
+  EXPECT_FALSE(owner.offset);
+  EXPECT_EQ(client->state(), ControlClient::State::kRegistered);
+  answer(replyMessage(now, kHour));
+  ASSERT_TRUE(flow([&] { return owner.offset.has_value(); }));
+}
+
+TEST_F(ControlClientTest, GoesOnAboveALaterIncarnation) {
+  start();
+  ASSERT_TRUE(expect(Body::kRegistration));
+  answer(registeredMessage(kIncarnation + 1, 3));
+  ASSERT_TRUE(flow([&] { return client->state() == ControlClient::State::kRefused; }));
+  now += kSecond;
+  const auto again = expect(Body::kRegistration);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->body.registration().incarnation(), kIncarnation + 6);
+}
+
+TEST_F(ControlClientTest, ChangedAddressesAreRegistered) {
+  start();
+  registerClient();
+  client->setAddresses({*IpAddress::parse("10.0.0.7")}, now);
+  const auto again = expect(Body::kRegistration);
+  ASSERT_TRUE(again);
+  ASSERT_EQ(again->body.registration().addresses_size(), 1);
+  answer(registeredMessage());
+  ASSERT_TRUE(flow([&] { return client->state() == ControlClient::State::kRegistered; }));
+}
+
+TEST_F(ControlClientTest, SaysGoodbye) {
+  start();
+  registerClient();
+  ASSERT_TRUE(expect(Body::kHeartbeat));
+  client->goodbye();
+  EXPECT_EQ(client->state(), ControlClient::State::kClosed);
+  ASSERT_TRUE(expect(Body::kGoodbye));
+}
+
+TEST_F(ControlClientTest, ManyClientsShareOneThread) {
+  constexpr std::size_t kClients = 50;
+  ControlContext shared(kClients + 1);
+  std::vector<std::unique_ptr<ControlClient>> clients;
+  for (std::size_t i = 0; i < kClients; ++i) {
+    ControlOptions options;
+    options.controller = router->address();
+    options.host = "host-" + std::to_string(i);
+    options.incarnation = 1;
+    clients.push_back(std::make_unique<ControlClient>(shared, options, batches, owner));
+    ASSERT_TRUE(clients.back()->start(now, nullptr));
+  }
+  const auto all_registered = [&] {
+    return std::all_of(clients.begin(), clients.end(), [](const auto& one) {
+      return one->state() == ControlClient::State::kRegistered;
+    });
+  };
+  const Nanos patience = monotonicNow() + 20 * kSecond;
+  while (!all_registered() && monotonicNow() < patience) {
+    std::vector<pollfd> descriptors = {{router->descriptor(), POLLIN, 0}};
+    for (const auto& one : clients) descriptors.push_back({one->descriptor(), POLLIN, 0});
+    ::poll(descriptors.data(), descriptors.size(), 20);
+    for (const auto& one : clients) one->run(now);
+    while (auto message = router->receive()) {
+      if (message->body.has_registration()) router->send(message->from, registeredMessage());
+    }
+  }
+  EXPECT_TRUE(all_registered());
+}
+
+}  // namespace
+}  // namespace pingloom::agent
