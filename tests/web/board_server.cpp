@@ -1,0 +1,82 @@
+// Serves the dashboard from a board of synthetic rows. Prints its URL, then obeys one command a
+// line from standard input and answers "done": `pair PROBE SOURCE DESTINATION STATE`, `all`,
+// `troubles`, `plan HOSTS [NAME]`. Ends with its input.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <optional>
+#include <sstream>
+
+#include "controller/http/dashboard.h"
+#include "synthetic_board.h"
+
+namespace {
+
+using pingloom::PairState;
+
+std::optional<PairState> stateNamed(const std::string& text) {
+  for (std::size_t i = 0; i < pingloom::kPairStateNames.size(); ++i) {
+    if (pingloom::kPairStateNames[i] == text) return static_cast<PairState>(i);
+  }
+  return std::nullopt;
+}
+
+bool obey(pingloom::test::SyntheticBoard& synthetic, const std::string& line) {
+  std::istringstream words(line);
+  std::string command;
+  words >> command;
+  if (command == "all") {
+    synthetic.publishAll();
+  } else if (command == "troubles") {
+    synthetic.publishTroubles();
+  } else if (command == "plan") {
+    std::uint32_t hosts = 0;
+    words >> hosts;
+    std::string name;
+    std::getline(words >> std::ws, name);
+    synthetic.usePlan(hosts, name.empty() ? "gpu-001" : name);
+    return hosts != 0;
+  } else if (command == "pair") {
+    std::uint32_t probe = 0;
+    std::uint32_t source = 0;
+    std::uint32_t destination = 0;
+    std::string state_text;
+    words >> probe >> source >> destination >> state_text;
+    const auto state = stateNamed(state_text);
+    if (!state) return false;
+    synthetic.publishPair(probe, source, destination, *state);
+  } else {
+    return false;
+  }
+  return static_cast<bool>(words);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) {
+    std::cerr << "usage: board_server ADDRESS:PORT WEB_ROOT HOSTS\n";
+    return 2;
+  }
+  pingloom::controller::DashboardOptions options;
+  const auto listen = pingloom::SocketAddress::parse(argv[1]);
+  if (!listen) {
+    std::cerr << listen.error().text() << "\n";
+    return 2;
+  }
+  options.listen = *listen;
+  options.web_root = argv[2];
+  pingloom::test::SyntheticBoard synthetic(static_cast<std::uint32_t>(std::atoi(argv[3])));
+  synthetic.publishAll();
+  const auto dashboard = pingloom::controller::Dashboard::start(options, synthetic.board());
+  if (!dashboard) {
+    std::cerr << dashboard.error().text() << "\n";
+    return 1;
+  }
+  std::cout << "http://" << (*dashboard)->address().text() << std::endl;
+  for (std::string line; std::getline(std::cin, line);) {
+    std::cout << (obey(synthetic, line) ? "done" : "not understood") << std::endl;
+  }
+  return 0;
+}

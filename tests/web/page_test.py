@@ -1,0 +1,229 @@
+"""The page in a real browser: what an operator sees must be what the board holds."""
+
+import argparse
+import subprocess
+import sys
+import time
+import unittest
+
+from browser import Browser
+
+ARGUMENTS = None
+ENTER, ESCAPE, RIGHT, DOWN = "\ue007", "\ue00c", "\ue014", "\ue015"
+
+
+class BoardServer:
+    """The real dashboard over synthetic rows; obeys commands."""
+
+    def __init__(self, hosts):
+        self.process = subprocess.Popen(
+            [ARGUMENTS.server, "127.0.0.1:0", ARGUMENTS.web_root, str(hosts)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.url = self.process.stdout.readline().strip()
+
+    def say(self, command):
+        self.process.stdin.write(command + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline().strip()
+        assert answer == "done", f"{command}: {answer}"
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.stdin.close()
+            self.process.wait(10)
+        self.process.stdout.close()
+
+
+class PageTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = Browser(ARGUMENTS.chromedriver, ARGUMENTS.chromium)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+
+    def start(self, hosts, fragment=""):
+        self.server = BoardServer(hosts)
+        self.addCleanup(self.server.close)
+        self.open(fragment)
+
+    def open(self, fragment=""):
+        self.browser.open("about:blank")
+        self.browser.console()
+        self.browser.open(f"{self.server.url}/{fragment}")
+        self.browser.wait("window.document.querySelector('#heatmap')?.dataset.pairs > 0")
+
+    def assert_quiet(self):
+        """Neither an error in the console nor anything that the policy refused."""
+        # Chromium has an opinion on how cell() below reads pixels.
+        self.assertEqual([entry for entry in self.browser.console()
+                          if "willReadFrequently" not in entry["message"]], [])
+
+    def cell(self, row, column):
+        """Colour and state of a cell, read from the painted pixels and from the model."""
+        return self.browser.run("""
+            const map = document.querySelector('#heatmap').heatmap;
+            const cell = arguments[0] * map.grid.columns + arguments[1];
+            const { x, y } = map.middleOf(cell);
+            const ratio = window.devicePixelRatio;
+            const corner = [x - map.layout.cellWidth / 2 + 2, y - map.layout.cellHeight / 2 + 2];
+            const pixel = map.context.getImageData(...corner.map((at) => at * ratio), 1, 1).data;
+            return { state: map.grid.stateName(cell), colour: [...pixel] };""", row, column)
+
+    def point_at(self, row, column, click=False):
+        x, y = self.browser.run("""
+            const canvas = document.querySelector('#heatmap');
+            const { x, y } = canvas.heatmap.middleOf(
+              arguments[0] * canvas.heatmap.grid.columns + arguments[1]);
+            const box = canvas.getBoundingClientRect();
+            return [x + box.x, y + box.y];""", row, column)
+        self.browser.point(x, y, click)
+
+    def panel(self, source, destination):
+        """The panel's text once it shows this pair."""
+        return self.browser.wait("""
+            const panel = document.querySelector('#pair');
+            return panel.dataset.pair === arguments[0] && panel.innerText;""",
+                                 f"{source} {destination}")
+
+    def test_a_cell_per_pair(self):
+        self.start(8)
+        for row in range(8):
+            for column in range(8):
+                cell = self.cell(row, column)
+                if row == column:
+                    self.assertEqual((cell["state"], cell["colour"][3]), ("", 0))
+                else:
+                    self.assertEqual((cell["state"], cell["colour"][3]), ("ok", 255))
+        self.browser.click("[data-probe=gpu-to-storage]")
+        self.browser.wait("document.querySelector('#heatmap').dataset.columns === '2'")
+        self.assertEqual(self.browser.run("document.querySelector('#heatmap').dataset.pairs"), "16")
+        self.assert_quiet()
+
+    def test_pointing_shows_the_row_both_ways(self):
+        self.start(4)
+        self.point_at(0, 1)
+        text = self.panel("10.0.0.1", "10.0.0.2")
+        for part in ("gpu-001 → gpu-002", "there", "back", "network", "responder", "prober", "rtt",
+                     "p99", "sent", "kernel clock"):
+            self.assertIn(part, text)
+        self.assertEqual(self.browser.run("document.querySelectorAll('#pair .split').length"), 2)
+        self.assert_quiet()
+
+    def test_a_change_arrives_without_a_reload(self):
+        self.start(8)
+        self.browser.run("window.sameDocument = 1; return 1;")
+        before = self.cell(2, 5)
+        self.server.say("pair 0 2 5 loss")
+        started = time.monotonic()
+        self.browser.wait("""
+            const map = document.querySelector('#heatmap').heatmap;
+            return map.grid.stateName(21) === 'loss';""")
+        self.browser.wait("document.querySelector('[data-state=loss] b').textContent === '1'")
+        self.assertLess(time.monotonic() - started, 1.0)
+        after = self.cell(2, 5)
+        self.assertNotEqual(before["colour"], after["colour"])
+        red, green, blue, _ = after["colour"]
+        self.assertGreater(red, max(green, blue) * 1.3)
+        self.assertEqual(self.browser.run("window.sameDocument"), 1)
+        self.assert_quiet()
+
+    def test_the_shown_pair_follows(self):
+        self.start(4)
+        self.point_at(0, 1, click=True)
+        self.panel("10.0.0.1", "10.0.0.2")
+        self.server.say("pair 0 0 1 unreachable")
+        self.browser.wait("document.querySelector('#pair .way').innerText.includes('unreachable')")
+
+    def test_each_state_looks_its_own(self):
+        self.start(12)
+        names = ["loss", "unreachable", "refused", "agent-down", "stale", "anomalous", "pending",
+                 "ok"]
+        for column, name in enumerate(names):
+            self.server.say(f"pair 0 11 {column} {name}")
+        self.browser.wait("""
+            const grid = document.querySelector('#heatmap').heatmap.grid;
+            return arguments[0].every((name) => grid.countOf(name) > 0);""", names)
+        self.browser.wait("document.querySelector('.legend [data-state=stale] b').innerText === '1'")
+        for scheme in ("dark", "light"):
+            self.browser.prefer(scheme)
+            self.browser.wait(f"matchMedia('(prefers-color-scheme: {scheme})').matches")
+            colours = {tuple(self.cell(11, column)["colour"]) for column in range(len(names))}
+            self.assertEqual(len(colours), len(names), scheme)
+        self.assert_quiet()
+
+    def test_keys_reach_every_cell(self):
+        self.start(4)
+        self.browser.run("document.querySelector('#heatmap').focus(); return 1;")
+        self.browser.press(RIGHT, DOWN)
+        text = self.browser.run("document.querySelector('#readout').textContent")
+        self.assertIn("gpu-003 to gpu-002: ok, network p50", text)
+        self.browser.press(ENTER)
+        self.assertIn("held", self.panel("10.0.0.3", "10.0.0.2"))
+        self.browser.press(ESCAPE, RIGHT)
+        self.panel("10.0.0.3", "10.0.0.4")
+
+    def test_a_link_leads_to_the_view(self):
+        self.start(4, "#probe=gpu-to-storage&metric=loss")
+        chosen = "document.querySelector('#probes [aria-selected=true]').dataset.probe"
+        self.assertEqual(self.browser.run(chosen), "gpu-to-storage")
+        self.assertEqual(self.browser.run(
+            "document.querySelector('#metrics [aria-checked=true]').dataset.metric"), "loss")
+        self.browser.click("[data-probe=udp]")
+        self.browser.click("[data-metric=network_p99]")
+        self.assertTrue(self.browser.url().endswith("#probe=udp&metric=network_p99"))
+
+    def test_another_plan(self):
+        self.start(4)
+        self.server.say("plan 6")
+        self.browser.wait("document.querySelector('#heatmap').dataset.rows === '6'")
+        self.browser.wait("document.querySelector('#heatmap').heatmap.grid.countOf('pending') === 30")
+        self.server.say("all")
+        self.browser.wait("document.querySelector('#heatmap').heatmap.grid.countOf('ok') === 30")
+        self.assert_quiet()
+
+    def test_names_are_text(self):
+        self.start(2)
+        name = "<img src=x onerror=alert(1)>&amp;"
+        self.server.say(f"plan 3 {name}")
+        self.server.say("all")
+        self.browser.wait("document.querySelector('#heatmap').heatmap.grid.countOf('ok') === 6")
+        self.point_at(0, 1)
+        self.assertIn(name, self.panel("10.0.0.1", "10.0.0.2"))
+        self.assertIn(name, self.browser.run("document.querySelector('#readout').textContent"))
+        self.assertEqual(self.browser.run("document.images.length"), 0)
+        self.assert_quiet()
+
+    def test_large_meshes_show_the_worst(self):
+        self.start(300)
+        self.server.say("pair 0 150 200 loss")
+        self.browser.wait("document.querySelector('#heatmap').heatmap.grid.countOf('loss') === 1")
+        shown = self.browser.wait("""
+            const map = document.querySelector('#heatmap').heatmap;
+            const { row, column } = map.displayPlace(150 * 300 + 200);
+            return map.layout.pool > 1 && map.worstOf(row, column) === 150 * 300 + 200;""")
+        self.assertTrue(shown)
+        self.assert_quiet()
+
+    def test_the_end_of_the_controller_shows_and_its_return(self):
+        self.start(4)
+        address = self.server.url.removeprefix("http://")
+        self.browser.wait("document.querySelector('#link').dataset.state === 'live'")
+        self.server.close()
+        self.browser.wait("document.querySelector('#link').dataset.state === 'reconnecting'")
+        self.assertIn("ago", self.browser.run("document.querySelector('#link').innerText"))
+        again = subprocess.Popen([ARGUMENTS.server, address, ARGUMENTS.web_root, "4"],
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.server.process = again
+        self.assertTrue(again.stdout.readline())
+        self.browser.wait("document.querySelector('#link').dataset.state === 'live'", seconds=20)
+        self.browser.console()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    for name in ("server", "web-root", "chromium", "chromedriver"):
+        parser.add_argument(f"--{name}", required=True)
+    ARGUMENTS, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)

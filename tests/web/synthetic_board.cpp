@@ -1,0 +1,186 @@
+#include "synthetic_board.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace pingloom::test {
+namespace {
+
+using controller::GridPlan;
+using controller::ProbeGrid;
+using controller::Row;
+using controller::SourceRows;
+using controller::SourceSnapshot;
+
+constexpr std::uint32_t kRackSize = 16;
+
+IpAddress hostAddress(std::uint32_t number) {
+  return IpAddress::fromV4(0x0A000000U + (number / 200 << 8U) + number % 200 + 1);
+}
+
+// The same for the same input, evenly spread over 0..1.
+double noise(std::uint64_t seed) {
+  seed += 0x9E3779B97F4A7C15U;
+  seed = (seed ^ seed >> 30U) * 0xBF58476D1CE4E5B9U;
+  seed = (seed ^ seed >> 27U) * 0x94D049BB133111EBU;
+  return static_cast<double>((seed ^ seed >> 31U) >> 11U) * 0x1.0p-53;
+}
+
+Summary summaryAround(double median_ns, std::uint32_t count) {
+  const auto at = [median_ns](double factor) {
+    return static_cast<std::uint64_t>(median_ns * factor);
+  };
+  return {count, at(0.82), at(1.04), at(1.0), at(1.6), at(2.1), at(2.6)};
+}
+
+ProbeGrid makeProbe(const std::string& name, Protocol protocol, plan::AddressList sources,
+                    plan::AddressList destinations) {
+  ProbeGrid grid;
+  grid.spec.name = name;
+  grid.spec.protocol = protocol;
+  grid.spec.interval = kSecond;
+  grid.spec.port = protocol == Protocol::kTcp ? 2049 : 0;
+  grid.sources = std::move(sources);
+  grid.destinations = std::move(destinations);
+  grid.probed = protocol != Protocol::kRdma;
+  return grid;
+}
+
+}  // namespace
+
+SyntheticBoard::SyntheticBoard(std::uint32_t hosts) { usePlan(hosts); }
+
+void SyntheticBoard::usePlan(std::uint32_t hosts, const std::string& first_name) {
+  auto made = std::make_shared<GridPlan>();
+  auto pinglist = std::make_shared<pinglist::Pinglist>();
+  plan::AddressList all;
+  for (std::uint32_t i = 0; i < hosts; ++i) {
+    all.push_back(hostAddress(i));
+    pinglist->names[all.back()] = i == 0 ? first_name : fmt::format("gpu-{:03}", i + 1);
+  }
+  const plan::AddressList storage = {IpAddress::fromV4(0x0A00FF01), IpAddress::fromV4(0x0A00FF02)};
+  made->generation = ++generation_;
+  made->hash = 1 + hosts;
+  made->probes = {makeProbe("udp", Protocol::kUdp, all, all),
+                  makeProbe("gpu-to-storage", Protocol::kTcp, all, storage),
+                  makeProbe("rdma", Protocol::kRdma, all, all)};
+  made->pinglist = std::move(pinglist);
+  plan_ = std::move(made);
+  states_.clear();
+  for (const ProbeGrid& grid : plan_->probes) {
+    states_.emplace_back(grid.sources.size() * grid.destinations.size(),
+                         grid.probed ? PairState::kOk : PairState::kPending);
+  }
+  board_.publishPlan(plan_);
+  publishStatus();
+}
+
+void SyntheticBoard::publishStatus() {
+  controller::ControlStatus control;
+  control.started_utc = utcNow();
+  control.pinglist_path = "/etc/pingloom/pinglist.yaml";
+  control.pinglist_loaded_utc = utcNow();
+  board_.publishControl(std::make_shared<controller::ControlStatus>(control));
+  controller::RedisStatus redis;
+  redis.target = "unix:/run/redis.sock";
+  redis.connected = true;
+  board_.publishRedis(std::make_shared<controller::RedisStatus>(redis));
+}
+
+PairState& SyntheticBoard::stateAt(std::uint32_t probe, std::uint32_t source,
+                                   std::uint32_t destination) {
+  return states_[probe][source * plan_->probes[probe].destinations.size() + destination];
+}
+
+PairState SyntheticBoard::stateAt(std::uint32_t probe, std::uint32_t source,
+                                  std::uint32_t destination) const {
+  return states_[probe][source * plan_->probes[probe].destinations.size() + destination];
+}
+
+Row SyntheticBoard::rowFor(std::uint32_t probe, std::uint32_t source, std::uint32_t destination,
+                           PairState state) const {
+  Row row;
+  if (state == PairState::kPending) return row;
+  row.sent = 10;
+  row.received = 10;
+  const std::uint64_t seed = (std::uint64_t{probe} << 40U) + (std::uint64_t{source} << 20U) +
+                             destination + (round_ << 50U);
+  const bool same_rack = source / kRackSize == destination / kRackSize;
+  const double network = (same_rack ? 4200 : 9800) * (0.9 + 0.35 * noise(seed)) +
+                         (noise(seed / 7 + 3) > 0.995 ? 60'000 : 0);
+  if (state == PairState::kLoss) row.lost = 1 + static_cast<std::uint32_t>(9 * noise(seed + 1));
+  if (state == PairState::kRefused) row.refused = 10;
+  if (state == PairState::kUnreachable) row.unreachable = 10;
+  if (state == PairState::kAgentDown) row.lost = 10;
+  row.received = row.sent - row.lost - row.refused - row.unreachable;
+  if (state == PairState::kAnomalous) row.anomalous[0] = 8;
+  if (row.received == 0) return row;
+  const bool tcp = plan_->probes[probe].spec.protocol == Protocol::kTcp;
+  row.rtt = summaryAround(network + 21'000, row.received);
+  row.network = summaryAround(network, row.received);
+  if (!tcp) row.responder = summaryAround(12'500, row.received);
+  if (!tcp) row.prober = summaryAround(8'500, row.received);
+  row.jitter_ns = static_cast<std::uint64_t>(network * 0.08);
+  return row;
+}
+
+void SyntheticBoard::publish(std::uint32_t probe, std::uint32_t source) {
+  const ProbeGrid& grid = plan_->probes[probe];
+  auto rows = std::make_shared<SourceRows>();
+  rows->window = grid.spec.window;
+  rows->window_index = static_cast<std::uint64_t>(utcNow() / rows->window) - 1;
+  rows->window_start_utc = static_cast<Nanos>(rows->window_index) * rows->window;
+  auto snapshot = std::make_shared<SourceSnapshot>();
+  for (std::uint32_t destination = 0; destination < grid.destinations.size(); ++destination) {
+    const bool self = grid.sources[source] == grid.destinations[destination];
+    const PairState state = stateAt(probe, source, destination);
+    snapshot->states.push_back(self ? std::nullopt : std::optional(state));
+    rows->rows.push_back(self ? Row() : rowFor(probe, source, destination, state));
+  }
+  if (grid.probed) snapshot->rows = std::move(rows);
+  board_.publishSource(probe, source, std::move(snapshot));
+}
+
+void SyntheticBoard::publishAll() {
+  ++round_;
+  for (std::uint32_t probe = 0; probe < plan_->probes.size(); ++probe) {
+    for (std::uint32_t source = 0; source < plan_->probes[probe].sources.size(); ++source) {
+      publish(probe, source);
+    }
+  }
+}
+
+void SyntheticBoard::publishPair(std::uint32_t probe, std::uint32_t source,
+                                 std::uint32_t destination, PairState state) {
+  stateAt(probe, source, destination) = state;
+  publish(probe, source);
+}
+
+void SyntheticBoard::publishTroubles() {
+  const auto hosts = static_cast<std::uint32_t>(plan_->probes[0].sources.size());
+  const auto column = [this, hosts](std::uint32_t destination, PairState state) {
+    for (std::uint32_t source = 0; source < hosts; ++source)
+      stateAt(0, source, destination) = state;
+  };
+  const auto row = [this, hosts](std::uint32_t source, PairState state) {
+    for (std::uint32_t i = 0; i < hosts; ++i) stateAt(0, source, i) = state;
+  };
+  if (hosts >= 6) {
+    column(hosts - 2, PairState::kAgentDown);
+    row(hosts - 3, PairState::kStale);
+  }
+  for (std::uint32_t i = 0; i < std::max(2U, hosts * hosts / 120); ++i) {
+    const auto pick = [hosts, i](std::uint32_t salt) {
+      return static_cast<std::uint32_t>(noise(i * 64 + salt) * hosts) % hosts;
+    };
+    stateAt(0, pick(1), pick(2)) = PairState::kLoss;
+    stateAt(0, pick(3), pick(4)) = PairState::kAnomalous;
+    stateAt(0, pick(5), pick(6)) = PairState::kUnreachable;
+    stateAt(0, pick(7), pick(8)) = PairState::kPending;
+    stateAt(1, pick(9), i % 2) = PairState::kRefused;
+  }
+  publishAll();
+}
+
+}  // namespace pingloom::test

@@ -1,0 +1,77 @@
+// The mark of each state: shapes that differ without their colours. Cells too small for a shape
+// keep their colour alone.
+
+const SMALLEST = 7; // pixels
+
+const strokes = {
+  loss(path, x, y, size) { // a cross
+    path.moveTo(x - size, y - size);
+    path.lineTo(x + size, y + size);
+    path.moveTo(x + size, y - size);
+    path.lineTo(x - size, y + size);
+  },
+  unreachable(path, x, y, size) { // a way that ends at a wall
+    path.moveTo(x - size * 1.1, y);
+    path.lineTo(x + size * 0.3, y);
+    path.moveTo(x + size * 0.7, y - size);
+    path.lineTo(x + size * 0.7, y + size);
+  },
+  refused(path, x, y, size) { // a barred circle
+    path.moveTo(x + size, y);
+    path.arc(x, y, size, 0, 2 * Math.PI);
+    path.moveTo(x - size * 0.7, y + size * 0.7);
+    path.lineTo(x + size * 0.7, y - size * 0.7);
+  },
+  'agent-down'(path, x, y, size) { // an arrow down
+    path.moveTo(x, y - size);
+    path.lineTo(x, y + size);
+    path.moveTo(x - size * 0.7, y + size * 0.25);
+    path.lineTo(x, y + size);
+    path.lineTo(x + size * 0.7, y + size * 0.25);
+  },
+  anomalous(path, x, y, size) { // a wave
+    path.moveTo(x - size * 1.2, y + size * 0.2);
+    path.bezierCurveTo(x - size * 0.4, y - size * 1.2, x + size * 0.4, y + size * 1.2,
+      x + size * 1.2, y - size * 0.2);
+  },
+};
+
+function hatch(context, x, y, width, height) { // stale: diagonals
+  context.save();
+  context.beginPath();
+  context.rect(x, y, width, height);
+  context.clip();
+  context.beginPath();
+  for (let at = -height; at < width; at += 5) {
+    context.moveTo(x + at, y + height);
+    context.lineTo(x + at + height, y);
+  }
+  context.lineWidth = 1;
+  context.stroke();
+  context.restore();
+}
+
+export function drawMark(context, state, x, y, width, height, theme, ink) {
+  if (Math.min(width, height) < SMALLEST) return;
+  context.strokeStyle = ink;
+  context.lineCap = 'round';
+  if (state === 'stale') {
+    context.strokeStyle = theme.quietMark;
+    hatch(context, x, y, width, height);
+    return;
+  }
+  if (state === 'pending') {
+    context.fillStyle = theme.quietMark;
+    context.beginPath();
+    context.arc(x + width / 2, y + height / 2, Math.min(1.5, width / 8), 0, 2 * Math.PI);
+    context.fill();
+    return;
+  }
+  const stroke = strokes[state];
+  if (!stroke) return;
+  const size = Math.min(6, Math.min(width, height) * 0.27);
+  context.lineWidth = Math.max(1.2, size / 3);
+  context.beginPath();
+  stroke(context, x + width / 2, y + height / 2, size);
+  context.stroke();
+}

@@ -1,0 +1,86 @@
+// Colours of cells. The data's palette is mako, even to the eye and readable with any kind of
+// colour blindness: the further from the page's background, the slower. States have a colour and a
+// mark each (marks.js), so none depends on its colour.
+
+const MAKO = ['#2e1e3c', '#413d7b', '#37659e', '#348fa7', '#40b7ad', '#8bdab2', '#def5e5'];
+const LOSS_DARK = ['#7a2430', '#b3303f', '#e0434f', '#ff7a72'];
+const LOSS_LIGHT = ['#f6b3ab', '#ea7a74', '#d13c47', '#97122b'];
+
+const THEMES = {
+  dark: {
+    data: MAKO,
+    loss: LOSS_DARK,
+    none: '#39424d', // a pair without this measurement
+    noLoss: '#20343a',
+    states: {
+      'agent-down': '#5c6470', refused: '#a35a12', unreachable: '#9c3aa8',
+      pending: '#272e37', stale: '#4a4335', anomalous: '#a98d12',
+    },
+    mark: '#ffffff', quietMark: '#7d8894',
+    ink: '#e4e9ee', quietInk: '#8b96a3', page: '#12161b', focus: '#ffffff', band: '#ffffff14',
+  },
+  light: {
+    data: [...MAKO].reverse(),
+    loss: LOSS_LIGHT,
+    none: '#e3e6e9',
+    noLoss: '#e2f0ec',
+    states: {
+      'agent-down': '#9aa3ad', refused: '#e39a4a', unreachable: '#c77fd0',
+      pending: '#f1f3f4', stale: '#d5ccb6', anomalous: '#e2c540',
+    },
+    mark: '#14181d', quietMark: '#8a939c',
+    ink: '#1c2329', quietInk: '#66717c', page: '#ffffff', focus: '#000000', band: '#0000000f',
+  },
+};
+
+function rgbOf(hex) {
+  return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+}
+
+// 256 steps between the given colours.
+function ramp(stops) {
+  const colours = stops.map(rgbOf);
+  return Array.from({ length: 256 }, (_, i) => {
+    const at = (i / 255) * (colours.length - 1);
+    const from = Math.min(Math.floor(at), colours.length - 2);
+    const [a, b] = [colours[from], colours[from + 1]];
+    return a.map((part, k) => Math.round(part + (b[k] - part) * (at - from)));
+  });
+}
+
+export class Palette {
+  constructor(dark) {
+    this.theme = dark ? THEMES.dark : THEMES.light;
+    this.data = ramp(this.theme.data);
+    this.loss = ramp(this.theme.loss);
+    this.none = rgbOf(this.theme.none);
+    this.noLoss = rgbOf(this.theme.noLoss);
+    this.states = Object.fromEntries(
+      Object.entries(this.theme.states).map(([name, hex]) => [name, rgbOf(hex)]));
+  }
+
+  // Loss is told apart where it is small: 1 % is a third of the way, 10 % two thirds.
+  lossColour(ratio) {
+    const at = 1 + Math.log10(Math.max(ratio, 0.001)) / 3;
+    return this.loss[Math.round(255 * Math.min(1, at))];
+  }
+
+  // The colour of one cell. `scale` maps a value to 0..1.
+  cellColour(state, value, loss, scale) {
+    if (state === 'loss') return this.lossColour(loss);
+    if (this.states[state]) return this.states[state];
+    if (Number.isNaN(value)) return this.none;
+    if (scale.isLoss) return value > 0 ? this.lossColour(value) : this.noLoss;
+    return this.data[Math.round(255 * scale.position(value))];
+  }
+}
+
+export function css(rgb) {
+  return `rgb(${rgb[0]} ${rgb[1]} ${rgb[2]})`;
+}
+
+// Black or white, whatever reads better on it.
+export function inkOn(rgb) {
+  const [r, g, b] = rgb.map((part) => (part / 255) ** 2.2);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.22 ? '#0c1116' : '#f4f7f9';
+}
