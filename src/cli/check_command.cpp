@@ -1,0 +1,113 @@
+// pingloom check: is a file valid, and for a pinglist, what does it cost.
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "agent/config.h"
+#include "cli/commands.h"
+#include "cli/file_kind.h"
+#include "common/file.h"
+#include "common/program.h"
+#include "controller/config.h"
+#include "pinglist/cost.h"
+
+namespace pingloom::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr int kExitInvalid = 1;
+constexpr int kExitCouldNotCheck = 2;
+constexpr std::size_t kMaxFileBytes = 64U << 20;
+
+const program::Usage kUsage{
+    "pingloom check", "pingloom check FILE [--config CONTROLLER.yaml]",
+    "Says whether FILE is valid: a pinglist (pingloom's or PingWeave's), an agent's\n"
+    "configuration or a controller's; its keys tell which. Of a pinglist it also says what\n"
+    "it costs, and where that is beyond the limits.\n\n"
+    "Exit code: 0 valid, 1 invalid, 2 could not check."};
+
+int fail(const Error& error, int code) {
+  std::cerr << error.text() << "\n";
+  return code;
+}
+
+void printCost(const pinglist::Cost& cost, const pinglist::Limits& limits) {
+  const std::string idle =
+      cost.not_probed == 0 ? "" : fmt::format(" ({} not probed yet, at no cost)", cost.not_probed);
+  std::cout << fmt::format("  probes   {}{}\n", cost.probes, idle)
+            << fmt::format("  hosts    {}\n", cost.hosts)
+            << fmt::format("  pairs    {}\n", cost.pairs);
+  if (!cost.busiest_host.empty()) {
+    std::cout << fmt::format("  pings    {:.6g}/s by the busiest host, {}; {:.6g}/s by all\n",
+                             cost.busiest_pings_per_second, cost.busiest_host,
+                             cost.pings_per_second);
+  }
+  std::cout << fmt::format("  rows     {:.6g}/s at the controller\n", cost.rows_per_second)
+            << fmt::format("  history  {} a day\n",
+                           pinglist::humanBytes(cost.history_bytes_per_day));
+  for (const std::string& sentence : pinglist::beyondLimits(cost, limits)) {
+    std::cout << "beyond the limits: " << sentence << "\n";
+  }
+}
+
+int checkPinglist(const std::string& text, const std::string& file,
+                  const pinglist::Limits& limits) {
+  const auto parsed = pinglist::parse(text, file);
+  if (!parsed) return fail(parsed.error(), kExitInvalid);
+  for (const std::string& warning : parsed->warnings) std::cout << "warning: " << warning << "\n";
+  std::cout << file << ": valid pinglist\n";
+  printCost(pinglist::costOf(*parsed), limits);
+  return 0;
+}
+
+template <typename Config>
+int reportConfig(const Result<Config>& parsed, const std::string& file, std::string_view whose) {
+  if (!parsed) return fail(parsed.error(), kExitInvalid);
+  std::cout << file << ": valid configuration of " << whose << "\n";
+  return 0;
+}
+
+Result<pinglist::Limits> limitsOf(const std::string& file) {
+  const auto text = readFile(file, kMaxFileBytes);
+  if (!text) return tl::unexpected(text.error());
+  const auto config = controller::parseConfig(*text, file);
+  if (!config) return tl::unexpected(config.error());
+  return config->limits;
+}
+
+}  // namespace
+
+int runCheck(const std::vector<std::string>& arguments) {
+  po::options_description options("Options");
+  options.add_options()("file", po::value<std::string>()->required()->value_name("FILE"),
+                        "the file to check")("config", po::value<std::string>()->value_name("FILE"),
+                                             "take the limits from this controller configuration");
+  po::variables_map values;
+  const auto positional = po::positional_options_description().add("file", 1);
+  if (const auto code = program::parse(kUsage, arguments, options, positional, values))
+    return *code;
+
+  const auto& file = values["file"].as<std::string>();
+  const auto text = readFile(file, kMaxFileBytes);
+  if (!text) return fail(text.error(), kExitCouldNotCheck);
+  pinglist::Limits limits;
+  if (values.count("config") != 0) {
+    const auto configured = limitsOf(values["config"].as<std::string>());
+    if (!configured) return fail(configured.error(), kExitCouldNotCheck);
+    limits = *configured;
+  }
+  const auto kind = fileKindOf(*text, file);
+  if (!kind) return fail(kind.error(), kExitInvalid);
+  switch (*kind) {
+    case FileKind::kPinglist:
+      return checkPinglist(*text, file, limits);
+    case FileKind::kAgentConfig:
+      return reportConfig(agent::parseConfig(*text, file), file, "an agent");
+    case FileKind::kControllerConfig:
+      return reportConfig(controller::parseConfig(*text, file), file, "a controller");
+  }
+  return kExitInvalid;
+}
+
+}  // namespace pingloom::cli

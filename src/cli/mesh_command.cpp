@@ -1,0 +1,148 @@
+// pingloom mesh: every probe's mesh as a table, and with --check whether each pair has a fresh
+// result.
+#include <fmt/format.h>
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/controller_api.h"
+#include "cli/text_table.h"
+#include "cli/top_source.h"
+#include "common/program.h"
+#include "common/time.h"
+
+namespace pingloom::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr int kExitNotFresh = 1;
+constexpr int kExitCouldNotAsk = 2;
+constexpr Nanos kTimeout = 30 * kSecond;
+
+std::optional<double> figureAt(const TopGrid& grid, TopSort figure, std::size_t cell) {
+  return grid.figures[static_cast<std::size_t>(figure)][cell];
+}
+
+// Median network time, with the loss where there is any; the state where there is no time to show.
+std::string cellText(const TopGrid& grid, std::size_t cell) {
+  const auto state = grid.states[cell];
+  if (!state) return ".";
+  const auto network = figureAt(grid, TopSort::kNetworkP50, cell);
+  const auto loss = figureAt(grid, TopSort::kLoss, cell);
+  const bool current = *state != PairState::kStale && *state != PairState::kPending;
+  if (!network || !current) return std::string(name(*state));
+  std::string text = humanNanos(static_cast<Nanos>(*network));
+  if (loss && *loss > 0) text += fmt::format(" -{:.3g}%", *loss * 100);
+  return text;
+}
+
+// Destinations are columns under their number; the rows say which host has which.
+void printGrid(const TopGrid& grid) {
+  std::cout << "\n" << printable(grid.probe) << ": median network time, loss where there is any\n";
+  TextTable::Cells header = {"", "FROM \\ TO"};
+  for (std::size_t i = 0; i < grid.destinations.size(); ++i) {
+    header.push_back(std::to_string(i + 1));
+  }
+  TextTable table(header);
+  std::vector<TextTable::Cells> lines;
+  for (std::size_t row = 0; row < grid.sources.size(); ++row) {
+    TextTable::Cells line = {"", printable(grid.sources[row])};
+    for (std::size_t column = 0; column < grid.destinations.size(); ++column) {
+      if (grid.destinations[column] == grid.sources[row]) line[0] = std::to_string(column + 1);
+      line.push_back(cellText(grid, row * grid.destinations.size() + column));
+    }
+    table.fit(line);
+    lines.push_back(std::move(line));
+  }
+  std::cout << table.header() << "\n";
+  for (const auto& line : lines) std::cout << table.line(line) << "\n";
+  if (grid.sources != grid.destinations) {
+    for (std::size_t i = 0; i < grid.destinations.size(); ++i) {
+      std::cout << "  column " << i + 1 << " is " << printable(grid.destinations[i]) << "\n";
+    }
+  }
+}
+
+// An rtt says that something was received. Without one the row itself decides: all that was
+// received may be anomalous.
+bool hasFreshResult(const std::string& url, const TopGrid& grid, std::size_t row,
+                    std::size_t column) {
+  const std::size_t cell = row * grid.destinations.size() + column;
+  const PairState state = *grid.states[cell];
+  if (state == PairState::kPending || state == PairState::kStale) return false;
+  if (figureAt(grid, TopSort::kRtt, cell)) return true;
+  const auto pair = askControllerJson(
+      url,
+      "/api/v1/pairs/" + grid.probe + "/" + grid.sources[row] + "/" + grid.destinations[column],
+      kTimeout);
+  if (!pair) return false;
+  const nlohmann::json::json_pointer received("/received");
+  return pair->contains(received) && (*pair)[received].is_number_unsigned() &&
+         (*pair)[received].get<std::uint64_t>() > 0;
+}
+
+struct Check {
+  std::size_t pairs = 0;
+  std::size_t failed = 0;
+};
+
+void checkGrid(const std::string& url, const TopGrid& grid, Check& check) {
+  for (std::size_t row = 0; row < grid.sources.size(); ++row) {
+    for (std::size_t column = 0; column < grid.destinations.size(); ++column) {
+      const auto state = grid.states[row * grid.destinations.size() + column];
+      if (!state) continue;
+      ++check.pairs;
+      if (hasFreshResult(url, grid, row, column)) continue;
+      ++check.failed;
+      std::cout << "no fresh result: " << printable(grid.probe) << " "
+                << printable(grid.sources[row]) << " -> " << printable(grid.destinations[column])
+                << " (" << name(*state) << ")\n";
+    }
+  }
+}
+
+int fail(const Error& error) {
+  std::cerr << "pingloom mesh: " << error.text() << "\n";
+  return kExitCouldNotAsk;
+}
+
+int printVerdict(const Check& check) {
+  std::cout << "\n"
+            << check.pairs - check.failed << " of " << check.pairs
+            << " pairs have a fresh result\n";
+  return check.failed == 0 && check.pairs > 0 ? 0 : kExitNotFresh;
+}
+
+}  // namespace
+
+int runMesh(const std::vector<std::string>& arguments) {
+  const program::Usage usage{
+      "pingloom mesh", "pingloom mesh [--probe P] [--check] [--url U]",
+      "Prints each probe's mesh: hosts as rows and columns, median network time, loss.\n"
+      "Exit: 0 shown; with --check 1 unless every pair has a fresh result with something received; "
+      "2 could not ask.\n"};
+  po::options_description options("Options");
+  options.add_options()("probe", po::value<std::string>()->default_value("", ""),
+                        "only this probe")(
+      "check", "name the pairs without a fresh result, and exit 1 if there are any")(
+      "url", po::value<std::string>(), kUrlHelp);
+  po::variables_map values;
+  if (const auto code = program::parse(usage, arguments, options, {}, values)) return *code;
+  const std::string url = controllerUrl(values);
+  const std::string& only = values["probe"].as<std::string>();
+  const auto probes = fetchProbeNames(url, kTimeout);
+  if (!probes) return fail(probes.error());
+  Check check;
+  for (const std::string& probe : *probes) {
+    if (!only.empty() && probe != only) continue;
+    const auto grid = fetchTopGrid(url, probe, kTimeout);
+    if (!grid) return fail(grid.error());
+    printGrid(*grid);
+    if (values.count("check") != 0) checkGrid(url, *grid, check);
+  }
+  return values.count("check") != 0 ? printVerdict(check) : 0;
+}
+
+}  // namespace pingloom::cli

@@ -1,0 +1,174 @@
+// pingloom ping: measures one host, once, as an agent would.
+#include <fmt/format.h>
+#include <netdb.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/ping_result.h"
+#include "cli/ping_session.h"
+#include "cli/text_table.h"
+#include "common/program.h"
+#include "wire/probe_packet.h"
+
+namespace pingloom::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr int kExitNothing = 1;
+constexpr std::uint16_t kDefaultPort = 20710;
+
+int usageError(const Error& error) {
+  std::cerr << "pingloom ping: " << error.text() << "\nSee 'pingloom ping --help'.\n";
+  return program::kExitUsage;
+}
+
+Result<IpAddress> resolve(const std::string& host, const std::optional<IpAddress>& source) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_DGRAM;
+  hints.ai_family = !source ? AF_UNSPEC : source->isV4() ? AF_INET : AF_INET6;
+  addrinfo* found = nullptr;
+  const int failure = getaddrinfo(host.c_str(), nullptr, &hints, &found);
+  if (failure != 0) return makeError(printable(host), gai_strerror(failure));
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
+  return IpAddress::fromSockaddr(found->ai_addr);
+}
+
+Result<Nanos> durationOption(const po::variables_map& values, const char* name, Nanos shortest,
+                             Nanos longest) {
+  const auto duration = parseDuration(values[name].as<std::string>());
+  const std::string option = std::string("--") + name;
+  if (!duration) return makeError(option, duration.error().reason);
+  if (*duration < shortest || *duration > longest) {
+    return makeError(
+        option, fmt::format("must be {} to {}", formatDuration(shortest), formatDuration(longest)));
+  }
+  return *duration;
+}
+
+Result<std::uint32_t> numberOption(const po::variables_map& values, const char* name,
+                                   std::uint32_t least, std::uint32_t most) {
+  const auto number = values[name].as<std::int64_t>();
+  if (number < least || number > most) {
+    return makeError(std::string("--") + name, fmt::format("must be {} to {}", least, most));
+  }
+  return static_cast<std::uint32_t>(number);
+}
+
+Status readNumbers(const po::variables_map& values, PingRequest& request) {
+  const auto count = numberOption(values, "count", 1, 1'000'000);
+  if (!count) return tl::unexpected(count.error());
+  const auto port = numberOption(values, "port", 1, 65535);
+  if (!port) return tl::unexpected(port.error());
+  const auto traffic_class = numberOption(values, "traffic-class", 0, 255);
+  if (!traffic_class) return tl::unexpected(traffic_class.error());
+  const auto payload = numberOption(values, "payload", wire::kPingMinBytes, wire::kPingMaxBytes);
+  if (!payload) return tl::unexpected(payload.error());
+  const auto interval = durationOption(values, "interval", kMillisecond, kHour);
+  if (!interval) return tl::unexpected(interval.error());
+  const auto timeout = durationOption(values, "timeout", kMillisecond, 10 * kSecond);
+  if (!timeout) return tl::unexpected(timeout.error());
+  request.count = *count;
+  request.target.port = static_cast<std::uint16_t>(*port);
+  request.traffic_class = *traffic_class;
+  request.payload = *payload;
+  request.interval = *interval;
+  request.timeout = *timeout;
+  return {};
+}
+
+Result<PingRequest> readRequest(const po::variables_map& values) {
+  PingRequest request;
+  if (values.count("protocol") == 0 || values.count("host") == 0) {
+    return makeError("", "a protocol (udp or tcp) and a host are needed");
+  }
+  const auto protocol = protocolNamed(values["protocol"].as<std::string>());
+  if (protocol != Protocol::kUdp && protocol != Protocol::kTcp) {
+    return makeError(printable(values["protocol"].as<std::string>()), "must be udp or tcp");
+  }
+  request.protocol = *protocol;
+  if (auto read = readNumbers(values, request); !read) return tl::unexpected(read.error());
+  std::optional<IpAddress> source;
+  if (values.count("source") != 0) {
+    const auto given = IpAddress::parse(values["source"].as<std::string>());
+    if (!given) return tl::unexpected(given.error());
+    source = *given;
+  }
+  const auto address = resolve(values["host"].as<std::string>(), source);
+  if (!address) return tl::unexpected(address.error());
+  request.target.address = *address;
+  if (source) {
+    request.source = *source;
+    return request;
+  }
+  const auto own = sourceTowards(*address);
+  if (!own) return tl::unexpected(own.error());
+  request.source = *own;
+  return request;
+}
+
+int measure(const PingRequest& request, const std::string& host, bool json) {
+  const UniqueFd stop = program::blockStopSignals();
+  auto session = startPing(request);
+  if (!session) return usageError(session.error());
+  const std::string target = request.target.address.text();
+  if (!json) {
+    std::cout << fmt::format("ping {} {} ({}) from {}\n", name(request.protocol), printable(host),
+                             request.target.text(), request.source.text());
+  }
+  PingSummary summary;
+  std::uint64_t done = 0;
+  for (bool go_on = true; go_on && done + (*session)->skipped() < request.count;) {
+    go_on = (*session)->wait(stop.get());
+    probe::PairWindow& pair = (*session)->pair();
+    for (const PingResult& result : resultsOf(pair)) {
+      ++done;
+      summary.add(result);
+      if (json) {
+        std::cout << jsonOf(result) << std::endl;
+      } else {
+        std::cout << target << ": " << lineOf(result) << std::endl;
+      }
+    }
+    summary.addBeside(pair.late, pair.duplicate);
+    pair.clear();
+  }
+  summary.setSkipped((*session)->skipped());
+  std::cout << (json ? summary.json() + "\n" : "\n" + summary.text()) << std::flush;
+  return summary.received() > 0 ? 0 : kExitNothing;
+}
+
+}  // namespace
+
+int runPing(const std::vector<std::string>& arguments) {
+  const program::Usage usage{
+      "pingloom ping", "pingloom ping udp|tcp HOST [options]",
+      "Measures one host from here, as an agent would. udp needs an agent at HOST; tcp also a\n"
+      "service on --port.\n"
+      "network is the fabric both ways, responder the other host, prober this one, rtt all of it\n"
+      "(tcp: network as the kernel measures it, rtt the time of the connect).\n"
+      "Exit: 0 something was received, 1 nothing was, 2 usage or no way there.\n"};
+  po::options_description options("Options");
+  options.add_options()("count,c", po::value<std::int64_t>()->default_value(5), "how many pings")(
+      "interval,i", po::value<std::string>()->default_value("1s"), "between two pings")(
+      "port", po::value<std::int64_t>()->default_value(kDefaultPort), "of the agent or service")(
+      "source", po::value<std::string>(), "address of this host to send from")(
+      "timeout", po::value<std::string>()->default_value("500ms"), "then a ping is lost")(
+      "traffic-class", po::value<std::int64_t>()->default_value(0), "DSCP+ECN byte")(
+      "payload", po::value<std::int64_t>()->default_value(64), "bytes of a PING (udp)")(
+      "json", "one JSON document per line: each exchange, then the summary")(
+      "protocol", po::value<std::string>(), "udp or tcp (the first word)")(
+      "host", po::value<std::string>(), "name or address (the second word)");
+  po::positional_options_description positional;
+  positional.add("protocol", 1).add("host", 1);
+  po::variables_map values;
+  if (const auto code = program::parse(usage, arguments, options, positional, values)) return *code;
+  const auto request = readRequest(values);
+  if (!request) return usageError(request.error());
+  return measure(*request, values["host"].as<std::string>(), values.count("json") != 0);
+}
+
+}  // namespace pingloom::cli

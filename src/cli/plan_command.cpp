@@ -1,0 +1,169 @@
+// pingloom plan: what one host would probe by a pinglist.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "common/file.h"
+#include "common/program.h"
+#include "common/text.h"
+#include "pinglist/pinglist.h"
+
+namespace pingloom::cli {
+namespace {
+
+namespace po = boost::program_options;
+using nlohmann::ordered_json;
+using pinglist::Pinglist;
+
+constexpr int kExitInvalid = 1;
+constexpr int kExitCouldNotRead = 2;
+constexpr std::size_t kMaxFileBytes = 64U << 20;
+
+const program::Usage kUsage{
+    "pingloom plan", "pingloom plan FILE --host HOST [--json]",
+    "Shows what HOST would probe by the pinglist FILE. HOST is a host's name, one of its\n"
+    "addresses (NAME/LABEL) or an IP address.\n\n"
+    "Exit code: 0 done, 1 invalid pinglist or unknown host, 2 could not read FILE."};
+
+int fail(const Error& error, int code) {
+  std::cerr << error.text() << "\n";
+  return code;
+}
+
+std::vector<std::string> knownHosts(const Pinglist& list) {
+  std::vector<std::string> known;
+  for (const pinglist::Host& host : list.hosts) known.push_back(host.name);
+  for (const auto& [address, name] : list.names) known.push_back(name);
+  for (const IpAddress& address : plan::allAddresses(list.plan)) known.push_back(address.text());
+  std::sort(known.begin(), known.end());
+  return known;
+}
+
+Result<std::vector<IpAddress>> addressesOf(const Pinglist& list, const std::string& wanted) {
+  std::vector<IpAddress> found;
+  for (const pinglist::Host& host : list.hosts) {
+    for (const auto& [label, address] : host.addresses) {
+      if (host.name == wanted || list.nameOf(address) == wanted) found.push_back(address);
+    }
+  }
+  if (!found.empty()) return found;
+  if (const auto address = IpAddress::parse(wanted)) {
+    const plan::AddressList all = plan::allAddresses(list.plan);
+    if (list.names.contains(*address) || std::binary_search(all.begin(), all.end(), *address)) {
+      return std::vector<IpAddress>{*address};
+    }
+  }
+  const std::vector<std::string> known = knownHosts(list);
+  return makeError("host '" + wanted + "'",
+                   "is not in the pinglist" + didYouMean(wanted, {known.begin(), known.end()}));
+}
+
+double rateOf(const plan::Assignment& assignment) {
+  if (!isProbed(assignment.probe.protocol)) return 0;
+  return static_cast<double>(assignment.destinations.size()) * static_cast<double>(kSecond) /
+         static_cast<double>(assignment.probe.interval);
+}
+
+double rateOf(const std::vector<plan::Assignment>& assignments) {
+  double sum = 0;
+  for (const plan::Assignment& assignment : assignments) sum += rateOf(assignment);
+  return sum;
+}
+
+ordered_json toJson(const plan::Assignment& assignment) {
+  const plan::ProbeSpec& probe = assignment.probe;
+  ordered_json destinations = ordered_json::array();
+  for (const IpAddress& address : assignment.destinations) destinations.push_back(address.text());
+  ordered_json made = {{"probe", probe.name},
+                       {"protocol", name(probe.protocol)},
+                       {"probed", isProbed(probe.protocol)},
+                       {"source", assignment.source.text()},
+                       {"interval_ns", probe.interval},
+                       {"timeout_ns", probe.timeout},
+                       {"window_ns", probe.window},
+                       {"traffic_class", probe.traffic_class}};
+  if (probe.protocol != Protocol::kTcp) made["payload"] = probe.payload;
+  if (probe.port != 0) made["port"] = probe.port;
+  made["pings_per_second"] = rateOf(assignment);
+  made["destination_count"] = assignment.destinations.size();
+  made["destinations"] = std::move(destinations);
+  return made;
+}
+
+void printJson(const std::string& host, const std::vector<IpAddress>& addresses,
+               const std::vector<plan::Assignment>& assignments) {
+  ordered_json document = {{"host", host},
+                           {"addresses", ordered_json::array()},
+                           {"pings_per_second", rateOf(assignments)},
+                           {"probes", ordered_json::array()}};
+  for (const IpAddress& address : addresses) document["addresses"].push_back(address.text());
+  for (const plan::Assignment& assignment : assignments) {
+    document["probes"].push_back(toJson(assignment));
+  }
+  // The host comes from the command line and may be anything.
+  std::cout << document.dump(2, ' ', false, ordered_json::error_handler_t::replace) << "\n";
+}
+
+// "10.0.0.1 (gpu-001)".
+std::string shown(const Pinglist& list, const IpAddress& address) {
+  const auto found = list.names.find(address);
+  return found == list.names.end() ? address.text() : address.text() + " (" + found->second + ")";
+}
+
+void printText(const Pinglist& list, const std::string& host,
+               const std::vector<plan::Assignment>& assignments) {
+  if (assignments.empty()) {
+    std::cout << host << " probes nothing\n";
+    return;
+  }
+  std::cout << fmt::format("{}: {:.6g} pings/s\n", host, rateOf(assignments));
+  for (const plan::Assignment& assignment : assignments) {
+    const plan::ProbeSpec& probe = assignment.probe;
+    const std::size_t count = assignment.destinations.size();
+    const std::string port = probe.port == 0 ? "" : fmt::format(", port {}", probe.port);
+    const std::string rate = isProbed(assignment.probe.protocol)
+                                 ? fmt::format("{:.6g} pings/s", rateOf(assignment))
+                                 : "not probed yet";
+    std::cout << fmt::format("\n{}  {}{}  from {}\n  {} destination{} every {}: {}\n", probe.name,
+                             name(probe.protocol), port, shown(list, assignment.source), count,
+                             count == 1 ? "" : "s", formatDuration(probe.interval), rate);
+    for (const IpAddress& address : assignment.destinations) {
+      std::cout << "    " << shown(list, address) << "\n";
+    }
+  }
+}
+
+}  // namespace
+
+int runPlan(const std::vector<std::string>& arguments) {
+  po::options_description options("Options");
+  options.add_options()("file", po::value<std::string>()->required()->value_name("FILE"),
+                        "the pinglist")(
+      "host", po::value<std::string>()->required()->value_name("HOST"), "whose plan to show")(
+      "json", "as one JSON document, times in nanoseconds");
+  po::variables_map values;
+  const auto positional = po::positional_options_description().add("file", 1);
+  if (const auto code = program::parse(kUsage, arguments, options, positional, values)) {
+    return *code;
+  }
+  const auto& file = values["file"].as<std::string>();
+  const auto text = readFile(file, kMaxFileBytes);
+  if (!text) return fail(text.error(), kExitCouldNotRead);
+  const auto list = pinglist::parse(*text, file);
+  if (!list) return fail(list.error(), kExitInvalid);
+  const auto& host = values["host"].as<std::string>();
+  const auto addresses = addressesOf(*list, host);
+  if (!addresses) return fail(addresses.error(), kExitInvalid);
+  const auto assignments = plan::assignmentsOf(list->plan, *addresses);
+  if (values.count("json") != 0) {
+    printJson(host, *addresses, assignments);
+  } else {
+    printText(*list, host, assignments);
+  }
+  return 0;
+}
+
+}  // namespace pingloom::cli

@@ -1,0 +1,127 @@
+#include "cli/result_row.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "cli/text_table.h"
+#include "common/time.h"
+#include "common/vocabulary.h"
+
+namespace pingloom::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 4> kTextColumns = {"state", "protocol", "clock", "device"};
+constexpr std::array<std::string_view, 8> kCountColumns = {
+    "sent", "received", "lost", "refused", "unreachable", "ack_lost", "duplicate", "late"};
+constexpr std::array<std::string_view, 4> kParts = {"network", "responder", "prober", "rtt"};
+constexpr std::array<std::string_view, 6> kStatistics = {"min", "mean", "p50", "p95", "p99", "max"};
+
+Result<Json> parsed(const ResultRow& row) {
+  Json json = Json::parse(row.json, nullptr, false);
+  if (!json.is_object()) {
+    return makeError("pingloom:latest:" + row.probe + ":" + row.source + " " + row.destination,
+                     "the value in Redis is not a JSON object; was it written by something else?");
+  }
+  return json;
+}
+
+// The value where it is there and of a printable kind, otherwise "".
+std::string scalar(const Json& object, std::string_view key) {
+  if (!object.is_object()) return "";
+  const auto found = object.find(std::string(key));
+  if (found == object.end()) return "";
+  if (found->is_string()) return found->get<std::string>();
+  return found->is_number() ? found->dump() : "";
+}
+
+const Json& member(const Json& object, const std::string& key) {
+  static const Json none;
+  const auto found = object.find(key);
+  return found == object.end() ? none : *found;
+}
+
+std::string quoted(const std::string& value) {
+  if (value.find_first_of(",\"\r\n") == std::string::npos) return value;
+  std::string text = "\"";
+  for (const char c : value) {
+    if (c == '"') text += '"';
+    text += c;
+  }
+  return text + "\"";
+}
+
+std::string human(const Json& json, const std::string& part, const char* statistic) {
+  const Json& summary = member(json, part + "_ns");
+  if (!summary.is_object()) return "-";
+  const Json& value = member(summary, statistic);
+  return value.is_number() ? humanNanos(value.get<Nanos>()) : "-";
+}
+
+std::string orDash(const std::string& value) { return value.empty() ? "-" : printable(value); }
+
+}  // namespace
+
+Result<std::string> resultJson(const ResultRow& row) {
+  const auto json = parsed(row);
+  if (!json) return tl::unexpected(json.error());
+  Json whole = {{"probe", row.probe}, {"source", row.source}, {"destination", row.destination}};
+  whole.update(*json);
+  return whole.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string csvHeader() {
+  std::string line = "probe,source,destination,start,end";
+  for (const auto column : kTextColumns) line.append(",").append(column);
+  for (const auto column : kCountColumns) line.append(",").append(column);
+  for (const auto reason : kAnomalyNames) line.append(",anomalous_").append(reason);
+  for (const auto part : kParts) {
+    for (const auto statistic : kStatistics) {
+      line.append(",").append(part).append("_").append(statistic).append("_ns");
+    }
+  }
+  return line + ",jitter_ns";
+}
+
+Result<std::string> csvLine(const ResultRow& row) {
+  const auto json = parsed(row);
+  if (!json) return tl::unexpected(json.error());
+  std::string line = quoted(row.probe) + "," + quoted(row.source) + "," + quoted(row.destination);
+  auto add = [&line](const std::string& value) { line += "," + quoted(value); };
+  add(scalar(*json, "start"));
+  add(scalar(*json, "end"));
+  for (const auto column : kTextColumns) add(scalar(*json, column));
+  for (const auto column : kCountColumns) add(scalar(*json, column));
+  const Json& anomalous = member(*json, "anomalous");
+  for (const auto reason : kAnomalyNames) {
+    const std::string count = scalar(anomalous, reason);
+    add(count.empty() && anomalous.is_object() ? "0" : count);
+  }
+  for (const auto part : kParts) {
+    const Json& summary = member(*json, std::string(part) + "_ns");
+    for (const auto statistic : kStatistics) add(scalar(summary, statistic));
+  }
+  add(scalar(*json, "jitter_ns"));
+  return line;
+}
+
+const std::vector<std::string>& resultTableHeader() {
+  static const std::vector<std::string> header = {
+      "PROBE",   "SOURCE",  "DESTINATION", "STATE",   "SENT",  "RECV",
+      "NET P50", "NET P99", "RTT P50",     "RTT P99", "CLOCK", "WINDOW END (UTC)"};
+  return header;
+}
+
+Result<std::vector<std::string>> resultTableCells(const ResultRow& row) {
+  const auto json = parsed(row);
+  if (!json) return tl::unexpected(json.error());
+  return std::vector<std::string>{printable(row.probe),           printable(row.source),
+                                  printable(row.destination),     orDash(scalar(*json, "state")),
+                                  orDash(scalar(*json, "sent")),  orDash(scalar(*json, "received")),
+                                  human(*json, "network", "p50"), human(*json, "network", "p99"),
+                                  human(*json, "rtt", "p50"),     human(*json, "rtt", "p99"),
+                                  orDash(scalar(*json, "clock")), orDash(scalar(*json, "end"))};
+}
+
+}  // namespace pingloom::cli

@@ -1,0 +1,58 @@
+// pingloom status: is the controller healthy, and are its agents there.
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/controller_api.h"
+#include "cli/status_report.h"
+#include "common/program.h"
+
+namespace pingloom::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr int kExitUnhealthy = 1;
+constexpr int kExitCouldNotAsk = 2;
+constexpr Nanos kTimeout = 10 * kSecond;
+
+int fail(const Error& error) {
+  std::cerr << "pingloom status: " << error.text() << "\n";
+  return kExitCouldNotAsk;
+}
+
+}  // namespace
+
+int runStatus(const std::vector<std::string>& arguments) {
+  const program::Usage usage{"pingloom status", "pingloom status [--url URL] [--json]",
+                             "Shows whether the controller and its agents do their work.\n"
+                             "Exit: 0 healthy, 1 something is wrong (an agent is down, the "
+                             "pinglist is rejected,\nRedis is not connected), 2 could not ask.\n"};
+  po::options_description options("Options");
+  options.add_options()("url", po::value<std::string>(), kUrlHelp)("json",
+                                                                   "print one JSON document");
+  po::variables_map values;
+  if (const auto code = program::parse(usage, arguments, options, {}, values)) return *code;
+  const std::string url = controllerUrl(values);
+  const auto status = askControllerJson(url, "/api/v1/status", kTimeout);
+  if (!status) return fail(status.error());
+  const auto hosts = askControllerJson(url, "/api/v1/hosts", kTimeout);
+  if (!hosts) return fail(hosts.error());
+  const auto probes = askControllerJson(url, "/api/v1/probes", kTimeout);
+  if (!probes) return fail(probes.error());
+
+  const StatusReport report = reportStatus(*status, *hosts, *probes);
+  if (values.count("json") != 0) {
+    nlohmann::ordered_json document = {{"healthy", report.problems.empty()},
+                                       {"problems", report.problems},
+                                       {"status", *status},
+                                       {"hosts", *hosts},
+                                       {"probes", *probes}};
+    std::cout << document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  } else {
+    for (const std::string& line : report.lines) std::cout << line << "\n";
+  }
+  return report.problems.empty() ? 0 : kExitUnhealthy;
+}
+
+}  // namespace pingloom::cli

@@ -1,0 +1,39 @@
+#include "cli/text_table.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pingloom::cli {
+
+std::string printable(std::string_view text) {
+  std::string clean(text);
+  for (char& c : clean) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  return clean;
+}
+
+TextTable::TextTable(Cells header) : header_(std::move(header)), widths_(header_.size()) {
+  fit(header_);
+}
+
+void TextTable::fit(const Cells& cells) {
+  for (std::size_t i = 0; i < std::min(cells.size(), widths_.size()); ++i) {
+    widths_[i] = std::max(widths_[i], cells[i].size());
+  }
+}
+
+std::string TextTable::line(const Cells& cells) const {
+  std::string text;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (i > 0) text += "  ";
+    text += cells[i];
+    if (i < widths_.size() && cells[i].size() < widths_[i]) {
+      text.append(widths_[i] - cells[i].size(), ' ');
+    }
+  }
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text;
+}
+
+}  // namespace pingloom::cli

@@ -1,0 +1,37 @@
+// What top knows at one moment, and the forms it is shown in. One thread.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cli/text_table.h"
+#include "cli/top_ranking.h"
+#include "common/error.h"
+#include "common/time.h"
+
+namespace pingloom::cli {
+
+struct TopQuery {
+  std::string url;
+  std::string probe;  // "" = all
+  TopSort sort = TopSort::kNetworkP99;
+  std::string filter;
+};
+
+struct TopMesh {
+  std::vector<TopGrid> grids;
+  std::vector<TopPair> ranked;
+};
+
+// Asks the controller, and ranks. A probe it does not know is an error that names those it has.
+Result<TopMesh> fetchTopMesh(const TopQuery& query, Nanos timeout);
+
+const TextTable::Cells& topHeader();
+TextTable::Cells topCells(const TopMesh& mesh, const TopPair& pair);
+PairState topState(const TopMesh& mesh, const TopPair& pair);
+
+// One JSON document with the first `limit` pairs; figures that are not there are null.
+std::string topJson(const TopMesh& mesh, TopSort sort, std::size_t limit);
+
+}  // namespace pingloom::cli

@@ -1,0 +1,88 @@
+#include "cli/top_ranking.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace pingloom::cli {
+namespace {
+
+struct Candidate {
+  double figure;
+  int severity;
+  double loss;
+  TopPair pair;
+};
+
+constexpr double kNoFigure = -std::numeric_limits<double>::infinity();
+
+double figureOf(const TopGrid& grid, TopSort sort, std::size_t cell) {
+  return grid.figures[static_cast<std::size_t>(sort)][cell].value_or(kNoFigure);
+}
+
+bool matches(const TopGrid& grid, const TopPair& pair, PairState state, std::string_view filter) {
+  if (filter.empty()) return true;
+  std::string text = grid.probe;
+  text.append(" ").append(grid.sources[pair.source]);
+  text.append(" ").append(grid.destinations[pair.destination]);
+  text.append(" ").append(name(state));
+  return text.find(filter) != std::string::npos;
+}
+
+}  // namespace
+
+std::optional<TopSort> topSortNamed(std::string_view text) {
+  for (std::size_t i = 0; i < kTopSortNames.size(); ++i) {
+    if (kTopSortNames[i] == text) return static_cast<TopSort>(i);
+  }
+  return std::nullopt;
+}
+
+int severity(PairState state) {
+  switch (state) {
+    case PairState::kUnreachable:
+      return 7;
+    case PairState::kLoss:
+      return 6;
+    case PairState::kRefused:
+      return 5;
+    case PairState::kAgentDown:
+      return 4;
+    case PairState::kStale:
+      return 3;
+    case PairState::kAnomalous:
+      return 2;
+    case PairState::kPending:
+      return 1;
+    case PairState::kOk:
+      break;
+  }
+  return 0;
+}
+
+std::vector<TopPair> rankPairs(const std::vector<TopGrid>& grids, TopSort sort,
+                               std::string_view filter) {
+  std::vector<Candidate> candidates;
+  for (std::uint32_t g = 0; g < grids.size(); ++g) {
+    const TopGrid& grid = grids[g];
+    const std::size_t columns = grid.destinations.size();
+    for (std::size_t cell = 0; cell < grid.states.size(); ++cell) {
+      if (!grid.states[cell]) continue;
+      const TopPair pair{g, static_cast<std::uint32_t>(cell / columns),
+                         static_cast<std::uint32_t>(cell % columns)};
+      if (!matches(grid, pair, *grid.states[cell], filter)) continue;
+      const int bad = severity(*grid.states[cell]);
+      const double figure = sort == TopSort::kState ? bad : figureOf(grid, sort, cell);
+      candidates.push_back({figure, bad, figureOf(grid, TopSort::kLoss, cell), pair});
+    }
+  }
+  std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.figure, a.severity, a.loss) > std::tie(b.figure, b.severity, b.loss);
+  });
+  std::vector<TopPair> ranked;
+  ranked.reserve(candidates.size());
+  for (const Candidate& candidate : candidates) ranked.push_back(candidate.pair);
+  return ranked;
+}
+
+}  // namespace pingloom::cli

@@ -1,0 +1,46 @@
+// Which pairs are the worst: the pure part of `pingloom top`. Any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/vocabulary.h"
+
+namespace pingloom::cli {
+
+// What top shows and sorts by. The first four are figures, each a metric of /api/v1/grid.
+enum class TopSort : std::uint8_t { kNetworkP50, kNetworkP99, kRtt, kLoss, kState };
+constexpr std::size_t kTopFigures = 4;
+constexpr std::array<std::string_view, 5> kTopSortNames = {"network_p50", "network_p99", "rtt",
+                                                           "loss", "state"};
+std::optional<TopSort> topSortNamed(std::string_view text);
+
+// One probe's cells. Times in nanoseconds, loss as a ratio.
+struct TopGrid {
+  std::string probe;
+  std::vector<std::string> sources;
+  std::vector<std::string> destinations;
+  // [source * destinations.size() + destination]; nullopt: not a pair, or not measured.
+  std::array<std::vector<std::optional<double>>, kTopFigures> figures;
+  std::vector<std::optional<PairState>> states;
+};
+
+struct TopPair {
+  std::uint32_t grid = 0;
+  std::uint32_t source = 0;
+  std::uint32_t destination = 0;
+};
+
+// How bad a state is: ok is 0; what the network does wrong comes before what is merely not known.
+int severity(PairState state);
+
+// All pairs of which "PROBE SOURCE DESTINATION STATE" contains `filter`, worst first. Pairs without
+// the figure come last; equal ones by severity, then in the grids' order.
+std::vector<TopPair> rankPairs(const std::vector<TopGrid>& grids, TopSort sort,
+                               std::string_view filter);
+
+}  // namespace pingloom::cli

@@ -1,0 +1,121 @@
+#include <gmock/gmock.h>
+
+#include "captured_run.h"
+#include "cli/commands.h"
+
+namespace pingloom::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using CheckTest = FilesTest;
+
+const char* const kSmall =
+    "version: 1\nprobes:\n  - { name: m, protocol: udp, mesh: ['10.0.0.[1-8]'], interval: 100ms "
+    "}\n";
+const char* const kHuge =
+    "version: 1\nprobes:\n  - { name: m, protocol: udp, mesh: ['10.0.[0-39].[1-250]'] }\n";
+
+TEST_F(CheckTest, AValidPinglistAndItsCost) {
+  const std::string path = file("p.yaml", kSmall);
+  const Captured run = capture(runCheck, {path});
+  EXPECT_EQ(run.code, 0);
+  EXPECT_EQ(run.out, path +
+                         ": valid pinglist\n"
+                         "  probes   1\n"
+                         "  hosts    8\n"
+                         "  pairs    56\n"
+                         "  pings    70/s by the busiest host, 10.0.0.1; 560/s by all\n"
+                         "  rows     5.6/s at the controller\n"
+                         "  history  22.15 MiB a day\n");
+  EXPECT_EQ(run.err, "");
+}
+
+TEST_F(CheckTest, SaysWhatIsBeyondTheLimits) {
+  const Captured run = capture(runCheck, {file("p.yaml", kHuge)});
+  EXPECT_EQ(run.code, 0) << "costly is not invalid";
+  EXPECT_THAT(run.out, HasSubstr("beyond the limits: the controller gets 9999000 rows/s"));
+  EXPECT_THAT(run.out, Not(HasSubstr("pings/s, more than"))) << "9999 pings/s a host are allowed";
+}
+
+TEST_F(CheckTest, WarnsWithThePlace) {
+  const std::string path = file("p.yaml", "mesh:\n  ib:\n    g: [10.0.0.1, 0.0.0.0]\n");
+  const Captured run = capture(runCheck, {path});
+  EXPECT_EQ(run.code, 0);
+  EXPECT_THAT(run.out, HasSubstr("warning: " + path + ":3:19: the placeholder 0.0.0.0"));
+  EXPECT_THAT(run.out, HasSubstr("warning: " + path + ":3:5: rdma probe 'ib-g'"));
+  EXPECT_THAT(run.out, HasSubstr("probes   1 (1 not probed yet, at no cost)"));
+}
+
+TEST_F(CheckTest, AnInvalidPinglistExitsOne) {
+  const std::string path = file("p.yaml", "version: 1\nprobess: []\n");
+  const Captured run = capture(runCheck, {path});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_EQ(run.out, "");
+  EXPECT_EQ(run.err, path + ":2:1: unknown key 'probess' (did you mean 'probes'?)\n");
+}
+
+TEST_F(CheckTest, AnAgentsConfiguration) {
+  const std::string good = file("agent.yaml", "controller: 127.0.0.1:20711\nhost: a\n");
+  const Captured run = capture(runCheck, {good});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(run.out, good + ": valid configuration of an agent\n");
+  const std::string bad = file("bad.yaml", "controller: 127.0.0.1:20711\nprot: 3\n");
+  const Captured refused = capture(runCheck, {bad});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr(bad + ":2:1: unknown key 'prot'"));
+}
+
+TEST_F(CheckTest, AControllersConfiguration) {
+  const std::string good = file("controller.yaml", "pinglist: p.yaml\nstate_dir: state\n");
+  const Captured run = capture(runCheck, {good});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(run.out, good + ": valid configuration of a controller\n");
+  const std::string bad = file("bad.yaml", "pinglist: p.yaml\nredsi: embedded\n");
+  const Captured refused = capture(runCheck, {bad});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr(bad + ":2:1: unknown key 'redsi' (did you mean 'redis'?)"));
+}
+
+TEST_F(CheckTest, TheLimitsComeFromTheControllersConfiguration) {
+  const std::string config =
+      file("controller.yaml",
+           "pinglist: p.yaml\nstate_dir: state\nlimits: { pings_per_second_per_host: 69 }\n");
+  const Captured run = capture(runCheck, {file("p.yaml", kSmall), "--config", config});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("beyond the limits: host 10.0.0.1 sends 70 pings/s, more than the "
+                                 "limit pings_per_second_per_host = 69"));
+}
+
+TEST_F(CheckTest, FilesThatAreNeither) {
+  EXPECT_EQ(capture(runCheck, {file("empty.yaml", "")}).code, 1);
+  EXPECT_EQ(capture(runCheck, {file("list.yaml", "- a\n")}).code, 1);
+  const Captured other = capture(runCheck, {file("other.yaml", "a: 1\n")});
+  EXPECT_EQ(other.code, 1);
+  EXPECT_THAT(other.err, HasSubstr(":1:1: neither a pinglist nor a configuration"));
+  const Captured near = capture(runCheck, {file("near.yaml", "contoller: a:1\n")});
+  EXPECT_EQ(near.code, 1);
+  EXPECT_THAT(near.err, HasSubstr("(did you mean 'controller'?)"));
+}
+
+TEST_F(CheckTest, WhatItCannotCheckExitsTwo) {
+  const Captured missing = capture(runCheck, {directory_ / "none.yaml"});
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_THAT(missing.err, HasSubstr("No such file"));
+  EXPECT_EQ(capture(runCheck, {directory_}).code, 2);
+  EXPECT_EQ(capture(runCheck, {}).code, 2);
+  EXPECT_EQ(capture(runCheck, {"--nonsense"}).code, 2);
+  const Captured limits =
+      capture(runCheck, {file("p.yaml", kSmall), "--config", directory_ / "none.yaml"});
+  EXPECT_EQ(limits.code, 2);
+  EXPECT_THAT(limits.err, HasSubstr("No such file"));
+}
+
+TEST_F(CheckTest, HelpAndVersion) {
+  EXPECT_THAT(capture(runCheck, {"--help"}).out, HasSubstr("Usage: pingloom check FILE"));
+  EXPECT_EQ(capture(runCheck, {"--help"}).code, 0);
+  EXPECT_EQ(capture(runCheck, {"--version"}).code, 0);
+}
+
+}  // namespace
+}  // namespace pingloom::cli

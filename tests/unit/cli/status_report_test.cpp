@@ -1,0 +1,86 @@
+#include "cli/status_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/text.h"
+
+namespace pingloom::cli {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+json healthyStatus() {
+  return json::parse(R"({"version":"1.2.3","started":"2026-11-21T03:00:00Z","not_ready":[],
+    "pinglist":{"path":"/etc/pinglist.yaml","loaded":"2026-11-21T03:00:01Z","reloads":3,
+                "rejections":1,"error":null,"warnings":["pinglist.yaml:3:1: rdma"]},
+    "pairs":{"ok":12,"loss":0,"agent-down":2},
+    "agents":{"known":4,"alive":4,"plan_current":4},
+    "redis":{"target":"unix:/run/redis.sock","connected":true,"error":null,"rows_written":99},
+    "history":{"writing":true,"error":null,"windows_written":7,"bytes":4096}})");
+}
+json healthyHosts() {
+  return json::parse(R"({"hosts":[{"host":"a","alive":true}],"unregistered":[]})");
+}
+json someProbes() {
+  return json::parse(R"({"probes":[{"name":"udp","protocol":"udp","interval_ns":200000000,
+    "window_ns":10000000000,"pairs":12,"states":{"ok":12}}]})");
+}
+
+TEST(StatusReport, healthy) {
+  const auto report = reportStatus(healthyStatus(), healthyHosts(), someProbes());
+  EXPECT_THAT(report.problems, IsEmpty());
+  const std::string page = join(report.lines, "\n");
+  EXPECT_THAT(page, HasSubstr("12 ok, 2 agent-down"));  // a count of 0 is left out
+  EXPECT_THAT(page, HasSubstr("pinglist.yaml:3:1: rdma"));
+  EXPECT_THAT(page, HasSubstr("200ms"));
+}
+
+TEST(StatusReport, agentsDownAndMissing) {
+  const auto hosts = json::parse(
+      R"({"hosts":[{"host":"a","alive":false,"last_seen":"2026-11-21T03:00:09Z"},{"host":"b","alive":true}],
+          "unregistered":[{"address":"10.0.0.9","name":"gpu-9"},{"address":"10.0.0.8","name":"10.0.0.8"}]})");
+  const auto report = reportStatus(healthyStatus(), hosts, someProbes());
+  EXPECT_THAT(
+      report.problems,
+      ElementsAre("1 agent(s) down: a (last seen 2026-11-21T03:00:09Z)",
+                  "2 source(s) of the pinglist without an agent: gpu-9 (10.0.0.9), 10.0.0.8"));
+}
+
+TEST(StatusReport, manyAgentsDownAreCountedButNotAllNamed) {
+  json hosts = {{"hosts", json::array()}, {"unregistered", json::array()}};
+  for (int i = 0; i < 40; ++i) hosts["hosts"].push_back({{"host", "h"}, {"alive", false}});
+  const auto report = reportStatus(healthyStatus(), hosts, someProbes());
+  ASSERT_EQ(report.problems.size(), 1U);
+  EXPECT_THAT(report.problems[0], HasSubstr("40 agent(s) down"));
+  EXPECT_THAT(report.problems[0], HasSubstr("and 30 more"));
+}
+
+TEST(StatusReport, rejectedPinglistRedisAndHistory) {
+  json status = healthyStatus();
+  status["pinglist"]["error"] = "pinglist.yaml:12:5: unknown key";
+  status["not_ready"] = {"redis is not connected (unix:/x): refused"};
+  status["history"]["error"] = "disk full";
+  const auto report = reportStatus(status, healthyHosts(), someProbes());
+  EXPECT_THAT(report.problems,
+              ElementsAre(HasSubstr("redis is not connected"), HasSubstr("disk full"),
+                          HasSubstr("pinglist.yaml:12:5: unknown key")));
+}
+
+TEST(StatusReport, documentsOfAnotherKindAreSurvived) {
+  for (const char* text :
+       {"null", "[]", "{}", "3", R"({"hosts":3,"probes":{"a":1},"not_ready":"x"})",
+        R"({"pinglist":[],"hosts":[1,null],"probes":[7],"unregistered":[[]]})"}) {
+    const json odd = json::parse(text);
+    EXPECT_THAT(reportStatus(odd, odd, odd).lines, Not(IsEmpty())) << text;
+  }
+}
+
+}  // namespace
+}  // namespace pingloom::cli
