@@ -1,0 +1,148 @@
+"""What the rows say is what the wire saw: nftables counts and drops packets between agents."""
+
+import unittest
+
+import private_network
+import probe_packet
+from mesh import Mesh
+from processes import eventually
+
+
+class Wire(unittest.TestCase):
+    def setUp(self):
+        private_network.enter()
+        self.table = private_network.Table()
+        self.seen = {}
+
+    def gather(self, mesh):
+        """Every row that Redis ever held, by probe, pair and window; called more often than windows
+        close."""
+        for probe in mesh.ask_redis("SMEMBERS", "pingloom:probes"):
+            for pair, row in mesh.rows(probe).items():
+                self.seen[probe, pair, row["start"]] = row
+
+    def total(self, name, pair=None, after=""):
+        return sum(row[name] for (_, of, start), row in self.seen.items()
+                   if pair in (None, of) and start >= after)
+
+    def test_sent_is_what_left(self):
+        ping = private_network.udp_probe(probe_packet.PING)
+        self.table.count("sent", "pings", ping)
+        self.table.count("sent", "pongs", private_network.udp_probe(probe_packet.PONG))
+        self.table.count("sent", "acks", private_network.udp_probe(probe_packet.ACK))
+        mesh = Mesh(self, hosts=3, interval="20ms", window="1s").start()
+        mesh.wait_for_rows(state="ok")
+
+        def enough():
+            self.gather(mesh)
+            return len({start for _, _, start in self.seen}) >= 5
+
+        eventually(enough, 30, "five windows", interval=0.1)
+        # An orderly end: open windows are closed as they stand and delivered.
+        for agent in mesh.agents.values():
+            agent.stop()
+        counted = self.table.packets("pings")
+        eventually(lambda: self.gather(mesh) or self.total("sent") >= counted, 10,
+                   lambda: f"rows say {self.total('sent')} sent, the wire saw {counted}", interval=0.1)
+        self.assertEqual(self.total("sent"), counted)
+        self.assertEqual(self.table.packets("pongs"), counted, "every PING is answered once")
+        self.assertEqual(self.table.packets("acks"), counted)
+
+    def windows_after(self, mesh, number):
+        """Gathers until `number` windows that began after now are complete for every pair; returns
+        the start of the first."""
+        now = max(row["start"] for row in mesh.rows("udp").values())
+
+        def done():
+            self.gather(mesh)
+            starts = sorted({start for _, _, start in self.seen if start > now})
+            complete = [start for start in starts if all(
+                ("udp", pair, start) in self.seen for pair in mesh.pairs())]
+            # The first may have begun before now: rows come later than their windows.
+            return complete[4:] if len(complete) >= 4 + number else None
+
+        return eventually(done, 40, f"{number} whole windows", interval=0.1)[0]
+
+    def quiet_mesh(self):
+        mesh = Mesh(self, hosts=3, interval="25ms", timeout="300ms", window="1s").start()
+        mesh.wait_for_rows(state="ok")
+        return mesh
+
+    def test_dropped_pings_are_exactly_that_loss(self):
+        mesh = self.quiet_mesh()
+        a, b, _ = mesh.addresses
+        self.table.count("arriving", "dropped",
+                         private_network.udp_probe(probe_packet.PING, f"ip saddr {a} ip daddr {b}"),
+                         "drop")
+        first = self.windows_after(mesh, 2)
+        for (_, pair, start), row in self.seen.items():
+            if start < first:
+                continue
+            lost = row["sent"] if pair == (a, b) else 0
+            self.assertEqual((row["lost"], row["received"]), (lost, row["sent"] - lost), (pair, row))
+            self.assertEqual(row["state"], "loss" if lost else "ok", (pair, row))
+        self.assertGreaterEqual(self.total("sent", (a, b), first), 60)
+        # All of them, to the packet: nothing else is lost, and nothing dropped is missing.
+        for agent in mesh.agents.values():
+            agent.stop()
+        dropped = self.table.packets("dropped")
+        eventually(lambda: self.gather(mesh) or self.total("lost") >= dropped, 10,
+                   lambda: f"rows say {self.total('lost')} lost, {dropped} were dropped", interval=0.1)
+        self.assertEqual(self.total("lost"), dropped)
+        self.assertEqual(self.total("lost", (a, b)), dropped)
+
+    def test_dropped_pongs_are_loss_and_dropped_acks_are_not(self):
+        mesh = self.quiet_mesh()
+        a, b, c = mesh.addresses
+        self.table.count("arriving", "pongs",
+                         private_network.udp_probe(probe_packet.PONG, f"ip saddr {b} ip daddr {a}"),
+                         "drop")
+        self.table.count("arriving", "acks",
+                         private_network.udp_probe(probe_packet.ACK, f"ip saddr {c} ip daddr {a}"),
+                         "drop")
+        first = self.windows_after(mesh, 2)
+        for (_, pair, start), row in self.seen.items():
+            if start < first:
+                continue
+            self.assertEqual(row["lost"], row["sent"] if pair == (a, b) else 0, (pair, row))
+            self.assertEqual(row["ack_lost"], row["sent"] if pair == (a, c) else 0, (pair, row))
+            if pair == (a, c):
+                self.assertGreater(row["rtt_ns"]["p50"], 0, "rtt is known without ACK")
+                self.assertNotIn("p50", row.get("network_ns") or {}, "the split is not")
+
+    def test_every_third_ping_dropped(self):
+        mesh = self.quiet_mesh()
+        a, b, _ = mesh.addresses
+        match = private_network.udp_probe(probe_packet.PING, f"ip saddr {b} ip daddr {a}")
+        self.table.count("arriving", "third", match + " numgen inc mod 3 0", "drop")
+        first = self.windows_after(mesh, 3)
+        sent = self.total("sent", (b, a), first)
+        lost = self.total("lost", (b, a), first)
+        windows = sum(1 for (_, pair, start) in self.seen if pair == (b, a) and start >= first)
+        self.assertLessEqual(abs(lost - sent / 3), 1 + windows / 3, f"{lost} of {sent}")
+
+    def test_tcp_states(self):
+        mesh = Mesh(self, hosts=2, interval="50ms", timeout="300ms", window="1s")
+        a = mesh.addresses[0]
+        closed = f"{mesh.subnet}.77"
+        silent = f"{mesh.subnet}.78"
+        unreachable = "192.0.2.1"  # this network has loopback only
+        mesh.write_pinglist(f"""version: 1
+defaults: {{ interval: 50ms, timeout: 300ms, window: 1s }}
+probes:
+  - {{ name: service, protocol: tcp, from: [{a}], to: [{closed}, {silent}, {unreachable}], port: 5001 }}
+""")
+        self.table.count("arriving", "syns", f"ip daddr {silent} tcp dport 5001", "drop")
+        mesh.start()
+        pairs = {(a, closed), (a, silent), (a, unreachable)}
+        mesh.wait_for_rows("service", pairs)
+        rows = eventually(lambda: all(row["sent"] >= 18 for row in mesh.rows("service").values())
+                          and mesh.rows("service"), 20, "rows of a whole window")
+        for to, state, count in ((closed, "refused", "refused"), (silent, "loss", "lost"),
+                                 (unreachable, "unreachable", "unreachable")):
+            row = rows[a, to]
+            self.assertEqual((row["state"], row[count]), (state, row["sent"]), row)
+
+
+if __name__ == "__main__":
+    unittest.main()
