@@ -1,0 +1,54 @@
+// All agents on one thread and one poll.
+#pragma once
+
+#include <poll.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "agent/control_client.h"
+#include "common/error.h"
+#include "common/time.h"
+#include "fleet_agent.h"
+
+namespace pingloom::bench {
+
+class Fleet {
+ public:
+  Fleet(const FleetShape& shape, std::uint32_t agents);
+
+  Status startAll();
+  void killAll();
+  void closeWindows();  // one batch of every agent
+
+  // Serves the connections until `done`, or until it takes longer than `patience`. The time it
+  // took; an error names what was waited for.
+  Result<Nanos> serveUntil(const char* what, Nanos patience, const std::function<bool()>& done);
+  void serveFor(Nanos duration);
+
+  // With a connection that was made since their start, for the `times`th time at least.
+  bool allRegistered(std::uint64_t times = 1) const;
+  bool allHavePlan(std::uint64_t plans_taken) const;
+  bool nothingWaits() const;
+  std::uint64_t batchesClosed() const { return batches_closed_; }
+  std::uint64_t resent() const;
+  std::vector<Nanos> takeLatencies();
+  const std::vector<std::unique_ptr<FleetAgent>>& agents() const { return agents_; }
+
+ private:
+  void serveOnce(Nanos until_mono);
+
+  const FleetShape& shape_;
+  agent::ControlContext context_;
+  std::vector<std::unique_ptr<FleetAgent>> agents_;
+  std::vector<pollfd> descriptors_;
+  std::uint64_t batches_closed_ = 0;
+  std::uint64_t last_window_ = 0;
+};
+
+// 10.x.y.z, one for each agent; 10.200.x.y for destinations.
+IpAddress agentAddress(std::uint32_t number);
+IpAddress destinationAddress(std::uint32_t number);
+
+}  // namespace pingloom::bench

@@ -1,0 +1,82 @@
+// One simulated agent: the real control client over batches of made-up rows that wait in memory.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/batch_source.h"
+#include "agent/control_client.h"
+#include "common/address.h"
+#include "common/time.h"
+
+namespace pingloom::bench {
+
+constexpr const char* kProbeName = "fleet";
+
+// What all agents share.
+struct FleetShape {
+  std::string controller;  // HOST:PORT
+  Nanos window = 10 * kSecond;
+  std::uint32_t rows = 100;  // per agent and window
+  std::string row_bytes;     // Report.rows, serialized
+};
+
+std::string makeRows(const std::vector<IpAddress>& destinations, std::uint32_t samples);
+
+// One thread.
+class FleetAgent : private agent::ControlOwner, private agent::BatchSource {
+ public:
+  FleetAgent(const FleetShape& shape, std::uint32_t number, IpAddress address);
+
+  // As a process that starts: a new incarnation, a new connection; what waits is kept.
+  Status start(agent::ControlContext& context, Nanos now_mono);
+  // As a process that is killed: no goodbye.
+  void kill();
+  void run(Nanos now_mono) { client_->run(now_mono); }
+  int descriptor() const { return client_->descriptor(); }
+  Nanos deadline() const { return client_->deadline(); }
+
+  void closeWindow(std::uint64_t window_index, Nanos now_mono);
+  bool registered() const { return client_->state() == agent::ControlClient::State::kRegistered; }
+  std::uint64_t registrations() const { return client_->counters().registrations; }
+  std::uint64_t plansTaken() const { return plans_taken_; }
+  std::size_t waiting() const { return batches_.size(); }
+  std::uint64_t incarnation() const { return incarnation_; }
+  std::uint64_t resent() const {
+    return resent_ + (client_ ? client_->counters().batches_resent : 0);
+  }
+  // Nanoseconds from a window's close to its acknowledgement; forgotten when taken.
+  std::vector<Nanos> takeLatencies() { return std::exchange(latencies_, {}); }
+
+ private:
+  struct Waiting {
+    agent::BatchId id;
+    Nanos closed_mono = 0;
+    std::uint64_t window_index = 0;
+  };
+
+  void planChanged(std::shared_ptr<const plan::Plan> plan) override;
+  void clockOffsetChanged(Nanos) override {}
+  agent::AgentTotals totals() override;
+  std::uint64_t laterIncarnation(std::uint64_t committed) override;
+  std::optional<agent::StoredBatch> next(agent::BatchId after) override;
+  void acknowledge(agent::BatchId up_to) override;
+
+  const FleetShape& shape_;
+  std::string host_;
+  IpAddress address_;
+  std::uint64_t incarnation_ = 0;
+  std::uint64_t last_sequence_ = 0;
+  std::shared_ptr<const plan::Plan> plan_;
+  std::uint64_t plans_taken_ = 0;
+  std::uint64_t resent_ = 0;
+  std::deque<Waiting> batches_;
+  std::vector<Nanos> latencies_;
+  std::unique_ptr<agent::ControlClient> client_;
+};
+
+}  // namespace pingloom::bench

@@ -1,0 +1,97 @@
+#include "truth/relay.h"
+
+#include <poll.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <deque>
+#include <vector>
+
+#include "truth/packet_socket.h"
+
+namespace pingloom::truth {
+namespace {
+
+constexpr std::size_t kLargestFrame = 66'000;  // what a veth hands over in one piece
+constexpr std::size_t kMostWaiting = 100'000;
+
+struct Frame {
+  std::vector<std::uint8_t> bytes;
+  int to;
+  Nanos leaves_utc;
+};
+
+class Relay {
+ public:
+  Relay(UniqueFd one, UniqueFd other, Nanos delay)
+      : one_(std::move(one)), other_(std::move(other)), delay_(delay) {}
+
+  void run(int stop) {
+    for (;;) {
+      std::array<pollfd, 3> entries{
+          {{stop, POLLIN, 0}, {one_.get(), POLLIN, 0}, {other_.get(), POLLIN, 0}}};
+      const Nanos left =
+          waiting_.empty() ? kHour : std::max<Nanos>(0, waiting_.front().leaves_utc - utcNow());
+      const timespec wait{left / kSecond, left % kSecond};
+      if (ppoll(entries.data(), entries.size(), &wait, nullptr) < 0) continue;
+      if (entries[0].revents != 0) return;
+      if (entries[1].revents != 0) receive(one_.get(), other_.get());
+      if (entries[2].revents != 0) receive(other_.get(), one_.get());
+      send();
+    }
+  }
+
+ private:
+  void receive(int from, int to) {
+    alignas(cmsghdr) std::array<std::uint8_t, 256> control;
+    for (;;) {
+      sockaddr_ll source{};
+      iovec data{buffer_.data(), buffer_.size()};
+      msghdr message{&source, sizeof source, &data, 1, control.data(), control.size(), 0};
+      const ssize_t got = recvmsg(from, &message, 0);
+      if (got < 0) return;
+      if (source.sll_pkttype == PACKET_OUTGOING || waiting_.size() >= kMostWaiting) continue;
+      waiting_.push_back(
+          {{buffer_.begin(), buffer_.begin() + got}, to, timestampOf(message) + delay_});
+    }
+  }
+  void send() {
+    while (!waiting_.empty() && waiting_.front().leaves_utc <= utcNow()) {
+      const Frame& frame = waiting_.front();
+      // A frame that cannot be sent is lost, as on any network.
+      [[maybe_unused]] const auto sent =
+          ::send(frame.to, frame.bytes.data(), frame.bytes.size(), 0);
+      waiting_.pop_front();
+    }
+  }
+
+  UniqueFd one_;
+  UniqueFd other_;
+  Nanos delay_;
+  std::vector<std::uint8_t> buffer_ = std::vector<std::uint8_t>(kLargestFrame);
+  std::deque<Frame> waiting_;  // both ways; all wait equally long
+};
+
+}  // namespace
+
+Status relay(const std::string& one, const std::string& other, Nanos delay, int stop) {
+  auto first = openPacketSocket(one);
+  if (!first) return tl::unexpected(first.error());
+  auto second = openPacketSocket(other);
+  if (!second) return tl::unexpected(second.error());
+  const int on = 1;
+  for (const UniqueFd* socket : {&*first, &*second}) {
+    if (setsockopt(socket->get(), SOL_PACKET, PACKET_VNET_HDR, &on, sizeof on) != 0) {
+      return makeErrnoError(one, "cannot keep checksums as they are", errno);
+    }
+  }
+  prctl(PR_SET_TIMERSLACK, 1UL);
+  std::puts("ready");
+  std::fflush(stdout);
+  Relay(std::move(*first), std::move(*second), delay).run(stop);
+  return {};
+}
+
+}  // namespace pingloom::truth

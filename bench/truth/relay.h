@@ -1,0 +1,14 @@
+// Forwards all frames between two interfaces, each after a fixed time.
+#pragma once
+
+#include <string>
+
+#include "common/error.h"
+#include "common/time.h"
+
+namespace pingloom::truth {
+
+// Until `stop` is readable. `delay` each way.
+Status relay(const std::string& one, const std::string& other, Nanos delay, int stop);
+
+}  // namespace pingloom::truth

@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""Is the network time that pingloom reports true?
+
+Measures with `pingloom ping udp` between two network namespaces, over a veth pair and through a
+relay that adds a known delay, while packet sockets on both ends take the kernel's timestamps of the
+same packets. Compares exchange by exchange. Needs root; leaves nothing behind.
+
+The witness is not free: a packet socket stamps a departing packet, then the kernel copies the packet
+to it, and only then it reaches the driver, where T1 and T3 are taken. So every topology is measured
+with one and with three packet sockets on each end: the difference, halved, is what one costs, and
+the last columns have it taken off. The figures without that correction stand beside.
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+PORT = 20710
+PROBER, RESPONDER = "10.231.0.1", "10.231.0.2"
+ALLOWED_NS, ALLOWED_SHARE = 300, 0.10
+MORE_TAPS = 3
+# The relay's delay each way, and the interval of the pings: short, because a processor that did
+# something else meanwhile has cold caches, and one at a time.
+TOPOLOGIES = {"none": "1ms", "50us": "1ms", "500us": "4ms", "5ms": "25ms"}
+SPIN = "while :; do :; done"
+
+
+class Lab:
+    """Namespaces a (prober), b (responder) and, with a relay, r between them."""
+
+    def __init__(self, tool, delay):
+        self.tool, self.delay = tool, delay
+        self.prefix = f"pltruth{os.getpid()}"
+        self.children = []
+
+    def __enter__(self):
+        try:
+            self.build()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        for child in self.children:
+            child.terminate()
+        for child in self.children:
+            child.wait()
+        for name in "abr":
+            subprocess.run(["ip", "netns", "del", self.space(name)], capture_output=True)
+
+    def space(self, name):
+        return f"{self.prefix}{name}"
+
+    def ip(self, *words):
+        subprocess.run(["ip", *words], check=True)
+
+    def pair(self, space_one, one, space_other, other):
+        self.ip("link", "add", one, "netns", self.space(space_one), "type", "veth",
+                "peer", "name", other, "netns", self.space(space_other))
+        for space, link in ((space_one, one), (space_other, other)):
+            self.ip("-n", self.space(space), "link", "set", link, "up")
+
+    def build(self):
+        # A processor that sleeps between two pings has cold caches, and timestamps with them.
+        for _ in range(os.cpu_count()):
+            self.children.append(subprocess.Popen(["chrt", "-i", "0", "sh", "-c", SPIN]))
+        for name in "ab" if self.delay is None else "abr":
+            self.ip("netns", "add", self.space(name))
+        if self.delay is None:
+            self.pair("a", "va", "b", "vb")
+        else:
+            self.pair("a", "va", "r", "ra")
+            self.pair("b", "vb", "r", "rb")
+            self.start("r", self.tool, "relay", "ra", "rb", self.delay)
+        for name, link, address in (("a", "va", PROBER), ("b", "vb", RESPONDER)):
+            self.ip("-n", self.space(name), "address", "add", f"{address}/24", "dev", link)
+        self.start("b", self.tool, "respond", RESPONDER, PORT)
+
+    def command(self, name, *words):
+        return ["ip", "netns", "exec", self.space(name), *map(str, words)]
+
+    def start(self, name, *words):
+        child = subprocess.Popen(self.command(name, *words), stdout=subprocess.PIPE, text=True)
+        self.children.append(child)
+        if child.stdout.readline() != "ready\n":
+            raise SystemExit(f"truth: {words[1]} did not start")
+        return child
+
+    def finish(self, child):
+        """What it printed after it was told to stop."""
+        self.children.remove(child)
+        child.terminate()
+        return child.communicate()[0].splitlines()
+
+
+def witness(lines_a, lines_b):
+    """In the order of the PINGs: the network time by the four packet-socket stamps."""
+    stamps = {}
+    for end, lines in (("a", lines_a), ("b", lines_b)):
+        for line in lines:
+            direction, kind, _, nonce, nanoseconds = line.split()
+            stamps.setdefault(nonce, {})[(end, direction, kind)] = int(nanoseconds)
+    times = []
+    for seen in stamps.values():
+        try:
+            t1, t2 = seen["a", "out", "ping"], seen["b", "in", "ping"]
+            t3, t4 = seen["b", "out", "pong"], seen["a", "in", "pong"]
+        except KeyError:
+            continue
+        times.append((t1, (t4 - t1) - (t3 - t2)))
+    return [network for _, network in sorted(times)]
+
+
+def measure(args, lab, interval, taps):
+    """Pairs (reported, witnessed) in nanoseconds, and the reasons of those left out."""
+    ping = lab.command("a", args.ping, "ping", "udp", RESPONDER, "--json", "-i", interval,
+                       "--port", PORT)
+    subprocess.run(ping + ["-c", "20"], check=True, capture_output=True)  # ARP, caches
+    a = lab.start("a", args.tool, "capture", "va", PORT, taps)
+    b = lab.start("b", args.tool, "capture", "vb", PORT, taps)
+    run = subprocess.run(ping + ["-c", str(args.count)], stdout=subprocess.PIPE, text=True)
+    witnessed = witness(lab.finish(a), lab.finish(b))
+    exchanges = [json.loads(line) for line in run.stdout.splitlines()][:-1]
+    # The two lists belong together, one by one, as long as every exchange is in both.
+    if any(each["outcome"] != "received" or "ack_lost" in each for each in exchanges):
+        raise SystemExit("truth: a packet was lost; run it again on a quieter machine")
+    if len(exchanges) != len(witnessed):
+        raise SystemExit(f"truth: {len(exchanges)} exchanges, {len(witnessed)} witnessed")
+    anomalous = collections.Counter(each["anomalous"] for each in exchanges if "anomalous" in each)
+    pairs = [(each["network_ns"], truth) for each, truth in zip(exchanges, witnessed)
+             if "network_ns" in each]
+    return pairs, anomalous
+
+
+def share_within(pairs):
+    within = sum(abs(reported - truth) <= ALLOWED_NS + ALLOWED_SHARE * truth
+                 for reported, truth in pairs)
+    return within / len(pairs)
+
+
+def differences(pairs):
+    """Median, 5th and 95th percentile of reported - witnessed, in us."""
+    ordered = sorted(reported - truth for reported, truth in pairs)
+    return [ordered[int(len(ordered) * q)] / 1000 for q in (0.50, 0.05, 0.95)]
+
+
+def report(name, one, more, anomalous):
+    """Prints a topology's figures; the share within the bound, corrected."""
+    cost = (differences(one)[0] - differences(more)[0]) * 1000 / (MORE_TAPS - 1)
+    corrected = [(reported, truth - cost) for reported, truth in one]
+    reported, witnessed = (statistics.median(values) / 1000 for values in zip(*one))
+    print(f"{name:<13}{len(one):>6}{witnessed:>11.2f}{reported:>10.2f}", end="")
+    for pairs in (one, corrected):
+        middle, low, high = differences(pairs)
+        print(f"{middle:>9.2f}{f'{low:.2f} .. {high:.2f}':>16}{100 * share_within(pairs):>9.1f} %",
+              end="")
+    left_out = ", ".join(f"{count} {reason}" for reason, count in anomalous.items())
+    print(f"{cost / 1000:>8.2f}   {left_out}", flush=True)
+    return share_within(corrected)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/release/bin"),
+                        help="where pingloom and truth_tool are (default: %(default)s)")
+    parser.add_argument("--ping", help="instead of BIN/pingloom")
+    parser.add_argument("-c", "--count", type=int, default=2000, help="exchanges per run")
+    parser.add_argument("--delays", default=",".join(TOPOLOGIES),
+                        help="of the relay, each way; none: no relay (default: %(default)s)")
+    args = parser.parse_args()
+    args.tool = (args.bin / "truth_tool").resolve()
+    args.ping = args.ping or (args.bin / "pingloom").resolve()
+    return args
+
+
+def main():
+    args = arguments()
+    if os.geteuid() != 0:
+        raise SystemExit("truth: needs root for its network namespaces and packet sockets")
+    print(f"Microseconds. Within: |reported - witnessed| <= {ALLOWED_NS / 1000} + "
+          f"{ALLOWED_SHARE:.0%}; diff: reported - witnessed, median and p5 .. p95.")
+    print(f"{'':13}{'':6}{'':11}{'':10}{'as witnessed':>36}{'less the cost of witnessing':>36}")
+    print(f"{'topology':<13}{'n':>6}{'witnessed':>11}{'reported':>10}"
+          + f"{'diff':>9}{'':16}{'within':>11}" * 2 + f"{'cost':>8}   left out", flush=True)
+    worst = 1.0
+    for delay in args.delays.split(","):
+        with Lab(args.tool, None if delay == "none" else delay) as lab:
+            one, anomalous = measure(args, lab, TOPOLOGIES[delay], 1)
+            more, _ = measure(args, lab, TOPOLOGIES[delay], MORE_TAPS)
+        name = "veth pair" if delay == "none" else f"relay {delay}"
+        worst = min(worst, report(name, one, more, anomalous))
+    return 0 if worst >= 0.99 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
