@@ -2,7 +2,7 @@
 // times a second.
 
 import { byId, element } from './dom.js';
-import { humanCount, humanNanos, humanRatio } from './format.js';
+import { clockTime, humanCount, humanNanos, humanRatio } from './format.js';
 import { Header } from './header.js';
 import { Heatmap } from './heatmap.js';
 import { buildScale, Legend } from './legend.js';
@@ -132,6 +132,7 @@ function showAll() {
     columns: current.probe.destinations.map((address) => model.nameOf(address)),
   });
   buildScale(heatmap);
+  showWindow(current);
   describe();
 }
 
@@ -140,6 +141,11 @@ function describe() {
   byId('heatmap').setAttribute('aria-label', `${current.probe.name}, ${chosen.metric.label}: `
     + `${current.rows} sources by ${current.columns} destinations, ${current.problems()} of `
     + `${current.pairs()} pairs not well`);
+}
+
+function showWindow({ windowEnd }) {
+  byId('window').textContent = Number.isNaN(windowEnd) ? ''
+    : `newest window ended ${clockTime(windowEnd)}`;
 }
 
 function paint() {
@@ -155,6 +161,7 @@ function paint() {
   }
   heatmap.paint();
   legend.update(current);
+  showWindow(current);
 }
 
 function planPaint() {

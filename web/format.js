@@ -29,6 +29,10 @@ export function humanAge(milliseconds) {
   return `${Math.round(seconds / 3600)} h`;
 }
 
+export function clockTime(milliseconds) {
+  return `${new Date(milliseconds).toISOString().slice(11, 19)} UTC`;
+}
+
 export function humanCount(count) {
   return count.toLocaleString('en');
 }

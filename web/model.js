@@ -21,7 +21,6 @@ export class Grid {
     this.values = Object.fromEntries(
       METRICS.map(({ id }) => [id, new Float32Array(cells).fill(NaN)]));
     this.counts = new Array(stateNames.length).fill(0);
-    this.known = new Uint8Array(this.rows); // rows that have arrived
     this.windowEnd = NaN; // the newest, milliseconds UTC
   }
 
@@ -34,7 +33,6 @@ export class Grid {
     }
     this.states.set(states, from);
     for (const { id } of METRICS) this.values[id].set(columns[id], from);
-    this.known[row] = 1;
     if (!(windowEnd <= this.windowEnd) && !Number.isNaN(windowEnd)) this.windowEnd = windowEnd;
   }
 

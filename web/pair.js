@@ -87,7 +87,7 @@ export class PairPanel {
 
   clear() {
     this.abort?.abort();
-    this.shown = null;
+    delete this.panel.dataset.pair;
     this.panel.replaceChildren(element('p', { class: 'hint' },
       'Point at a cell to see its latest window, both ways.'));
   }
@@ -112,7 +112,6 @@ export class PairPanel {
     const [from, to] = [this.model.nameOf(source), this.model.nameOf(destination)];
     const addresses = from === source && to === destination ? null
       : element('p', { class: 'addresses' }, `${source} → ${destination}`);
-    this.shown = { source, destination };
     this.panel.dataset.pair = `${source} ${destination}`;
     this.panel.replaceChildren(
       element('h2', {}, `${from} → ${to}`, held ? element('span', { class: 'held' }, 'held') : null),
