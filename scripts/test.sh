@@ -6,7 +6,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 usage() {
   cat <<EOF
 Usage: scripts/test.sh [--quick | --full]
-  (none)    release build and ASan+UBSan build: unit, integration and browser tests, formatting, clang-tidy
+  (none)    release build and ASan+UBSan build: unit, integration, browser and lab tests,
+            formatting, clang-tidy
   --quick   release build only: unit tests and formatting
   --full    adds the TSan build, the soaks and the long fuzzing
 EOF
@@ -25,7 +26,9 @@ esac
 say() { printf '\n==> [%4ds] %s\n' "$SECONDS" "$*"; }
 
 say "packages"
-scripts/install-packages.sh run build web test
+sections=(run build web test)
+[ "$mode" = quick ] || sections+=(lab)
+scripts/install-packages.sh "${sections[@]}"
 
 presets=(release)
 [ "$mode" = quick ] || presets+=(asan)
@@ -48,6 +51,6 @@ done
 
 say "testing ${presets[*]}"
 labels=()
-[ "$mode" != quick ] || labels=(-LE 'integration|web|tidy|soak')
+[ "$mode" != quick ] || labels=(-LE 'integration|web|lab|tidy|soak')
 [ "$mode" != normal ] || labels=(-LE 'soak')
 exec ctest --test-dir build/all --output-on-failure --no-tests=error -j "$(nproc)" "${labels[@]}"

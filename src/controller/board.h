@@ -48,9 +48,10 @@ struct SourceRows {
   std::uint64_t window_index = 0;
   Nanos window_start_utc = 0;
   Nanos window = 0;
+  Nanos reported_utc = 0;  // when the controller had it; Redis counts the expiry from here
   ClockSource clock = ClockSource::kKernel;
   std::string device;
-  std::vector<std::shared_ptr<const Row>> rows;
+  std::vector<Row> rows;
 };
 
 // The rows with the states derived from them; states change without new rows (agent-down, stale).
@@ -152,6 +153,8 @@ class Feed {
 
  private:
   friend class Board;
+  void addEvents(const std::vector<StateEvent>& events);  // with the lock held
+
   std::mutex mutex_;
   std::function<void()>
       wake_;  // called, without the lock, when something waits; any thread, must not block
@@ -161,8 +164,11 @@ class Feed {
 
 class Board {
  public:
+  using Sources = std::vector<std::vector<std::shared_ptr<const SourceSnapshot>>>;
+
   // The control thread.
-  void publishPlan(std::shared_ptr<const GridPlan> plan);  // every source becomes empty
+  // `sources` by probe and source, as far as they are known; others become empty.
+  void publishPlan(std::shared_ptr<const GridPlan> plan, Sources sources = {});
   void publishSource(std::uint32_t probe, std::uint32_t source,
                      std::shared_ptr<const SourceSnapshot> snapshot);
   void publishEvents(const std::vector<StateEvent>& events);
@@ -186,9 +192,12 @@ class Board {
   std::shared_ptr<Feed> subscribe(std::function<void()> wake);
 
  private:
+  using Feeds = std::vector<std::shared_ptr<Feed>>;
+  Feeds liveFeeds() const;  // with the lock held
+
   mutable std::mutex mutex_;
   std::shared_ptr<const GridPlan> plan_ = std::make_shared<GridPlan>();
-  std::vector<std::vector<std::shared_ptr<const SourceSnapshot>>> sources_;
+  Sources sources_;
   std::shared_ptr<const Hosts> hosts_ = std::make_shared<Hosts>();
   std::shared_ptr<const ControlStatus> control_ = std::make_shared<ControlStatus>();
   std::shared_ptr<const RedisStatus> redis_ = std::make_shared<RedisStatus>();

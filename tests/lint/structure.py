@@ -10,6 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MAY_USE = {
     "common": set(),
     "wire": {"common"},
+    "rdma": {"common", "wire"},
     "plan": {"common", "wire"},
     "pinglist": {"common", "wire", "plan"},
     "http": {"common"},

@@ -1,6 +1,7 @@
 #include "probe/udp/udp_engine.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/log.h"
 
@@ -85,16 +86,15 @@ void UdpEngine::addTo(TransportCounters& counters) {
   counters.send_lateness = prober_.takeLateness();
 }
 
-// A packet that lay in the socket for long: this process did not get round to it.
-void UdpEngine::noteWait(std::size_t i, const Instant& now) {
+// How long a packet lay in the socket.
+Nanos UdpEngine::waited(std::size_t i, const Instant& now) {
   const Nanos arrived_utc = incoming_.ancillary(i).kernel_utc;
-  const Nanos waited = arrived_utc == 0 ? 0 : now.utc - arrived_utc;
-  if (waited <= StallWatch::kLate || stalls_.stalledDuring(now.mono - waited, now.mono)) return;
-  stalls_.observed(now.mono - waited, now.mono);
+  return arrived_utc == 0 ? 0 : std::max<Nanos>(0, now.utc - arrived_utc);
 }
 
 void UdpEngine::readable(std::size_t socket) {
   const int descriptor = sockets_[socket].descriptor();
+  Nanos behind = 0;
   for (int round = 0; round < kMostRounds; ++round) {
     const int got = incoming_.receive(descriptor, 0);
     const Instant now = Instant::now();
@@ -102,18 +102,25 @@ void UdpEngine::readable(std::size_t socket) {
       hasErrors(socket, now);
       continue;
     }
-    if (got > 0) receive(socket, static_cast<std::size_t>(got), now);
+    if (got > 0) behind = receive(socket, static_cast<std::size_t>(got), now);
     if (static_cast<std::size_t>(got) < RxBatch::kMost) return;
   }
-  drained_ = false;
+  behind_ = std::max(behind_, behind);
 }
 
-void UdpEngine::receive(std::size_t socket, std::size_t count, const Instant& now) {
-  noteWait(0, now);
+// Returns how long the youngest of them had waited.
+Nanos UdpEngine::receive(std::size_t socket, std::size_t count, const Instant& now) {
+  const Nanos longest = waited(0, now);
+  const Nanos from = now.mono - longest;
+  if (longest > StallWatch::kLate && !stalls_.stalledDuring(from, now.mono)) {
+    stalls_.observed(from, now.mono);  // this process did not get round to it
+  }
   // T1 before T4: it was there first.
   if (sockets_[socket].awaitsDeparture()) hasErrors(socket, now);
   for (std::size_t i = 0; i < count; ++i) receiveOne(socket, i, now);
+  const Nanos shortest = count == RxBatch::kMost ? waited(count - 1, now) : 0;
   answer(socket, now);
+  return shortest;
 }
 
 void UdpEngine::receiveOne(std::size_t socket, std::size_t i, const Instant& now) {
@@ -170,16 +177,14 @@ void UdpEngine::handleErrors(std::size_t socket, const Instant& now) {
 }
 
 void UdpEngine::elapse(const Instant& now) {
-  if (drained_) {
-    exchanges_.expire(now.mono);
-    tasks_.closeDue(now.mono);
-  }
+  const Nanos handled = now.mono - std::exchange(behind_, 0);
+  exchanges_.expire(handled);
+  tasks_.closeDue(handled);
   if (prober_.nextSend() <= now.mono) prober_.sendDue(now.mono);
   for (std::size_t i = 0; i < sockets_.size(); ++i) {
     if (responders_[i].nextGiveUp() <= now.mono) responders_[i].giveUp(now);
     answer(i, now);
   }
-  drained_ = true;
 }
 
 Nanos UdpEngine::nextWake() const {

@@ -45,11 +45,11 @@ class UdpEngine {
   Nanos nextWake() const;
 
  private:
-  void receive(std::size_t socket, std::size_t count, const Instant& now);
+  Nanos receive(std::size_t socket, std::size_t count, const Instant& now);
   void receiveOne(std::size_t socket, std::size_t i, const Instant& now);
   void answer(std::size_t socket, const Instant& now);
   void handleErrors(std::size_t socket, const Instant& now);
-  void noteWait(std::size_t i, const Instant& now);
+  Nanos waited(std::size_t i, const Instant& now);
   void drop(DropReason reason) { ++dropped_[static_cast<std::size_t>(reason)]; }
 
   const AgentContext& context_;
@@ -60,9 +60,11 @@ class UdpEngine {
   RxBatch incoming_;
   RxBatch scratch_;  // for error queues
   Prober prober_;
-  std::vector<UdpSocket> sockets_;     // fixed once open
+  std::vector<UdpSocket> sockets_;    // fixed once open
   std::deque<Responder> responders_;  // [i] belongs to sockets_[i]
-  bool drained_ = true;                // everything that had arrived at the wake-up is handled
+  // Where more packets wait than are read in one go: how long ago the last one read had come. Time
+  // passes that much later for verdicts, so that none is given before all answers were looked at.
+  Nanos behind_ = 0;
   std::array<std::uint64_t, kDropReasonNames.size()> dropped_{};
 };
 

@@ -19,5 +19,18 @@ TEST(ParseUnsigned, TakesDigitsOnly) {
   }
 }
 
+TEST(Utf8, FindsTheFirstByteThatIsNone) {
+  constexpr auto kNone = std::string_view::npos;
+  EXPECT_EQ(invalidUtf8At(""), kNone);
+  EXPECT_EQ(invalidUtf8At("a \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"), kNone);
+  EXPECT_EQ(invalidUtf8At("ab\xe9z"), 2U) << "Latin-1";
+  EXPECT_EQ(invalidUtf8At("\x80"), 0U) << "a continuation without a start";
+  EXPECT_EQ(invalidUtf8At("a\xe2\x82"), 1U) << "cut off";
+  EXPECT_EQ(invalidUtf8At("\xc0\xaf"), 0U) << "overlong";
+  EXPECT_EQ(invalidUtf8At("\xe0\x80\xaf"), 0U) << "overlong";
+  EXPECT_EQ(invalidUtf8At("\xed\xa0\x80"), 0U) << "a surrogate";
+  EXPECT_EQ(invalidUtf8At("\xf4\x90\x80\x80"), 0U) << "beyond U+10FFFF";
+}
+
 }  // namespace
 }  // namespace pingloom

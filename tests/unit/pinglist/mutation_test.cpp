@@ -2,6 +2,8 @@
 // hangs or grows without bound. Seeds are fixed: a failure can be run again.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <random>
 
 #include "pinglist/cost.h"

@@ -1,0 +1,55 @@
+// Takes a batch apart where it lies, without building it: the reports stay the bytes they are for
+// the ledger, and rows are parsed one by one into one reused message, so that a hostile batch
+// cannot grow in memory. Views point into the frame. One thread per object.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/error.h"
+#include "control.pb.h"
+
+namespace pingloom::controller {
+
+// What counts a batch once, however often it is sent. Ordered: older incarnations first.
+struct BatchId {
+  std::uint64_t incarnation = 0;
+  std::uint64_t sequence = 0;  // from 1 within an incarnation
+
+  auto operator<=>(const BatchId&) const = default;
+};
+
+struct BatchParts {
+  BatchId id;
+  std::vector<std::string_view> reports;  // serialized wire::Report
+};
+
+constexpr std::size_t kMaxReportsInBatch = 65'536;
+constexpr std::size_t kMaxRowBytes = 65'536;
+
+// Whether the frame is an AgentMessage that holds a batch, by its first byte.
+bool holdsBatch(std::string_view frame);
+Result<BatchParts> splitBatch(std::string_view frame);
+
+// A report's fields but for its rows, and where each row lies.
+class ReportView {
+ public:
+  // The views are valid as long as `report` is.
+  Status read(std::string_view report);
+
+  const wire::Report& head() const { return head_; }
+  const std::vector<std::string_view>& rows() const { return rows_; }
+  // The row's fields; valid until the next call.
+  Result<const wire::Row*> row(std::size_t index);
+
+ private:
+  wire::Report head_;
+  wire::Row row_;
+  std::string head_bytes_;
+  std::vector<std::string_view> rows_;
+};
+
+}  // namespace pingloom::controller

@@ -1,0 +1,37 @@
+#include "controller/compression.h"
+
+#include <zstd.h>
+
+namespace pingloom::controller {
+namespace {
+
+constexpr int kLevel = 1;
+
+}  // namespace
+
+void Compressor::Free::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
+
+Compressor::Compressor() : context_(ZSTD_createCCtx()) {}
+
+Result<std::string_view> Compressor::compress(std::string_view bytes) {
+  const std::size_t room = ZSTD_compressBound(bytes.size());
+  if (buffer_.size() < room) buffer_.resize(room);
+  const std::size_t size = ZSTD_compressCCtx(context_.get(), buffer_.data(), buffer_.size(),
+                                             bytes.data(), bytes.size(), kLevel);
+  if (ZSTD_isError(size) != 0) return makeError("zstd", ZSTD_getErrorName(size));
+  return std::string_view(buffer_).substr(0, size);
+}
+
+Result<std::string> decompress(std::string_view bytes, std::size_t largest) {
+  const unsigned long long size = ZSTD_getFrameContentSize(bytes.data(), bytes.size());
+  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > largest) {
+    return makeError("zstd", "the blob's size is unknown or out of range");
+  }
+  std::string out(size, '\0');
+  const std::size_t got = ZSTD_decompress(out.data(), out.size(), bytes.data(), bytes.size());
+  if (ZSTD_isError(got) != 0) return makeError("zstd", ZSTD_getErrorName(got));
+  out.resize(got);
+  return out;
+}
+
+}  // namespace pingloom::controller

@@ -1,0 +1,46 @@
+// The controller's configuration file; config/controller.yaml explains every key.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "common/address.h"
+#include "common/error.h"
+#include "common/log.h"
+#include "common/time.h"
+#include "pinglist/cost.h"
+
+namespace pingloom::controller {
+
+struct RedisTarget {
+  enum class Kind { kEmbedded, kUnix, kTcp };
+  Kind kind = Kind::kEmbedded;
+  std::string path;  // unix and embedded: the socket
+  std::string host;  // tcp
+  std::uint16_t port = 0;
+
+  std::string text() const;  // "unix:/run/redis.sock", "tcp:10.0.0.5:6379"
+};
+
+struct Config {
+  std::filesystem::path pinglist;
+  SocketAddress control{IpAddress::fromV4(0), 20711};
+  SocketAddress http{IpAddress::fromV4(0x7f000001), 8080};
+  std::filesystem::path web_root;
+  std::filesystem::path state_dir;
+  RedisTarget redis;
+  std::string redis_user;
+  std::filesystem::path redis_password_file;
+  pinglist::Limits limits;
+  Nanos history_retention = 24 * kHour;
+  std::uint64_t history_max_bytes = 4ULL << 30;
+  log::Level log_level = log::Level::kInfo;
+  std::filesystem::path url_file;
+};
+
+// Relative paths are relative to the file's folder. The error's entity is file:line:column.
+Result<Config> parseConfig(std::string_view text, std::string_view file);
+
+}  // namespace pingloom::controller

@@ -1,0 +1,182 @@
+#include "controller/control_server.h"
+
+#include <numeric>
+#include <utility>
+
+#include "common/log.h"
+
+namespace pingloom::controller {
+namespace {
+
+constexpr Nanos kNudgeInterval = 2 * kSecond;
+
+void copyStatus(const wire::AgentStatus& status, AgentInfo& info) {
+  info.spooled_batches = status.spooled_batches();
+  info.spooled_bytes = status.spooled_bytes();
+  info.spool_dropped = status.spool_dropped();
+  info.pings_sent = status.pings_sent();
+  info.pings_skipped = status.pings_skipped();
+  info.stalls = status.stalls();
+  info.refused_packets = status.refused_packets();
+}
+
+}  // namespace
+
+void ControlServer::setPlan(std::shared_ptr<const plan::Plan> plan, Now now) {
+  plans_.setCurrent(std::move(plan));
+  if (push_due_mono_ == DeadlineQueue<int>::kNever) push_due_mono_ = now.mono + kCoalesce;
+}
+
+ControlServer::Waiting ControlServer::receive(Now now) {
+  const Nanos started = monotonicNow();
+  for (std::size_t i = 0; i < kMessagesAtOnce; ++i) {
+    if (ledger_.busy()) return Waiting::kLedger;
+    auto message = socket_.receive();
+    if (!message) return Waiting::kNothing;
+    const Nanos passed = monotonicNow() - started;
+    take(std::move(*message), {now.mono + passed, now.utc + passed});
+    if (passed > kLongestTurn) break;
+  }
+  return Waiting::kMessages;
+}
+
+void ControlServer::take(ControlSocket::Message message, Now now) {
+  const std::string& route = message.route;
+  if (message.frame == nullptr) {
+    return refuse(route, wire::Refused::BAD_MESSAGE, "a message is one frame");
+  }
+  const std::string_view bytes = message.frame->bytes();
+  Agent* agent = registry_.heard(route, now);
+  if (holdsBatch(bytes)) {
+    if (agent == nullptr) return refuse(route, wire::Refused::NOT_REGISTERED, "register first");
+    return takeBatch(*agent, std::move(message.frame), now);
+  }
+  if (bytes.size() > kMaxOtherBytes ||
+      !message_.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return refuse(route, wire::Refused::BAD_MESSAGE, "the message is malformed");
+  }
+  if (message_.has_registration()) return takeRegister(route, message_.registration(), now);
+  if (agent == nullptr) return refuse(route, wire::Refused::NOT_REGISTERED, "register first");
+  if (message_.has_heartbeat()) return takeHeartbeat(*agent, message_.heartbeat(), now);
+  if (message_.has_goodbye()) {
+    log::info("agent {} says goodbye", agent->info.host);
+    registry_.goodbye(*agent);
+    hosts_changed_ = true;
+    return;
+  }
+  refuse(route, wire::Refused::BAD_MESSAGE, "the message is empty or of an unknown kind");
+}
+
+void ControlServer::takeRegister(const std::string& route, const wire::Register& request, Now now) {
+  const BatchId committed = marks_.committedUpTo(request.host());
+  std::optional<std::uint64_t> known;
+  if (committed.incarnation != 0) known = committed.incarnation;
+  const auto admitted = registry_.admit(request, route, known, now);
+  hosts_changed_ = true;
+  if (!admitted) {
+    log::debug("refused agent {}: {}", request.host(), admitted.error().text);
+    return refuse(route, admitted.error().reason, admitted.error().text);
+  }
+  Agent& agent = **admitted;
+  log::info("agent {} registered with {} addresses", agent.info.host, agent.info.addresses.size());
+  wire::ControllerMessage reply;
+  wire::Registered& registered = *reply.mutable_registered();
+  registered.set_heartbeat_interval_ns(kHeartbeatInterval);
+  registered.set_lease_ns(kLease);
+  registered.set_acked_incarnation(committed.incarnation);
+  registered.set_acked_sequence(committed.sequence);
+  send(route, reply);
+  push(agent, now);
+}
+
+void ControlServer::takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat, Now now) {
+  if (heartbeat.incarnation() != agent.info.incarnation) {
+    return refuse(agent.route, wire::Refused::NOT_REGISTERED, "register the new incarnation");
+  }
+  copyStatus(heartbeat.status(), agent.info);
+  agent.plan_hash = heartbeat.plan_hash();
+  hosts_changed_ = true;
+  wire::ControllerMessage reply;
+  reply.mutable_heartbeat_reply()->set_agent_mono_ns(heartbeat.agent_mono_ns());
+  reply.mutable_heartbeat_reply()->set_controller_utc_ns(utcNow());
+  send(agent.route, reply);
+  push(agent, now);
+  nudge(agent, now);
+}
+
+// An agent whose batches could not be committed has to send them again from the first: it does when
+// it registers.
+void ControlServer::nudge(Agent& agent, Now now) {
+  if (!agent.suspended || now.mono - agent.nudged_mono < kNudgeInterval || !ledger_.ready()) return;
+  agent.nudged_mono = now.mono;
+  wire::ControllerMessage message;
+  message.mutable_refused()->set_reason(wire::Refused::NOT_REGISTERED);
+  message.mutable_refused()->set_text("register again: batches have to be sent again");
+  send(agent.route, message);
+}
+
+void ControlServer::takeBatch(Agent& agent, std::unique_ptr<Frame> frame, Now now) {
+  const std::shared_ptr<Frame> owner = std::move(frame);
+  const auto verdict = intake_.take(agent, owner->bytes(), owner, now);
+  if (verdict.acknowledge) acknowledge(agent.route, *verdict.acknowledge);
+  if (verdict.bad_messages > 0) {
+    refuse(agent.route, wire::Refused::BAD_MESSAGE, verdict.first_fault, verdict.bad_messages);
+  }
+}
+
+void ControlServer::acknowledgeCommitted() {
+  for (const BatchIntake::Acknowledgement& committed : intake_.takeCommitted()) {
+    const Agent* agent = registry_.find(committed.host);
+    if (agent != nullptr && agent->info.alive) acknowledge(agent->route, committed.up_to);
+  }
+}
+
+void ControlServer::acknowledge(const std::string& route, BatchId id) {
+  wire::ControllerMessage message;
+  message.mutable_ack()->set_incarnation(id.incarnation);
+  message.mutable_ack()->set_sequence(id.sequence);
+  send(route, message);
+}
+
+void ControlServer::runDue(Now now) {
+  if (now.mono < push_due_mono_) return;
+  push_due_mono_ = DeadlineQueue<int>::kNever;
+  for (const auto& [id, agent] : registry_.agents()) {
+    if (agent->info.alive) push(*agent, now);
+  }
+}
+
+void ControlServer::push(Agent& agent, Now now) {
+  const std::uint64_t current = plans_.currentHash();
+  if (current == 0 || push_due_mono_ != DeadlineQueue<int>::kNever) return;
+  if (agent.plan_hash == current) return;
+  if (agent.pushed_hash == current && now.mono - agent.pushed_mono < kPushAgain) return;
+  // A connection loses nothing: what was pushed on it before is what the agent holds now, even if
+  // its heartbeat did not say so yet.
+  const bool again = agent.pushed_hash == current;
+  const std::uint64_t held = agent.pushed_hash == 0 || again ? agent.plan_hash : agent.pushed_hash;
+  if (!socket_.send(agent.route, plans_.updateFrom(held))) return;
+  agent.pushed_hash = current;
+  agent.pushed_mono = now.mono;
+}
+
+void ControlServer::refuse(const std::string& route, wire::Refused::Reason reason,
+                           std::string_view text, std::uint64_t times) {
+  refused_[static_cast<std::size_t>(reason)] += times;
+  wire::ControllerMessage message;
+  message.mutable_refused()->set_reason(reason);
+  message.mutable_refused()->set_text(std::string(text));
+  send(route, message);
+}
+
+std::uint64_t ControlServer::messagesRefused() const {
+  return std::accumulate(refused_.begin(), refused_.end(), std::uint64_t{0});
+}
+
+bool ControlServer::send(const std::string& route, const wire::ControllerMessage& message) {
+  buffer_.clear();
+  message.AppendToString(&buffer_);
+  return socket_.send(route, std::string_view(buffer_));
+}
+
+}  // namespace pingloom::controller

@@ -1,0 +1,76 @@
+// The conversation with the agents: registration, heartbeats, plans, batches, refusals.
+// docs/control-messages.md explains it. Everything that arrives is hostile: bounded, checked,
+// refused and counted by reason. No thread of its own: the controller's loop calls receive() when
+// the socket is readable and runDue() as nextDue() says. The control thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "controller/batch_intake.h"
+#include "controller/batch_marks.h"
+#include "controller/control_socket.h"
+#include "controller/ledger_writer.h"
+#include "controller/plan_history.h"
+#include "controller/registry.h"
+
+namespace pingloom::controller {
+
+class ControlServer {
+ public:
+  static constexpr std::size_t kMessagesAtOnce = 1024;
+  static constexpr Nanos kLongestTurn = 20 * kMillisecond;
+  static constexpr Nanos kCoalesce = 50 * kMillisecond;  // plans that follow each other this fast
+  static constexpr Nanos kPushAgain = 3 * kSecond;       // to an agent that does not have it yet
+  static constexpr std::size_t kMaxOtherBytes = 256U << 10;  // of all messages but batches
+
+  // All of them outlive the server.
+  ControlServer(ControlSocket& socket, Registry& registry, BatchMarks& marks, BatchIntake& intake,
+                LedgerWriter& ledger)
+      : socket_(socket), registry_(registry), marks_(marks), intake_(intake), ledger_(ledger) {}
+
+  // Goes to all agents after kCoalesce.
+  void setPlan(std::shared_ptr<const plan::Plan> plan, Now now);
+  std::uint64_t planHash() const { return plans_.currentHash(); }
+
+  // Takes what waits, for at most kLongestTurn.
+  enum class Waiting { kNothing, kMessages, kLedger };  // what is left, or what it waits for
+  Waiting receive(Now now);
+  void acknowledgeCommitted();
+  void runDue(Now now);
+  Nanos nextDue() const { return push_due_mono_; }  // CLOCK_MONOTONIC
+
+  std::uint64_t messagesRefused() const;
+  const std::array<std::uint64_t, 6>& refusedByReason() const { return refused_; }
+  // Something about an agent changed since the last call.
+  bool takeHostsChanged() { return std::exchange(hosts_changed_, false); }
+
+ private:
+  void take(ControlSocket::Message message, Now now);
+  void takeBatch(Agent& agent, std::unique_ptr<Frame> frame, Now now);
+  void takeRegister(const std::string& route, const wire::Register& request, Now now);
+  void takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat, Now now);
+  void nudge(Agent& agent, Now now);
+  void push(Agent& agent, Now now);
+  void acknowledge(const std::string& route, BatchId id);
+  void refuse(const std::string& route, wire::Refused::Reason reason, std::string_view text,
+              std::uint64_t times = 1);
+  bool send(const std::string& route, const wire::ControllerMessage& message);
+
+  ControlSocket& socket_;
+  Registry& registry_;
+  BatchMarks& marks_;
+  BatchIntake& intake_;
+  LedgerWriter& ledger_;
+  PlanHistory plans_;
+  Nanos push_due_mono_ = DeadlineQueue<int>::kNever;
+  std::array<std::uint64_t, 6> refused_{};
+  bool hosts_changed_ = false;
+  wire::AgentMessage message_;
+  std::string buffer_;
+};
+
+}  // namespace pingloom::controller

@@ -1,0 +1,191 @@
+#include "controller/controller.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "common/file.h"
+#include "common/log.h"
+#include "controller/grid_plan.h"
+
+namespace pingloom::controller {
+namespace {
+
+constexpr Nanos kPublishInterval = 250 * kMillisecond;
+constexpr Nanos kLongestWait = kSecond;
+constexpr Nanos kLedgerWait = 20 * kMillisecond;
+// Leases end only when everything that waited has been read: it may be what renews them. Except
+// that a flood of messages does not keep them alive for ever.
+constexpr Nanos kLongestBacklog = 30 * kSecond;
+
+using Waiting = ControlServer::Waiting;
+
+Now readClocks() { return {monotonicNow(), utcNow()}; }
+
+}  // namespace
+
+Result<std::unique_ptr<Controller>> Controller::start(const Config& config) {
+  std::unique_ptr<Controller> made(new Controller(config));
+  if (auto status = made->open(); !status) return tl::unexpected(status.error());
+  return made;
+}
+
+// The writer reads the board and the ledger commits what waits: both end before anything else.
+Controller::~Controller() {
+  writer_.reset();
+  ledger_.reset();
+}
+
+Status Controller::open() {
+  started_utc_ = utcNow();
+  if (auto status = makeDirectories(config_.state_dir); !status) return status;
+  if (auto status = lockStateDir(); !status) return status;
+  auto ledger = Ledger::open(
+      {config_.state_dir / "history.sqlite", config_.history_retention, config_.history_max_bytes},
+      started_utc_);
+  if (!ledger) return tl::unexpected(ledger.error());
+  auto socket = ControlSocket::bind(config_.control);
+  if (!socket) return tl::unexpected(socket.error());
+  socket_ = std::move(*socket);
+  auto pinglist = PinglistSource::open(config_.pinglist, config_.limits);
+  if (!pinglist) return tl::unexpected(pinglist.error());
+  pinglist_ = std::move(*pinglist);
+  if (config_.redis.kind == RedisTarget::Kind::kEmbedded) {
+    auto redis = EmbeddedRedis::start({.socket = config_.redis.path, .folder = config_.state_dir});
+    if (!redis) return tl::unexpected(redis.error());
+    redis_ = std::move(*redis);
+  }
+  marks_ = std::make_unique<BatchMarks>((*ledger)->marks());
+  Ledger& opened = **ledger;
+  // Before the ledger has a thread of its own.
+  const auto first = pinglist_->load(true, monotonicNow(), started_utc_);
+  if (first != nullptr) {
+    grid_.setPlan(makeGridPlan(first, ++generation_), readClocks());
+    restore(opened);
+  }
+  ledger_ = std::make_unique<LedgerWriter>(std::move(*ledger));
+  intake_ = std::make_unique<BatchIntake>(registry_, grid_, *marks_, *ledger_);
+  server_ = std::make_unique<ControlServer>(*socket_, registry_, *marks_, *intake_, *ledger_);
+  if (first != nullptr) {
+    server_->setPlan({first, &first->plan}, readClocks());
+  }
+  writer_ = std::make_unique<RedisWriter>(
+      config_.redis, RedisLogin{config_.redis_user, config_.redis_password_file}, board_);
+  publish(readClocks());
+  log::info("agents connect to {}", socket_->address().text());
+  return {};
+}
+
+// Two controllers with one ledger would count everything twice.
+Status Controller::lockStateDir() {
+  const std::string file = (config_.state_dir / "lock").native();
+  state_lock_ = UniqueFd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640));
+  if (!state_lock_.valid()) return makeErrnoError(file, "cannot open", errno);
+  if (flock(state_lock_.get(), LOCK_EX | LOCK_NB) != 0) {
+    return makeError(config_.state_dir.native(), "another controller is using this state_dir");
+  }
+  return {};
+}
+
+// The newest window of each source, so that nothing is missing until its agent reports again.
+void Controller::restore(Ledger& ledger) {
+  ReportView view;
+  const Now now = readClocks();
+  for (const ProbeGrid& probe : grid_.plan().probes) {
+    for (const IpAddress& source : probe.sources) {
+      for (const LatestReport& latest : ledger.latest(probe.spec.name, source)) {
+        if (!view.read(latest.report)) continue;
+        const auto head = readHead(view.head(), now.utc);
+        if (!head) continue;
+        (void)grid_.apply(view, *head, {0, latest.incarnation, head->endUtc()}, now);
+      }
+    }
+  }
+}
+
+void Controller::loadPinglist(bool at_start) {
+  const Now now = readClocks();
+  const auto loaded = pinglist_->load(at_start, now.mono, now.utc);
+  publish_due_mono_ = 0;
+  if (loaded == nullptr) return;
+  grid_.setPlan(makeGridPlan(loaded, ++generation_), now);
+  server_->setPlan({loaded, &loaded->plan}, now);
+}
+
+void Controller::run(int stop_descriptor) {
+  do {
+    turn();
+  } while (wait(stop_descriptor));
+}
+
+void Controller::turn() {
+  const Now before = readClocks();
+  waiting_ = server_->receive(before);
+  server_->acknowledgeCommitted();
+  const Now now = readClocks();
+  const bool drained = waiting_ == Waiting::kNothing;
+  if (drained) drained_mono_ = now.mono;
+  if (drained || now.mono - drained_mono_ > kLongestBacklog) registry_.expire(now);
+  const auto changed = registry_.takeChanged();
+  if (!changed.empty()) grid_.presenceChanged(changed);
+  grid_.runDue(now);
+  server_->runDue(now);
+  if (redis_ != nullptr) redis_->run(now.mono);
+  if (now.mono >= publish_due_mono_) publish(now);
+}
+
+int Controller::pollTimeout() const {
+  if (waiting_ == Waiting::kMessages) return 0;
+  if (waiting_ == Waiting::kNothing && socket_->readable()) return 0;
+  const Now now = readClocks();
+  Nanos wait = waiting_ == Waiting::kLedger ? kLedgerWait : kLongestWait;
+  wait = std::min(wait, publish_due_mono_ - now.mono);
+  wait = std::min(wait, registry_.nextExpiry() - now.mono);
+  wait = std::min(wait, server_->nextDue() - now.mono);
+  wait = std::min(wait, grid_.nextDueUtc() - now.utc);
+  if (redis_ != nullptr) wait = std::min(wait, redis_->nextDue() - now.mono);
+  return static_cast<int>(std::max<Nanos>(0, (wait + kMillisecond - 1) / kMillisecond));
+}
+
+bool Controller::wait(int stop_descriptor) {
+  const bool for_messages = waiting_ != Waiting::kLedger;
+  std::array<pollfd, 5> descriptors = {
+      {{stop_descriptor, POLLIN, 0},
+       {for_messages ? socket_->descriptor() : -1, POLLIN, 0},
+       {ledger_->descriptor(), POLLIN, 0},
+       {pinglist_->descriptor(), POLLIN, 0},
+       {redis_ == nullptr ? -1 : redis_->descriptor(), POLLIN, 0}}};
+  if (poll(descriptors.data(), descriptors.size(), pollTimeout()) < 0) {
+    return errno == EINTR;
+  }
+  if (descriptors[3].revents != 0) loadPinglist(false);
+  return descriptors[0].revents == 0;
+}
+
+void Controller::publish(Now now) {
+  publish_due_mono_ = now.mono + kPublishInterval;
+  auto status = std::make_shared<ControlStatus>();
+  status->started_utc = started_utc_;
+  status->pinglist_path = pinglist_->path();
+  status->pinglist_loaded_utc = pinglist_->loadedUtc();
+  status->pinglist_error = pinglist_->error();
+  status->pinglist_reloads = pinglist_->reloads();
+  status->pinglist_rejections = pinglist_->rejections();
+  const IntakeCounters& counters = intake_->counters();
+  status->batches_committed = counters.batches_committed;
+  status->batches_duplicate = counters.batches_duplicate;
+  status->rows_committed = counters.rows_committed;
+  status->rows_ignored = counters.rows_ignored;
+  status->messages_refused = server_->messagesRefused();
+  status->refused_by_reason = server_->refusedByReason();
+  status->history = ledger_->status();
+  board_.publishControl(std::move(status));
+  if (server_->takeHostsChanged()) board_.publishHosts(registry_.hosts(server_->planHash()));
+}
+
+}  // namespace pingloom::controller

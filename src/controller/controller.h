@@ -1,0 +1,70 @@
+// The controller without its face: everything the control thread owns, wired together, and the loop
+// that runs it. The dashboard and Redis read board() from threads of their own.
+#pragma once
+
+#include <memory>
+
+#include "common/error.h"
+#include "common/fd.h"
+#include "controller/batch_intake.h"
+#include "controller/batch_marks.h"
+#include "controller/board.h"
+#include "controller/config.h"
+#include "controller/control_server.h"
+#include "controller/control_socket.h"
+#include "controller/grid.h"
+#include "controller/ledger_writer.h"
+#include "controller/pinglist_source.h"
+#include "controller/redis_embedded.h"
+#include "controller/redis_writer.h"
+#include "controller/registry.h"
+
+namespace pingloom::controller {
+
+class Controller {
+ public:
+  // Binds, opens and starts everything, and shows what is known from before. A pinglist that is
+  // not valid is no failure: agents go on with the plan they hold until there is one.
+  static Result<std::unique_ptr<Controller>> start(const Config& config);
+  ~Controller();
+  Controller(const Controller&) = delete;
+  Controller& operator=(const Controller&) = delete;
+
+  Board& board() { return board_; }
+  SocketAddress controlAddress() const { return socket_->address(); }
+
+  // The control thread's loop, until the descriptor is readable.
+  void run(int stop_descriptor);
+
+ private:
+  explicit Controller(const Config& config) : config_(config), grid_(registry_, board_) {}
+  Status open();
+  Status lockStateDir();
+  void loadPinglist(bool at_start);
+  void restore(Ledger& ledger);
+  void turn();
+  int pollTimeout() const;
+  bool wait(int stop_descriptor);  // false: stop
+  void publish(Now now);
+
+  const Config config_;
+  UniqueFd state_lock_;
+  Board board_;
+  Registry registry_;
+  Grid grid_;
+  std::unique_ptr<PinglistSource> pinglist_;
+  std::unique_ptr<LedgerWriter> ledger_;
+  std::unique_ptr<BatchMarks> marks_;
+  std::unique_ptr<BatchIntake> intake_;
+  std::unique_ptr<ControlSocket> socket_;
+  std::unique_ptr<ControlServer> server_;
+  std::unique_ptr<EmbeddedRedis> redis_;
+  std::unique_ptr<RedisWriter> writer_;
+  std::uint64_t generation_ = 0;
+  Nanos started_utc_ = 0;
+  Nanos publish_due_mono_ = 0;
+  Nanos drained_mono_ = 0;
+  ControlServer::Waiting waiting_ = ControlServer::Waiting::kNothing;
+};
+
+}  // namespace pingloom::controller

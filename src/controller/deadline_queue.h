@@ -1,0 +1,39 @@
+// When to look at something again: a heap of (due, what). An entry is only a reminder: whoever
+// takes it checks what is really due, and adds it again when that is later. One thread. Bound: the
+// owner keeps at most one entry per thing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "common/time.h"
+
+namespace pingloom::controller {
+
+template <typename What>
+class DeadlineQueue {
+ public:
+  static constexpr Nanos kNever = std::numeric_limits<Nanos>::max();
+
+  void add(Nanos due, What what) { heap_.emplace(due, std::move(what)); }
+  Nanos next() const { return heap_.empty() ? kNever : heap_.top().first; }
+  // One that is due by `now`, removed.
+  std::optional<What> take(Nanos now) {
+    if (next() > now || heap_.empty()) return std::nullopt;
+    What what = heap_.top().second;
+    heap_.pop();
+    return what;
+  }
+  void clear() { heap_ = {}; }
+
+ private:
+  using Entry = std::pair<Nanos, What>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> heap_;
+};
+
+}  // namespace pingloom::controller

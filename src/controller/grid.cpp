@@ -1,0 +1,321 @@
+#include "controller/grid.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "controller/grid_plan.h"
+
+namespace pingloom::controller {
+namespace {
+
+constexpr std::size_t kEventsAtOnce = 1000;
+// More agents than this at once: every source is looked at instead of every destination's column.
+constexpr std::size_t kMassChange = 64;
+constexpr Nanos kShortestPause = 20 * kMillisecond;
+constexpr Nanos kLongestPause = kSecond;
+
+Nanos staleAt(const plan::ProbeSpec& probe, const SourceRows& rows) {
+  return rows.window_start_utc + rows.window + staleAfter(rows.window, probe.timeout);
+}
+
+// Agents report in the plan's order: the next destination is nearly always the next index.
+class DestinationFinder {
+ public:
+  explicit DestinationFinder(const plan::AddressList& list) : list_(list) {}
+  std::optional<std::uint32_t> find(const IpAddress& address) {
+    for (std::uint32_t skip = 0; skip < 2; ++skip) {
+      const std::uint32_t at = next_ + skip;
+      if (at < list_.size() && list_[at] == address) {
+        next_ = at + 1;
+        return at;
+      }
+    }
+    const auto at = indexOf(list_, address);
+    if (at) next_ = *at + 1;
+    return at;
+  }
+
+ private:
+  const plan::AddressList& list_;
+  std::uint32_t next_ = 0;
+};
+
+}  // namespace
+
+std::optional<Grid::Place> Grid::placeOf(std::string_view probe, const IpAddress& source) const {
+  const auto found = probes_.find(probe);
+  if (found == probes_.end()) return std::nullopt;
+  const auto index = indexOf(plan_->probes[found->second].sources, source);
+  if (!index) return std::nullopt;
+  return Place{found->second, *index};
+}
+
+// Incarnations of different agents say nothing about each other.
+bool Grid::outdated(const SourceRows& have, AgentId agent, const ReportHead& head,
+                    const Origin& origin) const {
+  const bool comparable = agent == origin.agent || agent == 0 || origin.agent == 0;
+  if (comparable && origin.incarnation != have.incarnation) {
+    return origin.incarnation < have.incarnation;
+  }
+  return head.start_utc < have.window_start_utc;
+}
+
+Result<Grid::Applied> Grid::apply(ReportView& report, const ReportHead& head, const Origin& origin,
+                                  Now now) {
+  const auto place = placeOf(report.head().probe(), head.source);
+  if (!place) return readOnly(report);
+  const ProbeGrid& probe = plan_->probes[place->first];
+  Slot& slot = slots_[place->first][place->second];
+  const SourceRows* have = slot.snapshot->rows.get();
+  if (probe.spec.protocol != head.protocol || !probe.probed ||
+      (have != nullptr && outdated(*have, slot.agent, head, origin))) {
+    return readOnly(report);
+  }
+  // A source's window may come in several reports.
+  const bool same_window = have != nullptr && have->incarnation == origin.incarnation &&
+                           have->window_start_utc == head.start_utc && slot.agent == origin.agent;
+  auto rows = same_window ? std::make_shared<SourceRows>(*have) : std::make_shared<SourceRows>();
+  rows->incarnation = origin.incarnation;
+  rows->window_index = head.window_index;
+  rows->window_start_utc = head.start_utc;
+  rows->window = head.window;
+  rows->reported_utc = origin.reported_utc;
+  rows->clock = head.clock;
+  rows->device = report.head().device();
+  rows->rows.resize(probe.destinations.size());
+  const auto applied = readInto(report, probe, head.source, *rows);
+  if (!applied) return applied;
+  slot.agent = origin.agent;
+  refresh(*place, std::move(rows), now);
+  watchStale(*place);
+  return applied;
+}
+
+Result<Grid::Applied> Grid::readInto(ReportView& report, const ProbeGrid& probe,
+                                     const IpAddress& source, SourceRows& rows) {
+  Applied applied;
+  DestinationFinder finder(probe.destinations);
+  IpAddress destination;
+  Row row;
+  for (std::size_t i = 0; i < report.rows().size(); ++i) {
+    const auto message = report.row(i);
+    if (!message) return tl::unexpected(message.error());
+    if (auto status = readRow(**message, destination, row); !status) {
+      return tl::unexpected(status.error());
+    }
+    const auto index = finder.find(destination);
+    if (!index || !isPair(probe, source, destination)) {
+      ++applied.ignored;
+      continue;
+    }
+    rows.rows[*index] = row;
+    ++applied.taken;
+  }
+  return applied;
+}
+
+Result<Grid::Applied> Grid::readOnly(ReportView& report) {
+  IpAddress destination;
+  Row row;
+  for (std::size_t i = 0; i < report.rows().size(); ++i) {
+    const auto message = report.row(i);
+    if (!message) return tl::unexpected(message.error());
+    if (auto status = readRow(**message, destination, row); !status) {
+      return tl::unexpected(status.error());
+    }
+  }
+  return Applied{0, report.rows().size()};
+}
+
+std::vector<std::optional<PairState>> Grid::derive(const ProbeGrid& probe, const IpAddress& source,
+                                                   const SourceRows* rows, Now now) const {
+  static const Row no_row;
+  const Presence own = registry_.presence(source);
+  PairFacts facts;
+  facts.probed = probe.probed;
+  facts.source_known = own.known;
+  facts.source_alive = own.alive;
+  facts.window_outdated = rows != nullptr && staleAt(probe.spec, *rows) <= now.utc;
+  facts.needs_agent = needsAgent(probe.spec);
+  std::vector<std::optional<PairState>> states(probe.destinations.size());
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    const IpAddress& destination = probe.destinations[i];
+    if (!isPair(probe, source, destination)) continue;
+    const Row& row = rows == nullptr ? no_row : rows->rows[i];
+    facts.destination_away = false;
+    if (row.received < row.sent && facts.needs_agent) {
+      const Presence there = registry_.presence(destination);
+      facts.destination_away = !there.alive || there.since_utc > rows->window_start_utc;
+    }
+    states[i] = deriveState(row, facts);
+  }
+  return states;
+}
+
+void Grid::refresh(Place place, std::shared_ptr<const SourceRows> rows, Now now) {
+  const ProbeGrid& probe = plan_->probes[place.first];
+  const IpAddress& source = probe.sources[place.second];
+  Slot& slot = slots_[place.first][place.second];
+  auto states = derive(probe, source, rows.get(), now);
+  if (rows == slot.snapshot->rows && states == slot.snapshot->states) return;
+  auto made =
+      std::make_shared<const SourceSnapshot>(SourceSnapshot{std::move(rows), std::move(states)});
+  noteChanges(probe, source, *slot.snapshot, *made, now);
+  slot.snapshot = made;
+  board_.publishSource(place.first, place.second, std::move(made));
+}
+
+void Grid::noteChanges(const ProbeGrid& probe, const IpAddress& source,
+                       const SourceSnapshot& before, const SourceSnapshot& after, Now now) {
+  for (std::size_t i = 0; i < after.states.size(); ++i) {
+    if (!after.states[i]) continue;
+    const PairState from = i < before.states.size() ? before.states[i].value_or(PairState::kPending)
+                                                    : PairState::kPending;
+    if (from == *after.states[i]) continue;
+    events_.push_back(
+        {now.utc, probe.spec.name, source, probe.destinations[i], from, *after.states[i]});
+    if (events_.size() >= kEventsAtOnce) publishEvents();
+  }
+}
+
+void Grid::publishEvents() {
+  board_.publishEvents(events_);
+  events_.clear();
+}
+
+void Grid::watchStale(Place place) {
+  Slot& slot = slots_[place.first][place.second];
+  if (slot.snapshot->rows == nullptr) return;
+  const Nanos due = staleAt(plan_->probes[place.first].spec, *slot.snapshot->rows);
+  if (due >= slot.reminder) return;
+  slot.reminder = due;
+  stale_.add(due, place);
+}
+
+void Grid::markDirty(Place place) {
+  Slot& slot = slots_[place.first][place.second];
+  if (std::exchange(slot.dirty, true)) return;
+  dirty_.push_back(place);
+}
+
+void Grid::markDestination(std::uint32_t probe, const IpAddress& address) {
+  const ProbeGrid& shape = plan_->probes[probe];
+  const auto index = indexOf(shape.destinations, address);
+  if (!index || !needsAgent(shape.spec)) return;
+  for (std::uint32_t source = 0; source < slots_[probe].size(); ++source) {
+    const SourceRows* rows = slots_[probe][source].snapshot->rows.get();
+    if (rows == nullptr || rows->rows[*index].received == rows->rows[*index].sent) continue;
+    markDirty({probe, source});
+  }
+}
+
+void Grid::presenceChanged(const std::vector<IpAddress>& addresses) {
+  for (std::uint32_t probe = 0; probe < slots_.size(); ++probe) {
+    if (addresses.size() > kMassChange) {
+      for (std::uint32_t i = 0; i < slots_[probe].size(); ++i) markDirty({probe, i});
+      continue;
+    }
+    for (const IpAddress& address : addresses) {
+      if (const auto own = indexOf(plan_->probes[probe].sources, address)) markDirty({probe, *own});
+      markDestination(probe, address);
+    }
+  }
+}
+
+void Grid::runDue(Now now) {
+  while (const auto place = stale_.take(now.utc)) {
+    Slot& slot = slots_[place->first][place->second];
+    slot.reminder = stale_.kNever;
+    const SourceRows& rows = *slot.snapshot->rows;
+    if (staleAt(plan_->probes[place->first].spec, rows) <= now.utc) {
+      markDirty(*place);
+    } else {
+      watchStale(*place);
+    }
+  }
+  if (!dirty_.empty() && dirty_due_utc_ <= now.utc) {
+    const Nanos started = monotonicNow();
+    for (const Place& place : std::exchange(dirty_, {})) {
+      Slot& slot = slots_[place.first][place.second];
+      slot.dirty = false;
+      refresh(place, slot.snapshot->rows, now);
+    }
+    const Nanos pause = std::clamp(4 * (monotonicNow() - started), kShortestPause, kLongestPause);
+    dirty_due_utc_ = now.utc + pause;
+  } else if (dirty_due_utc_ > now.utc + kLongestPause) {
+    dirty_due_utc_ = now.utc;  // the clock was set back
+  }
+  publishEvents();
+}
+
+Nanos Grid::nextDueUtc() const {
+  return dirty_.empty() ? stale_.next() : std::min(stale_.next(), dirty_due_utc_);
+}
+
+Grid::Slot Grid::carryOver(const ProbeGrid& probe, const IpAddress& source) const {
+  Slot made;
+  auto snapshot = std::make_shared<SourceSnapshot>();
+  snapshot->states.resize(probe.destinations.size());
+  const auto place = placeOf(probe.spec.name, source);
+  if (!place || plan_->probes[place->first].spec.protocol != probe.spec.protocol) {
+    made.snapshot = std::move(snapshot);
+    return made;
+  }
+  const Slot& old = slots_[place->first][place->second];
+  const plan::AddressList& old_list = plan_->probes[place->first].destinations;
+  made.agent = old.agent;
+  if (old_list == probe.destinations) {
+    made.snapshot = old.snapshot;
+    return made;
+  }
+  std::shared_ptr<SourceRows> rows;
+  if (old.snapshot->rows != nullptr) {
+    rows = std::make_shared<SourceRows>();
+    *rows = *old.snapshot->rows;
+    rows->rows.assign(probe.destinations.size(), Row{});
+  }
+  DestinationFinder finder(old_list);
+  for (std::size_t i = 0; i < probe.destinations.size(); ++i) {
+    const auto at = finder.find(probe.destinations[i]);
+    if (!at) continue;
+    snapshot->states[i] = old.snapshot->states[*at];
+    if (rows != nullptr) rows->rows[i] = old.snapshot->rows->rows[*at];
+  }
+  snapshot->rows = std::move(rows);
+  made.snapshot = std::move(snapshot);
+  return made;
+}
+
+void Grid::setPlan(std::shared_ptr<const GridPlan> plan, Now now) {
+  std::vector<std::vector<Slot>> slots(plan->probes.size());
+  for (std::size_t i = 0; i < plan->probes.size(); ++i) {
+    const ProbeGrid& probe = plan->probes[i];
+    for (const IpAddress& source : probe.sources) slots[i].push_back(carryOver(probe, source));
+  }
+  plan_ = std::move(plan);
+  slots_ = std::move(slots);
+  probes_.clear();
+  stale_.clear();
+  dirty_.clear();
+  Board::Sources snapshots(slots_.size());
+  for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+    const ProbeGrid& probe = plan_->probes[i];
+    probes_[probe.spec.name] = i;
+    for (std::uint32_t j = 0; j < slots_[i].size(); ++j) {
+      Slot& slot = slots_[i][j];
+      auto states = derive(probe, probe.sources[j], slot.snapshot->rows.get(), now);
+      if (states != slot.snapshot->states) {
+        auto made = std::make_shared<const SourceSnapshot>(
+            SourceSnapshot{slot.snapshot->rows, std::move(states)});
+        noteChanges(probe, probe.sources[j], *slot.snapshot, *made, now);
+        slot.snapshot = std::move(made);
+      }
+      snapshots[i].push_back(slot.snapshot);
+      watchStale({i, j});
+    }
+  }
+  board_.publishPlan(plan_, std::move(snapshots));
+  publishEvents();
+}
+
+}  // namespace pingloom::controller

@@ -1,0 +1,99 @@
+// The latest rows of every pair and the states derived from them; owner of what the board shows.
+// Rows come with reports; states change with them, with agents that come and go, and with time, and
+// only what these touch is derived again. Time is an argument; the control thread alone calls.
+//
+// Memory: one Row and two state bytes for each pair, whether it has a window yet or not; a source
+// that never reported has no rows.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "controller/batch_frame.h"
+#include "controller/board.h"
+#include "controller/deadline_queue.h"
+#include "controller/registry.h"
+#include "controller/report_reader.h"
+#include "controller/state.h"
+
+namespace pingloom::controller {
+
+class Grid {
+ public:
+  // Both outlive the grid.
+  Grid(const Registry& registry, Board& board) : registry_(registry), board_(board) {}
+
+  // Rows of pairs that stay are kept.
+  void setPlan(std::shared_ptr<const GridPlan> plan, Now now);
+  const GridPlan& plan() const { return *plan_; }
+
+  // Who measured a report: agent 0 is one of an earlier run of the controller.
+  struct Origin {
+    AgentId agent = 0;
+    std::uint64_t incarnation = 0;
+    Nanos reported_utc = 0;
+  };
+  struct Applied {
+    std::uint64_t taken = 0;
+    std::uint64_t ignored = 0;  // of pairs that left the plan, or older than what is known
+  };
+  // All of the report or nothing of it. Refuses a report that contradicts itself, also where its
+  // rows would be ignored.
+  Result<Applied> apply(ReportView& report, const ReportHead& head, const Origin& origin, Now now);
+
+  void presenceChanged(const std::vector<IpAddress>& addresses);
+  // Derives again what has changed or has become stale; a burst of changes takes at most a fifth
+  // of the time.
+  void runDue(Now now);
+  Nanos nextDueUtc() const;
+
+ private:
+  struct Slot {
+    std::shared_ptr<const SourceSnapshot> snapshot;  // never nullptr
+    AgentId agent = 0;                               // that measured the rows
+    bool dirty = false;
+    Nanos reminder = DeadlineQueue<int>::kNever;  // its earliest entry in stale_
+  };
+  using Place = std::pair<std::uint32_t, std::uint32_t>;  // probe, source
+  struct NameHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const {
+      return std::hash<std::string_view>()(name);
+    }
+  };
+
+  std::optional<Place> placeOf(std::string_view probe, const IpAddress& source) const;
+  bool outdated(const SourceRows& have, AgentId agent, const ReportHead& head,
+                const Origin& origin) const;
+  Result<Applied> readInto(ReportView& report, const ProbeGrid& probe, const IpAddress& source,
+                           SourceRows& rows);
+  Result<Applied> readOnly(ReportView& report);
+
+  std::vector<std::optional<PairState>> derive(const ProbeGrid& probe, const IpAddress& source,
+                                               const SourceRows* rows, Now now) const;
+  void refresh(Place place, std::shared_ptr<const SourceRows> rows, Now now);
+  void noteChanges(const ProbeGrid& probe, const IpAddress& source, const SourceSnapshot& before,
+                   const SourceSnapshot& after, Now now);
+  void publishEvents();
+  void watchStale(Place place);
+  void markDirty(Place place);
+  void markDestination(std::uint32_t probe, const IpAddress& address);
+  Slot carryOver(const ProbeGrid& probe, const IpAddress& source) const;
+
+  const Registry& registry_;
+  Board& board_;
+  std::shared_ptr<const GridPlan> plan_ = std::make_shared<GridPlan>();
+  std::unordered_map<std::string, std::uint32_t, NameHash, std::equal_to<>> probes_;
+  std::vector<std::vector<Slot>> slots_;
+  DeadlineQueue<Place> stale_;  // UTC, as windows are
+  std::vector<Place> dirty_;
+  Nanos dirty_due_utc_ = 0;
+  std::vector<StateEvent> events_;
+};
+
+}  // namespace pingloom::controller

@@ -1,0 +1,35 @@
+// The REST API, one function per endpoint; docs/http-api.md is its reference. They read the board
+// only. The HTTP thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "controller/board.h"
+#include "http/message.h"
+#include "http/server.h"
+
+namespace pingloom::controller::api {
+
+http::Response status(const Board& board, const http::ServerCounters& counters);
+http::Response hosts(const Board& board);
+http::Response probes(const Board& board);
+
+// /api/v1/grid?probe=NAME&metric=NAME
+http::Response grid(const Board& board, const http::Request& request);
+
+// `pair` is PROBE/SRC/DST.
+http::Response pair(const Board& board, std::string_view pair);
+
+http::Response health();
+http::Response readiness(const Board& board);
+// Why the controller does not do its whole work now; empty when it does.
+std::vector<std::string> notReady(const Board& board);
+
+http::Response metrics(const Board& board, const http::ServerCounters& counters);
+
+// 404 with the nearest name.
+http::Response unknownProbe(const GridPlan& plan, const std::string& name);
+
+}  // namespace pingloom::controller::api

@@ -1,0 +1,45 @@
+#include "common/text.h"
+#include "controller/http/api.h"
+#include "http/json_text.h"
+
+namespace pingloom::controller::api {
+
+std::vector<std::string> notReady(const Board& board) {
+  std::vector<std::string> reasons;
+  if (board.plan()->pinglist == nullptr) reasons.emplace_back("no pinglist is in force");
+  const auto redis = board.redis();
+  if (!redis->connected) {
+    std::string reason = "redis is not connected";
+    if (!redis->target.empty()) reason += " (" + redis->target + ")";
+    if (!redis->last_error.empty()) reason += ": " + redis->last_error;
+    reasons.push_back(std::move(reason));
+  }
+  return reasons;
+}
+
+http::Response health() {
+  http::Response response;
+  response.body = "{\"healthy\":true}\n";
+  return response;
+}
+
+http::Response readiness(const Board& board) {
+  const auto reasons = notReady(board);
+  http::Response response;
+  if (reasons.empty()) {
+    response.body = "{\"ready\":true}\n";
+    return response;
+  }
+  response.status = 503;
+  response.body = R"({"ready":false,"reasons":[)";
+  for (std::size_t i = 0; i < reasons.size(); ++i) {
+    if (i != 0) response.body += ',';
+    http::appendJsonString(response.body, reasons[i]);
+  }
+  response.body += R"(],"error":{"reason":)";
+  http::appendJsonString(response.body, join(reasons, "; "));
+  response.body += "}}\n";
+  return response;
+}
+
+}  // namespace pingloom::controller::api

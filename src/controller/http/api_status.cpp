@@ -1,0 +1,199 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "common/program.h"
+#include "common/text.h"
+#include "controller/http/api.h"
+#include "controller/http/cells.h"
+#include "controller/http/refused_names.h"
+
+namespace pingloom::controller::api {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+http::Response answer(const Json& json) {
+  http::Response response;
+  response.body = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return response;
+}
+
+Json textOrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
+Json utcOrNull(Nanos utc) { return utc == 0 ? Json() : Json(formatUtc(utc)); }
+
+Json stateCounts(const StateCounts& counts) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < counts.size(); ++i) json[std::string(kPairStateNames[i])] = counts[i];
+  return json;
+}
+
+Json pinglistJson(const GridPlan& plan, const ControlStatus& control) {
+  Json json = {{"path", control.pinglist_path},
+               {"generation", plan.generation},
+               {"hash", fmt::format("{:016x}", plan.hash)},
+               {"loaded", utcOrNull(control.pinglist_loaded_utc)},
+               {"reloads", control.pinglist_reloads},
+               {"rejections", control.pinglist_rejections},
+               {"error", textOrNull(control.pinglist_error)},
+               {"warnings", Json::array()}};
+  if (plan.pinglist != nullptr) json["warnings"] = plan.pinglist->warnings;
+  return json;
+}
+
+Json agentsJson(const Hosts& hosts) {
+  const auto count = [&hosts](auto condition) {
+    return std::count_if(hosts.begin(), hosts.end(), condition);
+  };
+  return {{"known", hosts.size()},
+          {"alive", count([](const AgentInfo& agent) { return agent.alive; })},
+          {"plan_current",
+           count([](const AgentInfo& agent) { return agent.alive && agent.plan_current; })}};
+}
+
+Json redisJson(const RedisStatus& redis) {
+  return {{"target", redis.target},
+          {"connected", redis.connected},
+          {"error", textOrNull(redis.last_error)},
+          {"rows_written", redis.rows_written},
+          {"reconnects", redis.reconnects},
+          {"events_dropped", redis.events_dropped}};
+}
+
+Json controlJson(const ControlStatus& control) {
+  Json refused = Json::object();
+  for (std::size_t i = 0; i < kRefusedNames.size(); ++i) {
+    refused[std::string(kRefusedNames[i])] = control.refused_by_reason[i];
+  }
+  return {{"batches_committed", control.batches_committed},
+          {"batches_duplicate", control.batches_duplicate},
+          {"rows_committed", control.rows_committed},
+          {"rows_ignored", control.rows_ignored},
+          {"messages_refused", control.messages_refused},
+          {"refused_by_reason", std::move(refused)}};
+}
+
+Json agentJson(const AgentInfo& agent, const pinglist::Pinglist* pinglist) {
+  Json addresses = Json::array();
+  for (const IpAddress& address : agent.addresses) {
+    addresses.push_back(
+        {{"address", address.text()},
+         {"name", pinglist == nullptr ? address.text() : pinglist->nameOf(address)}});
+  }
+  return {{"host", agent.host},
+          {"alive", agent.alive},
+          {"addresses", std::move(addresses)},
+          {"port", agent.port},
+          {"incarnation", std::to_string(agent.incarnation)},  // beyond what a double holds
+          {"version", agent.software_version},
+          {"first_seen", utcOrNull(agent.first_seen_utc)},
+          {"last_seen", utcOrNull(agent.last_seen_utc)},
+          {"plan_current", agent.plan_current},
+          {"spooled_batches", agent.spooled_batches},
+          {"spooled_bytes", agent.spooled_bytes},
+          {"spool_dropped", agent.spool_dropped},
+          {"pings_sent", agent.pings_sent},
+          {"pings_skipped", agent.pings_skipped},
+          {"stalls", agent.stalls},
+          {"refused_packets", agent.refused_packets}};
+}
+
+// Sources of probes that no agent has ever registered for.
+Json unregisteredJson(const GridPlan& plan, const Hosts& hosts) {
+  std::set<IpAddress> missing;
+  for (const ProbeGrid& grid : plan.probes) {
+    missing.insert(grid.sources.begin(), grid.sources.end());
+  }
+  for (const AgentInfo& agent : hosts) {
+    for (const IpAddress& address : agent.addresses) missing.erase(address);
+  }
+  Json json = Json::array();
+  for (const IpAddress& address : missing) {
+    json.push_back(
+        {{"address", address.text()},
+         {"name", plan.pinglist == nullptr ? address.text() : plan.pinglist->nameOf(address)}});
+  }
+  return json;
+}
+
+Json probeJson(const ProbeGrid& grid, const StateCounts& counts) {
+  std::uint64_t pairs = 0;
+  for (const std::uint64_t count : counts) pairs += count;
+  const plan::ProbeSpec& spec = grid.spec;
+  return {{"name", spec.name},
+          {"protocol", name(spec.protocol)},
+          {"probed", grid.probed},
+          {"sources", grid.sources.size()},
+          {"destinations", grid.destinations.size()},
+          {"pairs", pairs},
+          {"self", spec.self},
+          {"interval_ns", spec.interval},
+          {"timeout_ns", spec.timeout},
+          {"window_ns", spec.window},
+          {"traffic_class", spec.traffic_class},
+          {"payload", spec.payload},
+          {"port", spec.port == 0 ? Json() : Json(spec.port)},
+          {"states", stateCounts(counts)}};
+}
+
+}  // namespace
+
+http::Response status(const Board& board, const http::ServerCounters& counters) {
+  const auto plan = board.plan();
+  const auto control = board.control();
+  StateCounts totals{};
+  for (std::uint32_t probe = 0; probe < plan->probes.size(); ++probe) {
+    const StateCounts counts = countStates(board, *plan, probe);
+    for (std::size_t i = 0; i < counts.size(); ++i) totals[i] += counts[i];
+  }
+  const auto reasons = notReady(board);
+  const auto history = control->history;
+  return answer({{"version", program::version()},
+                 {"started", utcOrNull(control->started_utc)},
+                 {"now", formatUtc(utcNow())},
+                 {"ready", reasons.empty()},
+                 {"not_ready", reasons},
+                 {"pinglist", pinglistJson(*plan, *control)},
+                 {"probes", plan->probes.size()},
+                 {"pairs", stateCounts(totals)},
+                 {"agents", agentsJson(*board.hosts())},
+                 {"control", controlJson(*control)},
+                 {"redis", redisJson(*board.redis())},
+                 {"history",
+                  {{"writing", history.writing},
+                   {"error", textOrNull(history.last_error)},
+                   {"windows_written", history.windows_written},
+                   {"bytes", history.bytes}}},
+                 {"http",
+                  {{"connections", counters.connections_open.load()},
+                   {"viewers", counters.websockets_open.load()}}}});
+}
+
+http::Response hosts(const Board& board) {
+  const auto plan = board.plan();
+  const auto agents = board.hosts();
+  Json json = {{"hosts", Json::array()}, {"unregistered", unregisteredJson(*plan, *agents)}};
+  for (const AgentInfo& agent : *agents) {
+    json["hosts"].push_back(agentJson(agent, plan->pinglist.get()));
+  }
+  return answer(json);
+}
+
+http::Response probes(const Board& board) {
+  const auto plan = board.plan();
+  Json json = {{"generation", plan->generation}, {"probes", Json::array()}};
+  for (std::uint32_t probe = 0; probe < plan->probes.size(); ++probe) {
+    json["probes"].push_back(probeJson(plan->probes[probe], countStates(board, *plan, probe)));
+  }
+  return answer(json);
+}
+
+http::Response unknownProbe(const GridPlan& plan, const std::string& name) {
+  std::vector<std::string_view> known;
+  for (const ProbeGrid& grid : plan.probes) known.push_back(grid.spec.name);
+  return http::errorResponse(404, "no probe '" + name + "'" + didYouMean(name, known));
+}
+
+}  // namespace pingloom::controller::api

@@ -1,0 +1,38 @@
+// The controller's face: REST API, live WebSocket, /metrics and the web page, on one HTTP thread
+// that reads the board and nothing else.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/address.h"
+#include "common/error.h"
+#include "controller/board.h"
+
+namespace pingloom::controller {
+
+struct DashboardOptions {
+  SocketAddress listen;                 // port 0 picks a free one
+  std::string web_root;                 // the folder of the page's files; read once, at the start
+  std::vector<std::string> host_names;  // see http::ServerOptions
+};
+
+// Any thread may construct, ask for the address, and destroy.
+class Dashboard {
+ public:
+  // The board must outlive the dashboard.
+  static Result<std::unique_ptr<Dashboard>> start(const DashboardOptions& options, Board& board);
+  ~Dashboard();  // closes all connections and joins the thread
+  Dashboard(const Dashboard&) = delete;
+  Dashboard& operator=(const Dashboard&) = delete;
+
+  SocketAddress address() const;
+
+ private:
+  struct Impl;
+  explicit Dashboard(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace pingloom::controller

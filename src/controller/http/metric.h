@@ -1,0 +1,33 @@
+// The figures of a row that a grid can show, by their names in the API: network_p50, loss, ...
+// Any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "controller/board.h"
+
+namespace pingloom::controller {
+
+class Metric {
+ public:
+  // The error says what was meant and lists all names.
+  static Result<Metric> parse(std::string_view name);
+  static std::vector<std::string> names();
+
+  std::string_view unit() const;  // "ns" or "ratio"
+  bool isRatio() const { return kind_ == Kind::kLoss || kind_ == Kind::kAnomalous; }
+  // nullopt: the row has no such measurement.
+  std::optional<double> ratioOf(const Row& row) const;               // REQUIRES isRatio()
+  std::optional<std::uint64_t> nanosecondsOf(const Row& row) const;  // REQUIRES !isRatio()
+
+ private:
+  enum class Kind { kSummary, kJitter, kLoss, kAnomalous };
+  Kind kind_ = Kind::kSummary;
+  Summary Row::*part_ = &Row::network;
+  std::uint64_t Summary::*statistic_ = &Summary::p50;
+};
+
+}  // namespace pingloom::controller

@@ -1,0 +1,137 @@
+#include <algorithm>
+
+#include "common/metrics_text.h"
+#include "common/program.h"
+#include "controller/http/api.h"
+#include "controller/http/cells.h"
+#include "controller/http/refused_names.h"
+
+namespace pingloom::controller::api {
+namespace {
+
+double seconds(Nanos utc) { return static_cast<double>(utc) / static_cast<double>(kSecond); }
+
+void agentMetrics(MetricsText& text, const Hosts& hosts) {
+  const auto count = [&hosts](auto condition) {
+    return static_cast<double>(std::count_if(hosts.begin(), hosts.end(), condition));
+  };
+  text.gauge("pingloom_controller_agents_known", "Agents that have registered.",
+             static_cast<double>(hosts.size()));
+  text.gauge("pingloom_controller_agents_alive", "Agents with a live lease.",
+             count([](const AgentInfo& agent) { return agent.alive; }));
+  text.gauge("pingloom_controller_agents_plan_current", "Live agents that hold the plan in force.",
+             count([](const AgentInfo& agent) { return agent.alive && agent.plan_current; }));
+}
+
+void pinglistMetrics(MetricsText& text, const GridPlan& plan, const ControlStatus& control) {
+  text.gauge("pingloom_controller_pinglist_generation",
+             "Grows with every pinglist that comes into force.",
+             static_cast<double>(plan.generation));
+  text.counter("pingloom_controller_pinglist_reloads_total", "Pinglists that came into force.",
+               control.pinglist_reloads);
+  text.counter("pingloom_controller_pinglist_rejections_total",
+               "Saved pinglists that were refused.", control.pinglist_rejections);
+  text.gauge("pingloom_controller_pinglist_last_reload_successful",
+             "1 when the file on disk is the one in force.",
+             control.pinglist_error.empty() ? 1 : 0);
+  if (control.pinglist_loaded_utc != 0) {
+    text.gauge("pingloom_controller_pinglist_loaded_timestamp_seconds",
+               "When the pinglist in force was loaded.", seconds(control.pinglist_loaded_utc));
+  }
+}
+
+void resultMetrics(MetricsText& text, const ControlStatus& control) {
+  text.counter("pingloom_controller_batches_committed_total",
+               "Batches of agents that were committed, each counted once.",
+               control.batches_committed);
+  text.counter("pingloom_controller_batches_duplicate_total",
+               "Batches that came again and were only acknowledged.", control.batches_duplicate);
+  text.counter("pingloom_controller_rows_committed_total", "Rows in committed batches.",
+               control.rows_committed);
+  text.counter("pingloom_controller_rows_ignored_total",
+               "Rows of pairs that left the plan, or older than what is known.",
+               control.rows_ignored);
+  text.counter("pingloom_controller_messages_refused_total", "Messages of agents not accepted.",
+               control.messages_refused);
+  text.family("pingloom_controller_refusals_total", "counter",
+              "Refusals sent to agents, by reason.");
+  for (std::size_t i = 0; i < kRefusedNames.size(); ++i) {
+    text.sample(static_cast<double>(control.refused_by_reason[i]), {{"reason", kRefusedNames[i]}});
+  }
+}
+
+void storeMetrics(MetricsText& text, const RedisStatus& redis, const HistoryStatus& history) {
+  text.gauge("pingloom_controller_redis_connected", "1 while connected to Redis.",
+             redis.connected ? 1 : 0);
+  text.counter("pingloom_controller_redis_rows_written_total", "Rows written to Redis.",
+               redis.rows_written);
+  text.counter("pingloom_controller_redis_reconnects_total", "Connections to Redis made anew.",
+               redis.reconnects);
+  text.counter("pingloom_controller_redis_events_dropped_total",
+               "State changes that did not reach Redis.", redis.events_dropped);
+  text.gauge("pingloom_controller_history_writing", "1 while history is being written.",
+             history.writing ? 1 : 0);
+  text.counter("pingloom_controller_history_windows_written_total",
+               "Windows of sources written to history.", history.windows_written);
+  text.gauge("pingloom_controller_history_size_bytes", "Size of the history database.",
+             static_cast<double>(history.bytes));
+}
+
+void pairMetrics(MetricsText& text, const Board& board, const GridPlan& plan) {
+  text.family("pingloom_controller_pairs", "gauge", "Pairs by probe and state.");
+  for (std::uint32_t probe = 0; probe < plan.probes.size(); ++probe) {
+    const StateCounts counts = countStates(board, plan, probe);
+    const plan::ProbeSpec& spec = plan.probes[probe].spec;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      text.sample(
+          static_cast<double>(counts[i]),
+          {{"probe", spec.name}, {"protocol", name(spec.protocol)}, {"state", kPairStateNames[i]}});
+    }
+  }
+}
+
+void httpMetrics(MetricsText& text, const http::ServerCounters& counters) {
+  text.gauge("pingloom_controller_http_connections", "Open HTTP connections, viewers included.",
+             static_cast<double>(counters.connections_open));
+  text.gauge("pingloom_controller_http_viewers", "Open WebSockets.",
+             static_cast<double>(counters.websockets_open));
+  text.counter("pingloom_controller_http_connections_accepted_total", "Connections accepted.",
+               counters.connections_accepted);
+  text.counter("pingloom_controller_http_connections_refused_total",
+               "Connections above the limit, answered 503.", counters.connections_refused);
+  text.counter("pingloom_controller_http_requests_total", "Requests answered.", counters.requests);
+  text.counter("pingloom_controller_http_bad_requests_total",
+               "Requests that were not valid, too large, or for another host.",
+               counters.requests_bad);
+  text.counter("pingloom_controller_http_frames_sent_total", "WebSocket messages sent.",
+               counters.frames_sent);
+  text.counter("pingloom_controller_http_frame_bytes_sent_total",
+               "Bytes of WebSocket messages sent.", counters.frame_bytes_sent);
+}
+
+}  // namespace
+
+http::Response metrics(const Board& board, const http::ServerCounters& counters) {
+  const auto plan = board.plan();
+  const auto control = board.control();
+  MetricsText text;
+  text.family("pingloom_build_info", "gauge", "The program's version.");
+  text.sample(1, {{"version", program::version()}});
+  if (control->started_utc != 0) {
+    text.gauge("pingloom_controller_start_time_seconds", "When the controller was started.",
+               seconds(control->started_utc));
+  }
+  agentMetrics(text, *board.hosts());
+  pinglistMetrics(text, *plan, *control);
+  resultMetrics(text, *control);
+  storeMetrics(text, *board.redis(), control->history);
+  pairMetrics(text, board, *plan);
+  httpMetrics(text, counters);
+  text.process();
+  http::Response response;
+  response.content_type = MetricsText::kContentType;
+  response.body = text.text();
+  return response;
+}
+
+}  // namespace pingloom::controller::api

@@ -1,0 +1,272 @@
+#include "controller/ledger.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "common/log.h"
+#include "controller/compression.h"
+#include "controller/ledger_schema.h"
+
+namespace pingloom::controller {
+namespace {
+
+constexpr std::size_t kMaxReportBytes = 16U << 20;
+constexpr const char* kSideFiles[] = {"", "-wal", "-shm"};
+
+Status prepareAll(Database& database,
+                  std::initializer_list<std::pair<Statement*, const char*>> statements) {
+  for (const auto& [statement, sql] : statements) {
+    auto prepared = database.prepare(sql);
+    if (!prepared) return tl::unexpected(prepared.error());
+    *statement = std::move(*prepared);
+  }
+  return {};
+}
+
+}  // namespace
+
+// Statements are declared after the database: they end before it.
+struct Ledger::Connection {
+  explicit Connection(Database opened) : database(std::move(opened)) {}
+
+  Status prepare() {
+    return prepareAll(
+        database,
+        {{&begin, "BEGIN IMMEDIATE"},
+         {&commit, "COMMIT"},
+         {&insert_window,
+          "INSERT INTO windows(probe, source, start_ns, window_ns, window_index, incarnation, "
+          "sequence, report) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"},
+         {&set_mark,
+          "INSERT OR REPLACE INTO agents(host, incarnation, sequence, updated_ns) "
+          "VALUES(?1, ?2, ?3, ?4)"},
+         {&latest,
+          "SELECT incarnation, report FROM windows WHERE probe = ?1 AND source = ?2 AND start_ns = "
+          "(SELECT max(start_ns) FROM windows WHERE probe = ?1 AND source = ?2)"},
+         {&remove_old,
+          "DELETE FROM windows WHERE id IN (SELECT id FROM windows WHERE start_ns < ?1 "
+          "ORDER BY start_ns LIMIT ?2)"},
+         {&changes, "SELECT changes()"},
+         {&used_bytes,
+          "SELECT (c.page_count - f.freelist_count) * s.page_size FROM pragma_page_count c, "
+          "pragma_freelist_count f, pragma_page_size s"}});
+  }
+
+  Database database;
+  Compressor compressor;
+  Statement begin;
+  Statement commit;
+  Statement insert_window;
+  Statement set_mark;
+  Statement latest;
+  Statement remove_old;
+  Statement changes;
+  Statement used_bytes;
+};
+
+Ledger::Ledger(LedgerOptions options) : options_(std::move(options)) {}
+Ledger::~Ledger() = default;
+
+Result<std::unique_ptr<Ledger>> Ledger::open(LedgerOptions options, Nanos now_utc) {
+  std::unique_ptr<Ledger> ledger(new Ledger(std::move(options)));
+  auto status = ledger->connect(now_utc);
+  if (!status && ledger->connection_ != nullptr && ledger->connection_->database.damaged()) {
+    status = ledger->replaceDamaged(now_utc);
+  }
+  if (!status) return tl::unexpected(status.error());
+  return ledger;
+}
+
+Status Ledger::connect(Nanos now_utc) {
+  connection_.reset();
+  auto opened = Database::open(options_.file);
+  if (!opened) return tl::unexpected(opened.error());
+  connection_ = std::make_unique<Connection>(std::move(*opened));
+  Database& database = connection_->database;
+  if (auto status = database.execute(kLedgerSettings); !status) return status;
+  const auto version = database.number("PRAGMA user_version");
+  if (!version) return tl::unexpected(version.error());
+  if (*version > kLedgerVersion) {
+    return makeError(options_.file.string(), "was written by a newer pingloom");
+  }
+  if (*version == 0) {
+    if (auto status = database.execute(kLedgerTables); !status) return status;
+  }
+  if (auto status = connection_->prepare(); !status) return status;
+  return loadMarks(now_utc);
+}
+
+Status Ledger::loadMarks(Nanos now_utc) {
+  auto forget = connection_->database.prepare("DELETE FROM agents WHERE updated_ns < ?1");
+  if (!forget) return tl::unexpected(forget.error());
+  if (auto status = forget->bind(1, now_utc - kMarkLife).run(); !status) return status;
+  auto select = connection_->database.prepare("SELECT host, incarnation, sequence FROM agents");
+  if (!select) return tl::unexpected(select.error());
+  for (;;) {
+    const auto more = select->step();
+    if (!more) return tl::unexpected(more.error());
+    if (!*more) return {};
+    BatchId& mark = marks_[std::string(select->bytes(0))];
+    mark = std::max(mark, BatchId{static_cast<std::uint64_t>(select->number(1)),
+                                  static_cast<std::uint64_t>(select->number(2))});
+  }
+}
+
+// Everything that can be damaged has been read through this file: it is of no use any more.
+Status Ledger::replaceDamaged(Nanos now_utc) {
+  connection_.reset();
+  const std::string aside = options_.file.string() + ".damaged-" + formatUtc(now_utc);
+  for (const char* suffix : kSideFiles) {
+    std::error_code missing;
+    std::filesystem::rename(options_.file.string() + suffix, aside + suffix, missing);
+  }
+  note_ = "the history was damaged: it was moved to " + aside + " and begun anew";
+  log::error("{}: {}", options_.file.string(), note_);
+  if (auto status = connect(now_utc); !status) return status;
+  if (auto status = connection_->begin.run(); !status) return status;
+  for (const auto& [host, mark] : marks_) {
+    auto status = connection_->set_mark.bind(1, host)
+                      .bind(2, static_cast<std::int64_t>(mark.incarnation))
+                      .bind(3, static_cast<std::int64_t>(mark.sequence))
+                      .bind(4, now_utc)
+                      .run();
+    if (!status) return status;
+  }
+  return connection_->commit.run();
+}
+
+std::vector<LatestReport> Ledger::latest(std::string_view probe, const IpAddress& source) {
+  auto found = readLatest(probe, source);
+  if (found) return std::move(*found);
+  log::error("cannot read the latest window of {} at {}: {}", probe, source.text(),
+             found.error().text());
+  if (connection_->database.damaged()) {
+    const auto status = replaceDamaged(utcNow());
+    if (!status) log::error("{}", status.error().text());
+  }
+  return {};
+}
+
+Result<std::vector<LatestReport>> Ledger::readLatest(std::string_view probe,
+                                                     const IpAddress& source) {
+  std::vector<LatestReport> found;
+  if (connection_ == nullptr) return found;
+  Statement& latest = connection_->latest;
+  const std::string address = source.wire();
+  latest.bind(1, probe).bindBlob(2, address);
+  for (;;) {
+    const auto more = latest.step();
+    if (!more || !*more) {
+      latest.reset();
+      if (!more) return tl::unexpected(more.error());
+      return found;
+    }
+    auto report = decompress(latest.bytes(1), kMaxReportBytes);
+    if (!report) continue;  // one bad blob is no reason to show nothing
+    found.push_back({static_cast<std::uint64_t>(latest.number(0)), std::move(*report)});
+  }
+}
+
+Status Ledger::commit(std::span<const LedgerBatch> batches, Nanos now_utc) {
+  if (connection_ == nullptr) {
+    if (auto status = connect(now_utc); !status) return status;
+  }
+  auto status = writeOrUndo(batches, now_utc);
+  if (status) return status;
+  if (!connection_->database.damaged()) {
+    // Fails where the transaction was rolled back already: no harm.
+    (void)connection_->database.execute("ROLLBACK");
+    return status;
+  }
+  if (auto replaced = replaceDamaged(now_utc); !replaced) {
+    connection_.reset();
+    return replaced;
+  }
+  return writeOrUndo(batches, now_utc);
+}
+
+// What is kept in memory follows the transaction.
+Status Ledger::writeOrUndo(std::span<const LedgerBatch> batches, Nanos now_utc) {
+  Marks before;
+  for (const LedgerBatch& batch : batches) before.emplace(batch.host, marks_[batch.host]);
+  const std::uint64_t written_before = windows_written_;
+  auto status = write(batches, now_utc);
+  if (status) return status;
+  for (const auto& [host, mark] : before) marks_[host] = mark;
+  windows_written_ = written_before;
+  return status;
+}
+
+Status Ledger::write(std::span<const LedgerBatch> batches, Nanos now_utc) {
+  if (auto status = connection_->begin.run(); !status) return status;
+  for (const LedgerBatch& batch : batches) {
+    BatchId& mark = marks_[batch.host];
+    if (batch.id <= mark) continue;
+    mark = batch.id;
+    for (const LedgerWindow& window : batch.windows) {
+      if (auto status = writeWindow(window, batch.id); !status) return status;
+    }
+    auto status = connection_->set_mark.bind(1, batch.host)
+                      .bind(2, static_cast<std::int64_t>(batch.id.incarnation))
+                      .bind(3, static_cast<std::int64_t>(batch.id.sequence))
+                      .bind(4, now_utc)
+                      .run();
+    if (!status) return status;
+  }
+  return connection_->commit.run();
+}
+
+Status Ledger::writeWindow(const LedgerWindow& window, BatchId id) {
+  const auto blob = connection_->compressor.compress(window.report);
+  if (!blob) return tl::unexpected(blob.error());
+  const std::string source = window.source.wire();
+  ++windows_written_;
+  return connection_->insert_window.bind(1, window.probe)
+      .bindBlob(2, source)
+      .bind(3, window.start_utc)
+      .bind(4, window.window)
+      .bind(5, static_cast<std::int64_t>(window.window_index))
+      .bind(6, static_cast<std::int64_t>(id.incarnation))
+      .bind(7, static_cast<std::int64_t>(id.sequence))
+      .bindBlob(8, *blob)
+      .run();
+}
+
+Result<bool> Ledger::trim(std::size_t windows, Nanos now_utc) {
+  if (connection_ == nullptr) return false;
+  auto more = removeOldest(windows, now_utc);
+  if (!more && connection_->database.damaged()) {
+    if (auto status = replaceDamaged(now_utc); !status) {
+      connection_.reset();
+      return tl::unexpected(status.error());
+    }
+    return false;
+  }
+  return more;
+}
+
+Result<bool> Ledger::removeOldest(std::size_t windows, Nanos now_utc) {
+  const auto used = connection_->used_bytes.step();
+  if (!used) return tl::unexpected(used.error());
+  const auto used_bytes = static_cast<std::uint64_t>(connection_->used_bytes.number(0));
+  connection_->used_bytes.reset();
+  const bool too_large = used_bytes > options_.max_bytes;
+  const Nanos before = too_large ? INT64_MAX : now_utc - options_.retention;
+  auto status =
+      connection_->remove_old.bind(1, before).bind(2, static_cast<std::int64_t>(windows)).run();
+  if (!status) return tl::unexpected(status.error());
+  const auto counted = connection_->changes.step();
+  if (!counted) return tl::unexpected(counted.error());
+  const bool all_taken = connection_->changes.number(0) == static_cast<std::int64_t>(windows);
+  connection_->changes.reset();
+  return all_taken;
+}
+
+std::uint64_t Ledger::fileBytes() const {
+  std::error_code missing;
+  const auto bytes = std::filesystem::file_size(options_.file, missing);
+  return missing ? 0 : bytes;
+}
+
+}  // namespace pingloom::controller

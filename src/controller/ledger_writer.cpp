@@ -1,0 +1,160 @@
+#include "controller/ledger_writer.h"
+
+#include <pthread.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "common/log.h"
+
+namespace pingloom::controller {
+namespace {
+
+constexpr Nanos kTrimInterval = kSecond;
+constexpr std::size_t kTrimAtLeast = 64;
+
+}  // namespace
+
+LedgerWriter::LedgerWriter(std::unique_ptr<Ledger> ledger)
+    : ledger_(std::move(ledger)), outcomes_event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  status_ = {true, ledger_->note(), 0, ledger_->fileBytes()};
+  thread_ = std::thread([this] { run(); });
+  pthread_setname_np(thread_.native_handle(), "ledger");
+}
+
+LedgerWriter::~LedgerWriter() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+bool LedgerWriter::submit(LedgerBatch batch) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (failing_ && outcomes_.empty() && retry_mono_ <= monotonicNow()) failing_ = false;
+    if (failing_ || waiting_bytes_ >= kMaxWaitingBytes) return false;
+    if (waiting_bytes_ == 0) progress_mono_ = monotonicNow();
+    waiting_bytes_ += batch.bytes;
+    waiting_.push_back(std::move(batch));
+  }
+  wake_.notify_one();
+  return true;
+}
+
+bool LedgerWriter::ready() const {
+  const std::lock_guard lock(mutex_);
+  const bool failing = failing_ && (!outcomes_.empty() || retry_mono_ > monotonicNow());
+  return !failing && waiting_bytes_ <= kMaxWaitingBytes / 2;
+}
+
+bool LedgerWriter::busy() const {
+  const std::lock_guard lock(mutex_);
+  return !failing_ && waiting_bytes_ >= kMaxWaitingBytes &&
+         monotonicNow() - progress_mono_ < kStandstill;
+}
+
+std::vector<LedgerWriter::Outcome> LedgerWriter::takeOutcomes() {
+  std::uint64_t count = 0;
+  while (::read(outcomes_event_.get(), &count, sizeof count) > 0) {
+  }
+  const std::lock_guard lock(mutex_);
+  return std::exchange(outcomes_, {});
+}
+
+HistoryStatus LedgerWriter::status() const {
+  const std::lock_guard lock(mutex_);
+  return status_;
+}
+
+void LedgerWriter::run() {
+  for (;;) {
+    std::vector<LedgerBatch> batches;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait_for(lock, std::chrono::nanoseconds(kTrimInterval),
+                     [&] { return stop_ || !waiting_.empty(); });
+      if (stop_ && waiting_.empty()) return;
+      batches = takeSome();
+    }
+    const std::uint64_t before = ledger_->windowsWritten();
+    if (!batches.empty()) commit(std::move(batches));
+    trim(static_cast<std::size_t>(ledger_->windowsWritten() - before));
+  }
+}
+
+std::vector<LedgerBatch> LedgerWriter::takeSome() {
+  std::size_t count = 0;
+  for (std::size_t bytes = 0;
+       count < waiting_.size() && count < kMaxBatchesAtOnce && bytes < kMaxBytesAtOnce; ++count) {
+    bytes += waiting_[count].bytes;
+  }
+  const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(count);
+  std::vector<LedgerBatch> taken(std::make_move_iterator(waiting_.begin()),
+                                 std::make_move_iterator(end));
+  waiting_.erase(waiting_.begin(), end);
+  return taken;
+}
+
+void LedgerWriter::commit(std::vector<LedgerBatch> batches) {
+  const auto status = ledger_->commit(batches, utcNow());
+  if (status) {
+    succeeded(batches);
+  } else {
+    failed(std::move(batches), status.error());
+  }
+}
+
+void LedgerWriter::succeeded(const std::vector<LedgerBatch>& batches) {
+  retry_after_ = kFirstRetry;
+  if (std::exchange(failure_logged_, false)) log::info("history is being written again");
+  const std::lock_guard lock(mutex_);
+  status_.writing = true;
+  status_.last_error = ledger_->note();
+  status_.windows_written = ledger_->windowsWritten();
+  report(batches, true);
+}
+
+void LedgerWriter::failed(std::vector<LedgerBatch> batches, const Error& error) {
+  if (!std::exchange(failure_logged_, true)) {
+    log::error("history cannot be written, and agents keep what they measure: {}", error.text());
+  }
+  const std::lock_guard lock(mutex_);
+  status_.writing = false;
+  status_.last_error = error.text();
+  failing_ = true;
+  retry_mono_ = monotonicNow() + retry_after_;
+  retry_after_ = std::min(2 * retry_after_, kLongestRetry);
+  batches.insert(batches.end(), std::make_move_iterator(waiting_.begin()),
+                 std::make_move_iterator(waiting_.end()));
+  waiting_.clear();
+  report(batches, false);
+}
+
+void LedgerWriter::report(const std::vector<LedgerBatch>& batches, bool committed) {
+  progress_mono_ = monotonicNow();
+  for (const LedgerBatch& batch : batches) {
+    outcomes_.push_back({batch.host, batch.id, committed, batch.rows});
+    waiting_bytes_ -= batch.bytes;
+  }
+  const std::uint64_t one = 1;
+  (void)!::write(outcomes_event_.get(), &one, sizeof one);
+}
+
+// A little after each transaction, and once a second when there is none: twice as much as came in,
+// so that it catches up.
+void LedgerWriter::trim(std::size_t just_written) {
+  const Nanos now = monotonicNow();
+  if (just_written == 0 && now < trim_due_mono_) return;
+  const auto more = ledger_->trim(kTrimAtLeast + 2 * just_written, utcNow());
+  trim_due_mono_ = more && *more ? now : now + kTrimInterval;
+  const std::lock_guard lock(mutex_);
+  status_.bytes = ledger_->fileBytes();
+  if (!more) status_.last_error = more.error().text();
+}
+
+}  // namespace pingloom::controller

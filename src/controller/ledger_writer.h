@@ -1,0 +1,87 @@
+// The ledger's own thread: a slow or full disk holds up nobody but it. Batches go in by submit(),
+// their outcomes come back by takeOutcomes(); batches that wait together become one transaction.
+//
+// When a transaction fails, everything that waits behind it fails with it, and nothing is accepted
+// until those outcomes have been taken and some time has passed: a later batch of an agent must
+// never be committed before an earlier one. The control thread alone calls. Bound:
+// kMaxWaitingBytes.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/fd.h"
+#include "controller/board.h"
+#include "controller/ledger.h"
+
+namespace pingloom::controller {
+
+class LedgerWriter {
+ public:
+  static constexpr std::size_t kMaxWaitingBytes = 32U << 20;
+  static constexpr std::size_t kMaxBatchesAtOnce = 256;  // in one transaction
+  static constexpr std::size_t kMaxBytesAtOnce = 4U << 20;
+  static constexpr Nanos kStandstill = 3 * kSecond;
+  static constexpr Nanos kFirstRetry = kSecond;
+  static constexpr Nanos kLongestRetry = 30 * kSecond;
+
+  struct Outcome {
+    std::string host;
+    BatchId id;
+    bool committed = false;
+    std::uint64_t rows = 0;
+  };
+
+  explicit LedgerWriter(std::unique_ptr<Ledger> ledger);
+  ~LedgerWriter();  // commits what waits
+  LedgerWriter(const LedgerWriter&) = delete;
+  LedgerWriter& operator=(const LedgerWriter&) = delete;
+
+  // False: not now; nothing of this agent may be submitted before ready() and its new registration.
+  bool submit(LedgerBatch batch);
+  // Whether there is room again, well below the bound.
+  bool ready() const;
+  // No room, but it is getting on: worth waiting for. A disk that stands still is not.
+  bool busy() const;
+
+  int descriptor() const { return outcomes_event_.get(); }  // readable when outcomes wait
+  std::vector<Outcome> takeOutcomes();
+  HistoryStatus status() const;
+
+ private:
+  void run();
+  std::vector<LedgerBatch> takeSome();  // with the lock held
+  void commit(std::vector<LedgerBatch> batches);
+  void succeeded(const std::vector<LedgerBatch>& batches);
+  void failed(std::vector<LedgerBatch> batches, const Error& error);
+  void trim(std::size_t just_written);
+  void report(const std::vector<LedgerBatch>& batches, bool committed);  // with the lock held
+
+  std::unique_ptr<Ledger> ledger_;
+  UniqueFd outcomes_event_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<LedgerBatch> waiting_;
+  std::size_t waiting_bytes_ = 0;  // those being committed included
+  Nanos progress_mono_ = 0;        // the last transaction, or when waiting began
+  std::vector<Outcome> outcomes_;
+  bool failing_ = false;  // nothing is accepted
+  Nanos retry_mono_ = 0;
+  HistoryStatus status_;
+  bool stop_ = false;
+
+  // The ledger's thread.
+  Nanos retry_after_ = kFirstRetry;
+  bool failure_logged_ = false;
+  Nanos trim_due_mono_ = 0;
+
+  std::thread thread_;
+};
+
+}  // namespace pingloom::controller

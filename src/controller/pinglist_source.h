@@ -1,0 +1,47 @@
+// The pinglist file: loaded at the start, again whenever it changes, and kept in force when the new
+// one is not valid. The control thread.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/error.h"
+#include "common/time.h"
+#include "pinglist/cost.h"
+#include "pinglist/pinglist.h"
+#include "pinglist/watcher.h"
+
+namespace pingloom::controller {
+
+class PinglistSource {
+ public:
+  static Result<std::unique_ptr<PinglistSource>> open(const std::filesystem::path& file,
+                                                      const pinglist::Limits& limits);
+
+  int descriptor() const { return watcher_->descriptor(); }
+  // A pinglist that is another than the one in force, if the file has changed to one. Call it once
+  // at the start, and when the descriptor is readable.
+  std::shared_ptr<const pinglist::Pinglist> load(bool at_start, Nanos now_mono, Nanos now_utc);
+
+  const std::string& path() const { return path_; }
+  const std::string& error() const { return error_; }  // "" when the newest file is in force
+  Nanos loadedUtc() const { return loaded_utc_; }
+  std::uint64_t reloads() const { return reloads_; }
+  std::uint64_t rejections() const { return rejections_; }
+
+ private:
+  PinglistSource(std::string path, const pinglist::Limits& limits)
+      : path_(std::move(path)), limits_(limits) {}
+
+  const std::string path_;
+  const pinglist::Limits limits_;
+  std::unique_ptr<pinglist::Watcher> watcher_;
+  std::string error_;
+  Nanos loaded_utc_ = 0;
+  std::uint64_t reloads_ = 0;
+  std::uint64_t rejections_ = 0;
+};
+
+}  // namespace pingloom::controller

@@ -1,0 +1,243 @@
+#include "controller/redis_store.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "controller/grid_plan.h"
+#include "controller/row_json.h"
+
+namespace pingloom::controller {
+namespace {
+
+using std::string_view;
+
+constexpr int kExpiryWindows = 3;
+
+const ProbeGrid* findProbe(const GridPlan& plan, const std::string& name) {
+  for (const ProbeGrid& probe : plan.probes) {
+    if (probe.spec.name == name) return &probe;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> textsOf(const plan::AddressList& list) {
+  std::vector<std::string> texts;
+  texts.reserve(list.size());
+  for (const IpAddress& address : list) texts.push_back(address.text());
+  return texts;
+}
+
+plan::AddressList difference(const plan::AddressList& from, const plan::AddressList& to) {
+  plan::AddressList made;
+  std::set_difference(from.begin(), from.end(), to.begin(), to.end(), std::back_inserter(made));
+  return made;
+}
+
+// COMMAND KEY MEMBER..., as several commands where the list is long.
+void addList(string_view command, string_view key, const std::vector<std::string>& members,
+             Commands& out) {
+  for (std::size_t at = 0; at < members.size(); at += RedisStore::kMaxFieldsInCommand) {
+    const std::size_t count = std::min(members.size() - at, RedisStore::kMaxFieldsInCommand);
+    out.begin(2 + count);
+    out.argument(command);
+    out.argument(key);
+    for (std::size_t i = 0; i < count; ++i) out.argument(members[at + i]);
+  }
+}
+
+bool hasRow(const SourceSnapshot& snapshot, std::size_t index) {
+  return snapshot.rows != nullptr && snapshot.rows->rows[index].sent > 0;
+}
+
+Nanos expiresAt(const SourceRows& rows) { return rows.reported_utc + kExpiryWindows * rows.window; }
+
+void addExpiry(string_view key, const SourceRows& rows, Nanos now_utc, Commands& out) {
+  const auto left = static_cast<std::uint64_t>((expiresAt(rows) - now_utc) / kMillisecond + 1);
+  out.add(string_view("PEXPIRE"), key, left);
+}
+
+}  // namespace
+
+std::string RedisStore::sourcesKey(string_view probe) {
+  return "pingloom:sources:" + std::string(probe);
+}
+
+std::string RedisStore::latestKey(string_view probe, string_view source) {
+  std::string key = "pingloom:latest:";
+  key += probe;
+  key += ':';
+  key += source;
+  return key;
+}
+
+void RedisStore::setPlan(std::shared_ptr<const GridPlan> plan) {
+  plan_ = std::move(plan);
+  destinations_.clear();
+  for (const ProbeGrid& probe : plan_->probes) {
+    destinations_.push_back(textsOf(probe.destinations));
+  }
+}
+
+void RedisStore::forget(std::shared_ptr<const GridPlan> plan) {
+  setPlan(std::move(plan));
+  written_.assign(plan_->probes.size(), {});
+  for (std::size_t i = 0; i < written_.size(); ++i) {
+    written_[i].resize(plan_->probes[i].sources.size());
+  }
+}
+
+// A source whose destinations are the same needs nothing written but what changed since.
+RedisStore::Written RedisStore::carryOver(const GridPlan& to) const {
+  Written made(to.probes.size());
+  for (std::size_t i = 0; i < to.probes.size(); ++i) {
+    const ProbeGrid& probe = to.probes[i];
+    made[i].resize(probe.sources.size());
+    const ProbeGrid* before = findProbe(*plan_, probe.spec.name);
+    if (before == nullptr || before->destinations != probe.destinations ||
+        before->spec.protocol != probe.spec.protocol) {
+      continue;
+    }
+    const auto& written = written_[static_cast<std::size_t>(before - plan_->probes.data())];
+    for (std::size_t j = 0; j < probe.sources.size(); ++j) {
+      const auto at = indexOf(before->sources, probe.sources[j]);
+      if (at) made[i][j] = written[*at];
+    }
+  }
+  return made;
+}
+
+void RedisStore::changePlan(std::shared_ptr<const GridPlan> plan, Commands& out) {
+  for (const ProbeGrid& from : plan_->probes) {
+    leave(from, findProbe(*plan, from.spec.name), out);
+  }
+  Written carried = carryOver(*plan);
+  setPlan(std::move(plan));
+  written_ = std::move(carried);
+  writeIndex(out);
+}
+
+void RedisStore::leave(const ProbeGrid& from, const ProbeGrid* to, Commands& out) const {
+  const std::string& name = from.spec.name;
+  const bool other_rows = to != nullptr && to->spec.protocol != from.spec.protocol;
+  const auto gone_sources =
+      difference(from.sources, to == nullptr ? plan::AddressList{} : to->sources);
+  for (const std::string& source : textsOf(gone_sources)) removeSource(name, source, out);
+  if (to == nullptr) return removeProbe(name, out);
+  const auto gone_fields = textsOf(difference(from.destinations, to->destinations));
+  for (const IpAddress& source : to->sources) {
+    if (!indexOf(from.sources, source)) continue;
+    const std::string text = source.text();
+    const std::string key = latestKey(name, text);
+    if (other_rows) {
+      out.add(string_view("DEL"), key);
+      continue;
+    }
+    addList("HDEL", key, gone_fields, out);
+    if (from.spec.self && !to->spec.self) out.add(string_view("HDEL"), key, text);
+  }
+}
+
+void RedisStore::writeIndex(Commands& out) const {
+  for (const ProbeGrid& probe : plan_->probes) {
+    out.add(string_view("SADD"), kProbesKey, probe.spec.name);
+    addList("SADD", sourcesKey(probe.spec.name), textsOf(probe.sources), out);
+  }
+}
+
+void RedisStore::removeSource(string_view probe, string_view source, Commands& out) {
+  out.add(string_view("DEL"), latestKey(probe, source));
+  out.add(string_view("SREM"), sourcesKey(probe), source);
+}
+
+void RedisStore::removeProbe(string_view probe, Commands& out) {
+  out.add(string_view("DEL"), sourcesKey(probe));
+  out.add(string_view("SREM"), kProbesKey, probe);
+}
+
+std::size_t RedisStore::writeRows(std::uint32_t probe, const SourceSnapshot& snapshot,
+                                  const std::vector<std::uint32_t>& which, string_view key,
+                                  Commands& out) {
+  for (std::size_t at = 0; at < which.size(); at += kMaxFieldsInCommand) {
+    const std::size_t count = std::min(which.size() - at, kMaxFieldsInCommand);
+    out.begin(2 + 2 * count);
+    out.argument(string_view("HSET"));
+    out.argument(key);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t index = which[at + i];
+      json_.clear();
+      appendRowJson(plan_->probes[probe].spec, *snapshot.rows, snapshot.rows->rows[index],
+                    snapshot.states[index].value_or(PairState::kPending), json_);
+      out.argument(destinations_[probe][index]);
+      out.argument(json_);
+    }
+  }
+  return which.size();
+}
+
+std::size_t RedisStore::writeSource(std::uint32_t probe, std::uint32_t source,
+                                    std::shared_ptr<const SourceSnapshot> snapshot, Nanos now_utc,
+                                    Commands& out) {
+  auto& written = written_[probe][source];
+  const auto before = std::exchange(written, snapshot);
+  if (snapshot == nullptr || snapshot == before || snapshot->rows == nullptr ||
+      expiresAt(*snapshot->rows) <= now_utc) {
+    return 0;
+  }
+  const bool only_states = before != nullptr && before->rows == snapshot->rows;
+  changed_.clear();
+  gone_.clear();
+  for (std::uint32_t i = 0; i < snapshot->states.size(); ++i) {
+    if (hasRow(*snapshot, i)) {
+      if (!only_states || before->states[i] != snapshot->states[i]) changed_.push_back(i);
+    } else if (before != nullptr && hasRow(*before, i)) {
+      gone_.push_back(i);
+    }
+  }
+  if (changed_.empty() && gone_.empty()) return 0;
+  const std::string key =
+      latestKey(plan_->probes[probe].spec.name, plan_->probes[probe].sources[source].text());
+  if (!gone_.empty()) {
+    out.begin(2 + gone_.size());
+    out.argument(string_view("HDEL"));
+    out.argument(key);
+    for (const std::uint32_t index : gone_) out.argument(destinations_[probe][index]);
+  }
+  const std::size_t rows = writeRows(probe, *snapshot, changed_, key, out);
+  // Also where only states changed: the key may have expired meanwhile, and would stay for good.
+  addExpiry(key, *snapshot->rows, now_utc, out);
+  return rows;
+}
+
+std::size_t RedisStore::replaceSource(std::uint32_t probe, std::uint32_t source,
+                                      std::shared_ptr<const SourceSnapshot> snapshot, Nanos now_utc,
+                                      Commands& out) {
+  const std::string key =
+      latestKey(plan_->probes[probe].spec.name, plan_->probes[probe].sources[source].text());
+  written_[probe][source] = snapshot;
+  if (snapshot == nullptr || snapshot->rows == nullptr || expiresAt(*snapshot->rows) <= now_utc) {
+    out.add(string_view("DEL"), key);
+    return 0;
+  }
+  changed_.clear();
+  for (std::uint32_t i = 0; i < snapshot->states.size(); ++i) {
+    if (hasRow(*snapshot, i)) changed_.push_back(i);
+  }
+  out.add(string_view("MULTI"));
+  out.add(string_view("DEL"), key);
+  const std::size_t rows = writeRows(probe, *snapshot, changed_, key, out);
+  addExpiry(key, *snapshot->rows, now_utc, out);
+  out.add(string_view("EXEC"));
+  return rows;
+}
+
+void RedisStore::writeEvent(const StateEvent& event, Commands& out) {
+  const std::string limit = std::to_string(kMaxEvents);
+  out.add(string_view("XADD"), kEventsKey, string_view("MAXLEN"), string_view("~"), limit,
+          string_view("*"), string_view("time"), formatUtc(event.utc), string_view("probe"),
+          event.probe, string_view("source"), event.source.text(), string_view("destination"),
+          event.destination.text(), string_view("from"), name(event.from), string_view("to"),
+          name(event.to));
+}
+
+}  // namespace pingloom::controller

@@ -1,0 +1,67 @@
+// What lies in Redis, as commands: the keys of docs/redis-keys.md and no others. Knows what was
+// written last, so that a change of states writes just those. Has no connection of its own; after a
+// lost one, forget() and write everything. One thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "controller/board.h"
+#include "controller/resp.h"
+
+namespace pingloom::controller {
+
+class RedisStore {
+ public:
+  static constexpr std::uint64_t kMaxEvents = 100'000;        // in the stream, about
+  static constexpr std::size_t kMaxFieldsInCommand = 16'384;  // more rows make several commands
+  static constexpr std::string_view kProbesKey = "pingloom:probes";
+  static constexpr std::string_view kEventsKey = "pingloom:events";
+
+  static std::string sourcesKey(std::string_view probe);
+  static std::string latestKey(std::string_view probe, std::string_view source);
+
+  // Nothing is known of what Redis holds.
+  void forget(std::shared_ptr<const GridPlan> plan);
+  const GridPlan& plan() const { return *plan_; }
+
+  // From the plan before to this one: what left it is removed, what is new enters the index.
+  void changePlan(std::shared_ptr<const GridPlan> plan, Commands& out);
+  // The whole index of the plan in force.
+  void writeIndex(Commands& out) const;
+  // A probe, or one of its sources, that an earlier controller left behind.
+  static void removeSource(std::string_view probe, std::string_view source, Commands& out);
+  static void removeProbe(std::string_view probe, Commands& out);
+
+  // What changed at this source since it was written last. Returns how many rows that is.
+  std::size_t writeSource(std::uint32_t probe, std::uint32_t source,
+                          std::shared_ptr<const SourceSnapshot> snapshot, Nanos now_utc,
+                          Commands& out);
+  // Replaces whatever is under the source's key.
+  std::size_t replaceSource(std::uint32_t probe, std::uint32_t source,
+                            std::shared_ptr<const SourceSnapshot> snapshot, Nanos now_utc,
+                            Commands& out);
+  static void writeEvent(const StateEvent& event, Commands& out);
+
+ private:
+  using Written = std::vector<std::vector<std::shared_ptr<const SourceSnapshot>>>;
+
+  void setPlan(std::shared_ptr<const GridPlan> plan);
+  Written carryOver(const GridPlan& to) const;
+  void leave(const ProbeGrid& from, const ProbeGrid* to, Commands& out) const;
+  std::size_t writeRows(std::uint32_t probe, const SourceSnapshot& snapshot,
+                        const std::vector<std::uint32_t>& which, std::string_view key,
+                        Commands& out);
+
+  std::shared_ptr<const GridPlan> plan_ = std::make_shared<GridPlan>();
+  std::vector<std::vector<std::string>> destinations_;  // by probe: the fields' names
+  Written written_;
+  std::vector<std::uint32_t> changed_;
+  std::vector<std::uint32_t> gone_;
+  std::string json_;
+};
+
+}  // namespace pingloom::controller

@@ -1,0 +1,222 @@
+#include "controller/registry.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pingloom::controller {
+namespace {
+
+constexpr std::uint32_t kControlVersion = 1;
+constexpr std::size_t kMaxVersionText = 128;
+
+bool printable(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) > ' ' && c != 0x7f; });
+}
+
+Refusal bad(std::string text) { return {wire::Refused::BAD_MESSAGE, std::move(text)}; }
+
+tl::expected<std::vector<IpAddress>, Refusal> readAddresses(const wire::Register& request) {
+  if (static_cast<std::size_t>(request.addresses_size()) > Registry::kMaxAddresses) {
+    return tl::unexpected(bad("more than 256 addresses"));
+  }
+  std::vector<IpAddress> addresses;
+  for (const std::string& bytes : request.addresses()) {
+    const auto address = IpAddress::fromWire(bytes);
+    if (!address || address->isUnspecified()) return tl::unexpected(bad("an address is not one"));
+    addresses.push_back(*address);
+  }
+  std::sort(addresses.begin(), addresses.end());
+  addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
+  return addresses;
+}
+
+std::optional<Refusal> faultOf(const wire::Register& request) {
+  if (request.control_version() != kControlVersion) {
+    return Refusal{wire::Refused::BAD_VERSION,
+                   "control version " + std::to_string(request.control_version()) +
+                       " is not spoken here, but " + std::to_string(kControlVersion)};
+  }
+  const std::string& host = request.host();
+  if (host.empty() || host.size() > Registry::kMaxHostName || !printable(host)) {
+    return bad("the host id has to have 1 to 253 characters and no blanks");
+  }
+  if (request.incarnation() == 0 || request.incarnation() > INT64_MAX) {
+    return bad("the incarnation is out of range");
+  }
+  if (request.port() > 65535) return bad("the port is out of range");
+  if (request.software_version().size() > kMaxVersionText) return bad("the version is too long");
+  return std::nullopt;
+}
+
+}  // namespace
+
+tl::expected<Agent*, Refusal> Registry::admit(const wire::Register& request,
+                                              const std::string& route,
+                                              std::optional<std::uint64_t> known_incarnation,
+                                              Now now) {
+  if (auto fault = faultOf(request)) return tl::unexpected(std::move(*fault));
+  auto addresses = readAddresses(request);
+  if (!addresses) return tl::unexpected(std::move(addresses.error()));
+  if (auto refusal = conflict(request, *addresses, now)) return tl::unexpected(std::move(*refusal));
+
+  Agent* agent = find(request.host());
+  const bool first = agent == nullptr;
+  if (first) agent = makeAgent(request.host(), now);
+  if (agent == nullptr) {
+    return tl::unexpected(Refusal{wire::Refused::UNKNOWN, "too many agents"});
+  }
+  AgentInfo& info = agent->info;
+  const bool stayed = first ? known_incarnation && request.incarnation() <= *known_incarnation
+                            : info.alive && info.incarnation == request.incarnation();
+  if (!stayed) agent->present_since_utc = now.utc;
+  by_route_.erase(agent->route);
+  if (const auto other = by_route_.find(route); other != by_route_.end()) endLease(*other->second);
+  takeAddresses(*agent, std::move(*addresses));
+  info.port = static_cast<std::uint16_t>(request.port());
+  info.incarnation = request.incarnation();
+  info.software_version = request.software_version();
+  info.alive = true;
+  info.last_seen_utc = now.utc;
+  agent->route = route;
+  agent->heard_mono = now.mono;
+  agent->plan_hash = request.plan_hash();
+  agent->pushed_hash = 0;
+  agent->suspended = false;
+  by_route_[route] = agent;
+  watchLease(*agent);
+  return agent;
+}
+
+std::optional<Refusal> Registry::conflict(const wire::Register& request,
+                                          const std::vector<IpAddress>& addresses, Now now) const {
+  const auto same_host = by_host_.find(request.host());
+  const Agent* self = same_host == by_host_.end() ? nullptr : same_host->second;
+  if (self != nullptr && live(*self, now) && self->info.incarnation != request.incarnation()) {
+    return Refusal{wire::Refused::DUPLICATE_HOST,
+                   "another agent with the host id '" + request.host() + "' is there"};
+  }
+  for (const IpAddress& address : addresses) {
+    const auto owner = by_address_.find(address);
+    if (owner == by_address_.end() || owner->second == self || !live(*owner->second, now)) continue;
+    return Refusal{wire::Refused::DUPLICATE_ADDRESS,
+                   address.text() + " belongs to the agent '" + owner->second->info.host + "'"};
+  }
+  return std::nullopt;
+}
+
+bool Registry::live(const Agent& agent, Now now) const {
+  return agent.info.alive && now.mono - agent.heard_mono < 2 * kHeartbeatInterval;
+}
+
+Agent* Registry::makeAgent(const std::string& host, Now now) {
+  if (agents_.size() >= kMaxAgents) {
+    auto longest = agents_.end();
+    for (auto at = agents_.begin(); at != agents_.end(); ++at) {
+      const bool older =
+          longest == agents_.end() || at->second->heard_mono < longest->second->heard_mono;
+      if (!at->second->info.alive && older) longest = at;
+    }
+    if (longest == agents_.end()) return nullptr;
+    takeAddresses(*longest->second, {});
+    by_host_.erase(longest->second->info.host);
+    agents_.erase(longest);
+  }
+  auto made = std::make_unique<Agent>();
+  made->id = ++last_id_;
+  made->info.host = host;
+  made->info.first_seen_utc = now.utc;
+  Agent* agent = made.get();
+  agents_.emplace(agent->id, std::move(made));
+  by_host_[host] = agent;
+  return agent;
+}
+
+// An address that is taken over ends the lease of the silent agent that had it: that one has to
+// register again, and is told then.
+void Registry::takeAddresses(Agent& agent, std::vector<IpAddress> addresses) {
+  changed_.insert(changed_.end(), agent.info.addresses.begin(), agent.info.addresses.end());
+  for (const IpAddress& address : agent.info.addresses) by_address_.erase(address);
+  for (const IpAddress& address : addresses) {
+    const auto owner = by_address_.find(address);
+    if (owner != by_address_.end()) {
+      Agent& other = *owner->second;
+      endLease(other);
+      std::erase(other.info.addresses, address);
+    }
+    by_address_[address] = &agent;
+  }
+  changed_.insert(changed_.end(), addresses.begin(), addresses.end());
+  agent.info.addresses = std::move(addresses);
+}
+
+Agent* Registry::heard(const std::string& route, Now now) {
+  const auto found = by_route_.find(route);
+  if (found == by_route_.end()) return nullptr;
+  found->second->heard_mono = now.mono;
+  found->second->info.last_seen_utc = now.utc;
+  return found->second;
+}
+
+void Registry::goodbye(Agent& agent) { endLease(agent); }
+
+void Registry::endLease(Agent& agent) {
+  by_route_.erase(agent.route);
+  agent.route.clear();
+  if (!agent.info.alive) return;
+  agent.info.alive = false;
+  changed_.insert(changed_.end(), agent.info.addresses.begin(), agent.info.addresses.end());
+}
+
+void Registry::watchLease(Agent& agent) {
+  if (agent.in_lease_queue) return;
+  agent.in_lease_queue = true;
+  leases_.add(agent.heard_mono + kLease, agent.id);
+}
+
+void Registry::expire(Now now) {
+  while (const auto id = leases_.take(now.mono)) {
+    const auto found = agents_.find(*id);
+    if (found == agents_.end()) continue;
+    Agent& agent = *found->second;
+    agent.in_lease_queue = false;
+    if (!agent.info.alive) continue;
+    if (agent.heard_mono + kLease <= now.mono) {
+      endLease(agent);
+    } else {
+      watchLease(agent);
+    }
+  }
+}
+
+Presence Registry::presence(const IpAddress& address) const {
+  const auto found = by_address_.find(address);
+  if (found == by_address_.end()) return {};
+  return {true, found->second->info.alive, found->second->present_since_utc};
+}
+
+bool Registry::owns(const Agent& agent, const IpAddress& address) const {
+  const auto found = by_address_.find(address);
+  return found != by_address_.end() && found->second == &agent;
+}
+
+Agent* Registry::find(const std::string& host) {
+  const auto found = by_host_.find(host);
+  return found == by_host_.end() ? nullptr : found->second;
+}
+
+std::vector<IpAddress> Registry::takeChanged() { return std::exchange(changed_, {}); }
+
+std::shared_ptr<const Hosts> Registry::hosts(std::uint64_t plan_hash) const {
+  auto made = std::make_shared<Hosts>();
+  made->reserve(agents_.size());
+  for (const auto& [id, agent] : agents_) {
+    made->push_back(agent->info);
+    made->back().plan_current = plan_hash != 0 && agent->plan_hash == plan_hash;
+  }
+  std::sort(made->begin(), made->end(),
+            [](const AgentInfo& a, const AgentInfo& b) { return a.host < b.host; });
+  return made;
+}
+
+}  // namespace pingloom::controller

@@ -1,0 +1,105 @@
+// The agents: who they are, on which connection they speak, which addresses are theirs, and since
+// when they have been there without a gap. Time is an argument; the control thread alone calls.
+// Bounds: kMaxAgents, kMaxAddresses each; the agent that has been gone longest makes room.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "common/address.h"
+#include "common/time.h"
+#include "control.pb.h"
+#include "controller/board.h"
+#include "controller/deadline_queue.h"
+
+namespace pingloom::controller {
+
+constexpr Nanos kHeartbeatInterval = kSecond;
+constexpr Nanos kLease = 4 * kSecond;
+
+// Both clocks, read together.
+struct Now {
+  Nanos mono = 0;
+  Nanos utc = 0;
+};
+
+using AgentId = std::uint32_t;  // of this run of the controller; from 1, never used again
+
+struct Agent {
+  AgentId id = 0;
+  AgentInfo info;                 // plan_current is filled in by hosts()
+  std::string route;              // ZeroMQ's name of its connection; "" without a lease
+  std::uint64_t plan_hash = 0;    // the plan it says it holds
+  std::uint64_t pushed_hash = 0;  // the plan sent to it last
+  Nanos pushed_mono = 0;
+  Nanos heard_mono = 0;
+  Nanos nudged_mono = 0;
+  Nanos present_since_utc = 0;  // 0: no absence is known
+  // Some of its batches could not be committed: none is before it has registered again, because
+  // a gap would be taken for delivered.
+  bool suspended = false;
+  bool in_lease_queue = false;
+};
+
+struct Refusal {
+  wire::Refused::Reason reason = wire::Refused::UNKNOWN;
+  std::string text;
+};
+
+// Of an address, as its agent's.
+struct Presence {
+  bool known = false;  // an agent had it at some time
+  bool alive = false;
+  Nanos since_utc = 0;
+};
+
+class Registry {
+ public:
+  static constexpr std::size_t kMaxAgents = 65'536;
+  static constexpr std::size_t kMaxAddresses = 256;
+  static constexpr std::size_t kMaxHostName = 253;
+
+  // Takes the agent in, or says why not. `known_incarnation` is the newest of this host whose
+  // batches were committed: an agent that outlived the controller was not away.
+  tl::expected<Agent*, Refusal> admit(const wire::Register& request, const std::string& route,
+                                      std::optional<std::uint64_t> known_incarnation, Now now);
+  // The agent that speaks on this connection, its lease renewed; nullptr: it has to register.
+  Agent* heard(const std::string& route, Now now);
+  void goodbye(Agent& agent);
+  // Ends the leases that have run out.
+  void expire(Now now);
+  Nanos nextExpiry() const { return leases_.next(); }  // CLOCK_MONOTONIC
+
+  Presence presence(const IpAddress& address) const;
+  bool owns(const Agent& agent, const IpAddress& address) const;
+  Agent* find(const std::string& host);
+  const std::map<AgentId, std::unique_ptr<Agent>>& agents() const { return agents_; }
+
+  // Addresses whose presence changed since the last call.
+  std::vector<IpAddress> takeChanged();
+  std::shared_ptr<const Hosts> hosts(std::uint64_t plan_hash) const;
+
+ private:
+  std::optional<Refusal> conflict(const wire::Register& request,
+                                  const std::vector<IpAddress>& addresses, Now now) const;
+  Agent* makeAgent(const std::string& host, Now now);
+  void takeAddresses(Agent& agent, std::vector<IpAddress> addresses);
+  void endLease(Agent& agent);
+  void watchLease(Agent& agent);
+  bool live(const Agent& agent, Now now) const;
+
+  std::map<AgentId, std::unique_ptr<Agent>> agents_;
+  std::unordered_map<std::string, Agent*> by_host_;
+  std::unordered_map<std::string, Agent*> by_route_;
+  std::unordered_map<IpAddress, Agent*, IpAddressHash> by_address_;
+  DeadlineQueue<AgentId> leases_;
+  std::vector<IpAddress> changed_;
+  AgentId last_id_ = 0;
+};
+
+}  // namespace pingloom::controller

@@ -1,0 +1,31 @@
+// Checks what an agent reports: counts that add up, values in range, samples that belong to
+// exchanges which were received. Pure functions; any thread.
+#pragma once
+
+#include "common/address.h"
+#include "common/error.h"
+#include "control.pb.h"
+#include "controller/board.h"
+
+namespace pingloom::controller {
+
+struct ReportHead {
+  IpAddress source;
+  Protocol protocol = Protocol::kUdp;
+  std::uint64_t window_index = 0;
+  Nanos start_utc = 0;
+  Nanos window = 0;
+  ClockSource clock = ClockSource::kKernel;
+
+  Nanos endUtc() const { return start_utc + window; }
+};
+
+constexpr Nanos kLongestWindow = kHour;
+// A window that ends later is refused: it would hide all that follow until then.
+constexpr Nanos kMostAhead = kMinute;
+constexpr std::size_t kMaxDeviceName = 64;
+
+Result<ReportHead> readHead(const wire::Report& report, Nanos now_utc);
+Status readRow(const wire::Row& in, IpAddress& destination, Row& out);
+
+}  // namespace pingloom::controller

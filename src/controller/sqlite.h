@@ -1,0 +1,63 @@
+// A thin, move-only hold on SQLite: one database connection, its prepared statements. One thread at
+// a time. Errors carry SQLite's own words; a damaged file is told from other failures.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+#include "common/error.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace pingloom::controller {
+
+class Database;
+
+class Statement {
+ public:
+  Statement() = default;
+  // Parameters are numbered from 1. Text and blobs have to live until the next reset().
+  Statement& bind(int parameter, std::int64_t number);
+  Statement& bind(int parameter, std::string_view text);
+  Statement& bindBlob(int parameter, std::string_view bytes);
+  // True while there is a row.
+  Result<bool> step();
+  // step() to the end, then reset().
+  Status run();
+  void reset();
+
+  std::int64_t number(int column) const;
+  std::string_view bytes(int column) const;  // until the next step() or reset()
+
+ private:
+  friend class Database;
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  bool* damaged_ = nullptr;  // the database's
+};
+
+class Database {
+ public:
+  static Result<Database> open(const std::filesystem::path& file);
+
+  Status execute(const char* sql);
+  Result<Statement> prepare(const char* sql);
+  Result<std::int64_t> number(const char* sql);  // the first column of the first row
+  // Whether some failure so far means that the file itself is damaged.
+  bool damaged() const { return *damaged_; }
+
+ private:
+  struct Close {
+    void operator()(sqlite3* database) const;
+  };
+  tl::unexpected<Error> failure() const;
+  std::unique_ptr<bool> damaged_ = std::make_unique<bool>(false);
+  std::unique_ptr<sqlite3, Close> database_;
+};
+
+}  // namespace pingloom::controller

@@ -1,0 +1,40 @@
+// What the controller makes of a pair: one table, the first line that applies. docs/redis-keys.md
+// shows it to operators; state_test.cpp goes through it line by line.
+//
+//   pending      no window of the pair yet, and its source is alive or was never there; always for
+//                probes that are accepted but not probed yet
+//   stale        the source's agent has no lease, or its newest window ended too long ago
+//   agent-down   not everything was answered, and the destination's agent is not there, or was away
+//                at some time in the window or since; never where no agent is needed to answer
+//   refused      something was refused
+//   unreachable  something was unreachable
+//   loss         something was lost
+//   anomalous    something was received, but no exchange has a network time, or more than half of
+//                those received are anomalous
+//   ok           everything else
+#pragma once
+
+#include "common/vocabulary.h"
+#include "controller/board.h"
+
+namespace pingloom::controller {
+
+// What is known beside the counts.
+struct PairFacts {
+  bool probed = true;             // agents have a transport for the probe
+  bool source_known = false;      // its agent was there at some time
+  bool source_alive = false;      // its agent has a lease
+  bool window_outdated = false;   // ended more than staleAfter() ago
+  bool needs_agent = true;        // the destination answers by its agent
+  bool destination_away = false;  // without a lease now, or at some time in the window or since
+};
+
+// `row.sent` is 0 where the pair has no window. Pure; any thread.
+PairState deriveState(const Row& row, const PairFacts& facts);
+
+// From the end of a source's newest window until it counts as outdated.
+constexpr Nanos staleAfter(Nanos window, Nanos timeout) {
+  return 2 * window + timeout + 3 * kSecond;
+}
+
+}  // namespace pingloom::controller

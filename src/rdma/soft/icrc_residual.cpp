@@ -1,0 +1,77 @@
+#include "rdma/soft/icrc_residual.h"
+
+#include <array>
+
+#include "rdma/soft/packet_layout.h"
+
+namespace pingloom::rdma::soft {
+namespace {
+
+// Polynomials over GF(2) modulo the CRC's, reflected: bit 31 stands for x^0, bit 0 for x^31.
+constexpr std::uint32_t kPolynomial = 0xEDB88320;
+constexpr std::uint32_t kOne = 0x80000000;
+
+using Lanes [[gnu::vector_size(16)]] = std::uint32_t;  // four of them
+
+template <typename T>
+constexpr T timesX(T a) {
+  return (a >> 1) ^ (kPolynomial & -(a & 1));
+}
+
+constexpr std::uint32_t overX(std::uint32_t a) {
+  return (a & kOne) != 0 ? ((a ^ kPolynomial) << 1) | 1 : a << 1;
+}
+static_assert(overX(timesX(0x12345678)) == 0x12345678 && timesX(overX(0x87654321)) == 0x87654321);
+
+// What the CRC covers after the ID: the rest of the IP header, the UDP header and the packet less
+// its iCRC.
+constexpr std::size_t kBetween = 20 - 6 + 8;
+
+// x^-(32 + 8 * bytes after the ID), by packet size. A step of one byte is a factor of x^8. 16.5 KB.
+class Divisors {
+ public:
+  Divisors() {
+    std::uint32_t power = kOne;
+    const auto divide = [&power](std::size_t bits) {
+      for (std::size_t i = 0; i < bits; ++i) power = overX(power);
+    };
+    divide(32 + 8 * (kBetween + kMinPacketBytes - kIcrcBytes - kBelow));
+    for (std::uint32_t& divisor : divisors_) {
+      divisor = power;
+      divide(8);
+    }
+  }
+
+  // `dividend` over the divisor of that size: a multiplication, as four of a byte each that the
+  // processor does side by side. REQUIRES: a size that a packet may have.
+  std::uint32_t divide(std::uint32_t dividend, std::size_t packet_bytes) const {
+    const std::uint32_t* divisor = &divisors_[packet_bytes - kMinPacketBytes + kBelow];
+    Lanes factor = {divisor[-3], divisor[-2], divisor[-1], divisor[0]};
+    const Lanes bytes = {dividend, dividend >> 8, dividend >> 16, dividend >> 24};
+    Lanes product = {};
+    for (std::uint32_t bit = 8; bit-- > 0;) {
+      product ^= factor & -(bytes >> bit & 1);
+      factor = timesX(factor);
+    }
+    return product[0] ^ product[1] ^ product[2] ^ product[3];
+  }
+
+ private:
+  static constexpr std::size_t kBelow = 3;  // smaller sizes, for the lower bytes
+  std::array<std::uint32_t, kBelow + kMaxPacketBytes - kMinPacketBytes + 1> divisors_{};
+};
+
+}  // namespace
+
+std::optional<std::uint16_t> explainingId(std::uint32_t difference, std::size_t packet_bytes) {
+  static const Divisors divisors;
+  if (packet_bytes < kMinPacketBytes || packet_bytes > kMaxPacketBytes) return std::nullopt;
+  const std::uint32_t quotient = divisors.divide(difference, packet_bytes);
+  // A polynomial below degree 16 lies in the upper half; its first byte is the ID's first.
+  if ((quotient & 0xFFFF) != 0) return std::nullopt;
+  const std::uint32_t first = quotient >> 16 & 0xFF;
+  const std::uint32_t second = quotient >> 24;
+  return static_cast<std::uint16_t>(first << 8 | second);
+}
+
+}  // namespace pingloom::rdma::soft

@@ -1,0 +1,79 @@
+// The BTH opcodes that pingloom speaks: the transport service in the upper three bits, what it does
+// in the lower five (InfiniBand Architecture, volume 1, 9.2.1), and which headers follow each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pingloom::rdma::soft {
+
+enum class Opcode : std::uint8_t {
+  kRcWriteFirst = 0x06,
+  kRcWriteMiddle = 0x07,
+  kRcWriteLast = 0x08,
+  kRcWriteOnly = 0x0A,
+  kRcReadRequest = 0x0C,
+  kRcReadResponseFirst = 0x0D,
+  kRcReadResponseMiddle = 0x0E,
+  kRcReadResponseLast = 0x0F,
+  kRcReadResponseOnly = 0x10,
+  kRcAcknowledge = 0x11,
+  kRcAtomicAcknowledge = 0x12,
+  kRcFetchAdd = 0x14,
+  kUdSendOnly = 0x64,
+  kUdSendOnlyImmediate = 0x65,
+};
+
+// Header bits, in the order in which the headers follow the BTH.
+constexpr std::uint8_t kDethBit = 1;
+constexpr std::uint8_t kRethBit = 2;
+constexpr std::uint8_t kAtomicEthBit = 4;
+constexpr std::uint8_t kAethBit = 8;
+constexpr std::uint8_t kAtomicAckEthBit = 16;
+constexpr std::uint8_t kImmediateBit = 32;
+
+enum class PayloadRule : std::uint8_t {
+  kNone,   // the opcode carries no payload
+  kAny,    // from none to the path MTU, padded to a multiple of four
+  kWhole,  // First and Middle: exactly the path MTU, which is a multiple of four, so no padding
+};
+
+struct OpcodeForm {
+  bool known = false;
+  std::uint8_t headers = 0;
+  PayloadRule payload = PayloadRule::kNone;
+};
+
+constexpr OpcodeForm formOf(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kRcWriteFirst:
+      return {true, kRethBit, PayloadRule::kWhole};
+    case Opcode::kRcWriteMiddle:
+    case Opcode::kRcReadResponseMiddle:
+      return {true, 0, PayloadRule::kWhole};
+    case Opcode::kRcWriteLast:
+      return {true, 0, PayloadRule::kAny};
+    case Opcode::kRcWriteOnly:
+      return {true, kRethBit, PayloadRule::kAny};
+    case Opcode::kRcReadRequest:
+      return {true, kRethBit, PayloadRule::kNone};
+    case Opcode::kRcReadResponseFirst:
+      return {true, kAethBit, PayloadRule::kWhole};
+    case Opcode::kRcReadResponseLast:
+    case Opcode::kRcReadResponseOnly:
+      return {true, kAethBit, PayloadRule::kAny};
+    case Opcode::kRcAcknowledge:
+      return {true, kAethBit, PayloadRule::kNone};
+    case Opcode::kRcAtomicAcknowledge:
+      return {true, kAethBit | kAtomicAckEthBit, PayloadRule::kNone};
+    case Opcode::kRcFetchAdd:
+      return {true, kAtomicEthBit, PayloadRule::kNone};
+    case Opcode::kUdSendOnly:
+      return {true, kDethBit, PayloadRule::kAny};
+    case Opcode::kUdSendOnlyImmediate:
+      return {true, kDethBit | kImmediateBit, PayloadRule::kAny};
+  }
+  return {};
+}
+
+}  // namespace pingloom::rdma::soft

@@ -1,0 +1,101 @@
+#include "controller/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace pingloom::controller {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kLeast = "pinglist: pinglist.yaml\nstate_dir: /var/lib/pingloom\n";
+
+TEST(Config, HasDefaultsForEverythingButThePinglistAndTheStateDir) {
+  const auto config = parseConfig(kLeast, "/etc/pingloom/controller.yaml");
+  ASSERT_TRUE(config) << config.error().text();
+  EXPECT_EQ(config->pinglist, "/etc/pingloom/pinglist.yaml");
+  EXPECT_EQ(config->control.text(), "0.0.0.0:20711");
+  EXPECT_EQ(config->http.text(), "127.0.0.1:8080");
+  EXPECT_EQ(config->redis.text(), "unix:/var/lib/pingloom/redis.sock");
+  EXPECT_EQ(config->redis.kind, RedisTarget::Kind::kEmbedded);
+  EXPECT_EQ(config->history_retention, 24 * kHour);
+  EXPECT_EQ(config->history_max_bytes, 4ULL << 30);
+  EXPECT_EQ(config->limits, pinglist::Limits{});
+  EXPECT_TRUE(config->url_file.empty());
+}
+
+TEST(Config, TakesEveryKey) {
+  const auto config = parseConfig(
+      "pinglist: ../mesh.yaml\ncontrol: '[::]:1'\nhttp: 10.0.0.1:0\nweb_root: web\n"
+      "state_dir: state\nredis: tcp:redis.example:6380\nredis_user: pingloom\n"
+      "redis_password_file: secret\nlimits: { pings_per_second_per_host: 5, rows_per_second: 6,\n"
+      "  history_bytes_per_day: 7GiB }\nhistory: { retention: 7d, max_size: 20GiB }\n"
+      "log_level: debug\nurl_file: url\n",
+      "/etc/pingloom/controller.yaml");
+  ASSERT_TRUE(config) << config.error().text();
+  EXPECT_EQ(config->pinglist, "/etc/mesh.yaml");
+  EXPECT_EQ(config->control.text(), "[::]:1");
+  EXPECT_EQ(config->web_root, "/etc/pingloom/web");
+  EXPECT_EQ(config->redis.text(), "tcp:redis.example:6380");
+  EXPECT_EQ(config->redis_user, "pingloom");
+  EXPECT_EQ(config->redis_password_file, "/etc/pingloom/secret");
+  EXPECT_EQ(config->limits.max_pings_per_second_per_host, 5U);
+  EXPECT_EQ(config->limits.max_rows_per_second, 6U);
+  EXPECT_EQ(config->limits.max_history_bytes_per_day, 7ULL << 30);
+  EXPECT_EQ(config->history_retention, 7 * 24 * kHour);
+  EXPECT_EQ(config->history_max_bytes, 20ULL << 30);
+  EXPECT_EQ(config->url_file, "/etc/pingloom/url");
+}
+
+TEST(Config, KnowsTheThreeKindsOfRedis) {
+  const auto redisOf = [](const std::string& line) {
+    const auto config = parseConfig(kLeast + line, "/etc/c.yaml");
+    return config ? config->redis.text() : config.error().text();
+  };
+  EXPECT_EQ(redisOf("redis: embedded\nredis_socket: /run/r.sock\n"), "unix:/run/r.sock");
+  EXPECT_EQ(redisOf("redis: unix:/run/redis/redis.sock\n"), "unix:/run/redis/redis.sock");
+  EXPECT_EQ(redisOf("redis: unix:run/redis.sock\n"), "unix:/etc/run/redis.sock");
+  EXPECT_EQ(redisOf("redis: 'tcp:[fd00::1]:6379'\n"), "tcp:[fd00::1]:6379");
+}
+
+TEST(Config, SaysWhereAndWhatIsWrong) {
+  const std::string long_path = "/" + std::string(120, 'x');
+  const struct {
+    std::string lines;
+    const char* expected;
+  } table[] = {
+      {"conrol: 1.2.3.4:5\n", "unknown key 'conrol' (did you mean 'control'?)"},
+      {"control: here\n", "c.yaml:3:10: "},
+      {"http: 127.0.0.1\n", "not ADDRESS:PORT"},
+      {"redis: embeded\n", "(did you mean 'embedded'?)"},
+      {"redis: tcp:host\n", "write tcp:HOST:PORT"},
+      {"redis: tcp:host:0\n", "write tcp:HOST:PORT"},
+      {"redis: tcp:host:66000\n", "write tcp:HOST:PORT"},
+      {"redis: unix:" + long_path + "\n", "too long"},
+      {"redis_socket: " + long_path + "\n", "too long for a Unix socket"},
+      {"redis: unix:/a\nredis_socket: /b\n", "where an embedded Redis listens"},
+      {"redis_password_file: x\n", "an embedded Redis has no users"},
+      {"redis: unix:/a\nredis_user: me\n", "needs 'redis_password_file'"},
+      {"limits: { rows_per_second: 0 }\n", "not a whole number from 1"},
+      {"limits: { rows_per_secnd: 1 }\n", "did you mean 'rows_per_second'?"},
+      {"limits: { history_bytes_per_day: 5GB }\n", "not a size"},
+      {"history: { retention: 10 }\n", "has no unit"},
+      {"history: { retention: 1s }\n", "shorter than a minute"},
+      {"history: { max_size: 1MiB }\n", "smaller than 16MiB"},
+      {"history: { max_size: 99999999999TiB }\n", "not a size"},
+      {"log_level: loud\n", "not one of debug, info, warning, error"},
+      {"web_root: ''\n", "is empty"},
+      {"state_dir: elsewhere\n", "twice"},
+  };
+  for (const auto& line : table) {
+    const auto config = parseConfig(kLeast + line.lines, "c.yaml");
+    ASSERT_FALSE(config) << line.lines;
+    EXPECT_THAT(config.error().text(), HasSubstr(line.expected)) << line.lines;
+  }
+  EXPECT_THAT(parseConfig("", "c.yaml").error().text(), HasSubstr("is empty"));
+  EXPECT_THAT(parseConfig("pinglist: x\n", "c.yaml").error().text(), HasSubstr("'state_dir'"));
+  EXPECT_THAT(parseConfig("state_dir: x\n", "c.yaml").error().text(), HasSubstr("'pinglist'"));
+}
+
+}  // namespace
+}  // namespace pingloom::controller

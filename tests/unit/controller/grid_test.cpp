@@ -1,0 +1,260 @@
+#include "controller/grid.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "controller/grid_plan.h"
+#include "support.h"
+
+namespace pingloom::controller {
+namespace {
+
+using test::goodRow;
+using test::ip;
+using test::lossRow;
+using test::registerOf;
+using test::reportOf;
+
+constexpr const char* kMesh = "  - { name: udp, protocol: udp, mesh: ['10.0.0.[1-3]'] }\n";
+
+class GridTest : public testing::Test {
+ protected:
+  static constexpr Nanos kStart = 1'795'230'720 * kSecond;
+  static constexpr std::uint64_t kIndex = kStart / (10 * kSecond);
+
+  GridTest() { usePlan(kMesh); }
+
+  Now now() const { return {utc_ - kStart, utc_}; }
+  void usePlan(const std::string& probes) {
+    grid_.setPlan(makeGridPlan(test::pinglistOf(probes), ++generation_), now());
+  }
+  void come(const std::string& host, const std::string& address, std::uint64_t incarnation = 1) {
+    ASSERT_TRUE(registry_.admit(registerOf(host, incarnation, {address}), host, std::nullopt, now()));
+    settle();
+  }
+  void leave(const std::string& host) {
+    registry_.goodbye(*registry_.find(host));
+    settle();
+  }
+  void settle() {
+    grid_.presenceChanged(registry_.takeChanged());
+    utc_ += 2 * kSecond;  // past the pause between two derivations
+    grid_.runDue(now());
+  }
+  Result<Grid::Applied> apply(const wire::Report& report, Grid::Origin origin) {
+    const std::string bytes = report.SerializeAsString();
+    EXPECT_TRUE(view_.read(bytes));
+    const auto head = readHead(view_.head(), utc_);
+    EXPECT_TRUE(head) << head.error().text();
+    origin.reported_utc = utc_;
+    return grid_.apply(view_, *head, origin, now());
+  }
+  std::string stateOf(std::uint32_t source, std::uint32_t destination, std::uint32_t probe = 0) {
+    const auto snapshot = board_.source(probe, source, generation_);
+    const auto state = snapshot->states.at(destination);
+    return state ? std::string(name(*state)) : "";
+  }
+  Row rowOf(std::uint32_t source, std::uint32_t destination, std::uint32_t probe = 0) {
+    const auto snapshot = board_.source(probe, source, generation_);
+    return snapshot->rows == nullptr ? Row{} : snapshot->rows->rows.at(destination);
+  }
+  std::vector<std::string> takeEvents() {
+    std::vector<std::string> made;
+    for (const StateEvent& event : feed_->take().events) {
+      made.push_back(event.source.text() + ">" + event.destination.text() + " " +
+                     std::string(name(event.from)) + ">" + std::string(name(event.to)));
+    }
+    return made;
+  }
+
+  Nanos utc_ = kStart + 10 * kSecond;
+  Registry registry_;
+  Board board_;
+  std::shared_ptr<Feed> feed_ = board_.subscribe([] {});
+  Grid grid_{registry_, board_};
+  ReportView view_;
+  std::uint64_t generation_ = 0;
+};
+
+TEST_F(GridTest, APairGoesFromPendingToOkAndSaysSo) {
+  come("a", "10.0.0.1");
+  EXPECT_EQ(stateOf(0, 1), "pending");
+  EXPECT_EQ(stateOf(0, 0), "") << "a mesh excludes self";
+  const auto applied =
+      apply(reportOf("udp", "10.0.0.1", kIndex, {goodRow("10.0.0.2"), goodRow("10.0.0.3")}), {1, 1});
+  ASSERT_TRUE(applied);
+  EXPECT_EQ(applied->taken, 2U);
+  EXPECT_EQ(stateOf(0, 1), "ok");
+  EXPECT_EQ(rowOf(0, 2).network.p50, 9'004U);
+  grid_.runDue(now());
+  EXPECT_THAT(takeEvents(), testing::ElementsAre("10.0.0.1>10.0.0.2 pending>ok",
+                                                 "10.0.0.1>10.0.0.3 pending>ok"));
+}
+
+TEST_F(GridTest, AReplayNeverReplacesWhatIsNewer) {
+  come("a", "10.0.0.1");
+  ASSERT_TRUE(apply(reportOf("udp", "10.0.0.1", kIndex, {goodRow("10.0.0.2", 50'000)}), {1, 2}));
+  const auto older = apply(reportOf("udp", "10.0.0.1", kIndex - 1, {goodRow("10.0.0.2")}), {1, 2});
+  ASSERT_TRUE(older);
+  EXPECT_EQ(older->ignored, 1U);
+  const auto earlier_run =
+      apply(reportOf("udp", "10.0.0.1", kIndex + 1, {goodRow("10.0.0.2")}), {1, 1});
+  EXPECT_EQ(earlier_run->ignored, 1U);
+  EXPECT_EQ(rowOf(0, 1).network.p50, 50'004U);
+  ASSERT_TRUE(apply(reportOf("udp", "10.0.0.1", kIndex + 1, {goodRow("10.0.0.2")}), {1, 2}));
+  EXPECT_EQ(rowOf(0, 1).network.p50, 9'004U);
+}
+
+TEST_F(GridTest, IncarnationsOfAnotherAgentDoNotCompare) {
+  come("a", "10.0.0.1");
+  ASSERT_TRUE(apply(reportOf("udp", "10.0.0.1", kIndex, {goodRow("10.0.0.2")}), {1, 900}));
+  ASSERT_TRUE(apply(reportOf("udp", "10.0.0.1", kIndex + 1, {goodRow("10.0.0.2", 50'000)}), {2, 1}));
+  EXPECT_EQ(rowOf(0, 1).network.p50, 50'004U);
+}
+
+TEST_F(GridTest, AWindowMayComeInParts) {
+  come("a", "10.0.0.1");
+  ASSERT_TRUE(apply(reportOf("udp", "10.0.0.1", kIndex, {goodRow("10.0.0.2")}), {1, 1}));
+  ASSERT_TRUE(apply(reportOf("udp", "10.0.0.1", kIndex, {goodRow("10.0.0.3")}), {1, 1}));
+  EXPECT_EQ(stateOf(0, 1), "ok");
+  EXPECT_EQ(stateOf(0, 2), "ok");
+  ASSERT_TRUE(apply(reportOf("udp", "10.0.0.1", kIndex + 1, {goodRow("10.0.0.3")}), {1, 1}));
+  EXPECT_EQ(stateOf(0, 1), "pending") << "the newest window has no row of it";
+  EXPECT_EQ(rowOf(0, 1).sent, 0U);
+}
+
+TEST_F(GridTest, AReportIsTakenWholeOrNotAtAll) {
+  come("a", "10.0.0.1");
+  wire::Row bad = goodRow("10.0.0.3");
+  bad.set_sent(11);
+  EXPECT_FALSE(apply(reportOf("udp", "10.0.0.1", kIndex, {goodRow("10.0.0.2"), bad}), {1, 1}));
+  EXPECT_EQ(rowOf(0, 1).sent, 0U);
+  EXPECT_FALSE(apply(reportOf("gone", "10.0.0.1", kIndex, {bad}), {1, 1}))
+      << "checked also where it would be ignored";
+}
+
+TEST_F(GridTest, IgnoresRowsOfPairsThatAreNotInThePlan) {
+  come("a", "10.0.0.1");
+  const auto some = apply(reportOf("udp", "10.0.0.1", kIndex,
+                                   {goodRow("10.0.0.1"), goodRow("10.0.0.2"), goodRow("10.0.0.9"),
+                                    goodRow("fd00::2")}),
+                          {1, 1});
+  ASSERT_TRUE(some);
+  EXPECT_EQ(some->taken, 1U);
+  EXPECT_EQ(some->ignored, 3U);
+  EXPECT_EQ(apply(reportOf("other", "10.0.0.1", kIndex, {goodRow("10.0.0.2")}), {1, 1})->ignored, 1U);
+  EXPECT_EQ(apply(reportOf("udp", "10.0.0.8", kIndex, {goodRow("10.0.0.2")}), {1, 1})->ignored, 1U);
+}
+
+TEST_F(GridTest, APlanChangeKeepsTheRowsOfPairsThatStay) {
+  come("a", "10.0.0.1");
+  ASSERT_TRUE(apply(reportOf("udp", "10.0.0.1", kIndex,
+                             {goodRow("10.0.0.2", 20'000), goodRow("10.0.0.3", 30'000)}),
+                    {1, 1}));
+  grid_.runDue(now());
+  takeEvents();
+  usePlan(
+      "  - { name: new, protocol: udp, mesh: ['10.0.0.[1-2]'] }\n"
+      "  - { name: udp, protocol: udp, mesh: ['10.0.0.1', '10.0.0.[3-5]'] }\n");
+  EXPECT_EQ(rowOf(0, 1, 1).network.p50, 30'004U) << "10.0.0.3 stays";
+  EXPECT_EQ(stateOf(0, 1, 1), "ok");
+  EXPECT_EQ(stateOf(0, 2, 1), "pending") << "10.0.0.4 is new";
+  EXPECT_EQ(stateOf(0, 1, 0), "pending");
+  EXPECT_TRUE(takeEvents().empty()) << "nothing changed for the pair that stays";
+  usePlan("  - { name: udp, protocol: tcp, mesh: ['10.0.0.1', '10.0.0.3'] }\n");
+  EXPECT_EQ(rowOf(0, 1).sent, 0U) << "another protocol measures something else";
+}
+
+TEST_F(GridTest, LossIsAgentDownWhileTheDestinationsAgentIsAway) {
+  come("a", "10.0.0.1");
+  come("b", "10.0.0.2");
+  const auto lossAt = [&](std::uint64_t index) {
+    const Nanos end = static_cast<Nanos>(index + 1) * 10 * kSecond;
+    utc_ = std::max(utc_, end + kSecond);
+    return apply(reportOf("udp", "10.0.0.1", index, {lossRow("10.0.0.2"), goodRow("10.0.0.3")}),
+                 {1, 1});
+  };
+  ASSERT_TRUE(lossAt(kIndex + 2));
+  EXPECT_EQ(stateOf(0, 1), "loss") << "b is there all the time";
+  EXPECT_EQ(stateOf(0, 2), "ok") << "everything was answered, whoever did it";
+  leave("b");
+  EXPECT_EQ(stateOf(0, 1), "agent-down");
+  come("b", "10.0.0.2", 2);
+  EXPECT_EQ(stateOf(0, 1), "agent-down") << "it was away since the window began";
+  ASSERT_TRUE(lossAt(kIndex + 3));
+  EXPECT_EQ(stateOf(0, 1), "agent-down") << "or in it";
+  ASSERT_TRUE(lossAt(kIndex + 4));
+  EXPECT_EQ(stateOf(0, 1), "loss") << "it was there the whole window";
+}
+
+TEST_F(GridTest, AServiceNeedsNoAgent) {
+  usePlan("  - { name: nfs, protocol: tcp, from: [10.0.0.1], to: [10.0.0.2], port: 2049 }\n");
+  come("a", "10.0.0.1");
+  auto report = reportOf("nfs", "10.0.0.1", kIndex, {lossRow("10.0.0.2")});
+  report.set_protocol(wire::TCP);
+  ASSERT_TRUE(apply(report, {1, 1}));
+  EXPECT_EQ(stateOf(0, 0), "loss");
+}
+
+TEST_F(GridTest, ASourceWithoutALeaseIsStale) {
+  come("a", "10.0.0.1");
+  ASSERT_TRUE(apply(reportOf("udp", "10.0.0.1", kIndex, {goodRow("10.0.0.2")}), {1, 1}));
+  leave("a");
+  EXPECT_EQ(stateOf(0, 1), "stale");
+  EXPECT_EQ(stateOf(0, 2), "stale");
+  come("a", "10.0.0.1", 2);
+  EXPECT_EQ(stateOf(0, 1), "ok");
+  EXPECT_EQ(stateOf(1, 0), "pending") << "never there";
+}
+
+TEST_F(GridTest, AnOldWindowBecomesStaleWhenItIsDueAndNotBefore) {
+  come("a", "10.0.0.1");
+  ASSERT_TRUE(apply(reportOf("udp", "10.0.0.1", kIndex, {goodRow("10.0.0.2")}), {1, 1}));
+  const Nanos due = kStart + 10 * kSecond + staleAfter(10 * kSecond, 500 * kMillisecond);
+  EXPECT_EQ(grid_.nextDueUtc(), due);
+  utc_ = due - 1;
+  grid_.runDue(now());
+  EXPECT_EQ(stateOf(0, 1), "ok");
+  utc_ = due;
+  grid_.runDue(now());
+  EXPECT_EQ(stateOf(0, 1), "stale");
+  ASSERT_TRUE(apply(reportOf("udp", "10.0.0.1", kIndex + 2, {goodRow("10.0.0.2")}), {1, 1}));
+  EXPECT_EQ(stateOf(0, 1), "ok");
+  EXPECT_EQ(grid_.nextDueUtc(), due + 20 * kSecond);
+}
+
+TEST_F(GridTest, AMassOfChangesIsDerivedToo) {
+  usePlan("  - { name: udp, protocol: udp, mesh: ['10.0.0.[1-100]'] }\n");
+  std::vector<wire::Row> rows;
+  for (int i = 2; i <= 100; ++i) rows.push_back(lossRow("10.0.0." + std::to_string(i)));
+  come("a", "10.0.0.1");
+  ASSERT_TRUE(apply(reportOf("udp", "10.0.0.1", kIndex - 1, rows), {1, 1}));
+  EXPECT_EQ(stateOf(0, 5), "agent-down");
+  wire::Register all = registerOf("b", 1, {});
+  for (int i = 2; i <= 100; ++i) all.add_addresses(ip("10.0.0." + std::to_string(i)).wire());
+  ASSERT_TRUE(registry_.admit(all, "b", 1, now())) << "it was there before the controller was";
+  settle();
+  EXPECT_EQ(stateOf(0, 5), "loss");
+  EXPECT_EQ(stateOf(0, 99), "loss");
+}
+
+TEST_F(GridTest, ProbesWithoutATransportStayPending) {
+  usePlan("  - { name: rail, protocol: rdma, mesh: ['10.0.0.[1-3]'] }\n");
+  come("a", "10.0.0.1");
+  EXPECT_EQ(stateOf(0, 1), "pending");
+  leave("a");
+  EXPECT_EQ(stateOf(0, 1), "pending");
+  EXPECT_FALSE(board_.plan()->probes[0].probed);
+}
+
+TEST_F(GridTest, WhatWasCommittedByAnEarlierRunIsStaleUntilItsAgentIsBack) {
+  ASSERT_TRUE(apply(reportOf("udp", "10.0.0.1", kIndex, {goodRow("10.0.0.2")}), {0, 7}));
+  EXPECT_EQ(stateOf(0, 1), "stale");
+  come("a", "10.0.0.1", 7);
+  EXPECT_EQ(stateOf(0, 1), "ok");
+  const auto again = apply(reportOf("udp", "10.0.0.1", kIndex - 1, {goodRow("10.0.0.2")}), {1, 7});
+  EXPECT_EQ(again->ignored, 1U) << "a replay of before";
+}
+
+}  // namespace
+}  // namespace pingloom::controller

@@ -1,0 +1,155 @@
+#include "controller/registry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support.h"
+
+namespace pingloom::controller {
+namespace {
+
+using test::ip;
+using test::registerOf;
+using testing::UnorderedElementsAre;
+
+class RegistryTest : public testing::Test {
+ protected:
+  static constexpr Nanos kUtc = 1'795'230'720 * kSecond;
+
+  Now now() const { return {mono_, kUtc + mono_}; }
+  void pass(Nanos time) { mono_ += time; }
+  tl::expected<Agent*, Refusal> admit(const wire::Register& request, const std::string& route,
+                                      std::optional<std::uint64_t> known = std::nullopt) {
+    return registry_.admit(request, route, known, now());
+  }
+  wire::Refused::Reason refusal(const wire::Register& request, const std::string& route) {
+    const auto admitted = admit(request, route);
+    return admitted ? wire::Refused::UNKNOWN : admitted.error().reason;
+  }
+
+  Nanos mono_ = 100 * kSecond;
+  Registry registry_;
+};
+
+TEST_F(RegistryTest, AnAgentIsThereUntilItsLeaseEnds) {
+  ASSERT_TRUE(admit(registerOf("a", 5, {"10.0.0.1"}), "r1"));
+  EXPECT_TRUE(registry_.presence(ip("10.0.0.1")).alive);
+  EXPECT_THAT(registry_.takeChanged(), UnorderedElementsAre(ip("10.0.0.1")));
+  pass(kLease - 1);
+  registry_.expire(now());
+  EXPECT_TRUE(registry_.presence(ip("10.0.0.1")).alive);
+  EXPECT_NE(registry_.heard("r1", now()), nullptr);
+  pass(kLease - 1);
+  registry_.expire(now());
+  EXPECT_TRUE(registry_.presence(ip("10.0.0.1")).alive) << "the heartbeat renewed it";
+  EXPECT_TRUE(registry_.takeChanged().empty());
+  pass(1);
+  EXPECT_LE(registry_.nextExpiry(), mono_);
+  registry_.expire(now());
+  EXPECT_FALSE(registry_.presence(ip("10.0.0.1")).alive);
+  EXPECT_TRUE(registry_.presence(ip("10.0.0.1")).known);
+  EXPECT_FALSE(registry_.presence(ip("10.0.0.9")).known);
+  EXPECT_EQ(registry_.heard("r1", now()), nullptr) << "it has to register again";
+  EXPECT_THAT(registry_.takeChanged(), UnorderedElementsAre(ip("10.0.0.1")));
+}
+
+TEST_F(RegistryTest, AnotherLiveAgentWithTheSameIdOrAddressIsRefused) {
+  ASSERT_TRUE(admit(registerOf("a", 5, {"10.0.0.1"}), "r1"));
+  EXPECT_EQ(refusal(registerOf("a", 6, {"10.0.0.2"}), "r2"), wire::Refused::DUPLICATE_HOST);
+  EXPECT_EQ(refusal(registerOf("b", 6, {"10.0.0.1"}), "r2"), wire::Refused::DUPLICATE_ADDRESS);
+  EXPECT_TRUE(admit(registerOf("b", 6, {"10.0.0.2"}), "r2"));
+  EXPECT_TRUE(admit(registerOf("a", 5, {"10.0.0.1"}), "r3")) << "the same agent, reconnected";
+  EXPECT_EQ(registry_.heard("r1", now()), nullptr);
+  EXPECT_NE(registry_.heard("r3", now()), nullptr);
+}
+
+TEST_F(RegistryTest, AnAgentThatIsSilentForTwoHeartbeatsMakesRoom) {
+  ASSERT_TRUE(admit(registerOf("a", 5, {"10.0.0.1"}), "r1"));
+  pass(2 * kHeartbeatInterval);
+  ASSERT_TRUE(admit(registerOf("b", 6, {"10.0.0.1"}), "r2"));
+  EXPECT_TRUE(registry_.owns(*registry_.find("b"), ip("10.0.0.1")));
+  EXPECT_FALSE(registry_.owns(*registry_.find("a"), ip("10.0.0.1")));
+  EXPECT_EQ(registry_.heard("r1", now()), nullptr) << "it has to register, and is refused then";
+  EXPECT_EQ(refusal(registerOf("a", 5, {"10.0.0.1"}), "r1"), wire::Refused::DUPLICATE_ADDRESS);
+}
+
+TEST_F(RegistryTest, GoodbyeFreesAtOnce) {
+  Agent* agent = *admit(registerOf("a", 5, {"10.0.0.1"}), "r1");
+  registry_.goodbye(*agent);
+  EXPECT_FALSE(registry_.presence(ip("10.0.0.1")).alive);
+  EXPECT_TRUE(admit(registerOf("b", 6, {"10.0.0.1"}), "r2"));
+}
+
+TEST_F(RegistryTest, PresenceSinceTellsWhetherAnAgentWasAway) {
+  ASSERT_TRUE(admit(registerOf("a", 5, {"10.0.0.1"}), "r1"));
+  const Nanos first = registry_.presence(ip("10.0.0.1")).since_utc;
+  EXPECT_EQ(first, now().utc) << "a new agent was not there before";
+  pass(kSecond);
+  ASSERT_TRUE(admit(registerOf("a", 5, {"10.0.0.1"}), "r2"));
+  EXPECT_EQ(registry_.presence(ip("10.0.0.1")).since_utc, first) << "only the connection is new";
+  pass(2 * kHeartbeatInterval);
+  ASSERT_TRUE(admit(registerOf("a", 6, {"10.0.0.1"}), "r3"));
+  EXPECT_EQ(registry_.presence(ip("10.0.0.1")).since_utc, now().utc) << "it was restarted";
+  pass(kLease);
+  registry_.expire(now());
+  pass(kSecond);
+  ASSERT_TRUE(admit(registerOf("a", 6, {"10.0.0.1"}), "r4"));
+  EXPECT_EQ(registry_.presence(ip("10.0.0.1")).since_utc, now().utc) << "its lease had ended";
+}
+
+TEST_F(RegistryTest, AnAgentThatOutlivedTheControllerWasNotAway) {
+  ASSERT_TRUE(admit(registerOf("a", 5, {"10.0.0.1"}), "r1", 5));
+  EXPECT_EQ(registry_.presence(ip("10.0.0.1")).since_utc, 0);
+  ASSERT_TRUE(admit(registerOf("b", 7, {"10.0.0.2"}), "r2", 6));
+  EXPECT_EQ(registry_.presence(ip("10.0.0.2")).since_utc, now().utc) << "restarted meanwhile";
+}
+
+TEST_F(RegistryTest, AddressesThatAreGivenUpBelongToNobody) {
+  ASSERT_TRUE(admit(registerOf("a", 5, {"10.0.0.1", "fd00::1"}), "r1"));
+  ASSERT_TRUE(admit(registerOf("a", 5, {"10.0.0.2"}), "r1"));
+  EXPECT_FALSE(registry_.presence(ip("10.0.0.1")).known);
+  EXPECT_TRUE(registry_.presence(ip("10.0.0.2")).alive);
+  EXPECT_TRUE(admit(registerOf("b", 5, {"fd00::1"}), "r2"));
+}
+
+TEST_F(RegistryTest, RefusesWhatIsNotARegistration) {
+  const auto fault = [&](const std::function<void(wire::Register&)>& change) {
+    auto request = registerOf("a", 5, {"10.0.0.1"});
+    change(request);
+    return refusal(request, "r1");
+  };
+  using wire::Refused;
+  EXPECT_EQ(fault([](auto& r) { r.set_control_version(2); }), Refused::BAD_VERSION);
+  EXPECT_EQ(fault([](auto& r) { r.set_host(""); }), Refused::BAD_MESSAGE);
+  EXPECT_EQ(fault([](auto& r) { r.set_host("a b"); }), Refused::BAD_MESSAGE);
+  EXPECT_EQ(fault([](auto& r) { r.set_host("a\nb"); }), Refused::BAD_MESSAGE);
+  EXPECT_EQ(fault([](auto& r) { r.set_host(std::string(254, 'a')); }), Refused::BAD_MESSAGE);
+  EXPECT_EQ(fault([](auto& r) { r.set_incarnation(0); }), Refused::BAD_MESSAGE);
+  EXPECT_EQ(fault([](auto& r) { r.set_incarnation(~0ULL); }), Refused::BAD_MESSAGE);
+  EXPECT_EQ(fault([](auto& r) { r.set_port(70'000); }), Refused::BAD_MESSAGE);
+  EXPECT_EQ(fault([](auto& r) { r.set_software_version(std::string(129, 'a')); }),
+            Refused::BAD_MESSAGE);
+  EXPECT_EQ(fault([](auto& r) { r.add_addresses("xyz"); }), Refused::BAD_MESSAGE);
+  EXPECT_EQ(fault([](auto& r) { r.add_addresses(std::string(4, '\0')); }), Refused::BAD_MESSAGE);
+  EXPECT_EQ(fault([](auto& r) {
+              for (int i = 0; i < 300; ++i) r.add_addresses(ip("10.0.0.1").plus(i)->wire());
+            }),
+            Refused::BAD_MESSAGE);
+  EXPECT_TRUE(registry_.agents().empty());
+}
+
+TEST_F(RegistryTest, HostsAreSortedAndSayWhoHoldsThePlan) {
+  auto request = registerOf("b", 5, {"10.0.0.2"});
+  request.set_plan_hash(77);
+  ASSERT_TRUE(admit(request, "r1"));
+  ASSERT_TRUE(admit(registerOf("a", 5, {"10.0.0.1"}), "r2"));
+  const auto hosts = registry_.hosts(77);
+  ASSERT_EQ(hosts->size(), 2U);
+  EXPECT_EQ((*hosts)[0].host, "a");
+  EXPECT_FALSE((*hosts)[0].plan_current);
+  EXPECT_TRUE((*hosts)[1].plan_current);
+  EXPECT_EQ((*hosts)[1].software_version, "test");
+}
+
+}  // namespace
+}  // namespace pingloom::controller
