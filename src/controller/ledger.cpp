@@ -264,9 +264,14 @@ Result<bool> Ledger::removeOldest(std::size_t windows, Nanos now_utc) {
 }
 
 std::uint64_t Ledger::fileBytes() const {
-  std::error_code missing;
-  const auto bytes = std::filesystem::file_size(options_.file, missing);
-  return missing ? 0 : bytes;
+  // What is committed lies in the write-ahead log until a checkpoint moves it.
+  std::uint64_t total = 0;
+  for (const char* suffix : {"", "-wal"}) {
+    std::error_code missing;
+    const auto bytes = std::filesystem::file_size(options_.file.string() + suffix, missing);
+    if (!missing) total += bytes;
+  }
+  return total;
 }
 
 }  // namespace pingloom::controller

@@ -34,7 +34,7 @@ std::string urlOf(SocketAddress address) {
     address.address = address.address.isV4() ? IpAddress::fromV4(0x7f000001)
                                              : IpAddress::fromBytes16(v6_loopback);
   }
-  return "http://" + address.text() + "/";
+  return "http://" + address.text();
 }
 
 int runController(const std::string& file) {
