@@ -30,6 +30,8 @@ using namespace pingloom::bench;
 struct Run {
   double committed = 0;       // rows/s, the last one acknowledged
   double visible = 0;         // rows/s, the last one in Redis
+  double in_redis = 0;        // of all rows: the others were overtaken by a newer window
+  double history_bytes = 0;   // for a row
   double controller_cpu = 0;  // seconds for a million rows
   double redis_cpu = 0;
   double fleet_cpu = 0;
@@ -94,6 +96,10 @@ Result<Run> measure(const std::string& controller, const Shape& shape, double ra
   run.visible = million * 1e6 / (static_cast<double>(visible) / 1e9);
   run.controller_cpu = (controller_after.cpu_seconds - controller_before.cpu_seconds) / million;
   run.redis_cpu = (usageOf((*scene)->redis()).cpu_seconds - redis_before.cpu_seconds) / million;
+  run.in_redis = static_cast<double>((*scene)->hsetCommands()) * shape.destinations /
+                 static_cast<double>(shape.rows());
+  run.history_bytes =
+      static_cast<double>((*scene)->historyBytes()) / static_cast<double>(shape.rows());
   run.fleet_cpu = (usageOf(getpid()).cpu_seconds - fleet_before.cpu_seconds) / million;
   run.bytes_per_pair =
       static_cast<double>(controller_after.resident_bytes - controller_before.resident_bytes) /
@@ -113,6 +119,8 @@ void printAll(const std::vector<Run>& runs) {
   std::printf("%-46s %12s %12s %12s\n", "", "median", "lowest", "highest");
   print("committed", "rows/s", runs, &Run::committed);
   print("visible in Redis", "rows/s", runs, &Run::visible);
+  print("  share of all windows that Redis was given", "", runs, &Run::in_redis);
+  print("history", "bytes per row", runs, &Run::history_bytes);
   print("  controller, CPU", "s per million rows", runs, &Run::controller_cpu);
   print("  redis-server, CPU", "s per million rows", runs, &Run::redis_cpu);
   print("  load generator, CPU", "s per million rows", runs, &Run::fleet_cpu);

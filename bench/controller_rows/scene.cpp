@@ -1,6 +1,7 @@
 #include "scene.h"
 
 #include <fcntl.h>
+#include <hiredis/hiredis.h>
 #include <netinet/in.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -135,6 +136,28 @@ Status Scene::waitUntilReady() {
     return {};
   }
   return makeError("pingloom-controller", "is not ready after 30 s");
+}
+
+std::uint64_t Scene::hsetCommands() const {
+  std::unique_ptr<redisContext, decltype(&redisFree)> redis(redisConnectUnix(redisSocket().c_str()),
+                                                            redisFree);
+  std::unique_ptr<redisReply, decltype(&freeReplyObject)> reply(
+      static_cast<redisReply*>(redisCommand(redis.get(), "INFO commandstats")), freeReplyObject);
+  if (reply == nullptr || reply->str == nullptr) return 0;
+  static constexpr std::string_view kStart = "cmdstat_hset:calls=";
+  const std::string_view text(reply->str, reply->len);
+  const auto at = text.find(kStart);
+  return at == std::string_view::npos ? 0 : std::stoull(reply->str + at + kStart.size());
+}
+
+std::uint64_t Scene::historyBytes() const {
+  std::uint64_t bytes = 0;
+  for (const char* file : {"history.sqlite", "history.sqlite-wal"}) {
+    std::error_code missing;
+    const auto size = std::filesystem::file_size(folder_ / "state" / file, missing);
+    bytes += missing ? 0 : size;
+  }
+  return bytes;
 }
 
 Scene::~Scene() {

@@ -47,6 +47,8 @@ class Scene {
   pid_t redis() const { return redis_; }  // the controller's own
   std::string control() const { return "tcp://127.0.0.1:" + std::to_string(port_); }
   std::string redisSocket() const { return folder_ / "redis.sock"; }
+  std::uint64_t hsetCommands() const;  // that Redis has carried out, one for each report
+  std::uint64_t historyBytes() const;  // of the database and its log
 
  private:
   Scene() = default;

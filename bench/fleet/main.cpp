@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <boost/program_options/value_semantic.hpp>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -60,8 +61,7 @@ template <typename T>
 T quantile(std::vector<T> values, double q) {
   if (values.empty()) return {};
   std::sort(values.begin(), values.end());
-  const auto rank = static_cast<std::size_t>(q * static_cast<double>(values.size() - 1) + 0.5);
-  return values[rank];
+  return values[static_cast<std::size_t>(std::lround(q * static_cast<double>(values.size() - 1)))];
 }
 
 class Bench {

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdio>
 #include <span>
-#include <vector>
 
 #include "truth/packet_socket.h"
 #include "wire/probe_packet.h"
@@ -41,15 +40,9 @@ void print(std::span<const std::uint8_t> frame, std::uint16_t port, bool outgoin
 
 }  // namespace
 
-Status capture(const std::string& interface, std::uint16_t port, std::size_t taps, int stop) {
-  const auto socket = openPacketSocket(interface);
+Status capture(const std::string& interface, std::uint16_t port, bool departures, int stop) {
+  const auto socket = openPacketSocket(interface, departures ? ETH_P_ALL : ETH_P_IP);
   if (!socket) return tl::unexpected(socket.error());
-  std::vector<UniqueFd> idle_taps;
-  while (idle_taps.size() + 1 < taps) {
-    auto tap = openPacketSocket(interface);
-    if (!tap) return tl::unexpected(tap.error());
-    idle_taps.push_back(std::move(*tap));
-  }
   std::puts("ready");
   std::fflush(stdout);
   pollfd ready{stop, POLLIN, 0};

@@ -48,9 +48,7 @@ Status run(const std::vector<std::string>& words, int stop) {
   if (words.size() == 4 && command == "capture") {
     const auto port = parseUnsigned(words[2], 65535);
     if (!port) return tl::unexpected(port.error());
-    const auto taps = parseUnsigned(words[3], 16);
-    if (!taps) return tl::unexpected(taps.error());
-    return truth::capture(words[1], static_cast<std::uint16_t>(*port), *taps, stop);
+    return truth::capture(words[1], static_cast<std::uint16_t>(*port), words[3] == "all", stop);
   }
   if (words.size() == 4 && command == "relay") {
     const auto delay = parseDuration(words[3]);
@@ -58,7 +56,7 @@ Status run(const std::vector<std::string>& words, int stop) {
     return truth::relay(words[1], words[2], *delay, stop);
   }
   return makeError("usage",
-                   "truth_tool respond ADDRESS PORT | capture INTERFACE PORT TAPS | "
+                   "truth_tool respond ADDRESS PORT | capture INTERFACE PORT all|arriving | "
                    "relay INTERFACE INTERFACE DELAY");
 }
 

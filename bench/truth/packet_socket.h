@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <string>
 
 #include "common/error.h"
@@ -15,7 +16,8 @@
 
 namespace pingloom::truth {
 
-inline Result<UniqueFd> openPacketSocket(const std::string& interface) {
+// `protocol`: ETH_P_ALL sees packets that arrive and that depart, any other those that arrive.
+inline Result<UniqueFd> openPacketSocket(const std::string& interface, std::uint16_t protocol) {
   UniqueFd made(socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!made.valid()) return makeErrnoError(interface, "cannot open a packet socket", errno);
   const int bytes = 256 << 20;
@@ -24,7 +26,7 @@ inline Result<UniqueFd> openPacketSocket(const std::string& interface) {
   setsockopt(made.get(), SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof one);
   sockaddr_ll address{};
   address.sll_family = AF_PACKET;
-  address.sll_protocol = htons(ETH_P_ALL);
+  address.sll_protocol = htons(protocol);
   address.sll_ifindex = static_cast<int>(if_nametoindex(interface.c_str()));
   if (address.sll_ifindex == 0) return makeErrnoError(interface, "no such interface", errno);
   if (bind(made.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {

@@ -77,9 +77,9 @@ class Relay {
 }  // namespace
 
 Status relay(const std::string& one, const std::string& other, Nanos delay, int stop) {
-  auto first = openPacketSocket(one);
+  auto first = openPacketSocket(one, ETH_P_ALL);
   if (!first) return tl::unexpected(first.error());
-  auto second = openPacketSocket(other);
+  auto second = openPacketSocket(other, ETH_P_ALL);
   if (!second) return tl::unexpected(second.error());
   const int on = 1;
   for (const UniqueFd* socket : {&*first, &*second}) {

@@ -185,6 +185,7 @@ Result<Config> parseConfig(std::string_view text, std::string_view file) {
     return makeError(file, "is empty; it needs at least 'controller: HOST:PORT'");
   }
   std::vector<std::string_view> names;
+  names.reserve(kKeys.size());
   for (const Key& key : kKeys) names.push_back(key.name);
   if (auto status = root->onlyKeys(names); !status) return tl::unexpected(status.error());
 

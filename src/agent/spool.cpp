@@ -79,7 +79,7 @@ void Spool::recoverFile(const std::filesystem::path& path) {
     newest_ = entry.id;
     ++status_.batches;
   }
-  if (segment.entries.empty()) removeSegment(segments_.end() - 1);
+  if (segment.entries.empty()) removeSegment(segments_.size() - 1);
 }
 
 Spool::Segment& Spool::startSegment(std::filesystem::path path) {
@@ -127,7 +127,7 @@ Status Spool::appendToFile(BatchId id, std::string_view payload) {
   if (auto status = writer_->append(id, payload); !status) {
     writer_.reset();
     segment.closed = true;
-    if (segment.entries.empty()) removeSegment(segments_.end() - 1);
+    if (segment.entries.empty()) removeSegment(segments_.size() - 1);
     return status;
   }
   const std::uint64_t bytes = kRecordHeader + payload.size();
@@ -168,7 +168,8 @@ std::optional<StoredBatch> Spool::next(BatchId after) {
     ++status_.damaged;
     --status_.batches;
     segment->entries.erase(entry);
-    if (segment->entries.empty()) removeSegment(segment);
+    if (segment->entries.empty())
+      removeSegment(static_cast<std::size_t>(segment - segments_.begin()));
   }
 }
 
@@ -182,17 +183,18 @@ void Spool::acknowledge(BatchId up_to) {
       full_logged_ = false;
     }
     if (!oldest.entries.empty()) break;
-    removeSegment(segments_.begin());
+    removeSegment(0);
   }
 }
 
-void Spool::removeSegment(std::deque<Segment>::iterator segment) {
-  if (segment == segments_.end() - 1) writer_.reset();
-  status_.batches -= segment->entries.size();
-  status_.bytes -= segment->bytes;
+void Spool::removeSegment(std::size_t at) {
+  if (at + 1 == segments_.size()) writer_.reset();
+  const Segment& segment = segments_[at];
+  status_.batches -= segment.entries.size();
+  status_.bytes -= segment.bytes;
   std::error_code ignored;  // a file that stays is found and delivered again: counted once anyway
-  if (!segment->path.empty()) std::filesystem::remove(segment->path, ignored);
-  segments_.erase(segment);
+  if (!segment.path.empty()) std::filesystem::remove(segment.path, ignored);
+  segments_.erase(segments_.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
 void Spool::dropOldest() {
@@ -201,7 +203,7 @@ void Spool::dropOldest() {
                  directory_.string());
   }
   status_.dropped += segments_.front().entries.size();
-  removeSegment(segments_.begin());
+  removeSegment(0);
 }
 
 std::uint64_t Spool::heldBytes() const {
@@ -219,7 +221,7 @@ void Spool::keepWithinBounds() {
     const auto held = std::find_if(segments_.begin(), segments_.end(),
                                    [](const Segment& segment) { return segment.path.empty(); });
     status_.dropped += held->entries.size();
-    removeSegment(held);
+    removeSegment(static_cast<std::size_t>(held - segments_.begin()));
   }
 }
 

@@ -66,7 +66,7 @@ class Spool : public BatchSource {
   Status appendToFile(BatchId id, std::string_view payload);
   void hold(BatchId id, std::string_view payload);
   Segment& startSegment(std::filesystem::path path);
-  void removeSegment(std::deque<Segment>::iterator segment);
+  void removeSegment(std::size_t at);
   void dropOldest();
   void keepWithinBounds();
   std::uint64_t heldBytes() const;

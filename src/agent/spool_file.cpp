@@ -110,7 +110,7 @@ Result<std::string> readSpoolRecord(const std::filesystem::path& path, const Spo
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.valid()) return makeErrnoError(path.string(), "cannot be opened", errno);
   const auto head = readAt(fd.get(), path.string(), entry.offset, kRecordHeader);
-  if (!head) return head;
+  if (!head) return tl::unexpected(head.error());
   auto payload = readAt(fd.get(), path.string(), entry.offset + kRecordHeader, entry.length);
   if (!payload) return payload;
   const bool good = head->size() == kRecordHeader && parseHeader(*head).id == entry.id &&

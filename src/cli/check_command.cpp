@@ -20,12 +20,13 @@ constexpr int kExitInvalid = 1;
 constexpr int kExitCouldNotCheck = 2;
 constexpr std::size_t kMaxFileBytes = 64U << 20;
 
-const program::Usage kUsage{
-    "pingloom check", "pingloom check FILE [--config CONTROLLER.yaml]",
-    "Says whether FILE is valid: a pinglist (pingloom's or PingWeave's), an agent's\n"
-    "configuration or a controller's; its keys tell which. Of a pinglist it also says what\n"
-    "it costs, and where that is beyond the limits.\n\n"
-    "Exit code: 0 valid, 1 invalid, 2 could not check."};
+program::Usage usage() {
+  return {"pingloom check", "pingloom check FILE [--config CONTROLLER.yaml]",
+          "Says whether FILE is valid: a pinglist (pingloom's or PingWeave's), an agent's\n"
+          "configuration or a controller's; its keys tell which. Of a pinglist it also says what\n"
+          "it costs, and where that is beyond the limits.\n\n"
+          "Exit code: 0 valid, 1 invalid, 2 could not check."};
+}
 
 int fail(const Error& error, int code) {
   std::cerr << error.text() << "\n";
@@ -85,7 +86,7 @@ int runCheck(const std::vector<std::string>& arguments) {
                                              "take the limits from this controller configuration");
   po::variables_map values;
   const auto positional = po::positional_options_description().add("file", 1);
-  if (const auto code = program::parse(kUsage, arguments, options, positional, values))
+  if (const auto code = program::parse(usage(), arguments, options, positional, values))
     return *code;
 
   const auto& file = values["file"].as<std::string>();

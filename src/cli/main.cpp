@@ -29,6 +29,7 @@ const Command* find(std::string_view name) {
 
 int refuse(std::string_view word) {
   std::vector<std::string_view> names;
+  names.reserve(kCommands.size());
   for (const Command& command : kCommands) names.push_back(command.name);
   std::cerr << "pingloom: unknown command '" << word << "'" << pingloom::didYouMean(word, names)
             << "\nSee 'pingloom --help'.\n";

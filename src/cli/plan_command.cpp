@@ -22,11 +22,12 @@ constexpr int kExitInvalid = 1;
 constexpr int kExitCouldNotRead = 2;
 constexpr std::size_t kMaxFileBytes = 64U << 20;
 
-const program::Usage kUsage{
-    "pingloom plan", "pingloom plan FILE --host HOST [--json]",
-    "Shows what HOST would probe by the pinglist FILE. HOST is a host's name, one of its\n"
-    "addresses (NAME/LABEL) or an IP address.\n\n"
-    "Exit code: 0 done, 1 invalid pinglist or unknown host, 2 could not read FILE."};
+program::Usage usage() {
+  return {"pingloom plan", "pingloom plan FILE --host HOST [--json]",
+          "Shows what HOST would probe by the pinglist FILE. HOST is a host's name, one of its\n"
+          "addresses (NAME/LABEL) or an IP address.\n\n"
+          "Exit code: 0 done, 1 invalid pinglist or unknown host, 2 could not read FILE."};
+}
 
 int fail(const Error& error, int code) {
   std::cerr << error.text() << "\n";
@@ -146,7 +147,7 @@ int runPlan(const std::vector<std::string>& arguments) {
       "json", "as one JSON document, times in nanoseconds");
   po::variables_map values;
   const auto positional = po::positional_options_description().add("file", 1);
-  if (const auto code = program::parse(kUsage, arguments, options, positional, values)) {
+  if (const auto code = program::parse(usage(), arguments, options, positional, values)) {
     return *code;
   }
   const auto& file = values["file"].as<std::string>();

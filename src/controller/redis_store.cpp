@@ -88,8 +88,8 @@ void RedisStore::forget(std::shared_ptr<const GridPlan> plan) {
 }
 
 // A source whose destinations are the same needs nothing written but what changed since.
-RedisStore::Written RedisStore::carryOver(const GridPlan& to) const {
-  Written made(to.probes.size());
+RedisStore::AllWritten RedisStore::carryOver(const GridPlan& to) const {
+  AllWritten made(to.probes.size());
   for (std::size_t i = 0; i < to.probes.size(); ++i) {
     const ProbeGrid& probe = to.probes[i];
     made[i].resize(probe.sources.size());
@@ -111,7 +111,7 @@ void RedisStore::changePlan(std::shared_ptr<const GridPlan> plan, Commands& out)
   for (const ProbeGrid& from : plan_->probes) {
     leave(from, findProbe(*plan, from.spec.name), out);
   }
-  Written carried = carryOver(*plan);
+  AllWritten carried = carryOver(*plan);
   setPlan(std::move(plan));
   written_ = std::move(carried);
   writeIndex(out);
@@ -175,25 +175,35 @@ std::size_t RedisStore::writeRows(std::uint32_t probe, const SourceSnapshot& sna
   return which.size();
 }
 
+void RedisStore::noteWritten(Written& written, const SourceSnapshot& snapshot) {
+  written.rows = snapshot.rows;
+  written.states = snapshot.states;
+}
+
 std::size_t RedisStore::writeSource(std::uint32_t probe, std::uint32_t source,
-                                    std::shared_ptr<const SourceSnapshot> snapshot, Nanos now_utc,
-                                    Commands& out) {
-  auto& written = written_[probe][source];
-  const auto before = std::exchange(written, snapshot);
-  if (snapshot == nullptr || snapshot == before || snapshot->rows == nullptr ||
-      expiresAt(*snapshot->rows) <= now_utc) {
+                                    const std::shared_ptr<const SourceSnapshot>& snapshot,
+                                    Nanos now_utc, Commands& out) {
+  if (snapshot == nullptr || snapshot->rows == nullptr) return 0;
+  Written& written = written_[probe][source];
+  const bool only_states = !written.states.empty() && written.rows.lock() == snapshot->rows;
+  if (expiresAt(*snapshot->rows) <= now_utc) {
+    noteWritten(written, *snapshot);
     return 0;
   }
-  const bool only_states = before != nullptr && before->rows == snapshot->rows;
   changed_.clear();
   gone_.clear();
   for (std::uint32_t i = 0; i < snapshot->states.size(); ++i) {
+    const PairState before = written.states.empty()
+                                 ? PairState::kPending
+                                 : written.states[i].value_or(PairState::kPending);
     if (hasRow(*snapshot, i)) {
-      if (!only_states || before->states[i] != snapshot->states[i]) changed_.push_back(i);
-    } else if (before != nullptr && hasRow(*before, i)) {
-      gone_.push_back(i);
+      if (!only_states || before != snapshot->states[i].value_or(PairState::kPending))
+        changed_.push_back(i);
+    } else if (!only_states && before != PairState::kPending) {
+      gone_.push_back(i);  // it may have had a row
     }
   }
+  noteWritten(written, *snapshot);
   if (changed_.empty() && gone_.empty()) return 0;
   const std::string key =
       latestKey(plan_->probes[probe].spec.name, plan_->probes[probe].sources[source].text());
@@ -210,11 +220,11 @@ std::size_t RedisStore::writeSource(std::uint32_t probe, std::uint32_t source,
 }
 
 std::size_t RedisStore::replaceSource(std::uint32_t probe, std::uint32_t source,
-                                      std::shared_ptr<const SourceSnapshot> snapshot, Nanos now_utc,
-                                      Commands& out) {
+                                      const std::shared_ptr<const SourceSnapshot>& snapshot,
+                                      Nanos now_utc, Commands& out) {
   const std::string key =
       latestKey(plan_->probes[probe].spec.name, plan_->probes[probe].sources[source].text());
-  written_[probe][source] = snapshot;
+  if (snapshot != nullptr) noteWritten(written_[probe][source], *snapshot);
   if (snapshot == nullptr || snapshot->rows == nullptr || expiresAt(*snapshot->rows) <= now_utc) {
     out.add(string_view("DEL"), key);
     return 0;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,19 +39,25 @@ class RedisStore {
 
   // What changed at this source since it was written last. Returns how many rows that is.
   std::size_t writeSource(std::uint32_t probe, std::uint32_t source,
-                          std::shared_ptr<const SourceSnapshot> snapshot, Nanos now_utc,
+                          const std::shared_ptr<const SourceSnapshot>& snapshot, Nanos now_utc,
                           Commands& out);
   // Replaces whatever is under the source's key.
   std::size_t replaceSource(std::uint32_t probe, std::uint32_t source,
-                            std::shared_ptr<const SourceSnapshot> snapshot, Nanos now_utc,
+                            const std::shared_ptr<const SourceSnapshot>& snapshot, Nanos now_utc,
                             Commands& out);
   static void writeEvent(const StateEvent& event, Commands& out);
 
  private:
-  using Written = std::vector<std::vector<std::shared_ptr<const SourceSnapshot>>>;
+  // What a source's key holds. Not the rows themselves: they would stay in memory twice.
+  struct Written {
+    std::weak_ptr<const SourceRows> rows;
+    std::vector<std::optional<PairState>> states;  // empty: not known
+  };
+  using AllWritten = std::vector<std::vector<Written>>;  // by probe and source
 
   void setPlan(std::shared_ptr<const GridPlan> plan);
-  Written carryOver(const GridPlan& to) const;
+  static void noteWritten(Written& written, const SourceSnapshot& snapshot);
+  AllWritten carryOver(const GridPlan& to) const;
   void leave(const ProbeGrid& from, const ProbeGrid* to, Commands& out) const;
   std::size_t writeRows(std::uint32_t probe, const SourceSnapshot& snapshot,
                         const std::vector<std::uint32_t>& which, std::string_view key,
@@ -58,7 +65,7 @@ class RedisStore {
 
   std::shared_ptr<const GridPlan> plan_ = std::make_shared<GridPlan>();
   std::vector<std::vector<std::string>> destinations_;  // by probe: the fields' names
-  Written written_;
+  AllWritten written_;
   std::vector<std::uint32_t> changed_;
   std::vector<std::uint32_t> gone_;
   std::string json_;

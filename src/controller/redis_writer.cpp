@@ -172,9 +172,9 @@ Status RedisWriter::writeChanges() {
     }
   }
   for (const auto& [probe, source] : sources) {
-    auto snapshot = board_.source(probe, source, plan.generation);
+    const auto snapshot = board_.source(probe, source, plan.generation);
     if (snapshot == nullptr) continue;  // another plan is in force already
-    rows_under_way_ += store_.writeSource(probe, source, std::move(snapshot), utcNow(), commands_);
+    rows_under_way_ += store_.writeSource(probe, source, snapshot, utcNow(), commands_);
     if (auto status = submitIfFull(); !status) return status;
   }
   for (const StateEvent& event : changes.events) {

@@ -1,5 +1,7 @@
 #include "pinglist/host_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "common/text.h"
@@ -103,7 +105,10 @@ Status HostTable::readBody(const yaml::Node& key, const yaml::Node& body, Host& 
   std::string hint;
   for (const std::string& label : labels) {
     const std::string meant = closestWord(label, {"address", "addresses"});
-    if (!meant.empty()) hint = " (did you mean '" + meant + "' instead of '" + label + "'?)";
+    if (!meant.empty()) {
+      hint = fmt::format(" (did you mean '{}' instead of '{}'?)", meant, label);
+      break;
+    }
   }
   return key.error("host '" + host.name + "' has neither 'address' nor 'addresses'" + hint);
 }
@@ -151,7 +156,8 @@ Status HostTable::addName(const yaml::Node& place, const std::string& name,
 std::string HostTable::choicesOf(const std::string& host) const {
   std::vector<std::string> choices;
   for (const auto& [label, address] : hosts_[index_.at(host)].addresses) {
-    choices.push_back(label.empty() ? host : "'" + host + "/" + label + "'");
+    const std::string_view slash = label.empty() ? "" : "/";
+    choices.push_back(fmt::format("'{}{}{}'", host, slash, label));
   }
   return join(choices, ", ");
 }

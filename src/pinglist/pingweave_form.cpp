@@ -20,6 +20,7 @@ constexpr std::array<ProtocolWord, 4> kProtocols = {{{"udp", Protocol::kUdp},
 
 std::vector<std::string_view> protocolWords() {
   std::vector<std::string_view> words;
+  words.reserve(kProtocols.size());
   for (const ProtocolWord& known : kProtocols) words.push_back(known.word);
   return words;
 }

@@ -69,6 +69,7 @@ Status readPort(const yaml::Node& probe, plan::ProbeSpec& spec) {
 const std::vector<std::string_view>& parameterNames() {
   static const std::vector<std::string_view> names = [] {
     std::vector<std::string_view> made;
+    made.reserve(kDurations.size() + kNumbers.size());
     for (const DurationKey& key : kDurations) made.push_back(key.name);
     for (const NumberKey& key : kNumbers) made.push_back(key.name);
     return made;

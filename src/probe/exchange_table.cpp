@@ -16,14 +16,10 @@ bool ExchangeTable::grow() {
   const auto first = static_cast<std::uint32_t>(chunks_.size() * kChunk);
   if (first > kMost) return false;
   chunks_.push_back(std::make_unique<Exchange[]>(kChunk));
-  for (std::uint32_t slot = first == 0 ? 1 : first; slot < first + kChunk; ++slot) {
+  for (std::uint32_t slot = first + kChunk - 1; slot > 0 && slot >= first; --slot) {
     at(slot).id = slot;
-    if (free_ == 0) {
-      free_ = slot;
-    } else {
-      at(free_end_).newer = slot;
-    }
-    free_end_ = slot;
+    at(slot).newer = free_;
+    free_ = slot;
   }
   return true;
 }
@@ -84,13 +80,8 @@ void ExchangeTable::release(Exchange& exchange) {
   (exchange.older != 0 ? at(exchange.older).newer : queue.oldest) = exchange.newer;
   (exchange.newer != 0 ? at(exchange.newer).older : queue.newest) = exchange.older;
   exchange.state = ExchangeState::kFree;
-  exchange.newer = 0;
-  if (free_ == 0) {
-    free_ = slot;
-  } else {
-    at(free_end_).newer = slot;
-  }
-  free_end_ = slot;
+  exchange.newer = free_;
+  free_ = slot;
   --size_;
 }
 

@@ -35,7 +35,8 @@ struct Exchange {
 };
 
 // A slot's number and its generation make the id, so the id of an exchange that is gone is not
-// mistaken for its successor's. Exchanges with the same lifetime wait in one queue, oldest first,
+// mistaken for its successor's: an id comes back after 32,768 uses of its slot, each of which lasts a
+// lifetime. Exchanges with the same lifetime wait in one queue, oldest first,
 // so expiry looks at one exchange per lifetime. One thread; addresses of exchanges stay valid until
 // they are released.
 // Bounds: kMost exchanges of 104 bytes, allocated by need, 1,024 at a time, and never given back;
@@ -87,8 +88,7 @@ class ExchangeTable {
 
   std::vector<std::unique_ptr<Exchange[]>> chunks_;
   std::vector<Queue> queues_;
-  std::uint32_t free_ = 0;      // first of the chain, which is first in, first out:
-  std::uint32_t free_end_ = 0;  // an id comes back as late as possible
+  std::uint32_t free_ = 0;  // first of the chain: the one released last, which is in the cache
   std::size_t size_ = 0;
 };
 

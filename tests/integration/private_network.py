@@ -63,6 +63,11 @@ class Table:
         nft(f"add counter inet pingloom_test {counter}",
             f"add rule inet pingloom_test {chain} {match} counter name {counter} {verdict}")
 
+    def block(self, counter, match):
+        """From now on these are refused before they leave, and counted by no other rule."""
+        nft(f"add counter inet pingloom_test {counter}",
+            f"insert rule inet pingloom_test sent {match} counter name {counter} drop")
+
     def packets(self, counter):
         text = subprocess.run(["nft", "list", "counter", "inet", "pingloom_test", counter],
                               check=True, capture_output=True).stdout.decode()

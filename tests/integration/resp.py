@@ -11,7 +11,11 @@ class Resp:
     def __init__(self, path, timeout=5.0):
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(timeout)
-        self._socket.connect(str(path))
+        try:
+            self._socket.connect(str(path))
+        except OSError:
+            self._socket.close()
+            raise
         self._stream = self._socket.makefile("rb")
 
     def close(self):

@@ -37,7 +37,7 @@ class AgentDeath(unittest.TestCase):
         pair = (mesh.addresses[0], dead)
         eventually(lambda: mesh.rows("udp")[pair]["state"] == "agent-down", 5,
                    "Redis says so too")
-        self.assertEqual(mesh.hosts()["host-2"]["alive"], False)
+        eventually(lambda: not mesh.hosts()["host-2"]["alive"], 5, "and /api/v1/hosts")
         status = mesh.cli("status", "--url", mesh.url)
         self.assertEqual(status.returncode, 1)
         self.assertIn("host-2", status.stdout)

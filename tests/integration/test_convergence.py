@@ -137,7 +137,8 @@ class Convergence(unittest.TestCase):
         figures = [pair["network_p99_ns"] for pair in document["pairs"]]
         self.assertEqual(figures, sorted(figures, reverse=True))
         self.assertEqual(document["pairs_total"], 2 * len(self.mesh.pairs()))
-        ping = self.mesh.cli("ping", "udp", f"{b}:{self.mesh.port}", "-c", "3", "-i", "50ms")
+        ping = self.mesh.cli("ping", "udp", b, "--port", str(self.mesh.port), "-c", "3", "-i",
+                             "50ms")
         self.assertEqual(ping.returncode, 0, ping.stdout + ping.stderr)
 
     def test_results_watch_prints_new_windows(self):

@@ -2,19 +2,16 @@
 
 #include <sys/random.h>
 
-#include "common/random.h"
+#include <cstdlib>
 
 namespace pingloom::probe::udp {
 
 void Nonces::refill() {
-  // Up to 256 bytes come whole; a longer answer may be cut short by a signal.
-  constexpr std::size_t kWhole = 256;
   auto* bytes = reinterpret_cast<std::uint8_t*>(pool_.data());
-  for (std::size_t at = 0; at < sizeof pool_; at += kWhole) {
-    if (getrandom(bytes + at, kWhole, 0) != static_cast<ssize_t>(kWhole)) {
-      for (std::uint64_t& nonce : pool_) nonce = randomU64();
-      break;
-    }
+  for (std::size_t at = 0; at < sizeof pool_;) {
+    const ssize_t got = getrandom(bytes + at, sizeof pool_ - at, 0);
+    if (got <= 0) std::abort();  // without it there is no safe way on, as in randomU64()
+    at += static_cast<std::size_t>(got);
   }
   used_ = 0;
 }

@@ -146,6 +146,8 @@ void Prober::sendTask(std::uint32_t task, Nanos now) {
       skipped_ += due_.size();
       continue;
     }
+    const plan::AddressList& destinations = (*tasks_)[task].assignment->destinations;
+    for (const ProbeSchedule::Due& due : due_) __builtin_prefetch(&destinations[due.target]);
     for (const ProbeSchedule::Due& due : due_) queue({task, due.target, due.due_mono}, instant);
     if (lane->outbox->full()) send(*lane);
   }

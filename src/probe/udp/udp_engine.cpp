@@ -8,11 +8,14 @@
 namespace pingloom::probe::udp {
 namespace {
 
+constexpr Nanos kNever = INT64_MAX;
 constexpr std::array<std::uint8_t, 16> kAnyV6{};
 // Of one socket at a time, so that a flood of PINGs does not keep this host from sending its own.
 constexpr int kMostRounds = 16;
 // What could not be sent is tried again after this.
 constexpr Nanos kRetry = kMillisecond;
+// Verdicts are given with whatever else wakes the thread; nobody waits for them but a window's end.
+constexpr Nanos kVerdictSlack = 20 * kMillisecond;
 
 static_assert(static_cast<std::size_t>(DropReason::kReceiveOverflow) + 1 ==
               kDropReasonNames.size());
@@ -190,7 +193,8 @@ void UdpEngine::elapse(const Instant& now) {
 Nanos UdpEngine::nextWake() const {
   Nanos next = std::min(prober_.nextSend(), stalls_.nextTick());
   next = std::min(next, tasks_.nextClose());
-  next = std::min(next, exchanges_.nextExpiry());
+  const Nanos expiry = exchanges_.nextExpiry();
+  if (expiry != kNever) next = std::min(next, expiry + kVerdictSlack);
   for (const Responder& responder : responders_) {
     next = std::min(next, responder.nextGiveUp());
     if (responder.blocked()) next = std::min(next, monotonicNow() + kRetry);

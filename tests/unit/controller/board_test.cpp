@@ -12,8 +12,8 @@ namespace {
 using test::pinglistOf;
 
 std::shared_ptr<const GridPlan> planOf(std::uint64_t generation) {
-  return makeGridPlan(
-      pinglistOf("  - { name: a, protocol: udp, mesh: ['10.0.0.[1-3]'] }\n"), generation);
+  return makeGridPlan(pinglistOf("  - { name: a, protocol: udp, mesh: ['10.0.0.[1-3]'] }\n"),
+                      generation);
 }
 
 StateEvent eventAt(Nanos utc) {

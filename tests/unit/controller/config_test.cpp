@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <sstream>
+
+#include "common/file.h"
+
 namespace pingloom::controller {
 namespace {
 
@@ -95,6 +100,40 @@ TEST(Config, SaysWhereAndWhatIsWrong) {
   EXPECT_THAT(parseConfig("", "c.yaml").error().text(), HasSubstr("is empty"));
   EXPECT_THAT(parseConfig("pinglist: x\n", "c.yaml").error().text(), HasSubstr("'state_dir'"));
   EXPECT_THAT(parseConfig("state_dir: x\n", "c.yaml").error().text(), HasSubstr("'pinglist'"));
+}
+
+// config/controller.yaml says "the default shown": all of them taken at their word.
+TEST(Config, TheExampleShowsTheDefaults) {
+  const auto file =
+      std::filesystem::path(__FILE__).parent_path() / "../../../config/controller.yaml";
+  const auto example = readFile(file, 65'536);
+  ASSERT_TRUE(example);
+  const auto shipped = parseConfig(*example, "/etc/pingloom/controller.yaml");
+  ASSERT_TRUE(shipped) << shipped.error().text();
+  std::istringstream lines(*example);
+  std::string shown;
+  for (std::string line; std::getline(lines, line);) {
+    const bool other_redis = line.find("not for embedded") != std::string::npos;
+    const bool key = line.starts_with("# ") && line.find(": ") != std::string::npos &&
+                     line.find(' ', 2) > line.find(':');
+    const bool inner = line.starts_with("#   ") && line.find(": ") != std::string::npos &&
+                       line.find("unix:/") == std::string::npos;
+    const bool outer = line == "# limits:" || line == "# history:";
+    const bool taken =
+        (key || inner || outer) && !other_redis && line.find("url_file") == std::string::npos;
+    shown += (taken ? line.substr(2) : line) + "\n";
+  }
+  const auto uncommented = parseConfig(shown, "/etc/pingloom/controller.yaml");
+  ASSERT_TRUE(uncommented) << uncommented.error().text() << "\n" << shown;
+  for (const auto& config : {*shipped, *uncommented}) {
+    EXPECT_EQ(config.control, Config{}.control);
+    EXPECT_EQ(config.http, Config{}.http);
+    EXPECT_EQ(config.redis.text(), "unix:/var/lib/pingloom/controller/redis.sock");
+    EXPECT_EQ(config.limits, pinglist::Limits{});
+    EXPECT_EQ(config.history_retention, Config{}.history_retention);
+    EXPECT_EQ(config.history_max_bytes, Config{}.history_max_bytes);
+    EXPECT_EQ(config.log_level, Config{}.log_level);
+  }
 }
 
 }  // namespace

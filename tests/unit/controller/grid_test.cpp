@@ -29,7 +29,8 @@ class GridTest : public testing::Test {
     grid_.setPlan(makeGridPlan(test::pinglistOf(probes), ++generation_), now());
   }
   void come(const std::string& host, const std::string& address, std::uint64_t incarnation = 1) {
-    ASSERT_TRUE(registry_.admit(registerOf(host, incarnation, {address}), host, std::nullopt, now()));
+    ASSERT_TRUE(
+        registry_.admit(registerOf(host, incarnation, {address}), host, std::nullopt, now()));
     settle();
   }
   void leave(const std::string& host) {
@@ -80,15 +81,15 @@ TEST_F(GridTest, APairGoesFromPendingToOkAndSaysSo) {
   come("a", "10.0.0.1");
   EXPECT_EQ(stateOf(0, 1), "pending");
   EXPECT_EQ(stateOf(0, 0), "") << "a mesh excludes self";
-  const auto applied =
-      apply(reportOf("udp", "10.0.0.1", kIndex, {goodRow("10.0.0.2"), goodRow("10.0.0.3")}), {1, 1});
+  const auto applied = apply(
+      reportOf("udp", "10.0.0.1", kIndex, {goodRow("10.0.0.2"), goodRow("10.0.0.3")}), {1, 1});
   ASSERT_TRUE(applied);
   EXPECT_EQ(applied->taken, 2U);
   EXPECT_EQ(stateOf(0, 1), "ok");
   EXPECT_EQ(rowOf(0, 2).network.p50, 9'004U);
   grid_.runDue(now());
-  EXPECT_THAT(takeEvents(), testing::ElementsAre("10.0.0.1>10.0.0.2 pending>ok",
-                                                 "10.0.0.1>10.0.0.3 pending>ok"));
+  EXPECT_THAT(takeEvents(),
+              testing::ElementsAre("10.0.0.1>10.0.0.2 pending>ok", "10.0.0.1>10.0.0.3 pending>ok"));
 }
 
 TEST_F(GridTest, AReplayNeverReplacesWhatIsNewer) {
@@ -108,7 +109,8 @@ TEST_F(GridTest, AReplayNeverReplacesWhatIsNewer) {
 TEST_F(GridTest, IncarnationsOfAnotherAgentDoNotCompare) {
   come("a", "10.0.0.1");
   ASSERT_TRUE(apply(reportOf("udp", "10.0.0.1", kIndex, {goodRow("10.0.0.2")}), {1, 900}));
-  ASSERT_TRUE(apply(reportOf("udp", "10.0.0.1", kIndex + 1, {goodRow("10.0.0.2", 50'000)}), {2, 1}));
+  ASSERT_TRUE(
+      apply(reportOf("udp", "10.0.0.1", kIndex + 1, {goodRow("10.0.0.2", 50'000)}), {2, 1}));
   EXPECT_EQ(rowOf(0, 1).network.p50, 50'004U);
 }
 
@@ -135,14 +137,15 @@ TEST_F(GridTest, AReportIsTakenWholeOrNotAtAll) {
 
 TEST_F(GridTest, IgnoresRowsOfPairsThatAreNotInThePlan) {
   come("a", "10.0.0.1");
-  const auto some = apply(reportOf("udp", "10.0.0.1", kIndex,
-                                   {goodRow("10.0.0.1"), goodRow("10.0.0.2"), goodRow("10.0.0.9"),
-                                    goodRow("fd00::2")}),
-                          {1, 1});
+  const auto some = apply(
+      reportOf("udp", "10.0.0.1", kIndex,
+               {goodRow("10.0.0.1"), goodRow("10.0.0.2"), goodRow("10.0.0.9"), goodRow("fd00::2")}),
+      {1, 1});
   ASSERT_TRUE(some);
   EXPECT_EQ(some->taken, 1U);
   EXPECT_EQ(some->ignored, 3U);
-  EXPECT_EQ(apply(reportOf("other", "10.0.0.1", kIndex, {goodRow("10.0.0.2")}), {1, 1})->ignored, 1U);
+  EXPECT_EQ(apply(reportOf("other", "10.0.0.1", kIndex, {goodRow("10.0.0.2")}), {1, 1})->ignored,
+            1U);
   EXPECT_EQ(apply(reportOf("udp", "10.0.0.8", kIndex, {goodRow("10.0.0.2")}), {1, 1})->ignored, 1U);
 }
 

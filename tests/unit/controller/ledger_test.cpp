@@ -70,15 +70,16 @@ constexpr std::uint64_t kIndex = kUtc / kWindow;
 TEST_F(LedgerTest, CountsABatchOnce) {
   {
     auto ledger = open();
-    const std::vector<LedgerBatch> first = {batchOf("a", {1, 1}, kIndex), batchOf("a", {1, 2}, kIndex),
-                                            batchOf("b", {1, 1}, kIndex)};
+    const std::vector<LedgerBatch> first = {
+        batchOf("a", {1, 1}, kIndex), batchOf("a", {1, 2}, kIndex), batchOf("b", {1, 1}, kIndex)};
     ASSERT_TRUE(ledger->commit(first, kUtc));
     ASSERT_TRUE(ledger->commit(first, kUtc));
     EXPECT_EQ(ledger->windowsWritten(), 3U);
   }
   auto ledger = open();
   EXPECT_EQ(ledger->marks().at("a"), (BatchId{1, 2}));
-  const std::vector<LedgerBatch> again = {batchOf("a", {1, 2}, kIndex), batchOf("a", {2, 1}, kIndex)};
+  const std::vector<LedgerBatch> again = {batchOf("a", {1, 2}, kIndex),
+                                          batchOf("a", {2, 1}, kIndex)};
   ASSERT_TRUE(ledger->commit(again, kUtc));
   ledger.reset();
   EXPECT_EQ(count("SELECT count(*) FROM windows"), 4);
@@ -87,8 +88,8 @@ TEST_F(LedgerTest, CountsABatchOnce) {
 
 TEST_F(LedgerTest, GivesBackTheNewestWindowOfASource) {
   auto ledger = open();
-  const std::string newest(*std::static_pointer_cast<const std::string>(
-      batchOf("a", {1, 2}, kIndex).owner));
+  const std::string newest(
+      *std::static_pointer_cast<const std::string>(batchOf("a", {1, 2}, kIndex).owner));
   const std::vector<LedgerBatch> batches = {batchOf("a", {1, 1}, kIndex - 1),
                                             batchOf("a", {1, 2}, kIndex),
                                             batchOf("a", {1, 3}, kIndex - 2)};
@@ -109,10 +110,12 @@ TEST_F(LedgerTest, AKillInTheMiddleLeavesNothingHalf) {
     const pid_t child = fork();
     if (child == 0) {
       auto ledger = Ledger::open(options(), kUtc);
-      std::uint64_t sequence = (*ledger)->marks().contains("a") ? (*ledger)->marks().at("a").sequence : 0;
+      std::uint64_t sequence =
+          (*ledger)->marks().contains("a") ? (*ledger)->marks().at("a").sequence : 0;
       for (;;) {
         std::vector<LedgerBatch> batches;
-        for (int i = 0; i < 20; ++i) batches.push_back(batchOf("a", {1, ++sequence}, kIndex, 2'000));
+        for (int i = 0; i < 20; ++i)
+          batches.push_back(batchOf("a", {1, ++sequence}, kIndex, 2'000));
         if (!(*ledger)->commit(batches, kUtc)) _exit(1);
         (void)!::write(ends[1], &sequence, sizeof sequence);
       }
@@ -149,7 +152,8 @@ TEST_F(LedgerTest, DamageThatIsFoundLaterKeepsTheMarks) {
   {
     auto ledger = open();
     std::vector<LedgerBatch> batches;
-    for (std::uint64_t i = 1; i <= 200; ++i) batches.push_back(batchOf("a", {1, i}, kIndex - i, 3'000));
+    for (std::uint64_t i = 1; i <= 200; ++i)
+      batches.push_back(batchOf("a", {1, i}, kIndex - i, 3'000));
     ASSERT_TRUE(ledger->commit(batches, kUtc));
   }
   auto ledger = open();
@@ -160,7 +164,8 @@ TEST_F(LedgerTest, DamageThatIsFoundLaterKeepsTheMarks) {
   }
   // Whether reading or writing meets the damage first: both have to get over it.
   (void)ledger->latest("udp", ip("10.0.0.1"));
-  const std::vector<LedgerBatch> next = {batchOf("a", {1, 150}, kIndex), batchOf("a", {1, 201}, kIndex)};
+  const std::vector<LedgerBatch> next = {batchOf("a", {1, 150}, kIndex),
+                                         batchOf("a", {1, 201}, kIndex)};
   ASSERT_TRUE(ledger->commit(next, kUtc));
   for (int i = 0; i < 300; ++i) ASSERT_TRUE(ledger->trim(64, kUtc + 48 * kHour));
   EXPECT_EQ(damagedFiles(), 1U);
@@ -290,7 +295,8 @@ TEST_F(LedgerTest, AfterAFailureTheWriterTakesNothingOutOfOrder) {
 TEST_F(LedgerTest, TheWriterCommitsWhatWaitsBeforeItEnds) {
   {
     LedgerWriter writer(open());
-    for (std::uint64_t i = 1; i <= 30; ++i) ASSERT_TRUE(writer.submit(batchOf("a", {1, i}, kIndex)));
+    for (std::uint64_t i = 1; i <= 30; ++i)
+      ASSERT_TRUE(writer.submit(batchOf("a", {1, i}, kIndex)));
   }
   EXPECT_EQ(count("SELECT count(*) FROM windows"), 30);
 }

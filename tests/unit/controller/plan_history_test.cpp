@@ -9,13 +9,12 @@ namespace pingloom::controller {
 namespace {
 
 std::shared_ptr<const plan::Plan> planWith(int hosts) {
-  const auto pinglist =
-      test::pinglistOf("  - { name: a, protocol: udp, mesh: ['10.0.0.[1-" + std::to_string(hosts) +
-                       "]'] }\n");
+  const auto pinglist = test::pinglistOf("  - { name: a, protocol: udp, mesh: ['10.0.0.[1-" +
+                                         std::to_string(hosts) + "]'] }\n");
   return {pinglist, &pinglist->plan};
 }
 
-plan::Plan apply(const std::string& bytes, const plan::Plan* base) {
+plan::Plan applyUpdate(const std::string& bytes, const plan::Plan* base) {
   wire::ControllerMessage message;
   EXPECT_TRUE(message.ParseFromString(bytes));
   const auto decoded = plan::decode(message.plan(), base);
@@ -34,11 +33,11 @@ TEST(PlanHistory, LeadsFromAnyKnownPlanToTheCurrentOne) {
   const std::uint64_t current = plan::hash(*plans.back());
   EXPECT_EQ(history.currentHash(), current);
   const auto complete = history.updateFrom(0);
-  EXPECT_EQ(plan::hash(apply(*complete, nullptr)), current);
+  EXPECT_EQ(plan::hash(applyUpdate(*complete, nullptr)), current);
   for (std::size_t i = 2; i < plans.size(); ++i) {
     const auto update = history.updateFrom(plan::hash(*plans[i]));
     EXPECT_LT(update->size(), complete->size() / 2) << "a difference is small";
-    EXPECT_EQ(plan::hash(apply(*update, plans[i].get())), current);
+    EXPECT_EQ(plan::hash(applyUpdate(*update, plans[i].get())), current);
   }
   EXPECT_EQ(history.updateFrom(plan::hash(*plans[1])), complete) << "no longer known";
   EXPECT_EQ(history.updateFrom(12345), complete) << "never known; the same bytes for all";
@@ -53,7 +52,7 @@ TEST(PlanHistory, APlanThatComesBackIsKnownOnce) {
     history.setCurrent(two);
   }
   const auto update = history.updateFrom(plan::hash(*one));
-  EXPECT_EQ(plan::hash(apply(*update, one.get())), plan::hash(*two));
+  EXPECT_EQ(plan::hash(applyUpdate(*update, one.get())), plan::hash(*two));
 }
 
 }  // namespace

@@ -84,7 +84,8 @@ TEST(RowJson, WritesTimesAsFormatUtcDoes) {
     const std::string expected = "{\"start\":\"" + formatUtc(source.window_start_utc) + "\"";
     ASSERT_EQ(out.substr(0, expected.size()), expected);
   }
-  for (const Nanos day : {951'782'400, 951'868'800, 4'107'542'400, 1'709'164'800}) {
+  for (const Nanos day :
+       std::initializer_list<Nanos>{951'782'400, 951'868'800, 4'107'542'400, 1'709'164'800}) {
     source.window_start_utc = day * kSecond;
     EXPECT_NE(json({}, source, Row{}, PairState::kOk).find(formatUtc(day * kSecond)),
               std::string::npos);

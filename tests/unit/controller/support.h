@@ -52,9 +52,8 @@ inline bool eventually(const std::function<bool()>& holds, int seconds = 20) {
   return holds();
 }
 
-inline std::shared_ptr<const pinglist::Pinglist> pinglistOf(const std::string& probes,
-                                                            const std::string& defaults =
-                                                                "window: 10s, timeout: 500ms") {
+inline std::shared_ptr<const pinglist::Pinglist> pinglistOf(
+    const std::string& probes, const std::string& defaults = "window: 10s, timeout: 500ms") {
   auto parsed = pinglist::parse("version: 1\ndefaults: { " + defaults + " }\nprobes:\n" + probes,
                                 "pinglist.yaml");
   EXPECT_TRUE(parsed) << parsed.error().text();
@@ -69,8 +68,8 @@ inline wire::Row goodRow(const std::string& destination, std::uint64_t network_n
   row.set_received(10);
   Distribution samples;
   for (std::uint64_t i = 0; i < 10; ++i) samples.add(network_ns + i);
-  for (wire::SampleSet* set : {row.mutable_network(), row.mutable_responder(), row.mutable_prober(),
-                               row.mutable_rtt()}) {
+  for (wire::SampleSet* set :
+       {row.mutable_network(), row.mutable_responder(), row.mutable_prober(), row.mutable_rtt()}) {
     wire::encode(samples, *set);
   }
   row.set_jitter_ns(1);

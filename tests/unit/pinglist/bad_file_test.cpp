@@ -224,6 +224,8 @@ const BadFile kHosts[] = {
      "(did you mean 'gpu-001'?)"},
     {"Ambiguous", hosts("  gpu-1: { addresses: { rail0: 10.0.0.1, rail1: 10.1.0.1 } }\n", "gpu-1"),
      "7:12", "several addresses; write one of 'gpu-1/rail0', 'gpu-1/rail1'"},
+    {"LabelOfAHostWithoutLabels", hosts("  gpu-1: { address: 10.0.0.1 }\n", "gpu-1/rail0"), "7:12",
+     "no address 'rail0'; write one of 'gpu-1'"},
     {"UnknownLabel",
      hosts("  gpu-1: { addresses: { rail0: 10.0.0.1, rail1: 10.1.0.1 } }\n", "gpu-1/rail2"), "7:12",
      "no address 'rail2'; write one of 'gpu-1/rail0', 'gpu-1/rail1'"},

@@ -1,0 +1,160 @@
+// The whole control plane in one process, with its own redis-server, driven over ZeroMQ.
+#include "controller/controller.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+
+#include <fstream>
+#include <thread>
+
+#include "dealer.h"
+#include "plan/plan_codec.h"
+#include "support.h"
+
+namespace pingloom::controller {
+namespace {
+
+using test::batchOf;
+using test::Dealer;
+using test::eventually;
+using test::goodRow;
+using test::reportOf;
+using wire::ControllerMessage;
+
+class ControllerTest : public testing::Test {
+ protected:
+  ControllerTest() {
+    config_.pinglist = folder_ / "pinglist.yaml";
+    config_.control = {IpAddress::fromV4(0x7f000001), 0};
+    config_.state_dir = folder_ / "state";
+    config_.redis.path = folder_ / "redis.sock";
+    writePinglist("10.0.0.[1-3]");
+  }
+  ~ControllerTest() override { stop(); }
+
+  void writePinglist(const std::string& members) {
+    const auto temporary = folder_ / "pinglist.tmp";
+    std::ofstream(temporary) << "version: 1\nprobes:\n  - { name: udp, protocol: udp, mesh: ['"
+                             << members << "'] }\n";
+    std::filesystem::rename(temporary, config_.pinglist);
+  }
+  // The thread that starts the embedded Redis has to be the one that lives: the loop's.
+  void start() {
+    stop_event_ = UniqueFd(eventfd(0, EFD_CLOEXEC));
+    thread_ = std::thread([this] {
+      auto started = Controller::start(config_);
+      ASSERT_TRUE(started) << started.error().text();
+      controller_ = started->get();
+      ready_ = true;
+      (*started)->run(stop_event_.get());
+      ready_ = false;
+    });
+    ASSERT_TRUE(eventually([&] { return ready_.load(); }));
+  }
+  void stop() {
+    if (!thread_.joinable()) return;
+    const std::uint64_t one = 1;
+    (void)!::write(stop_event_.get(), &one, sizeof one);
+    thread_.join();
+  }
+  Board& board() { return controller_->board(); }
+  std::string stateOf(std::uint32_t source, std::uint32_t destination) {
+    const auto snapshot = board().source(0, source, board().plan()->generation);
+    return snapshot == nullptr ? "" : std::string(name(*snapshot->states.at(destination)));
+  }
+  void registerAgent(Dealer& dealer, std::uint64_t incarnation = 1) {
+    wire::AgentMessage message;
+    *message.mutable_registration() = test::registerOf("a", incarnation, {"10.0.0.1"});
+    dealer.send(message);
+    ASSERT_TRUE(dealer.expect(ControllerMessage::kRegistered));
+  }
+  wire::Report report() const {
+    const auto index = static_cast<std::uint64_t>(utcNow() / (10 * kSecond));
+    return reportOf("udp", "10.0.0.1", index - 1, {goodRow("10.0.0.2"), goodRow("10.0.0.3")});
+  }
+
+  test::TemporaryFolder folder_;
+  Config config_;
+  UniqueFd stop_event_;
+  std::thread thread_;
+  Controller* controller_ = nullptr;
+  std::atomic<bool> ready_{false};
+};
+
+TEST_F(ControllerTest, FromZeroMqToTheBoardAndRedis) {
+  start();
+  Dealer dealer(controller_->controlAddress());
+  registerAgent(dealer);
+  ASSERT_TRUE(dealer.expect(ControllerMessage::kPlan));
+  dealer.send(batchOf({1, 1}, {report()}));
+  ASSERT_TRUE(dealer.expect(ControllerMessage::kAck));
+  EXPECT_TRUE(eventually([&] { return stateOf(0, 1) == "ok"; }));
+  EXPECT_TRUE(eventually([&] { return board().redis()->rows_written >= 2; }));
+  EXPECT_TRUE(eventually([&] { return board().control()->rows_committed == 2; }));
+  EXPECT_TRUE(eventually([&] { return !board().hosts()->empty(); }));
+  EXPECT_TRUE(board().control()->history.writing);
+}
+
+TEST_F(ControllerTest, ASavedPinglistReachesTheAgentsAndABadOneDoesNot) {
+  start();
+  Dealer dealer(controller_->controlAddress());
+  registerAgent(dealer);
+  const auto first = dealer.expect(ControllerMessage::kPlan);
+  ASSERT_TRUE(first);
+  const auto base = plan::decode(first->plan(), nullptr);
+  ASSERT_TRUE(base);
+  std::ofstream(config_.pinglist) << "version: 1\nprobes: [{ name: udp, protcol: udp }]\n";
+  ASSERT_TRUE(eventually([&] { return board().control()->pinglist_rejections > 0; }));
+  EXPECT_THAT(board().control()->pinglist_error, testing::HasSubstr("pinglist.yaml:2"));
+  EXPECT_EQ(board().plan()->probes[0].sources.size(), 3U) << "the one before stays in force";
+  writePinglist("10.0.0.[1-4]");
+  const auto update = dealer.expect(ControllerMessage::kPlan);
+  ASSERT_TRUE(update);
+  EXPECT_EQ(update->plan().base_hash(), plan::hash(*base));
+  EXPECT_TRUE(plan::decode(update->plan(), &*base));
+  EXPECT_TRUE(eventually([&] { return board().control()->pinglist_error.empty(); }));
+  EXPECT_EQ(board().plan()->probes[0].sources.size(), 4U);
+}
+
+TEST_F(ControllerTest, StartsWithoutAValidPinglistAndTakesItLater) {
+  std::ofstream(config_.pinglist) << "nonsense";
+  start();
+  EXPECT_EQ(board().plan()->pinglist, nullptr);
+  EXPECT_FALSE(board().control()->pinglist_error.empty());
+  Dealer dealer(controller_->controlAddress());
+  registerAgent(dealer);
+  writePinglist("10.0.0.[1-2]");
+  EXPECT_TRUE(dealer.expect(ControllerMessage::kPlan));
+}
+
+TEST_F(ControllerTest, TheGridAndTheMarksSurviveARestart) {
+  start();
+  {
+    Dealer dealer(controller_->controlAddress());
+    registerAgent(dealer);
+    dealer.send(batchOf({1, 1}, {report()}));
+    ASSERT_TRUE(dealer.expect(ControllerMessage::kAck));
+  }
+  stop();
+  start();
+  EXPECT_EQ(stateOf(0, 1), "stale") << "its agent is not back yet";
+  Dealer dealer(controller_->controlAddress());
+  registerAgent(dealer);
+  EXPECT_TRUE(eventually([&] { return stateOf(0, 1) == "ok"; }));
+  dealer.send(batchOf({1, 1}, {report()}));
+  const auto ack = dealer.expect(ControllerMessage::kAck);
+  ASSERT_TRUE(ack);
+  EXPECT_TRUE(eventually([&] { return board().control()->batches_duplicate == 1; }));
+  EXPECT_EQ(board().control()->batches_committed, 0U);
+}
+
+TEST_F(ControllerTest, TwoControllersDoNotShareAStateDir) {
+  start();
+  const auto second = Controller::start(config_);
+  ASSERT_FALSE(second);
+  EXPECT_THAT(second.error().text(), testing::HasSubstr("another controller"));
+}
+
+}  // namespace
+}  // namespace pingloom::controller
