@@ -64,7 +64,10 @@ class Wire(unittest.TestCase):
         counted = self.table.packets("pings")
         self.assertGreater(counted, 1200)
         self.assertEqual(self.committed(mesh, "sent") - self.committed(mesh, "unreachable"), counted)
-        lossy = {key: row for key, row in self.seen.items() if row["lost"]}
+        lossy = [(source, window.index, destination, row) for source in mesh.addresses
+                 for window in history.windows(mesh, "udp", source)
+                 for destination, row in window.rows.items()
+                 if row["received"] + row["unreachable"] != row["sent"] or row["unreachable"] not in (0, row["sent"])]
         self.assertEqual(self.committed(mesh, "received"), counted, lossy)
         self.assertEqual(self.table.packets("pongs"), counted, "every PING is answered once")
         self.assertEqual(self.table.packets("acks"), counted)
