@@ -17,6 +17,7 @@ namespace pingloom::controller {
 namespace {
 
 constexpr Nanos kPublishInterval = 250 * kMillisecond;
+constexpr Nanos kHostsInterval = 500 * kMillisecond;  // it copies all of them
 constexpr Nanos kLongestWait = kSecond;
 constexpr Nanos kLedgerWait = 20 * kMillisecond;
 // Leases end only when everything that waited has been read: it may be what renews them. Except
@@ -132,7 +133,10 @@ void Controller::turn() {
   if (drained) drained_mono_ = now.mono;
   if (drained || now.mono - drained_mono_ > kLongestBacklog) registry_.expire(now);
   const auto changed = registry_.takeChanged();
-  if (!changed.empty()) grid_.presenceChanged(changed);
+  if (!changed.empty()) {
+    grid_.presenceChanged(changed);
+    hosts_changed_ = true;
+  }
   grid_.runDue(now);
   server_->runDue(now);
   if (redis_ != nullptr) redis_->run(now.mono);
@@ -185,7 +189,11 @@ void Controller::publish(Now now) {
   status->refused_by_reason = server_->refusedByReason();
   status->history = ledger_->status();
   board_.publishControl(std::move(status));
-  if (server_->takeHostsChanged()) board_.publishHosts(registry_.hosts(server_->planHash()));
+  hosts_changed_ = server_->takeHostsChanged() || hosts_changed_;
+  if (!hosts_changed_ || now.mono < hosts_due_mono_) return;
+  board_.publishHosts(registry_.hosts(server_->planHash()));
+  hosts_changed_ = false;
+  hosts_due_mono_ = now.mono + kHostsInterval;
 }
 
 }  // namespace pingloom::controller

@@ -63,6 +63,8 @@ class Controller {
   std::uint64_t generation_ = 0;
   Nanos started_utc_ = 0;
   Nanos publish_due_mono_ = 0;
+  Nanos hosts_due_mono_ = 0;
+  bool hosts_changed_ = false;
   Nanos drained_mono_ = 0;
   ControlServer::Waiting waiting_ = ControlServer::Waiting::kNothing;
 };

@@ -13,6 +13,7 @@ namespace pingloom::controller {
 namespace {
 
 constexpr Nanos kTrimInterval = kSecond;
+constexpr Nanos kShortestPause = 10 * kMillisecond;  // between two steps while it catches up
 constexpr std::size_t kTrimAtLeast = 64;
 
 }  // namespace
@@ -76,7 +77,8 @@ void LedgerWriter::run() {
     std::vector<LedgerBatch> batches;
     {
       std::unique_lock lock(mutex_);
-      wake_.wait_for(lock, std::chrono::nanoseconds(kTrimInterval),
+      const Nanos until_trim = std::max(kShortestPause, trim_due_mono_ - monotonicNow());
+      wake_.wait_for(lock, std::chrono::nanoseconds(until_trim),
                      [&] { return stop_ || !waiting_.empty(); });
       if (stop_ && waiting_.empty()) return;
       batches = takeSome();

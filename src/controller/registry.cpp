@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/log.h"
+
 namespace pingloom::controller {
 namespace {
 
@@ -182,6 +184,8 @@ void Registry::expire(Now now) {
     agent.in_lease_queue = false;
     if (!agent.info.alive) continue;
     if (agent.heard_mono + kLease <= now.mono) {
+      log::warning("agent {} has not been heard for {}: it counts as gone", agent.info.host,
+                   formatDuration(kLease));
       endLease(agent);
     } else {
       watchLease(agent);
