@@ -1,8 +1,10 @@
 // Owns a file descriptor; move-only.
 #pragma once
 
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <utility>
 
 namespace pingloom {
@@ -28,5 +30,14 @@ class UniqueFd {
  private:
   int fd_ = -1;
 };
+
+// Raises this process's soft limit of open descriptors to the hard one; gives the limit in force.
+inline std::size_t raiseDescriptorLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  limit.rlim_cur = limit.rlim_max;
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0) getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur;
+}
 
 }  // namespace pingloom

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <vector>
 
+#include "common/fd.h"
 #include "common/file.h"
 #include "common/log.h"
 #include "common/program.h"
@@ -48,6 +49,7 @@ int runController(const std::string& file) {
   // Few threads allocate much, and free what another allocated: more arenas only hold on to it.
   mallopt(M_ARENA_MAX, 2);
   const pingloom::UniqueFd stop = pingloom::program::blockStopSignals();
+  pingloom::raiseDescriptorLimit();  // each agent is a connection
   const auto controller = pingloom::controller::Controller::start(*config);
   if (!controller) return fail(controller.error());
   const auto dashboard = pingloom::controller::Dashboard::start(

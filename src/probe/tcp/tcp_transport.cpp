@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/fd.h"
 #include "common/log.h"
 #include "probe/loop_calls.h"
 #include "probe/stall_watch.h"
@@ -32,15 +32,11 @@ constexpr std::uint64_t kCallsKey = 1;
 constexpr std::uint64_t kFirstListener = 2;
 constexpr std::uint64_t kFirstConnect = std::uint64_t{1} << 32;
 
-// Raises the soft limit to the hard one; a connect under way is a descriptor.
+// A connect under way is a descriptor.
 std::size_t mostInFlight() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return kReservedDescriptors;
-  limit.rlim_cur = limit.rlim_max;
-  if (setrlimit(RLIMIT_NOFILE, &limit) != 0) getrlimit(RLIMIT_NOFILE, &limit);
-  const std::size_t usable = limit.rlim_cur > 2 * kReservedDescriptors
-                                 ? limit.rlim_cur - kReservedDescriptors
-                                 : limit.rlim_cur / 2;
+  const std::size_t limit = raiseDescriptorLimit();
+  const std::size_t usable =
+      limit > 2 * kReservedDescriptors ? limit - kReservedDescriptors : limit / 2;
   return std::min(usable, kMostInFlight);
 }
 
