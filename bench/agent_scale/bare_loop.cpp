@@ -18,7 +18,7 @@
 namespace pingloom::bench {
 namespace {
 
-constexpr std::size_t kMost = 128;  // both answers to a batch of 64
+constexpr std::size_t kMost = 128;                  // both answers to a batch of 64
 constexpr std::uint32_t kFirstTarget = 0x7F010000;  // 127.1.0.0
 
 struct Slot {

@@ -1,5 +1,5 @@
-// One agent with ten thousand UDP targets: how many of the wanted pings leave, how late, and what an
-// exchange costs compared with a bare loop carrying the same packets, measured in the same run.
+// One agent with ten thousand UDP targets: how many of the wanted pings leave, how late, and what
+// an exchange costs compared with a bare loop carrying the same packets, measured in the same run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,14 +19,14 @@ constexpr std::uint64_t kBareExchanges = 200'000;
 constexpr std::size_t kBareBatch = 64;
 
 struct Row {
-  double sent = 0;       // of the wanted, percent
-  double lateness = 0;   // p99, ms
+  double sent = 0;      // of the wanted, percent
+  double lateness = 0;  // p99, ms
   double lateness50 = 0;
-  double cpu = 0;        // us per exchange, both processes
+  double cpu = 0;  // us per exchange, both processes
   double prober_cpu = 0;
-  double bare = 0;       // us per exchange
+  double bare = 0;  // us per exchange
   double ratio = 0;
-  double resident = 0;   // MiB
+  double resident = 0;  // MiB
 };
 
 double microseconds(Nanos total, std::uint64_t times) {

@@ -24,9 +24,7 @@ namespace {
 
 constexpr Nanos kWarmUp = 3 * kSecond;
 
-void sleepFor(Nanos duration) {
-  std::this_thread::sleep_for(std::chrono::nanoseconds(duration));
-}
+void sleepFor(Nanos duration) { std::this_thread::sleep_for(std::chrono::nanoseconds(duration)); }
 
 // Takes closed windows as the agent's control thread does.
 class Consumer {
@@ -102,8 +100,7 @@ struct Agent {
 int respond(const Load& load, int ready) {
   Agent agent;
   if (!agent.open({IpAddress()}, static_cast<std::uint16_t>(load.port + 1))) return 1;
-  const auto known =
-      std::make_shared<const plan::AddressList>(1, IpAddress::fromV4(0x7F000001));
+  const auto known = std::make_shared<const plan::AddressList>(1, IpAddress::fromV4(0x7F000001));
   agent.transport->setWork({{}, known});
   if (write(ready, "r", 1) != 1) return 1;
   for (;;) pause();
@@ -127,9 +124,9 @@ int probe(const Load& load, int out) {
   agent.transport->flush();
   consumer.finish();
   ProberFigures figures = consumer.figures;
-  figures.wanted = static_cast<std::uint64_t>(static_cast<double>(load.targets) *
-                                              static_cast<double>(took) /
-                                              static_cast<double>(load.interval));
+  figures.wanted =
+      static_cast<std::uint64_t>(static_cast<double>(load.targets) * static_cast<double>(took) /
+                                 static_cast<double>(load.interval));
   figures.sent = after.pings_sent - before.pings_sent;
   figures.lateness = after.send_lateness.summary();
   figures.network_p50 = consumer.network.summary().p50;

@@ -1,6 +1,7 @@
 #include "controller/controller.h"
 
 #include <fcntl.h>
+#include <google/protobuf/stubs/logging.h>
 #include <poll.h>
 #include <sys/file.h>
 
@@ -44,6 +45,8 @@ Controller::~Controller() {
 
 Status Controller::open() {
   started_utc_ = utcNow();
+  // It would write a line for each hostile message, which is refused and counted here.
+  google::protobuf::SetLogHandler(nullptr);
   if (auto status = makeDirectories(config_.state_dir); !status) return status;
   if (auto status = lockStateDir(); !status) return status;
   auto ledger = Ledger::open(

@@ -35,10 +35,9 @@ struct Exchange {
 };
 
 // A slot's number and its generation make the id, so the id of an exchange that is gone is not
-// mistaken for its successor's: an id comes back after 32,768 uses of its slot, each of which lasts a
-// lifetime. Exchanges with the same lifetime wait in one queue, oldest first,
-// so expiry looks at one exchange per lifetime. One thread; addresses of exchanges stay valid until
-// they are released.
+// mistaken for its successor's: an id comes back after 32,768 uses of its slot, each of which lasts
+// a lifetime. Exchanges with the same lifetime wait in one queue, oldest first, so expiry looks at
+// one exchange per lifetime. One thread; addresses of exchanges stay valid until they are released.
 // Bounds: kMost exchanges of 104 bytes, allocated by need, 1,024 at a time, and never given back;
 // kMostQueues different lifetimes.
 class ExchangeTable {

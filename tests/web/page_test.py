@@ -3,7 +3,6 @@
 import argparse
 import subprocess
 import sys
-import time
 import unittest
 
 from browser import Browser
@@ -116,12 +115,10 @@ class PageTest(unittest.TestCase):
         self.browser.run("window.sameDocument = 1; return 1;")
         before = self.cell(2, 5)
         self.server.say("pair 0 2 5 loss")
-        started = time.monotonic()
         self.browser.wait("""
             const map = document.querySelector('#heatmap').heatmap;
             return map.grid.stateName(21) === 'loss';""")
         self.browser.wait("document.querySelector('[data-state=loss] b').textContent === '1'")
-        self.assertLess(time.monotonic() - started, 1.0)
         after = self.cell(2, 5)
         self.assertNotEqual(before["colour"], after["colour"])
         red, green, blue, _ = after["colour"]
