@@ -59,7 +59,10 @@ parse_options() {
 build() {
   "$root/scripts/install-packages.sh" run build
   echo "Building (the first time takes a few minutes) ..."
-  cmake -S "$root" --preset release -DPINGLOOM_TESTS=OFF -DPINGLOOM_BENCH=OFF >"$run_dir/log/configure.log" 2>&1 ||
+  # A tree that is configured already keeps its tests and benchmarks; a new one needs neither.
+  local options=()
+  [ -e "$root/build/release/CMakeCache.txt" ] || options=(-DPINGLOOM_TESTS=OFF -DPINGLOOM_BENCH=OFF)
+  cmake -S "$root" --preset release "${options[@]}" >"$run_dir/log/configure.log" 2>&1 ||
     { cat "$run_dir/log/configure.log" >&2; fail "cmake could not configure the build"; }
   cmake --build "$root/build/release" --target pingloom pingloom-agent pingloom-controller ||
     fail "the build failed"

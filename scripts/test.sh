@@ -37,7 +37,9 @@ for preset in "${presets[@]}"; do
   say "building $preset"
   tests=ON
   [ "$preset" != fuzz ] || tests=OFF
-  cmake --preset "$preset" -DPINGLOOM_TESTS=$tests >"/tmp/pingloom-configure.$$" || { cat "/tmp/pingloom-configure.$$"; exit 1; }
+  bench=()
+  [ "$preset" != release ] || bench=(-DPINGLOOM_BENCH=ON)  # a demo may have left them out
+  cmake --preset "$preset" -DPINGLOOM_TESTS=$tests "${bench[@]}" >"/tmp/pingloom-configure.$$" || { cat "/tmp/pingloom-configure.$$"; exit 1; }
   rm -f "/tmp/pingloom-configure.$$"
   cmake --build --preset "$preset"
 done
