@@ -48,8 +48,8 @@ std::string prebuiltRows(const Shape& shape) {
   return report.SerializeAsString();
 }
 
-std::string batchMessage(const Shape& shape, const std::string& rows, std::uint32_t agent,
-                         std::uint64_t sequence, std::uint64_t window_index) {
+std::string batchMessage(const std::string& rows, std::uint32_t agent, std::uint64_t sequence,
+                         std::uint64_t window_index) {
   wire::Report head;
   head.set_probe(kProbe);
   head.set_source(sourceOf(agent).wire());
@@ -58,7 +58,6 @@ std::string batchMessage(const Shape& shape, const std::string& rows, std::uint3
   head.set_window_ns(kWindow);
   head.set_clock(2);
   head.set_device("eth0");
-  (void)shape;
   const auto prefixed = [](char tag, std::size_t size) {
     std::string bytes(1, tag);
     for (; size >= 0x80; size >>= 7) bytes += static_cast<char>((size & 0x7f) | 0x80);
@@ -144,8 +143,8 @@ void Fleet::sendDue(Agent& agent, std::uint64_t allowed, Nanos now) {
   }
   while (agent.sent < allowed && agent.sent - agent.acknowledged < kInFlight) {
     const std::string message =
-        batchMessage(shape_, rows_, static_cast<std::uint32_t>(&agent - agents_.data()),
-                     agent.sent + 1, first_window_ + agent.sent);
+        batchMessage(rows_, static_cast<std::uint32_t>(&agent - agents_.data()), agent.sent + 1,
+                     first_window_ + agent.sent);
     if (zmq_send(agent.socket, message.data(), message.size(), ZMQ_DONTWAIT) < 0) return;
     bytes_sent_ += message.size();
     ++agent.sent;

@@ -20,8 +20,8 @@ constexpr std::uint32_t kSamplesPerPart = 10;
 // The rows of one report: ten samples in each of the four parts of every row.
 std::string prebuiltRows(const Shape& shape);
 // A serialized AgentMessage with one batch of one report.
-std::string batchMessage(const Shape& shape, const std::string& rows, std::uint32_t agent,
-                         std::uint64_t sequence, std::uint64_t window_index);
+std::string batchMessage(const std::string& rows, std::uint32_t agent, std::uint64_t sequence,
+                         std::uint64_t window_index);
 
 class Fleet {
  public:

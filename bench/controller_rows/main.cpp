@@ -18,7 +18,7 @@
 #include "controller/redis_store.h"
 #include "controller/resp.h"
 #include "fleet.h"
-#include "limits.h"
+#include "machine_limits.h"
 #include "scene.h"
 
 namespace {
@@ -109,6 +109,7 @@ Result<Run> measure(const std::string& controller, const Shape& shape, double ra
 
 void print(const char* what, const char* unit, const std::vector<Run>& runs, double Run::*value) {
   std::vector<double> values;
+  values.reserve(runs.size());
   for (const Run& run : runs) values.push_back(run.*value);
   std::sort(values.begin(), values.end());
   std::printf("%-46s %12.2f %12.2f %12.2f  %s\n", what, values[values.size() / 2], values.front(),

@@ -32,7 +32,7 @@ std::uint16_t freePort() {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t length = sizeof address;
-  ::bind(probe.get(), reinterpret_cast<sockaddr*>(&address), sizeof address);
+  (void)::bind(probe.get(), reinterpret_cast<sockaddr*>(&address), sizeof address);
   ::getsockname(probe.get(), reinterpret_cast<sockaddr*>(&address), &length);
   return ntohs(address.sin_port);
 }

@@ -218,7 +218,7 @@ fs::path findWebRoot() {
   std::error_code error;
   const fs::path binary = fs::read_symlink("/proc/self/exe", error).parent_path();
   for (const char* candidate : {"../share/pingloom/web", "../../../web", "../../web", "../web"}) {
-    const fs::path folder = (binary / candidate).lexically_normal();
+    fs::path folder = (binary / candidate).lexically_normal();
     if (fs::exists(folder / "index.html", error)) return folder;
   }
   return "/usr/share/pingloom/web";
@@ -264,6 +264,7 @@ Result<Config> parseConfig(std::string_view text, std::string_view file) {
   if (!root) return tl::unexpected(root.error());
   if (root->isNull()) return makeError(file, "is empty; it needs 'pinglist' and 'state_dir'");
   std::vector<std::string_view> names;
+  names.reserve(kKeys.size());
   for (const Key& key : kKeys) names.push_back(key.name);
   if (auto status = root->onlyKeys(names); !status) return tl::unexpected(status.error());
   Draft draft;

@@ -83,7 +83,7 @@ Result<Grid::Applied> Grid::apply(ReportView& report, const ReportHead& head, co
   rows->clock = head.clock;
   rows->device = report.head().device();
   rows->rows.resize(probe.destinations.size());
-  const auto applied = readInto(report, probe, head.source, *rows);
+  auto applied = readInto(report, probe, head.source, *rows);
   if (!applied) return applied;
   slot.agent = origin.agent;
   refresh(*place, std::move(rows), now);

@@ -74,6 +74,7 @@ Status EmbeddedRedis::spawn() {
                                     "--loglevel",
                                     "warning"};
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   std::array<int, 2> pipe_ends{};

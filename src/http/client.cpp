@@ -76,7 +76,7 @@ std::string connectOne(const addrinfo& address, Nanos deadline_mono, UniqueFd& o
   if (!socket.valid()) return std::strerror(errno);
   if (::connect(socket.get(), address.ai_addr, address.ai_addrlen) != 0) {
     if (errno != EINPROGRESS) return std::strerror(errno);
-    const std::string reason = waitFor(socket.get(), POLLOUT, deadline_mono);
+    std::string reason = waitFor(socket.get(), POLLOUT, deadline_mono);
     if (!reason.empty()) return reason;
     int error = 0;
     socklen_t length = sizeof error;

@@ -156,8 +156,12 @@ probes:
         mesh.start()
         pairs = {(a, closed), (a, silent), (a, unreachable)}
         mesh.wait_for_rows("service", pairs)
-        rows = eventually(lambda: all(row["sent"] >= 18 for row in mesh.rows("service").values())
-                          and mesh.rows("service"), 20, "rows of a whole window")
+        def whole():
+            current = mesh.rows("service")
+            return pairs <= current.keys() and all(
+                current[pair]["sent"] >= 18 for pair in pairs) and current
+
+        rows = eventually(whole, 20, lambda: f"rows of a whole window: {mesh.rows('service')}")
         for to, state, count in ((closed, "refused", "refused"), (silent, "loss", "lost"),
                                  (unreachable, "unreachable", "unreachable")):
             row = rows[a, to]

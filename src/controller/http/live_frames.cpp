@@ -111,9 +111,11 @@ std::string liveRow(const GridPlan& plan, std::uint32_t probe, std::uint32_t sou
   const std::size_t count = grid.destinations.size();
   std::string out(kLiveHeaderBytes + count * kLiveBytesPerCell, '\0');
   const SourceRows* rows = snapshot == nullptr ? nullptr : snapshot->rows.get();
-  const double window_end =
-      rows == nullptr ? std::numeric_limits<double>::quiet_NaN()
-                      : static_cast<double>((rows->window_start_utc + rows->window) / kMillisecond);
+  double window_end = std::numeric_limits<double>::quiet_NaN();
+  if (rows != nullptr) {
+    const Nanos end_ms = (rows->window_start_utc + rows->window) / kMillisecond;
+    window_end = static_cast<double>(end_ms);
+  }
   char* at = out.data();
   put(at, kLiveVersion);
   put(at, kLiveRow);

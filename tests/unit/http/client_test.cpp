@@ -23,7 +23,7 @@ class Canned {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t length = sizeof address;
-    ::bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), length);
+    EXPECT_EQ(::bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), length), 0);
     ::listen(listener_.get(), 4);
     ::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &length);
     url_ = "http://" + SocketAddress::fromSockaddr(reinterpret_cast<sockaddr*>(&address)).text();

@@ -20,7 +20,9 @@ Response echo(const Request& request) {
   Response response;
   response.content_type = "text/plain";
   response.body = request.method + " " + request.path;
-  for (const auto& [name, value] : request.query) response.body += " " + name + "=" + value;
+  for (const auto& [name, value] : request.query) {
+    response.body.append(" ").append(name).append("=").append(value);
+  }
   if (!request.body.empty()) response.body += " body " + request.body;
   return response;
 }

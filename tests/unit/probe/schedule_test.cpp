@@ -111,6 +111,16 @@ TEST_P(AfterStall, PacesAtTwiceTheRateAtMost) {
 INSTANTIATE_TEST_SUITE_P(Stalls, AfterStall,
                          testing::Values(10 * kMillisecond, 500 * kMillisecond, 5 * kSecond));
 
+TEST(ProbeSchedule, AlwaysWakingUpLateLosesNothing) {
+  ProbeSchedule schedule(kSecond, 10'000, 0, 7);
+  std::size_t sent = 0;
+  for (Nanos now = 0; now <= 5 * kSecond; now += 19 * kMillisecond) {
+    sent += takeAll(schedule, now).size();
+  }
+  EXPECT_GE(sent, 49'800U);
+  EXPECT_EQ(schedule.skipped(), 0U);
+}
+
 TEST(ProbeSchedule, AWholeIntervalOverdueIsSkippedAndCounted) {
   ProbeSchedule schedule(kMillisecond, 1, 0, 1);
   EXPECT_EQ(takeAll(schedule, 0).size(), 1U);

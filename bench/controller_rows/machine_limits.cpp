@@ -1,4 +1,4 @@
-#include "limits.h"
+#include "machine_limits.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -102,7 +102,7 @@ Nanos sendAll(const Shape& shape, const char* endpoint, double& cpu_seconds) {
   const Nanos started = monotonicNow();
   for (std::uint32_t round = 0; round < shape.rounds; ++round) {
     for (std::uint32_t i = 0; i < shape.agents; ++i) {
-      const std::string message = batchMessage(shape, rows, i, round + 1, round);
+      const std::string message = batchMessage(rows, i, round + 1, round);
       zmq_send(sockets[i], message.data(), message.size(), 0);
     }
   }
