@@ -76,6 +76,7 @@ Result<Row> measure(const Load& load) {
 void printMedian(const char* what, const std::vector<Row>& rows, double Row::*value,
                  const char* goal) {
   std::vector<double> sorted;
+  sorted.reserve(rows.size());
   for (const Row& row : rows) sorted.push_back(row.*value);
   std::sort(sorted.begin(), sorted.end());
   fmt::print("{:34} {:9.3f}  [{:.3f} .. {:.3f}]  {}\n", what, sorted[sorted.size() / 2],

@@ -116,8 +116,9 @@ def assert_contiguous(case, mesh, probe, source, per_window=None):
                 if per_window:
                     case.assertLessEqual(row["sent"], per_window + 1, where)
         if per_window:
-            # Whole windows, but for the first and last of a run, were probed all the time.
+            # All but the first and last of a run are whole. Where the machine is too busy pings are
+            # skipped, not sent late, so a part of them may be missing.
             inner = [row["sent"] for window in found
                      if indexes[0] < window.index < indexes[-1] for row in window.rows.values()]
             if inner:
-                case.assertGreater(sum(inner), 0.8 * per_window * len(inner), where)
+                case.assertGreater(sum(inner), 0.5 * per_window * len(inner), where)

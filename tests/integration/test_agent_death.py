@@ -35,9 +35,9 @@ class AgentDeath(unittest.TestCase):
         self.assertLessEqual(words, {"ok", "loss", "refused", "agent-down", "stale"})
         rows = mesh.rows("udp")
         pair = (mesh.addresses[0], dead)
-        eventually(lambda: mesh.rows("udp")[pair]["state"] == "agent-down", 5,
+        eventually(lambda: mesh.rows("udp")[pair]["state"] == "agent-down", 15,
                    "Redis says so too")
-        eventually(lambda: not mesh.hosts()["host-2"]["alive"], 5, "and /api/v1/hosts")
+        eventually(lambda: not mesh.hosts()["host-2"]["alive"], 15, "and /api/v1/hosts")
         status = mesh.cli("status", "--url", mesh.url)
         self.assertEqual(status.returncode, 1)
         self.assertIn("host-2", status.stdout)
@@ -45,7 +45,7 @@ class AgentDeath(unittest.TestCase):
         self.assertIn("agent-down", top)
         others = (mesh.addresses[0], mesh.addresses[1])
         start = rows[others]["start"]
-        eventually(lambda: mesh.rows("udp")[others]["start"] > start, 5, "the others go on")
+        eventually(lambda: mesh.rows("udp")[others]["start"] > start, 15, "the others go on")
 
         mesh.start_agent(2)
         for probe in ("udp", "tcp"):
@@ -59,11 +59,11 @@ class AgentDeath(unittest.TestCase):
         # Without a controller the agent can only spool; then it is killed with a full spool.
         mesh.controller.stop()
         metric = "pingloom_agent_spool_batches"
-        eventually(lambda: mesh.agent_metrics(2)[metric] >= 3, 20, "batches in the spool")
+        eventually(lambda: mesh.agent_metrics(2)[metric] >= 3, 40, "batches in the spool")
         mesh.agents[2].kill()
         mesh.start_controller()
         mesh.start_agent(2)
-        eventually(lambda: mesh.agent_metrics(2)[metric] == 0, 20, "the spool is delivered")
+        eventually(lambda: mesh.agent_metrics(2)[metric] == 0, 40, "the spool is delivered")
         source = mesh.addresses[2]
         for probe in ("udp", "tcp"):
             history.assert_contiguous(self, mesh, probe, source, 10)

@@ -27,7 +27,7 @@ class ControllerDeath(unittest.TestCase):
             pings = mesh.agent_metrics(0)['pingloom_agent_pings_sent_total{protocol="udp"}']
             mesh.controller.kill()
             eventually(lambda: all(mesh.agent_metrics(index)["pingloom_agent_spool_batches"] >= 3
-                                   for index in mesh.agents), 20, "agents spool")
+                                   for index in mesh.agents), 40, "agents spool")
             more = mesh.agent_metrics(0)['pingloom_agent_pings_sent_total{protocol="udp"}']
             self.assertGreater(more, pings, "agents go on probing")
             mesh.start_controller()
@@ -44,10 +44,10 @@ class ControllerDeath(unittest.TestCase):
         for _ in range(5):
             newest = mesh.rows("udp")[mesh.addresses[0], mesh.addresses[1]]["start"]
             eventually(lambda: mesh.rows("udp")[mesh.addresses[0], mesh.addresses[1]]["start"]
-                       > newest, 20, "a new window arrives", interval=0.005)
+                       > newest, 40, "a new window arrives", interval=0.005)
             mesh.controller.kill()
             mesh.start_controller()
-            eventually(lambda: mesh.rows("udp").keys() == mesh.pairs(), 20, "Redis is filled again")
+            eventually(lambda: mesh.rows("udp").keys() == mesh.pairs(), 40, "Redis is filled again")
         eventually(lambda: self.delivered(mesh), 30, "the spools are delivered")
         self.check_history(mesh, per_window=20)
 
@@ -83,8 +83,8 @@ class ControllerDeath(unittest.TestCase):
         mesh.wait_for_rows("udp", state="ok")
         mesh.controller.kill()
         mesh.start_controller()
-        eventually(lambda: mesh.status()["agents"]["alive"] == 2, 10, "both agents are back")
-        eventually(lambda: set(mesh.states("udp").values()) == {"ok"}, 10, "all pairs ok")
+        eventually(lambda: mesh.status()["agents"]["alive"] == 2, 20, "both agents are back")
+        eventually(lambda: set(mesh.states("udp").values()) == {"ok"}, 20, "all pairs ok")
 
 
 class RedisDeath(unittest.TestCase):
@@ -102,7 +102,7 @@ class RedisDeath(unittest.TestCase):
         servers = children(mesh.controller.pid, "redis-server")
         self.assertEqual(len(servers), 1)
         os.kill(servers[0], signal.SIGKILL)
-        eventually(lambda: self.refilled(mesh, before), 20, "Redis is back with newer rows")
+        eventually(lambda: self.refilled(mesh, before), 40, "Redis is back with newer rows")
         mesh.assert_all_alive()
         self.assertNotIn(servers[0], children(mesh.controller.pid, "redis-server"))
         self.assertEqual(set(mesh.ask_redis("SMEMBERS", "pingloom:sources:udp")), set(mesh.addresses))
@@ -116,7 +116,7 @@ class RedisDeath(unittest.TestCase):
         mesh.wait_for_rows("udp", state="ok")
         before = self.latest(mesh)
         server.stop()
-        eventually(lambda: not mesh.status()["redis"]["connected"], 10, "the outage is noticed")
+        eventually(lambda: not mesh.status()["redis"]["connected"], 20, "the outage is noticed")
         self.assertEqual(mesh.get("/readyz").status, 503)
         self.assertEqual(mesh.cli("status", "--url", mesh.url).returncode, 1)
         answer = mesh.cli("results", "--redis", mesh.redis)
@@ -126,7 +126,7 @@ class RedisDeath(unittest.TestCase):
                    "nothing blocks: rows are committed while Redis is away")
         self.assertEqual(set(mesh.states("udp").values()), {"ok"})
         mesh.start_redis()
-        eventually(lambda: self.refilled(mesh, before), 20, "Redis has the latest rows again")
+        eventually(lambda: self.refilled(mesh, before), 40, "Redis has the latest rows again")
         self.assertEqual(mesh.get("/readyz").status, 200)
 
     def test_redis_with_foreign_data_is_left_alone(self):

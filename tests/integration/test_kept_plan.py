@@ -20,21 +20,21 @@ class KeptPlan(unittest.TestCase):
         for index in (0, 1):
             mesh.start_agent(index)
         for index in (0, 1):
-            eventually(lambda: mesh.agent_metrics(index)[SENT] >= 10, 10,
+            eventually(lambda: mesh.agent_metrics(index)[SENT] >= 10, 20,
                        "pings by the kept plan, without any controller")
             self.assertEqual(mesh.agent_metrics(index)["pingloom_agent_controller_connected"], 0)
         eventually(lambda: mesh.agent_metrics(0)["pingloom_agent_spool_batches"] >= 2, 20,
                    "closed windows wait in the spool")
         mesh.start_controller()
         mesh.wait_for_rows("udp", state="ok")
-        eventually(lambda: mesh.agent_metrics(0)["pingloom_agent_spool_batches"] == 0, 20, "delivered")
+        eventually(lambda: mesh.agent_metrics(0)["pingloom_agent_spool_batches"] == 0, 40, "delivered")
         history.assert_contiguous(self, mesh, "udp", mesh.addresses[0], 10)
 
     def test_an_agent_that_never_had_a_plan_waits_for_one(self):
         mesh = Mesh(self, hosts=2, interval="100ms", window="1s")
         for index in (0, 1):
             mesh.start_agent(index)
-        eventually(lambda: mesh.agent_metrics(0)["pingloom_agent_plan_probes"] == 0, 10,
+        eventually(lambda: mesh.agent_metrics(0)["pingloom_agent_plan_probes"] == 0, 20,
                    "the agent runs")
         mesh.start_controller()
         mesh.wait_for_rows("udp", state="ok")
@@ -57,7 +57,7 @@ class KeptPlan(unittest.TestCase):
                         .replace("/agent-0", "/agent-twin"))
         from processes import binary
         mesh.run("twin", binary("pingloom-agent"), "--config", str(path))
-        eventually(lambda: mesh.status()["control"]["refused_by_reason"]["duplicate_host"] > 0, 10,
+        eventually(lambda: mesh.status()["control"]["refused_by_reason"]["duplicate_host"] > 0, 20,
                    "the refusal is counted")
         self.assertEqual(set(mesh.states("udp").values()), {"ok"})
         self.assertEqual(mesh.hosts()["host-0"]["addresses"][0]["address"], mesh.addresses[0])

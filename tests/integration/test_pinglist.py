@@ -55,7 +55,7 @@ class Pinglist(unittest.TestCase):
         gone = self.mesh.addresses[2]
         left = self.mesh.addresses[:2]
         self.mesh.write_pinglist(self.mesh.mesh_pinglist(addresses=left))
-        eventually(lambda: self.mesh.rows("udp").keys() == self.mesh.pairs(left), 10,
+        eventually(lambda: self.mesh.rows("udp").keys() == self.mesh.pairs(left), 20,
                    f"only rows of {left} are left in Redis")
         grid = self.mesh.get("/api/v1/grid?probe=udp&metric=loss").json()
         self.assertEqual((grid["sources"], grid["destinations"]), (left, left))
@@ -63,7 +63,7 @@ class Pinglist(unittest.TestCase):
         self.assertEqual(set(self.mesh.ask_redis("SMEMBERS", "pingloom:sources:udp")), set(left))
         # Rows of the old plan still under way must not bring it back.
         time_of_last = self.mesh.rows("udp")[left[0], left[1]]["start"]
-        eventually(lambda: self.mesh.rows("udp")[left[0], left[1]]["start"] > time_of_last, 10,
+        eventually(lambda: self.mesh.rows("udp")[left[0], left[1]]["start"] > time_of_last, 20,
                    "a window after the edit")
         self.assertEqual(self.mesh.rows("udp").keys(), self.mesh.pairs(left))
 
@@ -80,7 +80,7 @@ class Pinglist(unittest.TestCase):
         broken = self.mesh.mesh_pinglist().replace("    protocol: udp", "    protocl: udp")
         self.mesh.write_pinglist(broken)
         place = re.compile(re.escape(str(self.mesh.pinglist_path)) + r":\d+:\d+")
-        error = eventually(lambda: self.mesh.status()["pinglist"]["error"], 5,
+        error = eventually(lambda: self.mesh.status()["pinglist"]["error"], 15,
                            "the rejection is in /api/v1/status")
         self.assertRegex(error, place)
         self.assertIn("protocol", error, "says what was meant")
@@ -90,11 +90,11 @@ class Pinglist(unittest.TestCase):
         self.assertEqual(metrics["pingloom_controller_pinglist_last_reload_successful"], 0)
         self.assertEqual(self.mesh.cli("status", "--url", self.mesh.url).returncode, 1)
         pair = next(iter(before))
-        eventually(lambda: self.mesh.rows("udp")[pair]["start"] > before[pair]["start"], 10,
+        eventually(lambda: self.mesh.rows("udp")[pair]["start"] > before[pair]["start"], 20,
                    "probing goes on by the plan before")
         self.assertEqual(self.mesh.rows("udp").keys(), before.keys())
         self.mesh.write_pinglist(self.mesh.mesh_pinglist())
-        eventually(lambda: self.mesh.status()["pinglist"]["error"] is None, 5,
+        eventually(lambda: self.mesh.status()["pinglist"]["error"] is None, 15,
                    "a good edit clears the error")
 
 

@@ -36,7 +36,7 @@ class Stall(unittest.TestCase):
             gather()
             return all(row["start"] >= resumed for row in mesh.rows("udp").values())
 
-        eventually(done, 20, "windows after the stall", interval=0.1)
+        eventually(done, 40, "windows after the stall", interval=0.1)
         lossy = {key: row for key, row in seen.items()
                  if row["lost"] or row["refused"] or row["unreachable"]}
         self.assertEqual(lossy, {}, "the stall shows as loss")
