@@ -25,7 +25,9 @@ class ProbeSchedule {
     Nanos due_mono;
   };
   static constexpr Nanos kNever = INT64_MAX;
-  static constexpr Nanos kBurst = 4 * kMillisecond;
+  // What a busy host's scheduler may make a thread wait without its being a stall
+  // (StallWatch::kLate): one that always wakes up this late still sends all it should.
+  static constexpr Nanos kBurst = 20 * kMillisecond;
   static constexpr Nanos kLongestStart = 400 * kMillisecond;
 
   // REQUIRES: interval > 0.
