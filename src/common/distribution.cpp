@@ -20,6 +20,9 @@ std::uint64_t rankOf(std::uint64_t percent, std::uint64_t count) {
   return std::max<std::uint64_t>(1, (count * percent + 99) / 100);
 }
 
+// Room for an ordinary window's ten samples, and the allocator's smallest size that has it.
+constexpr std::size_t kFirstSamples = 14;
+
 constexpr std::array<std::uint64_t, 3> kPercents = {50, 95, 99};
 
 }  // namespace
@@ -46,6 +49,7 @@ void Distribution::add(std::uint64_t value) {
   ++count_;
   if (exact()) {
     if (samples_.size() < kExactSamples && value <= std::numeric_limits<std::uint32_t>::max()) {
+      if (samples_.capacity() == 0) samples_.reserve(kFirstSamples);
       samples_.push_back(static_cast<std::uint32_t>(value));
       return;
     }

@@ -91,6 +91,9 @@ void Exchanges::pong(Exchange& exchange, const Answer& answer, const Instant& no
     return;
   }
   exchange.state = ExchangeState::kAnswered;
+  // Its counts are seldom in the cache, and the ACK, which changes them, comes soon.
+  const auto* counts = reinterpret_cast<const char*>(&windowOf(exchange));
+  for (std::size_t at = 0; at < sizeof(PairWindow); at += 64) __builtin_prefetch(counts + at, 1);
   if (times.ack != AckState::kMissing) settle(exchange);
 }
 

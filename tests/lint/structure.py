@@ -9,15 +9,16 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What each folder of src/ may use besides itself. ARCHITECTURE.md draws the same.
 MAY_USE = {
     "common": set(),
+    "net": {"common"},
     "wire": {"common"},
-    "rdma": {"common", "wire"},
+    "rdma": {"common", "net", "wire"},
     "plan": {"common", "wire"},
     "pinglist": {"common", "wire", "plan"},
     "http": {"common"},
-    "probe": {"common", "wire", "plan"},
-    "agent": {"common", "wire", "plan", "http", "probe"},
+    "probe": {"common", "net", "wire", "rdma", "plan"},
+    "agent": {"common", "net", "wire", "rdma", "plan", "http", "probe"},
     "controller": {"common", "wire", "plan", "pinglist", "http"},
-    "cli": {"common", "wire", "plan", "pinglist", "http", "probe", "agent", "controller"},
+    "cli": {"common", "net", "wire", "rdma", "plan", "pinglist", "http", "probe", "agent", "controller"},
 }
 MOST_LINES = 600
 SOURCES = (".h", ".cpp", ".py", ".sh", ".js", ".ts", ".tsx", ".css")

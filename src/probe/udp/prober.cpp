@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "probe/udp/tx_tags.h"
+
 namespace pingloom::probe::udp {
 namespace {
 
@@ -23,7 +25,7 @@ bool isFast(const std::vector<Task>& tasks) {
 }  // namespace
 
 Prober::Prober(TaskList& tasks, Exchanges& exchanges, StallWatch& stalls, std::uint32_t incarnation,
-               std::uint16_t port, RxBatch& scratch)
+               std::uint16_t port, net::RxBatch& scratch)
     : tasks_(&tasks),
       exchanges_(&exchanges),
       stalls_(&stalls),
@@ -40,7 +42,7 @@ Prober::Lane* Prober::laneFor(const IpAddress& source) {
   return wildcard;
 }
 
-std::vector<std::uint32_t> Prober::route(std::vector<UdpSocket>& sockets) {
+std::vector<std::uint32_t> Prober::route(std::vector<net::UdpSocket>& sockets) {
   lanes_.resize(sockets.size());
   for (std::size_t i = 0; i < sockets.size(); ++i) {
     lanes_[i].socket = &sockets[i];
@@ -57,15 +59,15 @@ std::vector<std::uint32_t> Prober::route(std::vector<UdpSocket>& sockets) {
       stranded.push_back(t);
       continue;
     }
-    SendOptions options;
+    net::SendOptions options;
     options.timestamp = true;
     options.traffic_class = static_cast<std::uint8_t>(assignment.probe.traffic_class);
     if (lane->socket->isWildcard()) options.from = assignment.source;
-    routes_[t] = {lane, makeControl(options, lane->socket->isV6()),
+    routes_[t] = {lane, net::makeControl(options, lane->socket->isV6()),
                   assignment.probe.port != 0 ? assignment.probe.port : port_};
     lane->longest = std::max<std::size_t>(lane->longest, assignment.probe.payload);
   }
-  for (Lane& lane : lanes_) lane.outbox = std::make_unique<Outbox>(lane.longest);
+  for (Lane& lane : lanes_) lane.outbox = std::make_unique<net::Outbox>(lane.longest);
   on_grid_ = isFast(tasks_->tasks());
   return stranded;
 }
@@ -91,7 +93,7 @@ void Prober::queue(const Ping& ping, const Instant& now) {
   message.incarnation = incarnation_;
   message.nonce = exchange->nonce;
   wire::write(message, route.lane->outbox->add(to, address_length, route.control, message.length,
-                                               {TxTag::Kind::kPing, exchange->id}));
+                                               {kPingTag, exchange->id}));
   route.lane->queued.push_back(ping);
 }
 
@@ -105,10 +107,10 @@ void Prober::send(Lane& lane) {
     timeout = std::max(timeout, (*tasks_)[lane.queued[i].task].assignment->probe.timeout);
   }
   stalls_->watchUntil(now.mono, now.mono + timeout);
-  const auto outcome = lane.outbox->flush(*lane.socket, *scratch_, [&](TxTag tag, int) {
+  const auto outcome = lane.outbox->flush(*lane.socket, *scratch_, [&](net::TxTag tag, int) {
     exchanges_->failed(tag.id, Failure::kUnreachable);
   });
-  const std::size_t left = outcome == Outbox::Outcome::kBlocked ? lane.outbox->size() : 0;
+  const std::size_t left = outcome == net::Outbox::Outcome::kBlocked ? lane.outbox->size() : 0;
   for (std::size_t i = left; i > 0; --i) exchanges_->cancel(lane.outbox->tag(i - 1).id);
   lane.outbox->clear();
   for (std::size_t i = 0; i < count - left; ++i) {
@@ -140,7 +142,8 @@ void Prober::sendTask(std::uint32_t task, Nanos now) {
   for (int batches = 0; batches < kMostBatches; ++batches) {
     if (lane != nullptr && !lane->waiting.empty()) return;
     due_.clear();
-    schedule.take(now, lane == nullptr ? Outbox::kMost : Outbox::kMost - lane->queued.size(), due_);
+    schedule.take(
+        now, lane == nullptr ? net::Outbox::kMost : net::Outbox::kMost - lane->queued.size(), due_);
     if (due_.empty()) return;
     if (lane == nullptr) {
       skipped_ += due_.size();

@@ -8,12 +8,12 @@
 
 #include "common/distribution.h"
 #include "common/time.h"
+#include "net/outbox.h"
+#include "net/rx_batch.h"
+#include "net/udp_socket.h"
 #include "probe/exchanges.h"
 #include "probe/task_list.h"
 #include "probe/udp/nonces.h"
-#include "probe/udp/outbox.h"
-#include "probe/udp/rx_batch.h"
-#include "probe/udp/udp_socket.h"
 
 namespace pingloom::probe::udp {
 
@@ -29,11 +29,11 @@ class Prober {
   static constexpr Nanos kNever = INT64_MAX;
 
   Prober(TaskList& tasks, Exchanges& exchanges, StallWatch& stalls, std::uint32_t incarnation,
-         std::uint16_t port, RxBatch& scratch);
+         std::uint16_t port, net::RxBatch& scratch);
 
   // After every change of the task list; the sockets stay the same. Tasks whose source no socket is
   // bound to send nothing: they are returned.
-  std::vector<std::uint32_t> route(std::vector<UdpSocket>& sockets);
+  std::vector<std::uint32_t> route(std::vector<net::UdpSocket>& sockets);
 
   void sendDue(Nanos now);
   // When sendDue() must be called next.
@@ -52,16 +52,16 @@ class Prober {
   };
   // One to a socket.
   struct Lane {
-    UdpSocket* socket = nullptr;
+    net::UdpSocket* socket = nullptr;
     std::size_t longest = 0;
-    std::unique_ptr<Outbox> outbox;
+    std::unique_ptr<net::Outbox> outbox;
     std::vector<Ping> queued;   // in the outbox, in its order
-    std::vector<Ping> waiting;  // the kernel had no room for them; at most Outbox::kMost
+    std::vector<Ping> waiting;  // the kernel had no room for them; at most net::Outbox::kMost
   };
   // One to a task.
   struct Route {
     Lane* lane = nullptr;  // nullptr: no socket
-    ControlData control;
+    net::ControlData control;
     std::uint16_t port = 0;
   };
   Lane* laneFor(const IpAddress& source);
@@ -75,7 +75,7 @@ class Prober {
   StallWatch* stalls_;
   std::uint32_t incarnation_;
   std::uint16_t port_;
-  RxBatch* scratch_;
+  net::RxBatch* scratch_;
   Nonces nonces_;
   std::vector<Lane> lanes_;
   std::vector<Route> routes_;

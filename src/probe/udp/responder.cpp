@@ -1,5 +1,7 @@
 #include "probe/udp/responder.h"
 
+#include "probe/udp/tx_tags.h"
+
 namespace pingloom::probe::udp {
 namespace {
 
@@ -7,8 +9,8 @@ constexpr auto kKernel = static_cast<std::uint8_t>(ClockSource::kKernel);
 
 }  // namespace
 
-Responder::Responder(UdpSocket& socket, const StallWatch& stalls, std::uint32_t incarnation,
-                     RxBatch& scratch)
+Responder::Responder(net::UdpSocket& socket, const StallWatch& stalls, std::uint32_t incarnation,
+                     net::RxBatch& scratch)
     : socket_(&socket),
       stalls_(&stalls),
       incarnation_(incarnation),
@@ -19,16 +21,16 @@ bool Responder::stalledSince(Nanos utc, const Instant& now) const {
   return utc != 0 && stalls_->stalledDuring(now.mono - (now.utc - utc), now.mono);
 }
 
-ControlData Responder::controlFor(const Waiting& pong, bool timestamp) const {
-  SendOptions options;
+net::ControlData Responder::controlFor(const Waiting& pong, bool timestamp) const {
+  net::SendOptions options;
   options.timestamp = timestamp;
   options.traffic_class = pong.traffic_class;
   if (socket_->isWildcard()) options.from = pong.from;
-  return makeControl(options, socket_->isV6());
+  return net::makeControl(options, socket_->isV6());
 }
 
 bool Responder::ping(const wire::ProbeMessage& message, const sockaddr_in6& peer,
-                     socklen_t peer_length, const Ancillary& about, const Instant& now) {
+                     socklen_t peer_length, const net::Ancillary& about, const Instant& now) {
   if (pongs_.full()) sendPongs();
   if (pongs_.full()) return false;
   if (next_ - oldest_ == kMostWaiting) {
@@ -55,7 +57,7 @@ bool Responder::ping(const wire::ProbeMessage& message, const sockaddr_in6& peer
   answer.incarnation = incarnation_;
   answer.nonce = message.nonce;
   wire::write(answer, pongs_.add(peer, peer_length, controlFor(pong, true), wire::kPongBytes,
-                                 {TxTag::Kind::kPong, next_}));
+                                 {kPongTag, next_}));
   ++next_;
   return true;
 }
@@ -64,7 +66,7 @@ void Responder::sendPongs() {
   if (pongs_.empty()) return;
   const std::size_t queued = pongs_.size();
   std::size_t failures = 0;
-  pongs_.flush(*socket_, *scratch_, [&](TxTag tag, int) {
+  pongs_.flush(*socket_, *scratch_, [&](net::TxTag tag, int) {
     waiting(tag.id).done = true;  // the prober is not to be reached: no ACK either
     ++failures;
   });
@@ -99,7 +101,7 @@ void Responder::acknowledge(Waiting& pong, Nanos t3_utc, const Instant& now) {
 }
 
 void Responder::sendAcks() {
-  if (!acks_.empty()) acks_.flush(*socket_, *scratch_, [](TxTag, int) {});
+  if (!acks_.empty()) acks_.flush(*socket_, *scratch_, [](net::TxTag, int) {});
 }
 
 void Responder::giveUp(const Instant& now) {

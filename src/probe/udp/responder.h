@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "common/time.h"
+#include "net/outbox.h"
+#include "net/rx_batch.h"
+#include "net/udp_socket.h"
 #include "probe/instant.h"
 #include "probe/stall_watch.h"
-#include "probe/udp/outbox.h"
-#include "probe/udp/rx_batch.h"
-#include "probe/udp/udp_socket.h"
 #include "wire/probe_packet.h"
 
 namespace pingloom::probe::udp {
@@ -25,12 +25,12 @@ class Responder {
   static constexpr Nanos kLongestWait = 100 * kMillisecond;
   static constexpr Nanos kNever = INT64_MAX;
 
-  Responder(UdpSocket& socket, const StallWatch& stalls, std::uint32_t incarnation,
-            RxBatch& scratch);
+  Responder(net::UdpSocket& socket, const StallWatch& stalls, std::uint32_t incarnation,
+            net::RxBatch& scratch);
 
   // Queues the PONG; false where there is no room because the kernel takes nothing.
   bool ping(const wire::ProbeMessage& message, const sockaddr_in6& peer, socklen_t peer_length,
-            const Ancillary& about, const Instant& now);
+            const net::Ancillary& about, const Instant& now);
   // Sends what is queued. The departures are then in the socket's error queue, or come later.
   void sendPongs();
   // A PONG left: queues its ACK.
@@ -59,15 +59,15 @@ class Responder {
   };
   Waiting& waiting(std::uint32_t number) { return waiting_[number % kMostWaiting]; }
   bool stalledSince(Nanos utc, const Instant& now) const;
-  ControlData controlFor(const Waiting& pong, bool timestamp) const;
+  net::ControlData controlFor(const Waiting& pong, bool timestamp) const;
   void acknowledge(Waiting& pong, Nanos t3_utc, const Instant& now);
 
-  UdpSocket* socket_;
+  net::UdpSocket* socket_;
   const StallWatch* stalls_;
   std::uint32_t incarnation_;
-  RxBatch* scratch_;
-  Outbox pongs_{wire::kAckBytes};
-  Outbox acks_{wire::kAckBytes};
+  net::RxBatch* scratch_;
+  net::Outbox pongs_{wire::kAckBytes};
+  net::Outbox acks_{wire::kAckBytes};
   std::vector<Waiting> waiting_;  // a ring, by number
   std::uint32_t oldest_ = 0;      // numbers of PONGs; oldest_ == next_: none waits
   std::uint32_t next_ = 0;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/log.h"
+#include "probe/udp/tx_tags.h"
 
 namespace pingloom::probe::udp {
 namespace {
@@ -48,7 +49,7 @@ Status UdpEngine::open() {
   const bool everywhere = addresses.empty();
   if (everywhere) addresses = {IpAddress(), IpAddress::fromBytes16(kAnyV6.data())};
   for (const IpAddress& address : addresses) {
-    auto socket = UdpSocket::bind(address, context_.port);
+    auto socket = net::UdpSocket::bind(address, context_.port);
     if (socket) {
       sockets_.push_back(std::move(*socket));
     } else if (everywhere && !address.isV4()) {
@@ -58,7 +59,7 @@ Status UdpEngine::open() {
       return tl::unexpected(socket.error());
     }
   }
-  for (UdpSocket& socket : sockets_) {
+  for (net::UdpSocket& socket : sockets_) {
     responders_.emplace_back(socket, stalls_, context_.incarnation, scratch_);
   }
   return {};
@@ -106,7 +107,7 @@ void UdpEngine::readable(std::size_t socket) {
       continue;
     }
     if (got > 0) behind = receive(socket, static_cast<std::size_t>(got), now);
-    if (static_cast<std::size_t>(got) < RxBatch::kMost) return;
+    if (static_cast<std::size_t>(got) < net::RxBatch::kMost) return;
   }
   behind_ = std::max(behind_, behind);
 }
@@ -121,13 +122,13 @@ Nanos UdpEngine::receive(std::size_t socket, std::size_t count, const Instant& n
   // T1 before T4: it was there first.
   if (sockets_[socket].awaitsDeparture()) hasErrors(socket, now);
   for (std::size_t i = 0; i < count; ++i) receiveOne(socket, i, now);
-  const Nanos shortest = count == RxBatch::kMost ? waited(count - 1, now) : 0;
+  const Nanos shortest = count == net::RxBatch::kMost ? waited(count - 1, now) : 0;
   answer(socket, now);
   return shortest;
 }
 
 void UdpEngine::receiveOne(std::size_t socket, std::size_t i, const Instant& now) {
-  const Ancillary about = incoming_.ancillary(i);
+  const net::Ancillary about = incoming_.ancillary(i);
   if (about.overflow) {
     dropped_[static_cast<std::size_t>(DropReason::kReceiveOverflow)] +=
         sockets_[socket].newlyDropped(*about.overflow);
@@ -162,17 +163,21 @@ void UdpEngine::hasErrors(std::size_t socket, const Instant& now) {
 }
 
 void UdpEngine::handleErrors(std::size_t socket, const Instant& now) {
-  for (const Departure& departure : sockets_[socket].departures()) {
-    if (departure.tag.kind == TxTag::Kind::kPing) {
+  for (const net::Departure& departure : sockets_[socket].departures()) {
+    if (departure.tag.kind == kPingTag) {
       exchanges_.stamped(departure.tag.id, departure.utc);
     } else {
       responders_[socket].departed(departure.tag.id, departure.utc, now);
     }
   }
   sockets_[socket].departures().clear();
-  for (const Bounce& bounce : sockets_[socket].bounces()) {
-    if (bounce.message.type == wire::ProbeType::kPing) {
-      exchanges_.failedInNetwork(bounce.message, bounce.failure);
+  for (const net::Bounce& bounce : sockets_[socket].bounces()) {
+    wire::ProbeMessage quoted;
+    const auto head = std::span(bounce.quoted).first(bounce.quoted_bytes);
+    if (wire::parseQuoted(head, quoted) == wire::ProbeParseError::kNone &&
+        quoted.type == wire::ProbeType::kPing) {
+      exchanges_.failedInNetwork(quoted,
+                                 bounce.refused ? Failure::kRefused : Failure::kUnreachable);
     }
   }
   sockets_[socket].bounces().clear();

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "common/error.h"
+#include "net/rx_batch.h"
+#include "net/udp_socket.h"
 #include "probe/exchanges.h"
 #include "probe/stall_watch.h"
 #include "probe/task_list.h"
@@ -16,8 +18,6 @@
 #include "probe/udp/guest_list.h"
 #include "probe/udp/prober.h"
 #include "probe/udp/responder.h"
-#include "probe/udp/rx_batch.h"
-#include "probe/udp/udp_socket.h"
 
 namespace pingloom::probe::udp {
 
@@ -29,7 +29,7 @@ class UdpEngine {
   UdpEngine& operator=(const UdpEngine&) = delete;
   Status open();
 
-  std::vector<UdpSocket>& sockets() { return sockets_; }
+  std::vector<net::UdpSocket>& sockets() { return sockets_; }
   TaskList& tasks() { return tasks_; }
 
   void setWork(const Work& work, const Instant& now);
@@ -57,11 +57,11 @@ class UdpEngine {
   TaskList tasks_;
   Exchanges exchanges_;
   GuestList guests_;
-  RxBatch incoming_;
-  RxBatch scratch_;  // for error queues
+  net::RxBatch incoming_;
+  net::RxBatch scratch_;  // for error queues
   Prober prober_;
-  std::vector<UdpSocket> sockets_;    // fixed once open
-  std::deque<Responder> responders_;  // [i] belongs to sockets_[i]
+  std::vector<net::UdpSocket> sockets_;  // fixed once open
+  std::deque<Responder> responders_;     // [i] belongs to sockets_[i]
   // Where more packets wait than are read in one go: how long ago the last one read had come. Time
   // passes that much later for verdicts, so that none is given before all answers were looked at.
   Nanos behind_ = 0;

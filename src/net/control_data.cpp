@@ -1,11 +1,11 @@
-#include "probe/udp/control_data.h"
+#include "net/control_data.h"
 
 #include <linux/net_tstamp.h>
 #include <netinet/in.h>
 
 #include <cstring>
 
-namespace pingloom::probe::udp {
+namespace pingloom::net {
 namespace {
 
 template <typename Value>
@@ -48,4 +48,4 @@ ControlData makeControl(const SendOptions& options, bool v6) {
   return made;
 }
 
-}  // namespace pingloom::probe::udp
+}  // namespace pingloom::net

@@ -7,12 +7,13 @@
 #include <cstdint>
 #include <optional>
 
-namespace pingloom::probe::udp {
+namespace pingloom::net {
 
+// What a datagram is to its sender.
 struct TxTag {
-  enum class Kind : std::uint8_t { kNone, kPing, kPong };
-  Kind kind = Kind::kNone;
-  std::uint32_t id = 0;  // of the exchange, or of the responder's waiting PONG
+  static constexpr std::uint8_t kNone = 0;  // nobody asked when it leaves
+  std::uint8_t kind = kNone;                // the others are the sender's to choose
+  std::uint32_t id = 0;
 };
 
 // Bound: remembers the last kRemembered; older timestamps that still come are ignored.
@@ -25,12 +26,12 @@ class TxNumbers {
   std::optional<TxTag> take(std::uint32_t number) {
     if (next_ - number - 1 >= kRemembered) return std::nullopt;  // too old, or not given out yet
     TxTag& tag = tags_[number % kRemembered];
-    if (tag.kind == TxTag::Kind::kNone) return std::nullopt;
+    if (tag.kind == TxTag::kNone) return std::nullopt;
     const TxTag found = tag;
     tag = {};
     return found;
   }
-  bool awaits() const { return tags_[(next_ - 1) % kRemembered].kind != TxTag::Kind::kNone; }
+  bool awaits() const { return tags_[(next_ - 1) % kRemembered].kind != TxTag::kNone; }
   // The kernel starts again from 0.
   void restart() {
     tags_.fill({});
@@ -42,4 +43,4 @@ class TxNumbers {
   std::uint32_t next_ = 0;  // wraps with the kernel's
 };
 
-}  // namespace pingloom::probe::udp
+}  // namespace pingloom::net

@@ -3,6 +3,7 @@
 
 #include <sys/socket.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -11,12 +12,10 @@
 #include "common/error.h"
 #include "common/fd.h"
 #include "common/time.h"
-#include "probe/exchanges.h"
-#include "probe/udp/rx_batch.h"
-#include "probe/udp/tx_numbers.h"
-#include "wire/probe_packet.h"
+#include "net/rx_batch.h"
+#include "net/tx_numbers.h"
 
-namespace pingloom::probe::udp {
+namespace pingloom::net {
 
 // A datagram left at this time.
 struct Departure {
@@ -25,8 +24,9 @@ struct Departure {
 };
 // One of ours came back in an ICMP error.
 struct Bounce {
-  wire::ProbeMessage message;
-  Failure failure;
+  std::array<std::uint8_t, RxBatch::kHead> quoted;  // its beginning
+  std::size_t quoted_bytes;
+  bool refused;  // nobody listens on that port; otherwise the host is not to be reached
 };
 
 class UdpSocket {
@@ -71,4 +71,4 @@ class UdpSocket {
   std::vector<Bounce> bounces_;
 };
 
-}  // namespace pingloom::probe::udp
+}  // namespace pingloom::net

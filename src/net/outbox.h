@@ -11,11 +11,11 @@
 #include <span>
 #include <vector>
 
-#include "probe/udp/control_data.h"
-#include "probe/udp/rx_batch.h"
-#include "probe/udp/udp_socket.h"
+#include "net/control_data.h"
+#include "net/rx_batch.h"
+#include "net/udp_socket.h"
 
-namespace pingloom::probe::udp {
+namespace pingloom::net {
 
 // add() up to kMost, then flush(). Memory: kMost times (the longest datagram + 200 bytes).
 class Outbox {
@@ -32,7 +32,7 @@ class Outbox {
   bool full() const { return end_ == kMost; }  // until all of it has left
   void clear() { begin_ = end_ = 0; }
 
-  // Adds a datagram of `length` bytes to `to`; returns its first 32 bytes, to be written. A tag of
+  // Adds a datagram of `length` bytes to `to`; returns its bytes, to be written. A tag of
   // kind none says that `control` asks for no timestamp. REQUIRES: not full().
   std::span<std::uint8_t> add(const sockaddr_in6& to, socklen_t to_length,
                               const ControlData& control, std::size_t length, TxTag tag);
@@ -77,7 +77,7 @@ Outbox::Outcome Outbox::flush(UdpSocket& socket, RxBatch& scratch, Failed&& fail
   while (begin_ < end_) {
     const int error = sendSome(socket);
     if (begin_ == end_) break;
-    if (slots_[begin_].tag.kind == TxTag::Kind::kNone) {
+    if (slots_[begin_].tag.kind == TxTag::kNone) {
       socket.readErrors(scratch);
     } else {
       socket.restartNumbers(scratch);
@@ -94,4 +94,4 @@ Outbox::Outcome Outbox::flush(UdpSocket& socket, RxBatch& scratch, Failed&& fail
   return Outcome::kSent;
 }
 
-}  // namespace pingloom::probe::udp
+}  // namespace pingloom::net

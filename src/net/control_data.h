@@ -11,7 +11,7 @@
 
 #include "common/address.h"
 
-namespace pingloom::probe::udp {
+namespace pingloom::net {
 
 struct ControlData {
   static constexpr std::size_t kRoom = 96;  // of all three, for IPv6
@@ -28,4 +28,4 @@ struct SendOptions {
 // `v6`: the socket's family.
 ControlData makeControl(const SendOptions& options, bool v6);
 
-}  // namespace pingloom::probe::udp
+}  // namespace pingloom::net

@@ -1,8 +1,8 @@
-#include "probe/udp/outbox.h"
+#include "net/outbox.h"
 
 #include <cerrno>
 
-namespace pingloom::probe::udp {
+namespace pingloom::net {
 
 bool isBackPressure(int error) {
   return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS || error == ENOMEM;
@@ -30,7 +30,7 @@ std::span<std::uint8_t> Outbox::add(const sockaddr_in6& to, socklen_t to_length,
   header.msg_namelen = to_length;
   header.msg_control = control.used == 0 ? nullptr : slot.control.bytes.data();
   header.msg_controllen = control.used;
-  return std::span(bytes_).subspan(end_++ * longest_, 32);
+  return std::span(bytes_).subspan(end_++ * longest_, length);
 }
 
 int Outbox::sendSome(UdpSocket& socket) {
@@ -38,9 +38,9 @@ int Outbox::sendSome(UdpSocket& socket) {
                             static_cast<unsigned>(end_ - begin_), MSG_DONTWAIT);
   if (sent < 0) return errno;
   for (int i = 0; i < sent; ++i, ++begin_) {
-    if (slots_[begin_].tag.kind != TxTag::Kind::kNone) socket.transmitted(slots_[begin_].tag);
+    if (slots_[begin_].tag.kind != TxTag::kNone) socket.transmitted(slots_[begin_].tag);
   }
   return 0;
 }
 
-}  // namespace pingloom::probe::udp
+}  // namespace pingloom::net

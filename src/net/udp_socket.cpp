@@ -1,12 +1,13 @@
-#include "probe/udp/udp_socket.h"
+#include "net/udp_socket.h"
 
 #include <linux/net_tstamp.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
-namespace pingloom::probe::udp {
+namespace pingloom::net {
 namespace {
 
 constexpr int kTimestamping =
@@ -21,14 +22,15 @@ void enlarge(int fd, int option, int forced, int bytes) {
   if (!setOption(fd, SOL_SOCKET, forced, bytes)) setOption(fd, SOL_SOCKET, option, bytes);
 }
 
-bool setV4Options(int fd) {
-  return setOption(fd, IPPROTO_IP, IP_PKTINFO, 1) && setOption(fd, IPPROTO_IP, IP_RECVTOS, 1) &&
-         setOption(fd, IPPROTO_IP, IP_RECVERR, 1);
+// The address a datagram was sent to is asked for only where it is not the socket's own anyway.
+bool setV4Options(int fd, bool wildcard) {
+  return setOption(fd, IPPROTO_IP, IP_PKTINFO, wildcard ? 1 : 0) &&
+         setOption(fd, IPPROTO_IP, IP_RECVTOS, 1) && setOption(fd, IPPROTO_IP, IP_RECVERR, 1);
 }
 
-bool setV6Options(int fd) {
+bool setV6Options(int fd, bool wildcard) {
   return setOption(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1) &&
-         setOption(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1) &&
+         setOption(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, wildcard ? 1 : 0) &&
          setOption(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1) &&
          setOption(fd, IPPROTO_IPV6, IPV6_RECVERR, 1);
 }
@@ -42,8 +44,9 @@ Result<UdpSocket> UdpSocket::bind(const IpAddress& address, std::uint16_t port) 
   if (!fd.valid()) return makeErrnoError(entity, "socket", errno);
   enlarge(fd.get(), SO_RCVBUF, SO_RCVBUFFORCE, kBufferBytes);
   enlarge(fd.get(), SO_SNDBUF, SO_SNDBUFFORCE, kBufferBytes);
+  const bool wildcard = address.isUnspecified();
   const bool set =
-      (address.isV4() ? setV4Options(fd.get()) : setV6Options(fd.get())) &&
+      (address.isV4() ? setV4Options(fd.get(), wildcard) : setV6Options(fd.get(), wildcard)) &&
       setOption(fd.get(), SOL_SOCKET, SO_RXQ_OVFL, 1) &&
       setOption(fd.get(), SOL_SOCKET, SO_TIMESTAMPING, kTimestamping | SOF_TIMESTAMPING_OPT_ID);
   if (!set) return makeErrnoError(entity, "setsockopt", errno);
@@ -71,10 +74,11 @@ void UdpSocket::readErrors(RxBatch& batch) {
           departures_.push_back({*tag, about.kernel_utc});
         }
       } else if (about.is_icmp) {
-        wire::ProbeMessage quoted;
-        if (wire::parseQuoted(batch.head(i), quoted) == wire::ProbeParseError::kNone) {
-          bounces_.push_back({quoted, about.refused ? Failure::kRefused : Failure::kUnreachable});
-        }
+        const auto head = batch.head(i);
+        Bounce& bounce = bounces_.emplace_back();
+        bounce.refused = about.refused;
+        bounce.quoted_bytes = std::min(head.size(), bounce.quoted.size());
+        std::copy_n(head.begin(), bounce.quoted_bytes, bounce.quoted.begin());
       }
     }
     if (static_cast<std::size_t>(got) < RxBatch::kMost) return;
@@ -89,4 +93,4 @@ void UdpSocket::restartNumbers(RxBatch& batch) {
   numbers_.restart();
 }
 
-}  // namespace pingloom::probe::udp
+}  // namespace pingloom::net

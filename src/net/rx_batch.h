@@ -1,5 +1,4 @@
-// A batch of datagrams as recvmmsg delivers it, with what the kernel says about each. Of a datagram
-// only the beginning is kept: all that PING, PONG and ACK carry. One thread.
+// A batch of datagrams as recvmmsg delivers it, with what the kernel says about each. One thread.
 #pragma once
 
 #include <netinet/in.h>
@@ -11,16 +10,17 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "common/address.h"
 #include "common/time.h"
 
-namespace pingloom::probe::udp {
+namespace pingloom::net {
 
 // What came with one datagram, or with one entry of the error queue.
 struct Ancillary {
   Nanos kernel_utc = 0;         // receive or transmit timestamp; 0: none
-  std::optional<IpAddress> to;  // the local address it was sent to
+  std::optional<IpAddress> to;  // the local address it was sent to; only where the socket has none
   std::uint8_t traffic_class = 0;
   std::optional<std::uint32_t> overflow;  // datagrams this socket has dropped since it was opened
   // The error queue only.
@@ -33,9 +33,10 @@ struct Ancillary {
 class RxBatch {
  public:
   static constexpr std::size_t kMost = 64;
-  static constexpr std::size_t kHead = 64;  // bytes kept of each
+  static constexpr std::size_t kHead = 64;  // all that PING, PONG and ACK carry
 
-  RxBatch();
+  // `kept`: bytes of each datagram; the rest is cut off.
+  explicit RxBatch(std::size_t kept = kHead);
 
   // Datagrams that wait, without waiting. 0: none; -1: an error is pending (errno).
   int receive(int fd, int extra_flags);
@@ -53,14 +54,15 @@ class RxBatch {
   struct Slot {
     sockaddr_in6 peer{};
     iovec data{};
-    std::array<std::uint8_t, kHead> bytes{};
     alignas(cmsghdr) std::array<std::uint8_t, 256> control{};
   };
 
+  std::size_t kept_;
+  std::vector<std::uint8_t> bytes_;
   std::unique_ptr<std::array<Slot, kMost>> storage_;
   std::array<Slot, kMost>& slots_;
   std::array<mmsghdr, kMost> headers_{};
   std::size_t used_ = kMost;  // slots whose lengths recvmmsg has changed
 };
 
-}  // namespace pingloom::probe::udp
+}  // namespace pingloom::net

@@ -1,4 +1,4 @@
-#include "probe/udp/rx_batch.h"
+#include "net/rx_batch.h"
 
 #include <linux/errqueue.h>
 #include <netinet/icmp6.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace pingloom::probe::udp {
+namespace pingloom::net {
 namespace {
 
 template <typename Value>
@@ -64,10 +64,14 @@ void readV6(const cmsghdr* header, Ancillary& out) {
 
 }  // namespace
 
-RxBatch::RxBatch() : storage_(std::make_unique<std::array<Slot, kMost>>()), slots_(*storage_) {
+RxBatch::RxBatch(std::size_t kept)
+    : kept_(kept),
+      bytes_(kept * kMost),
+      storage_(std::make_unique<std::array<Slot, kMost>>()),
+      slots_(*storage_) {
   for (std::size_t i = 0; i < kMost; ++i) {
     Slot& slot = slots_[i];
-    slot.data = {slot.bytes.data(), slot.bytes.size()};
+    slot.data = {bytes_.data() + i * kept_, kept_};
     msghdr& header = headers_[i].msg_hdr;
     header.msg_name = &slot.peer;
     header.msg_iov = &slot.data;
@@ -91,7 +95,7 @@ int RxBatch::receive(int fd, int extra_flags) {
 }
 
 std::span<const std::uint8_t> RxBatch::head(std::size_t i) const {
-  return std::span(slots_[i].bytes).first(std::min<std::size_t>(headers_[i].msg_len, kHead));
+  return std::span(bytes_).subspan(i * kept_, std::min<std::size_t>(headers_[i].msg_len, kept_));
 }
 
 Ancillary RxBatch::ancillary(std::size_t i) {
@@ -109,4 +113,4 @@ Ancillary RxBatch::ancillary(std::size_t i) {
   return made;
 }
 
-}  // namespace pingloom::probe::udp
+}  // namespace pingloom::net

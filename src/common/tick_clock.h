@@ -1,0 +1,46 @@
+// A counter that timestamps are read from: a NIC's own clock, the kernel's, or this process's. A
+// tick alone means nothing; differences of two ticks of one counter are nanoseconds. A plain value;
+// any thread.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "common/time.h"
+#include "common/vocabulary.h"
+
+namespace pingloom {
+
+class TickClock {
+ public:
+  // `kilohertz`: ticks per millisecond, above 0 (hca_core_clock). `mask`: the counter's bits, all
+  // ones from bit 0 on (completion_timestamp_mask); it wraps to 0 after that.
+  constexpr TickClock(ClockSource source, std::uint64_t kilohertz, std::uint64_t mask)
+      : source_(source), kilohertz_(kilohertz), mask_(mask) {}
+  // Ticks are nanoseconds of CLOCK_REALTIME (kernel) or CLOCK_MONOTONIC (software).
+  static constexpr TickClock nanoseconds(ClockSource source) { return {source, 1'000'000, ~0ULL}; }
+
+  constexpr ClockSource source() const { return source_; }
+  constexpr std::uint64_t kilohertz() const { return kilohertz_; }
+  constexpr std::uint64_t mask() const { return mask_; }
+
+  // From `from` to `to`, which is later by less than period(): modulo the counter's width.
+  constexpr Nanos between(std::uint64_t from, std::uint64_t to) const {
+    return inNanos((to - from) & mask_);
+  }
+  // Until the counter shows the same again; the largest Nanos where that is further off.
+  constexpr Nanos period() const { return inNanos(mask_); }
+
+ private:
+  constexpr Nanos inNanos(std::uint64_t ticks) const {
+    const auto nanos = static_cast<unsigned __int128>(ticks) * 1'000'000 / kilohertz_;
+    constexpr Nanos kMost = std::numeric_limits<Nanos>::max();
+    return nanos > static_cast<std::uint64_t>(kMost) ? kMost : static_cast<Nanos>(nanos);
+  }
+
+  ClockSource source_;
+  std::uint64_t kilohertz_;
+  std::uint64_t mask_;
+};
+
+}  // namespace pingloom
