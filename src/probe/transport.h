@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "common/distribution.h"
 #include "common/error.h"
 #include "common/vocabulary.h"
+#include "plan/endpoint.h"
 #include "plan/plan.h"
 #include "probe/window_clock.h"
 #include "probe/window_queue.h"
@@ -60,6 +62,8 @@ struct AgentContext {
   std::uint64_t phase_seed = 0;   // from the host's name: where in the interval it starts
   const WindowClock* clock = nullptr;
   WindowQueue* windows = nullptr;
+  // A transport's endpoints() are other ones now. Called from its thread; must not wait.
+  std::function<void()> endpoints_changed = [] {};
 };
 
 class Transport {
@@ -67,6 +71,11 @@ class Transport {
   virtual ~Transport() = default;  // stops the thread; open windows are dropped
   virtual Protocol protocol() const = 0;
   virtual void setWork(Work work) = 0;
+  // RDMA: where the mesh's endpoints are, this agent's own among them; targets that are not in it
+  // are not there and not pinged.
+  virtual void setEndpoints(std::shared_ptr<const plan::EndpointTable> /*endpoints*/) {}
+  // RDMA: what this agent has to register.
+  virtual std::vector<plan::Endpoint> endpoints() { return {}; }
   // Closes what is open as it stands and stops probing (not responding). For an orderly end.
   virtual void flush() = 0;
   virtual TransportCounters counters() = 0;

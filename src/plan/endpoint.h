@@ -1,0 +1,30 @@
+// RDMA endpoints of the whole mesh: who is reached how. Every agent registers its own; the
+// controller hands the table to all. Plain values; a table is immutable once shared.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "common/address.h"
+#include "common/vocabulary.h"
+
+namespace pingloom::plan {
+
+struct Endpoint {
+  IpAddress address;                   // of the host, as the pinglist names it
+  std::array<std::uint8_t, 16> gid{};  // network order
+  std::uint16_t lid = 0;               // InfiniBand; 0 with RoCE
+  std::uint32_t qpn = 0;               // 24 bits
+  std::uint32_t q_key = 0;             // bit 31 clear
+  std::string device;                  // "mlx5_0", "soft"
+  ClockSource clock = ClockSource::kSoftware;
+  std::uint64_t incarnation = 0;  // of its agent
+
+  bool operator==(const Endpoint&) const = default;
+};
+
+using EndpointTable = std::unordered_map<IpAddress, Endpoint, IpAddressHash>;
+
+}  // namespace pingloom::plan
