@@ -48,6 +48,8 @@ std::uint64_t hash(const Plan& plan) {
           std::uint64_t{probe.port}}) {
       sum.addNumber(number);
     }
+    // A plan without it has the hash that it had before probes had paths.
+    if (probe.paths != 1) sum.addNumber(probe.paths);
   }
   for (const auto& [name, list] : plan.lists) {
     sum.add(name);

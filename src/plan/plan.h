@@ -14,6 +14,9 @@
 
 namespace pingloom::plan {
 
+// Of one pair. Every window of a source carries all of them and their merge.
+constexpr std::uint32_t kMaxPaths = 64;
+
 using AddressList = std::vector<IpAddress>;  // ascending, no address twice
 
 struct ProbeSpec {
@@ -28,6 +31,8 @@ struct ProbeSpec {
   std::uint32_t traffic_class = 0;  // DSCP+ECN byte
   std::uint32_t payload = 64;       // bytes of a PING
   std::uint16_t port = 0;           // tcp: a service without an agent; 0 = the agents' own port
+  std::uint32_t paths = 1;          // rdma: flow labels per pair, 1..kMaxPaths; more than one:
+                                    // each is pinged once in an interval and has its own window
 
   bool operator==(const ProbeSpec&) const = default;
 };

@@ -41,15 +41,19 @@ wire::ProbeSpec encodeProbe(const ProbeSpec& probe) {
   out.set_traffic_class(probe.traffic_class);
   out.set_payload(probe.payload);
   out.set_port(probe.port);
+  out.set_paths(probe.paths);
   return out;
 }
+
+std::uint32_t pathsOf(const wire::ProbeSpec& in) { return std::max(1U, in.paths()); }
 
 Result<ProbeSpec> decodeProbe(const wire::ProbeSpec& in) {
   const bool sane = validProbeName(in.name()) && in.protocol() >= wire::UDP &&
                     in.protocol() <= wire::RDMA && in.interval_ns() > 0 && in.timeout_ns() > 0 &&
                     in.window_ns() > 0 && in.traffic_class() <= 255 &&
                     in.payload() >= wire::kPingMinBytes && in.payload() <= wire::kPingMaxBytes &&
-                    in.port() <= 65535;
+                    in.port() <= 65535 && pathsOf(in) <= kMaxPaths &&
+                    (pathsOf(in) == 1 || in.protocol() == wire::RDMA);
   if (!sane) return makeError("plan probe '" + in.name() + "'", "has a field out of range");
   ProbeSpec probe;
   probe.name = in.name();
@@ -63,6 +67,7 @@ Result<ProbeSpec> decodeProbe(const wire::ProbeSpec& in) {
   probe.traffic_class = in.traffic_class();
   probe.payload = in.payload();
   probe.port = static_cast<std::uint16_t>(in.port());
+  probe.paths = pathsOf(in);
   return probe;
 }
 

@@ -43,6 +43,8 @@ struct PairWindow {
 struct ClosedWindow {
   std::shared_ptr<const plan::Assignment> assignment;
   std::uint64_t index = 0;  // window start / window length, by the controller's clock
+  // 0: the probe has one path. Of N: 1..N; all N windows of an index close together.
+  std::uint32_t path = 0;
   ClockSource clock = ClockSource::kKernel;
   std::string device;             // "" where there is none to name
   std::vector<PairWindow> pairs;  // [i] belongs to assignment->destinations[i]

@@ -95,10 +95,31 @@ TEST(PlanCodec, RefusesWhatDoesNotFit) {
   EXPECT_FALSE(decode(bad_list, nullptr));
 }
 
+TEST(PlanCodec, PathsAreForRdmaAndBounded) {
+  Plan plan = sample();
+  plan.probes[0].protocol = Protocol::kRdma;
+  plan.probes[0].paths = kMaxPaths;
+  const auto complete = decode(encode(plan, nullptr), nullptr);
+  ASSERT_TRUE(complete);
+  EXPECT_EQ(complete->probes[0].paths, kMaxPaths);
+  EXPECT_EQ(complete->probes[1].paths, 1U);
+  auto unnamed = encode(sample(), nullptr);
+  unnamed.mutable_probes(0)->clear_paths();
+  EXPECT_EQ(decode(unnamed, nullptr)->probes[0].paths, 1U) << "of an older controller";
+  plan.probes[0].paths = kMaxPaths + 1;
+  EXPECT_FALSE(decode(encode(plan, nullptr), nullptr));
+  plan.probes[0].paths = 2;
+  plan.probes[0].protocol = Protocol::kUdp;
+  EXPECT_FALSE(decode(encode(plan, nullptr), nullptr)) << "only rdma has paths";
+}
+
 TEST(PlanHash, SeesEveryField) {
   const Plan plan = sample();
   Plan other = sample();
   other.probes[0].timeout += 1;
+  EXPECT_NE(hash(plan), hash(other));
+  other = sample();
+  other.probes[0].paths = 2;
   EXPECT_NE(hash(plan), hash(other));
   other = sample();
   other.lists["mesh"] = listOf({"10.0.0.1"});
