@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -23,6 +24,7 @@ class WorkList {
 
  private:
   std::vector<std::shared_ptr<const plan::Assignment>> assignments_;
+  std::map<Protocol, plan::AddressList> own_;
   std::shared_ptr<const plan::AddressList> known_sources_ =
       std::make_shared<const plan::AddressList>();
 };

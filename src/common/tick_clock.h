@@ -11,6 +11,9 @@
 
 namespace pingloom {
 
+// ISO C++ has no such type; every compiler of ours has.
+__extension__ using WideTicks = unsigned __int128;
+
 class TickClock {
  public:
   // `kilohertz`: ticks per millisecond, above 0 (hca_core_clock). `mask`: the counter's bits, all
@@ -33,7 +36,7 @@ class TickClock {
 
  private:
   constexpr Nanos inNanos(std::uint64_t ticks) const {
-    const auto nanos = static_cast<unsigned __int128>(ticks) * 1'000'000 / kilohertz_;
+    const auto nanos = static_cast<WideTicks>(ticks) * 1'000'000 / kilohertz_;
     constexpr Nanos kMost = std::numeric_limits<Nanos>::max();
     return nanos > static_cast<std::uint64_t>(kMost) ? kMost : static_cast<Nanos>(nanos);
   }

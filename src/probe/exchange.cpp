@@ -11,19 +11,48 @@ bool clockStepped(const ExchangeTimes& times) {
   return std::abs(by_utc - by_mono) > kClockMargin;
 }
 
-bool kernelTimesFit(const ExchangeTimes& times) {
-  return times.t1_utc != 0 && times.t4_utc != 0 && times.sent.utc <= times.t1_utc &&
-         times.t1_utc <= times.t4_utc;
+namespace {
+
+// Only the kernel's ticks are CLOCK_REALTIME, which can be set.
+bool isStepped(const ExchangeTimes& times, const TickClock& clock) {
+  return clock.source() == ClockSource::kKernel && clockStepped(times);
 }
 
-bool inTime(const ExchangeTimes& times, Nanos timeout) {
-  if (kernelTimesFit(times) && !clockStepped(times)) {
-    return times.t4_utc - times.t1_utc <= timeout;
+bool isOrdered(std::uint64_t t1, std::uint64_t t4, Nanos sent) {
+  return static_cast<std::uint64_t>(sent) <= t1 && t1 <= t4;
+}
+
+// The longest T4 - T1 that the round trip leaves room for.
+Nanos longestFor(Nanos rtt, const TickClock& clock) {
+  const Nanos drift = clock.source() == ClockSource::kHardware ? rtt / 1'000'000 * kDriftPpm : 0;
+  return rtt + drift + kClockMargin;
+}
+
+}  // namespace
+
+bool timesFit(const ExchangeTimes& times, const TickClock& clock) {
+  if (!times.has_t1 || !times.has_t4) return false;
+  switch (clock.source()) {
+    case ClockSource::kKernel:
+      return isOrdered(times.t1, times.t4, times.sent.utc);
+    case ClockSource::kSoftware:
+      return isOrdered(times.t1, times.t4, times.sent.mono);
+    case ClockSource::kHardware:
+      break;
   }
-  return times.handled.mono - times.sent.mono <= timeout;
+  return times.handled.mono - times.sent.mono < clock.period();
 }
 
-Verdict judge(const ExchangeTimes& times, bool stalled) {
+bool inTime(const ExchangeTimes& times, const TickClock& clock, Nanos timeout) {
+  const Nanos rtt = times.handled.mono - times.sent.mono;
+  if (timesFit(times, clock) && !isStepped(times, clock)) {
+    const Nanos outside = clock.between(times.t1, times.t4);
+    if (outside <= longestFor(rtt, clock)) return outside <= timeout;
+  }
+  return rtt <= timeout;
+}
+
+Verdict judge(const ExchangeTimes& times, const TickClock& clock, bool stalled) {
   Verdict made;
   made.ack_lost = times.ack == AckState::kMissing;
   made.rtt = times.handled.mono - times.sent.mono;
@@ -31,7 +60,7 @@ Verdict judge(const ExchangeTimes& times, bool stalled) {
     made.anomaly = Anomaly::kStalled;
     return made;
   }
-  if (clockStepped(times)) {
+  if (isStepped(times, clock)) {
     made.anomaly = Anomaly::kClockStep;
     return made;
   }
@@ -39,13 +68,13 @@ Verdict judge(const ExchangeTimes& times, bool stalled) {
     made.has_rtt = true;
     return made;
   }
-  if (times.ack == AckState::kNoTime || !kernelTimesFit(times)) {
+  if (times.ack == AckState::kNoTime || !timesFit(times, clock)) {
     made.has_rtt = true;
     made.anomaly = Anomaly::kNoTimestamp;
     return made;
   }
-  const Nanos wire_and_responder = times.t4_utc - times.t1_utc;
-  if (wire_and_responder > made.rtt + kClockMargin) {
+  const Nanos wire_and_responder = clock.between(times.t1, times.t4);
+  if (wire_and_responder > longestFor(made.rtt, clock)) {
     made.anomaly = Anomaly::kClockStep;
     return made;
   }

@@ -27,8 +27,22 @@ void Exchanges::cancel(std::uint32_t id) {
   if (Exchange* exchange = table_.find(id)) table_.release(*exchange);
 }
 
-void Exchanges::stamped(std::uint32_t id, Nanos t1_utc) {
-  if (Exchange* exchange = table_.find(id)) exchange->times.t1_utc = t1_utc;
+void Exchanges::stamped(std::uint32_t id, std::uint64_t t1) {
+  Exchange* exchange = table_.find(id);
+  if (exchange == nullptr) return;
+  exchange->times.t1 = t1;
+  exchange->times.has_t1 = true;
+}
+
+// The other side stalled, and that makes its timestamps worthless.
+bool Exchanges::spoils(const wire::ProbeMessage& message) const {
+  return message.stalled() && (rule_ == StallRule::kSpoils ||
+                               message.clock == static_cast<std::uint8_t>(ClockSource::kSoftware));
+}
+
+bool Exchanges::stalledMeanwhile(const ExchangeTimes& times) const {
+  return (rule_ == StallRule::kSpoils || clock_.source() == ClockSource::kSoftware) &&
+         stalls_->stalledDuring(times.sent.mono, times.handled.mono);
 }
 
 SocketAddress Exchanges::targetOf(const Exchange& exchange) const {
@@ -79,13 +93,15 @@ void Exchanges::pong(Exchange& exchange, const Answer& answer, const Instant& no
   }
   ExchangeTimes& times = exchange.times;
   times.handled = now;
-  times.t4_utc = answer.kernel_utc;
-  exchange.peer_stalled |= answer.message.stalled();
+  times.has_t4 = answer.ticks.has_value();
+  times.t4 = answer.ticks.value_or(0);
+  exchange.peer_stalled |= spoils(answer.message);
   const Nanos timeout = (*tasks_)[exchange.task].assignment->probe.timeout;
-  // Without the kernel's times nobody knows whether it lay in the socket while this host stalled.
-  const bool excused = exchange.peer_stalled || (!kernelTimesFit(times) &&
-                                                 stalls_->stalledDuring(times.sent.mono, now.mono));
-  if (!inTime(times, timeout) && !excused) {
+  // Without T1 and T4 nobody knows whether it lay in the socket while this host stalled.
+  const bool excused =
+      answer.message.stalled() ||
+      (!timesFit(times, clock_) && stalls_->stalledDuring(times.sent.mono, now.mono));
+  if (!inTime(times, clock_, timeout) && !excused) {
     exchange.state = ExchangeState::kLate;
     ++windowOf(exchange).late;
     return;
@@ -101,7 +117,7 @@ void Exchanges::ack(Exchange& exchange, const Answer& answer) {
   const bool waits =
       exchange.state == ExchangeState::kOpen || exchange.state == ExchangeState::kAnswered;
   if (!waits || exchange.times.ack != AckState::kMissing) return;
-  exchange.peer_stalled |= answer.message.stalled();
+  exchange.peer_stalled |= spoils(answer.message);
   const bool no_time = (answer.message.flags & wire::kFlagNoT3) != 0;
   exchange.times.ack = no_time ? AckState::kNoTime : AckState::kTime;
   constexpr std::uint64_t kLargest = std::numeric_limits<Nanos>::max();
@@ -111,10 +127,9 @@ void Exchanges::ack(Exchange& exchange, const Answer& answer) {
 
 void Exchanges::settle(Exchange& exchange) {
   const ExchangeTimes& times = exchange.times;
-  const bool stalled =
-      exchange.peer_stalled || stalls_->stalledDuring(times.sent.mono, times.handled.mono);
+  const bool stalled = exchange.peer_stalled || stalledMeanwhile(times);
   exchange.state = ExchangeState::kSettled;
-  addReceived(judge(times, stalled), windowOf(exchange));
+  addReceived(judge(times, clock_, stalled), windowOf(exchange));
 }
 
 void Exchanges::expire(Nanos now) {
@@ -125,6 +140,7 @@ void Exchanges::expire(Nanos now) {
       PairWindow& window = windowOf(*exchange);
       ++window.sent;
       ++window.lost;
+      if (exchange->state == ExchangeState::kOpen) lost_(exchange->task, exchange->target);
     }
     table_.release(*exchange);
   }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "common/address.h"
@@ -22,7 +24,14 @@ enum class Failure : std::uint8_t { kRefused, kUnreachable };
 struct Answer {
   wire::ProbeMessage message;
   SocketAddress from;
-  Nanos kernel_utc = 0;  // 0: no timestamp
+  std::optional<std::uint64_t> ticks;  // when it came, on the transport's clock
+};
+
+// What a stall of this process or of the responder's makes of an exchange.
+enum class StallRule : std::uint8_t {
+  kSpoils,          // it is anomalous, whatever its timestamps say
+  kSpoilsSoftware,  // only where the stalled side's timestamps are this process's own: those of the
+                    // kernel or a NIC are true whenever somebody gets round to reading them
 };
 
 // An exchange is counted in its window (sent included) when its verdict is known, at the latest
@@ -30,9 +39,10 @@ struct Answer {
 // `tasks` and `stalls` outlive this. Bound: ExchangeTable::kMost.
 class Exchanges {
  public:
-  // `port`: where targets listen unless their probe says otherwise.
-  Exchanges(TaskList& tasks, const StallWatch& stalls, std::uint16_t port)
-      : tasks_(&tasks), stalls_(&stalls), port_(port) {}
+  // `port`: where targets listen unless their probe says otherwise; 0 where there are no ports.
+  Exchanges(TaskList& tasks, const StallWatch& stalls, const TickClock& clock, StallRule rule,
+            std::uint16_t port)
+      : tasks_(&tasks), stalls_(&stalls), clock_(clock), rule_(rule), port_(port) {}
 
   // Before the PING is handed over; nullptr where the table is full.
   Exchange* open(std::uint32_t task, std::uint32_t target, std::uint64_t nonce, const Instant& now);
@@ -41,7 +51,7 @@ class Exchanges {
   // The PING did not leave and is not counted.
   void cancel(std::uint32_t id);
   // T1.
-  void stamped(std::uint32_t id, Nanos t1_utc);
+  void stamped(std::uint32_t id, std::uint64_t t1);
   // The PING could not be sent.
   void failed(std::uint32_t id, Failure failure);
   // An ICMP error came back with this much of the PING in it.
@@ -56,6 +66,21 @@ class Exchanges {
   // After a plan change: exchanges of pairs that are gone are forgotten.
   void move(const std::vector<TaskMove>& moves);
   void forgetAll();
+  // Exchanges that nothing has come back from and that which(task, target) picks are not counted:
+  // what they were sent with is gone.
+  template <typename Which>
+  void cancelOpen(Which&& which) {
+    table_.forEach([&](Exchange& exchange) {
+      const bool open = exchange.state == ExchangeState::kOpen;
+      if (open && which(exchange.task, exchange.target)) table_.release(exchange);
+    });
+  }
+  // Called for each exchange that expires unanswered.
+  void onLost(std::function<void(std::uint32_t task, std::uint32_t target)> lost) {
+    lost_ = std::move(lost);
+  }
+  // nullptr where there is none with this id (any more).
+  const Exchange* find(std::uint32_t id) { return table_.find(id); }
   std::size_t size() const { return table_.size(); }
 
  private:
@@ -65,11 +90,16 @@ class Exchanges {
   void ack(Exchange& exchange, const Answer& answer);
   void settle(Exchange& exchange);
   void fail(Exchange& exchange, Failure failure);
+  bool spoils(const wire::ProbeMessage& message) const;
+  bool stalledMeanwhile(const ExchangeTimes& times) const;
 
   TaskList* tasks_;
   const StallWatch* stalls_;
+  TickClock clock_;
+  StallRule rule_;
   std::uint16_t port_;
   ExchangeTable table_;
+  std::function<void(std::uint32_t, std::uint32_t)> lost_ = [](std::uint32_t, std::uint32_t) {};
 };
 
 }  // namespace pingloom::probe

@@ -5,10 +5,10 @@
 
 namespace pingloom::probe {
 
-OpenWindows::OpenWindows(std::shared_ptr<const plan::Assignment> assignment,
-                         ClockSource clock_source, const WindowClock& clock, WindowQueue& queue)
+OpenWindows::OpenWindows(std::shared_ptr<const plan::Assignment> assignment, WindowOrigin origin,
+                         const WindowClock& clock, WindowQueue& queue)
     : assignment_(std::move(assignment)),
-      clock_source_(clock_source),
+      origin_(std::move(origin)),
       clock_(&clock),
       queue_(&queue) {}
 
@@ -82,7 +82,9 @@ void OpenWindows::flush(Nanos now) {
 }
 
 void OpenWindows::handOver(Window& window, Nanos now) {
-  queue_->push({assignment_, window.index, clock_source_, "", std::move(window.pairs)}, now);
+  queue_->push({assignment_, window.index, origin_.path, origin_.clock, origin_.device,
+                std::move(window.pairs)},
+               now);
 }
 
 bool OpenWindows::keeps(const plan::Assignment& assignment) const {

@@ -32,7 +32,7 @@ class OpenWindows {
  public:
   static constexpr Nanos kNever = INT64_MAX;
 
-  OpenWindows(std::shared_ptr<const plan::Assignment> assignment, ClockSource clock_source,
+  OpenWindows(std::shared_ptr<const plan::Assignment> assignment, WindowOrigin origin,
               const WindowClock& clock, WindowQueue& queue);
 
   // The index of the window that a PING sent now belongs to; opens it where needed.
@@ -71,7 +71,7 @@ class OpenWindows {
   void handOver(Window& window, Nanos now);
 
   std::shared_ptr<const plan::Assignment> assignment_;
-  ClockSource clock_source_;
+  WindowOrigin origin_;
   const WindowClock* clock_;
   WindowQueue* queue_;
   std::deque<Window> windows_;  // ascending; all but back() drain

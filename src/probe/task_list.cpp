@@ -7,28 +7,37 @@
 namespace pingloom::probe {
 namespace {
 
-bool isSame(const plan::Assignment& a, const plan::Assignment& b) {
-  return a.probe.name == b.probe.name && a.source == b.source;
+bool isSame(const Task& task, const plan::Assignment& assignment, std::uint32_t path) {
+  return task.path == path && task.assignment->probe.name == assignment.probe.name &&
+         task.assignment->source == assignment.source;
 }
 
 }  // namespace
 
-TaskList::TaskList(ClockSource clock_source, std::uint64_t phase_seed, const WindowClock& clock,
+TaskList::TaskList(WindowOrigin origin, std::uint64_t phase_seed, const WindowClock& clock,
                    WindowQueue& queue)
-    : clock_source_(clock_source), phase_seed_(phase_seed), clock_(&clock), queue_(&queue) {}
+    : origin_(std::move(origin)), phase_seed_(phase_seed), clock_(&clock), queue_(&queue) {}
 
-std::uint64_t TaskList::seedOf(const plan::Assignment& assignment) const {
+std::uint64_t TaskList::seedOf(const plan::Assignment& assignment, std::uint32_t path) const {
   const std::uint64_t name = std::hash<std::string_view>()(assignment.probe.name);
-  return phase_seed_ ^ name ^ (IpAddressHash()(assignment.source) << 1);
+  return phase_seed_ ^ name ^ (IpAddressHash()(assignment.source) << 1) ^ path * 0x9E3779B97F4A7C15;
 }
 
-Task TaskList::fresh(std::shared_ptr<const plan::Assignment> assignment, Nanos now) const {
-  const std::uint64_t seed = seedOf(*assignment);
+OpenWindows TaskList::windowsOf(std::shared_ptr<const plan::Assignment> assignment,
+                                std::uint32_t path) const {
+  return {std::move(assignment), WindowOrigin(origin_.clock, origin_.device, path), *clock_,
+          *queue_};
+}
+
+Task TaskList::fresh(std::shared_ptr<const plan::Assignment> assignment, std::uint32_t path,
+                     Nanos now) const {
+  const std::uint64_t seed = seedOf(*assignment, path);
   const Nanos interval = assignment->probe.interval;
   const std::size_t targets = assignment->destinations.size();
   const Nanos first = ProbeSchedule::firstDue(interval, targets, now, seed);
-  OpenWindows windows(assignment, clock_source_, *clock_, *queue_);
-  return {std::move(assignment), ProbeSchedule(interval, targets, first, seed), std::move(windows)};
+  OpenWindows windows = windowsOf(assignment, path);
+  return {std::move(assignment), path, ProbeSchedule(interval, targets, first, seed),
+          std::move(windows)};
 }
 
 TaskMove TaskList::carryOver(Task& task, const std::shared_ptr<const plan::Assignment>& assignment,
@@ -39,8 +48,9 @@ TaskMove TaskList::carryOver(Task& task, const std::shared_ptr<const plan::Assig
   const auto numbers = renumber(task.assignment->destinations, assignment->destinations);
   if (!same_targets || !same_interval) {
     skipped_before_ += task.schedule.skipped();
-    task.schedule = ProbeSchedule(task.schedule, numbers, assignment->probe.interval,
-                                  assignment->destinations.size(), now, seedOf(*assignment));
+    task.schedule =
+        ProbeSchedule(task.schedule, numbers, assignment->probe.interval,
+                      assignment->destinations.size(), now, seedOf(*assignment, task.path));
   }
   if (task.windows.keeps(*assignment)) {
     task.windows.reassign(assignment, numbers);
@@ -48,7 +58,7 @@ TaskMove TaskList::carryOver(Task& task, const std::shared_ptr<const plan::Assig
     if (!same_targets) move.targets = numbers;
   } else {
     task.windows.flush(now);
-    task.windows = OpenWindows(assignment, clock_source_, *clock_, *queue_);
+    task.windows = windowsOf(assignment, task.path);
   }
   task.assignment = assignment;
   return move;
@@ -59,15 +69,16 @@ std::vector<TaskMove> TaskList::replace(
   std::vector<Task> before = std::exchange(tasks_, {});
   std::vector<TaskMove> moves(before.size());
   std::vector<bool> carried(before.size(), false);
-  for (const auto& assignment : work) {
+  const auto place = [&](const std::shared_ptr<const plan::Assignment>& assignment,
+                         std::uint32_t path) {
     std::size_t old_number = 0;
     while (old_number < before.size() &&
-           (carried[old_number] || !isSame(*before[old_number].assignment, *assignment))) {
+           (carried[old_number] || !isSame(before[old_number], *assignment, path))) {
       ++old_number;
     }
     if (old_number == before.size()) {
-      tasks_.push_back(fresh(assignment, now));
-      continue;
+      tasks_.push_back(fresh(assignment, path, now));
+      return;
     }
     carried[old_number] = true;
     moves[old_number] = carryOver(before[old_number], assignment, now);
@@ -75,6 +86,11 @@ std::vector<TaskMove> TaskList::replace(
       moves[old_number].task = static_cast<std::uint32_t>(tasks_.size());
     }
     tasks_.push_back(std::move(before[old_number]));
+  };
+  for (const auto& assignment : work) {
+    const std::uint32_t paths = assignment->probe.paths;
+    if (paths <= 1) place(assignment, 0);
+    for (std::uint32_t path = 1; paths > 1 && path <= paths; ++path) place(assignment, path);
   }
   for (std::size_t i = 0; i < before.size(); ++i) {
     if (!carried[i]) skipped_before_ += before[i].schedule.skipped();

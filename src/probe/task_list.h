@@ -14,6 +14,7 @@ namespace pingloom::probe {
 
 struct Task {
   std::shared_ptr<const plan::Assignment> assignment;
+  std::uint32_t path;  // 0, or which of the probe's several paths, from 1
   ProbeSchedule schedule;
   OpenWindows windows;
 };
@@ -29,13 +30,14 @@ struct TaskMove {
 
 class TaskList {
  public:
-  // `phase_seed` is the host's (AgentContext); the clock and the queue outlive this.
-  TaskList(ClockSource clock_source, std::uint64_t phase_seed, const WindowClock& clock,
+  // `phase_seed` is the host's (AgentContext); the clock and the queue outlive this. The origin's
+  // path is not used.
+  TaskList(WindowOrigin origin, std::uint64_t phase_seed, const WindowClock& clock,
            WindowQueue& queue);
 
-  // A new plan: assignments of the same probe and source keep their phases and open windows. A
-  // changed window length closes the open windows as they stand. [t] says where the old task t
-  // went.
+  // A new plan. An assignment of several paths makes a task for each. Those of the same probe,
+  // source and path keep their phases and open windows. A changed window length closes the open
+  // windows as they stand. [t] says where the old task t went.
   std::vector<TaskMove> replace(const std::vector<std::shared_ptr<const plan::Assignment>>& work,
                                 Nanos now);
 
@@ -51,13 +53,16 @@ class TaskList {
   std::uint64_t skipped() const;  // by the schedules, since the start
 
  private:
-  std::uint64_t seedOf(const plan::Assignment& assignment) const;
-  Task fresh(std::shared_ptr<const plan::Assignment> assignment, Nanos now) const;
+  std::uint64_t seedOf(const plan::Assignment& assignment, std::uint32_t path) const;
+  OpenWindows windowsOf(std::shared_ptr<const plan::Assignment> assignment,
+                        std::uint32_t path) const;
+  Task fresh(std::shared_ptr<const plan::Assignment> assignment, std::uint32_t path,
+             Nanos now) const;
   // Makes `task` the assignment's. The move's task is kGone where its exchanges cannot go on.
   TaskMove carryOver(Task& task, const std::shared_ptr<const plan::Assignment>& assignment,
                      Nanos now);
 
-  ClockSource clock_source_;
+  WindowOrigin origin_;
   std::uint64_t phase_seed_;
   const WindowClock* clock_;
   WindowQueue* queue_;

@@ -17,6 +17,7 @@
 #include "plan/plan.h"
 #include "probe/window_clock.h"
 #include "probe/window_queue.h"
+#include "rdma/device.h"
 
 namespace pingloom::probe {
 
@@ -25,6 +26,7 @@ namespace pingloom::probe {
 struct Work {
   std::vector<std::shared_ptr<const plan::Assignment>> assignments;  // of its protocol only
   std::shared_ptr<const plan::AddressList> known_sources;  // sorted; others are rate-limited
+  plan::AddressList own = {};  // this host's addresses that probes of its protocol name, either side
 };
 
 // Counters since the start; a copy taken at one moment.
@@ -35,8 +37,9 @@ struct TransportCounters {
   std::uint64_t pings_answered = 0;  // as responder
   std::uint64_t stalls = 0;
   // Packets dropped, by reason; indexes of kDropReasonNames.
-  std::array<std::uint64_t, 10> dropped{};
-  Distribution send_lateness;  // how late pings left, ns; since the last call
+  std::array<std::uint64_t, 11> dropped{};
+  std::vector<rdma::DropCount> endpoint_dropped;  // RDMA: by the endpoints themselves
+  Distribution send_lateness;                     // how late pings left, ns; since the last call
 };
 enum class DropReason : std::uint8_t {
   kShort,
@@ -49,10 +52,11 @@ enum class DropReason : std::uint8_t {
   kSource,
   kRateLimited,
   kReceiveOverflow,
+  kQKey,  // RDMA: a PING that wants its answer sent to a privileged Q_Key
 };
-constexpr std::array<std::string_view, 10> kDropReasonNames = {
-    "short",      "magic", "version", "type",         "length",
-    "unknown_id", "nonce", "source",  "rate_limited", "receive_overflow"};
+constexpr std::array<std::string_view, 11> kDropReasonNames = {
+    "short",  "magic",        "version",          "type", "length", "unknown_id", "nonce",
+    "source", "rate_limited", "receive_overflow", "q_key"};
 
 // What all transports of one agent share. Outlives them.
 struct AgentContext {
@@ -62,6 +66,10 @@ struct AgentContext {
   std::uint64_t phase_seed = 0;   // from the host's name: where in the interval it starts
   const WindowClock* clock = nullptr;
   WindowQueue* windows = nullptr;
+  // RDMA: opens the device that the configuration means for this address of the host.
+  std::function<Result<std::unique_ptr<rdma::Device>>(const IpAddress&)> open_device = {};
+  rdma::UdOptions rdma = {};
+  bool rdma_busy_poll = false;  // the thread polls its endpoints instead of sleeping
   // A transport's endpoints() are other ones now. Called from its thread; must not wait.
   std::function<void()> endpoints_changed = [] {};
 };

@@ -39,6 +39,18 @@ struct PairWindow {
   void clear();                       // keeps the memory
 };
 
+// What all windows of a task share beside their assignment.
+struct WindowOrigin {
+  WindowOrigin(ClockSource clock_source, std::string device_name = "",
+               std::uint32_t path_number = 0)
+      : clock(clock_source), device(std::move(device_name)), path(path_number) {}
+  ClockSource clock;
+  std::string device;  // "" where there is none to name
+  std::uint32_t path;  // 0: the probe has one path; from 1: which of several
+
+  bool operator==(const WindowOrigin&) const = default;
+};
+
 // One assignment's pairs over one window, closed: every exchange sent in it has its verdict.
 struct ClosedWindow {
   std::shared_ptr<const plan::Assignment> assignment;

@@ -12,16 +12,6 @@ namespace {
 // A backlog of many thousand pings is sent in several calls, so that answers are read in between.
 constexpr int kMostBatches = 4;
 
-// A pace above kExactPace in total.
-bool isFast(const std::vector<Task>& tasks) {
-  double per_second = 0;
-  for (const Task& task : tasks) {
-    per_second += static_cast<double>(task.assignment->destinations.size()) * kSecond /
-                  static_cast<double>(task.assignment->probe.interval);
-  }
-  return per_second > static_cast<double>(Prober::kExactPace);
-}
-
 }  // namespace
 
 Prober::Prober(TaskList& tasks, Exchanges& exchanges, StallWatch& stalls, std::uint32_t incarnation,
@@ -68,7 +58,7 @@ std::vector<std::uint32_t> Prober::route(std::vector<net::UdpSocket>& sockets) {
     lane->longest = std::max<std::size_t>(lane->longest, assignment.probe.payload);
   }
   for (Lane& lane : lanes_) lane.outbox = std::make_unique<net::Outbox>(lane.longest);
-  on_grid_ = isFast(tasks_->tasks());
+  pace_ = Pace(tasks_->tasks());
   return stranded;
 }
 
@@ -119,7 +109,7 @@ void Prober::send(Lane& lane) {
   sent_ += count - left;
   lane.waiting.assign(lane.queued.end() - static_cast<std::ptrdiff_t>(left), lane.queued.end());
   lane.queued.clear();
-  if (left > 0) retry_at_ = now.mono + kQuantum;
+  if (left > 0) retry_at_ = now.mono + kRetry;
 }
 
 void Prober::retry(Lane& lane, Nanos now) {
@@ -168,9 +158,7 @@ void Prober::sendDue(Nanos now) {
 
 Nanos Prober::nextSend() const {
   if (retry_at_ != kNever) return retry_at_;
-  const Nanos due = tasks_->nextDue();
-  if (!on_grid_ || due == kNever) return due;
-  return (due + kQuantum - 1) / kQuantum * kQuantum;
+  return pace_.wakeFor(tasks_->nextDue());
 }
 
 Distribution Prober::takeLateness() { return std::exchange(lateness_, {}); }

@@ -12,20 +12,17 @@
 #include "net/rx_batch.h"
 #include "net/udp_socket.h"
 #include "probe/exchanges.h"
+#include "probe/nonces.h"
+#include "probe/pace.h"
 #include "probe/task_list.h"
-#include "probe/udp/nonces.h"
 
 namespace pingloom::probe::udp {
 
-// Below kExactPace pings a second each leaves when it is due; above, what falls due leaves together
-// on a grid of kQuantum, which halves the wake-ups of a host with ten thousand targets and makes no
-// ping later than that. Where the kernel has no room, pings wait, and skip their round when a whole
-// interval has passed.
+// Where the kernel has no room, pings wait, and skip their round when a whole interval has passed.
 // Tasks, exchanges, stall watch, sockets and the scratch batch outlive it.
 class Prober {
  public:
-  static constexpr Nanos kQuantum = 1'500 * kMicrosecond;
-  static constexpr std::size_t kExactPace = 1000;
+  static constexpr Nanos kRetry = 1'500 * kMicrosecond;
   static constexpr Nanos kNever = INT64_MAX;
 
   Prober(TaskList& tasks, Exchanges& exchanges, StallWatch& stalls, std::uint32_t incarnation,
@@ -80,7 +77,7 @@ class Prober {
   std::vector<Lane> lanes_;
   std::vector<Route> routes_;
   std::vector<ProbeSchedule::Due> due_;
-  bool on_grid_ = false;
+  Pace pace_;
   Nanos retry_at_ = kNever;
   std::uint64_t sent_ = 0;
   std::uint64_t skipped_ = 0;

@@ -18,7 +18,7 @@ constexpr Nanos kRetry = kMillisecond;
 // Verdicts are given with whatever else wakes the thread; nobody waits for them but a window's end.
 constexpr Nanos kVerdictSlack = 20 * kMillisecond;
 
-static_assert(static_cast<std::size_t>(DropReason::kReceiveOverflow) + 1 ==
+static_assert(static_cast<std::size_t>(DropReason::kQKey) + 1 ==
               kDropReasonNames.size());
 
 DropReason reasonOf(wire::ProbeParseError error) {
@@ -41,7 +41,8 @@ DropReason reasonOf(wire::ProbeParseError error) {
 UdpEngine::UdpEngine(const AgentContext& context)
     : context_(context),
       tasks_(ClockSource::kKernel, context.phase_seed, *context.clock, *context.windows),
-      exchanges_(tasks_, stalls_, context.port),
+      exchanges_(tasks_, stalls_, TickClock::nanoseconds(ClockSource::kKernel), StallRule::kSpoils,
+                 context.port),
       prober_(tasks_, exchanges_, stalls_, context.incarnation, context.port, scratch_) {}
 
 Status UdpEngine::open() {
@@ -147,7 +148,7 @@ void UdpEngine::receiveOne(std::size_t socket, std::size_t i, const Instant& now
     if (!taken) drop(DropReason::kRateLimited);
     return;
   }
-  answer.kernel_utc = about.kernel_utc;
+  if (about.kernel_utc != 0) answer.ticks = static_cast<std::uint64_t>(about.kernel_utc);
   if (const auto reason = exchanges_.answered(answer, now)) drop(*reason);
 }
 
@@ -165,7 +166,7 @@ void UdpEngine::hasErrors(std::size_t socket, const Instant& now) {
 void UdpEngine::handleErrors(std::size_t socket, const Instant& now) {
   for (const net::Departure& departure : sockets_[socket].departures()) {
     if (departure.tag.kind == kPingTag) {
-      exchanges_.stamped(departure.tag.id, departure.utc);
+      exchanges_.stamped(departure.tag.id, static_cast<std::uint64_t>(departure.utc));
     } else {
       responders_[socket].departed(departure.tag.id, departure.utc, now);
     }

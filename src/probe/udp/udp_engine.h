@@ -12,10 +12,10 @@
 #include "net/rx_batch.h"
 #include "net/udp_socket.h"
 #include "probe/exchanges.h"
+#include "probe/guest_list.h"
 #include "probe/stall_watch.h"
 #include "probe/task_list.h"
 #include "probe/transport.h"
-#include "probe/udp/guest_list.h"
 #include "probe/udp/prober.h"
 #include "probe/udp/responder.h"
 

@@ -28,7 +28,7 @@ class ExchangesTest : public testing::Test {
   wire::ProbeMessage ping(std::uint32_t target, Nanos now) {
     Exchange* made = exchanges.open(0, target, ++last_nonce, at(now - 5));
     exchanges.sending(made->id, at(now));
-    exchanges.stamped(made->id, kUtc + now + kMicrosecond);
+    exchanges.stamped(made->id, static_cast<std::uint64_t>(kUtc + now + kMicrosecond));
     wire::ProbeMessage message;
     message.id = made->id;
     message.nonce = made->nonce;
@@ -37,8 +37,9 @@ class ExchangesTest : public testing::Test {
   std::optional<DropReason> answer(wire::ProbeMessage message, wire::ProbeType type,
                                    std::uint32_t host, Nanos arrived, Nanos handled) {
     message.type = type;
-    return exchanges.answered({message, {IpAddress::fromV4(host), kPort}, kUtc + arrived},
-                              at(handled));
+    return exchanges.answered(
+        {message, {IpAddress::fromV4(host), kPort}, static_cast<std::uint64_t>(kUtc + arrived)},
+        at(handled));
   }
   std::optional<DropReason> pong(const wire::ProbeMessage& message, std::uint32_t host,
                                  Nanos arrived) {
@@ -60,7 +61,8 @@ class ExchangesTest : public testing::Test {
   WindowQueue queue;
   TaskList tasks{ClockSource::kKernel, 1, clock, queue};
   StallWatch stalls;
-  Exchanges exchanges{tasks, stalls, kPort};
+  Exchanges exchanges{tasks, stalls, TickClock::nanoseconds(ClockSource::kKernel),
+                      StallRule::kSpoils, kPort};
   std::uint64_t last_nonce = 7000;
 };
 
@@ -226,6 +228,33 @@ TEST_F(ExchangesTest, PairsThatStayKeepTheirExchanges) {
   EXPECT_EQ(window(1).received, 1U);
   exchanges.move(tasks.replace({}, kSecond));
   EXPECT_EQ(exchanges.size(), 0U);
+}
+
+// With true timestamps a stall is the stalled side's own time.
+TEST_F(ExchangesTest, WhereOnlySoftwareClocksAreSpoiledAStallKeepsTheSplit) {
+  Exchanges lenient(tasks, stalls, TickClock::nanoseconds(ClockSource::kKernel),
+                    StallRule::kSpoilsSoftware, kPort);
+  for (const ClockSource peer : {ClockSource::kKernel, ClockSource::kSoftware}) {
+    const Exchange* made = lenient.open(0, 0, 5, at(kSecond));
+    lenient.sending(made->id, at(kSecond));
+    lenient.stamped(made->id, static_cast<std::uint64_t>(kUtc + kSecond + 10));
+    Answer answer;
+    answer.message.id = made->id;
+    answer.message.nonce = 5;
+    answer.message.type = wire::ProbeType::kPong;
+    answer.message.flags = wire::kFlagStalled;
+    answer.message.clock = static_cast<std::uint8_t>(peer);
+    answer.from = {IpAddress::fromV4(1), kPort};
+    answer.ticks = static_cast<std::uint64_t>(kUtc + 3 * kSecond);  // far beyond the timeout
+    EXPECT_EQ(lenient.answered(answer, at(3 * kSecond)), std::nullopt);
+    answer.message.type = wire::ProbeType::kAck;
+    answer.message.responder_ns = 2 * kSecond - 1010;
+    EXPECT_EQ(lenient.answered(answer, at(3 * kSecond)), std::nullopt);
+  }
+  EXPECT_EQ(window(0).received, 2U);
+  EXPECT_EQ(window(0).network.count(), 1U);
+  EXPECT_EQ(window(0).network.sum(), 1000U);
+  EXPECT_EQ(anomalies(0, Anomaly::kStalled), 1U);
 }
 
 }  // namespace

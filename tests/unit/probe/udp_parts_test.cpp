@@ -3,9 +3,9 @@
 
 #include <set>
 
-#include "probe/udp/guest_list.h"
-#include "probe/udp/nonces.h"
-#include "probe/udp/token_bucket.h"
+#include "probe/guest_list.h"
+#include "probe/nonces.h"
+#include "probe/token_bucket.h"
 
 namespace pingloom::probe::udp {
 namespace {

@@ -13,7 +13,7 @@
 #include <map>
 
 #include "common/fd.h"
-#include "probe/udp/guest_list.h"
+#include "probe/guest_list.h"
 #include "wire/probe_packet.h"
 
 namespace pingloom::probe {
@@ -350,9 +350,9 @@ TEST(UdpTransport, UnknownSourcesAreRateLimitedTogether) {
   }));
   const std::uint64_t answered = agent.transport->counters().pings_answered;
   const Nanos took = monotonicNow() - begin;
-  EXPECT_GE(answered, udp::GuestList::kStrangersPerSecond);
-  EXPECT_LE(answered, udp::GuestList::kStrangersPerSecond * (1 + took / kSecond) +
-                          udp::GuestList::kStrangersPerSecond);
+  EXPECT_GE(answered, GuestList::kStrangersPerSecond);
+  EXPECT_LE(answered,
+            GuestList::kStrangersPerSecond * (1 + took / kSecond) + GuestList::kStrangersPerSecond);
   const RawPeer friendly(host(9), 0);
   agent.transport->setWork({{}, std::make_shared<const plan::AddressList>(1, host(9))});
   friendly.send(ping, {host(1), port});

@@ -1,10 +1,10 @@
-#include "probe/udp/nonces.h"
+#include "probe/nonces.h"
 
 #include <sys/random.h>
 
 #include <cstdlib>
 
-namespace pingloom::probe::udp {
+namespace pingloom::probe {
 
 void Nonces::refill() {
   auto* bytes = reinterpret_cast<std::uint8_t*>(pool_.data());
@@ -16,4 +16,4 @@ void Nonces::refill() {
   used_ = 0;
 }
 
-}  // namespace pingloom::probe::udp
+}  // namespace pingloom::probe

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "plan/plan.h"
-#include "probe/udp/token_bucket.h"
+#include "probe/token_bucket.h"
 
-namespace pingloom::probe::udp {
+namespace pingloom::probe {
 
 class GuestList {
  public:
@@ -30,4 +30,4 @@ class GuestList {
   TokenBucket strangers_{kStrangersPerSecond};
 };
 
-}  // namespace pingloom::probe::udp
+}  // namespace pingloom::probe

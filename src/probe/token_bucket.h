@@ -7,7 +7,7 @@
 
 #include "common/time.h"
 
-namespace pingloom::probe::udp {
+namespace pingloom::probe {
 
 class TokenBucket {
  public:
@@ -25,4 +25,4 @@ class TokenBucket {
   Nanos empty_at_ = 0;  // the bucket has filled since then
 };
 
-}  // namespace pingloom::probe::udp
+}  // namespace pingloom::probe

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace pingloom::probe::udp {
+namespace pingloom::probe {
 
 class Nonces {
  public:
@@ -22,4 +22,4 @@ class Nonces {
   std::size_t used_ = 256;
 };
 
-}  // namespace pingloom::probe::udp
+}  // namespace pingloom::probe

@@ -1,0 +1,68 @@
+// The loop of a transport's thread: descriptors, one timer, and functions that other threads have
+// run on it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "common/error.h"
+#include "common/fd.h"
+#include "common/time.h"
+#include "probe/instant.h"
+#include "probe/loop_calls.h"
+
+namespace pingloom::probe {
+
+// What happens on it; called from its thread only.
+class LoopHandler {
+ public:
+  virtual ~LoopHandler() = default;
+  // In this order after every wake-up; `now` is the wake-up's.
+  virtual void wokeUp(const Instant& now) = 0;
+  // `error`: the descriptor has one pending (EPOLLERR), and may be readable as well.
+  virtual void ready(std::uint64_t key, bool readable, bool error, const Instant& now) = 0;
+  virtual void elapse(const Instant& now) = 0;
+  // When elapse() must be called next (monotonic); INT64_MAX: never. In the past: at once.
+  virtual Nanos nextWake() = 0;
+};
+
+// The handler outlives it. Destruction stops the thread.
+class EventLoop {
+ public:
+  EventLoop(std::string name, LoopHandler& handler);  // `name`: the thread's
+  ~EventLoop();
+  EventLoop(const EventLoop&) = delete;
+  EventLoop& operator=(const EventLoop&) = delete;
+
+  Status open();
+  // Level-triggered. Before start(), or from the loop's thread. The caller removes a descriptor
+  // before it closes it.
+  Status watch(int descriptor, std::uint64_t key);
+  void unwatch(int descriptor);
+  void start();
+  // Runs it on the loop's thread and waits for that. Any other thread.
+  void call(std::function<void()> function) { calls_.call(std::move(function)); }
+  // Ends the thread; nothing is called after that.
+  void stop();
+
+ private:
+  static constexpr std::uint64_t kTimerKey = UINT64_MAX;
+  static constexpr std::uint64_t kCallsKey = UINT64_MAX - 1;
+
+  Status add(int descriptor, std::uint32_t events, std::uint64_t key) const;
+  void round();
+  void armTimer(Nanos now);
+
+  std::string name_;
+  LoopHandler* handler_;
+  UniqueFd epoll_;
+  UniqueFd timer_;
+  Nanos armed_mono_ = INT64_MAX;
+  LoopCalls calls_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace pingloom::probe

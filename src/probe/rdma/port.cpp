@@ -1,0 +1,236 @@
+#include "probe/rdma/port.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/log.h"
+#include "probe/rdma/tags.h"
+
+namespace pingloom::probe::rdma_ud {
+namespace {
+
+// So long after a packet a stall is looked for: a process that reads its clock itself cannot see
+// otherwise when a packet came.
+constexpr Nanos kWatchFor = 10 * kSecond;
+// Verdicts wait for what lies unread in an endpoint, but not longer than this.
+constexpr Nanos kLongestBehind = kSecond;
+
+DropReason reasonOf(wire::ProbeParseError error) {
+  switch (error) {
+    case wire::ProbeParseError::kMagic:
+      return DropReason::kMagic;
+    case wire::ProbeParseError::kVersion:
+      return DropReason::kVersion;
+    case wire::ProbeParseError::kType:
+      return DropReason::kType;
+    case wire::ProbeParseError::kLength:
+      return DropReason::kLength;
+    default:
+      return DropReason::kShort;
+  }
+}
+
+bool isSame(const TickClock& a, const TickClock& b) {
+  return a.source() == b.source() && a.kilohertz() == b.kilohertz() && a.mask() == b.mask();
+}
+
+}  // namespace
+
+Port::Port(PortContext& context, const IpAddress& address, std::uint64_t key)
+    : context_(&context),
+      address_(address),
+      key_(key),
+      prober_(std::make_unique<Prober>(*context.agent, origin_, context.peers, context.stalls)) {}
+
+Port::~Port() {
+  if (endpoint_ != nullptr) context_->loop->unwatch(endpoint_->descriptor());
+}
+
+std::optional<plan::Endpoint> Port::endpoint() const {
+  if (endpoint_ == nullptr) return std::nullopt;
+  const rdma::UdAddress& at = endpoint_->address();
+  plan::Endpoint made;
+  made.address = address_;
+  made.gid = at.gid.bytes;
+  made.lid = at.lid;
+  made.qpn = at.qpn;
+  made.q_key = at.q_key;
+  made.device = origin_.device;
+  made.clock = origin_.clock.source();
+  return made;
+}
+
+void Port::setWork(std::vector<std::shared_ptr<const plan::Assignment>> work, const Instant& now) {
+  work_ = std::move(work);
+  prober_->setWork(work_, now);
+}
+
+void Port::open(const Instant& now) {
+  auto opened = tryOpen(now);
+  if (opened) {
+    log::info("rdma {}: endpoint on {} with queue pair {:#x}, {} timestamps", address_.text(),
+              origin_.device, endpoint_->address().qpn, name(origin_.clock.source()));
+    last_error_.clear();
+    opened_mono_ = now.mono;
+    changed_ = true;
+    return;
+  }
+  retry_after_ = std::clamp(2 * retry_after_, kFirstRetry, kLongestRetry);
+  retry_at_ = now.mono + retry_after_;
+  std::string text = opened.error().text();
+  if (text == last_error_) return;
+  log::error("rdma {}: {}; its probes count as unreachable until this is mended", address_.text(),
+             text);
+  last_error_ = std::move(text);
+}
+
+Status Port::tryOpen(const Instant& now) {
+  auto device = context_->agent->open_device(address_);
+  if (!device) return tl::unexpected(device.error());
+  auto endpoint = (*device)->createUd(context_->agent->rdma);
+  if (!endpoint) return tl::unexpected(endpoint.error());
+  if (auto watched = context_->loop->watch((*endpoint)->descriptor(), key_); !watched) {
+    return watched;
+  }
+  device_ = std::move(*device);
+  endpoint_ = std::move(*endpoint);
+  use(device_->info(), now);
+  drained_mono_ = now.mono;
+  behind_ = false;
+  responder_ =
+      std::make_unique<Responder>(*endpoint_, context_->stalls, context_->agent->incarnation);
+  prober_->setEndpoint(endpoint_.get(), endpoint_->address().q_key);
+  return {};
+}
+
+// Another device than before, or another clock: the windows so far are its own.
+void Port::use(const rdma::DeviceInfo& info, const Instant& now) {
+  const Origin origin{info.name, endpoint_->clock()};
+  if (origin.device == origin_.device && isSame(origin.clock, origin_.clock)) return;
+  origin_ = origin;
+  prober_->flush(now);
+  sent_before_ += prober_->pingsSent();
+  skipped_before_ += prober_->pingsSkipped();
+  prober_ = std::make_unique<Prober>(*context_->agent, origin_, context_->peers, context_->stalls);
+  prober_->setWork(work_, now);
+}
+
+void Port::fail(const Error& error) {
+  const Nanos now = monotonicNow();
+  log::warning("rdma {}: endpoint {:#x} on {} is lost: {}", address_.text(),
+               endpoint_->address().qpn, origin_.device, error.text());
+  context_->loop->unwatch(endpoint_->descriptor());
+  prober_->setEndpoint(nullptr, 0);
+  answered_before_ += responder_->answered();
+  responder_.reset();
+  endpoint_.reset();
+  device_.reset();
+  changed_ = true;
+  // One that fails again at once is not made anew in a tight loop.
+  if (now - opened_mono_ > kLongestRetry) retry_after_ = 0;
+  retry_at_ = now + retry_after_;
+}
+
+// False: nothing was there, or the endpoint is gone.
+bool Port::poll() {
+  const Nanos before = monotonicNow();
+  if (auto polled = endpoint_->poll(events_); !polled) {
+    fail(polled.error());
+    return false;
+  }
+  if (events_.sent.empty() && events_.received.empty()) {
+    drained_mono_ = before;
+    behind_ = false;
+    return false;
+  }
+  handle(Instant::now());
+  return true;
+}
+
+void Port::ready() {
+  behind_ = true;
+  for (int round = 0; round < kMostRounds && endpoint_ != nullptr; ++round) {
+    if (!poll()) return;
+  }
+}
+
+void Port::handle(const Instant& now) {
+  // T1 before T4: it was there first.
+  for (const rdma::UdSent& sent : events_.sent) {
+    if (kindOf(sent.id) == SendKind::kPing) prober_->sent(numberOf(sent.id), sent);
+    if (kindOf(sent.id) == SendKind::kPong) responder_->sent(numberOf(sent.id), sent, now);
+  }
+  for (const rdma::UdReceived& packet : events_.received) received(packet, now);
+  endpoint_->flush();
+}
+
+void Port::received(const rdma::UdReceived& packet, const Instant& now) {
+  Answer answer;
+  const auto error = wire::parse(packet.payload, answer.message);
+  if (error != wire::ProbeParseError::kNone) {
+    drop(reasonOf(error));
+    return;
+  }
+  const IpAddress from = context_->peers.addressOf(packet.from, packet.qpn);
+  if (answer.message.type == wire::ProbeType::kPing) {
+    ping(answer.message, packet, from, now);
+    return;
+  }
+  answer.from = {from, 0};
+  answer.ticks = packet.ticks;
+  if (const auto reason = prober_->answered(answer, now)) drop(*reason);
+}
+
+void Port::ping(const wire::ProbeMessage& message, const rdma::UdReceived& packet,
+                const IpAddress& from, const Instant& now) {
+  if (origin_.clock.source() == ClockSource::kSoftware) {
+    context_->stalls.watchUntil(now.mono, now.mono + kWatchFor);
+  }
+  if ((message.q_key & rdma::kPrivilegedQKey) != 0) {
+    drop(DropReason::kQKey);
+  } else if (!context_->guests.admits(from, now.mono) ||
+             !responder_->ping(message, packet, drained_mono_, now)) {
+    drop(DropReason::kRateLimited);
+  }
+}
+
+void Port::elapse(const Instant& now) {
+  if (endpoint_ == nullptr && retry_at_ <= now.mono) open(now);
+  if (endpoint_ != nullptr &&
+      (context_->agent->rdma_busy_poll || endpoint_->nextWake() <= now.mono)) {
+    ready();
+  }
+  // The loop has asked before: what had come by this wake-up was announced, and read.
+  if (!behind_ || endpoint_ == nullptr) drained_mono_ = now.mono;
+  const Nanos handled = std::max(drained_mono_, now.mono - kLongestBehind);
+  prober_->elapse(handled, now.mono);
+  if (responder_ == nullptr) return;
+  responder_->elapse(now);
+  endpoint_->flush();
+}
+
+Nanos Port::nextWake(Nanos now) const {
+  if (endpoint_ == nullptr) return std::min(prober_->nextWake(), retry_at_);
+  if (context_->agent->rdma_busy_poll) return now;
+  return std::min({prober_->nextWake(), responder_->nextWake(now), endpoint_->nextWake()});
+}
+
+void Port::addTo(TransportCounters& counters) {
+  counters.pings_sent += sent_before_ + prober_->pingsSent();
+  counters.pings_skipped += skipped_before_ + prober_->pingsSkipped();
+  counters.pings_answered += answered_before_;
+  if (responder_ != nullptr) counters.pings_answered += responder_->answered();
+  counters.send_lateness.merge(prober_->takeLateness());
+  if (endpoint_ == nullptr) return;
+  for (const rdma::DropCount& drop : endpoint_->drops()) {
+    auto same = std::find_if(counters.endpoint_dropped.begin(), counters.endpoint_dropped.end(),
+                             [&](const auto& known) { return known.reason == drop.reason; });
+    if (same == counters.endpoint_dropped.end()) {
+      counters.endpoint_dropped.push_back(drop);
+    } else {
+      same->count += drop.count;
+    }
+  }
+}
+
+}  // namespace pingloom::probe::rdma_ud

@@ -1,0 +1,116 @@
+// Sends one port's PINGs and follows them to their verdicts. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/distribution.h"
+#include "common/tick_clock.h"
+#include "common/time.h"
+#include "probe/exchanges.h"
+#include "probe/nonces.h"
+#include "probe/pace.h"
+#include "probe/rdma/peers.h"
+#include "probe/stall_watch.h"
+#include "probe/task_list.h"
+#include "probe/transport.h"
+#include "rdma/ud_endpoint.h"
+
+namespace pingloom::probe::rdma_ud {
+
+// Which device and clock a port's rows come from: a row never mixes them.
+struct Origin {
+  std::string device;
+  TickClock clock = TickClock::nanoseconds(ClockSource::kSoftware);
+};
+
+// Without an endpoint of its own, or towards a target that has none, a PING counts as sent and
+// unreachable; towards a target about which nothing is known yet (no endpoint table) it is skipped.
+// What the endpoint has no room for waits, and skips its round when a whole interval has passed.
+// Context, peers and stall watch outlive it. Memory: 48 bytes a target and path.
+class Prober {
+ public:
+  // As many PINGs as leave with one T0.
+  static constexpr std::size_t kBatch = 64;
+  static constexpr std::size_t kMostWaiting = 1024;
+  static constexpr Nanos kRetry = kMillisecond;
+  // After so many losses in a row the path is looked up again.
+  static constexpr std::uint8_t kMissedTooMany = 3;
+  static constexpr Nanos kNever = INT64_MAX;
+
+  Prober(const AgentContext& context, const Origin& origin, const Peers& peers, StallWatch& stalls);
+
+  void setWork(const std::vector<std::shared_ptr<const plan::Assignment>>& work,
+               const Instant& now);
+  // Closes all windows as they stand and stops.
+  void flush(const Instant& now);
+  // Peers have changed; what is under way to an endpoint that is gone is not counted.
+  void peersChanged();
+  // nullptr: there is none (any more); what is under way is not counted.
+  void setEndpoint(rdma::UdEndpoint* endpoint, std::uint32_t q_key);
+
+  void sent(std::uint32_t id, const rdma::UdSent& sent);
+  std::optional<DropReason> answered(const Answer& answer, const Instant& now);
+  // Verdicts and closed windows as of `handled` (all that came before has been handed in), then
+  // what is due now.
+  void elapse(Nanos handled, Nanos now);
+  Nanos nextWake() const;
+
+  std::uint64_t pingsSent() const { return sent_; }
+  std::uint64_t pingsSkipped() const { return skipped_ + tasks_.skipped(); }
+  Distribution takeLateness();
+
+ private:
+  struct Target {
+    rdma::UdPath path;
+    std::uint32_t qpn = 0;
+    std::uint32_t q_key = 0;
+    bool there = false;
+    std::uint8_t missed = 0;  // in a row
+  };
+  struct Ping {
+    std::uint32_t task;
+    std::uint32_t target;
+    Nanos due;
+  };
+  Target targetFor(const Task& task, std::uint32_t target) const;
+  void findTargets();
+  void forget(std::uint32_t task, std::uint32_t target);
+  void missed(std::uint32_t task, std::uint32_t target);
+  void sendDue(Nanos now);
+  void sendTask(std::uint32_t task, Nanos now);
+  void retryWaiting(Nanos now);
+  void ping(const Ping& ping, const Instant& now);
+  void post(const Ping& ping, const Target& target, const Exchange& exchange);
+  void wait(const Ping& ping, std::uint32_t exchange);
+  void countUnreachable(const Ping& ping, const Instant& now);
+  void leave();
+
+  const AgentContext* context_;
+  TickClock clock_;
+  const Peers* peers_;
+  StallWatch* stalls_;
+  TaskList tasks_;
+  Exchanges exchanges_;
+  rdma::UdEndpoint* endpoint_ = nullptr;
+  std::uint32_t q_key_ = 0;  // of the endpoint
+  Nonces nonces_;
+  std::vector<std::vector<Target>> targets_;  // [task][target]
+  std::vector<std::uint8_t> buffer_;          // one PING; zeros beyond its header
+  std::vector<std::uint32_t> posted_;         // exchanges, since the last leave()
+  std::vector<Ping> posted_pings_;
+  std::vector<Ping> waiting_;
+  std::vector<ProbeSchedule::Due> due_;
+  Pace pace_;
+  Nanos retry_at_ = kNever;
+  std::uint64_t sent_ = 0;
+  std::uint64_t skipped_ = 0;
+  Distribution lateness_;
+};
+
+}  // namespace pingloom::probe::rdma_ud

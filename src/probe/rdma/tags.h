@@ -1,0 +1,17 @@
+// What a sent message was: its id on the endpoint has the kind above and the exchange's id, or the
+// responder's number of it, below.
+#pragma once
+
+#include <cstdint>
+
+namespace pingloom::probe::rdma_ud {
+
+enum class SendKind : std::uint8_t { kPing = 1, kPong = 2, kAck = 3 };
+
+constexpr std::uint64_t tagOf(SendKind kind, std::uint32_t number) {
+  return static_cast<std::uint64_t>(kind) << 32 | number;
+}
+constexpr SendKind kindOf(std::uint64_t tag) { return static_cast<SendKind>(tag >> 32); }
+constexpr std::uint32_t numberOf(std::uint64_t tag) { return static_cast<std::uint32_t>(tag); }
+
+}  // namespace pingloom::probe::rdma_ud

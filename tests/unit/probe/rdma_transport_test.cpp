@@ -1,0 +1,308 @@
+// The RDMA transport on devices in memory: everything but the wire.
+#include "probe/rdma/rdma_transport.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <numeric>
+#include <thread>
+
+#include "memory_fabric.h"
+#include "wire/probe_packet.h"
+
+namespace pingloom::probe {
+namespace {
+
+constexpr Nanos kPatience = 30 * kSecond;
+
+IpAddress host(std::uint32_t number) { return IpAddress::fromV4(0x0A000000 + number); }
+
+bool eventually(const std::function<bool()>& holds) {
+  const Nanos until = monotonicNow() + kPatience;
+  while (!holds()) {
+    if (monotonicNow() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+struct Agent {
+  Agent(MemoryFabric& memory, std::uint32_t number) : fabric(memory), address(host(number)) {
+    context.incarnation = number;
+    context.clock = &clock;
+    context.windows = &queue;
+    context.open_device = [this](const IpAddress& at) { return fabric.open(at); };
+    context.endpoints_changed = [this] { ++changes; };
+    transport = std::move(*makeRdmaTransport(context));
+  }
+  // Pings `to` every 10 ms by `paths` paths; an empty list: is pinged only.
+  void probe(std::vector<IpAddress> to, std::uint32_t paths = 1) {
+    auto assignment = std::make_shared<plan::Assignment>();
+    assignment->probe.name = "mesh";
+    assignment->probe.protocol = Protocol::kRdma;
+    assignment->probe.interval = 10 * kMillisecond;
+    assignment->probe.timeout = 200 * kMillisecond;
+    assignment->probe.window = kHour;
+    assignment->probe.paths = paths;
+    assignment->source = address;
+    assignment->destinations = std::move(to);
+    Work work;
+    if (!assignment->destinations.empty()) work.assignments.push_back(assignment);
+    work.own = {address};
+    transport->setWork(std::move(work));
+  }
+  std::uint64_t sent() { return transport->counters().pings_sent; }
+  std::uint64_t answered() { return transport->counters().pings_answered; }
+  std::uint64_t dropped(DropReason reason) {
+    return transport->counters().dropped[static_cast<std::size_t>(reason)];
+  }
+  std::vector<ClosedWindow> flush() {
+    transport->flush();
+    return queue.takeAll();
+  }
+
+  MemoryFabric& fabric;
+  IpAddress address;
+  std::atomic<int> changes = 0;
+  AgentContext context;
+  WindowClock clock{utcNow() - monotonicNow()};
+  WindowQueue queue;
+  std::unique_ptr<Transport> transport;
+};
+
+// What the controller does: collects endpoints and hands the table to all.
+void introduce(const std::vector<Agent*>& agents) {
+  auto table = std::make_shared<plan::EndpointTable>();
+  for (Agent* agent : agents) {
+    EXPECT_TRUE(eventually([&] { return !agent->transport->endpoints().empty(); }));
+    for (plan::Endpoint& made : agent->transport->endpoints()) (*table)[made.address] = made;
+  }
+  for (Agent* agent : agents) agent->transport->setEndpoints(table);
+}
+
+PairWindow only(std::vector<ClosedWindow> windows) {
+  EXPECT_EQ(windows.size(), 1U);
+  return windows.empty() ? PairWindow{} : std::move(windows[0].pairs.at(0));
+}
+
+TEST(RdmaTransport, PingsAndAnswers) {
+  MemoryFabric fabric;
+  Agent one(fabric, 1);
+  Agent two(fabric, 2);
+  one.probe({host(2)});
+  two.probe({});
+  introduce({&one, &two});
+  ASSERT_TRUE(eventually([&] { return two.answered() >= 20; }));
+  const auto windows = one.flush();
+  ASSERT_EQ(windows.size(), 1U);
+  EXPECT_EQ(windows[0].device, "memory");
+  EXPECT_EQ(windows[0].clock, ClockSource::kKernel);
+  EXPECT_EQ(windows[0].path, 0U);
+  const PairWindow& pair = windows[0].pairs[0];
+  EXPECT_GE(pair.received, 15U);
+  EXPECT_EQ(pair.sent, pair.received + pair.lost);
+  EXPECT_EQ(pair.lost, 0U);
+  EXPECT_GE(pair.network.count(), pair.received - 2);
+  EXPECT_EQ(one.changes, 1);
+}
+
+TEST(RdmaTransport, EachPathIsARowOfItsOwn) {
+  MemoryFabric fabric;
+  Agent one(fabric, 1);
+  Agent two(fabric, 2);
+  one.probe({host(2)}, 3);
+  two.probe({});
+  introduce({&one, &two});
+  ASSERT_TRUE(eventually([&] { return two.answered() >= 30; }));
+  std::vector<std::uint32_t> paths;
+  for (const ClosedWindow& window : one.flush()) {
+    paths.push_back(window.path);
+    EXPECT_GT(window.pairs[0].received, 0U) << window.path;
+  }
+  std::sort(paths.begin(), paths.end());
+  EXPECT_EQ(paths, (std::vector<std::uint32_t>{1, 2, 3}));
+}
+
+TEST(RdmaTransport, ATargetWithoutAnEndpointIsUnreachableOnceThatIsKnown) {
+  MemoryFabric fabric;
+  Agent one(fabric, 1);
+  one.probe({host(2)});
+  ASSERT_TRUE(eventually([&] { return one.transport->counters().pings_skipped >= 3; }))
+      << "nobody has said yet who is there";
+  introduce({&one});
+  const auto skipped = one.transport->counters().pings_skipped;
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_LE(one.transport->counters().pings_skipped, skipped + 1);
+  const PairWindow pair = only(one.flush());
+  EXPECT_GT(pair.unreachable, 0U);
+  EXPECT_EQ(pair.sent, pair.unreachable);
+  EXPECT_EQ(one.sent(), 0U);
+}
+
+TEST(RdmaTransport, WithoutADeviceItsPingsAreUnreachableAndItTriesAgain) {
+  MemoryFabric fabric;
+  fabric.refused[host(1)] = "no such device";
+  Agent one(fabric, 1);
+  Agent two(fabric, 2);
+  one.probe({host(2)});
+  two.probe({});
+  introduce({&two});
+  one.transport->setEndpoints(std::make_shared<plan::EndpointTable>());
+  ASSERT_TRUE(eventually([&] {
+    const std::lock_guard lock(fabric.mutex);
+    return fabric.opened >= 4;
+  }));
+  EXPECT_TRUE(one.transport->endpoints().empty());
+  {
+    const std::lock_guard lock(fabric.mutex);
+    fabric.refused.clear();
+  }
+  introduce({&one, &two});
+  ASSERT_TRUE(eventually([&] { return two.answered() >= 5; }));
+  const auto windows = one.flush();
+  ASSERT_GE(windows.size(), 2U) << "what had no device is not mixed with what has";
+  EXPECT_EQ(windows[0].device, "");
+  EXPECT_GT(windows[0].pairs[0].unreachable, 0U);
+  EXPECT_EQ(windows.back().device, "memory");
+  EXPECT_GT(windows.back().pairs[0].received, 0U);
+}
+
+TEST(RdmaTransport, AFailedEndpointIsMadeAnew) {
+  MemoryFabric fabric;
+  Agent one(fabric, 1);
+  Agent two(fabric, 2);
+  one.probe({host(2)});
+  two.probe({});
+  introduce({&one, &two});
+  ASSERT_TRUE(eventually([&] { return two.answered() >= 5; }));
+  const auto before = two.transport->endpoints().at(0);
+  {
+    const std::lock_guard lock(fabric.mutex);
+    fabric.endpoints.at(before.qpn)->fail();
+  }
+  ASSERT_TRUE(eventually([&] {
+    const auto now = two.transport->endpoints();
+    return !now.empty() && now[0].qpn != before.qpn;
+  }));
+  EXPECT_TRUE(eventually([&] { return two.changes >= 2; }));
+  introduce({&one, &two});
+  const auto answered = two.answered();
+  EXPECT_GE(answered, 5U) << "what the old endpoint answered stays counted";
+  EXPECT_TRUE(eventually([&] { return two.answered() >= answered + 5; }));
+}
+
+TEST(RdmaTransport, WhatWasUnderWayToAnEndpointThatIsGoneIsNoLoss) {
+  MemoryFabric fabric;
+  Agent one(fabric, 1);
+  Agent two(fabric, 2);
+  one.probe({host(2)});
+  two.probe({});
+  introduce({&one, &two});
+  ASSERT_TRUE(eventually([&] { return two.answered() >= 5; }));
+  two.transport.reset();
+  const auto sent = one.sent();
+  ASSERT_TRUE(eventually([&] { return one.sent() >= sent + 3; }));
+  introduce({&one});  // the controller has noticed
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  const PairWindow pair = only(one.flush());
+  EXPECT_GT(pair.received, 0U);
+  EXPECT_GT(pair.unreachable, 0U);
+}
+
+TEST(RdmaTransport, ALostAckLeavesTheRtt) {
+  MemoryFabric fabric;
+  fabric.lose_acks = true;
+  Agent one(fabric, 1);
+  Agent two(fabric, 2);
+  one.probe({host(2)});
+  two.probe({});
+  introduce({&one, &two});
+  ASSERT_TRUE(eventually([&] { return two.answered() >= 10; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1400));  // timeout and grace
+  const PairWindow pair = only(one.flush());
+  EXPECT_GT(pair.ack_lost, 0U);
+  EXPECT_EQ(pair.ack_lost, pair.received);
+  EXPECT_EQ(pair.lost, 0U);
+  EXPECT_EQ(pair.network.count(), 0U);
+  EXPECT_EQ(pair.rtt.count(), pair.received);
+}
+
+TEST(RdmaTransport, WithoutTimestampsTheSplitIsMissingAndSaidSo) {
+  MemoryFabric fabric;
+  fabric.no_timestamps = true;
+  Agent one(fabric, 1);
+  Agent two(fabric, 2);
+  one.probe({host(2)});
+  two.probe({});
+  introduce({&one, &two});
+  ASSERT_TRUE(eventually([&] { return two.answered() >= 10; }));
+  const PairWindow pair = only(one.flush());
+  EXPECT_GT(pair.received, 0U);
+  EXPECT_EQ(pair.anomalous[static_cast<std::size_t>(Anomaly::kNoTimestamp)], pair.received);
+  EXPECT_EQ(pair.network.count(), 0U);
+}
+
+TEST(RdmaTransport, AFullSendQueueIsBackPressureAndAnUnresolvedPathUnreachable) {
+  MemoryFabric fabric;
+  fabric.posts[host(2)] = rdma::PostResult::kFull;
+  fabric.posts[host(3)] = rdma::PostResult::kUnreachable;
+  Agent one(fabric, 1);
+  Agent two(fabric, 2);
+  Agent three(fabric, 3);
+  one.probe({host(2), host(3)});
+  two.probe({});
+  three.probe({});
+  introduce({&one, &two, &three});
+  ASSERT_TRUE(eventually([&] { return one.transport->counters().pings_skipped >= 3; }));
+  {
+    const std::lock_guard lock(fabric.mutex);
+    fabric.posts.erase(host(2));
+  }
+  ASSERT_TRUE(eventually([&] { return two.answered() >= 5; }));
+  const auto windows = one.flush();
+  ASSERT_EQ(windows.size(), 1U);
+  EXPECT_GT(windows[0].pairs[0].received, 0U);
+  EXPECT_EQ(windows[0].pairs[0].unreachable, 0U);
+  EXPECT_GT(windows[0].pairs[1].unreachable, 0U);
+  EXPECT_EQ(windows[0].pairs[1].sent, windows[0].pairs[1].unreachable);
+}
+
+TEST(RdmaTransport, DropsWhatIsNoneOfItsBusiness) {
+  MemoryFabric fabric;
+  Agent one(fabric, 1);
+  one.probe({});
+  ASSERT_TRUE(eventually([&] { return !one.transport->endpoints().empty(); }));
+  const auto to = one.transport->endpoints()[0];
+  MemoryEndpoint stranger(fabric, host(9));
+  const auto send = [&](std::vector<std::uint8_t> bytes) {
+    rdma::UdMessage message;
+    message.path.gid.bytes = to.gid;
+    message.qpn = to.qpn;
+    message.q_key = to.q_key;
+    message.payload = bytes;
+    stranger.post(message);
+    stranger.flush();
+  };
+  send({1, 2, 3});
+  send(std::vector<std::uint8_t>(56, 0x55));
+  wire::ProbeMessage ping;
+  ping.type = wire::ProbeType::kPing;
+  ping.length = 56;
+  ping.q_key = 0x80000001;
+  std::vector<std::uint8_t> bytes(56);
+  wire::write(ping, bytes);
+  send(bytes);
+  ping.type = wire::ProbeType::kPong;
+  bytes.resize(wire::kPongBytes);
+  wire::write(ping, bytes);
+  send(bytes);
+  EXPECT_TRUE(eventually([&] { return one.dropped(DropReason::kUnknownId) == 1; }));
+  EXPECT_EQ(one.dropped(DropReason::kShort), 1U);
+  EXPECT_EQ(one.dropped(DropReason::kMagic), 1U);
+  EXPECT_EQ(one.dropped(DropReason::kQKey), 1U);
+  EXPECT_EQ(one.answered(), 0U);
+}
+
+}  // namespace
+}  // namespace pingloom::probe
