@@ -1,5 +1,6 @@
 #include "net/udp_socket.h"
 
+#include <linux/filter.h>
 #include <linux/net_tstamp.h>
 #include <netinet/in.h>
 
@@ -7,20 +8,14 @@
 #include <cerrno>
 #include <utility>
 
+#include "net/socket_options.h"
+
 namespace pingloom::net {
 namespace {
 
 constexpr int kTimestamping =
     SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_OPT_TSONLY;
-
-bool setOption(int fd, int level, int option, int value) {
-  return setsockopt(fd, level, option, &value, sizeof value) == 0;
-}
-
-// As much as the kernel allows; the FORCE variants work for root only.
-void enlarge(int fd, int option, int forced, int bytes) {
-  if (!setOption(fd, SOL_SOCKET, forced, bytes)) setOption(fd, SOL_SOCKET, option, bytes);
-}
+constexpr int kUdpNoCheck6Rx = 102;  // UDP_NO_CHECK6_RX; <linux/udp.h> clashes with <netinet/udp.h>
 
 // The address a datagram was sent to is asked for only where it is not the socket's own anyway.
 bool setV4Options(int fd, bool wildcard) {
@@ -35,9 +30,30 @@ bool setV6Options(int fd, bool wildcard) {
          setOption(fd, IPPROTO_IPV6, IPV6_RECVERR, 1);
 }
 
+// Of the ways to set DF only DO and PROBE leave IPv4's ID at 0, and only PROBE does not let ICMP
+// messages, which anybody can send, shrink the path.
+bool setUnfragmented(int fd, bool v4) {
+  if (v4) return setOption(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
+  return setOption(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE) &&
+         setOption(fd, IPPROTO_IPV6, IPV6_DONTFRAG, 1);
+}
+
+bool makeDeaf(int fd) {
+  sock_filter nothing = {BPF_RET | BPF_K, 0, 0, 0};
+  const sock_fprog filter = {1, &nothing};
+  return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter) == 0;
+}
+
+bool apply(const UdpSocketOptions& options, int fd, bool v4) {
+  return (!options.unfragmented || setUnfragmented(fd, v4)) &&
+         (!options.accept_no_checksum || v4 || setOption(fd, IPPROTO_UDP, kUdpNoCheck6Rx, 1)) &&
+         (!options.deaf || makeDeaf(fd));
+}
+
 }  // namespace
 
-Result<UdpSocket> UdpSocket::bind(const IpAddress& address, std::uint16_t port) {
+Result<UdpSocket> UdpSocket::bind(const IpAddress& address, std::uint16_t port,
+                                  const UdpSocketOptions& options) {
   const std::string entity = "udp " + SocketAddress{address, port}.text();
   UniqueFd fd(
       ::socket(address.isV4() ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -48,11 +64,15 @@ Result<UdpSocket> UdpSocket::bind(const IpAddress& address, std::uint16_t port) 
   const bool set =
       (address.isV4() ? setV4Options(fd.get(), wildcard) : setV6Options(fd.get(), wildcard)) &&
       setOption(fd.get(), SOL_SOCKET, SO_RXQ_OVFL, 1) &&
-      setOption(fd.get(), SOL_SOCKET, SO_TIMESTAMPING, kTimestamping | SOF_TIMESTAMPING_OPT_ID);
+      setOption(fd.get(), SOL_SOCKET, SO_TIMESTAMPING, kTimestamping | SOF_TIMESTAMPING_OPT_ID) &&
+      apply(options, fd.get(), address.isV4());
   if (!set) return makeErrnoError(entity, "setsockopt", errno);
   sockaddr_storage local{};
   const socklen_t length = address.toSockaddr(port, local);
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&local), length) != 0) {
+    if (errno == EADDRINUSE && !options.port_taken.empty()) {
+      return makeError(entity, options.port_taken);
+    }
     return makeErrnoError(entity, "bind", errno);
   }
   return UdpSocket(std::move(fd), address);

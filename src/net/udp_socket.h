@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "common/address.h"
@@ -29,12 +30,22 @@ struct Bounce {
   bool refused;  // nobody listens on that port; otherwise the host is not to be reached
 };
 
+struct UdpSocketOptions {
+  // Datagrams leave whole, IPv4's with DF and ID 0, whatever an ICMP message says about the path;
+  // what the link does not carry fails with EMSGSIZE.
+  bool unfragmented = false;
+  bool accept_no_checksum = false;  // IPv6 datagrams with UDP checksum 0; IPv4's always pass
+  bool deaf = false;                // drops what arrives; the error queue goes on working
+  std::string_view port_taken;      // what an error says of EADDRINUSE; empty: the kernel's words
+};
+
 class UdpSocket {
  public:
   static constexpr int kBufferBytes = 4 << 20;  // asked for; the kernel may grant less
 
   // 0.0.0.0 and :: stand for all addresses of the family.
-  static Result<UdpSocket> bind(const IpAddress& address, std::uint16_t port);
+  static Result<UdpSocket> bind(const IpAddress& address, std::uint16_t port,
+                                const UdpSocketOptions& options = {});
 
   int descriptor() const { return fd_.get(); }
   const IpAddress& address() const { return address_; }

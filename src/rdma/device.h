@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "common/address.h"
 #include "common/error.h"
@@ -37,9 +37,12 @@ struct DeviceInfo {
   std::uint32_t mtu = 0;  // the active path MTU, bytes of payload
   TickClock clock = TickClock::nanoseconds(ClockSource::kSoftware);
   bool flow_label_chooses_path = false;  // the label becomes the UDP source port
+  // How received packets' iCRC is checked: "device" (by hardware or kernel), and in user space
+  // "exact", or "residual" where IPv4's ID is not known (soft/icrc_residual.h). Static storage.
+  std::string_view icrc_check = "device";
 };
 
-// Any thread; outlives its endpoints.
+// Any thread, except a soft device (soft/soft_device.h); outlives its endpoints.
 class Device {
  public:
   virtual ~Device() = default;

@@ -1,0 +1,60 @@
+// Faults that a soft device adds to what it sends, for tests and demonstrations: as if the fabric
+// lost, delayed or doubled packets.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "common/address.h"
+#include "common/error.h"
+#include "common/time.h"
+
+namespace pingloom::rdma::soft {
+
+struct Impairment {
+  static constexpr Nanos kLongest = 10 * kSecond;
+
+  double loss = 0;       // probability, 0 .. 1
+  double duplicate = 0;  // probability that a packet which is not lost is sent twice
+  Nanos delay = 0;       // 0 .. kLongest
+  Nanos jitter = 0;      // a random time up to this is added to the delay; 0 .. kLongest
+
+  bool none() const { return loss == 0 && duplicate == 0 && delay == 0 && jitter == 0; }
+};
+
+struct Impairments {
+  Impairment everywhere;  // to addresses not in:
+  std::unordered_map<IpAddress, Impairment, IpAddressHash> towards;
+  std::uint64_t seed = 0;  // of the dice; 0: random
+};
+
+// An error for a probability or a time that is out of its range.
+Status check(const Impairments& impairments);
+
+// What becomes of one packet.
+struct Fate {
+  bool lost = false;
+  bool duplicated = false;
+  bool delayed = false;  // true with delay 0 as well, where the jitter happens to be 0
+  Nanos delay = 0;
+  Nanos duplicate_delay = 0;
+};
+
+// Throws the dice. One thread.
+class FateOfPackets {
+ public:
+  // REQUIRES: check().
+  explicit FateOfPackets(Impairments impairments);
+  Fate decide(const IpAddress& destination);
+
+ private:
+  bool happens(double probability);
+  Nanos delayOf(const Impairment& impairment);
+  std::uint64_t next();  // uniform in 64 bits
+
+  Impairments impairments_;
+  bool none_;
+  std::uint64_t state_;
+};
+
+}  // namespace pingloom::rdma::soft

@@ -1,0 +1,64 @@
+// The seam between a soft device's sockets and the endpoints on it: packets go to an endpoint by
+// their destination QPN, and what became of sent ones goes back to the endpoint that owns them.
+// One thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+
+#include "common/address.h"
+#include "common/time.h"
+#include "rdma/soft/packet.h"
+
+namespace pingloom::rdma::soft {
+
+// A packet that is well formed, undamaged, and in the default partition. What depends on the kind
+// of endpoint (its opcodes, Q_Key, PSN, peer) is the endpoint's to check.
+struct Inbound {
+  Packet packet;  // its payload is valid during the call only
+  IpAddress source;
+  std::uint8_t traffic_class = 0;
+  Nanos kernel_utc = 0;  // 0: the kernel gave no timestamp
+};
+
+// An endpoint. `id` is what it gave the packet.
+class PacketSink {
+ public:
+  virtual void received(const Inbound& inbound) = 0;
+  virtual void departed(std::uint32_t id, Nanos utc) = 0;
+  virtual void failed(std::uint32_t id) = 0;
+
+ protected:
+  ~PacketSink() = default;
+};
+
+// The endpoints of a device. Bound: kMost.
+class SinkTable {
+ public:
+  static constexpr std::size_t kMost = 255;
+
+  // An owner number (1 .. kMost) for `sink`, with a random QPN that no other has; nothing when the
+  // table is full.
+  struct Place {
+    std::uint8_t owner;
+    std::uint32_t qpn;
+  };
+  std::optional<Place> add(PacketSink& sink);
+  void remove(Place place);
+
+  PacketSink* byQpn(std::uint32_t qpn) const {
+    const auto found = by_qpn_.find(qpn);
+    return found == by_qpn_.end() ? nullptr : found->second;
+  }
+  // nullptr: it is gone.
+  PacketSink* byOwner(std::uint8_t owner) const { return by_owner_[owner]; }
+
+ private:
+  std::unordered_map<std::uint32_t, PacketSink*> by_qpn_;
+  std::array<PacketSink*, kMost + 1> by_owner_{};
+  std::uint8_t last_owner_ = 0;
+};
+
+}  // namespace pingloom::rdma::soft

@@ -1,0 +1,116 @@
+#include "rdma/soft/receiver.h"
+
+#include <netinet/ip.h>
+#include <netinet/udp.h>
+
+#include <utility>
+
+#include "rdma/soft/icrc.h"
+#include "rdma/soft/icrc_residual.h"
+#include "rdma/soft/ipv4_datagram.h"
+
+namespace pingloom::rdma::soft {
+namespace {
+
+constexpr std::size_t kIpv4Heads = sizeof(iphdr) + sizeof(udphdr);
+
+Drop dropFor(PacketError error) {
+  switch (error) {
+    case PacketError::kShort:
+      return Drop::kShort;
+    case PacketError::kLong:
+      return Drop::kLong;
+    case PacketError::kVersion:
+      return Drop::kVersion;
+    case PacketError::kOpcode:
+      return Drop::kOpcode;
+    case PacketError::kPad:
+      return Drop::kPad;
+    default:
+      return Drop::kPayload;
+  }
+}
+
+// Ours is the default partition's full member; members of either kind may talk to it.
+bool isOurPartition(std::uint16_t p_key) { return (p_key & 0x7FFF) == (kDefaultPKey & 0x7FFF); }
+
+}  // namespace
+
+Receiver::Receiver(net::UdpSocket& bound, std::optional<net::RawUdpSocket> raw, std::size_t mtu,
+                   SinkTable& sinks, DropCounters& drops)
+    : bound_(bound),
+      raw_(std::move(raw)),
+      mtu_(mtu),
+      sinks_(sinks),
+      drops_(drops),
+      batch_(kIpv4Heads + kMaxPacketBytes - kMaxPayloadBytes + mtu) {}
+
+int Receiver::receive() {
+  const int got = batch_.receive(descriptor(), 0);
+  for (int i = 0; i < got; ++i) receiveOne(static_cast<std::size_t>(i));
+  return got;
+}
+
+void Receiver::receiveOne(std::size_t i) {
+  Datagram datagram;
+  const net::Ancillary about = batch_.ancillary(i);
+  if (about.overflow) {
+    drops_.add(Drop::kSocketOverflow,
+               raw_ ? raw_->newlyDropped(*about.overflow) : bound_.newlyDropped(*about.overflow));
+  }
+  if (batch_.length(i) > batch_.head(i).size()) return drops_.add(Drop::kLong);
+  datagram.kernel_utc = about.kernel_utc;
+  if (!raw_) {
+    datagram.payload = batch_.head(i);
+    datagram.from = batch_.from(i);
+    datagram.traffic_class = about.traffic_class;
+  } else if (!readRaw(batch_.head(i), datagram)) {
+    return;
+  }
+  deliver(datagram);
+}
+
+bool Receiver::readRaw(std::span<const std::uint8_t> bytes, Datagram& out) {
+  Ipv4Datagram ip;
+  if (parse(bytes, ip) != Ipv4Error::kNone) {
+    drops_.add(Drop::kIpHeader);
+    return false;
+  }
+  // What came before the filter was in place.
+  if (ip.destination_port != kRoceUdpPort || ip.destination != bound_.address()) return false;
+  out.payload = ip.payload;
+  out.from = {ip.source, ip.source_port};
+  out.traffic_class = bytes[offsetof(iphdr, tos)];
+  out.ipv4_id = ip.identification.id;
+  out.ipv4_flags = ip.identification.flags_offset;
+  return true;
+}
+
+void Receiver::deliver(const Datagram& datagram) {
+  Inbound inbound;
+  const PacketError error = parse(datagram.payload, inbound.packet);
+  if (error != PacketError::kNone) return drops_.add(dropFor(error));
+  if (inbound.packet.payload.size() > mtu_) return drops_.add(Drop::kLong);
+  // First of all: what a damaged packet says about itself is not worth counting.
+  if (!icrcHolds(datagram)) return drops_.add(Drop::kIcrc);
+  if (!isOurPartition(inbound.packet.bth.p_key)) return drops_.add(Drop::kPKey);
+  PacketSink* sink = sinks_.byQpn(inbound.packet.bth.destination_qpn);
+  if (sink == nullptr) return drops_.add(Drop::kQpn);
+  inbound.source = datagram.from.address;
+  inbound.traffic_class = datagram.traffic_class;
+  inbound.kernel_utc = datagram.kernel_utc;
+  sink->received(inbound);
+}
+
+bool Receiver::icrcHolds(const Datagram& datagram) const {
+  const auto packet = datagram.payload;
+  const IcrcFlow flow(datagram.from.address, datagram.from.port, bound_.address(), kRoceUdpPort);
+  const std::uint32_t received = receivedIcrc(packet);
+  if (datagram.ipv4_id) {
+    return flow.compute(packet, {*datagram.ipv4_id, datagram.ipv4_flags}) == received;
+  }
+  const std::uint32_t difference = flow.compute(packet) ^ received;
+  return difference == 0 || (flow.isV4() && explainingId(difference, packet.size()).has_value());
+}
+
+}  // namespace pingloom::rdma::soft

@@ -1,0 +1,55 @@
+// The receiving half of a soft device: datagrams to port 4791 become checked packets and go to
+// their endpoints. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "common/address.h"
+#include "net/raw_udp_socket.h"
+#include "net/rx_batch.h"
+#include "net/udp_socket.h"
+#include "rdma/soft/drops.h"
+#include "rdma/soft/packet_sink.h"
+
+namespace pingloom::rdma::soft {
+
+// `bound` (deaf where `raw` is given), `sinks` and `drops` outlive it. Memory: net::RxBatch::kMost
+// times (`mtu` + 128 bytes + 300).
+class Receiver {
+ public:
+  Receiver(net::UdpSocket& bound, std::optional<net::RawUdpSocket> raw, std::size_t mtu,
+           SinkTable& sinks, DropCounters& drops);
+
+  // One batch; how many datagrams it had, at most net::RxBatch::kMost. -1: an error stands in the
+  // way, which reading `bound`'s error queue removes.
+  int receive();
+
+  int descriptor() const { return raw_ ? raw_->descriptor() : bound_.descriptor(); }
+  bool isExact() const { return raw_ || bound_.isV6(); }
+
+ private:
+  struct Datagram {
+    std::span<const std::uint8_t> payload;
+    SocketAddress from;
+    std::uint8_t traffic_class = 0;
+    Nanos kernel_utc = 0;
+    std::optional<std::uint16_t> ipv4_id;  // where known; flags as below
+    std::uint16_t ipv4_flags = 0;
+  };
+  void receiveOne(std::size_t i);
+  bool readRaw(std::span<const std::uint8_t> bytes, Datagram& out);
+  void deliver(const Datagram& datagram);
+  bool icrcHolds(const Datagram& datagram) const;
+
+  net::UdpSocket& bound_;
+  std::optional<net::RawUdpSocket> raw_;
+  std::size_t mtu_;
+  SinkTable& sinks_;
+  DropCounters& drops_;
+  net::RxBatch batch_;
+};
+
+}  // namespace pingloom::rdma::soft

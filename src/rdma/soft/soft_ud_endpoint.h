@@ -1,0 +1,60 @@
+// A UD endpoint of a soft device. The contract is UdEndpoint's; one thread, the device's.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "common/fd.h"
+#include "rdma/soft/drops.h"
+#include "rdma/soft/in_flight.h"
+#include "rdma/soft/packet_sink.h"
+#include "rdma/soft/receive_queue.h"
+#include "rdma/soft/soft_port.h"
+#include "rdma/ud_endpoint.h"
+
+namespace pingloom::rdma::soft {
+
+class SoftUdEndpoint final : public UdEndpoint, private PacketSink {
+ public:
+  // `port` outlives it. REQUIRES: an MTU of at most the port's.
+  static Result<std::unique_ptr<UdEndpoint>> create(SoftPort& port, std::uint32_t mtu,
+                                                    std::uint32_t q_key, std::uint32_t flow_label);
+  ~SoftUdEndpoint() override;
+  SoftUdEndpoint(const SoftUdEndpoint&) = delete;
+  SoftUdEndpoint& operator=(const SoftUdEndpoint&) = delete;
+
+  const UdAddress& address() const override { return address_; }
+  const TickClock& clock() const override { return clock_; }
+  std::size_t maxPayload() const override { return mtu_; }
+  void prepare(const UdPath&) override {}
+  void recheck(const UdPath&) override {}
+  PostResult post(const UdMessage& message) override;
+  void flush() override;
+  int descriptor() const override { return descriptor_.get(); }
+  Status poll(UdEvents& events) override;
+  Nanos nextWake() const override;
+  // The device's, and what was addressed to this endpoint.
+  std::vector<DropCount> drops() const override { return port_.drops().plus(drops_); }
+
+ private:
+  SoftUdEndpoint(SoftPort& port, std::uint32_t mtu, std::uint32_t q_key, std::uint32_t flow_label);
+  bool canReach(const IpAddress& address) const;
+  void received(const Inbound& inbound) override;
+  void departed(std::uint32_t id, Nanos utc) override;
+  void failed(std::uint32_t id) override;
+
+  SoftPort& port_;
+  std::size_t mtu_;
+  std::uint32_t flow_label_;
+  SinkTable::Place place_{};
+  UniqueFd descriptor_;
+  UdAddress address_;
+  TickClock clock_ = TickClock::nanoseconds(ClockSource::kKernel);
+  DropCounters drops_;
+  std::uint32_t psn_;
+  InFlight in_flight_;
+  ReceiveQueue queue_;
+  std::vector<UdSent> sent_;  // for the next poll(); bounded by in_flight_
+};
+
+}  // namespace pingloom::rdma::soft

@@ -1,0 +1,172 @@
+#include "rdma/soft/transmitter.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "net/control_data.h"
+#include "rdma/soft/icrc.h"
+
+namespace pingloom::rdma::soft {
+
+Transmitter::Transmitter(net::UdpSocket main, std::size_t mtu, Impairments impairments, int epoll,
+                         SinkTable& sinks, DropCounters& drops)
+    : sinks_(sinks),
+      drops_(drops),
+      sockets_(std::move(main), epoll),
+      fates_(std::move(impairments)),
+      longest_(kMaxPacketBytes - kMaxPayloadBytes + mtu),
+      bytes_(new std::uint8_t[kPackets * longest_]),
+      slots_(kPackets),
+      outbox_(longest_) {
+  for (std::uint32_t slot = kPackets; slot-- > 0;) free_.push_back(slot);
+}
+
+std::uint32_t Transmitter::takeSlot() {
+  const std::uint32_t slot = free_.back();
+  free_.pop_back();
+  return slot;
+}
+
+void Transmitter::release(std::uint32_t slot) {
+  --slots_[slot].flow->held;
+  free_.push_back(slot);
+}
+
+bool Transmitter::add(const Route& route, const Packet& packet, net::TxTag tag) {
+  if (free_.empty()) return false;
+  FlowSocket* flow = sockets_.forLabel(route.flow_label);
+  if (flow == nullptr) return false;
+  const std::uint32_t slot = takeSlot();
+  ++flow->held;
+  const std::size_t bytes = write(packet, {bytesOf(slot), longest_});
+  IcrcFlow(flow->socket.address(), flow->port, route.destination, kRoceUdpPort)
+      .seal({bytesOf(slot), bytes});
+  slots_[slot] = {flow, route.destination, route.traffic_class, tag, bytes};
+  impair(slot, fates_.decide(route.destination));
+  return true;
+}
+
+void Transmitter::impair(std::uint32_t slot, const Fate& fate) {
+  if (fate.lost || fate.delayed) {
+    if (slots_[slot].tag.kind != net::TxTag::kNone) impaired_.push_back(slots_[slot].tag);
+    slots_[slot].tag = {};  // the owner's business with it ends before the fabric's begins
+  }
+  if (fate.lost) {
+    drops_.add(Drop::kImpairmentLoss);
+    return release(slot);
+  }
+  hold(slot, fate.delayed, fate.delay);
+  if (!fate.duplicated || free_.empty()) return;
+  const std::uint32_t copy = takeSlot();
+  slots_[copy] = slots_[slot];
+  slots_[copy].tag = {};
+  ++slots_[copy].flow->held;
+  std::memcpy(bytesOf(copy), bytesOf(slot), slots_[copy].bytes);
+  hold(copy, fate.delayed, fate.duplicate_delay);
+}
+
+void Transmitter::hold(std::uint32_t slot, bool delayed, Nanos delay) {
+  if (delayed) {
+    delayed_.push_back({slot, delay});
+  } else {
+    slots_[slot].flow->queue.push_back(slot);
+  }
+}
+
+void Transmitter::flush(Nanos now_mono) {
+  departImpaired(now_mono);
+  for (const auto& flow : sockets_.all()) {
+    if (!flow->queue.empty()) send(*flow, now_mono);
+  }
+}
+
+void Transmitter::departImpaired(Nanos now_mono) {
+  if (impaired_.empty() && delayed_.empty()) return;
+  const Nanos now_utc = utcNow();
+  for (const net::TxTag tag : impaired_) {
+    if (PacketSink* owner = sinks_.byOwner(tag.kind)) owner->departed(tag.id, now_utc);
+  }
+  impaired_.clear();
+  for (const Delayed& delayed : delayed_) {
+    due_.push_back({now_mono + delayed.delay, ++order_, delayed.slot});
+    std::push_heap(due_.begin(), due_.end());
+  }
+  delayed_.clear();
+}
+
+void Transmitter::elapse(Nanos now_mono) {
+  if (now_mono < nextWake()) return;
+  retry_mono_ = kNever;
+  while (!due_.empty() && due_.front().at_mono <= now_mono) {
+    const std::uint32_t slot = due_.front().slot;
+    std::pop_heap(due_.begin(), due_.end());
+    due_.pop_back();
+    slots_[slot].flow->queue.push_back(slot);
+  }
+  flush(now_mono);
+}
+
+Nanos Transmitter::nextWake() const {
+  return std::min(retry_mono_, due_.empty() ? kNever : due_.front().at_mono);
+}
+
+void Transmitter::stage(std::uint32_t slot) {
+  const Slot& staged = slots_[slot];
+  const bool v6 = !staged.destination.isV4();
+  sockaddr_storage to{};
+  const socklen_t to_length = staged.destination.toSockaddr(kRoceUdpPort, to);
+  sockaddr_in6 narrow{};
+  std::memcpy(&narrow, &to, sizeof narrow);
+  const auto control = net::makeControl({.timestamp = staged.tag.kind != net::TxTag::kNone,
+                                         .traffic_class = staged.traffic_class,
+                                         .from = std::nullopt},
+                                        v6);
+  const auto bytes = outbox_.add(narrow, to_length, control, staged.bytes, staged.tag);
+  std::memcpy(bytes.data(), bytesOf(slot), staged.bytes);
+}
+
+void Transmitter::send(FlowSocket& flow, Nanos now_mono) {
+  std::size_t gone = 0;
+  while (gone < flow.queue.size()) {
+    const std::size_t most = std::min(flow.queue.size() - gone, net::Outbox::kMost);
+    for (std::size_t i = 0; i < most; ++i) stage(flow.queue[gone + i]);
+    const auto outcome = outbox_.flush(flow.socket, scratch_, [this](net::TxTag tag, int) {
+      if (tag.kind == net::TxTag::kNone) return;
+      if (PacketSink* owner = sinks_.byOwner(tag.kind)) owner->failed(tag.id);
+    });
+    const std::size_t left = outbox_.size();
+    outbox_.clear();  // what is left stays in the queue
+    for (std::size_t i = 0; i < most - left; ++i) release(flow.queue[gone + i]);
+    gone += most - left;
+    if (outcome == net::Outbox::Outcome::kBlocked) {
+      retry_mono_ = std::min(retry_mono_, now_mono + kRetry);
+      break;
+    }
+  }
+  flow.queue.erase(flow.queue.begin(), flow.queue.begin() + static_cast<std::ptrdiff_t>(gone));
+  report(flow);  // a failed send has read the error queue
+}
+
+void Transmitter::collect() {
+  for (const auto& flow : sockets_.all()) {
+    if (flow->socket.awaitsDeparture()) collect(*flow);
+  }
+}
+
+void Transmitter::collect(FlowSocket& flow) {
+  flow.socket.readErrors(scratch_);
+  report(flow);
+}
+
+void Transmitter::report(FlowSocket& flow) {
+  for (const net::Departure& departure : flow.socket.departures()) {
+    PacketSink* owner = sinks_.byOwner(departure.tag.kind);
+    if (owner != nullptr) owner->departed(departure.tag.id, departure.utc);
+  }
+  flow.socket.departures().clear();
+  drops_.add(Drop::kIcmpError, flow.socket.bounces().size());
+  flow.socket.bounces().clear();
+}
+
+}  // namespace pingloom::rdma::soft
