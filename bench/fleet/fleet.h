@@ -19,6 +19,7 @@ class Fleet {
   Fleet(const FleetShape& shape, std::uint32_t agents);
 
   Status startAll();
+  Status start(FleetAgent& agent) { return agent.start(context_, monotonicNow()); }
   void killAll();
   void closeWindows();  // one batch of every agent
 

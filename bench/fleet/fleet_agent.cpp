@@ -79,6 +79,37 @@ std::uint64_t FleetAgent::laterIncarnation(std::uint64_t committed) {
   return incarnation_;
 }
 
+std::uint32_t FleetAgent::qpn() const {
+  return 2 + static_cast<std::uint32_t>(incarnation_ % 0xfffff0);
+}
+
+std::vector<plan::Endpoint> FleetAgent::endpoints() {
+  plan::Endpoint endpoint;
+  endpoint.address = address_;
+  endpoint.gid[10] = endpoint.gid[11] = 0xff;
+  std::copy_n(address_.bytes().begin(), 4, endpoint.gid.begin() + 12);
+  endpoint.qpn = qpn();
+  endpoint.q_key = 0x11111111;
+  endpoint.device = "mlx5_0";
+  endpoint.clock = ClockSource::kHardware;
+  return {endpoint};
+}
+
+Status FleetAgent::endpointsPushed(const wire::EndpointUpdate& update) {
+  const plan::EndpointVersion base{update.controller(), update.base_version()};
+  if (update.base_version() != 0 && base != held_.version) {
+    return makeError("endpoint update", "starts from a table that is not held here");
+  }
+  if (update.base_version() == 0) held_.complete = update.complete();
+  held_.version = {update.controller(), update.version()};
+  ++endpoint_updates_;
+  const std::string watched = shape_.watched.wire();
+  for (const wire::Endpoint& endpoint : update.changed()) {
+    if (endpoint.address() == watched) watched_qpn_ = endpoint.qpn();
+  }
+  return {};
+}
+
 std::optional<agent::StoredBatch> FleetAgent::next(agent::BatchId after) {
   const auto found =
       std::upper_bound(batches_.begin(), batches_.end(), after,

@@ -1,4 +1,6 @@
-// One simulated agent: the real control client over batches of made-up rows that wait in memory.
+// One simulated agent: the real control client over batches of made-up rows that wait in memory. It
+// registers a made-up RDMA endpoint, another one with every start, and checks the endpoint updates
+// pushed to it without keeping their table: 2,000 tables would be another benchmark.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +18,7 @@
 namespace pingloom::bench {
 
 constexpr const char* kProbeName = "fleet";
+constexpr const char* kRdmaProbeName = "fleet-rdma";
 
 // What all agents share.
 struct FleetShape {
@@ -23,6 +26,7 @@ struct FleetShape {
   Nanos window = 10 * kSecond;
   std::uint32_t rows = 100;  // per agent and window
   std::string row_bytes;     // Report.rows, serialized
+  IpAddress watched;         // whose endpoint the agents look for in what is pushed to them
 };
 
 std::string makeRows(const std::vector<IpAddress>& destinations, std::uint32_t samples);
@@ -32,6 +36,7 @@ class FleetAgent : private agent::ControlOwner, private agent::BatchSource {
  public:
   FleetAgent(const FleetShape& shape, std::uint32_t number, IpAddress address);
 
+  const IpAddress& address() const { return address_; }
   // As a process that starts: a new incarnation, a new connection; what waits is kept.
   Status start(agent::ControlContext& context, Nanos now_mono);
   // As a process that is killed: no goodbye.
@@ -46,6 +51,10 @@ class FleetAgent : private agent::ControlOwner, private agent::BatchSource {
   std::uint64_t plansTaken() const { return plans_taken_; }
   std::size_t waiting() const { return batches_.size(); }
   std::uint64_t incarnation() const { return incarnation_; }
+  std::uint32_t qpn() const;
+  // The newest queue pair of the watched address that was pushed to this agent; 0: none.
+  std::uint32_t watchedQpn() const { return watched_qpn_; }
+  std::uint64_t endpointUpdates() const { return endpoint_updates_; }
   std::uint64_t resent() const {
     return resent_ + (client_ ? client_->counters().batches_resent : 0);
   }
@@ -63,6 +72,9 @@ class FleetAgent : private agent::ControlOwner, private agent::BatchSource {
   void clockOffsetChanged(Nanos) override {}
   agent::AgentTotals totals() override;
   std::uint64_t laterIncarnation(std::uint64_t committed) override;
+  std::vector<plan::Endpoint> endpoints() override;
+  plan::EndpointVersion heldEndpoints() override { return held_.nameable(); }
+  Status endpointsPushed(const wire::EndpointUpdate& update) override;
   std::optional<agent::StoredBatch> next(agent::BatchId after) override;
   void acknowledge(agent::BatchId up_to) override;
 
@@ -73,6 +85,9 @@ class FleetAgent : private agent::ControlOwner, private agent::BatchSource {
   std::uint64_t last_sequence_ = 0;
   std::shared_ptr<const plan::Plan> plan_;
   std::uint64_t plans_taken_ = 0;
+  plan::HeldEndpoints held_;  // its version only
+  std::uint32_t watched_qpn_ = 0;
+  std::uint64_t endpoint_updates_ = 0;
   std::uint64_t resent_ = 0;
   std::deque<Waiting> batches_;
   std::vector<Nanos> latencies_;

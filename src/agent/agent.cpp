@@ -1,6 +1,7 @@
 #include "agent/agent.h"
 
 #include <poll.h>
+#include <sys/eventfd.h>
 
 #include <algorithm>
 #include <array>
@@ -35,7 +36,10 @@ void waitFor(std::array<pollfd, kCount>& descriptors, Nanos until_mono) {
 }  // namespace
 
 Agent::Agent(Config config, StateDir state)
-    : config_(std::move(config)), state_(std::move(state)), clock_(utcNow() - monotonicNow()) {}
+    : config_(std::move(config)),
+      state_(std::move(state)),
+      endpoints_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      clock_(utcNow() - monotonicNow()) {}
 
 Agent::~Agent() = default;
 
@@ -70,6 +74,9 @@ Status Agent::startTransports(const TransportFactory& make_transports) {
   transport_context_.phase_seed = std::hash<std::string>()(config_.host);
   transport_context_.clock = &clock_;
   transport_context_.windows = &windows_;
+  transport_context_.endpoints_changed = [descriptor = endpoints_event_.get()] {
+    (void)::eventfd_write(descriptor, 1);
+  };
   auto transports = make_transports(transport_context_);
   if (!transports) {
     return makeError(transports.error().entity,
@@ -84,6 +91,8 @@ Status Agent::startTransports(const TransportFactory& make_transports) {
               plan_->probes.size());
     applyPlan();
   }
+  readOwnEndpoints();
+  applyEndpoints();
   return {};
 }
 
@@ -116,17 +125,20 @@ std::optional<SocketAddress> Agent::httpAddress() const {
 
 void Agent::run(int stop_descriptor) {
   while (true) {
-    std::array<pollfd, 4> descriptors = {
+    std::array<pollfd, 5> descriptors = {
         {{stop_descriptor, POLLIN, 0},
          {control_->descriptor(), POLLIN, 0},
          {gather_due_ == 0 ? windows_.descriptor() : -1, POLLIN, 0},
-         {address_watch_ ? address_watch_->descriptor() : -1, POLLIN, 0}}};
+         {address_watch_ ? address_watch_->descriptor() : -1, POLLIN, 0},
+         {endpoints_event_.get(), POLLIN, 0}}};
     waitFor(descriptors, nextDue());
     const Nanos now = monotonicNow();
     if (descriptors[0].revents != 0) break;
     if (descriptors[2].revents != 0) gather_due_ = now + kGather;
     if (descriptors[3].revents != 0) readAddresses(now);
+    if (descriptors[4].revents != 0) endpointsChanged(now);
     if (gather_due_ != 0 && now >= gather_due_) spoolWindows();
+    if (now >= endpoint_keeper_.saveDue()) endpoint_keeper_.save();
     control_->run(now);
     if (now >= figures_due_) collectFigures(now);
   }
@@ -134,7 +146,7 @@ void Agent::run(int stop_descriptor) {
 }
 
 Nanos Agent::nextDue() const {
-  Nanos due = control_->deadline();
+  Nanos due = std::min(control_->deadline(), endpoint_keeper_.saveDue());
   if (gather_due_ != 0) due = std::min(due, gather_due_);
   if (http_ != nullptr) due = std::min(due, figures_due_);
   return due;
@@ -152,20 +164,11 @@ void Agent::planChanged(std::shared_ptr<const plan::Plan> plan) {
 void Agent::applyPlan() {
   work_.update(*plan_, addresses_);
   std::size_t targets = 0;
-  std::size_t probed = 0;
   for (const auto& transport : transports_) {
-    probe::Work work = work_.of(transport->protocol());
-    probed += work.assignments.size();
     targets += work_.targets(transport->protocol());
-    transport->setWork(std::move(work));
+    transport->setWork(work_.of(transport->protocol()));
   }
   log::info("plan with {} probes in force: {} targets to probe", plan_->probes.size(), targets);
-  const std::size_t unprobed = work_.size() - probed;
-  if (unprobed != unprobed_ && unprobed != 0) {
-    log::warning("{} rdma assignments of the plan are left out: this agent cannot probe rdma yet",
-                 unprobed);
-  }
-  unprobed_ = unprobed;
 }
 
 void Agent::readAddresses(Nanos now) {
@@ -174,6 +177,7 @@ void Agent::readAddresses(Nanos now) {
   if (found == addresses_) return;
   log::info("this machine's addresses are {} now", textOf(found));
   addresses_ = std::move(found);
+  if (readOwnEndpoints()) applyEndpoints();
   control_->setAddresses(addresses_, now);
   if (plan_ != nullptr) applyPlan();
 }
@@ -256,6 +260,7 @@ void Agent::farewell() {
     control_->run(now);
   }
   control_->goodbye();
+  endpoint_keeper_.save();
   log::info("agent {} ends; {} batches wait in the spool", config_.host, spool_->status().batches);
 }
 

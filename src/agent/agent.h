@@ -1,7 +1,7 @@
-// The daemon's control thread: it puts the plan before the transports, takes the windows they
-// close, spools them, and runs the control connection. It wakes a few times a second, never per
-// packet. start(), run() and destruction belong to one thread; the transports and the HTTP server
-// have their own.
+// The daemon's control thread: it puts the plan and the mesh's endpoints before the transports,
+// takes the windows they close, spools them, and runs the control connection. It wakes a few times
+// a second, never per packet. start(), run() and destruction belong to one thread; the transports
+// and the HTTP server have their own.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,13 @@
 
 #include "agent/config.h"
 #include "agent/control_client.h"
+#include "agent/endpoint_keeper.h"
 #include "agent/metrics.h"
 #include "agent/own_addresses.h"
 #include "agent/spool.h"
 #include "agent/state_dir.h"
 #include "agent/work.h"
+#include "common/fd.h"
 #include "probe/transport.h"
 #include "probe/window_clock.h"
 #include "probe/window_queue.h"
@@ -57,11 +59,17 @@ class Agent : private ControlOwner {
   void planChanged(std::shared_ptr<const plan::Plan> plan) override;
   void clockOffsetChanged(Nanos offset) override { clock_.setOffset(offset); }
   AgentTotals totals() override;
+  std::vector<plan::Endpoint> endpoints() override;
+  plan::EndpointVersion heldEndpoints() override { return endpoint_keeper_.version(); }
+  Status endpointsPushed(const wire::EndpointUpdate& update) override;
   std::uint64_t laterIncarnation(std::uint64_t committed) override;
 
   Nanos nextDue() const;
   void applyPlan();
   void readAddresses(Nanos now);
+  bool readOwnEndpoints();
+  void endpointsChanged(Nanos now);
+  void applyEndpoints();
   void spoolWindows();
   void collectFigures(Nanos now);
   void farewell();
@@ -75,7 +83,8 @@ class Agent : private ControlOwner {
   std::optional<AddressWatch> address_watch_;
   std::shared_ptr<const plan::Plan> plan_;
   WorkList work_;
-  std::size_t unprobed_ = 0;  // assignments without a transport, as last logged
+  EndpointKeeper endpoint_keeper_{state_};
+  UniqueFd endpoints_event_;  // eventfd: a transport's endpoints are other ones
 
   probe::WindowClock clock_;
   probe::WindowQueue windows_;

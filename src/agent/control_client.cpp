@@ -43,7 +43,10 @@ Nanos ControlClient::deadline() const {
   if (state_ == State::kClosed) return std::numeric_limits<Nanos>::max();
   if (more_waits_) return 0;
   Nanos due = std::numeric_limits<Nanos>::max();
-  if (state_ == State::kRegistered) due = heartbeat_due_;
+  if (state_ == State::kRegistered) {
+    due = heartbeat_due_;
+    if (register_due_) due = std::min(due, register_sent_ + kRegisterPause);
+  }
   if (state_ == State::kRefused || !socket_.isOpen()) due = retry_due_;
   if (state_ == State::kConnecting && !loss_logged_) due = std::min(due, warn_due_);
   if (unanswered_since_ != 0) due = std::min(due, unanswered_since_ + kSilence);
@@ -96,6 +99,7 @@ void ControlClient::openSocket(Nanos now) {
 void ControlClient::doWhatIsDue(Nanos now) {
   if (state_ == State::kRefused && now >= retry_due_) sendRegister(now);
   if (state_ != State::kRegistered) return;
+  if (register_due_ && now - register_sent_ >= kRegisterPause) return sendRegister(now);
   if (now >= heartbeat_due_) sendHeartbeat(now);
   if (!in_flight_.empty() && now >= resend_due_) {
     resend_after_ = std::min(2 * resend_after_, kResendLongest);
@@ -133,7 +137,15 @@ void ControlClient::sendRegister(Nanos now) {
   for (const IpAddress& address : options_.addresses) body.add_addresses(address.wire());
   body.set_port(options_.port);
   body.set_plan_hash(plan_hash_);
+  for (const plan::Endpoint& endpoint : owner_.endpoints()) {
+    plan::encode(endpoint, *body.add_endpoints());
+  }
+  const plan::EndpointVersion held = owner_.heldEndpoints();
+  body.set_endpoints_controller(held.controller);
+  body.set_endpoints_version(bad_endpoints_ ? 0 : held.number);
   if (!sendMessage(message)) return;  // not connected after all: the next run() sees it
+  register_sent_ = now;
+  register_due_ = false;
   restartBatches();
   state_ = State::kRegistering;
   expectAnswer(now);
@@ -176,11 +188,18 @@ void ControlClient::sendHeartbeat(Nanos now) {
 
 void ControlClient::setAddresses(std::vector<IpAddress> addresses, Nanos now_mono) {
   options_.addresses = std::move(addresses);
-  if (state_ == State::kRegistered || state_ == State::kRegistering) sendRegister(now_mono);
+  endpointsChanged(now_mono);
+}
+
+// Before the first answer is there the one under way may tell what was: another follows it.
+void ControlClient::endpointsChanged(Nanos now_mono) {
+  register_due_ = state_ == State::kRegistered || state_ == State::kRegistering;
+  if (state_ != State::kRegistered || now_mono - register_sent_ < kRegisterPause) return;
+  sendRegister(now_mono);
 }
 
 void ControlClient::goodbye() {
-  if (state_ == State::kRegistered) {
+  if (state_ == State::kRegistered || state_ == State::kRegistering) {
     wire::AgentMessage message;
     message.mutable_goodbye()->set_incarnation(options_.incarnation);
     sendMessage(message);

@@ -1,6 +1,6 @@
 // The agent's side of the control protocol (docs/control-messages.md): it registers, sends
-// heartbeats, learns the controller's clock, takes plans, and delivers batches until they are
-// acknowledged. A lifecycle in named states:
+// heartbeats, learns the controller's clock, takes plans and endpoint tables, and delivers batches
+// until they are acknowledged. A lifecycle in named states:
 //
 //   connecting -> registering -> registered      and back to connecting when the connection is lost
 //                  ^        |        |           or nothing is heard for kSilence
@@ -25,12 +25,14 @@
 #include "common/address.h"
 #include "common/error.h"
 #include "common/time.h"
+#include "plan/endpoint_codec.h"
 #include "plan/plan.h"
 
 namespace pingloom::wire {
 class AgentMessage;
 class BatchAck;
 class ControllerMessage;
+class EndpointUpdate;
 class HeartbeatReply;
 class PlanUpdate;
 class Refused;
@@ -67,6 +69,8 @@ struct ControlCounters {
   std::uint64_t unexpected_messages = 0;  // well-formed, but nothing that was waited for
   std::uint64_t plans_taken = 0;
   std::uint64_t plans_refused = 0;
+  std::uint64_t endpoint_updates_taken = 0;
+  std::uint64_t endpoint_updates_refused = 0;
   std::uint64_t batches_sent = 0;  // repetitions included
   std::uint64_t batches_resent = 0;
   std::uint64_t batches_acknowledged = 0;
@@ -79,6 +83,11 @@ class ControlOwner {
   virtual void planChanged(std::shared_ptr<const plan::Plan> plan) = 0;
   virtual void clockOffsetChanged(Nanos offset) = 0;  // controller UTC - CLOCK_MONOTONIC
   virtual AgentTotals totals() = 0;
+  // RDMA: what to register, and which endpoint table is held.
+  virtual std::vector<plan::Endpoint> endpoints() = 0;
+  virtual plan::EndpointVersion heldEndpoints() = 0;
+  // An error: it does not fit what is held, and the client asks for all of the table.
+  virtual Status endpointsPushed(const wire::EndpointUpdate& update) = 0;
   // The controller has committed batches of a later incarnation than ours: gives the one to go on
   // with, above `committed`.
   virtual std::uint64_t laterIncarnation(std::uint64_t committed) = 0;
@@ -93,7 +102,9 @@ class ControlClient {
   static constexpr std::size_t kMaxMessagesPerRun = 256;
   static constexpr Nanos kSilence = 3 * kSecond;  // then the controller counts as gone
   static constexpr Nanos kRetry = kSecond;        // after a refusal
-  static constexpr Nanos kResend = 5 * kSecond;   // without an acknowledgement; then doubled
+  // Between two registrations on one connection because of other addresses or endpoints.
+  static constexpr Nanos kRegisterPause = 100 * kMillisecond;
+  static constexpr Nanos kResend = 5 * kSecond;  // without an acknowledgement; then doubled
   static constexpr Nanos kResendLongest = kMinute;
 
   // All of them outlive the client.
@@ -105,8 +116,9 @@ class ControlClient {
   void run(Nanos now_mono);
   // Says goodbye and closes; nothing but destruction may follow. The message gets 200 ms to leave.
   void goodbye();
-  // Registers again with these.
+  // Registers again: with these, or with the endpoints that the owner has now.
   void setAddresses(std::vector<IpAddress> addresses, Nanos now_mono);
+  void endpointsChanged(Nanos now_mono);
 
   // Another one after a run() that has made a new connection.
   int descriptor() const { return socket_.descriptor(); }
@@ -144,6 +156,7 @@ class ControlClient {
   void take(const wire::Refused& refused, Nanos now);
   void take(const wire::HeartbeatReply& reply, Nanos now);
   void take(const wire::PlanUpdate& update, Nanos now);
+  void take(const wire::EndpointUpdate& update, Nanos now);
   void take(const wire::BatchAck& ack, Nanos now);
 
   // control_outbox.cpp: batches on their way
@@ -166,6 +179,8 @@ class ControlClient {
   Nanos heartbeat_due_ = 0;
   Nanos retry_due_ = 0;
   Nanos registered_at_ = 0;
+  Nanos register_sent_ = 0;
+  bool register_due_ = false;   // what was registered is not so any more
   Nanos warn_due_ = 0;          // no first connection until then: say so
   Nanos unanswered_since_ = 0;  // 0: nothing is waited for
   bool more_waits_ = false;     // run() has to be called again
@@ -173,6 +188,7 @@ class ControlClient {
   std::string complaint_;       // likewise of a single message
   bool loss_logged_ = false;
   bool bad_plan_logged_ = false;
+  bool bad_endpoints_ = false;  // the last update did not fit: all of the table is asked for
 
   std::deque<InFlight> in_flight_;
   std::size_t in_flight_bytes_ = 0;

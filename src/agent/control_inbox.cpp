@@ -45,6 +45,9 @@ void ControlClient::takeFrame(const std::string& frame, Nanos now) {
     case wire::ControllerMessage::kPlan:
       take(message.plan(), now);
       break;
+    case wire::ControllerMessage::kEndpoints:
+      take(message.endpoints(), now);
+      break;
     case wire::ControllerMessage::kAck:
       take(message.ack(), now);
       break;
@@ -153,6 +156,29 @@ void ControlClient::take(const wire::PlanUpdate& update, Nanos now) {
   plan_hash_ = update.hash();
   heartbeat_due_ = now;  // tells the controller that the plan is here
   owner_.planChanged(plan_);
+}
+
+void ControlClient::take(const wire::EndpointUpdate& update, Nanos now) {
+  if (state_ != State::kRegistered) {
+    ++counters_.unexpected_messages;
+    return;
+  }
+  const auto taken = owner_.endpointsPushed(update);
+  if (taken) {
+    ++counters_.endpoint_updates_taken;
+    bad_endpoints_ = false;
+    return;
+  }
+  ++counters_.endpoint_updates_refused;
+  if (!std::exchange(bad_endpoints_, true)) {
+    log::error("the endpoints from controller {} do not fit ({}); asking for all of them",
+               options_.controller, taken.error().text());
+  }
+  if (update.base_version() == 0) {
+    retryLater(now + kRetry);
+  } else {
+    registerAgain(now);
+  }
 }
 
 void ControlClient::take(const wire::BatchAck& ack, Nanos now) {

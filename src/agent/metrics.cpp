@@ -75,6 +75,11 @@ void writeControl(MetricsText& out, const Figures& figures) {
               control.plans_taken);
   out.counter("pingloom_agent_plans_refused_total", "Plans received that did not fit.",
               control.plans_refused);
+  out.counter("pingloom_agent_endpoint_updates_taken_total",
+              "Changes of the RDMA endpoint table put in force.", control.endpoint_updates_taken);
+  out.counter("pingloom_agent_endpoint_updates_refused_total",
+              "Changes of the RDMA endpoint table that did not fit.",
+              control.endpoint_updates_refused);
   out.counter("pingloom_agent_batches_sent_total", "Batches sent, repetitions included.",
               control.batches_sent);
   out.counter("pingloom_agent_batches_resent_total", "Batches sent again.", control.batches_resent);

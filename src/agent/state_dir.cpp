@@ -20,7 +20,7 @@
 namespace pingloom::agent {
 namespace {
 
-constexpr std::size_t kMaxPlanBytes = 64U << 20;
+constexpr std::size_t kMaxPlanBytes = 64U << 20;  // of endpoints likewise
 constexpr std::uint64_t kLargestIncarnation = std::numeric_limits<std::int64_t>::max();
 
 std::string trimmed(std::string text) {
@@ -98,6 +98,28 @@ std::shared_ptr<const plan::Plan> StateDir::loadPlan() const {
     return nullptr;
   }
   return std::make_shared<const plan::Plan>(std::move(*decoded));
+}
+
+plan::HeldEndpoints StateDir::loadEndpoints() const {
+  const std::filesystem::path file = path_ / "endpoints";
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return {};
+  const auto bytes = readFile(file, kMaxPlanBytes);
+  wire::EndpointUpdate update;
+  if (!bytes || !update.ParseFromString(*bytes)) {
+    log::warning("{}: the kept endpoints cannot be read; waiting for the controller's",
+                 file.string());
+    return {};
+  }
+  auto held = plan::apply(update, {});
+  if (held) return std::move(*held);
+  log::warning("{}: the kept endpoints do not fit ({}); waiting for the controller's",
+               file.string(), held.error().text());
+  return {};
+}
+
+Status StateDir::saveEndpoints(const plan::HeldEndpoints& held) const {
+  return writeFileAtomic(path_ / "endpoints", plan::encode(held).SerializeAsString());
 }
 
 Status StateDir::savePlan(const plan::Plan& plan) const {

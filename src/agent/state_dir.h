@@ -10,6 +10,7 @@
 #include "common/error.h"
 #include "common/fd.h"
 #include "common/time.h"
+#include "plan/endpoint_codec.h"
 #include "plan/plan.h"
 
 namespace pingloom::agent {
@@ -25,6 +26,10 @@ class StateDir {
   // The plan of the last run; nullptr where there is none or it is damaged (logged).
   std::shared_ptr<const plan::Plan> loadPlan() const;
   Status savePlan(const plan::Plan& plan) const;
+
+  // Likewise the endpoint table; one without any endpoint where there is none.
+  plan::HeldEndpoints loadEndpoints() const;
+  Status saveEndpoints(const plan::HeldEndpoints& held) const;
 
   std::filesystem::path spool() const { return path_ / "spool"; }
 

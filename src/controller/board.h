@@ -18,6 +18,7 @@
 #include "common/time.h"
 #include "common/vocabulary.h"
 #include "pinglist/pinglist.h"
+#include "plan/endpoint.h"
 #include "plan/plan.h"
 
 namespace pingloom::controller {
@@ -75,9 +76,15 @@ struct GridPlan {
   std::vector<ProbeGrid> probes;
 };
 
+struct AgentEndpoint {
+  plan::Endpoint endpoint;
+  Nanos since_utc = 0;  // 0: no other one is known
+};
+
 struct AgentInfo {
   std::string host;
   std::vector<IpAddress> addresses;
+  std::vector<AgentEndpoint> endpoints;  // RDMA; at most one for each address
   std::uint16_t port = 0;
   std::uint64_t incarnation = 0;
   std::string software_version;

@@ -23,6 +23,7 @@ void copyStatus(const wire::AgentStatus& status, AgentInfo& info) {
 }  // namespace
 
 void ControlServer::setPlan(std::shared_ptr<const plan::Plan> plan, Now now) {
+  endpoints_.setPlan(*plan, now);
   plans_.setCurrent(std::move(plan));
   if (push_due_mono_ == DeadlineQueue<int>::kNever) push_due_mono_ = now.mono + kCoalesce;
 }
@@ -78,7 +79,9 @@ void ControlServer::takeRegister(const std::string& route, const wire::Register&
     return refuse(route, admitted.error().reason, admitted.error().text);
   }
   Agent& agent = **admitted;
-  log::info("agent {} registered with {} addresses", agent.info.host, agent.info.addresses.size());
+  endpoints_.registered(agent, request);
+  log::info("agent {} registered with {} addresses and {} rdma endpoints", agent.info.host,
+            agent.info.addresses.size(), agent.info.endpoints.size());
   wire::ControllerMessage reply;
   wire::Registered& registered = *reply.mutable_registered();
   registered.set_heartbeat_interval_ns(kHeartbeatInterval);
@@ -87,6 +90,7 @@ void ControlServer::takeRegister(const std::string& route, const wire::Register&
   registered.set_acked_sequence(committed.sequence);
   send(route, reply);
   push(agent, now);
+  endpoints_.push(agent, now);
 }
 
 void ControlServer::takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat, Now now) {
@@ -101,6 +105,7 @@ void ControlServer::takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat
   reply.mutable_heartbeat_reply()->set_controller_utc_ns(utcNow());
   send(agent.route, reply);
   push(agent, now);
+  endpoints_.push(agent, now);
   nudge(agent, now);
 }
 
@@ -139,6 +144,7 @@ void ControlServer::acknowledge(const std::string& route, BatchId id) {
 }
 
 void ControlServer::runDue(Now now) {
+  endpoints_.runDue(now);
   if (now.mono < push_due_mono_) return;
   push_due_mono_ = DeadlineQueue<int>::kNever;
   for (const auto& [id, agent] : registry_.agents()) {

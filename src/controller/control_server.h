@@ -1,9 +1,10 @@
-// The conversation with the agents: registration, heartbeats, plans, batches, refusals.
+// The conversation with the agents: registration, heartbeats, plans, endpoints, batches, refusals.
 // docs/control-messages.md explains it. Everything that arrives is hostile: bounded, checked,
 // refused and counted by reason. No thread of its own: the controller's loop calls receive() when
 // the socket is readable and runDue() as nextDue() says. The control thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "controller/batch_intake.h"
 #include "controller/batch_marks.h"
 #include "controller/control_socket.h"
+#include "controller/endpoint_push.h"
 #include "controller/ledger_writer.h"
 #include "controller/plan_history.h"
 #include "controller/registry.h"
@@ -29,19 +31,28 @@ class ControlServer {
 
   // All of them outlive the server.
   ControlServer(ControlSocket& socket, Registry& registry, BatchMarks& marks, BatchIntake& intake,
-                LedgerWriter& ledger)
-      : socket_(socket), registry_(registry), marks_(marks), intake_(intake), ledger_(ledger) {}
+                LedgerWriter& ledger, Nanos started_mono)
+      : socket_(socket),
+        registry_(registry),
+        marks_(marks),
+        intake_(intake),
+        ledger_(ledger),
+        endpoints_(socket, registry, started_mono) {}
 
   // Goes to all agents after kCoalesce.
   void setPlan(std::shared_ptr<const plan::Plan> plan, Now now);
   std::uint64_t planHash() const { return plans_.currentHash(); }
+  // What Registry::takeChanged() gave: goes to all agents as far as it is about endpoints.
+  void presenceChanged(const std::vector<IpAddress>& addresses, Now now) {
+    endpoints_.changed(addresses, now);
+  }
 
   // Takes what waits, for at most kLongestTurn.
   enum class Waiting { kNothing, kMessages, kLedger };  // what is left, or what it waits for
   Waiting receive(Now now);
   void acknowledgeCommitted();
   void runDue(Now now);
-  Nanos nextDue() const { return push_due_mono_; }  // CLOCK_MONOTONIC
+  Nanos nextDue() const { return std::min(push_due_mono_, endpoints_.nextDue()); }  // monotonic
 
   std::uint64_t messagesRefused() const;
   const std::array<std::uint64_t, 6>& refusedByReason() const { return refused_; }
@@ -66,6 +77,7 @@ class ControlServer {
   BatchIntake& intake_;
   LedgerWriter& ledger_;
   PlanHistory plans_;
+  EndpointPush endpoints_;
   Nanos push_due_mono_ = DeadlineQueue<int>::kNever;
   std::array<std::uint64_t, 6> refused_{};
   bool hosts_changed_ = false;

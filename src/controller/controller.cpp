@@ -74,7 +74,8 @@ Status Controller::open() {
   }
   ledger_ = std::make_unique<LedgerWriter>(std::move(*ledger));
   intake_ = std::make_unique<BatchIntake>(registry_, grid_, *marks_, *ledger_);
-  server_ = std::make_unique<ControlServer>(*socket_, registry_, *marks_, *intake_, *ledger_);
+  server_ = std::make_unique<ControlServer>(*socket_, registry_, *marks_, *intake_, *ledger_,
+                                            monotonicNow());
   if (first != nullptr) {
     server_->setPlan({first, &first->plan}, readClocks());
   }
@@ -138,6 +139,7 @@ void Controller::turn() {
   const auto changed = registry_.takeChanged();
   if (!changed.empty()) {
     grid_.presenceChanged(changed);
+    server_->presenceChanged(changed, now);
     hosts_changed_ = true;
   }
   grid_.runDue(now);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/log.h"
+#include "plan/endpoint_codec.h"
 
 namespace pingloom::controller {
 namespace {
@@ -33,6 +34,41 @@ tl::expected<std::vector<IpAddress>, Refusal> readAddresses(const wire::Register
   return addresses;
 }
 
+// At most one for each of the addresses, which are sorted.
+tl::expected<std::vector<plan::Endpoint>, Refusal> readEndpoints(
+    const wire::Register& request, const std::vector<IpAddress>& addresses) {
+  if (static_cast<std::size_t>(request.endpoints_size()) > addresses.size()) {
+    return tl::unexpected(bad("more endpoints than addresses"));
+  }
+  std::vector<plan::Endpoint> endpoints;
+  for (const wire::Endpoint& in : request.endpoints()) {
+    auto endpoint = plan::decodeEndpoint(in);
+    if (!endpoint) return tl::unexpected(bad(endpoint.error().text()));
+    if (!std::binary_search(addresses.begin(), addresses.end(), endpoint->address)) {
+      return tl::unexpected(
+          bad("an endpoint at " + endpoint->address.text() + ", which is no address of the agent"));
+    }
+    endpoint->incarnation = request.incarnation();
+    endpoints.push_back(std::move(*endpoint));
+  }
+  const auto by_address = [](const auto& a, const auto& b) { return a.address < b.address; };
+  std::sort(endpoints.begin(), endpoints.end(), by_address);
+  const auto twice =
+      std::adjacent_find(endpoints.begin(), endpoints.end(),
+                         [](const auto& a, const auto& b) { return a.address == b.address; });
+  if (twice != endpoints.end()) {
+    return tl::unexpected(bad("two endpoints at " + twice->address.text()));
+  }
+  return endpoints;
+}
+
+const AgentEndpoint* endpointAt(const AgentInfo& info, const IpAddress& address) {
+  for (const AgentEndpoint& at : info.endpoints) {
+    if (at.endpoint.address == address) return &at;
+  }
+  return nullptr;
+}
+
 std::optional<Refusal> faultOf(const wire::Register& request) {
   if (request.control_version() != kControlVersion) {
     return Refusal{wire::Refused::BAD_VERSION,
@@ -60,6 +96,8 @@ tl::expected<Agent*, Refusal> Registry::admit(const wire::Register& request,
   if (auto fault = faultOf(request)) return tl::unexpected(std::move(*fault));
   auto addresses = readAddresses(request);
   if (!addresses) return tl::unexpected(std::move(addresses.error()));
+  auto endpoints = readEndpoints(request, *addresses);
+  if (!endpoints) return tl::unexpected(std::move(endpoints.error()));
   if (auto refusal = conflict(request, *addresses, now)) return tl::unexpected(std::move(*refusal));
 
   Agent* agent = find(request.host());
@@ -75,6 +113,9 @@ tl::expected<Agent*, Refusal> Registry::admit(const wire::Register& request,
   by_route_.erase(agent->route);
   if (const auto other = by_route_.find(route); other != by_route_.end()) endLease(*other->second);
   takeAddresses(*agent, std::move(*addresses));
+  // Of an agent that outlived the controller nothing is known to have changed.
+  takeEndpoints(*agent, std::move(*endpoints),
+                first && stayed ? std::nullopt : std::optional(now.utc));
   info.port = static_cast<std::uint16_t>(request.port());
   info.incarnation = request.incarnation();
   info.software_version = request.software_version();
@@ -94,7 +135,11 @@ std::optional<Refusal> Registry::conflict(const wire::Register& request,
                                           const std::vector<IpAddress>& addresses, Now now) const {
   const auto same_host = by_host_.find(request.host());
   const Agent* self = same_host == by_host_.end() ? nullptr : same_host->second;
-  if (self != nullptr && live(*self, now) && self->info.incarnation != request.incarnation()) {
+  // Two processes cannot answer at the same addresses: the later one is a restart after a crash.
+  const bool restart = self != nullptr && self->info.incarnation < request.incarnation() &&
+                       !addresses.empty() && self->info.addresses == addresses;
+  if (self != nullptr && !restart && live(*self, now) &&
+      self->info.incarnation != request.incarnation()) {
     return Refusal{wire::Refused::DUPLICATE_HOST,
                    "another agent with the host id '" + request.host() + "' is there"};
   }
@@ -145,11 +190,26 @@ void Registry::takeAddresses(Agent& agent, std::vector<IpAddress> addresses) {
       Agent& other = *owner->second;
       endLease(other);
       std::erase(other.info.addresses, address);
+      std::erase_if(other.info.endpoints,
+                    [&](const AgentEndpoint& at) { return at.endpoint.address == address; });
     }
     by_address_[address] = &agent;
   }
   changed_.insert(changed_.end(), addresses.begin(), addresses.end());
   agent.info.addresses = std::move(addresses);
+}
+
+// `changed_utc`: since when those are new that were not registered before.
+void Registry::takeEndpoints(Agent& agent, std::vector<plan::Endpoint> endpoints,
+                             std::optional<Nanos> changed_utc) {
+  std::vector<AgentEndpoint> next;
+  for (plan::Endpoint& endpoint : endpoints) {
+    const AgentEndpoint* before = endpointAt(agent.info, endpoint.address);
+    const bool same = before != nullptr && before->endpoint == endpoint;
+    const Nanos since = same ? before->since_utc : changed_utc.value_or(0);
+    next.push_back({std::move(endpoint), since});
+  }
+  agent.info.endpoints = std::move(next);
 }
 
 Agent* Registry::heard(const std::string& route, Now now) {
@@ -196,7 +256,17 @@ void Registry::expire(Now now) {
 Presence Registry::presence(const IpAddress& address) const {
   const auto found = by_address_.find(address);
   if (found == by_address_.end()) return {};
-  return {true, found->second->info.alive, found->second->present_since_utc};
+  const Agent& agent = *found->second;
+  const AgentEndpoint* endpoint = agent.info.alive ? endpointAt(agent.info, address) : nullptr;
+  return {true, agent.info.alive, agent.present_since_utc, endpoint != nullptr,
+          endpoint == nullptr ? 0 : endpoint->since_utc};
+}
+
+const plan::Endpoint* Registry::endpoint(const IpAddress& address) const {
+  const auto found = by_address_.find(address);
+  if (found == by_address_.end() || !found->second->info.alive) return nullptr;
+  const AgentEndpoint* at = endpointAt(found->second->info, address);
+  return at == nullptr ? nullptr : &at->endpoint;
 }
 
 bool Registry::owns(const Agent& agent, const IpAddress& address) const {

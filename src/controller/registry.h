@@ -1,6 +1,7 @@
-// The agents: who they are, on which connection they speak, which addresses are theirs, and since
-// when they have been there without a gap. Time is an argument; the control thread alone calls.
-// Bounds: kMaxAgents, kMaxAddresses each; the agent that has been gone longest makes room.
+// The agents: who they are, on which connection they speak, which addresses and RDMA endpoints are
+// theirs, and since when they have been there without a gap. Time is an argument; the control
+// thread alone calls. Bounds: kMaxAgents, kMaxAddresses each; the agent that has been gone longest
+// makes room.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +40,11 @@ struct Agent {
   Nanos pushed_mono = 0;
   Nanos heard_mono = 0;
   Nanos nudged_mono = 0;
+  // The endpoint table it holds (endpoint_push.h): a version of ours, 0 = not one of them; whether
+  // nothing of an earlier run of the controller is in it; whether it holds any.
+  std::uint64_t endpoints_version = 0;
+  bool endpoints_complete = false;
+  bool endpoints_any = false;
   Nanos present_since_utc = 0;  // 0: no absence is known
   // Some of its batches could not be committed: none is before it has registered again, because
   // a gap would be taken for delivered.
@@ -56,6 +62,8 @@ struct Presence {
   bool known = false;  // an agent had it at some time
   bool alive = false;
   Nanos since_utc = 0;
+  bool endpoint = false;  // RDMA, of a live agent
+  Nanos endpoint_since_utc = 0;
 };
 
 class Registry {
@@ -76,11 +84,14 @@ class Registry {
   Nanos nextExpiry() const { return leases_.next(); }  // CLOCK_MONOTONIC
 
   Presence presence(const IpAddress& address) const;
+  // How the address is reached by RDMA; nullptr: not at all, or its agent has no lease. Until the
+  // next change.
+  const plan::Endpoint* endpoint(const IpAddress& address) const;
   bool owns(const Agent& agent, const IpAddress& address) const;
   Agent* find(const std::string& host);
   const std::map<AgentId, std::unique_ptr<Agent>>& agents() const { return agents_; }
 
-  // Addresses whose presence changed since the last call.
+  // Addresses whose presence or endpoint changed since the last call.
   std::vector<IpAddress> takeChanged();
   std::shared_ptr<const Hosts> hosts(std::uint64_t plan_hash) const;
 
@@ -89,6 +100,8 @@ class Registry {
                                   const std::vector<IpAddress>& addresses, Now now) const;
   Agent* makeAgent(const std::string& host, Now now);
   void takeAddresses(Agent& agent, std::vector<IpAddress> addresses);
+  static void takeEndpoints(Agent& agent, std::vector<plan::Endpoint> endpoints,
+                            std::optional<Nanos> changed_utc);
   void endLease(Agent& agent);
   void watchLease(Agent& agent);
   bool live(const Agent& agent, Now now) const;

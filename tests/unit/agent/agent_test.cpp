@@ -42,6 +42,8 @@ class FakeTransport : public probe::Transport {
     std::mutex mutex;
     std::vector<probe::Work> works;
     probe::AgentContext context;
+    std::vector<std::shared_ptr<const plan::EndpointTable>> tables;
+    std::vector<plan::Endpoint> endpoints;
     std::atomic<bool> gone{false};
   };
 
@@ -52,6 +54,14 @@ class FakeTransport : public probe::Transport {
   ~FakeTransport() override { log_->gone = true; }
 
   Protocol protocol() const override { return Protocol::kUdp; }
+  void setEndpoints(std::shared_ptr<const plan::EndpointTable> endpoints) override {
+    const std::lock_guard lock(log_->mutex);
+    log_->tables.push_back(std::move(endpoints));
+  }
+  std::vector<plan::Endpoint> endpoints() override {
+    const std::lock_guard lock(log_->mutex);
+    return log_->endpoints;
+  }
   void setWork(probe::Work work) override {
     const std::lock_guard lock(log_->mutex);
     if (!work.assignments.empty()) close(*context_.windows, work.assignments.front(), 100);
@@ -97,6 +107,7 @@ class AgentTest : public testing::Test {
     config.state_dir = directory.path() / "state";
     config.http = SocketAddress{*IpAddress::parse("127.0.0.1"), 0};
     log = std::make_shared<FakeTransport::Log>();
+    log->endpoints = first_endpoints;
     auto started = Agent::start(config, [this](const probe::AgentContext& context) {
       std::vector<std::unique_ptr<probe::Transport>> transports;
       transports.push_back(std::make_unique<FakeTransport>(log, context));
@@ -164,6 +175,14 @@ class AgentTest : public testing::Test {
 
   TemporaryDirectory directory;
   ScriptedRouter router;
+  // The endpoint of this address as the transport was told last.
+  std::uint32_t qpnOf(const char* address) {
+    const std::lock_guard lock(log->mutex);
+    if (log->tables.empty()) return 0;
+    const auto found = log->tables.back()->find(*IpAddress::parse(address));
+    return found == log->tables.back()->end() ? 0 : found->second.qpn;
+  }
+
   std::shared_ptr<FakeTransport::Log> log;
   std::unique_ptr<Agent> agent;
   UniqueFd stop;
@@ -172,6 +191,7 @@ class AgentTest : public testing::Test {
   std::vector<wire::Heartbeat> heartbeats;
   std::vector<wire::Batch> batches;
   BatchId committed;
+  std::vector<plan::Endpoint> first_endpoints;
   std::string peer;
   std::string ignored_peer;  // an agent that ended: what it had under way is lost
   bool goodbye = false;
@@ -190,7 +210,7 @@ TEST_F(AgentTest, ProbesByThePlanReportsAndEndsOrderly) {
   {
     const std::lock_guard lock(log->mutex);
     ASSERT_EQ(log->works.size(), 1U);
-    ASSERT_EQ(log->works[0].assignments.size(), 1U) << "rdma is left out";
+    ASSERT_EQ(log->works[0].assignments.size(), 1U) << "of its protocol";
     EXPECT_EQ(log->works[0].known_sources->size(), 3U);
     EXPECT_EQ(log->context.incarnation, static_cast<std::uint32_t>(registrations[0].incarnation()));
   }
@@ -228,6 +248,52 @@ TEST_F(AgentTest, ARestartedAgentProbesAtOnceAndDeliversWhatIsLeft) {
   EXPECT_EQ(batches[1].sequence(), 1U);
   stopAgent();
   ASSERT_TRUE(serve([&] { return goodbye; }));
+  joinAgent();
+}
+
+plan::Endpoint endpointOf(const char* address, std::uint32_t qpn) {
+  plan::Endpoint made;
+  made.address = *IpAddress::parse(address);
+  made.gid[15] = 1;
+  made.qpn = qpn;
+  made.device = "soft";
+  return made;
+}
+
+TEST_F(AgentTest, RegistersEndpointsGivesTheTableToTransportsAndKeepsIt) {
+  first_endpoints = {endpointOf("10.0.0.1", 17), endpointOf("10.9.9.9", 18)};
+  startAgent();
+  ASSERT_TRUE(serve([&] { return !heartbeats.empty(); }));
+  ASSERT_EQ(registrations[0].endpoints_size(), 1) << "10.9.9.9 is no address of this agent";
+  EXPECT_EQ(registrations[0].endpoints(0).qpn(), 17U);
+  EXPECT_EQ(qpnOf("10.0.0.1"), 17U) << "its own it knows without the controller";
+  wire::ControllerMessage message;
+  wire::EndpointUpdate& update = *message.mutable_endpoints();
+  update.set_controller(9);
+  update.set_version(4);
+  update.set_complete(true);
+  plan::encode(endpointOf("10.0.0.2", 20), *update.add_changed());
+  router.send(peer, message);
+  ASSERT_TRUE(serve([&] { return qpnOf("10.0.0.2") == 20; }));
+  EXPECT_EQ(qpnOf("10.0.0.1"), 17U);
+  {
+    const std::lock_guard lock(log->mutex);
+    log->endpoints = {endpointOf("10.0.0.1", 99)};
+  }
+  log->context.endpoints_changed();  // from a transport's thread
+  ASSERT_TRUE(serve([&] { return registrations.size() == 2; }));
+  EXPECT_EQ(registrations[1].endpoints(0).qpn(), 99U);
+  EXPECT_EQ(registrations[1].endpoints_version(), 4U);
+  EXPECT_EQ(qpnOf("10.0.0.1"), 99U);
+  stopAgent();
+  ASSERT_TRUE(serve([&] { return goodbye; }));
+  joinAgent();
+
+  first_endpoints = {endpointOf("10.0.0.1", 123)};
+  startAgent();  // nobody answers it
+  EXPECT_EQ(qpnOf("10.0.0.2"), 20U) << "from the disk";
+  EXPECT_EQ(qpnOf("10.0.0.1"), 123U);
+  stopAgent();
   joinAgent();
 }
 

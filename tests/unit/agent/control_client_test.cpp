@@ -66,9 +66,19 @@ class Owner : public ControlOwner {
     return totals;
   }
   std::uint64_t laterIncarnation(std::uint64_t committed) override { return committed + 5; }
+  std::vector<plan::Endpoint> endpoints() override { return own; }
+  plan::EndpointVersion heldEndpoints() override { return held.nameable(); }
+  Status endpointsPushed(const wire::EndpointUpdate& update) override {
+    auto next = plan::apply(update, held);
+    if (!next) return tl::unexpected(next.error());
+    held = std::move(*next);
+    return {};
+  }
 
   std::vector<std::shared_ptr<const plan::Plan>> plans;
   std::optional<Nanos> offset;
+  std::vector<plan::Endpoint> own;
+  plan::HeldEndpoints held;
 };
 
 // The client on a virtual clock, the sockets real: what arrives is waited for, time is not.
@@ -399,12 +409,99 @@ TEST_F(ControlClientTest, GoesOnAboveALaterIncarnation) {
 TEST_F(ControlClientTest, ChangedAddressesAreRegistered) {
   start();
   registerClient();
+  now += ControlClient::kRegisterPause;
   client->setAddresses({*IpAddress::parse("10.0.0.7")}, now);
   const auto again = expect(Body::kRegistration);
   ASSERT_TRUE(again);
   ASSERT_EQ(again->body.registration().addresses_size(), 1);
   answer(registeredMessage());
   ASSERT_TRUE(flow([&] { return client->state() == ControlClient::State::kRegistered; }));
+}
+
+plan::Endpoint endpointOf(const char* address, std::uint32_t qpn) {
+  plan::Endpoint made;
+  made.address = *IpAddress::parse(address);
+  made.gid[15] = 1;
+  made.qpn = qpn;
+  made.device = "soft";
+  return made;
+}
+
+wire::ControllerMessage endpointsMessage(std::uint64_t version, std::uint64_t base,
+                                         const plan::Endpoint& changed) {
+  wire::ControllerMessage message;
+  wire::EndpointUpdate& update = *message.mutable_endpoints();
+  update.set_controller(9);
+  update.set_version(version);
+  update.set_base_version(base);
+  update.set_complete(base == 0);
+  plan::encode(changed, *update.add_changed());
+  return message;
+}
+
+TEST_F(ControlClientTest, RegistersItsEndpointsAndAgainWhenTheyChange) {
+  owner.own = {endpointOf("10.0.0.1", 17)};
+  start();
+  const auto first = expect(Body::kRegistration);
+  ASSERT_TRUE(first);
+  ASSERT_EQ(first->body.registration().endpoints_size(), 1);
+  EXPECT_EQ(first->body.registration().endpoints(0).qpn(), 17U);
+  EXPECT_EQ(first->body.registration().endpoints_controller(), 0U) << "it holds no table";
+  owner.own = {endpointOf("10.0.0.1", 18)};
+  client->endpointsChanged(now);
+  answer(registeredMessage());
+  ASSERT_TRUE(expect(Body::kHeartbeat));
+  EXPECT_EQ(client->deadline(), now + ControlClient::kRegisterPause) << "it changed meanwhile";
+  now += ControlClient::kRegisterPause;
+  const auto second = expect(Body::kRegistration);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->from, first->from) << "on the same connection";
+  EXPECT_EQ(second->body.registration().endpoints(0).qpn(), 18U);
+  EXPECT_EQ(second->body.registration().incarnation(), kIncarnation);
+  answer(registeredMessage());
+  ASSERT_TRUE(flow([&] { return client->state() == ControlClient::State::kRegistered; }));
+  for (int i = 0; i < 10; ++i) client->endpointsChanged(now);
+  EXPECT_EQ(client->state(), ControlClient::State::kRegistered) << "a storm of them is one";
+  now += ControlClient::kRegisterPause;
+  ASSERT_TRUE(expect(Body::kRegistration));
+  EXPECT_TRUE(arrived.empty());
+}
+
+TEST_F(ControlClientTest, TakesEndpointsAndNamesThemWhenItRegistersAgain) {
+  start();
+  registerClient();
+  ASSERT_TRUE(expect(Body::kHeartbeat));
+  answer(endpointsMessage(4, 0, endpointOf("10.0.0.2", 20)));
+  answer(endpointsMessage(5, 4, endpointOf("10.0.0.3", 30)));
+  ASSERT_TRUE(flow([&] { return client->counters().endpoint_updates_taken == 2; }));
+  EXPECT_EQ(owner.held.table->size(), 2U);
+  now += kSecond;
+  client->endpointsChanged(now);
+  const auto again = expect(Body::kRegistration);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->body.registration().endpoints_controller(), 9U);
+  EXPECT_EQ(again->body.registration().endpoints_version(), 5U);
+  answer(endpointsMessage(6, 5, endpointOf("10.0.0.3", 31)));
+  ASSERT_TRUE(flow([&] { return client->counters().unexpected_messages == 1; }))
+      << "it comes again after the registration";
+}
+
+TEST_F(ControlClientTest, EndpointsThatDoNotFitAreAskedForWhole) {
+  start();
+  registerClient();
+  ASSERT_TRUE(expect(Body::kHeartbeat));
+  answer(endpointsMessage(4, 0, endpointOf("10.0.0.2", 20)));
+  answer(endpointsMessage(9, 8, endpointOf("10.0.0.3", 30)));
+  ASSERT_TRUE(flow([&] { return client->counters().endpoint_updates_refused == 1; }));
+  EXPECT_EQ(owner.held.version.number, 4U) << "the table in force stays";
+  now += kSecond;
+  const auto again = expect(Body::kRegistration);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->body.registration().endpoints_controller(), 9U);
+  EXPECT_EQ(again->body.registration().endpoints_version(), 0U) << "but cannot be named";
+  answer(registeredMessage());
+  answer(endpointsMessage(9, 0, endpointOf("10.0.0.3", 30)));
+  ASSERT_TRUE(flow([&] { return owner.held.version.number == 9; }));
 }
 
 TEST_F(ControlClientTest, SaysGoodbye) {

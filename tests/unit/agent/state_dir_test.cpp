@@ -68,6 +68,29 @@ TEST(StateDir, KeepsThePlan) {
   EXPECT_EQ(plan::hash(*kept), plan::hash(samplePlan()));
 }
 
+TEST(StateDir, KeepsTheEndpoints) {
+  const TemporaryDirectory directory;
+  const auto state = StateDir::take(directory.path());
+  EXPECT_TRUE(state->loadEndpoints().table->empty());
+  plan::Endpoint endpoint;
+  endpoint.address = *IpAddress::parse("10.0.0.2");
+  endpoint.gid[15] = 1;
+  endpoint.qpn = 17;
+  plan::HeldEndpoints held;
+  held.version = {9, 4};
+  held.complete = true;
+  held.table = std::make_shared<const plan::EndpointTable>(
+      plan::EndpointTable{{endpoint.address, endpoint}});
+  ASSERT_TRUE(state->saveEndpoints(held));
+  EXPECT_EQ(*state->loadEndpoints().table, *held.table);
+  EXPECT_EQ(state->loadEndpoints().version, held.version);
+  const std::string whole = *readFile(directory.path() / "endpoints", 1 << 20);
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    ASSERT_TRUE(writeFileAtomic(directory.path() / "endpoints", whole.substr(0, length)));
+    ASSERT_LE(state->loadEndpoints().table->size(), 1U) << length;
+  }
+}
+
 TEST(StateDir, ADamagedPlanIsNoPlan) {
   const TemporaryDirectory directory;
   const auto state = StateDir::take(directory.path());

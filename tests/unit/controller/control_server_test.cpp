@@ -49,6 +49,7 @@ class ControlServerTest : public testing::Test {
   void turn() {
     server_.receive(now_);
     server_.acknowledgeCommitted();
+    server_.presenceChanged(registry_.takeChanged(), now_);
     server_.runDue(now_);
   }
   std::optional<ControllerMessage> expect(Dealer& dealer, ControllerMessage::BodyCase kind) {
@@ -76,7 +77,7 @@ class ControlServerTest : public testing::Test {
   BatchMarks marks_;
   LedgerWriter writer_;
   BatchIntake intake_{registry_, grid_, marks_, writer_};
-  ControlServer server_{*socket_, registry_, marks_, intake_, writer_};
+  ControlServer server_{*socket_, registry_, marks_, intake_, writer_, now_.mono};
   std::shared_ptr<const pinglist::Pinglist> pinglist_;
   std::uint64_t generation_ = 0;
 };

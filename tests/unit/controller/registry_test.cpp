@@ -63,6 +63,17 @@ TEST_F(RegistryTest, AnotherLiveAgentWithTheSameIdOrAddressIsRefused) {
   EXPECT_NE(registry_.heard("r3", now()), nullptr);
 }
 
+TEST_F(RegistryTest, ARestartedAgentNeedNotWaitForItsOwnLease) {
+  ASSERT_TRUE(admit(registerOf("a", 5, {"10.0.0.1", "fd00::1"}), "r1"));
+  ASSERT_TRUE(admit(registerOf("a", 6, {"10.0.0.1", "fd00::1"}), "r2")) << "it was killed";
+  EXPECT_EQ(registry_.heard("r1", now()), nullptr);
+  EXPECT_EQ(registry_.presence(ip("10.0.0.1")).since_utc, now().utc);
+  EXPECT_EQ(refusal(registerOf("a", 5, {"10.0.0.1", "fd00::1"}), "r1"),
+            wire::Refused::DUPLICATE_HOST)
+      << "the later one has it";
+  EXPECT_EQ(refusal(registerOf("a", 7, {"10.0.0.1"}), "r3"), wire::Refused::DUPLICATE_HOST);
+}
+
 TEST_F(RegistryTest, AnAgentThatIsSilentForTwoHeartbeatsMakesRoom) {
   ASSERT_TRUE(admit(registerOf("a", 5, {"10.0.0.1"}), "r1"));
   pass(2 * kHeartbeatInterval);
@@ -110,6 +121,71 @@ TEST_F(RegistryTest, AddressesThatAreGivenUpBelongToNobody) {
   EXPECT_FALSE(registry_.presence(ip("10.0.0.1")).known);
   EXPECT_TRUE(registry_.presence(ip("10.0.0.2")).alive);
   EXPECT_TRUE(admit(registerOf("b", 5, {"fd00::1"}), "r2"));
+}
+
+TEST_F(RegistryTest, EndpointsBelongToLiveAgents) {
+  auto request = registerOf("a", 5, {"10.0.0.1", "10.0.0.2"});
+  test::addEndpoint(request, "10.0.0.1", 17);
+  Agent* agent = *admit(request, "r1");
+  ASSERT_NE(registry_.endpoint(ip("10.0.0.1")), nullptr);
+  EXPECT_EQ(registry_.endpoint(ip("10.0.0.1"))->qpn, 17U);
+  EXPECT_EQ(registry_.endpoint(ip("10.0.0.1"))->incarnation, 5U);
+  EXPECT_TRUE(registry_.presence(ip("10.0.0.1")).endpoint);
+  EXPECT_FALSE(registry_.presence(ip("10.0.0.2")).endpoint);
+  registry_.goodbye(*agent);
+  EXPECT_EQ(registry_.endpoint(ip("10.0.0.1")), nullptr);
+  EXPECT_FALSE(registry_.presence(ip("10.0.0.1")).endpoint);
+  ASSERT_TRUE(admit(request, "r1"));
+  ASSERT_NE(registry_.endpoint(ip("10.0.0.1")), nullptr);
+  pass(2 * kHeartbeatInterval);
+  ASSERT_TRUE(admit(registerOf("b", 6, {"10.0.0.1"}), "r2")) << "takes the address over";
+  EXPECT_EQ(registry_.endpoint(ip("10.0.0.1")), nullptr) << "and has no endpoint there";
+}
+
+TEST_F(RegistryTest, AnEndpointKnowsSinceWhenItIsAsItIs) {
+  const auto with = [](std::uint64_t incarnation, std::uint32_t qpn) {
+    auto request = registerOf("a", incarnation, {"10.0.0.1"});
+    test::addEndpoint(request, "10.0.0.1", qpn);
+    return request;
+  };
+  const auto since = [&] { return registry_.presence(ip("10.0.0.1")).endpoint_since_utc; };
+  ASSERT_TRUE(admit(with(5, 17), "r1", 5));
+  EXPECT_EQ(since(), 0) << "the controller was restarted, not the agent";
+  pass(kSecond);
+  ASSERT_TRUE(admit(with(5, 17), "r2"));
+  EXPECT_EQ(since(), 0) << "only the connection is new";
+  pass(kSecond);
+  registry_.takeChanged();
+  ASSERT_TRUE(admit(with(5, 18), "r2"));
+  EXPECT_EQ(since(), now().utc) << "its queue pair was made anew";
+  EXPECT_THAT(registry_.takeChanged(), testing::Contains(ip("10.0.0.1")));
+  const Nanos rebuilt = now().utc;
+  pass(kSecond);
+  ASSERT_TRUE(admit(with(5, 18), "r2"));
+  EXPECT_EQ(since(), rebuilt);
+  ASSERT_TRUE(admit(with(6, 18), "r3"));
+  EXPECT_EQ(since(), now().utc) << "another process, by chance with the same number";
+}
+
+TEST_F(RegistryTest, RefusesEndpointsThatAreNone) {
+  const auto fault = [&](const std::function<void(wire::Register&)>& change) {
+    auto request = registerOf("a", 5, {"10.0.0.1", "10.0.0.2"});
+    test::addEndpoint(request, "10.0.0.1", 17);
+    change(request);
+    return refusal(request, "r1");
+  };
+  using wire::Refused;
+  EXPECT_EQ(fault([](auto& r) { r.mutable_endpoints(0)->set_q_key(1U << 31); }),
+            Refused::BAD_MESSAGE);
+  EXPECT_EQ(fault([](auto& r) { r.mutable_endpoints(0)->set_qpn(1 << 24); }), Refused::BAD_MESSAGE);
+  EXPECT_EQ(fault([](auto& r) { test::addEndpoint(r, "10.0.0.3", 18); }), Refused::BAD_MESSAGE)
+      << "not its address";
+  EXPECT_EQ(fault([](auto& r) { test::addEndpoint(r, "10.0.0.1", 18); }), Refused::BAD_MESSAGE);
+  EXPECT_EQ(fault([](auto& r) {
+              for (int i = 0; i < 3; ++i) test::addEndpoint(r, "10.0.0.1", 18);
+            }),
+            Refused::BAD_MESSAGE);
+  EXPECT_TRUE(registry_.agents().empty());
 }
 
 TEST_F(RegistryTest, RefusesWhatIsNotARegistration) {

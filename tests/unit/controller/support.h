@@ -19,6 +19,7 @@
 #include "controller/registry.h"
 #include "controller/report_reader.h"
 #include "pinglist/pinglist.h"
+#include "plan/endpoint_codec.h"
 #include "wire/distribution_codec.h"
 
 namespace pingloom::controller::test {
@@ -117,6 +118,20 @@ inline wire::Register registerOf(const std::string& host, std::uint64_t incarnat
   for (const std::string& address : addresses) request.add_addresses(ip(address).wire());
   request.set_port(20710);
   return request;
+}
+
+inline plan::Endpoint endpointOf(const std::string& address, std::uint32_t qpn) {
+  plan::Endpoint made;
+  made.address = ip(address);
+  made.gid[15] = 1;
+  made.qpn = qpn;
+  made.q_key = 0x1234;
+  made.device = "soft";
+  return made;
+}
+
+inline void addEndpoint(wire::Register& request, const std::string& address, std::uint32_t qpn) {
+  plan::encode(endpointOf(address, qpn), *request.add_endpoints());
 }
 
 }  // namespace pingloom::controller::test

@@ -1,0 +1,106 @@
+#include "plan/endpoint_codec.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pingloom::plan {
+namespace {
+
+constexpr std::uint32_t kLastQpn = 0xfffffe;  // above it only multicast
+constexpr std::uint32_t kFirstQpn = 2;        // 0 and 1 are the subnet manager's and the CM's
+constexpr std::uint32_t kLastUnicastLid = 0xbfff;
+constexpr std::uint32_t kPrivilegedQKey = 1U << 31;
+
+bool printable(const std::string& text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) > ' ' && c != 0x7f; });
+}
+
+Result<IpAddress> addressOf(const std::string& bytes) {
+  auto address = IpAddress::fromWire(bytes);
+  if (address && address->isUnspecified()) return makeError("endpoint", "has no address");
+  return address;
+}
+
+// What is wrong with it; "" where nothing is.
+std::string_view faultOf(const wire::Endpoint& in) {
+  if (in.gid().size() != 16) return "its GID is not of 16 bytes";
+  const bool no_gid = std::all_of(in.gid().begin(), in.gid().end(), [](char c) { return c == 0; });
+  if (no_gid && in.lid() == 0) return "it has neither GID nor LID";
+  if (in.lid() > kLastUnicastLid) return "its LID is not a unicast one";
+  if (in.qpn() < kFirstQpn || in.qpn() > kLastQpn) return "its queue pair number is out of range";
+  if ((in.q_key() & kPrivilegedQKey) != 0) return "its Q_Key is privileged";
+  if (in.device().size() > kMaxDeviceName || !printable(in.device())) return "bad device name";
+  if (in.clock() < 1 || in.clock() > kClockSourceNames.size()) return "unknown clock source";
+  return "";
+}
+
+}  // namespace
+
+void encode(const Endpoint& endpoint, wire::Endpoint& out) {
+  out.set_address(endpoint.address.wire());
+  out.set_gid(endpoint.gid.data(), endpoint.gid.size());
+  out.set_lid(endpoint.lid);
+  out.set_qpn(endpoint.qpn);
+  out.set_q_key(endpoint.q_key);
+  out.set_device(endpoint.device);
+  out.set_clock(static_cast<std::uint32_t>(endpoint.clock));
+  out.set_incarnation(endpoint.incarnation);
+}
+
+Result<Endpoint> decodeEndpoint(const wire::Endpoint& in) {
+  const auto address = addressOf(in.address());
+  if (!address) return tl::unexpected(address.error());
+  const std::string_view fault = faultOf(in);
+  if (!fault.empty()) return makeError("endpoint of " + address->text(), std::string(fault));
+  Endpoint made;
+  made.address = *address;
+  std::copy(in.gid().begin(), in.gid().end(), made.gid.begin());
+  made.lid = static_cast<std::uint16_t>(in.lid());
+  made.qpn = in.qpn();
+  made.q_key = in.q_key();
+  made.device = in.device();
+  made.clock = static_cast<ClockSource>(in.clock());
+  made.incarnation = in.incarnation();
+  return made;
+}
+
+Result<HeldEndpoints> apply(const wire::EndpointUpdate& update, const HeldEndpoints& held) {
+  if (update.controller() == 0 || update.version() == 0) {
+    return makeError("endpoint update", "names no version");
+  }
+  const bool difference = update.base_version() != 0;
+  if (difference && held.version != EndpointVersion{update.controller(), update.base_version()}) {
+    return makeError("endpoint update", "starts from a table that is not held here");
+  }
+  const bool from_nothing = !difference && update.complete();
+  auto table = from_nothing ? EndpointTable{} : *held.table;
+  for (const std::string& bytes : update.removed()) {
+    const auto address = addressOf(bytes);
+    if (!address) return tl::unexpected(address.error());
+    table.erase(*address);
+  }
+  for (const wire::Endpoint& in : update.changed()) {
+    auto endpoint = decodeEndpoint(in);
+    if (!endpoint) return tl::unexpected(endpoint.error());
+    const IpAddress address = endpoint->address;
+    table.insert_or_assign(address, std::move(*endpoint));
+    if (table.size() > kMaxEndpoints) return makeError("endpoint update", "too many endpoints");
+  }
+  HeldEndpoints made;
+  made.version = {update.controller(), update.version()};
+  made.complete = difference ? held.complete : update.complete();
+  made.table = std::make_shared<const EndpointTable>(std::move(table));
+  return made;
+}
+
+wire::EndpointUpdate encode(const HeldEndpoints& held) {
+  wire::EndpointUpdate update;
+  update.set_controller(held.version.controller);
+  update.set_version(held.version.number);
+  update.set_complete(held.complete);
+  for (const auto& [address, endpoint] : *held.table) encode(endpoint, *update.add_changed());
+  return update;
+}
+
+}  // namespace pingloom::plan

@@ -1,0 +1,195 @@
+// Registration to table, over real sockets, on a clock of the test's own.
+#include "controller/endpoint_push.h"
+
+#include <gtest/gtest.h>
+
+#include "dealer.h"
+#include "support.h"
+
+namespace pingloom::controller {
+namespace {
+
+using test::Dealer;
+using test::ip;
+
+// An agent: a connection and the table it has been given.
+struct Peer {
+  explicit Peer(const SocketAddress& controller) : dealer(controller) {}
+  Dealer dealer;
+  plan::HeldEndpoints held;
+  int updates = 0;
+};
+
+class EndpointPushTest : public testing::Test {
+ protected:
+  EndpointPushTest() { usePlan("  - { name: rail, protocol: rdma, mesh: ['10.0.0.[1-9]'] }\n"); }
+
+  void usePlan(const std::string& probes) {
+    push_.setPlan(test::pinglistOf(probes)->plan, now());
+    pass(EndpointPush::kCoalesce);
+  }
+  Now now() const { return {mono_, mono_}; }
+  void pass(Nanos time) {
+    mono_ += time;
+    push_.changed(registry_.takeChanged(), now());
+    push_.runDue(now());
+  }
+  // As ControlServer does it.
+  void registerPeer(Peer& peer, const std::string& address, std::uint32_t qpn,
+                    std::uint64_t incarnation = 1) {
+    auto request = test::registerOf("host-" + address, incarnation, {address});
+    if (qpn != 0) test::addEndpoint(request, address, qpn);
+    request.set_endpoints_controller(peer.held.nameable().controller);
+    request.set_endpoints_version(peer.held.nameable().number);
+    wire::AgentMessage message;
+    *message.mutable_registration() = request;
+    peer.dealer.send(message);
+    std::optional<ControlSocket::Message> arrived;
+    ASSERT_TRUE(test::eventually([&] { return (arrived = socket_->receive()).has_value(); }));
+    const auto admitted = registry_.admit(request, arrived->route, std::nullopt, now());
+    ASSERT_TRUE(admitted) << admitted.error().text;
+    push_.registered(**admitted, request);
+    push_.changed(registry_.takeChanged(), now());
+    push_.push(**admitted, now());
+  }
+  // Takes updates until the peer has the current version.
+  void follow(Peer& peer) {
+    ASSERT_TRUE(test::eventually([&] {
+      take(peer);
+      return peer.held.version.number == push_.version();
+    }));
+  }
+  void take(Peer& peer) {
+    while (const auto message = peer.dealer.receive()) {
+      ASSERT_TRUE(message->has_endpoints());
+      auto next = plan::apply(message->endpoints(), peer.held);
+      ASSERT_TRUE(next) << next.error().text();
+      peer.held = std::move(*next);
+      ++peer.updates;
+    }
+  }
+  static std::uint32_t qpnOf(const Peer& peer, const std::string& address) {
+    const auto found = peer.held.table->find(ip(address));
+    return found == peer.held.table->end() ? 0 : found->second.qpn;
+  }
+
+  Nanos mono_ = 1000 * kSecond;
+  std::unique_ptr<ControlSocket> socket_ =
+      std::move(*ControlSocket::bind({IpAddress::fromV4(0x7f000001), 0}));
+  Registry registry_;
+  EndpointPush push_{*socket_, registry_, mono_};
+};
+
+TEST_F(EndpointPushTest, ARestartedAgentsQueuePairReachesItsPeers) {
+  Peer a(socket_->address());
+  Peer b(socket_->address());
+  registerPeer(a, "10.0.0.1", 17);
+  registerPeer(b, "10.0.0.2", 18);
+  pass(EndpointPush::kCoalesce);
+  follow(a);
+  follow(b);
+  EXPECT_EQ(qpnOf(a, "10.0.0.2"), 18U);
+  EXPECT_EQ(qpnOf(b, "10.0.0.1"), 17U);
+  EXPECT_EQ(a.updates, 1) << "both registrations in one";
+  Peer restarted(socket_->address());
+  registerPeer(restarted, "10.0.0.2", 99, 2);
+  take(a);
+  EXPECT_EQ(qpnOf(a, "10.0.0.2"), 18U) << "others may follow";
+  pass(EndpointPush::kCoalesce);
+  follow(a);
+  EXPECT_EQ(qpnOf(a, "10.0.0.2"), 99U);
+  EXPECT_EQ(a.held.table->at(ip("10.0.0.2")).incarnation, 2U);
+  EXPECT_EQ(a.updates, 2);
+}
+
+TEST_F(EndpointPushTest, OnlyLiveAgentsAtAddressesOfRdmaProbesAreInIt) {
+  Peer a(socket_->address());
+  Peer b(socket_->address());
+  Peer stranger(socket_->address());
+  registerPeer(a, "10.0.0.1", 17);
+  registerPeer(b, "10.0.0.2", 18);
+  registerPeer(stranger, "10.0.1.1", 19);
+  pass(EndpointPush::kCoalesce);
+  follow(a);
+  EXPECT_EQ(a.held.table->size(), 2U) << "no rdma probe names 10.0.1.1";
+  registry_.goodbye(*registry_.find("host-10.0.0.2"));
+  pass(0);
+  pass(EndpointPush::kCoalesce);
+  follow(a);
+  EXPECT_EQ(qpnOf(a, "10.0.0.2"), 0U);
+  registry_.heard(registry_.find("host-10.0.0.1")->route, now());
+  usePlan("  - { name: rail, protocol: rdma, mesh: ['10.0.1.[1-9]'] }\n");
+  follow(a);
+  EXPECT_EQ(qpnOf(a, "10.0.0.1"), 0U);
+  EXPECT_EQ(qpnOf(a, "10.0.1.1"), 19U);
+  usePlan("  - { name: mesh, protocol: udp, mesh: ['10.0.1.[1-9]'] }\n");
+  follow(a);
+  EXPECT_TRUE(a.held.table->empty());
+}
+
+TEST_F(EndpointPushTest, AgentsThatReconnectGetWhatTheyLack) {
+  pass(EndpointPush::kSettle);
+  Peer a(socket_->address());
+  Peer b(socket_->address());
+  registerPeer(a, "10.0.0.1", 17);
+  registerPeer(b, "10.0.0.2", 18);
+  pass(EndpointPush::kCoalesce);
+  follow(a);
+  registerPeer(a, "10.0.0.1", 17);
+  pass(EndpointPush::kCoalesce);
+  EXPECT_FALSE(a.dealer.receive()) << "it named the current version";
+  registerPeer(b, "10.0.0.2", 77);
+  pass(EndpointPush::kCoalesce);
+  a.held.version.number = 1;  // it missed something
+  registerPeer(a, "10.0.0.1", 17);
+  while (a.dealer.receive()) {
+  }
+  pass(2 * EndpointPush::kLongestCoalesce);
+  Peer again(socket_->address());
+  again.held.version = {a.held.version.controller, 1};
+  again.held.complete = true;
+  registerPeer(again, "10.0.0.1", 17, 2);
+  pass(2 * EndpointPush::kLongestCoalesce);
+  follow(again);
+  EXPECT_EQ(again.held.table->size(), 2U);
+  EXPECT_TRUE(again.held.complete);
+}
+
+TEST_F(EndpointPushTest, AfterItsRestartTheControllerAddsFirstAndSettlesLater) {
+  Peer a(socket_->address());
+  a.held.version = {123, 45};  // by an earlier run
+  a.held.complete = true;
+  a.held.table = std::make_shared<const plan::EndpointTable>(
+      plan::EndpointTable{{ip("10.0.0.1"), test::endpointOf("10.0.0.1", 17)},
+                          {ip("10.0.0.2"), test::endpointOf("10.0.0.2", 18)},
+                          {ip("10.0.0.3"), test::endpointOf("10.0.0.3", 19)}});
+  Peer b(socket_->address());
+  registerPeer(a, "10.0.0.1", 17);
+  registerPeer(b, "10.0.0.2", 99);
+  pass(EndpointPush::kCoalesce);
+  follow(a);
+  EXPECT_EQ(qpnOf(a, "10.0.0.2"), 99U) << "restarted meanwhile";
+  EXPECT_EQ(qpnOf(a, "10.0.0.3"), 19U) << "has not come back yet";
+  EXPECT_FALSE(a.held.complete);
+  EXPECT_LE(push_.nextDue(), mono_ + EndpointPush::kSettle);
+  pass(EndpointPush::kSettle);
+  ASSERT_TRUE(test::eventually([&] {
+    take(a);
+    return a.held.complete;
+  }));
+  EXPECT_EQ(qpnOf(a, "10.0.0.3"), 0U) << "did not come back";
+  EXPECT_EQ(a.held.table->size(), 2U);
+  EXPECT_EQ(push_.nextDue(), DeadlineQueue<int>::kNever);
+}
+
+TEST_F(EndpointPushTest, WithoutRdmaNobodyIsToldAnything) {
+  usePlan("  - { name: mesh, protocol: udp, mesh: ['10.0.0.[1-9]'] }\n");
+  Peer a(socket_->address());
+  registerPeer(a, "10.0.0.1", 17);
+  pass(EndpointPush::kCoalesce);
+  pass(EndpointPush::kSettle);
+  EXPECT_FALSE(a.dealer.receive());
+}
+
+}  // namespace
+}  // namespace pingloom::controller
