@@ -26,6 +26,7 @@ struct UdOptions {
   std::uint32_t flow_label = 0;        // where a message asks for none
   std::uint16_t p_key_index = 0;
   std::uint32_t mtu = 0;  // 256 .. 4096; 0: the port's active MTU
+  bool busy = false;      // no events: poll() is always due, at the price of a core
 };
 
 struct DeviceInfo {

@@ -1,0 +1,67 @@
+// A completion queue with its channel: with the NIC's timestamps where the device has them. One
+// thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "common/tick_clock.h"
+#include "rdma/device_details.h"
+#include "rdma/verbs/handles.h"
+
+namespace pingloom::rdma::verbs {
+
+struct Completion {
+  std::uint64_t work_request = 0;
+  ibv_wc_status status = IBV_WC_SUCCESS;
+  // Only where it succeeded:
+  bool received = false;
+  unsigned flags = 0;       // IBV_WC_GRH
+  std::uint32_t bytes = 0;  // received, with the 40 of the header
+  std::uint32_t source_qpn = 0;
+  std::uint16_t source_lid = 0;
+  std::uint64_t ticks = 0;  // on clock()
+};
+
+class CompletionQueue {
+ public:
+  static constexpr std::size_t kBatch = 16;
+
+  // Hardware timestamps where `device` has them and `hardware` is asked for.
+  static Result<CompletionQueue> create(ibv_context* context, const DeviceDetails& device,
+                                        std::uint32_t entries, bool hardware,
+                                        const std::string& entity);
+
+  ibv_cq* get() const { return queue_.get(); }
+  const TickClock& clock() const { return clock_; }
+  int descriptor() const { return channel_->fd; }
+
+  // Takes up to kBatch completions, less only where no more are there; negative: the queue is
+  // broken. Software timestamps are the moment at which they were taken.
+  int take(std::span<Completion, kBatch> into);
+  // The next completion makes the descriptor readable. Completions from before may do so or not:
+  // take() again after it.
+  Status arm();
+  // Takes the events that made the descriptor readable.
+  void takeEvents();
+
+ private:
+  CompletionQueue(CompletionChannel channel, CompletionQueueHandle queue, ibv_cq_ex* extended,
+                  const TickClock& clock)
+      : channel_(std::move(channel)),
+        queue_(std::move(queue)),
+        extended_(extended),
+        clock_(clock) {}
+
+  int takePlain(std::span<Completion, kBatch> into);
+  int takeExtended(std::span<Completion, kBatch> into);
+
+  CompletionChannel channel_;
+  CompletionQueueHandle queue_;
+  ibv_cq_ex* extended_;  // the same queue, where it has timestamps
+  TickClock clock_;
+};
+
+}  // namespace pingloom::rdma::verbs

@@ -1,0 +1,183 @@
+#include "rdma/verbs/verbs_ud_endpoint.h"
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "rdma/verbs/async_events.h"
+#include "rdma/verbs/grh.h"
+#include "rdma/verbs/queue_pair.h"
+
+namespace pingloom::rdma::verbs {
+
+VerbsUdEndpoint::VerbsUdEndpoint(std::shared_ptr<OpenedDevice> device, Place place,
+                                 const PathDefaults& defaults, const UdAddress& address,
+                                 std::uint32_t mtu, bool busy, CompletionQueue completions,
+                                 SendRing sends, ReceiveRing receives, QueuePairHandle queue_pair,
+                                 UniqueFd events)
+    : device_(std::move(device)),
+      place_(std::move(place)),
+      address_(address),
+      mtu_(mtu),
+      busy_(busy),
+      handles_(device_, defaults),
+      completions_(std::move(completions)),
+      sends_(std::move(sends)),
+      receives_(std::move(receives)),
+      queue_pair_(std::move(queue_pair)),
+      events_(std::move(events)) {}
+
+void VerbsUdEndpoint::prepare(const UdPath& path) { handles_.find(path, monotonicNow()); }
+
+void VerbsUdEndpoint::recheck(const UdPath& path) { handles_.recheck(path, monotonicNow()); }
+
+PostResult VerbsUdEndpoint::post(const UdMessage& message) {
+  // A privileged Q_Key would be replaced by our own on its way.
+  if (message.payload.size() > mtu_ || (message.q_key & kPrivilegedQKey) != 0) {
+    ++drops_.invalid;
+    return PostResult::kUnreachable;
+  }
+  const auto found = handles_.find(message.path, monotonicNow());
+  if (found.result != PostResult::kPosted) return found.result;
+  if (sends_.full()) return PostResult::kFull;
+  sends_.add(message, *found.handle);
+  return PostResult::kPosted;
+}
+
+void VerbsUdEndpoint::flush() {
+  const std::size_t before = failed_.size();
+  if (const int reason = sends_.flush(queue_pair_.get(), monotonicNow(), failed_); reason != 0) {
+    refused_ = reason;
+    drops_.not_posted += failed_.size() - before;
+  }
+}
+
+Nanos VerbsUdEndpoint::nextWake() const {
+  return busy_ || !failed_.empty() || refused_ != 0 ? 0 : look_at_;
+}
+
+Status VerbsUdEndpoint::poll(UdEvents& events) {
+  events.clear();
+  if (!failure_) {
+    const Nanos now = monotonicNow();
+    handles_.update(now);
+    Status state = look(now);
+    if (state) state = takeEvents();
+    if (state) state = receives_.repost(queue_pair_.get());
+    if (state) state = takeCompletions(events);
+    if (!state && !failure_) failure_ = state.error();
+  }
+  if (!failure_) return {};
+  return makeError(place_.entity, failure_->reason);
+}
+
+Status VerbsUdEndpoint::look(Nanos now_mono) {
+  if (now_mono < look_at_) return {};
+  look_at_ = now_mono + kLookApart;
+  if (access(device_->context->device->dev_path, F_OK) == 0) return {};
+  return makeError("", "the device was removed");
+}
+
+Status VerbsUdEndpoint::takeEvents() {
+  // A busy loop asks the kernel only now and then.
+  constexpr std::uint32_t kBusyPolls = 256;
+  if (!busy_ || ++polls_ % kBusyPolls == 0) {
+    std::array<epoll_event, 2> ready;
+    const int count = epoll_wait(events_.get(), ready.data(), static_cast<int>(ready.size()), 0);
+    for (int i = 0; i < count; ++i) {
+      if (ready[static_cast<std::size_t>(i)].data.fd == completions_.descriptor()) {
+        completions_.takeEvents();
+        armed_ = false;
+      } else if (auto state = takeAsyncEvents(device_->context.get(), place_.port, place_.gid);
+                 !state) {
+        return state;
+      }
+    }
+  }
+  if (refused_ == 0) return {};
+  const int reason = std::exchange(refused_, 0);
+  if (isReady(queue_pair_.get())) return {};
+  return makeErrnoError("", "the queue pair is in error and takes no messages", reason);
+}
+
+Status VerbsUdEndpoint::takeCompletions(UdEvents& events) {
+  events.sent.insert(events.sent.end(), failed_.begin(), failed_.end());
+  failed_.clear();
+  std::array<Completion, CompletionQueue::kBatch> batch;
+  for (std::size_t taken = 0; taken < kMostPerPoll;) {
+    const int got = completions_.take(batch);
+    if (got < 0) return makeError("", "the completion queue cannot be read");
+    if (got == 0) {
+      if (busy_ || armed_) return {};
+      if (auto armed = completions_.arm(); !armed) return armed;
+      armed_ = true;  // what came before the arming makes no event: once more
+      continue;
+    }
+    for (int i = 0; i < got; ++i) handle(batch[static_cast<std::size_t>(i)], events);
+    taken += static_cast<std::size_t>(got);
+  }
+  return {};
+}
+
+void VerbsUdEndpoint::handle(const Completion& completion, UdEvents& events) {
+  if (completion.status != IBV_WC_SUCCESS) {
+    handleFailed(completion, events);
+  } else if (ReceiveRing::isReceive(completion.work_request)) {
+    handleReceived(completion, events);
+  } else {
+    const bool hardware = clock().source() == ClockSource::kHardware;
+    const auto sent = sends_.complete(completion.work_request, true,
+                                      hardware ? std::optional(completion.ticks) : std::nullopt);
+    if (sent) events.sent.push_back(*sent);
+  }
+}
+
+void VerbsUdEndpoint::handleReceived(const Completion& completion, UdEvents& events) {
+  const auto buffer = receives_.take(completion.work_request);
+  if (completion.bytes < kGrhBytes || completion.bytes > buffer.size()) {
+    ++drops_.truncated;
+    return;
+  }
+  UdReceived received;
+  received.payload = buffer.subspan(kGrhBytes, completion.bytes - kGrhBytes);
+  received.qpn = completion.source_qpn;
+  received.ticks = completion.ticks;
+  if (!place_.roce) received.from.lid = completion.source_lid;
+  if (place_.roce || (completion.flags & IBV_WC_GRH) != 0) {
+    const auto header = parseGrh(buffer.first<kGrhBytes>());
+    if (!header) {
+      ++drops_.no_header;
+      return;
+    }
+    received.from.gid = header->source;
+    received.from.traffic_class = header->traffic_class;
+    received.from.flow_label = header->flow_label;
+  }
+  events.received.push_back(received);
+}
+
+void VerbsUdEndpoint::handleFailed(const Completion& completion, UdEvents& events) {
+  const bool received = ReceiveRing::isReceive(completion.work_request);
+  if (received) {
+    receives_.take(completion.work_request);
+  } else if (const auto sent = sends_.complete(completion.work_request, false, std::nullopt)) {
+    events.sent.push_back(*sent);
+  }
+  // The first one says why; those after it are the rest of the queues, flushed.
+  if (failure_) return;
+  failure_ = Error{"", fmt::format("a {} of queue pair {:#x} completed in error: {}",
+                                   received ? "receive" : "send", address_.qpn,
+                                   ibv_wc_status_str(completion.status))};
+}
+
+std::vector<DropCount> VerbsUdEndpoint::drops() const {
+  return {{"truncated", drops_.truncated},
+          {"no_header", drops_.no_header},
+          {"not_posted", drops_.not_posted},
+          {"invalid", drops_.invalid},
+          {"unresolved", handles_.failures()}};
+}
+
+}  // namespace pingloom::rdma::verbs

@@ -1,0 +1,101 @@
+// A UD endpoint on a libibverbs device. The contract is rdma::UdEndpoint's. Memory: 512 sends of
+// one MTU and, within 6 MiB, 512 to 4,096 receive buffers, each for the largest packet the link
+// carries: a datagram that does not fit would put the queue pair into error. Where one does all the
+// same, or any other completion comes back in error, poll() says so and the endpoint is to be made
+// anew.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/fd.h"
+#include "rdma/device.h"
+#include "rdma/device_details.h"
+#include "rdma/verbs/address_handles.h"
+#include "rdma/verbs/completion_queue.h"
+#include "rdma/verbs/receive_ring.h"
+#include "rdma/verbs/send_ring.h"
+
+namespace pingloom::rdma::verbs {
+
+class VerbsUdEndpoint final : public UdEndpoint {
+ public:
+  static constexpr std::uint32_t kSends = 512;
+  static constexpr std::size_t kReceiveBytes = 6U << 20;
+  static constexpr std::uint32_t kFewestReceives = 512;
+  static constexpr std::uint32_t kMostReceives = 4096;
+  static constexpr std::size_t kMostPerPoll = 256;  // completions
+  // Some drivers (kernel Soft-RoCE) say nothing when their device is removed, and the removal waits
+  // for those who have it open: so every now and then it is looked whether it is still there.
+  static constexpr Nanos kLookApart = kSecond / 2;
+
+  // `port` and `gid` are `details`' own.
+  static Result<std::unique_ptr<UdEndpoint>> create(ibv_device* device,
+                                                    const DeviceDetails& details,
+                                                    const PortDetails& port, const GidDetails& gid,
+                                                    const UdOptions& options);
+
+  const UdAddress& address() const override { return address_; }
+  const TickClock& clock() const override { return completions_.clock(); }
+  std::size_t maxPayload() const override { return mtu_; }
+  void prepare(const UdPath& path) override;
+  void recheck(const UdPath& path) override;
+  PostResult post(const UdMessage& message) override;
+  void flush() override;
+  int descriptor() const override { return events_.get(); }
+  Status poll(UdEvents& events) override;
+  Nanos nextWake() const override;
+  std::vector<DropCount> drops() const override;
+
+ private:
+  struct Place {
+    std::string entity;  // "mlx5_0 port 1", for errors
+    std::uint8_t port = 1;
+    bool roce = true;
+    GidDetails gid;
+  };
+  struct Drops {
+    std::uint64_t truncated = 0;
+    std::uint64_t no_header = 0;
+    std::uint64_t not_posted = 0;
+    std::uint64_t invalid = 0;
+  };
+
+  VerbsUdEndpoint(std::shared_ptr<OpenedDevice> device, Place place, const PathDefaults& defaults,
+                  const UdAddress& address, std::uint32_t mtu, bool busy,
+                  CompletionQueue completions, SendRing sends, ReceiveRing receives,
+                  QueuePairHandle queue_pair, UniqueFd events);
+
+  Status takeEvents();
+  Status look(Nanos now_mono);
+  Status takeCompletions(UdEvents& events);
+  void handle(const Completion& completion, UdEvents& events);
+  void handleReceived(const Completion& completion, UdEvents& events);
+  void handleFailed(const Completion& completion, UdEvents& events);
+
+  // In the order in which they must go last.
+  std::shared_ptr<OpenedDevice> device_;
+  Place place_;
+  UdAddress address_;
+  std::uint32_t mtu_;
+  bool busy_;
+  AddressHandles handles_;
+  CompletionQueue completions_;
+  SendRing sends_;
+  ReceiveRing receives_;
+  QueuePairHandle queue_pair_;
+  UniqueFd events_;  // an epoll of completion channel and asynchronous events
+
+  bool armed_ = false;
+  std::uint32_t polls_ = 0;
+  Nanos look_at_ = 0;
+  int refused_ = 0;             // why the device did not take a message; 0: it took all
+  std::vector<UdSent> failed_;  // messages that were never taken, for the next poll()
+  std::optional<Error> failure_;
+  Drops drops_;
+};
+
+}  // namespace pingloom::rdma::verbs
