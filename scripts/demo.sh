@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A live mesh on this machine: builds pingloom, starts a private Redis, a controller and agents on loopback addresses.
+# A live RDMA mesh on this machine: builds pingloom, starts a private Redis, a controller and agents. Without RDMA
+# devices the agents live on loopback addresses and use the soft device.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -11,7 +12,9 @@ Usage: scripts/demo.sh [OPTION]...
   --duration SECONDS   end by itself, print the mesh, exit 1 unless every pair has a fresh result
   --http ADDR:PORT     dashboard (default 127.0.0.1:8080; port 0 picks a free one)
   --run-dir DIR        configuration, logs, Redis socket (default: a new directory under /tmp)
-  --protocol LIST      udp, tcp or udp,tcp (default udp,tcp)
+  --protocol LIST      of rdma, udp and tcp, separated by commas (default rdma)
+  --devices [A,B,...]  agents on these addresses of RDMA devices, by libibverbs; without addresses: lists them and asks
+  --fault FAULT        slow=HOST, lossy=HOST or pair=HOST,HOST; HOST is a number from 1. Soft device only; again for more
   --pinglist FILE      use this pinglist instead of a generated one
   --subnet CIDR        loopback /24 the agents live on (default 127.0.1.0/24)
   -h, --help
@@ -21,13 +24,23 @@ EOF
 
 fail() { echo "demo.sh: $1" >&2; exit "${2:-1}"; }
 
-hosts=8 duration='' http=127.0.0.1:8080 run_dir='' protocols=udp,tcp pinglist='' subnet=127.0.1.0/24
+hosts=8 duration='' http=127.0.0.1:8080 run_dir='' protocols=rdma pinglist='' subnet=127.0.1.0/24
+faults=() addresses=() rdma_device=soft ask_devices=''
 
 parse_options() {
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage; exit 0 ;;
-      --hosts | --duration | --http | --run-dir | --protocol | --pinglist | --subnet)
+      --devices)
+        if [ $# -ge 2 ] && [[ $2 != --* ]]; then
+          IFS=, read -ra addresses <<<"$2"
+          shift
+        else
+          ask_devices=yes
+        fi
+        shift
+        continue ;;
+      --hosts | --duration | --http | --run-dir | --protocol | --pinglist | --subnet | --fault)
         [ $# -ge 2 ] || fail "$1 needs a value" 2 ;;
       *) usage >&2; fail "unknown option '$1'" 2 ;;
     esac
@@ -39,6 +52,7 @@ parse_options() {
       --protocol) protocols=$2 ;;
       --pinglist) pinglist=$2 ;;
       --subnet) subnet=$2 ;;
+      --fault) faults+=("$2") ;;
     esac
     shift 2
   done
@@ -50,10 +64,40 @@ parse_options() {
   network=${BASH_REMATCH[1]}
   local protocol
   for protocol in ${protocols//,/ }; do
-    [[ $protocol == udp || $protocol == tcp ]] || fail "--protocol knows udp and tcp, not '$protocol'" 2
+    [[ $protocol == rdma || $protocol == udp || $protocol == tcp ]] || fail "--protocol knows rdma, udp and tcp, not '$protocol'" 2
   done
   [ -n "${protocols//,/}" ] || fail "--protocol names no protocol" 2
   [ -z "$pinglist" ] || [ -r "$pinglist" ] || fail "cannot read $pinglist"
+  local fault
+  for fault in "${faults[@]}"; do check_fault "$fault"; done
+}
+
+check_fault() {
+  [[ $1 =~ ^(slow|lossy)=([0-9]{1,2})$ || $1 =~ ^(pair)=([0-9]{1,2}),([0-9]{1,2})$ ]] ||
+    fail "--fault takes slow=HOST, lossy=HOST or pair=HOST,HOST, not '$1'" 2
+  local number
+  for number in "${BASH_REMATCH[@]:2}"; do
+    [ -z "$number" ] || { ((10#$number >= 1 && 10#$number <= hosts)) || fail "--fault: there is no host $number of $hosts" 2; }
+  done
+}
+
+# --devices: the agents' addresses are those of RDMA devices.
+choose_devices() {
+  if [ -n "$ask_devices" ]; then
+    "$bin/pingloom" devices || fail "no RDMA devices to choose from; without --devices the demo uses the soft device"
+    local line
+    read -rp "Addresses for the agents, separated by commas: " line || fail "no addresses given" 2
+    IFS=', ' read -ra addresses <<<"$line"
+  fi
+  ((${#addresses[@]} >= 2)) || fail "--devices needs at least two addresses" 2
+  [ ${#faults[@]} -eq 0 ] || fail "--fault impairs the soft device only; leave out --devices" 2
+  rdma_device=auto
+  hosts=${#addresses[@]}
+  local address
+  for address in "${addresses[@]}"; do
+    "$bin/pingloom" devices --address "$address" >"$run_dir/log/devices.log" 2>&1 ||
+      { cat "$run_dir/log/devices.log" >&2; fail "no RDMA device can be used for $address"; }
+  done
 }
 
 build() {
@@ -80,11 +124,14 @@ write_pinglist() {
     echo "hosts:"
     local i
     for ((i = 1; i <= hosts; i++)); do
-      printf '  host-%02d: { address: %s.%d, rack: r%d }\n' "$i" "$network" "$i" $(((i + 3) / 4))
+      printf '  host-%02d: { address: %s, rack: r%d }\n' "$i" "${addresses[i - 1]}" $(((i + 3) / 4))
     done
     echo "probes:"
+    local members
+    members=$(printf ', %s' "${addresses[@]}")
+    [ "$rdma_device" != soft ] || members=", \"$network.[1-$hosts]\""
     for protocol in ${protocols//,/ }; do
-      printf '  - name: %s\n    protocol: %s\n    mesh: ["%s.[1-%d]"]\n' "$protocol" "$protocol" "$network" "$hosts"
+      printf '  - name: %s\n    protocol: %s\n    mesh: [%s]\n' "$protocol" "$protocol" "${members:2}"
     done
   } >"$pinglist"
 }
@@ -105,10 +152,27 @@ EOF
     cat >"$run_dir/agent-$i.yaml" <<EOF
 controller: $network.254:20711
 host: $(printf 'host-%02d' "$i")
-addresses: [$network.$i]
+addresses: [${addresses[i - 1]}]
 state_dir: $run_dir/agent-$i
+rdma: { device: $rdma_device$(impairments "$i") }
 EOF
   done
+}
+
+# What host $1's soft device does to the packets it sends: both directions of a pair pass it, once as a PING and once
+# as a PONG.
+impairments() {
+  local fault list=''
+  for fault in "${faults[@]}"; do
+    check_fault "$fault"
+    ((10#${BASH_REMATCH[2]} == $1)) || continue
+    case ${BASH_REMATCH[1]} in
+      slow) list+=", { delay: 2ms, jitter: 500us }" ;;
+      lossy) list+=", { loss: 20% }" ;;
+      pair) list+=", { to: ${addresses[10#${BASH_REMATCH[3]} - 1]}, loss: 30%, delay: 2ms }" ;;
+    esac
+  done
+  [ -z "$list" ] || echo ", impair: [${list:2}]"
 }
 
 children=()
@@ -148,6 +212,7 @@ agents_alive() {
 }
 
 main() {
+  local i
   parse_options "$@"
   if [ -z "$run_dir" ]; then run_dir=$(mktemp -d /tmp/pingloom-demo.XXXXXX); fi
   mkdir -p "$run_dir/log"
@@ -158,6 +223,11 @@ main() {
   if [ -n "$pinglist" ]; then pinglist=$(realpath "$pinglist"); fi
   build
   bin=$root/build/release/bin
+  if [ -n "$ask_devices" ] || [ ${#addresses[@]} -gt 0 ]; then
+    choose_devices
+  else
+    for ((i = 1; i <= hosts; i++)); do addresses+=("$network.$i"); done
+  fi
   if [ -z "$pinglist" ]; then pinglist=$run_dir/pinglist.yaml; write_pinglist; fi
   "$bin/pingloom" check "$pinglist" >"$run_dir/log/check.log" 2>&1 || { cat "$run_dir/log/check.log" >&2; fail "the pinglist is not valid"; }
   write_configs
@@ -166,16 +236,18 @@ main() {
   trap stop_all EXIT
   start controller "$bin/pingloom-controller" --config "$run_dir/controller.yaml"
   wait_until 20 "the dashboard" test -s "$run_dir/url"
-  local i
   for ((i = 1; i <= hosts; i++)); do start "agent-$i" "$bin/pingloom-agent" --config "$run_dir/agent-$i.yaml"; done
   sleep 0.5
   agents_alive
 
+  local how="RDMA on the soft device: RoCEv2 in user space, kernel timestamps"
+  [ "$rdma_device" = soft ] || how="RDMA by libibverbs; the rows name device and clock"
+  [[ ,$protocols, == *,rdma,* ]] || how="no RDMA"
   cat <<EOF
 
-$hosts agents on $network.1-$hosts are probing each other ($protocols).
+$hosts agents on ${addresses[0]} to ${addresses[hosts - 1]} are probing each other ($protocols; $how).
   dashboard   $(cat "$run_dir/url")
-  results     redis-cli -s $run_dir/redis.sock HGETALL pingloom:latest:${protocols%%,*}:$network.1
+  results     redis-cli -s $run_dir/redis.sock HGETALL pingloom:latest:${protocols%%,*}:${addresses[0]}
   worst pairs $bin/pingloom top --url $(cat "$run_dir/url")
   pinglist    $pinglist   (an edit shows within a second)
   logs        $run_dir/log

@@ -77,6 +77,11 @@ Status Agent::startTransports(const TransportFactory& make_transports) {
   transport_context_.endpoints_changed = [descriptor = endpoints_event_.get()] {
     (void)::eventfd_write(descriptor, 1);
   };
+  transport_context_.endpoint_board = &endpoint_board_;
+  transport_context_.rdma = config_.rdma.endpoint;
+  transport_context_.open_device = [options = config_.rdma.device](const IpAddress& address) {
+    return rdma::openDevice(address, options);
+  };
   auto transports = make_transports(transport_context_);
   if (!transports) {
     return makeError(transports.error().entity,

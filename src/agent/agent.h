@@ -88,7 +88,8 @@ class Agent : private ControlOwner {
 
   probe::WindowClock clock_;
   probe::WindowQueue windows_;
-  Nanos gather_due_ = 0;                   // 0: no window waits
+  Nanos gather_due_ = 0;  // 0: no window waits
+  probe::EndpointBoard endpoint_board_;
   probe::AgentContext transport_context_;  // the transports keep a reference
   std::vector<std::unique_ptr<probe::Transport>> transports_;
 

@@ -147,18 +147,26 @@ Status readLogLevel(const yaml::Node& node, Config& config) {
   return {};
 }
 
+Status readRdma(const yaml::Node& node, Config& config) {
+  auto rdma = parseRdmaConfig(node);
+  if (!rdma) return tl::unexpected(rdma.error());
+  config.rdma = std::move(*rdma);
+  return {};
+}
+
 struct Key {
   std::string_view name;
   Status (*read)(const yaml::Node&, Config&);
 };
-constexpr std::array<Key, 8> kKeys = {{{"controller", readController},
+constexpr std::array<Key, 9> kKeys = {{{"controller", readController},
                                        {"host", readHost},
                                        {"addresses", readAddresses},
                                        {"port", readPort},
                                        {"state_dir", readStateDir},
                                        {"http", readHttp},
                                        {"log_level", readLogLevel},
-                                       {"spool", readSpool}}};
+                                       {"spool", readSpool},
+                                       {"rdma", readRdma}}};
 
 }  // namespace
 

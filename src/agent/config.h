@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/rdma_config.h"
 #include "common/address.h"
 #include "common/error.h"
 #include "common/log.h"
@@ -29,6 +30,7 @@ struct Config {
   std::optional<SocketAddress> http;  // /metrics and /healthz; none: no listener
   log::Level log_level = log::Level::kInfo;
   std::uint64_t spool_max_bytes = 256ULL << 20;
+  RdmaConfig rdma;
 };
 
 // `file` names the text in messages, and relative paths in it are relative to its directory.

@@ -17,6 +17,7 @@ int runTop(const std::vector<std::string>& arguments);
 int runMesh(const std::vector<std::string>& arguments);
 int runResults(const std::vector<std::string>& arguments);
 int runPing(const std::vector<std::string>& arguments);
+int runDevices(const std::vector<std::string>& arguments);
 
 struct Command {
   std::string_view name;
@@ -25,13 +26,14 @@ struct Command {
 };
 
 // In the order of the help.
-constexpr std::array<Command, 7> kCommands = {
+constexpr std::array<Command, 8> kCommands = {
     {{"check", "is a pinglist or a configuration file valid, and what does it cost", runCheck},
      {"plan", "what a host would probe by a pinglist", runPlan},
      {"status", "the controller and its agents", runStatus},
      {"top", "the worst pairs, live", runTop},
      {"mesh", "every probe's mesh as a table, and whether each pair has a fresh result", runMesh},
      {"results", "the latest rows, read from Redis", runResults},
-     {"ping", "measure one host, once", runPing}}};
+     {"ping", "measure one host, once", runPing},
+     {"devices", "the RDMA devices of this host", runDevices}}};
 
 }  // namespace pingloom::cli

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/ping_result.h"
 #include "cli/ping_session.h"
+#include "cli/rdma_ping.h"
 #include "cli/text_table.h"
 #include "common/program.h"
 #include "wire/probe_packet.h"
@@ -83,13 +84,14 @@ Status readNumbers(const po::variables_map& values, PingRequest& request) {
 Result<PingRequest> readRequest(const po::variables_map& values) {
   PingRequest request;
   if (values.count("protocol") == 0 || values.count("host") == 0) {
-    return makeError("", "a protocol (udp or tcp) and a host are needed");
+    return makeError("", "a protocol (udp, tcp or rdma) and a host are needed");
   }
   const auto protocol = protocolNamed(values["protocol"].as<std::string>());
-  if (protocol != Protocol::kUdp && protocol != Protocol::kTcp) {
-    return makeError(printable(values["protocol"].as<std::string>()), "must be udp or tcp");
+  if (!protocol) {
+    return makeError(printable(values["protocol"].as<std::string>()), "must be udp, tcp or rdma");
   }
   request.protocol = *protocol;
+  request.device = values["device"].as<std::string>();
   if (auto read = readNumbers(values, request); !read) return tl::unexpected(read.error());
   std::optional<IpAddress> source;
   if (values.count("source") != 0) {
@@ -108,6 +110,21 @@ Result<PingRequest> readRequest(const po::variables_map& values) {
   if (!own) return tl::unexpected(own.error());
   request.source = *own;
   return request;
+}
+
+// The other side of `ping rdma`: until it is stopped.
+int listen(const po::variables_map& values) {
+  const UniqueFd stop = program::blockStopSignals();
+  const auto port = numberOption(values, "port", 1, 65535);
+  if (!port) return usageError(port.error());
+  if (values.count("source") == 0) {
+    return usageError({"--listen", "say on which address: --source ADDRESS"});
+  }
+  const auto address = IpAddress::parse(values["source"].as<std::string>());
+  if (!address) return usageError(address.error());
+  const auto listened = listenForRdmaPings({*address, static_cast<std::uint16_t>(*port)},
+                                           values["device"].as<std::string>(), stop.get());
+  return listened ? 0 : usageError(listened.error());
 }
 
 int measure(const PingRequest& request, const std::string& host, bool json) {
@@ -145,9 +162,12 @@ int measure(const PingRequest& request, const std::string& host, bool json) {
 
 int runPing(const std::vector<std::string>& arguments) {
   const program::Usage usage{
-      "pingloom ping", "pingloom ping udp|tcp HOST [options]",
-      "Measures one host from here, as an agent would. udp needs an agent at HOST; tcp also a\n"
-      "service on --port.\n"
+      "pingloom ping",
+      "pingloom ping udp|tcp|rdma HOST [options]\n"
+      "       pingloom ping rdma --listen --source ADDRESS [-d DEVICE]",
+      "Measures one host from here, as an agent would. udp needs an agent at HOST, rdma an agent "
+      "or\n"
+      "a 'pingloom ping rdma --listen'; tcp an agent or a service on --port.\n"
       "network is the fabric both ways, responder the other host, prober this one, rtt all of it\n"
       "(tcp: network as the kernel measures it, rtt the time of the connect).\n"
       "Exit: 0 something was received, 1 nothing was, 2 usage or no way there.\n"};
@@ -158,14 +178,22 @@ int runPing(const std::vector<std::string>& arguments) {
       "source", po::value<std::string>(), "address of this host to send from")(
       "timeout", po::value<std::string>()->default_value("500ms"), "then a ping is lost")(
       "traffic-class", po::value<std::int64_t>()->default_value(0), "DSCP+ECN byte")(
-      "payload", po::value<std::int64_t>()->default_value(64), "bytes of a PING (udp)")(
+      "payload", po::value<std::int64_t>()->default_value(64), "bytes of a PING (udp, rdma)")(
+      "device,d", po::value<std::string>()->default_value("auto"),
+      "rdma: auto (the device that has the source address), soft, NAME or NAME/PORT")(
+      "listen", "rdma: answer pings to --source instead, until Ctrl-C")(
       "json", "one JSON document per line: each exchange, then the summary")(
-      "protocol", po::value<std::string>(), "udp or tcp (the first word)")(
+      "protocol", po::value<std::string>(), "udp, tcp or rdma (the first word)")(
       "host", po::value<std::string>(), "name or address (the second word)");
   po::positional_options_description positional;
   positional.add("protocol", 1).add("host", 1);
   po::variables_map values;
   if (const auto code = program::parse(usage, arguments, options, positional, values)) return *code;
+  if (values.count("listen") != 0) {
+    const bool rdma =
+        values.count("protocol") != 0 && values["protocol"].as<std::string>() == "rdma";
+    return rdma ? listen(values) : usageError({"--listen", "only for rdma"});
+  }
   const auto request = readRequest(values);
   if (!request) return usageError(request.error());
   return measure(*request, values["host"].as<std::string>(), values.count("json") != 0);

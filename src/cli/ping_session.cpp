@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <vector>
 
+#include "cli/ping_assignment.h"
+#include "cli/rdma_ping.h"
 #include "common/fd.h"
 #include "common/random.h"
 #include "probe/instant.h"
@@ -21,24 +23,6 @@ namespace pingloom::cli {
 namespace {
 
 using probe::Instant;
-
-// A window that no run outlives: its results are taken out one by one instead.
-constexpr Nanos kEndless = 10 * 365 * 24 * kHour;
-
-std::shared_ptr<plan::Assignment> assignmentOf(const PingRequest& request) {
-  auto made = std::make_shared<plan::Assignment>();
-  made->probe.name = "ping";
-  made->probe.protocol = request.protocol;
-  made->probe.interval = request.interval;
-  made->probe.timeout = request.timeout;
-  made->probe.window = kEndless;
-  made->probe.traffic_class = request.traffic_class;
-  made->probe.payload = request.payload;
-  made->probe.port = request.target.port;
-  made->source = request.source;
-  made->destinations = {request.target.address};
-  return made;
-}
 
 // Blocks until one of them is ready or the time has come.
 void pollUntil(std::vector<pollfd>& entries, Nanos until) {
@@ -146,6 +130,7 @@ class TcpSession final : public SessionBase {
 
 Result<std::unique_ptr<PingSession>> startPing(const PingRequest& request) {
   if (request.protocol == Protocol::kTcp) return std::make_unique<TcpSession>(request);
+  if (request.protocol == Protocol::kRdma) return startRdmaPing(request);
   auto session = std::make_unique<UdpSession>(request);
   if (auto opened = session->open(); !opened) return tl::unexpected(opened.error());
   return session;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "common/address.h"
 #include "common/error.h"
@@ -15,14 +16,15 @@
 namespace pingloom::cli {
 
 struct PingRequest {
-  Protocol protocol = Protocol::kUdp;  // kUdp or kTcp
+  Protocol protocol = Protocol::kUdp;
+  std::string device = "auto";  // rdma: as the agent's rdma.device
   IpAddress source;
   SocketAddress target;
   std::uint64_t count = 0;
   Nanos interval = kSecond;
   Nanos timeout = 500 * kMillisecond;
   std::uint32_t traffic_class = 0;
-  std::uint32_t payload = 0;  // udp
+  std::uint32_t payload = 0;  // udp, rdma
 };
 
 // One thread.

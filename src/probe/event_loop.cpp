@@ -63,9 +63,11 @@ void EventLoop::stop() {
 }
 
 void EventLoop::round() {
+  armTimer(woke_mono_);
   std::array<epoll_event, 64> events;
   const int ready = epoll_wait(epoll_.get(), events.data(), events.size(), -1);
   const Instant now = Instant::now();
+  woke_mono_ = now.mono;
   handler_->wokeUp(now);
   for (int i = 0; i < ready; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
@@ -77,7 +79,6 @@ void EventLoop::round() {
     }
   }
   handler_->elapse(now);
-  armTimer(now.mono);
 }
 
 void EventLoop::armTimer(Nanos now) {

@@ -46,13 +46,14 @@ class EventLoop {
   void call(std::function<void()> function) { calls_.call(std::move(function)); }
   // Ends the thread; nothing is called after that.
   void stop();
+  // One wake-up, where there is no thread: for a tool that has nothing else to do.
+  void round();
 
  private:
   static constexpr std::uint64_t kTimerKey = UINT64_MAX;
   static constexpr std::uint64_t kCallsKey = UINT64_MAX - 1;
 
   Status add(int descriptor, std::uint32_t events, std::uint64_t key) const;
-  void round();
   void armTimer(Nanos now);
 
   std::string name_;
@@ -60,6 +61,7 @@ class EventLoop {
   UniqueFd epoll_;
   UniqueFd timer_;
   Nanos armed_mono_ = INT64_MAX;
+  Nanos woke_mono_ = 0;
   LoopCalls calls_;
   bool stop_ = false;
   std::thread thread_;

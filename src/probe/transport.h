@@ -15,6 +15,7 @@
 #include "common/vocabulary.h"
 #include "plan/endpoint.h"
 #include "plan/plan.h"
+#include "probe/endpoint_board.h"
 #include "probe/window_clock.h"
 #include "probe/window_queue.h"
 #include "rdma/device.h"
@@ -26,7 +27,8 @@ namespace pingloom::probe {
 struct Work {
   std::vector<std::shared_ptr<const plan::Assignment>> assignments;  // of its protocol only
   std::shared_ptr<const plan::AddressList> known_sources;  // sorted; others are rate-limited
-  plan::AddressList own = {};  // this host's addresses that probes of its protocol name, either side
+  plan::AddressList own =
+      {};  // this host's addresses that probes of its protocol name, either side
 };
 
 // Counters since the start; a copy taken at one moment.
@@ -69,7 +71,8 @@ struct AgentContext {
   // RDMA: opens the device that the configuration means for this address of the host.
   std::function<Result<std::unique_ptr<rdma::Device>>(const IpAddress&)> open_device = {};
   rdma::UdOptions rdma = {};
-  bool rdma_busy_poll = false;  // the thread polls its endpoints instead of sleeping
+  // RDMA: where its transport publishes the endpoints that others ask the UDP transport for.
+  EndpointBoard* endpoint_board = nullptr;
   // A transport's endpoints() are other ones now. Called from its thread; must not wait.
   std::function<void()> endpoints_changed = [] {};
 };

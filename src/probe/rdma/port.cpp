@@ -196,10 +196,7 @@ void Port::ping(const wire::ProbeMessage& message, const rdma::UdReceived& packe
 
 void Port::elapse(const Instant& now) {
   if (endpoint_ == nullptr && retry_at_ <= now.mono) open(now);
-  if (endpoint_ != nullptr &&
-      (context_->agent->rdma_busy_poll || endpoint_->nextWake() <= now.mono)) {
-    ready();
-  }
+  if (endpoint_ != nullptr && endpoint_->nextWake() <= now.mono) ready();
   // The loop has asked before: what had come by this wake-up was announced, and read.
   if (!behind_ || endpoint_ == nullptr) drained_mono_ = now.mono;
   const Nanos handled = std::max(drained_mono_, now.mono - kLongestBehind);
@@ -211,7 +208,6 @@ void Port::elapse(const Instant& now) {
 
 Nanos Port::nextWake(Nanos now) const {
   if (endpoint_ == nullptr) return std::min(prober_->nextWake(), retry_at_);
-  if (context_->agent->rdma_busy_poll) return now;
   return std::min({prober_->nextWake(), responder_->nextWake(now), endpoint_->nextWake()});
 }
 

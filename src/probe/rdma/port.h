@@ -55,6 +55,8 @@ class Port {
   void peersChanged() { prober_->peersChanged(); }
   void flush(const Instant& now) { prober_->flush(now); }
 
+  Prober& prober() { return *prober_; }
+
   void ready();  // the endpoint has something
   void elapse(const Instant& now);
   Nanos nextWake(Nanos now) const;

@@ -61,6 +61,7 @@ class Prober {
   void elapse(Nanos handled, Nanos now);
   Nanos nextWake() const;
 
+  TaskList& tasks() { return tasks_; }
   std::uint64_t pingsSent() const { return sent_; }
   std::uint64_t pingsSkipped() const { return skipped_ + tasks_.skipped(); }
   Distribution takeLateness();

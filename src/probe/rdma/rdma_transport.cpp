@@ -52,6 +52,8 @@ class RdmaTransport final : public Transport, private LoopHandler {
 
   void replacePorts(const Work& work, const Instant& now);
   std::unique_ptr<Port> takePort(const IpAddress& address);
+  std::vector<plan::Endpoint> endpointsNow() const;
+  void endpointsChanged();
 
   EventLoop loop_{"probe-rdma", *this};  // outlives the ports
   rdma_ud::PortContext context_;
@@ -91,7 +93,7 @@ void RdmaTransport::replacePorts(const Work& work, const Instant& now) {
   const bool some_left = std::any_of(next.begin(), next.end(), [](const auto& port) {
     return port != nullptr && port->endpoint().has_value();
   });
-  if (some_left) context_.agent->endpoints_changed();
+  if (some_left) endpointsChanged();
 }
 
 void RdmaTransport::ready(std::uint64_t key, bool /*readable*/, bool /*error*/,
@@ -107,7 +109,7 @@ void RdmaTransport::elapse(const Instant& now) {
     port->elapse(now);
     changed |= port->takeChanged();
   }
-  if (changed) context_.agent->endpoints_changed();
+  if (changed) endpointsChanged();
 }
 
 Nanos RdmaTransport::nextWake() {
@@ -117,13 +119,24 @@ Nanos RdmaTransport::nextWake() {
   return next;
 }
 
+std::vector<plan::Endpoint> RdmaTransport::endpointsNow() const {
+  std::vector<plan::Endpoint> made;
+  for (const auto& port : ports_) {
+    if (auto endpoint = port->endpoint()) made.push_back(std::move(*endpoint));
+  }
+  return made;
+}
+
+void RdmaTransport::endpointsChanged() {
+  if (context_.agent->endpoint_board != nullptr) {
+    context_.agent->endpoint_board->publish(endpointsNow());
+  }
+  context_.agent->endpoints_changed();
+}
+
 std::vector<plan::Endpoint> RdmaTransport::endpoints() {
   std::vector<plan::Endpoint> made;
-  loop_.call([&] {
-    for (const auto& port : ports_) {
-      if (auto endpoint = port->endpoint()) made.push_back(std::move(*endpoint));
-    }
-  });
+  loop_.call([&] { made = endpointsNow(); });
   return made;
 }
 

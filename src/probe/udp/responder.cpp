@@ -1,5 +1,7 @@
 #include "probe/udp/responder.h"
 
+#include <algorithm>
+
 #include "probe/udp/tx_tags.h"
 
 namespace pingloom::probe::udp {
@@ -59,6 +61,19 @@ bool Responder::ping(const wire::ProbeMessage& message, const sockaddr_in6& peer
   wire::write(answer, pongs_.add(peer, peer_length, controlFor(pong, true), wire::kPongBytes,
                                  {kPongTag, next_}));
   ++next_;
+  return true;
+}
+
+bool Responder::reply(std::span<const std::uint8_t> bytes, const sockaddr_in6& peer,
+                      socklen_t peer_length, const net::Ancillary& about) {
+  if (acks_.full()) sendAcks();
+  if (acks_.full()) return false;
+  net::SendOptions options;
+  options.traffic_class = about.traffic_class;
+  if (socket_->isWildcard()) options.from = about.to;
+  const auto room =
+      acks_.add(peer, peer_length, net::makeControl(options, socket_->isV6()), bytes.size(), {});
+  std::copy(bytes.begin(), bytes.end(), room.begin());
   return true;
 }
 

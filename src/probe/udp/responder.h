@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "common/time.h"
@@ -13,6 +14,7 @@
 #include "net/udp_socket.h"
 #include "probe/instant.h"
 #include "probe/stall_watch.h"
+#include "wire/endpoint_query.h"
 #include "wire/probe_packet.h"
 
 namespace pingloom::probe::udp {
@@ -33,6 +35,9 @@ class Responder {
             const net::Ancillary& about, const Instant& now);
   // Sends what is queued. The departures are then in the socket's error queue, or come later.
   void sendPongs();
+  // Queues any other answer; it leaves with the next ACKs. False where there is no room.
+  bool reply(std::span<const std::uint8_t> bytes, const sockaddr_in6& peer, socklen_t peer_length,
+             const net::Ancillary& about);
   // A PONG left: queues its ACK.
   void departed(std::uint32_t id, Nanos t3_utc, const Instant& now);
   void sendAcks();
@@ -67,7 +72,7 @@ class Responder {
   std::uint32_t incarnation_;
   net::RxBatch* scratch_;
   net::Outbox pongs_{wire::kAckBytes};
-  net::Outbox acks_{wire::kAckBytes};
+  net::Outbox acks_{wire::kEndpointQueryBytes};
   std::vector<Waiting> waiting_;  // a ring, by number
   std::uint32_t oldest_ = 0;      // numbers of PONGs; oldest_ == next_: none waits
   std::uint32_t next_ = 0;

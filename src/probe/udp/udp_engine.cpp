@@ -18,8 +18,7 @@ constexpr Nanos kRetry = kMillisecond;
 // Verdicts are given with whatever else wakes the thread; nobody waits for them but a window's end.
 constexpr Nanos kVerdictSlack = 20 * kMillisecond;
 
-static_assert(static_cast<std::size_t>(DropReason::kQKey) + 1 ==
-              kDropReasonNames.size());
+static_assert(static_cast<std::size_t>(DropReason::kQKey) + 1 == kDropReasonNames.size());
 
 DropReason reasonOf(wire::ProbeParseError error) {
   switch (error) {
@@ -134,6 +133,10 @@ void UdpEngine::receiveOne(std::size_t socket, std::size_t i, const Instant& now
     dropped_[static_cast<std::size_t>(DropReason::kReceiveOverflow)] +=
         sockets_[socket].newlyDropped(*about.overflow);
   }
+  if (wire::isEndpointQuery(incoming_.head(i))) {
+    answerQuery(socket, i, about, now);
+    return;
+  }
   Answer answer;
   const auto error = wire::parseHead(incoming_.head(i), incoming_.length(i), answer.message);
   if (error != wire::ProbeParseError::kNone) {
@@ -150,6 +153,38 @@ void UdpEngine::receiveOne(std::size_t socket, std::size_t i, const Instant& now
   }
   if (about.kernel_utc != 0) answer.ticks = static_cast<std::uint64_t>(about.kernel_utc);
   if (const auto reason = exchanges_.answered(answer, now)) drop(*reason);
+}
+
+// Where this host's RDMA endpoint on the address asked is, or that there is none.
+void UdpEngine::answerQuery(std::size_t socket, std::size_t i, const net::Ancillary& about,
+                            const Instant& now) {
+  wire::EndpointQuery query;
+  if (!wire::parse(incoming_.head(i), query) || incoming_.length(i) != wire::kEndpointQueryBytes ||
+      query.type != wire::EndpointQueryType::kQuery) {
+    drop(DropReason::kType);
+    return;
+  }
+  if (!guests_.admits(incoming_.from(i).address, now.mono)) {
+    drop(DropReason::kRateLimited);
+    return;
+  }
+  wire::EndpointQuery found;
+  found.type = wire::EndpointQueryType::kAnswer;
+  found.nonce = query.nonce;
+  const IpAddress asked = about.to.value_or(sockets_[socket].address());
+  const auto endpoint =
+      context_.endpoint_board == nullptr ? std::nullopt : context_.endpoint_board->at(asked);
+  if (endpoint) {
+    found.clock = static_cast<std::uint8_t>(endpoint->clock);
+    found.lid = endpoint->lid;
+    found.gid = endpoint->gid;
+    found.qpn = endpoint->qpn;
+    found.q_key = endpoint->q_key;
+    found.device = endpoint->device;
+  }
+  const bool queued = responders_[socket].reply(wire::bytesOf(found), incoming_.peer(i),
+                                                incoming_.peerLength(i), about);
+  if (!queued) drop(DropReason::kRateLimited);
 }
 
 void UdpEngine::answer(std::size_t socket, const Instant& now) {

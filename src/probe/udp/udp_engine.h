@@ -47,6 +47,8 @@ class UdpEngine {
  private:
   Nanos receive(std::size_t socket, std::size_t count, const Instant& now);
   void receiveOne(std::size_t socket, std::size_t i, const Instant& now);
+  void answerQuery(std::size_t socket, std::size_t i, const net::Ancillary& about,
+                   const Instant& now);
   void answer(std::size_t socket, const Instant& now);
   void handleErrors(std::size_t socket, const Instant& now);
   Nanos waited(std::size_t i, const Instant& now);

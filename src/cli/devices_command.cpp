@@ -1,0 +1,75 @@
+// pingloom devices: the RDMA devices of this host, and which an address would get.
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "cli/commands.h"
+#include "cli/devices_report.h"
+#include "common/program.h"
+#include "common/text.h"
+#include "rdma/open_device.h"
+#include "rdma/verbs/verbs_device.h"
+
+namespace pingloom::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr int kExitNone = 1;
+
+int explain(const std::string& text, const std::string& device) {
+  const auto address = IpAddress::parse(text);
+  if (!address) {
+    std::cerr << "pingloom devices: --address: " << address.error().text() << "\n";
+    return program::kExitUsage;
+  }
+  rdma::DeviceOptions options;
+  options.device = device;
+  auto opened = rdma::openDevice(*address, options);
+  if (!opened) {
+    std::cerr << "pingloom devices: " << opened.error().text() << "\n";
+    return kExitNone;
+  }
+  std::cout << textOf(address->text(), (*opened)->info());
+  return 0;
+}
+
+int list(bool as_json, bool with_counters) {
+  const auto devices = rdma::verbs::listDevices();
+  if (!devices) {
+    std::cerr << "pingloom devices: " << devices.error().text() << "\n";
+    return kExitNone;
+  }
+  const CountersOf counters = [&](const rdma::DeviceDetails& device, std::uint8_t port) {
+    return with_counters ? rdma::verbs::portCounters(device, port)
+                         : std::vector<rdma::PortCounter>();
+  };
+  std::cout << (as_json ? jsonOf(*devices, counters) : textOf(*devices, counters));
+  if (!devices->empty()) return 0;
+  std::cerr << "pingloom devices: there is no RDMA device; a host without one can use the soft "
+               "device: 'rdma: { device: soft }' in the agent's configuration\n";
+  return kExitNone;
+}
+
+}  // namespace
+
+int runDevices(const std::vector<std::string>& arguments) {
+  const program::Usage usage{
+      "pingloom devices", "pingloom devices [options]",
+      "Shows the RDMA devices that libibverbs finds: ports, link layers, GIDs, timestamps.\n"
+      "With --address: the device, port and GID that an endpoint on this address would get.\n"
+      "Exit: 0 done, 1 there is none, 2 usage.\n"};
+  po::options_description options("Options");
+  options.add_options()("address,a", po::value<std::string>(), "an address of this host")(
+      "device,d", po::value<std::string>()->default_value("auto"),
+      "with --address: auto, soft or a device's name, as the agent's rdma.device")(
+      "counters", "every port's counters as well")("json", "as one JSON document");
+  po::variables_map values;
+  if (const auto code = program::parse(usage, arguments, options, {}, values)) return *code;
+  if (values.count("address") != 0) {
+    return explain(values["address"].as<std::string>(), values["device"].as<std::string>());
+  }
+  return list(values.count("json") != 0, values.count("counters") != 0);
+}
+
+}  // namespace pingloom::cli

@@ -1,0 +1,157 @@
+#include "cli/rdma_ping.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <iostream>
+#include <utility>
+
+#include "cli/endpoint_lookup.h"
+#include "cli/ping_assignment.h"
+#include "common/random.h"
+#include "common/text.h"
+#include "probe/event_loop.h"
+#include "probe/rdma/port.h"
+#include "probe/rdma/rdma_transport.h"
+#include "probe/udp/udp_transport.h"
+#include "rdma/open_device.h"
+
+namespace pingloom::cli {
+namespace {
+
+using probe::Instant;
+
+// "auto", "soft", "mlx5_0", "mlx5_0/2", as in the agent's configuration.
+Result<rdma::DeviceOptions> deviceOptions(const std::string& text) {
+  rdma::DeviceOptions options;
+  const auto slash = text.find('/');
+  options.device = text.substr(0, slash);
+  if (slash == std::string::npos) return options;
+  const auto port = parseUnsigned(text.substr(slash + 1), 255);
+  if (!port || *port == 0) return makeError("--device", "the port is not a number 1..255");
+  options.port = static_cast<std::uint8_t>(*port);
+  return options;
+}
+
+void prepare(probe::AgentContext& context, const rdma::DeviceOptions& options) {
+  context.incarnation = static_cast<std::uint32_t>(randomU64());
+  context.open_device = [options](const IpAddress& address) {
+    return rdma::openDevice(address, options);
+  };
+}
+
+class RdmaSession final : public PingSession, private probe::LoopHandler {
+ public:
+  explicit RdmaSession(const PingRequest& request) : request_(request) {}
+  Status open();
+
+  bool wait(int stop) override;
+  probe::PairWindow& pair() override {
+    return port_->prober().tasks()[0].windows.windowFor(0, 0);  // the only window there is
+  }
+  std::uint64_t skipped() override { return port_->prober().pingsSkipped(); }
+
+ private:
+  static constexpr std::uint64_t kPortKey = 1;
+  static constexpr std::uint64_t kStopKey = 2;
+
+  void wokeUp(const Instant& now) override { shared_.stalls.tick(now.mono); }
+  void ready(std::uint64_t key, bool /*readable*/, bool /*error*/,
+             const Instant& /*now*/) override {
+    if (key == kStopKey) stopped_ = true;
+    if (key == kPortKey) port_->ready();
+  }
+  void elapse(const Instant& now) override { port_->elapse(now); }
+  Nanos nextWake() override {
+    return std::min(shared_.stalls.nextTick(), port_->nextWake(monotonicNow()));
+  }
+
+  PingRequest request_;
+  probe::WindowClock clock_{0};
+  probe::WindowQueue queue_;
+  probe::AgentContext context_;
+  probe::EventLoop loop_{"ping-rdma", *this};
+  probe::rdma_ud::PortContext shared_;
+  std::unique_ptr<probe::rdma_ud::Port> port_;
+  bool watching_ = false;
+  bool stopped_ = false;
+};
+
+Status RdmaSession::open() {
+  const auto options = deviceOptions(request_.device);
+  if (!options) return tl::unexpected(options.error());
+  prepare(context_, *options);
+  context_.clock = &clock_;
+  context_.windows = &queue_;
+  // What is wrong here is said before anybody is asked there.
+  if (auto device = context_.open_device(request_.source); !device) {
+    return tl::unexpected(device.error());
+  }
+  const auto endpoint = lookUpEndpoint(request_.source, request_.target);
+  if (!endpoint) return tl::unexpected(endpoint.error());
+  if (auto opened = loop_.open(); !opened) return opened;
+  shared_.agent = &context_;
+  shared_.loop = &loop_;
+  auto table = std::make_shared<plan::EndpointTable>();
+  (*table)[endpoint->address] = *endpoint;
+  shared_.peers.set(std::move(table));
+  port_ = std::make_unique<probe::rdma_ud::Port>(shared_, request_.source, kPortKey);
+  port_->elapse(Instant::now());  // opens the endpoint
+  port_->setWork({assignmentOf(request_)}, Instant::now());
+  port_->prober().tasks()[0].schedule.limit(request_.count);
+  return {};
+}
+
+bool RdmaSession::wait(int stop) {
+  if (!std::exchange(watching_, true)) {
+    if (!loop_.watch(stop, kStopKey)) return false;
+  }
+  loop_.round();
+  return !stopped_;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<PingSession>> startRdmaPing(const PingRequest& request) {
+  auto session = std::make_unique<RdmaSession>(request);
+  if (auto opened = session->open(); !opened) return tl::unexpected(opened.error());
+  return session;
+}
+
+Status listenForRdmaPings(const SocketAddress& address, const std::string& device, int stop) {
+  const auto options = deviceOptions(device);
+  if (!options) return tl::unexpected(options.error());
+  probe::WindowClock clock{0};
+  probe::WindowQueue queue;
+  probe::EndpointBoard board;
+  probe::AgentContext context;
+  context.listen = {address.address};
+  context.port = address.port;
+  context.clock = &clock;
+  context.windows = &queue;
+  context.endpoint_board = &board;
+  prepare(context, *options);
+  if (auto opened = context.open_device(address.address); !opened) {
+    return tl::unexpected(opened.error());
+  }
+  auto udp = probe::makeUdpTransport(context);
+  if (!udp) return tl::unexpected(udp.error());
+  auto rdma = probe::makeRdmaTransport(context);
+  if (!rdma) return tl::unexpected(rdma.error());
+  probe::Work work;
+  work.own = {address.address};
+  (*rdma)->setWork(std::move(work));
+  std::cout << fmt::format(
+                   "answering RDMA pings to {}; ask with 'pingloom ping rdma {}'; stop with "
+                   "Ctrl-C",
+                   address.text(), address.address.text())
+            << std::endl;
+  pollfd ready{stop, POLLIN, 0};
+  while (::poll(&ready, 1, -1) < 0) {
+  }
+  const probe::TransportCounters counters = (*rdma)->counters();
+  std::cout << fmt::format("answered {} pings\n", counters.pings_answered);
+  return {};
+}
+
+}  // namespace pingloom::cli
