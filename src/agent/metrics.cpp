@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "agent/device_metrics.h"
 #include "common/metrics_text.h"
 #include "common/program.h"
 #include "http/server.h"
@@ -37,6 +38,14 @@ void writeProbing(MetricsText& out, const Figures& figures) {
     for (std::size_t i = 0; i < transport.dropped.size(); ++i) {
       out.sample(static_cast<double>(transport.dropped[i]),
                  {{"protocol", transport.protocol}, {"reason", probe::kDropReasonNames[i]}});
+    }
+  }
+  out.family("pingloom_agent_endpoint_packets_dropped_total", "counter",
+             "Packets and completions that RDMA endpoints themselves refused.");
+  for (const TransportFigures& transport : figures.transports) {
+    for (const rdma::DropCount& drop : transport.endpoint_dropped) {
+      out.sample(static_cast<double>(drop.count),
+                 {{"protocol", transport.protocol}, {"reason", drop.reason}});
     }
   }
   out.family("pingloom_agent_send_lateness_seconds", "gauge",
@@ -118,7 +127,9 @@ http::Response respond(const http::Request& request, const FiguresBoard& board) 
     response.body = "ok\n";
   } else {
     response.content_type = MetricsText::kContentType;
-    response.body = metricsText(board.read());
+    MetricsText devices;
+    writeDeviceCounters(devices);
+    response.body = metricsText(board.read()) + devices.text();
   }
   return response;
 }

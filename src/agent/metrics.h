@@ -32,7 +32,8 @@ struct TransportFigures {
   std::uint64_t pings_answered = 0;
   std::uint64_t stalls = 0;
   std::array<std::uint64_t, probe::kDropReasonNames.size()> dropped{};
-  Summary lateness;  // of the last minute or two
+  std::vector<rdma::DropCount> endpoint_dropped;  // rdma
+  Summary lateness;                               // of the last minute or two
   std::uint64_t targets = 0;
 };
 

@@ -1,0 +1,56 @@
+#include "agent/device_metrics.h"
+
+#include <map>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "rdma/verbs/port_counters.h"
+
+namespace pingloom::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostPorts = 64;
+
+struct Sample {
+  std::string device;
+  std::string port;
+  std::uint64_t value;
+};
+
+std::vector<fs::path> entriesOf(const fs::path& directory) {
+  std::vector<fs::path> found;
+  std::error_code failed;
+  for (fs::directory_iterator at(directory, failed), end; !failed && at != end;
+       at.increment(failed)) {
+    found.push_back(at->path());
+  }
+  return found;
+}
+
+}  // namespace
+
+void writeDeviceCounters(MetricsText& out, const fs::path& devices) {
+  std::map<std::string, std::vector<Sample>> families;
+  std::size_t ports = 0;
+  for (const fs::path& device : entriesOf(devices)) {
+    for (const fs::path& port : entriesOf(device / "ports")) {
+      if (++ports > kMostPorts) break;
+      for (const rdma::PortCounter& counter : rdma::verbs::readPortCounters(port)) {
+        families[counter.name].push_back(
+            {device.filename().string(), port.filename().string(), counter.value});
+      }
+    }
+  }
+  for (const auto& [name, samples] : families) {
+    out.family("pingloom_infiniband_" + name, "counter", "Of an RDMA port, as its driver counts.");
+    for (const Sample& sample : samples) {
+      out.sample(static_cast<double>(sample.value),
+                 {{"device", sample.device}, {"port", sample.port}});
+    }
+  }
+}
+
+}  // namespace pingloom::agent
