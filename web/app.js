@@ -72,9 +72,9 @@ function moveWithin(event) {
   event.currentTarget.querySelector('[tabindex="0"]')?.focus();
 }
 
-function tabNote({ name, protocol, probed }) {
+function tabNote({ name, protocol, paths }) {
   const protocolNote = name === protocol ? [] : [protocol];
-  return [...protocolNote, ...(probed ? [] : ['not probed'])].join(', ');
+  return [...protocolNote, ...(paths > 1 ? [`${paths} paths`] : [])].join(', ');
 }
 
 function buildTabs() {

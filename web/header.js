@@ -28,9 +28,8 @@ export class Header {
   }
 
   updateSummary() {
-    const probed = this.model.grids.filter((grid) => grid.probe.probed);
     const chips = STATES.map(({ name }) => [name,
-      probed.reduce((sum, grid) => sum + grid.countOf(name), 0)])
+      this.model.grids.reduce((sum, grid) => sum + grid.countOf(name), 0)])
       .filter(([, count]) => count > 0)
       .map(([name, count]) => element('span', { class: 'chip', 'data-state': name },
         element('b', {}, humanCount(count)), ` ${name}`));

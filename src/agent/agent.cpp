@@ -142,7 +142,7 @@ void Agent::run(int stop_descriptor) {
     if (descriptors[2].revents != 0) gather_due_ = now + kGather;
     if (descriptors[3].revents != 0) readAddresses(now);
     if (descriptors[4].revents != 0) endpointsChanged(now);
-    if (gather_due_ != 0 && now >= gather_due_) spoolWindows();
+    if ((gather_due_ != 0 && now >= gather_due_) || now >= path_merge_.due()) spoolWindows();
     if (now >= endpoint_keeper_.saveDue()) endpoint_keeper_.save();
     control_->run(now);
     if (now >= figures_due_) collectFigures(now);
@@ -152,6 +152,7 @@ void Agent::run(int stop_descriptor) {
 
 Nanos Agent::nextDue() const {
   Nanos due = std::min(control_->deadline(), endpoint_keeper_.saveDue());
+  due = std::min(due, path_merge_.due());
   if (gather_due_ != 0) due = std::min(due, gather_due_);
   if (http_ != nullptr) due = std::min(due, figures_due_);
   return due;
@@ -187,19 +188,22 @@ void Agent::readAddresses(Nanos now) {
   if (plan_ != nullptr) applyPlan();
 }
 
-void Agent::spoolWindows() {
+void Agent::spoolWindows(bool last) {
   gather_due_ = 0;
-  std::vector<probe::ClosedWindow> closed = windows_.takeAll();
+  const Nanos now = monotonicNow();
+  for (probe::ClosedWindow& window : windows_.takeAll()) {
+    ++figures_.windows_closed;
+    path_merge_.add(std::move(window), now);
+  }
   BatchEncoder encoder([this](std::string&& reports) {
     const BatchId id{incarnation_, next_sequence_++};
     spool_->append(id, serializeBatch(id, std::move(reports)));
   });
-  for (probe::ClosedWindow& window : closed) {
+  for (probe::ClosedWindow& window : path_merge_.take(last ? PathMerge::kNever : now)) {
     encoder.add(window);
     windows_.recycle(std::move(window.pairs));
   }
   encoder.finish();
-  figures_.windows_closed += closed.size();
 }
 
 AgentTotals Agent::totals() {
@@ -253,7 +257,7 @@ std::uint64_t Agent::laterIncarnation(std::uint64_t committed) {
 
 void Agent::farewell() {
   for (const auto& transport : transports_) transport->flush();
-  spoolWindows();
+  spoolWindows(true);
   const Nanos until = monotonicNow() + kLongestFarewell;
   Nanos now = monotonicNow();
   control_->run(now);

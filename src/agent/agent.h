@@ -16,6 +16,7 @@
 #include "agent/endpoint_keeper.h"
 #include "agent/metrics.h"
 #include "agent/own_addresses.h"
+#include "agent/path_merge.h"
 #include "agent/spool.h"
 #include "agent/state_dir.h"
 #include "agent/work.h"
@@ -70,7 +71,7 @@ class Agent : private ControlOwner {
   bool readOwnEndpoints();
   void endpointsChanged(Nanos now);
   void applyEndpoints();
-  void spoolWindows();
+  void spoolWindows(bool last = false);  // last: windows wait for nothing more
   void collectFigures(Nanos now);
   void farewell();
 
@@ -88,6 +89,7 @@ class Agent : private ControlOwner {
 
   probe::WindowClock clock_;
   probe::WindowQueue windows_;
+  PathMerge path_merge_{windows_};
   Nanos gather_due_ = 0;  // 0: no window waits
   probe::EndpointBoard endpoint_board_;
   probe::AgentContext transport_context_;  // the transports keep a reference

@@ -82,6 +82,7 @@ void BatchEncoder::beginReport(const probe::ClosedWindow& window) {
   report.set_window_ns(assignment.probe.window);
   report.set_clock(static_cast<std::uint32_t>(window.clock));
   report.set_device(window.device);
+  report.set_path(window.path);
   report_ = report.SerializeAsString();
 }
 

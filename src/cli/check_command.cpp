@@ -34,9 +34,7 @@ int fail(const Error& error, int code) {
 }
 
 void printCost(const pinglist::Cost& cost, const pinglist::Limits& limits) {
-  const std::string idle =
-      cost.not_probed == 0 ? "" : fmt::format(" ({} not probed yet, at no cost)", cost.not_probed);
-  std::cout << fmt::format("  probes   {}{}\n", cost.probes, idle)
+  std::cout << fmt::format("  probes   {}\n", cost.probes)
             << fmt::format("  hosts    {}\n", cost.hosts)
             << fmt::format("  pairs    {}\n", cost.pairs);
   if (!cost.busiest_host.empty()) {

@@ -10,6 +10,7 @@
 #include "common/program.h"
 #include "common/text.h"
 #include "pinglist/pinglist.h"
+#include "plan/path_coverage.h"
 
 namespace pingloom::cli {
 namespace {
@@ -63,9 +64,8 @@ Result<std::vector<IpAddress>> addressesOf(const Pinglist& list, const std::stri
 }
 
 double rateOf(const plan::Assignment& assignment) {
-  if (!isProbed(assignment.probe.protocol)) return 0;
-  return static_cast<double>(assignment.destinations.size()) * static_cast<double>(kSecond) /
-         static_cast<double>(assignment.probe.interval);
+  return static_cast<double>(assignment.destinations.size()) * assignment.probe.paths *
+         static_cast<double>(kSecond) / static_cast<double>(assignment.probe.interval);
 }
 
 double rateOf(const std::vector<plan::Assignment>& assignments) {
@@ -80,7 +80,6 @@ ordered_json toJson(const plan::Assignment& assignment) {
   for (const IpAddress& address : assignment.destinations) destinations.push_back(address.text());
   ordered_json made = {{"probe", probe.name},
                        {"protocol", name(probe.protocol)},
-                       {"probed", isProbed(probe.protocol)},
                        {"source", assignment.source.text()},
                        {"interval_ns", probe.interval},
                        {"timeout_ns", probe.timeout},
@@ -88,6 +87,10 @@ ordered_json toJson(const plan::Assignment& assignment) {
                        {"traffic_class", probe.traffic_class}};
   if (probe.protocol != Protocol::kTcp) made["payload"] = probe.payload;
   if (probe.port != 0) made["port"] = probe.port;
+  if (probe.protocol == Protocol::kRdma) {
+    made["paths"] = probe.paths;
+    made["equal_paths_covered"] = plan::pathsCovered(probe.paths);
+  }
   made["pings_per_second"] = rateOf(assignment);
   made["destination_count"] = assignment.destinations.size();
   made["destinations"] = std::move(destinations);
@@ -114,6 +117,21 @@ std::string shown(const Pinglist& list, const IpAddress& address) {
   return found == list.names.end() ? address.text() : address.text() + " (" + found->second + ")";
 }
 
+// What `paths` would have to be, where there are probes that can have it.
+void printCoverage(const std::vector<plan::Assignment>& assignments) {
+  const bool rdma = std::any_of(assignments.begin(), assignments.end(), [](const auto& one) {
+    return one.probe.protocol == Protocol::kRdma;
+  });
+  if (!rdma) return;
+  std::string text;
+  for (const std::uint32_t paths : {2U, 4U, 8U, 16U, 32U, 64U}) {
+    text += fmt::format("{}{} for {}", text.empty() ? "" : ", ", plan::labelsToCover(paths), paths);
+  }
+  std::cout << fmt::format(
+      "\nFlow labels that cover k equal paths of the fabric with probability {}: {}\n",
+      plan::kCoverage, text);
+}
+
 void printText(const Pinglist& list, const std::string& host,
                const std::vector<plan::Assignment>& assignments) {
   if (assignments.empty()) {
@@ -125,16 +143,21 @@ void printText(const Pinglist& list, const std::string& host,
     const plan::ProbeSpec& probe = assignment.probe;
     const std::size_t count = assignment.destinations.size();
     const std::string port = probe.port == 0 ? "" : fmt::format(", port {}", probe.port);
-    const std::string rate = isProbed(assignment.probe.protocol)
-                                 ? fmt::format("{:.6g} pings/s", rateOf(assignment))
-                                 : "not probed yet";
-    std::cout << fmt::format("\n{}  {}{}  from {}\n  {} destination{} every {}: {}\n", probe.name,
-                             name(probe.protocol), port, shown(list, assignment.source), count,
-                             count == 1 ? "" : "s", formatDuration(probe.interval), rate);
+    const std::string paths = probe.paths == 1 ? "" : fmt::format(" on {} paths", probe.paths);
+    std::cout << fmt::format("\n{}  {}{}  from {}\n  {} destination{} every {}{}: {:.6g} pings/s\n",
+                             probe.name, name(probe.protocol), port, shown(list, assignment.source),
+                             count, count == 1 ? "" : "s", formatDuration(probe.interval), paths,
+                             rateOf(assignment));
+    if (probe.paths > 1) {
+      const std::uint32_t covered = plan::pathsCovered(probe.paths);
+      std::cout << fmt::format("  {} flow labels cover {} equal path{} with probability {}\n",
+                               probe.paths, covered, covered == 1 ? "" : "s", plan::kCoverage);
+    }
     for (const IpAddress& address : assignment.destinations) {
       std::cout << "    " << shown(list, address) << "\n";
     }
   }
+  printCoverage(assignments);
 }
 
 }  // namespace

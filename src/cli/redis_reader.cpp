@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/text.h"
+#include "plan/plan.h"
 
 namespace pingloom::cli {
 namespace {
@@ -143,13 +144,25 @@ Result<std::vector<RedisReader::Field>> RedisReader::rows(std::string_view probe
   return fields;
 }
 
-Result<std::optional<std::string>> RedisReader::row(std::string_view probe, std::string_view source,
-                                                    std::string_view destination) {
+Result<std::vector<RedisReader::Field>> RedisReader::rowsOf(std::string_view probe,
+                                                            std::string_view source,
+                                                            std::string_view destination) {
   const std::string key = "pingloom:latest:" + std::string(probe) + ":" + std::string(source);
-  const auto reply = command({"HGET", key, destination});
+  std::vector<std::string> names = {std::string(destination)};
+  for (std::uint32_t path = 1; path <= plan::kMaxPaths; ++path) {
+    names.push_back(names.front() + "#" + std::to_string(path));
+  }
+  std::vector<std::string_view> words = {"HMGET", key};
+  words.insert(words.end(), names.begin(), names.end());
+  const auto reply = command(words);
   if (!reply) return tl::unexpected(reply.error());
-  if ((*reply)->type != REDIS_REPLY_STRING) return std::nullopt;
-  return std::string(view(**reply));
+  std::vector<Field> fields;
+  if ((*reply)->type != REDIS_REPLY_ARRAY) return fields;
+  for (std::size_t i = 0; i < std::min((*reply)->elements, names.size()); ++i) {
+    const redisReply& value = *(*reply)->element[i];
+    if (value.type == REDIS_REPLY_STRING) fields.emplace_back(names[i], view(value));
+  }
+  return fields;
 }
 
 }  // namespace pingloom::cli

@@ -37,7 +37,8 @@ struct RedisCredentials {
 
 class RedisReader {
  public:
-  using Field = std::pair<std::string, std::string>;  // destination, the row as JSON
+  // Destination, or destination#path; the row as JSON.
+  using Field = std::pair<std::string, std::string>;
 
   static Result<RedisReader> connect(const RedisTarget& target, const RedisCredentials& credentials,
                                      Nanos timeout);
@@ -45,8 +46,9 @@ class RedisReader {
   Result<std::vector<std::string>> probes();  // ascending
   Result<std::vector<std::string>> sources(std::string_view probe);
   Result<std::vector<Field>> rows(std::string_view probe, std::string_view source);
-  Result<std::optional<std::string>> row(std::string_view probe, std::string_view source,
-                                         std::string_view destination);
+  // The destination's row and those of its paths.
+  Result<std::vector<Field>> rowsOf(std::string_view probe, std::string_view source,
+                                    std::string_view destination);
 
  private:
   struct Close {

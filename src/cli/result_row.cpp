@@ -59,6 +59,8 @@ std::string human(const Json& json, const std::string& part, const char* statist
   return value.is_number() ? humanNanos(value.get<Nanos>()) : "-";
 }
 
+std::string addressOf(const std::string& field) { return field.substr(0, field.find('#')); }
+
 std::string orDash(const std::string& value) { return value.empty() ? "-" : printable(value); }
 
 }  // namespace
@@ -66,7 +68,8 @@ std::string orDash(const std::string& value) { return value.empty() ? "-" : prin
 Result<std::string> resultJson(const ResultRow& row) {
   const auto json = parsed(row);
   if (!json) return tl::unexpected(json.error());
-  Json whole = {{"probe", row.probe}, {"source", row.source}, {"destination", row.destination}};
+  Json whole = {
+      {"probe", row.probe}, {"source", row.source}, {"destination", addressOf(row.destination)}};
   whole.update(*json);
   return whole.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -81,13 +84,14 @@ std::string csvHeader() {
       line.append(",").append(part).append("_").append(statistic).append("_ns");
     }
   }
-  return line + ",jitter_ns";
+  return line + ",jitter_ns,path";
 }
 
 Result<std::string> csvLine(const ResultRow& row) {
   const auto json = parsed(row);
   if (!json) return tl::unexpected(json.error());
-  std::string line = quoted(row.probe) + "," + quoted(row.source) + "," + quoted(row.destination);
+  std::string line =
+      quoted(row.probe) + "," + quoted(row.source) + "," + quoted(addressOf(row.destination));
   auto add = [&line](const std::string& value) { line += "," + quoted(value); };
   add(scalar(*json, "start"));
   add(scalar(*json, "end"));
@@ -103,6 +107,7 @@ Result<std::string> csvLine(const ResultRow& row) {
     for (const auto statistic : kStatistics) add(scalar(summary, statistic));
   }
   add(scalar(*json, "jitter_ns"));
+  add(scalar(*json, "path"));
   return line;
 }
 

@@ -14,11 +14,12 @@ namespace pingloom::cli {
 struct ResultRow {
   std::string probe;
   std::string source;
-  std::string destination;
-  std::string json;  // as Redis holds it
+  std::string destination;  // of a path of several with its number: 10.0.0.2#3
+  std::string json;         // as Redis holds it
 };
 
-// The row with probe, source and destination in front, on one line.
+// The row with probe, source and destination in front, on one line. The path of several is a field
+// of the row.
 Result<std::string> resultJson(const ResultRow& row);
 
 // The columns never change their order; what a protocol does not measure stays empty.

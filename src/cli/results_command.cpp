@@ -175,10 +175,11 @@ Result<Access> accessOf(const po::variables_map& values) {
 }  // namespace
 
 int runResults(const std::vector<std::string>& arguments) {
-  const program::Usage usage{"pingloom results",
-                             "pingloom results [--probe P] [--src A] [--dst B] [--watch]",
-                             "Shows the latest row of every pair, read from Redis.\n"
-                             "Exit: 0 rows shown, 1 nothing found, 2 could not ask.\n"};
+  const program::Usage usage{
+      "pingloom results", "pingloom results [--probe P] [--src A] [--dst B] [--watch]",
+      "Shows the latest row of every pair, read from Redis. Where a probe has several\n"
+      "paths, DESTINATION#K is path K beside the row of all together.\n"
+      "Exit: 0 rows shown, 1 nothing found, 2 could not ask.\n"};
   po::options_description options("Options");
   auto text = [] { return po::value<std::string>(); };
   options.add_options()("probe", text()->default_value("", ""), "only this probe")(

@@ -1,32 +1,38 @@
 #include "cli/results_query.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "common/address.h"
+#include "common/text.h"
+#include "plan/plan.h"
 
 namespace pingloom::cli {
 namespace {
 
+// By address, 10.0.0.2 before 10.0.0.10; the paths of several (10.0.0.2#3) after their merge.
+std::pair<IpAddress, std::uint64_t> placeOf(const std::string& field) {
+  const std::size_t hash = field.find('#');
+  const auto address = IpAddress::parse(field.substr(0, hash));
+  std::uint64_t path = 0;
+  if (hash != std::string::npos) {
+    path = parseUnsigned(field.substr(hash + 1), plan::kMaxPaths).value_or(0);
+  }
+  return {address.value_or(IpAddress()), path};
+}
+
 Result<std::vector<ResultRow>> rowsOfSource(RedisReader& redis, const std::string& probe,
                                             const std::string& source,
                                             const std::string& destination) {
-  std::vector<ResultRow> rows;
-  if (!destination.empty()) {
-    auto row = redis.row(probe, source, destination);
-    if (!row) return tl::unexpected(row.error());
-    if (*row) rows.push_back({probe, source, destination, std::move(**row)});
-    return rows;
-  }
-  auto fields = redis.rows(probe, source);
+  auto fields =
+      destination.empty() ? redis.rows(probe, source) : redis.rowsOf(probe, source, destination);
   if (!fields) return tl::unexpected(fields.error());
-  // By address, 10.0.0.2 before 10.0.0.10; a path of several (10.0.0.2#3) after its merge.
-  std::map<std::pair<IpAddress, std::string>, ResultRow> sorted;
-  for (auto& [field, json] : *fields) {
-    const auto address = IpAddress::parse(field.substr(0, field.find('#')));
-    sorted[{address.value_or(IpAddress()), field}] = {probe, source, field, std::move(json)};
-  }
-  for (auto& [key, row] : sorted) rows.push_back(std::move(row));
+  std::sort(fields->begin(), fields->end(), [](const auto& a, const auto& b) {
+    return std::pair(placeOf(a.first), a.first) < std::pair(placeOf(b.first), b.first);
+  });
+  std::vector<ResultRow> rows;
+  for (auto& [field, json] : *fields) rows.push_back({probe, source, field, std::move(json)});
   return rows;
 }
 

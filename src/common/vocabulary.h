@@ -21,9 +21,6 @@ constexpr std::optional<Protocol> protocolNamed(std::string_view text) {
   return std::nullopt;
 }
 
-// Pinglists may name every protocol; agents have no transport for rdma yet and leave it out.
-constexpr bool isProbed(Protocol protocol) { return protocol != Protocol::kRdma; }
-
 // Where a row's timestamps came from.
 enum class ClockSource : std::uint8_t { kSoftware = 1, kKernel = 2, kHardware = 3 };
 constexpr std::array<std::string_view, 3> kClockSourceNames = {"software", "kernel", "hardware"};

@@ -54,7 +54,7 @@ std::optional<Error> BatchIntake::takeReport(const Agent& agent, BatchId id,
   counters_.rows_ignored += applied->ignored;
   batch.rows += view_.rows().size();
   batch.windows.push_back({view_.head().probe(), head->source, head->start_utc, head->window,
-                           head->window_index, report});
+                           head->window_index, head->path, report});
   return std::nullopt;
 }
 

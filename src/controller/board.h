@@ -41,9 +41,11 @@ struct Row {
   std::optional<std::uint64_t> jitter_ns;
 };
 
-// All rows of one probe at one source, aligned with ProbeGrid::destinations. A pair the source does
-// not probe (itself, the other address family) and one without a window yet have sent == 0 and no
-// row.
+// One for each of ProbeGrid::destinations. A pair the source does not probe (itself, the other
+// address family) and one without a window yet have sent == 0 and no row.
+using Rows = std::vector<Row>;
+
+// All rows of one probe at one source.
 struct SourceRows {
   std::uint64_t incarnation = 0;  // of the agent that measured the newest window
   std::uint64_t window_index = 0;
@@ -52,20 +54,41 @@ struct SourceRows {
   Nanos reported_utc = 0;  // when the controller had it; Redis counts the expiry from here
   ClockSource clock = ClockSource::kKernel;
   std::string device;
-  std::vector<Row> rows;
+  Rows rows;  // of all paths together
+  // Where the probe has several paths: [k - 1] is path k; nullptr: nothing of it in this window
+  // yet.
+  std::vector<std::shared_ptr<const Rows>> paths;
+
+  Nanos endUtc() const { return window_start_utc + window; }
+  const Rows* ofPath(std::uint32_t path) const {  // 0: of all together
+    if (path == 0) return &rows;
+    return path <= paths.size() ? paths[path - 1].get() : nullptr;
+  }
 };
+
+using States = std::vector<std::optional<PairState>>;  // nullopt: not a pair, or a path without row
 
 // The rows with the states derived from them; states change without new rows (agent-down, stale).
 struct SourceSnapshot {
-  std::shared_ptr<const SourceRows> rows;        // nullptr: no window yet
-  std::vector<std::optional<PairState>> states;  // nullopt: not a pair
+  std::shared_ptr<const SourceRows> rows;  // nullptr: no window yet
+  States states;
+  std::vector<States> path_states = {};  // [k - 1]: of SourceRows::paths; empty where it has none
+
+  bool operator==(const SourceSnapshot&) const = default;  // rows: the same object
+  const States& statesOf(std::uint32_t path) const {       // path 0: `states`
+    static const States none;
+    if (path == 0) return states;
+    return path <= path_states.size() ? path_states[path - 1] : none;
+  }
 };
 
 struct ProbeGrid {
   plan::ProbeSpec spec;
   plan::AddressList sources;
   plan::AddressList destinations;
-  bool probed = true;  // false: accepted but not probed yet (rdma)
+
+  // 0 where there is one only.
+  std::uint32_t paths() const { return spec.paths > 1 ? spec.paths : 0; }
 };
 
 // The shape of everything; `generation` grows with every pinglist that comes into force.

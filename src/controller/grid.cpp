@@ -14,10 +14,6 @@ constexpr std::size_t kMassChange = 64;
 constexpr Nanos kShortestPause = 20 * kMillisecond;
 constexpr Nanos kLongestPause = kSecond;
 
-Nanos staleAt(const plan::ProbeSpec& probe, const SourceRows& rows) {
-  return rows.window_start_utc + rows.window + staleAfter(rows.window, probe.timeout);
-}
-
 // Agents report in the plan's order: the next destination is nearly always the next index.
 class DestinationFinder {
  public:
@@ -67,7 +63,7 @@ Result<Grid::Applied> Grid::apply(ReportView& report, const ReportHead& head, co
   const ProbeGrid& probe = plan_->probes[place->first];
   Slot& slot = slots_[place->first][place->second];
   const SourceRows* have = slot.snapshot->rows.get();
-  if (probe.spec.protocol != head.protocol || !probe.probed ||
+  if (probe.spec.protocol != head.protocol || head.path > probe.paths() ||
       (have != nullptr && outdated(*have, slot.agent, head, origin))) {
     return readOnly(report);
   }
@@ -83,7 +79,9 @@ Result<Grid::Applied> Grid::apply(ReportView& report, const ReportHead& head, co
   rows->clock = head.clock;
   rows->device = report.head().device();
   rows->rows.resize(probe.destinations.size());
-  auto applied = readInto(report, probe, head.source, *rows);
+  rows->paths.resize(probe.paths());
+  auto applied = head.path == 0 ? readInto(report, probe, head.source, rows->rows)
+                                : readPath(report, probe, head, *rows);
   if (!applied) return applied;
   slot.agent = origin.agent;
   refresh(*place, std::move(rows), now);
@@ -91,8 +89,19 @@ Result<Grid::Applied> Grid::apply(ReportView& report, const ReportHead& head, co
   return applied;
 }
 
+// Other snapshots may hold what is known of the path: it is copied.
+Result<Grid::Applied> Grid::readPath(ReportView& report, const ProbeGrid& probe,
+                                     const ReportHead& head, SourceRows& rows) {
+  auto& known = rows.paths[head.path - 1];
+  auto next = known == nullptr ? std::make_shared<Rows>(probe.destinations.size())
+                               : std::make_shared<Rows>(*known);
+  auto applied = readInto(report, probe, head.source, *next);
+  if (applied) known = std::move(next);
+  return applied;
+}
+
 Result<Grid::Applied> Grid::readInto(ReportView& report, const ProbeGrid& probe,
-                                     const IpAddress& source, SourceRows& rows) {
+                                     const IpAddress& source, Rows& rows) {
   Applied applied;
   DestinationFinder finder(probe.destinations);
   IpAddress destination;
@@ -108,7 +117,7 @@ Result<Grid::Applied> Grid::readInto(ReportView& report, const ProbeGrid& probe,
       ++applied.ignored;
       continue;
     }
-    rows.rows[*index] = row;
+    rows[*index] = row;
     ++applied.taken;
   }
   return applied;
@@ -127,39 +136,13 @@ Result<Grid::Applied> Grid::readOnly(ReportView& report) {
   return Applied{0, report.rows().size()};
 }
 
-std::vector<std::optional<PairState>> Grid::derive(const ProbeGrid& probe, const IpAddress& source,
-                                                   const SourceRows* rows, Now now) const {
-  static const Row no_row;
-  const Presence own = registry_.presence(source);
-  PairFacts facts;
-  facts.probed = probe.probed;
-  facts.source_known = own.known;
-  facts.source_alive = own.alive;
-  facts.window_outdated = rows != nullptr && staleAt(probe.spec, *rows) <= now.utc;
-  facts.needs_agent = needsAgent(probe.spec);
-  std::vector<std::optional<PairState>> states(probe.destinations.size());
-  for (std::size_t i = 0; i < states.size(); ++i) {
-    const IpAddress& destination = probe.destinations[i];
-    if (!isPair(probe, source, destination)) continue;
-    const Row& row = rows == nullptr ? no_row : rows->rows[i];
-    facts.destination_away = false;
-    if (row.received < row.sent && facts.needs_agent) {
-      const Presence there = registry_.presence(destination);
-      facts.destination_away = !there.alive || there.since_utc > rows->window_start_utc;
-    }
-    states[i] = deriveState(row, facts);
-  }
-  return states;
-}
-
 void Grid::refresh(Place place, std::shared_ptr<const SourceRows> rows, Now now) {
   const ProbeGrid& probe = plan_->probes[place.first];
   const IpAddress& source = probe.sources[place.second];
   Slot& slot = slots_[place.first][place.second];
-  auto states = derive(probe, source, rows.get(), now);
-  if (rows == slot.snapshot->rows && states == slot.snapshot->states) return;
-  auto made =
-      std::make_shared<const SourceSnapshot>(SourceSnapshot{std::move(rows), std::move(states)});
+  SourceSnapshot next = derive(place, std::move(rows), now);
+  if (next == *slot.snapshot) return;
+  auto made = std::make_shared<const SourceSnapshot>(std::move(next));
   noteChanges(probe, source, *slot.snapshot, *made, now);
   slot.snapshot = made;
   board_.publishSource(place.first, place.second, std::move(made));
@@ -186,7 +169,7 @@ void Grid::publishEvents() {
 void Grid::watchStale(Place place) {
   Slot& slot = slots_[place.first][place.second];
   if (slot.snapshot->rows == nullptr) return;
-  const Nanos due = staleAt(plan_->probes[place.first].spec, *slot.snapshot->rows);
+  const Nanos due = staleAt(place.first, *slot.snapshot->rows);
   if (due >= slot.reminder) return;
   slot.reminder = due;
   stale_.add(due, place);
@@ -204,7 +187,8 @@ void Grid::markDestination(std::uint32_t probe, const IpAddress& address) {
   if (!index || !needsAgent(shape.spec)) return;
   for (std::uint32_t source = 0; source < slots_[probe].size(); ++source) {
     const SourceRows* rows = slots_[probe][source].snapshot->rows.get();
-    if (rows == nullptr || rows->rows[*index].received == rows->rows[*index].sent) continue;
+    const bool answered = rows == nullptr || rows->rows[*index].received == rows->rows[*index].sent;
+    if (answered && shape.spec.protocol != Protocol::kRdma) continue;
     markDirty({probe, source});
   }
 }
@@ -227,7 +211,7 @@ void Grid::runDue(Now now) {
     Slot& slot = slots_[place->first][place->second];
     slot.reminder = stale_.kNever;
     const SourceRows& rows = *slot.snapshot->rows;
-    if (staleAt(plan_->probes[place->first].spec, rows) <= now.utc) {
+    if (staleAt(place->first, rows) <= now.utc) {
       markDirty(*place);
     } else {
       watchStale(*place);
@@ -264,7 +248,8 @@ Grid::Slot Grid::carryOver(const ProbeGrid& probe, const IpAddress& source) cons
   const Slot& old = slots_[place->first][place->second];
   const plan::AddressList& old_list = plan_->probes[place->first].destinations;
   made.agent = old.agent;
-  if (old_list == probe.destinations) {
+  const bool same_paths = plan_->probes[place->first].paths() == probe.paths();
+  if (old_list == probe.destinations && same_paths) {
     made.snapshot = old.snapshot;
     return made;
   }
@@ -273,6 +258,7 @@ Grid::Slot Grid::carryOver(const ProbeGrid& probe, const IpAddress& source) cons
     rows = std::make_shared<SourceRows>();
     *rows = *old.snapshot->rows;
     rows->rows.assign(probe.destinations.size(), Row{});
+    rows->paths.assign(probe.paths(), nullptr);  // they come with the next window
   }
   DestinationFinder finder(old_list);
   for (std::size_t i = 0; i < probe.destinations.size(); ++i) {
@@ -294,6 +280,7 @@ void Grid::setPlan(std::shared_ptr<const GridPlan> plan, Now now) {
   }
   plan_ = std::move(plan);
   slots_ = std::move(slots);
+  destinations_.assign(slots_.size(), {});
   probes_.clear();
   stale_.clear();
   dirty_.clear();
@@ -303,10 +290,9 @@ void Grid::setPlan(std::shared_ptr<const GridPlan> plan, Now now) {
     probes_[probe.spec.name] = i;
     for (std::uint32_t j = 0; j < slots_[i].size(); ++j) {
       Slot& slot = slots_[i][j];
-      auto states = derive(probe, probe.sources[j], slot.snapshot->rows.get(), now);
-      if (states != slot.snapshot->states) {
-        auto made = std::make_shared<const SourceSnapshot>(
-            SourceSnapshot{slot.snapshot->rows, std::move(states)});
+      SourceSnapshot next = derive({i, j}, slot.snapshot->rows, now);
+      if (next != *slot.snapshot) {
+        auto made = std::make_shared<const SourceSnapshot>(std::move(next));
         noteChanges(probe, probe.sources[j], *slot.snapshot, *made, now);
         slot.snapshot = std::move(made);
       }

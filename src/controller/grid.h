@@ -2,8 +2,11 @@
 // Rows come with reports; states change with them, with agents that come and go, and with time, and
 // only what these touch is derived again. Time is an argument; the control thread alone calls.
 //
-// Memory: one Row and two state bytes for each pair, whether it has a window yet or not; a source
-// that never reported has no rows.
+// A probe's N paths lie beside the rows of all paths together, and have states of their own; events
+// are about the pair.
+//
+// Memory: one Row and two state bytes for each pair, N + 1 of both with N paths, whether it has a
+// window yet or not; a source that never reported has no rows.
 #pragma once
 
 #include <cstdint>
@@ -71,11 +74,15 @@ class Grid {
   bool outdated(const SourceRows& have, AgentId agent, const ReportHead& head,
                 const Origin& origin) const;
   Result<Applied> readInto(ReportView& report, const ProbeGrid& probe, const IpAddress& source,
+                           Rows& rows);
+  Result<Applied> readPath(ReportView& report, const ProbeGrid& probe, const ReportHead& head,
                            SourceRows& rows);
   Result<Applied> readOnly(ReportView& report);
 
-  std::vector<std::optional<PairState>> derive(const ProbeGrid& probe, const IpAddress& source,
-                                               const SourceRows* rows, Now now) const;
+  Nanos staleAt(std::uint32_t probe, const SourceRows& rows) const;
+  // The snapshot of these rows, with every state as it is now.
+  SourceSnapshot derive(Place place, std::shared_ptr<const SourceRows> rows, Now now);
+  const std::vector<Presence>& destinationsOf(std::uint32_t probe);
   void refresh(Place place, std::shared_ptr<const SourceRows> rows, Now now);
   void noteChanges(const ProbeGrid& probe, const IpAddress& source, const SourceSnapshot& before,
                    const SourceSnapshot& after, Now now);
@@ -90,6 +97,12 @@ class Grid {
   std::shared_ptr<const GridPlan> plan_ = std::make_shared<GridPlan>();
   std::unordered_map<std::string, std::uint32_t, NameHash, std::equal_to<>> probes_;
   std::vector<std::vector<Slot>> slots_;
+  // By probe, for rdma: a change at one destination is one for all sources.
+  struct Destinations {
+    std::uint64_t revision = 0;  // of the registry
+    std::vector<Presence> presence;
+  };
+  std::vector<Destinations> destinations_;
   DeadlineQueue<Place> stale_;  // UTC, as windows are
   std::vector<Place> dirty_;
   Nanos dirty_due_utc_ = 0;

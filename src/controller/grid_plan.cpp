@@ -11,9 +11,8 @@ std::shared_ptr<const GridPlan> makeGridPlan(std::shared_ptr<const pinglist::Pin
   made->generation = generation;
   made->hash = plan::hash(pinglist->plan);
   for (const plan::ProbeSpec& spec : pinglist->plan.probes) {
-    made->probes.push_back({spec, pinglist->plan.list(spec.sources),
-                            pinglist->plan.list(spec.destinations),
-                            spec.protocol != Protocol::kRdma});
+    made->probes.push_back(
+        {spec, pinglist->plan.list(spec.sources), pinglist->plan.list(spec.destinations)});
   }
   made->pinglist = std::move(pinglist);
   return made;

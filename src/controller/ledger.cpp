@@ -37,7 +37,7 @@ struct Ledger::Connection {
          {&commit, "COMMIT"},
          {&insert_window,
           "INSERT INTO windows(probe, source, start_ns, window_ns, window_index, incarnation, "
-          "sequence, report) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"},
+          "sequence, report, path) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"},
          {&set_mark,
           "INSERT OR REPLACE INTO agents(host, incarnation, sequence, updated_ns) "
           "VALUES(?1, ?2, ?3, ?4)"},
@@ -90,8 +90,9 @@ Status Ledger::connect(Nanos now_utc) {
   if (*version > kLedgerVersion) {
     return makeError(options_.file.string(), "was written by a newer pingloom");
   }
-  if (*version == 0) {
-    if (auto status = database.execute(kLedgerTables); !status) return status;
+  if (*version < kLedgerVersion) {
+    const char* const change = *version == 0 ? kLedgerTables : kLedgerFrom1To2;
+    if (auto status = database.execute(change); !status) return status;
   }
   if (auto status = connection_->prepare(); !status) return status;
   return loadMarks(now_utc);
@@ -230,6 +231,7 @@ Status Ledger::writeWindow(const LedgerWindow& window, BatchId id) {
       .bind(6, static_cast<std::int64_t>(id.incarnation))
       .bind(7, static_cast<std::int64_t>(id.sequence))
       .bindBlob(8, *blob)
+      .bind(9, static_cast<std::int64_t>(window.path))
       .run();
 }
 

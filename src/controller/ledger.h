@@ -37,6 +37,7 @@ struct LedgerWindow {
   Nanos start_utc = 0;
   Nanos window = 0;
   std::uint64_t window_index = 0;
+  std::uint32_t path = 0;
   std::string_view report;  // serialized wire::Report
 };
 

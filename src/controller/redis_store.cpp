@@ -46,8 +46,17 @@ void addList(string_view command, string_view key, const std::vector<std::string
   }
 }
 
-bool hasRow(const SourceSnapshot& snapshot, std::size_t index) {
-  return snapshot.rows != nullptr && snapshot.rows->rows[index].sent > 0;
+// Also where nothing is sent because nobody is there: that is worth a row.
+bool hasRow(const SourceSnapshot& snapshot, std::uint32_t path, std::size_t destination) {
+  if (snapshot.rows == nullptr) return false;
+  const Rows* rows = snapshot.rows->ofPath(path);
+  if (rows == nullptr) return false;
+  return (*rows)[destination].sent > 0 ||
+         (path == 0 && snapshot.states[destination] == PairState::kAgentDown);
+}
+
+std::string pathField(std::string_view destination, std::uint32_t path) {
+  return std::string(destination) + "#" + std::to_string(path);
 }
 
 Nanos expiresAt(const SourceRows& rows) { return rows.reported_utc + kExpiryWindows * rows.window; }
@@ -55,6 +64,24 @@ Nanos expiresAt(const SourceRows& rows) { return rows.reported_utc + kExpiryWind
 void addExpiry(string_view key, const SourceRows& rows, Nanos now_utc, Commands& out) {
   const auto left = static_cast<std::uint64_t>((expiresAt(rows) - now_utc) / kMillisecond + 1);
   out.add(string_view("PEXPIRE"), key, left);
+}
+
+// Of destinations that left, all; of those that stay, the paths that are no more.
+std::vector<std::string> goneFields(const ProbeGrid& from, const ProbeGrid& to) {
+  std::vector<std::string> gone = textsOf(difference(from.destinations, to.destinations));
+  const std::size_t destinations = gone.size();
+  for (std::size_t i = 0; i < destinations; ++i) {
+    for (std::uint32_t path = 1; path <= from.paths(); ++path) {
+      gone.push_back(pathField(gone[i], path));
+    }
+  }
+  for (const IpAddress& stays : from.destinations) {
+    if (to.paths() >= from.paths() || !indexOf(to.destinations, stays)) continue;
+    for (std::uint32_t path = to.paths() + 1; path <= from.paths(); ++path) {
+      gone.push_back(pathField(stays.text(), path));
+    }
+  }
+  return gone;
 }
 
 }  // namespace
@@ -95,7 +122,7 @@ RedisStore::AllWritten RedisStore::carryOver(const GridPlan& to) const {
     made[i].resize(probe.sources.size());
     const ProbeGrid* before = findProbe(*plan_, probe.spec.name);
     if (before == nullptr || before->destinations != probe.destinations ||
-        before->spec.protocol != probe.spec.protocol) {
+        before->spec.protocol != probe.spec.protocol || before->paths() != probe.paths()) {
       continue;
     }
     const auto& written = written_[static_cast<std::size_t>(before - plan_->probes.data())];
@@ -124,7 +151,7 @@ void RedisStore::leave(const ProbeGrid& from, const ProbeGrid* to, Commands& out
       difference(from.sources, to == nullptr ? plan::AddressList{} : to->sources);
   for (const std::string& source : textsOf(gone_sources)) removeSource(name, source, out);
   if (to == nullptr) return removeProbe(name, out);
-  const auto gone_fields = textsOf(difference(from.destinations, to->destinations));
+  const auto gone_fields = goneFields(from, *to);
   for (const IpAddress& source : to->sources) {
     if (!indexOf(from.sources, source)) continue;
     const std::string text = source.text();
@@ -134,7 +161,11 @@ void RedisStore::leave(const ProbeGrid& from, const ProbeGrid* to, Commands& out
       continue;
     }
     addList("HDEL", key, gone_fields, out);
-    if (from.spec.self && !to->spec.self) out.add(string_view("HDEL"), key, text);
+    if (!from.spec.self || to->spec.self) continue;
+    out.add(string_view("HDEL"), key, text);
+    for (std::uint32_t path = 1; path <= from.paths(); ++path) {
+      out.add(string_view("HDEL"), key, pathField(text, path));
+    }
   }
 }
 
@@ -155,8 +186,16 @@ void RedisStore::removeProbe(string_view probe, Commands& out) {
   out.add(string_view("SREM"), kProbesKey, probe);
 }
 
+// Until the next call.
+const std::string& RedisStore::nameOf(std::uint32_t probe, Field field) {
+  const std::string& destination = destinations_[probe][field.destination];
+  if (field.path == 0) return destination;
+  name_ = pathField(destination, field.path);
+  return name_;
+}
+
 std::size_t RedisStore::writeRows(std::uint32_t probe, const SourceSnapshot& snapshot,
-                                  const std::vector<std::uint32_t>& which, string_view key,
+                                  const std::vector<Field>& which, std::string_view key,
                                   Commands& out) {
   for (std::size_t at = 0; at < which.size(); at += kMaxFieldsInCommand) {
     const std::size_t count = std::min(which.size() - at, kMaxFieldsInCommand);
@@ -164,20 +203,51 @@ std::size_t RedisStore::writeRows(std::uint32_t probe, const SourceSnapshot& sna
     out.argument(string_view("HSET"));
     out.argument(key);
     for (std::size_t i = 0; i < count; ++i) {
-      const std::uint32_t index = which[at + i];
+      const Field field = which[at + i];
       json_.clear();
-      appendRowJson(plan_->probes[probe].spec, *snapshot.rows, snapshot.rows->rows[index],
-                    snapshot.states[index].value_or(PairState::kPending), json_);
-      out.argument(destinations_[probe][index]);
+      appendRowJson(plan_->probes[probe].spec, *snapshot.rows,
+                    (*snapshot.rows->ofPath(field.path))[field.destination],
+                    snapshot.statesOf(field.path)[field.destination].value_or(PairState::kPending),
+                    json_, field.path);
+      out.argument(nameOf(probe, field));
       out.argument(json_);
     }
   }
   return which.size();
 }
 
+PairState RedisStore::Written::stateOf(std::uint32_t path, std::uint32_t destination) const {
+  if (path >= states.size() || destination >= states[path].size()) return PairState::kPending;
+  return states[path][destination].value_or(PairState::kPending);
+}
+
 void RedisStore::noteWritten(Written& written, const SourceSnapshot& snapshot) {
   written.rows = snapshot.rows;
-  written.states = snapshot.states;
+  written.states.resize(1 + snapshot.path_states.size());
+  written.states[0] = snapshot.states;
+  for (std::uint32_t path = 1; path < written.states.size(); ++path) {
+    // Of a path that has not been reported in this window yet Redis still has the one before.
+    if (!snapshot.statesOf(path).empty()) written.states[path] = snapshot.statesOf(path);
+  }
+}
+
+// Fields to write, and those that may be there and are to go.
+void RedisStore::findChanges(const Written& written, const SourceSnapshot& snapshot) {
+  const bool only_states = !written.states.empty() && written.rows.lock() == snapshot.rows;
+  changed_.clear();
+  gone_.clear();
+  for (std::uint32_t path = 0; path <= snapshot.path_states.size(); ++path) {
+    const bool reported = snapshot.rows->ofPath(path) != nullptr;
+    for (std::uint32_t i = 0; i < snapshot.states.size(); ++i) {
+      const PairState before = written.stateOf(path, i);
+      if (hasRow(snapshot, path, i)) {
+        const auto state = snapshot.statesOf(path)[i].value_or(PairState::kPending);
+        if (!only_states || before != state) changed_.push_back({path, i});
+      } else if (before != PairState::kPending && (reported || !hasRow(snapshot, 0, i))) {
+        gone_.push_back({path, i});
+      }
+    }
+  }
 }
 
 std::size_t RedisStore::writeSource(std::uint32_t probe, std::uint32_t source,
@@ -185,24 +255,11 @@ std::size_t RedisStore::writeSource(std::uint32_t probe, std::uint32_t source,
                                     Nanos now_utc, Commands& out) {
   if (snapshot == nullptr || snapshot->rows == nullptr) return 0;
   Written& written = written_[probe][source];
-  const bool only_states = !written.states.empty() && written.rows.lock() == snapshot->rows;
   if (expiresAt(*snapshot->rows) <= now_utc) {
     noteWritten(written, *snapshot);
     return 0;
   }
-  changed_.clear();
-  gone_.clear();
-  for (std::uint32_t i = 0; i < snapshot->states.size(); ++i) {
-    const PairState before = written.states.empty()
-                                 ? PairState::kPending
-                                 : written.states[i].value_or(PairState::kPending);
-    if (hasRow(*snapshot, i)) {
-      if (!only_states || before != snapshot->states[i].value_or(PairState::kPending))
-        changed_.push_back(i);
-    } else if (!only_states && before != PairState::kPending) {
-      gone_.push_back(i);  // it may have had a row
-    }
-  }
+  findChanges(written, *snapshot);
   noteWritten(written, *snapshot);
   if (changed_.empty() && gone_.empty()) return 0;
   const std::string key =
@@ -211,7 +268,7 @@ std::size_t RedisStore::writeSource(std::uint32_t probe, std::uint32_t source,
     out.begin(2 + gone_.size());
     out.argument(string_view("HDEL"));
     out.argument(key);
-    for (const std::uint32_t index : gone_) out.argument(destinations_[probe][index]);
+    for (const Field field : gone_) out.argument(nameOf(probe, field));
   }
   const std::size_t rows = writeRows(probe, *snapshot, changed_, key, out);
   // Also where only states changed: the key may have expired meanwhile, and would stay for good.
@@ -224,15 +281,15 @@ std::size_t RedisStore::replaceSource(std::uint32_t probe, std::uint32_t source,
                                       Nanos now_utc, Commands& out) {
   const std::string key =
       latestKey(plan_->probes[probe].spec.name, plan_->probes[probe].sources[source].text());
-  if (snapshot != nullptr) noteWritten(written_[probe][source], *snapshot);
+  Written& written = written_[probe][source];
+  written = {};
   if (snapshot == nullptr || snapshot->rows == nullptr || expiresAt(*snapshot->rows) <= now_utc) {
+    if (snapshot != nullptr) noteWritten(written, *snapshot);
     out.add(string_view("DEL"), key);
     return 0;
   }
-  changed_.clear();
-  for (std::uint32_t i = 0; i < snapshot->states.size(); ++i) {
-    if (hasRow(*snapshot, i)) changed_.push_back(i);
-  }
+  findChanges(written, *snapshot);
+  noteWritten(written, *snapshot);
   out.add(string_view("MULTI"));
   out.add(string_view("DEL"), key);
   const std::size_t rows = writeRows(probe, *snapshot, changed_, key, out);

@@ -51,23 +51,31 @@ class RedisStore {
   // What a source's key holds. Not the rows themselves: they would stay in memory twice.
   struct Written {
     std::weak_ptr<const SourceRows> rows;
-    std::vector<std::optional<PairState>> states;  // empty: not known
+    std::vector<States> states;  // by path, 0 = of all together; empty: not known
+
+    PairState stateOf(std::uint32_t path, std::uint32_t destination) const;
+  };
+  struct Field {
+    std::uint32_t path = 0;
+    std::uint32_t destination = 0;
   };
   using AllWritten = std::vector<std::vector<Written>>;  // by probe and source
 
   void setPlan(std::shared_ptr<const GridPlan> plan);
   static void noteWritten(Written& written, const SourceSnapshot& snapshot);
+  void findChanges(const Written& written, const SourceSnapshot& snapshot);
+  const std::string& nameOf(std::uint32_t probe, Field field);
   AllWritten carryOver(const GridPlan& to) const;
   void leave(const ProbeGrid& from, const ProbeGrid* to, Commands& out) const;
   std::size_t writeRows(std::uint32_t probe, const SourceSnapshot& snapshot,
-                        const std::vector<std::uint32_t>& which, std::string_view key,
-                        Commands& out);
+                        const std::vector<Field>& which, std::string_view key, Commands& out);
 
   std::shared_ptr<const GridPlan> plan_ = std::make_shared<GridPlan>();
-  std::vector<std::vector<std::string>> destinations_;  // by probe: the fields' names
+  std::vector<std::vector<std::string>> destinations_;  // by probe: the fields' names, path 0
   AllWritten written_;
-  std::vector<std::uint32_t> changed_;
-  std::vector<std::uint32_t> gone_;
+  std::vector<Field> changed_;
+  std::vector<Field> gone_;
+  std::string name_;
   std::string json_;
 };
 

@@ -35,6 +35,7 @@ Result<ReportHead> readHead(const wire::Report& report, Nanos now_utc) {
   if (report.window_ns() <= 0 || report.window_ns() > kLongestWindow) {
     return makeError(entity, "window length out of range");
   }
+  if (report.path() > plan::kMaxPaths) return makeError(entity, "path out of range");
   const auto latest_index = static_cast<std::uint64_t>((now_utc + kMostAhead) / report.window_ns());
   if (report.window_index() >= latest_index) {
     return makeError(entity, "window ends in the future");
@@ -44,7 +45,8 @@ Result<ReportHead> readHead(const wire::Report& report, Nanos now_utc) {
                     report.window_index(),
                     static_cast<Nanos>(report.window_index()) * report.window_ns(),
                     report.window_ns(),
-                    static_cast<ClockSource>(report.clock())};
+                    static_cast<ClockSource>(report.clock()),
+                    report.path()};
 }
 
 Status readRow(const wire::Row& in, IpAddress& destination, Row& out) {

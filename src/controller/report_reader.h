@@ -16,6 +16,7 @@ struct ReportHead {
   Nanos start_utc = 0;
   Nanos window = 0;
   ClockSource clock = ClockSource::kKernel;
+  std::uint32_t path = 0;  // 0: of all together
 
   Nanos endUtc() const { return start_utc + window; }
 };

@@ -120,7 +120,7 @@ void appendAnomalies(const Row& row, std::string& out) {
 }  // namespace
 
 void appendRowJson(const plan::ProbeSpec& probe, const SourceRows& source, const Row& row,
-                   PairState state, std::string& out) {
+                   PairState state, std::string& out, std::uint32_t path) {
   out += "{\"start\":";
   appendUtc(source.window_start_utc, out);
   out += ",\"end\":";
@@ -150,7 +150,9 @@ void appendRowJson(const plan::ProbeSpec& probe, const SourceRows& source, const
   }
   out += ",\"protocol\":\"";
   out += name(probe.protocol);
-  out += "\"}";
+  out += '"';
+  if (path != 0) appendField(",\"path\":", path, out);
+  out += '}';
 }
 
 }  // namespace pingloom::controller

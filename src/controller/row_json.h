@@ -8,8 +8,9 @@
 
 namespace pingloom::controller {
 
-// Appends the object to `out`. No allocation beyond `out`'s own.
+// Appends the object to `out`. No allocation beyond `out`'s own. `path`: which of several; 0: the
+// row of all together.
 void appendRowJson(const plan::ProbeSpec& probe, const SourceRows& source, const Row& row,
-                   PairState state, std::string& out);
+                   PairState state, std::string& out, std::uint32_t path = 0);
 
 }  // namespace pingloom::controller

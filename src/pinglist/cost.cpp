@@ -60,7 +60,8 @@ class HostRates {
 void addProbe(const plan::Plan& plan, const plan::ProbeSpec& probe, HostRates& rates, Cost& cost) {
   const plan::AddressList& sources = plan.list(probe.sources);
   const plan::AddressList& destinations = plan.list(probe.destinations);
-  const bool probed = isProbed(probe.protocol);
+  const double pings = static_cast<double>(probe.paths) * perSecond(probe.interval);
+  const double rows = static_cast<double>(probe.paths == 1 ? 1 : probe.paths + 1);
   // IPv4 sorts before IPv6.
   const auto v4 = static_cast<std::uint64_t>(
       std::partition_point(destinations.begin(), destinations.end(),
@@ -75,14 +76,13 @@ void addProbe(const plan::Plan& plan, const plan::ProbeSpec& probe, HostRates& r
       --targets;
     }
     pairs += targets;
-    rates.add(source, probed ? static_cast<double>(targets) * perSecond(probe.interval) : 0);
+    rates.add(source, static_cast<double>(targets) * pings);
   }
   if (!mesh) {
     for (const IpAddress& destination : destinations) rates.add(destination, 0);
   }
   cost.pairs += pairs;
-  cost.not_probed += probed ? 0 : 1;
-  if (probed) cost.rows_per_second += static_cast<double>(pairs) * perSecond(probe.window);
+  cost.rows_per_second += static_cast<double>(pairs) * rows * perSecond(probe.window);
 }
 
 }  // namespace

@@ -24,12 +24,11 @@ struct Limits {
 // UDP and TCP with ten samples to a window (64 bytes of it are the compressed row itself).
 constexpr double kHistoryBytesPerRow = 88;
 
-// Probes that agents have no transport for (rdma) count among probes, hosts and pairs, and add
-// nothing to the rates.
+// A pair with N > 1 paths has N pings in an interval and N + 1 rows in a window: one for each and
+// their merge.
 struct Cost {
   std::size_t probes = 0;
-  std::size_t not_probed = 0;  // of `probes`
-  std::size_t hosts = 0;       // the addresses of one host of `hosts:` count once
+  std::size_t hosts = 0;  // the addresses of one host of `hosts:` count once
   std::uint64_t pairs = 0;
   double pings_per_second = 0;  // sent by all hosts together
   double busiest_pings_per_second = 0;

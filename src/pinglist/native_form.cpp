@@ -35,7 +35,8 @@ Result<plan::ProbeSpec> readDefaults(const yaml::Node& root) {
 
 const std::vector<std::string_view>& probeKeys() {
   static const std::vector<std::string_view> keys = [] {
-    std::vector<std::string_view> made = {"name", "protocol", "mesh", "from", "to", "self", "port"};
+    std::vector<std::string_view> made = {"name", "protocol", "mesh", "from",
+                                          "to",   "self",     "port", "paths"};
     made.insert(made.end(), parameterNames().begin(), parameterNames().end());
     return made;
   }();

@@ -50,10 +50,6 @@ Status PlanBuilder::add(const yaml::Node& place, const plan::ProbeSpec& spec) {
     return place.error("more than " + std::to_string(plan::kMaxProbes) + " probes");
   }
   plan_.probes.push_back(spec);
-  if (!isProbed(spec.protocol)) {
-    warnings_.add(place.place(), std::string(name(spec.protocol)) + " probe '" + spec.name +
-                                     "' is accepted but not probed yet");
-  }
   return {};
 }
 

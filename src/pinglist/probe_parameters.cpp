@@ -64,6 +64,19 @@ Status readPort(const yaml::Node& probe, plan::ProbeSpec& spec) {
   return {};
 }
 
+Status readPaths(const yaml::Node& probe, plan::ProbeSpec& spec) {
+  const auto node = probe.find("paths");
+  if (!node) return {};
+  if (spec.protocol != Protocol::kRdma) {
+    return node->error("'paths' is for rdma only: " + std::string(name(spec.protocol)) +
+                       " probes have no flow label to vary");
+  }
+  const auto paths = node->number(1, plan::kMaxPaths);
+  if (!paths) return node->error("paths: " + paths.error().reason);
+  spec.paths = static_cast<std::uint32_t>(*paths);
+  return {};
+}
+
 }  // namespace
 
 const std::vector<std::string_view>& parameterNames() {
@@ -108,6 +121,7 @@ Status readProtocol(const yaml::Node& probe, plan::ProbeSpec& spec, Warnings& wa
   if (payload && spec.protocol == Protocol::kTcp) {
     warnings.add(payload->place(), "'payload' has no effect on tcp: a connect carries no data");
   }
+  if (auto status = readPaths(probe, spec); !status) return status;
   return readPort(probe, spec);
 }
 

@@ -17,7 +17,7 @@ const std::vector<std::string_view>& parameterNames();
 // Sets those that the map names.
 Status readParameters(const yaml::Node& map, plan::ProbeSpec& spec);
 
-// protocol, self and port, which only a probe has, and what depends on several keys. Call after
+// protocol, self, port and paths, which only a probe has, and what depends on several keys. Call after
 // readParameters().
 Status readProtocol(const yaml::Node& probe, plan::ProbeSpec& spec, Warnings& warnings);
 

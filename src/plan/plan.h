@@ -15,7 +15,7 @@
 namespace pingloom::plan {
 
 // Of one pair. Every window of a source carries all of them and their merge.
-constexpr std::uint32_t kMaxPaths = 64;
+constexpr std::uint32_t kMaxPaths = 128;
 
 using AddressList = std::vector<IpAddress>;  // ascending, no address twice
 

@@ -12,6 +12,27 @@ void PairWindow::addNetwork(Nanos network_ns) {
   network.add(value);
 }
 
+void PairWindow::addCounts(const PairWindow& other) {
+  sent += other.sent;
+  received += other.received;
+  lost += other.lost;
+  refused += other.refused;
+  unreachable += other.unreachable;
+  ack_lost += other.ack_lost;
+  duplicate += other.duplicate;
+  late += other.late;
+  for (std::size_t i = 0; i < kAnomalies; ++i) anomalous[i] += other.anomalous[i];
+}
+
+void PairWindow::addTimes(const PairWindow& other) {
+  network.merge(other.network);
+  responder.merge(other.responder);
+  prober.merge(other.prober);
+  rtt.merge(other.rtt);
+  jitter_sum += other.jitter_sum;
+  jitter_count += other.jitter_count;
+}
+
 void PairWindow::clear() {
   sent = received = lost = refused = unreachable = 0;
   ack_lost = duplicate = late = 0;

@@ -36,7 +36,10 @@ struct PairWindow {
   std::uint64_t last_network = 0;  // only meaningful once network.count() > 0
 
   void addNetwork(Nanos network_ns);  // network and jitter
-  void clear();                       // keeps the memory
+  // Those of another window beside this one, of the same pair: another path's.
+  void addCounts(const PairWindow& other);
+  void addTimes(const PairWindow& other);  // jitter stays that within each
+  void clear();                            // keeps the memory
 };
 
 // What all windows of a task share beside their assignment.

@@ -43,9 +43,10 @@ ProbeGrid makeProbe(const std::string& name, Protocol protocol, plan::AddressLis
   grid.spec.port = protocol == Protocol::kTcp ? 2049 : 0;
   grid.sources = std::move(sources);
   grid.destinations = std::move(destinations);
-  grid.probed = protocol != Protocol::kRdma;
   return grid;
 }
+
+bool hasWindows(const ProbeGrid& grid) { return grid.spec.protocol != Protocol::kRdma; }
 
 }  // namespace
 
@@ -70,7 +71,7 @@ void SyntheticBoard::usePlan(std::uint32_t hosts, const std::string& first_name)
   states_.clear();
   for (const ProbeGrid& grid : plan_->probes) {
     states_.emplace_back(grid.sources.size() * grid.destinations.size(),
-                         grid.probed ? PairState::kOk : PairState::kPending);
+                         hasWindows(grid) ? PairState::kOk : PairState::kPending);
   }
   board_.publishPlan(plan_);
   publishStatus();
@@ -138,7 +139,7 @@ void SyntheticBoard::publish(std::uint32_t probe, std::uint32_t source) {
     snapshot->states.push_back(self ? std::nullopt : std::optional(state));
     rows->rows.push_back(self ? Row() : rowFor(probe, source, destination, state));
   }
-  if (grid.probed) snapshot->rows = std::move(rows);
+  if (hasWindows(grid)) snapshot->rows = std::move(rows);
   board_.publishSource(probe, source, std::move(snapshot));
 }
 

@@ -12,7 +12,7 @@ namespace pingloom::test {
 class SyntheticBoard {
  public:
   // Probes: "udp" is a mesh of all hosts, "gpu-to-storage" goes from them to two addresses without
-  // agents by tcp, "rdma" is accepted but not probed. Times depend on the distance between racks.
+  // agents by tcp, "rdma" has no windows yet. Times depend on the distance between racks.
   explicit SyntheticBoard(std::uint32_t hosts);
 
   controller::Board& board() { return board_; }

@@ -52,6 +52,24 @@ void appendMember(std::string& out, std::string_view key, std::string_view text)
   out += ',';
 }
 
+// The rows of each path beside their merge, into the same object.
+void appendPaths(std::string& out, const ProbeGrid& grid, const SourceSnapshot& snapshot,
+                 std::size_t destination) {
+  if (grid.paths() == 0) return;
+  out.back() = ',';
+  out += R"("paths":[)";
+  for (std::uint32_t path = 1; path <= snapshot.rows->paths.size(); ++path) {
+    const Rows* rows = snapshot.rows->ofPath(path);
+    if (rows == nullptr || (*rows)[destination].sent == 0) continue;
+    const States& states = snapshot.statesOf(path);
+    PairState state = PairState::kPending;
+    if (destination < states.size() && states[destination]) state = *states[destination];
+    if (out.back() != '[') out += ',';
+    appendRowJson(grid.spec, *snapshot.rows, (*rows)[destination], state, out, path);
+  }
+  out += "]}";
+}
+
 // The row's own object follows the names in the same object.
 std::string pairJson(const GridPlan& plan, const Place& place, const SourceSnapshot* snapshot) {
   const ProbeGrid& grid = plan.probes[place.probe];
@@ -73,6 +91,7 @@ std::string pairJson(const GridPlan& plan, const Place& place, const SourceSnaps
     std::string row_json;
     appendRowJson(grid.spec, *snapshot->rows, *row, *state, row_json);
     out.append(row_json, 1);  // without its '{'
+    appendPaths(out, grid, *snapshot, place.destination);
   } else {
     appendMember(out, "protocol", name(grid.spec.protocol));
     appendMember(out, "state", name(state.value_or(PairState::kPending)));

@@ -1,6 +1,8 @@
+#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -75,6 +77,26 @@ Json controlJson(const ControlStatus& control) {
           {"refused_by_reason", std::move(refused)}};
 }
 
+// "::ffff:10.0.0.1" and the like: always in IPv6 notation, as RDMA tools show it.
+std::string gidText(const plan::Endpoint& endpoint) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  return ::inet_ntop(AF_INET6, endpoint.gid.data(), text.data(), text.size());
+}
+
+Json endpointsJson(const AgentInfo& agent) {
+  Json endpoints = Json::array();
+  for (const auto& [endpoint, since_utc] : agent.endpoints) {
+    endpoints.push_back({{"address", endpoint.address.text()},
+                         {"device", endpoint.device},
+                         {"clock", name(endpoint.clock)},
+                         {"gid", gidText(endpoint)},
+                         {"lid", endpoint.lid == 0 ? Json() : Json(endpoint.lid)},
+                         {"qpn", endpoint.qpn},
+                         {"since", utcOrNull(since_utc)}});
+  }
+  return endpoints;
+}
+
 Json agentJson(const AgentInfo& agent, const pinglist::Pinglist* pinglist) {
   Json addresses = Json::array();
   for (const IpAddress& address : agent.addresses) {
@@ -85,6 +107,7 @@ Json agentJson(const AgentInfo& agent, const pinglist::Pinglist* pinglist) {
   return {{"host", agent.host},
           {"alive", agent.alive},
           {"addresses", std::move(addresses)},
+          {"endpoints", endpointsJson(agent)},
           {"port", agent.port},
           {"incarnation", std::to_string(agent.incarnation)},  // beyond what a double holds
           {"version", agent.software_version},
@@ -124,7 +147,7 @@ Json probeJson(const ProbeGrid& grid, const StateCounts& counts) {
   const plan::ProbeSpec& spec = grid.spec;
   return {{"name", spec.name},
           {"protocol", name(spec.protocol)},
-          {"probed", grid.probed},
+          {"paths", spec.paths},
           {"sources", grid.sources.size()},
           {"destinations", grid.destinations.size()},
           {"pairs", pairs},

@@ -41,7 +41,8 @@ void appendProbe(std::string& out, const ProbeGrid& grid) {
   appendJsonString(out, grid.spec.name);
   out += R"(,"protocol":)";
   appendJsonString(out, name(grid.spec.protocol));
-  out += grid.probed ? R"(,"probed":true,)" : R"(,"probed":false,)";
+  out += ',';
+  number("paths", grid.spec.paths);
   number("interval_ns", static_cast<std::uint64_t>(grid.spec.interval));
   number("timeout_ns", static_cast<std::uint64_t>(grid.spec.timeout));
   number("window_ns", static_cast<std::uint64_t>(grid.spec.window));

@@ -43,8 +43,7 @@ TEST_F(CheckTest, WarnsWithThePlace) {
   const Captured run = capture(runCheck, {path});
   EXPECT_EQ(run.code, 0);
   EXPECT_THAT(run.out, HasSubstr("warning: " + path + ":3:19: the placeholder 0.0.0.0"));
-  EXPECT_THAT(run.out, HasSubstr("warning: " + path + ":3:5: rdma probe 'ib-g'"));
-  EXPECT_THAT(run.out, HasSubstr("probes   1 (1 not probed yet, at no cost)"));
+  EXPECT_THAT(run.out, HasSubstr("probes   1\n"));
 }
 
 TEST_F(CheckTest, AnInvalidPinglistExitsOne) {

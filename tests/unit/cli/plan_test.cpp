@@ -21,7 +21,7 @@ hosts:
 probes:
   - { name: mesh, protocol: udp, mesh: [gpu-001, gpu-002/rail0, 10.0.0.3], interval: 200ms }
   - { name: store, protocol: tcp, from: [gpu-002/rail1], to: [10.0.9.1], port: 2049 }
-  - { name: ib, protocol: rdma, mesh: [gpu-001, gpu-002/rail0] }
+  - { name: ib, protocol: rdma, mesh: [gpu-001, gpu-002/rail0], paths: 8 }
 )");
   Captured plan(const std::string& host) { return capture(runPlan, {path_, "--host", host}); }
   json planJson(const std::string& host) {
@@ -35,7 +35,7 @@ TEST_F(PlanTest, OfAHostByName) {
   const Captured run = plan("gpu-001");
   EXPECT_EQ(run.code, 0);
   EXPECT_EQ(run.out,
-            "gpu-001: 10 pings/s\n"
+            "gpu-001: 18 pings/s\n"
             "\n"
             "mesh  udp  from 10.0.0.1 (gpu-001)\n"
             "  2 destinations every 200ms: 10 pings/s\n"
@@ -43,8 +43,12 @@ TEST_F(PlanTest, OfAHostByName) {
             "    10.0.0.3\n"
             "\n"
             "ib  rdma  from 10.0.0.1 (gpu-001)\n"
-            "  1 destination every 1s: not probed yet\n"
-            "    10.0.0.2 (gpu-002/rail0)\n");
+            "  1 destination every 1s on 8 paths: 8 pings/s\n"
+            "  8 flow labels cover 2 equal paths with probability 0.99\n"
+            "    10.0.0.2 (gpu-002/rail0)\n"
+            "\n"
+            "Flow labels that cover k equal paths of the fabric with probability 0.99: "
+            "8 for 2, 21 for 4, 51 for 8, 115 for 16, 255 for 32, 557 for 64\n");
 }
 
 TEST_F(PlanTest, OfAllAddressesOfAHostOrOfOne) {
@@ -56,10 +60,20 @@ TEST_F(PlanTest, OfAllAddressesOfAHostOrOfOne) {
 
 TEST_F(PlanTest, AsJson) {
   const json store = planJson("gpu-002/rail1")["probes"].at(0);
-  EXPECT_EQ(store, json::parse(R"({"probe":"store","protocol":"tcp","probed":true,
-      "source":"10.1.0.2","interval_ns":1000000000,"timeout_ns":500000000,
+  EXPECT_EQ(
+      store,
+      json::parse(
+          R"({"probe":"store","protocol":"tcp","source":"10.1.0.2","interval_ns":1000000000,"timeout_ns":500000000,
       "window_ns":10000000000,"traffic_class":0,"port":2049,"pings_per_second":1.0,
       "destination_count":1,"destinations":["10.0.9.1"]})"));
+}
+
+TEST_F(PlanTest, SaysWhatPathsCover) {
+  const json rdma = planJson("gpu-001")["probes"].at(1);
+  EXPECT_EQ(rdma["paths"], 8);
+  EXPECT_EQ(rdma["equal_paths_covered"], 2);
+  EXPECT_EQ(rdma["pings_per_second"], 8.0);
+  EXPECT_THAT(plan("gpu-002/rail1").out, testing::Not(HasSubstr("label"))) << "tcp has none";
 }
 
 TEST_F(PlanTest, OfHostsThatProbeNothing) {

@@ -41,8 +41,17 @@ TEST(ResultRow, csvKeepsItsColumns) {
   EXPECT_EQ(*line,
             "udp,10.0.0.1,10.0.0.2,2026-11-21T03:12:00Z,2026-11-21T03:12:10Z,loss,udp,kernel,"
             "\"eth0, \"\"blue\"\"\",10,9,1,0,0,2,3,1,4,0,0,0,1,2,3100,4,5,6,,,,,,,,,,,,,"
-            "11,12,13,14,15,16,7");
+            "11,12,13,14,15,16,7,");
   EXPECT_EQ(commas(csvHeader()) + 1, commas(*line));  // one more is inside the quotes
+}
+
+TEST(ResultRow, aPathIsShownBesideItsAddress) {
+  const ResultRow path{"rail", "10.0.0.1", "10.0.0.2#3", R"({"state":"ok","path":3})"};
+  EXPECT_EQ(*resultJson(path), R"({"probe":"rail","source":"10.0.0.1","destination":"10.0.0.2",)"
+                               R"("state":"ok","path":3})");
+  EXPECT_THAT(*csvLine(path), StartsWith("rail,10.0.0.1,10.0.0.2,"));
+  EXPECT_THAT(*csvLine(path), testing::EndsWith(",3"));
+  EXPECT_EQ(resultTableCells(path)->at(2), "10.0.0.2#3");
 }
 
 TEST(ResultRow, csvOfARowWithoutFieldsHasEmptyColumns) {

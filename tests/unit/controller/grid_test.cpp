@@ -241,13 +241,116 @@ TEST_F(GridTest, AMassOfChangesIsDerivedToo) {
   EXPECT_EQ(stateOf(0, 99), "loss");
 }
 
-TEST_F(GridTest, ProbesWithoutATransportStayPending) {
-  usePlan("  - { name: rail, protocol: rdma, mesh: ['10.0.0.[1-3]'] }\n");
-  come("a", "10.0.0.1");
+// The fabric's probes by rdma: what a source is not told of it does not ping.
+class RdmaGridTest : public GridTest {
+ protected:
+  RdmaGridTest() { usePlan("  - { name: rail, protocol: rdma, mesh: ['10.0.0.[1-3]'] }\n"); }
+
+  void comeWithEndpoint(const std::string& host, const std::string& address, std::uint32_t qpn,
+                        std::uint64_t incarnation = 1) {
+    auto request = registerOf(host, incarnation, {address});
+    if (qpn != 0) test::addEndpoint(request, address, qpn);
+    ASSERT_TRUE(registry_.admit(request, host, std::nullopt, now()));
+    settle();
+  }
+  // Delivered when it is due.
+  void window(std::uint64_t index, const std::vector<wire::Row>& rows, std::uint32_t path = 0) {
+    utc_ = std::max(utc_, static_cast<Nanos>(index + 1) * 10 * kSecond + 1'500 * kMillisecond);
+    auto report = reportOf("rail", "10.0.0.1", index, rows);
+    report.set_protocol(wire::RDMA);
+    report.set_path(path);
+    ASSERT_TRUE(apply(report, {1, 1}));
+    grid_.runDue(now());
+  }
+};
+
+TEST_F(RdmaGridTest, ARestartIsAgentDownOrPendingAndNeverLoss) {
+  comeWithEndpoint("a", "10.0.0.1", 17);
   EXPECT_EQ(stateOf(0, 1), "pending");
+  comeWithEndpoint("b", "10.0.0.2", 18);
+  window(kIndex + 1, {goodRow("10.0.0.2")});
+  EXPECT_EQ(stateOf(0, 1), "ok");
+  // Killed and started again within the next window: some pings went to its old queue pair.
+  utc_ = static_cast<Nanos>(kIndex + 2) * 10 * kSecond + 4 * kSecond;
+  comeWithEndpoint("b", "10.0.0.2", 99, 2);
+  EXPECT_EQ(stateOf(0, 1), "ok") << "the window that is known was answered";
+  window(kIndex + 2, {lossRow("10.0.0.2")});
+  EXPECT_EQ(stateOf(0, 1), "agent-down");
+  window(kIndex + 3, {lossRow("10.0.0.2")});
+  EXPECT_EQ(stateOf(0, 1), "loss") << "it was there the whole window";
+}
+
+TEST_F(RdmaGridTest, ItsPeersNeedAMomentToHearOfANewQueuePair) {
+  comeWithEndpoint("a", "10.0.0.1", 17);
+  comeWithEndpoint("b", "10.0.0.2", 18);
+  // Registered 0.1 s before the window began; the last peer heard of it 0.3 s later.
+  utc_ = static_cast<Nanos>(kIndex + 4) * 10 * kSecond - 100 * kMillisecond;
+  comeWithEndpoint("b", "10.0.0.2", 99, 2);
+  window(kIndex + 4, {lossRow("10.0.0.2")});
+  EXPECT_EQ(stateOf(0, 1), "agent-down");
+}
+
+TEST_F(RdmaGridTest, AnEndpointMadeAnewIsNotLossEither) {
+  comeWithEndpoint("a", "10.0.0.1", 17);
+  comeWithEndpoint("b", "10.0.0.2", 18);
+  utc_ = static_cast<Nanos>(kIndex + 4) * 10 * kSecond + 4 * kSecond;
+  comeWithEndpoint("b", "10.0.0.2", 99);  // the same process
+  window(kIndex + 4, {lossRow("10.0.0.2")});
+  EXPECT_EQ(stateOf(0, 1), "agent-down");
+}
+
+TEST_F(RdmaGridTest, WhoIsGoneIsNotPingedAndAgentDown) {
+  comeWithEndpoint("a", "10.0.0.1", 17);
+  comeWithEndpoint("b", "10.0.0.2", 18);
+  window(kIndex + 1, {goodRow("10.0.0.2")});
+  leave("b");
+  EXPECT_EQ(stateOf(0, 1), "agent-down") << "at once: nothing is sent to it any more";
+  EXPECT_EQ(stateOf(0, 2), "pending") << "never there";
+  utc_ += kMinute;  // nobody is left to ping: the source has nothing to report
+  grid_.runDue(now());
+  EXPECT_EQ(stateOf(0, 1), "agent-down") << "and not stale";
+  comeWithEndpoint("b", "10.0.0.2", 99, 2);
+  EXPECT_EQ(stateOf(0, 1), "pending") << "the window that is known is of before it went";
+  const auto index = static_cast<std::uint64_t>(utc_ / (10 * kSecond));
+  window(index, {goodRow("10.0.0.2")});
+  EXPECT_EQ(stateOf(0, 1), "ok");
+  comeWithEndpoint("b", "10.0.0.2", 0, 2);  // its device is gone, the agent is there
+  EXPECT_EQ(stateOf(0, 1), "agent-down");
   leave("a");
-  EXPECT_EQ(stateOf(0, 1), "pending");
-  EXPECT_FALSE(board_.plan()->probes[0].probed);
+  EXPECT_EQ(stateOf(0, 1), "stale");
+}
+
+TEST_F(RdmaGridTest, PathsAreKeptBesideTheirMerge) {
+  usePlan("  - { name: rail, protocol: rdma, mesh: ['10.0.0.[1-3]'], paths: 2 }\n");
+  comeWithEndpoint("a", "10.0.0.1", 17);
+  comeWithEndpoint("b", "10.0.0.2", 18);
+  const auto at = [&] { return board_.source(0, 0, generation_); };
+  wire::Row half = goodRow("10.0.0.2");
+  half.set_sent(20);
+  half.set_lost(10);
+  window(kIndex + 2, {half});
+  EXPECT_EQ(stateOf(0, 1), "loss");
+  EXPECT_EQ(at()->rows->ofPath(1), nullptr) << "not reported yet";
+  window(kIndex + 2, {goodRow("10.0.0.2")}, 1);
+  window(kIndex + 2, {lossRow("10.0.0.2")}, 2);
+  EXPECT_EQ(rowOf(0, 1).lost, 10U);
+  EXPECT_EQ(rowOf(0, 1).sent, 20U) << "the merge stays the merge";
+  ASSERT_NE(at()->rows->ofPath(2), nullptr);
+  EXPECT_EQ((*at()->rows->ofPath(1))[1].received, 10U);
+  EXPECT_EQ((*at()->rows->ofPath(2))[1].lost, 10U);
+  EXPECT_EQ(at()->statesOf(1)[1], PairState::kOk);
+  EXPECT_EQ(at()->statesOf(2)[1], PairState::kLoss);
+  EXPECT_EQ(at()->statesOf(1)[2], std::nullopt) << "no row";
+  window(kIndex + 3, {goodRow("10.0.0.2")});
+  EXPECT_EQ(at()->rows->ofPath(2), nullptr) << "another window";
+  auto unknown = reportOf("rail", "10.0.0.1", kIndex + 3, {goodRow("10.0.0.2")});
+  unknown.set_protocol(wire::RDMA);
+  unknown.set_path(3);
+  EXPECT_EQ(apply(unknown, {1, 1})->ignored, 1U) << "the plan has two";
+  window(kIndex + 3, {goodRow("10.0.0.2")}, 1);
+  usePlan("  - { name: rail, protocol: rdma, mesh: ['10.0.0.[1-3]'] }\n");
+  EXPECT_EQ(rowOf(0, 1).received, 10U);
+  EXPECT_TRUE(at()->rows->paths.empty());
 }
 
 TEST_F(GridTest, WhatWasCommittedByAnEarlierRunIsStaleUntilItsAgentIsBack) {

@@ -33,7 +33,7 @@ LedgerBatch batchOf(const std::string& host, BatchId id, std::uint64_t window_in
   }
   LedgerBatch batch{host, id, {}, report, bytes, 1};
   batch.windows.push_back({"udp", ip("10.0.0.1"), static_cast<Nanos>(window_index) * kWindow,
-                           kWindow, window_index, *report});
+                           kWindow, window_index, 0, *report});
   return batch;
 }
 
@@ -66,6 +66,37 @@ class LedgerTest : public testing::Test {
 };
 
 constexpr std::uint64_t kIndex = kUtc / kWindow;
+
+// The tables as the first version made them.
+constexpr const char* kVersion1 = R"(
+CREATE TABLE agents(host TEXT PRIMARY KEY, incarnation INTEGER NOT NULL, sequence INTEGER NOT NULL,
+  updated_ns INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE windows(id INTEGER PRIMARY KEY, probe TEXT NOT NULL, source BLOB NOT NULL,
+  start_ns INTEGER NOT NULL, window_ns INTEGER NOT NULL, window_index INTEGER NOT NULL,
+  incarnation INTEGER NOT NULL, sequence INTEGER NOT NULL, report BLOB NOT NULL);
+CREATE INDEX windows_by_source ON windows(probe, source, start_ns);
+CREATE INDEX windows_by_start ON windows(start_ns);
+INSERT INTO windows VALUES(1, 'udp', x'0a000001', 0, 1, 0, 1, 1, x'00');
+PRAGMA user_version = 1;
+)";
+
+TEST_F(LedgerTest, AHistoryWithoutPathsIsGoneOnWith) {
+  {
+    auto database = Database::open(folder_ / "history.sqlite");
+    ASSERT_TRUE(database);
+    ASSERT_TRUE(database->execute(kVersion1));
+  }
+  auto ledger = open();
+  LedgerBatch batch = batchOf("a", {1, 2}, kIndex);
+  batch.windows.push_back(batch.windows.front());
+  batch.windows.back().path = 3;
+  ASSERT_TRUE(ledger->commit({&batch, 1}, kUtc));
+  EXPECT_EQ(count("SELECT count(*) FROM windows WHERE path = 0"), 2);
+  EXPECT_EQ(count("SELECT count(*) FROM windows WHERE path = 3"), 1);
+  EXPECT_EQ(count("PRAGMA user_version"), 2);
+  EXPECT_EQ(ledger->latest("udp", ip("10.0.0.1")).size(), 2U) << "the merge and the path";
+  EXPECT_EQ(damagedFiles(), 0U);
+}
 
 TEST_F(LedgerTest, CountsABatchOnce) {
   {
@@ -176,7 +207,7 @@ TEST_F(LedgerTest, DamageThatIsFoundLaterKeepsTheMarks) {
 
 TEST_F(LedgerTest, RefusesAFileOfANewerVersion) {
   open().reset();
-  EXPECT_TRUE(Database::open(folder_ / "history.sqlite")->execute("PRAGMA user_version = 2"));
+  EXPECT_TRUE(Database::open(folder_ / "history.sqlite")->execute("PRAGMA user_version = 9"));
   const auto opened = Ledger::open(options(), kUtc);
   ASSERT_FALSE(opened);
   EXPECT_THAT(opened.error().text(), testing::HasSubstr("newer pingloom"));

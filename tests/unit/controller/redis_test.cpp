@@ -192,6 +192,80 @@ TEST_F(RedisTest, ARowThatIsGoneFromTheNewestWindowIsRemoved) {
   }));
 }
 
+constexpr const char* kRail = "pingloom:latest:rail:10.0.0.1";
+
+TEST_F(RedisTest, EachPathHasAFieldBesideTheirMerge) {
+  usePlan("  - { name: rail, protocol: rdma, mesh: ['10.0.0.[1-3]'], paths: 2 }\n");
+  const auto with_paths = [&](std::uint32_t lost_on_second) {
+    auto made = snapshot(0, 0);
+    auto rows = std::make_shared<SourceRows>(*made->rows);
+    auto second = std::make_shared<Rows>(rows->rows);
+    (*second)[1].lost = lost_on_second;
+    (*second)[1].sent += lost_on_second;
+    rows->paths = {std::make_shared<const Rows>(rows->rows), second};
+    made->path_states = {made->states, made->states};
+    if (lost_on_second > 0) made->path_states[1][1] = PairState::kLoss;
+    made->rows = rows;
+    return made;
+  };
+  board_.publishSource(0, 0, with_paths(0));
+  const auto writer = startWriter();
+  auto redis = cli();
+  EXPECT_THAT(redis.ask({"HKEYS", kRail}),
+              UnorderedElementsAre("10.0.0.2", "10.0.0.2#1", "10.0.0.2#2", "10.0.0.3", "10.0.0.3#1",
+                                   "10.0.0.3#2"));
+  EXPECT_THAT(redis.one({"HGET", kRail, "10.0.0.2#2"}), HasSubstr("\"path\":2}"));
+  EXPECT_THAT(redis.one({"HGET", kRail, "10.0.0.2"}), testing::Not(HasSubstr("path")));
+  board_.publishSource(0, 0, with_paths(4));
+  ASSERT_TRUE(eventually([&] {
+    return redis.one({"HGET", kRail, "10.0.0.2#2"}).find("\"lost\":4") != std::string::npos;
+  }));
+  EXPECT_THAT(redis.one({"HGET", kRail, "10.0.0.2#2"}), HasSubstr("\"state\":\"loss\""));
+  EXPECT_THAT(redis.one({"HGET", kRail, "10.0.0.2#1"}), HasSubstr("\"state\":\"ok\""));
+
+  auto merge_only = snapshot(0, 0, 7'000);  // the paths of this window are still to come
+  auto rows = std::make_shared<SourceRows>(*merge_only->rows);
+  rows->paths.resize(2);
+  rows->rows[2] = Row{};
+  merge_only->states[2] = PairState::kPending;
+  merge_only->path_states.resize(2);
+  merge_only->rows = rows;
+  board_.publishSource(0, 0, merge_only);
+  ASSERT_TRUE(eventually([&] {
+    return redis.one({"HGET", kRail, "10.0.0.2"}).find("7000") != std::string::npos;
+  }));
+  EXPECT_THAT(redis.ask({"HKEYS", kRail}),
+              UnorderedElementsAre("10.0.0.2", "10.0.0.2#1", "10.0.0.2#2"))
+      << "10.0.0.3 has gone from the window, with its paths";
+
+  usePlan("  - { name: rail, protocol: rdma, mesh: ['10.0.0.[1-3]'] }\n");
+  EXPECT_TRUE(eventually([&] {
+    return redis.ask({"HKEYS", kRail}) == std::vector<std::string>{"10.0.0.2"};
+  }));
+}
+
+TEST_F(RedisTest, ADestinationThatNobodyPingsForItIsDownHasARow) {
+  usePlan("  - { name: rail, protocol: rdma, mesh: ['10.0.0.[1-3]'] }\n");
+  const auto without_second = [&](PairState state) {
+    auto made = snapshot(0, 0);
+    auto rows = std::make_shared<SourceRows>(*made->rows);
+    rows->rows[1] = Row{};
+    made->rows = rows;
+    made->states[1] = state;
+    return made;
+  };
+  auto down = without_second(PairState::kAgentDown);
+  board_.publishSource(0, 0, down);
+  const auto writer = startWriter();
+  auto redis = cli();
+  EXPECT_THAT(redis.one({"HGET", kRail, "10.0.0.2"}),
+              testing::AllOf(HasSubstr("\"state\":\"agent-down\""), HasSubstr("\"sent\":0")));
+  auto back = std::make_shared<SourceSnapshot>(*down);
+  back->states[1] = PairState::kPending;
+  board_.publishSource(0, 0, back);
+  EXPECT_TRUE(eventually([&] { return redis.one({"HLEN", kRail}) == "1"; }));
+}
+
 TEST_F(RedisTest, WhatLeftThePlanIsRemovedAndNothingElse) {
   auto redis = cli();
   redis.ask({"SET", "pingloom:other", "mine"});

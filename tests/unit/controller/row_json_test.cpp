@@ -51,6 +51,14 @@ TEST(RowJson, HasEveryFieldInItsPlaceAndLeavesOutWhatWasNotMeasured) {
             R"("jitter_ns":87,"clock":"kernel","device":"mlx5_0","protocol":"udp"})");
 }
 
+TEST(RowJson, NamesThePathOfSeveral) {
+  plan::ProbeSpec probe;
+  probe.protocol = Protocol::kRdma;
+  std::string out;
+  appendRowJson(probe, exampleSource(), Row{}, PairState::kOk, out, 3);
+  EXPECT_TRUE(out.ends_with(R"("protocol":"rdma","path":3})")) << out;
+}
+
 TEST(RowJson, LeavesOutEmptyPartsAndAnUnknownDevice) {
   Row row;
   row.sent = row.unreachable = 3;

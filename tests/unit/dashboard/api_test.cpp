@@ -84,6 +84,30 @@ TEST_F(ApiTest, PairIsTheWholeRowWithNames) {
   EXPECT_EQ(json["network_ns"]["p99"], 7009);
 }
 
+TEST_F(ApiTest, APairShowsItsPathsBesideTheirMerge) {
+  auto rows = std::make_shared<SourceRows>();
+  rows->window = 10 * kSecond;
+  rows->rows = {Row(), SmallBoard::lossy(3), SmallBoard::measured(100)};
+  rows->paths = {std::make_shared<const Rows>(Rows{Row(), SmallBoard::measured(5000), Row()}),
+                 std::make_shared<const Rows>(Rows{Row(), SmallBoard::lossy(3), Row()})};
+  auto snapshot = std::make_shared<SourceSnapshot>();
+  snapshot->rows = rows;
+  snapshot->states = {std::nullopt, PairState::kLoss, PairState::kOk};
+  snapshot->path_states = {{std::nullopt, PairState::kOk, std::nullopt},
+                           {std::nullopt, PairState::kLoss, std::nullopt}};
+  small.board.publishSource(2, 0, snapshot);
+  const Json json = pair("fabric/10.0.0.1/10.0.0.2");
+  EXPECT_EQ(json["state"], "loss");
+  ASSERT_EQ(json["paths"].size(), 2U);
+  EXPECT_EQ(json["paths"][0]["path"], 1);
+  EXPECT_EQ(json["paths"][0]["state"], "ok");
+  EXPECT_EQ(json["paths"][1]["path"], 2);
+  EXPECT_EQ(json["paths"][1]["lost"], 3);
+  EXPECT_EQ(pair("fabric/10.0.0.1/10.0.0.3")["paths"], Json::array()) << "none in this window";
+  EXPECT_FALSE(pair("rack/10.0.0.1/10.0.0.3").contains("paths"));
+  EXPECT_EQ(grid("fabric", "loss")["values"][0][1], 0.3) << "the merge";
+}
+
 TEST_F(ApiTest, APendingPairHasNoNumbers) {
   EXPECT_EQ(pair("rack/10.0.0.2/10.0.0.1"),
             Json::parse(R"({"probe":"rack","source":"10.0.0.2","source_name":"10.0.0.2",
@@ -136,6 +160,9 @@ TEST_F(ApiTest, HostsWithThoseThatAreMissing) {
   EXPECT_EQ(json["hosts"][0]["host"], "one");
   EXPECT_EQ(json["hosts"][0]["incarnation"], "1795230720123456789");
   EXPECT_EQ(json["hosts"][0]["addresses"][0]["name"], "gpu \"one\"");
+  EXPECT_EQ(json["hosts"][0]["endpoints"],
+            Json::parse(R"([{"address":"10.0.0.1","device":"mlx5_0","clock":"hardware",
+                             "gid":"::ffff:10.0.0.1","lid":null,"qpn":4711,"since":null}])"));
   EXPECT_EQ(json["unregistered"].size(), 2U);
   EXPECT_EQ(json["unregistered"][0]["address"], "10.0.0.2");
 }
@@ -148,7 +175,7 @@ TEST_F(ApiTest, Probes) {
   EXPECT_EQ(json["probes"][0]["states"]["loss"], 1);
   EXPECT_EQ(json["probes"][0]["port"], nullptr);
   EXPECT_EQ(json["probes"][1]["port"], 2049);
-  EXPECT_EQ(json["probes"][2]["probed"], false);
+  EXPECT_EQ(json["probes"][2]["paths"], 2);
 }
 
 TEST_F(ApiTest, MetricsHaveEveryState) {

@@ -70,7 +70,7 @@ TEST(LiveFrames, ThePlan) {
   EXPECT_EQ(json["names"], Json({{"10.0.0.1", "gpu \"one\""}}));
   EXPECT_EQ(json["probes"][1]["name"], "storage");
   EXPECT_EQ(json["probes"][1]["destinations"], Json({"10.0.9.1", "fd00::9"}));
-  EXPECT_EQ(json["probes"][2]["probed"], false);
+  EXPECT_EQ(json["probes"][2]["paths"], 2);
 }
 
 struct LiveTest : testing::Test {

@@ -1,5 +1,5 @@
 // A board of three hosts and a storage address: probe "rack" is a udp mesh, "storage" goes by tcp
-// from two of them to an address of each family, "fabric" is not probed.
+// from two of them to an address of each family, "fabric" is an rdma mesh with two paths.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ class SmallBoard {
     fabric.spec.name = "fabric";
     fabric.spec.protocol = Protocol::kRdma;
     fabric.sources = fabric.destinations = rack.sources;
-    fabric.probed = false;
+    fabric.spec.paths = 2;
   }
 
   static IpAddress ip(const char* text) { return *IpAddress::parse(text); }
@@ -31,7 +31,7 @@ class SmallBoard {
   void publishPlan() {
     auto pinglist = std::make_shared<pinglist::Pinglist>();
     pinglist->names[ip("10.0.0.1")] = "gpu \"one\"";
-    pinglist->warnings = {"pinglist.yaml:3:1: rdma is not probed yet"};
+    pinglist->warnings = {"pinglist.yaml:3:1: something is odd"};
     auto plan = std::make_shared<GridPlan>();
     plan->generation = ++generation;
     plan->hash = 0xABC;
@@ -98,6 +98,13 @@ class SmallBoard {
     agent.addresses = {ip("10.0.0.1")};
     agent.alive = agent.plan_current = true;
     agent.incarnation = 1'795'230'720'123'456'789U;
+    plan::Endpoint endpoint;
+    endpoint.address = agent.addresses.front();
+    endpoint.gid = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 1};
+    endpoint.qpn = 4711;
+    endpoint.device = "mlx5_0";
+    endpoint.clock = ClockSource::kHardware;
+    agent.endpoints = {{endpoint, 0}};
     hosts->push_back(agent);
     board.publishHosts(std::move(hosts));
   }

@@ -61,14 +61,18 @@ TEST(Cost, OfAHostIsThatOfAllItsAddresses) {
   EXPECT_DOUBLE_EQ(cost.busiest_pings_per_second, 6);
 }
 
-TEST(Cost, RdmaIsCountedButCostsNothingYet) {
-  const Cost cost = costOf(
+TEST(Cost, EveryPathIsPingedAndHasARowBesideTheirMerge) {
+  const Cost one = costOf(
       parsed("version: 1\nprobes:\n  - { name: m, protocol: rdma, mesh: ['10.0.0.[1-8]'] }\n"));
-  EXPECT_EQ(cost.not_probed, 1U);
-  EXPECT_EQ(cost.pairs, 56U);
-  EXPECT_EQ(cost.pings_per_second, 0);
-  EXPECT_EQ(cost.rows_per_second, 0);
-  EXPECT_EQ(cost.busiest_host, "");
+  EXPECT_EQ(one.pairs, 56U);
+  EXPECT_DOUBLE_EQ(one.pings_per_second, 56);
+  EXPECT_DOUBLE_EQ(one.rows_per_second, 5.6);
+  const Cost four = costOf(parsed(
+      "version: 1\nprobes:\n  - { name: m, protocol: rdma, mesh: ['10.0.0.[1-8]'], paths: 4 }\n"));
+  EXPECT_EQ(four.pairs, 56U);
+  EXPECT_DOUBLE_EQ(four.pings_per_second, 4 * 56);
+  EXPECT_DOUBLE_EQ(four.busiest_pings_per_second, 4 * 7);
+  EXPECT_DOUBLE_EQ(four.rows_per_second, 5 * 5.6);
 }
 
 TEST(Cost, OfNothing) {

@@ -130,10 +130,19 @@ TEST(NativeForm, WarnsAboutWhatIsOdd) {
       "  - { name: d, protocol: udp, from: [10.0.0.1], to: ['fd00::1'] }\n"
       "  - { name: e, protocol: udp, mesh: [10.0.0.1], self: true }\n");
   EXPECT_THAT(list.warnings,
-              ElementsAre("p.yaml:3:13: rdma probe 'a' is accepted but not probed yet",
-                          "p.yaml:4:68: 'payload' has no effect on tcp: a connect carries no data",
+              ElementsAre("p.yaml:4:68: 'payload' has no effect on tcp: a connect carries no data",
                           "p.yaml:5:13: probe 'c' has no pairs: it names one address only",
                           HasSubstr("p.yaml:6:13: probe 'd' has no pairs: its sources and")));
+}
+
+TEST(NativeForm, RdmaMayHavePaths) {
+  const Pinglist list = good(
+      "version: 1\nprobes:\n"
+      "  - { name: a, protocol: rdma, mesh: [10.0.0.1, 10.0.0.2], paths: 128 }\n"
+      "  - { name: b, protocol: rdma, mesh: [10.0.0.1, 10.0.0.2] }\n");
+  EXPECT_EQ(list.plan.probes[0].paths, plan::kMaxPaths);
+  EXPECT_EQ(list.plan.probes[1].paths, 1U);
+  EXPECT_THAT(list.warnings, IsEmpty());
 }
 
 TEST(NativeForm, NoProbesAreAllowedWhenWritten) {
@@ -214,7 +223,7 @@ arrow:
   EXPECT_TRUE(list.plan.probes[3].self);
   EXPECT_THAT(texts(list.plan.list("udp-rack1")), ElementsAre("10.0.0.1", "10.0.0.2"));
   EXPECT_THAT(texts(list.plan.list("tcp-storage/to")), ElementsAre("10.0.0.1", "10.0.9.1"));
-  EXPECT_EQ(list.warnings.size(), 2U) << "two rdma probes";
+  EXPECT_THAT(list.warnings, IsEmpty());
 }
 
 TEST(PingWeaveForm, PlaceholdersAreIgnored) {
