@@ -143,9 +143,11 @@ void Transmitter::send(FlowSocket& flow, Nanos now_mono) {
       retry_mono_ = std::min(retry_mono_, now_mono + kRetry);
       break;
     }
+    // Timestamps must not pile up: the error queue takes from the socket's receive buffer.
+    if (gone < flow.queue.size()) flow.socket.readErrors(scratch_);
   }
   flow.queue.erase(flow.queue.begin(), flow.queue.begin() + static_cast<std::ptrdiff_t>(gone));
-  report(flow);  // a failed send has read the error queue
+  report(flow);  // what the error queue has said meanwhile
 }
 
 void Transmitter::collect() {
