@@ -85,8 +85,9 @@ Result<CompletionChannel> createCompletionChannel(ibv_context* context, std::str
 
 Result<MemoryRegion> registerMemory(ibv_pd* pd, std::span<std::uint8_t> memory,
                                     std::string_view entity) {
-  MemoryRegion made(ibv_reg_mr(pd, memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE),
-                    {"memory region"});
+  // A number: ibv_reg_mr is a macro that mixes it with another enumeration.
+  const int access = IBV_ACCESS_LOCAL_WRITE;
+  MemoryRegion made(ibv_reg_mr(pd, memory.data(), memory.size(), access), {"memory region"});
   if (made == nullptr) {
     return makeVerbsError(
         entity, fmt::format("cannot register {} KiB of memory", memory.size() / 1024), errno);
