@@ -70,9 +70,18 @@ Status readMtu(const yaml::Node& node, RdmaConfig& config) {
   return node.error("a path MTU is 256, 512, 1024, 2048 or 4096");
 }
 
+// In hexadecimal, as everywhere else, or decimal.
 Status readQKey(const yaml::Node& node, RdmaConfig& config) {
+  const auto text = node.text();
+  if (!text) return tl::unexpected(text.error());
+  const bool hex = text->starts_with("0x");
+  const char* end = text->data() + text->size();
   std::uint32_t q_key = 0;
-  if (auto status = readNumber(node, 1, rdma::kPrivilegedQKey - 1, q_key); !status) return status;
+  const auto [rest, failed] =
+      std::from_chars(text->data() + (hex ? 2 : 0), end, q_key, hex ? 16 : 10);
+  if (failed != std::errc() || rest != end || q_key == 0 || q_key >= rdma::kPrivilegedQKey) {
+    return node.error("'" + *text + "' is no Q_Key; write 0x1 to 0x7fffffff (bit 31 is reserved)");
+  }
   config.endpoint.q_key = q_key;
   return {};
 }

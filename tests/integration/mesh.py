@@ -58,6 +58,7 @@ class Mesh:
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="pingloom-it-"))
         self.redis_socket = self.directory / "redis.sock"
         self.redis = redis
+        self.rdma = {}  # by agent: the rdma section of its configuration; the soft device otherwise
         self.addresses = [f"{self.subnet}.{i + 1}" for i in range(hosts)]
         self.port = free_port(self.addresses[0])
         self.control_port = free_port(self.subnet + ".254")
@@ -107,6 +108,7 @@ addresses: [{self.addresses[index]}]
 port: {self.port}
 state_dir: {self.directory}/agent-{index}
 http: {self.addresses[index]}:{self.agent_http_port}
+rdma: {self.rdma.get(index, "{ device: soft }")}
 """)
         return path
 

@@ -117,5 +117,65 @@ TEST(ParseSize, Units) {
   EXPECT_FALSE(parseSize("1.5MiB"));
 }
 
+TEST(AgentConfig, Rdma) {
+  const auto config = parseConfig(
+      "controller: c\n"
+      "rdma:\n"
+      "  device: mlx5_0/2\n"
+      "  poll: busy\n"
+      "  mtu: 1024\n"
+      "  q_key: 0x11\n"
+      "  service_level: 3\n"
+      "  flow_label: 7\n"
+      "  p_key_index: 1\n"
+      "  grh: true\n",
+      "agent.yaml");
+  ASSERT_TRUE(config) << config.error().text();
+  const RdmaConfig& rdma = config->rdma;
+  EXPECT_EQ(rdma.device.device, "mlx5_0");
+  EXPECT_EQ(rdma.device.port, 2);
+  EXPECT_TRUE(rdma.endpoint.busy && rdma.endpoint.grh);
+  EXPECT_EQ(rdma.endpoint.mtu, 1024U);
+  EXPECT_EQ(rdma.endpoint.q_key, 0x11U);
+  EXPECT_EQ(rdma.endpoint.service_level, 3);
+  EXPECT_EQ(rdma.endpoint.flow_label, 7U);
+  EXPECT_EQ(rdma.endpoint.p_key_index, 1);
+}
+
+TEST(AgentConfig, RdmaImpairments) {
+  const auto config = parseConfig(
+      "controller: c\n"
+      "rdma: { device: soft, impair: [{ loss: 0.5% }, { to: 10.0.0.3, delay: 5ms, jitter: 1ms,"
+      " duplicate: 2% }] }\n",
+      "agent.yaml");
+  ASSERT_TRUE(config) << config.error().text();
+  const auto& impairments = config->rdma.device.soft.impairments;
+  EXPECT_DOUBLE_EQ(impairments.everywhere.loss, 0.005);
+  const auto& towards = impairments.towards.at(*IpAddress::parse("10.0.0.3"));
+  EXPECT_EQ(towards.delay, 5 * kMillisecond);
+  EXPECT_EQ(towards.jitter, kMillisecond);
+  EXPECT_DOUBLE_EQ(towards.duplicate, 0.02);
+}
+
+TEST(AgentConfig, RefusesBadRdma) {
+  for (const auto& [rdma, what] : std::vector<std::pair<std::string, std::string>>{
+           {"{ device: '' }", "write auto, soft, NAME or NAME/PORT"},
+           {"{ device: mlx5_0/0 }", "1..255"},
+           {"{ poll: sometimes }", "event or busy"},
+           {"{ mtu: 1000 }", "256, 512, 1024, 2048 or 4096"},
+           {"{ q_key: 2147483648 }", "agent.yaml:2"},
+           {"{ impair: [{ loss: 1% }] }", "only a soft device"},
+           {"{ device: soft, impair: { loss: 1% } }", "expected a list"},
+           {"{ device: soft, impair: [{ loss: 101% }] }", "a percentage"},
+           {"{ device: soft, impair: [{ loss: nan% }] }", "a percentage"},
+           {"{ device: soft, impair: [{ delay: 11s }] }", "more than 10s"},
+           {"{ device: soft, impair: [{ to: nowhere }] }", "agent.yaml:2"},
+           {"{ gid: 3 }", "gid"}}) {
+    const auto config = parseConfig("controller: c\nrdma: " + rdma + "\n", "agent.yaml");
+    ASSERT_FALSE(config) << rdma;
+    EXPECT_THAT(config.error().text(), HasSubstr(what)) << rdma;
+  }
+}
+
 }  // namespace
 }  // namespace pingloom::agent
