@@ -58,6 +58,7 @@ class Mesh:
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="pingloom-it-"))
         self.redis_socket = self.directory / "redis.sock"
         self.redis = redis
+        self.environment = {}  # by agent: what its process has beside ours
         self.rdma = {}  # by agent: the rdma section of its configuration; the soft device otherwise
         self.addresses = [f"{self.subnet}.{i + 1}" for i in range(hosts)]
         self.port = free_port(self.addresses[0])
@@ -114,8 +115,8 @@ rdma: {self.rdma.get(index, "{ device: soft }")}
 
     # ---- processes ----
 
-    def run(self, name, *arguments):
-        process = Process(name, list(arguments), self.directory / f"{name}.log")
+    def run(self, name, *arguments, environment=None):
+        process = Process(name, list(arguments), self.directory / f"{name}.log", environment)
         self._processes.append(process)
         return process
 
@@ -135,7 +136,8 @@ rdma: {self.rdma.get(index, "{ device: soft }")}
 
     def start_agent(self, index):
         self.agents[index] = self.run(f"agent-{index}", binary("pingloom-agent"), "--config",
-                                      str(self._write_agent_config(index)))
+                                      str(self._write_agent_config(index)),
+                                      environment=self.environment.get(index))
         return self.agents[index]
 
     def start_redis(self):

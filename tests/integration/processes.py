@@ -25,13 +25,14 @@ def die_with_parent():
 class Process:
     """One program in a session of its own, with its log in a file."""
 
-    def __init__(self, name, arguments, log_path):
+    def __init__(self, name, arguments, log_path, environment=None):
         self.name = name
         self.log_path = pathlib.Path(log_path)
         self._log = open(self.log_path, "ab")
         self.process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=self._log,
                                         stderr=subprocess.STDOUT, start_new_session=True,
-                                        preexec_fn=die_with_parent)
+                                        preexec_fn=die_with_parent,
+                                        env={**os.environ, **(environment or {})})
 
     @property
     def pid(self):
