@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -15,9 +16,12 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "common/fd.h"
+#include "probe/rdma/rdma_transport.h"
 #include "probe/udp/udp_transport.h"
+#include "rdma/soft/soft_device.h"
 
 namespace pingloom::bench {
 namespace {
@@ -65,15 +69,28 @@ class Consumer {
   std::thread thread_;
 };
 
-std::shared_ptr<const plan::Assignment> assignmentOf(const Load& load) {
-  auto made = std::make_shared<plan::Assignment>();
-  made->probe.name = "scale";
-  made->probe.interval = load.interval;
-  made->probe.window = load.window;
-  made->probe.port = static_cast<std::uint16_t>(load.port + 1);
-  made->source = IpAddress::fromV4(0x7F000001);
-  const IpAddress first = IpAddress::fromV4(0x7F010000);
-  for (std::uint32_t i = 0; i < load.targets; ++i) made->destinations.push_back(*first.plus(i));
+IpAddress target(std::uint32_t number) { return *IpAddress::fromV4(0x7F010000).plus(number); }
+const IpAddress kSource = IpAddress::fromV4(0x7F000001);
+// UDP port 4791 of the prober's own address may be somebody's.
+const IpAddress kRdmaSource = IpAddress::fromV4(0x7F020001);
+
+// One probe, or where the targets are fewer than the pairs as many as it takes.
+std::vector<std::shared_ptr<const plan::Assignment>> assignmentsOf(const Load& load) {
+  std::vector<std::shared_ptr<const plan::Assignment>> made;
+  const std::uint32_t each = load.rdma ? kRdmaHosts : load.targets;
+  for (std::uint32_t first = 0; first < load.targets; first += each) {
+    auto assignment = std::make_shared<plan::Assignment>();
+    assignment->probe.name = "scale" + std::to_string(first);
+    assignment->probe.protocol = load.rdma ? Protocol::kRdma : Protocol::kUdp;
+    assignment->probe.interval = load.interval;
+    assignment->probe.window = load.window;
+    assignment->probe.port = load.rdma ? 0 : static_cast<std::uint16_t>(load.port + 1);
+    assignment->source = load.rdma ? kRdmaSource : kSource;
+    for (std::uint32_t i = 0; i < std::min(each, load.targets - first); ++i) {
+      assignment->destinations.push_back(target(load.rdma ? i : first + i));
+    }
+    made.push_back(std::move(assignment));
+  }
   return made;
 }
 
@@ -83,35 +100,87 @@ struct Agent {
   probe::AgentContext context;
   std::unique_ptr<probe::Transport> transport;
 
-  Status open(std::vector<IpAddress> listen, std::uint16_t port) {
+  Status open(const Load& load, std::vector<IpAddress> listen, std::uint16_t port) {
     context.listen = std::move(listen);
     context.port = port;
     context.phase_seed = 1;
     context.clock = &clock;
     context.windows = &queue;
-    auto made = probe::makeUdpTransport(context);
+    context.open_device = [](const IpAddress& address) {
+      return rdma::soft::openSoftDevice(address);
+    };
+    auto made = load.rdma ? probe::makeRdmaTransport(context) : probe::makeUdpTransport(context);
     if (!made) return tl::unexpected(made.error());
     transport = std::move(*made);
     return {};
   }
 };
 
+// Where a responder is; comes through a pipe.
+struct Place {
+  std::uint32_t host;
+  std::uint32_t qpn;
+  std::uint32_t q_key;
+};
+
+std::vector<Place> placesOf(probe::Transport& transport) {
+  std::vector<plan::Endpoint> endpoints;
+  while (endpoints.size() < kRdmaHosts) {  // the parent's patience is the limit
+    sleepFor(10 * kMillisecond);
+    endpoints = transport.endpoints();
+  }
+  std::vector<Place> places;
+  for (std::uint32_t host = 0; host < kRdmaHosts; ++host) {
+    for (const plan::Endpoint& endpoint : endpoints) {
+      if (endpoint.address == target(host)) {
+        places.push_back({host, endpoint.qpn, endpoint.q_key});
+      }
+    }
+  }
+  return places;
+}
+
+std::shared_ptr<const plan::EndpointTable> tableOf(const std::vector<Place>& places) {
+  auto table = std::make_shared<plan::EndpointTable>();
+  for (const Place& place : places) {
+    plan::Endpoint endpoint;
+    endpoint.address = target(place.host);
+    endpoint.gid = rdma::Gid::of(endpoint.address).bytes;
+    endpoint.qpn = place.qpn;
+    endpoint.q_key = place.q_key;
+    (*table)[endpoint.address] = endpoint;
+  }
+  return table;
+}
+
 // The parent kills it.
 int respond(const Load& load, int ready) {
   Agent agent;
-  if (!agent.open({IpAddress()}, static_cast<std::uint16_t>(load.port + 1))) return 1;
-  const auto known = std::make_shared<const plan::AddressList>(1, IpAddress::fromV4(0x7F000001));
-  agent.transport->setWork({{}, known});
+  if (!agent.open(load, {IpAddress()}, static_cast<std::uint16_t>(load.port + 1))) return 1;
+  probe::Work work;
+  work.known_sources =
+      std::make_shared<const plan::AddressList>(1, load.rdma ? kRdmaSource : kSource);
+  for (std::uint32_t i = 0; load.rdma && i < kRdmaHosts; ++i) work.own.push_back(target(i));
+  agent.transport->setWork(std::move(work));
+  if (load.rdma) {
+    const auto places = placesOf(*agent.transport);
+    const std::size_t size = places.size() * sizeof(Place);
+    if (write(ready, places.data(), size) != static_cast<ssize_t>(size)) return 1;
+  }
   if (write(ready, "r", 1) != 1) return 1;
   for (;;) pause();
 }
 
 // Writes a byte when the measurement begins, the figures when it ends, and waits to be killed.
-int probe(const Load& load, int out) {
+int probe(const Load& load, const std::vector<Place>& places, int out) {
   Agent agent;
-  if (!agent.open({IpAddress::fromV4(0x7F000001)}, load.port)) return 1;
+  if (!agent.open(load, {kSource}, load.port)) return 1;
   Consumer consumer(agent.queue);
-  agent.transport->setWork({{assignmentOf(load)}, nullptr});
+  probe::Work work;
+  work.assignments = assignmentsOf(load);
+  if (load.rdma) work.own = {kRdmaSource};
+  if (load.rdma) agent.transport->setEndpoints(tableOf(places));
+  agent.transport->setWork(std::move(work));
   sleepFor(kWarmUp);
   const auto before = agent.transport->counters();
   const Nanos begin = monotonicNow();
@@ -190,8 +259,12 @@ class Child {
 
 Result<RunFigures> runAgents(const Load& load) {
   Child responder([&](int out) { return respond(load, out); });
+  std::vector<Place> places(load.rdma ? kRdmaHosts : 0);
+  if (load.rdma && !responder.read(places.data(), places.size() * sizeof(Place))) {
+    return makeError("responder", "did not start; is UDP port 4791 of 127.1.0.0/24 free?");
+  }
   if (!responder.await('r')) return makeError("responder", "did not start; is the port free?");
-  Child prober([&](int out) { return probe(load, out); });
+  Child prober([&](int out) { return probe(load, places, out); });
   if (!prober.await('b')) return makeError("prober", "did not start; is the port free?");
   RunFigures made;
   const Nanos prober_before = prober.cpu();

@@ -9,7 +9,10 @@
 
 namespace pingloom::bench {
 
+constexpr std::uint32_t kRdmaHosts = 100;
+
 struct Load {
+  bool rdma = false;  // on the soft device: kRdmaHosts targets, each in as many probes as it takes
   std::uint32_t targets = 10'000;
   Nanos interval = kSecond;
   Nanos window = 10 * kSecond;
