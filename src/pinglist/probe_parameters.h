@@ -17,8 +17,8 @@ const std::vector<std::string_view>& parameterNames();
 // Sets those that the map names.
 Status readParameters(const yaml::Node& map, plan::ProbeSpec& spec);
 
-// protocol, self, port and paths, which only a probe has, and what depends on several keys. Call after
-// readParameters().
+// protocol, self, port and paths, which only a probe has, and what depends on several keys. Call
+// after readParameters().
 Status readProtocol(const yaml::Node& probe, plan::ProbeSpec& spec, Warnings& warnings);
 
 // The window holds at least one interval. `probe` is where to complain.
