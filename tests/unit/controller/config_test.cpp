@@ -104,9 +104,7 @@ TEST(Config, SaysWhereAndWhatIsWrong) {
 
 // config/controller.yaml says "the default shown": all of them taken at their word.
 TEST(Config, TheExampleShowsTheDefaults) {
-  const auto file =
-      std::filesystem::path(__FILE__).parent_path() / "../../../config/controller.yaml";
-  const auto example = readFile(file, 65'536);
+  const auto example = readFile(PINGLOOM_SOURCE_DIR "/config/controller.yaml", 65'536);
   ASSERT_TRUE(example);
   const auto shipped = parseConfig(*example, "/etc/pingloom/controller.yaml");
   ASSERT_TRUE(shipped) << shipped.error().text();
