@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,8 @@
 #include "common/error.h"
 #include "common/tick_clock.h"
 #include "rdma/gid.h"
+#include "rdma/memory_region.h"
+#include "rdma/rc_endpoint.h"
 #include "rdma/ud_endpoint.h"
 
 namespace pingloom::rdma {
@@ -49,6 +52,14 @@ class Device {
   virtual ~Device() = default;
   virtual const DeviceInfo& info() const = 0;
   virtual Result<std::unique_ptr<UdEndpoint>> createUd(const UdOptions& options) = 0;
+  virtual Result<std::unique_ptr<RcEndpoint>> createRc(const RcOptions& /*options*/) {
+    return makeError(info().name, "this device has no RC endpoints");
+  }
+  // `memory` outlives the region, the region's device outlives it.
+  virtual Result<std::unique_ptr<MemoryRegion>> registerMemory(std::span<std::uint8_t> /*memory*/,
+                                                               Access /*access*/) {
+    return makeError(info().name, "this device registers no memory");
+  }
 };
 
 }  // namespace pingloom::rdma
