@@ -37,7 +37,9 @@ void Agent::endpointsChanged(Nanos now) {
   control_->endpointsChanged(now);
 }
 
+// Before the first table nobody knows who is there: its lack is no finding about the fabric.
 void Agent::applyEndpoints() {
+  if (!endpoint_keeper_.isKnown()) return;
   const auto table = endpoint_keeper_.table();
   for (const auto& transport : transports_) transport->setEndpoints(table);
 }

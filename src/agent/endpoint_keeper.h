@@ -25,6 +25,7 @@ class EndpointKeeper {
   // True: they are other ones than before.
   bool setOwn(std::vector<plan::Endpoint> own);
 
+  bool isKnown() const { return held_.version.controller != 0; }
   plan::EndpointVersion version() const { return held_.nameable(); }
   const std::vector<plan::Endpoint>& own() const { return own_; }
   std::shared_ptr<const plan::EndpointTable> table() const;

@@ -187,8 +187,7 @@ void Grid::markDestination(std::uint32_t probe, const IpAddress& address) {
   if (!index || !needsAgent(shape.spec)) return;
   for (std::uint32_t source = 0; source < slots_[probe].size(); ++source) {
     const SourceRows* rows = slots_[probe][source].snapshot->rows.get();
-    const bool answered = rows == nullptr || rows->rows[*index].received == rows->rows[*index].sent;
-    if (answered && shape.spec.protocol != Protocol::kRdma) continue;
+    if (rows == nullptr || rows->rows[*index].received == rows->rows[*index].sent) continue;
     markDirty({probe, source});
   }
 }
@@ -280,7 +279,6 @@ void Grid::setPlan(std::shared_ptr<const GridPlan> plan, Now now) {
   }
   plan_ = std::move(plan);
   slots_ = std::move(slots);
-  destinations_.assign(slots_.size(), {});
   probes_.clear();
   stale_.clear();
   dirty_.clear();

@@ -81,8 +81,7 @@ class Grid {
 
   Nanos staleAt(std::uint32_t probe, const SourceRows& rows) const;
   // The snapshot of these rows, with every state as it is now.
-  SourceSnapshot derive(Place place, std::shared_ptr<const SourceRows> rows, Now now);
-  const std::vector<Presence>& destinationsOf(std::uint32_t probe);
+  SourceSnapshot derive(Place place, std::shared_ptr<const SourceRows> rows, Now now) const;
   void refresh(Place place, std::shared_ptr<const SourceRows> rows, Now now);
   void noteChanges(const ProbeGrid& probe, const IpAddress& source, const SourceSnapshot& before,
                    const SourceSnapshot& after, Now now);
@@ -97,12 +96,6 @@ class Grid {
   std::shared_ptr<const GridPlan> plan_ = std::make_shared<GridPlan>();
   std::unordered_map<std::string, std::uint32_t, NameHash, std::equal_to<>> probes_;
   std::vector<std::vector<Slot>> slots_;
-  // By probe, for rdma: a change at one destination is one for all sources.
-  struct Destinations {
-    std::uint64_t revision = 0;  // of the registry
-    std::vector<Presence> presence;
-  };
-  std::vector<Destinations> destinations_;
   DeadlineQueue<Place> stale_;  // UTC, as windows are
   std::vector<Place> dirty_;
   Nanos dirty_due_utc_ = 0;

@@ -46,13 +46,9 @@ void addList(string_view command, string_view key, const std::vector<std::string
   }
 }
 
-// Also where nothing is sent because nobody is there: that is worth a row.
 bool hasRow(const SourceSnapshot& snapshot, std::uint32_t path, std::size_t destination) {
-  if (snapshot.rows == nullptr) return false;
-  const Rows* rows = snapshot.rows->ofPath(path);
-  if (rows == nullptr) return false;
-  return (*rows)[destination].sent > 0 ||
-         (path == 0 && snapshot.states[destination] == PairState::kAgentDown);
+  const Rows* rows = snapshot.rows == nullptr ? nullptr : snapshot.rows->ofPath(path);
+  return rows != nullptr && (*rows)[destination].sent > 0;
 }
 
 std::string pathField(std::string_view destination, std::uint32_t path) {
@@ -243,8 +239,9 @@ void RedisStore::findChanges(const Written& written, const SourceSnapshot& snaps
       if (hasRow(snapshot, path, i)) {
         const auto state = snapshot.statesOf(path)[i].value_or(PairState::kPending);
         if (!only_states || before != state) changed_.push_back({path, i});
-      } else if (before != PairState::kPending && (reported || !hasRow(snapshot, 0, i))) {
-        gone_.push_back({path, i});
+      } else if (!only_states && before != PairState::kPending &&
+                 (reported || !hasRow(snapshot, 0, i))) {
+        gone_.push_back({path, i});  // it may have had a row
       }
     }
   }

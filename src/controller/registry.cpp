@@ -109,7 +109,6 @@ tl::expected<Agent*, Refusal> Registry::admit(const wire::Register& request,
   AgentInfo& info = agent->info;
   const bool stayed = first ? known_incarnation && request.incarnation() <= *known_incarnation
                             : info.alive && info.incarnation == request.incarnation();
-  ++revision_;
   if (!stayed) agent->present_since_utc = now.utc;
   by_route_.erase(agent->route);
   if (const auto other = by_route_.find(route); other != by_route_.end()) endLease(*other->second);
@@ -227,7 +226,6 @@ void Registry::endLease(Agent& agent) {
   by_route_.erase(agent.route);
   agent.route.clear();
   if (!agent.info.alive) return;
-  ++revision_;
   agent.info.alive = false;
   changed_.insert(changed_.end(), agent.info.addresses.begin(), agent.info.addresses.end());
 }

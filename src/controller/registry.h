@@ -84,8 +84,6 @@ class Registry {
   Nanos nextExpiry() const { return leases_.next(); }  // CLOCK_MONOTONIC
 
   Presence presence(const IpAddress& address) const;
-  // Another one after each change of what presence() and endpoint() give.
-  std::uint64_t revision() const { return revision_; }
   // How the address is reached by RDMA; nullptr: not at all, or its agent has no lease. Until the
   // next change.
   const plan::Endpoint* endpoint(const IpAddress& address) const;
@@ -115,7 +113,6 @@ class Registry {
   DeadlineQueue<AgentId> leases_;
   std::vector<IpAddress> changed_;
   AgentId last_id_ = 0;
-  std::uint64_t revision_ = 0;
 };
 
 }  // namespace pingloom::controller

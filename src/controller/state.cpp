@@ -6,7 +6,6 @@ namespace pingloom::controller {
 
 PairState deriveState(const Row& row, const PairFacts& facts) {
   const bool has_window = row.sent > 0;
-  if (facts.not_pinged && facts.source_alive) return PairState::kAgentDown;
   if (!has_window && (facts.source_alive || !facts.source_known)) return PairState::kPending;
   if (!facts.source_alive || facts.window_outdated) return PairState::kStale;
   if (row.received < row.sent && facts.needs_agent && facts.destination_away) {

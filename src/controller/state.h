@@ -1,10 +1,7 @@
 // What the controller makes of a pair: one table, the first line that applies. docs/redis-keys.md
 // shows it to operators; state_test.cpp goes through it line by line.
 //
-//   agent-down   rdma: nothing is sent to the destination, because its agent, which was there at
-//                some time, has no lease or no endpoint; and the source's agent has a lease
-//   pending      no window of the pair yet, and its source is alive or was never there; rdma: nor
-//                one that may be new enough since the destination came back
+//   pending      no window of the pair yet, and its source is alive or was never there
 //   stale        the source's agent has no lease, or its newest window ended too long ago
 //   agent-down   not everything was answered, and the destination's agent is not there, or was away
 //                at some time in the window or since; never where no agent is needed to answer.
@@ -29,7 +26,6 @@ struct PairFacts {
   bool window_outdated = false;   // ended more than staleAfter() ago
   bool needs_agent = true;        // the destination answers by its agent
   bool destination_away = false;  // not there now, or at some time in the window or since
-  bool not_pinged = false;        // rdma: the destination is gone, and its sources know
 };
 
 // `row.sent` is 0 where the pair has no window. Pure; any thread.

@@ -299,25 +299,30 @@ TEST_F(RdmaGridTest, AnEndpointMadeAnewIsNotLossEither) {
   EXPECT_EQ(stateOf(0, 1), "agent-down");
 }
 
-TEST_F(RdmaGridTest, WhoIsGoneIsNotPingedAndAgentDown) {
+wire::Row unreachableRow(const std::string& destination) {
+  wire::Row row = lossRow(destination);
+  row.set_unreachable(row.lost());
+  row.clear_lost();
+  return row;
+}
+
+TEST_F(RdmaGridTest, WhoHasNoEndpointIsAgentDown) {
   comeWithEndpoint("a", "10.0.0.1", 17);
+  window(kIndex + 1, {unreachableRow("10.0.0.2")});
+  EXPECT_EQ(stateOf(0, 1), "agent-down") << "never there";
   comeWithEndpoint("b", "10.0.0.2", 18);
-  window(kIndex + 1, {goodRow("10.0.0.2")});
+  window(kIndex + 3, {goodRow("10.0.0.2")});
   leave("b");
-  EXPECT_EQ(stateOf(0, 1), "agent-down") << "at once: nothing is sent to it any more";
-  EXPECT_EQ(stateOf(0, 2), "pending") << "never there";
-  utc_ += kMinute;  // nobody is left to ping: the source has nothing to report
-  grid_.runDue(now());
-  EXPECT_EQ(stateOf(0, 1), "agent-down") << "and not stale";
-  comeWithEndpoint("b", "10.0.0.2", 99, 2);
-  EXPECT_EQ(stateOf(0, 1), "pending") << "the window that is known is of before it went";
-  const auto index = static_cast<std::uint64_t>(utc_ / (10 * kSecond));
-  window(index, {goodRow("10.0.0.2")});
-  EXPECT_EQ(stateOf(0, 1), "ok");
-  comeWithEndpoint("b", "10.0.0.2", 0, 2);  // its device is gone, the agent is there
+  EXPECT_EQ(stateOf(0, 1), "ok") << "that window was answered";
+  window(kIndex + 4, {unreachableRow("10.0.0.2")});
   EXPECT_EQ(stateOf(0, 1), "agent-down");
-  leave("a");
-  EXPECT_EQ(stateOf(0, 1), "stale");
+  comeWithEndpoint("b", "10.0.0.2", 0, 2);  // the agent is there, its device is gone
+  EXPECT_EQ(stateOf(0, 1), "agent-down");
+  window(kIndex + 7, {unreachableRow("10.0.0.2")});
+  EXPECT_EQ(stateOf(0, 1), "agent-down");
+  comeWithEndpoint("b", "10.0.0.2", 20, 2);
+  window(kIndex + 9, {unreachableRow("10.0.0.2")});
+  EXPECT_EQ(stateOf(0, 1), "unreachable") << "it was there the whole window";
 }
 
 TEST_F(RdmaGridTest, PathsAreKeptBesideTheirMerge) {

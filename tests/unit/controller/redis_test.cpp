@@ -244,28 +244,6 @@ TEST_F(RedisTest, EachPathHasAFieldBesideTheirMerge) {
   }));
 }
 
-TEST_F(RedisTest, ADestinationThatNobodyPingsForItIsDownHasARow) {
-  usePlan("  - { name: rail, protocol: rdma, mesh: ['10.0.0.[1-3]'] }\n");
-  const auto without_second = [&](PairState state) {
-    auto made = snapshot(0, 0);
-    auto rows = std::make_shared<SourceRows>(*made->rows);
-    rows->rows[1] = Row{};
-    made->rows = rows;
-    made->states[1] = state;
-    return made;
-  };
-  auto down = without_second(PairState::kAgentDown);
-  board_.publishSource(0, 0, down);
-  const auto writer = startWriter();
-  auto redis = cli();
-  EXPECT_THAT(redis.one({"HGET", kRail, "10.0.0.2"}),
-              testing::AllOf(HasSubstr("\"state\":\"agent-down\""), HasSubstr("\"sent\":0")));
-  auto back = std::make_shared<SourceSnapshot>(*down);
-  back->states[1] = PairState::kPending;
-  board_.publishSource(0, 0, back);
-  EXPECT_TRUE(eventually([&] { return redis.one({"HLEN", kRail}) == "1"; }));
-}
-
 TEST_F(RedisTest, WhatLeftThePlanIsRemovedAndNothingElse) {
   auto redis = cli();
   redis.ask({"SET", "pingloom:other", "mine"});

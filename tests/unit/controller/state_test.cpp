@@ -18,7 +18,7 @@ Row rowOf(std::uint32_t received, std::uint32_t lost, std::uint32_t refused,
   return row;
 }
 
-constexpr PairFacts kThere{true, true, false, true, false, false};
+constexpr PairFacts kThere{true, true, false, true, false};
 
 PairFacts with(PairFacts facts, bool PairFacts::*which, bool value) {
   facts.*which = value;
@@ -29,11 +29,10 @@ TEST(State, FollowsTheTableLineByLine) {
   const Row none;
   const Row fine = rowOf(10, 0, 0, 0);
   const Row everything = rowOf(1, 1, 1, 1, 1);
-  const PairFacts never_there{false, false, false, true, true, false};
+  const PairFacts never_there{false, false, false, true, true};
   const PairFacts gone = with(kThere, &PairFacts::source_alive, false);
   const PairFacts outdated = with(kThere, &PairFacts::window_outdated, true);
   const PairFacts away = with(kThere, &PairFacts::destination_away, true);
-  const PairFacts not_pinged = with(away, &PairFacts::not_pinged, true);
   const PairFacts service = with(away, &PairFacts::needs_agent, false);
   const struct {
     const char* what;
@@ -45,12 +44,6 @@ TEST(State, FollowsTheTableLineByLine) {
       {"no window yet, others of its source have old ones", none, outdated, PairState::kPending},
       {"its source was never there", none, never_there, PairState::kPending},
       {"no window, and its source has gone", none, gone, PairState::kStale},
-      {"nothing is sent to it", none, not_pinged, PairState::kAgentDown},
-      {"nothing is sent to it any more", fine, not_pinged, PairState::kAgentDown},
-      {"nothing is sent to it, so the window is old", everything,
-       with(not_pinged, &PairFacts::window_outdated, true), PairState::kAgentDown},
-      {"nothing is sent, because the source has gone too", none,
-       with(not_pinged, &PairFacts::source_alive, false), PairState::kStale},
       {"its source has gone", fine, gone, PairState::kStale},
       {"a window of an earlier run, its source not back yet", fine, never_there, PairState::kStale},
       {"its window is old", fine, outdated, PairState::kStale},
