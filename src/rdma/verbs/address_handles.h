@@ -54,10 +54,10 @@ class AddressHandles {
   void ask(Entry& entry, Nanos now_mono);
   void drop(Entries::iterator entry);
 
-  Entries entries_;  // least recently used first
+  AhResolver resolver_;  // keeps the device that the handles are of
+  Entries entries_;      // least recently used first
   std::unordered_map<UdPath, Entries::iterator, UdPathHash> by_path_;
   std::uint64_t failures_ = 0;
-  AhResolver resolver_;
 };
 
 }  // namespace pingloom::rdma::verbs

@@ -115,7 +115,7 @@ bool AhResolver::resolveOne(Shared& shared, std::unique_lock<std::mutex>& lock) 
   AddressHandle made(ibv_create_ah(shared.device->domain.get(), &attributes), {"address handle"});
   if (made == nullptr) {
     log::debug("rdma: no way to {} (LID {}): {}", path.gid.address().text(), path.lid,
-               makeErrnoError("", "", errno).value().reason);
+               std::generic_category().message(errno));
   }
   std::shared_ptr<ibv_ah> handle = std::move(made);
   lock.lock();

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cerrno>
+#include <system_error>
 
 #include "common/log.h"
 
@@ -72,7 +73,7 @@ Result<CompletionQueue> CompletionQueue::create(ibv_context* context, const Devi
     if (errno == ENOMEM) return makeVerbsError(entity, "cannot make a completion queue", errno);
     log::warning(
         "{}: no completion queue with hardware timestamps: {}; software timestamps are used",
-        entity, makeErrnoError("", "", errno).value().reason);
+        entity, std::generic_category().message(errno));
   }
   ibv_cq* plain = ibv_create_cq(context, static_cast<int>(entries), nullptr, channel->get(), 0);
   if (plain == nullptr) return makeVerbsError(entity, "cannot make a completion queue", errno);

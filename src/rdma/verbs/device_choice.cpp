@@ -10,11 +10,11 @@ namespace pingloom::rdma::verbs {
 namespace {
 
 std::string entityOf(const DeviceChoice& choice) {
-  std::string entity = "rdma";
-  if (!choice.device.empty()) entity += " " + choice.device;
-  if (choice.port) entity += fmt::format(" port {}", *choice.port);
-  if (choice.address) entity += " " + choice.address->text();
-  return entity;
+  std::vector<std::string> parts;
+  if (!choice.device.empty()) parts.push_back(choice.device);
+  if (choice.port) parts.push_back(fmt::format("port {}", *choice.port));
+  if (choice.address) parts.push_back(choice.address->text());
+  return parts.empty() ? "rdma" : join(parts, " ");
 }
 
 bool isUsable(const GidDetails& gid, LinkLayer layer) {

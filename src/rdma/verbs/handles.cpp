@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <string>
+#include <system_error>
 
 #include "common/log.h"
 
@@ -26,7 +27,7 @@ std::string memlockHint(int error_number) {
 void reportDestruction(std::string_view what, int error_number) {
   const auto level = error_number == EIO ? log::Level::kDebug : log::Level::kWarning;
   log::at(level, "rdma: cannot destroy a {}: {}", what,
-          makeErrnoError("", "", error_number).value().reason);
+          std::generic_category().message(error_number));
 }
 
 tl::unexpected<Error> makeVerbsError(std::string_view entity, std::string_view what,

@@ -1,0 +1,198 @@
+#include <set>
+
+#include "fake_host.h"
+
+namespace pingloom::rdma::verbs {
+namespace {
+
+constexpr const char* kTwoNics =
+    "device nic_a clock_khz=156250 mask_bits=41\n"
+    "port 1\ngid 0 fe80::1 v2\ngid 1 10.0.0.1 v2\ngid 2 fd00::1 v2\n"
+    "device nic_b clock_khz=156250 mask_bits=41\n"
+    "port 1\ngid 0 fe80::2 v2\ngid 1 10.0.0.2 v2\ngid 2 fd00::2 v2\n";
+
+class UdEndpointTest : public FakeVerbsTest {
+ protected:
+  void SetUp() override { setDevices(kTwoNics); }
+};
+
+TEST_F(UdEndpointTest, ReceivesWhatWasSentAndTheWayBackIPv4) {
+  Side a(at("10.0.0.1"));
+  Side b(at("10.0.0.2"));
+  const UdAddress& to = b.endpoint->address();
+  ASSERT_EQ(a.send({to.gid, 0, 106, 0x12345}, to, "hello"), PostResult::kPosted);
+  const auto packet = b.nextPacket();
+  ASSERT_TRUE(packet);
+  EXPECT_EQ(packet->payload, "hello");
+  EXPECT_EQ(packet->from.gid.address(), ip("10.0.0.1"));
+  EXPECT_EQ(packet->from.traffic_class, 106);
+  EXPECT_EQ(packet->from.flow_label, 0U) << "an IPv4 header carries none";
+  EXPECT_EQ(packet->from.lid, 0);
+  EXPECT_EQ(packet->qpn, a.endpoint->address().qpn);
+}
+
+TEST_F(UdEndpointTest, ReceivesWhatWasSentAndTheWayBackIPv6) {
+  Side a(at("fd00::1"));
+  Side b(at("fd00::2"));
+  const UdAddress& to = b.endpoint->address();
+  ASSERT_EQ(a.send({to.gid, 0, 106, 0x12345}, to, "hello"), PostResult::kPosted);
+  const auto packet = b.nextPacket();
+  ASSERT_TRUE(packet);
+  EXPECT_EQ(packet->from, (UdPath{a.endpoint->address().gid, 0, 106, 0x12345}));
+}
+
+TEST_F(UdEndpointTest, AnswersItself) {
+  Side a(at("10.0.0.1"));
+  ASSERT_EQ(a.send(a.endpoint->address(), "self"), PostResult::kPosted);
+  ASSERT_TRUE(a.nextSent());
+  EXPECT_EQ(a.nextPacket()->payload, "self");
+}
+
+TEST_F(UdEndpointTest, LargestMessageFits) {
+  Side a(at("10.0.0.1"));
+  Side b(at("10.0.0.2"));
+  ASSERT_EQ(b.endpoint->maxPayload(), 1024U);
+  const std::string payload(1024, 'x');
+  ASSERT_EQ(a.send(b.endpoint->address(), payload), PostResult::kPosted);
+  EXPECT_EQ(b.nextPacket()->payload, payload);
+  EXPECT_EQ(a.send(b.endpoint->address(), payload + "x"), PostResult::kUnreachable);
+}
+
+TEST_F(UdEndpointTest, KeysAreRandomAndNotPrivileged) {
+  std::set<std::uint32_t> keys;
+  for (int i = 0; i < 8; ++i) {
+    Side a(at("10.0.0.1"));
+    EXPECT_EQ(a.endpoint->address().q_key & kPrivilegedQKey, 0U);
+    keys.insert(a.endpoint->address().q_key);
+  }
+  EXPECT_GE(keys.size(), 7U);
+}
+
+TEST_F(UdEndpointTest, AnotherKeyIsNotReceivedAndAPrivilegedOneNotSent) {
+  Side a(at("10.0.0.1"));
+  UdOptions options;
+  options.q_key = 0x1234;
+  Side b(at("10.0.0.2"), options);
+  UdAddress to = b.endpoint->address();
+  EXPECT_EQ(to.q_key, 0x1234U);
+  to.q_key = 0x1235;
+  ASSERT_EQ(a.send(to, "wrong"), PostResult::kPosted);
+  to.q_key = 0x80001234;
+  EXPECT_EQ(a.send(to, "privileged"), PostResult::kUnreachable);
+  to.q_key = 0x1234;
+  ASSERT_EQ(a.send(to, "right"), PostResult::kPosted);
+  EXPECT_EQ(b.nextPacket()->payload, "right");
+}
+
+// Many times the queues' sizes: nothing is lost for want of a buffer, and a full send queue is
+// said.
+TEST_F(UdEndpointTest, QueuesNeitherStarveNorOverflow) {
+  Side a(at("10.0.0.1"));
+  Side b(at("10.0.0.2"));
+  constexpr std::uint64_t kMessages = 20'000;
+  constexpr std::uint64_t kAhead = 1000;  // loopback's own buffers are no subject of this
+  const std::string payload(64, 'x');
+  ASSERT_EQ(a.send(b.endpoint->address(), payload), PostResult::kPosted);
+  UdMessage message;
+  message.path = {b.endpoint->address().gid, 0, 0, 0};
+  message.qpn = b.endpoint->address().qpn;
+  message.q_key = b.endpoint->address().q_key;
+  message.payload = {reinterpret_cast<const std::uint8_t*>(payload.data()), payload.size()};
+  std::uint64_t posted = 1;
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+  std::uint64_t full = 0;
+  const Nanos end = monotonicNow() + 30 * kSecond;
+  while (received < kMessages && monotonicNow() < end) {
+    while (posted < kMessages && posted < received + kAhead) {
+      message.id = posted;
+      const PostResult result = a.endpoint->post(message);
+      if (result == PostResult::kFull) ++full;
+      if (result != PostResult::kPosted) break;
+      ++posted;
+    }
+    a.endpoint->flush();
+    ASSERT_TRUE(a.step(1));
+    ASSERT_TRUE(b.step(1));
+    sent += a.events.sent.size();
+    received += b.events.received.size();
+  }
+  EXPECT_EQ(received, kMessages);
+  EXPECT_EQ(sent, kMessages);
+  EXPECT_GT(full, 0U);
+}
+
+TEST_F(UdEndpointTest, BusyPollingNeedsNoEvents) {
+  UdOptions options;
+  options.busy = true;
+  Side a(at("10.0.0.1"), options);
+  Side b(at("10.0.0.2"), options);
+  EXPECT_LE(a.endpoint->nextWake(), monotonicNow());
+  ASSERT_EQ(a.send(b.endpoint->address(), "busy"), PostResult::kPosted);
+  EXPECT_EQ(b.nextPacket()->payload, "busy");
+}
+
+TEST_F(UdEndpointTest, MtuIsCheckedAgainstThePort) {
+  auto device = openVerbsDevice(at("10.0.0.1"));
+  ASSERT_TRUE(device);
+  UdOptions options;
+  options.mtu = 512;
+  auto smaller = (*device)->createUd(options);
+  ASSERT_TRUE(smaller);
+  EXPECT_EQ((*smaller)->maxPayload(), 512U);
+  options.mtu = 2048;
+  const auto larger = (*device)->createUd(options);
+  ASSERT_FALSE(larger);
+  EXPECT_EQ(larger.error().text(),
+            "nic_a port 1: rdma.mtu 2048 is above the port's active MTU 1024");
+}
+
+TEST_F(UdEndpointTest, PKeyIndexThatIsNotThereIsSaid) {
+  auto device = openVerbsDevice(at("10.0.0.1"));
+  UdOptions options;
+  options.p_key_index = 5;
+  const auto made = (*device)->createUd(options);
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().text().find("P_Key index 5"), std::string::npos) << made.error().text();
+}
+
+class InfinibandTest : public FakeVerbsTest {
+ protected:
+  void SetUp() override {
+    setDevices(
+        "device hca_a clock_khz=156250 mask_bits=41\n"
+        "port 1 link=infiniband lid=11 state=down\ngid 0 fe80::11 ib\n"
+        "port 2 link=infiniband lid=12\ngid 0 fe80::12 ib\n"
+        "device hca_b clock_khz=156250 mask_bits=41\n"
+        "port 1 link=infiniband lid=21\ngid 0 fe80::21 ib\n");
+  }
+};
+
+TEST_F(InfinibandTest, ByLidWithoutAGlobalHeader) {
+  Side a({.device = "hca_a"});
+  Side b({.device = "hca_b"});
+  EXPECT_EQ(a.device->info().port, 2) << "the first that is active";
+  EXPECT_EQ(a.endpoint->address().lid, 12);
+  ASSERT_EQ(a.send(b.endpoint->address(), "by lid"), PostResult::kPosted);
+  const auto packet = b.nextPacket();
+  ASSERT_TRUE(packet);
+  EXPECT_EQ(packet->from, (UdPath{Gid{}, 12, 0, 0}));
+  // And back.
+  ASSERT_EQ(b.send(packet->from, a.endpoint->address(), "back"), PostResult::kPosted);
+  EXPECT_EQ(a.nextPacket()->payload, "back");
+}
+
+TEST_F(InfinibandTest, WithAGlobalHeaderWhereAsked) {
+  UdOptions options;
+  options.grh = true;
+  Side a({.device = "hca_a", .port = 2}, options);
+  Side b({.device = "hca_b"}, options);
+  const UdAddress& to = b.endpoint->address();
+  ASSERT_EQ(a.send({to.gid, to.lid, 7, 9}, to, "global"), PostResult::kPosted);
+  const auto packet = b.nextPacket();
+  ASSERT_TRUE(packet);
+  EXPECT_EQ(packet->from, (UdPath{a.endpoint->address().gid, 12, 7, 9}));
+}
+
+}  // namespace
+}  // namespace pingloom::rdma::verbs
