@@ -50,6 +50,7 @@ const GidDetails* defaultGid(const PortDetails& port) {
 
 std::string nameList(const std::vector<DeviceDetails>& devices) {
   std::vector<std::string> names;
+  names.reserve(devices.size());
   for (const DeviceDetails& device : devices) names.push_back(device.name);
   return names.empty() ? "none" : join(names, ", ");
 }

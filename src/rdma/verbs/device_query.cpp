@@ -28,22 +28,21 @@ std::uint64_t bitsPerSecond(std::uint8_t width, std::uint8_t speed) {
                                             : 0;
   constexpr std::uint64_t kMega = 1'000'000;
   switch (speed) {
-    case 1:
-      return lanes * 2'500 * kMega;  // SDR
-    case 2:
-      return lanes * 5'000 * kMega;  // DDR
-    case 4:
-      return lanes * 10'000 * kMega;  // QDR
-    case 8:
-      return lanes * 10'000 * kMega;  // FDR10
-    case 16:
-      return lanes * 14'000 * kMega;  // FDR
-    case 32:
-      return lanes * 25'000 * kMega;  // EDR
-    case 64:
-      return lanes * 50'000 * kMega;  // HDR
-    case 128:
-      return lanes * 100'000 * kMega;  // NDR
+    case 1:  // SDR
+      return lanes * 2'500 * kMega;
+    case 2:  // DDR
+      return lanes * 5'000 * kMega;
+    case 4:  // QDR
+    case 8:  // FDR10
+      return lanes * 10'000 * kMega;
+    case 16:  // FDR
+      return lanes * 14'000 * kMega;
+    case 32:  // EDR
+      return lanes * 25'000 * kMega;
+    case 64:  // HDR
+      return lanes * 50'000 * kMega;
+    case 128:  // NDR
+      return lanes * 100'000 * kMega;
     default:
       return 0;
   }
