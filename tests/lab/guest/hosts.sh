@@ -5,6 +5,7 @@
 set -euo pipefail
 
 count=$1
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 sysctl -q -w net.ipv4.conf.{all,default}.accept_local=1 net.ipv4.conf.{all,default}.rp_filter=0 \
   net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2 net.ipv6.conf.default.accept_dad=0
 
@@ -21,10 +22,7 @@ for i in $(seq "$count"); do
   ip link add "h$i" type veth peer name "p$i"
   ip link set "p$i" master br0 up
   ip -4 addr add "10.0.0.$i/24" dev "h$i" noprefixroute
-  ip -6 addr add "fd00::$i/64" dev "h$i" noprefixroute nodad
-  ip link set "h$i" up
-  ip -4 route add 10.0.0.0/24 dev "h$i" src "10.0.0.$i" table "10$i"
-  ip -6 route add fd00::/64 dev "h$i" src "fd00::$i" table "10$i"
+  "$here/addresses.sh" "$i"
   for family in -4 -6; do
     ip $family rule add pref 5 iif "h$i" lookup local
     ip $family rule add pref 11 oif "h$i" lookup "10$i"
