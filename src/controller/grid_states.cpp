@@ -11,12 +11,13 @@ namespace {
 // Until then all sources have the RDMA endpoint of a destination that came or changed.
 constexpr Nanos kEndpointSpread = kSecond;
 
-// Not there now, or at some time since `start_utc`. By rdma an agent is there with its endpoint.
+// Not there now, or at some time since `start_utc`. An agent that is there without an RDMA endpoint
+// is not away: its host's port is not to be reached, and its peers' counts say so.
 bool wasAway(const Presence& there, bool rdma, Nanos start_utc) {
   if (!there.alive || there.since_utc > start_utc) return true;
   if (!rdma) return false;
   const Nanos since = std::max(there.since_utc, there.endpoint_since_utc);
-  return !there.endpoint || (since != 0 && since + kEndpointSpread > start_utc);
+  return there.endpoint && since != 0 && since + kEndpointSpread > start_utc;
 }
 
 SourceSnapshot emptyStates(const SourceRows* rows, std::size_t destinations) {

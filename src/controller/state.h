@@ -5,7 +5,7 @@
 //   stale        the source's agent has no lease, or its newest window ended too long ago
 //   agent-down   not everything was answered, and the destination's agent is not there, or was away
 //                at some time in the window or since; never where no agent is needed to answer.
-//                rdma: its endpoint likewise
+//                rdma: or its endpoint was made anew
 //   refused      something was refused
 //   unreachable  something was unreachable
 //   loss         something was lost

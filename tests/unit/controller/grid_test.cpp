@@ -306,7 +306,7 @@ wire::Row unreachableRow(const std::string& destination) {
   return row;
 }
 
-TEST_F(RdmaGridTest, WhoHasNoEndpointIsAgentDown) {
+TEST_F(RdmaGridTest, WhoIsGoneIsAgentDownAndWhoHasNoEndpointUnreachable) {
   comeWithEndpoint("a", "10.0.0.1", 17);
   window(kIndex + 1, {unreachableRow("10.0.0.2")});
   EXPECT_EQ(stateOf(0, 1), "agent-down") << "never there";
@@ -317,9 +317,9 @@ TEST_F(RdmaGridTest, WhoHasNoEndpointIsAgentDown) {
   window(kIndex + 4, {unreachableRow("10.0.0.2")});
   EXPECT_EQ(stateOf(0, 1), "agent-down");
   comeWithEndpoint("b", "10.0.0.2", 0, 2);  // the agent is there, its device is gone
-  EXPECT_EQ(stateOf(0, 1), "agent-down");
+  EXPECT_EQ(stateOf(0, 1), "agent-down") << "of the window in which it was away";
   window(kIndex + 7, {unreachableRow("10.0.0.2")});
-  EXPECT_EQ(stateOf(0, 1), "agent-down");
+  EXPECT_EQ(stateOf(0, 1), "unreachable") << "its host is there, its port is not";
   comeWithEndpoint("b", "10.0.0.2", 20, 2);
   window(kIndex + 9, {unreachableRow("10.0.0.2")});
   EXPECT_EQ(stateOf(0, 1), "unreachable") << "it was there the whole window";
