@@ -1,7 +1,8 @@
 """Unmodified agents on a stand-in libibverbs whose NICs have clocks of different rates and widths.
 
-The stand-in delays what a device sends by a known time; that, both ways, is the network time that
-Redis has to show, whatever the clocks count in.
+The stand-in delays what a device sends by a known time, and its timestamps are of that time whenever
+its threads run; so that, both ways, is the network time that Redis has to show, whatever the clocks
+count in.
 """
 
 import os
@@ -44,9 +45,9 @@ class HardwareClocks(unittest.TestCase):
             self.assertEqual(row["clock"], "hardware")
             self.assertEqual(row["device"], f"mlx5_{mesh.addresses.index(source)}")
             true = delay[source] + delay[destination]
-            # The stand-in's own way, and its threads' wake-ups, come on top.
+            # Exact but for the ticks that timestamps are cut to, and the percentiles' buckets.
             self.assertGreater(row["network_ns"]["min"], true * 0.98, row)
-            self.assertLess(row["network_ns"]["p50"], true * 1.5 + 2_000_000, row)
+            self.assertLess(row["network_ns"]["max"], true * 1.02, row)
             self.assertEqual(row["anomalous"].get("negative", 0), 0, row)
 
     def test_a_device_without_timestamps_says_software(self):
