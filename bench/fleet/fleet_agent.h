@@ -76,6 +76,7 @@ class FleetAgent : private agent::ControlOwner, private agent::BatchSource {
   plan::EndpointVersion heldEndpoints() override { return held_.nameable(); }
   Status endpointsPushed(const wire::EndpointUpdate& update) override;
   std::optional<agent::StoredBatch> next(agent::BatchId after) override;
+  agent::BatchId newest() const override { return {incarnation_, last_sequence_}; }
   void acknowledge(agent::BatchId up_to) override;
 
   const FleetShape& shape_;

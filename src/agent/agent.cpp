@@ -1,5 +1,6 @@
 #include "agent/agent.h"
 
+#include <google/protobuf/stubs/logging.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 
@@ -45,6 +46,8 @@ Agent::~Agent() = default;
 
 Result<std::unique_ptr<Agent>> Agent::start(Config config,
                                             const TransportFactory& make_transports) {
+  // It would write a line for each message that is malformed, which is counted here.
+  google::protobuf::SetLogHandler(nullptr);
   auto state = StateDir::take(config.state_dir);
   if (!state) return tl::unexpected(state.error());
   std::unique_ptr<Agent> agent(new Agent(std::move(config), std::move(*state)));
@@ -195,9 +198,9 @@ void Agent::spoolWindows(bool last) {
     ++figures_.windows_closed;
     path_merge_.add(std::move(window), now);
   }
-  BatchEncoder encoder([this](std::string&& reports) {
+  BatchEncoder encoder([this](std::string_view reports) {
     const BatchId id{incarnation_, next_sequence_++};
-    spool_->append(id, serializeBatch(id, std::move(reports)));
+    spool_->append(id, serializeBatch(id, reports));
   });
   for (probe::ClosedWindow& window : path_merge_.take(last ? PathMerge::kNever : now)) {
     encoder.add(window);

@@ -28,6 +28,8 @@ class BatchSource {
   virtual ~BatchSource() = default;
   // The first batch behind `after` that is still held, in the order of their ids.
   virtual std::optional<StoredBatch> next(BatchId after) = 0;
+  // Of all that were ever added; nothing where none was.
+  virtual BatchId newest() const = 0;
   // The controller has committed it and all before it: they are forgotten.
   virtual void acknowledge(BatchId up_to) = 0;
 };

@@ -103,6 +103,7 @@ void ControlClient::doWhatIsDue(Nanos now) {
   if (now >= heartbeat_due_) sendHeartbeat(now);
   if (!in_flight_.empty() && now >= resend_due_) {
     resend_after_ = std::min(2 * resend_after_, kResendLongest);
+    limit_ = 1;
     restartBatches();
   }
 }
@@ -116,6 +117,8 @@ void ControlClient::loseConnection(const char* why) {
   state_ = State::kConnecting;
   unanswered_since_ = 0;
   resend_after_ = kResend;
+  was_away_ = true;
+  limit_ = kMaxInFlight;
   restartBatches();
 }
 

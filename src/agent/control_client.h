@@ -9,8 +9,8 @@
 //
 // No thread of its own: the owner polls descriptor() and calls run() when it is readable, when
 // deadline() has passed, and after it has added a batch. One thread, 2,000 clients on it if need
-// be. Bounds: kMaxInFlight batches and kMaxInFlightBytes sent and not acknowledged,
-// kMaxMessagesPerRun messages taken in one call, one plan held.
+// be. Bounds: kMaxInFlight batches and kMaxInFlightBytes sent and not acknowledged, as many shown
+// beside them in one call, kMaxMessagesPerRun messages taken in one call, one plan held.
 #pragma once
 
 #include <cstdint>
@@ -73,6 +73,7 @@ struct ControlCounters {
   std::uint64_t endpoint_updates_refused = 0;
   std::uint64_t batches_sent = 0;  // repetitions included
   std::uint64_t batches_resent = 0;
+  std::uint64_t batches_shown = 0;  // sent to be shown, ahead of their turn
   std::uint64_t batches_acknowledged = 0;
 };
 
@@ -161,6 +162,7 @@ class ControlClient {
 
   // control_outbox.cpp: batches on their way
   void sendBatches(Nanos now);
+  void showNewest();
   void restartBatches();
   void acknowledged(BatchId id, Nanos now);
 
@@ -185,7 +187,7 @@ class ControlClient {
   Nanos unanswered_since_ = 0;  // 0: nothing is waited for
   bool more_waits_ = false;     // run() has to be called again
   std::string refusal_;         // being refused was logged with these words
-  std::string complaint_;       // likewise of a single message
+  Nanos complaint_due_ = 0;     // no word about refused messages before
   bool loss_logged_ = false;
   bool bad_plan_logged_ = false;
   bool bad_endpoints_ = false;  // the last update did not fit: all of the table is asked for
@@ -195,6 +197,9 @@ class ControlClient {
   BatchId acknowledged_;  // known to be committed
   BatchId sent_;          // the last one sent on this connection
   BatchId newest_sent_;   // ever
+  BatchId shown_;         // the controller has seen what is up to it, or newer ones
+  bool was_away_ = true;  // from the controller, since it has seen anything
+  std::size_t limit_ = kMaxInFlight;
   Nanos resend_due_ = 0;
   Nanos resend_after_ = kResend;
 };

@@ -87,13 +87,17 @@ void ControlClient::take(const wire::Registered& registered, Nanos now) {
   }
   acknowledged_ = committed;
   batches_.acknowledge(committed);
+  // What an outage left waiting is delivered; what is measured from now on is shown as well.
+  if (std::exchange(was_away_, false)) shown_ = batches_.newest();
   restartBatches();
 }
 
 void ControlClient::take(const wire::Refused& refused, Nanos now) {
   if (refused.reason() == wire::Refused::NOT_REGISTERED) {
     // One for each message that was under way: the first of them is enough.
-    if (state_ == State::kRegistered) registerAgain(now);
+    if (state_ != State::kRegistered) return;
+    limit_ = 1;  // it may be that batches could not be committed: one shows whether they can now
+    registerAgain(now);
     return;
   }
   ++counters_.refusals;
@@ -101,8 +105,11 @@ void ControlClient::take(const wire::Refused& refused, Nanos now) {
       wire::Refused::Reason_Name(refused.reason()) + ": " + printable(refused.text());
   if (refused.reason() == wire::Refused::BAD_MESSAGE && state_ == State::kRegistered) {
     // One message, or a report of a batch: the rest of it was taken.
-    if (text != complaint_) log::warning("controller {} complains: {}", options_.controller, text);
-    complaint_ = std::move(text);
+    if (now >= complaint_due_) {
+      log::warning("controller {} complains: {} (others are counted for a minute)",
+                   options_.controller, text);
+      complaint_due_ = now + kMinute;
+    }
     return;
   }
   if (text != refusal_) {

@@ -1,5 +1,7 @@
 // Batches on their way: sent in the order of their ids, a few at a time, and again from the first
-// unacknowledged one after a new registration or when no acknowledgement comes.
+// unacknowledged one after a new registration or when no acknowledgement comes. When they are held
+// up, because the controller cannot commit or has a long outage to catch up with, new ones are sent
+// to be shown as well: what is seen stays fresh, and only history waits.
 #include <algorithm>
 #include <utility>
 
@@ -10,10 +12,8 @@ namespace pingloom::agent {
 namespace {
 
 // The frame up to the batch's own bytes, so that a stored batch is sent as it is.
-std::string batchHead(std::size_t payload_bytes) {
-  static constexpr auto kTag =
-      static_cast<char>((wire::AgentMessage::kBatchFieldNumber << 3) | 2);  // length-delimited
-  std::string head(1, kTag);
+std::string frameHead(int field, std::size_t payload_bytes) {
+  std::string head(1, static_cast<char>((field << 3) | 2));  // length-delimited
   for (; payload_bytes >= 0x80; payload_bytes >>= 7) {
     head += static_cast<char>((payload_bytes & 0x7f) | 0x80);
   }
@@ -24,11 +24,13 @@ std::string batchHead(std::size_t payload_bytes) {
 }  // namespace
 
 void ControlClient::sendBatches(Nanos now) {
-  while (state_ == State::kRegistered && in_flight_.size() < kMaxInFlight &&
+  while (state_ == State::kRegistered && in_flight_.size() < limit_ &&
          in_flight_bytes_ < kMaxInFlightBytes) {
     const auto batch = batches_.next(sent_);
-    if (!batch) return;
-    if (!socket_.send(batchHead(batch->payload.size()), batch->payload)) return;
+    if (!batch) break;
+    const std::string head =
+        frameHead(wire::AgentMessage::kBatchFieldNumber, batch->payload.size());
+    if (!socket_.send(head, batch->payload)) break;
     ++counters_.batches_sent;
     if (batch->id <= newest_sent_) ++counters_.batches_resent;
     if (in_flight_.empty()) resend_due_ = now + resend_after_;
@@ -37,6 +39,22 @@ void ControlClient::sendBatches(Nanos now) {
     sent_ = batch->id;
     newest_sent_ = std::max(newest_sent_, batch->id);
   }
+  shown_ = std::max(shown_, sent_);
+  if (state_ == State::kRegistered) showNewest();
+}
+
+// Those that were added since and found no room. What does not get through is left out: the next
+// window is at hand.
+void ControlClient::showNewest() {
+  for (std::size_t i = 0; i < kMaxInFlight && shown_ < batches_.newest(); ++i) {
+    const auto batch = batches_.next(shown_);
+    if (!batch) break;
+    const std::string head = frameHead(wire::AgentMessage::kLiveFieldNumber, batch->payload.size());
+    if (!socket_.send(head, batch->payload)) break;
+    ++counters_.batches_shown;
+    shown_ = batch->id;
+  }
+  shown_ = std::max(shown_, batches_.newest());
 }
 
 void ControlClient::restartBatches() {
@@ -55,6 +73,7 @@ void ControlClient::acknowledged(BatchId id, Nanos now) {
     ++counters_.batches_acknowledged;
   }
   batches_.acknowledge(id);
+  limit_ = kMaxInFlight;
   resend_after_ = kResend;
   resend_due_ = now + resend_after_;
 }

@@ -92,6 +92,9 @@ void writeControl(MetricsText& out, const Figures& figures) {
   out.counter("pingloom_agent_batches_sent_total", "Batches sent, repetitions included.",
               control.batches_sent);
   out.counter("pingloom_agent_batches_resent_total", "Batches sent again.", control.batches_resent);
+  out.counter("pingloom_agent_batches_shown_total",
+              "Batches sent to be shown at once, because those before them wait to be committed.",
+              control.batches_shown);
   out.counter("pingloom_agent_batches_acknowledged_total", "Batches the controller has committed.",
               control.batches_acknowledged);
   if (figures.clock_round_trip) {

@@ -91,24 +91,25 @@ void BatchEncoder::endReport() {
   appendField(reports_, wire::Batch::kReportsFieldNumber, report_);
   report_.clear();
   if (reports_.size() >= kTargetBytes) {
-    sink_(std::move(reports_));
+    sink_(reports_);
     reports_ = {};
   }
 }
 
 void BatchEncoder::finish() {
-  if (!reports_.empty()) sink_(std::move(reports_));
+  if (!reports_.empty()) sink_(reports_);
   reports_ = {};
   report_ = {};
 }
 
-std::string serializeBatch(BatchId id, std::string reports) {
+std::string serializeBatch(BatchId id, std::string_view reports) {
   wire::Batch batch;
   batch.set_incarnation(id.incarnation);
   batch.set_sequence(id.sequence);
-  // Fields may come in any order, so the small ones go behind the large one.
-  batch.AppendToString(&reports);
-  return reports;
+  // The identity comes first: whatever the controller makes of the rest, it can acknowledge it.
+  std::string bytes = batch.SerializeAsString();
+  bytes += reports;
+  return bytes;
 }
 
 }  // namespace pingloom::agent

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "agent/batch_source.h"
 #include "probe/window.h"
@@ -21,7 +22,7 @@ class BatchEncoder {
   static constexpr std::size_t kTargetBytes = 2U << 20;
 
   // Called for every batch that is full; the reports are Batch.reports, serialized.
-  using Sink = std::function<void(std::string&& reports)>;
+  using Sink = std::function<void(std::string_view reports)>;
   explicit BatchEncoder(Sink sink);
   ~BatchEncoder();
   BatchEncoder(const BatchEncoder&) = delete;
@@ -43,6 +44,6 @@ class BatchEncoder {
 };
 
 // The batch with its identity: `reports` as the encoder made them.
-std::string serializeBatch(BatchId id, std::string reports);
+std::string serializeBatch(BatchId id, std::string_view reports);
 
 }  // namespace pingloom::agent

@@ -48,7 +48,7 @@ class Spool : public BatchSource {
   void acknowledge(BatchId up_to) override;
 
   const SpoolStatus& status() const { return status_; }
-  BatchId newest() const { return newest_; }  // of all that were ever appended or found
+  BatchId newest() const override { return newest_; }
 
  private:
   struct Segment {

@@ -24,7 +24,9 @@
 namespace pingloom::agent {
 
 constexpr std::size_t kRecordHeader = 24;
-constexpr std::uint32_t kMaxRecordPayload = 16U << 20;
+// Below what the controller takes in one message (16 MiB): a larger batch would end the connection
+// whenever it is sent.
+constexpr std::uint32_t kMaxRecordPayload = 15U << 20;
 
 struct SpoolEntry {
   BatchId id;

@@ -80,6 +80,7 @@ class Fields {
 };
 
 constexpr std::uint32_t kBatchTag = tagOf(wire::AgentMessage::kBatchFieldNumber, kLengthDelimited);
+constexpr std::uint32_t kLiveTag = tagOf(wire::AgentMessage::kLiveFieldNumber, kLengthDelimited);
 constexpr std::uint32_t kIncarnationTag = tagOf(wire::Batch::kIncarnationFieldNumber, 0);
 constexpr std::uint32_t kSequenceTag = tagOf(wire::Batch::kSequenceFieldNumber, 0);
 constexpr std::uint32_t kReportTag = tagOf(wire::Batch::kReportsFieldNumber, kLengthDelimited);
@@ -87,30 +88,40 @@ constexpr std::uint32_t kRowTag = tagOf(wire::Report::kRowsFieldNumber, kLengthD
 
 }  // namespace
 
-bool holdsBatch(std::string_view frame) {
-  return !frame.empty() && static_cast<unsigned char>(frame.front()) == kBatchTag;
+BatchKind batchKind(std::string_view frame) {
+  if (frame.empty()) return BatchKind::kNone;
+  const auto first = static_cast<unsigned char>(frame.front());
+  if (first == kBatchTag) return BatchKind::kBatch;
+  return first == kLiveTag ? BatchKind::kLive : BatchKind::kNone;
 }
 
 Result<BatchParts> splitBatch(std::string_view frame) {
   Fields outer(frame);
   const auto batch = outer.next();
-  if (!batch || batch->tag != kBatchTag || !outer.ended()) {
+  if (batchKind(frame) == BatchKind::kNone || !batch || !outer.ended()) {
     return makeError("batch", "the frame is malformed");
   }
   BatchParts parts;
   for (Fields fields(batch->content); !fields.ended();) {
     const auto field = fields.next();
-    if (!field) return makeError("batch", "is malformed");
+    if (!field) {
+      parts.fault = "the batch is malformed";
+      break;
+    }
     if (field->tag == kIncarnationTag) parts.id.incarnation = field->number;
     if (field->tag == kSequenceTag) parts.id.sequence = field->number;
     if (field->tag != kReportTag) continue;
-    if (parts.reports.size() == kMaxReportsInBatch) return makeError("batch", "too many reports");
-    parts.reports.push_back(field->content);
+    if (parts.reports.size() < kMaxReportsInBatch) {
+      parts.reports.push_back(field->content);
+    } else {
+      parts.fault = "the batch has too many reports";
+    }
   }
   // Both are kept in SQLite, whose integers are signed.
   if (parts.id.incarnation == 0 || parts.id.incarnation > INT64_MAX || parts.id.sequence == 0 ||
       parts.id.sequence > INT64_MAX) {
-    return makeError("batch", "incarnation or sequence out of range");
+    return makeError("batch",
+                     parts.fault.empty() ? "incarnation or sequence out of range" : "is malformed");
   }
   return parts;
 }

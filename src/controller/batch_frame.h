@@ -25,13 +25,18 @@ struct BatchId {
 struct BatchParts {
   BatchId id;
   std::vector<std::string_view> reports;  // serialized wire::Report
+  std::string fault;  // "" or what is wrong with the rest of it, which was left out
 };
 
 constexpr std::size_t kMaxReportsInBatch = 65'536;
 constexpr std::size_t kMaxRowBytes = 65'536;
 
-// Whether the frame is an AgentMessage that holds a batch, by its first byte.
-bool holdsBatch(std::string_view frame);
+// By the first byte of an AgentMessage: a batch, the same only to be shown, or neither.
+enum class BatchKind { kNone, kBatch, kLive };
+BatchKind batchKind(std::string_view frame);
+
+// Of either kind. An error where it cannot be told which batch it is: then it cannot be
+// acknowledged.
 Result<BatchParts> splitBatch(std::string_view frame);
 
 // A report's fields but for its rows, and where each row lies.

@@ -3,18 +3,23 @@
 #include <map>
 #include <utility>
 
-#include "controller/report_reader.h"
-
 namespace pingloom::controller {
 
-BatchIntake::Verdict BatchIntake::take(Agent& agent, std::string_view bytes,
+BatchIntake::Verdict BatchIntake::take(Agent& agent, std::string_view frame,
                                        std::shared_ptr<const void> owner, Now now) {
   Verdict verdict;
-  const auto parts = splitBatch(bytes);
-  if (!parts || parts->id.incarnation > agent.info.incarnation) {
-    verdict.bad_messages = 1;
-    verdict.first_fault =
-        parts ? "the batch is of a later incarnation than its agent" : parts.error().text();
+  const auto parts = splitBatch(frame);
+  if (!parts) {
+    refuse({ReportFault::kBatch, parts.error().text()}, verdict);
+    return verdict;
+  }
+  if (parts->id.incarnation > agent.info.incarnation) {
+    // Its mark would hide everything that the agent measures until then.
+    refuse({ReportFault::kBatch, "the batch is of a later incarnation than its agent"}, verdict);
+    return verdict;
+  }
+  if (batchKind(frame) == BatchKind::kLive) {
+    show(agent, *parts, now);
     return verdict;
   }
   const std::string& host = agent.info.host;
@@ -24,38 +29,72 @@ BatchIntake::Verdict BatchIntake::take(Agent& agent, std::string_view bytes,
     if (known == BatchMarks::Verdict::kCommitted) verdict.acknowledge = marks_.committedUpTo(host);
     return verdict;
   }
-  LedgerBatch batch{host, parts->id, {}, std::move(owner), bytes.size(), 0};
-  batch.windows.reserve(parts->reports.size());
-  for (const std::string_view report : parts->reports) {
-    const auto fault = takeReport(agent, parts->id, report, now, batch);
-    if (!fault) continue;
-    if (verdict.bad_messages++ == 0) verdict.first_fault = fault->text();
-  }
-  if (agent.suspended) return verdict;
-  if (ledger_.submit(std::move(batch))) {
-    marks_.submitted(host, parts->id);
+  if (agent.suspended) {
+    show(agent, *parts, now);
   } else {
-    agent.suspended = true;
+    commit(agent, *parts, {host, parts->id, {}, std::move(owner), frame.size(), 0}, now, verdict);
   }
   return verdict;
 }
 
-std::optional<Error> BatchIntake::takeReport(const Agent& agent, BatchId id,
-                                             std::string_view report, Now now, LedgerBatch& batch) {
-  if (auto status = view_.read(report); !status) return status.error();
-  const auto head = readHead(view_.head(), now.utc);
-  if (!head) return head.error();
+// What is wrong in it is told when it comes to be committed.
+void BatchIntake::show(const Agent& agent, const BatchParts& parts, Now now) {
+  ++counters_.batches_shown;
+  for (const std::string_view report : parts.reports) {
+    (void)takeReport(agent, parts.id, report, now);
+  }
+}
+
+void BatchIntake::commit(Agent& agent, const BatchParts& parts, LedgerBatch batch, Now now,
+                         Verdict& verdict) {
+  if (!parts.fault.empty()) refuse({ReportFault::kBatch, parts.fault}, verdict);
+  batch.windows.reserve(parts.reports.size());
+  for (const std::string_view report : parts.reports) {
+    const auto head = takeReport(agent, parts.id, report, now);
+    if (!head) {
+      refuse(head.error(), verdict);
+      continue;
+    }
+    batch.rows += view_.rows().size();
+    batch.windows.push_back({view_.head().probe(), head->source, head->start_utc, head->window,
+                             head->window_index, head->path, report});
+  }
+  if (ledger_.submit(std::move(batch))) {
+    marks_.submitted(agent.info.host, parts.id);
+  } else {
+    agent.suspended = true;
+  }
+}
+
+tl::expected<ReportHead, BatchIntake::BadReport> BatchIntake::takeReport(const Agent& agent,
+                                                                         BatchId id,
+                                                                         std::string_view report,
+                                                                         Now now) {
+  const auto bad = [](ReportFault fault, std::string text) {
+    return tl::unexpected(BadReport{fault, std::move(text)});
+  };
+  if (auto status = view_.read(report); !status) {
+    return bad(ReportFault::kMalformed, status.error().text());
+  }
+  const auto head = readHead(view_.head());
+  if (!head) return bad(ReportFault::kHead, head.error().text());
+  const std::string entity = "report of probe " + view_.head().probe() + ": ";
+  if (tooFarAhead(*head, now.utc)) {
+    return bad(ReportFault::kFutureWindow, entity + "its window ends in the future");
+  }
   if (!registry_.owns(agent, head->source)) {
-    return Error{"report of probe " + view_.head().probe(),
-                 head->source.text() + " is not an address of this agent"};
+    return bad(ReportFault::kForeignSource,
+               entity + head->source.text() + " is not an address of this agent");
   }
   const auto applied = grid_.apply(view_, *head, {agent.id, id.incarnation, now.utc}, now);
-  if (!applied) return applied.error();
+  if (!applied) return bad(ReportFault::kRows, entity + applied.error().text());
   counters_.rows_ignored += applied->ignored;
-  batch.rows += view_.rows().size();
-  batch.windows.push_back({view_.head().probe(), head->source, head->start_utc, head->window,
-                           head->window_index, head->path, report});
-  return std::nullopt;
+  return *head;
+}
+
+void BatchIntake::refuse(const BadReport& bad, Verdict& verdict) {
+  ++counters_.refused[static_cast<std::size_t>(bad.fault)];
+  if (verdict.refused++ == 0) verdict.first_fault = bad.text;
 }
 
 std::vector<BatchIntake::Acknowledgement> BatchIntake::takeCommitted() {

@@ -1,6 +1,8 @@
 // What happens to a batch: its reports are checked and go to the grid at once, then the batch waits
 // for the ledger to commit it, and is acknowledged. A batch that was taken before only gets its
-// acknowledgement again. The control thread.
+// acknowledgement again. Reports that are refused are left out of the ledger and counted by reason;
+// their batch is committed and acknowledged all the same, or it would come again for ever. A batch
+// that is only to be shown goes to the grid and no further. The control thread.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +16,18 @@
 #include "controller/grid.h"
 #include "controller/ledger_writer.h"
 #include "controller/registry.h"
+#include "controller/report_faults.h"
+#include "controller/report_reader.h"
 
 namespace pingloom::controller {
 
 struct IntakeCounters {
   std::uint64_t batches_committed = 0;
   std::uint64_t batches_duplicate = 0;
+  std::uint64_t batches_shown = 0;  // only shown: they come again to be committed
   std::uint64_t rows_committed = 0;
   std::uint64_t rows_ignored = 0;
+  ReportFaults refused{};
 };
 
 class BatchIntake {
@@ -32,11 +38,11 @@ class BatchIntake {
 
   struct Verdict {
     std::optional<BatchId> acknowledge;  // everything up to it was committed before
-    std::uint64_t bad_messages = 0;      // the batch itself, or reports of it
+    std::uint64_t refused = 0;           // the batch itself, or reports of it
     std::string first_fault;             // the words for the first of them
   };
-  // `bytes` point into what `owner` holds.
-  Verdict take(Agent& agent, std::string_view bytes, std::shared_ptr<const void> owner, Now now);
+  // A frame of BatchKind kBatch or kLive; `frame` points into what `owner` holds.
+  Verdict take(Agent& agent, std::string_view frame, std::shared_ptr<const void> owner, Now now);
 
   struct Acknowledgement {
     std::string host;
@@ -48,8 +54,16 @@ class BatchIntake {
   const IntakeCounters& counters() const { return counters_; }
 
  private:
-  std::optional<Error> takeReport(const Agent& agent, BatchId id, std::string_view report, Now now,
-                                  LedgerBatch& batch);
+  struct BadReport {
+    ReportFault fault;
+    std::string text;
+  };
+  void show(const Agent& agent, const BatchParts& parts, Now now);
+  void commit(Agent& agent, const BatchParts& parts, LedgerBatch batch, Now now, Verdict& verdict);
+  // Into the grid.
+  tl::expected<ReportHead, BadReport> takeReport(const Agent& agent, BatchId id,
+                                                 std::string_view report, Now now);
+  void refuse(const BadReport& bad, Verdict& verdict);
 
   Registry& registry_;
   Grid& grid_;

@@ -17,6 +17,7 @@
 #include "common/distribution.h"
 #include "common/time.h"
 #include "common/vocabulary.h"
+#include "controller/report_faults.h"
 #include "pinglist/pinglist.h"
 #include "plan/endpoint.h"
 #include "plan/plan.h"
@@ -150,10 +151,12 @@ struct ControlStatus {
   std::uint64_t pinglist_rejections = 0;
   std::uint64_t batches_committed = 0;
   std::uint64_t batches_duplicate = 0;
+  std::uint64_t batches_shown = 0;  // ahead of their turn, or not committed yet
   std::uint64_t rows_committed = 0;
   std::uint64_t rows_ignored = 0;  // of pairs that left the plan, or older than what is known
   std::uint64_t messages_refused = 0;
   std::array<std::uint64_t, 6> refused_by_reason{};  // indexed by wire::Refused::Reason
+  ReportFaults reports_refused{};
   HistoryStatus history;
 };
 

@@ -48,7 +48,7 @@ void ControlServer::take(ControlSocket::Message message, Now now) {
   }
   const std::string_view bytes = message.frame->bytes();
   Agent* agent = registry_.heard(route, now);
-  if (holdsBatch(bytes)) {
+  if (batchKind(bytes) != BatchKind::kNone) {
     if (agent == nullptr) return refuse(route, wire::Refused::NOT_REGISTERED, "register first");
     return takeBatch(*agent, std::move(message.frame), now);
   }
@@ -124,8 +124,8 @@ void ControlServer::takeBatch(Agent& agent, std::unique_ptr<Frame> frame, Now no
   const std::shared_ptr<Frame> owner = std::move(frame);
   const auto verdict = intake_.take(agent, owner->bytes(), owner, now);
   if (verdict.acknowledge) acknowledge(agent.route, *verdict.acknowledge);
-  if (verdict.bad_messages > 0) {
-    refuse(agent.route, wire::Refused::BAD_MESSAGE, verdict.first_fault, verdict.bad_messages);
+  if (verdict.refused > 0) {
+    refuse(agent.route, wire::Refused::BAD_MESSAGE, verdict.first_fault, verdict.refused);
   }
 }
 

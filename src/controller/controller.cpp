@@ -105,8 +105,8 @@ void Controller::restore(Ledger& ledger) {
     for (const IpAddress& source : probe.sources) {
       for (const LatestReport& latest : ledger.latest(probe.spec.name, source)) {
         if (!view.read(latest.report)) continue;
-        const auto head = readHead(view.head(), now.utc);
-        if (!head) continue;
+        const auto head = readHead(view.head());
+        if (!head || tooFarAhead(*head, now.utc)) continue;
         (void)grid_.apply(view, *head, {0, latest.incarnation, head->endUtc()}, now);
       }
     }
@@ -188,6 +188,8 @@ void Controller::publish(Now now) {
   const IntakeCounters& counters = intake_->counters();
   status->batches_committed = counters.batches_committed;
   status->batches_duplicate = counters.batches_duplicate;
+  status->batches_shown = counters.batches_shown;
+  status->reports_refused = counters.refused;
   status->rows_committed = counters.rows_committed;
   status->rows_ignored = counters.rows_ignored;
   status->messages_refused = server_->messagesRefused();

@@ -38,6 +38,11 @@ bool LedgerWriter::submit(LedgerBatch batch) {
   {
     const std::lock_guard lock(mutex_);
     if (failing_ && outcomes_.empty() && retry_mono_ <= monotonicNow()) failing_ = false;
+    if (standsStill() && !std::exchange(standstill_logged_, true)) {
+      log::error(
+          "history cannot be written: the disk does not answer; the latest results are "
+          "shown, and agents keep all");
+    }
     if (failing_ || waiting_bytes_ >= kMaxWaitingBytes) return false;
     if (waiting_bytes_ == 0) progress_mono_ = monotonicNow();
     waiting_bytes_ += batch.bytes;
@@ -55,8 +60,11 @@ bool LedgerWriter::ready() const {
 
 bool LedgerWriter::busy() const {
   const std::lock_guard lock(mutex_);
-  return !failing_ && waiting_bytes_ >= kMaxWaitingBytes &&
-         monotonicNow() - progress_mono_ < kStandstill;
+  return !failing_ && waiting_bytes_ >= kMaxWaitingBytes && !standsStill();
+}
+
+bool LedgerWriter::standsStill() const {
+  return waiting_bytes_ > 0 && monotonicNow() - progress_mono_ >= kStandstill;
 }
 
 std::vector<LedgerWriter::Outcome> LedgerWriter::takeOutcomes() {
@@ -69,7 +77,12 @@ std::vector<LedgerWriter::Outcome> LedgerWriter::takeOutcomes() {
 
 HistoryStatus LedgerWriter::status() const {
   const std::lock_guard lock(mutex_);
-  return status_;
+  HistoryStatus status = status_;
+  if (standsStill()) {
+    status.writing = false;
+    if (status.last_error.empty()) status.last_error = "the disk does not answer";
+  }
+  return status;
 }
 
 void LedgerWriter::run() {
@@ -123,7 +136,8 @@ void LedgerWriter::succeeded(const std::vector<LedgerBatch>& batches) {
 
 void LedgerWriter::failed(std::vector<LedgerBatch> batches, const Error& error) {
   if (!std::exchange(failure_logged_, true)) {
-    log::error("history cannot be written, and agents keep what they measure: {}", error.text());
+    log::error("history cannot be written; the latest results are shown, and agents keep all: {}",
+               error.text());
   }
   const std::lock_guard lock(mutex_);
   status_.writing = false;
@@ -139,6 +153,7 @@ void LedgerWriter::failed(std::vector<LedgerBatch> batches, const Error& error) 
 
 void LedgerWriter::report(const std::vector<LedgerBatch>& batches, bool committed) {
   progress_mono_ = monotonicNow();
+  standstill_logged_ = false;
   for (const LedgerBatch& batch : batches) {
     outcomes_.push_back({batch.host, batch.id, committed, batch.rows});
     waiting_bytes_ -= batch.bytes;

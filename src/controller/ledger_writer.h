@@ -56,6 +56,7 @@ class LedgerWriter {
  private:
   void run();
   std::vector<LedgerBatch> takeSome();  // with the lock held
+  bool standsStill() const;             // likewise
   void commit(std::vector<LedgerBatch> batches);
   void succeeded(const std::vector<LedgerBatch>& batches);
   void failed(std::vector<LedgerBatch> batches, const Error& error);
@@ -72,6 +73,7 @@ class LedgerWriter {
   Nanos progress_mono_ = 0;        // the last transaction, or when waiting began
   std::vector<Outcome> outcomes_;
   bool failing_ = false;  // nothing is accepted
+  bool standstill_logged_ = false;
   Nanos retry_mono_ = 0;
   HistoryStatus status_;
   bool stop_ = false;

@@ -18,15 +18,18 @@ struct ReportHead {
   ClockSource clock = ClockSource::kKernel;
   std::uint32_t path = 0;  // 0: of all together
 
-  Nanos endUtc() const { return start_utc + window; }
+  constexpr Nanos endUtc() const { return start_utc + window; }
 };
 
 constexpr Nanos kLongestWindow = kHour;
-// A window that ends later is refused: it would hide all that follow until then.
 constexpr Nanos kMostAhead = kMinute;
 constexpr std::size_t kMaxDeviceName = 64;
 
-Result<ReportHead> readHead(const wire::Report& report, Nanos now_utc);
+Result<ReportHead> readHead(const wire::Report& report);
+// Such a window is refused: it would hide all that follow until it is over.
+constexpr bool tooFarAhead(const ReportHead& head, Nanos now_utc) {
+  return head.endUtc() > now_utc + kMostAhead;
+}
 Status readRow(const wire::Row& in, IpAddress& destination, Row& out);
 
 }  // namespace pingloom::controller

@@ -1,49 +1,17 @@
 """A network namespace for one test: what it drops or counts concerns nobody else."""
 
-import ctypes
-import os
 import subprocess
-import unittest
 
-CLONE_NEWUSER = 0x10000000
-CLONE_NEWNET = 0x40000000
-LIBC = ctypes.CDLL(None, use_errno=True)
-
-_in_user_namespace = False
-
-
-def _unshare(flags):
-    if LIBC.unshare(flags) != 0:
-        error = ctypes.get_errno()
-        raise OSError(error, os.strerror(error))
-
-
-def _become_root_of_a_user_namespace():
-    global _in_user_namespace
-    user, group = os.getuid(), os.getgid()
-    _unshare(CLONE_NEWUSER)
-    for name, text in (("setgroups", "deny"), ("uid_map", f"0 {user} 1"), ("gid_map", f"0 {group} 1")):
-        with open(f"/proc/self/{name}", "w") as file:
-            file.write(text)
-    _in_user_namespace = True
+import namespaces
 
 
 def enter():
     """Moves this process, and all it starts from now on, into a network of its own with loopback
     up. Skips the test, with the reason, where the kernel does not permit it or nft is missing."""
-    try:
-        if os.geteuid() != 0 and not _in_user_namespace:
-            _become_root_of_a_user_namespace()
-        _unshare(CLONE_NEWNET)
+    with namespaces.or_skip():
+        namespaces.unshare(namespaces.CLONE_NEWNET)
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True, capture_output=True)
         nft("add table inet pingloom_probe_nft_works", "delete table inet pingloom_probe_nft_works")
-    except FileNotFoundError as failure:
-        raise unittest.SkipTest(f"{failure.filename} is not installed") from failure
-    except OSError as failure:
-        raise unittest.SkipTest(f"a network namespace is not permitted here: {failure}") from failure
-    except subprocess.CalledProcessError as failure:
-        raise unittest.SkipTest(f"{failure.cmd[0]} is not permitted here: "
-                                f"{failure.stderr.decode(errors='replace').strip()}") from failure
 
 
 def nft(*commands):

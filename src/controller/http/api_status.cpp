@@ -69,12 +69,18 @@ Json controlJson(const ControlStatus& control) {
   for (std::size_t i = 0; i < kRefusedNames.size(); ++i) {
     refused[std::string(kRefusedNames[i])] = control.refused_by_reason[i];
   }
+  Json reports = Json::object();
+  for (std::size_t i = 0; i < kReportFaultNames.size(); ++i) {
+    reports[std::string(kReportFaultNames[i])] = control.reports_refused[i];
+  }
   return {{"batches_committed", control.batches_committed},
           {"batches_duplicate", control.batches_duplicate},
+          {"batches_shown", control.batches_shown},
           {"rows_committed", control.rows_committed},
           {"rows_ignored", control.rows_ignored},
           {"messages_refused", control.messages_refused},
-          {"refused_by_reason", std::move(refused)}};
+          {"refused_by_reason", std::move(refused)},
+          {"reports_refused", std::move(reports)}};
 }
 
 // "::ffff:10.0.0.1" and the like: always in IPv6 notation, as RDMA tools show it.

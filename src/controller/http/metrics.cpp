@@ -46,6 +46,9 @@ void resultMetrics(MetricsText& text, const ControlStatus& control) {
                control.batches_committed);
   text.counter("pingloom_controller_batches_duplicate_total",
                "Batches that came again and were only acknowledged.", control.batches_duplicate);
+  text.counter("pingloom_controller_batches_shown_total",
+               "Batches that were shown and not committed: they come again.",
+               control.batches_shown);
   text.counter("pingloom_controller_rows_committed_total", "Rows in committed batches.",
                control.rows_committed);
   text.counter("pingloom_controller_rows_ignored_total",
@@ -57,6 +60,12 @@ void resultMetrics(MetricsText& text, const ControlStatus& control) {
               "Refusals sent to agents, by reason.");
   for (std::size_t i = 0; i < kRefusedNames.size(); ++i) {
     text.sample(static_cast<double>(control.refused_by_reason[i]), {{"reason", kRefusedNames[i]}});
+  }
+  text.family("pingloom_controller_reports_refused_total", "counter",
+              "Batches and reports of agents that were refused and left out, by reason.");
+  for (std::size_t i = 0; i < kReportFaultNames.size(); ++i) {
+    text.sample(static_cast<double>(control.reports_refused[i]),
+                {{"reason", kReportFaultNames[i]}});
   }
 }
 

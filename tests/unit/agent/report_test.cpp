@@ -35,8 +35,8 @@ probe::ClosedWindow windowOf(std::uint32_t destinations, std::uint64_t index) {
 
 std::vector<wire::Batch> encode(const std::vector<probe::ClosedWindow>& windows) {
   std::vector<wire::Batch> batches;
-  BatchEncoder encoder([&](std::string&& reports) {
-    const std::string bytes = serializeBatch({3, batches.size() + 1}, std::move(reports));
+  BatchEncoder encoder([&](std::string_view reports) {
+    const std::string bytes = serializeBatch({3, batches.size() + 1}, reports);
     EXPECT_LT(bytes.size(), 2 * BatchEncoder::kTargetBytes + 4096);
     EXPECT_TRUE(batches.emplace_back().ParseFromString(bytes));
   });

@@ -188,12 +188,67 @@ TEST_F(ControlServerTest, ABadReportIsRefusedAndTheRestOfItsBatchIsTaken) {
   wrong_counts.mutable_rows(0)->set_sent(99);
   wire::Report foreign_source = report();
   foreign_source.set_source(test::ip("10.0.0.2").wire());
-  dealer.send(batchOf({1, 1}, {wrong_counts, report(), foreign_source}));
+  wire::Report bad_head = report();
+  bad_head.set_clock(9);
+  const wire::Report ahead = report(static_cast<std::uint64_t>(-100));
+  dealer.send(batchOf({1, 1}, {wrong_counts, report(), foreign_source, bad_head, ahead}));
   ASSERT_TRUE(expect(dealer, ControllerMessage::kRefused));
   ASSERT_TRUE(expect(dealer, ControllerMessage::kAck)) << "it would come again for ever";
-  EXPECT_EQ(server_.refusedByReason()[Refused::BAD_MESSAGE], 2U);
+  EXPECT_EQ(server_.refusedByReason()[Refused::BAD_MESSAGE], 4U);
+  EXPECT_EQ(intake_.counters().refused, (ReportFaults{0, 0, 1, 1, 1, 1}));
   EXPECT_EQ(intake_.counters().rows_committed, 1U);
   EXPECT_EQ(board_.source(0, 1, 1)->rows, nullptr) << "10.0.0.2 is not its address";
+}
+
+TEST_F(ControlServerTest, BadBatchesAreNotSentForEverNorDoTheyHoldUpLaterOnes) {
+  usePlan(kMesh);
+  Dealer dealer(socket_->address());
+  dealer.send(registration("a", "10.0.0.1"));
+  // The identity, a report that is no message, and the rest of the batch missing.
+  const std::string broken("\x1a\x09\x08\x01\x10\x01\x1a\x01\xff\x1a\x7f", 11);
+  dealer.send(broken);
+  ASSERT_TRUE(expect(dealer, ControllerMessage::kRefused));
+  const auto ack = expect(dealer, ControllerMessage::kAck);
+  ASSERT_TRUE(ack);
+  EXPECT_EQ(ack->ack().sequence(), 1U) << "with nothing of it";
+  EXPECT_EQ(intake_.counters().refused, (ReportFaults{1, 1, 0, 0, 0, 0}));
+  // Without an identity there is nothing to acknowledge; a later batch covers it.
+  EXPECT_EQ(refusalOf(dealer, std::string("\x1a\x02\x1a\x7f", 4)), Refused::BAD_MESSAGE);
+  EXPECT_EQ(intake_.counters().refused[0], 2U);
+  dealer.send(batchOf({1, 3}, {report()}));
+  const auto later = expect(dealer, ControllerMessage::kAck);
+  ASSERT_TRUE(later);
+  EXPECT_EQ(later->ack().sequence(), 3U);
+  EXPECT_EQ(intake_.counters().rows_committed, 1U);
+}
+
+TEST_F(ControlServerTest, ABatchToBeShownIsShownAndNoMore) {
+  usePlan(kMesh);
+  Dealer dealer(socket_->address());
+  dealer.send(registration("a", "10.0.0.1"));
+  ASSERT_TRUE(expect(dealer, ControllerMessage::kRegistered));
+  std::string live = batchOf({1, 9}, {report()});
+  live[0] = '\x2a';
+  dealer.send(live);
+  ASSERT_TRUE(test::eventually([&] {
+    turn();
+    return intake_.counters().batches_shown == 1;
+  }));
+  EXPECT_EQ(board_.source(0, 0, 1)->rows->rows[1].received, 10U);
+  dealer.send(batchOf({1, 1}, {report(3)}));
+  const auto ack = expect(dealer, ControllerMessage::kAck);
+  ASSERT_TRUE(ack);
+  EXPECT_EQ(ack->ack().sequence(), 1U) << "9 was shown, not committed";
+  EXPECT_EQ(board_.source(0, 0, 1)->rows->window_index, currentIndex() - 1)
+      << "a replayed window does not replace a newer one";
+  dealer.send(batchOf({1, 9}, {report()}));
+  ASSERT_TRUE(expect(dealer, ControllerMessage::kAck));
+  EXPECT_EQ(intake_.counters().rows_committed, 2U) << "counted once";
+  Dealer stranger(socket_->address());
+  EXPECT_EQ(refusalOf(stranger, live), Refused::NOT_REGISTERED);
+  live = batchOf({2, 1}, {report()});
+  live[0] = '\x2a';
+  EXPECT_EQ(refusalOf(dealer, live), Refused::BAD_MESSAGE) << "of a later incarnation";
 }
 
 TEST_F(ControlServerTest, ALiveDuplicateIsRefusedAndAGoodbyeFreesAtOnce) {

@@ -45,7 +45,7 @@ class GridTest : public testing::Test {
   Result<Grid::Applied> apply(const wire::Report& report, Grid::Origin origin) {
     const std::string bytes = report.SerializeAsString();
     EXPECT_TRUE(view_.read(bytes));
-    const auto head = readHead(view_.head(), utc_);
+    const auto head = readHead(view_.head());
     EXPECT_TRUE(head) << head.error().text();
     origin.reported_utc = utc_;
     return grid_.apply(view_, *head, origin, now());
