@@ -52,7 +52,7 @@ struct SourceRows {
   std::uint64_t window_index = 0;
   Nanos window_start_utc = 0;
   Nanos window = 0;
-  Nanos reported_utc = 0;  // when the controller had it; Redis counts the expiry from here
+  Nanos reported_utc = 0;  // when the controller had it first; Redis counts the expiry from here
   ClockSource clock = ClockSource::kKernel;
   std::string device;
   Rows rows;  // of all paths together

@@ -70,7 +70,11 @@ Status Controller::open() {
   const auto first = pinglist_->load(true, monotonicNow(), started_utc_);
   if (first != nullptr) {
     grid_.setPlan(makeGridPlan(first, ++generation_), readClocks());
-    restore(opened);
+    for (const LedgerPlace& place : places()) {
+      for (const LatestReport& latest : opened.latest(place.probe, place.source)) {
+        restore(latest, readClocks());
+      }
+    }
   }
   ledger_ = std::make_unique<LedgerWriter>(std::move(*ledger));
   intake_ = std::make_unique<BatchIntake>(registry_, grid_, *marks_, *ledger_);
@@ -97,20 +101,21 @@ Status Controller::lockStateDir() {
   return {};
 }
 
-// The newest window of each source, so that nothing is missing until its agent reports again.
-void Controller::restore(Ledger& ledger) {
-  ReportView view;
-  const Now now = readClocks();
+std::vector<LedgerPlace> Controller::places() const {
+  std::vector<LedgerPlace> made;
   for (const ProbeGrid& probe : grid_.plan().probes) {
-    for (const IpAddress& source : probe.sources) {
-      for (const LatestReport& latest : ledger.latest(probe.spec.name, source)) {
-        if (!view.read(latest.report)) continue;
-        const auto head = readHead(view.head());
-        if (!head || tooFarAhead(*head, now.utc)) continue;
-        (void)grid_.apply(view, *head, {0, latest.incarnation, head->endUtc()}, now);
-      }
-    }
+    for (const IpAddress& source : probe.sources) made.push_back({probe.spec.name, source});
   }
+  return made;
+}
+
+// The newest window of each source, so that nothing is missing until its agent reports again.
+void Controller::restore(const LatestReport& latest, Now now) {
+  ReportView view;
+  if (!view.read(latest.report)) return;
+  const auto head = readHead(view.head());
+  if (!head || tooFarAhead(*head, now.utc)) return;
+  (void)grid_.apply(view, *head, {0, latest.incarnation, head->endUtc()}, now);
 }
 
 void Controller::loadPinglist(bool at_start) {
@@ -118,7 +123,9 @@ void Controller::loadPinglist(bool at_start) {
   const auto loaded = pinglist_->load(at_start, now.mono, now.utc);
   publish_due_mono_ = 0;
   if (loaded == nullptr) return;
+  const bool first = generation_ == 0;
   grid_.setPlan(makeGridPlan(loaded, ++generation_), now);
+  if (first) ledger_->restore(places());
   server_->setPlan({loaded, &loaded->plan}, now);
 }
 
@@ -133,6 +140,7 @@ void Controller::turn() {
   waiting_ = server_->receive(before);
   server_->acknowledgeCommitted();
   const Now now = readClocks();
+  for (const LatestReport& latest : ledger_->takeRestored()) restore(latest, now);
   const bool drained = waiting_ == Waiting::kNothing;
   if (drained) drained_mono_ = now.mono;
   if (drained || now.mono - drained_mono_ > kLongestBacklog) registry_.expire(now);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "common/error.h"
 #include "common/fd.h"
@@ -41,7 +42,8 @@ class Controller {
   Status open();
   Status lockStateDir();
   void loadPinglist(bool at_start);
-  void restore(Ledger& ledger);
+  std::vector<LedgerPlace> places() const;
+  void restore(const LatestReport& latest, Now now);
   void turn();
   int pollTimeout() const;
   bool wait(int stop_descriptor);  // false: stop

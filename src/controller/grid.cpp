@@ -46,10 +46,12 @@ std::optional<Grid::Place> Grid::placeOf(std::string_view probe, const IpAddress
   return Place{found->second, *index};
 }
 
-// Incarnations of different agents say nothing about each other.
+// Incarnations of different agents say nothing about each other. What was restored gives way to
+// whatever an agent has said.
 bool Grid::outdated(const SourceRows& have, AgentId agent, const ReportHead& head,
                     const Origin& origin) const {
-  const bool comparable = agent == origin.agent || agent == 0 || origin.agent == 0;
+  if (origin.agent == 0 && agent != 0) return true;
+  const bool comparable = agent == origin.agent || agent == 0;
   if (comparable && origin.incarnation != have.incarnation) {
     return origin.incarnation < have.incarnation;
   }
@@ -75,7 +77,7 @@ Result<Grid::Applied> Grid::apply(ReportView& report, const ReportHead& head, co
   rows->window_index = head.window_index;
   rows->window_start_utc = head.start_utc;
   rows->window = head.window;
-  rows->reported_utc = origin.reported_utc;
+  if (!same_window) rows->reported_utc = origin.reported_utc;
   rows->clock = head.clock;
   rows->device = report.head().device();
   rows->rows.resize(probe.destinations.size());

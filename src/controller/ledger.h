@@ -50,6 +50,12 @@ struct LedgerBatch {
   std::uint64_t rows = 0;  // of all windows
 };
 
+// A source of a probe.
+struct LedgerPlace {
+  std::string probe;
+  IpAddress source;
+};
+
 struct LatestReport {
   std::uint64_t incarnation = 0;
   std::string report;  // serialized wire::Report

@@ -19,7 +19,7 @@ constexpr std::size_t kTrimAtLeast = 64;
 }  // namespace
 
 LedgerWriter::LedgerWriter(std::unique_ptr<Ledger> ledger)
-    : ledger_(std::move(ledger)), outcomes_event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    : ledger_(std::move(ledger)), event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   status_ = {true, ledger_->note(), 0, ledger_->fileBytes()};
   thread_ = std::thread([this] { run(); });
   pthread_setname_np(thread_.native_handle(), "ledger");
@@ -69,7 +69,7 @@ bool LedgerWriter::standsStill() const {
 
 std::vector<LedgerWriter::Outcome> LedgerWriter::takeOutcomes() {
   std::uint64_t count = 0;
-  while (::read(outcomes_event_.get(), &count, sizeof count) > 0) {
+  while (::read(event_.get(), &count, sizeof count) > 0) {
   }
   const std::lock_guard lock(mutex_);
   return std::exchange(outcomes_, {});
@@ -92,12 +92,13 @@ void LedgerWriter::run() {
       std::unique_lock lock(mutex_);
       const Nanos until_trim = std::max(kShortestPause, trim_due_mono_ - monotonicNow());
       wake_.wait_for(lock, std::chrono::nanoseconds(until_trim),
-                     [&] { return stop_ || !waiting_.empty(); });
+                     [&] { return stop_ || !waiting_.empty() || mayRead(); });
       if (stop_ && waiting_.empty()) return;
       batches = takeSome();
     }
     const std::uint64_t before = ledger_->windowsWritten();
     if (!batches.empty()) commit(std::move(batches));
+    readOne();
     trim(static_cast<std::size_t>(ledger_->windowsWritten() - before));
   }
 }
@@ -158,8 +159,51 @@ void LedgerWriter::report(const std::vector<LedgerBatch>& batches, bool committe
     outcomes_.push_back({batch.host, batch.id, committed, batch.rows});
     waiting_bytes_ -= batch.bytes;
   }
+  wakeOwner();
+}
+
+void LedgerWriter::wakeOwner() const {
   const std::uint64_t one = 1;
-  (void)!::write(outcomes_event_.get(), &one, sizeof one);
+  (void)!::write(event_.get(), &one, sizeof one);
+}
+
+void LedgerWriter::restore(std::vector<LedgerPlace> places) {
+  {
+    const std::lock_guard lock(mutex_);
+    std::reverse(places.begin(), places.end());
+    places_ = std::move(places);
+  }
+  wake_.notify_one();
+}
+
+std::vector<LatestReport> LedgerWriter::takeRestored() {
+  const std::lock_guard lock(mutex_);
+  if (restored_.empty()) return {};
+  restored_bytes_ = 0;
+  wake_.notify_one();
+  return std::exchange(restored_, {});
+}
+
+bool LedgerWriter::mayRead() const {
+  return !places_.empty() && restored_bytes_ < kMaxRestoredBytes;
+}
+
+void LedgerWriter::readOne() {
+  LedgerPlace place;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!mayRead()) return;
+    place = std::move(places_.back());
+    places_.pop_back();
+  }
+  std::vector<LatestReport> found = ledger_->latest(place.probe, place.source);
+  if (found.empty()) return;
+  const std::lock_guard lock(mutex_);
+  for (LatestReport& report : found) {
+    restored_bytes_ += report.report.size();
+    restored_.push_back(std::move(report));
+  }
+  wakeOwner();
 }
 
 // A little after each transaction, and once a second when there is none: twice as much as came in,

@@ -1,10 +1,11 @@
 // The ledger's own thread: a slow or full disk holds up nobody but it. Batches go in by submit(),
 // their outcomes come back by takeOutcomes(); batches that wait together become one transaction.
+// Between transactions it reads what restore() asks for.
 //
 // When a transaction fails, everything that waits behind it fails with it, and nothing is accepted
 // until those outcomes have been taken and some time has passed: a later batch of an agent must
-// never be committed before an earlier one. The control thread alone calls. Bound:
-// kMaxWaitingBytes.
+// never be committed before an earlier one. The control thread alone calls. Bounds:
+// kMaxWaitingBytes of batches, kMaxRestoredBytes of reports (one may go beyond).
 #pragma once
 
 #include <condition_variable>
@@ -26,6 +27,7 @@ class LedgerWriter {
   static constexpr std::size_t kMaxWaitingBytes = 32U << 20;
   static constexpr std::size_t kMaxBatchesAtOnce = 256;  // in one transaction
   static constexpr std::size_t kMaxBytesAtOnce = 4U << 20;
+  static constexpr std::size_t kMaxRestoredBytes = 1U << 20;
   static constexpr Nanos kStandstill = 3 * kSecond;
   static constexpr Nanos kFirstRetry = kSecond;
   static constexpr Nanos kLongestRetry = 30 * kSecond;
@@ -49,8 +51,12 @@ class LedgerWriter {
   // No room, but it is getting on: worth waiting for. A disk that stands still is not.
   bool busy() const;
 
-  int descriptor() const { return outcomes_event_.get(); }  // readable when outcomes wait
+  // Reads the newest window of each of these; once.
+  void restore(std::vector<LedgerPlace> places);
+
+  int descriptor() const { return event_.get(); }  // readable when something is to be taken
   std::vector<Outcome> takeOutcomes();
+  std::vector<LatestReport> takeRestored();  // what has been read since the last call
   HistoryStatus status() const;
 
  private:
@@ -58,13 +64,16 @@ class LedgerWriter {
   std::vector<LedgerBatch> takeSome();  // with the lock held
   bool standsStill() const;             // likewise
   void commit(std::vector<LedgerBatch> batches);
+  bool mayRead() const;  // with the lock held
+  void readOne();
   void succeeded(const std::vector<LedgerBatch>& batches);
   void failed(std::vector<LedgerBatch> batches, const Error& error);
   void trim(std::size_t just_written);
   void report(const std::vector<LedgerBatch>& batches, bool committed);  // with the lock held
+  void wakeOwner() const;
 
   std::unique_ptr<Ledger> ledger_;
-  UniqueFd outcomes_event_;
+  UniqueFd event_;
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
@@ -72,6 +81,9 @@ class LedgerWriter {
   std::size_t waiting_bytes_ = 0;  // those being committed included
   Nanos progress_mono_ = 0;        // the last transaction, or when waiting began
   std::vector<Outcome> outcomes_;
+  std::vector<LedgerPlace> places_;  // to be read, the next one last
+  std::vector<LatestReport> restored_;
+  std::size_t restored_bytes_ = 0;
   bool failing_ = false;  // nothing is accepted
   bool standstill_logged_ = false;
   Nanos retry_mono_ = 0;

@@ -149,6 +149,29 @@ TEST_F(ControllerTest, TheGridAndTheMarksSurviveARestart) {
   EXPECT_EQ(board().control()->batches_committed, 0U);
 }
 
+TEST_F(ControllerTest, TheGridComesBackAlsoWhenThePinglistIsMendedLater) {
+  start();
+  {
+    Dealer dealer(controller_->controlAddress());
+    registerAgent(dealer);
+    dealer.send(batchOf({1, 1}, {report()}));
+    ASSERT_TRUE(dealer.expect(ControllerMessage::kAck));
+  }
+  stop();
+  std::ofstream(config_.pinglist) << "nonsense";
+  start();
+  ASSERT_EQ(board().plan()->pinglist, nullptr);
+  writePinglist("10.0.0.[1-3]");
+  EXPECT_TRUE(eventually([&] {
+    return board().plan()->generation == 1 && stateOf(0, 1) == "stale";
+  })) << "its agent is not back yet";
+  EXPECT_EQ(board().source(0, 0, 1)->rows->rows[1].received, 10U);
+  EXPECT_EQ(stateOf(1, 0), "pending") << "nothing was ever known of it";
+  Dealer dealer(controller_->controlAddress());
+  registerAgent(dealer);
+  EXPECT_TRUE(eventually([&] { return stateOf(0, 1) == "ok"; }));
+}
+
 TEST_F(ControllerTest, TwoControllersDoNotShareAStateDir) {
   start();
   const auto second = Controller::start(config_);

@@ -106,6 +106,22 @@ TEST_F(GridTest, AReplayNeverReplacesWhatIsNewer) {
   EXPECT_EQ(rowOf(0, 1).network.p50, 9'004U);
 }
 
+TEST_F(GridTest, WhatIsRestoredGivesWayToWhatAgentsSay) {
+  come("a", "10.0.0.1");
+  ASSERT_TRUE(apply(reportOf("udp", "10.0.0.1", kIndex - 2, {goodRow("10.0.0.2")}), {0, 5}));
+  ASSERT_TRUE(apply(reportOf("udp", "10.0.0.1", kIndex - 2, {goodRow("10.0.0.3")}), {0, 5}));
+  EXPECT_EQ(rowOf(0, 1).network.p50, 9'004U) << "in two parts";
+  EXPECT_EQ(rowOf(0, 2).network.p50, 9'004U);
+  ASSERT_TRUE(
+      apply(reportOf("udp", "10.0.0.1", kIndex - 1, {goodRow("10.0.0.2", 20'000)}), {1, 5}));
+  EXPECT_EQ(rowOf(0, 1).network.p50, 20'004U);
+  const auto restored =
+      apply(reportOf("udp", "10.0.0.1", kIndex, {goodRow("10.0.0.2", 50'000)}), {0, 5});
+  ASSERT_TRUE(restored);
+  EXPECT_EQ(restored->ignored, 1U);
+  EXPECT_EQ(rowOf(0, 1).network.p50, 20'004U);
+}
+
 TEST_F(GridTest, IncarnationsOfAnotherAgentDoNotCompare) {
   come("a", "10.0.0.1");
   ASSERT_TRUE(apply(reportOf("udp", "10.0.0.1", kIndex, {goodRow("10.0.0.2")}), {1, 900}));

@@ -7,10 +7,12 @@
 #include <csignal>
 #include <fstream>
 #include <map>
+#include <sstream>
 
 #include "controller/grid_plan.h"
 #include "controller/redis_embedded.h"
 #include "controller/redis_writer.h"
+#include "controller/state.h"
 #include "support.h"
 
 namespace pingloom::controller {
@@ -158,6 +160,36 @@ TEST_F(RedisTest, AChangeOfStateRewritesItsFieldAndDoesNotExtendTheExpiry) {
   }));
   EXPECT_EQ(redis.one({"HGET", kLatest, "10.0.0.3"}), "untouched") << "only what changed";
   EXPECT_LE(std::stoi(redis.one({"PTTL", kLatest})), 10'001);
+}
+
+// docs/redis-keys.md says which comes first: that the hash expires, or that its rows are stale.
+TEST(RedisExpiry, RowsAreStaleBeforeTheyLeaveExceptWithShortWindows) {
+  for (const Nanos window : {kSecond, 1900 * kMillisecond, 2 * kSecond, 10 * kSecond}) {
+    auto plan = makeGridPlan(
+        test::pinglistOf("  - { name: udp, protocol: udp, mesh: ['10.0.0.[1-2]'] }\n"), 1);
+    const Nanos timeout = plan->probes[0].spec.timeout;
+    auto rows = std::make_shared<SourceRows>();
+    rows->window = window;
+    rows->window_start_utc = 1'000 * kHour;
+    const Nanos end = rows->window_start_utc + window;
+    rows->reported_utc = end + timeout + kSecond + 50 * kMillisecond;  // as agents report
+    rows->rows.resize(2);
+    rows->rows[1].sent = rows->rows[1].received = 10;
+    const auto snapshot =
+        std::make_shared<SourceSnapshot>(SourceSnapshot{rows, {std::nullopt, PairState::kOk}});
+    RedisStore store;
+    store.forget(plan);
+    Commands commands;
+    ASSERT_EQ(store.writeSource(0, 0, snapshot, rows->reported_utc, commands), 1U);
+    std::istringstream words(commands.bytes().substr(commands.bytes().find("PEXPIRE")));
+    std::string word;
+    for (int i = 0; i < 4; ++i) words >> word;  // the command, $length, the key, $length
+    Nanos left_ms = 0;
+    words >> left_ms;
+    const Nanos gone = rows->reported_utc + left_ms * kMillisecond;
+    EXPECT_EQ(left_ms, 3 * window / kMillisecond + 1);
+    EXPECT_EQ(gone > end + staleAfter(window, timeout), window >= 2 * kSecond) << window;
+  }
 }
 
 TEST_F(RedisTest, WhatHasExpiredIsNotWrittenAgain) {
