@@ -36,7 +36,7 @@ class SoftDrops : public testing::TestWithParam<bool> {
     packet.bth.destination_qpn = host->address().qpn;
     packet.bth.psn = 0x123456;
     packet.deth = {host->address().q_key, 0x77};
-    packet.payload = kPayload;
+    packet.payload = payload;
     return packet;
   }
   Bytes sealed(const Packet& packet) const {
@@ -69,13 +69,13 @@ class SoftDrops : public testing::TestWithParam<bool> {
   void expectTaken(const Bytes& bytes) {
     throwAt(bytes);
     ASSERT_TRUE(host->untilReceived(1));
-    EXPECT_EQ(host->received[0].payload, kPayload);
+    EXPECT_EQ(host->received[0].payload, payload);
     EXPECT_EQ(host->received[0].qpn, 0x77U);
     host->received.clear();
   }
 
   static constexpr std::uint16_t kPort = 20999;
-  inline static const Bytes kPayload = {'p', 'i', 'n', 'g', '!'};
+  const Bytes payload = {'p', 'i', 'n', 'g', '!'};
   std::unique_ptr<SoftHost> host;
   std::unique_ptr<net::UdpSocket> stranger;
 };

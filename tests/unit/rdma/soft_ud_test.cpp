@@ -166,23 +166,23 @@ TEST_P(SoftUd, GivesEveryFlowLabelItsSourcePort) {
   UdAddress to;
   to.gid = Gid::of(witness->address());
   net::RxBatch batch;
-  const auto portOf = [&](std::uint32_t label) -> int {
+  const auto port_of = [&](std::uint32_t label) -> int {
     EXPECT_EQ(a.post(to, {1}, 1, label), PostResult::kPosted);
     a.endpoint->flush();
     return batch.receive(witness->descriptor(), 0) == 1 ? batch.from(0).port : -1;
   };
-  EXPECT_EQ(portOf(0), kRoceUdpPort);
-  EXPECT_EQ(portOf(0x5), sourcePortOf(0x5));
-  EXPECT_EQ(portOf(0xABCDE), sourcePortOf(0xABCDE));
-  EXPECT_EQ(portOf(0x5), sourcePortOf(0x5));
+  EXPECT_EQ(port_of(0), kRoceUdpPort);
+  EXPECT_EQ(port_of(0x5), sourcePortOf(0x5));
+  EXPECT_EQ(port_of(0xABCDE), sourcePortOf(0xABCDE));
+  EXPECT_EQ(port_of(0x5), sourcePortOf(0x5));
   // Many more labels than sockets: the oldest make room.
   std::set<int> ports;
   for (std::uint32_t label = 1; label <= 300; ++label) {
-    ports.insert(portOf(label));
+    ports.insert(port_of(label));
     a.poll();
   }
   EXPECT_EQ(ports.size(), 300U);
-  EXPECT_EQ(portOf(1), sourcePortOf(1));
+  EXPECT_EQ(port_of(1), sourcePortOf(1));
   ASSERT_TRUE(a.until([&] { return a.sent.size() == 305; }));
   const auto stamped = std::count_if(a.sent.begin(), a.sent.end(),
                                      [](const UdSent& sent) { return sent.ticks.has_value(); });
