@@ -4,7 +4,7 @@ lies on disk: what was committed, exactly once or not."""
 import collections
 import ctypes
 import ctypes.util
-import socket
+import ipaddress
 import sqlite3
 
 ZSTD = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
@@ -66,7 +66,7 @@ def rows_of(report):
         destination = None
         for field, content in fields(value):
             if field == 1:
-                destination = socket.inet_ntoa(content)
+                destination = str(ipaddress.ip_address(content))
             elif field in ROW_COUNTS:
                 row[ROW_COUNTS[field]] = content
         rows[destination] = row
@@ -79,7 +79,7 @@ def windows(mesh, probe, source):
     try:
         found = connection.execute(
             "SELECT window_index, incarnation, sequence, start_ns, window_ns, report FROM windows"
-            " WHERE probe = ? AND source = ? ORDER BY id", (probe, socket.inet_aton(source)))
+            " WHERE probe = ? AND source = ? ORDER BY id", (probe, ipaddress.ip_address(source).packed))
         return [Window(*row[:5], rows_of(decompress(row[5]))) for row in found]
     except sqlite3.OperationalError as failure:
         raise OSError(str(failure)) from failure

@@ -1,4 +1,5 @@
-"""A whole mesh for a test: a controller with its Redis, and agents on loopback addresses.
+"""A whole mesh for a test: a controller with its Redis, and agents on loopback addresses, or on hosts
+with networks of their own (fabric.py).
 
 Every mesh has a private 127.x.y.0/24, a port and a directory of its own, so tests may run side by
 side. Everything it starts is killed when the test ends; when it failed, the logs are printed.
@@ -42,6 +43,21 @@ def free_port(address, kinds=(socket.SOCK_STREAM, socket.SOCK_DGRAM)):
     raise RuntimeError(f"no free port on {address}")
 
 
+class Loopback:
+    """All hosts of a mesh are this machine."""
+
+    def __init__(self):
+        self.subnet = private_subnet()
+        self.home = self.subnet + ".254"  # the controller's address
+
+    def hosts(self, count):
+        """The addresses of each host."""
+        return [[f"{self.subnet}.{i + 1}"] for i in range(count)]
+
+    def inside(self, _):
+        """What a process has to call before it is one of this host's."""
+
+
 class Answer:
     def __init__(self, status, body):
         self.status = status
@@ -52,25 +68,32 @@ class Answer:
 
 
 class Mesh:
-    def __init__(self, case, hosts=3, redis="embedded", **pinglist_options):
+    def __init__(self, case, hosts=3, redis="embedded", network=None, **pinglist_options):
         self.case = case
-        self.subnet = private_subnet()
+        self.network = network or Loopback()
+        self.home = self.network.home
+        self.hosts_addresses = self.network.hosts(hosts)
+        self.controller_options = {}
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="pingloom-it-"))
         self.redis_socket = self.directory / "redis.sock"
         self.redis = redis
         self.environment = {}  # by agent: what its process has beside ours
         self.rdma = {}  # by agent: the rdma section of its configuration; the soft device otherwise
-        self.addresses = [f"{self.subnet}.{i + 1}" for i in range(hosts)]
-        self.port = free_port(self.addresses[0])
-        self.control_port = free_port(self.subnet + ".254")
-        self.http_port = free_port(self.subnet + ".254")
-        self.agent_http_port = free_port(self.addresses[0])
+        self.addresses = [addresses[0] for addresses in self.hosts_addresses]
+        self.control_port = free_port(self.home)
+        self.http_port = free_port(self.home)
+        self.port = free_port(self.home)
+        self.agent_http_port = free_port(self.home)
         self.pinglist_path = self.directory / "pinglist.yaml"
         self.controller = None
         self.agents = {}
         self._processes = []
         case.addCleanup(self._end)
         self.write_pinglist(self.mesh_pinglist(**pinglist_options))
+
+    @property
+    def subnet(self):
+        return self.network.subnet
 
     # ---- configuration ----
 
@@ -93,19 +116,20 @@ class Mesh:
     def _write_controller_config(self):
         path = self.directory / "controller.yaml"
         path.write_text(f"""pinglist: {self.pinglist_path}
-control: {self.subnet}.254:{self.control_port}
-http: {self.subnet}.254:{self.http_port}
+control: {self.home}:{self.control_port}
+http: {self.home}:{self.http_port}
 web_root: {ROOT}/web
 state_dir: {self.directory}/controller
 redis: {self.redis}
-""" + (f"redis_socket: {self.redis_socket}\n" if self.redis == "embedded" else ""))
+""" + (f"redis_socket: {self.redis_socket}\n" if self.redis == "embedded" else "")
+            + "".join(f"{key}: {value}\n" for key, value in self.controller_options.items()))
         return path
 
     def _write_agent_config(self, index):
         path = self.directory / f"agent-{index}.yaml"
-        path.write_text(f"""controller: {self.subnet}.254:{self.control_port}
+        path.write_text(f"""controller: {self.home}:{self.control_port}
 host: host-{index}
-addresses: [{self.addresses[index]}]
+addresses: [{", ".join(self.hosts_addresses[index])}]
 port: {self.port}
 state_dir: {self.directory}/agent-{index}
 http: {self.addresses[index]}:{self.agent_http_port}
@@ -115,8 +139,8 @@ rdma: {self.rdma.get(index, "{ device: soft }")}
 
     # ---- processes ----
 
-    def run(self, name, *arguments, environment=None):
-        process = Process(name, list(arguments), self.directory / f"{name}.log", environment)
+    def run(self, name, *arguments, environment=None, inside=None):
+        process = Process(name, list(arguments), self.directory / f"{name}.log", environment, inside)
         self._processes.append(process)
         return process
 
@@ -137,7 +161,8 @@ rdma: {self.rdma.get(index, "{ device: soft }")}
     def start_agent(self, index):
         self.agents[index] = self.run(f"agent-{index}", binary("pingloom-agent"), "--config",
                                       str(self._write_agent_config(index)),
-                                      environment=self.environment.get(index))
+                                      environment=self.environment.get(index),
+                                      inside=lambda: self.network.inside(index))
         return self.agents[index]
 
     def start_redis(self):
@@ -166,11 +191,11 @@ rdma: {self.rdma.get(index, "{ device: soft }")}
 
     @property
     def url(self):
-        return f"http://{self.subnet}.254:{self.http_port}"
+        return f"http://{self.home}:{self.http_port}"
 
     def get(self, path, port=None, address=None):
-        connection = http.client.HTTPConnection(address or f"{self.subnet}.254",
-                                                port or self.http_port, timeout=5)
+        connection = http.client.HTTPConnection(address or self.home, port or self.http_port,
+                                                timeout=5)
         try:
             connection.request("GET", path)
             response = connection.getresponse()

@@ -14,31 +14,37 @@ def enter():
         nft("add table inet pingloom_probe_nft_works", "delete table inet pingloom_probe_nft_works")
 
 
-def nft(*commands):
+def nft(*commands, inside=None):
     return subprocess.run(["nft", "-f", "-"], input="\n".join(commands).encode(), check=True,
-                          capture_output=True).stdout.decode()
+                          capture_output=True, preexec_fn=inside).stdout.decode()
 
 
 class Table:
-    """nftables rules in a table of their own, with named counters."""
+    """nftables rules in a table of their own, with named counters. `inside` moves a process to the
+    network they are for."""
 
-    def __init__(self):
-        nft("add table inet pingloom_test",
-            "add chain inet pingloom_test sent { type filter hook output priority 0; }",
-            "add chain inet pingloom_test arriving { type filter hook prerouting priority 0; }")
+    def __init__(self, inside=None):
+        self._inside = inside
+        self._nft("add table inet pingloom_test",
+                  "add chain inet pingloom_test sent { type filter hook output priority 0; }",
+                  "add chain inet pingloom_test arriving { type filter hook prerouting priority 0; }")
+
+    def _nft(self, *commands):
+        nft(*commands, inside=self._inside)
 
     def count(self, chain, counter, match, verdict=""):
-        nft(f"add counter inet pingloom_test {counter}",
-            f"add rule inet pingloom_test {chain} {match} counter name {counter} {verdict}")
+        self._nft(f"add counter inet pingloom_test {counter}",
+                  f"add rule inet pingloom_test {chain} {match} counter name {counter} {verdict}")
 
     def block(self, counter, match):
         """From now on these are refused before they leave, and counted by no other rule."""
-        nft(f"add counter inet pingloom_test {counter}",
-            f"insert rule inet pingloom_test sent {match} counter name {counter} drop")
+        self._nft(f"add counter inet pingloom_test {counter}",
+                  f"insert rule inet pingloom_test sent {match} counter name {counter} drop")
 
     def packets(self, counter):
         text = subprocess.run(["nft", "list", "counter", "inet", "pingloom_test", counter],
-                              check=True, capture_output=True).stdout.decode()
+                              check=True, capture_output=True,
+                              preexec_fn=self._inside).stdout.decode()
         words = text.split()
         return int(words[words.index("packets") + 1])
 

@@ -18,20 +18,23 @@ def binary(name):
     return str(pathlib.Path(directory, name))
 
 
-def die_with_parent():
+def die_with_parent(and_then=None):
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if and_then:
+        and_then()
 
 
 class Process:
     """One program in a session of its own, with its log in a file."""
 
-    def __init__(self, name, arguments, log_path, environment=None):
+    def __init__(self, name, arguments, log_path, environment=None, inside=None):
+        """`inside`: called in the new process before the program is executed."""
         self.name = name
         self.log_path = pathlib.Path(log_path)
         self._log = open(self.log_path, "ab")
         self.process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=self._log,
                                         stderr=subprocess.STDOUT, start_new_session=True,
-                                        preexec_fn=die_with_parent,
+                                        preexec_fn=lambda: die_with_parent(inside),
                                         env={**os.environ, **(environment or {})})
 
     @property

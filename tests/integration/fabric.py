@@ -1,0 +1,56 @@
+"""Hosts with networks of their own: one network namespace each, joined to a bridge by veth pairs, with
+IPv4 and IPv6. The controller and the test itself are on the bridge."""
+
+import os
+import subprocess
+
+import namespaces
+from processes import Process
+
+
+def ip(*words, inside=None):
+    subprocess.run(["ip", *words], check=True, capture_output=True, preexec_fn=inside)
+
+
+class Fabric:
+    """Skips the test where namespaces, bridges or veth pairs are not permitted."""
+
+    home = "10.77.0.254"
+    home6 = "fd77::fe"
+
+    def __init__(self, case):
+        self.case = case
+        self._networks = []  # a descriptor for each host
+        with namespaces.or_skip():
+            namespaces.unshare(namespaces.CLONE_NEWNET)
+            ip("link", "set", "lo", "up")
+            ip("link", "add", "fabric", "type", "bridge", "mcast_snooping", "0")
+            self._bring_up("fabric", self.home, self.home6)
+
+    @staticmethod
+    def _bring_up(device, v4, v6, inside=None):
+        ip("addr", "add", f"{v4}/24", "dev", device, inside=inside)
+        ip("-6", "addr", "add", f"{v6}/64", "dev", device, "nodad", inside=inside)
+        ip("link", "set", device, "up", inside=inside)
+
+    def hosts(self, count):
+        return [self._add(i) for i in range(count)]
+
+    def _add(self, index):
+        """Makes a host; its addresses."""
+        holder = Process("holder", ["sleep", "600"], os.devnull,
+                         inside=lambda: namespaces.unshare(namespaces.CLONE_NEWNET))
+        self.case.addCleanup(holder.discard)
+        self._networks.append(os.open(f"/proc/{holder.pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC))
+        self.case.addCleanup(os.close, self._networks[index])
+        ip("link", "add", f"port{index}", "type", "veth", "peer", "name", "eth0", "netns",
+           str(holder.pid))
+        ip("link", "set", f"port{index}", "master", "fabric", "up")
+        addresses = [f"10.77.0.{index + 1}", f"fd77::{index + 1:x}"]
+        ip("link", "set", "lo", "up", inside=lambda: self.inside(index))
+        self._bring_up("eth0", *addresses, inside=lambda: self.inside(index))
+        return addresses
+
+    def inside(self, index):
+        """Moves the calling process to this host."""
+        namespaces.enter(self._networks[index])
