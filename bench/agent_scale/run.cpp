@@ -107,7 +107,10 @@ struct Agent {
     context.clock = &clock;
     context.windows = &queue;
     context.open_device = [](const IpAddress& address) {
-      return rdma::soft::openSoftDevice(address);
+      // No raw sockets: the kernel offers each packet to every one on the host, and here are many.
+      rdma::soft::SoftOptions options;
+      options.raw_socket = false;
+      return rdma::soft::openSoftDevice(address, options);
     };
     auto made = load.rdma ? probe::makeRdmaTransport(context) : probe::makeUdpTransport(context);
     if (!made) return tl::unexpected(made.error());
