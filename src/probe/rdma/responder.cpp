@@ -105,21 +105,20 @@ void Responder::forgetDone() {
 }
 
 void Responder::elapse(const Instant& now) {
-  while (oldest_ != next_ && waiting(oldest_).since_mono + kLongestWait <= now.mono) {
-    Waiting& answer = waiting(oldest_);
-    if (answer.state == State::kPongSent) {  // nobody says when it left
+  for (std::uint32_t number = oldest_; number != next_; ++number) {
+    Waiting& answer = waiting(number);
+    const Nanos age = now.mono - answer.since_mono;
+    if (answer.state == State::kPongSent && age >= kLongestDeparture) {  // nobody says when it left
       answer.state = State::kAckWaits;
       ++unposted_;
-      postAck(oldest_, now);
     }
-    if (answer.state != State::kDone) --unposted_;
-    answer.state = State::kDone;
-    ++oldest_;
-  }
-  for (std::uint32_t number = oldest_; unposted_ > 0 && number != next_; ++number) {
-    if (waiting(number).state == State::kPongWaits) {
+    if (answer.state == State::kDone || answer.state == State::kPongSent) continue;
+    if (age >= kLongestWait) {
+      answer.state = State::kDone;
+      --unposted_;
+    } else if (answer.state == State::kPongWaits) {
       postPong(number);
-    } else if (waiting(number).state == State::kAckWaits) {
+    } else {
       postAck(number, now);
     }
   }
@@ -128,8 +127,8 @@ void Responder::elapse(const Instant& now) {
 
 Nanos Responder::nextWake(Nanos now) const {
   if (oldest_ == next_) return kNever;
-  const Nanos give_up = waiting_[oldest_ % kMostWaiting].since_mono + kLongestWait;
-  return unposted_ > 0 ? std::min(give_up, now + kRetry) : give_up;
+  if (unposted_ > 0) return now + kRetry;
+  return waiting_[oldest_ % kMostWaiting].since_mono + kLongestDeparture;
 }
 
 }  // namespace pingloom::probe::rdma_ud

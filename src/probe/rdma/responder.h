@@ -16,13 +16,14 @@
 
 namespace pingloom::probe::rdma_ud {
 
-// Endpoint and stall watch outlive it. Bound: kMostWaiting answers are under way, for kLongestWait
-// at most: one whose PONG has not left by then is given up, one whose departure is not known by
-// then gets its ACK without T3.
+// Endpoint and stall watch outlive it. Bound: kMostWaiting answers are under way. One that cannot
+// be posted for kLongestWait (the path to the prober is being looked up) is given up; one whose
+// departure is not known kLongestDeparture after the PING gets its ACK without T3.
 class Responder {
  public:
   static constexpr std::size_t kMostWaiting = 1024;
-  static constexpr Nanos kLongestWait = 100 * kMillisecond;
+  static constexpr Nanos kLongestWait = 2 * kSecond;
+  static constexpr Nanos kLongestDeparture = 100 * kMillisecond;
   static constexpr Nanos kRetry = kMillisecond;
   static constexpr Nanos kNever = INT64_MAX;
 
