@@ -82,9 +82,9 @@ class Transport {
   virtual ~Transport() = default;  // stops the thread; open windows are dropped
   virtual Protocol protocol() const = 0;
   virtual void setWork(Work work) = 0;
-  // RDMA: where the mesh's endpoints are, this agent's own among them; pings to targets that are not
-  // in it count as unreachable. Before the first call nothing is known and nothing counted.
-  virtual void setEndpoints(std::shared_ptr<const plan::EndpointTable> /*endpoints*/) {}
+  // RDMA: where the mesh's endpoints are, this agent's own among them; pings to targets that are
+  // not in it count as unreachable. Before the first call nothing is known and nothing counted.
+  virtual void setEndpoints(const std::shared_ptr<const plan::EndpointTable>& /*endpoints*/) {}
   // RDMA: what this agent has to register.
   virtual std::vector<plan::Endpoint> endpoints() { return {}; }
   // Closes what is open as it stands and stops probing (not responding). For an orderly end.

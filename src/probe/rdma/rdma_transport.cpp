@@ -30,9 +30,9 @@ class RdmaTransport final : public Transport, private LoopHandler {
   void setWork(Work work) override {
     loop_.call([&] { replacePorts(work, Instant::now()); });
   }
-  void setEndpoints(std::shared_ptr<const plan::EndpointTable> endpoints) override {
+  void setEndpoints(const std::shared_ptr<const plan::EndpointTable>& endpoints) override {
     loop_.call([&] {
-      context_.peers.set(std::move(endpoints));
+      context_.peers.set(endpoints);
       for (const auto& port : ports_) port->peersChanged();
     });
   }

@@ -54,7 +54,7 @@ class FakeTransport : public probe::Transport {
   ~FakeTransport() override { log_->gone = true; }
 
   Protocol protocol() const override { return Protocol::kUdp; }
-  void setEndpoints(std::shared_ptr<const plan::EndpointTable> endpoints) override {
+  void setEndpoints(const std::shared_ptr<const plan::EndpointTable>& endpoints) override {
     const std::lock_guard lock(log_->mutex);
     log_->tables.push_back(std::move(endpoints));
   }
