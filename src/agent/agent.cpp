@@ -240,10 +240,11 @@ void Agent::collectFigures(Nanos now) {
   for (std::size_t i = 0; i < transports_.size(); ++i) {
     const probe::TransportCounters counters = transports_[i]->counters();
     lateness_[i].add(counters.send_lateness, now);
-    figures_.transports.push_back(
-        {name(transports_[i]->protocol()), counters.pings_sent, counters.pings_skipped,
-         counters.pings_answered, counters.stalls, counters.dropped, counters.endpoint_dropped,
-         lateness_[i].summary(), work_.targets(transports_[i]->protocol())});
+    figures_.transports.push_back({name(transports_[i]->protocol()), counters.pings_sent,
+                                   counters.pings_skipped, counters.pings_answered, counters.stalls,
+                                   counters.dropped, counters.endpoint_dropped,
+                                   counters.endpoints_lost, lateness_[i].summary(),
+                                   work_.targets(transports_[i]->protocol())});
   }
   if (http_ != nullptr) board_.publish(figures_);
 }

@@ -48,6 +48,9 @@ void writeProbing(MetricsText& out, const Figures& figures) {
                  {{"protocol", transport.protocol}, {"reason", drop.reason}});
     }
   }
+  perProtocol(out, figures, "pingloom_agent_endpoints_lost_total",
+              "RDMA endpoints that failed and had to be made anew; the log says why.",
+              &TransportFigures::endpoints_lost);
   out.family("pingloom_agent_send_lateness_seconds", "gauge",
              "How late pings left, over the last one to two minutes.");
   for (const TransportFigures& transport : figures.transports) {

@@ -33,6 +33,7 @@ struct TransportFigures {
   std::uint64_t stalls = 0;
   std::array<std::uint64_t, probe::kDropReasonNames.size()> dropped{};
   std::vector<rdma::DropCount> endpoint_dropped;  // rdma
+  std::uint64_t endpoints_lost = 0;               // rdma
   Summary lateness;                               // of the last minute or two
   std::uint64_t targets = 0;
 };

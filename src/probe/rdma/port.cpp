@@ -30,6 +30,19 @@ DropReason reasonOf(wire::ProbeParseError error) {
   }
 }
 
+void add(const std::vector<rdma::DropCount>& drops, std::vector<rdma::DropCount>& sums) {
+  for (const rdma::DropCount& drop : drops) {
+    const auto same = std::find_if(sums.begin(), sums.end(), [&](const rdma::DropCount& known) {
+      return known.reason == drop.reason;
+    });
+    if (same == sums.end()) {
+      sums.push_back(drop);
+    } else {
+      same->count += drop.count;
+    }
+  }
+}
+
 bool isSame(const TickClock& a, const TickClock& b) {
   return a.source() == b.source() && a.kilohertz() == b.kilohertz() && a.mask() == b.mask();
 }
@@ -122,6 +135,8 @@ void Port::fail(const Error& error) {
   context_->loop->unwatch(endpoint_->descriptor());
   prober_->setEndpoint(nullptr, 0);
   answered_before_ += responder_->answered();
+  add(endpoint_->drops(), dropped_before_);
+  ++endpoints_lost_;
   responder_.reset();
   endpoint_.reset();
   device_.reset();
@@ -217,16 +232,9 @@ void Port::addTo(TransportCounters& counters) {
   counters.pings_answered += answered_before_;
   if (responder_ != nullptr) counters.pings_answered += responder_->answered();
   counters.send_lateness.merge(prober_->takeLateness());
-  if (endpoint_ == nullptr) return;
-  for (const rdma::DropCount& drop : endpoint_->drops()) {
-    auto same = std::find_if(counters.endpoint_dropped.begin(), counters.endpoint_dropped.end(),
-                             [&](const auto& known) { return known.reason == drop.reason; });
-    if (same == counters.endpoint_dropped.end()) {
-      counters.endpoint_dropped.push_back(drop);
-    } else {
-      same->count += drop.count;
-    }
-  }
+  counters.endpoints_lost += endpoints_lost_;
+  add(dropped_before_, counters.endpoint_dropped);
+  if (endpoint_ != nullptr) add(endpoint_->drops(), counters.endpoint_dropped);
 }
 
 }  // namespace pingloom::probe::rdma_ud

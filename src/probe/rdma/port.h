@@ -93,6 +93,8 @@ class Port {
   Nanos opened_mono_ = 0;
   std::string last_error_;
   bool changed_ = false;
+  std::vector<rdma::DropCount> dropped_before_;  // by endpoints that are gone
+  std::uint64_t endpoints_lost_ = 0;
   std::uint64_t answered_before_ = 0;  // by responders on endpoints that are gone
   std::uint64_t sent_before_ = 0;      // by probers on other devices
   std::uint64_t skipped_before_ = 0;

@@ -68,7 +68,7 @@ class MemoryEndpoint final : public rdma::UdEndpoint {
   void recheck(const rdma::UdPath&) override { ++rechecked; }
   int descriptor() const override { return event_.get(); }
   Nanos nextWake() const override { return INT64_MAX; }
-  std::vector<rdma::DropCount> drops() const override { return {}; }
+  std::vector<rdma::DropCount> drops() const override { return {{"every_endpoint_one", 1}}; }
 
   rdma::PostResult post(const rdma::UdMessage& message) override {
     const std::lock_guard lock(fabric_->mutex);

@@ -190,6 +190,11 @@ TEST(RdmaTransport, AFailedEndpointIsMadeAnew) {
   const auto answered = two.answered();
   EXPECT_GE(answered, 5U) << "what the old endpoint answered stays counted";
   EXPECT_TRUE(eventually([&] { return two.answered() >= answered + 5; }));
+  const TransportCounters counters = two.transport->counters();
+  EXPECT_EQ(counters.endpoints_lost, 1U);
+  ASSERT_EQ(counters.endpoint_dropped.size(), 1U);
+  EXPECT_EQ(counters.endpoint_dropped[0].count, 2U)
+      << "what the old endpoint dropped stays counted";
 }
 
 TEST(RdmaTransport, WhatWasUnderWayToAnEndpointThatIsGoneIsNoLoss) {
