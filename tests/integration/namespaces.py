@@ -8,6 +8,7 @@ import unittest
 CLONE_NEWNS = 0x00020000
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWNET = 0x40000000
+MNT_DETACH = 2
 MS_REC = 0x4000
 MS_PRIVATE = 0x40000
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -55,14 +56,15 @@ class or_skip:
                                     f"{failure.stderr.decode(errors='replace').strip()}") from failure
 
 
-def mount_small_disk(path, size):
+def mount_small_disk(case, path, size):
     """An empty file system of `size` bytes at `path`, in memory, that this process and what it
-    starts from now on see."""
+    starts from now on see, until the test ends."""
     with or_skip():
         unshare(CLONE_NEWNS)
         _call(LIBC.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None))
         path.mkdir()
         _call(LIBC.mount(b"tmpfs", str(path).encode(), b"tmpfs", 0, f"size={size}".encode()))
+        case.addCleanup(LIBC.umount2, str(path).encode(), MNT_DETACH)
 
 
 def fill(path):

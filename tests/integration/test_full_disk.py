@@ -66,7 +66,7 @@ class FullDisk(unittest.TestCase):
     def test_full_disk(self):
         self.mesh = Mesh(self, hosts=3, interval="100ms", window="1s")
         state_dir = self.mesh.directory / "controller"
-        namespaces.mount_small_disk(state_dir, 16 << 20)
+        namespaces.mount_small_disk(self, state_dir, 16 << 20)
         self.mesh.start()
         self.mesh.wait_for_rows("udp", state="ok")
         namespaces.fill(state_dir / "filled")
