@@ -56,7 +56,7 @@ class FakeTransport : public probe::Transport {
   Protocol protocol() const override { return Protocol::kUdp; }
   void setEndpoints(const std::shared_ptr<const plan::EndpointTable>& endpoints) override {
     const std::lock_guard lock(log_->mutex);
-    log_->tables.push_back(std::move(endpoints));
+    log_->tables.push_back(endpoints);
   }
   std::vector<plan::Endpoint> endpoints() override {
     const std::lock_guard lock(log_->mutex);
