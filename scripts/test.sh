@@ -9,7 +9,7 @@ Usage: scripts/test.sh [--quick | --full]
   (none)    release build and ASan+UBSan build: unit, integration, browser and lab tests, a short
             fuzzing of the packet parsers, formatting, clang-tidy
   --quick   release build only: unit tests and formatting
-  --full    adds the TSan build, the soaks and the long fuzzing
+  --full    adds the TSan build, the soaks, the long fuzzing, and under ASan+UBSan the slow tests
 EOF
 }
 
@@ -57,6 +57,6 @@ done
 
 say "testing ${presets[*]}"
 labels=()
-[ "$mode" != quick ] || labels=(-LE 'integration|web|lab|tidy|soak')
-[ "$mode" != normal ] || labels=(-LE 'soak')
+[ "$mode" != quick ] || labels=(-LE 'integration|web|lab|tidy|soak|slow')
+[ "$mode" != normal ] || labels=(-LE 'soak|slow')
 exec ctest --test-dir build/all --output-on-failure --no-tests=error -j "$(nproc)" "${labels[@]}"

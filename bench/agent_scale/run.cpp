@@ -70,9 +70,10 @@ class Consumer {
 };
 
 IpAddress target(std::uint32_t number) { return *IpAddress::fromV4(0x7F010000).plus(number); }
-const IpAddress kSource = IpAddress::fromV4(0x7F000001);
-// UDP port 4791 of the prober's own address may be somebody's.
-const IpAddress kRdmaSource = IpAddress::fromV4(0x7F020001);
+// UDP port 4791 of 127.0.0.1 may be somebody's.
+IpAddress sourceOf(const Load& load) {
+  return IpAddress::fromV4(load.rdma ? 0x7F020001 : 0x7F000001);
+}
 
 // One probe, or where the targets are fewer than the pairs as many as it takes.
 std::vector<std::shared_ptr<const plan::Assignment>> assignmentsOf(const Load& load) {
@@ -85,7 +86,7 @@ std::vector<std::shared_ptr<const plan::Assignment>> assignmentsOf(const Load& l
     assignment->probe.interval = load.interval;
     assignment->probe.window = load.window;
     assignment->probe.port = load.rdma ? 0 : static_cast<std::uint16_t>(load.port + 1);
-    assignment->source = load.rdma ? kRdmaSource : kSource;
+    assignment->source = sourceOf(load);
     for (std::uint32_t i = 0; i < std::min(each, load.targets - first); ++i) {
       assignment->destinations.push_back(target(load.rdma ? i : first + i));
     }
@@ -161,8 +162,7 @@ int respond(const Load& load, int ready) {
   Agent agent;
   if (!agent.open(load, {IpAddress()}, static_cast<std::uint16_t>(load.port + 1))) return 1;
   probe::Work work;
-  work.known_sources =
-      std::make_shared<const plan::AddressList>(1, load.rdma ? kRdmaSource : kSource);
+  work.known_sources = std::make_shared<const plan::AddressList>(1, sourceOf(load));
   for (std::uint32_t i = 0; load.rdma && i < kRdmaHosts; ++i) work.own.push_back(target(i));
   agent.transport->setWork(std::move(work));
   if (load.rdma) {
@@ -177,11 +177,11 @@ int respond(const Load& load, int ready) {
 // Writes a byte when the measurement begins, the figures when it ends, and waits to be killed.
 int probe(const Load& load, const std::vector<Place>& places, int out) {
   Agent agent;
-  if (!agent.open(load, {kSource}, load.port)) return 1;
+  if (!agent.open(load, {sourceOf(load)}, load.port)) return 1;
   Consumer consumer(agent.queue);
   probe::Work work;
   work.assignments = assignmentsOf(load);
-  if (load.rdma) work.own = {kRdmaSource};
+  if (load.rdma) work.own = {sourceOf(load)};
   if (load.rdma) agent.transport->setEndpoints(tableOf(places));
   agent.transport->setWork(std::move(work));
   sleepFor(kWarmUp);
