@@ -9,7 +9,8 @@ Usage: scripts/test.sh [--quick | --full]
   (none)    release build and ASan+UBSan build: unit, integration, browser and lab tests, a short
             fuzzing of the packet parsers, formatting, clang-tidy
   --quick   release build only: unit tests and formatting
-  --full    adds the TSan build, the soaks, the long fuzzing, and under ASan+UBSan the slow tests
+  --full    adds the TSan build, the soaks, the long fuzzing, clang's static analyzer, and under
+            ASan+UBSan the slow tests
 EOF
 }
 
