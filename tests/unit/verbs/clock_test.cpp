@@ -63,27 +63,36 @@ class ClockPairs : public FakeVerbsTest,
                     a.kilohertz, a.bits, offsetToWrapAt(a, wrap_at), kDelayMicros, b.kilohertz,
                     b.bits, offsetToWrapAt(b, wrap_at), kDelayMicros));
   }
+  // Exchanges over a wrap of the counter; whether one was under way when it wrapped.
+  bool exchangesOverAWrap() {
+    const auto& [clock_a, clock_b] = GetParam();
+    const Nanos wrap_at = monotonicNow() + 60 * kMillisecond;
+    setClocks(wrap_at);
+    Side a(at("10.0.0.1"));
+    Side b(at("10.0.0.2"));
+    EXPECT_EQ(a.endpoint->clock().source(), ClockSource::kHardware);
+    EXPECT_EQ(a.endpoint->clock().kilohertz(), clock_a.kilohertz);
+    EXPECT_EQ(b.endpoint->clock().mask(), maskOf(clock_b));
+    // Each timestamp is cut to a whole tick, and so is each nanosecond.
+    const auto tick = [](const Clock& clock) { return 1e6 / static_cast<double>(clock.kilohertz); };
+    const Nanos cut = static_cast<Nanos>(std::ceil(tick(clock_a) + tick(clock_b))) + 2;
+    bool a_wrapped = false;
+    while (monotonicNow() < wrap_at + 20 * kMillisecond) {
+      const Times times = exchange(a, b);
+      a_wrapped |= times.t4 < times.t1;
+      EXPECT_NEAR(networkOf(a, b, times), 2 * kDelayMicros * kMicrosecond, cut);
+    }
+    return a_wrapped;
+  }
 };
 
 TEST_P(ClockPairs, NetworkTimeIsTheDelayEvenAcrossAWrap) {
-  const auto& [clock_a, clock_b] = GetParam();
-  const Nanos wrap_at = monotonicNow() + 60 * kMillisecond;
-  setClocks(wrap_at);
-  Side a(at("10.0.0.1"));
-  Side b(at("10.0.0.2"));
-  ASSERT_EQ(a.endpoint->clock().source(), ClockSource::kHardware);
-  ASSERT_EQ(a.endpoint->clock().kilohertz(), clock_a.kilohertz);
-  ASSERT_EQ(b.endpoint->clock().mask(), maskOf(clock_b));
-  // Each timestamp is cut to a whole tick, and so is each nanosecond.
-  const auto tick = [](const Clock& clock) { return 1e6 / static_cast<double>(clock.kilohertz); };
-  const Nanos cut = static_cast<Nanos>(std::ceil(tick(clock_a) + tick(clock_b))) + 2;
-  bool a_wrapped = false;
-  while (monotonicNow() < wrap_at + 20 * kMillisecond) {
-    const Times times = exchange(a, b);
-    a_wrapped |= times.t4 < times.t1;
-    EXPECT_NEAR(networkOf(a, b, times), 2 * kDelayMicros * kMicrosecond, cut);
+  // They follow each other, so on a machine that is not busy the first time does.
+  constexpr int kTries = 20;
+  for (int i = 0; i < kTries; ++i) {
+    if (exchangesOverAWrap()) return;
   }
-  EXPECT_TRUE(a_wrapped) << "no exchange was under way when the counter wrapped";
+  FAIL() << "no exchange was under way when the counter wrapped";
 }
 
 INSTANTIATE_TEST_SUITE_P(Rates, ClockPairs,
