@@ -23,6 +23,7 @@ template <typename Target, std::size_t kCount>
 Status readKeys(const yaml::Node& node, const std::array<Key<Target>, kCount>& keys,
                 Target& target) {
   std::vector<std::string_view> names;
+  names.reserve(keys.size());
   for (const auto& key : keys) names.push_back(key.name);
   if (auto status = node.onlyKeys(names); !status) return status;
   for (const auto& key : keys) {
