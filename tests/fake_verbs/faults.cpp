@@ -7,8 +7,9 @@
 //   pair_error DEVICE                             all its queue pairs into error, without an event
 //   fail_sends DEVICE N, fail_posts DEVICE N      the next N complete in error, or are not taken
 //   lose DEVICE N                                 the next N packets that it sends
-//   handle_errno DEVICE ADDRESS N                 ibv_create_ah fails with errno N; 0: works again
-//   handle_delay DEVICE ADDRESS MILLISECONDS      and takes so long
+//   race DEVICE N                                 what arrives does so just before a queue is
+//   armed, N times handle_errno DEVICE ADDRESS N                 ibv_create_ah fails with errno N;
+//   0: works again handle_delay DEVICE ADDRESS MILLISECONDS      and takes so long
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -78,6 +79,8 @@ void applyFault(const std::string& line) {
     words >> device->failing_posts;
   } else if (what == "lose") {
     words >> device->lost_packets;
+  } else if (what == "race") {
+    words >> device->racing;
   } else if (what == "handle_errno") {
     words >> address >> number;
     device->handle_errno[parseAddress(address)] = number;

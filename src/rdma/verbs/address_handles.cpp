@@ -15,23 +15,30 @@ AddressHandles::Entry& AddressHandles::entryOf(const UdPath& path, Nanos now_mon
   return entries_.back();
 }
 
-void AddressHandles::ask(Entry& entry, Nanos now_mono) {
-  if (entry.asked) return;
-  entry.asked = resolver_.request(entry.path, entry.state != State::kNew);
+void AddressHandles::ask(Entry& entry, bool planned, Nanos now_mono) {
+  if (entry.asked && (entry.planned || !planned)) return;
+  if (!resolver_.request(entry.path, planned)) return;
+  entry.asked = true;
+  entry.planned = planned;
   entry.asked_at = now_mono;
+}
+
+void AddressHandles::prepare(const UdPath& path, Nanos now_mono) {
+  Entry& entry = entryOf(path, now_mono);
+  if (entry.state == State::kNew) ask(entry, true, now_mono);
 }
 
 AddressHandles::Found AddressHandles::find(const UdPath& path, Nanos now_mono) {
   Entry& entry = entryOf(path, now_mono);
   switch (entry.state) {
     case State::kNew:
-      ask(entry, now_mono);
+      ask(entry, false, now_mono);
       return {PostResult::kResolving, nullptr};
     case State::kFailed:
-      if (now_mono - entry.asked_at >= kFailureKept) ask(entry, now_mono);
+      if (now_mono - entry.asked_at >= kFailureKept) ask(entry, false, now_mono);
       return {PostResult::kUnreachable, nullptr};
     case State::kReady:
-      if (now_mono - entry.asked_at >= kFresh) ask(entry, now_mono);
+      if (now_mono - entry.asked_at >= kFresh) ask(entry, false, now_mono);
       return {PostResult::kPosted, &entry.handle};
   }
   return {};
@@ -41,7 +48,7 @@ void AddressHandles::recheck(const UdPath& path, Nanos now_mono) {
   const auto found = by_path_.find(path);
   if (found == by_path_.end()) return;  // the next message asks anyway
   Entry& entry = *found->second;
-  if (now_mono - entry.asked_at >= kRecheckApart) ask(entry, now_mono);
+  if (now_mono - entry.asked_at >= kRecheckApart) ask(entry, false, now_mono);
 }
 
 void AddressHandles::update(Nanos now_mono) {

@@ -32,6 +32,8 @@ class AddressHandles {
   };
   // Asks for what is not known; valid until the next call.
   Found find(const UdPath& path, Nanos now_mono);
+  // Asks ahead of the first message, and before all that nobody has prepared.
+  void prepare(const UdPath& path, Nanos now_mono);
   // Looks again; what is known stays in use meanwhile.
   void recheck(const UdPath& path, Nanos now_mono);
   // Takes in what the resolver found, and forgets what nobody uses.
@@ -43,7 +45,8 @@ class AddressHandles {
   struct Entry {
     UdPath path;
     State state = State::kNew;
-    bool asked = false;  // the resolver has it
+    bool asked = false;    // the resolver has it
+    bool planned = false;  // and takes it before others
     Nanos used = 0;
     Nanos asked_at = 0;
     std::shared_ptr<ibv_ah> handle;
@@ -51,7 +54,7 @@ class AddressHandles {
   using Entries = std::list<Entry>;
 
   Entry& entryOf(const UdPath& path, Nanos now_mono);
-  void ask(Entry& entry, Nanos now_mono);
+  void ask(Entry& entry, bool planned, Nanos now_mono);
   void drop(Entries::iterator entry);
 
   AhResolver resolver_;  // keeps the device that the handles are of

@@ -44,13 +44,15 @@ struct AhResolver::Shared {
   std::mutex mutex;
   std::condition_variable wake;
   // Under `mutex`:
-  std::deque<UdPath> first;
-  std::deque<UdPath> again;
+  std::deque<UdPath> planned;
+  std::deque<UdPath> others;
   std::vector<Answer> answers;
   std::size_t threads = 0;
   std::size_t idle = 0;  // of them, waiting for work
   bool stop = false;
   std::atomic<bool> answered = false;  // a hint: `answers` may have some
+
+  std::size_t waiting() const { return planned.size() + others.size(); }
 };
 
 AhResolver::AhResolver(std::shared_ptr<OpenedDevice> device, const PathDefaults& defaults)
@@ -65,11 +67,11 @@ AhResolver::~AhResolver() {
   shared_->wake.notify_all();
 }
 
-bool AhResolver::request(const UdPath& path, bool again) {
+bool AhResolver::request(const UdPath& path, bool planned) {
   const std::lock_guard lock(shared_->mutex);
-  if (shared_->first.size() + shared_->again.size() >= kMostRequests) return false;
-  if (shared_->first.size() + shared_->again.size() >= shared_->idle &&
-      shared_->threads < kMostThreads) {
+  auto& queue = planned ? shared_->planned : shared_->others;
+  if (queue.size() >= (planned ? kMostPlanned : kMostOthers)) return false;
+  if (shared_->waiting() >= shared_->idle && shared_->threads < kMostThreads) {
     try {
       std::thread([shared = shared_] { run(shared); }).detach();
       ++shared_->threads;
@@ -77,7 +79,7 @@ bool AhResolver::request(const UdPath& path, bool again) {
       if (shared_->threads == 0) return false;
     }
   }
-  (again ? shared_->again : shared_->first).push_back(path);
+  queue.push_back(path);
   shared_->wake.notify_one();
   return true;
 }
@@ -94,9 +96,8 @@ void AhResolver::run(const std::shared_ptr<Shared>& shared) {
   std::unique_lock lock(shared->mutex);
   for (;;) {
     ++shared->idle;
-    const bool work = shared->wake.wait_for(lock, kThreadIdle, [&] {
-      return shared->stop || !shared->first.empty() || !shared->again.empty();
-    });
+    const bool work = shared->wake.wait_for(lock, kThreadIdle,
+                                            [&] { return shared->stop || shared->waiting() != 0; });
     --shared->idle;
     if (!work || shared->stop || !resolveOne(*shared, lock)) {
       --shared->threads;
@@ -107,7 +108,7 @@ void AhResolver::run(const std::shared_ptr<Shared>& shared) {
 
 // False: the endpoint has gone meanwhile.
 bool AhResolver::resolveOne(Shared& shared, std::unique_lock<std::mutex>& lock) {
-  auto& queue = shared.first.empty() ? shared.again : shared.first;
+  auto& queue = shared.planned.empty() ? shared.others : shared.planned;
   const UdPath path = queue.front();
   queue.pop_front();
   lock.unlock();

@@ -17,7 +17,8 @@ namespace pingloom::rdma::verbs {
 class AhResolver {
  public:
   static constexpr std::size_t kMostThreads = 64;
-  static constexpr std::size_t kMostRequests = 32768;
+  static constexpr std::size_t kMostPlanned = 32768;
+  static constexpr std::size_t kMostOthers = 1024;
 
   struct Answer {
     UdPath path;
@@ -30,7 +31,7 @@ class AhResolver {
   AhResolver& operator=(const AhResolver&) = delete;
 
   // False: not now; too many are waiting.
-  bool request(const UdPath& path, bool again);
+  bool request(const UdPath& path, bool planned);
   // What has been found out since the last call. One thread.
   bool hasAnswers() const;
   std::vector<Answer> takeAnswers();

@@ -29,7 +29,7 @@ VerbsUdEndpoint::VerbsUdEndpoint(std::shared_ptr<OpenedDevice> device, Place pla
       queue_pair_(std::move(queue_pair)),
       events_(std::move(events)) {}
 
-void VerbsUdEndpoint::prepare(const UdPath& path) { handles_.find(path, monotonicNow()); }
+void VerbsUdEndpoint::prepare(const UdPath& path) { handles_.prepare(path, monotonicNow()); }
 
 void VerbsUdEndpoint::recheck(const UdPath& path) { handles_.recheck(path, monotonicNow()); }
 

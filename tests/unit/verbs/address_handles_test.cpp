@@ -62,6 +62,22 @@ TEST_F(AddressHandlesTest, SlowOnesKeepNobodyWaiting) {
   EXPECT_LT(monotonicNow() - begin, kSecond);
 }
 
+// More strangers than threads, none of whom answers: who is planned comes next all the same.
+TEST_F(AddressHandlesTest, StrangersDoNotKeepThePlannedWaiting) {
+  for (int i = 1; i <= 250; ++i) {
+    const std::string stranger = fmt::format("10.0.1.{}", i);
+    fakeVerbsFault(fmt::format("handle_delay nic_a {} 300", stranger).c_str());
+    handles_->find(pathTo(stranger), 0);
+  }
+  const UdPath path = pathTo("10.0.0.2");
+  const Nanos begin = monotonicNow();
+  handles_->find(path, 0);  // its own message came first, without a plan
+  handles_->prepare(path, 0);
+  EXPECT_EQ(settled(path, 0), PostResult::kPosted);
+  // Behind all of them it would take four rounds.
+  EXPECT_LT(monotonicNow() - begin, 800 * kMillisecond);
+}
+
 TEST_F(AddressHandlesTest, FailureIsRememberedAndLookedUpAgainInTheBackground) {
   const UdPath path = pathTo("10.0.0.2");
   fakeVerbsFault("handle_errno nic_a 10.0.0.2 110");

@@ -1,4 +1,8 @@
+#include <poll.h>
+
+#include <chrono>
 #include <set>
+#include <thread>
 
 #include "fake_host.h"
 
@@ -120,6 +124,22 @@ TEST_F(UdEndpointTest, QueuesNeitherStarveNorOverflow) {
   EXPECT_EQ(received, kMessages);
   EXPECT_EQ(sent, kMessages);
   EXPECT_GT(full, 0U);
+}
+
+// The classic lost wake-up: what comes between the last look and the arming makes no event.
+TEST_F(UdEndpointTest, WhatComesJustBeforeTheArmingIsTaken) {
+  Side a(at("10.0.0.1"));
+  Side b(at("10.0.0.2"));
+  ASSERT_TRUE(b.endpoint->poll(b.events));
+  ASSERT_EQ(a.send(b.endpoint->address(), "first"), PostResult::kPosted);
+  pollfd readable{b.endpoint->descriptor(), POLLIN, 0};
+  ASSERT_EQ(::poll(&readable, 1, 2000), 1);
+  fakeVerbsFault("race nic_b 1");
+  ASSERT_EQ(a.send(b.endpoint->address(), "second"), PostResult::kPosted);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until it has come
+  ASSERT_TRUE(b.endpoint->poll(b.events));
+  ASSERT_EQ(b.events.received.size(), 2U);
+  EXPECT_EQ(textOf(b.events.received[1].payload), "second");
 }
 
 TEST_F(UdEndpointTest, BusyPollingNeedsNoEvents) {
