@@ -31,18 +31,31 @@ class AddressHandlesTest : public FakeVerbsTest {
   }
   // What find() comes to once the resolver has answered.
   PostResult settled(const UdPath& path, Nanos now) {
-    for (int i = 0; i < 400; ++i) {
-      handles_->update(now);
-      const auto found = handles_->find(path, now);
-      if (found.result != PostResult::kResolving) return found.result;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return PostResult::kResolving;
+    auto result = PostResult::kResolving;
+    eventually(now, [&] {
+      result = handles_->find(path, now).result;
+      return result != PostResult::kResolving;
+    });
+    return result;
   }
-  // Gives the resolver's threads the time to answer.
+  // Time in which the resolver's threads would answer, were they asked.
   void letResolve(Nanos now) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     handles_->update(now);
+  }
+  // Whether that comes true when they have answered.
+  template <typename Condition>
+  bool eventually(Nanos now, Condition condition) {
+    constexpr int kTries = 1000;
+    for (int i = 0; i < kTries; ++i) {
+      handles_->update(now);
+      if (condition()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return false;
+  }
+  bool becomes(PostResult result, const UdPath& path, Nanos now) {
+    return eventually(now, [&] { return handles_->find(path, now).result == result; });
   }
 
   std::shared_ptr<OpenedDevice> device_;
@@ -51,7 +64,7 @@ class AddressHandlesTest : public FakeVerbsTest {
 
 TEST_F(AddressHandlesTest, SlowOnesKeepNobodyWaiting) {
   for (int i = 1; i <= 20; ++i) {
-    fakeVerbsFault(fmt::format("handle_delay nic_a 10.0.1.{} 1500", i).c_str());
+    fakeVerbsFault(fmt::format("handle_delay nic_a 10.0.1.{} 3000", i).c_str());
   }
   const Nanos begin = monotonicNow();
   for (int i = 1; i <= 20; ++i) {
@@ -59,14 +72,14 @@ TEST_F(AddressHandlesTest, SlowOnesKeepNobodyWaiting) {
               PostResult::kResolving);
   }
   EXPECT_EQ(settled(pathTo("10.0.0.2"), 0), PostResult::kPosted);
-  EXPECT_LT(monotonicNow() - begin, kSecond);
+  EXPECT_LT(monotonicNow() - begin, 2 * kSecond);
 }
 
 // More strangers than threads, none of whom answers: who is planned comes next all the same.
 TEST_F(AddressHandlesTest, StrangersDoNotKeepThePlannedWaiting) {
   for (int i = 1; i <= 250; ++i) {
     const std::string stranger = fmt::format("10.0.1.{}", i);
-    fakeVerbsFault(fmt::format("handle_delay nic_a {} 300", stranger).c_str());
+    fakeVerbsFault(fmt::format("handle_delay nic_a {} 2000", stranger).c_str());
     handles_->find(pathTo(stranger), 0);
   }
   const UdPath path = pathTo("10.0.0.2");
@@ -74,8 +87,8 @@ TEST_F(AddressHandlesTest, StrangersDoNotKeepThePlannedWaiting) {
   handles_->find(path, 0);  // its own message came first, without a plan
   handles_->prepare(path, 0);
   EXPECT_EQ(settled(path, 0), PostResult::kPosted);
-  // Behind all of them it would take four rounds.
-  EXPECT_LT(monotonicNow() - begin, 800 * kMillisecond);
+  // Behind all of them it would be the fourth round.
+  EXPECT_LT(monotonicNow() - begin, 5 * kSecond);
 }
 
 TEST_F(AddressHandlesTest, FailureIsRememberedAndLookedUpAgainInTheBackground) {
@@ -90,8 +103,7 @@ TEST_F(AddressHandlesTest, FailureIsRememberedAndLookedUpAgainInTheBackground) {
   EXPECT_EQ(handles_->find(path, soon).result, PostResult::kUnreachable) << "not asked again yet";
   const Nanos later = AddressHandles::kFailureKept;
   EXPECT_EQ(handles_->find(path, later).result, PostResult::kUnreachable) << "asks";
-  letResolve(later);
-  EXPECT_EQ(handles_->find(path, later).result, PostResult::kPosted);
+  EXPECT_TRUE(becomes(PostResult::kPosted, path, later));
 }
 
 TEST_F(AddressHandlesTest, RecheckLooksAgainWhileTheOldOneServes) {
@@ -103,8 +115,7 @@ TEST_F(AddressHandlesTest, RecheckLooksAgainWhileTheOldOneServes) {
   EXPECT_EQ(handles_->find(path, 0).result, PostResult::kPosted) << "too soon after the last";
   handles_->recheck(path, AddressHandles::kRecheckApart);
   EXPECT_EQ(handles_->find(path, AddressHandles::kRecheckApart).result, PostResult::kPosted);
-  letResolve(AddressHandles::kRecheckApart);
-  EXPECT_EQ(handles_->find(path, AddressHandles::kRecheckApart).result, PostResult::kUnreachable);
+  EXPECT_TRUE(becomes(PostResult::kUnreachable, path, AddressHandles::kRecheckApart));
 }
 
 TEST_F(AddressHandlesTest, OldOnesAreLookedUpAgainOnUse) {
@@ -114,8 +125,7 @@ TEST_F(AddressHandlesTest, OldOnesAreLookedUpAgainOnUse) {
   const std::shared_ptr<ibv_ah> in_use = *handles_->find(path, 0).handle;
   const Nanos old = AddressHandles::kFresh;
   EXPECT_EQ(handles_->find(path, old).handle->get(), before) << "in use meanwhile";
-  letResolve(old);
-  EXPECT_NE(handles_->find(path, old).handle->get(), before);
+  EXPECT_TRUE(eventually(old, [&] { return handles_->find(path, old).handle->get() != before; }));
 }
 
 TEST_F(AddressHandlesTest, UnusedOnesAreForgottenButLiveWhileASendUsesThem) {
@@ -142,7 +152,7 @@ TEST_F(AddressHandlesTest, TheirNumberIsBounded) {
   }
   letResolve(0);
   EXPECT_LE(fakeVerbsLiveObjects(), without + static_cast<int>(AddressHandles::kMost));
-  EXPECT_EQ(handles_->find(first, 0).result, PostResult::kPosted);
+  EXPECT_EQ(settled(first, 0), PostResult::kPosted);
 }
 
 }  // namespace

@@ -95,12 +95,18 @@ TEST_P(ClockPairs, NetworkTimeIsTheDelayEvenAcrossAWrap) {
   FAIL() << "no exchange was under way when the counter wrapped";
 }
 
+std::string nameOf(const testing::TestParamInfo<std::pair<Clock, Clock>>& info) {
+  const auto& [a, b] = info.param;
+  return fmt::format("{}kHz{}Bits{}kHz{}Bits", a.kilohertz, a.bits, b.kilohertz, b.bits);
+}
+
 INSTANTIATE_TEST_SUITE_P(Rates, ClockPairs,
                          testing::Values(std::pair(Clock{78'125, 32}, Clock{78'125, 32}),
                                          std::pair(Clock{156'250, 41}, Clock{1'000'000, 64}),
                                          std::pair(Clock{1'000'000, 64}, Clock{78'125, 48}),
                                          std::pair(Clock{1'000'000, 32}, Clock{333'333, 33}),
-                                         std::pair(Clock{500'000, 63}, Clock{322'265, 40})));
+                                         std::pair(Clock{500'000, 63}, Clock{322'265, 40})),
+                         nameOf);
 
 class Timestamps : public FakeVerbsTest {
  protected:

@@ -11,7 +11,7 @@
 namespace pingloom::rdma::verbs {
 namespace {
 
-constexpr Nanos kPatience = 2 * kSecond;
+constexpr Nanos kPatience = 4 * kSecond;
 
 template <typename T>
 std::optional<T> takeFirst(std::vector<T>& from) {
@@ -36,7 +36,7 @@ void FakeVerbsTest::setDevices(const std::string& lines) {
 
 void FakeVerbsTest::TearDown() {
   // Threads that resolve addresses give their device back a moment after their endpoint has gone.
-  const Nanos end = monotonicNow() + kPatience;
+  const Nanos end = monotonicNow() + 5 * kPatience;
   while (fakeVerbsLiveObjects() != 0 && monotonicNow() < end) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }

@@ -41,7 +41,7 @@ struct Side {
   PostResult send(const UdPath& path, const UdAddress& to, std::string_view payload,
                   std::uint64_t id = 1);
   PostResult send(const UdAddress& to, std::string_view payload, std::uint64_t id = 1);
-  // The next one, within two seconds.
+  // The next one, within a few seconds.
   std::optional<UdSent> nextSent();
   struct Packet {
     std::string payload;
@@ -50,7 +50,7 @@ struct Side {
     std::uint64_t ticks = 0;
   };
   std::optional<Packet> nextPacket();
-  // What poll() fails with, within two seconds; "" where it does not.
+  // What poll() fails with, within a few seconds; "" where it does not.
   std::string failure();
 
  private:
