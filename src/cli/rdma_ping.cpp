@@ -21,6 +21,8 @@ namespace {
 
 using probe::Instant;
 
+constexpr int kEndpointPause = 10;  // milliseconds between two looks whether it is there
+
 // "auto", "soft", "mlx5_0", "mlx5_0/2", as in the agent's configuration.
 Result<rdma::DeviceOptions> deviceOptions(const std::string& text) {
   rdma::DeviceOptions options;
@@ -141,12 +143,17 @@ Status listenForRdmaPings(const SocketAddress& address, const std::string& devic
   probe::Work work;
   work.own = {address.address};
   (*rdma)->setWork(std::move(work));
+  pollfd ready{stop, POLLIN, 0};
+  // Opened beside this thread: who asks from now on is to find it. Where it does not open, the log
+  // says why.
+  while ((*rdma)->endpoints().empty()) {
+    if (::poll(&ready, 1, kEndpointPause) > 0) return {};
+  }
   std::cout << fmt::format(
                    "answering RDMA pings to {}; ask with 'pingloom ping rdma {}'; stop with "
                    "Ctrl-C",
                    address.text(), address.address.text())
             << std::endl;
-  pollfd ready{stop, POLLIN, 0};
   while (::poll(&ready, 1, -1) < 0) {
   }
   const probe::TransportCounters counters = (*rdma)->counters();
