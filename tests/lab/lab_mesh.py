@@ -30,6 +30,8 @@ def command(*words, check=True):
 class LabMesh(Mesh):
     """Hosts 1..rxe have rxe devices; `soft` are the numbers of hosts with soft devices."""
 
+    Q_KEY = 0x1234567  # of all agents: a test that forges packets has to know it
+
     def __init__(self, case, rxe, soft=()):
         super().__init__(case, hosts=rxe)
         self.numbers = [*range(1, rxe + 1), *soft]
@@ -62,7 +64,7 @@ addresses: [{self.addresses[index]}]
 port: {self.port}
 state_dir: {self.directory}/agent-{number}
 http: {self._http_address(index)}:{self.agent_http_port}
-rdma: {{ device: {"soft" if soft else "auto"} }}
+rdma: {{ device: {"soft" if soft else "auto"}, q_key: {self.Q_KEY} }}
 """)
         return path
 
@@ -92,8 +94,9 @@ rdma: {{ device: {"soft" if soft else "auto"} }}
     def pairs_among(self, *numbers):
         return self.pairs_of(*numbers, among=numbers)
 
-    def log_of(self, number):
-        return self.agent(number).log()
+    def endpoint(self, number):
+        """The queue pair it is registered with now."""
+        return self.hosts()[f"host-{number}"]["endpoints"][0]["qpn"]
 
 
 def utc(seconds):

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # soft_host.sh I: one more host on the lab's bridge, for the soft device: in the network namespace soft<I>, for rdma_rxe has
-# UDP port 4791 of the initial one; 10.0.0.I and fd00::I on its interface s<I>.
+# UDP port 4791 of the initial one; 10.0.0.I and fd00::I on its interface s<I>. Nothing where it is there already.
 set -euo pipefail
 
 i=$1
+[ ! -e "/run/netns/soft$i" ] || exit 0
 ip netns add "soft$i"
 ip link add "q$i" type veth peer name "s$i" netns "soft$i"
 ip link set "q$i" master br0 up
