@@ -97,11 +97,10 @@ std::vector<plan::Endpoint> FleetAgent::endpoints() {
 
 Status FleetAgent::endpointsPushed(const wire::EndpointUpdate& update) {
   const plan::EndpointVersion base{update.controller(), update.base_version()};
-  if (update.base_version() != 0 && base != held_.version) {
+  if (update.base_version() != 0 && base != held_) {
     return makeError("endpoint update", "starts from a table that is not held here");
   }
-  if (update.base_version() == 0) held_.complete = update.complete();
-  held_.version = {update.controller(), update.version()};
+  held_ = {update.controller(), update.version()};
   ++endpoint_updates_;
   const std::string watched = shape_.watched.wire();
   for (const wire::Endpoint& endpoint : update.changed()) {

@@ -73,7 +73,7 @@ class FleetAgent : private agent::ControlOwner, private agent::BatchSource {
   agent::AgentTotals totals() override;
   std::uint64_t laterIncarnation(std::uint64_t committed) override;
   std::vector<plan::Endpoint> endpoints() override;
-  plan::EndpointVersion heldEndpoints() override { return held_.nameable(); }
+  plan::EndpointVersion heldEndpoints() override { return held_; }
   Status endpointsPushed(const wire::EndpointUpdate& update) override;
   std::optional<agent::StoredBatch> next(agent::BatchId after) override;
   agent::BatchId newest() const override { return {incarnation_, last_sequence_}; }
@@ -86,7 +86,7 @@ class FleetAgent : private agent::ControlOwner, private agent::BatchSource {
   std::uint64_t last_sequence_ = 0;
   std::shared_ptr<const plan::Plan> plan_;
   std::uint64_t plans_taken_ = 0;
-  plan::HeldEndpoints held_;  // its version only
+  plan::EndpointVersion held_;
   std::uint32_t watched_qpn_ = 0;
   std::uint64_t endpoint_updates_ = 0;
   std::uint64_t resent_ = 0;

@@ -1,5 +1,7 @@
 // What the controller says. It is on the other side of a network: every message is checked against
 // the state it arrives in.
+#include <google/protobuf/arena.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -27,7 +29,8 @@ std::string printable(std::string text) {
 }  // namespace
 
 void ControlClient::takeFrame(const std::string& frame, Nanos now) {
-  wire::ControllerMessage message;
+  google::protobuf::Arena arena;  // an endpoint table is thousands of small messages
+  auto& message = *google::protobuf::Arena::CreateMessage<wire::ControllerMessage>(&arena);
   if (!message.ParseFromString(frame)) {
     ++counters_.bad_messages;
     return;

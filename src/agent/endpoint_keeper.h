@@ -26,7 +26,7 @@ class EndpointKeeper {
   bool setOwn(std::vector<plan::Endpoint> own);
 
   bool isKnown() const { return held_.version.controller != 0; }
-  plan::EndpointVersion version() const { return held_.nameable(); }
+  plan::EndpointVersion version() const { return held_.version; }
   const std::vector<plan::Endpoint>& own() const { return own_; }
   std::shared_ptr<const plan::EndpointTable> table() const;
 

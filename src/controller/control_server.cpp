@@ -90,7 +90,7 @@ void ControlServer::takeRegister(const std::string& route, const wire::Register&
   registered.set_acked_sequence(committed.sequence);
   send(route, reply);
   push(agent, now);
-  endpoints_.push(agent, now);
+  endpoints_.push(agent);
 }
 
 void ControlServer::takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat, Now now) {
@@ -105,7 +105,7 @@ void ControlServer::takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat
   reply.mutable_heartbeat_reply()->set_controller_utc_ns(utcNow());
   send(agent.route, reply);
   push(agent, now);
-  endpoints_.push(agent, now);
+  endpoints_.push(agent);
   nudge(agent, now);
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -31,13 +32,13 @@ class ControlServer {
 
   // All of them outlive the server.
   ControlServer(ControlSocket& socket, Registry& registry, BatchMarks& marks, BatchIntake& intake,
-                LedgerWriter& ledger, Nanos started_mono)
+                LedgerWriter& ledger, std::filesystem::path endpoints_file, Nanos started_mono)
       : socket_(socket),
         registry_(registry),
         marks_(marks),
         intake_(intake),
         ledger_(ledger),
-        endpoints_(socket, registry, started_mono) {}
+        endpoints_(socket, registry, std::move(endpoints_file), started_mono) {}
 
   // Goes to all agents after kCoalesce.
   void setPlan(std::shared_ptr<const plan::Plan> plan, Now now);

@@ -79,7 +79,7 @@ Status Controller::open() {
   ledger_ = std::make_unique<LedgerWriter>(std::move(*ledger));
   intake_ = std::make_unique<BatchIntake>(registry_, grid_, *marks_, *ledger_);
   server_ = std::make_unique<ControlServer>(*socket_, registry_, *marks_, *intake_, *ledger_,
-                                            monotonicNow());
+                                            config_.state_dir / "endpoints", monotonicNow());
   if (first != nullptr) {
     server_->setPlan({first, &first->plan}, readClocks());
   }

@@ -1,10 +1,25 @@
 #include "controller/endpoint_directory.h"
 
+#include <algorithm>
+
 #include "common/log.h"
+#include "common/random.h"
 #include "control.pb.h"
-#include "plan/endpoint_codec.h"
 
 namespace pingloom::controller {
+
+EndpointDirectory::EndpointDirectory(const plan::HeldEndpoints& kept)
+    : controller_(kept.version.controller) {
+  if (controller_ == 0) {
+    controller_ = std::max<std::uint64_t>(randomU64(), 1);
+    return;
+  }
+  kept_base_ = kept.version.number;
+  version_ = oldest_base_ = kept_base_ + kRestartGap;
+  for (const auto& [address, endpoint] : *kept.table) {
+    entries_.emplace(address, Entry{endpoint, kept_base_});
+  }
+}
 
 void EndpointDirectory::set(const IpAddress& address, const plan::Endpoint* endpoint) {
   const auto found = entries_.find(address);
@@ -42,33 +57,48 @@ bool EndpointDirectory::commit() {
 // All but the newest: nearly every agent holds the version before this one.
 void EndpointDirectory::forgetRemoved() {
   oldest_base_ = version_ - 1;
+  kept_base_ = 0;
   std::erase_if(removed_, [this](const auto& entry) { return entry.second < version_; });
 }
 
-std::shared_ptr<const std::string> EndpointDirectory::updateFrom(std::uint64_t held,
-                                                                 bool complete) {
+plan::HeldEndpoints EndpointDirectory::held() const {
+  auto table = std::make_shared<plan::EndpointTable>();
+  table->reserve(entries_.size());
+  for (const auto& [address, entry] : entries_) table->emplace(address, entry.endpoint);
+  return {{controller_, version_}, std::move(table)};
+}
+
+std::vector<IpAddress> EndpointDirectory::addresses() const {
+  std::vector<IpAddress> all;
+  all.reserve(entries_.size());
+  for (const auto& [address, entry] : entries_) all.push_back(address);
+  return all;
+}
+
+bool EndpointDirectory::knows(std::uint64_t held) const {
+  if (held == 0 || held > version_) return false;
+  return held >= oldest_base_ || held == kept_base_;
+}
+
+std::shared_ptr<const std::string> EndpointDirectory::updateFrom(std::uint64_t held) {
   const std::uint64_t base = knows(held) ? held : 0;
-  complete = complete && base == 0;
-  if (const auto found = updates_.find({base, complete}); found != updates_.end()) {
-    return found->second;
-  }
-  auto made = std::make_shared<const std::string>(encode(base, complete));
+  if (const auto found = updates_.find(base); found != updates_.end()) return found->second;
+  auto made = std::make_shared<const std::string>(encode(base));
   if (updates_.size() >= kMaxUpdates) updates_.erase(updates_.begin());
-  updates_[{base, complete}] = made;
+  updates_[base] = made;
   return made;
 }
 
-std::string EndpointDirectory::encode(std::uint64_t base, bool complete) const {
+std::string EndpointDirectory::encode(std::uint64_t base) const {
   wire::ControllerMessage message;
   wire::EndpointUpdate& update = *message.mutable_endpoints();
   update.set_controller(controller_);
   update.set_version(version_);
   update.set_base_version(base);
-  update.set_complete(complete);
   for (const auto& [address, entry] : entries_) {
-    if (entry.since > base) plan::encode(entry.endpoint, *update.add_changed());
+    if (base == 0 || entry.since > base) plan::encode(entry.endpoint, *update.add_changed());
   }
-  if (complete) return message.SerializeAsString();
+  if (base == 0) return message.SerializeAsString();
   for (const auto& [address, since] : removed_) {
     if (since > base) update.add_removed(address.wire());
   }

@@ -12,9 +12,10 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "common/address.h"
-#include "plan/endpoint.h"
+#include "plan/endpoint_codec.h"
 
 namespace pingloom::controller {
 
@@ -23,42 +24,48 @@ class EndpointDirectory {
   static constexpr std::size_t kMaxRemoved = 65'536;  // then older versions get the whole table
   static constexpr std::size_t kMaxUpdates = 16;
 
-  // `controller` names this run: versions of another one are none of ours.
-  explicit EndpointDirectory(std::uint64_t controller) : controller_(controller) {}
+  // `kept`: what an earlier run of this controller kept; it is gone on from. Otherwise the
+  // directory begins empty, as that of a controller of which nobody has heard.
+  explicit EndpointDirectory(const plan::HeldEndpoints& kept);
 
   // The address is reached so from now on, or by nothing (nullptr). Takes effect with commit().
   void set(const IpAddress& address, const plan::Endpoint* endpoint);
   // True: what was set since the last call makes a new version.
   bool commit();
 
+  // What to keep for the next run.
+  plan::HeldEndpoints held() const;
+
   std::uint64_t controller() const { return controller_; }
   std::uint64_t version() const { return version_; }  // the empty table is 1
   bool empty() const { return entries_.empty(); }
+  std::vector<IpAddress> addresses() const;
 
-  // Whether there is a difference from this version to the current one.
-  bool knows(std::uint64_t held) const { return held >= oldest_base_ && held <= version_; }
-  // A serialized ControllerMessage that makes the current table of the version held, or of whatever
-  // the agent holds where that is not known: 0, or too old. Then `complete` says whether endpoints
-  // that are not in the table are to go.
-  std::shared_ptr<const std::string> updateFrom(std::uint64_t held, bool complete);
+  // A serialized ControllerMessage that makes the current table of the version held, or of nothing
+  // where that is not known: 0, or too old.
+  std::shared_ptr<const std::string> updateFrom(std::uint64_t held);
 
  private:
   struct Entry {
     plan::Endpoint endpoint;
     std::uint64_t since = 0;  // the version it came with
   };
-  std::string encode(std::uint64_t base, bool complete) const;
+  // Above all versions that were pushed after the kept one: what they were is not known.
+  static constexpr std::uint64_t kRestartGap = 1ULL << 32;
+
+  bool knows(std::uint64_t held) const;
+  std::string encode(std::uint64_t base) const;
   void forgetRemoved();
 
-  const std::uint64_t controller_;
+  std::uint64_t controller_;
   std::uint64_t version_ = 1;
-  std::uint64_t oldest_base_ = 1;  // removals since then are known
+  std::uint64_t oldest_base_ = 1;  // what has changed since then is known
+  std::uint64_t kept_base_ = 0;    // and since this one, of the run before; 0: none
   bool changed_ = false;
   bool full_logged_ = false;
   std::unordered_map<IpAddress, Entry, IpAddressHash> entries_;
   std::unordered_map<IpAddress, std::uint64_t, IpAddressHash> removed_;  // with which version
-  // By base and completeness.
-  std::map<std::pair<std::uint64_t, bool>, std::shared_ptr<const std::string>> updates_;
+  std::map<std::uint64_t, std::shared_ptr<const std::string>> updates_;  // by base
 };
 
 }  // namespace pingloom::controller

@@ -2,11 +2,15 @@
 // probes name. What changes within kCoalesce becomes one version, and each agent gets the
 // difference to the one it holds. The control thread; the owner calls runDue() as nextDue() says.
 //
-// A controller that has just started knows nobody. Until kSettle has passed its table only adds to
-// what agents hold from before: nobody stops probing a host that has not come back to it yet.
+// A controller that has just started knows nobody. It goes on from the table that it kept on disk,
+// as if those agents were there, until kSettle has passed: nobody stops probing a host that has not
+// come back to it yet, and agents that hold that table are sent nothing. Tables of another
+// controller are left alone until then.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <unordered_set>
 #include <vector>
 
@@ -24,9 +28,14 @@ class EndpointPush {
   // A round of pushes takes at most a fifth of the time, and its successor never waits longer.
   static constexpr Nanos kLongestCoalesce = 400 * kMillisecond;
   static constexpr Nanos kSettle = 10 * kSecond;
+  static constexpr Nanos kSavePause = kSecond;
 
-  // Both outlive it.
-  EndpointPush(ControlSocket& socket, Registry& registry, Nanos started_mono);
+  // The first two outlive it. `file`: where the table is kept; it need not be there.
+  EndpointPush(ControlSocket& socket, Registry& registry, std::filesystem::path file,
+               Nanos started_mono);
+  ~EndpointPush();  // keeps the table
+  EndpointPush(const EndpointPush&) = delete;
+  EndpointPush& operator=(const EndpointPush&) = delete;
 
   void setPlan(const plan::Plan& plan, Now now);
   // Agents of these addresses came, went, or have other endpoints.
@@ -35,26 +44,34 @@ class EndpointPush {
   // Notes which table the agent says it holds.
   void registered(Agent& agent, const wire::Register& request) const;
   // Sends what it lacks, if anything; not while a new version is being gathered.
-  void push(Agent& agent, Now now);
+  void push(Agent& agent);
 
   void runDue(Now now);
-  Nanos nextDue() const { return due_mono_; }
+  Nanos nextDue() const { return std::min(due_mono_, save_due_mono_); }
   std::uint64_t version() const { return directory_.version(); }
 
  private:
-  bool settled(Now now) const { return now.mono - started_mono_ >= kSettle; }
-  bool lacks(const Agent& agent, Now now) const;
-  void send(Agent& agent, Now now);
+  static constexpr Nanos kNever = INT64_MAX;
+
+  bool lacks(const Agent& agent) const;
   void gather(Now now);
+  void settle();
+  void update(const IpAddress& address);
+  void pushAll(Now now);
+  void save();
 
   ControlSocket& socket_;
   Registry& registry_;
-  const Nanos started_mono_;
+  const std::filesystem::path file_;
+  const Nanos settle_mono_;
+  bool settled_ = false;
   EndpointDirectory directory_;
   plan::AddressList named_;                               // by rdma probes; sorted
   std::unordered_set<IpAddress, IpAddressHash> changed_;  // of them, or of those before
-  Nanos due_mono_;                                        // begins with the settling
+  Nanos due_mono_;
   Nanos pause_until_mono_ = 0;
+  Nanos save_due_mono_ = kNever;
+  bool failure_logged_ = false;
 };
 
 }  // namespace pingloom::controller

@@ -40,10 +40,9 @@ struct Agent {
   Nanos pushed_mono = 0;
   Nanos heard_mono = 0;
   Nanos nudged_mono = 0;
-  // The endpoint table it holds (endpoint_push.h): a version of ours, 0 = not one of them; whether
-  // nothing of an earlier run of the controller is in it; whether it holds any.
+  // The endpoint table it holds (endpoint_push.h): a version of ours, 0 = none of them; whether it
+  // holds any, another controller's too.
   std::uint64_t endpoints_version = 0;
-  bool endpoints_complete = false;
   bool endpoints_any = false;
   Nanos present_since_utc = 0;  // 0: no absence is known
   // Some of its batches could not be committed: none is before it has registered again, because

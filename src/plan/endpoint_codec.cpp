@@ -22,10 +22,19 @@ Result<IpAddress> addressOf(const std::string& bytes) {
   return address;
 }
 
+// RoCE v2's GID of the address itself, which nearly every endpoint has.
+std::array<std::uint8_t, 16> gidOf(const IpAddress& address) {
+  if (!address.isV4()) return address.bytes();
+  std::array<std::uint8_t, 16> gid{};
+  gid[10] = gid[11] = 0xff;
+  std::copy_n(address.bytes().begin(), 4, gid.begin() + 12);
+  return gid;
+}
+
 // What is wrong with it; "" where nothing is.
 std::string_view faultOf(const wire::Endpoint& in) {
-  if (in.gid().size() != 16) return "its GID is not of 16 bytes";
-  const bool no_gid = std::all_of(in.gid().begin(), in.gid().end(), [](char c) { return c == 0; });
+  if (!in.gid().empty() && in.gid().size() != 16) return "its GID is not of 16 bytes";
+  const bool no_gid = !in.gid().empty() && in.gid().find_first_not_of('\0') == std::string::npos;
   if (no_gid && in.lid() == 0) return "it has neither GID nor LID";
   if (in.lid() > kLastUnicastLid) return "its LID is not a unicast one";
   if (in.qpn() < kFirstQpn || in.qpn() > kLastQpn) return "its queue pair number is out of range";
@@ -39,7 +48,9 @@ std::string_view faultOf(const wire::Endpoint& in) {
 
 void encode(const Endpoint& endpoint, wire::Endpoint& out) {
   out.set_address(endpoint.address.wire());
-  out.set_gid(endpoint.gid.data(), endpoint.gid.size());
+  if (endpoint.gid != gidOf(endpoint.address)) {
+    out.set_gid(endpoint.gid.data(), endpoint.gid.size());
+  }
   out.set_lid(endpoint.lid);
   out.set_qpn(endpoint.qpn);
   out.set_q_key(endpoint.q_key);
@@ -55,7 +66,11 @@ Result<Endpoint> decodeEndpoint(const wire::Endpoint& in) {
   if (!fault.empty()) return makeError("endpoint of " + address->text(), std::string(fault));
   Endpoint made;
   made.address = *address;
-  std::copy(in.gid().begin(), in.gid().end(), made.gid.begin());
+  if (in.gid().empty()) {
+    made.gid = gidOf(*address);
+  } else {
+    std::copy(in.gid().begin(), in.gid().end(), made.gid.begin());
+  }
   made.lid = static_cast<std::uint16_t>(in.lid());
   made.qpn = in.qpn();
   made.q_key = in.q_key();
@@ -73,8 +88,7 @@ Result<HeldEndpoints> apply(const wire::EndpointUpdate& update, const HeldEndpoi
   if (difference && held.version != EndpointVersion{update.controller(), update.base_version()}) {
     return makeError("endpoint update", "starts from a table that is not held here");
   }
-  const bool from_nothing = !difference && update.complete();
-  auto table = from_nothing ? EndpointTable{} : *held.table;
+  auto table = difference ? *held.table : EndpointTable{};
   for (const std::string& bytes : update.removed()) {
     const auto address = addressOf(bytes);
     if (!address) return tl::unexpected(address.error());
@@ -89,7 +103,6 @@ Result<HeldEndpoints> apply(const wire::EndpointUpdate& update, const HeldEndpoi
   }
   HeldEndpoints made;
   made.version = {update.controller(), update.version()};
-  made.complete = difference ? held.complete : update.complete();
   made.table = std::make_shared<const EndpointTable>(std::move(table));
   return made;
 }
@@ -98,7 +111,6 @@ wire::EndpointUpdate encode(const HeldEndpoints& held) {
   wire::EndpointUpdate update;
   update.set_controller(held.version.controller);
   update.set_version(held.version.number);
-  update.set_complete(held.complete);
   for (const auto& [address, endpoint] : *held.table) encode(endpoint, *update.add_changed());
   return update;
 }

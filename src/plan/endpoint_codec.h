@@ -20,23 +20,17 @@ void encode(const Endpoint& endpoint, wire::Endpoint& out);
 // Refuses what could not be sent to: a queue pair number that is none, a privileged Q_Key, no GID.
 Result<Endpoint> decodeEndpoint(const wire::Endpoint& in);
 
-// Counted by one run of the controller; numbers of different runs say nothing about each other.
+// Counted by one controller; numbers of different ones say nothing about each other.
 struct EndpointVersion {
   std::uint64_t controller = 0;
-  std::uint64_t number = 0;  // 0: none that can be named
+  std::uint64_t number = 0;  // from 1; 0: none
 
   bool operator==(const EndpointVersion&) const = default;
 };
 
 struct HeldEndpoints {
   EndpointVersion version;
-  // False: some may be from an earlier run of the controller, which the present one does not know
-  // (yet); a complete update follows.
-  bool complete = false;
   std::shared_ptr<const EndpointTable> table = std::make_shared<const EndpointTable>();
-
-  // What the agent names when it registers.
-  EndpointVersion nameable() const { return {version.controller, complete ? version.number : 0}; }
 };
 
 // The bytes come from outside (network or disk). An error leaves `held` in force.

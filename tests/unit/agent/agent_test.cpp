@@ -271,7 +271,6 @@ TEST_F(AgentTest, RegistersEndpointsGivesTheTableToTransportsAndKeepsIt) {
   wire::EndpointUpdate& update = *message.mutable_endpoints();
   update.set_controller(9);
   update.set_version(4);
-  update.set_complete(true);
   plan::encode(endpointOf("10.0.0.2", 20), *update.add_changed());
   router.send(peer, message);
   ASSERT_TRUE(serve([&] { return qpnOf("10.0.0.2") == 20; }));

@@ -71,7 +71,7 @@ class Owner : public ControlOwner {
   }
   std::uint64_t laterIncarnation(std::uint64_t committed) override { return committed + 5; }
   std::vector<plan::Endpoint> endpoints() override { return own; }
-  plan::EndpointVersion heldEndpoints() override { return held.nameable(); }
+  plan::EndpointVersion heldEndpoints() override { return held.version; }
   Status endpointsPushed(const wire::EndpointUpdate& update) override {
     auto next = plan::apply(update, held);
     if (!next) return tl::unexpected(next.error());

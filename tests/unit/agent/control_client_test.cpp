@@ -225,7 +225,6 @@ wire::ControllerMessage endpointsMessage(std::uint64_t version, std::uint64_t ba
   update.set_controller(9);
   update.set_version(version);
   update.set_base_version(base);
-  update.set_complete(base == 0);
   plan::encode(changed, *update.add_changed());
   return message;
 }

@@ -47,6 +47,7 @@ std::vector<wire::Batch> encode(const std::vector<probe::ClosedWindow>& windows)
 
 TEST(Report, CountsAndIdentitySurvive) {
   auto window = windowOf(3, 12345);
+  window.path = 2;
   probe::PairWindow& pair = window.pairs[1];
   pair.sent = 10;
   pair.received = 6;
@@ -69,6 +70,7 @@ TEST(Report, CountsAndIdentitySurvive) {
   EXPECT_EQ(IpAddress::fromWire(report.source())->text(), "10.0.0.1");
   EXPECT_EQ(report.protocol(), wire::UDP);
   EXPECT_EQ(report.window_index(), 12345U);
+  EXPECT_EQ(report.path(), 2U);
   EXPECT_EQ(report.window_ns(), 10 * kSecond);
   EXPECT_EQ(report.clock(), 2U);
   EXPECT_EQ(report.device(), "eth0");

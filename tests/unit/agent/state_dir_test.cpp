@@ -78,7 +78,6 @@ TEST(StateDir, KeepsTheEndpoints) {
   endpoint.qpn = 17;
   plan::HeldEndpoints held;
   held.version = {9, 4};
-  held.complete = true;
   held.table = std::make_shared<const plan::EndpointTable>(
       plan::EndpointTable{{endpoint.address, endpoint}});
   ASSERT_TRUE(state->saveEndpoints(held));

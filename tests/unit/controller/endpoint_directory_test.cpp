@@ -16,15 +16,15 @@ class EndpointDirectoryTest : public testing::Test {
     const auto endpoint = endpointOf(address, qpn);
     directory_.set(endpoint.address, &endpoint);
   }
-  wire::EndpointUpdate update(std::uint64_t held, bool complete = false) {
+  wire::EndpointUpdate update(std::uint64_t held) {
     wire::ControllerMessage message;
-    EXPECT_TRUE(message.ParseFromString(*directory_.updateFrom(held, complete)));
+    EXPECT_TRUE(message.ParseFromString(*directory_.updateFrom(held)));
     return message.endpoints();
   }
   // What an agent has after one more update.
-  void follow(plan::HeldEndpoints& held, bool complete = true) {
+  void follow(plan::HeldEndpoints& held) {
     const bool ours = held.version.controller == directory_.controller();
-    auto next = plan::apply(update(ours ? held.version.number : 0, complete), held);
+    auto next = plan::apply(update(ours ? held.version.number : 0), held);
     ASSERT_TRUE(next) << next.error().text();
     held = std::move(*next);
   }
@@ -36,7 +36,7 @@ class EndpointDirectoryTest : public testing::Test {
     return text;
   }
 
-  EndpointDirectory directory_{7};
+  EndpointDirectory directory_{plan::HeldEndpoints{}};
 };
 
 TEST_F(EndpointDirectoryTest, AgentsFollowByDifferencesFromWhateverTheyHold) {
@@ -78,16 +78,17 @@ TEST_F(EndpointDirectoryTest, NothingNewIsNoVersion) {
 TEST_F(EndpointDirectoryTest, AnUpdateIsEncodedOnceForAll) {
   set("10.0.0.1", 17);
   directory_.commit();
-  EXPECT_EQ(directory_.updateFrom(1, true), directory_.updateFrom(1, false))
-      << "a difference is always complete";
-  EXPECT_EQ(directory_.updateFrom(0, true), directory_.updateFrom(0, true));
-  EXPECT_NE(directory_.updateFrom(0, true), directory_.updateFrom(0, false));
+  EXPECT_EQ(directory_.updateFrom(0), directory_.updateFrom(0));
+  EXPECT_EQ(directory_.updateFrom(1), directory_.updateFrom(1));
+  EXPECT_NE(directory_.updateFrom(0), directory_.updateFrom(1));
+  EXPECT_EQ(directory_.updateFrom(99), directory_.updateFrom(0)) << "of the future";
   for (std::uint64_t held = 0; held < 100; ++held) {
     set("10.0.0.1", 18 + static_cast<std::uint32_t>(held));
     directory_.commit();
   }
-  for (std::uint64_t held = 0; held < 100; ++held)
-    EXPECT_NE(directory_.updateFrom(held, true), nullptr);
+  for (std::uint64_t held = 0; held < 100; ++held) {
+    EXPECT_NE(directory_.updateFrom(held), nullptr) << "more bases than are kept";
+  }
 }
 
 TEST_F(EndpointDirectoryTest, VersionsBeforeTheForgottenRemovalsGetTheWholeTable) {
@@ -105,15 +106,43 @@ TEST_F(EndpointDirectoryTest, VersionsBeforeTheForgottenRemovalsGetTheWholeTable
   }
   directory_.commit();
   follow(prompt);
-  EXPECT_TRUE(directory_.knows(slow.version.number));
+  EXPECT_NE(update(slow.version.number).base_version(), 0U);
   directory_.set(ip("10.0.0.1"), nullptr);
   directory_.commit();
-  EXPECT_TRUE(directory_.knows(prompt.version.number)) << "all but the newest are forgotten";
-  EXPECT_FALSE(directory_.knows(slow.version.number));
+  EXPECT_NE(update(prompt.version.number).base_version(), 0U);
+  EXPECT_EQ(update(slow.version.number).base_version(), 0U) << "all but the newest are forgotten";
   follow(prompt);
   follow(slow);
   EXPECT_EQ(prompt.table->size(), 1U);
   EXPECT_EQ(*slow.table, *prompt.table);
+}
+
+TEST_F(EndpointDirectoryTest, ARestartedControllerGoesOnFromWhatItKept) {
+  plan::HeldEndpoints prompt;
+  set("10.0.0.1", 17);
+  set("10.0.0.2", 18);
+  directory_.commit();
+  follow(prompt);
+  const plan::HeldEndpoints kept = directory_.held();
+  set("10.0.0.1", 99);
+  directory_.commit();
+  plan::HeldEndpoints later = prompt;
+  follow(later);  // and this was not kept
+
+  directory_ = EndpointDirectory(kept);
+  EXPECT_EQ(update(prompt.version.number).changed_size(), 0) << "it holds what was kept";
+  follow(prompt);
+  EXPECT_EQ(textOf(prompt), "10.0.0.1=17 10.0.0.2=18 ");
+  EXPECT_EQ(update(later.version.number).base_version(), 0U) << "nobody knows what that was";
+  follow(later);
+  EXPECT_EQ(textOf(later), textOf(prompt));
+  directory_.set(ip("10.0.0.2"), nullptr);
+  directory_.commit();
+  plan::HeldEndpoints slow = kept;
+  for (plan::HeldEndpoints* held : {&prompt, &later, &slow}) {
+    follow(*held);
+    EXPECT_EQ(textOf(*held), "10.0.0.1=17 ");
+  }
 }
 
 }  // namespace

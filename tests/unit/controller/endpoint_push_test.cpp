@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/file.h"
 #include "dealer.h"
 #include "support.h"
 
@@ -22,25 +23,36 @@ struct Peer {
 
 class EndpointPushTest : public testing::Test {
  protected:
-  EndpointPushTest() { usePlan("  - { name: rail, protocol: rdma, mesh: ['10.0.0.[1-9]'] }\n"); }
+  static constexpr const char* kRail =
+      "  - { name: rail, protocol: rdma, mesh: ['10.0.0.[1-9]'] }\n";
 
+  EndpointPushTest() { startController(kRail); }
+
+  // Another run of the same controller: it knows nobody.
+  void startController(const char* probes) {
+    push_.reset();
+    registry_ = Registry();
+    socket_ = std::move(*ControlSocket::bind({IpAddress::fromV4(0x7f000001), 0}));
+    push_ = std::make_unique<EndpointPush>(*socket_, registry_, folder_ / "endpoints", mono_);
+    usePlan(probes);
+  }
   void usePlan(const std::string& probes) {
-    push_.setPlan(test::pinglistOf(probes)->plan, now());
+    push_->setPlan(test::pinglistOf(probes)->plan, now());
     pass(EndpointPush::kCoalesce);
   }
   Now now() const { return {mono_, mono_}; }
   void pass(Nanos time) {
     mono_ += time;
-    push_.changed(registry_.takeChanged(), now());
-    push_.runDue(now());
+    push_->changed(registry_.takeChanged(), now());
+    push_->runDue(now());
   }
   // As ControlServer does it.
   void registerPeer(Peer& peer, const std::string& address, std::uint32_t qpn,
                     std::uint64_t incarnation = 1) {
     auto request = test::registerOf("host-" + address, incarnation, {address});
     if (qpn != 0) test::addEndpoint(request, address, qpn);
-    request.set_endpoints_controller(peer.held.nameable().controller);
-    request.set_endpoints_version(peer.held.nameable().number);
+    request.set_endpoints_controller(peer.held.version.controller);
+    request.set_endpoints_version(peer.held.version.number);
     wire::AgentMessage message;
     *message.mutable_registration() = request;
     peer.dealer.send(message);
@@ -48,15 +60,15 @@ class EndpointPushTest : public testing::Test {
     ASSERT_TRUE(test::eventually([&] { return (arrived = socket_->receive()).has_value(); }));
     const auto admitted = registry_.admit(request, arrived->route, std::nullopt, now());
     ASSERT_TRUE(admitted) << admitted.error().text;
-    push_.registered(**admitted, request);
-    push_.changed(registry_.takeChanged(), now());
-    push_.push(**admitted, now());
+    push_->registered(**admitted, request);
+    push_->changed(registry_.takeChanged(), now());
+    push_->push(**admitted);
   }
   // Takes updates until the peer has the current version.
   void follow(Peer& peer) {
     ASSERT_TRUE(test::eventually([&] {
       take(peer);
-      return peer.held.version.number == push_.version();
+      return peer.held.version.number == push_->version();
     }));
   }
   void take(Peer& peer) {
@@ -74,10 +86,10 @@ class EndpointPushTest : public testing::Test {
   }
 
   Nanos mono_ = 1000 * kSecond;
-  std::unique_ptr<ControlSocket> socket_ =
-      std::move(*ControlSocket::bind({IpAddress::fromV4(0x7f000001), 0}));
+  test::TemporaryFolder folder_;
+  std::unique_ptr<ControlSocket> socket_;
   Registry registry_;
-  EndpointPush push_{*socket_, registry_, mono_};
+  std::unique_ptr<EndpointPush> push_;
 };
 
 TEST_F(EndpointPushTest, ARestartedAgentsQueuePairReachesItsPeers) {
@@ -128,7 +140,6 @@ TEST_F(EndpointPushTest, OnlyLiveAgentsAtAddressesOfRdmaProbesAreInIt) {
 }
 
 TEST_F(EndpointPushTest, AgentsThatReconnectGetWhatTheyLack) {
-  pass(EndpointPush::kSettle);
   Peer a(socket_->address());
   Peer b(socket_->address());
   registerPeer(a, "10.0.0.1", 17);
@@ -136,50 +147,96 @@ TEST_F(EndpointPushTest, AgentsThatReconnectGetWhatTheyLack) {
   pass(EndpointPush::kCoalesce);
   follow(a);
   registerPeer(a, "10.0.0.1", 17);
-  pass(EndpointPush::kCoalesce);
+  pass(2 * EndpointPush::kLongestCoalesce);
   EXPECT_FALSE(a.dealer.receive()) << "it named the current version";
+  const plan::HeldEndpoints before = a.held;
   registerPeer(b, "10.0.0.2", 77);
-  pass(EndpointPush::kCoalesce);
-  a.held.version.number = 1;  // it missed something
-  registerPeer(a, "10.0.0.1", 17);
-  while (a.dealer.receive()) {
-  }
   pass(2 * EndpointPush::kLongestCoalesce);
   Peer again(socket_->address());
-  again.held.version = {a.held.version.controller, 1};
-  again.held.complete = true;
-  registerPeer(again, "10.0.0.1", 17, 2);
+  again.held = before;
+  registerPeer(again, "10.0.0.1", 17, 1);
   pass(2 * EndpointPush::kLongestCoalesce);
   follow(again);
+  EXPECT_EQ(qpnOf(again, "10.0.0.2"), 77U);
   EXPECT_EQ(again.held.table->size(), 2U);
-  EXPECT_TRUE(again.held.complete);
 }
 
-TEST_F(EndpointPushTest, AfterItsRestartTheControllerAddsFirstAndSettlesLater) {
-  Peer a(socket_->address());
-  a.held.version = {123, 45};  // by an earlier run
-  a.held.complete = true;
-  a.held.table = std::make_shared<const plan::EndpointTable>(
-      plan::EndpointTable{{ip("10.0.0.1"), test::endpointOf("10.0.0.1", 17)},
-                          {ip("10.0.0.2"), test::endpointOf("10.0.0.2", 18)},
-                          {ip("10.0.0.3"), test::endpointOf("10.0.0.3", 19)}});
+TEST_F(EndpointPushTest, ARestartedControllerLeavesNobodyWithoutEndpoints) {
+  {
+    Peer a(socket_->address());
+    Peer b(socket_->address());
+    Peer c(socket_->address());
+    registerPeer(a, "10.0.0.1", 17);
+    registerPeer(b, "10.0.0.2", 18);
+    registerPeer(c, "10.0.0.3", 19);
+    pass(EndpointPush::kCoalesce);
+  }
+  startController(kRail);
+  Peer fresh(socket_->address());
+  registerPeer(fresh, "10.0.0.4", 20);
+  pass(EndpointPush::kCoalesce);
+  follow(fresh);
+  EXPECT_EQ(fresh.held.table->size(), 4U) << "as if they were there";
   Peer b(socket_->address());
-  registerPeer(a, "10.0.0.1", 17);
   registerPeer(b, "10.0.0.2", 99);
+  pass(2 * EndpointPush::kLongestCoalesce);
+  follow(fresh);
+  EXPECT_EQ(qpnOf(fresh, "10.0.0.2"), 99U) << "restarted meanwhile";
+  EXPECT_EQ(qpnOf(fresh, "10.0.0.3"), 19U) << "has not come back yet";
+  registry_.goodbye(*registry_.find("host-10.0.0.2"));
+  pass(0);
+  pass(2 * EndpointPush::kLongestCoalesce);
+  follow(fresh);
+  EXPECT_EQ(qpnOf(fresh, "10.0.0.2"), 0U) << "came back and went";
+  EXPECT_EQ(fresh.held.table->size(), 3U);
+  pass(EndpointPush::kSettle);
+  follow(fresh);
+  EXPECT_EQ(fresh.held.table->size(), 1U) << "the others did not come back";
+}
+
+TEST_F(EndpointPushTest, WhatHoldsStillIsNotSentAgainAfterTheControllersRestart) {
+  Peer before(socket_->address());
+  registerPeer(before, "10.0.0.1", 17);
+  pass(EndpointPush::kCoalesce);
+  follow(before);
+  startController(kRail);
+  Peer a(socket_->address());
+  a.held = before.held;
+  registerPeer(a, "10.0.0.1", 17);
+  pass(EndpointPush::kSettle);
+  const auto message = a.dealer.expect(wire::ControllerMessage::kEndpoints);
+  ASSERT_TRUE(message);
+  EXPECT_NE(message->endpoints().base_version(), 0U);
+  EXPECT_EQ(message->endpoints().changed_size() + message->endpoints().removed_size(), 0);
+}
+
+TEST_F(EndpointPushTest, TablesOfAnotherControllerAreLeftAloneUntilAllCanBeHere) {
+  Peer a(socket_->address());
+  a.held.version = {123, 45};
+  a.held.table = std::make_shared<const plan::EndpointTable>(
+      plan::EndpointTable{{ip("10.0.0.3"), test::endpointOf("10.0.0.3", 19)}});
+  registerPeer(a, "10.0.0.1", 17);
+  pass(EndpointPush::kCoalesce);
+  Peer none(socket_->address());
+  registerPeer(none, "10.0.0.2", 18);
+  pass(2 * EndpointPush::kLongestCoalesce);
+  follow(none);
+  EXPECT_FALSE(a.dealer.receive());
+  pass(EndpointPush::kSettle);
+  follow(a);
+  EXPECT_EQ(a.held.table->size(), 2U);
+  EXPECT_EQ(qpnOf(a, "10.0.0.3"), 0U);
+  EXPECT_EQ(push_->nextDue(), DeadlineQueue<int>::kNever) << "and the table is kept";
+}
+
+TEST_F(EndpointPushTest, ADamagedFileIsNoTable) {
+  ASSERT_TRUE(writeFileAtomic(folder_ / "endpoints", "rubbish"));
+  startController(kRail);
+  Peer a(socket_->address());
+  registerPeer(a, "10.0.0.1", 17);
   pass(EndpointPush::kCoalesce);
   follow(a);
-  EXPECT_EQ(qpnOf(a, "10.0.0.2"), 99U) << "restarted meanwhile";
-  EXPECT_EQ(qpnOf(a, "10.0.0.3"), 19U) << "has not come back yet";
-  EXPECT_FALSE(a.held.complete);
-  EXPECT_LE(push_.nextDue(), mono_ + EndpointPush::kSettle);
-  pass(EndpointPush::kSettle);
-  ASSERT_TRUE(test::eventually([&] {
-    take(a);
-    return a.held.complete;
-  }));
-  EXPECT_EQ(qpnOf(a, "10.0.0.3"), 0U) << "did not come back";
-  EXPECT_EQ(a.held.table->size(), 2U);
-  EXPECT_EQ(push_.nextDue(), DeadlineQueue<int>::kNever);
+  EXPECT_EQ(a.held.table->size(), 1U);
 }
 
 TEST_F(EndpointPushTest, WithoutRdmaNobodyIsToldAnything) {
