@@ -128,7 +128,8 @@ class RcEndpoint {
   virtual const RcAddress& address() const = 0;
   virtual RcState state() const = 0;
   // new -> connected, with what the peer's address() says. Answers requests from then on; the peer
-  // may be connected later than this side.
+  // may be connected later than this side. With verbs it takes as long as the kernel looks for the
+  // way to the peer: a second or more where nobody is there, and then the endpoint is failed.
   virtual Status connect(const RcAddress& peer) = 0;
 
   // Nothing leaves before flush(). kFull: the options' depth. REQUIRES: connected.

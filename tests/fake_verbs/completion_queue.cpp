@@ -28,7 +28,7 @@ bool CompletionQueue::pop(WorkCompletion& into) {
   if (waiting.empty()) return false;
   into = waiting.front();
   waiting.pop_front();
-  if (into.wc.opcode == IBV_WC_SEND) --into.pair->sends_under_way;
+  into.pair->sends_under_way -= into.frees;
   return true;
 }
 

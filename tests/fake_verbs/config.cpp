@@ -54,6 +54,7 @@ DeviceConfig readDevice(std::istringstream& words) {
                          {"delay_us", into(device.delay_us)},
                          {"vendor", into(device.vendor)},
                          {"part", into(device.part)},
+                         {"rd_atom", into(device.rd_atom)},
                          {"open_errno", into(device.open_errno)},
                          {"memory_errno", into(device.memory_errno)},
                          {"timestamp_queues", choice(device.timestamp_queues)},

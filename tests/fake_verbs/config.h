@@ -42,6 +42,7 @@ struct DeviceConfig {
   std::uint64_t delay_us = 0;   // on the way of every packet that it sends
   std::uint32_t vendor = 0x02C9;
   std::uint32_t part = 0x1017;
+  unsigned rd_atom = 16;         // max_qp_rd_atom, max_qp_init_rd_atom
   int open_errno = 0;            // ibv_open_device fails with it
   int memory_errno = 0;          // ibv_reg_mr fails with it
   bool timestamp_queues = true;  // timestamp_queues=no: no ibv_create_cq_ex all the same

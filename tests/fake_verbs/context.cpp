@@ -60,6 +60,8 @@ timespec Context::nextDue(std::int64_t now) const {
   std::int64_t wait = kFaultsApart;
   for (const QueuePair* pair : pairs) {
     if (!pair->arrivals.empty()) wait = std::min(wait, pair->arrivals.begin()->first - now);
+    const bool works = pair->state == IBV_QPS_RTS && !device.hangs;
+    if (works && !pair->requests.empty()) wait = std::min(wait, pair->requests.front().due - now);
   }
   wait = std::max<std::int64_t>(wait, 0);
   return {0, static_cast<long>(wait)};
@@ -107,6 +109,7 @@ void Context::deliverDue(std::int64_t now) {
       auto due = pair->arrivals.extract(pair->arrivals.begin());
       pair->deliver(due.mapped());
     }
+    pair->carryOutDue(now);
   }
 }
 

@@ -38,6 +38,7 @@ struct Device : ibv_device {
   int failing_sends = 0;                 // so many complete in error
   int failing_posts = 0;                 // so many are not taken
   int lost_packets = 0;                  // so many never arrive
+  bool hangs = false;                    // requests of reliable connections are never done
   int racing = 0;                        // what arrives waits until so many queues are being armed
   std::map<GidBytes, int> handle_errno;  // ibv_create_ah towards these fails
   std::map<GidBytes, int> handle_delay_ms;  // or takes so long first

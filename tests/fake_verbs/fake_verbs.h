@@ -8,6 +8,8 @@
 extern "C" {
 // Applies one line of faults.cpp, at once, in this process.
 __attribute__((visibility("default"))) void fakeVerbsFault(const char* line);
+// Calls of ibv_post_send so far.
+__attribute__((visibility("default"))) int fakeVerbsDoorbells();
 // Objects that the application has made and not destroyed: 0 after a test.
 __attribute__((visibility("default"))) int fakeVerbsLiveObjects();
 }

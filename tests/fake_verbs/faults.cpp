@@ -7,6 +7,8 @@
 //   pair_error DEVICE                             all its queue pairs into error, without an event
 //   fail_sends DEVICE N, fail_posts DEVICE N      the next N complete in error, or are not taken
 //   lose DEVICE N                                 the next N packets that it sends
+//   hang DEVICE                                   requests of reliable connections are never done
+//   mute DEVICE                                   its reliable connections into error, silently
 //   race DEVICE N                                 what arrives does so just before a queue is
 //   armed, N times handle_errno DEVICE ADDRESS N                 ibv_create_ah fails with errno N;
 //   0: works again handle_delay DEVICE ADDRESS MILLISECONDS      and takes so long
@@ -39,6 +41,16 @@ void takeGid(Device& device, int number, const std::string& address) {
     std::erase_if(port->gids, [&](const GidConfig& one) { return one.gid == gid; });
   }
   tell(device, IBV_EVENT_GID_CHANGE, number);
+}
+
+void silencePairs(Device& device) {
+  for (Context* context : device.contexts) {
+    for (QueuePair* pair : context->pairs) {
+      if (pair->qp_type != IBV_QPT_RC) continue;
+      pair->mute = true;
+      pair->state = IBV_QPS_ERR;
+    }
+  }
 }
 
 void breakPairs(Device& device) {
@@ -79,6 +91,10 @@ void applyFault(const std::string& line) {
     words >> device->failing_posts;
   } else if (what == "lose") {
     words >> device->lost_packets;
+  } else if (what == "hang") {
+    device->hangs = true;
+  } else if (what == "mute") {
+    silencePairs(*device);
   } else if (what == "race") {
     words >> device->racing;
   } else if (what == "handle_errno") {

@@ -24,6 +24,16 @@ struct WorkCompletion {
   QueuePair* pair = nullptr;
   ibv_wc wc{};
   std::uint64_t ticks = 0;
+  std::uint32_t frees = 0;  // places of the send queue
+};
+
+// A request of a reliable connection that is not done.
+struct RcRequest {
+  ibv_send_wr request{};
+  std::vector<ibv_sge> pieces;
+  std::int64_t due = 0;  // monotonic time of the next attempt, ns
+  unsigned tries = 0;
+  unsigned not_ready = 0;
 };
 
 // An arrival that is not due yet.
@@ -50,7 +60,8 @@ struct Context : verbs_context {
 
   Device& device;
   std::set<QueuePair*> pairs;
-  std::map<std::uint32_t, ibv_mr*> regions;  // by key
+  std::map<std::uint32_t, ibv_mr*> regions;    // by key
+  std::map<std::uint32_t, int> region_access;  // by local key
   std::uint32_t next_key = 1;
   int domains = 0;
   bool stop = false;
@@ -109,6 +120,12 @@ struct QueuePair : ibv_qp {
   void breakDown(ibv_wc_status first);
   void complete(bool receive, std::uint64_t id, ibv_wc_status status, std::int64_t at);
 
+  // Reliable connections; rc.cpp.
+  int postRc(const ibv_send_wr& request);
+  int modifyRc(const ibv_qp_attr& wanted, int mask);
+  void carryOutDue(std::int64_t now);
+  void flushRequests();
+
   struct PostedReceive {
     std::uint64_t id = 0;
     std::uint8_t* at = nullptr;
@@ -121,6 +138,20 @@ struct QueuePair : ibv_qp {
   std::uint32_t q_key = 0;
   std::uint8_t port = 0;
   int socket = -1;
+
+  ibv_qp_attr rc{};                // as it was modified
+  std::deque<RcRequest> requests;  // posted and not done, oldest first
+  std::uint32_t unreported = 0;    // done without a completion
+  bool mute = false;               // no completions any more
+
+ private:
+  static constexpr auto kAgain = static_cast<ibv_wc_status>(-1);
+  ibv_wc_status attempt(RcRequest& given, std::int64_t now);
+  ibv_wc_status missed(RcRequest& given, std::int64_t now) const;
+  void endRequest(ibv_wc_status status);
 };
+
+// Whether the place is in memory registered under its key. REQUIRES the lock.
+bool isRegistered(Context& context, const ibv_sge& place);
 
 }  // namespace fake

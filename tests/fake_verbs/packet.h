@@ -1,5 +1,6 @@
 // What fake devices send each other: UD datagrams in UDP datagrams over loopback. A queue pair's
-// number is its UDP port. Host byte order: all run on one machine.
+// number is its UDP port. (Reliable connections need no packets: rc.cpp.) Host byte order: all run
+// on one machine.
 #pragma once
 
 #include <cstdint>

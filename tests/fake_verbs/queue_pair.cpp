@@ -69,13 +69,6 @@ std::array<std::uint8_t, kGrhBytes> headerArea(const PacketHeader& header, std::
   return area;
 }
 
-bool isRegistered(Context& context, const ibv_sge& place) {
-  const auto found = context.regions.find(place.lkey);
-  if (found == context.regions.end()) return false;
-  const auto begin = reinterpret_cast<std::uintptr_t>(found->second->addr);
-  return place.addr >= begin && place.addr + place.length <= begin + found->second->length;
-}
-
 PacketHeader headerFor(const QueuePair& pair, Device& device, const ibv_send_wr& request) {
   const ibv_ah_attr& to = static_cast<const Handle*>(request.wr.ud.ah)->attributes;
   const PortConfig& port = *device.port(pair.port);
@@ -96,6 +89,13 @@ PacketHeader headerFor(const QueuePair& pair, Device& device, const ibv_send_wr&
 }
 
 }  // namespace
+
+bool isRegistered(Context& context, const ibv_sge& place) {
+  const auto found = context.regions.find(place.lkey);
+  if (found == context.regions.end()) return false;
+  const auto begin = reinterpret_cast<std::uintptr_t>(found->second->addr);
+  return place.addr >= begin && place.addr + place.length <= begin + found->second->length;
+}
 
 QueuePair::QueuePair(const ibv_qp_init_attr& given) : ibv_qp(), limits(given) {
   socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -122,6 +122,7 @@ void QueuePair::complete(bool receive, std::uint64_t id, ibv_wc_status status, s
   completion.wc.opcode = receive ? IBV_WC_RECV : IBV_WC_SEND;
   completion.wc.qp_num = qp_num;
   completion.ticks = owner().device.ticksAt(at);
+  completion.frees = receive ? 0 : 1;
   completions(receive).push(completion);
 }
 
@@ -130,6 +131,7 @@ int QueuePair::postSend(const ibv_send_wr& request) {
   if (state != IBV_QPS_RTS && state != IBV_QPS_ERR) return EINVAL;
   if (sends_under_way >= limits.cap.max_send_wr) return ENOMEM;
   if (device.failing_posts > 0 && device.failing_posts-- > 0) return EIO;
+  if (qp_type == IBV_QPT_RC) return postRc(request);
   ++sends_under_way;
   const std::int64_t now = monotonicNanos();
   if (state == IBV_QPS_ERR) {
@@ -169,15 +171,20 @@ int QueuePair::postSend(const ibv_send_wr& request) {
 }
 
 int QueuePair::postReceive(const ibv_recv_wr& request) {
-  if (state == IBV_QPS_RESET || request.num_sge != 1) return EINVAL;
+  const bool bare = qp_type == IBV_QPT_RC && request.num_sge == 0;
+  if (state == IBV_QPS_RESET || (request.num_sge != 1 && !bare)) return EINVAL;
   if (receives.size() >= limits.cap.max_recv_wr) return ENOMEM;
-  if (!isRegistered(owner(), *request.sg_list)) return EINVAL;
+  if (!bare && !isRegistered(owner(), *request.sg_list)) return EINVAL;
   if (state == IBV_QPS_ERR) {
     complete(true, request.wr_id, IBV_WC_WR_FLUSH_ERR, monotonicNanos());
     return 0;
   }
-  receives.push_back({request.wr_id, reinterpret_cast<std::uint8_t*>(request.sg_list->addr),
-                      request.sg_list->length});
+  PostedReceive posted{request.wr_id, nullptr, 0};
+  if (!bare) {
+    posted.at = reinterpret_cast<std::uint8_t*>(request.sg_list->addr);
+    posted.bytes = request.sg_list->length;
+  }
+  receives.push_back(posted);
   return 0;
 }
 
@@ -186,6 +193,7 @@ void QueuePair::deliver(const Arrival& arrival) {
   const PacketHeader& header = arrival.header;
   const PortConfig* at = device.port(port);
   const bool receiving = state == IBV_QPS_RTR || state == IBV_QPS_RTS;
+  if (qp_type != IBV_QPT_UD) return;
   if (!receiving || at == nullptr || !at->active || device.removed) return;
   if (header.ethernet != at->ethernet || header.q_key != q_key) return;
   if (!at->ethernet && header.destination_lid != at->lid) return;
@@ -216,6 +224,8 @@ void QueuePair::deliver(const Arrival& arrival) {
 
 void QueuePair::breakDown(ibv_wc_status first) {
   state = IBV_QPS_ERR;
+  if (mute) return;
+  flushRequests();
   for (const PostedReceive& posted : std::exchange(receives, {})) {
     complete(true, posted.id, first, monotonicNanos());
     first = IBV_WC_WR_FLUSH_ERR;

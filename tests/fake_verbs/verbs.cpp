@@ -22,6 +22,7 @@ namespace fake {
 namespace {
 
 std::atomic<int> live_objects = 0;
+std::atomic<int> doorbells = 0;
 
 template <typename T>
 T* fail(int error_number) {
@@ -61,6 +62,10 @@ int queryDevice(ibv_context* context, const ibv_query_device_ex_input* /*input*/
   attributes.orig_attr.phys_port_cnt = static_cast<std::uint8_t>(config.ports.size());
   attributes.orig_attr.max_qp_wr = 16384;
   attributes.orig_attr.max_cqe = 32767;
+  attributes.orig_attr.max_sge = 30;
+  attributes.orig_attr.max_qp_rd_atom = static_cast<int>(config.rd_atom);
+  attributes.orig_attr.max_qp_init_rd_atom = static_cast<int>(config.rd_atom);
+  attributes.orig_attr.atomic_cap = IBV_ATOMIC_HCA;
   attributes.completion_timestamp_mask = config.mask();
   attributes.hca_core_clock = config.clock_khz;
   std::memcpy(into, &attributes, std::min(bytes, sizeof attributes));
@@ -145,6 +150,7 @@ int armQueue(ibv_cq* given, int /*solicited_only*/) {
 
 int postSend(ibv_qp* given, ibv_send_wr* request, ibv_send_wr** bad) {
   const Lock lock(bigLock());
+  ++doorbells;
   for (; request != nullptr; request = request->next) {
     const int failed = QueuePair::of(given).postSend(*request);
     if (failed == 0) continue;
@@ -171,6 +177,7 @@ int postReceive(ibv_qp* given, ibv_recv_wr* request, ibv_recv_wr** bad) {
 using namespace fake;
 
 int fakeVerbsLiveObjects() { return live_objects; }
+int fakeVerbsDoorbells() { return doorbells; }
 
 extern "C" {
 #pragma GCC visibility push(default)
@@ -279,7 +286,7 @@ int ibv_dealloc_pd(ibv_pd* given) {
   delete &domain;
   return 0;
 }
-ibv_mr* ibv_reg_mr(ibv_pd* domain, void* address, std::size_t length, int /*access*/) {
+ibv_mr* ibv_reg_mr(ibv_pd* domain, void* address, std::size_t length, int access) {
   const Lock lock(bigLock());
   Context& context = Context::of(domain->context);
   if (const int failed = context.device.config.memory_errno; failed != 0) {
@@ -290,7 +297,10 @@ ibv_mr* ibv_reg_mr(ibv_pd* domain, void* address, std::size_t length, int /*acce
   region->pd = domain;
   region->addr = address;
   region->length = length;
-  region->lkey = region->rkey = context.next_key++;
+  region->lkey = context.next_key++;
+  static std::uint32_t regions_made = 0;  // no key comes twice, nor is it a local one
+  region->rkey = ++regions_made * 2654435761U;
+  context.region_access[region->lkey] = access;
   context.regions[region->lkey] = region;
   ++Domain::of(domain).users;
   ++live_objects;
@@ -303,6 +313,7 @@ ibv_mr* ibv_reg_mr_iova2(ibv_pd* domain, void* address, std::size_t length, std:
 int ibv_dereg_mr(ibv_mr* region) {
   const Lock lock(bigLock());
   Context::of(region->context).regions.erase(region->lkey);
+  Context::of(region->context).region_access.erase(region->lkey);
   --Domain::of(region->pd).users;
   --live_objects;
   delete region;
@@ -369,7 +380,8 @@ ibv_qp* ibv_create_qp(ibv_pd* domain, ibv_qp_init_attr* wanted) {
   const Lock lock(bigLock());
   Context& context = Context::of(domain->context);
   const bool timestamps = CompletionQueue::of(wanted->send_cq).timestamps;
-  if (wanted->qp_type != IBV_QPT_UD || (timestamps && !context.device.config.timestamp_pairs)) {
+  const bool known = wanted->qp_type == IBV_QPT_UD || wanted->qp_type == IBV_QPT_RC;
+  if (!known || (timestamps && !context.device.config.timestamp_pairs)) {
     return fail<ibv_qp>(EOPNOTSUPP);
   }
   auto* pair = new QueuePair(*wanted);
@@ -408,6 +420,7 @@ int ibv_modify_qp(ibv_qp* given, ibv_qp_attr* attributes, int mask) {
     pair.port = attributes->port_num;
   }
   if ((mask & IBV_QP_PKEY_INDEX) != 0 && attributes->pkey_index != 0) return EINVAL;
+  if (pair.qp_type == IBV_QPT_RC) return pair.modifyRc(*attributes, mask);
   if ((mask & IBV_QP_QKEY) != 0) pair.q_key = attributes->qkey;
   if ((mask & IBV_QP_STATE) != 0) pair.state = attributes->qp_state;
   return 0;
@@ -463,6 +476,14 @@ const char* ibv_wc_status_str(ibv_wc_status status) {
       return "success";
     case IBV_WC_LOC_QP_OP_ERR:
       return "local QP operation error";
+    case IBV_WC_REM_ACCESS_ERR:
+      return "remote access error";
+    case IBV_WC_REM_INV_REQ_ERR:
+      return "remote invalid request error";
+    case IBV_WC_RETRY_EXC_ERR:
+      return "transport retry counter exceeded";
+    case IBV_WC_RNR_RETRY_EXC_ERR:
+      return "RNR retry counter exceeded";
     case IBV_WC_WR_FLUSH_ERR:
       return "Work Request Flushed Error";
     default:

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
-#include <cstring>
 #include <deque>
 #include <mutex>
 #include <system_error>
@@ -12,29 +11,12 @@
 #include <utility>
 
 #include "common/log.h"
+#include "rdma/verbs/path_attributes.h"
 
 namespace pingloom::rdma::verbs {
 namespace {
 
-// The most that IP's hop limit can say: how far a peer is, is not ours to restrict.
-constexpr std::uint8_t kHopLimit = 255;
 constexpr std::chrono::seconds kThreadIdle(10);
-
-ibv_ah_attr attributesOf(const UdPath& path, const PathDefaults& defaults) {
-  ibv_ah_attr attributes{};
-  attributes.port_num = defaults.port;
-  attributes.sl = defaults.service_level;
-  if (defaults.by_lid) attributes.dlid = path.lid;
-  if (defaults.global) {
-    attributes.is_global = 1;
-    std::memcpy(attributes.grh.dgid.raw, path.gid.bytes.data(), path.gid.bytes.size());
-    attributes.grh.sgid_index = static_cast<std::uint8_t>(defaults.gid_index);
-    attributes.grh.flow_label = path.flow_label != 0 ? path.flow_label : defaults.flow_label;
-    attributes.grh.hop_limit = kHopLimit;
-    attributes.grh.traffic_class = path.traffic_class;
-  }
-  return attributes;
-}
 
 }  // namespace
 

@@ -15,7 +15,8 @@ bool gidIsThere(ibv_context* context, std::uint8_t port, const GidDetails& gid) 
   return std::memcmp(now.raw, gid.gid.bytes.data(), sizeof now.raw) == 0;
 }
 
-// "" for what does not concern the endpoint.
+}  // namespace
+
 std::string meaning(ibv_context* context, const ibv_async_event& event, std::uint8_t port,
                     const GidDetails& gid) {
   const bool ours = event.element.port_num == port;
@@ -41,8 +42,6 @@ std::string meaning(ibv_context* context, const ibv_async_event& event, std::uin
       return "";
   }
 }
-
-}  // namespace
 
 Status makeEventsNonBlocking(ibv_context* context) {
   const int fd = context->async_fd;

@@ -1,5 +1,6 @@
 #include "rdma/verbs/completion_queue.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 
 #include <array>
@@ -49,6 +50,7 @@ Completion fromPlain(const ibv_wc& work, std::uint64_t ticks) {
   completion.bytes = work.byte_len;
   completion.source_qpn = work.src_qp;
   completion.source_lid = work.slid;
+  completion.immediate = ntohl(work.imm_data);
   completion.ticks = ticks;
   return completion;
 }

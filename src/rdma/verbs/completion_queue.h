@@ -18,11 +18,12 @@ struct Completion {
   ibv_wc_status status = IBV_WC_SUCCESS;
   // Only where it succeeded:
   bool received = false;
-  unsigned flags = 0;       // IBV_WC_GRH
+  unsigned flags = 0;       // IBV_WC_GRH, IBV_WC_WITH_IMM
   std::uint32_t bytes = 0;  // received, with the 40 of the header
   std::uint32_t source_qpn = 0;
   std::uint16_t source_lid = 0;
-  std::uint64_t ticks = 0;  // on clock()
+  std::uint32_t immediate = 0;  // host byte order; only from queues with software timestamps
+  std::uint64_t ticks = 0;      // on clock()
 };
 
 class CompletionQueue {

@@ -84,11 +84,19 @@ Result<CompletionChannel> createCompletionChannel(ibv_context* context, std::str
   return made;
 }
 
-Result<MemoryRegion> registerMemory(ibv_pd* pd, std::span<std::uint8_t> memory,
-                                    std::string_view entity) {
+unsigned remoteAccess(Access access) {
+  unsigned flags = 0;
+  if (allows(access, Access::kRead)) flags |= IBV_ACCESS_REMOTE_READ;
+  if (allows(access, Access::kWrite)) flags |= IBV_ACCESS_REMOTE_WRITE;
+  if (allows(access, Access::kAtomic)) flags |= IBV_ACCESS_REMOTE_ATOMIC;
+  return flags;
+}
+
+Result<MemoryRegionHandle> registerMemory(ibv_pd* pd, std::span<std::uint8_t> memory,
+                                          std::string_view entity, Access access) {
   // A number: ibv_reg_mr is a macro that mixes it with another enumeration.
-  const int access = IBV_ACCESS_LOCAL_WRITE;
-  MemoryRegion made(ibv_reg_mr(pd, memory.data(), memory.size(), access), {"memory region"});
+  const int flags = static_cast<int>(IBV_ACCESS_LOCAL_WRITE | remoteAccess(access));
+  MemoryRegionHandle made(ibv_reg_mr(pd, memory.data(), memory.size(), flags), {"memory region"});
   if (made == nullptr) {
     return makeVerbsError(
         entity, fmt::format("cannot register {} KiB of memory", memory.size() / 1024), errno);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "common/error.h"
+#include "rdma/memory_region.h"
 
 namespace pingloom::rdma::verbs {
 
@@ -27,7 +28,7 @@ using Handle = std::unique_ptr<T, Destroyer<T, kDestroy>>;
 
 using Context = Handle<ibv_context, ibv_close_device>;
 using ProtectionDomain = Handle<ibv_pd, ibv_dealloc_pd>;
-using MemoryRegion = Handle<ibv_mr, ibv_dereg_mr>;
+using MemoryRegionHandle = Handle<ibv_mr, ibv_dereg_mr>;
 using CompletionChannel = Handle<ibv_comp_channel, ibv_destroy_comp_channel>;
 using CompletionQueueHandle = Handle<ibv_cq, ibv_destroy_cq>;
 using QueuePairHandle = Handle<ibv_qp, ibv_destroy_qp>;
@@ -51,9 +52,11 @@ class DeviceList {
 Result<Context> openContext(ibv_device* device);
 Result<ProtectionDomain> allocateProtectionDomain(ibv_context* context, std::string_view entity);
 Result<CompletionChannel> createCompletionChannel(ibv_context* context, std::string_view entity);
-// Locally writable only: no peer reads or writes it.
-Result<MemoryRegion> registerMemory(ibv_pd* pd, std::span<std::uint8_t> memory,
-                                    std::string_view entity);
+// Locally writable; peers may do what `access` allows, which is nothing unless asked for.
+Result<MemoryRegionHandle> registerMemory(ibv_pd* pd, std::span<std::uint8_t> memory,
+                                          std::string_view entity, Access access = Access::kNone);
+// IBV_ACCESS_REMOTE_*.
+unsigned remoteAccess(Access access);
 // "ENTITY: WHAT: reason", with a hint where the limit of locked memory may be it.
 tl::unexpected<Error> makeVerbsError(std::string_view entity, std::string_view what,
                                      int error_number);

@@ -29,7 +29,7 @@ class RegisteredMemory {
   };
   std::unique_ptr<std::uint8_t, Free> bytes_;
   std::size_t size_ = 0;
-  MemoryRegion region_;  // goes before the bytes
+  MemoryRegionHandle region_;  // goes before the bytes
 };
 
 }  // namespace pingloom::rdma::verbs

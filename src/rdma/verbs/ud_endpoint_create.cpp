@@ -1,12 +1,10 @@
 // Making a UD endpoint: everything that is done once.
-#include <sys/epoll.h>
-
 #include <algorithm>
-#include <cerrno>
 
 #include "common/log.h"
 #include "common/random.h"
 #include "rdma/verbs/async_events.h"
+#include "rdma/verbs/event_descriptor.h"
 #include "rdma/verbs/grh.h"
 #include "rdma/verbs/queue_pair.h"
 #include "rdma/verbs/verbs_ud_endpoint.h"
@@ -46,19 +44,6 @@ Result<std::uint32_t> chooseMtu(const PortDetails& port, const UdOptions& option
   if (options.mtu <= port.active_mtu) return options.mtu;
   return makeError(entity, fmt::format("rdma.mtu {} is above the port's active MTU {}", options.mtu,
                                        port.active_mtu));
-}
-
-Result<UniqueFd> createEpoll(int completions, int asynchronous, const std::string& entity) {
-  UniqueFd made(epoll_create1(EPOLL_CLOEXEC));
-  bool added = made.valid();
-  for (const int fd : {completions, asynchronous}) {
-    epoll_event event{};
-    event.events = EPOLLIN;
-    event.data.fd = fd;
-    added = added && epoll_ctl(made.get(), EPOLL_CTL_ADD, fd, &event) == 0;
-  }
-  if (!added) return makeErrnoError(entity, "cannot wait for its events", errno);
-  return made;
 }
 
 Result<std::shared_ptr<OpenedDevice>> open(ibv_device* device, const std::string& entity) {
@@ -122,7 +107,8 @@ Result<std::unique_ptr<UdEndpoint>> VerbsUdEndpoint::create(ibv_device* device,
   if (ready) ready = receives.repost(pair);  // before the first datagram can come
   if (ready) ready = makeReady(pair, entity);
   if (!ready) return makeError(entity, ready.error().reason);
-  auto events = createEpoll(queues->completions.descriptor(), (*opened)->context->async_fd, entity);
+  auto events =
+      createEventDescriptor(queues->completions.descriptor(), (*opened)->context->async_fd, entity);
   if (!events) return tl::unexpected(events.error());
 
   const PathDefaults defaults{.port = port.number,

@@ -4,11 +4,15 @@
 
 #include <filesystem>
 #include <limits>
+#include <mutex>
 
 #include "rdma/verbs/device_query.h"
 #include "rdma/verbs/handles.h"
 #include "rdma/verbs/port_counters.h"
 #include "rdma/verbs/quirks.h"
+#include "rdma/verbs/rc_domain.h"
+#include "rdma/verbs/verbs_memory_region.h"
+#include "rdma/verbs/verbs_rc_endpoint.h"
 #include "rdma/verbs/verbs_ud_endpoint.h"
 
 namespace pingloom::rdma::verbs {
@@ -44,13 +48,37 @@ class VerbsDevice final : public Device {
   Result<std::unique_ptr<UdEndpoint>> createUd(const UdOptions& options) override {
     return VerbsUdEndpoint::create(context_->device, details_, port_, gid_, options);
   }
+  Result<std::unique_ptr<RcEndpoint>> createRc(const RcOptions& options) override {
+    auto domain = rcDomain();
+    if (!domain) return tl::unexpected(domain.error());
+    return VerbsRcEndpoint::create(std::move(*domain), port_, gid_, options);
+  }
+  Result<std::unique_ptr<rdma::MemoryRegion>> registerMemory(std::span<std::uint8_t> memory,
+                                                             Access access) override {
+    auto domain = rcDomain();
+    if (!domain) return tl::unexpected(domain.error());
+    return VerbsMemoryRegion::create(std::move(*domain), memory, access);
+  }
 
  private:
+  // Made when it is first needed: UD endpoints do without.
+  Result<std::shared_ptr<RcDomain>> rcDomain() {
+    const std::lock_guard lock(mutex_);
+    if (rc_domain_ != nullptr) return rc_domain_;
+    auto made =
+        RcDomain::create(context_->device, fmt::format("{} port {}", details_.name, port_.number),
+                         port_.number, gid_);
+    if (made) rc_domain_ = *made;
+    return made;
+  }
+
   Context context_;
   DeviceDetails details_;
   PortDetails port_;
   GidDetails gid_;
   DeviceInfo info_;
+  std::mutex mutex_;
+  std::shared_ptr<RcDomain> rc_domain_;  // under `mutex_`
 };
 
 std::vector<DeviceDetails> queryAll(const DeviceList& list) {

@@ -1,0 +1,259 @@
+#include "rdma/verbs/verbs_rc_endpoint.h"
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace pingloom::rdma::verbs {
+namespace {
+
+constexpr std::uint8_t kForEver = 7;  // rnr_retries
+
+RcStatus statusOf(ibv_wc_status status) {
+  switch (status) {
+    case IBV_WC_SUCCESS:
+      return RcStatus::kOk;
+    case IBV_WC_REM_ACCESS_ERR:
+      return RcStatus::kRemoteAccess;
+    case IBV_WC_REM_INV_REQ_ERR:
+    case IBV_WC_REM_INV_RD_REQ_ERR:
+      return RcStatus::kRemoteInvalid;
+    case IBV_WC_REM_OP_ERR:
+    case IBV_WC_REM_ABORT_ERR:
+      return RcStatus::kRemoteOperation;
+    case IBV_WC_RETRY_EXC_ERR:
+    case IBV_WC_RESP_TIMEOUT_ERR:
+      return RcStatus::kRetriesExceeded;
+    case IBV_WC_RNR_RETRY_EXC_ERR:
+      return RcStatus::kRnrExceeded;
+    case IBV_WC_WR_FLUSH_ERR:
+      return RcStatus::kFlushed;
+    default:
+      return RcStatus::kLocal;
+  }
+}
+
+// The device may wait four times as long as was asked for, and then tries again.
+Nanos allRetries(const RcOptions& options) {
+  return 4 * (Nanos{4096} << options.timeout) * (options.retries + 1);
+}
+
+}  // namespace
+
+VerbsRcEndpoint::VerbsRcEndpoint(std::shared_ptr<RcDomain> domain, const RcOptions& options,
+                                 const PathDefaults& path, std::uint32_t most_reads,
+                                 const RcAddress& address, CompletionQueue completions,
+                                 QueuePairHandle queue_pair, UniqueFd events)
+    : domain_(std::move(domain)),
+      options_(options),
+      path_(path),
+      most_reads_(most_reads),
+      address_(address),
+      completions_(std::move(completions)),
+      sends_(options.depth),
+      receives_(options.immediates),
+      queue_pair_(std::move(queue_pair)),
+      events_(std::move(events)) {}
+
+VerbsRcEndpoint::~VerbsRcEndpoint() {
+  const ibv_qp* pair = queue_pair_.get();
+  queue_pair_.reset();
+  domain_->forget(pair, completions_.get());
+}
+
+Status VerbsRcEndpoint::connect(const RcAddress& peer) {
+  if (auto checked = check(peer); !checked) return checked;
+  const std::uint32_t reads = std::min<std::uint32_t>(most_reads_, peer.reads);
+  if (auto made =
+          connectRc(queue_pair_.get(), {address_, peer, options_, path_, reads}, domain_->entity());
+      !made) {
+    RcEvents none;
+    fail(made.error().reason, RcStatus::kFlushed, none);
+    return made;
+  }
+  state_ = RcState::kConnected;
+  return {};
+}
+
+PostResult VerbsRcEndpoint::post(const RcRequest& request) {
+  if (state_ != RcState::kConnected) return PostResult::kUnreachable;
+  if (sends_.full()) return PostResult::kFull;
+  sends_.add(request, *domain_);
+  return PostResult::kPosted;
+}
+
+void VerbsRcEndpoint::flush() {
+  if (state_ != RcState::kConnected || refused_ != 0) return;
+  const bool was_idle = !sends_.isUnderWay();
+  refused_ = sends_.flush(queue_pair_.get());
+  if (!was_idle || !sends_.isUnderWay()) return;
+  const Nanos now = monotonicNow();
+  setDeadline(now);
+  look_at_ = std::min(look_at_, now + kLookApart);
+  ask_at_ = std::min(ask_at_, now + kLookApart);
+}
+
+Nanos VerbsRcEndpoint::nextWake() const {
+  if (state_ == RcState::kFailed) return INT64_MAX;
+  if (more_ || refused_ != 0 || sends_.blocked()) return 0;
+  return std::min(look_at_, deadline_);
+}
+
+Status VerbsRcEndpoint::poll(RcEvents& events) {
+  events.clear();
+  if (state_ == RcState::kFailed) return makeError(domain_->entity(), failure_);
+  const Nanos now = monotonicNow();
+  Status state = takeEvents();
+  const Status looked = look(now);
+  // What is complete is complete, whatever has happened since.
+  const Status taken = takeCompletions(now, events);
+  for (const Status& one : {looked, taken}) {
+    if (state && !one) state = one;
+  }
+  if (!bad_completion_.empty()) {
+    fail(bad_completion_, RcStatus::kFlushed, events);
+  } else if (!state) {
+    fail(state.error().reason, RcStatus::kFlushed, events);
+  } else if (sends_.blocked()) {
+    fail("a request's local memory or length is not valid", RcStatus::kLocal, events);
+  } else if (refused_ != 0) {
+    const auto refused = makeErrnoError("", "the device does not take a request", refused_);
+    fail(refused.value().text(), sends_.isUnderWay() ? RcStatus::kFlushed : RcStatus::kLocal,
+         events);
+  } else if (now >= deadline_) {
+    fail("a request was not done in time, and the device says nothing", RcStatus::kRetriesExceeded,
+         events);
+  }
+  if (state_ == RcState::kFailed) return makeError(domain_->entity(), failure_);
+  return {};
+}
+
+Status VerbsRcEndpoint::takeEvents() {
+  std::array<epoll_event, 2> ready;
+  const int count = epoll_wait(events_.get(), ready.data(), static_cast<int>(ready.size()), 0);
+  for (int i = 0; i < count; ++i) {
+    if (ready[static_cast<std::size_t>(i)].data.fd == completions_.descriptor()) {
+      completions_.takeEvents();
+      armed_ = false;
+    } else {
+      domain_->takeEvents();
+    }
+  }
+  const std::string reason = domain_->failureOf(queue_pair_.get(), completions_.get());
+  if (reason.empty()) return {};
+  return makeError("", reason);
+}
+
+Status VerbsRcEndpoint::look(Nanos now_mono) {
+  if (now_mono < look_at_) return {};
+  look_at_ = now_mono + kLookApart;
+  if (access(domain_->context()->device->dev_path, F_OK) != 0) {
+    return makeError("", "the device was removed");
+  }
+  if (state_ != RcState::kConnected || now_mono < ask_at_) return {};
+  ask_at_ = now_mono + (sends_.isUnderWay() ? kLookApart : kIdleLookApart);
+  if (isReady(queue_pair_.get())) return {};
+  return makeError("",
+                   "the queue pair is in error: the peer asked for what is not allowed, or "
+                   "the device failed");
+}
+
+Status VerbsRcEndpoint::takeCompletions(Nanos now_mono, RcEvents& events) {
+  std::array<Completion, CompletionQueue::kBatch> batch;
+  more_ = false;
+  for (std::size_t taken = 0;;) {
+    const int got = completions_.take(batch);
+    if (got < 0) return makeError("", "the completion queue cannot be read");
+    if (got == 0) {
+      if (armed_) break;
+      if (auto armed = completions_.arm(); !armed) return armed;
+      armed_ = true;  // what came before the arming makes no event: once more
+      continue;
+    }
+    for (int i = 0; i < got; ++i) handle(batch[static_cast<std::size_t>(i)], events);
+    setDeadline(now_mono);
+    taken += static_cast<std::size_t>(got);
+    more_ = taken >= kMostPerPoll;
+    if (more_) break;
+  }
+  if (!bad_completion_.empty()) return {};
+  return receives_.repost(queue_pair_.get());
+}
+
+void VerbsRcEndpoint::handle(const Completion& completion, RcEvents& events) {
+  if (completion.status != IBV_WC_SUCCESS) {
+    handleFailed(completion, events);
+  } else if (ReceiveRing::isReceive(completion.work_request)) {
+    handleReceived(completion, events);
+  } else if (!sends_.complete(completion.work_request, RcStatus::kOk, events.done)) {
+    ++drops_.completion;
+  }
+}
+
+void VerbsRcEndpoint::handleReceived(const Completion& completion, RcEvents& events) {
+  receives_.taken();
+  if ((completion.flags & IBV_WC_WITH_IMM) == 0) {
+    ++drops_.send;
+    return;
+  }
+  events.arrived.push_back({completion.immediate, completion.bytes});
+}
+
+void VerbsRcEndpoint::handleFailed(const Completion& completion, RcEvents& events) {
+  const bool received = ReceiveRing::isReceive(completion.work_request);
+  if (received) {
+    receives_.taken();
+  } else if (!sends_.complete(completion.work_request, statusOf(completion.status), events.done)) {
+    ++drops_.completion;
+  }
+  // The first one says why; those after it are the rest of the queues, flushed.
+  if (!bad_completion_.empty()) return;
+  bad_completion_ = fmt::format("a {} of queue pair {:#x} completed in error: {}",
+                                received ? "receive" : "request", address_.qpn,
+                                ibv_wc_status_str(completion.status));
+}
+
+void VerbsRcEndpoint::setDeadline(Nanos now_mono) {
+  deadline_ = INT64_MAX;
+  if (!sends_.isUnderWay()) return;
+  const RcSendQueue::Stretch stretch = sends_.nextStretch();
+  Nanos allowed = allRetries(options_) + kDeadlineSlack +
+                  static_cast<Nanos>(stretch.bytes * (kSecond / kSlowestBytesPerSecond));
+  if (stretch.needs_receive) {
+    if (options_.rnr_retries == kForEver) return;
+    allowed += kReceiverSlack;
+  }
+  deadline_ = now_mono + allowed;
+}
+
+void VerbsRcEndpoint::fail(const std::string& reason, RcStatus first, RcEvents& events) {
+  state_ = RcState::kFailed;
+  failure_ = reason;
+  stop(queue_pair_.get());
+  // Those that the device has a word on are told what it is.
+  std::array<Completion, CompletionQueue::kBatch> batch;
+  for (std::size_t taken = 0; taken < options_.depth + options_.immediates;) {
+    const int got = completions_.take(batch);
+    if (got <= 0) break;
+    for (int i = 0; i < got; ++i) {
+      const Completion& one = batch[static_cast<std::size_t>(i)];
+      // A flush of ours says less than `first`.
+      if (one.status != IBV_WC_WR_FLUSH_ERR) handle(one, events);
+    }
+    taken += static_cast<std::size_t>(got);
+  }
+  const ibv_qp* pair = queue_pair_.get();
+  queue_pair_.reset();
+  domain_->forget(pair, completions_.get());
+  sends_.end(first, events.done);
+}
+
+std::vector<DropCount> VerbsRcEndpoint::drops() const {
+  return {{"send", drops_.send}, {"completion", drops_.completion}};
+}
+
+}  // namespace pingloom::rdma::verbs
