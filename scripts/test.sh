@@ -41,7 +41,7 @@ for preset in "${presets[@]}"; do
   options=()
   [ "$preset" != release ] || options=(-DPINGLOOM_BENCH=ON)  # a demo may have left them out
   if [ "$preset" = fuzz ]; then
-    options=("-DPINGLOOM_FUZZ_TARGETS=probe_packet;roce_packet" -DPINGLOOM_FUZZ_SECONDS=15)
+    options=("-DPINGLOOM_FUZZ_TARGETS=probe_packet;roce_packet;rc_endpoint" -DPINGLOOM_FUZZ_SECONDS=15)
     [ "$mode" != full ] || options=(-DPINGLOOM_FUZZ_TARGETS= -DPINGLOOM_FUZZ_SECONDS=300)
   fi
   cmake --preset "$preset" -DPINGLOOM_TESTS=$tests "${options[@]}" >"/tmp/pingloom-configure.$$" || { cat "/tmp/pingloom-configure.$$"; exit 1; }

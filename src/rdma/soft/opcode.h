@@ -11,7 +11,9 @@ enum class Opcode : std::uint8_t {
   kRcWriteFirst = 0x06,
   kRcWriteMiddle = 0x07,
   kRcWriteLast = 0x08,
+  kRcWriteLastImmediate = 0x09,
   kRcWriteOnly = 0x0A,
+  kRcWriteOnlyImmediate = 0x0B,
   kRcReadRequest = 0x0C,
   kRcReadResponseFirst = 0x0D,
   kRcReadResponseMiddle = 0x0E,
@@ -19,6 +21,7 @@ enum class Opcode : std::uint8_t {
   kRcReadResponseOnly = 0x10,
   kRcAcknowledge = 0x11,
   kRcAtomicAcknowledge = 0x12,
+  kRcCompareSwap = 0x13,
   kRcFetchAdd = 0x14,
   kUdSendOnly = 0x64,
   kUdSendOnlyImmediate = 0x65,
@@ -53,8 +56,12 @@ constexpr OpcodeForm formOf(Opcode opcode) {
       return {true, 0, PayloadRule::kWhole};
     case Opcode::kRcWriteLast:
       return {true, 0, PayloadRule::kAny};
+    case Opcode::kRcWriteLastImmediate:
+      return {true, kImmediateBit, PayloadRule::kAny};
     case Opcode::kRcWriteOnly:
       return {true, kRethBit, PayloadRule::kAny};
+    case Opcode::kRcWriteOnlyImmediate:
+      return {true, kRethBit | kImmediateBit, PayloadRule::kAny};
     case Opcode::kRcReadRequest:
       return {true, kRethBit, PayloadRule::kNone};
     case Opcode::kRcReadResponseFirst:
@@ -66,6 +73,7 @@ constexpr OpcodeForm formOf(Opcode opcode) {
       return {true, kAethBit, PayloadRule::kNone};
     case Opcode::kRcAtomicAcknowledge:
       return {true, kAethBit | kAtomicAckEthBit, PayloadRule::kNone};
+    case Opcode::kRcCompareSwap:
     case Opcode::kRcFetchAdd:
       return {true, kAtomicEthBit, PayloadRule::kNone};
     case Opcode::kUdSendOnly:

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "rdma/soft/rc/shared_copy.h"
+
 namespace pingloom::rdma::soft {
 namespace {
 
@@ -174,7 +176,7 @@ std::size_t write(const Packet& packet, std::span<std::uint8_t> out) {
   put(at, layoutOf(packet.bth, pad));
   writeExtensions(formOf(packet.bth.opcode).headers, packet, at);
   if (!packet.payload.empty() && packet.payload.data() != at) {
-    std::memcpy(at, packet.payload.data(), packet.payload.size());
+    copyFromShared(at, packet.payload);
   }
   at += packet.payload.size();
   std::memset(at, 0, pad);

@@ -55,10 +55,10 @@ static_assert(sizeof(ImmediateLayout) == 4);
 
 constexpr std::size_t kIcrcBytes = 4;
 constexpr std::size_t kMaxPayloadBytes = 4096;  // the largest path MTU there is
-// A WRITE ONLY is the longest form that carries a payload.
+// A WRITE ONLY with immediate is the longest form that carries a payload.
 constexpr std::size_t kMaxHeaderBytes = sizeof(BthLayout) + sizeof(AtomicEthLayout);
-constexpr std::size_t kMaxPacketBytes =
-    sizeof(BthLayout) + sizeof(RethLayout) + kMaxPayloadBytes + kIcrcBytes;
+constexpr std::size_t kMaxPacketBytes = sizeof(BthLayout) + sizeof(RethLayout) +
+                                        sizeof(ImmediateLayout) + kMaxPayloadBytes + kIcrcBytes;
 constexpr std::size_t kMinPacketBytes = sizeof(BthLayout) + kIcrcBytes;
 
 }  // namespace pingloom::rdma::soft

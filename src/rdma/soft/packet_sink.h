@@ -21,6 +21,7 @@ struct Inbound {
   IpAddress source;
   std::uint8_t traffic_class = 0;
   Nanos kernel_utc = 0;  // 0: the kernel gave no timestamp
+  Nanos now_mono = 0;    // when it was read
 };
 
 // An endpoint. `id` is what it gave the packet.

@@ -45,7 +45,8 @@ Receiver::Receiver(net::UdpSocket& bound, std::optional<net::RawUdpSocket> raw, 
       drops_(drops),
       batch_(kIpv4Heads + kMaxPacketBytes - kMaxPayloadBytes + mtu) {}
 
-int Receiver::receive() {
+int Receiver::receive(Nanos now_mono) {
+  now_mono_ = now_mono;
   const int got = batch_.receive(descriptor(), 0);
   for (int i = 0; i < got; ++i) receiveOne(static_cast<std::size_t>(i));
   return got;
@@ -99,6 +100,7 @@ void Receiver::deliver(const Datagram& datagram) {
   inbound.source = datagram.from.address;
   inbound.traffic_class = datagram.traffic_class;
   inbound.kernel_utc = datagram.kernel_utc;
+  inbound.now_mono = now_mono_;
   sink->received(inbound);
 }
 

@@ -25,7 +25,7 @@ class Receiver {
 
   // One batch; how many datagrams it had, at most net::RxBatch::kMost. -1: an error stands in the
   // way, which reading `bound`'s error queue removes.
-  int receive();
+  int receive(Nanos now_mono);
 
   int descriptor() const { return raw_ ? raw_->descriptor() : bound_.descriptor(); }
   bool isExact() const { return raw_ || bound_.isV6(); }
@@ -50,6 +50,7 @@ class Receiver {
   SinkTable& sinks_;
   DropCounters& drops_;
   net::RxBatch batch_;
+  Nanos now_mono_ = 0;
 };
 
 }  // namespace pingloom::rdma::soft

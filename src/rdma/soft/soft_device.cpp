@@ -9,6 +9,9 @@
 #include "common/log.h"
 #include "common/random.h"
 #include "rdma/soft/interface_mtu.h"
+#include "rdma/soft/rc/receive_share.h"
+#include "rdma/soft/rc/soft_memory_region.h"
+#include "rdma/soft/rc/soft_rc_endpoint.h"
 #include "rdma/soft/soft_port.h"
 #include "rdma/soft/soft_ud_endpoint.h"
 
@@ -16,6 +19,8 @@ namespace pingloom::rdma::soft {
 namespace {
 
 constexpr std::uint32_t kSmallestMtu = 256;
+constexpr std::uint32_t kMostDepth = 65'536;
+constexpr std::string_view kOnePKey = "it has only the default P_Key, at index 0";
 constexpr std::string_view kPortTaken =
     "UDP port 4791 is taken: by another soft device (an agent?), or by the kernel's rdma_rxe, "
     "which "
@@ -25,30 +30,66 @@ constexpr std::string_view kPortTaken =
 class SoftDevice final : public Device {
  public:
   SoftDevice(DeviceInfo info, std::unique_ptr<SoftPort> port)
-      : info_(std::move(info)), port_(std::move(port)) {}
+      : info_(std::move(info)), port_(std::move(port)), share_(port_->receiveBuffer()) {}
 
   const DeviceInfo& info() const override { return info_; }
   Result<std::unique_ptr<UdEndpoint>> createUd(const UdOptions& options) override;
+  Result<std::unique_ptr<RcEndpoint>> createRc(const RcOptions& options) override;
+  Result<std::unique_ptr<MemoryRegion>> registerMemory(std::span<std::uint8_t> memory,
+                                                       Access access) override;
 
  private:
+  std::string entity() const { return "soft " + info_.gid.address().text(); }
+  // What `asked` stands for, where it is possible.
+  Result<std::uint32_t> mtuFor(std::uint32_t asked) const;
+
   DeviceInfo info_;
   std::unique_ptr<SoftPort> port_;
+  MemoryTable memory_;
+  ReceiveShare share_;
 };
 
-Result<std::unique_ptr<UdEndpoint>> SoftDevice::createUd(const UdOptions& options) {
-  const std::string entity = "soft " + info_.gid.address().text();
-  const std::uint32_t mtu = options.mtu != 0 ? options.mtu : info_.mtu;
-  if (mtu < kSmallestMtu || mtu > info_.mtu || !std::has_single_bit(mtu)) {
-    return makeError(entity, "an MTU of " + std::to_string(mtu) + " is not one of 256, 512, .. " +
+Result<std::uint32_t> SoftDevice::mtuFor(std::uint32_t asked) const {
+  const std::uint32_t mtu = asked != 0 ? asked : info_.mtu;
+  if (mtu >= kSmallestMtu && mtu <= info_.mtu && std::has_single_bit(mtu)) return mtu;
+  return makeError(entity(), "an MTU of " + std::to_string(mtu) + " is not one of 256, 512, .. " +
                                  std::to_string(info_.mtu) + " (the interface's)");
-  }
-  if (options.p_key_index != 0) {
-    return makeError(entity, "it has only the default P_Key, at index 0");
-  }
+}
+
+Result<std::unique_ptr<UdEndpoint>> SoftDevice::createUd(const UdOptions& options) {
+  const auto mtu = mtuFor(options.mtu);
+  if (!mtu) return tl::unexpected(mtu.error());
+  if (options.p_key_index != 0) return makeError(entity(), kOnePKey);
   const std::uint32_t q_key =
       options.q_key.value_or(static_cast<std::uint32_t>(randomU64()) & ~kPrivilegedQKey);
-  if ((q_key & kPrivilegedQKey) != 0) return makeError(entity, "a Q_Key's bit 31 has to be clear");
-  return SoftUdEndpoint::create(*port_, mtu, q_key, options.flow_label);
+  if ((q_key & kPrivilegedQKey) != 0)
+    return makeError(entity(), "a Q_Key's bit 31 has to be clear");
+  return SoftUdEndpoint::create(*port_, *mtu, q_key, options.flow_label);
+}
+
+Result<std::unique_ptr<RcEndpoint>> SoftDevice::createRc(const RcOptions& options) {
+  const auto mtu = mtuFor(options.mtu);
+  if (!mtu) return tl::unexpected(mtu.error());
+  if (options.p_key_index != 0) return makeError(entity(), kOnePKey);
+  if (options.timeout < 1 || options.timeout > 31) {
+    return makeError(entity(), "an RC timeout is from 1 to 31, for 4.096 us * 2^timeout");
+  }
+  if (options.reads == 0 || options.depth == 0 || options.depth > kMostDepth ||
+      options.immediates > kMostDepth) {
+    return makeError(entity(),
+                     "an RC endpoint needs 1 to 255 reads, a depth of 1 to 65536, and "
+                     "takes at most as many immediates");
+  }
+  RcOptions checked = options;
+  checked.mtu = *mtu;
+  return SoftRcEndpoint::create(*port_, memory_, share_, checked);
+}
+
+Result<std::unique_ptr<MemoryRegion>> SoftDevice::registerMemory(std::span<std::uint8_t> memory,
+                                                                 Access access) {
+  const auto key = memory_.add(memory, access);
+  if (!key) return makeError(entity(), "too many memory regions");
+  return std::make_unique<SoftMemoryRegion>(memory_, memory, access, *key);
 }
 
 // Nothing where it is not wanted, not of use, or not allowed.

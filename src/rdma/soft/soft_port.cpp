@@ -1,7 +1,9 @@
 #include "rdma/soft/soft_port.h"
 
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -19,16 +21,16 @@ SoftPort::SoftPort(UniqueFd epoll, net::UdpSocket bound, std::optional<net::RawU
 }
 
 void SoftPort::poll(int batches, Nanos now_mono) {
-  const std::size_t received = receive(batches);
+  const std::size_t received = receive(batches, now_mono);
   transmitter_.elapse(now_mono);
   transmitter_.collect();
   if (received == 0) clearErrors();
 }
 
-std::size_t SoftPort::receive(int batches) {
+std::size_t SoftPort::receive(int batches, Nanos now_mono) {
   std::size_t received = 0;
   for (int i = 0; i < batches; ++i) {
-    const int got = receiver_.receive();
+    const int got = receiver_.receive(now_mono);
     if (got < 0) {
       transmitter_.collect(transmitter_.sockets().main());
       continue;
@@ -37,6 +39,13 @@ std::size_t SoftPort::receive(int batches) {
     if (static_cast<std::size_t>(got) < net::RxBatch::kMost) break;
   }
   return received;
+}
+
+std::size_t SoftPort::receiveBuffer() const {
+  int bytes = 0;
+  socklen_t size = sizeof bytes;
+  getsockopt(receiver_.descriptor(), SOL_SOCKET, SO_RCVBUF, &bytes, &size);
+  return static_cast<std::size_t>(std::max(bytes, 0));
 }
 
 // Errors that no awaited departure makes us look for keep the set readable: ICMP messages, and

@@ -30,13 +30,15 @@ class SoftPort {
 
   const IpAddress& address() { return transmitter_.sockets().main().socket.address(); }
   int epoll() const { return epoll_.get(); }
+  // The effective SO_RCVBUF of what it receives through.
+  std::size_t receiveBuffer() const;
   bool checksExactly() const { return receiver_.isExact(); }
   SinkTable& sinks() { return sinks_; }
   Transmitter& transmitter() { return transmitter_; }
   const DropCounters& drops() const { return drops_; }
 
  private:
-  std::size_t receive(int batches);
+  std::size_t receive(int batches, Nanos now_mono);
   void clearErrors();
 
   UniqueFd epoll_;

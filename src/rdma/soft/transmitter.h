@@ -45,6 +45,8 @@ class Transmitter {
   // Copies the packet; false: no room. It leaves with the next flush(). REQUIRES: a payload of at
   // most the MTU.
   bool add(const Route& route, const Packet& packet, net::TxTag tag);
+  // Packets that add() still takes.
+  std::size_t room() const { return free_.size(); }
   // What an impairment takes hold of departs now, in software; the rest goes to the kernel.
   void flush(Nanos now_mono);
   // Sends what is due: delayed packets, and those that the kernel had no room for.

@@ -1,0 +1,28 @@
+// The physical limit: a loop that only moves datagrams of the sizes that the operations have, to
+// and fro between two sockets, and looks at nothing. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/error.h"
+#include "common/time.h"
+
+namespace pingloom::bench {
+
+// Of a loopback address each; nobody else uses them.
+constexpr std::uint32_t kAskingAddress = 0x7F2B0001;     // 127.43.0.1
+constexpr std::uint32_t kAnsweringAddress = 0x7F2B0002;  // 127.43.0.2
+
+// An operation's packets: bytes of UDP payload each way. The last answer may be shorter in truth.
+struct Traffic {
+  std::size_t request_bytes = 0;
+  std::size_t requests = 1;
+  std::size_t answer_bytes = 0;
+  std::size_t answers = 1;
+};
+
+// Nanoseconds per operation with `depth` of them under way, over `operations`.
+Result<double> runBareLoop(const Traffic& traffic, std::size_t depth, std::uint64_t operations);
+
+}  // namespace pingloom::bench

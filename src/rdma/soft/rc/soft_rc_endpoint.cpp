@@ -1,0 +1,184 @@
+#include "rdma/soft/rc/soft_rc_endpoint.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+
+#include "common/random.h"
+
+namespace pingloom::rdma::soft {
+namespace {
+
+constexpr Nanos kAtOnce = 0;
+constexpr int kBatches = 4;  // that one poll() receives
+// That one pump() sends: others on this device have their turn in between.
+constexpr int kMostAtATime = 256;
+// Places in the transmitter that are left to UD endpoints.
+constexpr std::size_t kLeftFree = Transmitter::kPackets / 4;
+constexpr std::uint32_t kSmallestMtu = 256;
+static_assert(ReceiveShare::kMostPackets <= Requester::kWidestWindow);
+
+Nanos timeoutOf(std::uint8_t exponent) { return Nanos{4096} << exponent; }
+
+}  // namespace
+
+Result<std::unique_ptr<RcEndpoint>> SoftRcEndpoint::create(SoftPort& port,
+                                                           const MemoryTable& memory,
+                                                           ReceiveShare& share,
+                                                           const RcOptions& options) {
+  std::unique_ptr<SoftRcEndpoint> made(new SoftRcEndpoint(port, memory, share, options));
+  const auto place = port.sinks().add(*made);
+  if (!place) return makeError(made->entity(), "too many endpoints on this device");
+  made->place_ = *place;
+  made->address_.qpn = place->qpn;
+  // A descriptor of its own, so that several endpoints can be watched in one epoll set.
+  made->descriptor_.reset(fcntl(port.epoll(), F_DUPFD_CLOEXEC, 0));
+  if (!made->descriptor_.valid()) return makeErrnoError(made->entity(), "dup", errno);
+  return made;
+}
+
+SoftRcEndpoint::SoftRcEndpoint(SoftPort& port, const MemoryTable& memory, ReceiveShare& share,
+                               const RcOptions& options)
+    : port_(port), memory_(memory), share_(share), options_(options) {
+  address_.gid = Gid::of(port.address());
+  address_.psn = static_cast<std::uint32_t>(randomU64()) & kMask24;
+  address_.mtu = options.mtu;
+  address_.reads = options.reads;
+}
+
+SoftRcEndpoint::~SoftRcEndpoint() {
+  if (place_.owner != 0) port_.sinks().remove(place_);
+  if (state_ != RcState::kNew) share_.leave();
+}
+
+std::string SoftRcEndpoint::entity() const { return "soft " + port_.address().text() + " RC"; }
+
+Status SoftRcEndpoint::connect(const RcAddress& peer) {
+  if (state_ != RcState::kNew) {
+    return makeError(entity(), "it is " + std::string(name(state_)) + ", not new");
+  }
+  const IpAddress address = peer.gid.address();
+  if (address.isV4() != port_.address().isV4() || address.isUnspecified()) {
+    return makeError(entity(), "the peer's address " + address.text() + " cannot be reached");
+  }
+  if (peer.mtu < kSmallestMtu || peer.mtu > kMaxPayloadBytes || !std::has_single_bit(peer.mtu)) {
+    return makeError(entity(), "the peer's MTU of " + std::to_string(peer.mtu) +
+                                   " is not one of 256, 512, .. 4096");
+  }
+  peer_ = peer;
+  mtu_ = std::min(peer.mtu, options_.mtu);
+  route_ = {address, options_.flow_label, options_.traffic_class};
+  share_.join();
+  RequesterOptions asks;
+  asks.mtu = mtu_;
+  asks.depth = options_.depth;
+  // A peer that answers none is asked one at a time, and says so itself.
+  asks.reads = std::max<std::uint32_t>(std::min(options_.reads, peer.reads), 1);
+  asks.first_psn = address_.psn;
+  asks.window = share_.window(mtu_);
+  asks.timeout = timeoutOf(options_.timeout);
+  asks.retries = options_.retries;
+  asks.not_ready_retries = options_.rnr_retries;
+  requester_.emplace(asks, rc_drops_);
+  ResponderOptions answers;
+  answers.access = options_.access;
+  answers.mtu = mtu_;
+  answers.reads = options_.reads;
+  answers.first_psn = peer.psn;
+  answers.immediates = options_.immediates;
+  responder_.emplace(answers, memory_, rc_drops_);
+  state_ = RcState::kConnected;
+  return {};
+}
+
+PostResult SoftRcEndpoint::post(const RcRequest& request) {
+  if (state_ != RcState::kConnected) return PostResult::kUnreachable;
+  return requester_->post(request) ? PostResult::kPosted : PostResult::kFull;
+}
+
+void SoftRcEndpoint::flush() {
+  if (state_ == RcState::kConnected) pump(monotonicNow());
+}
+
+Status SoftRcEndpoint::poll(RcEvents& events) {
+  events.clear();
+  const Nanos now = monotonicNow();
+  port_.poll(kBatches, now);
+  if (state_ == RcState::kNew) return {};
+  requester_->elapse(now);
+  pump(now);
+  events.done.swap(requester_->done());
+  events.arrived.swap(responder_->arrived());
+  if (state_ == RcState::kFailed) return makeError(entity(), why_failed_);
+  return {};
+}
+
+Nanos SoftRcEndpoint::nextWake() const {
+  const Nanos port = port_.transmitter().nextWake();
+  if (state_ == RcState::kNew) return port;
+  if (has_work_ || requester_->hasDone() || responder_->hasArrived()) return kAtOnce;
+  return std::min(port, requester_->nextWake());
+}
+
+std::vector<DropCount> SoftRcEndpoint::drops() const {
+  auto all = port_.drops().plus(drops_);
+  rc_drops_.appendTo(all);
+  return all;
+}
+
+void SoftRcEndpoint::received(const Inbound& inbound) {
+  if (state_ == RcState::kNew) return rc_drops_.add(RcDrop::kNotConnected);
+  if (inbound.source != route_.destination) return rc_drops_.add(RcDrop::kPeer);
+  const Opcode opcode = inbound.packet.bth.opcode;
+  if (Responder::isRequest(opcode)) {
+    responder_->receive(inbound.packet);
+  } else if (Requester::isResponse(opcode)) {
+    requester_->receive(inbound.packet, inbound.now_mono);
+  } else {
+    return drops_.add(Drop::kOpcode);
+  }
+  has_work_ = true;
+}
+
+// Answers first: a peer waits for them.
+void SoftRcEndpoint::pump(Nanos now_mono) {
+  noticeFailure();
+  requester_->setWindow(share_.window(mtu_));
+  has_work_ = false;
+  Packet packet;
+  for (int sent = 0; port_.transmitter().room() > kLeftFree; ++sent) {
+    if (sent == kMostAtATime) {
+      has_work_ = true;
+      break;
+    }
+    if (!responder_->next(packet) && !requester_->next(packet, now_mono)) break;
+    send(packet);
+  }
+  noticeFailure();
+  port_.transmitter().flush(now_mono);
+}
+
+// Where there is no room after all it is lost, as it may be on its way.
+void SoftRcEndpoint::send(Packet& packet) {
+  packet.bth.migration_done = true;  // as all endpoints without an alternate path
+  packet.bth.destination_qpn = peer_.qpn;
+  port_.transmitter().add(route_, packet, {});
+}
+
+// Both halves share one fate.
+void SoftRcEndpoint::noticeFailure() {
+  if (state_ != RcState::kConnected) return;
+  if (responder_->failed()) {
+    why_failed_ = responder_->whyFailed();
+    requester_->fail(RcStatus::kFlushed, why_failed_);
+  } else if (requester_->failed()) {
+    why_failed_ = requester_->whyFailed();
+  } else {
+    return;
+  }
+  state_ = RcState::kFailed;
+}
+
+}  // namespace pingloom::rdma::soft

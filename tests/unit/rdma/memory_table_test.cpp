@@ -1,0 +1,146 @@
+#include "rdma/soft/rc/memory_table.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "rdma/soft/rc/shared_copy.h"
+#include "soft_host.h"
+
+namespace pingloom::rdma::soft {
+namespace {
+
+constexpr Access kAll = Access::kRead | Access::kWrite | Access::kAtomic;
+
+class MemoryTableTest : public testing::Test {
+ protected:
+  AccessFault fault(std::uint64_t offset, std::uint32_t length, Access wanted = Access::kRead) {
+    return table.find({key.address + offset, key.rkey, length}, wanted).fault;
+  }
+
+  MemoryTable table;
+  std::vector<std::uint8_t> memory = std::vector<std::uint8_t>(4096);
+  RegionKey key = *table.add(memory, Access::kRead);
+};
+
+TEST_F(MemoryTableTest, FindsTheBytes) {
+  const FoundMemory all = table.find({key.address, key.rkey, 4096}, Access::kRead);
+  EXPECT_EQ(all.fault, AccessFault::kNone);
+  EXPECT_EQ(all.bytes, memory.data());
+  EXPECT_EQ(table.find({key.address + 4095, key.rkey, 1}, Access::kRead).bytes, &memory[4095]);
+  EXPECT_EQ(table.find({key.address + 10, key.rkey, 5}, Access::kRead).generation, all.generation);
+}
+
+TEST_F(MemoryTableTest, RefusesWhatIsNotWhollyInside) {
+  EXPECT_EQ(fault(4095, 2), AccessFault::kBounds);
+  EXPECT_EQ(fault(4096, 1), AccessFault::kBounds);
+  EXPECT_EQ(fault(0, 4097), AccessFault::kBounds);
+  EXPECT_EQ(fault(0, UINT32_MAX), AccessFault::kBounds);
+  EXPECT_EQ(fault(-std::uint64_t{1}, 1), AccessFault::kBounds);
+  EXPECT_EQ(fault(-std::uint64_t{1}, 2), AccessFault::kBounds) << "its end would be inside";
+  EXPECT_EQ(table.find({UINT64_MAX, key.rkey, UINT32_MAX}, Access::kRead).fault,
+            AccessFault::kBounds);
+  EXPECT_EQ(table.find({0, key.rkey, 1}, Access::kRead).fault, AccessFault::kBounds);
+}
+
+TEST_F(MemoryTableTest, RefusesWhatIsNotAllowed) {
+  EXPECT_EQ(fault(0, 8, Access::kWrite), AccessFault::kPermission);
+  EXPECT_EQ(fault(0, 8, Access::kAtomic), AccessFault::kPermission);
+  EXPECT_EQ(fault(0, 8, kAll), AccessFault::kPermission);
+  const RegionKey closed = *table.add(memory, Access::kNone);
+  EXPECT_EQ(table.find({closed.address, closed.rkey, 1}, Access::kRead).fault,
+            AccessFault::kPermission);
+}
+
+TEST_F(MemoryTableTest, ADeadRkeyIsDead) {
+  const auto generation = table.find({key.address, key.rkey, 1}, Access::kRead).generation;
+  table.remove(key.rkey);
+  EXPECT_EQ(fault(0, 1), AccessFault::kRkey);
+  EXPECT_EQ(table.size(), 0U);
+  const RegionKey again = *table.add(memory, Access::kRead);
+  EXPECT_NE(again.rkey, key.rkey);
+  EXPECT_NE(table.find({again.address, again.rkey, 1}, Access::kRead).generation, generation);
+}
+
+TEST_F(MemoryTableTest, NoBytesNeedNoRegion) {
+  const FoundMemory nothing = table.find({1, 2, 0}, kAll);
+  EXPECT_EQ(nothing.fault, AccessFault::kNone);
+  EXPECT_EQ(nothing.bytes, nullptr);
+}
+
+TEST_F(MemoryTableTest, KeepsTheAlignmentAndHidesTheAddress) {
+  EXPECT_EQ(key.address % 4096, reinterpret_cast<std::uintptr_t>(memory.data()) % 4096);
+  std::set<std::uint64_t> addresses;
+  std::set<std::uint32_t> rkeys;
+  for (int i = 0; i < 100; ++i) {
+    const RegionKey one = *table.add(memory, kAll);
+    addresses.insert(one.address);
+    rkeys.insert(one.rkey);
+  }
+  EXPECT_EQ(addresses.size(), 100U);
+  EXPECT_EQ(rkeys.size(), 100U);
+}
+
+TEST_F(MemoryTableTest, TakesNoMoreThanItHasRoomFor) {
+  while (table.size() < MemoryTable::kMost) ASSERT_TRUE(table.add(memory, kAll));
+  EXPECT_FALSE(table.add(memory, kAll));
+  table.remove(key.rkey);
+  EXPECT_TRUE(table.add(memory, kAll));
+}
+
+TEST(SharedCopy, CopiesEveryAlignmentAndLength) {
+  alignas(8) std::array<std::uint8_t, 64> shared{};
+  for (std::size_t offset = 0; offset < 9; ++offset) {
+    for (std::size_t length = 0; length < 40; ++length) {
+      const auto bytes = bytesUpTo(length);
+      shared.fill(0xEE);
+      copyToShared(shared.data() + offset, bytes);
+      for (std::size_t i = 0; i < shared.size(); ++i) {
+        const bool inside = i >= offset && i < offset + length;
+        ASSERT_EQ(shared[i], inside ? bytes[i - offset] : 0xEE);
+      }
+      std::vector<std::uint8_t> back(length + 1, 0x55);
+      copyFromShared(back.data() + 1, std::span(shared).subspan(offset, length));
+      ASSERT_TRUE(std::equal(bytes.begin(), bytes.end(), back.begin() + 1));
+      ASSERT_EQ(back[0], 0x55);
+    }
+  }
+}
+
+TEST(SharedCopy, NeverTearsAWord) {
+  alignas(8) std::array<std::uint8_t, 64> shared{};
+  auto* words = reinterpret_cast<std::uint64_t*>(shared.data());
+  std::jthread writer([&](const std::stop_token& stop) {
+    for (std::uint64_t value = 0; !stop.stop_requested(); value = ~value) {
+      for (int i = 0; i < 8; ++i) __atomic_store_n(words + i, value, __ATOMIC_RELAXED);
+    }
+  });
+  std::array<std::uint8_t, 63> copy{};  // to an odd address, from an odd one
+  for (int i = 0; i < 50'000; ++i) {
+    copyFromShared(copy.data(), std::span(shared).subspan(1));
+    for (std::size_t word = 1; word < 8; ++word) {
+      std::uint64_t value = 0;
+      std::memcpy(&value, copy.data() + 8 * word - 1, 8);
+      ASSERT_TRUE(value == 0 || value == UINT64_MAX);
+    }
+  }
+}
+
+TEST(SoftMemory, RegionsLiveAsLongAsTheirHandle) {
+  auto device = openSoftDevice(freshLoopback());
+  ASSERT_TRUE(device);
+  std::vector<std::uint8_t> memory(100);
+  auto region = (*device)->registerMemory(memory, Access::kRead);
+  ASSERT_TRUE(region);
+  EXPECT_EQ((*region)->memory().data(), memory.data());
+  EXPECT_EQ((*region)->access(), Access::kRead);
+  EXPECT_NE((*region)->rkey(), 0U);
+  const auto other = (*device)->registerMemory(memory, Access::kNone);
+  ASSERT_TRUE(other);
+  EXPECT_NE((*other)->rkey(), (*region)->rkey());
+}
+
+}  // namespace
+}  // namespace pingloom::rdma::soft
