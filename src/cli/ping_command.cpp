@@ -117,12 +117,13 @@ int listen(const po::variables_map& values) {
   const UniqueFd stop = program::blockStopSignals();
   const auto port = numberOption(values, "port", 1, 65535);
   if (!port) return usageError(port.error());
-  if (values.count("source") == 0) {
-    return usageError({"--listen", "say on which address: --source ADDRESS"});
+  std::optional<IpAddress> address;
+  if (values.count("source") != 0) {
+    const auto given = IpAddress::parse(values["source"].as<std::string>());
+    if (!given) return usageError(given.error());
+    address = *given;
   }
-  const auto address = IpAddress::parse(values["source"].as<std::string>());
-  if (!address) return usageError(address.error());
-  const auto listened = listenForRdmaPings({*address, static_cast<std::uint16_t>(*port)},
+  const auto listened = listenForRdmaPings(address, static_cast<std::uint16_t>(*port),
                                            values["device"].as<std::string>(), stop.get());
   return listened ? 0 : usageError(listened.error());
 }
@@ -164,7 +165,7 @@ int runPing(const std::vector<std::string>& arguments) {
   const program::Usage usage{
       "pingloom ping",
       "pingloom ping udp|tcp|rdma HOST [options]\n"
-      "       pingloom ping rdma --listen --source ADDRESS [-d DEVICE]",
+      "       pingloom ping rdma --listen [--source ADDRESS] [-d DEVICE]",
       "Measures one host from here, as an agent would. udp needs an agent at HOST, rdma an agent "
       "or\n"
       "a 'pingloom ping rdma --listen'; tcp an agent or a service on --port.\n"
@@ -181,7 +182,8 @@ int runPing(const std::vector<std::string>& arguments) {
       "payload", po::value<std::int64_t>()->default_value(64), "bytes of a PING (udp, rdma)")(
       "device,d", po::value<std::string>()->default_value("auto"),
       "rdma: auto (the device that has the source address), soft, NAME or NAME/PORT")(
-      "listen", "rdma: answer pings to --source instead, until Ctrl-C")(
+      "listen",
+      "rdma: answer pings instead, to --source or to all addresses of the device, until Ctrl-C")(
       "json", "one JSON document per line: each exchange, then the summary")(
       "protocol", po::value<std::string>(), "udp, tcp or rdma (the first word)")(
       "host", po::value<std::string>(), "name or address (the second word)");

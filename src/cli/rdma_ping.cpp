@@ -6,6 +6,7 @@
 #include <iostream>
 #include <utility>
 
+#include "agent/own_addresses.h"
 #include "cli/endpoint_lookup.h"
 #include "cli/ping_assignment.h"
 #include "common/random.h"
@@ -21,7 +22,8 @@ namespace {
 
 using probe::Instant;
 
-constexpr int kEndpointPause = 10;  // milliseconds between two looks whether it is there
+constexpr int kEndpointPause = 10;      // milliseconds between two looks whether it is there
+constexpr int kEndpointPatience = 100;  // looks, once there is one, for the others
 
 // "auto", "soft", "mlx5_0", "mlx5_0/2", as in the agent's configuration.
 Result<rdma::DeviceOptions> deviceOptions(const std::string& text) {
@@ -112,6 +114,35 @@ bool RdmaSession::wait(int stop) {
   return !stopped_;
 }
 
+// The address given, or all of this host's that a device stands behind.
+Result<std::vector<IpAddress>> answerable(const std::optional<IpAddress>& address,
+                                          const probe::AgentContext& context) {
+  std::vector<IpAddress> found;
+  std::optional<Error> fault;
+  for (const IpAddress& one : address ? std::vector{*address} : agent::machineAddresses()) {
+    if (auto device = context.open_device(one)) {
+      found.push_back(one);
+    } else if (!fault) {
+      fault = device.error();
+    }
+  }
+  if (!found.empty()) return found;
+  if (fault) return tl::unexpected(*fault);
+  return makeError("--listen",
+                   "this host has loopback addresses only: say which, --source ADDRESS");
+}
+
+// They are opened beside this thread; who asks from now on is to find them. Where one does not
+// open, the log says why, and the others are not kept waiting. False: stopped.
+bool awaitEndpoints(probe::Transport& rdma, std::size_t all, int stop) {
+  pollfd ready{stop, POLLIN, 0};
+  int patience = kEndpointPatience;
+  while (rdma.endpoints().size() < all && (rdma.endpoints().empty() || patience-- > 0)) {
+    if (::poll(&ready, 1, kEndpointPause) > 0) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<PingSession>> startRdmaPing(const PingRequest& request) {
@@ -120,40 +151,36 @@ Result<std::unique_ptr<PingSession>> startRdmaPing(const PingRequest& request) {
   return session;
 }
 
-Status listenForRdmaPings(const SocketAddress& address, const std::string& device, int stop) {
+Status listenForRdmaPings(const std::optional<IpAddress>& address, std::uint16_t port,
+                          const std::string& device, int stop) {
   const auto options = deviceOptions(device);
   if (!options) return tl::unexpected(options.error());
   probe::WindowClock clock{0};
   probe::WindowQueue queue;
   probe::EndpointBoard board;
   probe::AgentContext context;
-  context.listen = {address.address};
-  context.port = address.port;
+  prepare(context, *options);
+  const auto addresses = answerable(address, context);
+  if (!addresses) return tl::unexpected(addresses.error());
+  context.listen = *addresses;
+  context.port = port;
   context.clock = &clock;
   context.windows = &queue;
   context.endpoint_board = &board;
-  prepare(context, *options);
-  if (auto opened = context.open_device(address.address); !opened) {
-    return tl::unexpected(opened.error());
-  }
   auto udp = probe::makeUdpTransport(context);
   if (!udp) return tl::unexpected(udp.error());
   auto rdma = probe::makeRdmaTransport(context);
   if (!rdma) return tl::unexpected(rdma.error());
   probe::Work work;
-  work.own = {address.address};
+  work.own = *addresses;
   (*rdma)->setWork(std::move(work));
-  pollfd ready{stop, POLLIN, 0};
-  // Opened beside this thread: who asks from now on is to find it. Where it does not open, the log
-  // says why.
-  while ((*rdma)->endpoints().empty()) {
-    if (::poll(&ready, 1, kEndpointPause) > 0) return {};
+  if (!awaitEndpoints(**rdma, addresses->size(), stop)) return {};
+  for (const plan::Endpoint& endpoint : (*rdma)->endpoints()) {
+    std::cout << fmt::format("answering RDMA pings to {}; ask with 'pingloom ping rdma {}'\n",
+                             SocketAddress{endpoint.address, port}.text(), endpoint.address.text());
   }
-  std::cout << fmt::format(
-                   "answering RDMA pings to {}; ask with 'pingloom ping rdma {}'; stop with "
-                   "Ctrl-C",
-                   address.text(), address.address.text())
-            << std::endl;
+  std::cout << "stop with Ctrl-C" << std::endl;
+  pollfd ready{stop, POLLIN, 0};
   while (::poll(&ready, 1, -1) < 0) {
   }
   const probe::TransportCounters counters = (*rdma)->counters();

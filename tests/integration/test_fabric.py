@@ -2,13 +2,16 @@
 class of every packet, as the wire shows it."""
 
 import json
+import pathlib
+import subprocess
+import tempfile
 import unittest
 
 import private_network
 import probe_packet
 from fabric import Fabric
 from mesh import Mesh
-from processes import eventually
+from processes import Process, binary, eventually
 
 DSCP_AND_ECN = 106  # AF31 and ECT(0)
 BYTE_IN_HEADER = {4: "meta nfproto ipv4 @nh,8,8", 6: "meta nfproto ipv6 @nh,4,8"}
@@ -117,6 +120,27 @@ class OverAFabric(unittest.TestCase):
         for family in BYTE_IN_HEADER:
             eventually(lambda: table.packets(f"right{family}") >= 20, 20, f"20 SYNs over IPv{family}")
             self.assertEqual(table.packets(f"wrong{family}"), 0)
+
+    def test_rdma_ping_between_two_hosts_alone(self):
+        """Without a controller or an agent: the listening side finds its addresses itself."""
+        addresses = self.fabric.hosts(2)
+        folder = tempfile.TemporaryDirectory(prefix="pingloom-it-")
+        self.addCleanup(folder.cleanup)
+        listener = Process("listener",
+                           [binary("pingloom"), "ping", "rdma", "--listen", "-d", "soft"],
+                           pathlib.Path(folder.name, "log"), inside=lambda: self.fabric.inside(1))
+        self.addCleanup(listener.discard)
+        eventually(lambda: "stop with Ctrl-C" in listener.log(), 20, "it listens")
+        for target in addresses[1]:
+            self.assertIn(f"'pingloom ping rdma {target}'", listener.log())
+            ping = subprocess.run([binary("pingloom"), "ping", "rdma", target, "-d", "soft", "-c", "3",
+                                   "-i", "50ms", "--json"], capture_output=True, text=True, timeout=30,
+                                  preexec_fn=lambda: self.fabric.inside(0))
+            self.assertEqual(ping.returncode, 0, ping.stdout + ping.stderr)
+            *exchanges, _ = map(json.loads, ping.stdout.splitlines())
+            self.assertEqual([exchange["outcome"] for exchange in exchanges], 3 * ["received"])
+        self.assertEqual(listener.stop(), 0, listener.tail())
+        self.assertIn("answered 6 pings", listener.log())
 
 
 if __name__ == "__main__":
