@@ -1,97 +1,122 @@
 #include "bare_loop.h"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/ip.h>
+#include <netinet/udp.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <memory>
+#include <cstring>
+#include <optional>
 #include <vector>
 
+#include "net/control_data.h"
+#include "net/outbox.h"
+#include "net/raw_udp_socket.h"
+#include "net/rx_batch.h"
 #include "net/udp_socket.h"
 
 namespace pingloom::bench {
 namespace {
 
 constexpr std::uint16_t kPort = 4791;
-constexpr std::size_t kBatch = 64;
-constexpr std::size_t kRoom = 8192;
+constexpr std::size_t kMostSegments = 64;
+constexpr std::size_t kLongestMessage = 65'000;
+constexpr std::size_t kHeaders = sizeof(iphdr) + sizeof(udphdr);  // that a raw socket shows
+constexpr std::size_t kRoom = 8192;                               // for one datagram
 
-struct Batch {
-  std::array<std::array<std::uint8_t, kRoom>, kBatch> bytes{};
-  std::array<iovec, kBatch> data{};
-  std::array<mmsghdr, kBatch> headers{};
-  sockaddr_in peer{};
-
-  explicit Batch(std::uint32_t to) {
-    peer.sin_family = AF_INET;
-    peer.sin_port = htons(kPort);
-    peer.sin_addr.s_addr = htonl(to);
-    for (std::size_t i = 0; i < kBatch; ++i) {
-      data[i] = {bytes[i].data(), kRoom};
-      headers[i].msg_hdr.msg_iov = &data[i];
-      headers[i].msg_hdr.msg_iovlen = 1;
+class End {
+ public:
+  static Result<End> open(std::uint32_t address, bool raw) {
+    std::optional<net::RawUdpSocket> seeing;
+    if (raw) {
+      auto opened = net::RawUdpSocket::bind(IpAddress::fromV4(address), kPort);
+      if (!opened) return tl::unexpected(opened.error());
+      seeing = std::move(*opened);
     }
+    net::UdpSocketOptions options;
+    options.unfragmented = true;
+    options.deaf = raw;
+    auto bound = net::UdpSocket::bind(IpAddress::fromV4(address), kPort, options);
+    if (!bound) return tl::unexpected(bound.error());
+    return End(std::move(*bound), std::move(seeing));
   }
+
+  Status send(std::uint32_t to, std::size_t count, std::size_t bytes) {
+    sockaddr_in6 peer{};
+    sockaddr_storage storage{};
+    const socklen_t length = IpAddress::fromV4(to).toSockaddr(kPort, storage);
+    std::memcpy(&peer, &storage, sizeof peer);
+    const std::size_t most = std::clamp<std::size_t>(kLongestMessage / bytes, 1, kMostSegments);
+    while (count > 0) {
+      for (; count > 0 && !outbox_->full();) {
+        const std::size_t segments = std::min(count, most);
+        net::SendOptions options;
+        options.segment_bytes = static_cast<std::uint16_t>(segments > 1 ? bytes : 0);
+        outbox_->add(peer, length, net::makeControl(options, false), segments * bytes, {});
+        count -= segments;
+      }
+      bool failed = false;
+      const auto outcome =
+          outbox_->flush(socket_, *scratch_, [&](net::TxTag, int) { failed = true; });
+      if (failed || outcome == net::Outbox::Outcome::kBlocked) {
+        return makeError("bare loop", "cannot send");
+      }
+    }
+    return {};
+  }
+
+  // As many datagrams of so many bytes, in whatever pieces they come.
+  Status receive(std::size_t count, std::size_t bytes) {
+    std::size_t left = count * bytes;
+    while (left > 0) {
+      const int got = batch_->receive(raw_ ? raw_->descriptor() : socket_.descriptor(), 0);
+      if (got <= 0) return makeError("bare loop", "a datagram was lost");
+      for (int i = 0; i < got; ++i) {
+        left -= batch_->length(static_cast<std::size_t>(i)) - (raw_ ? kHeaders : 0);
+      }
+    }
+    return {};
+  }
+
+ private:
+  End(net::UdpSocket socket, std::optional<net::RawUdpSocket> raw)
+      : socket_(std::move(socket)),
+        raw_(std::move(raw)),
+        outbox_(std::make_unique<net::Outbox>(kLongestMessage)),
+        batch_(std::make_unique<net::RxBatch>(raw_ ? IP_MAXPACKET : kRoom)),
+        scratch_(std::make_unique<net::RxBatch>()) {}
+
+  net::UdpSocket socket_;
+  std::optional<net::RawUdpSocket> raw_;
+  std::unique_ptr<net::Outbox> outbox_;
+  std::unique_ptr<net::RxBatch> batch_;
+  std::unique_ptr<net::RxBatch> scratch_;
 };
-
-Status sendAll(int fd, Batch& out, std::size_t count, std::size_t bytes) {
-  for (std::size_t i = 0; i < kBatch; ++i) {
-    out.data[i].iov_len = bytes;
-    out.headers[i].msg_hdr.msg_name = &out.peer;
-    out.headers[i].msg_hdr.msg_namelen = sizeof out.peer;
-  }
-  while (count > 0) {
-    const int sent = sendmmsg(fd, out.headers.data(),
-                              static_cast<unsigned>(std::min(count, kBatch)), MSG_DONTWAIT);
-    if (sent < 0) return makeErrnoError("bare loop", "sendmmsg", errno);
-    count -= static_cast<std::size_t>(sent);
-  }
-  return {};
-}
-
-Status receiveAll(int fd, Batch& in, std::size_t count) {
-  for (std::size_t i = 0; i < kBatch; ++i) in.data[i].iov_len = kRoom;
-  while (count > 0) {
-    const int got = recvmmsg(fd, in.headers.data(), static_cast<unsigned>(std::min(count, kBatch)),
-                             MSG_DONTWAIT, nullptr);
-    if (got < 0) return makeErrnoError("bare loop", "recvmmsg (a datagram was lost)", errno);
-    count -= static_cast<std::size_t>(got);
-  }
-  return {};
-}
 
 }  // namespace
 
-Result<double> runBareLoop(const Traffic& traffic, std::size_t depth, std::uint64_t operations) {
-  auto asking = net::UdpSocket::bind(IpAddress::fromV4(kAskingAddress), kPort);
+Result<double> runBareLoop(const Traffic& traffic, std::size_t depth, std::uint64_t operations,
+                           bool raw) {
+  auto asking = End::open(kAskingAddress, raw);
   if (!asking) return tl::unexpected(asking.error());
-  auto answering = net::UdpSocket::bind(IpAddress::fromV4(kAnsweringAddress), kPort);
+  auto answering = End::open(kAnsweringAddress, raw);
   if (!answering) return tl::unexpected(answering.error());
-  const auto there = std::make_unique<Batch>(kAnsweringAddress);
-  const auto back = std::make_unique<Batch>(kAskingAddress);
-  const auto in = std::make_unique<Batch>(kAskingAddress);
-  const Nanos begin = monotonicNow();
+  const std::size_t requests = depth * traffic.requests;
+  const std::size_t answers = depth * traffic.answers;
+  const Nanos begin = cpuNow();
   std::uint64_t done = 0;
   for (; done < operations; done += depth) {
-    const std::size_t requests = depth * traffic.requests;
-    if (auto sent = sendAll(asking->descriptor(), *there, requests, traffic.request_bytes); !sent) {
-      return tl::unexpected(sent.error());
-    }
-    if (auto got = receiveAll(answering->descriptor(), *in, requests); !got) {
-      return tl::unexpected(got.error());
-    }
-    const std::size_t answers = depth * traffic.answers;
-    if (auto sent = sendAll(answering->descriptor(), *back, answers, traffic.answer_bytes); !sent) {
-      return tl::unexpected(sent.error());
-    }
-    if (auto got = receiveAll(asking->descriptor(), *in, answers); !got) {
-      return tl::unexpected(got.error());
+    for (const Status& step : {asking->send(kAnsweringAddress, requests, traffic.request_bytes),
+                               answering->receive(requests, traffic.request_bytes),
+                               answering->send(kAskingAddress, answers, traffic.answer_bytes),
+                               asking->receive(answers, traffic.answer_bytes)}) {
+      if (!step) return tl::unexpected(step.error());
     }
   }
-  return static_cast<double>(monotonicNow() - begin) / static_cast<double>(done);
+  return static_cast<double>(cpuNow() - begin) / static_cast<double>(done);
 }
 
 }  // namespace pingloom::bench

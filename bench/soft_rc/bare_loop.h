@@ -1,9 +1,12 @@
 // The physical limit: a loop that only moves datagrams of the sizes that the operations have, to
-// and fro between two sockets, and looks at nothing. One thread.
+// and fro between two sockets, and looks at nothing. It moves them as the soft device does: sent by
+// UDP GSO where there are several, received as UDP datagrams or, as the kernel got them, through a
+// raw socket. One thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 
 #include "common/error.h"
 #include "common/time.h"
@@ -14,7 +17,8 @@ namespace pingloom::bench {
 constexpr std::uint32_t kAskingAddress = 0x7F2B0001;     // 127.43.0.1
 constexpr std::uint32_t kAnsweringAddress = 0x7F2B0002;  // 127.43.0.2
 
-// An operation's packets: bytes of UDP payload each way. The last answer may be shorter in truth.
+// An operation's packets: bytes of UDP payload each way. In truth some are longer by a header, and
+// the last may be shorter.
 struct Traffic {
   std::size_t request_bytes = 0;
   std::size_t requests = 1;
@@ -22,7 +26,15 @@ struct Traffic {
   std::size_t answers = 1;
 };
 
+// This thread's CPU time.
+inline Nanos cpuNow() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return now.tv_sec * kSecond + now.tv_nsec;
+}
+
 // Nanoseconds per operation with `depth` of them under way, over `operations`.
-Result<double> runBareLoop(const Traffic& traffic, std::size_t depth, std::uint64_t operations);
+Result<double> runBareLoop(const Traffic& traffic, std::size_t depth, std::uint64_t operations,
+                           bool raw);
 
 }  // namespace pingloom::bench

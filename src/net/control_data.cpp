@@ -2,11 +2,14 @@
 
 #include <linux/net_tstamp.h>
 #include <netinet/in.h>
+#include <netinet/udp.h>
 
 #include <cstring>
 
 namespace pingloom::net {
 namespace {
+
+constexpr int kUdpSegment = 103;  // UDP_SEGMENT; <linux/udp.h> clashes with <netinet/udp.h>
 
 template <typename Value>
 void append(ControlData& control, int level, int type, const Value& value) {
@@ -21,7 +24,7 @@ void append(ControlData& control, int level, int type, const Value& value) {
 }
 
 static_assert(CMSG_SPACE(sizeof(std::uint32_t)) + CMSG_SPACE(sizeof(int)) +
-                  CMSG_SPACE(sizeof(in6_pktinfo)) <=
+                  CMSG_SPACE(sizeof(in6_pktinfo)) + CMSG_SPACE(sizeof(std::uint16_t)) <=
               ControlData::kRoom);
 
 }  // namespace
@@ -45,6 +48,7 @@ ControlData makeControl(const SendOptions& options, bool v6) {
     std::memcpy(&info.ipi_spec_dst, options.from->bytes().data(), sizeof info.ipi_spec_dst);
     append(made, IPPROTO_IP, IP_PKTINFO, info);
   }
+  if (options.segment_bytes != 0) append(made, SOL_UDP, kUdpSegment, options.segment_bytes);
   return made;
 }
 

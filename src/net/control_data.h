@@ -1,5 +1,6 @@
-// Ancillary data of one outgoing datagram: its traffic class, the address it leaves from, and
-// whether the kernel is to say when it left. Plain values; one thread.
+// Ancillary data of one outgoing datagram: its traffic class, the address it leaves from, whether
+// the kernel is to say when it left, and whether it is to leave in segments. Plain values; one
+// thread.
 #pragma once
 
 #include <sys/socket.h>
@@ -14,7 +15,7 @@
 namespace pingloom::net {
 
 struct ControlData {
-  static constexpr std::size_t kRoom = 96;  // of all three, for IPv6
+  static constexpr std::size_t kRoom = 120;  // of all four, for IPv6
   alignas(cmsghdr) std::array<std::uint8_t, kRoom> bytes{};
   std::size_t used = 0;
 };
@@ -23,6 +24,9 @@ struct SendOptions {
   bool timestamp = false;
   std::uint8_t traffic_class = 0;
   std::optional<IpAddress> from;  // where the socket is bound to all addresses
+  // UDP GSO: the kernel makes datagrams of so many bytes (the last may be shorter), at most 64, the
+  // k-th with the IPv4 ID of the first plus k. 0: one datagram.
+  std::uint16_t segment_bytes = 0;
 };
 
 // `v6`: the socket's family.

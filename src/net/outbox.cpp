@@ -14,23 +14,37 @@ Outbox::Outbox(std::size_t longest) : longest_(longest), bytes_(longest * kMost)
     slot.data.iov_base = bytes_.data() + i * longest;
     msghdr& header = headers_[i].msg_hdr;
     header.msg_name = &slot.to;
-    header.msg_iov = &slot.data;
-    header.msg_iovlen = 1;
   }
+}
+
+msghdr& Outbox::fill(const sockaddr_in6& to, socklen_t to_length, const ControlData& control,
+                     TxTag tag) {
+  Slot& slot = slots_[end_];
+  msghdr& header = headers_[end_++].msg_hdr;
+  slot.to = to;
+  slot.control = control;
+  slot.tag = tag;
+  header.msg_namelen = to_length;
+  header.msg_control = control.used == 0 ? nullptr : slot.control.bytes.data();
+  header.msg_controllen = control.used;
+  return header;
 }
 
 std::span<std::uint8_t> Outbox::add(const sockaddr_in6& to, socklen_t to_length,
                                     const ControlData& control, std::size_t length, TxTag tag) {
-  Slot& slot = slots_[end_];
-  msghdr& header = headers_[end_].msg_hdr;
-  slot.to = to;
-  slot.control = control;
-  slot.tag = tag;
-  slot.data.iov_len = length;
-  header.msg_namelen = to_length;
-  header.msg_control = control.used == 0 ? nullptr : slot.control.bytes.data();
-  header.msg_controllen = control.used;
-  return std::span(bytes_).subspan(end_++ * longest_, length);
+  const std::size_t at = end_;
+  msghdr& header = fill(to, to_length, control, tag);
+  slots_[at].data.iov_len = length;
+  header.msg_iov = &slots_[at].data;
+  header.msg_iovlen = 1;
+  return std::span(bytes_).subspan(at * longest_, length);
+}
+
+void Outbox::addInPlace(const sockaddr_in6& to, socklen_t to_length, const ControlData& control,
+                        std::span<iovec> pieces, TxTag tag) {
+  msghdr& header = fill(to, to_length, control, tag);
+  header.msg_iov = pieces.data();
+  header.msg_iovlen = pieces.size();
 }
 
 int Outbox::sendSome(UdpSocket& socket) {

@@ -22,7 +22,7 @@ class Outbox {
  public:
   static constexpr std::size_t kMost = 64;
 
-  // `longest`: the datagram; zeros beyond what is written into it.
+  // `longest`: of what add() takes; zeros beyond what is written into it.
   explicit Outbox(std::size_t longest);
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
@@ -36,6 +36,9 @@ class Outbox {
   // kind none says that `control` asks for no timestamp. REQUIRES: not full().
   std::span<std::uint8_t> add(const sockaddr_in6& to, socklen_t to_length,
                               const ControlData& control, std::size_t length, TxTag tag);
+  // The same of bytes that stay the caller's, with their iovecs, until they have left.
+  void addInPlace(const sockaddr_in6& to, socklen_t to_length, const ControlData& control,
+                  std::span<iovec> pieces, TxTag tag);
   TxTag tag(std::size_t i) const { return slots_[begin_ + i].tag; }
 
   enum class Outcome { kSent, kBlocked };
@@ -52,6 +55,7 @@ class Outbox {
     ControlData control;
     TxTag tag;
   };
+  msghdr& fill(const sockaddr_in6& to, socklen_t to_length, const ControlData& control, TxTag tag);
   // Sends from begin_ on until the kernel refuses one; 0, or that one's errno.
   int sendSome(UdpSocket& socket);
 

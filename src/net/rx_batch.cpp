@@ -66,12 +66,12 @@ void readV6(const cmsghdr* header, Ancillary& out) {
 
 RxBatch::RxBatch(std::size_t kept)
     : kept_(kept),
-      bytes_(kept * kMost),
+      bytes_(new std::uint8_t[kept * kMost]),
       storage_(std::make_unique<std::array<Slot, kMost>>()),
       slots_(*storage_) {
   for (std::size_t i = 0; i < kMost; ++i) {
     Slot& slot = slots_[i];
-    slot.data = {bytes_.data() + i * kept_, kept_};
+    slot.data = {bytes_.get() + i * kept_, kept_};
     msghdr& header = headers_[i].msg_hdr;
     header.msg_name = &slot.peer;
     header.msg_iov = &slot.data;
@@ -95,7 +95,7 @@ int RxBatch::receive(int fd, int extra_flags) {
 }
 
 std::span<const std::uint8_t> RxBatch::head(std::size_t i) const {
-  return std::span(bytes_).subspan(i * kept_, std::min<std::size_t>(headers_[i].msg_len, kept_));
+  return {bytes_.get() + i * kept_, std::min<std::size_t>(headers_[i].msg_len, kept_)};
 }
 
 Ancillary RxBatch::ancillary(std::size_t i) {

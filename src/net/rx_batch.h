@@ -10,7 +10,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "common/address.h"
 #include "common/time.h"
@@ -36,6 +35,7 @@ class RxBatch {
   static constexpr std::size_t kHead = 64;  // all that PING, PONG and ACK carry
 
   // `kept`: bytes of each datagram; the rest is cut off.
+  // Memory: what of kMost times `kept` has ever been used.
   explicit RxBatch(std::size_t kept = kHead);
 
   // Datagrams that wait, without waiting. 0: none; -1: an error is pending (errno).
@@ -58,7 +58,7 @@ class RxBatch {
   };
 
   std::size_t kept_;
-  std::vector<std::uint8_t> bytes_;
+  std::unique_ptr<std::uint8_t[]> bytes_;  // not written, so not resident, before it is used
   std::unique_ptr<std::array<Slot, kMost>> storage_;
   std::array<Slot, kMost>& slots_;
   std::array<mmsghdr, kMost> headers_{};

@@ -16,8 +16,12 @@
 
 namespace pingloom::rdma::soft {
 
+// The raw socket shows what a sender on this host, or behind a veth, has sent by UDP GSO in one
+// piece: packets of one size, the k-th with the IPv4 ID of the first plus k. It is cut into as many
+// as make the first one's iCRC hold.
+//
 // `bound` (deaf where `raw` is given), `sinks` and `drops` outlive it. Memory: net::RxBatch::kMost
-// times (`mtu` + 128 bytes + 300).
+// times (`mtu` + 128 bytes + 300); with `raw`, what of kMost times 64 KiB has ever been used.
 class Receiver {
  public:
   Receiver(net::UdpSocket& bound, std::optional<net::RawUdpSocket> raw, std::size_t mtu,
@@ -41,7 +45,10 @@ class Receiver {
   };
   void receiveOne(std::size_t i);
   bool readRaw(std::span<const std::uint8_t> bytes, Datagram& out);
-  void deliver(const Datagram& datagram);
+  std::size_t firstBytes(const Datagram& whole) const;
+  void deliverEach(Datagram whole);
+  // `holds`: the iCRC has been checked.
+  void deliver(const Datagram& datagram, bool holds);
   bool icrcHolds(const Datagram& datagram) const;
 
   net::UdpSocket& bound_;
@@ -51,6 +58,7 @@ class Receiver {
   DropCounters& drops_;
   net::RxBatch batch_;
   Nanos now_mono_ = 0;
+  std::size_t last_first_bytes_ = 0;  // as firstBytes() found them last
 };
 
 }  // namespace pingloom::rdma::soft

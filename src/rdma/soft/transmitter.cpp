@@ -1,6 +1,7 @@
 #include "rdma/soft/transmitter.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -18,7 +19,8 @@ Transmitter::Transmitter(net::UdpSocket main, std::size_t mtu, Impairments impai
       longest_(kMaxPacketBytes - kMaxPayloadBytes + mtu),
       bytes_(new std::uint8_t[kPackets * longest_]),
       slots_(kPackets),
-      outbox_(longest_) {
+      outbox_(0) {
+  pieces_.reserve(kPackets);
   for (std::uint32_t slot = kPackets; slot-- > 0;) free_.push_back(slot);
 }
 
@@ -40,11 +42,26 @@ bool Transmitter::add(const Route& route, const Packet& packet, net::TxTag tag) 
   const std::uint32_t slot = takeSlot();
   ++flow->held;
   const std::size_t bytes = write(packet, {bytesOf(slot), longest_});
+  const Fate fate = fates_.decide(route.destination);
+  Slot& made = slots_[slot];
+  made = {flow, route.destination, route.traffic_class, tag, bytes};
+  made.may_join = segments_ && tag.kind == net::TxTag::kNone && !fate.delayed && !fate.duplicated;
+  made.place = placeAfter(*flow, made);
   IcrcFlow(flow->socket.address(), flow->port, route.destination, kRoceUdpPort)
-      .seal({bytesOf(slot), bytes});
-  slots_[slot] = {flow, route.destination, route.traffic_class, tag, bytes};
-  impair(slot, fates_.decide(route.destination));
+      .seal({bytesOf(slot), bytes}, {.id = made.place});
+  impair(slot, fate);
   return true;
+}
+
+std::uint16_t Transmitter::placeAfter(const FlowSocket& flow, const Slot& next) const {
+  if (!next.may_join || flow.queue.empty()) return 0;
+  const Slot& last = slots_[flow.queue.back()];
+  const std::size_t count = last.place + std::size_t{2};
+  const bool joins = last.may_join && last.bytes == next.bytes &&
+                     last.destination == next.destination &&
+                     last.traffic_class == next.traffic_class && count <= kMostSegments &&
+                     count * next.bytes <= kLongestMessage;
+  return joins ? static_cast<std::uint16_t>(last.place + 1) : 0;
 }
 
 void Transmitter::impair(std::uint32_t slot, const Fate& fate) {
@@ -111,34 +128,58 @@ Nanos Transmitter::nextWake() const {
   return std::min(retry_mono_, due_.empty() ? kNever : due_.front().at_mono);
 }
 
-void Transmitter::stage(std::uint32_t slot) {
-  const Slot& staged = slots_[slot];
-  const bool v6 = !staged.destination.isV4();
+// One message; returns how many packets are in it.
+std::size_t Transmitter::stage(const FlowSocket& flow, std::size_t at) {
+  const Slot& first = slots_[flow.queue[at]];
+  const std::size_t before = pieces_.size();
+  std::size_t count = 0;
+  do {
+    const std::uint32_t slot = flow.queue[at + count++];
+    pieces_.push_back({bytesOf(slot), slots_[slot].bytes});
+  } while (at + count < flow.queue.size() && slots_[flow.queue[at + count]].place == count);
+
   sockaddr_storage to{};
-  const socklen_t to_length = staged.destination.toSockaddr(kRoceUdpPort, to);
+  const socklen_t to_length = first.destination.toSockaddr(kRoceUdpPort, to);
   sockaddr_in6 narrow{};
   std::memcpy(&narrow, &to, sizeof narrow);
-  const auto control = net::makeControl({.timestamp = staged.tag.kind != net::TxTag::kNone,
-                                         .traffic_class = staged.traffic_class,
-                                         .from = std::nullopt},
-                                        v6);
-  const auto bytes = outbox_.add(narrow, to_length, control, staged.bytes, staged.tag);
-  std::memcpy(bytes.data(), bytesOf(slot), staged.bytes);
+  const auto control =
+      net::makeControl({.timestamp = first.tag.kind != net::TxTag::kNone,
+                        .traffic_class = first.traffic_class,
+                        .from = std::nullopt,
+                        .segment_bytes = static_cast<std::uint16_t>(count > 1 ? first.bytes : 0)},
+                       !first.destination.isV4());
+  outbox_.addInPlace(narrow, to_length, control, std::span(pieces_).subspan(before), first.tag);
+  return count;
+}
+
+void Transmitter::stageFrom(const FlowSocket& flow, std::size_t at) {
+  pieces_.clear();
+  while (at < flow.queue.size() && !outbox_.full()) {
+    const std::size_t message = outbox_.size();
+    at += staged_[message] = stage(flow, at);
+  }
+}
+
+void Transmitter::couldNotLeave(net::TxTag tag, int error) {
+  if (tag.kind == net::TxTag::kNone) {
+    if (error == EIO || error == EINVAL) segments_ = false;
+  } else if (PacketSink* owner = sinks_.byOwner(tag.kind)) {
+    owner->failed(tag.id);
+  }
 }
 
 void Transmitter::send(FlowSocket& flow, Nanos now_mono) {
   std::size_t gone = 0;
   while (gone < flow.queue.size()) {
-    const std::size_t most = std::min(flow.queue.size() - gone, net::Outbox::kMost);
-    for (std::size_t i = 0; i < most; ++i) stage(flow.queue[gone + i]);
-    const auto outcome = outbox_.flush(flow.socket, scratch_, [this](net::TxTag tag, int) {
-      if (tag.kind == net::TxTag::kNone) return;
-      if (PacketSink* owner = sinks_.byOwner(tag.kind)) owner->failed(tag.id);
-    });
+    stageFrom(flow, gone);
+    const std::size_t messages = outbox_.size();
+    const auto outcome = outbox_.flush(
+        flow.socket, scratch_, [this](net::TxTag tag, int error) { couldNotLeave(tag, error); });
     const std::size_t left = outbox_.size();
     outbox_.clear();  // what is left stays in the queue
-    for (std::size_t i = 0; i < most - left; ++i) release(flow.queue[gone + i]);
-    gone += most - left;
+    for (std::size_t i = 0; i < messages - left; ++i) {
+      for (std::size_t end = gone + staged_[i]; gone < end; ++gone) release(flow.queue[gone]);
+    }
     if (outcome == net::Outbox::Outcome::kBlocked) {
       retry_mono_ = std::min(retry_mono_, now_mono + kRetry);
       break;

@@ -3,6 +3,9 @@
 // when the kernel says when they left. One thread; time is passed in.
 #pragma once
 
+#include <sys/uio.h>
+
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -27,16 +30,23 @@ struct Route {
   std::uint8_t traffic_class = 0;
 };
 
+// Packets of one size that follow each other to one destination, and that nobody wants to know the
+// departure of, leave as one message that the kernel segments (UDP GSO); the k-th has the IPv4 ID
+// k. Where the kernel or the interface cannot do that, the first such message is lost, and from
+// then on they leave one by one.
+//
 // `sinks` and `drops` outlive it. A packet's tag names its owner (kind: the owner's number in
 // `sinks`) and the owner's id for it; the owner hears once whether it departed or failed, unless
 // the kernel never says when it left. A packet with tag kind none is nobody's.
 //
 // Bound: kPackets wait at most, delayed ones included. Memory: what of kPackets times the longest
-// packet has ever been used, and 64 times the longest packet.
+// packet has ever been used.
 class Transmitter {
  public:
   static constexpr std::size_t kPackets = 4096;
-  static constexpr Nanos kRetry = kMillisecond;  // after the kernel had no room
+  static constexpr std::size_t kMostSegments = 64;        // the kernel's limit
+  static constexpr std::size_t kLongestMessage = 65'000;  // below what fits into an IP packet
+  static constexpr Nanos kRetry = kMillisecond;           // after the kernel had no room
   static constexpr Nanos kNever = INT64_MAX;
 
   Transmitter(net::UdpSocket main, std::size_t mtu, Impairments impairments, int epoll,
@@ -68,6 +78,8 @@ class Transmitter {
     std::uint8_t traffic_class = 0;
     net::TxTag tag;
     std::size_t bytes = 0;
+    bool may_join = false;    // a message of several
+    std::uint16_t place = 0;  // in it, and its IPv4 ID; above 0 it directly follows its predecessor
   };
   struct Delayed {
     std::uint32_t slot;
@@ -85,11 +97,14 @@ class Transmitter {
   std::uint8_t* bytesOf(std::uint32_t slot) { return bytes_.get() + slot * longest_; }
   std::uint32_t takeSlot();
   void release(std::uint32_t slot);
+  std::uint16_t placeAfter(const FlowSocket& flow, const Slot& next) const;
   void impair(std::uint32_t slot, const Fate& fate);
   void hold(std::uint32_t slot, bool delayed, Nanos delay);
   void departImpaired(Nanos now_mono);
   void send(FlowSocket& flow, Nanos now_mono);
-  void stage(std::uint32_t slot);
+  std::size_t stage(const FlowSocket& flow, std::size_t at);
+  void stageFrom(const FlowSocket& flow, std::size_t at);
+  void couldNotLeave(net::TxTag tag, int error);
   void report(FlowSocket& flow);
 
   SinkTable& sinks_;
@@ -101,6 +116,9 @@ class Transmitter {
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;  // the last used first: it lies in cache
   net::Outbox outbox_;
+  std::vector<iovec> pieces_;                             // of what is in it
+  std::array<std::size_t, net::Outbox::kMost> staged_{};  // packets in each of its messages
+  bool segments_ = true;
   net::RxBatch scratch_;              // for error queues
   std::vector<net::TxTag> impaired_;  // depart with the next flush
   std::vector<Delayed> delayed_;      // wait for it
