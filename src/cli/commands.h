@@ -17,6 +17,7 @@ int runTop(const std::vector<std::string>& arguments);
 int runMesh(const std::vector<std::string>& arguments);
 int runResults(const std::vector<std::string>& arguments);
 int runPing(const std::vector<std::string>& arguments);
+int runRead(const std::vector<std::string>& arguments);
 int runDevices(const std::vector<std::string>& arguments);
 
 struct Command {
@@ -26,7 +27,7 @@ struct Command {
 };
 
 // In the order of the help.
-constexpr std::array<Command, 8> kCommands = {
+constexpr std::array<Command, 9> kCommands = {
     {{"check", "is a pinglist or a configuration file valid, and what does it cost", runCheck},
      {"plan", "what a host would probe by a pinglist", runPlan},
      {"status", "the controller and its agents", runStatus},
@@ -34,6 +35,7 @@ constexpr std::array<Command, 8> kCommands = {
      {"mesh", "every probe's mesh as a table, and whether each pair has a fresh result", runMesh},
      {"results", "the latest rows, read from Redis", runResults},
      {"ping", "measure one host, once", runPing},
+     {"read", "read another host's memory by RDMA: does it work, and how fast", runRead},
      {"devices", "the RDMA devices of this host", runDevices}}};
 
 }  // namespace pingloom::cli

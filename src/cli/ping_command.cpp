@@ -1,11 +1,11 @@
 // pingloom ping: measures one host, once, as an agent would.
 #include <fmt/format.h>
-#include <netdb.h>
 
 #include <algorithm>
 #include <iostream>
 #include <memory>
 
+#include "cli/command_options.h"
 #include "cli/commands.h"
 #include "cli/ping_result.h"
 #include "cli/ping_session.h"
@@ -27,17 +27,6 @@ int usageError(const Error& error) {
   return program::kExitUsage;
 }
 
-Result<IpAddress> resolve(const std::string& host, const std::optional<IpAddress>& source) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_DGRAM;
-  hints.ai_family = !source ? AF_UNSPEC : source->isV4() ? AF_INET : AF_INET6;
-  addrinfo* found = nullptr;
-  const int failure = getaddrinfo(host.c_str(), nullptr, &hints, &found);
-  if (failure != 0) return makeError(printable(host), gai_strerror(failure));
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
-  return IpAddress::fromSockaddr(found->ai_addr);
-}
-
 Result<Nanos> durationOption(const po::variables_map& values, const char* name, Nanos shortest,
                              Nanos longest) {
   const auto duration = parseDuration(values[name].as<std::string>());
@@ -48,15 +37,6 @@ Result<Nanos> durationOption(const po::variables_map& values, const char* name, 
         option, fmt::format("must be {} to {}", formatDuration(shortest), formatDuration(longest)));
   }
   return *duration;
-}
-
-Result<std::uint32_t> numberOption(const po::variables_map& values, const char* name,
-                                   std::uint32_t least, std::uint32_t most) {
-  const auto number = values[name].as<std::int64_t>();
-  if (number < least || number > most) {
-    return makeError(std::string("--") + name, fmt::format("must be {} to {}", least, most));
-  }
-  return static_cast<std::uint32_t>(number);
 }
 
 Status readNumbers(const po::variables_map& values, PingRequest& request) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "agent/own_addresses.h"
+#include "cli/command_options.h"
 #include "cli/endpoint_lookup.h"
 #include "cli/ping_assignment.h"
 #include "common/random.h"
@@ -24,18 +25,6 @@ using probe::Instant;
 
 constexpr int kEndpointPause = 10;      // milliseconds between two looks whether it is there
 constexpr int kEndpointPatience = 100;  // looks, once there is one, for the others
-
-// "auto", "soft", "mlx5_0", "mlx5_0/2", as in the agent's configuration.
-Result<rdma::DeviceOptions> deviceOptions(const std::string& text) {
-  rdma::DeviceOptions options;
-  const auto slash = text.find('/');
-  options.device = text.substr(0, slash);
-  if (slash == std::string::npos) return options;
-  const auto port = parseUnsigned(text.substr(slash + 1), 255);
-  if (!port || *port == 0) return makeError("--device", "the port is not a number 1..255");
-  options.port = static_cast<std::uint8_t>(*port);
-  return options;
-}
 
 void prepare(probe::AgentContext& context, const rdma::DeviceOptions& options) {
   context.incarnation = static_cast<std::uint32_t>(randomU64());

@@ -1,0 +1,234 @@
+// pingloom read: one-sided reads of another host's memory, as ib_read_lat and ib_read_bw do them.
+#include <fmt/format.h>
+
+#include <iostream>
+#include <memory>
+
+#include "cli/command_options.h"
+#include "cli/commands.h"
+#include "cli/ping_session.h"
+#include "cli/read_report.h"
+#include "cli/read_server.h"
+#include "cli/text_table.h"
+#include "common/program.h"
+
+namespace pingloom::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr int kExitFailed = 1;
+constexpr std::uint16_t kDefaultPort = 20713;
+constexpr std::uint32_t kMostBytes = 1U << 30;
+constexpr std::uint64_t kMostMemory = 1ULL << 30;  // bytes times depth
+
+int usageError(const Error& error) {
+  std::cerr << "pingloom read: " << error.text() << "\nSee 'pingloom read --help'.\n";
+  return program::kExitUsage;
+}
+
+struct Target {
+  std::string host;
+  std::string region;
+};
+
+// "10.0.0.2:test", "host-2:test", "[fd00::2]:test".
+Result<Target> parseTarget(const std::string& text) {
+  const auto colon = text.rfind(':');
+  if (colon == std::string::npos) {
+    return makeError(printable(text), "must be HOST:REGION, as in 10.0.0.2:test");
+  }
+  Target target{text.substr(0, colon), text.substr(colon + 1)};
+  const bool bracketed = target.host.starts_with('[') && target.host.ends_with(']');
+  if (bracketed) target.host = target.host.substr(1, target.host.size() - 2);
+  if (!bracketed && target.host.find(':') != std::string::npos) {
+    return makeError(printable(text), "an IPv6 address needs brackets, as in [fd00::2]:test");
+  }
+  if (target.host.empty() || !wire::isRegionName(target.region)) {
+    return makeError(printable(text),
+                     "must be HOST:REGION; a region's name has up to 32 of a-z, "
+                     "0-9, '-', '_' and '.'");
+  }
+  return target;
+}
+
+struct ReadRequest {
+  Target target;
+  SocketAddress server;
+  IpAddress source;
+  rdma::DeviceOptions device;
+  ReadJob job;
+  bool json = false;
+};
+
+Status readJob(const po::variables_map& values, ReadJob& job) {
+  const auto bytes = numberOption(values, "bytes", 0, kMostBytes);
+  if (!bytes) return tl::unexpected(bytes.error());
+  const auto count = numberOption(values, "count", 1, 1'000'000'000);
+  if (!count) return tl::unexpected(count.error());
+  const auto depth = numberOption(values, "depth", 1, 1024);
+  if (!depth) return tl::unexpected(depth.error());
+  if (std::uint64_t{*bytes} * *depth > kMostMemory) {
+    return makeError("--depth", "that many READs of that size take more than 1 GiB");
+  }
+  job.bytes = *bytes;
+  job.count = *count;
+  job.depth = *depth;
+  job.busy = values.count("busy") != 0;
+  return {};
+}
+
+Result<ReadRequest> readRequest(const po::variables_map& values) {
+  ReadRequest request;
+  if (values.count("target") == 0) return makeError("", "a HOST:REGION is needed, or --serve");
+  auto target = parseTarget(values["target"].as<std::string>());
+  if (!target) return tl::unexpected(target.error());
+  request.target = std::move(*target);
+  if (auto read = readJob(values, request.job); !read) return tl::unexpected(read.error());
+  const auto port = numberOption(values, "port", 1, 65535);
+  if (!port) return tl::unexpected(port.error());
+  auto device = deviceOptions(values["device"].as<std::string>());
+  if (!device) return tl::unexpected(device.error());
+  request.device = std::move(*device);
+  std::optional<IpAddress> source;
+  if (values.count("source") != 0) {
+    const auto given = IpAddress::parse(values["source"].as<std::string>());
+    if (!given) return tl::unexpected(given.error());
+    source = *given;
+  }
+  const auto address = resolve(request.target.host, source);
+  if (!address) return tl::unexpected(address.error());
+  request.server = {*address, static_cast<std::uint16_t>(*port)};
+  const auto own = source ? Result<IpAddress>(*source) : sourceTowards(*address);
+  if (!own) return tl::unexpected(own.error());
+  request.source = *own;
+  request.json = values.count("json") != 0;
+  return request;
+}
+
+// The connection and what is known about it before the first READ.
+Result<std::unique_ptr<ReadRun>> startRun(const ReadRequest& request, rdma::Device& device,
+                                          int stop, ReadReport& report) {
+  rdma::RcOptions options;
+  options.depth = request.job.depth;
+  auto endpoint = device.createRc(options);
+  if (!endpoint) return tl::unexpected(endpoint.error());
+  const rdma::RcAddress own = (*endpoint)->address();
+  auto remote = askForRegion(request.source, request.server, request.target.region, own, stop);
+  if (!remote) return tl::unexpected(remote.error());
+  if (request.job.bytes > remote->length) {
+    return makeError("--bytes", fmt::format("the region has {} bytes", remote->length));
+  }
+  if (auto connected = (*endpoint)->connect(remote->peer); !connected) {
+    return tl::unexpected(connected.error());
+  }
+  report.server = printable(request.target.host);
+  report.region = request.target.region;
+  report.region_bytes = remote->length;
+  report.server_device = remote->device;
+  report.device = device.info().name;
+  report.mtu = std::min(own.mtu, remote->peer.mtu);
+  report.job = request.job;
+  return ReadRun::create(device, request.job, std::move(*endpoint), std::move(*remote), stop);
+}
+
+int measure(const ReadRequest& request) {
+  const UniqueFd stop = program::blockStopSignals();
+  auto device = rdma::openDevice(request.source, request.device);
+  if (!device) return usageError(device.error());
+  ReadReport report;
+  auto run = startRun(request, **device, stop.get(), report);
+  if (!run) return usageError(run.error());
+  if (!request.json) std::cout << titleOf(report) << std::flush;
+  report.alone = (*run)->run(1);
+  if (report.alone.complete() && request.job.depth > 1) {
+    report.together = (*run)->run(request.job.depth);
+  }
+  std::cout << (request.json ? jsonOf(report) + "\n" : textOf(report)) << std::flush;
+  return isGood(report) ? 0 : kExitFailed;
+}
+
+Result<ServeOptions> serveOptions(const po::variables_map& values) {
+  ServeOptions options;
+  if (values.count("source") == 0) {
+    return makeError("--serve", "say on which address: --source ADDRESS");
+  }
+  const auto address = IpAddress::parse(values["source"].as<std::string>());
+  if (!address) return tl::unexpected(address.error());
+  const auto port = numberOption(values, "port", 0, 65535);
+  if (!port) return tl::unexpected(port.error());
+  options.listen = {*address, static_cast<std::uint16_t>(*port)};
+  auto device = deviceOptions(values["device"].as<std::string>());
+  if (!device) return tl::unexpected(device.error());
+  options.device = std::move(*device);
+  options.region = values["region"].as<std::string>();
+  if (!wire::isRegionName(options.region)) {
+    return makeError("--region", "has up to 32 of a-z, 0-9, '-', '_' and '.'");
+  }
+  if (!values["bytes"].defaulted()) {
+    const auto bytes = numberOption(values, "bytes", 1, kMostBytes);
+    if (!bytes) return tl::unexpected(bytes.error());
+    options.bytes = *bytes;
+  }
+  return options;
+}
+
+int serve(const po::variables_map& values) {
+  const UniqueFd stop = program::blockStopSignals();
+  const auto options = serveOptions(values);
+  if (!options) return usageError(options.error());
+  auto server = ReadServer::create(*options);
+  if (!server) return usageError(server.error());
+  const SocketAddress listening{options->listen.address, (*server)->port()};
+  std::cout << fmt::format("serving '{}', {} bytes, on {} with {}; stop with Ctrl-C\n",
+                           options->region, options->bytes, listening.text(),
+                           (*server)->device().name)
+            << std::flush;
+  (*server)->run(stop.get());
+  std::cout << fmt::format("served {} readers, refused {}\n", (*server)->served(),
+                           (*server)->refused());
+  return 0;
+}
+
+}  // namespace
+
+int runRead(const std::vector<std::string>& arguments) {
+  const program::Usage usage{
+      "pingloom read",
+      "pingloom read HOST:REGION [options]\n"
+      "       pingloom read --serve --source ADDRESS [-d DEVICE] [--region NAME] [--bytes N]",
+      "Reads memory of HOST by RDMA, without its processor (RC READ), from a 'pingloom read\n"
+      "--serve' there: --count READs one at a time, for their latency, then as many with --depth\n"
+      "under way, for the throughput. What was read is compared with what the server has.\n"
+      "Exit: 0 all was read and is right, 1 something failed or is wrong, 2 usage or no way "
+      "there.\n"};
+  po::options_description options("Options");
+  options.add_options()("bytes,b", po::value<std::int64_t>()->default_value(4096),
+                        "of one READ; with --serve of the region (then 1048576 unless given)")(
+      "count,c", po::value<std::int64_t>()->default_value(1000), "how many READs")(
+      "depth", po::value<std::int64_t>()->default_value(16),
+      "READs under way at a time, for the throughput; 1: latency only")(
+      "busy", "spin instead of waiting for events: less latency, at the price of a core")(
+      "port", po::value<std::int64_t>()->default_value(kDefaultPort),
+      "TCP port over which the two agree")("source", po::value<std::string>(),
+                                           "address of this host, and so its device")(
+      "device,d", po::value<std::string>()->default_value("auto"),
+      "auto (the device that has the source address), soft, NAME or NAME/PORT")(
+      "serve", "offer a region to read instead, until Ctrl-C")(
+      "region", po::value<std::string>()->default_value("test"), "the name that --serve gives it")(
+      "json", "one JSON document")("target", po::value<std::string>(),
+                                   "HOST:REGION (the first word)");
+  po::positional_options_description positional;
+  positional.add("target", 1);
+  po::variables_map values;
+  if (const auto code = program::parse(usage, arguments, options, positional, values)) return *code;
+  if (values.count("serve") != 0) {
+    if (values.count("target") != 0) return usageError({"--serve", "needs no HOST:REGION"});
+    return serve(values);
+  }
+  const auto request = readRequest(values);
+  if (!request) return usageError(request.error());
+  return measure(*request);
+}
+
+}  // namespace pingloom::cli

@@ -1,0 +1,83 @@
+// READs of a remote region on a connected endpoint, timed and checked. One thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/read_client.h"
+#include "common/distribution.h"
+#include "common/error.h"
+#include "common/time.h"
+#include "rdma/device.h"
+
+namespace pingloom::cli {
+
+struct ReadJob {
+  std::uint32_t bytes = 0;  // of one READ; at most the region's length
+  std::uint64_t count = 0;  // of READs
+  std::uint32_t depth = 1;  // the most under way at a time
+  bool busy = false;        // spin instead of waiting for events
+};
+
+// So many READs with so many under way.
+struct ReadPhase {
+  static constexpr std::size_t kStatuses = 8;
+
+  std::uint32_t depth = 1;
+  std::uint64_t done = 0;                         // with success
+  std::array<std::uint64_t, kStatuses> failed{};  // by rdma::RcStatus
+  std::uint64_t checked = 0;                      // READs whose contents were compared
+  std::uint64_t wrong = 0;                        // and were not what the server has
+  Nanos elapsed = 0;                              // from the first request to the last answer
+  Distribution latency;                           // from a request to its end
+  std::string failure;                            // why it ended early; "" where it did not fail
+  bool stopped = false;                           // the user ended it
+
+  bool complete() const { return failure.empty() && !stopped; }
+};
+
+class ReadRun {
+ public:
+  // `device` outlives it.
+  static Result<std::unique_ptr<ReadRun>> create(rdma::Device& device, const ReadJob& job,
+                                                 std::unique_ptr<rdma::RcEndpoint> endpoint,
+                                                 RemoteRegion remote, int stop);
+
+  // With depth 1 each READ's contents are checked, otherwise the last ones of every place, so that
+  // checking costs no throughput.
+  ReadPhase run(std::uint32_t depth);
+  const RemoteRegion& remote() const { return remote_; }
+
+ private:
+  struct Place {
+    Nanos posted = 0;
+    std::uint64_t offset = 0;  // into the region
+    bool filled = false;       // the READ is done
+  };
+
+  ReadRun(const ReadJob& job, RemoteRegion remote, int stop)
+      : job_(job), remote_(std::move(remote)), stop_(stop) {}
+  void post(std::uint32_t place);
+  void wait(ReadPhase& phase);
+  void take(ReadPhase& phase, std::vector<std::uint32_t>& free);
+  void check(ReadPhase& phase, std::uint32_t place);
+  std::span<std::uint8_t> memoryOf(std::uint32_t place);
+
+  ReadJob job_;
+  RemoteRegion remote_;
+  int stop_;
+  std::vector<std::uint8_t> memory_;
+  std::unique_ptr<rdma::MemoryRegion> region_;
+  std::unique_ptr<rdma::RcEndpoint> endpoint_;  // goes before the memory it writes to
+  rdma::RcEvents events_;
+  std::vector<Place> places_;
+  std::uint64_t next_ = 0;  // READs posted, over all phases
+  Nanos begin_ = 0;         // of the phase
+  std::uint32_t rounds_ = 0;
+};
+
+}  // namespace pingloom::cli
