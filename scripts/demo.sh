@@ -112,14 +112,14 @@ find_programs() {
 }
 
 build() {
-  "$root/scripts/install-packages.sh" run build
+  "$root/scripts/install-packages.sh" run build web
   echo "Building (the first time takes a few minutes) ..."
   # A tree that is configured already keeps its tests and benchmarks; a new one needs neither.
   local options=()
   [ -e "$root/build/release/CMakeCache.txt" ] || options=(-DPINGLOOM_TESTS=OFF -DPINGLOOM_BENCH=OFF)
   cmake -S "$root" --preset release "${options[@]}" >"$run_dir/log/configure.log" 2>&1 ||
     { cat "$run_dir/log/configure.log" >&2; fail "cmake could not configure the build"; }
-  cmake --build "$root/build/release" --target pingloom pingloom-agent pingloom-controller ||
+  cmake --build "$root/build/release" --target pingloom pingloom-agent pingloom-controller web ||
     fail "the build failed"
 }
 
@@ -152,7 +152,6 @@ write_configs() {
 pinglist: $pinglist
 control: $network.254:20711
 http: $http
-web_root: $root/web
 state_dir: $run_dir/controller
 redis: embedded
 redis_socket: $run_dir/redis.sock

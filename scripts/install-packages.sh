@@ -26,9 +26,19 @@ wanted=$(awk -v sections=" $* " '
   /^\[/ { gsub(/[][]/, ""); inside = index(sections, " " $1 " ") > 0; next }
   inside && /^[a-z0-9]/ { print }' "$here/packages.txt")
 
+# A node or npm from elsewhere is as good as Debian's.
+there_already() {
+  case $1 in
+    nodejs) command -v node >/dev/null && node -e 'process.exit(parseInt(process.versions.node) >= 18 ? 0 : 1)' ;;
+    npm) command -v npm >/dev/null ;;
+    *) false ;;
+  esac
+}
+
 missing=()
 while read -r package hash reason; do
   [ -n "$package" ] || continue
+  ! there_already "$package" || continue
   if ! dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$'; then
     [ ${#missing[@]} -gt 0 ] || echo "Installing the Debian packages that are missing:"
     printf '  %-32s %s\n' "$package" "${reason:-}"

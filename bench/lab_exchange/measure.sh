@@ -8,7 +8,6 @@ set -euo pipefail
 dir=$(mktemp -d)
 cd "$dir"
 rounds=1000 seconds=40 interval=100ms
-web=$OLDPWD/web
 
 cat >pinglist.yaml <<EOF
 version: 1
@@ -19,7 +18,6 @@ cat >controller.yaml <<EOF
 pinglist: $dir/pinglist.yaml
 control: 127.0.0.1:20711
 http: 127.0.0.1:8080
-web_root: $web
 state_dir: $dir/controller
 redis: embedded
 EOF

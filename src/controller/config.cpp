@@ -213,15 +213,17 @@ constexpr std::array<Key, 13> kKeys = {{{"pinglist", readPinglist},
                                         {"log_level", readLogLevel},
                                         {"url_file", readUrlFile}}};
 
-// Beside the source tree's build, beside an installed binary, or installed.
+// Beside an installed program, in the build that the program is of, or installed; empty where there
+// is none.
 fs::path findWebRoot() {
   std::error_code error;
   const fs::path binary = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const char* candidate : {"../share/pingloom/web", "../../../web", "../../web", "../web"}) {
-    fs::path folder = (binary / candidate).lexically_normal();
+  for (const fs::path& candidate :
+       {binary / "../share/pingloom/web", binary / "../web", fs::path("/usr/share/pingloom/web")}) {
+    fs::path folder = candidate.lexically_normal();
     if (fs::exists(folder / "index.html", error)) return folder;
   }
-  return "/usr/share/pingloom/web";
+  return {};
 }
 
 Status complete(const yaml::Node& root, Draft& draft) {

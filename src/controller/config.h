@@ -28,7 +28,7 @@ struct Config {
   std::filesystem::path pinglist;
   SocketAddress control{IpAddress::fromV4(0), 20711};
   SocketAddress http{IpAddress::fromV4(0x7f000001), 8080};
-  std::filesystem::path web_root;
+  std::filesystem::path web_root;  // empty: not built, there is the API only
   std::filesystem::path state_dir;
   RedisTarget redis;
   std::string redis_user;

@@ -56,7 +56,11 @@ int runController(const std::string& file) {
       {config->http, config->web_root.native(), {}}, (*controller)->board());
   if (!dashboard) return fail(dashboard.error());
   const std::string url = urlOf((*dashboard)->address());
-  pingloom::log::info("dashboard at {}", url);
+  if (config->web_root.empty()) {
+    pingloom::log::warning("the dashboard is not built; at {} there is the API only", url);
+  } else {
+    pingloom::log::info("dashboard at {}", url);
+  }
   if (!config->url_file.empty()) {
     if (auto status = pingloom::writeFileAtomic(config->url_file, url + "\n"); !status) {
       return fail(status.error());

@@ -118,7 +118,6 @@ class Mesh:
         path.write_text(f"""pinglist: {self.pinglist_path}
 control: {self.home}:{self.control_port}
 http: {self.home}:{self.http_port}
-web_root: {ROOT}/web
 state_dir: {self.directory}/controller
 redis: {self.redis}
 """ + (f"redis_socket: {self.redis_socket}\n" if self.redis == "embedded" else "")

@@ -1,43 +1,45 @@
 // Draws one probe's grid: rows are sources, columns destinations. Owns the canvas; told what to
-// show by app.js.
+// show by map.tsx.
 
-import { Layout } from './layout.js';
-import { drawMark } from './marks.js';
-import { css, inkOn } from './palette.js';
-import { Scale } from './scale.js';
-import { severityOf } from './states.js';
-import { humanRatio, threeDigits } from './format.js';
+import type { Grid, Metric } from './model';
+import { Layout, type Place } from './layout';
+import { drawMark } from './marks';
+import { css, inkOn, type Palette, type Rgb } from './palette';
+import type { Scale } from './scale';
+import { unitOf } from './shown';
+import { severityOf } from './states';
+import { humanRatio, threeDigits } from './format';
 
 const FONT = '11.5px system-ui, sans-serif';
 const CELL_FONT = '12px system-ui, sans-serif';
 const PLAIN_BELOW = 6; // pixels: smaller cells are colour alone, written as pixels
 
+export interface Labels { rows: string[]; columns: string[] }
+
 export class Heatmap {
-  constructor(canvas, stage) {
-    this.canvas = canvas;
-    this.stage = stage;
-    this.context = canvas.getContext('2d');
-    this.grid = null;
-    this.cursor = null; // cell number
-    this.held = null; // cell number
+  readonly context: CanvasRenderingContext2D;
+  grid!: Grid; // REQUIRES show() before anything else
+  metric!: Metric;
+  palette!: Palette;
+  labels!: Labels;
+  severities: number[] = [];
+  scale!: Scale;
+  layout!: Layout;
+  cursor: number | null = null; // cell number
+  held: number | null = null; // cell number
+
+  constructor(readonly canvas: HTMLCanvasElement, readonly stage: HTMLElement) {
+    this.context = canvas.getContext('2d')!;
   }
 
-  show(grid, metric, palette, labels) {
+  show(grid: Grid, metric: Metric, palette: Palette, scale: Scale, labels: Labels) {
     this.grid = grid;
     this.metric = metric;
     this.palette = palette;
-    this.labels = labels; // {rows, columns}
+    this.scale = scale;
+    this.labels = labels;
     this.severities = grid.stateNames.map(severityOf);
-    this.rescale();
     this.resize();
-  }
-
-  // The scale follows the pairs that are well: one stuck pair must not flatten the others.
-  rescale() {
-    const { values, states, stateNames } = this.grid;
-    const ok = stateNames.indexOf('ok');
-    this.scale = Scale.of(this.metric,
-      values[this.metric.id].filter((_, cell) => states[cell] === ok));
   }
 
   resize() {
@@ -52,8 +54,8 @@ export class Heatmap {
     this.canvas.height = Math.round(this.layout.height * ratio);
     this.canvas.style.width = `${this.layout.width}px`;
     this.canvas.style.height = `${this.layout.height}px`;
-    this.canvas.dataset.rows = this.grid.rows;
-    this.canvas.dataset.columns = this.grid.columns;
+    this.canvas.dataset.rows = String(this.grid.rows);
+    this.canvas.dataset.columns = String(this.grid.columns);
     this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.paint();
   }
@@ -61,8 +63,8 @@ export class Heatmap {
   paint() {
     const { context, layout } = this;
     context.clearRect(0, 0, layout.width, layout.height);
-    this.canvas.dataset.pairs = this.grid.pairs();
-    this.canvas.dataset.pool = layout.pool;
+    this.canvas.dataset.pairs = String(this.grid.pairs());
+    this.canvas.dataset.pool = String(layout.pool);
     this.paintBand();
     if (Math.min(layout.cellWidth, layout.cellHeight) < PLAIN_BELOW) {
       this.paintPixels();
@@ -75,7 +77,7 @@ export class Heatmap {
   }
 
   // The cell that a display cell shows: the worst of its block, -1 where none is a pair.
-  worstOf(displayRow, displayColumn) {
+  worstOf(displayRow: number, displayColumn: number): number {
     const { pool } = this.layout;
     const { rows, columns, states } = this.grid;
     if (pool === 1) return displayRow * columns + displayColumn;
@@ -95,7 +97,7 @@ export class Heatmap {
     return worst;
   }
 
-  colourOf(cell) {
+  colourOf(cell: number): Rgb {
     return this.palette.cellColour(this.grid.stateName(cell),
       this.grid.values[this.metric.id][cell], this.grid.values.loss[cell], this.scale);
   }
@@ -110,7 +112,7 @@ export class Heatmap {
     }
   }
 
-  paintCell(cell, row, column) {
+  paintCell(cell: number, row: number, column: number) {
     const { context, layout } = this;
     const [x, y] = [layout.x(column), layout.y(row)];
     const [width, height] = [layout.cellWidth - layout.gap, layout.cellHeight - layout.gap];
@@ -132,23 +134,17 @@ export class Heatmap {
   }
 
   // What is written into a roomy cell; loss keeps its mark in front.
-  cellText(cell, state) {
+  cellText(cell: number, state: string): string {
     if (state === 'loss') return `×${this.ratioText(this.grid.values.loss[cell])}`;
     if (state !== 'ok') return '';
     const value = this.grid.values[this.metric.id][cell];
     if (Number.isNaN(value)) return '–';
     if (this.scale.isLoss) return value === 0 ? '0' : this.ratioText(value);
-    return threeDigits(value / this.unit().size);
+    return threeDigits(value / unitOf(this.scale).size);
   }
 
-  ratioText(ratio) {
+  ratioText(ratio: number): string {
     return humanRatio(ratio).replace(' ', '');
-  }
-
-  // The unit that cells and scale are written in.
-  unit() {
-    if (this.scale.low >= 1e6) return { name: 'ms', size: 1e6 };
-    return { name: 'µs', size: 1e3 };
   }
 
   paintPixels() {
@@ -162,7 +158,7 @@ export class Heatmap {
       }
     }
     const small = new OffscreenCanvas(layout.displayColumns, layout.displayRows);
-    small.getContext('2d').putImageData(image, 0, 0);
+    small.getContext('2d')!.putImageData(image, 0, 0);
     context.imageSmoothingEnabled = false;
     context.drawImage(small, layout.left, layout.top,
       layout.displayColumns * layout.cellWidth, layout.displayRows * layout.cellHeight);
@@ -189,7 +185,7 @@ export class Heatmap {
       const chosen = place?.row === row;
       if (!chosen && (row % layout.rowLabelEvery !== 0 || this.crowds(place?.row, row,
         layout.rowLabelEvery))) continue;
-      const label = labels.rows[chosen ? this.rowOf(this.cursor) : row * layout.pool];
+      const label = labels.rows[chosen ? this.rowOf(this.cursor!) : row * layout.pool];
       context.fillStyle = chosen ? this.palette.theme.ink : this.palette.theme.quietInk;
       context.fillText(label, layout.left - 6, layout.y(row) + layout.cellHeight / 2,
         layout.left - 8);
@@ -198,17 +194,17 @@ export class Heatmap {
       const chosen = place?.column === column;
       if (!chosen && (column % layout.columnLabelEvery !== 0 || this.crowds(place?.column, column,
         layout.columnLabelEvery))) continue;
-      const label = labels.columns[chosen ? this.columnOf(this.cursor) : column * layout.pool];
+      const label = labels.columns[chosen ? this.columnOf(this.cursor!) : column * layout.pool];
       context.fillStyle = chosen ? this.palette.theme.ink : this.palette.theme.quietInk;
       this.paintColumnLabel(label, layout.x(column) + layout.cellWidth / 2);
     }
   }
 
-  crowds(chosen, at, every) {
+  crowds(chosen: number | undefined, at: number, every: number): boolean {
     return chosen !== undefined && every > 1 && Math.abs(chosen - at) < every;
   }
 
-  paintColumnLabel(label, x) {
+  paintColumnLabel(label: string, x: number) {
     const { context, layout } = this;
     context.save();
     context.translate(x, layout.top - 8);
@@ -218,7 +214,7 @@ export class Heatmap {
     context.restore();
   }
 
-  paintOutline(cell, width) {
+  paintOutline(cell: number | null, width: number) {
     const place = this.displayPlace(cell);
     if (!place) return;
     const { context, layout } = this;
@@ -228,15 +224,15 @@ export class Heatmap {
       Math.max(layout.cellWidth, 4), Math.max(layout.cellHeight, 4));
   }
 
-  rowOf(cell) {
+  rowOf(cell: number): number {
     return Math.floor(cell / this.grid.columns);
   }
 
-  columnOf(cell) {
+  columnOf(cell: number): number {
     return cell % this.grid.columns;
   }
 
-  displayPlace(cell) {
+  displayPlace(cell: number | null): Place | null {
     if (cell === null) return null;
     const { pool } = this.layout;
     return {
@@ -246,7 +242,7 @@ export class Heatmap {
   }
 
   // The pair under a point of the canvas, or null.
-  cellAt(x, y) {
+  cellAt(x: number, y: number): number | null {
     const place = this.layout.at(x, y);
     if (!place) return null;
     const cell = this.worstOf(place.row, place.column);
@@ -254,7 +250,7 @@ export class Heatmap {
   }
 
   // The next pair from `cell` in a direction, by display cells; `cell` itself at the edge.
-  cellBeside(cell, downwards, rightwards) {
+  cellBeside(cell: number | null, downwards: number, rightwards: number): number | null {
     const place = this.displayPlace(cell) ?? { row: 0, column: -1 };
     let { row, column } = place;
     for (;;) {
@@ -269,8 +265,8 @@ export class Heatmap {
   }
 
   // The middle of a cell on the canvas, for tests and for the pointer.
-  middleOf(cell) {
-    const place = this.displayPlace(cell);
+  middleOf(cell: number): { x: number; y: number } {
+    const place = this.displayPlace(cell)!;
     return {
       x: this.layout.x(place.column) + this.layout.cellWidth / 2,
       y: this.layout.y(place.row) + this.layout.cellHeight / 2,

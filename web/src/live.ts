@@ -1,7 +1,7 @@
 // The live connection: decodes what the controller pushes into the model and comes back by itself
 // when it breaks. docs/http-api.md has the layout of the messages.
 
-import { METRICS } from './model.js';
+import { type Columns, type Grid, METRICS, type Model } from './model';
 
 const HEADER_BYTES = 24;
 const VERSION = 1;
@@ -9,14 +9,23 @@ const ROW = 1;
 const SHORTEST_WAIT = 500;
 const LONGEST_WAIT = 8000;
 
-// -> {generation, probe, source, states, columns, windowEnd}, or null where it is not a row.
-export function decodeRow(buffer) {
+export interface Row {
+  probe: number;
+  generation: number;
+  source: number;
+  windowEnd: number;
+  columns: Columns;
+  states: Uint8Array;
+}
+
+// null where it is not a row.
+export function decodeRow(buffer: ArrayBuffer): Row | null {
   if (buffer.byteLength < HEADER_BYTES) return null;
   const header = new DataView(buffer);
   if (header.getUint8(0) !== VERSION || header.getUint8(1) !== ROW) return null;
   const count = header.getUint32(12, true);
   if (buffer.byteLength !== HEADER_BYTES + count * (4 * METRICS.length + 1)) return null;
-  const columns = {};
+  const columns: Columns = {};
   METRICS.forEach(({ id }, i) => {
     columns[id] = new Float32Array(buffer, HEADER_BYTES + 4 * count * i, count);
   });
@@ -30,18 +39,21 @@ export function decodeRow(buffer) {
   };
 }
 
+export interface Rows { grid: Grid; source: number }
+
 export class Live extends EventTarget {
-  // Events: "plan", "rows" (detail: {grid, source}), "link" (state changed).
-  constructor(model) {
+  state: 'connecting' | 'live' | 'reconnecting' = 'connecting';
+  lastMessage: number | null = null; // milliseconds
+  private wait = SHORTEST_WAIT;
+  private socket!: WebSocket;
+
+  // Events: "plan", "rows" (detail: Rows), "link" (state changed).
+  constructor(readonly model: Model) {
     super();
-    this.model = model;
-    this.state = 'connecting'; // live | reconnecting
-    this.lastMessage = null; // milliseconds
-    this.wait = SHORTEST_WAIT;
     this.connect();
   }
 
-  connect() {
+  private connect() {
     const url = new URL('api/v1/live', location.href);
     url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
     url.hash = '';
@@ -56,19 +68,19 @@ export class Live extends EventTarget {
     if (this.socket.readyState === WebSocket.OPEN) this.socket.close();
   }
 
-  closed() {
+  private closed() {
     this.setState('reconnecting');
     setTimeout(() => this.connect(), this.wait * (0.75 + Math.random() / 2));
     this.wait = Math.min(this.wait * 2, LONGEST_WAIT);
   }
 
-  setState(state) {
+  private setState(state: Live['state']) {
     if (this.state === state) return;
     this.state = state;
     this.dispatchEvent(new Event('link'));
   }
 
-  message(data) {
+  private message(data: string | ArrayBuffer) {
     this.lastMessage = Date.now();
     this.wait = SHORTEST_WAIT;
     this.setState('live');
@@ -80,11 +92,11 @@ export class Live extends EventTarget {
       return;
     }
     const row = decodeRow(data);
-    const grid = row && this.model.grids[row.probe];
+    const grid = row ? this.model.grids[row.probe] : undefined;
     // The header carries the low 32 bits of the generation.
-    const current = row && (this.model.generation % 2 ** 32) === row.generation;
-    if (!grid || !current || row.source >= grid.rows || row.states.length !== grid.columns) return;
+    const current = row?.generation === (this.model.generation ?? NaN) % 2 ** 32;
+    if (!row || !grid || !current || row.source >= grid.rows || row.states.length !== grid.columns) return;
     grid.setRow(row.source, row.states, row.columns, row.windowEnd);
-    this.dispatchEvent(new CustomEvent('rows', { detail: { grid, source: row.source } }));
+    this.dispatchEvent(new CustomEvent<Rows>('rows', { detail: { grid, source: row.source } }));
   }
 }

@@ -1,9 +1,13 @@
 // The mark of each state: shapes that differ without their colours. Cells too small for a shape
 // keep their colour alone.
 
+import type { Theme } from './palette';
+
+type Context = CanvasRenderingContext2D;
+
 const SMALLEST = 7; // pixels
 
-const strokes = {
+const strokes: Record<string, (path: Context, x: number, y: number, size: number) => void> = {
   loss(path, x, y, size) { // a cross
     path.moveTo(x - size, y - size);
     path.lineTo(x + size, y + size);
@@ -36,7 +40,8 @@ const strokes = {
   },
 };
 
-function hatch(context, x, y, width, height) { // stale: diagonals
+// Stale: diagonals.
+function hatch(context: Context, x: number, y: number, width: number, height: number) {
   context.save();
   context.beginPath();
   context.rect(x, y, width, height);
@@ -51,7 +56,8 @@ function hatch(context, x, y, width, height) { // stale: diagonals
   context.restore();
 }
 
-export function drawMark(context, state, x, y, width, height, theme, ink) {
+export function drawMark(context: Context, state: string, x: number, y: number, width: number,
+  height: number, theme: Theme, ink: string) {
   if (Math.min(width, height) < SMALLEST) return;
   context.strokeStyle = ink;
   context.lineCap = 'round';

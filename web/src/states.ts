@@ -16,10 +16,10 @@ export const STATES = [
 
 const byName = new Map(STATES.map((state) => [state.name, state]));
 
-export function severityOf(name) {
+export function severityOf(name: string): number {
   return byName.get(name)?.severity ?? 0;
 }
 
-export function meaningOf(name) {
+export function meaningOf(name: string): string {
   return byName.get(name)?.text ?? '';
 }

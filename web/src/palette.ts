@@ -2,11 +2,30 @@
 // colour blindness: the further from the page's background, the slower. States have a colour and a
 // mark each (marks.js), so none depends on its colour.
 
+import type { Scale } from './scale';
+
+export type Rgb = number[];
+
 const MAKO = ['#2e1e3c', '#413d7b', '#37659e', '#348fa7', '#40b7ad', '#8bdab2', '#def5e5'];
 const LOSS_DARK = ['#7a2430', '#b3303f', '#e0434f', '#ff7a72'];
 const LOSS_LIGHT = ['#f6b3ab', '#ea7a74', '#d13c47', '#97122b'];
 
-const THEMES = {
+export interface Theme {
+  data: string[];
+  loss: string[];
+  none: string;
+  noLoss: string;
+  states: Record<string, string>;
+  mark: string;
+  quietMark: string;
+  ink: string;
+  quietInk: string;
+  page: string;
+  focus: string;
+  band: string;
+}
+
+const THEMES: Record<'dark' | 'light', Theme> = {
   dark: {
     data: MAKO,
     loss: LOSS_DARK,
@@ -33,12 +52,12 @@ const THEMES = {
   },
 };
 
-function rgbOf(hex) {
+function rgbOf(hex: string): Rgb {
   return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 }
 
 // 256 steps between the given colours.
-function ramp(stops) {
+function ramp(stops: string[]): Rgb[] {
   const colours = stops.map(rgbOf);
   return Array.from({ length: 256 }, (_, i) => {
     const at = (i / 255) * (colours.length - 1);
@@ -49,7 +68,14 @@ function ramp(stops) {
 }
 
 export class Palette {
-  constructor(dark) {
+  readonly theme: Theme;
+  readonly data: Rgb[];
+  readonly loss: Rgb[];
+  readonly none: Rgb;
+  readonly noLoss: Rgb;
+  readonly states: Record<string, Rgb>;
+
+  constructor(dark: boolean) {
     this.theme = dark ? THEMES.dark : THEMES.light;
     this.data = ramp(this.theme.data);
     this.loss = ramp(this.theme.loss);
@@ -60,13 +86,13 @@ export class Palette {
   }
 
   // Loss is told apart where it is small: 1 % is a third of the way, 10 % two thirds.
-  lossColour(ratio) {
+  lossColour(ratio: number): Rgb {
     const at = 1 + Math.log10(Math.max(ratio, 0.001)) / 3;
     return this.loss[Math.round(255 * Math.min(1, at))];
   }
 
   // The colour of one cell. `scale` maps a value to 0..1.
-  cellColour(state, value, loss, scale) {
+  cellColour(state: string, value: number, loss: number, scale: Scale): Rgb {
     if (state === 'loss') return this.lossColour(loss);
     if (this.states[state]) return this.states[state];
     if (Number.isNaN(value)) return this.none;
@@ -75,12 +101,12 @@ export class Palette {
   }
 }
 
-export function css(rgb) {
+export function css(rgb: Rgb): string {
   return `rgb(${rgb[0]} ${rgb[1]} ${rgb[2]})`;
 }
 
 // Black or white, whatever reads better on it.
-export function inkOn(rgb) {
+export function inkOn(rgb: Rgb): string {
   const [r, g, b] = rgb.map((part) => (part / 255) ** 2.2);
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.22 ? '#0c1116' : '#f4f7f9';
 }

@@ -1,0 +1,150 @@
+// The panel that explains one pair: its latest row, how the round trip splits up, and the same for the way back.
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { humanCount, humanNanos } from './format';
+import { pairOf } from './map';
+import { fetchRow, PARTS, type PairRow, part } from './pair_row';
+import { meaningOf } from './states';
+import { followPair, grid, held, model, pointed } from './store';
+
+const STATISTICS = ['min', 'mean', 'p50', 'p95', 'p99', 'max'] as const;
+const COUNTS = ['sent', 'received', 'lost', 'refused', 'unreachable', 'ack_lost', 'duplicate',
+  'late'] as const;
+const PAUSE = 60; // milliseconds that the pointer has to rest
+const REFRESH_EVERY = 900;
+
+interface Ways { source: string; destination: string; there?: PairRow; back?: PairRow | null; failed?: boolean }
+
+async function fetchWays(probe: string, source: string, destination: string,
+  signal: AbortSignal): Promise<Ways> {
+  const [there, back] = await Promise.all([
+    fetchRow(probe, source, destination, signal),
+    source === destination ? null : fetchRow(probe, destination, source, signal)]);
+  return { source, destination, there, back };
+}
+
+// The latest rows of a pair, fetched again when the live connection brings something new about it.
+function useWays(probe: string, pair: [string, string] | null): Ways | null {
+  const [ways, setWays] = useState<Ways | null>(null);
+  const key = pair ? JSON.stringify([probe, ...pair]) : '';
+  useEffect(() => {
+    if (!pair) return setWays(null);
+    const abort = new AbortController();
+    let timer: number | undefined;
+    let fetchedAt = 0;
+    const [source, destination] = pair;
+    const plan = (delay: number) => {
+      timer ??= window.setTimeout(async () => {
+        fetchedAt = Date.now();
+        try {
+          const fetched = await fetchWays(probe, source, destination, abort.signal);
+          if (!abort.signal.aborted) setWays(fetched);
+        } catch {
+          if (!abort.signal.aborted) setWays({ source, destination, failed: true });
+        }
+        timer = undefined;
+      }, delay);
+    };
+    plan(PAUSE);
+    const unfollow = followPair(source, destination,
+      () => plan(Math.max(0, fetchedAt + REFRESH_EVERY - Date.now())));
+    return () => {
+      abort.abort();
+      clearTimeout(timer);
+      unfollow();
+    };
+  }, [key]);
+  return ways;
+}
+
+// The pair last pointed at stays when the pointer leaves the map.
+function usePair(): [string, string] | null {
+  const last = useRef<{ grid: unknown; cell: number } | null>(null);
+  const cell = held.value ?? pointed.value;
+  if (cell !== null) last.current = { grid: grid.value, cell };
+  if (!grid.value || last.current?.grid !== grid.value) return null;
+  return pairOf(grid.value, last.current!.cell);
+}
+
+export function PairPanel() {
+  const ways = useWays(grid.value?.probe.name ?? '', usePair());
+  if (!ways) {
+    return <section id="pair" class="pair" aria-label="The chosen pair">
+      <p class="hint">Point at a cell to see its latest window, both ways.</p>
+    </section>;
+  }
+  const { source, destination } = ways;
+  const [from, to] = [model.nameOf(source), model.nameOf(destination)];
+  return <section id="pair" class="pair" aria-label="The chosen pair" data-pair={`${source} ${destination}`}>
+    <h2>{`${from} → ${to}`}{held.value !== null && <span class="held">held</span>}</h2>
+    {(from !== source || to !== destination) && <p class="addresses">{`${source} → ${destination}`}</p>}
+    {ways.failed && <p class="meaning">The controller does not answer.</p>}
+    {ways.there && <Way title="there" row={ways.there} />}
+    {ways.back && <Way title="back" row={ways.back} />}
+  </section>;
+}
+
+function Way({ title, row }: { title: string; row: PairRow }) {
+  if (row.missing) {
+    return <section class="way"><h3>{title}</h3><p class="meaning">{row.missing}</p></section>;
+  }
+  return <section class="way">
+    <h3>{title}<span class="chip" data-state={row.state}>{row.state}</span></h3>
+    {row.state !== 'ok' && <p class="meaning">{meaningOf(row.state)}</p>}
+    <SplitBar row={row} /><Times row={row} /><Counts row={row} /><Origin row={row} />
+  </section>;
+}
+
+function SplitBar({ row }: { row: PairRow }) {
+  const parts = PARTS.slice(0, 3).flatMap((name) => {
+    const times = part(row, name);
+    return times ? [{ name, p50: times.p50 }] : [];
+  });
+  if (parts.length < 2) return null;
+  const total = parts.reduce((sum, { p50 }) => sum + p50, 0) || 1;
+  return <div>
+    <div class="split" role="img" aria-label="How the median round trip splits up">
+      {parts.map(({ name, p50 }) => <i key={name} class={name} title={`${name} ${humanNanos(p50)}`}
+        style={{ flexGrow: p50 / total }} />)}
+    </div>
+    <p class="split-names">
+      {parts.map(({ name, p50 }) => <span key={name} class={name}>
+        {`${name} ${Math.round((100 * p50) / total)} %`}</span>)}
+    </p>
+  </div>;
+}
+
+function Times({ row }: { row: PairRow }) {
+  const measured = PARTS.filter((name) => part(row, name));
+  if (measured.length === 0) return null;
+  return <table class="times">
+    <thead><tr><th />{measured.map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>
+    <tbody>
+      {STATISTICS.map((statistic) => <tr key={statistic}>
+        <th scope="row">{statistic}</th>
+        {measured.map((name) => <td key={name}>{humanNanos(part(row, name)![statistic])}</td>)}
+      </tr>)}
+    </tbody>
+  </table>;
+}
+
+function Counts({ row }: { row: PairRow }) {
+  if (row.sent === undefined) return null;
+  const always = new Set<string>(['sent', 'received', 'lost']);
+  const entries: [string, number][] = COUNTS.filter((name) => (row[name] ?? 0) > 0 || always.has(name))
+    .map((name) => [name.replace('_', ' '), row[name] ?? 0]);
+  for (const [reason, count] of Object.entries(row.anomalous ?? {})) {
+    entries.push([`anomalous ${reason.replace('_', ' ')}`, count]);
+  }
+  return <dl class="counts">{entries.map(([name, count]) => [
+    <dt key={`${name}-name`}>{name}</dt>, <dd key={name}>{humanCount(count)}</dd>])}</dl>;
+}
+
+function Origin({ row }: { row: PairRow }) {
+  const facts: string[] = [];
+  if (row.start && row.end) facts.push(`${row.start.slice(11, 19)} – ${row.end.slice(11, 19)} UTC`);
+  if (row.jitter_ns !== undefined && row.jitter_ns !== null) facts.push(`jitter ${humanNanos(row.jitter_ns)}`);
+  if (row.clock) facts.push(`${row.clock} clock`);
+  if (row.device) facts.push(row.device);
+  return facts.length === 0 ? null : <p class="origin">{facts.join(' · ')}</p>;
+}

@@ -1,0 +1,41 @@
+// The latest row of one pair, exactly, as /api/v1/pairs has it.
+
+export interface Times { min: number; mean: number; p50: number; p95: number; p99: number; max: number }
+
+export interface PairRow {
+  missing?: string; // why there is none; nothing else is set then
+  state: string;
+  start?: string;
+  end?: string;
+  sent?: number;
+  received?: number;
+  lost?: number;
+  refused?: number;
+  unreachable?: number;
+  ack_lost?: number;
+  duplicate?: number;
+  late?: number;
+  anomalous?: Record<string, number>;
+  network_ns?: Times;
+  responder_ns?: Times;
+  prober_ns?: Times;
+  rtt_ns?: Times;
+  jitter_ns?: number | null;
+  clock?: string;
+  device?: string;
+}
+
+export const PARTS = ['network', 'responder', 'prober', 'rtt'] as const;
+export type Part = typeof PARTS[number];
+
+export function part(row: PairRow, name: Part): Times | undefined {
+  return row[`${name}_ns`];
+}
+
+export async function fetchRow(probe: string, source: string, destination: string,
+  signal: AbortSignal): Promise<PairRow> {
+  const path = [probe, source, destination].map(encodeURIComponent).join('/');
+  const answer = await fetch(`api/v1/pairs/${path}`, { signal });
+  const body = await answer.json();
+  return answer.ok ? body : { missing: body.error?.reason ?? `HTTP ${answer.status}`, state: '' };
+}
