@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <ctime>
 
@@ -92,6 +93,46 @@ std::string formatUtc(Nanos utc) {
                   parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
   if (millis != 0) text += fmt::format(".{:03}", millis);
   return text + "Z";
+}
+
+Result<Nanos> parseUtc(std::string_view text) {
+  const auto malformed = [&] {
+    return makeError(std::string(text), "not a time as 2026-11-21T03:12:00Z");
+  };
+  constexpr std::string_view kShape = "dddd-dd-ddTdd:dd:dd";
+  if (text.size() <= kShape.size() || text.back() != 'Z') return malformed();
+  std::array<int, 6> fields{};  // year, month, day, hours, minutes, seconds
+  std::size_t field = 0;
+  for (std::size_t i = 0; i < kShape.size(); ++i) {
+    const bool digit = text[i] >= '0' && text[i] <= '9';
+    if (kShape[i] != 'd') {
+      if (text[i] != kShape[i]) return malformed();
+      ++field;
+    } else if (digit) {
+      fields[field] = fields[field] * 10 + (text[i] - '0');
+    } else {
+      return malformed();
+    }
+  }
+  Nanos rest = 0;
+  const std::string_view fraction = text.substr(kShape.size(), text.size() - kShape.size() - 1);
+  if (!fraction.empty()) {
+    if (fraction[0] != '.' || fraction.size() < 2 || fraction.size() > 10) return malformed();
+    Nanos unit = kSecond;
+    for (const char digit : fraction.substr(1)) {
+      if (digit < '0' || digit > '9') return malformed();
+      rest += (digit - '0') * (unit /= 10);
+    }
+  }
+  using namespace std::chrono;
+  const year_month_day date{year(fields[0]), month(static_cast<unsigned>(fields[1])),
+                            day(static_cast<unsigned>(fields[2]))};
+  if (!date.ok() || fields[0] < 1970 || fields[0] > 2199 || fields[3] > 23 || fields[4] > 59 ||
+      fields[5] > 59) {
+    return malformed();
+  }
+  const Nanos days = sys_days(date).time_since_epoch().count();
+  return ((days * 24 + fields[3]) * 60 + fields[4]) * kMinute + fields[5] * kSecond + rest;
 }
 
 }  // namespace pingloom

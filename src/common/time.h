@@ -32,5 +32,7 @@ std::string humanNanos(Nanos duration);
 
 // "2026-11-21T03:12:00Z"; with milliseconds ("...00.250Z") only where they are not zero.
 std::string formatUtc(Nanos utc);
+// The same, with up to nine digits of a second; years 1970 to 2199.
+Result<Nanos> parseUtc(std::string_view text);
 
 }  // namespace pingloom

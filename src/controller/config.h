@@ -40,6 +40,11 @@ struct Config {
   std::filesystem::path url_file;
 };
 
+// History and marks.
+inline std::filesystem::path ledgerFile(const Config& config) {
+  return config.state_dir / "history.sqlite";
+}
+
 // Relative paths are relative to the file's folder. The error's entity is file:line:column.
 Result<Config> parseConfig(std::string_view text, std::string_view file);
 

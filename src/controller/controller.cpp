@@ -50,8 +50,7 @@ Status Controller::open() {
   if (auto status = makeDirectories(config_.state_dir); !status) return status;
   if (auto status = lockStateDir(); !status) return status;
   auto ledger = Ledger::open(
-      {config_.state_dir / "history.sqlite", config_.history_retention, config_.history_max_bytes},
-      started_utc_);
+      {ledgerFile(config_), config_.history_retention, config_.history_max_bytes}, started_utc_);
   if (!ledger) return tl::unexpected(ledger.error());
   auto socket = ControlSocket::bind(config_.control);
   if (!socket) return tl::unexpected(socket.error());

@@ -72,10 +72,16 @@ std::string_view Statement::bytes(int column) const {
 void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
 
 Result<Database> Database::open(const std::filesystem::path& file) {
+  return openWith(file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+}
+
+Result<Database> Database::openToRead(const std::filesystem::path& file) {
+  return openWith(file, SQLITE_OPEN_READONLY);
+}
+
+Result<Database> Database::openWith(const std::filesystem::path& file, int flags) {
   sqlite3* raw = nullptr;
-  const int code =
-      sqlite3_open_v2(file.c_str(), &raw,
-                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int code = sqlite3_open_v2(file.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   Database made;
   made.database_.reset(raw);
   if (code != SQLITE_OK) {

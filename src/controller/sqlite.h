@@ -44,6 +44,7 @@ class Statement {
 class Database {
  public:
   static Result<Database> open(const std::filesystem::path& file);
+  static Result<Database> openToRead(const std::filesystem::path& file);
 
   Status execute(const char* sql);
   Result<Statement> prepare(const char* sql);
@@ -55,6 +56,7 @@ class Database {
   struct Close {
     void operator()(sqlite3* database) const;
   };
+  static Result<Database> openWith(const std::filesystem::path& file, int flags);
   tl::unexpected<Error> failure() const;
   std::unique_ptr<bool> damaged_ = std::make_unique<bool>(false);
   std::unique_ptr<sqlite3, Close> database_;

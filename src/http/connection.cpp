@@ -160,6 +160,13 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   }
 
  private:
+  // How a request wants to be answered.
+  struct Manner {
+    unsigned version = 11;
+    bool keep_alive = false;
+    bool head = false;
+  };
+
   void limitTime() {
     stream_.expires_after(std::chrono::nanoseconds(service_->options.limits.idle_timeout));
   }
@@ -185,7 +192,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   // Answers what no handler shall see, then ends the connection.
   void refuse(unsigned status, std::string_view reason) {
     ++service_->options.counters->requests_bad;
-    answer(errorResponse(status, reason), 11, false, false);
+    answer(errorResponse(status, reason), {11, false, false});
   }
 
   void dispatch() {
@@ -208,10 +215,23 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     const bool head = request.method() == beast::http::verb::head;
     Request plain{head ? "GET" : std::string(view(request.method_string())),
                   std::move(target->path), std::move(target->query), std::move(request.body())};
-    answer(handle(plain), request.version(), request.keep_alive(), head);
+    const Manner manner{request.version(), request.keep_alive(), head};
+    Answer answered = handle(plain);
+    if (auto* const response = std::get_if<Response>(&answered)) {
+      return answer(std::move(*response), manner);
+    }
+    stream_.expires_never();  // whoever answers has a limit of his own
+    std::get<Later>(answered)([self = shared_from_this(), manner](Response response) mutable {
+      const auto executor = self->stream_.get_executor();
+      // Moved: the connection ends on its own thread.
+      asio::post(executor,
+                 [self = std::move(self), manner, response = std::move(response)]() mutable {
+                   self->answer(std::move(response), manner);
+                 });
+    });
   }
 
-  Response handle(const Request& request) {
+  Answer handle(const Request& request) {
     try {
       return service_->handler(request);
     } catch (const std::exception& failure) {
@@ -233,25 +253,25 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
         ->accept(*endpoint->second, request);
   }
 
-  void answer(Response&& response, unsigned version, bool keep_alive, bool head) {
+  void answer(Response&& response, const Manner& manner) {
     ServerCounters& counters = *service_->options.counters;
     if (counters.unsent_bytes + response.body.size() > service_->options.limits.unsent_bytes) {
       response = errorResponse(503, "too many large answers are under way");
     }
     unsent_ = response.body.size();
     counters.unsent_bytes += unsent_;
-    response_.emplace(static_cast<beast::http::status>(response.status), version);
+    response_.emplace(static_cast<beast::http::status>(response.status), manner.version);
     response_->set(beast::http::field::content_type, response.content_type);
     response_->set(beast::http::field::cache_control, "no-store");
     setSecurityHeaders(*response_);
     for (const auto& [name, value] : response.headers) response_->set(name, value);
-    response_->keep_alive(keep_alive);
+    response_->keep_alive(manner.keep_alive);
     response_->content_length(response.body.size());
-    if (!head) response_->body() = std::move(response.body);
+    if (!manner.head) response_->body() = std::move(response.body);
     limitTime();
     beast::http::async_write(
         stream_, *response_,
-        [self = shared_from_this(), keep_alive](error_code error, std::size_t) {
+        [self = shared_from_this(), keep_alive = manner.keep_alive](error_code error, std::size_t) {
           if (error) return;
           self->answerTaken();
           keep_alive ? self->readNext() : self->linger();

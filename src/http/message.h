@@ -1,10 +1,12 @@
 // What a handler gets and gives back. Plain values.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace pingloom::http {
@@ -27,6 +29,12 @@ struct Response {
 
 // {"error":{"reason":"..."}}
 Response errorResponse(unsigned status, std::string_view reason);
+
+// An answer that takes its time: called with a function that takes the response, on whatever
+// thread, and has to be called exactly once, before the server ends.
+using Respond = std::function<void(Response)>;
+using Later = std::function<void(Respond)>;
+using Answer = std::variant<Response, Later>;
 
 // One message of a WebSocket.
 struct Frame {

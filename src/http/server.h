@@ -91,8 +91,8 @@ class TaskQueue {
 
 class Server {
  public:
-  // Runs on the HTTP thread, one request at a time: it must not block.
-  using Handler = std::function<Response(const Request&)>;
+  // Runs on the HTTP thread, one request at a time: it must not block. What would answers later.
+  using Handler = std::function<Answer(const Request&)>;
   using WebSockets = std::map<std::string, std::shared_ptr<WebSocketEndpoint>>;  // by path
 
   // Listens and starts the thread. The error names the address.

@@ -104,6 +104,54 @@ class Convergence(unittest.TestCase):
             self.assertEqual(answer.status, status, path)
             self.assertTrue(answer.json()["error"]["reason"], path)
 
+    def test_history_is_what_was_live(self):
+        live = next(iter(self.full_window("udp").values()))
+        source, destination = self.mesh.addresses[:2]
+        pair = f"/api/v1/history/pairs/udp/{source}/{destination}"
+        eventually(lambda: len(self.mesh.get(pair).json()["rows"]) >= 4, 30, "four windows of it")
+        # A window of the past, and the same one as a row of the pair's series.
+        series = self.mesh.get(pair).json()
+        self.assertEqual((series["source"], series["destination"]), (source, destination))
+        self.assertEqual((series["windows_per_row"], series["windows_read"]), (1, "1/1"))
+        starts = [row["start"] for row in series["rows"]]
+        self.assertEqual(starts, sorted(set(starts)))
+        row = series["rows"][-1]
+        self.assertEqual(row.keys(), live.keys())
+        grid = self.mesh.get("/api/v1/history/grid?probe=udp&metric=network_p50&at="
+                             + row["start"]).json()
+        self.assertEqual(grid["values"][grid["sources"].index(source)]
+                         [grid["destinations"].index(destination)], row["network_ns"]["p50"])
+        self.assertEqual(grid["window"]["start"], row["start"])
+        # Down-sampled, nothing is lost.
+        bounds = f"from={starts[0]}&to={row['start']}"
+        every = self.mesh.get(f"{pair}?{bounds}").json()["rows"]
+        two = self.mesh.get(f"{pair}?{bounds}&points=2").json()["rows"]
+        self.assertLessEqual(len(two), 2)
+        for count in COUNTS:
+            self.assertEqual(sum(one[count] for one in two), sum(one[count] for one in every), count)
+        self.assertEqual((two[0]["start"], two[-1]["end"]), (every[0]["start"], every[-1]["end"]))
+        # It outlives the controller.
+        self.mesh.controller.stop()
+        self.mesh.start_controller()
+        again = self.mesh.get(f"{pair}?{bounds}").json()["rows"]
+        self.assertEqual(again, every)
+        span = self.mesh.get("/api/v1/history").json()
+        self.assertLessEqual(utc(span["oldest"]), utc(starts[0]))
+        self.assertGreaterEqual(utc(span["newest"]), utc(row["start"]))
+        empty = self.mesh.get("/api/v1/history/grid?probe=udp&metric=loss&at=2001-01-01T00:00:00Z").json()
+        self.assertIsNone(empty["window"])
+        for path, status in (("/grid?probe=udp&metric=loss", 400), ("/none", 404),
+                             ("/grid?probe=udp&metric=loss&at=yesterday", 400),
+                             (f"/pairs/udp/{source}/1.2.3.4", 404),
+                             (f"/pairs/udp/{source}/{destination}?points=0", 400),
+                             (f"/pairs/udp/{source}/{destination}?points=9999999", 400),
+                             (f"/pairs/udp/{source}/{destination}?path=3", 400),
+                             (f"/pairs/udp/{source}/{destination}?from=2026-11-21T04:00:00Z"
+                              "&to=2026-11-21T03:00:00Z", 400)):
+            answer = self.mesh.get("/api/v1/history" + path)
+            self.assertEqual(answer.status, status, path)
+            self.assertTrue(answer.json()["error"]["reason"], path)
+
     def test_command_line(self):
         self.mesh.wait_for_rows("udp", state="ok")
         self.mesh.wait_for_rows("tcp", state="ok")

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "controller/board.h"
+#include "controller/history_reader.h"
+#include "controller/http/metric.h"
 #include "http/message.h"
 #include "http/server.h"
 
@@ -16,11 +18,25 @@ http::Response status(const Board& board, const http::ServerCounters& counters);
 http::Response hosts(const Board& board);
 http::Response probes(const Board& board);
 
+// What a grid is asked for.
+struct GridQuery {
+  std::uint32_t probe = 0;
+  Metric metric;
+  std::string metric_name;
+};
+// The error is the answer.
+tl::expected<GridQuery, http::Response> gridQuery(const GridPlan& plan,
+                                                  const http::Request& request);
+
 // /api/v1/grid?probe=NAME&metric=NAME
 http::Response grid(const Board& board, const http::Request& request);
 
 // `pair` is PROBE/SRC/DST.
 http::Response pair(const Board& board, std::string_view pair);
+
+// /api/v1/history and below.
+http::Answer history(const std::shared_ptr<const GridPlan>& plan, HistoryReader& reader,
+                     const http::Request& request);
 
 http::Response health();
 http::Response readiness(const Board& board);

@@ -4,6 +4,7 @@
 
 #include "controller/http/api.h"
 #include "controller/http/cells.h"
+#include "controller/http/pair_place.h"
 #include "controller/row_json.h"
 #include "http/json_text.h"
 
@@ -11,39 +12,6 @@ namespace pingloom::controller::api {
 namespace {
 
 using http::appendJsonString;
-
-std::optional<std::size_t> indexOf(const plan::AddressList& list, const IpAddress& address) {
-  const auto found = std::lower_bound(list.begin(), list.end(), address);
-  if (found == list.end() || *found != address) return std::nullopt;
-  return static_cast<std::size_t>(found - list.begin());
-}
-
-struct Place {
-  std::uint32_t probe = 0;
-  std::size_t source = 0;
-  std::size_t destination = 0;
-};
-
-// Where the pair is; the error's reason is for the answer.
-Result<Place> placeOf(const GridPlan& plan, std::uint32_t probe, const std::string& source_text,
-                      const std::string& destination_text) {
-  const ProbeGrid& grid = plan.probes[probe];
-  const auto source_address = IpAddress::parse(source_text);
-  const auto destination_address = IpAddress::parse(destination_text);
-  if (!source_address) return tl::unexpected(source_address.error());
-  if (!destination_address) return tl::unexpected(destination_address.error());
-  const auto source = indexOf(grid.sources, *source_address);
-  const auto destination = indexOf(grid.destinations, *destination_address);
-  if (!source) return makeError(source_text, "not a source of probe " + grid.spec.name);
-  if (!destination) {
-    return makeError(destination_text, "not a destination of probe " + grid.spec.name);
-  }
-  if (!isPair(grid, *source, *destination)) {
-    return makeError(source_text + " to " + destination_text,
-                     "not a pair of probe " + grid.spec.name);
-  }
-  return Place{probe, *source, *destination};
-}
 
 void appendMember(std::string& out, std::string_view key, std::string_view text) {
   appendJsonString(out, key);
@@ -71,7 +39,7 @@ void appendPaths(std::string& out, const ProbeGrid& grid, const SourceSnapshot& 
 }
 
 // The row's own object follows the names in the same object.
-std::string pairJson(const GridPlan& plan, const Place& place, const SourceSnapshot* snapshot) {
+std::string pairJson(const GridPlan& plan, const PairPlace& place, const SourceSnapshot* snapshot) {
   const ProbeGrid& grid = plan.probes[place.probe];
   const IpAddress& source = grid.sources[place.source];
   const IpAddress& destination = grid.destinations[place.destination];
@@ -104,18 +72,9 @@ std::string pairJson(const GridPlan& plan, const Place& place, const SourceSnaps
 }  // namespace
 
 http::Response pair(const Board& board, std::string_view pair) {
-  const std::size_t first = std::min(pair.find('/'), pair.size());
-  const std::size_t second = std::min(pair.find('/', first + 1), pair.size());
-  if (second == pair.size() || pair.find('/', second + 1) != std::string_view::npos) {
-    return http::errorResponse(404, "the path must be /api/v1/pairs/PROBE/SOURCE/DESTINATION");
-  }
   const auto plan = board.plan();
-  const std::string probe_name(pair.substr(0, first));
-  const auto probe = probeNamed(*plan, probe_name);
-  if (!probe) return unknownProbe(*plan, probe_name);
-  const auto place = placeOf(*plan, *probe, std::string(pair.substr(first + 1, second - first - 1)),
-                             std::string(pair.substr(second + 1)));
-  if (!place) return http::errorResponse(404, place.error().text());
+  auto place = pairPlace(*plan, pair);
+  if (!place) return std::move(place.error());
   const auto snapshot =
       board.source(place->probe, static_cast<std::uint32_t>(place->source), plan->generation);
   http::Response response;

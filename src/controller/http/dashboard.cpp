@@ -11,14 +11,16 @@ namespace pingloom::controller {
 namespace {
 
 constexpr std::string_view kPairs = "/api/v1/pairs/";
+constexpr std::string_view kHistory = "/api/v1/history";
 
 // Answers plain requests. Used by the HTTP thread alone.
 struct Router {
   const Board& board;
   StaticFiles files;
   std::shared_ptr<const http::ServerCounters> counters;
+  HistoryReader& history;
 
-  http::Response answer(const http::Request& request) const {
+  http::Answer answer(const http::Request& request) const {
     if (request.method != "GET") {
       auto response = http::errorResponse(405, "only GET and HEAD are answered here");
       response.headers.emplace_back("Allow", "GET, HEAD");
@@ -31,6 +33,9 @@ struct Router {
     if (path == "/api/v1/grid") return api::grid(board, request);
     if (path.rfind(kPairs, 0) == 0) {
       return api::pair(board, std::string_view(path).substr(kPairs.size()));
+    }
+    if (path == kHistory || path.starts_with(std::string(kHistory) + '/')) {
+      return api::history(board.plan(), history, request);
     }
     if (path == "/api/v1/live") {
       auto response = http::errorResponse(426, "this is a WebSocket");
@@ -48,6 +53,11 @@ struct Router {
 }  // namespace
 
 struct Dashboard::Impl {
+  ~Impl() {
+    if (history != nullptr) history->stop();  // it owes the server answers
+  }
+
+  std::unique_ptr<HistoryReader> history;
   std::shared_ptr<Live> live;
   std::unique_ptr<http::Server> server;
 };
@@ -59,8 +69,9 @@ Result<std::unique_ptr<Dashboard>> Dashboard::start(const DashboardOptions& opti
   auto files = StaticFiles::load(options.web_root);
   if (!files) return tl::unexpected(files.error());
   http::ServerOptions server_options;
-  const auto router =
-      std::make_shared<const Router>(Router{board, std::move(*files), server_options.counters});
+  auto history = std::make_unique<HistoryReader>(options.history);
+  const auto router = std::make_shared<const Router>(
+      Router{board, std::move(*files), server_options.counters, *history});
   auto live = std::make_shared<Live>(board);
   server_options.listen = options.listen;
   server_options.host_names = options.host_names;
@@ -69,7 +80,10 @@ Result<std::unique_ptr<Dashboard>> Dashboard::start(const DashboardOptions& opti
       {{"/api/v1/live", live}});
   if (!server) return tl::unexpected(server.error());
   live->start(board, (*server)->tasks());
-  auto impl = std::make_unique<Impl>(Impl{std::move(live), std::move(*server)});
+  auto impl = std::make_unique<Impl>();
+  impl->history = std::move(history);
+  impl->live = std::move(live);
+  impl->server = std::move(*server);
   return std::unique_ptr<Dashboard>(new Dashboard(std::move(impl)));
 }
 

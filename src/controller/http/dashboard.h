@@ -1,7 +1,8 @@
 // The controller's face: REST API, live WebSocket, /metrics and the web page, on one HTTP thread
-// that reads the board and nothing else.
+// that reads the board and nothing else; questions about the past go to a thread of their own.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ struct DashboardOptions {
   SocketAddress listen;                 // port 0 picks a free one
   std::string web_root;                 // the folder of the page's files; read once, at the start
   std::vector<std::string> host_names;  // see http::ServerOptions
+  std::filesystem::path history;        // the ledger's file
 };
 
 // Any thread may construct, ask for the address, and destroy.

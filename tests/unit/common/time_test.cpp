@@ -48,5 +48,39 @@ TEST(Utc, IsIso8601) {
   EXPECT_EQ(formatUtc(-1), "1969-12-31T23:59:59.999Z");
 }
 
+TEST(ParseUtc, ReadsWhatFormatUtcWrites) {
+  for (const Nanos utc : {Nanos{0}, 1'795'230'720 * kSecond, 951'782'400 * kSecond,
+                          1'795'230'720 * kSecond + 250 * kMillisecond}) {
+    EXPECT_EQ(parseUtc(formatUtc(utc)).value_or(-1), utc) << formatUtc(utc);
+  }
+  EXPECT_EQ(parseUtc("1970-01-01T00:00:00.000000001Z").value_or(-1), 1);
+  EXPECT_EQ(parseUtc("2024-02-29T23:59:59Z").value_or(-1), 1'709'251'199 * kSecond);
+}
+
+TEST(ParseUtc, RefusesTheRest) {
+  for (const char* text : {"",
+                           "Z",
+                           "2026-11-21",
+                           "2026-11-21T03:12:00",
+                           "2026-11-21 03:12:00Z",
+                           "2026-11-21T03:12Z",
+                           "2025-02-29T00:00:00Z",
+                           "2026-13-01T00:00:00Z",
+                           "2026-00-01T00:00:00Z",
+                           "2026-11-21T24:00:00Z",
+                           "2026-11-21T03:60:00Z",
+                           "2026-11-21T03:12:60Z",
+                           "2026-11-21T03:12:00.Z",
+                           "2026-11-21T03:12:00.1234567890Z",
+                           "2026-11-21T03:12:00,5Z",
+                           "1969-12-31T23:59:59Z",
+                           "2200-01-01T00:00:00Z",
+                           "2026-11-21T03:12:00+01:00",
+                           "-026-11-21T03:12:00Z",
+                           "now"}) {
+    EXPECT_FALSE(parseUtc(text)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace pingloom

@@ -15,6 +15,27 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
+// Each by a thread of its own, which takes a while.
+class Slow {
+ public:
+  ~Slow() {
+    for (std::thread& thread : threads_) thread.join();
+  }
+  Answer answer(const Request& request) {
+    return Later([this, path = request.path](Respond respond) {
+      threads_.emplace_back([path, respond = std::move(respond)] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        Response response;
+        response.body = "later " + path;
+        respond(std::move(response));
+      });
+    });
+  }
+
+ private:
+  std::vector<std::thread> threads_;
+};
+
 Response echo(const Request& request) {
   if (request.path == "/throw") throw std::runtime_error("on purpose");
   Response response;
@@ -59,6 +80,30 @@ TEST_F(ServerTest, PipelinedRequestsAreAnsweredInOrder) {
   }
   client.send(requests);
   for (int i = 0; i < 50; ++i) EXPECT_EQ(client.response().body, "GET /" + std::to_string(i));
+}
+
+TEST_F(ServerTest, WhatIsAnsweredLaterKeepsNobodyElseWaiting) {
+  Slow slow;
+  ServerOptions options;
+  options.listen = *SocketAddress::parse("127.0.0.1:0");
+  const auto server = Server::start(options, [&](const Request& request) -> Answer {
+    if (request.path == "/slow") return slow.answer(request);
+    return echo(request);
+  });
+  ASSERT_TRUE(server);
+  RawClient patient((*server)->address());
+  RawClient other((*server)->address());
+  patient.send(
+      "GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n"
+      "GET /next HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(other.get("/quick").body, "GET /quick");
+  EXPECT_EQ(patient.response().body, "later /slow");
+  EXPECT_EQ(patient.response().body, "GET /next");
+  {
+    RawClient impatient((*server)->address());
+    impatient.send("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n");
+  }
+  EXPECT_EQ(other.get("/slow").body, "later /slow");
 }
 
 TEST_F(ServerTest, EveryAnswerCarriesTheSecurityHeaders) {

@@ -1,0 +1,72 @@
+// What the ledger keeps of the past, to be read. A connection of its own beside the ledger's: with
+// SQLite's write-ahead log neither waits for the other. One thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/address.h"
+#include "common/error.h"
+#include "common/time.h"
+#include "controller/sqlite.h"
+
+namespace pingloom::controller {
+
+// A source's window of a probe, or a part of it.
+struct PastReport {
+  Nanos start_utc = 0;
+  Nanos window = 0;
+  std::uint32_t path = 0;
+  std::string report;  // serialized wire::Report
+};
+
+// Which windows: those of one path that start in [from, until).
+struct PastRange {
+  std::string_view probe;
+  IpAddress source;
+  std::uint32_t path = 0;  // of several; 0: of all together
+  Nanos from_utc = 0;
+  Nanos until_utc = 0;
+  std::uint64_t every = 1;  // and of so many consecutive windows one
+};
+
+struct HistorySpan {
+  Nanos oldest_utc = 0;  // starts of the oldest and the newest window
+  Nanos newest_utc = 0;
+};
+
+class History {
+ public:
+  static Result<std::unique_ptr<History>> open(const std::filesystem::path& file);
+
+  // nullopt: nothing yet.
+  Result<std::optional<HistorySpan>> span();
+  // The window in which `at_utc` lies: all paths and all parts.
+  Result<std::vector<PastReport>> at(std::string_view probe, const IpAddress& source, Nanos at_utc);
+  Result<std::uint64_t> count(const PastRange& range);
+  // Oldest first.
+  Status visit(const PastRange& range, const std::function<void(const PastReport&)>& visitor);
+
+  bool damaged() const { return database_.damaged(); }
+
+ private:
+  explicit History(Database database) : database_(std::move(database)) {}
+  Status prepare();
+  static void bindRange(Statement& statement, const PastRange& range, std::string_view source);
+  static Status readAll(Statement& statement,
+                        const std::function<void(const PastReport&)>& visitor);
+
+  Database database_;  // before its statements
+  Statement span_;
+  Statement at_;
+  Statement count_;
+  Statement between_;
+};
+
+}  // namespace pingloom::controller

@@ -1,0 +1,58 @@
+#include "controller/http/pair_place.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "controller/http/api.h"
+#include "controller/http/cells.h"
+
+namespace pingloom::controller::api {
+namespace {
+
+std::optional<std::size_t> indexOf(const plan::AddressList& list, const IpAddress& address) {
+  const auto found = std::lower_bound(list.begin(), list.end(), address);
+  if (found == list.end() || *found != address) return std::nullopt;
+  return static_cast<std::size_t>(found - list.begin());
+}
+
+// Where the pair is; the error's reason is for the answer.
+Result<PairPlace> placeOf(const GridPlan& plan, std::uint32_t probe, const std::string& source_text,
+                          const std::string& destination_text) {
+  const ProbeGrid& grid = plan.probes[probe];
+  const auto source_address = IpAddress::parse(source_text);
+  const auto destination_address = IpAddress::parse(destination_text);
+  if (!source_address) return tl::unexpected(source_address.error());
+  if (!destination_address) return tl::unexpected(destination_address.error());
+  const auto source = indexOf(grid.sources, *source_address);
+  const auto destination = indexOf(grid.destinations, *destination_address);
+  if (!source) return makeError(source_text, "not a source of probe " + grid.spec.name);
+  if (!destination) {
+    return makeError(destination_text, "not a destination of probe " + grid.spec.name);
+  }
+  if (!isPair(grid, *source, *destination)) {
+    return makeError(source_text + " to " + destination_text,
+                     "not a pair of probe " + grid.spec.name);
+  }
+  return PairPlace{probe, *source, *destination};
+}
+
+}  // namespace
+
+tl::expected<PairPlace, http::Response> pairPlace(const GridPlan& plan, std::string_view pair) {
+  const std::size_t first = std::min(pair.find('/'), pair.size());
+  const std::size_t second = std::min(pair.find('/', first + 1), pair.size());
+  if (second == pair.size() || pair.find('/', second + 1) != std::string_view::npos) {
+    return tl::unexpected(
+        http::errorResponse(404, "the path must end in PROBE/SOURCE/DESTINATION"));
+  }
+  const std::string probe_name(pair.substr(0, first));
+  const auto probe = probeNamed(plan, probe_name);
+  if (!probe) return tl::unexpected(unknownProbe(plan, probe_name));
+  const auto place = placeOf(plan, *probe, std::string(pair.substr(first + 1, second - first - 1)),
+                             std::string(pair.substr(second + 1)));
+  if (!place) return tl::unexpected(http::errorResponse(404, place.error().text()));
+  return *place;
+}
+
+}  // namespace pingloom::controller::api

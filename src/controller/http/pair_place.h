@@ -1,0 +1,22 @@
+// Which pair of the plan a path names. Any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "controller/board.h"
+#include "http/message.h"
+
+namespace pingloom::controller::api {
+
+struct PairPlace {
+  std::uint32_t probe = 0;
+  std::size_t source = 0;
+  std::size_t destination = 0;
+};
+
+// `pair` is PROBE/SRC/DST, addresses in any spelling. The error is the answer.
+tl::expected<PairPlace, http::Response> pairPlace(const GridPlan& plan, std::string_view pair);
+
+}  // namespace pingloom::controller::api

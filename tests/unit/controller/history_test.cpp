@@ -1,0 +1,198 @@
+#include "controller/history.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "controller/history_reader.h"
+#include "controller/ledger.h"
+#include "controller/past_rows.h"
+#include "support.h"
+
+namespace pingloom::controller {
+namespace {
+
+using test::ip;
+using test::TemporaryFolder;
+
+constexpr Nanos kWindow = 10 * kSecond;
+constexpr std::uint64_t kFirst = 179'523'072;  // the window of 2026-11-21T03:12:00Z
+constexpr Nanos kUtc = static_cast<Nanos>(kFirst) * kWindow;
+
+Distribution distributionOf(std::initializer_list<std::uint64_t> samples) {
+  Distribution made;
+  for (const std::uint64_t sample : samples) made.add(sample);
+  return made;
+}
+
+wire::Report reportOf(std::uint64_t window_index, std::uint32_t path = 0) {
+  wire::Report report;
+  report.set_probe("rack");
+  report.set_source(ip("10.0.0.1").wire());
+  report.set_protocol(wire::UDP);
+  report.set_window_index(window_index);
+  report.set_window_ns(kWindow);
+  report.set_clock(2);
+  report.set_device("eth0");
+  report.set_path(path);
+  return report;
+}
+
+wire::Row& addRow(wire::Report& report, const char* destination, std::uint32_t received,
+                  std::uint32_t lost, std::initializer_list<std::uint64_t> network = {}) {
+  wire::Row& row = *report.add_rows();
+  row.set_destination(ip(destination).wire());
+  row.set_sent(received + lost);
+  row.set_received(received);
+  row.set_lost(lost);
+  if (network.size() > 0) wire::encode(distributionOf(network), *row.mutable_network());
+  return row;
+}
+
+class HistoryTest : public testing::Test {
+ protected:
+  HistoryTest() {
+    auto opened = Ledger::open({file(), 24 * kHour, 1ULL << 30}, kUtc);
+    EXPECT_TRUE(opened);
+    ledger_ = std::move(*opened);
+  }
+  std::filesystem::path file() const { return folder_ / "history.sqlite"; }
+  void commit(const wire::Report& report) {
+    const auto bytes = std::make_shared<std::string>(report.SerializeAsString());
+    const auto head = readHead(report);
+    ASSERT_TRUE(head);
+    LedgerBatch batch{"host", {1, ++sequence_}, {}, bytes, bytes->size(), 1};
+    batch.windows.push_back({report.probe(), head->source, head->start_utc, head->window,
+                             head->window_index, head->path, *bytes});
+    ASSERT_TRUE(ledger_->commit({&batch, 1}, kUtc));
+  }
+  std::unique_ptr<History> open() {
+    auto opened = History::open(file());
+    EXPECT_TRUE(opened) << opened.error().text();
+    return std::move(*opened);
+  }
+  PastRange all() const { return {"rack", ip("10.0.0.1"), 0, 0, INT64_MAX}; }
+
+  TemporaryFolder folder_;
+  std::unique_ptr<Ledger> ledger_;
+  std::uint64_t sequence_ = 0;
+};
+
+TEST_F(HistoryTest, BeginsEmptyAndHasASpan) {
+  const auto history = open();
+  EXPECT_FALSE(history->span().value().has_value());
+  for (const std::uint64_t window : {kFirst + 3, kFirst, kFirst + 1}) commit(reportOf(window));
+  const auto span = history->span().value();
+  ASSERT_TRUE(span.has_value());
+  EXPECT_EQ(span->oldest_utc, kUtc);
+  EXPECT_EQ(span->newest_utc, kUtc + 3 * kWindow);
+}
+
+TEST_F(HistoryTest, AtATimeItIsTheWindowAroundIt) {
+  const auto history = open();
+  commit(reportOf(kFirst));
+  commit(reportOf(kFirst, 2));
+  commit(reportOf(kFirst + 2));
+  const auto starts = [&](Nanos at) {
+    std::vector<std::pair<Nanos, std::uint32_t>> found;
+    const auto reports = history->at("rack", ip("10.0.0.1"), at).value();
+    for (const PastReport& report : reports) found.emplace_back(report.start_utc, report.path);
+    return found;
+  };
+  using Found = std::vector<std::pair<Nanos, std::uint32_t>>;
+  EXPECT_EQ(starts(kUtc - 1), Found{});
+  EXPECT_EQ(starts(kUtc), (Found{{kUtc, 0}, {kUtc, 2}}));
+  EXPECT_EQ(starts(kUtc + kWindow - 1), (Found{{kUtc, 0}, {kUtc, 2}}));
+  EXPECT_EQ(starts(kUtc + kWindow), Found{}) << "a gap is not covered by what was before it";
+  EXPECT_EQ(starts(kUtc + 2 * kWindow), (Found{{kUtc + 2 * kWindow, 0}}));
+  EXPECT_TRUE(history->at("other", ip("10.0.0.1"), kUtc).value().empty());
+  EXPECT_TRUE(history->at("rack", ip("10.0.0.2"), kUtc).value().empty());
+}
+
+TEST_F(HistoryTest, ARangeIsVisitedInOrderAndCanBeThinned) {
+  const auto history = open();
+  for (std::uint64_t i = 0; i < 10; ++i) commit(reportOf(kFirst + i));
+  PastRange range = all();
+  range.from_utc = kUtc + kWindow;
+  range.until_utc = kUtc + 9 * kWindow;
+  EXPECT_EQ(history->count(range).value_or(0), 8U);
+  range.every = 4;  // the indexes that divide by it
+  std::vector<Nanos> starts;
+  EXPECT_TRUE(history->visit(range, [&](const PastReport& r) { starts.push_back(r.start_utc); }));
+  EXPECT_EQ(starts, (std::vector<Nanos>{kUtc + 4 * kWindow, kUtc + 8 * kWindow}));
+}
+
+TEST_F(HistoryTest, APairIsMergedFromItsSamples) {
+  wire::Report first = reportOf(kFirst);
+  addRow(first, "10.0.0.2", 3, 1, {1000, 1000, 1000}).set_jitter_ns(100);
+  addRow(first, "10.0.0.3", 1, 0, {5});
+  commit(first);
+  wire::Report second = reportOf(kFirst + 1);
+  addRow(second, "10.0.0.3", 1, 0, {7});
+  addRow(second, "10.0.0.2", 1, 0, {9000}).set_jitter_ns(500);
+  commit(second);
+  commit(reportOf(kFirst + 2));  // without the pair
+  const auto history = open();
+  PastPair pair(ip("10.0.0.2"));
+  EXPECT_TRUE(history->visit(all(), [&](const PastReport& report) { pair.add(report); }));
+  EXPECT_EQ(pair.windows(), 2U);
+  const Row row = pair.row();
+  EXPECT_EQ(row.sent, 5U);
+  EXPECT_EQ(row.lost, 1U);
+  EXPECT_EQ(row.network.count, 4U);
+  EXPECT_EQ(row.network.p50, 1000U) << "of all samples, not the mean of two medians";
+  EXPECT_EQ(row.network.max, 9000U);
+  EXPECT_EQ(row.jitter_ns, 200U);
+  EXPECT_EQ(pair.source().window_start_utc, kUtc);
+  EXPECT_EQ(pair.source().endUtc(), kUtc + 2 * kWindow);
+  EXPECT_EQ(pair.source().device, "eth0");
+}
+
+TEST_F(HistoryTest, AGridOfThePastHasTheStatesOfItsCounts) {
+  ProbeGrid grid;
+  grid.spec.name = "rack";
+  grid.spec.protocol = Protocol::kUdp;
+  grid.sources = {ip("10.0.0.1")};
+  grid.destinations = {ip("10.0.0.2"), ip("10.0.0.3"), ip("10.0.0.4")};
+  wire::Report report = reportOf(kFirst);
+  addRow(report, "10.0.0.2", 2, 0, {10, 20});
+  addRow(report, "10.0.0.4", 1, 1, {30});
+  addRow(report, "10.0.0.9", 1, 0, {40});  // not in the plan any more
+  commit(report);
+  const auto reports = open()->at("rack", ip("10.0.0.1"), kUtc).value();
+  const auto snapshot = pastSnapshot(grid, ip("10.0.0.1"), reports);
+  ASSERT_NE(snapshot, nullptr);
+  EXPECT_EQ(snapshot->states, (States{PairState::kOk, std::nullopt, PairState::kLoss}));
+  EXPECT_EQ(snapshot->rows->rows[2].network.p50, 30U);
+  EXPECT_EQ(pastSnapshot(grid, ip("10.0.0.1"), {}), nullptr);
+  std::vector<PastReport> damaged = {{kUtc, kWindow, 0, "no report"}};
+  EXPECT_EQ(pastSnapshot(grid, ip("10.0.0.1"), damaged), nullptr);
+}
+
+TEST_F(HistoryTest, TheReaderFollowsAFileThatIsReplaced) {
+  commit(reportOf(kFirst));
+  HistoryReader reader(file());
+  const auto oldest = [&] {
+    std::promise<Nanos> promise;
+    EXPECT_TRUE(reader.ask([&](const Result<History*>& history) {
+      if (!history) return promise.set_value(-1);
+      const auto span = (*history)->span();
+      promise.set_value(span && *span ? (*span)->oldest_utc : 0);
+    }));
+    return promise.get_future().get();
+  };
+  EXPECT_EQ(oldest(), kUtc);
+  ledger_.reset();
+  for (const char* suffix : {"", "-wal", "-shm"}) {
+    std::filesystem::remove(file().string() + suffix);
+  }
+  EXPECT_EQ(oldest(), -1);
+  ledger_ = std::move(*Ledger::open({file(), 24 * kHour, 1ULL << 30}, kUtc));
+  commit(reportOf(kFirst + 5));
+  EXPECT_EQ(oldest(), kUtc + 5 * kWindow);
+  reader.stop();
+  EXPECT_FALSE(reader.ask([](const Result<History*>&) {}));
+}
+
+}  // namespace
+}  // namespace pingloom::controller
