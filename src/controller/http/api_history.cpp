@@ -12,12 +12,10 @@
 #include "controller/http/pair_place.h"
 #include "controller/past_rows.h"
 #include "controller/row_json.h"
-#include "http/json_text.h"
 
 namespace pingloom::controller::api {
 namespace {
 
-using http::appendJsonString;
 using Plan = std::shared_ptr<const GridPlan>;
 
 constexpr std::string_view kRoot = "/api/v1/history";
