@@ -29,8 +29,7 @@ bool waitFor(int fd, short what, Nanos until, int stop) {
 
 tl::unexpected<Error> unreachable(const SocketAddress& server, int error_number) {
   if (error_number == ECONNREFUSED) {
-    return makeError(server.text(),
-                     "nobody listens there; run 'pingloom read --serve --source ADDRESS' on it");
+    return makeError(server.text(), "nobody listens there; run 'pingloom read --serve' on it");
   }
   return makeErrnoError(server.text(), "no way there", error_number);
 }

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <memory>
 
+#include "agent/own_addresses.h"
 #include "cli/command_options.h"
 #include "cli/commands.h"
 #include "cli/ping_session.h"
@@ -150,14 +151,9 @@ int measure(const ReadRequest& request) {
 
 Result<ServeOptions> serveOptions(const po::variables_map& values) {
   ServeOptions options;
-  if (values.count("source") == 0) {
-    return makeError("--serve", "say on which address: --source ADDRESS");
-  }
-  const auto address = IpAddress::parse(values["source"].as<std::string>());
-  if (!address) return tl::unexpected(address.error());
   const auto port = numberOption(values, "port", 0, 65535);
   if (!port) return tl::unexpected(port.error());
-  options.listen = {*address, static_cast<std::uint16_t>(*port)};
+  options.listen.port = static_cast<std::uint16_t>(*port);
   auto device = deviceOptions(values["device"].as<std::string>());
   if (!device) return tl::unexpected(device.error());
   options.device = std::move(*device);
@@ -173,16 +169,40 @@ Result<ServeOptions> serveOptions(const po::variables_map& values) {
   return options;
 }
 
+// On the address given, or on the first one of this host that has a device.
+Result<std::unique_ptr<ReadServer>> startServer(const po::variables_map& values,
+                                                ServeOptions& options) {
+  if (values.count("source") != 0) {
+    const auto address = IpAddress::parse(values["source"].as<std::string>());
+    if (!address) return tl::unexpected(address.error());
+    options.listen.address = *address;
+    return ReadServer::create(options);
+  }
+  std::optional<Error> fault;
+  for (const IpAddress& address : agent::machineAddresses()) {
+    options.listen.address = address;
+    auto made = ReadServer::create(options);
+    if (made) return made;
+    if (!fault) fault = made.error();
+  }
+  if (fault) return tl::unexpected(*fault);
+  return makeError("--serve", "this host has loopback addresses only: say which, --source ADDRESS");
+}
+
 int serve(const po::variables_map& values) {
   const UniqueFd stop = program::blockStopSignals();
-  const auto options = serveOptions(values);
+  auto options = serveOptions(values);
   if (!options) return usageError(options.error());
-  auto server = ReadServer::create(*options);
+  auto server = startServer(values, *options);
   if (!server) return usageError(server.error());
   const SocketAddress listening{options->listen.address, (*server)->port()};
-  std::cout << fmt::format("serving '{}', {} bytes, on {} with {}; stop with Ctrl-C\n",
-                           options->region, options->bytes, listening.text(),
-                           (*server)->device().name)
+  const std::string host =
+      listening.address.isV4() ? listening.address.text() : "[" + listening.address.text() + "]";
+  std::cout << fmt::format(
+                   "serving {} bytes on {} with {}; ask with 'pingloom read {}:{}'; stop with "
+                   "Ctrl-C\n",
+                   options->bytes, listening.text(), (*server)->device().name, host,
+                   options->region)
             << std::flush;
   (*server)->run(stop.get());
   std::cout << fmt::format("served {} readers, refused {}\n", (*server)->served(),
@@ -196,7 +216,7 @@ int runRead(const std::vector<std::string>& arguments) {
   const program::Usage usage{
       "pingloom read",
       "pingloom read HOST:REGION [options]\n"
-      "       pingloom read --serve --source ADDRESS [-d DEVICE] [--region NAME] [--bytes N]",
+      "       pingloom read --serve [--source ADDRESS] [-d DEVICE] [--region NAME] [--bytes N]",
       "Reads memory of HOST by RDMA, without its processor (RC READ), from a 'pingloom read\n"
       "--serve' there: --count READs one at a time, for their latency, then as many with --depth\n"
       "under way, for the throughput. What was read is compared with what the server has.\n"
@@ -214,7 +234,7 @@ int runRead(const std::vector<std::string>& arguments) {
                                            "address of this host, and so its device")(
       "device,d", po::value<std::string>()->default_value("auto"),
       "auto (the device that has the source address), soft, NAME or NAME/PORT")(
-      "serve", "offer a region to read instead, until Ctrl-C")(
+      "serve", "offer a region to read instead, on --source or the first address with a device")(
       "region", po::value<std::string>()->default_value("test"), "the name that --serve gives it")(
       "json", "one JSON document")("target", po::value<std::string>(),
                                    "HOST:REGION (the first word)");

@@ -112,7 +112,7 @@ TEST(ReadCommand, MistakesAreSaid) {
       {{"10.0.0.2:test", "--depth", "0"}, "--depth: must be 1 to"},
       {{"10.0.0.2:test", "--bytes", "1073741824"}, "more than 1 GiB"},
       {{"10.0.0.2:test", "-d", "mlx5_0/x"}, "the port is not a number"},
-      {{"--serve"}, "say on which address"},
+      {{"--serve", "--source", "here"}, "here"},
       {{"--serve", "10.0.0.2:test"}, "needs no HOST:REGION"},
       {{"--serve", "--source", "127.0.0.1", "--region", "A"}, "--region: has up to 32"},
   };
