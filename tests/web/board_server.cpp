@@ -1,6 +1,6 @@
 // Serves the dashboard from a board of synthetic rows. Prints its URL, then obeys one command a
 // line from standard input and answers "done": `pair PROBE SOURCE DESTINATION STATE`, `all`,
-// `troubles`, `plan HOSTS [NAME]`. Ends with its input.
+// `troubles`, `slow HOST`, `reject`, `plan HOSTS [NAME]`. Ends with its input.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -30,6 +30,12 @@ bool obey(pingloom::test::SyntheticBoard& synthetic, const std::string& line) {
     synthetic.publishAll();
   } else if (command == "troubles") {
     synthetic.publishTroubles();
+  } else if (command == "slow") {
+    std::uint32_t host = 0;
+    words >> host;
+    synthetic.slowDown(host);
+  } else if (command == "reject") {
+    synthetic.rejectPinglist("/etc/pingloom/pinglist.yaml:12:15: unknown protocol 'udb' <b>");
   } else if (command == "plan") {
     std::uint32_t hosts = 0;
     words >> hosts;

@@ -76,6 +76,9 @@ class Browser:
     def open(self, url):
         self._session("POST", "/url", {"url": url})
 
+    def resize(self, width, height):
+        self._session("POST", "/window/rect", {"width": width, "height": height})
+
     def url(self):
         return self._session("GET", "/url")
 

@@ -9,7 +9,7 @@ import unittest
 from browser import Browser
 
 ARGUMENTS = None
-ENTER, ESCAPE, RIGHT, DOWN = "\ue007", "\ue00c", "\ue014", "\ue015"
+ENTER, ESCAPE, RIGHT, DOWN, SPACE = "\ue007", "\ue00c", "\ue014", "\ue015", " "
 
 
 class BoardServer:
@@ -52,7 +52,8 @@ class PageTest(unittest.TestCase):
         self.browser.open("about:blank")
         self.browser.console()
         self.browser.open(f"{self.server.url}/{fragment}")
-        self.browser.wait("window.document.querySelector('#heatmap')?.dataset.pairs > 0")
+        self.browser.wait("window.document.querySelector('#heatmap')?.dataset.pairs > 0"
+                          " || window.document.querySelector('#pair-page')")
 
     def assert_quiet(self):
         """Neither an error in the console nor anything that the policy refused."""
@@ -67,7 +68,7 @@ class PageTest(unittest.TestCase):
             const cell = arguments[0] * map.grid.columns + arguments[1];
             const { x, y } = map.middleOf(cell);
             const ratio = window.devicePixelRatio;
-            const corner = [x - map.layout.cellWidth / 2 + 2, y - map.layout.cellHeight / 2 + 2];
+            const corner = [x - map.view.cellWidth / 2 + 2, y - map.view.cellHeight / 2 + 2];
             const pixel = map.context.getImageData(...corner.map((at) => at * ratio), 1, 1).data;
             return { state: map.grid.stateName(cell), colour: [...pixel] };""", row, column)
 
@@ -162,12 +163,23 @@ class PageTest(unittest.TestCase):
         self.start(4)
         self.browser.run("document.querySelector('#heatmap').focus(); return 1;")
         self.browser.press(RIGHT, DOWN)
-        text = self.browser.run("document.querySelector('#readout').textContent")
+        text = self.browser.wait("document.querySelector('#readout').textContent")
         self.assertIn("gpu-003 to gpu-002: ok, network p50", text)
-        self.browser.press(ENTER)
-        self.assertIn("held", self.panel("10.0.0.3", "10.0.0.2"))
+        self.assertIn("; back: ok, network p50", text)
+        self.browser.press(SPACE)
+        self.browser.wait("document.querySelector('#pair .held')")
+        self.panel("10.0.0.3", "10.0.0.2")
         self.browser.press(ESCAPE, RIGHT)
         self.panel("10.0.0.3", "10.0.0.4")
+        self.browser.press(ENTER)
+        self.browser.wait("document.querySelector('#pair-page')?.dataset.pair === '10.0.0.3 10.0.0.4'")
+        self.browser.press(ESCAPE)
+        self.browser.wait("document.querySelector('#heatmap')")
+        self.browser.press("?")
+        self.browser.wait("document.querySelector('.help')")
+        self.browser.press(ESCAPE)
+        self.browser.wait("!document.querySelector('.help')")
+        self.assert_quiet()
 
     def test_a_link_leads_to_the_view(self):
         self.start(4, "#probe=gpu-to-storage&metric=loss")
@@ -178,6 +190,102 @@ class PageTest(unittest.TestCase):
         self.browser.click("[data-probe=udp]")
         self.browser.click("[data-metric=network_p99]")
         self.assertTrue(self.browser.url().endswith("#probe=udp&metric=network_p99"))
+        self.browser.run("history.go(-2); return 1;")
+        self.browser.wait(f"{chosen} === 'gpu-to-storage'")
+        self.assert_quiet()
+
+    def test_every_metric_comes(self):
+        self.start(4)
+        metrics = self.browser.run(
+            "return [...document.querySelectorAll('#metrics button')].map((each) => each.dataset.metric);")
+        self.assertEqual(len(metrics), 10)
+        for metric in metrics:
+            self.browser.click(f"[data-metric={metric}]")
+            self.browser.wait("""
+                const map = document.querySelector('#heatmap').heatmap;
+                return map.scene.metric.id === arguments[0] && map.grid.values[1] > 0;""", metric)
+        self.assert_quiet()
+
+    def test_a_slow_host_is_a_cross(self):
+        self.start(40, "#order=rack")
+        self.server.say("slow 7")
+        self.browser.wait("document.querySelector('.legend [data-state=\"very slow\"] b').innerText === '78'")
+        lines = self.browser.run("""
+            const { rowLines, columnLines } = document.querySelector('#heatmap').heatmap.scene.ranks;
+            const bad = (lines) => [...Array(40).keys()].filter((line) => lines.rank(line) >> 8 !== 2);
+            return [bad(rowLines), bad(columnLines)];""")
+        self.assertEqual(lines, [[7], [7]])
+        colours = [tuple(self.cell(*at)["colour"]) for at in ((7, 0), (39, 7), (1, 2))]
+        self.assertEqual(colours[0], colours[1])
+        self.assertNotEqual(colours[0], colours[2])
+        self.assert_quiet()
+
+    def test_zooming_reaches_single_cells_and_is_in_the_url(self):
+        self.start(300)
+        level = "document.querySelector('#heatmap').heatmap.view.level"
+        size = "document.querySelector('#heatmap').heatmap.view.cellWidth"
+        self.point_at(150, 200)
+        self.browser.run("document.querySelector('#heatmap').focus(); return 1;")
+        self.browser.press(*["+"] * 12)
+        self.browser.wait(f"{size} >= 50")
+        self.assertEqual(self.browser.run(level), 0)
+        self.browser.wait("location.hash.includes('at=')")
+        sight = "JSON.stringify(document.querySelector('#heatmap').heatmap.view.sight().zoom)"
+        before = self.browser.run(sight)
+        self.browser.run("location.reload(); return 1;")
+        self.browser.wait("document.querySelector('#heatmap')?.dataset.pairs > 0")
+        self.assertAlmostEqual(float(self.browser.run(sight)), float(before), delta=0.1)
+        self.browser.run("document.querySelector('#heatmap').focus(); return 1;")
+        self.browser.press("0")
+        self.browser.wait("!location.hash.includes('at=')")
+        self.assert_quiet()
+
+    def test_the_worst_list(self):
+        self.start(12)
+        self.server.say("pair 0 3 5 unreachable")
+        self.server.say("pair 0 4 6 loss")
+        self.browser.click("[data-page=worst]")
+        rows = "return [...document.querySelectorAll('.pairs tbody tr')].map((row) => row.innerText.split('\\t'));"
+        self.browser.wait("document.querySelectorAll('.pairs tbody tr').length === 132")
+        self.browser.wait("document.querySelector('.pairs tbody td').innerText === 'gpu-004'")
+        self.assertEqual([row[:3] for row in self.browser.run(rows)[:2]],
+                         [["gpu-004", "gpu-006", "unreachable"], ["gpu-005", "gpu-007", "loss"]])
+        self.browser.run("document.querySelector('#filter').focus(); return 1;")
+        self.browser.press(*"gpu-005")
+        self.browser.wait("document.querySelectorAll('.pairs tbody tr').length === 22")
+        self.assertIn("filter=gpu-005", self.browser.url())
+        self.assert_quiet()
+
+    def test_search_leads_to_a_host(self):
+        self.start(8)
+        self.browser.press("/")
+        self.browser.press(*"gpu-003", ENTER)
+        self.browser.wait("document.querySelector('.page h2')?.innerText === 'gpu-003'")
+        self.browser.wait("document.querySelectorAll('.pairs tbody tr').length === 14")
+        self.browser.wait("document.querySelector('.page').innerText.includes('No agent has registered')")
+        self.assertIn("r1", self.browser.run("document.querySelector('.facts').innerText"))
+        self.assert_quiet()
+
+    def test_a_pair_has_a_page(self):
+        self.start(4, "#page=pair&probe=udp&metric=network_p50&from=10.0.0.1&to=10.0.0.2")
+        self.browser.wait("document.querySelectorAll('.uplot canvas').length === 2", seconds=10)
+        self.browser.wait("document.querySelector('#pair-page .way')?.innerText.includes('p99')")
+        self.assert_quiet()
+
+    def test_a_rejected_pinglist_is_said(self):
+        self.start(2)
+        self.server.say("reject")
+        text = self.browser.wait("document.querySelector('[data-kind=pinglist]')?.innerText", seconds=10)
+        self.assertIn("the last good one is in force", text)
+        self.assertIn("unknown protocol 'udb' <b>", text)
+        self.assert_quiet()
+
+    def test_a_phone_has_room_for_it(self):
+        self.browser.resize(390, 800)
+        self.addCleanup(self.browser.resize, 1280, 860)
+        self.start(8)
+        self.assertLessEqual(self.browser.run("document.documentElement.scrollWidth"),
+                             self.browser.run("window.innerWidth"))
 
     def test_another_plan(self):
         self.start(4)
@@ -206,8 +314,8 @@ class PageTest(unittest.TestCase):
         self.browser.wait("document.querySelector('#heatmap').heatmap.grid.countOf('loss') === 1")
         shown = self.browser.wait("""
             const map = document.querySelector('#heatmap').heatmap;
-            const { row, column } = map.displayPlace(150 * 300 + 200);
-            return map.layout.pool > 1 && map.worstOf(row, column) === 150 * 300 + 200;""")
+            const cell = 150 * 300 + 200;
+            return map.view.level > 0 && map.worstAt(map.placeOf(cell)) === cell;""")
         self.assertTrue(shown)
         self.assert_quiet()
 

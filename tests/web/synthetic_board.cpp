@@ -59,6 +59,9 @@ void SyntheticBoard::usePlan(std::uint32_t hosts, const std::string& first_name)
   for (std::uint32_t i = 0; i < hosts; ++i) {
     all.push_back(hostAddress(i));
     pinglist->names[all.back()] = i == 0 ? first_name : fmt::format("gpu-{:03}", i + 1);
+    pinglist->hosts.push_back({pinglist->names[all.back()],
+                               {{"", all.back()}},
+                               {{"rack", fmt::format("r{}", i / kRackSize + 1)}}});
   }
   const plan::AddressList storage = {IpAddress::fromV4(0x0A00FF01), IpAddress::fromV4(0x0A00FF02)};
   made->generation = ++generation_;
@@ -82,6 +85,7 @@ void SyntheticBoard::publishStatus() {
   control.started_utc = utcNow();
   control.pinglist_path = "/etc/pingloom/pinglist.yaml";
   control.pinglist_loaded_utc = utcNow();
+  control.pinglist_error = pinglist_error_;
   board_.publishControl(std::make_shared<controller::ControlStatus>(control));
   controller::RedisStatus redis;
   redis.target = "unix:/run/redis.sock";
@@ -108,8 +112,9 @@ Row SyntheticBoard::rowFor(std::uint32_t probe, std::uint32_t source, std::uint3
   const std::uint64_t seed = (std::uint64_t{probe} << 40U) + (std::uint64_t{source} << 20U) +
                              destination + (round_ << 50U);
   const bool same_rack = source / kRackSize == destination / kRackSize;
+  const bool slow = source == slow_host_ || destination == slow_host_;
   const double network = (same_rack ? 4200 : 9800) * (0.9 + 0.35 * noise(seed)) +
-                         (noise(seed / 7 + 3) > 0.995 ? 60'000 : 0);
+                         (slow ? 2'000'000 : 0) + (noise(seed / 7 + 3) > 0.995 ? 60'000 : 0);
   if (state == PairState::kLoss) row.lost = 1 + static_cast<std::uint32_t>(9 * noise(seed + 1));
   if (state == PairState::kRefused) row.refused = 10;
   if (state == PairState::kUnreachable) row.unreachable = 10;
@@ -156,6 +161,16 @@ void SyntheticBoard::publishPair(std::uint32_t probe, std::uint32_t source,
                                  std::uint32_t destination, PairState state) {
   stateAt(probe, source, destination) = state;
   publish(probe, source);
+}
+
+void SyntheticBoard::slowDown(std::uint32_t host) {
+  slow_host_ = host;
+  publishAll();
+}
+
+void SyntheticBoard::rejectPinglist(const std::string& error) {
+  pinglist_error_ = error;
+  publishStatus();
 }
 
 void SyntheticBoard::publishTroubles() {

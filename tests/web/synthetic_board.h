@@ -23,6 +23,9 @@ class SyntheticBoard {
   // Publishes one source of one probe; the pair to `destination` is in `state`.
   void publishPair(std::uint32_t probe, std::uint32_t source, std::uint32_t destination,
                    PairState state);
+  // From now on, all pairs of this host take 2 ms more.
+  void slowDown(std::uint32_t host);
+  void rejectPinglist(const std::string& error);
   // Some of every state, where a person looking at it can find them.
   void publishTroubles();
 
@@ -38,6 +41,8 @@ class SyntheticBoard {
   std::shared_ptr<const controller::GridPlan> plan_;
   std::vector<std::vector<PairState>> states_;  // by probe, then source x destination
   std::uint64_t generation_ = 0;
+  std::uint32_t slow_host_ = UINT32_MAX;
+  std::string pinglist_error_;
   std::uint64_t round_ = 0;
 };
 

@@ -1,33 +1,65 @@
 // Puts the page together.
 
+import { useEffect } from 'preact/hooks';
 import { Controls, Tabs } from './controls';
 import { Header, Notices } from './header';
+import { Help, helpShown } from './help';
+import { HostPage } from './host';
 import { Legend } from './legend';
 import { Map } from './map';
 import { PairPanel } from './pair';
-import { grid, model, plan } from './store';
+import { PairPage } from './pair_page';
+import { choose, grid, link, model, plan, view } from './store';
+import { WorstPage } from './worst';
+
+function keyPressed(event: KeyboardEvent) {
+  const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === '?') helpShown.value = !helpShown.value;
+  else if (event.key === '/') document.getElementById('search')?.focus();
+  else if (event.key === 'Escape' && helpShown.value) helpShown.value = false;
+  else if (event.key === 'Escape' && view.value.page !== 'mesh') choose({ page: 'mesh' });
+  else return;
+  event.preventDefault();
+}
 
 export function App() {
+  useEffect(() => {
+    window.addEventListener('keydown', keyPressed);
+    return () => window.removeEventListener('keydown', keyPressed);
+  }, []);
   return <>
     <Header />
     <Notices />
     <Tabs />
-    <main>
-      <section class="map" aria-label="Heatmap">
-        {grid.value ? <><Controls /><Map /></> : <Empty />}
-      </section>
-      <aside class="side">
-        <Legend />
-        <PairPanel />
-      </aside>
-    </main>
+    {grid.value ? <Page /> : <Empty />}
+    <Help />
   </>;
+}
+
+function Page() {
+  switch (view.value.page) {
+    case 'worst': return <WorstPage />;
+    case 'host': return <HostPage />;
+    case 'pair': return <PairPage />;
+    default: return <main>
+      <section class="map" aria-label="Heatmap"><Controls /><Map /></section>
+      <aside class="side"><Legend /><PairPanel /></aside>
+    </main>;
+  }
 }
 
 function Empty() {
   plan.value;
-  return <p class="empty">
-    {model.generation === null ? 'Waiting for the controller.'
-      : 'No pinglist is in force yet: there is nothing to probe.'}
-  </p>;
+  if (model.generation === null) {
+    return <main class="empty">
+      <h2>{link.value === 'reconnecting' ? 'The controller does not answer' : 'Waiting for the controller'}</h2>
+      <p>This page tries again by itself.</p>
+    </main>;
+  }
+  return <main class="empty">
+    <h2>Nothing to probe yet</h2>
+    <p>The pinglist in force names no probes. Save one with probes, and the mesh appears here within a second;
+      <code> pingloom check FILE</code> says whether it is valid.</p>
+  </main>;
 }

@@ -1,12 +1,15 @@
-// One tab per probe, the switch of metrics, the scale and the time of what is shown.
+// One tab per probe; what the colours show, how rows and columns are ordered, the thresholds, the scale and the time.
 
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { exportCsv, exportPng } from './export';
 import { clockTime, humanCount } from './format';
-import { METRICS, type Probe } from './model';
-import { css, Palette } from './palette';
-import { scale, unitOf } from './shown';
-import { choose, dark, grid, metric, model, painted, plan } from './store';
+import { humanCode, METRICS } from './metrics';
+import type { Probe } from './model';
+import { css } from './palette';
+import { isThreshold } from './severity';
+import { problemsIn, probeStates } from './status';
+import { choose, grid, limits, metric, model, painted, palette, plan, scale, view } from './store';
 
 // Arrow keys move among the buttons of a group, as its role promises.
 function moveWithin(event: JSX.TargetedKeyboardEvent<HTMLElement>) {
@@ -20,9 +23,9 @@ function moveWithin(event: JSX.TargetedKeyboardEvent<HTMLElement>) {
   next.focus();
 }
 
-function tabNote({ name, protocol, paths }: Probe): string {
-  const protocolNote = name === protocol ? [] : [protocol];
-  return [...protocolNote, ...(paths > 1 ? [`${paths} paths`] : [])].join(', ');
+function tabNote({ name, protocol, paths, sources, destinations }: Probe): string {
+  const directed = sources.join() === destinations.join() ? [] : ['one way'];
+  return [...(name === protocol ? [] : [protocol]), ...(paths > 1 ? [`${paths} paths`] : []), ...directed].join(', ');
 }
 
 export function Tabs() {
@@ -31,13 +34,12 @@ export function Tabs() {
   return <nav id="probes" class="probes" role="tablist" aria-label="Probes" onKeyDown={moveWithin}>
     {model.grids.map((each) => {
       const selected = each === grid.value;
-      const problems = each.problems();
       const { name } = each.probe;
-      return <button key={name} role="tab" aria-selected={selected} tabIndex={selected ? 0 : -1}
-        data-probe={name} onClick={() => choose({ probe: name })}>
+      const problems = selected ? each.problems() : problemsIn(probeStates.value[name] ?? {});
+      return <button key={name} role="tab" aria-selected={selected} tabIndex={selected ? 0 : -1} data-probe={name}
+        onClick={() => choose({ probe: name, sight: null, held: null, page: view.value.page === 'worst' ? 'worst' : 'mesh' })}>
         {name}<small>{tabNote(each.probe)}</small>
-        {problems > 0
-          && <em title={`${humanCount(problems)} pairs are not well`}>{humanCount(problems)}</em>}
+        {problems > 0 && <em title={`${humanCount(problems)} pairs are not well`}>{humanCount(problems)}</em>}
       </button>;
     })}
   </nav>;
@@ -45,44 +47,63 @@ export function Tabs() {
 
 export function Controls() {
   return <div class="controls">
-    <div id="metrics" class="switch" role="radiogroup" aria-label="Colour shows"
-      onKeyDown={moveWithin}>
+    <div id="metrics" class="switch" role="radiogroup" aria-label="Colour shows" onKeyDown={moveWithin}>
       {METRICS.map(({ id, label }) => {
         const selected = id === metric.value.id;
-        return <button key={id} role="radio" aria-checked={selected} tabIndex={selected ? 0 : -1}
-          data-metric={id} onClick={() => choose({ metric: id })}>{label}</button>;
+        return <button key={id} role="radio" aria-checked={selected} tabIndex={selected ? 0 : -1} data-metric={id}
+          onClick={() => choose({ metric: id })}>{label}</button>;
       })}
     </div>
-    <ScaleBar />
-    <WindowTime />
+    <Order />
+    <Threshold name="warn" label="slow from" code={limits.value.slow} />
+    <Threshold name="crit" label="very slow from" code={limits.value.verySlow} />
+    <span class="export">
+      <button onClick={() => exportPng(`${grid.value!.probe.name}-${metric.value.id}.png`)}>PNG</button>
+      <button onClick={() => exportCsv(grid.value!, metric.value)}>CSV</button>
+    </span>
   </div>;
+}
+
+function Order() {
+  const choices = ['address', 'name', ...Object.keys(model.labels)];
+  return <label class="field">order by <select id="order" value={view.value.order}
+    onChange={(event) => choose({ order: event.currentTarget.value, sight: null })}>
+    {choices.map((name) => <option key={name} value={name}>{name}</option>)}
+  </select></label>;
+}
+
+function Threshold({ name, label, code }: { name: 'warn' | 'crit'; label: string; code: number }) {
+  const [text, setText] = useState(view.value[name]);
+  useEffect(() => setText(view.value[name]), [view.value[name]]);
+  const wrong = !isThreshold(text);
+  return <label class="field" title="3x: three times the mesh's median; 50us, 2ms, 5%: absolute; empty: none">
+    {label} <input id={name} value={text} size={5} aria-invalid={wrong} spellcheck={false}
+      onInput={(event) => setText(event.currentTarget.value)}
+      onChange={(event) => isThreshold(event.currentTarget.value) && choose({ [name]: event.currentTarget.value })} />
+    <small>{wrong ? 'such as 3x or 50us' : code <= 255 && text.endsWith('x') ? `≈ ${humanCode(metric.value, code)}` : ''}</small>
+  </label>;
 }
 
 // From quick to slow, or from little loss to all.
-function ScaleBar() {
+export function ScaleBar() {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const { isLoss, low, high } = scale.value;
+  const ratio = metric.value.unit === 'ratio';
   useEffect(() => {
     const context = canvas.current!.getContext('2d')!;
-    const palette = new Palette(dark.value);
     for (let i = 0; i < 256; ++i) {
-      context.fillStyle = css(isLoss ? palette.loss[i] : palette.data[i]);
+      context.fillStyle = css(ratio ? palette.value.loss[i] : palette.value.data[i]);
       context.fillRect(i, 0, 1, 1);
     }
-  }, [isLoss, dark.value]);
-  const text = (nanos: number) => {
-    const { name, size } = unitOf(scale.value);
-    return `${Number((nanos / size).toPrecision(3))} ${name}`;
-  };
+  }, [palette.value]);
   return <div class="scale">
-    <span>{isLoss ? '0.1 %' : text(low)}</span>
+    <span>{ratio ? '0.1 %' : humanCode(metric.value, scale.value.low)}</span>
     <canvas ref={canvas} width={256} height={1} aria-hidden="true" />
-    <span>{isLoss ? '100 %' : text(high)}</span>
+    <span>{ratio ? '100 %' : humanCode(metric.value, Math.min(255, scale.value.high))}</span>
   </div>;
 }
 
-function WindowTime() {
+export function WindowTime() {
   painted.value;
   const end = grid.value?.windowEnd ?? NaN;
-  return <p class="window">{Number.isNaN(end) ? '' : `newest window ended ${clockTime(end)}`}</p>;
+  return <p class="window">{Number.isNaN(end) ? 'no window yet' : `newest window ended ${clockTime(end)}`}</p>;
 }

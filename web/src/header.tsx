@@ -1,25 +1,75 @@
-// The bar at the top: the connection, the whole fabric in counts, and what the controller itself complains about.
+// The bar at the top: the pages, the search, the whole fabric in counts, the connection; below it what the controller
+// itself complains about.
 
+import { useState } from 'preact/hooks';
 import { humanAge, humanCount } from './format';
 import { STATES } from './states';
-import { link, live, model, notices, now, painted, plan } from './store';
+import { allPairs, notices } from './status';
+import { choose, chooseTheme, grid, link, live, model, now, theme, type Theme, view } from './store';
+
+const NEXT: Record<Theme, Theme> = { auto: 'dark', dark: 'light', light: 'auto' };
+const MOST_FOUND = 8;
 
 export function Header() {
   return <header class="bar">
     <h1>ping<span>loom</span></h1>
+    <nav class="pages" aria-label="Views">
+      {(['mesh', 'worst'] as const).map((page) => <button key={page} data-page={page}
+        aria-current={view.value.page === page ? 'page' : undefined} onClick={() => choose({ page })}>
+        {page === 'mesh' ? 'Mesh' : 'Worst pairs'}</button>)}
+    </nav>
+    <Search />
     <Summary />
     <Link />
+    <button class="theme" onClick={() => chooseTheme(NEXT[theme.value])}
+      aria-label={`Colours: ${theme.value}; change`}>◐ {theme.value}</button>
   </header>;
 }
 
+function hostsLike(text: string): string[] {
+  const wanted = text.toLowerCase();
+  const { sources = [], destinations = [] } = grid.value?.probe ?? {};
+  const found: string[] = [];
+  for (const address of new Set([...sources, ...destinations])) {
+    if (!address.includes(wanted) && !model.nameOf(address).toLowerCase().includes(wanted)) continue;
+    found.push(address);
+    if (found.length === MOST_FOUND) break;
+  }
+  return found;
+}
+
+function Search() {
+  const [text, setText] = useState('');
+  const found = text === '' ? [] : hostsLike(text);
+  const open = (host: string) => {
+    setText('');
+    (document.activeElement as HTMLElement | null)?.blur();
+    choose({ page: 'host', host });
+  };
+  return <div class="search" role="search">
+    <input id="search" type="search" value={text} placeholder="Host  /" aria-label="Search a host by name or address"
+      aria-controls="found" autocomplete="off" spellcheck={false}
+      onInput={(event) => setText(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter' && found.length > 0) open(found[0]);
+        if (event.key === 'Escape') {
+          setText('');
+          event.currentTarget.blur();
+        }
+      }} />
+    <ul id="found" hidden={text === ''}>
+      {found.map((address) => <li key={address}><button onClick={() => open(address)}>
+        {model.nameOf(address)}<small>{address}</small></button></li>)}
+      {found.length === 0 && <li class="none">no such host in this probe</li>}
+    </ul>
+  </div>;
+}
+
 function Summary() {
-  plan.value;
-  painted.value;
-  const counts = STATES.map(({ name }) => ({ name,
-    count: model.grids.reduce((sum, grid) => sum + grid.countOf(name), 0) }));
+  const counts = allPairs.value;
   return <div class="summary" aria-label="Pairs by state, all probes">
-    {counts.filter(({ count }) => count > 0).map(({ name, count }) => <span key={name} class="chip"
-      data-state={name}><b>{humanCount(count)}</b> {name}</span>)}
+    {STATES.filter(({ name }) => counts[name] > 0).map(({ name }) => <span key={name} class="chip" data-state={name}>
+      <b>{humanCount(counts[name])}</b> {name}</span>)}
   </div>;
 }
 
@@ -32,5 +82,10 @@ function Link() {
 }
 
 export function Notices() {
-  return <div class="notices" role="alert">{notices.value.map((text) => <p key={text}>{text}</p>)}</div>;
+  return <div class="notices" role="alert">
+    {link.value === 'reconnecting' && model.generation !== null
+      && <p class="lost">The controller does not answer: what is shown is what it said last.</p>}
+    {notices.value.map(({ kind, text }) => <p key={text} data-kind={kind}>
+      {kind === 'pinglist' && <b>The saved pinglist was rejected; the last good one is in force. </b>}{text}</p>)}
+  </div>;
 }

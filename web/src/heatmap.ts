@@ -1,275 +1,278 @@
-// Draws one probe's grid: rows are sources, columns destinations. Owns the canvas; told what to
-// show by map.tsx.
+// Draws one probe's grid: rows are sources, columns destinations. Owns the canvas; told what to show by map.tsx.
 
-import type { Grid, Metric } from './model';
-import { Layout, type Place } from './layout';
+import { paintColumnLabels, paintRowLabels } from './axes';
 import { drawMark } from './marks';
-import { css, inkOn, type Palette, type Rgb } from './palette';
-import type { Scale } from './scale';
-import { unitOf } from './shown';
-import { severityOf } from './states';
-import { humanRatio, threeDigits } from './format';
+import { humanCode, type Metric } from './metrics';
+import type { Grid } from './model';
+import { css, inkOn, type Palette } from './palette';
+import type { Ranks } from './ranks';
+import { className, OK } from './severity';
+import { type Place, STRIP, Viewport } from './viewport';
 
-const FONT = '11.5px system-ui, sans-serif';
+export const FONT = '11.5px system-ui, sans-serif';
 const CELL_FONT = '12px system-ui, sans-serif';
-const PLAIN_BELOW = 6; // pixels: smaller cells are colour alone, written as pixels
+const SHAPED_FROM = 7; // pixels: smaller cells are colour alone
 
-export interface Labels { rows: string[]; columns: string[] }
+export interface Labels { rows: string[]; columns: string[] } // by place
+export interface Scene { grid: Grid; metric: Metric; palette: Palette; ranks: Ranks; labels: Labels }
 
 export class Heatmap {
   readonly context: CanvasRenderingContext2D;
-  grid!: Grid; // REQUIRES show() before anything else
-  metric!: Metric;
-  palette!: Palette;
-  labels!: Labels;
-  severities: number[] = [];
-  scale!: Scale;
-  layout!: Layout;
-  cursor: number | null = null; // cell number
-  held: number | null = null; // cell number
+  private readonly pixels = document.createElement('canvas');
+  private image: ImageData | null = null;
+  scene!: Scene; // REQUIRES show() before anything else
+  view!: Viewport;
+  cursor: number | null = null; // cell of the grid
+  held: number | null = null;
 
   constructor(readonly canvas: HTMLCanvasElement, readonly stage: HTMLElement) {
     this.context = canvas.getContext('2d')!;
   }
 
-  show(grid: Grid, metric: Metric, palette: Palette, scale: Scale, labels: Labels) {
-    this.grid = grid;
-    this.metric = metric;
-    this.palette = palette;
-    this.scale = scale;
-    this.labels = labels;
-    this.severities = grid.stateNames.map(severityOf);
-    this.resize();
+  get grid(): Grid {
+    return this.scene.grid;
+  }
+
+  show(scene: Scene) {
+    const same = this.scene?.grid === scene.grid && this.scene.ranks.columnOrder.at === scene.ranks.columnOrder.at;
+    this.scene = scene;
+    if (!same || this.canvas.width === 0) this.resize();
   }
 
   resize() {
+    const { grid, labels } = this.scene;
     this.context.font = FONT;
-    const widest = Math.max(0, ...[...this.labels.rows, ...this.labels.columns].map(
-      (label) => this.context.measureText(label).width));
+    const longest = [...labels.rows, ...labels.columns].reduce((a, b) => (b.length > a.length ? b : a), '');
+    const widest = this.context.measureText(longest.slice(0, 60)).width;
     const box = this.stage.getBoundingClientRect();
-    this.layout = new Layout(this.grid.rows, this.grid.columns, box.width,
-      window.innerHeight - box.top - 48, Math.min(widest, 190));
+    const height = Math.max(240, Math.min(window.innerHeight - Math.max(box.top + window.scrollY, 0) - 92,
+      window.innerHeight * 0.85));
+    this.view = new Viewport(grid.rows, grid.columns, box.width, height, Math.min(widest, 170),
+      this.scene.ranks.columnOrder.groups.length > 1);
     const ratio = window.devicePixelRatio || 1;
-    this.canvas.width = Math.round(this.layout.width * ratio);
-    this.canvas.height = Math.round(this.layout.height * ratio);
-    this.canvas.style.width = `${this.layout.width}px`;
-    this.canvas.style.height = `${this.layout.height}px`;
-    this.canvas.dataset.rows = String(this.grid.rows);
-    this.canvas.dataset.columns = String(this.grid.columns);
+    this.canvas.width = Math.round(this.view.width * ratio);
+    this.canvas.height = Math.round(this.view.height * ratio);
+    this.canvas.style.height = `${this.view.height}px`;
     this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    this.paint();
   }
 
   paint() {
-    const { context, layout } = this;
-    context.clearRect(0, 0, layout.width, layout.height);
-    this.canvas.dataset.pairs = String(this.grid.pairs());
-    this.canvas.dataset.pool = String(layout.pool);
+    const { context, view, scene } = this;
+    const { dataset } = this.canvas;
+    [dataset.rows, dataset.columns] = [String(scene.grid.rows), String(scene.grid.columns)];
+    [dataset.pairs, dataset.level] = [String(scene.grid.pairs()), String(view.level)];
+    context.clearRect(0, 0, view.width, view.height);
     this.paintBand();
-    if (Math.min(layout.cellWidth, layout.cellHeight) < PLAIN_BELOW) {
+    this.clipped(() => {
       this.paintPixels();
-    } else {
-      this.paintCells();
-    }
-    this.paintLabels();
-    this.paintOutline(this.held, 2);
-    this.paintOutline(this.cursor, this.held === this.cursor ? 2 : 1.5);
+      if (Math.min(view.cellWidth, view.cellHeight) >= SHAPED_FROM) this.paintShapes();
+      this.paintGroups();
+      this.paintOutline(this.held, 2);
+      this.paintOutline(this.cursor, 1.5);
+    });
+    this.paintSummaries();
+    const at = this.placeOf(this.cursor);
+    paintRowLabels(context, view, scene, at?.row);
+    paintColumnLabels(context, view, scene, at?.column);
+    dataset.painted = String(Number(dataset.painted ?? 0) + 1);
   }
 
-  // The cell that a display cell shows: the worst of its block, -1 where none is a pair.
-  worstOf(displayRow: number, displayColumn: number): number {
-    const { pool } = this.layout;
-    const { rows, columns, states } = this.grid;
-    if (pool === 1) return displayRow * columns + displayColumn;
-    const value = this.grid.values[this.metric.id];
-    let worst = -1;
-    let rank = -1;
-    for (let row = displayRow * pool; row < Math.min(rows, (displayRow + 1) * pool); ++row) {
-      const end = Math.min(columns, (displayColumn + 1) * pool);
-      for (let column = displayColumn * pool; column < end; ++column) {
-        const cell = row * columns + column;
-        const severity = this.severities[states[cell]];
-        if (severity === undefined) continue; // not a pair
-        const cellRank = severity * 1e12 + (value[cell] >= 0 ? Math.min(value[cell], 1e11) : 0);
-        if (cellRank > rank) [worst, rank] = [cell, cellRank];
+  private clipped(draw: () => void) {
+    const { context, view } = this;
+    context.save();
+    context.beginPath();
+    context.rect(view.left - 1, view.top - 1, view.plotWidth + 2, view.plotHeight + 2);
+    context.clip();
+    draw();
+    context.restore();
+  }
+
+  // The cells of the pyramid's level that are in sight, a pixel each, then as large as they are.
+  private paintPixels() {
+    const { context, view, scene: { ranks, palette } } = this;
+    const level = ranks.levels[Math.min(view.level, ranks.levels.length - 1)];
+    const size = 2 ** view.level;
+    const [left, top] = [Math.floor(view.x / size), Math.floor(view.y / size)];
+    const columns = Math.min(level.columns, Math.ceil((view.x + view.plotWidth / view.cellWidth) / size)) - left;
+    const rows = Math.min(level.rows, Math.ceil((view.y + view.plotHeight / view.cellHeight) / size)) - top;
+    if (columns <= 0 || rows <= 0) return;
+    if (this.image?.width !== columns || this.image.height !== rows) {
+      [this.pixels.width, this.pixels.height] = [columns, rows];
+      this.image = new ImageData(columns, rows);
+    }
+    const out = new Uint32Array(this.image.data.buffer);
+    for (let row = 0; row < rows; ++row) {
+      const from = (top + row) * level.columns + left;
+      for (let column = 0; column < columns; ++column) {
+        out[row * columns + column] = palette.pixels[level.ranks[from + column]];
       }
     }
-    return worst;
+    this.pixels.getContext('2d')!.putImageData(this.image, 0, 0);
+    context.imageSmoothingEnabled = false;
+    context.drawImage(this.pixels, view.xOf(left * size), view.yOf(top * size),
+      columns * size * view.cellWidth, rows * size * view.cellHeight);
   }
 
-  colourOf(cell: number): Rgb {
-    return this.palette.cellColour(this.grid.stateName(cell),
-      this.grid.values[this.metric.id][cell], this.grid.values.loss[cell], this.scale);
-  }
-
-  paintCells() {
-    const { layout } = this;
-    for (let row = 0; row < layout.displayRows; ++row) {
-      for (let column = 0; column < layout.displayColumns; ++column) {
-        const cell = this.worstOf(row, column);
-        if (cell >= 0 && this.grid.isPair(cell)) this.paintCell(cell, row, column);
+  // Gaps, marks and values, where cells are large enough.
+  private paintShapes() {
+    const { context, view } = this;
+    const [from, to] = this.inSight();
+    context.fillStyle = this.scene.palette.theme.page;
+    for (let row = from.row; row <= to.row; ++row) context.fillRect(view.left, view.yOf(row + 1) - 1, view.plotWidth, 1);
+    for (let column = from.column; column <= to.column; ++column) {
+      context.fillRect(view.xOf(column + 1) - 1, view.top, 1, view.plotHeight);
+    }
+    const { ranks, columns } = this.scene.ranks.levels[0];
+    for (let row = from.row; row <= to.row; ++row) {
+      for (let column = from.column; column <= to.column; ++column) {
+        const rank = ranks[row * columns + column];
+        if (rank !== 0) this.paintShape(rank, view.xOf(column), view.yOf(row));
       }
     }
   }
 
-  paintCell(cell: number, row: number, column: number) {
-    const { context, layout } = this;
-    const [x, y] = [layout.x(column), layout.y(row)];
-    const [width, height] = [layout.cellWidth - layout.gap, layout.cellHeight - layout.gap];
-    const colour = this.colourOf(cell);
-    const state = this.grid.stateName(cell);
-    context.fillStyle = css(colour);
-    context.fillRect(x, y, width, height);
-    const text = layout.writable ? this.cellText(cell, state) : '';
-    const ink = inkOn(colour);
-    if (text === '') {
-      drawMark(context, state, x, y, width, height, this.palette.theme, ink);
+  private paintShape(rank: number, x: number, y: number) {
+    const { context, view, scene: { metric, palette } } = this;
+    const [width, height] = [view.cellWidth - 1, view.cellHeight - 1];
+    const state = className(rank);
+    const ink = inkOn(palette.of(rank));
+    const valued = state === 'ok' || state === 'slow' || state === 'very slow' || (state === 'loss' && metric.unit === 'ratio');
+    if (!view.writable || !valued) {
+      drawMark(context, state, x, y, width, height, palette.theme, ink);
       return;
     }
     context.font = CELL_FONT;
     context.fillStyle = ink;
     context.textAlign = 'center';
     context.textBaseline = 'middle';
-    context.fillText(text, x + width / 2, y + height / 2 + 0.5);
+    context.fillText(humanCode(metric, rank & 255), x + width / 2, y + height / 2 + 0.5, width);
   }
 
-  // What is written into a roomy cell; loss keeps its mark in front.
-  cellText(cell: number, state: string): string {
-    if (state === 'loss') return `×${this.ratioText(this.grid.values.loss[cell])}`;
-    if (state !== 'ok') return '';
-    const value = this.grid.values[this.metric.id][cell];
-    if (Number.isNaN(value)) return '–';
-    if (this.scale.isLoss) return value === 0 ? '0' : this.ratioText(value);
-    return threeDigits(value / unitOf(this.scale).size);
+  private inSight(): [Place, Place] {
+    const { view } = this;
+    return [{ row: Math.floor(view.y), column: Math.floor(view.x) },
+      { row: Math.min(view.rows, Math.ceil(view.y + view.plotHeight / view.cellHeight)) - 1,
+        column: Math.min(view.columns, Math.ceil(view.x + view.plotWidth / view.cellWidth)) - 1 }];
   }
 
-  ratioText(ratio: number): string {
-    return humanRatio(ratio).replace(' ', '');
-  }
-
-  paintPixels() {
-    const { context, layout } = this;
-    const image = context.createImageData(layout.displayColumns, layout.displayRows);
-    for (let row = 0; row < layout.displayRows; ++row) {
-      for (let column = 0; column < layout.displayColumns; ++column) {
-        const cell = this.worstOf(row, column);
-        if (cell < 0 || !this.grid.isPair(cell)) continue;
-        image.data.set([...this.colourOf(cell), 255], 4 * (row * layout.displayColumns + column));
-      }
+  private paintGroups() {
+    const { context, view, scene: { ranks, palette } } = this;
+    context.fillStyle = palette.theme.quietInk;
+    // Closer together than this they would cover what they part.
+    const groups = Math.max(ranks.rowOrder.groups.length, ranks.columnOrder.groups.length);
+    if (Math.min(view.rows * view.cellHeight, view.columns * view.cellWidth) < 14 * groups) return;
+    for (const { from } of ranks.rowOrder.groups.slice(1)) context.fillRect(view.left, view.yOf(from) - 1, view.plotWidth, 1);
+    for (const { from } of ranks.columnOrder.groups.slice(1)) {
+      context.fillRect(view.xOf(from) - 1, view.top, 1, view.plotHeight);
     }
-    const small = new OffscreenCanvas(layout.displayColumns, layout.displayRows);
-    small.getContext('2d')!.putImageData(image, 0, 0);
-    context.imageSmoothingEnabled = false;
-    context.drawImage(small, layout.left, layout.top,
-      layout.displayColumns * layout.cellWidth, layout.displayRows * layout.cellHeight);
+  }
+
+  // What each row and column is like, beside it: a bad host's two strips stand out.
+  private paintSummaries() {
+    const { context, view, scene: { ranks, palette } } = this;
+    const size = 2 ** view.level;
+    const paint = (lines: typeof ranks.rowLines, first: number, end: number, draw: (line: number) => void) => {
+      for (let block = Math.floor(first / size) * size; block < end; block += size) {
+        let worst = 0;
+        for (let line = block; line < Math.min(block + size, end); ++line) worst = Math.max(worst, lines.rank(line));
+        if (worst === 0) continue;
+        context.fillStyle = css(palette.of(worst));
+        draw(block);
+      }
+    };
+    const [from, to] = this.inSight();
+    const gap = Math.min(view.cellWidth, view.cellHeight) >= SHAPED_FROM ? 1 : 0;
+    paint(ranks.rowLines, from.row, to.row + 1, (row) => {
+      const y = Math.max(view.top, view.yOf(row));
+      context.fillRect(view.left - STRIP - 2, y, STRIP - 2,
+        Math.min(view.yOf(row + size) - gap, view.top + view.plotHeight) - y);
+    });
+    paint(ranks.columnLines, from.column, to.column + 1, (column) => {
+      const x = Math.max(view.left, view.xOf(column));
+      context.fillRect(x, view.top - STRIP - 2, Math.min(view.xOf(column + size) - gap, view.left + view.plotWidth) - x,
+        STRIP - 2);
+    });
   }
 
   // Row and column of the cursor.
-  paintBand() {
-    const place = this.displayPlace(this.cursor);
-    if (!place) return;
-    const { context, layout } = this;
-    context.fillStyle = this.palette.theme.band;
-    context.fillRect(0, layout.y(place.row), layout.width, layout.cellHeight);
-    context.fillRect(layout.x(place.column), layout.top - 6, layout.cellWidth,
-      layout.displayRows * layout.cellHeight + 6);
+  private paintBand() {
+    const at = this.placeOf(this.cursor);
+    if (!at) return;
+    const { context, view } = this;
+    context.fillStyle = this.scene.palette.theme.band;
+    context.fillRect(0, view.yOf(at.row), view.left, Math.max(view.cellHeight, 3));
+    context.fillRect(view.xOf(at.column), 0, Math.max(view.cellWidth, 3), view.top);
   }
 
-  paintLabels() {
-    const { context, layout, labels } = this;
-    const place = this.displayPlace(this.cursor);
-    context.font = FONT;
-    context.textBaseline = 'middle';
-    context.textAlign = 'right';
-    for (let row = 0; row < layout.displayRows; ++row) {
-      const chosen = place?.row === row;
-      if (!chosen && (row % layout.rowLabelEvery !== 0 || this.crowds(place?.row, row,
-        layout.rowLabelEvery))) continue;
-      const label = labels.rows[chosen ? this.rowOf(this.cursor!) : row * layout.pool];
-      context.fillStyle = chosen ? this.palette.theme.ink : this.palette.theme.quietInk;
-      context.fillText(label, layout.left - 6, layout.y(row) + layout.cellHeight / 2,
-        layout.left - 8);
-    }
-    for (let column = 0; column < layout.displayColumns; ++column) {
-      const chosen = place?.column === column;
-      if (!chosen && (column % layout.columnLabelEvery !== 0 || this.crowds(place?.column, column,
-        layout.columnLabelEvery))) continue;
-      const label = labels.columns[chosen ? this.columnOf(this.cursor!) : column * layout.pool];
-      context.fillStyle = chosen ? this.palette.theme.ink : this.palette.theme.quietInk;
-      this.paintColumnLabel(label, layout.x(column) + layout.cellWidth / 2);
-    }
-  }
-
-  crowds(chosen: number | undefined, at: number, every: number): boolean {
-    return chosen !== undefined && every > 1 && Math.abs(chosen - at) < every;
-  }
-
-  paintColumnLabel(label: string, x: number) {
-    const { context, layout } = this;
-    context.save();
-    context.translate(x, layout.top - 8);
-    if (layout.slanted) context.rotate(-Math.PI / 3.2);
-    context.textAlign = layout.slanted ? 'left' : 'center';
-    context.fillText(label, 0, 0, layout.slanted ? 135 : layout.cellWidth - 4);
-    context.restore();
-  }
-
-  paintOutline(cell: number | null, width: number) {
-    const place = this.displayPlace(cell);
-    if (!place) return;
-    const { context, layout } = this;
-    context.strokeStyle = this.palette.theme.focus;
+  private paintOutline(cell: number | null, width: number) {
+    const at = this.placeOf(cell);
+    if (!at) return;
+    const { context, view } = this;
+    context.strokeStyle = this.scene.palette.theme.focus;
     context.lineWidth = width;
-    context.strokeRect(layout.x(place.column) - 0.5, layout.y(place.row) - 0.5,
-      Math.max(layout.cellWidth, 4), Math.max(layout.cellHeight, 4));
+    context.strokeRect(view.xOf(at.column) - 0.5, view.yOf(at.row) - 0.5, Math.max(view.cellWidth, 4),
+      Math.max(view.cellHeight, 4));
   }
 
-  rowOf(cell: number): number {
-    return Math.floor(cell / this.grid.columns);
-  }
-
-  columnOf(cell: number): number {
-    return cell % this.grid.columns;
-  }
-
-  displayPlace(cell: number | null): Place | null {
+  placeOf(cell: number | null): Place | null {
     if (cell === null) return null;
-    const { pool } = this.layout;
-    return {
-      row: Math.floor(this.rowOf(cell) / pool),
-      column: Math.floor(this.columnOf(cell) / pool),
-    };
+    const { ranks, grid } = this.scene;
+    return { row: ranks.rowOrder.placeOf[Math.floor(cell / grid.columns)],
+      column: ranks.columnOrder.placeOf[cell % grid.columns] };
+  }
+
+  private cellFrom({ row, column }: Place): number {
+    const { ranks, grid } = this.scene;
+    return ranks.rowOrder.at[row] * grid.columns + ranks.columnOrder.at[column];
+  }
+
+  // The worst pair of the display cell that a place is in, null where none is a pair.
+  worstAt(place: Place): number | null {
+    const { ranks, columns, rows } = this.scene.ranks.levels[0];
+    const size = 2 ** this.view.level;
+    const [top, left] = [Math.floor(place.row / size) * size, Math.floor(place.column / size) * size];
+    let worst: Place | null = null;
+    let most = 0;
+    for (let row = top; row < Math.min(rows, top + size); ++row) {
+      for (let column = left; column < Math.min(columns, left + size); ++column) {
+        if (ranks[row * columns + column] > most) [most, worst] = [ranks[row * columns + column], { row, column }];
+      }
+    }
+    return worst && this.cellFrom(worst);
   }
 
   // The pair under a point of the canvas, or null.
   cellAt(x: number, y: number): number | null {
-    const place = this.layout.at(x, y);
-    if (!place) return null;
-    const cell = this.worstOf(place.row, place.column);
-    return cell >= 0 && this.grid.isPair(cell) ? cell : null;
+    const place = this.view.at(x, y);
+    return place && this.worstAt(place);
   }
 
   // The next pair from `cell` in a direction, by display cells; `cell` itself at the edge.
   cellBeside(cell: number | null, downwards: number, rightwards: number): number | null {
-    const place = this.displayPlace(cell) ?? { row: 0, column: -1 };
-    let { row, column } = place;
+    const size = 2 ** this.view.level;
+    let { row, column } = this.placeOf(cell) ?? { row: Math.floor(this.view.y), column: Math.floor(this.view.x) - 1 };
     for (;;) {
-      row += downwards;
-      column += rightwards;
-      const inside = row >= 0 && column >= 0 && row < this.layout.displayRows
-        && column < this.layout.displayColumns;
-      if (!inside) return cell;
-      const next = this.worstOf(row, column);
-      if (next >= 0 && this.grid.isPair(next)) return next;
+      row += downwards * size;
+      column += rightwards * size;
+      if (row < 0 || column < 0 || row >= this.view.rows || column >= this.view.columns) return cell;
+      const next = this.worstAt({ row, column });
+      if (next !== null) return next;
     }
   }
 
-  // The middle of a cell on the canvas, for tests and for the pointer.
+  // The middle of a cell on the canvas, for tests and tooltips.
   middleOf(cell: number): { x: number; y: number } {
-    const place = this.displayPlace(cell)!;
-    return {
-      x: this.layout.x(place.column) + this.layout.cellWidth / 2,
-      y: this.layout.y(place.row) + this.layout.cellHeight / 2,
-    };
+    const { row, column } = this.placeOf(cell)!;
+    return { x: this.view.xOf(column + 0.5), y: this.view.yOf(row + 0.5) };
   }
+
+  rankOf(cell: number): number {
+    const { row, column } = this.placeOf(cell)!;
+    const { ranks, columns } = this.scene.ranks.levels[0];
+    return ranks[row * columns + column];
+  }
+}
+
+export function isWell(rank: number): boolean {
+  return rank >> 8 <= OK;
 }

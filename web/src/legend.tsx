@@ -1,39 +1,45 @@
-// The states with their marks and counts.
+// The states with their marks and counts; pairs that are ok are told apart by the thresholds.
 
 import { useEffect, useRef } from 'preact/hooks';
+import { ScaleBar, WindowTime } from './controls';
 import { humanCount } from './format';
 import { drawMark } from './marks';
-import { css, inkOn, Palette } from './palette';
-import { STATES } from './states';
-import { dark, grid, painted } from './store';
+import { css, inkOn } from './palette';
+import { CLASSES } from './severity';
+import { SLOW_STATES, STATES } from './states';
+import { metric, painted, palette, ranks, scale } from './store';
 
 const SIDE = 18;
+const ENTRIES = [...STATES.slice(0, -1), ...SLOW_STATES, STATES[STATES.length - 1]];
 
-function Swatch({ state, isDark }: { state: string; isDark: boolean }) {
+function Swatch({ state }: { state: string }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const ratio = window.devicePixelRatio || 1;
   useEffect(() => {
-    const palette = new Palette(isDark);
     const context = canvas.current!.getContext('2d')!;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    const colour = state === 'ok' ? palette.data[110] : state === 'loss' ? palette.lossColour(0.1)
-      : palette.states[state];
+    const code = metric.value.unit === 'ratio' ? 1 : Math.round((scale.value.low + scale.value.high) / 2);
+    const kind = CLASSES.indexOf(state as typeof CLASSES[number]);
+    const colour = palette.value.of((kind << 8) | code);
     context.fillStyle = css(colour);
     context.fillRect(0, 0, SIDE, SIDE);
-    drawMark(context, state, 0, 0, SIDE, SIDE, palette.theme, inkOn(colour));
-  }, [state, isDark, ratio]);
+    drawMark(context, state, 0, 0, SIDE, SIDE, palette.value.theme, inkOn(colour));
+  }, [palette.value, ratio]);
   return <canvas ref={canvas} class="swatch" width={SIDE * ratio} height={SIDE * ratio} aria-hidden="true" />;
 }
 
 export function Legend() {
   painted.value;
   return <section class="legend" aria-label="States">
+    <h2>{metric.value.label}</h2>
+    <ScaleBar />
+    <WindowTime />
     <h2>Pairs</h2>
     <ul>
-      {STATES.map(({ name, text }) => {
-        const pairs = grid.value?.countOf(name) ?? 0;
+      {ENTRIES.map(({ name, text }) => {
+        const pairs = ranks.value?.counts[CLASSES.indexOf(name as typeof CLASSES[number])] ?? 0;
         return <li key={name} title={text} data-state={name} class={pairs === 0 ? 'none' : ''}>
-          <Swatch state={name} isDark={dark.value} /><span>{name}</span><b>{humanCount(pairs)}</b>
+          <Swatch state={name} /><span>{name}</span><b>{humanCount(pairs)}</b>
         </li>;
       })}
     </ul>

@@ -1,56 +1,73 @@
-// The live connection: decodes what the controller pushes into the model and comes back by itself
-// when it breaks. docs/http-api.md has the layout of the messages.
+// The live connection: says what is watched, decodes what the controller pushes into the model, and comes back by
+// itself when it breaks, asking for no more than what changed meanwhile. docs/http-api.md has the messages.
 
-import { type Columns, type Grid, METRICS, type Model } from './model';
+import type { Grid, Model, Plan } from './model';
 
-const HEADER_BYTES = 24;
-const VERSION = 1;
+const HEADER_BYTES = 32;
+const VERSION = 2;
 const ROW = 1;
-const SHORTEST_WAIT = 500;
+const SYNC = 2;
+const SHORTEST_WAIT = 500; // milliseconds
 const LONGEST_WAIT = 8000;
 
+export interface Header { type: number; generation: number; watch: number; sequence: number }
 export interface Row {
-  probe: number;
-  generation: number;
-  source: number;
   windowEnd: number;
-  columns: Columns;
+  source: number;
+  probe: number;
   states: Uint8Array;
+  values: Uint8Array;
 }
-
-// null where it is not a row.
-export function decodeRow(buffer: ArrayBuffer): Row | null {
-  if (buffer.byteLength < HEADER_BYTES) return null;
-  const header = new DataView(buffer);
-  if (header.getUint8(0) !== VERSION || header.getUint8(1) !== ROW) return null;
-  const count = header.getUint32(12, true);
-  if (buffer.byteLength !== HEADER_BYTES + count * (4 * METRICS.length + 1)) return null;
-  const columns: Columns = {};
-  METRICS.forEach(({ id }, i) => {
-    columns[id] = new Float32Array(buffer, HEADER_BYTES + 4 * count * i, count);
-  });
-  return {
-    probe: header.getUint16(2, true),
-    generation: header.getUint32(4, true),
-    source: header.getUint32(8, true),
-    windowEnd: header.getFloat64(16, true),
-    columns,
-    states: new Uint8Array(buffer, HEADER_BYTES + 4 * METRICS.length * count, count),
-  };
-}
-
 export interface Rows { grid: Grid; source: number }
+
+// null where it is no message of this version.
+export function decodeHeader(buffer: ArrayBuffer): Header | null {
+  if (buffer.byteLength < HEADER_BYTES) return null;
+  const view = new DataView(buffer);
+  if (view.getUint8(0) !== VERSION) return null;
+  return { type: view.getUint8(1), generation: view.getUint32(4, true), watch: view.getUint32(8, true),
+    sequence: view.getUint32(12, true) };
+}
+
+// REQUIRES a header of type ROW.
+export function decodeRow(buffer: ArrayBuffer): Row {
+  const view = new DataView(buffer);
+  const count = Math.floor((buffer.byteLength - HEADER_BYTES) / 2);
+  return { windowEnd: view.getFloat64(16, true), source: view.getUint32(24, true),
+    probe: view.getUint16(28, true), states: new Uint8Array(buffer, HEADER_BYTES, count),
+    values: new Uint8Array(buffer, HEADER_BYTES + count, count) };
+}
+
+interface Watched { probe: string; metric: string }
 
 export class Live extends EventTarget {
   state: 'connecting' | 'live' | 'reconnecting' = 'connecting';
   lastMessage: number | null = null; // milliseconds
   private wait = SHORTEST_WAIT;
   private socket!: WebSocket;
+  private watched: Watched | null = null;
+  private watches = 0; // said on this socket
+  private synced = ''; // "EPOCH GENERATION SEQUENCE" of what is watched, '' where it is not complete yet
+  private planned = false; // this socket has had its plan
 
-  // Events: "plan", "rows" (detail: Rows), "link" (state changed).
+  // Events: "plan" (another one), "rows" (detail: Rows), "link" (state changed).
   constructor(readonly model: Model) {
     super();
     this.connect();
+  }
+
+  watch(probe: string, metric: string) {
+    if (this.watched?.probe === probe && this.watched.metric === metric) return;
+    this.watched = { probe, metric };
+    this.synced = '';
+    this.model.gridNamed(probe)?.forgetValues();
+    this.sayWatch();
+  }
+
+  private sayWatch() {
+    if (!this.watched || !this.planned || this.socket.readyState !== WebSocket.OPEN) return;
+    this.socket.send(['watch', this.watched.probe, this.watched.metric, this.synced].join(' ').trim());
+    this.watches += 1;
   }
 
   private connect() {
@@ -58,6 +75,8 @@ export class Live extends EventTarget {
     url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
     url.hash = '';
     this.socket = new WebSocket(url);
+    this.watches = 0;
+    this.planned = false;
     this.socket.binaryType = 'arraybuffer';
     this.socket.onmessage = ({ data }) => this.message(data);
     this.socket.onclose = () => this.closed();
@@ -85,18 +104,32 @@ export class Live extends EventTarget {
     this.wait = SHORTEST_WAIT;
     this.setState('live');
     if (typeof data === 'string') {
-      const message = JSON.parse(data);
-      if (message.type !== 'plan' || message.version !== VERSION) return;
-      this.model.setPlan(message);
-      this.dispatchEvent(new Event('plan'));
+      this.plan(JSON.parse(data));
       return;
     }
-    const row = decodeRow(data);
-    const grid = row ? this.model.grids[row.probe] : undefined;
-    // The header carries the low 32 bits of the generation.
-    const current = row?.generation === (this.model.generation ?? NaN) % 2 ** 32;
-    if (!row || !grid || !current || row.source >= grid.rows || row.states.length !== grid.columns) return;
-    grid.setRow(row.source, row.states, row.columns, row.windowEnd);
+    const header = decodeHeader(data);
+    const { generation } = this.model;
+    // Of another watch or plan: it crossed with a change.
+    if (!header || header.watch !== this.watches || header.generation !== (generation ?? NaN) % 2 ** 32) return;
+    if (header.type === ROW) this.row(decodeRow(data));
+    if (header.type === SYNC) this.synced = `${this.model.epoch} ${generation} ${header.sequence}`;
+  }
+
+  private plan(message: Plan) {
+    if (message.type !== 'plan' || message.version !== VERSION) return;
+    const first = !this.planned;
+    this.planned = true;
+    if (this.model.setPlan(message)) {
+      this.synced = '';
+      this.dispatchEvent(new Event('plan')); // may change what is watched, which says so
+    }
+    if (first && this.watches === 0) this.sayWatch();
+  }
+
+  private row(row: Row) {
+    const grid = this.model.grids[row.probe];
+    if (!grid || row.source >= grid.rows || row.values.length !== grid.columns) return;
+    grid.setRow(row.source, row.states, row.values, row.windowEnd);
     this.dispatchEvent(new CustomEvent<Rows>('rows', { detail: { grid, source: row.source } }));
   }
 }

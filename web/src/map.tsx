@@ -1,12 +1,14 @@
-// The heatmap in the page: paints when something changed, and turns the pointer and the keys into cells.
+// The heatmap in the page: paints when something changed, and turns pointers and keys into cells and movements.
 
-import { useEffect, useRef } from 'preact/hooks';
-import { humanNanos, humanRatio } from './format';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { Gestures } from './gestures';
 import { Heatmap } from './heatmap';
-import type { Grid } from './model';
-import { Palette } from './palette';
-import { scale } from './shown';
-import { dark, grid, held, metric, model, painted, pointed } from './store';
+import { humanCode } from './metrics';
+import { type Grid, pairOf } from './model';
+import type { Ranks } from './ranks';
+import { className } from './severity';
+import { choose, grid, held, hold, metric, model, painted, palette, pointed, ranks, view } from './store';
+import { EVERYTHING, type Sight } from './viewport';
 
 declare global {
   interface HTMLCanvasElement { heatmap?: Heatmap } // for tests
@@ -14,84 +16,108 @@ declare global {
 
 const DIRECTIONS: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0],
   ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+const STEP = 60; // pixels
 
-function hold(cell: number | null) {
-  held.value = cell === held.value ? null : cell;
+export function openPair(cell: number | null) {
+  if (cell !== null) choose({ page: 'pair', held: pairOf(grid.value!, cell) });
 }
 
-function keyPressed(event: KeyboardEvent, heatmap: Heatmap) {
+function keyPressed(event: KeyboardEvent, map: Heatmap, look: (sight: Sight) => void) {
   const direction = DIRECTIONS[event.key];
-  if (direction) {
-    pointed.value = heatmap.cellBeside(pointed.value, ...direction);
-  } else if (event.key === 'Enter' || event.key === ' ') {
-    hold(pointed.value);
-  } else if (event.key === 'Escape') {
-    hold(held.value);
-  } else {
-    return;
-  }
+  const middle = () => (pointed.value === null ? { x: map.view.left + map.view.plotWidth / 2,
+    y: map.view.top + map.view.plotHeight / 2 } : map.middleOf(pointed.value));
+  if (direction && event.shiftKey) {
+    look(map.view.moveBy(direction[1] * STEP, direction[0] * STEP));
+  } else if (direction) {
+    pointed.value = map.cellBeside(pointed.value, ...direction);
+    if (pointed.value !== null) look(map.view.reveal(map.placeOf(pointed.value)!));
+  } else if (event.key === 'Enter') openPair(pointed.value ?? held.value);
+  else if (event.key === ' ') hold(pointed.value);
+  else if (event.key === 'Escape' && held.value !== null) hold(null);
+  else if (event.key === '+' || event.key === '=') look(map.view.zoomAt(1.5, middle().x, middle().y));
+  else if (event.key === '-') look(map.view.zoomAt(1 / 1.5, middle().x, middle().y));
+  else if (event.key === '0') look(EVERYTHING);
+  else return;
   event.preventDefault();
+  event.stopPropagation();
 }
 
-function labelsOf({ probe }: Grid) {
-  return { rows: probe.sources.map((address) => model.nameOf(address)),
-    columns: probe.destinations.map((address) => model.nameOf(address)) };
+function labelsOf({ probe }: Grid, { rowOrder, columnOrder }: Ranks) {
+  const names = (addresses: string[], at: Uint32Array) => Array.from(at, (index) => model.nameOf(addresses[index]));
+  return { rows: names(probe.sources, rowOrder.at), columns: names(probe.destinations, columnOrder.at) };
 }
 
 export function Map() {
   const canvas = useRef<HTMLCanvasElement>(null);
   const stage = useRef<HTMLDivElement>(null);
   const heatmap = useRef<Heatmap>();
-  const current = grid.value!;
+  const [current, shown] = [grid.value!, ranks.value!];
+  const labels = useMemo(() => labelsOf(current, shown), [current, shown.rowOrder, shown.columnOrder]);
+  const look = (sight: Sight) => {
+    heatmap.current!.view.look(sight);
+    const next = sight.zoom > 1 ? sight : null;
+    if (JSON.stringify(next) !== JSON.stringify(view.peek().sight)) choose({ sight: next }, true);
+  };
 
   useEffect(() => {
     const made = new Heatmap(canvas.current!, stage.current!);
     heatmap.current = made;
     canvas.current!.heatmap = made;
-    const resize = () => made.resize();
+    const resize = () => {
+      made.resize();
+      made.view.look(view.peek().sight ?? EVERYTHING);
+      made.paint();
+    };
+    const watcher = new ResizeObserver(() => made.scene && resize());
+    watcher.observe(stage.current!);
     window.addEventListener('resize', resize);
-    return () => window.removeEventListener('resize', resize);
+    const gestures = new Gestures(canvas.current!, made, look);
+    return () => {
+      watcher.disconnect();
+      window.removeEventListener('resize', resize);
+      gestures.close();
+      pointed.value = null;
+    };
   }, []);
   useEffect(() => {
-    heatmap.current!.show(current, metric.value, new Palette(dark.value), scale.value, labelsOf(current));
-  }, [current, metric.value, dark.value, scale.value]);
-  useEffect(() => {
     const map = heatmap.current!;
+    map.show({ grid: current, metric: metric.value, palette: palette.value, ranks: shown, labels });
+    map.view.look(view.value.sight ?? EVERYTHING);
     map.cursor = pointed.value;
     map.held = held.value;
     map.paint();
-  }, [painted.value, pointed.value, held.value]);
+  }, [current, metric.value, palette.value, shown, labels, painted.value, pointed.value, held.value, view.value.sight]);
 
   return <>
     <div class="stage" ref={stage}>
       <canvas id="heatmap" ref={canvas} tabIndex={0} role="img" aria-roledescription="heatmap"
         aria-label={describe(current)} aria-describedby="keys readout"
-        onPointerMove={(event) => { pointed.value = heatmap.current!.cellAt(event.offsetX, event.offsetY); }}
-        onPointerLeave={() => { pointed.value = null; }}
-        onClick={(event) => hold(heatmap.current!.cellAt(event.offsetX, event.offsetY))}
-        onKeyDown={(event) => keyPressed(event, heatmap.current!)} />
+        onKeyDown={(event) => keyPressed(event, heatmap.current!, look)} />
     </div>
-    <p id="keys" class="keys">Rows are sources, columns destinations. Arrow keys move, Enter holds
-      a pair, Escape lets it go.</p>
-    <p id="readout" class="hidden" aria-live="polite">
-      {pointed.value === null ? '' : readOut(current, pointed.value)}
-    </p>
+    <p id="keys" class="keys">Rows are sources, columns destinations. Click or Space holds a pair, Enter or a double click
+      opens it, the wheel zooms; <kbd>?</kbd> lists the keys. As a table: <a href="#page=worst"
+        onClick={(event) => { event.preventDefault(); choose({ page: 'worst' }); }}>worst pairs</a>.</p>
+    <p id="readout" class="readout" aria-live="polite">{pointed.value === null ? '' : readOut(current, pointed.value)}</p>
   </>;
 }
 
 function describe(current: Grid): string {
-  return `${current.probe.name}, ${metric.value.label}: ${current.rows} sources by `
-    + `${current.columns} destinations, ${current.problems()} of ${current.pairs()} pairs not well`;
+  return `${current.probe.name}, ${metric.value.label}: ${current.rows} sources by ${current.columns} destinations, `
+    + `${current.problems()} of ${current.pairs()} pairs not well`;
 }
 
-export function pairOf({ probe, columns }: Grid, cell: number): [string, string] {
-  return [probe.sources[Math.floor(cell / columns)], probe.destinations[cell % columns]];
-}
-
+// One pair and, beside it, the other direction.
 function readOut(current: Grid, cell: number): string {
   const [source, destination] = pairOf(current, cell);
-  const { id, label, unit } = metric.value;
-  const value = current.values[id][cell];
-  const text = unit === 'ratio' ? humanRatio(value) : humanNanos(value);
-  return `${model.nameOf(source)} to ${model.nameOf(destination)}: ${current.stateName(cell)}, ${label} ${text}`;
+  const text = (at: number) => `${stateOf(current, at)}, ${metric.value.label} ${humanCode(metric.value, current.values[at])}`;
+  const reverse = current.reverseOf(cell);
+  const back = reverse === null || !current.isPair(reverse) ? '' : `; back: ${text(reverse)}`;
+  return `${model.nameOf(source)} to ${model.nameOf(destination)}: ${text(cell)}${back}`;
+}
+
+export function stateOf(current: Grid, cell: number): string {
+  const shown = ranks.value!;
+  const place = shown.rowOrder.placeOf[Math.floor(cell / current.columns)] * current.columns
+    + shown.columnOrder.placeOf[cell % current.columns];
+  return className(shown.levels[0].ranks[place]) || current.stateName(cell);
 }

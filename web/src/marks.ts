@@ -33,6 +33,16 @@ const strokes: Record<string, (path: Context, x: number, y: number, size: number
     path.lineTo(x, y + size);
     path.lineTo(x + size * 0.7, y + size * 0.25);
   },
+  slow(path, x, y, size) { // one bar
+    path.moveTo(x, y - size * 0.8);
+    path.lineTo(x, y + size * 0.8);
+  },
+  'very slow'(path, x, y, size) { // three bars
+    for (const at of [-0.8, 0, 0.8]) {
+      path.moveTo(x + size * at, y - size);
+      path.lineTo(x + size * at, y + size);
+    }
+  },
   anomalous(path, x, y, size) { // a wave
     path.moveTo(x - size * 1.2, y + size * 0.2);
     path.bezierCurveTo(x - size * 0.4, y - size * 1.2, x + size * 0.4, y + size * 1.2,

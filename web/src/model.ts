@@ -1,9 +1,7 @@
-// What the page knows: the plan and, per probe, one number per pair and metric. Filled by live.js,
-// read by everything that draws.
+// What the page knows: the plan and, of the probe that is watched, a state and a value of each pair, one byte each.
+// Filled by live.ts, read by everything that draws.
 
 import { NOT_A_PAIR } from './states';
-
-export interface Metric { id: string; label: string; unit: 'ns' | 'ratio' }
 
 export interface Probe {
   name: string;
@@ -20,49 +18,81 @@ export interface Probe {
 export interface Plan {
   type: string;
   version: number;
+  epoch: string;
   generation: number;
   states: string[];
   probes: Probe[];
   names: Record<string, string>;
+  labels: Record<string, Record<string, string>>; // by label and address
 }
 
-export type Columns = Record<string, Float32Array>; // by metric
-
-export const METRICS: Metric[] = [
-  { id: 'network_p50', label: 'network p50', unit: 'ns' },
-  { id: 'network_p99', label: 'network p99', unit: 'ns' },
-  { id: 'rtt_p50', label: 'rtt p50', unit: 'ns' },
-  { id: 'loss', label: 'loss', unit: 'ratio' },
-];
+const CODES = 256;
 
 export class Grid {
   readonly rows: number;
   readonly columns: number;
   readonly states: Uint8Array;
-  readonly values: Columns;
-  readonly counts: number[];
+  readonly values: Uint8Array; // codes of the metric that is watched
+  readonly counts: number[]; // pairs by state
+  readonly well = new Uint32Array(CODES); // pairs in state ok by code
+  readonly changed = new Set<number>(); // rows that nobody has painted yet
   windowEnd = NaN; // the newest, milliseconds UTC
 
   constructor(readonly probe: Probe, readonly stateNames: string[]) {
     this.rows = probe.sources.length;
     this.columns = probe.destinations.length;
-    const cells = this.rows * this.columns;
-    this.states = new Uint8Array(cells).fill(NOT_A_PAIR);
-    this.values = Object.fromEntries(
-      METRICS.map(({ id }) => [id, new Float32Array(cells).fill(NaN)]));
-    this.counts = new Array(stateNames.length).fill(0);
+    this.states = new Uint8Array(this.rows * this.columns).fill(NOT_A_PAIR);
+    this.values = new Uint8Array(this.rows * this.columns);
+    this.counts = new Array<number>(stateNames.length).fill(0);
   }
 
-  setRow(row: number, states: Uint8Array, columns: Columns, windowEnd: number) {
+  setRow(row: number, states: Uint8Array, values: Uint8Array, windowEnd: number) {
     const from = row * this.columns;
-    for (let i = 0; i < this.columns; ++i) {
-      const before = this.states[from + i];
-      if (before !== NOT_A_PAIR) this.counts[before] -= 1;
-      if (states[i] < this.counts.length) this.counts[states[i]] += 1;
-    }
+    this.count(from, -1);
     this.states.set(states, from);
-    for (const { id } of METRICS) this.values[id].set(columns[id], from);
+    this.values.set(values, from);
+    this.count(from, 1);
+    this.changed.add(row);
     if (!(windowEnd <= this.windowEnd) && !Number.isNaN(windowEnd)) this.windowEnd = windowEnd;
+  }
+
+  private count(from: number, by: number) {
+    const ok = this.stateNames.indexOf('ok');
+    for (let cell = from; cell < from + this.columns; ++cell) {
+      const state = this.states[cell];
+      if (state < this.counts.length) this.counts[state] += by;
+      if (state === ok) this.well[this.values[cell]] += by;
+    }
+  }
+
+  // Before another metric comes in: what is known of the old one must not pass for it.
+  forgetValues() {
+    this.values.fill(0);
+    this.well.fill(0);
+    this.well[0] = this.countOf('ok');
+    for (let row = 0; row < this.rows; ++row) this.changed.add(row);
+  }
+
+  // The code below which `part` (0..1) of the measured pairs that are well lie; 0 where none is.
+  quantile(part: number): number {
+    const measured = this.well.reduce((sum, count) => sum + count, 0) - this.well[0];
+    let left = Math.ceil(part * measured);
+    if (measured === 0) return 0;
+    for (let code = 1; code < CODES; ++code) {
+      left -= this.well[code];
+      if (left <= 0) return code;
+    }
+    return CODES - 1;
+  }
+
+  cellOf(source: string, destination: string): number | null {
+    const [row, column] = [this.probe.sources.indexOf(source), this.probe.destinations.indexOf(destination)];
+    return row < 0 || column < 0 ? null : row * this.columns + column;
+  }
+
+  // The pair of the other direction, null where the probe has none.
+  reverseOf(cell: number): number | null {
+    return this.cellOf(this.probe.destinations[cell % this.columns], this.probe.sources[Math.floor(cell / this.columns)]);
   }
 
   stateName(cell: number): string {
@@ -88,14 +118,21 @@ export class Grid {
 }
 
 export class Model {
+  epoch = '';
   generation: number | null = null;
   names = new Map<string, string>();
+  labels: Plan['labels'] = {};
   grids: Grid[] = [];
 
-  setPlan(plan: Plan) {
+  // Whether anything is another than before.
+  setPlan(plan: Plan): boolean {
+    if (plan.epoch === this.epoch && plan.generation === this.generation) return false;
+    this.epoch = plan.epoch;
     this.generation = plan.generation;
     this.names = new Map(Object.entries(plan.names));
+    this.labels = plan.labels;
     this.grids = plan.probes.map((probe) => new Grid(probe, plan.states));
+    return true;
   }
 
   nameOf(address: string): string {
@@ -105,4 +142,8 @@ export class Model {
   gridNamed(name: string | null): Grid | undefined {
     return this.grids.find((grid) => grid.probe.name === name);
   }
+}
+
+export function pairOf({ probe, columns }: Grid, cell: number): [string, string] {
+  return [probe.sources[Math.floor(cell / columns)], probe.destinations[cell % columns]];
 }

@@ -2,10 +2,10 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { humanCount, humanNanos } from './format';
-import { pairOf } from './map';
+import { pairOf } from './model';
 import { fetchRow, PARTS, type PairRow, part } from './pair_row';
 import { meaningOf } from './states';
-import { followPair, grid, held, model, pointed } from './store';
+import { choose, followPair, grid, held, model, pointed } from './store';
 
 const STATISTICS = ['min', 'mean', 'p50', 'p95', 'p99', 'max'] as const;
 const COUNTS = ['sent', 'received', 'lost', 'refused', 'unreachable', 'ack_lost', 'duplicate',
@@ -13,7 +13,7 @@ const COUNTS = ['sent', 'received', 'lost', 'refused', 'unreachable', 'ack_lost'
 const PAUSE = 60; // milliseconds that the pointer has to rest
 const REFRESH_EVERY = 900;
 
-interface Ways { source: string; destination: string; there?: PairRow; back?: PairRow | null; failed?: boolean }
+export interface Ways { source: string; destination: string; there?: PairRow; back?: PairRow | null; failed?: boolean }
 
 async function fetchWays(probe: string, source: string, destination: string,
   signal: AbortSignal): Promise<Ways> {
@@ -24,7 +24,7 @@ async function fetchWays(probe: string, source: string, destination: string,
 }
 
 // The latest rows of a pair, fetched again when the live connection brings something new about it.
-function useWays(probe: string, pair: [string, string] | null): Ways | null {
+export function useWays(probe: string, pair: [string, string] | null): Ways | null {
   const [ways, setWays] = useState<Ways | null>(null);
   const key = pair ? JSON.stringify([probe, ...pair]) : '';
   useEffect(() => {
@@ -77,6 +77,11 @@ export function PairPanel() {
   const [from, to] = [model.nameOf(source), model.nameOf(destination)];
   return <section id="pair" class="pair" aria-label="The chosen pair" data-pair={`${source} ${destination}`}>
     <h2>{`${from} → ${to}`}{held.value !== null && <span class="held">held</span>}</h2>
+    <p class="links">
+      <button onClick={() => choose({ page: 'pair', held: [source, destination] })}>open pair</button>
+      <button onClick={() => choose({ page: 'host', host: source })}>source</button>
+      <button onClick={() => choose({ page: 'host', host: destination })}>destination</button>
+    </p>
     {(from !== source || to !== destination) && <p class="addresses">{`${source} → ${destination}`}</p>}
     {ways.failed && <p class="meaning">The controller does not answer.</p>}
     {ways.there && <Way title="there" row={ways.there} />}
@@ -84,7 +89,7 @@ export function PairPanel() {
   </section>;
 }
 
-function Way({ title, row }: { title: string; row: PairRow }) {
+export function Way({ title, row }: { title: string; row: PairRow }) {
   if (row.missing) {
     return <section class="way"><h3>{title}</h3><p class="meaning">{row.missing}</p></section>;
   }

@@ -2,7 +2,8 @@
 // colour blindness: the further from the page's background, the slower. States have a colour and a
 // mark each (marks.js), so none depends on its colour.
 
-import type { Scale } from './scale';
+import { type Metric, valueOf } from './metrics';
+import { type Class, CLASSES } from './severity';
 
 export type Rgb = number[];
 
@@ -33,7 +34,7 @@ const THEMES: Record<'dark' | 'light', Theme> = {
     noLoss: '#20343a',
     states: {
       'agent-down': '#5c6470', refused: '#a35a12', unreachable: '#9c3aa8',
-      pending: '#272e37', stale: '#4a4335', anomalous: '#a98d12',
+      pending: '#272e37', stale: '#4a4335', anomalous: '#a98d12', slow: '#e8b45a', 'very slow': '#ff8c1a',
     },
     mark: '#ffffff', quietMark: '#7d8894',
     ink: '#e4e9ee', quietInk: '#8b96a3', page: '#12161b', focus: '#ffffff', band: '#ffffff14',
@@ -45,7 +46,7 @@ const THEMES: Record<'dark' | 'light', Theme> = {
     noLoss: '#e2f0ec',
     states: {
       'agent-down': '#9aa3ad', refused: '#e39a4a', unreachable: '#c77fd0',
-      pending: '#f1f3f4', stale: '#d5ccb6', anomalous: '#e2c540',
+      pending: '#f1f3f4', stale: '#d5ccb6', anomalous: '#c9ae3a', slow: '#f0a93c', 'very slow': '#d9590b',
     },
     mark: '#14181d', quietMark: '#8a939c',
     ink: '#1c2329', quietInk: '#66717c', page: '#ffffff', focus: '#000000', band: '#0000000f',
@@ -67,37 +68,42 @@ function ramp(stops: string[]): Rgb[] {
   });
 }
 
+// Of every rank (severity.ts): looked up once per pixel.
 export class Palette {
   readonly theme: Theme;
   readonly data: Rgb[];
   readonly loss: Rgb[];
-  readonly none: Rgb;
-  readonly noLoss: Rgb;
-  readonly states: Record<string, Rgb>;
+  private readonly colours: Rgb[]; // by class and code
+  readonly pixels: Uint32Array; // the same, as ImageData has them
 
-  constructor(dark: boolean) {
+  // low, high: the codes between which the data's colours run.
+  constructor(dark: boolean, metric: Metric, low: number, high: number) {
     this.theme = dark ? THEMES.dark : THEMES.light;
     this.data = ramp(this.theme.data);
     this.loss = ramp(this.theme.loss);
-    this.none = rgbOf(this.theme.none);
-    this.noLoss = rgbOf(this.theme.noLoss);
-    this.states = Object.fromEntries(
-      Object.entries(this.theme.states).map(([name, hex]) => [name, rgbOf(hex)]));
+    this.colours = CLASSES.flatMap((name) => Array.from({ length: 256 },
+      (_, code) => this.colourFor(name, metric, code, (code - low) / Math.max(1, high - low))));
+    this.pixels = Uint32Array.from(this.colours,
+      ([r, g, b], rank) => (rank < 256 ? 0 : ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0));
+  }
+
+  of(rank: number): Rgb {
+    return this.colours[rank];
+  }
+
+  private colourFor(name: Class, metric: Metric, code: number, position: number): Rgb {
+    const value = valueOf(metric, code);
+    if (name === 'loss') return this.lossColour(metric.unit === 'ratio' && value > 0 ? value : 0.1);
+    if (this.theme.states[name]) return rgbOf(this.theme.states[name]);
+    if (name !== 'ok' || Number.isNaN(value)) return rgbOf(this.theme.none);
+    if (metric.unit === 'ratio') return value > 0 ? this.lossColour(value) : rgbOf(this.theme.noLoss);
+    return this.data[Math.round(255 * Math.min(1, Math.max(0, position)))];
   }
 
   // Loss is told apart where it is small: 1 % is a third of the way, 10 % two thirds.
-  lossColour(ratio: number): Rgb {
+  private lossColour(ratio: number): Rgb {
     const at = 1 + Math.log10(Math.max(ratio, 0.001)) / 3;
     return this.loss[Math.round(255 * Math.min(1, at))];
-  }
-
-  // The colour of one cell. `scale` maps a value to 0..1.
-  cellColour(state: string, value: number, loss: number, scale: Scale): Rgb {
-    if (state === 'loss') return this.lossColour(loss);
-    if (this.states[state]) return this.states[state];
-    if (Number.isNaN(value)) return this.none;
-    if (scale.isLoss) return value > 0 ? this.lossColour(value) : this.noLoss;
-    return this.data[Math.round(255 * scale.position(value))];
   }
 }
 

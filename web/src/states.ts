@@ -4,21 +4,23 @@ export const NOT_A_PAIR = 255;
 
 // Ordered from what an operator wants to see first.
 export const STATES = [
-  { name: 'loss', severity: 7, text: 'some pings had no answer' },
-  { name: 'unreachable', severity: 8, text: 'the network says there is no way' },
-  { name: 'refused', severity: 6, text: 'the host is there, nothing listens' },
-  { name: 'agent-down', severity: 5, text: "the destination's agent is not there" },
-  { name: 'stale', severity: 4, text: 'the source has stopped reporting' },
-  { name: 'anomalous', severity: 3, text: 'answered, but the times cannot be trusted' },
-  { name: 'pending', severity: 2, text: 'no window yet' },
-  { name: 'ok', severity: 1, text: 'every ping answered' },
+  { name: 'loss', text: 'some pings had no answer' },
+  { name: 'unreachable', text: 'the network says there is no way' },
+  { name: 'refused', text: 'the host is there, nothing listens' },
+  { name: 'agent-down', text: "the destination's agent is not there" },
+  { name: 'stale', text: 'the source has stopped reporting' },
+  { name: 'anomalous', text: 'answered, but the times cannot be trusted' },
+  { name: 'pending', text: 'no window yet' },
+  { name: 'ok', text: 'every ping answered' },
 ];
 
 const byName = new Map(STATES.map((state) => [state.name, state]));
 
-export function severityOf(name: string): number {
-  return byName.get(name)?.severity ?? 0;
-}
+// What the page makes of pairs that are ok; the thresholds say which.
+export const SLOW_STATES = [
+  { name: 'very slow', text: 'answered, beyond the upper threshold' },
+  { name: 'slow', text: 'answered, beyond the lower threshold' },
+];
 
 export function meaningOf(name: string): string {
   return byName.get(name)?.text ?? '';

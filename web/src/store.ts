@@ -1,14 +1,18 @@
 // What the page shows, as signals: components that read one are drawn again when it changes. The numbers of the mesh
 // are too many for that: they stay in the model, and `painted` ticks when it has something new to paint.
 
-import { computed, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import { Live, type Rows } from './live';
-import { METRICS, Model } from './model';
-import { readView, type View, writeView } from './view';
+import { metricNamed } from './metrics';
+import { Model } from './model';
+import { orderOf } from './order';
+import { Palette } from './palette';
+import { Ranks } from './ranks';
+import { limitsOf } from './severity';
+import { formatView, parseView, type View } from './view';
 
 const PAINT_EVERY = 100; // milliseconds
-const POLL = 5000;
-const PATIENCE = 4000;
+const RESCALE_EVERY = 1000;
 
 export const model = new Model();
 export const live = new Live(model);
@@ -16,29 +20,86 @@ export const plan = signal(0);
 export const painted = signal(0);
 export const link = signal(live.state);
 export const now = signal(Date.now());
-export const notices = signal<string[]>([]);
-export const view = signal<View>(readView());
+export const view = signal<View>(parseView(location.hash));
 export const pointed = signal<number | null>(null); // cell under the pointer or the keyboard's cursor
-export const held = signal<number | null>(null); // cell that the pair panel stays with
 
 const darkness = window.matchMedia('(prefers-color-scheme: dark)');
-export const dark = signal(darkness.matches);
+const systemDark = signal(darkness.matches);
+export type Theme = 'auto' | 'dark' | 'light';
+export const theme = signal<Theme>((localStorage.getItem('pingloom.theme') as Theme | null) ?? 'auto');
+export const dark = computed(() => (theme.value === 'auto' ? systemDark.value : theme.value === 'dark'));
+
+const probeName = computed(() => view.value.probe);
+const metricId = computed(() => view.value.metric);
+const orderBy = computed(() => view.value.order);
+const thresholds = computed(() => `${view.value.warn} ${view.value.crit}`);
 
 export const grid = computed(() => {
   plan.value;
-  return model.gridNamed(view.value.probe) ?? model.grids[0];
+  return model.gridNamed(probeName.value) ?? model.grids[0];
 });
-export const metric = computed(() => METRICS.find(({ id }) => id === view.value.metric) ?? METRICS[0]);
+export const metric = computed(() => metricNamed(metricId.value));
+export const held = computed(() => {
+  const { held: pair } = view.value;
+  return pair && grid.value ? grid.value.cellOf(...pair) : null;
+});
 
-export function choose(change: Partial<View>) {
-  letGo();
-  view.value = { ...view.value, ...change };
-  writeView({ ...view.value, probe: grid.value?.probe.name ?? view.value.probe });
+// ---- what is derived from the numbers, anew once a second ----
+
+const rescaled = signal(0);
+export const limits = signal({ slow: 256, verySlow: 256 });
+export const scale = signal({ low: 1, high: 255 }); // codes between which the colours run
+
+function rescale() {
+  const current = grid.peek();
+  if (!current) return;
+  const view_ = view.peek();
+  const next = limitsOf(current, metric.peek(), view_.warn, view_.crit);
+  const previous = limits.peek();
+  if (next.slow !== previous.slow || next.verySlow !== previous.verySlow) limits.value = next;
+  // Five codes are a factor of 1.4: steps that large keep the colours still while values move.
+  const low = Math.max(1, Math.floor(current.quantile(0.001) / 5) * 5);
+  // Slow pairs have colours of their own.
+  const high = Math.max(low + 32, Math.ceil(Math.min(current.quantile(0.98), next.slow) / 5) * 5);
+  if (low !== scale.peek().low || high !== scale.peek().high) scale.value = { low, high };
 }
 
-function letGo() {
-  pointed.value = null;
-  held.value = null;
+export const palette = computed(() => new Palette(dark.value, metric.value, scale.value.low, scale.value.high));
+const orders = computed(() => {
+  if (!grid.value) return null;
+  const { sources, destinations } = grid.value.probe;
+  const order = (addresses: string[]) => orderOf(addresses, orderBy.value, (address) => model.nameOf(address), model.labels);
+  return { rows: order(sources), columns: order(destinations) };
+});
+export const ranks = computed(() => {
+  const current = grid.value;
+  if (!current) return null;
+  return new Ranks(current, orders.value!.rows, orders.value!.columns, limits.value);
+});
+
+// ---- what is chosen ----
+
+// `replace`: without a step for the back button, for what changes all the time.
+export function choose(change: Partial<View>, replace = false) {
+  const next = { ...view.value, ...change };
+  next.probe = next.probe ?? grid.value?.probe.name ?? null;
+  const hash = formatView(next);
+  view.value = next;
+  if (hash === location.hash) return;
+  if (replace) history.replaceState(null, '', hash);
+  else history.pushState(null, '', hash);
+}
+
+export function hold(cell: number | null) {
+  const current = grid.value;
+  if (!current || cell === null || cell === held.value) return choose({ held: null });
+  return choose({ held: [current.probe.sources[Math.floor(cell / current.columns)],
+    current.probe.destinations[cell % current.columns]] });
+}
+
+export function chooseTheme(next: Theme) {
+  theme.value = next;
+  localStorage.setItem('pingloom.theme', next);
 }
 
 let paintPlanned = false;
@@ -48,48 +109,38 @@ function planPaint() {
   paintPlanned = true;
   setTimeout(() => requestAnimationFrame(() => {
     paintPlanned = false;
+    if (Date.now() - rescaled.peek() > RESCALE_EVERY) {
+      rescaled.value = Date.now();
+      rescale();
+    }
+    ranks.peek()?.update();
     painted.value += 1;
   }), PAINT_EVERY);
 }
 
-// Tells whether the controller answers at all, too: a WebSocket across a dead network looks open for minutes.
-async function poll() {
-  try {
-    const answer = await fetch('api/v1/status', { signal: AbortSignal.timeout(PATIENCE) });
-    notices.value = noticesOf(await answer.json());
-  } catch {
-    live.reconnect();
-  }
-  setTimeout(poll, POLL);
-}
-
-interface Status {
-  not_ready: string[];
-  pinglist: { error: string | null };
-  history: { error: string | null };
-}
-
-function noticesOf(status: Status): string[] {
-  const texts = [...status.not_ready];
-  if (status.pinglist.error) texts.unshift(`pinglist rejected: ${status.pinglist.error}`);
-  if (status.history.error) texts.push(`history: ${status.history.error}`);
-  return texts;
-}
-
 export function start() {
   live.addEventListener('plan', () => {
-    letGo();
+    pointed.value = null;
     plan.value += 1;
   });
   live.addEventListener('rows', planPaint);
   live.addEventListener('link', () => { link.value = live.state; });
-  darkness.addEventListener('change', () => { dark.value = darkness.matches; });
-  window.addEventListener('hashchange', () => {
-    letGo();
-    view.value = readView();
+  darkness.addEventListener('change', () => { systemDark.value = darkness.matches; });
+  window.addEventListener('popstate', () => { view.value = parseView(location.hash); });
+  setInterval(() => {
+    now.value = Date.now();
+    planPaint(); // the scale may have something to settle
+  }, 1000);
+  effect(() => { document.documentElement.dataset.theme = dark.value ? 'dark' : 'light'; });
+  effect(() => {
+    if (!grid.value) return;
+    live.watch(grid.value.probe.name, metric.value.id);
+    rescaled.value = 0;
   });
-  setInterval(() => { now.value = Date.now(); }, 1000);
-  void poll();
+  effect(() => {
+    thresholds.value;
+    rescale();
+  });
 }
 
 // Calls `changed` for every new row of one of the two ways of a pair; returns how to stop.

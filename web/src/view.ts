@@ -1,26 +1,54 @@
-// What is chosen, as it stands in the URL, so that a view can be sent to a colleague.
+// All that is chosen, as it stands in the URL, so that a view can be sent to a colleague and the back button works.
+
+import type { Sight } from './viewport';
+
+export type Page = 'mesh' | 'worst' | 'host' | 'pair';
+const PAGES: Page[] = ['mesh', 'worst', 'host', 'pair'];
 
 export interface View {
+  page: Page;
   probe: string | null;
   metric: string;
+  order: string; // address, name or a label
+  warn: string; // thresholds, see severity.ts
+  crit: string;
+  sight: Sight | null; // null: everything
+  held: [string, string] | null; // source and destination of the pair that is chosen
+  host: string | null; // address
+  filter: string; // of the worst list
 }
+
+export const DEFAULT: View = { page: 'mesh', probe: null, metric: 'network_p50', order: 'address', warn: '3x',
+  crit: '10x', sight: null, held: null, host: null, filter: '' };
 
 export function parseView(hash: string): View {
   const fields = new URLSearchParams(hash.replace(/^#/, ''));
-  return { probe: fields.get('probe'), metric: fields.get('metric') ?? 'network_p50' };
+  const text = (name: keyof View) => fields.get(name) ?? (DEFAULT[name] as string);
+  const at = (fields.get('at') ?? '').split(',').map(Number);
+  const [from, to] = [fields.get('from'), fields.get('to')];
+  return { page: PAGES.find((page) => page === fields.get('page')) ?? 'mesh', probe: fields.get('probe'),
+    metric: text('metric'), order: text('order'), warn: text('warn'), crit: text('crit'),
+    sight: at.length === 3 && at.every(Number.isFinite) ? { zoom: at[0], row: at[1], column: at[2] } : null,
+    held: from !== null && to !== null ? [from, to] : null, host: fields.get('host'), filter: text('filter') };
 }
 
+// Leaves out what is as it is without being said.
 export function formatView(view: View): string {
   const fields = new URLSearchParams();
+  if (view.page !== DEFAULT.page) fields.set('page', view.page);
   if (view.probe !== null) fields.set('probe', view.probe);
   fields.set('metric', view.metric);
+  for (const name of ['order', 'warn', 'crit', 'filter'] as const) {
+    if (view[name] !== DEFAULT[name]) fields.set(name, view[name]);
+  }
+  if (view.sight && view.sight.zoom > 1) {
+    const { zoom, row, column } = view.sight;
+    fields.set('at', [zoom.toFixed(2), row.toFixed(1), column.toFixed(1)].join(','));
+  }
+  if (view.held) {
+    fields.set('from', view.held[0]);
+    fields.set('to', view.held[1]);
+  }
+  if (view.host !== null) fields.set('host', view.host);
   return `#${fields}`;
-}
-
-export function readView(): View {
-  return parseView(location.hash);
-}
-
-export function writeView(view: View) {
-  history.replaceState(null, '', formatView(view));
 }

@@ -1,29 +1,45 @@
 import { describe, expect, it } from 'vitest';
-import { decodeRow } from '../src/live';
+import { decodeHeader, decodeRow } from '../src/live';
+import { METRICS, codeOf, humanCode, metricNamed, valueOf } from '../src/metrics';
 
 // The example of docs/http-api.md.
-const EXAMPLE = `01 01 00 00  03 00 00 00  00 00 00 00  02 00 00 00  00 00 71 70 c1 1f 7a 42
-  00 00 c0 7f  00 90 83 45  00 00 c0 7f  00 80 fa 45  00 00 c0 7f  00 60 c4 46  00 00 c0 7f  00 00 00 00
-  ff 00`;
+const EXAMPLE = `02 01 00 00  03 00 00 00  01 00 00 00  07 00 00 00
+  00 00 71 70 c1 1f 7a 42  00 00 00 00  00 00 00 00  ff 00  00 35`;
 
 function example(): ArrayBuffer {
   return new Uint8Array(EXAMPLE.trim().split(/\s+/).map((hex) => parseInt(hex, 16))).buffer as ArrayBuffer;
 }
 
-describe('a row message', () => {
+describe('a message of the live connection', () => {
   it('is decoded as documented', () => {
-    const row = decodeRow(example())!;
-    expect([row.probe, row.generation, row.source]).toEqual([0, 3, 0]);
-    expect(row.columns.network_p50[1]).toBe(4210);
-    expect(row.columns.network_p50[0]).toBeNaN();
+    expect(decodeHeader(example())).toEqual({ type: 1, generation: 3, watch: 1, sequence: 7 });
+    const row = decodeRow(example());
+    expect([row.probe, row.source]).toEqual([0, 0]);
     expect([...row.states]).toEqual([255, 0]);
+    expect(humanCode(METRICS[0], row.values[1])).toBe('4.3 µs');
+    expect(row.values[0]).toBe(0);
   });
   it('is refused when it is cut off or of another version', () => {
-    for (let bytes = 0; bytes < example().byteLength; ++bytes) {
-      expect(decodeRow(example().slice(0, bytes))).toBeNull();
-    }
+    for (let bytes = 0; bytes < 32; ++bytes) expect(decodeHeader(example().slice(0, bytes))).toBeNull();
     const other = example();
     new Uint8Array(other)[0] = 9;
-    expect(decodeRow(other)).toBeNull();
+    expect(decodeHeader(other)).toBeNull();
+  });
+});
+
+describe('codes', () => {
+  it('are within 4 % of the value and come back as they went', () => {
+    for (const metric of METRICS) {
+      for (let code = 1; code < 256; ++code) expect(codeOf(metric, valueOf(metric, code))).toBe(code);
+    }
+    for (const nanos of [101, 4210, 8016, 25_136, 1_234_567, 2e9]) {
+      expect(Math.abs(valueOf(METRICS[0], codeOf(METRICS[0], nanos)) / nanos - 1)).toBeLessThan(0.04);
+    }
+  });
+  it('keep no loss apart from a little, and nothing measured from both', () => {
+    const loss = metricNamed('loss');
+    expect(valueOf(loss, codeOf(loss, 0))).toBe(0);
+    expect(valueOf(loss, codeOf(loss, 1e-6))).toBeGreaterThan(0);
+    expect(valueOf(loss, codeOf(loss, NaN))).toBeNaN();
   });
 });

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { formatView, parseView } from '../src/view';
+import { DEFAULT, formatView, parseView, type View } from '../src/view';
 
 describe('the view in the URL', () => {
   it('comes back as it went', () => {
-    const view = { probe: 'a b&c=<d>', metric: 'loss' };
+    const view: View = { page: 'pair', probe: 'a b&c=<d>', metric: 'loss', order: 'rack #1', warn: '', crit: '50us',
+      sight: { zoom: 3.5, row: 12.5, column: 99 }, held: ['10.0.0.1', 'fd00::9'], host: '"><script>', filter: 'gpu' };
     expect(parseView(formatView(view))).toEqual(view);
   });
-  it('has defaults for what is missing', () => {
-    expect(parseView('')).toEqual({ probe: null, metric: 'network_p50' });
+  it('has defaults for what is missing, and for nonsense', () => {
+    expect(parseView('')).toEqual(DEFAULT);
+    expect(parseView('#page=nonsense&at=1,2,x&from=alone')).toEqual(DEFAULT);
   });
 });

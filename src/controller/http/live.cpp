@@ -3,35 +3,67 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <sstream>
 
+#include "controller/http/cells.h"
 #include "controller/http/live_frames.h"
 
 namespace pingloom::controller {
+
+namespace {
+
+// "watch PROBE METRIC [EPOCH GENERATION SEQUENCE]"
+struct Watch {
+  std::string probe;
+  Metric metric;
+  std::string epoch;
+  std::uint64_t generation = 0;
+  std::uint32_t sequence = 0;
+};
+
+std::optional<Watch> parseWatch(std::string_view message) {
+  constexpr std::size_t kLongest = 256;
+  if (message.size() > kLongest) return std::nullopt;
+  std::istringstream words{std::string(message)};
+  std::string command;
+  std::string metric_name;
+  Watch watch;
+  if (!(words >> command >> watch.probe >> metric_name) || command != "watch") return std::nullopt;
+  const auto metric = Metric::parse(metric_name);
+  if (!metric) return std::nullopt;
+  watch.metric = *metric;
+  if (words >> watch.epoch && !(words >> watch.generation >> watch.sequence)) return std::nullopt;
+  std::string more;
+  if (words >> more) return std::nullopt;
+  return watch;
+}
+
+}  // namespace
 
 class Live::Viewer : public http::WebSocketSession {
  public:
   Viewer(std::shared_ptr<Live> live, std::function<void()> wake)
       : live_(std::move(live)), wake_(std::move(wake)) {
     live_->viewers_.push_back(this);
-    planChanged();
   }
   ~Viewer() override { std::erase(live_->viewers_, this); }
 
   void planChanged() {
     plan_due_ = true;
-    const std::uint32_t sources = live_->first_source_.back();
-    queued_.assign(sources, true);
-    queue_.resize(sources);
-    for (std::uint32_t i = 0; i < sources; ++i) queue_[i] = i;
+    queueSince(0);
   }
 
-  void sourceChanged(std::uint32_t number) {
-    if (queued_[number]) return;
-    queued_[number] = true;
-    queue_.push_back(number);
+  void sourceChanged(std::uint32_t probe, std::uint32_t source) {
+    if (probe != probe_ || queued_[source]) return;
+    queued_[source] = true;
+    queue_.push_back(source);
   }
 
-  void wake() { wake_(); }
+  // Called after every change, whether it concerns the viewer or not.
+  void changed() {
+    sync_due_ = true;
+    wake_();
+  }
 
   std::optional<http::Frame> next() override {
     if (plan_due_) {
@@ -39,34 +71,67 @@ class Live::Viewer : public http::WebSocketSession {
       return http::Frame{false, live_->plan_frame_};
     }
     // What the board has by now may belong to a plan that takeChanges() has not seen yet.
-    if (queue_.empty() || live_->board_.plan() != live_->plan_) return std::nullopt;
-    const std::uint32_t number = queue_.front();
-    queue_.pop_front();
-    queued_[number] = false;
-    return http::Frame{true, rowFrame(number)};
+    if (!probe_ || live_->board_.plan() != live_->plan_) return std::nullopt;
+    if (!queue_.empty()) return http::Frame{true, rowFrame()};
+    if (!sync_due_) return std::nullopt;
+    sync_due_ = false;
+    return http::Frame{true, liveSync(frame())};
   }
 
-  // A viewer has nothing to say.
-  bool received(std::string_view) override { return false; }
+  bool received(std::string_view message) override {
+    auto watch = parseWatch(message);
+    if (!watch) return false;
+    watch_ = std::move(*watch);
+    ++watches_;
+    const bool resumes = watch_.epoch == std::to_string(live_->epoch_) &&
+                         watch_.generation == live_->plan_->generation &&
+                         watch_.sequence <= live_->sequence_;
+    queueSince(resumes ? watch_.sequence + 1 : 0);
+    sync_due_ = true;
+    wake_();
+    return true;
+  }
 
  private:
-  std::string rowFrame(std::uint32_t number) const {
-    const auto& first = live_->first_source_;
-    const auto after = std::upper_bound(first.begin(), first.end(), number);
-    const auto probe = static_cast<std::uint32_t>(after - first.begin() - 1);
-    const std::uint32_t source = number - first[probe];
+  LiveFrame frame() const {
+    return {static_cast<std::uint32_t>(live_->plan_->generation), watches_, live_->sequence_};
+  }
+
+  // All sources of the watched probe that changed in this sequence or later.
+  void queueSince(std::uint32_t sequence) {
+    queue_.clear();
+    probe_ = watches_ == 0 ? std::nullopt : probeNamed(*live_->plan_, watch_.probe);
+    if (!probe_) return;
+    const auto& changed = live_->changed_[*probe_];
+    queued_.assign(changed.size(), false);
+    for (std::uint32_t source = 0; source < changed.size(); ++source) {
+      if (changed[source] >= sequence) sourceChanged(*probe_, source);
+    }
+  }
+
+  std::string rowFrame() {
+    const std::uint32_t source = queue_.front();
+    queue_.pop_front();
+    queued_[source] = false;
     const GridPlan& plan = *live_->plan_;
-    return liveRow(plan, probe, source, live_->board_.source(probe, source, plan.generation).get());
+    const auto snapshot = live_->board_.source(*probe_, source, plan.generation);
+    return liveRow(plan, frame(), watch_.metric, *probe_, source, snapshot.get());
   }
 
   std::shared_ptr<Live> live_;
   std::function<void()> wake_;
-  bool plan_due_ = false;
-  std::vector<bool> queued_;         // by source number
-  std::deque<std::uint32_t> queue_;  // each source at most once
+  bool plan_due_ = true;
+  bool sync_due_ = false;
+  Watch watch_;
+  std::uint32_t watches_ = 0;           // 0: watch_ is not valid
+  std::optional<std::uint32_t> probe_;  // the watched one, if the plan has it
+  std::vector<bool> queued_;            // by source
+  std::deque<std::uint32_t> queue_;     // each source at most once
 };
 
-Live::Live(const Board& board) : board_(board) { usePlan(std::make_shared<GridPlan>()); }
+Live::Live(const Board& board) : board_(board), epoch_(static_cast<std::uint64_t>(utcNow())) {
+  usePlan(std::make_shared<GridPlan>());
+}
 
 void Live::start(Board& board, const http::TaskQueue& tasks) {
   const auto pending = std::make_shared<std::atomic<bool>>(false);
@@ -91,23 +156,22 @@ std::unique_ptr<http::WebSocketSession> Live::open(std::function<void()> wake) {
 
 void Live::usePlan(std::shared_ptr<const GridPlan> plan) {
   plan_ = std::move(plan);
-  plan_frame_ = livePlan(*plan_);
-  first_source_.assign(1, 0);
-  for (const ProbeGrid& grid : plan_->probes) {
-    first_source_.push_back(first_source_.back() + static_cast<std::uint32_t>(grid.sources.size()));
-  }
+  plan_frame_ = livePlan(*plan_, epoch_);
+  changed_.clear();
+  for (const ProbeGrid& grid : plan_->probes) changed_.emplace_back(grid.sources.size(), sequence_);
   for (Viewer* viewer : viewers_) viewer->planChanged();
 }
 
 void Live::takeChanges() {
   const Changes changes = feed_->take();
+  ++sequence_;
   if (changes.plan) usePlan(board_.plan());
   for (const auto& [probe, source] : changes.sources) {
-    if (probe >= plan_->probes.size() || source >= plan_->probes[probe].sources.size()) continue;
-    const std::uint32_t number = first_source_[probe] + source;
-    for (Viewer* viewer : viewers_) viewer->sourceChanged(number);
+    if (probe >= changed_.size() || source >= changed_[probe].size()) continue;
+    changed_[probe][source] = sequence_;
+    for (Viewer* viewer : viewers_) viewer->sourceChanged(probe, source);
   }
-  for (Viewer* viewer : viewers_) viewer->wake();
+  for (Viewer* viewer : viewers_) viewer->changed();
 }
 
 }  // namespace pingloom::controller

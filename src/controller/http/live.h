@@ -1,7 +1,8 @@
-// The live WebSocket: a viewer first gets the plan, then every source once, then every source that
-// changes. A viewer that is behind has each changed source queued once, whatever happened to it
-// meanwhile: its backlog is never longer than the plan has sources. The HTTP thread, but for
-// start().
+// The live WebSocket: a viewer gets the plan, says which probe and metric it watches, gets every
+// source of that, then every source that changes. One that was away names the last sequence number
+// it was in sync with, and gets what changed since. A viewer that is behind has each changed source
+// queued once, whatever happened to it meanwhile: its backlog is never longer than the plan has
+// sources. The HTTP thread, but for start().
 #pragma once
 
 #include <cstdint>
@@ -36,8 +37,9 @@ class Live : public http::WebSocketEndpoint, public std::enable_shared_from_this
   std::shared_ptr<Feed> feed_;
   std::shared_ptr<const GridPlan> plan_;
   std::string plan_frame_;
-  // Sources are numbered through all probes; probe p's begin at first_source_[p].
-  std::vector<std::uint32_t> first_source_;
+  std::uint64_t epoch_;         // of this process: sequence numbers begin anew with it
+  std::uint32_t sequence_ = 0;  // counts takeChanges()
+  std::vector<std::vector<std::uint32_t>> changed_;  // by probe and source: in which sequence
   std::vector<Viewer*> viewers_;
 };
 

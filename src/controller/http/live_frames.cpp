@@ -1,8 +1,11 @@
 #include "controller/http/live_frames.h"
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "controller/http/cells.h"
@@ -15,8 +18,6 @@ static_assert(std::endian::native == std::endian::little, "messages are written 
 
 using http::appendJsonNumber;
 using http::appendJsonString;
-
-constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
 void appendAddresses(std::string& out, std::string_view key, const plan::AddressList& list) {
   appendJsonString(out, key);
@@ -71,8 +72,45 @@ void appendNames(std::string& out, const GridPlan& plan) {
   out += separator == '{' ? "{}" : "}";
 }
 
-float nanoseconds(const Summary& summary, std::uint64_t value) {
-  return summary.count == 0 ? kNone : static_cast<float>(value);
+// {"rack":{"10.0.0.1":"r1",...},...}: the labels of the pinglist's hosts. The label of one of
+// several addresses counts as its rail, unless the host has a label of that name.
+using Labels = std::map<std::string, std::map<std::string, std::string>>;
+
+Labels labelsOf(const pinglist::Pinglist& pinglist) {
+  Labels labels;
+  for (const pinglist::Host& host : pinglist.hosts) {
+    for (const auto& [rail, address] : host.addresses) {
+      for (const auto& [label, value] : host.labels) labels[label][address.text()] = value;
+      if (!rail.empty()) labels["rail"].emplace(address.text(), rail);
+    }
+  }
+  return labels;
+}
+
+void appendLabels(std::string& out, const Labels& labels) {
+  char outer = '{';
+  for (const auto& [label, values] : labels) {
+    out += outer;
+    appendJsonString(out, label);
+    out += ':';
+    char inner = '{';
+    for (const auto& [address, value] : values) {
+      out += inner;
+      appendJsonString(out, address);
+      out += ':';
+      appendJsonString(out, value);
+      inner = ',';
+    }
+    out += '}';
+    outer = ',';
+  }
+  out += labels.empty() ? "{}" : "}";
+}
+
+// 0..last, evenly spread over the logarithm of low..high.
+std::uint8_t logarithmicStep(double value, double low, double high, int last) {
+  const double at = std::log(value / low) / std::log(high / low);
+  return static_cast<std::uint8_t>(std::lround(std::clamp(at, 0.0, 1.0) * last));
 }
 
 template <typename T>
@@ -81,10 +119,35 @@ void put(char*& at, T value) {
   at += sizeof value;
 }
 
+// The first 16 bytes.
+void putHeader(char*& at, std::uint8_t type, const LiveFrame& frame) {
+  put(at, kLiveVersion);
+  put(at, type);
+  put(at, std::uint16_t{0});
+  put(at, frame.generation);
+  put(at, frame.watch);
+  put(at, frame.sequence);
+}
+
 }  // namespace
 
-std::string livePlan(const GridPlan& plan) {
-  std::string out = R"({"type":"plan","version":1,"generation":)";
+std::uint8_t liveValue(const Metric& metric, const Row* row) {
+  if (row == nullptr) return 0;
+  if (metric.isRatio()) {
+    const auto ratio = metric.ratioOf(*row);
+    if (!ratio) return 0;
+    return *ratio <= 0 ? 1 : static_cast<std::uint8_t>(2 + logarithmicStep(*ratio, 1e-4, 1, 253));
+  }
+  const auto nanoseconds = metric.nanosecondsOf(*row);
+  if (!nanoseconds) return 0;
+  const double value = std::max(1.0, static_cast<double>(*nanoseconds));
+  return static_cast<std::uint8_t>(1 + logarithmicStep(value, 100, 1e10, 254));
+}
+
+std::string livePlan(const GridPlan& plan, std::uint64_t epoch) {
+  // As text: JavaScript's numbers end at 2^53.
+  std::string out =
+      R"({"type":"plan","version":2,"epoch":")" + std::to_string(epoch) + R"(","generation":)";
   appendJsonNumber(out, plan.generation);
   out += R"(,"states":[)";
   for (std::size_t i = 0; i < kPairStateNames.size(); ++i) {
@@ -98,47 +161,45 @@ std::string livePlan(const GridPlan& plan) {
   }
   out += R"(],"names":)";
   if (plan.pinglist == nullptr) {
-    out += "{}";
+    out += R"({},"labels":{})";
   } else {
     appendNames(out, plan);
+    out += R"(,"labels":)";
+    appendLabels(out, labelsOf(*plan.pinglist));
   }
   out += '}';
   return out;
 }
 
-std::string liveRow(const GridPlan& plan, std::uint32_t probe, std::uint32_t source,
-                    const SourceSnapshot* snapshot) {
+std::string liveRow(const GridPlan& plan, const LiveFrame& frame, const Metric& metric,
+                    std::uint32_t probe, std::uint32_t source, const SourceSnapshot* snapshot) {
   const ProbeGrid& grid = plan.probes[probe];
   const std::size_t count = grid.destinations.size();
   std::string out(kLiveHeaderBytes + count * kLiveBytesPerCell, '\0');
   const SourceRows* rows = snapshot == nullptr ? nullptr : snapshot->rows.get();
   double window_end = std::numeric_limits<double>::quiet_NaN();
   if (rows != nullptr) {
-    const Nanos end_ms = (rows->window_start_utc + rows->window) / kMillisecond;
+    const Nanos end_ms = rows->endUtc() / kMillisecond;
     window_end = static_cast<double>(end_ms);
   }
   char* at = out.data();
-  put(at, kLiveVersion);
-  put(at, kLiveRow);
-  put(at, static_cast<std::uint16_t>(probe));
-  put(at, static_cast<std::uint32_t>(plan.generation));
-  put(at, source);
-  put(at, static_cast<std::uint32_t>(count));
+  putHeader(at, kLiveRow, frame);
   put(at, window_end);
-  const auto set = [at, count](std::size_t column, std::size_t i, float value) {
-    std::memcpy(at + (column * count + i) * sizeof(float), &value, sizeof value);
-  };
+  put(at, source);
+  put(at, static_cast<std::uint16_t>(probe));
+  put(at, std::uint16_t{0});
   for (std::size_t i = 0; i < count; ++i) {
-    const Row* row = rowOf(snapshot, i);
-    const bool known = row != nullptr;
-    set(0, i, known ? nanoseconds(row->network, row->network.p50) : kNone);
-    set(1, i, known ? nanoseconds(row->network, row->network.p99) : kNone);
-    set(2, i, known ? nanoseconds(row->rtt, row->rtt.p50) : kNone);
-    set(3, i, known ? static_cast<float>(row->lost) / static_cast<float>(row->sent) : kNone);
     const auto state = stateOf(grid, snapshot, source, i);
-    at[4 * count * sizeof(float) + i] =
-        static_cast<char>(state ? static_cast<std::uint8_t>(*state) : kLiveNotAPair);
+    put(at, state ? static_cast<std::uint8_t>(*state) : kLiveNotAPair);
   }
+  for (std::size_t i = 0; i < count; ++i) put(at, liveValue(metric, rowOf(snapshot, i)));
+  return out;
+}
+
+std::string liveSync(const LiveFrame& frame) {
+  std::string out(kLiveHeaderBytes, '\0');
+  char* at = out.data();
+  putHeader(at, kLiveSync, frame);
   return out;
 }
 

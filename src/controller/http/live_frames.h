@@ -5,20 +5,37 @@
 #include <string>
 
 #include "controller/board.h"
+#include "controller/http/metric.h"
 
 namespace pingloom::controller {
 
-constexpr std::uint8_t kLiveVersion = 1;
-constexpr std::uint8_t kLiveRow = 1;  // type of message
-constexpr std::size_t kLiveHeaderBytes = 24;
-constexpr std::size_t kLiveBytesPerCell = 17;  // four float32 and a state
+constexpr std::uint8_t kLiveVersion = 2;
+constexpr std::uint8_t kLiveRow = 1;  // types of message
+constexpr std::uint8_t kLiveSync = 2;
+constexpr std::size_t kLiveHeaderBytes = 32;
+constexpr std::size_t kLiveBytesPerCell = 2;  // a state and a value
 constexpr std::uint8_t kLiveNotAPair = 255;
 
-// JSON: the shape that row messages refer to.
-std::string livePlan(const GridPlan& plan);
+// What the frames of one viewer are about, beside the plan.
+struct LiveFrame {
+  std::uint32_t generation = 0;
+  std::uint32_t watch = 0;     // the viewer's how manieth
+  std::uint32_t sequence = 0;  // of the newest change that the board had
+};
 
-// Binary: one source of one probe. `snapshot` may be nullptr.
-std::string liveRow(const GridPlan& plan, std::uint32_t probe, std::uint32_t source,
-                    const SourceSnapshot* snapshot);
+// One byte for a value: 0 = not measured. Times: 1..255 are 100 ns to 10 s, each 1.075 times the
+// one before. Ratios: 1 is none at all, 2..255 are 0.01 % to all. What is beyond an end is that
+// end.
+std::uint8_t liveValue(const Metric& metric, const Row* row);
+
+// JSON: the shape that row messages refer to. `epoch`: which controller's sequence numbers follow.
+std::string livePlan(const GridPlan& plan, std::uint64_t epoch);
+
+// Binary: one figure of one source of one probe. `snapshot` may be nullptr.
+std::string liveRow(const GridPlan& plan, const LiveFrame& frame, const Metric& metric,
+                    std::uint32_t probe, std::uint32_t source, const SourceSnapshot* snapshot);
+
+// Binary: all that changed up to the frame's sequence has been sent.
+std::string liveSync(const LiveFrame& frame);
 
 }  // namespace pingloom::controller

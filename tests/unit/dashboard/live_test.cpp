@@ -24,53 +24,86 @@ T at(const std::string& frame, std::size_t offset) {
   return value;
 }
 
+Metric metric(const char* name) { return *Metric::parse(name); }
+
 // Offsets as docs/http-api.md has them, written out.
 TEST(LiveFrames, ARow) {
   SmallBoard small;
   small.publishPlan();
   small.publishFirstSource();
   const auto plan = small.board.plan();
-  const std::string frame = liveRow(*plan, 0, 0, small.board.source(0, 0, 1).get());
-  ASSERT_EQ(frame.size(), 24 + 3 * 17U);
-  EXPECT_EQ(frame[0], 1);                             // version
+  const std::string frame =
+      liveRow(*plan, {1, 7, 9}, metric("network_p50"), 0, 0, small.board.source(0, 0, 1).get());
+  ASSERT_EQ(frame.size(), 32 + 3 * 2U);
+  EXPECT_EQ(frame[0], 2);                             // version
   EXPECT_EQ(frame[1], 1);                             // a row
-  EXPECT_EQ(at<std::uint16_t>(frame, 2), 0);          // probe
   EXPECT_EQ(at<std::uint32_t>(frame, 4), 1U);         // generation
-  EXPECT_EQ(at<std::uint32_t>(frame, 8), 0U);         // source
-  EXPECT_EQ(at<std::uint32_t>(frame, 12), 3U);        // count
+  EXPECT_EQ(at<std::uint32_t>(frame, 8), 7U);         // watch
+  EXPECT_EQ(at<std::uint32_t>(frame, 12), 9U);        // sequence
   EXPECT_EQ(at<double>(frame, 16), 1795230730000.0);  // end of the window, ms
-  EXPECT_TRUE(std::isnan(at<float>(frame, 24)));      // network p50 of itself
-  EXPECT_EQ(at<float>(frame, 28), 5000.0F);
-  EXPECT_EQ(at<float>(frame, 32), 7000.0F);
-  EXPECT_EQ(at<float>(frame, 40), 5009.0F);     // network p99
-  EXPECT_EQ(at<float>(frame, 52), 3.0F);        // rtt p50
-  EXPECT_EQ(at<float>(frame, 68), 0.3F);        // loss
-  EXPECT_EQ(at<std::uint8_t>(frame, 72), 255);  // not a pair
-  EXPECT_EQ(at<std::uint8_t>(frame, 73), 0);    // ok
-  EXPECT_EQ(at<std::uint8_t>(frame, 74), 1);    // loss
+  EXPECT_EQ(at<std::uint32_t>(frame, 24), 0U);        // source
+  EXPECT_EQ(at<std::uint16_t>(frame, 28), 0);         // probe
+  EXPECT_EQ(at<std::uint8_t>(frame, 32), 255);        // not a pair
+  EXPECT_EQ(at<std::uint8_t>(frame, 33), 0);          // ok
+  EXPECT_EQ(at<std::uint8_t>(frame, 34), 1);          // loss
+  EXPECT_EQ(at<std::uint8_t>(frame, 35), 0);          // not measured
+  EXPECT_EQ(at<std::uint8_t>(frame, 36), 55);         // 5 us
+  EXPECT_EQ(at<std::uint8_t>(frame, 37), 60);         // 7 us
+}
+
+TEST(LiveFrames, Values) {
+  Row row = SmallBoard::measured(5000);
+  EXPECT_EQ(liveValue(metric("network_p50"), nullptr), 0);
+  EXPECT_EQ(liveValue(metric("network_p50"), &row), 55);
+  EXPECT_EQ(liveValue(metric("jitter"), &row), 0);
+  EXPECT_EQ(liveValue(metric("loss"), &row), 1);
+  row.network.p50 = 3;  // below the scale
+  EXPECT_EQ(liveValue(metric("network_p50"), &row), 1);
+  row.network.p50 = 100 * kSecond;  // beyond it
+  EXPECT_EQ(liveValue(metric("network_p50"), &row), 255);
+  row.sent = 1'000'000;
+  row.lost = 1;
+  EXPECT_EQ(liveValue(metric("loss"), &row), 2);  // little, but not none
+  row.lost = row.sent;
+  EXPECT_EQ(liveValue(metric("loss"), &row), 255);
 }
 
 TEST(LiveFrames, ASourceWithoutASnapshotIsPending) {
   SmallBoard small;
   small.publishPlan();
-  const std::string frame = liveRow(*small.board.plan(), 1, 1, nullptr);
-  ASSERT_EQ(frame.size(), 24 + 2 * 17U);
+  const std::string frame = liveRow(*small.board.plan(), {}, metric("loss"), 1, 1, nullptr);
+  ASSERT_EQ(frame.size(), 32 + 2 * 2U);
   EXPECT_TRUE(std::isnan(at<double>(frame, 16)));
-  EXPECT_EQ(at<std::uint8_t>(frame, 24 + 2 * 16), 5);
-  EXPECT_EQ(at<std::uint8_t>(frame, 24 + 2 * 16 + 1), 255);  // the other address family
+  EXPECT_EQ(at<std::uint8_t>(frame, 32), 5);
+  EXPECT_EQ(at<std::uint8_t>(frame, 33), 255);  // the other address family
 }
 
 TEST(LiveFrames, ThePlan) {
   SmallBoard small;
   small.publishPlan();
-  const Json json = Json::parse(livePlan(*small.board.plan()));
+  const Json json = Json::parse(livePlan(*small.board.plan(), 1ULL << 63));
   EXPECT_EQ(json["type"], "plan");
+  EXPECT_EQ(json["epoch"], "9223372036854775808");
   EXPECT_EQ(json["generation"], 1);
   EXPECT_EQ(json["states"][4], "agent-down");
   EXPECT_EQ(json["names"], Json({{"10.0.0.1", "gpu \"one\""}}));
   EXPECT_EQ(json["probes"][1]["name"], "storage");
   EXPECT_EQ(json["probes"][1]["destinations"], Json({"10.0.9.1", "fd00::9"}));
   EXPECT_EQ(json["probes"][2]["paths"], 2);
+}
+
+TEST(LiveFrames, ThePlanHasTheLabelsOfHosts) {
+  auto pinglist = std::make_shared<pinglist::Pinglist>();
+  const auto ip = [](const char* text) { return SmallBoard::ip(text); };
+  pinglist->hosts = {
+      {"a", {{"rail0", ip("10.0.0.1")}, {"rail1", ip("10.1.0.1")}}, {{"rack", "r\"1"}}},
+      {"b", {{"", ip("10.0.0.2")}}, {{"rail", "own"}}}};
+  GridPlan plan;
+  plan.pinglist = pinglist;
+  const Json labels = Json::parse(livePlan(plan, 1))["labels"];
+  EXPECT_EQ(labels["rack"], Json({{"10.0.0.1", "r\"1"}, {"10.1.0.1", "r\"1"}}));
+  EXPECT_EQ(labels["rail"],
+            Json({{"10.0.0.1", "rail0"}, {"10.0.0.2", "own"}, {"10.1.0.1", "rail1"}}));
 }
 
 struct LiveTest : testing::Test {
@@ -101,30 +134,64 @@ struct LiveTest : testing::Test {
   std::unique_ptr<Dashboard> dashboard;
 };
 
-constexpr int kSources = 3 + 2 + 3;
+constexpr int kSources = 3;  // of "rack"
+constexpr int kRow = 1;
+constexpr int kSync = 2;
 
-TEST_F(LiveTest, PlanThenEverySourceThenChanges) {
+int type(const http::RawFrame& frame) { return at<std::uint8_t>(frame.payload, 1); }
+
+// The sources that come until the viewer is in sync, and the sequence it is in sync with.
+std::pair<std::multiset<std::uint32_t>, std::uint32_t> untilSync(http::RawClient& client) {
+  std::multiset<std::uint32_t> sources;
+  for (;;) {
+    const auto frame = client.frame();
+    if (frame.opcode != 2) return {sources, 0};
+    if (type(frame) == kSync) return {sources, at<std::uint32_t>(frame.payload, 12)};
+    sources.insert(at<std::uint32_t>(frame.payload, 24));
+  }
+}
+
+TEST_F(LiveTest, EverySourceOfWhatIsWatchedThenChanges) {
   http::RawClient client(dashboard->address());
   EXPECT_EQ(openUntilPlan(client)["probes"].size(), 3U);
-  std::set<std::pair<int, int>> seen;
-  for (int i = 0; i < kSources; ++i) {
-    const auto frame = client.frame();
-    ASSERT_EQ(frame.opcode, 2);
-    seen.insert({at<std::uint16_t>(frame.payload, 2), at<std::uint32_t>(frame.payload, 8)});
-  }
-  EXPECT_EQ(seen.size(), static_cast<std::size_t>(kSources));
-
+  client.sendText("watch rack network_p50");
+  EXPECT_EQ(untilSync(client).first, (std::multiset<std::uint32_t>{0, 1, 2}));
+  small.publishSource(1, 0, {Row(), Row()}, {PairState::kOk, std::nullopt});  // nobody watches that
   small.publishFirstSource();
-  const auto changed = client.frame();
-  EXPECT_EQ(at<std::uint16_t>(changed.payload, 2), 0);
-  EXPECT_EQ(at<std::uint32_t>(changed.payload, 8), 0U);
-  EXPECT_EQ(at<float>(changed.payload, 28), 5000.0F);
+  EXPECT_EQ(untilSync(client).first, std::multiset<std::uint32_t>{0});
+  client.sendText("watch storage loss");
+  const auto frame = client.frame();
+  EXPECT_EQ(type(frame), kRow);
+  EXPECT_EQ(at<std::uint32_t>(frame.payload, 8), 2U);   // the second watch
+  EXPECT_EQ(at<std::uint16_t>(frame.payload, 28), 1U);  // probe
+}
+
+TEST_F(LiveTest, WhoWasAwayGetsWhatChanged) {
+  std::string epoch;
+  std::uint32_t sequence = 0;
+  {
+    http::RawClient client(dashboard->address());
+    epoch = openUntilPlan(client)["epoch"];
+    client.sendText("watch rack network_p50");
+    sequence = untilSync(client).second;
+    small.publishFirstSource();
+    EXPECT_GT(untilSync(client).second, sequence);
+  }
+  http::RawClient again(dashboard->address());
+  openUntilPlan(again);
+  again.sendText("watch rack network_p50 " + epoch + " 1 " + std::to_string(sequence));
+  EXPECT_EQ(untilSync(again).first, std::multiset<std::uint32_t>{0});
+  again.sendText("watch rack network_p50 " + epoch + "0 1 " + std::to_string(sequence));
+  EXPECT_EQ(untilSync(again).first.size(), 3U);  // another controller's numbers mean nothing
+  again.sendText("watch rack network_p50 " + epoch + " 1 4000000000");
+  EXPECT_EQ(untilSync(again).first.size(), 3U);
 }
 
 TEST_F(LiveTest, ANewPlanStartsAnew) {
   http::RawClient client(dashboard->address());
   openUntilPlan(client);
-  for (int i = 0; i < kSources; ++i) client.frame();
+  client.sendText("watch rack network_p50");
+  untilSync(client);
   small.rack.sources.pop_back();
   small.publishPlan();
   EXPECT_EQ(planFrame(client)["generation"], 2);
@@ -136,28 +203,48 @@ TEST_F(LiveTest, ANewPlanStartsAnew) {
 TEST_F(LiveTest, AChangeIsToldOnceHoweverOftenItHappened) {
   http::RawClient client(dashboard->address());
   openUntilPlan(client);
-  for (int i = 0; i < kSources; ++i) client.frame();
+  client.sendText("watch rack network_p50");
+  untilSync(client);
   for (std::uint64_t network = 1000; network <= 1200; ++network) {
     small.publishSource(0, 1, {SmallBoard::measured(network), Row(), SmallBoard::measured(1)},
                         {PairState::kOk, std::nullopt, PairState::kOk});
   }
+  small.publishSource(0, 1, {SmallBoard::measured(9'000'000), Row(), Row()},
+                      {PairState::kOk, std::nullopt, PairState::kOk});
+  const Row last = SmallBoard::measured(9'000'000);
   int frames = 0;
-  float last = 0;
-  while (last != 1200.0F) {
+  for (;; ++frames) {
     const auto frame = client.frame();
     ASSERT_EQ(frame.opcode, 2);
-    last = at<float>(frame.payload, 24);
-    ++frames;
+    if (type(frame) == kRow &&
+        at<std::uint8_t>(frame.payload, 35) == liveValue(metric("network_p50"), &last)) {
+      break;
+    }
   }
   EXPECT_LT(frames, 100);
 }
 
-TEST_F(LiveTest, AViewerThatTalksIsClosed) {
+TEST_F(LiveTest, AViewerThatTalksNonsenseIsClosed) {
+  for (const std::string& nonsense :
+       {std::string("hello"), std::string(), std::string("watch rack"),
+        std::string("watch rack speed"), std::string("watch rack loss 1"),
+        std::string("watch rack loss 1 2 3 4"), std::string("watch rack loss 1 -2 x"),
+        "watch " + std::string(300, 'r') + " loss"}) {
+    http::RawClient client(dashboard->address());
+    openUntilPlan(client);
+    client.sendText(nonsense);
+    EXPECT_EQ(client.frame().opcode, 8) << nonsense;
+  }
+}
+
+TEST_F(LiveTest, AProbeThatIsNotThereYetIsWaitedFor) {
   http::RawClient client(dashboard->address());
   openUntilPlan(client);
-  for (int i = 0; i < kSources; ++i) client.frame();
-  client.sendText("hello");
-  EXPECT_EQ(client.frame().opcode, 8);
+  client.sendText("watch rail9 loss");
+  small.rack.spec.name = "rail9";
+  small.publishPlan();
+  EXPECT_EQ(planFrame(client)["generation"], 2);
+  EXPECT_EQ(untilSync(client).first.size(), 3U);
 }
 
 TEST_F(LiveTest, TheDashboardRoutes) {

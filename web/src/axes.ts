@@ -1,0 +1,73 @@
+// The names along the heatmap: of hosts where there is room, of groups where there is not.
+
+import { FONT, type Scene } from './heatmap';
+import type { Order } from './order';
+import { STRIP, type Viewport } from './viewport';
+
+type Context = CanvasRenderingContext2D;
+
+const LABEL_SPACE = 12; // pixels that a line of labels needs
+const SLANTED_LABEL_SPACE = 17;
+
+interface Named { text: string; at: number; chosen: boolean } // at: in cells
+
+// Whether the names of groups stand where those of hosts have no room.
+export function isGrouped(order: Order, cell: number): boolean {
+  return order.groups.length > 1 && cell < LABEL_SPACE;
+}
+
+// Which names to write: every one, every n-th, or those of the groups when cells are small.
+function namesOf(order: Order, labels: string[], cell: number, space: number, from: number, to: number,
+  chosen: number | undefined, widthOf: (group: string) => number): Named[] {
+  const names: Named[] = [];
+  if (isGrouped(order, cell)) {
+    let taken = -Infinity; // up to here, in cells
+    for (const { name, from: first, to: end } of order.groups) {
+      const at = (Math.max(first, from) + Math.min(end, to)) / 2;
+      const half = widthOf(name || 'others') / 2 / cell;
+      if (end <= from || first >= to || at - half < taken) continue;
+      names.push({ text: name || 'others', at, chosen: false });
+      taken = at + half;
+    }
+  } else {
+    const every = Math.max(1, Math.ceil(space / cell));
+    for (let at = Math.ceil(from / every) * every; at < to; at += every) {
+      names.push({ text: labels[at], at: at + 0.5, chosen: false });
+    }
+  }
+  if (chosen === undefined || chosen < from - 1 || chosen >= to) return names;
+  const apart = names.filter(({ at }) => Math.abs(at - chosen - 0.5) * cell >= space);
+  return [...apart, { text: labels[chosen], at: chosen + 0.5, chosen: true }];
+}
+
+export function paintRowLabels(context: Context, view: Viewport, { ranks, labels, palette }: Scene,
+  chosen: number | undefined) {
+  context.font = FONT;
+  context.textBaseline = 'middle';
+  context.textAlign = 'right';
+  const to = Math.min(view.rows, view.y + view.plotHeight / view.cellHeight);
+  for (const { text, at, chosen: strong } of namesOf(ranks.rowOrder, labels.rows, view.cellHeight, LABEL_SPACE, view.y, to,
+    chosen, () => LABEL_SPACE)) {
+    context.fillStyle = strong ? palette.theme.ink : palette.theme.quietInk;
+    context.fillText(text, view.left - STRIP - 7, view.yOf(at), view.left - STRIP - 9);
+  }
+}
+
+export function paintColumnLabels(context: Context, view: Viewport, { ranks, labels, palette }: Scene,
+  chosen: number | undefined) {
+  const space = view.slanted ? SLANTED_LABEL_SPACE : LABEL_SPACE;
+  const to = Math.min(view.columns, view.x + view.plotWidth / view.cellWidth);
+  context.font = FONT;
+  for (const { text, at, chosen: strong } of namesOf(ranks.columnOrder, labels.columns, view.cellWidth, space, view.x, to,
+    chosen, (group) => context.measureText(group).width + 8)) {
+    context.fillStyle = strong ? palette.theme.ink : palette.theme.quietInk;
+    context.save();
+    context.translate(view.xOf(at), view.top - STRIP - 8);
+    const level = isGrouped(ranks.columnOrder, view.cellWidth) && !strong;
+    const slanted = view.slanted && !level;
+    if (slanted) context.rotate(-Math.PI / 3.2);
+    context.textAlign = slanted ? 'left' : 'center';
+    context.fillText(text, 0, 0, slanted || level ? 130 : view.cellWidth - 4);
+    context.restore();
+  }
+}

@@ -1,0 +1,42 @@
+// What is shown, as a file.
+
+import { type Metric, valueOf } from './metrics';
+import { type Grid, pairOf } from './model';
+import { model } from './store';
+
+function save(blob: Blob, name: string) {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+export function exportPng(name: string) {
+  const canvas = document.getElementById('heatmap') as HTMLCanvasElement | null;
+  canvas?.toBlob((blob) => blob && save(blob, name), 'image/png');
+}
+
+// A spreadsheet takes text that begins like a formula for one.
+export function csvField(text: string): string {
+  const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replace(/"/g, '""')}"` : harmless;
+}
+
+export const CSV_HEAD = 'probe,source,source_name,destination,destination_name,state,metric,value,unit\n';
+
+export function csvLine(grid: Grid, metric: Metric, cell: number): string {
+  const [source, destination] = pairOf(grid, cell);
+  const value = valueOf(metric, grid.values[cell]);
+  return `${[grid.probe.name, source, model.nameOf(source), destination, model.nameOf(destination), grid.stateName(cell),
+    metric.id, Number.isNaN(value) ? '' : String(Number(value.toPrecision(2))), metric.unit].map(csvField).join(',')}\n`;
+}
+
+// `cells`: all pairs without.
+export function exportCsv(grid: Grid, metric: Metric, cells?: number[]) {
+  const parts = [CSV_HEAD];
+  const rows = cells ? [cells] : Array.from({ length: grid.rows }, (_, row) =>
+    Array.from({ length: grid.columns }, (_, column) => row * grid.columns + column).filter((cell) => grid.isPair(cell)));
+  for (const row of rows) parts.push(row.map((cell) => csvLine(grid, metric, cell)).join(''));
+  save(new Blob(parts, { type: 'text/csv' }), `${grid.probe.name}-${metric.id}.csv`);
+}

@@ -1,0 +1,41 @@
+// In which order the rows and columns stand, and which of them belong together.
+
+export interface Group { name: string; from: number; to: number } // places, `to` excluded
+export interface Order {
+  at: Uint32Array; // place -> index in the plan
+  placeOf: Uint32Array; // and back
+  groups: Group[]; // none where nothing groups them
+}
+
+const natural = new Intl.Collator('en', { numeric: true });
+
+// `by`: 'address' (as the plan has them), 'name', or the name of a label.
+export function orderOf(addresses: string[], by: string, nameOf: (address: string) => string,
+  labels: Record<string, Record<string, string>>): Order {
+  const indices = addresses.map((_, index) => index);
+  const label = by === 'address' || by === 'name' ? undefined : labels[by];
+  const groupOf = (index: number) => label?.[addresses[index]] ?? '';
+  if (by === 'name') {
+    const names = addresses.map(nameOf);
+    indices.sort((a, b) => natural.compare(names[a], names[b]) || a - b);
+  } else if (label) {
+    // Those without the label come last.
+    indices.sort((a, b) => Number(groupOf(a) === '') - Number(groupOf(b) === '')
+      || natural.compare(groupOf(a), groupOf(b)) || a - b);
+  }
+  const at = Uint32Array.from(indices);
+  const placeOf = new Uint32Array(at.length);
+  at.forEach((index, place) => { placeOf[index] = place; });
+  return { at, placeOf, groups: label ? groupsOf(at, groupOf) : [] };
+}
+
+function groupsOf(at: Uint32Array, groupOf: (index: number) => string): Group[] {
+  const groups: Group[] = [];
+  at.forEach((index, place) => {
+    const name = groupOf(index);
+    const last = groups[groups.length - 1];
+    if (last?.name === name) last.to = place + 1;
+    else groups.push({ name, from: place, to: place + 1 });
+  });
+  return groups;
+}

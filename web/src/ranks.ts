@@ -1,0 +1,128 @@
+// Every pair's rank in the order that is shown, its max-pooled pyramid, and what each row and column is like.
+
+import type { Grid } from './model';
+import type { Order } from './order';
+import { CLASSES, classTable, type Limits, OK, rankOf } from './severity';
+
+export interface Level { rows: number; columns: number; ranks: Uint16Array }
+
+const KINDS = CLASSES.length;
+
+// How many of a line's pairs are of each class, and the sum of the codes of those that are well.
+class Lines {
+  private readonly counts: Uint32Array;
+  private readonly codes: Float64Array;
+
+  constructor(lines: number) {
+    this.counts = new Uint32Array(lines * KINDS);
+    this.codes = new Float64Array(lines);
+  }
+
+  add(line: number, rank: number, by: number) {
+    this.counts[line * KINDS + (rank >> 8)] += by;
+    if (rank >> 8 === OK) this.codes[line] += by * (rank & 255);
+  }
+
+  // A line is as its median pair is: one bad pair does not make its source bad, a bad host's every pair does.
+  rank(line: number): number {
+    const pairs = this.pairs(line);
+    if (pairs === 0) return 0;
+    let left = Math.floor(pairs / 2) + 1;
+    for (let kind = 1; kind < KINDS; ++kind) {
+      left -= this.counts[line * KINDS + kind];
+      if (left <= 0) return (kind << 8) | this.meanCode(line, kind);
+    }
+    return 0;
+  }
+
+  bad(line: number): number {
+    let sum = 0;
+    for (let kind = OK + 1; kind < KINDS; ++kind) sum += this.counts[line * KINDS + kind];
+    return sum;
+  }
+
+  pairs(line: number): number {
+    let sum = 0;
+    for (let kind = 1; kind < KINDS; ++kind) sum += this.counts[line * KINDS + kind];
+    return sum;
+  }
+
+  private meanCode(line: number, kind: number): number {
+    return kind === OK ? Math.round(this.codes[line] / this.counts[line * KINDS + OK]) : 255;
+  }
+}
+
+export class Ranks {
+  readonly levels: Level[];
+  readonly rowLines: Lines;
+  readonly columnLines: Lines;
+  readonly counts = new Array<number>(KINDS).fill(0); // pairs by class
+  private readonly classes: Uint8Array;
+
+  constructor(readonly grid: Grid, readonly rowOrder: Order, readonly columnOrder: Order,
+    readonly limits: Limits) {
+    this.classes = classTable(grid.stateNames);
+    this.levels = [{ rows: grid.rows, columns: grid.columns, ranks: new Uint16Array(grid.rows * grid.columns) }];
+    for (let last = this.levels[0]; last.rows > 1 || last.columns > 1;) {
+      const [rows, columns] = [Math.ceil(last.rows / 2), Math.ceil(last.columns / 2)];
+      last = { rows, columns, ranks: new Uint16Array(rows * columns) };
+      this.levels.push(last);
+    }
+    this.rowLines = new Lines(grid.rows);
+    this.columnLines = new Lines(grid.columns);
+    grid.changed.clear();
+    for (let row = 0; row < grid.rows; ++row) this.takeRow(row);
+    this.pool(new Set(Array.from({ length: grid.rows }, (_, place) => place)));
+  }
+
+  // Takes in the rows that changed since.
+  update() {
+    const places = new Set<number>();
+    for (const row of this.grid.changed) places.add(this.takeRow(row));
+    this.grid.changed.clear();
+    this.pool(places);
+  }
+
+  private takeRow(row: number): number {
+    const { grid, classes, limits } = this;
+    const { ranks, columns } = this.levels[0];
+    const place = this.rowOrder.placeOf[row];
+    for (let at = 0; at < columns; ++at) {
+      const cell = row * columns + this.columnOrder.at[at];
+      const rank = rankOf(grid.states[cell], grid.values[cell], classes, limits);
+      const before = ranks[place * columns + at];
+      if (rank === before) continue;
+      if (before !== 0) this.count(place, at, before, -1);
+      if (rank !== 0) this.count(place, at, rank, 1);
+      ranks[place * columns + at] = rank;
+    }
+    return place;
+  }
+
+  private count(row: number, column: number, rank: number, by: number) {
+    this.rowLines.add(row, rank, by);
+    this.columnLines.add(column, rank, by);
+    this.counts[rank >> 8] += by;
+  }
+
+  private pool(changed: Set<number>) {
+    let rows = changed;
+    for (let at = 1; at < this.levels.length && rows.size > 0; ++at) {
+      const above = new Set<number>();
+      for (const row of rows) above.add(row >> 1);
+      for (const row of above) poolRow(this.levels[at - 1], this.levels[at], row);
+      rows = above;
+    }
+  }
+}
+
+function poolRow(fine: Level, coarse: Level, row: number) {
+  const first = 2 * row * fine.columns;
+  const second = 2 * row + 1 < fine.rows ? first + fine.columns : first;
+  for (let column = 0; column < coarse.columns; ++column) {
+    const left = 2 * column;
+    const right = left + 1 < fine.columns ? left + 1 : left;
+    coarse.ranks[row * coarse.columns + column] = Math.max(fine.ranks[first + left],
+      fine.ranks[first + right], fine.ranks[second + left], fine.ranks[second + right]);
+  }
+}

@@ -1,0 +1,56 @@
+// How bad a pair is, in one number: what a zoomed-out cell shows is the largest of its pairs. The class is in the upper
+// byte, the value's code in the lower.
+
+import { type Metric, codeOf, valueOf } from './metrics';
+import type { Grid } from './model';
+
+// From what nobody needs to look at to what an operator wants to see first.
+export const CLASSES = ['', 'pending', 'ok', 'stale', 'anomalous', 'slow', 'agent-down', 'very slow', 'refused', 'loss',
+  'unreachable'] as const;
+export type Class = typeof CLASSES[number];
+
+const number = new Map<string, number>(CLASSES.map((name, at) => [name, at]));
+export const OK = number.get('ok')!;
+const SLOW = number.get('slow')!;
+const VERY_SLOW = number.get('very slow')!;
+
+export interface Limits { slow: number; verySlow: number } // codes; beyond 255: none
+
+// "3x" is three times the mesh's median, "50us" is absolute; anything else is no threshold.
+export function thresholdCode(text: string, metric: Metric, median: number): number {
+  const relative = /^(\d+(?:\.\d+)?)x$/.exec(text);
+  const absolute = /^(\d+(?:\.\d+)?)(ns|us|µs|ms|s|%)$/.exec(text);
+  if (relative && median > 0 && metric.unit === 'ns') {
+    return codeOf(metric, valueOf(metric, median) * Number(relative[1]));
+  }
+  if (!absolute || (absolute[2] === '%') !== (metric.unit === 'ratio')) return 256;
+  const unit = { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9, '%': 0.01 }[absolute[2]]!;
+  return codeOf(metric, Number(absolute[1]) * unit);
+}
+
+export function isThreshold(text: string): boolean {
+  return /^(\d+(\.\d+)?(x|ns|us|µs|ms|s|%))?$/.test(text);
+}
+
+export function limitsOf(grid: Grid, metric: Metric, warn: string, crit: string): Limits {
+  const median = grid.quantile(0.5);
+  return { slow: thresholdCode(warn, metric, median), verySlow: thresholdCode(crit, metric, median) };
+}
+
+// By the controller's number of a state.
+export function classTable(stateNames: string[]): Uint8Array {
+  const table = new Uint8Array(256);
+  stateNames.forEach((name, state) => { table[state] = number.get(name) ?? 0; });
+  return table;
+}
+
+export function rankOf(state: number, code: number, classes: Uint8Array, limits: Limits): number {
+  let kind = classes[state];
+  if (kind === OK && code >= limits.verySlow) kind = VERY_SLOW;
+  else if (kind === OK && code >= limits.slow) kind = SLOW;
+  return kind === 0 ? 0 : (kind << 8) | code;
+}
+
+export function className(rank: number): Class {
+  return CLASSES[rank >> 8];
+}

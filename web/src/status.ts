@@ -1,0 +1,54 @@
+// What the controller says of itself, asked for every few seconds: its own troubles, and the counts of all probes, of which
+// the live connection brings one only.
+
+import { signal } from '@preact/signals';
+import { live } from './store';
+
+const POLL = 5000; // milliseconds
+const PATIENCE = 4000;
+
+export interface Status {
+  not_ready: string[];
+  pinglist: { path: string; error: string | null };
+  history: { error: string | null };
+  pairs: Record<string, number>;
+}
+
+export interface Notice { kind: 'pinglist' | 'trouble'; text: string }
+
+export const notices = signal<Notice[]>([]);
+export const allPairs = signal<Record<string, number>>({}); // by state
+export const probeStates = signal<Record<string, Record<string, number>>>({}); // by probe and state
+
+export async function fetchJson<T>(path: string, signal?: AbortSignal): Promise<T> {
+  const answer = await fetch(path, { signal: signal ?? AbortSignal.timeout(PATIENCE) });
+  const body = await answer.json();
+  if (!answer.ok) throw new Error(body.error?.reason ?? `HTTP ${answer.status}`);
+  return body;
+}
+
+function noticesOf(status: Status): Notice[] {
+  const found: Notice[] = status.not_ready.map((text) => ({ kind: 'trouble', text }));
+  if (status.pinglist.error) found.unshift({ kind: 'pinglist', text: status.pinglist.error });
+  if (status.history.error) found.push({ kind: 'trouble', text: `history: ${status.history.error}` });
+  return found;
+}
+
+// Tells whether the controller answers at all, too: a WebSocket across a dead network looks open for minutes.
+export async function pollStatus() {
+  try {
+    const status = await fetchJson<Status>('api/v1/status');
+    notices.value = noticesOf(status);
+    allPairs.value = status.pairs;
+    const { probes } = await fetchJson<{ probes: { name: string; states: Record<string, number> }[] }>('api/v1/probes');
+    probeStates.value = Object.fromEntries(probes.map(({ name, states }) => [name, states]));
+  } catch {
+    live.reconnect();
+  }
+  setTimeout(pollStatus, POLL);
+}
+
+export function problemsIn(states: Record<string, number>): number {
+  return Object.entries(states).reduce(
+    (sum, [name, count]) => sum + (name === 'ok' || name === 'pending' ? 0 : count), 0);
+}

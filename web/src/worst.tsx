@@ -1,0 +1,78 @@
+// The pairs as a table, worst first: for those who would rather read, and for spreadsheets.
+
+import { useMemo, useState } from 'preact/hooks';
+import { exportCsv } from './export';
+import { humanCount } from './format';
+import { openPair } from './map';
+import { humanCode } from './metrics';
+import { type Grid, pairOf } from './model';
+import { className } from './severity';
+import { choose, grid, metric, model, painted, ranks, view } from './store';
+import { type Listed, worstIn } from './worst_list';
+
+const MOST = 500;
+
+type Column = 'source' | 'destination' | 'state' | 'value';
+const COLUMNS: Column[] = ['source', 'destination', 'state', 'value'];
+
+function sorted(listed: Listed[], current: Grid, by: Column, up: boolean): Listed[] {
+  const key = ({ cell, rank }: Listed): string | number => ({ state: rank, value: current.values[cell],
+    source: model.nameOf(pairOf(current, cell)[0]), destination: model.nameOf(pairOf(current, cell)[1]) })[by];
+  const keyed = listed.map((each) => ({ each, at: key(each) }));
+  keyed.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0) * (up ? 1 : -1));
+  return keyed.map(({ each }) => each);
+}
+
+function matcher(current: Grid, text: string): (source: number, destination: number) => boolean {
+  const wanted = text.toLowerCase();
+  if (wanted === '') return () => true;
+  const matches = (address: string) => address.includes(wanted) || model.nameOf(address).toLowerCase().includes(wanted);
+  const [sources, destinations] = [current.probe.sources.map(matches), current.probe.destinations.map(matches)];
+  return (source, destination) => sources[source] || destinations[destination];
+}
+
+export function WorstPage() {
+  const [by, setBy] = useState<{ column: Column; up: boolean }>({ column: 'state', up: false });
+  const [current, shown, filter] = [grid.value!, ranks.value!, view.value.filter];
+  const { listed, all } = useMemo(() => worstIn(shown, MOST, matcher(current, filter)),
+    [current, shown, filter, painted.value]);
+  const rows = sorted(listed, current, by.column, by.up);
+  return <main class="page">
+    <div class="page-head">
+      <h2>{`Worst pairs of ${current.probe.name}`}</h2>
+      <label class="field">only <input id="filter" type="search" value={filter} placeholder="part of a name or address"
+        onInput={(event) => choose({ filter: event.currentTarget.value }, true)} /></label>
+      <button class="quiet" onClick={() => exportCsv(current, metric.value, rows.map(({ cell }) => cell))}>CSV</button>
+      <span class="quiet-text">{`${humanCount(rows.length)} of ${humanCount(all)} pairs, ${metric.value.label}`}</span>
+    </div>
+    <PairTable rows={rows} current={current} by={by} setBy={(column) => setBy(
+      { column, up: by.column === column ? !by.up : column === 'source' || column === 'destination' })} />
+  </main>;
+}
+
+interface TableProps {
+  rows: Listed[];
+  current: Grid;
+  by: { column: Column; up: boolean };
+  setBy: (column: Column) => void;
+}
+
+function PairTable({ rows, current, by, setBy }: TableProps) {
+  return <table class="pairs">
+    <thead><tr>{COLUMNS.map((column) => <th key={column} scope="col"
+      aria-sort={by.column !== column ? 'none' : by.up ? 'ascending' : 'descending'}>
+      <button onClick={() => setBy(column)}>{column === 'value' ? metric.value.label : column}</button></th>)}<th /></tr></thead>
+    <tbody>
+      {rows.map(({ cell, rank }) => {
+        const [source, destination] = pairOf(current, cell);
+        return <tr key={cell}>
+          <td>{model.nameOf(source)}</td><td>{model.nameOf(destination)}</td>
+          <td><span class="chip" data-state={className(rank)}>{className(rank)}</span></td>
+          <td class="number">{humanCode(metric.value, current.values[cell])}</td>
+          <td><button onClick={() => openPair(cell)}
+            aria-label={`Open ${model.nameOf(source)} to ${model.nameOf(destination)}`}>open</button></td>
+        </tr>;
+      })}
+    </tbody>
+  </table>;
+}

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { METRICS, codeOf } from '../src/metrics';
+import { Grid, type Probe } from '../src/model';
+import { orderOf } from '../src/order';
+import { Ranks } from '../src/ranks';
+import { className, limitsOf, thresholdCode } from '../src/severity';
+import { NOT_A_PAIR } from '../src/states';
+import { worstIn } from '../src/worst_list';
+
+const STATES = ['ok', 'loss', 'unreachable', 'refused', 'agent-down', 'pending', 'stale', 'anomalous'];
+const METRIC = METRICS[0];
+const NONE = { slow: 256, verySlow: 256 };
+
+function meshOf(hosts: number): Grid {
+  const addresses = Array.from({ length: hosts }, (_, i) => `10.0.0.${i + 1}`);
+  const probe: Probe = { name: 'mesh', protocol: 'udp', paths: 1, interval_ns: 1, timeout_ns: 1, window_ns: 1,
+    sources: addresses, destinations: addresses };
+  const grid = new Grid(probe, STATES);
+  for (let row = 0; row < hosts; ++row) setRow(grid, row, () => 0, () => 5000);
+  return grid;
+}
+
+function setRow(grid: Grid, row: number, state: (column: number) => number, nanos: (column: number) => number) {
+  const columns = Array.from({ length: grid.columns }, (_, column) => column);
+  grid.setRow(row, Uint8Array.from(columns, (column) => (column === row ? NOT_A_PAIR : state(column))),
+    Uint8Array.from(columns, (column) => (column === row ? 0 : codeOf(METRIC, nanos(column)))), 0);
+}
+
+function ranksOf(grid: Grid, limits = NONE, by = 'address', labels = {}): Ranks {
+  const order = orderOf(grid.probe.sources, by, (address) => address, labels);
+  return new Ranks(grid, order, order, limits);
+}
+
+describe('the pyramid', () => {
+  it('keeps one bad pair of many up to its top', () => {
+    const grid = meshOf(33);
+    const ranks = ranksOf(grid);
+    setRow(grid, 20, (column) => (column === 7 ? 1 : 0), () => 5000);
+    ranks.update();
+    for (const [level, { ranks: cells, columns }] of ranks.levels.entries()) {
+      expect(className(cells[(20 >> level) * columns + (7 >> level)])).toBe('loss');
+    }
+    setRow(grid, 20, () => 0, () => 5000);
+    ranks.update();
+    for (const { ranks: cells } of ranks.levels) expect(Math.max(...cells) >> 8).toBe(2);
+  });
+  it('is the same after many changes as when it is made anew', () => {
+    const grid = meshOf(21);
+    const ranks = ranksOf(grid);
+    for (let i = 0; i < 60; ++i) {
+      setRow(grid, (i * 7) % 21, (column) => (column * i) % 8, (column) => 1000 * (1 + ((column + i) % 50)));
+      if (i % 3 === 0) ranks.update();
+    }
+    ranks.update();
+    const fresh = ranksOf(grid);
+    expect(ranks.levels).toEqual(fresh.levels);
+    expect(ranks.counts).toEqual(fresh.counts);
+    for (let line = 0; line < 21; ++line) {
+      expect(ranks.rowLines.rank(line)).toBe(fresh.rowLines.rank(line));
+      expect(ranks.columnLines.rank(line)).toBe(fresh.columnLines.rank(line));
+    }
+  });
+});
+
+describe('a bad host', () => {
+  it('marks its own row and column, not those of the others', () => {
+    const grid = meshOf(10);
+    for (let row = 0; row < 10; ++row) setRow(grid, row, () => 0, (column) => (row === 4 || column === 4 ? 2e6 : 5000));
+    const ranks = ranksOf(grid, limitsOf(grid, METRIC, '3x', '10x'));
+    for (let line = 0; line < 10; ++line) {
+      const wanted = line === 4 ? 'very slow' : 'ok';
+      expect(className(ranks.rowLines.rank(line))).toBe(wanted);
+      expect(className(ranks.columnLines.rank(line))).toBe(wanted);
+    }
+    expect(ranks.columnLines.bad(4)).toBe(9);
+  });
+});
+
+describe('thresholds', () => {
+  it('are times the median, absolute, or none', () => {
+    const median = codeOf(METRIC, 10_000);
+    expect(thresholdCode('3x', METRIC, median)).toBe(codeOf(METRIC, 30_000));
+    expect(thresholdCode('50us', METRIC, median)).toBe(codeOf(METRIC, 50_000));
+    for (const none of ['', '5%', 'soon', '3x']) expect(thresholdCode(none, METRIC, 0)).toBe(256);
+  });
+});
+
+describe('the order', () => {
+  it('groups by a label, those without it last', () => {
+    const addresses = ['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.4'];
+    const { at, placeOf, groups } = orderOf(addresses, 'rack', (address) => address,
+      { rack: { '10.0.0.1': 'r10', '10.0.0.3': 'r2', '10.0.0.4': 'r10' } });
+    expect([...at]).toEqual([2, 0, 3, 1]);
+    expect([...placeOf]).toEqual([1, 3, 0, 2]);
+    expect(groups.map(({ name, from, to }) => [name, from, to])).toEqual([['r2', 0, 1], ['r10', 1, 3], ['', 3, 4]]);
+  });
+});
+
+describe('the worst list', () => {
+  it('has the worst first, and no more than asked for', () => {
+    const grid = meshOf(12);
+    setRow(grid, 3, (column) => (column === 5 ? 2 : column === 6 ? 1 : 0), () => 5000);
+    const { listed, all } = worstIn(ranksOf(grid), 4, () => true);
+    expect(listed.slice(0, 2).map(({ cell }) => cell)).toEqual([3 * 12 + 5, 3 * 12 + 6]);
+    expect([listed.length, all]).toEqual([4, 132]);
+    expect(worstIn(ranksOf(grid), 500, (source) => source === 3).listed.length).toBe(11);
+  });
+});
