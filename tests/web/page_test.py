@@ -73,13 +73,22 @@ class PageTest(unittest.TestCase):
             return { state: map.grid.stateName(cell), colour: [...pixel] };""", row, column)
 
     def point_at(self, row, column, click=False):
-        x, y = self.browser.run("""
-            const canvas = document.querySelector('#heatmap');
-            const { x, y } = canvas.heatmap.middleOf(
-              arguments[0] * canvas.heatmap.grid.columns + arguments[1]);
-            const box = canvas.getBoundingClientRect();
-            return [x + box.x, y + box.y];""", row, column)
-        self.browser.point(x, y, click)
+        """Moves the mouse to a cell; again if the page was laid out anew meanwhile."""
+        for _ in range(5):
+            x, y, cell = self.browser.run("""
+                const canvas = document.querySelector('#heatmap');
+                const cell = arguments[0] * canvas.heatmap.grid.columns + arguments[1];
+                const { x, y } = canvas.heatmap.middleOf(cell);
+                const box = canvas.getBoundingClientRect();
+                return [x + box.x, y + box.y, cell];""", row, column)
+            self.browser.point(x, y)
+            try:
+                self.browser.wait("document.querySelector('#heatmap').heatmap.cursor === arguments[0]", cell, seconds=2)
+                break
+            except AssertionError:
+                self.browser.point(1, 1)
+        if click:
+            self.browser.point(x, y, click)
 
     def panel(self, source, destination):
         """The panel's text once it shows this pair."""
@@ -107,7 +116,7 @@ class PageTest(unittest.TestCase):
                     self.assertEqual((cell["state"], cell["colour"][3]), ("ok", 255))
         self.browser.click("[data-probe=gpu-to-storage]")
         self.browser.wait("document.querySelector('#heatmap').dataset.columns === '2'")
-        self.assertEqual(self.browser.run("document.querySelector('#heatmap').dataset.pairs"), "16")
+        self.browser.wait("document.querySelector('#heatmap').dataset.pairs === '16'")
         self.assert_quiet()
 
     def test_pointing_shows_the_row_both_ways(self):
