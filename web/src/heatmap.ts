@@ -60,7 +60,7 @@ export class Heatmap {
     const { context, view, scene } = this;
     const { dataset } = this.canvas;
     [dataset.rows, dataset.columns] = [String(scene.grid.rows), String(scene.grid.columns)];
-    [dataset.pairs, dataset.level] = [String(scene.grid.pairs()), String(view.level)];
+    [dataset.pairs, dataset.level] = [String(scene.ranks.pairs()), String(view.level)];
     context.clearRect(0, 0, view.width, view.height);
     this.paintBand();
     this.clipped(() => {

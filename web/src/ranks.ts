@@ -75,6 +75,10 @@ export class Ranks {
     this.pool(new Set(Array.from({ length: grid.rows }, (_, place) => place)));
   }
 
+  pairs(): number {
+    return this.counts.reduce((sum, count) => sum + count, 0);
+  }
+
   // Takes in the rows that changed since.
   update() {
     const places = new Set<number>();
