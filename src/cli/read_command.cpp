@@ -112,6 +112,7 @@ Result<std::unique_ptr<ReadRun>> startRun(const ReadRequest& request, rdma::Devi
                                           int stop, ReadReport& report) {
   rdma::RcOptions options;
   options.depth = request.job.depth;
+  options.busy = request.job.busy;
   auto endpoint = device.createRc(options);
   if (!endpoint) return tl::unexpected(endpoint.error());
   const rdma::RcAddress own = (*endpoint)->address();

@@ -45,6 +45,7 @@ struct RcOptions {
   std::uint32_t flow_label = 0;
   std::uint8_t service_level = 0;  // InfiniBand
   std::uint16_t p_key_index = 0;
+  bool busy = false;  // no events: poll() is always due, at the price of a core
 };
 
 enum class RcState : std::uint8_t { kNew, kConnected, kFailed, kClosed };

@@ -94,9 +94,9 @@ Result<std::unique_ptr<RcEndpoint>> VerbsRcEndpoint::create(std::shared_ptr<RcDo
       std::move(domain), options, path, fewer(options.reads, limits.max_qp_init_rd_atom), address,
       std::move(*completions), std::move(*pair), std::move(*events)));
   Status ready = made->receives_.repost(made->queue_pair_.get());
-  if (ready) ready = made->completions_.arm();
+  if (ready && !options.busy) ready = made->completions_.arm();
   if (!ready) return makeError(made->domain_->entity(), ready.error().reason);
-  made->armed_ = true;
+  made->armed_ = !options.busy;
   return made;
 }
 

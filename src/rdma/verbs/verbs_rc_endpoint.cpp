@@ -99,7 +99,7 @@ void VerbsRcEndpoint::flush() {
 
 Nanos VerbsRcEndpoint::nextWake() const {
   if (state_ == RcState::kFailed) return INT64_MAX;
-  if (more_ || refused_ != 0 || sends_.blocked()) return 0;
+  if (options_.busy || more_ || refused_ != 0 || sends_.blocked()) return 0;
   return std::min(look_at_, deadline_);
 }
 
@@ -133,8 +133,12 @@ Status VerbsRcEndpoint::poll(RcEvents& events) {
 }
 
 Status VerbsRcEndpoint::takeEvents() {
+  // A busy loop asks the kernel only now and then.
+  constexpr std::uint32_t kBusyPolls = 256;
+  const bool asks = !options_.busy || ++polls_ % kBusyPolls == 0;
   std::array<epoll_event, 2> ready;
-  const int count = epoll_wait(events_.get(), ready.data(), static_cast<int>(ready.size()), 0);
+  const int count =
+      asks ? epoll_wait(events_.get(), ready.data(), static_cast<int>(ready.size()), 0) : 0;
   for (int i = 0; i < count; ++i) {
     if (ready[static_cast<std::size_t>(i)].data.fd == completions_.descriptor()) {
       completions_.takeEvents();
@@ -169,7 +173,7 @@ Status VerbsRcEndpoint::takeCompletions(Nanos now_mono, RcEvents& events) {
     const int got = completions_.take(batch);
     if (got < 0) return makeError("", "the completion queue cannot be read");
     if (got == 0) {
-      if (armed_) break;
+      if (options_.busy || armed_) break;
       if (auto armed = completions_.arm(); !armed) return armed;
       armed_ = true;  // what came before the arming makes no event: once more
       continue;

@@ -86,6 +86,7 @@ class VerbsRcEndpoint final : public RcEndpoint {
 
   RcState state_ = RcState::kNew;
   bool armed_ = false;
+  std::uint32_t polls_ = 0;
   bool more_ = false;  // completions are left
   Nanos look_at_ = 0;
   Nanos ask_at_ = 0;  // the queue pair, whether it works

@@ -1,3 +1,5 @@
+#include <poll.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -208,6 +210,23 @@ TEST_F(RcEndpointTest, UnsignalledRequestsDoNotFillTheQueueForEver) {
   EXPECT_EQ(wordAt(b.memory, 0), 2001U);
   EXPECT_EQ(a.order.size(), 1U);
   EXPECT_GT(full, 10U);
+}
+
+TEST_F(RcEndpointTest, BusyPollingNeedsNoEvents) {
+  RcOptions options = RcSide::everything();
+  options.busy = true;
+  RcSide a("10.0.0.1", options);
+  RcSide b("10.0.0.2", options);
+  connect(a, b);
+  EXPECT_LE(a.endpoint->nextWake(), monotonicNow());
+  const RcRequest write = a.request(RcOperation::kWriteImmediate, b, 100);
+  ASSERT_EQ(a.post(write), PostResult::kPosted);
+  EXPECT_EQ(a.endOf(write.id), RcStatus::kOk);
+  const Nanos end = monotonicNow() + 4 * kSecond;
+  while (b.arrived.empty() && monotonicNow() < end) ASSERT_TRUE(b.step());
+  EXPECT_EQ(b.arrived.size(), 1U);
+  pollfd readable{a.endpoint->descriptor(), POLLIN, 0};
+  EXPECT_EQ(::poll(&readable, 1, 0), 0) << "no event was asked for";
 }
 
 TEST_F(RcEndpointTest, PeerMayBeConnectedLater) {

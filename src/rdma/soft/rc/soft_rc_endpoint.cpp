@@ -116,6 +116,7 @@ Status SoftRcEndpoint::poll(RcEvents& events) {
 }
 
 Nanos SoftRcEndpoint::nextWake() const {
+  if (options_.busy) return kAtOnce;
   const Nanos port = port_.transmitter().nextWake();
   if (state_ == RcState::kNew) return port;
   if (has_work_ || requester_->hasDone() || responder_->hasArrived()) return kAtOnce;
