@@ -7,13 +7,8 @@ set -euo pipefail
 
 dir=$(mktemp -d)
 cd "$dir"
-rounds=1000 seconds=40 interval=100ms
+rounds=1000 seconds=10 runs=5
 
-cat >pinglist.yaml <<EOF
-version: 1
-probes:
-  - { name: rdma, protocol: rdma, mesh: [10.0.0.1, 10.0.0.2], interval: $interval, window: 2s }
-EOF
 cat >controller.yaml <<EOF
 pinglist: $dir/pinglist.yaml
 control: 127.0.0.1:20711
@@ -22,44 +17,104 @@ state_dir: $dir/controller
 redis: embedded
 EOF
 for i in 1 2; do
-  printf 'controller: 127.0.0.1:20711\nhost: h%d\naddresses: [10.0.0.%d]\nstate_dir: %s/agent-%d\nhttp: 127.0.0.1:910%d\n' \
-    $i $i "$dir" $i $i >"agent-$i.yaml"
+  cat >"agent-$i.yaml" <<EOF
+controller: 127.0.0.1:20711
+host: h$i
+addresses: [10.0.0.$i]
+state_dir: $dir/agent-$i
+http: 127.0.0.1:910$i
+EOF
 done
 
-pingpong() {
-  local options=(-g 1 -n "$rounds" -s 64 -e) server
-  TIMEFORMAT='%U %S'
-  { time ibv_ud_pingpong -d rxe1 "${options[@]}" >server.log 2>&1; } 2>server.time &
-  server=$!
-  until ss -Hltn "sport = :18515" | grep -q .; do sleep 0.2; done
-  { time ibv_ud_pingpong -d rxe2 "${options[@]}" 127.0.0.1 >client.log 2>&1; } 2>client.time
-  wait $server
-  awk -v rounds="$rounds" '{ cpu += $1 + $2 } END { printf "%.0f\n", cpu / rounds * 1e6 }' server.time client.time
+fail() {
+  echo "FAILED: $1" >&2
+  tail -n 20 ./*.log >&2
+  exit 1
 }
 
-# Seconds of CPU and exchanges of both agents so far.
+pinglist() { # INTERVAL
+  cat >pinglist.new <<EOF
+version: 1
+probes:
+  - { name: rdma, protocol: rdma, mesh: [10.0.0.1, 10.0.0.2], interval: $1, window: 2s }
+EOF
+  mv pinglist.new pinglist.yaml
+}
+
+# Seconds of CPU, exchanges begun and exchanges answered of both agents so far.
 figures() {
   python3 - <<'EOF'
 import urllib.request
-cpu = sent = 0
+cpu = sent = answered = 0
 for i in (1, 2):
     for line in urllib.request.urlopen(f"http://127.0.0.1:910{i}/metrics").read().decode().splitlines():
         if line.startswith("process_cpu_seconds_total"):
             cpu += float(line.split()[-1])
         if line.startswith('pingloom_agent_pings_sent_total{protocol="rdma"}'):
             sent += float(line.split()[-1])
-print(cpu, sent)
+        if line.startswith('pingloom_agent_pings_answered_total{protocol="rdma"}'):
+            answered += float(line.split()[-1])
+print(cpu, int(sent), int(answered))
 EOF
 }
 
+# Until so many more are answered than $1.
+wait_answered() { # FROM MORE
+  local try answered
+  for ((try = 0; try < 120; try++)); do
+    if read -r _ _ answered < <(figures 2>/dev/null) && ((answered >= $1 + $2)); then return; fi
+    sleep 0.5
+  done
+  fail "the agents do not answer each other"
+}
+
+agents() { # INTERVAL
+  local before after answered
+  pinglist "$1"
+  read -r _ _ answered < <(figures 2>/dev/null || echo 0 0 0)
+  wait_answered "$answered" 20
+  before=$(figures)
+  sleep "$seconds"
+  after=$(figures)
+  awk -v interval="$1" '
+    NR == 1 { cpu = $1; sent = $2; answered = $3 }
+    NR == 2 {
+      printf "agents, every %s: %.0f us of CPU per exchange (%d sent, %d answered)\n", interval,
+        ($1 - cpu) / ($2 - sent) * 1e6, $2 - sent, $3 - answered
+    }' <<<"$before"$'\n'"$after"
+}
+
+pingpong() {
+  local options=(-g 1 -n "$rounds" -s 64 -e) server
+  TIMEFORMAT='%U %S'
+  { time ibv_ud_pingpong -d rxe1 "${options[@]}" >server.log 2>&1; } 2>server.time &
+  server=$!
+  until [ -n "$(ss -Hltn "sport = :18515")" ]; do
+    kill -0 $server 2>/dev/null || fail "ibv_ud_pingpong ended"
+    sleep 0.1
+  done
+  { time ibv_ud_pingpong -d rxe2 "${options[@]}" 127.0.0.1 >client.log 2>&1; } 2>client.time || fail "ibv_ud_pingpong"
+  wait $server || fail "ibv_ud_pingpong"
+  awk -v rounds="$rounds" '
+    { cpu += $1 + $2 }
+    END { printf "ibv_ud_pingpong -e: %.0f us of CPU per round\n", cpu / rounds * 1e6 }' server.time client.time
+}
+
+pinglist 1s
 pingloom-controller --config controller.yaml >controller.log 2>&1 &
-for i in 1 2; do pingloom-agent --config agent-$i.yaml >"agent-$i.log" 2>&1 & done
-sleep 15
-before=$(figures)
-sleep $seconds
-after=$(figures)
-kill $(jobs -p)
-wait
-echo "agents: $(awk '{ if (NR == 1) { c = $1; s = $2 } else printf "%.0f us of CPU per exchange (%d exchanges)", ($1 - c) / ($2 - s) * 1e6, $2 - s }' <<<"$before
-$after")"
-for run in 1 2 3; do echo "ibv_ud_pingpong -e, round: $(pingpong) us of CPU"; done
+processes=($!)
+for i in 1 2; do
+  pingloom-agent --config "agent-$i.yaml" >"agent-$i.log" 2>&1 &
+  processes+=($!)
+done
+wait_answered 0 1
+# Side by side in time: what else the machine does changes the figures of an emulated processor.
+for ((run = 0; run < runs; run++)); do
+  agents 100ms
+  agents 10ms
+  kill -STOP "${processes[@]}"
+  pingpong
+  kill -CONT "${processes[@]}"
+done
+kill "${processes[@]}"
+wait "${processes[@]}" || true
