@@ -9,6 +9,7 @@ import type { Probe } from './model';
 import { css } from './palette';
 import { isThreshold } from './severity';
 import { problemsIn, probeStates } from './status';
+import { Timeline } from './timeline';
 import { choose, grid, limits, metric, model, painted, palette, plan, scale, view } from './store';
 
 // Arrow keys move among the buttons of a group, as its role promises.
@@ -33,9 +34,9 @@ export function Tabs() {
   painted.value;
   return <nav id="probes" class="probes" role="tablist" aria-label="Probes" onKeyDown={moveWithin}>
     {model.grids.map((each) => {
-      const selected = each === grid.value;
+      const selected = each.probe === grid.value?.probe;
       const { name } = each.probe;
-      const problems = selected ? each.problems() : problemsIn(probeStates.value[name] ?? {});
+      const problems = each === grid.value ? each.problems() : problemsIn(probeStates.value[name] ?? {});
       return <button key={name} role="tab" aria-selected={selected} tabIndex={selected ? 0 : -1} data-probe={name}
         onClick={() => choose({ probe: name, sight: null, held: null, page: view.value.page === 'worst' ? 'worst' : 'mesh' })}>
         {name}<small>{tabNote(each.probe)}</small>
@@ -61,6 +62,7 @@ export function Controls() {
       <button onClick={() => exportPng(`${grid.value!.probe.name}-${metric.value.id}.png`)}>PNG</button>
       <button onClick={() => exportCsv(grid.value!, metric.value)}>CSV</button>
     </span>
+    <Timeline />
   </div>;
 }
 

@@ -3,9 +3,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { humanCount, humanNanos } from './format';
 import { pairOf } from './model';
+import { fetchPairRows } from './past';
 import { fetchRow, PARTS, type PairRow, part } from './pair_row';
 import { meaningOf } from './states';
-import { choose, followPair, grid, held, model, pointed } from './store';
+import { choose, followPair, grid, held, model, pointed, time } from './store';
 
 const STATISTICS = ['min', 'mean', 'p50', 'p95', 'p99', 'max'] as const;
 const COUNTS = ['sent', 'received', 'lost', 'refused', 'unreachable', 'ack_lost', 'duplicate',
@@ -15,18 +16,32 @@ const REFRESH_EVERY = 900;
 
 export interface Ways { source: string; destination: string; there?: PairRow; back?: PairRow | null; failed?: boolean }
 
-async function fetchWays(probe: string, source: string, destination: string,
+// The row that held at a past time.
+async function fetchRowAt(probe: string, source: string, destination: string, at: number,
+  signal: AbortSignal): Promise<PairRow> {
+  const window = (grid.value?.probe.window_ns ?? 0) / 1e6;
+  try {
+    const rows = await fetchPairRows(probe, source, destination, at - window, at + 1, 10, signal);
+    return rows[rows.length - 1] ?? { missing: 'Nothing was reported then.', state: '' };
+  } catch (failure) {
+    return { missing: (failure as Error).message, state: '' };
+  }
+}
+
+async function fetchWays(probe: string, source: string, destination: string, at: number | null,
   signal: AbortSignal): Promise<Ways> {
-  const [there, back] = await Promise.all([
-    fetchRow(probe, source, destination, signal),
-    source === destination ? null : fetchRow(probe, destination, source, signal)]);
+  const row = (from: string, to: string) => (at === null ? fetchRow(probe, from, to, signal)
+    : fetchRowAt(probe, from, to, at, signal));
+  const [there, back] = await Promise.all([row(source, destination),
+    source === destination ? null : row(destination, source)]);
   return { source, destination, there, back };
 }
 
 // The latest rows of a pair, fetched again when the live connection brings something new about it.
 export function useWays(probe: string, pair: [string, string] | null): Ways | null {
   const [ways, setWays] = useState<Ways | null>(null);
-  const key = pair ? JSON.stringify([probe, ...pair]) : '';
+  const at = time.value;
+  const key = pair ? JSON.stringify([probe, ...pair, at]) : '';
   useEffect(() => {
     if (!pair) return setWays(null);
     const abort = new AbortController();
@@ -37,7 +52,7 @@ export function useWays(probe: string, pair: [string, string] | null): Ways | nu
       timer ??= window.setTimeout(async () => {
         fetchedAt = Date.now();
         try {
-          const fetched = await fetchWays(probe, source, destination, abort.signal);
+          const fetched = await fetchWays(probe, source, destination, at, abort.signal);
           if (!abort.signal.aborted) setWays(fetched);
         } catch {
           if (!abort.signal.aborted) setWays({ source, destination, failed: true });

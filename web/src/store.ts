@@ -4,8 +4,9 @@
 import { computed, effect, signal } from '@preact/signals';
 import { Live, type Rows } from './live';
 import { metricNamed } from './metrics';
-import { Model } from './model';
+import { type Grid, Model } from './model';
 import { orderOf } from './order';
+import { fetchPast } from './past';
 import { Palette } from './palette';
 import { Ranks } from './ranks';
 import { limitsOf } from './severity';
@@ -13,6 +14,7 @@ import { formatView, parseView, type View } from './view';
 
 const PAINT_EVERY = 100; // milliseconds
 const RESCALE_EVERY = 1000;
+const SCRUB_PAUSE = 120;
 
 export const model = new Model();
 export const live = new Live(model);
@@ -34,9 +36,17 @@ const metricId = computed(() => view.value.metric);
 const orderBy = computed(() => view.value.order);
 const thresholds = computed(() => `${view.value.warn} ${view.value.crit}`);
 
-export const grid = computed(() => {
+const liveGrid = computed(() => {
   plan.value;
   return model.gridNamed(probeName.value) ?? model.grids[0];
+});
+export const time = computed(() => view.value.time);
+const past = signal<Grid | null>(null);
+export const pastNote = signal(''); // what there is to say of the past that is asked for
+// Until the past has come, the grid that was shown before stays.
+export const grid = computed(() => {
+  const fits = past.value?.probe === liveGrid.value?.probe;
+  return time.value !== null && past.value && fits ? past.value : liveGrid.value;
 });
 export const metric = computed(() => metricNamed(metricId.value));
 export const held = computed(() => {
@@ -133,14 +143,42 @@ export function start() {
   }, 1000);
   effect(() => { document.documentElement.dataset.theme = dark.value ? 'dark' : 'light'; });
   effect(() => {
-    if (!grid.value) return;
-    live.watch(grid.value.probe.name, metric.value.id);
+    if (!liveGrid.value) return;
+    live.watch(liveGrid.value.probe.name, metric.value.id);
     rescaled.value = 0;
   });
+  effect(followTime);
   effect(() => {
+    grid.value;
     thresholds.value;
     rescale();
   });
+}
+
+// Fetches the past that is asked for, once the slider rests.
+function followTime() {
+  const [current, shown, at] = [liveGrid.value, metric.value, time.value];
+  if (!current || at === null) {
+    past.value = null;
+    pastNote.value = '';
+    return undefined;
+  }
+  const abort = new AbortController();
+  pastNote.value = 'loading';
+  const timer = setTimeout(async () => {
+    try {
+      const fetched = await fetchPast(current.probe, current.stateNames, shown, at, abort.signal);
+      if (abort.signal.aborted) return;
+      past.value = fetched;
+      pastNote.value = Number.isNaN(fetched.windowEnd) ? 'nothing was reported then' : '';
+    } catch (failure) {
+      if (!abort.signal.aborted) pastNote.value = (failure as Error).message;
+    }
+  }, SCRUB_PAUSE);
+  return () => {
+    abort.abort();
+    clearTimeout(timer);
+  };
 }
 
 // Calls `changed` for every new row of one of the two ways of a pair; returns how to stop.

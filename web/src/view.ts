@@ -1,5 +1,6 @@
 // All that is chosen, as it stands in the URL, so that a view can be sent to a colleague and the back button works.
 
+import { SPANS } from './past';
 import type { Sight } from './viewport';
 
 export type Page = 'mesh' | 'worst' | 'host' | 'pair';
@@ -16,20 +17,25 @@ export interface View {
   held: [string, string] | null; // source and destination of the pair that is chosen
   host: string | null; // address
   filter: string; // of the worst list
+  time: number | null; // milliseconds UTC of what is shown; null: live
+  span: string; // how far back timelines go, see past.ts
 }
 
 export const DEFAULT: View = { page: 'mesh', probe: null, metric: 'network_p50', order: 'address', warn: '3x',
-  crit: '10x', sight: null, held: null, host: null, filter: '' };
+  crit: '10x', sight: null, held: null, host: null, filter: '', time: null,
+  span: '1h' };
 
 export function parseView(hash: string): View {
   const fields = new URLSearchParams(hash.replace(/^#/, ''));
   const text = (name: keyof View) => fields.get(name) ?? (DEFAULT[name] as string);
   const at = (fields.get('at') ?? '').split(',').map(Number);
+  const time = Date.parse(fields.get('time') ?? '');
   const [from, to] = [fields.get('from'), fields.get('to')];
   return { page: PAGES.find((page) => page === fields.get('page')) ?? 'mesh', probe: fields.get('probe'),
     metric: text('metric'), order: text('order'), warn: text('warn'), crit: text('crit'),
     sight: at.length === 3 && at.every(Number.isFinite) ? { zoom: at[0], row: at[1], column: at[2] } : null,
-    held: from !== null && to !== null ? [from, to] : null, host: fields.get('host'), filter: text('filter') };
+    held: from !== null && to !== null ? [from, to] : null, host: fields.get('host'), filter: text('filter'),
+    time: Number.isNaN(time) ? null : time, span: SPANS[text('span')] ? text('span') : DEFAULT.span };
 }
 
 // Leaves out what is as it is without being said.
@@ -38,7 +44,7 @@ export function formatView(view: View): string {
   if (view.page !== DEFAULT.page) fields.set('page', view.page);
   if (view.probe !== null) fields.set('probe', view.probe);
   fields.set('metric', view.metric);
-  for (const name of ['order', 'warn', 'crit', 'filter'] as const) {
+  for (const name of ['order', 'warn', 'crit', 'filter', 'span'] as const) {
     if (view[name] !== DEFAULT[name]) fields.set(name, view[name]);
   }
   if (view.sight && view.sight.zoom > 1) {
@@ -50,5 +56,6 @@ export function formatView(view: View): string {
     fields.set('to', view.held[1]);
   }
   if (view.host !== null) fields.set('host', view.host);
+  if (view.time !== null) fields.set('time', new Date(view.time).toISOString());
   return `#${fields}`;
 }
