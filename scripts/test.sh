@@ -59,6 +59,7 @@ for preset in "${presets[@]}"; do
 done
 
 say "testing ${presets[*]}"
+export TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp"
 labels=()
 [ "$mode" != quick ] || labels=(-LE 'integration|web|lab|tidy|soak|slow')
 [ "$mode" != normal ] || labels=(-LE 'soak|slow')

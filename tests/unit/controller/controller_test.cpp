@@ -46,6 +46,7 @@ class ControllerTest : public testing::Test {
       auto started = Controller::start(config_);
       ASSERT_TRUE(started) << started.error().text();
       controller_ = started->get();
+      address_ = controller_->controlAddress();
       ready_ = true;
       (*started)->run(stop_event_.get());
       ready_ = false;
@@ -79,12 +80,13 @@ class ControllerTest : public testing::Test {
   UniqueFd stop_event_;
   std::thread thread_;
   Controller* controller_ = nullptr;
+  SocketAddress address_;  // agents connect to it
   std::atomic<bool> ready_{false};
 };
 
 TEST_F(ControllerTest, FromZeroMqToTheBoardAndRedis) {
   start();
-  Dealer dealer(controller_->controlAddress());
+  Dealer dealer(address_);
   registerAgent(dealer);
   ASSERT_TRUE(dealer.expect(ControllerMessage::kPlan));
   dealer.send(batchOf({1, 1}, {report()}));
@@ -98,7 +100,7 @@ TEST_F(ControllerTest, FromZeroMqToTheBoardAndRedis) {
 
 TEST_F(ControllerTest, ASavedPinglistReachesTheAgentsAndABadOneDoesNot) {
   start();
-  Dealer dealer(controller_->controlAddress());
+  Dealer dealer(address_);
   registerAgent(dealer);
   const auto first = dealer.expect(ControllerMessage::kPlan);
   ASSERT_TRUE(first);
@@ -122,7 +124,7 @@ TEST_F(ControllerTest, StartsWithoutAValidPinglistAndTakesItLater) {
   start();
   EXPECT_EQ(board().plan()->pinglist, nullptr);
   EXPECT_FALSE(board().control()->pinglist_error.empty());
-  Dealer dealer(controller_->controlAddress());
+  Dealer dealer(address_);
   registerAgent(dealer);
   writePinglist("10.0.0.[1-2]");
   EXPECT_TRUE(dealer.expect(ControllerMessage::kPlan));
@@ -131,7 +133,7 @@ TEST_F(ControllerTest, StartsWithoutAValidPinglistAndTakesItLater) {
 TEST_F(ControllerTest, TheGridAndTheMarksSurviveARestart) {
   start();
   {
-    Dealer dealer(controller_->controlAddress());
+    Dealer dealer(address_);
     registerAgent(dealer);
     dealer.send(batchOf({1, 1}, {report()}));
     ASSERT_TRUE(dealer.expect(ControllerMessage::kAck));
@@ -139,7 +141,7 @@ TEST_F(ControllerTest, TheGridAndTheMarksSurviveARestart) {
   stop();
   start();
   EXPECT_EQ(stateOf(0, 1), "stale") << "its agent is not back yet";
-  Dealer dealer(controller_->controlAddress());
+  Dealer dealer(address_);
   registerAgent(dealer);
   EXPECT_TRUE(eventually([&] { return stateOf(0, 1) == "ok"; }));
   dealer.send(batchOf({1, 1}, {report()}));
@@ -152,7 +154,7 @@ TEST_F(ControllerTest, TheGridAndTheMarksSurviveARestart) {
 TEST_F(ControllerTest, TheGridComesBackAlsoWhenThePinglistIsMendedLater) {
   start();
   {
-    Dealer dealer(controller_->controlAddress());
+    Dealer dealer(address_);
     registerAgent(dealer);
     dealer.send(batchOf({1, 1}, {report()}));
     ASSERT_TRUE(dealer.expect(ControllerMessage::kAck));
@@ -167,7 +169,7 @@ TEST_F(ControllerTest, TheGridComesBackAlsoWhenThePinglistIsMendedLater) {
   })) << "its agent is not back yet";
   EXPECT_EQ(board().source(0, 0, 1)->rows->rows[1].received, 10U);
   EXPECT_EQ(stateOf(1, 0), "pending") << "nothing was ever known of it";
-  Dealer dealer(controller_->controlAddress());
+  Dealer dealer(address_);
   registerAgent(dealer);
   EXPECT_TRUE(eventually([&] { return stateOf(0, 1) == "ok"; }));
 }
