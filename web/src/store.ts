@@ -36,7 +36,7 @@ const metricId = computed(() => view.value.metric);
 const orderBy = computed(() => view.value.order);
 const thresholds = computed(() => `${view.value.warn} ${view.value.crit}`);
 
-const liveGrid = computed(() => {
+export const liveGrid = computed(() => {
   plan.value;
   return model.gridNamed(probeName.value) ?? model.grids[0];
 });

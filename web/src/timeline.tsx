@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { clockTime } from './format';
 import { fetchRange, SPANS } from './past';
-import { choose, now, pastNote, view } from './store';
+import { choose, liveGrid, now, pastNote, view } from './store';
 
 const REFRESH = 15_000; // milliseconds
 
@@ -23,15 +23,22 @@ function useOldest(): number | null {
   return oldest;
 }
 
+// The newest window of some sources is not yet there for the others: the one before it is.
+function newestComplete(): number {
+  const { windowEnd = NaN, probe } = liveGrid.value ?? {};
+  const at = windowEnd - (probe?.window_ns ?? 0) / 1e6 - 1;
+  return Number.isNaN(at) ? now.value : at;
+}
+
 export function Timeline() {
   const oldest = useOldest();
   const { time, span } = view.value;
   if (oldest === null && time === null) return null; // there is no history to go back to
-  const end = now.value;
-  const start = Math.max(end - SPANS[span] * 1000, oldest ?? 0);
+  const end = newestComplete();
+  const start = Math.min(end - 1000, Math.max(end - SPANS[span] * 1000, oldest ?? 0));
   const go = (at: number | null, replace: boolean) => choose({ time: at }, replace);
   return <div class="timeline" role="group" aria-label="Time">
-    <button id="live" aria-pressed={time === null} onClick={() => go(time === null ? Date.now() : null, false)}>
+    <button id="live" aria-pressed={time === null} onClick={() => go(time === null ? end : null, false)}>
       {time === null ? 'Pause' : 'Live'}</button>
     <input id="time" type="range" min={start} max={end} step={1000} value={time ?? end} aria-label="Time to look at"
       aria-valuetext={time === null ? 'live' : clockTime(time)}
