@@ -5,6 +5,8 @@
 #include <boost/program_options.hpp>
 #include <cstdio>
 #include <iostream>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "bare_loop.h"
@@ -170,8 +172,10 @@ constexpr std::array<Task, 8> kTasks = {{
 int main(int argc, char** argv) {
   namespace po = boost::program_options;
   int runs = 0;
+  std::string only;
   po::options_description options("soft_rc_bench");
-  options.add_options()("help", "show this")("runs", po::value(&runs)->default_value(5), "");
+  options.add_options()("help", "show this")("runs", po::value(&runs)->default_value(5), "")(
+      "only", po::value(&only), "tasks whose names have this in them");
   po::variables_map values;
   try {
     po::store(po::parse_command_line(argc, argv, options), values);
@@ -190,6 +194,7 @@ int main(int argc, char** argv) {
     std::printf("%-32s %9s %9s %8s %8s %6s\n", "", "soft op/s", "bare op/s", "GB/s", "bare",
                 "ratio");
     for (const Task& task : kTasks) {
+      if (std::string_view(task.name).find(only) == std::string_view::npos) continue;
       if (const auto done = compare(task, raw, std::max(runs, 1)); !done) {
         std::printf("%s: %s\n", task.name, done.error().text().c_str());
         if (!raw) return 1;
