@@ -88,7 +88,7 @@ class SoftLoop {
     rc.reads = 64;
     if (auto opened = asking_.open(kAskingAddress, raw, rc); !opened) return opened;
     if (auto opened = answering_.open(kAnsweringAddress, raw, rc); !opened) return opened;
-    const auto connected = asking_.endpoint->connect(answering_.endpoint->address());
+    auto connected = asking_.endpoint->connect(answering_.endpoint->address());
     if (!connected) return connected;
     return answering_.endpoint->connect(asking_.endpoint->address());
   }

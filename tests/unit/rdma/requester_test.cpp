@@ -32,7 +32,9 @@ struct Case {
   Weather weather;
   std::uint32_t mtu;
 };
-void PrintTo(const Case& one, std::ostream* out) { *out << one.name << " MTU " << one.mtu; }
+std::ostream& operator<<(std::ostream& out, const Case& one) {
+  return out << one.name << " MTU " << one.mtu;
+}
 
 class RcTransfer : public testing::TestWithParam<Case> {
  protected:

@@ -74,7 +74,9 @@ struct Path {
   Impairment impairment;
   bool raw;
 };
-void PrintTo(const Path& path, std::ostream* out) { *out << path.name << path.mtu; }
+std::ostream& operator<<(std::ostream& out, const Path& path) {
+  return out << path.name << path.mtu;
+}
 
 class SoftRcPath : public testing::TestWithParam<Path> {};
 
@@ -256,15 +258,15 @@ TEST(SoftRc, ManyConnectionsShareTheReceiveBuffer) {
 TEST(SoftRc, LeavesNothingBehind) {
   Hosts hosts;
   ASSERT_TRUE(hosts.a.endpoint && hosts.b.endpoint);
-  const auto highestDescriptor = [] { return UniqueFd(dup(0)).get(); };
-  const int before = highestDescriptor();
+  const auto highest_descriptor = [] { return UniqueFd(dup(0)).get(); };
+  const int before = highest_descriptor();
   for (int i = 0; i < 1000; ++i) {
     auto region = hosts.a.device->registerMemory(hosts.a.memory, kAll);
     auto endpoint = hosts.a.device->createRc(permitting(kAll));
     ASSERT_TRUE(region && endpoint);
     ASSERT_TRUE((*endpoint)->connect(hosts.b.endpoint->address()));
   }
-  EXPECT_EQ(highestDescriptor(), before);
+  EXPECT_EQ(highest_descriptor(), before);
   ASSERT_TRUE(hosts.connect());
   ASSERT_TRUE(hosts.post(RcOperation::kRead, 0, 8));
   EXPECT_TRUE(hosts.untilDone(1));
