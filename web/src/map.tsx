@@ -17,6 +17,7 @@ declare global {
 const DIRECTIONS: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0],
   ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 const STEP = 60; // pixels
+const LONGEST_LABEL = 40; // characters; the panel has the whole name
 
 export function openPair(cell: number | null) {
   if (cell !== null) choose({ page: 'pair', held: pairOf(grid.value!, cell) });
@@ -43,7 +44,10 @@ function keyPressed(event: KeyboardEvent, map: Heatmap, look: (sight: Sight) => 
 }
 
 function labelsOf({ probe }: Grid, { rowOrder, columnOrder }: Ranks) {
-  const names = (addresses: string[], at: Uint32Array) => Array.from(at, (index) => model.nameOf(addresses[index]));
+  const names = (addresses: string[], at: Uint32Array) => Array.from(at, (index) => {
+    const name = model.nameOf(addresses[index]);
+    return name.length <= LONGEST_LABEL ? name : `${name.slice(0, LONGEST_LABEL - 1)}…`;
+  });
   return { rows: names(probe.sources, rowOrder.at), columns: names(probe.destinations, columnOrder.at) };
 }
 
