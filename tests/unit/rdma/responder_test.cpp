@@ -161,6 +161,7 @@ TEST_F(ResponderTest, APieceThatHasGoneIsAnsweredByItself) {
   responder->receive(read(1, kMtu, 2 * kMtu));
   const auto got = answers();
   std::vector<std::uint32_t> psns;
+  psns.reserve(got.size());
   for (const Answer& answer : got) psns.push_back(answer.ahead);
   EXPECT_EQ(psns, (std::vector<std::uint32_t>{1, 2, 4, 5}));
   EXPECT_TRUE(std::equal(got[0].payload.begin(), got[0].payload.end(), &memory[kGuard + kMtu]));
