@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "arrival_stamps.h"
 #include "common/random.h"
 #include "rdma/soft/soft_device.h"
 
@@ -25,6 +26,7 @@ class SoftHost {
  public:
   explicit SoftHost(const IpAddress& address, const SoftOptions& options = {},
                     const UdOptions& ud = {}) {
+    awaitArrivalStamps();
     auto opened = openSoftDevice(address, options);
     if (!opened) return;
     device = std::move(*opened);
