@@ -46,7 +46,7 @@ class KeptPlan(unittest.TestCase):
         shutil.rmtree(mesh.directory / "controller")
         mesh.start_controller()
         mesh.wait_for_rows("udp", state="ok")
-        self.assertEqual(mesh.status()["agents"]["alive"], 2)
+        eventually(lambda: mesh.status()["agents"]["alive"] == 2, 20, "both are there again")
 
     def test_a_second_agent_with_the_same_name_is_refused(self):
         mesh = Mesh(self, hosts=2, interval="100ms", window="1s").start()
