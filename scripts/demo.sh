@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A live RDMA mesh on this machine: builds pingloom if need be, starts a private Redis, a controller and agents. Without RDMA
+# A live RDMA mesh on this machine: builds pingloom, starts a private Redis, a controller and agents. Without RDMA
 # devices the agents live on loopback addresses and use the soft device.
 set -euo pipefail
 
@@ -18,7 +18,7 @@ Usage: scripts/demo.sh [OPTION]...
   --pinglist FILE      use this pinglist instead of a generated one
   --subnet CIDR        loopback /24 the agents live on (default 127.0.1.0/24)
   -h, --help
-Takes pingloom's programs from the PATH if they are there; otherwise builds those of this tree.
+Where PINGLOOM_BIN names a folder with pingloom's programs, those are used and nothing is built.
 Ctrl-C stops everything that this script started, and nothing else.
 EOF
 }
@@ -99,16 +99,6 @@ choose_devices() {
     "$bin/pingloom" devices --address "$address" >"$run_dir/log/devices.log" 2>&1 ||
       { cat "$run_dir/log/devices.log" >&2; fail "no RDMA device can be used for $address"; }
   done
-}
-
-find_programs() {
-  local agent
-  if agent=$(command -v pingloom-agent); then
-    bin=$(dirname "$agent")
-  else
-    build
-    bin=$root/build/release/bin
-  fi
 }
 
 build() {
@@ -231,7 +221,8 @@ main() {
   ((${#run_dir} <= 90)) || fail "--run-dir is too long for a Unix socket: $run_dir"
   rm -f "$run_dir/url"
   if [ -n "$pinglist" ]; then pinglist=$(realpath "$pinglist"); fi
-  find_programs
+  bin=${PINGLOOM_BIN:-$root/build/release/bin}
+  [ -n "${PINGLOOM_BIN:-}" ] || build
   if [ -n "$ask_devices" ] || [ ${#addresses[@]} -gt 0 ]; then
     choose_devices
   else

@@ -5,10 +5,18 @@
 
 #include <memory>
 
+#include "agent/own_addresses.h"
 #include "cli/text_table.h"
 #include "common/text.h"
 
 namespace pingloom::cli {
+
+Result<std::optional<IpAddress>> sourceOption(const boost::program_options::variables_map& values) {
+  if (values.count("source") == 0) return std::nullopt;
+  const auto given = IpAddress::parse(values["source"].as<std::string>());
+  if (!given) return tl::unexpected(given.error());
+  return *given;
+}
 
 Result<IpAddress> resolve(const std::string& host, const std::optional<IpAddress>& source) {
   addrinfo hints{};
@@ -19,6 +27,13 @@ Result<IpAddress> resolve(const std::string& host, const std::optional<IpAddress
   if (failure != 0) return makeError(printable(host), gai_strerror(failure));
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
   return IpAddress::fromSockaddr(found->ai_addr);
+}
+
+Result<std::vector<IpAddress>> ownAddresses(const std::optional<IpAddress>& source,
+                                            const char* option) {
+  auto addresses = source ? std::vector{*source} : agent::machineAddresses();
+  if (!addresses.empty()) return addresses;
+  return makeError(option, "this host has loopback addresses only: say which, --source ADDRESS");
 }
 
 Result<std::uint32_t> numberOption(const boost::program_options::variables_map& values,

@@ -6,7 +6,7 @@
 #include <array>
 #include <cerrno>
 
-#include "common/fd.h"
+#include "cli/source_socket.h"
 #include "common/random.h"
 #include "common/time.h"
 #include "wire/endpoint_query.h"
@@ -18,15 +18,11 @@ constexpr int kAttempts = 3;
 constexpr Nanos kPatience = 500 * kMillisecond;
 
 Result<UniqueFd> connectTo(const IpAddress& source, const SocketAddress& target) {
-  UniqueFd made(::socket(target.address.isV4() ? AF_INET : AF_INET6,
-                         SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  auto made = socketFrom(source, SOCK_DGRAM);
+  if (!made) return made;
   sockaddr_storage address{};
-  socklen_t size = source.toSockaddr(0, address);
-  if (!made.valid() || bind(made.get(), reinterpret_cast<sockaddr*>(&address), size) != 0) {
-    return makeErrnoError(source.text(), "cannot send from this address", errno);
-  }
-  size = target.address.toSockaddr(target.port, address);
-  if (connect(made.get(), reinterpret_cast<sockaddr*>(&address), size) != 0) {
+  const socklen_t size = target.address.toSockaddr(target.port, address);
+  if (connect(made->get(), reinterpret_cast<sockaddr*>(&address), size) != 0) {
     return makeErrnoError(target.text(), "no way there", errno);
   }
   return made;

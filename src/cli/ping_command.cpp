@@ -73,20 +73,12 @@ Result<PingRequest> readRequest(const po::variables_map& values) {
   request.protocol = *protocol;
   request.device = values["device"].as<std::string>();
   if (auto read = readNumbers(values, request); !read) return tl::unexpected(read.error());
-  std::optional<IpAddress> source;
-  if (values.count("source") != 0) {
-    const auto given = IpAddress::parse(values["source"].as<std::string>());
-    if (!given) return tl::unexpected(given.error());
-    source = *given;
-  }
-  const auto address = resolve(values["host"].as<std::string>(), source);
+  const auto source = sourceOption(values);
+  if (!source) return tl::unexpected(source.error());
+  const auto address = resolve(values["host"].as<std::string>(), *source);
   if (!address) return tl::unexpected(address.error());
   request.target.address = *address;
-  if (source) {
-    request.source = *source;
-    return request;
-  }
-  const auto own = sourceTowards(*address);
+  const auto own = *source ? Result<IpAddress>(**source) : sourceTowards(*address);
   if (!own) return tl::unexpected(own.error());
   request.source = *own;
   return request;
@@ -97,13 +89,9 @@ int listen(const po::variables_map& values) {
   const UniqueFd stop = program::blockStopSignals();
   const auto port = numberOption(values, "port", 1, 65535);
   if (!port) return usageError(port.error());
-  std::optional<IpAddress> address;
-  if (values.count("source") != 0) {
-    const auto given = IpAddress::parse(values["source"].as<std::string>());
-    if (!given) return usageError(given.error());
-    address = *given;
-  }
-  const auto listened = listenForRdmaPings(address, static_cast<std::uint16_t>(*port),
+  const auto address = sourceOption(values);
+  if (!address) return usageError(address.error());
+  const auto listened = listenForRdmaPings(*address, static_cast<std::uint16_t>(*port),
                                            values["device"].as<std::string>(), stop.get());
   return listened ? 0 : usageError(listened.error());
 }

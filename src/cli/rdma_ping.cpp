@@ -6,7 +6,6 @@
 #include <iostream>
 #include <utility>
 
-#include "agent/own_addresses.h"
 #include "cli/command_options.h"
 #include "cli/endpoint_lookup.h"
 #include "cli/ping_assignment.h"
@@ -106,19 +105,19 @@ bool RdmaSession::wait(int stop) {
 // The address given, or all of this host's that a device stands behind.
 Result<std::vector<IpAddress>> answerable(const std::optional<IpAddress>& address,
                                           const probe::AgentContext& context) {
+  const auto candidates = ownAddresses(address, "--listen");
+  if (!candidates) return tl::unexpected(candidates.error());
   std::vector<IpAddress> found;
   std::optional<Error> fault;
-  for (const IpAddress& one : address ? std::vector{*address} : agent::machineAddresses()) {
+  for (const IpAddress& one : *candidates) {
     if (auto device = context.open_device(one)) {
       found.push_back(one);
     } else if (!fault) {
       fault = device.error();
     }
   }
-  if (!found.empty()) return found;
-  if (fault) return tl::unexpected(*fault);
-  return makeError("--listen",
-                   "this host has loopback addresses only: say which, --source ADDRESS");
+  if (found.empty()) return tl::unexpected(*fault);
+  return found;
 }
 
 // They are opened beside this thread; who asks from now on is to find them. Where one does not

@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 
+#include "cli/source_socket.h"
 #include "cli/text_table.h"
 #include "common/time.h"
 
@@ -36,22 +37,18 @@ tl::unexpected<Error> unreachable(const SocketAddress& server, int error_number)
 
 Result<UniqueFd> connectTo(const IpAddress& source, const SocketAddress& server, Nanos until,
                            int stop) {
-  UniqueFd made(::socket(server.address.isV4() ? AF_INET : AF_INET6,
-                         SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  auto made = socketFrom(source, SOCK_STREAM);
+  if (!made) return made;
   sockaddr_storage address{};
-  socklen_t size = source.toSockaddr(0, address);
-  if (!made.valid() || bind(made.get(), reinterpret_cast<sockaddr*>(&address), size) != 0) {
-    return makeErrnoError(source.text(), "cannot connect from this address", errno);
-  }
-  size = server.address.toSockaddr(server.port, address);
-  if (connect(made.get(), reinterpret_cast<sockaddr*>(&address), size) == 0) return made;
+  const socklen_t size = server.address.toSockaddr(server.port, address);
+  if (connect(made->get(), reinterpret_cast<sockaddr*>(&address), size) == 0) return made;
   if (errno != EINPROGRESS) return unreachable(server, errno);
-  if (!waitFor(made.get(), POLLOUT, until, stop)) {
+  if (!waitFor(made->get(), POLLOUT, until, stop)) {
     return makeError(server.text(), "no answer; is the host up, and does a firewall let TCP pass?");
   }
   int failed = 0;
   socklen_t length = sizeof failed;
-  getsockopt(made.get(), SOL_SOCKET, SO_ERROR, &failed, &length);
+  getsockopt(made->get(), SOL_SOCKET, SO_ERROR, &failed, &length);
   if (failed != 0) return unreachable(server, failed);
   return made;
 }

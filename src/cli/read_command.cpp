@@ -4,7 +4,6 @@
 #include <iostream>
 #include <memory>
 
-#include "agent/own_addresses.h"
 #include "cli/command_options.h"
 #include "cli/commands.h"
 #include "cli/ping_session.h"
@@ -91,16 +90,12 @@ Result<ReadRequest> readRequest(const po::variables_map& values) {
   auto device = deviceOptions(values["device"].as<std::string>());
   if (!device) return tl::unexpected(device.error());
   request.device = std::move(*device);
-  std::optional<IpAddress> source;
-  if (values.count("source") != 0) {
-    const auto given = IpAddress::parse(values["source"].as<std::string>());
-    if (!given) return tl::unexpected(given.error());
-    source = *given;
-  }
-  const auto address = resolve(request.target.host, source);
+  const auto source = sourceOption(values);
+  if (!source) return tl::unexpected(source.error());
+  const auto address = resolve(request.target.host, *source);
   if (!address) return tl::unexpected(address.error());
   request.server = {*address, static_cast<std::uint16_t>(*port)};
-  const auto own = source ? Result<IpAddress>(*source) : sourceTowards(*address);
+  const auto own = *source ? Result<IpAddress>(**source) : sourceTowards(*address);
   if (!own) return tl::unexpected(own.error());
   request.source = *own;
   request.json = values.count("json") != 0;
@@ -173,21 +168,18 @@ Result<ServeOptions> serveOptions(const po::variables_map& values) {
 // On the address given, or on the first one of this host that has a device.
 Result<std::unique_ptr<ReadServer>> startServer(const po::variables_map& values,
                                                 ServeOptions& options) {
-  if (values.count("source") != 0) {
-    const auto address = IpAddress::parse(values["source"].as<std::string>());
-    if (!address) return tl::unexpected(address.error());
-    options.listen.address = *address;
-    return ReadServer::create(options);
-  }
+  const auto source = sourceOption(values);
+  if (!source) return tl::unexpected(source.error());
+  const auto candidates = ownAddresses(*source, "--serve");
+  if (!candidates) return tl::unexpected(candidates.error());
   std::optional<Error> fault;
-  for (const IpAddress& address : agent::machineAddresses()) {
+  for (const IpAddress& address : *candidates) {
     options.listen.address = address;
     auto made = ReadServer::create(options);
     if (made) return made;
     if (!fault) fault = made.error();
   }
-  if (fault) return tl::unexpected(*fault);
-  return makeError("--serve", "this host has loopback addresses only: say which, --source ADDRESS");
+  return tl::unexpected(*fault);
 }
 
 int serve(const po::variables_map& values) {

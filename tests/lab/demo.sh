@@ -2,6 +2,8 @@
 # Runs in the lab's guest: the demo on its RDMA devices, their addresses given, and asked for.
 set -euo pipefail
 
+PINGLOOM_BIN=$(dirname "$(command -v pingloom-agent)")  # a compiler in the guest would take an hour
+export PINGLOOM_BIN
 dir=$(mktemp -d)
 fail() {
   echo "FAILED: $1" >&2

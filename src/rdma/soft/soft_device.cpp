@@ -2,12 +2,12 @@
 
 #include <sys/epoll.h>
 
-#include <bit>
 #include <cerrno>
 #include <utility>
 
 #include "common/log.h"
 #include "common/random.h"
+#include "rdma/path_mtu.h"
 #include "rdma/soft/interface_mtu.h"
 #include "rdma/soft/rc/receive_share.h"
 #include "rdma/soft/rc/soft_memory_region.h"
@@ -18,7 +18,6 @@
 namespace pingloom::rdma::soft {
 namespace {
 
-constexpr std::uint32_t kSmallestMtu = 256;
 constexpr std::uint32_t kMostDepth = 65'536;
 constexpr std::string_view kOnePKey = "it has only the default P_Key, at index 0";
 constexpr std::string_view kPortTaken =
@@ -51,7 +50,7 @@ class SoftDevice final : public Device {
 
 Result<std::uint32_t> SoftDevice::mtuFor(std::uint32_t asked) const {
   const std::uint32_t mtu = asked != 0 ? asked : info_.mtu;
-  if (mtu >= kSmallestMtu && mtu <= info_.mtu && std::has_single_bit(mtu)) return mtu;
+  if (isPathMtu(mtu) && mtu <= info_.mtu) return mtu;
   return makeError(entity(), "an MTU of " + std::to_string(mtu) + " is not one of 256, 512, .. " +
                                  std::to_string(info_.mtu) + " (the interface's)");
 }

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 
 #include "common/random.h"
+#include "rdma/path_mtu.h"
 #include "rdma/verbs/event_descriptor.h"
 #include "rdma/verbs/verbs_rc_endpoint.h"
 
@@ -12,14 +12,13 @@ namespace pingloom::rdma::verbs {
 namespace {
 
 constexpr std::uint32_t kPsnMask = 0xFFFFFF;
-constexpr std::uint32_t kSmallestMtu = 256;
 constexpr std::uint8_t kMostTimeout = 31;
 constexpr std::uint8_t kMostRetries = 7;
 
 Result<std::uint32_t> chooseMtu(const PortDetails& port, std::uint32_t wanted,
                                 const std::string& entity) {
   if (wanted == 0) return port.active_mtu;
-  if (wanted < kSmallestMtu || !std::has_single_bit(wanted)) {
+  if (!isPathMtu(wanted)) {
     return makeError(entity, fmt::format("an MTU of {} is none of 256, 512, .. 4096", wanted));
   }
   if (wanted <= port.active_mtu) return wanted;
@@ -105,7 +104,7 @@ Status VerbsRcEndpoint::check(const RcAddress& peer) const {
   if (state_ != RcState::kNew) {
     return makeError(entity, fmt::format("the endpoint is {}, not new", name(state_)));
   }
-  if (peer.mtu < kSmallestMtu || peer.mtu > 4096 || !std::has_single_bit(peer.mtu)) {
+  if (!isPathMtu(peer.mtu)) {
     return makeError(entity,
                      fmt::format("the peer's MTU of {} is none of 256, 512, .. 4096", peer.mtu));
   }

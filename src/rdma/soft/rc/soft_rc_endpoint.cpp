@@ -3,10 +3,10 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 
 #include "common/random.h"
+#include "rdma/path_mtu.h"
 
 namespace pingloom::rdma::soft {
 namespace {
@@ -17,7 +17,6 @@ constexpr int kBatches = 4;  // that one poll() receives
 constexpr int kMostAtATime = 256;
 // Places in the transmitter that are left to UD endpoints.
 constexpr std::size_t kLeftFree = Transmitter::kPackets / 4;
-constexpr std::uint32_t kSmallestMtu = 256;
 static_assert(ReceiveShare::kMostPackets <= Requester::kWidestWindow);
 
 Nanos timeoutOf(std::uint8_t exponent) { return Nanos{4096} << exponent; }
@@ -63,7 +62,7 @@ Status SoftRcEndpoint::connect(const RcAddress& peer) {
   if (address.isV4() != port_.address().isV4() || address.isUnspecified()) {
     return makeError(entity(), "the peer's address " + address.text() + " cannot be reached");
   }
-  if (peer.mtu < kSmallestMtu || peer.mtu > kMaxPayloadBytes || !std::has_single_bit(peer.mtu)) {
+  if (!isPathMtu(peer.mtu)) {
     return makeError(entity(), "the peer's MTU of " + std::to_string(peer.mtu) +
                                    " is not one of 256, 512, .. 4096");
   }
