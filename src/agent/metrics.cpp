@@ -52,7 +52,7 @@ void writeProbing(MetricsText& out, const Figures& figures) {
               "RDMA endpoints that failed and had to be made anew; the log says why.",
               &TransportFigures::endpoints_lost);
   out.family("pingloom_agent_send_lateness_seconds", "gauge",
-             "How late pings left, over the last one to two minutes.");
+             "How far from when they were due pings left, over the last one to two minutes.");
   for (const TransportFigures& transport : figures.transports) {
     const Summary& late = transport.lateness;
     if (late.count == 0) continue;

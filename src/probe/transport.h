@@ -42,7 +42,7 @@ struct TransportCounters {
   std::array<std::uint64_t, 11> dropped{};
   std::vector<rdma::DropCount> endpoint_dropped;  // RDMA: by the endpoints themselves
   std::uint64_t endpoints_lost = 0;               // RDMA: failed, to be made anew
-  Distribution send_lateness;                     // how late pings left, ns; since the last call
+  Distribution send_lateness;  // from when pings were due, ns; since the last call
 };
 enum class DropReason : std::uint8_t {
   kShort,

@@ -1,6 +1,7 @@
 #include "probe/rdma/prober.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "common/log.h"
@@ -117,7 +118,7 @@ void Prober::missed(std::uint32_t task, std::uint32_t target) {
 void Prober::elapse(Nanos handled, Nanos now) {
   exchanges_.expire(handled);
   tasks_.closeDue(handled);
-  if (retry_at_ <= now || tasks_.nextDue() <= now) sendDue(now);
+  if (retry_at_ <= now || tasks_.nextDue() <= pace_.reach(now)) sendDue(now);
 }
 
 void Prober::sendDue(Nanos now) {
@@ -125,19 +126,20 @@ void Prober::sendDue(Nanos now) {
     retry_at_ = kNever;
     retryWaiting(now);
   }
+  const Nanos until = pace_.reach(now);
   for (std::uint32_t task = 0; task < tasks_.tasks().size(); ++task) {
-    if (tasks_[task].schedule.nextDue() <= now) sendTask(task, now);
+    if (tasks_[task].schedule.nextDue() <= until) sendTask(task, until);
   }
   leave();
 }
 
-void Prober::sendTask(std::uint32_t task, Nanos now) {
+void Prober::sendTask(std::uint32_t task, Nanos until) {
   const Instant instant = Instant::now();
   // A backlog of many thousand pings is sent in several calls, so that answers are read in between.
   constexpr int kMostBatches = 4;
   for (int batches = 0; batches < kMostBatches; ++batches) {
     due_.clear();
-    tasks_[task].schedule.take(now, kBatch - posted_.size(), due_);
+    tasks_[task].schedule.take(until, kBatch - posted_.size(), due_);
     if (due_.empty()) return;
     for (const ProbeSchedule::Due& due : due_) ping({task, due.target, due.due_mono}, instant);
     if (posted_.size() >= kBatch) leave();
@@ -228,7 +230,7 @@ void Prober::leave() {
     exchanges_.sending(posted_[i], now);
     const Ping& ping = posted_pings_[i];
     timeout = std::max(timeout, tasks_[ping.task].assignment->probe.timeout);
-    lateness_.add(static_cast<std::uint64_t>(std::max<Nanos>(0, now.mono - ping.due)));
+    lateness_.add(static_cast<std::uint64_t>(std::abs(now.mono - ping.due)));
   }
   stalls_->watchUntil(now.mono, now.mono + timeout);
   endpoint_->flush();

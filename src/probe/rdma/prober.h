@@ -84,7 +84,7 @@ class Prober {
   void forget(std::uint32_t task, std::uint32_t target);
   void missed(std::uint32_t task, std::uint32_t target);
   void sendDue(Nanos now);
-  void sendTask(std::uint32_t task, Nanos now);
+  void sendTask(std::uint32_t task, Nanos until);
   void retryWaiting(Nanos now);
   void ping(const Ping& ping, const Instant& now);
   void post(const Ping& ping, const Target& target, const Exchange& exchange);

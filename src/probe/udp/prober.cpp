@@ -1,6 +1,7 @@
 #include "probe/udp/prober.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -104,7 +105,7 @@ void Prober::send(Lane& lane) {
   for (std::size_t i = left; i > 0; --i) exchanges_->cancel(lane.outbox->tag(i - 1).id);
   lane.outbox->clear();
   for (std::size_t i = 0; i < count - left; ++i) {
-    lateness_.add(static_cast<std::uint64_t>(std::max<Nanos>(0, now.mono - lane.queued[i].due)));
+    lateness_.add(static_cast<std::uint64_t>(std::abs(now.mono - lane.queued[i].due)));
   }
   sent_ += count - left;
   lane.waiting.assign(lane.queued.end() - static_cast<std::ptrdiff_t>(left), lane.queued.end());
@@ -125,15 +126,16 @@ void Prober::retry(Lane& lane, Nanos now) {
   send(lane);
 }
 
-void Prober::sendTask(std::uint32_t task, Nanos now) {
+void Prober::sendTask(std::uint32_t task, Nanos until) {
   Lane* lane = routes_[task].lane;
   ProbeSchedule& schedule = (*tasks_)[task].schedule;
   const Instant instant = Instant::now();
   for (int batches = 0; batches < kMostBatches; ++batches) {
     if (lane != nullptr && !lane->waiting.empty()) return;
     due_.clear();
-    schedule.take(
-        now, lane == nullptr ? net::Outbox::kMost : net::Outbox::kMost - lane->queued.size(), due_);
+    schedule.take(until,
+                  lane == nullptr ? net::Outbox::kMost : net::Outbox::kMost - lane->queued.size(),
+                  due_);
     if (due_.empty()) return;
     if (lane == nullptr) {
       skipped_ += due_.size();
@@ -150,8 +152,9 @@ void Prober::sendDue(Nanos now) {
   if (now >= retry_at_) retry_at_ = kNever;
   if (retry_at_ != kNever) return;
   for (Lane& lane : lanes_) retry(lane, now);
+  const Nanos until = pace_.reach(now);
   for (std::uint32_t task = 0; task < routes_.size(); ++task) {
-    if ((*tasks_)[task].schedule.nextDue() <= now) sendTask(task, now);
+    if ((*tasks_)[task].schedule.nextDue() <= until) sendTask(task, until);
   }
   for (Lane& lane : lanes_) send(lane);
 }

@@ -62,7 +62,7 @@ class Prober {
     std::uint16_t port = 0;
   };
   Lane* laneFor(const IpAddress& source);
-  void sendTask(std::uint32_t task, Nanos now);
+  void sendTask(std::uint32_t task, Nanos until);
   void queue(const Ping& ping, const Instant& now);
   void retry(Lane& lane, Nanos now);
   void send(Lane& lane);

@@ -1,0 +1,52 @@
+#include "probe/pace.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace pingloom::probe {
+namespace {
+
+// A host's tasks with so many targets, each pinged once a second.
+Pace paceOf(std::size_t targets) {
+  auto assignment = std::make_shared<plan::Assignment>();
+  assignment->probe.interval = kSecond;
+  for (std::size_t i = 0; i < targets; ++i) {
+    assignment->destinations.push_back(IpAddress::fromV4(static_cast<std::uint32_t>(i + 1)));
+  }
+  WindowClock clock{0};
+  WindowQueue queue;
+  TaskList tasks{ClockSource::kKernel, 7, clock, queue};
+  tasks.replace({assignment}, 0);
+  return Pace(tasks.tasks());
+}
+
+TEST(PaceTest, FewPingsLeaveWhenTheyAreDue) {
+  const Pace pace = paceOf(Pace::kExactPace);
+  EXPECT_EQ(pace.wakeFor(12'345), 12'345);
+  EXPECT_EQ(pace.reach(12'345), 12'345);
+}
+
+TEST(PaceTest, ManyLeaveAtMostHalfAStepFromWhenTheyAreDue) {
+  const Pace pace = paceOf(Pace::kExactPace + 1);
+  for (Nanos due = 10 * kSecond; due < 10 * kSecond + 3 * Pace::kGrid; due += 7 * kMicrosecond) {
+    const Nanos wake = pace.wakeFor(due);
+    EXPECT_LE(std::abs(wake - due), Pace::kGrid / 2) << due;
+    EXPECT_GE(pace.reach(wake), due) << "or it would wake up for nothing";
+    EXPECT_LT(pace.reach(wake - 1), due) << "or it could have left a step earlier";
+  }
+}
+
+TEST(PaceTest, AWakeUpBetweenStepsSendsNothingMore) {
+  const Pace pace = paceOf(10'000);
+  const Nanos step = pace.wakeFor(10 * kSecond);
+  EXPECT_EQ(pace.reach(step + Pace::kGrid - 1), pace.reach(step));
+  EXPECT_EQ(pace.reach(step + Pace::kGrid), pace.reach(step) + Pace::kGrid);
+}
+
+TEST(PaceTest, NothingDueIsNeverWokenFor) {
+  EXPECT_EQ(paceOf(10'000).wakeFor(INT64_MAX), INT64_MAX);
+}
+
+}  // namespace
+}  // namespace pingloom::probe
