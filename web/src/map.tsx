@@ -46,7 +46,9 @@ function keyPressed(event: KeyboardEvent, map: Heatmap, look: (sight: Sight) => 
 function labelsOf({ probe }: Grid, { rowOrder, columnOrder }: Ranks) {
   const names = (addresses: string[], at: Uint32Array) => Array.from(at, (index) => {
     const name = model.nameOf(addresses[index]);
-    return name.length <= LONGEST_LABEL ? name : `${name.slice(0, LONGEST_LABEL - 1)}…`;
+    if (name.length <= LONGEST_LABEL) return name;
+    const characters = Array.from(name.slice(0, 2 * LONGEST_LABEL + 2)); // not in the middle of one
+    return characters.length <= LONGEST_LABEL ? name : `${characters.slice(0, LONGEST_LABEL - 1).join('')}…`;
   });
   return { rows: names(probe.sources, rowOrder.at), columns: names(probe.destinations, columnOrder.at) };
 }

@@ -40,7 +40,7 @@ export function Timeline() {
   return <div class="timeline" role="group" aria-label="Time">
     <button id="live" aria-pressed={time === null} onClick={() => go(time === null ? end : null, false)}>
       {time === null ? 'Pause' : 'Live'}</button>
-    <input id="time" type="range" min={start} max={end} step={1000} value={time ?? end} aria-label="Time to look at"
+    <input id="time" type="range" min={start} max={end} step="any" value={time ?? end} aria-label="Time to look at"
       aria-valuetext={time === null ? 'live' : clockTime(time)}
       onInput={(event) => go(Number(event.currentTarget.value), time !== null)} />
     <label class="field">last <select id="span" value={span} onChange={(event) => choose({ span: event.currentTarget.value })}>

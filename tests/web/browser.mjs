@@ -1,0 +1,39 @@
+// A headless chromium, driven by playwright-core.
+
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { npm } from './packages.mjs';
+
+const { default: { chromium } } = await npm('playwright-core');
+const { CHROMIUM = '/usr/bin/chromium', PINGLOOM_VIEWS = '/tmp' } = process.env;
+const PATIENCE = 30_000; // milliseconds; a busy machine is slow, a condition that holds ends the wait
+
+export function launch() {
+  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--disable-quic',
+    '--disable-background-networking', '--disable-component-update', '--disable-sync'] });
+}
+
+// A page of a profile of its own. `complaints`: what it wrote to its console as errors, with refused resources.
+export async function open(browser, url, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: 'dark', ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE);
+  page.complaints = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) page.complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => page.complaints.push(String(error)));
+  await page.goto(url);
+  return page;
+}
+
+// For people to look at: kept under the build folder.
+export async function shot(page, name) {
+  mkdirSync(PINGLOOM_VIEWS, { recursive: true });
+  await page.screenshot({ path: join(PINGLOOM_VIEWS, `${name}.png`) });
+}
+
+// `reached` in the page, with an argument, once it is true; gives its value.
+export async function until(page, reached, argument) {
+  return (await page.waitForFunction(reached, argument, { polling: 50 })).jsonValue();
+}

@@ -1,0 +1,131 @@
+// A real mesh: a controller with its Redis, and agents with the soft device on loopback addresses.
+
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { eventually, Program } from './processes.mjs';
+
+const { PINGLOOM_BIN, PINGLOOM_WEB } = process.env;
+const START_SECONDS = 30;
+
+function freePort(host) {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject).listen(0, host, () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+// A loopback /24 of this process's own.
+function subnetOf(pid) {
+  const number = pid % (80 * 256);
+  return `127.${150 + Math.floor(number / 256) % 80}.${number % 256}`;
+}
+
+export class Mesh {
+  // names: of the hosts, as the pinglist has them; hosts without one are host-1, host-2, ... page: null: the
+  // controller finds it itself.
+  constructor({ hosts = 4, names = {}, agentNames = {}, racks = 2, protocols = ['rdma'], window = '1s',
+    programs = PINGLOOM_BIN, page = PINGLOOM_WEB } = {}) {
+    [this.programs, this.page] = [programs, page];
+    this.subnet = subnetOf(process.pid);
+    this.directory = mkdtempSync('/tmp/pingloom-web-');
+    this.addresses = Array.from({ length: hosts }, (_, at) => `${this.subnet}.${at + 1}`);
+    this.names = this.addresses.map((_, at) => names[at] ?? `host-${at + 1}`);
+    this.agentNames = this.addresses.map((_, at) => agentNames[at] ?? `host-${at + 1}`);
+    this.pinglist = { racks, protocols, window };
+    this.agents = [];
+  }
+
+  binary(name) {
+    return join(this.programs, name);
+  }
+
+  // The text of one of its files, '' before it is there.
+  read(name) {
+    return existsSync(this.path(name)) ? readFileSync(this.path(name), 'utf8').trim() : '';
+  }
+
+  path(name) {
+    return join(this.directory, name);
+  }
+
+  // JSON is YAML.
+  pinglistText({ racks, protocols, window } = this.pinglist) {
+    const hosts = Object.fromEntries(this.addresses.map((address, at) => [this.names[at],
+      { address, rack: `r${1 + Math.floor((at * racks) / this.addresses.length)}` }]));
+    return JSON.stringify({ version: 1, defaults: { interval: '100ms', timeout: '300ms', window }, hosts,
+      probes: protocols.map((protocol) => ({ name: protocol, protocol, mesh: this.addresses })) }, null, 1);
+  }
+
+  // As editors save: whole or not at all.
+  savePinglist(text = this.pinglistText()) {
+    writeFileSync(this.path('pinglist.tmp'), text);
+    renameSync(this.path('pinglist.tmp'), this.path('pinglist.yaml'));
+  }
+
+  async start({ agents = true } = {}) {
+    this.savePinglist();
+    const home = `${this.subnet}.254`;
+    this.control = `${home}:${await freePort(home)}`;
+    this.http = `${home}:${await freePort(home)}`;
+    this.url = `http://${this.http}`;
+    writeFileSync(this.path('controller.yaml'), JSON.stringify({ pinglist: this.path('pinglist.yaml'),
+      control: this.control, http: this.http, state_dir: this.path('controller'), redis: 'embedded',
+      redis_socket: this.path('redis.sock'), ...(this.page ? { web_root: this.page } : {}) }));
+    await this.startController();
+    for (let at = 0; agents && at < this.addresses.length; ++at) this.startAgent(at);
+    return this;
+  }
+
+  async startController() {
+    this.controller = new Program(this.path('controller.log'), this.binary('pingloom-controller'),
+      ['--config', this.path('controller.yaml')]);
+    await eventually(() => {
+      if (!this.controller.running()) throw new Error(`the controller ended:\n${this.controller.tail()}`);
+      return this.get('/healthz').then(({ status }) => status === 200, () => false);
+    }, START_SECONDS, 'the controller answers HTTP');
+  }
+
+  // impair: what its soft device does to the packets it sends (docs/soft-device.md).
+  startAgent(at, impair = []) {
+    writeFileSync(this.path(`agent-${at}.yaml`), JSON.stringify({ controller: this.control, host: this.agentNames[at],
+      addresses: [this.addresses[at]], state_dir: this.path(`agent-${at}`), rdma: { device: 'soft', impair } }));
+    this.agents[at] = new Program(this.path(`agent-${at}.log`), this.binary('pingloom-agent'),
+      ['--config', this.path(`agent-${at}.yaml`)]);
+  }
+
+  // The agent begins anew with a faulty device.
+  async impairAgent(at, impair) {
+    await this.agents[at].kill('SIGTERM');
+    this.startAgent(at, impair);
+  }
+
+  get(path, options) {
+    return fetch(this.url + path, options);
+  }
+
+  async json(path) {
+    return (await this.get(path)).json();
+  }
+
+  // Until every pair of the probe has a window and is well.
+  waitUntilWell(probe, seconds = 60) {
+    const pairs = this.addresses.length * (this.addresses.length - 1);
+    return eventually(async () => {
+      const ended = this.agents.find((agent) => !agent.running());
+      if (ended) throw new Error(`an agent ended:\n${ended.tail()}`);
+      const { probes } = await this.json('/api/v1/probes');
+      return probes.find(({ name }) => name === probe)?.states.ok === pairs;
+    }, seconds, `all pairs of ${probe} are ok`);
+  }
+
+  // failed: leaves the logs where they are and says so.
+  async end(failed = false) {
+    for (const agent of this.agents) if (agent?.running()) await agent.kill('SIGTERM');
+    if (this.controller?.running()) await this.controller.kill('SIGTERM'); // it ends its Redis
+    if (failed) console.error(`the logs are in ${this.directory}`);
+    else rmSync(this.directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,206 @@
+// The page against a real mesh: what an operator does from the first look to the end of an outage, in this order.
+
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import { launch, open, shot, until } from './browser.mjs';
+import { pointAt } from './heatmap.mjs';
+import { Mesh } from './mesh.mjs';
+import { anyFailed, step } from './steps.mjs';
+
+const HOSTS = 5;
+const PAIRS = HOSTS * (HOSTS - 1);
+const SLOW = 2; // which host becomes slow
+// The controller refuses longer names than 255 bytes.
+const HOSTILE = ['<img src=x onerror=hacked()>', '"\'><script>hacked()</script>', '../../a/b?c#d&amp;', `${'é漢🙂'.repeat(28)}`];
+
+let mesh;
+let browser;
+let page;
+let wellAt; // a time before the fault, ISO 8601
+
+before(async () => {
+  mesh = new Mesh({ hosts: HOSTS, agentNames: { 0: '<b>agent</b>"\'/1' } });
+  await mesh.start();
+  await mesh.waitUntilWell('rdma');
+  browser = await launch();
+  page = await open(browser, mesh.url);
+});
+
+after(async () => {
+  await browser?.close();
+  await mesh.end(anyFailed());
+});
+
+// Rows of the table that stands for the map: [source, destination, state].
+async function worstPairs() {
+  return page.$$eval('.pairs tbody tr', (rows) => rows.map((row) => [...row.cells].slice(0, 3).map((cell) => cell.innerText)));
+}
+
+function legendCount(state) {
+  return page.$eval(`.legend [data-state="${state}"] b`, (count) => Number(count.textContent));
+}
+
+// Nothing in the console, nothing that the policy refused, nothing that ran.
+function assertQuiet() {
+  assert.deepEqual(page.complaints, []);
+}
+
+step('the mesh appears', async () => {
+  await until(page, (pairs) => Number(document.querySelector('#heatmap')?.dataset.pairs) === pairs, PAIRS);
+  await page.waitForSelector('#link[data-state=live]');
+  await until(page, () => document.querySelectorAll('.legend li:not(.none)').length > 0);
+  const marks = await page.$$eval('.legend li', (items) => items.map((item) => Number(item.querySelector('b').textContent)));
+  assert.equal(marks.reduce((sum, count) => sum + count), PAIRS);
+  assert.match(await page.getAttribute('#heatmap', 'aria-label'), new RegExp(`${HOSTS} sources by ${HOSTS} destinations`));
+  assert.equal(await page.getAttribute('[data-probe=rdma]', 'aria-selected'), 'true');
+  await shot(page, 'mesh');
+  assertQuiet();
+});
+
+step('a slow host is a cross', async () => {
+  wellAt = await page.evaluate(() => new Date(document.querySelector('#heatmap').heatmap.grid.windowEnd - 500).toISOString());
+  await mesh.impairAgent(SLOW, [{ delay: '20ms' }]);
+  const address = mesh.addresses[SLOW];
+  await until(page, ([slow, hosts]) => {
+    const { grid, scene } = document.querySelector('#heatmap').heatmap;
+    const { sources } = grid.probe;
+    // Its row and its column beside the map, and no other.
+    const lines = [scene.ranks.rowLines, scene.ranks.columnLines];
+    return lines.every((line) => sources.every((name, at) => (line.rank(at) >> 8 === 7) === (name === slow)))
+      && document.querySelector('.legend [data-state="very slow"] b').textContent === String(2 * (hosts - 1));
+  }, [address, HOSTS]);
+  await shot(page, 'mesh-slow-host');
+  await page.click('[data-page=worst]');
+  await until(page, ([name, hosts]) => {
+    const rows = [...document.querySelectorAll('.pairs tbody tr')].map((row) => [...row.cells].map((cell) => cell.innerText));
+    const slow = rows.filter(([, , state]) => state === 'very slow');
+    return slow.length === 2 * (hosts - 1) && slow.every(([from, to]) => from === name || to === name);
+  }, [mesh.names[SLOW], HOSTS]);
+  assert.equal((await worstPairs()).length, PAIRS);
+  await shot(page, 'worst');
+  await page.goBack();
+  await page.waitForSelector('#heatmap');
+  assertQuiet();
+});
+
+step('from a cell to its pair and its host', async () => {
+  const [source, destination] = [mesh.addresses[0], mesh.addresses[SLOW]];
+  await pointAt(page, 0, SLOW);
+  await page.waitForSelector(`#pair[data-pair="${source} ${destination}"]`);
+  await until(page, () => document.querySelectorAll('#pair .split').length === 2);
+  await page.keyboard.press('Escape');
+  await page.focus('#heatmap');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector(`#pair-page[data-pair="${source} ${destination}"]`);
+  await until(page, () => document.querySelectorAll('.uplot canvas').length === 2
+    && document.querySelector('#pair-page .times') !== null);
+  await shot(page, 'pair');
+  await page.click('#pair-page .page-head button:text-is("source")');
+  await until(page, (name) => document.querySelector('.page h2')?.innerText === name, mesh.names[0]);
+  await until(page, () => document.querySelector('.facts')?.innerText.includes('<b>agent</b>"\'/1, alive'));
+  assert.equal(await page.$$eval('.pairs tbody tr', (rows) => rows.length), 2 * (HOSTS - 1));
+  await shot(page, 'host');
+  await page.goBack();
+  await page.waitForSelector('#pair-page');
+  await page.goBack();
+  await page.waitForSelector('#heatmap');
+  assertQuiet();
+});
+
+step('the slider goes back to before the fault', async () => {
+  await page.waitForSelector('#time');
+  await page.$eval('#time', (slider, at) => {
+    slider.value = String(Date.parse(at));
+    slider.dispatchEvent(new Event('input', { bubbles: true }));
+  }, wellAt);
+  await until(page, (pairs) => {
+    const { grid } = document.querySelector('#heatmap').heatmap;
+    return document.querySelector('.legend [data-state="very slow"] b').textContent === '0' && grid.countOf('ok') === pairs;
+  }, PAIRS);
+  assert.match(page.url(), /time=2/);
+  await shot(page, 'past');
+  await page.click('#live');
+  await until(page, () => document.querySelector('.legend [data-state="very slow"] b').textContent !== '0');
+  assert.doesNotMatch(page.url(), /time=/);
+  assertQuiet();
+});
+
+step('dark and light', async () => {
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const dark = await ground();
+  await page.click('.theme'); // dark whatever the system says
+  assert.equal(await ground(), dark);
+  await page.click('.theme');
+  assert.notEqual(await ground(), dark);
+  await page.reload();
+  await until(page, (pairs) => Number(document.querySelector('#heatmap')?.dataset.pairs) === pairs, PAIRS);
+  assert.notEqual(await ground(), dark, 'it is remembered');
+  await shot(page, 'mesh-light');
+  await page.click('.theme'); // as the system: dark
+  assert.equal(await ground(), dark);
+  assertQuiet();
+});
+
+step('a phone', async () => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await until(page, () => document.documentElement.scrollWidth <= window.innerWidth);
+  await shot(page, 'phone');
+  await page.setViewportSize({ width: 1280, height: 800 });
+});
+
+step('a rejected pinglist is said', async () => {
+  for (const [text, reason] of [['version: 1\nprobes: [{ name: a, protocol: "<b>udb</b>", mesh: [] }]\n', '<b>udb</b>'],
+    [mesh.pinglistText().replace('"host-1"', `"${'x'.repeat(300)}"`), '255 bytes'],
+    [mesh.pinglistText().replace('"host-1"', `"${'x'.repeat(4096)}"`), 'pinglist.yaml:']]) {
+    mesh.savePinglist(text);
+    await until(page, (part) => {
+      const notice = document.querySelector('[data-kind=pinglist]')?.innerText ?? '';
+      return notice.includes('the last good one is in force') && notice.includes(part);
+    }, reason);
+  }
+  await shot(page, 'rejected-pinglist');
+  mesh.savePinglist();
+  await until(page, () => document.querySelector('[data-kind=pinglist]') === null);
+  assertQuiet();
+});
+
+step('names are text', async () => {
+  mesh.names = mesh.names.map((name, at) => HOSTILE[at] ?? name);
+  await page.evaluate(() => { window.hacked = () => { window.wasHacked = true; }; });
+  mesh.savePinglist();
+  for (let at = 0; at < HOSTILE.length; ++at) {
+    await until(page, ([place, name]) => document.querySelector('#heatmap')?.heatmap?.scene.labels.rows[place] === name
+      || name.length > 40, [at, HOSTILE[at]]);
+    await pointAt(page, at, HOSTS - 1);
+    await until(page, (name) => document.querySelector('#pair h2')?.textContent.includes(name)
+      && document.querySelector('#readout').textContent.includes(name), HOSTILE[at]);
+    await page.fill('#search', HOSTILE[at]);
+    await page.keyboard.press('Enter');
+    await until(page, (name) => document.querySelector('.page h2')?.textContent === name, HOSTILE[at]);
+    await page.goBack();
+  }
+  await page.click('[data-page=worst]');
+  await until(page, (names) => names.every((name) => document.querySelector('.pairs tbody').textContent.includes(name)), HOSTILE);
+  await shot(page, 'hostile-names');
+  await page.goBack();
+  assert.equal(await page.evaluate(() => document.images.length + document.querySelectorAll('body script').length), 0);
+  assert.equal(await page.evaluate(() => window.wasHacked), undefined);
+  assertQuiet();
+});
+
+step('a controller that was killed comes back', async () => {
+  await page.evaluate(() => { window.sameDocument = true; });
+  await mesh.controller.kill('SIGKILL');
+  await page.waitForSelector('#link[data-state=reconnecting]');
+  await page.waitForSelector('.notices .lost');
+  await shot(page, 'disconnected');
+  const killed = Date.now();
+  await mesh.startController();
+  await page.waitForSelector('#link[data-state=live]');
+  await until(page, ([at, pairs]) => {
+    const { grid } = document.querySelector('#heatmap').heatmap;
+    return grid.windowEnd > at && grid.countOf('ok') === pairs;
+  }, [killed, PAIRS]);
+  assert.equal(await page.evaluate(() => window.sameDocument), true);
+  assert.ok(await legendCount('very slow') > 0);
+});

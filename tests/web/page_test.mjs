@@ -1,0 +1,287 @@
+// The page over synthetic rows: what an operator sees must be what the board holds, in states and sizes that no real mesh
+// on one machine has.
+
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import { Board } from './board.mjs';
+import { launch, open, until } from './browser.mjs';
+import { pointAt } from './heatmap.mjs';
+
+let browser;
+let page;
+let board;
+
+before(async () => { browser = await launch(); });
+after(() => browser.close());
+afterEach(async () => {
+  await page?.context().close();
+  await board?.end();
+});
+
+async function start(hosts, hash = '', options = {}) {
+  board = await Board.start(hosts);
+  page = await open(browser, `${board.url}/${hash}`, options);
+  await until(page, () => Number(document.querySelector('#heatmap')?.dataset.pairs) > 0 || document.querySelector('#pair-page'));
+}
+
+// Neither an error in the console nor anything that the policy refused. This board has no history, and chromium has an
+// opinion on how cell() below reads pixels.
+function assertQuiet() {
+  assert.deepEqual(page.complaints.filter((text) => !/willReadFrequently|503 \(Service Unavailable\)/.test(text)), []);
+}
+
+// Colour and state of a cell, read from the painted pixels and from the model.
+function cell(row, column) {
+  return page.evaluate(([at, of]) => {
+    const map = document.querySelector('#heatmap').heatmap;
+    const index = at * map.grid.columns + of;
+    const { x, y } = map.middleOf(index);
+    const corner = [x - map.view.cellWidth / 2 + 2, y - map.view.cellHeight / 2 + 2];
+    const pixel = map.context.getImageData(...corner.map((place) => place * window.devicePixelRatio), 1, 1).data;
+    return { state: map.grid.stateName(index), colour: [...pixel] };
+  }, [row, column]);
+}
+
+// The panel's text once it shows this pair.
+function panel(source, destination) {
+  return until(page, (pair) => {
+    const shown = document.querySelector('#pair');
+    return shown.dataset.pair === pair && shown.innerText;
+  }, `${source} ${destination}`);
+}
+
+const legend = (state, count) => until(page, ([name, text]) => document.querySelector(`.legend [data-state="${name}"] b`)
+  ?.textContent === text, [state, String(count)]);
+const focusMap = () => page.focus('#heatmap');
+async function press(...keys) {
+  for (const key of keys) await page.keyboard.press(key);
+}
+
+test('a cell per pair', async () => {
+  await start(8);
+  for (let row = 0; row < 8; ++row) {
+    for (let column = 0; column < 8; ++column) {
+      const { state, colour } = await cell(row, column);
+      assert.deepEqual([state, colour[3]], row === column ? ['', 0] : ['ok', 255]);
+    }
+  }
+  await page.click('[data-probe=gpu-to-storage]');
+  await page.waitForSelector('#heatmap[data-columns="2"][data-pairs="16"]');
+  assertQuiet();
+});
+
+test('pointing shows the row both ways', async () => {
+  await start(4);
+  await pointAt(page, 0, 1);
+  const text = await panel('10.0.0.1', '10.0.0.2');
+  for (const part of ['gpu-001 → gpu-002', 'there', 'back', 'network', 'responder', 'prober', 'rtt', 'p99', 'sent', 'kernel clock']) {
+    assert.ok(text.includes(part), part);
+  }
+  assert.equal(await page.locator('#pair .split').count(), 2);
+  assertQuiet();
+});
+
+test('a change arrives without a reload', async () => {
+  await start(8);
+  await page.evaluate(() => { window.sameDocument = 1; });
+  const before_ = await cell(2, 5);
+  await board.say('pair 0 2 5 loss');
+  await until(page, () => document.querySelector('#heatmap').heatmap.grid.stateName(21) === 'loss');
+  await legend('loss', 1);
+  await until(page, () => document.querySelector('#heatmap').heatmap.rankOf(21) >> 8 === 9); // what is painted from
+  const [red, green, blue] = (await cell(2, 5)).colour;
+  assert.notDeepEqual([red, green, blue], before_.colour.slice(0, 3));
+  assert.ok(red > 1.3 * Math.max(green, blue));
+  assert.equal(await page.evaluate(() => window.sameDocument), 1);
+  assertQuiet();
+});
+
+test('the shown pair follows', async () => {
+  await start(4);
+  await pointAt(page, 0, 1);
+  await page.mouse.down();
+  await page.mouse.up();
+  await panel('10.0.0.1', '10.0.0.2');
+  await board.say('pair 0 0 1 unreachable');
+  await until(page, () => document.querySelector('#pair .way').innerText.includes('unreachable'));
+});
+
+test('each state looks its own', async () => {
+  const names = ['loss', 'unreachable', 'refused', 'agent-down', 'stale', 'anomalous', 'pending', 'ok'];
+  await start(12);
+  for (const [column, name] of names.entries()) await board.say(`pair 0 11 ${column} ${name}`);
+  await legend('stale', 1);
+  await until(page, (all) => all.every((name) => document.querySelector('#heatmap').heatmap.grid.countOf(name) > 0), names);
+  for (const colorScheme of ['dark', 'light']) {
+    await page.emulateMedia({ colorScheme });
+    await page.waitForSelector(`html[data-theme=${colorScheme}]`);
+    const colours = new Set();
+    for (const column of names.keys()) colours.add(String((await cell(11, column)).colour));
+    assert.equal(colours.size, names.length, colorScheme);
+  }
+  assertQuiet();
+});
+
+test('keys reach every cell', async () => {
+  await start(4);
+  await focusMap();
+  await press('ArrowRight', 'ArrowDown');
+  const text = await until(page, () => document.querySelector('#readout').textContent);
+  assert.match(text, /gpu-003 to gpu-002: ok, network p50.*; back: ok, network p50/);
+  await press('Space');
+  await page.waitForSelector('#pair .held');
+  await panel('10.0.0.3', '10.0.0.2');
+  await press('Escape', 'ArrowRight');
+  await panel('10.0.0.3', '10.0.0.4');
+  await press('Enter');
+  await page.waitForSelector('#pair-page[data-pair="10.0.0.3 10.0.0.4"]');
+  await press('Escape');
+  await page.waitForSelector('#heatmap');
+  await press('?');
+  await page.waitForSelector('.help');
+  await press('Escape');
+  await page.waitForSelector('.help', { state: 'detached' });
+  assertQuiet();
+});
+
+test('a link leads to the view', async () => {
+  await start(4, '#probe=gpu-to-storage&metric=loss');
+  assert.equal(await page.getAttribute('#probes [aria-selected=true]', 'data-probe'), 'gpu-to-storage');
+  assert.equal(await page.getAttribute('#metrics [aria-checked=true]', 'data-metric'), 'loss');
+  await page.click('[data-probe=udp]');
+  await page.click('[data-metric=network_p99]');
+  assert.ok(page.url().endsWith('#probe=udp&metric=network_p99'));
+  await page.goBack();
+  await page.goBack();
+  await page.waitForSelector('[data-probe=gpu-to-storage][aria-selected=true]');
+  assertQuiet();
+});
+
+test('every metric comes', async () => {
+  await start(4);
+  const metrics = await page.$$eval('#metrics button', (buttons) => buttons.map(({ dataset }) => dataset.metric));
+  assert.equal(metrics.length, 10);
+  for (const metric of metrics) {
+    await page.click(`[data-metric=${metric}]`);
+    await until(page, (id) => {
+      const map = document.querySelector('#heatmap').heatmap;
+      return map.scene.metric.id === id && map.grid.values[1] > 0;
+    }, metric);
+  }
+  assertQuiet();
+});
+
+test('a slow host is a cross', async () => {
+  await start(40, '#order=rack');
+  await board.say('slow 7');
+  await legend('very slow', 78);
+  assert.deepEqual(await page.evaluate(() => {
+    const { rowLines, columnLines } = document.querySelector('#heatmap').heatmap.scene.ranks;
+    const bad = (lines) => [...Array(40).keys()].filter((line) => lines.rank(line) >> 8 !== 2);
+    return [bad(rowLines), bad(columnLines)];
+  }), [[7], [7]]);
+  const colours = [];
+  for (const at of [[7, 0], [39, 7], [1, 2]]) colours.push(String((await cell(...at)).colour));
+  assert.equal(colours[0], colours[1]);
+  assert.notEqual(colours[0], colours[2]);
+  assertQuiet();
+});
+
+test('zooming reaches single cells and is in the URL', async () => {
+  const zoom = () => page.evaluate(() => document.querySelector('#heatmap').heatmap.view.sight().zoom);
+  await start(300);
+  await pointAt(page, 150, 200, false);
+  await focusMap();
+  await press(...Array(12).fill('+'));
+  await until(page, () => document.querySelector('#heatmap').heatmap.view.cellWidth >= 50);
+  assert.equal(await page.evaluate(() => document.querySelector('#heatmap').heatmap.view.level), 0);
+  await until(page, () => location.hash.includes('at='));
+  const before_ = await zoom();
+  await page.reload();
+  await until(page, () => Number(document.querySelector('#heatmap')?.dataset.pairs) > 0);
+  assert.ok(Math.abs(await zoom() - before_) < 0.1);
+  await focusMap();
+  await press('0');
+  await until(page, () => !location.hash.includes('at='));
+  assertQuiet();
+});
+
+test('the worst list', async () => {
+  await start(12);
+  await board.say('pair 0 3 5 unreachable');
+  await board.say('pair 0 4 6 loss');
+  await page.click('[data-page=worst]');
+  await until(page, () => document.querySelectorAll('.pairs tbody tr').length === 132
+    && document.querySelector('.pairs tbody td').innerText === 'gpu-004');
+  const rows = await page.$$eval('.pairs tbody tr', (all) => all.slice(0, 2).map((row) => row.innerText.split('\t').slice(0, 3)));
+  assert.deepEqual(rows, [['gpu-004', 'gpu-006', 'unreachable'], ['gpu-005', 'gpu-007', 'loss']]);
+  await page.focus('#filter');
+  await page.keyboard.type('gpu-005');
+  await until(page, () => document.querySelectorAll('.pairs tbody tr').length === 22);
+  assert.ok(page.url().includes('filter=gpu-005'));
+  assertQuiet();
+});
+
+test('search leads to a host', async () => {
+  await start(8);
+  await press('/');
+  await page.keyboard.type('gpu-003');
+  await press('Enter');
+  await until(page, () => document.querySelector('.page h2')?.innerText === 'gpu-003'
+    && document.querySelectorAll('.pairs tbody tr').length === 14
+    && document.querySelector('.page').innerText.includes('No agent has registered'));
+  assert.ok((await page.innerText('.facts')).includes('r1'));
+  assertQuiet();
+});
+
+test('a pair has a page', async () => {
+  await start(4, '#page=pair&probe=udp&metric=network_p50&from=10.0.0.1&to=10.0.0.2');
+  await until(page, () => document.querySelectorAll('.uplot canvas').length === 2
+    && document.querySelector('#pair-page .way')?.innerText.includes('p99'));
+  assertQuiet();
+});
+
+test('a rejected pinglist is said', async () => {
+  await start(2);
+  await board.say('reject');
+  const text = await until(page, () => document.querySelector('[data-kind=pinglist]')?.innerText);
+  assert.ok(text.includes('the last good one is in force') && text.includes("unknown protocol 'udb' <b>"));
+  assertQuiet();
+});
+
+test('a phone has room for it', async () => {
+  await start(8, '', { viewport: { width: 390, height: 800 } });
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
+});
+
+test('another plan', async () => {
+  await start(4);
+  await board.say('plan 6');
+  await page.waitForSelector('#heatmap[data-rows="6"]');
+  await until(page, () => document.querySelector('#heatmap').heatmap.grid.countOf('pending') === 30);
+  await board.say('all');
+  await until(page, () => document.querySelector('#heatmap').heatmap.grid.countOf('ok') === 30);
+  assertQuiet();
+});
+
+test('large meshes show the worst', async () => {
+  await start(300);
+  await board.say('pair 0 150 200 loss');
+  await until(page, () => {
+    const map = document.querySelector('#heatmap').heatmap;
+    const lost = 150 * 300 + 200;
+    return map.grid.countOf('loss') === 1 && map.view.level > 0 && map.worstAt(map.placeOf(lost)) === lost;
+  });
+  assertQuiet();
+});
+
+test('the end of the controller shows, and its return', async () => {
+  await start(4);
+  const address = new URL(board.url).host;
+  await page.waitForSelector('#link[data-state=live]');
+  await board.end();
+  await page.waitForSelector('#link[data-state=reconnecting]');
+  assert.ok((await page.innerText('#link')).includes('ago'));
+  board = await Board.start(4, address);
+  await page.waitForSelector('#link[data-state=live]');
+});

@@ -1,0 +1,43 @@
+// Starts the programs under test and makes sure that none outlives the test.
+
+import { spawn } from 'node:child_process';
+import { openSync, closeSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const RETRY = 50; // milliseconds
+
+// The first value of `value` that is true; waits for it at most so many seconds.
+export async function eventually(value, seconds, what) {
+  const deadline = Date.now() + seconds * 1000;
+  for (;;) {
+    const found = await value();
+    if (found) return found;
+    if (Date.now() > deadline) throw new Error(`not within ${seconds} s: ${what}`);
+    await pause(RETRY);
+  }
+}
+
+// One program, with its log in a file. It ends when this process does, however that happens.
+export class Program {
+  constructor(logPath, command, args, stdio = 'ignore') {
+    this.logPath = logPath;
+    const log = openSync(logPath, 'a');
+    this.child = spawn('setpriv', ['--pdeathsig', 'KILL', command, ...args],
+      { stdio: [stdio, stdio === 'pipe' ? 'pipe' : log, log] });
+    closeSync(log);
+    this.ended = new Promise((resolve) => { this.child.once('exit', resolve); });
+  }
+
+  running() {
+    return this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  async kill(signal = 'SIGKILL') {
+    this.child.kill(signal);
+    await this.ended;
+  }
+
+  tail(lines = 20) {
+    return readFileSync(this.logPath, 'utf8').split('\n').slice(-lines).join('\n');
+  }
+}

@@ -1,0 +1,39 @@
+// Makes the README's pictures from a running demo: scripts/demo.sh --hosts 12 --fault slow=3, then
+//
+//     node tests/web/screenshots.mjs http://127.0.0.1:8080
+
+import { fileURLToPath } from 'node:url';
+import { launch, open, until } from './browser.mjs';
+
+const docs = (name) => fileURLToPath(new URL(`../../docs/${name}`, import.meta.url));
+const url = process.argv[2]?.replace(/\/$/, '');
+if (!url) {
+  console.error('usage: node tests/web/screenshots.mjs URL');
+  process.exit(2);
+}
+
+// A change of window: everything that is shown was asked for by now.
+const nextWindow = (page) => page.evaluate(() => new Promise((resolve) => {
+  const last = document.querySelector('.window')?.textContent;
+  const timer = setInterval(() => {
+    if (document.querySelector('.window')?.textContent === last) return;
+    clearInterval(timer);
+    requestAnimationFrame(() => setTimeout(resolve, 300));
+  }, 50);
+}));
+
+const browser = await launch();
+const page = await open(browser, url, { viewport: { width: 1280, height: 760 } });
+await until(page, () => document.querySelectorAll('.legend li[data-state="very slow"]:not(.none)').length === 1);
+await nextWindow(page);
+await page.screenshot({ path: docs('heatmap.png') });
+const [source, destination] = await page.evaluate(() => {
+  const { probe } = document.querySelector('#heatmap').heatmap.grid;
+  return [probe.sources[0], probe.destinations[2]];
+});
+await page.goto(`${url}/#page=pair&from=${source}&to=${destination}&span=5m`);
+await until(page, () => document.querySelectorAll('.uplot canvas').length === 2
+  && document.querySelectorAll('#pair-page .times').length === 2);
+await page.evaluate(() => new Promise((resolve) => { setTimeout(resolve, 3000); })); // two windows of the demo
+await page.screenshot({ path: docs('pair.png') });
+await browser.close();
