@@ -92,8 +92,9 @@ step('from a cell to its pair and its host', async () => {
   await page.focus('#heatmap');
   await page.keyboard.press('Enter');
   await page.waitForSelector(`#pair-page[data-pair="${source} ${destination}"]`);
-  await until(page, () => document.querySelectorAll('.uplot canvas').length === 2
+  await until(page, () => document.querySelectorAll('.uplot canvas').length === 6 // three parts, both ways
     && document.querySelector('#pair-page .times') !== null);
+  assert.match(await page.innerText('#ends'), /soft[^]*kernel clock/);
   await shot(page, 'pair');
   await page.click('#pair-page .page-head button:text-is("source")');
   await until(page, (name) => document.querySelector('.page h2')?.innerText === name, mesh.names[0]);

@@ -1,56 +1,16 @@
 // One host: what it measures of the others, what they measure of it, and what is known of its agent.
 
-import { useEffect, useState } from 'preact/hooks';
+import { type Agent, labelsOf, useAgents } from './agents';
 import { humanAge, humanCount } from './format';
 import { openPair, stateOf } from './map';
 import { humanCode } from './metrics';
 import type { Grid } from './model';
-import { fetchJson } from './status';
 import { grid, metric, model, now, painted, view } from './store';
-
-interface Agent {
-  host: string;
-  alive: boolean;
-  addresses: { address: string; name: string }[] | string[];
-  endpoints: { address: string; device: string; clock: string; gid: string; qpn: number }[];
-  version: string;
-  first_seen: string;
-  last_seen: string;
-  plan_current: boolean;
-  [counter: string]: unknown;
-}
-
-const REFRESH = 5000; // milliseconds
-
-function addressesOf({ addresses }: Agent): string[] {
-  return addresses.map((each) => (typeof each === 'string' ? each : each.address));
-}
-
-// undefined: not known yet; null: no agent has registered for the address.
-function useAgent(address: string): Agent | null | undefined {
-  const [agent, setAgent] = useState<Agent | null | undefined>(undefined);
-  useEffect(() => {
-    let stopped = false;
-    const ask = async () => {
-      try {
-        const { hosts } = await fetchJson<{ hosts: Agent[] }>('api/v1/hosts');
-        if (!stopped) setAgent(hosts.find((each) => addressesOf(each).includes(address)) ?? null);
-      } catch { /* the header says that the controller does not answer */ }
-    };
-    void ask();
-    const timer = setInterval(ask, REFRESH);
-    return () => {
-      stopped = true;
-      clearInterval(timer);
-    };
-  }, [address]);
-  return agent;
-}
 
 export function HostPage() {
   painted.value;
   const address = view.value.host ?? '';
-  const agent = useAgent(address);
+  const [agent] = useAgents([address]);
   const current = grid.value!;
   const [row, column] = [current.probe.sources.indexOf(address), current.probe.destinations.indexOf(address)];
   const to = row < 0 ? [] : Array.from({ length: current.columns }, (_, at) => row * current.columns + at);
@@ -68,9 +28,7 @@ export function HostPage() {
 }
 
 function Facts({ agent, address }: { agent: Agent | null | undefined; address: string }) {
-  const labels = Object.entries(model.labels).flatMap(([label, of]): [string, string][] =>
-    (of[address] === undefined ? [] : [[label, of[address]]]));
-  const facts: [string, string][] = [...labels];
+  const facts: [string, string][] = [...labelsOf(address)];
   if (agent) {
     facts.unshift(['agent', `${agent.host}, ${agent.alive ? 'alive' : 'down'}`]);
     facts.push(['version', agent.version], ['plan', agent.plan_current ? 'the one in force' : 'an older one'],

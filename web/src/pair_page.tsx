@@ -1,65 +1,36 @@
-// One pair, both ways: the latest rows in full, and how they went.
+// One pair, both ways: the latest rows in full, how they went, and its two ends.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
-import uPlot from 'uplot';
-import { humanNanos } from './format';
+import { Charts } from './chart';
+import { Ends } from './ends';
 import { useWays, Way } from './pair';
-import { fetchPairRows, SPANS } from './past';
-import { part, type PairRow } from './pair_row';
-import { choose, dark, grid, model, view } from './store';
+import { SPANS } from './past';
+import type { PairRow } from './pair_row';
+import { PathTable } from './paths';
+import { rowOfPath, type Series, useSeries } from './series';
+import { choose, grid, model, view } from './store';
 
-const MOST_POINTS = 2000;
-const HISTORY_POINTS = 500;
-const SHORTEST_SPAN = 300; // seconds
+const UNMEASURED: PairRow = { missing: 'Nothing was measured on this path.', state: '' };
 
-interface Point { at: number; p50: number | null; p95: number | null; p99: number | null; lost: number | null }
+interface OneWay { title: string; row: PairRow; series: Series; paths: number; path: number; span: string }
 
-function pointOf(row: PairRow): Point {
-  const network = part(row, 'network');
-  return { at: Date.parse(row.end!) / 1000, p50: network?.p50 ?? null, p95: network?.p95 ?? null,
-    p99: network?.p99 ?? null, lost: row.sent ? (100 * (row.lost ?? 0)) / row.sent : null };
-}
-
-// A new window behind the others; the newest replaces one of the same end.
-function append(points: Point[], point: Point): Point[] {
-  const last = points[points.length - 1];
-  if (last && last.at > point.at) return points;
-  return [...(last?.at === point.at ? points.slice(0, -1) : points), point].slice(-MOST_POINTS);
-}
-
-// What history has of the last `span` of one way, and the windows that come in.
-function useSeries(probe: string, source: string, destination: string, span: string,
-  row: PairRow | null | undefined): { points: Point[]; note: string } {
-  const [points, setPoints] = useState<Point[]>([]);
-  const [note, setNote] = useState('');
-  useEffect(() => {
-    const abort = new AbortController();
-    setPoints([]);
-    const [from, to] = [Date.now() - SPANS[span] * 1000, Date.now()];
-    fetchPairRows(probe, source, destination, from, to, HISTORY_POINTS, abort.signal).then((rows) => {
-      setPoints((newer) => newer.reduce(append, rows.filter(({ end }) => end).map(pointOf)));
-      setNote('');
-    }, (failure: Error) => {
-      if (!abort.signal.aborted) setNote(`no history (${failure.message}); since this page was opened`);
-    });
-    return () => abort.abort();
-  }, [probe, source, destination, span]);
-  useEffect(() => {
-    if (row?.end) setPoints((older) => append(older, pointOf(row)));
-  }, [row]);
-  return { points, note };
+// One way, by the path that is chosen.
+function WayWithHistory({ title, row, series, paths, path, span }: OneWay) {
+  return <section>
+    {paths > 1 && !row.missing && <PathTable row={row} paths={paths} path={path} />}
+    <Way title={path > 0 ? `${title}, path ${path}` : title} row={row.missing ? row : rowOfPath(row, path) ?? UNMEASURED} />
+    <Charts series={series} span={span} />
+  </section>;
 }
 
 export function PairPage() {
-  const pair = view.value.held;
-  const probe = grid.value!.probe.name;
+  const { held: pair, span } = view.value;
+  const { name: probe, paths } = grid.value!.probe;
+  const path = view.value.path <= paths && paths > 1 ? view.value.path : 0;
   const ways = useWays(probe, pair);
-  const [a, b] = pair ?? ['', ''];
-  const { span } = view.value;
-  const there = useSeries(probe, a, b, span, ways?.there);
-  const back = useSeries(probe, b, a, span, ways?.back);
+  const [source, destination] = pair ?? ['', ''];
+  const there = useSeries(probe, source, destination, path, span, ways?.there);
+  const back = useSeries(probe, destination, source, path, span, ways?.back);
   if (!pair) return <main class="page empty"><h2>No pair is chosen</h2><p>Choose one in the mesh.</p></main>;
-  const [source, destination] = pair;
   return <main class="page" id="pair-page" data-pair={pair.join(' ')}>
     <div class="page-head">
       <h2>{`${model.nameOf(source)} → ${model.nameOf(destination)}`}</h2>
@@ -72,52 +43,9 @@ export function PairPage() {
     </div>
     {ways?.failed && <p class="meaning">The controller does not answer.</p>}
     <div class="columns">
-      <section>{ways?.there && <Way title="there" row={ways.there} />}<Chart {...there} span={span} /></section>
-      {ways?.back && <section><Way title="back" row={ways.back} /><Chart {...back} span={span} /></section>}
+      {ways?.there && <WayWithHistory title="there" row={ways.there} series={there} paths={paths} path={path} span={span} />}
+      {ways?.back && <WayWithHistory title="back" row={ways.back} series={back} paths={paths} path={path} span={span} />}
     </div>
+    <Ends source={source} destination={destination} there={ways?.there} back={ways?.back} />
   </main>;
-}
-
-// UTC, with the day where there are several.
-function timeNames(_: uPlot, seconds: number[]): string[] {
-  const texts = seconds.map((at) => new Date(at * 1000).toISOString());
-  const [first, last] = [texts[0] ?? '', texts[texts.length - 1] ?? ''];
-  if (first.slice(0, 10) !== last.slice(0, 10)) return texts.map((text) => `${text.slice(5, 10)} ${text.slice(11, 16)}`);
-  return texts.map((text) => (last > first && seconds[1] - seconds[0] < 60 ? text.slice(11, 19) : text.slice(11, 16)));
-}
-
-// The median with the fan up to the 99th percentile, and loss on an axis of its own.
-function Chart({ points, note, span }: { points: Point[]; note: string; span: string }) {
-  const place = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot>();
-  useEffect(() => {
-    const style = getComputedStyle(document.documentElement);
-    const [ink, line, main, bad] = ['--quiet', '--line', '--network', '--bad'].map((name) => style.getPropertyValue(name));
-    const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
-    const made = new uPlot({
-      width: Math.max(260, place.current!.clientWidth), height: 200, legend: { show: false },
-      cursor: { drag: { x: false, y: false } },
-      scales: { x: { range: (_, first, last) => [Math.min(first, last - SHORTEST_SPAN), last] }, ns: { range: (_, __, high) => [0, (high || 1) * 1.1] }, '%': { range: [0, 100] } },
-      axes: [{ ...axis, values: timeNames }, { ...axis, scale: 'ns', size: 64, values: (_, at) => at.map((each) => humanNanos(each)) },
-        { ...axis, scale: '%', side: 1, size: 56, grid: { show: false }, values: (_, at) => at.map((each) => `${each} %`) }],
-      series: [{}, { scale: 'ns', stroke: main, width: 2 }, { scale: 'ns', stroke: main, width: 0.6 },
-        { scale: 'ns', stroke: main, width: 0.6 }, { scale: '%', stroke: bad, width: 1, fill: `${bad}33` }],
-      bands: [{ series: [3, 2], fill: `${main}26` }, { series: [2, 1], fill: `${main}40` }],
-    }, [[], [], [], [], []], place.current!);
-    plot.current = made;
-    const watcher = new ResizeObserver(() => made.setSize({ width: place.current!.clientWidth, height: 200 }));
-    watcher.observe(place.current!);
-    return () => {
-      watcher.disconnect();
-      made.destroy();
-    };
-  }, [dark.value]);
-  useEffect(() => {
-    plot.current!.setData([points.map(({ at }) => at), points.map(({ p50 }) => p50), points.map(({ p95 }) => p95),
-      points.map(({ p99 }) => p99), points.map(({ lost }) => lost)]);
-  }, [points, dark.value]);
-  return <figure class="chart">
-    <figcaption>{`network p50, p95, p99 and loss, ${note || `last ${span}`}, UTC`}</figcaption>
-    <div ref={place} />
-  </figure>;
 }

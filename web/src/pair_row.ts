@@ -23,6 +23,8 @@ export interface PairRow {
   jitter_ns?: number | null;
   clock?: string;
   device?: string;
+  path?: number; // which of several
+  paths?: PairRow[]; // those of each, as far as they were measured
 }
 
 export const PARTS = ['network', 'responder', 'prober', 'rtt'] as const;

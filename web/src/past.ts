@@ -54,8 +54,9 @@ export async function fetchPast(probe: Probe, stateNames: string[], metric: Metr
 }
 
 export async function fetchPairRows(probe: string, source: string, destination: string, from: number, to: number,
-  points: number, signal: AbortSignal): Promise<PairRow[]> {
+  points: number, signal: AbortSignal, pathNumber = 0): Promise<PairRow[]> {
   const path = [probe, source, destination].map(encodeURIComponent).join('/');
-  const fields = new URLSearchParams({ from: iso(from), to: iso(to), points: String(points) });
+  const fields = new URLSearchParams({ from: iso(from), to: iso(to), points: String(points),
+    ...(pathNumber > 0 && { path: String(pathNumber) }) });
   return (await ask<{ rows: PairRow[] }>(`api/v1/history/pairs/${path}?${fields}`, signal)).rows;
 }

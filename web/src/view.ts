@@ -18,24 +18,26 @@ export interface View {
   host: string | null; // address
   filter: string; // of the worst list
   time: number | null; // milliseconds UTC of what is shown; null: live
+  path: number; // of the pair's several; 0: all together
   span: string; // how far back timelines go, see past.ts
 }
 
 export const DEFAULT: View = { page: 'mesh', probe: null, metric: 'network_p50', order: 'address', warn: '3x',
   crit: '10x', sight: null, held: null, host: null, filter: '', time: null,
-  span: '1h' };
+  path: 0, span: '1h' };
 
 export function parseView(hash: string): View {
   const fields = new URLSearchParams(hash.replace(/^#/, ''));
   const text = (name: keyof View) => fields.get(name) ?? (DEFAULT[name] as string);
   const at = (fields.get('at') ?? '').split(',').map(Number);
   const time = Date.parse(fields.get('time') ?? '');
+  const path = Number(fields.get('path') ?? 0);
   const [from, to] = [fields.get('from'), fields.get('to')];
   return { page: PAGES.find((page) => page === fields.get('page')) ?? 'mesh', probe: fields.get('probe'),
     metric: text('metric'), order: text('order'), warn: text('warn'), crit: text('crit'),
     sight: at.length === 3 && at.every(Number.isFinite) ? { zoom: at[0], row: at[1], column: at[2] } : null,
     held: from !== null && to !== null ? [from, to] : null, host: fields.get('host'), filter: text('filter'),
-    time: Number.isNaN(time) ? null : time, span: SPANS[text('span')] ? text('span') : DEFAULT.span };
+    path: Number.isInteger(path) && path > 0 ? path : 0, time: Number.isNaN(time) ? null : time, span: SPANS[text('span')] ? text('span') : DEFAULT.span };
 }
 
 // Leaves out what is as it is without being said.
@@ -55,6 +57,7 @@ export function formatView(view: View): string {
     fields.set('from', view.held[0]);
     fields.set('to', view.held[1]);
   }
+  if (view.path > 0) fields.set('path', String(view.path));
   if (view.host !== null) fields.set('host', view.host);
   if (view.time !== null) fields.set('time', new Date(view.time).toISOString());
   return `#${fields}`;

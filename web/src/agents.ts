@@ -1,0 +1,54 @@
+// What the controller knows of the agent at an address, asked for every few seconds.
+
+import { useEffect, useState } from 'preact/hooks';
+import { model } from './store';
+import { fetchJson } from './status';
+
+export interface Endpoint { address: string; device: string; clock: string; gid: string; qpn: number }
+
+export interface Agent {
+  host: string;
+  alive: boolean;
+  addresses: { address: string; name: string }[] | string[];
+  endpoints: Endpoint[];
+  version: string;
+  first_seen: string;
+  last_seen: string;
+  plan_current: boolean;
+  [counter: string]: unknown;
+}
+
+const REFRESH = 5000; // milliseconds
+
+function addressesOf({ addresses }: Agent): string[] {
+  return addresses.map((each) => (typeof each === 'string' ? each : each.address));
+}
+
+// By address. undefined: not known yet; null: no agent has registered for it.
+export function useAgents(addresses: string[]): (Agent | null | undefined)[] {
+  const [hosts, setHosts] = useState<Agent[] | undefined>(undefined);
+  const key = addresses.join(' ');
+  useEffect(() => {
+    let stopped = false;
+    const ask = async () => {
+      try {
+        const answer = await fetchJson<{ hosts: Agent[] }>('api/v1/hosts');
+        if (!stopped) setHosts(answer.hosts.filter((each) => addressesOf(each).some((one) => addresses.includes(one))));
+      } catch { /* the header says that the controller does not answer */ }
+    };
+    setHosts(undefined);
+    void ask();
+    const timer = setInterval(ask, REFRESH);
+    return () => {
+      stopped = true;
+      clearInterval(timer);
+    };
+  }, [key]);
+  return addresses.map((address) => hosts && (hosts.find((each) => addressesOf(each).includes(address)) ?? null));
+}
+
+// The pinglist's labels of an address.
+export function labelsOf(address: string): [string, string][] {
+  return Object.entries(model.labels).flatMap(([label, of]): [string, string][] =>
+    (of[address] === undefined ? [] : [[label, of[address]]]));
+}

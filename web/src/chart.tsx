@@ -1,0 +1,78 @@
+// One part of the round trip over time: the median with the fan up to the 99th percentile. The network's has loss and
+// anomalies on an axis of their own.
+
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import { humanNanos } from './format';
+import type { Part } from './pair_row';
+import type { Point, Series } from './series';
+import { dark } from './store';
+
+const SHORTEST_SPAN = 300; // seconds
+const TALL = 200;
+const LOW = 110;
+
+// UTC, with the day where there are several.
+function timeNames(_: uPlot, seconds: number[]): string[] {
+  const texts = seconds.map((at) => new Date(at * 1000).toISOString());
+  const [first, last] = [texts[0] ?? '', texts[texts.length - 1] ?? ''];
+  if (first.slice(0, 10) !== last.slice(0, 10)) return texts.map((text) => `${text.slice(5, 10)} ${text.slice(11, 16)}`);
+  return texts.map((text) => (last > first && seconds[1] - seconds[0] < 60 ? text.slice(11, 19) : text.slice(11, 16)));
+}
+
+function make(place: HTMLElement, of: Part, height: number): uPlot {
+  const style = getComputedStyle(document.documentElement);
+  const [ink, line, main, bad, warn] = ['--quiet', '--line', of === 'rtt' ? '--quiet' : `--${of}`, '--bad', '--warn']
+    .map((name) => style.getPropertyValue(name));
+  const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
+  // Its place is kept in the charts without ratios: all have the same times above each other.
+  const ratios = of === 'network';
+  const percent = { ...axis, scale: '%', side: 1, size: 56, grid: { show: false }, ticks: { ...axis.ticks, show: ratios },
+    values: (_: uPlot, at: number[]) => at.map((each) => (ratios ? `${each} %` : '')) } as const;
+  return new uPlot({
+    width: Math.max(260, place.clientWidth), height, legend: { show: false }, cursor: { drag: { x: false, y: false } },
+    scales: { x: { range: (_, first, last) => [Math.min(first, last - SHORTEST_SPAN), last] },
+      ns: { range: (_, __, high) => [0, (high || 1) * 1.1] }, '%': { range: [0, 100] } },
+    axes: [{ ...axis, values: timeNames }, { ...axis, scale: 'ns', size: 64, values: (_, at) => at.map((each) => humanNanos(each)) },
+      percent],
+    series: [{}, { scale: 'ns', stroke: main, width: 2 }, { scale: 'ns', stroke: main, width: 0.6 },
+      { scale: 'ns', stroke: main, width: 0.6 }, { scale: '%', stroke: bad, width: 1, fill: `${bad}33` },
+      { scale: '%', stroke: warn, width: 1, dash: [4, 3] }],
+    bands: [{ series: [3, 2], fill: `${main}26` }, { series: [2, 1], fill: `${main}40` }],
+  }, [[], [], [], [], [], []], place);
+}
+
+// The ratios only where they are drawn: one chart of them is enough.
+function dataOf(points: Point[], of: Part, ratios: boolean): uPlot.AlignedData {
+  return [points.map(({ at }) => at), points.map((point) => point[of].p50), points.map((point) => point[of].p95),
+    points.map((point) => point[of].p99), points.map(({ lost }) => (ratios ? lost : null)),
+    points.map(({ anomalous }) => (ratios ? anomalous : null))];
+}
+
+function Chart({ points, of, caption }: { points: Point[]; of: Part; caption: string }) {
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot>();
+  const first = of === 'network';
+  const height = first ? TALL : LOW;
+  useEffect(() => {
+    const made = make(place.current!, of, height);
+    plot.current = made;
+    const watcher = new ResizeObserver(() => made.setSize({ width: place.current!.clientWidth, height }));
+    watcher.observe(place.current!);
+    return () => {
+      watcher.disconnect();
+      made.destroy();
+    };
+  }, [dark.value, of]);
+  useEffect(() => { plot.current!.setData(dataOf(points, of, first)); }, [points, dark.value, of]);
+  return <figure class="chart" data-part={of} data-points={points.length}><figcaption>{caption}</figcaption><div ref={place} /></figure>;
+}
+
+// The parts that were ever measured; the network's, with loss and anomalies, in any case.
+export function Charts({ series: { points, note }, span }: { series: Series; span: string }) {
+  const parts = (['network', 'responder', 'prober'] as const)
+    .filter((of) => of === 'network' || points.some((point) => point[of].p50 !== null));
+  return <>{parts.map((of) => <Chart key={of} of={of} points={points}
+    caption={of === 'network' ? `network p50, p95, p99, loss (filled) and anomalous (dashed), ${note || `last ${span}`}, UTC`
+      : `${of} p50, p95, p99`} />)}</>;
+}

@@ -1,0 +1,27 @@
+// Each of a pair's several paths, and which of them the page is about.
+
+import { humanNanos, humanRatio } from './format';
+import { type PairRow, part } from './pair_row';
+import { choose } from './store';
+
+const chosenBy = (path: number) => () => choose({ path });
+
+// `paths` of them; path k has the flow label k. `path`: the one that is chosen, 0: all together.
+export function PathTable({ row, paths, path }: { row: PairRow; paths: number; path: number }) {
+  const line = (k: number, of: PairRow | undefined) => {
+    const network = of && part(of, 'network');
+    return <tr key={k} data-path={k} aria-selected={path === k}>
+      <td><button onClick={chosenBy(k)} aria-pressed={path === k}>{k === 0 ? 'all' : `path ${k}`}</button></td>
+      <td>{k === 0 ? '' : k}</td>
+      <td><span class="chip" data-state={of?.state ?? 'pending'}>{of?.state ?? 'pending'}</span></td>
+      <td class="number">{humanNanos(network?.p50)}</td><td class="number">{humanNanos(network?.p99)}</td>
+      <td class="number">{of?.sent ? humanRatio((of.lost ?? 0) / of.sent) : '–'}</td>
+    </tr>;
+  };
+  const numbers = Array.from({ length: paths }, (_, at) => at + 1);
+  return <div class="pings"><table class="pairs paths">
+    <thead><tr><th scope="col">path</th><th scope="col">flow label</th><th scope="col">state</th><th scope="col">network p50</th>
+      <th scope="col">p99</th><th scope="col">loss</th></tr></thead>
+    <tbody>{line(0, row)}{numbers.map((k) => line(k, row.paths?.find((each) => each.path === k)))}</tbody>
+  </table></div>;
+}
