@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <iostream>
+#include <map>
 
 #include "agent/config.h"
 #include "cli/commands.h"
@@ -50,12 +51,26 @@ void printCost(const pinglist::Cost& cost, const pinglist::Limits& limits) {
   }
 }
 
+// One line for all probes that have the same.
+void printThresholds(const pinglist::Pinglist& list) {
+  std::map<std::string, std::vector<std::string>> probes;
+  for (std::size_t i = 0; i < list.thresholds.size(); ++i) {
+    const std::string text = describe(list.thresholds[i]);
+    if (!text.empty()) probes[text].push_back(list.plan.probes[i].name);
+  }
+  for (const auto& [text, names] : probes) {
+    const std::string more = names.size() == 1 ? "" : fmt::format(" and {} more", names.size() - 1);
+    std::cout << fmt::format("  thresholds of {}{}: {}\n", names.front(), more, text);
+  }
+}
+
 int checkPinglist(const std::string& text, const std::string& file,
                   const pinglist::Limits& limits) {
   const auto parsed = pinglist::parse(text, file);
   if (!parsed) return fail(parsed.error(), kExitInvalid);
   for (const std::string& warning : parsed->warnings) std::cout << "warning: " << warning << "\n";
   std::cout << file << ": valid pinglist\n";
+  printThresholds(*parsed);
   printCost(pinglist::costOf(*parsed), limits);
   return 0;
 }

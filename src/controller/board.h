@@ -87,6 +87,7 @@ struct ProbeGrid {
   plan::ProbeSpec spec;
   plan::AddressList sources;
   plan::AddressList destinations;
+  pinglist::Thresholds thresholds = {};
 
   // 0 where there is one only.
   std::uint32_t paths() const { return spec.paths > 1 ? spec.paths : 0; }

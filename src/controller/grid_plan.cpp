@@ -10,9 +10,11 @@ std::shared_ptr<const GridPlan> makeGridPlan(std::shared_ptr<const pinglist::Pin
   auto made = std::make_shared<GridPlan>();
   made->generation = generation;
   made->hash = plan::hash(pinglist->plan);
-  for (const plan::ProbeSpec& spec : pinglist->plan.probes) {
+  const plan::Plan& plan = pinglist->plan;
+  for (std::size_t i = 0; i < plan.probes.size(); ++i) {
+    const plan::ProbeSpec& spec = plan.probes[i];
     made->probes.push_back(
-        {spec, pinglist->plan.list(spec.sources), pinglist->plan.list(spec.destinations)});
+        {spec, plan.list(spec.sources), plan.list(spec.destinations), pinglist->thresholds.at(i)});
   }
   made->pinglist = std::move(pinglist);
   return made;

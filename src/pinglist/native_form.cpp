@@ -3,6 +3,7 @@
 #include "pinglist/host_table.h"
 #include "pinglist/plan_builder.h"
 #include "pinglist/probe_parameters.h"
+#include "pinglist/thresholds.h"
 
 namespace pingloom::pinglist {
 namespace {
@@ -20,14 +21,22 @@ Status checkVersion(const yaml::Node& root) {
   return {};
 }
 
-Result<plan::ProbeSpec> readDefaults(const yaml::Node& root) {
-  plan::ProbeSpec defaults;
+struct Defaults {
+  plan::ProbeSpec spec;
+  Thresholds thresholds;
+};
+
+Result<Defaults> readDefaults(const yaml::Node& root) {
+  Defaults defaults;
   const auto node = root.find("defaults");
   if (!node || node->isNull()) return defaults;
-  if (auto status = node->onlyKeys(parameterNames()); !status) {
+  std::vector<std::string_view> keys = parameterNames();
+  keys.emplace_back("thresholds");
+  if (auto status = node->onlyKeys(keys); !status) return tl::unexpected(status.error());
+  if (auto status = readParameters(*node, defaults.spec); !status) {
     return tl::unexpected(status.error());
   }
-  if (auto status = readParameters(*node, defaults); !status) {
+  if (auto status = readThresholds(*node, defaults.thresholds); !status) {
     return tl::unexpected(status.error());
   }
   return defaults;
@@ -35,8 +44,8 @@ Result<plan::ProbeSpec> readDefaults(const yaml::Node& root) {
 
 const std::vector<std::string_view>& probeKeys() {
   static const std::vector<std::string_view> keys = [] {
-    std::vector<std::string_view> made = {"name", "protocol", "mesh", "from",
-                                          "to",   "self",     "port", "paths"};
+    std::vector<std::string_view> made = {"name", "protocol", "mesh",  "from",      "to",
+                                          "self", "port",     "paths", "thresholds"};
     made.insert(made.end(), parameterNames().begin(), parameterNames().end());
     return made;
   }();
@@ -46,7 +55,7 @@ const std::vector<std::string_view>& probeKeys() {
 // Reads the probes one by one into the builder.
 class ProbeReader {
  public:
-  ProbeReader(const HostTable& hosts, const plan::ProbeSpec& defaults, PlanBuilder& builder,
+  ProbeReader(const HostTable& hosts, const Defaults& defaults, PlanBuilder& builder,
               Warnings& warnings)
       : hosts_(hosts), defaults_(defaults), builder_(builder), warnings_(warnings) {}
 
@@ -56,13 +65,17 @@ class ProbeReader {
     if (!name_node) return probe.error("the probe has no 'name'");
     auto name = name_node->text();
     if (!name) return tl::unexpected(name.error());
-    plan::ProbeSpec spec = defaults_;
+    plan::ProbeSpec spec = defaults_.spec;
     spec.name = std::move(*name);
     if (auto status = readParameters(probe, spec); !status) return status;
     if (auto status = readProtocol(probe, spec, warnings_); !status) return status;
     if (auto status = checkWindow(probe, spec); !status) return status;
+    thresholds_.push_back(defaults_.thresholds);
+    if (auto status = readThresholds(probe, thresholds_.back()); !status) return status;
     return readMembers(probe, *name_node, std::move(spec));
   }
+
+  std::vector<Thresholds> takeThresholds() { return std::move(thresholds_); }
 
  private:
   Result<plan::AddressList> list(const yaml::Node& node) {
@@ -98,9 +111,10 @@ class ProbeReader {
   }
 
   const HostTable& hosts_;
-  const plan::ProbeSpec& defaults_;
+  const Defaults& defaults_;
   PlanBuilder& builder_;
   Warnings& warnings_;
+  std::vector<Thresholds> thresholds_;
 };
 
 }  // namespace
@@ -129,6 +143,7 @@ Result<Pinglist> parseNative(const yaml::Node& root, Warnings& warnings) {
   }
   Pinglist made;
   made.plan = builder.take();
+  made.thresholds = reader.takeThresholds();
   hosts.moveTo(made);
   if (made.plan.probes.empty()) warnings.add(probes->place(), "no probes: nothing is probed");
   return made;

@@ -10,6 +10,7 @@
 
 #include "common/address.h"
 #include "common/error.h"
+#include "pinglist/thresholds.h"
 #include "plan/plan.h"
 
 namespace pingloom::pinglist {
@@ -22,6 +23,7 @@ struct Host {
 
 struct Pinglist {
   plan::Plan plan;
+  std::vector<Thresholds> thresholds;  // of plan.probes, in their order
   std::vector<Host> hosts;
   std::unordered_map<IpAddress, std::string, IpAddressHash> names;  // "gpu-001", "gpu-002/rail1"
   std::vector<std::string> warnings;                                // each with file:line:column

@@ -145,6 +145,7 @@ Result<Pinglist> parsePingWeave(const yaml::Node& root, Warnings& warnings) {
   }
   Pinglist made;
   made.plan = reader.take();
+  made.thresholds.resize(made.plan.probes.size());
   if (made.plan.probes.empty()) warnings.add(root.place(), "no probes: nothing is probed");
   return made;
 }

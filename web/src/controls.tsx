@@ -10,7 +10,7 @@ import { css } from './palette';
 import { isThreshold } from './severity';
 import { problemsIn, probeStates } from './status';
 import { Timeline } from './timeline';
-import { choose, grid, limits, metric, model, painted, palette, plan, scale, view } from './store';
+import { choose, crit, grid, limits, metric, model, ownThresholds, painted, palette, plan, scale, view, warn } from './store';
 
 // Arrow keys move among the buttons of a group, as its role promises.
 function moveWithin(event: JSX.TargetedKeyboardEvent<HTMLElement>) {
@@ -75,13 +75,15 @@ function Order() {
 }
 
 function Threshold({ name, label, code }: { name: 'warn' | 'crit'; label: string; code: number }) {
-  const [text, setText] = useState(view.value[name]);
-  useEffect(() => setText(view.value[name]), [view.value[name]]);
+  const shown = { warn, crit }[name].value;
+  const [text, setText] = useState(shown);
+  useEffect(() => setText(shown), [shown]);
   const wrong = !isThreshold(text);
-  return <label class="field" title="3x: three times the mesh's median; 50us, 2ms, 5%: absolute; empty: none">
+  const take = (next: string) => choose({ [name]: next === ownThresholds.value[name] ? null : next });
+  return <label class="field" title="3x: three times the mesh's median; 50us, 2ms, 5%: absolute; empty: none. Unless chosen here, they are the pinglist's.">
     {label} <input id={name} value={text} size={5} aria-invalid={wrong} spellcheck={false}
       onInput={(event) => setText(event.currentTarget.value)}
-      onChange={(event) => isThreshold(event.currentTarget.value) && choose({ [name]: event.currentTarget.value })} />
+      onChange={(event) => isThreshold(event.currentTarget.value) && take(event.currentTarget.value)} />
     <small>{wrong ? 'such as 3x or 50us' : code <= 255 && text.endsWith('x') ? `≈ ${humanCode(metric.value, code)}` : ''}</small>
   </label>;
 }

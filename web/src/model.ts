@@ -3,6 +3,9 @@
 
 import { NOT_A_PAIR } from './states';
 
+// What the pinglist says of one figure, as limits are written (severity.ts); null: none.
+export interface Threshold { warn: string | null; crit: string | null }
+
 export interface Probe {
   name: string;
   protocol: string;
@@ -10,6 +13,7 @@ export interface Probe {
   interval_ns: number;
   timeout_ns: number;
   window_ns: number;
+  thresholds: Record<string, Threshold>; // by part: network, rtt, ..., loss
   sources: string[];
   destinations: string[];
 }

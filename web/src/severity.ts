@@ -1,8 +1,8 @@
 // How bad a pair is, in one number: what a zoomed-out cell shows is the largest of its pairs. The class is in the upper
 // byte, the value's code in the lower.
 
-import { type Metric, codeOf, valueOf } from './metrics';
-import type { Grid } from './model';
+import { type Metric, codeOf, NOT_MEASURED, valueOf } from './metrics';
+import type { Grid, Probe, Threshold } from './model';
 
 // From what nobody needs to look at to what an operator wants to see first.
 export const CLASSES = ['', 'pending', 'ok', 'stale', 'anomalous', 'slow', 'agent-down', 'very slow', 'refused', 'loss',
@@ -13,8 +13,21 @@ const number = new Map<string, number>(CLASSES.map((name, at) => [name, at]));
 export const OK = number.get('ok')!;
 const SLOW = number.get('slow')!;
 const VERY_SLOW = number.get('very slow')!;
+const LOSS = number.get('loss')!;
 
-export interface Limits { slow: number; verySlow: number } // codes; beyond 255: none
+export interface Limits { // codes; slow, verySlow: beyond 255: none
+  slow: number;
+  verySlow: number;
+  loss: number; // where loss is shown: less of it is judged by the two others, as of a pair that is ok
+}
+
+export const NO_LIMITS: Limits = { slow: 256, verySlow: 256, loss: 0 };
+
+// The pinglist's. network_p50, network_p95 ... have those of network.
+export function thresholdOf(probe: Probe | undefined, metric: Metric): { warn: string; crit: string } {
+  const { warn, crit }: Partial<Threshold> = probe?.thresholds?.[metric.id.split('_')[0]] ?? {};
+  return { warn: warn ?? '', crit: crit ?? '' };
+}
 
 // "3x" is three times the mesh's median, "50us" is absolute; anything else is no threshold.
 export function thresholdCode(text: string, metric: Metric, median: number): number {
@@ -34,7 +47,9 @@ export function isThreshold(text: string): boolean {
 
 export function limitsOf(grid: Grid, metric: Metric, warn: string, crit: string): Limits {
   const median = grid.quantile(0.5);
-  return { slow: thresholdCode(warn, metric, median), verySlow: thresholdCode(crit, metric, median) };
+  const [slow, verySlow] = [warn, crit].map((text) => thresholdCode(text, metric, median));
+  const loss = [verySlow, slow].find((code) => code <= 255);
+  return { slow, verySlow, loss: metric.id === 'loss' ? loss ?? 0 : 0 };
 }
 
 // By the controller's number of a state.
@@ -46,6 +61,7 @@ export function classTable(stateNames: string[]): Uint8Array {
 
 export function rankOf(state: number, code: number, classes: Uint8Array, limits: Limits): number {
   let kind = classes[state];
+  if (kind === LOSS && code < limits.loss && code !== NOT_MEASURED) kind = OK;
   if (kind === OK && code >= limits.verySlow) kind = VERY_SLOW;
   else if (kind === OK && code >= limits.slow) kind = SLOW;
   return kind === 0 ? 0 : (kind << 8) | code;

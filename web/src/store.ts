@@ -9,7 +9,7 @@ import { orderOf } from './order';
 import { fetchPast } from './past';
 import { Palette } from './palette';
 import { Ranks } from './ranks';
-import { limitsOf } from './severity';
+import { limitsOf, NO_LIMITS, thresholdOf } from './severity';
 import { formatView, parseView, type View } from './view';
 
 const PAINT_EVERY = 100; // milliseconds
@@ -34,7 +34,6 @@ export const dark = computed(() => (theme.value === 'auto' ? systemDark.value : 
 const probeName = computed(() => view.value.probe);
 const metricId = computed(() => view.value.metric);
 const orderBy = computed(() => view.value.order);
-const thresholds = computed(() => `${view.value.warn} ${view.value.crit}`);
 
 export const liveGrid = computed(() => {
   plan.value;
@@ -54,19 +53,23 @@ export const held = computed(() => {
   return pair && grid.value ? grid.value.cellOf(...pair) : null;
 });
 
+// The pinglist's, unless others are chosen.
+export const ownThresholds = computed(() => thresholdOf(liveGrid.value?.probe, metric.value));
+export const warn = computed(() => view.value.warn ?? ownThresholds.value.warn);
+export const crit = computed(() => view.value.crit ?? ownThresholds.value.crit);
+
 // ---- what is derived from the numbers, anew once a second ----
 
 const rescaled = signal(0);
-export const limits = signal({ slow: 256, verySlow: 256 });
+export const limits = signal(NO_LIMITS);
 export const scale = signal({ low: 1, high: 255 }); // codes between which the colours run
 
 function rescale() {
   const current = grid.peek();
   if (!current) return;
-  const view_ = view.peek();
-  const next = limitsOf(current, metric.peek(), view_.warn, view_.crit);
-  const previous = limits.peek();
-  if (next.slow !== previous.slow || next.verySlow !== previous.verySlow) limits.value = next;
+  const next = limitsOf(current, metric.peek(), warn.peek(), crit.peek());
+  const { slow, verySlow, loss } = limits.peek();
+  if (next.slow !== slow || next.verySlow !== verySlow || next.loss !== loss) limits.value = next;
   // Five codes are a factor of 1.4: steps that large keep the colours still while values move.
   const low = Math.max(1, Math.floor(current.quantile(0.001) / 5) * 5);
   // Slow pairs have colours of their own.
@@ -150,7 +153,8 @@ export function start() {
   effect(followTime);
   effect(() => {
     grid.value;
-    thresholds.value;
+    warn.value;
+    crit.value;
     rescale();
   });
 }

@@ -11,8 +11,8 @@ export interface View {
   probe: string | null;
   metric: string;
   order: string; // address, name or a label
-  warn: string; // thresholds, see severity.ts
-  crit: string;
+  warn: string | null; // thresholds, see severity.ts; null: the pinglist's
+  crit: string | null;
   sight: Sight | null; // null: everything
   held: [string, string] | null; // source and destination of the pair that is chosen
   host: string | null; // address
@@ -22,8 +22,8 @@ export interface View {
   span: string; // how far back timelines go, see past.ts
 }
 
-export const DEFAULT: View = { page: 'mesh', probe: null, metric: 'network_p50', order: 'address', warn: '3x',
-  crit: '10x', sight: null, held: null, host: null, filter: '', time: null,
+export const DEFAULT: View = { page: 'mesh', probe: null, metric: 'network_p50', order: 'address', warn: null,
+  crit: null, sight: null, held: null, host: null, filter: '', time: null,
   path: 0, span: '1h' };
 
 export function parseView(hash: string): View {
@@ -34,7 +34,7 @@ export function parseView(hash: string): View {
   const path = Number(fields.get('path') ?? 0);
   const [from, to] = [fields.get('from'), fields.get('to')];
   return { page: PAGES.find((page) => page === fields.get('page')) ?? 'mesh', probe: fields.get('probe'),
-    metric: text('metric'), order: text('order'), warn: text('warn'), crit: text('crit'),
+    metric: text('metric'), order: text('order'), warn: fields.get('warn'), crit: fields.get('crit'),
     sight: at.length === 3 && at.every(Number.isFinite) ? { zoom: at[0], row: at[1], column: at[2] } : null,
     held: from !== null && to !== null ? [from, to] : null, host: fields.get('host'), filter: text('filter'),
     path: Number.isInteger(path) && path > 0 ? path : 0, time: Number.isNaN(time) ? null : time, span: SPANS[text('span')] ? text('span') : DEFAULT.span };
@@ -47,7 +47,8 @@ export function formatView(view: View): string {
   if (view.probe !== null) fields.set('probe', view.probe);
   fields.set('metric', view.metric);
   for (const name of ['order', 'warn', 'crit', 'filter', 'span'] as const) {
-    if (view[name] !== DEFAULT[name]) fields.set(name, view[name]);
+    const chosen = view[name];
+    if (chosen !== null && chosen !== DEFAULT[name]) fields.set(name, chosen);
   }
   if (view.sight && view.sight.zoom > 1) {
     const { zoom, row, column } = view.sight;

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { METRICS, codeOf } from '../src/metrics';
+import { METRICS, codeOf, metricNamed } from '../src/metrics';
 import { Grid, type Probe } from '../src/model';
 import { orderOf } from '../src/order';
 import { Ranks } from '../src/ranks';
-import { className, limitsOf, thresholdCode } from '../src/severity';
+import { className, limitsOf, NO_LIMITS, thresholdCode, thresholdOf } from '../src/severity';
 import { NOT_A_PAIR } from '../src/states';
 import { worstIn } from '../src/worst_list';
 
 const STATES = ['ok', 'loss', 'unreachable', 'refused', 'agent-down', 'pending', 'stale', 'anomalous'];
 const METRIC = METRICS[0];
-const NONE = { slow: 256, verySlow: 256 };
 
 function meshOf(hosts: number): Grid {
   const addresses = Array.from({ length: hosts }, (_, i) => `10.0.0.${i + 1}`);
   const probe: Probe = { name: 'mesh', protocol: 'udp', paths: 1, interval_ns: 1, timeout_ns: 1, window_ns: 1,
+    thresholds: { network: { warn: '2x', crit: null } },
     sources: addresses, destinations: addresses };
   const grid = new Grid(probe, STATES);
   for (let row = 0; row < hosts; ++row) setRow(grid, row, () => 0, () => 5000);
@@ -26,7 +26,7 @@ function setRow(grid: Grid, row: number, state: (column: number) => number, nano
     Uint8Array.from(columns, (column) => (column === row ? 0 : codeOf(METRIC, nanos(column)))), 0);
 }
 
-function ranksOf(grid: Grid, limits = NONE, by = 'address', labels = {}): Ranks {
+function ranksOf(grid: Grid, limits = NO_LIMITS, by = 'address', labels = {}): Ranks {
   const order = orderOf(grid.probe.sources, by, (address) => address, labels);
   return new Ranks(grid, order, order, limits);
 }
@@ -82,6 +82,26 @@ describe('thresholds', () => {
     expect(thresholdCode('3x', METRIC, median)).toBe(codeOf(METRIC, 30_000));
     expect(thresholdCode('50us', METRIC, median)).toBe(codeOf(METRIC, 50_000));
     for (const none of ['', '5%', 'soon', '3x']) expect(thresholdCode(none, METRIC, 0)).toBe(256);
+  });
+});
+
+describe("the pinglist's thresholds", () => {
+  it('are those of the part that the metric is of', () => {
+    const { probe } = meshOf(2);
+    expect(thresholdOf(probe, metricNamed('network_p99'))).toEqual({ warn: '2x', crit: '' });
+    expect(thresholdOf(probe, metricNamed('loss'))).toEqual({ warn: '', crit: '' });
+    expect(thresholdOf(undefined, METRIC)).toEqual({ warn: '', crit: '' });
+  });
+  it('of loss grade what is lost where loss is shown, and only there', () => {
+    const loss = metricNamed('loss');
+    const grid = meshOf(5);
+    const shares = [0, 0.005, 0.03, 0.2, 0];
+    grid.setRow(0, Uint8Array.of(NOT_A_PAIR, 1, 1, 1, 0), Uint8Array.from(shares, (share) => codeOf(loss, share)), 0);
+    const classes = (limits: typeof NO_LIMITS) => [1, 2, 3, 4].map((at) => className(ranksOf(grid, limits).levels[0].ranks[at]));
+    expect(classes(limitsOf(grid, loss, '1%', '10%'))).toEqual(['ok', 'slow', 'loss', 'ok']);
+    expect(classes(limitsOf(grid, loss, '1%', ''))).toEqual(['ok', 'loss', 'loss', 'ok']);
+    expect(classes(limitsOf(grid, loss, '', ''))).toEqual(['loss', 'loss', 'loss', 'ok']);
+    expect(classes(limitsOf(grid, METRIC, '1%', '10%')).slice(0, 3)).toEqual(['loss', 'loss', 'loss']);
   });
 });
 

@@ -147,6 +147,15 @@ Json unregisteredJson(const GridPlan& plan, const Hosts& hosts) {
   return json;
 }
 
+Json thresholdsJson(const pinglist::Thresholds& thresholds) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < thresholds.of.size(); ++i) {
+    json[std::string(pinglist::kThresholdMetrics[i])] = {
+        {"warn", textOrNull(thresholds.of[i].warn)}, {"crit", textOrNull(thresholds.of[i].crit)}};
+  }
+  return json;
+}
+
 Json probeJson(const ProbeGrid& grid, const StateCounts& counts) {
   std::uint64_t pairs = 0;
   for (const std::uint64_t count : counts) pairs += count;
@@ -164,6 +173,7 @@ Json probeJson(const ProbeGrid& grid, const StateCounts& counts) {
           {"traffic_class", spec.traffic_class},
           {"payload", spec.payload},
           {"port", spec.port == 0 ? Json() : Json(spec.port)},
+          {"thresholds", thresholdsJson(grid.thresholds)},
           {"states", stateCounts(counts)}};
 }
 

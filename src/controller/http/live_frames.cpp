@@ -31,6 +31,27 @@ void appendAddresses(std::string& out, std::string_view key, const plan::Address
   out += list.empty() ? "[]" : "]";
 }
 
+void appendThresholds(std::string& out, const pinglist::Thresholds& thresholds) {
+  const auto level = [&out](std::string_view before, const std::string& text) {
+    out += before;
+    if (text.empty()) {
+      out += "null";
+    } else {
+      appendJsonString(out, text);
+    }
+  };
+  char separator = '{';
+  for (std::size_t i = 0; i < thresholds.of.size(); ++i) {
+    out += separator;
+    appendJsonString(out, pinglist::kThresholdMetrics[i]);
+    level(R"(:{"warn":)", thresholds.of[i].warn);
+    level(R"(,"crit":)", thresholds.of[i].crit);
+    out += '}';
+    separator = ',';
+  }
+  out += '}';
+}
+
 void appendProbe(std::string& out, const ProbeGrid& grid) {
   const auto number = [&out](std::string_view key, std::uint64_t value) {
     appendJsonString(out, key);
@@ -47,6 +68,9 @@ void appendProbe(std::string& out, const ProbeGrid& grid) {
   number("interval_ns", static_cast<std::uint64_t>(grid.spec.interval));
   number("timeout_ns", static_cast<std::uint64_t>(grid.spec.timeout));
   number("window_ns", static_cast<std::uint64_t>(grid.spec.window));
+  out += R"("thresholds":)";
+  appendThresholds(out, grid.thresholds);
+  out += ',';
   appendAddresses(out, "sources", grid.sources);
   out += ',';
   appendAddresses(out, "destinations", grid.destinations);

@@ -38,6 +38,16 @@ TEST_F(CheckTest, SaysWhatIsBeyondTheLimits) {
   EXPECT_THAT(run.out, Not(HasSubstr("pings/s, more than"))) << "9999 pings/s a host are allowed";
 }
 
+TEST_F(CheckTest, SaysWhichThresholdsAreNotTheUsual) {
+  const std::string probes =
+      "probes:\n  - { name: a, protocol: udp, mesh: [10.0.0.1, 10.0.0.2] }\n"
+      "  - { name: b, protocol: tcp, mesh: [10.0.0.1, 10.0.0.2] }\n";
+  const Captured run = capture(
+      runCheck,
+      {file("p.yaml", "version: 1\ndefaults: { thresholds: { loss: { warn: 1% } } }\n" + probes)});
+  EXPECT_THAT(run.out, HasSubstr("  thresholds of a and 1 more: loss warn 1% crit none\n"));
+}
+
 TEST_F(CheckTest, WarnsWithThePlace) {
   const std::string path = file("p.yaml", "mesh:\n  ib:\n    g: [10.0.0.1, 0.0.0.0]\n");
   const Captured run = capture(runCheck, {path});

@@ -174,6 +174,9 @@ TEST_F(ApiTest, Probes) {
   EXPECT_EQ(json["probes"][0]["pairs"], 6);
   EXPECT_EQ(json["probes"][0]["states"]["loss"], 1);
   EXPECT_EQ(json["probes"][0]["port"], nullptr);
+  EXPECT_EQ(json["probes"][0]["thresholds"]["network"], Json({{"warn", "3x"}, {"crit", "10x"}}));
+  EXPECT_EQ(json["probes"][0]["thresholds"]["loss"], Json({{"warn", "1%"}, {"crit", nullptr}}));
+  EXPECT_EQ(json["probes"][0]["thresholds"].size(), 7U);
   EXPECT_EQ(json["probes"][1]["port"], 2049);
   EXPECT_EQ(json["probes"][2]["paths"], 2);
 }

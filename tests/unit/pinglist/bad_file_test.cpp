@@ -24,6 +24,8 @@ std::string with(const std::string& line, const std::string& protocol = "udp") {
   return probes("  - name: a\n    mesh: [10.0.0.1, 10.0.0.2]\n    protocol: " + protocol +
                 "\n    " + line + "\n");
 }
+// The sixth line has the thresholds of a metric, from column 20.
+std::string thresholds(const std::string& text) { return with("thresholds: {  " + text + " }"); }
 // Hosts from line 3 on, and a mesh of `member`.
 std::string hosts(const std::string& text, const std::string& member = "10.9.9.9") {
   return "version: 1\nhosts:\n" + text + "probes:\n  - name: a\n    protocol: udp\n    mesh: [" +
@@ -82,6 +84,9 @@ const BadFile kWhole[] = {
      "unknown key 'port'"},
     {"DefaultsBadDuration", "version: 1\ndefaults: { interval: 1x }\nprobes: []\n", "2:23",
      "unknown unit"},
+    {"DefaultsBadThreshold",
+     "version: 1\ndefaults: { thresholds: { los: { warn: 1% } } }\nprobes: []\n", "2:27",
+     "did you mean 'loss'?"},
 };
 INSTANTIATE_TEST_SUITE_P(Whole, BadFiles, testing::ValuesIn(kWhole), titleOf);
 
@@ -237,6 +242,24 @@ const BadFile kHosts[] = {
      "no address 'rail2'; write one of 'gpu-1/rail0', 'gpu-1/rail1'"},
 };
 INSTANTIATE_TEST_SUITE_P(Hosts, BadFiles, testing::ValuesIn(kHosts), titleOf);
+
+const BadFile kThresholds[] = {
+    {"NotAMap", with("thresholds: 3x"), "6:17", "expected keys"},
+    {"LevelsAreAScalar", thresholds("rtt: 3x"), "6:25", "expected keys"},
+    {"UnknownLevel", thresholds("rtt: { wran: 3x }"), "6:27", "did you mean 'warn'?"},
+    {"NoUnit", thresholds("rtt: { warn: 50 }"), "6:33",
+     "warn of rtt: '50' is no threshold: write a time such as 50us, 3x"},
+    {"NotANumber", thresholds("rtt: { crit: nanx }"), "6:33", "not within 1x"},
+    {"BelowTheMedian", thresholds("rtt: { warn: 0.5x }"), "6:33", "not within 1x and 10000x"},
+    {"TooLong", thresholds("rtt: { crit: 11s }"), "6:33", "not within 100ns and 10s"},
+    {"ShareOfATime", thresholds("rtt: { warn: 5% }"), "6:33", "'5%' is a share: write a time"},
+    {"TimeOfAShare", thresholds("loss: { warn: 5ms }"), "6:34", "'5ms' is a time: write a share"},
+    {"FactorOfAShare", thresholds("loss: { warn: 3x }"), "6:34", "'3x' of a median"},
+    {"MoreThanAll", thresholds("loss: { warn: 101% }"), "6:34", "not within 0.01% and 100%"},
+    {"Reversed", thresholds("loss: { warn: 5%, crit: 1% }"), "6:26", "warn 5% is beyond crit 1%"},
+    {"BeyondTheUsual", thresholds("rtt: { warn: 20x }"), "6:25", "beyond crit 10x; name both"},
+};
+INSTANTIATE_TEST_SUITE_P(Thresholds, BadFiles, testing::ValuesIn(kThresholds), titleOf);
 
 const BadFile kPingWeave[] = {
     {"UnknownCategory", "mesh: {}\narow: {}\n", "2:1", "did you mean 'arrow'?"},

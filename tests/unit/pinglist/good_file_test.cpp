@@ -259,6 +259,49 @@ TEST(PingWeaveForm, GroupNamesBecomeProbeNames) {
                                                    "probe 'udp-rack_1_r_w'")));
 }
 
+const Threshold& thresholdOf(const Pinglist& list, std::size_t probe, std::string_view metric) {
+  const auto at = std::find(kThresholdMetrics.begin(), kThresholdMetrics.end(), metric);
+  return list.thresholds.at(probe).of.at(static_cast<std::size_t>(at - kThresholdMetrics.begin()));
+}
+
+const char* const kTwoProbes = R"(version: 1
+defaults: { thresholds: { network: { warn: 2x, crit: 0.2ms }, loss: { warn: 1% } } }
+probes:
+  - { name: a, protocol: udp, mesh: [10.0.0.1, 10.0.0.2] }
+  - name: b
+    protocol: udp
+    mesh: [10.0.0.1, 10.0.0.2]
+    thresholds: { network: { crit: none }, loss: { crit: 2.5% }, jitter: { warn: 50us } }
+)";
+
+TEST(Thresholds, AProbesOwnGoBeforeTheDefaultsAndTheUsual) {
+  const Pinglist list = good(kTwoProbes);
+  EXPECT_EQ(thresholdOf(list, 0, "network"), (Threshold{"2x", "200us"}));
+  EXPECT_EQ(thresholdOf(list, 0, "rtt"), (Threshold{"3x", "10x"}));
+  EXPECT_EQ(thresholdOf(list, 0, "loss"), (Threshold{"1%", ""}));
+  EXPECT_EQ(thresholdOf(list, 0, "anomalous"), (Threshold{"", ""}));
+  EXPECT_EQ(thresholdOf(list, 1, "network"), (Threshold{"2x", ""}));
+  EXPECT_EQ(thresholdOf(list, 1, "loss"), (Threshold{"1%", "2.5%"}));
+  EXPECT_EQ(thresholdOf(list, 1, "jitter"), (Threshold{"50us", "10x"}));
+  EXPECT_EQ(describe(list.thresholds[1]),
+            "network warn 2x crit none, jitter warn 50us crit 10x, loss warn 1% crit 2.5%");
+  EXPECT_EQ(describe(Thresholds{}), "");
+}
+
+TEST(Thresholds, AreNotWhatAgentsHaveToKnow) {
+  std::string other = kTwoProbes;
+  other.replace(other.find("50us"), 4, "60us");
+  const Pinglist before = good(kTwoProbes);
+  const Pinglist after = good(other);
+  EXPECT_NE(before.thresholds, after.thresholds);
+  EXPECT_EQ(plan::hash(before.plan), plan::hash(after.plan));
+}
+
+TEST(Thresholds, OfPingWeavesProbesAreTheUsual) {
+  const Pinglist list = good("mesh:\n  udp:\n    g: [10.0.0.1, 10.0.0.2]\n");
+  EXPECT_EQ(list.thresholds, std::vector<Thresholds>{Thresholds{}});
+}
+
 TEST(Load, SaysWhatItCannotRead) {
   const auto missing = load("/nonexistent/pinglist.yaml");
   ASSERT_FALSE(missing);
