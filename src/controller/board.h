@@ -140,7 +140,9 @@ struct HistoryStatus {
   bool writing = false;
   std::string last_error;
   std::uint64_t windows_written = 0;
-  std::uint64_t bytes = 0;  // of the database file
+  std::uint64_t bytes = 0;           // of the database file
+  std::uint64_t events_written = 0;  // lines of changed states
+  std::uint64_t events_dropped = 0;  // that the disk did not take in time
 };
 
 struct ControlStatus {
@@ -168,6 +170,7 @@ struct StateEvent {
   IpAddress destination;
   PairState from = PairState::kPending;
   PairState to = PairState::kPending;
+  Nanos window_start_utc = 0;  // of the window that is in force; 0: none yet
 };
 
 // What changed since a reader looked last. Bounded: sources are a set; events drop the oldest

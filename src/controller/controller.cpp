@@ -19,6 +19,7 @@ namespace {
 
 constexpr Nanos kPublishInterval = 250 * kMillisecond;
 constexpr Nanos kHostsInterval = 500 * kMillisecond;  // it copies all of them
+constexpr Nanos kEventsInterval = kSecond;            // what changes in it is told together
 constexpr Nanos kLongestWait = kSecond;
 constexpr Nanos kLedgerWait = 20 * kMillisecond;
 // Leases end only when everything that waited has been read: it may be what renews them. Except
@@ -40,11 +41,17 @@ Result<std::unique_ptr<Controller>> Controller::start(const Config& config) {
 // The writer reads the board and the ledger commits what waits: both end before anything else.
 Controller::~Controller() {
   writer_.reset();
+  if (ledger_ != nullptr) {
+    events_due_mono_ = 0;
+    keepEvents(readClocks());
+  }
   ledger_.reset();
 }
 
 Status Controller::open() {
   started_utc_ = utcNow();
+  presence_.emplace(started_utc_);
+  grid_.keepEventsIn(events_);
   // It would write a line for each hostile message, which is refused and counted here.
   google::protobuf::SetLogHandler(nullptr);
   if (auto status = makeDirectories(config_.state_dir); !status) return status;
@@ -146,6 +153,7 @@ void Controller::turn() {
   const auto changed = registry_.takeChanged();
   if (!changed.empty()) {
     grid_.presenceChanged(changed);
+    presence_->note(registry_, changed, now);
     server_->presenceChanged(changed, now);
     hosts_changed_ = true;
   }
@@ -153,6 +161,7 @@ void Controller::turn() {
   server_->runDue(now);
   if (redis_ != nullptr) redis_->run(now.mono);
   if (now.mono >= publish_due_mono_) publish(now);
+  keepEvents(now);
 }
 
 int Controller::pollTimeout() const {
@@ -181,6 +190,14 @@ bool Controller::wait(int stop_descriptor) {
   }
   if (descriptors[3].revents != 0) loadPinglist(false);
   return descriptors[0].revents == 0;
+}
+
+void Controller::keepEvents(Now now) {
+  if (now.mono < events_due_mono_) return;
+  events_due_mono_ = now.mono + kEventsInterval;
+  auto presence = presence_->take();
+  if (events_.empty() && presence.empty()) return;
+  ledger_->record(events_.take(now.utc), std::move(presence));
 }
 
 void Controller::publish(Now now) {

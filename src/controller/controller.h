@@ -47,13 +47,16 @@ class Controller {
   void turn();
   int pollTimeout() const;
   bool wait(int stop_descriptor);  // false: stop
+  void keepEvents(Now now);
   void publish(Now now);
 
   const Config config_;
   UniqueFd state_lock_;
   Board board_;
   Registry registry_;
+  EventBatch events_;
   Grid grid_;
+  std::optional<PresenceLog> presence_;
   std::unique_ptr<PinglistSource> pinglist_;
   std::unique_ptr<LedgerWriter> ledger_;
   std::unique_ptr<BatchMarks> marks_;
@@ -64,6 +67,7 @@ class Controller {
   std::unique_ptr<RedisWriter> writer_;
   std::uint64_t generation_ = 0;
   Nanos started_utc_ = 0;
+  Nanos events_due_mono_ = 0;
   Nanos publish_due_mono_ = 0;
   Nanos hosts_due_mono_ = 0;
   bool hosts_changed_ = false;

@@ -152,19 +152,23 @@ void Grid::refresh(Place place, std::shared_ptr<const SourceRows> rows, Now now)
 
 void Grid::noteChanges(const ProbeGrid& probe, const IpAddress& source,
                        const SourceSnapshot& before, const SourceSnapshot& after, Now now) {
+  const Nanos window_start = after.rows == nullptr ? 0 : after.rows->window_start_utc;
   for (std::size_t i = 0; i < after.states.size(); ++i) {
     if (!after.states[i]) continue;
     const PairState from = i < before.states.size() ? before.states[i].value_or(PairState::kPending)
                                                     : PairState::kPending;
     if (from == *after.states[i]) continue;
-    events_.push_back(
-        {now.utc, probe.spec.name, source, probe.destinations[i], from, *after.states[i]});
+    events_.push_back({now.utc, probe.spec.name, source, probe.destinations[i], from,
+                       *after.states[i], window_start});
     if (events_.size() >= kEventsAtOnce) publishEvents();
   }
 }
 
 void Grid::publishEvents() {
   board_.publishEvents(events_);
+  if (kept_ != nullptr) {
+    for (const StateEvent& event : events_) kept_->add(event);
+  }
   events_.clear();
 }
 

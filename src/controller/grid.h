@@ -20,6 +20,7 @@
 #include "controller/batch_frame.h"
 #include "controller/board.h"
 #include "controller/deadline_queue.h"
+#include "controller/event_batch.h"
 #include "controller/registry.h"
 #include "controller/report_reader.h"
 #include "controller/state.h"
@@ -30,6 +31,9 @@ class Grid {
  public:
   // Both outlive the grid.
   Grid(const Registry& registry, Board& board) : registry_(registry), board_(board) {}
+
+  // Gets every change of a state, beside the board. It outlives the grid.
+  void keepEventsIn(EventBatch& batch) { kept_ = &batch; }
 
   // Rows of pairs that stay are kept.
   void setPlan(std::shared_ptr<const GridPlan> plan, Now now);
@@ -100,6 +104,7 @@ class Grid {
   std::vector<Place> dirty_;
   Nanos dirty_due_utc_ = 0;
   std::vector<StateEvent> events_;
+  EventBatch* kept_ = nullptr;
 };
 
 }  // namespace pingloom::controller

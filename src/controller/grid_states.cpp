@@ -8,9 +8,6 @@
 namespace pingloom::controller {
 namespace {
 
-// Until then all sources have the RDMA endpoint of a destination that came or changed.
-constexpr Nanos kEndpointSpread = kSecond;
-
 // Not there now, or at some time since `start_utc`. An agent that is there without an RDMA endpoint
 // is not away: its host's port is not to be reached, and its peers' counts say so.
 bool wasAway(const Presence& there, bool rdma, Nanos start_utc) {

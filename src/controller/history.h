@@ -53,6 +53,8 @@ class History {
   // Oldest first.
   Status visit(const PastRange& range, const std::function<void(const PastReport&)>& visitor);
 
+  // For what else the ledger's file holds (event_reader.h).
+  Database& database() { return database_; }
   bool damaged() const { return database_.damaged(); }
 
  private:

@@ -31,6 +31,9 @@ struct Ledger::Connection {
   explicit Connection(Database opened) : database(std::move(opened)) {}
 
   Status prepare() {
+    auto opened = EventStore::open(database);
+    if (!opened) return tl::unexpected(opened.error());
+    events = std::move(*opened);
     return prepareAll(
         database,
         {{&begin, "BEGIN IMMEDIATE"},
@@ -63,6 +66,7 @@ struct Ledger::Connection {
   Statement remove_old;
   Statement changes;
   Statement used_bytes;
+  EventStore events;
 };
 
 Ledger::Ledger(LedgerOptions options) : options_(std::move(options)) {}
@@ -235,9 +239,21 @@ Status Ledger::writeWindow(const LedgerWindow& window, BatchId id) {
       .run();
 }
 
+Status Ledger::record(std::span<const KeptEvent> events, std::span<const PresenceRecord> presence) {
+  if (connection_ == nullptr) return makeError(options_.file.string(), "is not open");
+  auto status = connection_->begin.run();
+  if (status) status = connection_->events.write(events, presence);
+  if (status) status = connection_->commit.run();
+  if (!status) (void)connection_->database.execute("ROLLBACK");
+  return status;
+}
+
 Result<bool> Ledger::trim(std::size_t windows, Nanos now_utc) {
   if (connection_ == nullptr) return false;
   auto more = removeOldest(windows, now_utc);
+  if (const auto status = connection_->events.trim(options_.retention, now_utc); !status && more) {
+    more = tl::unexpected(status.error());
+  }
   if (!more && connection_->database.damaged()) {
     if (auto status = replaceDamaged(now_utc); !status) {
       connection_.reset();

@@ -20,6 +20,7 @@
 #include "common/error.h"
 #include "common/time.h"
 #include "controller/batch_frame.h"
+#include "controller/event_store.h"
 #include "controller/sqlite.h"
 
 namespace pingloom::controller {
@@ -76,6 +77,8 @@ class Ledger {
 
   // All of them in one transaction, or none. A batch at or below its agent's mark is left out.
   Status commit(std::span<const LedgerBatch> batches, Nanos now_utc);
+  // State changes and presence, beside the windows: all or nothing.
+  Status record(std::span<const KeptEvent> events, std::span<const PresenceRecord> presence);
   // Removes at most `windows` that are too old or too many. True: there are more.
   Result<bool> trim(std::size_t windows, Nanos now_utc);
 

@@ -10,6 +10,8 @@
 //          report                  zstd(serialized wire::Report)
 //          path                    of several; 0: of all together (version 1 had none)
 //
+// events, presence: event_store.h makes them
+//
 // A window that an agent delivered in parts has several rows, and one of several paths has a row
 // for each of them and one for all.
 #pragma once

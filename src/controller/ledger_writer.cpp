@@ -78,6 +78,8 @@ std::vector<LedgerWriter::Outcome> LedgerWriter::takeOutcomes() {
 HistoryStatus LedgerWriter::status() const {
   const std::lock_guard lock(mutex_);
   HistoryStatus status = status_;
+  status.events_written = events_.written();
+  status.events_dropped = events_.dropped();
   if (standsStill()) {
     status.writing = false;
     if (status.last_error.empty()) status.last_error = "the disk does not answer";
@@ -91,16 +93,19 @@ void LedgerWriter::run() {
     {
       std::unique_lock lock(mutex_);
       const Nanos until_trim = std::max(kShortestPause, trim_due_mono_ - monotonicNow());
-      wake_.wait_for(lock, std::chrono::nanoseconds(until_trim),
-                     [&] { return stop_ || !waiting_.empty() || mayRead(); });
-      if (stop_ && waiting_.empty()) return;
+      wake_.wait_for(lock, std::chrono::nanoseconds(until_trim), [&] {
+        return stop_ || !waiting_.empty() || mayRead() || events_.due(monotonicNow());
+      });
+      if (stop_ && waiting_.empty()) break;
       batches = takeSome();
     }
     const std::uint64_t before = ledger_->windowsWritten();
     if (!batches.empty()) commit(std::move(batches));
+    events_.writeTo(*ledger_, monotonicNow());
     readOne();
     trim(static_cast<std::size_t>(ledger_->windowsWritten() - before));
   }
+  events_.writeTo(*ledger_, monotonicNow());
 }
 
 std::vector<LedgerBatch> LedgerWriter::takeSome() {
@@ -165,6 +170,14 @@ void LedgerWriter::report(const std::vector<LedgerBatch>& batches, bool committe
 void LedgerWriter::wakeOwner() const {
   const std::uint64_t one = 1;
   (void)!::write(event_.get(), &one, sizeof one);
+}
+
+void LedgerWriter::record(std::vector<KeptEvent> events, std::vector<PresenceRecord> presence) {
+  {
+    const std::lock_guard lock(mutex_);
+    events_.add(std::move(events), std::move(presence));
+  }
+  wake_.notify_one();
 }
 
 void LedgerWriter::restore(std::vector<LedgerPlace> places) {

@@ -18,6 +18,7 @@
 
 #include "common/fd.h"
 #include "controller/board.h"
+#include "controller/event_queue.h"
 #include "controller/ledger.h"
 
 namespace pingloom::controller {
@@ -51,6 +52,9 @@ class LedgerWriter {
   // No room, but it is getting on: worth waiting for. A disk that stands still is not.
   bool busy() const;
 
+  // State changes and presence, written between batches.
+  void record(std::vector<KeptEvent> events, std::vector<PresenceRecord> presence);
+
   // Reads the newest window of each of these; once.
   void restore(std::vector<LedgerPlace> places);
 
@@ -74,6 +78,7 @@ class LedgerWriter {
 
   std::unique_ptr<Ledger> ledger_;
   UniqueFd event_;
+  EventQueue events_;
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;

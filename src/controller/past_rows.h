@@ -13,8 +13,7 @@
 
 namespace pingloom::controller {
 
-// The state that a past row's counts tell. What was known beside them at the time, whether an agent
-// was there, is not kept: where that would have said agent-down or stale it is what the counts say.
+// The state that a past row's counts tell; whether an agent was there is past_presence.h's.
 PairState pastState(const Row& row);
 
 // A source's window at a past time; nullptr: there is none. Reports that cannot be read count as

@@ -258,8 +258,12 @@ Presence Registry::presence(const IpAddress& address) const {
   if (found == by_address_.end()) return {};
   const Agent& agent = *found->second;
   const AgentEndpoint* endpoint = agent.info.alive ? endpointAt(agent.info, address) : nullptr;
-  return {true, agent.info.alive, agent.present_since_utc, endpoint != nullptr,
-          endpoint == nullptr ? 0 : endpoint->since_utc};
+  return {true,
+          agent.info.alive,
+          agent.present_since_utc,
+          endpoint != nullptr,
+          endpoint == nullptr ? 0 : endpoint->since_utc,
+          agent.info.last_seen_utc};
 }
 
 const plan::Endpoint* Registry::endpoint(const IpAddress& address) const {

@@ -63,6 +63,7 @@ struct Presence {
   Nanos since_utc = 0;
   bool endpoint = false;  // RDMA, of a live agent
   Nanos endpoint_since_utc = 0;
+  Nanos heard_utc = 0;  // its agent, last
 };
 
 class Registry {

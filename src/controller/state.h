@@ -31,6 +31,9 @@ struct PairFacts {
 // `row.sent` is 0 where the pair has no window. Pure; any thread.
 PairState deriveState(const Row& row, const PairFacts& facts);
 
+// Until then all sources have the RDMA endpoint of a destination that came or changed.
+constexpr Nanos kEndpointSpread = kSecond;
+
 // From the end of a source's newest window until it counts as outdated.
 constexpr Nanos staleAfter(Nanos window, Nanos timeout) {
   return 2 * window + timeout + 3 * kSecond;

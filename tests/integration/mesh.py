@@ -210,9 +210,10 @@ rdma: {self.rdma.get(index, "{ device: soft }")}
     def hosts(self):
         return {host["host"]: host for host in self.get("/api/v1/hosts").json()["hosts"]}
 
-    def states(self, probe):
-        """{(source, destination): state} as the controller has it now."""
-        answer = self.get(f"/api/v1/grid?probe={probe}&metric=network_p50")
+    def states(self, probe, at=None):
+        """{(source, destination): state} as the controller has it now, or of a past time."""
+        path = "grid" if at is None else "history/grid"
+        answer = self.get(f"/api/v1/{path}?probe={probe}&metric=network_p50" + (f"&at={at}" if at else ""))
         if answer.status != 200:
             return {}
         grid = answer.json()

@@ -53,6 +53,25 @@ class AgentDeath(unittest.TestCase):
                        lambda: f"all ok again: {mesh.states(probe)}")
         incarnations = history.incarnations(mesh, "udp", dead)
         self.assertEqual(len(incarnations), 2, "a restarted agent is another incarnation")
+        self.check_the_past(start, dead)
+
+    def check_the_past(self, at, dead):
+        """At that time the agent was dead; the past says so, and when it began and ended."""
+        self.assertEqual(self.mesh.states("udp", at),
+                         {(source, to): "stale" if source == dead else "agent-down" if to == dead else "ok"
+                          for source, to in self.mesh.pairs()})
+        other = self.mesh.addresses[0]
+
+        def changes(**parameters):
+            fields = "&".join(f"{name}={value}" for name, value in parameters.items())
+            return self.mesh.get(f"/api/v1/history/events?probe=udp&{fields}").json()["events"]
+        eventually(lambda: [each for each in changes(source=dead, destination=other)
+                            if each["to"] == "ok"], 15, "its return is an event")
+        self.assertIn("stale", [each["to"] for each in changes(source=dead, destination=other)])
+        to_dead = changes(source=other, destination=dead)
+        self.assertIn("agent-down", [each["to"] for each in to_dead])
+        self.assertEqual([each["at"] for each in to_dead], sorted(each["at"] for each in to_dead))
+        self.assertEqual(changes(source=other, destination=self.mesh.addresses[1]), [])
 
     def test_what_was_spooled_when_it_was_killed_is_delivered(self):
         mesh = self.mesh

@@ -146,6 +146,9 @@ class Convergence(unittest.TestCase):
                              (f"/pairs/udp/{source}/{destination}?points=0", 400),
                              (f"/pairs/udp/{source}/{destination}?points=9999999", 400),
                              (f"/pairs/udp/{source}/{destination}?path=3", 400),
+                             ("/events?probe=none", 404), ("/events?source=host", 400),
+                             ("/events?limit=10001", 400), ("/events?bins=-1", 400),
+                             ("/events?from=2026-11-21T04:00:00Z&to=2026-11-21T03:00:00Z", 400),
                              (f"/pairs/udp/{source}/{destination}?from=2026-11-21T04:00:00Z"
                               "&to=2026-11-21T03:00:00Z", 400)):
             answer = self.mesh.get("/api/v1/history" + path)

@@ -1,8 +1,10 @@
 // One part of the round trip over time: the median with the fan up to the 99th percentile. The network's has loss and
-// anomalies on an axis of their own.
+// anomalies on an axis of their own. All have a line where the pair's state changed.
 
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
+import { type ChartMark, chartMarksOf, markChanges } from './chart_marks';
+import type { StateChange } from './events';
 import { humanNanos } from './format';
 import type { Part } from './pair_row';
 import type { Point, Series } from './series';
@@ -20,7 +22,7 @@ function timeNames(_: uPlot, seconds: number[]): string[] {
   return texts.map((text) => (last > first && seconds[1] - seconds[0] < 60 ? text.slice(11, 19) : text.slice(11, 16)));
 }
 
-function make(place: HTMLElement, of: Part, height: number): uPlot {
+function make(place: HTMLElement, of: Part, height: number, marks: () => ChartMark[]): uPlot {
   const style = getComputedStyle(document.documentElement);
   const [ink, line, main, bad, warn] = ['--quiet', '--line', of === 'rtt' ? '--quiet' : `--${of}`, '--bad', '--warn']
     .map((name) => style.getPropertyValue(name));
@@ -38,6 +40,7 @@ function make(place: HTMLElement, of: Part, height: number): uPlot {
     series: [{}, { scale: 'ns', stroke: main, width: 2 }, { scale: 'ns', stroke: main, width: 0.6 },
       { scale: 'ns', stroke: main, width: 0.6 }, { scale: '%', stroke: bad, width: 1, fill: `${bad}33` },
       { scale: '%', stroke: warn, width: 1, dash: [4, 3] }],
+    plugins: [markChanges(marks, main, bad)],
     bands: [{ series: [3, 2], fill: `${main}26` }, { series: [2, 1], fill: `${main}40` }],
   }, [[], [], [], [], [], []], place);
 }
@@ -49,13 +52,16 @@ function dataOf(points: Point[], of: Part, ratios: boolean): uPlot.AlignedData {
     points.map(({ anomalous }) => (ratios ? anomalous : null))];
 }
 
-function Chart({ points, of, caption }: { points: Point[]; of: Part; caption: string }) {
+interface ChartProps { points: Point[]; of: Part; caption: string; marks: ChartMark[] }
+
+function Chart({ points, of, caption, marks }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>();
+  const drawn = useRef(marks);
   const first = of === 'network';
   const height = first ? TALL : LOW;
   useEffect(() => {
-    const made = make(place.current!, of, height);
+    const made = make(place.current!, of, height, () => drawn.current);
     plot.current = made;
     const watcher = new ResizeObserver(() => made.setSize({ width: place.current!.clientWidth, height }));
     watcher.observe(place.current!);
@@ -65,14 +71,19 @@ function Chart({ points, of, caption }: { points: Point[]; of: Part; caption: st
     };
   }, [dark.value, of]);
   useEffect(() => { plot.current!.setData(dataOf(points, of, first)); }, [points, dark.value, of]);
+  useEffect(() => {
+    drawn.current = marks;
+    plot.current!.redraw(false);
+  }, [marks, dark.value, of]);
   return <figure class="chart" data-part={of} data-points={points.length}><figcaption>{caption}</figcaption><div ref={place} /></figure>;
 }
 
 // The parts that were ever measured; the network's, with loss and anomalies, in any case.
-export function Charts({ series: { points, note }, span }: { series: Series; span: string }) {
+export function Charts({ series: { points, note }, span, changes }: { series: Series; span: string; changes: StateChange[] }) {
+  const marks = useMemo(() => chartMarksOf(changes), [changes]);
   const parts = (['network', 'responder', 'prober'] as const)
     .filter((of) => of === 'network' || points.some((point) => point[of].p50 !== null));
-  return <>{parts.map((of) => <Chart key={of} of={of} points={points}
+  return <>{parts.map((of) => <Chart key={of} of={of} points={points} marks={marks}
     caption={of === 'network' ? `network p50, p95, p99, loss (filled) and anomalous (dashed), ${note || `last ${span}`}, UTC`
       : `${of} p50, p95, p99`} />)}</>;
 }

@@ -2,6 +2,7 @@
 
 import { Charts } from './chart';
 import { Ends } from './ends';
+import { useChanges } from './event_list';
 import { useWays, Way } from './pair';
 import { SPANS } from './past';
 import type { PairRow } from './pair_row';
@@ -11,14 +12,15 @@ import { choose, grid, model, view } from './store';
 
 const UNMEASURED: PairRow = { missing: 'Nothing was measured on this path.', state: '' };
 
-interface OneWay { title: string; row: PairRow; series: Series; paths: number; path: number; span: string }
+interface OneWay { title: string; probe: string; pair: [string, string]; row: PairRow; series: Series; paths: number; path: number; span: string }
 
 // One way, by the path that is chosen.
-function WayWithHistory({ title, row, series, paths, path, span }: OneWay) {
+function WayWithHistory({ title, probe, pair, row, series, paths, path, span }: OneWay) {
+  const { events } = useChanges(probe, span, pair);
   return <section>
     {paths > 1 && !row.missing && <PathTable row={row} paths={paths} path={path} />}
     <Way title={path > 0 ? `${title}, path ${path}` : title} row={row.missing ? row : rowOfPath(row, path) ?? UNMEASURED} />
-    <Charts series={series} span={span} />
+    <Charts series={series} span={span} changes={events} />
   </section>;
 }
 
@@ -43,8 +45,10 @@ export function PairPage() {
     </div>
     {ways?.failed && <p class="meaning">The controller does not answer.</p>}
     <div class="columns">
-      {ways?.there && <WayWithHistory title="there" row={ways.there} series={there} paths={paths} path={path} span={span} />}
-      {ways?.back && <WayWithHistory title="back" row={ways.back} series={back} paths={paths} path={path} span={span} />}
+      {ways?.there && <WayWithHistory title="there" probe={probe} pair={[source, destination]} row={ways.there}
+        series={there} paths={paths} path={path} span={span} />}
+      {ways?.back && <WayWithHistory title="back" probe={probe} pair={[destination, source]} row={ways.back}
+        series={back} paths={paths} path={path} span={span} />}
     </div>
     <Ends source={source} destination={destination} there={ways?.there} back={ways?.back} />
   </main>;

@@ -13,7 +13,7 @@ export interface PastGrid {
   states: (string | null)[][];
 }
 
-async function ask<T>(path: string, signal: AbortSignal): Promise<T> {
+export async function ask<T>(path: string, signal: AbortSignal): Promise<T> {
   const answer = await fetch(path, { signal });
   const body = await answer.json();
   if (!answer.ok) throw new Error(body.error?.reason ?? `HTTP ${answer.status}`);
@@ -26,25 +26,16 @@ export function fetchRange(signal: AbortSignal): Promise<{ oldest: string | null
   return ask('api/v1/history', signal);
 }
 
-// As the live connection would have brought it; pairs without a window then are stale.
+// As the live connection would have brought it.
 export function gridOf(past: PastGrid, probe: Probe, stateNames: string[], metric: Metric): Grid {
   const grid = new Grid(probe, stateNames);
-  const stale = stateNames.indexOf('stale');
   const end = past.window ? Date.parse(past.window.end) : NaN;
   for (let row = 0; row < Math.min(grid.rows, past.states.length); ++row) {
-    const states = Uint8Array.from(past.states[row], (name, column) => {
-      if (name !== null) return stateNames.indexOf(name);
-      return isPair(probe, row, column) ? stale : NOT_A_PAIR;
-    });
+    const states = Uint8Array.from(past.states[row], (name) => (name === null ? NOT_A_PAIR : stateNames.indexOf(name)));
     const values = Uint8Array.from(past.values[row], (value) => codeOf(metric, value ?? NaN));
     if (states.length === grid.columns) grid.setRow(row, states, values, end);
   }
   return grid;
-}
-
-function isPair({ sources, destinations }: Probe, row: number, column: number): boolean {
-  const [from, to] = [sources[row], destinations[column]];
-  return from !== to && from.includes(':') === to.includes(':');
 }
 
 export async function fetchPast(probe: Probe, stateNames: string[], metric: Metric, time: number,

@@ -1,6 +1,7 @@
 // Live, or the whole mesh at a past time.
 
 import { useEffect, useState } from 'preact/hooks';
+import { EventList, EventMarks, useChanges } from './event_list';
 import { clockTime } from './format';
 import { fetchRange, SPANS } from './past';
 import { choose, liveGrid, now, pastNote, view } from './store';
@@ -33,20 +34,22 @@ function newestComplete(): number {
 export function Timeline() {
   const oldest = useOldest();
   const { time, span } = view.value;
+  const changes = useChanges(liveGrid.value?.probe.name ?? '', span, null);
   if (oldest === null && time === null) return null; // there is no history to go back to
   const end = newestComplete();
   const start = Math.min(end - 1000, Math.max(end - SPANS[span] * 1000, oldest ?? 0));
   const go = (at: number | null, replace: boolean) => choose({ time: at }, replace);
-  return <div class="timeline" role="group" aria-label="Time">
+  return <><div class="timeline" role="group" aria-label="Time">
     <button id="live" aria-pressed={time === null} onClick={() => go(time === null ? end : null, false)}>
       {time === null ? 'Pause' : 'Live'}</button>
+    <span class="track"><EventMarks changes={changes} start={start} end={end} go={(at) => go(at, false)} />
     <input id="time" type="range" min={start} max={end} step="any" value={time ?? end} aria-label="Time to look at"
       aria-valuetext={time === null ? 'live' : clockTime(time)}
-      onInput={(event) => go(Number(event.currentTarget.value), time !== null)} />
+      onInput={(event) => go(Number(event.currentTarget.value), time !== null)} /></span>
     <label class="field">last <select id="span" value={span} onChange={(event) => choose({ span: event.currentTarget.value })}>
       {Object.keys(SPANS).map((name) => <option key={name} value={name}>{name}</option>)}
     </select></label>
     <span class="past" role="status">{time === null ? '' : `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC${
       pastNote.value ? `: ${pastNote.value}` : ''}`}</span>
-  </div>;
+  </div><EventList changes={changes} span={span} /></>;
 }

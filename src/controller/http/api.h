@@ -34,6 +34,10 @@ http::Response grid(const Board& board, const http::Request& request);
 // `pair` is PROBE/SRC/DST.
 http::Response pair(const Board& board, std::string_view pair);
 
+// /api/v1/history/events?probe=NAME&from=TIME&to=TIME&source=ADDRESS&...
+http::Answer events(const std::shared_ptr<const GridPlan>& plan, HistoryReader& reader,
+                    const http::Request& request);
+
 // /api/v1/history and below.
 http::Answer history(const std::shared_ptr<const GridPlan>& plan, HistoryReader& reader,
                      const http::Request& request);

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/text.h"
+#include "controller/event_reader.h"
 #include "controller/http/api.h"
 #include "controller/http/cells.h"
 #include "controller/http/grid_json.h"
 #include "controller/http/pair_place.h"
+#include "controller/http/past_query.h"
 #include "controller/past_rows.h"
+#include "controller/report_reader.h"
 #include "controller/row_json.h"
 
 namespace pingloom::controller::api {
@@ -20,46 +22,10 @@ using Plan = std::shared_ptr<const GridPlan>;
 
 constexpr std::string_view kRoot = "/api/v1/history";
 constexpr std::string_view kPairs = "/api/v1/history/pairs/";
-constexpr Nanos kDefaultSpan = kHour;
 constexpr std::uint64_t kDefaultPoints = 500;
 constexpr std::uint64_t kMostPoints = 5000;
 // Of a longer range some windows are left out: the reader has others to answer too.
 constexpr std::uint64_t kMostWindows = 20'000;
-
-tl::expected<Nanos, http::Response> timeOption(const http::Request& request, const char* name,
-                                               Nanos without) {
-  const auto given = request.query.find(name);
-  if (given == request.query.end()) return without;
-  const auto time = parseUtc(given->second);
-  if (time) return *time;
-  return tl::unexpected(
-      http::errorResponse(400, fmt::format("the parameter '{}': {}", name, time.error().text())));
-}
-
-tl::expected<std::uint64_t, http::Response> numberOption(const http::Request& request,
-                                                         const char* name, std::uint64_t without,
-                                                         std::uint64_t most) {
-  const auto given = request.query.find(name);
-  if (given == request.query.end()) return without;
-  const auto number = parseUnsigned(given->second, most);
-  if (number) return *number;
-  return tl::unexpected(http::errorResponse(
-      400, fmt::format("the parameter '{}' is not a number up to {}", name, most)));
-}
-
-http::Response unreadable(const Error& error) { return http::errorResponse(503, error.text()); }
-
-// Runs `answer` on the reader's thread.
-http::Answer later(HistoryReader& reader, std::function<http::Response(History&)> answer) {
-  return http::Later([&reader, answer = std::move(answer)](http::Respond respond) {
-    const auto shared = std::make_shared<http::Respond>(std::move(respond));
-    const bool taken = reader.ask([shared, answer](const Result<History*>& history) {
-      const auto take = std::exchange(*shared, nullptr);
-      take(history ? answer(**history) : unreadable(history.error()));
-    });
-    if (!taken) (*shared)(http::errorResponse(503, "too many questions about the past wait"));
-  });
-}
 
 http::Response spanOf(History& history) {
   const auto span = history.span();
@@ -73,6 +39,23 @@ http::Response spanOf(History& history) {
   return response;
 }
 
+// Windows are as they were counted; which agents were away is kept beside them.
+Status addPresence(History& history, const ProbeGrid& grid, Nanos at, Snapshots& snapshots) {
+  Nanos from = at;
+  Nanos until = at;
+  for (const auto& snapshot : snapshots) {
+    if (snapshot == nullptr) continue;
+    from = std::min(from, snapshot->rows->window_start_utc);
+    until = std::max(until, snapshot->rows->endUtc() + grid.spec.timeout);
+  }
+  const auto presence = readPresence(history.database(), from, until);
+  if (!presence) return tl::unexpected(presence.error());
+  for (std::size_t i = 0; i < snapshots.size(); ++i) {
+    snapshots[i] = withPresence(grid, grid.sources[i], std::move(snapshots[i]), *presence, at);
+  }
+  return {};
+}
+
 http::Response gridAt(History& history, const GridPlan& plan, const GridQuery& query, Nanos at) {
   const ProbeGrid& grid = plan.probes[query.probe];
   Snapshots snapshots;
@@ -81,6 +64,9 @@ http::Response gridAt(History& history, const GridPlan& plan, const GridQuery& q
     const auto reports = history.at(grid.spec.name, source, at);
     if (!reports) return unreadable(reports.error());
     snapshots.push_back(pastSnapshot(grid, source, *reports));
+  }
+  if (auto status = addPresence(history, grid, at, snapshots); !status) {
+    return unreadable(status.error());
   }
   http::Response response;
   response.body = gridJson(plan, query.probe, query.metric, query.metric_name, snapshots);
@@ -112,26 +98,28 @@ tl::expected<PairQuery, http::Response> pairQuery(const GridPlan& plan,
                                                   const http::Request& request) {
   const auto place = pairPlace(plan, std::string_view(request.path).substr(kPairs.size()));
   if (!place) return tl::unexpected(place.error());
-  const auto until = timeOption(request, "to", utcNow());
-  if (!until) return tl::unexpected(until.error());
-  const auto from = timeOption(request, "from", std::max<Nanos>(*until - kDefaultSpan, 0));
-  if (!from) return tl::unexpected(from.error());
+  const auto range = rangeOption(request);
+  if (!range) return tl::unexpected(range.error());
   const auto path = numberOption(request, "path", 0, plan.probes[place->probe].paths());
   if (!path) return tl::unexpected(path.error());
   const auto points = numberOption(request, "points", kDefaultPoints, kMostPoints);
   if (!points) return tl::unexpected(points.error());
-  if (*points == 0 || *from >= *until) {
-    return tl::unexpected(http::errorResponse(
-        400, *points == 0 ? "'points' must be at least 1" : "'from' must be before 'to'"));
+  if (*points == 0) {
+    return tl::unexpected(http::errorResponse(400, "'points' must be at least 1"));
   }
-  return PairQuery{*place, static_cast<std::uint32_t>(*path), *from, *until, *points};
+  return PairQuery{*place, static_cast<std::uint32_t>(*path), range->from_utc, range->until_utc,
+                   *points};
 }
 
-void appendPast(const ProbeGrid& grid, PastPair& pair, std::uint32_t path, std::string& rows) {
+void appendPast(const ProbeGrid& grid, const PairQuery& query, const PastPresence& presence,
+                PastPair& pair, std::string& rows) {
   if (pair.empty()) return;
   if (!rows.empty()) rows += ',';
   const Row row = pair.row();
-  appendRowJson(grid.spec, pair.source(), row, pastState(row), rows, path);
+  const SourceRows source = pair.source();
+  const IpAddress& destination = grid.destinations[query.place.destination];
+  const PairState state = stateWithPresence(grid.spec, source, row, destination, presence);
+  appendRowJson(grid.spec, source, row, state, rows, query.path);
   pair.clear();
 }
 
@@ -145,14 +133,18 @@ http::Response pairOver(History& history, const GridPlan& plan, const PairQuery&
   range.every = std::max<std::uint64_t>(range.every, 1);
   const std::uint64_t together =
       std::max<std::uint64_t>((*count / range.every + query.points - 1) / query.points, 1);
-  PastPair pair(grid.destinations[query.place.destination]);
+  const IpAddress& destination = grid.destinations[query.place.destination];
+  const auto presence = readPresence(history.database(), query.from_utc,
+                                     query.until_utc + kLongestWindow, destination);
+  if (!presence) return unreadable(presence.error());
+  PastPair pair(destination);
   std::string rows;
   const auto status = history.visit(range, [&](const PastReport& report) {
     pair.add(report);
-    if (pair.windows() == together) appendPast(grid, pair, query.path, rows);
+    if (pair.windows() == together) appendPast(grid, query, *presence, pair, rows);
   });
   if (!status) return unreadable(status.error());
-  appendPast(grid, pair, query.path, rows);
+  appendPast(grid, query, *presence, pair, rows);
   http::Response response;
   response.body = fmt::format(
       R"({{"probe":"{}","source":"{}","destination":"{}","from":"{}","to":"{}","windows_per_row":{},"windows_read":"1/{}","rows":[)",
@@ -168,6 +160,7 @@ http::Answer history(const Plan& plan, HistoryReader& reader, const http::Reques
   const std::string_view path = request.path;
   if (path == kRoot) return later(reader, spanOf);
   if (path == "/api/v1/history/grid") return gridQuestion(plan, reader, request);
+  if (path == "/api/v1/history/events") return events(plan, reader, request);
   if (path.starts_with(kPairs)) {
     auto query = pairQuery(*plan, request);
     if (!query) return std::move(query.error());

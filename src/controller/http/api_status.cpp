@@ -204,7 +204,9 @@ http::Response status(const Board& board, const http::ServerCounters& counters) 
                   {{"writing", history.writing},
                    {"error", textOrNull(history.last_error)},
                    {"windows_written", history.windows_written},
-                   {"bytes", history.bytes}}},
+                   {"bytes", history.bytes},
+                   {"events_written", history.events_written},
+                   {"events_dropped", history.events_dropped}}},
                  {"http",
                   {{"connections", counters.connections_open.load()},
                    {"viewers", counters.websockets_open.load()}}}});

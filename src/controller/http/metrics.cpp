@@ -82,6 +82,11 @@ void storeMetrics(MetricsText& text, const RedisStatus& redis, const HistoryStat
              history.writing ? 1 : 0);
   text.counter("pingloom_controller_history_windows_written_total",
                "Windows of sources written to history.", history.windows_written);
+  text.counter("pingloom_controller_history_events_written_total",
+               "Lines of state changes written to history.", history.events_written);
+  text.counter("pingloom_controller_history_events_dropped_total",
+               "Lines of state changes and of agents' presence that could not be written.",
+               history.events_dropped);
   text.gauge("pingloom_controller_history_size_bytes", "Size of the history database.",
              static_cast<double>(history.bytes));
 }

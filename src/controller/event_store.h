@@ -1,0 +1,50 @@
+// State changes and presence in the ledger's file, beside its windows. Best effort: unlike windows
+// they are not delivered again, and what cannot be written is counted.
+//
+// events    utc_ns       when the controller knew
+//           window_ns    start of the newest window that shows it; 0: none does
+//           probe, source, destination (4 or 16 bytes; NULL: several)
+//           before, after    PairState
+//           pairs        that changed so
+// presence  utc_ns, address (empty: of everyone), kind (PresenceRecord::Kind)
+//
+// One thread at a time. Bounds: the history's age, kMostEvents and kMostPresence rows (about 100
+// bytes each, in the history's size). Of an address's presence the newest record stays however old.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "common/error.h"
+#include "common/time.h"
+#include "controller/event_batch.h"
+#include "controller/presence_log.h"
+#include "controller/sqlite.h"
+
+namespace pingloom::controller {
+
+class EventStore {
+ public:
+  static constexpr std::int64_t kMostEvents = 100'000;
+  static constexpr std::int64_t kMostPresence = 200'000;
+  static constexpr Nanos kTrimInterval = kMinute;
+
+  // Makes the tables where there are none. The database outlives the store.
+  static Result<EventStore> open(Database& database);
+
+  // In the transaction that is open.
+  Status write(std::span<const KeptEvent> events, std::span<const PresenceRecord> presence);
+  // At most once in kTrimInterval.
+  Status trim(Nanos retention, Nanos now_utc);
+
+ private:
+  Statement add_event_;
+  Statement add_presence_;
+  Statement remove_old_events_;
+  Statement remove_many_events_;
+  Statement remove_old_presence_;
+  Statement remove_many_presence_;
+  Nanos trimmed_utc_ = 0;
+};
+
+}  // namespace pingloom::controller

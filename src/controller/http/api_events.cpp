@@ -1,0 +1,129 @@
+// The state changes of a past time.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "controller/event_reader.h"
+#include "controller/http/api.h"
+#include "controller/http/cells.h"
+#include "controller/http/past_query.h"
+#include "http/json_text.h"
+
+namespace pingloom::controller::api {
+namespace {
+
+using http::appendJsonString;
+
+constexpr std::uint64_t kDefaultLimit = 1000;
+constexpr std::uint64_t kMostEvents = 10'000;
+constexpr std::uint64_t kMostBins = 1000;
+
+tl::expected<std::optional<IpAddress>, http::Response> addressOption(const http::Request& request,
+                                                                     const char* name) {
+  const auto given = request.query.find(name);
+  if (given == request.query.end()) return std::nullopt;
+  const auto address = IpAddress::parse(given->second);
+  if (address) return *address;
+  return tl::unexpected(http::errorResponse(
+      400, fmt::format("the parameter '{}': {}", name, address.error().text())));
+}
+
+tl::expected<EventQuery, http::Response> eventQuery(const GridPlan& plan,
+                                                    const http::Request& request) {
+  EventQuery query;
+  const auto probe = request.query.find("probe");
+  if (probe != request.query.end()) {
+    if (!probeNamed(plan, probe->second)) return tl::unexpected(unknownProbe(plan, probe->second));
+    query.probe = probe->second;
+  }
+  const auto range = rangeOption(request);
+  if (!range) return tl::unexpected(range.error());
+  const auto source = addressOption(request, "source");
+  if (!source) return tl::unexpected(source.error());
+  const auto destination = addressOption(request, "destination");
+  if (!destination) return tl::unexpected(destination.error());
+  const auto limit = numberOption(request, "limit", kDefaultLimit, kMostEvents);
+  if (!limit) return tl::unexpected(limit.error());
+  const auto bins = numberOption(request, "bins", 0, kMostBins);
+  if (!bins) return tl::unexpected(bins.error());
+  query.from_utc = range->from_utc;
+  query.until_utc = range->until_utc;
+  query.source = *source;
+  query.destination = *destination;
+  query.limit = *limit;
+  query.bins = *bins;
+  return query;
+}
+
+// "NAME":"10.0.0.1","NAME_name":"gpu-001", or null twice.
+void appendHost(std::string& out, const GridPlan& plan, std::string_view name,
+                const std::optional<IpAddress>& address) {
+  const std::string text = address ? address->text() : "";
+  out += fmt::format(R"(,"{}":)", name);
+  if (!address) {
+    out += fmt::format(R"(null,"{}_name":null)", name);
+    return;
+  }
+  appendJsonString(out, text);
+  out += fmt::format(R"(,"{}_name":)", name);
+  appendJsonString(out, plan.pinglist == nullptr ? text : plan.pinglist->nameOf(*address));
+}
+
+std::string windowText(Nanos start_utc) {
+  return start_utc == 0 ? "null" : '"' + formatUtc(start_utc) + '"';
+}
+
+void appendEvent(std::string& out, const GridPlan& plan, const KeptEvent& event) {
+  out += fmt::format(R"({{"at":"{}","window":{},"probe":)", formatUtc(event.utc),
+                     windowText(event.window_utc));
+  appendJsonString(out, event.probe);
+  appendHost(out, plan, "source", event.source);
+  appendHost(out, plan, "destination", event.destination);
+  out += fmt::format(R"(,"from":"{}","to":"{}","pairs":{}}})", name(event.from), name(event.to),
+                     event.pairs);
+}
+
+void appendBins(std::string& out, const std::vector<EventBin>& bins) {
+  char separator = '[';
+  for (const EventBin& bin : bins) {
+    if (bin.events == 0) continue;
+    out += fmt::format(R"({}{{"at":"{}","window":{},"worst":"{}","events":{},"pairs":{}}})",
+                       separator, formatUtc(bin.utc), windowText(bin.window_utc), name(bin.worst),
+                       bin.events, bin.pairs);
+    separator = ',';
+  }
+  out += separator == '[' ? "[]" : "]";
+}
+
+http::Response eventsIn(History& history, const GridPlan& plan, const EventQuery& query) {
+  const auto found = readEvents(history.database(), query);
+  if (!found) return unreadable(found.error());
+  http::Response response;
+  std::string& out = response.body;
+  out = fmt::format(R"({{"from":"{}","to":"{}","left_out":{},"events":[)",
+                    formatUtc(query.from_utc), formatUtc(query.until_utc), found->left_out);
+  for (std::size_t i = 0; i < found->events.size(); ++i) {
+    if (i != 0) out += ',';
+    appendEvent(out, plan, found->events[i]);
+  }
+  out += ']';
+  if (query.bins > 0) {
+    out += R"(,"bins":)";
+    appendBins(out, found->bins);
+  }
+  out += "}\n";
+  return response;
+}
+
+}  // namespace
+
+http::Answer events(const std::shared_ptr<const GridPlan>& plan, HistoryReader& reader,
+                    const http::Request& request) {
+  auto query = eventQuery(*plan, request);
+  if (!query) return std::move(query.error());
+  return later(reader, [plan, query = std::move(*query)](History& history) {
+    return eventsIn(history, *plan, query);
+  });
+}
+
+}  // namespace pingloom::controller::api

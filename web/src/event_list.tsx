@@ -1,0 +1,69 @@
+// State changes on the timeline, and as a list that leads to their time and pair.
+
+import { useEffect, useState } from 'preact/hooks';
+import { type Changes, fetchChanges, marksOf, type StateChange, timeOf, whoOf } from './events';
+import { humanCount } from './format';
+import { SPANS } from './past';
+import { choose } from './store';
+
+const REFRESH = 15_000; // milliseconds
+const BINS = 150;
+const MOST = 500;
+const NONE: Changes = { left_out: 0, events: [], bins: [] };
+
+// Those of the last `span`, asked for again now and then. What cannot be read is what the timeline says anyway.
+export function useChanges(probe: string, span: string, pair: [string, string] | null): Changes {
+  const [changes, setChanges] = useState(NONE);
+  const key = JSON.stringify([probe, span, pair]);
+  useEffect(() => {
+    const abort = new AbortController();
+    setChanges(NONE);
+    const ask = () => {
+      const to = Date.now();
+      fetchChanges({ probe, from: to - SPANS[span] * 1000, to, pair, limit: MOST, bins: pair ? 0 : BINS }, abort.signal)
+        .then((found) => { if (!abort.signal.aborted) setChanges(found); }, () => {});
+    };
+    if (probe !== '' && pair?.[0] !== '') ask();
+    const timer = setInterval(ask, REFRESH);
+    return () => {
+      abort.abort();
+      clearInterval(timer);
+    };
+  }, [key]);
+  return changes;
+}
+
+interface MarksProps { changes: Changes; start: number; end: number; go: (time: number) => void }
+
+export function EventMarks({ changes, start, end, go }: MarksProps) {
+  return <span class="marks" aria-hidden="true">
+    {marksOf(changes.bins ?? [], start, end).map(({ place, time, worst, title }) => <button key={title} class="mark"
+      tabIndex={-1} data-state={worst} title={title} style={{ '--place': String(place) }} onClick={() => go(time)} />)}
+  </span>;
+}
+
+function goTo(change: StateChange) {
+  const { probe, source, destination } = change;
+  choose({ page: 'mesh', probe, time: timeOf(change), sight: null,
+    held: source !== null && destination !== null ? [source, destination] : null });
+}
+
+export function EventList({ changes, span }: { changes: Changes; span: string }) {
+  const { events, left_out: leftOut } = changes;
+  if (events.length === 0) return null;
+  const count = events.length + leftOut;
+  return <details class="events" id="events">
+    <summary>{`${humanCount(count)} state ${count === 1 ? 'change' : 'changes'} in the last ${span}`}</summary>
+    <div><table class="pairs">
+      <thead><tr><th scope="col">UTC</th><th scope="col">from</th><th scope="col">to</th><th scope="col">pairs</th></tr></thead>
+      <tbody>{[...events].reverse().map((change, at) => <tr key={`${change.at} ${at}`}>
+        <td><button onClick={() => goTo(change)} title="Show the mesh at that time">
+          {change.at.slice(0, 19).replace('T', ' ')}</button></td>
+        <td><span class="chip" data-state={change.from}>{change.from}</span></td>
+        <td><span class="chip" data-state={change.to}>{change.to}</span></td>
+        <td>{whoOf(change)}</td>
+      </tr>)}</tbody>
+    </table>
+    {leftOut > 0 && <p class="hint">{`${humanCount(leftOut)} older ones are not listed.`}</p>}</div>
+  </details>;
+}

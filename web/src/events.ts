@@ -1,0 +1,71 @@
+// State changes that history has kept, and how they are told. docs/http-api.md describes them.
+
+import { humanCount } from './format';
+import { ask } from './past';
+
+export interface StateChange {
+  at: string; // when the controller knew
+  window: string | null; // start of the window that shows it
+  probe: string;
+  source: string | null; // null: several
+  source_name: string | null;
+  destination: string | null;
+  destination_name: string | null;
+  from: string;
+  to: string;
+  pairs: number;
+}
+
+// A part of the time: all its changes, and the first of the worst of them.
+export interface Bin { at: string; window: string | null; worst: string; events: number; pairs: number }
+
+// `left_out`: how many older ones the answer has no room for; `bins` count them too.
+export interface Changes { left_out: number; events: StateChange[]; bins?: Bin[] }
+
+export interface Question {
+  probe: string;
+  from: number; // milliseconds UTC
+  to: number;
+  pair: [string, string] | null;
+  limit: number;
+  bins: number;
+}
+
+export function queryOf({ probe, from, to, pair, limit, bins }: Question): string {
+  const iso = (milliseconds: number) => new Date(milliseconds).toISOString();
+  const fields = new URLSearchParams({ probe, from: iso(from), to: iso(to), limit: String(limit) });
+  if (bins > 0) fields.set('bins', String(bins));
+  if (pair) {
+    fields.set('source', pair[0]);
+    fields.set('destination', pair[1]);
+  }
+  return fields.toString();
+}
+
+export function fetchChanges(question: Question, signal: AbortSignal): Promise<Changes> {
+  return ask(`api/v1/history/events?${queryOf(question)}`, signal);
+}
+
+// Where the mesh has to be looked at to see it: the window that shows it, and where none does, when it was known.
+export function timeOf({ at, window }: { at: string; window: string | null }): number {
+  return Date.parse(window ?? at);
+}
+
+export function whoOf({ source_name, destination_name, pairs }: StateChange): string {
+  const count = `${humanCount(pairs)} ${pairs === 1 ? 'pair' : 'pairs'}`;
+  if (source_name !== null && destination_name !== null) return `${source_name} → ${destination_name}`;
+  if (destination_name !== null) return `to ${destination_name}: ${count}`;
+  return source_name !== null ? `from ${source_name}: ${count}` : count;
+}
+
+export interface Mark { place: number; time: number; worst: string; title: string } // place: 0..1 of the time shown
+
+export function marksOf(bins: Bin[], start: number, end: number): Mark[] {
+  return bins.flatMap((bin) => {
+    const place = (Date.parse(bin.at) - start) / (end - start);
+    if (!(place >= 0 && place <= 1)) return [];
+    const changes = bin.events === 1 ? '1 change' : `${humanCount(bin.events)} changes`;
+    return [{ place, time: timeOf(bin), worst: bin.worst, title: `${bin.at.slice(11, 19)} UTC: ${changes} of ${
+      humanCount(bin.pairs)} pairs, at worst to ${bin.worst}` }];
+  });
+}
