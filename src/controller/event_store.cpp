@@ -1,5 +1,6 @@
 #include "controller/event_store.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -80,14 +81,15 @@ Status EventStore::write(std::span<const KeptEvent> events,
   return {};
 }
 
-Status EventStore::trim(Nanos retention, Nanos now_utc) {
+Status EventStore::trim(Nanos retention, std::uint64_t max_bytes, Nanos now_utc) {
   if (now_utc >= trimmed_utc_ && now_utc - trimmed_utc_ < kTrimInterval) return {};
   trimmed_utc_ = now_utc;
+  const auto most = static_cast<std::int64_t>(max_bytes / kBytesOfEach);
   for (const auto& [statement, bound] : std::initializer_list<std::pair<Statement*, std::int64_t>>{
            {&remove_old_events_, now_utc - retention},
-           {&remove_many_events_, kMostEvents},
+           {&remove_many_events_, std::min(kMostEvents, most)},
            {&remove_old_presence_, now_utc - retention},
-           {&remove_many_presence_, kMostPresence}}) {
+           {&remove_many_presence_, std::min(kMostPresence, most)}}) {
     if (auto status = statement->bind(1, bound).run(); !status) return status;
   }
   return {};

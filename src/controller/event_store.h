@@ -8,8 +8,9 @@
 //           pairs        that changed so
 // presence  utc_ns, address (empty: of everyone), kind (PresenceRecord::Kind)
 //
-// One thread at a time. Bounds: the history's age, kMostEvents and kMostPresence rows (about 100
-// bytes each, in the history's size). Of an address's presence the newest record stays however old.
+// One thread at a time. Bounds: the history's age; kMostEvents and kMostPresence rows, and one of
+// each for kBytesOfEach of the history's size: at about 100 bytes a row they never crowd out the
+// windows. Of an address's presence the newest record stays however old.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,7 @@ class EventStore {
  public:
   static constexpr std::int64_t kMostEvents = 100'000;
   static constexpr std::int64_t kMostPresence = 200'000;
+  static constexpr std::int64_t kBytesOfEach = 2000;
   static constexpr Nanos kTrimInterval = kMinute;
 
   // Makes the tables where there are none. The database outlives the store.
@@ -35,7 +37,7 @@ class EventStore {
   // In the transaction that is open.
   Status write(std::span<const KeptEvent> events, std::span<const PresenceRecord> presence);
   // At most once in kTrimInterval.
-  Status trim(Nanos retention, Nanos now_utc);
+  Status trim(Nanos retention, std::uint64_t max_bytes, Nanos now_utc);
 
  private:
   Statement add_event_;

@@ -251,7 +251,8 @@ Status Ledger::record(std::span<const KeptEvent> events, std::span<const Presenc
 Result<bool> Ledger::trim(std::size_t windows, Nanos now_utc) {
   if (connection_ == nullptr) return false;
   auto more = removeOldest(windows, now_utc);
-  if (const auto status = connection_->events.trim(options_.retention, now_utc); !status && more) {
+  if (const auto status = connection_->events.trim(options_.retention, options_.max_bytes, now_utc);
+      !status && more) {
     more = tl::unexpected(status.error());
   }
   if (!more && connection_->database.damaged()) {

@@ -130,6 +130,16 @@ TEST_F(EventStoreTest, KeepsNoMoreThanItsBound) {
   EXPECT_EQ(read.events.back().utc, kUtc + 1);
 }
 
+TEST_F(EventStoreTest, KeepsLessWhereTheHistoryIsSmall) {
+  auto opened = Ledger::open({folder_ / "history.sqlite", 24 * kHour, 16ULL << 20}, kUtc);
+  ASSERT_TRUE(opened);
+  ledger_ = std::move(*opened);
+  const std::uint64_t most = (16ULL << 20) / EventStore::kBytesOfEach;
+  record(std::vector<KeptEvent>(most + 10, event(kUtc)));
+  ASSERT_TRUE(ledger_->trim(10, kUtc));
+  EXPECT_EQ(found(all(0)).left_out, most);
+}
+
 TEST_F(EventStoreTest, PresenceIsReadForAnyTime) {
   record({}, {{kUtc, std::nullopt, Kind::kGone},
               {kUtc + kMinute, kA, Kind::kCame},
