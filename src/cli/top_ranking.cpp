@@ -38,28 +38,6 @@ std::optional<TopSort> topSortNamed(std::string_view text) {
   return std::nullopt;
 }
 
-int severity(PairState state) {
-  switch (state) {
-    case PairState::kUnreachable:
-      return 7;
-    case PairState::kLoss:
-      return 6;
-    case PairState::kRefused:
-      return 5;
-    case PairState::kAgentDown:
-      return 4;
-    case PairState::kStale:
-      return 3;
-    case PairState::kAnomalous:
-      return 2;
-    case PairState::kPending:
-      return 1;
-    case PairState::kOk:
-      break;
-  }
-  return 0;
-}
-
 std::vector<TopPair> rankPairs(const std::vector<TopGrid>& grids, TopSort sort,
                                std::string_view filter) {
   std::vector<Candidate> candidates;

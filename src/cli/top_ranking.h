@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/vocabulary.h"
+#include "common/severity.h"
 
 namespace pingloom::cli {
 
@@ -34,9 +34,6 @@ struct TopPair {
   std::uint32_t source = 0;
   std::uint32_t destination = 0;
 };
-
-// How bad a state is: ok is 0; what the network does wrong comes before what is merely not known.
-int severity(PairState state);
 
 // All pairs of which "PROBE SOURCE DESTINATION STATE" contains `filter`, worst first. Pairs without
 // the figure come last; equal ones by severity, then in the grids' order.

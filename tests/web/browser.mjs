@@ -13,9 +13,10 @@ export function launch() {
     '--disable-background-networking', '--disable-component-update', '--disable-sync'] });
 }
 
-// A page of a profile of its own. `complaints`: what it wrote to its console as errors, with refused resources.
-export async function open(browser, url, options = {}) {
+// A page of a profile of its own, in which `before` runs ahead of the page's own scripts. `complaints`: what it wrote to its console as errors, with refused resources.
+export async function open(browser, url, { before, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: 'dark', ...options });
+  if (before) await context.addInitScript(before);
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);
   page.complaints = [];

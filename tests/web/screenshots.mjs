@@ -32,7 +32,7 @@ const [source, destination] = await page.evaluate(() => {
   return [probe.sources[0], probe.destinations[2]];
 });
 await page.goto(`${url}/#page=pair&from=${source}&to=${destination}&span=5m`);
-await until(page, () => document.querySelectorAll('.uplot canvas').length === 2
+await until(page, () => document.querySelectorAll('.uplot canvas').length >= 2
   && document.querySelectorAll('#pair-page .times').length === 2);
 await page.evaluate(() => new Promise((resolve) => { setTimeout(resolve, 3000); })); // two windows of the demo
 await page.screenshot({ path: docs('pair.png') });

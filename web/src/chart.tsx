@@ -14,6 +14,12 @@ const SHORTEST_SPAN = 300; // seconds
 const TALL = 200;
 const LOW = 110;
 
+// Of the points: uPlot makes years of a single one.
+function timeRange({ data: [at] }: uPlot): [number, number] {
+  const last = at[at.length - 1] ?? Date.now() / 1000;
+  return [Math.min(at[0] ?? last, last - SHORTEST_SPAN), last];
+}
+
 // UTC, with the day where there are several.
 function timeNames(_: uPlot, seconds: number[]): string[] {
   const texts = seconds.map((at) => new Date(at * 1000).toISOString());
@@ -33,7 +39,7 @@ function make(place: HTMLElement, of: Part, height: number, marks: () => ChartMa
     values: (_: uPlot, at: number[]) => at.map((each) => (ratios ? `${each} %` : '')) } as const;
   return new uPlot({
     width: Math.max(260, place.clientWidth), height, legend: { show: false }, cursor: { drag: { x: false, y: false } },
-    scales: { x: { range: (_, first, last) => [Math.min(first, last - SHORTEST_SPAN), last] },
+    scales: { x: { range: timeRange },
       ns: { range: (_, __, high) => [0, (high || 1) * 1.1] }, '%': { range: [0, 100] } },
     axes: [{ ...axis, values: timeNames }, { ...axis, scale: 'ns', size: 64, values: (_, at) => at.map((each) => humanNanos(each)) },
       percent],

@@ -24,8 +24,17 @@ function moveWithin(event: JSX.TargetedKeyboardEvent<HTMLElement>) {
   next.focus();
 }
 
-function tabNote({ name, protocol, paths, sources, destinations }: Probe): string {
-  const directed = sources.join() === destinations.join() ? [] : ['one way'];
+// Asked with every painting, of thousands of addresses: they stay as they are for as long as the probe does.
+const meshes = new WeakMap<Probe, boolean>();
+
+function isMesh(probe: Probe): boolean {
+  if (!meshes.has(probe)) meshes.set(probe, probe.sources.join() === probe.destinations.join());
+  return meshes.get(probe)!;
+}
+
+function tabNote(probe: Probe): string {
+  const { name, protocol, paths } = probe;
+  const directed = isMesh(probe) ? [] : ['one way'];
   return [...(name === protocol ? [] : [protocol]), ...(paths > 1 ? [`${paths} paths`] : []), ...directed].join(', ');
 }
 

@@ -35,6 +35,8 @@ export function clockTime(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(11, 19)} UTC`;
 }
 
+const counts = new Intl.NumberFormat('en');
+
 export function humanCount(count: number): string {
-  return count.toLocaleString('en');
+  return counts.format(count);
 }

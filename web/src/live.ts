@@ -3,8 +3,9 @@
 
 import type { Grid, Model, Plan } from './model';
 
-const HEADER_BYTES = 32;
-const VERSION = 2;
+const HEADER_BYTES = 16;
+const ROW_BYTES = 16; // before its cells
+const VERSION = 3;
 const ROW = 1;
 const SYNC = 2;
 const SHORTEST_WAIT = 500; // milliseconds
@@ -18,7 +19,7 @@ export interface Row {
   states: Uint8Array;
   values: Uint8Array;
 }
-export interface Rows { grid: Grid; source: number }
+export interface Rows { grid: Grid; sources: number[] } // of one message
 
 // null where it is no message of this version.
 export function decodeHeader(buffer: ArrayBuffer): Header | null {
@@ -29,13 +30,19 @@ export function decodeHeader(buffer: ArrayBuffer): Header | null {
     sequence: view.getUint32(12, true) };
 }
 
-// REQUIRES a header of type ROW.
-export function decodeRow(buffer: ArrayBuffer): Row {
+// The rows of a message; `columnsOf` a probe: -1 where it is not known. What is cut off is left out.
+export function decodeRows(buffer: ArrayBuffer, columnsOf: (probe: number) => number): Row[] {
   const view = new DataView(buffer);
-  const count = Math.floor((buffer.byteLength - HEADER_BYTES) / 2);
-  return { windowEnd: view.getFloat64(16, true), source: view.getUint32(24, true),
-    probe: view.getUint16(28, true), states: new Uint8Array(buffer, HEADER_BYTES, count),
-    values: new Uint8Array(buffer, HEADER_BYTES + count, count) };
+  const rows: Row[] = [];
+  for (let at = HEADER_BYTES; at + ROW_BYTES <= buffer.byteLength;) {
+    const probe = view.getUint16(at + 12, true);
+    const [columns, cells] = [columnsOf(probe), at + ROW_BYTES];
+    if (columns < 0 || cells + 2 * columns > buffer.byteLength) break;
+    rows.push({ windowEnd: view.getFloat64(at, true), source: view.getUint32(at + 8, true), probe,
+      states: new Uint8Array(buffer, cells, columns), values: new Uint8Array(buffer, cells + columns, columns) });
+    at = cells + 2 * columns;
+  }
+  return rows;
 }
 
 interface Watched { probe: string; metric: string }
@@ -111,7 +118,7 @@ export class Live extends EventTarget {
     const { generation } = this.model;
     // Of another watch or plan: it crossed with a change.
     if (!header || header.watch !== this.watches || header.generation !== (generation ?? NaN) % 2 ** 32) return;
-    if (header.type === ROW) this.row(decodeRow(data));
+    if (header.type === ROW) this.rows(decodeRows(data, (probe) => this.model.grids[probe]?.columns ?? -1));
     if (header.type === SYNC) this.synced = `${this.model.epoch} ${generation} ${header.sequence}`;
   }
 
@@ -126,10 +133,12 @@ export class Live extends EventTarget {
     if (first && this.watches === 0) this.sayWatch();
   }
 
-  private row(row: Row) {
-    const grid = this.model.grids[row.probe];
-    if (!grid || row.source >= grid.rows || row.values.length !== grid.columns) return;
-    grid.setRow(row.source, row.states, row.values, row.windowEnd);
-    this.dispatchEvent(new CustomEvent<Rows>('rows', { detail: { grid, source: row.source } }));
+  // All are of the probe that is watched.
+  private rows(rows: Row[]) {
+    const grid = this.model.grids[rows[0]?.probe];
+    if (!grid) return;
+    const taken = rows.filter(({ source }) => source < grid.rows);
+    for (const { source, states, values, windowEnd } of taken) grid.setRow(source, states, values, windowEnd);
+    this.dispatchEvent(new CustomEvent<Rows>('rows', { detail: { grid, sources: taken.map(({ source }) => source) } }));
   }
 }

@@ -1,6 +1,6 @@
 // The heatmap in the page: paints when something changed, and turns pointers and keys into cells and movements.
 
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { Gestures } from './gestures';
 import { Heatmap } from './heatmap';
 import { humanCode } from './metrics';
@@ -65,7 +65,7 @@ export function Map() {
     if (JSON.stringify(next) !== JSON.stringify(view.peek().sight)) choose({ sight: next }, true);
   };
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const made = new Heatmap(canvas.current!, stage.current!);
     heatmap.current = made;
     canvas.current!.heatmap = made;
@@ -85,7 +85,7 @@ export function Map() {
       pointed.value = null;
     };
   }, []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const map = heatmap.current!;
     map.show({ grid: current, metric: metric.value, palette: palette.value, ranks: shown, labels });
     map.view.look(view.value.sight ?? EVERYTHING);

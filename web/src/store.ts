@@ -12,7 +12,7 @@ import { Ranks } from './ranks';
 import { limitsOf, NO_LIMITS, thresholdOf } from './severity';
 import { formatView, parseView, type View } from './view';
 
-const PAINT_EVERY = 100; // milliseconds
+const SHORTEST_REST = 25; // milliseconds between two paintings
 const RESCALE_EVERY = 1000;
 const SCRUB_PAUSE = 120;
 
@@ -116,11 +116,14 @@ export function chooseTheme(next: Theme) {
 }
 
 let paintPlanned = false;
+let nextPaint = 0; // not before, performance.now()
 
+// Between two paintings there is as long a rest as a painting takes: half of the time is for what comes in.
 function planPaint() {
   if (paintPlanned) return;
   paintPlanned = true;
   setTimeout(() => requestAnimationFrame(() => {
+    const begin = performance.now();
     paintPlanned = false;
     if (Date.now() - rescaled.peek() > RESCALE_EVERY) {
       rescaled.value = Date.now();
@@ -128,7 +131,11 @@ function planPaint() {
     }
     ranks.peek()?.update();
     painted.value += 1;
-  }), PAINT_EVERY);
+    setTimeout(() => {
+      const end = performance.now();
+      nextPaint = end + Math.max(SHORTEST_REST, end - begin);
+    });
+  }), Math.max(0, nextPaint - performance.now()));
 }
 
 export function start() {
@@ -188,9 +195,9 @@ function followTime() {
 // Calls `changed` for every new row of one of the two ways of a pair; returns how to stop.
 export function followPair(source: string, destination: string, changed: () => void): () => void {
   const listener = (event: Event) => {
-    const { grid: of, source: row } = (event as CustomEvent<Rows>).detail;
-    const from = of.probe.sources[row];
-    if (of === grid.value && (from === source || from === destination)) changed();
+    const { grid: of, sources } = (event as CustomEvent<Rows>).detail;
+    if (of !== grid.value) return;
+    if (sources.some((row) => [source, destination].includes(of.probe.sources[row]))) changed();
   };
   live.addEventListener('rows', listener);
   return () => live.removeEventListener('rows', listener);

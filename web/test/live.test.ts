@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { decodeHeader, decodeRow } from '../src/live';
+import { decodeHeader, decodeRows } from '../src/live';
 import { METRICS, codeOf, humanCode, metricNamed, valueOf } from '../src/metrics';
 
 // The example of docs/http-api.md.
-const EXAMPLE = `02 01 00 00  03 00 00 00  01 00 00 00  07 00 00 00
+const EXAMPLE = `03 01 00 00  03 00 00 00  01 00 00 00  07 00 00 00
   00 00 71 70 c1 1f 7a 42  00 00 00 00  00 00 00 00  ff 00  00 35`;
 
 function example(): ArrayBuffer {
@@ -13,17 +13,26 @@ function example(): ArrayBuffer {
 describe('a message of the live connection', () => {
   it('is decoded as documented', () => {
     expect(decodeHeader(example())).toEqual({ type: 1, generation: 3, watch: 1, sequence: 7 });
-    const row = decodeRow(example());
+    const [row, ...others] = decodeRows(example(), () => 2);
+    expect(others).toEqual([]);
     expect([row.probe, row.source]).toEqual([0, 0]);
     expect([...row.states]).toEqual([255, 0]);
     expect(humanCode(METRICS[0], row.values[1])).toBe('4.3 µs');
     expect(row.values[0]).toBe(0);
   });
   it('is refused when it is cut off or of another version', () => {
-    for (let bytes = 0; bytes < 32; ++bytes) expect(decodeHeader(example().slice(0, bytes))).toBeNull();
+    for (let bytes = 0; bytes < 16; ++bytes) expect(decodeHeader(example().slice(0, bytes))).toBeNull();
     const other = example();
     new Uint8Array(other)[0] = 9;
     expect(decodeHeader(other)).toBeNull();
+  });
+  it('has as many rows as it is long', () => {
+    const [head, row] = [new Uint8Array(example()).slice(0, 16), new Uint8Array(example()).slice(16)];
+    const two = new Uint8Array([...head, ...row, ...row]);
+    two[16 + 20 + 8] = 5; // the source of the second
+    expect(decodeRows(two.buffer, () => 2).map(({ source }) => source)).toEqual([0, 5]);
+    expect(decodeRows(two.buffer.slice(0, -1), () => 2)).toHaveLength(1);
+    expect(decodeRows(two.buffer, () => -1)).toEqual([]);
   });
 });
 

@@ -8,6 +8,7 @@
 
 #include "controller/board.h"
 #include "controller/history_reader.h"
+#include "controller/http/grid_json.h"
 #include "controller/http/metric.h"
 #include "http/message.h"
 #include "http/server.h"
@@ -23,6 +24,7 @@ struct GridQuery {
   std::uint32_t probe = 0;
   Metric metric;
   std::string metric_name;
+  bool csv = false;
 };
 // The error is the answer.
 tl::expected<GridQuery, http::Response> gridQuery(const GridPlan& plan,
@@ -30,6 +32,13 @@ tl::expected<GridQuery, http::Response> gridQuery(const GridPlan& plan,
 
 // /api/v1/grid?probe=NAME&metric=NAME
 http::Response grid(const Board& board, const http::Request& request);
+
+// The answer to it, as JSON or CSV.
+http::Response gridResponse(const GridPlan& plan, const GridQuery& query,
+                            const Snapshots& snapshots);
+
+// /api/v1/worst?probe=NAME&metric=NAME&count=N
+http::Response worst(const Board& board, const http::Request& request);
 
 // `pair` is PROBE/SRC/DST.
 http::Response pair(const Board& board, std::string_view pair);

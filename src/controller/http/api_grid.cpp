@@ -2,7 +2,7 @@
 
 #include "controller/http/api.h"
 #include "controller/http/cells.h"
-#include "controller/http/grid_json.h"
+#include "controller/http/csv.h"
 
 namespace pingloom::controller::api {
 
@@ -21,7 +21,21 @@ tl::expected<GridQuery, http::Response> gridQuery(const GridPlan& plan,
   const std::string& probe_name = request.query.at("probe");
   const auto probe = probeNamed(plan, probe_name);
   if (!probe) return tl::unexpected(unknownProbe(plan, probe_name));
-  return GridQuery{*probe, *metric, metric_name};
+  const auto csv = wantsCsv(request);
+  if (!csv) return tl::unexpected(csv.error());
+  return GridQuery{*probe, *metric, metric_name, *csv};
+}
+
+http::Response gridResponse(const GridPlan& plan, const GridQuery& query,
+                            const Snapshots& snapshots) {
+  http::Response response;
+  if (query.csv) {
+    response.body = gridCsv(plan, query.probe, query.metric, query.metric_name, snapshots);
+    response.content_type = kCsvType;
+  } else {
+    response.body = gridJson(plan, query.probe, query.metric, query.metric_name, snapshots);
+  }
+  return response;
 }
 
 http::Response grid(const Board& board, const http::Request& request) {
@@ -31,9 +45,7 @@ http::Response grid(const Board& board, const http::Request& request) {
   Snapshots snapshots = board.sources(query->probe, plan->generation);
   // Empty when the plan has just changed.
   snapshots.resize(plan->probes[query->probe].sources.size());
-  http::Response response;
-  response.body = gridJson(*plan, query->probe, query->metric, query->metric_name, snapshots);
-  return response;
+  return gridResponse(*plan, *query, snapshots);
 }
 
 }  // namespace pingloom::controller::api

@@ -8,7 +8,6 @@
 #include "controller/event_reader.h"
 #include "controller/http/api.h"
 #include "controller/http/cells.h"
-#include "controller/http/grid_json.h"
 #include "controller/http/pair_place.h"
 #include "controller/http/past_query.h"
 #include "controller/past_rows.h"
@@ -68,9 +67,7 @@ http::Response gridAt(History& history, const GridPlan& plan, const GridQuery& q
   if (auto status = addPresence(history, grid, at, snapshots); !status) {
     return unreadable(status.error());
   }
-  http::Response response;
-  response.body = gridJson(plan, query.probe, query.metric, query.metric_name, snapshots);
-  return response;
+  return gridResponse(plan, query, snapshots);
 }
 
 http::Answer gridQuestion(const Plan& plan, HistoryReader& reader, const http::Request& request) {

@@ -30,6 +30,13 @@ StateCounts countStates(const Board& board, const GridPlan& plan, std::uint32_t 
   const auto snapshots = board.sources(probe, plan.generation);
   for (std::size_t source = 0; source < grid.sources.size(); ++source) {
     const SourceSnapshot* snapshot = source < snapshots.size() ? snapshots[source].get() : nullptr;
+    if (snapshot != nullptr && snapshot->states.size() == grid.destinations.size()) {
+      // The usual case, for each of millions of pairs and every few seconds.
+      for (const auto& state : snapshot->states) {
+        if (state) ++counts[static_cast<std::size_t>(*state)];
+      }
+      continue;
+    }
     for (std::size_t destination = 0; destination < grid.destinations.size(); ++destination) {
       const auto state = stateOf(grid, snapshot, source, destination);
       if (state) ++counts[static_cast<std::size_t>(*state)];

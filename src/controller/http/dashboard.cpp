@@ -2,16 +2,13 @@
 
 #include <utility>
 
-#include "controller/http/api.h"
 #include "controller/http/live.h"
+#include "controller/http/routes.h"
 #include "controller/http/static_files.h"
 #include "http/server.h"
 
 namespace pingloom::controller {
 namespace {
-
-constexpr std::string_view kPairs = "/api/v1/pairs/";
-constexpr std::string_view kHistory = "/api/v1/history";
 
 // Answers plain requests. Used by the HTTP thread alone.
 struct Router {
@@ -26,27 +23,9 @@ struct Router {
       response.headers.emplace_back("Allow", "GET, HEAD");
       return response;
     }
-    const std::string& path = request.path;
-    if (path == "/api/v1/status") return api::status(board, *counters);
-    if (path == "/api/v1/hosts") return api::hosts(board);
-    if (path == "/api/v1/probes") return api::probes(board);
-    if (path == "/api/v1/grid") return api::grid(board, request);
-    if (path.rfind(kPairs, 0) == 0) {
-      return api::pair(board, std::string_view(path).substr(kPairs.size()));
-    }
-    if (path == kHistory || path.starts_with(std::string(kHistory) + '/')) {
-      return api::history(board.plan(), history, request);
-    }
-    if (path == "/api/v1/live") {
-      auto response = http::errorResponse(426, "this is a WebSocket");
-      response.headers.emplace_back("Upgrade", "websocket");
-      return response;
-    }
-    if (path == "/metrics") return api::metrics(board, *counters);
-    if (path == "/healthz" || path == "/-/healthy") return api::health();
-    if (path == "/readyz" || path == "/-/ready") return api::readiness(board);
-    if (auto file = files.find(path)) return std::move(*file);
-    return http::errorResponse(404, "nothing at " + path);
+    if (auto answer = answerOf({board, history, *counters}, request)) return std::move(*answer);
+    if (auto file = files.find(request.path)) return std::move(*file);
+    return http::errorResponse(404, "nothing at " + request.path);
   }
 };
 

@@ -1,9 +1,5 @@
 #include "controller/http/grid_json.h"
 
-#include <fmt/format.h>
-
-#include <iterator>
-
 #include "controller/http/cells.h"
 #include "http/json_text.h"
 
@@ -37,18 +33,7 @@ void appendNames(std::string& out, const plan::AddressList& list,
 }
 
 void appendValue(std::string& out, const Metric& metric, const Row* row) {
-  if (row != nullptr && metric.isRatio()) {
-    if (const auto ratio = metric.ratioOf(*row)) {
-      fmt::format_to(std::back_inserter(out), "{:.6g}", *ratio);
-      return;
-    }
-  } else if (row != nullptr) {
-    if (const auto nanoseconds = metric.nanosecondsOf(*row)) {
-      appendJsonNumber(out, *nanoseconds);
-      return;
-    }
-  }
-  out += "null";
+  if (!metric.append(out, row)) out += "null";
 }
 
 void appendState(std::string& out, std::optional<PairState> state) {

@@ -1,4 +1,4 @@
-// A whole mesh as one JSON document, the same for the present and for the past. Any thread.
+// A whole mesh as one document, JSON or CSV, the same for the present and for the past. Any thread.
 #pragma once
 
 #include <memory>
@@ -16,5 +16,9 @@ using Snapshots = std::vector<std::shared_ptr<const SourceSnapshot>>;
 
 std::string gridJson(const GridPlan& plan, std::uint32_t probe, const Metric& metric,
                      std::string_view metric_name, const Snapshots& snapshots);
+
+// A line for each pair: addresses, names, state and value.
+std::string gridCsv(const GridPlan& plan, std::uint32_t probe, const Metric& metric,
+                    std::string_view metric_name, const Snapshots& snapshots);
 
 }  // namespace pingloom::controller::api

@@ -12,6 +12,9 @@ namespace pingloom::controller {
 
 namespace {
 
+// A message of rows is ended beyond this: each costs a viewer's browser as much as many rows do.
+constexpr std::size_t kMessageBytes = 64UL * 1024;
+
 // "watch PROBE METRIC [EPOCH GENERATION SEQUENCE]"
 struct Watch {
   std::string probe;
@@ -72,7 +75,7 @@ class Live::Viewer : public http::WebSocketSession {
     }
     // What the board has by now may belong to a plan that takeChanges() has not seen yet.
     if (!probe_ || live_->board_.plan() != live_->plan_) return std::nullopt;
-    if (!queue_.empty()) return http::Frame{true, rowFrame()};
+    if (!queue_.empty()) return http::Frame{true, rowsFrame()};
     if (!sync_due_) return std::nullopt;
     sync_due_ = false;
     return http::Frame{true, liveSync(frame())};
@@ -109,13 +112,22 @@ class Live::Viewer : public http::WebSocketSession {
     }
   }
 
-  std::string rowFrame() {
+  std::string rowsFrame() {
+    std::string out = liveRows(frame());
+    do {
+      appendRow(out);
+    } while (!queue_.empty() && out.size() < kMessageBytes);
+    return out;
+  }
+
+  void appendRow(std::string& out) {
     const std::uint32_t source = queue_.front();
     queue_.pop_front();
     queued_[source] = false;
     const GridPlan& plan = *live_->plan_;
     const auto snapshot = live_->board_.source(*probe_, source, plan.generation);
-    return liveRow(plan, frame(), watch_.metric, *probe_, source, snapshot.get());
+    appendLiveRow(out, *probe_, source, snapshot.get(),
+                  live_->rows_.cells(plan, watch_.metric, *probe_, source, snapshot));
   }
 
   std::shared_ptr<Live> live_;
@@ -157,6 +169,7 @@ std::unique_ptr<http::WebSocketSession> Live::open(std::function<void()> wake) {
 void Live::usePlan(std::shared_ptr<const GridPlan> plan) {
   plan_ = std::move(plan);
   plan_frame_ = livePlan(*plan_, epoch_);
+  rows_.clear();
   changed_.clear();
   for (const ProbeGrid& grid : plan_->probes) changed_.emplace_back(grid.sources.size(), sequence_);
   for (Viewer* viewer : viewers_) viewer->planChanged();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "controller/board.h"
+#include "controller/http/live_rows.h"
 #include "http/server.h"
 
 namespace pingloom::controller {
@@ -37,6 +38,7 @@ class Live : public http::WebSocketEndpoint, public std::enable_shared_from_this
   std::shared_ptr<Feed> feed_;
   std::shared_ptr<const GridPlan> plan_;
   std::string plan_frame_;
+  LiveRows rows_;
   std::uint64_t epoch_;         // of this process: sequence numbers begin anew with it
   std::uint32_t sequence_ = 0;  // counts takeChanges()
   std::vector<std::vector<std::uint32_t>> changed_;  // by probe and source: in which sequence

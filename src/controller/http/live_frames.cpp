@@ -1,6 +1,7 @@
 #include "controller/http/live_frames.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -131,11 +132,40 @@ void appendLabels(std::string& out, const Labels& labels) {
   out += labels.empty() ? "{}" : "}";
 }
 
-// 0..last, evenly spread over the logarithm of low..high.
-std::uint8_t logarithmicStep(double value, double low, double high, int last) {
-  const double at = std::log(value / low) / std::log(high / low);
-  return static_cast<std::uint8_t>(std::lround(std::clamp(at, 0.0, 1.0) * last));
-}
+// Steps 0..kLast, evenly spread over the logarithm of low..high: the borders between them, in the
+// middle of two steps by their logarithm.
+template <int kLast>
+class LogScale {
+ public:
+  LogScale(double low, double high) {
+    const double step = std::log(high / low) / kLast;
+    for (std::size_t i = 0; i < kLast; ++i) {
+      borders_[i] = low * std::exp((static_cast<double>(i) + 0.5) * step);
+    }
+    for (std::size_t octave = 0; octave < first_.size(); ++octave) {
+      const double least = std::ldexp(1.0, static_cast<int>(octave) + kLeastExponent);
+      first_[octave] = static_cast<std::uint8_t>(
+          std::lower_bound(borders_.begin(), borders_.end(), least) - borders_.begin());
+    }
+  }
+
+  // How many borders are not above the value: its power of two says where to begin, and a few
+  // comparisons the rest. Millions of cells are rounded at a time.
+  std::uint8_t stepOf(double value) const {
+    const int exponent = static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52U) - 1023;
+    if (exponent < kLeastExponent) return 0;
+    const auto octave = static_cast<std::size_t>(exponent - kLeastExponent);
+    if (octave >= first_.size()) return kLast;
+    int step = first_[octave];
+    while (step < kLast && value >= borders_[static_cast<std::size_t>(step)]) ++step;
+    return static_cast<std::uint8_t>(step);
+  }
+
+ private:
+  static constexpr int kLeastExponent = -16;
+  std::array<double, kLast> borders_;
+  std::array<std::uint8_t, 64> first_;  // by the value's power of two: borders below all such
+};
 
 template <typename T>
 void put(char*& at, T value) {
@@ -143,8 +173,7 @@ void put(char*& at, T value) {
   at += sizeof value;
 }
 
-// The first 16 bytes.
-void putHeader(char*& at, std::uint8_t type, const LiveFrame& frame) {
+void putHeader(char* at, std::uint8_t type, const LiveFrame& frame) {
   put(at, kLiveVersion);
   put(at, type);
   put(at, std::uint16_t{0});
@@ -160,18 +189,19 @@ std::uint8_t liveValue(const Metric& metric, const Row* row) {
   if (metric.isRatio()) {
     const auto ratio = metric.ratioOf(*row);
     if (!ratio) return 0;
-    return *ratio <= 0 ? 1 : static_cast<std::uint8_t>(2 + logarithmicStep(*ratio, 1e-4, 1, 253));
+    static const LogScale<253> ratios(1e-4, 1);
+    return *ratio <= 0 ? 1 : static_cast<std::uint8_t>(2 + ratios.stepOf(*ratio));
   }
   const auto nanoseconds = metric.nanosecondsOf(*row);
   if (!nanoseconds) return 0;
-  const double value = std::max(1.0, static_cast<double>(*nanoseconds));
-  return static_cast<std::uint8_t>(1 + logarithmicStep(value, 100, 1e10, 254));
+  static const LogScale<254> times(100, 1e10);
+  return static_cast<std::uint8_t>(1 + times.stepOf(static_cast<double>(*nanoseconds)));
 }
 
 std::string livePlan(const GridPlan& plan, std::uint64_t epoch) {
   // As text: JavaScript's numbers end at 2^53.
   std::string out =
-      R"({"type":"plan","version":2,"epoch":")" + std::to_string(epoch) + R"(","generation":)";
+      R"({"type":"plan","version":3,"epoch":")" + std::to_string(epoch) + R"(","generation":)";
   appendJsonNumber(out, plan.generation);
   out += R"(,"states":[)";
   for (std::size_t i = 0; i < kPairStateNames.size(); ++i) {
@@ -195,23 +225,11 @@ std::string livePlan(const GridPlan& plan, std::uint64_t epoch) {
   return out;
 }
 
-std::string liveRow(const GridPlan& plan, const LiveFrame& frame, const Metric& metric,
-                    std::uint32_t probe, std::uint32_t source, const SourceSnapshot* snapshot) {
-  const ProbeGrid& grid = plan.probes[probe];
+std::string liveCells(const ProbeGrid& grid, const Metric& metric, std::uint32_t source,
+                      const SourceSnapshot* snapshot) {
   const std::size_t count = grid.destinations.size();
-  std::string out(kLiveHeaderBytes + count * kLiveBytesPerCell, '\0');
-  const SourceRows* rows = snapshot == nullptr ? nullptr : snapshot->rows.get();
-  double window_end = std::numeric_limits<double>::quiet_NaN();
-  if (rows != nullptr) {
-    const Nanos end_ms = rows->endUtc() / kMillisecond;
-    window_end = static_cast<double>(end_ms);
-  }
+  std::string out(count * kLiveBytesPerCell, '\0');
   char* at = out.data();
-  putHeader(at, kLiveRow, frame);
-  put(at, window_end);
-  put(at, source);
-  put(at, static_cast<std::uint16_t>(probe));
-  put(at, std::uint16_t{0});
   for (std::size_t i = 0; i < count; ++i) {
     const auto state = stateOf(grid, snapshot, source, i);
     put(at, state ? static_cast<std::uint8_t>(*state) : kLiveNotAPair);
@@ -220,10 +238,32 @@ std::string liveRow(const GridPlan& plan, const LiveFrame& frame, const Metric& 
   return out;
 }
 
+std::string liveRows(const LiveFrame& frame) {
+  std::string out(kLiveHeaderBytes, '\0');
+  putHeader(out.data(), kLiveRow, frame);
+  return out;
+}
+
+void appendLiveRow(std::string& out, std::uint32_t probe, std::uint32_t source,
+                   const SourceSnapshot* snapshot, std::string_view cells) {
+  const SourceRows* rows = snapshot == nullptr ? nullptr : snapshot->rows.get();
+  double window_end = std::numeric_limits<double>::quiet_NaN();
+  if (rows != nullptr) {
+    const Nanos end_ms = rows->endUtc() / kMillisecond;
+    window_end = static_cast<double>(end_ms);
+  }
+  std::array<char, kLiveRowBytes> head{};
+  char* at = head.data();
+  put(at, window_end);
+  put(at, source);
+  put(at, static_cast<std::uint16_t>(probe));
+  put(at, std::uint16_t{0});
+  out.append(head.data(), head.size()).append(cells);
+}
+
 std::string liveSync(const LiveFrame& frame) {
   std::string out(kLiveHeaderBytes, '\0');
-  char* at = out.data();
-  putHeader(at, kLiveSync, frame);
+  putHeader(out.data(), kLiveSync, frame);
   return out;
 }
 

@@ -3,16 +3,18 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "controller/board.h"
 #include "controller/http/metric.h"
 
 namespace pingloom::controller {
 
-constexpr std::uint8_t kLiveVersion = 2;
+constexpr std::uint8_t kLiveVersion = 3;
 constexpr std::uint8_t kLiveRow = 1;  // types of message
 constexpr std::uint8_t kLiveSync = 2;
-constexpr std::size_t kLiveHeaderBytes = 32;
+constexpr std::size_t kLiveHeaderBytes = 16;  // of a message
+constexpr std::size_t kLiveRowBytes = 16;     // of each of its rows, before the cells
 constexpr std::size_t kLiveBytesPerCell = 2;  // a state and a value
 constexpr std::uint8_t kLiveNotAPair = 255;
 
@@ -31,9 +33,15 @@ std::uint8_t liveValue(const Metric& metric, const Row* row);
 // JSON: the shape that row messages refer to. `epoch`: which controller's sequence numbers follow.
 std::string livePlan(const GridPlan& plan, std::uint64_t epoch);
 
-// Binary: one figure of one source of one probe. `snapshot` may be nullptr.
-std::string liveRow(const GridPlan& plan, const LiveFrame& frame, const Metric& metric,
-                    std::uint32_t probe, std::uint32_t source, const SourceSnapshot* snapshot);
+// What a row message carries of its cells: all states, then all values. `snapshot` may be nullptr.
+std::string liveCells(const ProbeGrid& grid, const Metric& metric, std::uint32_t source,
+                      const SourceSnapshot* snapshot);
+
+// Binary: the beginning of a message of rows, and one more row of it: one figure of one source of
+// one probe.
+std::string liveRows(const LiveFrame& frame);
+void appendLiveRow(std::string& out, std::uint32_t probe, std::uint32_t source,
+                   const SourceSnapshot* snapshot, std::string_view cells);
 
 // Binary: all that changed up to the frame's sequence has been sent.
 std::string liveSync(const LiveFrame& frame);

@@ -1,10 +1,14 @@
 #include "controller/http/metric.h"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
 #include "common/text.h"
+#include "http/json_text.h"
 
 namespace pingloom::controller {
 namespace {
@@ -77,6 +81,26 @@ std::optional<std::uint64_t> Metric::nanosecondsOf(const Row& row) const {
   const Summary& summary = row.*part_;
   if (summary.count == 0) return std::nullopt;
   return summary.*statistic_;
+}
+
+std::optional<double> Metric::valueOf(const Row* row) const {
+  if (row == nullptr) return std::nullopt;
+  if (isRatio()) return ratioOf(*row);
+  const auto nanoseconds = nanosecondsOf(*row);
+  if (!nanoseconds) return std::nullopt;
+  return static_cast<double>(*nanoseconds);
+}
+
+bool Metric::append(std::string& out, const Row* row) const {
+  if (row == nullptr) return false;
+  if (isRatio()) {
+    const auto ratio = ratioOf(*row);
+    if (ratio) fmt::format_to(std::back_inserter(out), "{:.6g}", *ratio);
+    return ratio.has_value();
+  }
+  const auto nanoseconds = nanosecondsOf(*row);
+  if (nanoseconds) http::appendJsonNumber(out, *nanoseconds);
+  return nanoseconds.has_value();
 }
 
 }  // namespace pingloom::controller

@@ -17,11 +17,15 @@ class Metric {
   static Result<Metric> parse(std::string_view name);
   static std::vector<std::string> names();
 
+  bool operator==(const Metric&) const = default;
   std::string_view unit() const;  // "ns" or "ratio"
   bool isRatio() const { return kind_ == Kind::kLoss || kind_ == Kind::kAnomalous; }
   // nullopt: the row has no such measurement.
   std::optional<double> ratioOf(const Row& row) const;               // REQUIRES isRatio()
   std::optional<std::uint64_t> nanosecondsOf(const Row& row) const;  // REQUIRES !isRatio()
+  std::optional<double> valueOf(const Row* row) const;               // either; `row` may be nullptr
+  // Appends it as a decimal number. False where there is no such measurement.
+  bool append(std::string& out, const Row* row) const;
 
  private:
   enum class Kind { kSummary, kJitter, kLoss, kAnomalous };

@@ -1,0 +1,31 @@
+// How bad a pair's state is: the order in which pairs are worth a look.
+#pragma once
+
+#include "common/vocabulary.h"
+
+namespace pingloom {
+
+// 0 is well; what the network does wrong comes before what is merely not known.
+constexpr int severity(PairState state) {
+  switch (state) {
+    case PairState::kUnreachable:
+      return 7;
+    case PairState::kLoss:
+      return 6;
+    case PairState::kRefused:
+      return 5;
+    case PairState::kAgentDown:
+      return 4;
+    case PairState::kStale:
+      return 3;
+    case PairState::kAnomalous:
+      return 2;
+    case PairState::kPending:
+      return 1;
+    case PairState::kOk:
+      break;
+  }
+  return 0;
+}
+
+}  // namespace pingloom

@@ -1,0 +1,111 @@
+#include "controller/http/csv.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+namespace pingloom::controller {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Lines whose columns are found on the way: objects leave out what was not measured.
+class Table {
+ public:
+  void add(const Json& object) {
+    lines_.emplace_back();
+    take(object, "");
+  }
+
+  std::string text() const {
+    std::string out;
+    for (const std::string& name : names_) {
+      if (!out.empty()) out += ',';
+      appendCsvField(out, name);
+    }
+    out += "\r\n";
+    for (const auto& line : lines_) {
+      for (std::size_t column = 0; column < names_.size(); ++column) {
+        if (column != 0) out += ',';
+        const auto field = line.find(column);
+        if (field != line.end()) appendCsvField(out, field->second);
+      }
+      out += "\r\n";
+    }
+    return out;
+  }
+
+ private:
+  void take(const Json& object, const std::string& prefix) {
+    for (const auto& [key, value] : object.items()) {
+      if (value.is_object()) {
+        take(value, prefix + key + ".");
+      } else if (!value.is_null()) {
+        lines_.back()[columnOf(prefix + key)] =
+            value.is_string() ? value.get<std::string>() : value.dump();
+      }
+    }
+  }
+
+  std::size_t columnOf(const std::string& name) {
+    const auto [known, added] = columns_.emplace(name, names_.size());
+    if (added) names_.push_back(name);
+    return known->second;
+  }
+
+  std::vector<std::string> names_;
+  std::map<std::string, std::size_t> columns_;
+  std::vector<std::map<std::size_t, std::string>> lines_;  // by column
+};
+
+http::Response converted(http::Response response, const std::string& array) {
+  if (response.status != 200) return response;
+  const Json json = Json::parse(response.body);
+  Table table;
+  if (array.empty()) {
+    table.add(json);
+  } else {
+    for (const Json& object : json.at(array)) table.add(object);
+  }
+  response.body = table.text();
+  response.content_type = kCsvType;
+  return response;
+}
+
+}  // namespace
+
+tl::expected<bool, http::Response> wantsCsv(const http::Request& request) {
+  const auto format = request.query.find("format");
+  if (format == request.query.end() || format->second == "json") return false;
+  if (format->second == "csv") return true;
+  return tl::unexpected(http::errorResponse(400, "the parameter 'format' is json or csv"));
+}
+
+void appendCsvField(std::string& out, std::string_view text) {
+  constexpr std::string_view kFormula = "=+-@\t\r";
+  const bool formula = !text.empty() && kFormula.find(text.front()) != std::string_view::npos;
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    if (formula) out += '\'';
+    out += text;
+    return;
+  }
+  out += formula ? "\"'" : "\"";
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  out += '"';
+}
+
+http::Answer asCsv(http::Answer answer, const std::string& array) {
+  if (auto* now = std::get_if<http::Response>(&answer)) return converted(std::move(*now), array);
+  return http::Later(
+      [later = std::get<http::Later>(std::move(answer)), array](http::Respond respond) {
+        later([respond = std::move(respond), array](http::Response response) {
+          respond(converted(std::move(response), array));
+        });
+      });
+}
+
+}  // namespace pingloom::controller

@@ -1,0 +1,26 @@
+// CSV twins of the API's JSON answers. A head, then lines that end with CR LF (RFC 4180). Any
+// thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/error.h"
+#include "http/message.h"
+
+namespace pingloom::controller {
+
+constexpr std::string_view kCsvType = "text/csv; charset=utf-8";
+
+// What `format` asks for; the error is the answer.
+tl::expected<bool, http::Response> wantsCsv(const http::Request& request);
+
+// Quoted where it has to be. Text that a spreadsheet would take for a formula begins with a '.
+void appendCsvField(std::string& out, std::string_view text);
+
+// A line for each object of the member `array` of a JSON answer, or, where that is empty, for the
+// answer itself. Members of members are named with a dot ("network_ns.p50"), arrays are JSON. What
+// is no 200 stays as it is.
+http::Answer asCsv(http::Answer answer, const std::string& array);
+
+}  // namespace pingloom::controller

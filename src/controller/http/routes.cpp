@@ -1,0 +1,99 @@
+#include "controller/http/routes.h"
+
+#include <array>
+#include <string>
+
+#include "controller/http/api.h"
+#include "controller/http/csv.h"
+#include "controller/http/openapi.h"
+
+namespace pingloom::controller {
+namespace {
+
+using http::Answer;
+using http::Request;
+
+constexpr std::string_view kPairs = "/api/v1/pairs/{probe}/{source}/{destination}";
+
+// What stands in the place of the path's parameters.
+std::string_view rest(const Request& request, std::string_view path) {
+  return std::string_view(request.path).substr(path.find('{'));
+}
+
+Answer status(const Sources& from, const Request&) {
+  return api::status(from.board, from.counters);
+}
+Answer hosts(const Sources& from, const Request&) { return api::hosts(from.board); }
+Answer probes(const Sources& from, const Request&) { return api::probes(from.board); }
+Answer grid(const Sources& from, const Request& request) { return api::grid(from.board, request); }
+Answer worst(const Sources& from, const Request& request) {
+  return api::worst(from.board, request);
+}
+Answer pair(const Sources& from, const Request& request) {
+  return api::pair(from.board, rest(request, kPairs));
+}
+Answer history(const Sources& from, const Request& request) {
+  return api::history(from.board.plan(), from.history, request);
+}
+Answer metrics(const Sources& from, const Request&) {
+  return api::metrics(from.board, from.counters);
+}
+Answer health(const Sources&, const Request&) { return api::health(); }
+Answer readiness(const Sources& from, const Request&) { return api::readiness(from.board); }
+
+Answer live(const Sources&, const Request&) {
+  auto response = http::errorResponse(426, "this is a WebSocket");
+  response.headers.emplace_back("Upgrade", "websocket");
+  return response;
+}
+
+Answer description(const Sources&, const Request&) {
+  http::Response response;
+  response.content_type = "application/yaml";
+  response.body = openApi();
+  return response;
+}
+
+constexpr std::array<Route, 17> kRoutes = {{
+    {"/api/v1/status", status},
+    {"/api/v1/hosts", hosts, "hosts"},
+    {"/api/v1/probes", probes, "probes"},
+    {"/api/v1/grid", grid},
+    {"/api/v1/worst", worst, "pairs"},
+    {kPairs, pair, ""},
+    {"/api/v1/history", history},
+    {"/api/v1/history/grid", history},
+    {"/api/v1/history/events", history, "events"},
+    {"/api/v1/history/pairs/{probe}/{source}/{destination}", history, "rows"},
+    {"/api/v1/live", live},
+    {"/api/v1/openapi.yaml", description},
+    {"/metrics", metrics},
+    {"/healthz", health},
+    {"/-/healthy", health},
+    {"/readyz", readiness},
+    {"/-/ready", readiness},
+}};
+
+}  // namespace
+
+bool Route::matches(std::string_view requested) const {
+  const std::size_t fixed = path.find('{');
+  if (fixed == std::string_view::npos) return requested == path;
+  return requested.starts_with(path.substr(0, fixed));
+}
+
+std::span<const Route> routes() { return kRoutes; }
+
+std::optional<Answer> answerOf(const Sources& sources, const Request& request) {
+  for (const Route& route : kRoutes) {
+    if (!route.matches(request.path)) continue;
+    if (route.csv == nullptr) return route.answer(sources, request);
+    const auto csv = wantsCsv(request);
+    if (!csv) return csv.error();
+    Answer answer = route.answer(sources, request);
+    return *csv ? asCsv(std::move(answer), route.csv) : std::move(answer);
+  }
+  return std::nullopt;
+}
+
+}  // namespace pingloom::controller

@@ -1,0 +1,36 @@
+// Which path is answered by what. openapi.yaml describes each of them. The HTTP thread.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "controller/board.h"
+#include "controller/history_reader.h"
+#include "http/message.h"
+#include "http/server.h"
+
+namespace pingloom::controller {
+
+// What answers are made of.
+struct Sources {
+  const Board& board;
+  HistoryReader& history;
+  const http::ServerCounters& counters;
+};
+
+struct Route {
+  std::string_view path;  // as in openapi.yaml: from its first '{' on, anything
+  http::Answer (*answer)(const Sources&, const http::Request&);
+  // The array of the answer whose objects are the lines of its CSV twin; empty: the answer itself
+  // is the only line. nullptr: there is none, or the answer makes it itself.
+  const char* csv = nullptr;
+
+  bool matches(std::string_view requested) const;
+};
+
+std::span<const Route> routes();
+
+// nullopt: no route leads there.
+std::optional<http::Answer> answerOf(const Sources& sources, const http::Request& request);
+
+}  // namespace pingloom::controller

@@ -1,0 +1,110 @@
+#include "controller/http/csv.h"
+
+#include <gmock/gmock.h>
+
+#include "controller/http/api.h"
+#include "small_board.h"
+
+namespace pingloom::controller {
+namespace {
+
+std::string field(std::string_view text) {
+  std::string out;
+  appendCsvField(out, text);
+  return out;
+}
+
+std::string csvOf(std::string body, const std::string& array) {
+  http::Response response;
+  response.body = std::move(body);
+  const auto answer = asCsv(std::move(response), array);
+  return std::get<http::Response>(answer).body;
+}
+
+TEST(Csv, FieldsAreQuotedWhereTheyMustBe) {
+  EXPECT_EQ(field("gpu-001"), "gpu-001");
+  EXPECT_EQ(field("a,b"), "\"a,b\"");
+  EXPECT_EQ(field("say \"x\""), "\"say \"\"x\"\"\"");
+  EXPECT_EQ(field("two\nlines"), "\"two\nlines\"");
+  EXPECT_EQ(field(""), "");
+}
+
+TEST(Csv, NothingIsAFormula) {
+  EXPECT_EQ(field("=1+1"), "'=1+1");
+  EXPECT_EQ(field("@cmd,\"x\""), "\"'@cmd,\"\"x\"\"\"");
+}
+
+TEST(Csv, ALineForEachObjectWithAllColumns) {
+  EXPECT_EQ(csvOf(R"({"rows":[{"a":1,"b":{"p50":2}},{"a":null,"c":["x"]}]})", "rows"),
+            "a,b.p50,c\r\n1,2,\r\n,,\"[\"\"x\"\"]\"\r\n");
+  EXPECT_EQ(csvOf(R"({"a":"x","b":true})", ""), "a,b\r\nx,true\r\n");
+  EXPECT_EQ(csvOf(R"({"rows":[]})", "rows"), "\r\n");
+}
+
+TEST(Csv, ErrorsStayJson) {
+  const auto answer = asCsv(http::errorResponse(404, "no such pair"), "rows");
+  EXPECT_EQ(std::get<http::Response>(answer).content_type, "application/json");
+}
+
+TEST(Csv, LateAnswersAreConvertedToo) {
+  const auto answer = asCsv(http::Later([](const http::Respond& respond) {
+                              http::Response response;
+                              response.body = R"({"rows":[{"a":1}]})";
+                              respond(std::move(response));
+                            }),
+                            "rows");
+  std::string body;
+  std::get<http::Later>(answer)([&body](const http::Response& response) { body = response.body; });
+  EXPECT_EQ(body, "a\r\n1\r\n");
+}
+
+TEST(Csv, AnotherFormatIsRefused) {
+  http::Request request;
+  EXPECT_FALSE(*wantsCsv(request));
+  request.query["format"] = "xml";
+  EXPECT_EQ(wantsCsv(request).error().status, 400U);
+}
+
+struct BoardCsvTest : testing::Test {
+  BoardCsvTest() {
+    small.publishPlan();
+    small.publishFirstSource();
+    request.query = {{"probe", "rack"}, {"metric", "network_p50"}};
+  }
+  SmallBoard small;
+  http::Request request;
+};
+
+TEST_F(BoardCsvTest, AGridHasALineForEachPair) {
+  request.query["format"] = "csv";
+  const auto response = api::grid(small.board, request);
+  EXPECT_EQ(response.content_type, kCsvType);
+  EXPECT_EQ(response.body,
+            "source,source_name,destination,destination_name,state,network_p50_ns\r\n"
+            "10.0.0.1,\"gpu \"\"one\"\"\",10.0.0.2,10.0.0.2,ok,5000\r\n"
+            "10.0.0.1,\"gpu \"\"one\"\"\",10.0.0.3,10.0.0.3,loss,7000\r\n"
+            "10.0.0.2,10.0.0.2,10.0.0.1,\"gpu \"\"one\"\"\",pending,\r\n"
+            "10.0.0.2,10.0.0.2,10.0.0.3,10.0.0.3,pending,\r\n"
+            "10.0.0.3,10.0.0.3,10.0.0.1,\"gpu \"\"one\"\"\",pending,\r\n"
+            "10.0.0.3,10.0.0.3,10.0.0.2,10.0.0.2,pending,\r\n");
+}
+
+TEST_F(BoardCsvTest, TheWorstPairsComeFirst) {
+  request.query["count"] = "3";
+  const auto csv = csvOf(api::worst(small.board, request).body, "pairs");
+  EXPECT_EQ(csv,
+            "source,source_name,destination,destination_name,state,value\r\n"
+            "10.0.0.1,\"gpu \"\"one\"\"\",10.0.0.3,10.0.0.3,loss,7000\r\n"
+            "10.0.0.2,10.0.0.2,10.0.0.1,\"gpu \"\"one\"\"\",pending,\r\n"
+            "10.0.0.2,10.0.0.2,10.0.0.3,10.0.0.3,pending,\r\n");
+}
+
+TEST_F(BoardCsvTest, HowManyOfTheWorstIsBounded) {
+  for (const char* count : {"0", "10001", "-1", "x"}) {
+    request.query["count"] = count;
+    EXPECT_EQ(api::worst(small.board, request).status, 400U) << count;
+  }
+}
+
+}  // namespace
+}  // namespace pingloom::controller

@@ -1,0 +1,168 @@
+// The served openapi.yaml: it is valid, and everything that a real controller answers is as it says.
+
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { after, before } from 'node:test';
+import { npm } from './packages.mjs';
+import { Mesh } from './mesh.mjs';
+import { eventually, Program } from './processes.mjs';
+import { anyFailed, step } from './steps.mjs';
+
+const { Validator } = await npm('@seriousme/openapi-schema-validator');
+const { default: Ajv } = await npm('ajv/dist/2020.js');
+const { default: formats } = await npm('ajv-formats');
+
+let mesh;
+let api; // the description
+let ajv;
+const seen = new Set(); // "path status media type"
+
+before(async () => {
+  mesh = new Mesh({ hosts: 3, names: { 0: 'gpu "one", a' }, protocols: ['rdma', 'tcp'] });
+  await mesh.start();
+  await mesh.waitUntilWell('rdma');
+  await eventually(async () => (await mesh.json('/api/v1/history')).oldest, 30, 'there is history');
+});
+
+after(() => mesh.end(anyFailed()));
+
+// What the description does not name must not be there either. Schemas that are parts of others stay open.
+function close(schemas) {
+  const parts = JSON.stringify(schemas).match(/"allOf":\[[^\]]*\]/g)?.join() ?? '';
+  const visit = (schema) => {
+    if (schema === null || typeof schema !== 'object') return;
+    if (schema.properties) schema.unevaluatedProperties ??= false;
+    Object.values(schema).forEach(visit);
+  };
+  for (const [name, schema] of Object.entries(schemas)) {
+    visit(schema);
+    if (parts.includes(`/${name}"`)) delete schema.unevaluatedProperties;
+    if (schema.allOf) schema.unevaluatedProperties = false;
+  }
+}
+
+const deref = (part) => (part?.$ref ? part.$ref.slice(2).split('/').reduce((at, key) => at[key], api) : part);
+
+function templateOf(path) {
+  return Object.keys(api.paths).find((template) => new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`).test(path));
+}
+
+function checkCsv(body, url) {
+  const lines = body.split('\r\n');
+  assert.equal(lines.pop(), '', `${url}: ends with a line`);
+  assert.ok(lines.length > 1, `${url}: has lines`);
+  const fields = lines.map((line) => [...line.replace(/"(""|[^"])*"/g, 'x').matchAll(/,/g)].length);
+  assert.equal(new Set(fields).size, 1, `${url}: as many fields in each line`);
+}
+
+// Asks, and holds the answer against the description.
+async function check(url, status, base = mesh.url) {
+  const answer = await fetch(base + url);
+  const body = await answer.text();
+  assert.equal(answer.status, status, `${url}: ${body}`);
+  const template = templateOf(url.split('?')[0]);
+  assert.ok(template, `${url} is described`);
+  const response = deref(api.paths[template].get.responses[status]);
+  assert.ok(response, `${status} of ${template} is described`);
+  const type = answer.headers.get('content-type').split(';')[0];
+  const content = response.content[type];
+  assert.ok(content, `${status} of ${template} as ${type} is described`);
+  if (type === 'text/csv') checkCsv(body, url);
+  if (type === 'application/json') {
+    const valid = ajv.compile({ $ref: `api${content.schema.$ref}` });
+    assert.ok(valid(JSON.parse(body)), `${url}: ${JSON.stringify(valid.errors)}\n${body.slice(0, 2000)}`);
+  }
+  seen.add(`${template} ${status} ${type}`);
+}
+
+step('the description is valid', async () => {
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(await (await mesh.get('/api/v1/openapi.yaml')).text());
+  assert.ok(valid, JSON.stringify(errors, null, 1));
+  assert.equal(validator.version, '3.1');
+  api = validator.specification;
+  const ids = Object.values(api.paths).map(({ get }) => get.operationId);
+  assert.equal(new Set(ids).size, ids.length, 'each operation has an id of its own');
+  close(api.components.schemas);
+  ajv = new Ajv({ strict: false, allErrors: true });
+  formats(ajv);
+  ajv.addSchema({ $id: 'api', ...api });
+});
+
+step('what is answered is what is described', async () => {
+  const [a, b] = mesh.addresses;
+  const { oldest } = await mesh.json('/api/v1/history');
+  const at = encodeURIComponent(oldest);
+  const bad = 'probe=rdma&metric=netwrk_p50';
+  for (const path of ['/api/v1/status', '/api/v1/history', '/metrics', '/healthz', '/-/healthy', '/readyz', '/-/ready',
+    '/api/v1/openapi.yaml']) await check(path, 200);
+  await check('/api/v1/live', 426);
+  for (const path of ['/api/v1/hosts', '/api/v1/probes']) {
+    await check(path, 200);
+    await check(`${path}?format=csv`, 200);
+    await check(`${path}?format=xml`, 400);
+  }
+  for (const [path, more] of [['/api/v1/grid', ''], ['/api/v1/worst', '&count=4'], ['/api/v1/history/grid', `&at=${at}`]]) {
+    for (const metric of ['network_p50', 'rtt_max', 'jitter', 'loss', 'anomalous']) {
+      await check(`${path}?probe=rdma&metric=${metric}${more}`, 200);
+      await check(`${path}?probe=tcp&metric=${metric}&format=csv${more}`, 200);
+    }
+    await check(`${path}?${bad}${more}`, 400);
+    await check(`${path}?probe=none&metric=loss${more}`, 404);
+  }
+  await check('/api/v1/history/grid?probe=rdma&metric=loss&at=yesterday', 400);
+  await check('/api/v1/history/grid?probe=rdma&metric=loss&at=1990-01-01T00:00:00Z', 200);
+  await check('/api/v1/worst?probe=rdma&metric=loss&count=0', 400);
+  for (const path of ['/api/v1/pairs', '/api/v1/history/pairs']) {
+    await check(`${path}/rdma/${a}/${b}`, 200);
+    await check(`${path}/tcp/${b}/${a}`, 200);
+    await check(`${path}/rdma/${a}/${b}?format=csv`, 200);
+    await check(`${path}/rdma/${a}/${b}?format=xml`, 400);
+    await check(`${path}/rdma/${a}/10.9.9.9`, 404);
+    await check(`${path}/none/${a}/${b}`, 404);
+  }
+  const events = '/api/v1/history/events';
+  await mesh.agents[2].kill(); // its pairs change their state
+  await eventually(async () => (await mesh.json(events)).events.length > 0, 60, 'there are events');
+  await check(`${events}?bins=10`, 200);
+  await check(`${events}?probe=rdma&source=${a}&limit=5`, 200);
+  await check(`${events}?format=csv`, 200);
+  await check(`${events}?limit=x`, 400);
+  await check(`${events}?probe=none`, 404);
+  const pair = `/api/v1/history/pairs/rdma/${a}/${b}`;
+  await check(`${pair}?from=${at}&to=2100-01-01T00:00:00Z&points=1`, 200);
+  await check(`${pair}?points=0`, 400);
+  await check(`${pair}?from=2026-11-21T03:12:00Z&to=2026-11-21T03:11:00Z`, 400);
+});
+
+step('errors of any path are described', async () => {
+  const valid = ajv.compile({ $ref: 'api#/components/schemas/Error' });
+  for (const [path, options, status] of [['/nothing', {}, 404], ['/api/v1/grid', { method: 'DELETE' }, 405],
+    [`/${'x'.repeat(5000)}`, {}, 414]]) {
+    const answer = await mesh.get(path, options);
+    assert.equal(answer.status, status);
+    assert.ok(valid(await answer.json()), `${status}: ${JSON.stringify(valid.errors)}`);
+  }
+});
+
+step('a controller without Redis is not ready', async () => {
+  const [path, url] = [mesh.path('alone.yaml'), mesh.path('alone.url')];
+  writeFileSync(path, JSON.stringify({ pinglist: mesh.path('pinglist.yaml'), control: `${mesh.subnet}.253:20711`,
+    http: `${mesh.subnet}.253:0`, state_dir: mesh.path('alone'), redis: `unix:${mesh.path('no.sock')}`, url_file: url }));
+  const alone = new Program(mesh.path('alone.log'), mesh.binary('pingloom-controller'), ['--config', path]);
+  try {
+    const base = await eventually(() => mesh.read('alone.url'), 30, 'the controller says where it listens');
+    await check('/readyz', 503, base);
+    await check('/-/ready', 503, base);
+    await check('/api/v1/status', 200, base);
+    await check('/api/v1/history', 200, base);
+  } finally {
+    await alone.kill();
+  }
+});
+
+step('nothing is described that was not seen', () => {
+  const described = Object.entries(api.paths).flatMap(([path, { get }]) => Object.entries(get.responses)
+    .flatMap(([status, response]) => Object.keys(deref(response).content ?? {}).map((type) => `${path} ${status} ${type}`)));
+  assert.deepEqual(described.filter((each) => !seen.has(each)), []);
+});

@@ -1,0 +1,60 @@
+// What `cmake --install` puts into a staging folder: a controller there finds the page there, agents need none of it.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { Mesh } from './mesh.mjs';
+
+const { CMAKE = 'cmake', PINGLOOM_BUILD } = process.env;
+const staging = mkdtempSync('/tmp/pingloom-install-');
+
+after(() => rmSync(staging, { recursive: true, force: true }));
+
+function install(component, folder) {
+  execFileSync(CMAKE, ['--install', PINGLOOM_BUILD, '--prefix', '/opt/pingloom', '--component', component],
+    { env: { ...process.env, DESTDIR: join(staging, folder) } });
+  return join(staging, folder, 'opt/pingloom');
+}
+
+test('an agent is installed without the page', () => {
+  const prefix = install('agent', 'agent');
+  assert.deepEqual(readdirSync(join(prefix, 'bin')).sort(), ['pingloom', 'pingloom-agent']);
+  assert.ok(!existsSync(join(prefix, 'share/pingloom/web')));
+  assert.match(execFileSync(join(prefix, 'bin/pingloom-agent'), ['--version'], { encoding: 'utf8' }), /^pingloom-agent \d/);
+});
+
+test('an installed controller finds its page', async () => {
+  const prefix = install('controller', 'controller');
+  assert.ok(existsSync(join(prefix, 'share/pingloom/grafana/pingloom.json')));
+  const mesh = new Mesh({ hosts: 2, programs: join(prefix, 'bin'), page: null });
+  let failed = true;
+  try {
+    await mesh.start({ agents: false });
+    for (const [path, type] of [['/', 'text/html'], ['/app.js', 'text/javascript'], ['/style.css', 'text/css']]) {
+      const answer = await mesh.get(path);
+      assert.equal(answer.status, 200, path);
+      assert.ok(answer.headers.get('content-type').startsWith(type), path);
+    }
+    failed = false;
+  } finally {
+    await mesh.end(failed);
+  }
+});
+
+test('without the page a controller has its API', async () => {
+  const prefix = install('controller', 'bare');
+  rmSync(join(prefix, 'share/pingloom/web'), { recursive: true });
+  const mesh = new Mesh({ hosts: 2, programs: join(prefix, 'bin'), page: null });
+  let failed = true;
+  try {
+    await mesh.start({ agents: false });
+    // Unless this machine has one installed.
+    assert.equal((await mesh.get('/')).status, existsSync('/usr/share/pingloom/web/index.html') ? 200 : 404);
+    assert.equal((await mesh.get('/api/v1/status')).status, 200);
+    failed = false;
+  } finally {
+    await mesh.end(failed);
+  }
+});
