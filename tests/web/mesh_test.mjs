@@ -126,6 +126,27 @@ step('the slider goes back to before the fault', async () => {
   assertQuiet();
 });
 
+step('what changed is on the timeline, and in a list that leads to its time', async () => {
+  // The slow host's agent began anew: its pairs were stale, or nobody answered.
+  await page.waitForSelector('.timeline .mark:not([data-state=ok])', { state: 'attached' });
+  await page.click('#events summary');
+  const row = '#events tbody tr:has(td:nth-child(3) [data-state=stale])';
+  await page.waitForSelector(row);
+  await shot(page, 'events');
+  const at = await page.innerText(`${row} button`);
+  await page.click(`${row} button`);
+  await until(page, () => location.hash.includes('time='));
+  const time = new URLSearchParams(new URL(page.url()).hash.slice(1)).get('time');
+  assert.equal(time.slice(0, 19).replace('T', ' '), at);
+  await until(page, () => document.querySelector('.past')?.innerText.match(/UTC$/));
+  await until(page, () => document.querySelector('#pair .held') !== null); // the change was of one pair
+  await page.click('#live');
+  await page.focus('#heatmap');
+  await page.keyboard.press('Escape');
+  await until(page, () => !location.hash.includes('from='));
+  assertQuiet();
+});
+
 step('dark and light', async () => {
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const dark = await ground();

@@ -48,12 +48,12 @@ function goTo(change: StateChange) {
     held: source !== null && destination !== null ? [source, destination] : null });
 }
 
+// There with nothing to list, too: the map below must not move under the pointer when something comes.
 export function EventList({ changes, span }: { changes: Changes; span: string }) {
   const { events, left_out: leftOut } = changes;
-  if (events.length === 0) return null;
   const count = events.length + leftOut;
   return <details class="events" id="events">
-    <summary>{`${humanCount(count)} state ${count === 1 ? 'change' : 'changes'} in the last ${span}`}</summary>
+    <summary>{`${count === 0 ? 'no' : humanCount(count)} state ${count === 1 ? 'change' : 'changes'} in the last ${span}`}</summary>
     <div><table class="pairs">
       <thead><tr><th scope="col">UTC</th><th scope="col">from</th><th scope="col">to</th><th scope="col">pairs</th></tr></thead>
       <tbody>{[...events].reverse().map((change, at) => <tr key={`${change.at} ${at}`}>
