@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -47,17 +45,20 @@ KeptEvent eventIn(const Statement& row) {
           static_cast<std::uint64_t>(row.number(7))};
 }
 
-void count(const KeptEvent& event, const EventQuery& query, std::vector<EventBin>& bins) {
+// Rows come newest first: of equally bad ones the last is the first that was.
+void count(const Statement& row, const EventQuery& query, std::vector<EventBin>& bins) {
   if (bins.empty()) return;
-  const auto part = static_cast<double>(event.utc - query.from_utc) /
+  const Nanos utc = row.number(0);
+  const PairState to = stateIn(row.number(6));
+  const auto part = static_cast<double>(utc - query.from_utc) /
                     static_cast<double>(query.until_utc - query.from_utc);
   const auto at = static_cast<std::size_t>(part * static_cast<double>(bins.size()));
   EventBin& bin = bins[std::min(at, bins.size() - 1)];
-  bin.pairs += event.pairs;
-  if (bin.events++ > 0 && !worse(event.to, bin.worst)) return;
-  bin.worst = event.to;
-  bin.utc = event.utc;
-  bin.window_utc = event.window_utc;
+  bin.pairs += static_cast<std::uint64_t>(row.number(7));
+  if (bin.events++ > 0 && worse(bin.worst, to)) return;
+  bin.worst = to;
+  bin.utc = utc;
+  bin.window_utc = row.number(1);
 }
 
 // Runs the statement to its end.
@@ -78,7 +79,7 @@ Result<FoundEvents> readEvents(Database& database, const EventQuery& query) {
       "SELECT utc_ns, window_ns, probe, source, destination, before, after, pairs FROM events "
       "WHERE utc_ns >= ?1 AND utc_ns < ?2 AND (?3 = '' OR probe = ?3) AND (?4 IS NULL OR source IS "
       "NULL OR source = ?4) AND (?5 IS NULL OR destination IS NULL OR destination = ?5) "
-      "ORDER BY utc_ns, id");
+      "ORDER BY utc_ns DESC, id DESC");
   if (!statement) return tl::unexpected(statement.error());
   const std::string source = query.source ? query.source->wire() : "";
   const std::string destination = query.destination ? query.destination->wire() : "";
@@ -87,18 +88,16 @@ Result<FoundEvents> readEvents(Database& database, const EventQuery& query) {
   if (query.destination) statement->bindBlob(5, destination);
   FoundEvents found;
   found.bins.resize(query.bins);
-  std::deque<KeptEvent> newest;
   auto status = eachRow(*statement, [&](const Statement& row) {
-    KeptEvent event = eventIn(row);
-    count(event, query, found.bins);
-    newest.push_back(std::move(event));
-    if (newest.size() <= query.limit) return;
-    newest.pop_front();
-    ++found.left_out;
+    count(row, query, found.bins);
+    if (found.events.size() < query.limit) {
+      found.events.push_back(eventIn(row));
+    } else {
+      ++found.left_out;
+    }
   });
   if (!status) return tl::unexpected(status.error());
-  found.events.assign(std::make_move_iterator(newest.begin()),
-                      std::make_move_iterator(newest.end()));
+  std::reverse(found.events.begin(), found.events.end());
   return found;
 }
 

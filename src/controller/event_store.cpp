@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS presence(
   address BLOB NOT NULL,
   kind INTEGER NOT NULL
 );
-CREATE INDEX IF NOT EXISTS presence_by_address ON presence(address, utc_ns);
+CREATE INDEX IF NOT EXISTS presence_by_address ON presence(address, utc_ns, kind);
 CREATE INDEX IF NOT EXISTS presence_by_time ON presence(utc_ns);
 )";
 
