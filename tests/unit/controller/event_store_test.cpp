@@ -41,9 +41,7 @@ class EventStoreTest : public testing::Test {
   PastPresence presence(Nanos from, Nanos until) {
     const auto history = History::open(folder_ / "history.sqlite");
     EXPECT_TRUE(history);
-    auto read = readPresence((*history)->database(), from, until);
-    EXPECT_TRUE(read) << read.error().text();
-    return std::move(*read);
+    return readPresence((*history)->database(), from, until).value();
   }
   static EventQuery all(std::size_t limit = 100) {
     EventQuery query;
