@@ -159,7 +159,7 @@ Result<ControllerProcess::Committed> ControllerProcess::committed() const {
   sqlite3_busy_timeout(opened, 10'000);
   static constexpr const char* kQuery =
       "SELECT count(*), (SELECT count(*) FROM (SELECT DISTINCT source, incarnation, sequence "
-      "FROM windows)) FROM windows";
+      "FROM blocks)) FROM blocks";
   sqlite3_stmt* prepared = nullptr;
   if (sqlite3_prepare_v2(opened, kQuery, -1, &prepared, nullptr) != SQLITE_OK) {
     return makeError(file, sqlite3_errmsg(opened));

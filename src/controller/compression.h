@@ -8,13 +8,14 @@
 #include "common/error.h"
 
 struct ZSTD_CCtx_s;
+struct ZSTD_DCtx_s;
 
 namespace pingloom::controller {
 
 class Compressor {
  public:
   Compressor();
-  // Valid until the next call.
+  // With a checksum of its content. Valid until the next call.
   Result<std::string_view> compress(std::string_view bytes);
 
  private:
@@ -25,7 +26,17 @@ class Compressor {
   std::string buffer_;
 };
 
-// At most `largest` bytes come out.
-Result<std::string> decompress(std::string_view bytes, std::size_t largest);
+class Decompressor {
+ public:
+  Decompressor();
+  // At most `largest` bytes come out; `out` keeps its memory.
+  Status decompress(std::string_view bytes, std::size_t largest, std::string& out);
+
+ private:
+  struct Free {
+    void operator()(ZSTD_DCtx_s* context) const;
+  };
+  std::unique_ptr<ZSTD_DCtx_s, Free> context_;
+};
 
 }  // namespace pingloom::controller

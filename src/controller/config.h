@@ -34,7 +34,7 @@ struct Config {
   std::string redis_user;
   std::filesystem::path redis_password_file;
   pinglist::Limits limits;
-  Nanos history_retention = 24 * kHour;
+  Nanos history_retention = 7 * 24 * kHour;
   std::uint64_t history_max_bytes = 4ULL << 30;
   log::Level log_level = log::Level::kInfo;
   std::filesystem::path url_file;

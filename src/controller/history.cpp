@@ -2,15 +2,9 @@
 
 #include <utility>
 
-#include "controller/compression.h"
 #include "controller/report_reader.h"
 
 namespace pingloom::controller {
-namespace {
-
-constexpr std::size_t kMaxReportBytes = 16U << 20;
-
-}  // namespace
 
 Result<std::unique_ptr<History>> History::open(const std::filesystem::path& file) {
   auto database = Database::openToRead(file);
@@ -21,25 +15,20 @@ Result<std::unique_ptr<History>> History::open(const std::filesystem::path& file
 }
 
 Status History::prepare() {
-  for (const auto& [statement, sql] : std::initializer_list<std::pair<Statement*, const char*>>{
-           {&span_, "SELECT min(start_ns), max(start_ns) FROM windows"},
-           // No window is longer than ?4: the index is searched no further back.
-           {&at_,
-            "SELECT start_ns, window_ns, path, report FROM windows WHERE probe = ?1 AND source = "
-            "?2 AND start_ns > ?3 - ?4 AND start_ns <= ?3 AND start_ns + window_ns > ?3 "
-            "ORDER BY start_ns, id"},
-           {&count_,
-            "SELECT count(*) FROM windows WHERE probe = ?1 AND source = ?2 AND start_ns >= ?3 AND "
-            "start_ns < ?4 AND path = ?5 AND window_index % ?6 = 0"},
-           {&between_,
-            "SELECT start_ns, window_ns, path, report FROM windows WHERE probe = ?1 AND source = "
-            "?2 AND start_ns >= ?3 AND start_ns < ?4 AND path = ?5 AND window_index % ?6 = 0 ORDER "
-            "BY start_ns, id"}}) {
-    auto prepared = database_.prepare(sql);
-    if (!prepared) return tl::unexpected(prepared.error());
-    *statement = std::move(*prepared);
-  }
-  return {};
+  return database_.prepareAll(
+      {{&span_, "SELECT min(start_ns), max(start_ns) FROM blocks"},
+       // No window is longer than ?4: the index is searched no further back.
+       {&at_,
+        "SELECT start_ns, window_ns, path, content FROM blocks WHERE probe = ?1 AND source = ?2 "
+        "AND start_ns > ?3 - ?4 AND start_ns <= ?3 AND path = 0 AND start_ns + window_ns > ?3 "
+        "ORDER BY start_ns, id"},
+       {&count_,
+        "SELECT count(*) FROM blocks WHERE probe = ?1 AND source = ?2 AND start_ns >= ?3 AND "
+        "start_ns < ?4 AND path = ?5 AND start_ns / window_ns % ?6 = 0"},
+       {&between_,
+        "SELECT start_ns, window_ns, path, content FROM blocks WHERE probe = ?1 AND source = ?2 "
+        "AND start_ns >= ?3 AND start_ns < ?4 AND path = ?5 AND start_ns / window_ns % ?6 = 0 "
+        "ORDER BY start_ns, id"}});
 }
 
 Result<std::optional<HistorySpan>> History::span() {
@@ -51,14 +40,11 @@ Result<std::optional<HistorySpan>> History::span() {
   return found;
 }
 
-Result<std::vector<PastReport>> History::at(std::string_view probe, const IpAddress& source,
-                                            Nanos at_utc) {
-  std::vector<PastReport> found;
+Status History::at(std::string_view probe, const IpAddress& source, Nanos at_utc,
+                   const PastVisitor& visitor) {
   const std::string address = source.wire();
   at_.bind(1, probe).bindBlob(2, address).bind(3, at_utc).bind(4, kLongestWindow);
-  auto status = readAll(at_, [&](const PastReport& report) { found.push_back(report); });
-  if (!status) return tl::unexpected(status.error());
-  return found;
+  return visitAll(at_, visitor);
 }
 
 void History::bindRange(Statement& statement, const PastRange& range, std::string_view source) {
@@ -80,15 +66,13 @@ Result<std::uint64_t> History::count(const PastRange& range) {
   return number;
 }
 
-Status History::visit(const PastRange& range,
-                      const std::function<void(const PastReport&)>& visitor) {
+Status History::visit(const PastRange& range, const PastVisitor& visitor) {
   const std::string source = range.source.wire();
   bindRange(between_, range, source);
-  return readAll(between_, visitor);
+  return visitAll(between_, visitor);
 }
 
-Status History::readAll(Statement& statement,
-                        const std::function<void(const PastReport&)>& visitor) {
+Status History::visitAll(Statement& statement, const PastVisitor& visitor) {
   for (;;) {
     const auto more = statement.step();
     if (!more || !*more) {
@@ -96,10 +80,8 @@ Status History::readAll(Statement& statement,
       if (!more) return tl::unexpected(more.error());
       return {};
     }
-    auto report = decompress(statement.bytes(3), kMaxReportBytes);
-    if (!report) continue;  // one bad blob is no reason to show nothing
     visitor({statement.number(0), statement.number(1),
-             static_cast<std::uint32_t>(statement.number(2)), std::move(*report)});
+             static_cast<std::uint32_t>(statement.number(2)), statement.bytes(3)});
   }
 }
 

@@ -7,9 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "common/address.h"
 #include "common/error.h"
@@ -18,22 +16,23 @@
 
 namespace pingloom::controller {
 
-// A source's window of a probe, or a part of it.
-struct PastReport {
+// A source's window or minute of a probe, or a part of it.
+struct PastBlock {
   Nanos start_utc = 0;
   Nanos window = 0;
   std::uint32_t path = 0;
-  std::string report;  // serialized wire::Report
+  std::string_view content;  // history/block.h; valid while it is being visited
 };
+using PastVisitor = std::function<void(const PastBlock&)>;
 
-// Which windows: those of one path that start in [from, until).
+// Which: those of one path that start in [from, until).
 struct PastRange {
   std::string_view probe;
   IpAddress source;
   std::uint32_t path = 0;  // of several; 0: of all together
   Nanos from_utc = 0;
   Nanos until_utc = 0;
-  std::uint64_t every = 1;  // and of so many consecutive windows one
+  std::uint64_t every = 1;  // and of so many consecutive ones one
 };
 
 struct HistorySpan {
@@ -47,11 +46,12 @@ class History {
 
   // nullopt: nothing yet.
   Result<std::optional<HistorySpan>> span();
-  // The window in which `at_utc` lies: all paths and all parts.
-  Result<std::vector<PastReport>> at(std::string_view probe, const IpAddress& source, Nanos at_utc);
+  // The window in which `at_utc` lies: all parts of all paths together.
+  Status at(std::string_view probe, const IpAddress& source, Nanos at_utc,
+            const PastVisitor& visitor);
   Result<std::uint64_t> count(const PastRange& range);
   // Oldest first.
-  Status visit(const PastRange& range, const std::function<void(const PastReport&)>& visitor);
+  Status visit(const PastRange& range, const PastVisitor& visitor);
 
   // For what else the ledger's file holds (event_reader.h).
   Database& database() { return database_; }
@@ -61,8 +61,7 @@ class History {
   explicit History(Database database) : database_(std::move(database)) {}
   Status prepare();
   static void bindRange(Statement& statement, const PastRange& range, std::string_view source);
-  static Status readAll(Statement& statement,
-                        const std::function<void(const PastReport&)>& visitor);
+  static Status visitAll(Statement& statement, const PastVisitor& visitor);
 
   Database database_;  // before its statements
   Statement span_;

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "common/log.h"
+
 namespace pingloom::controller {
 
 HistoryReader::HistoryReader(std::filesystem::path file)
@@ -29,6 +31,12 @@ bool HistoryReader::ask(Query query) {
   }
   wake_.notify_one();
   return true;
+}
+
+void HistoryReader::countDamaged(std::uint64_t blocks) {
+  if (blocks > 0 && damaged_blocks_.fetch_add(blocks) == 0) {
+    log::warning("{}: blocks are damaged and are left out of answers", file_.string());
+  }
 }
 
 void HistoryReader::run() {

@@ -2,6 +2,7 @@
 // thread may ask; who asks while kMostWaiting others wait is refused at once.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <filesystem>
@@ -28,6 +29,9 @@ class HistoryReader {
 
   // Runs on the reader's thread, once. False: not taken.
   bool ask(Query query);
+  // Blocks whose content could not be read, since the start; any thread.
+  void countDamaged(std::uint64_t blocks);
+  std::uint64_t damagedBlocks() const { return damaged_blocks_; }
   // Queries that wait are told that it cannot be read any more, and none is taken from then on.
   void stop();
 
@@ -47,6 +51,7 @@ class HistoryReader {
   std::condition_variable wake_;
   std::deque<Query> waiting_;
   bool stop_ = false;
+  std::atomic<std::uint64_t> damaged_blocks_ = 0;
   std::unique_ptr<History> history_;  // these two: the reader's thread
   Identity identity_;
   std::thread thread_;

@@ -1,28 +1,21 @@
 #include "controller/ledger.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <system_error>
 #include <utility>
 
 #include "common/log.h"
-#include "controller/compression.h"
+#include "controller/history/kept_report.h"
+#include "controller/ledger_roll_up.h"
 #include "controller/ledger_schema.h"
+#include "controller/ledger_upgrade.h"
 
 namespace pingloom::controller {
 namespace {
 
-constexpr std::size_t kMaxReportBytes = 16U << 20;
 constexpr const char* kSideFiles[] = {"", "-wal", "-shm"};
-
-Status prepareAll(Database& database,
-                  std::initializer_list<std::pair<Statement*, const char*>> statements) {
-  for (const auto& [statement, sql] : statements) {
-    auto prepared = database.prepare(sql);
-    if (!prepared) return tl::unexpected(prepared.error());
-    *statement = std::move(*prepared);
-  }
-  return {};
-}
 
 }  // namespace
 
@@ -34,21 +27,23 @@ struct Ledger::Connection {
     auto opened = EventStore::open(database);
     if (!opened) return tl::unexpected(opened.error());
     events = std::move(*opened);
-    return prepareAll(
-        database,
+    if (auto status = upgrade.prepare(database); !status) return status;
+    if (auto status = roll_up.prepare(database); !status) return status;
+    return database.prepareAll(
         {{&begin, "BEGIN IMMEDIATE"},
          {&commit, "COMMIT"},
-         {&insert_window,
-          "INSERT INTO windows(probe, source, start_ns, window_ns, window_index, incarnation, "
-          "sequence, report, path) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"},
+         {&insert_block,
+          "INSERT INTO blocks(probe, source, path, start_ns, window_ns, minute, incarnation, "
+          "sequence, content) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"},
          {&set_mark,
           "INSERT OR REPLACE INTO agents(host, incarnation, sequence, updated_ns) "
           "VALUES(?1, ?2, ?3, ?4)"},
          {&latest,
-          "SELECT incarnation, report FROM windows WHERE probe = ?1 AND source = ?2 AND start_ns = "
-          "(SELECT max(start_ns) FROM windows WHERE probe = ?1 AND source = ?2)"},
+          "SELECT incarnation, start_ns, window_ns, path, content FROM blocks WHERE probe = ?1 AND "
+          "source = ?2 AND start_ns = "
+          "(SELECT max(start_ns) FROM blocks WHERE probe = ?1 AND source = ?2)"},
          {&remove_old,
-          "DELETE FROM windows WHERE id IN (SELECT id FROM windows WHERE start_ns < ?1 "
+          "DELETE FROM blocks WHERE id IN (SELECT id FROM blocks WHERE start_ns < ?1 "
           "ORDER BY start_ns LIMIT ?2)"},
          {&changes, "SELECT changes()"},
          {&used_bytes,
@@ -57,10 +52,11 @@ struct Ledger::Connection {
   }
 
   Database database;
-  Compressor compressor;
+  LedgerUpgrade upgrade;
+  LedgerRollUp roll_up;
   Statement begin;
   Statement commit;
-  Statement insert_window;
+  Statement insert_block;
   Statement set_mark;
   Statement latest;
   Statement remove_old;
@@ -94,12 +90,21 @@ Status Ledger::connect(Nanos now_utc) {
   if (*version > kLedgerVersion) {
     return makeError(options_.file.string(), "was written by a newer pingloom");
   }
-  if (*version < kLedgerVersion) {
-    const char* const change = *version == 0 ? kLedgerTables : kLedgerFrom1To2;
-    if (auto status = database.execute(change); !status) return status;
-  }
+  if (auto status = bringUpFrom(*version, database); !status) return status;
   if (auto status = connection_->prepare(); !status) return status;
   return loadMarks(now_utc);
+}
+
+// From no tables at all (0), or those of an earlier version.
+Status Ledger::bringUpFrom(std::int64_t version, Database& database) {
+  if (version == kLedgerVersion) return {};
+  std::string change = "BEGIN;";
+  if (version == 0) change += kAgentsTable;
+  if (version == 1) change += kWindowsFrom1To2;
+  if (version == 1 || version == 2) change += kWindowsFrom2To3;
+  if (version < 3) change += kBlocksTable;
+  change += fmt::format("PRAGMA user_version = {}; COMMIT;", kLedgerVersion);
+  return database.execute(change.c_str());
 }
 
 Status Ledger::loadMarks(Nanos now_utc) {
@@ -167,9 +172,11 @@ Result<std::vector<LatestReport>> Ledger::readLatest(std::string_view probe,
       if (!more) return tl::unexpected(more.error());
       return found;
     }
-    auto report = decompress(latest.bytes(1), kMaxReportBytes);
-    if (!report) continue;  // one bad blob is no reason to show nothing
-    found.push_back({static_cast<std::uint64_t>(latest.number(0)), std::move(*report)});
+    // One bad block is no reason to show nothing.
+    if (!reader_.open(latest.bytes(4)) || !reader_.readAll()) continue;
+    const KeptReport kept{probe, source, static_cast<std::uint32_t>(latest.number(3)),
+                          latest.number(1), latest.number(2)};
+    found.push_back({static_cast<std::uint64_t>(latest.number(0)), reportOf(kept, reader_)});
   }
 }
 
@@ -223,20 +230,57 @@ Status Ledger::write(std::span<const LedgerBatch> batches, Nanos now_utc) {
 }
 
 Status Ledger::writeWindow(const LedgerWindow& window, BatchId id) {
-  const auto blob = connection_->compressor.compress(window.report);
-  if (!blob) return tl::unexpected(blob.error());
   const std::string source = window.source.wire();
+  const auto insert = [&](std::string_view block) {
+    return connection_->insert_block.bind(1, window.probe)
+        .bindBlob(2, source)
+        .bind(3, static_cast<std::int64_t>(window.path))
+        .bind(4, window.start_utc)
+        .bind(5, window.window)
+        .bind(6, std::int64_t{0})
+        .bind(7, static_cast<std::int64_t>(id.incarnation))
+        .bind(8, static_cast<std::int64_t>(id.sequence))
+        .bindBlob(9, block)
+        .run();
+  };
+  const auto packed = packer_.pack(window.report, insert);
+  if (!packed) return tl::unexpected(packed.error());
+  // The intake has checked it: this would be a fault of ours, and no reason to hold up the rest.
+  if (!*packed) ++blocks_dropped_;
   ++windows_written_;
-  return connection_->insert_window.bind(1, window.probe)
-      .bindBlob(2, source)
-      .bind(3, window.start_utc)
-      .bind(4, window.window)
-      .bind(5, static_cast<std::int64_t>(window.window_index))
-      .bind(6, static_cast<std::int64_t>(id.incarnation))
-      .bind(7, static_cast<std::int64_t>(id.sequence))
-      .bindBlob(8, *blob)
-      .bind(9, static_cast<std::int64_t>(window.path))
-      .run();
+  return {};
+}
+
+Result<std::size_t> Ledger::rollUp(Nanos now_utc) {
+  if (connection_ == nullptr) return std::size_t{0};
+  const std::uint64_t dropped_before = blocks_dropped_;
+  auto rolled = rollUpOrUpgrade(now_utc);
+  if (rolled) return rolled;
+  blocks_dropped_ = dropped_before;
+  (void)connection_->database.execute("ROLLBACK");
+  if (!connection_->database.damaged()) return rolled;
+  if (auto status = replaceDamaged(now_utc); !status) {
+    connection_.reset();
+    return tl::unexpected(status.error());
+  }
+  return std::size_t{0};
+}
+
+// What is packed anew may belong to any minute: none is made before all of it is.
+Result<std::size_t> Ledger::rollUpOrUpgrade(Nanos now_utc) {
+  Connection& connection = *connection_;
+  if (auto status = connection.begin.run(); !status) return tl::unexpected(status.error());
+  Result<std::size_t> done = std::size_t{LedgerUpgrade::kWindowsInAStep};
+  if (connection.upgrade.pending()) {
+    auto status = connection.upgrade.step(connection.database, packer_, connection.insert_block,
+                                          blocks_dropped_);
+    if (!status) return tl::unexpected(status.error());
+  } else {
+    done = connection.roll_up.step(now_utc, connection.insert_block, blocks_dropped_);
+    if (!done) return done;
+  }
+  if (auto status = connection.commit.run(); !status) return tl::unexpected(status.error());
+  return done;
 }
 
 Status Ledger::record(std::span<const KeptEvent> events, std::span<const PresenceRecord> presence) {

@@ -1,7 +1,8 @@
 // What was committed, in one SQLite file: each agent's high-water mark and every window it
 // delivered, written in the same transaction, so that a batch is counted once. Its tables are
-// described in ledger_schema.h. A damaged file is moved aside and a new one begun; the marks known
-// in memory go into it.
+// described in ledger_schema.h. Windows are packed as they come, and rolled up to minutes when they
+// are LedgerRollUp::kAge old. A damaged file is moved aside and a new one begun; the marks known in
+// memory go into it.
 //
 // One thread at a time. Bounds: history by age and by size, trimmed in small steps; marks of hosts
 // that were silent for kMarkLife are forgotten.
@@ -21,13 +22,15 @@
 #include "common/time.h"
 #include "controller/batch_frame.h"
 #include "controller/event_store.h"
+#include "controller/history/block.h"
+#include "controller/history/report_packer.h"
 #include "controller/sqlite.h"
 
 namespace pingloom::controller {
 
 struct LedgerOptions {
   std::filesystem::path file;
-  Nanos retention = 24 * kHour;
+  Nanos retention = 7 * 24 * kHour;
   std::uint64_t max_bytes = 4ULL << 30;
 };
 
@@ -79,10 +82,14 @@ class Ledger {
   Status commit(std::span<const LedgerBatch> batches, Nanos now_utc);
   // State changes and presence, beside the windows: all or nothing.
   Status record(std::span<const KeptEvent> events, std::span<const PresenceRecord> presence);
+  // One step of what there is to be done with windows that are old enough, or of an earlier version
+  // of the file. How many windows that were; 0: nothing is left to do.
+  Result<std::size_t> rollUp(Nanos now_utc);
   // Removes at most `windows` that are too old or too many. True: there are more.
   Result<bool> trim(std::size_t windows, Nanos now_utc);
 
   std::uint64_t windowsWritten() const { return windows_written_; }
+  std::uint64_t blocksDropped() const { return blocks_dropped_; }  // that could not be read
   std::uint64_t fileBytes() const;
   // "" or what happened to an earlier file.
   const std::string& note() const { return note_; }
@@ -91,18 +98,23 @@ class Ledger {
   struct Connection;
   explicit Ledger(LedgerOptions options);
   Status connect(Nanos now_utc);
+  static Status bringUpFrom(std::int64_t version, Database& database);
   Status loadMarks(Nanos now_utc);
   Status writeOrUndo(std::span<const LedgerBatch> batches, Nanos now_utc);
   Status write(std::span<const LedgerBatch> batches, Nanos now_utc);
   Status writeWindow(const LedgerWindow& window, BatchId id);
   Result<std::vector<LatestReport>> readLatest(std::string_view probe, const IpAddress& source);
   Result<bool> removeOldest(std::size_t windows, Nanos now_utc);
+  Result<std::size_t> rollUpOrUpgrade(Nanos now_utc);
   Status replaceDamaged(Nanos now_utc);
 
   LedgerOptions options_;
   std::unique_ptr<Connection> connection_;
   Marks marks_;
+  ReportPacker packer_;
+  BlockReader reader_;
   std::uint64_t windows_written_ = 0;
+  std::uint64_t blocks_dropped_ = 0;
   std::string note_;
 };
 

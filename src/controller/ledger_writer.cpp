@@ -15,6 +15,8 @@ namespace {
 constexpr Nanos kTrimInterval = kSecond;
 constexpr Nanos kShortestPause = 10 * kMillisecond;  // between two steps while it catches up
 constexpr std::size_t kTrimAtLeast = 64;
+constexpr Nanos kRollUpInterval = kSecond;
+constexpr Nanos kRollUpSlice = 25 * kMillisecond;  // batches wait no longer for it
 
 }  // namespace
 
@@ -92,8 +94,9 @@ void LedgerWriter::run() {
     std::vector<LedgerBatch> batches;
     {
       std::unique_lock lock(mutex_);
-      const Nanos until_trim = std::max(kShortestPause, trim_due_mono_ - monotonicNow());
-      wake_.wait_for(lock, std::chrono::nanoseconds(until_trim), [&] {
+      const Nanos due = std::min(trim_due_mono_, roll_up_due_mono_);
+      const Nanos pause = std::max(kShortestPause, due - monotonicNow());
+      wake_.wait_for(lock, std::chrono::nanoseconds(pause), [&] {
         return stop_ || !waiting_.empty() || mayRead() || events_.due(monotonicNow());
       });
       if (stop_ && waiting_.empty()) break;
@@ -103,7 +106,9 @@ void LedgerWriter::run() {
     if (!batches.empty()) commit(std::move(batches));
     events_.writeTo(*ledger_, monotonicNow());
     readOne();
-    trim(static_cast<std::size_t>(ledger_->windowsWritten() - before));
+    const auto just_written = static_cast<std::size_t>(ledger_->windowsWritten() - before);
+    trim(just_written);
+    rollUp(just_written);
   }
   events_.writeTo(*ledger_, monotonicNow());
 }
@@ -229,6 +234,19 @@ void LedgerWriter::trim(std::size_t just_written) {
   const std::lock_guard lock(mutex_);
   status_.bytes = ledger_->fileBytes();
   if (!more) status_.last_error = more.error().text();
+}
+
+// In turns with the transactions while there is something to roll up.
+void LedgerWriter::rollUp(std::size_t just_written) {
+  const Nanos started = monotonicNow();
+  if (just_written == 0 && started < roll_up_due_mono_) return;
+  Result<std::size_t> done = std::size_t{1};
+  while (done && *done > 0 && monotonicNow() - started < kRollUpSlice) {
+    done = ledger_->rollUp(utcNow());
+  }
+  roll_up_due_mono_ = done && *done > 0 ? started : started + kRollUpInterval;
+  const std::lock_guard lock(mutex_);
+  if (!done) status_.last_error = done.error().text();
 }
 
 }  // namespace pingloom::controller

@@ -1,6 +1,7 @@
 // The ledger's own thread: a slow or full disk holds up nobody but it. Batches go in by submit(),
 // their outcomes come back by takeOutcomes(); batches that wait together become one transaction.
-// Between transactions it reads what restore() asks for.
+// Between transactions it reads what restore() asks for, rolls up what is old enough and removes
+// what is too old.
 //
 // When a transaction fails, everything that waits behind it fails with it, and nothing is accepted
 // until those outcomes have been taken and some time has passed: a later batch of an agent must
@@ -73,6 +74,7 @@ class LedgerWriter {
   void succeeded(const std::vector<LedgerBatch>& batches);
   void failed(std::vector<LedgerBatch> batches, const Error& error);
   void trim(std::size_t just_written);
+  void rollUp(std::size_t just_written);
   void report(const std::vector<LedgerBatch>& batches, bool committed);  // with the lock held
   void wakeOwner() const;
 
@@ -99,6 +101,7 @@ class LedgerWriter {
   Nanos retry_after_ = kFirstRetry;
   bool failure_logged_ = false;
   Nanos trim_due_mono_ = 0;
+  Nanos roll_up_due_mono_ = 0;
 
   std::thread thread_;
 };

@@ -1,53 +1,27 @@
 #include "controller/past_rows.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "controller/batch_frame.h"
-#include "controller/report_reader.h"
 #include "controller/state.h"
-#include "wire/distribution_codec.h"
 
 namespace pingloom::controller {
 namespace {
 
-constexpr std::array<Summary Row::*, 4> kParts = {&Row::network, &Row::responder, &Row::prober,
-                                                  &Row::rtt};
-constexpr std::array<std::uint32_t Row::*, 8> kCounts = {
-    &Row::sent,        &Row::received, &Row::lost,      &Row::refused,
-    &Row::unreachable, &Row::ack_lost, &Row::duplicate, &Row::late};
-
-// How the bytes of a row begin whose destination this is: field 1, as every agent writes it first.
-std::string prefixOf(const IpAddress& destination) {
-  const std::string address = destination.wire();
-  return std::string("\x0a") + static_cast<char>(address.size()) + address;
+void takeHead(const PastBlock& block, const BlockHead& head, SourceRows& rows) {
+  rows.window_start_utc = block.start_utc;
+  rows.window = block.window;
+  rows.clock = head.clock;
+  rows.device = head.device;
 }
 
-void takeHead(const PastReport& report, const wire::Report& head, SourceRows& rows) {
-  rows.window_start_utc = report.start_utc;
-  rows.window = report.window;
-  rows.clock = static_cast<ClockSource>(head.clock());
-  rows.device = head.device();
-}
-
-Rows* rowsOf(SourceRows& source, const ProbeGrid& grid, std::uint32_t path) {
-  if (path == 0) return &source.rows;
-  if (path > grid.paths()) return nullptr;  // the probe had more paths then
-  source.paths.resize(grid.paths());
-  auto& rows = source.paths[path - 1];
-  auto made = rows == nullptr ? std::make_shared<Rows>(grid.destinations.size())
-                              : std::make_shared<Rows>(*rows);
-  Rows* const raw = made.get();
-  rows = std::move(made);
-  return raw;
-}
-
-States statesOf(const Rows& rows) {
-  States states(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].sent != 0) states[i] = pastState(rows[i]);
+void takeLarger(const Summary& from, Summary& into) {
+  if (from.count == 0) return;
+  into.min = into.count == 0 ? from.min : std::min(into.min, from.min);
+  into.count += from.count;
+  for (const auto figure :
+       {&Summary::mean, &Summary::p50, &Summary::p95, &Summary::p99, &Summary::max}) {
+    into.*figure = std::max(into.*figure, from.*figure);
   }
-  return states;
 }
 
 }  // namespace
@@ -56,67 +30,99 @@ PairState pastState(const Row& row) {
   return deriveState(row, {.source_known = true, .source_alive = true});
 }
 
-std::shared_ptr<const SourceSnapshot> pastSnapshot(const ProbeGrid& grid, const IpAddress& source,
-                                                   std::span<const PastReport> reports) {
-  auto made = std::make_shared<SourceRows>();
-  made->rows.resize(grid.destinations.size());
-  ReportView view;
-  bool found = false;
-  for (const PastReport& report : reports) {
-    if (!view.read(report.report)) continue;
-    const auto head = readHead(view.head());
-    if (!head || head->source != source || head->protocol != grid.spec.protocol) continue;
-    Rows* const rows = rowsOf(*made, grid, report.path);
-    if (rows == nullptr) continue;
-    takeHead(report, view.head(), *made);
-    found = true;
-    for (std::size_t i = 0; i < view.rows().size(); ++i) {
-      const auto message = view.row(i);
-      IpAddress destination;
-      Row row;
-      if (!message || !readRow(**message, destination, row)) continue;
-      const auto at =
-          std::lower_bound(grid.destinations.begin(), grid.destinations.end(), destination);
-      if (at == grid.destinations.end() || *at != destination) continue;
-      (*rows)[static_cast<std::size_t>(at - grid.destinations.begin())] = row;
-    }
-  }
-  if (!found) return nullptr;
-  auto snapshot = std::make_shared<SourceSnapshot>();
-  snapshot->states = statesOf(made->rows);
-  for (const auto& rows : made->paths) {
-    snapshot->path_states.push_back(rows == nullptr ? States() : statesOf(*rows));
-  }
-  snapshot->rows = std::move(made);
-  return snapshot;
+PastSource::PastSource(const ProbeGrid& grid, Summary Row::*part, std::uint64_t Summary::*statistic)
+    : grid_(grid), summary_(part), statistic_(statistic) {
+  const auto found = std::find(kRowParts.begin(), kRowParts.end(), part);
+  if (found != kRowParts.end()) part_ = static_cast<std::size_t>(found - kRowParts.begin());
 }
 
-PastPair::PastPair(const IpAddress& destination) : prefix_(prefixOf(destination)) {}
+void PastSource::begin() {
+  found_ = false;
+  rolled_up_ = false;
+  rows_ = std::make_shared<SourceRows>();
+}
 
-void PastPair::add(const PastReport& report) {
-  ReportView view;
-  if (!view.read(report.report) || !readHead(view.head())) return;
-  const auto found =
-      std::find_if(view.rows().begin(), view.rows().end(),
-                   [this](std::string_view row) { return row.starts_with(prefix_); });
-  if (found == view.rows().end()) return;
-  const auto message = view.row(static_cast<std::size_t>(found - view.rows().begin()));
-  IpAddress destination;
-  Row row;
-  if (!message || !readRow(**message, destination, row)) return;
-  if (windows_++ == 0) first_start_utc_ = report.start_utc;
-  takeHead(report, view.head(), last_);
-  for (const auto count : kCounts) row_.*count += row.*count;
-  for (std::size_t i = 0; i < kAnomalies; ++i) row_.anomalous[i] += row.anomalous[i];
-  const wire::Row& in = **message;
-  const std::array<const wire::SampleSet*, 4> sets = {&in.network(), &in.responder(), &in.prober(),
-                                                      &in.rtt()};
-  for (std::size_t i = 0; i < sets.size(); ++i) {
-    if (const auto part = wire::decode(*sets[i])) parts_[i].merge(*part);
+bool PastSource::read(const PastBlock& block) {
+  return reader_.open(block.content) && reader_.readCounts() && reader_.readPart(0) &&
+         (!part_ || *part_ == 0 || reader_.readPart(*part_));
+}
+
+void PastSource::add(const PastBlock& block) {
+  if (!read(block)) {
+    ++damaged_;
+    return;
   }
-  if (row.jitter_ns) {
-    jitter_sum_ += static_cast<double>(*row.jitter_ns) * row.received;
-    jitter_count_ += row.received;
+  if (reader_.head().protocol != grid_.spec.protocol) return;
+  if (!found_) rows_->rows.resize(grid_.destinations.size());
+  found_ = true;
+  takeHead(block, reader_.head(), *rows_);
+  rolled_up_ = rolled_up_ || reader_.head().minute;
+  auto at = grid_.destinations.begin();
+  const auto end = grid_.destinations.end();
+  for (std::size_t i = 0; i < reader_.destinations().size(); ++i) {
+    const IpAddress& destination = reader_.destinations()[i];
+    while (at != end && *at < destination) ++at;
+    if (at == end) return;
+    if (*at == destination)
+      take(i, rows_->rows[static_cast<std::size_t>(at - grid_.destinations.begin())]);
+  }
+}
+
+void PastSource::take(std::size_t pair, Row& row) {
+  if (row.sent != 0) {
+    Row more;
+    take(pair, more);
+    addCounts(more, row);
+    row.jitter_ns = std::max(row.jitter_ns, more.jitter_ns);
+    if (!part_ || *part_ != 0) row.network.count += more.network.count;
+    if (part_) takeLarger(more.*summary_, row.*summary_);
+    return;
+  }
+  reader_.counts(pair, row);
+  row.network.count = reader_.sampleCount(0, pair);
+  if (!part_) return;
+  row.*summary_ = statistic_ == &Summary::mean ? summaryOf(reader_.samples(*part_, pair))
+                                               : reader_.percentiles(*part_, pair);
+}
+
+std::shared_ptr<const SourceSnapshot> PastSource::snapshot() {
+  if (!found_) return nullptr;
+  auto made = std::make_shared<SourceSnapshot>();
+  made->states.resize(rows_->rows.size());
+  const bool unknown = rolled_up_ && (statistic_ == &Summary::min || statistic_ == &Summary::mean);
+  for (std::size_t i = 0; i < rows_->rows.size(); ++i) {
+    Row& row = rows_->rows[i];
+    if (row.sent == 0) continue;
+    made->states[i] = pastState(row);
+    if (unknown) row.*summary_ = {};
+  }
+  made->rows = std::move(rows_);
+  return made;
+}
+
+void PastPair::add(const PastBlock& block) {
+  if (!reader_.open(block.content)) {
+    ++damaged_;
+    return;
+  }
+  const auto& destinations = reader_.destinations();
+  const auto found = std::lower_bound(destinations.begin(), destinations.end(), destination_);
+  if (found == destinations.end() || *found != destination_) return;
+  if (!reader_.readAll()) {
+    ++damaged_;
+    return;
+  }
+  const auto pair = static_cast<std::size_t>(found - destinations.begin());
+  if (windows_++ == 0) first_start_utc_ = block.start_utc;
+  takeHead(block, reader_.head(), last_);
+  rolled_up_ = rolled_up_ || reader_.head().minute;
+  Row row;
+  reader_.counts(pair, row);
+  addCounts(row, row_);
+  jitter_.add(row);
+  for (std::size_t part = 0; part < parts_.size(); ++part) {
+    const auto runs = reader_.samples(part, pair);
+    if (!runs.empty()) addTo(parts_[part], runs);
   }
 }
 
@@ -129,20 +135,17 @@ SourceRows PastPair::source() const {
 
 Row PastPair::row() const {
   Row made = row_;
-  for (std::size_t i = 0; i < kParts.size(); ++i) made.*kParts[i] = parts_[i].summary();
-  if (jitter_count_ > 0) {
-    made.jitter_ns =
-        static_cast<std::uint64_t>(std::llround(jitter_sum_ / static_cast<double>(jitter_count_)));
-  }
+  for (std::size_t i = 0; i < kRowParts.size(); ++i) made.*kRowParts[i] = parts_[i].summary();
+  made.jitter_ns = jitter_.value();
   return made;
 }
 
 void PastPair::clear() {
   windows_ = 0;
+  rolled_up_ = false;
   row_ = {};
+  jitter_ = {};
   for (Distribution& part : parts_) part.clear();
-  jitter_sum_ = 0;
-  jitter_count_ = 0;
 }
 
 }  // namespace pingloom::controller

@@ -91,12 +91,18 @@ void appendUtc(Nanos utc, std::string& out) {
   out += "Z\"";
 }
 
-void appendSummary(std::string_view quoted_name, const Summary& part, std::string& out) {
+// Of what was rolled up there is neither minimum nor mean.
+void appendSummary(std::string_view quoted_name, const Summary& part, bool rolled_up,
+                   std::string& out) {
   if (part.count == 0) return;
   out += quoted_name;
-  appendField("{\"min\":", part.min, out);
-  appendField(",\"mean\":", part.mean, out);
-  appendField(",\"p50\":", part.p50, out);
+  out += '{';
+  if (!rolled_up) {
+    appendField("\"min\":", part.min, out);
+    appendField(",\"mean\":", part.mean, out);
+    out += ',';
+  }
+  appendField("\"p50\":", part.p50, out);
   appendField(",\"p95\":", part.p95, out);
   appendField(",\"p99\":", part.p99, out);
   appendField(",\"max\":", part.max, out);
@@ -120,7 +126,7 @@ void appendAnomalies(const Row& row, std::string& out) {
 }  // namespace
 
 void appendRowJson(const plan::ProbeSpec& probe, const SourceRows& source, const Row& row,
-                   PairState state, std::string& out, std::uint32_t path) {
+                   PairState state, std::string& out, std::uint32_t path, bool rolled_up) {
   out += "{\"start\":";
   appendUtc(source.window_start_utc, out);
   out += ",\"end\":";
@@ -136,10 +142,10 @@ void appendRowJson(const plan::ProbeSpec& probe, const SourceRows& source, const
   appendField(",\"duplicate\":", row.duplicate, out);
   appendField(",\"late\":", row.late, out);
   appendAnomalies(row, out);
-  appendSummary(",\"network_ns\":", row.network, out);
-  appendSummary(",\"responder_ns\":", row.responder, out);
-  appendSummary(",\"prober_ns\":", row.prober, out);
-  appendSummary(",\"rtt_ns\":", row.rtt, out);
+  appendSummary(",\"network_ns\":", row.network, rolled_up, out);
+  appendSummary(",\"responder_ns\":", row.responder, rolled_up, out);
+  appendSummary(",\"prober_ns\":", row.prober, rolled_up, out);
+  appendSummary(",\"rtt_ns\":", row.rtt, rolled_up, out);
   if (row.jitter_ns) appendField(",\"jitter_ns\":", *row.jitter_ns, out);
   out += ",\"clock\":\"";
   out += name(source.clock);

@@ -109,6 +109,15 @@ Result<Statement> Database::prepare(const char* sql) {
   return made;
 }
 
+Status Database::prepareAll(std::initializer_list<std::pair<Statement*, const char*>> statements) {
+  for (const auto& [statement, sql] : statements) {
+    auto prepared = prepare(sql);
+    if (!prepared) return tl::unexpected(prepared.error());
+    *statement = std::move(*prepared);
+  }
+  return {};
+}
+
 Result<std::int64_t> Database::number(const char* sql) {
   auto statement = prepare(sql);
   if (!statement) return tl::unexpected(statement.error());

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "common/error.h"
 
@@ -48,6 +50,7 @@ class Database {
 
   Status execute(const char* sql);
   Result<Statement> prepare(const char* sql);
+  Status prepareAll(std::initializer_list<std::pair<Statement*, const char*>> statements);
   Result<std::int64_t> number(const char* sql);  // the first column of the first row
   // Whether some failure so far means that the file itself is damaged.
   bool damaged() const { return *damaged_; }

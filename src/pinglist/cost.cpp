@@ -9,6 +9,7 @@ namespace pingloom::pinglist {
 namespace {
 
 constexpr double kSecondsPerDay = 86'400;
+constexpr double kSecondsAsTheyCame = 7'200;
 
 double perSecond(Nanos period) {
   return static_cast<double>(kSecond) / static_cast<double>(period);
@@ -82,7 +83,13 @@ void addProbe(const plan::Plan& plan, const plan::ProbeSpec& probe, HostRates& r
     for (const IpAddress& destination : destinations) rates.add(destination, 0);
   }
   cost.pairs += pairs;
-  cost.rows_per_second += static_cast<double>(pairs) * rows * perSecond(probe.window);
+  const double row_rate = static_cast<double>(pairs) * rows * perSecond(probe.window);
+  const double minute_rate =
+      static_cast<double>(pairs) * rows * perSecond(std::max(probe.window, kMinute));
+  cost.rows_per_second += row_rate;
+  cost.history_bytes_per_day +=
+      row_rate * kHistoryBytesPerRow * kSecondsAsTheyCame +
+      minute_rate * kHistoryBytesPerMinute * (kSecondsPerDay - kSecondsAsTheyCame);
 }
 
 }  // namespace
@@ -95,7 +102,6 @@ Cost costOf(const Pinglist& pinglist) {
     addProbe(pinglist.plan, probe, rates, cost);
   }
   rates.writeTo(cost, pinglist);
-  cost.history_bytes_per_day = cost.rows_per_second * kSecondsPerDay * kHistoryBytesPerRow;
   return cost;
 }
 
@@ -113,7 +119,7 @@ std::vector<std::string> beyondLimits(const Cost& cost, const Limits& limits) {
   }
   if (cost.history_bytes_per_day > static_cast<double>(limits.max_history_bytes_per_day)) {
     exceeded.push_back(
-        fmt::format("the history grows by {} a day, more than the limit history_bytes_per_day = {}",
+        fmt::format("the history takes {} a day, more than the limit history_bytes_per_day = {}",
                     humanBytes(cost.history_bytes_per_day),
                     humanBytes(static_cast<double>(limits.max_history_bytes_per_day))));
   }

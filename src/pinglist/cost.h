@@ -20,9 +20,10 @@ struct Limits {
   bool operator==(const Limits&) const = default;
 };
 
-// A row's share of the history database, measured: file size / rows after a mesh of 24 hosts over
-// UDP and TCP with ten samples to a window (64 bytes of it are the compressed row itself).
-constexpr double kHistoryBytesPerRow = 88;
+// A row's share of the history database at most, where a source has hundreds of destinations: as it
+// came, for two hours, and rolled up to a minute after that (docs/history-format.md).
+constexpr double kHistoryBytesPerRow = 16;
+constexpr double kHistoryBytesPerMinute = 4;
 
 // A pair with N > 1 paths has N pings in an interval and N + 1 rows in a window: one for each and
 // their merge.
@@ -34,7 +35,7 @@ struct Cost {
   double busiest_pings_per_second = 0;
   std::string busiest_host;  // its name or address; "" where nothing is probed
   double rows_per_second = 0;
-  double history_bytes_per_day = 0;
+  double history_bytes_per_day = 0;  // the newest day, two hours of it as they came
 };
 
 Cost costOf(const Pinglist& pinglist);

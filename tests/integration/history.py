@@ -5,6 +5,7 @@ import collections
 import ctypes
 import ctypes.util
 import ipaddress
+import itertools
 import sqlite3
 
 ZSTD = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
@@ -14,9 +15,9 @@ ZSTD.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
 ZSTD.ZSTD_getFrameContentSize.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
 ZSTD.ZSTD_isError.argtypes = [ctypes.c_size_t]
 
-# Fields of wire.Row and wire.Report (control.proto).
-ROW_COUNTS = {2: "sent", 3: "received", 4: "lost", 5: "refused", 6: "unreachable"}
-REPORT_ROWS = 8
+# The first columns of a block's counts (docs/history-format.md).
+COUNTS = ("sent", "received", "lost", "refused", "unreachable")
+SAME, BYTES, DIFFERENCES, NUMBERS = range(4)
 
 Window = collections.namedtuple("Window", "index incarnation sequence start_ns window_ns rows")
 
@@ -41,35 +42,69 @@ def varint(data, at):
             return value, at
 
 
-def fields(data):
-    """(number, value) of a protobuf message; a value is an int or the bytes of a nested one."""
+def column(data, at, size):
+    """`size` numbers of a column, and where the next one begins."""
+    if size == 0:
+        return [], at
+    kind, at = varint(data, at)
+    if kind == NUMBERS:
+        numbers = []
+        for _ in range(size):
+            number, at = varint(data, at)
+            numbers.append(number)
+        return numbers, at
+    base, at = varint(data, at)
+    if kind == SAME:
+        return [base] * size, at
+    each = data[at:at + size]
+    if kind == BYTES:
+        return [base + byte for byte in each], at + size
+    numbers = []
+    for byte in each:
+        base += -(byte + 1 >> 1) if byte & 1 else byte >> 1
+        numbers.append(base)
+    return numbers, at + size
+
+
+def sums(data, at):
+    """Numbers kept as their differences."""
+    size, at = varint(data, at)
+    if size == 0:
+        return [], at
+    first, at = varint(data, at)
+    more, at = column(data, at, size - 1)
+    return list(itertools.accumulate([first, *more])), at
+
+
+def destinations_of(head):
     at = 0
-    while at < len(data):
-        key, at = varint(data, at)
-        if key & 7 == 0:
-            value, at = varint(data, at)
-        elif key & 7 == 2:
-            size, at = varint(data, at)
-            value, at = data[at:at + size], at + size
-        else:
-            raise ValueError(f"unexpected wire type {key & 7}")
-        yield key >> 3, value
+    for _ in range(3):  # protocol, clock, minute
+        _, at = varint(head, at)
+    length, at = varint(head, at)
+    v4, at = sums(head, at + length)
+    high, at = sums(head, at)
+    low, at = sums(head, at)
+    mask = (1 << 64) - 1
+    return [str(ipaddress.IPv4Address(address)) for address in v4] + [
+        str(ipaddress.IPv6Address((h & mask) << 64 | l & mask)) for h, l in zip(high, low)]
 
 
-def rows_of(report):
+def rows_of(block):
     """{destination: {"sent": ..., "received": ...}}"""
-    rows = {}
-    for number, value in fields(report):
-        if number != REPORT_ROWS:
-            continue
-        row = dict.fromkeys(ROW_COUNTS.values(), 0)
-        destination = None
-        for field, content in fields(value):
-            if field == 1:
-                destination = str(ipaddress.ip_address(content))
-            elif field in ROW_COUNTS:
-                row[ROW_COUNTS[field]] = content
-        rows[destination] = row
+    if block[0] != 1:
+        raise ValueError(f"a block of version {block[0]}")
+    sizes, at = [], 1
+    for _ in range(6):
+        size, at = varint(block, at)
+        sizes.append(size)
+    destinations = destinations_of(decompress(block[at:at + sizes[0]]))
+    counts = decompress(block[at + sizes[0]:at + sizes[0] + sizes[1]])
+    rows = {destination: {} for destination in destinations}
+    _, at = varint(counts, 0)  # how jitter is kept
+    for name in COUNTS:
+        numbers, at = column(counts, at, len(destinations))
+        for destination, number in zip(destinations, numbers):
+            rows[destination][name] = number
     return rows
 
 
@@ -78,9 +113,9 @@ def windows(mesh, probe, source):
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)
     try:
         found = connection.execute(
-            "SELECT window_index, incarnation, sequence, start_ns, window_ns, report FROM windows"
-            " WHERE probe = ? AND source = ? ORDER BY id", (probe, ipaddress.ip_address(source).packed))
-        return [Window(*row[:5], rows_of(decompress(row[5]))) for row in found]
+            "SELECT start_ns / window_ns, incarnation, sequence, start_ns, window_ns, content FROM blocks"
+            " WHERE minute = 0 AND probe = ? AND source = ? ORDER BY id", (probe, ipaddress.ip_address(source).packed))
+        return [Window(*row[:5], rows_of(row[5])) for row in found]
     except sqlite3.OperationalError as failure:
         raise OSError(str(failure)) from failure
     finally:

@@ -11,18 +11,19 @@ import { choose, followPair, grid, held, model, pointed, time } from './store';
 const STATISTICS = ['min', 'mean', 'p50', 'p95', 'p99', 'max'] as const;
 const COUNTS = ['sent', 'received', 'lost', 'refused', 'unreachable', 'ack_lost', 'duplicate',
   'late'] as const;
+const MINUTE = 60_000;
 const PAUSE = 60; // milliseconds that the pointer has to rest
 const REFRESH_EVERY = 900;
 
 export interface Ways { source: string; destination: string; there?: PairRow; back?: PairRow | null; failed?: boolean }
 
-// The row that held at a past time.
+// The row that held at a past time: a window, or the minute that it became part of.
 async function fetchRowAt(probe: string, source: string, destination: string, at: number,
   signal: AbortSignal): Promise<PairRow> {
   const window = (grid.value?.probe.window_ns ?? 0) / 1e6;
   try {
-    const rows = await fetchPairRows(probe, source, destination, at - window, at + 1, 10, signal);
-    return rows[rows.length - 1] ?? { missing: 'Nothing was reported then.', state: '' };
+    const rows = await fetchPairRows(probe, source, destination, at - Math.max(window, MINUTE), at + 1, 100, signal);
+    return rows.filter(({ end }) => Date.parse(end!) > at).pop() ?? { missing: 'Nothing was reported then.', state: '' };
   } catch (failure) {
     return { missing: (failure as Error).message, state: '' };
   }

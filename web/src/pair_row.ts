@@ -1,6 +1,7 @@
 // The latest row of one pair, exactly, as /api/v1/pairs has it.
 
-export interface Times { min: number; mean: number; p50: number; p95: number; p99: number; max: number }
+// Minutes of the past have neither minimum nor mean.
+export interface Times { min?: number; mean?: number; p50: number; p95: number; p99: number; max: number }
 
 export interface PairRow {
   missing?: string; // why there is none; nothing else is set then

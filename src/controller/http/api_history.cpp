@@ -10,6 +10,7 @@
 #include "controller/http/cells.h"
 #include "controller/http/pair_place.h"
 #include "controller/http/past_query.h"
+#include "controller/past_presence.h"
 #include "controller/past_rows.h"
 #include "controller/report_reader.h"
 #include "controller/row_json.h"
@@ -38,35 +39,24 @@ http::Response spanOf(History& history) {
   return response;
 }
 
-// Windows are as they were counted; which agents were away is kept beside them.
-Status addPresence(History& history, const ProbeGrid& grid, Nanos at, Snapshots& snapshots) {
-  Nanos from = at;
-  Nanos until = at;
-  for (const auto& snapshot : snapshots) {
-    if (snapshot == nullptr) continue;
-    from = std::min(from, snapshot->rows->window_start_utc);
-    until = std::max(until, snapshot->rows->endUtc() + grid.spec.timeout);
-  }
-  const auto presence = readPresence(history.database(), from, until);
-  if (!presence) return tl::unexpected(presence.error());
-  for (std::size_t i = 0; i < snapshots.size(); ++i) {
-    snapshots[i] = withPresence(grid, grid.sources[i], std::move(snapshots[i]), *presence, at);
-  }
-  return {};
-}
-
-http::Response gridAt(History& history, const GridPlan& plan, const GridQuery& query, Nanos at) {
+http::Response gridAt(HistoryReader& reader, History& history, const GridPlan& plan,
+                      const GridQuery& query, Nanos at) {
   const ProbeGrid& grid = plan.probes[query.probe];
+  // Windows are as they were counted; which agents were away is kept beside them.
+  const auto presence = readPresence(history.database(), at - kLongestWindow,
+                                     at + kLongestWindow + grid.spec.timeout);
+  if (!presence) return unreadable(presence.error());
+  PastSource past(grid, query.metric.part(), query.metric.statistic());
   Snapshots snapshots;
   snapshots.reserve(grid.sources.size());
   for (const IpAddress& source : grid.sources) {
-    const auto reports = history.at(grid.spec.name, source, at);
-    if (!reports) return unreadable(reports.error());
-    snapshots.push_back(pastSnapshot(grid, source, *reports));
+    past.begin();
+    const auto status = history.at(grid.spec.name, source, at,
+                                   [&past](const PastBlock& block) { past.add(block); });
+    if (!status) return unreadable(status.error());
+    snapshots.push_back(withPresence(grid, source, past.snapshot(), *presence, at));
   }
-  if (auto status = addPresence(history, grid, at, snapshots); !status) {
-    return unreadable(status.error());
-  }
+  reader.countDamaged(past.damaged());
   return gridResponse(plan, query, snapshots);
 }
 
@@ -78,8 +68,8 @@ http::Answer gridQuestion(const Plan& plan, HistoryReader& reader, const http::R
   }
   const auto at = timeOption(request, "at", 0);
   if (!at) return at.error();
-  return later(reader, [plan, query = *query, at = *at](History& history) {
-    return gridAt(history, *plan, query, at);
+  return later(reader, [&reader, plan, query = *query, at = *at](History& history) {
+    return gridAt(reader, history, *plan, query, at);
   });
 }
 
@@ -116,11 +106,12 @@ void appendPast(const ProbeGrid& grid, const PairQuery& query, const PastPresenc
   const SourceRows source = pair.source();
   const IpAddress& destination = grid.destinations[query.place.destination];
   const PairState state = stateWithPresence(grid.spec, source, row, destination, presence);
-  appendRowJson(grid.spec, source, row, state, rows, query.path);
+  appendRowJson(grid.spec, source, row, state, rows, query.path, pair.rolledUp());
   pair.clear();
 }
 
-http::Response pairOver(History& history, const GridPlan& plan, const PairQuery& query) {
+http::Response pairOver(HistoryReader& reader, History& history, const GridPlan& plan,
+                        const PairQuery& query) {
   const ProbeGrid& grid = plan.probes[query.place.probe];
   PastRange range{grid.spec.name, grid.sources[query.place.source], query.path, query.from_utc,
                   query.until_utc};
@@ -136,11 +127,12 @@ http::Response pairOver(History& history, const GridPlan& plan, const PairQuery&
   if (!presence) return unreadable(presence.error());
   PastPair pair(destination);
   std::string rows;
-  const auto status = history.visit(range, [&](const PastReport& report) {
-    pair.add(report);
+  const auto status = history.visit(range, [&](const PastBlock& block) {
+    pair.add(block);
     if (pair.windows() == together) appendPast(grid, query, *presence, pair, rows);
   });
   if (!status) return unreadable(status.error());
+  reader.countDamaged(pair.damaged());
   appendPast(grid, query, *presence, pair, rows);
   http::Response response;
   response.body = fmt::format(
@@ -161,8 +153,8 @@ http::Answer history(const Plan& plan, HistoryReader& reader, const http::Reques
   if (path.starts_with(kPairs)) {
     auto query = pairQuery(*plan, request);
     if (!query) return std::move(query.error());
-    return later(reader, [plan, query = *query](History& history) {
-      return pairOver(history, *plan, query);
+    return later(reader, [&reader, plan, query = *query](History& history) {
+      return pairOver(reader, history, *plan, query);
     });
   }
   return http::errorResponse(404, "nothing at " + request.path);

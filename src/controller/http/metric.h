@@ -19,6 +19,12 @@ class Metric {
 
   bool operator==(const Metric&) const = default;
   std::string_view unit() const;  // "ns" or "ratio"
+  // Whose summary it is of; nullptr: it is of none.
+  Summary Row::*part() const { return kind_ == Kind::kSummary ? part_ : nullptr; }
+  // Which figure of it; nullptr: it is of none.
+  std::uint64_t Summary::*statistic() const {
+    return kind_ == Kind::kSummary ? statistic_ : nullptr;
+  }
   bool isRatio() const { return kind_ == Kind::kLoss || kind_ == Kind::kAnomalous; }
   // nullopt: the row has no such measurement.
   std::optional<double> ratioOf(const Row& row) const;               // REQUIRES isRatio()

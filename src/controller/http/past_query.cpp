@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
 #include <memory>
 #include <utility>
 
+#include "common/log.h"
 #include "common/text.h"
 
 namespace pingloom::controller::api {
@@ -44,12 +47,29 @@ tl::expected<TimeRange, http::Response> rangeOption(const http::Request& request
 
 http::Response unreadable(const Error& error) { return http::errorResponse(503, error.text()); }
 
+namespace {
+
+// Nothing of it is to be expected but that memory is short: it must not end the process.
+http::Response answered(const std::function<http::Response(History&)>& answer, History& history) {
+  try {
+    return answer(history);
+  } catch (const std::exception& failure) {
+    static std::atomic<bool> logged = false;
+    if (!logged.exchange(true)) {
+      log::error("a question about the past could not be answered: {}", failure.what());
+    }
+    return http::errorResponse(500, std::string("history cannot be read: ") + failure.what());
+  }
+}
+
+}  // namespace
+
 http::Answer later(HistoryReader& reader, std::function<http::Response(History&)> answer) {
   return http::Later([&reader, answer = std::move(answer)](http::Respond respond) {
     const auto shared = std::make_shared<http::Respond>(std::move(respond));
     const bool taken = reader.ask([shared, answer](const Result<History*>& history) {
       const auto take = std::exchange(*shared, nullptr);
-      take(history ? answer(**history) : unreadable(history.error()));
+      take(history ? answered(answer, **history) : unreadable(history.error()));
     });
     if (!taken) (*shared)(http::errorResponse(503, "too many questions about the past wait"));
   });

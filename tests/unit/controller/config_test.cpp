@@ -23,7 +23,7 @@ TEST(Config, HasDefaultsForEverythingButThePinglistAndTheStateDir) {
   EXPECT_EQ(config->http.text(), "127.0.0.1:8080");
   EXPECT_EQ(config->redis.text(), "unix:/var/lib/pingloom/redis.sock");
   EXPECT_EQ(config->redis.kind, RedisTarget::Kind::kEmbedded);
-  EXPECT_EQ(config->history_retention, 24 * kHour);
+  EXPECT_EQ(config->history_retention, 7 * 24 * kHour);
   EXPECT_EQ(config->history_max_bytes, 4ULL << 30);
   EXPECT_EQ(config->limits, pinglist::Limits{});
   EXPECT_TRUE(config->url_file.empty());

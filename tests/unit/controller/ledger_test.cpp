@@ -9,6 +9,7 @@
 #include <csignal>
 #include <fstream>
 
+#include "controller/compression.h"
 #include "controller/ledger_writer.h"
 #include "support.h"
 
@@ -22,15 +23,22 @@ using test::TemporaryFolder;
 constexpr Nanos kUtc = 1'795'230'720 * kSecond;
 constexpr Nanos kWindow = 10 * kSecond;
 
-// A batch of one window; its report is `bytes` long and does not compress.
+// A batch of one window; its block takes about `bytes` and does not compress: counts are random.
 LedgerBatch batchOf(const std::string& host, BatchId id, std::uint64_t window_index,
                     std::size_t bytes = 100) {
-  auto report = std::make_shared<std::string>();
+  wire::Report made = test::reportOf("udp", "10.0.0.1", window_index, {});
   std::uint64_t state = id.sequence * 77 + window_index;
-  while (report->size() < bytes) {
+  const auto random = [&state] {
     state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-    *report += static_cast<char>(state >> 56);
+    return static_cast<std::uint32_t>(state >> 32);
+  };
+  for (std::uint32_t i = 0; i <= bytes / 8; ++i) {
+    wire::Row& row = *made.add_rows();
+    row.set_destination(IpAddress::fromV4(0x0a010000 + i).wire());
+    row.set_late(random());
+    row.set_duplicate(random());
   }
+  const auto report = std::make_shared<std::string>(made.SerializeAsString());
   LedgerBatch batch{host, id, {}, report, bytes, 1};
   batch.windows.push_back({"udp", ip("10.0.0.1"), static_cast<Nanos>(window_index) * kWindow,
                            kWindow, window_index, 0, *report});
@@ -77,6 +85,7 @@ CREATE TABLE windows(id INTEGER PRIMARY KEY, probe TEXT NOT NULL, source BLOB NO
 CREATE INDEX windows_by_source ON windows(probe, source, start_ns);
 CREATE INDEX windows_by_start ON windows(start_ns);
 INSERT INTO windows VALUES(1, 'udp', x'0a000001', 0, 1, 0, 1, 1, x'00');
+INSERT INTO agents VALUES('a', 1, 1, 1795230720000000000);
 PRAGMA user_version = 1;
 )";
 
@@ -85,15 +94,32 @@ TEST_F(LedgerTest, AHistoryWithoutPathsIsGoneOnWith) {
     auto database = Database::open(folder_ / "history.sqlite");
     ASSERT_TRUE(database);
     ASSERT_TRUE(database->execute(kVersion1));
+    auto insert = database->prepare(
+        "INSERT INTO windows VALUES(2, 'udp', x'0a000001', ?1, 10000000000, ?2, 1, 1, ?3)");
+    Compressor compressor;
+    const LedgerBatch old = batchOf("a", {1, 1}, kIndex - 1);
+    const auto report = compressor.compress(old.windows[0].report);
+    ASSERT_TRUE(insert && report);
+    ASSERT_TRUE(insert->bind(1, static_cast<Nanos>(kIndex - 1) * kWindow)
+                    .bind(2, static_cast<std::int64_t>(kIndex - 1))
+                    .bindBlob(3, *report)
+                    .run());
   }
   auto ledger = open();
+  EXPECT_EQ(ledger->marks().at("a"), (BatchId{1, 1}));
+  EXPECT_TRUE(ledger->latest("udp", ip("10.0.0.1")).empty()) << "not packed yet";
+  while (ledger->rollUp(kUtc).value_or(0) > 0) {
+  }
+  EXPECT_EQ(ledger->latest("udp", ip("10.0.0.1")).size(), 1U);
+  EXPECT_EQ(ledger->blocksDropped(), 1U) << "what was no report";
+  EXPECT_EQ(count("SELECT count(*) FROM sqlite_master WHERE name = 'windows'"), 0);
   LedgerBatch batch = batchOf("a", {1, 2}, kIndex);
   batch.windows.push_back(batch.windows.front());
   batch.windows.back().path = 3;
   ASSERT_TRUE(ledger->commit({&batch, 1}, kUtc));
-  EXPECT_EQ(count("SELECT count(*) FROM windows WHERE path = 0"), 2);
-  EXPECT_EQ(count("SELECT count(*) FROM windows WHERE path = 3"), 1);
-  EXPECT_EQ(count("PRAGMA user_version"), 2);
+  EXPECT_EQ(count("SELECT count(*) FROM blocks WHERE path = 0"), 2);
+  EXPECT_EQ(count("SELECT count(*) FROM blocks WHERE path = 3"), 1);
+  EXPECT_EQ(count("PRAGMA user_version"), 3);
   EXPECT_EQ(ledger->latest("udp", ip("10.0.0.1")).size(), 2U) << "the merge and the path";
   EXPECT_EQ(damagedFiles(), 0U);
 }
@@ -113,21 +139,24 @@ TEST_F(LedgerTest, CountsABatchOnce) {
                                           batchOf("a", {2, 1}, kIndex)};
   ASSERT_TRUE(ledger->commit(again, kUtc));
   ledger.reset();
-  EXPECT_EQ(count("SELECT count(*) FROM windows"), 4);
+  EXPECT_EQ(count("SELECT count(*) FROM blocks"), 4);
   EXPECT_EQ(count("SELECT incarnation * 100 + sequence FROM agents WHERE host = 'a'"), 201);
 }
 
 TEST_F(LedgerTest, GivesBackTheNewestWindowOfASource) {
   auto ledger = open();
-  const std::string newest(
-      *std::static_pointer_cast<const std::string>(batchOf("a", {1, 2}, kIndex).owner));
   const std::vector<LedgerBatch> batches = {batchOf("a", {1, 1}, kIndex - 1),
                                             batchOf("a", {1, 2}, kIndex),
                                             batchOf("a", {1, 3}, kIndex - 2)};
   ASSERT_TRUE(ledger->commit(batches, kUtc));
   const auto latest = ledger->latest("udp", ip("10.0.0.1"));
   ASSERT_EQ(latest.size(), 1U);
-  EXPECT_EQ(latest[0].report, newest);
+  wire::Report newest;
+  ASSERT_TRUE(newest.ParseFromString(latest[0].report));
+  EXPECT_EQ(newest.window_index(), kIndex);
+  wire::Report sent;
+  ASSERT_TRUE(sent.ParseFromString(std::string(batches[1].windows[0].report)));
+  EXPECT_EQ(newest.rows(0).late(), sent.rows(0).late());
   EXPECT_EQ(latest[0].incarnation, 1U);
   EXPECT_TRUE(ledger->latest("tcp", ip("10.0.0.1")).empty());
   EXPECT_TRUE(ledger->latest("udp", ip("10.0.0.2")).empty());
@@ -163,8 +192,8 @@ TEST_F(LedgerTest, AKillInTheMiddleLeavesNothingHalf) {
     const std::uint64_t mark = ledger->marks().at("a").sequence;
     EXPECT_GE(mark, reported) << "what was said to be committed is there";
     ledger.reset();
-    EXPECT_EQ(count("SELECT max(sequence) FROM windows"), static_cast<std::int64_t>(mark));
-    EXPECT_EQ(count("SELECT count(*) FROM windows"), static_cast<std::int64_t>(mark));
+    EXPECT_EQ(count("SELECT max(sequence) FROM blocks"), static_cast<std::int64_t>(mark));
+    EXPECT_EQ(count("SELECT count(*) FROM blocks"), static_cast<std::int64_t>(mark));
   }
 }
 
@@ -226,8 +255,8 @@ TEST_F(LedgerTest, ForgetsWhatIsOlderThanTheRetention) {
   EXPECT_FALSE(*ledger->trim(40, kUtc));
   EXPECT_FALSE(*ledger->trim(40, kUtc));
   ledger.reset();
-  EXPECT_EQ(count("SELECT count(*) FROM windows"), 50);
-  EXPECT_EQ(count("SELECT count(*) FROM windows WHERE sequence % 2 = 0"), 0);
+  EXPECT_EQ(count("SELECT count(*) FROM blocks"), 50);
+  EXPECT_EQ(count("SELECT count(*) FROM blocks WHERE sequence % 2 = 0"), 0);
 }
 
 TEST_F(LedgerTest, StaysBelowTheLargestSize) {
@@ -242,8 +271,8 @@ TEST_F(LedgerTest, StaysBelowTheLargestSize) {
   ledger.reset();
   EXPECT_LE(count("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"),
             (1 << 20) + 200'000);
-  EXPECT_GE(count("SELECT count(*) FROM windows"), 50);
-  EXPECT_EQ(count("SELECT max(sequence) FROM windows"), 400) << "the newest stay";
+  EXPECT_GE(count("SELECT count(*) FROM blocks"), 50);
+  EXPECT_EQ(count("SELECT max(sequence) FROM blocks"), 400) << "the newest stay";
   EXPECT_EQ(count("SELECT sequence FROM agents"), 400);
 }
 
@@ -276,7 +305,7 @@ TEST_F(LedgerTest, AFullDiskIsAnErrorAndNothingIsHalfWritten) {
   }
   ASSERT_TRUE(ledger->commit(batches, kUtc));
   ledger.reset();
-  EXPECT_EQ(count("SELECT count(*) FROM windows"), 1);
+  EXPECT_EQ(count("SELECT count(*) FROM blocks"), 1);
   EXPECT_EQ(damagedFiles(), 0U) << "full is not damaged";
 }
 
@@ -329,7 +358,7 @@ TEST_F(LedgerTest, TheWriterCommitsWhatWaitsBeforeItEnds) {
     for (std::uint64_t i = 1; i <= 30; ++i)
       ASSERT_TRUE(writer.submit(batchOf("a", {1, i}, kIndex)));
   }
-  EXPECT_EQ(count("SELECT count(*) FROM windows"), 30);
+  EXPECT_EQ(count("SELECT sequence FROM agents"), 30);
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ TEST(Cost, OfAMesh) {
   EXPECT_EQ(cost.busiest_host, "10.0.0.1");
   EXPECT_DOUBLE_EQ(cost.pings_per_second, 560);
   EXPECT_DOUBLE_EQ(cost.rows_per_second, 5.6);
-  EXPECT_DOUBLE_EQ(cost.history_bytes_per_day, 5.6 * 86400 * kHistoryBytesPerRow);
+  EXPECT_DOUBLE_EQ(cost.history_bytes_per_day,
+                   5.6 * 7200 * kHistoryBytesPerRow + 56.0 * 22 * 60 * kHistoryBytesPerMinute);
 }
 
 TEST(Cost, PairsNeverCrossFamiliesAndLeaveSelfOutUnlessAsked) {

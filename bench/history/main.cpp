@@ -1,0 +1,250 @@
+// What history takes on disk, and how long a mesh at a past time and a pair's last 24 hours take to
+// read: through the API's own functions, JSON included, HTTP not. In the same run, what the machine
+// allows: the same blocks read by SQLite, and the sections that the question needs decompressed by
+// zstd, with nothing done with them.
+#include <sys/resource.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <future>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "common/program.h"
+#include "controller/history/columns.h"
+#include "controller/http/api.h"
+#include "controller/ledger_roll_up.h"
+#include "mesh_history.h"
+
+namespace {
+
+namespace po = boost::program_options;
+using namespace pingloom;
+using namespace pingloom::bench;
+
+constexpr Nanos kWindow = 10 * kSecond;
+constexpr std::uint32_t kSamples = 10;        // of a window, in each of four parts
+constexpr std::uint32_t kMinuteSamples = 60;  // likewise
+
+struct Shape {
+  std::uint32_t hosts = 2000;
+  std::uint32_t runs = 5;
+};
+
+// The middle of some figures, and the ends.
+void print(const char* what, const char* unit, std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  std::printf("%-58s %10.2f %10.2f %10.2f  %s\n", what, values[values.size() / 2], values.front(),
+              values.back(), unit);
+}
+
+double millisecondsSince(Nanos started) {
+  return static_cast<double>(monotonicNow() - started) / 1e6;
+}
+
+double residentMiB() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+std::shared_ptr<const controller::GridPlan> planOf(std::uint32_t sources, std::uint32_t hosts) {
+  auto plan = std::make_shared<controller::GridPlan>();
+  controller::ProbeGrid grid;
+  grid.spec.name = kProbe;
+  grid.spec.protocol = Protocol::kUdp;
+  grid.spec.self = true;
+  for (std::uint32_t i = 0; i < hosts; ++i) grid.destinations.push_back(hostOf(i));
+  grid.sources.assign(grid.destinations.begin(), grid.destinations.begin() + sources);
+  plan->probes.push_back(std::move(grid));
+  return plan;
+}
+
+// The answer's length; 0: it failed.
+Result<std::size_t> ask(const std::shared_ptr<const controller::GridPlan>& plan,
+                        controller::HistoryReader& reader, const std::string& path,
+                        const std::map<std::string, std::string>& query) {
+  http::Request request;
+  request.method = "GET";
+  request.path = path;
+  for (const auto& [key, value] : query) request.query[key] = value;
+  const http::Answer answer = controller::api::history(plan, reader, request);
+  http::Response response;
+  if (const auto* later = std::get_if<http::Later>(&answer)) {
+    std::promise<http::Response> promise;
+    (*later)([&promise](http::Response made) { promise.set_value(std::move(made)); });
+    response = promise.get_future().get();
+  } else {
+    response = std::get<http::Response>(answer);
+  }
+  if (response.status != 200) return makeError(path, response.body);
+  return response.body.size();
+}
+
+// Reads all blocks that start in [from, until) and decompresses the first `sections` of each.
+Result<std::size_t> bareRead(const std::filesystem::path& file, Nanos from, Nanos until,
+                             std::size_t sections) {
+  auto database = controller::Database::openToRead(file);
+  if (!database) return tl::unexpected(database.error());
+  auto select =
+      database->prepare("SELECT content FROM blocks WHERE start_ns >= ?1 AND start_ns < ?2");
+  if (!select) return tl::unexpected(select.error());
+  select->bind(1, from).bind(2, until);
+  ZSTD_DCtx* const context = ZSTD_createDCtx();
+  std::string out(4U << 20, '\0');
+  std::size_t total = 0;
+  for (auto more = select->step(); more && *more; more = select->step()) {
+    const std::string_view block = select->bytes(0);
+    controller::ColumnReader in(block);
+    in.number();
+    std::size_t sizes[6] = {};
+    std::size_t at = block.size();
+    for (std::size_t& size : sizes) at -= size = in.number();
+    for (std::size_t i = 0; i < sections; at += sizes[i++]) {
+      if (sizes[i] == 0) continue;
+      total += ZSTD_decompressDCtx(context, out.data(), out.size(), block.data() + at, sizes[i]);
+    }
+  }
+  ZSTD_freeDCtx(context);
+  return total;
+}
+
+Status timed(std::uint32_t runs, std::vector<double>& milliseconds,
+             const std::function<Result<std::size_t>()>& what) {
+  for (std::uint32_t i = 0; i < runs; ++i) {
+    const Nanos started = monotonicNow();
+    const auto done = what();
+    if (!done) return tl::unexpected(done.error());
+    if (*done == 0) return makeError("bench", "nothing was read");
+    milliseconds.push_back(millisecondsSince(started));
+  }
+  return {};
+}
+
+Status gridTimes(const MeshHistory& mesh, const Shape& shape, const char* what, Nanos at,
+                 Nanos length) {
+  const auto plan = planOf(shape.hosts, shape.hosts);
+  controller::HistoryReader reader(mesh.file());
+  std::vector<double> grid;
+  std::vector<double> bare;
+  auto status = timed(shape.runs, grid, [&] {
+    return ask(plan, reader, "/api/v1/history/grid",
+               {{"probe", kProbe}, {"metric", "network_p50"}, {"at", formatUtc(at)}});
+  });
+  if (!status) return status;
+  status = timed(shape.runs, bare, [&] { return bareRead(mesh.file(), at, at + length, 3); });
+  if (!status) return status;
+  print(what, "ms", grid);
+  print("  limit: the same blocks by SQLite and zstd alone", "ms", bare);
+  return {};
+}
+
+Status measureMesh(const std::filesystem::path& folder, const Shape& shape) {
+  auto mesh = MeshHistory::begin(folder / "mesh.sqlite");
+  if (!mesh) return tl::unexpected(mesh.error());
+  const double pairs = static_cast<double>(shape.hosts) * shape.hosts;
+  const Nanos now = utcNow() / kMinute * kMinute;
+  const Nanos old = now - controller::LedgerRollUp::kAge - 30 * kMinute;
+  const Reports minutes(shape.hosts, kMinuteSamples);
+  const Reports windows(shape.hosts, kSamples);
+  for (std::uint32_t i = 0; i < shape.hosts; ++i) {
+    if (auto status = (*mesh)->commit(i, old, kMinute, minutes, shape.hosts); !status)
+      return status;
+  }
+  Nanos started = monotonicNow();
+  if (auto status = (*mesh)->rollUp(); !status) return status;
+  print("windows of a minute rolled up", "s per million rows",
+        {millisecondsSince(started) / 1e3 / (pairs / 1e6)});
+  const auto minute_bytes = (*mesh)->bytes();
+  if (!minute_bytes) return tl::unexpected(minute_bytes.error());
+  print("bytes of a pair and minute", "bytes", {static_cast<double>(*minute_bytes) / pairs});
+  started = monotonicNow();
+  for (std::uint32_t i = 0; i < shape.hosts; ++i) {
+    if (auto status = (*mesh)->commit(i, now, kWindow, windows, shape.hosts); !status)
+      return status;
+  }
+  print("windows packed and committed", "s per million rows",
+        {millisecondsSince(started) / 1e3 / (pairs / 1e6)});
+  const auto all_bytes = (*mesh)->bytes();
+  if (!all_bytes) return tl::unexpected(all_bytes.error());
+  print("bytes of a pair and window", "bytes",
+        {static_cast<double>(*all_bytes - *minute_bytes) / pairs});
+  const double before = residentMiB();
+  if (auto status = gridTimes(**mesh, shape, "grid at a time of the last 2 h", now, kWindow);
+      !status) {
+    return status;
+  }
+  if (auto status = gridTimes(**mesh, shape, "grid at an older time", old, kMinute); !status) {
+    return status;
+  }
+  print("memory that reading grids took at most", "MiB", {residentMiB() - before});
+  return {};
+}
+
+Status measurePair(const std::filesystem::path& folder, const Shape& shape) {
+  auto mesh = MeshHistory::begin(folder / "pair.sqlite");
+  if (!mesh) return tl::unexpected(mesh.error());
+  const Nanos now = utcNow() / kMinute * kMinute;
+  const Nanos recent = now - 2 * kHour;
+  const Reports minutes(shape.hosts, kMinuteSamples);
+  const Reports windows(shape.hosts, kSamples);
+  for (Nanos at = now - 24 * kHour; at < recent; at += kMinute) {
+    if (auto status = (*mesh)->commit(0, at, kMinute, minutes, shape.hosts); !status) return status;
+  }
+  if (auto status = (*mesh)->rollUp(); !status) return status;
+  for (Nanos at = recent; at < now; at += kWindow) {
+    if (auto status = (*mesh)->commit(0, at, kWindow, windows, shape.hosts); !status) return status;
+  }
+  const auto plan = planOf(1, shape.hosts);
+  controller::HistoryReader reader((*mesh)->file());
+  const std::string path = "/api/v1/history/pairs/" + std::string(kProbe) + "/" + hostOf(0).text() +
+                           "/" + hostOf(shape.hosts / 2).text();
+  std::vector<double> pair;
+  std::vector<double> bare;
+  auto status = timed(shape.runs, pair, [&] {
+    return ask(plan, reader, path, {{"from", formatUtc(now - 24 * kHour)}, {"to", formatUtc(now)}});
+  });
+  if (!status) return status;
+  status = timed(shape.runs, bare, [&] { return bareRead((*mesh)->file(), 0, now + 1, 6); });
+  if (!status) return status;
+  print("a pair's last 24 h", "ms", pair);
+  print("  limit: the same blocks by SQLite and zstd alone", "ms", bare);
+  return {};
+}
+
+Status measure(const Shape& shape) {
+  std::string folder = "/var/tmp/pingloom-bench-history.XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) return makeErrnoError(folder, "cannot create", errno);
+  std::printf("%u x %u pairs, %u runs\n%-58s %10s %10s %10s\n", shape.hosts, shape.hosts,
+              shape.runs, "", "median", "lowest", "highest");
+  auto status = measurePair(folder, shape);
+  if (status) status = measureMesh(folder, shape);
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Shape shape;
+  po::options_description options("Options");
+  options.add_options()("hosts", po::value(&shape.hosts)->default_value(shape.hosts),
+                        "each probes each")(
+      "runs", po::value(&shape.runs)->default_value(shape.runs), "of each question");
+  po::variables_map values;
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (const auto code = program::parse(
+          {"history_bench", "history_bench [OPTIONS]", "History's bytes, and the time to read it."},
+          arguments, options, {}, values)) {
+    return *code;
+  }
+  const auto status = measure(shape);
+  if (status) return 0;
+  std::cerr << status.error().text() << "\n";
+  return 1;
+}

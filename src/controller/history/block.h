@@ -1,0 +1,88 @@
+// A block: the rows of one source's window, or of its minute, as history keeps them: six sections,
+// each compressed for itself, so that a reader takes apart only what it is asked for.
+// docs/history-format.md has the layout. One thread per object.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/address.h"
+#include "common/error.h"
+#include "common/vocabulary.h"
+#include "controller/board.h"
+#include "controller/compression.h"
+#include "controller/history/columns.h"
+#include "controller/history/count_columns.h"
+#include "controller/history/part_codec.h"
+#include "plan/plan.h"
+
+namespace pingloom::controller {
+
+constexpr std::size_t kMostBlockPairs = 65'536;
+constexpr std::size_t kMostSectionBytes = 16U << 20;  // once it is decompressed
+constexpr std::size_t kSections = 2 + kRowParts.size();
+
+struct BlockHead {
+  Protocol protocol = Protocol::kUdp;
+  ClockSource clock = ClockSource::kKernel;
+  std::string device;
+  bool minute = false;  // rolled up: minimum and mean are not known
+
+  bool operator==(const BlockHead&) const = default;
+};
+
+// Puts a block together.
+class BlockWriter {
+ public:
+  // REQUIRES: destinations ascending, at most kMostBlockPairs; rows and parts belong to them.
+  // `rows`: without their summaries. Valid until the next call.
+  Result<std::string_view> write(const BlockHead& head, std::span<const IpAddress> destinations,
+                                 std::span<const Row> rows, unsigned jitter_merged,
+                                 std::span<const ColumnWriter, kRowParts.size()> parts);
+
+ private:
+  Compressor compressor_;
+  ColumnWriter section_;
+  std::string sections_;
+  std::string block_;
+};
+
+// Takes a block apart, whose bytes have to live as long as it reads them. They come from a disk:
+// false is damage. What it read stays valid until the next open(); memory is used again.
+class BlockReader {
+ public:
+  bool open(std::string_view block);
+  const BlockHead& head() const { return head_; }
+  const plan::AddressList& destinations() const { return destinations_; }
+  bool readCounts();
+  bool readPart(std::size_t part);  // of kRowParts
+  bool readAll();
+
+  // After the above.
+  void counts(std::size_t pair, Row& row) const { counts_.fill(pair, row); }
+  std::span<const Run> samples(std::size_t part, std::size_t pair) { return parts_[part].of(pair); }
+  Summary percentiles(std::size_t part, std::size_t pair) { return parts_[part].percentiles(pair); }
+  std::uint64_t sampleCount(std::size_t part, std::size_t pair) const {
+    return parts_[part].count(pair);
+  }
+
+ private:
+  bool readHead(std::string_view section);
+  bool readDestinations(ColumnReader& in);
+  bool section(std::size_t number, std::string& out);
+
+  Decompressor decompressor_;
+  std::array<std::string_view, kSections> sections_;
+  std::array<std::string, kSections> bytes_;
+  std::string last_head_;  // as it lies in the block: it is the same in most windows of a source
+  BlockHead head_;
+  plan::AddressList destinations_;
+  CountReader counts_;
+  std::array<PartReader, kRowParts.size()> parts_;
+};
+
+}  // namespace pingloom::controller

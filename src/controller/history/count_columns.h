@@ -1,0 +1,34 @@
+// The section of a block that holds what has no samples: counts, anomalies by reason, jitter.
+// Counts are kept as they are; jitter in steps. Any thread.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "controller/board.h"
+#include "controller/history/columns.h"
+
+namespace pingloom::controller {
+
+void encodeCounts(std::span<const Row> rows, unsigned jitter_merged, ColumnWriter& out);
+
+// Its bytes have to live as long as it reads; its memory is used again.
+class CountReader {
+ public:
+  bool read(std::string_view section, std::size_t pairs);  // false: malformed
+  // Everything of the row but its summaries.
+  void fill(std::size_t pair, Row& row) const;
+
+ private:
+  static constexpr std::size_t kCounts = 8;
+  void set(std::size_t column, std::uint64_t value, Row& row) const;
+
+  std::array<Column, kCounts + kAnomalies + 1> columns_;  // the last one is jitter
+  std::vector<std::size_t> differing_;                    // columns
+  Row same_;  // what all pairs have alike; its summaries stay empty
+  unsigned jitter_merged_ = 0;
+};
+
+}  // namespace pingloom::controller

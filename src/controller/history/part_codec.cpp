@@ -1,0 +1,275 @@
+#include "controller/history/part_codec.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "controller/history/steps.h"
+
+namespace pingloom::controller {
+namespace {
+
+constexpr std::uint64_t kEach = 0;
+constexpr std::uint64_t kRuns = 1;
+constexpr std::uint64_t kPercentiles = 2;
+
+constexpr std::uint64_t kFewSamples = 16;       // on average: by themselves they take less
+constexpr std::size_t kMostNumbers = 8U << 20;  // of one column
+constexpr std::size_t kPercentilesAboveMedian = 3;
+
+struct StepRun {
+  std::uint32_t step;
+  std::uint32_t times;
+};
+
+void stepsOfPair(std::span<const Run> runs, unsigned merged, std::vector<StepRun>& out) {
+  out.clear();
+  for (const Run& run : runs) {
+    const std::uint32_t step = stepOf(run.value, merged);
+    if (!out.empty() && out.back().step == step) {
+      out.back().times += run.times;
+    } else {
+      out.push_back({step, run.times});
+    }
+  }
+}
+
+// Steps that come to be none are the last one.
+std::uint64_t above(std::uint64_t step, std::uint64_t difference, unsigned merged) {
+  const std::uint64_t last = stepsOf(merged) - 1;
+  return step > last || difference > last - step ? last : step + difference;
+}
+
+struct Columns {
+  std::vector<std::uint64_t> counts;
+  std::vector<std::uint64_t> firsts;
+  std::vector<std::uint64_t> sizes;
+  std::vector<std::uint64_t> rest;
+  std::vector<std::uint64_t> times;
+};
+
+void addEach(std::span<const StepRun> steps, Columns& columns) {
+  std::uint32_t last = steps.front().step;
+  for (const StepRun& run : steps) {
+    for (std::uint32_t i = &run == steps.data() ? 1 : 0; i < run.times; ++i) {
+      columns.rest.push_back(run.step - last);
+      last = run.step;
+    }
+  }
+}
+
+void addRuns(std::span<const StepRun> steps, Columns& columns) {
+  columns.sizes.push_back(steps.size() - 1);
+  for (std::size_t i = 1; i < steps.size(); ++i) {
+    columns.rest.push_back(steps[i].step - steps[i - 1].step);
+    columns.times.push_back(steps[i - 1].times);
+  }
+}
+
+}  // namespace
+
+void encodeSamples(const Samples& samples, unsigned merged, ColumnWriter& out) {
+  Columns columns;
+  std::uint64_t total = 0;
+  std::size_t present = 0;
+  for (std::size_t i = 0; i < samples.pairs(); ++i) {
+    columns.counts.push_back(countOf(samples.of(i)));
+    total += columns.counts.back();
+    present += columns.counts.back() == 0 ? 0 : 1;
+  }
+  if (total == 0) return;
+  const std::uint64_t form = total <= kFewSamples * present ? kEach : kRuns;
+  std::vector<StepRun> steps;
+  for (std::size_t i = 0; i < samples.pairs(); ++i) {
+    if (columns.counts[i] == 0) continue;
+    stepsOfPair(samples.of(i), merged, steps);
+    columns.firsts.push_back(steps.front().step);
+    if (form == kEach) {
+      addEach(steps, columns);
+    } else {
+      addRuns(steps, columns);
+    }
+  }
+  out.number(form);
+  out.number(merged);
+  out.column(columns.counts);
+  out.column(columns.firsts);
+  out.column(columns.sizes);
+  out.column(columns.rest);
+  out.column(columns.times);
+}
+
+void encodePercentiles(std::span<const Summary> pairs, unsigned merged, unsigned tail,
+                       ColumnWriter& out) {
+  std::vector<std::uint64_t> counts;
+  std::vector<std::uint64_t> medians;
+  std::array<std::vector<std::uint64_t>, kPercentilesAboveMedian> ups;
+  for (const Summary& pair : pairs) {
+    counts.push_back(pair.count);
+    if (pair.count == 0) continue;
+    medians.push_back(stepOf(pair.p50, merged));
+    std::uint32_t last = stepOf(pair.p50, tail);
+    std::size_t column = 0;
+    for (const std::uint64_t value : {pair.p95, pair.p99, pair.max}) {
+      const std::uint32_t step = std::max(last, stepOf(value, tail));
+      ups[column++].push_back(step - last);
+      last = step;
+    }
+  }
+  if (medians.empty()) return;
+  out.number(kPercentiles);
+  out.number(merged);
+  out.number(tail);
+  out.column(counts);
+  out.column(medians);
+  for (const auto& column : ups) out.column(column);
+}
+
+bool PartReader::read(std::string_view section, std::size_t pairs) {
+  empty_ = section.empty();
+  if (empty_) return true;
+  ColumnReader in(section);
+  form_ = in.number();
+  const std::uint64_t merged = in.number();
+  const std::uint64_t tail = form_ == kPercentiles ? in.number() : merged;
+  if (!in.ok() || form_ > kPercentiles || tail > kMostMerged || merged > tail) return false;
+  merged_ = static_cast<unsigned>(merged);
+  tail_ = static_cast<unsigned>(tail);
+  return readCounts(in, pairs) && readRest(in) && in.ok() && in.ended();
+}
+
+bool PartReader::readCounts(ColumnReader& in, std::size_t pairs) {
+  in.column(pairs, counts_);
+  if (!in.ok()) return false;
+  present_ = 0;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    const std::uint64_t count = counts_[i];
+    if (count > std::numeric_limits<std::uint32_t>::max()) return false;
+    present_ += count == 0 ? 0 : 1;
+  }
+  in.column(present_, firsts_);
+  return in.ok();
+}
+
+bool PartReader::readRest(ColumnReader& in) {
+  places_.clear();
+  ups_.resize(kPercentilesAboveMedian);
+  if (form_ == kPercentiles) {
+    for (Column& up : ups_) in.column(present_, up);
+  }
+  if (form_ == kRuns) in.column(present_, sizes_);
+  // How many numbers of the rest each pair has, and so where they begin.
+  const bool alike = counts_.same() && (form_ != kRuns || sizes_.same());
+  Place next;
+  rest_size_ = 0;
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    if (!alike) places_.push_back(next);
+    if (counts_[i] == 0) continue;
+    if (form_ == kEach) next.rest += counts_[i] - 1;
+    if (form_ == kRuns) next.rest += std::min<std::uint64_t>(sizes_[next.present], kMostNumbers);
+    ++next.present;
+    if (next.rest > kMostNumbers) return false;
+  }
+  rest_size_ = next.rest;
+  if (form_ != kPercentiles) in.column(rest_size_, rest_);
+  if (form_ == kRuns) in.column(rest_size_, times_);
+  return in.ok();
+}
+
+PartReader::Place PartReader::placeOf(std::size_t pair) const {
+  if (!places_.empty()) return places_[pair];
+  return {pair, present_ == 0 ? 0 : rest_size_ / present_ * pair};
+}
+
+std::span<const Run> PartReader::of(std::size_t pair) {
+  found_.clear();
+  if (empty_ || counts_[pair] == 0) return found_;
+  const std::uint64_t count = counts_[pair];
+  const Place place = placeOf(pair);
+  if (form_ == kEach) appendSamples(count, place);
+  if (form_ == kRuns) appendRuns(count, place);
+  if (form_ == kPercentiles) appendPercentiles(count, place);
+  return found_;
+}
+
+Summary PartReader::percentiles(std::size_t pair) {
+  const std::uint64_t count = this->count(pair);
+  if (form_ != kEach || count > Distribution::kExactSamples || count == 0) {
+    return summaryOf(of(pair));
+  }
+  const Place place = placeOf(pair);
+  std::array<std::uint32_t, Distribution::kExactSamples> steps;
+  auto step = static_cast<std::uint32_t>(above(firsts_[place.present], 0, merged_));
+  steps[0] = step;
+  if (const char* const bytes = rest_.bytes()) {
+    const std::uint32_t last = stepsOf(merged_) - 1;
+    for (std::size_t i = 1; i < count; ++i) {
+      step = std::min(step + static_cast<std::uint8_t>(bytes[place.rest + i - 1]), last);
+      steps[i] = step;
+    }
+  } else {
+    for (std::size_t i = 1; i < count; ++i) {
+      step = static_cast<std::uint32_t>(above(step, rest_[place.rest + i - 1], merged_));
+      steps[i] = step;
+    }
+  }
+  const auto& values = middlesOfSteps(merged_);
+  Summary made;
+  made.count = count;
+  made.min = values[steps[0]];
+  made.p50 = values[steps[nearestRank(50, count) - 1]];
+  made.p95 = values[steps[nearestRank(95, count) - 1]];
+  made.p99 = values[steps[nearestRank(99, count) - 1]];
+  made.max = values[steps[count - 1]];
+  return made;
+}
+
+void PartReader::push(std::uint64_t value, std::uint64_t times) {
+  if (times == 0) return;
+  if (!found_.empty() && found_.back().value == value) {
+    found_.back().times += static_cast<std::uint32_t>(times);
+  } else {
+    found_.push_back({value, static_cast<std::uint32_t>(times)});
+  }
+}
+
+void PartReader::appendSamples(std::size_t count, Place place) {
+  const auto& values = middlesOfSteps(merged_);
+  std::uint64_t step = above(firsts_[place.present], 0, merged_);
+  push(values[step], 1);
+  for (std::size_t i = 0; i + 1 < count; ++i) {
+    step = above(step, rest_[place.rest + i], merged_);
+    push(values[step], 1);
+  }
+}
+
+void PartReader::appendRuns(std::uint64_t count, Place place) {
+  const auto& values = middlesOfSteps(merged_);
+  const std::uint64_t size = sizes_[place.present];
+  std::uint64_t step = above(firsts_[place.present], 0, merged_);
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::uint64_t times = std::min(count, times_[place.rest + i]);
+    push(values[step], times);
+    count -= times;
+    step = above(step, rest_[place.rest + i], merged_);
+  }
+  push(values[step], count);
+}
+
+void PartReader::appendPercentiles(std::uint64_t count, Place place) {
+  std::uint64_t step = above(firsts_[place.present], 0, merged_);
+  std::uint64_t value = middlesOfSteps(merged_)[step];
+  std::uint64_t seen = nearestRank(50, count);
+  push(value, seen);
+  step >>= tail_ - merged_;
+  const std::array<std::uint64_t, kPercentilesAboveMedian> ranks = {nearestRank(95, count),
+                                                                    nearestRank(99, count), count};
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    step = above(step, ups_[i][place.present], tail_);
+    value = std::max(value, middlesOfSteps(tail_)[step]);
+    push(value, ranks[i] - seen);
+    seen = ranks[i];
+  }
+}
+
+}  // namespace pingloom::controller

@@ -1,0 +1,65 @@
+// The section of a block that holds one part's samples, in one of three forms: few samples each by
+// itself, many as runs of equal steps, or, of a minute, four percentiles. docs/history-format.md
+// has the layout. Any thread.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "common/distribution.h"
+#include "controller/history/columns.h"
+#include "controller/history/samples.h"
+
+namespace pingloom::controller {
+
+// Nothing is written where no pair has samples.
+void encodeSamples(const Samples& samples, unsigned merged, ColumnWriter& out);
+// Median, 95th and 99th percentile and maximum; `merged` of the median, `tail` of the others.
+// REQUIRES: tail >= merged.
+void encodePercentiles(std::span<const Summary> pairs, unsigned merged, unsigned tail,
+                       ColumnWriter& out);
+
+// Reads either. Its bytes have to live as long as it reads; its memory is used again.
+class PartReader {
+ public:
+  // False: malformed. An empty section is one without samples.
+  bool read(std::string_view section, std::size_t pairs);
+  std::uint64_t count(std::size_t pair) const { return empty_ ? 0 : counts_[pair]; }
+  // The samples of a pair, ascending; none where it has none. Of percentiles: as many samples as
+  // the pair had, each at the percentile above it. Valid until the next call.
+  std::span<const Run> of(std::size_t pair);
+  // Their summary, without the mean where that is quicker.
+  Summary percentiles(std::size_t pair);
+
+ private:
+  // Where a pair's numbers are in the columns.
+  struct Place {
+    std::size_t present = 0;  // among the pairs that have samples
+    std::size_t rest = 0;     // in the columns that have several for a pair
+  };
+  bool readCounts(ColumnReader& in, std::size_t pairs);
+  bool readRest(ColumnReader& in);
+  Place placeOf(std::size_t pair) const;
+  void appendSamples(std::size_t count, Place place);
+  void appendRuns(std::uint64_t count, Place place);
+  void appendPercentiles(std::uint64_t count, Place place);
+  void push(std::uint64_t value, std::uint64_t times);
+
+  bool empty_ = true;
+  std::uint64_t form_ = 0;
+  unsigned merged_ = 0;
+  unsigned tail_ = 0;
+  std::size_t present_ = 0;  // pairs that have samples
+  std::size_t rest_size_ = 0;
+  Column counts_;
+  Column firsts_;              // the lowest step, or the median's
+  Column sizes_;               // runs: how many follow the first
+  Column rest_;                // samples and runs: steps above the one before
+  Column times_;               // runs: of each but the last
+  std::vector<Column> ups_;    // percentiles: steps above the one before
+  std::vector<Place> places_;  // empty: the same numbers for every pair
+  std::vector<Run> found_;
+};
+
+}  // namespace pingloom::controller

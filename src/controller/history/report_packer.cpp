@@ -1,0 +1,135 @@
+#include "controller/history/report_packer.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "common/histogram.h"
+#include "controller/history/precision.h"
+#include "controller/report_reader.h"
+
+namespace pingloom::controller {
+namespace {
+
+constexpr std::size_t kMostProbes = 1024;  // whose precision is remembered
+
+// Checked as wire::decode() does; minimum, mean and maximum of buckets are left to the steps.
+bool addSamples(const wire::SampleSet& set, Samples& out) {
+  std::uint64_t value = 0;
+  std::uint64_t count = 0;
+  for (const std::uint32_t delta : set.sample_deltas()) {
+    value += delta;
+    if (++count > Distribution::kExactSamples || value > UINT32_MAX) return false;
+    out.add(value, 1);
+  }
+  if (set.bucket_deltas_size() == 0) return true;
+  if (count != 0 || set.bucket_deltas_size() != set.bucket_counts_size()) return false;
+  std::uint64_t bucket = 0;
+  for (int i = 0; i < set.bucket_deltas_size(); ++i) {
+    if (i > 0 && set.bucket_deltas(i) == 0) return false;
+    bucket += set.bucket_deltas(i);
+    count += set.bucket_counts(i);
+    if (bucket >= histogram::kBuckets || set.bucket_counts(i) == 0 || count > UINT32_MAX) {
+      return false;
+    }
+    out.add(histogram::bucketMiddle(static_cast<std::uint32_t>(bucket)), set.bucket_counts(i));
+  }
+  return true;
+}
+
+// Of a row that begins with its destination, as every agent writes it; the others are parsed.
+std::optional<IpAddress> destinationAtFrontOf(std::string_view row) {
+  if (row.size() < 2 || row[0] != '\x0a') return std::nullopt;
+  const auto length = static_cast<std::size_t>(static_cast<unsigned char>(row[1]));
+  const auto address = IpAddress::fromWire(row.substr(2, length));
+  if (!address) return std::nullopt;
+  return *address;
+}
+
+void takeCounts(const wire::Row& in, Row& out) {
+  out.sent = in.sent();
+  out.received = in.received();
+  out.lost = in.lost();
+  out.refused = in.refused();
+  out.unreachable = in.unreachable();
+  out.ack_lost = in.ack_lost();
+  out.duplicate = in.duplicate();
+  out.late = in.late();
+  for (int i = 0; i < in.anomalous_size() && i < static_cast<int>(kAnomalies); ++i) {
+    out.anomalous[static_cast<std::size_t>(i)] = in.anomalous(i);
+  }
+  if (in.has_jitter_ns()) out.jitter_ns = in.jitter_ns();
+}
+
+}  // namespace
+
+Result<bool> ReportPacker::pack(std::string_view report, const Take& take) {
+  if (!view_.read(report)) return false;
+  const auto head = readHead(view_.head());
+  if (!head || !readPlaces()) return false;
+  const BlockHead block_head{head->protocol, head->clock, view_.head().device(), false};
+  if (levels_.size() > kMostProbes) levels_.clear();
+  std::size_t& level = levels_[view_.head().probe()];
+  std::span<const Place> places = places_;
+  do {
+    const auto some = places.first(std::min(places.size(), kMostBlockPairs));
+    places = places.subspan(some.size());
+    if (!readRows(some)) return false;
+    const auto block = encode(block_head, level);
+    if (!block) return tl::unexpected(block.error());
+    if (auto status = take(*block); !status) return tl::unexpected(status.error());
+  } while (!places.empty());
+  return true;
+}
+
+bool ReportPacker::readPlaces() {
+  places_.clear();
+  for (std::size_t i = 0; i < view_.rows().size(); ++i) {
+    if (const auto destination = destinationAtFrontOf(view_.rows()[i])) {
+      places_.push_back({*destination, i});
+      continue;
+    }
+    const auto row = view_.row(i);
+    const auto destination = IpAddress::fromWire(row ? (*row)->destination() : "");
+    if (!destination) return false;
+    places_.push_back({*destination, i});
+  }
+  const auto before = [](const Place& a, const Place& b) { return a.destination < b.destination; };
+  if (!std::is_sorted(places_.begin(), places_.end(), before)) {
+    std::stable_sort(places_.begin(), places_.end(), before);
+  }
+  return true;
+}
+
+bool ReportPacker::readRows(std::span<const Place> places) {
+  destinations_.clear();
+  rows_.assign(places.size(), {});
+  for (Samples& samples : samples_) samples.clear();
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    destinations_.push_back(places[i].destination);
+    const auto row = view_.row(places[i].row);
+    if (!row || (*row)->destination() != destinations_.back().wire()) return false;
+    const wire::Row& in = **row;
+    takeCounts(in, rows_[i]);
+    const std::array<const wire::SampleSet*, kRowParts.size()> sets = {
+        &in.network(), &in.responder(), &in.prober(), &in.rtt()};
+    for (std::size_t part = 0; part < sets.size(); ++part) {
+      if (!addSamples(*sets[part], samples_[part])) return false;
+      samples_[part].endPair();
+    }
+  }
+  return true;
+}
+
+Result<std::string_view> ReportPacker::encode(const BlockHead& head, std::size_t& level) {
+  return encodeWithin(windowBudget(rows_.size()), kWindowPrecisions.size(), level,
+                      [&](std::size_t at) {
+                        const WindowPrecision& precision = kWindowPrecisions[at];
+                        for (std::size_t part = 0; part < parts_.size(); ++part) {
+                          parts_[part].clear();
+                          encodeSamples(samples_[part], precision.merged[part], parts_[part]);
+                        }
+                        return writer_.write(head, destinations_, rows_, precision.jitter, parts_);
+                      });
+}
+
+}  // namespace pingloom::controller

@@ -1,0 +1,47 @@
+// What an agent reported of a window, as history's blocks. The ledger's thread.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/error.h"
+#include "controller/batch_frame.h"
+#include "controller/history/block.h"
+
+namespace pingloom::controller {
+
+class ReportPacker {
+ public:
+  // Takes a block; valid until it returns.
+  using Take = std::function<Status(std::string_view block)>;
+
+  // `report` is a serialized wire::Report; one with very many rows becomes several blocks. False:
+  // it is malformed, and the rest of it was not taken.
+  Result<bool> pack(std::string_view report, const Take& take);
+
+ private:
+  struct Place {
+    IpAddress destination;
+    std::size_t row;  // of the report
+  };
+  bool readPlaces();
+  bool readRows(std::span<const Place> places);
+  Result<std::string_view> encode(const BlockHead& head, std::size_t& level);
+
+  ReportView view_;
+  std::vector<Place> places_;  // ascending
+  // Of the block that is being made.
+  std::vector<IpAddress> destinations_;
+  std::vector<Row> rows_;
+  std::array<Samples, kRowParts.size()> samples_;
+  std::array<ColumnWriter, kRowParts.size()> parts_;
+  BlockWriter writer_;
+  std::map<std::string, std::size_t> levels_;  // by probe
+};
+
+}  // namespace pingloom::controller

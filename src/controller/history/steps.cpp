@@ -1,0 +1,20 @@
+#include "controller/history/steps.h"
+
+#include <array>
+
+namespace pingloom::controller {
+
+const std::vector<std::uint64_t>& middlesOfSteps(unsigned merged) {
+  static const auto kAll = [] {
+    std::array<std::vector<std::uint64_t>, kMostMerged + 1> all;
+    for (unsigned kind = 0; kind <= kMostMerged; ++kind) {
+      for (std::uint32_t step = 0; step < stepsOf(kind); ++step) {
+        all[kind].push_back(middleOfStep(step, kind));
+      }
+    }
+    return all;
+  }();
+  return kAll[merged];
+}
+
+}  // namespace pingloom::controller

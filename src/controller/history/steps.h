@@ -1,0 +1,31 @@
+// Durations in steps: buckets of the project's histogram, 2^merged of them as one, so that the
+// value that stands for a step is at most 2^merged / 64 off (or 2^merged / 2 ns, for the shortest).
+// A step lies in one step of every coarser kind. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/histogram.h"
+
+namespace pingloom::controller {
+
+constexpr unsigned kMostMerged = 5;  // one step for each power of two
+
+constexpr std::uint32_t stepsOf(unsigned merged) { return histogram::kBuckets >> merged; }
+
+inline std::uint32_t stepOf(std::uint64_t nanoseconds, unsigned merged) {
+  return histogram::bucketOf(nanoseconds) >> merged;
+}
+
+// The middle of a step; stepOf() of it is the step.
+inline std::uint64_t middleOfStep(std::uint32_t step, unsigned merged) {
+  const std::uint32_t first = step << merged;
+  const std::uint32_t last = first + (1U << merged) - 1;
+  return (histogram::bucketMiddle(first) + histogram::bucketMiddle(last)) / 2;
+}
+
+// middleOfStep() of all steps.
+const std::vector<std::uint64_t>& middlesOfSteps(unsigned merged);
+
+}  // namespace pingloom::controller

@@ -1,0 +1,353 @@
+#include "controller/history/block.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <random>
+
+#include "controller/history/kept_report.h"
+#include "controller/history/minute_builder.h"
+#include "controller/history/report_packer.h"
+#include "support.h"
+
+namespace pingloom::controller {
+namespace {
+
+using test::ip;
+
+constexpr std::uint64_t kIndex = 179'523'072;
+constexpr std::array<const wire::SampleSet& (wire::Row::*)() const, 4> kSets = {
+    &wire::Row::network, &wire::Row::responder, &wire::Row::prober, &wire::Row::rtt};
+
+constexpr std::array<std::uint32_t Row::*, 8> kCounts = {
+    &Row::sent,        &Row::received, &Row::lost,      &Row::refused,
+    &Row::unreachable, &Row::ack_lost, &Row::duplicate, &Row::late};
+
+// A window of a mesh: each pair has `samples` of each part, some pairs lose some.
+wire::Report meshReport(std::mt19937_64& random, std::uint32_t pairs, std::uint32_t samples) {
+  wire::Report report = test::reportOf("mesh", "10.0.0.1", kIndex, {});
+  for (std::uint32_t i = 0; i < pairs; ++i) {
+    wire::Row& row = *report.add_rows();
+    row.set_destination(IpAddress::fromV4(0x0a000002 + i).wire());
+    const std::uint32_t lost = random() % 50 == 0 ? 1 : 0;
+    row.set_sent(samples);
+    row.set_received(samples - lost);
+    row.set_lost(lost);
+    row.set_jitter_ns(200 + random() % 1000);
+    const double base = 8000 + 3000.0 * static_cast<double>(random() % 3);
+    std::array<Distribution, 4> parts;
+    for (std::uint32_t k = lost; k < samples; ++k) {
+      std::lognormal_distribution<double> network(std::log(base), 0.15);
+      std::lognormal_distribution<double> other(std::log(5000), 0.3);
+      const std::array<double, 3> times = {network(random), other(random), other(random) * 4};
+      for (std::size_t part = 0; part < 3; ++part) {
+        parts[part].add(static_cast<std::uint64_t>(times[part]));
+      }
+      parts[3].add(static_cast<std::uint64_t>(times[0] + times[1] + times[2]));
+    }
+    for (std::size_t part = 0; part < 4; ++part) {
+      wire::SampleSet& set = part == 0   ? *row.mutable_network()
+                             : part == 1 ? *row.mutable_responder()
+                             : part == 2 ? *row.mutable_prober()
+                                         : *row.mutable_rtt();
+      wire::encode(parts[part], set);
+    }
+  }
+  return report;
+}
+
+bool ascend(std::span<const Run> runs) {
+  return std::is_sorted(runs.begin(), runs.end(),
+                        [](const Run& a, const Run& b) { return a.value < b.value; });
+}
+
+std::string packed(ReportPacker& packer, const wire::Report& report) {
+  std::string block;
+  const auto taken = packer.pack(report.SerializeAsString(), [&](std::string_view made) -> Status {
+    block = made;
+    return {};
+  });
+  EXPECT_TRUE(taken && *taken);
+  return block;
+}
+
+std::string packed(const wire::Report& report) {
+  ReportPacker packer;
+  return packed(packer, report);
+}
+
+void expectNear(std::uint64_t kept, std::uint64_t exact, double bound, const char* what) {
+  EXPECT_NEAR(static_cast<double>(kept), static_cast<double>(exact),
+              1 + bound * static_cast<double>(exact))
+      << what;
+}
+
+TEST(BlockTest, KeepsCountsAsTheyAreAndTimesWithinTheBound) {
+  std::mt19937_64 random(1);
+  wire::Report report = meshReport(random, 20, 10);
+  report.mutable_rows(3)->set_late(4'000'000'000U);
+  report.mutable_rows(4)->add_anomalous(0);
+  report.mutable_rows(4)->add_anomalous(7);
+  BlockReader block;
+  const std::string bytes = packed(report);
+  ASSERT_TRUE(block.open(bytes));
+  ASSERT_TRUE(block.readAll());
+  EXPECT_EQ(block.head(), (BlockHead{Protocol::kUdp, ClockSource::kKernel, "eth0", false}));
+  ASSERT_EQ(block.destinations().size(), 20U);
+  for (int i = 0; i < report.rows_size(); ++i) {
+    const auto pair = static_cast<std::size_t>(i);
+    EXPECT_EQ(block.destinations()[pair].wire(), report.rows(i).destination());
+    IpAddress destination;
+    Row exact;
+    ASSERT_TRUE(readRow(report.rows(i), destination, exact));
+    Row kept;
+    block.counts(pair, kept);
+    expectNear(*kept.jitter_ns, *exact.jitter_ns, 1.0 / 16, "jitter");
+    for (std::size_t part = 0; part < 4; ++part) {
+      const Summary a = summaryOf(block.samples(part, pair));
+      const Summary& b = exact.*kRowParts[part];
+      const double bound = part == 0 ? 1.0 / 64 : 1.0 / 32;
+      EXPECT_EQ(a.count, b.count);
+      expectNear(a.min, b.min, bound, "min");
+      expectNear(a.mean, b.mean, bound, "mean");
+      expectNear(a.p50, b.p50, bound, "p50");
+      expectNear(a.p95, b.p95, bound, "p95");
+      expectNear(a.p99, b.p99, bound, "p99");
+      expectNear(a.max, b.max, bound, "max");
+    }
+    for (const auto count : kCounts) EXPECT_EQ(kept.*count, exact.*count) << "of row " << i;
+    EXPECT_EQ(kept.anomalous, exact.anomalous);
+  }
+}
+
+TEST(BlockTest, TakesRowsInAnyOrderAndOfBothFamilies) {
+  wire::Report report = test::reportOf(
+      "mesh", "10.0.0.1", kIndex,
+      {test::goodRow("fd00:1::2"), test::lossRow("10.0.0.9"), test::goodRow("fd00::7"),
+       test::goodRow("fd00::3"), test::goodRow("10.0.0.2"), test::lossRow("255.255.255.255")});
+  BlockReader block;
+  const std::string bytes = packed(report);
+  ASSERT_TRUE(block.open(bytes));
+  ASSERT_TRUE(block.readAll());
+  EXPECT_EQ(block.destinations(),
+            (plan::AddressList{ip("10.0.0.2"), ip("10.0.0.9"), ip("255.255.255.255"), ip("fd00::3"),
+                               ip("fd00::7"), ip("fd00:1::2")}));
+  EXPECT_EQ(block.sampleCount(0, 0), 10U);
+  EXPECT_EQ(block.sampleCount(0, 1), 0U);
+  EXPECT_TRUE(block.samples(3, 2).empty());
+  EXPECT_EQ(countOf(block.samples(3, 5)), 10U);
+}
+
+TEST(BlockTest, AWindowWithoutRowsIsABlock) {
+  BlockReader block;
+  const std::string bytes = packed(test::reportOf("mesh", "10.0.0.1", kIndex, {}));
+  ASSERT_TRUE(block.open(bytes));
+  EXPECT_TRUE(block.readAll());
+  EXPECT_TRUE(block.destinations().empty());
+}
+
+// Ten samples, and a hundred, which an agent sends as buckets.
+TEST(BlockTest, StaysWithinItsBytesByCoarserSteps) {
+  for (const std::uint32_t samples : {10U, 100U}) {
+    std::mt19937_64 random(samples);
+    ReportPacker packer;
+    for (int window = 0; window < 3; ++window) {
+      const wire::Report report = meshReport(random, 2000, samples);
+      const std::string bytes = packed(packer, report);
+      EXPECT_LE(bytes.size(), 2000 * 15U) << samples << " samples";
+      BlockReader block;
+      ASSERT_TRUE(block.open(bytes));
+      ASSERT_TRUE(block.readAll());
+      for (int i = 0; i < 2000; ++i) {
+        IpAddress destination;
+        Row exact;
+        ASSERT_TRUE(readRow(report.rows(i), destination, exact));
+        const Summary kept = summaryOf(block.samples(0, static_cast<std::size_t>(i)));
+        EXPECT_EQ(kept.count, exact.network.count);
+        expectNear(kept.p99, exact.network.p99, 1.0 / 4, "p99");
+      }
+    }
+  }
+}
+
+TEST(BlockTest, AReportOfItIsTakenByTheGridAgain) {
+  std::mt19937_64 random(3);
+  const wire::Report sent = meshReport(random, 30, 100);
+  BlockReader block;
+  const std::string bytes = packed(sent);
+  ASSERT_TRUE(block.open(bytes));
+  ASSERT_TRUE(block.readAll());
+  const KeptReport kept{"mesh", ip("10.0.0.1"), 0,
+                        static_cast<Nanos>(sent.window_index()) * sent.window_ns(),
+                        sent.window_ns()};
+  wire::Report again;
+  ASSERT_TRUE(again.ParseFromString(reportOf(kept, block)));
+  const auto head = readHead(again);
+  ASSERT_TRUE(head);
+  EXPECT_EQ(head->window_index, sent.window_index());
+  ASSERT_EQ(again.rows_size(), 30);
+  for (int i = 0; i < 30; ++i) {
+    IpAddress destination;
+    Row row;
+    ASSERT_TRUE(readRow(again.rows(i), destination, row));
+    EXPECT_EQ(row.lost, sent.rows(i).lost());
+    EXPECT_EQ(row.rtt.count, sent.rows(i).received());
+  }
+}
+
+TEST(MinuteTest, ItsPercentilesAreThoseOfAllSamples) {
+  std::mt19937_64 random(5);
+  MinuteBuilder minute;
+  std::vector<std::array<Distribution, 4>> exact(6);
+  std::uint32_t sent = 0;
+  for (int window = 0; window < 6; ++window) {
+    // One of them far off: averaged percentiles would show it in the median.
+    const wire::Report report = meshReport(random, 6, window == 2 ? 40 : 10);
+    for (int i = 0; i < 6; ++i) {
+      sent += report.rows(i).sent();
+      for (std::size_t part = 0; part < 4; ++part) {
+        exact[static_cast<std::size_t>(i)][part].merge(
+            *wire::decode((report.rows(i).*kSets[part])()));
+      }
+    }
+    const std::string bytes = packed(report);
+    BlockReader block;
+    ASSERT_TRUE(block.open(bytes));
+    ASSERT_TRUE(minute.accepts(block));
+    ASSERT_TRUE(minute.add(block));
+  }
+  const auto made = minute.block();
+  ASSERT_TRUE(made);
+  BlockReader block;
+  ASSERT_TRUE(block.open(*made));
+  ASSERT_TRUE(block.readAll());
+  EXPECT_TRUE(block.head().minute);
+  for (std::size_t i = 0; i < 6; ++i) {
+    Row row;
+    block.counts(i, row);
+    sent -= row.sent;
+    for (std::size_t part = 0; part < 4; ++part) {
+      const Summary kept = summaryOf(block.samples(part, i));
+      const Summary all = exact[i][part].summary();
+      const double bound = part == 0 ? 1.0 / 32 : 1.0 / 16;
+      EXPECT_EQ(kept.count, all.count);
+      // Beyond 64 samples the exact ones are buckets themselves.
+      expectNear(kept.p50, all.p50, bound / 2 + 1.0 / 64, "p50");
+      expectNear(kept.p95, all.p95, bound + 1.0 / 64, "p95");
+      expectNear(kept.p99, all.p99, bound + 1.0 / 64, "p99");
+      expectNear(kept.max, all.max, bound, "max");
+    }
+  }
+  EXPECT_EQ(sent, 0U) << "every ping once";
+}
+
+TEST(MinuteTest, JoinsPairsThatComeAndGo) {
+  MinuteBuilder minute;
+  BlockReader block;
+  for (const auto& destinations :
+       {std::vector<const char*>{"10.0.0.2", "10.0.0.4"}, {"10.0.0.3", "10.0.0.4"}, {"10.0.0.2"}}) {
+    std::vector<wire::Row> rows;
+    for (const char* destination : destinations) rows.push_back(test::goodRow(destination));
+    const std::string bytes = packed(test::reportOf("mesh", "10.0.0.1", kIndex, rows));
+    ASSERT_TRUE(block.open(bytes));
+    ASSERT_TRUE(minute.add(block));
+  }
+  ASSERT_TRUE(block.open(*minute.block()));
+  ASSERT_TRUE(block.readAll());
+  EXPECT_EQ(block.destinations(),
+            (plan::AddressList{ip("10.0.0.2"), ip("10.0.0.3"), ip("10.0.0.4")}));
+  for (std::size_t i = 0; i < 3; ++i) {
+    Row row;
+    block.counts(i, row);
+    EXPECT_EQ(row.sent, i == 1 ? 10U : 20U);
+    EXPECT_EQ(block.sampleCount(0, i), row.received);
+  }
+}
+
+TEST(MinuteTest, TakesLittle) {
+  std::mt19937_64 random(7);
+  MinuteBuilder minute;
+  ReportPacker packer;
+  std::size_t size = 0;
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    minute.clear();
+    for (int window = 0; window < 6; ++window) {
+      BlockReader block;
+      const std::string bytes = packed(packer, meshReport(random, 2000, 10));
+      ASSERT_TRUE(block.open(bytes));
+      ASSERT_TRUE(minute.add(block));
+    }
+    const auto made = minute.block();
+    ASSERT_TRUE(made);
+    size = made->size();
+    EXPECT_LE(size, 2000 * 34U / 10);
+  }
+}
+
+// What is damaged is told, or does no harm: the rows are the same then.
+TEST(BlockTest, DamagedBytesAreToldFromGoodOnes) {
+  std::mt19937_64 random(9);
+  const std::string good = packed(meshReport(random, 12, 5));
+  BlockReader reference;
+  ASSERT_TRUE(reference.open(good) && reference.readAll());
+  const auto same = [&](BlockReader& block) {
+    if (block.destinations() != reference.destinations()) return false;
+    for (std::size_t i = 0; i < 12; ++i) {
+      Row a;
+      Row b;
+      block.counts(i, a);
+      reference.counts(i, b);
+      if (a.sent != b.sent || a.jitter_ns != b.jitter_ns) return false;
+      if (summaryOf(block.samples(3, i)).p99 != summaryOf(reference.samples(3, i)).p99) {
+        return false;
+      }
+    }
+    return true;
+  };
+  std::size_t told = 0;
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    BlockReader block;
+    EXPECT_FALSE(block.open(good.substr(0, at)) && block.readAll()) << "cut at " << at;
+    for (const int bit : {0, 3, 7}) {
+      std::string bad = good;
+      bad[at] = static_cast<char>(bad[at] ^ (1 << bit));
+      BlockReader flipped;
+      if (flipped.open(bad) && flipped.readAll()) {
+        EXPECT_TRUE(same(flipped)) << "bit " << bit << " of byte " << at;
+      } else {
+        ++told;
+      }
+    }
+  }
+  EXPECT_GT(told, good.size() * 2) << "most are";
+}
+
+TEST(BlockTest, SectionsOfRandomBytesDoNoHarm) {
+  std::mt19937_64 random(11);
+  for (int round = 0; round < 20'000; ++round) {
+    std::string bytes(random() % 80, '\0');
+    for (char& byte : bytes) byte = static_cast<char>(random() % (round % 2 == 0 ? 256 : 6));
+    const std::size_t pairs = random() % 20;
+    PartReader part;
+    if (part.read(bytes, pairs)) {
+      for (std::size_t i = 0; i < pairs; ++i) {
+        const Summary quick = part.percentiles(i);
+        const auto runs = part.of(i);
+        const Summary exact = summaryOf(runs);
+        EXPECT_EQ(quick.p50, exact.p50);
+        EXPECT_EQ(quick.p99, exact.p99);
+        EXPECT_EQ(quick.max, exact.max);
+        EXPECT_EQ(countOf(runs), part.count(i));
+        EXPECT_TRUE(ascend(runs));
+      }
+    }
+    CountReader counts;
+    Row row;
+    if (counts.read(bytes, pairs) && pairs > 0) counts.fill(pairs - 1, row);
+  }
+}
+
+}  // namespace
+}  // namespace pingloom::controller
