@@ -147,6 +147,7 @@ void Agent::run(int stop_descriptor) {
     if (descriptors[4].revents != 0) endpointsChanged(now);
     if ((gather_due_ != 0 && now >= gather_due_) || now >= path_merge_.due()) spoolWindows();
     if (now >= endpoint_keeper_.saveDue()) endpoint_keeper_.save();
+    bursts_.run(now);
     control_->run(now);
     if (now >= figures_due_) collectFigures(now);
   }
@@ -155,7 +156,7 @@ void Agent::run(int stop_descriptor) {
 
 Nanos Agent::nextDue() const {
   Nanos due = std::min(control_->deadline(), endpoint_keeper_.saveDue());
-  due = std::min(due, path_merge_.due());
+  due = std::min({due, path_merge_.due(), bursts_.due()});
   if (gather_due_ != 0) due = std::min(due, gather_due_);
   if (http_ != nullptr) due = std::min(due, figures_due_);
   return due;

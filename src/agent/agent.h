@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/burst_runner.h"
 #include "agent/config.h"
 #include "agent/control_client.h"
 #include "agent/endpoint_keeper.h"
@@ -63,6 +64,9 @@ class Agent : private ControlOwner {
   std::vector<plan::Endpoint> endpoints() override;
   plan::EndpointVersion heldEndpoints() override { return endpoint_keeper_.version(); }
   Status endpointsPushed(const wire::EndpointUpdate& update) override;
+  void burstOrdered(const wire::BurstOrder& order) override {
+    bursts_.start(order, monotonicNow());
+  }
   std::uint64_t laterIncarnation(std::uint64_t committed) override;
 
   Nanos nextDue() const;
@@ -94,6 +98,8 @@ class Agent : private ControlOwner {
   probe::EndpointBoard endpoint_board_;
   probe::AgentContext transport_context_;  // the transports keep a reference
   std::vector<std::unique_ptr<probe::Transport>> transports_;
+  BurstRunner bursts_{work_, transports_,
+                      [this](const wire::BurstReport& report) { control_->send(report); }};
 
   ControlContext control_context_;
   std::unique_ptr<ControlClient> control_;

@@ -146,6 +146,7 @@ void ControlClient::sendRegister(Nanos now) {
   const plan::EndpointVersion held = owner_.heldEndpoints();
   body.set_endpoints_controller(held.controller);
   body.set_endpoints_version(bad_endpoints_ ? 0 : held.number);
+  body.set_bursts(true);
   if (!sendMessage(message)) return;  // not connected after all: the next run() sees it
   register_sent_ = now;
   register_due_ = false;
@@ -187,6 +188,13 @@ void ControlClient::sendHeartbeat(Nanos now) {
   status.set_refused_packets(totals.refused_packets);
   heartbeat_due_ = now + heartbeat_interval_;
   if (sendMessage(message)) expectAnswer(now);
+}
+
+void ControlClient::send(const wire::BurstReport& report) {
+  if (state_ != State::kRegistered) return;
+  wire::AgentMessage message;
+  *message.mutable_burst() = report;
+  sendMessage(message);
 }
 
 void ControlClient::setAddresses(std::vector<IpAddress> addresses, Nanos now_mono) {

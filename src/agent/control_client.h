@@ -31,6 +31,8 @@
 namespace pingloom::wire {
 class AgentMessage;
 class BatchAck;
+class BurstOrder;
+class BurstReport;
 class ControllerMessage;
 class EndpointUpdate;
 class HeartbeatReply;
@@ -89,6 +91,8 @@ class ControlOwner {
   virtual plan::EndpointVersion heldEndpoints() = 0;
   // An error: it does not fit what is held, and the client asks for all of the table.
   virtual Status endpointsPushed(const wire::EndpointUpdate& update) = 0;
+  // Probe a pair at once; ControlClient::send() takes what comes of it.
+  virtual void burstOrdered(const wire::BurstOrder& order) = 0;
   // The controller has committed batches of a later incarnation than ours: gives the one to go on
   // with, above `committed`.
   virtual std::uint64_t laterIncarnation(std::uint64_t committed) = 0;
@@ -120,6 +124,9 @@ class ControlClient {
   // Registers again: with these, or with the endpoints that the owner has now.
   void setAddresses(std::vector<IpAddress> addresses, Nanos now_mono);
   void endpointsChanged(Nanos now_mono);
+
+  // Dropped while not registered: the controller knows then that the agent was away.
+  void send(const wire::BurstReport& report);
 
   // Another one after a run() that has made a new connection.
   int descriptor() const { return socket_.descriptor(); }
@@ -159,6 +166,7 @@ class ControlClient {
   void take(const wire::PlanUpdate& update, Nanos now);
   void take(const wire::EndpointUpdate& update, Nanos now);
   void take(const wire::BatchAck& ack, Nanos now);
+  void take(const wire::BurstOrder& order);
 
   // control_outbox.cpp: batches on their way
   void sendBatches(Nanos now);

@@ -54,6 +54,9 @@ void ControlClient::takeFrame(const std::string& frame, Nanos now) {
     case wire::ControllerMessage::kAck:
       take(message.ack(), now);
       break;
+    case wire::ControllerMessage::kBurst:
+      take(message.burst());
+      break;
     case wire::ControllerMessage::BODY_NOT_SET:
       ++counters_.bad_messages;
       return;
@@ -189,6 +192,14 @@ void ControlClient::take(const wire::EndpointUpdate& update, Nanos now) {
   } else {
     registerAgain(now);
   }
+}
+
+void ControlClient::take(const wire::BurstOrder& order) {
+  if (state_ != State::kRegistered) {
+    ++counters_.unexpected_messages;
+    return;
+  }
+  owner_.burstOrdered(order);
 }
 
 void ControlClient::take(const wire::BatchAck& ack, Nanos now) {

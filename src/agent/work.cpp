@@ -48,6 +48,15 @@ probe::Work WorkList::of(Protocol protocol) const {
   return work;
 }
 
+std::shared_ptr<const plan::Assignment> WorkList::find(const std::string& probe,
+                                                       const IpAddress& source) const {
+  const auto found =
+      std::find_if(assignments_.begin(), assignments_.end(), [&](const auto& assignment) {
+        return assignment->source == source && assignment->probe.name == probe;
+      });
+  return found == assignments_.end() ? nullptr : *found;
+}
+
 std::size_t WorkList::targets(Protocol protocol) const {
   std::size_t pairs = 0;
   for (const auto& assignment : assignments_) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "common/address.h"
@@ -20,6 +21,9 @@ class WorkList {
 
   std::size_t size() const { return assignments_.size(); }
   probe::Work of(Protocol protocol) const;
+  // What the probe does from this address; nullptr: nothing.
+  std::shared_ptr<const plan::Assignment> find(const std::string& probe,
+                                               const IpAddress& source) const;
   std::size_t targets(Protocol protocol) const;  // pairs
 
  private:

@@ -65,6 +65,12 @@ void ControlServer::take(ControlSocket::Message message, Now now) {
     hosts_changed_ = true;
     return;
   }
+  if (message_.has_burst()) {
+    if (const auto taken = bursts_.report(*agent, message_.burst(), now); !taken) {
+      refuse(route, wire::Refused::BAD_MESSAGE, taken.error().text());
+    }
+    return;
+  }
   refuse(route, wire::Refused::BAD_MESSAGE, "the message is empty or of an unknown kind");
 }
 
@@ -145,6 +151,7 @@ void ControlServer::acknowledge(const std::string& route, BatchId id) {
 
 void ControlServer::runDue(Now now) {
   endpoints_.runDue(now);
+  bursts_.runDue(now);
   if (now.mono < push_due_mono_) return;
   push_due_mono_ = DeadlineQueue<int>::kNever;
   for (const auto& [id, agent] : registry_.agents()) {

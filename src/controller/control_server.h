@@ -14,6 +14,7 @@
 
 #include "controller/batch_intake.h"
 #include "controller/batch_marks.h"
+#include "controller/bursts.h"
 #include "controller/control_socket.h"
 #include "controller/endpoint_push.h"
 #include "controller/ledger_writer.h"
@@ -32,13 +33,15 @@ class ControlServer {
 
   // All of them outlive the server.
   ControlServer(ControlSocket& socket, Registry& registry, BatchMarks& marks, BatchIntake& intake,
-                LedgerWriter& ledger, std::filesystem::path endpoints_file, Nanos started_mono)
+                LedgerWriter& ledger, BurstBoard& bursts, std::filesystem::path endpoints_file,
+                Nanos started_mono)
       : socket_(socket),
         registry_(registry),
         marks_(marks),
         intake_(intake),
         ledger_(ledger),
-        endpoints_(socket, registry, std::move(endpoints_file), started_mono) {}
+        endpoints_(socket, registry, std::move(endpoints_file), started_mono),
+        bursts_(socket, registry, bursts) {}
 
   // Goes to all agents after kCoalesce.
   void setPlan(std::shared_ptr<const plan::Plan> plan, Now now);
@@ -53,7 +56,9 @@ class ControlServer {
   Waiting receive(Now now);
   void acknowledgeCommitted();
   void runDue(Now now);
-  Nanos nextDue() const { return std::min(push_due_mono_, endpoints_.nextDue()); }  // monotonic
+  Nanos nextDue() const {  // monotonic
+    return std::min({push_due_mono_, endpoints_.nextDue(), bursts_.nextDue()});
+  }
 
   std::uint64_t messagesRefused() const;
   const std::array<std::uint64_t, 6>& refusedByReason() const { return refused_; }
@@ -79,6 +84,7 @@ class ControlServer {
   LedgerWriter& ledger_;
   PlanHistory plans_;
   EndpointPush endpoints_;
+  Bursts bursts_;
   Nanos push_due_mono_ = DeadlineQueue<int>::kNever;
   std::array<std::uint64_t, 6> refused_{};
   bool hosts_changed_ = false;

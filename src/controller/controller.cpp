@@ -84,8 +84,9 @@ Status Controller::open() {
   }
   ledger_ = std::make_unique<LedgerWriter>(std::move(*ledger));
   intake_ = std::make_unique<BatchIntake>(registry_, grid_, *marks_, *ledger_);
-  server_ = std::make_unique<ControlServer>(*socket_, registry_, *marks_, *intake_, *ledger_,
-                                            config_.state_dir / "endpoints", monotonicNow());
+  server_ =
+      std::make_unique<ControlServer>(*socket_, registry_, *marks_, *intake_, *ledger_, bursts_,
+                                      config_.state_dir / "endpoints", monotonicNow());
   if (first != nullptr) {
     server_->setPlan({first, &first->plan}, readClocks());
   }
@@ -179,12 +180,12 @@ int Controller::pollTimeout() const {
 
 bool Controller::wait(int stop_descriptor) {
   const bool for_messages = waiting_ != Waiting::kLedger;
-  std::array<pollfd, 5> descriptors = {
-      {{stop_descriptor, POLLIN, 0},
-       {for_messages ? socket_->descriptor() : -1, POLLIN, 0},
-       {ledger_->descriptor(), POLLIN, 0},
-       {pinglist_->descriptor(), POLLIN, 0},
-       {redis_ == nullptr ? -1 : redis_->descriptor(), POLLIN, 0}}};
+  std::array<pollfd, 6> descriptors = {{{stop_descriptor, POLLIN, 0},
+                                        {for_messages ? socket_->descriptor() : -1, POLLIN, 0},
+                                        {ledger_->descriptor(), POLLIN, 0},
+                                        {pinglist_->descriptor(), POLLIN, 0},
+                                        {redis_ == nullptr ? -1 : redis_->descriptor(), POLLIN, 0},
+                                        {bursts_.descriptor(), POLLIN, 0}}};
   if (poll(descriptors.data(), descriptors.size(), pollTimeout()) < 0) {
     return errno == EINTR;
   }

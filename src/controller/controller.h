@@ -10,6 +10,7 @@
 #include "controller/batch_intake.h"
 #include "controller/batch_marks.h"
 #include "controller/board.h"
+#include "controller/burst_board.h"
 #include "controller/config.h"
 #include "controller/control_server.h"
 #include "controller/control_socket.h"
@@ -32,6 +33,7 @@ class Controller {
   Controller& operator=(const Controller&) = delete;
 
   Board& board() { return board_; }
+  BurstBoard& bursts() { return bursts_; }
   SocketAddress controlAddress() const { return socket_->address(); }
 
   // The control thread's loop, until the descriptor is readable.
@@ -53,6 +55,7 @@ class Controller {
   const Config config_;
   UniqueFd state_lock_;
   Board board_;
+  BurstBoard bursts_;
   Registry registry_;
   EventBatch events_;
   Grid grid_;

@@ -53,7 +53,8 @@ int runController(const std::string& file) {
   const auto controller = pingloom::controller::Controller::start(*config);
   if (!controller) return fail(controller.error());
   const auto dashboard = pingloom::controller::Dashboard::start(
-      {config->http, config->web_root.native(), {}, ledgerFile(*config)}, (*controller)->board());
+      {config->http, config->web_root.native(), {}, ledgerFile(*config)}, (*controller)->board(),
+      (*controller)->bursts());
   if (!dashboard) return fail(dashboard.error());
   const std::string url = urlOf((*dashboard)->address());
   if (config->web_root.empty()) {

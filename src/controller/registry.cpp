@@ -126,6 +126,7 @@ tl::expected<Agent*, Refusal> Registry::admit(const wire::Register& request,
   agent->plan_hash = request.plan_hash();
   agent->pushed_hash = 0;
   agent->suspended = false;
+  agent->bursts = request.bursts();
   by_route_[route] = agent;
   watchLease(*agent);
   return agent;
@@ -276,6 +277,11 @@ const plan::Endpoint* Registry::endpoint(const IpAddress& address) const {
 bool Registry::owns(const Agent& agent, const IpAddress& address) const {
   const auto found = by_address_.find(address);
   return found != by_address_.end() && found->second == &agent;
+}
+
+const Agent* Registry::owner(const IpAddress& address) const {
+  const auto found = by_address_.find(address);
+  return found == by_address_.end() ? nullptr : found->second;
 }
 
 Agent* Registry::find(const std::string& host) {

@@ -45,6 +45,7 @@ struct Agent {
   std::uint64_t endpoints_version = 0;
   bool endpoints_any = false;
   Nanos present_since_utc = 0;  // 0: no absence is known
+  bool bursts = false;          // takes wire::BurstOrder
   // Some of its batches could not be committed: none is before it has registered again, because
   // a gap would be taken for delivered.
   bool suspended = false;
@@ -88,6 +89,7 @@ class Registry {
   // next change.
   const plan::Endpoint* endpoint(const IpAddress& address) const;
   bool owns(const Agent& agent, const IpAddress& address) const;
+  const Agent* owner(const IpAddress& address) const;  // nullptr: nobody
   Agent* find(const std::string& host);
   const std::map<AgentId, std::unique_ptr<Agent>>& agents() const { return agents_; }
 

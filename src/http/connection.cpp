@@ -211,10 +211,15 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     if (!target) return refuse(400, target.error().text());
     if (beast::websocket::is_upgrade(request)) return upgrade(request, target->path);
 
-    ++service_->options.counters->requests;
     const bool head = request.method() == beast::http::verb::head;
+    const bool reads = head || request.method() == beast::http::verb::get;
+    if (!reads && !originAllowed(view(request[beast::http::field::origin]), host)) {
+      return refuse(403, "only this server's own pages may ask for this");
+    }
+    ++service_->options.counters->requests;
     Request plain{head ? "GET" : std::string(view(request.method_string())),
-                  std::move(target->path), std::move(target->query), std::move(request.body())};
+                  std::move(target->path), std::move(target->query), std::move(request.body()),
+                  std::string(view(request[beast::http::field::content_type]))};
     const Manner manner{request.version(), request.keep_alive(), head};
     Answer answered = handle(plain);
     if (auto* const response = std::get_if<Response>(&answered)) {

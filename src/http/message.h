@@ -12,12 +12,15 @@
 namespace pingloom::http {
 
 struct Request {
-  std::string method;  // HEAD arrives as GET; the server leaves the body out itself
+  // HEAD arrives as GET; the server leaves the body out itself. Any other method than these only
+  // arrives where no foreign page in a browser has sent it.
+  std::string method;
   // Percent-decoded, begins with '/'. A segment that is ".", ".." or hides a '/' or a control
   // character was answered with 400 before any handler saw it.
   std::string path;
   std::map<std::string, std::string> query;  // decoded; the last one of a name counts
   std::string body;
+  std::string content_type;  // of the body; "" where the request does not say
 };
 
 struct Response {

@@ -14,8 +14,9 @@ namespace pingloom::http {
 // rebinding) sends its own name here. Without a Host header (HTTP/1.0) nothing is wrong.
 bool hostAllowed(std::string_view host, const std::vector<std::string>& names);
 
-// Whether a WebSocket's Origin is the page this server served. Browsers always send one and do not
-// apply the same-origin rule to WebSockets; other programs send none.
+// Whether the Origin of a WebSocket, or of a request that may change something, is the page this
+// server served. Browsers always send one with these and let any page send them; other programs
+// send none.
 bool originAllowed(std::string_view origin, std::string_view host);
 
 }  // namespace pingloom::http

@@ -79,6 +79,13 @@ ProbeSchedule::ProbeSchedule(const ProbeSchedule& before,
   pace_until_ = std::min(before.pace_until_, now + kBurst);
 }
 
+ProbeSchedule ProbeSchedule::once(Nanos gap, std::size_t targets, Nanos first_mono) {
+  ProbeSchedule made(gap * static_cast<Nanos>(targets), targets, first_mono, 0);
+  std::iota(made.order_.begin(), made.order_.end(), 0U);
+  made.limit(targets);
+  return made;
+}
+
 Nanos ProbeSchedule::firstDue(Nanos interval, std::size_t targets, Nanos now, std::uint64_t seed) {
   if (targets == 0) return now;
   const Nanos gap = std::min(interval / static_cast<Nanos>(targets), kLongestStart);
@@ -98,6 +105,7 @@ Nanos ProbeSchedule::nextDue() const {
 }
 
 void ProbeSchedule::skipOverdue(Nanos now) {
+  if (end_slot_ <= order_.size()) return;  // there is no other round
   const Nanos since = now - interval_ - first_;  // slots up to this time are a whole interval late
   if (since < 0) return;
   const auto targets = static_cast<Nanos>(order_.size());

@@ -39,6 +39,9 @@ class ProbeSchedule {
   ProbeSchedule(const ProbeSchedule& before, std::span<const std::uint32_t> new_numbers,
                 Nanos interval, std::size_t targets, Nanos now, std::uint64_t seed);
 
+  // Each target once, in their order, `gap` apart; then it ends.
+  static ProbeSchedule once(Nanos gap, std::size_t targets, Nanos first_mono);
+
   // A first due time for a new assignment: each host has its own phase between two targets' times,
   // but none waits longer than kLongestStart.
   static Nanos firstDue(Nanos interval, std::size_t targets, Nanos now, std::uint64_t seed);

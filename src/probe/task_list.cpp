@@ -69,6 +69,7 @@ std::vector<TaskMove> TaskList::replace(
   std::vector<Task> before = std::exchange(tasks_, {});
   std::vector<TaskMove> moves(before.size());
   std::vector<bool> carried(before.size(), false);
+  if (burst_ != nullptr) carried.back() = true;
   const auto place = [&](const std::shared_ptr<const plan::Assignment>& assignment,
                          std::uint32_t path) {
     std::size_t old_number = 0;
@@ -92,10 +93,43 @@ std::vector<TaskMove> TaskList::replace(
     if (paths <= 1) place(assignment, 0);
     for (std::uint32_t path = 1; paths > 1 && path <= paths; ++path) place(assignment, path);
   }
+  if (burst_ != nullptr) {
+    moves.back().task = static_cast<std::uint32_t>(tasks_.size());
+    tasks_.push_back(std::move(before.back()));
+  }
   for (std::size_t i = 0; i < before.size(); ++i) {
     if (!carried[i]) skipped_before_ += before[i].schedule.skipped();
   }
   return moves;
+}
+
+void TaskList::startBurst(std::shared_ptr<const Burst> burst, Nanos now) {
+  const auto& assignment = burst->assignment;
+  tasks_.push_back({assignment, burst->path,
+                    ProbeSchedule::once(burst->gap, assignment->destinations.size(), now),
+                    windowsOf(assignment, burst->path)});
+  burst_ = std::move(burst);
+}
+
+std::vector<TaskMove> TaskList::endBurst() {
+  std::vector<TaskMove> moves(tasks_.size());
+  for (std::uint32_t task = 0; task + 1 < moves.size(); ++task) moves[task].task = task;
+  skipped_before_ += tasks_.back().schedule.skipped();
+  tasks_.pop_back();
+  burst_.reset();
+  return moves;
+}
+
+std::vector<BurstPing> TaskList::burstPings() {
+  std::vector<BurstPing> pings;
+  if (burst_ == nullptr) return pings;
+  const auto count = static_cast<std::uint32_t>(burst_->assignment->destinations.size());
+  for (std::uint32_t target = 0; target < count; ++target) {
+    // There is one window only, whatever its number.
+    const PairWindow& counts = tasks_.back().windows.windowFor(target, 0);
+    if (const auto ping = verdictOf(counts, target + 1)) pings.push_back(*ping);
+  }
+  return pings;
 }
 
 Nanos TaskList::nextDue() const {
@@ -117,6 +151,7 @@ void TaskList::closeDue(Nanos now) {
 }
 
 void TaskList::flush(Nanos now) {
+  if (hasBurst()) endBurst();
   skipped_before_ = skipped();
   for (Task& task : tasks_) task.windows.flush(now);
   tasks_.clear();

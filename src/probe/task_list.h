@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "probe/burst.h"
 #include "probe/open_windows.h"
 #include "probe/schedule.h"
 #include "probe/transport.h"
@@ -41,6 +42,15 @@ class TaskList {
   std::vector<TaskMove> replace(const std::vector<std::shared_ptr<const plan::Assignment>>& work,
                                 Nanos now);
 
+  // One more task, behind the others, until endBurst() or flush(); a plan change leaves it alone.
+  // REQUIRES: !hasBurst().
+  void startBurst(std::shared_ptr<const Burst> burst, Nanos now);
+  // Drops it with its counts; like replace(). REQUIRES: hasBurst().
+  std::vector<TaskMove> endBurst();
+  bool hasBurst() const { return burst_ != nullptr; }
+  // Those of its pings that have their verdict; none where there is no burst.
+  std::vector<BurstPing> burstPings();
+
   std::vector<Task>& tasks() { return tasks_; }
   const std::vector<Task>& tasks() const { return tasks_; }
   Task& operator[](std::uint32_t task) { return tasks_[task]; }
@@ -67,7 +77,8 @@ class TaskList {
   const WindowClock* clock_;
   WindowQueue* queue_;
   std::vector<Task> tasks_;
-  std::uint64_t skipped_before_ = 0;  // by tasks that are gone
+  std::shared_ptr<const Burst> burst_;  // tasks_.back() is its task; nullptr: none
+  std::uint64_t skipped_before_ = 0;    // by tasks that are gone
 };
 
 }  // namespace pingloom::probe

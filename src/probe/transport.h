@@ -15,6 +15,7 @@
 #include "common/vocabulary.h"
 #include "plan/endpoint.h"
 #include "plan/plan.h"
+#include "probe/burst.h"
 #include "probe/endpoint_board.h"
 #include "probe/window_clock.h"
 #include "probe/window_queue.h"
@@ -88,6 +89,13 @@ class Transport {
   virtual void setEndpoints(const std::shared_ptr<const plan::EndpointTable>& /*endpoints*/) {}
   // RDMA: what this agent has to register.
   virtual std::vector<plan::Endpoint> endpoints() { return {}; }
+  // Probes one pair at once, beside the work, on the same sockets and endpoints, and counts that in
+  // no window. One at a time: another one ends that before it. REQUIRES: its assignment is one of
+  // the work's but for targets, interval and window.
+  virtual void startBurst(const std::shared_ptr<const Burst>& burst) = 0;
+  // Those of its pings that have their verdict.
+  virtual std::vector<BurstPing> burstPings() = 0;
+  virtual void endBurst() = 0;
   // Closes what is open as it stands and stops probing (not responding). For an orderly end.
   virtual void flush() = 0;
   virtual TransportCounters counters() = 0;

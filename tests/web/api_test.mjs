@@ -56,13 +56,13 @@ function checkCsv(body, url) {
 }
 
 // Asks, and holds the answer against the description.
-async function check(url, status, base = mesh.url) {
-  const answer = await fetch(base + url);
+async function check(url, status, base = mesh.url, options = {}) {
+  const answer = await fetch(base + url, options);
   const body = await answer.text();
   assert.equal(answer.status, status, `${url}: ${body}`);
   const template = templateOf(url.split('?')[0]);
   assert.ok(template, `${url} is described`);
-  const response = deref(api.paths[template].get.responses[status]);
+  const response = deref(api.paths[template][(options.method ?? 'get').toLowerCase()].responses[status]);
   assert.ok(response, `${status} of ${template} is described`);
   const type = answer.headers.get('content-type').split(';')[0];
   const content = response.content[type];
@@ -73,6 +73,7 @@ async function check(url, status, base = mesh.url) {
     assert.ok(valid(JSON.parse(body)), `${url}: ${JSON.stringify(valid.errors)}\n${body.slice(0, 2000)}`);
   }
   seen.add(`${template} ${status} ${type}`);
+  return body;
 }
 
 step('the description is valid', async () => {
@@ -81,7 +82,7 @@ step('the description is valid', async () => {
   assert.ok(valid, JSON.stringify(errors, null, 1));
   assert.equal(validator.version, '3.1');
   api = validator.specification;
-  const ids = Object.values(api.paths).map(({ get }) => get.operationId);
+  const ids = Object.values(api.paths).flatMap((methods) => Object.values(methods)).map(({ operationId }) => operationId);
   assert.equal(new Set(ids).size, ids.length, 'each operation has an id of its own');
   close(api.components.schemas);
   ajv = new Ajv({ strict: false, allErrors: true });
@@ -135,6 +136,24 @@ step('what is answered is what is described', async () => {
   await check(`${pair}?from=2026-11-21T03:12:00Z&to=2026-11-21T03:11:00Z`, 400);
 });
 
+step('a pair probed on demand', async () => {
+  const [source, destination, gone] = mesh.addresses; // the last one's agent was killed
+  const post = (body, status, type = 'application/json') => check('/api/v1/bursts', status, mesh.url,
+    { method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': type } });
+  const order = { probe: 'rdma', source, destination, count: 30 };
+  const { id } = JSON.parse(await post(order, 202));
+  await post(order, 429);
+  await check(`/api/v1/bursts/${id}`, 200);
+  await eventually(async () => (await mesh.json(`/api/v1/bursts/${id}`)).state === 'done', 20, 'it is done');
+  await check(`/api/v1/bursts/${id}`, 200);
+  await check('/api/v1/bursts/0000000000000000', 404);
+  await post({ ...order, count: 0 }, 400);
+  await post({ ...order, probe: 'none' }, 404);
+  await post({ ...order, source: gone }, 409);
+  await post({ ...order, probe: 'x'.repeat(5000) }, 413);
+  await post(order, 415, 'text/plain');
+});
+
 step('errors of any path are described', async () => {
   const valid = ajv.compile({ $ref: 'api#/components/schemas/Error' });
   for (const [path, options, status] of [['/nothing', {}, 404], ['/api/v1/grid', { method: 'DELETE' }, 405],
@@ -162,7 +181,7 @@ step('a controller without Redis is not ready', async () => {
 });
 
 step('nothing is described that was not seen', () => {
-  const described = Object.entries(api.paths).flatMap(([path, { get }]) => Object.entries(get.responses)
-    .flatMap(([status, response]) => Object.keys(deref(response).content ?? {}).map((type) => `${path} ${status} ${type}`)));
+  const described = Object.entries(api.paths).flatMap(([path, methods]) => Object.values(methods)
+    .flatMap(({ responses }) => Object.entries(responses)).flatMap(([status, response]) => Object.keys(deref(response).content ?? {}).map((type) => `${path} ${status} ${type}`)));
   assert.deepEqual(described.filter((each) => !seen.has(each)), []);
 });

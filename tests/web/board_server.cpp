@@ -28,6 +28,7 @@ bool obey(pingloom::test::SyntheticBoard& synthetic, const std::string& line) {
   words >> command;
   if (command == "all") {
     synthetic.publishAll();
+    pingloom::controller::BurstBoard bursts;
   } else if (command == "troubles") {
     synthetic.publishTroubles();
   } else if (command == "slow") {
@@ -75,7 +76,7 @@ int main(int argc, char** argv) {
   options.web_root = argv[2];
   pingloom::test::SyntheticBoard synthetic(static_cast<std::uint32_t>(std::atoi(argv[3])));
   synthetic.publishAll();
-  const auto dashboard = pingloom::controller::Dashboard::start(options, synthetic.board());
+  const auto dashboard = pingloom::controller::Dashboard::start(options, synthetic.board(), bursts);
   if (!dashboard) {
     std::cerr << dashboard.error().text() << "\n";
     return 1;

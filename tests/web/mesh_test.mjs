@@ -96,6 +96,13 @@ step('from a cell to its pair and its host', async () => {
     && document.querySelector('#pair-page .times') !== null);
   assert.match(await page.innerText('#ends'), /soft[^]*kernel clock/);
   await shot(page, 'pair');
+  await page.selectOption('#probe-now select', '50');
+  await page.click('#probe-now button');
+  await page.waitForSelector('#probe-now [role=status][data-state=running]');
+  await page.waitForSelector('#probe-now [role=status][data-state=done]');
+  assert.match(await page.innerText('#probe-now [role=status]'), /^50 of 50 received; network p50 2\d.\d ms/);
+  assert.equal(await page.$$eval('#probe-now tr[data-result=received]', (rows) => rows.length), 50);
+  await shot(page, 'probe-now');
   await page.click('#pair-page .page-head button:text-is("source")');
   await until(page, (name) => document.querySelector('.page h2')?.innerText === name, mesh.names[0]);
   await until(page, () => document.querySelector('.facts')?.innerText.includes('<b>agent</b>"\'/1, alive'));

@@ -1,4 +1,4 @@
-// One pair, both ways: the latest rows in full, how they went, and its two ends.
+// One pair, both ways: the latest rows in full, how they went, its two ends, and a look right now.
 
 import { Charts } from './chart';
 import { Ends } from './ends';
@@ -7,6 +7,7 @@ import { useWays, Way } from './pair';
 import { SPANS } from './past';
 import type { PairRow } from './pair_row';
 import { PathTable } from './paths';
+import { ProbeNow } from './probe_now';
 import { rowOfPath, type Series, useSeries } from './series';
 import { choose, grid, model, view } from './store';
 
@@ -44,6 +45,7 @@ export function PairPage() {
         role="radio" aria-checked={span === name} onClick={() => choose({ span: name })}>{name}</button>)}</span>
     </div>
     {ways?.failed && <p class="meaning">The controller does not answer.</p>}
+    <ProbeNow probe={probe} source={source} destination={destination} path={path} />
     <div class="columns">
       {ways?.there && <WayWithHistory title="there" probe={probe} pair={[source, destination]} row={ways.there}
         series={there} paths={paths} path={path} span={span} />}

@@ -1,5 +1,5 @@
 // The REST API, one function per endpoint; docs/http-api.md is its reference. They read the board
-// only. The HTTP thread.
+// only, but for startBurst(). The HTTP thread.
 #pragma once
 
 #include <string>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "controller/board.h"
+#include "controller/burst_board.h"
 #include "controller/history_reader.h"
 #include "controller/http/grid_json.h"
 #include "controller/http/metric.h"
@@ -51,12 +52,18 @@ http::Answer events(const std::shared_ptr<const GridPlan>& plan, HistoryReader& 
 http::Answer history(const std::shared_ptr<const GridPlan>& plan, HistoryReader& reader,
                      const http::Request& request);
 
+// POST /api/v1/bursts: has a pair probed at once. Answered by the control thread.
+http::Answer startBurst(const Board& board, BurstBoard& bursts, const http::Request& request);
+// /api/v1/bursts/ID
+http::Response burst(const BurstBoard& bursts, std::string_view id);
+
 http::Response health();
 http::Response readiness(const Board& board);
 // Why the controller does not do its whole work now; empty when it does.
 std::vector<std::string> notReady(const Board& board);
 
-http::Response metrics(const Board& board, const http::ServerCounters& counters);
+http::Response metrics(const Board& board, const BurstBoard& bursts,
+                       const http::ServerCounters& counters);
 
 // 404 with the nearest name.
 http::Response unknownProbe(const GridPlan& plan, const std::string& name);

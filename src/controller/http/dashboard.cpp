@@ -16,14 +16,13 @@ struct Router {
   StaticFiles files;
   std::shared_ptr<const http::ServerCounters> counters;
   HistoryReader& history;
+  BurstBoard& bursts;
 
   http::Answer answer(const http::Request& request) const {
-    if (request.method != "GET") {
-      auto response = http::errorResponse(405, "only GET and HEAD are answered here");
-      response.headers.emplace_back("Allow", "GET, HEAD");
-      return response;
+    if (auto answer = answerOf({board, history, bursts, *counters}, request)) {
+      return std::move(*answer);
     }
-    if (auto answer = answerOf({board, history, *counters}, request)) return std::move(*answer);
+    if (request.method != "GET") return methodNotAllowed("GET");
     if (auto file = files.find(request.path)) return std::move(*file);
     return http::errorResponse(404, "nothing at " + request.path);
   }
@@ -33,9 +32,11 @@ struct Router {
 
 struct Dashboard::Impl {
   ~Impl() {
-    if (history != nullptr) history->stop();  // it owes the server answers
+    if (history != nullptr) history->stop();  // they owe the server answers
+    if (bursts != nullptr) bursts->stop();
   }
 
+  BurstBoard* bursts = nullptr;
   std::unique_ptr<HistoryReader> history;
   std::shared_ptr<Live> live;
   std::unique_ptr<http::Server> server;
@@ -44,13 +45,14 @@ struct Dashboard::Impl {
 Dashboard::Dashboard(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Dashboard::~Dashboard() = default;
 
-Result<std::unique_ptr<Dashboard>> Dashboard::start(const DashboardOptions& options, Board& board) {
+Result<std::unique_ptr<Dashboard>> Dashboard::start(const DashboardOptions& options, Board& board,
+                                                    BurstBoard& bursts) {
   auto files = StaticFiles::load(options.web_root);
   if (!files) return tl::unexpected(files.error());
   http::ServerOptions server_options;
   auto history = std::make_unique<HistoryReader>(options.history);
   const auto router = std::make_shared<const Router>(
-      Router{board, std::move(*files), server_options.counters, *history});
+      Router{board, std::move(*files), server_options.counters, *history, bursts});
   auto live = std::make_shared<Live>(board);
   server_options.listen = options.listen;
   server_options.host_names = options.host_names;
@@ -60,6 +62,7 @@ Result<std::unique_ptr<Dashboard>> Dashboard::start(const DashboardOptions& opti
   if (!server) return tl::unexpected(server.error());
   live->start(board, (*server)->tasks());
   auto impl = std::make_unique<Impl>();
+  impl->bursts = &bursts;
   impl->history = std::move(history);
   impl->live = std::move(live);
   impl->server = std::move(*server);

@@ -1,5 +1,6 @@
 // The controller's face: REST API, live WebSocket, /metrics and the web page, on one HTTP thread
-// that reads the board and nothing else; questions about the past go to a thread of their own.
+// that reads the board and changes nothing but by asking for bursts; questions about the past go to
+// a thread of their own.
 #pragma once
 
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include "common/address.h"
 #include "common/error.h"
 #include "controller/board.h"
+#include "controller/burst_board.h"
 
 namespace pingloom::controller {
 
@@ -23,9 +25,10 @@ struct DashboardOptions {
 // Any thread may construct, ask for the address, and destroy.
 class Dashboard {
  public:
-  // The board must outlive the dashboard.
-  static Result<std::unique_ptr<Dashboard>> start(const DashboardOptions& options, Board& board);
-  ~Dashboard();  // closes all connections and joins the thread
+  // Both must outlive the dashboard.
+  static Result<std::unique_ptr<Dashboard>> start(const DashboardOptions& options, Board& board,
+                                                  BurstBoard& bursts);
+  ~Dashboard();  // stops `bursts`, closes all connections and joins the thread
   Dashboard(const Dashboard&) = delete;
   Dashboard& operator=(const Dashboard&) = delete;
 

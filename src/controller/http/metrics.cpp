@@ -104,6 +104,16 @@ void pairMetrics(MetricsText& text, const Board& board, const GridPlan& plan) {
   }
 }
 
+void burstMetrics(MetricsText& text, const BurstBoard& bursts) {
+  text.counter("pingloom_controller_bursts_total", "Pairs probed on demand.", bursts.started());
+  text.family("pingloom_controller_bursts_refused_total", "counter",
+              "Requests to probe a pair on demand that were refused, by reason.");
+  for (std::size_t i = 0; i < kBurstRefusalNames.size(); ++i) {
+    text.sample(static_cast<double>(bursts.refused(static_cast<BurstRefusal>(i))),
+                {{"reason", kBurstRefusalNames[i]}});
+  }
+}
+
 void httpMetrics(MetricsText& text, const http::ServerCounters& counters) {
   text.gauge("pingloom_controller_http_connections", "Open HTTP connections, viewers included.",
              static_cast<double>(counters.connections_open));
@@ -125,7 +135,8 @@ void httpMetrics(MetricsText& text, const http::ServerCounters& counters) {
 
 }  // namespace
 
-http::Response metrics(const Board& board, const http::ServerCounters& counters) {
+http::Response metrics(const Board& board, const BurstBoard& bursts,
+                       const http::ServerCounters& counters) {
   const auto plan = board.plan();
   const auto control = board.control();
   MetricsText text;
@@ -140,6 +151,7 @@ http::Response metrics(const Board& board, const http::ServerCounters& counters)
   resultMetrics(text, *control);
   storeMetrics(text, *board.redis(), control->history);
   pairMetrics(text, board, *plan);
+  burstMetrics(text, bursts);
   httpMetrics(text, counters);
   text.process();
   http::Response response;

@@ -39,6 +39,16 @@ Result<PairPlace> placeOf(const GridPlan& plan, std::uint32_t probe, const std::
 
 }  // namespace
 
+tl::expected<PairPlace, http::Response> pairNamed(const GridPlan& plan, const std::string& probe,
+                                                  const std::string& source,
+                                                  const std::string& destination) {
+  const auto number = probeNamed(plan, probe);
+  if (!number) return tl::unexpected(unknownProbe(plan, probe));
+  const auto place = placeOf(plan, *number, source, destination);
+  if (!place) return tl::unexpected(http::errorResponse(404, place.error().text()));
+  return *place;
+}
+
 tl::expected<PairPlace, http::Response> pairPlace(const GridPlan& plan, std::string_view pair) {
   const std::size_t first = std::min(pair.find('/'), pair.size());
   const std::size_t second = std::min(pair.find('/', first + 1), pair.size());
@@ -46,13 +56,9 @@ tl::expected<PairPlace, http::Response> pairPlace(const GridPlan& plan, std::str
     return tl::unexpected(
         http::errorResponse(404, "the path must end in PROBE/SOURCE/DESTINATION"));
   }
-  const std::string probe_name(pair.substr(0, first));
-  const auto probe = probeNamed(plan, probe_name);
-  if (!probe) return tl::unexpected(unknownProbe(plan, probe_name));
-  const auto place = placeOf(plan, *probe, std::string(pair.substr(first + 1, second - first - 1)),
-                             std::string(pair.substr(second + 1)));
-  if (!place) return tl::unexpected(http::errorResponse(404, place.error().text()));
-  return *place;
+  return pairNamed(plan, std::string(pair.substr(0, first)),
+                   std::string(pair.substr(first + 1, second - first - 1)),
+                   std::string(pair.substr(second + 1)));
 }
 
 }  // namespace pingloom::controller::api

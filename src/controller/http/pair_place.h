@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "controller/board.h"
@@ -16,7 +17,11 @@ struct PairPlace {
   std::size_t destination = 0;
 };
 
-// `pair` is PROBE/SRC/DST, addresses in any spelling. The error is the answer.
+// Addresses in any spelling. The error is the answer.
+tl::expected<PairPlace, http::Response> pairNamed(const GridPlan& plan, const std::string& probe,
+                                                  const std::string& source,
+                                                  const std::string& destination);
+// `pair` is PROBE/SRC/DST, of the same.
 tl::expected<PairPlace, http::Response> pairPlace(const GridPlan& plan, std::string_view pair);
 
 }  // namespace pingloom::controller::api

@@ -13,6 +13,7 @@ namespace {
 using http::Answer;
 using http::Request;
 
+constexpr std::string_view kBurst = "/api/v1/bursts/{id}";
 constexpr std::string_view kPairs = "/api/v1/pairs/{probe}/{source}/{destination}";
 
 // What stands in the place of the path's parameters.
@@ -35,8 +36,14 @@ Answer pair(const Sources& from, const Request& request) {
 Answer history(const Sources& from, const Request& request) {
   return api::history(from.board.plan(), from.history, request);
 }
+Answer startBurst(const Sources& from, const Request& request) {
+  return api::startBurst(from.board, from.bursts, request);
+}
+Answer burst(const Sources& from, const Request& request) {
+  return api::burst(from.bursts, rest(request, kBurst));
+}
 Answer metrics(const Sources& from, const Request&) {
-  return api::metrics(from.board, from.counters);
+  return api::metrics(from.board, from.bursts, from.counters);
 }
 Answer health(const Sources&, const Request&) { return api::health(); }
 Answer readiness(const Sources& from, const Request&) { return api::readiness(from.board); }
@@ -54,7 +61,7 @@ Answer description(const Sources&, const Request&) {
   return response;
 }
 
-constexpr std::array<Route, 17> kRoutes = {{
+constexpr std::array<Route, 19> kRoutes = {{
     {"/api/v1/status", status},
     {"/api/v1/hosts", hosts, "hosts"},
     {"/api/v1/probes", probes, "probes"},
@@ -65,6 +72,8 @@ constexpr std::array<Route, 17> kRoutes = {{
     {"/api/v1/history/grid", history},
     {"/api/v1/history/events", history, "events"},
     {"/api/v1/history/pairs/{probe}/{source}/{destination}", history, "rows"},
+    {"/api/v1/bursts", startBurst, nullptr, "POST"},
+    {kBurst, burst},
     {"/api/v1/live", live},
     {"/api/v1/openapi.yaml", description},
     {"/metrics", metrics},
@@ -84,9 +93,17 @@ bool Route::matches(std::string_view requested) const {
 
 std::span<const Route> routes() { return kRoutes; }
 
+http::Response methodNotAllowed(std::string_view method) {
+  const std::string answered = method == "GET" ? "GET, HEAD" : std::string(method);
+  auto response = http::errorResponse(405, "here is only answered: " + answered);
+  response.headers.emplace_back("Allow", answered);
+  return response;
+}
+
 std::optional<Answer> answerOf(const Sources& sources, const Request& request) {
   for (const Route& route : kRoutes) {
     if (!route.matches(request.path)) continue;
+    if (request.method != route.method) return methodNotAllowed(route.method);
     if (route.csv == nullptr) return route.answer(sources, request);
     const auto csv = wantsCsv(request);
     if (!csv) return csv.error();

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "controller/board.h"
+#include "controller/burst_board.h"
 #include "controller/history_reader.h"
 #include "http/message.h"
 #include "http/server.h"
@@ -15,6 +16,7 @@ namespace pingloom::controller {
 struct Sources {
   const Board& board;
   HistoryReader& history;
+  BurstBoard& bursts;
   const http::ServerCounters& counters;
 };
 
@@ -24,11 +26,15 @@ struct Route {
   // The array of the answer whose objects are the lines of its CSV twin; empty: the answer itself
   // is the only line. nullptr: there is none, or the answer makes it itself.
   const char* csv = nullptr;
+  std::string_view method = "GET";  // any other is answered 405
 
   bool matches(std::string_view requested) const;
 };
 
 std::span<const Route> routes();
+
+// 405: there, this method only is answered.
+http::Response methodNotAllowed(std::string_view method);
 
 // nullopt: no route leads there.
 std::optional<http::Answer> answerOf(const Sources& sources, const http::Request& request);

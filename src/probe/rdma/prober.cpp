@@ -59,11 +59,7 @@ void Prober::findTargets() {
   targets_.resize(tasks);
   for (std::uint32_t t = 0; t < tasks; ++t) {
     const Task& task = tasks_[t];
-    targets_[t].assign(task.assignment->destinations.size(), {});
-    for (std::uint32_t i = 0; i < targets_[t].size(); ++i) {
-      targets_[t][i] = targetFor(task, i);
-      if (targets_[t][i].there && endpoint_ != nullptr) endpoint_->prepare(targets_[t][i].path);
-    }
+    findTargets(t);
     longest = std::max<std::size_t>(longest, task.assignment->probe.payload);
     if (endpoint_ != nullptr && task.assignment->probe.payload > endpoint_->maxPayload()) {
       log::warning("probe {}: a payload of {} bytes does not fit into the path MTU of {}: skipped",
@@ -72,6 +68,28 @@ void Prober::findTargets() {
     }
   }
   buffer_.assign(longest, 0);
+}
+
+void Prober::findTargets(std::uint32_t task) {
+  targets_[task].assign(tasks_[task].assignment->destinations.size(), {});
+  for (std::uint32_t i = 0; i < targets_[task].size(); ++i) {
+    Target& target = targets_[task][i] = targetFor(tasks_[task], i);
+    if (target.there && endpoint_ != nullptr) endpoint_->prepare(target.path);
+  }
+}
+
+void Prober::startBurst(const std::shared_ptr<const Burst>& burst, Nanos now) {
+  tasks_.startBurst(burst, now);
+  targets_.emplace_back();
+  findTargets(static_cast<std::uint32_t>(targets_.size() - 1));
+}
+
+void Prober::endBurst() {
+  if (!tasks_.hasBurst()) return;
+  exchanges_.move(tasks_.endBurst());
+  targets_.pop_back();
+  skipped_ +=
+      std::erase_if(waiting_, [&](const Ping& ping) { return ping.task >= targets_.size(); });
 }
 
 void Prober::peersChanged() {

@@ -47,6 +47,8 @@ class Prober {
 
   void setWork(const std::vector<std::shared_ptr<const plan::Assignment>>& work,
                const Instant& now);
+  void startBurst(const std::shared_ptr<const Burst>& burst, Nanos now);
+  void endBurst();
   // Closes all windows as they stand and stops.
   void flush(const Instant& now);
   // Peers have changed; what is under way to an endpoint that is gone is not counted.
@@ -81,6 +83,7 @@ class Prober {
   };
   Target targetFor(const Task& task, std::uint32_t target) const;
   void findTargets();
+  void findTargets(std::uint32_t task);
   void forget(std::uint32_t task, std::uint32_t target);
   void missed(std::uint32_t task, std::uint32_t target);
   void sendDue(Nanos now);

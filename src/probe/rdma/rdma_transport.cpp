@@ -37,6 +37,13 @@ class RdmaTransport final : public Transport, private LoopHandler {
     });
   }
   std::vector<plan::Endpoint> endpoints() override;
+  void startBurst(const std::shared_ptr<const Burst>& burst) override;
+  std::vector<BurstPing> burstPings() override;
+  void endBurst() override {
+    loop_.call([&] {
+      for (const auto& port : ports_) port->prober().endBurst();
+    });
+  }
   void flush() override {
     loop_.call([&] {
       for (const auto& port : ports_) port->flush(Instant::now());
@@ -94,6 +101,27 @@ void RdmaTransport::replacePorts(const Work& work, const Instant& now) {
     return port != nullptr && port->endpoint().has_value();
   });
   if (some_left) endpointsChanged();
+}
+
+void RdmaTransport::startBurst(const std::shared_ptr<const Burst>& burst) {
+  loop_.call([&] {
+    for (const auto& port : ports_) {
+      port->prober().endBurst();
+      if (port->address() != burst->assignment->source) continue;
+      port->prober().startBurst(burst, monotonicNow());
+    }
+  });
+}
+
+std::vector<BurstPing> RdmaTransport::burstPings() {
+  std::vector<BurstPing> pings;
+  loop_.call([&] {
+    for (const auto& port : ports_) {
+      auto some = port->prober().tasks().burstPings();
+      if (!some.empty()) pings = std::move(some);  // one port has it
+    }
+  });
+  return pings;
 }
 
 void RdmaTransport::ready(std::uint64_t key, bool /*readable*/, bool /*error*/,

@@ -54,6 +54,8 @@ class ConnectTable {
 
   // The plan changed: `moves` for the tasks so far, `tasks` of them now.
   void move(const std::vector<TaskMove>& moves, std::size_t tasks);
+  // One more behind the others.
+  void addTask() { lists_.emplace_back(); }
 
  private:
   struct Entry {

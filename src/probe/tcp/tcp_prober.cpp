@@ -16,7 +16,20 @@ TcpProber::TcpProber(const AgentContext& context, int epoll, StallWatch& stalls,
       connects_(most_in_flight) {}
 
 void TcpProber::setWork(const Work& work, Nanos now) {
-  const std::vector<TaskMove> moves = tasks_.replace(work.assignments, now);
+  moved(tasks_.replace(work.assignments, now));
+}
+
+void TcpProber::startBurst(const std::shared_ptr<const Burst>& burst, Nanos now) {
+  endBurst();
+  tasks_.startBurst(burst, now);
+  connects_.addTask();
+}
+
+void TcpProber::endBurst() {
+  if (tasks_.hasBurst()) moved(tasks_.endBurst());
+}
+
+void TcpProber::moved(const std::vector<TaskMove>& moves) {
   connects_.move(moves, tasks_.tasks().size());
   std::deque<Held> held;
   for (Held& waiting : held_) {

@@ -29,6 +29,8 @@ class TcpProber {
   TcpProber(const AgentContext& context, int epoll, StallWatch& stalls, std::size_t most_in_flight);
 
   void setWork(const Work& work, Nanos now);
+  void startBurst(const std::shared_ptr<const Burst>& burst, Nanos now);
+  void endBurst();
   void flush(Nanos now);
 
   void onReady(std::uint64_t key, Nanos now);
@@ -51,6 +53,7 @@ class TcpProber {
     Nanos retry_mono;
   };
 
+  void moved(const std::vector<TaskMove>& moves);
   std::uint32_t oldestLingering() const;
   bool makeRoom();
   void startPing(const Ping& ping);

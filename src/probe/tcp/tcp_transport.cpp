@@ -48,6 +48,9 @@ class TcpTransport final : public Transport {
 
   Protocol protocol() const override { return Protocol::kTcp; }
   void setWork(Work work) override;
+  void startBurst(const std::shared_ptr<const Burst>& burst) override;
+  std::vector<BurstPing> burstPings() override;
+  void endBurst() override;
   void flush() override;
   TransportCounters counters() override;
 
@@ -128,6 +131,20 @@ TcpTransport::~TcpTransport() {
 
 void TcpTransport::setWork(Work work) {
   calls_.call([&] { prober_->setWork(work, monotonicNow()); });
+}
+
+void TcpTransport::startBurst(const std::shared_ptr<const Burst>& burst) {
+  calls_.call([&] { prober_->startBurst(burst, monotonicNow()); });
+}
+
+std::vector<BurstPing> TcpTransport::burstPings() {
+  std::vector<BurstPing> pings;
+  calls_.call([&] { pings = prober_->tasks().burstPings(); });
+  return pings;
+}
+
+void TcpTransport::endBurst() {
+  calls_.call([&] { prober_->endBurst(); });
 }
 
 void TcpTransport::flush() {

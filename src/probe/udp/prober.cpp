@@ -33,6 +33,27 @@ Prober::Lane* Prober::laneFor(const IpAddress& source) {
   return wildcard;
 }
 
+Prober::Route Prober::routeOf(const plan::Assignment& assignment) {
+  Lane* lane = laneFor(assignment.source);
+  if (lane == nullptr) return {};
+  net::SendOptions options;
+  options.timestamp = true;
+  options.traffic_class = static_cast<std::uint8_t>(assignment.probe.traffic_class);
+  if (lane->socket->isWildcard()) options.from = assignment.source;
+  return {lane, net::makeControl(options, lane->socket->isV6()),
+          assignment.probe.port != 0 ? assignment.probe.port : port_};
+}
+
+void Prober::taskAdded() { routes_.push_back(routeOf(*tasks_->tasks().back().assignment)); }
+
+void Prober::lastTaskGone() {
+  routes_.pop_back();
+  for (Lane& lane : lanes_) {
+    skipped_ +=
+        std::erase_if(lane.waiting, [&](const Ping& ping) { return ping.task >= routes_.size(); });
+  }
+}
+
 std::vector<std::uint32_t> Prober::route(std::vector<net::UdpSocket>& sockets) {
   lanes_.resize(sockets.size());
   for (std::size_t i = 0; i < sockets.size(); ++i) {
@@ -45,18 +66,13 @@ std::vector<std::uint32_t> Prober::route(std::vector<net::UdpSocket>& sockets) {
   routes_.assign(tasks_->tasks().size(), {});
   for (std::uint32_t t = 0; t < routes_.size(); ++t) {
     const plan::Assignment& assignment = *(*tasks_)[t].assignment;
-    Lane* lane = laneFor(assignment.source);
+    routes_[t] = routeOf(assignment);
+    Lane* lane = routes_[t].lane;
     if (lane == nullptr) {
       stranded.push_back(t);
-      continue;
+    } else {
+      lane->longest = std::max<std::size_t>(lane->longest, assignment.probe.payload);
     }
-    net::SendOptions options;
-    options.timestamp = true;
-    options.traffic_class = static_cast<std::uint8_t>(assignment.probe.traffic_class);
-    if (lane->socket->isWildcard()) options.from = assignment.source;
-    routes_[t] = {lane, net::makeControl(options, lane->socket->isV6()),
-                  assignment.probe.port != 0 ? assignment.probe.port : port_};
-    lane->longest = std::max<std::size_t>(lane->longest, assignment.probe.payload);
   }
   for (Lane& lane : lanes_) lane.outbox = std::make_unique<net::Outbox>(lane.longest);
   pace_ = Pace(tasks_->tasks());

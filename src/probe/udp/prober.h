@@ -31,6 +31,10 @@ class Prober {
   // After every change of the task list; the sockets stay the same. Tasks whose source no socket is
   // bound to send nothing: they are returned.
   std::vector<std::uint32_t> route(std::vector<net::UdpSocket>& sockets);
+  // One more behind the others, from a source and of a payload that another one has; or it is gone.
+  // The others go on undisturbed.
+  void taskAdded();
+  void lastTaskGone();
 
   void sendDue(Nanos now);
   // When sendDue() must be called next.
@@ -62,6 +66,7 @@ class Prober {
     std::uint16_t port = 0;
   };
   Lane* laneFor(const IpAddress& source);
+  Route routeOf(const plan::Assignment& assignment);
   void sendTask(std::uint32_t task, Nanos until);
   void queue(const Ping& ping, const Instant& now);
   void retry(Lane& lane, Nanos now);

@@ -75,6 +75,18 @@ void UdpEngine::setWork(const Work& work, const Instant& now) {
   }
 }
 
+void UdpEngine::startBurst(const std::shared_ptr<const Burst>& burst, const Instant& now) {
+  endBurst();
+  tasks_.startBurst(burst, now.mono);
+  prober_.taskAdded();
+}
+
+void UdpEngine::endBurst() {
+  if (!tasks_.hasBurst()) return;
+  exchanges_.move(tasks_.endBurst());
+  prober_.lastTaskGone();
+}
+
 void UdpEngine::flush(const Instant& now) {
   exchanges_.forgetAll();
   tasks_.flush(now.mono);

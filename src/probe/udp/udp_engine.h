@@ -33,6 +33,8 @@ class UdpEngine {
   TaskList& tasks() { return tasks_; }
 
   void setWork(const Work& work, const Instant& now);
+  void startBurst(const std::shared_ptr<const Burst>& burst, const Instant& now);
+  void endBurst();
   void flush(const Instant& now);
   void addTo(TransportCounters& counters);
 

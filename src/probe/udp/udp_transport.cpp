@@ -19,6 +19,17 @@ class UdpTransport final : public Transport, private LoopHandler {
   void setWork(Work work) override {
     loop_.call([&] { engine_.setWork(work, Instant::now()); });
   }
+  void startBurst(const std::shared_ptr<const Burst>& burst) override {
+    loop_.call([&] { engine_.startBurst(burst, Instant::now()); });
+  }
+  std::vector<BurstPing> burstPings() override {
+    std::vector<BurstPing> pings;
+    loop_.call([&] { pings = engine_.tasks().burstPings(); });
+    return pings;
+  }
+  void endBurst() override {
+    loop_.call([&] { engine_.endBurst(); });
+  }
   void flush() override {
     loop_.call([&] { engine_.flush(Instant::now()); });
   }

@@ -67,6 +67,9 @@ class FakeTransport : public probe::Transport {
     if (!work.assignments.empty()) close(*context_.windows, work.assignments.front(), 100);
     log_->works.push_back(std::move(work));
   }
+  void startBurst(const std::shared_ptr<const probe::Burst>&) override {}
+  std::vector<BurstPing> burstPings() override { return {}; }
+  void endBurst() override {}
   void flush() override {
     const std::lock_guard lock(log_->mutex);
     if (log_->works.empty()) return;

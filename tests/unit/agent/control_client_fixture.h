@@ -79,7 +79,10 @@ class Owner : public ControlOwner {
     return {};
   }
 
+  void burstOrdered(const wire::BurstOrder& order) override { orders.push_back(order); }
+
   std::vector<std::shared_ptr<const plan::Plan>> plans;
+  std::vector<wire::BurstOrder> orders;
   std::optional<Nanos> offset;
   std::vector<plan::Endpoint> own;
   plan::HeldEndpoints held;

@@ -333,5 +333,30 @@ TEST_F(ControlClientTest, ManyClientsShareOneThread) {
   EXPECT_TRUE(all_registered());
 }
 
+TEST_F(ControlClientTest, TakesOrdersForBurstsAndReports) {
+  start();
+  const auto registration = expect(Body::kRegistration);
+  ASSERT_TRUE(registration);
+  EXPECT_TRUE(registration->body.registration().bursts());
+  wire::ControllerMessage order;
+  order.mutable_burst()->set_id(3);
+  answer(order);
+  ASSERT_TRUE(flow([&] { return client->counters().unexpected_messages == 1; }))
+      << "not before it is registered";
+  wire::BurstReport report;
+  report.set_id(3);
+  client->send(report);
+  answer(registeredMessage());
+  ASSERT_TRUE(expect(Body::kHeartbeat));
+  EXPECT_TRUE(arrived.empty()) << "the report was dropped";
+  answer(order);
+  ASSERT_TRUE(flow([&] { return owner.orders.size() == 1; }));
+  EXPECT_EQ(owner.orders[0].id(), 3U);
+  client->send(report);
+  const auto message = expect(Body::kBurst);
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->body.burst().id(), 3U);
+}
+
 }  // namespace
 }  // namespace pingloom::agent

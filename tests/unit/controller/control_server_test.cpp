@@ -77,8 +77,9 @@ class ControlServerTest : public testing::Test {
   BatchMarks marks_;
   LedgerWriter writer_;
   BatchIntake intake_{registry_, grid_, marks_, writer_};
-  ControlServer server_{*socket_, registry_, marks_, intake_, writer_, folder_ / "endpoints",
-                        now_.mono};
+  BurstBoard bursts_;
+  ControlServer server_{
+      *socket_, registry_, marks_, intake_, writer_, bursts_, folder_ / "endpoints", now_.mono};
   std::shared_ptr<const pinglist::Pinglist> pinglist_;
   std::uint64_t generation_ = 0;
 };

@@ -33,6 +33,7 @@ struct ApiTest : testing::Test {
   static std::string reason(const Json& json) { return json["error"]["reason"]; }
 
   SmallBoard small;
+  BurstBoard bursts;
   http::ServerCounters counters;
 };
 
@@ -182,7 +183,7 @@ TEST_F(ApiTest, Probes) {
 }
 
 TEST_F(ApiTest, MetricsHaveEveryState) {
-  const auto response = api::metrics(small.board, counters);
+  const auto response = api::metrics(small.board, bursts, counters);
   EXPECT_THAT(response.content_type, HasSubstr("version=0.0.4"));
   for (const char* line :
        {"\npingloom_controller_agents_alive 1\n",

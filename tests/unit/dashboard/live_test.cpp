@@ -152,7 +152,7 @@ struct LiveTest : testing::Test {
     small.publishReady();
     DashboardOptions options;
     options.listen = *SocketAddress::parse("127.0.0.1:0");
-    auto started = Dashboard::start(options, small.board);
+    auto started = Dashboard::start(options, small.board, bursts);
     EXPECT_TRUE(started) << started.error().text();
     dashboard = std::move(*started);
   }
@@ -171,6 +171,7 @@ struct LiveTest : testing::Test {
   }
 
   SmallBoard small;
+  BurstBoard bursts;
   std::unique_ptr<Dashboard> dashboard;
 };
 

@@ -136,6 +136,22 @@ TEST_F(ServerTest, PostCarriesItsBody) {
   EXPECT_EQ(client.response().body, "POST /p body abc");
 }
 
+TEST_F(ServerTest, OnlyItsOwnPagesMayPost) {
+  const auto server = start();
+  const auto post = [&](const std::string& headers) {
+    RawClient client(server->address());
+    client.send("POST /p HTTP/1.1\r\nHost: localhost:80\r\n" + headers +
+                "Content-Length: 2\r\n\r\n{}");
+    return client.response().status;
+  };
+  EXPECT_EQ(post(""), 200U) << "no browser";
+  EXPECT_EQ(post("Origin: http://localhost:80\r\n"), 200U);
+  EXPECT_EQ(post("Origin: http://evil.example\r\n"), 403U);
+  EXPECT_EQ(post("Origin: null\r\n"), 403U);
+  EXPECT_EQ(counters->requests_bad, 2U);
+  EXPECT_EQ(counters->requests, 2U);
+}
+
 TEST_F(ServerTest, AThrowingHandlerIsA500AndTheServerLives) {
   const auto server = start();
   RawClient client(server->address());

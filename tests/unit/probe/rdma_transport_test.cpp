@@ -38,7 +38,7 @@ struct Agent {
   }
   // Pings `to` every 10 ms by `paths` paths; an empty list: is pinged only.
   void probe(std::vector<IpAddress> to, std::uint32_t paths = 1) {
-    auto assignment = std::make_shared<plan::Assignment>();
+    assignment = std::make_shared<plan::Assignment>();
     assignment->probe.name = "mesh";
     assignment->probe.protocol = Protocol::kRdma;
     assignment->probe.interval = 10 * kMillisecond;
@@ -65,6 +65,7 @@ struct Agent {
   MemoryFabric& fabric;
   IpAddress address;
   std::atomic<int> changes = 0;
+  std::shared_ptr<plan::Assignment> assignment;
   AgentContext context;
   WindowClock clock{utcNow() - monotonicNow()};
   WindowQueue queue;
@@ -307,6 +308,38 @@ TEST(RdmaTransport, DropsWhatIsNoneOfItsBusiness) {
   EXPECT_EQ(one.dropped(DropReason::kMagic), 1U);
   EXPECT_EQ(one.dropped(DropReason::kQKey), 1U);
   EXPECT_EQ(one.answered(), 0U);
+}
+
+TEST(RdmaTransport, ABurstTakesOnePathAndIsInNoWindow) {
+  MemoryFabric fabric;
+  Agent one(fabric, 1);
+  Agent two(fabric, 2);
+  one.probe({host(2)}, 2);
+  two.probe({});
+  introduce({&one, &two});
+  one.transport->startBurst(makeBurst(*one.assignment, host(2), 2, 10, 2 * kMillisecond));
+  ASSERT_TRUE(eventually([&] { return one.transport->burstPings().size() == 10; }));
+  for (const BurstPing& ping : one.transport->burstPings()) {
+    EXPECT_EQ(ping.fate, PingFate::kReceived);
+    EXPECT_TRUE(ping.network);
+  }
+  one.transport->endBurst();
+  EXPECT_TRUE(one.transport->burstPings().empty());
+  const auto windows = one.flush();
+  ASSERT_EQ(windows.size(), 2U) << "one for each path";
+  const std::uint32_t first = windows[0].pairs.at(0).sent;
+  const std::uint32_t second = windows[1].pairs.at(0).sent;
+  EXPECT_LE(second, first + 3) << "what the burst sent on path 2 is not in its row";
+}
+
+TEST(RdmaTransport, ABurstToNobodyIsUnreachable) {
+  MemoryFabric fabric;
+  Agent one(fabric, 1);
+  one.probe({host(9)});
+  introduce({&one});
+  one.transport->startBurst(makeBurst(*one.assignment, host(9), 0, 2, kMillisecond));
+  ASSERT_TRUE(eventually([&] { return one.transport->burstPings().size() == 2; }));
+  EXPECT_EQ(one.transport->burstPings()[1].fate, PingFate::kUnreachable);
 }
 
 }  // namespace

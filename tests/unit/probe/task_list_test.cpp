@@ -94,5 +94,77 @@ TEST_F(TaskListTest, SkippedSurvivesThePlan) {
   EXPECT_EQ(tasks.nextDue(), INT64_MAX);
 }
 
+std::shared_ptr<const Burst> burstTo(std::uint32_t host, std::uint32_t path = 0) {
+  return makeBurst(*assignmentOf("a", {1, 2}), IpAddress::fromV4(host), path, 3, kMillisecond);
+}
+
+TEST_F(TaskListTest, ABurstIsPingsInTheirOrderAndThenNothing) {
+  tasks.startBurst(burstTo(2), kSecond);
+  EXPECT_EQ(tasks.nextDue(), kSecond) << "at once";
+  std::vector<ProbeSchedule::Due> out;
+  tasks[0].schedule.take(kSecond, 100, out);
+  EXPECT_EQ(out.size(), 1U);
+  tasks[0].schedule.take(kSecond + 10 * kMillisecond, 100, out);
+  ASSERT_EQ(out.size(), 3U);
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(out[i].target, i);
+    EXPECT_EQ(out[i].due_mono, kSecond + i * kMillisecond);
+  }
+  EXPECT_EQ(tasks.nextDue(), INT64_MAX);
+  EXPECT_EQ(tasks.nextClose(), INT64_MAX);
+}
+
+TEST_F(TaskListTest, ABurstsVerdictsAreReadOnePingAtATime) {
+  EXPECT_TRUE(tasks.burstPings().empty());
+  tasks.startBurst(burstTo(2), kSecond);
+  EXPECT_TRUE(tasks.burstPings().empty());
+  OpenWindows& windows = tasks[0].windows;
+  const auto index = windows.open(kSecond);
+  PairWindow& second = windows.windowFor(1, index);
+  second.sent = second.received = 1;
+  second.network.add(4000);
+  second.rtt.add(9000);
+  PairWindow& third = windows.windowFor(2, index);
+  third.sent = third.lost = third.late = 1;
+  const auto pings = tasks.burstPings();
+  ASSERT_EQ(pings.size(), 2U);
+  EXPECT_EQ(pings[0].sequence, 2U);
+  EXPECT_EQ(pings[0].fate, PingFate::kReceived);
+  EXPECT_EQ(pings[0].network, 4000U);
+  EXPECT_EQ(pings[0].rtt, 9000U);
+  EXPECT_FALSE(pings[0].responder);
+  EXPECT_EQ(pings[1].sequence, 3U);
+  EXPECT_EQ(pings[1].fate, PingFate::kLost);
+  EXPECT_TRUE(pings[1].late);
+}
+
+TEST_F(TaskListTest, APlanChangeLeavesABurstAlone) {
+  tasks.replace({assignmentOf("a", {1, 2}), assignmentOf("b", {1})}, 0);
+  tasks.startBurst(burstTo(2), kSecond);
+  ++tasks[2].windows.windowFor(0, tasks[2].windows.open(kSecond)).received;
+  const auto moves = tasks.replace({assignmentOf("a", {1, 2, 3})}, 2 * kSecond);
+  ASSERT_EQ(moves.size(), 3U);
+  EXPECT_EQ(moves[0].task, 0U);
+  EXPECT_EQ(moves[1].task, kGone);
+  EXPECT_EQ(moves[2].task, 1U);
+  EXPECT_EQ(moves[2].target(2), 2U);
+  EXPECT_EQ(tasks[1].assignment->destinations.size(), 3U);
+  EXPECT_EQ(tasks.burstPings().size(), 1U);
+  const auto after = tasks.endBurst();
+  EXPECT_EQ(after[0].task, 0U);
+  EXPECT_EQ(after[1].task, kGone);
+  EXPECT_EQ(tasks.tasks().size(), 1U);
+  EXPECT_TRUE(tasks.burstPings().empty());
+}
+
+TEST_F(TaskListTest, ABurstIsNeverAWindow) {
+  tasks.startBurst(burstTo(2), kSecond);
+  ++tasks[0].windows.windowFor(0, tasks[0].windows.open(kSecond)).received;
+  tasks.closeDue(1000 * kHour);
+  tasks.flush(1000 * kHour);
+  EXPECT_TRUE(queue.takeAll().empty());
+  EXPECT_FALSE(tasks.hasBurst());
+}
+
 }  // namespace
 }  // namespace pingloom::probe

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <map>
 
@@ -166,6 +167,26 @@ TEST_F(TcpTransportTest, ManyInFlight) {
       }
     }
   }
+}
+
+TEST_F(TcpTransportTest, ABurstIsAnsweredAndInNoWindow) {
+  const auto slow = assignmentOf("mesh", {host(2)});
+  slow->probe.interval = kHour;
+  transport->setWork({{slow}, nullptr});
+  transport->startBurst(makeBurst(*slow, host(2), 0, 10, 2 * kMillisecond));
+  const Nanos until = monotonicNow() + 20 * kSecond;
+  while (transport->burstPings().size() < 10 && monotonicNow() < until) usleep(1000);
+  const auto pings = transport->burstPings();
+  ASSERT_EQ(pings.size(), 10U);
+  for (const BurstPing& ping : pings) {
+    EXPECT_EQ(ping.fate, PingFate::kReceived);
+    EXPECT_TRUE(ping.rtt || ping.anomaly);
+  }
+  transport->setWork({{slow}, nullptr});
+  EXPECT_EQ(transport->burstPings().size(), 10U) << "a plan change leaves it alone";
+  transport->endBurst();
+  transport->flush();
+  for (const ClosedWindow& window : queue.takeAll()) EXPECT_LE(window.pairs.at(0).sent, 1U);
 }
 
 }  // namespace

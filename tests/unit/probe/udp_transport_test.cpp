@@ -183,6 +183,35 @@ TEST(UdpTransport, TwoOfThemMeasureEachOtherAndThemselves) {
   EXPECT_GT(two.flush()["b"][0].network.count(), 0U);
 }
 
+TEST(UdpTransport, ABurstIsAnsweredAndInNoWindow) {
+  const std::uint16_t port = freePort();
+  Agent one({host(1)}, port);
+  Agent two({host(2)}, port);
+  const auto slow = assignmentOf("a", host(1), {host(2), host(3)});
+  slow->probe.interval = kHour;  // its own pings leave within 400 ms, and no more
+  slow->probe.timeout = 300 * kMillisecond;
+  one.transport->setWork({{slow}, nullptr});
+  EXPECT_TRUE(one.transport->burstPings().empty());
+  one.transport->startBurst(makeBurst(*slow, host(2), 0, 20, 2 * kMillisecond));
+  ASSERT_TRUE(eventually([&] { return one.transport->burstPings().size() == 20; }));
+  std::uint32_t sequence = 0;
+  for (const BurstPing& ping : one.transport->burstPings()) {
+    EXPECT_EQ(ping.sequence, ++sequence);
+    EXPECT_EQ(ping.fate, PingFate::kReceived);
+    EXPECT_GT(ping.rtt.value_or(0), ping.network.value_or(1));
+  }
+  // To where nobody answers: refused, as the kernel says.
+  one.transport->startBurst(makeBurst(*slow, host(3), 0, 2, kMillisecond));
+  ASSERT_TRUE(eventually([&] { return one.transport->burstPings().size() == 2; }));
+  EXPECT_EQ(one.transport->burstPings()[0].fate, PingFate::kRefused);
+  one.transport->endBurst();
+  EXPECT_TRUE(one.transport->burstPings().empty());
+  EXPECT_GE(one.transport->counters().pings_sent, 22U);
+  const auto pairs = one.flush()["a"];
+  ASSERT_LE(pairs.size(), 2U);
+  for (const PairWindow& pair : pairs) EXPECT_LE(pair.sent, 1U);
+}
+
 TEST(UdpTransport, CountsDuplicatesAndDropsWhatDoesNotBelong) {
   const std::uint16_t port = freePort();
   Agent agent({host(1)}, port);

@@ -1,0 +1,57 @@
+// "Probe now" on the agent: takes the controller's orders, has a transport probe the pair, and
+// reports what comes of it every kReportEvery until every ping has its verdict or the time is over.
+// One thread: the agent's control thread. Bounds: one burst at a time, kMostBurstPings pings; it
+// lasts no longer than its pings, the probe's timeout and kSlack.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/work.h"
+#include "common/burst.h"
+#include "common/time.h"
+#include "control.pb.h"
+#include "probe/transport.h"
+
+namespace pingloom::agent {
+
+class BurstRunner {
+ public:
+  static constexpr Nanos kReportEvery = 100 * kMillisecond;
+  // Beyond a ping's timeout: verdicts wait for late replies (probe::kWindowGrace).
+  static constexpr Nanos kSlack = 2 * kSecond;
+  static constexpr Nanos kNever = INT64_MAX;
+
+  using Transports = std::vector<std::unique_ptr<probe::Transport>>;
+  using Send = std::function<void(const wire::BurstReport&)>;
+
+  // Work and transports outlive it; the transports have the work.
+  BurstRunner(const WorkList& work, const Transports& transports, Send send);
+
+  // Begins it, or reports why not.
+  void start(const wire::BurstOrder& order, Nanos now);
+  // When run() is due; kNever while there is nothing to do.
+  Nanos due() const { return transport_ == nullptr ? kNever : report_due_; }
+  void run(Nanos now);
+  bool running() const { return transport_ != nullptr; }
+
+ private:
+  Result<std::shared_ptr<const probe::Burst>> burstFor(const wire::BurstOrder& order) const;
+  probe::Transport* transportOf(Protocol protocol) const;
+
+  const WorkList& work_;
+  const Transports& transports_;
+  Send send_;
+  probe::Transport* transport_ = nullptr;  // has the burst; nullptr: none
+  std::uint64_t id_ = 0;
+  std::uint32_t count_ = 0;
+  Nanos report_due_ = 0;
+  Nanos deadline_ = 0;
+  std::vector<bool> reported_;  // by sequence - 1
+};
+
+}  // namespace pingloom::agent

@@ -1,0 +1,48 @@
+// "Probe now": a pair probed a few times on demand, beside its probe's schedule. What agents,
+// controller and HTTP say about one. Plain values; any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "common/time.h"
+#include "common/vocabulary.h"
+
+namespace pingloom {
+
+constexpr std::uint32_t kMostBurstPings = 100;
+constexpr Nanos kShortestBurstInterval = kMillisecond;
+constexpr Nanos kLongestBurstInterval = kSecond;
+
+// What became of one of its pings.
+enum class PingFate : std::uint8_t {
+  kReceived = 1,
+  kLost = 2,
+  kRefused = 3,
+  kUnreachable = 4,
+  kNotSent = 5,  // a limit was reached, or it was abandoned with what it was sent on
+};
+constexpr std::array<std::string_view, 5> kPingFateNames = {"received", "lost", "refused",
+                                                            "unreachable", "not_sent"};
+constexpr std::string_view name(PingFate fate) {
+  return kPingFateNames[static_cast<std::size_t>(fate) - 1];
+}
+
+struct BurstPing {
+  std::uint32_t sequence = 0;  // from 1, in the order in which they were due
+  PingFate fate = PingFate::kNotSent;
+  std::optional<Anomaly> anomaly = {};
+  bool ack_lost = false;
+  bool late = false;  // lost, but its answer came after the timeout
+  // Nanoseconds; absent: not measured.
+  std::optional<std::uint64_t> network = {};
+  std::optional<std::uint64_t> responder = {};
+  std::optional<std::uint64_t> prober = {};
+  std::optional<std::uint64_t> rtt = {};
+
+  bool operator==(const BurstPing&) const = default;
+};
+
+}  // namespace pingloom

@@ -1,0 +1,110 @@
+#include "controller/http/burst_request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "common/text.h"
+#include "controller/http/pair_place.h"
+
+namespace pingloom::controller::api {
+namespace {
+
+using Json = nlohmann::json;
+using tl::unexpected;
+
+constexpr std::uint64_t kDefaultCount = 20;
+constexpr Nanos kDefaultInterval = 10 * kMillisecond;
+const std::vector<std::string_view> kKeys = {"probe", "source", "destination",
+                                             "path",  "count",  "interval_ns"};
+
+unexpected<http::Response> bad(const std::string& reason) {
+  return unexpected(http::errorResponse(400, reason));
+}
+
+// "application/json", with or without parameters. No page of another origin may send that unasked.
+bool isJson(std::string_view content_type) {
+  const std::string_view kind = content_type.substr(0, content_type.find(';'));
+  std::string plain;
+  for (const char c : kind) {
+    if (c != ' ' && c != '\t') plain += static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+  }
+  return plain == "application/json";
+}
+
+tl::expected<Json, http::Response> documentOf(const http::Request& request) {
+  if (!isJson(request.content_type)) {
+    return unexpected(http::errorResponse(415, "the Content-Type must be application/json"));
+  }
+  if (request.body.size() > kLongestBurstRequest) {
+    return unexpected(http::errorResponse(
+        413, fmt::format("the body is larger than {} bytes", kLongestBurstRequest)));
+  }
+  Json document = Json::parse(request.body, nullptr, false);
+  if (!document.is_object()) return bad("the body is not a JSON object");
+  for (const auto& [key, value] : document.items()) {
+    if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
+      return bad("unknown key '" + key + "'" + didYouMean(key, kKeys));
+    }
+  }
+  return document;
+}
+
+tl::expected<std::string, http::Response> textOf(const Json& document, const char* key) {
+  const auto found = document.find(key);
+  if (found == document.end() || !found->is_string()) {
+    return bad(fmt::format("'{}' is missing or no text", key));
+  }
+  return found->get<std::string>();
+}
+
+tl::expected<std::uint64_t, http::Response> numberOf(const Json& document, const char* key,
+                                                     std::uint64_t without, std::uint64_t smallest,
+                                                     std::uint64_t largest) {
+  const auto found = document.find(key);
+  if (found == document.end()) return without;
+  const std::uint64_t number = found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+  if (!found->is_number_unsigned() || number < smallest || number > largest) {
+    return bad(fmt::format("'{}' is not a whole number from {} to {}", key, smallest, largest));
+  }
+  return number;
+}
+
+}  // namespace
+
+tl::expected<BurstOrder, http::Response> burstOrder(const GridPlan& plan,
+                                                    const http::Request& request) {
+  const auto document = documentOf(request);
+  if (!document) return unexpected(document.error());
+  std::array<std::string, 3> names;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    auto text = textOf(*document, kKeys[i].data());
+    if (!text) return unexpected(std::move(text.error()));
+    names[i] = std::move(*text);
+  }
+  const auto place = pairNamed(plan, names[0], names[1], names[2]);
+  if (!place) return unexpected(place.error());
+  const ProbeGrid& grid = plan.probes[place->probe];
+  const std::uint64_t first_path = grid.paths() == 0 ? 0 : 1;
+  const auto path = numberOf(*document, "path", first_path, first_path, grid.paths());
+  if (!path) return unexpected(path.error());
+  const auto count = numberOf(*document, "count", kDefaultCount, 1, kMostBurstPings);
+  if (!count) return unexpected(count.error());
+  const auto interval = numberOf(*document, "interval_ns", kDefaultInterval, kShortestBurstInterval,
+                                 kLongestBurstInterval);
+  if (!interval) return unexpected(interval.error());
+  BurstOrder order;
+  order.probe = grid.spec.name;
+  order.source = grid.sources[place->source];
+  order.destination = grid.destinations[place->destination];
+  order.path = static_cast<std::uint32_t>(*path);
+  order.count = static_cast<std::uint32_t>(*count);
+  order.interval = static_cast<Nanos>(*interval);
+  order.timeout = grid.spec.timeout;
+  return order;
+}
+
+}  // namespace pingloom::controller::api
