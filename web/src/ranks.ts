@@ -60,7 +60,7 @@ export class Ranks {
   private readonly classes: Uint8Array;
 
   constructor(readonly grid: Grid, readonly rowOrder: Order, readonly columnOrder: Order,
-    readonly limits: Limits) {
+    private limits: Limits) {
     this.classes = classTable(grid.stateNames);
     this.levels = [{ rows: grid.rows, columns: grid.columns, ranks: new Uint16Array(grid.rows * grid.columns) }];
     for (let last = this.levels[0]; last.rows > 1 || last.columns > 1;) {
@@ -77,6 +77,14 @@ export class Ranks {
 
   pairs(): number {
     return this.counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  // With other limits few pairs are of another class: that is much less than to begin anew.
+  use(limits: Limits) {
+    if (limits === this.limits) return;
+    this.limits = limits;
+    for (let row = 0; row < this.grid.rows; ++row) this.takeRow(row);
+    this.pool(new Set(Array.from({ length: this.grid.rows }, (_, place) => place)));
   }
 
   // Takes in the rows that changed since.

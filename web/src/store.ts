@@ -87,7 +87,7 @@ const orders = computed(() => {
 export const ranks = computed(() => {
   const current = grid.value;
   if (!current) return null;
-  return new Ranks(current, orders.value!.rows, orders.value!.columns, limits.value);
+  return new Ranks(current, orders.value!.rows, orders.value!.columns, limits.peek());
 });
 
 // ---- what is chosen ----
@@ -158,6 +158,10 @@ export function start() {
     rescaled.value = 0;
   });
   effect(followTime);
+  effect(() => {
+    ranks.value?.use(limits.value);
+    painted.value = painted.peek() + 1;
+  });
   effect(() => {
     grid.value;
     warn.value;

@@ -105,6 +105,19 @@ describe("the pinglist's thresholds", () => {
   });
 });
 
+describe('other limits', () => {
+  it('make of ranks what they would be anew', () => {
+    const grid = meshOf(9);
+    setRow(grid, 3, () => 0, () => 80_000);
+    const [kept, anew] = [ranksOf(grid), ranksOf(grid, limitsOf(grid, METRIC, '3x', '10x'))];
+    expect(kept.counts).not.toEqual(anew.counts);
+    kept.use(limitsOf(grid, METRIC, '3x', '10x'));
+    expect(kept.counts).toEqual(anew.counts);
+    expect(kept.levels).toEqual(anew.levels);
+    expect([0, 3, 8].map((line) => kept.rowLines.rank(line))).toEqual([0, 3, 8].map((line) => anew.rowLines.rank(line)));
+  });
+});
+
 describe('the order', () => {
   it('groups by a label, those without it last', () => {
     const addresses = ['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.4'];
