@@ -1,4 +1,6 @@
 # Warnings are errors in our own code; sanitizers by PINGLOOM_SANITIZE.
+# hiredis wants it defined, and shared headers want it the same everywhere.
+add_compile_definitions(_FILE_OFFSET_BITS=64)
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror)
 if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
   # -g1 keeps symbolised backtraces at a third of the link time of -g.
@@ -6,7 +8,8 @@ if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
 endif()
 if(PINGLOOM_SANITIZE STREQUAL "address")
   set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
-  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  # Without null (AddressSanitizer stops there as well), object-size and vptr: they are a quarter of the compiler's time.
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize=null,object-size,vptr -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
 elseif(PINGLOOM_SANITIZE STREQUAL "thread")
   set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")

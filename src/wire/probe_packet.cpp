@@ -7,7 +7,7 @@
 namespace pingloom::wire {
 namespace {
 
-constexpr std::uint16_t kMagic = 0x504C;
+constexpr std::uint16_t kProbeMagic = 0x504C;
 
 std::uint16_t fixedLength(const ProbeMessage& message) {
   switch (message.type) {
@@ -24,7 +24,7 @@ std::uint16_t fixedLength(const ProbeMessage& message) {
 }  // namespace
 
 std::size_t write(const ProbeMessage& message, std::span<std::uint8_t> out) {
-  const ProbeHeaderLayout header = {.magic = htobe16(kMagic),
+  const ProbeHeaderLayout header = {.magic = htobe16(kProbeMagic),
                                     .version = kProbeVersion,
                                     .type = static_cast<std::uint8_t>(message.type),
                                     .flags = message.flags,
@@ -51,7 +51,7 @@ ProbeParseError parseQuoted(std::span<const std::uint8_t> head, ProbeMessage& ou
   if (head.size() < sizeof(ProbeHeaderLayout)) return ProbeParseError::kShort;
   ProbeHeaderLayout header;
   std::memcpy(&header, head.data(), sizeof header);
-  if (be16toh(header.magic) != kMagic) return ProbeParseError::kMagic;
+  if (be16toh(header.magic) != kProbeMagic) return ProbeParseError::kMagic;
   if (header.version != kProbeVersion) return ProbeParseError::kVersion;
   if (header.type < 1 || header.type > 3) return ProbeParseError::kType;
   out.type = static_cast<ProbeType>(header.type);

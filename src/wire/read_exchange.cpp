@@ -8,16 +8,16 @@
 namespace pingloom::wire {
 namespace {
 
-constexpr std::uint32_t kMagic = 0x504C5244;
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint32_t kReadMagic = 0x504C5244;
+constexpr std::uint8_t kReadVersion = 1;
 constexpr std::uint32_t kMask24 = 0xFFFFFF;
 
 }  // namespace
 
 std::array<std::uint8_t, kReadExchangeBytes> bytesOf(const ReadExchange& exchange) {
   ReadExchangeLayout layout{};
-  layout.magic = htobe32(kMagic);
-  layout.version = kVersion;
+  layout.magic = htobe32(kReadMagic);
+  layout.version = kReadVersion;
   layout.type = static_cast<std::uint8_t>(exchange.type);
   layout.status = static_cast<std::uint8_t>(exchange.status);
   layout.reads = exchange.reads;
@@ -41,8 +41,8 @@ ReadExchangeParse parse(std::span<const std::uint8_t> bytes, ReadExchange& out) 
   if (bytes.size() != kReadExchangeBytes) return ReadExchangeParse::kNone;
   ReadExchangeLayout layout;
   std::memcpy(&layout, bytes.data(), sizeof layout);
-  if (be32toh(layout.magic) != kMagic) return ReadExchangeParse::kNone;
-  if (layout.version != kVersion) return ReadExchangeParse::kVersion;
+  if (be32toh(layout.magic) != kReadMagic) return ReadExchangeParse::kNone;
+  if (layout.version != kReadVersion) return ReadExchangeParse::kVersion;
   if (layout.type < 1 || layout.type > 2) return ReadExchangeParse::kNone;
   if (layout.status > static_cast<std::uint8_t>(ReadExchangeStatus::kVersion)) {
     return ReadExchangeParse::kNone;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
-#include <sstream>
 
 #include "controller/http/cells.h"
 #include "controller/http/live_frames.h"
+#include "controller/http/live_watch.h"
 
 namespace pingloom::controller {
 
@@ -14,32 +14,6 @@ namespace {
 
 // A message of rows is ended beyond this: each costs a viewer's browser as much as many rows do.
 constexpr std::size_t kMessageBytes = 64UL * 1024;
-
-// "watch PROBE METRIC [EPOCH GENERATION SEQUENCE]"
-struct Watch {
-  std::string probe;
-  Metric metric;
-  std::string epoch;
-  std::uint64_t generation = 0;
-  std::uint32_t sequence = 0;
-};
-
-std::optional<Watch> parseWatch(std::string_view message) {
-  constexpr std::size_t kLongest = 256;
-  if (message.size() > kLongest) return std::nullopt;
-  std::istringstream words{std::string(message)};
-  std::string command;
-  std::string metric_name;
-  Watch watch;
-  if (!(words >> command >> watch.probe >> metric_name) || command != "watch") return std::nullopt;
-  const auto metric = Metric::parse(metric_name);
-  if (!metric) return std::nullopt;
-  watch.metric = *metric;
-  if (words >> watch.epoch && !(words >> watch.generation >> watch.sequence)) return std::nullopt;
-  std::string more;
-  if (words >> more) return std::nullopt;
-  return watch;
-}
 
 }  // namespace
 
@@ -82,7 +56,7 @@ class Live::Viewer : public http::WebSocketSession {
   }
 
   bool received(std::string_view message) override {
-    auto watch = parseWatch(message);
+    auto watch = parseLiveWatch(message);
     if (!watch) return false;
     watch_ = std::move(*watch);
     ++watches_;
@@ -134,7 +108,7 @@ class Live::Viewer : public http::WebSocketSession {
   std::function<void()> wake_;
   bool plan_due_ = true;
   bool sync_due_ = false;
-  Watch watch_;
+  LiveWatch watch_;
   std::uint32_t watches_ = 0;           // 0: watch_ is not valid
   std::optional<std::uint32_t> probe_;  // the watched one, if the plan has it
   std::vector<bool> queued_;            // by source

@@ -9,7 +9,6 @@
 namespace pingloom::rdma::verbs {
 namespace {
 
-constexpr std::uint32_t kPsnMask = 0xFFFFFF;
 
 }  // namespace
 

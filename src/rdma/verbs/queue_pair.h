@@ -8,6 +8,9 @@
 
 namespace pingloom::rdma::verbs {
 
+constexpr std::uint32_t kPsnMask =
+    0xFFFFFF;  // sequence numbers have 24 bits, as queue pair numbers
+
 struct QueueDepths {
   std::uint32_t send = 0;
   std::uint32_t receive = 0;

@@ -6,12 +6,12 @@
 #include "common/random.h"
 #include "rdma/path_mtu.h"
 #include "rdma/verbs/event_descriptor.h"
+#include "rdma/verbs/queue_pair.h"
 #include "rdma/verbs/verbs_rc_endpoint.h"
 
 namespace pingloom::rdma::verbs {
 namespace {
 
-constexpr std::uint32_t kPsnMask = 0xFFFFFF;
 constexpr std::uint8_t kMostTimeout = 31;
 constexpr std::uint8_t kMostRetries = 7;
 
