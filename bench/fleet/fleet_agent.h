@@ -75,6 +75,7 @@ class FleetAgent : private agent::ControlOwner, private agent::BatchSource {
   std::vector<plan::Endpoint> endpoints() override;
   plan::EndpointVersion heldEndpoints() override { return held_; }
   Status endpointsPushed(const wire::EndpointUpdate& update) override;
+  void burstOrdered(const wire::BurstOrder&) override {}
   std::optional<agent::StoredBatch> next(agent::BatchId after) override;
   agent::BatchId newest() const override { return {incarnation_, last_sequence_}; }
   void acknowledge(agent::BatchId up_to) override;

@@ -99,7 +99,7 @@ class Agent : private ControlOwner {
   probe::AgentContext transport_context_;  // the transports keep a reference
   std::vector<std::unique_ptr<probe::Transport>> transports_;
   BurstRunner bursts_{work_, transports_,
-                      [this](const wire::BurstReport& report) { control_->send(report); }};
+                      [this](const wire::BurstReport& report) { return control_->send(report); }};
 
   ControlContext control_context_;
   std::unique_ptr<ControlClient> control_;

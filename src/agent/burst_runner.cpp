@@ -51,14 +51,15 @@ void BurstRunner::start(const wire::BurstOrder& order, Nanos now) {
     report.set_id(order.id());
     report.set_finished(true);
     report.set_refused(burst.error().text());
-    return send_(report);
+    send_(report);
+    return;
   }
   const plan::ProbeSpec& probe = (*burst)->assignment->probe;
   id_ = order.id();
   count_ = order.count();
   reported_.assign(count_, false);
   report_due_ = now + kReportEvery;
-  deadline_ = now + probe.interval + probe.timeout + kSlack;
+  deadline_ = now + order.interval_ns() * (order.count() - 1) + probe.timeout + kSlack;
   transport_ = transportOf(probe.protocol);
   transport_->startBurst(*burst);
 }
@@ -77,8 +78,13 @@ void BurstRunner::run(Nanos now) {
     if (known && !report.finished()) continue;
     wire::encode(ping, *report.add_pings());
   }
-  if (report.finished()) std::exchange(transport_, nullptr)->endBurst();
-  if (report.finished() || report.pings_size() > 0) send_(report);
+  if (report.finished()) {
+    // Said again, until nobody waits for it any more.
+    if (!send_(report) && now < deadline_ + kSlack) return;
+    std::exchange(transport_, nullptr)->endBurst();
+  } else if (report.pings_size() > 0) {
+    send_(report);
+  }
 }
 
 }  // namespace pingloom::agent

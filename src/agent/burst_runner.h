@@ -27,7 +27,7 @@ class BurstRunner {
   static constexpr Nanos kNever = INT64_MAX;
 
   using Transports = std::vector<std::unique_ptr<probe::Transport>>;
-  using Send = std::function<void(const wire::BurstReport&)>;
+  using Send = std::function<bool(const wire::BurstReport&)>;  // false: there is no connection
 
   // Work and transports outlive it; the transports have the work.
   BurstRunner(const WorkList& work, const Transports& transports, Send send);

@@ -190,11 +190,11 @@ void ControlClient::sendHeartbeat(Nanos now) {
   if (sendMessage(message)) expectAnswer(now);
 }
 
-void ControlClient::send(const wire::BurstReport& report) {
-  if (state_ != State::kRegistered) return;
+bool ControlClient::send(const wire::BurstReport& report) {
+  if (state_ != State::kRegistered) return false;
   wire::AgentMessage message;
   *message.mutable_burst() = report;
-  sendMessage(message);
+  return sendMessage(message);
 }
 
 void ControlClient::setAddresses(std::vector<IpAddress> addresses, Nanos now_mono) {

@@ -125,8 +125,8 @@ class ControlClient {
   void setAddresses(std::vector<IpAddress> addresses, Nanos now_mono);
   void endpointsChanged(Nanos now_mono);
 
-  // Dropped while not registered: the controller knows then that the agent was away.
-  void send(const wire::BurstReport& report);
+  // False: not registered, so it was dropped.
+  bool send(const wire::BurstReport& report);
 
   // Another one after a run() that has made a new connection.
   int descriptor() const { return socket_.descriptor(); }

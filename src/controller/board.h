@@ -140,6 +140,7 @@ struct HistoryStatus {
   bool writing = false;
   std::string last_error;
   std::uint64_t windows_written = 0;
+  std::uint64_t blocks_dropped = 0;  // that could not be read any more when they were rolled up
   std::uint64_t bytes = 0;           // of the database file
   std::uint64_t events_written = 0;  // lines of changed states
   std::uint64_t events_dropped = 0;  // that the disk did not take in time

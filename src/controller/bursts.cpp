@@ -80,7 +80,7 @@ BurstAnswer Bursts::start(const BurstOrder& order, Now now) {
   burst.known.host = host;
   burst.known.started_utc = now.utc;
   burst.incarnation = agent->info.incarnation;
-  burst.deadline_mono = now.mono + order.interval * order.count + order.timeout + kSlack;
+  burst.deadline_mono = now.mono + order.interval * (order.count - 1) + order.timeout + kSlack;
   started_mono_.push_back(now.mono);
   board_.countStarted();
   publish(burst);

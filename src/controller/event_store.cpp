@@ -48,7 +48,9 @@ Result<EventStore> EventStore::open(Database& database) {
             "FROM presence AS newer WHERE newer.address = presence.address AND newer.utc_ns < ?1 "
             "AND newer.kind <> 3))"},
            {&made.remove_many_presence_,
-            "DELETE FROM presence WHERE id <= (SELECT max(id) FROM presence) - ?1"}}) {
+            "DELETE FROM presence WHERE id <= (SELECT max(id) FROM presence) - ?1 AND (kind = 3 OR "
+            "EXISTS(SELECT 1 FROM presence AS newer WHERE newer.address = presence.address AND "
+            "newer.utc_ns > presence.utc_ns AND newer.kind <> 3))"}}) {
     auto prepared = database.prepare(sql);
     if (!prepared) return tl::unexpected(prepared.error());
     *statement = std::move(*prepared);

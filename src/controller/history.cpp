@@ -16,7 +16,7 @@ Result<std::unique_ptr<History>> History::open(const std::filesystem::path& file
 
 Status History::prepare() {
   return database_.prepareAll(
-      {{&span_, "SELECT min(start_ns), max(start_ns) FROM blocks"},
+      {{&span_, "SELECT (SELECT min(start_ns) FROM blocks), (SELECT max(start_ns) FROM blocks)"},
        // No window is longer than ?4: the index is searched no further back.
        {&at_,
         "SELECT start_ns, window_ns, path, content FROM blocks WHERE probe = ?1 AND source = ?2 "

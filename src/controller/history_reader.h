@@ -31,7 +31,6 @@ class HistoryReader {
   bool ask(Query query);
   // Blocks whose content could not be read, since the start; any thread.
   void countDamaged(std::uint64_t blocks);
-  std::uint64_t damagedBlocks() const { return damaged_blocks_; }
   // Queries that wait are told that it cannot be read any more, and none is taken from then on.
   void stop();
 

@@ -11,6 +11,7 @@
 #include "controller/ledger_roll_up.h"
 #include "controller/ledger_schema.h"
 #include "controller/ledger_upgrade.h"
+#include "controller/report_reader.h"
 
 namespace pingloom::controller {
 namespace {
@@ -153,7 +154,10 @@ std::vector<LatestReport> Ledger::latest(std::string_view probe, const IpAddress
              found.error().text());
   if (connection_->database.damaged()) {
     const auto status = replaceDamaged(utcNow());
-    if (!status) log::error("{}", status.error().text());
+    if (!status) {
+      connection_.reset();
+      log::error("{}", status.error().text());
+    }
   }
   return {};
 }
@@ -173,7 +177,8 @@ Result<std::vector<LatestReport>> Ledger::readLatest(std::string_view probe,
       return found;
     }
     // One bad block is no reason to show nothing.
-    if (!reader_.open(latest.bytes(4)) || !reader_.readAll()) continue;
+    const bool possible = latest.number(2) > 0 && latest.number(2) <= kLongestWindow;
+    if (!possible || !reader_.open(latest.bytes(4)) || !reader_.readAll()) continue;
     const KeptReport kept{probe, source, static_cast<std::uint32_t>(latest.number(3)),
                           latest.number(1), latest.number(2)};
     found.push_back({static_cast<std::uint64_t>(latest.number(0)), reportOf(kept, reader_)});
@@ -182,7 +187,10 @@ Result<std::vector<LatestReport>> Ledger::readLatest(std::string_view probe,
 
 Status Ledger::commit(std::span<const LedgerBatch> batches, Nanos now_utc) {
   if (connection_ == nullptr) {
-    if (auto status = connect(now_utc); !status) return status;
+    if (auto status = connect(now_utc); !status) {
+      connection_.reset();  // half prepared
+      return status;
+    }
   }
   auto status = writeOrUndo(batches, now_utc);
   if (status) return status;
@@ -255,7 +263,12 @@ Result<std::size_t> Ledger::rollUp(Nanos now_utc) {
   if (connection_ == nullptr) return std::size_t{0};
   const std::uint64_t dropped_before = blocks_dropped_;
   auto rolled = rollUpOrUpgrade(now_utc);
-  if (rolled) return rolled;
+  if (rolled) {
+    if (dropped_before == 0 && blocks_dropped_ > 0) {
+      log::warning("{}: blocks that could not be read were dropped", options_.file.string());
+    }
+    return rolled;
+  }
   blocks_dropped_ = dropped_before;
   (void)connection_->database.execute("ROLLBACK");
   if (!connection_->database.damaged()) return rolled;
@@ -316,8 +329,10 @@ Result<bool> Ledger::removeOldest(std::size_t windows, Nanos now_utc) {
   connection_->used_bytes.reset();
   const bool too_large = used_bytes > options_.max_bytes;
   const Nanos before = too_large ? INT64_MAX : now_utc - options_.retention;
-  auto status =
-      connection_->remove_old.bind(1, before).bind(2, static_cast<std::int64_t>(windows)).run();
+  // What waits to be packed is older than all that is.
+  Statement& remove =
+      connection_->upgrade.pending() ? connection_->upgrade.removeOld() : connection_->remove_old;
+  auto status = remove.bind(1, before).bind(2, static_cast<std::int64_t>(windows)).run();
   if (!status) return tl::unexpected(status.error());
   const auto counted = connection_->changes.step();
   if (!counted) return tl::unexpected(counted.error());

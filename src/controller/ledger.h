@@ -89,7 +89,9 @@ class Ledger {
   Result<bool> trim(std::size_t windows, Nanos now_utc);
 
   std::uint64_t windowsWritten() const { return windows_written_; }
-  std::uint64_t blocksDropped() const { return blocks_dropped_; }  // that could not be read
+  std::uint64_t blocksDropped() const {
+    return blocks_dropped_;
+  }  // that could not be read, or not be made
   std::uint64_t fileBytes() const;
   // "" or what happened to an earlier file.
   const std::string& note() const { return note_; }

@@ -32,7 +32,10 @@ Status LedgerUpgrade::prepare(Database& database) {
       {{&newest_,
         "SELECT id, probe, source, path, start_ns, window_ns, incarnation, sequence, report FROM "
         "windows ORDER BY start_ns DESC LIMIT ?1"},
-       {&remove_, "DELETE FROM windows WHERE id = ?1"}});
+       {&remove_, "DELETE FROM windows WHERE id = ?1"},
+       {&remove_old_,
+        "DELETE FROM windows WHERE id IN (SELECT id FROM windows WHERE start_ns < ?1 "
+        "ORDER BY start_ns LIMIT ?2)"}});
 }
 
 Status LedgerUpgrade::step(Database& database, ReportPacker& packer, Statement& insert,
@@ -79,6 +82,7 @@ Status LedgerUpgrade::step(Database& database, ReportPacker& packer, Statement& 
   if (!windows.empty()) return {};
   newest_ = {};
   remove_ = {};
+  remove_old_ = {};
   pending_ = false;
   return database.execute("DROP TABLE windows");
 }

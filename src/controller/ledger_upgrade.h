@@ -16,6 +16,8 @@ class LedgerUpgrade {
   // Whether there is anything to do.
   Status prepare(Database& database);
   bool pending() const { return pending_; }
+  // Of what waits, the oldest: (start before, at most so many). REQUIRES pending().
+  Statement& removeOld() { return remove_old_; }
   // Reports that cannot be packed are dropped, and counted in `dropped`. `insert` has the columns
   // of blocks as its parameters, in their order from probe on.
   Status step(Database& database, ReportPacker& packer, Statement& insert, std::uint64_t& dropped);
@@ -24,6 +26,7 @@ class LedgerUpgrade {
   bool pending_ = false;
   Statement newest_;
   Statement remove_;
+  Statement remove_old_;
 };
 
 }  // namespace pingloom::controller

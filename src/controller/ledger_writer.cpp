@@ -246,6 +246,7 @@ void LedgerWriter::rollUp(std::size_t just_written) {
   }
   roll_up_due_mono_ = done && *done > 0 ? started : started + kRollUpInterval;
   const std::lock_guard lock(mutex_);
+  status_.blocks_dropped = ledger_->blocksDropped();
   if (!done) status_.last_error = done.error().text();
 }
 

@@ -205,7 +205,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     if (service_->check_host && !hostAllowed(host, service_->options.host_names)) {
       return refuse(421,
                     "this server is not known by the name in the Host header; use its IP "
-                    "address or localhost, or configure the name");
+                    "address or localhost");
     }
     auto target = parseTarget(view(request.target()));
     if (!target) return refuse(400, target.error().text());
@@ -213,8 +213,11 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
     const bool head = request.method() == beast::http::verb::head;
     const bool reads = head || request.method() == beast::http::verb::get;
-    if (!reads && !originAllowed(view(request[beast::http::field::origin]), host)) {
-      return refuse(403, "only this server's own pages may ask for this");
+    // By its address: a page of anybody's can give the server a name of its own.
+    if (!reads && !(hostAllowed(host, service_->options.host_names) &&
+                    originAllowed(view(request[beast::http::field::origin]), host))) {
+      return refuse(403,
+                    "only this server's own pages, opened by its IP address, may ask for this");
     }
     ++service_->options.counters->requests;
     Request plain{head ? "GET" : std::string(view(request.method_string())),
@@ -260,7 +263,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   void answer(Response&& response, const Manner& manner) {
     ServerCounters& counters = *service_->options.counters;
-    if (counters.unsent_bytes + response.body.size() > service_->options.limits.unsent_bytes) {
+    // One by itself may be larger than all together.
+    if (counters.unsent_bytes > 0 &&
+        counters.unsent_bytes + response.body.size() > service_->options.limits.unsent_bytes) {
       response = errorResponse(503, "too many large answers are under way");
     }
     unsent_ = response.body.size();

@@ -28,7 +28,6 @@ bool obey(pingloom::test::SyntheticBoard& synthetic, const std::string& line) {
   words >> command;
   if (command == "all") {
     synthetic.publishAll();
-    pingloom::controller::BurstBoard bursts;
   } else if (command == "troubles") {
     synthetic.publishTroubles();
   } else if (command == "slow") {
@@ -76,6 +75,8 @@ int main(int argc, char** argv) {
   options.web_root = argv[2];
   pingloom::test::SyntheticBoard synthetic(static_cast<std::uint32_t>(std::atoi(argv[3])));
   synthetic.publishAll();
+  pingloom::controller::BurstBoard bursts;
+  bursts.stop();  // nobody is there who could do them
   const auto dashboard = pingloom::controller::Dashboard::start(options, synthetic.board(), bursts);
   if (!dashboard) {
     std::cerr << dashboard.error().text() << "\n";

@@ -18,31 +18,34 @@ const REFRESH_EVERY = 900;
 export interface Ways { source: string; destination: string; there?: PairRow; back?: PairRow | null; failed?: boolean }
 
 // The row that held at a past time: a window, or the minute that it became part of.
-async function fetchRowAt(probe: string, source: string, destination: string, at: number,
+async function fetchRowAt(probe: string, source: string, destination: string, path: number, at: number,
   signal: AbortSignal): Promise<PairRow> {
   const window = (grid.value?.probe.window_ns ?? 0) / 1e6;
   try {
-    const rows = await fetchPairRows(probe, source, destination, at - Math.max(window, MINUTE), at + 1, 100, signal);
-    return rows.filter(({ end }) => Date.parse(end!) > at).pop() ?? { missing: 'Nothing was reported then.', state: '' };
+    const rows = await fetchPairRows(probe, source, destination, at - Math.max(window, MINUTE), at + 1, 100, signal, path);
+    const row = rows.filter(({ end }) => Date.parse(end!) > at).pop();
+    if (!row) return { missing: 'Nothing was reported then.', state: '' };
+    return path > 0 ? { ...row, paths: [row] } : row;
   } catch (failure) {
     return { missing: (failure as Error).message, state: '' };
   }
 }
 
-async function fetchWays(probe: string, source: string, destination: string, at: number | null,
+async function fetchWays(probe: string, source: string, destination: string, path: number, at: number | null,
   signal: AbortSignal): Promise<Ways> {
   const row = (from: string, to: string) => (at === null ? fetchRow(probe, from, to, signal)
-    : fetchRowAt(probe, from, to, at, signal));
+    : fetchRowAt(probe, from, to, path, at, signal));
   const [there, back] = await Promise.all([row(source, destination),
     source === destination ? null : row(destination, source)]);
   return { source, destination, there, back };
 }
 
-// The latest rows of a pair, fetched again when the live connection brings something new about it.
-export function useWays(probe: string, pair: [string, string] | null): Ways | null {
+// The latest rows of a pair, fetched again when the live connection brings something new about it. They have all
+// paths; rows of the past are of the one that is named.
+export function useWays(probe: string, pair: [string, string] | null, path = 0): Ways | null {
   const [ways, setWays] = useState<Ways | null>(null);
   const at = time.value;
-  const key = pair ? JSON.stringify([probe, ...pair, at]) : '';
+  const key = pair ? JSON.stringify([probe, ...pair, at, at === null ? 0 : path]) : '';
   useEffect(() => {
     if (!pair) return setWays(null);
     const abort = new AbortController();
@@ -53,7 +56,7 @@ export function useWays(probe: string, pair: [string, string] | null): Ways | nu
       timer ??= window.setTimeout(async () => {
         fetchedAt = Date.now();
         try {
-          const fetched = await fetchWays(probe, source, destination, at, abort.signal);
+          const fetched = await fetchWays(probe, source, destination, path, at, abort.signal);
           if (!abort.signal.aborted) setWays(fetched);
         } catch {
           if (!abort.signal.aborted) setWays({ source, destination, failed: true });

@@ -29,7 +29,7 @@ export function PairPage() {
   const { held: pair, span } = view.value;
   const { name: probe, paths } = grid.value!.probe;
   const path = view.value.path <= paths && paths > 1 ? view.value.path : 0;
-  const ways = useWays(probe, pair);
+  const ways = useWays(probe, pair, path);
   const [source, destination] = pair ?? ['', ''];
   const there = useSeries(probe, source, destination, path, span, ways?.there);
   const back = useSeries(probe, destination, source, path, span, ways?.back);

@@ -2,18 +2,21 @@
 
 import { humanNanos, humanRatio } from './format';
 import { type PairRow, part } from './pair_row';
-import { choose } from './store';
+import { choose, time } from './store';
 
 const chosenBy = (path: number) => () => choose({ path });
 
 // `paths` of them; path k has the flow label k. `path`: the one that is chosen, 0: all together.
 export function PathTable({ row, paths, path }: { row: PairRow; paths: number; path: number }) {
-  const line = (k: number, of: PairRow | undefined) => {
+  const line = (k: number, found: PairRow | undefined) => {
+    // Of the past only the chosen one is known.
+    const known = time.value === null || k === path;
+    const of = known ? found : undefined;
     const network = of && part(of, 'network');
     return <tr key={k} data-path={k} aria-selected={path === k}>
       <td><button onClick={chosenBy(k)} aria-pressed={path === k}>{k === 0 ? 'all' : `path ${k}`}</button></td>
       <td>{k === 0 ? '' : k}</td>
-      <td><span class="chip" data-state={of?.state ?? 'pending'}>{of?.state ?? 'pending'}</span></td>
+      <td><span class="chip" data-state={of?.state ?? 'pending'}>{of?.state ?? (known ? 'pending' : '–')}</span></td>
       <td class="number">{humanNanos(network?.p50)}</td><td class="number">{humanNanos(network?.p99)}</td>
       <td class="number">{of?.sent ? humanRatio((of.lost ?? 0) / of.sent) : '–'}</td>
     </tr>;

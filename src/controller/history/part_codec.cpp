@@ -105,7 +105,9 @@ void encodePercentiles(std::span<const Summary> pairs, unsigned merged, unsigned
   std::vector<std::uint64_t> medians;
   std::array<std::vector<std::uint64_t>, kPercentilesAboveMedian> ups;
   for (const Summary& pair : pairs) {
-    counts.push_back(pair.count);
+    // More is refused when it is read.
+    counts.push_back(
+        std::min<std::uint64_t>(pair.count, std::numeric_limits<std::uint32_t>::max()));
     if (pair.count == 0) continue;
     medians.push_back(stepOf(pair.p50, merged));
     std::uint32_t last = stepOf(pair.p50, tail);
@@ -166,7 +168,9 @@ bool PartReader::readRest(ColumnReader& in) {
     if (!alike) places_.push_back(next);
     if (counts_[i] == 0) continue;
     if (form_ == kEach) next.rest += counts_[i] - 1;
-    if (form_ == kRuns) next.rest += std::min<std::uint64_t>(sizes_[next.present], kMostNumbers);
+    // One more than there may be, where it is more: refused below.
+    if (form_ == kRuns)
+      next.rest += std::min<std::uint64_t>(sizes_[next.present], kMostNumbers + 1);
     ++next.present;
     if (next.rest > kMostNumbers) return false;
   }

@@ -107,7 +107,10 @@ bool ReportPacker::readRows(std::span<const Place> places) {
   for (std::size_t i = 0; i < places.size(); ++i) {
     destinations_.push_back(places[i].destination);
     const auto row = view_.row(places[i].row);
-    if (!row || (*row)->destination() != destinations_.back().wire()) return false;
+    if (!row) return false;
+    // As an address: IPv4 may be written as IPv6.
+    const auto destination = IpAddress::fromWire((*row)->destination());
+    if (!destination || *destination != destinations_.back()) return false;
     const wire::Row& in = **row;
     takeCounts(in, rows_[i]);
     const std::array<const wire::SampleSet*, kRowParts.size()> sets = {

@@ -204,6 +204,7 @@ http::Response status(const Board& board, const http::ServerCounters& counters) 
                   {{"writing", history.writing},
                    {"error", textOrNull(history.last_error)},
                    {"windows_written", history.windows_written},
+                   {"blocks_dropped", history.blocks_dropped},
                    {"bytes", history.bytes},
                    {"events_written", history.events_written},
                    {"events_dropped", history.events_dropped}}},

@@ -12,7 +12,7 @@
 namespace pingloom::controller::api {
 namespace {
 
-constexpr std::uint64_t kDefaultCount = 100;
+constexpr std::uint64_t kDefaultPairs = 100;
 constexpr std::uint64_t kMostCount = 10'000;
 
 struct Candidate {
@@ -87,7 +87,7 @@ http::Response worst(const Board& board, const http::Request& request) {
   const auto plan = board.plan();
   const auto query = gridQuery(*plan, request);
   if (!query) return query.error();
-  std::uint64_t count = kDefaultCount;
+  std::uint64_t count = kDefaultPairs;
   if (const auto given = request.query.find("count"); given != request.query.end()) {
     const auto number = parseUnsigned(given->second, kMostCount);
     if (!number || *number == 0) {

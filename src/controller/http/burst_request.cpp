@@ -13,10 +13,10 @@
 namespace pingloom::controller::api {
 namespace {
 
-using Json = nlohmann::json;
+using Document = nlohmann::json;
 using tl::unexpected;
 
-constexpr std::uint64_t kDefaultCount = 20;
+constexpr std::uint64_t kDefaultPings = 20;
 constexpr Nanos kDefaultInterval = 10 * kMillisecond;
 const std::vector<std::string_view> kKeys = {"probe", "source", "destination",
                                              "path",  "count",  "interval_ns"};
@@ -35,7 +35,7 @@ bool isJson(std::string_view content_type) {
   return plain == "application/json";
 }
 
-tl::expected<Json, http::Response> documentOf(const http::Request& request) {
+tl::expected<Document, http::Response> documentOf(const http::Request& request) {
   if (!isJson(request.content_type)) {
     return unexpected(http::errorResponse(415, "the Content-Type must be application/json"));
   }
@@ -43,7 +43,7 @@ tl::expected<Json, http::Response> documentOf(const http::Request& request) {
     return unexpected(http::errorResponse(
         413, fmt::format("the body is larger than {} bytes", kLongestBurstRequest)));
   }
-  Json document = Json::parse(request.body, nullptr, false);
+  Document document = Document::parse(request.body, nullptr, false);
   if (!document.is_object()) return bad("the body is not a JSON object");
   for (const auto& [key, value] : document.items()) {
     if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
@@ -53,7 +53,7 @@ tl::expected<Json, http::Response> documentOf(const http::Request& request) {
   return document;
 }
 
-tl::expected<std::string, http::Response> textOf(const Json& document, const char* key) {
+tl::expected<std::string, http::Response> textOf(const Document& document, const char* key) {
   const auto found = document.find(key);
   if (found == document.end() || !found->is_string()) {
     return bad(fmt::format("'{}' is missing or no text", key));
@@ -61,7 +61,7 @@ tl::expected<std::string, http::Response> textOf(const Json& document, const cha
   return found->get<std::string>();
 }
 
-tl::expected<std::uint64_t, http::Response> numberOf(const Json& document, const char* key,
+tl::expected<std::uint64_t, http::Response> numberOf(const Document& document, const char* key,
                                                      std::uint64_t without, std::uint64_t smallest,
                                                      std::uint64_t largest) {
   const auto found = document.find(key);
@@ -91,7 +91,7 @@ tl::expected<BurstOrder, http::Response> burstOrder(const GridPlan& plan,
   const std::uint64_t first_path = grid.paths() == 0 ? 0 : 1;
   const auto path = numberOf(*document, "path", first_path, first_path, grid.paths());
   if (!path) return unexpected(path.error());
-  const auto count = numberOf(*document, "count", kDefaultCount, 1, kMostBurstPings);
+  const auto count = numberOf(*document, "count", kDefaultPings, 1, kMostBurstPings);
   if (!count) return unexpected(count.error());
   const auto interval = numberOf(*document, "interval_ns", kDefaultInterval, kShortestBurstInterval,
                                  kLongestBurstInterval);

@@ -41,10 +41,11 @@ class Table {
     for (const auto& [key, value] : object.items()) {
       if (value.is_object()) {
         take(value, prefix + key + ".");
-      } else if (!value.is_null()) {
-        lines_.back()[columnOf(prefix + key)] =
-            value.is_string() ? value.get<std::string>() : value.dump();
+        continue;
       }
+      const std::size_t column = columnOf(prefix + key);  // without a value too
+      if (value.is_null()) continue;
+      lines_.back()[column] = value.is_string() ? value.get<std::string>() : value.dump();
     }
   }
 
@@ -71,6 +72,15 @@ http::Response converted(http::Response response, const std::string& array) {
   response.body = table.text();
   response.content_type = kCsvType;
   return response;
+}
+
+// On a thread of its own, where nobody catches what a shortage of memory throws.
+http::Response convertedOrSaid(http::Response response, const std::string& array) {
+  try {
+    return converted(std::move(response), array);
+  } catch (const std::exception& failure) {
+    return http::errorResponse(500, std::string("cannot be made a table: ") + failure.what());
+  }
 }
 
 }  // namespace
@@ -103,7 +113,7 @@ http::Answer asCsv(http::Answer answer, const std::string& array) {
   return http::Later(
       [later = std::get<http::Later>(std::move(answer)), array](http::Respond respond) {
         later([respond = std::move(respond), array](http::Response response) {
-          respond(converted(std::move(response), array));
+          respond(convertedOrSaid(std::move(response), array));
         });
       });
 }

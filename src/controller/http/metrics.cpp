@@ -82,6 +82,9 @@ void storeMetrics(MetricsText& text, const RedisStatus& redis, const HistoryStat
              history.writing ? 1 : 0);
   text.counter("pingloom_controller_history_windows_written_total",
                "Windows of sources written to history.", history.windows_written);
+  text.counter("pingloom_controller_history_blocks_dropped_total",
+               "Blocks of history that could not be read any more, and were dropped.",
+               history.blocks_dropped);
   text.counter("pingloom_controller_history_events_written_total",
                "Lines of state changes written to history.", history.events_written);
   text.counter("pingloom_controller_history_events_dropped_total",

@@ -90,6 +90,7 @@ void Prober::endBurst() {
   targets_.pop_back();
   skipped_ +=
       std::erase_if(waiting_, [&](const Ping& ping) { return ping.task >= targets_.size(); });
+  pace_ = Pace(tasks_.tasks());
 }
 
 void Prober::peersChanged() {

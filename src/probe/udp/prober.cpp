@@ -52,6 +52,7 @@ void Prober::lastTaskGone() {
     skipped_ +=
         std::erase_if(lane.waiting, [&](const Ping& ping) { return ping.task >= routes_.size(); });
   }
+  pace_ = Pace(tasks_->tasks());
 }
 
 std::vector<std::uint32_t> Prober::route(std::vector<net::UdpSocket>& sockets) {

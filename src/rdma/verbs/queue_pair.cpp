@@ -7,10 +7,7 @@
 #include "common/random.h"
 
 namespace pingloom::rdma::verbs {
-namespace {
-
-
-}  // namespace
+namespace {}  // namespace
 
 Result<QueuePairHandle> createUdQueuePair(ibv_pd* domain, ibv_cq* completions,
                                           const QueueDepths& depths, const std::string& entity,

@@ -76,8 +76,11 @@ class BurstRunnerTest : public testing::Test {
   BurstRunner::Transports transports;
   WorkList work;
   std::vector<wire::BurstReport> sent;
-  BurstRunner runner{work, transports,
-                     [this](const wire::BurstReport& report) { sent.push_back(report); }};
+  BurstRunner runner{work, transports, [this](const wire::BurstReport& report) {
+                       if (connected) sent.push_back(report);
+                       return connected;
+                     }};
+  bool connected = true;
   Nanos now = 1000 * kSecond;
 };
 
@@ -120,11 +123,34 @@ TEST_F(BurstRunnerTest, ReportsWhatIsNewAndInTheEndEverything) {
 TEST_F(BurstRunnerTest, EndsWhenItsTimeIsOver) {
   runner.start(order(), now);
   udp->pings = {received(2)};
-  const Nanos over = now + 30 * kMillisecond + 500 * kMillisecond + BurstRunner::kSlack;
+  const Nanos over = now + 20 * kMillisecond + 500 * kMillisecond + BurstRunner::kSlack;
   while (runner.running() && now < over + kSecond) runner.run(now += BurstRunner::kReportEvery);
   EXPECT_LT(now - over, BurstRunner::kReportEvery);
   EXPECT_TRUE(sent.back().finished());
   EXPECT_EQ(sent.back().pings_size(), 1);
+  EXPECT_EQ(udp->burst, nullptr);
+}
+
+TEST_F(BurstRunnerTest, TheLastReportIsSaidAgainWhenTheConnectionIsBack) {
+  runner.start(order(), now);
+  udp->pings = {received(1), received(2), received(3)};
+  connected = false;
+  runner.run(now += BurstRunner::kReportEvery);
+  EXPECT_TRUE(sent.empty());
+  connected = true;
+  runner.run(now += BurstRunner::kReportEvery);
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_TRUE(sent[0].finished());
+  EXPECT_EQ(sent[0].pings_size(), 3);
+  EXPECT_EQ(udp->burst, nullptr);
+}
+
+TEST_F(BurstRunnerTest, EndsThoughNobodyCanBeTold) {
+  connected = false;
+  runner.start(order(), now);
+  const Nanos start = now;
+  while (runner.running() && now < start + kMinute) runner.run(now += BurstRunner::kReportEvery);
+  EXPECT_LT(now - start, 10 * kSecond);
   EXPECT_EQ(udp->burst, nullptr);
 }
 

@@ -27,7 +27,7 @@ TEST_F(CheckTest, AValidPinglistAndItsCost) {
                          "  pairs    56\n"
                          "  pings    70/s by the busiest host, 10.0.0.1; 560/s by all\n"
                          "  rows     5.6/s at the controller\n"
-                         "  history  40.61 MiB a day\n");
+                         "  history  918.75 KiB a day\n");
   EXPECT_EQ(run.err, "");
 }
 
