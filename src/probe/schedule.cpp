@@ -105,7 +105,7 @@ Nanos ProbeSchedule::nextDue() const {
 }
 
 void ProbeSchedule::skipOverdue(Nanos now) {
-  if (end_slot_ <= order_.size()) return;  // there is no other round
+  if (end_slot_ <= order_.size()) return;        // there is no other round
   const Nanos since = now - interval_ - first_;  // slots up to this time are a whole interval late
   if (since < 0) return;
   const auto targets = static_cast<Nanos>(order_.size());

@@ -138,8 +138,8 @@ step('what is answered is what is described', async () => {
 
 step('a pair probed on demand', async () => {
   const [source, destination, gone] = mesh.addresses; // the last one's agent was killed
-  const post = (body, status, type = 'application/json') => check('/api/v1/bursts', status, mesh.url,
-    { method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': type } });
+  const post = (body, status, type = 'application/json', headers = {}) => check('/api/v1/bursts', status, mesh.url,
+    { method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': type, ...headers } });
   const order = { probe: 'rdma', source, destination, count: 30 };
   const { id } = JSON.parse(await post(order, 202));
   await post(order, 429);
@@ -152,6 +152,7 @@ step('a pair probed on demand', async () => {
   await post({ ...order, source: gone }, 409);
   await post({ ...order, probe: 'x'.repeat(5000) }, 413);
   await post(order, 415, 'text/plain');
+  await post(order, 403, 'application/json', { Origin: 'http://elsewhere.example' });
 });
 
 step('errors of any path are described', async () => {
