@@ -44,7 +44,7 @@ Result<std::size_t> LedgerRollUp::step(Nanos now_utc, Statement& insert, std::ui
 
 Result<bool> LedgerRollUp::findGroup(Nanos before, Group& group) {
   oldest_.bind(1, before);
-  const auto found = oldest_.step();
+  auto found = oldest_.step();
   if (found && *found) {
     group = {std::string(oldest_.bytes(0)), std::string(oldest_.bytes(1)), oldest_.number(2),
              oldest_.number(3), oldest_.number(4)};

@@ -5,7 +5,7 @@
 namespace pingloom::controller {
 
 const std::vector<std::uint64_t>& middlesOfSteps(unsigned merged) {
-  static const auto kAll = [] {
+  static const auto middles = [] {
     std::array<std::vector<std::uint64_t>, kMostMerged + 1> all;
     for (unsigned kind = 0; kind <= kMostMerged; ++kind) {
       for (std::uint32_t step = 0; step < stepsOf(kind); ++step) {
@@ -14,7 +14,7 @@ const std::vector<std::uint64_t>& middlesOfSteps(unsigned merged) {
     }
     return all;
   }();
-  return kAll[merged];
+  return middles[merged];
 }
 
 }  // namespace pingloom::controller

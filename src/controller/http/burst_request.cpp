@@ -18,8 +18,8 @@ using tl::unexpected;
 
 constexpr std::uint64_t kDefaultPings = 20;
 constexpr Nanos kDefaultInterval = 10 * kMillisecond;
-const std::vector<std::string_view> kKeys = {"probe", "source", "destination",
-                                             "path",  "count",  "interval_ns"};
+const std::vector<std::string_view> body_keys = {"probe", "source", "destination",
+                                                 "path",  "count",  "interval_ns"};
 
 unexpected<http::Response> bad(const std::string& reason) {
   return unexpected(http::errorResponse(400, reason));
@@ -46,8 +46,8 @@ tl::expected<Document, http::Response> documentOf(const http::Request& request) 
   Document document = Document::parse(request.body, nullptr, false);
   if (!document.is_object()) return bad("the body is not a JSON object");
   for (const auto& [key, value] : document.items()) {
-    if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
-      return bad("unknown key '" + key + "'" + didYouMean(key, kKeys));
+    if (std::find(body_keys.begin(), body_keys.end(), key) == body_keys.end()) {
+      return bad("unknown key '" + key + "'" + didYouMean(key, body_keys));
     }
   }
   return document;
@@ -81,7 +81,7 @@ tl::expected<BurstOrder, http::Response> burstOrder(const GridPlan& plan,
   if (!document) return unexpected(document.error());
   std::array<std::string, 3> names;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    auto text = textOf(*document, kKeys[i].data());
+    auto text = textOf(*document, body_keys[i].data());
     if (!text) return unexpected(std::move(text.error()));
     names[i] = std::move(*text);
   }
