@@ -1,0 +1,98 @@
+/* The metric page: 4 KiB of shared memory that an application writes and a collector reads by RDMA.
+ *
+ * Little endian, 8-byte values, no names: those are in the schema, which the application sends to
+ * its agent when it makes a metric. docs/page-format.md shows both, with an example. C and C++. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#define PINGLOOM_STATIC_ASSERT(what, why) static_assert(what, why)
+#else
+#define PINGLOOM_STATIC_ASSERT(what, why) _Static_assert(what, why)
+#endif
+
+#define PINGLOOM_PAGE_BYTES 4096
+#define PINGLOOM_PAGE_SLOTS 504
+#define PINGLOOM_PAGE_MAGIC 0x47504c50u /* the bytes "PLPG" */
+#define PINGLOOM_PAGE_VERSION 1
+
+/* Flags of a page. */
+#define PINGLOOM_PAGE_GROUPED 1u /* its values belong together: readers go by `sequence` */
+
+struct pingloom_page_header {
+  uint32_t magic;
+  uint16_t version;
+  uint16_t flags;
+  uint64_t generation; /* from the agent; no two pages of an agent ever have the same */
+  uint64_t owner;      /* from the agent: the connection that the page belongs to */
+  uint64_t heartbeat;  /* one more every second for as long as the application lives */
+  uint64_t sequence;   /* PINGLOOM_PAGE_GROUPED: odd while a group is being updated; otherwise 0 */
+  uint32_t slots;      /* how many are in use: the first ones */
+  uint32_t schema_version; /* one more with every metric that was added to the page */
+  uint8_t reserved[16];    /* 0 */
+};
+
+struct pingloom_page {
+  struct pingloom_page_header header;
+  uint64_t slots[PINGLOOM_PAGE_SLOTS];
+};
+
+PINGLOOM_STATIC_ASSERT(sizeof(struct pingloom_page_header) == 64, "the header is one cache line");
+PINGLOOM_STATIC_ASSERT(offsetof(struct pingloom_page_header, sequence) == 32, "page-format.md");
+PINGLOOM_STATIC_ASSERT(offsetof(struct pingloom_page_header, slots) == 40, "page-format.md");
+PINGLOOM_STATIC_ASSERT(sizeof(struct pingloom_page) == PINGLOOM_PAGE_BYTES, "page-format.md");
+
+/* What a metric's slots hold. */
+enum pingloom_metric_kind {
+  PINGLOOM_COUNTER = 1, /* one slot: an unsigned number that only grows */
+  PINGLOOM_GAUGE = 2,   /* one slot: an IEEE 754 double */
+  PINGLOOM_HISTOGRAM =
+      3,            /* several slots: the sum, then the buckets, see pingloom_histogram_bucket() */
+  PINGLOOM_INFO = 4 /* no slot: its labels are all it says */
+};
+
+/* A histogram of whole numbers, log-linear: every power of two from 2^lowest to 2^highest is cut
+ * into 2^precision buckets of the same width. One bucket lies below them and one above. Slot 0 of a
+ * histogram is the sum of all values (modulo 2^64), bucket i is slot 1 + i; how many values there
+ * were is the sum of the buckets. */
+struct pingloom_histogram_shape {
+  uint8_t lowest;    /* 0 .. 62; >= precision */
+  uint8_t highest;   /* lowest + 1 .. 63 */
+  uint8_t precision; /* 0 .. 5 */
+};
+
+static inline unsigned pingloom_histogram_buckets(struct pingloom_histogram_shape shape) {
+  return 2u + ((unsigned)(shape.highest - shape.lowest) << shape.precision);
+}
+static inline unsigned pingloom_histogram_slots(struct pingloom_histogram_shape shape) {
+  return 1u + pingloom_histogram_buckets(shape);
+}
+
+/* The bucket of a value. A bucket's upper bound belongs to it, as Prometheus' `le` has it. */
+static inline unsigned pingloom_histogram_bucket(struct pingloom_histogram_shape shape,
+                                                 uint64_t value) {
+  unsigned power;
+  if (value <= ((uint64_t)1 << shape.lowest)) return 0;
+  value -= 1;
+  power = 63u - (unsigned)__builtin_clzll(value);
+  if (power >= shape.highest) return pingloom_histogram_buckets(shape) - 1;
+  return 1u + ((power - shape.lowest) << shape.precision) +
+         ((unsigned)(value >> (power - shape.precision)) & ((1u << shape.precision) - 1u));
+}
+/* The largest value of a bucket; UINT64_MAX of the last one. */
+static inline uint64_t pingloom_histogram_upper(struct pingloom_histogram_shape shape,
+                                                unsigned bucket) {
+  unsigned power, part;
+  if (bucket == 0) return (uint64_t)1 << shape.lowest;
+  if (bucket + 1 >= pingloom_histogram_buckets(shape)) return UINT64_MAX;
+  power = shape.lowest + ((bucket - 1) >> shape.precision);
+  part = ((bucket - 1) & ((1u << shape.precision) - 1u)) + 1u;
+  return ((uint64_t)1 << power) + ((uint64_t)part << (power - shape.precision));
+}
+
+#ifdef __cplusplus
+}
+#endif

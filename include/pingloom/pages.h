@@ -1,0 +1,226 @@
+/* Metric pages for applications: values that a collector reads out of this process' memory by RDMA.
+ *
+ * An update is one relaxed store or atomic add into a page: no lock, no call, no allocation.
+ * Making a metric is the slow part (a lock, at most 0.2 s of waiting for the agent when it needs a
+ * new page): make metrics once, keep the handles. Everything works without an agent, while it
+ * restarts and in forked children; then nobody reads the values, or later. docs/pages.md has more.
+ *
+ * Threads: the functions that take a pingloom_pages may be called by any thread. Who may update a
+ * metric is said at each handle. No handle may be used after pingloom_pages_close().
+ * C99 and newer, C++11 and newer; gcc or clang; Linux. */
+#pragma once
+
+#include <pingloom/page_format.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PINGLOOM_API __attribute__((visibility("default")))
+
+typedef struct pingloom_pages pingloom_pages;
+
+/* What the functions that make something return. pingloom_error_text() has the words. */
+enum pingloom_error {
+  PINGLOOM_OK = 0,
+  PINGLOOM_BAD_ARGUMENT = 1, /* a name, label, text or shape is not as it has to be */
+  PINGLOOM_CONFLICT = 2,     /* there is a metric of that name that is something else */
+  PINGLOOM_FULL = 3,         /* the group's page, or the pages that one process may have */
+  PINGLOOM_QUOTA = 4,        /* the agent has no page for it */
+  PINGLOOM_NO_MEMORY = 5,
+  /* Of pingloom_pages_status and on_error only: */
+  PINGLOOM_NO_AGENT = 6,  /* none is there (yet); it is looked for again and again */
+  PINGLOOM_REFUSED = 7,   /* the agent refused something, and said why */
+  PINGLOOM_BAD_AGENT = 8, /* its answers are none; the connection was closed */
+};
+
+struct pingloom_label {
+  const char* name;  /* [a-zA-Z_][a-zA-Z0-9_]*, at most 128 bytes; not `le`, nor two _ first */
+  const char* value; /* UTF-8 without control characters, at most 256 bytes */
+};
+
+/* Strings and arrays are copied. */
+struct pingloom_pages_options {
+  const char* application;             /* at most 64 bytes of UTF-8; NULL: the program's name */
+  const struct pingloom_label* labels; /* of all its metrics */
+  size_t label_count;                  /* with those of a metric at most 16 */
+  const char* socket; /* the agent's; NULL: $PINGLOOM_PAGES_SOCKET, or /run/pingloom/pages.sock */
+  /* Called by the library's thread, once for each different text (32 at most); NULL: nobody wants
+   * to know. It may neither fork nor close the pages. */
+  void (*on_error)(void* context, int error, const char* text);
+  void* context;
+};
+
+/* Starts the library's thread and returns at once, agent or not. PINGLOOM_BAD_ARGUMENT or
+ * PINGLOOM_NO_MEMORY: *pages is NULL, which all other functions take, giving inert handles. */
+PINGLOOM_API int pingloom_pages_open(const struct pingloom_pages_options* options,
+                                     pingloom_pages** pages);
+PINGLOOM_API void pingloom_pages_close(pingloom_pages* pages);
+
+/* Why this thread's last function that returned an error did. Valid until its next. */
+PINGLOOM_API const char* pingloom_error_text(void);
+
+struct pingloom_pages_status {
+  int connected;        /* an agent knows this process */
+  uint64_t owner;       /* as which */
+  uint32_t pages;       /* pages in use ... */
+  uint32_t known_pages; /* ... and those that the agent has */
+  uint32_t metrics;     /* likewise */
+  uint32_t known_metrics;
+  uint64_t refused;     /* refusals by agents since opening */
+  int error;            /* the last that went wrong in the background, or PINGLOOM_OK ... */
+  char error_text[256]; /* ... in words */
+};
+PINGLOOM_API void pingloom_pages_get_status(pingloom_pages* pages,
+                                            struct pingloom_pages_status* status);
+
+/* ---- Making metrics ---- */
+
+/* Metrics whose values belong together: readers see all updates between begin and commit, or none.
+ * One page of its own, PINGLOOM_PAGE_SLOTS slots. One thread at a time updates its metrics. */
+typedef struct pingloom_group {
+  struct pingloom_page* page;
+} pingloom_group;
+
+/* A metric alone on its cache lines, for one that a thread updates very often while others update
+ * its neighbours. */
+#define PINGLOOM_OWN_LINE 1u
+
+struct pingloom_metric {
+  const char* name; /* [a-zA-Z_:][a-zA-Z0-9_:]*, at most 128 bytes */
+  const char* help; /* UTF-8, at most 512 bytes; NULL: none */
+  const struct pingloom_label* labels;
+  size_t label_count;
+  const pingloom_group* group; /* NULL: in none */
+  unsigned options;            /* PINGLOOM_OWN_LINE or 0 */
+  /* Of histograms. Values are whole numbers: nanoseconds, say. */
+  struct pingloom_histogram_shape shape; /* at most PINGLOOM_PAGE_SLOTS slots; all 0: {10, 34, 2},
+                                            which is 1 us to 17 s in nanoseconds */
+  double unit; /* what 1 is worth in the unit of the name: 1e-9 for ..._seconds; 0: 1 */
+};
+
+typedef struct pingloom_counter { /* one thread at a time adds to it */
+  uint64_t* slot;
+} pingloom_counter;
+typedef struct pingloom_shared_counter { /* any threads */
+  uint64_t* slot;
+} pingloom_shared_counter;
+typedef struct pingloom_gauge { /* any threads; the last one to set it wins */
+  uint64_t* slot;
+} pingloom_gauge;
+typedef struct pingloom_histogram { /* one thread at a time */
+  uint64_t* slots;
+  struct pingloom_histogram_shape shape;
+} pingloom_histogram;
+typedef struct pingloom_shared_histogram { /* any threads */
+  uint64_t* slots;
+  struct pingloom_histogram_shape shape;
+} pingloom_shared_histogram;
+
+/* The handle is good to use whatever is returned: after an error it is inert, which means that it
+ * writes where nobody reads. The same name and labels give the same slots again. */
+PINGLOOM_API int pingloom_counter_make(pingloom_pages* pages, const struct pingloom_metric* metric,
+                                       pingloom_counter* counter);
+PINGLOOM_API int pingloom_shared_counter_make(pingloom_pages* pages,
+                                              const struct pingloom_metric* metric,
+                                              pingloom_shared_counter* counter);
+PINGLOOM_API int pingloom_gauge_make(pingloom_pages* pages, const struct pingloom_metric* metric,
+                                     pingloom_gauge* gauge);
+PINGLOOM_API int pingloom_histogram_make(pingloom_pages* pages,
+                                         const struct pingloom_metric* metric,
+                                         pingloom_histogram* histogram);
+PINGLOOM_API int pingloom_shared_histogram_make(pingloom_pages* pages,
+                                                const struct pingloom_metric* metric,
+                                                pingloom_shared_histogram* histogram);
+/* No value: its labels say all, as a version does. */
+PINGLOOM_API int pingloom_info_make(pingloom_pages* pages, const struct pingloom_metric* metric);
+PINGLOOM_API int pingloom_group_make(pingloom_pages* pages, pingloom_group* group);
+
+/* ---- Updating them: never fails, never waits ---- */
+
+static inline void pingloom_slot_add_(uint64_t* slot, uint64_t n) {
+  __atomic_store_n(slot, __atomic_load_n(slot, __ATOMIC_RELAXED) + n, __ATOMIC_RELAXED);
+}
+static inline void pingloom_slot_share_(uint64_t* slot, uint64_t n) {
+  __atomic_fetch_add(slot, n, __ATOMIC_RELAXED);
+}
+
+static inline void pingloom_counter_add(pingloom_counter counter, uint64_t n) {
+  pingloom_slot_add_(counter.slot, n);
+}
+static inline void pingloom_shared_counter_add(pingloom_shared_counter counter, uint64_t n) {
+  pingloom_slot_share_(counter.slot, n);
+}
+
+static inline void pingloom_gauge_set(pingloom_gauge gauge, double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  __atomic_store_n(gauge.slot, bits, __ATOMIC_RELAXED);
+}
+static inline void pingloom_gauge_add(pingloom_gauge gauge, double difference) {
+  uint64_t before = __atomic_load_n(gauge.slot, __ATOMIC_RELAXED);
+  uint64_t after;
+  double value;
+  do {
+    memcpy(&value, &before, sizeof value);
+    value += difference;
+    memcpy(&after, &value, sizeof after);
+  } while (!__atomic_compare_exchange_n(gauge.slot, &before, after, 1, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED));
+}
+
+static inline void pingloom_histogram_observe(pingloom_histogram histogram, uint64_t value) {
+  pingloom_slot_add_(histogram.slots, value);
+  pingloom_slot_add_(histogram.slots + 1 + pingloom_histogram_bucket(histogram.shape, value), 1);
+}
+static inline void pingloom_shared_histogram_observe(pingloom_shared_histogram histogram,
+                                                     uint64_t value) {
+  pingloom_slot_share_(histogram.slots, value);
+  pingloom_slot_share_(histogram.slots + 1 + pingloom_histogram_bucket(histogram.shape, value), 1);
+}
+
+/* No store of the group's metrics that comes after it becomes visible before the odd sequence. */
+static inline void pingloom_release_fence_(void) {
+#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wtsan" /* it does not know fences, and all stores are atomic */
+#endif
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+}
+
+/* Every begin has its commit; readers skip the group in between. */
+static inline void pingloom_group_begin(pingloom_group group) {
+  uint64_t* sequence = &group.page->header.sequence;
+  __atomic_store_n(sequence, __atomic_load_n(sequence, __ATOMIC_RELAXED) | 1, __ATOMIC_RELAXED);
+  pingloom_release_fence_();
+}
+static inline void pingloom_group_commit(pingloom_group group) {
+  uint64_t* sequence = &group.page->header.sequence;
+  /* `| 1`: also in a child that was forked since begin, whose page began anew. */
+  __atomic_store_n(sequence, (__atomic_load_n(sequence, __ATOMIC_RELAXED) | 1) + 1,
+                   __ATOMIC_RELEASE);
+}
+
+/* ---- The same as functions, for languages that cannot inline C ---- */
+
+PINGLOOM_API void pingloom_call_counter_add(const pingloom_counter* counter, uint64_t n);
+PINGLOOM_API void pingloom_call_shared_counter_add(const pingloom_shared_counter* counter,
+                                                   uint64_t n);
+PINGLOOM_API void pingloom_call_gauge_set(const pingloom_gauge* gauge, double value);
+PINGLOOM_API void pingloom_call_gauge_add(const pingloom_gauge* gauge, double difference);
+PINGLOOM_API void pingloom_call_histogram_observe(const pingloom_histogram* histogram,
+                                                  uint64_t value);
+PINGLOOM_API void pingloom_call_shared_histogram_observe(const pingloom_shared_histogram* histogram,
+                                                         uint64_t value);
+PINGLOOM_API void pingloom_call_group_begin(const pingloom_group* group);
+PINGLOOM_API void pingloom_call_group_commit(const pingloom_group* group);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,225 @@
+// Metric pages for C++17 applications: pingloom/pages.h with owners and types.
+//
+//   pingloom::Pages pages({.application = "orders"});   // C++20's way to write it
+//   auto orders = pages.counter({"orders_total", "Orders that were placed."});
+//   orders.add();
+//
+// Pages owns the memory and is moved, not copied; the metrics are small handles to copy at will,
+// good for as long as the Pages they are from. One that was made by no Pages is inert. Nothing here
+// throws because an agent is missing or refuses: such metrics are inert, and lastError() of the
+// Pages says what was wrong.
+#pragma once
+
+#include <pingloom/pages.h>
+
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pingloom {
+
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+class Pages;
+
+// One thread at a time adds to it.
+class Counter {
+ public:
+  Counter() { pingloom_counter_make(nullptr, nullptr, &handle_); }
+  void add(std::uint64_t n = 1) const { pingloom_counter_add(handle_, n); }
+
+ private:
+  friend class Pages;
+  pingloom_counter handle_{};
+};
+
+// Any threads add to it.
+class SharedCounter {
+ public:
+  SharedCounter() { pingloom_shared_counter_make(nullptr, nullptr, &handle_); }
+  void add(std::uint64_t n = 1) const { pingloom_shared_counter_add(handle_, n); }
+
+ private:
+  friend class Pages;
+  pingloom_shared_counter handle_{};
+};
+
+// Any threads.
+class Gauge {
+ public:
+  Gauge() { pingloom_gauge_make(nullptr, nullptr, &handle_); }
+  void set(double value) const { pingloom_gauge_set(handle_, value); }
+  void add(double difference) const { pingloom_gauge_add(handle_, difference); }
+
+ private:
+  friend class Pages;
+  pingloom_gauge handle_{};
+};
+
+// One thread at a time. Whole numbers: see MetricOptions::unit.
+class Histogram {
+ public:
+  Histogram() { pingloom_histogram_make(nullptr, nullptr, &handle_); }
+  void observe(std::uint64_t value) const { pingloom_histogram_observe(handle_, value); }
+
+ private:
+  friend class Pages;
+  pingloom_histogram handle_{};
+};
+
+// Any threads.
+class SharedHistogram {
+ public:
+  SharedHistogram() { pingloom_shared_histogram_make(nullptr, nullptr, &handle_); }
+  void observe(std::uint64_t value) const { pingloom_shared_histogram_observe(handle_, value); }
+
+ private:
+  friend class Pages;
+  pingloom_shared_histogram handle_{};
+};
+
+// Metrics that are read together: what is updated while an Update lives, by one thread at a time.
+class Group {
+ public:
+  Group() { pingloom_group_make(nullptr, &handle_); }
+
+  class Update {
+   public:
+    explicit Update(const Group& group) : handle_(group.handle_) { pingloom_group_begin(handle_); }
+    ~Update() { pingloom_group_commit(handle_); }
+    Update(const Update&) = delete;
+    Update& operator=(const Update&) = delete;
+
+   private:
+    pingloom_group handle_;
+  };
+
+ private:
+  friend class Pages;
+  pingloom_group handle_{};
+};
+
+struct MetricOptions {
+  std::string name;
+  std::string help{};
+  Labels labels{};
+  std::optional<Group> group{};  // in none
+  bool own_line = false;         // PINGLOOM_OWN_LINE
+  // Of histograms, see pingloom_metric.
+  pingloom_histogram_shape shape{};
+  double unit = 1;
+};
+
+struct PagesOptions {
+  std::string application{};  // empty: the program's name
+  Labels labels{};            // of all metrics
+  std::string socket{};       // empty: $PINGLOOM_PAGES_SOCKET, or the usual one
+  void (*on_error)(void* context, int error, const char* text) = nullptr;  // see pages.h
+  void* context = nullptr;
+};
+
+class Pages {
+ public:
+  // std::invalid_argument where the application's name or labels are none; std::bad_alloc.
+  explicit Pages(const PagesOptions& options = {}) {
+    const std::vector<pingloom_label> labels = pointersTo(options.labels);
+    pingloom_pages_options asked{};
+    asked.application = options.application.empty() ? nullptr : options.application.c_str();
+    asked.labels = labels.data();
+    asked.label_count = labels.size();
+    asked.socket = options.socket.empty() ? nullptr : options.socket.c_str();
+    asked.on_error = options.on_error;
+    asked.context = options.context;
+    pingloom_pages* pages = nullptr;
+    const int error = pingloom_pages_open(&asked, &pages);
+    if (error == PINGLOOM_NO_MEMORY) throw std::bad_alloc();
+    if (error != PINGLOOM_OK) throw std::invalid_argument(pingloom_error_text());
+    pages_.reset(pages);
+  }
+
+  Counter counter(const MetricOptions& options) {
+    Counter made;
+    make(options, pingloom_counter_make, &made.handle_);
+    return made;
+  }
+  SharedCounter sharedCounter(const MetricOptions& options) {
+    SharedCounter made;
+    make(options, pingloom_shared_counter_make, &made.handle_);
+    return made;
+  }
+  Gauge gauge(const MetricOptions& options) {
+    Gauge made;
+    make(options, pingloom_gauge_make, &made.handle_);
+    return made;
+  }
+  Histogram histogram(const MetricOptions& options) {
+    Histogram made;
+    make(options, pingloom_histogram_make, &made.handle_);
+    return made;
+  }
+  SharedHistogram sharedHistogram(const MetricOptions& options) {
+    SharedHistogram made;
+    make(options, pingloom_shared_histogram_make, &made.handle_);
+    return made;
+  }
+  void info(const MetricOptions& options) {
+    const auto making = [](pingloom_pages* pages, const pingloom_metric* metric, void*) {
+      return pingloom_info_make(pages, metric);
+    };
+    make(options, making, static_cast<void*>(nullptr));
+  }
+  Group group() {
+    Group made;
+    keepError(pingloom_group_make(pages_.get(), &made.handle_));
+    return made;
+  }
+
+  // Why the last metric that could not be made is inert; empty when all could. One thread makes
+  // the metrics of a Pages, or looks at pingloom_error_text() itself.
+  const std::string& lastError() const { return last_error_; }
+  pingloom_pages_status status() const {
+    pingloom_pages_status now;
+    pingloom_pages_get_status(pages_.get(), &now);
+    return now;
+  }
+
+ private:
+  struct Close {
+    void operator()(pingloom_pages* pages) const { pingloom_pages_close(pages); }
+  };
+
+  static std::vector<pingloom_label> pointersTo(const Labels& labels) {
+    std::vector<pingloom_label> pointers;
+    for (const auto& [name, value] : labels) pointers.push_back({name.c_str(), value.c_str()});
+    return pointers;
+  }
+
+  void keepError(int error) {
+    if (error != PINGLOOM_OK) last_error_ = pingloom_error_text();
+  }
+
+  template <typename Make, typename Handle>
+  void make(const MetricOptions& options, Make making, Handle* handle) {
+    const std::vector<pingloom_label> labels = pointersTo(options.labels);
+    pingloom_metric metric{};
+    metric.name = options.name.c_str();
+    metric.help = options.help.c_str();
+    metric.labels = labels.data();
+    metric.label_count = labels.size();
+    metric.group = options.group ? &options.group->handle_ : nullptr;
+    metric.options = options.own_line ? PINGLOOM_OWN_LINE : 0;
+    metric.shape = options.shape;
+    metric.unit = options.unit;
+    keepError(making(pages_.get(), &metric, handle));
+  }
+
+  std::unique_ptr<pingloom_pages, Close> pages_;
+  std::string last_error_;
+};
+
+}  // namespace pingloom

@@ -1,0 +1,246 @@
+"""Metric pages for Python applications: values that a collector reads out of this process' memory by RDMA.
+
+    import pingloom_pages
+    pages = pingloom_pages.Pages("queue")
+    done = pages.counter("jobs_done_total", "Jobs that were done.")
+    took = pages.histogram("job_seconds", "How long a job took.")
+    with took.time():
+        work()
+    done.add()
+
+Needs libpingloom-pages and nothing else: its path in PINGLOOM_PAGES_LIBRARY, or where the system looks. All threads may
+update all metrics. It works without an agent, and in forked children (os.fork, multiprocessing), which count for
+themselves from 0. An update is one call into the library, about half a microsecond; make metrics once, not per update.
+"""
+
+import contextlib
+import ctypes
+import ctypes.util
+import os
+import time
+import weakref
+
+__all__ = ["Counter", "Gauge", "Group", "Histogram", "Pages", "Status"]
+
+_OK, _BAD_ARGUMENT, _CONFLICT = 0, 1, 2
+
+
+class _Label(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("value", ctypes.c_char_p)]
+
+
+class _Shape(ctypes.Structure):
+    _fields_ = [("lowest", ctypes.c_uint8), ("highest", ctypes.c_uint8), ("precision", ctypes.c_uint8)]
+
+
+class _Slot(ctypes.Structure):  # a counter, gauge or group
+    _fields_ = [("slot", ctypes.c_void_p)]
+
+
+class _Slots(ctypes.Structure):  # a histogram
+    _fields_ = [("slots", ctypes.c_void_p), ("shape", _Shape)]
+
+
+class _Options(ctypes.Structure):
+    _fields_ = [("application", ctypes.c_char_p), ("labels", ctypes.POINTER(_Label)), ("label_count", ctypes.c_size_t),
+                ("socket", ctypes.c_char_p), ("on_error", ctypes.c_void_p), ("context", ctypes.c_void_p)]
+
+
+class _Metric(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("help", ctypes.c_char_p), ("labels", ctypes.POINTER(_Label)),
+                ("label_count", ctypes.c_size_t), ("group", ctypes.c_void_p), ("options", ctypes.c_uint),
+                ("shape", _Shape), ("unit", ctypes.c_double)]
+
+
+class Status(ctypes.Structure):
+    """What the agent knows of this process; the fields are those of pingloom_pages_status in pingloom/pages.h."""
+    _fields_ = [("connected", ctypes.c_int), ("owner", ctypes.c_uint64), ("pages", ctypes.c_uint32),
+                ("known_pages", ctypes.c_uint32), ("metrics", ctypes.c_uint32), ("known_metrics", ctypes.c_uint32),
+                ("refused", ctypes.c_uint64), ("error", ctypes.c_int), ("error_text", ctypes.c_char * 256)]
+
+
+def _load():
+    path = os.environ.get("PINGLOOM_PAGES_LIBRARY")
+    if not path:
+        path = ctypes.util.find_library("pingloom-pages") or "libpingloom-pages.so.0"
+    slow = ctypes.CDLL(path)  # without the interpreter's lock: these may wait a little
+    fast = ctypes.PyDLL(path)  # with it: quicker, and they never wait
+    pointer = ctypes.c_void_p
+    for function, arguments, result in (
+            (slow.pingloom_pages_open, [pointer, pointer], ctypes.c_int),
+            (slow.pingloom_pages_close, [pointer], None),
+            (slow.pingloom_pages_get_status, [pointer, pointer], None),
+            (slow.pingloom_error_text, [], ctypes.c_char_p),
+            (slow.pingloom_shared_counter_make, [pointer] * 3, ctypes.c_int),
+            (slow.pingloom_gauge_make, [pointer] * 3, ctypes.c_int),
+            (slow.pingloom_shared_histogram_make, [pointer] * 3, ctypes.c_int),
+            (slow.pingloom_info_make, [pointer] * 2, ctypes.c_int),
+            (slow.pingloom_group_make, [pointer] * 2, ctypes.c_int),
+            (fast.pingloom_call_shared_counter_add, [pointer, ctypes.c_uint64], None),
+            (fast.pingloom_call_gauge_set, [pointer, ctypes.c_double], None),
+            (fast.pingloom_call_gauge_add, [pointer, ctypes.c_double], None),
+            (fast.pingloom_call_shared_histogram_observe, [pointer, ctypes.c_uint64], None),
+            (fast.pingloom_call_group_begin, [pointer], None),
+            (fast.pingloom_call_group_commit, [pointer], None)):
+        function.argtypes, function.restype = arguments, result
+    return slow, fast
+
+
+_slow, _fast = _load()
+
+
+def _labels(labels):
+    """The C array of a dictionary, or of None."""
+    items = [(str(name).encode(), str(value).encode()) for name, value in (labels or {}).items()]
+    return (_Label * len(items))(*items), len(items)
+
+
+class _Handle:
+    def __init__(self, pages, kind, make, metric):
+        self._handle = kind()
+        self._make = make
+        self._ref = ctypes.byref(self._handle)
+        pages._keep(self, make(pages._pages, metric, self._ref))
+
+    def _make_inert(self):
+        self._make(None, None, self._ref)
+
+
+class Counter(_Handle):
+    _update = _fast.pingloom_call_shared_counter_add
+
+    def add(self, n=1):
+        """`n`: a whole number, not negative."""
+        if n < 0:
+            raise ValueError("a counter only grows")
+        self._update(self._ref, n)
+
+
+class Gauge(_Handle):
+    _set = _fast.pingloom_call_gauge_set
+    _add = _fast.pingloom_call_gauge_add
+
+    def set(self, value):
+        self._set(self._ref, value)
+
+    def add(self, difference):
+        self._add(self._ref, difference)
+
+
+class Histogram(_Handle):
+    _observe = _fast.pingloom_call_shared_histogram_observe
+    _LARGEST = 2**64 - 1
+
+    def __init__(self, pages, kind, make, metric, unit):
+        super().__init__(pages, kind, make, metric)
+        self._per_unit = 1 / unit
+
+    def observe(self, value):
+        """`value`: in the metric's own unit, seconds for ..._seconds. Below 0 counts as 0."""
+        self._observe(self._ref, min(max(round(value * self._per_unit), 0), self._LARGEST))
+
+    @contextlib.contextmanager
+    def time(self):
+        """Observes how many seconds its block takes."""
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.observe(time.perf_counter() - begin)
+
+
+class Group:
+    """Metrics that are read together: pass it to counter(), gauge() and histogram(), update them within update()."""
+
+    def __init__(self, pages):
+        self._handle = _Slot()
+        self._ref = ctypes.byref(self._handle)
+        pages._keep(self, _slow.pingloom_group_make(pages._pages, self._ref))
+
+    def _make_inert(self):
+        _slow.pingloom_group_make(None, self._ref)
+
+    @contextlib.contextmanager
+    def update(self):
+        """Readers see all updates of the block or none. By one thread at a time."""
+        _fast.pingloom_call_group_begin(self._ref)
+        try:
+            yield
+        finally:
+            _fast.pingloom_call_group_commit(self._ref)
+
+
+class Pages:
+    """`application`: 1 to 64 bytes, None: the program's name. `labels`: of all metrics. `socket`: the agent's, None:
+    $PINGLOOM_PAGES_SOCKET or /run/pingloom/pages.sock. ValueError where they are not as they have to be."""
+
+    def __init__(self, application=None, labels=None, socket=None):
+        self._pages = None
+        self._handles = weakref.WeakSet()
+        self.last_error = ""
+        array, count = _labels(labels)
+        options = _Options(application.encode() if application is not None else None, array, count,
+                           os.fsencode(socket) if socket is not None else None, None, None)
+        pages = ctypes.c_void_p()
+        if _slow.pingloom_pages_open(ctypes.byref(options), ctypes.byref(pages)) != _OK:
+            raise ValueError(_slow.pingloom_error_text().decode(errors="replace"))
+        self._pages = pages
+
+    def counter(self, name, help="", labels=None, group=None):
+        """The same name and labels are the same metric. Wrong ones: ValueError. One that the agent has no page for, or that
+        does not fit its group: it counts where nobody reads, and last_error says why."""
+        return Counter(self, _Slot, _slow.pingloom_shared_counter_make, self._metric(name, help, labels, group))
+
+    def gauge(self, name, help="", labels=None, group=None):
+        return Gauge(self, _Slot, _slow.pingloom_gauge_make, self._metric(name, help, labels, group))
+
+    def histogram(self, name, help="", labels=None, group=None, unit=1e-9, shape=(10, 34, 2)):
+        """`unit`: the smallest difference it knows. The buckets go from unit * 2**shape[0] to unit * 2**shape[1], 2**shape[2]
+        of them for each doubling: 1 us to 17 s unless told otherwise."""
+        metric = self._metric(name, help, labels, group, _Shape(*shape), unit)
+        return Histogram(self, _Slots, _slow.pingloom_shared_histogram_make, metric, unit)
+
+    def info(self, name, help="", labels=None):
+        """No value: its labels say all, as a version does."""
+        self._check(_slow.pingloom_info_make(self._pages, self._metric(name, help, labels, None)))
+
+    def group(self):
+        return Group(self)
+
+    @property
+    def status(self):
+        status = Status()
+        _slow.pingloom_pages_get_status(self._pages, ctypes.byref(status))
+        return status
+
+    def close(self):
+        """The agent forgets the metrics; those that are still in use count for nobody."""
+        for handle in list(self._handles):
+            handle._make_inert()
+        pages, self._pages = self._pages, None
+        _slow.pingloom_pages_close(pages)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def _metric(self, name, help_text, labels, group, shape=_Shape(), unit=1.0):
+        array, count = _labels(labels)
+        metric = _Metric(name.encode(), help_text.encode(), array, count, None, 0, shape, unit)
+        if group is not None:
+            metric.group = ctypes.cast(group._ref, ctypes.c_void_p)
+        self._alive = (array, group)  # until the library has copied them
+        return ctypes.byref(metric)
+
+    def _keep(self, handle, error):
+        self._check(error)
+        self._handles.add(handle)
+
+    def _check(self, error):
+        if error == _OK:
+            return
+        self.last_error = _slow.pingloom_error_text().decode(errors="replace")
+        if error in (_BAD_ARGUMENT, _CONFLICT):
+            raise ValueError(self.last_error)

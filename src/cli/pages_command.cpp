@@ -1,0 +1,109 @@
+// pingloom pages: the metric pages that a collector reads, once, live, or checked.
+#include <poll.h>
+#include <unistd.h>
+
+#include <iostream>
+
+#include "cli/commands.h"
+#include "cli/pages_report.h"
+#include "cli/pages_screen.h"
+#include "cli/pages_source.h"
+#include "cli/site_options.h"
+#include "common/program.h"
+
+namespace pingloom::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr int kExitProblems = 1;
+constexpr int kExitCouldNotAsk = 2;
+constexpr Nanos kTimeout = 10 * kSecond;
+
+int fail(const std::string& text) {
+  std::cerr << "pingloom pages: " << text << "\n";
+  return kExitCouldNotAsk;
+}
+
+// False when standard output is gone.
+bool print(const PagesAnswer& answer, bool json, bool rates) {
+  if (json) {
+    std::cout << answer.json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  } else {
+    for (const ReportLine& line : pagesLines(answer.document, {rates, 0})) {
+      std::cout << line.text << "\n";
+    }
+  }
+  return static_cast<bool>(std::cout.flush());
+}
+
+// Block after block, for those without a terminal; until SIGINT or SIGTERM.
+int watch(const PagesQuery& query, bool json) {
+  const UniqueFd stop = program::blockStopSignals();
+  PagesDocument before;
+  std::string last_trouble;
+  bool first = true;
+  while (true) {
+    auto answer = fetchPages(query, kTimeout);
+    if (answer) {
+      setRates(before, answer->document);
+      if (!first && !json) std::cout << "\n";
+      first = false;
+      if (!print(*answer, json, true)) return 0;
+      before = std::move(answer->document);
+    }
+    const std::string trouble = answer ? "" : answer.error().text();
+    if (!trouble.empty() && trouble != last_trouble) fail(trouble);  // once, not each second
+    last_trouble = trouble;
+    pollfd waiting{stop.get(), POLLIN, 0};
+    if (poll(&waiting, 1, 1000) > 0) return 0;
+  }
+}
+
+// With --json the problems go to standard error, beside the document.
+int verdict(const PagesDocument& document, bool json) {
+  const auto problems = pagesProblems(document);
+  std::ostream& out = json ? std::cerr : std::cout;
+  out << "\n";
+  for (const std::string& problem : problems) out << problem << "\n";
+  if (problems.empty()) out << "every agent is read, and every page is fresh\n";
+  return problems.empty() ? 0 : kExitProblems;
+}
+
+}  // namespace
+
+int runPages(const std::vector<std::string>& arguments) {
+  const program::Usage usage{
+      "pingloom pages", "pingloom pages [--agent A] [--watch | --check] [--json] [--url U]",
+      "Shows the metric pages of applications as a collector read them last: a table for each\n"
+      "agent. Histograms are shown as count, mean and quantiles; --watch adds rates per second.\n"
+      "Keys of the live view: q quit, arrows scroll.\n"
+      "Exit: 0 shown; with --check 1 unless every agent is read and every page is fresh and has a\n"
+      "metric; 2 could not ask.\n"};
+  po::options_description options("Options");
+  options.add_options()(
+      "agent", po::value<std::string>()->default_value("", ""),
+      "only this one: its host's name, or ADDRESS:PORT as the collector reads it")(
+      "watch", "go on, once a second; without a terminal block after block")(
+      "check", "name what is not read, not fresh or empty, and exit 1 if there is any")(
+      "json", "print the collector's document");
+  addSiteOptions(options, "the collector's address (default: http://127.0.0.1:20715)");
+  po::variables_map values;
+  if (const auto code = program::parse(usage, arguments, options, {}, values)) return *code;
+  const auto site = siteOf(values, kDefaultCollectorUrl);
+  if (!site) return fail(site.error().text());
+  const PagesQuery query{*site, values["agent"].as<std::string>()};
+  const bool json = values.count("json") != 0;
+  const bool check = values.count("check") != 0;
+  if (values.count("watch") != 0) {
+    if (check) return fail("--check looks once: leave --watch out");
+    const bool terminal = isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
+    return terminal && !json ? PagesScreen(query).run() : watch(query, json);
+  }
+  const auto answer = fetchPages(query, kTimeout);
+  if (!answer) return fail(answer.error().text());
+  print(*answer, json, false);
+  return check ? verdict(answer->document, json) : 0;
+}
+
+}  // namespace pingloom::cli

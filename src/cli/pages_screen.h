@@ -1,0 +1,37 @@
+// The live view of `pingloom pages --watch` on a terminal. One thread; owns the terminal while it
+// runs, and gives it back as it was on every way out but SIGKILL.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "cli/pages_report.h"
+#include "cli/pages_source.h"
+
+namespace pingloom::cli {
+
+class PagesScreen {
+ public:
+  // REQUIRES: standard input and output are a terminal.
+  explicit PagesScreen(PagesQuery query) : query_(std::move(query)) {}
+  // Until q or SIGINT/SIGTERM; the exit code.
+  int run();
+
+ private:
+  void refresh();
+  void draw();
+  bool key(int pressed);  // false: quit
+  void scroll(std::ptrdiff_t by);
+  std::size_t visibleLines() const;
+
+  PagesQuery query_;
+  PagesDocument document_;
+  std::vector<ReportLine> lines_;  // of the document, for the terminal's width
+  std::string trouble_;            // why the last refresh failed; "" = it did not
+  bool asked_ = false;
+  Nanos next_mono_ = 0;
+  std::size_t offset_ = 0;
+};
+
+}  // namespace pingloom::cli

@@ -1,0 +1,302 @@
+#include "collector/agent_session.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "common/log.h"
+#include "pages.pb.h"
+#include "pages/page_messages.h"
+#include "pages/schema.h"
+
+namespace pingloom::collector {
+namespace {
+
+constexpr std::size_t kMostHostBytes = 253;
+constexpr std::size_t kMostReasonBytes = 500;
+
+void add(const ReadCounters& from, ReadCounters& to) {
+  to.reads += from.reads;
+  to.bytes += from.bytes;
+  to.useful_bytes += from.useful_bytes;
+  to.torn_retries += from.torn_retries;
+  to.latency_sum += from.latency_sum;
+  for (std::size_t i = 0; i < to.latency.size(); ++i) to.latency[i] += from.latency[i];
+}
+
+}  // namespace
+
+AgentSession::AgentSession(AgentSpec spec, std::string collector, rdma::Device& device,
+                           net::ZmqContext& context, const IpAddress& source,
+                           const std::optional<net::CurvePair>& own,
+                           std::shared_ptr<BoardEntry> entry)
+    : spec_(std::move(spec)),
+      collector_(std::move(collector)),
+      encrypted_(own.has_value()),
+      device_(device),
+      entry_(std::move(entry)),
+      link_(context, source, own) {
+  entry_->update([this](AgentView& view) { view.interval = spec_.interval; });
+}
+
+void AgentSession::addDescriptors(std::vector<pollfd>& to) const {
+  if (link_.descriptor() >= 0) to.push_back({link_.descriptor(), POLLIN, 0});
+  if (connected_) to.push_back({reader_->descriptor(), POLLIN, 0});
+}
+
+void AgentSession::work(Nanos now) {
+  if (restart_at_ != 0 && now >= restart_at_) {
+    restart_at_ = 0;
+    openLink(now);
+  } else if (wake_ == 0) {
+    openLink(now);
+  }
+  if (restart_at_ == 0) {
+    takeAnswers(now);
+    if (link_.overdue(now)) {
+      restart(now, {spec_.agent, "the agent does not answer"});
+    }
+  }
+  if (restart_at_ == 0 && reader_ == nullptr) {
+    if (link_.connected()) {
+      askToConnect(now);
+    } else if (now - opened_ >= ControlLink::kPatience) {
+      // The link tries on by itself.
+      report({spec_.agent, encrypted_
+                               ? "cannot be reached, or one of us does not take the other's key"
+                               : "cannot be reached"});
+      if (now - opened_ >= kReopen) openLink(now);
+    }
+  }
+  if (restart_at_ == 0 && connected_) read(now);
+  // Not between two ranges: what is asked says which one is being read.
+  if (restart_at_ == 0 && connected_ && !link_.asking() && !directory_new_ &&
+      (directory_due_ || now >= next_directory_)) {
+    askForDirectory(now);
+  }
+  setWake(now);
+}
+
+void AgentSession::setWake(Nanos now) {
+  if (restart_at_ != 0) {
+    wake_ = restart_at_;
+    return;
+  }
+  wake_ = now + kSecond;
+  if (link_.readable()) wake_ = now;
+  wake_ = std::min(wake_, link_.deadline());
+  if (!connected_) return;
+  wake_ = std::min(wake_, reader_->nextWake());
+  if (!link_.asking() && !directory_new_) wake_ = std::min(wake_, next_directory_);
+  if (!reader_->reading() && directory_.pages() > 0) wake_ = std::min(wake_, next_round_);
+  wake_ = std::max<Nanos>(wake_, 1);
+}
+
+void AgentSession::restart(Nanos now, const Error& why) {
+  ++counters_.failures;
+  if (reader_ != nullptr) add(reader_->counters(), earlier_);
+  reader_.reset();
+  link_.close();
+  connected_ = directory_due_ = directory_new_ = false;
+  restart_at_ = now + pause_;
+  pause_ = std::min(2 * pause_, kLongestPause);
+  report(why);
+}
+
+void AgentSession::report(const Error& problem) {
+  if (std::exchange(said_, problem.reason) != problem.reason) {
+    log::warning("agent {}: {}; trying again", spec_.agent, problem.reason);
+  }
+  entry_->update([&](AgentView& view) {
+    view.state = LinkState::kFailed;
+    view.problem = problem.text();
+    view.counters = counters_;
+  });
+}
+
+void AgentSession::openLink(Nanos now) {
+  opened_ = now;
+  directory_ = PageDirectory();
+  if (auto opened = link_.open(spec_.agent, spec_.key); !opened) restart(now, opened.error());
+}
+
+void AgentSession::askToConnect(Nanos now) {
+  auto reader = PageReader::create(device_);
+  if (!reader) return restart(now, reader.error());
+  reader_ = std::move(*reader);
+  wire::PageRequest request;
+  request.mutable_connect()->set_collector(collector_);
+  pages::writeEndpoint(reader_->address(), *request.mutable_connect()->mutable_endpoint());
+  if (!link_.ask(request, now)) restart(now, {spec_.agent, "the control channel broke"});
+}
+
+void AgentSession::askForDirectory(Nanos now) {
+  wire::PageRequest request;
+  request.mutable_directory()->set_epoch(directory_.epoch());
+  request.mutable_directory()->set_since(directory_.version());
+  directory_due_ = false;
+  next_directory_ = now + kKeepAlive;
+  if (!link_.ask(request, now)) restart(now, {spec_.agent, "the control channel broke"});
+}
+
+void AgentSession::takeAnswers(Nanos now) {
+  // A question at a time: there is no second answer that was asked for.
+  auto answer = link_.answer();
+  if (answer && !*answer) return;
+  Status taken = answer ? take(**answer, now) : tl::unexpected(answer.error());
+  if (taken) return;
+  ++counters_.bad_answers;
+  restart(now, taken.error());
+}
+
+Status AgentSession::take(const wire::PageReply& reply, Nanos now) {
+  if (reply.has_refused()) {
+    const std::string& why = reply.refused().reason();
+    const bool sayable = why.size() <= kMostReasonBytes && pages::isText(why);
+    return makeError(spec_.agent, sayable ? why : "it refuses");
+  }
+  if (reply.has_connected() && reader_ != nullptr && !connected_) {
+    return connectReader(reply.connected(), now);
+  }
+  if (!reply.has_directory() || !connected_) return makeError(spec_.agent, "not what was asked");
+  if (auto applied = directory_.apply(reply.directory()); !applied) return applied;
+  ++counters_.directories;
+  directory_new_ = true;
+  // Of a fresh range: ask once more when it is read, which tells the agent that it is.
+  directory_due_ = directory_due_ || reply.directory().more() || reply.directory().complete();
+  return {};
+}
+
+Status AgentSession::connectReader(const wire::PageConnected& answer, Nanos now) {
+  const auto peer = pages::readEndpoint(answer.endpoint());
+  const std::string& host = answer.host();
+  if (!peer || host.empty() || host.size() > kMostHostBytes || !pages::isText(host)) {
+    return makeError(spec_.agent, "its endpoint or its id is malformed");
+  }
+  if (auto connected = reader_->connect(*peer); !connected) return connected;
+  connected_ = directory_due_ = true;
+  ++counters_.connects;
+  host_ = host;
+  if (incarnation_ != answer.incarnation()) seen_.clear();
+  incarnation_ = answer.incarnation();
+  next_round_ = now;
+  return {};
+}
+
+void AgentSession::read(Nanos now) {
+  auto ended = reader_->poll(now);
+  if (!ended) return restart(now, ended.error());
+  if (*ended) roundEnded(now);
+  if (restart_at_ != 0 || reader_->reading() || directory_.pages() == 0) return;
+  if (directory_new_) {
+    directory_new_ = false;
+    if (auto followed = reader_->follow(directory_); !followed) {
+      return restart(now, followed.error());
+    }
+    showDirectory();
+  }
+  if (now < next_round_) return;
+  // From the time it was due, not from now: the rate stays what was asked for.
+  if (now - next_round_ >= spec_.interval) {
+    if (counters_.rounds > 0) ++counters_.rounds_late;
+    next_round_ = now;
+  }
+  next_round_ += spec_.interval;
+  reader_->begin(now);
+}
+
+void AgentSession::roundEnded(Nanos now) {
+  ++counters_.rounds;
+  if (!checkHead(now)) return;
+  pause_ = kFirstPause;
+  said_.clear();
+  showRound(now);
+}
+
+bool AgentSession::checkHead(Nanos now) {
+  const pages::RangeHead& head = reader_->head();
+  if (head.magic != pages::kRangeMagic || head.version != pages::kRangeVersion ||
+      head.incarnation != incarnation_ || head.epoch != reader_->epoch()) {
+    ++counters_.corrupt;
+    restart(now, {spec_.agent, "what it serves is no range of its pages"});
+    return false;
+  }
+  // A range that has moved is still its pages', until it can be read no more.
+  const bool moved = head.state != static_cast<std::uint16_t>(pages::RangeState::kServing);
+  if (moved || head.directory > directory_.version()) directory_due_ = true;
+  return true;
+}
+
+PageState AgentSession::judge(const PageView& shown, const pingloom_page& page, bool torn,
+                              Nanos now) {
+  const PageInfo& info = *shown.info;
+  const pingloom_page_header& header = page.header;
+  const bool one = header.magic == PINGLOOM_PAGE_MAGIC && header.version == PINGLOOM_PAGE_VERSION &&
+                   header.slots <= PINGLOOM_PAGE_SLOTS;
+  if (!one || header.generation != info.generation) {
+    // Until its owner has written its header there is none, or one of an earlier agent's.
+    const bool new_page = shown.read == 0 && (one || header.magic == 0);
+    ++(one ? counters_.foreign : counters_.corrupt);
+    return new_page ? PageState::kUnread : PageState::kCorrupt;
+  }
+  if (torn) {
+    ++counters_.torn;
+    return PageState::kTorn;
+  }
+  Seen& seen = seen_[info.generation];
+  if (seen.changed == 0 || header.heartbeat != seen.heartbeat) {
+    seen = {header.heartbeat, now, false};
+  }
+  if (now - seen.changed < kStaleAfter) return PageState::kFresh;
+  counters_.stale += std::exchange(seen.stale, true) ? 0 : 1;
+  return PageState::kStale;
+}
+
+// The pages that are read from now on; those that stay keep their values.
+void AgentSession::showDirectory() {
+  const auto& followed = reader_->followed();
+  std::map<std::uint64_t, Seen> seen;
+  for (const auto& info : followed) seen[info->generation] = seen_[info->generation];
+  seen_ = std::move(seen);
+  entry_->update([&](AgentView& view) {
+    std::map<std::uint64_t, PageView> before;
+    if (view.incarnation == incarnation_) {
+      for (PageView& page : view.pages) before[page.info->generation] = std::move(page);
+    }
+    view.host = host_;
+    view.incarnation = incarnation_;
+    view.pages.clear();
+    for (const auto& info : followed) {
+      // Taken out: an agent that gives two pages one generation gets no hollow view.
+      auto kept = before.extract(info->generation);
+      PageView& page = view.pages.emplace_back(kept ? std::move(kept.mapped()) : PageView());
+      page.info = info;
+    }
+  });
+}
+
+void AgentSession::showRound(Nanos now) {
+  counters_.reading = earlier_;
+  add(reader_->counters(), counters_.reading);
+  entry_->update([&](AgentView& view) {
+    view.state = LinkState::kReading;
+    view.problem.clear();
+    view.last_round = now;
+    for (std::size_t i = 0; i < view.pages.size(); ++i) showPage(i, view.pages[i], now);
+    view.counters = counters_;
+  });
+}
+
+void AgentSession::showPage(std::size_t index, PageView& shown, Nanos now) {
+  const PageInfo& info = *shown.info;
+  const pingloom_page& page = reader_->page(info.place);
+  const PageState state = judge(shown, page, reader_->torn(index), now);
+  shown.state = state;
+  if (state != PageState::kFresh && state != PageState::kStale) return;
+  shown.read = now;
+  // No more than both know of.
+  shown.slots = std::min(page.header.slots, static_cast<std::uint32_t>(info.slots));
+  shown.values.assign(page.slots, page.slots + shown.slots);
+}
+
+}  // namespace pingloom::collector

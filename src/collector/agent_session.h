@@ -1,0 +1,108 @@
+// One agent, from the first connection on: connect, take the directory, read round by round, follow
+// its changes, and begin anew after whatever goes wrong. Nothing here waits for the agent, so that
+// agents never delay each other; but on libibverbs connecting can take the kernel a second, where
+// the neighbour of an agent that has just answered by ZeroMQ is not known for its RDMA address. One
+// thread, the device's.
+#pragma once
+
+#include <poll.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/board.h"
+#include "collector/control_link.h"
+#include "collector/page_directory.h"
+#include "collector/page_reader.h"
+#include "common/error.h"
+#include "common/time.h"
+#include "rdma/device.h"
+
+namespace pingloom::wire {
+class PageConnected;
+}
+
+namespace pingloom::collector {
+
+struct AgentSpec {
+  std::string agent;  // HOST:PORT of its control channel
+  Nanos interval = 0;
+  std::optional<net::CurveKey> key = std::nullopt;  // its public one, where it is known
+  bool operator==(const AgentSpec&) const = default;
+};
+
+class AgentSession {
+ public:
+  static constexpr Nanos kFirstPause = 200 * kMillisecond;  // after a failure; doubled each time
+  static constexpr Nanos kLongestPause = 5 * kSecond;
+  // How long one socket tries to reach an agent: libzmq gives up one whose keys were not taken.
+  static constexpr Nanos kReopen = 5 * kSecond;
+  static constexpr Nanos kKeepAlive = 5 * kSecond;  // the agent forgets collectors after 30 s
+
+  // Device, context and entry outlive the session. `collector`: its own name; `source`: the
+  // device's address, from where the control channel connects too; `own`: the collector's keys.
+  AgentSession(AgentSpec spec, std::string collector, rdma::Device& device,
+               net::ZmqContext& context, const IpAddress& source,
+               const std::optional<net::CurvePair>& own, std::shared_ptr<BoardEntry> entry);
+
+  void work(Nanos now);  // never waits
+  // Asked anew before every wait: what another session has brought from the device counts.
+  Nanos nextWake() const { return connected_ ? std::min(wake_, reader_->nextWake()) : wake_; }
+  void addDescriptors(std::vector<pollfd>& to) const;  // any readable: call work()
+  const AgentSpec& spec() const { return spec_; }
+
+ private:
+  struct Seen {  // of a page, by its generation
+    std::uint64_t heartbeat = 0;
+    Nanos changed = 0;
+    bool stale = false;
+  };
+
+  void restart(Nanos now, const Error& why);
+  void report(const Error& problem);
+  void openLink(Nanos now);
+  void askToConnect(Nanos now);
+  void askForDirectory(Nanos now);
+  void takeAnswers(Nanos now);
+  Status take(const wire::PageReply& reply, Nanos now);
+  void read(Nanos now);
+  void roundEnded(Nanos now);
+  Status connectReader(const wire::PageConnected& answer, Nanos now);
+  bool checkHead(Nanos now);
+  void showDirectory();
+  void showRound(Nanos now);
+  void showPage(std::size_t index, PageView& shown, Nanos now);
+  PageState judge(const PageView& shown, const pingloom_page& page, bool torn, Nanos now);
+  void setWake(Nanos now);
+
+  const AgentSpec spec_;
+  const std::string collector_;
+  const bool encrypted_;
+  rdma::Device& device_;
+  std::shared_ptr<BoardEntry> entry_;
+  ControlLink link_;
+  std::unique_ptr<PageReader> reader_;
+  PageDirectory directory_;
+  std::string host_;
+  std::uint64_t incarnation_ = 0;
+  bool connected_ = false;      // the endpoint is
+  bool directory_due_ = false;  // the head says that there is more
+  bool directory_new_ = false;  // the reader does not follow it yet
+  std::map<std::uint64_t, Seen> seen_;
+  AgentCounters counters_;
+  ReadCounters earlier_;  // of readers before this one
+  Nanos opened_ = 0;      // the control channel
+  Nanos next_round_ = 0;
+  Nanos next_directory_ = 0;
+  Nanos restart_at_ = 0;  // 0: not waiting for it
+  Nanos pause_ = kFirstPause;
+  std::string said_;  // the problem that was logged last
+  Nanos wake_ = 0;
+};
+
+}  // namespace pingloom::collector

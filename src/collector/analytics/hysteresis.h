@@ -1,0 +1,46 @@
+// A state out of single observations: raised when `raise` of the last `window` were over, cleared
+// when none of them was. One thread.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace pingloom::collector::analytics {
+
+struct HysteresisSettings {
+  unsigned raise = 3;
+  unsigned window = 5;  // also how many quiet observations end it
+};
+
+class Hysteresis {
+ public:
+  static constexpr unsigned kMaxWindow = 64;
+  static constexpr bool valid(HysteresisSettings settings) {
+    return settings.raise >= 1 && settings.raise <= settings.window &&
+           settings.window <= kMaxWindow;
+  }
+
+  // REQUIRES: valid(settings).
+  explicit Hysteresis(HysteresisSettings settings)
+      : raise_(settings.raise), mask_(~std::uint64_t{0} >> (kMaxWindow - settings.window)) {}
+
+  // The state with this observation.
+  bool add(bool over) {
+    last_ = ((last_ << 1) | (over ? 1 : 0)) & mask_;
+    raised_ = last_ != 0 && (raised_ || static_cast<unsigned>(std::popcount(last_)) >= raise_);
+    return raised_;
+  }
+  bool raised() const { return raised_; }
+  void clear() {
+    last_ = 0;
+    raised_ = false;
+  }
+
+ private:
+  unsigned raise_;
+  std::uint64_t mask_;
+  std::uint64_t last_ = 0;  // one bit each, the latest lowest
+  bool raised_ = false;
+};
+
+}  // namespace pingloom::collector::analytics

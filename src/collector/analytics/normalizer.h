@@ -1,0 +1,53 @@
+// What is usual for each metric of a group, followed as it drifts: samples become numbers of
+// standard deviations from the mean, so that bytes and ratios count alike.
+//
+// Mean and variance of the first samples are those of all of them (Welford); from half_life on,
+// roughly, older ones count less and less. After kSettled samples one far off counts as kFarthest
+// deviations, so that a wild value in the warm-up does not make its metric blind.
+//
+// A metric that has been constant: its scale is kFloor of its mean; of a constant 0 there is none,
+// and any other value is as far off as can be. That is what makes the first error of a counter that
+// never counted any be seen.
+//
+// One thread; memory is taken at construction.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace pingloom::collector::analytics {
+
+// A number to calculate with: squares and sums of it do not overflow.
+inline bool usable(double value) { return std::abs(value) <= 1e100; }
+
+class Normalizer {
+ public:
+  static constexpr double kFarthest = 12;  // no normalised number is further from 0
+  static constexpr double kFloor = 1e-6;
+  static constexpr std::uint64_t kSettled = 30;
+
+  // half_life: in samples.
+  Normalizer(std::size_t metrics, double half_life);
+
+  // REQUIRES, of both: as many elements as metrics, all usable().
+  void learn(std::span<const double> sample);
+  void normalize(std::span<const double> sample, std::span<double> out) const;
+  void clear();
+  // How many metrics have not been constant.
+  std::size_t varying() const;
+
+  std::uint64_t samples() const { return samples_; }
+
+ private:
+  double scale(std::size_t metric) const;
+
+  double slowest_;  // weight of a new sample, in the long run
+  std::uint64_t samples_ = 0;
+  std::vector<double> mean_;
+  std::vector<double> variance_;
+};
+
+}  // namespace pingloom::collector::analytics

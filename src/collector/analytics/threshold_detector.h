@@ -1,0 +1,61 @@
+// Limits that an operator has set: a metric's value, or a counter's rate, above or below a number
+// for so many of the last samples. One thread; memory is taken at construction.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "collector/analytics/hysteresis.h"
+#include "common/error.h"
+
+namespace pingloom::collector::analytics {
+
+struct ThresholdRule {
+  enum class Of : std::uint8_t { kValue, kRate };
+  enum class Side : std::uint8_t { kAbove, kBelow };
+
+  std::string metric;    // its name, for people
+  std::size_t slot = 0;  // in the group's samples
+  Of of = Of::kValue;
+  Side side = Side::kAbove;
+  double limit = 0;  // a value equal to it is within
+  HysteresisSettings hysteresis;
+};
+
+struct ThresholdVerdict {
+  const ThresholdRule* rule = nullptr;                      // metric and limit
+  double value = std::numeric_limits<double>::quiet_NaN();  // the latest there was
+  bool anomalous = false;
+  bool changed = false;  // with this sample: what an event is sent for
+};
+
+class ThresholdDetector {
+ public:
+  // The error names the rule's metric.
+  static Status check(std::span<const ThresholdRule> rules, std::size_t slots);
+
+  // REQUIRES: check(rules, slots).
+  explicit ThresholdDetector(std::vector<ThresholdRule> rules);
+  // Verdicts point to this detector's rules.
+  ThresholdDetector(const ThresholdDetector&) = delete;
+  ThresholdDetector& operator=(const ThresholdDetector&) = delete;
+  ThresholdDetector(ThresholdDetector&&) = default;
+  ThresholdDetector& operator=(ThresholdDetector&&) = default;
+
+  // A verdict for each rule, in their order, valid until the next call. What is not finite is
+  // missing and leaves its rules' verdicts as they were. values: as the pages have them; rates: as
+  // RateTracker makes them. Both have an element for each slot.
+  std::span<const ThresholdVerdict> observe(std::span<const double> values,
+                                            std::span<const double> rates);
+  bool anomalous() const;  // any of them
+
+ private:
+  std::vector<ThresholdRule> rules_;
+  std::vector<Hysteresis> states_;
+  std::vector<ThresholdVerdict> verdicts_;
+};
+
+}  // namespace pingloom::collector::analytics

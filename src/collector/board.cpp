@@ -1,0 +1,43 @@
+#include "collector/board.h"
+
+namespace pingloom::collector {
+
+void BoardEntry::update(const std::function<void(AgentView&)>& change) {
+  const std::lock_guard lock(mutex_);
+  change(view_);
+}
+
+AgentView BoardEntry::copy() const {
+  const std::lock_guard lock(mutex_);
+  return view_;
+}
+
+AgentView BoardEntry::head() const {
+  const std::lock_guard lock(mutex_);
+  return {view_.agent,   view_.host,       view_.incarnation, view_.state,
+          view_.problem, view_.last_round, view_.interval,    {},
+          view_.counters};
+}
+
+std::shared_ptr<BoardEntry> Board::add(const std::string& agent) {
+  auto made = std::make_shared<BoardEntry>();
+  made->update([&](AgentView& view) { view.agent = agent; });
+  const std::lock_guard lock(mutex_);
+  entries_[agent] = made;
+  return made;
+}
+
+void Board::remove(const std::string& agent) {
+  const std::lock_guard lock(mutex_);
+  entries_.erase(agent);
+}
+
+std::vector<std::shared_ptr<const BoardEntry>> Board::entries() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<const BoardEntry>> made;
+  made.reserve(entries_.size());
+  for (const auto& [agent, entry] : entries_) made.push_back(entry);
+  return made;
+}
+
+}  // namespace pingloom::collector

@@ -1,0 +1,55 @@
+// The collector's configuration file; config/collector.yaml explains every key. A plain value.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/agent_session.h"
+#include "collector/watch/settings.h"
+#include "common/address.h"
+#include "common/error.h"
+#include "common/log.h"
+#include "http/access_config.h"
+#include "net/curve_key.h"
+#include "rdma/open_device.h"
+
+namespace pingloom::collector {
+
+constexpr std::uint16_t kDefaultPagesPort = 20714;
+constexpr std::uint16_t kDefaultHttpPort = 20715;
+constexpr std::size_t kMostThreads = 64;
+constexpr std::size_t kMostAgents = 10'000;
+
+struct KeysConfig {
+  std::filesystem::path secret;       // relative to the configuration file's folder
+  std::optional<net::CurvePair> own;  // what is in it, once loadKeys() was called
+};
+
+struct Config {
+  std::string name;                  // of this collector, for people; the host's name unless set
+  std::vector<IpAddress> addresses;  // whose RDMA devices read; a thread each
+  rdma::DeviceOptions device;
+  SocketAddress http{IpAddress::fromV4(0x7f000001), kDefaultHttpPort};
+  std::optional<KeysConfig> keys;  // none: plaintext
+  http::AccessFiles http_access;
+  std::string controller;                  // base URL; "": the agents are those listed
+  std::filesystem::path controller_token;  // file of the token that it wants; empty: none
+  std::filesystem::path controller_ca;     // certificates to trust it by; empty: the system's
+  std::vector<AgentSpec> agents;           // listed
+  Nanos interval = 100 * kMillisecond;
+  std::optional<WatchSettings> analytics;  // none: pages are not watched
+  std::filesystem::path url_file;          // written when it listens; none: not
+  log::Level log_level = log::Level::kInfo;
+};
+
+// Reads the secret key that the configuration names, unless that was done.
+Status loadKeys(Config& config);
+
+// The error's entity is file:line:column.
+Result<Config> parseConfig(std::string_view text, std::string_view file);
+
+}  // namespace pingloom::collector

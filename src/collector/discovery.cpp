@@ -1,0 +1,124 @@
+#include "collector/discovery.h"
+
+#include <pthread.h>
+
+#include <chrono>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "collector/config.h"
+#include "common/address.h"
+#include "common/log.h"
+#include "http/client.h"
+#include "http/tokens.h"
+
+namespace pingloom::collector {
+namespace {
+
+constexpr Nanos kControllerTimeout = 5 * kSecond;
+
+}  // namespace
+
+Result<std::vector<FoundAgent>> agentsOf(std::string_view hosts_json, std::size_t most) {
+  const auto json = nlohmann::json::parse(hosts_json, nullptr, false);
+  const auto hosts = json.find("hosts");
+  if (!json.is_object() || hosts == json.end() || !hosts->is_array()) {
+    return makeError("controller", "its answer lists no hosts");
+  }
+  // Hosts that are gone are listed too, with what they had: one that is there has it now.
+  std::map<std::string, std::pair<bool, FoundAgent>> agents;
+  for (const auto& host : *hosts) {
+    if (!host.is_object()) continue;
+    const auto pages = host.find("pages");
+    if (pages == host.end() || !pages->is_string()) continue;
+    const auto address = SocketAddress::parse(pages->get<std::string>());
+    if (!address || agents.size() >= most) continue;
+    const auto alive_field = host.find("alive");
+    const bool alive = alive_field != host.end() && *alive_field == true;
+    FoundAgent found{address->text(), std::nullopt};
+    const auto key = host.find("public_key");
+    if (key != host.end() && key->is_string()) {
+      const auto parsed = net::CurveKey::parse(key->get<std::string>());
+      if (parsed) found.key = *parsed;
+    }
+    const auto before = agents.find(found.agent);
+    if (before != agents.end() && (before->second.first || !alive)) continue;
+    agents.insert_or_assign(found.agent, std::pair(alive, found));
+  }
+  std::vector<FoundAgent> all;
+  all.reserve(agents.size());
+  for (auto& [address, found] : agents) all.push_back(std::move(found.second));
+  return all;
+}
+
+Discovery::Discovery(http::Site controller, std::filesystem::path token_file, Found found)
+    : controller_(std::move(controller)),
+      token_file_(std::move(token_file)),
+      found_(std::move(found)),
+      thread_([this] { run(); }) {}
+
+Discovery::~Discovery() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+Result<std::vector<FoundAgent>> Discovery::ask() const {
+  http::Site site = controller_;
+  if (!token_file_.empty()) {
+    auto token = http::loadToken(token_file_);
+    if (!token) return tl::unexpected(token.error());
+    site.token = std::move(*token);
+  }
+  const auto answer = http::get(site, "/api/v1/hosts", kControllerTimeout);
+  if (!answer) return tl::unexpected(answer.error());
+  if (answer->status == 401 || answer->status == 403) {
+    return makeError(site.url,
+                     "does not let the collector in; write a 'controller_token: FILE' "
+                     "with a token of the role read");
+  }
+  if (answer->status != 200) {
+    return makeError(site.url, "answers " + std::to_string(answer->status) +
+                                   "; is it a pingloom controller's URL?");
+  }
+  return agentsOf(answer->body, kMostAgents);
+}
+
+// Those listed, and those that were until a while ago: a controller that has just started does not
+// know its agents yet.
+std::vector<FoundAgent> Discovery::withRecent(const std::vector<FoundAgent>& agents) {
+  const Nanos now = monotonicNow();
+  for (const FoundAgent& found : agents) listed_[found.agent] = {now, found.key};
+  std::erase_if(listed_, [&](const auto& entry) { return now - entry.second.when > kForget; });
+  std::vector<FoundAgent> all;
+  for (const auto& [agent, listed] : listed_) all.push_back({agent, listed.key});
+  return all;
+}
+
+void Discovery::run() {
+  pthread_setname_np(pthread_self(), "discovery");
+  std::optional<std::vector<FoundAgent>> known;
+  std::string said;
+  std::unique_lock lock(mutex_);
+  while (!stop_) {
+    lock.unlock();
+    auto agents = ask();
+    if (!agents && agents.error().reason != said) {
+      log::warning("{}; the agents stay those that are known", agents.error().text());
+    }
+    said = agents ? "" : agents.error().reason;
+    if (agents) *agents = withRecent(*agents);
+    if (agents && known != *agents) {
+      known = std::move(*agents);
+      found_(*known);
+    }
+    lock.lock();
+    wake_.wait_for(lock, std::chrono::nanoseconds(kInterval), [this] { return stop_; });
+  }
+}
+
+}  // namespace pingloom::collector

@@ -1,0 +1,71 @@
+// Pages' values as Prometheus' text format 0.0.4 or OpenMetrics 1.0. Any thread.
+//
+// A series is the metric's name with its own labels, its application's, and who it is of: host,
+// application, pid. A label of that name which an application chose itself becomes exported_NAME.
+// Of families that applications declare differently the first one's kind counts, and of series that
+// are there twice the first; the others are left out and counted, as are families whose samples
+// would be named like another's or like the collector's own, and pages of agents that say to be the
+// same host as another one. Left out too are the values of pages whose owners give no sign of life,
+// and what has not been read for kStaleAfter longer than the agent's interval.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "collector/board.h"
+#include "common/time.h"
+
+namespace pingloom::collector {
+
+enum class Format : std::uint8_t { kPrometheus, kOpenMetrics };
+std::string_view contentType(Format format);
+// What a scraper's Accept header asks for.
+Format formatFor(std::string_view accept);
+
+struct ExpositionCounters {
+  std::uint64_t series = 0;
+  std::uint64_t duplicates = 0;
+  std::uint64_t conflicts = 0;  // with the family's kind, or with another family's names
+  std::uint64_t hosts = 0;      // pages of agents whose host is another one's already
+};
+
+class Exposition {
+ public:
+  explicit Exposition(Format format) : format_(format) {}
+
+  // A page whose values are recent enough is added; `now` is monotonic.
+  void add(const AgentView& agent, Nanos now);
+  // Whether a page's values are to be shown.
+  static bool isCurrent(const PageView& page, Nanos interval, Nanos now);
+  // All families; the end mark of OpenMetrics is the caller's, after what it adds itself.
+  std::string text() const;
+  const ExpositionCounters& counters() const { return counters_; }
+
+ private:
+  struct Family {
+    pingloom_metric_kind kind = PINGLOOM_COUNTER;
+    std::string help;
+    std::string samples;
+  };
+  Family* familyOf(const std::string& name, const pages::Metric& metric);
+  void addMetric(const AgentView& agent, const PageView& page, const pages::Metric& metric);
+  void addHistogram(Family& family, const std::string& name, const std::string& labels,
+                    const PageView& page, const pages::Metric& metric);
+  std::string labelsOf(const AgentView& agent, const PageInfo& page,
+                       const pages::Metric& metric) const;
+  std::string familyName(const pages::Metric& metric) const;
+
+  const Format format_;
+  std::map<std::string, Family> families_;
+  std::unordered_set<std::string> names_;  // of all samples that there may be
+  std::unordered_set<std::string> hosts_;
+  std::unordered_set<std::string> series_;
+  ExpositionCounters counters_;
+};
+
+}  // namespace pingloom::collector

@@ -1,0 +1,72 @@
+// What an agent has said lies where in its range (wire/pages.proto), parsed: an agent is not
+// trusted with more than its own pages. One thread; the PageInfos are immutable and shared.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "common/error.h"
+#include "pages/schema.h"
+
+namespace pingloom::wire {
+class Directory;
+class DirectoryPage;
+}  // namespace pingloom::wire
+
+namespace pingloom::collector {
+
+struct PageInfo {
+  std::uint32_t place = 0;
+  std::uint64_t generation = 0;
+  std::uint64_t owner = 0;
+  bool grouped = false;
+  std::string application;
+  pages::Labels labels;
+  std::uint32_t user = 0;
+  std::uint32_t process = 0;
+  pages::Schema schema;
+  std::uint32_t schema_version = 0;
+  std::size_t schema_bytes = 0;
+  std::size_t slots = 0;  // the schema's last one and those before it: what there is to be read
+};
+
+class PageDirectory {
+ public:
+  static constexpr std::uint32_t kMostPages = 1U << 15;                   // of a range
+  static constexpr std::size_t kMostSchemaBytes = std::size_t{64} << 20;  // of all its pages
+
+  // The error says why the agent's answer is not used; nothing has changed then.
+  Status apply(const wire::Directory& update);
+
+  std::uint64_t epoch() const { return epoch_; }
+  std::uint64_t version() const { return version_; }
+  std::uint64_t address() const { return address_; }
+  std::uint32_t rkey() const { return rkey_; }
+  std::uint32_t pages() const { return pages_; }
+  const std::map<std::uint32_t, std::shared_ptr<const PageInfo>>& byPlace() const {
+    return by_place_;
+  }
+  // Pages whose schema could not be read; they are left out.
+  std::uint64_t badSchemas() const { return bad_schemas_; }
+
+ private:
+  std::shared_ptr<const PageInfo> infoOf(const wire::DirectoryPage& page) const;
+  bool repeatsGeneration(const wire::Directory& update) const;
+  void erase(std::uint32_t place);
+
+  std::uint64_t epoch_ = 0;
+  std::uint64_t version_ = 0;
+  std::uint64_t address_ = 0;
+  std::uint32_t rkey_ = 0;
+  std::uint32_t pages_ = 0;
+  std::map<std::uint32_t, std::shared_ptr<const PageInfo>> by_place_;
+  std::unordered_map<std::uint64_t, std::uint32_t> place_of_;  // by generation
+  std::size_t schema_bytes_ = 0;
+  std::uint64_t bad_schemas_ = 0;
+};
+
+}  // namespace pingloom::collector

@@ -1,0 +1,34 @@
+// How pages are watched; the configuration's `analytics:` section. A plain value.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "collector/analytics/adaptive_sampler.h"
+#include "collector/analytics/subspace_detector.h"
+#include "collector/analytics/threshold_detector.h"
+#include "common/error.h"
+#include "common/time.h"
+#include "common/yaml.h"
+
+namespace pingloom::collector {
+
+// Of every counter of that name the rate a second, of every gauge the value.
+struct MetricLimit {
+  std::string metric;
+  analytics::ThresholdRule::Side side = analytics::ThresholdRule::Side::kAbove;
+  double limit = 0;
+  analytics::HysteresisSettings hysteresis;
+};
+
+struct WatchSettings {
+  Nanos interval = kSecond;  // between samples
+  std::vector<MetricLimit> limits;
+  analytics::SubspaceSettings subspace;
+  analytics::SamplerSettings sampler;
+};
+
+Result<WatchSettings> parseWatchSettings(const yaml::Node& node);
+
+}  // namespace pingloom::collector

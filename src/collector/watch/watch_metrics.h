@@ -1,0 +1,29 @@
+// Verdicts on pages as Prometheus metrics. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "collector/exposition.h"
+
+namespace pingloom::collector {
+
+struct WatchedOwner {
+  std::string host, application;
+  std::uint32_t pid = 0;
+  bool anomalous = false;
+  bool judged = false;
+  double score = 0;
+};
+
+struct WatchFigures {
+  std::vector<WatchedOwner> owners;
+  std::uint64_t unwatched = 0;
+  std::uint64_t limits = 0, anomalies = 0;     // that began
+  std::uint64_t exported = 0, suppressed = 0;  // values, of /metrics/adaptive
+};
+
+std::string watchMetrics(const WatchFigures& figures, Format format);
+
+}  // namespace pingloom::collector

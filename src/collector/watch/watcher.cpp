@@ -1,0 +1,158 @@
+#include "collector/watch/watcher.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+
+#include "collector/watch/watch_metrics.h"
+#include "common/log.h"
+#include "common/time.h"
+
+namespace pingloom::collector {
+namespace {
+
+std::map<std::uint64_t, PagesOfOwner> ownersOf(const AgentView& agent) {
+  std::map<std::uint64_t, PagesOfOwner> owners;
+  for (const PageView& page : agent.pages) owners[page.info->owner].push_back(&page);
+  return owners;
+}
+
+}  // namespace
+
+Watcher::Watcher(const Board& board, const WatchSettings& settings)
+    : board_(board), settings_(settings), thread_([this] { run(); }) {}
+
+Watcher::~Watcher() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void Watcher::run() {
+  pthread_setname_np(pthread_self(), "watcher");
+  std::unique_lock lock(mutex_);
+  auto due = std::chrono::steady_clock::now();
+  while (!stop_) {
+    lock.unlock();
+    observe();
+    lock.lock();
+    due = std::max(due + std::chrono::nanoseconds(settings_.interval),
+                   std::chrono::steady_clock::now());
+    wake_.wait_until(lock, due, [this] { return stop_; });
+  }
+}
+
+void Watcher::observe() {
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [key, entry] : owners_) entry.seen = false;
+  }
+  for (const auto& entry : board_.entries()) observeAgent(entry->copy());
+  const std::lock_guard lock(mutex_);
+  for (auto owner = owners_.begin(); owner != owners_.end();) {
+    const bool gone = !owner->second.seen;
+    if (gone) forget(owner->second);
+    owner = gone ? owners_.erase(owner) : std::next(owner);
+  }
+}
+
+void Watcher::forget(Entry& entry) {
+  if (entry.watch == nullptr) return;
+  slots_ -= entry.watch->slots();
+  exported_ += entry.watch->sampler().exported();
+  suppressed_ += entry.watch->sampler().suppressed();
+  entry.watch.reset();
+}
+
+void Watcher::observeAgent(const AgentView& agent) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [owner, pages] : ownersOf(agent)) {
+    Entry& entry = owners_[{agent.agent, agent.incarnation, owner}];
+    entry.seen = true;
+    entry.host = agent.host;
+    entry.application = pages.front()->info->application;
+    entry.pid = pages.front()->info->process;
+    if (entry.watch == nullptr || !entry.watch->fits(pages)) {
+      // Its metrics are others: what is usual of them has to be learned anew.
+      forget(entry);
+      std::size_t slots = 0;
+      for (const PageView* page : pages) slots += page->info->slots;
+      if (slots <= std::min(OwnerWatch::kMostSlots, kMostSlots - slots_)) {
+        entry.watch = OwnerWatch::make(pages, settings_);
+      }
+      if (entry.watch != nullptr) slots_ += entry.watch->slots();
+    }
+    if (entry.watch == nullptr) continue;
+    std::vector<WatchEvent> events;
+    entry.watch->observe(pages, events);
+    for (WatchEvent& event : events) {
+      event.host = agent.host;
+      log(std::move(event));
+    }
+  }
+}
+
+void Watcher::log(WatchEvent event) {
+  // What it says of metrics an application has chosen; it is text, see isText().
+  log::info("{} {} ({} of {}, pid {}): {} is {}, limit {}", event.kind,
+            event.began ? "begins" : "ends", event.application, event.host, event.pid,
+            event.metric.empty() ? "the score" : event.metric, event.value, event.limit);
+  if (event.began) ++(event.kind == "limit" ? limits_total_ : anomalies_total_);
+  if (events_.size() == kMostEvents) events_.pop_front();
+  events_.push_back(std::move(event));
+}
+
+void Watcher::keepExported(AgentView& agent, Nanos now) {
+  const std::lock_guard lock(mutex_);
+  std::map<std::uint64_t, bool> exported;
+  for (const PageView& page : agent.pages) {
+    const auto [known, first] = exported.try_emplace(page.info->owner, true);
+    if (!first) continue;
+    const auto owner = owners_.find({agent.agent, agent.incarnation, page.info->owner});
+    if (owner != owners_.end() && owner->second.watch != nullptr) {
+      known->second = owner->second.watch->exports(now);
+    }
+  }
+  std::erase_if(agent.pages, [&](const PageView& page) { return !exported[page.info->owner]; });
+}
+
+std::vector<WatchEvent> Watcher::events() const {
+  const std::lock_guard lock(mutex_);
+  return {events_.begin(), events_.end()};
+}
+
+std::string Watcher::metrics(Format format) const {
+  WatchFigures figures;
+  const std::lock_guard lock(mutex_);
+  figures.limits = limits_total_;
+  figures.anomalies = anomalies_total_;
+  figures.exported = exported_;
+  figures.suppressed = suppressed_;
+  std::map<std::tuple<std::string, std::string, std::uint32_t>, WatchedOwner> merged;
+  for (const auto& [key, entry] : owners_) {
+    if (entry.watch == nullptr) {
+      ++figures.unwatched;
+      continue;
+    }
+    figures.exported += entry.watch->sampler().exported();
+    figures.suppressed += entry.watch->sampler().suppressed();
+    // A process may have two connections, and all of a container's have the same pid outside.
+    WatchedOwner& owner = merged[{entry.host, entry.application, entry.pid}];
+    owner.anomalous = owner.anomalous || entry.watch->anomalous();
+    if (!entry.watch->judged()) continue;
+    owner.score = owner.judged ? std::max(owner.score, entry.watch->score()) : entry.watch->score();
+    owner.judged = true;
+  }
+  for (auto& [who, owner] : merged) {
+    std::tie(owner.host, owner.application, owner.pid) = who;
+    figures.owners.push_back(std::move(owner));
+  }
+  return watchMetrics(figures, format);
+}
+
+}  // namespace pingloom::collector

@@ -1,0 +1,30 @@
+// Who has metric pages on a host: what its agent tells the controller. Plain values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pingloom {
+
+struct PageOwner {
+  std::string application;  // 1 to kLongestPageApplication bytes of UTF-8, no control characters
+  std::uint32_t process = 0;
+  std::uint32_t user = 0;
+  std::uint32_t pages = 0;  // at least 1
+  std::uint32_t metrics = 0;
+
+  bool operator==(const PageOwner&) const = default;
+};
+constexpr std::size_t kLongestPageApplication = 64;
+
+struct PageOwners {
+  static constexpr std::size_t kMost = 256;
+  std::vector<PageOwner> owners;  // those that are there longest
+  std::uint32_t left_out = 0;     // that are there beside them
+
+  bool operator==(const PageOwners&) const = default;
+};
+
+}  // namespace pingloom

@@ -1,0 +1,167 @@
+// pingloom/pages.h: nothing thrown leaves here, and every handle is good to use.
+#include <pingloom/pages.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "pages/client/fork.h"
+#include "pages/client/pages.h"
+#include "pages/registration.h"
+
+using pingloom::pages::client::Label;
+using pingloom::pages::client::Listener;
+using pingloom::pages::client::Outcome;
+using pingloom::pages::client::Pages;
+
+struct pingloom_pages {  // NOLINT(readability-identifier-naming): its name in C
+  Pages all;
+};
+
+namespace {
+
+// Where inert handles write, with the smallest histogram's shape: a sum and three buckets.
+constexpr pingloom_histogram_shape kInertShape{0, 1, 0};
+pingloom_page inert_page;
+
+thread_local std::string last_text;
+
+int ended(const Outcome& outcome) {
+  if (!outcome.ok()) last_text = outcome.text;
+  return outcome.error;
+}
+
+template <typename Body>
+int guarded(const Body& body) noexcept {
+  try {
+    return ended(body());
+  } catch (const std::exception&) {  // bad_alloc, or a lock that the system refused
+    last_text.clear();
+    return PINGLOOM_NO_MEMORY;
+  }
+}
+
+std::string socketPath(const pingloom_pages_options& options) {
+  if (options.socket != nullptr) return options.socket;
+  // Not where the program has more rights than whoever set its environment.
+  const char* set = secure_getenv(pingloom::pages::kSocketVariable);
+  return set != nullptr && *set != '\0' ? set : pingloom::pages::kDefaultSocket;
+}
+
+Outcome open(const pingloom_pages_options& options, pingloom_pages** pages) {
+  const std::string application =
+      options.application != nullptr ? options.application : program_invocation_short_name;
+  std::vector<Label> labels;
+  Outcome outcome = pingloom::pages::client::checkApplication(application);
+  if (outcome.ok()) {
+    outcome = pingloom::pages::client::makeLabels(options.labels, options.label_count, {}, &labels);
+  }
+  if (!outcome.ok()) return outcome;
+  std::unique_ptr<pingloom_pages> made(
+      new pingloom_pages{{socketPath(options), application, std::move(labels),
+                          Listener{options.on_error, options.context}}});
+  pingloom::pages::client::watchForks(&made->all);
+  *pages = made.release();
+  return {};
+}
+
+// `slots` and `shape` stay the inert ones unless it is made.
+int make(pingloom_pages* pages, const pingloom_metric* metric, pingloom_metric_kind kind,
+         bool shared, std::uint64_t** slots, pingloom_histogram_shape* shape) {
+  *slots = inert_page.slots;
+  *shape = kInertShape;
+  return guarded([&]() -> Outcome {
+    if (pages == nullptr || metric == nullptr) {
+      return {PINGLOOM_BAD_ARGUMENT, "pages that were not opened, or no metric"};
+    }
+    return pages->all.makeMetric(*metric, kind, shared, slots, shape);
+  });
+}
+
+}  // namespace
+
+int pingloom_pages_open(const pingloom_pages_options* options, pingloom_pages** pages) {
+  *pages = nullptr;
+  const pingloom_pages_options usual{};
+  return guarded([&] { return open(options != nullptr ? *options : usual, pages); });
+}
+
+void pingloom_pages_close(pingloom_pages* pages) {
+  if (pages == nullptr) return;
+  pingloom::pages::client::unwatchForks(&pages->all);
+  delete pages;
+}
+
+const char* pingloom_error_text(void) { return last_text.c_str(); }
+
+void pingloom_pages_get_status(pingloom_pages* pages, pingloom_pages_status* status) {
+  *status = {};
+  if (pages != nullptr) pages->all.status(status);
+}
+
+int pingloom_counter_make(pingloom_pages* pages, const pingloom_metric* metric,
+                          pingloom_counter* counter) {
+  pingloom_histogram_shape none;
+  return make(pages, metric, PINGLOOM_COUNTER, false, &counter->slot, &none);
+}
+
+int pingloom_shared_counter_make(pingloom_pages* pages, const pingloom_metric* metric,
+                                 pingloom_shared_counter* counter) {
+  pingloom_histogram_shape none;
+  return make(pages, metric, PINGLOOM_COUNTER, true, &counter->slot, &none);
+}
+
+int pingloom_gauge_make(pingloom_pages* pages, const pingloom_metric* metric,
+                        pingloom_gauge* gauge) {
+  pingloom_histogram_shape none;
+  return make(pages, metric, PINGLOOM_GAUGE, false, &gauge->slot, &none);
+}
+
+int pingloom_histogram_make(pingloom_pages* pages, const pingloom_metric* metric,
+                            pingloom_histogram* histogram) {
+  return make(pages, metric, PINGLOOM_HISTOGRAM, false, &histogram->slots, &histogram->shape);
+}
+
+int pingloom_shared_histogram_make(pingloom_pages* pages, const pingloom_metric* metric,
+                                   pingloom_shared_histogram* histogram) {
+  return make(pages, metric, PINGLOOM_HISTOGRAM, true, &histogram->slots, &histogram->shape);
+}
+
+int pingloom_info_make(pingloom_pages* pages, const pingloom_metric* metric) {
+  std::uint64_t* slots = nullptr;
+  pingloom_histogram_shape none;
+  return make(pages, metric, PINGLOOM_INFO, false, &slots, &none);
+}
+
+int pingloom_group_make(pingloom_pages* pages, pingloom_group* group) {
+  group->page = &inert_page;
+  return guarded([&]() -> Outcome {
+    if (pages == nullptr) return {PINGLOOM_BAD_ARGUMENT, "pages that were not opened"};
+    return pages->all.makeGroup(&group->page);
+  });
+}
+
+void pingloom_call_counter_add(const pingloom_counter* counter, std::uint64_t n) {
+  pingloom_counter_add(*counter, n);
+}
+void pingloom_call_shared_counter_add(const pingloom_shared_counter* counter, std::uint64_t n) {
+  pingloom_shared_counter_add(*counter, n);
+}
+void pingloom_call_gauge_set(const pingloom_gauge* gauge, double value) {
+  pingloom_gauge_set(*gauge, value);
+}
+void pingloom_call_gauge_add(const pingloom_gauge* gauge, double difference) {
+  pingloom_gauge_add(*gauge, difference);
+}
+void pingloom_call_histogram_observe(const pingloom_histogram* histogram, std::uint64_t value) {
+  pingloom_histogram_observe(*histogram, value);
+}
+void pingloom_call_shared_histogram_observe(const pingloom_shared_histogram* histogram,
+                                            std::uint64_t value) {
+  pingloom_shared_histogram_observe(*histogram, value);
+}
+void pingloom_call_group_begin(const pingloom_group* group) { pingloom_group_begin(*group); }
+void pingloom_call_group_commit(const pingloom_group* group) { pingloom_group_commit(*group); }

@@ -1,0 +1,135 @@
+// Pages: making metrics, groups and the pages for them.
+#include <utility>
+
+#include "pages/client/pages.h"
+
+namespace pingloom::pages::client {
+
+namespace {
+
+constexpr auto kAgentTime = std::chrono::milliseconds(200);  // for a page, then it is made here
+constexpr std::size_t kMostPages = 1024;                     // a descriptor each
+
+}  // namespace
+
+Outcome Pages::makeMetric(const pingloom_metric& metric, pingloom_metric_kind kind, bool shared,
+                          std::uint64_t** slots, pingloom_histogram_shape* shape) {
+  Definition definition;
+  Outcome outcome = makeDefinition(metric, kind, shared, labels_, &definition);
+  if (!outcome.ok()) return outcome;
+  const std::lock_guard creating(creating_);
+  Metric made{};
+  outcome = addMetric(metric.group, std::move(definition), &made);
+  if (!outcome.ok()) return outcome;
+  const Definition& placed = made.page->metric(made.index);
+  *slots = made.page->page()->slots + placed.first;
+  *shape = placed.shape;
+  return {};
+}
+
+Outcome Pages::addMetric(const pingloom_group* group, Definition definition, Metric* made) {
+  const std::string key = definition.key();
+  if (const auto known = metrics_.find(key); known != metrics_.end()) {
+    const Page* page = known->second.page;
+    const pingloom_page* wanted = group == nullptr ? nullptr : group->page;
+    if (!page->metric(known->second.index).sameMetric(definition) ||
+        (page->grouped() ? page->page() : nullptr) != wanted) {
+      return {PINGLOOM_CONFLICT, definition.name + ": made already, as something else"};
+    }
+    *made = known->second;
+    return {};
+  }
+  const Family family{definition.kind, definition.unit};
+  if (const auto known = families_.find(definition.name);
+      known != families_.end() &&
+      (known->second.kind != family.kind || known->second.unit != family.unit)) {
+    return {PINGLOOM_CONFLICT, definition.name + ": metrics of this name are something else"};
+  }
+  if (Outcome outcome = pageFor(group, definition, &made->page); !outcome.ok()) return outcome;
+  made->index = made->page->metrics();
+  families_.emplace(definition.name, family);
+  {
+    const std::lock_guard lock(mutex_);
+    made->page->add(std::move(definition));
+  }
+  metrics_.emplace(key, *made);
+  wake();
+  return {};
+}
+
+Outcome Pages::pageFor(const pingloom_group* group, const Definition& definition, Page** page) {
+  if (group != nullptr) {
+    *page = groupPage(group);
+    if (*page == nullptr) {
+      return {PINGLOOM_BAD_ARGUMENT, definition.name + ": there is no such group"};
+    }
+    if (!(*page)->hasRoom(definition)) {
+      return {PINGLOOM_FULL, definition.name + ": the group's page is full"};
+    }
+    return {};
+  }
+  // Pages are added under creating_ only, which is held.
+  for (const auto& candidate : pages_) {
+    if (candidate->grouped() || !candidate->hasRoom(definition)) continue;
+    *page = candidate.get();
+    return {};
+  }
+  return newPage(0, page);
+}
+
+Page* Pages::groupPage(const pingloom_group* group) const {
+  for (const auto& page : pages_) {
+    if (page->grouped() && page->page() == group->page) return page.get();
+  }
+  return nullptr;
+}
+
+Outcome Pages::makeGroup(pingloom_page** page) {
+  const std::lock_guard creating(creating_);
+  Page* made = nullptr;
+  Outcome outcome = newPage(PINGLOOM_PAGE_GROUPED, &made);
+  if (outcome.ok()) *page = made->page();
+  return outcome;
+}
+
+Outcome Pages::newPage(std::uint16_t flags, Page** page) {
+  if (pages_.size() >= kMostPages) {
+    return {PINGLOOM_FULL, "a process may have " + std::to_string(kMostPages) + " pages"};
+  }
+  if (Outcome outcome = pageFromAgent(flags, page); !outcome.ok() || *page != nullptr) {
+    return outcome;
+  }
+  PageMemory memory = PageMemory::make();
+  if (memory.page() == nullptr) return {PINGLOOM_NO_MEMORY, "no memory for a page"};
+  auto made = std::make_unique<Page>(next_number_++, flags, std::move(memory));
+  *page = made.get();
+  {
+    const std::lock_guard lock(mutex_);
+    pages_.push_back(std::move(made));
+  }
+  wake();  // the agent has to hear of it
+  return {};
+}
+
+// None when there is no agent to ask, or it takes too long.
+Outcome Pages::pageFromAgent(std::uint16_t flags, Page** page) {
+  *page = nullptr;
+  std::unique_lock lock(mutex_);
+  if (!has_thread_ || !session_.mayGrant()) return {};
+  const std::uint32_t number = next_number_++;
+  session_.request(number, flags);
+  wake();
+  PageRequest& request = session_.request();
+  answered_.wait_for(lock, kAgentTime, [&request] { return !request.waiting(); });
+  Outcome outcome;
+  if (request.state == PageRequest::State::kRefused) outcome = {PINGLOOM_QUOTA, request.why};
+  if (request.state == PageRequest::State::kGranted) {
+    pages_.push_back(std::make_unique<Page>(number, flags, std::move(request.memory)));
+    *page = pages_.back().get();
+    if (request.known) (*page)->belongsTo(session_.owner(), request.generation);
+  }
+  session_.endRequest();
+  return outcome;
+}
+
+}  // namespace pingloom::pages::client

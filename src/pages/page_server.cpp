@@ -1,0 +1,220 @@
+#include "pages/page_server.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "common/log.h"
+#include "pages.pb.h"
+#include "pages/page_messages.h"
+
+namespace pingloom::pages {
+namespace {
+
+constexpr std::size_t kMostNameBytes = 253;
+
+wire::PageReply refusal(std::string reason, bool connect = false) {
+  wire::PageReply reply;
+  reply.mutable_refused()->set_reason(std::move(reason));
+  reply.mutable_refused()->set_connect(connect);
+  return reply;
+}
+
+void describe(const Page& page, wire::DirectoryPage& out) {
+  out.set_place(static_cast<std::uint32_t>(page.place));
+  out.set_generation(page.generation);
+  out.set_owner(page.owner->id);
+  out.set_flags(page.flags);
+  out.set_application(page.owner->application);
+  for (const auto& [name, value] : page.owner->labels) (*out.mutable_labels())[name] = value;
+  out.set_user(page.owner->user);
+  out.set_process(page.owner->process);
+  out.set_schema(page.schema.data(), page.schema.size());
+  out.set_schema_version(page.schema_version);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<PageServer>> PageServer::create(const PageServerOptions& options,
+                                                       rdma::Device& device, PagePool& pool) {
+  std::unique_ptr<PageServer> made(new PageServer(options, device, pool));
+  net::RouterOptions router;
+  router.largest = kRequestBytes;
+  router.waiting_out = kAnswersWaiting;
+  router.gate = options.gate;
+  auto socket = net::ZmqRouter::bind(options.listen, router);
+  if (!socket) return tl::unexpected(socket.error());
+  made->socket_ = std::move(*socket);
+  return made;
+}
+
+std::vector<int> PageServer::descriptors() const {
+  std::vector<int> made = {socket_->descriptor()};
+  for (const auto& [route, reader] : readers_) made.push_back(reader.endpoint->descriptor());
+  return made;
+}
+
+Nanos PageServer::nextWake() const {
+  if (socket_->readable()) return 0;
+  Nanos wake = std::numeric_limits<Nanos>::max();
+  if (pool_.retiring()) wake = pool_.retiringSince() + kLongestMove;
+  for (const auto& [route, reader] : readers_) {
+    wake = std::min({wake, reader.heard + kPatience, reader.endpoint->nextWake()});
+  }
+  return wake;
+}
+
+bool PageServer::mayRead(const std::optional<net::CurveKey>& key) const {
+  return options_.gate == nullptr || (key && !options_.gate->verdict(*key));
+}
+
+void PageServer::dropRevoked() {
+  if (options_.gate == nullptr || options_.gate->generation() == keys_seen_) return;
+  keys_seen_ = options_.gate->generation();
+  std::erase_if(readers_, [this](const auto& entry) { return !mayRead(entry.second.key); });
+}
+
+void PageServer::work(Nanos now) {
+  dropRevoked();
+  for (int i = 0; i < kRequestsAtATime; ++i) {
+    const auto message = socket_->receive();
+    if (!message) break;
+    take(*message, now);
+  }
+  pollEndpoints(now);
+  retireRange(now);
+}
+
+void PageServer::pollEndpoints(Nanos now) {
+  for (auto entry = readers_.begin(); entry != readers_.end();) {
+    const Reader& reader = entry->second;
+    events_.clear();
+    const Status polled = reader.endpoint->poll(events_);
+    if (!polled) {
+      ++counters_.failed;
+      log::info("metric pages: collector {} is gone: {}", reader.name, polled.error().text());
+    }
+    const bool stays = polled && now - reader.heard < kPatience;
+    entry = stays ? std::next(entry) : readers_.erase(entry);
+  }
+}
+
+void PageServer::retireRange(Nanos now) {
+  if (!pool_.retiring()) return;
+  const bool moved = std::all_of(readers_.begin(), readers_.end(), [&](const auto& entry) {
+    return entry.second.epoch == pool_.epoch() || entry.second.epoch == 0;
+  });
+  if (moved || now - pool_.retiringSince() >= kLongestMove) pool_.retire();
+}
+
+void PageServer::take(const net::ZmqRouter::Message& message, Nanos now) {
+  ++counters_.requests;
+  wire::PageReply reply = replyTo(message, now);
+  reply.set_version(kPageControlVersion);
+  socket_->send(message.route, reply.SerializeAsString());
+}
+
+wire::PageReply PageServer::replyTo(const net::ZmqRouter::Message& message, Nanos now) {
+  wire::PageRequest request;
+  if (message.frame == nullptr ||
+      !request.ParseFromArray(message.frame->bytes().data(),
+                              static_cast<int>(message.frame->bytes().size()))) {
+    ++counters_.malformed;
+    return refusal("that was no request");
+  }
+  if (request.version() != kPageControlVersion) {
+    ++counters_.malformed;
+    return refusal("this agent speaks version 1 of the pages' control protocol");
+  }
+  const auto key = message.frame->key();
+  if (!mayRead(key)) {
+    ++counters_.revoked;
+    readers_.erase(message.route);
+    options_.gate->refuse(net::PeerRefusal::kRevoked, message.frame->peer(), "", now);
+    return refusal("this collector's key is not authorised any more");
+  }
+  wire::PageReply reply = answer(message.route, request, now);
+  const auto reader = readers_.find(message.route);
+  if (reader != readers_.end()) reader->second.key = key;
+  return reply;
+}
+
+wire::PageReply PageServer::answer(const std::string& route, const wire::PageRequest& request,
+                                   Nanos now) {
+  if (request.has_connect()) return connect(route, request.connect(), now);
+  if (!request.has_directory()) {
+    ++counters_.malformed;
+    return refusal("that was no request");
+  }
+  const auto reader = readers_.find(route);
+  if (reader == readers_.end()) {
+    ++counters_.unknown;
+    return refusal("connect first", true);
+  }
+  reader->second.heard = now;
+  return directory(reader->second, request.directory());
+}
+
+wire::PageReply PageServer::connect(const std::string& route, const wire::PageConnect& request,
+                                    Nanos now) {
+  const auto peer = readEndpoint(request.endpoint());
+  if (!peer || request.collector().size() > kMostNameBytes || !isText(request.collector())) {
+    ++counters_.malformed;
+    return refusal("the endpoint or the name is malformed");
+  }
+  readers_.erase(route);
+  if (readers_.size() >= kReaders) {
+    ++counters_.full;
+    return refusal("this agent has as many collectors as it takes");
+  }
+  rdma::RcOptions options;
+  options.access = rdma::Access::kRead;
+  options.depth = 1;  // it asks for nothing
+  auto endpoint = device_.createRc(options);
+  Status connected = endpoint ? (*endpoint)->connect(*peer) : tl::unexpected(endpoint.error());
+  if (!connected) {
+    ++counters_.device;
+    return refusal(connected.error().text());
+  }
+  ++counters_.connected;
+  wire::PageReply reply;
+  writeEndpoint((*endpoint)->address(), *reply.mutable_connected()->mutable_endpoint());
+  reply.mutable_connected()->set_host(options_.host);
+  reply.mutable_connected()->set_incarnation(options_.incarnation);
+  reply.mutable_connected()->set_device(device_.info().name);
+  readers_[route] = Reader{request.collector(), std::move(*endpoint), 0, now, std::nullopt};
+  return reply;
+}
+
+wire::PageReply PageServer::directory(Reader& reader, const wire::DirectoryRequest& request) {
+  const bool other = request.epoch() != pool_.epoch();
+  // One that is told of a fresh range goes on reading its own until it says that it has moved.
+  reader.epoch = request.epoch() == 0 ? pool_.epoch() : request.epoch();
+  wire::PageReply reply;
+  wire::Directory& out = *reply.mutable_directory();
+  out.set_epoch(pool_.epoch());
+  out.set_complete(other);
+  out.set_address(pool_.range().region().address());
+  out.set_rkey(pool_.range().region().rkey());
+  out.set_pages(static_cast<std::uint32_t>(pool_.range().pages()));
+  std::size_t bytes = 0;
+  out.set_version(pool_.directoryVersion());
+  for (const PagePool::Change& change : pool_.changesSince(other ? 0 : request.since())) {
+    if (bytes > kAnswerBytes) {
+      out.set_more(true);
+      break;
+    }
+    out.set_version(change.version);
+    if (change.page == nullptr) {
+      out.add_gone(static_cast<std::uint32_t>(change.place));
+      bytes += sizeof(std::uint32_t);
+      continue;
+    }
+    wire::DirectoryPage& described = *out.add_changed();
+    describe(*change.page, described);
+    bytes += described.ByteSizeLong();
+  }
+  if (!out.more()) out.set_version(pool_.directoryVersion());
+  return reply;
+}
+
+}  // namespace pingloom::pages

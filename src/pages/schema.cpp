@@ -1,0 +1,151 @@
+#include "pages/schema.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "common/text.h"
+#include "pages/registration.h"
+
+namespace pingloom::pages {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "pages and messages are little endian");
+
+bool isName(std::string_view name, bool colons) {
+  if (name.empty() || name.size() > kMaxNameBytes) return false;
+  const auto letter = [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (colons && c == ':');
+  };
+  return letter(name.front()) && std::all_of(name.begin(), name.end(), [&](char c) {
+           return letter(c) || (c >= '0' && c <= '9');
+         });
+}
+
+// Within them no two bounds of a histogram become the same number.
+constexpr double kLeastUnit = 1e-30;
+constexpr double kMostUnit = 1e30;
+
+// Slots are as many as the kind has, and of a kind that is known.
+bool hasShape(const Metric& metric) {
+  const pingloom_histogram_shape& shape = metric.shape;
+  switch (metric.kind) {
+    case PINGLOOM_COUNTER:
+    case PINGLOOM_GAUGE:
+      return metric.slots == 1;
+    case PINGLOOM_HISTOGRAM:
+      return shape.precision <= 5 && shape.lowest >= shape.precision && shape.lowest < 63 &&
+             shape.highest > shape.lowest && shape.highest <= 63 &&
+             metric.slots == pingloom_histogram_slots(shape);
+    case PINGLOOM_INFO:
+      return metric.slots == 0;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::span<const std::uint8_t> Bytes::take(std::size_t bytes) {
+  good_ = good_ && bytes <= left_.size();
+  if (!good_) return {};
+  const auto taken = left_.first(bytes);
+  left_ = left_.subspan(bytes);
+  return taken;
+}
+
+template <typename Number>
+Number Bytes::number() {
+  Number made{};
+  const auto bytes = take(sizeof made);
+  if (good_) std::memcpy(&made, bytes.data(), sizeof made);
+  return made;
+}
+template std::uint8_t Bytes::number<std::uint8_t>();
+template std::uint16_t Bytes::number<std::uint16_t>();
+template std::uint32_t Bytes::number<std::uint32_t>();
+template std::uint64_t Bytes::number<std::uint64_t>();
+template double Bytes::number<double>();
+
+template <typename Length>
+std::string_view Bytes::string() {
+  const auto length = number<Length>();
+  const auto bytes = take(length);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+template std::string_view Bytes::string<std::uint8_t>();
+template std::string_view Bytes::string<std::uint16_t>();
+
+bool isText(std::string_view text) {
+  return invalidUtf8At(text) == std::string_view::npos &&
+         std::none_of(text.begin(), text.end(),
+                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
+bool isLabelName(std::string_view name) {
+  // Prometheus keeps names that begin with two underscores for itself, and `le` is a bucket's.
+  return isName(name, false) && !name.starts_with("__") && name != "le";
+}
+
+std::optional<Labels> readLabels(Bytes& bytes, std::size_t count) {
+  if (count > kMaxLabels) return std::nullopt;
+  Labels labels;
+  labels.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string_view name = bytes.string();
+    const std::string_view value = bytes.string<std::uint16_t>();
+    const bool twice = std::any_of(labels.begin(), labels.end(),
+                                   [&](const auto& label) { return label.first == name; });
+    if (!bytes.good() || twice || !isLabelName(name) || value.size() > kMaxLabelBytes ||
+        !isText(value)) {
+      return std::nullopt;
+    }
+    labels.emplace_back(name, value);
+  }
+  return labels;
+}
+
+std::optional<Metric> readMetric(Bytes& bytes) {
+  Metric metric;
+  const auto kind = bytes.number<std::uint8_t>();
+  if (kind < PINGLOOM_COUNTER || kind > PINGLOOM_INFO) return std::nullopt;
+  metric.kind = static_cast<pingloom_metric_kind>(kind);
+  metric.shared_writers = (bytes.number<std::uint8_t>() & kSharedWriters) != 0;
+  metric.first_slot = bytes.number<std::uint16_t>();
+  metric.slots = bytes.number<std::uint16_t>();
+  metric.shape.lowest = bytes.number<std::uint8_t>();
+  metric.shape.highest = bytes.number<std::uint8_t>();
+  metric.shape.precision = bytes.number<std::uint8_t>();
+  const auto labels = bytes.number<std::uint8_t>();
+  metric.unit = bytes.number<double>();
+  metric.name = bytes.string();
+  metric.help = bytes.string<std::uint16_t>();
+  if (!bytes.good() || !hasShape(metric) || !isName(metric.name, true) ||
+      metric.help.size() > kMaxHelpBytes || !isText(metric.help) ||
+      !(metric.unit >= kLeastUnit && metric.unit <= kMostUnit) ||
+      metric.first_slot + metric.slots > PINGLOOM_PAGE_SLOTS) {
+    return std::nullopt;
+  }
+  auto read = readLabels(bytes, labels);
+  if (!read) return std::nullopt;
+  metric.labels = std::move(*read);
+  return metric;
+}
+
+std::optional<Schema> readSchema(std::span<const std::uint8_t> raw) {
+  if (raw.size() > kMaxSchemaBytes) return std::nullopt;
+  Schema schema;
+  Bytes bytes(raw);
+  unsigned next = 0;
+  std::size_t infos = 0;
+  while (!bytes.empty()) {
+    auto metric = readMetric(bytes);
+    if (!metric || metric->first_slot < next) return std::nullopt;
+    infos += metric->kind == PINGLOOM_INFO ? 1 : 0;
+    if (infos > kMaxInfos) return std::nullopt;
+    next = metric->first_slot + metric->slots;
+    schema.push_back(std::move(*metric));
+  }
+  return schema;
+}
+
+}  // namespace pingloom::pages

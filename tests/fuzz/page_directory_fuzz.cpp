@@ -1,0 +1,68 @@
+// What an agent says of its pages, and whatever its applications have written in them: a collector
+// refuses it or shows it. The input: a length (u16), a Directory of so many bytes, the pages'
+// memory.
+#include <google/protobuf/stubs/logging.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "collector/board.h"
+#include "collector/exposition.h"
+#include "collector/page_directory.h"
+#include "collector/read_plan.h"
+#include "pages.pb.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace pingloom;
+  using namespace pingloom::collector;
+  google::protobuf::SetLogHandler(nullptr);
+  if (size < 2) return 0;
+  const std::size_t length = std::min<std::size_t>(data[0] | data[1] << 8, size - 2);
+  wire::Directory update;
+  if (!update.ParseFromArray(data + 2, static_cast<int>(length))) return 0;
+  update.set_complete(true);
+  PageDirectory directory;
+  if (!directory.apply(update)) return 0;
+  update.set_complete(false);
+  if (!directory.apply(update)) std::abort();  // the same again, as a difference
+
+  const std::uint8_t* values = data + 2 + length;
+  const std::size_t words = (size - 2 - length) / sizeof(std::uint64_t);
+  AgentView agent;
+  agent.host = "host";
+  agent.interval = kSecond;
+  std::vector<const PageInfo*> pages;
+  for (const auto& [place, info] : directory.byPlace()) {
+    if (place == 0 || place >= directory.pages() || info->slots > PINGLOOM_PAGE_SLOTS) std::abort();
+    pages.push_back(info.get());
+    PageView page;
+    page.info = info;
+    page.state = PageState::kFresh;
+    page.read = kSecond;
+    page.slots = static_cast<std::uint32_t>(info->slots);
+    page.values.resize(info->slots);
+    for (std::size_t i = 0; i < page.values.size() && words > 0; ++i) {
+      std::memcpy(&page.values[i], values + i % words * sizeof(std::uint64_t),
+                  sizeof(std::uint64_t));
+    }
+    agent.pages.push_back(std::move(page));
+  }
+  const std::uint64_t end = std::uint64_t{directory.pages()} * PINGLOOM_PAGE_BYTES;
+  for (const Segment& segment : planReads(pages)) {
+    if (segment.offset + segment.length > end || segment.length > kMostReadBytes) std::abort();
+  }
+  for (const Format format : {Format::kPrometheus, Format::kOpenMetrics}) {
+    Exposition exposition(format);
+    exposition.add(agent, kSecond);
+    // A line is a comment or a sample; what applications say adds none.
+    const std::string text = exposition.text();
+    for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
+      const char c = text[at];
+      if (c != '#' && c != '_' && c != ':' && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z')) {
+        std::abort();
+      }
+    }
+  }
+  return 0;
+}

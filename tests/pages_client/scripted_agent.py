@@ -1,0 +1,90 @@
+"""An agent for one test: takes every page and metric, and remembers the memory (docs/page-format.md)."""
+
+import array
+import mmap
+import os
+import select
+import socket
+import struct
+import threading
+
+HEAD = struct.Struct("<IHHII")
+MAGIC = 0x47524C50
+REGISTER, PAGE, ADOPT, DEFINE = 1, 2, 3, 4
+REGISTERED, GRANTED, DEFINED = 101, 102, 103
+
+
+class Owner:
+    def __init__(self, number):
+        self.number = number
+        self.pages = {}  # by number: the mapped memory
+        self.metrics = {}  # by name: (page, first slot, slots, kind)
+
+    def slot(self, name, offset=0, kind="Q"):
+        page, first, _, _ = self.metrics[name]
+        return struct.unpack_from("<" + kind, self.pages[page], 64 + 8 * (first + offset))[0]
+
+    def header(self, name):
+        return struct.unpack_from("<IHHQQQQII", self.pages[self.metrics[name][0]], 0)
+
+
+class Agent:
+    def __init__(self, path):
+        self.owners = []
+        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.listener.bind(path)
+        self.listener.listen(16)
+        self.stopped = threading.Event()
+        self.sockets = {}
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self):
+        while not self.stopped.is_set():
+            readable, _, _ = select.select([self.listener, *self.sockets], [], [], 0.02)
+            for ready in readable:
+                if ready is self.listener:
+                    connection, _ = ready.accept()
+                    self.sockets[connection] = None
+                elif not self.serve(ready):
+                    del self.sockets[ready]
+                    ready.close()
+        for connection in (self.listener, *self.sockets):
+            connection.close()
+
+    def stop(self):
+        self.stopped.set()
+        self.thread.join()
+
+    def serve(self, connection):
+        data, fds, _, _ = socket.recv_fds(connection, 16384, 4)
+        if len(data) < HEAD.size:
+            return False
+        _, _, kind, page, _ = HEAD.unpack_from(data)
+        body = data[HEAD.size:]
+        owner = self.sockets[connection]
+        if kind == REGISTER:
+            owner = self.sockets[connection] = Owner(len(self.owners) + 1)
+            self.answer(connection, REGISTERED, 0, struct.pack("<QI", owner.number, 16))
+            self.owners.append(owner)
+        elif kind in (PAGE, ADOPT):
+            fd = fds[0] if kind == ADOPT else self.new_page()
+            owner.pages[page] = mmap.mmap(fd, 4096, mmap.MAP_SHARED, mmap.PROT_READ)
+            self.answer(connection, GRANTED, page, struct.pack("<Q", 77), [fd] if kind == PAGE else [])
+            os.close(fd)
+        elif kind == DEFINE:
+            metric, _, first, slots, _, _, _, _, _, length = struct.unpack_from("<BBHHBBBBdB", body)
+            owner.metrics[body[19:19 + length].decode()] = (page, first, slots, metric)
+            self.answer(connection, DEFINED, page, b"")
+        return True
+
+    def new_page(self):
+        import fcntl
+        fd = os.memfd_create("page", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        os.ftruncate(fd, 4096)
+        fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
+        return fd
+
+    def answer(self, connection, kind, page, body, fds=()):
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
+        connection.sendmsg([HEAD.pack(MAGIC, 1, kind, page, len(body)) + body], rights)

@@ -1,0 +1,175 @@
+"""The Python module, with an agent and without."""
+
+import gc
+import multiprocessing
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+import pingloom_pages  # noqa: E402
+from scripted_agent import Agent  # noqa: E402
+
+
+def eventually(condition, seconds=10):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+class Python(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="pingloom-python-")
+        self.addCleanup(folder.cleanup)
+        self.socket = folder.name + "/pages.sock"
+
+    def settled(self, pages):
+        def all_known():
+            status = pages.status
+            return status.connected and status.metrics == status.known_metrics
+        return eventually(all_known)
+
+    def agent(self):
+        agent = Agent(self.socket)
+        self.addCleanup(agent.stop)
+        return agent
+
+    def test_values_are_where_the_agent_reads_them(self):
+        agent = self.agent()
+        with pingloom_pages.Pages("tested", {"service": "x"}, self.socket) as pages:
+            counter = pages.counter("jobs_total", "Jobs.", {"kind": "a"})
+            gauge = pages.gauge("depth")
+            histogram = pages.histogram("job_seconds")
+            pages.info("tested_info", labels={"version": "1"})
+            counter.add()
+            counter.add(41)
+            gauge.set(2.5)
+            gauge.add(-1)
+            histogram.observe(0.001)
+            with histogram.time():
+                time.sleep(0.01)
+            histogram.observe(-1)
+            self.assertTrue(self.settled(pages))
+            owner = agent.owners[0]
+            self.assertEqual(owner.slot("jobs_total"), 42)
+            self.assertEqual(owner.slot("depth", kind="d"), 1.5)
+            self.assertGreaterEqual(owner.slot("job_seconds"), 11_000_000)
+            buckets = [owner.slot("job_seconds", 1 + i) for i in range(98)]
+            self.assertEqual(sum(buckets), 3)
+            self.assertEqual(buckets[0], 1)
+            self.assertEqual(owner.header("jobs_total")[6:], (0, 1 + 1 + 99, 4))
+            again = pages.counter("jobs_total", "Jobs.", {"kind": "a"})
+            again.add()
+            self.assertEqual(owner.slot("jobs_total"), 43)
+
+    def test_groups(self):
+        agent = self.agent()
+        with pingloom_pages.Pages("tested", socket=self.socket) as pages:
+            group = pages.group()
+            one, two = (pages.counter(name, group=group) for name in ("one", "two"))
+            self.assertTrue(self.settled(pages))
+            owner = agent.owners[0]
+            with group.update():
+                one.add()
+                self.assertEqual(owner.header("one")[6] % 2, 1)
+                two.add()
+            self.assertEqual(owner.header("one")[6], 2)
+            with self.assertRaises(RuntimeError), group.update():
+                raise RuntimeError
+            self.assertEqual(owner.header("one")[6], 4)
+
+    def test_mistakes(self):
+        with self.assertRaises(ValueError):
+            pingloom_pages.Pages("x" * 65)
+        pages = pingloom_pages.Pages("tested", socket=self.socket)
+        for wrong in ({"name": "no name"}, {"name": "a", "labels": {"b c": "d"}}, {"name": "a", "help": "x" * 513}):
+            with self.assertRaises(ValueError):
+                pages.counter(**wrong)
+        counter = pages.counter("a")
+        with self.assertRaises(ValueError):
+            counter.add(-1)
+        with self.assertRaises(ValueError):
+            pages.gauge("a")
+        with self.assertRaises(Exception):
+            counter.add("1")
+        group = pages.group()
+        for i in range(504):
+            pages.counter(f"c{i}", group=group)
+        pages.counter("one_too_many", group=group).add()
+        self.assertIn("full", pages.last_error)
+        pages.close()
+        pages.close()
+        counter.add()  # counts for nobody, harms nobody
+        del pages
+        gc.collect()
+        counter.add()
+
+    def test_forked_children_count_for_themselves(self):
+        agent = self.agent()
+        with pingloom_pages.Pages("tested", socket=self.socket) as pages:
+            counter = pages.counter("jobs_total")
+            counter.add(5)
+            self.assertTrue(self.settled(pages))
+            context = multiprocessing.get_context("fork")
+            ready, go = context.Event(), context.Event()
+
+            def child():
+                counter.add(1)
+                if self.settled(pages):
+                    ready.set()
+                go.wait(10)
+
+            process = context.Process(target=child)
+            process.start()
+            self.assertTrue(ready.wait(10))
+            self.assertEqual([owner.slot("jobs_total") for owner in agent.owners], [5, 1])
+            go.set()
+            process.join()
+            self.assertEqual(process.exitcode, 0)
+
+    def test_threads_lose_nothing_while_the_agent_comes_late(self):
+        with pingloom_pages.Pages("tested", socket=self.socket) as pages:
+            counter, gauge = pages.counter("jobs_total"), pages.gauge("depth")
+
+            def work():
+                for _ in range(5000):
+                    counter.add()
+                    gauge.add(0.5)
+
+            threads = [threading.Thread(target=work) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            agent = self.agent()
+            for thread in threads:
+                thread.join()
+            self.assertTrue(self.settled(pages))
+            self.assertEqual(agent.owners[0].slot("jobs_total"), 20000)
+            self.assertEqual(agent.owners[0].slot("depth", kind="d"), 10000)
+
+    def test_the_examples(self):
+        agent = self.agent()
+        queue = [sys.executable, "-B", ROOT / "examples/pages/queue.py", "--seconds", "2", "--socket", self.socket]
+        orders = [pathlib.Path(os.environ["PINGLOOM_BUILD"]) / "bin/pages_orders", "2"]
+        running = [subprocess.Popen(command, env=dict(os.environ, PINGLOOM_PAGES_SOCKET=self.socket))
+                   for command in (queue, orders)]
+        self.assertEqual([process.wait(30) for process in running], [0, 0])
+        metrics = {name: owner for owner in agent.owners for name in owner.metrics}
+        for name in ("queue_jobs_total", "shop_orders_total", "shop_items_total"):
+            self.assertGreater(metrics[name].slot(name), 0, name)
+        for name in ("queue_waiting_jobs", "shop_items_total"):
+            self.assertEqual(metrics[name].header(name)[6] % 2, 0, "no update is left begun")
+        self.assertIn("queue_job_seconds", metrics)
+        self.assertIn("shop_order_seconds", metrics)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,137 @@
+#include "cli/pages_document.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace pingloom::cli {
+namespace {
+
+using nlohmann::json;
+
+json answerWith(std::uint64_t jobs, double age) {
+  json page = {{"generation", 7},  {"application", "queue"}, {"pid", 41},
+               {"state", "fresh"}, {"age_seconds", age},     {"labels", json::object()}};
+  page["metrics"] = {
+      {{"name", "jobs_total"},
+       {"kind", "counter"},
+       {"labels", {{"kind", "mail"}}},
+       {"value", jobs}},
+      {{"name", "depth"}, {"kind", "gauge"}, {"labels", json::object()}, {"value", 2.5}},
+      {{"name", "job_seconds"},
+       {"kind", "histogram"},
+       {"labels", json::object()},
+       {"value", {{"count", 4}, {"sum", 0.4}, {"p50", 0.09}, {"p99", nullptr}}}}};
+  json agent = {{"agent", "10.0.0.1:20714"},
+                {"host", "gpu-1"},
+                {"state", "reading"},
+                {"problem", nullptr},
+                {"interval_seconds", 0.1}};
+  agent["pages"] = json::array({page});
+  return {{"agents", json::array({agent})}};
+}
+
+PagesDocument documentAt(Nanos now, std::uint64_t jobs, double age = 0) {
+  return readPagesDocument(answerWith(jobs, age), now).value();
+}
+
+const PageMetric& jobs(const PagesDocument& document) {
+  return document.at(0).pages.at(0).metrics.at(0);
+}
+
+TEST(PagesDocument, takesAgentsPagesAndValues) {
+  const auto document = documentAt(5 * kSecond, 12, 0.5);
+  const PagesAgent& agent = document.at(0);
+  EXPECT_EQ(agent.name(), "gpu-1 (10.0.0.1:20714)");
+  EXPECT_EQ(agent.problem, "");
+  const ShownPage& page = agent.pages.at(0);
+  EXPECT_EQ(page.application, "queue");
+  EXPECT_EQ(page.process, "41");
+  EXPECT_DOUBLE_EQ(page.read.value(), 4.5);
+  EXPECT_EQ(page.metrics.at(0).name, "jobs_total{kind=\"mail\"}");
+  EXPECT_EQ(page.metrics[0].count, 12U);
+  EXPECT_EQ(page.metrics.at(1).value, 2.5);
+  EXPECT_EQ(page.metrics[1].count, std::nullopt);
+  EXPECT_EQ(page.metrics.at(2).count, 4U);
+  EXPECT_EQ(page.metrics[2].p50, 0.09);
+  EXPECT_EQ(page.metrics[2].p99, std::nullopt);
+}
+
+TEST(PagesDocument, ratesAreOfTheTimeBetweenTheReadings) {
+  const auto before = documentAt(10 * kSecond, 100, 0.0);
+  auto now = documentAt(12 * kSecond, 400, 0.5);  // read at 11.5 s
+  setRates(before, now);
+  EXPECT_DOUBLE_EQ(jobs(now).rate.value(), 200);
+}
+
+TEST(PagesDocument, valuesNotReadAgainKeepTheirRate) {
+  auto before = documentAt(10 * kSecond, 100);
+  before[0].pages[0].metrics[0].rate = 7;
+  auto now = documentAt(11 * kSecond, 100, 0.99);  // the same reading, a little late
+  setRates(before, now);
+  EXPECT_EQ(jobs(now).rate, 7);
+  auto later = documentAt(12 * kSecond, 110);
+  setRates(now, later);
+  EXPECT_DOUBLE_EQ(jobs(later).rate.value(), 5);  // 10 in the two seconds since the reading
+}
+
+TEST(PagesDocument, aCounterThatBeganAnewHasNoRate) {
+  const auto before = documentAt(10 * kSecond, 100);
+  auto now = documentAt(11 * kSecond, 3);
+  setRates(before, now);
+  EXPECT_EQ(jobs(now).rate, std::nullopt);
+}
+
+TEST(PagesDocument, anotherProcessOnTheSameGenerationHasNoRate) {
+  const auto before = documentAt(10 * kSecond, 100);
+  json other = answerWith(200, 0);
+  other["agents"][0]["pages"][0]["pid"] = 42;
+  auto now = readPagesDocument(other, 11 * kSecond).value();
+  setRates(before, now);
+  EXPECT_EQ(jobs(now).rate, std::nullopt);
+}
+
+TEST(PagesDocument, hostileAnswers) {
+  for (const char* none : {"null", "[]", "3", "{}", R"({"agents":{}})", R"({"agents":"x"})"}) {
+    EXPECT_FALSE(readPagesDocument(json::parse(none), 0).has_value()) << none;
+  }
+  for (const char* odd :
+       {R"({"agents":[1,null,"x",[]]})", R"({"agents":[{"agent":5,"pages":7}]})",
+        R"({"agents":[{"pages":[{"metrics":[{"name":[],"labels":3,"value":{}},9]},null,4]}]})",
+        R"({"agents":[{"interval_seconds":-1e308,"pages":[{"age_seconds":-4,"pid":-1,
+           "metrics":[{"kind":"counter","value":-3},{"kind":"histogram","value":[1]},
+                      {"kind":"gauge","value":"1"},{"kind":"counter","value":1e300}]}]}]})"}) {
+    auto document = readPagesDocument(json::parse(odd), kSecond);
+    ASSERT_TRUE(document.has_value()) << odd;
+    auto again = *document;
+    setRates(*document, again);
+    for (const PagesAgent& agent : again) {
+      for (const ShownPage& page : agent.pages) {
+        EXPECT_EQ(page.read, std::nullopt) << odd;
+        for (const PageMetric& metric : page.metrics) {
+          EXPECT_EQ(metric.count, std::nullopt) << odd;
+          EXPECT_EQ(metric.value, std::nullopt) << odd;
+        }
+      }
+    }
+  }
+}
+
+TEST(PagesDocument, textCannotSteerTheTerminal) {
+  json steering = answerWith(1, 0);
+  json& agent = steering["agents"][0];
+  agent["host"] = "a\x1b[2J";
+  agent["problem"] = "b\r\n";
+  agent["pages"][0]["application"] =
+      "c\xc2\x9b"
+      "1m";
+  agent["pages"][0]["metrics"][0]["labels"] = {{"d\x07", "e\x7f"}};
+  const auto document = readPagesDocument(steering, 0).value();
+  EXPECT_EQ(document[0].host, "a?[2J");
+  EXPECT_EQ(document[0].problem, "b??");
+  EXPECT_EQ(document[0].pages[0].application, "c?1m");
+  EXPECT_EQ(jobs(document).name, "jobs_total{d?=\"e?\"}");
+}
+
+}  // namespace
+}  // namespace pingloom::cli

@@ -1,0 +1,244 @@
+#include "collector/analytics/subspace_detector.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "allocations.h"
+
+namespace {
+
+using namespace pingloom::collector::analytics;
+
+constexpr std::size_t kMetrics = 8;
+constexpr std::size_t kConstant = 7;  // this one never changes
+const double kNone = std::nan("");
+
+// Metrics in different units that follow one load.
+class Group {
+ public:
+  std::vector<double> next() {
+    const double load = normal_(random_);
+    std::vector<double> sample(kMetrics);
+    for (std::size_t i = 0; i < kConstant; ++i) {
+      sample[i] = (100 + 10 * load + 2 * normal_(random_)) * std::pow(10.0, static_cast<double>(i));
+    }
+    return sample;
+  }
+
+ private:
+  std::mt19937_64 random_{7};
+  std::normal_distribution<double> normal_;
+};
+
+struct SubspaceDetectorTest : testing::Test {
+  SubspaceDetectorTest() { settings.relearn_after = 400; }
+
+  static double deviation(std::size_t metric) { return 10.2 * std::pow(10.0, metric); }
+  // The last verdict of so many samples to which a metric has been added something.
+  SubspaceVerdict feed(int samples, std::size_t metric = 0, double added = 0) {
+    SubspaceVerdict last;
+    for (int i = 0; i < samples; ++i) {
+      auto sample = group.next();
+      sample[metric] += added;
+      last = detector.observe(sample);
+    }
+    return last;
+  }
+  void warmUp() { ASSERT_EQ(feed(static_cast<int>(settings.warm_up)).state, GroupState::kQuiet); }
+
+  SubspaceSettings settings;
+  Group group;
+  SubspaceDetector detector{kMetrics, settings};
+};
+
+TEST_F(SubspaceDetectorTest, GivesNoVerdictDuringTheWarmUp) {
+  for (std::uint32_t i = 0; i + 1 < settings.warm_up; ++i) {
+    const auto verdict = feed(1);
+    ASSERT_EQ(verdict.state, GroupState::kLearning);
+    ASSERT_FALSE(verdict.judged);
+  }
+  EXPECT_EQ(detector.judged(), 0U);
+  EXPECT_EQ(feed(1).state, GroupState::kQuiet);
+  EXPECT_TRUE(feed(1).judged);
+}
+
+TEST_F(SubspaceDetectorTest, NamesTheMetricThatIsOff) {
+  warmUp();
+  const auto verdict = feed(6, 3, 8 * deviation(3));
+  EXPECT_EQ(verdict.state, GroupState::kAnomalous);
+  EXPECT_GT(verdict.score, 1);
+  ASSERT_EQ(verdict.top_count, SubspaceVerdict::kTop);
+  EXPECT_EQ(verdict.top[0].slot, 3U);
+  EXPECT_GT(verdict.top[0].score, 0);
+  for (std::size_t i = 1; i < verdict.top_count; ++i) {
+    EXPECT_LE(std::abs(verdict.top[i].score), std::abs(verdict.top[i - 1].score));
+  }
+  EXPECT_EQ(feed(6, 3, -8 * deviation(3)).top[0].slot, 3U);
+}
+
+TEST_F(SubspaceDetectorTest, MoreLoadForAllIsNoAnomaly) {
+  warmUp();
+  for (int i = 0; i < 20; ++i) {
+    auto sample = group.next();
+    for (std::size_t m = 0; m < kConstant; ++m) sample[m] += 4 * deviation(m);
+    EXPECT_NE(detector.observe(sample).state, GroupState::kAnomalous);
+  }
+}
+
+TEST_F(SubspaceDetectorTest, AMetricALittleOffForLongIsNamed) {
+  warmUp();
+  feed(4000);  // a young detector takes a small change for what it has yet to learn
+  SubspaceVerdict raised;
+  for (int i = 0; i < 300 && raised.state != GroupState::kAnomalous; ++i) {
+    raised = feed(1, 3, 0.6 * deviation(3));
+  }
+  ASSERT_EQ(raised.state, GroupState::kAnomalous);
+  EXPECT_LT(raised.peak, raised.peak_limit);
+  EXPECT_GT(raised.sustained, raised.sustained_limit);
+  EXPECT_EQ(raised.top[0].slot, 3U);
+}
+
+// Within the metric's range: no threshold on it would notice.
+TEST_F(SubspaceDetectorTest, MetricThatNoLongerGoesWithTheOthersIsAnAnomaly) {
+  warmUp();
+  bool anomalous = false;
+  Group another;
+  for (int i = 0; i < 5; ++i) another.next();
+  for (int i = 0; i < 60; ++i) {
+    auto sample = group.next();
+    sample[2] = another.next()[2];
+    anomalous |= detector.observe(sample).state == GroupState::kAnomalous;
+  }
+  EXPECT_TRUE(anomalous);
+}
+
+TEST_F(SubspaceDetectorTest, AConstantThatChangesIsAnAnomaly) {
+  warmUp();
+  const auto verdict = feed(6, kConstant, 1e-9);
+  EXPECT_EQ(verdict.state, GroupState::kAnomalous);
+  EXPECT_EQ(verdict.top[0].slot, kConstant);
+}
+
+TEST_F(SubspaceDetectorTest, OneSampleIsNoAnomaly) {
+  warmUp();
+  const auto verdict = feed(1, 3, 20 * deviation(3));
+  EXPECT_GT(verdict.score, 1);
+  EXPECT_EQ(verdict.state, GroupState::kQuiet);
+}
+
+TEST_F(SubspaceDetectorTest, ChangesAreToldOnceAndCounted) {
+  warmUp();
+  int raised = 0;
+  int cleared = 0;
+  const auto count = [&](const SubspaceVerdict& verdict) {
+    if (!verdict.changed) return;
+    (verdict.state == GroupState::kAnomalous ? raised : cleared) += 1;
+  };
+  for (int i = 0; i < 50; ++i) count(feed(1, 1, 8 * deviation(1)));
+  for (int i = 0; i < 200; ++i) count(feed(1));
+  EXPECT_EQ(raised, 1);
+  EXPECT_EQ(cleared, 1);
+  EXPECT_EQ(detector.anomalies(), 1U);
+}
+
+TEST_F(SubspaceDetectorTest, AnIncidentDoesNotTeachItself) {
+  warmUp();
+  feed(300, 3, 8 * deviation(3));
+  EXPECT_EQ(detector.latest().state, GroupState::kAnomalous);
+  feed(150);
+  EXPECT_EQ(detector.latest().state, GroupState::kQuiet);
+  EXPECT_EQ(feed(6, 3, 8 * deviation(3)).state, GroupState::kAnomalous);
+}
+
+TEST_F(SubspaceDetectorTest, WhatLastsIsLearnedAnew) {
+  detector = SubspaceDetector(kMetrics, settings);
+  warmUp();
+  const auto last = feed(410, 3, 8 * deviation(3));
+  EXPECT_EQ(last.state, GroupState::kLearning);
+  EXPECT_EQ(detector.relearned(), 1U);
+  EXPECT_EQ(feed(static_cast<int>(settings.warm_up), 3, 8 * deviation(3)).state,
+            GroupState::kQuiet);
+}
+
+TEST_F(SubspaceDetectorTest, WhatIsNotANumberSkipsTheSampleAndPoisonsNothing) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (std::uint32_t i = 0; i < settings.warm_up; ++i) {
+    feed(1);
+    for (const double bad : {kNone, infinity, -infinity, 1e308}) feed(1, i % kMetrics, bad);
+  }
+  EXPECT_EQ(detector.skipped(), 4U * settings.warm_up);
+  EXPECT_EQ(detector.latest().state, GroupState::kQuiet);
+  const auto verdict = feed(3);
+  EXPECT_TRUE(verdict.judged);
+  EXPECT_TRUE(std::isfinite(verdict.score));
+  EXPECT_LT(verdict.score, 1);
+  EXPECT_EQ(feed(6, 3, 8 * deviation(3)).state, GroupState::kAnomalous);
+}
+
+TEST_F(SubspaceDetectorTest, HugeValuesInTheWarmUpDoNotBlind) {
+  for (std::uint32_t i = 0; i < settings.warm_up; ++i) feed(1, 3, i == 100 ? 1e90 : 0);
+  EXPECT_EQ(feed(6, 3, 8 * deviation(3)).state, GroupState::kAnomalous);
+}
+
+TEST_F(SubspaceDetectorTest, SlotThatStaysWithoutValueIsLeftOut) {
+  warmUp();
+  feed(SlotPresence::kPatience, 5, kNone);
+  EXPECT_EQ(detector.latest().state, GroupState::kLearning);
+  feed(static_cast<int>(settings.warm_up), 5, kNone);
+  EXPECT_EQ(feed(1, 5, kNone).state, GroupState::kQuiet);
+  for (int i = 0; i < 6; ++i) {
+    auto sample = group.next();
+    sample[5] = kNone;
+    sample[3] += 8 * deviation(3);
+    detector.observe(sample);
+  }
+  EXPECT_EQ(detector.latest().state, GroupState::kAnomalous);
+  EXPECT_EQ(detector.latest().top[0].slot, 3U);
+  feed(SlotPresence::kPatience);  // it is back
+  EXPECT_EQ(detector.latest().state, GroupState::kLearning);
+}
+
+TEST_F(SubspaceDetectorTest, AllConstantIsQuiet) {
+  const std::vector<double> sample(kMetrics, 5);
+  for (std::uint32_t i = 0; i < settings.warm_up + 100; ++i) detector.observe(sample);
+  EXPECT_EQ(detector.latest().state, GroupState::kQuiet);
+  EXPECT_LE(detector.latest().score, 1);
+}
+
+TEST_F(SubspaceDetectorTest, AllocatesNothingOnceMade) {
+  std::vector<std::vector<double>> samples;
+  for (int i = 0; i < 1500; ++i) samples.push_back(group.next());
+  const std::uint64_t before = allocations();
+  for (const auto& sample : samples) detector.observe(sample);
+  detector.relearn();
+  EXPECT_EQ(allocations(), before);
+}
+
+TEST(SubspaceSettings, Checked) {
+  const auto fault = [](auto change) {
+    SubspaceSettings settings;
+    change(settings);
+    const auto status = SubspaceDetector::check(settings, 10);
+    return status ? std::string() : status.error().text();
+  };
+  EXPECT_EQ(fault([](auto&) {}), "");
+  EXPECT_EQ(fault([](auto& s) { s.directions = 65; }),
+            "anomaly detector: 65 directions: must be 2 to 64");
+  EXPECT_NE(fault([](auto& s) { s.max_rank = s.directions; }), "");
+  EXPECT_NE(fault([](auto& s) { s.shared = 0.5; }), "");
+  EXPECT_NE(fault([](auto& s) { s.warm_up = 10; }), "");
+  EXPECT_NE(fault([](auto& s) { s.half_life = kNone; }), "");
+  EXPECT_NE(fault([](auto& s) { s.factor = 1; }), "");
+  EXPECT_NE(fault([](auto& s) { s.pace = -1; }), "");
+  EXPECT_NE(fault([](auto& s) { s.memory = 0; }), "");
+  EXPECT_NE(fault([](auto& s) { s.hysteresis = {2, 1}; }), "");
+  EXPECT_NE(fault([](auto& s) { s.relearn_after = 0; }), "");
+  EXPECT_FALSE(SubspaceDetector::check({}, 0));
+  EXPECT_FALSE(SubspaceDetector::check({}, 1'000'000));
+}
+
+}  // namespace

@@ -1,0 +1,79 @@
+#include "collector/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace pingloom::collector {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+TEST(CollectorConfig, ReadsEveryKey) {
+  const auto config = parseConfig(
+      "name: dpu-1\n"
+      "address: [10.0.0.9, 10.0.0.10]\n"
+      "device: mlx5_0\n"
+      "http: 0.0.0.0:9000\n"
+      "agents:\n"
+      "  - 10.0.0.1\n"
+      "  - 10.0.0.2:77\n"
+      "  - { agent: \"fd00::1\", interval: 1ms }\n"
+      "interval: 50ms\n"
+      "log_level: debug\n",
+      "c.yaml");
+  ASSERT_TRUE(config) << config.error().text();
+  EXPECT_EQ(config->name, "dpu-1");
+  EXPECT_EQ(config->addresses.size(), 2U);
+  EXPECT_EQ(config->http.text(), "0.0.0.0:9000");
+  ASSERT_EQ(config->agents.size(), 3U);
+  EXPECT_EQ(config->agents[0], (AgentSpec{"10.0.0.1:20714", 50 * kMillisecond}));
+  EXPECT_EQ(config->agents[1], (AgentSpec{"10.0.0.2:77", 50 * kMillisecond}));
+  EXPECT_EQ(config->agents[2], (AgentSpec{"[fd00::1]:20714", kMillisecond}));
+}
+
+// What is wrong, at which line, and what to write instead.
+TEST(CollectorConfig, SaysWhatIsWrongAndWhere) {
+  struct Case {
+    std::string text;
+    const char* place;
+    const char* remedy;
+  };
+  const std::string good = "address: 10.0.0.9\nagents: [10.0.0.1]\n";
+  const Case cases[] = {
+      {"", "c.yaml", "it needs 'address' and 'agents'"},
+      {"- a\n", "c.yaml:1", "expected"},
+      {"agents: [10.0.0.1]\n", "c.yaml:1", "'address' is missing"},
+      {"address: 10.0.0.9\n", "c.yaml:1", "write 'agents: [ADDRESS, ...]'"},
+      {"address: 10.0.0.9\nagents: []\n", "c.yaml:1", "write 'agents: [ADDRESS, ...]'"},
+      {"address: host\nagents: [10.0.0.1]\n", "c.yaml:1", "host"},
+      {"address: []\nagents: [10.0.0.1]\n", "c.yaml:1", "1 to 64 addresses"},
+      {good + "agent: 10.0.0.2\n", "c.yaml:3", "agent"},
+      {good + "interval: 0\n", "c.yaml:3", ""},
+      {good + "interval: 10us\n", "c.yaml:3", "1ms to 1h"},
+      {good + "interval: 2h\n", "c.yaml:3", "1ms to 1h"},
+      {good + "interval: -1s\n", "c.yaml:3", ""},
+      {good + "http: 127.0.0.1\n", "c.yaml:3", ""},
+      {good + "http: 127.0.0.1:99999\n", "c.yaml:3", ""},
+      {good + "log_level: loud\n", "c.yaml:3", "loud"},
+      {good + "controller: 10.0.0.1\n", "c.yaml:3", "http://HOST:PORT"},
+      {good + "name: ''\n", "c.yaml:3", "1 to 253"},
+      {good + "device: []\n", "c.yaml:3", ""},
+      {"address: 10.0.0.9\nagents: 10.0.0.1\n", "c.yaml:2", "expected a list"},
+      {"address: 10.0.0.9\nagents:\n  - host\n", "c.yaml:3", "write ADDRESS or ADDRESS:PORT"},
+      {"address: 10.0.0.9\nagents:\n  - 10.0.0.1\n  - 10.0.0.1:20714\n", "c.yaml:4", "twice"},
+      {"address: 10.0.0.9\nagents:\n  - { interval: 1s }\n", "c.yaml:3", "'agent' is missing"},
+      {"address: 10.0.0.9\nagents:\n  - { agent: 10.0.0.1, every: 1s }\n", "c.yaml:3", "every"},
+      {good + "interval: [\n", "c.yaml:", ""},
+  };
+  ASSERT_TRUE(parseConfig(good, "c.yaml"));
+  for (const Case& one : cases) {
+    const auto config = parseConfig(one.text, "c.yaml");
+    ASSERT_FALSE(config) << one.text;
+    EXPECT_THAT(config.error().text(), StartsWith(one.place)) << one.text;
+    EXPECT_THAT(config.error().text(), HasSubstr(one.remedy)) << one.text;
+  }
+}
+
+}  // namespace
+}  // namespace pingloom::collector

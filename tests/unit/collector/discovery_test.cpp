@@ -1,0 +1,39 @@
+#include "collector/discovery.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace pingloom::collector {
+namespace {
+
+TEST(AgentsOf, ThoseThatServePages) {
+  const auto agents = agentsOf(
+      R"({"hosts": [{"pages": "10.0.0.2:20714"}, {"pages": null}, {}, 7,
+                    {"pages": "10.0.0.1:20714"}, {"pages": "nonsense"}]})",
+      10);
+  ASSERT_TRUE(agents);
+  ASSERT_EQ(agents->size(), 2U);
+  EXPECT_EQ((*agents)[0].agent, "10.0.0.1:20714");
+  EXPECT_FALSE((*agents)[0].key);
+  EXPECT_FALSE(agentsOf("[]", 10));
+  EXPECT_FALSE(agentsOf("{", 10));
+}
+
+TEST(AgentsOf, OfOneAddressTheHostThatIsThereCounts) {
+  const std::string old_key(40, 'A'), new_key(40, 'B');
+  for (const bool old_first : {true, false}) {
+    const std::string gone =
+        R"({"pages": "10.0.0.1:20714", "alive": false, "public_key": ")" + old_key + "\"}";
+    const std::string there =
+        R"({"pages": "10.0.0.1:20714", "alive": true, "public_key": ")" + new_key + "\"}";
+    const std::string list = old_first ? gone + "," + there : there + "," + gone;
+    const auto agents = agentsOf("{\"hosts\": [" + list + "]}", 10);
+    ASSERT_TRUE(agents);
+    ASSERT_EQ(agents->size(), 1U);
+    ASSERT_TRUE(agents->front().key);
+    EXPECT_EQ(agents->front().key->text(), new_key);
+  }
+}
+
+}  // namespace
+}  // namespace pingloom::collector

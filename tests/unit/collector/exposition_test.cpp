@@ -1,0 +1,238 @@
+#include "collector/exposition.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace pingloom::collector {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr Nanos kNow = 100 * kSecond;
+
+pages::Metric metric(pingloom_metric_kind kind, const std::string& name, std::uint16_t first = 0,
+                     pages::Labels labels = {}) {
+  pages::Metric made;
+  made.kind = kind;
+  made.name = name;
+  made.first_slot = first;
+  made.slots = kind == PINGLOOM_INFO ? 0 : 1;
+  made.labels = std::move(labels);
+  return made;
+}
+pages::Metric histogram(const std::string& name) {
+  pages::Metric made = metric(PINGLOOM_HISTOGRAM, name);
+  made.shape = {2, 4, 1};
+  made.slots = 7;
+  return made;
+}
+
+PageView page(std::vector<pages::Metric> schema, std::vector<std::uint64_t> values,
+              std::uint32_t pid = 5) {
+  auto info = std::make_shared<PageInfo>();
+  info->application = "shop";
+  info->process = pid;
+  info->schema = std::move(schema);
+  PageView made;
+  made.info = info;
+  made.state = PageState::kFresh;
+  made.read = kNow - kMillisecond;
+  made.slots = static_cast<std::uint32_t>(values.size());
+  made.values = std::move(values);
+  return made;
+}
+AgentView agent(std::vector<PageView> pages, const std::string& host = "a") {
+  AgentView made;
+  made.agent = host + ":1";
+  made.host = host;
+  made.interval = kSecond;
+  made.pages = std::move(pages);
+  return made;
+}
+std::string text(const AgentView& view, Format format = Format::kPrometheus) {
+  Exposition exposition(format);
+  exposition.add(view, kNow);
+  return exposition.text();
+}
+
+TEST(Exposition, EveryKindInBothFormats) {
+  const AgentView view =
+      agent({page({metric(PINGLOOM_COUNTER, "requests_total"), metric(PINGLOOM_GAUGE, "load", 1),
+                   metric(PINGLOOM_INFO, "build_info", 2, {{"version", "1.2"}})},
+                  {7, std::bit_cast<std::uint64_t>(0.5)})});
+  EXPECT_EQ(text(view),
+            "# TYPE build_info gauge\n"
+            "build_info{application=\"shop\",host=\"a\",pid=\"5\",version=\"1.2\"} 1\n"
+            "# TYPE load gauge\n"
+            "load{application=\"shop\",host=\"a\",pid=\"5\"} 0.5\n"
+            "# TYPE requests_total counter\n"
+            "requests_total{application=\"shop\",host=\"a\",pid=\"5\"} 7\n");
+  EXPECT_EQ(text(view, Format::kOpenMetrics),
+            "# TYPE build info\n"
+            "build_info{application=\"shop\",host=\"a\",pid=\"5\",version=\"1.2\"} 1\n"
+            "# TYPE load gauge\n"
+            "load{application=\"shop\",host=\"a\",pid=\"5\"} 0.5\n"
+            "# TYPE requests counter\n"
+            "requests_total{application=\"shop\",host=\"a\",pid=\"5\"} 7\n");
+}
+
+TEST(Exposition, BucketsOfHistogramsAreCumulative) {
+  pages::Metric one = histogram("wait_seconds");
+  one.unit = 0.5;
+  const std::string out = text(agent({page({one}, {100, 1, 2, 3, 4, 5, 6})}));
+  const std::string labels = "{application=\"shop\",host=\"a\",pid=\"5\"";
+  EXPECT_EQ(out,
+            "# TYPE wait_seconds histogram\n"
+            "wait_seconds_bucket" +
+                labels +
+                ",le=\"2\"} 1\n"
+                "wait_seconds_bucket" +
+                labels +
+                ",le=\"3\"} 3\n"
+                "wait_seconds_bucket" +
+                labels +
+                ",le=\"4\"} 6\n"
+                "wait_seconds_bucket" +
+                labels +
+                ",le=\"6\"} 10\n"
+                "wait_seconds_bucket" +
+                labels +
+                ",le=\"8\"} 15\n"
+                "wait_seconds_bucket" +
+                labels +
+                ",le=\"+Inf\"} 21\n"
+                "wait_seconds_sum" +
+                labels +
+                "} 50\n"
+                "wait_seconds_count" +
+                labels + "} 21\n");
+}
+
+TEST(Exposition, BucketsThatSumUpToTooMuchStayInOrder) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  const std::string out = text(agent({page({histogram("h")}, {0, kMost, kMost, 1, 1, 1, 1})}));
+  EXPECT_THAT(out, HasSubstr("le=\"+Inf\"} 18446744073709551615\n"));
+  EXPECT_THAT(out,
+              HasSubstr("h_count{application=\"shop\",host=\"a\",pid=\"5\"} 18446744073709551615"));
+  EXPECT_THAT(out, Not(HasSubstr("} 3\n")));
+}
+
+TEST(Exposition, TextIsEscapedAsTheFormatHasIt) {
+  pages::Metric one = metric(PINGLOOM_GAUGE, "g", 0, {{"path", "a\"b\\c\nd"}});
+  one.help = "of \"x\" \\ y";
+  const AgentView view = agent({page({one}, {0})});
+  EXPECT_THAT(text(view), HasSubstr("path=\"a\\\"b\\\\c\\nd\""));
+  EXPECT_THAT(text(view), HasSubstr("# HELP g of \"x\" \\\\ y\n"));
+  EXPECT_THAT(text(view, Format::kOpenMetrics), HasSubstr("# HELP g of \\\"x\\\" \\\\ y\n"));
+}
+
+TEST(Exposition, NumbersThatAreNone) {
+  const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::string out = text(agent({page(
+      {metric(PINGLOOM_GAUGE, "a"), metric(PINGLOOM_GAUGE, "b", 1), metric(PINGLOOM_GAUGE, "c", 2)},
+      {bits(std::nan("")), bits(infinity), bits(-infinity)})}));
+  EXPECT_THAT(out, HasSubstr("pid=\"5\"} NaN\n"));
+  EXPECT_THAT(out, HasSubstr("pid=\"5\"} +Inf\n"));
+  EXPECT_THAT(out, HasSubstr("pid=\"5\"} -Inf\n"));
+}
+
+TEST(Exposition, WhoItIsOfIsNotForApplicationsToSay) {
+  const std::string out = text(agent(
+      {page({metric(PINGLOOM_GAUGE, "g", 0, {{"host", "b"}, {"pid", "1"}, {"zone", "x"}})}, {0})}));
+  EXPECT_THAT(out, HasSubstr("g{application=\"shop\",exported_host=\"b\",exported_pid=\"1\","
+                             "host=\"a\",pid=\"5\",zone=\"x\"}"));
+}
+
+class Conflicts : public testing::Test {
+ protected:
+  // Of pages of several processes, in this order.
+  ExpositionCounters counters(const std::vector<pages::Metric>& metrics,
+                              Format format = Format::kOpenMetrics) {
+    std::vector<PageView> pages;
+    for (const auto& one : metrics) {
+      pages.push_back(page({one}, std::vector<std::uint64_t>(8), 5));
+    }
+    Exposition exposition(format);
+    exposition.add(agent(std::move(pages)), kNow);
+    return exposition.counters();
+  }
+};
+
+TEST_F(Conflicts, TheSameSeriesTwiceIsThereOnce) {
+  const auto one = metric(PINGLOOM_GAUGE, "g");
+  EXPECT_EQ(counters({one, one}).duplicates, 1U);
+  EXPECT_EQ(counters({one, one}).series, 1U);
+}
+
+TEST_F(Conflicts, AnotherKindIsLeftOut) {
+  EXPECT_EQ(counters({metric(PINGLOOM_GAUGE, "g"), histogram("g")}).conflicts, 1U);
+}
+
+TEST_F(Conflicts, SamplesOfTwoFamiliesAreNotNamedAlike) {
+  const auto gauge = [](const char* name) { return metric(PINGLOOM_GAUGE, name); };
+  EXPECT_EQ(counters({histogram("h"), gauge("h_count")}).conflicts, 1U);
+  EXPECT_EQ(counters({gauge("h_bucket"), histogram("h")}).conflicts, 1U);
+  EXPECT_EQ(counters({metric(PINGLOOM_COUNTER, "c_total"), gauge("c_total")}).conflicts, 1U);
+  EXPECT_EQ(counters({metric(PINGLOOM_COUNTER, "c_total"), gauge("c")}).conflicts, 1U);
+  EXPECT_EQ(counters({metric(PINGLOOM_INFO, "build_info"), gauge("build_info")}).conflicts, 1U);
+  EXPECT_EQ(counters({histogram("h"), gauge("h_max")}).conflicts, 0U);
+}
+
+TEST_F(Conflicts, TheCollectorsOwnNamesAreItsOwn) {
+  for (const char* name : {"pingloom_collector_rounds_total", "pingloom_collector_pages",
+                           "process_open_fds", "process_cpu_seconds_total"}) {
+    for (const Format format : {Format::kPrometheus, Format::kOpenMetrics}) {
+      EXPECT_EQ(counters({metric(PINGLOOM_COUNTER, name)}, format).conflicts, 1U) << name;
+    }
+  }
+  EXPECT_EQ(counters({metric(PINGLOOM_COUNTER, "pingloom_agent_x_total")}).conflicts, 0U);
+}
+
+TEST(Exposition, OfTwoAgentsThatSayToBeTheSameHostTheFirstCounts) {
+  Exposition exposition(Format::kPrometheus);
+  exposition.add(agent({page({metric(PINGLOOM_GAUGE, "g")}, {0}, 1)}), kNow);
+  exposition.add(agent({page({metric(PINGLOOM_GAUGE, "g")}, {0}, 2)}), kNow);
+  exposition.add(agent({page({metric(PINGLOOM_GAUGE, "g")}, {0}, 2)}, "b"), kNow);
+  EXPECT_EQ(exposition.counters().hosts, 1U);
+  EXPECT_EQ(exposition.counters().series, 2U);
+  EXPECT_THAT(exposition.text(), Not(HasSubstr("host=\"a\",pid=\"2\"")));
+}
+
+TEST(Exposition, OldValuesAreNotShown) {
+  PageView view = page({metric(PINGLOOM_GAUGE, "g")}, {0});
+  EXPECT_TRUE(Exposition::isCurrent(view, kSecond, kNow));
+  view.state = PageState::kTorn;
+  EXPECT_TRUE(Exposition::isCurrent(view, kSecond, kNow)) << "older ones, but undivided";
+  view.read = kNow - kStaleAfter - kSecond;
+  EXPECT_FALSE(Exposition::isCurrent(view, kSecond, kNow));
+  EXPECT_TRUE(Exposition::isCurrent(view, kHour, kNow)) << "it is read once an hour";
+  view.read = kNow;
+  view.state = PageState::kStale;
+  EXPECT_FALSE(Exposition::isCurrent(view, kSecond, kNow));
+  view = page({metric(PINGLOOM_GAUGE, "g")}, {0});
+  view.read = 0;
+  EXPECT_FALSE(Exposition::isCurrent(view, kSecond, kNow)) << "never read";
+}
+
+TEST(Exposition, MetricsWhoseSlotsAreNotReadYetAreAbsent) {
+  const std::string out =
+      text(agent({page({metric(PINGLOOM_GAUGE, "a"), metric(PINGLOOM_GAUGE, "b", 1)}, {0})}));
+  EXPECT_THAT(out, HasSubstr("a{"));
+  EXPECT_THAT(out, Not(HasSubstr("b{")));
+}
+
+TEST(Exposition, OpenMetricsWhereItIsAskedFor) {
+  EXPECT_EQ(formatFor(""), Format::kPrometheus);
+  EXPECT_EQ(formatFor("text/plain"), Format::kPrometheus);
+  EXPECT_EQ(formatFor("application/openmetrics-text;version=1.0.0,text/plain;q=0.5"),
+            Format::kOpenMetrics);
+}
+
+}  // namespace
+}  // namespace pingloom::collector

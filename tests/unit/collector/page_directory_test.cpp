@@ -1,0 +1,130 @@
+#include "collector/page_directory.h"
+
+#include <gtest/gtest.h>
+
+#include "../pages/raw_metric.h"
+#include "pages.pb.h"
+
+namespace pingloom::collector {
+namespace {
+
+using pages::test::RawMetric;
+
+wire::Directory range(std::uint64_t epoch, bool complete = true) {
+  wire::Directory made;
+  made.set_epoch(epoch);
+  made.set_version(1);
+  made.set_complete(complete);
+  made.set_pages(100);
+  return made;
+}
+wire::DirectoryPage& add(wire::Directory& to, std::uint32_t place, const RawMetric& metric = {}) {
+  wire::DirectoryPage& page = *to.add_changed();
+  page.set_place(place);
+  page.set_generation(1000 + place);
+  page.set_application("app");
+  const auto raw = metric.bytes();
+  page.set_schema(raw.data(), raw.size());
+  return page;
+}
+
+TEST(PageDirectory, FollowsDifferencesAndForgetsOtherEpochs) {
+  PageDirectory directory;
+  wire::Directory first = range(1);
+  add(first, 3, RawMetric{.first = 9});
+  add(first, 4);
+  ASSERT_TRUE(directory.apply(first));
+  EXPECT_EQ(directory.byPlace().at(3)->slots, 10U);
+  wire::Directory difference = range(1, false);
+  difference.add_gone(3);
+  difference.add_gone(50);
+  add(difference, 5);
+  ASSERT_TRUE(directory.apply(difference));
+  EXPECT_EQ(directory.byPlace().size(), 2U);
+  EXPECT_FALSE(directory.apply(range(2, false))) << "of an epoch that was not asked for";
+  EXPECT_EQ(directory.epoch(), 1U);
+  ASSERT_TRUE(directory.apply(range(2)));
+  EXPECT_TRUE(directory.byPlace().empty());
+}
+
+TEST(PageDirectory, RefusesPlacesOutsideTheRangeAndRangesThatAreTooLarge) {
+  PageDirectory directory;
+  for (const std::uint32_t place : {0U, 100U, 0xFFFFFFFFU}) {
+    wire::Directory update = range(1);
+    add(update, place);
+    EXPECT_FALSE(directory.apply(update)) << place;
+    update = range(1);
+    update.add_gone(place);
+    EXPECT_FALSE(directory.apply(update)) << place;
+  }
+  for (const std::uint32_t pages : {0U, PageDirectory::kMostPages + 1, 0xFFFFFFFFU}) {
+    wire::Directory update = range(1);
+    update.set_pages(pages);
+    EXPECT_FALSE(directory.apply(update)) << pages;
+  }
+  EXPECT_EQ(directory.epoch(), 0U) << "nothing has changed";
+}
+
+TEST(PageDirectory, RefusesAGenerationAtTwoPlaces) {
+  PageDirectory directory;
+  wire::Directory update = range(1);
+  add(update, 3);
+  add(update, 4).set_generation(1003);
+  EXPECT_FALSE(directory.apply(update));
+  EXPECT_EQ(directory.epoch(), 0U);
+  update = range(1);
+  add(update, 3);
+  ASSERT_TRUE(directory.apply(update));
+  wire::Directory difference = range(1, false);
+  add(difference, 4).set_generation(1003);
+  EXPECT_FALSE(directory.apply(difference));
+  EXPECT_EQ(directory.byPlace().size(), 1U) << "nothing has changed";
+  difference.add_gone(3);
+  ASSERT_TRUE(directory.apply(difference)) << "it has moved";
+  EXPECT_EQ(directory.byPlace().count(4), 1U);
+  wire::Directory again = range(1, false);
+  add(again, 4).set_generation(1003);
+  EXPECT_TRUE(directory.apply(again)) << "the same place said again";
+}
+
+TEST(PageDirectory, LeavesOutPagesThatAreNotDescribed) {
+  PageDirectory directory;
+  wire::Directory update = range(1);
+  add(update, 1);
+  add(update, 2).set_schema("rubbish");
+  add(update, 3).set_application("a\nb");
+  add(update, 4).set_application(std::string(65, 'a'));
+  (*add(update, 5).mutable_labels())["le"] = "1";
+  (*add(update, 6).mutable_labels())["a"] = "\n";
+  wire::DirectoryPage& many = add(update, 7);
+  for (char c = 'a'; c <= 'q'; ++c) (*many.mutable_labels())[std::string(1, c)] = "";
+  ASSERT_TRUE(directory.apply(update));
+  EXPECT_EQ(directory.byPlace().size(), 1U);
+  EXPECT_EQ(directory.badSchemas(), 6U);
+}
+
+TEST(PageDirectory, AllSchemasTogetherAreBounded) {
+  PageDirectory directory;
+  std::string schema;
+  RawMetric metric{.help = std::string(512, 'x'), .labels = {}};
+  for (char c = 'a'; c <= 'o'; ++c) {
+    metric.labels.emplace_back(std::string(1, c), std::string(256, 'x'));
+  }
+  for (metric.first = 0; metric.first < 55; ++metric.first) {
+    const auto raw = metric.bytes();
+    schema.append(raw.begin(), raw.end());
+  }
+  const std::size_t most = PageDirectory::kMostSchemaBytes / schema.size();
+  for (int round = 0; round < 2; ++round) {  // one that is described again counts once
+    for (std::uint32_t place = 1; place <= most + 5; ++place) {
+      wire::Directory update = range(1, place == 1 && round == 0);
+      update.set_pages(1000);
+      add(update, place).set_schema(schema);
+      ASSERT_TRUE(directory.apply(update));
+    }
+    EXPECT_EQ(directory.byPlace().size(), most);
+  }
+}
+
+}  // namespace
+}  // namespace pingloom::collector

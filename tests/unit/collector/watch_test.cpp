@@ -1,0 +1,221 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <chrono>
+#include <random>
+#include <thread>
+
+#include "collector/watch/watcher.h"
+
+namespace pingloom::collector {
+namespace {
+
+constexpr std::uint64_t kOwner = 7;
+
+// A page with a counter and gauges that follow one hidden load, as an application's do.
+class WatchedPage {
+ public:
+  explicit WatchedPage(std::size_t gauges = 7) : gauges_(gauges) {
+    auto info = std::make_shared<PageInfo>();
+    info->generation = 1;
+    info->owner = kOwner;
+    info->application = "queue";
+    info->process = 42;
+    info->schema.push_back({PINGLOOM_COUNTER, false, 0, 1, {}, 1, "jobs_total", "", {}});
+    for (std::size_t i = 1; i <= gauges; ++i) {
+      info->schema.push_back({PINGLOOM_GAUGE,
+                              false,
+                              static_cast<std::uint16_t>(i),
+                              1,
+                              {},
+                              1,
+                              "depth",
+                              "",
+                              {{"queue", std::to_string(i)}}});
+    }
+    info->schema_version = 1;
+    info->slots = 1 + gauges;
+    view_.info = info;
+    view_.state = PageState::kFresh;
+    view_.slots = static_cast<std::uint32_t>(info->slots);
+    view_.values.assign(info->slots, 0);
+  }
+
+  // A second later, with so many jobs more; the gauge `broken` does not follow the load.
+  PagesOfOwner next(std::uint64_t jobs, std::size_t broken = 0) {
+    view_.read += kSecond;
+    view_.values[0] += jobs;
+    const double load = normal_(random_);
+    for (std::size_t i = 1; i <= gauges_; ++i) {
+      const double own = static_cast<double>(i) * (10 + load) + 0.1 * normal_(random_);
+      view_.values[i] = std::bit_cast<std::uint64_t>(i == broken ? own + 100 : own);
+    }
+    return {&view_};
+  }
+  PageView& view() { return view_; }
+
+ private:
+  std::size_t gauges_;
+  PageView view_;
+  std::mt19937 random_{1};
+  std::normal_distribution<double> normal_;
+};
+
+WatchSettings quickSettings() {
+  WatchSettings settings;
+  settings.subspace.directions = 8;
+  settings.subspace.max_rank = 4;
+  settings.subspace.warm_up = 120;
+  return settings;
+}
+
+TEST(OwnerWatch, aCounterOverItsLimitBeginsAndEnds) {
+  WatchSettings settings = quickSettings();
+  settings.limits.push_back(
+      {"jobs_total", analytics::ThresholdRule::Side::kAbove, 50, {.raise = 2, .window = 3}});
+  WatchedPage page;
+  auto watch = OwnerWatch::make(page.next(0), settings);
+  ASSERT_NE(watch, nullptr);
+  std::vector<WatchEvent> events;
+  for (const std::uint64_t jobs : {10, 60, 10, 60}) watch->observe(page.next(jobs), events);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].kind, "limit");
+  EXPECT_TRUE(events[0].began);
+  EXPECT_EQ(events[0].metric, "jobs_total");
+  EXPECT_EQ(events[0].value, 60);
+  EXPECT_EQ(events[0].application, "queue");
+  EXPECT_TRUE(watch->anomalous());
+  for (int i = 0; i < 3; ++i) watch->observe(page.next(10), events);
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_FALSE(events[1].began);
+  EXPECT_FALSE(watch->anomalous());
+}
+
+TEST(OwnerWatch, aMetricThatLeavesTheOthersIsNamed) {
+  WatchedPage page;
+  auto watch = OwnerWatch::make(page.next(0), WatchSettings());
+  std::vector<WatchEvent> events;
+  for (int i = 0; i < 1000; ++i) watch->observe(page.next(20), events);
+  EXPECT_THAT(events, testing::IsEmpty());
+  EXPECT_EQ(watch->state(), analytics::GroupState::kQuiet);
+  for (int i = 0; i < 10; ++i) watch->observe(page.next(20, 3), events);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].kind, "anomaly");
+  EXPECT_EQ(events[0].metric, "depth{queue=3}");
+  EXPECT_GT(events[0].value, 1);
+  EXPECT_EQ(watch->state(), analytics::GroupState::kAnomalous);
+}
+
+TEST(OwnerWatch, takesASampleOnlyOfPagesThatWereReadSince) {
+  WatchSettings settings = quickSettings();
+  settings.limits.push_back(
+      {"jobs_total", analytics::ThresholdRule::Side::kBelow, 5, {.raise = 1, .window = 1}});
+  WatchedPage page;
+  auto watch = OwnerWatch::make(page.next(0), settings);
+  std::vector<WatchEvent> events;
+  watch->observe(page.next(10), events);
+  const PagesOfOwner same = page.next(10);
+  watch->observe(same, events);
+  watch->observe(same, events);  // a rate of 0 would be below
+  page.next(0);
+  page.view().state = PageState::kTorn;
+  watch->observe({&page.view()}, events);
+  EXPECT_THAT(events, testing::IsEmpty());
+}
+
+TEST(OwnerWatch, isMadeAnewForOtherMetrics) {
+  WatchedPage page;
+  auto watch = OwnerWatch::make(page.next(0), quickSettings());
+  EXPECT_TRUE(watch->fits(page.next(1)));
+  auto more = std::make_shared<PageInfo>(*page.view().info);
+  ++more->schema_version;
+  page.view().info = more;
+  EXPECT_FALSE(watch->fits({&page.view()}));
+  EXPECT_FALSE(watch->fits({}));
+}
+
+TEST(OwnerWatch, isNotMadeForWhatHasNoMetricsOrTooMany) {
+  WatchedPage page;
+  EXPECT_EQ(OwnerWatch::make({}, quickSettings()), nullptr);
+  WatchedPage wide(500);
+  const PagesOfOwner many(9, &wide.view());
+  EXPECT_EQ(OwnerWatch::make(many, quickSettings()), nullptr);
+}
+
+TEST(Watcher, exportsQuietOwnersNowAndThen) {
+  Board board;
+  WatchedPage page;
+  WatchSettings settings = quickSettings();
+  settings.interval = kHour;  // it looks once, when it is made
+  settings.sampler.hold = kSecond;
+  page.next(1);
+  board.add("10.0.0.1:20714")->update([&](AgentView& view) {
+    view.host = "h1";
+    view.pages = {page.view()};
+  });
+  Watcher watcher(board, settings);
+  const std::string shown =
+      "pingloom_collector_anomalous{host=\"h1\",application=\"queue\",pid=\"42\"} 0\n";
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (watcher.metrics(Format::kPrometheus).find(shown) == std::string::npos) {
+    ASSERT_LT(std::chrono::steady_clock::now(), until) << watcher.metrics(Format::kPrometheus);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  const auto exported = [&](Nanos now) {
+    AgentView agent = board.entries().front()->copy();
+    watcher.keepExported(agent, now);
+    return agent.pages.size();
+  };
+  // Not known well enough: all of it.
+  EXPECT_EQ(exported(kSecond), 1U);
+  EXPECT_EQ(exported(2 * kSecond), 1U);
+  EXPECT_THAT(watcher.events(), testing::IsEmpty());
+}
+
+WatchSettings parsed(std::string_view text) {
+  const auto node = yaml::parse(text, "collector.yaml");
+  auto settings = parseWatchSettings(*node);
+  EXPECT_TRUE(settings) << settings.error().text();
+  return settings.value_or(WatchSettings());
+}
+
+TEST(WatchSettings, areRead) {
+  const WatchSettings settings = parsed(
+      "{ interval: 500ms, slow_interval: 10s, hold: 20s, limits: [{ metric: a, above: 1.5, "
+      "samples: "
+      "2, of: 4 }, { metric: b, below: -3 }] }");
+  EXPECT_EQ(settings.interval, 500 * kMillisecond);
+  EXPECT_EQ(settings.sampler.slow_interval, 10 * kSecond);
+  ASSERT_EQ(settings.limits.size(), 2U);
+  EXPECT_EQ(settings.limits[0].limit, 1.5);
+  EXPECT_EQ(settings.limits[0].hysteresis.raise, 2U);
+  EXPECT_EQ(settings.limits[0].hysteresis.window, 4U);
+  EXPECT_EQ(settings.limits[1].side, analytics::ThresholdRule::Side::kBelow);
+  EXPECT_EQ(settings.limits[1].hysteresis.raise, 1U);
+}
+
+class BadWatchSettings : public testing::TestWithParam<const char*> {};
+
+TEST_P(BadWatchSettings, areRefusedWithTheirPlace) {
+  const auto node = yaml::parse(GetParam(), "collector.yaml");
+  ASSERT_TRUE(node);
+  const auto settings = parseWatchSettings(*node);
+  ASSERT_FALSE(settings);
+  EXPECT_THAT(settings.error().text(), testing::StartsWith("collector.yaml:1:"));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BadWatchSettings,
+                         testing::Values("{ intervall: 1s }", "{ interval: 1ms }",
+                                         "{ interval: 2h }", "{ limits: 3 }",
+                                         "{ limits: [{ above: 3 }] }",
+                                         "{ limits: [{ metric: a }] }",
+                                         "{ limits: [{ metric: a, above: 1, below: 2 }] }",
+                                         "{ limits: [{ metric: a, above: x }] }",
+                                         "{ limits: [{ metric: a, above: nan }] }",
+                                         "{ limits: [{ metric: a, above: 1, samples: 0 }] }",
+                                         "{ limits: [{ metric: a, above: 1, samples: 5, of: 3 }] }",
+                                         "{ limits: [{ metric: a, above: 1, of: 100 }] }"));
+
+}  // namespace
+}  // namespace pingloom::collector

@@ -1,0 +1,221 @@
+// Metrics of one process, without an agent.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <set>
+#include <thread>
+
+#include "client.h"
+
+namespace pingloom::pages::test {
+namespace {
+
+constexpr const char* kNoAgent = "/nonexistent/pages.sock";
+
+double asDouble(std::uint64_t bits) {
+  double value = 0;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+const pingloom_page* pageOf(const std::uint64_t* slot) {
+  return reinterpret_cast<const pingloom_page*>(reinterpret_cast<std::uintptr_t>(slot) &
+                                                ~std::uintptr_t{PINGLOOM_PAGE_BYTES - 1});
+}
+
+TEST(Metrics, WorkWithoutAnAgent) {
+  Client client(kNoAgent);
+  const auto counter = client.counter("requests_total");
+  pingloom_counter_add(counter, 2);
+  pingloom_counter_add(counter, 40);
+  EXPECT_EQ(*counter.slot, 42u);
+  pingloom_metric metric{};
+  metric.name = "load";
+  pingloom_gauge gauge;
+  ASSERT_EQ(pingloom_gauge_make(client, &metric, &gauge), PINGLOOM_OK);
+  pingloom_gauge_set(gauge, 1.5);
+  pingloom_gauge_add(gauge, -0.25);
+  EXPECT_EQ(asDouble(*gauge.slot), 1.25);
+  const pingloom_page_header& header = pageOf(counter.slot)->header;
+  EXPECT_EQ(header.magic, PINGLOOM_PAGE_MAGIC);
+  EXPECT_EQ(header.version, PINGLOOM_PAGE_VERSION);
+  EXPECT_EQ(header.slots, 2u);
+  EXPECT_EQ(header.schema_version, 0u) << "nobody has the schema";
+  EXPECT_TRUE(eventually([&] { return client.status().error == PINGLOOM_NO_AGENT; }));
+  EXPECT_NE(std::string(client.status().error_text).find(kNoAgent), std::string::npos);
+}
+
+TEST(Metrics, TheSameNameAndLabelsAreTheSameSlot) {
+  Client client(kNoAgent);
+  const pingloom_label one[] = {{"method", "GET"}, {"code", "200"}};
+  const pingloom_label same[] = {{"code", "200"}, {"method", "GET"}};
+  const pingloom_label other[] = {{"code", "500"}, {"method", "GET"}};
+  std::set<std::uint64_t*> slots;
+  for (const auto* labels : {one, same, other}) {
+    pingloom_metric metric{};
+    metric.name = "requests_total";
+    metric.labels = labels;
+    metric.label_count = 2;
+    pingloom_shared_counter counter;
+    ASSERT_EQ(pingloom_shared_counter_make(client, &metric, &counter), PINGLOOM_OK);
+    slots.insert(counter.slot);
+  }
+  EXPECT_EQ(slots.size(), 2u);
+  EXPECT_EQ(client.status().metrics, 2u);
+}
+
+TEST(Metrics, ANameIsOneKind) {
+  Client client(kNoAgent);
+  client.counter("things");
+  pingloom_metric metric{};
+  metric.name = "things";
+  pingloom_gauge gauge;
+  EXPECT_EQ(pingloom_gauge_make(client, &metric, &gauge), PINGLOOM_CONFLICT);
+  pingloom_gauge_set(gauge, 3);  // harms nobody
+  const pingloom_label label{"a", "b"};
+  metric.labels = &label;
+  metric.label_count = 1;
+  EXPECT_EQ(pingloom_gauge_make(client, &metric, &gauge), PINGLOOM_CONFLICT);
+  pingloom_shared_counter shared;
+  EXPECT_EQ(pingloom_shared_counter_make(client, &metric, &shared), PINGLOOM_OK);
+}
+
+TEST(Metrics, WhatCannotBeMadeIsInert) {
+  Client client(kNoAgent);
+  const auto inert = client.counter("no name", nullptr, PINGLOOM_BAD_ARGUMENT);
+  EXPECT_NE(std::string(pingloom_error_text()).find("no name"), std::string::npos);
+  pingloom_counter_add(inert, 1);
+  pingloom_metric metric{};
+  metric.name = "too_fine_seconds";
+  metric.shape = {10, 63, 5};
+  pingloom_shared_histogram histogram;
+  EXPECT_EQ(pingloom_shared_histogram_make(client, &metric, &histogram), PINGLOOM_BAD_ARGUMENT);
+  for (const std::uint64_t value : {std::uint64_t{0}, std::uint64_t{2}, UINT64_MAX}) {
+    pingloom_shared_histogram_observe(histogram, value);
+  }
+  pingloom_counter counter;
+  EXPECT_EQ(pingloom_counter_make(nullptr, &metric, &counter), PINGLOOM_BAD_ARGUMENT);
+  pingloom_counter_add(counter, 1);
+  pingloom_group group;
+  EXPECT_EQ(pingloom_group_make(nullptr, &group), PINGLOOM_BAD_ARGUMENT);
+  pingloom_group_begin(group);
+  pingloom_group_commit(group);
+  EXPECT_EQ(client.status().metrics, 0u);
+  EXPECT_EQ(client.status().pages, 0u);
+}
+
+TEST(Metrics, AreOnAsManyPagesAsTheyNeed) {
+  Client client(kNoAgent);
+  std::set<const pingloom_page*> pages;
+  std::set<std::uint64_t*> slots;
+  for (int i = 0; i < 1500; ++i) {
+    const auto counter = client.counter("counter_" + std::to_string(i));
+    pages.insert(pageOf(counter.slot));
+    slots.insert(counter.slot);
+  }
+  EXPECT_EQ(slots.size(), 1500u);
+  EXPECT_EQ(pages.size(), 3u);
+  EXPECT_EQ(client.status().pages, 3u);
+}
+
+TEST(Metrics, AreOnFurtherPagesWhenTheirNamesOrInfosAreTooMany) {
+  Client client(kNoAgent);
+  const std::string value(256, 'v');
+  std::vector<std::string> names;
+  for (char c = 'a'; c < 'a' + 16; ++c) names.push_back(std::string(128, c));
+  std::vector<pingloom_label> labels;
+  for (const auto& name : names) labels.push_back({name.c_str(), value.c_str()});
+  for (int i = 0; i < 50; ++i) {  // 6.2 KB each
+    const std::string name = "counter_" + std::to_string(i);
+    pingloom_metric metric{};
+    metric.name = name.c_str();
+    metric.labels = labels.data();
+    metric.label_count = labels.size();
+    pingloom_counter counter;
+    ASSERT_EQ(pingloom_counter_make(client, &metric, &counter), PINGLOOM_OK);
+  }
+  EXPECT_EQ(client.status().pages, 2u);
+  for (int i = 0; i < 200; ++i) {
+    const std::string name = "info_" + std::to_string(i);
+    pingloom_metric metric{};
+    metric.name = name.c_str();
+    ASSERT_EQ(pingloom_info_make(client, &metric), PINGLOOM_OK);
+  }
+  EXPECT_EQ(client.status().pages, 4u);  // 64 infos each
+}
+
+TEST(Metrics, AHistogramIsOnOnePage) {
+  Client client(kNoAgent);
+  for (int i = 0; i < 6; ++i) {
+    const std::string name = "took_seconds_" + std::to_string(i);
+    pingloom_metric metric{};
+    metric.name = name.c_str();
+    metric.unit = 1e-9;
+    pingloom_histogram histogram;
+    ASSERT_EQ(pingloom_histogram_make(client, &metric, &histogram), PINGLOOM_OK);
+    const unsigned slots = pingloom_histogram_slots(histogram.shape);
+    EXPECT_EQ(pageOf(histogram.slots), pageOf(histogram.slots + slots - 1));
+    pingloom_histogram_observe(histogram, 1'000'000);
+    pingloom_histogram_observe(histogram, UINT64_MAX);
+    EXPECT_EQ(histogram.slots[0], 999'999u);
+    EXPECT_EQ(histogram.slots[slots - 1], 1u);
+    EXPECT_EQ(histogram.slots[1 + pingloom_histogram_bucket(histogram.shape, 1'000'000)], 1u);
+  }
+  EXPECT_EQ(client.status().pages, 2u);
+}
+
+TEST(Metrics, MayHaveTheirOwnCacheLine) {
+  Client client(kNoAgent);
+  const auto first = client.counter("first");
+  pingloom_metric metric{};
+  metric.name = "alone";
+  metric.options = PINGLOOM_OWN_LINE;
+  pingloom_counter alone;
+  ASSERT_EQ(pingloom_counter_make(client, &metric, &alone), PINGLOOM_OK);
+  const auto last = client.counter("last");
+  const auto line = [](const std::uint64_t* slot) {
+    return reinterpret_cast<std::uintptr_t>(slot) / 64;
+  };
+  EXPECT_LT(line(first.slot), line(alone.slot));
+  EXPECT_LT(line(alone.slot), line(last.slot));
+}
+
+TEST(Metrics, SharedOnesLoseNothing) {
+  Client client(kNoAgent);
+  pingloom_metric metric{};
+  metric.name = "shared_total";
+  pingloom_shared_counter counter;
+  ASSERT_EQ(pingloom_shared_counter_make(client, &metric, &counter), PINGLOOM_OK);
+  metric.name = "level";
+  pingloom_gauge gauge;
+  ASSERT_EQ(pingloom_gauge_make(client, &metric, &gauge), PINGLOOM_OK);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < 20'000; ++n) {
+        pingloom_shared_counter_add(counter, 1);
+        pingloom_gauge_add(gauge, 0.5);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(*counter.slot, 80'000u);
+  EXPECT_EQ(asDouble(*gauge.slot), 40'000.0);
+}
+
+TEST(Metrics, OpenAndCloseAgain) {
+  for (int i = 0; i < 20; ++i) {
+    Client client(kNoAgent);
+    pingloom_counter_add(client.counter("a"), 1);
+  }
+  pingloom_pages_options options{};
+  options.application = "";
+  pingloom_pages* pages = nullptr;
+  EXPECT_EQ(pingloom_pages_open(&options, &pages), PINGLOOM_BAD_ARGUMENT);
+  EXPECT_EQ(pages, nullptr);
+  pingloom_pages_close(pages);
+}
+
+}  // namespace
+}  // namespace pingloom::pages::test

@@ -1,0 +1,22 @@
+// The applications of a host that have metric pages.
+
+import type { Agent } from './agents';
+import { humanCount } from './format';
+import { pagesTable } from './page_owners';
+
+export function MetricPages({ agent }: { agent: Agent }) {
+  const table = pagesTable(agent.pages, agent.page_owners);
+  if (table === null) return null;
+  return <section class="metric-pages">
+    <h3>metric pages<span>{table.summary}</span></h3>
+    {table.rows.length > 0 && <table class="pairs"><thead><tr><th scope="col">application</th><th scope="col">pid</th>
+      <th scope="col">pages</th><th scope="col">metrics</th></tr></thead>
+    <tbody>{table.rows.map(({ application, pid, pages, metrics }) => <tr key={`${pid} ${application}`}>
+      <td>{application}</td>
+      <td class="number">{pid}</td>
+      <td class="number">{humanCount(pages)}</td>
+      <td class="number">{humanCount(metrics)}</td>
+    </tr>)}</tbody></table>}
+    {table.more !== '' && <p class="hint">{table.more}</p>}
+  </section>;
+}
