@@ -1,0 +1,241 @@
+// pingloom keys: makes CURVE keys, and says at the controller who may speak with it.
+#include <fmt/format.h>
+
+#include <functional>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/text_table.h"
+#include "common/program.h"
+#include "common/text.h"
+#include "common/time.h"
+#include "keys/authorized_file.h"
+#include "keys/key_file.h"
+
+namespace pingloom::cli {
+namespace {
+
+namespace po = boost::program_options;
+using Arguments = std::vector<std::string>;
+
+constexpr int kKeysExitFailure = 1;
+
+int failKeys(const Error& error, int code = kKeysExitFailure) {
+  std::cerr << "pingloom keys: " << error.text() << "\n";
+  return code;
+}
+
+// The words of one action: its options and the one argument that is none.
+struct Action {
+  program::Usage usage;
+  po::options_description options{"Options"};
+  std::string positional;
+
+  Action(std::string_view name, std::string_view synopsis, std::string description)
+      : usage{"pingloom keys " + std::string(name),
+              "pingloom keys " + std::string(name) + " " + std::string(synopsis),
+              std::move(description) + "\n\nExit code: 0 done, 1 not done, 2 usage."} {}
+
+  void takesArgument(const char* argument, const char* what) {
+    positional = argument;
+    options.add_options()(argument, po::value<std::string>()->required(), what);
+  }
+  void takesFile() {
+    options.add_options()("file,f", po::value<std::string>()->required()->value_name("FILE"),
+                          "the controller's list: keys.authorized in its configuration");
+  }
+  std::optional<int> parse(const Arguments& arguments, po::variables_map& values) const {
+    po::positional_options_description places;
+    if (!positional.empty()) places.add(positional.c_str(), 1);
+    return program::parse(usage, arguments, options, places, values);
+  }
+};
+
+int generateKeys(const Arguments& arguments) {
+  Action action("generate", "FILE",
+                "Makes a key: the secret one in FILE (mode 0600), the public one in FILE.pub and "
+                "printed.\nFiles that are there stay as they are.");
+  action.takesArgument("path", "where the secret key goes");
+  po::variables_map values;
+  if (const auto code = action.parse(arguments, values)) return *code;
+  const net::CurvePair pair = net::CurvePair::generate();
+  if (auto wrote = keys::writeKeyPair(values["path"].as<std::string>(), pair); !wrote) {
+    return failKeys(wrote.error());
+  }
+  std::cout << pair.public_key.text() << "\n";
+  return 0;
+}
+
+int showKey(const Arguments& arguments) {
+  Action action("show", "FILE", "Prints the public key of a secret one.");
+  action.takesArgument("path", "the file of the secret key");
+  po::variables_map values;
+  if (const auto code = action.parse(arguments, values)) return *code;
+  const auto pair = keys::readSecretKey(values["path"].as<std::string>());
+  if (!pair) return failKeys(pair.error());
+  std::cout << pair->public_key.text() << "\n";
+  return 0;
+}
+
+Status fillEntry(const po::variables_map& values, keys::AuthorizedKey& entry) {
+  const auto role = keys::parseRole(values["role"].as<std::string>());
+  if (!role) return makeError("--role " + role.error().entity, role.error().reason);
+  entry.role = *role;
+  if (values.count("host") != 0) {
+    entry.host = values["host"].as<std::string>();
+    if (auto ok = keys::checkHost(entry.host); !ok) return makeError("--host", ok.error().reason);
+  }
+  if (values.count("name") != 0) {
+    entry.name = values["name"].as<std::string>();
+    if (auto ok = keys::checkName(entry.name); !ok) return makeError("--name", ok.error().reason);
+    if (invalidUtf8At(entry.name) != std::string_view::npos) {
+      return makeError("--name", "is not UTF-8 text");
+    }
+  }
+  if (values.count("addresses") == 0) return {};
+  for (const std::string& list : values["addresses"].as<std::vector<std::string>>()) {
+    for (std::size_t at = 0; at <= list.size();) {
+      const std::size_t end = std::min(list.find(',', at), list.size());
+      if (auto added = keys::addAddresses(list.substr(at, end - at), entry); !added) {
+        return makeError("--addresses " + added.error().entity, added.error().reason);
+      }
+      at = end + 1;
+    }
+  }
+  return {};
+}
+
+int authorizeKey(const Arguments& arguments) {
+  Action action("authorize",
+                "--file FILE --role agent|collector [--host NAME] [--addresses LIST] [--name TEXT] "
+                "PUBLIC_KEY|FILE.pub",
+                "Adds a key to the controller's list, which is made where there is none; it is in "
+                "force within a second.\nAn agent's key needs the addresses that it speaks for, "
+                "and should have the host id.");
+  action.takesFile();
+  action.options.add_options()("role,r", po::value<std::string>()->required(),
+                               "agent or collector")(
+      "host", po::value<std::string>(), "agent: the only host id that it may register as")(
+      "addresses", po::value<std::vector<std::string>>()->composing()->value_name("LIST"),
+      "agent: 10.0.0.1,10.1.0.[1-8]")("name", po::value<std::string>(), "for people");
+  action.takesArgument("key", "the key, or the file that holds it");
+  po::variables_map values;
+  if (const auto code = action.parse(arguments, values)) return *code;
+  const auto key = keys::publicKeyOf(values["key"].as<std::string>());
+  if (!key) return failKeys(key.error(), program::kExitUsage);
+  keys::AuthorizedKey entry(*key);
+  entry.added = formatUtc(utcNow() / kSecond * kSecond);
+  if (auto filled = fillEntry(values, entry); !filled) {
+    return failKeys(filled.error(), program::kExitUsage);
+  }
+  const bool nameless = entry.role == keys::Role::kAgent && entry.host.empty();
+  const auto changed = keys::changeAuthorizedKeys(
+      values["file"].as<std::string>(), true,
+      [&](keys::AuthorizedKeys& all) { return all.add(std::move(entry)); });
+  if (!changed) return failKeys(changed.error());
+  if (nameless) {
+    std::cerr << "pingloom keys: note: without --host this key may take any host id that no other "
+                 "key names\n";
+  }
+  return 0;
+}
+
+int revokeKey(const Arguments& arguments) {
+  Action action("revoke", "--file FILE PUBLIC_KEY|FILE.pub|NAME",
+                "Takes a key off the controller's list: within a second whoever uses it is refused,"
+                "\nalso on connections that stand.");
+  action.takesFile();
+  action.takesArgument("key", "the key, the file that holds it, or its name in the list");
+  po::variables_map values;
+  if (const auto code = action.parse(arguments, values)) return *code;
+  auto word = values["key"].as<std::string>();
+  if (const auto key = keys::publicKeyOf(word)) word = key->text();
+  const auto changed = keys::changeAuthorizedKeys(
+      values["file"].as<std::string>(), false, [&](keys::AuthorizedKeys& all) -> Status {
+        const auto removed = all.remove(word);
+        if (!removed) return tl::unexpected(removed.error());
+        std::cout << "revoked " << removed->key.text() << "\n";
+        return {};
+      });
+  return changed ? 0 : failKeys(changed.error());
+}
+
+nlohmann::ordered_json jsonOf(const keys::AuthorizedKey& entry) {
+  return {{"key", entry.key.text()}, {"role", keys::name(entry.role)}, {"name", entry.name},
+          {"host", entry.host},      {"addresses", entry.expressions}, {"added", entry.added}};
+}
+
+void printKeys(const keys::AuthorizedKeys& all) {
+  std::vector<TextTable::Cells> rows;
+  TextTable table({"KEY", "ROLE", "NAME", "HOST", "ADDRESSES", "ADDED"});
+  for (const keys::AuthorizedKey& entry : all.entries()) {
+    const auto or_dash = [](const std::string& text) {
+      return text.empty() ? "-" : printable(text);
+    };
+    rows.push_back({std::string(entry.key.text()), std::string(keys::name(entry.role)),
+                    or_dash(entry.name), or_dash(entry.host), or_dash(join(entry.expressions, ",")),
+                    or_dash(entry.added)});
+    table.fit(rows.back());
+  }
+  std::cout << table.header() << "\n";
+  for (const TextTable::Cells& row : rows) std::cout << table.line(row) << "\n";
+}
+
+int listKeys(const Arguments& arguments) {
+  Action action("list", "--file FILE [--json]", "Shows the controller's list.");
+  action.takesFile();
+  action.options.add_options()("json", "as one JSON document");
+  po::variables_map values;
+  if (const auto code = action.parse(arguments, values)) return *code;
+  const auto all = keys::loadAuthorizedKeys(values["file"].as<std::string>());
+  if (!all) return failKeys(all.error());
+  if (values.count("json") != 0) {
+    nlohmann::ordered_json json = {{"keys", nlohmann::ordered_json::array()}};
+    for (const keys::AuthorizedKey& entry : all->entries()) json["keys"].push_back(jsonOf(entry));
+    std::cout << json.dump(2) << "\n";
+    return 0;
+  }
+  printKeys(*all);
+  return 0;
+}
+
+struct KeysAction {
+  std::string_view name;
+  std::string_view summary;
+  int (*run)(const Arguments& arguments);
+};
+constexpr std::array<KeysAction, 5> kKeysActions = {
+    {{"generate", "make a key for a service", generateKeys},
+     {"show", "print the public key of a secret one", showKey},
+     {"authorize", "add a key to the controller's list", authorizeKey},
+     {"revoke", "take one off it", revokeKey},
+     {"list", "show it", listKeys}}};
+
+}  // namespace
+
+int runKeys(const std::vector<std::string>& arguments) {
+  std::string actions = "Actions:\n";
+  std::vector<std::string_view> names;
+  for (const KeysAction& action : kKeysActions) {
+    names.push_back(action.name);
+    if (!arguments.empty() && arguments.front() == action.name) {
+      return action.run({arguments.begin() + 1, arguments.end()});
+    }
+    actions += fmt::format("  {:<10} {}\n", action.name, action.summary);
+  }
+  const program::Usage usage{"pingloom keys", "pingloom keys ACTION [OPTION]...",
+                             "CURVE keys of controller, agents and collectors; docs/keys.md.\n\n" +
+                                 actions + "\n'pingloom keys ACTION --help' explains one."};
+  po::variables_map values;
+  if (arguments.empty() || arguments.front().starts_with('-')) {
+    if (const auto code = program::parse(usage, arguments, {}, {}, values)) return *code;
+    std::cerr << "Usage: " << usage.synopsis << "\n\n" << usage.description << "\n";
+    return program::kExitUsage;
+  }
+  std::cerr << "pingloom keys: unknown action '" << arguments.front() << "'"
+            << didYouMean(arguments.front(), names) << "\nSee 'pingloom keys --help'.\n";
+  return program::kExitUsage;
+}
+
+}  // namespace pingloom::cli

@@ -1,0 +1,46 @@
+#include "common/secret_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cerrno>
+
+#include "common/fd.h"
+
+namespace pingloom {
+namespace {
+
+constexpr mode_t kForbidden = S_IWGRP | S_IRWXO;
+
+}  // namespace
+
+Result<std::string> readSecretFile(const std::filesystem::path& path, std::size_t largest) {
+  const std::string name = path.string();
+  // Not blocking: a FIFO would wait for its writer.
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.valid()) return makeErrnoError(name, "cannot open", errno);
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return makeErrnoError(name, "cannot look at", errno);
+  if (!S_ISREG(status.st_mode)) return makeError(name, "is not a regular file");
+  if ((status.st_mode & kForbidden) != 0) {
+    return makeError(name, fmt::format("holds secrets, but its mode {:04o} lets others at it; "
+                                       "chmod 600, or 640 for a group that may read it",
+                                       status.st_mode & 07777U));
+  }
+  std::string content;
+  std::array<char, 4096> chunk;
+  for (;;) {
+    const ssize_t got = ::read(file.get(), chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return makeErrnoError(name, "cannot read", errno);
+    if (got == 0) return content;
+    content.append(chunk.data(), static_cast<std::size_t>(got));
+    if (content.size() > largest) {
+      return makeError(name, fmt::format("larger than {} bytes", largest));
+    }
+  }
+}
+
+}  // namespace pingloom

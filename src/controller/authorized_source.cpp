@@ -1,0 +1,35 @@
+#include "controller/authorized_source.h"
+
+#include <utility>
+
+#include "common/log.h"
+#include "keys/authorized_file.h"
+
+namespace pingloom::controller {
+
+Result<std::unique_ptr<AuthorizedSource>> AuthorizedSource::open(
+    const std::filesystem::path& file) {
+  std::unique_ptr<AuthorizedSource> made(new AuthorizedSource(file));
+  auto watcher = pinglist::Watcher::create(file);
+  if (!watcher) return tl::unexpected(watcher.error());
+  made->watcher_ = std::move(*watcher);
+  auto loaded = keys::loadAuthorizedKeys(file);
+  if (!loaded) return tl::unexpected(loaded.error());
+  made->current_ = std::make_shared<const keys::AuthorizedKeys>(std::move(*loaded));
+  return made;
+}
+
+bool AuthorizedSource::reload(Nanos now_mono) {
+  if (!watcher_->changed(now_mono)) return false;
+  auto loaded = keys::loadAuthorizedKeys(file_);
+  newest_in_force_ = loaded.has_value();
+  if (!loaded) {
+    log::error("{}; the keys from before stay authorised", loaded.error().text());
+    return false;
+  }
+  current_ = std::make_shared<const keys::AuthorizedKeys>(std::move(*loaded));
+  log::info("{}: in force, {} keys", file_.string(), current_->entries().size());
+  return true;
+}
+
+}  // namespace pingloom::controller

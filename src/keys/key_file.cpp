@@ -1,0 +1,121 @@
+#include "keys/key_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+
+#include "common/fd.h"
+#include "common/file.h"
+
+namespace pingloom::keys {
+namespace {
+
+// So that neither kind of file is taken for the other.
+constexpr std::string_view kSecretWord = "pingloom-secret-key ";
+constexpr std::size_t kMaxFileBytes = 4096;
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const auto first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+Status checkMode(const std::filesystem::path& file, const struct stat& status) {
+  if (!S_ISREG(status.st_mode)) return makeError(file.string(), "is not a regular file");
+  if ((status.st_mode & (S_IRWXO | S_IWGRP | S_IXGRP)) != 0) {
+    return makeError(file.string(),
+                     fmt::format("is a secret, and others may use it (mode {:04o}); run: chmod "
+                                 "{} '{}'",
+                                 status.st_mode & 07777,
+                                 (status.st_mode & S_IRGRP) != 0 ? "0640" : "0600", file.string()));
+  }
+  if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
+    return makeError(file.string(),
+                     fmt::format("is a secret, and belongs to user {}; run: chown {} '{}'",
+                                 status.st_uid, ::geteuid(), file.string()));
+  }
+  return {};
+}
+
+Status writeNew(const std::filesystem::path& file, mode_t mode, std::string_view content) {
+  const UniqueFd out(
+      ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+  if (!out.valid() && errno == EEXIST) {
+    return makeError(file.string(), "is there already; nothing was written");
+  }
+  if (!out.valid()) return makeErrnoError(file.string(), "cannot create", errno);
+  const ssize_t wrote = ::write(out.get(), content.data(), content.size());
+  const bool done = wrote == static_cast<ssize_t>(content.size()) &&
+                    ::fchmod(out.get(), mode) == 0 && ::fsync(out.get()) == 0;
+  if (!done) {
+    const int error = wrote >= 0 && wrote < static_cast<ssize_t>(content.size()) ? ENOSPC : errno;
+    ::unlink(file.c_str());
+    return makeErrnoError(file.string(), "cannot write", error);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<net::CurvePair> readSecretKey(const std::filesystem::path& file) {
+  // Not blocking: a FIFO is refused, not waited for.
+  const UniqueFd in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!in.valid()) {
+    const int error = errno;
+    auto failed = makeErrnoError(file.string(), "cannot open the secret key", error);
+    if (error == ENOENT) failed.value().reason += "; `pingloom keys generate FILE` makes one";
+    return failed;
+  }
+  struct stat status {};
+  if (::fstat(in.get(), &status) != 0) return makeErrnoError(file.string(), "cannot stat", errno);
+  if (auto checked = checkMode(file, status); !checked) return tl::unexpected(checked.error());
+  std::array<char, kMaxFileBytes> content{};
+  const ssize_t got = ::read(in.get(), content.data(), content.size());
+  if (got < 0) return makeErrnoError(file.string(), "cannot read", errno);
+  const std::string_view text = trimmed({content.data(), static_cast<std::size_t>(got)});
+  const bool secret = text.starts_with(kSecretWord);
+  const auto key = net::CurveKey::parse(secret ? text.substr(kSecretWord.size()) : text);
+  if (!secret && key) {
+    return makeError(file.string(), "holds a public key; name the file of the secret one");
+  }
+  if (!secret || !key) {
+    return makeError(file.string(), "holds no secret key; `pingloom keys generate FILE` makes one");
+  }
+  return net::CurvePair::of(*key);
+}
+
+Status writeKeyPair(const std::filesystem::path& file, const net::CurvePair& pair) {
+  std::filesystem::path public_file = file;
+  public_file += ".pub";
+  struct stat status {};
+  if (::lstat(public_file.c_str(), &status) == 0) {
+    return makeError(public_file.string(), "is there already; nothing was written");
+  }
+  const std::string secret = std::string(kSecretWord) + std::string(pair.secret.text()) + "\n";
+  if (auto wrote = writeNew(file, 0600, secret); !wrote) return wrote;
+  return writeNew(public_file, 0644, std::string(pair.public_key.text()) + "\n");
+}
+
+Result<net::CurveKey> publicKeyOf(const std::string& key_or_file) {
+  if (const auto key = net::CurveKey::parse(key_or_file)) return *key;
+  const auto content = readFile(key_or_file, kMaxFileBytes);
+  if (!content) {
+    return makeError("'" + key_or_file + "'",
+                     "neither a public key of 40 characters nor a file that can be read");
+  }
+  const std::string_view text = trimmed(*content);
+  if (text.starts_with(kSecretWord)) {
+    return makeError(key_or_file, "holds a secret key; name the file of the public one, FILE.pub");
+  }
+  const auto key = net::CurveKey::parse(text);
+  if (!key) return makeError(key_or_file, "holds no public key");
+  return *key;
+}
+
+}  // namespace pingloom::keys

@@ -1,0 +1,80 @@
+#include "net/peer_gate.h"
+
+#include "common/log.h"
+
+namespace pingloom::net {
+
+void PeerGate::allow(Keys keys) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, here] : keys_) {
+    if (keys.contains(key)) continue;
+    if (revoked_.size() >= kMaxRevoked) revoked_.clear();
+    revoked_.insert(key);
+  }
+  for (const auto& [key, here] : keys) revoked_.erase(key);
+  keys_ = std::move(keys);
+  ++generation_;
+}
+
+std::optional<PeerRefusal> PeerGate::verdict(const CurveKey& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = keys_.find(key);
+  if (found == keys_.end()) {
+    return revoked_.contains(key) ? PeerRefusal::kRevoked : PeerRefusal::kUnknownKey;
+  }
+  return found->second ? std::nullopt : std::optional(PeerRefusal::kWrongRole);
+}
+
+void PeerGate::refuse(PeerRefusal reason, std::string_view peer, std::string_view detail,
+                      Nanos now_mono) {
+  const std::string from = peer.empty() ? "somebody" : std::string(peer);
+  {
+    const std::lock_guard lock(mutex_);
+    ++refusals_[static_cast<std::size_t>(reason)];
+    if (!sayable(from, now_mono)) return;
+  }
+  log::warning("{}: refused {}: {}{}{} (others from there are counted for a minute)", door_, from,
+               describe(reason), detail.empty() ? "" : ": ", detail);
+}
+
+bool PeerGate::sayable(const std::string& peer, Nanos now_mono) {
+  const auto found = said_.find(peer);
+  if (found != said_.end() && now_mono - found->second < kQuiet) return false;
+  if (found == said_.end() && said_.size() >= kMaxQuieted) {
+    std::erase_if(said_, [&](const auto& one) { return now_mono - one.second >= kQuiet; });
+    if (said_.size() >= kMaxQuieted) return false;
+  }
+  said_[peer] = now_mono;
+  return true;
+}
+
+PeerRefusals PeerGate::refusals() const {
+  const std::lock_guard lock(mutex_);
+  return refusals_;
+}
+
+std::string_view describe(PeerRefusal reason) {
+  switch (reason) {
+    case PeerRefusal::kUnknownKey:
+      return "its key is not authorised";
+    case PeerRefusal::kRevoked:
+      return "its key was revoked";
+    case PeerRefusal::kWrongRole:
+      return "its key is authorised for another role";
+    case PeerRefusal::kNoCurve:
+      return "it does not encrypt; its configuration needs 'keys'";
+    case PeerRefusal::kWrongServerKey:
+      return "it takes this for the owner of another key";
+    case PeerRefusal::kMalformed:
+      return "its handshake is malformed";
+    case PeerRefusal::kHungUp:
+      return "it hung up during the handshake: it may not encrypt, or expect another key here";
+    case PeerRefusal::kAddress:
+      return "its key does not speak for that address";
+    case PeerRefusal::kHost:
+      return "its key does not speak for that host";
+  }
+  return "";
+}
+
+}  // namespace pingloom::net
