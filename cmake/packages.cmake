@@ -1,0 +1,82 @@
+# Debian packages of the components of install.cmake: `cpack --config build/release/CPackConfig.cmake`, or scripts/package.sh, which
+# builds what goes into them first.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME pingloom)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL cli agent controller collector pages pages-python pages-dev)
+set(CPACK_COMPONENTS_GROUPING IGNORE)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_DEBIAN_PACKAGE_MAINTAINER "pingloom maintainers <maintainers@pingloom.invalid>")
+set(CPACK_DEBIAN_PACKAGE_SECTION net)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/packaging/debian/finish.cmake)
+string(TIMESTAMP CPACK_PINGLOOM_DATE "%a, %d %b %Y %H:%M:%S +0000" UTC)
+
+# pingloom_package(COMPONENT NAME SUMMARY TEXT DEPENDS CONTROL_FILE...)
+macro(pingloom_package component name summary long depends)
+  string(TOUPPER ${component} upper)
+  string(REPLACE "\n" "\n " text "${long}")
+  set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${name})
+  set(CPACK_DEBIAN_${upper}_DESCRIPTION "${summary}\n ${text}")
+  set(CPACK_COMPONENT_${upper}_DESCRIPTION "${summary}\n ${text}")
+  set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS "${depends}")
+  set(CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA ${ARGN})
+endmacro()
+
+set(same_version "(= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
+set(debian ${CMAKE_SOURCE_DIR}/packaging/debian)
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/generated/debian/cli)
+foreach(script postinst postrm)
+  configure_file(${debian}/cli.${script} generated/debian/cli/${script} COPYONLY)
+endforeach()
+pingloom_package(cli pingloom-cli "mesh probing of RDMA fabrics: command line and users"
+  "The command pingloom, which shows a mesh, checks configurations and\nmeasures by hand, and the users and folders of the daemons."
+  "systemd, passwd" ${CMAKE_BINARY_DIR}/generated/debian/cli/postinst ${CMAKE_BINARY_DIR}/generated/debian/cli/postrm)
+
+# Not the same version: they are upgraded, and taken back, one by one.
+set(agent_text "Runs on every host: probes others by the controller's plan over RDMA,\nUDP and TCP, and answers their probes.")
+set(controller_text "Hands the pinglist to the agents, keeps their results in Redis and a\nhistory, and serves dashboard and API.")
+set(collector_text "Reads the metric pages of agents by RDMA and serves them to Prometheus.")
+set(agent_needs "")
+set(controller_needs ", redis-server")
+set(collector_needs "")
+foreach(role agent controller collector)
+  set(ROLE ${role})
+  set(control)
+  foreach(script postinst prerm postrm)
+    configure_file(${debian}/role.${script}.in generated/debian/${role}/${script} @ONLY)
+    list(APPEND control ${CMAKE_BINARY_DIR}/generated/debian/${role}/${script})
+  endforeach()
+  set(conffiles "/etc/pingloom/${role}.yaml\n")
+  if(role STREQUAL controller)
+    string(APPEND conffiles "/etc/pingloom/pinglist.yaml\n")
+  endif()
+  file(WRITE ${CMAKE_BINARY_DIR}/generated/debian/${role}/conffiles "${conffiles}")
+  pingloom_package(${role} pingloom-${role} "mesh probing of RDMA fabrics: ${role}" "${${role}_text}"
+    "pingloom-cli (>= ${PROJECT_VERSION})${${role}_needs}" ${control} ${CMAKE_BINARY_DIR}/generated/debian/${role}/conffiles)
+endforeach()
+# Redis' library is linked, its server a child; NIC drivers' user-space halves are loaded by libibverbs.
+set(CPACK_DEBIAN_AGENT_PACKAGE_RECOMMENDS ibverbs-providers)
+set(CPACK_DEBIAN_COLLECTOR_PACKAGE_RECOMMENDS ibverbs-providers)
+
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/generated/debian/pages)
+file(WRITE ${CMAKE_BINARY_DIR}/generated/debian/pages/shlibs
+     "libpingloom-pages 0 libpingloom-pages0 (>= ${PROJECT_VERSION})\n")
+pingloom_package(pages libpingloom-pages0 "metrics that are read by RDMA: library"
+  "Applications write counters, gauges and histograms into memory that a\ncollector reads by RDMA."
+  "" ${debian}/triggers ${CMAKE_BINARY_DIR}/generated/debian/pages/shlibs)
+set(CPACK_DEBIAN_PAGES_PACKAGE_SECTION libs)
+pingloom_package(pages-python python3-pingloom-pages "metrics that are read by RDMA: module for Python"
+  "Applications write counters, gauges and histograms into memory that a\ncollector reads by RDMA."
+  "libpingloom-pages0 ${same_version}, python3:any")
+set(CPACK_DEBIAN_PAGES-PYTHON_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_PAGES-PYTHON_PACKAGE_SECTION python)
+pingloom_package(pages-dev libpingloom-pages-dev "metrics that are read by RDMA: development files"
+  "Headers for C and C++, the static library, and what CMake and\npkg-config need to find them."
+  "libpingloom-pages0 ${same_version}")
+set(CPACK_DEBIAN_PAGES-DEV_PACKAGE_SECTION libdevel)
+include(CPack)

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# packaging/man/build.sh PROGRAM FOLDER: the man pages, made by scdoc. The commands are those that PROGRAM (pingloom) lists, and the
+# keys those of the shipped configurations, so that the pages say what is.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+program=$1 out=$2
+
+# "  check    is a pinglist ..." -> a definition.
+commands() { "$program" --help | sed -nE 's/^  ([a-z]+) +([a-z].*)$/*\1*\n\t\2.\n/p'; }
+
+page() { # SOURCE NAME.SECTION
+  mkdir -p "$out/man${2##*.}"
+  scdoc <"$1" | gzip -9n >"$out/man${2##*.}/$2.gz"
+}
+
+# $1 with the line @$2@ replaced by standard input.
+filled() { sed -e "/^@$2@\$/{r /dev/stdin" -e 'd}' "$1"; }
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+for name in agent controller collector; do
+  page "$here/pingloom-$name.8.scd" "pingloom-$name.8"
+  filled "$here/pingloom-$name.yaml.5.scd.in" CONFIG <"$here/../../config/$name.yaml" >"$work/page"
+  page "$work/page" "pingloom-$name.yaml.5"
+done
+filled "$here/pingloom-pinglist.5.scd.in" CONFIG <"$here/../../config/pinglist.yaml" >"$work/page"
+page "$work/page" pingloom-pinglist.5
+commands | filled "$here/pingloom.1.scd.in" COMMANDS >"$work/page"
+page "$work/page" pingloom.1

@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# Installs pingloom on this host as systemd services, upgrades it, or removes it: from a checkout, from the tarball that
+# scripts/package.sh makes, or from .deb files beside it. The parts are in install/ and share its variables.
+# shellcheck disable=SC2034
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+usage() {
+  cat <<USAGE
+Usage: install.sh [--controller HOST[:PORT]] [OPTION]...
+Installs the agent; with -c the controller too, with -k the collector too. Run again to upgrade.
+  --controller HOST[:PORT]  where the agent reports; asked for if missing, with -c this host
+  -c                  the controller too
+  -k                  the collector too (reads agents' metric pages)
+  --no-agent          not the agent
+  --pinglist FILE     who probes whom; default with -c: this host probes itself (docs/pinglist.md)
+  --address ADDR      this host's address for the collector and the first pinglist; default: of the default route
+  --device NAME       RDMA device of agent and collector: auto (default), soft, or a name such as mlx5_0
+  --prefix DIR        where programs go (default /usr/local; .debs have /usr)
+  --wait SECONDS      a service that is not ready after this failed, an upgrade is taken back (default 60)
+  -d                  uninstall; keeps configuration and data
+  --purge             with -d: those too, the users, and the packages that were installed for pingloom
+  -n                  dry run: checks, and prints every step instead of doing it
+  -h, --help
+Exit code: 0 done, 1 failed (an upgrade is rolled back), 2 wrong usage.
+USAGE
+}
+
+controller='' with_controller='' with_collector='' with_agent=yes pinglist='' address='' device=auto
+prefix=/usr/local wait_seconds=60 uninstall='' purge='' dry=''
+config_dir=/etc/pingloom state_dir=/var/lib/pingloom unit_dir=/etc/systemd/system
+record=$state_dir/installer  # what was installed, for upgrades and for -d
+
+for part in steps checks packages source files config services uninstall; do
+  # shellcheck source=/dev/null
+  . "$here/install/$part.sh"
+done
+
+parse_options() {
+  while [ $# -gt 0 ]; do
+    case $1 in
+      -h | --help) usage; exit 0 ;;
+      -c) with_controller=yes ;;
+      -k) with_collector=yes ;;
+      --no-agent) with_agent='' ;;
+      -d) uninstall=yes ;;
+      --purge) purge=yes ;;
+      -n) dry=yes ;;
+      --controller | --pinglist | --address | --device | --prefix | --wait)
+        [ -n "${2:-}" ] || fail "$1 needs a value" 2
+        case $1 in
+          --controller) controller=$2 ;;
+          --pinglist) pinglist=$2 ;;
+          --address) address=$2 ;;
+          --device) device=$2 ;;
+          --prefix) prefix=${2%/} ;;
+          --wait) wait_seconds=$2 ;;
+        esac
+        shift ;;
+      *) usage >&2; fail "unknown option '$1'" 2 ;;
+    esac
+    shift
+  done
+  check_options
+}
+
+check_options() {
+  [ -z "$purge" ] || [ -n "$uninstall" ] || fail "--purge goes with -d" 2
+  [[ $prefix =~ ^/[A-Za-z0-9/._+-]+$ ]] || fail "--prefix takes an absolute path without blanks, not '$prefix'" 2
+  [[ $wait_seconds =~ ^[1-9][0-9]{0,3}$ ]] || fail "--wait takes seconds, 1 to 9999, not '$wait_seconds'" 2
+  [[ $device =~ ^[A-Za-z0-9_.:/-]{1,64}$ ]] || fail "--device takes auto, soft or a device's name, not '$device'" 2
+  [[ -z $address || $address =~ ^[0-9A-Fa-f.:]+$ ]] || fail "--address takes an IP address, not '$address'" 2
+  [[ -z $controller || $controller =~ ^[][A-Za-z0-9._:-]+$ ]] || fail "--controller takes HOST or HOST:PORT, not '$controller'" 2
+  [ -z "$pinglist" ] || [ -r "$pinglist" ] || fail "cannot read the pinglist $pinglist" 2
+  [ -n "$uninstall$with_agent$with_controller$with_collector" ] || fail "--no-agent leaves nothing to install" 2
+}
+
+# The order in which they are upgraded: a controller understands older agents.
+choose_roles() {
+  roles=()
+  [ -z "$with_controller" ] || roles+=(controller)
+  [ -z "$with_agent" ] || roles+=(agent)
+  [ -z "$with_collector" ] || roles+=(collector)
+}
+
+ask_controller() {
+  [ -z "$controller" ] || return 0
+  if [ -n "$with_controller" ]; then controller=127.0.0.1; return; fi
+  if [ -n "$with_agent" ] && [ ! -e "$config_dir/agent.yaml" ] || [ -n "$with_collector" ] && [ ! -e "$config_dir/collector.yaml" ]; then
+    [ -t 0 ] || fail "name the controller: --controller HOST[:PORT]" 2
+    read -rp "The controller's host, or HOST:PORT: " controller || true
+    [ -n "$controller" ] || fail "no controller given" 2
+    check_options
+  fi
+}
+
+main() {
+  parse_options "$@"
+  only_one
+  if [ -n "$uninstall" ]; then uninstall_all; return; fi
+  choose_roles
+  ask_controller
+  find_source
+  step "checking this host"
+  check_host
+  step "packages"
+  install_run_packages
+  prepare_source
+  check_programs
+  step "users and folders"
+  install_users
+  local role
+  for role in cli "${roles[@]}"; do install_role "$role"; done
+  if [ -n "$dry" ]; then step "a dry run: nothing was changed"; return; fi
+  step "done"
+  closing_words
+}
+
+closing_words() {
+  local role
+  for role in "${roles[@]}"; do say "pingloom-$role: $config_dir/$role.yaml, journalctl -u pingloom-$role"; done
+  [ -z "$with_controller" ] || say "who probes whom: $config_dir/pinglist.yaml; look: pingloom status, pingloom mesh, http://127.0.0.1:8080"
+}
+
+main "$@"

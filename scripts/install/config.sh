@@ -1,0 +1,82 @@
+# shellcheck shell=bash disable=SC2154
+# The first configuration; one that is there stays as it is.
+
+install_config() { # ROLE
+  local examples=$prefix/share/pingloom/config
+  [ -z "$dry" ] || [ -z "$tree" ] || examples=$tree/$1/share/pingloom/config
+  [ -z "$dry" ] || [ -z "$checkout" ] || examples=$checkout/config
+  case $1 in
+    agent) first_config agent.yaml "$examples" agent_config ;;
+    collector) first_config collector.yaml "$examples" collector_config ;;
+    controller)
+      first_config controller.yaml "$examples" cat
+      first_config pinglist.yaml "$examples" first_pinglist ;;
+  esac
+}
+
+# A package's conffile that nobody has touched is as good as none.
+first_config() { # NAME EXAMPLES FILTER
+  local file=$config_dir/$1 owned
+  if [ -e "$file" ] && ! { [ "$mode" = deb ] && cmp -s "$file" "$2/$1"; }; then
+    say "keeps $file"
+    return
+  fi
+  say "writes $file"
+  owned=$("$3" <"$2/$1") || fail "no configuration could be made from $2/$1"
+  [ -n "$dry" ] || check_config "$1" "$owned"
+  printf '%s\n' "$owned" | put 644 "$file"
+}
+
+# What the options say may be wrong in ways that only the program knows.
+check_config() { # NAME CONTENT
+  printf '%s\n' "$2" >"$work/$1"
+  "$prefix/bin/pingloom" check "$work/$1" >"$work/check.log" 2>&1 && return 0
+  cat "$work/check.log" >&2
+  fail "--controller, --address, --device or --pinglist makes a configuration that is not valid (above); $config_dir/$1 was not written" 2
+}
+
+agent_config() {
+  sed -E "s|^controller:.*|controller: $controller|"
+  [ "$device" = auto ] || printf '\nrdma: { device: %s }\n' "$device"
+}
+
+controller_host() { # HOST, HOST:PORT, [IPV6], [IPV6]:PORT -> HOST or [IPV6]
+  if [[ $controller == \[*\]* ]]; then printf '%s' "${controller%%]*}]"; else printf '%s' "${controller%%:*}"; fi
+}
+
+collector_config() {
+  local listed=$address
+  [ -n "$listed" ] || listed=$(own_address)
+  sed -E -e "s|^address:.*|address: $listed|" -e "s|^agents:.*|controller: http://$(controller_host):8080|" -e '/^#controller:/d'
+  [ "$device" = auto ] || printf '\ndevice: %s\n' "$device"
+}
+
+# That of the default route, or the first that is not loopback.
+own_address() {
+  local found
+  found=$(ip -o route get 192.0.2.1 2>/dev/null | sed -nE 's/.* src ([0-9.]+).*/\1/p')
+  [ -n "$found" ] || found=$(hostname -I 2>/dev/null | awk '{ print $1 }')
+  [ -n "$found" ] || fail "this host has no address: --address ADDR names it"
+  printf '%s' "$found"
+}
+
+first_pinglist() {
+  if [ -n "$pinglist" ]; then
+    cat >/dev/null
+    cat "$pinglist"
+    return
+  fi
+  local here_address=$address
+  [ -n "$here_address" ] || here_address=$(own_address)
+  cat >/dev/null
+  cat <<LIST
+# Who probes whom. Add the other hosts' addresses; they install with --controller and this host's address.
+# docs/pinglist.md explains every key, pingloom check $config_dir/pinglist.yaml checks an edit, and a saved file is in force within a second.
+version: 1
+probes:
+  - name: hosts
+    protocol: udp
+    mesh: [$here_address]
+    self: true
+LIST
+}

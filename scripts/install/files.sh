@@ -1,0 +1,94 @@
+# shellcheck shell=bash disable=SC2154,SC2034
+# A component's files: put in place one by one by renaming, the ones before kept until the services have proved themselves.
+
+# Below a prefix -> on this host. Units go where systemd looks whatever the prefix is.
+place_of() { # PATH
+  case $1 in
+    lib/systemd/system/*) printf '%s' "$unit_dir/${1##*/}" ;;
+    *) printf '%s' "$prefix/$1" ;;
+  esac
+}
+
+# The file as it is on this host: units name the programs' folder.
+content_of() { # FILE
+  case $1 in
+    *.service) sed "s|^ExecStart=/usr/bin/|ExecStart=$prefix/bin/|" "$1" ;;
+    *) cat "$1" ;;
+  esac
+}
+
+component_files() { (cd "$tree/$1" && find . -type f -o -type l | sed 's|^\./||' | sort); }
+
+component_changed() { # COMPONENT
+  local path
+  while read -r path; do
+    content_of "$tree/$1/$path" | cmp -s - "$(place_of "$path")" || return 0
+  done < <(component_files "$1")
+  return 1
+}
+
+# Puts the files in place; what was there before is in $work/before/COMPONENT, what was not is listed in $work/new.COMPONENT.
+place_component() { # COMPONENT
+  local path place kept=$work/before/$1
+  mkdir -p "$kept"
+  : >"$work/new.$1"
+  : >"$work/manifest.$1"
+  while read -r path; do
+    place=$(place_of "$path")
+    echo "$place" >>"$work/manifest.$1"
+    if [ -e "$place" ]; then
+      mkdir -p "$kept$(dirname "$place")"
+      cp -a "$place" "$kept$place"
+    else
+      echo "$place" >>"$work/new.$1"
+    fi
+    make_folder "$(dirname "$place")"
+    content_of "$tree/$1/$path" | put "$(mode_of "$tree/$1/$path")" "$place"
+  done < <(component_files "$1")
+}
+
+# Those that it makes are recorded, for -d.
+make_folder() { # PATH
+  [ ! -d "$1" ] || return 0
+  make_folder "$(dirname "$1")"
+  mkdir -p "$record"
+  mkdir "$1"
+  echo "$1" >>"$record/folders"
+}
+
+mode_of() { if [ -x "$1" ]; then echo 755; else echo 644; fi; }
+
+# What this version no longer has goes; the rest is recorded for -d.
+keep_component() { # COMPONENT
+  mkdir -p "$record"
+  if [ -e "$record/manifest.$1" ]; then
+    comm -23 <(sort "$record/manifest.$1") <(sort "$work/manifest.$1") | while read -r path; do rm -f "$path"; done
+  fi
+  cp "$work/manifest.$1" "$record/manifest.$1"
+  echo tree >"$record/mode"
+  echo "$prefix" >"$record/prefix"
+  placed=''
+}
+
+take_back_component() { # COMPONENT
+  local path
+  while read -r path; do rm -f "$path"; done <"$work/new.$1"
+  (cd "$work/before/$1" && find . -type f -o -type l) | while read -r path; do
+    cp -a "$work/before/$1/$path" "/$path.pingloom-new" && mv -f "/$path.pingloom-new" "/$path"
+  done
+}
+
+# Of a tree. .debs have their own, with the same content.
+install_users() {
+  if [ "$mode" = deb ]; then say "by the packages"; return; fi
+  local cli=$tree/cli/lib
+  if [ -n "$checkout" ] && [ -n "$dry" ]; then cli=$checkout/systemd; fi
+  say "users pingloom-agent, pingloom-controller, pingloom-collector; group pingloom; $config_dir/keys"
+  run systemd-sysusers "$(compgen -G "$cli/*/pingloom.conf" | grep sysusers || echo "$cli/pingloom.sysusers.conf")" 2>&1 | sed 's/^/    /'
+  run systemd-tmpfiles --create "$(compgen -G "$cli/*/pingloom.conf" | grep tmpfiles || echo "$cli/pingloom.tmpfiles.conf")"
+  # Where the distribution gives RDMA devices to a group.
+  if getent group rdma >/dev/null; then
+    run usermod -a -G rdma pingloom-agent
+    run usermod -a -G rdma pingloom-collector
+  fi
+}

@@ -1,0 +1,116 @@
+# shellcheck shell=bash disable=SC2154
+# The packages of the distribution that pingloom's programs need: from deps/ beside install.sh where that is there, which
+# needs no network, else from the distribution. What was not there before is recorded, so that --purge can take it back.
+
+package_manager() {
+  if command -v apt-get >/dev/null; then echo apt
+  elif command -v dnf >/dev/null; then echo dnf
+  else fail "neither apt-get nor dnf: install pingloom's libraries by hand (scripts/packages.txt)"
+  fi
+}
+
+# The names of a section of packages.txt; on RHEL and its relatives of packages-rhel.txt.
+listed_packages() { # SECTION
+  local list=$here/packages.txt
+  [ "$(package_manager)" = apt ] || list=$here/install/packages-rhel.txt
+  awk -v wanted="[$1]" '/^\[/ { inside = $1 == wanted; next } inside && /^[a-zA-Z0-9]/ { print $1 }' "$list"
+}
+
+installed() {
+  if [ "$(package_manager)" = apt ]; then
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+  else
+    rpm -q --whatprovides "$1" >/dev/null 2>&1
+  fi
+}
+
+all_installed() {
+  if [ "$(package_manager)" = apt ]; then dpkg-query -W -f '${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p'; else rpm -qa --qf '%{NAME}\n'; fi | sort -u
+}
+
+install_run_packages() {
+  local name missing=()
+  # .debs say themselves what they need; apt sees to it, from deps/ or the distribution.
+  for name in $(listed_packages run); do
+    [[ $name != redis* ]] || [ -n "$with_controller" ] || continue
+    installed "$name" || missing+=("$name")
+  done
+  install_packages "${missing[@]}"
+}
+
+install_packages() { # NAME...
+  if [ $# -eq 0 ]; then say "all there"; return; fi
+  say "missing: $*"
+  local before groups_before redis_before=''
+  before=$(all_installed)
+  groups_before=$(all_groups)
+  ! command -v redis-server >/dev/null || redis_before=yes
+  if [ "$(package_manager)" = apt ]; then
+    install_debian "$@"
+  else
+    run dnf install -y "$@" || fail "dnf could not install them; some are in EPEL (dnf install epel-release)"
+  fi
+  # Debian starts a Redis of its own with the package; the controller has its own.
+  if [ -z "$redis_before" ] && [[ " $* " == *" redis"* ]] && [ -n "$(systemctl list-unit-files --no-legend redis-server.service)$dry" ]; then
+    say "the controller starts a Redis of its own; the package's is switched off"
+    run systemctl disable --now --quiet redis-server.service
+  fi
+  [ -z "$dry" ] || return 0
+  mkdir -p "$record"
+  comm -13 <(printf '%s\n' "$before") <(all_installed) >>"$record/packages"
+  comm -13 <(printf '%s\n' "$groups_before") <(all_groups) >>"$record/groups"
+}
+
+all_groups() { getent group | cut -d: -f1 | sort; }
+
+# apt's options that make deps/ the only source, without a trace in the host's own lists.
+offline_options() {
+  [ -f "$here/deps/Packages" ] || return 0
+  mkdir -p "$work/apt/lists/partial" "$work/apt/cache/archives/partial"
+  echo "deb [trusted=yes] file:$here/deps ./" >"$work/apt/sources.list"
+  printf '%s\n' -o "Dir::Etc::sourcelist=$work/apt/sources.list" -o Dir::Etc::sourceparts=- \
+    -o "Dir::State::lists=$work/apt/lists" -o "Dir::Cache=$work/apt/cache" -o APT::Sandbox::User=root
+}
+
+apt_quietly() { # OPERATION ARGUMENT...
+  run env DEBIAN_FRONTEND=noninteractive apt-get "${apt_options[@]}" -y -qq --no-install-recommends "$@" >"$work/apt.log" 2>&1
+}
+
+install_debian() { # NAME...
+  if [ -n "$dry" ]; then say "would run: apt-get install --no-install-recommends $*"; return; fi
+  mapfile -t apt_options < <(offline_options)
+  if [ ${#apt_options[@]} -gt 0 ]; then
+    apt_quietly update || { cat "$work/apt.log" >&2; fail "apt-get cannot read $here/deps"; }
+  elif ! apt-cache show "$@" >/dev/null 2>&1; then
+    apt_quietly update || { cat "$work/apt.log" >&2; fail "apt-get could not fetch the lists of packages; without a network use a tarball made with scripts/package.sh --with-dependencies"; }
+  fi
+  apt_quietly install "$@" || { cat "$work/apt.log" >&2; fail "apt-get could not install them (above)"; }
+}
+
+# Those that came with pingloom, unless something else has begun to need them.
+remove_packages() {
+  [ -s "$record/packages" ] || return 0
+  local recorded=() name others
+  while read -r name; do ! installed "$name" || recorded+=("$name"); done <"$record/packages"
+  [ ${#recorded[@]} -gt 0 ] || return 0
+  if [ "$(package_manager)" != apt ]; then
+    say "packages that came with pingloom and stay: ${recorded[*]}"
+    return
+  fi
+  others=$(apt-get -s remove "${recorded[@]}" | awk '/^Remv/ { print $2 }' | sort | comm -13 <(sort -u "$record/packages") -)
+  if [ -n "$others" ]; then
+    say "packages that came with pingloom stay, because others need them by now: ${others//$'\n'/ }"
+    return
+  fi
+  if [ -n "$dry" ]; then say "would run: apt-get purge ${recorded[*]}"; return; fi
+  apt_options=()
+  if ! apt_quietly purge "${recorded[@]}"; then
+    cat "$work/apt.log" >&2
+    say "the packages that came with pingloom could not be removed (above)"
+    return
+  fi
+  # Debian's packages leave theirs, rdma for one.
+  while read -r name; do
+    ! getent group "$name" >/dev/null || groupdel "$name" || true
+  done <"$record/groups"
+}

@@ -1,0 +1,66 @@
+# shellcheck shell=bash disable=SC2154,SC2034
+# What is installed: .debs beside install.sh, the tree of a tarball, or a checkout, which is built first. A tree has a folder
+# for each component (cli, agent, controller, collector), laid out as below a prefix.
+
+find_source() {
+  checkout='' tree=''
+  if compgen -G "$here/pingloom-agent_*.deb" >/dev/null; then
+    mode=deb prefix=/usr
+  elif [ -d "$here/tree/agent" ]; then
+    mode=tree tree=$here/tree
+  elif [ -f "$here/../CMakeLists.txt" ]; then
+    mode=tree checkout=$(cd "$here/.." && pwd)
+  else
+    fail "nothing to install: no .debs, no tree/ and no checkout beside $here/install.sh"
+  fi
+}
+
+prepare_source() {
+  [ -n "$checkout" ] || return 0
+  step "building $checkout"
+  if [ -n "$dry" ]; then
+    say "would build it, with the packages of [build] and [web] in scripts/packages.txt"
+    tree=$checkout/build/release
+    return
+  fi
+  # The dashboard needs Node, and only the controller has it.
+  local sections=(build) names=() section name targets=(pingloom pingloom-agent pingloom-controller pingloom-collector)
+  [ -z "$with_controller" ] || { sections+=(web) targets+=(web); }
+  for section in "${sections[@]}"; do
+    for name in $(listed_packages "$section"); do
+      [[ $section != web ]] || ! command -v npm >/dev/null || continue
+      installed "$name" || names+=("$name")
+    done
+  done
+  [ ${#names[@]} -eq 0 ] || install_packages "${names[@]}"
+  local options=()
+  [ -e "$checkout/build/release/CMakeCache.txt" ] || options=(-DPINGLOOM_TESTS=OFF -DPINGLOOM_BENCH=OFF)
+  cmake -S "$checkout" --preset release "${options[@]}" >/dev/null || fail "cmake could not configure the build"
+  cmake --build "$checkout/build/release" --target "${targets[@]}" || fail "the build failed"
+  make_tree "$checkout/build/release" "$work/tree"
+  tree=$work/tree
+}
+
+make_tree() { # BUILD FOLDER
+  local component
+  for component in cli agent controller collector; do
+    mkdir -p "$2/$component"
+    cmake --install "$1" --strip --prefix "$2/$component" --component "$component" >/dev/null
+  done
+}
+
+# Before anything is changed: do the programs run here, and do they take the configuration that is here?
+check_programs() {
+  [ "$mode" = tree ] && [ -z "$dry" ] || return 0
+  local role
+  if [ -n "$pinglist" ]; then
+    "$tree/cli/bin/pingloom" check "$pinglist" || fail "the pinglist $pinglist is not valid; nothing of pingloom was changed"
+  fi
+  for role in "${roles[@]}"; do
+    "$tree/$role/bin/pingloom-$role" --version >/dev/null ||
+      fail "pingloom-$role does not run on this host (see above); nothing of pingloom was changed"
+    [ -e "$config_dir/$role.yaml" ] || continue
+    "$tree/cli/bin/pingloom" check "$config_dir/$role.yaml" ||
+      fail "$config_dir/$role.yaml is not valid for this version; mend it and start again. Nothing of pingloom was changed"
+  done
+}
