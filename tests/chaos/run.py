@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Inflicts faults on a whole mesh of real processes, one after the other, and counts after each what was
+lost, what was counted twice, and how long it took to recover. Ends with 1 when a goal was missed: nothing
+lost, nothing twice, recovered within 5 s, nothing grown."""
+
+import argparse
+import os
+import pathlib
+import random
+import shutil
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "integration")]
+
+import faults  # noqa: E402
+import report  # noqa: E402
+import selftest  # noqa: E402
+import trial  # noqa: E402
+from world import Case, World  # noqa: E402
+
+DEFAULT_BIN = HERE.parents[1] / "build" / "release" / "bin"
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=0, metavar="N",
+                        help="go on for so long; each of the faults happens once at least (default: once)")
+    parser.add_argument("--seed", type=int, default=None, metavar="S", help="what an earlier run printed")
+    parser.add_argument("--faults", default="", metavar="A,B", help="these only (default: all that this machine permits)")
+    parser.add_argument("--hosts", type=int, default=4, metavar="N", help="hosts of the mesh, 2 to 64 (default: 4)")
+    parser.add_argument("--list", action="store_true", help="print the faults as a table and end")
+    given = parser.parse_args()
+    known = faults.load()
+    given.faults = [name for name in given.faults.split(",") if name] or list(known)
+    for name in given.faults:
+        if name not in known:
+            parser.error(f"no fault is called '{name}'; --list shows them")
+    if not 2 <= given.hosts <= 64:
+        parser.error("--hosts: 2 to 64")
+    return given
+
+
+def permitted(world, names):
+    for name in names:
+        missing = [need for need in faults.ALL[name].needs if not world.has(need)]
+        if missing:
+            print(f"{name}: left out, for there is no {' nor '.join(missing)} here", flush=True)
+        else:
+            yield name
+
+
+def rounds(names, seconds, order):
+    """Names in shuffled rounds: the first is whole, the others go on until the time is over."""
+    end = time.monotonic() + seconds
+    first = True
+    while first or time.monotonic() < end:
+        for name in order.sample(names, len(names)):
+            if first or time.monotonic() < end:
+                yield name
+        first = False
+
+
+def say(begin, result):
+    print(f"[{time.monotonic() - begin:5.1f} s] {result.fault.name}: {result.rows} rows, {result.lost} lost, "
+          f"{result.twice} twice; connected after {result.connected:.1f} s, all shown after {result.shown:.1f} s"
+          + "".join(f"\n    MISSED: {miss}" for miss in trial.missed(result)), flush=True)
+
+
+def chaos(world, given):
+    """All results, and those that missed a goal. What was only slow is tried once more: others may have kept the
+    machine busy. Both are in the table."""
+    results, missed = [], []
+    names = list(permitted(world, given.faults))
+    for name in rounds(names, given.seconds, world.random):
+        for again in (False, True):
+            begin = time.monotonic()
+            result = trial.run(world, faults.ALL[name])
+            results.append(result)
+            say(begin, result)
+            if again or not trial.only_slow(result):
+                break
+            print("    once more", flush=True)
+        if trial.missed(result):
+            missed.append(result)
+        if result.failure:
+            break
+    return results, missed
+
+
+def main():
+    given = arguments()
+    if given.list:
+        print(report.catalogue(faults.ALL.values()))
+        return 0
+    os.environ.setdefault("PINGLOOM_BIN", str(DEFAULT_BIN))
+    seed = random.SystemRandom().randrange(1 << 32) if given.seed is None else given.seed
+    print(f"--seed {seed} --hosts {given.hosts}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}", flush=True)
+    case = Case()
+    try:
+        world = World(case, given.hosts, seed, protocols=("udp", "tcp"))
+        world.start()
+        results, missed = chaos(world, given)
+        misses = [f"{result.fault.name}: {miss}" for result in missed for miss in trial.missed(result)]
+        misses += trial.growth(results)
+        misses += [f"the accounting did not see {what}"
+                   for what in selftest.run(world.tap_file, world.state_dir() / "history.sqlite", world.directory)]
+        if misses:
+            shutil.copytree(world.directory, "chaos-failed", dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.sock"))
+    finally:
+        case.end()
+    print(f"\nload {os.getloadavg()[0]:.1f} at the end\n\n{report.table(results)}\n")
+    print("the accounting was tried on spoilt copies of this history: it sees a lost, doubled, altered and made-up row")
+    print("\n".join(misses) if misses else "every goal was met", flush=True)
+    return 1 if misses else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
