@@ -1,11 +1,51 @@
-# `cmake --install build/release --prefix PREFIX`. Hosts need `--component agent` only, and no Node for it; `--component
-# controller` is the rest.
+# `cmake --install build/release --prefix PREFIX --component COMPONENT`, and what each package has (cmake/packages.cmake). A
+# component each for the command `pingloom` and for the daemons, of which only the controller's needs Node to be built;
+# applications with metric pages run with `pages` (and `pages-python`) and are
+# built with `pages-dev`. Units and users are for /usr;
+# scripts/install.sh adapts them to another prefix.
 include(GNUInstallDirs)
 set(share ${CMAKE_INSTALL_DATADIR}/pingloom)
-install(TARGETS pingloom pingloom-agent RUNTIME COMPONENT agent)
-install(FILES config/agent.yaml DESTINATION ${share}/config COMPONENT agent)
-install(TARGETS pingloom-controller RUNTIME COMPONENT controller)
-install(FILES config/controller.yaml config/pinglist.yaml DESTINATION ${share}/config COMPONENT controller)
+install(TARGETS pingloom RUNTIME COMPONENT cli)
+foreach(role agent controller collector)
+  install(TARGETS pingloom-${role} RUNTIME COMPONENT ${role})
+  install(FILES config/${role}.yaml DESTINATION ${share}/config COMPONENT ${role})
+  install(FILES systemd/pingloom-${role}.service DESTINATION lib/systemd/system COMPONENT ${role})
+endforeach()
+# `cmake --build build/release --target man`: needs scdoc, so it is not part of `all`.
+add_custom_target(man ${CMAKE_SOURCE_DIR}/packaging/man/build.sh $<TARGET_FILE:pingloom> ${CMAKE_BINARY_DIR}/man DEPENDS pingloom VERBATIM)
+function(pingloom_man component)
+  foreach(page ${ARGN})
+    string(REGEX REPLACE ".*\\." "" section ${page})
+    install(FILES ${CMAKE_BINARY_DIR}/man/man${section}/${page}.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section}
+            COMPONENT ${component} OPTIONAL)
+  endforeach()
+endfunction()
+pingloom_man(cli pingloom.1)
+foreach(role agent controller collector)
+  pingloom_man(${role} pingloom-${role}.8 pingloom-${role}.yaml.5)
+endforeach()
+pingloom_man(controller pingloom-pinglist.5)
+install(FILES config/pinglist.yaml DESTINATION ${share}/config COMPONENT controller)
+install(FILES systemd/pingloom.sysusers.conf DESTINATION lib/sysusers.d RENAME pingloom.conf COMPONENT cli)
+install(FILES systemd/pingloom.tmpfiles.conf DESTINATION lib/tmpfiles.d RENAME pingloom.conf COMPONENT cli)
 install(DIRECTORY packaging/grafana packaging/prometheus DESTINATION ${share} COMPONENT controller)
 # Where the controller looks for the page. Where it is not built, there is the API only.
 install(DIRECTORY ${CMAKE_BINARY_DIR}/web/ DESTINATION ${share}/web COMPONENT controller OPTIONAL)
+
+install(TARGETS pingloom-pages EXPORT pingloom-pages LIBRARY COMPONENT pages NAMELINK_COMPONENT pages-dev)
+install(FILES python/pingloom_pages.py DESTINATION lib/python3/dist-packages COMPONENT pages-python)
+install(TARGETS pingloom-pages-static EXPORT pingloom-pages ARCHIVE COMPONENT pages-dev)
+install(FILES include/pingloom/page_format.h include/pingloom/pages.h include/pingloom/pages.hpp
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pingloom COMPONENT pages-dev)
+set(pages_package ${CMAKE_INSTALL_LIBDIR}/cmake/pingloom-pages)
+install(EXPORT pingloom-pages NAMESPACE pingloom:: FILE pingloom-pages-targets.cmake DESTINATION ${pages_package}
+        COMPONENT pages-dev)
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/generated/pingloom-pages-config-version.cmake
+                                 COMPATIBILITY SameMinorVersion)
+file(RELATIVE_PATH pages_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)  # wherever it is installed
+configure_file(cmake/pingloom-pages.pc.in generated/pingloom-pages.pc @ONLY)
+install(FILES cmake/pingloom-pages-config.cmake ${CMAKE_BINARY_DIR}/generated/pingloom-pages-config-version.cmake
+        DESTINATION ${pages_package} COMPONENT pages-dev)
+install(FILES ${CMAKE_BINARY_DIR}/generated/pingloom-pages.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+        COMPONENT pages-dev)

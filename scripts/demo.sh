@@ -14,6 +14,7 @@ Usage: scripts/demo.sh [OPTION]...
   --run-dir DIR        configuration, logs, Redis socket (default: a new directory under /tmp)
   --protocol LIST      of rdma, udp and tcp, separated by commas (default rdma)
   --devices [A,B,...]  agents on these addresses of RDMA devices, by libibverbs; without addresses: lists them and asks
+  --pages              metric pages too: two sample applications on host 1, and a collector that reads them
   --fault FAULT        slow=HOST, lossy=HOST or pair=HOST,HOST; HOST is a number from 1. Soft device only; again for more
   --pinglist FILE      use this pinglist instead of a generated one
   --subnet CIDR        loopback /24 the agents live on (default 127.0.1.0/24)
@@ -26,12 +27,13 @@ EOF
 fail() { echo "demo.sh: $1" >&2; exit "${2:-1}"; }
 
 hosts=8 duration='' http=127.0.0.1:8080 run_dir='' protocols=rdma pinglist='' subnet=127.0.1.0/24
-faults=() addresses=() rdma_device=soft ask_devices=''
+faults=() addresses=() rdma_device=soft ask_devices='' pages=''
 
 parse_options() {
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage; exit 0 ;;
+      --pages) pages=yes; shift; continue ;;
       --devices)
         if [ $# -ge 2 ] && [[ $2 != --* ]]; then
           IFS=, read -ra addresses <<<"$2"
@@ -92,6 +94,7 @@ choose_devices() {
   fi
   ((${#addresses[@]} >= 2)) || fail "--devices needs at least two addresses" 2
   [ ${#faults[@]} -eq 0 ] || fail "--fault impairs the soft device only; leave out --devices" 2
+  [ -z "$pages" ] || fail "--pages shows the soft device; leave out --devices" 2
   rdma_device=auto
   hosts=${#addresses[@]}
   local address
@@ -102,14 +105,16 @@ choose_devices() {
 }
 
 build() {
-  "$root/scripts/install-packages.sh" run build web
+  local sections=(run build web) targets=(pingloom pingloom-agent pingloom-controller web)
+  if [ -n "$pages" ]; then sections+=(pages) targets+=(pingloom-collector pages_orders pingloom-pages); fi
+  "$root/scripts/install-packages.sh" "${sections[@]}"
   echo "Building (the first time takes a few minutes) ..."
   # A tree that is configured already keeps its tests and benchmarks; a new one needs neither.
   local options=()
   [ -e "$root/build/release/CMakeCache.txt" ] || options=(-DPINGLOOM_TESTS=OFF -DPINGLOOM_BENCH=OFF)
   cmake -S "$root" --preset release "${options[@]}" >"$run_dir/log/configure.log" 2>&1 ||
     { cat "$run_dir/log/configure.log" >&2; fail "cmake could not configure the build"; }
-  cmake --build "$root/build/release" --target pingloom pingloom-agent pingloom-controller web ||
+  cmake --build "$root/build/release" --target "${targets[@]}" ||
     fail "the build failed"
 }
 
@@ -157,6 +162,30 @@ state_dir: $run_dir/agent-$i
 rdma: { device: $rdma_device$(impairments "$i") }
 EOF
   done
+  [ -z "$pages" ] || write_pages_configs
+}
+
+# A soft device has an address for itself alone, so pages and collector have others than the probes.
+write_pages_configs() {
+  echo "pages: { address: $network.201, socket: $run_dir/pages.sock }" >>"$run_dir/agent-1.yaml"
+  cat >"$run_dir/collector.yaml" <<EOF
+address: $network.202
+device: soft
+agents: [$network.201]
+http: 127.0.0.1:0
+url_file: $run_dir/collector.url
+EOF
+}
+
+pages_shown() { "$bin/pingloom" pages --check --url "$(cat "$run_dir/collector.url")" >"$run_dir/log/pages.log" 2>&1; }
+
+start_pages() {
+  export PINGLOOM_PAGES_SOCKET=$run_dir/pages.sock PINGLOOM_PAGES_LIBRARY=$bin/../lib/libpingloom-pages.so.0
+  start collector "$bin/pingloom-collector" --config "$run_dir/collector.yaml"
+  start orders "$bin/pages_orders"
+  start queue python3 "$root/examples/pages/queue.py"
+  wait_until 20 "the collector" test -s "$run_dir/collector.url"
+  wait_until 20 "the applications' metrics" pages_shown
 }
 
 # What host $1's soft device does to the packets it sends: both directions of a pair pass it, once as a PING and once
@@ -219,7 +248,7 @@ main() {
   run_dir=$(cd "$run_dir" && pwd)
   # A Unix socket's path holds at most 107 bytes.
   ((${#run_dir} <= 90)) || fail "--run-dir is too long for a Unix socket: $run_dir"
-  rm -f "$run_dir/url"
+  rm -f "$run_dir/url" "$run_dir/collector.url"
   if [ -n "$pinglist" ]; then pinglist=$(realpath "$pinglist"); fi
   bin=${PINGLOOM_BIN:-$root/build/release/bin}
   [ -n "${PINGLOOM_BIN:-}" ] || build
@@ -239,6 +268,7 @@ main() {
   for ((i = 1; i <= hosts; i++)); do start "agent-$i" "$bin/pingloom-agent" --config "$run_dir/agent-$i.yaml"; done
   sleep 0.5
   agents_alive
+  [ -z "$pages" ] || start_pages
 
   local how="RDMA on the soft device: RoCEv2 in user space, kernel timestamps"
   [ "$rdma_device" = soft ] || how="RDMA by libibverbs; the rows name device and clock"
@@ -250,7 +280,8 @@ $hosts agents on ${addresses[0]} to ${addresses[hosts - 1]} are probing each oth
   results     redis-cli -s $run_dir/redis.sock HGETALL pingloom:latest:${protocols%%,*}:${addresses[0]}
   worst pairs $bin/pingloom top --url $(cat "$run_dir/url")
   pinglist    $pinglist   (an edit shows within a second)
-  logs        $run_dir/log
+${pages:+  pages       curl $(cat "$run_dir/collector.url")/metrics   or: $bin/pingloom pages --watch --url $(cat "$run_dir/collector.url")
+}  logs        $run_dir/log
   stop        Ctrl-C
 EOF
   if [ -z "$duration" ]; then
@@ -260,6 +291,7 @@ EOF
   echo "Measuring for $duration s ..."
   # In the background, so that a signal is acted on at once.
   sleep "$duration" & wait $!
+  [ -z "$pages" ] || "$bin/pingloom" pages --check --url "$(cat "$run_dir/collector.url")"
   "$bin/pingloom" mesh --check --url "$(cat "$run_dir/url")"
 }
 

@@ -7,10 +7,10 @@ usage() {
   cat <<EOF
 Usage: scripts/test.sh [--quick | --full]
   (none)    release build and ASan+UBSan build: unit, integration, browser and lab tests, a short
-            fuzzing of the packet parsers, formatting, clang-tidy
+            fuzzing of every parser of outside bytes, formatting, clang-tidy
   --quick   release build only: unit tests and formatting
-  --full    adds the TSan build, the soaks, the long fuzzing, clang's static analyzer, and under
-            ASan+UBSan the slow tests
+  --full    adds the TSan build, the soaks, installations under a real systemd (as root), the long
+            fuzzing, clang's static analyzer, and under ASan+UBSan the slow tests
 EOF
 }
 
@@ -28,7 +28,8 @@ say() { printf '\n==> [%4ds] %s\n' "$SECONDS" "$*"; }
 
 say "packages"
 sections=(run build test)
-[ "$mode" = quick ] || sections+=(web lab)
+[ "$mode" = quick ] || sections+=(web pages lab)
+[ "$mode" != full ] || sections+=(package)
 scripts/install-packages.sh "${sections[@]}"
 
 presets=(release)
@@ -41,8 +42,8 @@ for preset in "${presets[@]}"; do
   options=()
   [ "$preset" != release ] || options=(-DPINGLOOM_BENCH=ON)  # a demo may have left them out
   if [ "$preset" = fuzz ]; then
-    options=("-DPINGLOOM_FUZZ_TARGETS=probe_packet;roce_packet;rc_endpoint" -DPINGLOOM_FUZZ_SECONDS=15)
-    [ "$mode" != full ] || options=(-DPINGLOOM_FUZZ_TARGETS= -DPINGLOOM_FUZZ_SECONDS=300)
+    options=(-DPINGLOOM_FUZZ_SECONDS=6)
+    [ "$mode" != full ] || options=(-DPINGLOOM_FUZZ_SECONDS=300)
   fi
   cmake --preset "$preset" -DPINGLOOM_TESTS=$tests "${options[@]}" >"/tmp/pingloom-configure.$$" || { cat "/tmp/pingloom-configure.$$"; exit 1; }
   rm -f "/tmp/pingloom-configure.$$"

@@ -41,7 +41,7 @@ class Fleet {
   void serveOnce(Nanos until_mono);
 
   const FleetShape& shape_;
-  agent::ControlContext context_;
+  net::ZmqContext context_;
   std::vector<std::unique_ptr<FleetAgent>> agents_;
   std::vector<pollfd> descriptors_;
   std::uint64_t batches_closed_ = 0;

@@ -37,7 +37,7 @@ std::string makeRows(const std::vector<IpAddress>& destinations, std::uint32_t s
 FleetAgent::FleetAgent(const FleetShape& shape, std::uint32_t number, IpAddress address)
     : shape_(shape), host_("fleet-" + std::to_string(number)), address_(address) {}
 
-Status FleetAgent::start(agent::ControlContext& context, Nanos now_mono) {
+Status FleetAgent::start(net::ZmqContext& context, Nanos now_mono) {
   incarnation_ = std::max(incarnation_ + 1, static_cast<std::uint64_t>(utcNow()));
   last_sequence_ = 0;
   agent::ControlOptions options;

@@ -38,7 +38,7 @@ class FleetAgent : private agent::ControlOwner, private agent::BatchSource {
 
   const IpAddress& address() const { return address_; }
   // As a process that starts: a new incarnation, a new connection; what waits is kept.
-  Status start(agent::ControlContext& context, Nanos now_mono);
+  Status start(net::ZmqContext& context, Nanos now_mono);
   // As a process that is killed: no goodbye.
   void kill();
   void run(Nanos now_mono) { client_->run(now_mono); }
@@ -71,11 +71,13 @@ class FleetAgent : private agent::ControlOwner, private agent::BatchSource {
   void planChanged(std::shared_ptr<const plan::Plan> plan) override;
   void clockOffsetChanged(Nanos) override {}
   agent::AgentTotals totals() override;
+  std::shared_ptr<const PageOwners> pageOwners() override { return nullptr; }
   std::uint64_t laterIncarnation(std::uint64_t committed) override;
   std::vector<plan::Endpoint> endpoints() override;
   plan::EndpointVersion heldEndpoints() override { return held_; }
   Status endpointsPushed(const wire::EndpointUpdate& update) override;
   void burstOrdered(const wire::BurstOrder&) override {}
+  void collectorsAuthorized(std::vector<net::CurveKey>) override {}
   std::optional<agent::StoredBatch> next(agent::BatchId after) override;
   agent::BatchId newest() const override { return {incarnation_, last_sequence_}; }
   void acknowledge(agent::BatchId up_to) override;

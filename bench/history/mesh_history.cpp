@@ -92,6 +92,29 @@ Status MeshHistory::rollUp() {
   }
 }
 
+Status MeshHistory::fillIndex(std::uint32_t sources, Nanos until, Nanos window,
+                              std::uint32_t windows) {
+  auto database = controller::Database::open(file_);
+  if (!database) return tl::unexpected(database.error());
+  if (auto status = database->execute("BEGIN"); !status) return status;
+  auto insert = database->prepare(
+      "INSERT INTO blocks(probe, source, path, start_ns, window_ns, minute, incarnation, sequence, "
+      "content) VALUES(?1, ?2, 0, ?3, ?4, 0, 1, 1, zeroblob(150))");
+  if (!insert) return tl::unexpected(insert.error());
+  for (std::uint32_t i = windows; i > 0; --i) {
+    for (std::uint32_t source = 0; source < sources; ++source) {
+      const std::string address = hostOf(source).wire();
+      auto status = insert->bind(1, kProbe)
+                        .bindBlob(2, address)
+                        .bind(3, until - i * window)
+                        .bind(4, window)
+                        .run();
+      if (!status) return status;
+    }
+  }
+  return database->execute("COMMIT");
+}
+
 Result<std::uint64_t> MeshHistory::bytes() const {
   auto database = controller::Database::openToRead(file_);
   if (!database) return tl::unexpected(database.error());

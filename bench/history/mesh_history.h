@@ -38,6 +38,8 @@ class MeshHistory {
                 std::uint64_t rows);
   // Everything that is old enough.
   Status rollUp();
+  // Small windows of all sources before `until`, so that the index is as full as in use.
+  Status fillIndex(std::uint32_t sources, Nanos until, Nanos window, std::uint32_t windows);
   // That are in use in the file; removed pages are written again before it grows.
   Result<std::uint64_t> bytes() const;
   const std::filesystem::path& file() const { return file_; }

@@ -3,6 +3,7 @@
 #include <google/protobuf/stubs/logging.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -48,6 +49,7 @@ Result<std::unique_ptr<Agent>> Agent::start(Config config,
                                             const TransportFactory& make_transports) {
   // It would write a line for each message that is malformed, which is counted here.
   google::protobuf::SetLogHandler(nullptr);
+  if (auto loaded = loadKeys(config); !loaded) return tl::unexpected(loaded.error());
   auto state = StateDir::take(config.state_dir);
   if (!state) return tl::unexpected(state.error());
   std::unique_ptr<Agent> agent(new Agent(std::move(config), std::move(*state)));
@@ -59,6 +61,7 @@ Result<std::unique_ptr<Agent>> Agent::start(Config config,
   if (auto status = agent->startTransports(make_transports); !status) {
     return tl::unexpected(status.error());
   }
+  if (auto status = agent->startPages(); !status) return tl::unexpected(status.error());
   if (auto status = agent->startControl(); !status) return tl::unexpected(status.error());
   return agent;
 }
@@ -104,6 +107,42 @@ Status Agent::startTransports(const TransportFactory& make_transports) {
   return {};
 }
 
+Status Agent::startPages() {
+  if (!config_.pages) return {};
+  const PagesConfig& config = *config_.pages;
+  if (!config.address && addresses_.empty()) {
+    return makeError("pages", "this host has no address; write 'pages: { address: ADDRESS }'");
+  }
+  pages::PageServiceOptions options;
+  options.address = config.address ? *config.address : addresses_.front();
+  options.device = config.device ? *config.device : config_.rdma.device;
+  options.server.listen = {options.address, config.port};
+  options.server.host = config_.host;
+  options.server.incarnation = incarnation_;
+  options.registration = config.registration;
+  // For the agent's own pages; both lists empty let everybody in who can open the socket.
+  if (!config.registration.users.empty() || !config.registration.groups.empty()) {
+    options.registration.users.push_back(geteuid());
+  }
+  options.limits = config.limits;
+  if (config_.keys) {
+    pages_gate_ = std::make_shared<net::PeerGate>(*config_.keys->own, "metric pages");
+    options.server.gate = pages_gate_;
+  }
+  auto started = pages::PageService::start(options);
+  if (!started) {
+    const bool soft = options.device.device == rdma::kSoftDevice && !config.address;
+    return makeError("pages: " + started.error().entity,
+                     started.error().reason +
+                         (soft ? "; a soft device needs an address of its own: 'pages: { address: "
+                                 "ADDRESS }'"
+                               : ""));
+  }
+  pages_ = std::move(*started);
+  own_pages_ = std::make_unique<OwnPages>(config.registration.socket, work_);
+  return {};
+}
+
 Status Agent::startControl() {
   ControlOptions options;
   options.controller = config_.controller;
@@ -112,18 +151,29 @@ Status Agent::startControl() {
   options.addresses = addresses_;
   options.port = config_.port;
   options.software_version = program::version();
+  if (pages_ != nullptr) options.pages = pages_->address().text();
+  if (config_.keys) options.keys = ControlKeys{*config_.keys->own, config_.keys->controller};
   control_ = std::make_unique<ControlClient>(control_context_, std::move(options), *spool_,
                                              static_cast<ControlOwner&>(*this));
   if (auto status = control_->start(monotonicNow(), plan_); !status) return status;
-  if (config_.http) {
-    auto server = serveFigures(*config_.http, board_);
-    if (!server) return tl::unexpected(server.error());
-    http_ = std::move(*server);
-    log::info("metrics at http://{}/metrics", http_->address().text());
-  }
+  if (auto status = startHttp(); !status) return status;
   collectFigures(monotonicNow());
   log::info("agent {} (addresses {}, port {}) looks for controller {}", config_.host,
             textOf(addresses_), config_.port, config_.controller);
+  return {};
+}
+
+Status Agent::startHttp() {
+  if (!config_.http) return {};
+  auto access = http::openAccess(config_.http_access);
+  if (!access) return tl::unexpected(access.error());
+  access_ = std::move(*access);
+  auto server = serveFigures(*config_.http, access_, board_);
+  if (!server) return tl::unexpected(server.error());
+  http_ = std::move(*server);
+  http::warnWhereOpen(http_->address(), access_.get(), "see this agent's metrics");
+  log::info("metrics at {}://{}/metrics",
+            config_.http_access.certificate.empty() ? "http" : "https", http_->address().text());
   return {};
 }
 
@@ -131,17 +181,22 @@ std::optional<SocketAddress> Agent::httpAddress() const {
   return http_ == nullptr ? std::nullopt : std::optional<SocketAddress>(http_->address());
 }
 
-void Agent::run(int stop_descriptor) {
+ServiceManager::Asked Agent::run(ServiceManager& manager) {
   while (true) {
+    manager.tell(plan_ != nullptr, doing());
     std::array<pollfd, 5> descriptors = {
-        {{stop_descriptor, POLLIN, 0},
+        {{manager.descriptor(), POLLIN, 0},
          {control_->descriptor(), POLLIN, 0},
          {gather_due_ == 0 ? windows_.descriptor() : -1, POLLIN, 0},
          {address_watch_ ? address_watch_->descriptor() : -1, POLLIN, 0},
          {endpoints_event_.get(), POLLIN, 0}}};
     waitFor(descriptors, nextDue());
     const Nanos now = monotonicNow();
-    if (descriptors[0].revents != 0) break;
+    if (descriptors[0].revents != 0) {
+      const ServiceManager::Asked asked = manager.asked();
+      if (asked == ServiceManager::Asked::kStop) farewell();
+      if (asked != ServiceManager::Asked::kNothing) return asked;
+    }
     if (descriptors[2].revents != 0) gather_due_ = now + kGather;
     if (descriptors[3].revents != 0) readAddresses(now);
     if (descriptors[4].revents != 0) endpointsChanged(now);
@@ -151,14 +206,26 @@ void Agent::run(int stop_descriptor) {
     control_->run(now);
     if (now >= figures_due_) collectFigures(now);
   }
-  farewell();
+}
+
+std::string_view Agent::doing() const {
+  if (plan_ == nullptr) return "waiting for the controller: there is no plan yet";
+  if (control_->state() == ControlClient::State::kRegistered) return "probing";
+  return "probing; without the controller, results are spooled";
+}
+
+void Agent::reload(const Config& config) {
+  http::reloadAccess(access_.get());
+  if (config.controller == config_.controller) return;
+  config_.controller = config.controller;
+  control_->setController(config.controller, monotonicNow());
 }
 
 Nanos Agent::nextDue() const {
   Nanos due = std::min(control_->deadline(), endpoint_keeper_.saveDue());
   due = std::min({due, path_merge_.due(), bursts_.due()});
   if (gather_due_ != 0) due = std::min(due, gather_due_);
-  if (http_ != nullptr) due = std::min(due, figures_due_);
+  if (http_ != nullptr || own_pages_ != nullptr) due = std::min(due, figures_due_);
   return due;
 }
 
@@ -173,6 +240,7 @@ void Agent::planChanged(std::shared_ptr<const plan::Plan> plan) {
 
 void Agent::applyPlan() {
   work_.update(*plan_, addresses_);
+  if (own_pages_ != nullptr) own_pages_->restart();
   std::size_t targets = 0;
   for (const auto& transport : transports_) {
     targets += work_.targets(transport->protocol());
@@ -205,6 +273,7 @@ void Agent::spoolWindows(bool last) {
   });
   for (probe::ClosedWindow& window : path_merge_.take(last ? PathMerge::kNever : now)) {
     encoder.add(window);
+    if (own_pages_ != nullptr) own_pages_->add(window);
     windows_.recycle(std::move(window.pairs));
   }
   encoder.finish();
@@ -247,7 +316,17 @@ void Agent::collectFigures(Nanos now) {
                                    counters.endpoints_lost, lateness_[i].summary(),
                                    work_.targets(transports_[i]->protocol())});
   }
+  if (pages_gate_ != nullptr) figures_.pages_refused = pages_gate_->refusals();
+  if (own_pages_ != nullptr) own_pages_->set(figures_);
   if (http_ != nullptr) board_.publish(figures_);
+}
+
+void Agent::collectorsAuthorized(std::vector<net::CurveKey> keys) {
+  if (pages_gate_ == nullptr) return;
+  net::PeerGate::Keys allowed;
+  for (const net::CurveKey& key : keys) allowed[key] = true;
+  log::info("metric pages: {} collectors are authorised", allowed.size());
+  pages_gate_->allow(std::move(allowed));
 }
 
 std::uint64_t Agent::laterIncarnation(std::uint64_t committed) {

@@ -1,9 +1,10 @@
 // The daemon's control thread: it puts the plan and the mesh's endpoints before the transports,
 // takes the windows they close, spools them, and runs the control connection. It wakes a few times
-// a second, never per packet. start(), run() and destruction belong to one thread; the transports
-// and the HTTP server have their own.
+// a second, never per packet. start(), run() and destruction belong to one thread; the transports,
+// the metric pages and the HTTP server have their own.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -17,11 +18,15 @@
 #include "agent/endpoint_keeper.h"
 #include "agent/metrics.h"
 #include "agent/own_addresses.h"
+#include "agent/own_pages.h"
 #include "agent/path_merge.h"
 #include "agent/spool.h"
 #include "agent/state_dir.h"
 #include "agent/work.h"
 #include "common/fd.h"
+#include "common/service_manager.h"
+#include "net/peer_gate.h"
+#include "pages/page_service.h"
 #include "probe/transport.h"
 #include "probe/window_clock.h"
 #include "probe/window_queue.h"
@@ -41,12 +46,16 @@ class Agent : private ControlOwner {
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  // Until stop_descriptor is readable. Then: windows are closed as they stand, spooled and, for at
-  // most kLongestFarewell, delivered; goodbye.
-  void run(int stop_descriptor);
+  // Until it is asked to stop or to reload. Before it stops: windows are closed as they stand,
+  // spooled and, for at most kLongestFarewell, delivered; goodbye. Ready is who probes by a plan.
+  ServiceManager::Asked run(ServiceManager& manager);
+  // Between two runs. The rest of the configuration stays as it was.
+  void reload(const Config& config);
+  static constexpr std::array<std::string_view, 2> kReloadable = {"controller", "log_level"};
   static constexpr Nanos kLongestFarewell = kSecond;
 
   std::optional<SocketAddress> httpAddress() const;
+  const pages::PageService* pageService() const { return pages_.get(); }  // nullptr: none
 
  private:
   // Windows of several probes close at the same moment: they share a batch.
@@ -56,20 +65,27 @@ class Agent : private ControlOwner {
   Agent(Config config, StateDir state);
   Status startTransports(const TransportFactory& make_transports);
   Status startControl();
+  Status startPages();
+  Status startHttp();
 
   // ControlOwner
   void planChanged(std::shared_ptr<const plan::Plan> plan) override;
   void clockOffsetChanged(Nanos offset) override { clock_.setOffset(offset); }
   AgentTotals totals() override;
+  std::shared_ptr<const PageOwners> pageOwners() override {
+    return pages_ == nullptr ? nullptr : pages_->figures().owner_list;
+  }
   std::vector<plan::Endpoint> endpoints() override;
   plan::EndpointVersion heldEndpoints() override { return endpoint_keeper_.version(); }
   Status endpointsPushed(const wire::EndpointUpdate& update) override;
   void burstOrdered(const wire::BurstOrder& order) override {
     bursts_.start(order, monotonicNow());
   }
+  void collectorsAuthorized(std::vector<net::CurveKey> keys) override;
   std::uint64_t laterIncarnation(std::uint64_t committed) override;
 
   Nanos nextDue() const;
+  std::string_view doing() const;
   void applyPlan();
   void readAddresses(Nanos now);
   bool readOwnEndpoints();
@@ -80,6 +96,7 @@ class Agent : private ControlOwner {
   void farewell();
 
   Config config_;
+  std::shared_ptr<net::PeerGate> pages_gate_;  // nullptr without keys
   StateDir state_;
   std::unique_ptr<Spool> spool_;
   std::uint64_t incarnation_ = 0;
@@ -101,14 +118,17 @@ class Agent : private ControlOwner {
   BurstRunner bursts_{work_, transports_,
                       [this](const wire::BurstReport& report) { return control_->send(report); }};
 
-  ControlContext control_context_;
+  net::ZmqContext control_context_;
   std::unique_ptr<ControlClient> control_;
 
   Figures figures_;
   std::vector<LatenessWindow> lateness_;  // one per transport
   Nanos figures_due_ = 0;
   FiguresBoard board_;
+  std::shared_ptr<http::Access> access_;  // nullptr: not configured
   std::unique_ptr<http::Server> http_;
+  std::unique_ptr<pages::PageService> pages_;
+  std::unique_ptr<OwnPages> own_pages_;
 };
 
 }  // namespace pingloom::agent

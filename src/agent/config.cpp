@@ -9,6 +9,8 @@
 
 #include "common/text.h"
 #include "common/yaml.h"
+#include "keys/key_config.h"
+#include "keys/key_file.h"
 
 namespace pingloom::agent {
 namespace {
@@ -154,19 +156,51 @@ Status readRdma(const yaml::Node& node, Config& config) {
   return {};
 }
 
+// The path stays as it is written until the file's folder is known.
+Status readKeys(const yaml::Node& node, Config& config) {
+  if (auto status = node.onlyKeys({"secret", "controller"}); !status) return status;
+  auto secret = keys::readSecretPath(node, "");
+  if (!secret) return tl::unexpected(secret.error());
+  const auto controller = node.find("controller");
+  if (!controller) return node.error("'controller' is missing: the controller's public key");
+  auto known = keys::readPublicKeys(*controller);
+  if (!known) return tl::unexpected(known.error());
+  config.keys = KeysConfig{std::move(*secret), std::nullopt, std::move(*known)};
+  return {};
+}
+
+Status readPages(const yaml::Node& node, Config& config) {
+  auto pages = parsePagesConfig(node);
+  if (!pages) return tl::unexpected(pages.error());
+  config.pages = std::move(*pages);
+  return {};
+}
+
+Status readHttpAccess(const yaml::Node& root, const std::filesystem::path& folder, Config& config) {
+  const auto node = root.find("http_access");
+  if (!node) return {};
+  if (!config.http) return node->error("is for 'http', which is missing");
+  auto files = http::parseAccess(*node, folder);
+  if (!files) return tl::unexpected(files.error());
+  config.http_access = std::move(*files);
+  return {};
+}
+
 struct Key {
   std::string_view name;
   Status (*read)(const yaml::Node&, Config&);
 };
-constexpr std::array<Key, 9> kKeys = {{{"controller", readController},
-                                       {"host", readHost},
-                                       {"addresses", readAddresses},
-                                       {"port", readPort},
-                                       {"state_dir", readStateDir},
-                                       {"http", readHttp},
-                                       {"log_level", readLogLevel},
-                                       {"spool", readSpool},
-                                       {"rdma", readRdma}}};
+constexpr std::array<Key, 11> kKeys = {{{"controller", readController},
+                                        {"host", readHost},
+                                        {"addresses", readAddresses},
+                                        {"port", readPort},
+                                        {"state_dir", readStateDir},
+                                        {"http", readHttp},
+                                        {"log_level", readLogLevel},
+                                        {"spool", readSpool},
+                                        {"rdma", readRdma},
+                                        {"keys", readKeys},
+                                        {"pages", readPages}}};
 
 }  // namespace
 
@@ -186,6 +220,14 @@ Result<std::uint64_t> parseSize(std::string_view text) {
   return *number << shift;
 }
 
+Status loadKeys(Config& config) {
+  if (!config.keys || config.keys->own) return {};
+  const auto pair = keys::readSecretKey(config.keys->secret);
+  if (!pair) return tl::unexpected(pair.error());
+  config.keys->own = *pair;
+  return {};
+}
+
 Result<Config> parseConfig(std::string_view text, std::string_view file) {
   const auto root = yaml::parse(text, file);
   if (!root) return tl::unexpected(root.error());
@@ -195,6 +237,7 @@ Result<Config> parseConfig(std::string_view text, std::string_view file) {
   std::vector<std::string_view> names;
   names.reserve(kKeys.size());
   for (const Key& key : kKeys) names.push_back(key.name);
+  names.emplace_back("http_access");
   if (auto status = root->onlyKeys(names); !status) return tl::unexpected(status.error());
 
   Config config;
@@ -208,8 +251,12 @@ Result<Config> parseConfig(std::string_view text, std::string_view file) {
   }
   if (config.host.empty()) config.host = machineName();
   if (config.host.empty()) return root->error("this machine has no name; write 'host: NAME'");
-  config.state_dir =
-      (std::filesystem::path(file).parent_path() / config.state_dir).lexically_normal();
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  config.state_dir = (folder / config.state_dir).lexically_normal();
+  if (auto status = readHttpAccess(*root, folder, config); !status) {
+    return tl::unexpected(status.error());
+  }
+  if (config.keys) config.keys->secret = (folder / config.keys->secret).lexically_normal();
   return config;
 }
 

@@ -13,9 +13,21 @@ namespace {
 constexpr std::uint32_t kControlVersion = 1;
 constexpr int kGoodbyeLingerMs = 200;
 
+void encodeOwners(const PageOwners& owners, wire::PageOwners& out) {
+  for (const PageOwner& owner : owners.owners) {
+    wire::PageOwner& to = *out.add_owners();
+    to.set_application(owner.application);
+    to.set_process(owner.process);
+    to.set_user(owner.user);
+    to.set_pages(owner.pages);
+    to.set_metrics(owner.metrics);
+  }
+  out.set_left_out(owners.left_out);
+}
+
 }  // namespace
 
-ControlClient::ControlClient(ControlContext& context, ControlOptions options, BatchSource& batches,
+ControlClient::ControlClient(net::ZmqContext& context, ControlOptions options, BatchSource& batches,
                              ControlOwner& owner)
     : context_(context), options_(std::move(options)), batches_(batches), owner_(owner) {}
 
@@ -23,7 +35,7 @@ Status ControlClient::start(Nanos now_mono, std::shared_ptr<const plan::Plan> ke
   plan_ = std::move(kept);
   plan_hash_ = plan_ == nullptr ? 0 : plan::hash(*plan_);
   warn_due_ = now_mono + kSilence;
-  if (auto status = socket_.open(context_, options_.controller); !status) return status;
+  if (auto status = connectSocket(now_mono); !status) return status;
   run(now_mono);
   return {};
 }
@@ -49,6 +61,9 @@ Nanos ControlClient::deadline() const {
   }
   if (state_ == State::kRefused || !socket_.isOpen()) due = retry_due_;
   if (state_ == State::kConnecting && !loss_logged_) due = std::min(due, warn_due_);
+  if (state_ == State::kConnecting && socket_.isOpen()) {
+    due = std::min(due, options_.keys ? look_due_ : opened_at_ + kReopen);
+  }
   if (unanswered_since_ != 0) due = std::min(due, unanswered_since_ + kSilence);
   if (state_ == State::kRegistered && !in_flight_.empty()) due = std::min(due, resend_due_);
   return due;
@@ -58,12 +73,12 @@ void ControlClient::receiveAll(Nanos now) {
   std::string frame;
   for (std::size_t taken = 0; taken < kMaxMessagesPerRun; ++taken) {
     switch (socket_.receive(frame)) {
-      case ControlSocket::Received::kNothing:
+      case net::ZmqDealer::Received::kNothing:
         return;
-      case ControlSocket::Received::kBad:
+      case net::ZmqDealer::Received::kBad:
         ++counters_.bad_messages;
         break;
-      case ControlSocket::Received::kMessage:
+      case net::ZmqDealer::Received::kMessage:
         takeFrame(frame, now);
         break;
     }
@@ -80,6 +95,7 @@ void ControlClient::checkConnection(Nanos now) {
       log::warning("controller {} cannot be reached; trying on, probing by the kept plan meanwhile",
                    options_.controller);
     }
+    if (!connected) checkHandshake(now);
   } else if (!connected) {
     loseConnection("the connection broke");
   } else if (unanswered_since_ != 0 && now - unanswered_since_ >= kSilence) {
@@ -91,9 +107,54 @@ void ControlClient::checkConnection(Nanos now) {
 // A new socket: what still comes from the old connection is not mistaken for answers.
 void ControlClient::openSocket(Nanos now) {
   retry_due_ = now + kRetry;
-  if (auto status = socket_.open(context_, options_.controller); !status) {
+  if (auto status = connectSocket(now); !status) {
     log::error("{}; trying again", status.error().text());
   }
+}
+
+Status ControlClient::connectSocket(Nanos now) {
+  handshake_failed_ = false;
+  opened_at_ = now;
+  net::DealerOptions options;
+  if (options_.keys) {
+    options.watch_handshakes = true;
+    options.curve =
+        net::DealerOptions::Curve{options_.keys->own, options_.keys->controller[key_at_]};
+  }
+  return socket_.open(context_, options_.controller, options);
+}
+
+// A socket whose handshake failed has to be opened again, for the next of the controller's keys
+// where it may have another one. What is said of it is about the last of them. Without keys nobody
+// looks: a controller that wants them is tried again every kReopen, and cannot be reached.
+void ControlClient::checkHandshake(Nanos now) {
+  if (!options_.keys) {
+    if (now - opened_at_ >= kReopen) openSocket(now);
+    return;
+  }
+  look_due_ = now + kLook;
+  const auto fault = socket_.takeHandshakeFault();
+  if (fault != net::HandshakeFault::kNone) {
+    ++counters_.handshakes_failed;
+    const std::size_t known = options_.keys->controller.size();
+    const bool other_key = fault == net::HandshakeFault::kBroken && known > 1;
+    if (!std::exchange(handshake_failed_, true) && other_key) key_at_ = (key_at_ + 1) % known;
+    if (!other_key || key_at_ == 0) sayHandshakeFault(fault);
+  }
+  if (handshake_failed_ && now >= retry_due_) openSocket(now);
+}
+
+void ControlClient::sayHandshakeFault(net::HandshakeFault fault) {
+  std::string text =
+      "it hung up during the handshake: is its key the one of 'keys: { controller: ... }'?";
+  if (fault == net::HandshakeFault::kKeyRefused) {
+    text = "it does not authorise this agent's key " +
+           std::string(options_.keys->own.public_key.text()) +
+           "; `pingloom keys authorize` there lets it in";
+  }
+  loss_logged_ = true;
+  if (std::exchange(handshake_said_, text) == text) return;
+  log::error("controller {}: {}; trying again every second", options_.controller, text);
 }
 
 void ControlClient::doWhatIsDue(Nanos now) {
@@ -137,6 +198,7 @@ void ControlClient::sendRegister(Nanos now) {
   body.set_host(options_.host);
   body.set_incarnation(options_.incarnation);
   body.set_software_version(options_.software_version);
+  body.set_pages(options_.pages);
   for (const IpAddress& address : options_.addresses) body.add_addresses(address.wire());
   body.set_port(options_.port);
   body.set_plan_hash(plan_hash_);
@@ -186,8 +248,14 @@ void ControlClient::sendHeartbeat(Nanos now) {
   status.set_pings_skipped(totals.pings_skipped);
   status.set_stalls(totals.stalls);
   status.set_refused_packets(totals.refused_packets);
+  auto owners = owner_.pageOwners();
+  if (owners != nullptr && owners != told_owners_) {
+    encodeOwners(*owners, *status.mutable_page_owners());
+  }
   heartbeat_due_ = now + heartbeat_interval_;
-  if (sendMessage(message)) expectAnswer(now);
+  if (!sendMessage(message)) return;
+  told_owners_ = std::move(owners);
+  expectAnswer(now);
 }
 
 bool ControlClient::send(const wire::BurstReport& report) {
@@ -200,6 +268,17 @@ bool ControlClient::send(const wire::BurstReport& report) {
 void ControlClient::setAddresses(std::vector<IpAddress> addresses, Nanos now_mono) {
   options_.addresses = std::move(addresses);
   endpointsChanged(now_mono);
+}
+
+void ControlClient::setController(std::string controller, Nanos now_mono) {
+  if (state_ == State::kClosed) return;
+  log::info("controller {} from now on, not {} any more", controller, options_.controller);
+  options_.controller = std::move(controller);
+  loss_logged_ = true;  // it is meant
+  loseConnection("");
+  loss_logged_ = false;
+  warn_due_ = now_mono + kSilence;
+  openSocket(now_mono);
 }
 
 // Before the first answer is there the one under way may tell what was: another follows it.

@@ -16,15 +16,17 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "agent/batch_source.h"
 #include "agent/clock_filter.h"
-#include "agent/control_socket.h"
 #include "common/address.h"
 #include "common/error.h"
+#include "common/page_owner.h"
 #include "common/time.h"
+#include "net/zmq_dealer.h"
 #include "plan/endpoint_codec.h"
 #include "plan/plan.h"
 
@@ -33,6 +35,7 @@ class AgentMessage;
 class BatchAck;
 class BurstOrder;
 class BurstReport;
+class CollectorKeys;
 class ControllerMessage;
 class EndpointUpdate;
 class HeartbeatReply;
@@ -43,6 +46,12 @@ class Registered;
 
 namespace pingloom::agent {
 
+// With whom, and as whom, the control connection is encrypted.
+struct ControlKeys {
+  net::CurvePair own;
+  std::vector<net::CurveKey> controller;  // never none; several while the controller's is replaced
+};
+
 struct ControlOptions {
   std::string controller;  // HOST:PORT
   std::string host;        // the agent's id
@@ -50,6 +59,8 @@ struct ControlOptions {
   std::vector<IpAddress> addresses;
   std::uint16_t port = 0;
   std::string software_version;
+  std::string pages;                // ADDRESS:PORT for collectors; "": no metric pages
+  std::optional<ControlKeys> keys;  // none: plaintext
 };
 
 // What a heartbeat tells of the agent; counters since its start.
@@ -67,6 +78,7 @@ struct ControlCounters {
   std::uint64_t registrations = 0;
   std::uint64_t refusals = 0;
   std::uint64_t connections_lost = 0;
+  std::uint64_t handshakes_failed = 0;
   std::uint64_t bad_messages = 0;         // not parsed, out of bounds, of several frames
   std::uint64_t unexpected_messages = 0;  // well-formed, but nothing that was waited for
   std::uint64_t plans_taken = 0;
@@ -86,6 +98,9 @@ class ControlOwner {
   virtual void planChanged(std::shared_ptr<const plan::Plan> plan) = 0;
   virtual void clockOffsetChanged(Nanos offset) = 0;  // controller UTC - CLOCK_MONOTONIC
   virtual AgentTotals totals() = 0;
+  // Of the host's metric pages; nullptr: it serves none. Another object whenever it says something
+  // else: only then is it sent.
+  virtual std::shared_ptr<const PageOwners> pageOwners() = 0;
   // RDMA: what to register, and which endpoint table is held.
   virtual std::vector<plan::Endpoint> endpoints() = 0;
   virtual plan::EndpointVersion heldEndpoints() = 0;
@@ -93,6 +108,8 @@ class ControlOwner {
   virtual Status endpointsPushed(const wire::EndpointUpdate& update) = 0;
   // Probe a pair at once; ControlClient::send() takes what comes of it.
   virtual void burstOrdered(const wire::BurstOrder& order) = 0;
+  // Whose keys open the metric pages from now on.
+  virtual void collectorsAuthorized(std::vector<net::CurveKey> keys) = 0;
   // The controller has committed batches of a later incarnation than ours: gives the one to go on
   // with, above `committed`.
   virtual std::uint64_t laterIncarnation(std::uint64_t committed) = 0;
@@ -107,13 +124,17 @@ class ControlClient {
   static constexpr std::size_t kMaxMessagesPerRun = 256;
   static constexpr Nanos kSilence = 3 * kSecond;  // then the controller counts as gone
   static constexpr Nanos kRetry = kSecond;        // after a refusal
+  // While there is no connection: how often handshakes are looked at, with keys; and how long one
+  // socket tries, without.
+  static constexpr Nanos kLook = 500 * kMillisecond;
+  static constexpr Nanos kReopen = 10 * kSecond;
   // Between two registrations on one connection because of other addresses or endpoints.
   static constexpr Nanos kRegisterPause = 100 * kMillisecond;
   static constexpr Nanos kResend = 5 * kSecond;  // without an acknowledgement; then doubled
   static constexpr Nanos kResendLongest = kMinute;
 
   // All of them outlive the client.
-  ControlClient(ControlContext& context, ControlOptions options, BatchSource& batches,
+  ControlClient(net::ZmqContext& context, ControlOptions options, BatchSource& batches,
                 ControlOwner& owner);
 
   // `kept` is the plan of an earlier run, or nullptr.
@@ -124,6 +145,8 @@ class ControlClient {
   // Registers again: with these, or with the endpoints that the owner has now.
   void setAddresses(std::vector<IpAddress> addresses, Nanos now_mono);
   void endpointsChanged(Nanos now_mono);
+  // Leaves the controller for another one; what it has not acknowledged goes there.
+  void setController(std::string controller, Nanos now_mono);
 
   // False: not registered, so it was dropped.
   bool send(const wire::BurstReport& report);
@@ -149,6 +172,9 @@ class ControlClient {
   void receiveAll(Nanos now);
   void checkConnection(Nanos now);
   void openSocket(Nanos now);
+  Status connectSocket(Nanos now);
+  void checkHandshake(Nanos now);
+  void sayHandshakeFault(net::HandshakeFault fault);
   void doWhatIsDue(Nanos now);
   void loseConnection(const char* why);
   bool sendMessage(const wire::AgentMessage& message);
@@ -167,6 +193,7 @@ class ControlClient {
   void take(const wire::EndpointUpdate& update, Nanos now);
   void take(const wire::BatchAck& ack, Nanos now);
   void take(const wire::BurstOrder& order);
+  void take(const wire::CollectorKeys& collectors);
 
   // control_outbox.cpp: batches on their way
   void sendBatches(Nanos now);
@@ -174,15 +201,16 @@ class ControlClient {
   void restartBatches();
   void acknowledged(BatchId id, Nanos now);
 
-  ControlContext& context_;
+  net::ZmqContext& context_;
   ControlOptions options_;
   BatchSource& batches_;
   ControlOwner& owner_;
-  ControlSocket socket_;
+  net::ZmqDealer socket_;
   State state_ = State::kConnecting;
   ControlCounters counters_;
   ClockFilter clock_;
   std::shared_ptr<const plan::Plan> plan_;
+  std::shared_ptr<const PageOwners> told_owners_;  // since the registration
   std::uint64_t plan_hash_ = 0;
 
   Nanos heartbeat_interval_ = kSecond;
@@ -194,8 +222,13 @@ class ControlClient {
   Nanos warn_due_ = 0;          // no first connection until then: say so
   Nanos unanswered_since_ = 0;  // 0: nothing is waited for
   bool more_waits_ = false;     // run() has to be called again
-  std::string refusal_;         // being refused was logged with these words
-  Nanos complaint_due_ = 0;     // no word about refused messages before
+  std::size_t key_at_ = 0;      // of the controller's keys: the one it is expected to have
+  Nanos look_due_ = 0;
+  Nanos opened_at_ = 0;
+  bool handshake_failed_ = false;  // the socket has to be opened again
+  std::string handshake_said_;     // what was logged of failing handshakes
+  std::string refusal_;            // being refused was logged with these words
+  Nanos complaint_due_ = 0;        // no word about refused messages before
   bool loss_logged_ = false;
   bool bad_plan_logged_ = false;
   bool bad_endpoints_ = false;  // the last update did not fit: all of the table is asked for

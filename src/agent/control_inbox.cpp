@@ -16,6 +16,7 @@ namespace {
 
 constexpr Nanos kShortestHeartbeat = 100 * kMillisecond;
 constexpr Nanos kLongestHeartbeat = kSecond;  // kSilence has to see several go unanswered
+constexpr std::size_t kMaxCollectors = 1024;
 constexpr std::size_t kLongestRefusalText = 500;
 constexpr std::uint64_t kLargestIncarnation = std::numeric_limits<std::int64_t>::max();
 
@@ -57,6 +58,9 @@ void ControlClient::takeFrame(const std::string& frame, Nanos now) {
     case wire::ControllerMessage::kBurst:
       take(message.burst());
       break;
+    case wire::ControllerMessage::kCollectors:
+      take(message.collectors());
+      break;
     case wire::ControllerMessage::BODY_NOT_SET:
       ++counters_.bad_messages;
       return;
@@ -83,11 +87,15 @@ void ControlClient::take(const wire::Registered& registered, Nanos now) {
   heartbeat_interval_ =
       std::clamp(registered.heartbeat_interval_ns(), kShortestHeartbeat, kLongestHeartbeat);
   heartbeat_due_ = now;
+  told_owners_ = nullptr;
   state_ = State::kRegistered;
   unanswered_since_ = 0;
   registered_at_ = now;
-  if (!refusal_.empty()) log::info("controller {} accepts this agent now", options_.controller);
+  if (!refusal_.empty() || !handshake_said_.empty()) {
+    log::info("controller {} accepts this agent now", options_.controller);
+  }
   refusal_.clear();
+  handshake_said_.clear();
   if (std::exchange(loss_logged_, false) || counters_.registrations == 1) {
     log::info("registered with controller {} as {}", options_.controller, options_.host);
   }
@@ -200,6 +208,23 @@ void ControlClient::take(const wire::BurstOrder& order) {
     return;
   }
   owner_.burstOrdered(order);
+}
+
+void ControlClient::take(const wire::CollectorKeys& collectors) {
+  if (state_ != State::kRegistered) {
+    ++counters_.unexpected_messages;
+    return;
+  }
+  std::vector<net::CurveKey> keys;
+  for (const std::string& bytes : collectors.keys()) {
+    const auto key = net::CurveKey::fromWire(bytes);
+    if (!key || keys.size() == kMaxCollectors) {
+      ++counters_.bad_messages;
+      return;
+    }
+    keys.push_back(*key);
+  }
+  owner_.collectorsAuthorized(std::move(keys));
 }
 
 void ControlClient::take(const wire::BatchAck& ack, Nanos now) {

@@ -79,6 +79,9 @@ void writeControl(MetricsText& out, const Figures& figures) {
   out.counter("pingloom_agent_refusals_total", "Refusals by the controller.", control.refusals);
   out.counter("pingloom_agent_connections_lost_total", "Connections to the controller lost.",
               control.connections_lost);
+  out.counter("pingloom_agent_handshakes_failed_total",
+              "Connections to the controller that failed because of keys; the log says why.",
+              control.handshakes_failed);
   out.family("pingloom_agent_control_messages_dropped_total", "counter",
              "Messages of the controller that were no use.");
   out.sample(static_cast<double>(control.bad_messages), {{"reason", "bad"}});
@@ -104,6 +107,17 @@ void writeControl(MetricsText& out, const Figures& figures) {
     out.gauge("pingloom_agent_controller_round_trip_seconds",
               "Round trip of the heartbeat that the controller's clock is taken from.",
               static_cast<double>(*figures.clock_round_trip) / 1e9);
+  }
+}
+
+void writePages(MetricsText& out, const Figures& figures) {
+  if (!figures.pages_refused) return;
+  out.family(
+      "pingloom_agent_pages_peers_refused_total", "counter",
+      "Connections to the metric pages, and messages on them, refused because of their keys.");
+  for (std::size_t i = 0; i < figures.pages_refused->size(); ++i) {
+    out.sample(static_cast<double>((*figures.pages_refused)[i]),
+               {{"reason", net::kPeerRefusalNames[i]}});
   }
 }
 
@@ -148,6 +162,7 @@ std::string metricsText(const Figures& figures) {
   out.sample(1, {{"version", program::version()}, {"host", figures.host}});
   writeProbing(out, figures);
   writeControl(out, figures);
+  writePages(out, figures);
   writeSpool(out, figures.spool);
   out.process();
   return out.text();
@@ -179,10 +194,16 @@ Figures FiguresBoard::read() const {
 }
 
 Result<std::unique_ptr<http::Server>> serveFigures(const SocketAddress& listen,
+                                                   std::shared_ptr<http::Access> access,
                                                    const FiguresBoard& board) {
   http::ServerOptions options;
   options.listen = listen;
   options.limits.connections = 32;
+  options.limits.connections_of_source = 16;
+  options.access = std::move(access);
+  options.needs = [](const http::Request& request) {
+    return request.path == "/healthz" ? http::Role::kNone : http::usualNeeds(request);
+  };
   return http::Server::start(
       options, [&board](const http::Request& request) { return respond(request, board); });
 }

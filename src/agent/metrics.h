@@ -17,11 +17,13 @@
 #include "common/address.h"
 #include "common/distribution.h"
 #include "common/error.h"
+#include "net/peer_gate.h"
 #include "probe/transport.h"
 
 namespace pingloom::http {
+class Access;
 class Server;
-}
+}  // namespace pingloom::http
 
 namespace pingloom::agent {
 
@@ -51,6 +53,7 @@ struct Figures {
   std::uint64_t windows_closed = 0;
   std::uint64_t windows_dropped = 0;
   std::vector<TransportFigures> transports;
+  std::optional<net::PeerRefusals> pages_refused;  // none: no metric pages, or without keys
 };
 
 std::string metricsText(const Figures& figures);
@@ -79,8 +82,9 @@ class FiguresBoard {
   Figures figures_;
 };
 
-// Serves `board`, which outlives the server.
+// Serves `board`, which outlives the server. `access` may be nullptr.
 Result<std::unique_ptr<http::Server>> serveFigures(const SocketAddress& listen,
+                                                   std::shared_ptr<http::Access> access,
                                                    const FiguresBoard& board);
 
 }  // namespace pingloom::agent

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/text.h"
+#include "rdma/device_name.h"
 
 namespace pingloom::agent {
 namespace {
@@ -42,18 +42,11 @@ Status readNumber(const yaml::Node& node, std::uint64_t least, std::uint64_t mos
   return {};
 }
 
-// "auto", "soft", "mlx5_0" or "mlx5_0/2".
 Status readDevice(const yaml::Node& node, RdmaConfig& config) {
   const auto text = node.text();
   if (!text) return tl::unexpected(text.error());
-  const auto slash = text->find('/');
-  config.device.device = text->substr(0, slash);
-  if (config.device.device.empty()) return node.error("write auto, soft, NAME or NAME/PORT");
-  if (slash == std::string::npos) return {};
-  const auto port = parseUnsigned(text->substr(slash + 1), 255);
-  if (!port || *port == 0) return node.error("'" + *text + "': the port is not a number 1..255");
-  config.device.port = static_cast<std::uint8_t>(*port);
-  return {};
+  const auto parsed = rdma::parseDeviceName(*text, config.device);
+  return parsed ? parsed : node.error(parsed.error().text());
 }
 
 Status readPoll(const yaml::Node& node, RdmaConfig& config) {

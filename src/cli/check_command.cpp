@@ -7,6 +7,7 @@
 #include "agent/config.h"
 #include "cli/commands.h"
 #include "cli/file_kind.h"
+#include "collector/config.h"
 #include "common/file.h"
 #include "common/program.h"
 #include "controller/config.h"
@@ -22,11 +23,12 @@ constexpr int kExitCouldNotCheck = 2;
 constexpr std::size_t kMaxFileBytes = 64U << 20;
 
 program::Usage usage() {
-  return {"pingloom check", "pingloom check FILE [--config CONTROLLER.yaml]",
-          "Says whether FILE is valid: a pinglist (pingloom's or PingWeave's), an agent's\n"
-          "configuration or a controller's; its keys tell which. Of a pinglist it also says what\n"
-          "it costs, and where that is beyond the limits.\n\n"
-          "Exit code: 0 valid, 1 invalid, 2 could not check."};
+  return {
+      "pingloom check", "pingloom check FILE [--config CONTROLLER.yaml]",
+      "Says whether FILE is valid: a pinglist (pingloom's or PingWeave's), an agent's\n"
+      "configuration, a controller's or a collector's; its keys tell which. Of a pinglist it also\n"
+      "says what it costs, and where that is beyond the limits.\n\n"
+      "Exit code: 0 valid, 1 invalid, 2 could not check."};
 }
 
 int fail(const Error& error, int code) {
@@ -120,6 +122,8 @@ int runCheck(const std::vector<std::string>& arguments) {
       return reportConfig(agent::parseConfig(*text, file), file, "an agent");
     case FileKind::kControllerConfig:
       return reportConfig(controller::parseConfig(*text, file), file, "a controller");
+    case FileKind::kCollectorConfig:
+      return reportConfig(collector::parseConfig(*text, file), file, "a collector");
   }
   return kExitInvalid;
 }

@@ -18,7 +18,9 @@ int runMesh(const std::vector<std::string>& arguments);
 int runResults(const std::vector<std::string>& arguments);
 int runPing(const std::vector<std::string>& arguments);
 int runRead(const std::vector<std::string>& arguments);
+int runPages(const std::vector<std::string>& arguments);
 int runDevices(const std::vector<std::string>& arguments);
+int runKeys(const std::vector<std::string>& arguments);
 
 struct Command {
   std::string_view name;
@@ -27,7 +29,7 @@ struct Command {
 };
 
 // In the order of the help.
-constexpr std::array<Command, 9> kCommands = {
+constexpr std::array<Command, 11> kCommands = {
     {{"check", "is a pinglist or a configuration file valid, and what does it cost", runCheck},
      {"plan", "what a host would probe by a pinglist", runPlan},
      {"status", "the controller and its agents", runStatus},
@@ -36,6 +38,8 @@ constexpr std::array<Command, 9> kCommands = {
      {"results", "the latest rows, read from Redis", runResults},
      {"ping", "measure one host, once", runPing},
      {"read", "read another host's memory by RDMA: does it work, and how fast", runRead},
-     {"devices", "the RDMA devices of this host", runDevices}}};
+     {"pages", "the metric pages that a collector reads", runPages},
+     {"devices", "the RDMA devices of this host", runDevices},
+     {"keys", "keys of controller, agents and collectors: make, authorise, revoke", runKeys}}};
 
 }  // namespace pingloom::cli

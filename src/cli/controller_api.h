@@ -7,17 +7,18 @@
 
 #include "common/error.h"
 #include "common/time.h"
+#include "http/client.h"
 
 namespace pingloom::cli {
 
-// --url, else $PINGLOOM_URL, else http://127.0.0.1:8080.
-std::string controllerUrl(const boost::program_options::variables_map& values);
+// Of --url, else $PINGLOOM_URL, else http://127.0.0.1:8080; see site_options.h.
+Result<http::Site> controllerSite(const boost::program_options::variables_map& values);
 constexpr const char* kUrlHelp =
     "the controller's address (default: $PINGLOOM_URL, else http://127.0.0.1:8080)";
 
 // The body of a 200. Other answers are errors with the reason the controller gives.
-Result<std::string> askController(const std::string& url, const std::string& path, Nanos timeout);
-Result<nlohmann::json> askControllerJson(const std::string& url, const std::string& path,
+Result<std::string> askController(const http::Site& site, const std::string& path, Nanos timeout);
+Result<nlohmann::json> askControllerJson(const http::Site& site, const std::string& path,
                                          Nanos timeout);
 
 }  // namespace pingloom::cli

@@ -15,22 +15,28 @@ struct TellingKey {
 };
 
 // Keys that only one kind of file has; the first of these that is there decides.
-constexpr std::array<TellingKey, 16> kTellingKeys = {{{"version", FileKind::kPinglist},
-                                                      {"probes", FileKind::kPinglist},
-                                                      {"mesh", FileKind::kPinglist},
-                                                      {"arrow", FileKind::kPinglist},
-                                                      {"hosts", FileKind::kPinglist},
-                                                      {"defaults", FileKind::kPinglist},
-                                                      {"controller", FileKind::kAgentConfig},
-                                                      {"spool", FileKind::kAgentConfig},
-                                                      {"addresses", FileKind::kAgentConfig},
-                                                      {"host", FileKind::kAgentConfig},
-                                                      {"pinglist", FileKind::kControllerConfig},
-                                                      {"redis", FileKind::kControllerConfig},
-                                                      {"limits", FileKind::kControllerConfig},
-                                                      {"history", FileKind::kControllerConfig},
-                                                      {"control", FileKind::kControllerConfig},
-                                                      {"web_root", FileKind::kControllerConfig}}};
+constexpr std::array<TellingKey, 20> kTellingKeys = {
+    {{"version", FileKind::kPinglist},
+     {"probes", FileKind::kPinglist},
+     {"mesh", FileKind::kPinglist},
+     {"arrow", FileKind::kPinglist},
+     {"hosts", FileKind::kPinglist},
+     {"defaults", FileKind::kPinglist},
+     // Before 'controller', which an agent has too.
+     {"address", FileKind::kCollectorConfig},
+     {"agents", FileKind::kCollectorConfig},
+     {"interval", FileKind::kCollectorConfig},
+     {"analytics", FileKind::kCollectorConfig},
+     {"controller", FileKind::kAgentConfig},
+     {"spool", FileKind::kAgentConfig},
+     {"addresses", FileKind::kAgentConfig},
+     {"host", FileKind::kAgentConfig},
+     {"pinglist", FileKind::kControllerConfig},
+     {"redis", FileKind::kControllerConfig},
+     {"limits", FileKind::kControllerConfig},
+     {"history", FileKind::kControllerConfig},
+     {"control", FileKind::kControllerConfig},
+     {"web_root", FileKind::kControllerConfig}}};
 
 }  // namespace
 

@@ -7,7 +7,7 @@
 
 namespace pingloom::cli {
 
-enum class FileKind { kPinglist, kAgentConfig, kControllerConfig };
+enum class FileKind { kPinglist, kAgentConfig, kControllerConfig, kCollectorConfig };
 
 // The error says what is wrong with a text that is none of them.
 Result<FileKind> fileKindOf(std::string_view text, std::string_view file);

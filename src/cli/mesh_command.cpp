@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/controller_api.h"
+#include "cli/site_options.h"
 #include "cli/text_table.h"
 #include "cli/top_source.h"
 #include "common/program.h"
@@ -67,14 +68,14 @@ void printGrid(const TopGrid& grid) {
 
 // An rtt says that something was received. Without one the row itself decides: all that was
 // received may be anomalous.
-bool hasFreshResult(const std::string& url, const TopGrid& grid, std::size_t row,
+bool hasFreshResult(const http::Site& site, const TopGrid& grid, std::size_t row,
                     std::size_t column) {
   const std::size_t cell = row * grid.destinations.size() + column;
   const PairState state = *grid.states[cell];
   if (state == PairState::kPending || state == PairState::kStale) return false;
   if (figureAt(grid, TopSort::kRtt, cell)) return true;
   const auto pair = askControllerJson(
-      url,
+      site,
       "/api/v1/pairs/" + grid.probe + "/" + grid.sources[row] + "/" + grid.destinations[column],
       kTimeout);
   if (!pair) return false;
@@ -88,13 +89,13 @@ struct Check {
   std::size_t failed = 0;
 };
 
-void checkGrid(const std::string& url, const TopGrid& grid, Check& check) {
+void checkGrid(const http::Site& site, const TopGrid& grid, Check& check) {
   for (std::size_t row = 0; row < grid.sources.size(); ++row) {
     for (std::size_t column = 0; column < grid.destinations.size(); ++column) {
       const auto state = grid.states[row * grid.destinations.size() + column];
       if (!state) continue;
       ++check.pairs;
-      if (hasFreshResult(url, grid, row, column)) continue;
+      if (hasFreshResult(site, grid, row, column)) continue;
       ++check.failed;
       std::cout << "no fresh result: " << printable(grid.probe) << " "
                 << printable(grid.sources[row]) << " -> " << printable(grid.destinations[column])
@@ -126,21 +127,22 @@ int runMesh(const std::vector<std::string>& arguments) {
   po::options_description options("Options");
   options.add_options()("probe", po::value<std::string>()->default_value("", ""),
                         "only this probe")(
-      "check", "name the pairs without a fresh result, and exit 1 if there are any")(
-      "url", po::value<std::string>(), kUrlHelp);
+      "check", "name the pairs without a fresh result, and exit 1 if there are any");
+  addSiteOptions(options, kUrlHelp);
   po::variables_map values;
   if (const auto code = program::parse(usage, arguments, options, {}, values)) return *code;
-  const std::string url = controllerUrl(values);
+  const auto site = controllerSite(values);
+  if (!site) return fail(site.error());
   const std::string& only = values["probe"].as<std::string>();
-  const auto probes = fetchProbeNames(url, kTimeout);
+  const auto probes = fetchProbeNames(*site, kTimeout);
   if (!probes) return fail(probes.error());
   Check check;
   for (const std::string& probe : *probes) {
     if (!only.empty() && probe != only) continue;
-    const auto grid = fetchTopGrid(url, probe, kTimeout);
+    const auto grid = fetchTopGrid(*site, probe, kTimeout);
     if (!grid) return fail(grid.error());
     printGrid(*grid);
-    if (values.count("check") != 0) checkGrid(url, *grid, check);
+    if (values.count("check") != 0) checkGrid(*site, *grid, check);
   }
   return values.count("check") != 0 ? printVerdict(check) : 0;
 }

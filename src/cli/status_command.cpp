@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/controller_api.h"
+#include "cli/site_options.h"
 #include "cli/status_report.h"
 #include "common/program.h"
 
@@ -29,16 +30,17 @@ int runStatus(const std::vector<std::string>& arguments) {
                              "Exit: 0 healthy, 1 something is wrong (an agent is down, the "
                              "pinglist is rejected,\nRedis is not connected), 2 could not ask.\n"};
   po::options_description options("Options");
-  options.add_options()("url", po::value<std::string>(), kUrlHelp)("json",
-                                                                   "print one JSON document");
+  options.add_options()("json", "print one JSON document");
+  addSiteOptions(options, kUrlHelp);
   po::variables_map values;
   if (const auto code = program::parse(usage, arguments, options, {}, values)) return *code;
-  const std::string url = controllerUrl(values);
-  const auto status = askControllerJson(url, "/api/v1/status", kTimeout);
+  const auto site = controllerSite(values);
+  if (!site) return fail(site.error());
+  const auto status = askControllerJson(*site, "/api/v1/status", kTimeout);
   if (!status) return fail(status.error());
-  const auto hosts = askControllerJson(url, "/api/v1/hosts", kTimeout);
+  const auto hosts = askControllerJson(*site, "/api/v1/hosts", kTimeout);
   if (!hosts) return fail(hosts.error());
-  const auto probes = askControllerJson(url, "/api/v1/probes", kTimeout);
+  const auto probes = askControllerJson(*site, "/api/v1/probes", kTimeout);
   if (!probes) return fail(probes.error());
 
   const StatusReport report = reportStatus(*status, *hosts, *probes);

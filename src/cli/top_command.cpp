@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/controller_api.h"
+#include "cli/site_options.h"
 #include "cli/top_mesh.h"
 #include "cli/top_screen.h"
 #include "common/program.h"
@@ -56,8 +57,8 @@ int runTop(const std::vector<std::string>& arguments) {
       "sort", po::value<std::string>()->default_value("network_p99"),
       "network_p50, network_p99, rtt, loss or state")(
       "probe", po::value<std::string>()->default_value("", ""), "only this probe")(
-      "number,n", po::value<std::size_t>()->default_value(20), "so many pairs (--once, --json)")(
-      "url", po::value<std::string>(), kUrlHelp);
+      "number,n", po::value<std::size_t>()->default_value(20), "so many pairs (--once, --json)");
+  addSiteOptions(options, kUrlHelp);
   po::variables_map values;
   if (const auto code = program::parse(usage, arguments, options, {}, values)) return *code;
   const std::string& word = values["sort"].as<std::string>();
@@ -66,7 +67,9 @@ int runTop(const std::vector<std::string>& arguments) {
     return fail("--sort '" + word + "': use network_p50, network_p99, rtt, loss or state" +
                 didYouMean(word, {kTopSortNames.begin(), kTopSortNames.end()}));
   }
-  const TopQuery query{controllerUrl(values), values["probe"].as<std::string>(), *sort, ""};
+  const auto site = controllerSite(values);
+  if (!site) return fail(site.error().text());
+  const TopQuery query{*site, values["probe"].as<std::string>(), *sort, ""};
   const bool json = values.count("json") != 0;
   if (json || values.count("once") != 0) {
     return printOnce(query, values["number"].as<std::size_t>(), json);

@@ -29,7 +29,7 @@ std::string lossCell(const std::optional<double>& value) {
 }  // namespace
 
 Result<TopMesh> fetchTopMesh(const TopQuery& query, Nanos timeout) {
-  const auto names = fetchProbeNames(query.url, timeout);
+  const auto names = fetchProbeNames(query.site, timeout);
   if (!names) return tl::unexpected(names.error());
   if (!query.probe.empty() &&
       std::find(names->begin(), names->end(), query.probe) == names->end()) {
@@ -40,7 +40,7 @@ Result<TopMesh> fetchTopMesh(const TopQuery& query, Nanos timeout) {
   TopMesh mesh;
   for (const std::string& name : *names) {
     if (!query.probe.empty() && name != query.probe) continue;
-    auto grid = fetchTopGrid(query.url, name, timeout);
+    auto grid = fetchTopGrid(query.site, name, timeout);
     if (!grid) return tl::unexpected(grid.error());
     mesh.grids.push_back(std::move(*grid));
   }

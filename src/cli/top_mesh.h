@@ -9,11 +9,12 @@
 #include "cli/top_ranking.h"
 #include "common/error.h"
 #include "common/time.h"
+#include "http/client.h"
 
 namespace pingloom::cli {
 
 struct TopQuery {
-  std::string url;
+  http::Site site;
   std::string probe;  // "" = all
   TopSort sort = TopSort::kNetworkP99;
   std::string filter;

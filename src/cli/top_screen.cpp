@@ -3,12 +3,10 @@
 #define NCURSES_NOMACROS
 #include <curses.h>
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <algorithm>
-#include <cstdlib>
 
-#include "common/program.h"
+#include "cli/terminal.h"
 
 namespace pingloom::cli {
 namespace {
@@ -20,37 +18,11 @@ constexpr Nanos kIdleFactor = 4;
 constexpr std::size_t kLongestFilter = 200;
 constexpr int kEscape = 27;
 
-enum Colour : short { kPlain = 0, kGood, kBad, kDoubtful };
-
-short colourOf(PairState state) {
-  if (state == PairState::kOk) return kGood;
-  if (state == PairState::kPending) return kPlain;
-  return severity(state) >= severity(PairState::kRefused) ? kBad : kDoubtful;
+Colour colourOf(PairState state) {
+  if (state == PairState::kOk) return Colour::kGood;
+  if (state == PairState::kPending) return Colour::kPlain;
+  return severity(state) >= severity(PairState::kRefused) ? Colour::kBad : Colour::kDoubtful;
 }
-
-// The terminal in curses mode.
-class Terminal {
- public:
-  Terminal() {
-    initscr();
-    cbreak();
-    noecho();
-    keypad(stdscr, TRUE);
-    nodelay(stdscr, TRUE);
-    set_escdelay(25);
-    curs_set(0);
-    if (has_colors() && std::getenv("NO_COLOR") == nullptr) {
-      start_color();
-      use_default_colors();
-      init_pair(kGood, COLOR_GREEN, -1);
-      init_pair(kBad, COLOR_RED, -1);
-      init_pair(kDoubtful, COLOR_YELLOW, -1);
-    }
-  }
-  ~Terminal() { endwin(); }
-  Terminal(const Terminal&) = delete;
-  Terminal& operator=(const Terminal&) = delete;
-};
 
 void put(int line, int columns, const std::string& text) {
   mvaddnstr(line, 0, text.c_str(), columns);
@@ -59,21 +31,12 @@ void put(int line, int columns, const std::string& text) {
 }  // namespace
 
 int TopScreen::run() {
-  const UniqueFd stop = program::blockStopSignals();
-  const Terminal terminal;
-  while (true) {
+  const auto show = [this] {
     if (!paused_ && monotonicNow() >= next_mono_) refresh();
     draw();
-    const Nanos wait = paused_ ? kSecond : std::max<Nanos>(next_mono_ - monotonicNow(), 0);
-    pollfd waiting[] = {{0, POLLIN, 0}, {stop.get(), POLLIN, 0}};
-    // A resize interrupts poll() and arrives as KEY_RESIZE.
-    poll(waiting, 2, static_cast<int>(wait / kMillisecond) + 1);
-    if ((waiting[1].revents & POLLIN) != 0) return 0;
-    if ((waiting[0].revents & (POLLHUP | POLLERR)) != 0) return 0;
-    for (int pressed = getch(); pressed != ERR; pressed = getch()) {
-      if (!key(pressed)) return 0;
-    }
-  }
+    return paused_ ? kSecond : next_mono_ - monotonicNow();
+  };
+  return runScreen(show, [this](int pressed) { return key(pressed); });
 }
 
 void TopScreen::refresh() {
@@ -108,7 +71,7 @@ void TopScreen::rerank() {
 }
 
 std::string TopScreen::statusLine() const {
-  std::string line = "pingloom top  " + query_.url + "  sort: ";
+  std::string line = "pingloom top  " + query_.site.url + "  sort: ";
   line += kTopSortNames[static_cast<std::size_t>(query_.sort)];
   if (!query_.filter.empty() || typing_filter_) line += "  filter: " + query_.filter;
   if (typing_filter_) line += "_";
@@ -130,7 +93,8 @@ void TopScreen::draw() const {
   put(1, COLS, fitted.header());
   attroff(A_REVERSE);
   for (std::size_t i = 0; i < shown; ++i) {
-    const attr_t colour = COLOR_PAIR(colourOf(topState(mesh_, mesh_.ranked[offset_ + i])));
+    const Colour state = colourOf(topState(mesh_, mesh_.ranked[offset_ + i]));
+    const attr_t colour = COLOR_PAIR(static_cast<short>(state));
     attron(colour);
     put(static_cast<int>(2 + i), COLS, fitted.line(lines[i]));
     attroff(colour);

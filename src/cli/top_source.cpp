@@ -90,8 +90,8 @@ Status addFigure(std::string_view body, TopSort figure, TopGrid& grid) {
   });
 }
 
-Result<std::vector<std::string>> fetchProbeNames(const std::string& url, Nanos timeout) {
-  const auto json = askControllerJson(url, "/api/v1/probes", timeout);
+Result<std::vector<std::string>> fetchProbeNames(const http::Site& site, Nanos timeout) {
+  const auto json = askControllerJson(site, "/api/v1/probes", timeout);
   if (!json) return tl::unexpected(json.error());
   std::vector<std::string> names;
   const auto list = json->is_object() ? json->find("probes") : json->end();
@@ -103,12 +103,12 @@ Result<std::vector<std::string>> fetchProbeNames(const std::string& url, Nanos t
   return names;
 }
 
-Result<TopGrid> fetchTopGrid(const std::string& url, const std::string& probe, Nanos timeout) {
+Result<TopGrid> fetchTopGrid(const http::Site& site, const std::string& probe, Nanos timeout) {
   TopGrid grid;
   grid.probe = probe;
   for (std::size_t i = 0; i < kTopFigures; ++i) {
     const auto body = askController(
-        url, "/api/v1/grid?probe=" + probe + "&metric=" + std::string(kMetrics[i]), timeout);
+        site, "/api/v1/grid?probe=" + probe + "&metric=" + std::string(kMetrics[i]), timeout);
     if (!body) return tl::unexpected(body.error());
     const Status added = addFigure(*body, static_cast<TopSort>(i), grid);
     if (!added) return tl::unexpected(added.error());

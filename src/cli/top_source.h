@@ -10,13 +10,14 @@
 #include "cli/top_ranking.h"
 #include "common/error.h"
 #include "common/time.h"
+#include "http/client.h"
 
 namespace pingloom::cli {
 
 // The names of the controller's probes, in its order.
-Result<std::vector<std::string>> fetchProbeNames(const std::string& url, Nanos timeout);
+Result<std::vector<std::string>> fetchProbeNames(const http::Site& site, Nanos timeout);
 
-Result<TopGrid> fetchTopGrid(const std::string& url, const std::string& probe, Nanos timeout);
+Result<TopGrid> fetchTopGrid(const http::Site& site, const std::string& probe, Nanos timeout);
 
 // Takes one figure out of an answer of /api/v1/grid. The first sets the grid's shape; one of
 // another shape (the pinglist changed in between) is an error. The text comes from outside.

@@ -15,11 +15,6 @@ std::uint64_t saturatingAdd(std::uint64_t a, std::uint64_t b) {
   return sum < a ? std::numeric_limits<std::uint64_t>::max() : sum;
 }
 
-// Nearest rank, counted from 1.
-std::uint64_t rankOf(std::uint64_t percent, std::uint64_t count) {
-  return std::max<std::uint64_t>(1, (count * percent + 99) / 100);
-}
-
 // Room for an ordinary window's ten samples, and the allocator's smallest size that has it.
 constexpr std::size_t kFirstSamples = 14;
 
@@ -36,9 +31,9 @@ Summary summarizeSorted(std::span<const std::uint32_t> sorted) {
   std::uint64_t sum = 0;
   for (const std::uint32_t sample : sorted) sum += sample;
   made.mean = sum / made.count;
-  made.p50 = sorted[rankOf(50, made.count) - 1];
-  made.p95 = sorted[rankOf(95, made.count) - 1];
-  made.p99 = sorted[rankOf(99, made.count) - 1];
+  made.p50 = sorted[nearestRank(50, made.count) - 1];
+  made.p95 = sorted[nearestRank(95, made.count) - 1];
+  made.p99 = sorted[nearestRank(99, made.count) - 1];
   return made;
 }
 
@@ -110,7 +105,7 @@ Summary Distribution::summary() const {
   std::size_t next = 0;
   for (const auto& [bucket, times] : buckets_) {
     seen += times;
-    while (next < 3 && seen >= rankOf(kPercents[next], count_)) {
+    while (next < 3 && seen >= nearestRank(kPercents[next], count_)) {
       quantiles[next++] = std::clamp(histogram::bucketMiddle(bucket), min_, max_);
     }
   }

@@ -23,6 +23,12 @@ struct Summary {
   std::uint64_t max = 0;
 };
 
+// Which of `count` samples in ascending order, counted from 1, is their percentile.
+constexpr std::uint64_t nearestRank(std::uint64_t percent, std::uint64_t count) {
+  const std::uint64_t rank = (count * percent + 99) / 100;
+  return rank == 0 ? 1 : rank;
+}
+
 // Of samples in ascending order.
 Summary summarizeSorted(std::span<const std::uint32_t> sorted);
 

@@ -1,8 +1,13 @@
 #include "common/log.h"
 
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -34,6 +39,38 @@ std::shared_ptr<spdlog::logger>& logger() {
   return instance;
 }
 
+// "<6>": what journald takes a line's priority from.
+class PriorityPrefix : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
+              spdlog::memory_buf_t& out) override {
+    static constexpr std::string_view kPrefixes[] = {"<7>", "<7>", "<6>", "<4>", "<3>", "<3>"};
+    const std::string_view prefix = kPrefixes[std::min<std::size_t>(message.level, 5)];
+    out.append(prefix.data(), prefix.data() + prefix.size());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<PriorityPrefix>();
+  }
+};
+
+// JOURNAL_STREAM names the device and inode of the journal's pipe; stderr may be another since.
+bool toJournal() {
+  const char* stream = std::getenv("JOURNAL_STREAM");
+  struct stat error_stream {};
+  return stream != nullptr && fstat(STDERR_FILENO, &error_stream) == 0 &&
+         fmt::format("{}:{}", error_stream.st_dev, error_stream.st_ino) == stream;
+}
+
+void setPattern(spdlog::logger& logger) {
+  if (!toJournal()) {
+    logger.set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
+    return;
+  }
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  formatter->add_flag<PriorityPrefix>('*').set_pattern("%*%v");
+  logger.set_formatter(std::move(formatter));
+}
+
 }  // namespace
 
 Result<Level> parseLevel(std::string_view text) {
@@ -49,10 +86,12 @@ void init(std::string_view program, Level level) {
   auto made = std::make_shared<spdlog::logger>(std::string(program),
                                                std::make_shared<spdlog::sinks::stderr_sink_mt>());
   made->set_level(toSpdlog(level));
-  made->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
+  setPattern(*made);
   made->flush_on(spdlog::level::info);
   logger() = std::move(made);
 }
+
+void setLevel(Level level) { logger()->set_level(toSpdlog(level)); }
 
 bool enabled(Level level) { return logger()->should_log(toSpdlog(level)); }
 

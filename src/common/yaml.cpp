@@ -1,9 +1,11 @@
 #include "common/yaml.h"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 
 #include "common/text.h"
 
@@ -39,6 +41,41 @@ std::string placeOf(const std::string& file, std::string_view text, std::size_t 
   return file + ":" + std::to_string(line) + ":" + std::to_string(at - line_start + 1);
 }
 
+// Of a parser that is only asked whether there is something.
+class Ignored : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark& /*mark*/) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& /*mark*/, YAML::anchor_t /*anchor*/) override {}
+  void OnAlias(const YAML::Mark& /*mark*/, YAML::anchor_t /*anchor*/) override {}
+  void OnScalar(const YAML::Mark& /*mark*/, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                const std::string& /*value*/) override {}
+  void OnSequenceStart(const YAML::Mark& /*mark*/, const std::string& /*tag*/,
+                       YAML::anchor_t /*anchor*/, YAML::EmitterStyle::value /*style*/) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& /*mark*/, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                  YAML::EmitterStyle::value /*style*/) override {}
+  void OnMapEnd() override {}
+};
+
+// Not by YAML::LoadAll: in some texts (a comma alone) it finds empty documents until the memory is
+// used up.
+bool hasSecondDocument(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  Ignored events;
+  return parser.HandleNextDocument(events) && parser.HandleNextDocument(events);
+}
+
+// YAML has none but these three.
+std::size_t controlCharacterAt(std::string_view text) {
+  const auto found = std::find_if(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\n' && c != '\r';
+  });
+  return found == text.end() ? std::string_view::npos
+                             : static_cast<std::size_t>(found - text.begin());
+}
+
 }  // namespace
 
 Result<Node> parse(std::string_view text, std::string_view file) {
@@ -47,10 +84,14 @@ Result<Node> parse(std::string_view text, std::string_view file) {
   if (const auto bad = invalidUtf8At(text); bad != std::string_view::npos) {
     return makeError(placeOf(*name, text, bad), "is not UTF-8 text");
   }
+  if (const auto bad = controlCharacterAt(text); bad != std::string_view::npos) {
+    return makeError(placeOf(*name, text, bad), "is a control character, which is no text");
+  }
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
-    if (documents.size() > 1) return makeError(*name, "has more than one YAML document");
-    return Node::Impl::wrap(documents.empty() ? YAML::Node() : documents.front(), std::move(name));
+    if (hasSecondDocument(std::string(text))) {
+      return makeError(*name, "has more than one YAML document");
+    }
+    return Node::Impl::wrap(YAML::Load(std::string(text)), std::move(name));
   } catch (const YAML::Exception& failure) {
     return makeError(placeOf(*name, failure.mark), failure.msg);
   }
@@ -122,6 +163,8 @@ std::optional<Node> Node::find(std::string_view key) const {
   }
   return std::nullopt;
 }
+
+std::string Node::written() const { return YAML::Dump(impl_->node); }
 
 Status Node::uniqueKeys() const {
   if (!isMap()) return error("expected keys with values");

@@ -35,6 +35,7 @@ class Node {
   std::vector<std::pair<Node, Node>> entries()
       const;  // of a map, in the file's order; otherwise empty
   std::optional<Node> find(std::string_view key) const;
+  std::string written() const;  // as YAML, to compare: without comments
 
   // A map, with no other keys than these and none twice.
   Status onlyKeys(const std::vector<std::string_view>& known) const;

@@ -79,7 +79,7 @@ tl::expected<ReportHead, BatchIntake::BadReport> BatchIntake::takeReport(const A
   const auto head = readHead(view_.head());
   if (!head) return bad(ReportFault::kHead, head.error().text());
   const std::string entity = "report of probe " + view_.head().probe() + ": ";
-  if (tooFarAhead(*head, now.utc)) {
+  if (tooFarAhead(*head, ceiling_.at(now))) {
     return bad(ReportFault::kFutureWindow, entity + "its window ends in the future");
   }
   if (!registry_.owns(agent, head->source)) {

@@ -18,6 +18,7 @@
 #include "controller/registry.h"
 #include "controller/report_faults.h"
 #include "controller/report_reader.h"
+#include "controller/utc_ceiling.h"
 
 namespace pingloom::controller {
 
@@ -43,6 +44,10 @@ class BatchIntake {
   };
   // A frame of BatchKind kBatch or kLive; `frame` points into what `owner` holds.
   Verdict take(Agent& agent, std::string_view frame, std::shared_ptr<const void> owner, Now now);
+
+  // The clocks have been read: windows may end kMostAhead after the furthest that the wall clock
+  // would have come to since. An earlier run's is the end of the newest window it committed.
+  void noteClock(Now now) { ceiling_.note(now); }
 
   struct Acknowledgement {
     std::string host;
@@ -70,6 +75,7 @@ class BatchIntake {
   BatchMarks& marks_;
   LedgerWriter& ledger_;
   ReportView view_;
+  UtcCeiling ceiling_;
   IntakeCounters counters_;
 };
 

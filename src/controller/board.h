@@ -15,9 +15,11 @@
 
 #include "common/address.h"
 #include "common/distribution.h"
+#include "common/page_owner.h"
 #include "common/time.h"
 #include "common/vocabulary.h"
 #include "controller/report_faults.h"
+#include "net/peer_gate.h"
 #include "pinglist/pinglist.h"
 #include "plan/endpoint.h"
 #include "plan/plan.h"
@@ -41,6 +43,13 @@ struct Row {
   Summary rtt;
   std::optional<std::uint64_t> jitter_ns;
 };
+
+constexpr std::array<std::uint32_t Row::*, 8> kRowCounts = {
+    &Row::sent,        &Row::received, &Row::lost,      &Row::refused,
+    &Row::unreachable, &Row::ack_lost, &Row::duplicate, &Row::late};
+// The parts that have samples.
+constexpr std::array<Summary Row::*, 4> kRowParts = {&Row::network, &Row::responder, &Row::prober,
+                                                     &Row::rtt};
 
 // One for each of ProbeGrid::destinations. A pair the source does not probe (itself, the other
 // address family) and one without a window yet have sent == 0 and no row.
@@ -99,6 +108,11 @@ struct GridPlan {
   std::uint64_t hash = 0;
   std::shared_ptr<const pinglist::Pinglist> pinglist;
   std::vector<ProbeGrid> probes;
+
+  // What the pinglist calls it; the address itself where it has no name.
+  std::string nameOf(const IpAddress& address) const {
+    return pinglist == nullptr ? address.text() : pinglist->nameOf(address);
+  }
 };
 
 struct AgentEndpoint {
@@ -113,6 +127,8 @@ struct AgentInfo {
   std::uint16_t port = 0;
   std::uint64_t incarnation = 0;
   std::string software_version;
+  std::string public_key;              // of its connection; "": it is not encrypted
+  std::optional<SocketAddress> pages;  // where collectors ask for its metric pages
   bool alive = false;
   Nanos first_seen_utc = 0;
   Nanos last_seen_utc = 0;
@@ -124,6 +140,7 @@ struct AgentInfo {
   std::uint64_t pings_skipped = 0;
   std::uint64_t stalls = 0;
   std::uint64_t refused_packets = 0;
+  std::shared_ptr<const PageOwners> page_owners;  // nullptr: none
 };
 using Hosts = std::vector<AgentInfo>;  // by host
 
@@ -146,6 +163,12 @@ struct HistoryStatus {
   std::uint64_t events_dropped = 0;  // that the disk did not take in time
 };
 
+struct KeysStatus {
+  std::size_t authorized = 0;
+  bool newest_in_force = true;  // the file on disk is the one in force
+  net::PeerRefusals refused{};  // at the control port
+};
+
 struct ControlStatus {
   Nanos started_utc = 0;
   std::string pinglist_path;
@@ -159,8 +182,9 @@ struct ControlStatus {
   std::uint64_t rows_committed = 0;
   std::uint64_t rows_ignored = 0;  // of pairs that left the plan, or older than what is known
   std::uint64_t messages_refused = 0;
-  std::array<std::uint64_t, 6> refused_by_reason{};  // indexed by wire::Refused::Reason
+  std::array<std::uint64_t, 7> refused_by_reason{};  // indexed by wire::Refused::Reason
   ReportFaults reports_refused{};
+  std::optional<KeysStatus> keys;  // none: without keys
   HistoryStatus history;
 };
 

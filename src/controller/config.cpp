@@ -8,6 +8,9 @@
 
 #include "common/text.h"
 #include "common/yaml.h"
+#include "keys/authorized_file.h"
+#include "keys/key_config.h"
+#include "keys/key_file.h"
 
 namespace pingloom::controller {
 namespace {
@@ -81,6 +84,13 @@ Status readHttp(const yaml::Node& node, Draft& draft) {
   return readAddress(node, draft.config.http);
 }
 
+Status readHttpAccess(const yaml::Node& node, Draft& draft) {
+  auto files = http::parseAccess(node, draft.folder);
+  if (!files) return tl::unexpected(files.error());
+  draft.config.http_access = std::move(*files);
+  return {};
+}
+
 Status readWebRoot(const yaml::Node& node, Draft& draft) {
   return storePath(node, draft, draft.config.web_root);
 }
@@ -141,6 +151,19 @@ Status readRedisPasswordFile(const yaml::Node& node, Draft& draft) {
   return storePath(node, draft, draft.config.redis_password_file);
 }
 
+Status readControllerKeys(const yaml::Node& node, Draft& draft) {
+  if (auto status = node.onlyKeys({"secret", "authorized"}); !status) return status;
+  KeysConfig keys;
+  auto secret = keys::readSecretPath(node, draft.folder);
+  if (!secret) return tl::unexpected(secret.error());
+  keys.secret = std::move(*secret);
+  const auto authorized = node.find("authorized");
+  if (!authorized) return node.error("'authorized' is missing: the list of authorised keys");
+  if (auto status = storePath(*authorized, draft, keys.authorized); !status) return status;
+  draft.config.keys = std::move(keys);
+  return {};
+}
+
 Status readLimits(const yaml::Node& node, Draft& draft) {
   if (auto status =
           node.onlyKeys({"pings_per_second_per_host", "rows_per_second", "history_bytes_per_day"});
@@ -199,15 +222,17 @@ struct Key {
   std::string_view name;
   Status (*read)(const yaml::Node&, Draft&);
 };
-constexpr std::array<Key, 13> kKeys = {{{"pinglist", readPinglist},
+constexpr std::array<Key, 15> kKeys = {{{"pinglist", readPinglist},
                                         {"control", readControl},
                                         {"http", readHttp},
+                                        {"http_access", readHttpAccess},
                                         {"web_root", readWebRoot},
                                         {"state_dir", readStateDir},
                                         {"redis", readRedis},
                                         {"redis_socket", readRedisSocket},
                                         {"redis_user", readRedisUser},
                                         {"redis_password_file", readRedisPasswordFile},
+                                        {"keys", readControllerKeys},
                                         {"limits", readLimits},
                                         {"history", readHistory},
                                         {"log_level", readLogLevel},
@@ -254,6 +279,15 @@ Status complete(const yaml::Node& root, Draft& draft) {
 }
 
 }  // namespace
+
+Status loadKeys(Config& config) {
+  if (!config.keys || config.keys->own) return {};
+  const auto pair = keys::readSecretKey(config.keys->secret);
+  if (!pair) return tl::unexpected(pair.error());
+  config.keys->own = *pair;
+  const auto authorized = keys::loadAuthorizedKeys(config.keys->authorized);
+  return authorized ? Status() : tl::unexpected(authorized.error());
+}
 
 std::string RedisTarget::text() const {
   if (kind != Kind::kTcp) return "unix:" + path;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,8 @@
 #include "common/error.h"
 #include "common/log.h"
 #include "common/time.h"
+#include "http/access_config.h"
+#include "net/curve_key.h"
 #include "pinglist/cost.h"
 
 namespace pingloom::controller {
@@ -24,15 +27,23 @@ struct RedisTarget {
   std::string text() const;  // "unix:/run/redis.sock", "tcp:10.0.0.5:6379"
 };
 
+struct KeysConfig {
+  std::filesystem::path secret;
+  std::filesystem::path authorized;   // authorized_keys.yaml
+  std::optional<net::CurvePair> own;  // what is in `secret`, once loadKeys() was called
+};
+
 struct Config {
   std::filesystem::path pinglist;
   SocketAddress control{IpAddress::fromV4(0), 20711};
   SocketAddress http{IpAddress::fromV4(0x7f000001), 8080};
+  http::AccessFiles http_access;
   std::filesystem::path web_root;  // empty: not built, there is the API only
   std::filesystem::path state_dir;
   RedisTarget redis;
   std::string redis_user;
   std::filesystem::path redis_password_file;
+  std::optional<KeysConfig> keys;  // none: plaintext, with anybody
   pinglist::Limits limits;
   Nanos history_retention = 7 * 24 * kHour;
   std::uint64_t history_max_bytes = 4ULL << 30;
@@ -44,6 +55,9 @@ struct Config {
 inline std::filesystem::path ledgerFile(const Config& config) {
   return config.state_dir / "history.sqlite";
 }
+
+// Reads the secret key, unless that was done, and sees that the list of authorised keys is valid.
+Status loadKeys(Config& config);
 
 // Relative paths are relative to the file's folder. The error's entity is file:line:column.
 Result<Config> parseConfig(std::string_view text, std::string_view file);

@@ -30,6 +30,7 @@ void ControlServer::setPlan(std::shared_ptr<const plan::Plan> plan, Now now) {
 
 ControlServer::Waiting ControlServer::receive(Now now) {
   const Nanos started = monotonicNow();
+  intake_.noteClock(now);
   for (std::size_t i = 0; i < kMessagesAtOnce; ++i) {
     if (ledger_.busy()) return Waiting::kLedger;
     auto message = socket_.receive();
@@ -41,13 +42,18 @@ ControlServer::Waiting ControlServer::receive(Now now) {
   return Waiting::kMessages;
 }
 
-void ControlServer::take(ControlSocket::Message message, Now now) {
+void ControlServer::take(net::ZmqRouter::Message message, Now now) {
   const std::string& route = message.route;
   if (message.frame == nullptr) {
     return refuse(route, wire::Refused::BAD_MESSAGE, "a message is one frame");
   }
   const std::string_view bytes = message.frame->bytes();
-  Agent* agent = registry_.heard(route, now);
+  std::optional<net::CurveKey> key;
+  if (access_ != nullptr) {
+    key = message.frame->key();
+    if (const auto denial = access_->maySpeak(key)) return deny(message, *denial, now);
+  }
+  Agent* agent = registry_.heard(route, now, key ? key->text() : "");
   if (batchKind(bytes) != BatchKind::kNone) {
     if (agent == nullptr) return refuse(route, wire::Refused::NOT_REGISTERED, "register first");
     return takeBatch(*agent, std::move(message.frame), now);
@@ -56,7 +62,9 @@ void ControlServer::take(ControlSocket::Message message, Now now) {
       !message_.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return refuse(route, wire::Refused::BAD_MESSAGE, "the message is malformed");
   }
-  if (message_.has_registration()) return takeRegister(route, message_.registration(), now);
+  if (message_.has_registration()) {
+    return takeRegister(message, message_.registration(), agent, now);
+  }
   if (agent == nullptr) return refuse(route, wire::Refused::NOT_REGISTERED, "register first");
   if (message_.has_heartbeat()) return takeHeartbeat(*agent, message_.heartbeat(), now);
   if (message_.has_goodbye()) {
@@ -74,11 +82,49 @@ void ControlServer::take(ControlSocket::Message message, Now now) {
   refuse(route, wire::Refused::BAD_MESSAGE, "the message is empty or of an unknown kind");
 }
 
-void ControlServer::takeRegister(const std::string& route, const wire::Register& request, Now now) {
+void ControlServer::deny(const net::ZmqRouter::Message& message, const Access::Denial& denial,
+                         Now now) {
+  access_->deny(denial, message.frame->peer(), now.mono);
+  refuse(message.route, wire::Refused::NOT_AUTHORIZED, denial.text);
+}
+
+void ControlServer::authorize(std::shared_ptr<const keys::AuthorizedKeys> list, Now now) {
+  access_->set(std::move(list));
+  for (const auto& [id, agent] : registry_.agents()) {
+    if (!agent->info.alive) continue;
+    if (const auto denial = access_->mayStay(agent->info)) {
+      access_->deny(*denial, "agent " + agent->info.host, now.mono);
+      refuse(agent->route, wire::Refused::NOT_AUTHORIZED, denial->text);
+      registry_.goodbye(*agent);
+      hosts_changed_ = true;
+    } else {
+      tellCollectors(*agent);
+    }
+  }
+}
+
+void ControlServer::tellCollectors(Agent& agent) {
+  if (access_ == nullptr || !agent.info.pages) return;
+  const auto& collectors = access_->collectors();
+  // What its connection does not take now goes with its next heartbeat.
+  if (agent.told_collectors == collectors || !socket_.send(agent.route, collectors)) return;
+  agent.told_collectors = collectors;
+}
+
+void ControlServer::takeRegister(const net::ZmqRouter::Message& message,
+                                 const wire::Register& request, Agent* before, Now now) {
+  const std::string& route = message.route;
+  // Without keys it is whatever the peer says.
+  const auto key = access_ == nullptr ? std::nullopt : message.frame->key();
+  if (access_ != nullptr) {
+    const auto denial = access_->mayRegister(*key, request, registry_.find(request.host()));
+    if (denial && before != nullptr) registry_.goodbye(*before);
+    if (denial) return deny(message, *denial, now);
+  }
   const BatchId committed = marks_.committedUpTo(request.host());
   std::optional<std::uint64_t> known;
   if (committed.incarnation != 0) known = committed.incarnation;
-  const auto admitted = registry_.admit(request, route, known, now);
+  const auto admitted = registry_.admit(request, route, known, now, key ? key->text() : "");
   hosts_changed_ = true;
   if (!admitted) {
     log::debug("refused agent {}: {}", request.host(), admitted.error().text);
@@ -95,6 +141,8 @@ void ControlServer::takeRegister(const std::string& route, const wire::Register&
   registered.set_acked_incarnation(committed.incarnation);
   registered.set_acked_sequence(committed.sequence);
   send(route, reply);
+  agent.told_collectors = nullptr;
+  tellCollectors(agent);
   push(agent, now);
   endpoints_.push(agent);
 }
@@ -104,8 +152,13 @@ void ControlServer::takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat
     return refuse(agent.route, wire::Refused::NOT_REGISTERED, "register the new incarnation");
   }
   copyStatus(heartbeat.status(), agent.info);
+  if (heartbeat.status().has_page_owners()) {
+    const auto refused = Registry::takePageOwners(agent, heartbeat.status().page_owners());
+    if (refused) refuse(agent.route, refused->reason, refused->text);
+  }
   agent.plan_hash = heartbeat.plan_hash();
   hosts_changed_ = true;
+  tellCollectors(agent);
   wire::ControllerMessage reply;
   reply.mutable_heartbeat_reply()->set_agent_mono_ns(heartbeat.agent_mono_ns());
   reply.mutable_heartbeat_reply()->set_controller_utc_ns(utcNow());
@@ -126,8 +179,8 @@ void ControlServer::nudge(Agent& agent, Now now) {
   send(agent.route, message);
 }
 
-void ControlServer::takeBatch(Agent& agent, std::unique_ptr<Frame> frame, Now now) {
-  const std::shared_ptr<Frame> owner = std::move(frame);
+void ControlServer::takeBatch(Agent& agent, std::unique_ptr<net::ZmqFrame> frame, Now now) {
+  const std::shared_ptr<net::ZmqFrame> owner = std::move(frame);
   const auto verdict = intake_.take(agent, owner->bytes(), owner, now);
   if (verdict.acknowledge) acknowledge(agent.route, *verdict.acknowledge);
   if (verdict.refused > 0) {

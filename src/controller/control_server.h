@@ -12,14 +12,15 @@
 #include <string>
 #include <string_view>
 
+#include "controller/access.h"
 #include "controller/batch_intake.h"
 #include "controller/batch_marks.h"
 #include "controller/bursts.h"
-#include "controller/control_socket.h"
 #include "controller/endpoint_push.h"
 #include "controller/ledger_writer.h"
 #include "controller/plan_history.h"
 #include "controller/registry.h"
+#include "net/zmq_router.h"
 
 namespace pingloom::controller {
 
@@ -31,21 +32,25 @@ class ControlServer {
   static constexpr Nanos kPushAgain = 3 * kSecond;       // to an agent that does not have it yet
   static constexpr std::size_t kMaxOtherBytes = 256U << 10;  // of all messages but batches
 
-  // All of them outlive the server.
-  ControlServer(ControlSocket& socket, Registry& registry, BatchMarks& marks, BatchIntake& intake,
+  // All of them outlive the server. `access`: nullptr without keys, and everybody may speak.
+  ControlServer(net::ZmqRouter& socket, Registry& registry, BatchMarks& marks, BatchIntake& intake,
                 LedgerWriter& ledger, BurstBoard& bursts, std::filesystem::path endpoints_file,
-                Nanos started_mono)
+                Nanos started_mono, Access* access = nullptr)
       : socket_(socket),
         registry_(registry),
         marks_(marks),
         intake_(intake),
         ledger_(ledger),
         endpoints_(socket, registry, std::move(endpoints_file), started_mono),
-        bursts_(socket, registry, bursts) {}
+        bursts_(socket, registry, bursts),
+        access_(access) {}
 
   // Goes to all agents after kCoalesce.
   void setPlan(std::shared_ptr<const plan::Plan> plan, Now now);
   std::uint64_t planHash() const { return plans_.currentHash(); }
+  // Other keys are authorised: who may not stay loses its lease and is told why, and agents are
+  // told of the collectors. REQUIRES keys.
+  void authorize(std::shared_ptr<const keys::AuthorizedKeys> list, Now now);
   // What Registry::takeChanged() gave: goes to all agents as far as it is about endpoints.
   void presenceChanged(const std::vector<IpAddress>& addresses, Now now) {
     endpoints_.changed(addresses, now);
@@ -61,14 +66,17 @@ class ControlServer {
   }
 
   std::uint64_t messagesRefused() const;
-  const std::array<std::uint64_t, 6>& refusedByReason() const { return refused_; }
+  const std::array<std::uint64_t, 7>& refusedByReason() const { return refused_; }
   // Something about an agent changed since the last call.
   bool takeHostsChanged() { return std::exchange(hosts_changed_, false); }
 
  private:
-  void take(ControlSocket::Message message, Now now);
-  void takeBatch(Agent& agent, std::unique_ptr<Frame> frame, Now now);
-  void takeRegister(const std::string& route, const wire::Register& request, Now now);
+  void take(net::ZmqRouter::Message message, Now now);
+  void takeBatch(Agent& agent, std::unique_ptr<net::ZmqFrame> frame, Now now);
+  void takeRegister(const net::ZmqRouter::Message& message, const wire::Register& request,
+                    Agent* agent, Now now);
+  void deny(const net::ZmqRouter::Message& message, const Access::Denial& denial, Now now);
+  void tellCollectors(Agent& agent);  // what it has not been told yet
   void takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat, Now now);
   void nudge(Agent& agent, Now now);
   void push(Agent& agent, Now now);
@@ -77,7 +85,7 @@ class ControlServer {
               std::uint64_t times = 1);
   bool send(const std::string& route, const wire::ControllerMessage& message);
 
-  ControlSocket& socket_;
+  net::ZmqRouter& socket_;
   Registry& registry_;
   BatchMarks& marks_;
   BatchIntake& intake_;
@@ -85,8 +93,9 @@ class ControlServer {
   PlanHistory plans_;
   EndpointPush endpoints_;
   Bursts bursts_;
+  Access* const access_;
   Nanos push_due_mono_ = DeadlineQueue<int>::kNever;
-  std::array<std::uint64_t, 6> refused_{};
+  std::array<std::uint64_t, 7> refused_{};
   bool hosts_changed_ = false;
   wire::AgentMessage message_;
   std::string buffer_;

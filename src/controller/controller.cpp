@@ -59,9 +59,7 @@ Status Controller::open() {
   auto ledger = Ledger::open(
       {ledgerFile(config_), config_.history_retention, config_.history_max_bytes}, started_utc_);
   if (!ledger) return tl::unexpected(ledger.error());
-  auto socket = ControlSocket::bind(config_.control);
-  if (!socket) return tl::unexpected(socket.error());
-  socket_ = std::move(*socket);
+  if (auto status = listen(); !status) return status;
   auto pinglist = PinglistSource::open(config_.pinglist, config_.limits);
   if (!pinglist) return tl::unexpected(pinglist.error());
   pinglist_ = std::move(*pinglist);
@@ -82,11 +80,13 @@ Status Controller::open() {
       }
     }
   }
+  const Nanos newest = opened.newestEnd();
   ledger_ = std::make_unique<LedgerWriter>(std::move(*ledger));
   intake_ = std::make_unique<BatchIntake>(registry_, grid_, *marks_, *ledger_);
-  server_ =
-      std::make_unique<ControlServer>(*socket_, registry_, *marks_, *intake_, *ledger_, bursts_,
-                                      config_.state_dir / "endpoints", monotonicNow());
+  intake_->noteClock({monotonicNow(), newest});
+  server_ = std::make_unique<ControlServer>(*socket_, registry_, *marks_, *intake_, *ledger_,
+                                            bursts_, config_.state_dir / "endpoints",
+                                            monotonicNow(), access_.get());
   if (first != nullptr) {
     server_->setPlan({first, &first->plan}, readClocks());
   }
@@ -95,6 +95,34 @@ Status Controller::open() {
   publish(readClocks());
   log::info("agents connect to {}", socket_->address().text());
   return {};
+}
+
+Status Controller::listen() {
+  if (auto loaded = loadKeys(config_); !loaded) return loaded;
+  net::RouterOptions options;
+  if (config_.keys) {
+    auto authorized = AuthorizedSource::open(config_.keys->authorized);
+    if (!authorized) return tl::unexpected(authorized.error());
+    authorized_ = std::move(*authorized);
+    gate_ = std::make_shared<net::PeerGate>(*config_.keys->own, "control port");
+    access_ = std::make_unique<Access>(gate_, authorized_->current());
+    options.gate = gate_;
+    log::info("agents need keys; this controller's is {}", gate_->own().public_key.text());
+  } else if (!config_.control.address.isLoopback()) {
+    log::warning(
+        "WITHOUT KEYS: whoever reaches {} can register as any host, forge its results and read the "
+        "plan; 'keys' of the configuration encrypts and authenticates (docs/keys.md)",
+        config_.control.text());
+  }
+  auto socket = net::ZmqRouter::bind(config_.control, options);
+  if (!socket) return tl::unexpected(socket.error());
+  socket_ = std::move(*socket);
+  return {};
+}
+
+void Controller::loadAuthorized() {
+  const Now now = readClocks();
+  if (authorized_->reload(now.mono)) server_->authorize(authorized_->current(), now);
 }
 
 // Two controllers with one ledger would count everything twice.
@@ -136,10 +164,33 @@ void Controller::loadPinglist(bool at_start) {
   server_->setPlan({loaded, &loaded->plan}, now);
 }
 
-void Controller::run(int stop_descriptor) {
+ServiceManager::Asked Controller::run(ServiceManager& manager) {
+  ServiceManager::Asked asked = ServiceManager::Asked::kNothing;
   do {
     turn();
-  } while (wait(stop_descriptor));
+    manager.tell(generation_ != 0 && board_.redis()->connected, doing());
+    asked = wait(manager);
+  } while (asked == ServiceManager::Asked::kNothing);
+  return asked;
+}
+
+std::string_view Controller::doing() const {
+  if (generation_ == 0) return "no pinglist is in force; the log says why";
+  if (!board_.redis()->connected) return "Redis does not take the results; the log says why";
+  return "serving";
+}
+
+void Controller::reload(const Config& config) {
+  if (config.pinglist == config_.pinglist && config.limits == config_.limits) return;
+  auto pinglist = PinglistSource::open(config.pinglist, config.limits);
+  if (!pinglist) {
+    log::error("{}; the pinglist from before stays", pinglist.error().text());
+    return;
+  }
+  config_.pinglist = config.pinglist;
+  config_.limits = config.limits;
+  pinglist_ = std::move(*pinglist);
+  loadPinglist(true);
 }
 
 void Controller::turn() {
@@ -178,19 +229,24 @@ int Controller::pollTimeout() const {
   return static_cast<int>(std::max<Nanos>(0, (wait + kMillisecond - 1) / kMillisecond));
 }
 
-bool Controller::wait(int stop_descriptor) {
+ServiceManager::Asked Controller::wait(ServiceManager& manager) {
   const bool for_messages = waiting_ != Waiting::kLedger;
-  std::array<pollfd, 6> descriptors = {{{stop_descriptor, POLLIN, 0},
-                                        {for_messages ? socket_->descriptor() : -1, POLLIN, 0},
-                                        {ledger_->descriptor(), POLLIN, 0},
-                                        {pinglist_->descriptor(), POLLIN, 0},
-                                        {redis_ == nullptr ? -1 : redis_->descriptor(), POLLIN, 0},
-                                        {bursts_.descriptor(), POLLIN, 0}}};
+  std::array<pollfd, 7> descriptors = {
+      {{manager.descriptor(), POLLIN, 0},
+       {for_messages ? socket_->descriptor() : -1, POLLIN, 0},
+       {ledger_->descriptor(), POLLIN, 0},
+       {pinglist_->descriptor(), POLLIN, 0},
+       {redis_ == nullptr ? -1 : redis_->descriptor(), POLLIN, 0},
+       {bursts_.descriptor(), POLLIN, 0},
+       {access_ == nullptr ? -1 : authorized_->descriptor(), POLLIN, 0}}};
   if (poll(descriptors.data(), descriptors.size(), pollTimeout()) < 0) {
-    return errno == EINTR;
+    if (errno == EINTR) return ServiceManager::Asked::kNothing;
+    log::error("{}", makeErrnoError("controller", "cannot wait", errno).value().text());
+    return ServiceManager::Asked::kStop;
   }
   if (descriptors[3].revents != 0) loadPinglist(false);
-  return descriptors[0].revents == 0;
+  if (descriptors[6].revents != 0) loadAuthorized();
+  return descriptors[0].revents == 0 ? ServiceManager::Asked::kNothing : manager.asked();
 }
 
 void Controller::keepEvents(Now now) {
@@ -219,6 +275,10 @@ void Controller::publish(Now now) {
   status->rows_ignored = counters.rows_ignored;
   status->messages_refused = server_->messagesRefused();
   status->refused_by_reason = server_->refusedByReason();
+  if (access_ != nullptr) {
+    status->keys = KeysStatus{authorized_->current()->entries().size(),
+                              authorized_->newestInForce(), gate_->refusals()};
+  }
   status->history = ledger_->status();
   board_.publishControl(std::move(status));
   hosts_changed_ = server_->takeHostsChanged() || hosts_changed_;

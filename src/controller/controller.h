@@ -2,24 +2,29 @@
 // that runs it. The dashboard and Redis read board() from threads of their own.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "common/error.h"
 #include "common/fd.h"
+#include "common/service_manager.h"
+#include "controller/access.h"
+#include "controller/authorized_source.h"
 #include "controller/batch_intake.h"
 #include "controller/batch_marks.h"
 #include "controller/board.h"
 #include "controller/burst_board.h"
 #include "controller/config.h"
 #include "controller/control_server.h"
-#include "controller/control_socket.h"
 #include "controller/grid.h"
 #include "controller/ledger_writer.h"
 #include "controller/pinglist_source.h"
 #include "controller/redis_embedded.h"
 #include "controller/redis_writer.h"
 #include "controller/registry.h"
+#include "net/zmq_router.h"
 
 namespace pingloom::controller {
 
@@ -36,23 +41,31 @@ class Controller {
   BurstBoard& bursts() { return bursts_; }
   SocketAddress controlAddress() const { return socket_->address(); }
 
-  // The control thread's loop, until the descriptor is readable.
-  void run(int stop_descriptor);
+  // The control thread's loop, until it is asked to stop or to reload. Ready is who has a pinglist
+  // in force and a Redis that takes the results.
+  ServiceManager::Asked run(ServiceManager& manager);
+  // Between two runs. The rest of the configuration stays as it was.
+  void reload(const Config& config);
+  static constexpr std::array<std::string_view, 3> kReloadable = {"pinglist", "limits",
+                                                                  "log_level"};
 
  private:
   explicit Controller(const Config& config) : config_(config), grid_(registry_, board_) {}
   Status open();
   Status lockStateDir();
+  Status listen();
+  void loadAuthorized();
   void loadPinglist(bool at_start);
   std::vector<LedgerPlace> places() const;
   void restore(const LatestReport& latest, Now now);
   void turn();
   int pollTimeout() const;
-  bool wait(int stop_descriptor);  // false: stop
+  ServiceManager::Asked wait(ServiceManager& manager);
+  std::string_view doing() const;
   void keepEvents(Now now);
   void publish(Now now);
 
-  const Config config_;
+  Config config_;
   UniqueFd state_lock_;
   Board board_;
   BurstBoard bursts_;
@@ -64,7 +77,10 @@ class Controller {
   std::unique_ptr<LedgerWriter> ledger_;
   std::unique_ptr<BatchMarks> marks_;
   std::unique_ptr<BatchIntake> intake_;
-  std::unique_ptr<ControlSocket> socket_;
+  std::shared_ptr<net::PeerGate> gate_;  // these three: nullptr without keys
+  std::unique_ptr<AuthorizedSource> authorized_;
+  std::unique_ptr<Access> access_;
+  std::unique_ptr<net::ZmqRouter> socket_;
   std::unique_ptr<ControlServer> server_;
   std::unique_ptr<EmbeddedRedis> redis_;
   std::unique_ptr<RedisWriter> writer_;

@@ -46,7 +46,7 @@ bool contains(const plan::AddressList& list, const IpAddress& address) {
 
 }  // namespace
 
-EndpointPush::EndpointPush(ControlSocket& socket, Registry& registry, std::filesystem::path file,
+EndpointPush::EndpointPush(net::ZmqRouter& socket, Registry& registry, std::filesystem::path file,
                            Nanos started_mono)
     : socket_(socket),
       registry_(registry),

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "common/address.h"
-#include "controller/control_socket.h"
 #include "controller/endpoint_directory.h"
 #include "controller/registry.h"
+#include "net/zmq_router.h"
 #include "plan/plan.h"
 
 namespace pingloom::controller {
@@ -31,7 +31,7 @@ class EndpointPush {
   static constexpr Nanos kSavePause = kSecond;
 
   // The first two outlive it. `file`: where the table is kept; it need not be there.
-  EndpointPush(ControlSocket& socket, Registry& registry, std::filesystem::path file,
+  EndpointPush(net::ZmqRouter& socket, Registry& registry, std::filesystem::path file,
                Nanos started_mono);
   ~EndpointPush();  // keeps the table
   EndpointPush(const EndpointPush&) = delete;
@@ -60,7 +60,7 @@ class EndpointPush {
   void pushAll(Now now);
   void save();
 
-  ControlSocket& socket_;
+  net::ZmqRouter& socket_;
   Registry& registry_;
   const std::filesystem::path file_;
   const Nanos settle_mono_;

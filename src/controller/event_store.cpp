@@ -35,26 +35,23 @@ CREATE INDEX IF NOT EXISTS presence_by_time ON presence(utc_ns);
 Result<EventStore> EventStore::open(Database& database) {
   if (auto status = database.execute(kTables); !status) return tl::unexpected(status.error());
   EventStore made;
-  for (const auto& [statement, sql] : std::initializer_list<std::pair<Statement*, const char*>>{
-           {&made.add_event_,
-            "INSERT INTO events(utc_ns, window_ns, probe, source, destination, before, after, "
-            "pairs) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"},
-           {&made.add_presence_, "INSERT INTO presence(utc_ns, address, kind) VALUES(?1, ?2, ?3)"},
-           {&made.remove_old_events_, "DELETE FROM events WHERE utc_ns < ?1"},
-           {&made.remove_many_events_,
-            "DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?1"},
-           {&made.remove_old_presence_,
-            "DELETE FROM presence WHERE utc_ns < ?1 AND (kind = 3 OR utc_ns < (SELECT max(utc_ns) "
-            "FROM presence AS newer WHERE newer.address = presence.address AND newer.utc_ns < ?1 "
-            "AND newer.kind <> 3))"},
-           {&made.remove_many_presence_,
-            "DELETE FROM presence WHERE id <= (SELECT max(id) FROM presence) - ?1 AND (kind = 3 OR "
-            "EXISTS(SELECT 1 FROM presence AS newer WHERE newer.address = presence.address AND "
-            "newer.utc_ns > presence.utc_ns AND newer.kind <> 3))"}}) {
-    auto prepared = database.prepare(sql);
-    if (!prepared) return tl::unexpected(prepared.error());
-    *statement = std::move(*prepared);
-  }
+  auto prepared = database.prepareAll(
+      {{&made.add_event_,
+        "INSERT INTO events(utc_ns, window_ns, probe, source, destination, before, after, "
+        "pairs) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"},
+       {&made.add_presence_, "INSERT INTO presence(utc_ns, address, kind) VALUES(?1, ?2, ?3)"},
+       {&made.remove_old_events_, "DELETE FROM events WHERE utc_ns < ?1"},
+       {&made.remove_many_events_,
+        "DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?1"},
+       {&made.remove_old_presence_,
+        "DELETE FROM presence WHERE utc_ns < ?1 AND (kind = 3 OR utc_ns < (SELECT max(utc_ns) "
+        "FROM presence AS newer WHERE newer.address = presence.address AND newer.utc_ns < ?1 "
+        "AND newer.kind <> 3))"},
+       {&made.remove_many_presence_,
+        "DELETE FROM presence WHERE id <= (SELECT max(id) FROM presence) - ?1 AND (kind = 3 OR "
+        "EXISTS(SELECT 1 FROM presence AS newer WHERE newer.address = presence.address AND "
+        "newer.utc_ns > presence.utc_ns AND newer.kind <> 3))"}});
+  if (!prepared) return tl::unexpected(prepared.error());
   return made;
 }
 

@@ -40,11 +40,22 @@ Result<std::optional<HistorySpan>> History::span() {
   return found;
 }
 
+// Most windows are a minute or less: of those that began in the hour before there may be hundreds
+// for each source, and all would be looked at. Where the probe's window was longer before, and both
+// kinds lie around that time, the shorter is what is shown.
 Status History::at(std::string_view probe, const IpAddress& source, Nanos at_utc,
                    const PastVisitor& visitor) {
   const std::string address = source.wire();
-  at_.bind(1, probe).bindBlob(2, address).bind(3, at_utc).bind(4, kLongestWindow);
-  return visitAll(at_, visitor);
+  bool found = false;
+  for (const Nanos longest : {kMinute, kLongestWindow}) {
+    at_.bind(1, probe).bindBlob(2, address).bind(3, at_utc).bind(4, longest);
+    auto status = visitAll(at_, [&](const PastBlock& block) {
+      found = true;
+      visitor(block);
+    });
+    if (!status || found) return status;
+  }
+  return {};
 }
 
 void History::bindRange(Statement& statement, const PastRange& range, std::string_view source) {

@@ -33,8 +33,8 @@ bool HistoryReader::ask(Query query) {
   return true;
 }
 
-void HistoryReader::countDamaged(std::uint64_t blocks) {
-  if (blocks > 0 && damaged_blocks_.fetch_add(blocks) == 0) {
+void HistoryReader::reportDamaged(std::uint64_t blocks) {
+  if (blocks > 0 && !damage_said_.exchange(true)) {
     log::warning("{}: blocks are damaged and are left out of answers", file_.string());
   }
 }

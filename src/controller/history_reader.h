@@ -29,8 +29,8 @@ class HistoryReader {
 
   // Runs on the reader's thread, once. False: not taken.
   bool ask(Query query);
-  // Blocks whose content could not be read, since the start; any thread.
-  void countDamaged(std::uint64_t blocks);
+  // So many blocks of an answer could not be read: said once. Any thread.
+  void reportDamaged(std::uint64_t blocks);
   // Queries that wait are told that it cannot be read any more, and none is taken from then on.
   void stop();
 
@@ -50,7 +50,7 @@ class HistoryReader {
   std::condition_variable wake_;
   std::deque<Query> waiting_;
   bool stop_ = false;
-  std::atomic<std::uint64_t> damaged_blocks_ = 0;
+  std::atomic<bool> damage_said_ = false;
   std::unique_ptr<History> history_;  // these two: the reader's thread
   Identity identity_;
   std::thread thread_;

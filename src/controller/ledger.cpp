@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/log.h"
+#include "controller/block_insert.h"
 #include "controller/history/kept_report.h"
 #include "controller/ledger_roll_up.h"
 #include "controller/ledger_schema.h"
@@ -30,12 +31,10 @@ struct Ledger::Connection {
     events = std::move(*opened);
     if (auto status = upgrade.prepare(database); !status) return status;
     if (auto status = roll_up.prepare(database); !status) return status;
+    if (auto status = insert_block.prepare(database); !status) return status;
     return database.prepareAll(
         {{&begin, "BEGIN IMMEDIATE"},
          {&commit, "COMMIT"},
-         {&insert_block,
-          "INSERT INTO blocks(probe, source, path, start_ns, window_ns, minute, incarnation, "
-          "sequence, content) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"},
          {&set_mark,
           "INSERT OR REPLACE INTO agents(host, incarnation, sequence, updated_ns) "
           "VALUES(?1, ?2, ?3, ?4)"},
@@ -57,7 +56,7 @@ struct Ledger::Connection {
   LedgerRollUp roll_up;
   Statement begin;
   Statement commit;
-  Statement insert_block;
+  BlockInsert insert_block;
   Statement set_mark;
   Statement latest;
   Statement remove_old;
@@ -102,7 +101,6 @@ Status Ledger::bringUpFrom(std::int64_t version, Database& database) {
   std::string change = "BEGIN;";
   if (version == 0) change += kAgentsTable;
   if (version == 1) change += kWindowsFrom1To2;
-  if (version == 1 || version == 2) change += kWindowsFrom2To3;
   if (version < 3) change += kBlocksTable;
   change += fmt::format("PRAGMA user_version = {}; COMMIT;", kLedgerVersion);
   return database.execute(change.c_str());
@@ -122,6 +120,14 @@ Status Ledger::loadMarks(Nanos now_utc) {
     mark = std::max(mark, BatchId{static_cast<std::uint64_t>(select->number(1)),
                                   static_cast<std::uint64_t>(select->number(2))});
   }
+}
+
+Nanos Ledger::newestEnd() {
+  auto select = connection_->database.prepare(
+      "SELECT start_ns + window_ns FROM blocks ORDER BY start_ns DESC LIMIT 1");
+  if (!select) return 0;
+  const auto found = select->step();
+  return found && *found ? select->number(0) : 0;
 }
 
 // Everything that can be damaged has been read through this file: it is of no use any more.
@@ -174,6 +180,9 @@ Result<std::vector<LatestReport>> Ledger::readLatest(std::string_view probe,
     if (!more || !*more) {
       latest.reset();
       if (!more) return tl::unexpected(more.error());
+      if (found.empty() && connection_->upgrade.pending()) {
+        return connection_->upgrade.latest(probe, address);
+      }
       return found;
     }
     // One bad block is no reason to show nothing.
@@ -239,19 +248,17 @@ Status Ledger::write(std::span<const LedgerBatch> batches, Nanos now_utc) {
 
 Status Ledger::writeWindow(const LedgerWindow& window, BatchId id) {
   const std::string source = window.source.wire();
-  const auto insert = [&](std::string_view block) {
-    return connection_->insert_block.bind(1, window.probe)
-        .bindBlob(2, source)
-        .bind(3, static_cast<std::int64_t>(window.path))
-        .bind(4, window.start_utc)
-        .bind(5, window.window)
-        .bind(6, std::int64_t{0})
-        .bind(7, static_cast<std::int64_t>(id.incarnation))
-        .bind(8, static_cast<std::int64_t>(id.sequence))
-        .bindBlob(9, block)
-        .run();
-  };
-  const auto packed = packer_.pack(window.report, insert);
+  const BlockLine line{window.probe,
+                       source,
+                       static_cast<std::int64_t>(window.path),
+                       window.start_utc,
+                       window.window,
+                       false,
+                       static_cast<std::int64_t>(id.incarnation),
+                       static_cast<std::int64_t>(id.sequence)};
+  const auto packed = packer_.pack(window.report, [&](std::string_view block) {
+    return connection_->insert_block.run(line, block);
+  });
   if (!packed) return tl::unexpected(packed.error());
   // The intake has checked it: this would be a fault of ours, and no reason to hold up the rest.
   if (!*packed) ++blocks_dropped_;

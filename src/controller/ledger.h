@@ -24,6 +24,7 @@
 #include "controller/event_store.h"
 #include "controller/history/block.h"
 #include "controller/history/report_packer.h"
+#include "controller/latest_report.h"
 #include "controller/sqlite.h"
 
 namespace pingloom::controller {
@@ -60,11 +61,6 @@ struct LedgerPlace {
   IpAddress source;
 };
 
-struct LatestReport {
-  std::uint64_t incarnation = 0;
-  std::string report;  // serialized wire::Report
-};
-
 class Ledger {
  public:
   static constexpr Nanos kMarkLife = 30 * 24 * kHour;
@@ -77,6 +73,9 @@ class Ledger {
   const Marks& marks() const { return marks_; }
   // The reports of the newest window of this probe at this source; several if it came in parts.
   std::vector<LatestReport> latest(std::string_view probe, const IpAddress& source);
+
+  // When the newest window that was reported ends, UTC; 0 where there is none.
+  Nanos newestEnd();
 
   // All of them in one transaction, or none. A batch at or below its agent's mark is left out.
   Status commit(std::span<const LedgerBatch> batches, Nanos now_utc);

@@ -16,7 +16,7 @@ Status LedgerRollUp::prepare(Database& database) {
        {&remove_, "DELETE FROM blocks WHERE id = ?1"}});
 }
 
-Result<std::size_t> LedgerRollUp::step(Nanos now_utc, Statement& insert, std::uint64_t& dropped) {
+Result<std::size_t> LedgerRollUp::step(Nanos now_utc, BlockInsert& insert, std::uint64_t& dropped) {
   Group group;
   const auto found = findGroup((now_utc - kAge) / kMinute * kMinute, group);
   if (!found) return tl::unexpected(found.error());
@@ -28,16 +28,9 @@ Result<std::size_t> LedgerRollUp::step(Nanos now_utc, Statement& insert, std::ui
   if (minute_.empty()) return taken_.size();
   const auto block = minute_.block();
   if (!block) return tl::unexpected(block.error());
-  auto status = insert.bind(1, group.probe)
-                    .bindBlob(2, group.source)
-                    .bind(3, group.path)
-                    .bind(4, group.begin())
-                    .bind(5, group.length())
-                    .bind(6, std::int64_t{1})
-                    .bind(7, incarnation_)
-                    .bind(8, std::int64_t{0})
-                    .bindBlob(9, *block)
-                    .run();
+  const BlockLine line{group.probe,    group.source, group.path,   group.begin(),
+                       group.length(), true,         incarnation_, 0};
+  auto status = insert.run(line, *block);
   if (!status) return tl::unexpected(status.error());
   return taken_.size();
 }

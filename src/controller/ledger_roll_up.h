@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "common/time.h"
+#include "controller/block_insert.h"
 #include "controller/history/minute_builder.h"
 #include "controller/sqlite.h"
 
@@ -23,8 +24,7 @@ class LedgerRollUp {
 
   // The next source's minute, if there is one that ended kAge ago or earlier. Damaged blocks are
   // dropped, and counted in `dropped`. The number of windows that it rolled up; 0: there are none.
-  // `insert` has the columns of blocks as its parameters, in their order from probe on.
-  Result<std::size_t> step(Nanos now_utc, Statement& insert, std::uint64_t& dropped);
+  Result<std::size_t> step(Nanos now_utc, BlockInsert& insert, std::uint64_t& dropped);
 
  private:
   struct Group {

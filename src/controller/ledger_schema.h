@@ -63,9 +63,4 @@ constexpr const char* kWindowsFrom1To2 = R"(
 ALTER TABLE windows ADD COLUMN path INTEGER NOT NULL DEFAULT 0;
 )";
 
-// Packed from the newest on.
-constexpr const char* kWindowsFrom2To3 = R"(
-DROP INDEX windows_by_source;
-)";
-
 }  // namespace pingloom::controller

@@ -28,17 +28,43 @@ Status LedgerUpgrade::prepare(Database& database) {
   pending_ = *there != 0;
   if (!pending_) return {};
   log::info("history of an earlier version is being packed");
+  const auto index = database.number(
+      "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND name = 'windows_by_source'");
+  if (!index) return tl::unexpected(index.error());
+  by_source_ = *index != 0;
   return database.prepareAll(
       {{&newest_,
         "SELECT id, probe, source, path, start_ns, window_ns, incarnation, sequence, report FROM "
         "windows ORDER BY start_ns DESC LIMIT ?1"},
+       {&latest_,
+        "SELECT incarnation, report FROM windows WHERE probe = ?1 AND source = ?2 AND start_ns = "
+        "(SELECT max(start_ns) FROM windows WHERE probe = ?1 AND source = ?2)"},
        {&remove_, "DELETE FROM windows WHERE id = ?1"},
        {&remove_old_,
         "DELETE FROM windows WHERE id IN (SELECT id FROM windows WHERE start_ns < ?1 "
         "ORDER BY start_ns LIMIT ?2)"}});
 }
 
-Status LedgerUpgrade::step(Database& database, ReportPacker& packer, Statement& insert,
+Result<std::vector<LatestReport>> LedgerUpgrade::latest(std::string_view probe,
+                                                        std::string_view source) {
+  std::vector<LatestReport> found;
+  if (!by_source_) return found;
+  Decompressor decompressor;
+  latest_.bind(1, probe).bindBlob(2, source);
+  for (;;) {
+    const auto more = latest_.step();
+    if (!more || !*more) {
+      latest_.reset();
+      if (!more) return tl::unexpected(more.error());
+      return found;
+    }
+    std::string report;
+    if (!decompressor.decompress(latest_.bytes(1), kMostReportBytes, report)) continue;
+    found.push_back({static_cast<std::uint64_t>(latest_.number(0)), std::move(report)});
+  }
+}
+
+Status LedgerUpgrade::step(Database& database, ReportPacker& packer, BlockInsert& insert,
                            std::uint64_t& dropped) {
   std::vector<OldWindow> windows;
   newest_.bind(1, kWindowsInAStep);
@@ -59,21 +85,12 @@ Status LedgerUpgrade::step(Database& database, ReportPacker& packer, Statement& 
   Decompressor decompressor;
   std::string report;
   for (const OldWindow& window : windows) {
-    const auto insert_block = [&](std::string_view block) {
-      return insert.bind(1, window.probe)
-          .bindBlob(2, window.source)
-          .bind(3, window.numbers[0])
-          .bind(4, window.numbers[1])
-          .bind(5, window.numbers[2])
-          .bind(6, std::int64_t{0})
-          .bind(7, window.numbers[3])
-          .bind(8, window.numbers[4])
-          .bindBlob(9, block)
-          .run();
-    };
+    const auto [path, start, length, incarnation, sequence] = window.numbers;
+    const BlockLine line{window.probe, window.source, path,        start,
+                         length,       false,         incarnation, sequence};
     Result<bool> packed = false;
     if (decompressor.decompress(window.report, kMostReportBytes, report)) {
-      packed = packer.pack(report, insert_block);
+      packed = packer.pack(report, [&](std::string_view block) { return insert.run(line, block); });
     }
     if (!packed) return tl::unexpected(packed.error());
     if (!*packed) ++dropped;
@@ -81,6 +98,7 @@ Status LedgerUpgrade::step(Database& database, ReportPacker& packer, Statement& 
   }
   if (!windows.empty()) return {};
   newest_ = {};
+  latest_ = {};
   remove_ = {};
   remove_old_ = {};
   pending_ = false;

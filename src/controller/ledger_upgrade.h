@@ -3,8 +3,13 @@
 // ledger's thread.
 #pragma once
 
+#include <string_view>
+#include <vector>
+
 #include "common/error.h"
+#include "controller/block_insert.h"
 #include "controller/history/report_packer.h"
+#include "controller/latest_report.h"
 #include "controller/sqlite.h"
 
 namespace pingloom::controller {
@@ -18,13 +23,18 @@ class LedgerUpgrade {
   bool pending() const { return pending_; }
   // Of what waits, the oldest: (start before, at most so many). REQUIRES pending().
   Statement& removeOld() { return remove_old_; }
-  // Reports that cannot be packed are dropped, and counted in `dropped`. `insert` has the columns
-  // of blocks as its parameters, in their order from probe on.
-  Status step(Database& database, ReportPacker& packer, Statement& insert, std::uint64_t& dropped);
+  // The reports of the newest window of this probe at this source that waits; none where the file's
+  // earlier version is no help in finding it. REQUIRES pending().
+  Result<std::vector<LatestReport>> latest(std::string_view probe, std::string_view source);
+  // Reports that cannot be packed are dropped, and counted in `dropped`.
+  Status step(Database& database, ReportPacker& packer, BlockInsert& insert,
+              std::uint64_t& dropped);
 
  private:
   bool pending_ = false;
+  bool by_source_ = false;  // there is an index to find a source's windows
   Statement newest_;
+  Statement latest_;
   Statement remove_;
   Statement remove_old_;
 };

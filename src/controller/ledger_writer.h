@@ -32,7 +32,7 @@ class LedgerWriter {
   static constexpr std::size_t kMaxRestoredBytes = 1U << 20;
   static constexpr Nanos kStandstill = 3 * kSecond;
   static constexpr Nanos kFirstRetry = kSecond;
-  static constexpr Nanos kLongestRetry = 30 * kSecond;
+  static constexpr Nanos kLongestRetry = 2 * kSecond;
 
   struct Outcome {
     std::string host;

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "controller/grid_plan.h"
-#include "controller/past_rows.h"
 #include "controller/state.h"
 
 namespace pingloom::controller {
@@ -17,14 +16,17 @@ std::optional<PairState> silentState(PastPresence::Status status) {
                                                             : PairState::kStale;
 }
 
-std::shared_ptr<const SourceSnapshot> silent(const ProbeGrid& grid, const IpAddress& source,
-                                             PastPresence::Status status) {
-  auto made = std::make_shared<SourceSnapshot>();
-  made->states.resize(grid.destinations.size());
+void silentStates(const ProbeGrid& grid, const IpAddress& source, PastPresence::Status status,
+                  States& out) {
   for (std::size_t i = 0; i < grid.destinations.size(); ++i) {
-    if (isPair(grid, source, grid.destinations[i])) made->states[i] = silentState(status);
+    if (isPair(grid, source, grid.destinations[i])) out[i] = silentState(status);
   }
-  return made;
+}
+
+// Of a window that was there.
+PairState countedState(const PairCounts& counts, bool away) {
+  return deriveState(counts,
+                     {.source_known = true, .source_alive = true, .destination_away = away});
 }
 
 }  // namespace
@@ -95,34 +97,26 @@ bool PastPresence::awayIn(const IpAddress& address, Nanos from_utc, Nanos until_
          });
 }
 
-std::shared_ptr<const SourceSnapshot> withPresence(const ProbeGrid& grid, const IpAddress& source,
-                                                   std::shared_ptr<const SourceSnapshot> snapshot,
-                                                   const PastPresence& presence, Nanos at_utc) {
-  if (snapshot == nullptr || snapshot->rows == nullptr) {
+void pastStates(const ProbeGrid& grid, const IpAddress& source,
+                const std::optional<PastWindow>& window, const PastPresence& presence, Nanos at_utc,
+                States& out) {
+  out.assign(grid.destinations.size(), std::nullopt);
+  if (!window) {
     const Nanos new_since = at_utc - staleAfter(grid.spec.window, grid.spec.timeout);
-    return silent(grid, source, presence.at(source, at_utc, new_since));
+    silentStates(grid, source, presence.at(source, at_utc, new_since), out);
+    return;
   }
-  if (!needsAgent(grid.spec)) return snapshot;
-  const SourceRows& rows = *snapshot->rows;
-  const Nanos until = rows.endUtc() + grid.spec.timeout;
+  const bool needs_agent = needsAgent(grid.spec);
   const bool rdma = grid.spec.protocol == Protocol::kRdma;
-  std::shared_ptr<SourceSnapshot> made;
-  for (std::size_t i = 0; i < grid.destinations.size(); ++i) {
+  const Nanos until = window->endUtc() + grid.spec.timeout;
+  for (std::size_t i = 0; i < window->counts.size(); ++i) {
+    const PairCounts& counts = window->counts[i];
+    if (counts.sent == 0) continue;
     // With several paths the row is their merge: answered whole, so were they.
-    if (rows.rows[i].received == rows.rows[i].sent ||
-        !presence.awayIn(grid.destinations[i], rows.window_start_utc, until, rdma)) {
-      continue;
-    }
-    if (made == nullptr) made = std::make_shared<SourceSnapshot>(*snapshot);
-    made->states[i] = PairState::kAgentDown;
-    for (std::size_t k = 0; k < made->path_states.size(); ++k) {
-      const Rows* path = rows.ofPath(static_cast<std::uint32_t>(k + 1));
-      if (path == nullptr || (*path)[i].received == (*path)[i].sent) continue;
-      made->path_states[k][i] = PairState::kAgentDown;
-    }
+    const bool away = needs_agent && counts.received != counts.sent &&
+                      presence.awayIn(grid.destinations[i], window->start_utc, until, rdma);
+    out[i] = countedState(counts, away);
   }
-  if (made == nullptr) return snapshot;
-  return made;
 }
 
 PairState stateWithPresence(const plan::ProbeSpec& probe, const SourceRows& source, const Row& row,
@@ -131,7 +125,7 @@ PairState stateWithPresence(const plan::ProbeSpec& probe, const SourceRows& sour
       row.received < row.sent && needsAgent(probe) &&
       presence.awayIn(destination, source.window_start_utc, source.endUtc() + probe.timeout,
                       probe.protocol == Protocol::kRdma);
-  return away ? PairState::kAgentDown : pastState(row);
+  return countedState(countsOf(row), away);
 }
 
 }  // namespace pingloom::controller

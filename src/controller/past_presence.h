@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "common/address.h"
 #include "common/time.h"
 #include "controller/board.h"
+#include "controller/past_source.h"
 #include "controller/presence_log.h"
 
 namespace pingloom::controller {
@@ -50,12 +50,12 @@ class PastPresence {
   std::unordered_map<IpAddress, Known, IpAddressHash> known_;
 };
 
-// The states of a source's pairs at a past time, where its window tells less than was known: a
-// destination that was away is agent-down, and a source without a window (`snapshot` is nullptr) is
-// stale, or pending where it had only just come or never did.
-std::shared_ptr<const SourceSnapshot> withPresence(const ProbeGrid& grid, const IpAddress& source,
-                                                   std::shared_ptr<const SourceSnapshot> snapshot,
-                                                   const PastPresence& presence, Nanos at_utc);
+// The state of each pair of a source at a past time. Where its window tells less than was known,
+// presence does: a destination that was away is agent-down, and a source without a window
+// (`window` is nullopt) is stale, or pending where it had only just come or never did.
+void pastStates(const ProbeGrid& grid, const IpAddress& source,
+                const std::optional<PastWindow>& window, const PastPresence& presence, Nanos at_utc,
+                States& out);
 
 // The same of one row of a pair, which may be of several windows.
 PairState stateWithPresence(const plan::ProbeSpec& probe, const SourceRows& source, const Row& row,

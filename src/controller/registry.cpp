@@ -17,6 +17,11 @@ bool printable(std::string_view text) {
                      [](char c) { return static_cast<unsigned char>(c) > ' ' && c != 0x7f; });
 }
 
+bool withoutControls(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) >= ' ' && c != 0x7f; });
+}
+
 Refusal bad(std::string text) { return {wire::Refused::BAD_MESSAGE, std::move(text)}; }
 
 tl::expected<std::vector<IpAddress>, Refusal> readAddresses(const wire::Register& request) {
@@ -92,7 +97,7 @@ std::optional<Refusal> faultOf(const wire::Register& request) {
 tl::expected<Agent*, Refusal> Registry::admit(const wire::Register& request,
                                               const std::string& route,
                                               std::optional<std::uint64_t> known_incarnation,
-                                              Now now) {
+                                              Now now, std::string_view key) {
   if (auto fault = faultOf(request)) return tl::unexpected(std::move(*fault));
   auto addresses = readAddresses(request);
   if (!addresses) return tl::unexpected(std::move(addresses.error()));
@@ -119,6 +124,10 @@ tl::expected<Agent*, Refusal> Registry::admit(const wire::Register& request,
   info.port = static_cast<std::uint16_t>(request.port());
   info.incarnation = request.incarnation();
   info.software_version = request.software_version();
+  info.pages.reset();
+  if (const auto pages = SocketAddress::parse(request.pages())) info.pages = *pages;
+  info.page_owners.reset();  // its first heartbeat tells them
+  info.public_key = key;
   info.alive = true;
   info.last_seen_utc = now.utc;
   agent->route = route;
@@ -213,12 +222,32 @@ void Registry::takeEndpoints(Agent& agent, std::vector<plan::Endpoint> endpoints
   agent.info.endpoints = std::move(next);
 }
 
-Agent* Registry::heard(const std::string& route, Now now) {
+Agent* Registry::heard(const std::string& route, Now now, std::string_view key) {
   const auto found = by_route_.find(route);
-  if (found == by_route_.end()) return nullptr;
+  if (found == by_route_.end() || found->second->info.public_key != key) return nullptr;
   found->second->heard_mono = now.mono;
   found->second->info.last_seen_utc = now.utc;
   return found->second;
+}
+
+std::optional<Refusal> Registry::takePageOwners(Agent& agent, const wire::PageOwners& told) {
+  if (static_cast<std::size_t>(told.owners_size()) > PageOwners::kMost) {
+    return bad("more than 256 owners of pages");
+  }
+  PageOwners taken;
+  taken.left_out = told.left_out();
+  for (const wire::PageOwner& owner : told.owners()) {
+    const std::string& application = owner.application();
+    if (application.empty() || application.size() > kLongestPageApplication ||
+        !withoutControls(application) || owner.pages() == 0) {
+      return bad("an owner of pages is not one");
+    }
+    taken.owners.push_back(
+        {application, owner.process(), owner.user(), owner.pages(), owner.metrics()});
+  }
+  agent.info.page_owners =
+      taken == PageOwners{} ? nullptr : std::make_shared<const PageOwners>(std::move(taken));
+  return std::nullopt;
 }
 
 void Registry::goodbye(Agent& agent) { endLease(agent); }

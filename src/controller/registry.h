@@ -46,6 +46,8 @@ struct Agent {
   bool endpoints_any = false;
   Nanos present_since_utc = 0;  // 0: no absence is known
   bool bursts = false;          // takes wire::BurstOrder
+  // The keys of collectors that it was sent last on this connection.
+  std::shared_ptr<const std::string> told_collectors;
   // Some of its batches could not be committed: none is before it has registered again, because
   // a gap would be taken for delivered.
   bool suspended = false;
@@ -74,11 +76,16 @@ class Registry {
   static constexpr std::size_t kMaxHostName = 253;
 
   // Takes the agent in, or says why not. `known_incarnation` is the newest of this host whose
-  // batches were committed: an agent that outlived the controller was not away.
+  // batches were committed: an agent that outlived the controller was not away. `key`: the one its
+  // connection has proved to have, "" without keys; what it may be is judged before (access.h).
   tl::expected<Agent*, Refusal> admit(const wire::Register& request, const std::string& route,
-                                      std::optional<std::uint64_t> known_incarnation, Now now);
-  // The agent that speaks on this connection, its lease renewed; nullptr: it has to register.
-  Agent* heard(const std::string& route, Now now);
+                                      std::optional<std::uint64_t> known_incarnation, Now now,
+                                      std::string_view key = "");
+  // The agent that speaks on this connection, its lease renewed; nullptr: it has to register. A
+  // route is of the key that registered on it.
+  Agent* heard(const std::string& route, Now now, std::string_view key = "");
+  // Who has metric pages there, or why that is not taken: what was known stays then.
+  static std::optional<Refusal> takePageOwners(Agent& agent, const wire::PageOwners& told);
   void goodbye(Agent& agent);
   // Ends the leases that have run out.
   void expire(Now now);

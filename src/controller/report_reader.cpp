@@ -48,6 +48,23 @@ Result<ReportHead> readHead(const wire::Report& report) {
                     report.path()};
 }
 
+void readCounts(const wire::Row& in, Row& out) {
+  out.sent = in.sent();
+  out.received = in.received();
+  out.lost = in.lost();
+  out.refused = in.refused();
+  out.unreachable = in.unreachable();
+  out.ack_lost = in.ack_lost();
+  out.duplicate = in.duplicate();
+  out.late = in.late();
+  out.anomalous.fill(0);
+  for (int i = 0; i < in.anomalous_size() && i < static_cast<int>(kAnomalies); ++i) {
+    out.anomalous[static_cast<std::size_t>(i)] = in.anomalous(i);
+  }
+  out.jitter_ns.reset();
+  if (in.has_jitter_ns()) out.jitter_ns = in.jitter_ns();
+}
+
 Status readRow(const wire::Row& in, IpAddress& destination, Row& out) {
   const auto address = IpAddress::fromWire(in.destination());
   if (!address) return makeError("row", "bad destination address");
@@ -61,26 +78,13 @@ Status readRow(const wire::Row& in, IpAddress& destination, Row& out) {
   if (static_cast<std::size_t>(in.anomalous_size()) > kAnomalies) {
     return makeError("row", "unknown reason of anomaly");
   }
-  out.sent = in.sent();
-  out.received = in.received();
-  out.lost = in.lost();
-  out.refused = in.refused();
-  out.unreachable = in.unreachable();
-  out.ack_lost = in.ack_lost();
-  out.duplicate = in.duplicate();
-  out.late = in.late();
-  out.anomalous.fill(0);
-  for (int i = 0; i < in.anomalous_size(); ++i) {
-    out.anomalous[static_cast<std::size_t>(i)] = in.anomalous(i);
-  }
+  readCounts(in, out);
   for (auto [present, set, part] : {std::tuple{in.has_network(), &in.network(), &out.network},
                                     std::tuple{in.has_responder(), &in.responder(), &out.responder},
                                     std::tuple{in.has_prober(), &in.prober(), &out.prober},
                                     std::tuple{in.has_rtt(), &in.rtt(), &out.rtt}}) {
     if (auto status = readPart(present, *set, in.received(), *part); !status) return status;
   }
-  out.jitter_ns.reset();
-  if (in.has_jitter_ns()) out.jitter_ns = in.jitter_ns();
   return {};
 }
 

@@ -30,6 +30,8 @@ Result<ReportHead> readHead(const wire::Report& report);
 constexpr bool tooFarAhead(const ReportHead& head, Nanos now_utc) {
   return head.endUtc() > now_utc + kMostAhead;
 }
+// Without a check: counts, anomalies of known reasons, jitter.
+void readCounts(const wire::Row& in, Row& out);
 Status readRow(const wire::Row& in, IpAddress& destination, Row& out);
 
 }  // namespace pingloom::controller

@@ -28,8 +28,38 @@ struct PairFacts {
   bool destination_away = false;  // not there now, or at some time in the window or since
 };
 
-// `row.sent` is 0 where the pair has no window. Pure; any thread.
-PairState deriveState(const Row& row, const PairFacts& facts);
+// What of a row its state is derived from.
+struct PairCounts {
+  std::uint32_t sent = 0;  // 0: the pair has no window
+  std::uint32_t received = 0;
+  std::uint32_t lost = 0;
+  std::uint32_t refused = 0;
+  std::uint32_t unreachable = 0;
+  std::uint64_t anomalous = 0;  // for whatever reason
+  std::uint64_t network_samples = 0;
+};
+PairCounts countsOf(const Row& row);
+
+// Pure; any thread. Inline: it is asked for millions of pairs at a time.
+inline PairState deriveState(const PairCounts& counts, const PairFacts& facts) {
+  const bool has_window = counts.sent > 0;
+  if (!has_window && (facts.source_alive || !facts.source_known)) return PairState::kPending;
+  if (!facts.source_alive || facts.window_outdated) return PairState::kStale;
+  if (counts.received < counts.sent && facts.needs_agent && facts.destination_away) {
+    return PairState::kAgentDown;
+  }
+  if (counts.refused > 0) return PairState::kRefused;
+  if (counts.unreachable > 0) return PairState::kUnreachable;
+  if (counts.lost > 0) return PairState::kLoss;
+  if (counts.received > 0 &&
+      (counts.network_samples == 0 || counts.anomalous * 2 > counts.received)) {
+    return PairState::kAnomalous;
+  }
+  return PairState::kOk;
+}
+inline PairState deriveState(const Row& row, const PairFacts& facts) {
+  return deriveState(countsOf(row), facts);
+}
 
 // Until then all sources have the RDMA endpoint of a destination that came or changed.
 constexpr Nanos kEndpointSpread = kSecond;

@@ -1,6 +1,7 @@
-// A blocking HTTP GET, for the command line. Any thread.
+// A blocking HTTP GET, for the command line and the collector. Any thread.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "common/error.h"
@@ -16,10 +17,17 @@ struct ClientResponse {
 
 constexpr std::size_t kLargestClientBody = 256 * 1024 * 1024;
 
-// `base_url` is http://HOST[:PORT] (a path prefix is kept), `path_and_query` begins with '/'. The
-// timeout covers everything from the connect to the last byte, but not the resolver. An answer with
-// any status is a result; the error's entity is the URL.
-Result<ClientResponse> get(const std::string& base_url, const std::string& path_and_query,
+// A server, and how to get in.
+struct Site {
+  std::string url;           // http[s]://HOST[:PORT]; a path prefix is kept
+  std::string token;         // sent with every request; "": none
+  std::filesystem::path ca;  // for https: the certificates to trust; empty: the system's
+};
+
+// `path_and_query` begins with '/'. The timeout covers everything from the connect to the last
+// byte, but not the resolver. An answer with any status is a result; the error's entity is the URL.
+Result<ClientResponse> get(const Site& site, const std::string& path_and_query, Nanos timeout);
+Result<ClientResponse> get(const std::string& url, const std::string& path_and_query,
                            Nanos timeout);
 
 }  // namespace pingloom::http

@@ -4,6 +4,7 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <memory>
+#include <unordered_map>
 
 #include "http/server.h"
 
@@ -11,27 +12,47 @@ namespace pingloom::http {
 
 // What all connections of a server share; outlives them.
 struct Service {
-  ServerOptions options;
-  Server::Handler handler;
-  Server::WebSockets websockets;
-  bool check_host = false;
+  Service(ServerOptions server_options, Server::Handler request_handler,
+          Server::WebSockets websocket_endpoints)
+      : options(std::move(server_options)),
+        handler(std::move(request_handler)),
+        websockets(std::move(websocket_endpoints)),
+        requests(options.limits.requests_per_second, options.limits.requests_at_once) {}
+
+  const ServerOptions options;
+  const Server::Handler handler;
+  const Server::WebSockets websockets;
+  AddressLimiter requests;
+  std::unordered_map<IpAddress, std::size_t, IpAddressHash> connections;  // open ones, by source
+
+  bool wantsTokens() const { return options.access != nullptr && options.access->wantsTokens(); }
+  bool limits(const IpAddress& peer) const {
+    return options.limits.limit_loopback || !peer.isLoopback();
+  }
+  bool hasPlaceFor(const IpAddress& peer) const;
+  // Counts a request or a message; false, and counted as refused, where there are too many.
+  bool takeRequest(const IpAddress& peer, double cost = 1);
 };
 
-// Counts a connection for as long as it lives.
+// Counts a peer's connection for as long as it lives.
 class ConnectionSlot {
  public:
-  explicit ConnectionSlot(std::shared_ptr<ServerCounters> counters)
-      : counters_(std::move(counters)) {
-    ++counters_->connections_open;
-  }
-  ~ConnectionSlot() { --counters_->connections_open; }
+  ConnectionSlot(std::shared_ptr<Service> service, const IpAddress& peer);
+  ~ConnectionSlot();
   ConnectionSlot(const ConnectionSlot&) = delete;
   ConnectionSlot& operator=(const ConnectionSlot&) = delete;
 
+  const IpAddress& peer() const { return peer_; }
+
  private:
-  std::shared_ptr<ServerCounters> counters_;
+  std::shared_ptr<Service> service_;
+  const IpAddress peer_;
 };
 
-void serveConnection(boost::asio::ip::tcp::socket socket, std::shared_ptr<const Service> service);
+// Until they end.
+void serveConnection(boost::asio::ip::tcp::socket socket, std::shared_ptr<Service> service,
+                     std::unique_ptr<ConnectionSlot> slot);
+void serveEncrypted(boost::asio::ip::tcp::socket socket, std::shared_ptr<Service> service,
+                    std::unique_ptr<ConnectionSlot> slot, std::shared_ptr<TlsContext> context);
 
 }  // namespace pingloom::http

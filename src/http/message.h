@@ -9,6 +9,9 @@
 #include <variant>
 #include <vector>
 
+#include "common/address.h"
+#include "http/role.h"
+
 namespace pingloom::http {
 
 struct Request {
@@ -21,6 +24,10 @@ struct Request {
   std::map<std::string, std::string> query;  // decoded; the last one of a name counts
   std::string body;
   std::string content_type;  // of the body; "" where the request does not say
+  std::string accept;        // likewise; what answers it would rather have (accept.h)
+  IpAddress peer;
+  // Who sent it, as far as that is known; good for what the server's options say the request needs.
+  Pass pass{Role::kOperate, {}, {}};
 };
 
 struct Response {

@@ -32,10 +32,11 @@ bool hostAllowed(std::string_view host, const std::vector<std::string>& names) {
   });
 }
 
-bool originAllowed(std::string_view origin, std::string_view host) {
+bool originAllowed(std::string_view origin, std::string_view host, bool encrypted) {
   if (origin.empty()) return true;
   const std::size_t scheme_end = origin.find("://");
   if (scheme_end == std::string_view::npos) return false;  // "null": a sandboxed page
+  if (encrypted && !equalIgnoringCase(origin.substr(0, scheme_end), "https")) return false;
   return equalIgnoringCase(origin.substr(scheme_end + 3), host);
 }
 

@@ -16,7 +16,7 @@ bool hostAllowed(std::string_view host, const std::vector<std::string>& names);
 
 // Whether the Origin of a WebSocket, or of a request that may change something, is the page this
 // server served. Browsers always send one with these and let any page send them; other programs
-// send none.
-bool originAllowed(std::string_view origin, std::string_view host);
+// send none. `encrypted`: this server's own pages come by https only.
+bool originAllowed(std::string_view origin, std::string_view host, bool encrypted);
 
 }  // namespace pingloom::http

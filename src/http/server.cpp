@@ -39,6 +39,8 @@ void TaskQueue::postAfter(Nanos delay, std::function<void()> task) const {
 
 namespace {
 
+// In requests: a handshake takes about as long as these.
+constexpr double kHandshakeCost = 10;
 constexpr std::string_view kTooMany =
     "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\n"
     "Content-Length: 48\r\nConnection: close\r\nRetry-After: 5\r\n\r\n"
@@ -66,7 +68,7 @@ Result<asio::ip::tcp::acceptor> listenOn(asio::io_context& context, const Socket
 struct Server::Impl {
   asio::io_context context{1};
   std::shared_ptr<TaskQueue::Loop> loop = std::make_shared<TaskQueue::Loop>();
-  std::shared_ptr<Service> service = std::make_shared<Service>();
+  std::shared_ptr<Service> service;
   asio::ip::tcp::acceptor acceptor{context};
   asio::steady_timer accept_again{context};
   bool accept_failing = false;
@@ -98,14 +100,22 @@ struct Server::Impl {
     ServerCounters& counters = *service->options.counters;
     ++counters.connections_accepted;
     error_code ignored;
+    const auto remote = socket.remote_endpoint(ignored);
+    const IpAddress peer = SocketAddress::fromSockaddr(remote.data()).address;
+    if (!service->hasPlaceFor(peer)) return counters.refuse(Refusal::kConnections);
+    const auto tls = service->options.access == nullptr ? nullptr : service->options.access->tls();
+    if (!service->takeRequest(peer, tls == nullptr ? 1 : kHandshakeCost)) return;
     if (counters.connections_open >= service->options.limits.connections) {
       ++counters.connections_refused;
+      if (tls != nullptr) return;
       socket.non_blocking(true, ignored);
       socket.write_some(asio::buffer(kTooMany), ignored);
       return;
     }
     socket.set_option(asio::ip::tcp::no_delay(true), ignored);
-    serveConnection(std::move(socket), service);
+    auto slot = std::make_unique<ConnectionSlot>(service, peer);
+    if (tls == nullptr) return serveConnection(std::move(socket), service, std::move(slot));
+    serveEncrypted(std::move(socket), service, std::move(slot), tls);
   }
 };
 
@@ -122,10 +132,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, Hand
   if (error) return makeError("http " + options.listen.text(), error.message());
   impl->address = SocketAddress::fromSockaddr(bound.data());
 
-  impl->service->options = options;
-  impl->service->handler = std::move(handler);
-  impl->service->websockets = std::move(websockets);
-  impl->service->check_host = options.listen.address.isLoopback();
+  impl->service = std::make_shared<Service>(options, std::move(handler), std::move(websockets));
   impl->loop->context = &impl->context;
   impl->acceptNext();
   impl->thread = std::thread([context = &impl->context] { context->run(); });

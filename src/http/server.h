@@ -3,6 +3,7 @@
 // reads slowly is not sent what it missed, but what is true when it is ready again.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -16,12 +17,21 @@
 #include "common/address.h"
 #include "common/error.h"
 #include "common/time.h"
+#include "http/access.h"
 #include "http/message.h"
+#include "http/refusal.h"
 
 namespace pingloom::http {
 
 struct ServerLimits {
   std::size_t connections = 1024;  // WebSockets included; more are answered 503
+  // Of these by one source (address_limiter.h), and its requests and WebSocket messages. Whoever
+  // comes from this machine's loopback has no limit of his own: it may be a proxy with everybody
+  // behind it.
+  std::size_t connections_of_source = 256;
+  double requests_per_second = 200;
+  double requests_at_once = 1000;
+  bool limit_loopback = false;
   std::size_t header_bytes = 8 * 1024;
   std::size_t target_bytes = 4 * 1024;
   std::size_t body_bytes = 64 * 1024;
@@ -44,14 +54,24 @@ struct ServerCounters {
   std::atomic<std::uint64_t> unsent_bytes{0};  // of answers
   std::atomic<std::uint64_t> requests{0};
   std::atomic<std::uint64_t> requests_bad{0};  // refused before a handler saw them
+  // Not let in, by reason; not in the two above.
+  std::array<std::atomic<std::uint64_t>, kRefusalNames.size()> refused{};
+
+  void refuse(Refusal reason) { ++refused[static_cast<std::size_t>(reason)]; }
 };
+
+// kRead for GET, otherwise kOperate.
+Role usualNeeds(const Request& request);
 
 struct ServerOptions {
   SocketAddress listen;  // port 0 picks a free one
   // Names that a Host header may carry beside IP addresses and localhost. Only checked while
-  // listening on loopback: there a foreign name means that a web page made its own name point here
-  // (DNS rebinding).
+  // listening on loopback without tokens: there a foreign name means that a web page made its own
+  // name point here (DNS rebinding).
   std::vector<std::string> host_names;
+  std::shared_ptr<Access> access;  // nullptr: everybody may do everything
+  // What a request needs, by method and path. A WebSocket needs kRead.
+  std::function<Role(const Request&)> needs = usualNeeds;
   ServerLimits limits;
   std::shared_ptr<ServerCounters> counters = std::make_shared<ServerCounters>();
 };

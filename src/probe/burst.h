@@ -1,6 +1,6 @@
 // A burst as a transport takes it: one more task, whose targets are the one destination, once for
 // each ping. So every ping goes the way of all others and has counts of its own; they are read
-// (verdictsOf) and never handed over as a window.
+// (verdictOf) and never handed over as a window.
 #pragma once
 
 #include <cstdint>

@@ -74,6 +74,7 @@ class Mesh:
         self.home = self.network.home
         self.hosts_addresses = self.network.hosts(hosts)
         self.controller_options = {}
+        self.agent_options = {}  # by agent: keys of its configuration beside ours, or instead of them
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="pingloom-it-"))
         self.redis_socket = self.directory / "redis.sock"
         self.redis = redis
@@ -126,8 +127,8 @@ redis: {self.redis}
 
     def _write_agent_config(self, index):
         path = self.directory / f"agent-{index}.yaml"
-        path.write_text(f"""controller: {self.home}:{self.control_port}
-host: host-{index}
+        options = {"controller": f"{self.home}:{self.control_port}", **self.agent_options.get(index, {})}
+        path.write_text("".join(f"{key}: {value}\n" for key, value in options.items()) + f"""host: host-{index}
 addresses: [{", ".join(self.hosts_addresses[index])}]
 port: {self.port}
 state_dir: {self.directory}/agent-{index}

@@ -108,9 +108,16 @@ step('what is answered is what is described', async () => {
       await check(`${path}?probe=rdma&metric=${metric}${more}`, 200);
       await check(`${path}?probe=tcp&metric=${metric}&format=csv${more}`, 200);
     }
+    const csv = await check(`${path}?probe=tcp&metric=loss${more}`, 200, mesh.url, { headers: { Accept: 'text/csv' } });
+    assert.ok(csv.startsWith('source,source_name,'), `${path}: ${csv}`);
     await check(`${path}?${bad}${more}`, 400);
     await check(`${path}?probe=none&metric=loss${more}`, 404);
   }
+  for (const path of ['/api/v1/grid?', `/api/v1/history/grid?at=${at}&`]) {
+    await check(`${path}probe=rdma&metric=network_p50&format=cells`, 200);
+    await check(`${path}probe=rdma&metric=network_p50&format=xml`, 400);
+  }
+  await check('/api/v1/worst?probe=rdma&metric=loss&format=cells', 400);
   await check('/api/v1/history/grid?probe=rdma&metric=loss&at=yesterday', 400);
   await check('/api/v1/history/grid?probe=rdma&metric=loss&at=1990-01-01T00:00:00Z', 200);
   await check('/api/v1/worst?probe=rdma&metric=loss&count=0', 400);
@@ -134,6 +141,16 @@ step('what is answered is what is described', async () => {
   await check(`${pair}?from=${at}&to=2100-01-01T00:00:00Z&points=1`, 200);
   await check(`${pair}?points=0`, 400);
   await check(`${pair}?from=2026-11-21T03:12:00Z&to=2026-11-21T03:11:00Z`, 400);
+});
+
+step('a session, where no tokens are wanted', async () => {
+  const ask = (method, status, body, type = 'application/json') => check('/api/v1/session', status, mesh.url,
+    { method, ...(body && { body, headers: { 'Content-Type': type } }) });
+  assert.deepEqual(JSON.parse(await ask('GET', 200)), { role: 'operate', tokens: false });
+  await ask('POST', 200, '{"token":"any"}');
+  await ask('POST', 400, '{"token":1}');
+  await ask('POST', 415, '{"token":"any"}', 'text/plain');
+  await ask('DELETE', 200);
 });
 
 step('a pair probed on demand', async () => {

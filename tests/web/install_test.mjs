@@ -20,7 +20,7 @@ function install(component, folder) {
 
 test('an agent is installed without the page', () => {
   const prefix = install('agent', 'agent');
-  assert.deepEqual(readdirSync(join(prefix, 'bin')).sort(), ['pingloom', 'pingloom-agent']);
+  assert.deepEqual(readdirSync(join(prefix, 'bin')).sort(), ['pingloom-agent']);
   assert.ok(!existsSync(join(prefix, 'share/pingloom/web')));
   assert.match(execFileSync(join(prefix, 'bin/pingloom-agent'), ['--version'], { encoding: 'utf8' }), /^pingloom-agent \d/);
 });

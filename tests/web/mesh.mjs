@@ -25,10 +25,10 @@ function subnetOf(pid) {
 
 export class Mesh {
   // names: of the hosts, as the pinglist has them; hosts without one are host-1, host-2, ... page: null: the
-  // controller finds it itself.
+  // controller finds it itself. tokens: by role, that the controller wants.
   constructor({ hosts = 4, names = {}, agentNames = {}, racks = 2, protocols = ['rdma'], window = '1s',
-    programs = PINGLOOM_BIN, page = PINGLOOM_WEB } = {}) {
-    [this.programs, this.page] = [programs, page];
+    programs = PINGLOOM_BIN, page = PINGLOOM_WEB, tokens = null } = {}) {
+    [this.programs, this.page, this.tokens] = [programs, page, tokens];
     this.subnet = subnetOf(process.pid);
     this.directory = mkdtempSync('/tmp/pingloom-web-');
     this.addresses = Array.from({ length: hosts }, (_, at) => `${this.subnet}.${at + 1}`);
@@ -73,10 +73,17 @@ export class Mesh {
     this.url = `http://${this.http}`;
     writeFileSync(this.path('controller.yaml'), JSON.stringify({ pinglist: this.path('pinglist.yaml'),
       control: this.control, http: this.http, state_dir: this.path('controller'), redis: 'embedded',
-      redis_socket: this.path('redis.sock'), ...(this.page ? { web_root: this.page } : {}) }));
+      redis_socket: this.path('redis.sock'), ...(this.page ? { web_root: this.page } : {}),
+      ...(this.tokens ? { http_access: { tokens: this.path('http-tokens') } } : {}) }));
+    this.saveTokens();
     await this.startController();
     for (let at = 0; agents && at < this.addresses.length; ++at) this.startAgent(at);
     return this;
+  }
+
+  saveTokens() {
+    const lines = Object.entries(this.tokens ?? {}).map(([role, token]) => `${role} ${token}\n`);
+    writeFileSync(this.path('http-tokens'), lines.join(''), { mode: 0o600 });
   }
 
   async startController() {
@@ -102,8 +109,9 @@ export class Mesh {
     this.startAgent(at, impair);
   }
 
-  get(path, options) {
-    return fetch(this.url + path, options);
+  get(path, options = {}) {
+    const token = this.tokens?.operate;
+    return fetch(this.url + path, { ...options, headers: { ...(token && { Authorization: `Bearer ${token}` }), ...options.headers } });
   }
 
   async json(path) {

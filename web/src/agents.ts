@@ -6,12 +6,17 @@ import { fetchJson } from './status';
 
 export interface Endpoint { address: string; device: string; clock: string; gid: string; qpn: number }
 
+export interface PageOwner { application: string; pid: number; uid: number; pages: number; metrics: number }
+export interface PageOwners { owners: PageOwner[]; left_out: number }
+
 export interface Agent {
   host: string;
   alive: boolean;
   addresses: { address: string; name: string }[] | string[];
   endpoints: Endpoint[];
   version: string;
+  pages: string | null;
+  page_owners: PageOwners;
   first_seen: string;
   last_seen: string;
   plan_current: boolean;

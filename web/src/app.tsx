@@ -9,6 +9,8 @@ import { Legend } from './legend';
 import { Map } from './map';
 import { PairPanel } from './pair';
 import { PairPage } from './pair_page';
+import { session } from './session';
+import { SignIn } from './sign_in';
 import { choose, grid, link, model, plan, view } from './store';
 import { WorstPage } from './worst';
 
@@ -32,7 +34,7 @@ export function App() {
     <Header />
     <Notices />
     <Tabs />
-    {grid.value ? <Page /> : <Empty />}
+    {session.value?.role === null ? <SignIn /> : grid.value ? <Page /> : <Empty />}
     <Help />
   </>;
 }

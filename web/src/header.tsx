@@ -3,6 +3,7 @@
 
 import { useState } from 'preact/hooks';
 import { humanAge, humanCount } from './format';
+import { WhoAmI } from './sign_in';
 import { STATES } from './states';
 import { allPairs, notices } from './status';
 import { choose, chooseTheme, grid, link, live, model, now, theme, type Theme, view } from './store';
@@ -21,6 +22,7 @@ export function Header() {
     <Search />
     <Summary />
     <Link />
+    <WhoAmI />
     <button class="theme" onClick={() => chooseTheme(NEXT[theme.value])}
       aria-label={`Colours: ${theme.value}; change`}>◐ {theme.value}</button>
   </header>;

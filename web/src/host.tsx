@@ -2,6 +2,7 @@
 
 import { type Agent, labelsOf, useAgents } from './agents';
 import { humanAge, humanCount } from './format';
+import { MetricPages } from './metric_pages';
 import { openPair, stateOf } from './map';
 import { humanCode } from './metrics';
 import type { Grid } from './model';
@@ -18,6 +19,7 @@ export function HostPage() {
   return <main class="page">
     <div class="page-head"><h2>{model.nameOf(address)}</h2><span class="quiet-text">{address}</span></div>
     <Facts agent={agent} address={address} />
+    {agent && <MetricPages agent={agent} />}
     <div class="columns">
       <PeerTable title="from here to" cells={to} current={current}
         peer={(cell) => current.probe.destinations[cell % current.columns]} />

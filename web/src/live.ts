@@ -6,7 +6,7 @@ import type { Grid, Model, Plan } from './model';
 const HEADER_BYTES = 16;
 const ROW_BYTES = 16; // before its cells
 const VERSION = 3;
-const ROW = 1;
+export const ROW = 1; // types of message
 const SYNC = 2;
 const SHORTEST_WAIT = 500; // milliseconds
 const LONGEST_WAIT = 8000;
@@ -51,7 +51,8 @@ export class Live extends EventTarget {
   state: 'connecting' | 'live' | 'reconnecting' = 'connecting';
   lastMessage: number | null = null; // milliseconds
   private wait = SHORTEST_WAIT;
-  private socket!: WebSocket;
+  private socket: WebSocket | null = null;
+  private stopped = false;
   private watched: Watched | null = null;
   private watches = 0; // said on this socket
   private synced = ''; // "EPOCH GENERATION SEQUENCE" of what is watched, '' where it is not complete yet
@@ -60,7 +61,6 @@ export class Live extends EventTarget {
   // Events: "plan" (another one), "rows" (detail: Rows), "link" (state changed).
   constructor(readonly model: Model) {
     super();
-    this.connect();
   }
 
   watch(probe: string, metric: string) {
@@ -72,12 +72,12 @@ export class Live extends EventTarget {
   }
 
   private sayWatch() {
-    if (!this.watched || !this.planned || this.socket.readyState !== WebSocket.OPEN) return;
+    if (!this.watched || !this.planned || this.socket?.readyState !== WebSocket.OPEN) return;
     this.socket.send(['watch', this.watched.probe, this.watched.metric, this.synced].join(' ').trim());
     this.watches += 1;
   }
 
-  private connect() {
+  connect() {
     const url = new URL('api/v1/live', location.href);
     url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
     url.hash = '';
@@ -91,12 +91,19 @@ export class Live extends EventTarget {
 
   // For when the controller does not answer although the connection looks open.
   reconnect() {
-    if (this.socket.readyState === WebSocket.OPEN) this.socket.close();
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.close();
+  }
+
+  // For good.
+  stop() {
+    this.stopped = true;
+    this.socket?.close();
   }
 
   private closed() {
+    if (this.stopped) return;
     this.setState('reconnecting');
-    setTimeout(() => this.connect(), this.wait * (0.75 + Math.random() / 2));
+    setTimeout(() => { if (!this.stopped) this.connect(); }, this.wait * (0.75 + Math.random() / 2));
     this.wait = Math.min(this.wait * 2, LONGEST_WAIT);
   }
 

@@ -1,23 +1,21 @@
 // The mesh at a past time, and a pair's rows over a time: what /api/v1/history has.
 
-import { codeOf, type Metric } from './metrics';
-import { Grid, type Probe } from './model';
+import { decodeHeader, decodeRows, ROW } from './live';
+import type { Metric } from './metrics';
+import { Grid, type Model } from './model';
 import type { PairRow } from './pair_row';
-import { NOT_A_PAIR } from './states';
 
 export const SPANS: Record<string, number> = { '5m': 300, '1h': 3600, '6h': 21_600, '24h': 86_400, '7d': 604_800 }; // seconds
 
-export interface PastGrid {
-  window: { start: string; end: string } | null;
-  values: (number | null)[][];
-  states: (string | null)[][];
+async function failureOf(answer: Response): Promise<Error> {
+  const body = await answer.json().catch(() => ({}));
+  return new Error(body.error?.reason ?? `HTTP ${answer.status}`);
 }
 
 export async function ask<T>(path: string, signal: AbortSignal): Promise<T> {
   const answer = await fetch(path, { signal });
-  const body = await answer.json();
-  if (!answer.ok) throw new Error(body.error?.reason ?? `HTTP ${answer.status}`);
-  return body;
+  if (!answer.ok) throw await failureOf(answer);
+  return answer.json();
 }
 
 const iso = (milliseconds: number) => new Date(milliseconds).toISOString();
@@ -26,22 +24,24 @@ export function fetchRange(signal: AbortSignal): Promise<{ oldest: string | null
   return ask('api/v1/history', signal);
 }
 
-// As the live connection would have brought it.
-export function gridOf(past: PastGrid, probe: Probe, stateNames: string[], metric: Metric): Grid {
-  const grid = new Grid(probe, stateNames);
-  const end = past.window ? Date.parse(past.window.end) : NaN;
-  for (let row = 0; row < Math.min(grid.rows, past.states.length); ++row) {
-    const states = Uint8Array.from(past.states[row], (name) => (name === null ? NOT_A_PAIR : stateNames.indexOf(name)));
-    const values = Uint8Array.from(past.values[row], (value) => codeOf(metric, value ?? NaN));
-    if (states.length === grid.columns) grid.setRow(row, states, values, end);
+// The answer is a message as the live connection has them (docs/http-api.md). `like`: which grid it is of.
+export function gridOf(answer: ArrayBuffer, model: Model, like: Grid): Grid {
+  const header = decodeHeader(answer);
+  const number = model.grids.indexOf(like);
+  if (!header || header.type !== ROW) throw new Error('the controller is of another version than this page: reload it');
+  if (number < 0 || header.generation !== (model.generation ?? NaN) % 2 ** 32) throw new Error('the pinglist has just changed');
+  const grid = new Grid(like.probe, like.stateNames);
+  for (const { source, states, values, windowEnd } of decodeRows(answer, (probe) => (probe === number ? grid.columns : -1))) {
+    if (source < grid.rows) grid.setRow(source, states, values, windowEnd);
   }
   return grid;
 }
 
-export async function fetchPast(probe: Probe, stateNames: string[], metric: Metric, time: number,
-  signal: AbortSignal): Promise<Grid> {
-  const fields = new URLSearchParams({ probe: probe.name, metric: metric.id, at: iso(time) });
-  return gridOf(await ask<PastGrid>(`api/v1/history/grid?${fields}`, signal), probe, stateNames, metric);
+export async function fetchPast(model: Model, like: Grid, metric: Metric, time: number, signal: AbortSignal): Promise<Grid> {
+  const fields = new URLSearchParams({ probe: like.probe.name, metric: metric.id, at: iso(time), format: 'cells' });
+  const answer = await fetch(`api/v1/history/grid?${fields}`, { signal });
+  if (!answer.ok) throw await failureOf(answer);
+  return gridOf(await answer.arrayBuffer(), model, like);
 }
 
 export async function fetchPairRows(probe: string, source: string, destination: string, from: number, to: number,

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Burst, fateOf, followBurst, pingsOf, startBurst, summaryOf } from './burst';
 import { humanNanos } from './format';
 import { PARTS } from './pair_row';
+import { session, whyNotOperate } from './session';
 
 const COUNTS = [10, 20, 50, 100];
 
@@ -37,16 +38,18 @@ export function ProbeNow({ probe, source, destination, path }: Props) {
     if (!mine.signal.aborted) setRunning(false);
   };
 
+  const barred = whyNotOperate(session.value);
   return <section id="probe-now" class="probe-now" aria-label="Probe now">
     <p>
-      <button class="quiet" disabled={running} onClick={run}>{running ? 'probing…' : 'probe now'}</button>
+      <button class="quiet" disabled={running || barred !== ''} onClick={run}>{running ? 'probing…' : 'probe now'}</button>
       <label class="field">pings
-        <select value={count} disabled={running} onChange={(event) => setCount(Number(event.currentTarget.value))}>
+        <select value={count} disabled={running || barred !== ''} onChange={(event) => setCount(Number(event.currentTarget.value))}>
           {COUNTS.map((each) => <option key={each} value={each}>{each}</option>)}
         </select></label>
       <span class="quiet-text" role="status" data-state={burst?.state ?? ''}>
         {burst ? `${burst.path > 0 ? `path ${burst.path}: ` : ''}${summaryOf(burst)}` : ''}</span>
     </p>
+    {barred && <p class="barred">{barred}</p>}
     {fault && <p class="fault" role="alert">{`not probed: ${fault}`}</p>}
     {burst?.state === 'failed' && <p class="fault" role="alert">{`ended: ${burst.reason}`}</p>}
     {burst && <Pings burst={burst} />}

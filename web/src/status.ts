@@ -2,6 +2,7 @@
 // the live connection brings one only.
 
 import { signal } from '@preact/signals';
+import { ended, session } from './session';
 import { live } from './store';
 
 const POLL = 5000; // milliseconds
@@ -22,6 +23,7 @@ export const probeStates = signal<Record<string, Record<string, number>>>({}); /
 
 export async function fetchJson<T>(path: string, signal?: AbortSignal): Promise<T> {
   const answer = await fetch(path, { signal: signal ?? AbortSignal.timeout(PATIENCE) });
+  if (answer.status === 401) ended();
   const body = await answer.json();
   if (!answer.ok) throw new Error(body.error?.reason ?? `HTTP ${answer.status}`);
   return body;
@@ -43,6 +45,7 @@ export async function pollStatus() {
     const { probes } = await fetchJson<{ probes: { name: string; states: Record<string, number> }[] }>('api/v1/probes');
     probeStates.value = Object.fromEntries(probes.map(({ name, states }) => [name, states]));
   } catch {
+    if (session.value?.role === null) return; // whoever signs in begins anew
     live.reconnect();
   }
   setTimeout(pollStatus, POLL);

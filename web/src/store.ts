@@ -182,7 +182,7 @@ function followTime() {
   pastNote.value = 'loading';
   const timer = setTimeout(async () => {
     try {
-      const fetched = await fetchPast(current.probe, current.stateNames, shown, at, abort.signal);
+      const fetched = await fetchPast(model, current, shown, at, abort.signal);
       if (abort.signal.aborted) return;
       past.value = fetched;
       pastNote.value = Number.isNaN(fetched.windowEnd) ? 'nothing was reported then' : '';

@@ -128,6 +128,7 @@ bool BlockReader::open(std::string_view block) {
   }
   if (!last_head_.empty() && sections_[kHead] == last_head_) return true;
   last_head_.clear();
+  ++heads_read_;
   if (!section(kHead, bytes_[kHead]) || !readHead(bytes_[kHead])) return false;
   last_head_ = sections_[kHead];
   return true;
@@ -174,6 +175,13 @@ bool BlockReader::readDestinations(ColumnReader& in) {
 
 bool BlockReader::readCounts() {
   return section(kCounts, bytes_[kCounts]) && counts_.read(bytes_[kCounts], destinations_.size());
+}
+
+void BlockReader::pairCounts(std::vector<PairCounts>& out) const {
+  const auto same = parts_[0].sameCount();
+  counts_.counts(same.value_or(0), out);
+  if (same) return;
+  for (std::size_t i = 0; i < out.size(); ++i) out[i].network_samples = sampleCount(0, i);
 }
 
 bool BlockReader::readAll() {

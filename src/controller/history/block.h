@@ -58,14 +58,22 @@ class BlockReader {
   bool open(std::string_view block);
   const BlockHead& head() const { return head_; }
   const plan::AddressList& destinations() const { return destinations_; }
+  // Grows when the destinations may have become others.
+  std::uint64_t headsRead() const { return heads_read_; }
   bool readCounts();
   bool readPart(std::size_t part);  // of kRowParts
   bool readAll();
 
   // After the above.
   void counts(std::size_t pair, Row& row) const { counts_.fill(pair, row); }
+  // Of all pairs.
+  void pairCounts(std::vector<PairCounts>& out) const;
+  void jitter(std::vector<std::uint64_t>& out) const { counts_.jitter(out); }
+  // As PartReader has it.
+  void percentiles(std::size_t part, std::uint64_t percent, std::vector<std::uint64_t>& out) const {
+    parts_[part].percentiles(percent, out);
+  }
   std::span<const Run> samples(std::size_t part, std::size_t pair) { return parts_[part].of(pair); }
-  Summary percentiles(std::size_t part, std::size_t pair) { return parts_[part].percentiles(pair); }
   std::uint64_t sampleCount(std::size_t part, std::size_t pair) const {
     return parts_[part].count(pair);
   }
@@ -79,6 +87,7 @@ class BlockReader {
   std::array<std::string_view, kSections> sections_;
   std::array<std::string, kSections> bytes_;
   std::string last_head_;  // as it lies in the block: it is the same in most windows of a source
+  std::uint64_t heads_read_ = 0;
   BlockHead head_;
   plan::AddressList destinations_;
   CountReader counts_;

@@ -137,11 +137,11 @@ void ColumnReader::column(std::size_t size, Column& out) {
 }
 
 void ColumnReader::differences(std::size_t size, Column& out) {
-  out.numbers_.reserve(size);
+  out.numbers_.resize(size);
   std::uint64_t last = out.base_;
   for (std::size_t i = 0; i < size; ++i) {
     last += unzigzag(static_cast<std::uint8_t>(rest_[i]));
-    out.numbers_.push_back(last);
+    out.numbers_[i] = last;
   }
 }
 

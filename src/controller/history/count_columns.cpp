@@ -9,14 +9,19 @@
 namespace pingloom::controller {
 namespace {
 
-constexpr std::array<std::uint32_t Row::*, 8> kCountFields = {
-    &Row::sent,        &Row::received, &Row::lost,      &Row::refused,
-    &Row::unreachable, &Row::ack_lost, &Row::duplicate, &Row::late};
-
 std::uint32_t narrow(std::uint64_t value) {
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(value, std::numeric_limits<std::uint32_t>::max()));
 }
+
+constexpr std::size_t kReasons = kRowCounts.size();  // the first column of them
+constexpr std::size_t kJitter = kReasons + kAnomalies;
+
+// Those of kRowCounts that come first.
+constexpr std::array<std::uint32_t PairCounts::*, 5> kPairCounts = {
+    &PairCounts::sent, &PairCounts::received, &PairCounts::lost, &PairCounts::refused,
+    &PairCounts::unreachable};
+static_assert(kRowCounts[4] == &Row::unreachable);
 
 }  // namespace
 
@@ -27,7 +32,7 @@ void encodeCounts(std::span<const Row> rows, unsigned jitter_merged, ColumnWrite
     out.column(values);
   };
   out.number(jitter_merged);
-  for (const auto count : kCountFields) write([&](const Row& row) { return row.*count; });
+  for (const auto count : kRowCounts) write([&](const Row& row) { return row.*count; });
   for (std::size_t reason = 0; reason < kAnomalies; ++reason) {
     write([&](const Row& row) { return row.anomalous[reason]; });
   }
@@ -43,6 +48,7 @@ bool CountReader::read(std::string_view section, std::size_t pairs) {
   if (merged > kMostMerged) return false;
   jitter_merged_ = static_cast<unsigned>(merged);
   differing_.clear();
+  same_ = {};
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     in.column(pairs, columns_[i]);
     if (!columns_[i].same()) {
@@ -55,23 +61,50 @@ bool CountReader::read(std::string_view section, std::size_t pairs) {
 }
 
 void CountReader::set(std::size_t column, std::uint64_t value, Row& row) const {
-  if (column < kCounts) {
-    row.*kCountFields[column] = narrow(value);
-  } else if (column < kCounts + kAnomalies) {
-    row.anomalous[column - kCounts] = narrow(value);
-  } else if (value == 0) {
-    row.jitter_ns.reset();
+  if (column < kReasons) {
+    row.*kRowCounts[column] = narrow(value);
+  } else if (column < kJitter) {
+    row.anomalous[column - kReasons] = narrow(value);
   } else {
-    const auto step = std::min<std::uint64_t>(value - 1, stepsOf(jitter_merged_) - 1);
-    row.jitter_ns = middlesOfSteps(jitter_merged_)[step];
+    row.jitter_ns = jitterOf(value);
   }
 }
 
+std::optional<std::uint64_t> CountReader::jitterOf(std::uint64_t value) const {
+  if (value == 0) return std::nullopt;
+  const auto step = std::min<std::uint64_t>(value - 1, stepsOf(jitter_merged_) - 1);
+  return middlesOfSteps(jitter_merged_)[step];
+}
+
 void CountReader::fill(std::size_t pair, Row& row) const {
-  for (const auto count : kCountFields) row.*count = same_.*count;
+  for (const auto count : kRowCounts) row.*count = same_.*count;
   row.anomalous = same_.anomalous;
   row.jitter_ns = same_.jitter_ns;
   for (const std::size_t column : differing_) set(column, columns_[column][pair], row);
+}
+
+// Nearly all columns of nearly all blocks are alike.
+void CountReader::counts(std::uint64_t network_samples, std::vector<PairCounts>& out) const {
+  PairCounts same = countsOf(same_);
+  same.network_samples = network_samples;
+  out.assign(columns_[kJitter].size(), same);
+  for (const std::size_t column : differing_) {
+    const Column& values = columns_[column];
+    if (column < kPairCounts.size()) {
+      const auto count = kPairCounts[column];
+      for (std::size_t i = 0; i < out.size(); ++i) out[i].*count = narrow(values[i]);
+    } else if (column >= kReasons && column < kJitter) {
+      for (std::size_t i = 0; i < out.size(); ++i) out[i].anomalous += narrow(values[i]);
+    }
+  }
+}
+
+void CountReader::jitter(std::vector<std::uint64_t>& out) const {
+  const Column& column = columns_[kJitter];
+  out.resize(column.size());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = jitterOf(column[i]).value_or(PartReader::kNoSample);
+  }
 }
 
 }  // namespace pingloom::controller

@@ -3,12 +3,16 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "controller/board.h"
 #include "controller/history/columns.h"
+#include "controller/history/part_codec.h"
+#include "controller/state.h"
 
 namespace pingloom::controller {
 
@@ -20,13 +24,18 @@ class CountReader {
   bool read(std::string_view section, std::size_t pairs);  // false: malformed
   // Everything of the row but its summaries.
   void fill(std::size_t pair, Row& row) const;
+  // Less of it, of all pairs. How many network samples they have is in another section:
+  // `network_samples` are written to all.
+  void counts(std::uint64_t network_samples, std::vector<PairCounts>& out) const;
+  void jitter(std::vector<std::uint64_t>& out) const;  // kNoSample where there is none
 
  private:
-  static constexpr std::size_t kCounts = 8;
+  std::optional<std::uint64_t> jitterOf(std::uint64_t value) const;
+
   void set(std::size_t column, std::uint64_t value, Row& row) const;
 
-  std::array<Column, kCounts + kAnomalies + 1> columns_;  // the last one is jitter
-  std::vector<std::size_t> differing_;                    // columns
+  std::array<Column, kRowCounts.size() + kAnomalies + 1> columns_;  // the last one is jitter
+  std::vector<std::size_t> differing_;                              // columns
   Row same_;  // what all pairs have alike; its summaries stay empty
   unsigned jitter_merged_ = 0;
 };

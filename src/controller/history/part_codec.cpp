@@ -16,6 +16,7 @@ constexpr std::uint64_t kPercentiles = 2;
 constexpr std::uint64_t kFewSamples = 16;       // on average: by themselves they take less
 constexpr std::size_t kMostNumbers = 8U << 20;  // of one column
 constexpr std::size_t kPercentilesAboveMedian = 3;
+constexpr std::array<std::uint64_t, kPercentilesAboveMedian> kRanks = {95, 99, 100};
 
 struct StepRun {
   std::uint32_t step;
@@ -129,6 +130,7 @@ void encodePercentiles(std::span<const Summary> pairs, unsigned merged, unsigned
 
 bool PartReader::read(std::string_view section, std::size_t pairs) {
   empty_ = section.empty();
+  pairs_ = pairs;
   if (empty_) return true;
   ColumnReader in(section);
   form_ = in.number();
@@ -137,17 +139,24 @@ bool PartReader::read(std::string_view section, std::size_t pairs) {
   if (!in.ok() || form_ > kPercentiles || tail > kMostMerged || merged > tail) return false;
   merged_ = static_cast<unsigned>(merged);
   tail_ = static_cast<unsigned>(tail);
+  middles_ = middlesOfSteps(merged_).data();
+  tails_ = middlesOfSteps(tail_).data();
   return readCounts(in, pairs) && readRest(in) && in.ok() && in.ended();
 }
 
 bool PartReader::readCounts(ColumnReader& in, std::size_t pairs) {
   in.column(pairs, counts_);
   if (!in.ok()) return false;
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
   present_ = 0;
-  for (std::size_t i = 0; i < pairs; ++i) {
-    const std::uint64_t count = counts_[i];
-    if (count > std::numeric_limits<std::uint32_t>::max()) return false;
-    present_ += count == 0 ? 0 : 1;
+  if (counts_.same()) {
+    if (pairs > 0 && counts_[0] > kMost) return false;
+    present_ = pairs > 0 && counts_[0] > 0 ? pairs : 0;
+  } else {
+    for (std::size_t i = 0; i < pairs; ++i) {
+      if (counts_[i] > kMost) return false;
+      present_ += counts_[i] == 0 ? 0 : 1;
+    }
   }
   in.column(present_, firsts_);
   return in.ok();
@@ -155,34 +164,51 @@ bool PartReader::readCounts(ColumnReader& in, std::size_t pairs) {
 
 bool PartReader::readRest(ColumnReader& in) {
   places_.clear();
+  rest_each_ = 0;
   ups_.resize(kPercentilesAboveMedian);
   if (form_ == kPercentiles) {
     for (Column& up : ups_) in.column(present_, up);
+    if (!counts_.same()) findPlaces();
+    return in.ok();
   }
   if (form_ == kRuns) in.column(present_, sizes_);
-  // How many numbers of the rest each pair has, and so where they begin.
-  const bool alike = counts_.same() && (form_ != kRuns || sizes_.same());
-  Place next;
-  rest_size_ = 0;
-  for (std::size_t i = 0; i < counts_.size(); ++i) {
-    if (!alike) places_.push_back(next);
-    if (counts_[i] == 0) continue;
-    if (form_ == kEach) next.rest += counts_[i] - 1;
-    // One more than there may be, where it is more: refused below.
-    if (form_ == kRuns)
-      next.rest += std::min<std::uint64_t>(sizes_[next.present], kMostNumbers + 1);
-    ++next.present;
-    if (next.rest > kMostNumbers) return false;
-  }
-  rest_size_ = next.rest;
-  if (form_ != kPercentiles) in.column(rest_size_, rest_);
-  if (form_ == kRuns) in.column(rest_size_, times_);
+  const std::size_t size =
+      counts_.same() && (form_ != kRuns || sizes_.same()) ? restOfAlike() : findPlaces();
+  if (size > kMostNumbers) return false;
+  in.column(size, rest_);
+  if (form_ == kRuns) in.column(size, times_);
   return in.ok();
+}
+
+// One more than there may be, where it is more.
+std::size_t PartReader::restOf(std::size_t pair, std::size_t present) const {
+  if (form_ == kPercentiles) return 0;
+  const std::uint64_t size = form_ == kEach ? counts_[pair] - 1 : sizes_[present];
+  return std::min<std::uint64_t>(size, kMostNumbers + 1);
+}
+
+// How many numbers of the rest each pair has, and so where they begin; how many all have. More than
+// kMostNumbers: there are too many, and it has ended early.
+std::size_t PartReader::restOfAlike() {
+  rest_each_ = present_ == 0 ? 0 : restOf(0, 0);
+  return rest_each_ * present_;
+}
+
+std::size_t PartReader::findPlaces() {
+  Place next;
+  places_.reserve(counts_.size());
+  for (std::size_t i = 0; i < counts_.size() && next.rest <= kMostNumbers; ++i) {
+    places_.push_back(next);
+    if (counts_[i] == 0) continue;
+    next.rest += restOf(i, next.present);
+    ++next.present;
+  }
+  return next.rest;
 }
 
 PartReader::Place PartReader::placeOf(std::size_t pair) const {
   if (!places_.empty()) return places_[pair];
-  return {pair, present_ == 0 ? 0 : rest_size_ / present_ * pair};
+  return {pair, rest_each_ * pair};
 }
 
 std::span<const Run> PartReader::of(std::size_t pair) {
@@ -196,36 +222,69 @@ std::span<const Run> PartReader::of(std::size_t pair) {
   return found_;
 }
 
-Summary PartReader::percentiles(std::size_t pair) {
-  const std::uint64_t count = this->count(pair);
-  if (form_ != kEach || count > Distribution::kExactSamples || count == 0) {
-    return summaryOf(of(pair));
+// Millions of pairs are asked for at a time.
+void PartReader::percentiles(std::uint64_t percent, std::vector<std::uint64_t>& out) const {
+  out.assign(pairs_, kNoSample);
+  if (empty_) return;
+  if (!places_.empty()) {
+    for (std::size_t i = 0; i < pairs_; ++i) {
+      const std::uint64_t count = counts_[i];
+      if (count != 0) out[i] = sample(places_[i], count, nearestRank(percent, count));
+    }
+    return;
   }
-  const Place place = placeOf(pair);
-  std::array<std::uint32_t, Distribution::kExactSamples> steps;
-  auto step = static_cast<std::uint32_t>(above(firsts_[place.present], 0, merged_));
-  steps[0] = step;
+  const std::uint64_t count = pairs_ == 0 ? 0 : counts_[0];
+  if (count == 0) return;
+  const std::uint64_t rank = nearestRank(percent, count);
+  if (form_ == kEach) {
+    for (std::size_t i = 0; i < pairs_; ++i) out[i] = sampleOfEach({i, rest_each_ * i}, rank);
+  } else {
+    for (std::size_t i = 0; i < pairs_; ++i) out[i] = sample(placeOf(i), count, rank);
+  }
+}
+
+inline std::uint64_t PartReader::sample(Place place, std::uint64_t count,
+                                        std::uint64_t rank) const {
+  if (form_ == kEach) return sampleOfEach(place, rank);
+  if (form_ == kRuns) return sampleOfRuns(place, count, rank);
+  return sampleOfPercentiles(place, count, rank);
+}
+
+inline std::uint64_t PartReader::sampleOfEach(Place place, std::uint64_t rank) const {
+  std::uint64_t up = 0;
   if (const char* const bytes = rest_.bytes()) {
-    const std::uint32_t last = stepsOf(merged_) - 1;
-    for (std::size_t i = 1; i < count; ++i) {
-      step = std::min(step + static_cast<std::uint8_t>(bytes[place.rest + i - 1]), last);
-      steps[i] = step;
+    for (std::size_t i = 0; i + 1 < rank; ++i) {
+      up += static_cast<std::uint8_t>(bytes[place.rest + i]);
     }
   } else {
-    for (std::size_t i = 1; i < count; ++i) {
-      step = static_cast<std::uint32_t>(above(step, rest_[place.rest + i - 1], merged_));
-      steps[i] = step;
-    }
+    for (std::size_t i = 0; i + 1 < rank; ++i) up = above(up, rest_[place.rest + i], merged_);
   }
-  const auto& values = middlesOfSteps(merged_);
-  Summary made;
-  made.count = count;
-  made.min = values[steps[0]];
-  made.p50 = values[steps[nearestRank(50, count) - 1]];
-  made.p95 = values[steps[nearestRank(95, count) - 1]];
-  made.p99 = values[steps[nearestRank(99, count) - 1]];
-  made.max = values[steps[count - 1]];
-  return made;
+  return middles_[above(firsts_[place.present], up, merged_)];
+}
+
+std::uint64_t PartReader::sampleOfRuns(Place place, std::uint64_t count, std::uint64_t rank) const {
+  std::uint64_t step = above(firsts_[place.present], 0, merged_);
+  std::uint64_t seen = 0;
+  for (std::size_t i = 0; i < sizes_[place.present]; ++i) {
+    seen += std::min(count - seen, times_[place.rest + i]);
+    if (seen >= rank) break;
+    step = above(step, rest_[place.rest + i], merged_);
+  }
+  return middles_[step];
+}
+
+inline std::uint64_t PartReader::sampleOfPercentiles(Place place, std::uint64_t count,
+                                                     std::uint64_t rank) const {
+  std::uint64_t step = above(firsts_[place.present], 0, merged_);
+  std::uint64_t value = middles_[step];
+  if (rank <= nearestRank(50, count)) return value;
+  step >>= tail_ - merged_;
+  for (std::size_t i = 0; i < kRanks.size(); ++i) {
+    step = above(step, ups_[i][place.present], tail_);
+    value = std::max(value, tails_[step]);
+    if (rank <= nearestRank(kRanks[i], count)) break;
+  }
+  return value;
 }
 
 void PartReader::push(std::uint64_t value, std::uint64_t times) {
@@ -238,41 +297,38 @@ void PartReader::push(std::uint64_t value, std::uint64_t times) {
 }
 
 void PartReader::appendSamples(std::size_t count, Place place) {
-  const auto& values = middlesOfSteps(merged_);
   std::uint64_t step = above(firsts_[place.present], 0, merged_);
-  push(values[step], 1);
+  push(middles_[step], 1);
   for (std::size_t i = 0; i + 1 < count; ++i) {
     step = above(step, rest_[place.rest + i], merged_);
-    push(values[step], 1);
+    push(middles_[step], 1);
   }
 }
 
 void PartReader::appendRuns(std::uint64_t count, Place place) {
-  const auto& values = middlesOfSteps(merged_);
   const std::uint64_t size = sizes_[place.present];
   std::uint64_t step = above(firsts_[place.present], 0, merged_);
   for (std::size_t i = 0; i < size; ++i) {
     const std::uint64_t times = std::min(count, times_[place.rest + i]);
-    push(values[step], times);
+    push(middles_[step], times);
     count -= times;
     step = above(step, rest_[place.rest + i], merged_);
   }
-  push(values[step], count);
+  push(middles_[step], count);
 }
 
 void PartReader::appendPercentiles(std::uint64_t count, Place place) {
   std::uint64_t step = above(firsts_[place.present], 0, merged_);
-  std::uint64_t value = middlesOfSteps(merged_)[step];
+  std::uint64_t value = middles_[step];
   std::uint64_t seen = nearestRank(50, count);
   push(value, seen);
   step >>= tail_ - merged_;
-  const std::array<std::uint64_t, kPercentilesAboveMedian> ranks = {nearestRank(95, count),
-                                                                    nearestRank(99, count), count};
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
+  for (std::size_t i = 0; i < kRanks.size(); ++i) {
     step = above(step, ups_[i][place.present], tail_);
-    value = std::max(value, middlesOfSteps(tail_)[step]);
-    push(value, ranks[i] - seen);
-    seen = ranks[i];
+    value = std::max(value, tails_[step]);
+    const std::uint64_t rank = nearestRank(kRanks[i], count);
+    push(value, rank - seen);
+    seen = rank;
   }
 }
 

@@ -45,21 +45,6 @@ std::optional<IpAddress> destinationAtFrontOf(std::string_view row) {
   return *address;
 }
 
-void takeCounts(const wire::Row& in, Row& out) {
-  out.sent = in.sent();
-  out.received = in.received();
-  out.lost = in.lost();
-  out.refused = in.refused();
-  out.unreachable = in.unreachable();
-  out.ack_lost = in.ack_lost();
-  out.duplicate = in.duplicate();
-  out.late = in.late();
-  for (int i = 0; i < in.anomalous_size() && i < static_cast<int>(kAnomalies); ++i) {
-    out.anomalous[static_cast<std::size_t>(i)] = in.anomalous(i);
-  }
-  if (in.has_jitter_ns()) out.jitter_ns = in.jitter_ns();
-}
-
 }  // namespace
 
 Result<bool> ReportPacker::pack(std::string_view report, const Take& take) {
@@ -112,7 +97,7 @@ bool ReportPacker::readRows(std::span<const Place> places) {
     const auto destination = IpAddress::fromWire((*row)->destination());
     if (!destination || *destination != destinations_.back()) return false;
     const wire::Row& in = **row;
-    takeCounts(in, rows_[i]);
+    readCounts(in, rows_[i]);
     const std::array<const wire::SampleSet*, kRowParts.size()> sets = {
         &in.network(), &in.responder(), &in.prober(), &in.rtt()};
     for (std::size_t part = 0; part < sets.size(); ++part) {

@@ -1,11 +1,9 @@
 #include "controller/history/row_sums.h"
 
-#include <array>
 #include <cmath>
 #include <limits>
 
 namespace pingloom::controller {
-namespace {
 
 void addSaturating(std::uint32_t& sum, std::uint32_t more) {
   sum = sum > std::numeric_limits<std::uint32_t>::max() - more
@@ -13,13 +11,8 @@ void addSaturating(std::uint32_t& sum, std::uint32_t more) {
             : sum + more;
 }
 
-}  // namespace
-
 void addCounts(const Row& from, Row& into) {
-  static constexpr std::array<std::uint32_t Row::*, 8> kCounts = {
-      &Row::sent,        &Row::received, &Row::lost,      &Row::refused,
-      &Row::unreachable, &Row::ack_lost, &Row::duplicate, &Row::late};
-  for (const auto count : kCounts) addSaturating(into.*count, from.*count);
+  for (const auto count : kRowCounts) addSaturating(into.*count, from.*count);
   for (std::size_t i = 0; i < kAnomalies; ++i) addSaturating(into.anomalous[i], from.anomalous[i]);
 }
 

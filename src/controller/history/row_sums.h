@@ -8,7 +8,10 @@
 
 namespace pingloom::controller {
 
-// Counts and anomalies; they stay at their largest value rather than overflow.
+// It stays at its largest value rather than overflow.
+void addSaturating(std::uint32_t& sum, std::uint32_t more);
+
+// Counts and anomalies; likewise.
 void addCounts(const Row& from, Row& into);
 
 // The mean of the windows' jitter, by what they received.

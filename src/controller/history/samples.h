@@ -2,7 +2,6 @@
 // equal values, ascending. Any thread.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -11,16 +10,6 @@
 #include "controller/board.h"
 
 namespace pingloom::controller {
-
-// The parts of a row that have samples, in the order of history's sections.
-constexpr std::array<Summary Row::*, 4> kRowParts = {&Row::network, &Row::responder, &Row::prober,
-                                                     &Row::rtt};
-
-// Which of `count` samples in ascending order, counted from 1, is their nearest-rank percentile.
-constexpr std::uint64_t nearestRank(std::uint64_t percent, std::uint64_t count) {
-  const std::uint64_t rank = (count * percent + 99) / 100;
-  return rank == 0 ? 1 : rank;
-}
 
 struct Run {
   std::uint64_t value = 0;  // nanoseconds

@@ -9,7 +9,7 @@
 #include "controller/board.h"
 #include "controller/burst_board.h"
 #include "controller/history_reader.h"
-#include "controller/http/grid_json.h"
+#include "controller/http/grid_writer.h"
 #include "controller/http/metric.h"
 #include "http/message.h"
 #include "http/server.h"
@@ -20,23 +20,12 @@ http::Response status(const Board& board, const http::ServerCounters& counters);
 http::Response hosts(const Board& board);
 http::Response probes(const Board& board);
 
-// What a grid is asked for.
-struct GridQuery {
-  std::uint32_t probe = 0;
-  Metric metric;
-  std::string metric_name;
-  bool csv = false;
-};
 // The error is the answer.
 tl::expected<GridQuery, http::Response> gridQuery(const GridPlan& plan,
                                                   const http::Request& request);
 
 // /api/v1/grid?probe=NAME&metric=NAME
 http::Response grid(const Board& board, const http::Request& request);
-
-// The answer to it, as JSON or CSV.
-http::Response gridResponse(const GridPlan& plan, const GridQuery& query,
-                            const Snapshots& snapshots);
 
 // /api/v1/worst?probe=NAME&metric=NAME&count=N
 http::Response worst(const Board& board, const http::Request& request);
@@ -58,7 +47,13 @@ http::Answer startBurst(const Board& board, BurstBoard& bursts, const http::Requ
 http::Response burst(const BurstBoard& bursts, std::string_view id);
 
 http::Response health();
-http::Response readiness(const Board& board);
+// `whole`: with the reasons, which are not for everybody.
+http::Response readiness(const Board& board, bool whole);
+
+// GET: who asks. POST {"token": TOKEN}: signs a browser in, by a cookie. DELETE: signs it out.
+// `access` is nullptr where none is configured.
+http::Response session(http::Access* access, const http::Request& request,
+                       http::ServerCounters& counters);
 // Why the controller does not do its whole work now; empty when it does.
 std::vector<std::string> notReady(const Board& board);
 

@@ -66,7 +66,7 @@ void appendHost(std::string& out, const GridPlan& plan, std::string_view name,
   }
   appendJsonString(out, text);
   out += fmt::format(R"(,"{}_name":)", name);
-  appendJsonString(out, plan.pinglist == nullptr ? text : plan.pinglist->nameOf(*address));
+  appendJsonString(out, plan.nameOf(*address));
 }
 
 std::string windowText(Nanos start_utc) {

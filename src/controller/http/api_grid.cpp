@@ -5,6 +5,35 @@
 #include "controller/http/csv.h"
 
 namespace pingloom::controller::api {
+namespace {
+
+tl::expected<GridFormat, http::Response> gridFormat(const http::Request& request) {
+  const auto given = request.query.find("format");
+  if (given != request.query.end() && given->second == "cells") return GridFormat::kCells;
+  const auto csv = wantsCsv(request);
+  if (!csv) {
+    return tl::unexpected(http::errorResponse(400, "the parameter 'format' is json, csv or cells"));
+  }
+  return *csv ? GridFormat::kCsv : GridFormat::kJson;
+}
+
+void fillLine(const ProbeGrid& grid, const Metric& metric, std::size_t source,
+              const SourceSnapshot* snapshot, GridLine& line) {
+  const SourceRows* rows = snapshot == nullptr ? nullptr : snapshot->rows.get();
+  line.start_utc.reset();
+  if (rows != nullptr) {
+    line.start_utc = rows->window_start_utc;
+    line.window = rows->window;
+  }
+  line.states.resize(grid.destinations.size());
+  line.values.resize(grid.destinations.size());
+  for (std::size_t i = 0; i < grid.destinations.size(); ++i) {
+    line.states[i] = stateOf(grid, snapshot, source, i);
+    line.values[i] = metric.of(rowOf(snapshot, i));
+  }
+}
+
+}  // namespace
 
 tl::expected<GridQuery, http::Response> gridQuery(const GridPlan& plan,
                                                   const http::Request& request) {
@@ -21,31 +50,25 @@ tl::expected<GridQuery, http::Response> gridQuery(const GridPlan& plan,
   const std::string& probe_name = request.query.at("probe");
   const auto probe = probeNamed(plan, probe_name);
   if (!probe) return tl::unexpected(unknownProbe(plan, probe_name));
-  const auto csv = wantsCsv(request);
-  if (!csv) return tl::unexpected(csv.error());
-  return GridQuery{*probe, *metric, metric_name, *csv};
-}
-
-http::Response gridResponse(const GridPlan& plan, const GridQuery& query,
-                            const Snapshots& snapshots) {
-  http::Response response;
-  if (query.csv) {
-    response.body = gridCsv(plan, query.probe, query.metric, query.metric_name, snapshots);
-    response.content_type = kCsvType;
-  } else {
-    response.body = gridJson(plan, query.probe, query.metric, query.metric_name, snapshots);
-  }
-  return response;
+  const auto format = gridFormat(request);
+  if (!format) return tl::unexpected(format.error());
+  return GridQuery{*probe, *metric, metric_name, *format};
 }
 
 http::Response grid(const Board& board, const http::Request& request) {
   const auto plan = board.plan();
   auto query = gridQuery(*plan, request);
   if (!query) return std::move(query.error());
-  Snapshots snapshots = board.sources(query->probe, plan->generation);
-  // Empty when the plan has just changed.
-  snapshots.resize(plan->probes[query->probe].sources.size());
-  return gridResponse(*plan, *query, snapshots);
+  const ProbeGrid& grid = plan->probes[query->probe];
+  auto snapshots = board.sources(query->probe, plan->generation);
+  snapshots.resize(grid.sources.size());  // empty when the plan has just changed
+  const auto writer = gridWriter(*plan, *query);
+  GridLine line;
+  for (std::size_t source = 0; source < snapshots.size(); ++source) {
+    fillLine(grid, query->metric, source, snapshots[source].get(), line);
+    writer->add(line);
+  }
+  return writer->finish();
 }
 
 }  // namespace pingloom::controller::api

@@ -23,7 +23,7 @@ http::Response health() {
   return response;
 }
 
-http::Response readiness(const Board& board) {
+http::Response readiness(const Board& board, bool whole) {
   const auto reasons = notReady(board);
   http::Response response;
   if (reasons.empty()) {
@@ -31,6 +31,10 @@ http::Response readiness(const Board& board) {
     return response;
   }
   response.status = 503;
+  if (!whole) {
+    response.body = "{\"ready\":false}\n";
+    return response;
+  }
   response.body = R"({"ready":false,"reasons":[)";
   for (std::size_t i = 0; i < reasons.size(); ++i) {
     if (i != 0) response.body += ',';

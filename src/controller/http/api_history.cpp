@@ -10,8 +10,9 @@
 #include "controller/http/cells.h"
 #include "controller/http/pair_place.h"
 #include "controller/http/past_query.h"
+#include "controller/past_pair.h"
 #include "controller/past_presence.h"
-#include "controller/past_rows.h"
+#include "controller/past_source.h"
 #include "controller/report_reader.h"
 #include "controller/row_json.h"
 
@@ -39,6 +40,19 @@ http::Response spanOf(History& history) {
   return response;
 }
 
+// All of it but the states.
+void fillLine(const Metric& metric, const ProbeGrid& grid, const std::optional<PastWindow>& window,
+              GridLine& line) {
+  line.start_utc.reset();
+  if (!window) {
+    line.values.assign(grid.destinations.size(), {});
+    return;
+  }
+  line.start_utc = window->start_utc;
+  line.window = window->length;
+  metric.of(*window, line.values);
+}
+
 http::Response gridAt(HistoryReader& reader, History& history, const GridPlan& plan,
                       const GridQuery& query, Nanos at) {
   const ProbeGrid& grid = plan.probes[query.probe];
@@ -46,18 +60,21 @@ http::Response gridAt(HistoryReader& reader, History& history, const GridPlan& p
   const auto presence = readPresence(history.database(), at - kLongestWindow,
                                      at + kLongestWindow + grid.spec.timeout);
   if (!presence) return unreadable(presence.error());
-  PastSource past(grid, query.metric.part(), query.metric.statistic());
-  Snapshots snapshots;
-  snapshots.reserve(grid.sources.size());
+  PastSource past(grid, query.metric.pastFigure());
+  const auto writer = gridWriter(plan, query);
+  GridLine line;
   for (const IpAddress& source : grid.sources) {
     past.begin();
     const auto status = history.at(grid.spec.name, source, at,
                                    [&past](const PastBlock& block) { past.add(block); });
     if (!status) return unreadable(status.error());
-    snapshots.push_back(withPresence(grid, source, past.snapshot(), *presence, at));
+    const auto window = past.window();
+    pastStates(grid, source, window, *presence, at, line.states);
+    fillLine(query.metric, grid, window, line);
+    writer->add(line);
   }
-  reader.countDamaged(past.damaged());
-  return gridResponse(plan, query, snapshots);
+  reader.reportDamaged(past.damaged());
+  return writer->finish();
 }
 
 http::Answer gridQuestion(const Plan& plan, HistoryReader& reader, const http::Request& request) {
@@ -132,7 +149,7 @@ http::Response pairOver(HistoryReader& reader, History& history, const GridPlan&
     if (pair.windows() == together) appendPast(grid, query, *presence, pair, rows);
   });
   if (!status) return unreadable(status.error());
-  reader.countDamaged(pair.damaged());
+  reader.reportDamaged(pair.damaged());
   appendPast(grid, query, *presence, pair, rows);
   http::Response response;
   response.body = fmt::format(

@@ -43,15 +43,12 @@ std::string pairJson(const GridPlan& plan, const PairPlace& place, const SourceS
   const ProbeGrid& grid = plan.probes[place.probe];
   const IpAddress& source = grid.sources[place.source];
   const IpAddress& destination = grid.destinations[place.destination];
-  const auto name_of = [&plan](const IpAddress& address) {
-    return plan.pinglist == nullptr ? address.text() : plan.pinglist->nameOf(address);
-  };
   std::string out = "{";
   appendMember(out, "probe", grid.spec.name);
   appendMember(out, "source", source.text());
-  appendMember(out, "source_name", name_of(source));
+  appendMember(out, "source_name", plan.nameOf(source));
   appendMember(out, "destination", destination.text());
-  appendMember(out, "destination_name", name_of(destination));
+  appendMember(out, "destination_name", plan.nameOf(destination));
 
   const auto state = stateOf(grid, snapshot, place.source, place.destination);
   const Row* row = rowOf(snapshot, place.destination);

@@ -103,12 +103,22 @@ Json endpointsJson(const AgentInfo& agent) {
   return endpoints;
 }
 
-Json agentJson(const AgentInfo& agent, const pinglist::Pinglist* pinglist) {
+Json pageOwnersJson(const PageOwners& told) {
+  Json owners = Json::array();
+  for (const PageOwner& owner : told.owners) {
+    owners.push_back({{"application", owner.application},
+                      {"pid", owner.process},
+                      {"uid", owner.user},
+                      {"pages", owner.pages},
+                      {"metrics", owner.metrics}});
+  }
+  return {{"owners", std::move(owners)}, {"left_out", told.left_out}};
+}
+
+Json agentJson(const AgentInfo& agent, const GridPlan& plan) {
   Json addresses = Json::array();
   for (const IpAddress& address : agent.addresses) {
-    addresses.push_back(
-        {{"address", address.text()},
-         {"name", pinglist == nullptr ? address.text() : pinglist->nameOf(address)}});
+    addresses.push_back({{"address", address.text()}, {"name", plan.nameOf(address)}});
   }
   return {{"host", agent.host},
           {"alive", agent.alive},
@@ -117,6 +127,9 @@ Json agentJson(const AgentInfo& agent, const pinglist::Pinglist* pinglist) {
           {"port", agent.port},
           {"incarnation", std::to_string(agent.incarnation)},  // beyond what a double holds
           {"version", agent.software_version},
+          {"public_key", textOrNull(agent.public_key)},
+          {"pages", agent.pages ? Json(agent.pages->text()) : Json()},
+          {"page_owners", pageOwnersJson(agent.page_owners ? *agent.page_owners : PageOwners{})},
           {"first_seen", utcOrNull(agent.first_seen_utc)},
           {"last_seen", utcOrNull(agent.last_seen_utc)},
           {"plan_current", agent.plan_current},
@@ -140,9 +153,7 @@ Json unregisteredJson(const GridPlan& plan, const Hosts& hosts) {
   }
   Json json = Json::array();
   for (const IpAddress& address : missing) {
-    json.push_back(
-        {{"address", address.text()},
-         {"name", plan.pinglist == nullptr ? address.text() : plan.pinglist->nameOf(address)}});
+    json.push_back({{"address", address.text()}, {"name", plan.nameOf(address)}});
   }
   return json;
 }
@@ -218,7 +229,7 @@ http::Response hosts(const Board& board) {
   const auto agents = board.hosts();
   Json json = {{"hosts", Json::array()}, {"unregistered", unregisteredJson(*plan, *agents)}};
   for (const AgentInfo& agent : *agents) {
-    json["hosts"].push_back(agentJson(agent, plan->pinglist.get()));
+    json["hosts"].push_back(agentJson(agent, *plan));
   }
   return answer(json);
 }

@@ -12,6 +12,8 @@
 namespace pingloom::controller::api {
 namespace {
 
+using Snapshots = std::vector<std::shared_ptr<const SourceSnapshot>>;
+
 constexpr std::uint64_t kDefaultPairs = 100;
 constexpr std::uint64_t kMostCount = 10'000;
 
@@ -67,17 +69,14 @@ void appendPair(std::string& out, const GridPlan& plan, const GridQuery& query,
   const IpAddress& source = grid.sources[pair.source];
   const IpAddress& destination = grid.destinations[pair.destination];
   const SourceSnapshot* snapshot = snapshots[pair.source].get();
-  const auto name_of = [&plan](const IpAddress& address) {
-    return plan.pinglist == nullptr ? address.text() : plan.pinglist->nameOf(address);
-  };
   out += '{';
   appendMember(out, "source", source.text());
-  appendMember(out, "source_name", name_of(source));
+  appendMember(out, "source_name", plan.nameOf(source));
   appendMember(out, "destination", destination.text());
-  appendMember(out, "destination_name", name_of(destination));
+  appendMember(out, "destination_name", plan.nameOf(destination));
   appendMember(out, "state", name(*stateOf(grid, snapshot, pair.source, pair.destination)));
   out += R"("value":)";
-  if (!query.metric.append(out, rowOf(snapshot, pair.destination))) out += "null";
+  appendValue(out, query.metric, query.metric.of(rowOf(snapshot, pair.destination)));
   out += '}';
 }
 

@@ -9,6 +9,7 @@
 
 #include "common/text.h"
 #include "controller/http/pair_place.h"
+#include "http/media_type.h"
 
 namespace pingloom::controller::api {
 namespace {
@@ -25,18 +26,8 @@ unexpected<http::Response> bad(const std::string& reason) {
   return unexpected(http::errorResponse(400, reason));
 }
 
-// "application/json", with or without parameters. No page of another origin may send that unasked.
-bool isJson(std::string_view content_type) {
-  const std::string_view kind = content_type.substr(0, content_type.find(';'));
-  std::string plain;
-  for (const char c : kind) {
-    if (c != ' ' && c != '\t') plain += static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-  }
-  return plain == "application/json";
-}
-
 tl::expected<Document, http::Response> documentOf(const http::Request& request) {
-  if (!isJson(request.content_type)) {
+  if (!http::isJson(request.content_type)) {
     return unexpected(http::errorResponse(415, "the Content-Type must be application/json"));
   }
   if (request.body.size() > kLongestBurstRequest) {

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "http/accept.h"
+
 namespace pingloom::controller {
 namespace {
 
@@ -87,7 +89,10 @@ http::Response convertedOrSaid(http::Response response, const std::string& array
 
 tl::expected<bool, http::Response> wantsCsv(const http::Request& request) {
   const auto format = request.query.find("format");
-  if (format == request.query.end() || format->second == "json") return false;
+  if (format == request.query.end()) {
+    return http::prefers(request.accept, "text/csv", "application/json");
+  }
+  if (format->second == "json") return false;
   if (format->second == "csv") return true;
   return tl::unexpected(http::errorResponse(400, "the parameter 'format' is json or csv"));
 }

@@ -12,7 +12,8 @@ namespace pingloom::controller {
 
 constexpr std::string_view kCsvType = "text/csv; charset=utf-8";
 
-// What `format` asks for; the error is the answer.
+// What `format` asks for or, where there is none, the Accept header, if it prefers CSV to JSON; the
+// error is the answer.
 tl::expected<bool, http::Response> wantsCsv(const http::Request& request);
 
 // Quoted where it has to be. Text that a spreadsheet would take for a formula begins with a '.

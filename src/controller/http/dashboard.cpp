@@ -14,12 +14,13 @@ namespace {
 struct Router {
   const Board& board;
   StaticFiles files;
-  std::shared_ptr<const http::ServerCounters> counters;
+  std::shared_ptr<http::ServerCounters> counters;
   HistoryReader& history;
   BurstBoard& bursts;
+  std::shared_ptr<http::Access> access;
 
   http::Answer answer(const http::Request& request) const {
-    if (auto answer = answerOf({board, history, bursts, *counters}, request)) {
+    if (auto answer = answerOf({board, history, bursts, *counters, access.get()}, request)) {
       return std::move(*answer);
     }
     if (request.method != "GET") return methodNotAllowed("GET");
@@ -39,6 +40,7 @@ struct Dashboard::Impl {
   BurstBoard* bursts = nullptr;
   std::unique_ptr<HistoryReader> history;
   std::shared_ptr<Live> live;
+  std::shared_ptr<http::Access> access;
   std::unique_ptr<http::Server> server;
 };
 
@@ -49,25 +51,33 @@ Result<std::unique_ptr<Dashboard>> Dashboard::start(const DashboardOptions& opti
                                                     BurstBoard& bursts) {
   auto files = StaticFiles::load(options.web_root);
   if (!files) return tl::unexpected(files.error());
+  auto access = http::openAccess(options.access);
+  if (!access) return tl::unexpected(access.error());
   http::ServerOptions server_options;
   auto history = std::make_unique<HistoryReader>(options.history);
   const auto router = std::make_shared<const Router>(
-      Router{board, std::move(*files), server_options.counters, *history, bursts});
+      Router{board, std::move(*files), server_options.counters, *history, bursts, *access});
   auto live = std::make_shared<Live>(board);
   server_options.listen = options.listen;
   server_options.host_names = options.host_names;
+  server_options.access = *access;
+  server_options.needs = neededRole;
   auto server = http::Server::start(
       server_options, [router](const http::Request& request) { return router->answer(request); },
       {{"/api/v1/live", live}});
   if (!server) return tl::unexpected(server.error());
+  http::warnWhereOpen((*server)->address(), access->get(), "see all results and have pairs probed");
   live->start(board, (*server)->tasks());
   auto impl = std::make_unique<Impl>();
   impl->bursts = &bursts;
   impl->history = std::move(history);
   impl->live = std::move(live);
+  impl->access = std::move(*access);
   impl->server = std::move(*server);
   return std::unique_ptr<Dashboard>(new Dashboard(std::move(impl)));
 }
+
+void Dashboard::reloadAccess() { http::reloadAccess(impl_->access.get()); }
 
 SocketAddress Dashboard::address() const { return impl_->server->address(); }
 

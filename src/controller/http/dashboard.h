@@ -12,6 +12,7 @@
 #include "common/error.h"
 #include "controller/board.h"
 #include "controller/burst_board.h"
+#include "http/access_config.h"
 
 namespace pingloom::controller {
 
@@ -20,6 +21,7 @@ struct DashboardOptions {
   std::string web_root;                 // the folder of the page's files; read once, at the start
   std::vector<std::string> host_names;  // see http::ServerOptions
   std::filesystem::path history;        // the ledger's file
+  http::AccessFiles access;             // empty: everybody may do everything
 };
 
 // Any thread may construct, ask for the address, and destroy.
@@ -33,6 +35,8 @@ class Dashboard {
   Dashboard& operator=(const Dashboard&) = delete;
 
   SocketAddress address() const;
+  // See http::reloadAccess().
+  void reloadAccess();
 
  private:
   struct Impl;

@@ -1,46 +1,68 @@
-#include "controller/http/cells.h"
+#include <array>
+
 #include "controller/http/csv.h"
-#include "controller/http/grid_json.h"
+#include "controller/http/grid_writer.h"
 
 namespace pingloom::controller::api {
 namespace {
 
 // "ADDRESS,NAME,": made once for each host, used for each of its pairs.
-std::vector<std::string> placesOf(const plan::AddressList& list,
-                                  const pinglist::Pinglist* pinglist) {
+std::vector<std::string> placesOf(const plan::AddressList& list, const GridPlan& plan) {
   std::vector<std::string> places;
   places.reserve(list.size());
   for (const IpAddress& address : list) {
     std::string& place = places.emplace_back(address.text() + ',');
-    appendCsvField(place, pinglist == nullptr ? address.text() : pinglist->nameOf(address));
+    appendCsvField(place, plan.nameOf(address));
     place += ',';
   }
   return places;
 }
 
-}  // namespace
+class CsvGrid : public GridWriter {
+ public:
+  CsvGrid(const GridPlan& plan, const GridQuery& query)
+      : query_(query),
+        sources_(placesOf(plan.probes[query.probe].sources, plan)),
+        destinations_(placesOf(plan.probes[query.probe].destinations, plan)) {
+    constexpr std::size_t kUsualLine = 64;
+    out_ = "source,source_name,destination,destination_name,state,";
+    out_.append(query.metric_name).append("_").append(query.metric.unit()).append("\r\n");
+    out_.reserve(out_.size() + sources_.size() * destinations_.size() * kUsualLine);
+  }
 
-std::string gridCsv(const GridPlan& plan, std::uint32_t probe, const Metric& metric,
-                    std::string_view metric_name, const Snapshots& snapshots) {
-  constexpr std::size_t kUsualLine = 64;
-  const ProbeGrid& grid = plan.probes[probe];
-  const auto sources = placesOf(grid.sources, plan.pinglist.get());
-  const auto destinations = placesOf(grid.destinations, plan.pinglist.get());
-  std::string out = "source,source_name,destination,destination_name,state,";
-  out.append(metric_name).append("_").append(metric.unit()).append("\r\n");
-  out.reserve(out.size() + sources.size() * destinations.size() * kUsualLine);
-  for (std::size_t source = 0; source < sources.size(); ++source) {
-    const SourceSnapshot* snapshot = snapshots[source].get();
-    for (std::size_t destination = 0; destination < destinations.size(); ++destination) {
-      const auto state = stateOf(grid, snapshot, source, destination);
+  void add(const GridLine& line) override {
+    const std::string& source = sources_[source_++];
+    std::array<char, Metric::kMostDigits> digits;
+    for (std::size_t i = 0; i < destinations_.size(); ++i) {
+      const auto& state = line.states[i];
       if (!state) continue;
-      out.append(sources[source]).append(destinations[destination]).append(name(*state));
-      out += ',';
-      metric.append(out, rowOf(snapshot, destination));
-      out += "\r\n";
+      out_.append(source).append(destinations_[i]).append(name(*state));
+      out_ += ',';
+      const MetricValue& value = line.values[i];
+      if (value.measured()) out_.append(digits.data(), query_.metric.write(digits.data(), value));
+      out_ += "\r\n";
     }
   }
-  return out;
+
+  http::Response finish() override {
+    http::Response response;
+    response.content_type = kCsvType;
+    response.body = std::move(out_);
+    return response;
+  }
+
+ private:
+  const GridQuery& query_;
+  const std::vector<std::string> sources_;
+  const std::vector<std::string> destinations_;
+  std::string out_;
+  std::size_t source_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<GridWriter> csvGrid(const GridPlan& plan, const GridQuery& query) {
+  return std::make_unique<CsvGrid>(plan, query);
 }
 
 }  // namespace pingloom::controller::api

@@ -1,6 +1,8 @@
-#include "controller/http/grid_json.h"
+#include <algorithm>
+#include <array>
+#include <cstring>
 
-#include "controller/http/cells.h"
+#include "controller/http/grid_writer.h"
 #include "http/json_text.h"
 
 namespace pingloom::controller::api {
@@ -9,7 +11,24 @@ namespace {
 using http::appendJsonNumber;
 using http::appendJsonString;
 
-// A grid of 2,000 x 2,000 has 4 million cells: everything below appends to one string.
+constexpr std::size_t kNotAPair = kPairStateNames.size();
+constexpr std::size_t kMostStateBytes = 16;
+
+// The states as they are in the document, by their numbers; behind them that of what is no pair.
+struct StateText {
+  std::array<char, kMostStateBytes> bytes{};
+  std::size_t size = 0;
+};
+using StateTexts = std::array<StateText, kPairStateNames.size() + 1>;
+
+StateTexts stateTexts() {
+  StateTexts texts;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::string text = i == kNotAPair ? "null" : '"' + std::string(kPairStateNames[i]) + '"';
+    texts[i].size = text.copy(texts[i].bytes.data(), kMostStateBytes);
+  }
+  return texts;
+}
 
 void appendAddresses(std::string& out, const plan::AddressList& list) {
   char separator = '[';
@@ -21,105 +40,133 @@ void appendAddresses(std::string& out, const plan::AddressList& list) {
   out += list.empty() ? "[]" : "]";
 }
 
-void appendNames(std::string& out, const plan::AddressList& list,
-                 const pinglist::Pinglist* pinglist) {
+void appendNames(std::string& out, const plan::AddressList& list, const GridPlan& plan) {
   char separator = '[';
   for (const IpAddress& address : list) {
     out += separator;
-    appendJsonString(out, pinglist == nullptr ? address.text() : pinglist->nameOf(address));
+    appendJsonString(out, plan.nameOf(address));
     separator = ',';
   }
   out += list.empty() ? "[]" : "]";
 }
 
-void appendValue(std::string& out, const Metric& metric, const Row* row) {
-  if (!metric.append(out, row)) out += "null";
-}
-
-void appendState(std::string& out, std::optional<PairState> state) {
-  if (!state) {
-    out += "null";
-    return;
+// A grid of 2,000 x 2,000 has 4 million cells: everything below writes to memory that is there.
+class JsonGrid : public GridWriter {
+ public:
+  JsonGrid(const GridPlan& plan, const GridQuery& query)
+      : query_(query), columns_(plan.probes[query.probe].destinations.size()) {
+    constexpr std::size_t kUsualBytes = 12;  // of a value and a state
+    const std::size_t cells = plan.probes[query.probe].sources.size() * columns_;
+    out_.reserve(4096 + cells * kUsualBytes);
+    states_.reserve(cells);
+    line_.resize(columns_ * (std::max(Metric::kMostDigits, kMostStateBytes) + 1));
+    appendHead(plan);
   }
-  out += '"';
-  out += name(*state);
-  out += '"';
-}
 
-// [[...],...], one array per source; `cell` appends one element.
-template <typename Cell>
-void appendMatrix(std::string& out, const ProbeGrid& grid, Cell cell) {
-  out += '[';
-  for (std::size_t source = 0; source < grid.sources.size(); ++source) {
-    if (source != 0) out += ',';
-    out += '[';
-    for (std::size_t destination = 0; destination < grid.destinations.size(); ++destination) {
-      if (destination != 0) out += ',';
-      cell(source, destination);
+  void add(const GridLine& line) override {
+    showWindow(line);
+    appendLine([&](char* at, std::size_t i) {
+      const MetricValue& value = line.values[i];
+      if (value.measured()) return query_.metric.write(at, value);
+      return std::copy_n("null", 4, at);
+    });
+    for (const auto& state : line.states) {
+      const std::size_t number = state ? static_cast<std::size_t>(*state) : kNotAPair;
+      states_.push_back(static_cast<std::uint8_t>(number));
+      states_bytes_ += texts_[number].size + 1;
     }
-    out += ']';
+    ++lines_;
   }
-  out += ']';
-}
 
-// The newest window that any source reported.
-void appendWindow(std::string& out, const Snapshots& snapshots) {
-  const SourceRows* newest = nullptr;
-  for (const auto& snapshot : snapshots) {
-    if (snapshot == nullptr || snapshot->rows == nullptr) continue;
-    const SourceRows* rows = snapshot->rows.get();
-    if (newest == nullptr || rows->window_start_utc > newest->window_start_utc) newest = rows;
+  http::Response finish() override {
+    out_ += R"(],"states":[)";
+    out_.reserve(out_.size() + states_bytes_ + 2 * lines_ + 16);
+    const std::size_t lines = std::exchange(lines_, 0);
+    for (const std::uint8_t* line = states_.data(); lines_ < lines; line += columns_, ++lines_) {
+      appendLine([&](char* at, std::size_t i) {
+        const StateText& text = texts_[line[i]];
+        std::memcpy(at, text.bytes.data(), kMostStateBytes);
+        return at + text.size;
+      });
+    }
+    out_ += "]}\n";
+    http::Response response;
+    response.body = std::move(out_);
+    return response;
   }
-  if (newest == nullptr) {
-    out += "null";
-    return;
+
+ private:
+  void appendHead(const GridPlan& plan) {
+    const ProbeGrid& grid = plan.probes[query_.probe];
+    out_ += R"({"probe":)";
+    appendJsonString(out_, grid.spec.name);
+    out_ += R"(,"protocol":)";
+    appendJsonString(out_, name(grid.spec.protocol));
+    out_ += R"(,"metric":)";
+    appendJsonString(out_, query_.metric_name);
+    out_ += R"(,"unit":)";
+    appendJsonString(out_, query_.metric.unit());
+    out_ += R"(,"generation":)";
+    appendJsonNumber(out_, plan.generation);
+    out_ += R"(,"window":)";
+    window_at_ = out_.size();
+    out_ += "null";
+    window_size_ = out_.size() - window_at_;
+    out_ += R"(,"sources":)";
+    appendAddresses(out_, grid.sources);
+    out_ += R"(,"source_names":)";
+    appendNames(out_, grid.sources, plan);
+    out_ += R"(,"destinations":)";
+    appendAddresses(out_, grid.destinations);
+    out_ += R"(,"destination_names":)";
+    appendNames(out_, grid.destinations, plan);
+    out_ += R"(,"values":[)";
   }
-  out += R"({"start":)";
-  appendJsonString(out, formatUtc(newest->window_start_utc));
-  out += R"(,"end":)";
-  appendJsonString(out, formatUtc(newest->window_start_utc + newest->window));
-  out += '}';
-}
+
+  // The newest that any source has. In a mesh all have the same: the first one writes it.
+  void showWindow(const GridLine& line) {
+    if (!line.start_utc || (newest_utc_ && *line.start_utc <= *newest_utc_)) return;
+    newest_utc_ = line.start_utc;
+    std::string window = R"({"start":)";
+    appendJsonString(window, formatUtc(*line.start_utc));
+    window += R"(,"end":)";
+    appendJsonString(window, formatUtc(*line.endUtc()));
+    window += '}';
+    out_.replace(window_at_, window_size_, window);
+    window_size_ = window.size();
+  }
+
+  // [...], one element of each destination; `write` puts it at its place and says where it ends.
+  template <typename Write>
+  void appendLine(Write write) {
+    if (lines_ != 0) out_ += ',';
+    out_ += '[';
+    char* at = line_.data();
+    for (std::size_t i = 0; i < columns_; ++i) {
+      if (i != 0) *at++ = ',';
+      at = write(at, i);
+    }
+    out_.append(line_.data(), at);
+    out_ += ']';
+  }
+
+  const GridQuery& query_;
+  const std::size_t columns_;
+  const StateTexts texts_ = stateTexts();
+  std::string out_;
+  std::size_t window_at_ = 0;
+  std::size_t window_size_ = 0;
+  std::optional<Nanos> newest_utc_;
+  std::string line_;                  // room for one
+  std::vector<std::uint8_t> states_;  // of all cells: they come after all values
+  std::size_t states_bytes_ = 0;      // with their commas
+  std::size_t lines_ = 0;
+};
 
 }  // namespace
 
-std::string gridJson(const GridPlan& plan, std::uint32_t probe, const Metric& metric,
-                     std::string_view metric_name, const Snapshots& snapshots) {
-  const ProbeGrid& grid = plan.probes[probe];
-  const pinglist::Pinglist* pinglist = plan.pinglist.get();
-
-  std::string out;
-  out.reserve(4096 + grid.sources.size() * grid.destinations.size() * 12);
-  out += R"({"probe":)";
-  appendJsonString(out, grid.spec.name);
-  out += R"(,"protocol":)";
-  appendJsonString(out, name(grid.spec.protocol));
-  out += R"(,"metric":)";
-  appendJsonString(out, metric_name);
-  out += R"(,"unit":)";
-  appendJsonString(out, metric.unit());
-  out += R"(,"generation":)";
-  appendJsonNumber(out, plan.generation);
-  out += R"(,"window":)";
-  appendWindow(out, snapshots);
-  out += R"(,"sources":)";
-  appendAddresses(out, grid.sources);
-  out += R"(,"source_names":)";
-  appendNames(out, grid.sources, pinglist);
-  out += R"(,"destinations":)";
-  appendAddresses(out, grid.destinations);
-  out += R"(,"destination_names":)";
-  appendNames(out, grid.destinations, pinglist);
-  out += R"(,"values":)";
-  appendMatrix(out, grid, [&](std::size_t source, std::size_t destination) {
-    appendValue(out, metric, rowOf(snapshots[source].get(), destination));
-  });
-  out += R"(,"states":)";
-  appendMatrix(out, grid, [&](std::size_t source, std::size_t destination) {
-    appendState(out, stateOf(grid, snapshots[source].get(), source, destination));
-  });
-  out += "}\n";
-  return out;
+std::unique_ptr<GridWriter> jsonGrid(const GridPlan& plan, const GridQuery& query) {
+  return std::make_unique<JsonGrid>(plan, query);
 }
 
 }  // namespace pingloom::controller::api

@@ -142,29 +142,30 @@ class LogScale {
     for (std::size_t i = 0; i < kLast; ++i) {
       borders_[i] = low * std::exp((static_cast<double>(i) + 0.5) * step);
     }
-    for (std::size_t octave = 0; octave < first_.size(); ++octave) {
-      const double least = std::ldexp(1.0, static_cast<int>(octave) + kLeastExponent);
-      first_[octave] = static_cast<std::uint8_t>(
+    for (std::size_t part = 0; part < first_.size(); ++part) {
+      const double least = std::bit_cast<double>((part + kLeast) << kShift);
+      first_[part] = static_cast<std::uint8_t>(
           std::lower_bound(borders_.begin(), borders_.end(), least) - borders_.begin());
     }
   }
 
-  // How many borders are not above the value: its power of two says where to begin, and a few
-  // comparisons the rest. Millions of cells are rounded at a time.
+  // How many borders are not above the value: the part of its octave says where to begin, and a
+  // comparison or two the rest. Millions of cells are rounded at a time.
   std::uint8_t stepOf(double value) const {
-    const int exponent = static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52U) - 1023;
-    if (exponent < kLeastExponent) return 0;
-    const auto octave = static_cast<std::size_t>(exponent - kLeastExponent);
-    if (octave >= first_.size()) return kLast;
-    int step = first_[octave];
+    const std::uint64_t part = std::bit_cast<std::uint64_t>(value) >> kShift;
+    if (part < kLeast) return 0;
+    if (part - kLeast >= first_.size()) return kLast;
+    int step = first_[part - kLeast];
     while (step < kLast && value >= borders_[static_cast<std::size_t>(step)]) ++step;
     return static_cast<std::uint8_t>(step);
   }
 
  private:
-  static constexpr int kLeastExponent = -16;
+  // Octaves from 2^-16 on, in 8 parts each: sign, exponent and 3 bits of the mantissa.
+  static constexpr int kShift = 49;
+  static constexpr std::uint64_t kLeast = (1023 - 16) * 8;
   std::array<double, kLast> borders_;
-  std::array<std::uint8_t, 64> first_;  // by the value's power of two: borders below all such
+  std::array<std::uint8_t, 64 * 8> first_;  // borders below all values of the part
 };
 
 template <typename T>
@@ -184,18 +185,18 @@ void putHeader(char* at, std::uint8_t type, const LiveFrame& frame) {
 
 }  // namespace
 
-std::uint8_t liveValue(const Metric& metric, const Row* row) {
-  if (row == nullptr) return 0;
+std::uint8_t liveValue(const Metric& metric, const MetricValue& value) {
+  if (!value.measured()) return 0;
   if (metric.isRatio()) {
-    const auto ratio = metric.ratioOf(*row);
-    if (!ratio) return 0;
     static const LogScale<253> ratios(1e-4, 1);
-    return *ratio <= 0 ? 1 : static_cast<std::uint8_t>(2 + ratios.stepOf(*ratio));
+    return value.part == 0 ? 1 : static_cast<std::uint8_t>(2 + ratios.stepOf(value.number()));
   }
-  const auto nanoseconds = metric.nanosecondsOf(*row);
-  if (!nanoseconds) return 0;
   static const LogScale<254> times(100, 1e10);
-  return static_cast<std::uint8_t>(1 + times.stepOf(static_cast<double>(*nanoseconds)));
+  return static_cast<std::uint8_t>(1 + times.stepOf(static_cast<double>(value.part)));
+}
+
+void liveValues(const Metric& metric, std::span<const MetricValue> values, char* out) {
+  for (const MetricValue& value : values) *out++ = static_cast<char>(liveValue(metric, value));
 }
 
 std::string livePlan(const GridPlan& plan, std::uint64_t epoch) {
@@ -245,11 +246,10 @@ std::string liveRows(const LiveFrame& frame) {
 }
 
 void appendLiveRow(std::string& out, std::uint32_t probe, std::uint32_t source,
-                   const SourceSnapshot* snapshot, std::string_view cells) {
-  const SourceRows* rows = snapshot == nullptr ? nullptr : snapshot->rows.get();
+                   std::optional<Nanos> end_utc, std::string_view cells) {
   double window_end = std::numeric_limits<double>::quiet_NaN();
-  if (rows != nullptr) {
-    const Nanos end_ms = rows->endUtc() / kMillisecond;
+  if (end_utc) {
+    const Nanos end_ms = *end_utc / kMillisecond;
     window_end = static_cast<double>(end_ms);
   }
   std::array<char, kLiveRowBytes> head{};
@@ -259,6 +259,13 @@ void appendLiveRow(std::string& out, std::uint32_t probe, std::uint32_t source,
   put(at, static_cast<std::uint16_t>(probe));
   put(at, std::uint16_t{0});
   out.append(head.data(), head.size()).append(cells);
+}
+
+void appendLiveRow(std::string& out, std::uint32_t probe, std::uint32_t source,
+                   const SourceSnapshot* snapshot, std::string_view cells) {
+  std::optional<Nanos> end_utc;
+  if (snapshot != nullptr && snapshot->rows != nullptr) end_utc = snapshot->rows->endUtc();
+  appendLiveRow(out, probe, source, end_utc, cells);
 }
 
 std::string liveSync(const LiveFrame& frame) {

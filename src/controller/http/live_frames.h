@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -28,7 +30,13 @@ struct LiveFrame {
 // One byte for a value: 0 = not measured. Times: 1..255 are 100 ns to 10 s, each 1.075 times the
 // one before. Ratios: 1 is none at all, 2..255 are 0.01 % to all. What is beyond an end is that
 // end.
-std::uint8_t liveValue(const Metric& metric, const Row* row);
+std::uint8_t liveValue(const Metric& metric, const MetricValue& value);
+inline std::uint8_t liveValue(const Metric& metric, const Row* row) {
+  return liveValue(metric, metric.of(row));
+}
+
+// Of many, into `out`.
+void liveValues(const Metric& metric, std::span<const MetricValue> values, char* out);
 
 // JSON: the shape that row messages refer to. `epoch`: which controller's sequence numbers follow.
 std::string livePlan(const GridPlan& plan, std::uint64_t epoch);
@@ -38,8 +46,10 @@ std::string liveCells(const ProbeGrid& grid, const Metric& metric, std::uint32_t
                       const SourceSnapshot* snapshot);
 
 // Binary: the beginning of a message of rows, and one more row of it: one figure of one source of
-// one probe.
+// one probe, whose window ended then (nullopt: there is none).
 std::string liveRows(const LiveFrame& frame);
+void appendLiveRow(std::string& out, std::uint32_t probe, std::uint32_t source,
+                   std::optional<Nanos> end_utc, std::string_view cells);
 void appendLiveRow(std::string& out, std::uint32_t probe, std::uint32_t source,
                    const SourceSnapshot* snapshot, std::string_view cells);
 

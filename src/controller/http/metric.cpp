@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <iterator>
-#include <numeric>
+#include <charconv>
 #include <utility>
 
 #include "common/text.h"
-#include "http/json_text.h"
 
 namespace pingloom::controller {
 namespace {
@@ -66,14 +64,15 @@ Result<Metric> Metric::parse(std::string_view name) {
 
 std::string_view Metric::unit() const { return isRatio() ? "ratio" : "ns"; }
 
+MetricValue Metric::ratioIn(const PairCounts& counts) const {
+  return kind_ == Kind::kLoss ? MetricValue{counts.lost, counts.sent}
+                              : MetricValue{counts.anomalous, counts.received};
+}
+
 std::optional<double> Metric::ratioOf(const Row& row) const {
-  const bool loss = kind_ == Kind::kLoss;
-  const std::uint32_t whole = loss ? row.sent : row.received;
-  if (whole == 0) return std::nullopt;
-  const std::uint64_t part =
-      loss ? row.lost
-           : std::accumulate(row.anomalous.begin(), row.anomalous.end(), std::uint64_t{0});
-  return static_cast<double>(part) / whole;
+  const MetricValue ratio = ratioIn(countsOf(row));
+  if (!ratio.measured()) return std::nullopt;
+  return ratio.number();
 }
 
 std::optional<std::uint64_t> Metric::nanosecondsOf(const Row& row) const {
@@ -91,16 +90,37 @@ std::optional<double> Metric::valueOf(const Row* row) const {
   return static_cast<double>(*nanoseconds);
 }
 
-bool Metric::append(std::string& out, const Row* row) const {
-  if (row == nullptr) return false;
-  if (isRatio()) {
-    const auto ratio = ratioOf(*row);
-    if (ratio) fmt::format_to(std::back_inserter(out), "{:.6g}", *ratio);
-    return ratio.has_value();
-  }
+PastFigure Metric::pastFigure() const {
+  if (kind_ == Kind::kSummary) return {part_, statistic_, false};
+  return {nullptr, nullptr, kind_ == Kind::kJitter};
+}
+
+MetricValue Metric::of(const Row* row) const {
+  if (row == nullptr) return {};
+  if (isRatio()) return ratioIn(countsOf(*row));
   const auto nanoseconds = nanosecondsOf(*row);
-  if (nanoseconds) http::appendJsonNumber(out, *nanoseconds);
-  return nanoseconds.has_value();
+  return nanoseconds ? MetricValue{*nanoseconds, 1} : MetricValue{};
+}
+
+void Metric::of(const PastWindow& window, std::vector<MetricValue>& out) const {
+  out.assign(window.counts.size(), {});
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (window.counts[i].sent == 0) continue;
+    if (isRatio()) {
+      out[i] = ratioIn(window.counts[i]);
+    } else if (window.figures[i] != kNoFigure) {
+      out[i] = {window.figures[i], 1};
+    }
+  }
+}
+
+char* Metric::write(char* out, const MetricValue& value) const {
+  if (!isRatio()) return std::to_chars(out, out + kMostDigits, value.part).ptr;
+  if (value.part == 0) {  // that of nearly all pairs
+    *out = '0';
+    return out + 1;
+  }
+  return fmt::format_to(out, "{:.6g}", value.number());
 }
 
 }  // namespace pingloom::controller

@@ -8,8 +8,18 @@
 #include <vector>
 
 #include "controller/board.h"
+#include "controller/past_source.h"
 
 namespace pingloom::controller {
+
+// One figure of one pair, as a fraction: nanoseconds are of 1.
+struct MetricValue {
+  std::uint64_t part = 0;
+  std::uint64_t whole = 0;  // 0: not measured
+
+  bool measured() const { return whole != 0; }
+  double number() const { return static_cast<double>(part) / static_cast<double>(whole); }
+};
 
 class Metric {
  public:
@@ -19,21 +29,23 @@ class Metric {
 
   bool operator==(const Metric&) const = default;
   std::string_view unit() const;  // "ns" or "ratio"
-  // Whose summary it is of; nullptr: it is of none.
-  Summary Row::*part() const { return kind_ == Kind::kSummary ? part_ : nullptr; }
-  // Which figure of it; nullptr: it is of none.
-  std::uint64_t Summary::*statistic() const {
-    return kind_ == Kind::kSummary ? statistic_ : nullptr;
-  }
+  // What of a past row it is made of, beside counts.
+  PastFigure pastFigure() const;
   bool isRatio() const { return kind_ == Kind::kLoss || kind_ == Kind::kAnomalous; }
   // nullopt: the row has no such measurement.
   std::optional<double> ratioOf(const Row& row) const;               // REQUIRES isRatio()
   std::optional<std::uint64_t> nanosecondsOf(const Row& row) const;  // REQUIRES !isRatio()
   std::optional<double> valueOf(const Row* row) const;               // either; `row` may be nullptr
-  // Appends it as a decimal number. False where there is no such measurement.
-  bool append(std::string& out, const Row* row) const;
+  MetricValue of(const Row* row) const;                              // likewise
+  // Of each destination; REQUIRES: the window was made with pastFigure().
+  void of(const PastWindow& window, std::vector<MetricValue>& out) const;
+  // As a decimal number of at most kMostDigits, behind which it ends. REQUIRES value.measured().
+  static constexpr std::size_t kMostDigits = 24;
+  char* write(char* out, const MetricValue& value) const;
 
  private:
+  MetricValue ratioIn(const PairCounts& counts) const;
+
   enum class Kind { kSummary, kJitter, kLoss, kAnomalous };
   Kind kind_ = Kind::kSummary;
   Summary Row::*part_ = &Row::network;

@@ -69,6 +69,20 @@ void resultMetrics(MetricsText& text, const ControlStatus& control) {
   }
 }
 
+void keyMetrics(MetricsText& text, const std::optional<KeysStatus>& keys) {
+  if (!keys) return;
+  text.gauge("pingloom_controller_authorized_keys", "Keys that are authorised.",
+             static_cast<double>(keys->authorized));
+  text.gauge("pingloom_controller_authorized_keys_last_reload_successful",
+             "1 when the list of authorised keys on disk is the one in force.",
+             keys->newest_in_force ? 1 : 0);
+  text.family("pingloom_controller_peers_refused_total", "counter",
+              "Connections, and messages on them, refused because of their keys, by reason.");
+  for (std::size_t i = 0; i < keys->refused.size(); ++i) {
+    text.sample(static_cast<double>(keys->refused[i]), {{"reason", net::kPeerRefusalNames[i]}});
+  }
+}
+
 void storeMetrics(MetricsText& text, const RedisStatus& redis, const HistoryStatus& history) {
   text.gauge("pingloom_controller_redis_connected", "1 while connected to Redis.",
              redis.connected ? 1 : 0);
@@ -130,6 +144,11 @@ void httpMetrics(MetricsText& text, const http::ServerCounters& counters) {
   text.counter("pingloom_controller_http_bad_requests_total",
                "Requests that were not valid, too large, or for another host.",
                counters.requests_bad);
+  text.family("pingloom_controller_http_refused_total", "counter",
+              "Requests and connections that were not let in, by reason.");
+  for (std::size_t i = 0; i < http::kRefusalNames.size(); ++i) {
+    text.sample(static_cast<double>(counters.refused[i]), {{"reason", http::kRefusalNames[i]}});
+  }
   text.counter("pingloom_controller_http_frames_sent_total", "WebSocket messages sent.",
                counters.frames_sent);
   text.counter("pingloom_controller_http_frame_bytes_sent_total",
@@ -152,6 +171,7 @@ http::Response metrics(const Board& board, const BurstBoard& bursts,
   agentMetrics(text, *board.hosts());
   pinglistMetrics(text, *plan, *control);
   resultMetrics(text, *control);
+  keyMetrics(text, control->keys);
   storeMetrics(text, *board.redis(), control->history);
   pairMetrics(text, board, *plan);
   burstMetrics(text, bursts);

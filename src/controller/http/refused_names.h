@@ -6,8 +6,8 @@
 
 namespace pingloom::controller {
 
-constexpr std::array<std::string_view, 6> kRefusedNames = {"unknown",        "not_registered",
-                                                           "duplicate_host", "duplicate_address",
-                                                           "bad_version",    "bad_message"};
+constexpr std::array<std::string_view, 7> kRefusedNames = {
+    "unknown",     "not_registered", "duplicate_host", "duplicate_address",
+    "bad_version", "bad_message",    "not_authorized"};
 
 }  // namespace pingloom::controller

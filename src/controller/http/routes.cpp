@@ -46,7 +46,12 @@ Answer metrics(const Sources& from, const Request&) {
   return api::metrics(from.board, from.bursts, from.counters);
 }
 Answer health(const Sources&, const Request&) { return api::health(); }
-Answer readiness(const Sources& from, const Request&) { return api::readiness(from.board); }
+Answer readiness(const Sources& from, const Request& request) {
+  return api::readiness(from.board, request.pass.role >= http::Role::kRead);
+}
+Answer session(const Sources& from, const Request& request) {
+  return api::session(from.access, request, from.counters);
+}
 
 Answer live(const Sources&, const Request&) {
   auto response = http::errorResponse(426, "this is a WebSocket");
@@ -61,7 +66,7 @@ Answer description(const Sources&, const Request&) {
   return response;
 }
 
-constexpr std::array<Route, 19> kRoutes = {{
+constexpr std::array<Route, 20> kRoutes = {{
     {"/api/v1/status", status},
     {"/api/v1/hosts", hosts, "hosts"},
     {"/api/v1/probes", probes, "probes"},
@@ -72,15 +77,16 @@ constexpr std::array<Route, 19> kRoutes = {{
     {"/api/v1/history/grid", history},
     {"/api/v1/history/events", history, "events"},
     {"/api/v1/history/pairs/{probe}/{source}/{destination}", history, "rows"},
-    {"/api/v1/bursts", startBurst, nullptr, "POST"},
+    {"/api/v1/bursts", startBurst, nullptr, "POST", http::Role::kOperate},
     {kBurst, burst},
     {"/api/v1/live", live},
+    {"/api/v1/session", session, nullptr, "", http::Role::kNone},
     {"/api/v1/openapi.yaml", description},
     {"/metrics", metrics},
-    {"/healthz", health},
-    {"/-/healthy", health},
-    {"/readyz", readiness},
-    {"/-/ready", readiness},
+    {"/healthz", health, nullptr, "GET", http::Role::kNone},
+    {"/-/healthy", health, nullptr, "GET", http::Role::kNone},
+    {"/readyz", readiness, nullptr, "GET", http::Role::kNone},
+    {"/-/ready", readiness, nullptr, "GET", http::Role::kNone},
 }};
 
 }  // namespace
@@ -93,6 +99,13 @@ bool Route::matches(std::string_view requested) const {
 
 std::span<const Route> routes() { return kRoutes; }
 
+http::Role neededRole(const Request& request) {
+  for (const Route& route : kRoutes) {
+    if (route.matches(request.path)) return route.needs;
+  }
+  return http::Role::kNone;
+}
+
 http::Response methodNotAllowed(std::string_view method) {
   const std::string answered = method == "GET" ? "GET, HEAD" : std::string(method);
   auto response = http::errorResponse(405, "here is only answered: " + answered);
@@ -103,7 +116,8 @@ http::Response methodNotAllowed(std::string_view method) {
 std::optional<Answer> answerOf(const Sources& sources, const Request& request) {
   for (const Route& route : kRoutes) {
     if (!route.matches(request.path)) continue;
-    if (request.method != route.method) return methodNotAllowed(route.method);
+    if (!route.method.empty() && request.method != route.method)
+      return methodNotAllowed(route.method);
     if (route.csv == nullptr) return route.answer(sources, request);
     const auto csv = wantsCsv(request);
     if (!csv) return csv.error();

@@ -17,7 +17,8 @@ struct Sources {
   const Board& board;
   HistoryReader& history;
   BurstBoard& bursts;
-  const http::ServerCounters& counters;
+  http::ServerCounters& counters;
+  http::Access* access = nullptr;  // where it is configured
 };
 
 struct Route {
@@ -26,12 +27,16 @@ struct Route {
   // The array of the answer whose objects are the lines of its CSV twin; empty: the answer itself
   // is the only line. nullptr: there is none, or the answer makes it itself.
   const char* csv = nullptr;
-  std::string_view method = "GET";  // any other is answered 405
+  std::string_view method = "GET";  // any other is answered 405; "": the answer looks itself
+  http::Role needs = http::Role::kRead;
 
   bool matches(std::string_view requested) const;
 };
 
 std::span<const Route> routes();
+
+// What a request has to show; the page's files and what is nowhere need nothing.
+http::Role neededRole(const http::Request& request);
 
 // 405: there, this method only is answered.
 http::Response methodNotAllowed(std::string_view method);

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -11,6 +10,7 @@
 #include <mutex>
 #include <thread>
 
+#include "../common/fake_service_manager.h"
 #include "common/file.h"
 #include "http/server.h"
 #include "plan/plan_codec.h"
@@ -118,14 +118,12 @@ class AgentTest : public testing::Test {
     });
     ASSERT_TRUE(started) << started.error().text();
     agent = std::move(*started);
-    stop.reset(eventfd(0, EFD_CLOEXEC));
-    thread = std::thread([this] { agent->run(stop.get()); });
+    thread = std::thread([this] {
+      while (agent->run(manager) == ServiceManager::Asked::kReload) agent->reload(next_config);
+    });
   }
 
-  void stopAgent() {
-    const std::uint64_t one = 1;
-    ASSERT_EQ(::write(stop.get(), &one, sizeof one), 8);
-  }
+  void stopAgent() { manager.ask(ServiceManager::Asked::kStop); }
 
   void TearDown() override {
     if (!thread.joinable()) return;  // only after a failure
@@ -188,7 +186,8 @@ class AgentTest : public testing::Test {
 
   std::shared_ptr<FakeTransport::Log> log;
   std::unique_ptr<Agent> agent;
-  UniqueFd stop;
+  test::FakeServiceManager manager;
+  Config next_config;  // before a reload is asked for
   std::thread thread;
   std::vector<wire::Register> registrations;
   std::vector<wire::Heartbeat> heartbeats;
@@ -252,6 +251,31 @@ TEST_F(AgentTest, ARestartedAgentProbesAtOnceAndDeliversWhatIsLeft) {
   stopAgent();
   ASSERT_TRUE(serve([&] { return goodbye; }));
   joinAgent();
+}
+
+TEST_F(AgentTest, IsReadyWhenItProbesByAPlan) {
+  startAgent();
+  ASSERT_TRUE(serve([&] { return !registrations.empty(); }));
+  EXPECT_FALSE(manager.ready());
+  EXPECT_EQ(manager.status(), "waiting for the controller: there is no plan yet");
+  const plan::Plan plan = meshPlan();
+  wire::ControllerMessage update;
+  *update.mutable_plan() = plan::encode(plan, nullptr);
+  router.send(peer, update);
+  ASSERT_TRUE(serve([&] { return manager.ready(); }));
+  EXPECT_EQ(manager.status(), "probing");
+}
+
+TEST_F(AgentTest, AReloadLeadsToAnotherController) {
+  startAgent();
+  ASSERT_TRUE(serve([&] { return !registrations.empty(); }));
+  ScriptedRouter other;
+  next_config.controller = other.address();
+  manager.ask(ServiceManager::Asked::kReload);
+  std::optional<ScriptedRouter::Message> message;
+  EXPECT_TRUE(serve([&] { return (message = other.receive()).has_value(); }));
+  ASSERT_TRUE(message && message->body.has_registration());
+  EXPECT_EQ(message->body.registration().host(), "gpu-001");
 }
 
 plan::Endpoint endpointOf(const char* address, std::uint32_t qpn) {

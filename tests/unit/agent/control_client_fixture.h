@@ -69,6 +69,7 @@ class Owner : public ControlOwner {
     totals.pings_sent = 1234;
     return totals;
   }
+  std::shared_ptr<const PageOwners> pageOwners() override { return page_owners; }
   std::uint64_t laterIncarnation(std::uint64_t committed) override { return committed + 5; }
   std::vector<plan::Endpoint> endpoints() override { return own; }
   plan::EndpointVersion heldEndpoints() override { return held.version; }
@@ -80,9 +81,14 @@ class Owner : public ControlOwner {
   }
 
   void burstOrdered(const wire::BurstOrder& order) override { orders.push_back(order); }
+  void collectorsAuthorized(std::vector<net::CurveKey> keys) override {
+    collectors = std::move(keys);
+  }
 
   std::vector<std::shared_ptr<const plan::Plan>> plans;
   std::vector<wire::BurstOrder> orders;
+  std::vector<net::CurveKey> collectors;
+  std::shared_ptr<const PageOwners> page_owners;
   std::optional<Nanos> offset;
   std::vector<plan::Endpoint> own;
   plan::HeldEndpoints held;
@@ -165,7 +171,7 @@ class ControlClientTest : public testing::Test {
     return sequences;
   }
 
-  ControlContext context;
+  net::ZmqContext context;
   std::unique_ptr<ScriptedRouter> router = std::make_unique<ScriptedRouter>();
   MemoryBatches batches;
   Owner owner;

@@ -36,6 +36,40 @@ TEST_F(ControlClientTest, RegistersAndSendsHeartbeats) {
   EXPECT_EQ(expect(Body::kHeartbeat)->body.heartbeat().agent_mono_ns(), now);
 }
 
+TEST_F(ControlClientTest, OwnersOfPagesAreToldWhenTheyHaveChanged) {
+  const auto told = [&]() -> std::optional<wire::PageOwners> {
+    const auto heartbeat = expect(Body::kHeartbeat);
+    const wire::AgentStatus& status = heartbeat->body.heartbeat().status();
+    answer(replyMessage(now, kHour));
+    now += kSecond;
+    return status.has_page_owners() ? std::optional(status.page_owners()) : std::nullopt;
+  };
+  start();
+  registerClient();
+  EXPECT_FALSE(told()) << "no pages are served";
+  owner.page_owners =
+      std::make_shared<const PageOwners>(PageOwners{{{"queue", 41, 1000, 2, 30}}, 7});
+  const auto first = told();
+  ASSERT_TRUE(first && first->owners_size() == 1);
+  EXPECT_EQ(first->owners(0).application(), "queue");
+  EXPECT_EQ(first->owners(0).process(), 41U);
+  EXPECT_EQ(first->owners(0).user(), 1000U);
+  EXPECT_EQ(first->owners(0).pages(), 2U);
+  EXPECT_EQ(first->owners(0).metrics(), 30U);
+  EXPECT_EQ(first->left_out(), 7U);
+  EXPECT_FALSE(told()) << "nothing has changed";
+  wire::ControllerMessage refused;
+  refused.mutable_refused()->set_reason(wire::Refused::NOT_REGISTERED);
+  answer(refused);
+  registerClient();
+  EXPECT_TRUE(told()) << "another controller, maybe";
+  owner.page_owners = std::make_shared<const PageOwners>();
+  const auto none = told();
+  ASSERT_TRUE(none);
+  EXPECT_EQ(none->owners_size(), 0);
+  EXPECT_FALSE(told());
+}
+
 TEST_F(ControlClientTest, IsRefusedAndTriesAgainEverySecond) {
   start();
   ASSERT_TRUE(expect(Body::kRegistration));
@@ -305,7 +339,7 @@ TEST_F(ControlClientTest, SaysGoodbye) {
 
 TEST_F(ControlClientTest, ManyClientsShareOneThread) {
   constexpr std::size_t kClients = 50;
-  ControlContext shared(kClients + 1);
+  net::ZmqContext shared(kClients + 1);
   std::vector<std::unique_ptr<ControlClient>> clients;
   for (std::size_t i = 0; i < kClients; ++i) {
     ControlOptions options;

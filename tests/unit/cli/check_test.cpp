@@ -86,6 +86,18 @@ TEST_F(CheckTest, AControllersConfiguration) {
   EXPECT_THAT(refused.err, HasSubstr(bad + ":2:1: unknown key 'redsi' (did you mean 'redis'?)"));
 }
 
+TEST_F(CheckTest, ACollectorsConfiguration) {
+  const std::string good =
+      file("collector.yaml", "address: 10.0.0.5\ncontroller: http://10.0.0.9:8080\n");
+  const Captured run = capture(runCheck, {good});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(run.out, good + ": valid configuration of a collector\n");
+  const std::string bad = file("bad.yaml", "address: 10.0.0.5\nagenst: [10.0.0.1]\n");
+  const Captured refused = capture(runCheck, {bad});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr(bad + ":2:1: unknown key 'agenst' (did you mean 'agents'?)"));
+}
+
 TEST_F(CheckTest, TheLimitsComeFromTheControllersConfiguration) {
   const std::string config =
       file("controller.yaml",

@@ -21,10 +21,6 @@ constexpr std::uint64_t kIndex = 179'523'072;
 constexpr std::array<const wire::SampleSet& (wire::Row::*)() const, 4> kSets = {
     &wire::Row::network, &wire::Row::responder, &wire::Row::prober, &wire::Row::rtt};
 
-constexpr std::array<std::uint32_t Row::*, 8> kCounts = {
-    &Row::sent,        &Row::received, &Row::lost,      &Row::refused,
-    &Row::unreachable, &Row::ack_lost, &Row::duplicate, &Row::late};
-
 // A window of a mesh: each pair has `samples` of each part, some pairs lose some.
 wire::Report meshReport(std::mt19937_64& random, std::uint32_t pairs, std::uint32_t samples) {
   wire::Report report = test::reportOf("mesh", "10.0.0.1", kIndex, {});
@@ -117,7 +113,7 @@ TEST(BlockTest, KeepsCountsAsTheyAreAndTimesWithinTheBound) {
       expectNear(a.p99, b.p99, bound, "p99");
       expectNear(a.max, b.max, bound, "max");
     }
-    for (const auto count : kCounts) EXPECT_EQ(kept.*count, exact.*count) << "of row " << i;
+    for (const auto count : kRowCounts) EXPECT_EQ(kept.*count, exact.*count) << "of row " << i;
     EXPECT_EQ(kept.anomalous, exact.anomalous);
   }
 }
@@ -326,6 +322,7 @@ TEST(BlockTest, DamagedBytesAreToldFromGoodOnes) {
 
 TEST(BlockTest, SectionsOfRandomBytesDoNoHarm) {
   std::mt19937_64 random(11);
+  std::vector<std::uint64_t> percentiles;
   for (int round = 0; round < 20'000; ++round) {
     std::string bytes(random() % 80, '\0');
     for (char& byte : bytes) byte = static_cast<char>(random() % (round % 2 == 0 ? 256 : 6));
@@ -333,19 +330,34 @@ TEST(BlockTest, SectionsOfRandomBytesDoNoHarm) {
     PartReader part;
     if (part.read(bytes, pairs)) {
       for (std::size_t i = 0; i < pairs; ++i) {
-        const Summary quick = part.percentiles(i);
         const auto runs = part.of(i);
-        const Summary exact = summaryOf(runs);
-        EXPECT_EQ(quick.p50, exact.p50);
-        EXPECT_EQ(quick.p99, exact.p99);
-        EXPECT_EQ(quick.max, exact.max);
         EXPECT_EQ(countOf(runs), part.count(i));
         EXPECT_TRUE(ascend(runs));
+        const Summary exact = summaryOf(runs);
+        const auto at = [&](std::uint64_t percent) {
+          part.percentiles(percent, percentiles);
+          return percentiles[i] == PartReader::kNoSample ? 0 : percentiles[i];
+        };
+        EXPECT_EQ(at(0), exact.min);
+        EXPECT_EQ(at(50), exact.p50);
+        EXPECT_EQ(at(95), exact.p95);
+        EXPECT_EQ(at(99), exact.p99);
+        EXPECT_EQ(at(100), exact.max);
       }
     }
     CountReader counts;
     Row row;
-    if (counts.read(bytes, pairs) && pairs > 0) counts.fill(pairs - 1, row);
+    if (!counts.read(bytes, pairs) || pairs == 0) continue;
+    counts.fill(pairs - 1, row);
+    std::vector<PairCounts> all;
+    counts.counts(7, all);
+    const PairCounts same = countsOf(row);
+    EXPECT_EQ(all.back().sent, same.sent);
+    EXPECT_EQ(all.back().network_samples, 7U);
+    EXPECT_EQ(all.back().unreachable, same.unreachable);
+    EXPECT_EQ(all.back().anomalous, same.anomalous);
+    counts.jitter(percentiles);
+    EXPECT_EQ(percentiles.back(), row.jitter_ns.value_or(PartReader::kNoSample));
   }
 }
 

@@ -23,7 +23,7 @@ class BurstsTest : public testing::Test {
     *hello.mutable_registration() = test::registerOf(host, incarnation, {address});
     hello.mutable_registration()->set_bursts(bursts);
     dealer->send(hello);
-    std::optional<ControlSocket::Message> message;
+    std::optional<net::ZmqRouter::Message> message;
     EXPECT_TRUE(test::eventually([&] { return (message = socket_->receive()).has_value(); }));
     EXPECT_TRUE(registry_.admit(hello.registration(), message->route, {}, now_));
     return dealer;
@@ -50,8 +50,8 @@ class BurstsTest : public testing::Test {
   }
 
   Now now_{1000 * kSecond, 1'795'230'720 * kSecond};
-  std::unique_ptr<ControlSocket> socket_ =
-      std::move(*ControlSocket::bind({IpAddress::fromV4(0x7f000001), 0}));
+  std::unique_ptr<net::ZmqRouter> socket_ =
+      std::move(*net::ZmqRouter::bind({IpAddress::fromV4(0x7f000001), 0}));
   Registry registry_;
   BurstBoard board_;
   Bursts bursts_{*socket_, registry_, board_};

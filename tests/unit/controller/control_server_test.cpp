@@ -33,7 +33,7 @@ wire::AgentMessage registration(const std::string& host, const std::string& addr
 class ControlServerTest : public testing::Test {
  protected:
   ControlServerTest()
-      : socket_(std::move(*ControlSocket::bind({IpAddress::fromV4(0x7f000001), 0}))),
+      : socket_(std::move(*net::ZmqRouter::bind({IpAddress::fromV4(0x7f000001), 0}))),
         ledger_(std::move(*Ledger::open({folder_ / "history.sqlite"}, utcNow()))),
         marks_(ledger_->marks()),
         writer_(std::move(ledger_)) {
@@ -72,7 +72,7 @@ class ControlServerTest : public testing::Test {
   Registry registry_;
   Board board_;
   Grid grid_{registry_, board_};
-  std::unique_ptr<ControlSocket> socket_;
+  std::unique_ptr<net::ZmqRouter> socket_;
   std::unique_ptr<Ledger> ledger_;
   BatchMarks marks_;
   LedgerWriter writer_;
@@ -202,6 +202,24 @@ TEST_F(ControlServerTest, ABadReportIsRefusedAndTheRestOfItsBatchIsTaken) {
   EXPECT_EQ(board_.source(0, 1, 1)->rows, nullptr) << "10.0.0.2 is not its address";
 }
 
+TEST_F(ControlServerTest, AClockThatWasSetBackMakesNoWindowOneOfTheFuture) {
+  usePlan(kMesh);
+  Dealer dealer(socket_->address());
+  dealer.send(registration("a", "10.0.0.1"));
+  ASSERT_TRUE(expect(dealer, ControllerMessage::kRegistered));
+  const wire::Report as_agents_count = report();
+  now_.utc -= kHour;
+  now_.mono += 10 * kSecond;
+  dealer.send(batchOf({1, 1}, {as_agents_count}));
+  ASSERT_TRUE(expect(dealer, ControllerMessage::kAck));
+  EXPECT_EQ(intake_.counters().refused, ReportFaults{});
+  EXPECT_EQ(intake_.counters().rows_committed, 1U);
+  const wire::Report ahead = report(static_cast<std::uint64_t>(-500));
+  dealer.send(batchOf({1, 2}, {ahead}));
+  ASSERT_TRUE(expect(dealer, ControllerMessage::kAck));
+  EXPECT_EQ(intake_.counters().rows_committed, 1U) << "beyond the old clock, too";
+}
+
 TEST_F(ControlServerTest, BadBatchesAreNotSentForEverNorDoTheyHoldUpLaterOnes) {
   usePlan(kMesh);
   Dealer dealer(socket_->address());
@@ -306,7 +324,7 @@ TEST_F(ControlServerTest, HostileMessagesAreRefusedAndCounted) {
       {"a large message that is no batch", &stranger,
        std::string("\x0a\x80\x80\x20") + std::string(512 * 1024, '\0'), Refused::BAD_MESSAGE},
   };
-  std::array<std::uint64_t, 6> expected = server_.refusedByReason();
+  auto expected = server_.refusedByReason();
   for (const auto& line : table) {
     EXPECT_EQ(refusalOf(*line.from, line.bytes), line.reason) << line.what;
     ++expected[line.reason];
@@ -321,7 +339,7 @@ TEST_F(ControlServerTest, HostileMessagesAreRefusedAndCounted) {
 
 TEST_F(ControlServerTest, AMessageBeyondTheLimitEndsItsConnectionOnly) {
   Dealer large(socket_->address());
-  large.send(std::string(ControlSocket::kMaxMessageBytes + 1, '\x1a'));
+  large.send(std::string(net::RouterOptions().largest + 1, '\x1a'));
   Dealer agent(socket_->address());
   agent.send(registration("a", "10.0.0.1"));
   EXPECT_TRUE(expect(agent, ControllerMessage::kRegistered));

@@ -3,11 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/eventfd.h>
 
 #include <fstream>
 #include <thread>
 
+#include "../common/fake_service_manager.h"
 #include "dealer.h"
 #include "plan/plan_codec.h"
 #include "support.h"
@@ -41,22 +41,22 @@ class ControllerTest : public testing::Test {
   }
   // The thread that starts the embedded Redis has to be the one that lives: the loop's.
   void start() {
-    stop_event_ = UniqueFd(eventfd(0, EFD_CLOEXEC));
     thread_ = std::thread([this] {
       auto started = Controller::start(config_);
       ASSERT_TRUE(started) << started.error().text();
       controller_ = started->get();
       address_ = controller_->controlAddress();
       ready_ = true;
-      (*started)->run(stop_event_.get());
+      while ((*started)->run(manager_) == ServiceManager::Asked::kReload) {
+        (*started)->reload(config_);
+      }
       ready_ = false;
     });
     ASSERT_TRUE(eventually([&] { return ready_.load(); }));
   }
   void stop() {
     if (!thread_.joinable()) return;
-    const std::uint64_t one = 1;
-    (void)!::write(stop_event_.get(), &one, sizeof one);
+    manager_.ask(ServiceManager::Asked::kStop);
     thread_.join();
   }
   Board& board() { return controller_->board(); }
@@ -77,7 +77,7 @@ class ControllerTest : public testing::Test {
 
   test::TemporaryFolder folder_;
   Config config_;
-  UniqueFd stop_event_;
+  pingloom::test::FakeServiceManager manager_;
   std::thread thread_;
   Controller* controller_ = nullptr;
   SocketAddress address_;  // agents connect to it
@@ -124,10 +124,25 @@ TEST_F(ControllerTest, StartsWithoutAValidPinglistAndTakesItLater) {
   start();
   EXPECT_EQ(board().plan()->pinglist, nullptr);
   EXPECT_FALSE(board().control()->pinglist_error.empty());
+  EXPECT_TRUE(eventually([&] { return board().redis()->connected; }));
+  EXPECT_FALSE(manager_.ready());
+  EXPECT_EQ(manager_.status(), "no pinglist is in force; the log says why");
   Dealer dealer(address_);
   registerAgent(dealer);
   writePinglist("10.0.0.[1-2]");
   EXPECT_TRUE(dealer.expect(ControllerMessage::kPlan));
+  EXPECT_TRUE(eventually([&] { return manager_.ready(); }));
+}
+
+TEST_F(ControllerTest, AReloadTakesAnotherPinglistFile) {
+  start();
+  EXPECT_TRUE(eventually([&] { return board().plan()->probes.size() == 1; }));
+  config_.pinglist = folder_ / "other.yaml";
+  writePinglist("10.0.0.[1-7]");
+  manager_.ask(ServiceManager::Asked::kReload);
+  EXPECT_TRUE(eventually([&] { return board().plan()->probes[0].sources.size() == 7; }));
+  writePinglist("10.0.0.[1-5]");
+  EXPECT_TRUE(eventually([&] { return board().plan()->probes[0].sources.size() == 5; }));
 }
 
 TEST_F(ControllerTest, TheGridAndTheMarksSurviveARestart) {

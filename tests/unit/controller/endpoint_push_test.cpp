@@ -32,7 +32,7 @@ class EndpointPushTest : public testing::Test {
   void startController(const char* probes) {
     push_.reset();
     registry_ = Registry();
-    socket_ = std::move(*ControlSocket::bind({IpAddress::fromV4(0x7f000001), 0}));
+    socket_ = std::move(*net::ZmqRouter::bind({IpAddress::fromV4(0x7f000001), 0}));
     push_ = std::make_unique<EndpointPush>(*socket_, registry_, folder_ / "endpoints", mono_);
     usePlan(probes);
   }
@@ -56,7 +56,7 @@ class EndpointPushTest : public testing::Test {
     wire::AgentMessage message;
     *message.mutable_registration() = request;
     peer.dealer.send(message);
-    std::optional<ControlSocket::Message> arrived;
+    std::optional<net::ZmqRouter::Message> arrived;
     ASSERT_TRUE(test::eventually([&] { return (arrived = socket_->receive()).has_value(); }));
     const auto admitted = registry_.admit(request, arrived->route, std::nullopt, now());
     ASSERT_TRUE(admitted) << admitted.error().text;
@@ -87,7 +87,7 @@ class EndpointPushTest : public testing::Test {
 
   Nanos mono_ = 1000 * kSecond;
   test::TemporaryFolder folder_;
-  std::unique_ptr<ControlSocket> socket_;
+  std::unique_ptr<net::ZmqRouter> socket_;
   Registry registry_;
   std::unique_ptr<EndpointPush> push_;
 };

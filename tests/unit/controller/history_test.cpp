@@ -6,7 +6,8 @@
 
 #include "controller/history_reader.h"
 #include "controller/ledger.h"
-#include "controller/past_rows.h"
+#include "controller/past_pair.h"
+#include "controller/past_presence.h"
 #include "support.h"
 
 namespace pingloom::controller {
@@ -58,12 +59,7 @@ class HistoryTest : public testing::Test {
   }
   std::filesystem::path file() const { return folder_ / "history.sqlite"; }
   void commit(const wire::Report& report) {
-    const auto bytes = std::make_shared<std::string>(report.SerializeAsString());
-    const auto head = readHead(report);
-    ASSERT_TRUE(head);
-    LedgerBatch batch{"host", {1, ++sequence_}, {}, bytes, bytes->size(), 1};
-    batch.windows.push_back({report.probe(), head->source, head->start_utc, head->window,
-                             head->window_index, head->path, *bytes});
+    const LedgerBatch batch = test::ledgerBatchOf({1, ++sequence_}, report);
     ASSERT_TRUE(ledger_->commit({&batch, 1}, kUtc));
   }
   std::unique_ptr<History> open() {
@@ -111,6 +107,24 @@ TEST_F(HistoryTest, AtATimeItIsTheWindowAroundIt) {
   EXPECT_EQ(starts(kUtc, "rack", "10.0.0.2"), Found{});
 }
 
+TEST_F(HistoryTest, AtATimeLongWindowsAreFoundToo) {
+  wire::Report report = reportOf(0);
+  report.set_window_ns(kHour);
+  report.set_window_index(static_cast<std::uint64_t>(kUtc / kHour));
+  commit(report);
+  const auto history = open();
+  const auto found = [&](Nanos at) {
+    int blocks = 0;
+    EXPECT_TRUE(history->at("rack", ip("10.0.0.1"), at, [&](const PastBlock&) { ++blocks; }));
+    return blocks;
+  };
+  const Nanos begin = kUtc / kHour * kHour;
+  EXPECT_EQ(found(begin - 1), 0);
+  EXPECT_EQ(found(begin), 1);
+  EXPECT_EQ(found(begin + 59 * kMinute), 1);
+  EXPECT_EQ(found(begin + kHour), 0);
+}
+
 TEST_F(HistoryTest, ARangeIsVisitedInOrderAndCanBeThinned) {
   const auto history = open();
   for (std::uint64_t i = 0; i < 10; ++i) commit(reportOf(kFirst + i));
@@ -151,39 +165,55 @@ TEST_F(HistoryTest, APairIsMergedFromItsSamples) {
   EXPECT_EQ(pair.source().device, "eth0");
 }
 
-TEST_F(HistoryTest, AGridOfThePastHasTheStatesOfItsCounts) {
-  ProbeGrid grid;
-  grid.spec.name = "rack";
-  grid.spec.protocol = Protocol::kUdp;
-  grid.sources = {ip("10.0.0.1")};
-  grid.destinations = {ip("10.0.0.2"), ip("10.0.0.3"), ip("10.0.0.4")};
+class PastSourceTest : public HistoryTest {
+ protected:
+  PastSourceTest() {
+    grid_.spec.name = "rack";
+    grid_.spec.protocol = Protocol::kUdp;
+    grid_.sources = {ip("10.0.0.1")};
+    grid_.destinations = {ip("10.0.0.2"), ip("10.0.0.3"), ip("10.0.0.4")};
+  }
+  std::optional<PastWindow> read(PastSource& past) {
+    past.begin();
+    EXPECT_TRUE(open()->at("rack", ip("10.0.0.1"), kUtc,
+                           [&past](const PastBlock& block) { past.add(block); }));
+    return past.window();
+  }
+  States statesOf(const std::optional<PastWindow>& window) const {
+    States states;
+    pastStates(grid_, ip("10.0.0.1"), window, {}, kUtc, states);
+    return states;
+  }
+  static std::vector<std::uint64_t> figuresOf(const std::optional<PastWindow>& window) {
+    EXPECT_TRUE(window);
+    if (!window) return {};
+    return {window->figures.begin(), window->figures.end()};
+  }
+
+  ProbeGrid grid_;
+};
+
+TEST_F(PastSourceTest, HasTheStatesOfItsCounts) {
   wire::Report report = reportOf(kFirst);
   addRow(report, "10.0.0.2", 2, 0, {10, 20});
   addRow(report, "10.0.0.4", 1, 1, {30});
   addRow(report, "10.0.0.9", 1, 0, {40});  // not in the plan any more
   commit(report);
-  const auto history = open();
-  PastSource past(grid, &Row::network, &Summary::p50);
+  PastSource past(grid_, {&Row::network, &Summary::p50});
   past.begin();
-  EXPECT_EQ(past.snapshot(), nullptr);
-  const PastVisitor add = [&past](const PastBlock& block) { past.add(block); };
-  ASSERT_TRUE(history->at("rack", ip("10.0.0.1"), kUtc, add));
-  const auto snapshot = past.snapshot();
-  ASSERT_NE(snapshot, nullptr);
-  EXPECT_EQ(snapshot->states, (States{PairState::kOk, std::nullopt, PairState::kLoss}));
-  EXPECT_EQ(snapshot->rows->rows[2].network.p50, 30U);
+  EXPECT_FALSE(past.window());
+  const auto window = read(past);
+  EXPECT_EQ(statesOf(window), (States{PairState::kOk, std::nullopt, PairState::kLoss}));
+  EXPECT_EQ(figuresOf(window), (std::vector<std::uint64_t>{10, kNoFigure, 30}));
+  EXPECT_EQ(window->endUtc(), kUtc + kWindow);
   past.begin();
   past.add({kUtc, kWindow, 0, "no block"});
-  EXPECT_EQ(past.snapshot(), nullptr);
+  EXPECT_FALSE(past.window());
   EXPECT_EQ(past.damaged(), 1U);
 }
 
 // As after an outage: some pairs of a window in one batch, some in another, some in both.
-TEST_F(HistoryTest, PartsOfAWindowAreOneGrid) {
-  ProbeGrid grid;
-  grid.spec.name = "rack";
-  grid.sources = {ip("10.0.0.1")};
-  grid.destinations = {ip("10.0.0.2"), ip("10.0.0.3")};
+TEST_F(PastSourceTest, PartsOfAWindowAreOne) {
   wire::Report first = reportOf(kFirst);
   addRow(first, "10.0.0.2", 1, 0, {10});
   wire::Report second = reportOf(kFirst);
@@ -191,15 +221,51 @@ TEST_F(HistoryTest, PartsOfAWindowAreOneGrid) {
   addRow(second, "10.0.0.3", 1, 0, {30});
   commit(first);
   commit(second);
-  PastSource past(grid, &Row::network, &Summary::p50);
+  PastSource past(grid_, {&Row::network, &Summary::p50});
+  const auto window = read(past);
+  EXPECT_EQ(window->counts[0].sent, 3U);
+  EXPECT_EQ(window->counts[0].network_samples, 2U);
+  EXPECT_EQ(figuresOf(window), (std::vector<std::uint64_t>{20, 30, kNoFigure}));
+  EXPECT_EQ(statesOf(window), (States{PairState::kLoss, PairState::kOk, std::nullopt}));
+  PastSource lowest(grid_, {&Row::network, &Summary::min});
+  EXPECT_EQ(figuresOf(read(lowest))[0], 10U);
+}
+
+// Of one destination less than the source before has, or of others: they are not mixed up.
+TEST_F(PastSourceTest, SourcesMayHaveOtherDestinations) {
+  grid_.sources.push_back(ip("10.0.0.9"));
+  wire::Report report = reportOf(kFirst);
+  for (const char* destination : {"10.0.0.2", "10.0.0.3", "10.0.0.4"}) {
+    addRow(report, destination, 1, 0, {10});
+  }
+  commit(report);
+  wire::Report other = reportOf(kFirst);
+  other.set_source(ip("10.0.0.9").wire());
+  addRow(other, "10.0.0.4", 1, 0, {25});
+  commit(other);
+  PastSource past(grid_, {&Row::network, &Summary::max});
+  EXPECT_EQ(figuresOf(read(past)), (std::vector<std::uint64_t>{10, 10, 10}));
   past.begin();
-  const PastVisitor add = [&past](const PastBlock& block) { past.add(block); };
-  ASSERT_TRUE(open()->at("rack", ip("10.0.0.1"), kUtc, add));
-  const auto snapshot = past.snapshot();
-  ASSERT_NE(snapshot, nullptr);
-  EXPECT_EQ(snapshot->rows->rows[0].sent, 3U);
-  EXPECT_EQ(snapshot->rows->rows[0].network.p50, 20U);
-  EXPECT_EQ(snapshot->states, (States{PairState::kLoss, PairState::kOk}));
+  EXPECT_TRUE(open()->at("rack", ip("10.0.0.9"), kUtc,
+                         [&past](const PastBlock& block) { past.add(block); }));
+  EXPECT_EQ(figuresOf(past.window()), (std::vector<std::uint64_t>{kNoFigure, kNoFigure, 25}));
+}
+
+TEST_F(PastSourceTest, HasWhatIsAskedFor) {
+  wire::Report report = reportOf(kFirst);
+  addRow(report, "10.0.0.2", 3, 0, {10, 20, 40}).set_jitter_ns(15);
+  commit(report);
+  const auto figure = [&](const PastFigure& wanted) {
+    PastSource past(grid_, wanted);
+    return figuresOf(read(past))[0];
+  };
+  EXPECT_EQ(figure({&Row::network, &Summary::min}), 10U);
+  EXPECT_EQ(figure({&Row::network, &Summary::mean}), 23U);
+  EXPECT_EQ(figure({&Row::network, &Summary::p50}), 20U);
+  EXPECT_EQ(figure({&Row::network, &Summary::p99}), 40U);
+  EXPECT_EQ(figure({&Row::rtt, &Summary::p50}), kNoFigure);
+  EXPECT_NEAR(static_cast<double>(figure({nullptr, nullptr, true})), 15, 2);
+  EXPECT_EQ(figure({}), kNoFigure);
 }
 
 TEST_F(HistoryTest, TheReaderFollowsAFileThatIsReplaced) {

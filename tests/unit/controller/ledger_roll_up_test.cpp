@@ -9,7 +9,8 @@
 
 #include "controller/history.h"
 #include "controller/ledger_writer.h"
-#include "controller/past_rows.h"
+#include "controller/past_pair.h"
+#include "controller/past_presence.h"
 #include "support.h"
 
 namespace pingloom::controller {
@@ -31,12 +32,7 @@ class LedgerRollUpTest : public testing::Test {
     return opened ? std::move(*opened) : nullptr;
   }
   void commit(Ledger& ledger, wire::Report report) {
-    const auto bytes = std::make_shared<std::string>(report.SerializeAsString());
-    const auto head = readHead(report);
-    ASSERT_TRUE(head);
-    LedgerBatch batch{"host", {1, ++sequence_}, {}, bytes, bytes->size(), 1};
-    batch.windows.push_back({report.probe(), head->source, head->start_utc, head->window,
-                             head->window_index, head->path, *bytes});
+    const LedgerBatch batch = test::ledgerBatchOf({1, ++sequence_}, report);
     ASSERT_TRUE(ledger.commit({&batch, 1}, kUtc));
   }
   static wire::Report window(Nanos start, std::uint64_t network_ns = 9'000,
@@ -127,15 +123,17 @@ TEST_F(LedgerRollUpTest, WhatComesLateIsCountedBesideItsMinute) {
   ProbeGrid grid;
   grid.sources = {ip("10.0.0.1")};
   grid.destinations = {ip("10.0.0.2"), ip("10.0.0.3")};
-  PastSource past(grid, &Row::rtt, &Summary::p99);
+  PastSource past(grid, {&Row::rtt, &Summary::p99});
   past.begin();
   const auto history = std::move(*History::open(folder_ / "history.sqlite"));
   ASSERT_TRUE(history->at("udp", ip("10.0.0.1"), kUtc + 30 * kSecond,
                           [&](const PastBlock& block) { past.add(block); }));
-  const auto snapshot = past.snapshot();
-  ASSERT_NE(snapshot, nullptr);
-  EXPECT_EQ(snapshot->rows->rows[0].sent, 60U);
-  EXPECT_EQ(snapshot->states, (States{PairState::kOk, PairState::kLoss}));
+  const auto found = past.window();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->counts[0].sent, 60U);
+  States states;
+  pastStates(grid, ip("10.0.0.1"), found, {}, kUtc, states);
+  EXPECT_EQ(states, (States{PairState::kOk, PairState::kLoss}));
 }
 
 TEST_F(LedgerRollUpTest, LongWindowsAreRolledUpEachByItself) {

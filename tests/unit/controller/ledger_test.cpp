@@ -107,7 +107,13 @@ TEST_F(LedgerTest, AHistoryWithoutPathsIsGoneOnWith) {
   }
   auto ledger = open();
   EXPECT_EQ(ledger->marks().at("a"), (BatchId{1, 1}));
-  EXPECT_TRUE(ledger->latest("udp", ip("10.0.0.1")).empty()) << "not packed yet";
+  const auto waiting = ledger->latest("udp", ip("10.0.0.1"));
+  ASSERT_EQ(waiting.size(), 1U) << "the grid is not empty until all of it is packed";
+  EXPECT_EQ(waiting[0].incarnation, 1U);
+  wire::Report report;
+  ASSERT_TRUE(report.ParseFromString(waiting[0].report));
+  EXPECT_EQ(report.window_index(), kIndex - 1);
+  EXPECT_TRUE(ledger->latest("udp", ip("10.0.0.2")).empty());
   while (ledger->rollUp(kUtc).value_or(0) > 0) {
   }
   EXPECT_EQ(ledger->latest("udp", ip("10.0.0.1")).size(), 1U);
@@ -148,7 +154,9 @@ TEST_F(LedgerTest, GivesBackTheNewestWindowOfASource) {
   const std::vector<LedgerBatch> batches = {batchOf("a", {1, 1}, kIndex - 1),
                                             batchOf("a", {1, 2}, kIndex),
                                             batchOf("a", {1, 3}, kIndex - 2)};
+  EXPECT_EQ(ledger->newestEnd(), 0);
   ASSERT_TRUE(ledger->commit(batches, kUtc));
+  EXPECT_EQ(ledger->newestEnd(), static_cast<Nanos>(kIndex + 1) * kWindow);
   const auto latest = ledger->latest("udp", ip("10.0.0.1"));
   ASSERT_EQ(latest.size(), 1U);
   wire::Report newest;

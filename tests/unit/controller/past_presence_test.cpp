@@ -79,27 +79,25 @@ ProbeGrid gridOf(Protocol protocol = Protocol::kUdp) {
   return grid;
 }
 
-std::shared_ptr<const SourceSnapshot> windowAt(int second, std::uint32_t received) {
-  auto rows = std::make_shared<SourceRows>();
-  rows->window_start_utc = kUtc + second * kSecond;
-  rows->window = 10 * kSecond;
-  rows->rows.resize(2);
-  rows->rows[0].sent = 10;
-  rows->rows[0].received = received;
-  rows->rows[0].lost = 10 - received;
-  auto snapshot = std::make_shared<SourceSnapshot>();
-  snapshot->rows = rows;
-  snapshot->states = {received == 10 ? PairState::kOk : PairState::kLoss, std::nullopt};
-  return snapshot;
+// Of a source with one pair, that sent 10.
+States statesAt(const ProbeGrid& grid, int second, std::uint32_t received,
+                const PastPresence& presence) {
+  PairCounts counts[2];
+  counts[0] = {
+      .sent = 10, .received = received, .lost = 10 - received, .network_samples = received};
+  const std::uint64_t figures[2] = {kNoFigure, kNoFigure};
+  States states;
+  pastStates(grid, kB, PastWindow{kUtc + second * kSecond, 10 * kSecond, counts, figures}, presence,
+             kUtc + second * kSecond, states);
+  return states;
 }
 
-TEST(WithPresence, ALossToAHostThatWasAwayIsAgentDown) {
+TEST(PastStates, ALossToAHostThatWasAwayIsAgentDown) {
   const auto presence = presenceOf({start(0), at(1, Kind::kCame), at(60, Kind::kGone)});
   const auto state = [&](int window, std::uint32_t received, const ProbeGrid& grid) {
-    const auto snapshot =
-        withPresence(grid, kB, windowAt(window, received), presence, kUtc + window * kSecond);
-    EXPECT_FALSE(snapshot->states[1]);
-    return snapshot->states[0];
+    const States states = statesAt(grid, window, received, presence);
+    EXPECT_FALSE(states[1]);
+    return states[0];
   };
   EXPECT_EQ(state(30, 5, gridOf()), PairState::kLoss);
   EXPECT_EQ(state(50, 5, gridOf()), PairState::kAgentDown) << "timeout included";
@@ -110,10 +108,12 @@ TEST(WithPresence, ALossToAHostThatWasAwayIsAgentDown) {
   EXPECT_EQ(state(80, 0, service), PairState::kLoss) << "no agent answers there";
 }
 
-TEST(WithPresence, ASourceWithoutAWindowIsStaleOrPending) {
+TEST(PastStates, ASourceWithoutAWindowIsStaleOrPending) {
   const auto presence = presenceOf({start(0), at(100, Kind::kCame), at(200, Kind::kGone)});
   const auto states = [&](int second) {
-    return withPresence(gridOf(), kA, nullptr, presence, kUtc + second * kSecond)->states;
+    States made = {PairState::kOk};  // of another source: it goes
+    pastStates(gridOf(), kA, std::nullopt, presence, kUtc + second * kSecond, made);
+    return made;
   };
   const States pending = {std::nullopt, PairState::kPending};
   const States stale = {std::nullopt, PairState::kStale};

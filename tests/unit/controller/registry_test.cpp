@@ -227,5 +227,44 @@ TEST_F(RegistryTest, HostsAreSortedAndSayWhoHoldsThePlan) {
   EXPECT_EQ((*hosts)[1].software_version, "test");
 }
 
+TEST_F(RegistryTest, OwnersOfPagesAreCheckedAndKept) {
+  Agent* agent = *admit(registerOf("a", 5, {"10.0.0.1"}), "r1");
+  EXPECT_EQ(agent->info.page_owners, nullptr);
+  wire::PageOwners told;
+  wire::PageOwner& owner = *told.add_owners();
+  owner.set_application("queue");
+  owner.set_process(41);
+  owner.set_user(1000);
+  owner.set_pages(2);
+  owner.set_metrics(30);
+  told.set_left_out(7);
+  EXPECT_FALSE(Registry::takePageOwners(*agent, told));
+  const PageOwners expected{{{"queue", 41, 1000, 2, 30}}, 7};
+  ASSERT_NE(agent->info.page_owners, nullptr);
+  EXPECT_EQ(*agent->info.page_owners, expected);
+  EXPECT_EQ(*registry_.hosts(0)->at(0).page_owners, expected);
+
+  const auto refused = [&](auto change) {
+    wire::PageOwners wrong = told;
+    change(wrong);
+    return Registry::takePageOwners(*agent, wrong).has_value();
+  };
+  EXPECT_TRUE(refused([](auto& wrong) {
+    while (wrong.owners_size() <= 256) *wrong.add_owners() = wrong.owners(0);
+  }));
+  EXPECT_TRUE(refused([](auto& wrong) { wrong.mutable_owners(0)->clear_application(); }));
+  EXPECT_TRUE(
+      refused([](auto& wrong) { wrong.mutable_owners(0)->set_application(std::string(65, 'x')); }));
+  EXPECT_TRUE(refused([](auto& wrong) { wrong.mutable_owners(0)->set_application("a\x1b[2J"); }));
+  EXPECT_TRUE(refused([](auto& wrong) { wrong.mutable_owners(0)->set_pages(0); }));
+  EXPECT_EQ(*agent->info.page_owners, expected) << "what was known stays";
+
+  EXPECT_FALSE(Registry::takePageOwners(*agent, {}));
+  EXPECT_EQ(agent->info.page_owners, nullptr) << "none any more";
+  EXPECT_FALSE(Registry::takePageOwners(*agent, told));
+  ASSERT_TRUE(admit(registerOf("a", 6, {"10.0.0.1"}), "r2"));
+  EXPECT_EQ(agent->info.page_owners, nullptr) << "its first heartbeat tells them";
+}
+
 }  // namespace
 }  // namespace pingloom::controller

@@ -16,6 +16,7 @@
 #include "control.pb.h"
 #include "controller/batch_frame.h"
 #include "controller/board.h"
+#include "controller/ledger.h"
 #include "controller/registry.h"
 #include "controller/report_reader.h"
 #include "pinglist/pinglist.h"
@@ -106,6 +107,18 @@ inline std::string batchOf(BatchId id, const std::vector<wire::Report>& reports)
   message.mutable_batch()->set_sequence(id.sequence);
   for (const wire::Report& report : reports) *message.mutable_batch()->add_reports() = report;
   return message.SerializeAsString();
+}
+
+// A batch of host "host" as the ledger takes it.
+inline LedgerBatch ledgerBatchOf(BatchId id, const wire::Report& report) {
+  const auto bytes = std::make_shared<std::string>(report.SerializeAsString());
+  LedgerBatch batch{"host", id, {}, bytes, bytes->size(), 1};
+  const auto head = readHead(report);
+  EXPECT_TRUE(head);
+  if (!head) return batch;
+  batch.windows.push_back({report.probe(), head->source, head->start_utc, head->window,
+                           head->window_index, head->path, *bytes});
+  return batch;
 }
 
 inline wire::Register registerOf(const std::string& host, std::uint64_t incarnation,

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "controller/http/live_frames.h"
 #include "small_board.h"
 
 namespace pingloom::controller {
@@ -64,6 +65,37 @@ TEST_F(ApiTest, PairsOfDifferentFamiliesAreNone) {
   const Json json = grid("storage", "rtt_p99");
   EXPECT_EQ(json["states"], Json::parse(R"([["pending",null],["pending",null]])"));
   EXPECT_EQ(json["window"], nullptr);
+}
+
+// What is in the document before the matrices comes in the order of the lines.
+TEST_F(ApiTest, GridIsThisDocument) {
+  http::Request request;
+  request.query = {{"probe", "storage"}, {"metric", "loss"}};
+  small.publishSource(1, 1, {SmallBoard::lossy(1), Row()}, {PairState::kLoss, std::nullopt});
+  EXPECT_EQ(api::grid(small.board, request).body,
+            R"({"probe":"storage","protocol":"tcp","metric":"loss","unit":"ratio","generation":1,)"
+            R"("window":{"start":"2026-11-21T03:12:00Z","end":"2026-11-21T03:12:10Z"},)"
+            R"("sources":["10.0.0.1","10.0.0.2"],"source_names":["gpu \"one\"","10.0.0.2"],)"
+            R"("destinations":["10.0.9.1","fd00::9"],"destination_names":["10.0.9.1","fd00::9"],)"
+            R"("values":[[null,null],[0.1,null]],"states":[["pending",null],["loss",null]]})"
+            "\n");
+}
+
+TEST_F(ApiTest, GridAsCellsIsAMessageOfTheLiveConnection) {
+  http::Request request;
+  request.query = {{"probe", "rack"}, {"metric", "network_p50"}, {"format", "cells"}};
+  const auto response = api::grid(small.board, request);
+  EXPECT_EQ(response.content_type, "application/octet-stream");
+  const auto plan = small.board.plan();
+  std::string expected = liveRows({1, 0, 0});
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    const auto snapshot = small.board.source(0, i, plan->generation);
+    appendLiveRow(expected, 0, i, snapshot.get(),
+                  liveCells(plan->probes[0], *Metric::parse("network_p50"), i, snapshot.get()));
+  }
+  EXPECT_EQ(response.body, expected);
+  request.query["format"] = "xml";
+  EXPECT_EQ(api::grid(small.board, request).status, 400U);
 }
 
 TEST_F(ApiTest, GridErrorsSayWhatWasMeant) {
@@ -164,6 +196,9 @@ TEST_F(ApiTest, HostsWithThoseThatAreMissing) {
   EXPECT_EQ(json["hosts"][0]["endpoints"],
             Json::parse(R"([{"address":"10.0.0.1","device":"mlx5_0","clock":"hardware",
                              "gid":"::ffff:10.0.0.1","lid":null,"qpn":4711,"since":null}])"));
+  EXPECT_EQ(json["hosts"][0]["page_owners"],
+            Json::parse(R"({"owners":[{"application":"queue","pid":41,"uid":1000,"pages":2,
+                                       "metrics":30}],"left_out":7})"));
   EXPECT_EQ(json["unregistered"].size(), 2U);
   EXPECT_EQ(json["unregistered"][0]["address"], "10.0.0.2");
 }
@@ -199,9 +234,9 @@ TEST_F(ApiTest, MetricsHaveEveryState) {
 }
 
 TEST_F(ApiTest, ReadyOnlyWithRedisAndAPinglist) {
-  EXPECT_EQ(api::readiness(small.board).status, 200U);
+  EXPECT_EQ(api::readiness(small.board, true).status, 200U);
   const SmallBoard empty;
-  const auto response = api::readiness(empty.board);
+  const auto response = api::readiness(empty.board, true);
   EXPECT_EQ(response.status, 503U);
   const Json json = Json::parse(response.body);
   EXPECT_EQ(json["reasons"], Json({"no pinglist is in force", "redis is not connected"}));

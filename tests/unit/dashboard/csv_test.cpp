@@ -65,6 +65,17 @@ TEST(Csv, AnotherFormatIsRefused) {
   EXPECT_EQ(wantsCsv(request).error().status, 400U);
 }
 
+TEST(Csv, TheAcceptHeaderAsksForItToo) {
+  http::Request request;
+  request.accept = "text/csv";
+  EXPECT_TRUE(*wantsCsv(request));
+  request.accept = "*/*";
+  EXPECT_FALSE(*wantsCsv(request));
+  request.accept = "text/csv";
+  request.query["format"] = "json";
+  EXPECT_FALSE(*wantsCsv(request)) << "what is written out counts";
+}
+
 struct BoardCsvTest : testing::Test {
   BoardCsvTest() {
     small.publishPlan();

@@ -106,6 +106,8 @@ class SmallBoard {
     endpoint.device = "mlx5_0";
     endpoint.clock = ClockSource::kHardware;
     agent.endpoints = {{endpoint, 0}};
+    agent.page_owners =
+        std::make_shared<const PageOwners>(PageOwners{{{"queue", 41, 1000, 2, 30}}, 7});
     hosts->push_back(agent);
     board.publishHosts(std::move(hosts));
   }

@@ -69,7 +69,7 @@ TEST(Client, WhatIsNoAnswerIsAnError) {
 
 TEST(Client, UrlsThatAreNot) {
   const std::vector<std::pair<std::string, std::string>> table = {
-      {"https://a", "https is not supported"},
+      {"ftp://a", "must begin with http:// or https://"},
       {"127.0.0.1:8080", "must begin with http://"},
       {"http://", "names no host"},
       {"http://a:b", "port"},

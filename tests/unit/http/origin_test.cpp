@@ -18,13 +18,15 @@ TEST(HostAllowed, AddressesLocalhostAndConfiguredNames) {
 }
 
 TEST(OriginAllowed, OnlyTheSameAuthority) {
-  EXPECT_TRUE(originAllowed("", "127.0.0.1:8080"));
-  EXPECT_TRUE(originAllowed("http://127.0.0.1:8080", "127.0.0.1:8080"));
-  EXPECT_TRUE(originAllowed("https://Dash.example", "dash.example"));
-  EXPECT_FALSE(originAllowed("http://evil.example", "127.0.0.1:8080"));
-  EXPECT_FALSE(originAllowed("http://127.0.0.1:8081", "127.0.0.1:8080"));
-  EXPECT_FALSE(originAllowed("http://127.0.0.1:8080.evil.example", "127.0.0.1:8080"));
-  EXPECT_FALSE(originAllowed("null", "127.0.0.1:8080"));
+  EXPECT_TRUE(originAllowed("", "127.0.0.1:8080", false));
+  EXPECT_TRUE(originAllowed("http://127.0.0.1:8080", "127.0.0.1:8080", false));
+  EXPECT_TRUE(originAllowed("https://Dash.example", "dash.example", false));
+  EXPECT_FALSE(originAllowed("http://evil.example", "127.0.0.1:8080", false));
+  EXPECT_FALSE(originAllowed("http://127.0.0.1:8081", "127.0.0.1:8080", false));
+  EXPECT_FALSE(originAllowed("http://127.0.0.1:8080.evil.example", "127.0.0.1:8080", false));
+  EXPECT_FALSE(originAllowed("null", "127.0.0.1:8080", false));
+  EXPECT_TRUE(originAllowed("HTTPS://dash.example", "dash.example", true));
+  EXPECT_FALSE(originAllowed("http://dash.example", "dash.example", true));
 }
 
 }  // namespace

@@ -1,11 +1,9 @@
-// Rows out of blocks that the ledger has kept. A block that is damaged counts as not there, and is
-// counted in `damaged`. One thread per object.
+// A pair's rows out of blocks that the ledger has kept. A block that is damaged counts as not
+// there, and is counted in `damaged`. One thread per object.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <memory>
-#include <optional>
 
 #include "common/distribution.h"
 #include "controller/board.h"
@@ -14,39 +12,6 @@
 #include "controller/history/row_sums.h"
 
 namespace pingloom::controller {
-
-// The state that a past row's counts tell; whether an agent was there is past_presence.h's.
-PairState pastState(const Row& row);
-
-// A source's window at a past time, for one source after the other.
-class PastSource {
- public:
-  // `part`: of a row, whose figure `statistic` is wanted; nullptr: none is.
-  PastSource(const ProbeGrid& grid, Summary Row::*part, std::uint64_t Summary::*statistic);
-
-  void begin();  // another source
-  // Rows of a pair that came in several parts are added up, and each percentile is the larger one.
-  void add(const PastBlock& block);
-  // Once; nullptr: there is no window. Of the summaries there is the one wanted, without its mean
-  // where that was not asked for; none of minutes, which have neither minimum nor mean, if it was.
-  std::shared_ptr<const SourceSnapshot> snapshot();
-
-  std::uint64_t damaged() const { return damaged_; }
-
- private:
-  bool read(const PastBlock& block);
-  void take(std::size_t pair, Row& row);
-
-  const ProbeGrid& grid_;
-  std::optional<std::size_t> part_;  // of kRowParts
-  Summary Row::*summary_;
-  std::uint64_t Summary::*statistic_;
-  BlockReader reader_;
-  bool found_ = false;
-  bool rolled_up_ = false;
-  std::shared_ptr<SourceRows> rows_;
-  std::uint64_t damaged_ = 0;
-};
 
 // One pair over consecutive windows: counts are added up and distributions merged, so percentiles
 // are those of all samples together. Of minutes their percentiles are all that is known of the

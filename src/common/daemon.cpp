@@ -1,0 +1,70 @@
+#include "common/daemon.h"
+
+#include <algorithm>
+#include <iostream>
+#include <set>
+#include <system_error>
+
+#include "common/yaml.h"
+
+namespace pingloom::daemon {
+
+int start(const About& about, int argc, char** argv,
+          const std::function<int(const std::string& file)>& run) {
+  namespace po = boost::program_options;
+  po::options_description options("Options");
+  options.add_options()(
+      "config,c", po::value<std::string>()->required()->value_name("FILE"),
+      ("its configuration; " + std::string(about.explains) + " explains it").c_str());
+  po::variables_map values;
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const std::string name(about.name);
+  const program::Usage usage{name, name + " --config FILE", std::string(about.does)};
+  if (const auto code = program::parse(usage, arguments, options, {}, values)) return *code;
+  return run(values["config"].as<std::string>());
+}
+
+int fail(const About& about, const Error& error, int code) {
+  std::cerr << about.name << ": " << error.text() << "\n";
+  return code;
+}
+
+std::map<std::string, std::string> ConfigKeys::read() const {
+  std::map<std::string, std::string> keys;
+  const auto text = readFile(file_, kMaxConfigBytes);
+  if (!text) return keys;
+  const auto root = yaml::parse(*text, file_);
+  if (!root) return keys;
+  for (const auto& [key, value] : root->entries()) keys[key.written()] = value.written();
+  return keys;
+}
+
+void ConfigKeys::reloaded(const std::vector<std::string_view>& reloadable) const {
+  const auto now = read();
+  std::set<std::string> differ;
+  for (const auto& [key, value] : now) {
+    const auto before = at_start_.find(key);
+    if (before == at_start_.end() || before->second != value) differ.insert(key);
+  }
+  for (const auto& [key, value] : at_start_) {
+    if (now.count(key) == 0) differ.insert(key);
+  }
+  std::string waiting;
+  for (const std::string& key : differ) {
+    if (std::find(reloadable.begin(), reloadable.end(), key) != reloadable.end()) continue;
+    waiting += (waiting.empty() ? "" : ", ") + key;
+  }
+  if (waiting.empty()) return log::info("{} is in force", file_);
+  log::warning("{} is in force but for what needs a restart: {}", file_, waiting);
+}
+
+UrlFile::~UrlFile() {
+  std::error_code ignored;
+  if (!file_.empty()) std::filesystem::remove(file_, ignored);
+}
+
+Status UrlFile::write(const std::string& url) const {
+  return file_.empty() ? Status() : writeFileAtomic(file_, url + "\n");
+}
+
+}  // namespace pingloom::daemon

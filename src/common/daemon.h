@@ -1,0 +1,90 @@
+// What the three daemons do alike around their own work: the command line, the configuration file
+// at the start and on SIGHUP, exit codes, the file with their URL.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "common/log.h"
+#include "common/program.h"
+#include "common/service_manager.h"
+
+namespace pingloom::daemon {
+
+constexpr std::size_t kMaxConfigBytes = 1U << 20;
+constexpr int kExitFailure = 1;  // a configuration that is not valid: program::kExitUsage
+
+struct About {
+  std::string_view name;      // "pingloom-agent"
+  std::string_view does;      // a sentence
+  std::string_view explains;  // the file that explains the configuration
+};
+
+// Parses --config FILE, and gives FILE to `run`, whose exit code is main's.
+int start(const About& about, int argc, char** argv,
+          const std::function<int(const std::string& file)>& run);
+// Says it on stderr; gives `code`.
+int fail(const About& about, const Error& error, int code = kExitFailure);
+
+// `parse` is parseConfig of the daemon.
+template <typename Parse>
+auto readConfig(const std::string& file, Parse parse) -> decltype(parse("", "")) {
+  const auto text = readFile(file, kMaxConfigBytes);
+  if (!text) return tl::unexpected(text.error());
+  return parse(*text, file);
+}
+
+// The top-level keys of a configuration file as they were at the start, to say which of those that
+// differ now have to wait for the next one.
+class ConfigKeys {
+ public:
+  explicit ConfigKeys(std::string file) : file_(std::move(file)), at_start_(read()) {}
+  // Logs those of the file as it is now that differ from the start and are not `reloadable`.
+  void reloaded(const std::vector<std::string_view>& reloadable) const;
+
+ private:
+  std::map<std::string, std::string> read() const;
+
+  const std::string file_;
+  const std::map<std::string, std::string> at_start_;
+};
+
+// Runs the daemon until it is asked to stop; reads its configuration again when asked to. It has
+// run(ServiceManager&), which returns when it is asked for one of both; reload(Config) and the keys
+// that this can change, kReloadable.
+template <typename Daemon, typename Parse>
+void serve(Daemon& daemon, ServiceManager& manager, const std::string& file, Parse parse) {
+  ConfigKeys keys(file);
+  while (daemon.run(manager) == ServiceManager::Asked::kReload) {
+    auto config = readConfig(file, parse);
+    if (!config) {
+      log::error("{}; the configuration from before stays in force, and no file it names was read",
+                 config.error().text());
+      continue;
+    }
+    log::setLevel(config->log_level);
+    daemon.reload(std::move(*config));
+    keys.reloaded({Daemon::kReloadable.begin(), Daemon::kReloadable.end()});
+  }
+}
+
+// The file that `url_file` names: there while this is.
+class UrlFile {
+ public:
+  explicit UrlFile(std::filesystem::path file) : file_(std::move(file)) {}
+  ~UrlFile();
+  UrlFile(const UrlFile&) = delete;
+  UrlFile& operator=(const UrlFile&) = delete;
+  Status write(const std::string& url) const;  // without a name: nothing
+
+ private:
+  const std::filesystem::path file_;
+};
+
+}  // namespace pingloom::daemon

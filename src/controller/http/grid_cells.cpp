@@ -1,0 +1,46 @@
+#include <algorithm>
+
+#include "controller/http/grid_writer.h"
+#include "controller/http/live_frames.h"
+
+namespace pingloom::controller::api {
+namespace {
+
+class CellsGrid : public GridWriter {
+ public:
+  CellsGrid(const GridPlan& plan, const GridQuery& query)
+      : query_(query), out_(liveRows({static_cast<std::uint32_t>(plan.generation), 0, 0})) {
+    const ProbeGrid& grid = plan.probes[query.probe];
+    cells_.resize(grid.destinations.size() * kLiveBytesPerCell);
+    out_.reserve(out_.size() + grid.sources.size() * (kLiveRowBytes + cells_.size()));
+  }
+
+  void add(const GridLine& line) override {
+    std::transform(line.states.begin(), line.states.end(), cells_.begin(), [](const auto& state) {
+      return static_cast<char>(state ? static_cast<std::uint8_t>(*state) : kLiveNotAPair);
+    });
+    liveValues(query_.metric, line.values, cells_.data() + line.states.size());
+    appendLiveRow(out_, query_.probe, source_++, line.endUtc(), cells_);
+  }
+
+  http::Response finish() override {
+    http::Response response;
+    response.content_type = "application/octet-stream";
+    response.body = std::move(out_);
+    return response;
+  }
+
+ private:
+  const GridQuery& query_;
+  std::string out_;
+  std::string cells_;  // of one source: all states, then all values
+  std::uint32_t source_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<GridWriter> cellsGrid(const GridPlan& plan, const GridQuery& query) {
+  return std::make_unique<CellsGrid>(plan, query);
+}
+
+}  // namespace pingloom::controller::api

@@ -1,0 +1,75 @@
+// A source's window at a past time, out of blocks that the ledger has kept: of each pair no more
+// than a grid shows. One thread per object.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "controller/board.h"
+#include "controller/history.h"
+#include "controller/history/block.h"
+#include "controller/state.h"
+
+namespace pingloom::controller {
+
+// What is wanted of each pair beside its counts; nothing unless one of the two says so.
+struct PastFigure {
+  Summary Row::*part = nullptr;  // its `statistic`
+  std::uint64_t Summary::*statistic = nullptr;
+  bool jitter = false;
+};
+
+constexpr std::uint64_t kNoFigure = UINT64_MAX;
+
+struct PastWindow {
+  Nanos start_utc = 0;
+  Nanos length = 0;
+  // One for each destination of the grid.
+  std::span<const PairCounts> counts;      // sent == 0: no row
+  std::span<const std::uint64_t> figures;  // kNoFigure: none
+
+  Nanos endUtc() const { return start_utc + length; }
+};
+
+// For one source after the other; memory is used again. A block that is damaged counts as not
+// there, and is counted in `damaged`.
+class PastSource {
+ public:
+  PastSource(const ProbeGrid& grid, const PastFigure& figure);
+
+  void begin();  // another source
+  // Rows of a pair that came in several parts are added up; of their figures the larger one is
+  // shown, of minima the smaller.
+  void add(const PastBlock& block);
+  // nullopt: there is none. Valid until the next begin(). Minutes have neither minimum nor mean.
+  std::optional<PastWindow> window();
+
+  std::uint64_t damaged() const { return damaged_; }
+
+ private:
+  bool read(const PastBlock& block);
+  void findColumns();
+  void readFigures();
+  void takeAll();
+  void take(std::size_t pair, std::size_t column);
+
+  const ProbeGrid& grid_;
+  const PastFigure figure_;
+  std::optional<std::size_t> part_;  // of kRowParts
+  BlockReader reader_;
+  std::vector<std::size_t> columns_;  // of the grid, for each pair of a block
+  bool columns_alike_ = false;        // each pair's column is its own number
+  std::uint64_t columns_of_ = 0;      // the reader's head
+  bool found_ = false;
+  bool rolled_up_ = false;
+  PastWindow window_;
+  std::vector<PairCounts> counts_;
+  std::vector<std::uint64_t> figures_;
+  std::vector<PairCounts> block_counts_;  // of the block that is being added, by pair
+  std::vector<std::uint64_t> block_figures_;
+  std::uint64_t damaged_ = 0;
+};
+
+}  // namespace pingloom::controller

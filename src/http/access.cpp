@@ -1,0 +1,133 @@
+#include "http/access.h"
+
+#include <utility>
+
+#include "common/log.h"
+#include "http/credentials.h"
+#include "http/tls_context.h"
+
+namespace pingloom::http {
+
+Result<std::shared_ptr<Access>> Access::open(const AccessFiles& files) {
+  std::shared_ptr<Access> made(new Access(files));
+  if (auto status = made->reload(); !status) return tl::unexpected(status.error());
+  return made;
+}
+
+Status Access::reload() {
+  std::optional<Tokens> tokens;
+  if (wantsTokens()) {
+    auto loaded = Tokens::load(files_.tokens);
+    if (!loaded) return tl::unexpected(loaded.error());
+    tokens = std::move(*loaded);
+  }
+  std::shared_ptr<TlsContext> tls;
+  if (encrypts()) {
+    auto loaded = loadTls(files_.certificate, files_.key);
+    if (!loaded) return tl::unexpected(loaded.error());
+    tls = std::move(*loaded);
+  }
+  const std::lock_guard lock(mutex_);
+  tokens_ = std::move(tokens);
+  tls_ = std::move(tls);
+  if (tokens_) {
+    sessions_.endIf([this](const Digest& token) { return tokens_->roleOf(token) == Role::kNone; });
+  }
+  return {};
+}
+
+std::shared_ptr<TlsContext> Access::tls() const {
+  const std::lock_guard lock(mutex_);
+  return tls_;
+}
+
+tl::expected<Pass, Refusal> Access::tokenPass(const IpAddress& peer, std::string_view token,
+                                              Nanos now_mono) {
+  Pass pass;
+  pass.token = digestOf(token);
+  pass.role = tokens_->roleOf(pass.token);
+  // A good one passes whatever others of its address (behind a proxy, all) have tried: of 32
+  // characters none is guessed, the limit only keeps the attempts few.
+  if (pass.role != Role::kNone) return pass;
+  return tl::unexpected(failures_.take(peer, 1, now_mono) ? Refusal::kWrongToken
+                                                          : Refusal::kAttempts);
+}
+
+tl::expected<Pass, Refusal> Access::admit(const Credentials& credentials, Nanos now_mono) {
+  const std::lock_guard lock(mutex_);
+  if (!tokens_) return Pass{Role::kOperate, {}, {}};
+  if (const auto token = bearerToken(credentials.authorization)) {
+    return tokenPass(credentials.peer, *token, now_mono);
+  }
+  const auto id = cookieNamed(credentials.cookie, kCookie);
+  if (!id) return tl::unexpected(Refusal::kNoToken);
+  Pass pass;
+  pass.session = digestOf(*id);
+  // Nobody guesses 256 bits: an unknown session is one that has ended, not an attempt.
+  const auto token = sessions_.tokenOf(pass.session, now_mono);
+  if (!token) return tl::unexpected(Refusal::kNoToken);
+  pass.token = *token;
+  pass.role = tokens_->roleOf(*token);
+  if (pass.role != Role::kNone) return pass;
+  sessions_.end(pass.session);
+  return tl::unexpected(Refusal::kNoToken);
+}
+
+bool Access::holds(const Pass& pass, Nanos now_mono) {
+  const std::lock_guard lock(mutex_);
+  if (!tokens_) return true;
+  if (tokens_->roleOf(pass.token) < pass.role) return false;
+  return pass.session == Digest{} || sessions_.tokenOf(pass.session, now_mono).has_value();
+}
+
+tl::expected<Access::SignedIn, Refusal> Access::signIn(const IpAddress& peer,
+                                                       std::string_view token, Nanos now_mono) {
+  const std::lock_guard lock(mutex_);
+  if (!tokens_) return SignedIn{Role::kOperate, ""};
+  const auto pass = tokenPass(peer, token, now_mono);
+  if (!pass) return tl::unexpected(pass.error());
+  return SignedIn{pass->role, sessions_.open(pass->token, now_mono)};
+}
+
+void Access::signOut(const Pass& pass) {
+  const std::lock_guard lock(mutex_);
+  sessions_.end(pass.session);
+}
+
+std::size_t Access::sessions() const {
+  const std::lock_guard lock(mutex_);
+  return sessions_.size();
+}
+
+Result<std::shared_ptr<Access>> openAccess(const AccessFiles& files) {
+  if (files.empty()) return nullptr;
+  return Access::open(files);
+}
+
+void reloadAccess(Access* access) {
+  if (access == nullptr) return;
+  if (const auto status = access->reload(); !status) {
+    log::error("{}; the tokens and the certificate from before stay in force",
+               status.error().text());
+  } else {
+    log::info("http_access: its files are read again");
+  }
+}
+
+void warnWhereOpen(const SocketAddress& listen, const Access* access, std::string_view powers) {
+  if (listen.address.isLoopback()) return;
+  if (access == nullptr || !access->wantsTokens()) {
+    log::warning(
+        "http {}: ANYBODY who reaches this address can {}. To ask for tokens, write 'http_access: "
+        "{{ tokens: FILE, certificate: FILE, key: FILE }}' in the configuration, or listen on "
+        "127.0.0.1; docs/http-api.md explains it",
+        listen.text(), powers);
+  } else if (!access->encrypts()) {
+    log::warning(
+        "http {}: tokens cross the network unencrypted, for everybody on the way to read; add "
+        "'certificate: FILE, key: FILE' to http_access",
+        listen.text());
+  }
+}
+
+}  // namespace pingloom::http

@@ -1,0 +1,100 @@
+#include "http/client_socket.h"
+
+#include <netdb.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+namespace pingloom::http {
+namespace {
+
+// Waits for `events` until the deadline. The reason where that fails.
+std::string waitFor(int socket, short events, Nanos deadline_mono) {
+  for (;;) {
+    const Nanos left = deadline_mono - monotonicNow();
+    if (left <= 0) return "timed out";
+    pollfd waiting{socket, events, 0};
+    const int milliseconds = static_cast<int>(left / kMillisecond) + 1;
+    const int ready = ::poll(&waiting, 1, milliseconds);
+    if (ready > 0) return "";
+    if (ready < 0 && errno != EINTR) return std::strerror(errno);
+  }
+}
+
+// An empty reason and a valid descriptor, or the reason.
+std::string connectOne(const addrinfo& address, Nanos deadline_mono, UniqueFd& out) {
+  UniqueFd socket(
+      ::socket(address.ai_family, address.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket.valid()) return std::strerror(errno);
+  if (::connect(socket.get(), address.ai_addr, address.ai_addrlen) != 0) {
+    if (errno != EINPROGRESS) return std::strerror(errno);
+    std::string reason = waitFor(socket.get(), POLLOUT, deadline_mono);
+    if (!reason.empty()) return reason;
+    int error = 0;
+    socklen_t length = sizeof error;
+    ::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length);
+    if (error != 0) return std::strerror(error);
+  }
+  out = std::move(socket);
+  return "";
+}
+
+}  // namespace
+
+Result<UniqueFd> connectTo(const Url& url, const std::string& entity, Nanos deadline_mono) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int failed = ::getaddrinfo(url.host.c_str(), url.port.c_str(), &hints, &found);
+  if (failed != 0) return makeError(entity, "cannot resolve: " + std::string(gai_strerror(failed)));
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, &freeaddrinfo);
+  std::string reason = "no address";
+  for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
+    UniqueFd socket;
+    reason = connectOne(*address, deadline_mono, socket);
+    if (reason.empty()) return socket;
+  }
+  return makeError(entity, "cannot connect: " + reason);
+}
+
+Status sendAll(int socket, std::string_view data, const std::string& entity, Nanos deadline_mono) {
+  while (!data.empty()) {
+    const ssize_t sent = ::send(socket, data.data(), data.size(), MSG_NOSIGNAL);
+    if (sent >= 0) {
+      data.remove_prefix(static_cast<std::size_t>(sent));
+    } else if (errno == EAGAIN) {
+      const std::string reason = waitFor(socket, POLLOUT, deadline_mono);
+      if (!reason.empty()) return makeError(entity, reason);
+    } else if (errno != EINTR) {
+      return makeErrnoError(entity, "cannot send", errno);
+    }
+  }
+  return {};
+}
+
+Result<std::size_t> receiveSome(int socket, std::string& out, const std::string& entity,
+                                Nanos deadline_mono) {
+  std::array<char, 65536> piece;
+  for (;;) {
+    // Also where there is always something, and nothing that the caller waits for.
+    if (monotonicNow() >= deadline_mono) return makeError(entity, "timed out");
+    const ssize_t got = ::recv(socket, piece.data(), piece.size(), 0);
+    if (got >= 0) {
+      out.append(piece.data(), static_cast<std::size_t>(got));
+      return static_cast<std::size_t>(got);
+    }
+    if (errno == EAGAIN) {
+      const std::string reason = waitFor(socket, POLLIN, deadline_mono);
+      if (!reason.empty()) return makeError(entity, reason);
+    } else if (errno != EINTR) {
+      return makeErrnoError(entity, "cannot receive", errno);
+    }
+  }
+}
+
+}  // namespace pingloom::http

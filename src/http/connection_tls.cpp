@@ -1,0 +1,76 @@
+// Connections to a port that speaks TLS, until it is known that they do.
+#include <boost/beast/core/detect_ssl.hpp>
+#include <boost/beast/ssl.hpp>
+#include <boost/beast/websocket/ssl.hpp>
+#include <chrono>
+#include <utility>  // before Asio, which forgets it
+
+#include "http/connection.h"
+#include "http/http_connection.h"
+#include "http/tls_context.h"
+
+namespace pingloom::http {
+namespace {
+
+using TlsStream = beast::ssl_stream<beast::tcp_stream>;
+
+constexpr auto kGreetingTimeout = std::chrono::seconds(10);
+
+class Greeting : public std::enable_shared_from_this<Greeting> {
+ public:
+  Greeting(asio::ip::tcp::socket socket, std::shared_ptr<Service> service,
+           std::unique_ptr<ConnectionSlot> slot, std::shared_ptr<TlsContext> context)
+      : service_(std::move(service)),
+        slot_(std::move(slot)),
+        context_(std::move(context)),
+        stream_(std::move(socket)) {}
+
+  void start() {
+    stream_.expires_after(kGreetingTimeout);
+    beast::async_detect_ssl(stream_, buffer_,
+                            [self = shared_from_this()](error_code error, bool tls) {
+                              if (error) return self->failed();
+                              tls ? self->shakeHands() : self->refusePlain();
+                            });
+  }
+
+ private:
+  void failed() { service_->options.counters->refuse(Refusal::kHandshake); }
+
+  void refusePlain() {
+    service_->options.counters->refuse(Refusal::kPlain);
+    std::make_shared<HttpConnection<beast::tcp_stream>>(std::move(stream_), service_,
+                                                        std::move(slot_))
+        ->refuseAll(Refusal::kPlain, buffer_);
+  }
+
+  void shakeHands() {
+    encrypted_.emplace(std::move(stream_), context_->context);
+    encrypted_->async_handshake(asio::ssl::stream_base::server, buffer_.data(),
+                                [self = shared_from_this()](error_code error, std::size_t) {
+                                  if (error) return self->failed();
+                                  std::make_shared<HttpConnection<TlsStream>>(
+                                      std::move(*self->encrypted_), self->service_,
+                                      std::move(self->slot_))
+                                      ->readNext();
+                                });
+  }
+
+  std::shared_ptr<Service> service_;
+  std::unique_ptr<ConnectionSlot> slot_;
+  std::shared_ptr<TlsContext> context_;  // of the certificate at this time
+  beast::tcp_stream stream_;
+  std::optional<TlsStream> encrypted_;
+  beast::flat_buffer buffer_{16 * 1024};
+};
+
+}  // namespace
+
+void serveEncrypted(asio::ip::tcp::socket socket, std::shared_ptr<Service> service,
+                    std::unique_ptr<ConnectionSlot> slot, std::shared_ptr<TlsContext> context) {
+  std::make_shared<Greeting>(std::move(socket), std::move(service), std::move(slot),
+                             std::move(context))
+      ->start();
+}
+
+}  // namespace pingloom::http

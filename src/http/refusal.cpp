@@ -1,0 +1,43 @@
+#include "http/refusal.h"
+
+namespace pingloom::http {
+namespace {
+
+Response tooMany(std::string_view reason, std::string_view seconds) {
+  Response response = errorResponse(429, reason);
+  response.headers.emplace_back("Retry-After", seconds);
+  return response;
+}
+
+Response wantsToken(std::string_view reason, std::string_view challenge) {
+  Response response = errorResponse(401, reason);
+  response.headers.emplace_back("WWW-Authenticate", challenge);
+  return response;
+}
+
+}  // namespace
+
+Response answerTo(Refusal refusal) {
+  switch (refusal) {
+    case Refusal::kNoToken:
+      return wantsToken(
+          "this needs a token: send 'Authorization: Bearer TOKEN', or sign in on the page",
+          R"(Bearer realm="pingloom")");
+    case Refusal::kWrongToken:
+      return wantsToken("this token is not known here",
+                        R"(Bearer realm="pingloom", error="invalid_token")");
+    case Refusal::kAttempts:
+      return tooMany("too many wrong tokens from this address", "5");
+    case Refusal::kRole:
+      return errorResponse(403, "this needs a token of the role 'operate'");
+    case Refusal::kPlain:
+      return errorResponse(400, "this port speaks TLS: ask for https://");
+    case Refusal::kRate:
+    case Refusal::kHandshake:
+    case Refusal::kConnections:
+      break;
+  }
+  return tooMany("too many requests from this address", "1");
+}
+
+}  // namespace pingloom::http

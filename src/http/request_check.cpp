@@ -1,0 +1,104 @@
+#include "http/request_check.h"
+
+#include <fmt/format.h>
+
+#include <boost/beast/websocket/rfc6455.hpp>
+#include <utility>  // before Asio, which forgets it
+
+#include "http/origin.h"
+#include "http/target.h"
+
+namespace pingloom::http {
+namespace {
+
+using Field = boost::beast::http::field;
+
+tl::unexpected<Refused> bad(Service& service, unsigned status, std::string_view reason) {
+  ++service.options.counters->requests_bad;
+  return tl::unexpected(Refused{errorResponse(status, reason)});
+}
+
+// A peer that asks too much has to begin anew.
+Refused refused(Refusal refusal) {
+  return {answerTo(refusal), refusal == Refusal::kRate || refusal == Refusal::kAttempts};
+}
+
+// By name or by the pages of anybody: what a browser may be made to send here.
+tl::expected<void, Refused> checkBrowser(Service& service, const BeastRequest& request,
+                                         bool upgrade, bool reads) {
+  const std::string_view host = view(request[Field::host]);
+  const std::string_view origin = view(request[Field::origin]);
+  const bool encrypted = service.options.access != nullptr && service.options.access->encrypts();
+  if (upgrade) {
+    if (originAllowed(origin, host, encrypted)) return {};
+    return bad(service, 403, "a WebSocket may only be opened by this server's own pages");
+  }
+  if (reads) return {};
+  // By its address: a page of anybody's can give the server a name of its own. That page has no
+  // token, and no cookie of this server's.
+  const bool named = service.wantsTokens() || hostAllowed(host, service.options.host_names);
+  if (named && originAllowed(origin, host, encrypted)) return {};
+  return bad(service, 403,
+             "only this server's own pages, opened by its IP address, may ask for this");
+}
+
+// Fills in the pass.
+tl::expected<void, Refusal> admit(Service& service, const BeastRequest& request, Role needed,
+                                  Request& plain) {
+  if (service.options.access == nullptr) return {};
+  const auto pass = service.options.access->admit(
+      {plain.peer, view(request[Field::authorization]), view(request[Field::cookie])},
+      monotonicNow());
+  plain.pass = pass ? *pass : Pass{};
+  if (plain.pass.role >= needed) return {};
+  return tl::unexpected(pass ? Refusal::kRole : pass.error());
+}
+
+}  // namespace
+
+Role usualNeeds(const Request& request) {
+  return request.method == "GET" ? Role::kRead : Role::kOperate;
+}
+
+tl::expected<Request, Refused> check(Service& service, const IpAddress& peer,
+                                     BeastRequest& request) {
+  if (!service.takeRequest(peer)) return tl::unexpected(refused(Refusal::kRate));
+  const ServerLimits& limits = service.options.limits;
+  if (request.target().size() > limits.target_bytes) {
+    return bad(service, 414,
+               fmt::format("the request's target is longer than {} bytes", limits.target_bytes));
+  }
+  const bool check_host = service.options.listen.address.isLoopback() && !service.wantsTokens();
+  if (check_host && !hostAllowed(view(request[Field::host]), service.options.host_names)) {
+    return bad(service, 421,
+               "this server is not known by the name in the Host header; use its IP address or "
+               "localhost");
+  }
+  auto target = parseTarget(view(request.target()));
+  if (!target) return bad(service, 400, target.error().text());
+  const bool upgrade = boost::beast::websocket::is_upgrade(request);
+  if (upgrade && !service.websockets.contains(target->path)) {
+    return bad(service, 404, "no WebSocket at this path");
+  }
+  const bool head = request.method() == boost::beast::http::verb::head;
+  const bool reads = head || request.method() == boost::beast::http::verb::get;
+  if (auto allowed = checkBrowser(service, request, upgrade, reads); !allowed) {
+    return tl::unexpected(std::move(allowed.error()));
+  }
+  Request plain{head ? "GET" : std::string(view(request.method_string())),
+                std::move(target->path),
+                std::move(target->query),
+                std::move(request.body()),
+                std::string(view(request[Field::content_type])),
+                std::string(view(request[Field::accept])),
+                peer};
+  const Role needed = upgrade ? Role::kRead : service.options.needs(plain);
+  if (const auto admitted = admit(service, request, needed, plain); !admitted) {
+    service.options.counters->refuse(admitted.error());
+    return tl::unexpected(refused(admitted.error()));
+  }
+  if (!upgrade) ++service.options.counters->requests;
+  return plain;
+}
+
+}  // namespace pingloom::http

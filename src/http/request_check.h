@@ -1,0 +1,42 @@
+// Whether a request may reach a handler. Internal to src/http: with the connections, what sees
+// Beast. The HTTP thread.
+#pragma once
+
+#include <boost/beast/http.hpp>
+#include <string_view>
+#include <tl/expected.hpp>
+
+#include "http/connection.h"
+#include "http/message.h"
+
+namespace pingloom::http {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+using boost::system::error_code;
+using BeastRequest = boost::beast::http::request<boost::beast::http::string_body>;
+
+inline std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
+
+// Every answer carries these. The page uses nothing but its own files and its own WebSocket.
+template <typename Fields>
+void setSecurityHeaders(Fields& fields) {
+  fields.set("Content-Security-Policy",
+             "default-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+             "frame-ancestors 'none'");
+  fields.set("X-Content-Type-Options", "nosniff");
+  fields.set("Referrer-Policy", "no-referrer");
+  fields.set("X-Frame-Options", "DENY");
+}
+
+struct Refused {
+  Response answer;
+  bool ends_connection = true;
+};
+
+// The request as handlers see it, or what it is answered instead, which is counted by then. A
+// WebSocket's upgrade has an endpoint at its path. The body is taken out of the request.
+tl::expected<Request, Refused> check(Service& service, const IpAddress& peer,
+                                     BeastRequest& request);
+
+}  // namespace pingloom::http

@@ -1,0 +1,128 @@
+// A WebSocket from its upgrade to its end. Internal to src/http. The HTTP thread.
+#pragma once
+
+#include <algorithm>
+#include <boost/beast/core.hpp>
+#include <boost/beast/websocket.hpp>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>  // before Asio, which forgets it
+
+#include "http/connection.h"
+#include "http/request_check.h"
+
+namespace pingloom::http {
+
+template <typename Stream>
+class WebSocketConnection : public std::enable_shared_from_this<WebSocketConnection<Stream>> {
+ public:
+  WebSocketConnection(Stream stream, std::shared_ptr<Service> service,
+                      std::unique_ptr<ConnectionSlot> slot, const Pass& pass)
+      : service_(std::move(service)),
+        slot_(std::move(slot)),
+        pass_(pass),
+        stream_(std::move(stream)),
+        received_(service_->options.limits.websocket_message_bytes) {
+    ++service_->options.counters->websockets_open;
+  }
+  ~WebSocketConnection() { --service_->options.counters->websockets_open; }
+  WebSocketConnection(const WebSocketConnection&) = delete;
+  WebSocketConnection& operator=(const WebSocketConnection&) = delete;
+
+  void accept(WebSocketEndpoint& endpoint, const BeastRequest& request) {
+    session_ = endpoint.open([weak = this->weak_from_this()] {
+      if (const auto self = weak.lock()) self->wake();
+    });
+    beast::get_lowest_layer(stream_).expires_never();  // the WebSocket has its own timeouts
+    using Duration = beast::websocket::stream_base::duration;
+    beast::websocket::stream_base::timeout timeout{};
+    timeout.idle_timeout = std::chrono::nanoseconds(service_->options.limits.idle_timeout);
+    // For the peer's part in opening and in closing it.
+    timeout.handshake_timeout = std::min<Duration>(timeout.idle_timeout, std::chrono::seconds(10));
+    timeout.keep_alive_pings = true;
+    stream_.set_option(timeout);
+    stream_.set_option(beast::websocket::stream_base::decorator(
+        [](beast::websocket::response_type& response) { setSecurityHeaders(response); }));
+    stream_.read_message_max(service_->options.limits.websocket_message_bytes);
+    stream_.auto_fragment(false);
+    stream_.async_accept(request, [self = this->shared_from_this()](error_code error) {
+      if (error) return;
+      self->opened_ = true;
+      self->readNext();
+      self->writeNext();
+    });
+  }
+
+ private:
+  void wake() {
+    if (!opened_ || writing_ || wake_pending_) return;
+    wake_pending_ = true;  // not from within the caller: it may be in the middle of something
+    asio::post(stream_.get_executor(), [self = this->shared_from_this()] {
+      self->wake_pending_ = false;
+      self->writeNext();
+    });
+  }
+
+  void writeNext() {
+    if (writing_ || closing_) return;
+    if (!mayStay()) return close();
+    frame_ = session_->next();
+    if (!frame_) return;
+    writing_ = true;
+    stream_.binary(frame_->binary);
+    stream_.async_write(asio::buffer(frame_->payload), [self = this->shared_from_this()](
+                                                           error_code error, std::size_t) {
+      self->writing_ = false;
+      if (error) return;  // the read that is under way ends the connection
+      ++self->service_->options.counters->frames_sent;
+      self->service_->options.counters->frame_bytes_sent += self->frame_->payload.size();
+      self->writeNext();
+    });
+  }
+
+  void readNext() {
+    stream_.async_read(received_, [self = this->shared_from_this()](error_code error, std::size_t) {
+      if (error) return self->end();
+      const auto data = self->received_.cdata();
+      if (!self->service_->takeRequest(self->slot_->peer()) ||
+          !self->session_->received({static_cast<const char*>(data.data()), data.size()})) {
+        return self->close();
+      }
+      self->received_.clear();
+      self->readNext();
+    });
+  }
+
+  // Its session may have ended, or its token have been withdrawn.
+  bool mayStay() const {
+    const auto& access = service_->options.access;
+    return access == nullptr || access->holds(pass_, monotonicNow());
+  }
+
+  void close() {
+    if (std::exchange(closing_, true)) return;
+    stream_.async_close(beast::websocket::close_code::policy_error,
+                        [self = this->shared_from_this()](error_code) { self->end(); });
+  }
+
+  // A write that a dead peer holds up ends with the socket.
+  void end() {
+    closing_ = true;
+    beast::get_lowest_layer(stream_).close();
+  }
+
+  std::shared_ptr<Service> service_;
+  std::unique_ptr<ConnectionSlot> slot_;
+  const Pass pass_;
+  beast::websocket::stream<Stream> stream_;
+  beast::flat_buffer received_;
+  std::unique_ptr<WebSocketSession> session_;
+  std::optional<Frame> frame_;  // being written
+  bool opened_ = false;
+  bool writing_ = false;
+  bool wake_pending_ = false;
+  bool closing_ = false;
+};
+
+}  // namespace pingloom::http

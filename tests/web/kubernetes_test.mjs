@@ -1,0 +1,109 @@
+// packaging/kubernetes: every manifest is what the Kubernetes API takes, by the types of its OpenAPI document (kubernetes-types),
+// which know required fields, their types, and that there are no others; and the parts fit together. Not run on a cluster.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { npm } from './packages.mjs';
+
+const { default: yaml } = await npm('js-yaml');
+const folder = fileURLToPath(new URL('../../packaging/kubernetes/', import.meta.url));
+const modules = fileURLToPath(new URL('../../web/node_modules', import.meta.url));
+const { PINGLOOM_BIN } = process.env;
+
+const documents = (file) => yaml.loadAll(readFileSync(join(folder, file), 'utf8'));
+const manifests = ['controller.yaml', 'agent.yaml'].flatMap(documents);
+const find = (kind, name) => manifests.find((each) => each.kind === kind && each.metadata.name === name);
+const pods = [find('DaemonSet', 'pingloom-agent'), find('Deployment', 'pingloom-controller')].map(({ spec }) => spec.template);
+
+// What tsc says about `values`, each a [type, value]: "" where all are valid.
+function typeErrors(values) {
+  const work = mkdtempSync(join(tmpdir(), 'pingloom-kubernetes-'));
+  try {
+    symlinkSync(modules, join(work, 'node_modules'));
+    const module = (version) => (version === 'v1' ? 'core/v1' : version);
+    const lines = values.map(([version, kind, value]) =>
+      `void (${JSON.stringify(value)} satisfies import('kubernetes-types/${module(version)}').${kind});`);
+    writeFileSync(join(work, 'manifests.ts'), `${lines.join('\n')}\nexport {};\n`);
+    execFileSync(process.execPath, [join(modules, 'typescript/bin/tsc'), '--noEmit', '--strict', '--skipLibCheck', '--target', 'es2022',
+      '--module', 'esnext', '--moduleResolution', 'bundler', join(work, 'manifests.ts')], { encoding: 'utf8', cwd: work });
+    return '';
+  } catch (failure) {
+    return failure.stdout ?? String(failure);
+  } finally {
+    rmSync(work, { recursive: true });
+  }
+}
+
+test('they are of the API', () => {
+  assert.ok(manifests.length >= 8);
+  assert.equal(typeErrors(manifests.map((each) => [each.apiVersion, each.kind, each])), '');
+});
+
+test('a mistake would be found', () => {
+  const broken = (change) => {
+    const copy = structuredClone(find('DaemonSet', 'pingloom-agent'));
+    change(copy.spec.template.spec);
+    return typeErrors([[copy.apiVersion, copy.kind, copy]]);
+  };
+  assert.match(broken((spec) => { spec.containers[0].securityContxt = {}; }), /securityContxt/);
+  assert.match(broken((spec) => { spec.hostNetwork = 'yes'; }), /not assignable to type 'boolean/);
+  assert.match(broken((spec) => { delete spec.containers; }), /containers/);
+});
+
+test('the patch for RDMA changes the container that there is', () => {
+  const [patch] = documents('agent-rdma.yaml');
+  const [container] = patch.spec.template.spec.containers;
+  assert.equal(container.name, pods[0].spec.containers[0].name);
+  assert.deepEqual(typeErrors([['v1', 'Container', container]]), '');
+  assert.deepEqual(readdirSync(folder).sort(), ['agent-rdma.yaml', 'agent.yaml', 'controller.yaml']);
+});
+
+test('selectors, volumes and claims name what is there', () => {
+  for (const workload of manifests.filter(({ spec }) => spec?.template)) {
+    assert.deepEqual(workload.spec.selector.matchLabels, workload.spec.template.metadata.labels);
+    const { volumes, containers, initContainers = [] } = workload.spec.template.spec;
+    for (const { name, configMap, persistentVolumeClaim } of volumes) {
+      if (configMap) assert.ok(find('ConfigMap', configMap.name), name);
+      if (persistentVolumeClaim) assert.ok(find('PersistentVolumeClaim', persistentVolumeClaim.claimName), name);
+    }
+    for (const { volumeMounts } of [...containers, ...initContainers]) {
+      for (const { name } of volumeMounts) assert.ok(volumes.some((volume) => volume.name === name), name);
+    }
+  }
+  for (const service of manifests.filter(({ kind }) => kind === 'Service')) {
+    assert.deepEqual(service.spec.selector, pods[1].metadata.labels);
+    for (const { targetPort } of service.spec.ports) {
+      assert.ok(pods[1].spec.containers[0].ports.some(({ name }) => name === targetPort), targetPort);
+    }
+  }
+  assert.ok(manifests.every(({ kind, metadata }) => kind === 'Namespace' || metadata.namespace === 'pingloom'));
+});
+
+test('daemons have no privilege', () => {
+  for (const { spec } of pods) {
+    assert.equal(spec.securityContext.runAsNonRoot, true);
+    for (const { securityContext, livenessProbe } of spec.containers) {
+      assert.deepEqual(securityContext, { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } });
+      assert.equal(livenessProbe.httpGet.path, '/healthz');
+    }
+  }
+});
+
+test('the configurations in them are valid', () => {
+  const work = mkdtempSync(join(tmpdir(), 'pingloom-kubernetes-'));
+  try {
+    for (const { data } of manifests.filter(({ kind }) => kind === 'ConfigMap')) {
+      for (const [name, text] of Object.entries(data)) {
+        writeFileSync(join(work, name), text);
+        execFileSync(join(PINGLOOM_BIN, 'pingloom'), ['check', join(work, name)]);
+      }
+    }
+  } finally {
+    rmSync(work, { recursive: true });
+  }
+});
