@@ -10,7 +10,6 @@
 #include "common/text.h"
 #include "common/yaml.h"
 #include "keys/key_config.h"
-#include "keys/key_file.h"
 
 namespace pingloom::agent {
 namespace {
@@ -221,11 +220,7 @@ Result<std::uint64_t> parseSize(std::string_view text) {
 }
 
 Status loadKeys(Config& config) {
-  if (!config.keys || config.keys->own) return {};
-  const auto pair = keys::readSecretKey(config.keys->secret);
-  if (!pair) return tl::unexpected(pair.error());
-  config.keys->own = *pair;
-  return {};
+  return config.keys ? keys::loadOwn(config.keys->secret, config.keys->own) : Status();
 }
 
 Result<Config> parseConfig(std::string_view text, std::string_view file) {

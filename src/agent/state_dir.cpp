@@ -23,11 +23,6 @@ namespace {
 constexpr std::size_t kMaxPlanBytes = 64U << 20;  // of endpoints likewise
 constexpr std::uint64_t kLargestIncarnation = std::numeric_limits<std::int64_t>::max();
 
-std::string trimmed(std::string text) {
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text;
-}
-
 tl::unexpected<Error> withAdvice(Error error) {
   error.reason +=
       "; the agent keeps its plan and spool in 'state_dir': make it writable for this "
@@ -49,7 +44,7 @@ Result<StateDir> StateDir::take(const std::filesystem::path& path) {
     const auto holder = readFile(lock, 64);
     return makeError(path.string(),
                      "another pingloom-agent (process " +
-                         (holder && !holder->empty() ? trimmed(*holder) : std::string("unknown")) +
+                         std::string(holder && !holder->empty() ? trimmed(*holder) : "unknown") +
                          ") uses this state_dir; stop it, or give this agent its own");
   }
   const std::string process = std::to_string(getpid()) + "\n";

@@ -14,7 +14,7 @@ namespace pingloom::cli {
 Result<std::optional<IpAddress>> sourceOption(const boost::program_options::variables_map& values) {
   if (values.count("source") == 0) return std::nullopt;
   const auto given = IpAddress::parse(values["source"].as<std::string>());
-  if (!given) return tl::unexpected(given.error());
+  if (!given) return makeError("--source", given.error().text());
   return *given;
 }
 

@@ -1,6 +1,5 @@
 #include "cli/controller_api.h"
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "cli/service_api.h"
@@ -15,9 +14,7 @@ constexpr Service kController = {
 }  // namespace
 
 Result<http::Site> controllerSite(const boost::program_options::variables_map& values) {
-  const char* environment = std::getenv("PINGLOOM_URL");
-  const bool given = environment != nullptr && *environment != '\0';
-  return siteOf(values, given ? environment : "http://127.0.0.1:8080");
+  return siteOf(values, "PINGLOOM_URL", "http://127.0.0.1:8080");
 }
 
 Result<std::string> askController(const http::Site& site, const std::string& path, Nanos timeout) {

@@ -233,9 +233,8 @@ int runKeys(const std::vector<std::string>& arguments) {
     std::cerr << "Usage: " << usage.synopsis << "\n\n" << usage.description << "\n";
     return program::kExitUsage;
   }
-  std::cerr << "pingloom keys: unknown action '" << arguments.front() << "'"
-            << didYouMean(arguments.front(), names) << "\nSee 'pingloom keys --help'.\n";
-  return program::kExitUsage;
+  return program::usageError(usage.name, "unknown action '" + arguments.front() + "'" +
+                                             didYouMean(arguments.front(), names));
 }
 
 }  // namespace pingloom::cli

@@ -31,9 +31,8 @@ int refuse(std::string_view word) {
   std::vector<std::string_view> names;
   names.reserve(kCommands.size());
   for (const Command& command : kCommands) names.push_back(command.name);
-  std::cerr << "pingloom: unknown command '" << word << "'" << pingloom::didYouMean(word, names)
-            << "\nSee 'pingloom --help'.\n";
-  return pingloom::program::kExitUsage;
+  return pingloom::program::usageError("pingloom", "unknown command '" + std::string(word) + "'" +
+                                                       pingloom::didYouMean(word, names));
 }
 
 // No command: --help, --version or a mistake.

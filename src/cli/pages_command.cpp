@@ -90,7 +90,7 @@ int runPages(const std::vector<std::string>& arguments) {
   addSiteOptions(options, "the collector's address (default: http://127.0.0.1:20715)");
   po::variables_map values;
   if (const auto code = program::parse(usage, arguments, options, {}, values)) return *code;
-  const auto site = siteOf(values, kDefaultCollectorUrl);
+  const auto site = siteOf(values, nullptr, kDefaultCollectorUrl);
   if (!site) return fail(site.error().text());
   const PagesQuery query{*site, values["agent"].as<std::string>()};
   const bool json = values.count("json") != 0;

@@ -22,10 +22,7 @@ namespace po = boost::program_options;
 constexpr int kExitNothing = 1;
 constexpr std::uint16_t kDefaultPort = 20710;
 
-int usageError(const Error& error) {
-  std::cerr << "pingloom ping: " << error.text() << "\nSee 'pingloom ping --help'.\n";
-  return program::kExitUsage;
-}
+int usageError(const Error& error) { return program::usageError("pingloom ping", error.text()); }
 
 Result<Nanos> durationOption(const po::variables_map& values, const char* name, Nanos shortest,
                              Nanos longest) {

@@ -22,10 +22,7 @@ constexpr std::uint16_t kDefaultPort = 20713;
 constexpr std::uint32_t kMostBytes = 1U << 30;
 constexpr std::uint64_t kMostMemory = 1ULL << 30;  // bytes times depth
 
-int usageError(const Error& error) {
-  std::cerr << "pingloom read: " << error.text() << "\nSee 'pingloom read --help'.\n";
-  return program::kExitUsage;
-}
+int usageError(const Error& error) { return program::usageError("pingloom read", error.text()); }
 
 struct Target {
   std::string host;

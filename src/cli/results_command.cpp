@@ -1,7 +1,6 @@
 // pingloom results: the latest rows, read from Redis.
 #include <poll.h>
 
-#include <cstdlib>
 #include <iostream>
 #include <optional>
 
@@ -9,6 +8,7 @@
 #include "cli/redis_reader.h"
 #include "cli/result_row.h"
 #include "cli/results_query.h"
+#include "cli/site_options.h"
 #include "cli/text_table.h"
 #include "common/address.h"
 #include "common/file.h"
@@ -156,16 +156,14 @@ int printOnce(const Access& access, const ResultFilter& filter, Printer printer)
 }
 
 Result<Access> accessOf(const po::variables_map& values) {
-  const char* environment = std::getenv("PINGLOOM_REDIS");
-  std::string address(kDefaultRedis);
-  if (environment != nullptr && *environment != '\0') address = environment;
-  if (values.count("redis") != 0) address = values["redis"].as<std::string>();
-  auto target = parseRedisTarget(address);
-  if (!target) return tl::unexpected(target.error());
+  const Setting address = settingOf(values, "redis", "PINGLOOM_REDIS");
+  const bool given = !address.source.empty();
+  auto target = parseRedisTarget(given ? address.value : kDefaultRedis);
+  if (!target) return wrong(address, target.error());
   Access access{std::move(*target), {values["redis-user"].as<std::string>(), ""}};
   if (values.count("redis-password-file") != 0) {
     auto password = readFile(values["redis-password-file"].as<std::string>(), 4096);
-    if (!password) return tl::unexpected(password.error());
+    if (!password) return wrong({"", "--redis-password-file"}, password.error());
     password->erase(password->find_last_not_of("\r\n") + 1);
     access.credentials.password = std::move(*password);
   }

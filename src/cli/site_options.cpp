@@ -1,21 +1,15 @@
 #include "cli/site_options.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdlib>
 
 #include "http/tokens.h"
+#include "http/url.h"
 
 namespace pingloom::cli {
-namespace {
-
 namespace po = boost::program_options;
-
-std::string fileOf(const po::variables_map& values, const char* option, const char* variable) {
-  if (values.count(option) != 0) return values[option].as<std::string>();
-  const char* environment = std::getenv(variable);
-  return environment == nullptr ? "" : environment;
-}
-
-}  // namespace
 
 void addSiteOptions(po::options_description& options, const char* url_help) {
   options.add_options()("url", po::value<std::string>(), url_help)(
@@ -25,15 +19,39 @@ void addSiteOptions(po::options_description& options, const char* url_help) {
       "for https: trust these certificates (default: $PINGLOOM_CA, else the system's)");
 }
 
-Result<http::Site> siteOf(const po::variables_map& values, const std::string& url) {
+Setting settingOf(const po::variables_map& values, const char* option, const char* variable) {
+  if (values.count(option) != 0) {
+    return {values[option].as<std::string>(), std::string("--") + option};
+  }
+  const char* environment = variable == nullptr ? nullptr : std::getenv(variable);
+  if (environment == nullptr || *environment == '\0') return {};
+  return {environment, variable};
+}
+
+tl::unexpected<Error> wrong(const Setting& setting, const Error& error) {
+  return makeError(setting.source + " " + error.entity, error.reason);
+}
+
+Result<http::Site> siteOf(const po::variables_map& values, const char* url_variable,
+                          const char* default_url) {
   http::Site site;
-  site.url = values.count("url") != 0 ? values["url"].as<std::string>() : url;
-  site.ca = fileOf(values, "ca", "PINGLOOM_CA");
-  const std::string token_file = fileOf(values, "token-file", "PINGLOOM_TOKEN_FILE");
-  if (token_file.empty()) return site;
-  auto token = http::loadToken(token_file);
-  if (!token) return tl::unexpected(token.error());
-  site.token = std::move(*token);
+  site.url = default_url;
+  if (const Setting url = settingOf(values, "url", url_variable); !url.source.empty()) {
+    if (const auto parsed = http::parseUrl(url.value); !parsed) return wrong(url, parsed.error());
+    site.url = url.value;
+  }
+  if (const Setting ca = settingOf(values, "ca", "PINGLOOM_CA"); !ca.source.empty()) {
+    if (::access(ca.value.c_str(), R_OK) != 0) {
+      return wrong(ca, makeErrnoError(ca.value, "cannot read", errno).value());
+    }
+    site.ca = ca.value;
+  }
+  if (const Setting file = settingOf(values, "token-file", "PINGLOOM_TOKEN_FILE");
+      !file.source.empty()) {
+    auto token = http::loadToken(file.value);
+    if (!token) return wrong(file, token.error());
+    site.token = std::move(*token);
+  }
   return site;
 }
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "common/yaml.h"
+#include "http/url.h"
 #include "keys/key_config.h"
-#include "keys/key_file.h"
 #include "rdma/device_name.h"
 
 namespace pingloom::collector {
@@ -46,7 +46,8 @@ Result<std::string> agentName(const yaml::Node& node) {
     return SocketAddress{*address, kDefaultPagesPort}.text();
   }
   const auto with_port = SocketAddress::parse(*text);
-  if (!with_port) return node.error("'" + *text + "': write ADDRESS or ADDRESS:PORT");
+  if (!with_port || with_port->port == 0)
+    return node.error("'" + *text + "': write ADDRESS or ADDRESS:PORT");
   return with_port->text();
 }
 
@@ -95,11 +96,12 @@ Status readCollectorKeys(const yaml::Node& node, Config& config) {
 Status checkAgentKeys(const yaml::Node& root, const Config& config) {
   for (const AgentSpec& agent : config.agents) {
     if (config.keys && !agent.key) {
-      return root.error("agent " + agent.agent +
-                        " has no key; write { agent: ADDRESS, key: PUBLIC_KEY }");
+      return root.find("agents")->error("agent " + agent.agent +
+                                        " has no key; write { agent: ADDRESS, key: PUBLIC_KEY }");
     }
     if (!config.keys && agent.key) {
-      return root.error("agent " + agent.agent + " has a key; write 'keys: { secret: FILE }' too");
+      return root.find("agents")->error("agent " + agent.agent +
+                                        " has a key; write 'keys: { secret: FILE }' too");
     }
   }
   return {};
@@ -166,10 +168,9 @@ Status readFiles(const yaml::Node& root, const fs::path& folder, Config& config)
 
 Status readController(const yaml::Node& node, Config& config) {
   if (auto status = readText(node, config.controller); !status) return status;
-  if (config.controller.starts_with("http://") || config.controller.starts_with("https://")) {
-    return {};
-  }
-  return node.error("write its dashboard's URL: http://HOST:PORT or https://HOST:PORT");
+  const auto url = http::parseUrl(config.controller);
+  if (url) return {};
+  return node.error(url.error().text() + "; write http://HOST:PORT or https://HOST:PORT");
 }
 
 Status readLogLevel(const yaml::Node& node, Config& config) {
@@ -216,11 +217,7 @@ constexpr std::array<ConfigKey, 11> kConfigKeys = {
 }  // namespace
 
 Status loadKeys(Config& config) {
-  if (!config.keys || config.keys->own) return {};
-  const auto pair = keys::readSecretKey(config.keys->secret);
-  if (!pair) return tl::unexpected(pair.error());
-  config.keys->own = *pair;
-  return {};
+  return config.keys ? keys::loadOwn(config.keys->secret, config.keys->own) : Status();
 }
 
 Result<Config> parseConfig(std::string_view text, std::string_view file) {

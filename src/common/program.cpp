@@ -18,6 +18,11 @@ std::string versionLine(std::string_view name) {
   return std::string(name) + " " PINGLOOM_VERSION " (revision " PINGLOOM_REVISION ")";
 }
 
+int usageError(std::string_view name, std::string_view reason) {
+  std::cerr << name << ": " << reason << "; see '" << name << " --help'\n";
+  return kExitUsage;
+}
+
 std::optional<int> parse(const Usage& usage, const std::vector<std::string>& arguments,
                          const po::options_description& options,
                          const po::positional_options_description& positional,
@@ -44,9 +49,8 @@ std::optional<int> parse(const Usage& usage, const std::vector<std::string>& arg
     }
     po::notify(values);
   } catch (const po::error& failure) {
-    std::cerr << usage.name << ": " << failure.what() << "\nUsage: " << usage.synopsis << "\nSee '"
-              << usage.name << " --help'.\n";
-    return kExitUsage;
+    const std::string first_form = usage.synopsis.substr(0, usage.synopsis.find('\n'));
+    return usageError(usage.name, std::string(failure.what()) + "; usage: " + first_form);
   }
   return std::nullopt;
 }

@@ -26,6 +26,10 @@ struct Usage {
 std::string versionLine(std::string_view name);
 std::string version();  // "0.1.0"
 
+// One line on stderr: what is wrong with the command line, and where its explanation is. Gives
+// kExitUsage.
+int usageError(std::string_view name, std::string_view reason);
+
 // Parses and answers --help and --version (added here). The program ends with the exit code where
 // one is returned.
 std::optional<int> parse(const Usage& usage, const std::vector<std::string>& arguments,

@@ -11,19 +11,30 @@
 
 namespace pingloom::yaml {
 
+namespace {
+
+constexpr std::size_t kLongestKeyShown = 64;
+
+}  // namespace
+
 struct Node::Impl {
   YAML::Node node;
   std::shared_ptr<const std::string> file;
   YAML::Mark mark;
+  std::string path;  // of keys, "spool.max_size"; a list's items have the list's
 
-  static Node wrap(const YAML::Node& node, std::shared_ptr<const std::string> file) {
-    return Node(std::make_shared<Impl>(Impl{node, std::move(file), node.Mark()}));
+  static Node wrap(const YAML::Node& node, std::shared_ptr<const std::string> file,
+                   std::string path = "") {
+    return Node(std::make_shared<Impl>(Impl{node, std::move(file), node.Mark(), std::move(path)}));
   }
   // A value that is left out stands where its key stands, not where the file goes on.
-  static Node wrapValue(const YAML::Node& key, const YAML::Node& value,
-                        std::shared_ptr<const std::string> file) {
+  static Node wrapValue(const YAML::Node& key, const YAML::Node& value, const Impl& parent) {
+    std::string path = parent.path;
+    if (key.IsScalar() && key.Scalar().size() <= kLongestKeyShown) {
+      path += (path.empty() ? "" : ".") + key.Scalar();
+    }
     return Node(std::make_shared<Impl>(
-        Impl{value, std::move(file), value.IsNull() ? key.Mark() : value.Mark()}));
+        Impl{value, parent.file, value.IsNull() ? key.Mark() : value.Mark(), std::move(path)}));
   }
 };
 
@@ -105,7 +116,8 @@ bool Node::isMap() const { return impl_->node.IsMap(); }
 std::string Node::place() const { return placeOf(*impl_->file, impl_->mark); }
 
 tl::unexpected<Error> Node::error(std::string_view reason) const {
-  return makeError(place(), reason);
+  const std::string& path = impl_->path;
+  return makeError(place(), path.empty() ? std::string(reason) : path + ": " + std::string(reason));
 }
 
 Result<std::string> Node::text() const {
@@ -143,7 +155,7 @@ Result<bool> Node::boolean() const {
 std::vector<Node> Node::items() const {
   std::vector<Node> made;
   if (!isSequence()) return made;
-  for (const auto& item : impl_->node) made.push_back(Impl::wrap(item, impl_->file));
+  for (const auto& item : impl_->node) made.push_back(Impl::wrap(item, impl_->file, impl_->path));
   return made;
 }
 
@@ -151,8 +163,8 @@ std::vector<std::pair<Node, Node>> Node::entries() const {
   std::vector<std::pair<Node, Node>> made;
   if (!isMap()) return made;
   for (const auto& entry : impl_->node) {
-    made.emplace_back(Impl::wrap(entry.first, impl_->file),
-                      Impl::wrapValue(entry.first, entry.second, impl_->file));
+    made.emplace_back(Impl::wrap(entry.first, impl_->file, impl_->path),
+                      Impl::wrapValue(entry.first, entry.second, *impl_));
   }
   return made;
 }

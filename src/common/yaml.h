@@ -22,8 +22,9 @@ class Node {
   bool isSequence() const;
   bool isMap() const;
 
-  std::string place() const;                                   // "pinglist.yaml:12:5"
-  tl::unexpected<Error> error(std::string_view reason) const;  // with place() as the entity
+  std::string place() const;  // "pinglist.yaml:12:5"
+  tl::unexpected<Error> error(
+      std::string_view reason) const;  // with place() as the entity, and the key it is about
 
   // Scalars. Each refuses other kinds of node.
   Result<std::string> text() const;

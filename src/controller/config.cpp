@@ -10,7 +10,6 @@
 #include "common/yaml.h"
 #include "keys/authorized_file.h"
 #include "keys/key_config.h"
-#include "keys/key_file.h"
 
 namespace pingloom::controller {
 namespace {
@@ -265,15 +264,15 @@ Status complete(const yaml::Node& root, Draft& draft) {
       return root.error(
           "the path of Redis' socket is too long; set 'redis_socket' to a shorter one");
     }
-    if (!config.redis_user.empty() || !config.redis_password_file.empty()) {
-      return root.error(
-          "an embedded Redis has no users; leave redis_user and redis_password_file out");
+    for (const char* key : {"redis_user", "redis_password_file"}) {
+      const auto node = root.find(key);
+      if (node) return node->error("an embedded Redis has no users; leave this out");
     }
   } else if (!draft.redis_socket.empty()) {
-    return root.error("'redis_socket' is where an embedded Redis listens; leave it out");
+    return root.find("redis_socket")->error("is where an embedded Redis listens; leave it out");
   }
   if (!config.redis_user.empty() && config.redis_password_file.empty()) {
-    return root.error("'redis_user' needs 'redis_password_file'");
+    return root.find("redis_user")->error("needs 'redis_password_file'");
   }
   return {};
 }
@@ -282,9 +281,7 @@ Status complete(const yaml::Node& root, Draft& draft) {
 
 Status loadKeys(Config& config) {
   if (!config.keys || config.keys->own) return {};
-  const auto pair = keys::readSecretKey(config.keys->secret);
-  if (!pair) return tl::unexpected(pair.error());
-  config.keys->own = *pair;
+  if (auto own = keys::loadOwn(config.keys->secret, config.keys->own); !own) return own;
   const auto authorized = keys::loadAuthorizedKeys(config.keys->authorized);
   return authorized ? Status() : tl::unexpected(authorized.error());
 }

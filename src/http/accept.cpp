@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <tuple>
 
+#include "common/text.h"
+
 namespace pingloom::http {
 namespace {
 
-constexpr std::string_view kSpaces = " \t";
 constexpr unsigned kWhole = 1000;
-
-std::string_view trimmed(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(kSpaces), text.size()));
-  return text.substr(0, text.find_last_not_of(kSpaces) + 1);
-}
 
 // What stands before the next separator, which is taken off `rest` with it.
 std::string_view next(std::string_view& rest, char separator) {

@@ -115,7 +115,7 @@ class WebSocketConnection : public std::enable_shared_from_this<WebSocketConnect
   std::shared_ptr<Service> service_;
   std::unique_ptr<ConnectionSlot> slot_;
   const Pass pass_;
-  beast::websocket::stream<Stream> stream_;
+  beast::websocket::stream<Stream, /* compression */ false> stream_;
   beast::flat_buffer received_;
   std::unique_ptr<WebSocketSession> session_;
   std::optional<Frame> frame_;  // being written

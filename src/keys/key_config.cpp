@@ -1,5 +1,7 @@
 #include "keys/key_config.h"
 
+#include "keys/key_file.h"
+
 namespace pingloom::keys {
 
 Result<std::filesystem::path> readSecretPath(const yaml::Node& section,
@@ -10,6 +12,14 @@ Result<std::filesystem::path> readSecretPath(const yaml::Node& section,
   if (!text) return tl::unexpected(text.error());
   if (text->empty()) return node->error("is empty");
   return (folder / *text).lexically_normal();
+}
+
+Status loadOwn(const std::filesystem::path& secret, std::optional<net::CurvePair>& own) {
+  if (own) return {};
+  const auto pair = readSecretKey(secret);
+  if (!pair) return tl::unexpected(pair.error());
+  own = *pair;
+  return {};
 }
 
 Result<net::CurveKey> readPublicKey(const yaml::Node& node) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "common/error.h"
@@ -16,6 +17,8 @@ constexpr std::size_t kMaxControllerKeys = 4;
 // `keys: { secret: FILE, ... }`. Relative paths are relative to `folder`.
 Result<std::filesystem::path> readSecretPath(const yaml::Node& section,
                                              const std::filesystem::path& folder);
+// Reads the file of the secret key, unless it was read before.
+Status loadOwn(const std::filesystem::path& secret, std::optional<net::CurvePair>& own);
 Result<net::CurveKey> readPublicKey(const yaml::Node& node);
 // One, or a list of at most kMaxControllerKeys.
 Result<std::vector<net::CurveKey>> readPublicKeys(const yaml::Node& node);

@@ -5,12 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <string_view>
 
 #include "common/fd.h"
 #include "common/file.h"
+#include "common/secret_file.h"
+#include "common/text.h"
 
 namespace pingloom::keys {
 namespace {
@@ -18,30 +19,6 @@ namespace {
 // So that neither kind of file is taken for the other.
 constexpr std::string_view kSecretWord = "pingloom-secret-key ";
 constexpr std::size_t kMaxFileBytes = 4096;
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const auto first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
-Status checkMode(const std::filesystem::path& file, const struct stat& status) {
-  if (!S_ISREG(status.st_mode)) return makeError(file.string(), "is not a regular file");
-  if ((status.st_mode & (S_IRWXO | S_IWGRP | S_IXGRP)) != 0) {
-    return makeError(file.string(),
-                     fmt::format("is a secret, and others may use it (mode {:04o}); run: chmod "
-                                 "{} '{}'",
-                                 status.st_mode & 07777,
-                                 (status.st_mode & S_IRGRP) != 0 ? "0640" : "0600", file.string()));
-  }
-  if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
-    return makeError(file.string(),
-                     fmt::format("is a secret, and belongs to user {}; run: chown {} '{}'",
-                                 status.st_uid, ::geteuid(), file.string()));
-  }
-  return {};
-}
 
 Status writeNew(const std::filesystem::path& file, mode_t mode, std::string_view content) {
   const UniqueFd out(
@@ -64,21 +41,14 @@ Status writeNew(const std::filesystem::path& file, mode_t mode, std::string_view
 }  // namespace
 
 Result<net::CurvePair> readSecretKey(const std::filesystem::path& file) {
-  // Not blocking: a FIFO is refused, not waited for.
-  const UniqueFd in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!in.valid()) {
-    const int error = errno;
-    auto failed = makeErrnoError(file.string(), "cannot open the secret key", error);
-    if (error == ENOENT) failed.value().reason += "; `pingloom keys generate FILE` makes one";
-    return failed;
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored) && !ignored) {
+    return makeError(file.string(),
+                     "is not there, the secret key; `pingloom keys generate FILE` makes one");
   }
-  struct stat status {};
-  if (::fstat(in.get(), &status) != 0) return makeErrnoError(file.string(), "cannot stat", errno);
-  if (auto checked = checkMode(file, status); !checked) return tl::unexpected(checked.error());
-  std::array<char, kMaxFileBytes> content{};
-  const ssize_t got = ::read(in.get(), content.data(), content.size());
-  if (got < 0) return makeErrnoError(file.string(), "cannot read", errno);
-  const std::string_view text = trimmed({content.data(), static_cast<std::size_t>(got)});
+  const auto content = readSecretFile(file, kMaxFileBytes, SecretOwner::kSelfOrRoot);
+  if (!content) return tl::unexpected(content.error());
+  const std::string_view text = trimmed(*content);
   const bool secret = text.starts_with(kSecretWord);
   const auto key = net::CurveKey::parse(secret ? text.substr(kSecretWord.size()) : text);
   if (!secret && key) {

@@ -94,8 +94,8 @@ def only_slow(result):
     return missed(result) and not missed(result._replace(connected=0, shown=0))
 
 
-def missed(result):
-    """The goals that this one missed, in words."""
+def missed(result, shared=False):
+    """The goals that this one missed, in words; without those of time where the machine is shared."""
     misses = []
     for what in ("lost", "twice", "wrong"):
         if getattr(result, what):
@@ -103,7 +103,7 @@ def missed(result):
     if result.unseen:
         misses.append(f"{result.unseen} pings or batches in no row")
     for what in ("connected", "shown"):
-        if getattr(result, what) > GOAL_SECONDS:
+        if getattr(result, what) > GOAL_SECONDS and not shared:
             misses.append(f"{what} after {getattr(result, what):.1f} s")
     if result.descriptors > 4:
         misses.append(f"{result.descriptors} more descriptors")

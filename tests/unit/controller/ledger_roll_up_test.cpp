@@ -232,9 +232,9 @@ TEST_F(LedgerRollUpTest, TheWriterRollsUp) {
                              head->window_index, head->path, *bytes});
     ASSERT_TRUE(writer.submit(std::move(batch)));
   }
+  // What is there before all is committed may have been rolled up by then.
   EXPECT_TRUE(eventually([&] {
-    return count("SELECT count(*) FROM blocks WHERE minute = 0") == 0 &&
-           count("SELECT count(*) FROM blocks") >= 10;
+    return count("SELECT count(*) FROM blocks WHERE minute = 0") == 0 && total().first.sent >= 600;
   }));
   EXPECT_EQ(total().first.sent, 600U);
 }

@@ -77,7 +77,7 @@ TEST_F(TokenFile, OthersMayNotReadIt) {
     write(text, mode);
     const auto tokens = Tokens::load(path);
     ASSERT_FALSE(tokens) << std::oct << mode;
-    EXPECT_THAT(tokens.error().reason, HasSubstr("chmod 600"));
+    EXPECT_THAT(tokens.error().reason, HasSubstr("run: chmod 06"));
   }
   std::filesystem::remove(path);
   EXPECT_THAT(Tokens::load(path).error().text(), HasSubstr("cannot open"));
