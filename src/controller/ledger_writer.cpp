@@ -136,7 +136,6 @@ void LedgerWriter::commit(std::vector<LedgerBatch> batches) {
 }
 
 void LedgerWriter::succeeded(const std::vector<LedgerBatch>& batches) {
-  retry_after_ = kFirstRetry;
   if (std::exchange(failure_logged_, false)) log::info("history is being written again");
   const std::lock_guard lock(mutex_);
   status_.writing = true;
@@ -154,8 +153,7 @@ void LedgerWriter::failed(std::vector<LedgerBatch> batches, const Error& error) 
   status_.writing = false;
   status_.last_error = error.text();
   failing_ = true;
-  retry_mono_ = monotonicNow() + retry_after_;
-  retry_after_ = std::min(2 * retry_after_, kLongestRetry);
+  retry_mono_ = monotonicNow() + kRetry;
   batches.insert(batches.end(), std::make_move_iterator(waiting_.begin()),
                  std::make_move_iterator(waiting_.end()));
   waiting_.clear();

@@ -31,8 +31,7 @@ class LedgerWriter {
   static constexpr std::size_t kMaxBytesAtOnce = 4U << 20;
   static constexpr std::size_t kMaxRestoredBytes = 1U << 20;
   static constexpr Nanos kStandstill = 3 * kSecond;
-  static constexpr Nanos kFirstRetry = kSecond;
-  static constexpr Nanos kLongestRetry = 2 * kSecond;
+  static constexpr Nanos kRetry = kSecond;
 
   struct Outcome {
     std::string host;
@@ -98,7 +97,6 @@ class LedgerWriter {
   bool stop_ = false;
 
   // The ledger's thread.
-  Nanos retry_after_ = kFirstRetry;
   bool failure_logged_ = false;
   Nanos trim_due_mono_ = 0;
   Nanos roll_up_due_mono_ = 0;
