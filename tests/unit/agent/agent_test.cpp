@@ -11,11 +11,11 @@
 #include <thread>
 
 #include "../common/fake_service_manager.h"
+#include "../common/temporary_directory.h"
 #include "common/file.h"
 #include "http/server.h"
 #include "plan/plan_codec.h"
 #include "scripted_router.h"
-#include "temporary_directory.h"
 
 namespace pingloom::agent {
 namespace {
@@ -174,7 +174,7 @@ class AgentTest : public testing::Test {
     }
   }
 
-  TemporaryDirectory directory;
+  test::TemporaryDirectory directory;
   ScriptedRouter router;
   // The endpoint of this address as the transport was told last.
   std::uint32_t qpnOf(const char* address) {

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "temporary_directory.h"
+#include "../common/temporary_directory.h"
 
 namespace pingloom::agent {
 namespace {
@@ -15,7 +15,7 @@ void write(const std::filesystem::path& file, const std::string& text) {
 }
 
 TEST(DeviceMetrics, NamesEveryPortsCounters) {
-  const TemporaryDirectory sysfs;
+  const test::TemporaryDirectory sysfs;
   for (const char* port : {"1", "2"}) {
     write(sysfs.path() / "mlx5_0/ports" / port / "hw_counters/rcvd_pkts", "17\n");
   }
@@ -29,7 +29,7 @@ TEST(DeviceMetrics, NamesEveryPortsCounters) {
 }
 
 TEST(DeviceMetrics, AHostWithoutDevicesHasNone) {
-  const TemporaryDirectory sysfs;
+  const test::TemporaryDirectory sysfs;
   MetricsText out;
   writeDeviceCounters(out, sysfs.path() / "absent");
   EXPECT_EQ(out.text(), "");

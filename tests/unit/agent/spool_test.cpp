@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "../common/temporary_directory.h"
 #include "agent/crc32c.h"
 #include "common/file.h"
-#include "temporary_directory.h"
 
 namespace pingloom::agent {
 namespace {
@@ -23,7 +23,8 @@ std::string payloadOf(BatchId id, std::size_t bytes = 40) {
   return text;
 }
 
-std::unique_ptr<Spool> openAt(const TemporaryDirectory& directory, std::uint64_t max = kRoomy) {
+std::unique_ptr<Spool> openAt(const test::TemporaryDirectory& directory,
+                              std::uint64_t max = kRoomy) {
   auto spool = Spool::open(directory.path() / "spool", max);
   EXPECT_TRUE(spool) << spool.error().text();
   return std::move(*spool);
@@ -39,7 +40,7 @@ std::vector<BatchId> drain(Spool& spool, BatchId after = {}) {
   return ids;
 }
 
-std::vector<std::filesystem::path> files(const TemporaryDirectory& directory) {
+std::vector<std::filesystem::path> files(const test::TemporaryDirectory& directory) {
   std::vector<std::filesystem::path> found;
   for (const auto& entry : std::filesystem::directory_iterator(directory.path() / "spool")) {
     found.push_back(entry.path());
@@ -59,7 +60,7 @@ TEST(Crc32c, KnownValues) {
 }
 
 TEST(Spool, GivesBackInOrderAndForgetsWhatIsAcknowledged) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   const auto spool = openAt(directory);
   EXPECT_FALSE(spool->next({}));
   for (std::uint64_t i = 1; i <= 5; ++i) spool->append({7, i}, payloadOf({7, i}));
@@ -79,7 +80,7 @@ TEST(Spool, GivesBackInOrderAndForgetsWhatIsAcknowledged) {
 }
 
 TEST(Spool, AfterARestartOldIncarnationsComeFirst) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   {
     const auto spool = openAt(directory);
     for (std::uint64_t i = 8; i <= 9; ++i) spool->append({7, i}, payloadOf({7, i}));
@@ -94,7 +95,7 @@ TEST(Spool, AfterARestartOldIncarnationsComeFirst) {
 }
 
 TEST(Spool, SurvivesBeingKilledAtAnyByte) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   {
     const auto spool = openAt(directory);
     for (std::uint64_t i = 1; i <= 3; ++i) spool->append({7, i}, payloadOf({7, i}));
@@ -104,7 +105,7 @@ TEST(Spool, SurvivesBeingKilledAtAnyByte) {
   const std::size_t record = kRecordHeader + 40;
   ASSERT_EQ(whole.size(), 3 * record);
   for (std::size_t length = 0; length <= whole.size(); ++length) {
-    const TemporaryDirectory copy;
+    const test::TemporaryDirectory copy;
     std::filesystem::create_directories(copy.path() / "spool");
     write(copy.path() / "spool" / segment.filename(), whole.substr(0, length));
     const auto spool = openAt(copy);
@@ -119,7 +120,7 @@ TEST(Spool, SurvivesBeingKilledAtAnyByte) {
 }
 
 TEST(Spool, NoDamagedByteIsDeliveredAsAResult) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   {
     const auto spool = openAt(directory);
     for (std::uint64_t i = 1; i <= 3; ++i) spool->append({7, i}, payloadOf({7, i}));
@@ -130,7 +131,7 @@ TEST(Spool, NoDamagedByteIsDeliveredAsAResult) {
   for (std::size_t at = record; at < 2 * record; ++at) {
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x20);
-    const TemporaryDirectory copy;
+    const test::TemporaryDirectory copy;
     std::filesystem::create_directories(copy.path() / "spool");
     write(copy.path() / "spool" / segment.filename(), damaged);
     const auto spool = openAt(copy);
@@ -146,7 +147,7 @@ TEST(Spool, NoDamagedByteIsDeliveredAsAResult) {
 }
 
 TEST(Spool, DamageWhileRunningSkipsTheBatchAndCounts) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   const auto spool = openAt(directory);
   for (std::uint64_t i = 1; i <= 3; ++i) spool->append({7, i}, payloadOf({7, i}));
   const auto segment = files(directory).at(0);
@@ -163,7 +164,7 @@ TEST(Spool, DamageWhileRunningSkipsTheBatchAndCounts) {
 }
 
 TEST(Spool, DropsTheOldestSegmentBeyondItsBound) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   constexpr std::uint64_t kBound = 4U << 20;
   constexpr std::size_t kBatch = 256U << 10;
   const auto spool = openAt(directory, kBound);
@@ -182,7 +183,7 @@ TEST(Spool, DropsTheOldestSegmentBeyondItsBound) {
 }
 
 TEST(Spool, TheBoundHoldsForWhatAnEarlierRunLeft) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   {
     const auto spool = openAt(directory);
     for (std::uint64_t i = 1; i <= 24; ++i) spool->append({7, i}, payloadOf({7, i}, 512U << 10));
@@ -210,7 +211,7 @@ class FileSizeLimit {
 };
 
 TEST(Spool, AFullDiskLeavesBatchesInMemoryUpToABound) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   const auto spool = openAt(directory);
   spool->append({7, 1}, payloadOf({7, 1}, 1000));
   {
@@ -238,7 +239,7 @@ TEST(Spool, AFullDiskLeavesBatchesInMemoryUpToABound) {
 }
 
 TEST(Spool, ForeignFilesAndForeignOrderDoNoHarm) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   {
     const auto spool = openAt(directory);
     spool->append({7, 5}, payloadOf({7, 5}));
@@ -259,7 +260,7 @@ TEST(Spool, ForeignFilesAndForeignOrderDoNoHarm) {
 }
 
 TEST(Spool, NeedsADirectoryItCanUse) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   write(directory.path() / "file", "");
   EXPECT_FALSE(Spool::open(directory.path() / "file" / "spool", kRoomy));
 }

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "../common/temporary_directory.h"
 #include "common/file.h"
-#include "temporary_directory.h"
 
 namespace pingloom::agent {
 namespace {
@@ -22,7 +22,7 @@ plan::Plan samplePlan() {
 }
 
 TEST(StateDir, BelongsToOneAgentAtATime) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   {
     const auto first = StateDir::take(directory.path() / "a" / "b");
     ASSERT_TRUE(first) << first.error().text();
@@ -36,7 +36,7 @@ TEST(StateDir, BelongsToOneAgentAtATime) {
 }
 
 TEST(StateDir, SaysWhatToDoWhereItCannotBeMade) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   ASSERT_TRUE(writeFileAtomic(directory.path() / "file", ""));
   const auto state = StateDir::take(directory.path() / "file" / "state");
   ASSERT_FALSE(state);
@@ -44,7 +44,7 @@ TEST(StateDir, SaysWhatToDoWhereItCannotBeMade) {
 }
 
 TEST(StateDir, IncarnationsGrowWhateverTheClockDoes) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   std::uint64_t last = 0;
   for (const Nanos now : {Nanos{1000}, Nanos{1000}, Nanos{5}, Nanos{-7}, Nanos{2000}}) {
     auto state = StateDir::take(directory.path());
@@ -59,7 +59,7 @@ TEST(StateDir, IncarnationsGrowWhateverTheClockDoes) {
 }
 
 TEST(StateDir, KeepsThePlan) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   const auto state = StateDir::take(directory.path());
   EXPECT_EQ(state->loadPlan(), nullptr);
   ASSERT_TRUE(state->savePlan(samplePlan()));
@@ -69,7 +69,7 @@ TEST(StateDir, KeepsThePlan) {
 }
 
 TEST(StateDir, KeepsTheEndpoints) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   const auto state = StateDir::take(directory.path());
   EXPECT_TRUE(state->loadEndpoints().table->empty());
   plan::Endpoint endpoint;
@@ -91,7 +91,7 @@ TEST(StateDir, KeepsTheEndpoints) {
 }
 
 TEST(StateDir, ADamagedPlanIsNoPlan) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   const auto state = StateDir::take(directory.path());
   ASSERT_TRUE(state->savePlan(samplePlan()));
   const std::string whole = *readFile(directory.path() / "plan", 1 << 20);

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "fake_service_manager.h"
+#include "temporary_directory.h"
 
 namespace pingloom {
 namespace {
@@ -41,13 +42,9 @@ struct FakeDaemon {
 
 class DaemonTest : public testing::Test {
  protected:
-  DaemonTest() {
-    char folder[] = "/tmp/pingloom-daemon-XXXXXX";
-    folder_ = mkdtemp(folder);
-    file_ = folder_ / "agent.yaml";
+  DaemonTest() : file_(folder_ / "agent.yaml") {
     EXPECT_TRUE(writeFileAtomic(file_, "controller: a\nport: 1\n"));
   }
-  ~DaemonTest() override { std::filesystem::remove_all(folder_); }
 
   std::string logged(std::vector<std::string> edits, std::vector<std::string>& taken) {
     FakeDaemon daemon{file_, std::move(edits), {}};
@@ -59,8 +56,8 @@ class DaemonTest : public testing::Test {
     return testing::internal::GetCapturedStderr();
   }
 
-  std::filesystem::path folder_;
-  std::filesystem::path file_;
+  const test::TemporaryDirectory folder_;
+  const std::filesystem::path file_;
 };
 
 TEST_F(DaemonTest, AWrongConfigurationIsSaidAndNotTaken) {

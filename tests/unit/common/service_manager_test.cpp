@@ -7,7 +7,8 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
+
+#include "temporary_directory.h"
 
 namespace pingloom {
 namespace {
@@ -18,8 +19,6 @@ using Asked = ServiceManager::Asked;
 class ServiceManagerTest : public testing::Test {
  protected:
   ServiceManagerTest() : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-    char folder[] = "/tmp/pingloom-notify-XXXXXX";
-    folder_ = mkdtemp(folder);
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     (folder_ / "socket").native().copy(address.sun_path, sizeof address.sun_path - 1);
@@ -29,7 +28,6 @@ class ServiceManagerTest : public testing::Test {
   ~ServiceManagerTest() override {
     unsetenv("NOTIFY_SOCKET");
     unsetenv("WATCHDOG_USEC");
-    std::filesystem::remove_all(folder_);
   }
 
   std::string told() const {
@@ -38,7 +36,7 @@ class ServiceManagerTest : public testing::Test {
     return size < 0 ? "" : std::string(text, static_cast<std::size_t>(size));
   }
 
-  std::filesystem::path folder_;
+  const test::TemporaryDirectory folder_;
   UniqueFd socket_;
 };
 

@@ -67,7 +67,7 @@ class ControlServerTest : public testing::Test {
     return reportOf("udp", "10.0.0.1", currentIndex() - age, {goodRow("10.0.0.2")});
   }
 
-  test::TemporaryFolder folder_;
+  test::TemporaryDirectory folder_;
   Now now_;
   Registry registry_;
   Board board_;

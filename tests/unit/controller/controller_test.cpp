@@ -75,7 +75,7 @@ class ControllerTest : public testing::Test {
     return reportOf("udp", "10.0.0.1", index - 1, {goodRow("10.0.0.2"), goodRow("10.0.0.3")});
   }
 
-  test::TemporaryFolder folder_;
+  test::TemporaryDirectory folder_;
   Config config_;
   pingloom::test::FakeServiceManager manager_;
   std::thread thread_;

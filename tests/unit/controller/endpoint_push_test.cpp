@@ -86,7 +86,7 @@ class EndpointPushTest : public testing::Test {
   }
 
   Nanos mono_ = 1000 * kSecond;
-  test::TemporaryFolder folder_;
+  test::TemporaryDirectory folder_;
   std::unique_ptr<net::ZmqRouter> socket_;
   Registry registry_;
   std::unique_ptr<EndpointPush> push_;

@@ -56,7 +56,7 @@ class EventStoreTest : public testing::Test {
             destination, PairState::kOk, PairState::kLoss, source && destination ? 1U : 99U};
   }
 
-  test::TemporaryFolder folder_;
+  test::TemporaryDirectory folder_;
   std::unique_ptr<Ledger> ledger_;
 };
 

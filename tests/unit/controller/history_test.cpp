@@ -14,7 +14,7 @@ namespace pingloom::controller {
 namespace {
 
 using test::ip;
-using test::TemporaryFolder;
+using test::TemporaryDirectory;
 
 constexpr Nanos kWindow = 10 * kSecond;
 constexpr std::uint64_t kFirst = 179'523'072;  // the window of 2026-11-21T03:12:00Z
@@ -69,7 +69,7 @@ class HistoryTest : public testing::Test {
   }
   PastRange all() const { return {"rack", ip("10.0.0.1"), 0, 0, INT64_MAX}; }
 
-  TemporaryFolder folder_;
+  TemporaryDirectory folder_;
   std::unique_ptr<Ledger> ledger_;
   std::uint64_t sequence_ = 0;
 };

@@ -18,7 +18,7 @@ namespace {
 
 using test::eventually;
 using test::ip;
-using test::TemporaryFolder;
+using test::TemporaryDirectory;
 
 constexpr Nanos kUtc = 1'795'230'720 * kSecond;  // a full minute
 constexpr Nanos kWindow = 10 * kSecond;
@@ -67,7 +67,7 @@ class LedgerRollUpTest : public testing::Test {
     return {pair.row(), pair.source()};
   }
 
-  TemporaryFolder folder_;
+  TemporaryDirectory folder_;
   std::uint64_t sequence_ = 0;
 };
 

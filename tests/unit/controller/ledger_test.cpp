@@ -18,7 +18,7 @@ namespace {
 
 using test::eventually;
 using test::ip;
-using test::TemporaryFolder;
+using test::TemporaryDirectory;
 
 constexpr Nanos kUtc = 1'795'230'720 * kSecond;
 constexpr Nanos kWindow = 10 * kSecond;
@@ -70,7 +70,7 @@ class LedgerTest : public testing::Test {
     return found;
   }
 
-  TemporaryFolder folder_;
+  TemporaryDirectory folder_;
 };
 
 constexpr std::uint64_t kIndex = kUtc / kWindow;

@@ -20,7 +20,7 @@ namespace {
 
 using test::eventually;
 using test::ip;
-using test::TemporaryFolder;
+using test::TemporaryDirectory;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
@@ -108,7 +108,7 @@ class RedisTest : public testing::Test {
     return made;
   }
 
-  TemporaryFolder folder_;
+  TemporaryDirectory folder_;
   std::unique_ptr<EmbeddedRedis> server_;
   Board board_;
   std::shared_ptr<const GridPlan> plan_;
@@ -422,7 +422,7 @@ TEST_F(RedisTest, AnEmbeddedServerEndsWhenItsOwnerIsKilled) {
 }
 
 TEST(RedisEmbedded, SaysWhatToInstall) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   const auto started = EmbeddedRedis::start({.program = "redis-server-that-is-not-there",
                                              .socket = folder / "redis.sock",
                                              .folder = folder.path()});

@@ -1,8 +1,7 @@
-// What several of the controller's tests build: addresses, pinglists, reports, batches, a folder.
+// What several of the controller's tests build: addresses, pinglists, reports, batches.
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <chrono>
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "../common/temporary_directory.h"
 #include "common/distribution.h"
 #include "control.pb.h"
 #include "controller/batch_frame.h"
@@ -25,24 +25,9 @@
 
 namespace pingloom::controller::test {
 
+using pingloom::test::TemporaryDirectory;
+
 inline IpAddress ip(const std::string& text) { return *IpAddress::parse(text); }
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = "/tmp/pingloom-test.XXXXXX";
-    path_ = mkdtemp(pattern.data());
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 // For what happens on other threads or in other processes: asks again until it holds.
 inline bool eventually(const std::function<bool()>& holds, int seconds = 20) {

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <thread>
 
+#include "../common/temporary_directory.h"
 #include "common/file.h"
 #include "keys/authorized_file.h"
 
@@ -143,12 +144,6 @@ TEST(AuthorizedKeys, SaysWhatIsWrongAndWhere) {
 
 class AuthorizedFileTest : public testing::Test {
  protected:
-  AuthorizedFileTest() {
-    std::string folder = testing::TempDir() + "pingloom-keys-XXXXXX";
-    folder_ = mkdtemp(folder.data());
-  }
-  ~AuthorizedFileTest() override { std::filesystem::remove_all(folder_); }
-
   static Status addNew(const std::filesystem::path& file) {
     return changeAuthorizedKeys(file, true, [](AuthorizedKeys& keys) {
       AuthorizedKey entry(net::CurvePair::generate().public_key);
@@ -161,7 +156,7 @@ class AuthorizedFileTest : public testing::Test {
     return stat(path.c_str(), &status) == 0 ? status.st_mode & 07777 : 0;
   }
 
-  std::filesystem::path folder_;
+  const test::TemporaryDirectory folder_;
 };
 
 TEST_F(AuthorizedFileTest, KeepsModeAndLinks) {

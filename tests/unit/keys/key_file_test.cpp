@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "../common/temporary_directory.h"
 #include "common/file.h"
 
 namespace pingloom::keys {
@@ -17,13 +18,6 @@ using testing::HasSubstr;
 
 class KeyFileTest : public testing::Test {
  protected:
-  KeyFileTest() {
-    std::string folder = testing::TempDir() + "pingloom-keys-XXXXXX";
-    folder_ = mkdtemp(folder.data());
-    file_ = folder_ / "service.key";
-  }
-  ~KeyFileTest() override { std::filesystem::remove_all(folder_); }
-
   void write(const std::string& text, mode_t mode = 0600) const {
     std::ofstream(file_) << text;
     chmod(file_.c_str(), mode);
@@ -37,8 +31,8 @@ class KeyFileTest : public testing::Test {
     return stat(file.c_str(), &status) == 0 ? status.st_mode & 07777 : 0;
   }
 
-  std::filesystem::path folder_;
-  std::filesystem::path file_;
+  const test::TemporaryDirectory folder_;
+  const std::filesystem::path file_ = folder_ / "service.key";
   const net::CurvePair pair_ = net::CurvePair::generate();
 };
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <system_error>
 
-namespace pingloom::agent {
+namespace pingloom::test {
 
 class TemporaryDirectory {
  public:
@@ -22,9 +22,10 @@ class TemporaryDirectory {
     std::filesystem::remove_all(path_, ignored);
   }
   const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
 
  private:
   std::filesystem::path path_;
 };
 
-}  // namespace pingloom::agent
+}  // namespace pingloom::test
