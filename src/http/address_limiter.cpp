@@ -35,7 +35,7 @@ AddressLimiter::Bucket& AddressLimiter::bucketOf(const IpAddress& address, Nanos
   if (found != buckets_.end()) return found->second;
   if (buckets_.size() >= kMostSources) forgetFull(now_mono);
   if (buckets_.size() >= kMostSources) {
-    if (shared_.level < 0) shared_ = {burst_, now_mono};
+    if (shared_.filled_mono == 0) shared_ = {burst_, now_mono};
     return shared_;
   }
   return buckets_.emplace(source, Bucket{burst_, now_mono}).first->second;
@@ -47,6 +47,11 @@ bool AddressLimiter::take(const IpAddress& address, double cost, Nanos now_mono)
   if (bucket.level < cost) return false;
   bucket.level -= cost;
   return true;
+}
+
+void AddressLimiter::charge(const IpAddress& address, double cost, Nanos now_mono) {
+  Bucket& bucket = bucketOf(address, now_mono);
+  bucket = {std::max(-burst_, levelOf(bucket, now_mono) - cost), now_mono};
 }
 
 }  // namespace pingloom::http

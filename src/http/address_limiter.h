@@ -24,6 +24,8 @@ class AddressLimiter {
 
   // Takes `cost`, which is not above `burst`, if that much is there.
   bool take(const IpAddress& address, double cost, Nanos now_mono);
+  // What it has cost already, which may leave a debt of up to one `burst`.
+  void charge(const IpAddress& address, double cost, Nanos now_mono);
   std::size_t sources() const { return buckets_.size(); }
 
  private:
@@ -38,7 +40,7 @@ class AddressLimiter {
   const double per_second_;
   const double burst_;
   std::unordered_map<IpAddress, Bucket, IpAddressHash> buckets_;
-  Bucket shared_{-1, 0};  // of sources that found no place; full at first
+  Bucket shared_;  // of sources that found no place; full at first
   Nanos swept_mono_ = 0;
 };
 

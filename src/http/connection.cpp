@@ -18,6 +18,12 @@ bool Service::takeRequest(const IpAddress& peer, double cost) {
   return false;
 }
 
+void Service::chargeTime(const IpAddress& peer, Nanos taken) {
+  if (!limits(peer)) return;
+  const double seconds = static_cast<double>(taken) / static_cast<double>(kSecond);
+  requests.charge(peer, 2 * options.limits.requests_per_second * seconds, monotonicNow());
+}
+
 ConnectionSlot::ConnectionSlot(std::shared_ptr<Service> service, const IpAddress& peer)
     : service_(std::move(service)), peer_(peer) {
   ++service_->options.counters->connections_open;

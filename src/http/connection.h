@@ -32,6 +32,8 @@ struct Service {
   bool hasPlaceFor(const IpAddress& peer) const;
   // Counts a request or a message; false, and counted as refused, where there are too many.
   bool takeRequest(const IpAddress& peer, double cost = 1);
+  // One thread answers all: whoever keeps it busy for more than half of the time has to wait.
+  void chargeTime(const IpAddress& peer, Nanos taken);
 };
 
 // Counts a peer's connection for as long as it lives.

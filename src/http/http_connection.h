@@ -115,8 +115,11 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection<Stream
   }
 
   Answer handle(const Request& request) {
+    const Nanos begin = monotonicNow();
     try {
-      return service_->handler(request);
+      Answer answered = service_->handler(request);
+      service_->chargeTime(slot_->peer(), monotonicNow() - begin);
+      return answered;
     } catch (const std::exception& failure) {
       log::error("http {} {}: {}", request.method, request.path, failure.what());
       return errorResponse(500, "internal error; the log has more");

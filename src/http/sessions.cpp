@@ -6,14 +6,29 @@
 
 namespace pingloom::http {
 
+template <typename Which>
+void Sessions::endOldest(Which which) {
+  auto oldest = sessions_.end();
+  for (auto at = sessions_.begin(); at != sessions_.end(); ++at) {
+    if (!which(at->second)) continue;
+    if (oldest == sessions_.end() || at->second.opened_mono < oldest->second.opened_mono) {
+      oldest = at;
+    }
+  }
+  if (oldest != sessions_.end()) sessions_.erase(oldest);
+}
+
 std::string Sessions::open(const Digest& token, Nanos now_mono) {
   std::erase_if(sessions_, [now_mono](const auto& entry) {
     return now_mono - entry.second.opened_mono >= kLongest;
   });
-  if (sessions_.size() >= kMost) {
-    sessions_.erase(std::min_element(
-        sessions_.begin(), sessions_.end(),
-        [](const auto& a, const auto& b) { return a.second.opened_mono < b.second.opened_mono; }));
+  const auto of_token = static_cast<std::size_t>(
+      std::count_if(sessions_.begin(), sessions_.end(),
+                    [&](const auto& entry) { return entry.second.token == token; }));
+  if (of_token >= kMostOfToken) {
+    endOldest([&](const Session& session) { return session.token == token; });
+  } else if (sessions_.size() >= kMost) {
+    endOldest([](const Session&) { return true; });
   }
   std::string id = randomSecret();
   sessions_[digestOf(id)] = {token, now_mono};

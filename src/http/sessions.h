@@ -13,8 +13,9 @@ namespace pingloom::http {
 
 class Sessions {
  public:
-  static constexpr std::size_t kMost = 1024;     // beyond it the oldest ends
-  static constexpr Nanos kLongest = 12 * kHour;  // however much it is used
+  static constexpr std::size_t kMost = 1024;        // beyond it the oldest ends
+  static constexpr std::size_t kMostOfToken = 256;  // beyond it the oldest of this token ends
+  static constexpr Nanos kLongest = 12 * kHour;     // however much it is used
 
   // The new session's id.
   std::string open(const Digest& token, Nanos now_mono);
@@ -33,6 +34,9 @@ class Sessions {
     Digest token;
     Nanos opened_mono;
   };
+  template <typename Which>
+  void endOldest(Which which);
+
   std::map<Digest, Session> sessions_;  // by the hash of the id: an order that tells nobody the id
 };
 

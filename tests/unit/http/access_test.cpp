@@ -120,14 +120,41 @@ TEST_F(AccessTest, AnInvalidFileChangesNothing) {
   EXPECT_TRUE(byToken(kReader));
 }
 
-TEST_F(AccessTest, SessionsAreBounded) {
+TEST_F(AccessTest, WhoeverSignsInAgainAndAgainEndsOnlyHisOwnSessions) {
+  const auto operators = access->signIn(kPeer, kOperator, now)->session;
   const auto first = access->signIn(kPeer, kReader, now)->session;
-  for (std::size_t i = 0; i < Sessions::kMost; ++i) {
+  for (std::size_t i = 0; i < 2 * Sessions::kMost; ++i) {
     now += kSecond;
     ASSERT_TRUE(access->signIn(kPeer, kReader, now));
   }
-  EXPECT_EQ(access->sessions(), Sessions::kMost);
+  EXPECT_EQ(access->sessions(), Sessions::kMostOfToken + 1);
   EXPECT_EQ(bySession(first).error(), Refusal::kNoToken);
+  EXPECT_TRUE(bySession(operators));
+}
+
+TEST(SessionsTest, BeyondTheBoundTheOldestEnds) {
+  Sessions sessions;
+  Nanos now = kHour;
+  const auto first = sessions.open(digestOf("0"), now);
+  for (std::size_t i = 0; i < Sessions::kMost; ++i) {
+    now += kSecond;
+    sessions.open(digestOf(std::to_string(i)), now);
+  }
+  EXPECT_EQ(sessions.size(), Sessions::kMost);
+  EXPECT_FALSE(sessions.tokenOf(digestOf(first), now));
+}
+
+TEST(AddressLimiter, WhatHasBeenTakenMayLeaveADebtOfOneBurst) {
+  AddressLimiter limiter(2, 4);
+  Nanos now = kHour;
+  limiter.charge(kPeer, 6, now);
+  EXPECT_FALSE(limiter.take(kPeer, 1, now));
+  EXPECT_TRUE(limiter.take(kOther, 4, now));
+  EXPECT_FALSE(limiter.take(kPeer, 1, now + kSecond));
+  EXPECT_TRUE(limiter.take(kPeer, 1, now + kSecond * 3 / 2));
+  limiter.charge(kPeer, 1e9, now + 2 * kSecond);
+  EXPECT_FALSE(limiter.take(kPeer, 1, now + 4 * kSecond));
+  EXPECT_TRUE(limiter.take(kPeer, 1, now + 5 * kSecond));
 }
 
 TEST(AddressLimiter, EachSourceHasItsBucket) {
