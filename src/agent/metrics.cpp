@@ -136,7 +136,18 @@ void writeSpool(MetricsText& out, const SpoolStatus& spool) {
               spool.write_errors);
 }
 
-http::Response respond(const http::Request& request, const FiguresBoard& board) {
+std::string httpText(const http::ServerCounters& counters) {
+  MetricsText out;
+  out.family("pingloom_agent_http_refused_total", "counter",
+             "Requests and connections that were not let in, by reason.");
+  for (std::size_t i = 0; i < counters.refused.size(); ++i) {
+    out.sample(static_cast<double>(counters.refused[i]), {{"reason", http::kRefusalNames[i]}});
+  }
+  return out.text();
+}
+
+http::Response respond(const http::Request& request, const FiguresBoard& board,
+                       const http::ServerCounters& counters) {
   if (request.path != "/metrics" && request.path != "/healthz") {
     return http::errorResponse(404, "there is /metrics and /healthz");
   }
@@ -149,7 +160,7 @@ http::Response respond(const http::Request& request, const FiguresBoard& board) 
     response.content_type = MetricsText::kContentType;
     MetricsText devices;
     writeDeviceCounters(devices);
-    response.body = metricsText(board.read()) + devices.text();
+    response.body = metricsText(board.read()) + devices.text() + httpText(counters);
   }
   return response;
 }
@@ -204,8 +215,10 @@ Result<std::unique_ptr<http::Server>> serveFigures(const SocketAddress& listen,
   options.needs = [](const http::Request& request) {
     return request.path == "/healthz" ? http::Role::kNone : http::usualNeeds(request);
   };
-  return http::Server::start(
-      options, [&board](const http::Request& request) { return respond(request, board); });
+  return http::Server::start(options,
+                             [&board, counters = options.counters](const http::Request& request) {
+                               return respond(request, board, *counters);
+                             });
 }
 
 }  // namespace pingloom::agent

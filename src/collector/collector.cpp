@@ -36,9 +36,10 @@ Result<std::unique_ptr<Collector>> Collector::start(Config config) {
   options.needs = [](const http::Request& request) {
     return request.path == "/healthz" ? http::Role::kNone : http::usualNeeds(request);
   };
-  auto http = http::Server::start(options, [self = made.get()](const http::Request& request) {
-    return answer(self->board_, self->watcher_.get(), request);
-  });
+  auto http = http::Server::start(
+      options, [self = made.get(), counters = options.counters](const http::Request& request) {
+        return answer(self->board_, self->watcher_.get(), *counters, request);
+      });
   if (!http) return tl::unexpected(http.error());
   made->http_ = std::move(*http);
   http::warnWhereOpen(made->httpAddress(), made->access_.get(), "see all metric pages");

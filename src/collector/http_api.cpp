@@ -18,8 +18,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // `adaptive`: of applications that are as usual now and then only; nothing else.
-http::Response metrics(const Board& board, Watcher* watcher, const http::Request& request,
-                       bool adaptive) {
+http::Response metrics(const Board& board, Watcher* watcher, const http::ServerCounters& counters,
+                       const http::Request& request, bool adaptive) {
   const Format format = formatFor(request.accept);
   const Nanos now = monotonicNow();
   Exposition exposition(format);
@@ -34,7 +34,9 @@ http::Response metrics(const Board& board, Watcher* watcher, const http::Request
   http::Response response;
   response.content_type = contentType(format);
   response.body = exposition.text();
-  if (!adaptive) response.body += selfMetrics(agents, exposition.counters(), format, now);
+  if (!adaptive) {
+    response.body += selfMetrics(agents, exposition.counters(), counters, format, now);
+  }
   if (!adaptive && watcher != nullptr) response.body += watcher->metrics(format);
   if (format == Format::kOpenMetrics) response.body += "# EOF\n";
   return response;
@@ -169,9 +171,10 @@ http::Response eventsOf(const Watcher& watcher) {
 
 }  // namespace
 
-http::Response answer(const Board& board, Watcher* watcher, const http::Request& request) {
+http::Response answer(const Board& board, Watcher* watcher, const http::ServerCounters& counters,
+                      const http::Request& request) {
   if (request.method != "GET") return http::errorResponse(405, "only GET is answered here");
-  if (request.path == "/metrics") return metrics(board, watcher, request, false);
+  if (request.path == "/metrics") return metrics(board, watcher, counters, request, false);
   if (request.path == "/healthz") return health(board);
   if (request.path == "/api/v1/pages") return pagesOf(board, request);
   const bool adaptive = request.path == "/metrics/adaptive";
@@ -179,7 +182,7 @@ http::Response answer(const Board& board, Watcher* watcher, const http::Request&
     if (watcher == nullptr) {
       return http::errorResponse(404, "pages are not watched; configure 'analytics:'");
     }
-    return adaptive ? metrics(board, watcher, request, true) : eventsOf(*watcher);
+    return adaptive ? metrics(board, watcher, counters, request, true) : eventsOf(*watcher);
   }
   return http::errorResponse(
       404, "there are /metrics, /metrics/adaptive, /healthz, /api/v1/pages and /api/v1/events");

@@ -5,12 +5,14 @@
 
 #include "collector/board.h"
 #include "http/message.h"
+#include "http/server.h"
 
 namespace pingloom::collector {
 
 class Watcher;
 
-// `watcher`: nullptr where pages are not watched.
-http::Response answer(const Board& board, Watcher* watcher, const http::Request& request);
+// `watcher`: nullptr where pages are not watched. `counters`: of the server that answers.
+http::Response answer(const Board& board, Watcher* watcher, const http::ServerCounters& counters,
+                      const http::Request& request);
 
 }  // namespace pingloom::collector

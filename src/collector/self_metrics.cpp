@@ -102,7 +102,7 @@ void states(std::string& out, const std::vector<AgentView>& agents, Format forma
 }  // namespace
 
 std::string selfMetrics(const std::vector<AgentView>& agents, const ExpositionCounters& exposed,
-                        Format format, Nanos now) {
+                        const http::ServerCounters& http, Format format, Nanos now) {
   std::string out;
   for (const AgentCounter& counter : kAgentCounters) {
     writeFamily(out, counter.name, "counter", counter.help, format);
@@ -124,6 +124,12 @@ std::string selfMetrics(const std::vector<AgentView>& agents, const ExpositionCo
       "pingloom_collector_series_left_out{{reason=\"conflict\"}} {}\n"
       "pingloom_collector_series_left_out{{reason=\"host\"}} {}\n",
       exposed.duplicates, exposed.conflicts, exposed.hosts);
+  writeFamily(out, "pingloom_collector_http_refused_total", "counter",
+              "Requests and connections that were not let in, by reason.", format);
+  for (std::size_t i = 0; i < http.refused.size(); ++i) {
+    out += fmt::format("pingloom_collector_http_refused_total{{reason=\"{}\"}} {}\n",
+                       http::kRefusalNames[i], http.refused[i].load());
+  }
   if (format == Format::kPrometheus) {
     MetricsText process;
     process.process();

@@ -7,11 +7,12 @@
 
 #include "collector/board.h"
 #include "collector/exposition.h"
+#include "http/server.h"
 
 namespace pingloom::collector {
 
 // In either format; families of its own, `pingloom_collector_...`.
 std::string selfMetrics(const std::vector<AgentView>& agents, const ExpositionCounters& exposed,
-                        Format format, Nanos now);
+                        const http::ServerCounters& http, Format format, Nanos now);
 
 }  // namespace pingloom::collector
