@@ -214,9 +214,24 @@ std::string_view Agent::doing() const {
   return "probing; without the controller, results are spooled";
 }
 
+namespace {
+
+// As they are written: the key in the file is read at the start.
+bool sameKeys(const std::optional<KeysConfig>& a, const std::optional<KeysConfig>& b) {
+  if (!a || !b) return !a && !b;
+  return a->secret == b->secret && a->controller == b->controller;
+}
+
+}  // namespace
+
 void Agent::reload(const Config& config) {
   http::reloadAccess(access_.get());
   if (config.controller == config_.controller) return;
+  if (!sameKeys(config.keys, config_.keys)) {
+    log::warning("'keys' changed with 'controller', and need a restart: {} stays this agent's",
+                 config_.controller);
+    return;
+  }
   config_.controller = config.controller;
   control_->setController(config.controller, monotonicNow());
 }

@@ -151,14 +151,18 @@ int revokeKey(const Arguments& arguments) {
   if (const auto code = action.parse(arguments, values)) return *code;
   auto word = values["key"].as<std::string>();
   if (const auto key = keys::publicKeyOf(word)) word = key->text();
-  const auto changed = keys::changeAuthorizedKeys(
-      values["file"].as<std::string>(), false, [&](keys::AuthorizedKeys& all) -> Status {
-        const auto removed = all.remove(word);
-        if (!removed) return tl::unexpected(removed.error());
-        std::cout << "revoked " << removed->key.text() << "\n";
-        return {};
-      });
-  return changed ? 0 : failKeys(changed.error());
+  std::string revoked;
+  const auto changed = keys::changeAuthorizedKeys(values["file"].as<std::string>(), false,
+                                                  [&](keys::AuthorizedKeys& all) -> Status {
+                                                    const auto removed = all.remove(word);
+                                                    if (!removed)
+                                                      return tl::unexpected(removed.error());
+                                                    revoked = removed->key.text();
+                                                    return {};
+                                                  });
+  if (!changed) return failKeys(changed.error());
+  std::cout << "revoked " << revoked << "\n";
+  return 0;
 }
 
 nlohmann::ordered_json jsonOf(const keys::AuthorizedKey& entry) {

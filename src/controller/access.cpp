@@ -52,6 +52,19 @@ std::optional<Access::Denial> Access::mayHave(const AuthorizedKey& entry,
                                            " is not authorised for the address " + address.text()};
 }
 
+// With RoCE the GID is an IP address, where all others would send their probes to, and a LID beside
+// it changes nothing for them. InfiniBand's own GIDs are no IPv4 addresses, and none of a host's.
+std::optional<Access::Denial> Access::mayPointAt(const AuthorizedKey& entry,
+                                                 const plan::Endpoint& endpoint) const {
+  const IpAddress address = IpAddress::fromBytes16(endpoint.gid.data());
+  const auto& all = list_->entries();
+  const bool infiniband = endpoint.lid != 0 && !address.isV4() &&
+                          std::none_of(all.begin(), all.end(), [&](const AuthorizedKey& any) {
+                            return any.speaksFor(address);
+                          });
+  return infiniband ? std::nullopt : mayHave(entry, address);
+}
+
 // A host id is of the key that names it. One that no key names is of whoever had it first, and of
 // keys that speak for all its addresses: a new key beside the old one.
 std::optional<Access::Denial> Access::mayBe(const AuthorizedKey& entry, const std::string& host,
@@ -88,11 +101,7 @@ std::optional<Access::Denial> Access::mayRegister(const net::CurveKey& key,
   for (const wire::Endpoint& in : request.endpoints()) {
     const auto endpoint = plan::decodeEndpoint(in);
     if (!endpoint) continue;
-    // With RoCE the GID is an IP address, where all others would send their probes to, and a LID
-    // beside it changes nothing for them. InfiniBand's own GIDs are no IPv4 addresses.
-    const IpAddress address = IpAddress::fromBytes16(endpoint->gid.data());
-    if (endpoint->lid != 0 && !address.isV4()) continue;
-    if (auto denial = mayHave(*entry, address)) return denial;
+    if (auto denial = mayPointAt(*entry, *endpoint)) return denial;
   }
   const auto pages = SocketAddress::parse(request.pages());
   return pages ? mayHave(*entry, pages->address) : std::nullopt;
@@ -109,6 +118,9 @@ std::optional<Access::Denial> Access::mayStay(const AgentInfo& agent) const {
   }
   for (const IpAddress& address : agent.addresses) {
     if (auto denial = mayHave(*entry, address)) return denial;
+  }
+  for (const AgentEndpoint& at : agent.endpoints) {
+    if (auto denial = mayPointAt(*entry, at.endpoint)) return denial;
   }
   return agent.pages ? mayHave(*entry, agent.pages->address) : std::nullopt;
 }

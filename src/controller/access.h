@@ -48,6 +48,8 @@ class Access {
 
  private:
   std::optional<Denial> mayHave(const keys::AuthorizedKey& entry, const IpAddress& address) const;
+  std::optional<Denial> mayPointAt(const keys::AuthorizedKey& entry,
+                                   const plan::Endpoint& endpoint) const;
   std::optional<Denial> mayBe(const keys::AuthorizedKey& entry, const std::string& host,
                               const Agent* known) const;
   void encodeCollectors();

@@ -1,5 +1,6 @@
 #include "controller/authorized_source.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/log.h"
@@ -20,13 +21,20 @@ Result<std::unique_ptr<AuthorizedSource>> AuthorizedSource::open(
 }
 
 bool AuthorizedSource::reload(Nanos now_mono) {
-  if (!watcher_->changed(now_mono)) return false;
+  const bool changed = watcher_->changed(now_mono);
+  if (changed) retry_after_ = kFirstRetry;
+  if (!changed && now_mono < retry_mono_) return false;
   auto loaded = keys::loadAuthorizedKeys(file_);
   newest_in_force_ = loaded.has_value();
   if (!loaded) {
-    log::error("{}; the keys from before stay authorised", loaded.error().text());
+    retry_mono_ = now_mono + retry_after_;
+    retry_after_ = std::min(2 * retry_after_, kLongestRetry);
+    const std::string error = loaded.error().text();
+    if (changed || error != error_) log::error("{}; the keys from before stay authorised", error);
+    error_ = error;
     return false;
   }
+  retry_mono_ = kNever;
   current_ = std::make_shared<const keys::AuthorizedKeys>(std::move(*loaded));
   log::info("{}: in force, {} keys", file_.string(), current_->entries().size());
   return true;

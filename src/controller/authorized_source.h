@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -20,17 +21,26 @@ class AuthorizedSource {
 
   int descriptor() const { return watcher_->descriptor(); }
   std::shared_ptr<const keys::AuthorizedKeys> current() const { return current_; }
-  // True where current() is another one. Call it when the descriptor is readable.
+  // True where current() is another one. Call it when the descriptor is readable, and at nextDue().
   bool reload(Nanos now_mono);
+  // When a file is read again that could not be: a revocation must not wait for the next edit.
+  Nanos nextDue() const { return retry_mono_; }
   bool newestInForce() const { return newest_in_force_; }
 
  private:
+  static constexpr Nanos kFirstRetry = kSecond;
+  static constexpr Nanos kLongestRetry = kMinute;
+  static constexpr Nanos kNever = std::numeric_limits<Nanos>::max();
+
   explicit AuthorizedSource(std::filesystem::path file) : file_(std::move(file)) {}
 
   const std::filesystem::path file_;
   std::unique_ptr<pinglist::Watcher> watcher_;
   std::shared_ptr<const keys::AuthorizedKeys> current_;
   bool newest_in_force_ = true;
+  std::string error_;  // that was logged
+  Nanos retry_mono_ = kNever;
+  Nanos retry_after_ = kFirstRetry;
 };
 
 }  // namespace pingloom::controller

@@ -157,7 +157,10 @@ void Controller::loadPinglist(bool at_start) {
   const Now now = readClocks();
   const auto loaded = pinglist_->load(at_start, now.mono, now.utc);
   publish_due_mono_ = 0;
-  if (loaded == nullptr) return;
+  if (loaded != nullptr) enforce(loaded, now);
+}
+
+void Controller::enforce(const std::shared_ptr<const pinglist::Pinglist>& loaded, Now now) {
   const bool first = generation_ == 0;
   grid_.setPlan(makeGridPlan(loaded, ++generation_), now);
   if (first) ledger_->restore(places());
@@ -187,10 +190,15 @@ void Controller::reload(const Config& config) {
     log::error("{}; the pinglist from before stays", pinglist.error().text());
     return;
   }
+  (*pinglist)->succeed(*pinglist_);
+  const Now now = readClocks();
+  const auto loaded = (*pinglist)->load(true, now.mono, now.utc);
+  if (loaded == nullptr && generation_ != 0) return;  // it was said; what was read before stays
   config_.pinglist = config.pinglist;
   config_.limits = config.limits;
   pinglist_ = std::move(*pinglist);
-  loadPinglist(true);
+  publish_due_mono_ = 0;
+  if (loaded != nullptr) enforce(loaded, now);
 }
 
 void Controller::turn() {
@@ -226,6 +234,7 @@ int Controller::pollTimeout() const {
   wait = std::min(wait, server_->nextDue() - now.mono);
   wait = std::min(wait, grid_.nextDueUtc() - now.utc);
   if (redis_ != nullptr) wait = std::min(wait, redis_->nextDue() - now.mono);
+  if (access_ != nullptr) wait = std::min(wait, authorized_->nextDue() - now.mono);
   return static_cast<int>(std::max<Nanos>(0, (wait + kMillisecond - 1) / kMillisecond));
 }
 
@@ -245,7 +254,10 @@ ServiceManager::Asked Controller::wait(ServiceManager& manager) {
     return ServiceManager::Asked::kStop;
   }
   if (descriptors[3].revents != 0) loadPinglist(false);
-  if (descriptors[6].revents != 0) loadAuthorized();
+  if (access_ != nullptr &&
+      (descriptors[6].revents != 0 || readClocks().mono >= authorized_->nextDue())) {
+    loadAuthorized();
+  }
   return descriptors[0].revents == 0 ? ServiceManager::Asked::kNothing : manager.asked();
 }
 

@@ -56,6 +56,7 @@ class Controller {
   Status listen();
   void loadAuthorized();
   void loadPinglist(bool at_start);
+  void enforce(const std::shared_ptr<const pinglist::Pinglist>& loaded, Now now);
   std::vector<LedgerPlace> places() const;
   void restore(const LatestReport& latest, Now now);
   void turn();

@@ -15,6 +15,12 @@ Result<std::unique_ptr<PinglistSource>> PinglistSource::open(const std::filesyst
   return made;
 }
 
+void PinglistSource::succeed(const PinglistSource& before) {
+  loaded_utc_ = before.loaded_utc_;
+  reloads_ = before.reloads_;
+  rejections_ = before.rejections_;
+}
+
 std::shared_ptr<const pinglist::Pinglist> PinglistSource::load(bool at_start, Nanos now_mono,
                                                                Nanos now_utc) {
   if (!watcher_->changed(now_mono) && !at_start) return nullptr;

@@ -25,6 +25,9 @@ class PinglistSource {
   // at the start, and when the descriptor is readable.
   std::shared_ptr<const pinglist::Pinglist> load(bool at_start, Nanos now_mono, Nanos now_utc);
 
+  // Goes on counting where the source before it ended.
+  void succeed(const PinglistSource& before);
+
   const std::string& path() const { return path_; }
   const std::string& error() const { return error_; }  // "" when the newest file is in force
   Nanos loadedUtc() const { return loaded_utc_; }

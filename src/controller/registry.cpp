@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint32_t kControlVersion = 1;
 constexpr std::size_t kMaxVersionText = 128;
+constexpr Nanos kFarthestStart = 365 * 24 * kHour;
 
 bool printable(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
@@ -74,7 +75,7 @@ const AgentEndpoint* endpointAt(const AgentInfo& info, const IpAddress& address)
   return nullptr;
 }
 
-std::optional<Refusal> faultOf(const wire::Register& request) {
+std::optional<Refusal> faultOf(const wire::Register& request, Nanos now_utc) {
   if (request.control_version() != kControlVersion) {
     return Refusal{wire::Refused::BAD_VERSION,
                    "control version " + std::to_string(request.control_version()) +
@@ -84,8 +85,12 @@ std::optional<Refusal> faultOf(const wire::Register& request) {
   if (host.empty() || host.size() > Registry::kMaxHostName || !printable(host)) {
     return bad("the host id has to have 1 to 253 characters and no blanks");
   }
-  if (request.incarnation() == 0 || request.incarnation() > INT64_MAX) {
-    return bad("the incarnation is out of range");
+  // What an agent commits under a start of the far future would shut out its host's later starts.
+  if (request.incarnation() == 0 ||
+      request.incarnation() > static_cast<std::uint64_t>(now_utc + kFarthestStart)) {
+    return bad(
+        "the incarnation is 0 or more than a year ahead of the controller's clock; where the "
+        "agent's clock was wrong, remove 'incarnation' from its state_dir");
   }
   if (request.port() > 65535) return bad("the port is out of range");
   if (request.software_version().size() > kMaxVersionText) return bad("the version is too long");
@@ -98,7 +103,7 @@ tl::expected<Agent*, Refusal> Registry::admit(const wire::Register& request,
                                               const std::string& route,
                                               std::optional<std::uint64_t> known_incarnation,
                                               Now now, std::string_view key) {
-  if (auto fault = faultOf(request)) return tl::unexpected(std::move(*fault));
+  if (auto fault = faultOf(request, now.utc)) return tl::unexpected(std::move(*fault));
   auto addresses = readAddresses(request);
   if (!addresses) return tl::unexpected(std::move(addresses.error()));
   auto endpoints = readEndpoints(request, *addresses);

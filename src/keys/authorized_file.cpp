@@ -43,9 +43,11 @@ Status replace(const fs::path& file, const std::optional<struct stat>& before,
     ::unlink(temporary.c_str());
     return makeError(temporary, wrote.error().reason);
   }
-  // Only root can give a file away; then it has to stay the owner's who reads it.
+  // Only root can give a file away; then those who read it still have to be able to.
+  struct stat made {};
   const bool kept = !before || ::fchown(out.get(), before->st_uid, before->st_gid) == 0 ||
-                    before->st_uid == ::geteuid();
+                    (before->st_uid == ::geteuid() && ::fstat(out.get(), &made) == 0 &&
+                     (made.st_gid == before->st_gid || (before->st_mode & S_IROTH) != 0));
   if (!kept || ::fchmod(out.get(), before ? before->st_mode & 07777 : 0644) != 0 ||
       ::rename(temporary.c_str(), file.c_str()) != 0) {
     const int error = errno;
@@ -86,7 +88,13 @@ Status changeAuthorizedKeys(const fs::path& file, bool may_be_missing,
     keys = std::move(*loaded);
   }
   if (auto changed = change(keys); !changed) return changed;
-  return replace(target, before, keys.text());
+  const std::string text = keys.text();
+  // What its reader would refuse must not take the place of what is in force.
+  if (auto valid = AuthorizedKeys::parse(text, target.string()); !valid) {
+    return makeError(target.string(),
+                     "is left as it is: it would not be valid: " + valid.error().text());
+  }
+  return replace(target, before, text);
 }
 
 }  // namespace pingloom::keys

@@ -73,9 +73,10 @@ Status writeKeyPair(const std::filesystem::path& file, const net::CurvePair& pai
 }
 
 Result<net::CurveKey> publicKeyOf(const std::string& key_or_file) {
-  if (const auto key = net::CurveKey::parse(key_or_file)) return *key;
+  // A path of 40 characters may be a key as well: what is there counts.
   const auto content = readFile(key_or_file, kMaxFileBytes);
   if (!content) {
+    if (const auto key = net::CurveKey::parse(key_or_file)) return *key;
     return makeError("'" + key_or_file + "'",
                      "neither a public key of 40 characters nor a file that can be read");
   }

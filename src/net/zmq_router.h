@@ -1,7 +1,8 @@
 // The ZeroMQ ROUTER that others connect to. Every message is one frame beside the route, the name
 // ZeroMQ gives the connection. One thread. Bounds: RouterOptions::largest bytes a message, and
 // kMaxWaitingIn and waiting_out messages of each connection; ZeroMQ drops a connection that sends a
-// larger one, and one whose handshake takes longer than kHandshakeMs.
+// larger one, and one whose handshake takes longer than kHandshakeMs. It does not bound how many
+// parts a message has before its last.
 #pragma once
 
 #include <cstdint>

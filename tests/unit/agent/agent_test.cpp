@@ -278,6 +278,18 @@ TEST_F(AgentTest, AReloadLeadsToAnotherController) {
   EXPECT_EQ(message->body.registration().host(), "gpu-001");
 }
 
+TEST_F(AgentTest, AControllerThatNeedsOtherKeysWaitsForARestart) {
+  ScriptedRouter other;
+  startAgent();
+  ASSERT_TRUE(serve([&] { return !heartbeats.empty(); }));
+  next_config.controller = other.address();
+  next_config.keys = KeysConfig{"agent.key", std::nullopt, {net::CurvePair::generate().public_key}};
+  manager.ask(ServiceManager::Asked::kReload);
+  const auto heard = heartbeats.size();
+  EXPECT_TRUE(serve([&] { return heartbeats.size() > heard + 1; }));
+  EXPECT_FALSE(other.receive()) << "it could not speak with that one";
+}
+
 plan::Endpoint endpointOf(const char* address, std::uint32_t qpn) {
   plan::Endpoint made;
   made.address = *IpAddress::parse(address);

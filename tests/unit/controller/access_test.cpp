@@ -79,6 +79,11 @@ TEST_F(AccessTest, EndpointsAndPagesAreAddressesToo) {
   EXPECT_EQ(registering(gpu1_, request), PeerRefusal::kAddress) << "a third party would be probed";
   endpoint.set_lid(1);
   EXPECT_EQ(registering(gpu1_, request), PeerRefusal::kAddress) << "with a LID too";
+  use({entry(gpu1_, "gpu-001", {"10.0.0.1"}), entry(gpu2_, "gpu-002", {"fd00::2"})});
+  endpoint.set_gid(IpAddress::parse("fd00::2")->wire());
+  EXPECT_EQ(registering(gpu1_, request), PeerRefusal::kAddress) << "another host's, IPv6";
+  endpoint.set_gid(IpAddress::parse("fec0::2")->wire());
+  EXPECT_EQ(registering(gpu1_, request), std::nullopt) << "InfiniBand";
   request.clear_endpoints();
   request.set_host("gpu-001\n2026-11-22T03:12:00Z error forged");
   EXPECT_EQ(registering(gpu1_, request), PeerRefusal::kHost);
@@ -110,6 +115,13 @@ TEST_F(AccessTest, WhoMayStayWhenTheListChanges) {
   agent.public_key = gpu1_.public_key.text();
   agent.addresses = {*IpAddress::parse("10.0.0.1")};
   EXPECT_FALSE(access_->mayStay(agent));
+  AgentEndpoint elsewhere;
+  elsewhere.endpoint.gid = IpAddress::parse("10.1.0.1")->bytes();
+  agent.endpoints = {elsewhere};
+  EXPECT_FALSE(access_->mayStay(agent));
+  use({entry(gpu1_, "gpu-001", {"10.0.0.1"})});
+  ASSERT_TRUE(access_->mayStay(agent)) << "others would send their probes there";
+  agent.endpoints.clear();
   use({entry(gpu1_, "gpu-001", {"10.0.0.2"})});
   ASSERT_TRUE(access_->mayStay(agent));
   EXPECT_EQ(access_->mayStay(agent)->reason, PeerRefusal::kAddress);

@@ -33,11 +33,14 @@ class ControllerTest : public testing::Test {
   }
   ~ControllerTest() override { stop(); }
 
-  void writePinglist(const std::string& members) {
+  void writePinglist(const std::string& members) const {
+    writePinglistTo(config_.pinglist, members);
+  }
+  void writePinglistTo(const std::filesystem::path& file, const std::string& members) const {
     const auto temporary = folder_ / "pinglist.tmp";
     std::ofstream(temporary) << "version: 1\nprobes:\n  - { name: udp, protocol: udp, mesh: ['"
                              << members << "'] }\n";
-    std::filesystem::rename(temporary, config_.pinglist);
+    std::filesystem::rename(temporary, file);
   }
   // The thread that starts the embedded Redis has to be the one that lives: the loop's.
   void start() {
@@ -143,6 +146,23 @@ TEST_F(ControllerTest, AReloadTakesAnotherPinglistFile) {
   EXPECT_TRUE(eventually([&] { return board().plan()->probes[0].sources.size() == 7; }));
   writePinglist("10.0.0.[1-5]");
   EXPECT_TRUE(eventually([&] { return board().plan()->probes[0].sources.size() == 5; }));
+}
+
+TEST_F(ControllerTest, AReloadToAPinglistWithAMistakeChangesNothing) {
+  start();
+  ASSERT_TRUE(eventually([&] { return board().control()->pinglist_loaded_utc != 0; }));
+  const auto before = board().control();
+  const auto good = config_.pinglist;
+  config_.pinglist = folder_ / "other.yaml";
+  std::ofstream(config_.pinglist) << "version: 1\nprobes: [\n";
+  manager_.ask(ServiceManager::Asked::kReload);
+  writePinglistTo(good, "10.0.0.[1-4]");
+  EXPECT_TRUE(eventually([&] { return board().control()->pinglist_reloads == 1; }))
+      << "the one in force is still watched";
+  writePinglistTo(good, "10.0.0.[1-5]");
+  EXPECT_TRUE(eventually([&] { return board().control()->pinglist_reloads == 2; }));
+  EXPECT_EQ(board().control()->pinglist_path, before->pinglist_path);
+  EXPECT_EQ(board().plan()->probes[0].sources.size(), 5U);
 }
 
 TEST_F(ControllerTest, TheGridAndTheMarksSurviveARestart) {

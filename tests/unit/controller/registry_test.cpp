@@ -202,6 +202,8 @@ TEST_F(RegistryTest, RefusesWhatIsNotARegistration) {
   EXPECT_EQ(fault([](auto& r) { r.set_host(std::string(254, 'a')); }), Refused::BAD_MESSAGE);
   EXPECT_EQ(fault([](auto& r) { r.set_incarnation(0); }), Refused::BAD_MESSAGE);
   EXPECT_EQ(fault([](auto& r) { r.set_incarnation(~0ULL); }), Refused::BAD_MESSAGE);
+  EXPECT_EQ(fault([](auto& r) { r.set_incarnation(INT64_MAX); }), Refused::BAD_MESSAGE)
+      << "with a batch of it, the host's own later starts would be shut out";
   EXPECT_EQ(fault([](auto& r) { r.set_port(70'000); }), Refused::BAD_MESSAGE);
   EXPECT_EQ(fault([](auto& r) { r.set_software_version(std::string(129, 'a')); }),
             Refused::BAD_MESSAGE);

@@ -182,6 +182,21 @@ TEST_F(AuthorizedFileTest, LeavesWhatItCannotReadAlone) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "a.yaml.tmp"));
 }
 
+TEST_F(AuthorizedFileTest, NeverWritesWhatNobodyCouldRead) {
+  const auto file = folder_ / "a.yaml";
+  ASSERT_TRUE(addNew(file));
+  const auto before = *readFile(file, 10'000);
+  const auto changed = changeAuthorizedKeys(file, false, [](AuthorizedKeys& keys) {
+    AuthorizedKey entry(net::CurvePair::generate().public_key);
+    entry.host = "gpu\xff";
+    EXPECT_TRUE(addAddresses("10.0.0.1", entry));
+    return keys.add(std::move(entry));
+  });
+  ASSERT_FALSE(changed);
+  EXPECT_THAT(changed.error().text(), HasSubstr("UTF-8"));
+  EXPECT_EQ(*readFile(file, 10'000), before);
+}
+
 TEST_F(AuthorizedFileTest, RefusesAListThatEverybodyMayWrite) {
   const auto file = folder_ / "a.yaml";
   ASSERT_TRUE(addNew(file));

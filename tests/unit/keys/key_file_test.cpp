@@ -51,6 +51,15 @@ TEST_F(KeyFileTest, WritesAPairThatItReadsBack) {
   EXPECT_EQ(*public_key, pair_.public_key);
 }
 
+TEST_F(KeyFileTest, AFileWhosePathWouldDoForAKeyIsAFile) {
+  const std::string folder = folder_.path();
+  const std::string name = folder + "/" + std::string(39 - folder.size(), 'k');
+  ASSERT_TRUE(net::CurveKey::parse(name)) << name;
+  EXPECT_EQ(publicKeyOf(name)->text(), name);
+  std::ofstream(name) << pair_.public_key.text() << "\n";
+  EXPECT_EQ(*publicKeyOf(name), pair_.public_key);
+}
+
 TEST_F(KeyFileTest, NeverOverwrites) {
   ASSERT_TRUE(writeKeyPair(file_, pair_));
   EXPECT_THAT(writeKeyPair(file_, net::CurvePair::generate()).error().text(), HasSubstr("already"));
