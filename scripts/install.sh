@@ -3,6 +3,7 @@
 # scripts/package.sh makes, or from .deb files beside it. The parts are in install/ and share its variables.
 # shellcheck disable=SC2034
 set -euo pipefail
+umask 022  # root's may be stricter, and the services' users have to reach their programs and folders; secrets get a mode of their own
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
