@@ -10,7 +10,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 usage() {
   cat <<USAGE
 Usage: install.sh [--controller HOST[:PORT]] [OPTION]...
-Installs the agent; with -c the controller too, with -k the collector too. Run again to upgrade.
+Installs the agent; with -c the controller too, with -k the collector too. Run again to upgrade: without -c, -k and --no-agent
+what is installed.
   --controller HOST[:PORT]  where the agent reports; asked for if missing, with -c this host
   -c                  the controller too
   -k                  the collector too (reads agents' metric pages)
@@ -28,12 +29,13 @@ Exit code: 0 done, 1 failed (an upgrade is rolled back), 2 wrong usage.
 USAGE
 }
 
-controller='' with_controller='' with_collector='' with_agent=yes pinglist='' address='' device=auto
+controller='' with_controller='' with_collector='' with_agent=yes roles_given='' pinglist='' address='' device=auto
 prefix=/usr/local wait_seconds=60 uninstall='' purge='' dry=''
 config_dir=/etc/pingloom state_dir=/var/lib/pingloom unit_dir=/etc/systemd/system
 record=$state_dir/installer  # what was installed, for upgrades and for -d
+roles=()  # what is installed now
 
-for part in steps checks packages source files config services uninstall; do
+for part in steps roles checks packages source files config services uninstall; do
   # shellcheck source=/dev/null
   . "$here/install/$part.sh"
 done
@@ -42,9 +44,9 @@ parse_options() {
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage; exit 0 ;;
-      -c) with_controller=yes ;;
-      -k) with_collector=yes ;;
-      --no-agent) with_agent='' ;;
+      -c) with_controller=yes roles_given=yes ;;
+      -k) with_collector=yes roles_given=yes ;;
+      --no-agent) with_agent='' roles_given=yes ;;
       -d) uninstall=yes ;;
       --purge) purge=yes ;;
       -n) dry=yes ;;
@@ -75,14 +77,6 @@ check_options() {
   [[ -z $controller || $controller =~ ^[][A-Za-z0-9._:-]+$ ]] || fail "--controller takes HOST or HOST:PORT, not '$controller'" 2
   [ -z "$pinglist" ] || [ -r "$pinglist" ] || fail "cannot read the pinglist $pinglist" 2
   [ -n "$uninstall$with_agent$with_controller$with_collector" ] || fail "--no-agent leaves nothing to install" 2
-}
-
-# The order in which they are upgraded: a controller understands older agents.
-choose_roles() {
-  roles=()
-  [ -z "$with_controller" ] || roles+=(controller)
-  [ -z "$with_agent" ] || roles+=(agent)
-  [ -z "$with_collector" ] || roles+=(collector)
 }
 
 ask_controller() {
