@@ -35,7 +35,24 @@ install_run_packages() {
     [[ $name != redis* ]] || [ -n "$with_controller" ] || continue
     installed "$name" || missing+=("$name")
   done
+  [ -z "$checkout" ] || leave_out_unknown
   install_packages "${missing[@]}"
+}
+
+# A library's package has its version in the name, and another release another one: from a checkout the -dev packages bring it.
+leave_out_unknown() {
+  [ "$(package_manager)" = apt ] && [ ${#missing[@]} -gt 0 ] || return 0
+  # Unknown may also be for want of the lists.
+  [ -n "$dry" ] || apt-cache show "${missing[@]}" >/dev/null 2>&1 || apt_quietly update || true
+  local name known=()
+  for name in "${missing[@]}"; do
+    if [[ $name != lib* ]] || apt-cache show "$name" >/dev/null 2>&1; then
+      known+=("$name")
+    else
+      say "$name is not of this release: the -dev packages bring what the build needs"
+    fi
+  done
+  missing=("${known[@]}")
 }
 
 install_packages() { # NAME...
@@ -72,6 +89,7 @@ offline_options() {
     -o "Dir::State::lists=$work/apt/lists" -o "Dir::Cache=$work/apt/cache" -o APT::Sandbox::User=root
 }
 
+apt_options=()
 apt_quietly() { # OPERATION ARGUMENT...
   run env DEBIAN_FRONTEND=noninteractive apt-get "${apt_options[@]}" -y -qq --no-install-recommends "$@" >"$work/apt.log" 2>&1
 }
@@ -84,7 +102,17 @@ install_debian() { # NAME...
   elif ! apt-cache show "$@" >/dev/null 2>&1; then
     apt_quietly update || { cat "$work/apt.log" >&2; fail "apt-get could not fetch the lists of packages; without a network use a tarball made with scripts/package.sh --with-dependencies"; }
   fi
-  apt_quietly install "$@" || { cat "$work/apt.log" >&2; fail "apt-get could not install them (above)"; }
+  apt_install "$@" || { cat "$work/apt.log" >&2; fail "apt-get could not install them (above)"; }
+}
+
+# Lists that are older than the mirror name versions that it no longer has: with new ones once more.
+apt_install() { # ARGUMENT...
+  apt_quietly install "$@" && return 0
+  [ ${#apt_options[@]} -eq 0 ] || return 1
+  cp "$work/apt.log" "$work/apt.first.log"
+  if apt_quietly update && apt_quietly install "$@"; then return 0; fi
+  cat "$work/apt.first.log" "$work/apt.log" >"$work/apt.both.log" && mv "$work/apt.both.log" "$work/apt.log"
+  return 1
 }
 
 # Those that came with pingloom, unless something else has begun to need them.
@@ -97,6 +125,8 @@ remove_packages() {
     say "packages that came with pingloom and stay: ${recorded[*]}"
     return
   fi
+  keep_redis
+  [ ${#recorded[@]} -gt 0 ] || return 0
   others=$(apt-get -s remove "${recorded[@]}" | awk '/^Remv/ { print $2 }' | sort | comm -13 <(sort -u "$record/packages") -)
   if [ -n "$others" ]; then
     say "packages that came with pingloom stay, because others need them by now: ${others//$'\n'/ }"
@@ -109,8 +139,27 @@ remove_packages() {
     say "the packages that came with pingloom could not be removed (above)"
     return
   fi
-  # Debian's packages leave theirs, rdma for one.
+  remove_groups
+}
+
+# install.sh switched the package's own Redis off; where it is on again, it is somebody's, and stays with what it needs.
+keep_redis() {
+  [[ " ${recorded[*]} " == *" redis-server "* ]] || return 0
+  if ! systemctl is-enabled --quiet redis-server.service 2>/dev/null && ! systemctl is-active --quiet redis-server.service 2>/dev/null; then
+    return 0
+  fi
+  say "redis-server stays: redis-server.service is enabled or runs, so somebody uses it"
+  local needed left=() name
+  needed=$(apt-cache depends --recurse --installed --important redis-server | grep '^[^ <|]')
+  for name in "${recorded[@]}"; do grep -qxF -e "$name" <<<"$needed" || left+=("$name"); done
+  recorded=("${left[@]}")
+}
+
+# Debian's packages leave theirs, rdma for one. A user's own goes with the user.
+remove_groups() {
+  local name group
   while read -r name; do
-    ! getent group "$name" >/dev/null || groupdel "$name" || true
+    group=$(getent group "$name" | cut -d: -f3) || continue
+    getent passwd | awk -F: -v group="$group" '$4 == group { found = 1 } END { exit !found }' || groupdel "$name" || true
   done <"$record/groups"
 }

@@ -130,7 +130,7 @@ put_deb() { # FILE
   if [ -n "$dry" ]; then say "would run: apt-get install $1"; return; fi
   mapfile -t apt_options < <(offline_options)
   [ ${#apt_options[@]} -eq 0 ] || apt_quietly update || true
-  apt_quietly install --allow-downgrades --reinstall -o Dpkg::Options::=--force-confold -o Dpkg::Options::=--force-confdef "$1" ||
+  apt_install --allow-downgrades --reinstall -o Dpkg::Options::=--force-confold -o Dpkg::Options::=--force-confdef "$1" ||
     { cat "$work/apt.log" >&2; return 1; }
 }
 

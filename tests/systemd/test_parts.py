@@ -58,5 +58,41 @@ class Roles(Parts):
         self.assertIn("roles: agent collector\n", shown)
 
 
+class Packages(Parts):
+    def program(self, name, text):
+        """Another program of that name."""
+        file = self.folder / "bin" / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"#!/bin/bash\n{text}\n")
+        file.chmod(0o755)
+
+    def packages(self, text):
+        return self.shell("steps packages", f"PATH={self.folder}/bin:$PATH; package_manager() {{ echo apt; }}\n{text}")
+
+    def test_a_library_that_the_release_has_under_another_name_is_left_out(self):
+        self.program("apt-get", "true")
+        self.program("apt-cache", '[[ " $* " != *" libnone1 "* && " $* " != *" none-tools "* ]]')
+        shown = self.packages('missing=(libhere2 libnone1 none-tools); leave_out_unknown; echo "${missing[*]}"')
+        self.assertIn("libnone1 is not of this release", shown)
+        self.assertTrue(shown.endswith("\nlibhere2 none-tools\n"), shown)
+
+    def test_old_lists_are_updated_and_the_installation_tried_again(self):
+        self.program("apt-cache", "true")
+        self.program("apt-get", f'echo "$*" >>{self.folder}/calls; [[ $* == *update* ]] && touch {self.folder}/new; [ -e {self.folder}/new ]')
+        self.packages("install_debian redis-server")
+        calls = (self.folder / "calls").read_text().splitlines()
+        self.assertEqual(["update" in call for call in calls], [False, True, False])
+
+    def test_a_redis_that_somebody_uses_stays_with_what_it_needs(self):
+        self.program("apt-cache", "printf 'redis-server\\n  Depends: redis-tools\\nredis-tools\\nliblzf1\\n'")
+        purge = 'recorded=(liblzf1 libzmq5 redis-server redis-tools); keep_redis; echo "${recorded[*]}"'
+        self.program("systemctl", "true")
+        shown = self.packages(purge)
+        self.assertIn("redis-server stays", shown)
+        self.assertTrue(shown.endswith("\nlibzmq5\n"), shown)
+        self.program("systemctl", "false")
+        self.assertEqual(self.packages(purge), "liblzf1 libzmq5 redis-server redis-tools\n")
+
+
 if __name__ == "__main__":
     unittest.main()
