@@ -33,7 +33,8 @@ class Units(unittest.TestCase):
     def test_each_has_what_an_operator_relies_on(self):
         for name in MOST_EXPOSED:
             text = (UNITS / f"{name}.service").read_text()
-            for line in ("Type=notify", "WatchdogSec=20s", "TimeoutStopSec=5s", "Restart=on-failure", "RestartPreventExitStatus=2",
+            for line in ("Type=notify", "TimeoutStartSec=infinity", "After=multi-user.target", "WatchdogSec=20s", "TimeoutStopSec=5s",
+                         "Restart=on-failure", "RestartPreventExitStatus=2",
                          f"User={name}", "ProtectSystem=strict", "NoNewPrivileges=yes", "CapabilityBoundingSet="):
                 self.assertIn(f"\n{line}\n", text, name)
             self.assertRegex(text, r"\nCPUQuota=\d+%\nMemoryMax=\d+[MG]\n")
