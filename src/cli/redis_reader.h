@@ -27,7 +27,7 @@ struct RedisTarget {
   std::string text() const;
 };
 
-// "unix:/run/pingloom/redis.sock", "tcp:localhost:6379", "tcp:[fd00::1]:6379".
+// "unix:/var/lib/pingloom/controller/redis.sock", "tcp:localhost:6379", "tcp:[fd00::1]:6379".
 Result<RedisTarget> parseRedisTarget(std::string_view text);
 
 struct RedisCredentials {

@@ -22,7 +22,7 @@ namespace po = boost::program_options;
 constexpr int kExitNothingFound = 1;
 constexpr int kExitCouldNotAsk = 2;
 constexpr Nanos kTimeout = 5 * kSecond;
-constexpr std::string_view kDefaultRedis = "unix:/run/pingloom/redis.sock";
+constexpr std::string_view kDefaultRedis = "unix:/var/lib/pingloom/controller/redis.sock";
 
 int fail(const Error& error) {
   std::cerr << "pingloom results: " << error.text() << "\n";
@@ -185,7 +185,8 @@ int runResults(const std::vector<std::string>& arguments) {
       "watch", "go on, and show each row again when it changes")(
       "json", "one JSON object per line")("csv", "comma-separated, with a header")(
       "redis", text(),
-      "unix:/path or tcp:HOST:PORT (default: $PINGLOOM_REDIS, else unix:/run/pingloom/redis.sock)")(
+      "unix:/path or tcp:HOST:PORT (default: $PINGLOOM_REDIS, else "
+      "unix:/var/lib/pingloom/controller/redis.sock, which root may read)")(
       "redis-user", text()->default_value("", ""), "user of a Redis with ACLs")(
       "redis-password-file", text(), "file with the password for Redis");
   po::variables_map values;

@@ -61,6 +61,7 @@ class Service(Installation):
         self.assertIn("ready", shown)
         self.assertTrue(self.active(CONTROLLER) and self.active(AGENT), shown)
         wait(self.mesh_is_fresh, 60, "a fresh result of every pair")
+        self.assertIn(ADDRESS, self.host.run("pingloom", "results").stdout)
         # Of a real systemd: none of them is root, and each is confined.
         for unit, user in ((CONTROLLER, "pingloom-controller"), (AGENT, "pingloom-agent")):
             status = self.host.run("cat", f"/proc/{self.pid(unit)}/status").stdout

@@ -6,7 +6,7 @@ namespace pingloom::cli {
 namespace {
 
 TEST(RedisTarget, forms) {
-  EXPECT_EQ(parseRedisTarget("unix:/run/pingloom/redis.sock")->socket, "/run/pingloom/redis.sock");
+  EXPECT_EQ(parseRedisTarget("unix:/run/redis/redis.sock")->socket, "/run/redis/redis.sock");
   const auto named = parseRedisTarget("tcp:redis.example:6379");
   ASSERT_TRUE(named.has_value());
   EXPECT_EQ(named->host, "redis.example");
