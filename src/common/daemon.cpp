@@ -25,7 +25,8 @@ int start(const About& about, int argc, char** argv,
 }
 
 int fail(const About& about, const Error& error, int code) {
-  std::cerr << about.name << ": " << error.text() << "\n";
+  // With an error's priority: `journalctl -p warning` has to show why a daemon did not start.
+  std::cerr << (log::toJournal() ? "<3>" : "") << about.name << ": " << error.text() << "\n";
   return code;
 }
 

@@ -29,7 +29,7 @@ struct About {
 // Parses --config FILE, and gives FILE to `run`, whose exit code is main's.
 int start(const About& about, int argc, char** argv,
           const std::function<int(const std::string& file)>& run);
-// Says it on stderr; gives `code`.
+// Says it on stderr, to the journal as an error; gives `code`.
 int fail(const About& about, const Error& error, int code = kExitFailure);
 
 // `parse` is parseConfig of the daemon.

@@ -13,7 +13,9 @@ namespace pingloom::log {
 enum class Level { kDebug, kInfo, kWarning, kError };
 
 Result<Level> parseLevel(std::string_view text);
-// Under systemd's journal, lines begin with their priority (sd-daemon(3)) in place of the time.
+// Is stderr systemd's journal?
+bool toJournal();
+// Under the journal, lines begin with their priority (sd-daemon(3)) in place of the time.
 void init(std::string_view program, Level level);
 void setLevel(Level level);
 bool enabled(Level level);

@@ -1,9 +1,13 @@
 #include "common/daemon.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 
 #include "fake_service_manager.h"
 #include "temporary_directory.h"
@@ -72,6 +76,23 @@ TEST_F(DaemonTest, WhatWaitsForARestartIsNamed) {
   std::vector<std::string> taken;
   const std::string log = logged({"controller: b\nport: 2\nhttp: c\n"}, taken);
   EXPECT_THAT(log, testing::HasSubstr("in force but for what needs a restart: http, port\n"));
+}
+
+// What fail() says where JOURNAL_STREAM names stderr, or another file.
+std::string saidByFail(bool journal) {
+  testing::internal::CaptureStderr();
+  struct stat error_stream {};
+  EXPECT_EQ(::fstat(STDERR_FILENO, &error_stream), 0);
+  const auto inode = error_stream.st_ino + (journal ? 0 : 1);
+  ::setenv("JOURNAL_STREAM", fmt::format("{}:{}", error_stream.st_dev, inode).c_str(), 1);
+  EXPECT_EQ(daemon::fail({"pingloom-agent", "", ""}, {"agent.yaml", "is wrong"}, 2), 2);
+  ::unsetenv("JOURNAL_STREAM");
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST_F(DaemonTest, WhatEndsItIsAnErrorInTheJournal) {
+  EXPECT_EQ(saidByFail(true), "<3>pingloom-agent: agent.yaml: is wrong\n");
+  EXPECT_EQ(saidByFail(false), "pingloom-agent: agent.yaml: is wrong\n");
 }
 
 TEST_F(DaemonTest, TheUrlIsThereWhileTheDaemonIs) {
