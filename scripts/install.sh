@@ -33,9 +33,9 @@ controller='' with_controller='' with_collector='' with_agent=yes roles_given=''
 prefix=/usr/local wait_seconds=60 uninstall='' purge='' dry=''
 config_dir=/etc/pingloom state_dir=/var/lib/pingloom unit_dir=/etc/systemd/system
 record=$state_dir/installer  # what was installed, for upgrades and for -d
-roles=()  # what is installed now
+roles=() given=()  # what is installed now; the options with a value
 
-for part in steps roles checks packages source files config services uninstall; do
+for part in steps roles checks packages source files config kept services uninstall; do
   # shellcheck source=/dev/null
   . "$here/install/$part.sh"
 done
@@ -52,6 +52,7 @@ parse_options() {
       -n) dry=yes ;;
       --controller | --pinglist | --address | --device | --prefix | --wait)
         [ -n "${2:-}" ] || fail "$1 needs a value" 2
+        given+=("$1")
         case $1 in
           --controller) controller=$2 ;;
           --pinglist) pinglist=$2 ;;
@@ -86,6 +87,7 @@ ask_controller() {
     [ -t 0 ] || fail "name the controller: --controller HOST[:PORT]" 2
     read -rp "The controller's host, or HOST:PORT: " controller || true
     [ -n "$controller" ] || fail "no controller given" 2
+    given+=(--controller)
     check_options
   fi
 }

@@ -19,6 +19,7 @@ first_config() { # NAME EXAMPLES FILTER
   local file=$config_dir/$1 owned
   if [ -e "$file" ] && ! { [ "$mode" = deb ] && cmp -s "$file" "$2/$1"; }; then
     say "keeps $file"
+    tell_kept "$1"
     return
   fi
   say "writes $file"
@@ -36,18 +37,18 @@ check_config() { # NAME CONTENT
 }
 
 agent_config() {
-  sed -E "s|^controller:.*|controller: $controller|"
+  sed -E "s|^controller:.*|controller: \"$controller\"|"  # [IPV6] would be a list
   [ "$device" = auto ] || printf '\nrdma: { device: %s }\n' "$device"
 }
 
-controller_host() { # HOST, HOST:PORT, [IPV6], [IPV6]:PORT -> HOST or [IPV6]
-  if [[ $controller == \[*\]* ]]; then printf '%s' "${controller%%]*}]"; else printf '%s' "${controller%%:*}"; fi
+host_of() { # HOST, HOST:PORT, [IPV6], [IPV6]:PORT -> HOST or [IPV6]
+  if [[ $1 == \[*\]* ]]; then printf '%s' "${1%%]*}]"; else printf '%s' "${1%%:*}"; fi
 }
 
 collector_config() {
   local listed=$address
   [ -n "$listed" ] || listed=$(own_address)
-  sed -E -e "s|^address:.*|address: $listed|" -e "s|^agents:.*|controller: http://$(controller_host):8080|" -e '/^#controller:/d'
+  sed -E -e "s|^address:.*|address: \"$listed\"|" -e "s|^agents:.*|controller: \"http://$(host_of "$controller"):8080\"|" -e '/^#controller:/d'
   [ "$device" = auto ] || printf '\ndevice: %s\n' "$device"
 }
 
@@ -76,7 +77,7 @@ version: 1
 probes:
   - name: hosts
     protocol: udp
-    mesh: [$here_address]
+    mesh: ["$here_address"]
     self: true
 LIST
 }

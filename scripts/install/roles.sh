@@ -15,6 +15,7 @@ choose_roles() {
       say "pingloom-$role is installed too and stays at its version; without -c, -k and --no-agent all that is installed is upgraded"
     fi
   done
+  [ -z "$pinglist" ] || [ -n "$with_controller" ] || fail "--pinglist is for the controller's host: with -c" 2
 }
 
 role_chosen() { # ROLE

@@ -94,5 +94,44 @@ class Packages(Parts):
         self.assertEqual(self.packages(purge), "liblzf1 libzmq5 redis-server redis-tools\n")
 
 
+class Configuration(Parts):
+    EXAMPLES = SCRIPTS.parent / "config"
+
+    def test_what_options_say_is_valid_yaml(self):
+        # Bare, [fd00::1]:20711 would begin a list.
+        agent = self.shell("steps config", f"controller='[fd00::1]:20711'; agent_config <{self.EXAMPLES}/agent.yaml")
+        self.assertIn('\ncontroller: "[fd00::1]:20711"\n', agent)
+        collector = self.shell("steps config", f"controller='[fd00::1]' address=fd00::2; collector_config <{self.EXAMPLES}/collector.yaml")
+        self.assertIn('\ncontroller: "http://[fd00::1]:8080"\n', collector)
+        self.assertIn('\naddress: "fd00::2"\n', collector)
+
+    def kept(self, name, text, settings):
+        (self.folder / "etc" / name).write_text(text)
+        return self.shell("steps checks config kept", f"{settings}; mode=tree; first_config {name} {self.EXAMPLES} cat")
+
+    def test_an_option_that_a_kept_configuration_contradicts_is_named(self):
+        options = "controller=10.0.0.9 device=soft address=10.0.0.7 given=(--controller --device --address)"
+        agent = self.kept("agent.yaml", "#controller: 10.0.0.9\ncontroller: 10.0.0.8:20711  # the old one\nrdma:\n  device: mlx5_0\n", options)
+        self.assertRegex(agent, r"warning  --controller has no effect: \S+/agent.yaml stays as it is and says 10.0.0.8, not 10.0.0.9; "
+                                r"edit 'controller' there, then systemctl reload pingloom-agent")
+        self.assertRegex(agent, r"warning  --device has no effect: .* says mlx5_0, not soft; .* systemctl restart pingloom-agent")
+        collector = self.kept("collector.yaml", "address: [10.0.0.5, '10.0.0.6']\nagents: [10.0.0.1]\n", options)
+        self.assertIn("says nothing, not 10.0.0.9;", collector)
+        self.assertIn("says auto, not soft;", collector)
+        self.assertIn("says 10.0.0.5, 10.0.0.6, not 10.0.0.7;", collector)
+        (self.folder / "new.yaml").write_text("version: 1\nprobes: []\n")
+        pinglist = self.kept("pinglist.yaml", "version: 1\n", f"{options} pinglist={self.folder}/new.yaml")
+        self.assertIn("warning  --pinglist has no effect", pinglist)
+
+    def test_one_that_it_says_too_is_not(self):
+        options = "controller='[fd00::1]' device=soft address=10.0.0.6 given=(--controller --device --address)"
+        for name, text in (("agent.yaml", 'controller: "[fd00::1]:20711"\n\nrdma: { poll: busy, device: soft }\n'),
+                           ("collector.yaml", "address:\n  - 10.0.0.5\n  - 10.0.0.6\ncontroller: https://[fd00::1]:8443\ndevice: soft # yes\n"),
+                           ("pinglist.yaml", "probes: [{ mesh: [10.0.0.6] }]\n")):
+            self.assertNotIn("warning", self.kept(name, text, options))
+        # And what was not given is no contradiction.
+        self.assertNotIn("warning", self.kept("agent.yaml", "controller: a\nrdma: { device: soft }\n", "controller=127.0.0.1"))
+
+
 if __name__ == "__main__":
     unittest.main()

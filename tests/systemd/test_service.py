@@ -92,7 +92,7 @@ class Service(Installation):
     def test_07_reload_takes_a_new_controller_address_without_a_restart(self):
         config = self.host.root / "etc/pingloom/agent.yaml"
         old, pid = config.read_text(), self.pid(AGENT)
-        self.write("agent.yaml", old.replace("controller: 127.0.0.1", f"controller: {OTHER}"))
+        self.write("agent.yaml", old.replace('controller: "127.0.0.1"', f"controller: {OTHER}"))
         self.host.run("systemctl", "reload", AGENT)
         self.assertIn(f"controller {OTHER}:20711 from now on", self.log(AGENT))
         wait(lambda: f"{OTHER}:20711" in self.host.run("ss", "-Htn", "state", "established").stdout, 20, "the agent is at the new address")

@@ -1,0 +1,47 @@
+# shellcheck shell=bash disable=SC2154
+# A configuration that is there stays as it is: an option that says something else has no effect, and who gave it is told.
+
+was_given() { [[ " ${given[*]} " == *" $1 "* ]]; } # OPTION
+
+tell_kept() { # NAME
+  local file=$config_dir/$1
+  case $1 in
+    agent.yaml)
+      tell_differs --controller "$(bare_controller "$controller")" "$(bare_controller "$(value_of "$file" controller)")" "'controller'" "$file" reload
+      tell_differs --device "$device" "$(value_of "$file" rdma device)" "'rdma: { device: $device }'" "$file" restart ;;
+    collector.yaml)
+      tell_differs --controller "$(host_of "$controller")" "$(host_of "$(value_of "$file" controller | sed 's|^https*://||')")" "'controller'" "$file" restart
+      tell_differs --device "$device" "$(value_of "$file" device)" "'device'" "$file" restart
+      tell_differs --address "$address" "$(value_of "$file" address | tr -d "[]\"'")" "'address'" "$file" restart ;;
+    pinglist.yaml) tell_pinglist "$file" ;;
+  esac
+}
+
+tell_differs() { # OPTION WANTED FOUND KEY FILE reload|restart
+  local found=${3:-auto} unit
+  [ "$1" = --device ] || found=${3:-nothing}
+  was_given "$1" || return 0
+  [[ " ${found//[$'\n',]/ } " != *" $2 "* ]] || return 0  # among several, too
+  unit=$(basename "$5" .yaml)
+  warn "$1 has no effect: $5 stays as it is and says ${found//$'\n'/ }, not $2; edit $4 there, then systemctl $6 pingloom-$unit"
+}
+
+tell_pinglist() { # FILE
+  if [ -n "$pinglist" ]; then
+    cmp -s "$pinglist" "$1" || warn "--pinglist has no effect: $1 stays as it is; cp $pinglist $1 puts it in force within a second"
+  elif was_given --address && ! grep -qF -e "$address" "$1"; then
+    warn "--address is for a first pinglist: $1 stays as it is and does not name $address; edit it where this host is to be probed"
+  fi
+}
+
+# 10.0.0.9:20711 is the same as 10.0.0.9, and [fd00::1]:20711 as [fd00::1].
+bare_controller() { printf '%s' "${1%:20711}"; }
+
+# value_of FILE KEY [KEY BELOW IT]: as text, without quotes; nothing where there is none.
+value_of() {
+  local text
+  text=$(awk -v key="$2:" '/^[^[:space:]#]/ { inside = index($0, key) == 1 } inside { sub(/(^|[[:space:]])#.*/, ""); print }' "$1")
+  text=${text#"$2:"}
+  [ -z "${3:-}" ] || text=$(sed -nE "s/^(.*[{,[:space:]])?$3:[[:space:]]*([^,}]*).*/\\2/p" <<<"$text" | head -n 1)
+  sed -E "s/^[[:space:]]*(- )?//; s/[[:space:]]*\$//; s/^[\"'](.*)[\"']\$/\\1/" <<<"$text" | sed '/^$/d'
+}
