@@ -72,6 +72,7 @@ parse_options() {
 check_options() {
   [ -z "$purge" ] || [ -n "$uninstall" ] || fail "--purge goes with -d" 2
   [[ $prefix =~ ^/[A-Za-z0-9/._+-]+$ ]] || fail "--prefix takes an absolute path without blanks, not '$prefix'" 2
+  [ -n "$uninstall" ] || check_prefix
   [[ $wait_seconds =~ ^[1-9][0-9]{0,3}$ ]] || fail "--wait takes seconds, 1 to 9999, not '$wait_seconds'" 2
   [[ $device =~ ^[A-Za-z0-9_.:/-]{1,64}$ ]] || fail "--device takes auto, soft or a device's name, not '$device'" 2
   [[ -z $address || $address =~ ^[0-9A-Fa-f.:]+$ ]] || fail "--address takes an IP address, not '$address'" 2

@@ -20,6 +20,16 @@ check_host() {
   fi
 }
 
+# Where the units' ProtectHome and PrivateTmp show the services something else.
+check_prefix() {
+  local folder
+  folder=$(realpath -m "$prefix")
+  case $folder/ in
+    /home/* | /root/* | /run/user/* | /tmp/* | /var/tmp/*)
+      fail "--prefix $prefix: the services see no files below $folder (ProtectHome, PrivateTmp of their units); take a folder such as /opt/pingloom" 2 ;;
+  esac
+}
+
 check_system() {
   if [ "$(id -u)" -eq 0 ]; then good "root, to install; the services have users of their own"; else bad "not root: start with sudo"; fi
   if [ -d /run/systemd/system ]; then
@@ -47,13 +57,6 @@ check_rdma() {
     warn "no /dev/infiniband: RDMA probes wait for a device (load the NIC's driver and ib_uverbs), or --device soft; UDP and TCP probes work"
   fi
   if ldconfig -p | grep -q 'libibverbs\.so\.1 '; then good "libibverbs"; else say "libibverbs is not installed yet: it is among the packages below"; fi
-  local limit
-  limit=$(ulimit -H -l)
-  if [ "$limit" = unlimited ] || [ "$(id -u)" -eq 0 ]; then
-    good "memlock: the services ask for no limit"
-  else
-    warn "memlock is limited to $limit KiB here: the services need LimitMEMLOCK=infinity, which their units set"
-  fi
 }
 
 # port_of FILE KEY DEFAULT: the port in a configuration that may not be there.

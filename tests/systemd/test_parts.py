@@ -58,6 +58,13 @@ class Roles(Parts):
         self.assertIn("roles: agent collector\n", shown)
 
 
+class Prefix(Parts):
+    def test_one_that_services_cannot_see_is_refused(self):
+        for prefix, seen in (("/usr/local", True), ("/opt/home", True), ("/home/me/p", False), ("/root", False), ("/opt/../tmp/p", False), ("/var/tmp/p", False)):
+            shown = self.shell("steps checks", f"prefix={prefix}; check_prefix", check=False)
+            self.assertEqual("the services see no files below" not in shown, seen, prefix)
+
+
 class Packages(Parts):
     def program(self, name, text):
         """Another program of that name."""

@@ -29,7 +29,8 @@ class Service(Installation):
 
     def test_02_wrong_use_says_so(self):
         for options, said in ((("--controler", "x"), "unknown option '--controler'"), (("--purge",), "--purge goes with -d"),
-                              (("--prefix", "opt"), "--prefix takes an absolute path"), (("--wait", "0"), "--wait takes seconds"),
+                              (("--prefix", "opt"), "--prefix takes an absolute path"),
+                              (("--prefix", "/opt/../root/p"), "the services see no files below"), (("--wait", "0"), "--wait takes seconds"),
                               ((), "name the controller"), (("--controller", "a b"), "--controller takes HOST"),
                               (("--no-agent",), "leaves nothing to install")):
             done = self.install(*options, check=False)
