@@ -132,7 +132,7 @@ remove_packages() {
     say "packages that came with pingloom stay, because others need them by now: ${others//$'\n'/ }"
     return
   fi
-  if [ -n "$dry" ]; then say "would run: apt-get purge ${recorded[*]}"; return; fi
+  if [ -n "$dry" ]; then say "would run: apt-get purge ${recorded[*]}"; remove_groups; return; fi
   apt_options=()
   if ! apt_quietly purge "${recorded[@]}"; then
     cat "$work/apt.log" >&2
@@ -160,6 +160,6 @@ remove_groups() {
   local name group
   while read -r name; do
     group=$(getent group "$name" | cut -d: -f3) || continue
-    getent passwd | awk -F: -v group="$group" '$4 == group { found = 1 } END { exit !found }' || groupdel "$name" || true
+    getent passwd | awk -F: -v group="$group" '$4 == group { found = 1 } END { exit !found }' || run groupdel "$name" || true
   done <"$record/groups"
 }

@@ -24,13 +24,12 @@ uninstall_all() {
 remove_trees() {
   local path
   while read -r path; do run rm -f "$path"; done < <(cat "$record"/manifest.*)
-  [ -z "$dry" ] || return 0
   # Those that install.sh made, the deepest first, unless somebody else has put something there.
   if [ -e "$record/folders" ]; then
-    sort -ru "$record/folders" | while read -r path; do rmdir --ignore-fail-on-non-empty "$path" 2>/dev/null || true; done
+    while read -r path; do run rmdir --ignore-fail-on-non-empty "$path" 2>/dev/null || true; done < <(sort -ru "$record/folders")
   fi
-  rm -f "$record"/manifest.* "$record/folders" "$record/mode" "$record/prefix"
-  systemctl daemon-reload
+  run rm -f "$record"/manifest.* "$record/folders" "$record/mode" "$record/prefix"
+  run systemctl daemon-reload
 }
 
 remove_debs() {
@@ -50,12 +49,15 @@ take_debs_away() { # remove or purge NAME...
   apt_quietly "$@" || { cat "$work/apt.log" >&2; fail "apt-get could not $1 them (above)"; }
 }
 
+# Installed, or removed with its configuration left.
+known_package() { command -v dpkg-query >/dev/null && dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -qvx not-installed; }
+
 # What removed packages have left: their conffiles, and what their scripts keep until then.
 purge_debs() {
   local names=() name
   command -v dpkg-query >/dev/null || return 0
   for name in "${all_debs[@]}"; do
-    ! dpkg-query -W "$name" >/dev/null 2>&1 || names+=("$name")
+    ! known_package "$name" || names+=("$name")
   done
   [ ${#names[@]} -eq 0 ] || take_debs_away purge "${names[@]}"
 }
@@ -66,9 +68,17 @@ purge_rest() {
   purge_debs
   remove_packages
   run rm -rf "$unit_dir"/pingloom-{agent,controller,collector}.service.d "$config_dir" "$state_dir" /run/pingloom{,-controller,-collector,-install.lock}
-  for user in pingloom-agent pingloom-controller pingloom-collector; do
-    ! getent passwd "$user" >/dev/null || run userdel "$user"
-    ! getent group "$user" >/dev/null || run groupdel "$user"
-  done
+  # A package's script has done that by now; a dry run has purged no package.
+  if [ -n "$dry" ] && known_package pingloom-cli; then say "the package pingloom-cli removes its users with it"; return; fi
+  for user in pingloom-agent pingloom-controller pingloom-collector; do remove_user "$user"; done
   ! getent group pingloom >/dev/null || run groupdel pingloom
+}
+
+# Its group goes with it where that is its own, which userdel sees.
+remove_user() { # NAME
+  if getent passwd "$1" >/dev/null; then
+    run userdel "$1"
+    [ -z "$dry" ] || return 0
+  fi
+  ! getent group "$1" >/dev/null || run groupdel "$1"
 }

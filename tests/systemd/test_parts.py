@@ -140,5 +140,23 @@ class Configuration(Parts):
         self.assertNotIn("warning", self.kept("agent.yaml", "controller: a\nrdma: { device: soft }\n", "controller=127.0.0.1"))
 
 
+class Removal(Parts):
+    KNOWN = "getent() { true; }; dpkg-query() { false; }\n"
+
+    def test_a_dry_run_prints_what_is_done_and_no_more(self):
+        (self.folder / "installer/manifest.agent").write_text("/usr/local/bin/pingloom-agent\n")
+        (self.folder / "installer/folders").write_text("/usr/local/a\n/usr/local/a/b\n")
+        shown = self.shell("steps uninstall", "dry=yes; remove_trees")
+        self.assertEqual([line.split()[2:] for line in shown.splitlines()],
+                         [["'rm'", "'-f'", "'/usr/local/bin/pingloom-agent'"],
+                          ["'rmdir'", "'--ignore-fail-on-non-empty'", "'/usr/local/a/b'"], ["'rmdir'", "'--ignore-fail-on-non-empty'", "'/usr/local/a'"],
+                          ["'rm'", "'-f'", *(f"'{self.folder}/installer/{name}'" for name in ("manifest.agent", "folders", "mode", "prefix"))],
+                          ["'systemctl'", "'daemon-reload'"]])
+        shown = self.shell("steps uninstall", self.KNOWN + "remove_packages() { :; }; dry=yes; purge_rest")
+        self.assertIn("'userdel' 'pingloom-agent'", shown)
+        self.assertNotIn("'groupdel' 'pingloom-agent'", shown)  # userdel takes it along
+        self.assertIn("'groupdel' 'pingloom'", shown)
+
+
 if __name__ == "__main__":
     unittest.main()
