@@ -39,9 +39,9 @@ class Installation(unittest.TestCase):
         cls.host = machine.Machine(cls, [f"{address}/24" for address in (ADDRESS, OTHER, THIRD)])
         cls.before = cls.host.state()
 
-    def install(self, *options, check=True):
+    def install(self, *options, check=True, umask="022"):
         installer = "/" + str(self.folder.relative_to(self.host.root)) + "/install.sh"
-        return self.host.run(installer, *options, check=check, timeout=200)
+        return self.host.run("sh", "-c", f'umask {umask} && exec "$@"', "sh", installer, *options, check=check, timeout=200)
 
     def active(self, unit):
         return self.host.property(unit, "ActiveState") == "active"
