@@ -39,11 +39,14 @@ install_run_packages() {
   install_packages "${missing[@]}"
 }
 
+apt_has_lists() { compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null; }
+
 # A library's package has its version in the name, and another release another one: from a checkout the -dev packages bring it.
 leave_out_unknown() {
   [ "$(package_manager)" = apt ] && [ ${#missing[@]} -gt 0 ] || return 0
   # Unknown may also be for want of the lists.
   [ -n "$dry" ] || apt-cache show "${missing[@]}" >/dev/null 2>&1 || apt_quietly update || true
+  apt_has_lists || return 0
   local name known=()
   for name in "${missing[@]}"; do
     if [[ $name != lib* ]] || apt-cache show "$name" >/dev/null 2>&1; then
