@@ -78,7 +78,7 @@ class Packages(Parts):
 
     def test_a_library_that_the_release_has_under_another_name_is_left_out(self):
         self.program("apt-get", "true")
-        self.program("apt-cache", '[[ " $* " != *" libnone1 "* && " $* " != *" none-tools "* ]]')
+        self.program("apt-cache", '[[ " $* " != *" libhere2 "* ]] || echo Package: libhere2')
         shown = self.packages('apt_has_lists() { true; }; missing=(libhere2 libnone1 none-tools); leave_out_unknown; echo "${missing[*]}"')
         self.assertIn("libnone1 is not of this release", shown)
         self.assertTrue(shown.endswith("\nlibhere2 none-tools\n"), shown)
