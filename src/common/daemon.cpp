@@ -5,6 +5,7 @@
 #include <set>
 #include <system_error>
 
+#include "common/journal.h"
 #include "common/yaml.h"
 
 namespace pingloom::daemon {
@@ -26,7 +27,7 @@ int start(const About& about, int argc, char** argv,
 
 int fail(const About& about, const Error& error, int code) {
   // With an error's priority: `journalctl -p warning` has to show why a daemon did not start.
-  std::cerr << (log::toJournal() ? "<3>" : "") << about.name << ": " << error.text() << "\n";
+  std::cerr << (stderrIsJournal() ? "<3>" : "") << about.name << ": " << error.text() << "\n";
   return code;
 }
 

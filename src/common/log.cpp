@@ -3,13 +3,12 @@
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <string>
+
+#include "common/journal.h"
 
 namespace pingloom::log {
 namespace {
@@ -54,7 +53,7 @@ class PriorityPrefix : public spdlog::custom_flag_formatter {
 };
 
 void setPattern(spdlog::logger& logger) {
-  if (!toJournal()) {
+  if (!stderrIsJournal()) {
     logger.set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
     return;
   }
@@ -72,14 +71,6 @@ Result<Level> parseLevel(std::string_view text) {
   if (text == "error") return Level::kError;
   return makeError("log level '" + std::string(text) + "'",
                    "not one of debug, info, warning, error");
-}
-
-// JOURNAL_STREAM names the device and inode of the journal's pipe; stderr may be another since.
-bool toJournal() {
-  const char* stream = std::getenv("JOURNAL_STREAM");
-  struct stat error_stream {};
-  return stream != nullptr && fstat(STDERR_FILENO, &error_stream) == 0 &&
-         fmt::format("{}:{}", error_stream.st_dev, error_stream.st_ino) == stream;
 }
 
 void init(std::string_view program, Level level) {
