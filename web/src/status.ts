@@ -21,12 +21,15 @@ export const notices = signal<Notice[]>([]);
 export const allPairs = signal<Record<string, number>>({}); // by state
 export const probeStates = signal<Record<string, Record<string, number>>>({}); // by probe and state
 
+// The controller, or a proxy in front of it, has answered, but not with what was asked for.
+class Refused extends Error {}
+
 export async function fetchJson<T>(path: string, signal?: AbortSignal): Promise<T> {
   const answer = await fetch(path, { signal: signal ?? AbortSignal.timeout(PATIENCE) });
   if (answer.status === 401) ended();
-  const body = await answer.json();
-  if (!answer.ok) throw new Error(body.error?.reason ?? `HTTP ${answer.status}`);
-  return body;
+  if (answer.ok) return answer.json();
+  const body = await answer.json().catch(() => ({}));
+  throw new Refused(body.error?.reason ?? `HTTP ${answer.status}`);
 }
 
 function noticesOf(status: Status): Notice[] {
@@ -44,9 +47,10 @@ export async function pollStatus() {
     allPairs.value = status.pairs;
     const { probes } = await fetchJson<{ probes: { name: string; states: Record<string, number> }[] }>('api/v1/probes');
     probeStates.value = Object.fromEntries(probes.map(({ name, states }) => [name, states]));
-  } catch {
+  } catch (error) {
     if (session.value?.role === null) return; // whoever signs in begins anew
-    live.reconnect();
+    // Not for a refusal: a controller with too much to do would have all viewers begin anew on top of it.
+    if (!(error instanceof Refused)) live.reconnect();
   }
   setTimeout(pollStatus, POLL);
 }

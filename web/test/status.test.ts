@@ -1,0 +1,54 @@
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+
+const reconnect = vi.hoisted(() => vi.fn());
+vi.mock('../src/store', () => ({ live: { reconnect } }));
+let status: typeof import('../src/status');
+beforeAll(async () => { status = await import('../src/status'); });
+
+const json = (code: number, body: unknown) => new Response(JSON.stringify(body), { status: code });
+const HEALTHY = { not_ready: [], pinglist: { path: 'p', error: null }, history: { error: null }, pairs: { ok: 4 } };
+
+beforeEach(() => { vi.useFakeTimers(); });
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+  reconnect.mockClear();
+});
+
+async function poll(...answers: (Response | Error)[]) {
+  const fetched = vi.fn();
+  for (const answer of answers) {
+    if (answer instanceof Error) fetched.mockRejectedValueOnce(answer);
+    else fetched.mockResolvedValueOnce(answer);
+  }
+  vi.stubGlobal('fetch', fetched);
+  await status.pollStatus();
+  expect(vi.getTimerCount()).toBe(1); // it will ask again
+  vi.clearAllTimers();
+}
+
+describe('asking how the controller is', () => {
+  it('leaves the live connection alone while it answers', async () => {
+    await poll(json(200, HEALTHY), json(200, { probes: [{ name: 'tcp', states: { ok: 4 } }] }));
+    expect(status.allPairs.value).toEqual({ ok: 4 });
+    expect(status.probeStates.value).toEqual({ tcp: { ok: 4 } });
+    expect(reconnect).not.toHaveBeenCalled();
+  });
+  it('leaves it alone when the controller has too much to do', async () => {
+    await poll(json(503, { error: { reason: 'busy' } }));
+    await poll(json(200, HEALTHY), json(429, { error: { reason: 'too many requests' } }));
+    await poll(new Response('<html>', { status: 502 }));
+    expect(reconnect).not.toHaveBeenCalled();
+  });
+  it('begins a new one when nothing answers', async () => {
+    await poll(new TypeError('Failed to fetch'));
+    await poll(json(200, HEALTHY), new DOMException('timed out', 'TimeoutError'));
+    expect(reconnect).toHaveBeenCalledTimes(2);
+  });
+  it('says why it was refused', async () => {
+    vi.stubGlobal('fetch', vi.fn().mockResolvedValueOnce(json(503, { error: { reason: 'busy' } }))
+      .mockResolvedValueOnce(new Response('<html>', { status: 502 })));
+    await expect(status.fetchJson('x')).rejects.toThrow('busy');
+    await expect(status.fetchJson('x')).rejects.toThrow('HTTP 502');
+  });
+});
