@@ -52,6 +52,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection<Stream
   }
 
  private:
+  static constexpr std::size_t kSmallAnswer = 64 * 1024;
+
   // How a request wants to be answered.
   struct Manner {
     unsigned version = 11;
@@ -137,10 +139,11 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection<Stream
 
   void answer(Response&& response, const Manner& manner) {
     ServerCounters& counters = *service_->options.counters;
-    // One by itself may be larger than all together.
-    if (counters.unsent_bytes > 0 &&
+    // One by itself may be larger than all together; small ones are bounded by the connections.
+    if (response.body.size() > kSmallAnswer && counters.unsent_bytes > 0 &&
         counters.unsent_bytes + response.body.size() > service_->options.limits.unsent_bytes) {
-      response = errorResponse(503, "too many large answers are under way");
+      counters.refuse(Refusal::kBusy);
+      response = answerTo(Refusal::kBusy);
     }
     unsent_ = response.body.size();
     counters.unsent_bytes += unsent_;

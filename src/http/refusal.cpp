@@ -3,8 +3,8 @@
 namespace pingloom::http {
 namespace {
 
-Response tooMany(std::string_view reason, std::string_view seconds) {
-  Response response = errorResponse(429, reason);
+Response tooMany(unsigned status, std::string_view reason, std::string_view seconds) {
+  Response response = errorResponse(status, reason);
   response.headers.emplace_back("Retry-After", seconds);
   return response;
 }
@@ -27,17 +27,19 @@ Response answerTo(Refusal refusal) {
       return wantsToken("this token is not known here",
                         R"(Bearer realm="pingloom", error="invalid_token")");
     case Refusal::kAttempts:
-      return tooMany("too many wrong tokens from this address", "5");
+      return tooMany(429, "too many wrong tokens from this address", "5");
     case Refusal::kRole:
       return errorResponse(403, "this needs a token of the role 'operate'");
     case Refusal::kPlain:
       return errorResponse(400, "this port speaks TLS: ask for https://");
+    case Refusal::kBusy:
+      return tooMany(503, "too many large answers are under way", "1");
     case Refusal::kRate:
     case Refusal::kHandshake:
     case Refusal::kConnections:
       break;
   }
-  return tooMany("too many requests from this address", "1");
+  return tooMany(429, "too many requests from this address", "1");
 }
 
 }  // namespace pingloom::http

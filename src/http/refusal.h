@@ -19,11 +19,12 @@ enum class Refusal : std::uint8_t {
   kPlain,        // no TLS where it has to be: 400
   kConnections,  // too many connections of that address: closed
   kHandshake,    // TLS was not agreed on: closed
+  kBusy,         // too much is on its way to all peers together: 503
 };
-constexpr std::array<std::string_view, 8> kRefusalNames = {
-    "no_token", "wrong_token", "attempts",    "role",
-    "rate",     "plain_http",  "connections", "handshake"};
-static_assert(kRefusalNames.size() == static_cast<std::size_t>(Refusal::kHandshake) + 1);
+constexpr std::array<std::string_view, 9> kRefusalNames = {
+    "no_token",   "wrong_token", "attempts",  "role", "rate",
+    "plain_http", "connections", "handshake", "busy"};
+static_assert(kRefusalNames.size() == static_cast<std::size_t>(Refusal::kBusy) + 1);
 
 // What the peer is told that is not just closed.
 Response answerTo(Refusal refusal);

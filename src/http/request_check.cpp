@@ -97,7 +97,13 @@ tl::expected<Request, Refused> check(Service& service, const IpAddress& peer,
     service.options.counters->refuse(admitted.error());
     return tl::unexpected(refused(admitted.error()));
   }
-  if (!upgrade) ++service.options.counters->requests;
+  // Before the work rather than after it. Whether it lives is answered all the same.
+  ServerCounters& counters = *service.options.counters;
+  if (!upgrade && needed != Role::kNone && counters.unsent_bytes > limits.unsent_bytes) {
+    counters.refuse(Refusal::kBusy);
+    return tl::unexpected(refused(Refusal::kBusy));
+  }
+  if (!upgrade) ++counters.requests;
   return plain;
 }
 

@@ -36,7 +36,8 @@ struct ServerLimits {
   std::size_t target_bytes = 4 * 1024;
   std::size_t body_bytes = 64 * 1024;
   std::size_t websocket_message_bytes = 4 * 1024;  // that a viewer may send
-  // Of all answers that their peers have not taken yet; an answer beyond it becomes a 503.
+  // Of all answers that their peers have not taken yet. One of more than 64 KiB beyond it becomes a
+  // 503; while it is exceeded, requests that need a role are not even handled.
   std::size_t unsent_bytes = 256 * 1024 * 1024;
   // A request must be complete, and an answer taken, within this time; a WebSocket peer that does
   // not answer a ping for as long is dropped.
@@ -54,7 +55,7 @@ struct ServerCounters {
   std::atomic<std::uint64_t> unsent_bytes{0};  // of answers
   std::atomic<std::uint64_t> requests{0};
   std::atomic<std::uint64_t> requests_bad{0};  // refused before a handler saw them
-  // Not let in, by reason; not in the two above.
+  // Not let in, by reason; not in the two above, but for answers that became too large (kBusy).
   std::array<std::atomic<std::uint64_t>, kRefusalNames.size()> refused{};
 
   void refuse(Refusal reason) { ++refused[static_cast<std::size_t>(reason)]; }

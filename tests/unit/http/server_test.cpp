@@ -254,9 +254,9 @@ TEST_F(ServerTest, AnswersThatNobodyTakesAreBounded) {
   options.listen = *SocketAddress::parse("127.0.0.1:0");
   options.limits.unsent_bytes = 50'000'000;
   counters = options.counters;
-  const auto server = *Server::start(options, [](const Request&) {
+  const auto server = *Server::start(options, [](const Request& request) {
     Response response;
-    response.body.assign(20'000'000, 'x');
+    response.body.assign(request.path == "/small" ? 64 * 1024 : 20'000'000, 'x');
     return response;
   });
   const std::string request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -270,12 +270,46 @@ TEST_F(ServerTest, AnswersThatNobodyTakesAreBounded) {
     }
     RawClient third(server->address());
     EXPECT_EQ(third.get("/").status, 503U);
+    EXPECT_EQ(counters->refused[static_cast<std::size_t>(Refusal::kBusy)], 1U);
+    EXPECT_EQ(third.get("/small").status, 200U);
     EXPECT_EQ(first.response().body.size(), 20'000'000U);
     EXPECT_EQ(third.get("/").status, 200U);
   }
   while (counters->unsent_bytes != 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+}
+
+TEST_F(ServerTest, NoHandlerWorksWhileTooMuchIsUnsent) {
+  ServerOptions options;
+  options.listen = *SocketAddress::parse("127.0.0.1:0");
+  options.limits.unsent_bytes = 50'000'000;
+  options.needs = [](const Request& request) {
+    return request.path == "/alive" ? Role::kNone : Role::kRead;
+  };
+  counters = options.counters;
+  std::atomic<int> handled{0};
+  const auto server = *Server::start(options, [&](const Request& request) {
+    ++handled;
+    Response response;
+    response.body.assign(request.path == "/large" ? 60'000'000 : 10, 'x');
+    return response;
+  });
+  RawClient first(server->address());
+  first.send("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  while (counters->unsent_bytes != 60'000'000) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  RawClient second(server->address());
+  const auto refused = second.get("/any");
+  EXPECT_EQ(refused.status, 503U);
+  EXPECT_THAT(refused.header, HasSubstr("Retry-After"));
+  EXPECT_EQ(handled, 1);
+  EXPECT_EQ(counters->refused[static_cast<std::size_t>(Refusal::kBusy)], 1U);
+  EXPECT_EQ(second.get("/alive").status, 200U);
+  EXPECT_EQ(first.response().body.size(), 60'000'000U);
+  while (counters->unsent_bytes != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(second.get("/any").status, 200U);
 }
 
 TEST_F(ServerTest, AnAddressInUseIsAnErrorThatNamesIt) {
