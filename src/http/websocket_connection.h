@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/websocket.hpp>
 #include <chrono>
@@ -23,6 +24,7 @@ class WebSocketConnection : public std::enable_shared_from_this<WebSocketConnect
         slot_(std::move(slot)),
         pass_(pass),
         stream_(std::move(stream)),
+        write_limit_(stream_.get_executor()),
         received_(service_->options.limits.websocket_message_bytes) {
     ++service_->options.counters->websockets_open;
   }
@@ -46,6 +48,10 @@ class WebSocketConnection : public std::enable_shared_from_this<WebSocketConnect
         [](beast::websocket::response_type& response) { setSecurityHeaders(response); }));
     stream_.read_message_max(service_->options.limits.websocket_message_bytes);
     stream_.auto_fragment(false);
+    // Runs within a read, which keeps this object.
+    stream_.control_callback([this](beast::websocket::frame_type kind, beast::string_view) {
+      if (kind != beast::websocket::frame_type::close) pinged();
+    });
     stream_.async_accept(request, [self = this->shared_from_this()](error_code error) {
       if (error) return;
       self->opened_ = true;
@@ -70,6 +76,7 @@ class WebSocketConnection : public std::enable_shared_from_this<WebSocketConnect
     frame_ = session_->next();
     if (!frame_) return;
     writing_ = true;
+    limitWrite();
     stream_.binary(frame_->binary);
     stream_.async_write(asio::buffer(frame_->payload), [self = this->shared_from_this()](
                                                            error_code error, std::size_t) {
@@ -79,6 +86,23 @@ class WebSocketConnection : public std::enable_shared_from_this<WebSocketConnect
       self->service_->options.counters->frame_bytes_sent += self->frame_->payload.size();
       self->writeNext();
     });
+  }
+
+  // A peer that reads nothing may answer pings all the same.
+  void limitWrite() {
+    write_limit_.expires_after(std::chrono::nanoseconds(service_->options.limits.idle_timeout));
+    write_limit_.async_wait([weak = this->weak_from_this()](error_code) {
+      const auto self = weak.lock();
+      // Asked of the clock: the write that it was for may be done, and another one have begun.
+      const auto now = asio::steady_timer::clock_type::now();
+      if (self && self->writing_ && self->write_limit_.expiry() <= now) self->end();
+    });
+  }
+
+  // A ping or a pong counts as a message.
+  void pinged() {
+    if (closing_ || service_->takeRequest(slot_->peer())) return;
+    asio::post(stream_.get_executor(), [self = this->shared_from_this()] { self->close(); });
   }
 
   void readNext() {
@@ -116,6 +140,7 @@ class WebSocketConnection : public std::enable_shared_from_this<WebSocketConnect
   std::unique_ptr<ConnectionSlot> slot_;
   const Pass pass_;
   beast::websocket::stream<Stream, /* compression */ false> stream_;
+  asio::steady_timer write_limit_;
   beast::flat_buffer received_;
   std::unique_ptr<WebSocketSession> session_;
   std::optional<Frame> frame_;  // being written

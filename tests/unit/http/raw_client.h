@@ -65,12 +65,16 @@ class RawClient {
     return response();
   }
 
+  static std::string upgradeOf(const std::string& target, const std::string& more_headers = "") {
+    return "GET " + target +
+           " HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+           "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" +
+           more_headers + "\r\n";
+  }
+
   // The answer to the upgrade; 101 when it is open.
   RawResponse openWebSocket(const std::string& target, const std::string& more_headers = "") {
-    send("GET " + target +
-         " HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-         "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" +
-         more_headers + "\r\n");
+    send(upgradeOf(target, more_headers));
     return response();
   }
 
@@ -88,6 +92,8 @@ class RawClient {
     send(frame);
   }
 
+  void sendPing() { send(std::string_view("\x89\x80\0\0\0\0", 6)); }
+  void sendPong() { send(std::string_view("\x8a\x80\0\0\0\0", 6)); }
   void sendClose() { send(std::string_view("\x88\x80\0\0\0\0", 6)); }
 
   RawFrame frame() {

@@ -174,6 +174,43 @@ TEST_F(WebSocketTest, ASilentPeerIsDropped) {
   until(endpoint->closed, 1);
 }
 
+TEST_F(WebSocketTest, APeerThatNeverReadsIsDroppedAlthoughItAnswersPings) {
+  ServerLimits limits;
+  limits.idle_timeout = 200 * kMillisecond;
+  endpoint->padding = 50'000'000;  // far more than the sockets' buffers hold
+  start(limits);
+  RawClient client(server->address());
+  client.send(RawClient::upgradeOf("/live"));
+  until(endpoint->frames, 1);
+  for (int i = 0; i < 100 && endpoint->closed == 0; ++i) {
+    client.sendPong();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_EQ(endpoint->closed, 1);
+}
+
+TEST_F(WebSocketTest, TooManyPingsEndIt) {
+  ServerLimits limits;
+  limits.limit_loopback = true;
+  limits.requests_per_second = 1;
+  limits.requests_at_once = 20;
+  start(limits);
+  {
+    RawClient client(server->address());
+    ASSERT_EQ(client.openWebSocket("/live").status, 101U);
+    client.frame();
+    for (int i = 0; i < 15; ++i) client.sendPing();
+    for (int i = 0; i < 15; ++i) EXPECT_EQ(client.frame().opcode, 10);
+    for (int i = 0; i < 15; ++i) client.sendPing();
+    int opcode = 10;
+    for (int i = 0; i < 15 && opcode == 10; ++i) opcode = client.frame().opcode;
+    EXPECT_EQ(opcode, 8);
+    client.sendClose();
+  }
+  until(endpoint->closed, 1);
+  EXPECT_GE(counters->refused[static_cast<std::size_t>(Refusal::kRate)], 1U);
+}
+
 TEST_F(WebSocketTest, TheServersEndEndsItsViewers) {
   RawClient client(server->address());
   ASSERT_EQ(client.openWebSocket("/live").status, 101U);
