@@ -23,6 +23,14 @@ Refused refused(Refusal refusal) {
   return {answerTo(refusal), refusal == Refusal::kRate || refusal == Refusal::kAttempts};
 }
 
+// Where a proxy in front of this server may see another end of the request, or another host: the
+// reason, "" where all see the same. Beast takes a coding that it does not know for no body at all.
+std::string_view ambiguous(const BeastRequest& request) {
+  if (request.count(Field::host) > 1) return "more than one Host header";
+  const bool coded = request.find(Field::transfer_encoding) != request.end();
+  return coded && !request.chunked() ? "the Transfer-Encoding does not end with chunked" : "";
+}
+
 // By name or by the pages of anybody: what a browser may be made to send here.
 tl::expected<void, Refused> checkBrowser(Service& service, const BeastRequest& request,
                                          bool upgrade, bool reads) {
@@ -49,6 +57,9 @@ tl::expected<void, Refusal> admit(Service& service, const BeastRequest& request,
   const auto pass = service.options.access->admit(
       {plain.peer, view(request[Field::authorization]), view(request[Field::cookie])},
       monotonicNow());
+  // Whatever is asked: who guesses tokens would learn there which are right.
+  const bool wrong = !pass && pass.error() != Refusal::kNoToken;
+  if (wrong) return tl::unexpected(pass.error());
   plain.pass = pass ? *pass : Pass{};
   if (plain.pass.role >= needed) return {};
   return tl::unexpected(pass ? Refusal::kRole : pass.error());
@@ -63,6 +74,7 @@ Role usualNeeds(const Request& request) {
 tl::expected<Request, Refused> check(Service& service, const IpAddress& peer,
                                      BeastRequest& request) {
   if (!service.takeRequest(peer)) return tl::unexpected(refused(Refusal::kRate));
+  if (const auto reason = ambiguous(request); !reason.empty()) return bad(service, 400, reason);
   const ServerLimits& limits = service.options.limits;
   if (request.target().size() > limits.target_bytes) {
     return bad(service, 414,

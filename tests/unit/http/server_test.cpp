@@ -136,6 +136,16 @@ TEST_F(ServerTest, PostCarriesItsBody) {
   EXPECT_EQ(client.response().body, "POST /p body abc");
 }
 
+TEST_F(ServerTest, PostMayComeInChunks) {
+  const auto server = start();
+  RawClient client(server->address());
+  client.send(
+      "POST /p HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: Chunked\r\n\r\n"
+      "3\r\nabc\r\n0\r\n\r\n");
+  EXPECT_EQ(client.response().body, "POST /p body abc");
+  EXPECT_EQ(client.get("/next").body, "GET /next");
+}
+
 TEST_F(ServerTest, OnlyItsOwnPagesMayPost) {
   const auto server = start();
   const auto post = [&](const std::string& headers) {
@@ -198,6 +208,20 @@ INSTANTIATE_TEST_SUITE_P(
         BadRequest{"two_lengths",
                    "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n"
                    "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+                   400},
+        BadRequest{"unknown_coding",
+                   "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n"
+                   "GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                   400},
+        BadRequest{"chunked_not_last",
+                   "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked, gzip\r\n\r\n"
+                   "0\r\n\r\n",
+                   400},
+        BadRequest{"coding_and_length",
+                   "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n"
+                   "Content-Length: 3\r\n\r\nabc",
+                   400},
+        BadRequest{"two_hosts", "GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n",
                    400},
         BadRequest{"foreign_host", "GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421},
         BadRequest{"websocket_elsewhere",

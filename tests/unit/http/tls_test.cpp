@@ -33,6 +33,9 @@ struct TlsTest : testing::Test {
     access = *opened;
     options.access = access;
     counters = options.counters;
+    options.needs = [](const Request& request) {
+      return request.path == "/open" ? Role::kNone : usualNeeds(request);
+    };
     server = *Server::start(options, [](const Request& request) {
       Response response;
       response.body = std::string(name(request.pass.role)) + std::string(300'000, 'x');
@@ -42,8 +45,9 @@ struct TlsTest : testing::Test {
   std::string url(const char* scheme = "https") const {
     return std::string(scheme) + "://" + server->address().text();
   }
-  Result<ClientResponse> ask(const std::filesystem::path& ca, const std::string& token) {
-    return get({url(), token, ca}, "/", 5 * kSecond);
+  Result<ClientResponse> ask(const std::filesystem::path& ca, const std::string& token,
+                             const std::string& path = "/") {
+    return get({url(), token, ca}, path, 5 * kSecond);
   }
   std::uint64_t refused(Refusal reason) const {
     return counters->refused[static_cast<std::size_t>(reason)];
@@ -66,6 +70,22 @@ TEST_F(TlsTest, AnswersWhoTrustsItAndHasAToken) {
   EXPECT_EQ(ask(folder / "cert.pem", std::string(32, 'x'))->status, 401U);
   EXPECT_EQ(refused(Refusal::kNoToken), 1U);
   EXPECT_EQ(refused(Refusal::kWrongToken), 1U);
+}
+
+TEST_F(TlsTest, AWrongTokenIsWrongWhereNoneIsWanted) {
+  start();
+  const std::string wrong(32, 'x');
+  EXPECT_EQ(ask(folder / "cert.pem", "", "/open")->status, 200U);
+  EXPECT_EQ(ask(folder / "cert.pem", kOperator, "/open")->status, 200U);
+  EXPECT_EQ(ask(folder / "cert.pem", wrong, "/open")->status, 401U);
+  EXPECT_EQ(refused(Refusal::kWrongToken), 1U);
+  unsigned status = 401;
+  for (int i = 0; i < 100 && status == 401; ++i) {
+    status = ask(folder / "cert.pem", wrong, "/open")->status;
+  }
+  EXPECT_EQ(status, 429U);
+  EXPECT_EQ(refused(Refusal::kAttempts), 1U);
+  EXPECT_EQ(ask(folder / "cert.pem", "", "/open")->status, 200U);
 }
 
 TEST_F(TlsTest, AClientTrustsNobodyElse) {
