@@ -5,6 +5,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <utility>  // before Asio, which forgets it
@@ -72,17 +73,42 @@ struct Server::Impl {
   asio::ip::tcp::acceptor acceptor{context};
   asio::steady_timer accept_again{context};
   bool accept_failing = false;
+  bool accepting = false;  // or waiting to
   SocketAddress address;
   std::thread thread;
 
+  // Until it is stopped. For want of memory anything may throw: it costs the connection that it
+  // happens to, not the process.
+  void run() {
+    while (!context.stopped()) {
+      try {
+        if (!accepting) acceptNext();
+        context.run();
+      } catch (const std::exception& failure) {
+        failed(failure);
+      }
+    }
+  }
+
+  void failed(const std::exception& failure) {
+    try {
+      log::error("http {}: {}", address.text(), failure.what());
+    } catch (const std::exception&) {
+      // not even memory for a line
+    }
+    if (!accepting) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+
   void acceptNext() {
     acceptor.async_accept([this](error_code error, asio::ip::tcp::socket socket) {
+      accepting = false;
       if (error == asio::error::operation_aborted) return;
       if (error && error != asio::error::connection_aborted) return backOff(error);
       accept_failing = false;
       if (!error) accepted(std::move(socket));
       acceptNext();
     });
+    accepting = true;
   }
 
   // Out of descriptors, most likely: waiting a little lets connections end.
@@ -92,8 +118,10 @@ struct Server::Impl {
     }
     accept_again.expires_after(std::chrono::milliseconds(100));
     accept_again.async_wait([this](error_code stopped) {
+      accepting = false;
       if (!stopped) acceptNext();
     });
+    accepting = true;
   }
 
   void accepted(asio::ip::tcp::socket socket) {
@@ -135,7 +163,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, Hand
   impl->service = std::make_shared<Service>(options, std::move(handler), std::move(websockets));
   impl->loop->context = &impl->context;
   impl->acceptNext();
-  impl->thread = std::thread([context = &impl->context] { context->run(); });
+  impl->thread = std::thread([running = impl.get()] { running->run(); });
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
 

@@ -6,10 +6,12 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/websocket.hpp>
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <utility>  // before Asio, which forgets it
 
+#include "common/log.h"
 #include "http/connection.h"
 #include "http/request_check.h"
 
@@ -73,8 +75,7 @@ class WebSocketConnection : public std::enable_shared_from_this<WebSocketConnect
   void writeNext() {
     if (writing_ || closing_) return;
     if (!mayStay()) return close();
-    frame_ = session_->next();
-    if (!frame_) return;
+    if (!takeFrame()) return;
     writing_ = true;
     limitWrite();
     stream_.binary(frame_->binary);
@@ -86,6 +87,18 @@ class WebSocketConnection : public std::enable_shared_from_this<WebSocketConnect
       self->service_->options.counters->frame_bytes_sent += self->frame_->payload.size();
       self->writeNext();
     });
+  }
+
+  // A viewer that missed a frame would be shown something wrong: it has to begin anew.
+  bool takeFrame() {
+    try {
+      frame_ = session_->next();
+      return frame_.has_value();
+    } catch (const std::exception& failure) {
+      log::error("http: a frame could not be made: {}", failure.what());
+      end();
+      return false;
+    }
   }
 
   // A peer that reads nothing may answer pings all the same.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
+#include <new>
 #include <stdexcept>
 #include <thread>
 
@@ -169,6 +170,16 @@ TEST_F(ServerTest, AThrowingHandlerIsA500AndTheServerLives) {
   EXPECT_EQ(response.status, 500U);
   EXPECT_THAT(response.body, Not(HasSubstr("on purpose")));
   EXPECT_EQ(client.get("/a").status, 200U);
+}
+
+TEST_F(ServerTest, AnExceptionOutsideAHandlerEndsNothing) {
+  const auto server = start();
+  RawClient before(server->address());
+  EXPECT_EQ(before.get("/a").status, 200U);
+  for (int i = 0; i < 3; ++i) server->tasks().post([] { throw std::bad_alloc(); });
+  EXPECT_EQ(before.get("/b").status, 200U);
+  RawClient after(server->address());
+  EXPECT_EQ(after.get("/c").status, 200U);
 }
 
 struct BadRequest {

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
+#include <stdexcept>
 #include <thread>
 
 #include "http/server.h"
@@ -27,6 +28,7 @@ class NumberEndpoint : public WebSocketEndpoint {
     }
     std::optional<Frame> next() override {
       if (told == endpoint.value) return std::nullopt;
+      if (endpoint.value < 0) throw std::runtime_error("on purpose");
       told = endpoint.value;
       ++endpoint.frames;
       std::string text = std::to_string(told) + " ";
@@ -150,6 +152,19 @@ TEST_F(WebSocketTest, ASessionThatRefusesAMessageEndsIt) {
     client.sendClose();
   }
   until(endpoint->closed, 1);
+}
+
+TEST_F(WebSocketTest, AFrameThatCannotBeMadeEndsIt) {
+  RawClient client(server->address());
+  ASSERT_EQ(client.openWebSocket("/live").status, 101U);
+  client.frame();
+  set(-1);
+  EXPECT_EQ(client.frame().opcode, -1);
+  until(endpoint->closed, 1);
+  set(2);
+  RawClient other(server->address());
+  ASSERT_EQ(other.openWebSocket("/live").status, 101U);
+  EXPECT_EQ(other.frame().payload, "2 ");
 }
 
 TEST_F(WebSocketTest, AViewerThatGoesAwayIsForgotten) {
