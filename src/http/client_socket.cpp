@@ -46,6 +46,11 @@ std::string connectOne(const addrinfo& address, Nanos deadline_mono, UniqueFd& o
 
 }  // namespace
 
+Nanos deadlineOfNext(std::size_t addresses_left, Nanos now_mono, Nanos deadline_mono) {
+  if (deadline_mono <= now_mono) return deadline_mono;
+  return now_mono + (deadline_mono - now_mono) / static_cast<Nanos>(addresses_left);
+}
+
 Result<UniqueFd> connectTo(const Url& url, const std::string& entity, Nanos deadline_mono) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -53,10 +58,12 @@ Result<UniqueFd> connectTo(const Url& url, const std::string& entity, Nanos dead
   const int failed = ::getaddrinfo(url.host.c_str(), url.port.c_str(), &hints, &found);
   if (failed != 0) return makeError(entity, "cannot resolve: " + std::string(gai_strerror(failed)));
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, &freeaddrinfo);
+  std::size_t left = 0;
+  for (const addrinfo* address = found; address != nullptr; address = address->ai_next) ++left;
   std::string reason = "no address";
   for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
     UniqueFd socket;
-    reason = connectOne(*address, deadline_mono, socket);
+    reason = connectOne(*address, deadlineOfNext(left--, monotonicNow(), deadline_mono), socket);
     if (reason.empty()) return socket;
   }
   return makeError(entity, "cannot connect: " + reason);

@@ -2,6 +2,7 @@
 // entity is the one given.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,8 @@
 
 namespace pingloom::http {
 
+// By when the next of a host's addresses has to answer: a silent one leaves those after it time.
+Nanos deadlineOfNext(std::size_t addresses_left, Nanos now_mono, Nanos deadline_mono);
 // To the first of the host's addresses that answers.
 Result<UniqueFd> connectTo(const Url& url, const std::string& entity, Nanos deadline_mono);
 Status sendAll(int socket, std::string_view data, const std::string& entity, Nanos deadline_mono);

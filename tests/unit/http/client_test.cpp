@@ -8,6 +8,7 @@
 
 #include "common/address.h"
 #include "common/fd.h"
+#include "http/client_socket.h"
 
 namespace pingloom::http {
 namespace {
@@ -89,6 +90,14 @@ TEST(Client, NobodyListens) {
   const auto result = get("http://127.0.0.1:1", "/x", kSecond);
   ASSERT_FALSE(result);
   EXPECT_THAT(result.error().text(), HasSubstr("http://127.0.0.1:1/x: cannot connect"));
+}
+
+TEST(Client, EachAddressOfAHostHasItsPartOfTheTime) {
+  EXPECT_EQ(deadlineOfNext(1, kSecond, 7 * kSecond), 7 * kSecond);
+  EXPECT_EQ(deadlineOfNext(3, kSecond, 7 * kSecond), 3 * kSecond);
+  EXPECT_EQ(deadlineOfNext(2, 3 * kSecond, 7 * kSecond), 5 * kSecond);
+  EXPECT_EQ(deadlineOfNext(2, kSecond, 7 * kSecond), 4 * kSecond) << "what one left is the others'";
+  EXPECT_EQ(deadlineOfNext(2, 8 * kSecond, 7 * kSecond), 7 * kSecond);
 }
 
 TEST(Client, ASilentServerTimesOut) {
