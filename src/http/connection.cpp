@@ -8,8 +8,8 @@ namespace pingloom::http {
 
 bool Service::hasPlaceFor(const IpAddress& peer) const {
   if (!limits(peer)) return true;
-  const auto found = connections.find(sourceOf(peer));
-  return found == connections.end() || found->second < options.limits.connections_of_source;
+  const auto found = sources.find(sourceOf(peer));
+  return found == sources.end() || found->second.connections < options.limits.connections_of_source;
 }
 
 bool Service::takeRequest(const IpAddress& peer, double cost) {
@@ -27,13 +27,29 @@ void Service::chargeTime(const IpAddress& peer, Nanos taken) {
 ConnectionSlot::ConnectionSlot(std::shared_ptr<Service> service, const IpAddress& peer)
     : service_(std::move(service)), peer_(peer) {
   ++service_->options.counters->connections_open;
-  ++service_->connections[sourceOf(peer_)];
+  ++service_->sources[sourceOf(peer_)].connections;
 }
 
 ConnectionSlot::~ConnectionSlot() {
   --service_->options.counters->connections_open;
-  const auto found = service_->connections.find(sourceOf(peer_));
-  if (--found->second == 0) service_->connections.erase(found);
+  endWaiting();
+  const auto found = service_->sources.find(sourceOf(peer_));
+  if (--found->second.connections == 0) service_->sources.erase(found);
+}
+
+bool ConnectionSlot::beginWaiting() {
+  std::size_t& waiting = service_->sources[sourceOf(peer_)].waiting;
+  if (service_->limits(peer_) && waiting >= service_->options.limits.waiting_of_source) {
+    service_->options.counters->refuse(Refusal::kRate);
+    return false;
+  }
+  ++waiting;
+  waiting_ = true;
+  return true;
+}
+
+void ConnectionSlot::endWaiting() {
+  if (std::exchange(waiting_, false)) --service_->sources[sourceOf(peer_)].waiting;
 }
 
 void serveConnection(boost::asio::ip::tcp::socket socket, std::shared_ptr<Service> service,

@@ -23,7 +23,11 @@ struct Service {
   const Server::Handler handler;
   const Server::WebSockets websockets;
   AddressLimiter requests;
-  std::unordered_map<IpAddress, std::size_t, IpAddressHash> connections;  // open ones, by source
+  struct Source {
+    std::size_t connections = 0;  // open
+    std::size_t waiting = 0;      // of these, for an answer that takes its time
+  };
+  std::unordered_map<IpAddress, Source, IpAddressHash> sources;  // with open connections
 
   bool wantsTokens() const { return options.access != nullptr && options.access->wantsTokens(); }
   bool limits(const IpAddress& peer) const {
@@ -46,9 +50,15 @@ class ConnectionSlot {
 
   const IpAddress& peer() const { return peer_; }
 
+  // For an answer that takes its time; false, and counted as refused, where its source waits for
+  // too many.
+  bool beginWaiting();
+  void endWaiting();
+
  private:
   std::shared_ptr<Service> service_;
   const IpAddress peer_;
+  bool waiting_ = false;
 };
 
 // Until they end.

@@ -105,12 +105,14 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection<Stream
     if (auto* const response = std::get_if<Response>(&answered)) {
       return answer(std::move(*response), manner);
     }
+    if (!slot_->beginWaiting()) return answer(answerTo(Refusal::kRate), manner);
     beast::get_lowest_layer(stream_).expires_never();  // whoever answers has a limit of his own
     std::get<Later>(answered)([self = this->shared_from_this(), manner](Response response) mutable {
       const auto executor = self->stream_.get_executor();
       // Moved: the connection ends on its own thread.
       asio::post(executor,
                  [self = std::move(self), manner, response = std::move(response)]() mutable {
+                   self->slot_->endWaiting();
                    self->answer(std::move(response), manner);
                  });
     });

@@ -29,6 +29,7 @@ struct ServerLimits {
   // comes from this machine's loopback has no limit of his own: it may be a proxy with everybody
   // behind it.
   std::size_t connections_of_source = 256;
+  std::size_t waiting_of_source = 8;  // for answers that take their time (Later)
   double requests_per_second = 200;
   double requests_at_once = 1000;
   bool limit_loopback = false;

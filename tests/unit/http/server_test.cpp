@@ -107,6 +107,44 @@ TEST_F(ServerTest, WhatIsAnsweredLaterKeepsNobodyElseWaiting) {
   EXPECT_EQ(other.get("/slow").body, "later /slow");
 }
 
+TEST_F(ServerTest, OneSourceWaitsForAFewAnswersAtATime) {
+  ServerOptions options;
+  options.listen = *SocketAddress::parse("127.0.0.1:0");
+  options.limits.limit_loopback = true;
+  options.limits.waiting_of_source = 2;
+  counters = options.counters;
+  std::vector<Respond> waiting;  // of the server's thread
+  std::atomic<int> asked{0};
+  const auto server = *Server::start(options, [&](const Request& request) -> Answer {
+    if (request.path != "/slow") return echo(request);
+    return Later([&](Respond respond) {
+      waiting.push_back(std::move(respond));
+      ++asked;
+    });
+  });
+  const std::string slow = "GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  RawClient first(server->address());
+  RawClient second(server->address());
+  first.send(slow);
+  second.send(slow);
+  while (asked != 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  RawClient third(server->address());
+  EXPECT_EQ(third.get("/slow").status, 429U);
+  EXPECT_EQ(counters->refused[static_cast<std::size_t>(Refusal::kRate)], 1U);
+  EXPECT_EQ(third.get("/quick").status, 200U);
+  const auto respond = [&] {
+    for (const Respond& each : waiting) each(Response{});
+    waiting.clear();
+  };
+  server->tasks().post(respond);
+  EXPECT_EQ(first.response().status, 200U);
+  EXPECT_EQ(second.response().status, 200U);
+  third.send(slow);
+  while (asked != 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  server->tasks().post(respond);
+  EXPECT_EQ(third.response().status, 200U);
+}
+
 TEST_F(ServerTest, EveryAnswerCarriesTheSecurityHeaders) {
   const auto server = start();
   for (const char* target : {"/a", "/throw", "/%zz"}) {
