@@ -189,7 +189,7 @@ class HttpAccess(unittest.TestCase):
         process = self.mesh.start_controller(wait=False)
         eventually(lambda: not process.running(), 10, "the controller gives up")
         self.assertIn("http-tokens: holds secrets", process.tail())
-        self.assertIn("chmod 0600", process.tail())
+        self.assertIn("run: chmod 06", process.tail())
 
     def test_guessing_is_limited(self):
         statuses = [self.ask("/api/v1/status", "x" * 40).status for _ in range(22)]
@@ -264,7 +264,7 @@ class HttpAccess(unittest.TestCase):
         os.chmod(token, 0o644)
         answer = status("--url", url, "--ca", ca, "--token-file", token)
         self.assertEqual(answer.returncode, 2)
-        self.assertIn("chmod 0600", answer.stderr)
+        self.assertIn("run: chmod 06", answer.stderr)
 
 
 class OpenAddress(unittest.TestCase):
