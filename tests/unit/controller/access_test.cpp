@@ -116,7 +116,7 @@ TEST_F(AccessTest, WhoMayStayWhenTheListChanges) {
   agent.addresses = {*IpAddress::parse("10.0.0.1")};
   EXPECT_FALSE(access_->mayStay(agent));
   AgentEndpoint elsewhere;
-  elsewhere.endpoint.gid = IpAddress::parse("10.1.0.1")->bytes();
+  elsewhere.endpoint.gid = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 1, 0, 1};
   agent.endpoints = {elsewhere};
   EXPECT_FALSE(access_->mayStay(agent));
   use({entry(gpu1_, "gpu-001", {"10.0.0.1"})});
