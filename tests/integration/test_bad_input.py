@@ -85,7 +85,7 @@ class BadInput(unittest.TestCase):
 
     def refused(self, *arguments, names, environment=None):
         """Exit code 2, and one line that has all of `names`."""
-        self.before = sorted(self.directory.iterdir())
+        before = sorted(self.directory.iterdir())
         done = subprocess.run([binary(arguments[0]), *arguments[1:]], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               timeout=20, cwd=self.directory, env={**os.environ, **(environment or {})}, check=False)
         said = f"{' '.join(arguments)}: {done.returncode}\n{done.stdout}{done.stderr}"
@@ -95,7 +95,7 @@ class BadInput(unittest.TestCase):
         self.assertTrue(done.stderr.startswith(arguments[0]), said)
         for name in names:
             self.assertIn(name, done.stderr, said)
-        self.assertEqual(sorted(self.directory.iterdir()), self.before, "it began something: " + said)
+        self.assertEqual(sorted(self.directory.iterdir()), before, "it began something: " + said)
 
 
 class Configurations(BadInput):

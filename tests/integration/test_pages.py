@@ -18,6 +18,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
 from mesh import free_port, private_subnet
+from pages_hosts import pages_address, pages_socket, write_agent_config
 from processes import Process, binary, eventually
 from written_pages import WrittenPages
 
@@ -50,20 +51,13 @@ class Pages(unittest.TestCase):
     # ---- who takes part ----
 
     def agent_address(self, number):
-        return f"{self.subnet}.{100 + number}"
+        return pages_address(self.subnet, number)
 
     def socket(self, number):
-        return self.directory / f"pages-{number}.sock"
+        return pages_socket(self.directory, number)
 
     def start_agent(self, number):
-        path = self.directory / f"agent-{number}.yaml"
-        path.write_text(f"""controller: {self.subnet}.254:9
-host: host-{number}
-addresses: [{self.subnet}.{number}]
-state_dir: {self.directory}/agent-{number}
-rdma: {{ device: soft }}
-pages: {{ address: {self.agent_address(number)}, device: soft, socket: {self.socket(number)} }}
-""")
+        path = write_agent_config(self.directory, self.subnet, number)
         self.agents[number] = self.run_one(f"agent-{number}", binary("pingloom-agent"), "--config", str(path))
 
     def start_collector(self, name="collector", address=200, agents=(1, 2), more=()):

@@ -12,6 +12,7 @@ import urllib.request
 
 from faults import Outcome, fault
 from mesh import free_port, private_subnet
+from pages_hosts import pages_address, pages_socket, write_agent_config
 from processes import Process, binary, eventually
 from written_pages import WrittenPages
 
@@ -35,14 +36,7 @@ class Reading:
         self.processes[name] = Process(name, list(arguments), self.directory / f"{name}.log", environment)
 
     def agent(self, number):
-        path = self.directory / f"agent-{number}.yaml"
-        path.write_text(f"""controller: {self.subnet}.254:9
-host: host-{number}
-addresses: [{self.subnet}.{number}]
-state_dir: {self.directory}/agent-{number}
-rdma: {{ device: soft }}
-pages: {{ address: {self.subnet}.{100 + number}, device: soft, socket: {self.directory}/pages-{number}.sock }}
-""")
+        path = write_agent_config(self.directory, self.subnet, number)
         self.run(f"agent-{number}", binary("pingloom-agent"), "--config", str(path))
 
     def collector(self):
@@ -50,7 +44,7 @@ pages: {{ address: {self.subnet}.{100 + number}, device: soft, socket: {self.dir
         port = free_port(host)
         path.write_text(f"""address: {host}
 device: soft
-agents: [{", ".join(f"{self.subnet}.{100 + number}" for number in AGENTS)}]
+agents: [{", ".join(pages_address(self.subnet, number) for number in AGENTS)}]
 interval: 100ms
 http: {host}:{port}
 """)
@@ -59,7 +53,7 @@ http: {host}:{port}
 
     def application(self, number, identity):
         self.run(f"writer-{number}", binary("pages_writer"), str(identity), "2", "600", "10",
-                 environment={"PINGLOOM_PAGES_SOCKET": str(self.directory / f"pages-{number}.sock")})
+                 environment={"PINGLOOM_PAGES_SOCKET": str(pages_socket(self.directory, number))})
 
     def look(self):
         with urllib.request.urlopen(self.url, timeout=5) as answer:

@@ -1,0 +1,22 @@
+"""The hosts of the tests of metric pages: agents on soft devices of one subnet, each with an address for its pages."""
+
+
+def pages_address(subnet, number):
+    return f"{subnet}.{100 + number}"
+
+
+def pages_socket(directory, number):
+    return directory / f"pages-{number}.sock"
+
+
+def write_agent_config(directory, subnet, number):
+    """Its path. There is no controller."""
+    path = directory / f"agent-{number}.yaml"
+    path.write_text(f"""controller: {subnet}.254:9
+host: host-{number}
+addresses: [{subnet}.{number}]
+state_dir: {directory}/agent-{number}
+rdma: {{ device: soft }}
+pages: {{ address: {pages_address(subnet, number)}, device: soft, socket: {pages_socket(directory, number)} }}
+""")
+    return path
