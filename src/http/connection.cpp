@@ -54,8 +54,8 @@ void ConnectionSlot::endWaiting() {
 
 void serveConnection(boost::asio::ip::tcp::socket socket, std::shared_ptr<Service> service,
                      std::unique_ptr<ConnectionSlot> slot) {
-  std::make_shared<HttpConnection<boost::beast::tcp_stream>>(
-      boost::beast::tcp_stream(std::move(socket)), std::move(service), std::move(slot))
+  std::make_shared<HttpConnection>(ByteStream(plainCarrier(beast::tcp_stream(std::move(socket)))),
+                                   std::move(service), std::move(slot))
       ->readNext();
 }
 

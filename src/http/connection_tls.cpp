@@ -1,7 +1,6 @@
 // Connections to a port that speaks TLS, until it is known that they do.
 #include <boost/beast/core/detect_ssl.hpp>
 #include <boost/beast/ssl.hpp>
-#include <boost/beast/websocket/ssl.hpp>
 #include <chrono>
 #include <utility>  // before Asio, which forgets it
 
@@ -13,6 +12,26 @@ namespace pingloom::http {
 namespace {
 
 using TlsStream = beast::ssl_stream<beast::tcp_stream>;
+
+class TlsCarrier : public Carrier {
+ public:
+  explicit TlsCarrier(TlsStream stream) : stream_(std::move(stream)) {}
+
+  beast::tcp_stream& tcp() override { return stream_.next_layer(); }
+  void read(const BufferList<asio::mutable_buffer>& buffers, Completion done) override {
+    stream_.async_read_some(buffers, std::move(done));
+  }
+  void write(const BufferList<asio::const_buffer>& buffers, Completion done) override {
+    stream_.async_write_some(buffers, std::move(done));
+  }
+  void sayGoodbye(Completion done) override {
+    stream_.async_shutdown([done = std::move(done)](error_code error) mutable { done(error); });
+  }
+  void tearDown(beast::role_type, Completion done) override { sayGoodbye(std::move(done)); }
+
+ private:
+  TlsStream stream_;
+};
 
 constexpr auto kGreetingTimeout = std::chrono::seconds(10);
 
@@ -39,8 +58,8 @@ class Greeting : public std::enable_shared_from_this<Greeting> {
 
   void refusePlain() {
     service_->options.counters->refuse(Refusal::kPlain);
-    std::make_shared<HttpConnection<beast::tcp_stream>>(std::move(stream_), service_,
-                                                        std::move(slot_))
+    std::make_shared<HttpConnection>(ByteStream(plainCarrier(std::move(stream_))), service_,
+                                     std::move(slot_))
         ->refuseAll(Refusal::kPlain, buffer_);
   }
 
@@ -49,11 +68,14 @@ class Greeting : public std::enable_shared_from_this<Greeting> {
     encrypted_->async_handshake(asio::ssl::stream_base::server, buffer_.data(),
                                 [self = shared_from_this()](error_code error, std::size_t) {
                                   if (error) return self->failed();
-                                  std::make_shared<HttpConnection<TlsStream>>(
-                                      std::move(*self->encrypted_), self->service_,
-                                      std::move(self->slot_))
-                                      ->readNext();
+                                  self->serve();
                                 });
+  }
+
+  void serve() {
+    auto carrier = std::make_unique<TlsCarrier>(std::move(*encrypted_));
+    std::make_shared<HttpConnection>(ByteStream(std::move(carrier)), service_, std::move(slot_))
+        ->readNext();
   }
 
   std::shared_ptr<Service> service_;

@@ -6,14 +6,12 @@
 #include <string_view>
 #include <tl/expected.hpp>
 
+#include "http/beast_names.h"
 #include "http/connection.h"
 #include "http/message.h"
 
 namespace pingloom::http {
 
-namespace asio = boost::asio;
-namespace beast = boost::beast;
-using boost::system::error_code;
 using BeastRequest = boost::beast::http::request<boost::beast::http::string_body>;
 
 inline std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }

@@ -1,166 +1,17 @@
 // A WebSocket from its upgrade to its end. Internal to src/http. The HTTP thread.
 #pragma once
 
-#include <algorithm>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/websocket.hpp>
-#include <chrono>
-#include <exception>
 #include <memory>
-#include <optional>
-#include <utility>  // before Asio, which forgets it
 
-#include "common/log.h"
+#include "http/byte_stream.h"
 #include "http/connection.h"
 #include "http/request_check.h"
 
 namespace pingloom::http {
 
-template <typename Stream>
-class WebSocketConnection : public std::enable_shared_from_this<WebSocketConnection<Stream>> {
- public:
-  WebSocketConnection(Stream stream, std::shared_ptr<Service> service,
-                      std::unique_ptr<ConnectionSlot> slot, const Pass& pass)
-      : service_(std::move(service)),
-        slot_(std::move(slot)),
-        pass_(pass),
-        stream_(std::move(stream)),
-        write_limit_(stream_.get_executor()),
-        received_(service_->options.limits.websocket_message_bytes) {
-    ++service_->options.counters->websockets_open;
-  }
-  ~WebSocketConnection() { --service_->options.counters->websockets_open; }
-  WebSocketConnection(const WebSocketConnection&) = delete;
-  WebSocketConnection& operator=(const WebSocketConnection&) = delete;
-
-  void accept(WebSocketEndpoint& endpoint, const BeastRequest& request) {
-    session_ = endpoint.open([weak = this->weak_from_this()] {
-      if (const auto self = weak.lock()) self->wake();
-    });
-    beast::get_lowest_layer(stream_).expires_never();  // the WebSocket has its own timeouts
-    using Duration = beast::websocket::stream_base::duration;
-    beast::websocket::stream_base::timeout timeout{};
-    timeout.idle_timeout = std::chrono::nanoseconds(service_->options.limits.idle_timeout);
-    // For the peer's part in opening and in closing it.
-    timeout.handshake_timeout = std::min<Duration>(timeout.idle_timeout, std::chrono::seconds(10));
-    timeout.keep_alive_pings = true;
-    stream_.set_option(timeout);
-    stream_.set_option(beast::websocket::stream_base::decorator(
-        [](beast::websocket::response_type& response) { setSecurityHeaders(response); }));
-    stream_.read_message_max(service_->options.limits.websocket_message_bytes);
-    stream_.auto_fragment(false);
-    // Runs within a read, which keeps this object.
-    stream_.control_callback([this](beast::websocket::frame_type kind, beast::string_view) {
-      if (kind != beast::websocket::frame_type::close) pinged();
-    });
-    stream_.async_accept(request, [self = this->shared_from_this()](error_code error) {
-      if (error) return;
-      self->opened_ = true;
-      self->readNext();
-      self->writeNext();
-    });
-  }
-
- private:
-  void wake() {
-    if (!opened_ || writing_ || wake_pending_) return;
-    wake_pending_ = true;  // not from within the caller: it may be in the middle of something
-    asio::post(stream_.get_executor(), [self = this->shared_from_this()] {
-      self->wake_pending_ = false;
-      self->writeNext();
-    });
-  }
-
-  void writeNext() {
-    if (writing_ || closing_) return;
-    if (!mayStay()) return close();
-    if (!takeFrame()) return;
-    writing_ = true;
-    limitWrite();
-    stream_.binary(frame_->binary);
-    stream_.async_write(asio::buffer(frame_->payload), [self = this->shared_from_this()](
-                                                           error_code error, std::size_t) {
-      self->writing_ = false;
-      if (error) return;  // the read that is under way ends the connection
-      ++self->service_->options.counters->frames_sent;
-      self->service_->options.counters->frame_bytes_sent += self->frame_->payload.size();
-      self->writeNext();
-    });
-  }
-
-  // A viewer that missed a frame would be shown something wrong: it has to begin anew.
-  bool takeFrame() {
-    try {
-      frame_ = session_->next();
-      return frame_.has_value();
-    } catch (const std::exception& failure) {
-      log::error("http: a frame could not be made: {}", failure.what());
-      end();
-      return false;
-    }
-  }
-
-  // A peer that reads nothing may answer pings all the same.
-  void limitWrite() {
-    write_limit_.expires_after(std::chrono::nanoseconds(service_->options.limits.idle_timeout));
-    write_limit_.async_wait([weak = this->weak_from_this()](error_code) {
-      const auto self = weak.lock();
-      // Asked of the clock: the write that it was for may be done, and another one have begun.
-      const auto now = asio::steady_timer::clock_type::now();
-      if (self && self->writing_ && self->write_limit_.expiry() <= now) self->end();
-    });
-  }
-
-  // A ping or a pong counts as a message.
-  void pinged() {
-    if (closing_ || service_->takeRequest(slot_->peer())) return;
-    asio::post(stream_.get_executor(), [self = this->shared_from_this()] { self->close(); });
-  }
-
-  void readNext() {
-    stream_.async_read(received_, [self = this->shared_from_this()](error_code error, std::size_t) {
-      if (error) return self->end();
-      const auto data = self->received_.cdata();
-      if (!self->service_->takeRequest(self->slot_->peer()) ||
-          !self->session_->received({static_cast<const char*>(data.data()), data.size()})) {
-        return self->close();
-      }
-      self->received_.clear();
-      self->readNext();
-    });
-  }
-
-  // Its session may have ended, or its token have been withdrawn.
-  bool mayStay() const {
-    const auto& access = service_->options.access;
-    return access == nullptr || access->holds(pass_, monotonicNow());
-  }
-
-  void close() {
-    if (std::exchange(closing_, true)) return;
-    stream_.async_close(beast::websocket::close_code::policy_error,
-                        [self = this->shared_from_this()](error_code) { self->end(); });
-  }
-
-  // A write that a dead peer holds up ends with the socket.
-  void end() {
-    closing_ = true;
-    beast::get_lowest_layer(stream_).close();
-  }
-
-  std::shared_ptr<Service> service_;
-  std::unique_ptr<ConnectionSlot> slot_;
-  const Pass pass_;
-  beast::websocket::stream<Stream, /* compression */ false> stream_;
-  asio::steady_timer write_limit_;
-  beast::flat_buffer received_;
-  std::unique_ptr<WebSocketSession> session_;
-  std::optional<Frame> frame_;  // being written
-  bool opened_ = false;
-  bool writing_ = false;
-  bool wake_pending_ = false;
-  bool closing_ = false;
-};
+// Answers the upgrade; the rest belongs to the peer and the endpoint.
+void serveWebSocket(ByteStream stream, std::shared_ptr<Service> service,
+                    std::unique_ptr<ConnectionSlot> slot, const Pass& pass,
+                    WebSocketEndpoint& endpoint, const BeastRequest& upgrade);
 
 }  // namespace pingloom::http
