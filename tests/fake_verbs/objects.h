@@ -8,6 +8,7 @@
 #include <ctime>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <thread>
 #include <vector>
@@ -145,9 +146,9 @@ struct QueuePair : ibv_qp {
   bool mute = false;               // no completions any more
 
  private:
-  static constexpr auto kAgain = static_cast<ibv_wc_status>(-1);
-  ibv_wc_status attempt(RcRequest& given, std::int64_t now);
-  ibv_wc_status missed(RcRequest& given, std::int64_t now) const;
+  // Nothing: it is tried again later.
+  std::optional<ibv_wc_status> attempt(RcRequest& given, std::int64_t now);
+  std::optional<ibv_wc_status> missed(RcRequest& given, std::int64_t now) const;
   void endRequest(ibv_wc_status status);
 };
 

@@ -159,10 +159,10 @@ void QueuePair::flushRequests() {
 void QueuePair::carryOutDue(std::int64_t now) {
   while (!requests.empty() && state == IBV_QPS_RTS && !owner().device.hangs &&
          requests.front().due <= now) {
-    const ibv_wc_status status = attempt(requests.front(), now);
-    if (status == kAgain) return;
-    if (status != IBV_WC_SUCCESS) {
-      endRequest(status);
+    const auto status = attempt(requests.front(), now);
+    if (!status) return;
+    if (*status != IBV_WC_SUCCESS) {
+      endRequest(*status);
       breakDown(IBV_WC_WR_FLUSH_ERR);
       return;
     }
@@ -171,13 +171,13 @@ void QueuePair::carryOutDue(std::int64_t now) {
 }
 
 // The packet or its answer was lost, or nobody is there.
-ibv_wc_status QueuePair::missed(RcRequest& given, std::int64_t now) const {
+std::optional<ibv_wc_status> QueuePair::missed(RcRequest& given, std::int64_t now) const {
   if (given.tries++ >= rc.retry_cnt) return IBV_WC_RETRY_EXC_ERR;
   given.due = now + (std::int64_t{4096} << rc.timeout);
-  return kAgain;
+  return std::nullopt;
 }
 
-ibv_wc_status QueuePair::attempt(RcRequest& given, std::int64_t now) {
+std::optional<ibv_wc_status> QueuePair::attempt(RcRequest& given, std::int64_t now) {
   constexpr std::int64_t kNotReadyNanos = 640'000;
   constexpr unsigned kForEver = 7;
   Device& device = owner().device;
@@ -201,7 +201,7 @@ ibv_wc_status QueuePair::attempt(RcRequest& given, std::int64_t now) {
         return IBV_WC_RNR_RETRY_EXC_ERR;
       }
       given.due = now + kNotReadyNanos;
-      return kAgain;
+      return std::nullopt;
     }
     carryOut(given);
     deliverImmediate(*peer, given);

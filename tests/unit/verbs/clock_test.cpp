@@ -34,7 +34,6 @@ struct Times {
 };
 
 Times exchange(Side& a, Side& b) {
-  Times times;
   EXPECT_EQ(a.send(b.endpoint->address(), "ping"), PostResult::kPosted);
   const auto ping_left = a.nextSent();
   const auto ping = b.nextPacket();

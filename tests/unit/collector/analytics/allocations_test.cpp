@@ -12,7 +12,16 @@ std::atomic<std::uint64_t> counted{0};
 
 }  // namespace
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && defined(__GLIBC__)
+// A sanitizer's malloc is its own.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED
+#endif
+#endif
+
+#if !defined(SANITIZED) && defined(__GLIBC__)
 
 extern "C" void* __libc_malloc(std::size_t bytes);
 
