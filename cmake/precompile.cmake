@@ -11,8 +11,8 @@ function(pingloom_shared_headers name)
   target_precompile_headers(${name} PRIVATE ${shared_HEADERS})
 endfunction()
 
-# For the libraries named. Not in the build that has the tests and is not sanitized: there compiler and clang-tidy see every
-# file with what it includes itself.
+# For the libraries named. Not in the build for ThreadSanitizer: there the compiler sees every file with what it includes
+# itself, and no more.
 function(pingloom_precompile)
   pingloom_shared_headers(shared_headers LIBRARIES pingloom_common HEADERS
     <algorithm> <array> <chrono> <cstdint> <filesystem> <functional> <map> <memory> <mutex> <optional> <span> <string>

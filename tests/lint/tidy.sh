@@ -7,7 +7,7 @@ build=$(cd "$1" && pwd)
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# clang cannot read headers that g++ has precompiled: it gets the commands without them.
+# clang-tidy cannot read headers that g++ has precompiled: it gets the commands without them. clang's it can.
 python3 - "$build" "$PWD" "$2" "$work" >"$work/sources" <<'PYTHON'
 import json, re, sys
 build, root, folder, work = sys.argv[1:]
