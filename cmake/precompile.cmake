@@ -22,9 +22,9 @@ function(pingloom_precompile)
       target_precompile_headers(${target} REUSE_FROM shared_headers)
     endif()
   endforeach()
-  # Several files at a time, but for the commands, which have names in common.
+  # Several files at a time: no two files of a library may have a name in common in their anonymous namespaces.
   foreach(target pingloom_common pingloom_net pingloom_wire pingloom_http ${ARGN})
-    if(TARGET ${target} AND NOT target MATCHES "_cli")
+    if(TARGET ${target})
       set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
     endif()
   endforeach()

@@ -6,9 +6,10 @@
 
 #include "agent/config.h"
 #include "cli/commands.h"
+#include "cli/exit_codes.h"
 #include "cli/file_kind.h"
+#include "cli/input_file.h"
 #include "collector/config.h"
-#include "common/file.h"
 #include "common/program.h"
 #include "controller/config.h"
 #include "pinglist/cost.h"
@@ -18,22 +19,13 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr int kExitInvalid = 1;
-constexpr int kExitCouldNotCheck = 2;
-constexpr std::size_t kMaxFileBytes = 64U << 20;
-
-program::Usage usage() {
+program::Usage checkUsage() {
   return {
       "pingloom check", "pingloom check FILE [--config CONTROLLER.yaml]",
       "Says whether FILE is valid: a pinglist (pingloom's or PingWeave's), an agent's\n"
       "configuration, a controller's or a collector's; its keys tell which. Of a pinglist it also\n"
       "says what it costs, and where that is beyond the limits.\n\n"
       "Exit code: 0 valid, 1 invalid, 2 could not check."};
-}
-
-int fail(const Error& error, int code) {
-  std::cerr << error.text() << "\n";
-  return code;
 }
 
 void printCost(const pinglist::Cost& cost, const pinglist::Limits& limits) {
@@ -69,7 +61,7 @@ void printThresholds(const pinglist::Pinglist& list) {
 int checkPinglist(const std::string& text, const std::string& file,
                   const pinglist::Limits& limits) {
   const auto parsed = pinglist::parse(text, file);
-  if (!parsed) return fail(parsed.error(), kExitInvalid);
+  if (!parsed) return failFile(parsed.error(), kExitInvalid);
   for (const std::string& warning : parsed->warnings) std::cout << "warning: " << warning << "\n";
   std::cout << file << ": valid pinglist\n";
   printThresholds(*parsed);
@@ -79,13 +71,13 @@ int checkPinglist(const std::string& text, const std::string& file,
 
 template <typename Config>
 int reportConfig(const Result<Config>& parsed, const std::string& file, std::string_view whose) {
-  if (!parsed) return fail(parsed.error(), kExitInvalid);
+  if (!parsed) return failFile(parsed.error(), kExitInvalid);
   std::cout << file << ": valid configuration of " << whose << "\n";
   return 0;
 }
 
 Result<pinglist::Limits> limitsOf(const std::string& file) {
-  const auto text = readFile(file, kMaxFileBytes);
+  const auto text = readInputFile(file);
   if (!text) return tl::unexpected(text.error());
   const auto config = controller::parseConfig(*text, file);
   if (!config) return tl::unexpected(config.error());
@@ -101,20 +93,20 @@ int runCheck(const std::vector<std::string>& arguments) {
                                              "take the limits from this controller configuration");
   po::variables_map values;
   const auto positional = po::positional_options_description().add("file", 1);
-  if (const auto code = program::parse(usage(), arguments, options, positional, values))
+  if (const auto code = program::parse(checkUsage(), arguments, options, positional, values))
     return *code;
 
   const auto& file = values["file"].as<std::string>();
-  const auto text = readFile(file, kMaxFileBytes);
-  if (!text) return fail(text.error(), kExitCouldNotCheck);
+  const auto text = readInputFile(file);
+  if (!text) return failFile(text.error(), kExitCouldNotRead);
   pinglist::Limits limits;
   if (values.count("config") != 0) {
     const auto configured = limitsOf(values["config"].as<std::string>());
-    if (!configured) return fail(configured.error(), kExitCouldNotCheck);
+    if (!configured) return failFile(configured.error(), kExitCouldNotRead);
     limits = *configured;
   }
   const auto kind = fileKindOf(*text, file);
-  if (!kind) return fail(kind.error(), kExitInvalid);
+  if (!kind) return failFile(kind.error(), kExitInvalid);
   switch (*kind) {
     case FileKind::kPinglist:
       return checkPinglist(*text, file, limits);

@@ -5,6 +5,8 @@
 
 #include "cli/commands.h"
 #include "cli/devices_report.h"
+#include "cli/exit_codes.h"
+#include "cli/failure.h"
 #include "common/program.h"
 #include "common/text.h"
 #include "rdma/open_device.h"
@@ -15,47 +17,42 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr int kExitNone = 1;
+constexpr const char* kDevicesCommand = "pingloom devices";
 
 int explain(const std::string& text, const std::string& device) {
   const auto address = IpAddress::parse(text);
   if (!address) {
-    std::cerr << "pingloom devices: --address: " << address.error().text() << "\n";
-    return program::kExitUsage;
+    return fail(kDevicesCommand, {"--address", address.error().text()}, program::kExitUsage);
   }
   rdma::DeviceOptions options;
   options.device = device;
   auto opened = rdma::openDevice(*address, options);
-  if (!opened) {
-    std::cerr << "pingloom devices: " << opened.error().text() << "\n";
-    return kExitNone;
-  }
+  if (!opened) return fail(kDevicesCommand, opened.error(), kExitNoDevice);
   std::cout << textOf(address->text(), (*opened)->info());
   return 0;
 }
 
 int list(bool as_json, bool with_counters) {
   const auto devices = rdma::verbs::listDevices();
-  if (!devices) {
-    std::cerr << "pingloom devices: " << devices.error().text() << "\n";
-    return kExitNone;
-  }
+  if (!devices) return fail(kDevicesCommand, devices.error(), kExitNoDevice);
   const CountersOf counters = [&](const rdma::DeviceDetails& device, std::uint8_t port) {
     return with_counters ? rdma::verbs::portCounters(device, port)
                          : std::vector<rdma::PortCounter>();
   };
   std::cout << (as_json ? jsonOf(*devices, counters) : textOf(*devices, counters));
   if (!devices->empty()) return 0;
-  std::cerr << "pingloom devices: there is no RDMA device; a host without one can use the soft "
-               "device: 'rdma: { device: soft }' in the agent's configuration\n";
-  return kExitNone;
+  return fail(kDevicesCommand,
+              {"",
+               "there is no RDMA device; a host without one can use the soft "
+               "device: 'rdma: { device: soft }' in the agent's configuration"},
+              kExitNoDevice);
 }
 
 }  // namespace
 
 int runDevices(const std::vector<std::string>& arguments) {
   const program::Usage usage{
-      "pingloom devices", "pingloom devices [options]",
+      kDevicesCommand, "pingloom devices [options]",
       "Shows the RDMA devices that libibverbs finds: ports, link layers, GIDs, timestamps.\n"
       "With --address: the device, port and GID that an endpoint on this address would get.\n"
       "Exit: 0 done, 1 there is none, 2 usage.\n"};

@@ -10,7 +10,7 @@
 namespace pingloom::cli {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 std::string gidText(const rdma::Gid& gid) {
   std::string text;
@@ -46,10 +46,10 @@ std::string textOfPort(const rdma::PortDetails& port) {
   return text;
 }
 
-json jsonOfPort(const rdma::PortDetails& port) {
-  json gids = json::array();
+Json jsonOfPort(const rdma::PortDetails& port) {
+  Json gids = Json::array();
   for (const rdma::GidDetails& gid : port.gids) {
-    json entry = {{"index", gid.index},
+    Json entry = {{"index", gid.index},
                   {"gid", gidText(gid.gid)},
                   {"type", rdma::name(gid.type)},
                   {"interface", printable(gid.interface)}};
@@ -91,17 +91,17 @@ std::string textOf(const std::vector<rdma::DeviceDetails>& devices, const Counte
 }
 
 std::string jsonOf(const std::vector<rdma::DeviceDetails>& devices, const CountersOf& counters) {
-  json document = json::array();
+  Json document = Json::array();
   for (const rdma::DeviceDetails& device : devices) {
-    json ports = json::array();
+    Json ports = Json::array();
     for (const rdma::PortDetails& port : device.ports) {
-      json entry = jsonOfPort(port);
+      Json entry = jsonOfPort(port);
       for (const rdma::PortCounter& counter : counters(device, port.number)) {
         entry["counters"][counter.name] = counter.value;
       }
       ports.push_back(std::move(entry));
     }
-    json entry = {{"device", printable(device.name)}, {"ports", std::move(ports)}};
+    Json entry = {{"device", printable(device.name)}, {"ports", std::move(ports)}};
     if (!device.problem.empty()) entry["problem"] = printable(device.problem);
     if (device.hasHardwareTimestamps()) {
       entry["timestamps"] = {{"khz", device.core_clock_khz}, {"mask", device.timestamp_mask}};

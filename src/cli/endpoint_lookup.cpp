@@ -15,7 +15,7 @@ namespace pingloom::cli {
 namespace {
 
 constexpr int kAttempts = 3;
-constexpr Nanos kPatience = 500 * kMillisecond;
+constexpr Nanos kAttemptPatience = 500 * kMillisecond;
 
 Result<UniqueFd> connectTo(const IpAddress& source, const SocketAddress& target) {
   auto made = socketFrom(source, SOCK_DGRAM);
@@ -30,7 +30,7 @@ Result<UniqueFd> connectTo(const IpAddress& source, const SocketAddress& target)
 
 // The answer to this nonce, until the patience ends; ECONNREFUSED where nobody listens.
 Result<wire::EndpointQuery> receive(int fd, std::uint64_t nonce, const SocketAddress& target) {
-  const Nanos until = monotonicNow() + kPatience;
+  const Nanos until = monotonicNow() + kAttemptPatience;
   while (monotonicNow() < until) {
     pollfd ready{fd, POLLIN, 0};
     ::poll(&ready, 1, static_cast<int>((until - monotonicNow()) / kMillisecond) + 1);

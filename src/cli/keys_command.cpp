@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "cli/failure.h"
 #include "cli/text_table.h"
 #include "common/program.h"
 #include "common/text.h"
@@ -19,12 +21,9 @@ namespace {
 namespace po = boost::program_options;
 using Arguments = std::vector<std::string>;
 
-constexpr int kKeysExitFailure = 1;
+constexpr const char* kKeysCommand = "pingloom keys";
 
-int failKeys(const Error& error, int code = kKeysExitFailure) {
-  std::cerr << "pingloom keys: " << error.text() << "\n";
-  return code;
-}
+int failKeys(const Error& error) { return fail(kKeysCommand, error, kExitKeysNotDone); }
 
 // The words of one action: its options and the one argument that is none.
 struct Action {
@@ -123,11 +122,11 @@ int authorizeKey(const Arguments& arguments) {
   po::variables_map values;
   if (const auto code = action.parse(arguments, values)) return *code;
   const auto key = keys::publicKeyOf(values["key"].as<std::string>());
-  if (!key) return failKeys(key.error(), program::kExitUsage);
+  if (!key) return fail(kKeysCommand, key.error(), program::kExitUsage);
   keys::AuthorizedKey entry(*key);
   entry.added = formatUtc(utcNow() / kSecond * kSecond);
   if (auto filled = fillEntry(values, entry); !filled) {
-    return failKeys(filled.error(), program::kExitUsage);
+    return fail(kKeysCommand, filled.error(), program::kExitUsage);
   }
   const bool nameless = entry.role == keys::Role::kAgent && entry.host.empty();
   const auto changed = keys::changeAuthorizedKeys(
@@ -135,8 +134,9 @@ int authorizeKey(const Arguments& arguments) {
       [&](keys::AuthorizedKeys& all) { return all.add(std::move(entry)); });
   if (!changed) return failKeys(changed.error());
   if (nameless) {
-    std::cerr << "pingloom keys: note: without --host this key may take any host id that no other "
-                 "key names\n";
+    complain(kKeysCommand, {"note",
+                            "without --host this key may take any host id that no other "
+                            "key names"});
   }
   return 0;
 }
@@ -174,12 +174,10 @@ void printKeys(const keys::AuthorizedKeys& all) {
   std::vector<TextTable::Cells> rows;
   TextTable table({"KEY", "ROLE", "NAME", "HOST", "ADDRESSES", "ADDED"});
   for (const keys::AuthorizedKey& entry : all.entries()) {
-    const auto or_dash = [](const std::string& text) {
-      return text.empty() ? "-" : printable(text);
-    };
+    const auto cell = [](const std::string& text) { return orDash(printable(text)); };
     rows.push_back({std::string(entry.key.text()), std::string(keys::name(entry.role)),
-                    or_dash(entry.name), or_dash(entry.host), or_dash(join(entry.expressions, ",")),
-                    or_dash(entry.added)});
+                    cell(entry.name), cell(entry.host), cell(join(entry.expressions, ",")),
+                    cell(entry.added)});
     table.fit(rows.back());
   }
   std::cout << table.header() << "\n";
@@ -228,7 +226,7 @@ int runKeys(const std::vector<std::string>& arguments) {
     }
     actions += fmt::format("  {:<10} {}\n", action.name, action.summary);
   }
-  const program::Usage usage{"pingloom keys", "pingloom keys ACTION [OPTION]...",
+  const program::Usage usage{kKeysCommand, "pingloom keys ACTION [OPTION]...",
                              "CURVE keys of controller, agents and collectors; docs/keys.md.\n\n" +
                                  actions + "\n'pingloom keys ACTION --help' explains one."};
   po::variables_map values;

@@ -7,6 +7,8 @@
 
 #include "cli/commands.h"
 #include "cli/controller_api.h"
+#include "cli/exit_codes.h"
+#include "cli/failure.h"
 #include "cli/site_options.h"
 #include "cli/text_table.h"
 #include "cli/top_source.h"
@@ -18,20 +20,14 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr int kExitNotFresh = 1;
-constexpr int kExitCouldNotAsk = 2;
-constexpr Nanos kTimeout = 30 * kSecond;
-
-std::optional<double> figureAt(const TopGrid& grid, TopSort figure, std::size_t cell) {
-  return grid.figures[static_cast<std::size_t>(figure)][cell];
-}
+constexpr const char* kMeshCommand = "pingloom mesh";
 
 // Median network time, with the loss where there is any; the state where there is no time to show.
 std::string cellText(const TopGrid& grid, std::size_t cell) {
   const auto state = grid.states[cell];
   if (!state) return ".";
-  const auto network = figureAt(grid, TopSort::kNetworkP50, cell);
-  const auto loss = figureAt(grid, TopSort::kLoss, cell);
+  const auto network = grid.figure(TopSort::kNetworkP50, cell);
+  const auto loss = grid.figure(TopSort::kLoss, cell);
   const bool current = *state != PairState::kStale && *state != PairState::kPending;
   if (!network || !current) return std::string(name(*state));
   std::string text = humanNanos(static_cast<Nanos>(*network));
@@ -73,11 +69,11 @@ bool hasFreshResult(const http::Site& site, const TopGrid& grid, std::size_t row
   const std::size_t cell = row * grid.destinations.size() + column;
   const PairState state = *grid.states[cell];
   if (state == PairState::kPending || state == PairState::kStale) return false;
-  if (figureAt(grid, TopSort::kRtt, cell)) return true;
+  if (grid.figure(TopSort::kRtt, cell)) return true;
   const auto pair = askControllerJson(
       site,
       "/api/v1/pairs/" + grid.probe + "/" + grid.sources[row] + "/" + grid.destinations[column],
-      kTimeout);
+      kGridTimeout);
   if (!pair) return false;
   const nlohmann::json::json_pointer received("/received");
   return pair->contains(received) && (*pair)[received].is_number_unsigned() &&
@@ -104,11 +100,6 @@ void checkGrid(const http::Site& site, const TopGrid& grid, Check& check) {
   }
 }
 
-int fail(const Error& error) {
-  std::cerr << "pingloom mesh: " << error.text() << "\n";
-  return kExitCouldNotAsk;
-}
-
 int printVerdict(const Check& check) {
   std::cout << "\n"
             << check.pairs - check.failed << " of " << check.pairs
@@ -120,7 +111,7 @@ int printVerdict(const Check& check) {
 
 int runMesh(const std::vector<std::string>& arguments) {
   const program::Usage usage{
-      "pingloom mesh", "pingloom mesh [--probe P] [--check] [--url U]",
+      kMeshCommand, "pingloom mesh [--probe P] [--check] [--url U]",
       "Prints each probe's mesh: hosts as rows and columns, median network time, loss.\n"
       "Exit: 0 shown; with --check 1 unless every pair has a fresh result with something received; "
       "2 could not ask.\n"};
@@ -132,15 +123,15 @@ int runMesh(const std::vector<std::string>& arguments) {
   po::variables_map values;
   if (const auto code = program::parse(usage, arguments, options, {}, values)) return *code;
   const auto site = controllerSite(values);
-  if (!site) return fail(site.error());
+  if (!site) return fail(kMeshCommand, site.error());
   const std::string& only = values["probe"].as<std::string>();
-  const auto probes = fetchProbeNames(*site, kTimeout);
-  if (!probes) return fail(probes.error());
+  const auto probes = fetchProbeNames(*site, kGridTimeout);
+  if (!probes) return fail(kMeshCommand, probes.error());
   Check check;
   for (const std::string& probe : *probes) {
     if (!only.empty() && probe != only) continue;
-    const auto grid = fetchTopGrid(*site, probe, kTimeout);
-    if (!grid) return fail(grid.error());
+    const auto grid = fetchTopGrid(*site, probe, kGridTimeout);
+    if (!grid) return fail(kMeshCommand, grid.error());
     printGrid(*grid);
     if (values.count("check") != 0) checkGrid(*site, *grid, check);
   }

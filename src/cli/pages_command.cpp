@@ -5,9 +5,12 @@
 #include <iostream>
 
 #include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "cli/failure.h"
 #include "cli/pages_report.h"
 #include "cli/pages_screen.h"
 #include "cli/pages_source.h"
+#include "cli/service_api.h"
 #include "cli/site_options.h"
 #include "common/program.h"
 
@@ -16,17 +19,10 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr int kExitProblems = 1;
-constexpr int kExitCouldNotAsk = 2;
-constexpr Nanos kTimeout = 10 * kSecond;
-
-int fail(const std::string& text) {
-  std::cerr << "pingloom pages: " << text << "\n";
-  return kExitCouldNotAsk;
-}
+constexpr const char* kPagesCommand = "pingloom pages";
 
 // False when standard output is gone.
-bool print(const PagesAnswer& answer, bool json, bool rates) {
+bool printPages(const PagesAnswer& answer, bool json, bool rates) {
   if (json) {
     std::cout << answer.json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
   } else {
@@ -38,22 +34,24 @@ bool print(const PagesAnswer& answer, bool json, bool rates) {
 }
 
 // Block after block, for those without a terminal; until SIGINT or SIGTERM.
-int watch(const PagesQuery& query, bool json) {
+int watchPages(const PagesQuery& query, bool json) {
   const UniqueFd stop = program::blockStopSignals();
   PagesDocument before;
   std::string last_trouble;
   bool first = true;
   while (true) {
-    auto answer = fetchPages(query, kTimeout);
+    auto answer = fetchPages(query, kAnswerTimeout);
     if (answer) {
       setRates(before, answer->document);
       if (!first && !json) std::cout << "\n";
       first = false;
-      if (!print(*answer, json, true)) return 0;
+      if (!printPages(*answer, json, true)) return 0;
       before = std::move(answer->document);
     }
     const std::string trouble = answer ? "" : answer.error().text();
-    if (!trouble.empty() && trouble != last_trouble) fail(trouble);  // once, not each second
+    if (!trouble.empty() && trouble != last_trouble) {  // once, not each second
+      complain(kPagesCommand, answer.error());
+    }
     last_trouble = trouble;
     pollfd waiting{stop.get(), POLLIN, 0};
     if (poll(&waiting, 1, 1000) > 0) return 0;
@@ -67,14 +65,14 @@ int verdict(const PagesDocument& document, bool json) {
   out << "\n";
   for (const std::string& problem : problems) out << problem << "\n";
   if (problems.empty()) out << "every agent is read, and every page is fresh\n";
-  return problems.empty() ? 0 : kExitProblems;
+  return problems.empty() ? 0 : kExitPageProblems;
 }
 
 }  // namespace
 
 int runPages(const std::vector<std::string>& arguments) {
   const program::Usage usage{
-      "pingloom pages", "pingloom pages [--agent A] [--watch | --check] [--json] [--url U]",
+      kPagesCommand, "pingloom pages [--agent A] [--watch | --check] [--json] [--url U]",
       "Shows the metric pages of applications as a collector read them last: a table for each\n"
       "agent. Histograms are shown as count, mean and quantiles; --watch adds rates per second.\n"
       "Keys of the live view: q quit, arrows scroll.\n"
@@ -91,18 +89,18 @@ int runPages(const std::vector<std::string>& arguments) {
   po::variables_map values;
   if (const auto code = program::parse(usage, arguments, options, {}, values)) return *code;
   const auto site = siteOf(values, nullptr, kDefaultCollectorUrl);
-  if (!site) return fail(site.error().text());
+  if (!site) return fail(kPagesCommand, site.error());
   const PagesQuery query{*site, values["agent"].as<std::string>()};
   const bool json = values.count("json") != 0;
   const bool check = values.count("check") != 0;
   if (values.count("watch") != 0) {
-    if (check) return fail("--check looks once: leave --watch out");
+    if (check) return fail(kPagesCommand, {"", "--check looks once: leave --watch out"});
     const bool terminal = isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
-    return terminal && !json ? PagesScreen(query).run() : watch(query, json);
+    return terminal && !json ? PagesScreen(query).run() : watchPages(query, json);
   }
-  const auto answer = fetchPages(query, kTimeout);
-  if (!answer) return fail(answer.error().text());
-  print(*answer, json, false);
+  const auto answer = fetchPages(query, kAnswerTimeout);
+  if (!answer) return fail(kPagesCommand, answer.error());
+  printPages(*answer, json, false);
   return check ? verdict(answer->document, json) : 0;
 }
 

@@ -15,8 +15,6 @@ constexpr std::size_t kMetricColumn = 3;
 constexpr std::size_t kShortestMetric = 16;
 constexpr std::size_t kLongestMetric = 160;  // so that one long name does not widen all lines
 
-std::string orDash(const std::string& text) { return text.empty() ? "-" : text; }
-
 std::string number(std::optional<double> value) {
   return value ? fmt::format("{:.6g}", *value) : "-";
 }

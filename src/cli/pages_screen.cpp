@@ -10,9 +10,6 @@
 namespace pingloom::cli {
 namespace {
 
-constexpr Nanos kTimeout = 3 * kSecond;
-constexpr Nanos kInterval = kSecond;
-
 attr_t attributesOf(LineStyle style) {
   switch (style) {
     case LineStyle::kTitle:
@@ -45,8 +42,8 @@ int PagesScreen::run() {
 }
 
 void PagesScreen::refresh() {
-  auto answer = fetchPages(query_, kTimeout);
-  next_mono_ = monotonicNow() + kInterval;
+  auto answer = fetchPages(query_, kRefreshTimeout);
+  next_mono_ = monotonicNow() + kRefreshInterval;
   if (!answer) {
     trouble_ = answer.error().text();  // what was known stays on the screen
     return;

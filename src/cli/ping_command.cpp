@@ -5,8 +5,11 @@
 #include <iostream>
 #include <memory>
 
+#include "agent/config.h"
 #include "cli/command_options.h"
 #include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "cli/failure.h"
 #include "cli/ping_result.h"
 #include "cli/ping_session.h"
 #include "cli/rdma_ping.h"
@@ -19,10 +22,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr int kExitNothing = 1;
-constexpr std::uint16_t kDefaultPort = 20710;
-
-int usageError(const Error& error) { return program::usageError("pingloom ping", error.text()); }
+constexpr const char* kPingCommand = "pingloom ping";
 
 Result<Nanos> durationOption(const po::variables_map& values, const char* name, Nanos shortest,
                              Nanos longest) {
@@ -58,7 +58,7 @@ Status readNumbers(const po::variables_map& values, PingRequest& request) {
   return {};
 }
 
-Result<PingRequest> readRequest(const po::variables_map& values) {
+Result<PingRequest> pingRequestOf(const po::variables_map& values) {
   PingRequest request;
   if (values.count("protocol") == 0 || values.count("host") == 0) {
     return makeError("", "a protocol (udp, tcp or rdma) and a host are needed");
@@ -85,18 +85,18 @@ Result<PingRequest> readRequest(const po::variables_map& values) {
 int listen(const po::variables_map& values) {
   const UniqueFd stop = program::blockStopSignals();
   const auto port = numberOption(values, "port", 1, 65535);
-  if (!port) return usageError(port.error());
+  if (!port) return usageError(kPingCommand, port.error());
   const auto address = sourceOption(values);
-  if (!address) return usageError(address.error());
+  if (!address) return usageError(kPingCommand, address.error());
   const auto listened = listenForRdmaPings(*address, static_cast<std::uint16_t>(*port),
                                            values["device"].as<std::string>(), stop.get());
-  return listened ? 0 : usageError(listened.error());
+  return listened ? 0 : usageError(kPingCommand, listened.error());
 }
 
-int measure(const PingRequest& request, const std::string& host, bool json) {
+int measurePing(const PingRequest& request, const std::string& host, bool json) {
   const UniqueFd stop = program::blockStopSignals();
   auto session = startPing(request);
-  if (!session) return usageError(session.error());
+  if (!session) return usageError(kPingCommand, session.error());
   const std::string target = request.target.address.text();
   if (!json) {
     std::cout << fmt::format("ping {} {} ({}) from {}\n", name(request.protocol), printable(host),
@@ -121,14 +121,14 @@ int measure(const PingRequest& request, const std::string& host, bool json) {
   }
   summary.setSkipped((*session)->skipped());
   std::cout << (json ? summary.json() + "\n" : "\n" + summary.text()) << std::flush;
-  return summary.received() > 0 ? 0 : kExitNothing;
+  return summary.received() > 0 ? 0 : kExitNoReply;
 }
 
 }  // namespace
 
 int runPing(const std::vector<std::string>& arguments) {
   const program::Usage usage{
-      "pingloom ping",
+      kPingCommand,
       "pingloom ping udp|tcp|rdma HOST [options]\n"
       "       pingloom ping rdma --listen [--source ADDRESS] [-d DEVICE]",
       "Measures one host from here, as an agent would. udp needs an agent at HOST, rdma an agent "
@@ -140,8 +140,9 @@ int runPing(const std::vector<std::string>& arguments) {
   po::options_description options("Options");
   options.add_options()("count,c", po::value<std::int64_t>()->default_value(5), "how many pings")(
       "interval,i", po::value<std::string>()->default_value("1s"), "between two pings")(
-      "port", po::value<std::int64_t>()->default_value(kDefaultPort), "of the agent or service")(
-      "source", po::value<std::string>(), "address of this host to send from")(
+      "port", po::value<std::int64_t>()->default_value(agent::kDefaultProbePort),
+      "of the agent or service")("source", po::value<std::string>(),
+                                 "address of this host to send from")(
       "timeout", po::value<std::string>()->default_value("500ms"), "then a ping is lost")(
       "traffic-class", po::value<std::int64_t>()->default_value(0), "DSCP+ECN byte")(
       "payload", po::value<std::int64_t>()->default_value(64), "bytes of a PING (udp, rdma)")(
@@ -159,11 +160,11 @@ int runPing(const std::vector<std::string>& arguments) {
   if (values.count("listen") != 0) {
     const bool rdma =
         values.count("protocol") != 0 && values["protocol"].as<std::string>() == "rdma";
-    return rdma ? listen(values) : usageError({"--listen", "only for rdma"});
+    return rdma ? listen(values) : usageError(kPingCommand, {"--listen", "only for rdma"});
   }
-  const auto request = readRequest(values);
-  if (!request) return usageError(request.error());
-  return measure(*request, values["host"].as<std::string>(), values.count("json") != 0);
+  const auto request = pingRequestOf(values);
+  if (!request) return usageError(kPingCommand, request.error());
+  return measurePing(*request, values["host"].as<std::string>(), values.count("json") != 0);
 }
 
 }  // namespace pingloom::cli

@@ -8,7 +8,7 @@
 namespace pingloom::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 // In the order in which they were added. (A value above 4.29 s stands alone in practice, and is
 // exact as the minimum.)
@@ -54,7 +54,7 @@ void addTimes(std::string& text, std::string_view what, std::optional<Nanos> tim
   text += fmt::format("{}{} {}", text.empty() ? "" : ", ", what, humanNanos(*time));
 }
 
-Json summaryJson(const Distribution& distribution) {
+ordered_json summaryJson(const Distribution& distribution) {
   const Summary summary = distribution.summary();
   return {{"min", summary.min}, {"mean", summary.mean}, {"p50", summary.p50},
           {"p95", summary.p95}, {"p99", summary.p99},   {"max", summary.max}};
@@ -108,7 +108,7 @@ std::string lineOf(const PingResult& result) {
 }
 
 std::string jsonOf(const PingResult& result) {
-  Json json = {{"outcome", result.outcome}};
+  ordered_json json = {{"outcome", result.outcome}};
   if (result.ack_lost) json["ack_lost"] = true;
   if (result.anomaly) {
     json["anomalous"] = kAnomalyNames[static_cast<std::size_t>(*result.anomaly)];
@@ -182,20 +182,20 @@ std::string PingSummary::text() const {
 }
 
 std::string PingSummary::json() const {
-  Json anomalous = Json::object();
+  ordered_json anomalous = ordered_json::object();
   for (std::size_t reason = 0; reason < kAnomalies; ++reason) {
     if (anomalous_[reason] != 0) anomalous[std::string(kAnomalyNames[reason])] = anomalous_[reason];
   }
-  Json json = {{"sent", sent_},
-               {"received", received_},
-               {"lost", lost_},
-               {"refused", refused_},
-               {"unreachable", unreachable_},
-               {"ack_lost", ack_lost_},
-               {"duplicate", duplicate_},
-               {"late", late_},
-               {"skipped", skipped_},
-               {"anomalous", anomalous}};
+  ordered_json json = {{"sent", sent_},
+                       {"received", received_},
+                       {"lost", lost_},
+                       {"refused", refused_},
+                       {"unreachable", unreachable_},
+                       {"ack_lost", ack_lost_},
+                       {"duplicate", duplicate_},
+                       {"late", late_},
+                       {"skipped", skipped_},
+                       {"anomalous", anomalous}};
   const std::pair<const char*, const Distribution*> parts[] = {{"network_ns", &network_},
                                                                {"responder_ns", &responder_},
                                                                {"prober_ns", &prober_},
@@ -203,7 +203,7 @@ std::string PingSummary::json() const {
   for (const auto& [name, distribution] : parts) {
     if (distribution->count() != 0) json[name] = summaryJson(*distribution);
   }
-  return Json{{"summary", json}}.dump();
+  return ordered_json{{"summary", json}}.dump();
 }
 
 }  // namespace pingloom::cli

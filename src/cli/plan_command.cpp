@@ -6,7 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "common/file.h"
+#include "cli/exit_codes.h"
+#include "cli/input_file.h"
 #include "common/program.h"
 #include "common/text.h"
 #include "pinglist/pinglist.h"
@@ -19,20 +20,11 @@ namespace po = boost::program_options;
 using nlohmann::ordered_json;
 using pinglist::Pinglist;
 
-constexpr int kExitInvalid = 1;
-constexpr int kExitCouldNotRead = 2;
-constexpr std::size_t kMaxFileBytes = 64U << 20;
-
-program::Usage usage() {
+program::Usage planUsage() {
   return {"pingloom plan", "pingloom plan FILE --host HOST [--json]",
           "Shows what HOST would probe by the pinglist FILE. HOST is a host's name, one of its\n"
           "addresses (NAME/LABEL) or an IP address.\n\n"
           "Exit code: 0 done, 1 invalid pinglist or unknown host, 2 could not read FILE."};
-}
-
-int fail(const Error& error, int code) {
-  std::cerr << error.text() << "\n";
-  return code;
 }
 
 std::vector<std::string> knownHosts(const Pinglist& list) {
@@ -170,17 +162,17 @@ int runPlan(const std::vector<std::string>& arguments) {
       "json", "as one JSON document, times in nanoseconds");
   po::variables_map values;
   const auto positional = po::positional_options_description().add("file", 1);
-  if (const auto code = program::parse(usage(), arguments, options, positional, values)) {
+  if (const auto code = program::parse(planUsage(), arguments, options, positional, values)) {
     return *code;
   }
   const auto& file = values["file"].as<std::string>();
-  const auto text = readFile(file, kMaxFileBytes);
-  if (!text) return fail(text.error(), kExitCouldNotRead);
+  const auto text = readInputFile(file);
+  if (!text) return failFile(text.error(), kExitCouldNotRead);
   const auto list = pinglist::parse(*text, file);
-  if (!list) return fail(list.error(), kExitInvalid);
+  if (!list) return failFile(list.error(), kExitInvalid);
   const auto& host = values["host"].as<std::string>();
   const auto addresses = addressesOf(*list, host);
-  if (!addresses) return fail(addresses.error(), kExitInvalid);
+  if (!addresses) return failFile(addresses.error(), kExitInvalid);
   const auto assignments = plan::assignmentsOf(list->plan, *addresses);
   if (values.count("json") != 0) {
     printJson(host, *addresses, assignments);

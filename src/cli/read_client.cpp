@@ -13,7 +13,7 @@
 namespace pingloom::cli {
 namespace {
 
-constexpr Nanos kPatience = 5 * kSecond;
+constexpr Nanos kExchangePatience = 5 * kSecond;
 
 // False: the time is over, or the user wants to end.
 bool waitFor(int fd, short what, Nanos until, int stop) {
@@ -121,7 +121,7 @@ rdma::RcAddress addressOf(const wire::ReadExchange& exchange) {
 
 Result<RemoteRegion> askForRegion(const IpAddress& source, const SocketAddress& server,
                                   const std::string& region, const rdma::RcAddress& own, int stop) {
-  const Nanos until = monotonicNow() + kPatience;
+  const Nanos until = monotonicNow() + kExchangePatience;
   auto socket = connectTo(source, server, until, stop);
   if (!socket) return tl::unexpected(socket.error());
   wire::ReadExchange request = exchangeOf(own);

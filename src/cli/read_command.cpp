@@ -6,6 +6,8 @@
 
 #include "cli/command_options.h"
 #include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "cli/failure.h"
 #include "cli/ping_session.h"
 #include "cli/read_report.h"
 #include "cli/read_server.h"
@@ -17,12 +19,10 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr int kExitFailed = 1;
-constexpr std::uint16_t kDefaultPort = 20713;
+constexpr const char* kReadCommand = "pingloom read";
+constexpr std::uint16_t kDefaultExchangePort = 20713;
 constexpr std::uint32_t kMostBytes = 1U << 30;
 constexpr std::uint64_t kMostMemory = 1ULL << 30;  // bytes times depth
-
-int usageError(const Error& error) { return program::usageError("pingloom read", error.text()); }
 
 struct Target {
   std::string host;
@@ -75,7 +75,7 @@ Status readJob(const po::variables_map& values, ReadJob& job) {
   return {};
 }
 
-Result<ReadRequest> readRequest(const po::variables_map& values) {
+Result<ReadRequest> readRequestOf(const po::variables_map& values) {
   ReadRequest request;
   if (values.count("target") == 0) return makeError("", "a HOST:REGION is needed, or --serve");
   auto target = parseTarget(values["target"].as<std::string>());
@@ -126,20 +126,20 @@ Result<std::unique_ptr<ReadRun>> startRun(const ReadRequest& request, rdma::Devi
   return ReadRun::create(device, request.job, std::move(*endpoint), std::move(*remote), stop);
 }
 
-int measure(const ReadRequest& request) {
+int measureReads(const ReadRequest& request) {
   const UniqueFd stop = program::blockStopSignals();
   auto device = rdma::openDevice(request.source, request.device);
-  if (!device) return usageError(device.error());
+  if (!device) return usageError(kReadCommand, device.error());
   ReadReport report;
   auto run = startRun(request, **device, stop.get(), report);
-  if (!run) return usageError(run.error());
+  if (!run) return usageError(kReadCommand, run.error());
   if (!request.json) std::cout << titleOf(report) << std::flush;
   report.alone = (*run)->run(1);
   if (report.alone.complete() && request.job.depth > 1) {
     report.together = (*run)->run(request.job.depth);
   }
   std::cout << (request.json ? jsonOf(report) + "\n" : textOf(report)) << std::flush;
-  return isGood(report) ? 0 : kExitFailed;
+  return isGood(report) ? 0 : kExitReadFailed;
 }
 
 Result<ServeOptions> serveOptions(const po::variables_map& values) {
@@ -182,9 +182,9 @@ Result<std::unique_ptr<ReadServer>> startServer(const po::variables_map& values,
 int serve(const po::variables_map& values) {
   const UniqueFd stop = program::blockStopSignals();
   auto options = serveOptions(values);
-  if (!options) return usageError(options.error());
+  if (!options) return usageError(kReadCommand, options.error());
   auto server = startServer(values, *options);
-  if (!server) return usageError(server.error());
+  if (!server) return usageError(kReadCommand, server.error());
   const SocketAddress listening{options->listen.address, (*server)->port()};
   const std::string host =
       listening.address.isV4() ? listening.address.text() : "[" + listening.address.text() + "]";
@@ -204,7 +204,7 @@ int serve(const po::variables_map& values) {
 
 int runRead(const std::vector<std::string>& arguments) {
   const program::Usage usage{
-      "pingloom read",
+      kReadCommand,
       "pingloom read HOST:REGION [options]\n"
       "       pingloom read --serve [--source ADDRESS] [-d DEVICE] [--region NAME] [--bytes N]",
       "Reads memory of HOST by RDMA, without its processor (RC READ), from a 'pingloom read\n"
@@ -219,7 +219,7 @@ int runRead(const std::vector<std::string>& arguments) {
       "depth", po::value<std::int64_t>()->default_value(16),
       "READs under way at a time, for the throughput; 1: latency only")(
       "busy", "spin instead of waiting for events: less latency, at the price of a core")(
-      "port", po::value<std::int64_t>()->default_value(kDefaultPort),
+      "port", po::value<std::int64_t>()->default_value(kDefaultExchangePort),
       "TCP port over which the two agree")("source", po::value<std::string>(),
                                            "address of this host, and so its device")(
       "device,d", po::value<std::string>()->default_value("auto"),
@@ -233,12 +233,13 @@ int runRead(const std::vector<std::string>& arguments) {
   po::variables_map values;
   if (const auto code = program::parse(usage, arguments, options, positional, values)) return *code;
   if (values.count("serve") != 0) {
-    if (values.count("target") != 0) return usageError({"--serve", "needs no HOST:REGION"});
+    if (values.count("target") != 0)
+      return usageError(kReadCommand, {"--serve", "needs no HOST:REGION"});
     return serve(values);
   }
-  const auto request = readRequest(values);
-  if (!request) return usageError(request.error());
-  return measure(*request);
+  const auto request = readRequestOf(values);
+  if (!request) return usageError(kReadCommand, request.error());
+  return measureReads(*request);
 }
 
 }  // namespace pingloom::cli

@@ -7,7 +7,7 @@
 namespace pingloom::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 using rdma::RcStatus;
 
 std::string humanBytes(std::uint64_t bytes) {
@@ -83,14 +83,14 @@ std::string textOf(const ReadPhase& phase, const ReadJob& job) {
   return text;
 }
 
-Json jsonOf(const ReadPhase& phase, const ReadJob& job) {
-  Json failed = Json::object();
+ordered_json jsonOf(const ReadPhase& phase, const ReadJob& job) {
+  ordered_json failed = ordered_json::object();
   for (std::size_t i = 1; i < ReadPhase::kStatuses; ++i) {
     if (phase.failed[i] != 0) {
       failed[std::string(name(static_cast<RcStatus>(i)))] = phase.failed[i];
     }
   }
-  Json json = {{"depth", phase.depth}, {"done", phase.done}, {"failed", failed}};
+  ordered_json json = {{"depth", phase.depth}, {"done", phase.done}, {"failed", failed}};
   if (phase.done != 0) {
     const Summary all = phase.latency.summary();
     json["latency_ns"] = {{"min", all.min}, {"mean", all.mean}, {"p50", all.p50},
@@ -131,7 +131,7 @@ std::string textOf(const ReadReport& report) {
 }
 
 std::string jsonOf(const ReadReport& report) {
-  Json phases = Json::array();
+  ordered_json phases = ordered_json::array();
   std::uint64_t checked = 0;
   std::uint64_t wrong = 0;
   for (const ReadPhase* phase : phasesOf(report)) {
@@ -139,17 +139,17 @@ std::string jsonOf(const ReadReport& report) {
     checked += phase->checked;
     wrong += phase->wrong;
   }
-  return Json{{"server", report.server},
-              {"region", report.region},
-              {"region_bytes", report.region_bytes},
-              {"device", report.device},
-              {"server_device", report.server_device},
-              {"mtu", report.mtu},
-              {"bytes", report.job.bytes},
-              {"phases", phases},
-              {"checked", checked},
-              {"wrong", wrong},
-              {"ok", isGood(report)}}
+  return ordered_json{{"server", report.server},
+                      {"region", report.region},
+                      {"region_bytes", report.region_bytes},
+                      {"device", report.device},
+                      {"server_device", report.server_device},
+                      {"mtu", report.mtu},
+                      {"bytes", report.job.bytes},
+                      {"phases", phases},
+                      {"checked", checked},
+                      {"wrong", wrong},
+                      {"ok", isGood(report)}}
       .dump();
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kTargetForm = "write unix:/path/to/redis.sock or tcp:HOST:PORT";
 
-std::string nextStep(const RedisTarget& target) {
+std::string whenUnreachable(const RedisTarget& target) {
   return target.socket.empty()
              ? "is Redis listening there? Try: redis-cli -h " + target.host + " -p " +
                    std::to_string(target.port) + " ping"
@@ -73,7 +73,7 @@ Result<RedisReader> RedisReader::connect(const RedisTarget& target,
   if (context == nullptr) return makeError(entity, "out of memory");
   RedisReader reader(entity, context);
   if (context->err != 0) {
-    return makeError(entity, std::string(context->errstr) + "; " + nextStep(target));
+    return makeError(entity, std::string(context->errstr) + "; " + whenUnreachable(target));
   }
   redisSetTimeout(context, limit);
   if (const Status done = reader.authenticate(credentials); !done) {

@@ -10,7 +10,7 @@
 namespace pingloom::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, 4> kTextColumns = {"state", "protocol", "clock", "device"};
 constexpr std::array<std::string_view, 8> kCountColumns = {
@@ -18,8 +18,8 @@ constexpr std::array<std::string_view, 8> kCountColumns = {
 constexpr std::array<std::string_view, 4> kParts = {"network", "responder", "prober", "rtt"};
 constexpr std::array<std::string_view, 6> kStatistics = {"min", "mean", "p50", "p95", "p99", "max"};
 
-Result<Json> parsed(const ResultRow& row) {
-  Json json = Json::parse(row.json, nullptr, false);
+Result<ordered_json> parsed(const ResultRow& row) {
+  ordered_json json = ordered_json::parse(row.json, nullptr, false);
   if (!json.is_object()) {
     return makeError("pingloom:latest:" + row.probe + ":" + row.source + " " + row.destination,
                      "the value in Redis is not a JSON object; was it written by something else?");
@@ -28,7 +28,7 @@ Result<Json> parsed(const ResultRow& row) {
 }
 
 // The value where it is there and of a printable kind, otherwise "".
-std::string scalar(const Json& object, std::string_view key) {
+std::string scalar(const ordered_json& object, std::string_view key) {
   if (!object.is_object()) return "";
   const auto found = object.find(std::string(key));
   if (found == object.end()) return "";
@@ -36,8 +36,8 @@ std::string scalar(const Json& object, std::string_view key) {
   return found->is_number() ? found->dump() : "";
 }
 
-const Json& member(const Json& object, const std::string& key) {
-  static const Json none;
+const ordered_json& fieldOf(const ordered_json& object, const std::string& key) {
+  static const ordered_json none;
   const auto found = object.find(key);
   return found == object.end() ? none : *found;
 }
@@ -52,26 +52,24 @@ std::string quoted(const std::string& value) {
   return text + "\"";
 }
 
-std::string human(const Json& json, const std::string& part, const char* statistic) {
-  const Json& summary = member(json, part + "_ns");
+std::string human(const ordered_json& json, const std::string& part, const char* statistic) {
+  const ordered_json& summary = fieldOf(json, part + "_ns");
   if (!summary.is_object()) return "-";
-  const Json& value = member(summary, statistic);
+  const ordered_json& value = fieldOf(summary, statistic);
   return value.is_number() ? humanNanos(value.get<Nanos>()) : "-";
 }
 
 std::string addressOf(const std::string& field) { return field.substr(0, field.find('#')); }
-
-std::string orDash(const std::string& value) { return value.empty() ? "-" : printable(value); }
 
 }  // namespace
 
 Result<std::string> resultJson(const ResultRow& row) {
   const auto json = parsed(row);
   if (!json) return tl::unexpected(json.error());
-  Json whole = {
+  ordered_json whole = {
       {"probe", row.probe}, {"source", row.source}, {"destination", addressOf(row.destination)}};
   whole.update(*json);
-  return whole.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return whole.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 std::string csvHeader() {
@@ -97,13 +95,13 @@ Result<std::string> csvLine(const ResultRow& row) {
   add(scalar(*json, "end"));
   for (const auto column : kTextColumns) add(scalar(*json, column));
   for (const auto column : kCountColumns) add(scalar(*json, column));
-  const Json& anomalous = member(*json, "anomalous");
+  const ordered_json& anomalous = fieldOf(*json, "anomalous");
   for (const auto reason : kAnomalyNames) {
     const std::string count = scalar(anomalous, reason);
     add(count.empty() && anomalous.is_object() ? "0" : count);
   }
   for (const auto part : kParts) {
-    const Json& summary = member(*json, std::string(part) + "_ns");
+    const ordered_json& summary = fieldOf(*json, std::string(part) + "_ns");
     for (const auto statistic : kStatistics) add(scalar(summary, statistic));
   }
   add(scalar(*json, "jitter_ns"));
@@ -121,12 +119,19 @@ const std::vector<std::string>& resultTableHeader() {
 Result<std::vector<std::string>> resultTableCells(const ResultRow& row) {
   const auto json = parsed(row);
   if (!json) return tl::unexpected(json.error());
-  return std::vector<std::string>{printable(row.probe),           printable(row.source),
-                                  printable(row.destination),     orDash(scalar(*json, "state")),
-                                  orDash(scalar(*json, "sent")),  orDash(scalar(*json, "received")),
-                                  human(*json, "network", "p50"), human(*json, "network", "p99"),
-                                  human(*json, "rtt", "p50"),     human(*json, "rtt", "p99"),
-                                  orDash(scalar(*json, "clock")), orDash(scalar(*json, "end"))};
+  const auto cell = [&](std::string_view key) { return orDash(printable(scalar(*json, key))); };
+  return std::vector<std::string>{printable(row.probe),
+                                  printable(row.source),
+                                  printable(row.destination),
+                                  cell("state"),
+                                  cell("sent"),
+                                  cell("received"),
+                                  human(*json, "network", "p50"),
+                                  human(*json, "network", "p99"),
+                                  human(*json, "rtt", "p50"),
+                                  human(*json, "rtt", "p99"),
+                                  cell("clock"),
+                                  cell("end")};
 }
 
 }  // namespace pingloom::cli

@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "cli/failure.h"
 #include "cli/redis_reader.h"
 #include "cli/result_row.h"
 #include "cli/results_query.h"
@@ -19,15 +21,9 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr int kExitNothingFound = 1;
-constexpr int kExitCouldNotAsk = 2;
-constexpr Nanos kTimeout = 5 * kSecond;
+constexpr const char* kResultsCommand = "pingloom results";
+constexpr Nanos kRedisTimeout = 5 * kSecond;
 constexpr std::string_view kDefaultRedis = "unix:/var/lib/pingloom/controller/redis.sock";
-
-int fail(const Error& error) {
-  std::cerr << "pingloom results: " << error.text() << "\n";
-  return kExitCouldNotAsk;
-}
 
 // The canonical form, as Redis has it.
 Result<std::string> addressOption(const po::variables_map& values, const char* option) {
@@ -67,7 +63,7 @@ class Printer {
     for (const ResultRow& row : rows) {
       auto cells = resultTableCells(row);
       if (!cells) {
-        fail(cells.error());
+        complain(kResultsCommand, cells.error());
         continue;
       }
       table_.fit(*cells);
@@ -90,7 +86,7 @@ class Printer {
       if (line) {
         std::cout << *line << "\n";
       } else {
-        fail(line.error());
+        complain(kResultsCommand, line.error());
       }
     }
   }
@@ -105,7 +101,7 @@ struct Access {
   RedisCredentials credentials;
 };
 
-int watch(const Access& access, const ResultFilter& filter, Printer printer) {
+int watchRows(const Access& access, const ResultFilter& filter, Printer printer) {
   const UniqueFd stop = program::blockStopSignals();
   ChangedRows seen;
   std::optional<RedisReader> redis;
@@ -113,7 +109,7 @@ int watch(const Access& access, const ResultFilter& filter, Printer printer) {
   while (true) {
     Status trouble;
     if (!redis) {
-      auto connected = RedisReader::connect(access.target, access.credentials, kTimeout);
+      auto connected = RedisReader::connect(access.target, access.credentials, kRedisTimeout);
       if (connected) {
         redis.emplace(std::move(*connected));
       } else {
@@ -130,29 +126,31 @@ int watch(const Access& access, const ResultFilter& filter, Printer printer) {
       }
     }
     const std::string text = trouble ? "" : trouble.error().text();
-    if (!text.empty() && text != last_trouble) fail(trouble.error());  // once, not each second
+    if (!text.empty() && text != last_trouble) {  // once, not each second
+      complain(kResultsCommand, trouble.error());
+    }
     last_trouble = text;
     pollfd waiting{stop.get(), POLLIN, 0};
     if (poll(&waiting, 1, 1000) > 0) return 0;
   }
 }
 
-int printOnce(const Access& access, const ResultFilter& filter, Printer printer) {
-  auto redis = RedisReader::connect(access.target, access.credentials, kTimeout);
-  if (!redis) return fail(redis.error());
+int printRows(const Access& access, const ResultFilter& filter, Printer printer) {
+  auto redis = RedisReader::connect(access.target, access.credentials, kRedisTimeout);
+  if (!redis) return fail(kResultsCommand, redis.error());
   const auto rows = readRows(*redis, filter);
-  if (!rows) return fail(rows.error());
+  if (!rows) return fail(kResultsCommand, rows.error());
   if (!rows->empty()) {
     printer.print(*rows);
     return 0;
   }
   const bool filtered =
       !filter.probe.empty() || !filter.source.empty() || !filter.destination.empty();
-  std::cerr << "pingloom results: no rows in Redis at " << access.target.text()
-            << (filtered ? " for this filter; without options all rows are shown"
-                         : "; the first appear when the first window closes, see 'pingloom status'")
-            << "\n";
-  return kExitNothingFound;
+  const std::string_view hint =
+      filtered ? " for this filter; without options all rows are shown"
+               : "; the first appear when the first window closes, see 'pingloom status'";
+  return fail(kResultsCommand,
+              {"", "no rows in Redis at " + access.target.text() + std::string(hint)}, kExitNoRows);
 }
 
 Result<Access> accessOf(const po::variables_map& values) {
@@ -174,7 +172,7 @@ Result<Access> accessOf(const po::variables_map& values) {
 
 int runResults(const std::vector<std::string>& arguments) {
   const program::Usage usage{
-      "pingloom results", "pingloom results [--probe P] [--src A] [--dst B] [--watch]",
+      kResultsCommand, "pingloom results [--probe P] [--src A] [--dst B] [--watch]",
       "Shows the latest row of every pair, read from Redis. Where a probe has several\n"
       "paths, DESTINATION#K is path K beside the row of all together.\n"
       "Exit: 0 rows shown, 1 nothing found, 2 could not ask.\n"};
@@ -192,17 +190,17 @@ int runResults(const std::vector<std::string>& arguments) {
   po::variables_map values;
   if (const auto code = program::parse(usage, arguments, options, {}, values)) return *code;
   if (values.count("json") != 0 && values.count("csv") != 0) {
-    return fail({"", "--json and --csv exclude each other"});
+    return fail(kResultsCommand, {"", "--json and --csv exclude each other"});
   }
   const auto filter = filterOf(values);
-  if (!filter) return fail(filter.error());
+  if (!filter) return fail(kResultsCommand, filter.error());
   const auto access = accessOf(values);
-  if (!access) return fail(access.error());
+  if (!access) return fail(kResultsCommand, access.error());
   const auto form = values.count("json") != 0  ? Printer::Form::kJson
                     : values.count("csv") != 0 ? Printer::Form::kCsv
                                                : Printer::Form::kTable;
-  return values.count("watch") != 0 ? watch(*access, *filter, Printer(form))
-                                    : printOnce(*access, *filter, Printer(form));
+  return values.count("watch") != 0 ? watchRows(*access, *filter, Printer(form))
+                                    : printRows(*access, *filter, Printer(form));
 }
 
 }  // namespace pingloom::cli

@@ -4,6 +4,9 @@
 
 #include "cli/commands.h"
 #include "cli/controller_api.h"
+#include "cli/exit_codes.h"
+#include "cli/failure.h"
+#include "cli/service_api.h"
 #include "cli/site_options.h"
 #include "cli/status_report.h"
 #include "common/program.h"
@@ -13,19 +16,12 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr int kExitUnhealthy = 1;
-constexpr int kExitCouldNotAsk = 2;
-constexpr Nanos kTimeout = 10 * kSecond;
-
-int fail(const Error& error) {
-  std::cerr << "pingloom status: " << error.text() << "\n";
-  return kExitCouldNotAsk;
-}
+constexpr const char* kStatusCommand = "pingloom status";
 
 }  // namespace
 
 int runStatus(const std::vector<std::string>& arguments) {
-  const program::Usage usage{"pingloom status", "pingloom status [--url URL] [--json]",
+  const program::Usage usage{kStatusCommand, "pingloom status [--url URL] [--json]",
                              "Shows whether the controller and its agents do their work.\n"
                              "Exit: 0 healthy, 1 something is wrong (an agent is down, the "
                              "pinglist is rejected,\nRedis is not connected), 2 could not ask.\n"};
@@ -35,13 +31,13 @@ int runStatus(const std::vector<std::string>& arguments) {
   po::variables_map values;
   if (const auto code = program::parse(usage, arguments, options, {}, values)) return *code;
   const auto site = controllerSite(values);
-  if (!site) return fail(site.error());
-  const auto status = askControllerJson(*site, "/api/v1/status", kTimeout);
-  if (!status) return fail(status.error());
-  const auto hosts = askControllerJson(*site, "/api/v1/hosts", kTimeout);
-  if (!hosts) return fail(hosts.error());
-  const auto probes = askControllerJson(*site, "/api/v1/probes", kTimeout);
-  if (!probes) return fail(probes.error());
+  if (!site) return fail(kStatusCommand, site.error());
+  const auto status = askControllerJson(*site, "/api/v1/status", kAnswerTimeout);
+  if (!status) return fail(kStatusCommand, status.error());
+  const auto hosts = askControllerJson(*site, "/api/v1/hosts", kAnswerTimeout);
+  if (!hosts) return fail(kStatusCommand, hosts.error());
+  const auto probes = askControllerJson(*site, "/api/v1/probes", kAnswerTimeout);
+  if (!probes) return fail(kStatusCommand, probes.error());
 
   const StatusReport report = reportStatus(*status, *hosts, *probes);
   if (values.count("json") != 0) {

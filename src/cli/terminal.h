@@ -8,6 +8,11 @@
 
 namespace pingloom::cli {
 
+// A live view asks for news this often, and waits this long for them: its keys do nothing
+// meanwhile.
+constexpr Nanos kRefreshInterval = kSecond;
+constexpr Nanos kRefreshTimeout = 3 * kSecond;
+
 enum class Colour : short { kPlain = 0, kGood, kBad, kDoubtful };  // numbers of colour pairs
 
 class Terminal {

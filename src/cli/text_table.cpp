@@ -17,6 +17,8 @@ std::string printable(std::string_view text) {
   return clean;
 }
 
+std::string orDash(std::string_view text) { return std::string(text.empty() ? "-" : text); }
+
 TextTable::TextTable(Cells header) : header_(std::move(header)), widths_(header_.size()) {
   fit(header_);
 }

@@ -12,6 +12,9 @@ namespace pingloom::cli {
 // Text from outside without control characters, so that it cannot steer the terminal.
 std::string printable(std::string_view text);
 
+// What a cell without text shows.
+std::string orDash(std::string_view text);
+
 class TextTable {
  public:
   using Cells = std::vector<std::string>;

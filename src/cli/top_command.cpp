@@ -6,9 +6,11 @@
 
 #include "cli/commands.h"
 #include "cli/controller_api.h"
+#include "cli/failure.h"
 #include "cli/site_options.h"
 #include "cli/top_mesh.h"
 #include "cli/top_screen.h"
+#include "cli/top_source.h"
 #include "common/program.h"
 #include "common/text.h"
 
@@ -17,17 +19,11 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr int kExitCouldNotAsk = 2;
-constexpr Nanos kTimeout = 30 * kSecond;
+constexpr const char* kTopCommand = "pingloom top";
 
-int fail(const std::string& text) {
-  std::cerr << "pingloom top: " << text << "\n";
-  return kExitCouldNotAsk;
-}
-
-int printOnce(const TopQuery& query, std::size_t limit, bool json) {
-  const auto mesh = fetchTopMesh(query, kTimeout);
-  if (!mesh) return fail(mesh.error().text());
+int printTop(const TopQuery& query, std::size_t limit, bool json) {
+  const auto mesh = fetchTopMesh(query, kGridTimeout);
+  if (!mesh) return fail(kTopCommand, mesh.error());
   if (json) {
     std::cout << topJson(*mesh, query.sort, limit) << "\n";
     return 0;
@@ -47,7 +43,7 @@ int printOnce(const TopQuery& query, std::size_t limit, bool json) {
 
 int runTop(const std::vector<std::string>& arguments) {
   const program::Usage usage{
-      "pingloom top", "pingloom top [--once] [--json] [--sort FIGURE] [--probe P] [-n N] [--url U]",
+      kTopCommand, "pingloom top [--once] [--json] [--sort FIGURE] [--probe P] [-n N] [--url U]",
       "Shows the worst pairs as the controller knows them, live on a terminal.\n"
       "Keys: q quit, s next sort, p pause, / filter, arrows scroll.\n"
       "Exit: 0 shown, 2 could not ask.\n"};
@@ -64,18 +60,19 @@ int runTop(const std::vector<std::string>& arguments) {
   const std::string& word = values["sort"].as<std::string>();
   const auto sort = topSortNamed(word);
   if (!sort) {
-    return fail("--sort '" + word + "': use network_p50, network_p99, rtt, loss or state" +
-                didYouMean(word, {kTopSortNames.begin(), kTopSortNames.end()}));
+    return fail(kTopCommand, {"--sort '" + word + "'",
+                              "use network_p50, network_p99, rtt, loss or state" +
+                                  didYouMean(word, {kTopSortNames.begin(), kTopSortNames.end()})});
   }
   const auto site = controllerSite(values);
-  if (!site) return fail(site.error().text());
+  if (!site) return fail(kTopCommand, site.error());
   const TopQuery query{*site, values["probe"].as<std::string>(), *sort, ""};
   const bool json = values.count("json") != 0;
   if (json || values.count("once") != 0) {
-    return printOnce(query, values["number"].as<std::size_t>(), json);
+    return printTop(query, values["number"].as<std::size_t>(), json);
   }
   if (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0) {
-    return fail("the live view needs a terminal; use --once or --json");
+    return fail(kTopCommand, {"", "the live view needs a terminal; use --once or --json"});
   }
   return TopScreen(query).run();
 }

@@ -11,10 +11,11 @@
 namespace pingloom::cli {
 namespace {
 
+using nlohmann::ordered_json;
+
 std::optional<double> figureOf(const TopMesh& mesh, const TopPair& pair, TopSort figure) {
   const TopGrid& grid = mesh.grids[pair.grid];
-  return grid.figures[static_cast<std::size_t>(figure)]
-                     [pair.source * grid.destinations.size() + pair.destination];
+  return grid.figure(figure, pair.source * grid.destinations.size() + pair.destination);
 }
 
 std::string nanosCell(const std::optional<double>& value) {
@@ -73,18 +74,17 @@ PairState topState(const TopMesh& mesh, const TopPair& pair) {
 }
 
 std::string topJson(const TopMesh& mesh, TopSort sort, std::size_t limit) {
-  using Json = nlohmann::ordered_json;
-  Json pairs = Json::array();
+  ordered_json pairs = ordered_json::array();
   for (std::size_t i = 0; i < std::min(limit, mesh.ranked.size()); ++i) {
     const TopPair& pair = mesh.ranked[i];
     const TopGrid& grid = mesh.grids[pair.grid];
     auto figure = [&](TopSort which) {
       const auto value = figureOf(mesh, pair, which);
-      return value ? Json(*value) : Json();
+      return value ? ordered_json(*value) : ordered_json();
     };
     auto nanos = [&](TopSort which) {
       const auto value = figureOf(mesh, pair, which);
-      return value ? Json(static_cast<Nanos>(*value)) : Json();
+      return value ? ordered_json(static_cast<Nanos>(*value)) : ordered_json();
     };
     pairs.push_back({{"probe", grid.probe},
                      {"source", grid.sources[pair.source]},
@@ -95,10 +95,10 @@ std::string topJson(const TopMesh& mesh, TopSort sort, std::size_t limit) {
                      {"rtt_p50_ns", nanos(TopSort::kRtt)},
                      {"loss", figure(TopSort::kLoss)}});
   }
-  const Json document = {{"sort", kTopSortNames[static_cast<std::size_t>(sort)]},
-                         {"pairs_total", mesh.ranked.size()},
-                         {"pairs", std::move(pairs)}};
-  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const ordered_json document = {{"sort", kTopSortNames[static_cast<std::size_t>(sort)]},
+                                 {"pairs_total", mesh.ranked.size()},
+                                 {"pairs", std::move(pairs)}};
+  return document.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 }  // namespace pingloom::cli

@@ -16,8 +16,8 @@ struct Candidate {
 
 constexpr double kNoFigure = -std::numeric_limits<double>::infinity();
 
-double figureOf(const TopGrid& grid, TopSort sort, std::size_t cell) {
-  return grid.figures[static_cast<std::size_t>(sort)][cell].value_or(kNoFigure);
+double rankedFigure(const TopGrid& grid, TopSort sort, std::size_t cell) {
+  return grid.figure(sort, cell).value_or(kNoFigure);
 }
 
 bool matches(const TopGrid& grid, const TopPair& pair, PairState state, std::string_view filter) {
@@ -50,8 +50,8 @@ std::vector<TopPair> rankPairs(const std::vector<TopGrid>& grids, TopSort sort,
                          static_cast<std::uint32_t>(cell % columns)};
       if (!matches(grid, pair, *grid.states[cell], filter)) continue;
       const int bad = severity(*grid.states[cell]);
-      const double figure = sort == TopSort::kState ? bad : figureOf(grid, sort, cell);
-      candidates.push_back({figure, bad, figureOf(grid, TopSort::kLoss, cell), pair});
+      const double figure = sort == TopSort::kState ? bad : rankedFigure(grid, sort, cell);
+      candidates.push_back({figure, bad, rankedFigure(grid, TopSort::kLoss, cell), pair});
     }
   }
   std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {

@@ -27,6 +27,11 @@ struct TopGrid {
   // [source * destinations.size() + destination]; nullopt: not a pair, or not measured.
   std::array<std::vector<std::optional<double>>, kTopFigures> figures;
   std::vector<std::optional<PairState>> states;
+
+  // REQUIRES: `which` is a figure.
+  std::optional<double> figure(TopSort which, std::size_t cell) const {
+    return figures[static_cast<std::size_t>(which)][cell];
+  }
 };
 
 struct TopPair {

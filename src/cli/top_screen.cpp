@@ -11,8 +11,6 @@
 namespace pingloom::cli {
 namespace {
 
-constexpr Nanos kTimeout = 3 * kSecond;
-constexpr Nanos kInterval = kSecond;
 // A refresh may take this share of the time at most, so that watching never loads the controller.
 constexpr Nanos kIdleFactor = 4;
 constexpr std::size_t kLongestFilter = 200;
@@ -41,9 +39,9 @@ int TopScreen::run() {
 
 void TopScreen::refresh() {
   const Nanos started_mono = monotonicNow();
-  auto mesh = fetchTopMesh(query_, kTimeout);
+  auto mesh = fetchTopMesh(query_, kRefreshTimeout);
   const Nanos done_mono = monotonicNow();
-  next_mono_ = done_mono + std::max(kInterval, kIdleFactor * (done_mono - started_mono));
+  next_mono_ = done_mono + std::max(kRefreshInterval, kIdleFactor * (done_mono - started_mono));
   if (!mesh) {
     trouble_ = mesh.error().text();  // what was known stays on the screen
     return;

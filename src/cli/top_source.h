@@ -14,6 +14,9 @@
 
 namespace pingloom::cli {
 
+// For one answer, where the command has nothing else to do. A grid is a large one.
+constexpr Nanos kGridTimeout = 30 * kSecond;
+
 // The names of the controller's probes, in its order.
 Result<std::vector<std::string>> fetchProbeNames(const http::Site& site, Nanos timeout);
 
