@@ -25,7 +25,7 @@ function(pingloom_precompile)
   # Several files at a time: no two files of a library may have a name in common in their anonymous namespaces.
   foreach(target pingloom_common pingloom_net pingloom_wire pingloom_http ${ARGN})
     if(TARGET ${target})
-      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
     endif()
   endforeach()
 endfunction()

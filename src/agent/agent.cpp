@@ -286,7 +286,7 @@ void Agent::spoolWindows(bool last) {
     const BatchId id{incarnation_, next_sequence_++};
     spool_->append(id, serializeBatch(id, reports));
   });
-  for (probe::ClosedWindow& window : path_merge_.take(last ? PathMerge::kNever : now)) {
+  for (probe::ClosedWindow& window : path_merge_.take(last ? kNever : now)) {
     encoder.add(window);
     if (own_pages_ != nullptr) own_pages_->add(window);
     windows_.recycle(std::move(window.pairs));

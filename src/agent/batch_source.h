@@ -9,6 +9,8 @@
 
 namespace pingloom::agent {
 
+constexpr std::uint64_t kLargestIncarnation = INT64_MAX;
+
 // What counts a batch once, however often it is sent. Ordered: older incarnations first.
 struct BatchId {
   std::uint64_t incarnation = 0;

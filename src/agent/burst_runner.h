@@ -24,7 +24,6 @@ class BurstRunner {
   static constexpr Nanos kReportEvery = 100 * kMillisecond;
   // Beyond a ping's timeout: verdicts wait for late replies (probe::kWindowGrace).
   static constexpr Nanos kSlack = 2 * kSecond;
-  static constexpr Nanos kNever = INT64_MAX;
 
   using Transports = std::vector<std::unique_ptr<probe::Transport>>;
   using Send = std::function<bool(const wire::BurstReport&)>;  // false: there is no connection

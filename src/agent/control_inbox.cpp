@@ -3,7 +3,6 @@
 #include <google/protobuf/arena.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "agent/control_client.h"
@@ -18,7 +17,6 @@ constexpr Nanos kShortestHeartbeat = 100 * kMillisecond;
 constexpr Nanos kLongestHeartbeat = kSecond;  // kSilence has to see several go unanswered
 constexpr std::size_t kMaxCollectors = 1024;
 constexpr std::size_t kLongestRefusalText = 500;
-constexpr std::uint64_t kLargestIncarnation = std::numeric_limits<std::int64_t>::max();
 
 std::string printable(std::string text) {
   text.resize(std::min(text.size(), kLongestRefusalText));

@@ -34,8 +34,6 @@ class EndpointKeeper {
   void save();                                 // if something has changed; a failure is logged
 
  private:
-  static constexpr Nanos kNever = INT64_MAX;
-
   const StateDir& state_;
   plan::HeldEndpoints held_;
   std::vector<plan::Endpoint> own_;

@@ -18,7 +18,6 @@ namespace pingloom::agent {
 class PathMerge {
  public:
   static constexpr Nanos kLongestWait = 2 * kSecond;
-  static constexpr Nanos kNever = INT64_MAX;
 
   // Takes the memory of merges from there; outlives this.
   explicit PathMerge(probe::WindowQueue& spares) : spares_(spares) {}

@@ -14,14 +14,14 @@ using rdma::soft::Impairment;
 
 // A key of a map and what it sets.
 template <typename Target>
-struct Key {
+struct RdmaKey {
   std::string_view name;
   Status (*read)(const yaml::Node&, Target&);
 };
 
 template <typename Target, std::size_t kCount>
-Status readKeys(const yaml::Node& node, const std::array<Key<Target>, kCount>& keys,
-                Target& target) {
+Status readMap(const yaml::Node& node, const std::array<RdmaKey<Target>, kCount>& keys,
+               Target& target) {
   std::vector<std::string_view> names;
   names.reserve(keys.size());
   for (const auto& key : keys) names.push_back(key.name);
@@ -125,7 +125,7 @@ Status readTime(const yaml::Node& node, Impaired& impaired) {
   return {};
 }
 
-constexpr std::array<Key<Impaired>, 5> kImpairedKeys = {
+constexpr std::array<RdmaKey<Impaired>, 5> kImpairedKeys = {
     {{"to", readTo},
      {"loss", readProbability<&Impairment::loss>},
      {"duplicate", readProbability<&Impairment::duplicate>},
@@ -136,7 +136,7 @@ Status readImpair(const yaml::Node& node, RdmaConfig& config) {
   if (!node.isSequence()) return node.error("expected a list: [{ to: 10.0.0.3, loss: 10% }]");
   for (const yaml::Node& item : node.items()) {
     Impaired impaired;
-    if (auto status = readKeys(item, kImpairedKeys, impaired); !status) return status;
+    if (auto status = readMap(item, kImpairedKeys, impaired); !status) return status;
     auto& impairments = config.device.soft.impairments;
     if (impaired.to) {
       impairments.towards[*impaired.to] = impaired.impairment;
@@ -147,7 +147,7 @@ Status readImpair(const yaml::Node& node, RdmaConfig& config) {
   return {};
 }
 
-constexpr std::array<Key<RdmaConfig>, 9> kKeys = {
+constexpr std::array<RdmaKey<RdmaConfig>, 9> kRdmaKeys = {
     {{"device", readDevice},
      {"poll", readPoll},
      {"mtu", readMtu},
@@ -177,7 +177,8 @@ constexpr std::array<Key<RdmaConfig>, 9> kKeys = {
 
 Result<RdmaConfig> parseRdmaConfig(const yaml::Node& node) {
   RdmaConfig config;
-  if (auto status = readKeys(node, kKeys, config); !status) return tl::unexpected(status.error());
+  if (auto status = readMap(node, kRdmaKeys, config); !status)
+    return tl::unexpected(status.error());
   const bool soft = config.device.device == rdma::kSoftDevice;
   if (const auto impair = node.find("impair"); impair && !soft) {
     return impair->error("only a soft device can be impaired; write 'device: soft'");

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <limits>
 #include <string>
 #include <system_error>
 
+#include "agent/batch_source.h"
 #include "common/file.h"
 #include "common/log.h"
 #include "common/text.h"
@@ -21,7 +21,6 @@ namespace pingloom::agent {
 namespace {
 
 constexpr std::size_t kMaxPlanBytes = 64U << 20;  // of endpoints likewise
-constexpr std::uint64_t kLargestIncarnation = std::numeric_limits<std::int64_t>::max();
 
 tl::unexpected<Error> withAdvice(Error error) {
   error.reason +=

@@ -18,6 +18,8 @@ constexpr Nanos kMillisecond = 1'000'000;
 constexpr Nanos kSecond = 1'000'000'000;
 constexpr Nanos kMinute = 60 * kSecond;
 constexpr Nanos kHour = 60 * kMinute;
+constexpr Nanos kAtOnce = 0;
+constexpr Nanos kNever = INT64_MAX;  // as the time when something is due
 
 Nanos monotonicNow();
 Nanos utcNow();

@@ -28,7 +28,7 @@ std::string orderMessage(std::uint64_t id, const BurstOrder& order) {
 }
 
 // Text of an agent: for people, in JSON.
-std::string printable(std::string text) {
+std::string shownReason(std::string text) {
   text.resize(std::min(text.size(), kLongestReason));
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
@@ -113,7 +113,7 @@ Status Bursts::report(const Agent& agent, const wire::BurstReport& report, Now n
   if (!report.finished()) {
     publish(burst);
   } else if (!report.refused().empty()) {
-    end(report.id(), BurstState::kFailed, printable(report.refused()), now);
+    end(report.id(), BurstState::kFailed, shownReason(report.refused()), now);
   } else {
     for (std::uint32_t sequence = 1; sequence <= burst.known.order.count; ++sequence) {
       burst.pings.try_emplace(sequence, BurstPing{sequence});

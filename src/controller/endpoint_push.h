@@ -51,8 +51,6 @@ class EndpointPush {
   std::uint64_t version() const { return directory_.version(); }
 
  private:
-  static constexpr Nanos kNever = INT64_MAX;
-
   bool lacks(const Agent& agent) const;
   void gather(Now now);
   void settle();

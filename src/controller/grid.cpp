@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t kEventsAtOnce = 1000;
 // More agents than this at once: every source is looked at instead of every destination's column.
 constexpr std::size_t kMassChange = 64;
-constexpr Nanos kShortestPause = 20 * kMillisecond;
-constexpr Nanos kLongestPause = kSecond;
+constexpr Nanos kShortestPublishPause = 20 * kMillisecond;
+constexpr Nanos kLongestPublishPause = kSecond;
 
 // Agents report in the plan's order: the next destination is nearly always the next index.
 class DestinationFinder {
@@ -229,9 +229,10 @@ void Grid::runDue(Now now) {
       slot.dirty = false;
       refresh(place, slot.snapshot->rows, now);
     }
-    const Nanos pause = std::clamp(4 * (monotonicNow() - started), kShortestPause, kLongestPause);
+    const Nanos pause =
+        std::clamp(4 * (monotonicNow() - started), kShortestPublishPause, kLongestPublishPause);
     dirty_due_utc_ = now.utc + pause;
-  } else if (dirty_due_utc_ > now.utc + kLongestPause) {
+  } else if (dirty_due_utc_ > now.utc + kLongestPublishPause) {
     dirty_due_utc_ = now.utc;  // the clock was set back
   }
   publishEvents();

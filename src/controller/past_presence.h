@@ -36,7 +36,7 @@ class PastPresence {
  private:
   struct Stay {
     Nanos from_utc = 0;
-    Nanos until_utc = INT64_MAX;
+    Nanos until_utc = kNever;
   };
   struct Known {
     std::vector<Stay> stays;  // ascending

@@ -12,7 +12,7 @@ namespace pingloom::controller {
 namespace {
 
 constexpr Nanos kIdle = kSecond;  // then the connection is tried
-constexpr Nanos kPublishInterval = 250 * kMillisecond;
+constexpr Nanos kCountersInterval = 250 * kMillisecond;
 // A Redis that is just being started is not worth a line.
 constexpr Nanos kPatience = 3 * kSecond;
 
@@ -63,7 +63,7 @@ void RedisWriter::run() {
       }
     }
     if (const auto status = writeChanges(); !status) lost(status.error());
-    if (monotonicNow() - published_mono_ >= kPublishInterval) publish();
+    if (monotonicNow() - published_mono_ >= kCountersInterval) publish();
   }
 }
 

@@ -21,9 +21,8 @@ namespace pingloom::http {
 class Completion {
  public:
   template <typename Handler>
-  requires(!std::is_same_v<std::decay_t<Handler>, Completion>) explicit Completion(
-      Handler&& handler)
-      : held_(std::make_unique<Held<std::decay_t<Handler>>>(std::forward<Handler>(handler))) {}
+  explicit Completion(Handler handler)
+      : held_(std::make_unique<Held<Handler>>(std::move(handler))) {}
 
   void operator()(error_code error, std::size_t bytes = 0) { held_->call(error, bytes); }
 
@@ -34,8 +33,7 @@ class Completion {
   };
   template <typename Handler>
   struct Held final : Callable {
-    template <typename From>
-    explicit Held(From&& from) : handler(std::forward<From>(from)) {}
+    explicit Held(Handler given) : handler(std::move(given)) {}
     void call(error_code error, std::size_t bytes) override {
       if constexpr (std::is_invocable_v<Handler&, error_code, std::size_t>) {
         handler(error, bytes);
@@ -96,6 +94,7 @@ class ByteStream {
 
   explicit ByteStream(std::unique_ptr<Carrier> carrier) : carrier_(std::move(carrier)) {}
 
+  // NOLINTBEGIN(readability-identifier-naming): Beast's names
   executor_type get_executor() { return carrier_->tcp().get_executor(); }
   beast::tcp_stream& next_layer() { return carrier_->tcp(); }
   const beast::tcp_stream& next_layer() const { return carrier_->tcp(); }
@@ -111,13 +110,14 @@ class ByteStream {
                     Completion(std::forward<Handler>(handler)));
   }
 
-  void sayGoodbye(Completion done) { carrier_->sayGoodbye(std::move(done)); }
-
   // Found by beast::websocket.
   template <typename Handler>
   friend void async_teardown(beast::role_type role, ByteStream& stream, Handler&& handler) {
     stream.carrier_->tearDown(role, Completion(std::forward<Handler>(handler)));
   }
+  // NOLINTEND(readability-identifier-naming)
+
+  void sayGoodbye(Completion done) { carrier_->sayGoodbye(std::move(done)); }
 
  private:
   std::unique_ptr<Carrier> carrier_;

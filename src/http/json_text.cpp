@@ -82,4 +82,11 @@ void appendJsonNumber(std::string& out, std::uint64_t number) {
   out.append(digits.data(), end);
 }
 
+void appendJsonMember(std::string& out, std::string_view key, std::string_view text) {
+  appendJsonString(out, key);
+  out += ':';
+  appendJsonString(out, text);
+  out += ',';
+}
+
 }  // namespace pingloom::http

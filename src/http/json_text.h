@@ -11,5 +11,7 @@ namespace pingloom::http {
 // a document.
 void appendJsonString(std::string& out, std::string_view text);
 void appendJsonNumber(std::string& out, std::uint64_t number);
+// `"key":"text",`.
+void appendJsonMember(std::string& out, std::string_view key, std::string_view text);
 
 }  // namespace pingloom::http

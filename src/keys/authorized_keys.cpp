@@ -88,7 +88,7 @@ Result<AuthorizedKey> readEntry(const yaml::Node& node) {
 }
 
 // Names are UTF-8 without control characters: only the quote itself has to be escaped.
-std::string quoted(std::string_view text) {
+std::string yamlQuoted(std::string_view text) {
   std::string made = "'";
   for (const char c : text) made.append(c == '\'' ? 2 : 1, c);
   return made + "'";
@@ -96,7 +96,7 @@ std::string quoted(std::string_view text) {
 
 std::string quotedList(const std::vector<std::string>& texts) {
   std::string made;
-  for (const std::string& text : texts) made += (made.empty() ? "" : ", ") + quoted(text);
+  for (const std::string& text : texts) made += (made.empty() ? "" : ", ") + yamlQuoted(text);
   return "[" + made + "]";
 }
 
@@ -229,14 +229,14 @@ std::string AuthorizedKeys::text() const {
   if (entries_.empty()) return made + "keys: []\n";
   made += "keys:\n";
   for (const AuthorizedKey& entry : entries_) {
-    made += fmt::format("  - key: {}\n    role: {}\n", quoted(entry.key.text()),
+    made += fmt::format("  - key: {}\n    role: {}\n", yamlQuoted(entry.key.text()),
                         keys::name(entry.role));
-    if (!entry.name.empty()) made += fmt::format("    name: {}\n", quoted(entry.name));
-    if (!entry.host.empty()) made += fmt::format("    host: {}\n", quoted(entry.host));
+    if (!entry.name.empty()) made += fmt::format("    name: {}\n", yamlQuoted(entry.name));
+    if (!entry.host.empty()) made += fmt::format("    host: {}\n", yamlQuoted(entry.host));
     if (!entry.expressions.empty()) {
       made += fmt::format("    addresses: {}\n", quotedList(entry.expressions));
     }
-    if (!entry.added.empty()) made += fmt::format("    added: {}\n", quoted(entry.added));
+    if (!entry.added.empty()) made += fmt::format("    added: {}\n", yamlQuoted(entry.added));
   }
   return made;
 }

@@ -10,12 +10,6 @@
 #include <utility>
 
 namespace pingloom::probe {
-namespace {
-
-constexpr Nanos kNever = INT64_MAX;
-
-}  // namespace
-
 EventLoop::EventLoop(std::string name, LoopHandler& handler)
     : name_(std::move(name)), handler_(&handler) {}
 

@@ -24,7 +24,7 @@ class LoopHandler {
   // `error`: the descriptor has one pending (EPOLLERR), and may be readable as well.
   virtual void ready(std::uint64_t key, bool readable, bool error, const Instant& now) = 0;
   virtual void elapse(const Instant& now) = 0;
-  // When elapse() must be called next (monotonic); INT64_MAX: never. In the past: at once.
+  // When elapse() must be called next (monotonic); kNever: not at all. In the past: at once.
   virtual Nanos nextWake() = 0;
 };
 
@@ -60,7 +60,7 @@ class EventLoop {
   LoopHandler* handler_;
   UniqueFd epoll_;
   UniqueFd timer_;
-  Nanos armed_mono_ = INT64_MAX;
+  Nanos armed_mono_ = kNever;
   Nanos woke_mono_ = 0;
   LoopCalls calls_;
   bool stop_ = false;

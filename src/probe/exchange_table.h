@@ -45,7 +45,6 @@ class ExchangeTable {
   static constexpr std::uint32_t kSlotBits = 17;
   static constexpr std::uint32_t kMost = (1U << kSlotBits) - 1;  // 131,071: slot 0 stands for none
   static constexpr std::size_t kMostQueues = 2048;
-  static constexpr Nanos kNever = INT64_MAX;
 
   ExchangeTable();
 

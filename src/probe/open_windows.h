@@ -30,8 +30,6 @@ constexpr Nanos kWindowGrace = kSecond;
 // (timeout + kWindowGrace) / window + 3 windows are open.
 class OpenWindows {
  public:
-  static constexpr Nanos kNever = INT64_MAX;
-
   OpenWindows(std::shared_ptr<const plan::Assignment> assignment, WindowOrigin origin,
               const WindowClock& clock, WindowQueue& queue);
 

@@ -27,9 +27,9 @@ class Pace {
     on_grid_ = per_second > static_cast<double>(kExactPace);
   }
 
-  // `due`: of the next ping; INT64_MAX: there is none.
+  // `due`: of the next ping; kNever: there is none.
   Nanos wakeFor(Nanos due) const {
-    if (!on_grid_ || due == INT64_MAX) return due;
+    if (!on_grid_ || due == kNever) return due;
     return roundedDown(due + kGrid / 2 - 1);
   }
   // What is due by then leaves now.

@@ -24,7 +24,6 @@ class ProbeSchedule {
     std::uint32_t target;
     Nanos due_mono;
   };
-  static constexpr Nanos kNever = INT64_MAX;
   // What a busy host's scheduler may make a thread wait without its being a stall
   // (StallWatch::kLate): one that always wakes up this late still sends all it should.
   static constexpr Nanos kBurst = 20 * kMillisecond;

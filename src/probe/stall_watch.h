@@ -17,7 +17,6 @@ class StallWatch {
  public:
   static constexpr Nanos kLate = 20 * kMillisecond;
   static constexpr std::size_t kRemembered = 16;
-  static constexpr Nanos kNever = INT64_MAX;
 
   explicit StallWatch(Nanos tick = 20 * kMillisecond) : tick_(tick) {}
 

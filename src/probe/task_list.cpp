@@ -133,13 +133,13 @@ std::vector<BurstPing> TaskList::burstPings() {
 }
 
 Nanos TaskList::nextDue() const {
-  Nanos next = ProbeSchedule::kNever;
+  Nanos next = kNever;
   for (const Task& task : tasks_) next = std::min(next, task.schedule.nextDue());
   return next;
 }
 
 Nanos TaskList::nextClose() const {
-  Nanos next = OpenWindows::kNever;
+  Nanos next = kNever;
   for (const Task& task : tasks_) next = std::min(next, task.windows.nextClose());
   return next;
 }

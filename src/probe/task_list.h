@@ -54,7 +54,7 @@ class TaskList {
   std::vector<Task>& tasks() { return tasks_; }
   const std::vector<Task>& tasks() const { return tasks_; }
   Task& operator[](std::uint32_t task) { return tasks_[task]; }
-  Nanos nextDue() const;    // INT64_MAX: never
+  Nanos nextDue() const;    // kNever: not at all
   Nanos nextClose() const;  // likewise
   // After the exchanges that expired by `now` have their verdicts.
   void closeDue(Nanos now);

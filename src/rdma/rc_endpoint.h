@@ -55,6 +55,7 @@ constexpr std::string_view name(RcState state) {
 }
 
 enum class RcOperation : std::uint8_t { kRead, kWrite, kWriteImmediate, kFetchAdd, kCompareSwap };
+constexpr std::uint32_t kAtomicBytes = 8;  // what the last two work on
 
 // A piece of local memory within `region`. The region outlives the request.
 struct LocalPiece {
@@ -140,7 +141,7 @@ class RcEndpoint {
   virtual int descriptor() const = 0;  // readable when poll() has something to say
   // Never waits. An error: the endpoint is failed now, why, and all that was posted is in `events`.
   virtual Status poll(RcEvents& events) = 0;
-  // When poll() must be called even if the descriptor stays silent (monotonic); INT64_MAX: never.
+  // When poll() must be called even if the descriptor stays silent (monotonic); kNever: not at all.
   virtual Nanos nextWake() const = 0;
 
   // What peers' packets were refused for, by reason.

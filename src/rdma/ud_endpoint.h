@@ -120,7 +120,7 @@ class UdEndpoint {
   // is good for nothing but destruction; messages without a UdSent never get one.
   virtual Status poll(UdEvents& events) = 0;
   // When poll() must be called even if the descriptor stays silent (monotonic time): an impaired
-  // packet is due. INT64_MAX: never.
+  // packet is due. kNever: not at all.
   virtual Nanos nextWake() const = 0;
 
   virtual std::vector<DropCount> drops() const = 0;

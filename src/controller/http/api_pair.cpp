@@ -13,13 +13,6 @@ namespace {
 
 using http::appendJsonString;
 
-void appendMember(std::string& out, std::string_view key, std::string_view text) {
-  appendJsonString(out, key);
-  out += ':';
-  appendJsonString(out, text);
-  out += ',';
-}
-
 // The rows of each path beside their merge, into the same object.
 void appendPaths(std::string& out, const ProbeGrid& grid, const SourceSnapshot& snapshot,
                  std::size_t destination) {
@@ -44,11 +37,11 @@ std::string pairJson(const GridPlan& plan, const PairPlace& place, const SourceS
   const IpAddress& source = grid.sources[place.source];
   const IpAddress& destination = grid.destinations[place.destination];
   std::string out = "{";
-  appendMember(out, "probe", grid.spec.name);
-  appendMember(out, "source", source.text());
-  appendMember(out, "source_name", plan.nameOf(source));
-  appendMember(out, "destination", destination.text());
-  appendMember(out, "destination_name", plan.nameOf(destination));
+  http::appendJsonMember(out, "probe", grid.spec.name);
+  http::appendJsonMember(out, "source", source.text());
+  http::appendJsonMember(out, "source_name", plan.nameOf(source));
+  http::appendJsonMember(out, "destination", destination.text());
+  http::appendJsonMember(out, "destination_name", plan.nameOf(destination));
 
   const auto state = stateOf(grid, snapshot, place.source, place.destination);
   const Row* row = rowOf(snapshot, place.destination);
@@ -58,8 +51,8 @@ std::string pairJson(const GridPlan& plan, const PairPlace& place, const SourceS
     out.append(row_json, 1);  // without its '{'
     appendPaths(out, grid, *snapshot, place.destination);
   } else {
-    appendMember(out, "protocol", name(grid.spec.protocol));
-    appendMember(out, "state", name(state.value_or(PairState::kPending)));
+    http::appendJsonMember(out, "protocol", name(grid.spec.protocol));
+    http::appendJsonMember(out, "state", name(state.value_or(PairState::kPending)));
     out.back() = '}';
   }
   out += '\n';

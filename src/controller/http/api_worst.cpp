@@ -56,13 +56,6 @@ std::vector<Candidate> worstOf(const ProbeGrid& grid, const Metric& metric,
   return worst;
 }
 
-void appendMember(std::string& out, std::string_view key, std::string_view text) {
-  http::appendJsonString(out, key);
-  out += ':';
-  http::appendJsonString(out, text);
-  out += ',';
-}
-
 void appendPair(std::string& out, const GridPlan& plan, const GridQuery& query,
                 const Snapshots& snapshots, const Candidate& pair) {
   const ProbeGrid& grid = plan.probes[query.probe];
@@ -70,11 +63,12 @@ void appendPair(std::string& out, const GridPlan& plan, const GridQuery& query,
   const IpAddress& destination = grid.destinations[pair.destination];
   const SourceSnapshot* snapshot = snapshots[pair.source].get();
   out += '{';
-  appendMember(out, "source", source.text());
-  appendMember(out, "source_name", plan.nameOf(source));
-  appendMember(out, "destination", destination.text());
-  appendMember(out, "destination_name", plan.nameOf(destination));
-  appendMember(out, "state", name(*stateOf(grid, snapshot, pair.source, pair.destination)));
+  http::appendJsonMember(out, "source", source.text());
+  http::appendJsonMember(out, "source_name", plan.nameOf(source));
+  http::appendJsonMember(out, "destination", destination.text());
+  http::appendJsonMember(out, "destination_name", plan.nameOf(destination));
+  http::appendJsonMember(out, "state",
+                         name(*stateOf(grid, snapshot, pair.source, pair.destination)));
   out += R"("value":)";
   appendValue(out, query.metric, query.metric.of(rowOf(snapshot, pair.destination)));
   out += '}';
@@ -101,9 +95,9 @@ http::Response worst(const Board& board, const http::Request& request) {
   http::Response response;
   std::string& out = response.body;
   out = '{';
-  appendMember(out, "probe", grid.spec.name);
-  appendMember(out, "metric", query->metric_name);
-  appendMember(out, "unit", query->metric.unit());
+  http::appendJsonMember(out, "probe", grid.spec.name);
+  http::appendJsonMember(out, "metric", query->metric_name);
+  http::appendJsonMember(out, "unit", query->metric.unit());
   out += R"("generation":)";
   http::appendJsonNumber(out, plan->generation);
   out += R"(,"pairs":[)";

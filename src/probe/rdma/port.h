@@ -36,7 +36,6 @@ class Port {
   // After a failure the next attempt follows at once, then after this, doubled up to kLongestRetry.
   static constexpr Nanos kFirstRetry = 100 * kMillisecond;
   static constexpr Nanos kLongestRetry = 2 * kSecond;
-  static constexpr Nanos kNever = INT64_MAX;
 
   // `key`: of its events on the loop.
   Port(PortContext& context, const IpAddress& address, std::uint64_t key);

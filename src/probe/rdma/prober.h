@@ -41,7 +41,6 @@ class Prober {
   static constexpr Nanos kRetry = kMillisecond;
   // After so many losses in a row the path is looked up again.
   static constexpr std::uint8_t kMissedTooMany = 3;
-  static constexpr Nanos kNever = INT64_MAX;
 
   Prober(const AgentContext& context, const Origin& origin, const Peers& peers, StallWatch& stalls);
 

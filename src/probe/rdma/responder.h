@@ -25,7 +25,6 @@ class Responder {
   static constexpr Nanos kLongestWait = 2 * kSecond;
   static constexpr Nanos kLongestDeparture = 100 * kMillisecond;
   static constexpr Nanos kRetry = kMillisecond;
-  static constexpr Nanos kNever = INT64_MAX;
 
   Responder(rdma::UdEndpoint& endpoint, const StallWatch& stalls, std::uint32_t incarnation);
 

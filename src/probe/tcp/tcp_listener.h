@@ -16,7 +16,6 @@ class TcpListener {
  public:
   static constexpr int kAcceptsPerCall = 64;
   static constexpr Nanos kPause = 100 * kMillisecond;
-  static constexpr Nanos kNever = INT64_MAX;
 
   // On `address`; an unspecified one means all of its family. Added to `epoll` with `key`.
   static Result<TcpListener> open(const SocketAddress& address, int epoll, std::uint64_t key);

@@ -23,7 +23,6 @@ class TcpProber {
   static constexpr std::size_t kStartsPerRound = 4;  // few, so that none waits for the others
   static constexpr std::size_t kMostHeld = 256;
   static constexpr Nanos kRetry = 20 * kMillisecond;  // after running out of ports or descriptors
-  static constexpr Nanos kNever = INT64_MAX;
 
   // `context` and `stalls` outlive it.
   TcpProber(const AgentContext& context, int epoll, StallWatch& stalls, std::size_t most_in_flight);

@@ -21,7 +21,6 @@
 namespace pingloom::probe {
 namespace {
 
-constexpr Nanos kNever = INT64_MAX;
 constexpr std::size_t kMostInFlight = 65'536;
 constexpr std::size_t kReservedDescriptors = 256;  // for everything else in this process
 

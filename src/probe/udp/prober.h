@@ -23,7 +23,6 @@ namespace pingloom::probe::udp {
 class Prober {
  public:
   static constexpr Nanos kRetry = 1'500 * kMicrosecond;
-  static constexpr Nanos kNever = INT64_MAX;
 
   Prober(TaskList& tasks, Exchanges& exchanges, StallWatch& stalls, std::uint32_t incarnation,
          std::uint16_t port, net::RxBatch& scratch);

@@ -25,7 +25,6 @@ class Responder {
  public:
   static constexpr std::size_t kMostWaiting = 1024;
   static constexpr Nanos kLongestWait = 100 * kMillisecond;
-  static constexpr Nanos kNever = INT64_MAX;
 
   Responder(net::UdpSocket& socket, const StallWatch& stalls, std::uint32_t incarnation,
             net::RxBatch& scratch);

@@ -9,7 +9,6 @@
 namespace pingloom::probe::udp {
 namespace {
 
-constexpr Nanos kNever = INT64_MAX;
 constexpr std::array<std::uint8_t, 16> kAnyV6{};
 // Of one socket at a time, so that a flood of PINGs does not keep this host from sending its own.
 constexpr int kMostRounds = 16;

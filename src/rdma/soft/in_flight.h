@@ -16,7 +16,6 @@ class InFlight {
  public:
   static constexpr std::size_t kMost = 4096;
   static constexpr Nanos kLongestWait = 100 * kMillisecond;
-  static constexpr Nanos kNever = INT64_MAX;
 
   // `first`: numbers count up from it.
   explicit InFlight(std::uint32_t first) : entries_(kMost), begin_(first), end_(first) {}

@@ -10,8 +10,6 @@
 namespace pingloom::rdma::soft {
 namespace {
 
-constexpr Nanos kAtOnce = 0;
-
 bool isUnicast(const IpAddress& address) {
   if (address.isUnspecified()) return false;
   const std::uint8_t first = address.bytes()[0];

@@ -47,7 +47,6 @@ class Transmitter {
   static constexpr std::size_t kMostSegments = 64;        // the kernel's limit
   static constexpr std::size_t kLongestMessage = 65'000;  // below what fits into an IP packet
   static constexpr Nanos kRetry = kMillisecond;           // after the kernel had no room
-  static constexpr Nanos kNever = INT64_MAX;
 
   Transmitter(net::UdpSocket main, std::size_t mtu, Impairments impairments, int epoll,
               SinkTable& sinks, DropCounters& drops);

@@ -7,8 +7,6 @@
 #include "common/random.h"
 
 namespace pingloom::rdma::verbs {
-namespace {}  // namespace
-
 Result<QueuePairHandle> createUdQueuePair(ibv_pd* domain, ibv_cq* completions,
                                           const QueueDepths& depths, const std::string& entity,
                                           bool& refused) {

@@ -11,7 +11,6 @@ namespace pingloom::rdma::verbs {
 namespace {
 
 constexpr std::uint64_t kMostBytes = 1ULL << 31;
-constexpr std::uint64_t kAtomicBytes = 8;
 
 ibv_wr_opcode opcodeOf(RcOperation operation) {
   switch (operation) {

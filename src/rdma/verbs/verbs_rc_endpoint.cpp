@@ -98,7 +98,7 @@ void VerbsRcEndpoint::flush() {
 }
 
 Nanos VerbsRcEndpoint::nextWake() const {
-  if (state_ == RcState::kFailed) return INT64_MAX;
+  if (state_ == RcState::kFailed) return kNever;
   if (options_.busy || more_ || refused_ != 0 || sends_.blocked()) return 0;
   return std::min(look_at_, deadline_);
 }
@@ -222,7 +222,7 @@ void VerbsRcEndpoint::handleFailed(const Completion& completion, RcEvents& event
 }
 
 void VerbsRcEndpoint::setDeadline(Nanos now_mono) {
-  deadline_ = INT64_MAX;
+  deadline_ = kNever;
   if (!sends_.isUnderWay()) return;
   const RcSendQueue::Stretch stretch = sends_.nextStretch();
   Nanos allowed = allRetries(options_) + kDeadlineSlack +

@@ -90,7 +90,7 @@ class VerbsRcEndpoint final : public RcEndpoint {
   bool more_ = false;  // completions are left
   Nanos look_at_ = 0;
   Nanos ask_at_ = 0;  // the queue pair, whether it works
-  Nanos deadline_ = INT64_MAX;
+  Nanos deadline_ = kNever;
   int refused_ = 0;  // why the device did not take a request; 0: it took all
   std::string bad_completion_;
   std::string failure_;

@@ -85,7 +85,7 @@ class BurstRunnerTest : public testing::Test {
 };
 
 TEST_F(BurstRunnerTest, HasThePairProbedAsItsProbeDoes) {
-  EXPECT_EQ(runner.due(), BurstRunner::kNever);
+  EXPECT_EQ(runner.due(), kNever);
   runner.start(order(), now);
   ASSERT_NE(udp->burst, nullptr);
   EXPECT_EQ(rdma->burst, nullptr);
@@ -117,7 +117,7 @@ TEST_F(BurstRunnerTest, ReportsWhatIsNewAndInTheEndEverything) {
   EXPECT_EQ(sent[2].pings_size(), 3);
   EXPECT_EQ(sent[2].id(), 7U);
   EXPECT_EQ(udp->burst, nullptr);
-  EXPECT_EQ(runner.due(), BurstRunner::kNever);
+  EXPECT_EQ(runner.due(), kNever);
 }
 
 TEST_F(BurstRunnerTest, EndsWhenItsTimeIsOver) {

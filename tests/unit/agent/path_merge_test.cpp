@@ -101,8 +101,8 @@ TEST_F(PathMergeTest, AWindowWaitsForItsOthersHoweverTheyCome) {
   EXPECT_TRUE(merge_.take(PathMerge::kLongestWait - 1).empty());
   EXPECT_EQ(pathsOf(merge_.take(PathMerge::kLongestWait)), (std::vector<std::uint32_t>{0, 1}))
       << "the others did not come";
-  EXPECT_EQ(merge_.due(), PathMerge::kNever);
-  EXPECT_TRUE(merge_.take(PathMerge::kNever).empty());
+  EXPECT_EQ(merge_.due(), kNever);
+  EXPECT_TRUE(merge_.take(kNever).empty());
 }
 
 TEST_F(PathMergeTest, SinglePathsPassAndSourcesStayApart) {

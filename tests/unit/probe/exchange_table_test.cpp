@@ -68,7 +68,7 @@ TEST(ExchangeTable, ReleasesFromTheMiddleOfAQueue) {
   EXPECT_EQ(table.expired(kMinute), all[3]);
   table.release(*all[3]);
   EXPECT_EQ(table.expired(kMinute), nullptr);
-  EXPECT_EQ(table.nextExpiry(), ExchangeTable::kNever);
+  EXPECT_EQ(table.nextExpiry(), kNever);
   EXPECT_EQ(table.size(), 0U);
 }
 

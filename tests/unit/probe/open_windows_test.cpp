@@ -55,7 +55,7 @@ TEST_F(OpenWindowsTest, ClosesAfterTimeoutAndGrace) {
   EXPECT_TRUE(queue.takeAll().empty());
   windows.closeDue(kWindow + kDrain);
   EXPECT_EQ(queue.takeAll().size(), 1U);
-  EXPECT_EQ(windows.nextClose(), OpenWindows::kNever) << "nothing was sent since";
+  EXPECT_EQ(windows.nextClose(), kNever) << "nothing was sent since";
 }
 
 TEST_F(OpenWindowsTest, LateAndDuplicateOfAClosedWindowCountInTheCurrentOne) {
@@ -144,7 +144,7 @@ TEST_F(OpenWindowsTest, FlushHandsOverWhatHasAVerdict) {
   ASSERT_EQ(closed.size(), 2U);
   EXPECT_EQ(closed[0].pairs[0].sent, 1U);
   EXPECT_EQ(closed[1].pairs[1].sent, 1U);
-  EXPECT_EQ(windows.nextClose(), OpenWindows::kNever);
+  EXPECT_EQ(windows.nextClose(), kNever);
   EXPECT_EQ(windows.open(kWindow + 2), kBase + 2) << "a closed index is not used again";
 }
 

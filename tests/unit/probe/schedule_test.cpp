@@ -139,7 +139,7 @@ TEST(ProbeSchedule, ShortIntervalsAndManyTargets) {
   wide.take(2 * kHour - 1, SIZE_MAX, out);
   EXPECT_GT(wide.skipped(), 999'000U - 278);
   ProbeSchedule none(kSecond, 0, 0, 1);
-  EXPECT_EQ(none.nextDue(), ProbeSchedule::kNever);
+  EXPECT_EQ(none.nextDue(), kNever);
   EXPECT_TRUE(takeAll(none, kHour).empty());
 }
 
@@ -149,7 +149,7 @@ TEST(ProbeSchedule, EndsAtItsLimit) {
   EXPECT_EQ(takeAll(schedule, 0).size(), 1U);
   EXPECT_EQ(takeAll(schedule, 10 * kSecond).size(), 0U) << "two were a whole interval late";
   EXPECT_EQ(schedule.skipped(), 2U);
-  EXPECT_EQ(schedule.nextDue(), ProbeSchedule::kNever);
+  EXPECT_EQ(schedule.nextDue(), kNever);
   ProbeSchedule other(kSecond, 2, 0, 1);
   other.limit(3);
   EXPECT_EQ(runUntil(other, kHour).size(), 3U);
@@ -219,7 +219,7 @@ TEST(ProbeScheduleChange, ToAndFromNothing) {
   EXPECT_LT(some.nextDue(), kSecond + 300 * kMillisecond);
   const std::vector<std::uint32_t> gone(4, kGone);
   ProbeSchedule none(some, gone, kSecond, 0, 2 * kSecond, 1);
-  EXPECT_EQ(none.nextDue(), ProbeSchedule::kNever);
+  EXPECT_EQ(none.nextDue(), kNever);
 }
 
 }  // namespace

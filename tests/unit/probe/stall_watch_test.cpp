@@ -39,7 +39,7 @@ TEST(StallWatch, RemembersTheLastSixteen) {
 
 TEST(StallWatch, RestsWhenNothingIsUnderWay) {
   StallWatch watch;
-  EXPECT_EQ(watch.nextTick(), StallWatch::kNever);
+  EXPECT_EQ(watch.nextTick(), kNever);
   watch.tick(kHour);  // an idle agent's first wake-up
   EXPECT_EQ(watch.stalls(), 0U);
   watch.watchUntil(kHour, kHour + 50 * kMs);
@@ -48,7 +48,7 @@ TEST(StallWatch, RestsWhenNothingIsUnderWay) {
   watch.tick(kHour + 40 * kMs);
   watch.watchUntil(kHour + 45 * kMs, kHour + 30 * kMs);  // sooner than before: no change
   watch.tick(kHour + 60 * kMs);
-  EXPECT_EQ(watch.nextTick(), StallWatch::kNever);
+  EXPECT_EQ(watch.nextTick(), kNever);
   watch.watchUntil(2 * kHour, 2 * kHour + kSecond);
   watch.tick(2 * kHour + 10 * kMs);
   EXPECT_EQ(watch.stalls(), 0U) << "resting is no stall";

@@ -26,14 +26,14 @@ TEST(InFlight, ReportsEachMessageOnce) {
   messages.finish(first, leftAt(9), out);
   ASSERT_EQ(out.size(), 2U);
   EXPECT_EQ(out[1].id, 100U);
-  EXPECT_EQ(messages.nextExpiry(), InFlight::kNever);
+  EXPECT_EQ(messages.nextExpiry(), kNever);
 }
 
 TEST(InFlight, GivesUpWaitingForADeparture) {
   InFlight messages(0);
   std::vector<UdSent> out;
   messages.add(1);
-  EXPECT_EQ(messages.nextExpiry(), InFlight::kNever) << "not flushed yet";
+  EXPECT_EQ(messages.nextExpiry(), kNever) << "not flushed yet";
   messages.flushed(1000);
   const auto second = messages.add(2);
   messages.flushed(2000);

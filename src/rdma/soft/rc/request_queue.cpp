@@ -8,8 +8,6 @@
 namespace pingloom::rdma::soft {
 namespace {
 
-constexpr std::size_t kAtomicBytes = 8;
-
 bool isWithin(const LocalPiece& piece) {
   if (piece.memory.empty()) return true;
   if (piece.region == nullptr) return false;

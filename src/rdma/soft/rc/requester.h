@@ -41,7 +41,6 @@ struct RequesterOptions {
 
 class Requester {
  public:
-  static constexpr Nanos kNever = INT64_MAX;
   static constexpr std::uint32_t kNoEnd = 7;
   static constexpr std::uint32_t kLongestChunk = 64;   // packets
   static constexpr std::uint32_t kWidestWindow = 512;  // packets

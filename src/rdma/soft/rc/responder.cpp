@@ -9,8 +9,6 @@
 namespace pingloom::rdma::soft {
 namespace {
 
-constexpr std::uint32_t kAtomicBytes = 8;
-
 bool isLast(Opcode opcode) {
   return opcode == Opcode::kRcWriteLast || opcode == Opcode::kRcWriteLastImmediate ||
          opcode == Opcode::kRcWriteOnly || opcode == Opcode::kRcWriteOnlyImmediate;

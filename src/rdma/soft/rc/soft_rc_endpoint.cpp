@@ -11,7 +11,6 @@
 namespace pingloom::rdma::soft {
 namespace {
 
-constexpr Nanos kAtOnce = 0;
 constexpr int kBatches = 4;  // that one poll() receives
 // That one pump() sends: others on this device have their turn in between.
 constexpr int kMostAtATime = 256;
