@@ -10,7 +10,7 @@ if(PINGLOOM_SANITIZE STREQUAL "address")
   set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
   # Without null (AddressSanitizer stops there as well), object-size and vptr: they are a quarter of the compiler's time.
   add_compile_options(-fsanitize=address,undefined -fno-sanitize=null,object-size,vptr -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  add_link_options(-fsanitize=address,undefined)
+  add_link_options(-fsanitize=address,undefined -fuse-ld=lld)  # three times as fast over so much
 elseif(PINGLOOM_SANITIZE STREQUAL "thread")
   set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
   add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)

@@ -9,7 +9,7 @@ Usage: scripts/test.sh [--quick | --full]
   (none)    release build and ASan+UBSan build: unit, integration, browser and lab tests, a short
             fuzzing of every parser of outside bytes, formatting, clang-tidy
   --quick   release build only: unit tests and formatting
-  --full    adds the TSan build, the soaks, installations under a real systemd (as root), the long
+  --full    adds the TSan build, the benchmarks' build, the soaks, installations under a real systemd (as root), the long
             fuzzing, clang's static analyzer, and under ASan+UBSan the slow tests
 EOF
 }
@@ -37,11 +37,13 @@ presets=(release)
 [ "$mode" != full ] || presets+=(tsan)
 for preset in "${presets[@]}"; do
   say "building $preset"
-  options=(-DPINGLOOM_TESTS=ON)
-  [ "$preset" != release ] || options+=(-DPINGLOOM_BENCH=ON)  # a demo may have left both out
-  if [ "$preset" = asan ]; then
-    [ "$mode" = full ] && options+=(-DPINGLOOM_FUZZ_SECONDS=300) || options+=(-DPINGLOOM_FUZZ_SECONDS=6)
-  fi
+  options=(-DPINGLOOM_TESTS=ON)  # a demo may have left them out
+  case $preset-$mode in
+    release-full) options+=(-DPINGLOOM_BENCH=ON) ;;
+    release-*) options+=(-DPINGLOOM_BENCH=OFF) ;;
+    asan-full) options+=(-DPINGLOOM_FUZZ_SECONDS=300) ;;
+    asan-*) options+=(-DPINGLOOM_FUZZ_SECONDS=5) ;;
+  esac
   cmake --preset "$preset" "${options[@]}" >"/tmp/pingloom-configure.$$" || { cat "/tmp/pingloom-configure.$$"; exit 1; }
   rm -f "/tmp/pingloom-configure.$$"
   cmake --build --preset "$preset"
