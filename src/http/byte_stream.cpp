@@ -11,15 +11,14 @@ class PlainCarrier : public Carrier {
 
   beast::tcp_stream& tcp() override { return stream_; }
   void read(const BufferList<asio::mutable_buffer>& buffers, Completion done) override {
-    stream_.async_read_some(buffers, std::move(done));
+    stream_.async_read_some(buffers, kept(std::move(done)));
   }
   void write(const BufferList<asio::const_buffer>& buffers, Completion done) override {
-    stream_.async_write_some(buffers, std::move(done));
+    stream_.async_write_some(buffers, kept(std::move(done)));
   }
   void sayGoodbye(Completion done) override { done({}); }
   void tearDown(beast::role_type role, Completion done) override {
-    async_teardown(role, stream_,
-                   [done = std::move(done)](error_code error) mutable { done(error); });
+    async_teardown(role, stream_, kept(std::move(done)));
   }
 
  private:
@@ -28,8 +27,8 @@ class PlainCarrier : public Carrier {
 
 }  // namespace
 
-std::unique_ptr<Carrier> plainCarrier(beast::tcp_stream stream) {
-  return std::make_unique<PlainCarrier>(std::move(stream));
+std::shared_ptr<Carrier> plainCarrier(beast::tcp_stream stream) {
+  return std::make_shared<PlainCarrier>(std::move(stream));
 }
 
 }  // namespace pingloom::http

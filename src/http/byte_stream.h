@@ -72,8 +72,9 @@ class BufferList {
   std::size_t count_ = 0;
 };
 
-// What really carries them.
-class Carrier {
+// What really carries them. Lives until its last operation has ended: Beast's WebSocket lets go of
+// a stream while its own ping, held up by a peer that reads nothing, is still being written.
+class Carrier : public std::enable_shared_from_this<Carrier> {
  public:
   virtual ~Carrier() = default;
   virtual beast::tcp_stream& tcp() = 0;
@@ -83,16 +84,28 @@ class Carrier {
   virtual void sayGoodbye(Completion done) = 0;
   // As a WebSocket's end wants it.
   virtual void tearDown(beast::role_type role, Completion done) = 0;
+
+ protected:
+  // `done`, and this until then.
+  auto kept(Completion done) {
+    return [self = shared_from_this(), done = std::move(done)](
+               error_code error, std::size_t bytes = 0) mutable { done(error, bytes); };
+  }
 };
 
-std::unique_ptr<Carrier> plainCarrier(beast::tcp_stream stream);
+std::shared_ptr<Carrier> plainCarrier(beast::tcp_stream stream);
 
 // An AsyncStream of Asio and Beast, with the TCP stream as its lowest layer.
 class ByteStream {
  public:
   using executor_type = asio::any_io_executor;
 
-  explicit ByteStream(std::unique_ptr<Carrier> carrier) : carrier_(std::move(carrier)) {}
+  explicit ByteStream(std::shared_ptr<Carrier> carrier) : carrier_(std::move(carrier)) {}
+  ~ByteStream() {
+    if (carrier_ != nullptr) carrier_->tcp().close();  // ends what is under way
+  }
+  ByteStream(ByteStream&&) = default;
+  ByteStream& operator=(ByteStream&&) = delete;
 
   // NOLINTBEGIN(readability-identifier-naming): Beast's names
   executor_type get_executor() { return carrier_->tcp().get_executor(); }
@@ -120,7 +133,7 @@ class ByteStream {
   void sayGoodbye(Completion done) { carrier_->sayGoodbye(std::move(done)); }
 
  private:
-  std::unique_ptr<Carrier> carrier_;
+  std::shared_ptr<Carrier> carrier_;
 };
 
 }  // namespace pingloom::http

@@ -19,14 +19,12 @@ class TlsCarrier : public Carrier {
 
   beast::tcp_stream& tcp() override { return stream_.next_layer(); }
   void read(const BufferList<asio::mutable_buffer>& buffers, Completion done) override {
-    stream_.async_read_some(buffers, std::move(done));
+    stream_.async_read_some(buffers, kept(std::move(done)));
   }
   void write(const BufferList<asio::const_buffer>& buffers, Completion done) override {
-    stream_.async_write_some(buffers, std::move(done));
+    stream_.async_write_some(buffers, kept(std::move(done)));
   }
-  void sayGoodbye(Completion done) override {
-    stream_.async_shutdown([done = std::move(done)](error_code error) mutable { done(error); });
-  }
+  void sayGoodbye(Completion done) override { stream_.async_shutdown(kept(std::move(done))); }
   void tearDown(beast::role_type, Completion done) override { sayGoodbye(std::move(done)); }
 
  private:
@@ -73,7 +71,7 @@ class Greeting : public std::enable_shared_from_this<Greeting> {
   }
 
   void serve() {
-    auto carrier = std::make_unique<TlsCarrier>(std::move(*encrypted_));
+    auto carrier = std::make_shared<TlsCarrier>(std::move(*encrypted_));
     std::make_shared<HttpConnection>(ByteStream(std::move(carrier)), service_, std::move(slot_))
         ->readNext();
   }
