@@ -3,7 +3,6 @@
 #pragma once
 
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <string>
 
@@ -30,7 +29,6 @@ class AuthorizedSource {
  private:
   static constexpr Nanos kFirstRetry = kSecond;
   static constexpr Nanos kLongestRetry = kMinute;
-  static constexpr Nanos kNever = std::numeric_limits<Nanos>::max();
 
   explicit AuthorizedSource(std::filesystem::path file) : file_(std::move(file)) {}
 

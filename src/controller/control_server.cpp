@@ -25,7 +25,7 @@ void copyStatus(const wire::AgentStatus& status, AgentInfo& info) {
 void ControlServer::setPlan(std::shared_ptr<const plan::Plan> plan, Now now) {
   endpoints_.setPlan(*plan, now);
   plans_.setCurrent(std::move(plan));
-  if (push_due_mono_ == DeadlineQueue<int>::kNever) push_due_mono_ = now.mono + kCoalesce;
+  if (push_due_mono_ == kNever) push_due_mono_ = now.mono + kCoalesce;
 }
 
 ControlServer::Waiting ControlServer::receive(Now now) {
@@ -206,7 +206,7 @@ void ControlServer::runDue(Now now) {
   endpoints_.runDue(now);
   bursts_.runDue(now);
   if (now.mono < push_due_mono_) return;
-  push_due_mono_ = DeadlineQueue<int>::kNever;
+  push_due_mono_ = kNever;
   for (const auto& [id, agent] : registry_.agents()) {
     if (agent->info.alive) push(*agent, now);
   }
@@ -214,7 +214,7 @@ void ControlServer::runDue(Now now) {
 
 void ControlServer::push(Agent& agent, Now now) {
   const std::uint64_t current = plans_.currentHash();
-  if (current == 0 || push_due_mono_ != DeadlineQueue<int>::kNever) return;
+  if (current == 0 || push_due_mono_ != kNever) return;
   if (agent.plan_hash == current) return;
   if (agent.pushed_hash == current && now.mono - agent.pushed_mono < kPushAgain) return;
   // A connection loses nothing: what was pushed on it before is what the agent holds now, even if

@@ -94,7 +94,7 @@ class ControlServer {
   EndpointPush endpoints_;
   Bursts bursts_;
   Access* const access_;
-  Nanos push_due_mono_ = DeadlineQueue<int>::kNever;
+  Nanos push_due_mono_ = kNever;
   std::array<std::uint64_t, 7> refused_{};
   bool hosts_changed_ = false;
   wire::AgentMessage message_;

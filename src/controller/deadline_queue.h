@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <queue>
 #include <utility>
@@ -18,8 +17,6 @@ namespace pingloom::controller {
 template <typename What>
 class DeadlineQueue {
  public:
-  static constexpr Nanos kNever = std::numeric_limits<Nanos>::max();
-
   void add(Nanos due, What what) { heap_.emplace(due, std::move(what)); }
   Nanos next() const { return heap_.empty() ? kNever : heap_.top().first; }
   // One that is due by `now`, removed.

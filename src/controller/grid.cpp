@@ -214,7 +214,7 @@ void Grid::presenceChanged(const std::vector<IpAddress>& addresses) {
 void Grid::runDue(Now now) {
   while (const auto place = stale_.take(now.utc)) {
     Slot& slot = slots_[place->first][place->second];
-    slot.reminder = stale_.kNever;
+    slot.reminder = kNever;
     const SourceRows& rows = *slot.snapshot->rows;
     if (staleAt(place->first, rows) <= now.utc) {
       markDirty(*place);

@@ -64,7 +64,7 @@ class Grid {
     std::shared_ptr<const SourceSnapshot> snapshot;  // never nullptr
     AgentId agent = 0;                               // that measured the rows
     bool dirty = false;
-    Nanos reminder = DeadlineQueue<int>::kNever;  // its earliest entry in stale_
+    Nanos reminder = kNever;  // its earliest entry in stale_
   };
   using Place = std::pair<std::uint32_t, std::uint32_t>;  // probe, source
   struct NameHash {

@@ -120,7 +120,7 @@ void EmbeddedRedis::run(Nanos now_mono) {
     restart_after_ = std::min(2 * restart_after_, kLongestRestart);
   }
   if (now_mono < restart_mono_) return;
-  restart_mono_ = DeadlineQueue<int>::kNever;
+  restart_mono_ = kNever;
   if (auto status = spawn(); !status) {
     log::error("{}", status.error().text());
     restart_mono_ = now_mono + restart_after_;

@@ -12,7 +12,6 @@
 #include "common/error.h"
 #include "common/fd.h"
 #include "common/time.h"
-#include "controller/deadline_queue.h"
 
 namespace pingloom::controller {
 
@@ -47,7 +46,7 @@ class EmbeddedRedis {
   const EmbeddedRedisOptions options_;
   pid_t pid_ = -1;
   UniqueFd process_;  // pidfd
-  Nanos restart_mono_ = DeadlineQueue<int>::kNever;
+  Nanos restart_mono_ = kNever;
   Nanos restart_after_ = kFirstRestart;
   Nanos started_mono_ = 0;
 };

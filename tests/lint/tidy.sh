@@ -13,4 +13,4 @@ awk -v part="${3%/*}" -v parts="${3#*/}" 'NR % parts == part % parts' "$work/sou
 [ -s "$work/mine" ] || { echo "tidy.sh: $build compiles nothing for $2" >&2; exit 1; }
 # Warnings that only g++ knows are not clang's business; findings are printed, the counts are not.
 xargs -d '\n' -n 1 clang-tidy-14 --quiet -p "$work" --config-file=.clang-tidy --checks="$4,-bugprone-suspicious-include" \
-  --extra-arg=-Wno-unknown-warning-option <"$work/mine"
+  --extra-arg=-Wno-unknown-warning-option --extra-arg=-Werror=reserved-identifier <"$work/mine"

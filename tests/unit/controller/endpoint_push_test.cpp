@@ -226,7 +226,7 @@ TEST_F(EndpointPushTest, TablesOfAnotherControllerAreLeftAloneUntilAllCanBeHere)
   follow(a);
   EXPECT_EQ(a.held.table->size(), 2U);
   EXPECT_EQ(qpnOf(a, "10.0.0.3"), 0U);
-  EXPECT_EQ(push_->nextDue(), DeadlineQueue<int>::kNever) << "and the table is kept";
+  EXPECT_EQ(push_->nextDue(), kNever) << "and the table is kept";
 }
 
 TEST_F(EndpointPushTest, ADamagedFileIsNoTable) {
