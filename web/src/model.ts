@@ -41,6 +41,7 @@ export class Grid {
   readonly well = new Uint32Array(CODES); // pairs in state ok by code
   readonly changed = new Set<number>(); // rows that nobody has painted yet
   windowEnd = NaN; // the newest, milliseconds UTC
+  private readonly ok: number; // the controller's number of it
 
   constructor(readonly probe: Probe, readonly stateNames: string[]) {
     this.rows = probe.sources.length;
@@ -48,25 +49,27 @@ export class Grid {
     this.states = new Uint8Array(this.rows * this.columns).fill(NOT_A_PAIR);
     this.values = new Uint8Array(this.rows * this.columns);
     this.counts = new Array<number>(stateNames.length).fill(0);
+    this.ok = stateNames.indexOf('ok');
   }
 
   setRow(row: number, states: Uint8Array, values: Uint8Array, windowEnd: number) {
-    const from = row * this.columns;
-    this.count(from, -1);
-    this.states.set(states, from);
-    this.values.set(values, from);
-    this.count(from, 1);
+    for (let column = 0; column < this.columns; ++column) {
+      this.setCell(row * this.columns + column, states[column], values[column]);
+    }
     this.changed.add(row);
     if (!(windowEnd <= this.windowEnd) && !Number.isNaN(windowEnd)) this.windowEnd = windowEnd;
   }
 
-  private count(from: number, by: number) {
-    const ok = this.stateNames.indexOf('ok');
-    for (let cell = from; cell < from + this.columns; ++cell) {
-      const state = this.states[cell];
-      if (state < this.counts.length) this.counts[state] += by;
-      if (state === ok) this.well[this.values[cell]] += by;
-    }
+  private setCell(cell: number, state: number, value: number) {
+    const stateBefore = this.states[cell];
+    const before = this.values[cell];
+    if (state === stateBefore && value === before) return;
+    this.states[cell] = state;
+    this.values[cell] = value;
+    if (stateBefore < this.counts.length) this.counts[stateBefore] -= 1;
+    if (state < this.counts.length) this.counts[state] += 1;
+    if (stateBefore === this.ok) this.well[before] -= 1;
+    if (state === this.ok) this.well[value] += 1;
   }
 
   // Before another metric comes in: what is known of the old one must not pass for it.

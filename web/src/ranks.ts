@@ -2,7 +2,7 @@
 
 import type { Grid } from './model';
 import type { Order } from './order';
-import { CLASSES, classTable, type Limits, OK, rankOf } from './severity';
+import { CLASSES, type Limits, OK, rankTable } from './severity';
 
 export interface Level { rows: number; columns: number; ranks: Uint16Array }
 
@@ -13,14 +13,18 @@ class Lines {
   private readonly counts: Uint32Array;
   private readonly codes: Float64Array;
 
-  constructor(lines: number) {
+  constructor(lines: number, private readonly length: number) {
     this.counts = new Uint32Array(lines * KINDS);
+    for (let line = 0; line < lines; ++line) this.counts[line * KINDS] = length;
     this.codes = new Float64Array(lines);
   }
 
-  add(line: number, rank: number, by: number) {
-    this.counts[line * KINDS + (rank >> 8)] += by;
-    if (rank >> 8 === OK) this.codes[line] += by * (rank & 255);
+  // One pair has another rank than before.
+  replace(line: number, before: number, rank: number) {
+    this.counts[line * KINDS + (before >> 8)] -= 1;
+    this.counts[line * KINDS + (rank >> 8)] += 1;
+    if (before >> 8 === OK) this.codes[line] -= before & 255;
+    if (rank >> 8 === OK) this.codes[line] += rank & 255;
   }
 
   // A line is as its median pair is: one bad pair does not make its source bad, a bad host's every pair does.
@@ -42,9 +46,7 @@ class Lines {
   }
 
   pairs(line: number): number {
-    let sum = 0;
-    for (let kind = 1; kind < KINDS; ++kind) sum += this.counts[line * KINDS + kind];
-    return sum;
+    return this.length - this.counts[line * KINDS];
   }
 
   private meanCode(line: number, kind: number): number {
@@ -56,35 +58,35 @@ export class Ranks {
   readonly levels: Level[];
   readonly rowLines: Lines;
   readonly columnLines: Lines;
-  readonly counts = new Array<number>(KINDS).fill(0); // pairs by class
-  private readonly classes: Uint8Array;
+  readonly counts = new Array<number>(KINDS).fill(0); // cells by class; 0: no pair
+  private table: Uint16Array;
 
   constructor(readonly grid: Grid, readonly rowOrder: Order, readonly columnOrder: Order,
     private limits: Limits) {
-    this.classes = classTable(grid.stateNames);
+    this.table = rankTable(grid.stateNames, limits);
     this.levels = [{ rows: grid.rows, columns: grid.columns, ranks: new Uint16Array(grid.rows * grid.columns) }];
     for (let last = this.levels[0]; last.rows > 1 || last.columns > 1;) {
       const [rows, columns] = [Math.ceil(last.rows / 2), Math.ceil(last.columns / 2)];
       last = { rows, columns, ranks: new Uint16Array(rows * columns) };
       this.levels.push(last);
     }
-    this.rowLines = new Lines(grid.rows);
-    this.columnLines = new Lines(grid.columns);
+    this.counts[0] = grid.rows * grid.columns;
+    this.rowLines = new Lines(grid.rows, grid.columns);
+    this.columnLines = new Lines(grid.columns, grid.rows);
     grid.changed.clear();
-    for (let row = 0; row < grid.rows; ++row) this.takeRow(row);
-    this.pool(new Set(Array.from({ length: grid.rows }, (_, place) => place)));
+    if (grid.pairs() > 0) this.takeAll(); // otherwise nothing has come yet
   }
 
   pairs(): number {
-    return this.counts.reduce((sum, count) => sum + count, 0);
+    return this.grid.rows * this.grid.columns - this.counts[0];
   }
 
   // With other limits few pairs are of another class: that is much less than to begin anew.
   use(limits: Limits) {
     if (limits === this.limits) return;
     this.limits = limits;
-    for (let row = 0; row < this.grid.rows; ++row) this.takeRow(row);
-    this.pool(new Set(Array.from({ length: this.grid.rows }, (_, place) => place)));
+    this.table = rankTable(this.grid.stateNames, limits);
+    this.takeAll();
   }
 
   // Takes in the rows that changed since.
@@ -95,26 +97,28 @@ export class Ranks {
     this.pool(places);
   }
 
-  private takeRow(row: number): number {
-    const { grid, classes, limits } = this;
-    const { ranks, columns } = this.levels[0];
-    const place = this.rowOrder.placeOf[row];
-    for (let at = 0; at < columns; ++at) {
-      const cell = row * columns + this.columnOrder.at[at];
-      const rank = rankOf(grid.states[cell], grid.values[cell], classes, limits);
-      const before = ranks[place * columns + at];
-      if (rank === before) continue;
-      if (before !== 0) this.count(place, at, before, -1);
-      if (rank !== 0) this.count(place, at, rank, 1);
-      ranks[place * columns + at] = rank;
-    }
-    return place;
+  private takeAll() {
+    for (let row = 0; row < this.grid.rows; ++row) this.takeRow(row);
+    this.pool(new Set(this.rowOrder.at.keys()));
   }
 
-  private count(row: number, column: number, rank: number, by: number) {
-    this.rowLines.add(row, rank, by);
-    this.columnLines.add(column, rank, by);
-    this.counts[rank >> 8] += by;
+  private takeRow(row: number): number {
+    const { table, grid: { states, values } } = this;
+    const { ranks, columns } = this.levels[0];
+    const order = this.columnOrder.at;
+    const place = this.rowOrder.placeOf[row];
+    for (let at = 0; at < columns; ++at) {
+      const cell = row * columns + order[at];
+      const rank = table[(states[cell] << 8) | values[cell]];
+      const before = ranks[place * columns + at];
+      if (rank === before) continue;
+      ranks[place * columns + at] = rank;
+      this.rowLines.replace(place, before, rank);
+      this.columnLines.replace(at, before, rank);
+      this.counts[before >> 8] -= 1;
+      this.counts[rank >> 8] += 1;
+    }
+    return place;
   }
 
   private pool(changed: Set<number>) {

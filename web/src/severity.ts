@@ -52,15 +52,18 @@ export function limitsOf(grid: Grid, metric: Metric, warn: string, crit: string)
   return { slow, verySlow, loss: metric.id === 'loss' ? loss ?? 0 : 0 };
 }
 
-// By the controller's number of a state.
-export function classTable(stateNames: string[]): Uint8Array {
-  const table = new Uint8Array(256);
-  stateNames.forEach((name, state) => { table[state] = number.get(name) ?? 0; });
+// The rank of every state (the controller's number, upper byte) with every code (lower byte): a look instead of a
+// judgement for each of the mesh's pairs. What is no pair has rank 0.
+export function rankTable(stateNames: string[], limits: Limits): Uint16Array {
+  const table = new Uint16Array(256 * 256);
+  stateNames.forEach((name, state) => {
+    for (let code = 0; code < 256; ++code) table[(state << 8) | code] = rankOf(number.get(name) ?? 0, code, limits);
+  });
   return table;
 }
 
-export function rankOf(state: number, code: number, classes: Uint8Array, limits: Limits): number {
-  let kind = classes[state];
+function rankOf(stateClass: number, code: number, limits: Limits): number {
+  let kind = stateClass;
   if (kind === LOSS && code < limits.loss && code !== NOT_MEASURED) kind = OK;
   if (kind === OK && code >= limits.verySlow) kind = VERY_SLOW;
   else if (kind === OK && code >= limits.slow) kind = SLOW;
