@@ -46,7 +46,7 @@ const std::vector<std::string_view>& probeKeys() {
   static const std::vector<std::string_view> keys = [] {
     std::vector<std::string_view> made = {"name", "protocol", "mesh",  "from",      "to",
                                           "self", "port",     "paths", "thresholds"};
-    made.insert(made.end(), parameterNames().begin(), parameterNames().end());
+    for (const std::string_view name : parameterNames()) made.push_back(name);
     return made;
   }();
   return keys;
