@@ -6,17 +6,19 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/program_options.hpp>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <future>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/program.h"
-#include "controller/history/columns.h"
+#include "controller/history/content.h"
 #include "controller/http/api.h"
 #include "controller/ledger_roll_up.h"
 #include "mesh_history.h"
@@ -92,9 +94,10 @@ Result<std::size_t> ask(const std::shared_ptr<const controller::GridPlan>& plan,
   return response.body.size();
 }
 
-// Reads all blocks that start in [from, until) and decompresses the first `sections` of each.
+// Reads all contents that start in [from, until) and decompresses the first `sections` of each
+// block, or of block `only`.
 Result<std::size_t> bareRead(const std::filesystem::path& file, Nanos from, Nanos until,
-                             std::size_t sections) {
+                             std::size_t sections, std::optional<std::size_t> only = {}) {
   auto database = controller::Database::openToRead(file);
   if (!database) return tl::unexpected(database.error());
   auto select =
@@ -105,15 +108,17 @@ Result<std::size_t> bareRead(const std::filesystem::path& file, Nanos from, Nano
   std::string out(4U << 20, '\0');
   std::size_t total = 0;
   for (auto more = select->step(); more && *more; more = select->step()) {
-    const std::string_view block = select->bytes(0);
-    controller::ColumnReader in(block);
-    in.number();
-    std::size_t sizes[6] = {};
-    std::size_t at = block.size();
-    for (std::size_t& size : sizes) at -= size = in.number();
-    for (std::size_t i = 0; i < sections; at += sizes[i++]) {
-      if (sizes[i] == 0) continue;
-      total += ZSTD_decompressDCtx(context, out.data(), out.size(), block.data() + at, sizes[i]);
+    std::string_view content = select->bytes(0);
+    for (std::size_t number = 0; !content.empty(); ++number) {
+      controller::ColumnReader in(content);
+      in.number();
+      std::array<std::size_t, controller::kSections> sizes{};
+      for (std::size_t& size : sizes) size = in.number();
+      content.remove_prefix(content.size() - in.left());
+      for (std::size_t i = 0; i < sizes.size(); content.remove_prefix(sizes[i++])) {
+        if (i >= sections || sizes[i] == 0 || (only && *only != number)) continue;
+        total += ZSTD_decompressDCtx(context, out.data(), out.size(), content.data(), sizes[i]);
+      }
     }
   }
   ZSTD_freeDCtx(context);
@@ -215,15 +220,25 @@ Status measurePair(const std::filesystem::path& folder, const Shape& shape) {
   }
   const auto plan = planOf(1, shape.hosts);
   controller::HistoryReader reader((*mesh)->file());
+  const std::uint32_t place = shape.hosts / 2;  // of the pair among its source's
   const std::string path = "/api/v1/history/pairs/" + std::string(kProbe) + "/" + hostOf(0).text() +
-                           "/" + hostOf(shape.hosts / 2).text();
+                           "/" + hostOf(place).text();
   std::vector<double> pair;
   std::vector<double> bare;
   auto status = timed(shape.runs, pair, [&] {
     return ask(plan, reader, path, {{"from", formatUtc(now - 24 * kHour)}, {"to", formatUtc(now)}});
   });
   if (!status) return status;
-  status = timed(shape.runs, bare, [&] { return bareRead((*mesh)->file(), 0, now + 1, 6); });
+  const auto bareBlock = [&](Nanos from, Nanos until, std::size_t most) {
+    const std::size_t number = place / controller::evenBlockPairs(shape.hosts, most);
+    return bareRead((*mesh)->file(), from, until, controller::kSections, number);
+  };
+  status = timed(shape.runs, bare, [&]() -> Result<std::size_t> {
+    const auto of_minutes = bareBlock(0, recent, controller::kMinutePairs);
+    const auto of_windows = bareBlock(recent, now + 1, controller::kWindowPairs);
+    if (!of_minutes || !of_windows) return of_minutes ? of_windows : of_minutes;
+    return *of_minutes + *of_windows;
+  });
   if (!status) return status;
   print("a pair's last 24 h", "ms", pair);
   print("  limit: the same blocks by SQLite and zstd alone", "ms", bare);

@@ -49,9 +49,9 @@ Status History::at(std::string_view probe, const IpAddress& source, Nanos at_utc
   bool found = false;
   for (const Nanos longest : {kMinute, kLongestWindow}) {
     at_.bind(1, probe).bindBlob(2, address).bind(3, at_utc).bind(4, longest);
-    auto status = visitAll(at_, [&](const PastBlock& block) {
+    auto status = visitAll(at_, [&](const PastContent& content) {
       found = true;
-      visitor(block);
+      visitor(content);
     });
     if (!status || found) return status;
   }

@@ -17,13 +17,13 @@
 namespace pingloom::controller {
 
 // A source's window or minute of a probe, or a part of it.
-struct PastBlock {
+struct PastContent {
   Nanos start_utc = 0;
   Nanos window = 0;
   std::uint32_t path = 0;
-  std::string_view content;  // history/block.h; valid while it is being visited
+  std::string_view content;  // history/content.h; valid while it is being visited
 };
-using PastVisitor = std::function<void(const PastBlock&)>;
+using PastVisitor = std::function<void(const PastContent&)>;
 
 // Which: those of one path that start in [from, until).
 struct PastRange {

@@ -187,10 +187,10 @@ Result<std::vector<LatestReport>> Ledger::readLatest(std::string_view probe,
     }
     // One bad block is no reason to show nothing.
     const bool possible = latest.number(2) > 0 && latest.number(2) <= kLongestWindow;
-    if (!possible || !reader_.open(latest.bytes(4)) || !reader_.readAll()) continue;
+    if (!possible || !content_.open(latest.bytes(4)) || !content_.readAll()) continue;
     const KeptReport kept{probe, source, static_cast<std::uint32_t>(latest.number(3)),
                           latest.number(1), latest.number(2)};
-    found.push_back({static_cast<std::uint64_t>(latest.number(0)), reportOf(kept, reader_)});
+    found.push_back({static_cast<std::uint64_t>(latest.number(0)), reportOf(kept, content_)});
   }
 }
 

@@ -113,7 +113,7 @@ class Ledger {
   std::unique_ptr<Connection> connection_;
   Marks marks_;
   ReportPacker packer_;
-  BlockReader reader_;
+  ContentReader content_;
   std::uint64_t windows_written_ = 0;
   std::uint64_t blocks_dropped_ = 0;
   std::string note_;

@@ -26,11 +26,11 @@ Result<std::size_t> LedgerRollUp::step(Nanos now_utc, BlockInsert& insert, std::
     if (auto status = remove_.bind(1, id).run(); !status) return tl::unexpected(status.error());
   }
   if (minute_.empty()) return taken_.size();
-  const auto block = minute_.block();
-  if (!block) return tl::unexpected(block.error());
+  const auto content = minute_.content();
+  if (!content) return tl::unexpected(content.error());
   const BlockLine line{group.probe,    group.source, group.path,   group.begin(),
                        group.length(), true,         incarnation_, 0};
-  auto status = insert.run(line, *block);
+  auto status = insert.run(line, *content);
   if (!status) return tl::unexpected(status.error());
   return taken_.size();
 }
@@ -65,10 +65,10 @@ Status LedgerRollUp::collect(const Group& group, std::uint64_t& dropped) {
       if (!more) return tl::unexpected(more.error());
       return {};
     }
-    const bool readable = reader_.open(group_.bytes(2));
-    if (readable && !minute_.accepts(reader_)) continue;  // a minute of its own, in a later step
+    const bool readable = window_.open(group_.bytes(2));
+    if (readable && !minute_.accepts(window_)) continue;  // a minute of its own, in a later step
     taken_.push_back(group_.number(0));
-    if (!readable || !minute_.add(reader_)) {
+    if (!readable || !minute_.add(window_)) {
       ++dropped;
       continue;
     }

@@ -45,7 +45,7 @@ class LedgerRollUp {
   Statement oldest_;
   Statement group_;
   Statement remove_;
-  BlockReader reader_;
+  ContentReader window_;
   MinuteBuilder minute_;
   std::vector<std::int64_t> taken_;
   std::int64_t incarnation_ = 0;  // the newest of those taken

@@ -10,12 +10,12 @@
 //          minute       0: a window as it was reported; 1: windows rolled up
 //          incarnation  of the agent that measured it; of a minute the newest
 //          sequence     of the batch it came with; 0 of a minute
-//          content      the rows: docs/history-format.md
+//          content      the rows, in one block or several: docs/history-format.md
 //
 // events, presence: event_store.h makes them
 //
-// A window that an agent delivered in parts has several blocks, and one of several paths has a
-// block for each of them and one for all. Times and names stand before the content: SQLite reads as
+// A window that an agent delivered in parts has several rows, and one of several paths has a row
+// for each of them and one for all. Times and names stand before the content: SQLite reads as
 // far as it is asked.
 //
 // Versions 1 and 2 had the reports as they came, in a table `windows`. It stays until all of it has

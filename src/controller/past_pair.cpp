@@ -5,37 +5,42 @@
 namespace pingloom::controller {
 namespace {
 
-void takeHead(const PastBlock& block, const BlockHead& head, SourceRows& rows) {
-  rows.window_start_utc = block.start_utc;
-  rows.window = block.window;
+void takeHead(const PastContent& content, const BlockHead& head, SourceRows& rows) {
+  rows.window_start_utc = content.start_utc;
+  rows.window = content.window;
   rows.clock = head.clock;
   rows.device = head.device;
 }
 
 }  // namespace
 
-void PastPair::add(const PastBlock& block) {
-  if (!reader_.open(block.content)) {
+void PastPair::add(const PastContent& content) {
+  if (!content_.open(content.content)) {
     ++damaged_;
     return;
   }
-  const auto& destinations = reader_.destinations();
-  const auto found = std::lower_bound(destinations.begin(), destinations.end(), destination_);
-  if (found == destinations.end() || *found != destination_) return;
-  if (!reader_.readAll()) {
+  for (std::size_t at = 0; at < content_.blocks(); ++at) {
+    BlockReader& block = content_.block(at);
+    const auto& destinations = block.destinations();
+    const auto found = std::lower_bound(destinations.begin(), destinations.end(), destination_);
+    if (found == destinations.end() || *found != destination_) continue;
+    if (block.readAll())
+      return take(content, block, static_cast<std::size_t>(found - destinations.begin()));
     ++damaged_;
     return;
   }
-  const auto pair = static_cast<std::size_t>(found - destinations.begin());
-  if (windows_++ == 0) first_start_utc_ = block.start_utc;
-  takeHead(block, reader_.head(), last_);
-  rolled_up_ = rolled_up_ || reader_.head().minute;
+}
+
+void PastPair::take(const PastContent& content, BlockReader& block, std::size_t pair) {
+  if (windows_++ == 0) first_start_utc_ = content.start_utc;
+  takeHead(content, block.head(), last_);
+  rolled_up_ = rolled_up_ || block.head().minute;
   Row row;
-  reader_.counts(pair, row);
+  block.counts(pair, row);
   addCounts(row, row_);
   jitter_.add(row);
   for (std::size_t part = 0; part < parts_.size(); ++part) {
-    const auto runs = reader_.samples(part, pair);
+    const auto runs = block.samples(part, pair);
     if (!runs.empty()) addTo(parts_[part], runs);
   }
 }

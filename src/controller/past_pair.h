@@ -1,4 +1,4 @@
-// A pair's rows out of blocks that the ledger has kept. A block that is damaged counts as not
+// A pair's rows out of contents that the ledger has kept. One that is damaged counts as not
 // there, and is counted in `damaged`. One thread per object.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include "common/distribution.h"
 #include "controller/board.h"
 #include "controller/history.h"
-#include "controller/history/block.h"
+#include "controller/history/content.h"
 #include "controller/history/row_sums.h"
 
 namespace pingloom::controller {
@@ -20,8 +20,8 @@ class PastPair {
  public:
   explicit PastPair(const IpAddress& destination) : destination_(destination) {}
 
-  // Nothing happens where the block has no row of this pair.
-  void add(const PastBlock& block);
+  // Nothing happens where it has no row of this pair.
+  void add(const PastContent& content);
 
   std::uint64_t windows() const { return windows_; }
   bool empty() const { return row_.sent == 0; }
@@ -35,8 +35,10 @@ class PastPair {
   std::uint64_t damaged() const { return damaged_; }
 
  private:
+  void take(const PastContent& content, BlockReader& block, std::size_t pair);
+
   const IpAddress destination_;
-  BlockReader reader_;
+  ContentReader content_;
   std::uint64_t windows_ = 0;
   SourceRows last_;
   Nanos first_start_utc_ = 0;

@@ -32,65 +32,85 @@ void PastSource::begin() {
   rolled_up_ = false;
 }
 
-bool PastSource::read(const PastBlock& block) {
-  return reader_.open(block.content) && reader_.readCounts() && reader_.readPart(0) &&
-         (!part_ || *part_ == 0 || reader_.readPart(*part_));
+bool PastSource::read(const PastContent& content) {
+  if (!content_.open(content.content)) return false;
+  for (std::size_t at = 0; at < content_.blocks(); ++at) {
+    BlockReader& block = content_.block(at);
+    const bool part_read = !part_ || *part_ == 0 || block.readPart(*part_);
+    if (!part_read || !block.readCounts() || !block.readPart(0)) return false;
+  }
+  return true;
 }
 
-// Both lists ascend. Sources of a mesh have the same destinations: this is done once for many.
-void PastSource::findColumns() {
-  if (columns_of_ == reader_.headsRead()) return;
-  columns_of_ = reader_.headsRead();
-  columns_.clear();
+// Both lists ascend. Sources of a mesh have nearly the same destinations: this is done once for
+// many.
+void PastSource::findColumns(const BlockReader& block, Columns& columns) const {
+  if (columns.head == block.headsRead()) return;
+  columns.head = block.headsRead();
+  columns.of.clear();
+  columns.first.reset();
   const auto& known = grid_.destinations;
-  auto at = known.begin();
-  for (const IpAddress& destination : reader_.destinations()) {
+  const auto& destinations = block.destinations();
+  if (destinations.empty()) return;
+  auto at = std::lower_bound(known.begin(), known.end(), destinations.front());
+  const auto first = static_cast<std::size_t>(at - known.begin());
+  bool in_a_row = true;
+  for (const IpAddress& destination : destinations) {
     while (at != known.end() && *at < destination) ++at;
     const bool here = at != known.end() && *at == destination;
-    columns_.push_back(here ? static_cast<std::size_t>(at - known.begin()) : kNoColumn);
+    in_a_row = in_a_row && here &&
+               at == known.begin() + static_cast<std::ptrdiff_t>(first + columns.of.size());
+    columns.of.push_back(here ? static_cast<std::size_t>(at - known.begin()) : kNoColumn);
   }
-  columns_alike_ = reader_.destinations() == known;
+  if (in_a_row) columns.first = first;
 }
 
-void PastSource::add(const PastBlock& block) {
-  if (!read(block)) {
+void PastSource::add(const PastContent& content) {
+  if (!read(content)) {
     ++damaged_;
     return;
   }
-  if (reader_.head().protocol != grid_.spec.protocol) return;
-  findColumns();
-  reader_.pairCounts(block_counts_);
-  readFigures();
-  takeAll();
-  found_ = true;
-  rolled_up_ = rolled_up_ || reader_.head().minute;
-  window_ = {block.start_utc, block.window, counts_, figures_};
-}
-
-void PastSource::takeAll() {
-  if (!found_ && columns_alike_) {
-    counts_.swap(block_counts_);
-    figures_.swap(block_figures_);
-    return;
-  }
-  if (!found_) {
+  if (content_.head().protocol != grid_.spec.protocol) return;
+  columns_.resize(std::max(columns_.size(), content_.blocks()));
+  const bool nothing_yet = !found_;
+  if (nothing_yet) {
     counts_.assign(grid_.destinations.size(), {});
     figures_.assign(grid_.destinations.size(), kNoFigure);
   }
-  for (std::size_t pair = 0; pair < columns_.size(); ++pair) {
-    if (columns_[pair] != kNoColumn) take(pair, columns_[pair]);
+  for (std::size_t at = 0; at < content_.blocks(); ++at) {
+    BlockReader& block = content_.block(at);
+    findColumns(block, columns_[at]);
+    block.pairCounts(block_counts_);
+    readFigures(block);
+    takeAll(columns_[at], nothing_yet);
+  }
+  found_ = true;
+  rolled_up_ = rolled_up_ || content_.head().minute;
+  window_ = {content.start_utc, content.window, counts_, figures_};
+}
+
+// `nothing_yet`: of this source, so there is nothing to add up.
+void PastSource::takeAll(const Columns& columns, bool nothing_yet) {
+  if (nothing_yet && columns.first) {
+    const auto first = static_cast<std::ptrdiff_t>(*columns.first);
+    std::copy(block_counts_.begin(), block_counts_.end(), counts_.begin() + first);
+    std::copy(block_figures_.begin(), block_figures_.end(), figures_.begin() + first);
+    return;
+  }
+  for (std::size_t pair = 0; pair < columns.of.size(); ++pair) {
+    if (columns.of[pair] != kNoColumn) take(pair, columns.of[pair]);
   }
 }
 
-void PastSource::readFigures() {
-  if (figure_.jitter) return reader_.jitter(block_figures_);
+void PastSource::readFigures(BlockReader& block) {
+  if (figure_.jitter) return block.jitter(block_figures_);
   if (!part_ || figure_.statistic == &Summary::mean) {
-    block_figures_.assign(columns_.size(), kNoFigure);
+    block_figures_.assign(block.destinations().size(), kNoFigure);
   }
   if (!part_) return;
   if (figure_.statistic == &Summary::mean) {
-    for (std::size_t pair = 0; pair < columns_.size(); ++pair) {
-      const auto runs = reader_.samples(*part_, pair);
+    for (std::size_t pair = 0; pair < block_figures_.size(); ++pair) {
+      const auto runs = block.samples(*part_, pair);
       if (!runs.empty()) block_figures_[pair] = summaryOf(runs).mean;
     }
     return;
@@ -101,7 +121,7 @@ void PastSource::readFigures() {
                                 : statistic == &Summary::p95 ? 95
                                 : statistic == &Summary::p99 ? 99
                                                              : 100;
-  reader_.percentiles(*part_, percent, block_figures_);
+  block.percentiles(*part_, percent, block_figures_);
 }
 
 void PastSource::take(std::size_t pair, std::size_t column) {

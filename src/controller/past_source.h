@@ -1,4 +1,4 @@
-// A source's window at a past time, out of blocks that the ledger has kept: of each pair no more
+// A source's window at a past time, out of contents that the ledger has kept: of each pair no more
 // than a grid shows. One thread per object.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include "controller/board.h"
 #include "controller/history.h"
-#include "controller/history/block.h"
+#include "controller/history/content.h"
 #include "controller/state.h"
 
 namespace pingloom::controller {
@@ -33,7 +33,7 @@ struct PastWindow {
   Nanos endUtc() const { return start_utc + length; }
 };
 
-// For one source after the other; memory is used again. A block that is damaged counts as not
+// For one source after the other; memory is used again. A content that is damaged counts as not
 // there, and is counted in `damaged`.
 class PastSource {
  public:
@@ -42,26 +42,31 @@ class PastSource {
   void begin();  // another source
   // Rows of a pair that came in several parts are added up; of their figures the larger one is
   // shown, of minima the smaller.
-  void add(const PastBlock& block);
+  void add(const PastContent& content);
   // nullopt: there is none. Valid until the next begin(). Minutes have neither minimum nor mean.
   std::optional<PastWindow> window();
 
   std::uint64_t damaged() const { return damaged_; }
 
  private:
-  bool read(const PastBlock& block);
-  void findColumns();
-  void readFigures();
-  void takeAll();
+  // Where a block's pairs are in the grid.
+  struct Columns {
+    std::vector<std::size_t> of;       // for each pair
+    std::optional<std::size_t> first;  // where they follow each other: of the first
+    std::uint64_t head = 0;            // the reader's, of which they are
+  };
+
+  bool read(const PastContent& content);
+  void findColumns(const BlockReader& block, Columns& columns) const;
+  void readFigures(BlockReader& block);
+  void takeAll(const Columns& columns, bool nothing_yet);
   void take(std::size_t pair, std::size_t column);
 
   const ProbeGrid& grid_;
   const PastFigure figure_;
   std::optional<std::size_t> part_;  // of kRowParts
-  BlockReader reader_;
-  std::vector<std::size_t> columns_;  // of the grid, for each pair of a block
-  bool columns_alike_ = false;        // each pair's column is its own number
-  std::uint64_t columns_of_ = 0;      // the reader's head
+  ContentReader content_;
+  std::vector<Columns> columns_;  // of the content's blocks, by their places
   bool found_ = false;
   bool rolled_up_ = false;
   PastWindow window_;

@@ -1,9 +1,9 @@
-// A block that is accepted has as many samples as it says, ascending; a section without the
-// checksum around it likewise.
+// Each block of a content that is accepted has as many samples as it says, ascending; a section
+// without the checksum around it likewise.
 #include <algorithm>
 #include <cstdlib>
 
-#include "controller/history/block.h"
+#include "controller/history/content.h"
 
 namespace {
 
@@ -17,9 +17,7 @@ void checkRuns(std::span<const Run> runs, std::uint64_t count) {
   if (summary.p50 > summary.p95 || summary.p99 > summary.max) std::abort();
 }
 
-void checkBlock(std::string_view bytes) {
-  static BlockReader block;
-  if (!block.open(bytes) || !block.readAll()) return;
+void checkPairs(BlockReader& block) {
   Row row;
   for (std::size_t pair = 0; pair < block.destinations().size(); ++pair) {
     block.counts(pair, row);
@@ -27,6 +25,12 @@ void checkBlock(std::string_view bytes) {
       checkRuns(block.samples(part, pair), block.sampleCount(part, pair));
     }
   }
+}
+
+void checkContent(std::string_view bytes) {
+  static ContentReader content;
+  if (!content.open(bytes) || !content.readAll()) return;
+  for (std::size_t at = 0; at < content.blocks(); ++at) checkPairs(content.block(at));
 }
 
 void checkSection(std::string_view bytes) {
@@ -45,7 +49,7 @@ void checkSection(std::string_view bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  checkBlock(bytes);
+  checkContent(bytes);
   checkSection(bytes);
   return 0;
 }

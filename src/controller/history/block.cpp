@@ -110,21 +110,21 @@ Result<std::string_view> BlockWriter::write(const BlockHead& head,
   return std::string_view(block_);
 }
 
-bool BlockReader::open(std::string_view block) {
-  ColumnReader in(block);
+bool BlockReader::open(std::string_view bytes) {
+  ColumnReader in(bytes);
   if (in.number() != kVersion) return false;
   std::array<std::uint64_t, kSections> sizes{};
   std::uint64_t total = 0;
   for (std::uint64_t& size : sizes) {
     size = in.number();
-    if (size > block.size()) return false;
+    if (size > bytes.size()) return false;
     total += size;
   }
-  if (!in.ok() || total != in.left() || sizes[kHead] == 0 || sizes[kCounts] == 0) return false;
-  std::string_view rest = block.substr(block.size() - total);
+  if (!in.ok() || total > in.left() || sizes[kHead] == 0 || sizes[kCounts] == 0) return false;
+  rest_ = bytes.substr(bytes.size() - in.left());
   for (std::size_t i = 0; i < kSections; ++i) {
-    sections_[i] = rest.substr(0, sizes[i]);
-    rest.remove_prefix(sizes[i]);
+    sections_[i] = rest_.substr(0, sizes[i]);
+    rest_.remove_prefix(sizes[i]);
   }
   if (!last_head_.empty() && sections_[kHead] == last_head_) return true;
   last_head_.clear();

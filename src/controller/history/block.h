@@ -1,4 +1,4 @@
-// A block: the rows of one source's window, or of its minute, as history keeps them: six sections,
+// A block: rows of one source's window, or of its minute, as history keeps them: six sections,
 // each compressed for itself, so that a reader takes apart only what it is asked for.
 // docs/history-format.md has the layout. One thread per object.
 #pragma once
@@ -55,7 +55,8 @@ class BlockWriter {
 // false is damage. What it read stays valid until the next open(); memory is used again.
 class BlockReader {
  public:
-  bool open(std::string_view block);
+  bool open(std::string_view bytes);               // begin with the block
+  std::string_view rest() const { return rest_; }  // what follows it
   const BlockHead& head() const { return head_; }
   const plan::AddressList& destinations() const { return destinations_; }
   // Grows when the destinations may have become others.
@@ -84,6 +85,7 @@ class BlockReader {
   bool section(std::size_t number, std::string& out);
 
   Decompressor decompressor_;
+  std::string_view rest_;
   std::array<std::string_view, kSections> sections_;
   std::array<std::string, kSections> bytes_;
   std::string last_head_;  // as it lies in the block: it is the same in most windows of a source

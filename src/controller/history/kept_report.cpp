@@ -19,18 +19,7 @@ void writeCounts(const Row& row, wire::Row& out) {
   if (row.jitter_ns) out.set_jitter_ns(*row.jitter_ns);
 }
 
-}  // namespace
-
-std::string reportOf(const KeptReport& kept, BlockReader& block) {
-  wire::Report report;
-  report.set_probe(std::string(kept.probe));
-  report.set_source(kept.source.wire());
-  report.set_protocol(static_cast<wire::ProbeProtocol>(block.head().protocol));
-  report.set_window_index(static_cast<std::uint64_t>(kept.start_utc / kept.window));
-  report.set_window_ns(kept.window);
-  report.set_clock(static_cast<std::uint32_t>(block.head().clock));
-  report.set_device(block.head().device);
-  report.set_path(kept.path);
+void addRows(BlockReader& block, wire::Report& report) {
   Distribution samples;
   for (std::size_t i = 0; i < block.destinations().size(); ++i) {
     Row row;
@@ -50,6 +39,21 @@ std::string reportOf(const KeptReport& kept, BlockReader& block) {
       wire::encode(samples, set);
     }
   }
+}
+
+}  // namespace
+
+std::string reportOf(const KeptReport& kept, ContentReader& content) {
+  wire::Report report;
+  report.set_probe(std::string(kept.probe));
+  report.set_source(kept.source.wire());
+  report.set_protocol(static_cast<wire::ProbeProtocol>(content.head().protocol));
+  report.set_window_index(static_cast<std::uint64_t>(kept.start_utc / kept.window));
+  report.set_window_ns(kept.window);
+  report.set_clock(static_cast<std::uint32_t>(content.head().clock));
+  report.set_device(content.head().device);
+  report.set_path(kept.path);
+  for (std::size_t at = 0; at < content.blocks(); ++at) addRows(content.block(at), report);
   return report.SerializeAsString();
 }
 

@@ -1,5 +1,5 @@
-// A report made from a block, as its agent might have sent it, for the live view of a controller
-// that begins. Times are as exact as the block has them. Any thread.
+// A report made from a content, as its agent might have sent it, for the live view of a controller
+// that begins. Times are as exact as history has them. Any thread.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 #include "common/address.h"
 #include "common/time.h"
-#include "controller/history/block.h"
+#include "controller/history/content.h"
 
 namespace pingloom::controller {
 
-// What stands beside the block.
+// What stands beside the content.
 struct KeptReport {
   std::string_view probe;
   IpAddress source;
@@ -20,7 +20,7 @@ struct KeptReport {
   Nanos window = 0;
 };
 
-// A serialized wire::Report. REQUIRES: all of the block has been read; window > 0.
-std::string reportOf(const KeptReport& kept, BlockReader& block);
+// A serialized wire::Report. REQUIRES: all of the content has been read; window > 0.
+std::string reportOf(const KeptReport& kept, ContentReader& content);
 
 }  // namespace pingloom::controller

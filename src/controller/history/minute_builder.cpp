@@ -23,15 +23,15 @@ MinuteBuilder::Pair* MinuteBuilder::fresh() {
   return pair;
 }
 
-bool MinuteBuilder::accepts(const BlockReader& block) const {
+bool MinuteBuilder::accepts(const ContentReader& window) const {
   return pairs_.empty() ||
-         (block.head() == head_ &&
-          (block.destinations() == destinations_ ||
-           block.destinations().size() + destinations_.size() <= kMostBlockPairs));
+         (window.head() == head_ && (window.hasDestinations(destinations_) ||
+                                     window.pairs() + destinations_.size() <= kMostContentPairs));
 }
 
-void MinuteBuilder::makeRoomFor(const plan::AddressList& destinations) {
-  if (destinations == destinations_) return;
+void MinuteBuilder::makeRoomFor(const ContentReader& window) {
+  if (window.hasDestinations(destinations_)) return;
+  const plan::AddressList destinations = window.destinations();
   plan::AddressList all;
   std::set_union(destinations_.begin(), destinations_.end(), destinations.begin(),
                  destinations.end(), std::back_inserter(all));
@@ -46,14 +46,17 @@ void MinuteBuilder::makeRoomFor(const plan::AddressList& destinations) {
   pairs_ = std::move(pairs);
 }
 
-bool MinuteBuilder::add(BlockReader& block) {
-  if (!block.readAll()) return false;
-  if (pairs_.empty()) head_ = block.head();
-  makeRoomFor(block.destinations());
+bool MinuteBuilder::add(ContentReader& window) {
+  if (!window.readAll()) return false;
+  if (pairs_.empty()) head_ = window.head();
+  makeRoomFor(window);
   std::size_t at = 0;
-  for (std::size_t i = 0; i < block.destinations().size(); ++i) {
-    while (destinations_[at] < block.destinations()[i]) ++at;
-    merge(block, i, *pairs_[at]);
+  for (std::size_t number = 0; number < window.blocks(); ++number) {
+    BlockReader& block = window.block(number);
+    for (std::size_t i = 0; i < block.destinations().size(); ++i) {
+      while (destinations_[at] < block.destinations()[i]) ++at;
+      merge(block, i, *pairs_[at]);
+    }
   }
   return true;
 }
@@ -69,28 +72,42 @@ void MinuteBuilder::merge(BlockReader& block, std::size_t from, Pair& into) {
   }
 }
 
-Result<std::string_view> MinuteBuilder::block() {
+Result<std::string_view> MinuteBuilder::content() {
   BlockHead head = head_;
   head.minute = true;
+  const std::size_t pairs = evenBlockPairs(pairs_.size(), kMinutePairs);
+  content_.clear();
+  for (std::size_t from = 0; from == 0 || from < pairs_.size(); from += pairs) {
+    const auto made = block(head, from, std::min(pairs, pairs_.size() - from));
+    if (!made) return made;
+    content_ += *made;
+  }
+  return std::string_view(content_);
+}
+
+Result<std::string_view> MinuteBuilder::block(const BlockHead& head, std::size_t from,
+                                              std::size_t pairs) {
   rows_.clear();
   std::array<std::vector<Summary>, kRowParts.size()> summaries;
-  for (const Pair* pair : pairs_) {
+  for (const Pair* pair : std::span(pairs_).subspan(from, pairs)) {
     rows_.push_back(pair->row);
     rows_.back().jitter_ns = pair->jitter.value();
     for (std::size_t part = 0; part < kRowParts.size(); ++part) {
       summaries[part].push_back(pair->parts[part].summary());
     }
   }
-  return encodeWithin(minuteBudget(rows_.size()), kMinutePrecisions.size(), level_,
-                      [&](std::size_t level) {
-                        const MinutePrecision& precision = kMinutePrecisions[level];
-                        for (std::size_t part = 0; part < kRowParts.size(); ++part) {
-                          const auto [median, tail] = precision.parts[part];
-                          parts_[part].clear();
-                          encodePercentiles(summaries[part], median, tail, parts_[part]);
-                        }
-                        return writer_.write(head, destinations_, rows_, precision.jitter, parts_);
-                      });
+  const auto destinations = std::span(destinations_).subspan(from, pairs);
+  const auto encode = [&](std::size_t level) {
+    const MinutePrecision& precision = kMinutePrecisions[level];
+    for (std::size_t part = 0; part < kRowParts.size(); ++part) {
+      const auto [median, tail] = precision.parts[part];
+      parts_[part].clear();
+      encodePercentiles(summaries[part], median, tail, parts_[part]);
+    }
+    return writer_.write(head, destinations, rows_, precision.jitter, parts_);
+  };
+  const std::size_t budget = partOfBudget(minuteBudget(pairs_.size()), pairs, pairs_.size());
+  return encodeWithin(budget, kMinutePrecisions.size(), level_, encode);
 }
 
 }  // namespace pingloom::controller

@@ -6,12 +6,13 @@
 
 #include <array>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/distribution.h"
 #include "common/error.h"
-#include "controller/history/block.h"
+#include "controller/history/content.h"
 #include "controller/history/row_sums.h"
 
 namespace pingloom::controller {
@@ -21,14 +22,14 @@ class MinuteBuilder {
   static constexpr std::size_t kMostKeptPairs = 8192;
 
   void clear();
-  // Whether a window, whose block is open, can go into this minute, which is like the first one
-  // that did: rows never mix clock sources, and a block has at most kMostBlockPairs.
-  bool accepts(const BlockReader& block) const;
-  // All of the block's parts. False: it is damaged, and nothing of it was taken.
-  // REQUIRES accepts(block).
-  bool add(BlockReader& block);
+  // Whether a window, whose content is open, can go into this minute, which is like the first one
+  // that did: rows never mix clock sources, and a content has at most kMostContentPairs.
+  bool accepts(const ContentReader& window) const;
+  // All of the window's parts. False: it is damaged, and nothing of it was taken.
+  // REQUIRES accepts(window).
+  bool add(ContentReader& window);
   bool empty() const { return pairs_.empty(); }
-  Result<std::string_view> block();  // valid until the next call
+  Result<std::string_view> content();  // valid until the next call
 
  private:
   struct Pair {
@@ -37,8 +38,9 @@ class MinuteBuilder {
     std::array<Distribution, kRowParts.size()> parts;
   };
   static void merge(BlockReader& block, std::size_t from, Pair& into);
-  void makeRoomFor(const plan::AddressList& destinations);
+  void makeRoomFor(const ContentReader& window);
   Pair* fresh();
+  Result<std::string_view> block(const BlockHead& head, std::size_t from, std::size_t pairs);
 
   BlockHead head_;
   plan::AddressList destinations_;
@@ -48,6 +50,7 @@ class MinuteBuilder {
   std::vector<Row> rows_;
   std::array<ColumnWriter, kRowParts.size()> parts_;
   BlockWriter writer_;
+  std::string content_;
   std::size_t level_ = 0;
 };
 

@@ -42,13 +42,18 @@ constexpr std::array<MinutePrecision, 6> kMinutePrecisions = {{
     {{{{4, 5}, {5, 5}, {5, 5}, {5, 5}}}, 5},
 }};
 
-// What a block may take. SQLite adds about 0.6 bytes a pair where there are 2,000 of them: its
-// pages are not full. Of few pairs the names and sizes in a block take more than the rest.
+// What a content may take. SQLite adds about 0.6 bytes a pair where there are 2,000 of them: its
+// pages are not full. Of few pairs the names and sizes in it take more than the rest.
 constexpr std::size_t windowBudget(std::size_t pairs) {
   return std::max<std::size_t>(1024, 256 + pairs * 147 / 10);
 }
 constexpr std::size_t minuteBudget(std::size_t pairs) {
   return std::max<std::size_t>(512, 256 + pairs * 32 / 10);
+}
+
+// A block's part of it.
+constexpr std::size_t partOfBudget(std::size_t budget, std::size_t pairs, std::size_t all) {
+  return all == 0 ? budget : budget * pairs / all;
 }
 
 // `encode(level)` makes the block. `level` is where it begins, and where the next one had better.

@@ -56,13 +56,27 @@ Result<bool> ReportPacker::pack(std::string_view report, const Take& take) {
   std::size_t& level = levels_[view_.head().probe()];
   std::span<const Place> places = places_;
   do {
-    const auto some = places.first(std::min(places.size(), kMostBlockPairs));
+    const auto some = places.first(std::min(places.size(), kMostContentPairs));
     places = places.subspan(some.size());
-    if (!readRows(some)) return false;
-    const auto block = encode(block_head, level);
-    if (!block) return tl::unexpected(block.error());
-    if (auto status = take(*block); !status) return tl::unexpected(status.error());
+    auto packed = packSome(block_head, some, level);
+    if (!packed || !*packed) return packed;
+    if (auto status = take(content_); !status) return tl::unexpected(status.error());
   } while (!places.empty());
+  return true;
+}
+
+Result<bool> ReportPacker::packSome(const BlockHead& head, std::span<const Place> places,
+                                    std::size_t& level) {
+  const std::size_t budget = windowBudget(places.size());
+  const std::size_t pairs = evenBlockPairs(places.size(), kWindowPairs);
+  content_.clear();
+  for (std::size_t from = 0; from == 0 || from < places.size(); from += pairs) {
+    const auto some = places.subspan(from, std::min(pairs, places.size() - from));
+    if (!readRows(some)) return false;
+    const auto block = encode(head, partOfBudget(budget, some.size(), places.size()), level);
+    if (!block) return tl::unexpected(block.error());
+    content_ += *block;
+  }
   return true;
 }
 
@@ -108,16 +122,16 @@ bool ReportPacker::readRows(std::span<const Place> places) {
   return true;
 }
 
-Result<std::string_view> ReportPacker::encode(const BlockHead& head, std::size_t& level) {
-  return encodeWithin(windowBudget(rows_.size()), kWindowPrecisions.size(), level,
-                      [&](std::size_t at) {
-                        const WindowPrecision& precision = kWindowPrecisions[at];
-                        for (std::size_t part = 0; part < parts_.size(); ++part) {
-                          parts_[part].clear();
-                          encodeSamples(samples_[part], precision.merged[part], parts_[part]);
-                        }
-                        return writer_.write(head, destinations_, rows_, precision.jitter, parts_);
-                      });
+Result<std::string_view> ReportPacker::encode(const BlockHead& head, std::size_t budget,
+                                              std::size_t& level) {
+  return encodeWithin(budget, kWindowPrecisions.size(), level, [&](std::size_t at) {
+    const WindowPrecision& precision = kWindowPrecisions[at];
+    for (std::size_t part = 0; part < parts_.size(); ++part) {
+      parts_[part].clear();
+      encodeSamples(samples_[part], precision.merged[part], parts_[part]);
+    }
+    return writer_.write(head, destinations_, rows_, precision.jitter, parts_);
+  });
 }
 
 }  // namespace pingloom::controller

@@ -1,4 +1,4 @@
-// What an agent reported of a window, as history's blocks. The ledger's thread.
+// What an agent reported of a window, as history's contents. The ledger's thread.
 #pragma once
 
 #include <array>
@@ -11,16 +11,16 @@
 
 #include "common/error.h"
 #include "controller/batch_frame.h"
-#include "controller/history/block.h"
+#include "controller/history/content.h"
 
 namespace pingloom::controller {
 
 class ReportPacker {
  public:
-  // Takes a block; valid until it returns.
-  using Take = std::function<Status(std::string_view block)>;
+  // Takes a content; valid until it returns.
+  using Take = std::function<Status(std::string_view content)>;
 
-  // `report` is a serialized wire::Report; one with very many rows becomes several blocks. False:
+  // `report` is a serialized wire::Report; one with very many rows becomes several contents. False:
   // it is malformed, and the rest of it was not taken.
   Result<bool> pack(std::string_view report, const Take& take);
 
@@ -30,8 +30,10 @@ class ReportPacker {
     std::size_t row;  // of the report
   };
   bool readPlaces();
+  // The content of these. False: they are malformed.
+  Result<bool> packSome(const BlockHead& head, std::span<const Place> places, std::size_t& level);
   bool readRows(std::span<const Place> places);
-  Result<std::string_view> encode(const BlockHead& head, std::size_t& level);
+  Result<std::string_view> encode(const BlockHead& head, std::size_t budget, std::size_t& level);
 
   ReportView view_;
   std::vector<Place> places_;  // ascending
@@ -41,6 +43,7 @@ class ReportPacker {
   std::array<Samples, kRowParts.size()> samples_;
   std::array<ColumnWriter, kRowParts.size()> parts_;
   BlockWriter writer_;
+  std::string content_;
   std::map<std::string, std::size_t> levels_;  // by probe
 };
 

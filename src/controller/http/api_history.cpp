@@ -66,7 +66,7 @@ http::Response gridAt(HistoryReader& reader, History& history, const GridPlan& p
   for (const IpAddress& source : grid.sources) {
     past.begin();
     const auto status = history.at(grid.spec.name, source, at,
-                                   [&past](const PastBlock& block) { past.add(block); });
+                                   [&past](const PastContent& content) { past.add(content); });
     if (!status) return unreadable(status.error());
     const auto window = past.window();
     pastStates(grid, source, window, *presence, at, line.states);
@@ -144,8 +144,8 @@ http::Response pairOver(HistoryReader& reader, History& history, const GridPlan&
   if (!presence) return unreadable(presence.error());
   PastPair pair(destination);
   std::string rows;
-  const auto status = history.visit(range, [&](const PastBlock& block) {
-    pair.add(block);
+  const auto status = history.visit(range, [&](const PastContent& content) {
+    pair.add(content);
     if (pair.windows() == together) appendPast(grid, query, *presence, pair, rows);
   });
   if (!status) return unreadable(status.error());

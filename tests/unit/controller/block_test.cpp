@@ -1,12 +1,12 @@
-#include "controller/history/block.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <random>
 
+#include "controller/history/content.h"
 #include "controller/history/kept_report.h"
 #include "controller/history/minute_builder.h"
 #include "controller/history/report_packer.h"
@@ -145,7 +145,7 @@ TEST(BlockTest, AWindowWithoutRowsIsABlock) {
 }
 
 // Ten samples, and a hundred, which an agent sends as buckets.
-TEST(BlockTest, StaysWithinItsBytesByCoarserSteps) {
+TEST(ContentTest, StaysWithinItsBytesByCoarserSteps) {
   for (const std::uint32_t samples : {10U, 100U}) {
     std::mt19937_64 random(samples);
     ReportPacker packer;
@@ -153,14 +153,18 @@ TEST(BlockTest, StaysWithinItsBytesByCoarserSteps) {
       const wire::Report report = meshReport(random, 2000, samples);
       const std::string bytes = packed(packer, report);
       EXPECT_LE(bytes.size(), 2000 * 15U) << samples << " samples";
-      BlockReader block;
-      ASSERT_TRUE(block.open(bytes));
-      ASSERT_TRUE(block.readAll());
-      for (int i = 0; i < 2000; ++i) {
+      ContentReader content;
+      ASSERT_TRUE(content.open(bytes));
+      ASSERT_TRUE(content.readAll());
+      ASSERT_EQ(content.blocks(), 4U);
+      ASSERT_EQ(content.pairs(), 2000U);
+      for (std::size_t i = 0; i < 2000; ++i) {
         IpAddress destination;
         Row exact;
-        ASSERT_TRUE(readRow(report.rows(i), destination, exact));
-        const Summary kept = summaryOf(block.samples(0, static_cast<std::size_t>(i)));
+        ASSERT_TRUE(readRow(report.rows(static_cast<int>(i)), destination, exact));
+        BlockReader& block = content.block(i / 500);
+        EXPECT_EQ(block.destinations()[i % 500], destination);
+        const Summary kept = summaryOf(block.samples(0, i % 500));
         EXPECT_EQ(kept.count, exact.network.count);
         expectNear(kept.p99, exact.network.p99, 1.0 / 4, "p99");
       }
@@ -168,18 +172,43 @@ TEST(BlockTest, StaysWithinItsBytesByCoarserSteps) {
   }
 }
 
+TEST(ContentTest, PairsAreSpreadEvenlyOverAsFewBlocksAsThereCanBe) {
+  for (const auto& [pairs, wanted] : std::map<std::size_t, std::size_t>{
+           {0, 1}, {1, 1}, {512, 512}, {513, 257}, {2000, 500}, {65'536, 512}}) {
+    EXPECT_EQ(evenBlockPairs(pairs, 512), wanted) << pairs;
+    EXPECT_LE(pairs / wanted, kMostBlocks);
+  }
+}
+
+// Blocks of different heads are not one content, nor are more than there can be.
+TEST(ContentTest, WhatIsNotOneContentIsDamage) {
+  const std::string udp =
+      packed(test::reportOf("mesh", "10.0.0.1", kIndex, {test::goodRow("10.0.0.2")}));
+  wire::Report other = test::reportOf("mesh", "10.0.0.1", kIndex, {test::goodRow("10.0.0.3")});
+  other.set_device("eth1");
+  ContentReader content;
+  EXPECT_TRUE(content.open(udp + udp));
+  EXPECT_FALSE(content.open(udp + packed(other)));
+  EXPECT_FALSE(content.open(udp + "x"));
+  EXPECT_FALSE(content.open(""));
+  std::string most;
+  for (std::size_t i = 0; i < kMostBlocks; ++i) most += udp;
+  EXPECT_TRUE(content.open(most));
+  EXPECT_FALSE(content.open(most + udp));
+}
+
 TEST(BlockTest, AReportOfItIsTakenByTheGridAgain) {
   std::mt19937_64 random(3);
   const wire::Report sent = meshReport(random, 30, 100);
-  BlockReader block;
+  ContentReader content;
   const std::string bytes = packed(sent);
-  ASSERT_TRUE(block.open(bytes));
-  ASSERT_TRUE(block.readAll());
+  ASSERT_TRUE(content.open(bytes));
+  ASSERT_TRUE(content.readAll());
   const KeptReport kept{"mesh", ip("10.0.0.1"), 0,
                         static_cast<Nanos>(sent.window_index()) * sent.window_ns(),
                         sent.window_ns()};
   wire::Report again;
-  ASSERT_TRUE(again.ParseFromString(reportOf(kept, block)));
+  ASSERT_TRUE(again.ParseFromString(reportOf(kept, content)));
   const auto head = readHead(again);
   ASSERT_TRUE(head);
   EXPECT_EQ(head->window_index, sent.window_index());
@@ -209,12 +238,12 @@ TEST(MinuteTest, ItsPercentilesAreThoseOfAllSamples) {
       }
     }
     const std::string bytes = packed(report);
-    BlockReader block;
-    ASSERT_TRUE(block.open(bytes));
-    ASSERT_TRUE(minute.accepts(block));
-    ASSERT_TRUE(minute.add(block));
+    ContentReader content;
+    ASSERT_TRUE(content.open(bytes));
+    ASSERT_TRUE(minute.accepts(content));
+    ASSERT_TRUE(minute.add(content));
   }
-  const auto made = minute.block();
+  const auto made = minute.content();
   ASSERT_TRUE(made);
   BlockReader block;
   ASSERT_TRUE(block.open(*made));
@@ -241,16 +270,18 @@ TEST(MinuteTest, ItsPercentilesAreThoseOfAllSamples) {
 
 TEST(MinuteTest, JoinsPairsThatComeAndGo) {
   MinuteBuilder minute;
-  BlockReader block;
+  ContentReader content;
   for (const auto& destinations :
        {std::vector<const char*>{"10.0.0.2", "10.0.0.4"}, {"10.0.0.3", "10.0.0.4"}, {"10.0.0.2"}}) {
     std::vector<wire::Row> rows;
     for (const char* destination : destinations) rows.push_back(test::goodRow(destination));
     const std::string bytes = packed(test::reportOf("mesh", "10.0.0.1", kIndex, rows));
-    ASSERT_TRUE(block.open(bytes));
-    ASSERT_TRUE(minute.add(block));
+    ASSERT_TRUE(content.open(bytes));
+    ASSERT_TRUE(minute.add(content));
   }
-  ASSERT_TRUE(block.open(*minute.block()));
+  const auto made = minute.content();
+  BlockReader block;
+  ASSERT_TRUE(block.open(*made));
   ASSERT_TRUE(block.readAll());
   EXPECT_EQ(block.destinations(),
             (plan::AddressList{ip("10.0.0.2"), ip("10.0.0.3"), ip("10.0.0.4")}));
@@ -270,15 +301,42 @@ TEST(MinuteTest, TakesLittle) {
   for (int repeat = 0; repeat < 3; ++repeat) {
     minute.clear();
     for (int window = 0; window < 6; ++window) {
-      BlockReader block;
+      ContentReader content;
       const std::string bytes = packed(packer, meshReport(random, 2000, 10));
-      ASSERT_TRUE(block.open(bytes));
-      ASSERT_TRUE(minute.add(block));
+      ASSERT_TRUE(content.open(bytes));
+      ASSERT_TRUE(minute.add(content));
     }
-    const auto made = minute.block();
+    const auto made = minute.content();
     ASSERT_TRUE(made);
     size = made->size();
     EXPECT_LE(size, 2000 * 34U / 10);
+  }
+}
+
+TEST(MinuteTest, IsOfSeveralBlocksWhereItHasManyPairs) {
+  std::mt19937_64 random(8);
+  MinuteBuilder minute;
+  ContentReader content;
+  for (const std::uint32_t pairs : {1100U, 900U}) {
+    const std::string bytes = packed(meshReport(random, pairs, 3));
+    ASSERT_TRUE(content.open(bytes));
+    ASSERT_TRUE(minute.accepts(content));
+    ASSERT_TRUE(minute.add(content));
+  }
+  const auto made = minute.content();
+  ASSERT_TRUE(made);
+  ASSERT_TRUE(content.open(*made));
+  ASSERT_TRUE(content.readAll());
+  EXPECT_EQ(content.blocks(), 2U);
+  EXPECT_TRUE(content.head().minute);
+  const plan::AddressList destinations = content.destinations();
+  ASSERT_EQ(destinations.size(), 1100U);
+  EXPECT_TRUE(content.hasDestinations(destinations));
+  for (std::size_t i = 0; i < destinations.size(); ++i) {
+    EXPECT_EQ(destinations[i], IpAddress::fromV4(0x0a000002 + static_cast<std::uint32_t>(i)));
+    Row row;
+    content.block(i / 550).counts(i % 550, row);
+    EXPECT_EQ(row.sent, i < 900 ? 6U : 3U);
   }
 }
 

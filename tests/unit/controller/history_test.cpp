@@ -92,7 +92,7 @@ TEST_F(HistoryTest, AtATimeItIsTheWindowAroundIt) {
   using Found = std::vector<Nanos>;
   const auto starts = [&](Nanos at, const char* probe = "rack", const char* source = "10.0.0.1") {
     Found found;
-    EXPECT_TRUE(history->at(probe, ip(source), at, [&](const PastBlock& block) {
+    EXPECT_TRUE(history->at(probe, ip(source), at, [&](const PastContent& block) {
       EXPECT_EQ(block.path, 0U) << "of all paths together";
       found.push_back(block.start_utc);
     }));
@@ -115,7 +115,7 @@ TEST_F(HistoryTest, AtATimeLongWindowsAreFoundToo) {
   const auto history = open();
   const auto found = [&](Nanos at) {
     int blocks = 0;
-    EXPECT_TRUE(history->at("rack", ip("10.0.0.1"), at, [&](const PastBlock&) { ++blocks; }));
+    EXPECT_TRUE(history->at("rack", ip("10.0.0.1"), at, [&](const PastContent&) { ++blocks; }));
     return blocks;
   };
   const Nanos begin = kUtc / kHour * kHour;
@@ -134,7 +134,7 @@ TEST_F(HistoryTest, ARangeIsVisitedInOrderAndCanBeThinned) {
   EXPECT_EQ(history->count(range).value_or(0), 8U);
   range.every = 4;  // the indexes that divide by it
   std::vector<Nanos> starts;
-  EXPECT_TRUE(history->visit(range, [&](const PastBlock& r) { starts.push_back(r.start_utc); }));
+  EXPECT_TRUE(history->visit(range, [&](const PastContent& r) { starts.push_back(r.start_utc); }));
   EXPECT_EQ(starts, (std::vector<Nanos>{kUtc + 4 * kWindow, kUtc + 8 * kWindow}));
 }
 
@@ -150,7 +150,7 @@ TEST_F(HistoryTest, APairIsMergedFromItsSamples) {
   commit(reportOf(kFirst + 2));  // without the pair
   const auto history = open();
   PastPair pair(ip("10.0.0.2"));
-  EXPECT_TRUE(history->visit(all(), [&](const PastBlock& block) { pair.add(block); }));
+  EXPECT_TRUE(history->visit(all(), [&](const PastContent& block) { pair.add(block); }));
   EXPECT_EQ(pair.windows(), 2U);
   const Row row = pair.row();
   EXPECT_EQ(row.sent, 5U);
@@ -176,7 +176,7 @@ class PastSourceTest : public HistoryTest {
   std::optional<PastWindow> read(PastSource& past) {
     past.begin();
     EXPECT_TRUE(open()->at("rack", ip("10.0.0.1"), kUtc,
-                           [&past](const PastBlock& block) { past.add(block); }));
+                           [&past](const PastContent& block) { past.add(block); }));
     return past.window();
   }
   States statesOf(const std::optional<PastWindow>& window) const {
@@ -247,7 +247,7 @@ TEST_F(PastSourceTest, SourcesMayHaveOtherDestinations) {
   EXPECT_EQ(figuresOf(read(past)), (std::vector<std::uint64_t>{10, 10, 10}));
   past.begin();
   EXPECT_TRUE(open()->at("rack", ip("10.0.0.9"), kUtc,
-                         [&past](const PastBlock& block) { past.add(block); }));
+                         [&past](const PastContent& block) { past.add(block); }));
   EXPECT_EQ(figuresOf(past.window()), (std::vector<std::uint64_t>{kNoFigure, kNoFigure, 25}));
 }
 

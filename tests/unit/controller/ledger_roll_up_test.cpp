@@ -62,7 +62,7 @@ class LedgerRollUpTest : public testing::Test {
     EXPECT_TRUE(history);
     PastPair pair(ip("10.0.0.2"));
     EXPECT_TRUE((*history)->visit({"udp", ip("10.0.0.1"), path, 0, INT64_MAX},
-                                  [&](const PastBlock& block) { pair.add(block); }));
+                                  [&](const PastContent& block) { pair.add(block); }));
     EXPECT_EQ(pair.damaged(), 0U);
     return {pair.row(), pair.source()};
   }
@@ -86,7 +86,7 @@ TEST_F(LedgerRollUpTest, AMinuteTakesThePlaceOfItsWindows) {
   const auto history = std::move(*History::open(folder_ / "history.sqlite"));
   PastPair pair(ip("10.0.0.2"));
   EXPECT_TRUE(history->visit({"udp", ip("10.0.0.1"), 0, kUtc, kUtc + 1},
-                             [&](const PastBlock& block) { pair.add(block); }));
+                             [&](const PastContent& block) { pair.add(block); }));
   EXPECT_TRUE(pair.rolledUp());
   EXPECT_EQ(pair.row().sent, 60U);
   EXPECT_NEAR(static_cast<double>(pair.row().network.p50), 1'000, 20) << "of 40 against 20 samples";
@@ -127,7 +127,7 @@ TEST_F(LedgerRollUpTest, WhatComesLateIsCountedBesideItsMinute) {
   past.begin();
   const auto history = std::move(*History::open(folder_ / "history.sqlite"));
   ASSERT_TRUE(history->at("udp", ip("10.0.0.1"), kUtc + 30 * kSecond,
-                          [&](const PastBlock& block) { past.add(block); }));
+                          [&](const PastContent& block) { past.add(block); }));
   const auto found = past.window();
   ASSERT_TRUE(found);
   EXPECT_EQ(found->counts[0].sent, 60U);

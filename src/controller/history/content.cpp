@@ -1,0 +1,49 @@
+#include "controller/history/content.h"
+
+namespace pingloom::controller {
+
+bool ContentReader::open(std::string_view content) {
+  blocks_ = 0;
+  pairs_ = 0;
+  do {
+    if (blocks_ == kMostBlocks) return false;
+    if (blocks_ == readers_.size()) readers_.push_back(std::make_unique<BlockReader>());
+    BlockReader& reader = *readers_[blocks_];
+    if (!reader.open(content) || reader.head() != head()) return false;
+    pairs_ += reader.destinations().size();
+    if (pairs_ > kMostContentPairs) return false;
+    ++blocks_;
+    content = reader.rest();
+  } while (!content.empty());
+  return true;
+}
+
+bool ContentReader::readAll() {
+  for (std::size_t at = 0; at < blocks_; ++at) {
+    if (!readers_[at]->readAll()) return false;
+  }
+  return true;
+}
+
+bool ContentReader::hasDestinations(const plan::AddressList& destinations) const {
+  if (destinations.size() != pairs_) return false;
+  auto from = destinations.begin();
+  for (std::size_t at = 0; at < blocks_; ++at) {
+    const plan::AddressList& some = readers_[at]->destinations();
+    if (!std::equal(some.begin(), some.end(), from)) return false;
+    from += static_cast<std::ptrdiff_t>(some.size());
+  }
+  return true;
+}
+
+plan::AddressList ContentReader::destinations() const {
+  plan::AddressList all;
+  all.reserve(pairs_);
+  for (std::size_t at = 0; at < blocks_; ++at) {
+    const plan::AddressList& some = readers_[at]->destinations();
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
+}  // namespace pingloom::controller
