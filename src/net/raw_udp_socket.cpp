@@ -38,9 +38,10 @@ Result<RawUdpSocket> RawUdpSocket::bind(const IpAddress& address, std::uint16_t 
   UniqueFd fd(::socket(AF_INET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_UDP));
   if (!fd.valid()) return makeErrnoError(entity, "socket", errno);
   enlarge(fd.get(), SO_RCVBUF, SO_RCVBUFFORCE, UdpSocket::kBufferBytes);
-  if (!attachPortFilter(fd.get(), port) || !countOverflows(fd.get()) ||
-      !setOption(fd.get(), SOL_SOCKET, SO_TIMESTAMPING,
-                 SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE)) {
+  if (!attachPortFilter(fd.get(), port) ||
+      !setOptionIfKnown(fd.get(), SOL_SOCKET, SO_RXQ_OVFL, 1) ||
+      !setOptionIfKnown(fd.get(), SOL_SOCKET, SO_TIMESTAMPING,
+                        SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE)) {
     return makeErrnoError(entity, "setsockopt", errno);
   }
   sockaddr_storage local{};

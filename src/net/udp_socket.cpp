@@ -63,8 +63,9 @@ Result<UdpSocket> UdpSocket::bind(const IpAddress& address, std::uint16_t port,
   const bool wildcard = address.isUnspecified();
   const bool set =
       (address.isV4() ? setV4Options(fd.get(), wildcard) : setV6Options(fd.get(), wildcard)) &&
-      countOverflows(fd.get()) &&
-      setOption(fd.get(), SOL_SOCKET, SO_TIMESTAMPING, kTimestamping | SOF_TIMESTAMPING_OPT_ID) &&
+      setOptionIfKnown(fd.get(), SOL_SOCKET, SO_RXQ_OVFL, 1) &&
+      setOptionIfKnown(fd.get(), SOL_SOCKET, SO_TIMESTAMPING,
+                       kTimestamping | SOF_TIMESTAMPING_OPT_ID) &&
       apply(options, fd.get(), address.isV4());
   if (!set) return makeErrnoError(entity, "setsockopt", errno);
   sockaddr_storage local{};
