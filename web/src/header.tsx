@@ -3,10 +3,11 @@
 
 import { useState } from 'preact/hooks';
 import { humanAge, humanCount } from './format';
+import { CLASSES } from './severity';
 import { WhoAmI } from './sign_in';
 import { STATES } from './states';
 import { allPairs, notices } from './status';
-import { choose, chooseTheme, grid, link, live, model, now, theme, type Theme, view } from './store';
+import { choose, chooseTheme, grid, link, live, metric, model, now, painted, ranks, theme, type Theme, view } from './store';
 
 const NEXT: Record<Theme, Theme> = { auto: 'dark', dark: 'light', light: 'auto' };
 const MOST_FOUND = 8;
@@ -67,11 +68,18 @@ function Search() {
   </div>;
 }
 
+// A slow pair is ok to the controller, which knows no thresholds: without what the page says of it the bar would read as if
+// nothing were wrong.
 function Summary() {
   const counts = allPairs.value;
-  return <div class="summary" aria-label="Pairs by state, all probes">
+  painted.value;
+  const slow = (['very slow', 'slow'] as const).map((name) => ({ name, pairs: ranks.value?.counts[CLASSES.indexOf(name)] ?? 0 }));
+  return <div class="summary" aria-label="Pairs by state, all probes; slow ones of what is shown">
     {STATES.filter(({ name }) => counts[name] > 0).map(({ name }) => <span key={name} class="chip" data-state={name}>
       <b>{humanCount(counts[name])}</b> {name}</span>)}
+    {slow.filter(({ pairs }) => pairs > 0).map(({ name, pairs }) => <span key={name} class="chip" data-state={name}
+      title="of the pairs of this probe, by the thresholds of this metric">
+      <b>{humanCount(pairs)}</b> {name} ({metric.value.label})</span>)}
   </div>;
 }
 
