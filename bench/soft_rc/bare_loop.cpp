@@ -3,13 +3,16 @@
 #include <netinet/in.h>
 #include <netinet/ip.h>
 #include <netinet/udp.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "net/control_data.h"
@@ -24,8 +27,8 @@ namespace {
 constexpr std::uint16_t kPort = 4791;
 constexpr std::size_t kMostSegments = 64;
 constexpr std::size_t kLongestMessage = 65'000;
+constexpr int kPatience = 100;                                    // milliseconds
 constexpr std::size_t kHeaders = sizeof(iphdr) + sizeof(udphdr);  // that a raw socket shows
-constexpr std::size_t kRoom = 8192;                               // for one datagram
 
 class End {
  public:
@@ -39,6 +42,7 @@ class End {
     net::UdpSocketOptions options;
     options.unfragmented = true;
     options.deaf = raw;
+    options.coalesced = !raw;
     auto bound = net::UdpSocket::bind(IpAddress::fromV4(address), kPort, options);
     if (!bound) return tl::unexpected(bound.error());
     return End(std::move(*bound), std::move(seeing));
@@ -70,9 +74,13 @@ class End {
 
   // As many datagrams of so many bytes, in whatever pieces they come.
   Status receive(std::size_t count, std::size_t bytes) {
+    const int descriptor = raw_ ? raw_->descriptor() : socket_.descriptor();
     std::size_t left = count * bytes;
     while (left > 0) {
-      const int got = batch_->receive(raw_ ? raw_->descriptor() : socket_.descriptor(), 0);
+      const int got = batch_->receive(descriptor, 0);
+      pollfd arrived{descriptor, POLLIN, 0};
+      // A busy kernel leaves the rest of its work to a thread of its own.
+      if (got == 0 && poll(&arrived, 1, kPatience) == 1) continue;
       if (got <= 0) return makeError("bare loop", "a datagram was lost");
       for (int i = 0; i < got; ++i) {
         left -= batch_->length(static_cast<std::size_t>(i)) - (raw_ ? kHeaders : 0);
@@ -81,12 +89,19 @@ class End {
     return {};
   }
 
+  // Takes away what was under way to these addresses before.
+  void settle() {
+    std::this_thread::sleep_for(std::chrono::milliseconds(kPatience));
+    while (batch_->receive(raw_ ? raw_->descriptor() : socket_.descriptor(), 0) > 0) {
+    }
+  }
+
  private:
   End(net::UdpSocket socket, std::optional<net::RawUdpSocket> raw)
       : socket_(std::move(socket)),
         raw_(std::move(raw)),
         outbox_(std::make_unique<net::Outbox>(kLongestMessage)),
-        batch_(std::make_unique<net::RxBatch>(raw_ ? IP_MAXPACKET : kRoom)),
+        batch_(std::make_unique<net::RxBatch>(IP_MAXPACKET)),
         scratch_(std::make_unique<net::RxBatch>()) {}
 
   net::UdpSocket socket_;
@@ -104,6 +119,8 @@ Result<double> runBareLoop(const Traffic& traffic, std::size_t depth, std::uint6
   if (!asking) return tl::unexpected(asking.error());
   auto answering = End::open(kAnsweringAddress, raw);
   if (!answering) return tl::unexpected(answering.error());
+  asking->settle();
+  answering->settle();
   const std::size_t requests = depth * traffic.requests;
   const std::size_t answers = depth * traffic.answers;
   const Nanos begin = cpuNow();

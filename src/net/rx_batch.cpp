@@ -3,6 +3,7 @@
 #include <linux/errqueue.h>
 #include <netinet/icmp6.h>
 #include <netinet/ip_icmp.h>
+#include <netinet/udp.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -108,6 +109,8 @@ Ancillary RxBatch::ancillary(std::size_t i) {
       readV4(at, made);
     } else if (at->cmsg_level == IPPROTO_IPV6) {
       readV6(at, made);
+    } else if (at->cmsg_level == IPPROTO_UDP && at->cmsg_type == UDP_GRO) {
+      made.segment_bytes = static_cast<std::size_t>(std::max(valueOf<int>(at), 0));
     }
   }
   return made;

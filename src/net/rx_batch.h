@@ -22,6 +22,8 @@ struct Ancillary {
   std::optional<IpAddress> to;  // the local address it was sent to; only where the socket has none
   std::uint8_t traffic_class = 0;
   std::optional<std::uint32_t> overflow;  // datagrams this socket has dropped since it was opened
+  // Where it is several datagrams in one: of each but the last, which may be shorter. 0: it is one.
+  std::size_t segment_bytes = 0;
   // The error queue only.
   bool is_timestamp = false;  // of the transmission with this number:
   std::uint32_t tx_number = 0;

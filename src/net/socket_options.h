@@ -17,8 +17,8 @@ inline void enlarge(int fd, int option, int forced, int bytes) {
 }
 
 // For what tells more of a packet but is not needed to have it: qemu-user knows neither SO_RXQ_OVFL
-// nor SO_TIMESTAMPING. Drops are not counted there, and packets have no timestamp, which is counted
-// where one is needed.
+// nor SO_TIMESTAMPING, and Linux before 5.0 no UDP_GRO. Drops are not counted then, packets have no
+// timestamp, which is counted where one is needed, and come one by one.
 inline bool setOptionIfKnown(int fd, int level, int option, int value) {
   return setOption(fd, level, option, value) || errno == ENOPROTOOPT;
 }

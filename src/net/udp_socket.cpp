@@ -3,6 +3,7 @@
 #include <linux/filter.h>
 #include <linux/net_tstamp.h>
 #include <netinet/in.h>
+#include <netinet/udp.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -47,7 +48,8 @@ bool makeDeaf(int fd) {
 bool apply(const UdpSocketOptions& options, int fd, bool v4) {
   return (!options.unfragmented || setUnfragmented(fd, v4)) &&
          (!options.accept_no_checksum || v4 || setOption(fd, IPPROTO_UDP, kUdpNoCheck6Rx, 1)) &&
-         (!options.deaf || makeDeaf(fd));
+         (!options.deaf || makeDeaf(fd)) &&
+         (!options.coalesced || setOptionIfKnown(fd, IPPROTO_UDP, UDP_GRO, 1));
 }
 
 }  // namespace

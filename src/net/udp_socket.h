@@ -36,7 +36,10 @@ struct UdpSocketOptions {
   bool unfragmented = false;
   bool accept_no_checksum = false;  // IPv6 datagrams with UDP checksum 0; IPv4's always pass
   bool deaf = false;                // drops what arrives; the error queue goes on working
-  std::string_view port_taken;      // what an error says of EADDRINUSE; empty: the kernel's words
+  // Datagrams of one size that came together from one sender may be received as one, with the
+  // timestamp of the first (UDP GRO): Ancillary says so.
+  bool coalesced = false;
+  std::string_view port_taken;  // what an error says of EADDRINUSE; empty: the kernel's words
 };
 
 class UdpSocket {

@@ -2,6 +2,7 @@
 
 #include <netinet/ip.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "rdma/soft/icrc.h"
@@ -42,7 +43,7 @@ Receiver::Receiver(net::UdpSocket& bound, std::optional<net::RawUdpSocket> raw, 
       mtu_(mtu),
       sinks_(sinks),
       drops_(drops),
-      batch_(raw_ ? IP_MAXPACKET : kMaxPacketBytes - kMaxPayloadBytes + mtu) {}
+      batch_(IP_MAXPACKET) {}
 
 int Receiver::receive(Nanos now_mono) {
   now_mono_ = now_mono;
@@ -64,7 +65,7 @@ void Receiver::receiveOne(std::size_t i) {
     datagram.payload = batch_.head(i);
     datagram.from = batch_.from(i);
     datagram.traffic_class = about.traffic_class;
-    deliver(datagram, false);
+    deliverSegments(datagram, about.segment_bytes);
   } else if (readRaw(batch_.head(i), datagram)) {
     deliverEach(datagram);
   }
@@ -107,11 +108,7 @@ std::size_t Receiver::firstBytes(const Datagram& whole) const {
 
 void Receiver::deliverEach(Datagram whole) {
   const std::size_t bytes = firstBytes(whole);
-  if (bytes == 0) {
-    const std::size_t longest = kMaxPacketBytes - kMaxPayloadBytes + mtu_;
-    if (whole.payload.size() > longest) return drops_.add(Drop::kLong);
-    return deliver(whole, false);
-  }
+  if (bytes == 0) return deliver(whole, false);
   last_first_bytes_ = bytes;
   const auto all = whole.payload;
   whole.payload = all.first(bytes);
@@ -123,7 +120,20 @@ void Receiver::deliverEach(Datagram whole) {
   }
 }
 
+void Receiver::deliverSegments(Datagram whole, std::size_t segment_bytes) {
+  const auto all = whole.payload;
+  const std::size_t bytes = segment_bytes == 0 ? all.size() : segment_bytes;
+  std::size_t at = 0;
+  do {  // a datagram may be empty
+    whole.payload = all.subspan(at, std::min(bytes, all.size() - at));
+    deliver(whole, false);
+    at += bytes;
+  } while (at < all.size());
+}
+
 void Receiver::deliver(const Datagram& datagram, bool holds) {
+  const std::size_t longest = kMaxPacketBytes - kMaxPayloadBytes + mtu_;
+  if (datagram.payload.size() > longest) return drops_.add(Drop::kLong);
   Inbound inbound;
   const PacketError error = parse(datagram.payload, inbound.packet);
   if (error != PacketError::kNone) return drops_.add(dropFor(error));

@@ -20,8 +20,12 @@ namespace pingloom::rdma::soft {
 // piece: packets of one size, the k-th with the IPv4 ID of the first plus k. It is cut into as many
 // as make the first one's iCRC hold.
 //
-// `bound` (deaf where `raw` is given), `sinks` and `drops` outlive it. Memory: net::RxBatch::kMost
-// times (`mtu` + 128 bytes + 300); with `raw`, what of kMost times 64 KiB has ever been used.
+// The UDP socket gives the same in one piece, and what the interface has put together again, and
+// says how long each packet is. (Not where `raw` is given: packets that the interface has put
+// together have lost their IDs, which its exact check needs.)
+//
+// `bound` (deaf where `raw` is given), `sinks` and `drops` outlive it. Memory: what of
+// net::RxBatch::kMost times 64 KiB has ever been used.
 class Receiver {
  public:
   Receiver(net::UdpSocket& bound, std::optional<net::RawUdpSocket> raw, std::size_t mtu,
@@ -47,6 +51,7 @@ class Receiver {
   bool readRaw(std::span<const std::uint8_t> bytes, Datagram& out);
   std::size_t firstBytes(const Datagram& whole) const;
   void deliverEach(Datagram whole);
+  void deliverSegments(Datagram whole, std::size_t segment_bytes);
   // `holds`: the iCRC has been checked.
   void deliver(const Datagram& datagram, bool holds);
   bool icrcHolds(const Datagram& datagram) const;

@@ -115,6 +115,7 @@ Result<std::unique_ptr<Device>> openSoftDevice(const IpAddress& address,
                                     {.unfragmented = true,
                                      .accept_no_checksum = true,
                                      .deaf = raw.has_value(),
+                                     .coalesced = !raw,
                                      .port_taken = kPortTaken});
   if (!bound) return tl::unexpected(bound.error());
   UniqueFd epoll(epoll_create1(EPOLL_CLOEXEC));

@@ -65,6 +65,31 @@ TEST(UdpSocket, HearsNothingWhenDeafButItsOwnDepartures) {
   EXPECT_EQ(deaf->departures()[0].tag.id, 42U);
 }
 
+// What the sender gave the kernel in one piece arrives so, where the receiver asks for it.
+TEST(UdpSocket, ReceivesSeveralDatagramsAsOne) {
+  for (const bool coalesced : {false, true}) {
+    UdpSocketOptions options;
+    options.coalesced = coalesced;
+    auto sender = UdpSocket::bind(freshLoopback(), kPort);
+    const auto receiver = UdpSocket::bind(freshLoopback(), kPort, options);
+    ASSERT_TRUE(sender && receiver);
+    Outbox outbox(400);
+    RxBatch batch(400);
+    sockaddr_storage storage{};
+    const socklen_t length = receiver->address().toSockaddr(kPort, storage);
+    sockaddr_in6 to;
+    std::memcpy(&to, &storage, sizeof to);
+    SendOptions segments;
+    segments.segment_bytes = 100;
+    outbox.add(to, length, makeControl(segments, false), 350, {});
+    outbox.flush(*sender, batch, [](TxTag, int) { ADD_FAILURE(); });
+    ASSERT_EQ(batch.receive(receiver->descriptor(), 0), coalesced ? 1 : 4);
+    EXPECT_EQ(batch.length(0), coalesced ? 350U : 100U);
+    EXPECT_EQ(batch.ancillary(0).segment_bytes, coalesced ? 100U : 0U);
+    EXPECT_NE(batch.ancillary(0).kernel_utc, 0);
+  }
+}
+
 // What the invariant CRC of a RoCE packet relies on.
 TEST(UdpSocket, SendsIdZeroAndDfWhenUnfragmented) {
   UdpSocketOptions options;
