@@ -1,6 +1,6 @@
 // Makes minutes of windows that are old enough, one source's minute in a step and inside the
 // caller's transaction: the minute is inserted and its windows are deleted together, so that a
-// crash leaves either. A window that comes when its minute has been made becomes another block of
+// crash leaves either. A window that comes when its minute has been made becomes another row of
 // that minute. The ledger's thread.
 #pragma once
 
@@ -17,12 +17,12 @@ namespace pingloom::controller {
 class LedgerRollUp {
  public:
   static constexpr Nanos kAge = 2 * kHour;
-  // Of a minute; the rest becomes another block of it.
+  // Of a minute; the rest becomes another row of it.
   static constexpr int kMostWindows = 128;
 
   Status prepare(Database& database);
 
-  // The next source's minute, if there is one that ended kAge ago or earlier. Damaged blocks are
+  // The next source's minute, if there is one that ended kAge ago or earlier. Damaged windows are
   // dropped, and counted in `dropped`. The number of windows that it rolled up; 0: there are none.
   Result<std::size_t> step(Nanos now_utc, BlockInsert& insert, std::uint64_t& dropped);
 

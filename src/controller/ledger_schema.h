@@ -1,4 +1,4 @@
-// The tables of the ledger, schema version 3 (PRAGMA user_version).
+// The tables of the ledger, schema version 4 (PRAGMA user_version).
 //
 // agents   host         the agent's id
 //          incarnation  \ its newest committed batch; it and all before it are
@@ -18,13 +18,14 @@
 // for each of them and one for all. Times and names stand before the content: SQLite reads as
 // far as it is asked.
 //
-// Versions 1 and 2 had the reports as they came, in a table `windows`. It stays until all of it has
-// been made into blocks (ledger_upgrade.h), and is then dropped.
+// Version 3 had one block in each content. Versions 1 and 2 had the reports as they came, in a
+// table `windows`. It stays until all of it has been made into blocks (ledger_upgrade.h), and is
+// then dropped.
 #pragma once
 
 namespace pingloom::controller {
 
-constexpr int kLedgerVersion = 3;
+constexpr int kLedgerVersion = 4;
 
 constexpr const char* kLedgerSettings = R"(
 PRAGMA journal_mode = WAL;

@@ -49,6 +49,7 @@ void PastSource::findColumns(const BlockReader& block, Columns& columns) const {
   columns.head = block.headsRead();
   columns.of.clear();
   columns.first.reset();
+  columns.end = 0;
   const auto& known = grid_.destinations;
   const auto& destinations = block.destinations();
   if (destinations.empty()) return;
@@ -61,6 +62,7 @@ void PastSource::findColumns(const BlockReader& block, Columns& columns) const {
     in_a_row = in_a_row && here &&
                at == known.begin() + static_cast<std::ptrdiff_t>(first + columns.of.size());
     columns.of.push_back(here ? static_cast<std::size_t>(at - known.begin()) : kNoColumn);
+    if (here) columns.end = columns.of.back() + 1;
   }
   if (in_a_row) columns.first = first;
 }
@@ -72,26 +74,27 @@ void PastSource::add(const PastContent& content) {
   }
   if (content_.head().protocol != grid_.spec.protocol) return;
   columns_.resize(std::max(columns_.size(), content_.blocks()));
-  const bool nothing_yet = !found_;
-  if (nothing_yet) {
+  if (!found_) {
     counts_.assign(grid_.destinations.size(), {});
     figures_.assign(grid_.destinations.size(), kNoFigure);
   }
+  // From this column on there is nothing of this source yet.
+  std::size_t untouched = found_ ? SIZE_MAX : 0;
   for (std::size_t at = 0; at < content_.blocks(); ++at) {
     BlockReader& block = content_.block(at);
     findColumns(block, columns_[at]);
     block.pairCounts(block_counts_);
     readFigures(block);
-    takeAll(columns_[at], nothing_yet);
+    takeAll(columns_[at], untouched);
+    if (untouched != SIZE_MAX) untouched = std::max(untouched, columns_[at].end);
   }
   found_ = true;
   rolled_up_ = rolled_up_ || content_.head().minute;
   window_ = {content.start_utc, content.window, counts_, figures_};
 }
 
-// `nothing_yet`: of this source, so there is nothing to add up.
-void PastSource::takeAll(const Columns& columns, bool nothing_yet) {
-  if (nothing_yet && columns.first) {
+void PastSource::takeAll(const Columns& columns, std::size_t untouched) {
+  if (columns.first && *columns.first >= untouched) {
     const auto first = static_cast<std::ptrdiff_t>(*columns.first);
     std::copy(block_counts_.begin(), block_counts_.end(), counts_.begin() + first);
     std::copy(block_figures_.begin(), block_figures_.end(), figures_.begin() + first);

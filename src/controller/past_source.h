@@ -53,13 +53,14 @@ class PastSource {
   struct Columns {
     std::vector<std::size_t> of;       // for each pair
     std::optional<std::size_t> first;  // where they follow each other: of the first
+    std::size_t end = 0;               // behind the last
     std::uint64_t head = 0;            // the reader's, of which they are
   };
 
   bool read(const PastContent& content);
   void findColumns(const BlockReader& block, Columns& columns) const;
   void readFigures(BlockReader& block);
-  void takeAll(const Columns& columns, bool nothing_yet);
+  void takeAll(const Columns& columns, std::size_t untouched);
   void take(std::size_t pair, std::size_t column);
 
   const ProbeGrid& grid_;

@@ -89,8 +89,17 @@ def destinations_of(head):
         str(ipaddress.IPv6Address((h & mask) << 64 | l & mask)) for h, l in zip(high, low)]
 
 
-def rows_of(block):
-    """{destination: {"sent": ..., "received": ...}}"""
+def rows_of(content):
+    """{destination: {"sent": ..., "received": ...}}, of all blocks"""
+    rows = {}
+    while content:
+        block, content = block_of(content)
+        rows |= block
+    return rows
+
+
+def block_of(block):
+    """The rows of the first block, and the bytes after it."""
     if block[0] != 1:
         raise ValueError(f"a block of version {block[0]}")
     sizes, at = [], 1
@@ -105,7 +114,7 @@ def rows_of(block):
         numbers, at = column(counts, at, len(destinations))
         for destination, number in zip(destinations, numbers):
             rows[destination][name] = number
-    return rows
+    return rows, block[at + sum(sizes):]
 
 
 def windows(mesh, probe, source):

@@ -135,7 +135,10 @@ bool BlockReader::open(std::string_view bytes) {
 }
 
 bool BlockReader::section(std::size_t number, std::string& out) {
-  return decompressor_.decompress(sections_[number], kMostSectionBytes, out).has_value();
+  const std::size_t most = budget_ ? std::min(*budget_, kMostSectionBytes) : kMostSectionBytes;
+  if (!decompressor_.decompress(sections_[number], most, out)) return false;
+  if (budget_) *budget_ -= out.size();
+  return true;
 }
 
 bool BlockReader::readHead(std::string_view section) {

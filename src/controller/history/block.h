@@ -55,6 +55,10 @@ class BlockWriter {
 // false is damage. What it read stays valid until the next open(); memory is used again.
 class BlockReader {
  public:
+  // `budget`: bytes that may still come out of zstd, of this block and others; outlives the reader.
+  // Without one: kMostSectionBytes of each section.
+  explicit BlockReader(std::size_t* budget = nullptr) : budget_(budget) {}
+
   bool open(std::string_view bytes);               // begin with the block
   std::string_view rest() const { return rest_; }  // what follows it
   const BlockHead& head() const { return head_; }
@@ -84,6 +88,7 @@ class BlockReader {
   bool readDestinations(ColumnReader& in);
   bool section(std::size_t number, std::string& out);
 
+  std::size_t* const budget_;
   Decompressor decompressor_;
   std::string_view rest_;
   std::array<std::string_view, kSections> sections_;

@@ -1,16 +1,25 @@
 #include "controller/history/content.h"
 
+#include <optional>
+
 namespace pingloom::controller {
 
 bool ContentReader::open(std::string_view content) {
   blocks_ = 0;
   pairs_ = 0;
+  budget_ = kMostContentBytes;
+  std::optional<IpAddress> last;
   do {
     if (blocks_ == kMostBlocks) return false;
-    if (blocks_ == readers_.size()) readers_.push_back(std::make_unique<BlockReader>());
+    if (blocks_ == readers_.size()) readers_.push_back(std::make_unique<BlockReader>(&budget_));
     BlockReader& reader = *readers_[blocks_];
     if (!reader.open(content) || reader.head() != head()) return false;
-    pairs_ += reader.destinations().size();
+    const plan::AddressList& destinations = reader.destinations();
+    if (!destinations.empty()) {
+      if (last && destinations.front() < *last) return false;
+      last = destinations.back();
+    }
+    pairs_ += destinations.size();
     if (pairs_ > kMostContentPairs) return false;
     ++blocks_;
     content = reader.rest();

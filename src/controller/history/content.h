@@ -17,6 +17,7 @@ constexpr std::size_t kWindowPairs = 512;
 constexpr std::size_t kMinutePairs = 1024;
 constexpr std::size_t kMostContentPairs = kMostBlockPairs;
 constexpr std::size_t kMostBlocks = 2 * kMostContentPairs / kWindowPairs;
+constexpr std::size_t kMostContentBytes = kSections * kMostSectionBytes;  // once decompressed
 
 // Pairs of each block, but for the last, where `pairs` are spread evenly over as few as can be.
 constexpr std::size_t evenBlockPairs(std::size_t pairs, std::size_t most) {
@@ -28,7 +29,8 @@ constexpr std::size_t evenBlockPairs(std::size_t pairs, std::size_t most) {
 // reader for each place: the block there mostly has the head of the one before. One thread.
 class ContentReader {
  public:
-  // False: something is damaged, or there are more than kMostContentPairs or kMostBlocks.
+  // False: something is damaged, destinations do not ascend through all blocks, or there are more
+  // than kMostContentPairs or kMostBlocks. What is read of the blocks is at most kMostContentBytes.
   bool open(std::string_view content);
   bool readAll();
 
@@ -41,6 +43,7 @@ class ContentReader {
   plan::AddressList destinations() const;
 
  private:
+  std::size_t budget_ = 0;
   std::vector<std::unique_ptr<BlockReader>> readers_;
   std::size_t blocks_ = 0;
   std::size_t pairs_ = 0;

@@ -4,8 +4,6 @@
 #include <iterator>
 #include <utility>
 
-#include "controller/history/precision.h"
-
 namespace pingloom::controller {
 void MinuteBuilder::clear() {
   destinations_.clear();
@@ -75,18 +73,25 @@ void MinuteBuilder::merge(BlockReader& block, std::size_t from, Pair& into) {
 Result<std::string_view> MinuteBuilder::content() {
   BlockHead head = head_;
   head.minute = true;
+  return encodeWithin(minuteBudget(pairs_.size()), kMinutePrecisions.size(), level_,
+                      [&](std::size_t level) { return encode(head, kMinutePrecisions[level]); });
+}
+
+Result<std::string_view> MinuteBuilder::encode(const BlockHead& head,
+                                               const MinutePrecision& precision) {
   const std::size_t pairs = evenBlockPairs(pairs_.size(), kMinutePairs);
   content_.clear();
   for (std::size_t from = 0; from == 0 || from < pairs_.size(); from += pairs) {
-    const auto made = block(head, from, std::min(pairs, pairs_.size() - from));
-    if (!made) return made;
-    content_ += *made;
+    const auto block = encodeBlock(head, from, std::min(pairs, pairs_.size() - from), precision);
+    if (!block) return block;
+    content_ += *block;
   }
   return std::string_view(content_);
 }
 
-Result<std::string_view> MinuteBuilder::block(const BlockHead& head, std::size_t from,
-                                              std::size_t pairs) {
+Result<std::string_view> MinuteBuilder::encodeBlock(const BlockHead& head, std::size_t from,
+                                                    std::size_t pairs,
+                                                    const MinutePrecision& precision) {
   rows_.clear();
   std::array<std::vector<Summary>, kRowParts.size()> summaries;
   for (const Pair* pair : std::span(pairs_).subspan(from, pairs)) {
@@ -96,18 +101,13 @@ Result<std::string_view> MinuteBuilder::block(const BlockHead& head, std::size_t
       summaries[part].push_back(pair->parts[part].summary());
     }
   }
-  const auto destinations = std::span(destinations_).subspan(from, pairs);
-  const auto encode = [&](std::size_t level) {
-    const MinutePrecision& precision = kMinutePrecisions[level];
-    for (std::size_t part = 0; part < kRowParts.size(); ++part) {
-      const auto [median, tail] = precision.parts[part];
-      parts_[part].clear();
-      encodePercentiles(summaries[part], median, tail, parts_[part]);
-    }
-    return writer_.write(head, destinations, rows_, precision.jitter, parts_);
-  };
-  const std::size_t budget = partOfBudget(minuteBudget(pairs_.size()), pairs, pairs_.size());
-  return encodeWithin(budget, kMinutePrecisions.size(), level_, encode);
+  for (std::size_t part = 0; part < kRowParts.size(); ++part) {
+    const auto [median, tail] = precision.parts[part];
+    parts_[part].clear();
+    encodePercentiles(summaries[part], median, tail, parts_[part]);
+  }
+  return writer_.write(head, std::span(destinations_).subspan(from, pairs), rows_, precision.jitter,
+                       parts_);
 }
 
 }  // namespace pingloom::controller

@@ -13,6 +13,7 @@
 #include "common/distribution.h"
 #include "common/error.h"
 #include "controller/history/content.h"
+#include "controller/history/precision.h"
 #include "controller/history/row_sums.h"
 
 namespace pingloom::controller {
@@ -40,7 +41,9 @@ class MinuteBuilder {
   static void merge(BlockReader& block, std::size_t from, Pair& into);
   void makeRoomFor(const ContentReader& window);
   Pair* fresh();
-  Result<std::string_view> block(const BlockHead& head, std::size_t from, std::size_t pairs);
+  Result<std::string_view> encode(const BlockHead& head, const MinutePrecision& precision);
+  Result<std::string_view> encodeBlock(const BlockHead& head, std::size_t from, std::size_t pairs,
+                                       const MinutePrecision& precision);
 
   BlockHead head_;
   plan::AddressList destinations_;

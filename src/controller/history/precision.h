@@ -1,5 +1,5 @@
 // How finely times are kept: as finely as the bytes that a pair may take allow. A level that was
-// too fine for a block is tried again once blocks have become much smaller. Any thread.
+// too fine for a content is tried again once contents have become much smaller. Any thread.
 #pragma once
 
 #include <algorithm>
@@ -51,24 +51,19 @@ constexpr std::size_t minuteBudget(std::size_t pairs) {
   return std::max<std::size_t>(512, 256 + pairs * 32 / 10);
 }
 
-// A block's part of it.
-constexpr std::size_t partOfBudget(std::size_t budget, std::size_t pairs, std::size_t all) {
-  return all == 0 ? budget : budget * pairs / all;
-}
-
-// `encode(level)` makes the block. `level` is where it begins, and where the next one had better.
+// `encode(level)` makes the content. `level` is where it begins, and where the next one had better.
 template <typename Encode>
 Result<std::string_view> encodeWithin(std::size_t budget, std::size_t levels, std::size_t& level,
                                       Encode encode) {
   for (;;) {
-    Result<std::string_view> block = encode(level);
-    if (!block) return block;
-    if (block->size() > budget && level + 1 < levels) {
+    Result<std::string_view> content = encode(level);
+    if (!content) return content;
+    if (content->size() > budget && level + 1 < levels) {
       ++level;
       continue;
     }
-    if (block->size() * 5 < budget * 2 && level > 0) --level;
-    return block;
+    if (content->size() * 5 < budget * 2 && level > 0) --level;
+    return content;
   }
 }
 

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "common/histogram.h"
-#include "controller/history/precision.h"
 #include "controller/report_reader.h"
 
 namespace pingloom::controller {
@@ -58,26 +57,28 @@ Result<bool> ReportPacker::pack(std::string_view report, const Take& take) {
   do {
     const auto some = places.first(std::min(places.size(), kMostContentPairs));
     places = places.subspan(some.size());
-    auto packed = packSome(block_head, some, level);
-    if (!packed || !*packed) return packed;
-    if (auto status = take(content_); !status) return tl::unexpected(status.error());
+    const auto content = encodeWithin(windowBudget(some.size()), kWindowPrecisions.size(), level,
+                                      [&](std::size_t at) { return encode(block_head, some, at); });
+    if (!content) return tl::unexpected(content.error());
+    if (content->empty()) return false;
+    if (auto status = take(*content); !status) return tl::unexpected(status.error());
   } while (!places.empty());
   return true;
 }
 
-Result<bool> ReportPacker::packSome(const BlockHead& head, std::span<const Place> places,
-                                    std::size_t& level) {
-  const std::size_t budget = windowBudget(places.size());
+Result<std::string_view> ReportPacker::encode(const BlockHead& head, std::span<const Place> places,
+                                              std::size_t level) {
   const std::size_t pairs = evenBlockPairs(places.size(), kWindowPairs);
   content_.clear();
   for (std::size_t from = 0; from == 0 || from < places.size(); from += pairs) {
-    const auto some = places.subspan(from, std::min(pairs, places.size() - from));
-    if (!readRows(some)) return false;
-    const auto block = encode(head, partOfBudget(budget, some.size(), places.size()), level);
-    if (!block) return tl::unexpected(block.error());
+    if (!readRows(places.subspan(from, std::min(pairs, places.size() - from)))) {
+      return std::string_view{};
+    }
+    const auto block = encodeBlock(head, kWindowPrecisions[level]);
+    if (!block) return block;
     content_ += *block;
   }
-  return true;
+  return std::string_view(content_);
 }
 
 bool ReportPacker::readPlaces() {
@@ -122,16 +123,13 @@ bool ReportPacker::readRows(std::span<const Place> places) {
   return true;
 }
 
-Result<std::string_view> ReportPacker::encode(const BlockHead& head, std::size_t budget,
-                                              std::size_t& level) {
-  return encodeWithin(budget, kWindowPrecisions.size(), level, [&](std::size_t at) {
-    const WindowPrecision& precision = kWindowPrecisions[at];
-    for (std::size_t part = 0; part < parts_.size(); ++part) {
-      parts_[part].clear();
-      encodeSamples(samples_[part], precision.merged[part], parts_[part]);
-    }
-    return writer_.write(head, destinations_, rows_, precision.jitter, parts_);
-  });
+Result<std::string_view> ReportPacker::encodeBlock(const BlockHead& head,
+                                                   const WindowPrecision& precision) {
+  for (std::size_t part = 0; part < parts_.size(); ++part) {
+    parts_[part].clear();
+    encodeSamples(samples_[part], precision.merged[part], parts_[part]);
+  }
+  return writer_.write(head, destinations_, rows_, precision.jitter, parts_);
 }
 
 }  // namespace pingloom::controller

@@ -12,6 +12,7 @@
 #include "common/error.h"
 #include "controller/batch_frame.h"
 #include "controller/history/content.h"
+#include "controller/history/precision.h"
 
 namespace pingloom::controller {
 
@@ -30,10 +31,11 @@ class ReportPacker {
     std::size_t row;  // of the report
   };
   bool readPlaces();
-  // The content of these. False: they are malformed.
-  Result<bool> packSome(const BlockHead& head, std::span<const Place> places, std::size_t& level);
+  // The content of these, at a level of precision; empty: they are malformed.
+  Result<std::string_view> encode(const BlockHead& head, std::span<const Place> places,
+                                  std::size_t level);
   bool readRows(std::span<const Place> places);
-  Result<std::string_view> encode(const BlockHead& head, std::size_t budget, std::size_t& level);
+  Result<std::string_view> encodeBlock(const BlockHead& head, const WindowPrecision& precision);
 
   ReportView view_;
   std::vector<Place> places_;  // ascending

@@ -191,10 +191,37 @@ TEST(ContentTest, WhatIsNotOneContentIsDamage) {
   EXPECT_FALSE(content.open(udp + packed(other)));
   EXPECT_FALSE(content.open(udp + "x"));
   EXPECT_FALSE(content.open(""));
+  const std::string next =
+      packed(test::reportOf("mesh", "10.0.0.1", kIndex, {test::goodRow("10.0.0.3")}));
+  EXPECT_TRUE(content.open(udp + next));
+  EXPECT_FALSE(content.open(next + udp)) << "destinations ascend through all blocks";
   std::string most;
   for (std::size_t i = 0; i < kMostBlocks; ++i) most += udp;
   EXPECT_TRUE(content.open(most));
   EXPECT_FALSE(content.open(most + udp));
+}
+
+// What takes next to nothing on the disk may not take all of the memory.
+TEST(ContentTest, SoMuchIsReadOfAContent) {
+  constexpr std::uint64_t kSamples = 8'000'000;
+  ColumnWriter part;
+  for (const std::uint64_t number : {0, 0}) part.number(number);  // samples, finest steps
+  const std::vector<std::uint64_t> counts(1, kSamples);
+  const std::vector<std::uint64_t> firsts(1, 100);
+  std::vector<std::uint64_t> ups(kSamples - 1);
+  ups[0] = 1;
+  for (const auto& column : {counts, firsts, ups}) part.column(column);
+  const std::array<IpAddress, 1> destinations = {ip("10.0.0.2")};
+  const std::array<Row, 1> rows;
+  const std::array<ColumnWriter, 4> parts = {part, part, part, part};
+  BlockWriter writer;
+  const std::string block(*writer.write({}, destinations, rows, 0, parts));
+  ASSERT_LT(block.size(), 16'000U);
+  ContentReader content;
+  ASSERT_TRUE(content.open(block + block));
+  EXPECT_TRUE(content.readAll());
+  ASSERT_TRUE(content.open(block + block + block + block));
+  EXPECT_FALSE(content.readAll());
 }
 
 TEST(BlockTest, AReportOfItIsTakenByTheGridAgain) {

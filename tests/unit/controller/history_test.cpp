@@ -231,6 +231,27 @@ TEST_F(PastSourceTest, PartsOfAWindowAreOne) {
   EXPECT_EQ(figuresOf(read(lowest))[0], 10U);
 }
 
+// A report may have a destination twice, also where one block ends and the next begins.
+TEST_F(PastSourceTest, TwiceInAWindowIsAddedUp) {
+  grid_.destinations.clear();
+  wire::Report report = reportOf(kFirst);
+  for (std::uint32_t i = 0; i < 2 * kWindowPairs - 1; ++i) {
+    const IpAddress destination = IpAddress::fromV4(0x0a000002 + i);
+    grid_.destinations.push_back(destination);
+    addRow(report, destination.text().c_str(), 2, 0, {10});
+    if (i + 1 == kWindowPairs) addRow(report, destination.text().c_str(), 1, 1, {20});
+  }
+  commit(report);
+  PastSource past(grid_, {&Row::network, &Summary::p50});
+  const auto window = read(past);
+  ASSERT_TRUE(window);
+  for (std::size_t i = 0; i < grid_.destinations.size(); ++i) {
+    const bool twice = i + 1 == kWindowPairs;
+    EXPECT_EQ(window->counts[i].sent, twice ? 4U : 2U) << i;
+    EXPECT_EQ(window->figures[i], twice ? 20U : 10U) << i;
+  }
+}
+
 // Of one destination less than the source before has, or of others: they are not mixed up.
 TEST_F(PastSourceTest, SourcesMayHaveOtherDestinations) {
   grid_.sources.push_back(ip("10.0.0.9"));

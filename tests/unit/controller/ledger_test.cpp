@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "controller/compression.h"
+#include "controller/ledger_schema.h"
 #include "controller/ledger_writer.h"
 #include "support.h"
 
@@ -125,7 +126,7 @@ TEST_F(LedgerTest, AHistoryWithoutPathsIsGoneOnWith) {
   ASSERT_TRUE(ledger->commit({&batch, 1}, kUtc));
   EXPECT_EQ(count("SELECT count(*) FROM blocks WHERE path = 0"), 2);
   EXPECT_EQ(count("SELECT count(*) FROM blocks WHERE path = 3"), 1);
-  EXPECT_EQ(count("PRAGMA user_version"), 3);
+  EXPECT_EQ(count("PRAGMA user_version"), kLedgerVersion);
   EXPECT_EQ(ledger->latest("udp", ip("10.0.0.1")).size(), 2U) << "the merge and the path";
   EXPECT_EQ(damagedFiles(), 0U);
 }
@@ -240,6 +241,14 @@ TEST_F(LedgerTest, DamageThatIsFoundLaterKeepsTheMarks) {
   EXPECT_EQ(ledger->marks().at("a"), (BatchId{1, 201})) << "150 was counted before the damage";
   ledger.reset();
   EXPECT_EQ(count("SELECT sequence FROM agents WHERE host = 'a'"), 201);
+}
+
+// Its tables are the same; older controllers cannot read what is written from now on.
+TEST_F(LedgerTest, TakesOverAFileOfTheVersionBefore) {
+  open().reset();
+  EXPECT_TRUE(Database::open(folder_ / "history.sqlite")->execute("PRAGMA user_version = 3"));
+  open().reset();
+  EXPECT_EQ(count("PRAGMA user_version"), kLedgerVersion);
 }
 
 TEST_F(LedgerTest, RefusesAFileOfANewerVersion) {
