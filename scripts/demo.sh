@@ -15,7 +15,7 @@ Usage: scripts/demo.sh [OPTION]...
   --protocol LIST      of rdma, udp and tcp, separated by commas (default rdma)
   --devices [A,B,...]  agents on these addresses of RDMA devices, by libibverbs; without addresses: lists them and asks
   --pages              metric pages too: two sample applications on host 1, and a collector that reads them
-  --fault FAULT        slow=HOST, lossy=HOST or pair=HOST,HOST; HOST is a number from 1. Soft device only; again for more
+  --fault FAULT        slow=HOST, lossy=HOST or pair=HOST,HOST; HOST is a number from 1, or host-NUMBER. Soft device only; again for more
   --pinglist FILE      use this pinglist instead of a generated one
   --subnet CIDR        loopback /24 the agents live on (default 127.0.1.0/24)
   -h, --help
@@ -55,7 +55,7 @@ parse_options() {
       --protocol) protocols=$2 ;;
       --pinglist) pinglist=$2 ;;
       --subnet) subnet=$2 ;;
-      --fault) faults+=("$2") ;;
+      --fault) faults+=("${2//host-/}") ;;  # as the page names them
     esac
     shift 2
   done
@@ -77,7 +77,7 @@ parse_options() {
 
 check_fault() {
   [[ $1 =~ ^(slow|lossy)=([0-9]{1,2})$ || $1 =~ ^(pair)=([0-9]{1,2}),([0-9]{1,2})$ ]] ||
-    fail "--fault takes slow=HOST, lossy=HOST or pair=HOST,HOST, not '$1'" 2
+    fail "--fault takes slow=HOST, lossy=HOST or pair=HOST,HOST, each HOST a number from 1 to $hosts, not '$1'" 2
   local number
   for number in "${BASH_REMATCH[@]:2}"; do
     [ -z "$number" ] || { ((10#$number >= 1 && 10#$number <= hosts)) || fail "--fault: there is no host $number of $hosts" 2; }

@@ -127,6 +127,19 @@ step('the slider goes back to before the fault', async () => {
   }, PAIRS);
   assert.match(page.url(), /time=2/);
   await shot(page, 'past');
+  // A step is a window, whatever the slider's length is; and a time can be typed.
+  const shown = () => page.evaluate(() => Date.parse(new URLSearchParams(location.hash.slice(1)).get('time')));
+  const before = await shown();
+  await page.press('#time', 'ArrowLeft');
+  assert.equal(before - await shown(), 1000);
+  await page.fill('#when', wellAt.slice(11, 19));
+  await page.press('#when', 'Tab');
+  assert.equal(await shown(), Date.parse(`${wellAt.slice(0, 19)}Z`));
+  // On the other pages it is said, and there is a way back.
+  await page.click('[data-page=worst]');
+  assert.match(await page.innerText('.as-of'), new RegExp(`As of ${wellAt.slice(0, 19).replace('T', ' ')} UTC`));
+  await page.goBack();
+  await page.waitForSelector('#live');
   await page.click('#live');
   await until(page, () => document.querySelector('.legend [data-state="very slow"] b').textContent !== '0');
   assert.doesNotMatch(page.url(), /time=/);
@@ -145,7 +158,8 @@ step('what changed is on the timeline, and in a list that leads to its time', as
   await until(page, () => location.hash.includes('time='));
   const time = new URLSearchParams(new URL(page.url()).hash.slice(1)).get('time');
   assert.equal(time.slice(0, 19).replace('T', ' '), at);
-  await until(page, () => document.querySelector('.past')?.innerText.match(/UTC$/));
+  await until(page, (text) => document.querySelector('#when')?.value === text
+    && document.querySelector('.timeline [role=status]').innerText === '', at);
   await until(page, () => document.querySelector('#pair .held') !== null); // the change was of one pair
   await page.click('#live');
   await page.focus('#heatmap');

@@ -12,6 +12,7 @@ import { PairPage } from './pair_page';
 import { session } from './session';
 import { SignIn } from './sign_in';
 import { choose, grid, link, model, plan, view } from './store';
+import { PastNotice } from './timeline';
 import { WorstPage } from './worst';
 
 function keyPressed(event: KeyboardEvent) {
@@ -34,6 +35,7 @@ export function App() {
     <Header />
     <Notices />
     <Tabs />
+    <PastNotice />
     {session.value?.role === null ? <SignIn /> : grid.value ? <Page /> : <Empty />}
     <Help />
   </>;

@@ -85,11 +85,13 @@ function Chart({ points, of, caption, marks }: ChartProps) {
 }
 
 // The parts that were ever measured; the network's, with loss and anomalies, in any case.
-export function Charts({ series: { points, note }, span, changes }: { series: Series; span: string; changes: StateChange[] }) {
-  const marks = useMemo(() => chartMarksOf(changes), [changes]);
+// `of`: which time they show; `at`: which is looked at, milliseconds.
+export function Charts({ series: { points, note }, of: shown, at, changes }:
+  { series: Series; of: string; at: number | null; changes: StateChange[] }) {
+  const marks = useMemo(() => chartMarksOf(changes, at), [changes, at]);
   const parts = (['network', 'responder', 'prober'] as const)
     .filter((of) => of === 'network' || points.some((point) => point[of].p50 !== null));
   return <>{parts.map((of) => <Chart key={of} of={of} points={points} marks={marks}
-    caption={of === 'network' ? `network p50, p95, p99, loss (filled) and anomalous (dashed), ${note || `last ${span}`}, UTC`
+    caption={of === 'network' ? `network p50, p95, p99, loss (filled) and anomalous (dashed), ${note || shown}, UTC`
       : `${of} p50, p95, p99`} />)}</>;
 }

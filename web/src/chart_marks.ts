@@ -1,12 +1,14 @@
-// State changes in a time series: a line at each, in the colour of what the pair came to.
+// State changes in a time series: a line at each, in the colour of what the pair came to; and one, not dashed, at the time
+// that is looked at.
 
 import type uPlot from 'uplot';
 import type { StateChange } from './events';
 
-export interface ChartMark { at: number; well: boolean } // seconds UTC
+export interface ChartMark { at: number; well: boolean; looked?: boolean } // seconds UTC
 
-export function chartMarksOf(changes: StateChange[]): ChartMark[] {
-  return changes.map(({ at, to }) => ({ at: Date.parse(at) / 1000, well: to === 'ok' }));
+export function chartMarksOf(changes: StateChange[], looked: number | null = null): ChartMark[] {
+  const marks: ChartMark[] = changes.map(({ at, to }) => ({ at: Date.parse(at) / 1000, well: to === 'ok' }));
+  return looked === null ? marks : [...marks, { at: looked / 1000, well: true, looked: true }];
 }
 
 // `marks` is asked for at every drawing.
@@ -15,11 +17,11 @@ export function markChanges(marks: () => ChartMark[], good: string, bad: string)
     const { ctx: context, bbox: { left, top, width, height } } = plot;
     context.save();
     context.lineWidth = 1;
-    context.setLineDash([3, 3]);
-    for (const { at, well } of marks()) {
+    for (const { at, well, looked } of marks()) {
       const x = Math.round(plot.valToPos(at, 'x', true));
       if (x < left || x > left + width) continue;
       context.strokeStyle = well ? good : bad;
+      context.setLineDash(looked ? [] : [3, 3]);
       context.beginPath();
       context.moveTo(x, top);
       context.lineTo(x, top + height);

@@ -68,7 +68,7 @@ export function Controls() {
     <Threshold name="warn" label="slow from" code={limits.value.slow} />
     <Threshold name="crit" label="very slow from" code={limits.value.verySlow} />
     <span class="export">
-      <button onClick={() => exportPng(`${grid.value!.probe.name}-${metric.value.id}.png`)}>PNG</button>
+      <button onClick={() => exportPng(grid.value!, metric.value, palette.value.theme)}>PNG</button>
       <button onClick={() => exportCsv(grid.value!, metric.value)}>CSV</button>
     </span>
     <Timeline />

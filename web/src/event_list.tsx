@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type Changes, fetchChanges, marksOf, type StateChange, timeOf, whoOf } from './events';
 import { humanCount } from './format';
-import { SPANS } from './past';
+import { rangeOf } from './past';
 import { choose } from './store';
 
 const REFRESH = 15_000; // milliseconds
@@ -11,16 +11,16 @@ const BINS = 150;
 const MOST = 500;
 const NONE: Changes = { left_out: 0, events: [], bins: [] };
 
-// Those of the last `span`, asked for again now and then. What cannot be read is what the timeline says anyway.
-export function useChanges(probe: string, span: string, pair: [string, string] | null): Changes {
+// Those of the last `span`, or of `span` around a time, asked for again now and then. What cannot be read is what the
+// timeline says anyway.
+export function useChanges(probe: string, span: string, pair: [string, string] | null, time: number | null): Changes {
   const [changes, setChanges] = useState(NONE);
-  const key = JSON.stringify([probe, span, pair]);
+  const key = JSON.stringify([probe, span, pair, time]);
   useEffect(() => {
     const abort = new AbortController();
     setChanges(NONE);
     const ask = () => {
-      const to = Date.now();
-      fetchChanges({ probe, from: to - SPANS[span] * 1000, to, pair, limit: MOST, bins: pair ? 0 : BINS }, abort.signal)
+      fetchChanges({ probe, ...rangeOf(span, time), pair, limit: MOST, bins: pair ? 0 : BINS }, abort.signal)
         .then((found) => { if (!abort.signal.aborted) setChanges(found); }, () => {});
     };
     if (probe !== '' && pair?.[0] !== '') ask();

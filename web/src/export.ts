@@ -2,6 +2,7 @@
 
 import { type Metric, valueOf } from './metrics';
 import { type Grid, pairOf } from './model';
+import type { Theme } from './palette';
 import { model } from './store';
 
 function save(blob: Blob, name: string) {
@@ -12,9 +13,27 @@ function save(blob: Blob, name: string) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-export function exportPng(name: string) {
-  const canvas = document.getElementById('heatmap') as HTMLCanvasElement | null;
-  canvas?.toBlob((blob) => blob && save(blob, name), 'image/png');
+const CAPTION = 26; // pixels of the page
+
+function timeOf({ windowEnd }: Grid): string {
+  return Number.isNaN(windowEnd) ? '' : new Date(windowEnd).toISOString();
+}
+
+// The map on the page's own ground, with what it shows: a picture in a ticket stands alone.
+export function exportPng(grid: Grid, metric: Metric, theme: Theme) {
+  const map = document.getElementById('heatmap') as HTMLCanvasElement | null;
+  if (!map) return;
+  const ratio = window.devicePixelRatio || 1;
+  const picture = document.createElement('canvas');
+  [picture.width, picture.height] = [map.width, map.height + CAPTION * ratio];
+  const context = picture.getContext('2d')!;
+  context.fillStyle = theme.page;
+  context.fillRect(0, 0, picture.width, picture.height);
+  context.drawImage(map, 0, CAPTION * ratio);
+  context.font = `${13 * ratio}px system-ui, sans-serif`;
+  context.fillStyle = theme.quietInk;
+  context.fillText(`${grid.probe.name}, ${metric.label}, ${timeOf(grid)}`, 8 * ratio, 18 * ratio, picture.width - 16 * ratio);
+  picture.toBlob((blob) => blob && save(blob, `${grid.probe.name}-${metric.id}.png`), 'image/png');
 }
 
 // A spreadsheet takes text that begins like a formula for one.
@@ -23,13 +42,14 @@ export function csvField(text: string): string {
   return /[",\r\n]/.test(harmless) ? `"${harmless.replace(/"/g, '""')}"` : harmless;
 }
 
-export const CSV_HEAD = 'probe,source,source_name,destination,destination_name,state,metric,value,unit\n';
+export const CSV_HEAD = 'probe,source,source_name,destination,destination_name,state,metric,value,unit,window_end\n';
 
 export function csvLine(grid: Grid, metric: Metric, cell: number): string {
   const [source, destination] = pairOf(grid, cell);
   const value = valueOf(metric, grid.values[cell]);
   return `${[grid.probe.name, source, model.nameOf(source), destination, model.nameOf(destination), grid.stateName(cell),
-    metric.id, Number.isNaN(value) ? '' : String(Number(value.toPrecision(2))), metric.unit].map(csvField).join(',')}\n`;
+    metric.id, Number.isNaN(value) ? '' : String(Number(value.toPrecision(2))), metric.unit,
+    timeOf(grid)].map(csvField).join(',')}\n`;
 }
 
 // `cells`: all pairs without.

@@ -40,3 +40,12 @@ const counts = new Intl.NumberFormat('en');
 export function humanCount(count: number): string {
   return counts.format(count);
 }
+
+// A time of day is the last one that was: a job stalls "at 03:12". null: it is no time. UTC, as everything in the page.
+export function timeTyped(text: string, now: number): number | null {
+  const [, day, clock] = /^\s*(?:(\d{4}-\d{2}-\d{2})[T ])?(\d{2}:\d{2}(?::\d{2})?)\s*Z?\s*$/.exec(text) ?? [];
+  if (clock === undefined) return null;
+  const at = Date.parse(`${day ?? new Date(now).toISOString().slice(0, 10)}T${clock}Z`);
+  if (Number.isNaN(at)) return null;
+  return day === undefined && at > now ? at - 86_400_000 : at;
+}

@@ -3,13 +3,14 @@
 import { Charts } from './chart';
 import { Ends } from './ends';
 import { useChanges } from './event_list';
+import { clockTime } from './format';
 import { useWays, Way } from './pair';
 import { SPANS } from './past';
 import type { PairRow } from './pair_row';
 import { PathTable } from './paths';
 import { ProbeNow } from './probe_now';
 import { rowOfPath, type Series, useSeries } from './series';
-import { choose, grid, model, view } from './store';
+import { choose, grid, model, time, view } from './store';
 
 const UNMEASURED: PairRow = { missing: 'Nothing was measured on this path.', state: '' };
 
@@ -17,11 +18,12 @@ interface OneWay { title: string; probe: string; pair: [string, string]; row: Pa
 
 // One way, by the path that is chosen.
 function WayWithHistory({ title, probe, pair, row, series, paths, path, span }: OneWay) {
-  const { events } = useChanges(probe, span, pair);
+  const { events } = useChanges(probe, span, pair, time.value);
   return <section>
     {paths > 1 && !row.missing && <PathTable row={row} paths={paths} path={path} />}
     <Way title={path > 0 ? `${title}, path ${path}` : title} row={row.missing ? row : rowOfPath(row, path) ?? UNMEASURED} />
-    <Charts series={series} span={span} changes={events} />
+    <Charts series={series} of={time.value === null ? `last ${span}` : `${span} around ${clockTime(time.value)}`} at={time.value}
+      changes={events} />
   </section>;
 }
 
@@ -31,8 +33,9 @@ export function PairPage() {
   const path = view.value.path <= paths && paths > 1 ? view.value.path : 0;
   const ways = useWays(probe, pair, path);
   const [source, destination] = pair ?? ['', ''];
-  const there = useSeries(probe, source, destination, path, span, ways?.there);
-  const back = useSeries(probe, destination, source, path, span, ways?.back);
+  const there = useSeries(probe, source, destination, path, span, time.value, ways?.there);
+  const back = useSeries(probe, destination, source, path, span, time.value, ways?.back);
+  const bothWays = grid.value!.cellOf(destination, source) !== null; // a probe may go one way
   if (!pair) return <main class="page empty"><h2>No pair is chosen</h2><p>Choose one in the mesh.</p></main>;
   return <main class="page" id="pair-page" data-pair={pair.join(' ')}>
     <div class="page-head">
@@ -49,7 +52,7 @@ export function PairPage() {
     <div class="columns">
       {ways?.there && <WayWithHistory title="there" probe={probe} pair={[source, destination]} row={ways.there}
         series={there} paths={paths} path={path} span={span} />}
-      {ways?.back && <WayWithHistory title="back" probe={probe} pair={[destination, source]} row={ways.back}
+      {ways?.back && bothWays && <WayWithHistory title="back" probe={probe} pair={[destination, source]} row={ways.back}
         series={back} paths={paths} path={path} span={span} />}
     </div>
     <Ends source={source} destination={destination} there={ways?.there} back={ways?.back} />

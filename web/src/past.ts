@@ -44,6 +44,13 @@ export async function fetchPast(model: Model, like: Grid, metric: Metric, time: 
   return gridOf(await answer.arrayBuffer(), model, like);
 }
 
+// What a timeline of `span` covers: up to now, or around the time that is looked at.
+export function rangeOf(span: string, time: number | null): { from: number; to: number } {
+  const length = SPANS[span] * 1000;
+  const to = time === null ? Date.now() : Math.min(Date.now(), time + length / 2);
+  return { from: to - length, to };
+}
+
 export async function fetchPairRows(probe: string, source: string, destination: string, from: number, to: number,
   points: number, signal: AbortSignal, pathNumber = 0): Promise<PairRow[]> {
   const path = [probe, source, destination].map(encodeURIComponent).join('/');

@@ -1,7 +1,7 @@
 // How a pair went: points of its rows over time, from history and from the windows that come in.
 
 import { useEffect, useState } from 'preact/hooks';
-import { fetchPairRows, SPANS } from './past';
+import { fetchPairRows, rangeOf } from './past';
 import { PARTS, type PairRow, type Part, part } from './pair_row';
 
 const MOST_POINTS = 2000;
@@ -42,15 +42,15 @@ export function rowOfPath(row: PairRow | null | undefined, path: number): PairRo
 
 export interface Series { points: Point[]; note: string }
 
-// What history has of the last `span` of one way, and the windows that come in.
-export function useSeries(probe: string, source: string, destination: string, path: number, span: string,
+// What history has of one way: of the last `span` with the windows that come in, or of `span` around a past time.
+export function useSeries(probe: string, source: string, destination: string, path: number, span: string, time: number | null,
   row: PairRow | null | undefined): Series {
   const [points, setPoints] = useState<Point[]>([]);
   const [note, setNote] = useState('');
   useEffect(() => {
     const abort = new AbortController();
     setPoints([]);
-    const [from, to] = [Date.now() - SPANS[span] * 1000, Date.now()];
+    const { from, to } = rangeOf(span, time);
     fetchPairRows(probe, source, destination, from, to, HISTORY_POINTS, abort.signal, path).then((rows) => {
       setPoints((newer) => newer.reduce(append, rows.filter(({ end }) => end).map(pointOf)));
       setNote('');
@@ -58,10 +58,10 @@ export function useSeries(probe: string, source: string, destination: string, pa
       if (!abort.signal.aborted) setNote(`no history (${failure.message}); since this page was opened`);
     });
     return () => abort.abort();
-  }, [probe, source, destination, path, span]);
+  }, [probe, source, destination, path, span, time]);
   const newest = rowOfPath(row, path);
   useEffect(() => {
-    if (newest?.end) setPoints((older) => append(older, pointOf(newest)));
+    if (time === null && newest?.end) setPoints((older) => append(older, pointOf(newest)));
   }, [newest]);
   return { points, note };
 }

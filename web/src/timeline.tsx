@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import { EventList, EventMarks, useChanges } from './event_list';
-import { clockTime } from './format';
+import { clockTime, timeTyped } from './format';
 import { fetchRange, SPANS } from './past';
 import { choose, liveGrid, now, pastNote, view } from './store';
 
@@ -31,13 +31,32 @@ function newestComplete(): number {
   return Number.isNaN(at) ? now.value : at;
 }
 
+const utcText = (at: number) => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+
+// On the pages that have no timeline: what they show must not pass for the present.
+export function PastNotice() {
+  const { time, page } = view.value;
+  if (time === null || page === 'mesh') return null;
+  return <p class="as-of">{`As of ${utcText(time)} UTC${pastNote.value ? ` (${pastNote.value})` : ''}. `}
+    <button class="quiet" onClick={() => choose({ time: null })}>Live</button></p>;
+}
+
+// A slider's own step is a hundredth of its range, which may be hours: a window is what there is to step by.
+function step(event: KeyboardEvent, at: number, go: (at: number, replace: boolean) => void) {
+  const window = (liveGrid.value?.probe.window_ns ?? 1e9) / 1e6;
+  const by = { ArrowLeft: -window, ArrowDown: -window, ArrowRight: window, ArrowUp: window }[event.key];
+  if (by === undefined) return;
+  event.preventDefault();
+  go(at + by * (event.shiftKey ? 10 : 1), true);
+}
+
 export function Timeline() {
   const oldest = useOldest();
   const { time, span } = view.value;
-  const changes = useChanges(liveGrid.value?.probe.name ?? '', span, null);
+  const changes = useChanges(liveGrid.value?.probe.name ?? '', span, null, null);
   if (oldest === null && time === null) return null; // there is no history to go back to
   const end = newestComplete();
-  const start = Math.min(end - 1000, Math.max(end - SPANS[span] * 1000, oldest ?? 0));
+  const start = Math.min(end - 1000, time ?? end, Math.max(end - SPANS[span] * 1000, oldest ?? 0));
   const go = (at: number | null, replace: boolean) => choose({ time: at }, replace);
   return <><div class="timeline" role="group" aria-label="Time">
     <button id="live" aria-pressed={time === null} onClick={() => go(time === null ? end : null, false)}>
@@ -45,11 +64,18 @@ export function Timeline() {
     <span class="track"><EventMarks changes={changes} start={start} end={end} go={(at) => go(at, false)} />
     <input id="time" type="range" min={start} max={end} step="any" value={time ?? end} aria-label="Time to look at"
       aria-valuetext={time === null ? 'live' : clockTime(time)}
+      onKeyDown={(event) => step(event, time ?? end, go)}
       onInput={(event) => go(Number(event.currentTarget.value), time !== null)} /></span>
     <label class="field">last <select id="span" value={span} onChange={(event) => choose({ span: event.currentTarget.value })}>
       {Object.keys(SPANS).map((name) => <option key={name} value={name}>{name}</option>)}
     </select></label>
-    <span class="past" role="status">{time === null ? '' : `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC${
-      pastNote.value ? `: ${pastNote.value}` : ''}`}</span>
+    <label class="field">at <input id="when" class={time === null ? '' : 'past'} value={time === null ? '' : utcText(time)}
+      placeholder="03:12" title="UTC: 2026-11-21 03:12:00, or 03:12 for the last time that was" aria-label="Time to look at, UTC"
+      onChange={(event) => {
+        const at = timeTyped(event.currentTarget.value, now.value);
+        if (at === null) event.currentTarget.value = time === null ? '' : utcText(time);
+        else go(Math.min(at, end), false);
+      }} /> UTC</label>
+    <span class="past" role="status">{time === null ? '' : pastNote.value}</span>
   </div><EventList changes={changes} span={span} /></>;
 }

@@ -17,13 +17,14 @@ export interface View {
   held: [string, string] | null; // source and destination of the pair that is chosen
   host: string | null; // address
   filter: string; // of the worst list
+  sort: string; // its column, with a '-' before it from the largest down
   time: number | null; // milliseconds UTC of what is shown; null: live
   path: number; // of the pair's several; 0: all together
   span: string; // how far back timelines go, see past.ts
 }
 
 export const DEFAULT: View = { page: 'mesh', probe: null, metric: 'network_p50', order: 'address', warn: null,
-  crit: null, sight: null, held: null, host: null, filter: '', time: null,
+  crit: null, sight: null, held: null, host: null, filter: '', sort: '-state', time: null,
   path: 0, span: '1h' };
 
 export function parseView(hash: string): View {
@@ -36,7 +37,7 @@ export function parseView(hash: string): View {
   return { page: PAGES.find((page) => page === fields.get('page')) ?? 'mesh', probe: fields.get('probe'),
     metric: text('metric'), order: text('order'), warn: fields.get('warn'), crit: fields.get('crit'),
     sight: at.length === 3 && at.every(Number.isFinite) ? { zoom: at[0], row: at[1], column: at[2] } : null,
-    held: from !== null && to !== null ? [from, to] : null, host: fields.get('host'), filter: text('filter'),
+    held: from !== null && to !== null ? [from, to] : null, host: fields.get('host'), filter: text('filter'), sort: text('sort'),
     path: Number.isInteger(path) && path > 0 ? path : 0, time: Number.isNaN(time) ? null : time, span: SPANS[text('span')] ? text('span') : DEFAULT.span };
 }
 
@@ -46,7 +47,7 @@ export function formatView(view: View): string {
   if (view.page !== DEFAULT.page) fields.set('page', view.page);
   if (view.probe !== null) fields.set('probe', view.probe);
   fields.set('metric', view.metric);
-  for (const name of ['order', 'warn', 'crit', 'filter', 'span'] as const) {
+  for (const name of ['order', 'warn', 'crit', 'filter', 'sort', 'span'] as const) {
     const chosen = view[name];
     if (chosen !== null && chosen !== DEFAULT[name]) fields.set(name, chosen);
   }

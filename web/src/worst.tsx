@@ -1,6 +1,6 @@
 // The pairs as a table, worst first: for those who would rather read, and for spreadsheets.
 
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { exportCsv } from './export';
 import { humanCount } from './format';
 import { openPair } from './map';
@@ -32,7 +32,8 @@ function matcher(current: Grid, text: string): (source: number, destination: num
 }
 
 export function WorstPage() {
-  const [by, setBy] = useState<{ column: Column; up: boolean }>({ column: 'state', up: false });
+  const { sort } = view.value;
+  const by = { column: COLUMNS.find((column) => sort.endsWith(column)) ?? 'state', up: !sort.startsWith('-') };
   const [current, shown, filter] = [grid.value!, ranks.value!, view.value.filter];
   const { listed, all } = useMemo(() => worstIn(shown, MOST, matcher(current, filter)),
     [current, shown, filter, painted.value]);
@@ -45,8 +46,10 @@ export function WorstPage() {
       <button class="quiet" onClick={() => exportCsv(current, metric.value, rows.map(({ cell }) => cell))}>CSV</button>
       <span class="quiet-text">{`${humanCount(rows.length)} of ${humanCount(all)} pairs, ${metric.value.label}`}</span>
     </div>
-    <PairTable rows={rows} current={current} by={by} setBy={(column) => setBy(
-      { column, up: by.column === column ? !by.up : column === 'source' || column === 'destination' })} />
+    <PairTable rows={rows} current={current} by={by} setBy={(column) => {
+      const up = by.column === column ? !by.up : column === 'source' || column === 'destination';
+      choose({ sort: `${up ? '' : '-'}${column}` }, true);
+    }} />
   </main>;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { humanAge, humanNanos, humanRatio } from '../src/format';
+import { humanAge, humanNanos, humanRatio, timeTyped } from '../src/format';
 
 describe('numbers for people', () => {
   it('keep three digits of a time', () => {
@@ -22,5 +22,18 @@ describe('numbers for people', () => {
   it('never show an age below zero', () => {
     expect(humanAge(-5000)).toBe('0 s');
     expect(humanAge(600_000)).toBe('10 min');
+  });
+});
+
+describe('a time that is typed', () => {
+  const now = Date.UTC(2026, 10, 22, 9, 30);
+  it('is whole, or a time of day that was', () => {
+    expect(timeTyped('2026-11-21 03:12:05', now)).toBe(Date.UTC(2026, 10, 21, 3, 12, 5));
+    expect(timeTyped(' 2026-11-21T03:12Z', now)).toBe(Date.UTC(2026, 10, 21, 3, 12));
+    expect(timeTyped('03:12', now)).toBe(Date.UTC(2026, 10, 22, 3, 12));
+    expect(timeTyped('23:59', now)).toBe(Date.UTC(2026, 10, 21, 23, 59));
+  });
+  it('is none otherwise', () => {
+    for (const text of ['', '3:12', '25:00', 'yesterday', '2026-13-01 00:00', '2026-11-21']) expect(timeTyped(text, now)).toBeNull();
   });
 });
