@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <optional>
 
 namespace pingloom {
 namespace {
@@ -95,44 +97,83 @@ std::string formatUtc(Nanos utc) {
   return text + "Z";
 }
 
-Result<Nanos> parseUtc(std::string_view text) {
-  const auto malformed = [&] {
-    return makeError(std::string(text), "not a time as 2026-11-21T03:12:00Z");
-  };
-  constexpr std::string_view kShape = "dddd-dd-ddTdd:dd:dd";
-  if (text.size() <= kShape.size() || text.back() != 'Z') return malformed();
-  std::array<int, 6> fields{};  // year, month, day, hours, minutes, seconds
-  std::size_t field = 0;
-  for (std::size_t i = 0; i < kShape.size(); ++i) {
-    const bool digit = text[i] >= '0' && text[i] <= '9';
-    if (kShape[i] != 'd') {
-      if (text[i] != kShape[i]) return malformed();
-      ++field;
-    } else if (digit) {
-      fields[field] = fields[field] * 10 + (text[i] - '0');
-    } else {
-      return malformed();
-    }
-  }
+namespace {
+
+// "dd" and the like: digits where the shape has a 'd', otherwise the same.
+bool hasShape(std::string_view text, std::string_view shape) {
+  return std::equal(text.begin(), text.end(), shape.begin(), shape.end(), [](char c, char wanted) {
+    return wanted == 'd' ? c >= '0' && c <= '9' : c == wanted;
+  });
+}
+
+// REQUIRES: digits only.
+int numberOf(std::string_view digits) {
+  int number = 0;
+  for (const char digit : digits) number = number * 10 + (digit - '0');
+  return number;
+}
+
+// "+01:00"; what a local time is ahead of UTC, in minutes.
+std::optional<int> readOffset(std::string_view text) {
+  if (text == "Z") return 0;
+  if (!hasShape(text, "+dd:dd") && !hasShape(text, "-dd:dd")) return std::nullopt;
+  const int hours = numberOf(text.substr(1, 2));
+  const int minutes = numberOf(text.substr(4, 2));
+  if (hours > 23 || minutes > 59) return std::nullopt;
+  return (text[0] == '-' ? -1 : 1) * (hours * 60 + minutes);
+}
+
+// ".25", or nothing.
+std::optional<Nanos> readFraction(std::string_view text) {
+  if (text.empty()) return 0;
+  constexpr std::string_view kLongest = ".ddddddddd";
+  if (text.size() < 2 || !hasShape(text, kLongest.substr(0, text.size()))) return std::nullopt;
   Nanos rest = 0;
-  const std::string_view fraction = text.substr(kShape.size(), text.size() - kShape.size() - 1);
-  if (!fraction.empty()) {
-    if (fraction[0] != '.' || fraction.size() < 2 || fraction.size() > 10) return malformed();
-    Nanos unit = kSecond;
-    for (const char digit : fraction.substr(1)) {
-      if (digit < '0' || digit > '9') return malformed();
-      rest += (digit - '0') * (unit /= 10);
-    }
-  }
+  Nanos unit = kSecond;
+  for (const char digit : text.substr(1)) rest += (digit - '0') * (unit /= 10);
+  return rest;
+}
+
+std::optional<Instant> readInstant(std::string_view text) {
+  constexpr std::string_view kShape = "dddd-dd-ddTdd:dd:dd";
+  if (!hasShape(text.substr(0, kShape.size()), kShape)) return std::nullopt;
+  const std::string_view tail = text.substr(kShape.size());
+  const std::size_t zone = std::min(tail.find_first_of("Z+-"), tail.size());
+  const auto offset = readOffset(tail.substr(zone));
+  const auto rest = readFraction(tail.substr(0, zone));
   using namespace std::chrono;
-  const year_month_day date{year(fields[0]), month(static_cast<unsigned>(fields[1])),
-                            day(static_cast<unsigned>(fields[2]))};
-  if (!date.ok() || fields[0] < 1970 || fields[0] > 2199 || fields[3] > 23 || fields[4] > 59 ||
-      fields[5] > 59) {
-    return malformed();
+  const year_month_day date{year(numberOf(text.substr(0, 4))),
+                            month(static_cast<unsigned>(numberOf(text.substr(5, 2)))),
+                            day(static_cast<unsigned>(numberOf(text.substr(8, 2))))};
+  const int hours = numberOf(text.substr(11, 2));
+  const int minutes = numberOf(text.substr(14, 2));
+  const int seconds = numberOf(text.substr(17, 2));
+  if (!offset || !rest || !date.ok() || hours > 23 || minutes > 59 || seconds > 59) {
+    return std::nullopt;
   }
-  const Nanos days = sys_days(date).time_since_epoch().count();
-  return ((days * 24 + fields[3]) * 60 + fields[4]) * kMinute + fields[5] * kSecond + rest;
+  const std::int64_t days = sys_days(date).time_since_epoch().count();
+  return Instant{((days * 24 + hours) * 60 + minutes - *offset) * 60 + seconds, *rest};
+}
+
+}  // namespace
+
+Nanos Instant::utc() const {
+  if (seconds < 0) return 0;
+  return seconds > kLatestUtc / kSecond ? kLatestUtc : seconds * kSecond + nanos;
+}
+
+Result<Instant> parseInstant(std::string_view text) {
+  if (const auto instant = readInstant(text)) return *instant;
+  return makeError(std::string(text),
+                   "not a time as 2026-11-21T03:12:00Z or 2026-11-21T04:12:00+01:00");
+}
+
+Result<Nanos> parseUtc(std::string_view text) {
+  const auto instant = parseInstant(text);
+  if (!instant) return tl::unexpected(instant.error());
+  const Nanos utc = instant->utc();
+  if (utc / kSecond == instant->seconds) return utc;
+  return makeError(std::string(text), "not a time of the years 1970 to 2199");
 }
 
 }  // namespace pingloom

@@ -3,6 +3,7 @@
 // that tests run on a virtual clock; only the event loops read the clocks below.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -34,7 +35,22 @@ std::string humanNanos(Nanos duration);
 
 // "2026-11-21T03:12:00Z"; with milliseconds ("...00.250Z") only where they are not zero.
 std::string formatUtc(Nanos utc);
-// The same, with up to nine digits of a second; years 1970 to 2199.
+
+// The last nanosecond of 2199: no time is later.
+constexpr Nanos kLatestUtc = 7'258'118'400 * kSecond - 1;
+
+// A time of any year that can be written.
+struct Instant {
+  std::int64_t seconds = 0;  // since 1970, before it less than zero
+  Nanos nanos = 0;           // of a second
+
+  auto operator<=>(const Instant&) const = default;
+  Nanos utc() const;  // the nearest of those from 1970 to kLatestUtc
+};
+
+// RFC 3339: as formatUtc() or with an offset ("...00+01:00"), with up to nine digits of a second.
+Result<Instant> parseInstant(std::string_view text);
+// The same, of the years 1970 to 2199 only.
 Result<Nanos> parseUtc(std::string_view text);
 
 }  // namespace pingloom

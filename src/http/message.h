@@ -28,6 +28,7 @@ struct Request {
   IpAddress peer;
   // Who sent it, as far as that is known; good for what the server's options say the request needs.
   Pass pass{Role::kOperate, {}, {}};
+  std::string doubled{};  // a name in the query that came more than once; "": none did
 };
 
 struct Response {

@@ -37,6 +37,7 @@ Response answerTo(Refusal refusal) {
     case Refusal::kRate:
     case Refusal::kHandshake:
     case Refusal::kConnections:
+    case Refusal::kUnused:
       break;
   }
   return tooMany(429, "too many requests from this address", "1");

@@ -20,11 +20,12 @@ enum class Refusal : std::uint8_t {
   kConnections,  // too many connections of that address: closed
   kHandshake,    // TLS was not agreed on: closed
   kBusy,         // too much is on its way to all peers together: 503
+  kUnused,       // a WebSocket whose viewer does not say what for: closed
 };
-constexpr std::array<std::string_view, 9> kRefusalNames = {
+constexpr std::array<std::string_view, 10> kRefusalNames = {
     "no_token",   "wrong_token", "attempts",  "role", "rate",
-    "plain_http", "connections", "handshake", "busy"};
-static_assert(kRefusalNames.size() == static_cast<std::size_t>(Refusal::kBusy) + 1);
+    "plain_http", "connections", "handshake", "busy", "unused"};
+static_assert(kRefusalNames.size() == static_cast<std::size_t>(Refusal::kUnused) + 1);
 
 // What the peer is told that is not just closed.
 Response answerTo(Refusal refusal);

@@ -104,6 +104,7 @@ tl::expected<Request, Refused> check(Service& service, const IpAddress& peer,
                 std::string(view(request[Field::content_type])),
                 std::string(view(request[Field::accept])),
                 peer};
+  plain.doubled = std::move(target->doubled);
   const Role needed = upgrade ? Role::kRead : service.options.needs(plain);
   if (const auto admitted = admit(service, request, needed, plain); !admitted) {
     service.options.counters->refuse(admitted.error());

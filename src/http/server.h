@@ -87,6 +87,8 @@ class WebSocketSession {
   virtual std::optional<Frame> next() = 0;
   // What the viewer sent. False closes the connection.
   virtual bool received(std::string_view message) = 0;
+  // Asked every ServerLimits::idle_timeout: false closes a connection that nobody has a use for.
+  virtual bool inUse() const { return true; }
 };
 
 // Accepts viewers at one path. Called on the HTTP thread.

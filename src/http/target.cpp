@@ -68,7 +68,7 @@ Result<Target> parseTarget(std::string_view target) {
   const std::size_t question = std::min(target.find('?'), target.size());
   auto path = decodePath(target.substr(0, question));
   if (!path) return tl::unexpected(path.error());
-  Target parsed{std::move(*path), {}};
+  Target parsed{std::move(*path), {}, {}};
 
   std::string_view query = target.substr(question);
   while (!query.empty()) {
@@ -79,7 +79,10 @@ Result<Target> parseTarget(std::string_view target) {
     const auto name = decode(parameter.substr(0, equals), true);
     const auto value = decode(parameter.substr(std::min(equals + 1, parameter.size())), true);
     if (!name || !value) return makeError("query", "broken percent-encoding");
-    if (!parameter.empty()) parsed.query[*name] = *value;
+    if (!parameter.empty()) {
+      const bool first = parsed.query.insert_or_assign(*name, *value).second;
+      if (!first) parsed.doubled = *name;
+    }
     if (parsed.query.size() > kMostParameters) return makeError("query", "too many parameters");
     query.remove_prefix(end);
   }

@@ -12,7 +12,8 @@ namespace pingloom::http {
 
 struct Target {
   std::string path;
-  std::map<std::string, std::string> query;
+  std::map<std::string, std::string> query;  // the last one of a name counts
+  std::string doubled;                       // a name that came more than once; "": none did
 };
 
 // Each segment is decoded by itself: one that is "." or "..", or that hides a '/', a backslash or a

@@ -23,6 +23,7 @@ class WebSocketConnection : public std::enable_shared_from_this<WebSocketConnect
         pass_(pass),
         stream_(std::move(stream)),
         write_limit_(stream_.get_executor()),
+        use_check_(stream_.get_executor()),
         received_(service_->options.limits.websocket_message_bytes) {
     ++service_->options.counters->websockets_open;
   }
@@ -53,6 +54,7 @@ class WebSocketConnection : public std::enable_shared_from_this<WebSocketConnect
     stream_.async_accept(request, [self = shared_from_this()](error_code error) {
       if (error) return;
       self->opened_ = true;
+      self->checkUse();
       self->readNext();
       self->writeNext();
     });
@@ -108,6 +110,18 @@ class WebSocketConnection : public std::enable_shared_from_this<WebSocketConnect
     });
   }
 
+  // A peer that answers pings would keep it forever.
+  void checkUse() {
+    use_check_.expires_after(std::chrono::nanoseconds(service_->options.limits.idle_timeout));
+    use_check_.async_wait([weak = weak_from_this()](error_code error) {
+      const auto self = weak.lock();
+      if (error || !self || self->closing_) return;
+      if (self->session_->inUse()) return self->checkUse();
+      self->service_->options.counters->refuse(Refusal::kUnused);
+      self->close();
+    });
+  }
+
   // A ping or a pong counts as a message.
   void pinged() {
     if (closing_ || service_->takeRequest(slot_->peer())) return;
@@ -150,6 +164,7 @@ class WebSocketConnection : public std::enable_shared_from_this<WebSocketConnect
   const Pass pass_;
   beast::websocket::stream<ByteStream, /* compression */ false> stream_;
   asio::steady_timer write_limit_;
+  asio::steady_timer use_check_;
   beast::flat_buffer received_;
   std::unique_ptr<WebSocketSession> session_;
   std::optional<Frame> frame_;  // being written

@@ -1,5 +1,6 @@
 #include "controller/http/csv.h"
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -12,9 +13,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Lines whose columns are found on the way: objects leave out what was not measured.
+// Lines whose further columns are found on the way: objects leave out what was not measured.
 class Table {
  public:
+  explicit Table(std::string_view columns) {
+    while (!columns.empty()) {
+      const std::size_t end = std::min(columns.find(','), columns.size());
+      columnOf(std::string(columns.substr(0, end)));
+      columns.remove_prefix(std::min(end + 1, columns.size()));
+    }
+  }
+
   void add(const Json& object) {
     lines_.emplace_back();
     take(object, "");
@@ -62,14 +71,14 @@ class Table {
   std::vector<std::map<std::size_t, std::string>> lines_;  // by column
 };
 
-http::Response converted(http::Response response, const std::string& array) {
+http::Response converted(http::Response response, const CsvTable& form) {
   if (response.status != 200) return response;
   const Json json = Json::parse(response.body);
-  Table table;
-  if (array.empty()) {
+  Table table(form.columns);
+  if (form.array.empty()) {
     table.add(json);
   } else {
-    for (const Json& object : json.at(array)) table.add(object);
+    for (const Json& object : json.at(std::string(form.array))) table.add(object);
   }
   response.body = table.text();
   response.content_type = kCsvType;
@@ -77,9 +86,9 @@ http::Response converted(http::Response response, const std::string& array) {
 }
 
 // On a thread of its own, where nobody catches what a shortage of memory throws.
-http::Response convertedOrSaid(http::Response response, const std::string& array) {
+http::Response convertedOrSaid(http::Response response, const CsvTable& table) {
   try {
-    return converted(std::move(response), array);
+    return converted(std::move(response), table);
   } catch (const std::exception& failure) {
     return http::errorResponse(500, std::string("cannot be made a table: ") + failure.what());
   }
@@ -113,12 +122,12 @@ void appendCsvField(std::string& out, std::string_view text) {
   out += '"';
 }
 
-http::Answer asCsv(http::Answer answer, const std::string& array) {
-  if (auto* now = std::get_if<http::Response>(&answer)) return converted(std::move(*now), array);
+http::Answer asCsv(http::Answer answer, const CsvTable& table) {
+  if (auto* now = std::get_if<http::Response>(&answer)) return converted(std::move(*now), table);
   return http::Later(
-      [later = std::get<http::Later>(std::move(answer)), array](http::Respond respond) {
-        later([respond = std::move(respond), array](http::Response response) {
-          respond(convertedOrSaid(std::move(response), array));
+      [later = std::get<http::Later>(std::move(answer)), table](http::Respond respond) {
+        later([respond = std::move(respond), table](http::Response response) {
+          respond(convertedOrSaid(std::move(response), table));
         });
       });
 }

@@ -19,9 +19,17 @@ tl::expected<bool, http::Response> wantsCsv(const http::Request& request);
 // Quoted where it has to be. Text that a spreadsheet would take for a formula begins with a '.
 void appendCsvField(std::string& out, std::string_view text);
 
-// A line for each object of the member `array` of a JSON answer, or, where that is empty, for the
-// answer itself. Members of members are named with a dot ("network_ns.p50"), arrays are JSON. What
-// is no 200 stays as it is.
-http::Answer asCsv(http::Answer answer, const std::string& array);
+// The CSV twin of a JSON answer.
+struct CsvTable {
+  // The array whose objects are its lines; empty: the answer itself is the only line.
+  std::string_view array;
+  // The columns that it begins with whatever was measured, so that one without lines has a head
+  // too, with commas in between. Others of its objects follow.
+  std::string_view columns;
+};
+
+// Members of members are named with a dot ("network_ns.p50"), arrays are JSON. What is no 200 stays
+// as it is.
+http::Answer asCsv(http::Answer answer, const CsvTable& table);
 
 }  // namespace pingloom::controller

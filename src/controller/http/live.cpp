@@ -69,6 +69,9 @@ class Live::Viewer : public http::WebSocketSession {
     return true;
   }
 
+  // While no probe is there, nothing can be watched.
+  bool inUse() const override { return watches_ != 0 || live_->plan_->probes.empty(); }
+
  private:
   LiveFrame frame() const {
     return {static_cast<std::uint32_t>(live_->plan_->generation), watches_, live_->sequence_};

@@ -6,12 +6,20 @@
 #include <atomic>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "common/log.h"
 #include "common/text.h"
 
 namespace pingloom::controller::api {
+namespace {
+
+http::Response refusedTime(const char* name, const Error& error) {
+  return http::errorResponse(400, fmt::format("the parameter '{}': {}", name, error.text()));
+}
+
+}  // namespace
 
 tl::expected<Nanos, http::Response> timeOption(const http::Request& request, const char* name,
                                                Nanos without) {
@@ -19,8 +27,7 @@ tl::expected<Nanos, http::Response> timeOption(const http::Request& request, con
   if (given == request.query.end()) return without;
   const auto time = parseUtc(given->second);
   if (time) return *time;
-  return tl::unexpected(
-      http::errorResponse(400, fmt::format("the parameter '{}': {}", name, time.error().text())));
+  return tl::unexpected(refusedTime(name, time.error()));
 }
 
 tl::expected<std::uint64_t, http::Response> numberOption(const http::Request& request,
@@ -34,15 +41,34 @@ tl::expected<std::uint64_t, http::Response> numberOption(const http::Request& re
       400, fmt::format("the parameter '{}' is not a number up to {}", name, most)));
 }
 
+namespace {
+
+using OptionalInstant = std::optional<Instant>;
+
+tl::expected<OptionalInstant, http::Response> instantOption(const http::Request& request,
+                                                            const char* name) {
+  const auto given = request.query.find(name);
+  if (given == request.query.end()) return OptionalInstant();
+  const auto instant = parseInstant(given->second);
+  if (instant) return *instant;
+  return tl::unexpected(refusedTime(name, instant.error()));
+}
+
+}  // namespace
+
 tl::expected<TimeRange, http::Response> rangeOption(const http::Request& request) {
-  const auto until = timeOption(request, "to", utcNow());
-  if (!until) return tl::unexpected(until.error());
-  const auto from = timeOption(request, "from", std::max<Nanos>(*until - kDefaultPast, 0));
+  const auto to = instantOption(request, "to");
+  if (!to) return tl::unexpected(to.error());
+  const auto from = instantOption(request, "from");
   if (!from) return tl::unexpected(from.error());
-  if (*from >= *until) {
-    return tl::unexpected(http::errorResponse(400, "'from' must be before 'to'"));
-  }
-  return TimeRange{*from, *until};
+  // A range may reach further than times do, or lie beyond them: it keeps at least a nanosecond.
+  TimeRange range;
+  range.until_utc = std::max<Nanos>(*to ? (*to)->utc() : utcNow(), 1);
+  range.from_utc = *from ? std::min((*from)->utc(), kLatestUtc - 1)
+                         : std::max<Nanos>(range.until_utc - kDefaultPast, 0);
+  const bool ordered = *from && *to ? **from < **to : range.from_utc < range.until_utc;
+  if (ordered) return range;
+  return tl::unexpected(http::errorResponse(400, "'from' must be before 'to'"));
 }
 
 http::Response unreadable(const Error& error) { return http::errorResponse(503, error.text()); }

@@ -25,7 +25,7 @@ struct TimeRange {
   Nanos from_utc = 0;  // [from, until)
   Nanos until_utc = 0;
 };
-// 'from' and 'to'.
+// 'from' and 'to'; those of any year that can be written, as far as times reach.
 tl::expected<TimeRange, http::Response> rangeOption(const http::Request& request);
 
 http::Response unreadable(const Error& error);

@@ -1,8 +1,11 @@
 #include "controller/http/routes.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
+#include "common/text.h"
 #include "controller/http/api.h"
 #include "controller/http/csv.h"
 #include "controller/http/openapi.h"
@@ -66,28 +69,65 @@ Answer description(const Sources&, const Request&) {
   return response;
 }
 
+// What their objects may be expected to have. Anomalies, paths and whatever is new follow.
+constexpr CsvTable kHostsTable = {
+    "hosts",
+    "host,alive,addresses,endpoints,port,incarnation,version,public_key,pages,page_owners.owners,"
+    "page_owners.left_out,first_seen,last_seen,plan_current,spooled_batches,spooled_bytes,"
+    "spool_dropped,pings_sent,pings_skipped,stalls,refused_packets"};
+constexpr CsvTable kProbesTable = {
+    "probes",
+    "name,protocol,paths,sources,destinations,pairs,self,interval_ns,timeout_ns,window_ns,"
+    "traffic_class,payload,port"};
+constexpr CsvTable kWorstTable = {"pairs",
+                                  "source,source_name,destination,destination_name,state,value"};
+constexpr CsvTable kPairTable = {"", ""};  // it always has its line
+constexpr CsvTable kEventsTable = {
+    "events", "at,window,probe,source,source_name,destination,destination_name,from,to,pairs"};
+constexpr CsvTable kRowsTable = {
+    "rows",
+    "start,end,state,sent,received,lost,refused,unreachable,ack_lost,duplicate,late,"
+    "network_ns.min,network_ns.mean,network_ns.p50,network_ns.p95,network_ns.p99,network_ns.max,"
+    "responder_ns.min,responder_ns.mean,responder_ns.p50,responder_ns.p95,responder_ns.p99,"
+    "responder_ns.max,prober_ns.min,prober_ns.mean,prober_ns.p50,prober_ns.p95,prober_ns.p99,"
+    "prober_ns.max,rtt_ns.min,rtt_ns.mean,rtt_ns.p50,rtt_ns.p95,rtt_ns.p99,rtt_ns.max,"
+    "jitter_ns,clock,device,protocol"};
+
 constexpr std::array<Route, 20> kRoutes = {{
     {"/api/v1/status", status},
-    {"/api/v1/hosts", hosts, "hosts"},
-    {"/api/v1/probes", probes, "probes"},
-    {"/api/v1/grid", grid},
-    {"/api/v1/worst", worst, "pairs"},
-    {kPairs, pair, ""},
+    {"/api/v1/hosts", hosts, "format", &kHostsTable},
+    {"/api/v1/probes", probes, "format", &kProbesTable},
+    {"/api/v1/grid", grid, "probe metric format"},
+    {"/api/v1/worst", worst, "probe metric count format", &kWorstTable},
+    {kPairs, pair, "format", &kPairTable},
     {"/api/v1/history", history},
-    {"/api/v1/history/grid", history},
-    {"/api/v1/history/events", history, "events"},
-    {"/api/v1/history/pairs/{probe}/{source}/{destination}", history, "rows"},
-    {"/api/v1/bursts", startBurst, nullptr, "POST", http::Role::kOperate},
+    {"/api/v1/history/grid", history, "probe metric at format"},
+    {"/api/v1/history/events", history, "probe from to source destination limit bins format",
+     &kEventsTable},
+    {"/api/v1/history/pairs/{probe}/{source}/{destination}", history, "from to points path format",
+     &kRowsTable},
+    {"/api/v1/bursts", startBurst, "", nullptr, "POST", http::Role::kOperate},
     {kBurst, burst},
     {"/api/v1/live", live},
-    {"/api/v1/session", session, nullptr, "", http::Role::kNone},
+    {"/api/v1/session", session, "", nullptr, "", http::Role::kNone},
     {"/api/v1/openapi.yaml", description},
     {"/metrics", metrics},
-    {"/healthz", health, nullptr, "GET", http::Role::kNone},
-    {"/-/healthy", health, nullptr, "GET", http::Role::kNone},
-    {"/readyz", readiness, nullptr, "GET", http::Role::kNone},
-    {"/-/ready", readiness, nullptr, "GET", http::Role::kNone},
+    {"/healthz", health, "", nullptr, "GET", http::Role::kNone},
+    {"/-/healthy", health, "", nullptr, "GET", http::Role::kNone},
+    {"/readyz", readiness, "", nullptr, "GET", http::Role::kNone},
+    {"/-/ready", readiness, "", nullptr, "GET", http::Role::kNone},
 }};
+
+// Between blanks.
+std::vector<std::string_view> wordsOf(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    words.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
 
 }  // namespace
 
@@ -106,6 +146,18 @@ http::Role neededRole(const Request& request) {
   return http::Role::kNone;
 }
 
+std::optional<http::Response> refusedParameter(const Route& route, const Request& request) {
+  // Probes of others' making may add what they like to /healthz and /metrics.
+  if (!route.path.starts_with("/api/")) return std::nullopt;
+  const auto known = wordsOf(route.parameters);
+  for (const auto& [name, value] : request.query) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    return http::errorResponse(400, "unknown parameter '" + name + "'" + didYouMean(name, known));
+  }
+  if (request.doubled.empty()) return std::nullopt;
+  return http::errorResponse(400, "the parameter '" + request.doubled + "' is given twice");
+}
+
 http::Response methodNotAllowed(std::string_view method) {
   const std::string answered = method == "GET" ? "GET, HEAD" : std::string(method);
   auto response = http::errorResponse(405, "here is only answered: " + answered);
@@ -118,11 +170,12 @@ std::optional<Answer> answerOf(const Sources& sources, const Request& request) {
     if (!route.matches(request.path)) continue;
     if (!route.method.empty() && request.method != route.method)
       return methodNotAllowed(route.method);
+    if (auto refused = refusedParameter(route, request)) return std::move(*refused);
     if (route.csv == nullptr) return route.answer(sources, request);
     const auto csv = wantsCsv(request);
     if (!csv) return csv.error();
     Answer answer = route.answer(sources, request);
-    return *csv ? asCsv(std::move(answer), route.csv) : std::move(answer);
+    return *csv ? asCsv(std::move(answer), *route.csv) : std::move(answer);
   }
   return std::nullopt;
 }

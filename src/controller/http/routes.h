@@ -1,12 +1,14 @@
 // Which path is answered by what. openapi.yaml describes each of them. The HTTP thread.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
 #include "controller/board.h"
 #include "controller/burst_board.h"
 #include "controller/history_reader.h"
+#include "controller/http/csv.h"
 #include "http/message.h"
 #include "http/server.h"
 
@@ -24,10 +26,9 @@ struct Sources {
 struct Route {
   std::string_view path;  // as in openapi.yaml: from its first '{' on, anything
   http::Answer (*answer)(const Sources&, const http::Request&);
-  // The array of the answer whose objects are the lines of its CSV twin; empty: the answer itself
-  // is the only line. nullptr: there is none, or the answer makes it itself.
-  const char* csv = nullptr;
-  std::string_view method = "GET";  // any other is answered 405; "": the answer looks itself
+  std::string_view parameters = "";  // of the query, with blanks in between; others are refused
+  const CsvTable* csv = nullptr;     // nullptr: there is none, or the answer makes it itself
+  std::string_view method = "GET";   // any other is answered 405; "": the answer looks itself
   http::Role needs = http::Role::kRead;
 
   bool matches(std::string_view requested) const;
@@ -37,6 +38,10 @@ std::span<const Route> routes();
 
 // What a request has to show; the page's files and what is nowhere need nothing.
 http::Role neededRole(const http::Request& request);
+
+// Nothing where the API takes all parameters of the query; otherwise the answer names the first one
+// that it does not know, or that came more than once: what it left out would look like an answer.
+std::optional<http::Response> refusedParameter(const Route& route, const http::Request& request);
 
 // 405: there, this method only is answered.
 http::Response methodNotAllowed(std::string_view method);

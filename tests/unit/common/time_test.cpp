@@ -57,6 +57,29 @@ TEST(ParseUtc, ReadsWhatFormatUtcWrites) {
   EXPECT_EQ(parseUtc("2024-02-29T23:59:59Z").value_or(-1), 1'709'251'199 * kSecond);
 }
 
+TEST(ParseUtc, TakesOffsets) {
+  const Nanos utc = 1'795'230'720 * kSecond;
+  for (const char* text :
+       {"2026-11-21T03:12:00+00:00", "2026-11-21T03:12:00-00:00", "2026-11-21T04:12:00+01:00",
+        "2026-11-20T21:42:00-05:30", "2026-11-22T03:11:00+23:59"}) {
+    EXPECT_EQ(parseUtc(text).value_or(-1), utc) << text;
+  }
+  EXPECT_EQ(parseUtc("2026-11-21T04:12:00.25+01:00").value_or(-1), utc + 250 * kMillisecond);
+  EXPECT_EQ(parseUtc("1969-12-31T23:00:00-01:00").value_or(-1), 0);
+  EXPECT_FALSE(parseUtc("1970-01-01T00:00:00+00:01"));
+  EXPECT_EQ(parseUtc("2199-12-31T23:59:59.999999999Z").value_or(-1), kLatestUtc);
+  EXPECT_FALSE(parseUtc("2199-12-31T23:59:59-00:01"));
+}
+
+TEST(ParseInstant, TakesEveryYearAndUtcIsTheNearest) {
+  EXPECT_EQ(parseInstant("0000-01-01T00:00:00Z")->utc(), 0);
+  EXPECT_EQ(parseInstant("0001-01-01T00:00:00Z")->seconds, -62'135'596'800);
+  EXPECT_EQ(parseInstant("9999-12-31T23:59:59Z")->seconds, 253'402'300'799);
+  EXPECT_EQ(parseInstant("9999-12-31T23:59:59Z")->utc(), kLatestUtc);
+  EXPECT_LT(*parseInstant("0001-01-01T00:00:00.1Z"), *parseInstant("0001-01-01T00:00:00.2Z"));
+  EXPECT_FALSE(parseInstant("10000-01-01T00:00:00Z"));
+}
+
 TEST(ParseUtc, RefusesTheRest) {
   for (const char* text : {"",
                            "Z",
@@ -75,7 +98,13 @@ TEST(ParseUtc, RefusesTheRest) {
                            "2026-11-21T03:12:00,5Z",
                            "1969-12-31T23:59:59Z",
                            "2200-01-01T00:00:00Z",
-                           "2026-11-21T03:12:00+01:00",
+                           "2026-11-21T03:12:00 01:00",
+                           "2026-11-21T03:12:00+1:00",
+                           "2026-11-21T03:12:00+0100",
+                           "2026-11-21T03:12:00+24:00",
+                           "2026-11-21T03:12:00+01:60",
+                           "2026-11-21T03:12:00+01:00Z",
+                           "2026-11-21T03:12:00Z+01:00",
                            "-026-11-21T03:12:00Z",
                            "now"}) {
     EXPECT_FALSE(parseUtc(text)) << text;

@@ -14,10 +14,10 @@ std::string field(std::string_view text) {
   return out;
 }
 
-std::string csvOf(std::string body, const std::string& array) {
+std::string csvOf(std::string body, std::string_view array, std::string_view columns = "") {
   http::Response response;
   response.body = std::move(body);
-  const auto answer = asCsv(std::move(response), array);
+  const auto answer = asCsv(std::move(response), CsvTable{array, columns});
   return std::get<http::Response>(answer).body;
 }
 
@@ -38,11 +38,16 @@ TEST(Csv, ALineForEachObjectWithAllColumns) {
   EXPECT_EQ(csvOf(R"({"rows":[{"a":1,"b":{"p50":2}},{"a":null,"c":["x"]}]})", "rows"),
             "a,b.p50,c\r\n1,2,\r\n,,\"[\"\"x\"\"]\"\r\n");
   EXPECT_EQ(csvOf(R"({"a":"x","b":true})", ""), "a,b\r\nx,true\r\n");
-  EXPECT_EQ(csvOf(R"({"rows":[]})", "rows"), "\r\n");
+}
+
+TEST(Csv, FixedColumnsComeFirstWithLinesOrWithout) {
+  EXPECT_EQ(csvOf(R"({"rows":[]})", "rows", "a,b.p50"), "a,b.p50\r\n");
+  EXPECT_EQ(csvOf(R"({"rows":[{"c":3,"b":{"p50":2}}]})", "rows", "a,b.p50"),
+            "a,b.p50,c\r\n,2,3\r\n");
 }
 
 TEST(Csv, ErrorsStayJson) {
-  const auto answer = asCsv(http::errorResponse(404, "no such pair"), "rows");
+  const auto answer = asCsv(http::errorResponse(404, "no such pair"), {"rows", "a"});
   EXPECT_EQ(std::get<http::Response>(answer).content_type, "application/json");
 }
 
@@ -52,7 +57,7 @@ TEST(Csv, LateAnswersAreConvertedToo) {
                               response.body = R"({"rows":[{"a":1}]})";
                               respond(std::move(response));
                             }),
-                            "rows");
+                            {"rows", ""});
   std::string body;
   std::get<http::Later>(answer)([&body](const http::Response& response) { body = response.body; });
   EXPECT_EQ(body, "a\r\n1\r\n");

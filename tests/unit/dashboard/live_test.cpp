@@ -2,10 +2,12 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <thread>
 
 #include "../http/raw_client.h"
 #include "controller/http/dashboard.h"
@@ -277,6 +279,39 @@ TEST_F(LiveTest, AViewerThatTalksNonsenseIsClosed) {
     client.sendText(nonsense);
     EXPECT_EQ(client.frame().opcode, 8) << nonsense;
   }
+}
+
+// As the dashboard has it, but for the time that a viewer is given.
+TEST(Live, AViewerThatWatchesNothingIsClosedWhereThereIsAPlan) {
+  SmallBoard small;
+  const auto live = std::make_shared<Live>(small.board);
+  http::ServerOptions options;
+  options.listen = *SocketAddress::parse("127.0.0.1:0");
+  options.limits.idle_timeout = 200 * kMillisecond;
+  const auto server = http::Server::start(
+      options, [](const http::Request&) { return http::Response{}; }, {{"/live", live}});
+  ASSERT_TRUE(server) << server.error().text();
+  live->start(small.board, (*server)->tasks());
+  http::RawClient silent((*server)->address());
+  http::RawClient watching((*server)->address());
+  for (auto* client : {&silent, &watching}) {
+    ASSERT_EQ(client->openWebSocket("/live").status, 101U);
+  }
+  const auto& unused = options.counters->refused[static_cast<std::size_t>(http::Refusal::kUnused)];
+  const auto pongs = [&](int count, std::uint64_t until) {
+    for (int i = 0; i < count && unused != until; ++i) {
+      for (auto* client : {&silent, &watching}) client->sendPong();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  };
+  watching.sendText("watch rack loss");
+  pongs(30, 1);
+  EXPECT_EQ(unused, 0U) << "there is nothing to watch yet";
+  small.publishPlan();
+  pongs(100, 1);
+  EXPECT_EQ(unused, 1U);
+  pongs(30, 2);
+  EXPECT_EQ(unused, 1U) << "the other one said what it watches";
 }
 
 TEST_F(LiveTest, AProbeThatIsNotThereYetIsWaitedFor) {

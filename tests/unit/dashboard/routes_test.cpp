@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "controller/http/openapi.h"
+#include "http/target.h"
 
 namespace pingloom::controller {
 namespace {
@@ -39,6 +40,64 @@ TEST(Routes, ParametersMatchAnything) {
   EXPECT_TRUE(pairs.matches("/api/v1/pairs/a/10.0.0.1/fd00::1"));
   EXPECT_TRUE(pairs.matches("/api/v1/pairs/a"));  // which says what is missing
   EXPECT_FALSE(pairs.matches("/api/v1/pairs"));
+}
+
+// "" where nothing is refused, otherwise the answer.
+std::string refusal(const std::string& target) {
+  const auto parsed = http::parseTarget(target);
+  http::Request request;
+  request.path = parsed->path;
+  request.query = parsed->query;
+  request.doubled = parsed->doubled;
+  for (const Route& route : routes()) {
+    if (!route.matches(request.path)) continue;
+    const auto refused = refusedParameter(route, request);
+    if (!refused) return "";
+    EXPECT_EQ(refused->status, 400U) << target;
+    return refused->body;
+  }
+  return "no route";
+}
+
+TEST(Routes, KnownParametersAreTaken) {
+  for (const char* target :
+       {"/api/v1/status", "/api/v1/hosts?format=csv", "/api/v1/grid?probe=p&metric=m&format=cells",
+        "/api/v1/worst?probe=p&metric=m&count=1&format=csv",
+        "/api/v1/history/grid?probe=p&metric=m&at=t&format=cells",
+        "/api/v1/history/pairs/p/a/b?from=t&to=t&points=1&path=1&format=csv",
+        "/api/v1/history/events?probe=p&from=t&to=t&source=a&destination=b&limit=1&bins=1"}) {
+    EXPECT_EQ(refusal(target), "") << target;
+  }
+}
+
+TEST(Routes, UnknownParametersAreNamed) {
+  EXPECT_THAT(refusal("/api/v1/grid?probe=p&metric=network_p50&at=2026-01-01T00:00:00Z"),
+              testing::HasSubstr("unknown parameter 'at'"));
+  EXPECT_THAT(refusal("/api/v1/status?format=xml"), testing::HasSubstr("'format'"));
+  EXPECT_THAT(refusal("/api/v1/pairs/p/a/b?path=9"), testing::HasSubstr("'path'"));
+  EXPECT_THAT(refusal("/api/v1/bursts/0000000000000000?x"), testing::HasSubstr("'x'"));
+  EXPECT_THAT(refusal("/api/v1/grid?metrc=loss"), testing::HasSubstr("did you mean 'metric'"));
+}
+
+TEST(Routes, DoubledParametersAreNamed) {
+  EXPECT_THAT(refusal("/api/v1/grid?probe=p&metric=a&metric=b"),
+              testing::HasSubstr("'metric' is given twice"));
+}
+
+TEST(Routes, WhatIsNotOfTheApiTakesAnyParameter) {
+  EXPECT_EQ(refusal("/metrics?a=1&a=2"), "");
+  EXPECT_EQ(refusal("/healthz?now"), "");
+}
+
+TEST(Routes, ATableWithoutLinesHasAHead) {
+  for (const Route& route : routes()) {
+    if (route.csv == nullptr || route.csv->array.empty()) continue;
+    http::Response empty;
+    empty.body = "{\"" + std::string(route.csv->array) + "\":[]}";
+    const auto answer = asCsv(std::move(empty), *route.csv);
+    EXPECT_THAT(std::get<http::Response>(answer).body, testing::MatchesRegex("[a-z].*,[a-z].*\r\n"))
+        << route.path;
+  }
 }
 
 }  // namespace

@@ -15,6 +15,13 @@ TEST(Target, PathAndQueryAreDecoded) {
   EXPECT_EQ(target->query.at("flag"), "");
 }
 
+TEST(Target, ADoubledParameterIsTold) {
+  EXPECT_EQ(parseTarget("/?a=1&b=2&&")->doubled, "");
+  const auto target = parseTarget("/?m%65tric=a&b=1&metric=b");
+  EXPECT_EQ(target->doubled, "metric");
+  EXPECT_EQ(target->query.at("metric"), "b");
+}
+
 TEST(Target, Ipv6InAPath) {
   const auto target = parseTarget("/api/v1/pairs/udp/fd00%3A%3A1/fd00::2");
   ASSERT_TRUE(target);

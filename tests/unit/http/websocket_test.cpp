@@ -39,6 +39,7 @@ class NumberEndpoint : public WebSocketEndpoint {
       endpoint.heard = static_cast<int>(message.size());
       return message != "bye";
     }
+    bool inUse() const override { return endpoint.in_use; }
     NumberEndpoint& endpoint;
     std::function<void()> wake;
     int told = 0;
@@ -54,6 +55,7 @@ class NumberEndpoint : public WebSocketEndpoint {
 
   int value = 1;
   std::size_t padding = 0;
+  std::atomic<bool> in_use{true};
   std::vector<Session*> sessions;
   std::atomic<int> opened{0};
   std::atomic<int> closed{0};
@@ -187,6 +189,27 @@ TEST_F(WebSocketTest, ASilentPeerIsDropped) {
   RawClient client(server->address());  // never answers a ping
   ASSERT_EQ(client.openWebSocket("/live").status, 101U);
   until(endpoint->closed, 1);
+}
+
+TEST_F(WebSocketTest, OneThatIsOfNoUseIsClosedAlthoughItAnswersPings) {
+  ServerLimits limits;
+  limits.idle_timeout = 200 * kMillisecond;
+  start(limits);
+  RawClient client(server->address());
+  ASSERT_EQ(client.openWebSocket("/live").status, 101U);
+  client.frame();
+  const auto pongs = [&](int count) {
+    for (int i = 0; i < count && endpoint->closed == 0; ++i) {
+      client.sendPong();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  };
+  pongs(30);
+  EXPECT_EQ(endpoint->closed, 0);
+  endpoint->in_use = false;
+  pongs(100);
+  EXPECT_EQ(endpoint->closed, 1);
+  EXPECT_EQ(counters->refused[static_cast<std::size_t>(Refusal::kUnused)], 1U);
 }
 
 TEST_F(WebSocketTest, APeerThatNeverReadsIsDroppedAlthoughItAnswersPings) {
