@@ -116,7 +116,7 @@ void AgentSession::report(const Error& problem) {
 
 void AgentSession::openLink(Nanos now) {
   opened_ = now;
-  directory_ = PageDirectory();
+  directory_.begin(incarnation_);
   if (auto opened = link_.open(spec_.agent, spec_.key); !opened) restart(now, opened.error());
 }
 
@@ -179,6 +179,7 @@ Status AgentSession::connectReader(const wire::PageConnected& answer, Nanos now)
   host_ = host;
   if (incarnation_ != answer.incarnation()) seen_.clear();
   incarnation_ = answer.incarnation();
+  directory_.begin(incarnation_);
   next_round_ = now;
   return {};
 }

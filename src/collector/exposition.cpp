@@ -119,7 +119,8 @@ std::string Exposition::labelsOf(const AgentView& agent, const PageInfo& page,
   std::map<std::string, std::string> labels;
   const auto take = [&](const pages::Labels& from) {
     for (const auto& [name, value] : from) {
-      const bool reserved = name == "host" || name == "application" || name == "pid";
+      const bool reserved = name == "host" || name == "application" || name == "pid" ||
+                            (name == "owner" && page.numbered);
       labels.emplace(reserved ? "exported_" + name : name, value);
     }
   };
@@ -128,6 +129,7 @@ std::string Exposition::labelsOf(const AgentView& agent, const PageInfo& page,
   labels["host"] = agent.host;
   labels["application"] = page.application;
   labels["pid"] = std::to_string(page.process);
+  if (page.numbered) labels["owner"] = std::to_string(page.owner);
   std::string out;
   for (const auto& [name, value] : labels) {
     if (!out.empty()) out += ',';

@@ -1,7 +1,8 @@
 // Pages' values as Prometheus' text format 0.0.4 or OpenMetrics 1.0. Any thread.
 //
 // A series is the metric's name with its own labels, its application's, and who it is of: host,
-// application, pid. A label of that name which an application chose itself becomes exported_NAME.
+// application, pid; where these are others' too (PageInfo::numbered), also owner. A label of that
+// name which an application chose itself becomes exported_NAME.
 // Of families that applications declare differently the first one's kind counts, and of series that
 // are there twice the first; the others are left out and counted, as are families whose samples
 // would be named like another's or like the collector's own, and pages of agents that say to be the

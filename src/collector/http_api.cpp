@@ -159,6 +159,7 @@ http::Response eventsOf(const Watcher& watcher) {
                       {"host", event.host},
                       {"application", event.application},
                       {"pid", event.pid},
+                      {"owner", event.owner},
                       {"metric", event.metric.empty() ? Json(nullptr) : Json(event.metric)},
                       {"value", event.value},
                       {"limit", event.limit}});

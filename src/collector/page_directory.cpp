@@ -16,6 +16,17 @@ bool isPlace(std::uint32_t place, const wire::Directory& update) {
 
 }  // namespace
 
+void PageDirectory::begin(std::uint64_t incarnation) {
+  PageDirectory fresh;
+  fresh.incarnation_ = incarnation;
+  fresh.shared_ = std::move(shared_);
+  fresh.shared_before_ = std::move(shared_before_);
+  if (incarnation != incarnation_ && fresh.shared_before_.size() < kMostPages) {
+    fresh.shared_before_.merge(std::exchange(fresh.shared_, {}));
+  }
+  *this = std::move(fresh);
+}
+
 Status PageDirectory::apply(const wire::Directory& update) {
   constexpr const char* kEntity = "page directory";
   if (update.pages() == 0 || update.pages() > kMostPages) {
@@ -47,6 +58,10 @@ Status PageDirectory::apply(const wire::Directory& update) {
     if (info == nullptr) {
       ++bad_schemas_;
       continue;
+    }
+    // Those of process 0 have the label anyway.
+    if (info->numbered && info->process != 0 && shared_.size() < kMostPages) {
+      shared_.emplace(info->application, info->process);
     }
     schema_bytes_ += info->schema_bytes;
     place_of_[page.generation()] = page.place();
@@ -107,6 +122,8 @@ std::shared_ptr<const PageInfo> PageDirectory::infoOf(const wire::DirectoryPage&
   info->application = page.application();
   info->user = page.user();
   info->process = page.process();
+  info->numbered = page.namesake() || page.process() == 0 ||
+                   shared_before_.contains({page.application(), page.process()});
   info->schema_bytes = raw.size();
   info->schema_version = page.schema_version();
   for (const pages::Metric& metric : *schema) {

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "common/error.h"
 #include "pages/schema.h"
@@ -28,6 +30,8 @@ struct PageInfo {
   pages::Labels labels;
   std::uint32_t user = 0;
   std::uint32_t process = 0;
+  // Its series have the label `owner`, because application and process are others' too.
+  bool numbered = false;
   pages::Schema schema;
   std::uint32_t schema_version = 0;
   std::size_t schema_bytes = 0;
@@ -41,6 +45,11 @@ class PageDirectory {
 
   // The error says why the agent's answer is not used; nothing has changed then.
   Status apply(const wire::Directory& update);
+
+  // Of the agent whose answers are applied from now on, with no page yet. Another one than before
+  // has numbered its owners anew, in whatever order they came back: those that had namesakes have
+  // the label `owner` from then on, all of them, or one would go on with another's series.
+  void begin(std::uint64_t incarnation);
 
   std::uint64_t epoch() const { return epoch_; }
   std::uint64_t version() const { return version_; }
@@ -58,6 +67,10 @@ class PageDirectory {
   bool repeatsGeneration(const wire::Directory& update) const;
   void erase(std::uint32_t place);
 
+  std::uint64_t incarnation_ = 0;
+  // Applications and processes with namesakes: at this incarnation, and at those before. At most
+  // two times kMostPages.
+  std::set<std::pair<std::string, std::uint32_t>> shared_, shared_before_;
   std::uint64_t epoch_ = 0;
   std::uint64_t version_ = 0;
   std::uint64_t address_ = 0;

@@ -35,6 +35,10 @@ struct Owner {
   Labels labels;
   std::uint32_t user = 0;  // as the kernel says
   std::uint32_t process = 0;
+  // Application and process do not tell it from the others: one that was there before it has the
+  // same, or it is of another pid namespace and `process` is 0. For life, so that no series of
+  // metrics is ever another owner's than it was.
+  bool namesake = false;
 };
 
 struct Page {

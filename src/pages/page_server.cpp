@@ -28,6 +28,7 @@ void describe(const Page& page, wire::DirectoryPage& out) {
   for (const auto& [name, value] : page.owner->labels) (*out.mutable_labels())[name] = value;
   out.set_user(page.owner->user);
   out.set_process(page.owner->process);
+  out.set_namesake(page.owner->namesake);
   out.set_schema(page.schema.data(), page.schema.size());
   out.set_schema_version(page.schema_version);
 }

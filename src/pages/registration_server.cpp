@@ -97,6 +97,15 @@ bool RegistrationServer::allowed(int socket, uid_t user) const {
   });
 }
 
+bool RegistrationServer::hasNamesake(const Owner& owner) const {
+  if (owner.process == 0) return true;
+  return std::any_of(connections_.begin(), connections_.end(), [&](const auto& entry) {
+    const auto& other = entry.second.owner;
+    return other != nullptr && other->process == owner.process &&
+           other->application == owner.application;
+  });
+}
+
 void RegistrationServer::accept(Nanos now) {
   for (int i = 0; i < kAcceptedAtATime; ++i) {
     UniqueFd socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -230,6 +239,7 @@ bool RegistrationServer::takeRegister(Connection& connection, Message body) {
     return false;
   }
   owner.labels = std::move(*labels);
+  owner.namesake = hasNamesake(owner);
   connection.owner = pool_.addOwner(std::move(owner));
   --strangers_;
   ++counters_.registered;

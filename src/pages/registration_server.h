@@ -74,6 +74,7 @@ class RegistrationServer {
   void accept(Nanos now);
   void welcome(UniqueFd socket, Nanos now);
   bool allowed(int socket, uid_t user) const;
+  bool hasNamesake(const Owner& owner) const;
   // False: to be hung up on.
   bool serve(Connection& connection);
   bool take(Connection& connection, const Head& head, Message body, UniqueFd descriptor);

@@ -11,7 +11,8 @@ export function MetricPages({ agent }: { agent: Agent }) {
     <h3>metric pages<span>{table.summary}</span></h3>
     {table.rows.length > 0 && <table class="pairs"><thead><tr><th scope="col">application</th><th scope="col">pid</th>
       <th scope="col">pages</th><th scope="col">metrics</th></tr></thead>
-    <tbody>{table.rows.map(({ application, pid, pages, metrics }) => <tr key={`${pid} ${application}`}>
+    {/* Two of the same application and process are two rows: the pid is 0 where the agent cannot see it. */}
+    <tbody>{table.rows.map(({ application, pid, pages, metrics }, row) => <tr key={`${pid} ${application} ${row}`}>
       <td>{application}</td>
       <td class="number">{pid}</td>
       <td class="number">{humanCount(pages)}</td>

@@ -108,8 +108,8 @@ void OwnerWatch::observe(const PagesOfOwner& pages, std::vector<WatchEvent>& eve
   const PageInfo& info = *pages.front()->info;
   const auto event = [&](std::string kind, bool began, std::string metric, double value,
                          double limit) {
-    events.push_back({utcNow(), "", info.application, info.process, std::move(kind), began,
-                      std::move(metric), value, limit});
+    events.push_back({utcNow(), "", info.application, info.process, info.owner, std::move(kind),
+                      began, std::move(metric), value, limit});
   };
   // Rates of counters, values of gauges: a rule's slot is one or the other.
   exceeded_.clear();

@@ -20,6 +20,7 @@ struct WatchEvent {
   Nanos utc = 0;
   std::string host, application;
   std::uint32_t pid = 0;
+  std::uint64_t owner = 0;
   std::string kind;    // "limit" or "anomaly"
   bool began = false;  // otherwise it ended
   std::string metric;  // the one concerned, or the one that is furthest off

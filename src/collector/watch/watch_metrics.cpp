@@ -8,8 +8,9 @@ namespace pingloom::collector {
 namespace {
 
 std::string ownerLabels(const WatchedOwner& owner) {
-  return fmt::format("host={},application={},pid=\"{}\"", quotedLabel(owner.host),
-                     quotedLabel(owner.application), owner.pid);
+  return fmt::format("host={},application={},pid=\"{}\"{}", quotedLabel(owner.host),
+                     quotedLabel(owner.application), owner.pid,
+                     owner.owner == 0 ? "" : fmt::format(",owner=\"{}\"", owner.owner));
 }
 
 }  // namespace

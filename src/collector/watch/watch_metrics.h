@@ -12,6 +12,7 @@ namespace pingloom::collector {
 struct WatchedOwner {
   std::string host, application;
   std::uint32_t pid = 0;
+  std::uint64_t owner = 0;  // 0: without this label, as its series
   bool anomalous = false;
   bool judged = false;
   double score = 0;

@@ -75,8 +75,10 @@ void Watcher::observeAgent(const AgentView& agent) {
     Entry& entry = owners_[{agent.agent, agent.incarnation, owner}];
     entry.seen = true;
     entry.host = agent.host;
-    entry.application = pages.front()->info->application;
-    entry.pid = pages.front()->info->process;
+    const PageInfo& info = *pages.front()->info;
+    entry.application = info.application;
+    entry.pid = info.process;
+    entry.owner = info.numbered ? owner : 0;
     if (entry.watch == nullptr || !entry.watch->fits(pages)) {
       // Its metrics are others: what is usual of them has to be learned anew.
       forget(entry);
@@ -133,7 +135,7 @@ std::string Watcher::metrics(Format format) const {
   figures.anomalies = anomalies_total_;
   figures.exported = exported_;
   figures.suppressed = suppressed_;
-  std::map<std::tuple<std::string, std::string, std::uint32_t>, WatchedOwner> merged;
+  std::map<std::tuple<std::string, std::string, std::uint32_t, std::uint64_t>, WatchedOwner> merged;
   for (const auto& [key, entry] : owners_) {
     if (entry.watch == nullptr) {
       ++figures.unwatched;
@@ -141,15 +143,15 @@ std::string Watcher::metrics(Format format) const {
     }
     figures.exported += entry.watch->sampler().exported();
     figures.suppressed += entry.watch->sampler().suppressed();
-    // A process may have two connections, and all of a container's have the same pid outside.
-    WatchedOwner& owner = merged[{entry.host, entry.application, entry.pid}];
+    // An agent of before `namesake` does not tell a process's connections apart.
+    WatchedOwner& owner = merged[{entry.host, entry.application, entry.pid, entry.owner}];
     owner.anomalous = owner.anomalous || entry.watch->anomalous();
     if (!entry.watch->judged()) continue;
     owner.score = owner.judged ? std::max(owner.score, entry.watch->score()) : entry.watch->score();
     owner.judged = true;
   }
   for (auto& [who, owner] : merged) {
-    std::tie(owner.host, owner.application, owner.pid) = who;
+    std::tie(owner.host, owner.application, owner.pid, owner.owner) = who;
     figures.owners.push_back(std::move(owner));
   }
   return watchMetrics(figures, format);

@@ -46,7 +46,8 @@ class Watcher {
     std::unique_ptr<OwnerWatch> watch;  // nullptr: not watched
     std::string host, application;
     std::uint32_t pid = 0;
-    bool seen = false;  // in this round
+    std::uint64_t owner = 0;  // the label's value; 0: it has none
+    bool seen = false;        // in this round
   };
   void run();
   void observe();

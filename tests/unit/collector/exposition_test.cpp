@@ -149,6 +149,24 @@ TEST(Exposition, WhoItIsOfIsNotForApplicationsToSay) {
                              "host=\"a\",pid=\"5\",zone=\"x\"}"));
 }
 
+TEST(Exposition, OwnersOfTheSameNameAreToldApartByTheirNumber) {
+  const auto of = [](std::uint64_t owner, bool numbered, std::uint64_t value) {
+    PageView made = page({metric(PINGLOOM_COUNTER, "c_total", 0, {{"owner", "me"}})}, {value});
+    auto info = std::make_shared<PageInfo>(*made.info);
+    info->owner = owner;
+    info->numbered = numbered;
+    made.info = info;
+    return made;
+  };
+  const std::string first = "c_total{application=\"shop\",host=\"a\",owner=\"me\",pid=\"5\"} 1\n";
+  const std::string second =
+      "c_total{application=\"shop\",exported_owner=\"me\",host=\"a\",owner=\"4\",pid=\"5\"} 2\n";
+  EXPECT_EQ(text(agent({of(3, false, 1), of(4, true, 2)})),
+            "# TYPE c_total counter\n" + first + second);
+  EXPECT_EQ(text(agent({of(4, true, 2)})), "# TYPE c_total counter\n" + second)
+      << "it does not go on as the one that has ended";
+}
+
 class Conflicts : public testing::Test {
  protected:
   // Of pages of several processes, in this order.

@@ -47,6 +47,43 @@ TEST(PageDirectory, FollowsDifferencesAndForgetsOtherEpochs) {
   EXPECT_TRUE(directory.byPlace().empty());
 }
 
+// Whether the owners at these places have the label `owner`.
+std::vector<bool> numbered(const PageDirectory& directory, std::initializer_list<unsigned> places) {
+  std::vector<bool> made;
+  for (const unsigned place : places) made.push_back(directory.byPlace().at(place)->numbered);
+  return made;
+}
+
+TEST(PageDirectory, SeriesOfNamesakesStayTheirOwners) {
+  using Flags = std::vector<bool>;
+  PageDirectory directory;
+  wire::Directory update = range(1);
+  add(update, 1);
+  add(update, 2).set_process(5);
+  wire::DirectoryPage& second = add(update, 3);
+  second.set_process(5);
+  second.set_namesake(true);
+  add(update, 4).set_process(6);
+  directory.begin(70);
+  ASSERT_TRUE(directory.apply(update));
+  EXPECT_EQ(numbered(directory, {1, 2, 3, 4}), Flags({true, false, true, false}))
+      << "0: no process";
+  wire::Directory difference = range(1, false);
+  difference.add_gone(2);
+  ASSERT_TRUE(directory.apply(difference));
+  EXPECT_EQ(numbered(directory, {3, 4}), Flags({true, false}));
+  directory.begin(70);
+  EXPECT_TRUE(directory.byPlace().empty());
+  ASSERT_TRUE(directory.apply(update));
+  EXPECT_EQ(numbered(directory, {1, 2, 3, 4}), Flags({true, false, true, false}))
+      << "the link was lost, the agent is the same";
+  directory.begin(70);
+  directory.begin(71);
+  ASSERT_TRUE(directory.apply(update));
+  EXPECT_EQ(numbered(directory, {1, 2, 3, 4}), Flags({true, true, true, false}))
+      << "of another incarnation the first may be what was the second";
+}
+
 TEST(PageDirectory, RefusesPlacesOutsideTheRangeAndRangesThatAreTooLarge) {
   PageDirectory directory;
   for (const std::uint32_t place : {0U, 100U, 0xFFFFFFFFU}) {

@@ -143,6 +143,33 @@ TEST(OwnerWatch, isNotMadeForWhatHasNoMetricsOrTooMany) {
   EXPECT_EQ(OwnerWatch::make(many, quickSettings()), nullptr);
 }
 
+TEST(Watcher, tellsOwnersOfOneNameApart) {
+  Board board;
+  WatchedPage first, second;
+  first.next(1);
+  second.next(1);
+  auto info = std::make_shared<PageInfo>(*second.view().info);
+  info->generation = 2;
+  info->owner = kOwner + 1;
+  info->numbered = true;
+  second.view().info = info;
+  board.add("10.0.0.1:20714")->update([&](AgentView& view) {
+    view.host = "h1";
+    view.pages = {first.view(), second.view()};
+  });
+  WatchSettings settings = quickSettings();
+  settings.interval = kHour;
+  Watcher watcher(board, settings);
+  const std::string shown =
+      "pingloom_collector_anomalous{host=\"h1\",application=\"queue\",pid=\"42\"} 0\n"
+      "pingloom_collector_anomalous{host=\"h1\",application=\"queue\",pid=\"42\",owner=\"8\"} 0\n";
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (watcher.metrics(Format::kPrometheus).find(shown) == std::string::npos) {
+    ASSERT_LT(std::chrono::steady_clock::now(), until) << watcher.metrics(Format::kPrometheus);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
 TEST(Watcher, exportsQuietOwnersNowAndThen) {
   Board board;
   WatchedPage page;

@@ -165,6 +165,29 @@ TEST_F(RegistrationServerTest, GivesPagesUntilTheConnectionEnds) {
   EXPECT_EQ(server->connections(), 0U);
 }
 
+TEST_F(RegistrationServerTest, NamesakesAreToldApartForLife) {
+  listen();
+  std::vector<std::unique_ptr<Peer>> apps;
+  std::vector<bool> namesakes;
+  const auto come = [&](const std::string& application) {
+    apps.push_back(peer());
+    ask(*apps.back(), MessageType::kRegister, 0, registration(application));
+    ask(*apps.back(), MessageType::kPage, 1, kNoFlags);
+    namesakes.push_back(pool->changesSince(0).back().page->owner->namesake);
+  };
+  come("app");
+  come("other");
+  come("app");
+  apps.front().reset();
+  server->work(now);
+  come("app");  // the one that came second is still there
+  EXPECT_EQ(namesakes, std::vector<bool>({false, false, true, true}));
+  apps.clear();
+  server->work(now);
+  come("app");
+  EXPECT_FALSE(namesakes.back());
+}
+
 TEST_F(RegistrationServerTest, AProcessThatIsKilledMidUpdateLeavesNothing) {
   listen();
   const pid_t child = fork();
