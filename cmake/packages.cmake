@@ -42,10 +42,13 @@ set(agent_text "Runs on every host: probes others by the controller's plan over 
 set(controller_text "Hands the pinglist to the agents, keeps their results in Redis and a\nhistory, and serves dashboard and API.")
 set(collector_text "Reads the metric pages of agents by RDMA and serves them to Prometheus.")
 set(agent_needs "")
+# RuntimeDirectoryPreserve: systemd leaves it when the agent stops.
+set(agent_leaves "if [ \"$1\" = remove ]; then rm -rf /run/pingloom; fi\n")
 set(controller_needs ", redis-server")
 set(collector_needs "")
 foreach(role agent controller collector)
   set(ROLE ${role})
+  set(MORE_TO_REMOVE "${${role}_leaves}")
   set(control)
   foreach(script postinst prerm postrm)
     configure_file(${debian}/role.${script}.in generated/debian/${role}/${script} @ONLY)

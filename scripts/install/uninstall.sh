@@ -12,6 +12,7 @@ uninstall_all() {
     run systemctl disable --now --quiet "pingloom-$role.service"
     run systemctl reset-failed "pingloom-$role.service" 2>/dev/null || true
   done
+  run rm -rf /run/pingloom  # the agent's unit keeps it from one run to the next
   step "removing programs and units"
   case $before in
     tree) remove_trees ;;
@@ -67,7 +68,7 @@ purge_rest() {
   local user
   purge_debs
   remove_packages
-  run rm -rf "$unit_dir"/pingloom-{agent,controller,collector}.service.d "$config_dir" "$state_dir" /run/pingloom{,-controller,-collector,-install.lock}
+  run rm -rf "$unit_dir"/pingloom-{agent,controller,collector}.service.d "$config_dir" "$state_dir" /run/pingloom{-controller,-collector,-install.lock}
   # A package's script has done that by now; a dry run has purged no package.
   if [ -n "$dry" ] && known_package pingloom-cli; then say "the package pingloom-cli removes its users with it"; return; fi
   for user in pingloom-agent pingloom-controller pingloom-collector; do remove_user "$user"; done

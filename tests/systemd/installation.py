@@ -59,3 +59,4 @@ class Installation(unittest.TestCase):
         left = self.host.state()
         for what, was in self.before.items():
             self.assertEqual(left[what] ^ was, set(), what)
+        self.assertNotIn("pingloom", self.host.run("ls", "/run").stdout)

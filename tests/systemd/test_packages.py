@@ -71,6 +71,7 @@ class Packages(Installation):
         self.install("-d")
         self.assertTrue((self.host.root / "etc/pingloom/agent.yaml").exists())
         self.assertFalse((self.host.root / "usr/bin/pingloom-agent").exists())
+        self.assertNotIn("pingloom\n", self.host.run("ls", "/run").stdout)
 
     def test_5_purged_nothing_is_left(self):
         self.install("-d", "--purge")
@@ -87,6 +88,7 @@ class Packages(Installation):
         self.host.run("systemctl", "enable", "--now", "--no-block", AGENT)
         self.host.run("dpkg", "--purge", "pingloom-agent", "pingloom-cli")
         self.assertEqual({path for path in self.host.files() if "pingloom" in path}, set())
+        self.assertNotIn("pingloom\n", self.host.run("ls", "/run").stdout)
 
 
 if __name__ == "__main__":

@@ -186,6 +186,14 @@ class Service(Installation):
         self.host.run("systemctl", "restart", AGENT)
         wait(lambda: "rdma" in self.host.run("pingloom", "mesh").stdout and self.mesh_is_fresh(), 60, "RDMA probes are answered")
         self.assertIn("pages.sock", self.host.run("ls", "/run/pingloom").stdout)
+        folder = self.host.run("stat", "-c", "%i", "/run/pingloom").stdout
+        for signal in ("TERM", "KILL"):  # killed, it leaves its socket there
+            pid = self.pid(AGENT)
+            self.host.run("systemctl", "kill", "-s", signal, "--kill-whom=main", AGENT)
+            wait(lambda pid=pid: self.pid(AGENT) != pid, 15, "the agent has ended")
+            self.host.run("systemctl", "restart", AGENT)
+            self.assertIn("pages.sock", self.host.run("ls", "/run/pingloom").stdout)
+            self.assertEqual(self.host.run("stat", "-c", "%i", "/run/pingloom").stdout, folder, "a container has it mounted")
         self.install("--no-agent", "-k", "--address", THIRD, "--device", "soft", "--controller", "127.0.0.1")
         program = machine.BUILD / "bin/pages_orders"  # `cmake --build ... --target pages_orders`: an application
         if program.exists():
@@ -217,6 +225,7 @@ class Service(Installation):
         self.install("-d")
         left = self.host.state()
         self.assertEqual({path for path in left["files"] if "pingloom" in path and path.startswith("usr")}, set())
+        self.assertNotIn("pingloom\n", self.host.run("ls", "/run").stdout)
         self.assertEqual(left["units"] - self.before["units"] - {"redis-server.service", "redis-server@.service"}, set())
         self.assertTrue((self.host.root / "var/lib/pingloom/controller/history.sqlite").exists())
         self.assertEqual((self.host.root / "etc/pingloom/agent.yaml").read_text(), config)

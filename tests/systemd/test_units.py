@@ -37,6 +37,8 @@ class Units(unittest.TestCase):
                          "Restart=on-failure", "RestartPreventExitStatus=2",
                          f"User={name}", "ProtectSystem=strict", "NoNewPrivileges=yes", "CapabilityBoundingSet="):
                 self.assertIn(f"\n{line}\n", text, name)
+            # Containers have the agent's folder mounted, and shall see the next agent's socket there.
+            self.assertEqual("\nRuntimeDirectoryPreserve=yes\n" in text, name == "pingloom-agent", name)
             self.assertRegex(text, r"\nCPUQuota=\d+%\nMemoryMax=\d+[MG]\n")
 
 
