@@ -331,6 +331,7 @@ void Agent::collectFigures(Nanos now) {
                                    counters.endpoints_lost, lateness_[i].summary(),
                                    work_.targets(transports_[i]->protocol())});
   }
+  if (pages_ != nullptr) figures_.pages = pages_->figures();
   if (pages_gate_ != nullptr) figures_.pages_refused = pages_gate_->refusals();
   if (own_pages_ != nullptr) own_pages_->set(figures_);
   if (http_ != nullptr) board_.publish(figures_);

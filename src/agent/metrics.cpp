@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "agent/device_metrics.h"
+#include "agent/pages_metrics.h"
 #include "common/metrics_text.h"
 #include "common/program.h"
 #include "http/server.h"
@@ -111,6 +112,7 @@ void writeControl(MetricsText& out, const Figures& figures) {
 }
 
 void writePages(MetricsText& out, const Figures& figures) {
+  if (figures.pages) writePageFigures(out, *figures.pages);
   if (!figures.pages_refused) return;
   out.family(
       "pingloom_agent_pages_peers_refused_total", "counter",

@@ -18,6 +18,7 @@
 #include "common/distribution.h"
 #include "common/error.h"
 #include "net/peer_gate.h"
+#include "pages/page_service.h"
 #include "probe/transport.h"
 
 namespace pingloom::http {
@@ -53,6 +54,7 @@ struct Figures {
   std::uint64_t windows_closed = 0;
   std::uint64_t windows_dropped = 0;
   std::vector<TransportFigures> transports;
+  std::optional<pages::PageFigures> pages;         // none: no metric pages
   std::optional<net::PeerRefusals> pages_refused;  // none: no metric pages, or without keys
 };
 

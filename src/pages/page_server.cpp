@@ -123,7 +123,7 @@ wire::PageReply PageServer::replyTo(const net::ZmqRouter::Message& message, Nano
     return refusal("that was no request");
   }
   if (request.version() != kPageControlVersion) {
-    ++counters_.malformed;
+    ++counters_.version;
     return refusal("this agent speaks version 1 of the pages' control protocol");
   }
   const auto key = message.frame->key();

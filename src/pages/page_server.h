@@ -43,6 +43,7 @@ struct PageServerCounters {
   std::uint64_t requests = 0;
   std::uint64_t connected = 0;
   std::uint64_t malformed = 0;  // no request of this protocol
+  std::uint64_t version = 0;    // of the protocol, another one
   std::uint64_t unknown = 0;    // from a collector that has not connected, or was too silent
   std::uint64_t full = 0;       // more than kReaders
   std::uint64_t device = 0;     // the device made no endpoint

@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/error.h"
@@ -32,11 +33,17 @@ struct RegistrationOptions {
   std::vector<gid_t> groups;
 };
 
+// By Refusal, which begins with 1.
+constexpr std::array<std::string_view, 9> kRefusalNames = {
+    "",     "malformed",  "version", "not_allowed", "quota",
+    "page", "not_a_page", "metric",  "unavailable"};
+static_assert(kRefusalNames.size() == static_cast<std::size_t>(Refusal::kUnavailable) + 1);
+
 struct RegistrationCounters {
   std::uint64_t registered = 0;
   std::uint64_t messages = 0;
-  std::uint64_t connections_refused = 0;   // more than there may be
-  std::array<std::uint64_t, 9> refused{};  // by Refusal
+  std::uint64_t connections_refused = 0;                      // more than there may be
+  std::array<std::uint64_t, kRefusalNames.size()> refused{};  // by Refusal
 };
 
 class RegistrationServer {

@@ -377,6 +377,30 @@ TEST(AgentMetrics, ShowWhatIsKnown) {
       << "what is not known is absent";
 }
 
+TEST(AgentMetrics, ShowWhatThePagesRefused) {
+  Figures figures;
+  EXPECT_THAT(metricsText(figures), testing::Not(testing::HasSubstr("pingloom_agent_pages")));
+  figures.pages.emplace();
+  figures.pages->pages = 7;
+  figures.pages->owners = 3;
+  figures.pages->readers = 2;
+  figures.pages->registration.refused[static_cast<std::size_t>(pages::Refusal::kQuota)] = 4;
+  figures.pages->registration.connections_refused = 5;
+  figures.pages->server.version = 6;
+  const std::string text = metricsText(figures);
+  for (const char* line :
+       {"pingloom_agent_pages 7\n", "pingloom_agent_pages_owners 3\n",
+        "pingloom_agent_pages_readers 2\n",
+        "pingloom_agent_pages_refused_total{reason=\"quota\"} 4\n",
+        "pingloom_agent_pages_refused_total{reason=\"unavailable\"} 0\n",
+        "pingloom_agent_pages_connections_refused_total 5\n",
+        "pingloom_agent_pages_control_refused_total{reason=\"version\"} 6\n",
+        "pingloom_agent_pages_control_refused_total{reason=\"malformed\"} 0\n"}) {
+    EXPECT_THAT(text, testing::HasSubstr(line));
+  }
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("reason=\"\""))) << "there is no Refusal 0";
+}
+
 TEST(Lateness, IsOfTheLastMinuteOrTwo) {
   LatenessWindow window;
   Distribution late;
