@@ -19,6 +19,7 @@ void OwnPages::restart() {
   pages_.reset();
   pairs_.clear();
   followed_.clear();
+  shown_.clear();
   PagesOptions options;
   options.application = "pingloom-agent";
   options.socket = socket_.string();
@@ -93,6 +94,14 @@ void OwnPages::follow(const MetricOptions& options, std::uint64_t value) {
   found->second.set(value);
 }
 
+void OwnPages::show(const std::string& name, const char* help, std::size_t value) {
+  auto found = shown_.find(name);
+  if (found == shown_.end()) {
+    found = shown_.emplace(name, pages_->gauge({name, help, {}})).first;
+  }
+  found->second.set(static_cast<double>(value));
+}
+
 void OwnPages::set(const Figures& figures) {
   for (const TransportFigures& transport : figures.transports) {
     const Labels labels = {{"protocol", std::string(transport.protocol)}};
@@ -109,6 +118,12 @@ void OwnPages::set(const Figures& figures) {
   follow({"pingloom_agent_windows_closed_total", "Windows with results."}, figures.windows_closed);
   follow({"pingloom_agent_spool_dropped_total", "Batches lost because the spool was full."},
          figures.spool.dropped);
+  if (!figures.pages) return;
+  show("pingloom_agent_pages", "Metric pages that applications have.", figures.pages->pages);
+  show("pingloom_agent_pages_owners", "Connections of applications that may have pages.",
+       figures.pages->owners);
+  show("pingloom_agent_pages_readers", "Collectors that may read the pages.",
+       figures.pages->readers);
 }
 
 }  // namespace pingloom::agent

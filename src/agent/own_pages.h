@@ -54,6 +54,7 @@ class OwnPages {
 
   Pair makePair(const plan::Assignment& assignment, const IpAddress& destination);
   void follow(const MetricOptions& options, std::uint64_t value);
+  void show(const std::string& name, const char* help, std::size_t value);
 
   bool probed(const plan::Assignment& assignment, const IpAddress& destination) const;
 
@@ -62,6 +63,7 @@ class OwnPages {
   std::unique_ptr<Pages> pages_;
   std::map<std::tuple<std::string, IpAddress, IpAddress>, Pair> pairs_;
   std::map<std::pair<std::string, std::string>, Followed> followed_;  // name and protocol
+  std::map<std::string, Gauge> shown_;                                // by name
 };
 
 }  // namespace pingloom::agent
