@@ -47,8 +47,8 @@ class PageDirectory {
   Status apply(const wire::Directory& update);
 
   // Of the agent whose answers are applied from now on, with no page yet. Another one than before
-  // has numbered its owners anew, in whatever order they came back: those that had namesakes have
-  // the label `owner` from then on, all of them, or one would go on with another's series.
+  // has taken its owners in whatever order they came back: those that had namesakes have the label
+  // `owner` from then on, all of them, or one would go on with another's series.
   void begin(std::uint64_t incarnation);
 
   std::uint64_t epoch() const { return epoch_; }

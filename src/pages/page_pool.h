@@ -30,7 +30,7 @@
 namespace pingloom::pages {
 
 struct Owner {
-  std::uint64_t id = 0;  // no two of an agent's are alike
+  std::uint64_t id = 0;  // no two of an agent's are alike, those before a restart included
   std::string application;
   Labels labels;
   std::uint32_t user = 0;  // as the kernel says
@@ -127,7 +127,10 @@ class PagePool {
   };
 
   PagePool(rdma::Device& device, std::uint64_t incarnation, const PoolLimits& limits)
-      : device_(device), incarnation_(incarnation), limits_(limits) {}
+      : device_(device),
+        incarnation_(incarnation),
+        limits_(limits),
+        last_owner_(incarnation / kMillisecond) {}
   std::optional<Refused> refusalFor(const Owner& owner) const;
   bool hasRoomFor(const Page& page, std::size_t schema_bytes) const;
   Page& add(std::shared_ptr<const Owner> owner, std::uint16_t flags);
@@ -140,7 +143,10 @@ class PagePool {
   rdma::Device& device_;
   const std::uint64_t incarnation_;
   const PoolLimits limits_;
-  std::uint64_t last_owner_ = 0;
+  // Series are told apart by it, so a restarted agent gives no owner the number of another one of
+  // before: incarnations are nanoseconds of UTC and grow, and owners do not come a thousand a
+  // second for long.
+  std::uint64_t last_owner_;
   std::uint64_t last_generation_ = 0;
   std::map<std::uint64_t, Page> pages_;  // by generation
   std::map<std::uint32_t, Use> users_;   // that have pages

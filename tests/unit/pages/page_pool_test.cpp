@@ -46,6 +46,18 @@ class PagePoolTest : public testing::Test {
   Nanos now_ = kSecond;
 };
 
+TEST_F(PagePoolTest, ARestartedAgentGivesOtherOwnersOtherNumbers) {
+  constexpr std::uint64_t kStarted = 1'790'000'000ULL * kSecond;
+  const auto owner = [&](std::uint64_t incarnation) {
+    auto started = std::move(*PagePool::create(*device, incarnation, {}));
+    started->addOwner(test::ownerOf("app"));
+    return started->addOwner(test::ownerOf("app"))->id;
+  };
+  const std::uint64_t before = owner(kStarted);
+  EXPECT_GT(owner(kStarted + kSecond), before);
+  EXPECT_LT(before, 1ULL << 53) << "JSON's numbers hold it";
+}
+
 TEST_F(PagePoolTest, APlaceIsGivenToOneOwnerWhateverComesAndGoes) {
   make();
   std::map<std::uint64_t, std::map<std::size_t, std::uint64_t>> owners;  // of an epoch's places
