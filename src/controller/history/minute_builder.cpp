@@ -82,7 +82,7 @@ Result<std::string_view> MinuteBuilder::encode(const BlockHead& head,
   const std::size_t pairs = evenBlockPairs(pairs_.size(), kMinutePairs);
   content_.clear();
   for (std::size_t from = 0; from == 0 || from < pairs_.size(); from += pairs) {
-    const auto block = encodeBlock(head, from, std::min(pairs, pairs_.size() - from), precision);
+    auto block = encodeBlock(head, from, std::min(pairs, pairs_.size() - from), precision);
     if (!block) return block;
     content_ += *block;
   }

@@ -74,7 +74,7 @@ Result<std::string_view> ReportPacker::encode(const BlockHead& head, std::span<c
     if (!readRows(places.subspan(from, std::min(pairs, places.size() - from)))) {
       return std::string_view{};
     }
-    const auto block = encodeBlock(head, kWindowPrecisions[level]);
+    auto block = encodeBlock(head, kWindowPrecisions[level]);
     if (!block) return block;
     content_ += *block;
   }
