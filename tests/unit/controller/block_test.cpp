@@ -218,9 +218,11 @@ TEST(ContentTest, SoMuchIsReadOfAContent) {
   const std::string block(*writer.write({}, destinations, rows, 0, parts));
   ASSERT_LT(block.size(), 16'000U);
   ContentReader content;
-  ASSERT_TRUE(content.open(block + block));
+  const std::string two = block + block;
+  ASSERT_TRUE(content.open(two));
   EXPECT_TRUE(content.readAll());
-  ASSERT_TRUE(content.open(block + block + block + block));
+  const std::string four = two + two;
+  ASSERT_TRUE(content.open(four));
   EXPECT_FALSE(content.readAll());
 }
 
