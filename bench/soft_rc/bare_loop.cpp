@@ -74,11 +74,10 @@ class End {
 
   // As many datagrams of so many bytes, in whatever pieces they come.
   Status receive(std::size_t count, std::size_t bytes) {
-    const int descriptor = raw_ ? raw_->descriptor() : socket_.descriptor();
     std::size_t left = count * bytes;
     while (left > 0) {
-      const int got = batch_->receive(descriptor, 0);
-      pollfd arrived{descriptor, POLLIN, 0};
+      const int got = batch_->receive(descriptor(), 0);
+      pollfd arrived{descriptor(), POLLIN, 0};
       // A busy kernel leaves the rest of its work to a thread of its own.
       if (got == 0 && poll(&arrived, 1, kPatience) == 1) continue;
       if (got <= 0) return makeError("bare loop", "a datagram was lost");
@@ -92,7 +91,7 @@ class End {
   // Takes away what was under way to these addresses before.
   void settle() {
     std::this_thread::sleep_for(std::chrono::milliseconds(kPatience));
-    while (batch_->receive(raw_ ? raw_->descriptor() : socket_.descriptor(), 0) > 0) {
+    while (batch_->receive(descriptor(), 0) > 0) {
     }
   }
 
@@ -103,6 +102,8 @@ class End {
         outbox_(std::make_unique<net::Outbox>(kLongestMessage)),
         batch_(std::make_unique<net::RxBatch>(IP_MAXPACKET)),
         scratch_(std::make_unique<net::RxBatch>()) {}
+
+  int descriptor() const { return raw_ ? raw_->descriptor() : socket_.descriptor(); }
 
   net::UdpSocket socket_;
   std::optional<net::RawUdpSocket> raw_;

@@ -28,6 +28,15 @@ ssize_t send(const UdpSocket& from, const UdpSocket& to, std::size_t bytes) {
                 reinterpret_cast<const sockaddr*>(&address), length);
 }
 
+void put(Outbox& outbox, const UdpSocket& receiver, const SendOptions& options, std::size_t bytes,
+         TxTag tag) {
+  sockaddr_storage storage{};
+  const socklen_t length = receiver.address().toSockaddr(kPort, storage);
+  sockaddr_in6 to;
+  std::memcpy(&to, &storage, sizeof to);
+  outbox.add(to, length, makeControl(options, false), bytes, tag);
+}
+
 TEST(UdpSocket, SaysThatAPortIsTaken) {
   const auto first = UdpSocket::bind(freshLoopback(), kPort);
   ASSERT_TRUE(first);
@@ -51,13 +60,9 @@ TEST(UdpSocket, HearsNothingWhenDeafButItsOwnDepartures) {
   ASSERT_EQ(send(*other, *deaf, 10), 10);
   EXPECT_EQ(batch.receive(deaf->descriptor(), 0), 0);
   Outbox outbox(10);
-  sockaddr_storage storage{};
-  const socklen_t length = other->address().toSockaddr(kPort, storage);
-  sockaddr_in6 to;
-  std::memcpy(&to, &storage, sizeof to);
   SendOptions stamped;
   stamped.timestamp = true;
-  outbox.add(to, length, makeControl(stamped, false), 10, {1, 42});
+  put(outbox, *other, stamped, 10, {1, 42});
   outbox.flush(*deaf, batch, [](TxTag, int) {});
   EXPECT_EQ(batch.receive(other->descriptor(), 0), 1);
   deaf->readErrors(batch);
@@ -75,13 +80,9 @@ TEST(UdpSocket, ReceivesSeveralDatagramsAsOne) {
     ASSERT_TRUE(sender && receiver);
     Outbox outbox(400);
     RxBatch batch(400);
-    sockaddr_storage storage{};
-    const socklen_t length = receiver->address().toSockaddr(kPort, storage);
-    sockaddr_in6 to;
-    std::memcpy(&to, &storage, sizeof to);
     SendOptions segments;
     segments.segment_bytes = 100;
-    outbox.add(to, length, makeControl(segments, false), 350, {});
+    put(outbox, *receiver, segments, 350, {});
     outbox.flush(*sender, batch, [](TxTag, int) { ADD_FAILURE(); });
     ASSERT_EQ(batch.receive(receiver->descriptor(), 0), coalesced ? 1 : 4);
     EXPECT_EQ(batch.length(0), coalesced ? 350U : 100U);
