@@ -12,6 +12,11 @@
 namespace pingloom::net {
 namespace {
 
+// A processor copies long datagrams faster to where one of its lines begins.
+constexpr std::size_t kCacheLine = 64;
+
+std::size_t strideOf(std::size_t kept) { return (kept + kCacheLine - 1) / kCacheLine * kCacheLine; }
+
 template <typename Value>
 Value valueOf(const cmsghdr* header) {
   Value value{};
@@ -67,12 +72,14 @@ void readV6(const cmsghdr* header, Ancillary& out) {
 
 RxBatch::RxBatch(std::size_t kept)
     : kept_(kept),
-      bytes_(new std::uint8_t[kept * kMost]),
+      bytes_(new std::uint8_t[strideOf(kept) * kMost + kCacheLine]),
       storage_(std::make_unique<std::array<Slot, kMost>>()),
       slots_(*storage_) {
+  std::uint8_t* first = bytes_.get();
+  first += -reinterpret_cast<std::uintptr_t>(first) % kCacheLine;
   for (std::size_t i = 0; i < kMost; ++i) {
     Slot& slot = slots_[i];
-    slot.data = {bytes_.get() + i * kept_, kept_};
+    slot.data = {first + i * strideOf(kept), kept};
     msghdr& header = headers_[i].msg_hdr;
     header.msg_name = &slot.peer;
     header.msg_iov = &slot.data;
@@ -96,7 +103,8 @@ int RxBatch::receive(int fd, int extra_flags) {
 }
 
 std::span<const std::uint8_t> RxBatch::head(std::size_t i) const {
-  return {bytes_.get() + i * kept_, std::min<std::size_t>(headers_[i].msg_len, kept_)};
+  return {static_cast<const std::uint8_t*>(slots_[i].data.iov_base),
+          std::min<std::size_t>(headers_[i].msg_len, kept_)};
 }
 
 Ancillary RxBatch::ancillary(std::size_t i) {

@@ -91,9 +91,9 @@ TEST_F(MemoryTableTest, TakesNoMoreThanItHasRoomFor) {
 }
 
 TEST(SharedCopy, CopiesEveryAlignmentAndLength) {
-  alignas(8) std::array<std::uint8_t, 64> shared{};
+  alignas(8) std::array<std::uint8_t, 96> shared{};
   for (std::size_t offset = 0; offset < 9; ++offset) {
-    for (std::size_t length = 0; length < 40; ++length) {
+    for (std::size_t length = 0; length < 80; ++length) {
       const auto bytes = bytesUpTo(length);
       shared.fill(0xEE);
       copyToShared(shared.data() + offset, bytes);
