@@ -1,9 +1,9 @@
 #include "bare_loop.h"
 
+#include <isa-l/crc.h>
 #include <netinet/in.h>
 #include <netinet/ip.h>
 #include <netinet/udp.h>
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -27,12 +28,42 @@ namespace {
 constexpr std::uint16_t kPort = 4791;
 constexpr std::size_t kMostSegments = 64;
 constexpr std::size_t kLongestMessage = 65'000;
-constexpr int kPatience = 100;                                    // milliseconds
+constexpr Nanos kPatience = kSecond;
+constexpr auto kSettled = std::chrono::milliseconds(100);
+constexpr auto kRest = std::chrono::microseconds(50);
 constexpr std::size_t kHeaders = sizeof(iphdr) + sizeof(udphdr);  // that a raw socket shows
+
+// What has to be done to the bytes whoever moves them: the least of it, with nothing around it.
+class Work {
+ public:
+  // Copies a datagram's bytes from memory, and seals them.
+  void fill(std::span<std::uint8_t> datagram) {
+    std::memcpy(datagram.data(), next(datagram.size()).data(), datagram.size());
+    sum_ += crc32_gzip_refl(0, datagram.data(), datagram.size());
+  }
+  // Checks a datagram's bytes, and copies them into memory.
+  void check(std::span<const std::uint8_t> datagram) {
+    sum_ += crc32_gzip_refl(0, datagram.data(), datagram.size());
+    std::memcpy(next(datagram.size()).data(), datagram.data(), datagram.size());
+  }
+
+ private:
+  static constexpr std::size_t kMemory = 256 << 10;  // four READs of 64 KiB
+
+  std::span<std::uint8_t> next(std::size_t bytes) {
+    if (at_ + bytes > kMemory) at_ = 0;
+    at_ += bytes;
+    return std::span(memory_).subspan(at_ - bytes, bytes);
+  }
+
+  std::vector<std::uint8_t> memory_ = std::vector<std::uint8_t>(kMemory);
+  std::size_t at_ = 0;
+  std::uint32_t sum_ = 0;
+};
 
 class End {
  public:
-  static Result<End> open(std::uint32_t address, bool raw) {
+  static Result<End> open(std::uint32_t address, bool raw, bool working) {
     std::optional<net::RawUdpSocket> seeing;
     if (raw) {
       auto opened = net::RawUdpSocket::bind(IpAddress::fromV4(address), kPort);
@@ -45,7 +76,7 @@ class End {
     options.coalesced = !raw;
     auto bound = net::UdpSocket::bind(IpAddress::fromV4(address), kPort, options);
     if (!bound) return tl::unexpected(bound.error());
-    return End(std::move(*bound), std::move(seeing));
+    return End(std::move(*bound), std::move(seeing), working);
   }
 
   Status send(std::uint32_t to, std::size_t count, std::size_t bytes) {
@@ -59,7 +90,11 @@ class End {
         const std::size_t segments = std::min(count, most);
         net::SendOptions options;
         options.segment_bytes = static_cast<std::uint16_t>(segments > 1 ? bytes : 0);
-        outbox_->add(peer, length, net::makeControl(options, false), segments * bytes, {});
+        auto message =
+            outbox_->add(peer, length, net::makeControl(options, false), segments * bytes, {});
+        for (; work_ && !message.empty(); message = message.subspan(bytes)) {
+          work_->fill(message.first(bytes));
+        }
         count -= segments;
       }
       bool failed = false;
@@ -72,33 +107,33 @@ class End {
     return {};
   }
 
-  // As many datagrams of so many bytes, in whatever pieces they come.
-  Status receive(std::size_t count, std::size_t bytes) {
-    std::size_t left = count * bytes;
-    while (left > 0) {
-      const int got = batch_->receive(descriptor(), 0);
-      pollfd arrived{descriptor(), POLLIN, 0};
-      // A busy kernel leaves the rest of its work to a thread of its own.
-      if (got == 0 && poll(&arrived, 1, kPatience) == 1) continue;
-      if (got <= 0) return makeError("bare loop", "a datagram was lost");
-      for (int i = 0; i < got; ++i) {
-        left -= batch_->length(static_cast<std::size_t>(i)) - (raw_ ? kHeaders : 0);
+  // The bytes of the datagrams that have arrived, so many each, in whatever pieces they came.
+  Result<std::size_t> take(std::size_t datagram) {
+    std::size_t bytes = 0;
+    const int got = batch_->receive(descriptor(), 0);
+    if (got < 0) return makeError("bare loop", "cannot receive");
+    for (int i = 0; i < got; ++i) {
+      const auto message = batch_->head(static_cast<std::size_t>(i)).subspan(raw_ ? kHeaders : 0);
+      bytes += message.size();
+      for (std::size_t at = 0; work_ && at < message.size(); at += datagram) {
+        work_->check(message.subspan(at, std::min(datagram, message.size() - at)));
       }
     }
-    return {};
+    return bytes;
   }
 
   // Takes away what was under way to these addresses before.
   void settle() {
-    std::this_thread::sleep_for(std::chrono::milliseconds(kPatience));
+    std::this_thread::sleep_for(kSettled);
     while (batch_->receive(descriptor(), 0) > 0) {
     }
   }
 
  private:
-  End(net::UdpSocket socket, std::optional<net::RawUdpSocket> raw)
+  End(net::UdpSocket socket, std::optional<net::RawUdpSocket> raw, bool working)
       : socket_(std::move(socket)),
         raw_(std::move(raw)),
+        work_(working ? std::make_optional<Work>() : std::nullopt),
         outbox_(std::make_unique<net::Outbox>(kLongestMessage)),
         batch_(std::make_unique<net::RxBatch>(IP_MAXPACKET)),
         scratch_(std::make_unique<net::RxBatch>()) {}
@@ -107,34 +142,81 @@ class End {
 
   net::UdpSocket socket_;
   std::optional<net::RawUdpSocket> raw_;
+  std::optional<Work> work_;
   std::unique_ptr<net::Outbox> outbox_;
   std::unique_ptr<net::RxBatch> batch_;
   std::unique_ptr<net::RxBatch> scratch_;
 };
 
+class BareLoop {
+ public:
+  BareLoop(End asking, End answering, const Traffic& traffic)
+      : asking_(std::move(asking)), answering_(std::move(answering)), traffic_(traffic) {
+    asking_.settle();
+    answering_.settle();
+  }
+
+  template <typename Meanwhile>
+  Status ask(std::size_t depth, std::uint64_t operations, Cores cores, Meanwhile&& meanwhile) {
+    const std::size_t answer_bytes = traffic_.answers * traffic_.answer_bytes;
+    std::uint64_t asked = 0;
+    std::size_t answered_bytes = 0;
+    Nanos progress = now(CLOCK_MONOTONIC);
+    while (answered_bytes < operations * answer_bytes) {
+      const std::uint64_t done = answered_bytes / answer_bytes;
+      const std::uint64_t more = std::min(operations, done + depth) - asked;
+      const Status sent =
+          asking_.send(kAnsweringAddress, more * traffic_.requests, traffic_.request_bytes);
+      if (!sent) return sent;
+      asked += more;
+      if (auto went = meanwhile(); !went) return went;
+      const auto took = asking_.take(traffic_.answer_bytes);
+      if (!took) return tl::unexpected(took.error());
+      answered_bytes += *took;
+      if (auto patient = wait(*took > 0, cores, progress); !patient) return patient;
+    }
+    return {};
+  }
+
+  Status answer() {
+    const auto took = answering_.take(traffic_.request_bytes);
+    if (!took) return tl::unexpected(took.error());
+    asked_bytes_ += *took;
+    const std::size_t whole = asked_bytes_ / (traffic_.requests * traffic_.request_bytes);
+    asked_bytes_ -= whole * traffic_.requests * traffic_.request_bytes;
+    return answering_.send(kAskingAddress, whole * traffic_.answers, traffic_.answer_bytes);
+  }
+
+ private:
+  // A busy kernel leaves the rest of its work to a thread of its own; in one thread nobody needs
+  // to spin for it.
+  static Status wait(bool progressed, Cores cores, Nanos& progress) {
+    const Nanos time = now(CLOCK_MONOTONIC);
+    if (progressed) progress = time;
+    if (time - progress > kPatience) return makeError("bare loop", "a datagram was lost");
+    if (!progressed && cores == Cores::kOne) std::this_thread::sleep_for(kRest);
+    return {};
+  }
+
+  End asking_;
+  End answering_;
+  Traffic traffic_;
+  std::size_t asked_bytes_ = 0;  // of requests that are not whole yet
+};
+
 }  // namespace
 
 Result<double> runBareLoop(const Traffic& traffic, std::size_t depth, std::uint64_t operations,
-                           bool raw) {
-  auto asking = End::open(kAskingAddress, raw);
+                           const Setting& setting, bool working) {
+  auto asking = End::open(kAskingAddress, setting.raw, working);
   if (!asking) return tl::unexpected(asking.error());
-  auto answering = End::open(kAnsweringAddress, raw);
+  auto answering = End::open(kAnsweringAddress, setting.raw, working);
   if (!answering) return tl::unexpected(answering.error());
-  asking->settle();
-  answering->settle();
-  const std::size_t requests = depth * traffic.requests;
-  const std::size_t answers = depth * traffic.answers;
-  const Nanos begin = cpuNow();
-  std::uint64_t done = 0;
-  for (; done < operations; done += depth) {
-    for (const Status& step : {asking->send(kAnsweringAddress, requests, traffic.request_bytes),
-                               answering->receive(requests, traffic.request_bytes),
-                               answering->send(kAskingAddress, answers, traffic.answer_bytes),
-                               asking->receive(answers, traffic.answer_bytes)}) {
-      if (!step) return tl::unexpected(step.error());
-    }
-  }
-  return static_cast<double>(cpuNow() - begin) / static_cast<double>(done);
+  BareLoop loop(std::move(*asking), std::move(*answering), traffic);
+  return measure(
+      setting.cores, operations,
+      [&](auto&& meanwhile) { return loop.ask(depth, operations, setting.cores, meanwhile); },
+      [&] { return loop.answer(); });
 }
 
 }  // namespace pingloom::bench

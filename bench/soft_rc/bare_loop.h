@@ -1,15 +1,14 @@
 // The physical limit: a loop that only moves datagrams of the sizes that the operations have, to
 // and fro between two sockets, and looks at nothing. It moves them as the soft device does: sent by
 // UDP GSO where there are several, received as UDP datagrams or, as the kernel got them, through a
-// raw socket. One thread.
+// raw socket.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <ctime>
 
 #include "common/error.h"
-#include "common/time.h"
+#include "cores.h"
 
 namespace pingloom::bench {
 
@@ -26,15 +25,10 @@ struct Traffic {
   std::size_t answers = 1;
 };
 
-// This thread's CPU time.
-inline Nanos cpuNow() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return now.tv_sec * kSecond + now.tv_nsec;
-}
-
-// Nanoseconds per operation with `depth` of them under way, over `operations`.
+// Nanoseconds per operation with `depth` of them under way, over `operations`. `working`: each
+// datagram's bytes are copied from memory and sealed with a CRC, and checked and copied into
+// memory.
 Result<double> runBareLoop(const Traffic& traffic, std::size_t depth, std::uint64_t operations,
-                           bool raw);
+                           const Setting& setting, bool working);
 
 }  // namespace pingloom::bench

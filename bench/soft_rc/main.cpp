@@ -1,7 +1,10 @@
-// One-sided operations between two soft devices on loopback, both in one thread, iCRC on. Beside
-// each, in turns, the bare loop over datagrams of the same sizes. Everything, the kernel's part
-// too, happens in this thread, which never waits: it is measured in its CPU time, that of one core.
+// One-sided operations between two soft devices on loopback, iCRC on. Beside each, in turns, the
+// bare loop over datagrams of the same sizes, looking at nothing and again doing what must be done
+// to the bytes. First both sides in one thread, which never waits:
+// everything, the kernel's part too, happens in it and is measured in its CPU time, that of one
+// core. Then a core for each side, in wall time.
 #include <algorithm>
+#include <array>
 #include <boost/program_options.hpp>
 #include <cstdio>
 #include <iostream>
@@ -11,7 +14,7 @@
 
 #include "bare_loop.h"
 #include "rdma/soft/packet.h"
-#include "rdma/soft/soft_device.h"
+#include "soft_loop.h"
 
 namespace {
 
@@ -19,96 +22,6 @@ using namespace pingloom;
 using namespace pingloom::bench;
 using rdma::RcOperation;
 using rdma::soft::Opcode;
-
-struct Task {
-  const char* name;
-  RcOperation operation;
-  std::size_t bytes;
-  std::uint32_t mtu;
-  std::size_t depth;
-  std::uint64_t operations;
-};
-
-constexpr std::size_t kRegion = 4 << 20;
-constexpr rdma::Access kAll = rdma::Access::kRead | rdma::Access::kWrite | rdma::Access::kAtomic;
-
-struct Side {
-  std::vector<std::uint8_t> memory = std::vector<std::uint8_t>(kRegion);
-  std::unique_ptr<rdma::Device> device;
-  std::unique_ptr<rdma::MemoryRegion> region;
-  std::unique_ptr<rdma::RcEndpoint> endpoint;
-  rdma::RcEvents events;
-
-  Status open(std::uint32_t address, bool raw, const rdma::RcOptions& rc) {
-    rdma::soft::SoftOptions options;
-    options.raw_socket = raw;
-    auto opened = rdma::soft::openSoftDevice(IpAddress::fromV4(address), options);
-    if (!opened) return tl::unexpected(opened.error());
-    device = std::move(*opened);
-    if (raw && device->info().icrc_check != "exact")
-      return makeError("soft loop", "no CAP_NET_RAW");
-    auto registered = device->registerMemory(memory, kAll);
-    if (!registered) return tl::unexpected(registered.error());
-    region = std::move(*registered);
-    auto created = device->createRc(rc);
-    if (!created) return tl::unexpected(created.error());
-    endpoint = std::move(*created);
-    return {};
-  }
-};
-
-class SoftLoop {
- public:
-  // Nanoseconds per operation.
-  Result<double> run(const Task& task, bool raw) {
-    if (auto opened = open(task, raw); !opened) return tl::unexpected(opened.error());
-    const Nanos begin = cpuNow();
-    std::uint64_t posted = 0;
-    std::uint64_t done = 0;
-    while (done < task.operations) {
-      for (; posted < task.operations && posted - done < task.depth; ++posted) {
-        if (auto went = post(task, posted); !went) return tl::unexpected(went.error());
-      }
-      asking_.endpoint->flush();
-      for (Side* side : {&answering_, &asking_}) {
-        if (auto polled = side->endpoint->poll(side->events); !polled) {
-          return tl::unexpected(polled.error());
-        }
-      }
-      done += asking_.events.done.size();
-    }
-    return static_cast<double>(cpuNow() - begin) / static_cast<double>(done);
-  }
-
- private:
-  Status open(const Task& task, bool raw) {
-    rdma::RcOptions rc;
-    rc.access = kAll;
-    rc.mtu = task.mtu;
-    rc.reads = 64;
-    if (auto opened = asking_.open(kAskingAddress, raw, rc); !opened) return opened;
-    if (auto opened = answering_.open(kAnsweringAddress, raw, rc); !opened) return opened;
-    auto connected = asking_.endpoint->connect(answering_.endpoint->address());
-    if (!connected) return connected;
-    return answering_.endpoint->connect(asking_.endpoint->address());
-  }
-  Status post(const Task& task, std::uint64_t number) {
-    const std::size_t at = number % task.depth * task.bytes;
-    const std::array<rdma::LocalPiece, 1> pieces = {
-        {{asking_.region.get(), std::span(asking_.memory).subspan(at, task.bytes)}}};
-    rdma::RcRequest request;
-    request.operation = task.operation;
-    request.local = pieces;
-    request.remote_address = answering_.region->address() + at;
-    request.rkey = answering_.region->rkey();
-    request.add_or_swap = 1;
-    if (asking_.endpoint->post(request) == rdma::PostResult::kPosted) return {};
-    return makeError("soft loop", "cannot post");
-  }
-
-  Side asking_;
-  Side answering_;
-};
 
 Traffic trafficOf(const Task& task) {
   const auto bytes = [](Opcode opcode, std::size_t payload) {
@@ -134,24 +47,36 @@ double medianOf(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-Status compare(const Task& task, bool raw, int runs) {
-  std::vector<double> soft;
-  std::vector<double> bare;
+constexpr std::array<Setting, 4> kSettings = {{
+    {"UDP socket, iCRC by its residue, one core for both sides", false, Cores::kOne},
+    {"UDP socket, iCRC by its residue, a core for each side", false, Cores::kTwo},
+    {"raw socket, iCRC exact, one core for both sides", true, Cores::kOne},
+    {"raw socket, iCRC exact, a core for each side", true, Cores::kTwo},
+}};
+
+Status compare(const Task& task, const Setting& setting, int runs) {
+  std::vector<double> soft, bare, working;
   std::vector<double> ratios;
   for (int run = 0; run < runs; ++run) {
-    const auto limit = runBareLoop(trafficOf(task), task.depth, task.operations, raw);
+    const Traffic traffic = trafficOf(task);
+    const auto limit = runBareLoop(traffic, task.depth, task.operations, setting, false);
     if (!limit) return tl::unexpected(limit.error());
-    const auto measured = SoftLoop().run(task, raw);
+    const auto work = runBareLoop(traffic, task.depth, task.operations, setting, true);
+    if (!work) return tl::unexpected(work.error());
+    const auto measured = SoftLoop().run(task, setting.raw, setting.cores);
     if (!measured) return tl::unexpected(measured.error());
     bare.push_back(*limit);
+    working.push_back(*work);
     soft.push_back(*measured);
     ratios.push_back(*limit / *measured);
   }
   std::sort(ratios.begin(), ratios.end());
-  const auto bytes = static_cast<double>(task.bytes);
-  std::printf("%-32s %9.0f %9.0f %8.2f %8.2f %6.2f (%.2f .. %.2f)\n", task.name,
-              1e9 / medianOf(soft), 1e9 / medianOf(bare), bytes / medianOf(soft),
-              bytes / medianOf(bare), ratios[ratios.size() / 2], ratios.front(), ratios.back());
+  const double took = medianOf(soft);
+  const double worked = medianOf(working);
+  std::printf("%-32s %9.0f %8.2f %9.0f %6.2f (%.2f .. %.2f) %9.0f %6.2f\n", task.name, 1e9 / took,
+              static_cast<double>(task.bytes) / took, 1e9 / medianOf(bare),
+              ratios[ratios.size() / 2], ratios.front(), ratios.back(), 1e9 / worked,
+              worked / took);
   std::fflush(stdout);
   return {};
 }
@@ -188,16 +113,15 @@ int main(int argc, char** argv) {
     std::cout << options;
     return 0;
   }
-  for (const bool raw : {false, true}) {
-    std::printf("%s; median of %d\n",
-                raw ? "raw socket, iCRC exact" : "UDP socket, iCRC by its residue", runs);
-    std::printf("%-32s %9s %9s %8s %8s %6s\n", "", "soft op/s", "bare op/s", "GB/s", "bare",
-                "ratio");
+  for (const Setting& setting : kSettings) {
+    std::printf("%s; median of %d\n", setting.name, runs);
+    std::printf("%-32s %9s %8s %9s %6s %16s %9s %6s\n", "", "soft op/s", "GB/s", "bare op/s",
+                "ratio", "", "working", "ratio");
     for (const Task& task : kTasks) {
       if (std::string_view(task.name).find(only) == std::string_view::npos) continue;
-      if (const auto done = compare(task, raw, std::max(runs, 1)); !done) {
+      if (const auto done = compare(task, setting, std::max(runs, 1)); !done) {
         std::printf("%s: %s\n", task.name, done.error().text().c_str());
-        if (!raw) return 1;
+        if (!setting.raw) return 1;
         break;
       }
     }
