@@ -34,7 +34,7 @@ ControlClient::ControlClient(net::ZmqContext& context, ControlOptions options, B
 Status ControlClient::start(Nanos now_mono, std::shared_ptr<const plan::Plan> kept) {
   plan_ = std::move(kept);
   plan_hash_ = plan_ == nullptr ? 0 : plan::hash(*plan_);
-  warn_due_ = now_mono + kSilence;
+  warn_due_ = now_mono + kUnreached;
   if (auto status = connectSocket(now_mono); !status) return status;
   run(now_mono);
   return {};
@@ -277,7 +277,7 @@ void ControlClient::setController(std::string controller, Nanos now_mono) {
   loss_logged_ = true;  // it is meant
   loseConnection("");
   loss_logged_ = false;
-  warn_due_ = now_mono + kSilence;
+  warn_due_ = now_mono + kUnreached;
   openSocket(now_mono);
 }
 

@@ -122,15 +122,19 @@ class ControlClient {
   static constexpr std::size_t kMaxInFlight = 8;
   static constexpr std::size_t kMaxInFlightBytes = 8U << 20;
   static constexpr std::size_t kMaxMessagesPerRun = 256;
-  static constexpr Nanos kSilence = 3 * kSecond;  // then the controller counts as gone
-  static constexpr Nanos kRetry = kSecond;        // after a refusal
+  // Without an answer: then the controller counts as gone. That its host is, the connection notices
+  // much sooner; a controller that has the windows of thousands of agents before it is only busy.
+  static constexpr Nanos kSilence = 30 * kSecond;
+  static constexpr Nanos kUnreached = 3 * kSecond;  // without a first connection: then it is said
+  static constexpr Nanos kRetry = kSecond;          // after a refusal
   // While there is no connection: how often handshakes are looked at, with keys; and how long one
   // socket tries, without.
   static constexpr Nanos kLook = 500 * kMillisecond;
   static constexpr Nanos kReopen = 10 * kSecond;
   // Between two registrations on one connection because of other addresses or endpoints.
   static constexpr Nanos kRegisterPause = 100 * kMillisecond;
-  static constexpr Nanos kResend = 5 * kSecond;  // without an acknowledgement; then doubled
+  // Without an acknowledgement since the controller has answered what was sent later; then doubled.
+  static constexpr Nanos kResend = 5 * kSecond;
   static constexpr Nanos kResendLongest = kMinute;
 
   // All of them outlive the client.
@@ -199,6 +203,7 @@ class ControlClient {
   void sendBatches(Nanos now);
   void showNewest();
   void restartBatches();
+  void readUpTo(Nanos sent_mono, Nanos now);
   void acknowledged(BatchId id, Nanos now);
 
   net::ZmqContext& context_;
@@ -241,7 +246,8 @@ class ControlClient {
   BatchId shown_;         // the controller has seen what is up to it, or newer ones
   bool was_away_ = true;  // from the controller, since it has seen anything
   std::size_t limit_ = kMaxInFlight;
-  Nanos resend_due_ = 0;
+  Nanos flight_began_ = 0;  // the oldest in flight was sent by then
+  Nanos resend_due_ = kNever;
   Nanos resend_after_ = kResend;
 };
 

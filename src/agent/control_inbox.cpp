@@ -144,6 +144,7 @@ void ControlClient::take(const wire::HeartbeatReply& reply, Nanos now) {
     ++counters_.unexpected_messages;
     return;
   }
+  readUpTo(reply.agent_mono_ns(), now);
   clock_.add(reply.agent_mono_ns(), reply.controller_utc_ns(), now);
   owner_.clockOffsetChanged(*clock_.offset());
 }

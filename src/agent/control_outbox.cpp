@@ -33,7 +33,7 @@ void ControlClient::sendBatches(Nanos now) {
     if (!socket_.send(head, batch->payload)) break;
     ++counters_.batches_sent;
     if (batch->id <= newest_sent_) ++counters_.batches_resent;
-    if (in_flight_.empty()) resend_due_ = now + resend_after_;
+    if (in_flight_.empty()) flight_began_ = now;
     in_flight_.push_back({batch->id, batch->payload.size()});
     in_flight_bytes_ += batch->payload.size();
     sent_ = batch->id;
@@ -61,6 +61,14 @@ void ControlClient::restartBatches() {
   in_flight_.clear();
   in_flight_bytes_ = 0;
   sent_ = acknowledged_;
+  resend_due_ = kNever;
+}
+
+// The connection keeps the order: who has answered has read what was sent before. Until then a
+// batch waits its turn there, and to send it again would only make the queue longer.
+void ControlClient::readUpTo(Nanos sent_mono, Nanos now) {
+  if (in_flight_.empty() || sent_mono <= flight_began_ || resend_due_ != kNever) return;
+  resend_due_ = now + resend_after_;
 }
 
 void ControlClient::acknowledged(BatchId id, Nanos now) {
@@ -75,7 +83,8 @@ void ControlClient::acknowledged(BatchId id, Nanos now) {
   batches_.acknowledge(id);
   limit_ = kMaxInFlight;
   resend_after_ = kResend;
-  resend_due_ = now + resend_after_;
+  resend_due_ = kNever;
+  flight_began_ = now;
 }
 
 }  // namespace pingloom::agent

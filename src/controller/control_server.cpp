@@ -91,7 +91,7 @@ void ControlServer::deny(const net::ZmqRouter::Message& message, const Access::D
 void ControlServer::authorize(std::shared_ptr<const keys::AuthorizedKeys> list, Now now) {
   access_->set(std::move(list));
   for (const auto& [id, agent] : registry_.agents()) {
-    if (!agent->info.alive) continue;
+    if (agent->route.empty()) continue;
     if (const auto denial = access_->mayStay(agent->info)) {
       access_->deny(*denial, "agent " + agent->info.host, now.mono);
       refuse(agent->route, wire::Refused::NOT_AUTHORIZED, denial->text);
@@ -191,7 +191,7 @@ void ControlServer::takeBatch(Agent& agent, std::unique_ptr<net::ZmqFrame> frame
 void ControlServer::acknowledgeCommitted() {
   for (const BatchIntake::Acknowledgement& committed : intake_.takeCommitted()) {
     const Agent* agent = registry_.find(committed.host);
-    if (agent != nullptr && agent->info.alive) acknowledge(agent->route, committed.up_to);
+    if (agent != nullptr && !agent->route.empty()) acknowledge(agent->route, committed.up_to);
   }
 }
 

@@ -181,6 +181,7 @@ Agent* Registry::makeAgent(const std::string& host, Now now) {
     }
     if (longest == agents_.end()) return nullptr;
     takeAddresses(*longest->second, {});
+    endLease(*longest->second);
     by_host_.erase(longest->second->info.host);
     agents_.erase(longest);
   }
@@ -230,9 +231,19 @@ void Registry::takeEndpoints(Agent& agent, std::vector<plan::Endpoint> endpoints
 Agent* Registry::heard(const std::string& route, Now now, std::string_view key) {
   const auto found = by_route_.find(route);
   if (found == by_route_.end() || found->second->info.public_key != key) return nullptr;
-  found->second->heard_mono = now.mono;
-  found->second->info.last_seen_utc = now.utc;
-  return found->second;
+  Agent& agent = *found->second;
+  agent.heard_mono = now.mono;
+  agent.info.last_seen_utc = now.utc;
+  if (!agent.info.alive) comeBack(agent, now);
+  return &agent;
+}
+
+void Registry::comeBack(Agent& agent, Now now) {
+  log::info("agent {} is heard again", agent.info.host);
+  agent.info.alive = true;
+  agent.present_since_utc = now.utc;
+  noteChanged(agent);
+  watchLease(agent);
 }
 
 std::optional<Refusal> Registry::takePageOwners(Agent& agent, const wire::PageOwners& told) {
@@ -257,11 +268,19 @@ std::optional<Refusal> Registry::takePageOwners(Agent& agent, const wire::PageOw
 
 void Registry::goodbye(Agent& agent) { endLease(agent); }
 
+// For good: on this connection nobody speaks any more who has not registered.
 void Registry::endLease(Agent& agent) {
   by_route_.erase(agent.route);
   agent.route.clear();
-  if (!agent.info.alive) return;
-  agent.info.alive = false;
+  countAsGone(agent);
+}
+
+void Registry::countAsGone(Agent& agent) {
+  if (!std::exchange(agent.info.alive, false)) return;
+  noteChanged(agent);
+}
+
+void Registry::noteChanged(const Agent& agent) {
   changed_.insert(changed_.end(), agent.info.addresses.begin(), agent.info.addresses.end());
 }
 
@@ -281,7 +300,7 @@ void Registry::expire(Now now) {
     if (agent.heard_mono + kLease <= now.mono) {
       log::warning("agent {} has not been heard for {}: it counts as gone", agent.info.host,
                    formatDuration(kLease));
-      endLease(agent);
+      countAsGone(agent);
     } else {
       watchLease(agent);
     }

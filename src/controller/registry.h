@@ -34,7 +34,7 @@ using AgentId = std::uint32_t;  // of this run of the controller; from 1, never 
 struct Agent {
   AgentId id = 0;
   AgentInfo info;                 // plan_current is filled in by hosts()
-  std::string route;              // ZeroMQ's name of its connection; "" without a lease
+  std::string route;              // ZeroMQ's name of its connection; "": has to register
   std::uint64_t plan_hash = 0;    // the plan it says it holds
   std::uint64_t pushed_hash = 0;  // the plan sent to it last
   Nanos pushed_mono = 0;
@@ -81,8 +81,9 @@ class Registry {
   tl::expected<Agent*, Refusal> admit(const wire::Register& request, const std::string& route,
                                       std::optional<std::uint64_t> known_incarnation, Now now,
                                       std::string_view key = "");
-  // The agent that speaks on this connection, its lease renewed; nullptr: it has to register. A
-  // route is of the key that registered on it.
+  // The agent that speaks on this connection, its lease renewed, or begun anew where it had run
+  // out: a silence tells nothing new about it. nullptr: it has to register. A route is of the key
+  // that registered on it.
   Agent* heard(const std::string& route, Now now, std::string_view key = "");
   // Who has metric pages there, or why that is not taken: what was known stays then.
   static std::optional<Refusal> takePageOwners(Agent& agent, const wire::PageOwners& told);
@@ -111,7 +112,10 @@ class Registry {
   void takeAddresses(Agent& agent, std::vector<IpAddress> addresses);
   static void takeEndpoints(Agent& agent, std::vector<plan::Endpoint> endpoints,
                             std::optional<Nanos> changed_utc);
+  void comeBack(Agent& agent, Now now);
   void endLease(Agent& agent);
+  void countAsGone(Agent& agent);
+  void noteChanged(const Agent& agent);
   void watchLease(Agent& agent);
   bool live(const Agent& agent, Now now) const;
 

@@ -88,7 +88,7 @@ Status ZmqDealer::open(ZmqContext& context, const std::string& peer, const Deale
   close(0);
   socket_ = zmq_socket(context.context_, ZMQ_DEALER);
   if (socket_ == nullptr) return makeError("control " + peer, zmq_strerror(zmq_errno()));
-  static constexpr std::array<std::pair<int, int>, 9> kOptions = {{
+  static constexpr std::array<std::pair<int, int>, 14> kOptions = {{
       {ZMQ_LINGER, 0},
       {ZMQ_SNDHWM, kHighWater},
       {ZMQ_RCVHWM, kHighWater},
@@ -98,6 +98,11 @@ Status ZmqDealer::open(ZmqContext& context, const std::string& peer, const Deale
       {ZMQ_RECONNECT_IVL_MAX, 2000},
       {ZMQ_CONNECT_TIMEOUT, 2000},
       {ZMQ_HANDSHAKE_IVL, 5000},
+      {ZMQ_TCP_MAXRT, kDeadMs},
+      {ZMQ_TCP_KEEPALIVE, 1},
+      {ZMQ_TCP_KEEPALIVE_IDLE, 1},
+      {ZMQ_TCP_KEEPALIVE_INTVL, 1},
+      {ZMQ_TCP_KEEPALIVE_CNT, kDeadMs / 1000},
   }};
   for (const auto& [option, value] : kOptions) set(socket_, option, value);
   const auto most = static_cast<std::int64_t>(options.largest);

@@ -47,9 +47,15 @@ enum class HandshakeFault {
 // One thread. Messages are of one frame. While there is no connection nothing is queued: send()
 // fails, and what was queued when a connection broke is dropped. Bounds: kHighWater messages each
 // way, DealerOptions::largest bytes each.
+//
+// The kernels ask each other whether they are there: a connection whose other host, or the way to
+// it, is gone breaks after kDeadMs; one whose other end is only busy does not. (ZeroMQ's own
+// heartbeats would see a process that hangs, too, but libzmq 4.3.4 aborts when one arrives behind
+// more messages than the high-water mark and the connection ends: stream_engine_base.cpp:331.)
 class ZmqDealer {
  public:
   static constexpr int kHighWater = 128;
+  static constexpr int kDeadMs = 3000;
 
   ZmqDealer() = default;
   ZmqDealer(const ZmqDealer&) = delete;

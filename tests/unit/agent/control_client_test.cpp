@@ -124,7 +124,7 @@ TEST_F(ControlClientTest, ASilentControllerIsLeftAndConnectedToAnew) {
   start();
   registerClient();
   const auto heartbeat = expect(Body::kHeartbeat);
-  for (int i = 0; i < 2; ++i) {
+  for (Nanos silent = kSecond; silent < ControlClient::kSilence; silent += kSecond) {
     now += kSecond;
     ASSERT_TRUE(expect(Body::kHeartbeat));
     EXPECT_EQ(client->state(), ControlClient::State::kRegistered);

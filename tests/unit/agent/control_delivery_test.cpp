@@ -57,7 +57,9 @@ TEST_F(ControlDeliveryTest, SendsAgainInOrderWithoutAcknowledgement) {
   takeBatches(3);
   answer(ackMessage(kIncarnation, 1));
   ASSERT_TRUE(flow([&] { return client->inFlight() == 2; }));
-  passSeconds(5);
+  passSeconds(6);  // the second heartbeat finds that the first was answered
+  EXPECT_EQ(client->counters().batches_resent, 0U);
+  passSeconds(1);
   EXPECT_EQ(takeBatches(1), (std::vector<std::uint64_t>{2}));
   EXPECT_EQ(client->inFlight(), 1U) << "one, until it is acknowledged";
   answer(ackMessage(kIncarnation, 2));
@@ -65,6 +67,26 @@ TEST_F(ControlDeliveryTest, SendsAgainInOrderWithoutAcknowledgement) {
   EXPECT_EQ(client->counters().batches_resent, 2U);
   answer(ackMessage(kIncarnation, 3));
   ASSERT_TRUE(flow([&] { return batches.size() == 0; }));
+}
+
+// A controller that is behind reads it when its turn comes: another one would come after it.
+TEST_F(ControlDeliveryTest, ABatchThatIsNotReadYetIsNotSentAgain) {
+  batches.add({kIncarnation, 1});
+  start();
+  registerClient();
+  takeBatches(1);
+  for (Nanos behind = kSecond; behind < ControlClient::kSilence; behind += kSecond) {
+    now += kSecond;
+    ASSERT_TRUE(expect(Body::kHeartbeat));
+  }
+  EXPECT_EQ(client->state(), ControlClient::State::kRegistered);
+  EXPECT_EQ(client->counters().batches_resent, 0U);
+  answer(replyMessage(now, kHour));
+  ASSERT_TRUE(flow([&] { return owner.offset.has_value(); }));
+  passSeconds(4);
+  EXPECT_EQ(client->counters().batches_resent, 0U);
+  passSeconds(1);
+  EXPECT_EQ(takeBatches(1), (std::vector<std::uint64_t>{1}));
 }
 
 TEST_F(ControlDeliveryTest, WhatIsMeasuredWhileNothingIsCommittedIsShownAtOnce) {

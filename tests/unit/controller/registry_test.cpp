@@ -49,8 +49,37 @@ TEST_F(RegistryTest, AnAgentIsThereUntilItsLeaseEnds) {
   EXPECT_FALSE(registry_.presence(ip("10.0.0.1")).alive);
   EXPECT_TRUE(registry_.presence(ip("10.0.0.1")).known);
   EXPECT_FALSE(registry_.presence(ip("10.0.0.9")).known);
-  EXPECT_EQ(registry_.heard("r1", now()), nullptr) << "it has to register again";
   EXPECT_THAT(registry_.takeChanged(), UnorderedElementsAre(ip("10.0.0.1")));
+}
+
+// Thousands that were silent because nobody listened need not register all at once, and what they
+// have sent meanwhile is not refused.
+TEST_F(RegistryTest, AnAgentThatIsHeardAgainIsBack) {
+  Agent* agent = *admit(registerOf("a", 5, {"10.0.0.1"}), "r1");
+  pass(kLease);
+  registry_.expire(now());
+  (void)registry_.takeChanged();
+  pass(kLease);
+  EXPECT_EQ(registry_.heard("r1", now(), "another key"), nullptr);
+  EXPECT_FALSE(registry_.presence(ip("10.0.0.1")).alive);
+  EXPECT_EQ(registry_.heard("r1", now()), agent);
+  EXPECT_TRUE(registry_.presence(ip("10.0.0.1")).alive);
+  EXPECT_EQ(registry_.presence(ip("10.0.0.1")).since_utc, now().utc) << "it was away";
+  EXPECT_THAT(registry_.takeChanged(), UnorderedElementsAre(ip("10.0.0.1")));
+  pass(kLease - 1);
+  registry_.expire(now());
+  EXPECT_TRUE(registry_.presence(ip("10.0.0.1")).alive);
+  pass(1);
+  registry_.expire(now());
+  EXPECT_FALSE(registry_.presence(ip("10.0.0.1")).alive) << "the new lease ends as any other";
+}
+
+TEST_F(RegistryTest, WhoseAddressAnotherOneTookMeanwhileHasToRegister) {
+  ASSERT_TRUE(admit(registerOf("a", 5, {"10.0.0.1"}), "r1"));
+  pass(kLease);
+  registry_.expire(now());
+  ASSERT_TRUE(admit(registerOf("b", 6, {"10.0.0.1"}), "r2"));
+  EXPECT_EQ(registry_.heard("r1", now()), nullptr);
 }
 
 TEST_F(RegistryTest, AnotherLiveAgentWithTheSameIdOrAddressIsRefused) {
