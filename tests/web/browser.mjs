@@ -21,7 +21,8 @@ export async function open(browser, url, { before, ...options } = {}) {
   page.setDefaultTimeout(PATIENCE);
   page.complaints = [];
   page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) page.complaints.push(message.text());
+    const { url } = message.location();
+    if (['error', 'warning'].includes(message.type())) page.complaints.push(`${message.text()} (${url})`);
   });
   page.on('pageerror', (error) => page.complaints.push(String(error)));
   await page.goto(url);

@@ -25,8 +25,8 @@ function subnetOf(pid) {
 
 export class Mesh {
   // names: of the hosts, as the pinglist has them; hosts without one are host-1, host-2, ... page: null: the
-  // controller finds it itself. tokens: by role, that the controller wants.
-  constructor({ hosts = 4, names = {}, agentNames = {}, racks = 2, protocols = ['rdma'], window = '1s',
+  // controller finds it itself. tokens: by role, that the controller wants. more: probes besides the meshes, of the addresses.
+  constructor({ hosts = 4, names = {}, agentNames = {}, racks = 2, protocols = ['rdma'], more = () => [], window = '1s',
     programs = PINGLOOM_BIN, page = PINGLOOM_WEB, tokens = null } = {}) {
     [this.programs, this.page, this.tokens] = [programs, page, tokens];
     this.subnet = subnetOf(process.pid);
@@ -34,7 +34,7 @@ export class Mesh {
     this.addresses = Array.from({ length: hosts }, (_, at) => `${this.subnet}.${at + 1}`);
     this.names = this.addresses.map((_, at) => names[at] ?? `host-${at + 1}`);
     this.agentNames = this.addresses.map((_, at) => agentNames[at] ?? `host-${at + 1}`);
-    this.pinglist = { racks, protocols, window };
+    this.pinglist = { racks, protocols, more, window };
     this.agents = [];
   }
 
@@ -52,11 +52,11 @@ export class Mesh {
   }
 
   // JSON is YAML.
-  pinglistText({ racks, protocols, window } = this.pinglist) {
+  pinglistText({ racks, protocols, more, window } = this.pinglist) {
     const hosts = Object.fromEntries(this.addresses.map((address, at) => [this.names[at],
       { address, rack: `r${1 + Math.floor((at * racks) / this.addresses.length)}` }]));
     return JSON.stringify({ version: 1, defaults: { interval: '100ms', timeout: '300ms', window }, hosts,
-      probes: protocols.map((protocol) => ({ name: protocol, protocol, mesh: this.addresses })) }, null, 1);
+      probes: [...protocols.map((protocol) => ({ name: protocol, protocol, mesh: this.addresses })), ...more(this.addresses)] }, null, 1);
   }
 
   // As editors save: whole or not at all.

@@ -19,7 +19,8 @@ let page;
 let wellAt; // a time before the fault, ISO 8601
 
 before(async () => {
-  mesh = new Mesh({ hosts: HOSTS, agentNames: { 0: '<b>agent</b>"\'/1' } });
+  mesh = new Mesh({ hosts: HOSTS, agentNames: { 0: '<b>agent</b>"\'/1' },
+    more: ([first, second, ...others]) => [{ name: 'to-others', protocol: 'udp', from: [first, second], to: others }] });
   await mesh.start();
   await mesh.waitUntilWell('rdma');
   browser = await launch();
@@ -112,6 +113,38 @@ step('from a cell to its pair and its host', async () => {
   await page.waitForSelector('#pair-page');
   await page.goBack();
   await page.waitForSelector('#heatmap');
+  assertQuiet();
+});
+
+step('of a one-way probe nothing is asked that it does not have', async () => {
+  const [source, destination] = [mesh.addresses[0], mesh.addresses[HOSTS - 1]];
+  const asked = [];
+  page.on('request', (request) => asked.push(request.url()));
+  const at = (fields) => page.goto(`${mesh.url}/#${new URLSearchParams({ probe: 'to-others', ...fields })}`);
+  await at({});
+  await page.waitForSelector(`#heatmap[data-rows="2"][data-columns="${HOSTS - 2}"][data-pairs="${2 * (HOSTS - 2)}"]`);
+  await pointAt(page, 0, HOSTS - 3);
+  await until(page, (pair) => document.querySelector(`#pair[data-pair="${pair}"] .way`), `${source} ${destination}`);
+  assert.equal(await page.locator('#pair .way').count(), 1);
+  await shot(page, 'one-way');
+  await at({ page: 'worst' });
+  await until(page, (pairs) => document.querySelectorAll('.pairs tbody tr').length === pairs, 2 * (HOSTS - 2));
+  for (const host of [source, destination]) {
+    await at({ page: 'host', host });
+    await until(page, (address) => document.querySelector('.page-head')?.innerText.includes(address)
+      && document.querySelector('.facts').innerText.includes('alive'), host);
+  }
+  await at({ page: 'pair', from: source, to: destination });
+  await until(page, () => Number(document.querySelector('#pair-page [data-part=network]')?.dataset.points) > 1);
+  assert.equal(await page.locator('#pair-page .way').count(), 1);
+  await shot(page, 'one-way-pair');
+  await at({ page: 'pair', from: destination, to: source });
+  await page.waitForSelector('#no-pair');
+  await page.click('#no-pair button');
+  await page.waitForSelector(`#pair-page[data-pair="${source} ${destination}"]`);
+  assert.deepEqual(asked.filter((url) => url.includes(`/${destination}/${source}`)), []);
+  await at({ probe: 'rdma' });
+  await until(page, (pairs) => document.querySelector('#heatmap')?.dataset.pairs === String(pairs), PAIRS);
   assertQuiet();
 });
 

@@ -102,6 +102,13 @@ export class Grid {
     return this.cellOf(this.probe.destinations[cell % this.columns], this.probe.sources[Math.floor(cell / this.columns)]);
   }
 
+  // Whether the probe goes this way: one with `from` and `to` has most pairs in one direction only. Of a host to itself only the
+  // states tell.
+  hasWay(source: string, destination: string): boolean {
+    const cell = this.cellOf(source, destination);
+    return cell !== null && (source !== destination || this.isPair(cell));
+  }
+
   stateName(cell: number): string {
     return this.stateNames[this.states[cell]] ?? '';
   }

@@ -31,13 +31,21 @@ async function fetchRowAt(probe: string, source: string, destination: string, pa
   }
 }
 
-async function fetchWays(probe: string, source: string, destination: string, path: number, at: number | null,
-  signal: AbortSignal): Promise<Ways> {
+interface Question { probe: string; source: string; destination: string; goes: boolean; returns: boolean; path: number; at: number | null }
+
+async function fetchWays({ probe, source, destination, goes, returns, path, at }: Question, signal: AbortSignal): Promise<Ways> {
   const row = (from: string, to: string) => (at === null ? fetchRow(probe, from, to, signal)
     : fetchRowAt(probe, from, to, path, at, signal));
-  const [there, back] = await Promise.all([row(source, destination),
-    source === destination ? null : row(destination, source)]);
+  const [there, back] = await Promise.all([goes ? row(source, destination) : undefined, returns ? row(destination, source) : null]);
   return { source, destination, there, back };
+}
+
+// Which of a pair's two ways the shown probe has: no others are asked for.
+export function waysOf(pair: [string, string] | null): { goes: boolean; returns: boolean } {
+  if (!pair || !grid.value) return { goes: false, returns: false };
+  const [source, destination] = pair;
+  return { goes: grid.value.hasWay(source, destination),
+    returns: source !== destination && grid.value.hasWay(destination, source) };
 }
 
 // The latest rows of a pair, fetched again when the live connection brings something new about it. They have all
@@ -45,7 +53,8 @@ async function fetchWays(probe: string, source: string, destination: string, pat
 export function useWays(probe: string, pair: [string, string] | null, path = 0): Ways | null {
   const [ways, setWays] = useState<Ways | null>(null);
   const at = time.value;
-  const key = pair ? JSON.stringify([probe, ...pair, at, at === null ? 0 : path]) : '';
+  const { goes, returns } = waysOf(pair);
+  const key = pair ? JSON.stringify([probe, ...pair, goes, returns, at, at === null ? 0 : path]) : '';
   useEffect(() => {
     if (!pair) return setWays(null);
     const abort = new AbortController();
@@ -56,7 +65,7 @@ export function useWays(probe: string, pair: [string, string] | null, path = 0):
       timer ??= window.setTimeout(async () => {
         fetchedAt = Date.now();
         try {
-          const fetched = await fetchWays(probe, source, destination, path, at, abort.signal);
+          const fetched = await fetchWays({ probe, source, destination, goes, returns, path, at }, abort.signal);
           if (!abort.signal.aborted) setWays(fetched);
         } catch {
           if (!abort.signal.aborted) setWays({ source, destination, failed: true });

@@ -4,13 +4,13 @@ import { Charts } from './chart';
 import { Ends } from './ends';
 import { useChanges } from './event_list';
 import { clockTime } from './format';
-import { useWays, Way } from './pair';
+import { useWays, Way, waysOf } from './pair';
 import { SPANS } from './past';
 import type { PairRow } from './pair_row';
 import { PathTable } from './paths';
 import { ProbeNow } from './probe_now';
 import { rowOfPath, type Series, useSeries } from './series';
-import { choose, grid, model, time, view } from './store';
+import { choose, grid, model, painted, time, view } from './store';
 
 const UNMEASURED: PairRow = { missing: 'Nothing was measured on this path.', state: '' };
 
@@ -27,21 +27,33 @@ function WayWithHistory({ title, probe, pair, row, series, paths, path, span }: 
   </section>;
 }
 
+// A link may be older than the pinglist.
+function NoSuchPair({ probe, pair, swap }: { probe: string; pair: [string, string]; swap: (() => void) | null }) {
+  return <main class="page empty" id="no-pair">
+    <h2>No such pair</h2>
+    <p>{`${probe} does not go from ${model.nameOf(pair[0])} to ${model.nameOf(pair[1])}.`}</p>
+    {swap && <p><button class="quiet" onClick={swap}>the other direction</button></p>}
+  </main>;
+}
+
 export function PairPage() {
   const { held: pair, span } = view.value;
   const { name: probe, paths } = grid.value!.probe;
   const path = view.value.path <= paths && paths > 1 ? view.value.path : 0;
   const ways = useWays(probe, pair, path);
   const [source, destination] = pair ?? ['', ''];
-  const there = useSeries(probe, source, destination, path, span, time.value, ways?.there);
-  const back = useSeries(probe, destination, source, path, span, time.value, ways?.back);
-  const bothWays = grid.value!.cellOf(destination, source) !== null; // a probe may go one way
+  if (source === destination) painted.value; // what comes in says whether there is such a pair
+  const { goes, returns } = waysOf(pair);
+  const there = useSeries(probe, goes ? [source, destination] : null, path, span, time.value, ways?.there);
+  const back = useSeries(probe, returns ? [destination, source] : null, path, span, time.value, ways?.back);
+  const swap = () => choose({ held: [destination, source] });
   if (!pair) return <main class="page empty"><h2>No pair is chosen</h2><p>Choose one in the mesh.</p></main>;
+  if (!goes) return <NoSuchPair probe={probe} pair={pair} swap={returns ? swap : null} />;
   return <main class="page" id="pair-page" data-pair={pair.join(' ')}>
     <div class="page-head">
       <h2>{`${model.nameOf(source)} → ${model.nameOf(destination)}`}</h2>
       <span class="quiet-text">{`${probe}: ${source} → ${destination}`}</span>
-      <button class="quiet" onClick={() => choose({ held: [destination, source] })}>swap</button>
+      {returns && <button class="quiet" onClick={swap}>swap</button>}
       <button class="quiet" onClick={() => choose({ page: 'host', host: source })}>source</button>
       <button class="quiet" onClick={() => choose({ page: 'host', host: destination })}>destination</button>
       <span class="switch" role="radiogroup" aria-label="How far back">{Object.keys(SPANS).map((name) => <button key={name}
@@ -52,7 +64,7 @@ export function PairPage() {
     <div class="columns">
       {ways?.there && <WayWithHistory title="there" probe={probe} pair={[source, destination]} row={ways.there}
         series={there} paths={paths} path={path} span={span} />}
-      {ways?.back && bothWays && <WayWithHistory title="back" probe={probe} pair={[destination, source]} row={ways.back}
+      {ways?.back && <WayWithHistory title="back" probe={probe} pair={[destination, source]} row={ways.back}
         series={back} paths={paths} path={path} span={span} />}
     </div>
     <Ends source={source} destination={destination} there={ways?.there} back={ways?.back} />

@@ -43,13 +43,16 @@ export function rowOfPath(row: PairRow | null | undefined, path: number): PairRo
 export interface Series { points: Point[]; note: string }
 
 // What history has of one way: of the last `span` with the windows that come in, or of `span` around a past time.
-export function useSeries(probe: string, source: string, destination: string, path: number, span: string, time: number | null,
+// `way`: null where the probe does not go it.
+export function useSeries(probe: string, way: [string, string] | null, path: number, span: string, time: number | null,
   row: PairRow | null | undefined): Series {
+  const [source, destination] = way ?? ['', ''];
   const [points, setPoints] = useState<Point[]>([]);
   const [note, setNote] = useState('');
   useEffect(() => {
     const abort = new AbortController();
     setPoints([]);
+    if (!way) return undefined;
     const { from, to } = rangeOf(span, time);
     fetchPairRows(probe, source, destination, from, to, HISTORY_POINTS, abort.signal, path).then((rows) => {
       setPoints((newer) => newer.reduce(append, rows.filter(({ end }) => end).map(pointOf)));
