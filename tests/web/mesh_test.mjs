@@ -67,7 +67,7 @@ step('a slow host is a cross', async () => {
     const { sources } = grid.probe;
     // Its row and its column beside the map, and no other.
     const lines = [scene.ranks.rowLines, scene.ranks.columnLines];
-    return lines.every((line) => sources.every((name, at) => (line.rank(at) >> 8 === 7) === (name === slow)))
+    return lines.every((line) => sources.every((name, at) => (line.rank(at) >> 8 === 8) === (name === slow)))
       && document.querySelector('.legend [data-state="very slow"] b').textContent === String(2 * (hosts - 1));
   }, [address, HOSTS]);
   await shot(page, 'mesh-slow-host');

@@ -42,6 +42,18 @@ function cell(row, column) {
   }, [row, column]);
 }
 
+// How many of a cell's pixels are not its ground: those of its mark.
+function markOf(row, column) {
+  return page.evaluate(([at, of]) => {
+    const map = document.querySelector('#heatmap').heatmap;
+    const { x, y } = map.middleOf(at * map.grid.columns + of);
+    const [width, height] = [map.view.cellWidth - 4, map.view.cellHeight - 4];
+    const box = [x - width / 2, y - height / 2, width, height].map((part) => Math.round(part * window.devicePixelRatio));
+    const pixels = new Uint32Array(map.context.getImageData(...box).data.buffer);
+    return pixels.filter((pixel) => pixel !== pixels[0]).length;
+  }, [row, column]);
+}
+
 // The panel's text once it shows this pair.
 function panel(source, destination) {
   return until(page, (pair) => {
@@ -88,7 +100,7 @@ test('a change arrives without a reload', async () => {
   await board.say('pair 0 2 5 loss');
   await until(page, () => document.querySelector('#heatmap').heatmap.grid.stateName(21) === 'loss');
   await legend('loss', 1);
-  await until(page, () => document.querySelector('#heatmap').heatmap.rankOf(21) >> 8 === 9); // what is painted from
+  await until(page, () => document.querySelector('#heatmap').heatmap.rankOf(21) >> 8 === 10); // what is painted from
   const [red, green, blue] = (await cell(2, 5)).colour;
   assert.notDeepEqual([red, green, blue], before_.colour.slice(0, 3));
   assert.ok(red > 1.3 * Math.max(green, blue));
@@ -118,7 +130,22 @@ test('each state looks its own', async () => {
     const colours = new Set();
     for (const column of names.keys()) colours.add(String((await cell(11, column)).colour));
     assert.equal(colours.size, names.length, colorScheme);
+    for (const column of names.keys()) assert.ok(await markOf(11, column) > 0, `${names[column]}, ${colorScheme}`);
   }
+  assertQuiet();
+});
+
+test('what was not measured has a mark and a place in the legend', async () => {
+  await start(8, '#probe=gpu-to-storage');
+  await legend('ok', 16);
+  const measured = (await cell(0, 0)).colour;
+  await page.click('[data-metric=responder_p50]'); // TCP has no such time
+  await legend('not measured', 16);
+  await legend('ok', 0);
+  assert.ok(await markOf(0, 0) > 0);
+  const { state, colour } = await cell(0, 0);
+  assert.equal(state, 'ok');
+  assert.notDeepEqual(colour, measured);
   assertQuiet();
 });
 
@@ -179,7 +206,7 @@ test('a slow host is a cross', async () => {
   assert.equal(said, '78 very slow (network p50)');
   assert.deepEqual(await page.evaluate(() => {
     const { rowLines, columnLines } = document.querySelector('#heatmap').heatmap.scene.ranks;
-    const bad = (lines) => [...Array(40).keys()].filter((line) => lines.rank(line) >> 8 !== 2);
+    const bad = (lines) => [...Array(40).keys()].filter((line) => lines.rank(line) >> 8 !== 3);
     return [bad(rowLines), bad(columnLines)];
   }), [[7], [7]]);
   const colours = [];

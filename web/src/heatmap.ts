@@ -6,7 +6,7 @@ import { humanCode, type Metric } from './metrics';
 import type { Grid } from './model';
 import { css, inkOn, type Palette } from './palette';
 import type { Ranks } from './ranks';
-import { className, OK } from './severity';
+import { className } from './severity';
 import { type Place, STRIP, Viewport } from './viewport';
 
 export const FONT = '11.5px system-ui, sans-serif';
@@ -271,8 +271,4 @@ export class Heatmap {
     const { ranks, columns } = this.scene.ranks.levels[0];
     return ranks[row * columns + column];
   }
-}
-
-export function isWell(rank: number): boolean {
-  return rank >> 8 <= OK;
 }

@@ -52,7 +52,7 @@ interface PeerProps { title: string; cells: number[]; current: Grid; peer: (cell
 
 function PeerTable({ title, cells, current, peer }: PeerProps) {
   const pairs = cells.filter((cell) => current.isPair(cell));
-  const bad = pairs.filter((cell) => !['ok', 'pending'].includes(stateOf(current, cell)));
+  const bad = pairs.filter((cell) => !['ok', 'pending', 'not measured'].includes(stateOf(current, cell)));
   return <section>
     <h3>{title}<span>{`${humanCount(bad.length)} of ${humanCount(pairs.length)} not well or slow`}</span></h3>
     {pairs.length === 0 && <p class="hint">{`Nothing in ${current.probe.name}.`}</p>}

@@ -6,11 +6,11 @@ import { humanCount } from './format';
 import { drawMark } from './marks';
 import { css, inkOn } from './palette';
 import { CLASSES } from './severity';
-import { SLOW_STATES, STATES } from './states';
+import { NOT_MEASURED_STATE, SLOW_STATES, STATES } from './states';
 import { metric, painted, palette, ranks, scale } from './store';
 
 const SIDE = 18;
-const ENTRIES = [...STATES.slice(0, -1), ...SLOW_STATES, STATES[STATES.length - 1]];
+const ENTRIES = [...STATES.slice(0, -1), ...SLOW_STATES, NOT_MEASURED_STATE, STATES[STATES.length - 1]];
 
 function Swatch({ state }: { state: string }) {
   const canvas = useRef<HTMLCanvasElement>(null);

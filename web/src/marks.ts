@@ -37,6 +37,10 @@ const strokes: Record<string, (path: Context, x: number, y: number, size: number
     path.moveTo(x, y - size * 0.8);
     path.lineTo(x, y + size * 0.8);
   },
+  'not measured'(path, x, y, size) { // a dash, as the tables have
+    path.moveTo(x - size * 0.6, y);
+    path.lineTo(x + size * 0.6, y);
+  },
   'very slow'(path, x, y, size) { // three bars
     for (const at of [-0.8, 0, 0.8]) {
       path.moveTo(x + size * at, y - size);

@@ -5,11 +5,12 @@ import { type Metric, codeOf, NOT_MEASURED, valueOf } from './metrics';
 import type { Grid, Probe, Threshold } from './model';
 
 // From what nobody needs to look at to what an operator wants to see first.
-export const CLASSES = ['', 'pending', 'ok', 'stale', 'anomalous', 'slow', 'agent-down', 'very slow', 'refused', 'loss',
+export const CLASSES = ['', 'not measured', 'pending', 'ok', 'stale', 'anomalous', 'slow', 'agent-down', 'very slow', 'refused', 'loss',
   'unreachable'] as const;
 export type Class = typeof CLASSES[number];
 
 const number = new Map<string, number>(CLASSES.map((name, at) => [name, at]));
+const UNMEASURED = number.get('not measured')!;
 export const OK = number.get('ok')!;
 const SLOW = number.get('slow')!;
 const VERY_SLOW = number.get('very slow')!;
@@ -65,7 +66,8 @@ export function rankTable(stateNames: string[], limits: Limits): Uint16Array {
 function rankOf(stateClass: number, code: number, limits: Limits): number {
   let kind = stateClass;
   if (kind === LOSS && code < limits.loss && code !== NOT_MEASURED) kind = OK;
-  if (kind === OK && code >= limits.verySlow) kind = VERY_SLOW;
+  if (kind === OK && code === NOT_MEASURED) kind = UNMEASURED;
+  else if (kind === OK && code >= limits.verySlow) kind = VERY_SLOW;
   else if (kind === OK && code >= limits.slow) kind = SLOW;
   return kind === 0 ? 0 : (kind << 8) | code;
 }

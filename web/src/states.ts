@@ -16,11 +16,12 @@ export const STATES = [
 
 const byName = new Map(STATES.map((state) => [state.name, state]));
 
-// What the page makes of pairs that are ok; the thresholds say which.
+// What the page makes of pairs that are ok: the thresholds say which, or there is no such figure, as TCP has no responder's time.
 export const SLOW_STATES = [
   { name: 'very slow', text: 'answered, beyond the upper threshold' },
   { name: 'slow', text: 'answered, beyond the lower threshold' },
 ];
+export const NOT_MEASURED_STATE = { name: 'not measured', text: 'ok, but without this figure' };
 
 export function meaningOf(name: string): string {
   return byName.get(name)?.text ?? '';

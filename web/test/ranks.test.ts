@@ -42,7 +42,7 @@ describe('the pyramid', () => {
     }
     setRow(grid, 20, () => 0, () => 5000);
     ranks.update();
-    for (const { ranks: cells } of ranks.levels) expect(Math.max(...cells) >> 8).toBe(2);
+    for (const { ranks: cells } of ranks.levels) expect(Math.max(...cells) >> 8).toBe(3);
   });
   it('is the same after many changes as when it is made anew', () => {
     const grid = meshOf(21);
@@ -82,6 +82,16 @@ describe('thresholds', () => {
     expect(thresholdCode('3x', METRIC, median)).toBe(codeOf(METRIC, 30_000));
     expect(thresholdCode('50us', METRIC, median)).toBe(codeOf(METRIC, 50_000));
     for (const none of ['', '5%', 'soon', '3x']) expect(thresholdCode(none, METRIC, 0)).toBe(256);
+  });
+});
+
+describe('a pair without the figure', () => {
+  it('is a class of its own, not a slow one', () => {
+    const grid = meshOf(3);
+    grid.setRow(0, Uint8Array.of(NOT_A_PAIR, 0, 1), Uint8Array.of(0, 0, 0), 0);
+    const { levels: [{ ranks }], counts } = ranksOf(grid, limitsOf(grid, METRIC, '3x', '10x'));
+    expect([className(ranks[1]), className(ranks[2])]).toEqual(['not measured', 'loss']);
+    expect(counts[1]).toBe(1);
   });
 });
 
