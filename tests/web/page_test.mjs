@@ -2,6 +2,7 @@
 // on one machine has.
 
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, afterEach, before, test } from 'node:test';
 import { Board } from './board.mjs';
 import { launch, open, until } from './browser.mjs';
@@ -21,7 +22,7 @@ afterEach(async () => {
 async function start(hosts, hash = '', options = {}) {
   board = await Board.start(hosts);
   page = await open(browser, `${board.url}/${hash}`, options);
-  await until(page, () => Number(document.querySelector('#heatmap')?.dataset.pairs) > 0 || document.querySelector('#pair-page'));
+  await until(page, () => Number(document.querySelector('#heatmap')?.dataset.pairs) > 0 || document.querySelector(".page"));
 }
 
 // Neither an error in the console nor anything that the policy refused. This board has no history, and chromium has an
@@ -248,6 +249,26 @@ test('the worst list', async () => {
   await page.keyboard.type('gpu-005');
   await until(page, () => document.querySelectorAll('.pairs tbody tr').length === 22);
   assert.ok(page.url().includes('filter=gpu-005'));
+  assertQuiet();
+});
+
+test('a list that is cut says so, and how to see the rest', async () => {
+  await start(320, '#page=host&probe=udp&host=10.0.0.7');
+  const lists = () => page.$$eval('.columns section', (all) => all.map((list) => [list.querySelectorAll('tbody tr').length,
+    list.querySelector('.cut')?.innerText]));
+  const cut = '300 of 319 pairs are listed, those that are not well first. list all';
+  await until(page, () => document.querySelectorAll('.columns tbody tr').length === 600);
+  assert.deepEqual(await lists(), [[300, cut], [300, cut]]);
+  assert.match(await page.innerText('.facts'), /measures udp with\s+kernel clock/);
+  await page.locator('.cut button').first().click();
+  assert.deepEqual(await lists(), [[319, undefined], [300, cut]]);
+  await page.click('[data-page=worst]');
+  await until(page, () => document.querySelectorAll('.pairs tbody tr').length === 500);
+  assert.match(await page.innerText('.cut'), /^The worst 500 of 102,080 pairs are listed.* CSV of all pairs$/s);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('.cut button')]);
+  assert.equal((await readFile(await download.path(), 'utf8')).split('\n').length, 1 + 102_080 + 1);
+  await page.fill('#search', 'gpu-3');
+  assert.match(await page.innerText('#found'), /13 more: type more of the name or address$/);
   assertQuiet();
 });
 

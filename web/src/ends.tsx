@@ -25,7 +25,7 @@ export function Ends({ source, destination, there, back }: Props) {
   const ends: [string, string, PairRow | null | undefined][] = [['source', source, there], ['destination', destination, back]];
   return <div class="columns" id="ends">{ends.map(([title, address, row], at) => <section key={title}>
     <h3>{title}</h3>
-    <dl class="facts">{factsOf(address, agents[at], row).map(([name, text]) =>
-      [<dt key={`${name} name`}>{name}</dt>, <dd key={name}>{text}</dd>])}</dl>
+    <dl class="facts">{factsOf(address, agents[at], row).map(([name, text], line) =>
+      [<dt key={`${line} name`}>{name}</dt>, <dd key={line}>{text}</dd>])}</dl>
   </section>)}</div>;
 }

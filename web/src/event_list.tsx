@@ -1,7 +1,7 @@
 // State changes on the timeline, and as a list that leads to their time and pair.
 
 import { useEffect, useState } from 'preact/hooks';
-import { type Changes, fetchChanges, marksOf, type StateChange, timeOf, whoOf } from './events';
+import { type Changes, csvOf, fetchChanges, marksOf, type StateChange, timeOf, whoOf } from './events';
 import { humanCount } from './format';
 import { rangeOf } from './past';
 import { choose } from './store';
@@ -49,8 +49,9 @@ function goTo(change: StateChange) {
 }
 
 // There with nothing to list, too: the map below must not move under the pointer when something comes.
-export function EventList({ changes, span }: { changes: Changes; span: string }) {
+export function EventList({ changes, probe, span }: { changes: Changes; probe: string; span: string }) {
   const { events, left_out: leftOut } = changes;
+  const { from, to } = rangeOf(span, null);
   const count = events.length + leftOut;
   return <details class="events" id="events">
     <summary>{`${count === 0 ? 'no' : humanCount(count)} state ${count === 1 ? 'change' : 'changes'} in the last ${span}`}</summary>
@@ -64,6 +65,8 @@ export function EventList({ changes, span }: { changes: Changes; span: string })
         <td>{whoOf(change)}</td>
       </tr>)}</tbody>
     </table>
-    {leftOut > 0 && <p class="hint">{`${humanCount(leftOut)} older ones are not listed.`}</p>}</div>
+    {leftOut > 0 && <p class="cut">{`The newest ${humanCount(events.length)} are listed, ${humanCount(leftOut)} older ones are not. `}
+      <a href={csvOf(probe, from, to)} download={`${probe}-changes.csv`}>CSV of
+        up to 10,000</a></p>}</div>
   </details>;
 }

@@ -42,6 +42,11 @@ export function queryOf({ probe, from, to, pair, limit, bins }: Question): strin
   return fields.toString();
 }
 
+// For a spreadsheet: as many as an answer may have.
+export function csvOf(probe: string, from: number, to: number): string {
+  return `api/v1/history/events?${queryOf({ probe, from, to, pair: null, limit: 10_000, bins: 0 })}&format=csv`;
+}
+
 export function fetchChanges(question: Question, signal: AbortSignal): Promise<Changes> {
   return ask(`api/v1/history/events?${queryOf(question)}`, signal);
 }

@@ -29,21 +29,23 @@ export function Header() {
   </header>;
 }
 
-function hostsLike(text: string): string[] {
+// The first of them, and how many there are.
+function hostsLike(text: string): { found: string[]; all: number } {
   const wanted = text.toLowerCase();
   const { sources = [], destinations = [] } = grid.value?.probe ?? {};
   const found: string[] = [];
+  let all = 0;
   for (const address of new Set([...sources, ...destinations])) {
     if (!address.includes(wanted) && !model.nameOf(address).toLowerCase().includes(wanted)) continue;
-    found.push(address);
-    if (found.length === MOST_FOUND) break;
+    if (all < MOST_FOUND) found.push(address);
+    all += 1;
   }
-  return found;
+  return { found, all };
 }
 
 function Search() {
   const [text, setText] = useState('');
-  const found = text === '' ? [] : hostsLike(text);
+  const { found, all } = text === '' ? { found: [], all: 0 } : hostsLike(text);
   const open = (host: string) => {
     setText('');
     (document.activeElement as HTMLElement | null)?.blur();
@@ -63,6 +65,7 @@ function Search() {
     <ul id="found" hidden={text === ''}>
       {found.map((address) => <li key={address}><button onClick={() => open(address)}>
         {model.nameOf(address)}<small>{address}</small></button></li>)}
+      {all > found.length && <li class="none">{`${humanCount(all - found.length)} more: type more of the name or address`}</li>}
       {found.length === 0 && <li class="none">no such host in this probe</li>}
     </ul>
   </div>;

@@ -53,7 +53,8 @@ function step(event: KeyboardEvent, at: number, go: (at: number, replace: boolea
 export function Timeline() {
   const oldest = useOldest();
   const { time, span } = view.value;
-  const changes = useChanges(liveGrid.value?.probe.name ?? '', span, null, null);
+  const probe = liveGrid.value?.probe.name ?? '';
+  const changes = useChanges(probe, span, null, null);
   if (oldest === null && time === null) return null; // there is no history to go back to
   const end = newestComplete();
   const start = Math.min(end - 1000, time ?? end, Math.max(end - SPANS[span] * 1000, oldest ?? 0));
@@ -77,5 +78,5 @@ export function Timeline() {
         else go(Math.min(at, end), false);
       }} /> UTC</label>
     <span class="past" role="status">{time === null ? '' : pastNote.value}</span>
-  </div><EventList changes={changes} span={span} /></>;
+  </div><EventList changes={changes} probe={probe} span={span} /></>;
 }

@@ -50,6 +50,9 @@ export function WorstPage() {
       const up = by.column === column ? !by.up : column === 'source' || column === 'destination';
       choose({ sort: `${up ? '' : '-'}${column}` }, true);
     }} />
+    {rows.length < all && <p class="cut">{`The worst ${humanCount(rows.length)} of ${humanCount(all)} pairs are listed. `}
+      A part of a name or address above leads to others. <button class="quiet"
+        onClick={() => exportCsv(current, metric.value)}>CSV of all pairs</button></p>}
   </main>;
 }
 
