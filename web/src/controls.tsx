@@ -6,6 +6,7 @@ import { exportCsv, exportPng } from './export';
 import { clockTime, humanCount } from './format';
 import { humanCode, METRICS } from './metrics';
 import type { Probe } from './model';
+import { ordersOf } from './order';
 import { css } from './palette';
 import { isThreshold } from './severity';
 import { problemsIn, probeStates } from './status';
@@ -76,10 +77,9 @@ export function Controls() {
 }
 
 function Order() {
-  const choices = ['address', 'name', ...Object.keys(model.labels)];
   return <label class="field">order by <select id="order" value={view.value.order}
     onChange={(event) => choose({ order: event.currentTarget.value, sight: null })}>
-    {choices.map((name) => <option key={name} value={name}>{name}</option>)}
+    {ordersOf(Object.keys(model.labels)).map(({ by, text }) => <option key={by} value={by}>{text}</option>)}
   </select></label>;
 }
 

@@ -9,11 +9,22 @@ export interface Order {
 
 const natural = new Intl.Collator('en', { numeric: true });
 
-// `by`: 'address' (as the plan has them), 'name', or the name of a label.
+const OWN = ['address', 'name'];
+const PREFIX = 'label:'; // of a label that would read as something else
+
+export interface Choice { by: string; text: string }
+
+// All that there is to order by. A label may be called as an order of our own is.
+export function ordersOf(labels: string[]): Choice[] {
+  return [...OWN.map((name) => ({ by: name, text: name })), ...labels.map((name) => (
+    OWN.includes(name) || name.startsWith(PREFIX) ? { by: PREFIX + name, text: `${name} (label)` } : { by: name, text: name }))];
+}
+
+// `by`: 'address' (as the plan has them), 'name', or a label's as ordersOf() has it.
 export function orderOf(addresses: string[], by: string, nameOf: (address: string) => string,
   labels: Record<string, Record<string, string>>): Order {
   const indices = addresses.map((_, index) => index);
-  const label = by === 'address' || by === 'name' ? undefined : labels[by];
+  const label = OWN.includes(by) ? undefined : labels[by.startsWith(PREFIX) ? by.slice(PREFIX.length) : by];
   const groupOf = (index: number) => label?.[addresses[index]] ?? '';
   if (by === 'name') {
     const names = addresses.map(nameOf);

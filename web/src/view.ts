@@ -10,7 +10,7 @@ export interface View {
   page: Page;
   probe: string | null;
   metric: string;
-  order: string; // address, name or a label
+  order: string; // see order.ts
   warn: string | null; // thresholds, see severity.ts; null: the pinglist's
   crit: string | null;
   sight: Sight | null; // null: everything

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { METRICS, codeOf, metricNamed } from '../src/metrics';
 import { Grid, type Probe } from '../src/model';
-import { orderOf } from '../src/order';
+import { orderOf, ordersOf } from '../src/order';
 import { Ranks } from '../src/ranks';
 import { className, limitsOf, NO_LIMITS, thresholdCode, thresholdOf } from '../src/severity';
 import { NOT_A_PAIR } from '../src/states';
@@ -136,6 +136,17 @@ describe('the order', () => {
     expect([...at]).toEqual([2, 0, 3, 1]);
     expect([...placeOf]).toEqual([1, 3, 0, 2]);
     expect(groups.map(({ name, from, to }) => [name, from, to])).toEqual([['r2', 0, 1], ['r10', 1, 3], ['', 3, 4]]);
+  });
+});
+
+describe('a label that is called as an order is', () => {
+  it('can be chosen, beside that order', () => {
+    const addresses = ['10.0.0.1', '10.0.0.2'];
+    const labels = { name: { '10.0.0.1': 'z', '10.0.0.2': 'a' }, 'label:name': { '10.0.0.2': 'b' } };
+    const choices = ordersOf(Object.keys(labels)).map(({ by }) => by);
+    expect(new Set(choices).size).toBe(4);
+    const groups = choices.map((by) => orderOf(addresses, by, (address) => address, labels).groups.map(({ name }) => name));
+    expect(groups).toEqual([[], [], ['a', 'z'], ['b', '']]);
   });
 });
 
