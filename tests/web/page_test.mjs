@@ -3,33 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, afterEach, before, test } from 'node:test';
-import { Board } from './board.mjs';
-import { launch, open, until } from './browser.mjs';
+import { test } from 'node:test';
+import { until } from './browser.mjs';
 import { pointAt } from './heatmap.mjs';
-
-let browser;
-let page;
-let board;
-
-before(async () => { browser = await launch(); });
-after(() => browser.close());
-afterEach(async () => {
-  await page?.context().close();
-  await board?.end();
-});
-
-async function start(hosts, hash = '', options = {}) {
-  board = await Board.start(hosts);
-  page = await open(browser, `${board.url}/${hash}`, options);
-  await until(page, () => Number(document.querySelector('#heatmap')?.dataset.pairs) > 0 || document.querySelector(".page"));
-}
-
-// Neither an error in the console nor anything that the policy refused. This board has no history, and chromium has an
-// opinion on how cell() below reads pixels.
-function assertQuiet() {
-  assert.deepEqual(page.complaints.filter((text) => !/willReadFrequently|503 \(Service Unavailable\)/.test(text)), []);
-}
+import { assertQuiet, board, page, press, start, startBoard } from './synthetic.mjs';
 
 // Colour and state of a cell, read from the painted pixels and from the model.
 function cell(row, column) {
@@ -66,9 +43,6 @@ function panel(source, destination) {
 const legend = (state, count) => until(page, ([name, text]) => document.querySelector(`.legend [data-state="${name}"] b`)
   ?.textContent === text, [state, String(count)]);
 const focusMap = () => page.focus('#heatmap');
-async function press(...keys) {
-  for (const key of keys) await page.keyboard.press(key);
-}
 
 test('a cell per pair', async () => {
   await start(8);
@@ -332,6 +306,6 @@ test('the end of the controller shows, and its return', async () => {
   await board.end();
   await page.waitForSelector('#link[data-state=reconnecting]');
   assert.ok((await page.innerText('#link')).includes('ago'));
-  board = await Board.start(4, address);
+  await startBoard(4, address);
   await page.waitForSelector('#link[data-state=live]');
 });

@@ -1,7 +1,7 @@
 // Puts the page together.
 
 import { useEffect } from 'preact/hooks';
-import { Controls, Tabs } from './controls';
+import { Controls, TAB_OF, Tabs } from './controls';
 import { Header, Notices } from './header';
 import { Help, helpShown } from './help';
 import { HostPage } from './host';
@@ -11,7 +11,7 @@ import { PairPanel } from './pair';
 import { PairPage } from './pair_page';
 import { session } from './session';
 import { SignIn } from './sign_in';
-import { choose, grid, link, model, plan, view } from './store';
+import { choose, grid, link, liveGrid, model, plan, view } from './store';
 import { PastNotice } from './timeline';
 import { WorstPage } from './worst';
 
@@ -19,8 +19,8 @@ function keyPressed(event: KeyboardEvent) {
   const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
   if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === '?') helpShown.value = !helpShown.value;
+  else if (helpShown.value) return; // its own keys are the browser's
   else if (event.key === '/') document.getElementById('search')?.focus();
-  else if (event.key === 'Escape' && helpShown.value) helpShown.value = false;
   else if (event.key === 'Escape' && view.value.page !== 'mesh') choose({ page: 'mesh' });
   else return;
   event.preventDefault();
@@ -36,9 +36,14 @@ export function App() {
     <Notices />
     <Tabs />
     <PastNotice />
-    {session.value?.role === null ? <SignIn /> : grid.value ? <Page /> : <Empty />}
+    {session.value?.role === null ? <SignIn /> : grid.value ? <Panel /> : <Empty />}
     <Help />
   </>;
+}
+
+// What the tabs choose, whichever page of it is shown.
+function Panel() {
+  return <div id="probe-panel" class="panel" role="tabpanel" aria-labelledby={TAB_OF + model.grids.indexOf(liveGrid.value!)}><Page /></div>;
 }
 
 function Page() {

@@ -39,15 +39,18 @@ function tabNote(probe: Probe): string {
   return [...(name === protocol ? [] : [protocol]), ...(paths > 1 ? [`${paths} paths`] : []), ...directed].join(', ');
 }
 
+export const TAB_OF = 'probe-'; // and its number: ids of the tabs
+
 export function Tabs() {
   plan.value;
   painted.value;
+  if (model.grids.length === 0) return null;
   return <nav id="probes" class="probes" role="tablist" aria-label="Probes" onKeyDown={moveWithin}>
-    {model.grids.map((each) => {
+    {model.grids.map((each, at) => {
       const selected = each.probe === grid.value?.probe;
       const { name } = each.probe;
       const problems = each === grid.value ? each.problems() : problemsIn(probeStates.value[name] ?? {});
-      return <button key={name} role="tab" aria-selected={selected} tabIndex={selected ? 0 : -1} data-probe={name}
+      return <button key={name} id={TAB_OF + at} role="tab" aria-controls="probe-panel" aria-selected={selected} tabIndex={selected ? 0 : -1} data-probe={name}
         onClick={() => choose({ probe: name, sight: null, held: null, page: view.value.page === 'worst' ? 'worst' : 'mesh' })}>
         {name}<small>{tabNote(each.probe)}</small>
         {problems > 0 && <em title={`${humanCount(problems)} pairs are not well`}>{humanCount(problems)}</em>}

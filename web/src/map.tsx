@@ -3,6 +3,7 @@
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { Gestures } from './gestures';
 import { Heatmap } from './heatmap';
+import { helpShown } from './help';
 import { humanCode } from './metrics';
 import { type Grid, pairOf } from './model';
 import type { Ranks } from './ranks';
@@ -101,7 +102,8 @@ export function Map() {
         onKeyDown={(event) => keyPressed(event, heatmap.current!, look)} />
     </div>
     <p id="keys" class="keys">Rows are sources, columns destinations. Click or Space holds a pair, Enter or a double click
-      opens it, the wheel zooms; <kbd>?</kbd> lists the keys. As a table: <a href="#page=worst"
+      opens it, the wheel or two fingers zoom; <button class="kbd" aria-label="Keys"
+        onClick={() => { helpShown.value = true; }}>?</button> lists the keys. As a table: <a href="#page=worst"
         onClick={(event) => { event.preventDefault(); choose({ page: 'worst' }); }}>worst pairs</a>.</p>
     <p id="readout" class="readout" aria-live="polite">{pointed.value === null ? '' : readOut(current, pointed.value)}</p>
   </>;
