@@ -1,9 +1,11 @@
-// The page by keyboard: what helps those who use neither a mouse nor their eyes.
+// The page by keyboard and by finger: what helps those who use neither a mouse nor their eyes, and a phone.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { shot, until } from './browser.mjs';
 import { assertQuiet, page, press, start } from './synthetic.mjs';
+
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
 test('tabs say what they choose', async () => {
   await start(4);
@@ -46,5 +48,53 @@ test('the help takes the focus, keeps it, and gives it back', async () => {
   }
   await press('?');
   await shot(page, 'help');
+  assertQuiet();
+});
+
+// Fingers on the glass, from their first places to their last.
+async function swipe(fingers) {
+  const glass = await page.context().newCDPSession(page);
+  const at = (part) => fingers.map(([[x, y], [toX, toY]], id) => ({ id, x: x + part * (toX - x), y: y + part * (toY - y) }));
+  await glass.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: at(0) });
+  for (let step = 1; step <= 10; ++step) {
+    await glass.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: at(step / 10) });
+  }
+  await glass.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+  await glass.detach();
+}
+
+const MIDDLE = 0.6; // of the canvas, where its cells are
+const sight = () => page.evaluate(() => document.querySelector('#heatmap').heatmap.view.sight());
+// Where the map is on the glass.
+async function place() {
+  const { x, y, width, height } = await page.locator('#heatmap').boundingBox();
+  return { x: x + width * MIDDLE, y: y + height * MIDDLE };
+}
+
+test('a finger scrolls the page over a map that is all in sight', async () => {
+  await start(40, '', PHONE);
+  await shot(page, 'phone-synthetic');
+  const { x, y } = await place();
+  await swipe([[[x, y], [x, y - 150]]]);
+  await until(page, () => window.scrollY > 60);
+  assert.equal((await sight()).zoom, 1);
+  assertQuiet();
+});
+
+test('two fingers zoom the map, and then one moves it, not the page', async () => {
+  await start(40, '', PHONE);
+  await page.evaluate(() => document.querySelector('#heatmap').scrollIntoView({ block: 'center' }));
+  const { x, y } = await place();
+  await swipe([[[x - 15, y - 15], [x - 90, y - 90]], [[x + 15, y + 15], [x + 90, y + 90]]]);
+  await until(page, () => document.querySelector('#heatmap').heatmap.view.zoom > 2);
+  assert.deepEqual(await place(), { x, y });
+  const { row, column } = await sight();
+  await swipe([[[x, y], [x - 60, y - 60]]]);
+  await until(page, ([fromRow, fromColumn]) => {
+    const now = document.querySelector('#heatmap').heatmap.view.sight();
+    return now.row > fromRow + 1 && now.column > fromColumn + 1;
+  }, [row, column]);
+  assert.deepEqual(await place(), { x, y });
+  await shot(page, 'phone-zoomed');
   assertQuiet();
 });

@@ -61,6 +61,7 @@ export class Heatmap {
     const { dataset } = this.canvas;
     [dataset.rows, dataset.columns] = [String(scene.grid.rows), String(scene.grid.columns)];
     [dataset.pairs, dataset.level] = [String(scene.ranks.pairs()), String(view.level)];
+    this.letFingersBy();
     context.clearRect(0, 0, view.width, view.height);
     this.paintBand();
     this.clipped(() => {
@@ -75,6 +76,13 @@ export class Heatmap {
     paintRowLabels(context, view, scene, at?.row);
     paintColumnLabels(context, view, scene, at?.column);
     dataset.painted = String(Number(dataset.painted ?? 0) + 1);
+  }
+
+  // Fingers: one scrolls the page for as long as all of the map is in sight, and moves a map that is not; two zoom it, or the page
+  // where there is nothing to zoom into.
+  private letFingersBy() {
+    const { zoom, largestZoom } = this.view;
+    this.canvas.style.touchAction = zoom > 1 ? 'none' : largestZoom > 1 ? 'pan-y' : 'pan-y pinch-zoom';
   }
 
   private clipped(draw: () => void) {
