@@ -1,10 +1,12 @@
 // Serves the dashboard from a board of synthetic rows. Prints its URL, then obeys one command a
 // line from standard input and answers "done": `pair PROBE SOURCE DESTINATION STATE`, `all`,
-// `troubles`, `slow HOST`, `reject`, `plan HOSTS [NAME]`. Ends with its input.
+// `troubles`, `slow HOST`, `reject`, `plan HOSTS [NAME]`, and, with tabs in between, `host NUMBER`,
+// its name, and labels and their values in turn. Ends with its input.
 #include <fmt/format.h>
 
 #include <cstdlib>
 #include <iostream>
+#include <map>
 #include <optional>
 #include <sstream>
 
@@ -20,6 +22,20 @@ std::optional<PairState> stateNamed(const std::string& text) {
     if (pingloom::kPairStateNames[i] == text) return static_cast<PairState>(i);
   }
   return std::nullopt;
+}
+
+bool describe(pingloom::test::SyntheticBoard& synthetic, std::istringstream& words) {
+  std::uint32_t host = 0;
+  std::string name;
+  std::string label;
+  std::string value;
+  std::map<std::string, std::string> labels;
+  words >> host >> std::ws;
+  if (!std::getline(words, name, '\t')) return false;
+  while (std::getline(words, label, '\t') && std::getline(words, value, '\t'))
+    labels[label] = value;
+  synthetic.describeHost(host, name, labels);
+  return true;
 }
 
 bool obey(pingloom::test::SyntheticBoard& synthetic, const std::string& line) {
@@ -38,11 +54,13 @@ bool obey(pingloom::test::SyntheticBoard& synthetic, const std::string& line) {
     synthetic.rejectPinglist("/etc/pingloom/pinglist.yaml:12:15: unknown protocol 'udb' <b>");
   } else if (command == "plan") {
     std::uint32_t hosts = 0;
-    words >> hosts;
+    if (!(words >> hosts)) return false;
     std::string name;
     std::getline(words >> std::ws, name);
     synthetic.usePlan(hosts, name.empty() ? "gpu-001" : name);
-    return hosts != 0;
+    return true;
+  } else if (command == "host") {
+    return describe(synthetic, words);
   } else if (command == "pair") {
     std::uint32_t probe = 0;
     std::uint32_t source = 0;

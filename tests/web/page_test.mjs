@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { until } from './browser.mjs';
 import { pointAt } from './heatmap.mjs';
-import { assertQuiet, board, page, press, start, startBoard } from './synthetic.mjs';
+import { assertQuiet, board, page, press, start } from './synthetic.mjs';
 
 // Colour and state of a cell, read from the painted pixels and from the model.
 function cell(row, column) {
@@ -265,14 +265,6 @@ test('a pair has a page', async () => {
   assertQuiet();
 });
 
-test('a rejected pinglist is said', async () => {
-  await start(2);
-  await board.say('reject');
-  const text = await until(page, () => document.querySelector('[data-kind=pinglist]')?.innerText);
-  assert.ok(text.includes('the last good one is in force') && text.includes("unknown protocol 'udb' <b>"));
-  assertQuiet();
-});
-
 test('a phone has room for it', async () => {
   await start(8, '', { viewport: { width: 390, height: 800 } });
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
@@ -297,15 +289,4 @@ test('large meshes show the worst', async () => {
     return map.grid.countOf('loss') === 1 && map.view.level > 0 && map.worstAt(map.placeOf(lost)) === lost;
   });
   assertQuiet();
-});
-
-test('the end of the controller shows, and its return', async () => {
-  await start(4);
-  const address = new URL(board.url).host;
-  await page.waitForSelector('#link[data-state=live]');
-  await board.end();
-  await page.waitForSelector('#link[data-state=reconnecting]');
-  assert.ok((await page.innerText('#link')).includes('ago'));
-  await startBoard(4, address);
-  await page.waitForSelector('#link[data-state=live]');
 });

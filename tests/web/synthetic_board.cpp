@@ -66,9 +66,11 @@ void SyntheticBoard::usePlan(std::uint32_t hosts, const std::string& first_name)
   const plan::AddressList storage = {IpAddress::fromV4(0x0A00FF01), IpAddress::fromV4(0x0A00FF02)};
   made->generation = ++generation_;
   made->hash = 1 + hosts;
-  made->probes = {makeProbe("udp", Protocol::kUdp, all, all),
-                  makeProbe("gpu-to-storage", Protocol::kTcp, all, storage),
-                  makeProbe("rdma", Protocol::kRdma, all, all)};
+  if (hosts != 0) {
+    made->probes = {makeProbe("udp", Protocol::kUdp, all, all),
+                    makeProbe("gpu-to-storage", Protocol::kTcp, all, storage),
+                    makeProbe("rdma", Protocol::kRdma, all, all)};
+  }
   made->pinglist = std::move(pinglist);
   plan_ = std::move(made);
   states_.clear();
@@ -78,6 +80,20 @@ void SyntheticBoard::usePlan(std::uint32_t hosts, const std::string& first_name)
   }
   board_.publishPlan(plan_);
   publishStatus();
+}
+
+void SyntheticBoard::describeHost(std::uint32_t host, const std::string& name,
+                                  const std::map<std::string, std::string>& labels) {
+  auto made = std::make_shared<GridPlan>(*plan_);
+  auto pinglist = std::make_shared<pinglist::Pinglist>(*plan_->pinglist);
+  pinglist->names[hostAddress(host)] = name;
+  pinglist->hosts[host].name = name;
+  for (const auto& [label, value] : labels) pinglist->hosts[host].labels[label] = value;
+  made->generation = ++generation_;
+  made->pinglist = std::move(pinglist);
+  plan_ = std::move(made);
+  board_.publishPlan(plan_);
+  publishAll();
 }
 
 void SyntheticBoard::publishStatus() {

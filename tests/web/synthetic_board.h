@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -16,8 +17,12 @@ class SyntheticBoard {
   explicit SyntheticBoard(std::uint32_t hosts);
 
   controller::Board& board() { return board_; }
-  // Makes another plan of as many hosts; the first may have a name of its own.
+  // Makes another plan of as many hosts, without probes where there are none; the first may have a
+  // name of its own.
   void usePlan(std::uint32_t hosts, const std::string& first_name = "gpu-001");
+  // Another plan in which this host is called so and has these labels; the pairs are as they were.
+  void describeHost(std::uint32_t host, const std::string& name,
+                    const std::map<std::string, std::string>& labels);
   // Publishes every row of a window of its own.
   void publishAll();
   // Publishes one source of one probe; the pair to `destination` is in `state`.

@@ -126,7 +126,16 @@ export class Live extends EventTarget {
     // Of another watch or plan: it crossed with a change.
     if (!header || header.watch !== this.watches || header.generation !== (generation ?? NaN) % 2 ** 32) return;
     if (header.type === ROW) this.rows(decodeRows(data, (probe) => this.model.grids[probe]?.columns ?? -1));
-    if (header.type === SYNC) this.synced = `${this.model.epoch} ${generation} ${header.sequence}`;
+    if (header.type === SYNC) this.complete(`${this.model.epoch} ${generation} ${header.sequence}`);
+  }
+
+  // What is watched is there as it was at this point.
+  private complete(synced: string) {
+    this.synced = synced;
+    const grid = this.model.gridNamed(this.watched!.probe);
+    if (!grid || grid.complete) return;
+    grid.complete = true;
+    this.dispatchEvent(new CustomEvent<Rows>('rows', { detail: { grid, sources: [] } }));
   }
 
   private plan(message: Plan) {

@@ -59,6 +59,7 @@ export function Map() {
   const stage = useRef<HTMLDivElement>(null);
   const heatmap = useRef<Heatmap>();
   const [current, shown] = [grid.value!, ranks.value!];
+  painted.value;
   const labels = useMemo(() => labelsOf(current, shown), [current, shown.rowOrder, shown.columnOrder]);
   const look = (sight: Sight) => {
     heatmap.current!.view.look(sight);
@@ -100,6 +101,8 @@ export function Map() {
       <canvas id="heatmap" ref={canvas} tabIndex={0} role="img" aria-roledescription="heatmap"
         aria-label={describe(current)} aria-describedby="keys readout"
         onKeyDown={(event) => keyPressed(event, heatmap.current!, look)} />
+      {shown.pairs() === 0 && <p class="blank" role="status">
+        {current.complete ? `${current.probe.name} has no pairs.` : 'Loading the mesh…'}</p>}
     </div>
     <p id="keys" class="keys">Rows are sources, columns destinations. Click or Space holds a pair, Enter or a double click
       opens it, the wheel or two fingers zoom; <button class="kbd" aria-label="Keys"

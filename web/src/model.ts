@@ -41,6 +41,7 @@ export class Grid {
   readonly well = new Uint32Array(CODES); // pairs in state ok by code
   readonly changed = new Set<number>(); // rows that nobody has painted yet
   windowEnd = NaN; // the newest, milliseconds UTC
+  complete = false; // every row has come once
   private readonly ok: number; // the controller's number of it
 
   constructor(readonly probe: Probe, readonly stateNames: string[]) {

@@ -34,6 +34,7 @@ export function gridOf(answer: ArrayBuffer, model: Model, like: Grid): Grid {
   for (const { source, states, values, windowEnd } of decodeRows(answer, (probe) => (probe === number ? grid.columns : -1))) {
     if (source < grid.rows) grid.setRow(source, states, values, windowEnd);
   }
+  grid.complete = true;
   return grid;
 }
 
