@@ -1,5 +1,6 @@
 // The names along the heatmap: of hosts where there is room, of groups where there is not.
 
+import { shortened } from './format';
 import { FONT, type Scene } from './heatmap';
 import type { Order } from './order';
 import { STRIP, type Viewport } from './viewport';
@@ -8,6 +9,8 @@ type Context = CanvasRenderingContext2D;
 
 const LABEL_SPACE = 12; // pixels that a line of labels needs
 const SLANTED_LABEL_SPACE = 17;
+export const LONGEST_LABEL = 40; // characters
+const WIDEST_GROUP = 130; // pixels
 
 interface Named { text: string; at: number; chosen: boolean } // at: in cells
 
@@ -24,9 +27,10 @@ function namesOf(order: Order, labels: string[], cell: number, space: number, fr
     let taken = -Infinity; // up to here, in cells
     for (const { name, from: first, to: end } of order.groups) {
       const at = (Math.max(first, from) + Math.min(end, to)) / 2;
-      const half = widthOf(name || 'others') / 2 / cell;
+      const text = shortened(name, LONGEST_LABEL) || 'others';
+      const half = widthOf(text) / 2 / cell;
       if (end <= from || first >= to || at - half < taken) continue;
-      names.push({ text: name || 'others', at, chosen: false });
+      names.push({ text, at, chosen: false });
       taken = at + half;
     }
   } else {
@@ -40,6 +44,14 @@ function namesOf(order: Order, labels: string[], cell: number, space: number, fr
   return [...apart, { text: labels[chosen], at: chosen + 0.5, chosen: true }];
 }
 
+// The text, a little narrower than it would be or else shorter, so that it stays legible.
+const NARROWEST = 0.75;
+
+function paintText(context: Context, text: string, x: number, y: number, width: number) {
+  const part = width / NARROWEST / context.measureText(text).width;
+  context.fillText(part >= 1 ? text : shortened(text, Math.max(2, Math.floor(part * text.length))), x, y, width);
+}
+
 export function paintRowLabels(context: Context, view: Viewport, { ranks, labels, palette }: Scene,
   chosen: number | undefined) {
   context.font = FONT;
@@ -49,7 +61,7 @@ export function paintRowLabels(context: Context, view: Viewport, { ranks, labels
   for (const { text, at, chosen: strong } of namesOf(ranks.rowOrder, labels.rows, view.cellHeight, LABEL_SPACE, view.y, to,
     chosen, () => LABEL_SPACE)) {
     context.fillStyle = strong ? palette.theme.ink : palette.theme.quietInk;
-    context.fillText(text, view.left - STRIP - 7, view.yOf(at), view.left - STRIP - 9);
+    paintText(context, text, view.left - STRIP - 7, view.yOf(at), view.left - STRIP - 9);
   }
 }
 
@@ -59,7 +71,7 @@ export function paintColumnLabels(context: Context, view: Viewport, { ranks, lab
   const to = Math.min(view.columns, view.x + view.plotWidth / view.cellWidth);
   context.font = FONT;
   for (const { text, at, chosen: strong } of namesOf(ranks.columnOrder, labels.columns, view.cellWidth, space, view.x, to,
-    chosen, (group) => context.measureText(group).width + 8)) {
+    chosen, (group) => Math.min(WIDEST_GROUP, context.measureText(group).width) + 8)) {
     context.fillStyle = strong ? palette.theme.ink : palette.theme.quietInk;
     context.save();
     context.translate(view.xOf(at), view.top - STRIP - 8);
@@ -67,7 +79,7 @@ export function paintColumnLabels(context: Context, view: Viewport, { ranks, lab
     const slanted = view.slanted && !level;
     if (slanted) context.rotate(-Math.PI / 3.2);
     context.textAlign = slanted ? 'left' : 'center';
-    context.fillText(text, 0, 0, slanted || level ? 130 : view.cellWidth - 4);
+    paintText(context, text, 0, 0, slanted || level ? WIDEST_GROUP : view.cellWidth - 4);
     context.restore();
   }
 }

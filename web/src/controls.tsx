@@ -2,8 +2,9 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { LONGEST_LABEL } from './axes';
 import { exportCsv, exportPng } from './export';
-import { clockTime, humanCount } from './format';
+import { clockTime, humanCount, shortened } from './format';
 import { humanCode, METRICS } from './metrics';
 import type { Probe } from './model';
 import { ordersOf } from './order';
@@ -80,9 +81,10 @@ export function Controls() {
 }
 
 function Order() {
+  plan.value; // has the labels
   return <label class="field">order by <select id="order" value={view.value.order}
     onChange={(event) => choose({ order: event.currentTarget.value, sight: null })}>
-    {ordersOf(Object.keys(model.labels)).map(({ by, text }) => <option key={by} value={by}>{text}</option>)}
+    {ordersOf(Object.keys(model.labels)).map(({ by, text }) => <option key={by} value={by}>{shortened(text, LONGEST_LABEL)}</option>)}
   </select></label>;
 }
 

@@ -1,6 +1,6 @@
 // State changes that history has kept, and how they are told. docs/http-api.md describes them.
 
-import { humanCount } from './format';
+import { humanCount, inLine } from './format';
 import { ask } from './past';
 
 export interface StateChange {
@@ -58,9 +58,9 @@ export function timeOf({ at, window }: { at: string; window: string | null }): n
 
 export function whoOf({ source_name, destination_name, pairs }: StateChange): string {
   const count = `${humanCount(pairs)} ${pairs === 1 ? 'pair' : 'pairs'}`;
-  if (source_name !== null && destination_name !== null) return `${source_name} → ${destination_name}`;
-  if (destination_name !== null) return `to ${destination_name}: ${count}`;
-  return source_name !== null ? `from ${source_name}: ${count}` : count;
+  if (source_name !== null && destination_name !== null) return `${inLine(source_name)} → ${inLine(destination_name)}`;
+  if (destination_name !== null) return `to ${inLine(destination_name)}: ${count}`;
+  return source_name !== null ? `from ${inLine(source_name)}: ${count}` : count;
 }
 
 export interface Mark { place: number; time: number; worst: string; title: string } // place: 0..1 of the time shown

@@ -31,6 +31,23 @@ export function humanAge(milliseconds: number): string {
   return `${Math.round(seconds / 3600)} h`;
 }
 
+// At most so many characters.
+export function shortened(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const characters = Array.from(text.slice(0, 2 * most + 2)); // not in the middle of one
+  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
+}
+
+const LONGEST_IN_LINE = 120;
+const BIDIRECTIONAL = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]/;
+
+// A name among other text: hosts' and labels' may have thousands of characters (the host's page has the whole), and letters of
+// another direction turn around what stands beside them, unless they are isolated.
+export function inLine(name: string): string {
+  const short = shortened(name, LONGEST_IN_LINE);
+  return BIDIRECTIONAL.test(short) ? `\u2068${short}\u2069` : short;
+}
+
 export function clockTime(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(11, 19)} UTC`;
 }

@@ -2,7 +2,7 @@
 // itself complains about.
 
 import { useState } from 'preact/hooks';
-import { humanAge, humanCount } from './format';
+import { humanAge, humanCount, inLine } from './format';
 import { CLASSES } from './severity';
 import { WhoAmI } from './sign_in';
 import { STATES } from './states';
@@ -64,7 +64,7 @@ function Search() {
       }} />
     <ul id="found" hidden={text === ''}>
       {found.map((address) => <li key={address}><button onClick={() => open(address)}>
-        {model.nameOf(address)}<small>{address}</small></button></li>)}
+        {inLine(model.nameOf(address))}<small>{address}</small></button></li>)}
       {all > found.length && <li class="none">{`${humanCount(all - found.length)} more: type more of the name or address`}</li>}
       {found.length === 0 && <li class="none">no such host in this probe</li>}
     </ul>
@@ -99,6 +99,6 @@ export function Notices() {
     {link.value === 'reconnecting' && model.generation !== null
       && <p class="lost">The controller does not answer: what is shown is what it said last.</p>}
     {notices.value.map(({ kind, text }) => <p key={text} data-kind={kind}>
-      {kind === 'pinglist' && <b>The saved pinglist was rejected; the last good one is in force. </b>}{text}</p>)}
+      {kind === 'pinglist' && <b>The saved pinglist was rejected; the last good one is in force. </b>}<bdi>{text}</bdi></p>)}
   </div>;
 }

@@ -1,6 +1,8 @@
 // The heatmap in the page: paints when something changed, and turns pointers and keys into cells and movements.
 
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { LONGEST_LABEL } from './axes';
+import { inLine, shortened } from './format';
 import { Gestures } from './gestures';
 import { Heatmap } from './heatmap';
 import { helpShown } from './help';
@@ -18,7 +20,6 @@ declare global {
 const DIRECTIONS: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0],
   ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 const STEP = 60; // pixels
-const LONGEST_LABEL = 40; // characters; the panel has the whole name
 
 export function openPair(cell: number | null) {
   if (cell !== null) choose({ page: 'pair', held: pairOf(grid.value!, cell) });
@@ -45,12 +46,8 @@ function keyPressed(event: KeyboardEvent, map: Heatmap, look: (sight: Sight) => 
 }
 
 function labelsOf({ probe }: Grid, { rowOrder, columnOrder }: Ranks) {
-  const names = (addresses: string[], at: Uint32Array) => Array.from(at, (index) => {
-    const name = model.nameOf(addresses[index]);
-    if (name.length <= LONGEST_LABEL) return name;
-    const characters = Array.from(name.slice(0, 2 * LONGEST_LABEL + 2)); // not in the middle of one
-    return characters.length <= LONGEST_LABEL ? name : `${characters.slice(0, LONGEST_LABEL - 1).join('')}…`;
-  });
+  const names = (addresses: string[], at: Uint32Array) => Array.from(at,
+    (index) => shortened(model.nameOf(addresses[index]), LONGEST_LABEL));
   return { rows: names(probe.sources, rowOrder.at), columns: names(probe.destinations, columnOrder.at) };
 }
 
@@ -123,7 +120,7 @@ function readOut(current: Grid, cell: number): string {
   const text = (at: number) => `${stateOf(current, at)}, ${metric.value.label} ${humanCode(metric.value, current.values[at])}`;
   const reverse = current.reverseOf(cell);
   const back = reverse === null || !current.isPair(reverse) ? '' : `; back: ${text(reverse)}`;
-  return `${model.nameOf(source)} to ${model.nameOf(destination)}: ${text(cell)}${back}`;
+  return `${inLine(model.nameOf(source))} to ${inLine(model.nameOf(destination))}: ${text(cell)}${back}`;
 }
 
 export function stateOf(current: Grid, cell: number): string {

@@ -1,7 +1,7 @@
 // The panel that explains one pair: its latest row, how the round trip splits up, and the same for the way back.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { humanCount, humanNanos } from './format';
+import { humanCount, humanNanos, inLine } from './format';
 import { pairOf } from './model';
 import { fetchPairRows } from './past';
 import { fetchRow, PARTS, type PairRow, part } from './pair_row';
@@ -102,7 +102,7 @@ export function PairPanel() {
     </section>;
   }
   const { source, destination } = ways;
-  const [from, to] = [model.nameOf(source), model.nameOf(destination)];
+  const [from, to] = [source, destination].map((address) => inLine(model.nameOf(address)));
   return <section id="pair" class="pair" aria-label="The chosen pair" data-pair={`${source} ${destination}`}>
     <h2>{`${from} → ${to}`}{held.value !== null && <span class="held">held</span>}</h2>
     <p class="links">

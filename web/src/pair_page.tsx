@@ -3,7 +3,7 @@
 import { Charts } from './chart';
 import { Ends } from './ends';
 import { useChanges } from './event_list';
-import { clockTime } from './format';
+import { clockTime, inLine } from './format';
 import { useWays, Way, waysOf } from './pair';
 import { SPANS } from './past';
 import type { PairRow } from './pair_row';
@@ -31,7 +31,7 @@ function WayWithHistory({ title, probe, pair, row, series, paths, path, span }: 
 function NoSuchPair({ probe, pair, swap }: { probe: string; pair: [string, string]; swap: (() => void) | null }) {
   return <main class="page empty" id="no-pair">
     <h2>No such pair</h2>
-    <p>{`${probe} does not go from ${model.nameOf(pair[0])} to ${model.nameOf(pair[1])}.`}</p>
+    <p>{`${probe} does not go from ${inLine(model.nameOf(pair[0]))} to ${inLine(model.nameOf(pair[1]))}.`}</p>
     {swap && <p><button class="quiet" onClick={swap}>the other direction</button></p>}
   </main>;
 }
@@ -51,7 +51,7 @@ export function PairPage() {
   if (!goes) return <NoSuchPair probe={probe} pair={pair} swap={returns ? swap : null} />;
   return <main class="page" id="pair-page" data-pair={pair.join(' ')}>
     <div class="page-head">
-      <h2>{`${model.nameOf(source)} → ${model.nameOf(destination)}`}</h2>
+      <h2>{`${inLine(model.nameOf(source))} → ${inLine(model.nameOf(destination))}`}</h2>
       <span class="quiet-text">{`${probe}: ${source} → ${destination}`}</span>
       {returns && <button class="quiet" onClick={swap}>swap</button>}
       <button class="quiet" onClick={() => choose({ page: 'host', host: source })}>source</button>

@@ -1,7 +1,7 @@
 // A host's pairs as a table: those that are not well first.
 
 import { useState } from 'preact/hooks';
-import { humanCount } from './format';
+import { humanCount, inLine } from './format';
 import { openPair, stateOf } from './map';
 import { humanCode } from './metrics';
 import type { Grid } from './model';
@@ -23,10 +23,10 @@ export function PeerTable({ title, cells, current, peer }: Props) {
     <table class="pairs"><thead><tr><th scope="col">host</th><th scope="col">state</th>
       <th scope="col">{metric.value.label}</th><th /></tr></thead>
     <tbody>{listed.map((cell) => <tr key={cell}>
-      <td>{model.nameOf(peer(cell))}</td>
+      <td>{inLine(model.nameOf(peer(cell)))}</td>
       <td><span class="chip" data-state={stateOf(current, cell)}>{stateOf(current, cell)}</span></td>
       <td class="number">{humanCode(metric.value, current.values[cell])}</td>
-      <td><button onClick={() => openPair(cell)} aria-label={`Open the pair with ${model.nameOf(peer(cell))}`}>open</button></td>
+      <td><button onClick={() => openPair(cell)} aria-label={`Open the pair with ${inLine(model.nameOf(peer(cell)))}`}>open</button></td>
     </tr>)}</tbody></table>
     {listed.length < pairs.length && <p class="cut">
       {`${humanCount(listed.length)} of ${humanCount(pairs.length)} pairs are listed, those that are not well first. `}

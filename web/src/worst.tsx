@@ -2,7 +2,7 @@
 
 import { useMemo } from 'preact/hooks';
 import { exportCsv } from './export';
-import { humanCount } from './format';
+import { humanCount, inLine } from './format';
 import { openPair } from './map';
 import { humanCode } from './metrics';
 import { type Grid, pairOf } from './model';
@@ -71,12 +71,13 @@ function PairTable({ rows, current, by, setBy }: TableProps) {
     <tbody>
       {rows.map(({ cell, rank }) => {
         const [source, destination] = pairOf(current, cell);
+        const [from, to] = [source, destination].map((address) => inLine(model.nameOf(address)));
         return <tr key={cell}>
-          <td>{model.nameOf(source)}</td><td>{model.nameOf(destination)}</td>
+          <td>{from}</td><td>{to}</td>
           <td><span class="chip" data-state={className(rank)}>{className(rank)}</span></td>
           <td class="number">{humanCode(metric.value, current.values[cell])}</td>
           <td><button onClick={() => openPair(cell)}
-            aria-label={`Open ${model.nameOf(source)} to ${model.nameOf(destination)}`}>open</button></td>
+            aria-label={`Open ${from} to ${to}`}>open</button></td>
         </tr>;
       })}
     </tbody>

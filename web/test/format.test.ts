@@ -1,5 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { humanAge, humanNanos, humanRatio, timeTyped } from '../src/format';
+import { humanAge, humanNanos, humanRatio, inLine, shortened, timeTyped } from '../src/format';
+
+describe('names', () => {
+  it('are cut between characters', () => {
+    expect(shortened('🙂'.repeat(9), 9)).toBe('🙂'.repeat(9));
+    expect(shortened('🙂'.repeat(9), 5)).toBe('🙂🙂🙂🙂…');
+    expect(inLine('x'.repeat(4096)).length).toBe(120);
+  });
+  it('do not turn around what stands beside them', () => {
+    expect(inLine('gpu-001')).toBe('gpu-001');
+    expect(inLine('\u202egnp.exe')).toBe('\u2068\u202egnp.exe\u2069');
+    expect(inLine('שרת')).toBe('\u2068שרת\u2069');
+  });
+});
 
 describe('numbers for people', () => {
   it('keep three digits of a time', () => {
