@@ -5,11 +5,13 @@
 // Without a URL the real dashboard serves a board of synthetic rows.
 
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Board } from '../../tests/web/board.mjs';
 import { launch, open, until } from '../../tests/web/browser.mjs';
 
 const hosts = Number(process.argv[2] ?? 2000);
 const RUNS = 5;
+const CHANGES = 20;
 
 const show = (name, values, unit) => {
   const sorted = [...values].sort((a, b) => a - b);
@@ -71,6 +73,29 @@ async function liveUpdate(page, board) {
     const painting = paints.find(({ began }) => began >= seen.last);
     return painting && { wire: seen.last - seen.first, pixels: painting.seen - seen.last };
   });
+}
+
+// Both processes have the same clock.
+const wallClock = () => performance.timeOrigin + performance.now();
+
+// From the moment at which the board is told of one pair's other state to the frame that shows it.
+async function stateChange(page, board, source) {
+  const destination = (source + 1) % hosts;
+  await page.evaluate((cell) => {
+    const { heatmap } = document.querySelector('#heatmap');
+    const { paint } = Object.getPrototypeOf(heatmap);
+    window.shownAt = new Promise((resolve) => {
+      heatmap.paint = () => {
+        paint.call(heatmap);
+        if (heatmap.grid.stateName(cell) !== 'loss' || heatmap.grid.changed.size > 0) return;
+        requestAnimationFrame(() => resolve(performance.timeOrigin + performance.now()));
+      };
+    });
+  }, source * hosts + destination);
+  await pause(1000 * Math.random()); // whatever the page is about to do
+  const known = wallClock();
+  await board.say(`pair 0 ${source} ${destination} loss`);
+  return await page.evaluate(() => window.shownAt) - known;
 }
 
 // From a click to another metric of all pairs: as many bytes as a whole window, as fast as they can be sent.
@@ -159,6 +184,9 @@ try {
     for (let run = 0; run < RUNS; ++run) updates.push(await liveUpdate(page, board));
     show('a whole window, first to last rows', updates.map(({ wire }) => wire), 'ms');
     show('a whole window, last rows to pixels', updates.map(({ pixels }) => pixels), 'ms');
+    const changes = [];
+    for (let run = 0; run < CHANGES; ++run) changes.push(await stateChange(page, board, Math.floor((run * hosts) / CHANGES)));
+    show('one pair in another state, known to pixels', changes, 'ms');
   }
   const switches = [];
   for (const metric of ['rtt_p50', 'network_p99', 'responder_p50', 'network_p50']) switches.push(await switchMetric(page, metric));
