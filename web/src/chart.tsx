@@ -13,6 +13,8 @@ import { dark } from './store';
 const SHORTEST_SPAN = 300; // seconds
 const TALL = 200;
 const LOW = 110;
+const TIME_SPACE = 90; // that a day and a time need
+const VALUE_SPACE = 26;
 
 // Of the points: uPlot makes years of a single one.
 function timeRange({ data: [at] }: uPlot): [number, number] {
@@ -35,13 +37,13 @@ function make(place: HTMLElement, of: Part, height: number, marks: () => ChartMa
   const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
   // Its place is kept in the charts without ratios: all have the same times above each other.
   const ratios = of === 'network';
-  const percent = { ...axis, scale: '%', side: 1, size: 56, grid: { show: false }, ticks: { ...axis.ticks, show: ratios },
+  const percent = { ...axis, scale: '%', side: 1, size: 56, space: VALUE_SPACE, grid: { show: false }, ticks: { ...axis.ticks, show: ratios },
     values: (_: uPlot, at: number[]) => at.map((each) => (ratios ? `${each} %` : '')) } as const;
   return new uPlot({
     width: Math.max(260, place.clientWidth), height, legend: { show: false }, cursor: { drag: { x: false, y: false } },
     scales: { x: { range: timeRange },
       ns: { range: (_, __, high) => [0, (high || 1) * 1.1] }, '%': { range: [0, 100] } },
-    axes: [{ ...axis, values: timeNames }, { ...axis, scale: 'ns', size: 64, values: (_, at) => at.map((each) => humanNanos(each)) },
+    axes: [{ ...axis, size: 36, space: TIME_SPACE, values: timeNames }, { ...axis, scale: 'ns', size: 64, space: VALUE_SPACE, values: (_, at) => at.map((each) => humanNanos(each)) },
       percent],
     series: [{}, { scale: 'ns', stroke: main, width: 2 }, { scale: 'ns', stroke: main, width: 0.6 },
       { scale: 'ns', stroke: main, width: 0.6 }, { scale: '%', stroke: bad, width: 1, fill: `${bad}33` },
