@@ -132,7 +132,8 @@ struct AgentInfo {
   bool alive = false;
   Nanos first_seen_utc = 0;
   Nanos last_seen_utc = 0;
-  bool plan_current = false;  // holds the plan in force
+  std::uint64_t plan_hash = 0;  // the plan it says it holds; 0: none
+  bool plan_current = false;    // which is the one in force
   std::uint64_t spooled_batches = 0;
   std::uint64_t spooled_bytes = 0;
   std::uint64_t spool_dropped = 0;

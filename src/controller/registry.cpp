@@ -349,6 +349,7 @@ std::shared_ptr<const Hosts> Registry::hosts(std::uint64_t plan_hash) const {
   made->reserve(agents_.size());
   for (const auto& [id, agent] : agents_) {
     made->push_back(agent->info);
+    made->back().plan_hash = agent->plan_hash;
     made->back().plan_current = plan_hash != 0 && agent->plan_hash == plan_hash;
   }
   std::sort(made->begin(), made->end(),

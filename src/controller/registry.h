@@ -33,7 +33,7 @@ using AgentId = std::uint32_t;  // of this run of the controller; from 1, never 
 
 struct Agent {
   AgentId id = 0;
-  AgentInfo info;                 // plan_current is filled in by hosts()
+  AgentInfo info;                 // what it says of the plan is filled in by hosts()
   std::string route;              // ZeroMQ's name of its connection; "": has to register
   std::uint64_t plan_hash = 0;    // the plan it says it holds
   std::uint64_t pushed_hash = 0;  // the plan sent to it last

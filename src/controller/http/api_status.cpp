@@ -1,30 +1,17 @@
-#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "common/program.h"
 #include "common/text.h"
 #include "controller/http/api.h"
 #include "controller/http/cells.h"
+#include "controller/http/json_answer.h"
 #include "controller/http/refused_names.h"
 
 namespace pingloom::controller::api {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-http::Response answer(const Json& json) {
-  http::Response response;
-  response.body = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  return response;
-}
-
-Json textOrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
-Json utcOrNull(Nanos utc) { return utc == 0 ? Json() : Json(formatUtc(utc)); }
 
 Json stateCounts(const StateCounts& counts) {
   Json json = Json::object();
@@ -83,81 +70,6 @@ Json controlJson(const ControlStatus& control) {
           {"reports_refused", std::move(reports)}};
 }
 
-// "::ffff:10.0.0.1" and the like: always in IPv6 notation, as RDMA tools show it.
-std::string gidText(const plan::Endpoint& endpoint) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  return ::inet_ntop(AF_INET6, endpoint.gid.data(), text.data(), text.size());
-}
-
-Json endpointsJson(const AgentInfo& agent) {
-  Json endpoints = Json::array();
-  for (const auto& [endpoint, since_utc] : agent.endpoints) {
-    endpoints.push_back({{"address", endpoint.address.text()},
-                         {"device", endpoint.device},
-                         {"clock", name(endpoint.clock)},
-                         {"gid", gidText(endpoint)},
-                         {"lid", endpoint.lid == 0 ? Json() : Json(endpoint.lid)},
-                         {"qpn", endpoint.qpn},
-                         {"since", utcOrNull(since_utc)}});
-  }
-  return endpoints;
-}
-
-Json pageOwnersJson(const PageOwners& told) {
-  Json owners = Json::array();
-  for (const PageOwner& owner : told.owners) {
-    owners.push_back({{"application", owner.application},
-                      {"pid", owner.process},
-                      {"uid", owner.user},
-                      {"pages", owner.pages},
-                      {"metrics", owner.metrics}});
-  }
-  return {{"owners", std::move(owners)}, {"left_out", told.left_out}};
-}
-
-Json agentJson(const AgentInfo& agent, const GridPlan& plan) {
-  Json addresses = Json::array();
-  for (const IpAddress& address : agent.addresses) {
-    addresses.push_back({{"address", address.text()}, {"name", plan.nameOf(address)}});
-  }
-  return {{"host", agent.host},
-          {"alive", agent.alive},
-          {"addresses", std::move(addresses)},
-          {"endpoints", endpointsJson(agent)},
-          {"port", agent.port},
-          {"incarnation", std::to_string(agent.incarnation)},  // beyond what a double holds
-          {"version", agent.software_version},
-          {"public_key", textOrNull(agent.public_key)},
-          {"pages", agent.pages ? Json(agent.pages->text()) : Json()},
-          {"page_owners", pageOwnersJson(agent.page_owners ? *agent.page_owners : PageOwners{})},
-          {"first_seen", utcOrNull(agent.first_seen_utc)},
-          {"last_seen", utcOrNull(agent.last_seen_utc)},
-          {"plan_current", agent.plan_current},
-          {"spooled_batches", agent.spooled_batches},
-          {"spooled_bytes", agent.spooled_bytes},
-          {"spool_dropped", agent.spool_dropped},
-          {"pings_sent", agent.pings_sent},
-          {"pings_skipped", agent.pings_skipped},
-          {"stalls", agent.stalls},
-          {"refused_packets", agent.refused_packets}};
-}
-
-// Sources of probes that no agent has ever registered for.
-Json unregisteredJson(const GridPlan& plan, const Hosts& hosts) {
-  std::set<IpAddress> missing;
-  for (const ProbeGrid& grid : plan.probes) {
-    missing.insert(grid.sources.begin(), grid.sources.end());
-  }
-  for (const AgentInfo& agent : hosts) {
-    for (const IpAddress& address : agent.addresses) missing.erase(address);
-  }
-  Json json = Json::array();
-  for (const IpAddress& address : missing) {
-    json.push_back({{"address", address.text()}, {"name", plan.nameOf(address)}});
-  }
-  return json;
-}
-
 Json thresholdsJson(const pinglist::Thresholds& thresholds) {
   Json json = Json::object();
   for (std::size_t i = 0; i < thresholds.of.size(); ++i) {
@@ -200,38 +112,28 @@ http::Response status(const Board& board, const http::ServerCounters& counters) 
   }
   const auto reasons = notReady(board);
   const auto history = control->history;
-  return answer({{"version", program::version()},
-                 {"started", utcOrNull(control->started_utc)},
-                 {"now", formatUtc(utcNow())},
-                 {"ready", reasons.empty()},
-                 {"not_ready", reasons},
-                 {"pinglist", pinglistJson(*plan, *control)},
-                 {"probes", plan->probes.size()},
-                 {"pairs", stateCounts(totals)},
-                 {"agents", agentsJson(*board.hosts())},
-                 {"control", controlJson(*control)},
-                 {"redis", redisJson(*board.redis())},
-                 {"history",
-                  {{"writing", history.writing},
-                   {"error", textOrNull(history.last_error)},
-                   {"windows_written", history.windows_written},
-                   {"blocks_dropped", history.blocks_dropped},
-                   {"bytes", history.bytes},
-                   {"events_written", history.events_written},
-                   {"events_dropped", history.events_dropped}}},
-                 {"http",
-                  {{"connections", counters.connections_open.load()},
-                   {"viewers", counters.websockets_open.load()}}}});
-}
-
-http::Response hosts(const Board& board) {
-  const auto plan = board.plan();
-  const auto agents = board.hosts();
-  Json json = {{"hosts", Json::array()}, {"unregistered", unregisteredJson(*plan, *agents)}};
-  for (const AgentInfo& agent : *agents) {
-    json["hosts"].push_back(agentJson(agent, *plan));
-  }
-  return answer(json);
+  return jsonAnswer({{"version", program::version()},
+                     {"started", utcOrNull(control->started_utc)},
+                     {"now", formatUtc(utcNow())},
+                     {"ready", reasons.empty()},
+                     {"not_ready", reasons},
+                     {"pinglist", pinglistJson(*plan, *control)},
+                     {"probes", plan->probes.size()},
+                     {"pairs", stateCounts(totals)},
+                     {"agents", agentsJson(*board.hosts())},
+                     {"control", controlJson(*control)},
+                     {"redis", redisJson(*board.redis())},
+                     {"history",
+                      {{"writing", history.writing},
+                       {"error", textOrNull(history.last_error)},
+                       {"windows_written", history.windows_written},
+                       {"blocks_dropped", history.blocks_dropped},
+                       {"bytes", history.bytes},
+                       {"events_written", history.events_written},
+                       {"events_dropped", history.events_dropped}}},
+                     {"http",
+                      {{"connections", counters.connections_open.load()},
+                       {"viewers", counters.websockets_open.load()}}}});
 }
 
 http::Response probes(const Board& board) {
@@ -240,7 +142,7 @@ http::Response probes(const Board& board) {
   for (std::uint32_t probe = 0; probe < plan->probes.size(); ++probe) {
     json["probes"].push_back(probeJson(plan->probes[probe], countStates(board, *plan, probe)));
   }
-  return answer(json);
+  return jsonAnswer(json);
 }
 
 http::Response unknownProbe(const GridPlan& plan, const std::string& name) {

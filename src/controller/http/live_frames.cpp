@@ -10,6 +10,7 @@
 #include <set>
 
 #include "controller/http/cells.h"
+#include "controller/http/host_labels.h"
 #include "http/json_text.h"
 
 namespace pingloom::controller {
@@ -97,16 +98,15 @@ void appendNames(std::string& out, const GridPlan& plan) {
   out += separator == '{' ? "{}" : "}";
 }
 
-// {"rack":{"10.0.0.1":"r1",...},...}: the labels of the pinglist's hosts. The label of one of
-// several addresses counts as its rail, unless the host has a label of that name.
-using Labels = std::map<std::string, std::map<std::string, std::string>>;
+// {"rack":{"10.0.0.1":"r1",...},...}: the labels of the pinglist's hosts.
+using Labels = std::map<std::string_view, std::map<std::string, std::string_view>>;
 
 Labels labelsOf(const pinglist::Pinglist& pinglist) {
   Labels labels;
   for (const pinglist::Host& host : pinglist.hosts) {
-    for (const auto& [rail, address] : host.addresses) {
-      for (const auto& [label, value] : host.labels) labels[label][address.text()] = value;
-      if (!rail.empty()) labels["rail"].emplace(address.text(), rail);
+    for (const auto& [address_label, address] : host.addresses) {
+      const std::string text = address.text();
+      for (const auto& [label, value] : labelsAt(host, address_label)) labels[label][text] = value;
     }
   }
   return labels;

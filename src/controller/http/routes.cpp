@@ -69,11 +69,12 @@ Answer description(const Sources&, const Request&) {
   return response;
 }
 
-// What their objects may be expected to have. Anomalies, paths and whatever is new follow.
+// What their objects may be expected to have. Labels, anomalies, paths and whatever is new follow.
 constexpr CsvTable kHostsTable = {
     "hosts",
     "host,alive,addresses,endpoints,port,incarnation,version,public_key,pages,page_owners.owners,"
-    "page_owners.left_out,first_seen,last_seen,plan_current,spooled_batches,spooled_bytes,"
+    "page_owners.left_out,first_seen,last_seen,plan,plan_in_force,plan_current,spooled_batches,"
+    "spooled_bytes,"
     "spool_dropped,pings_sent,pings_skipped,stalls,refused_packets"};
 constexpr CsvTable kProbesTable = {
     "probes",

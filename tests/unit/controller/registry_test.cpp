@@ -254,7 +254,9 @@ TEST_F(RegistryTest, HostsAreSortedAndSayWhoHoldsThePlan) {
   ASSERT_EQ(hosts->size(), 2U);
   EXPECT_EQ((*hosts)[0].host, "a");
   EXPECT_FALSE((*hosts)[0].plan_current);
+  EXPECT_EQ((*hosts)[0].plan_hash, 0U);
   EXPECT_TRUE((*hosts)[1].plan_current);
+  EXPECT_EQ((*hosts)[1].plan_hash, 77U);
   EXPECT_EQ((*hosts)[1].software_version, "test");
 }
 

@@ -199,8 +199,39 @@ TEST_F(ApiTest, HostsWithThoseThatAreMissing) {
   EXPECT_EQ(json["hosts"][0]["page_owners"],
             Json::parse(R"({"owners":[{"application":"queue","pid":41,"uid":1000,"pages":2,
                                        "metrics":30}],"left_out":7})"));
+  EXPECT_EQ(json["hosts"][0]["plan"], "0000000000000abc");
+  EXPECT_EQ(json["hosts"][0]["plan_in_force"], "0000000000000abc");
   EXPECT_EQ(json["unregistered"].size(), 2U);
   EXPECT_EQ(json["unregistered"][0]["address"], "10.0.0.2");
+}
+
+TEST_F(ApiTest, AHostHasTheLabelsThatAllOfItsAddressesHave) {
+  const std::vector<std::pair<std::string, IpAddress>> two = {{"rail0", small.ip("10.0.0.1")},
+                                                              {"rail1", small.ip("10.0.0.3")}};
+  small.named_hosts = {{"one", two, {{"rack", "r<1>"}}},
+                       {"two", {{"", small.ip("10.0.0.2")}}, {{"rack", "r2"}}}};
+  small.publishPlan();
+  auto hosts = std::make_shared<Hosts>(*small.board.hosts());
+  hosts->front().addresses = {small.ip("10.0.0.1"), small.ip("10.0.0.3"), small.ip("10.0.7.7")};
+  small.board.publishHosts(hosts);
+  const Json json = Json::parse(api::hosts(small.board).body);
+  const Json& host = json["hosts"][0];
+  EXPECT_EQ(host["labels"], Json({{"rack", "r<1>"}}));
+  EXPECT_EQ(host["addresses"][0]["labels"], Json({{"rack", "r<1>"}, {"rail", "rail0"}}));
+  EXPECT_EQ(host["addresses"][1]["labels"]["rail"], "rail1");
+  EXPECT_EQ(host["addresses"][2]["labels"], Json::object()) << "the pinglist does not have it";
+  EXPECT_EQ(json["unregistered"][0]["labels"], Json({{"rack", "r2"}}));
+}
+
+TEST_F(ApiTest, AHostThatIsBehindSaysWithWhichPlan) {
+  auto hosts = std::make_shared<Hosts>(*small.board.hosts());
+  hosts->front().plan_hash = 0xDEF;
+  hosts->emplace_back().host = "new";
+  small.board.publishHosts(hosts);
+  const Json json = Json::parse(api::hosts(small.board).body);
+  EXPECT_EQ(json["hosts"][0]["plan"], "0000000000000def");
+  EXPECT_EQ(json["hosts"][1]["plan"], nullptr) << "none";
+  EXPECT_EQ(json["hosts"][1]["plan_in_force"], "0000000000000abc");
 }
 
 TEST_F(ApiTest, Probes) {

@@ -32,6 +32,7 @@ class SmallBoard {
   void publishPlan() {
     auto pinglist = std::make_shared<pinglist::Pinglist>();
     pinglist->names[ip("10.0.0.1")] = "gpu \"one\"";
+    pinglist->hosts = named_hosts;
     pinglist->warnings = {"pinglist.yaml:3:1: something is odd"};
     auto plan = std::make_shared<GridPlan>();
     plan->generation = ++generation;
@@ -98,6 +99,7 @@ class SmallBoard {
     agent.host = "one";
     agent.addresses = {ip("10.0.0.1")};
     agent.alive = agent.plan_current = true;
+    agent.plan_hash = 0xABC;
     agent.incarnation = 1'795'230'720'123'456'789U;
     plan::Endpoint endpoint;
     endpoint.address = agent.addresses.front();
@@ -116,6 +118,7 @@ class SmallBoard {
   ProbeGrid rack;
   ProbeGrid storage;
   ProbeGrid fabric;
+  std::vector<pinglist::Host> named_hosts;
   std::uint64_t generation = 0;
 };
 

@@ -1,0 +1,31 @@
+// Answers that are built as a JSON value, for those that are small. Any thread.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "common/time.h"
+#include "http/message.h"
+
+namespace pingloom::controller::api {
+
+using Json = nlohmann::ordered_json;
+
+inline http::Response jsonAnswer(const Json& json) {
+  http::Response response;
+  response.body = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return response;
+}
+
+inline Json textOrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
+inline Json utcOrNull(Nanos utc) { return utc == 0 ? Json() : Json(formatUtc(utc)); }
+
+// Of a plan; 0: none.
+inline Json hashOrNull(std::uint64_t hash) {
+  return hash == 0 ? Json() : Json(fmt::format("{:016x}", hash));
+}
+
+}  // namespace pingloom::controller::api
