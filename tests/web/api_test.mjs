@@ -95,14 +95,14 @@ step('what is answered is what is described', async () => {
   const { oldest } = await mesh.json('/api/v1/history');
   const at = encodeURIComponent(oldest);
   const bad = 'probe=rdma&metric=netwrk_p50';
-  for (const path of ['/api/v1/status', '/api/v1/history', '/metrics', '/healthz', '/-/healthy', '/readyz', '/-/ready',
-    '/api/v1/openapi.yaml']) await check(path, 200);
+  for (const path of ['/metrics', '/healthz', '/-/healthy', '/readyz', '/-/ready', '/api/v1/openapi.yaml']) await check(path, 200);
   await check('/api/v1/live', 426);
-  for (const path of ['/api/v1/hosts', '/api/v1/probes']) {
+  for (const path of ['/api/v1/status', '/api/v1/history', '/api/v1/hosts', '/api/v1/probes']) {
     await check(path, 200);
     await check(`${path}?format=csv`, 200);
     await check(`${path}?format=xml`, 400);
   }
+  assert.match(await check('/api/v1/status?format=csv', 200), /\r\npinglist\.generation,1\r\n/);
   for (const [path, more] of [['/api/v1/grid', ''], ['/api/v1/worst', '&count=4'], ['/api/v1/history/grid', `&at=${at}`]]) {
     for (const metric of ['network_p50', 'rtt_max', 'jitter', 'loss', 'anomalous']) {
       await check(`${path}?probe=rdma&metric=${metric}${more}`, 200);
@@ -181,6 +181,8 @@ step('a pair probed on demand', async () => {
   await check(`/api/v1/bursts/${id}`, 200);
   await eventually(async () => (await mesh.json(`/api/v1/bursts/${id}`)).state === 'done', 20, 'it is done');
   await check(`/api/v1/bursts/${id}`, 200);
+  assert.equal((await check(`/api/v1/bursts/${id}?format=csv`, 200)).split('\r\n').length, 1 + order.count + 1);
+  await check(`/api/v1/bursts/${id}?format=xml`, 400);
   await check('/api/v1/bursts/0000000000000000', 404);
   await post({ ...order, count: 0 }, 400);
   await post({ ...order, probe: 'none' }, 404);

@@ -13,6 +13,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+std::string plainText(const Json& value) {
+  if (value.is_null()) return "";
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
 // Lines whose further columns are found on the way: objects leave out what was not measured.
 class Table {
  public:
@@ -56,7 +61,7 @@ class Table {
       }
       const std::size_t column = columnOf(prefix + key);  // without a value too
       if (value.is_null()) continue;
-      lines_.back()[column] = value.is_string() ? value.get<std::string>() : value.dump();
+      lines_.back()[column] = plainText(value);
     }
   }
 
@@ -71,16 +76,38 @@ class Table {
   std::vector<std::map<std::size_t, std::string>> lines_;  // by column
 };
 
-http::Response converted(http::Response response, const CsvTable& form) {
-  if (response.status != 200) return response;
-  const Json json = Json::parse(response.body);
+// A line for each: its name, its value.
+void addMembers(const Json& object, const std::string& prefix, std::string& out) {
+  for (const auto& [key, value] : object.items()) {
+    if (value.is_object()) {
+      addMembers(value, prefix + key + ".", out);
+      continue;
+    }
+    appendCsvField(out, prefix + key);
+    out += ',';
+    appendCsvField(out, plainText(value));
+    out += "\r\n";
+  }
+}
+
+std::string csvOf(const Json& json, const CsvTable& form) {
+  if (form.array == kMembers) {
+    std::string out = std::string(form.columns) + "\r\n";
+    addMembers(json, "", out);
+    return out;
+  }
   Table table(form.columns);
   if (form.array.empty()) {
     table.add(json);
   } else {
     for (const Json& object : json.at(std::string(form.array))) table.add(object);
   }
-  response.body = table.text();
+  return table.text();
+}
+
+http::Response converted(http::Response response, const CsvTable& form) {
+  if (response.status != 200) return response;
+  response.body = csvOf(Json::parse(response.body), form);
   response.content_type = kCsvType;
   return response;
 }

@@ -19,9 +19,13 @@ tl::expected<bool, http::Response> wantsCsv(const http::Request& request);
 // Quoted where it has to be. Text that a spreadsheet would take for a formula begins with a '.
 void appendCsvField(std::string& out, std::string_view text);
 
+// CsvTable::array of a document that is no table.
+constexpr std::string_view kMembers = "*";
+
 // The CSV twin of a JSON answer.
 struct CsvTable {
-  // The array whose objects are its lines; empty: the answer itself is the only line.
+  // The array whose objects are its lines; empty: the answer itself is the only line; kMembers:
+  // each of the answer's members is one, with its name and its value.
   std::string_view array;
   // The columns that it begins with whatever was measured, so that one without lines has a head
   // too, with commas in between. Others of its objects follow.

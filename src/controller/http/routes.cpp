@@ -70,6 +70,10 @@ Answer description(const Sources&, const Request&) {
 }
 
 // What their objects may be expected to have. Labels, anomalies, paths and whatever is new follow.
+constexpr CsvTable kStatusTable = {kMembers, "name,value"};
+constexpr CsvTable kSpanTable = {"", "oldest,newest"};
+constexpr CsvTable kPingsTable = {
+    "pings", "sequence,result,network_ns,responder_ns,prober_ns,rtt_ns,anomalous,ack_lost,late"};
 constexpr CsvTable kHostsTable = {
     "hosts",
     "host,alive,addresses,endpoints,port,incarnation,version,public_key,pages,page_owners.owners,"
@@ -95,20 +99,20 @@ constexpr CsvTable kRowsTable = {
     "jitter_ns,clock,device,protocol"};
 
 constexpr std::array<Route, 20> kRoutes = {{
-    {"/api/v1/status", status},
+    {"/api/v1/status", status, "format", &kStatusTable},
     {"/api/v1/hosts", hosts, "format", &kHostsTable},
     {"/api/v1/probes", probes, "format", &kProbesTable},
     {"/api/v1/grid", grid, "probe metric format"},
     {"/api/v1/worst", worst, "probe metric count format", &kWorstTable},
     {kPairs, pair, "format", &kPairTable},
-    {"/api/v1/history", history},
+    {"/api/v1/history", history, "format", &kSpanTable},
     {"/api/v1/history/grid", history, "probe metric at format"},
     {"/api/v1/history/events", history, "probe from to source destination limit bins format",
      &kEventsTable},
     {"/api/v1/history/pairs/{probe}/{source}/{destination}", history, "from to points path format",
      &kRowsTable},
     {"/api/v1/bursts", startBurst, "", nullptr, "POST", http::Role::kOperate},
-    {kBurst, burst},
+    {kBurst, burst, "format", &kPingsTable},
     {"/api/v1/live", live},
     {"/api/v1/session", session, "", nullptr, "", http::Role::kNone},
     {"/api/v1/openapi.yaml", description},

@@ -40,6 +40,11 @@ TEST(Csv, ALineForEachObjectWithAllColumns) {
   EXPECT_EQ(csvOf(R"({"a":"x","b":true})", ""), "a,b\r\nx,true\r\n");
 }
 
+TEST(Csv, WhatIsNoTableHasALineForEachMember) {
+  EXPECT_EQ(csvOf(R"({"a":1,"b":{"c":null,"d":{"e":"=x"}},"f":["g","h"]})", kMembers, "name,value"),
+            "name,value\r\na,1\r\nb.c,\r\nb.d.e,'=x\r\nf,\"[\"\"g\"\",\"\"h\"\"]\"\r\n");
+}
+
 TEST(Csv, FixedColumnsComeFirstWithLinesOrWithout) {
   EXPECT_EQ(csvOf(R"({"rows":[]})", "rows", "a,b.p50"), "a,b.p50\r\n");
   EXPECT_EQ(csvOf(R"({"rows":[{"c":3,"b":{"p50":2}}]})", "rows", "a,b.p50"),

@@ -61,7 +61,9 @@ std::string refusal(const std::string& target) {
 
 TEST(Routes, KnownParametersAreTaken) {
   for (const char* target :
-       {"/api/v1/status", "/api/v1/hosts?format=csv", "/api/v1/grid?probe=p&metric=m&format=cells",
+       {"/api/v1/status?format=csv", "/api/v1/history?format=csv",
+        "/api/v1/bursts/0000000000000abc?format=csv", "/api/v1/hosts?format=csv",
+        "/api/v1/grid?probe=p&metric=m&format=cells",
         "/api/v1/worst?probe=p&metric=m&count=1&format=csv",
         "/api/v1/history/grid?probe=p&metric=m&at=t&format=cells",
         "/api/v1/history/pairs/p/a/b?from=t&to=t&points=1&path=1&format=csv",
@@ -73,7 +75,7 @@ TEST(Routes, KnownParametersAreTaken) {
 TEST(Routes, UnknownParametersAreNamed) {
   EXPECT_THAT(refusal("/api/v1/grid?probe=p&metric=network_p50&at=2026-01-01T00:00:00Z"),
               testing::HasSubstr("unknown parameter 'at'"));
-  EXPECT_THAT(refusal("/api/v1/status?format=xml"), testing::HasSubstr("'format'"));
+  EXPECT_THAT(refusal("/api/v1/session?format=csv"), testing::HasSubstr("'format'"));
   EXPECT_THAT(refusal("/api/v1/pairs/p/a/b?path=9"), testing::HasSubstr("'path'"));
   EXPECT_THAT(refusal("/api/v1/bursts/0000000000000000?x"), testing::HasSubstr("'x'"));
   EXPECT_THAT(refusal("/api/v1/grid?metrc=loss"), testing::HasSubstr("did you mean 'metric'"));
@@ -91,7 +93,7 @@ TEST(Routes, WhatIsNotOfTheApiTakesAnyParameter) {
 
 TEST(Routes, ATableWithoutLinesHasAHead) {
   for (const Route& route : routes()) {
-    if (route.csv == nullptr || route.csv->array.empty()) continue;
+    if (route.csv == nullptr || route.csv->array.empty() || route.csv->array == kMembers) continue;
     http::Response empty;
     empty.body = "{\"" + std::string(route.csv->array) + "\":[]}";
     const auto answer = asCsv(std::move(empty), *route.csv);
