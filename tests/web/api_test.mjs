@@ -121,6 +121,8 @@ step('what is answered is what is described', async () => {
   await check('/api/v1/history/grid?probe=rdma&metric=loss&at=yesterday', 400);
   await check('/api/v1/history/grid?probe=rdma&metric=loss&at=1990-01-01T00:00:00Z', 200);
   await check('/api/v1/worst?probe=rdma&metric=loss&count=0', 400);
+  for (const sort of api.components.schemas.WorstSort.enum) await check(`/api/v1/worst?probe=rdma&metric=loss&sort=${sort}`, 200);
+  await check('/api/v1/worst?probe=rdma&metric=loss&sort=name', 400);
   await check(`/api/v1/grid?probe=rdma&metric=loss&at=${at}`, 400); // that is history/grid's
   await check('/api/v1/grid?probe=rdma&metric=loss&metric=jitter', 400);
   await check(`/api/v1/pairs/rdma/${a}/${b}?path=1`, 400);

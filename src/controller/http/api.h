@@ -27,7 +27,7 @@ tl::expected<GridQuery, http::Response> gridQuery(const GridPlan& plan,
 // /api/v1/grid?probe=NAME&metric=NAME
 http::Response grid(const Board& board, const http::Request& request);
 
-// /api/v1/worst?probe=NAME&metric=NAME&count=N
+// /api/v1/worst?probe=NAME&metric=NAME&sort=COLUMN&count=N
 http::Response worst(const Board& board, const http::Request& request);
 
 // `pair` is PROBE/SRC/DST.

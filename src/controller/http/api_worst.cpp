@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <tuple>
+#include <utility>
 
 #include "common/severity.h"
 #include "common/text.h"
@@ -17,7 +20,17 @@ using Snapshots = std::vector<std::shared_ptr<const SourceSnapshot>>;
 constexpr std::uint64_t kDefaultPairs = 100;
 constexpr std::uint64_t kMostCount = 10'000;
 
+enum class SortColumn : std::uint8_t { kState, kValue, kSource, kDestination };
+constexpr std::array<std::string_view, 4> kColumns = {"state", "value", "source", "destination"};
+
+// "value": ascending, "-value": descending.
+struct Sort {
+  SortColumn by = SortColumn::kState;
+  bool down = true;
+};
+
 struct Candidate {
+  double key = 0;  // by which it is sorted: the lower, the sooner
   int severity = 0;
   double value = -1;  // -1: not measured
   std::uint32_t source = 0;
@@ -25,24 +38,79 @@ struct Candidate {
 
   // The one that is listed first.
   bool operator<(const Candidate& other) const {
-    return std::tuple(-severity, -value, source, destination) <
-           std::tuple(-other.severity, -other.value, other.source, other.destination);
+    return std::tuple(key, -severity, -value, source, destination) <
+           std::tuple(other.key, -other.severity, -other.value, other.source, other.destination);
   }
+};
+
+// Each one's place in the order of their names.
+std::vector<double> nameOrder(const plan::AddressList& list, const GridPlan& plan) {
+  std::vector<std::pair<std::string, std::size_t>> named;
+  for (std::size_t i = 0; i < list.size(); ++i) named.emplace_back(plan.nameOf(list[i]), i);
+  std::sort(named.begin(), named.end());
+  std::vector<double> places(list.size());
+  for (std::size_t at = 0; at < named.size(); ++at) {
+    places[named[at].second] = static_cast<double>(at);
+  }
+  return places;
+}
+
+// What a candidate's key is.
+class SortKey {
+ public:
+  SortKey(const Sort& sort, const GridPlan& plan, const ProbeGrid& grid) : sort_(sort) {
+    if (sort.by == SortColumn::kSource) places_ = nameOrder(grid.sources, plan);
+    if (sort.by == SortColumn::kDestination) places_ = nameOrder(grid.destinations, plan);
+  }
+
+  double of(const Candidate& pair) const {
+    // Either way up, what was not measured comes last.
+    if (sort_.by == SortColumn::kValue && pair.value < 0)
+      return std::numeric_limits<double>::infinity();
+    const double key = ascending(pair);
+    return sort_.down ? -key : key;
+  }
+
+ private:
+  double ascending(const Candidate& pair) const {
+    switch (sort_.by) {
+      case SortColumn::kValue:
+        return pair.value;
+      case SortColumn::kSource:
+        return places_[pair.source];
+      case SortColumn::kDestination:
+        return places_[pair.destination];
+      case SortColumn::kState:
+        break;
+    }
+    return pair.severity;
+  }
+
+  const Sort sort_;
+  std::vector<double> places_;
+};
+
+struct Chosen {
+  std::vector<Candidate> pairs;
+  std::uint64_t total = 0;  // that there are
 };
 
 // The first `count` of the list of all pairs. Millions are looked at: only what may still be among
 // them is kept.
-std::vector<Candidate> worstOf(const ProbeGrid& grid, const Metric& metric,
-                               const Snapshots& snapshots, std::size_t count) {
-  std::vector<Candidate> worst;  // a heap: the one that would go next is on top
+Chosen worstOf(const ProbeGrid& grid, const Metric& metric, const SortKey& key,
+               const Snapshots& snapshots, std::size_t count) {
+  Chosen chosen;
+  auto& worst = chosen.pairs;  // a heap: the one that would go next is on top
   for (std::uint32_t source = 0; source < grid.sources.size(); ++source) {
     const SourceSnapshot* snapshot = snapshots[source].get();
     for (std::uint32_t destination = 0; destination < grid.destinations.size(); ++destination) {
       const auto state = stateOf(grid, snapshot, source, destination);
       if (!state) continue;
-      const Candidate candidate{severity(*state),
-                                metric.valueOf(rowOf(snapshot, destination)).value_or(-1), source,
-                                destination};
+      ++chosen.total;
+      Candidate candidate{0, severity(*state),
+                          metric.valueOf(rowOf(snapshot, destination)).value_or(-1), source,
+                          destination};
+      candidate.key = key.of(candidate);
       if (worst.size() == count) {
         if (!(candidate < worst.front())) continue;
         std::pop_heap(worst.begin(), worst.end());
@@ -53,7 +121,7 @@ std::vector<Candidate> worstOf(const ProbeGrid& grid, const Metric& metric,
     }
   }
   std::sort_heap(worst.begin(), worst.end());
-  return worst;
+  return chosen;
 }
 
 void appendPair(std::string& out, const GridPlan& plan, const GridQuery& query,
@@ -74,34 +142,60 @@ void appendPair(std::string& out, const GridPlan& plan, const GridQuery& query,
   out += '}';
 }
 
+tl::expected<std::uint64_t, http::Response> countOption(const http::Request& request) {
+  const auto given = request.query.find("count");
+  if (given == request.query.end()) return kDefaultPairs;
+  const auto number = parseUnsigned(given->second, kMostCount);
+  if (number && *number > 0) return *number;
+  return tl::unexpected(http::errorResponse(
+      400, fmt::format("the parameter 'count' is a number from 1 to {}", kMostCount)));
+}
+
+tl::expected<Sort, http::Response> sortOption(const http::Request& request) {
+  const auto given = request.query.find("sort");
+  if (given == request.query.end()) return Sort();
+  std::string_view column = given->second;
+  const bool down = column.starts_with('-');
+  if (down) column.remove_prefix(1);
+  for (std::size_t i = 0; i < kColumns.size(); ++i) {
+    if (kColumns[i] == column) return Sort{static_cast<SortColumn>(i), down};
+  }
+  return tl::unexpected(http::errorResponse(
+      400,
+      "the parameter 'sort' is state, value, source or destination, with '-' before it where "
+      "the largest comes first"));
+}
+
+std::string headOf(const GridPlan& plan, const GridQuery& query, const Sort& sort,
+                   std::uint64_t total) {
+  std::string out = "{";
+  http::appendJsonMember(out, "probe", plan.probes[query.probe].spec.name);
+  http::appendJsonMember(out, "metric", query.metric_name);
+  http::appendJsonMember(out, "unit", query.metric.unit());
+  out += fmt::format(R"("generation":{},"sort":"{}{}","total":{},"pairs":[)", plan.generation,
+                     sort.down ? "-" : "", kColumns[static_cast<std::size_t>(sort.by)], total);
+  return out;
+}
+
 }  // namespace
 
 http::Response worst(const Board& board, const http::Request& request) {
   const auto plan = board.plan();
   const auto query = gridQuery(*plan, request);
   if (!query) return query.error();
-  std::uint64_t count = kDefaultPairs;
-  if (const auto given = request.query.find("count"); given != request.query.end()) {
-    const auto number = parseUnsigned(given->second, kMostCount);
-    if (!number || *number == 0) {
-      return http::errorResponse(
-          400, fmt::format("the parameter 'count' is a number from 1 to {}", kMostCount));
-    }
-    count = *number;
-  }
+  const auto count = countOption(request);
+  if (!count) return count.error();
+  const auto sort = sortOption(request);
+  if (!sort) return sort.error();
   const ProbeGrid& grid = plan->probes[query->probe];
   Snapshots snapshots = board.sources(query->probe, plan->generation);
   snapshots.resize(grid.sources.size());  // empty when the plan has just changed
+  const Chosen chosen =
+      worstOf(grid, query->metric, SortKey(*sort, *plan, grid), snapshots, *count);
   http::Response response;
   std::string& out = response.body;
-  out = '{';
-  http::appendJsonMember(out, "probe", grid.spec.name);
-  http::appendJsonMember(out, "metric", query->metric_name);
-  http::appendJsonMember(out, "unit", query->metric.unit());
-  out += R"("generation":)";
-  http::appendJsonNumber(out, plan->generation);
-  out += R"(,"pairs":[)";
-  for (const Candidate& pair : worstOf(grid, query->metric, snapshots, count)) {
+  out = headOf(*plan, *query, *sort, chosen.total);
+  for (const Candidate& pair : chosen.pairs) {
     if (out.back() == '}') out += ',';
     appendPair(out, *plan, *query, snapshots, pair);
   }

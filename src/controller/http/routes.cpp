@@ -103,7 +103,7 @@ constexpr std::array<Route, 20> kRoutes = {{
     {"/api/v1/hosts", hosts, "format", &kHostsTable},
     {"/api/v1/probes", probes, "format", &kProbesTable},
     {"/api/v1/grid", grid, "probe metric format"},
-    {"/api/v1/worst", worst, "probe metric count format", &kWorstTable},
+    {"/api/v1/worst", worst, "probe metric sort count format", &kWorstTable},
     {kPairs, pair, "format", &kPairTable},
     {"/api/v1/history", history, "format", &kSpanTable},
     {"/api/v1/history/grid", history, "probe metric at format"},

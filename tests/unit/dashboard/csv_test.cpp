@@ -2,11 +2,15 @@
 
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
 #include "controller/http/api.h"
 #include "small_board.h"
 
 namespace pingloom::controller {
 namespace {
+
+using Json = nlohmann::json;
 
 std::string field(std::string_view text) {
   std::string out;
@@ -118,6 +122,42 @@ TEST_F(BoardCsvTest, TheWorstPairsComeFirst) {
             "10.0.0.1,\"gpu \"\"one\"\"\",10.0.0.3,10.0.0.3,loss,7000\r\n"
             "10.0.0.2,10.0.0.2,10.0.0.1,\"gpu \"\"one\"\"\",pending,\r\n"
             "10.0.0.2,10.0.0.2,10.0.0.3,10.0.0.3,pending,\r\n");
+}
+
+// The other columns than the state: the first ones of all pairs by it.
+TEST_F(BoardCsvTest, TheFirstOnesByAnyColumnAreOfAllPairs) {
+  small.publishSource(0, 2, {SmallBoard::measured(6000), SmallBoard::measured(90), Row()},
+                      {PairState::kOk, PairState::kOk, std::nullopt});
+  request.query["count"] = "2";
+  const auto firstBy = [this](const std::string& sort) {
+    request.query["sort"] = sort;
+    const Json json = Json::parse(api::worst(small.board, request).body);
+    EXPECT_EQ(json["sort"], sort);
+    EXPECT_EQ(json["total"], 6);
+    EXPECT_EQ(json["pairs"].size(), 2U);
+    std::string pairs;
+    for (const Json& pair : json["pairs"]) {
+      pairs += pair["source"].get<std::string>().back();
+      pairs += pair["destination"].get<std::string>().back();
+      pairs += ' ';
+    }
+    return pairs;
+  };
+  EXPECT_EQ(firstBy("-state"), "13 21 ");
+  EXPECT_EQ(firstBy("state"), "31 12 ") << "the larger value is the worse there, too";
+  EXPECT_EQ(firstBy("-value"), "13 31 ");
+  EXPECT_EQ(firstBy("value"), "32 12 ") << "those without come last";
+  EXPECT_EQ(firstBy("source"), "21 23 ") << "10.0.0.1 is called gpu";
+  EXPECT_EQ(firstBy("-source"), "13 12 ");
+  EXPECT_EQ(firstBy("destination"), "12 32 ") << "of one destination the worst first";
+  EXPECT_EQ(firstBy("-destination"), "21 31 ");
+}
+
+TEST_F(BoardCsvTest, AnotherSortIsRefused) {
+  for (const char* sort : {"", "-", "name", "--value", "State", "value "}) {
+    request.query["sort"] = sort;
+    EXPECT_EQ(api::worst(small.board, request).status, 400U) << sort;
+  }
 }
 
 TEST_F(BoardCsvTest, HowManyOfTheWorstIsBounded) {

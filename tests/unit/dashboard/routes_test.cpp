@@ -64,7 +64,7 @@ TEST(Routes, KnownParametersAreTaken) {
        {"/api/v1/status?format=csv", "/api/v1/history?format=csv",
         "/api/v1/bursts/0000000000000abc?format=csv", "/api/v1/hosts?format=csv",
         "/api/v1/grid?probe=p&metric=m&format=cells",
-        "/api/v1/worst?probe=p&metric=m&count=1&format=csv",
+        "/api/v1/worst?probe=p&metric=m&sort=-value&count=1&format=csv",
         "/api/v1/history/grid?probe=p&metric=m&at=t&format=cells",
         "/api/v1/history/pairs/p/a/b?from=t&to=t&points=1&path=1&format=csv",
         "/api/v1/history/events?probe=p&from=t&to=t&source=a&destination=b&limit=1&bins=1"}) {
