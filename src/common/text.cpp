@@ -73,6 +73,7 @@ std::string closestWord(std::string_view word, const std::vector<std::string_vie
   std::string_view best;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (std::string_view candidate : candidates) {
+    if (candidate.size() >= word.size() + best_distance) continue;  // so far apart at least
     const std::size_t distance = editDistance(word, candidate);
     if (distance < best_distance) {
       best_distance = distance;
@@ -85,6 +86,14 @@ std::string closestWord(std::string_view word, const std::vector<std::string_vie
 std::string didYouMean(std::string_view word, const std::vector<std::string_view>& candidates) {
   const std::string best = closestWord(word, candidates);
   return best.empty() ? "" : " (did you mean '" + best + "'?)";
+}
+
+void shorten(std::string& text, std::size_t most_bytes) {
+  if (text.size() <= most_bytes) return;
+  std::size_t end = most_bytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  text.resize(end);
+  text += "...";
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -23,6 +23,9 @@ std::string didYouMean(std::string_view word, const std::vector<std::string_view
 // Where the first byte is that is not UTF-8 (RFC 3629); npos where all of it is.
 std::size_t invalidUtf8At(std::string_view text);
 
+// Longer UTF-8 text becomes its first so many bytes, without half a character, and "...".
+void shorten(std::string& text, std::size_t most_bytes);
+
 // Without the spaces, tabs and line ends around it.
 std::string_view trimmed(std::string_view text);
 

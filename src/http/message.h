@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,10 +48,15 @@ using Respond = std::function<void(Response)>;
 using Later = std::function<void(Respond)>;
 using Answer = std::variant<Response, Later>;
 
-// One message of a WebSocket.
+// One message of a WebSocket. Many viewers may be sent the same bytes.
 struct Frame {
-  bool binary = false;
-  std::string payload;
+  Frame(bool is_binary, std::shared_ptr<const std::string> bytes)
+      : binary(is_binary), payload(std::move(bytes)) {}
+  Frame(bool is_binary, std::string bytes)
+      : Frame(is_binary, std::make_shared<const std::string>(std::move(bytes))) {}
+
+  bool binary;
+  std::shared_ptr<const std::string> payload;  // never nullptr
 };
 
 }  // namespace pingloom::http

@@ -78,11 +78,11 @@ class WebSocketConnection : public std::enable_shared_from_this<WebSocketConnect
     limitWrite();
     stream_.binary(frame_->binary);
     stream_.async_write(
-        asio::buffer(frame_->payload), [self = shared_from_this()](error_code error, std::size_t) {
+        asio::buffer(*frame_->payload), [self = shared_from_this()](error_code error, std::size_t) {
           self->writing_ = false;
           if (error) return;  // the read that is under way ends the connection
           ++self->service_->options.counters->frames_sent;
-          self->service_->options.counters->frame_bytes_sent += self->frame_->payload.size();
+          self->service_->options.counters->frame_bytes_sent += self->frame_->payload->size();
           self->writeNext();
         });
   }

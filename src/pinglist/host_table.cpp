@@ -29,6 +29,10 @@ Result<std::string> readText(const yaml::Node& node, std::string_view what) {
 }
 
 Status readLabel(const yaml::Node& key, const yaml::Node& value, Host& host) {
+  if (host.labels.size() == HostTable::kMaxLabels) {
+    return key.error("host '" + host.name + "' has more than " +
+                     std::to_string(HostTable::kMaxLabels) + " labels");
+  }
   auto name = readText(key, "a label");
   if (!name) return tl::unexpected(name.error());
   if (!value.isScalar()) {
@@ -70,6 +74,7 @@ Status HostTable::readHost(const yaml::Node& key, const yaml::Node& body) {
   Host host;
   host.name = *name;
   if (auto status = readBody(key, body, host); !status) return status;
+  if (auto status = countShown(key, host); !status) return status;
   const bool several = host.addresses.size() > 1;
   auto status = addName(key, host.name,
                         several ? std::nullopt : std::optional(host.addresses.front().second));
@@ -145,6 +150,15 @@ Status HostTable::addAddress(const yaml::Node& node, const std::string& label, H
   }
   host.addresses.emplace_back(label, *address);
   return {};
+}
+
+Status HostTable::countShown(const yaml::Node& place, const Host& host) {
+  std::size_t each = host.name.size();
+  for (const auto& [label, value] : host.labels) each += label.size() + value.size();
+  for (const auto& [label, address] : host.addresses) shown_bytes_ += each + 2 * label.size();
+  if (shown_bytes_ <= kMaxShownBytes) return {};
+  return place.error("the names and labels of the hosts so far are more than " +
+                     std::to_string(kMaxShownBytes >> 20U) + " MiB, counted for each address");
 }
 
 Status HostTable::addName(const yaml::Node& place, const std::string& name,

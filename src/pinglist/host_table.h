@@ -17,8 +17,13 @@ namespace pingloom::pinglist {
 
 class HostTable {
  public:
-  // Bounds what goes into status documents and terminals. Bytes.
-  static constexpr std::size_t kMaxTextBytes = 255;
+  // Of a name, a label's name and its value.
+  static constexpr std::size_t kMaxTextBytes = 4096;
+  static constexpr std::size_t kMaxLabels = 256;  // of a host
+  // Bounds documents that show hosts: of all addresses the names and labels that are shown with
+  // each, together. No file comes near it that does not repeat the same text, as YAML's aliases and
+  // hosts of many addresses do.
+  static constexpr std::size_t kMaxShownBytes = 64U << 20;
 
   HostTable() = default;
   static Result<HostTable> read(const yaml::Node& section);
@@ -36,6 +41,7 @@ class HostTable {
   Status readBody(const yaml::Node& key, const yaml::Node& body, Host& host);
   Status readAddresses(const yaml::Node& node, Host& host);
   Status addAddress(const yaml::Node& node, const std::string& label, Host& host);
+  Status countShown(const yaml::Node& place, const Host& host);
   Status addName(const yaml::Node& place, const std::string& name,
                  std::optional<IpAddress> address);
   std::string choicesOf(const std::string& host) const;
@@ -44,6 +50,7 @@ class HostTable {
   std::unordered_map<std::string, std::optional<IpAddress>> by_name_;  // nullopt: one of several
   std::unordered_map<std::string, std::size_t> index_;                 // into hosts_
   std::unordered_map<IpAddress, std::string, IpAddressHash> names_;
+  std::size_t shown_bytes_ = 0;
 };
 
 }  // namespace pingloom::pinglist

@@ -1,6 +1,7 @@
 #include "pinglist/pinglist.h"
 
 #include "common/file.h"
+#include "common/text.h"
 #include "common/yaml.h"
 #include "pinglist/forms.h"
 
@@ -45,7 +46,13 @@ Result<Pinglist> parse(std::string_view text, std::string_view file) {
   }
   Warnings warnings;
   auto made = parseRoot(*root, file, warnings);
-  if (made) made->warnings = warnings.take();
+  if (!made) {
+    Error error = made.error();
+    shorten(error.reason, kMaxComplaintBytes);
+    return tl::unexpected(std::move(error));
+  }
+  made->warnings = warnings.take();
+  for (std::string& warning : made->warnings) shorten(warning, kMaxComplaintBytes);
   return made;
 }
 

@@ -32,7 +32,9 @@ struct Pinglist {
   std::string nameOf(const IpAddress& address) const;
 };
 
-// Native (version: 1) or PingWeave's form. The error's entity is file:line:column.
+// Native (version: 1) or PingWeave's form. The error's entity is file:line:column. What is wrong
+// and what is odd quote the file, at most kMaxComplaintBytes each: people read them in documents.
+constexpr std::size_t kMaxComplaintBytes = 2000;
 Result<Pinglist> parse(std::string_view text, std::string_view file);
 Result<Pinglist> load(const std::string& path);  // at most 64 MiB
 

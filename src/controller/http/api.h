@@ -23,6 +23,9 @@ http::Response probes(const Board& board);
 // The error is the answer.
 tl::expected<GridQuery, http::Response> gridQuery(const GridPlan& plan,
                                                   const http::Request& request);
+// For all of its pairs: as CSV it may be more than is answered.
+tl::expected<GridQuery, http::Response> wholeGridQuery(const GridPlan& plan,
+                                                       const http::Request& request);
 
 // /api/v1/grid?probe=NAME&metric=NAME
 http::Response grid(const Board& board, const http::Request& request);

@@ -55,9 +55,20 @@ tl::expected<GridQuery, http::Response> gridQuery(const GridPlan& plan,
   return GridQuery{*probe, *metric, metric_name, *format};
 }
 
+tl::expected<GridQuery, http::Response> wholeGridQuery(const GridPlan& plan,
+                                                       const http::Request& request) {
+  auto query = gridQuery(plan, request);
+  if (!query || query->format != GridFormat::kCsv) return query;
+  const std::uint64_t bytes = csvGridBytes(plan, plan.probes[query->probe]);
+  if (bytes <= kMostCsvGridBytes) return query;
+  return tl::unexpected(http::errorResponse(
+      400, fmt::format("as CSV this is {} MiB, more than {}: ask for format=json or cells",
+                       bytes >> 20U, kMostCsvGridBytes >> 20U)));
+}
+
 http::Response grid(const Board& board, const http::Request& request) {
   const auto plan = board.plan();
-  auto query = gridQuery(*plan, request);
+  auto query = wholeGridQuery(*plan, request);
   if (!query) return std::move(query.error());
   const ProbeGrid& grid = plan->probes[query->probe];
   auto snapshots = board.sources(query->probe, plan->generation);

@@ -78,7 +78,7 @@ http::Response gridAt(HistoryReader& reader, History& history, const GridPlan& p
 }
 
 http::Answer gridQuestion(const Plan& plan, HistoryReader& reader, const http::Request& request) {
-  auto query = gridQuery(*plan, request);
+  auto query = wholeGridQuery(*plan, request);
   if (!query) return std::move(query.error());
   if (request.query.count("at") == 0) {
     return http::errorResponse(400, "the parameter 'at' is missing: at=2026-11-21T03:12:00Z");

@@ -6,6 +6,9 @@
 namespace pingloom::controller::api {
 namespace {
 
+// Of a line, behind its places: a state, a value and what is in between.
+constexpr std::uint64_t kUsualRest = 12;
+
 // "ADDRESS,NAME,": made once for each host, used for each of its pairs.
 std::vector<std::string> placesOf(const plan::AddressList& list, const GridPlan& plan) {
   std::vector<std::string> places;
@@ -18,16 +21,27 @@ std::vector<std::string> placesOf(const plan::AddressList& list, const GridPlan&
   return places;
 }
 
+std::uint64_t bytesOf(const std::vector<std::string>& places) {
+  std::uint64_t bytes = 0;
+  for (const std::string& place : places) bytes += place.size();
+  return bytes;
+}
+
+std::uint64_t bytesOf(const std::vector<std::string>& sources,
+                      const std::vector<std::string>& destinations) {
+  return bytesOf(sources) * destinations.size() + bytesOf(destinations) * sources.size() +
+         kUsualRest * sources.size() * destinations.size();
+}
+
 class CsvGrid : public GridWriter {
  public:
   CsvGrid(const GridPlan& plan, const GridQuery& query)
       : query_(query),
         sources_(placesOf(plan.probes[query.probe].sources, plan)),
         destinations_(placesOf(plan.probes[query.probe].destinations, plan)) {
-    constexpr std::size_t kUsualLine = 64;
     out_ = "source,source_name,destination,destination_name,state,";
     out_.append(query.metric_name).append("_").append(query.metric.unit()).append("\r\n");
-    out_.reserve(out_.size() + sources_.size() * destinations_.size() * kUsualLine);
+    out_.reserve(out_.size() + bytesOf(sources_, destinations_));
   }
 
   void add(const GridLine& line) override {
@@ -60,6 +74,10 @@ class CsvGrid : public GridWriter {
 };
 
 }  // namespace
+
+std::uint64_t csvGridBytes(const GridPlan& plan, const ProbeGrid& grid) {
+  return bytesOf(placesOf(grid.sources, plan), placesOf(grid.destinations, plan));
+}
 
 std::unique_ptr<GridWriter> csvGrid(const GridPlan& plan, const GridQuery& query) {
   return std::make_unique<CsvGrid>(plan, query);

@@ -145,7 +145,7 @@ std::unique_ptr<http::WebSocketSession> Live::open(std::function<void()> wake) {
 
 void Live::usePlan(std::shared_ptr<const GridPlan> plan) {
   plan_ = std::move(plan);
-  plan_frame_ = livePlan(*plan_, epoch_);
+  plan_frame_ = std::make_shared<const std::string>(livePlan(*plan_, epoch_));
   rows_.clear();
   changed_.clear();
   for (const ProbeGrid& grid : plan_->probes) changed_.emplace_back(grid.sources.size(), sequence_);

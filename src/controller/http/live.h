@@ -37,7 +37,7 @@ class Live : public http::WebSocketEndpoint, public std::enable_shared_from_this
   const Board& board_;
   std::shared_ptr<Feed> feed_;
   std::shared_ptr<const GridPlan> plan_;
-  std::string plan_frame_;
+  std::shared_ptr<const std::string> plan_frame_;
   LiveRows rows_;
   std::uint64_t epoch_;         // of this process: sequence numbers begin anew with it
   std::uint32_t sequence_ = 0;  // counts takeChanges()

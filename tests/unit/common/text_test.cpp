@@ -12,6 +12,21 @@ TEST(DidYouMean, FindsTheNearWordOnly) {
   EXPECT_EQ(closestWord(std::string(100'000, 'x'), {"interval"}), "");
 }
 
+TEST(DidYouMean, AWordOfAnotherLengthIsNotMeant) {
+  EXPECT_EQ(closestWord("gpu-01", {"gpu-001", "gpu-01" + std::string(4000, 'x')}), "gpu-001");
+}
+
+TEST(Shorten, KeepsWholeCharacters) {
+  const auto shortened = [](std::string text, std::size_t most) {
+    shorten(text, most);
+    return text;
+  };
+  EXPECT_EQ(shortened("abc", 3), "abc");
+  EXPECT_EQ(shortened("abcd", 3), "abc...");
+  EXPECT_EQ(shortened("ab\xc3\xb6", 3), "ab...");
+  EXPECT_EQ(shortened("a\xe2\x82\xac", 4), "a\xe2\x82\xac");
+}
+
 TEST(ParseUnsigned, TakesDigitsOnly) {
   EXPECT_EQ(*parseUnsigned("65535", 65535), 65535U);
   for (const char* text : {"", "-1", "+1", "1.0", "65536", "0x10", " 1", "99999999999999999999"}) {

@@ -114,6 +114,28 @@ TEST_F(BoardCsvTest, AGridHasALineForEachPair) {
             "10.0.0.3,10.0.0.3,10.0.0.2,10.0.0.2,pending,\r\n");
 }
 
+// 600 x 600 names of 4 KB, each with each: the JSON has them twice for each host, the CSV for each
+// pair.
+TEST_F(BoardCsvTest, AGridThatIsTooLargeAsATableIsRefused) {
+  auto plan = std::make_shared<GridPlan>(*small.board.plan());
+  auto pinglist = std::make_shared<pinglist::Pinglist>(*plan->pinglist);
+  plan->probes[0].sources.clear();
+  for (std::uint32_t i = 1; i <= 600; ++i) {
+    plan->probes[0].sources.push_back(IpAddress::fromV4(0x0a000000 + i));
+    pinglist->names[plan->probes[0].sources.back()] = std::string(4096, '"');
+  }
+  plan->probes[0].destinations = plan->probes[0].sources;
+  plan->pinglist = pinglist;
+  small.board.publishPlan(plan);
+  request.query["format"] = "csv";
+  const auto refused = api::grid(small.board, request);
+  EXPECT_EQ(refused.status, 400U);
+  EXPECT_THAT(refused.body, testing::HasSubstr("format=json or cells"));
+  request.query["format"] = "json";
+  const Json json = Json::parse(api::grid(small.board, request).body);
+  EXPECT_EQ(json["source_names"][599], std::string(4096, '"'));
+}
+
 TEST_F(BoardCsvTest, TheWorstPairsComeFirst) {
   request.query["count"] = "3";
   const auto csv = csvOf(api::worst(small.board, request).body, "pairs");

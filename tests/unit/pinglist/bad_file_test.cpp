@@ -32,6 +32,20 @@ std::string hosts(const std::string& text, const std::string& member = "10.9.9.9
          member + "]\n";
 }
 
+// So many labels l0 to lN of a host, all with this value.
+std::string labels(int count, const std::string& value) {
+  std::string text = "    l0: &value " + value + "\n";
+  for (int i = 1; i < count; ++i) text += "    l" + std::to_string(i) + ": *value\n";
+  return text;
+}
+std::string manyAddresses(int count, const std::string& more) {
+  std::string text = "  gpu-1:\n    addresses:\n";
+  for (int i = 0; i < count; ++i) {
+    text += "      r" + std::to_string(i) + ": 10.0.1." + std::to_string(i) + "\n";
+  }
+  return text + more;
+}
+
 // The name of the test.
 void PrintTo(const BadFile& bad, std::ostream* out) { *out << bad.title; }  // NOLINT
 std::string titleOf(const testing::TestParamInfo<BadFile>& info) { return info.param.title; }
@@ -223,8 +237,15 @@ const BadFile kHosts[] = {
      "cannot be an address"},
     {"NameEmpty", hosts("  '': { address: 10.0.0.2 }\n"), "3:3", "is empty"},
     {"NameWithControl", hosts("  \"a\\tb\": { address: 10.0.0.2 }\n"), "3:3", "control character"},
-    {"NameTooLong", hosts("  " + std::string(256, 'x') + ": { address: 10.0.0.2 }\n"), "3:3",
-     "longer than 255"},
+    {"NameTooLong", hosts("  ? " + std::string(4097, 'x') + "\n  : { address: 10.0.0.2 }\n"), "3:5",
+     "longer than 4096 bytes"},
+    {"LabelTooLong",
+     hosts("  gpu-1: { address: 10.0.0.1, rack: " + std::string(4097, 'x') + " }\n"), "3:37",
+     "label 'rack' is longer than 4096 bytes"},
+    {"TooManyLabels", hosts("  gpu-1:\n    address: 10.0.0.1\n" + labels(257, "x")), "261:5",
+     "more than 256 labels"},
+    {"TooMuchToShow", hosts(manyAddresses(256, labels(64, std::string(4096, 'x')))), "3:3",
+     "more than 64 MiB, counted for each address"},
     {"LabelIsAMap", hosts("  gpu-1: { address: 10.0.0.1, rack: { a: b } }\n"), "3:31",
      "needs a single value"},
     {"LabelIsNull", hosts("  gpu-1: { address: 10.0.0.1, rack: }\n"), "3:31",

@@ -92,6 +92,28 @@ TEST(NativeForm, NamesAndLabelsAreFreeText) {
   EXPECT_EQ(list.hosts.at(0).labels.at("note"), "");
 }
 
+// Names and labels as long as they may be; one behind a '?', as YAML wants keys of more than 1024.
+TEST(NativeForm, NamesAndLabelsMayBeLong) {
+  const std::string name(4096, 'n');
+  const std::string value(4096, 'v');
+  const Pinglist list =
+      good("version: 1\nhosts:\n  ? " + name + "\n  : { address: 10.0.0.1, rack: " + value +
+           " }\nprobes:\n  - { name: m, protocol: udp, mesh: [" + name + ", 10.0.0.2] }\n");
+  EXPECT_EQ(list.nameOf(*IpAddress::parse("10.0.0.1")), name);
+  EXPECT_EQ(list.hosts.at(0).labels.at("rack"), value);
+  EXPECT_THAT(texts(list.plan.list("m")), ElementsAre("10.0.0.1", "10.0.0.2"));
+}
+
+TEST(NativeForm, WhatIsSaidOfAFileIsShort) {
+  const std::string name(4096, 'n');
+  const auto parsed = parse(
+      "version: 1\nhosts: {}\nprobes:\n  - { name: m, protocol: udp, mesh: [" + name + "] }\n",
+      "p.yaml");
+  ASSERT_FALSE(parsed);
+  EXPECT_EQ(parsed.error().reason.size(), kMaxComplaintBytes + 3);
+  EXPECT_THAT(parsed.error().reason, testing::EndsWith("..."));
+}
+
 TEST(NativeForm, DefaultsHoldUnlessAProbeSaysOtherwise) {
   const Pinglist list = good(
       "version: 1\n"
