@@ -74,57 +74,69 @@ void PastSource::add(const PastContent& content) {
   }
   if (content_.head().protocol != grid_.spec.protocol) return;
   columns_.resize(std::max(columns_.size(), content_.blocks()));
-  if (!found_) {
-    counts_.assign(grid_.destinations.size(), {});
-    figures_.assign(grid_.destinations.size(), kNoFigure);
-  }
-  // From this column on there is nothing of this source yet.
-  std::size_t untouched = found_ ? SIZE_MAX : 0;
+  // Before this column there is something, if only that there is nothing.
+  std::size_t filled = found_ ? grid_.destinations.size() : 0;
+  counts_.resize(grid_.destinations.size());
+  figures_.resize(grid_.destinations.size());
   for (std::size_t at = 0; at < content_.blocks(); ++at) {
     BlockReader& block = content_.block(at);
+    const Columns& columns = columns_[at];
     findColumns(block, columns_[at]);
-    block.pairCounts(block_counts_);
-    readFigures(block);
-    takeAll(columns_[at], untouched);
-    if (untouched != SIZE_MAX) untouched = std::max(untouched, columns_[at].end);
+    if (columns.first && *columns.first >= filled) {
+      clear(filled, *columns.first);
+      block.pairCounts(counts_.data() + *columns.first);
+      readFigures(block, figures_.data() + *columns.first);
+    } else {
+      clear(filled, columns.end);
+      takeEach(block, columns);
+    }
+    filled = std::max(filled, columns.end);
   }
+  clear(filled, grid_.destinations.size());
   found_ = true;
   rolled_up_ = rolled_up_ || content_.head().minute;
   window_ = {content.start_utc, content.window, counts_, figures_};
 }
 
-void PastSource::takeAll(const Columns& columns, std::size_t untouched) {
-  if (columns.first && *columns.first >= untouched) {
-    const auto first = static_cast<std::ptrdiff_t>(*columns.first);
-    std::copy(block_counts_.begin(), block_counts_.end(), counts_.begin() + first);
-    std::copy(block_figures_.begin(), block_figures_.end(), figures_.begin() + first);
-    return;
+void PastSource::clear(std::size_t from, std::size_t end) {
+  for (; from < end; ++from) {
+    counts_[from] = {};
+    figures_[from] = kNoFigure;
   }
+}
+
+void PastSource::takeEach(BlockReader& block, const Columns& columns) {
+  block_counts_.resize(columns.of.size());
+  block_figures_.resize(columns.of.size());
+  block.pairCounts(block_counts_.data());
+  readFigures(block, block_figures_.data());
   for (std::size_t pair = 0; pair < columns.of.size(); ++pair) {
     if (columns.of[pair] != kNoColumn) take(pair, columns.of[pair]);
   }
 }
 
-void PastSource::readFigures(BlockReader& block) {
-  if (figure_.jitter) return block.jitter(block_figures_);
-  if (!part_ || figure_.statistic == &Summary::mean) {
-    block_figures_.assign(block.destinations().size(), kNoFigure);
-  }
-  if (!part_) return;
-  if (figure_.statistic == &Summary::mean) {
-    for (std::size_t pair = 0; pair < block_figures_.size(); ++pair) {
-      const auto runs = block.samples(*part_, pair);
-      if (!runs.empty()) block_figures_[pair] = summaryOf(runs).mean;
-    }
+// Of all destinations of the block.
+void PastSource::readFigures(BlockReader& block, std::uint64_t* out) {
+  if (figure_.jitter) return block.jitter(out);
+  const std::size_t pairs = block.destinations().size();
+  if (!part_) {
+    std::fill_n(out, pairs, kNoFigure);
     return;
   }
   const auto& statistic = figure_.statistic;
+  if (statistic == &Summary::mean) {
+    for (std::size_t pair = 0; pair < pairs; ++pair) {
+      const auto runs = block.samples(*part_, pair);
+      out[pair] = runs.empty() ? kNoFigure : summaryOf(runs).mean;
+    }
+    return;
+  }
   const std::uint64_t percent = statistic == &Summary::min   ? 0
                                 : statistic == &Summary::p50 ? 50
                                 : statistic == &Summary::p95 ? 95
                                 : statistic == &Summary::p99 ? 99
                                                              : 100;
-  block.percentiles(*part_, percent, block_figures_);
+  block.percentiles(*part_, percent, out);
 }
 
 void PastSource::take(std::size_t pair, std::size_t column) {

@@ -59,8 +59,9 @@ class PastSource {
 
   bool read(const PastContent& content);
   void findColumns(const BlockReader& block, Columns& columns) const;
-  void readFigures(BlockReader& block);
-  void takeAll(const Columns& columns, std::size_t untouched);
+  void readFigures(BlockReader& block, std::uint64_t* out);
+  void clear(std::size_t from, std::size_t end);  // columns: nothing is known of them
+  void takeEach(BlockReader& block, const Columns& columns);
   void take(std::size_t pair, std::size_t column);
 
   const ProbeGrid& grid_;
@@ -73,7 +74,7 @@ class PastSource {
   PastWindow window_;
   std::vector<PairCounts> counts_;
   std::vector<std::uint64_t> figures_;
-  std::vector<PairCounts> block_counts_;  // of the block that is being added, by pair
+  std::vector<PairCounts> block_counts_;  // of a block that is not taken as a whole, by pair
   std::vector<std::uint64_t> block_figures_;
   std::uint64_t damaged_ = 0;
 };

@@ -180,11 +180,11 @@ bool BlockReader::readCounts() {
   return section(kCounts, bytes_[kCounts]) && counts_.read(bytes_[kCounts], destinations_.size());
 }
 
-void BlockReader::pairCounts(std::vector<PairCounts>& out) const {
+void BlockReader::pairCounts(PairCounts* out) const {
   const auto same = parts_[0].sameCount();
   counts_.counts(same.value_or(0), out);
   if (same) return;
-  for (std::size_t i = 0; i < out.size(); ++i) out[i].network_samples = sampleCount(0, i);
+  for (std::size_t i = 0; i < destinations_.size(); ++i) out[i].network_samples = sampleCount(0, i);
 }
 
 bool BlockReader::readAll() {

@@ -71,11 +71,11 @@ class BlockReader {
 
   // After the above.
   void counts(std::size_t pair, Row& row) const { counts_.fill(pair, row); }
-  // Of all pairs.
-  void pairCounts(std::vector<PairCounts>& out) const;
-  void jitter(std::vector<std::uint64_t>& out) const { counts_.jitter(out); }
+  // Of all destinations, for which `out` has to have room.
+  void pairCounts(PairCounts* out) const;
+  void jitter(std::uint64_t* out) const { counts_.jitter(out); }
   // As PartReader has it.
-  void percentiles(std::size_t part, std::uint64_t percent, std::vector<std::uint64_t>& out) const {
+  void percentiles(std::size_t part, std::uint64_t percent, std::uint64_t* out) const {
     parts_[part].percentiles(percent, out);
   }
   std::span<const Run> samples(std::size_t part, std::size_t pair) { return parts_[part].of(pair); }

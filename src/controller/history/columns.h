@@ -33,6 +33,19 @@ class Column {
     if (!bytes_.empty()) return base_ + static_cast<std::uint8_t>(bytes_[i]);
     return numbers_.empty() ? base_ : numbers_[i];
   }
+  // Calls `use` with a function that has the number at each place: how it finds it is decided once.
+  template <typename Use>
+  void read(Use use) const {
+    if (!bytes_.empty()) {
+      use([base = base_, bytes = bytes_.data()](std::size_t i) {
+        return base + static_cast<std::uint8_t>(bytes[i]);
+      });
+    } else if (!numbers_.empty()) {
+      use([numbers = numbers_.data()](std::size_t i) { return numbers[i]; });
+    } else {
+      use([base = base_](std::size_t /*i*/) { return base; });
+    }
+  }
   bool same() const { return bytes_.empty() && numbers_.empty(); }  // all of them
   // The numbers themselves where each is a byte; nullptr otherwise.
   const char* bytes() const { return base_ == 0 && !bytes_.empty() ? bytes_.data() : nullptr; }

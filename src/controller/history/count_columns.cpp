@@ -84,25 +84,25 @@ void CountReader::fill(std::size_t pair, Row& row) const {
 }
 
 // Nearly all columns of nearly all blocks are alike.
-void CountReader::counts(std::uint64_t network_samples, std::vector<PairCounts>& out) const {
+void CountReader::counts(std::uint64_t network_samples, PairCounts* out) const {
   PairCounts same = countsOf(same_);
   same.network_samples = network_samples;
-  out.assign(columns_[kJitter].size(), same);
+  const std::size_t pairs = columns_[kJitter].size();
+  std::fill_n(out, pairs, same);
   for (const std::size_t column : differing_) {
     const Column& values = columns_[column];
     if (column < kPairCounts.size()) {
       const auto count = kPairCounts[column];
-      for (std::size_t i = 0; i < out.size(); ++i) out[i].*count = narrow(values[i]);
+      for (std::size_t i = 0; i < pairs; ++i) out[i].*count = narrow(values[i]);
     } else if (column >= kReasons && column < kJitter) {
-      for (std::size_t i = 0; i < out.size(); ++i) out[i].anomalous += narrow(values[i]);
+      for (std::size_t i = 0; i < pairs; ++i) out[i].anomalous += narrow(values[i]);
     }
   }
 }
 
-void CountReader::jitter(std::vector<std::uint64_t>& out) const {
+void CountReader::jitter(std::uint64_t* out) const {
   const Column& column = columns_[kJitter];
-  out.resize(column.size());
-  for (std::size_t i = 0; i < out.size(); ++i) {
+  for (std::size_t i = 0; i < column.size(); ++i) {
     out[i] = jitterOf(column[i]).value_or(PartReader::kNoSample);
   }
 }

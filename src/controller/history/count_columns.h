@@ -25,9 +25,9 @@ class CountReader {
   // Everything of the row but its summaries.
   void fill(std::size_t pair, Row& row) const;
   // Less of it, of all pairs. How many network samples they have is in another section:
-  // `network_samples` are written to all.
-  void counts(std::uint64_t network_samples, std::vector<PairCounts>& out) const;
-  void jitter(std::vector<std::uint64_t>& out) const;  // kNoSample where there is none
+  // `network_samples` are written to all. REQUIRES: `out` has room for all pairs.
+  void counts(std::uint64_t network_samples, PairCounts* out) const;
+  void jitter(std::uint64_t* out) const;  // likewise; kNoSample where there is none
 
  private:
   std::optional<std::uint64_t> jitterOf(std::uint64_t value) const;

@@ -223,24 +223,61 @@ std::span<const Run> PartReader::of(std::size_t pair) {
 }
 
 // Millions of pairs are asked for at a time.
-void PartReader::percentiles(std::uint64_t percent, std::vector<std::uint64_t>& out) const {
-  out.assign(pairs_, kNoSample);
-  if (empty_) return;
-  if (!places_.empty()) {
+void PartReader::percentiles(std::uint64_t percent, std::uint64_t* out) const {
+  if (!empty_ && !places_.empty()) {
     for (std::size_t i = 0; i < pairs_; ++i) {
       const std::uint64_t count = counts_[i];
-      if (count != 0) out[i] = sample(places_[i], count, nearestRank(percent, count));
+      out[i] = count == 0 ? kNoSample : sample(places_[i], count, nearestRank(percent, count));
     }
     return;
   }
-  const std::uint64_t count = pairs_ == 0 ? 0 : counts_[0];
-  if (count == 0) return;
-  const std::uint64_t rank = nearestRank(percent, count);
-  if (form_ == kEach) {
-    for (std::size_t i = 0; i < pairs_; ++i) out[i] = sampleOfEach({i, rest_each_ * i}, rank);
-  } else {
-    for (std::size_t i = 0; i < pairs_; ++i) out[i] = sample(placeOf(i), count, rank);
+  const std::uint64_t count = empty_ || pairs_ == 0 ? 0 : counts_[0];
+  if (count == 0) {
+    std::fill_n(out, pairs_, kNoSample);
+    return;
   }
+  const std::uint64_t rank = nearestRank(percent, count);
+  if (form_ == kEach && rest_.bytes() != nullptr) return samplesOfBytes(rank, out);
+  if (form_ == kPercentiles) return samplesOfPercentiles(count, rank, out);
+  for (std::size_t i = 0; i < pairs_; ++i) out[i] = sample(placeOf(i), count, rank);
+}
+
+// As sampleOfEach() of every pair; what it needs is in registers, not in members that `out` might
+// be.
+void PartReader::samplesOfBytes(std::uint64_t rank, std::uint64_t* out) const {
+  const std::uint64_t last = stepsOf(merged_) - 1;
+  firsts_.read([rank, out, last, ups = rest_.bytes(), each = rest_each_, middles = middles_,
+                pairs = pairs_](auto first) {
+    const char* up = ups;
+    for (std::size_t i = 0; i < pairs; ++i, up += each) {
+      std::uint64_t step = std::min(first(i), last);
+      for (std::size_t k = 0; k + 1 < rank; ++k) step += static_cast<std::uint8_t>(up[k]);
+      out[i] = middles[std::min(step, last)];
+    }
+  });
+}
+
+// As sampleOfPercentiles() of every pair.
+void PartReader::samplesOfPercentiles(std::uint64_t count, std::uint64_t rank,
+                                      std::uint64_t* out) const {
+  std::size_t above_median = 0;
+  if (rank > nearestRank(50, count)) {
+    while (rank > nearestRank(kRanks[above_median], count)) ++above_median;
+    ++above_median;
+  }
+  const std::uint64_t last = stepsOf(merged_) - 1;
+  firsts_.read([&, middles = middles_, tails = tails_, pairs = pairs_](auto first) {
+    for (std::size_t i = 0; i < pairs; ++i) {
+      std::uint64_t step = std::min(first(i), last);
+      std::uint64_t value = middles[step];
+      step >>= tail_ - merged_;
+      for (std::size_t k = 0; k < above_median; ++k) {
+        step = above(step, ups_[k][i], tail_);
+        value = std::max(value, tails[step]);
+      }
+      out[i] = value;
+    }
+  });
 }
 
 inline std::uint64_t PartReader::sample(Place place, std::uint64_t count,

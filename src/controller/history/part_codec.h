@@ -39,7 +39,8 @@ class PartReader {
   std::span<const Run> of(std::size_t pair);
   // For each pair the sample at this percentile, of 0 the lowest; kNoSample where it has none.
   static constexpr std::uint64_t kNoSample = UINT64_MAX;
-  void percentiles(std::uint64_t percent, std::vector<std::uint64_t>& out) const;
+  // REQUIRES: `out` has room for all pairs.
+  void percentiles(std::uint64_t percent, std::uint64_t* out) const;
 
  private:
   // Where a pair's numbers are in the columns.
@@ -56,6 +57,8 @@ class PartReader {
   // The `rank`-th smallest of `count`, counted from 1.
   std::uint64_t sample(Place place, std::uint64_t count, std::uint64_t rank) const;
   std::uint64_t sampleOfEach(Place place, std::uint64_t rank) const;
+  void samplesOfBytes(std::uint64_t rank, std::uint64_t* out) const;
+  void samplesOfPercentiles(std::uint64_t count, std::uint64_t rank, std::uint64_t* out) const;
   std::uint64_t sampleOfRuns(Place place, std::uint64_t count, std::uint64_t rank) const;
   std::uint64_t sampleOfPercentiles(Place place, std::uint64_t count, std::uint64_t rank) const;
   void appendSamples(std::size_t count, Place place);

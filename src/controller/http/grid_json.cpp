@@ -70,11 +70,7 @@ class JsonGrid : public GridWriter {
       if (value.measured()) return query_.metric.write(at, value);
       return std::copy_n("null", 4, at);
     });
-    for (const auto& state : line.states) {
-      const std::size_t number = state ? static_cast<std::size_t>(*state) : kNotAPair;
-      states_.push_back(static_cast<std::uint8_t>(number));
-      states_bytes_ += texts_[number].size + 1;
-    }
+    addStates(line.states);
     ++lines_;
   }
 
@@ -121,6 +117,19 @@ class JsonGrid : public GridWriter {
     out_ += R"(,"destination_names":)";
     appendNames(out_, grid.destinations, plan);
     out_ += R"(,"values":[)";
+  }
+
+  void addStates(const States& states) {
+    const std::size_t first = states_.size();
+    states_.resize(first + states.size());
+    std::uint8_t* const numbers = states_.data() + first;
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      const std::size_t number = states[i] ? static_cast<std::size_t>(*states[i]) : kNotAPair;
+      numbers[i] = static_cast<std::uint8_t>(number);
+      bytes += texts_[number].size + 1;
+    }
+    states_bytes_ += bytes;
   }
 
   // The newest that any source has. In a mesh all have the same: the first one writes it.

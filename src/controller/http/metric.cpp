@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include "common/text.h"
@@ -103,19 +102,23 @@ MetricValue Metric::of(const Row* row) const {
 }
 
 void Metric::of(const PastWindow& window, std::vector<MetricValue>& out) const {
-  out.assign(window.counts.size(), {});
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    if (window.counts[i].sent == 0) continue;
-    if (isRatio()) {
-      out[i] = ratioIn(window.counts[i]);
-    } else if (window.figures[i] != kNoFigure) {
-      out[i] = {window.figures[i], 1};
+  const auto counts = window.counts;
+  out.resize(counts.size());
+  MetricValue* const values = out.data();
+  if (isRatio()) {
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      values[i] = counts[i].sent == 0 ? MetricValue() : ratioIn(counts[i]);
     }
+    return;
+  }
+  const std::uint64_t* const figures = window.figures.data();
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const bool measured = counts[i].sent != 0 && figures[i] != kNoFigure;
+    values[i] = measured ? MetricValue{figures[i], 1} : MetricValue();
   }
 }
 
-char* Metric::write(char* out, const MetricValue& value) const {
-  if (!isRatio()) return std::to_chars(out, out + kMostDigits, value.part).ptr;
+char* Metric::writeRatio(char* out, const MetricValue& value) {
   if (value.part == 0) {  // that of nearly all pairs
     *out = '0';
     return out + 1;

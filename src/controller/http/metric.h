@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "controller/board.h"
+#include "controller/http/decimal.h"
 #include "controller/past_source.h"
 
 namespace pingloom::controller {
@@ -39,12 +40,17 @@ class Metric {
   MetricValue of(const Row* row) const;                              // likewise
   // Of each destination; REQUIRES: the window was made with pastFigure().
   void of(const PastWindow& window, std::vector<MetricValue>& out) const;
-  // As a decimal number of at most kMostDigits, behind which it ends. REQUIRES value.measured().
+  // As a decimal number; says where it ends. REQUIRES: value.measured() and room for kMostDigits,
+  // all of which may be written to.
   static constexpr std::size_t kMostDigits = 24;
-  char* write(char* out, const MetricValue& value) const;
+  static_assert(kMostDigits >= kMostDecimalBytes);
+  char* write(char* out, const MetricValue& value) const {
+    return isRatio() ? writeRatio(out, value) : writeDecimal(out, value.part);
+  }
 
  private:
   MetricValue ratioIn(const PairCounts& counts) const;
+  static char* writeRatio(char* out, const MetricValue& value);
 
   enum class Kind { kSummary, kJitter, kLoss, kAnomalous };
   Kind kind_ = Kind::kSummary;

@@ -414,6 +414,7 @@ TEST(BlockTest, SectionsOfRandomBytesDoNoHarm) {
     std::string bytes(random() % 80, '\0');
     for (char& byte : bytes) byte = static_cast<char>(random() % (round % 2 == 0 ? 256 : 6));
     const std::size_t pairs = random() % 20;
+    percentiles.resize(pairs);
     PartReader part;
     if (part.read(bytes, pairs)) {
       for (std::size_t i = 0; i < pairs; ++i) {
@@ -422,7 +423,7 @@ TEST(BlockTest, SectionsOfRandomBytesDoNoHarm) {
         EXPECT_TRUE(ascend(runs));
         const Summary exact = summaryOf(runs);
         const auto at = [&](std::uint64_t percent) {
-          part.percentiles(percent, percentiles);
+          part.percentiles(percent, percentiles.data());
           return percentiles[i] == PartReader::kNoSample ? 0 : percentiles[i];
         };
         EXPECT_EQ(at(0), exact.min);
@@ -436,14 +437,14 @@ TEST(BlockTest, SectionsOfRandomBytesDoNoHarm) {
     Row row;
     if (!counts.read(bytes, pairs) || pairs == 0) continue;
     counts.fill(pairs - 1, row);
-    std::vector<PairCounts> all;
-    counts.counts(7, all);
+    std::vector<PairCounts> all(pairs);
+    counts.counts(7, all.data());
     const PairCounts same = countsOf(row);
     EXPECT_EQ(all.back().sent, same.sent);
     EXPECT_EQ(all.back().network_samples, 7U);
     EXPECT_EQ(all.back().unreachable, same.unreachable);
     EXPECT_EQ(all.back().anomalous, same.anomalous);
-    counts.jitter(percentiles);
+    counts.jitter(percentiles.data());
     EXPECT_EQ(percentiles.back(), row.jitter_ns.value_or(PartReader::kNoSample));
   }
 }

@@ -43,6 +43,19 @@ TEST(Metric, WhatWasNotMeasuredIsNone) {
   EXPECT_EQ(Metric::parse("anomalous")->ratioOf(row), std::nullopt);
 }
 
+TEST(Metric, NumbersAreWrittenAsTheyAre) {
+  const auto metric = Metric::parse("rtt_max");
+  std::vector<std::uint64_t> numbers = {0, UINT64_MAX};
+  for (std::uint64_t power = 1; power <= UINT64_MAX / 10; power *= 10) {
+    numbers.insert(numbers.end(), {power - 1, power, power + 1, 9 * power, 12345678901 % power});
+  }
+  for (const std::uint64_t number : numbers) {
+    std::array<char, Metric::kMostDigits> digits{};
+    const auto size = metric->write(digits.data(), {number, 1}) - digits.data();
+    EXPECT_EQ(std::string(digits.data(), static_cast<std::size_t>(size)), std::to_string(number));
+  }
+}
+
 TEST(Metric, UnknownNames) {
   for (const char* name : {"", "_", "network", "network_", "_p50", "network_p50_", "jitters"}) {
     EXPECT_FALSE(Metric::parse(name)) << name;

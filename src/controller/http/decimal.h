@@ -1,0 +1,47 @@
+// Whole numbers as text, where millions are written at a time. Any thread.
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+
+namespace pingloom::controller {
+
+constexpr std::size_t kMostDecimalBytes = 20;
+
+namespace decimal {
+
+// "0000" to "9999".
+inline constexpr auto kFours = [] {
+  std::array<char, 40'000> text{};
+  for (std::size_t i = 0; i < 10'000; ++i) {
+    std::size_t rest = i;
+    for (std::size_t digit = 4; digit-- > 0; rest /= 10) {
+      text[4 * i + digit] = static_cast<char>('0' + rest % 10);
+    }
+  }
+  return text;
+}();
+
+// Below 10,000: always four bytes are written, of which those count that are digits of it.
+inline char* writeFour(char* out, std::uint32_t number) {
+  const std::size_t digits = std::size_t{1} + (number >= 10) + (number >= 100) + (number >= 1000);
+  std::memcpy(out, &kFours[4 * number + 4 - digits], 4);
+  return out + digits;
+}
+
+}  // namespace decimal
+
+// Says where it ends. REQUIRES: room for kMostDecimalBytes, all of which may be written to.
+inline char* writeDecimal(char* out, std::uint64_t number) {
+  constexpr std::uint64_t kFour = 10'000;
+  if (number >= kFour * kFour) return std::to_chars(out, out + kMostDecimalBytes, number).ptr;
+  const auto low = static_cast<std::uint32_t>(number % kFour);
+  if (number < kFour) return decimal::writeFour(out, low);
+  out = decimal::writeFour(out, static_cast<std::uint32_t>(number / kFour));
+  std::memcpy(out, &decimal::kFours[std::size_t{4} * low], 4);
+  return out + 4;
+}
+
+}  // namespace pingloom::controller
