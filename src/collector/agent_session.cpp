@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "common/log.h"
@@ -177,7 +178,7 @@ Status AgentSession::connectReader(const wire::PageConnected& answer, Nanos now)
   connected_ = directory_due_ = true;
   ++counters_.connects;
   host_ = host;
-  if (incarnation_ != answer.incarnation()) seen_.clear();
+  if (incarnation_ != answer.incarnation()) judge_.forget();
   incarnation_ = answer.incarnation();
   directory_.begin(incarnation_);
   next_round_ = now;
@@ -216,49 +217,20 @@ void AgentSession::roundEnded(Nanos now) {
 
 bool AgentSession::checkHead(Nanos now) {
   const pages::RangeHead& head = reader_->head();
-  if (head.magic != pages::kRangeMagic || head.version != pages::kRangeVersion ||
-      head.incarnation != incarnation_ || head.epoch != reader_->epoch()) {
+  const HeadState state = judgeHead(head, incarnation_, reader_->epoch());
+  if (state == HeadState::kNone) {
     ++counters_.corrupt;
     restart(now, {spec_.agent, "what it serves is no range of its pages"});
     return false;
   }
-  // A range that has moved is still its pages', until it can be read no more.
-  const bool moved = head.state != static_cast<std::uint16_t>(pages::RangeState::kServing);
-  if (moved || head.directory > directory_.version()) directory_due_ = true;
+  if (state == HeadState::kMoved || head.directory > directory_.version()) directory_due_ = true;
   return true;
-}
-
-PageState AgentSession::judge(const PageView& shown, const pingloom_page& page, bool torn,
-                              Nanos now) {
-  const PageInfo& info = *shown.info;
-  const pingloom_page_header& header = page.header;
-  const bool one = header.magic == PINGLOOM_PAGE_MAGIC && header.version == PINGLOOM_PAGE_VERSION &&
-                   header.slots <= PINGLOOM_PAGE_SLOTS;
-  if (!one || header.generation != info.generation) {
-    // Until its owner has written its header there is none, or one of an earlier agent's.
-    const bool new_page = shown.read == 0 && (one || header.magic == 0);
-    ++(one ? counters_.foreign : counters_.corrupt);
-    return new_page ? PageState::kUnread : PageState::kCorrupt;
-  }
-  if (torn) {
-    ++counters_.torn;
-    return PageState::kTorn;
-  }
-  Seen& seen = seen_[info.generation];
-  if (seen.changed == 0 || header.heartbeat != seen.heartbeat) {
-    seen = {header.heartbeat, now, false};
-  }
-  if (now - seen.changed < kStaleAfter) return PageState::kFresh;
-  counters_.stale += std::exchange(seen.stale, true) ? 0 : 1;
-  return PageState::kStale;
 }
 
 // The pages that are read from now on; those that stay keep their values.
 void AgentSession::showDirectory() {
   const auto& followed = reader_->followed();
-  std::map<std::uint64_t, Seen> seen;
-  for (const auto& info : followed) seen[info->generation] = seen_[info->generation];
-  seen_ = std::move(seen);
+  judge_.follow(followed);
   entry_->update([&](AgentView& view) {
     std::map<std::uint64_t, PageView> before;
     if (view.incarnation == incarnation_) {
@@ -283,21 +255,12 @@ void AgentSession::showRound(Nanos now) {
     view.state = LinkState::kReading;
     view.problem.clear();
     view.last_round = now;
-    for (std::size_t i = 0; i < view.pages.size(); ++i) showPage(i, view.pages[i], now);
+    for (std::size_t i = 0; i < view.pages.size(); ++i) {
+      PageView& page = view.pages[i];
+      judge_.show(page, reader_->page(page.info->place), reader_->torn(i), now);
+    }
     view.counters = counters_;
   });
-}
-
-void AgentSession::showPage(std::size_t index, PageView& shown, Nanos now) {
-  const PageInfo& info = *shown.info;
-  const pingloom_page& page = reader_->page(info.place);
-  const PageState state = judge(shown, page, reader_->torn(index), now);
-  shown.state = state;
-  if (state != PageState::kFresh && state != PageState::kStale) return;
-  shown.read = now;
-  // No more than both know of.
-  shown.slots = std::min(page.header.slots, static_cast<std::uint32_t>(info.slots));
-  shown.values.assign(page.slots, page.slots + shown.slots);
 }
 
 }  // namespace pingloom::collector

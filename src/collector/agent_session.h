@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +17,7 @@
 #include "collector/board.h"
 #include "collector/control_link.h"
 #include "collector/page_directory.h"
+#include "collector/page_judge.h"
 #include "collector/page_reader.h"
 #include "common/error.h"
 #include "common/time.h"
@@ -57,12 +57,6 @@ class AgentSession {
   const AgentSpec& spec() const { return spec_; }
 
  private:
-  struct Seen {  // of a page, by its generation
-    std::uint64_t heartbeat = 0;
-    Nanos changed = 0;
-    bool stale = false;
-  };
-
   void restart(Nanos now, const Error& why);
   void report(const Error& problem);
   void openLink(Nanos now);
@@ -76,8 +70,6 @@ class AgentSession {
   bool checkHead(Nanos now);
   void showDirectory();
   void showRound(Nanos now);
-  void showPage(std::size_t index, PageView& shown, Nanos now);
-  PageState judge(const PageView& shown, const pingloom_page& page, bool torn, Nanos now);
   void setWake(Nanos now);
 
   const AgentSpec spec_;
@@ -93,8 +85,8 @@ class AgentSession {
   bool connected_ = false;      // the endpoint is
   bool directory_due_ = false;  // the head says that there is more
   bool directory_new_ = false;  // the reader does not follow it yet
-  std::map<std::uint64_t, Seen> seen_;
   AgentCounters counters_;
+  PageJudge judge_{counters_};
   ReadCounters earlier_;  // of readers before this one
   Nanos opened_ = 0;      // the control channel
   Nanos next_round_ = 0;

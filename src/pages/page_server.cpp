@@ -108,17 +108,26 @@ void PageServer::retireRange(Nanos now) {
 }
 
 void PageServer::take(const net::ZmqRouter::Message& message, Nanos now) {
-  ++counters_.requests;
-  wire::PageReply reply = replyTo(message, now);
-  reply.set_version(kPageControlVersion);
-  socket_->send(message.route, reply.SerializeAsString());
+  Asked asked{message.route, {}, std::nullopt, {}};
+  if (message.frame != nullptr) {  // otherwise: of several frames, which is no request
+    asked.bytes = message.frame->bytes();
+    asked.key = message.frame->key();
+    asked.peer = message.frame->peer();
+  }
+  socket_->send(message.route, answer(asked, now).SerializeAsString());
 }
 
-wire::PageReply PageServer::replyTo(const net::ZmqRouter::Message& message, Nanos now) {
+wire::PageReply PageServer::answer(const Asked& asked, Nanos now) {
+  ++counters_.requests;
+  wire::PageReply reply = replyTo(asked, now);
+  reply.set_version(kPageControlVersion);
+  return reply;
+}
+
+wire::PageReply PageServer::replyTo(const Asked& asked, Nanos now) {
   wire::PageRequest request;
-  if (message.frame == nullptr ||
-      !request.ParseFromArray(message.frame->bytes().data(),
-                              static_cast<int>(message.frame->bytes().size()))) {
+  if (asked.bytes.empty() ||
+      !request.ParseFromArray(asked.bytes.data(), static_cast<int>(asked.bytes.size()))) {
     ++counters_.malformed;
     return refusal("that was no request");
   }
@@ -126,21 +135,21 @@ wire::PageReply PageServer::replyTo(const net::ZmqRouter::Message& message, Nano
     ++counters_.version;
     return refusal("this agent speaks version 1 of the pages' control protocol");
   }
-  const auto key = message.frame->key();
-  if (!mayRead(key)) {
+  const std::string route(asked.route);
+  if (!mayRead(asked.key)) {
     ++counters_.revoked;
-    readers_.erase(message.route);
-    options_.gate->refuse(net::PeerRefusal::kRevoked, message.frame->peer(), "", now);
+    readers_.erase(route);
+    options_.gate->refuse(net::PeerRefusal::kRevoked, asked.peer, "", now);
     return refusal("this collector's key is not authorised any more");
   }
-  wire::PageReply reply = answer(message.route, request, now);
-  const auto reader = readers_.find(message.route);
-  if (reader != readers_.end()) reader->second.key = key;
+  wire::PageReply reply = carryOut(route, request, now);
+  const auto reader = readers_.find(route);
+  if (reader != readers_.end()) reader->second.key = asked.key;
   return reply;
 }
 
-wire::PageReply PageServer::answer(const std::string& route, const wire::PageRequest& request,
-                                   Nanos now) {
+wire::PageReply PageServer::carryOut(const std::string& route, const wire::PageRequest& request,
+                                     Nanos now) {
   if (request.has_connect()) return connect(route, request.connect(), now);
   if (!request.has_directory()) {
     ++counters_.malformed;

@@ -68,6 +68,17 @@ class PageServer {
   SocketAddress address() const { return socket_->address(); }
   std::vector<int> descriptors() const;  // any readable: call work()
   void work(Nanos now);                  // never waits
+
+  // A request as it came, and what is known of who sent it.
+  struct Asked {
+    std::string_view route;
+    std::string_view bytes;
+    std::optional<net::CurveKey> key;  // none without a gate
+    std::string_view peer;             // its address; "" unknown
+  };
+  // The answer, which work() sends to what its socket brings.
+  wire::PageReply answer(const Asked& asked, Nanos now);
+
   Nanos nextWake() const;
   std::size_t readers() const { return readers_.size(); }
   const PageServerCounters& counters() const { return counters_; }
@@ -84,10 +95,10 @@ class PageServer {
   PageServer(const PageServerOptions& options, rdma::Device& device, PagePool& pool)
       : options_(options), device_(device), pool_(pool) {}
   void take(const net::ZmqRouter::Message& message, Nanos now);
-  wire::PageReply replyTo(const net::ZmqRouter::Message& message, Nanos now);
   bool mayRead(const std::optional<net::CurveKey>& key) const;
   void dropRevoked();
-  wire::PageReply answer(const std::string& route, const wire::PageRequest& request, Nanos now);
+  wire::PageReply replyTo(const Asked& asked, Nanos now);
+  wire::PageReply carryOut(const std::string& route, const wire::PageRequest& request, Nanos now);
   wire::PageReply connect(const std::string& route, const wire::PageConnect& request, Nanos now);
   wire::PageReply directory(Reader& reader, const wire::DirectoryRequest& request);
   void pollEndpoints(Nanos now);

@@ -17,38 +17,11 @@
 #include "pages/page_pool.h"
 #include "pages/registration_server.h"
 #include "pages/registration_socket.h"
-#include "rdma/device.h"
+#include "plain_device.h"
 
 namespace {
 
 using namespace pingloom;
-
-class NoRegion : public rdma::MemoryRegion {
- public:
-  explicit NoRegion(std::span<std::uint8_t> memory) : memory_(memory) {}
-  std::span<std::uint8_t> memory() const override { return memory_; }
-  rdma::Access access() const override { return rdma::Access::kRead; }
-  std::uint64_t address() const override { return 0; }
-  std::uint32_t rkey() const override { return 0; }
-
- private:
-  std::span<std::uint8_t> memory_;
-};
-
-class NoDevice : public rdma::Device {
- public:
-  const rdma::DeviceInfo& info() const override { return info_; }
-  Result<std::unique_ptr<rdma::UdEndpoint>> createUd(const rdma::UdOptions&) override {
-    return makeError("none", "no endpoints");
-  }
-  Result<std::unique_ptr<rdma::MemoryRegion>> registerMemory(std::span<std::uint8_t> memory,
-                                                             rdma::Access) override {
-    return std::make_unique<NoRegion>(memory);
-  }
-
- private:
-  rdma::DeviceInfo info_;
-};
 
 struct Host {
   Host() {
@@ -60,7 +33,7 @@ struct Host {
     server = std::move(*pages::RegistrationServer::create(options, *pool));
   }
   std::string path = "/tmp/pingloom-fuzz-" + std::to_string(getpid()) + ".sock";
-  NoDevice device;
+  fuzz::PlainDevice device;
   std::unique_ptr<pages::PagePool> pool;
   std::unique_ptr<pages::RegistrationServer> server;
   Nanos now = kSecond;
