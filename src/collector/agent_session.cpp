@@ -238,6 +238,8 @@ void AgentSession::showDirectory() {
     }
     view.host = host_;
     view.incarnation = incarnation_;
+    view.left_out.clear();
+    for (const auto& [place, page] : directory_.leftOut()) view.left_out.push_back(page);
     view.pages.clear();
     for (const auto& info : followed) {
       // Taken out: an agent that gives two pages one generation gets no hollow view.

@@ -14,9 +14,9 @@ AgentView BoardEntry::copy() const {
 
 AgentView BoardEntry::head() const {
   const std::lock_guard lock(mutex_);
-  return {view_.agent,   view_.host,       view_.incarnation, view_.state,
-          view_.problem, view_.last_round, view_.interval,    {},
-          view_.counters};
+  return {
+      view_.agent,    view_.host, view_.incarnation, view_.state, view_.problem, view_.last_round,
+      view_.interval, {},         view_.counters,    {}};
 }
 
 std::shared_ptr<BoardEntry> Board::add(const std::string& agent) {

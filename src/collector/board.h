@@ -71,6 +71,7 @@ struct AgentView {
   Nanos interval = 0;
   std::vector<PageView> pages;  // by place
   AgentCounters counters;
+  std::vector<LeftOutPage> left_out;
 };
 
 // One agent's part.

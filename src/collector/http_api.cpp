@@ -105,6 +105,22 @@ Json pageJson(const PageView& page, Nanos now) {
   return json;
 }
 
+// As a page without metrics; whose it is shows who has to be looked at.
+Json leftOutJson(const LeftOutPage& page) {
+  return {{"generation", page.generation},
+          {"owner", page.owner},
+          {"application", page.application},
+          {"pid", page.process},
+          {"uid", page.user},
+          {"labels", Json::object()},
+          {"state", "left out"},
+          {"reason", kPageFaults[static_cast<std::size_t>(page.fault)]},
+          {"grouped", false},
+          {"slots", 0},
+          {"age_seconds", nullptr},
+          {"metrics", Json::array()}};
+}
+
 // For somebody who asked for one that is not read.
 http::Response noSuchAgent(const Board& board, const std::string& wanted) {
   constexpr std::size_t kNamesShown = 10;
@@ -139,6 +155,7 @@ http::Response pagesOf(const Board& board, const http::Request& request) {
                  {"interval_seconds", static_cast<double>(agent.interval) / 1e9},
                  {"pages", Json::array()}};
     for (const PageView& page : agent.pages) json["pages"].push_back(pageJson(page, now));
+    for (const LeftOutPage& page : agent.left_out) json["pages"].push_back(leftOutJson(page));
     agents.push_back(std::move(json));
   }
   if (wanted != request.query.end() && agents.empty()) {

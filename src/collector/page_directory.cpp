@@ -14,6 +14,21 @@ bool isPlace(std::uint32_t place, const wire::Directory& update) {
   return place > 0 && place < update.pages();  // 0 is the range's head
 }
 
+bool isApplication(const std::string& name) {
+  return name.size() <= pages::kMaxApplicationBytes && pages::isText(name);
+}
+
+LeftOutPage leftOutOf(const wire::DirectoryPage& page, PageFault fault) {
+  LeftOutPage made;
+  made.generation = page.generation();
+  made.owner = page.owner();
+  if (isApplication(page.application())) made.application = page.application();
+  made.user = page.user();
+  made.process = page.process();
+  made.fault = fault;
+  return made;
+}
+
 }  // namespace
 
 void PageDirectory::begin(std::uint64_t incarnation) {
@@ -44,6 +59,7 @@ Status PageDirectory::apply(const wire::Directory& update) {
   if (update.complete()) {
     by_place_.clear();
     place_of_.clear();
+    left_out_.clear();
     schema_bytes_ = 0;
   }
   epoch_ = update.epoch();
@@ -54,11 +70,12 @@ Status PageDirectory::apply(const wire::Directory& update) {
   for (const std::uint32_t place : update.gone()) erase(place);
   for (const wire::DirectoryPage& page : update.changed()) {
     erase(page.place());
-    auto info = infoOf(page);
-    if (info == nullptr) {
-      ++bad_schemas_;
+    auto known = infoOf(page);
+    if (!known) {
+      left_out_[page.place()] = leftOutOf(page, known.error());
       continue;
     }
+    std::shared_ptr<const PageInfo>& info = *known;
     // Those of process 0 have the label anyway.
     if (info->numbered && info->process != 0 && shared_.size() < kMostPages) {
       shared_.emplace(info->application, info->process);
@@ -88,6 +105,7 @@ bool PageDirectory::repeatsGeneration(const wire::Directory& update) const {
 }
 
 void PageDirectory::erase(std::uint32_t place) {
+  left_out_.erase(place);
   const auto found = by_place_.find(place);
   if (found == by_place_.end()) return;
   schema_bytes_ -= found->second->schema_bytes;
@@ -97,20 +115,21 @@ void PageDirectory::erase(std::uint32_t place) {
   by_place_.erase(found);
 }
 
-std::shared_ptr<const PageInfo> PageDirectory::infoOf(const wire::DirectoryPage& page) const {
+tl::expected<std::shared_ptr<const PageInfo>, PageFault> PageDirectory::infoOf(
+    const wire::DirectoryPage& page) const {
   const std::string& raw = page.schema();
-  if (raw.size() > kMostSchemaBytes - schema_bytes_) return nullptr;
+  if (raw.size() > kMostSchemaBytes - schema_bytes_) return tl::unexpected(PageFault::kSpace);
   auto schema = pages::readSchema({reinterpret_cast<const std::uint8_t*>(raw.data()), raw.size()});
-  if (!schema || !pages::isText(page.application()) ||
-      page.application().size() > pages::kMaxApplicationBytes ||
+  if (!schema) return tl::unexpected(PageFault::kSchema);
+  if (!isApplication(page.application()) ||
       static_cast<std::size_t>(page.labels_size()) > pages::kMaxLabels) {
-    return nullptr;
+    return tl::unexpected(PageFault::kOwner);
   }
   auto info = std::make_shared<PageInfo>();
   for (const auto& [name, value] : page.labels()) {
     if (!pages::isLabelName(name) || value.size() > pages::kMaxLabelBytes ||
         !pages::isText(value)) {
-      return nullptr;
+      return tl::unexpected(PageFault::kOwner);
     }
     info->labels.emplace_back(name, value);
   }

@@ -2,12 +2,14 @@
 // trusted with more than its own pages. One thread; the PageInfos are immutable and shared.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -38,6 +40,23 @@ struct PageInfo {
   std::size_t slots = 0;  // the schema's last one and those before it: what there is to be read
 };
 
+// Why a page is left out: what the agent says of it is not as it has to be.
+enum class PageFault : std::uint8_t {
+  kSchema,  // it is none
+  kOwner,   // the application's name or labels are none
+  kSpace,   // the schemas of all pages together are too large
+};
+constexpr std::array<std::string_view, 3> kPageFaults = {"schema", "owner", "space"};
+
+struct LeftOutPage {
+  std::uint64_t generation = 0;
+  std::uint64_t owner = 0;
+  std::string application;  // "" where it is no name
+  std::uint32_t user = 0;
+  std::uint32_t process = 0;
+  PageFault fault = PageFault::kSchema;
+};
+
 class PageDirectory {
  public:
   static constexpr std::uint32_t kMostPages = 1U << 15;                   // of a range
@@ -59,11 +78,12 @@ class PageDirectory {
   const std::map<std::uint32_t, std::shared_ptr<const PageInfo>>& byPlace() const {
     return by_place_;
   }
-  // Pages whose schema could not be read; they are left out.
-  std::uint64_t badSchemas() const { return bad_schemas_; }
+  // By place too; they are not read.
+  const std::map<std::uint32_t, LeftOutPage>& leftOut() const { return left_out_; }
 
  private:
-  std::shared_ptr<const PageInfo> infoOf(const wire::DirectoryPage& page) const;
+  tl::expected<std::shared_ptr<const PageInfo>, PageFault> infoOf(
+      const wire::DirectoryPage& page) const;
   bool repeatsGeneration(const wire::Directory& update) const;
   void erase(std::uint32_t place);
 
@@ -79,7 +99,7 @@ class PageDirectory {
   std::map<std::uint32_t, std::shared_ptr<const PageInfo>> by_place_;
   std::unordered_map<std::uint64_t, std::uint32_t> place_of_;  // by generation
   std::size_t schema_bytes_ = 0;
-  std::uint64_t bad_schemas_ = 0;
+  std::map<std::uint32_t, LeftOutPage> left_out_;
 };
 
 }  // namespace pingloom::collector

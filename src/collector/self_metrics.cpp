@@ -99,6 +99,22 @@ void states(std::string& out, const std::vector<AgentView>& agents, Format forma
   }
 }
 
+void leftOut(std::string& out, const std::vector<AgentView>& agents, Format format) {
+  constexpr std::string_view kName = "pingloom_collector_pages_left_out";
+  writeFamily(out, kName, "gauge",
+              "The agent's pages that are not read, because what it says of them is not as it has "
+              "to be: schema, owner, or more schemas than there is space for.",
+              format);
+  for (const AgentView& agent : agents) {
+    std::array<std::size_t, kPageFaults.size()> counts{};
+    for (const LeftOutPage& page : agent.left_out) ++counts[static_cast<std::size_t>(page.fault)];
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      out += fmt::format("{}{{{},reason=\"{}\"}} {}\n", kName, label(agent), kPageFaults[i],
+                         counts[i]);
+    }
+  }
+}
+
 }  // namespace
 
 std::string selfMetrics(const std::vector<AgentView>& agents, const ExpositionCounters& exposed,
@@ -113,6 +129,7 @@ std::string selfMetrics(const std::vector<AgentView>& agents, const ExpositionCo
   }
   latency(out, agents, format);
   states(out, agents, format, now);
+  leftOut(out, agents, format);
   writeFamily(out, "pingloom_collector_series", "gauge", "Series of pages in this answer.", format);
   out += fmt::format("pingloom_collector_series {}\n", exposed.series);
   writeFamily(out, "pingloom_collector_series_left_out", "gauge",

@@ -137,7 +137,19 @@ TEST(PageDirectory, LeavesOutPagesThatAreNotDescribed) {
   for (char c = 'a'; c <= 'q'; ++c) (*many.mutable_labels())[std::string(1, c)] = "";
   ASSERT_TRUE(directory.apply(update));
   EXPECT_EQ(directory.byPlace().size(), 1U);
-  EXPECT_EQ(directory.badSchemas(), 6U);
+  ASSERT_EQ(directory.leftOut().size(), 6U);
+  EXPECT_EQ(directory.leftOut().at(2).fault, PageFault::kSchema);
+  EXPECT_EQ(directory.leftOut().at(2).application, "app") << "whose it is";
+  for (const std::uint32_t place : {3U, 4U, 5U, 6U, 7U}) {
+    EXPECT_EQ(directory.leftOut().at(place).fault, PageFault::kOwner) << place;
+  }
+  EXPECT_EQ(directory.leftOut().at(4).application, "") << "it is no name";
+  wire::Directory difference = range(1, false);
+  add(difference, 2);
+  difference.add_gone(3);
+  ASSERT_TRUE(directory.apply(difference));
+  EXPECT_EQ(directory.byPlace().size(), 2U);
+  EXPECT_EQ(directory.leftOut().size(), 4U) << "one is as it has to be now, one has gone";
 }
 
 TEST(PageDirectory, AllSchemasTogetherAreBounded) {
@@ -160,6 +172,8 @@ TEST(PageDirectory, AllSchemasTogetherAreBounded) {
       ASSERT_TRUE(directory.apply(update));
     }
     EXPECT_EQ(directory.byPlace().size(), most);
+    EXPECT_EQ(directory.leftOut().size(), 5U);
+    EXPECT_EQ(directory.leftOut().begin()->second.fault, PageFault::kSpace);
   }
 }
 
