@@ -1,0 +1,94 @@
+"""What a collector that watches pages answers: /metrics/adaptive and /api/v1/events."""
+
+import json
+import re
+import unittest
+
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
+from prometheus_client.parser import text_string_to_metric_families as parse_text
+
+from pages_case import PagesCase
+from processes import eventually
+
+OPENMETRICS = "application/openmetrics-text; version=1.0.0"
+FOREVER_MS = 100_000_000
+
+# A writer that counts is over the limit for good; one that has stopped counting is as usual, once it is known.
+WATCHED = """analytics:
+  interval: 100ms
+  slow_interval: 1h
+  hold: 1s
+  limits: [{ metric: lab_writes_total, above: 0.5 }]
+"""
+
+
+class PagesWatch(PagesCase):
+    def setUp(self):
+        super().setUp()
+        self.start_agent(1)
+        self.start_collector(agents=[1], settings=WATCHED)
+        self.start_collector("plain", [201], agents=[1])
+        for collector in self.urls:
+            eventually(lambda: self.get("/healthz", collector), 30, "it listens")
+
+    def adaptive(self):
+        """The writers that are shown."""
+        status, kind, text = self.ask("/metrics/adaptive")
+        self.assertEqual(status, 200, text)
+        self.assertTrue(kind.startswith("text/plain"), kind)
+        own = [family.name for family in parse_text(text) if family.name.startswith("pingloom_collector_")]
+        self.assertEqual(own, [], "pages' metrics only")
+        return set(re.findall(r'application="(writer-[^"]*)"', text))
+
+    def events(self):
+        status, kind, text = self.ask("/api/v1/events")
+        self.assertEqual((status, kind), (200, "application/json"), text)
+        return json.loads(text)["events"]
+
+    def test_what_is_over_a_limit_is_an_event_and_always_shown(self):
+        self.assertEqual(self.events(), [])
+        writer = self.writer(1, 1000, pages=1)
+        event = eventually(self.events, 60, "a rate above the limit is an event")[0]
+        self.assertRegex(event.pop("time"), r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
+        self.assertGreater(event.pop("value"), event["limit"])
+        self.assertGreater(event.pop("owner"), 0)
+        self.assertEqual(event, {"kind": "limit", "began": True, "host": "host-1", "application": "writer-1000",
+                                 "pid": writer.pid, "metric": "lab_writes_total{identity=1000,page=0}", "limit": 0.5})
+        for _ in range(5):
+            self.assertEqual(self.adaptive(), {"writer-1000"})
+        status, kind, text = self.ask("/metrics/adaptive", accept=OPENMETRICS)
+        self.assertEqual((status, kind.split(";")[0]), (200, OPENMETRICS.split(";")[0]))
+        self.assertLessEqual({"lab_writes", "lab_value"}, {family.name for family in parse_openmetrics(text)})
+
+    def test_what_is_as_usual_is_shown_now_and_then(self):
+        self.writer(1, 1000, pages=1)
+        self.writer(1, 1001, pages=1, pause=FOREVER_MS)
+        everyone = {"writer-1000", "writer-1001"}
+        eventually(lambda: self.adaptive() == everyone, 60, "both are shown while nothing is known of them")
+        # Six hundred samples later.
+        eventually(lambda: self.adaptive() == {"writer-1000"}, 240, "one is as usual", 0.5)
+        text = self.get("/metrics")
+        self.assertEqual(set(re.findall(r'lab_writes_total\{application="([^"]*)"', text)), everyone, "/metrics has all")
+        left_out = re.search(r"^pingloom_collector_adaptive_suppressed_total (\d+)$", text, re.M)
+        self.assertGreater(int(left_out[1]), 0)
+
+    def test_what_cannot_be_asked_for_is_refused(self):
+        for path in ("/metrics/adaptive", "/api/v1/events"):
+            for method in ("POST", "PUT", "DELETE"):
+                self.assertEqual(self.ask(path, method=method)[0], 405, f"{method} {path}")
+            status, _, text = self.ask(path, "plain")
+            self.assertEqual(status, 404)
+            self.assertIn("analytics:", json.loads(text)["error"]["reason"], "what to configure")
+            for wrong in (path + "/", path + "/1", path.upper()):
+                self.assertEqual(self.ask(wrong)[0], 404, wrong)
+            for wrong in (path + "%00", path + "?since=%", path + "?since=%zz",
+                          path + "?" + "&".join(f"a{i}=b" for i in range(100))):
+                self.assertEqual(self.ask(wrong)[0], 400, wrong)
+            # There is nothing to choose, so nothing that is asked for changes the answer.
+            for query in ("?since=yesterday", "?limit=-1", "?application=none"):
+                self.assertEqual(self.ask(path + query)[:2], self.ask(path)[:2], query)
+        self.assertEqual(self.ask("/metrics/adaptive", accept="image/png")[0], 200, "the text format is for all others")
+
+
+if __name__ == "__main__":
+    unittest.main()
