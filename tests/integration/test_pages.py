@@ -1,7 +1,10 @@
 """Metric pages from end to end on soft devices: applications, agents, collectors and what they show."""
 
+import collections
 import json
+import pathlib
 import signal
+import socket
 import time
 import unittest
 
@@ -10,6 +13,10 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 
 from pages_case import PagesCase
 from processes import eventually
+
+
+PAGES_PORT = 20714
+ESTABLISHED = "01"  # in /proc/net/tcp
 
 
 class Pages(PagesCase):
@@ -89,6 +96,52 @@ class Pages(PagesCase):
         self.moving({(2, 2000)})
         self.agents[1].signal(signal.SIGCONT)
         self.moving({(1, 1000), (2, 2000)})
+
+    def thread_of(self, number):
+        """The collector's address, which stands for its thread, that is connected to the agent; None: none is."""
+        listens = socket.inet_aton(self.agent_address(number))[::-1].hex().upper() + f":{PAGES_PORT:04X}"
+        for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]:
+            _, local, remote, state = line.split()[:4]
+            if (state, local) == (ESTABLISHED, listens):
+                return remote.split(":")[0]
+        return None
+
+    def test_threads_share_the_agents_and_a_stopped_one_delays_neither(self):
+        # By their addresses' hash: so many that each thread has two. The others of the list are not there.
+        listed = range(1, 21)
+        self.start_collector(addresses=[200, 201], agents=listed)
+        threads = collections.defaultdict(list)
+        for number in listed:
+            self.start_agent(number)
+            self.writer(number, number * 1000, pages=1)
+            threads[eventually(lambda: self.thread_of(number), 60, f"agent {number} is connected")].append(number)
+            if len(threads) == 2 and min(map(len, threads.values())) >= 2:
+                break
+        self.assertEqual(len(threads), 2, "both threads have agents")
+        everyone = {(number, number * 1000) for numbers in threads.values() for number in numbers}
+        self.moving(everyone)
+
+        # One of each thread; a neighbour on each goes on as before.
+        stopped = [numbers[0] for numbers in threads.values()]
+        for number in stopped:
+            self.agents[number].signal(signal.SIGSTOP)
+        eventually(lambda: not any(self.of("agent_up", number) for number in stopped), 60, "they are noticed")
+        others = {(number, identity) for number, identity in everyone if number not in stopped}
+        before = {number: self.of("rounds_total", number) for number, _ in everyone}
+        self.moving(others)
+        eventually(lambda: all(self.of("rounds_total", number) > before[number] + 100 for number, _ in others), 60,
+                   "they are read round by round")
+        for number in stopped:
+            self.assertEqual(self.of("rounds_total", number), before[number], "of a stopped one there is none")
+        for number, _ in others:
+            self.assertEqual(self.of("failures_total", number), 0)
+            self.assertLess(self.of("lag_seconds", number), min(self.of("lag_seconds", one) for one in stopped))
+        for number in stopped:
+            self.agents[number].signal(signal.SIGCONT)
+        self.moving(everyone)
+
+    def of(self, name, number):
+        return self.own(f"pingloom_collector_{name}")[self.agent_address(number)]
 
 
 if __name__ == "__main__":
