@@ -42,7 +42,7 @@ AgentSession::AgentSession(AgentSpec spec, std::string collector, rdma::Device& 
 
 void AgentSession::addDescriptors(std::vector<pollfd>& to) const {
   if (link_.descriptor() >= 0) to.push_back({link_.descriptor(), POLLIN, 0});
-  if (connected_) to.push_back({reader_->descriptor(), POLLIN, 0});
+  if (polled()) to.push_back({reader_->descriptor(), POLLIN, 0});
 }
 
 void AgentSession::work(Nanos now) {
@@ -69,6 +69,7 @@ void AgentSession::work(Nanos now) {
       if (now - opened_ >= kReopen) openLink(now);
     }
   }
+  if (restart_at_ == 0 && connecting_) awaitConnection(now);
   if (restart_at_ == 0 && connected_) read(now);
   // Not between two ranges: what is asked says which one is being read.
   if (restart_at_ == 0 && connected_ && !link_.asking() && !directory_new_ &&
@@ -86,8 +87,8 @@ void AgentSession::setWake(Nanos now) {
   wake_ = now + kSecond;
   if (link_.readable()) wake_ = now;
   wake_ = std::min(wake_, link_.deadline());
+  if (polled()) wake_ = std::min(wake_, reader_->nextWake());
   if (!connected_) return;
-  wake_ = std::min(wake_, reader_->nextWake());
   if (!link_.asking() && !directory_new_) wake_ = std::min(wake_, next_directory_);
   if (!reader_->reading() && directory_.pages() > 0) wake_ = std::min(wake_, next_round_);
   wake_ = std::max<Nanos>(wake_, 1);
@@ -98,7 +99,7 @@ void AgentSession::restart(Nanos now, const Error& why) {
   if (reader_ != nullptr) add(reader_->counters(), earlier_);
   reader_.reset();
   link_.close();
-  connected_ = directory_due_ = directory_new_ = false;
+  connecting_ = connected_ = directory_due_ = directory_new_ = false;
   restart_at_ = now + pause_;
   pause_ = std::min(2 * pause_, kLongestPause);
   report(why);
@@ -156,7 +157,7 @@ Status AgentSession::take(const wire::PageReply& reply, Nanos now) {
     const bool sayable = why.size() <= kMostReasonBytes && pages::isText(why);
     return makeError(spec_.agent, sayable ? why : "it refuses");
   }
-  if (reply.has_connected() && reader_ != nullptr && !connected_) {
+  if (reply.has_connected() && reader_ != nullptr && !polled()) {
     return connectReader(reply.connected(), now);
   }
   if (!reply.has_directory() || !connected_) return makeError(spec_.agent, "not what was asked");
@@ -175,14 +176,25 @@ Status AgentSession::connectReader(const wire::PageConnected& answer, Nanos now)
     return makeError(spec_.agent, "its endpoint or its id is malformed");
   }
   if (auto connected = reader_->connect(*peer); !connected) return connected;
-  connected_ = directory_due_ = true;
-  ++counters_.connects;
   host_ = host;
   if (incarnation_ != answer.incarnation()) judge_.forget();
   incarnation_ = answer.incarnation();
   directory_.begin(incarnation_);
-  next_round_ = now;
+  connecting_ = reader_->connecting();
+  if (!connecting_) connectionMade(now);
   return {};
+}
+
+void AgentSession::awaitConnection(Nanos now) {
+  if (auto polled = reader_->poll(now); !polled) return restart(now, polled.error());
+  connecting_ = reader_->connecting();
+  if (!connecting_) connectionMade(now);
+}
+
+void AgentSession::connectionMade(Nanos now) {
+  connected_ = directory_due_ = true;
+  ++counters_.connects;
+  next_round_ = now;
 }
 
 void AgentSession::read(Nanos now) {

@@ -1,8 +1,6 @@
 // One agent, from the first connection on: connect, take the directory, read round by round, follow
 // its changes, and begin anew after whatever goes wrong. Nothing here waits for the agent, so that
-// agents never delay each other; but on libibverbs connecting can take the kernel a second, where
-// the neighbour of an agent that has just answered by ZeroMQ is not known for its RDMA address. One
-// thread, the device's.
+// agents never delay each other. One thread, the device's.
 #pragma once
 
 #include <poll.h>
@@ -52,7 +50,7 @@ class AgentSession {
 
   void work(Nanos now);  // never waits
   // Asked anew before every wait: what another session has brought from the device counts.
-  Nanos nextWake() const { return connected_ ? std::min(wake_, reader_->nextWake()) : wake_; }
+  Nanos nextWake() const { return polled() ? std::min(wake_, reader_->nextWake()) : wake_; }
   void addDescriptors(std::vector<pollfd>& to) const;  // any readable: call work()
   const AgentSpec& spec() const { return spec_; }
 
@@ -67,6 +65,9 @@ class AgentSession {
   void read(Nanos now);
   void roundEnded(Nanos now);
   Status connectReader(const wire::PageConnected& answer, Nanos now);
+  void awaitConnection(Nanos now);
+  void connectionMade(Nanos now);
+  bool polled() const { return connected_ || connecting_; }
   bool checkHead(Nanos now);
   void showDirectory();
   void showRound(Nanos now);
@@ -82,7 +83,8 @@ class AgentSession {
   PageDirectory directory_;
   std::string host_;
   std::uint64_t incarnation_ = 0;
-  bool connected_ = false;      // the endpoint is
+  bool connecting_ = false;     // the endpoint is
+  bool connected_ = false;      // it is
   bool directory_due_ = false;  // the head says that there is more
   bool directory_new_ = false;  // the reader does not follow it yet
   AgentCounters counters_;

@@ -41,7 +41,9 @@ class PageReader {
   static Result<std::unique_ptr<PageReader>> create(rdma::Device& device);
 
   const rdma::RcAddress& address() const { return endpoint_->address(); }
-  Status connect(const rdma::RcAddress& peer) { return endpoint_->connect(peer); }
+  // Never waits; where it takes time the reader is connecting, and poll() says what became of it.
+  Status connect(const rdma::RcAddress& peer) { return endpoint_->startConnect(peer); }
+  bool connecting() const { return endpoint_->state() == rdma::RcState::kConnecting; }
 
   // From the next round on. REQUIRES: no round is under way. The directory may change afterwards.
   Status follow(const PageDirectory& directory);

@@ -87,16 +87,30 @@ void PageServer::work(Nanos now) {
 
 void PageServer::pollEndpoints(Nanos now) {
   for (auto entry = readers_.begin(); entry != readers_.end();) {
-    const Reader& reader = entry->second;
-    events_.clear();
-    const Status polled = reader.endpoint->poll(events_);
-    if (!polled) {
+    const bool stays = pollEndpoint(entry->first, entry->second, now);
+    entry = stays ? std::next(entry) : readers_.erase(entry);
+  }
+}
+
+// False: the reader's time is over.
+bool PageServer::pollEndpoint(const std::string& route, Reader& reader, Nanos now) {
+  events_.clear();
+  const Status polled = reader.endpoint->poll(events_);
+  if (!polled) {
+    if (reader.connecting) {
+      send(route, notConnected(polled.error()));
+    } else {
       ++counters_.failed;
       log::info("metric pages: collector {} is gone: {}", reader.name, polled.error().text());
     }
-    const bool stays = polled && now - reader.heard < kPatience;
-    entry = stays ? std::next(entry) : readers_.erase(entry);
+    return false;
   }
+  if (reader.connecting && reader.endpoint->state() != rdma::RcState::kConnecting) {
+    reader.connecting = false;
+    reader.heard = now;
+    send(route, connected(reader));
+  }
+  return now - reader.heard < kPatience;
 }
 
 void PageServer::retireRange(Nanos now) {
@@ -114,17 +128,22 @@ void PageServer::take(const net::ZmqRouter::Message& message, Nanos now) {
     asked.key = message.frame->key();
     asked.peer = message.frame->peer();
   }
-  socket_->send(message.route, answer(asked, now).SerializeAsString());
+  if (auto reply = answer(asked, now)) send(message.route, std::move(*reply));
 }
 
-wire::PageReply PageServer::answer(const Asked& asked, Nanos now) {
-  ++counters_.requests;
-  wire::PageReply reply = replyTo(asked, now);
+void PageServer::send(const std::string& route, wire::PageReply reply) {
   reply.set_version(kPageControlVersion);
+  socket_->send(route, reply.SerializeAsString());
+}
+
+std::optional<wire::PageReply> PageServer::answer(const Asked& asked, Nanos now) {
+  ++counters_.requests;
+  auto reply = replyTo(asked, now);
+  if (reply) reply->set_version(kPageControlVersion);
   return reply;
 }
 
-wire::PageReply PageServer::replyTo(const Asked& asked, Nanos now) {
+std::optional<wire::PageReply> PageServer::replyTo(const Asked& asked, Nanos now) {
   wire::PageRequest request;
   if (asked.bytes.empty() ||
       !request.ParseFromArray(asked.bytes.data(), static_cast<int>(asked.bytes.size()))) {
@@ -142,21 +161,21 @@ wire::PageReply PageServer::replyTo(const Asked& asked, Nanos now) {
     options_.gate->refuse(net::PeerRefusal::kRevoked, asked.peer, "", now);
     return refusal("this collector's key is not authorised any more");
   }
-  wire::PageReply reply = carryOut(route, request, now);
+  auto reply = carryOut(route, request, now);
   const auto reader = readers_.find(route);
   if (reader != readers_.end()) reader->second.key = asked.key;
   return reply;
 }
 
-wire::PageReply PageServer::carryOut(const std::string& route, const wire::PageRequest& request,
-                                     Nanos now) {
+std::optional<wire::PageReply> PageServer::carryOut(const std::string& route,
+                                                    const wire::PageRequest& request, Nanos now) {
   if (request.has_connect()) return connect(route, request.connect(), now);
   if (!request.has_directory()) {
     ++counters_.malformed;
     return refusal("that was no request");
   }
   const auto reader = readers_.find(route);
-  if (reader == readers_.end()) {
+  if (reader == readers_.end() || reader->second.connecting) {
     ++counters_.unknown;
     return refusal("connect first", true);
   }
@@ -164,8 +183,8 @@ wire::PageReply PageServer::carryOut(const std::string& route, const wire::PageR
   return directory(reader->second, request.directory());
 }
 
-wire::PageReply PageServer::connect(const std::string& route, const wire::PageConnect& request,
-                                    Nanos now) {
+std::optional<wire::PageReply> PageServer::connect(const std::string& route,
+                                                   const wire::PageConnect& request, Nanos now) {
   const auto peer = readEndpoint(request.endpoint());
   if (!peer || request.collector().size() > kMostNameBytes || !isText(request.collector())) {
     ++counters_.malformed;
@@ -180,18 +199,28 @@ wire::PageReply PageServer::connect(const std::string& route, const wire::PageCo
   options.access = rdma::Access::kRead;
   options.depth = 1;  // it asks for nothing
   auto endpoint = device_.createRc(options);
-  Status connected = endpoint ? (*endpoint)->connect(*peer) : tl::unexpected(endpoint.error());
-  if (!connected) {
-    ++counters_.device;
-    return refusal(connected.error().text());
-  }
+  const Status started =
+      endpoint ? (*endpoint)->startConnect(*peer) : tl::unexpected(endpoint.error());
+  if (!started) return notConnected(started.error());
+  const bool connecting = (*endpoint)->state() == rdma::RcState::kConnecting;
+  Reader& reader = readers_[route];
+  reader = Reader{request.collector(), std::move(*endpoint), 0, now, std::nullopt, connecting};
+  if (connecting) return std::nullopt;
+  return connected(reader);
+}
+
+wire::PageReply PageServer::notConnected(const Error& why) {
+  ++counters_.device;
+  return refusal(why.text());
+}
+
+wire::PageReply PageServer::connected(const Reader& reader) {
   ++counters_.connected;
   wire::PageReply reply;
-  writeEndpoint((*endpoint)->address(), *reply.mutable_connected()->mutable_endpoint());
+  writeEndpoint(reader.endpoint->address(), *reply.mutable_connected()->mutable_endpoint());
   reply.mutable_connected()->set_host(options_.host);
   reply.mutable_connected()->set_incarnation(options_.incarnation);
   reply.mutable_connected()->set_device(device_.info().name);
-  readers_[route] = Reader{request.collector(), std::move(*endpoint), 0, now, std::nullopt};
   return reply;
 }
 

@@ -76,8 +76,9 @@ class PageServer {
     std::optional<net::CurveKey> key;  // none without a gate
     std::string_view peer;             // its address; "" unknown
   };
-  // The answer, which work() sends to what its socket brings.
-  wire::PageReply answer(const Asked& asked, Nanos now);
+  // The answer, which work() sends to what its socket brings. nullopt: it comes when the endpoint
+  // is connected, or is not.
+  std::optional<wire::PageReply> answer(const Asked& asked, Nanos now);
 
   Nanos nextWake() const;
   std::size_t readers() const { return readers_.size(); }
@@ -90,6 +91,7 @@ class PageServer {
     std::uint64_t epoch = 0;  // that it reads, or has been told of first; 0: none yet
     Nanos heard = 0;
     std::optional<net::CurveKey> key;  // none without a gate
+    bool connecting = false;           // it has not been answered yet
   };
 
   PageServer(const PageServerOptions& options, rdma::Device& device, PagePool& pool)
@@ -97,9 +99,15 @@ class PageServer {
   void take(const net::ZmqRouter::Message& message, Nanos now);
   bool mayRead(const std::optional<net::CurveKey>& key) const;
   void dropRevoked();
-  wire::PageReply replyTo(const Asked& asked, Nanos now);
-  wire::PageReply carryOut(const std::string& route, const wire::PageRequest& request, Nanos now);
-  wire::PageReply connect(const std::string& route, const wire::PageConnect& request, Nanos now);
+  void send(const std::string& route, wire::PageReply reply);
+  std::optional<wire::PageReply> replyTo(const Asked& asked, Nanos now);
+  std::optional<wire::PageReply> carryOut(const std::string& route,
+                                          const wire::PageRequest& request, Nanos now);
+  std::optional<wire::PageReply> connect(const std::string& route, const wire::PageConnect& request,
+                                         Nanos now);
+  wire::PageReply connected(const Reader& reader);
+  wire::PageReply notConnected(const Error& why);
+  bool pollEndpoint(const std::string& route, Reader& reader, Nanos now);
   wire::PageReply directory(Reader& reader, const wire::DirectoryRequest& request);
   void pollEndpoints(Nanos now);
   void retireRange(Nanos now);

@@ -1,8 +1,9 @@
 // An RC endpoint: a reliable, connected queue pair for one-sided operations on a peer's memory.
 // The peer's processor takes no part; both sides are endpoints of this kind.
 //
-// Its life goes one way: new -> connected -> failed -> closed (each step may be left out, none is
-// taken back). One that has failed is replaced: the owner makes a new one and connects that.
+// Its life goes one way: new -> connecting -> connected -> failed -> closed (each step may be left
+// out, none is taken back). One that has failed is replaced: the owner makes a new one and connects
+// that.
 #pragma once
 
 #include <array>
@@ -48,9 +49,10 @@ struct RcOptions {
   bool busy = false;  // no events: poll() is always due, at the price of a core
 };
 
-enum class RcState : std::uint8_t { kNew, kConnected, kFailed, kClosed };
+enum class RcState : std::uint8_t { kNew, kConnecting, kConnected, kFailed, kClosed };
 constexpr std::string_view name(RcState state) {
-  constexpr std::array<std::string_view, 4> kNames = {"new", "connected", "failed", "closed"};
+  constexpr std::array<std::string_view, 5> kNames = {"new", "connecting", "connected", "failed",
+                                                      "closed"};
   return kNames[static_cast<std::size_t>(state)];
 }
 
@@ -133,6 +135,9 @@ class RcEndpoint {
   // may be connected later than this side. With verbs it takes as long as the kernel looks for the
   // way to the peer: a second or more where nobody is there, and then the endpoint is failed.
   virtual Status connect(const RcAddress& peer) = 0;
+  // The same without waiting: where it takes time the endpoint is connecting, and poll(), for which
+  // the descriptor becomes readable, makes it connected or says why it failed.
+  virtual Status startConnect(const RcAddress& peer) { return connect(peer); }
 
   // Nothing leaves before flush(). kFull: the options' depth. REQUIRES: connected.
   virtual PostResult post(const RcRequest& request) = 0;

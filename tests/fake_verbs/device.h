@@ -42,6 +42,7 @@ struct Device : ibv_device {
   int racing = 0;                        // what arrives waits until so many queues are being armed
   std::map<GidBytes, int> handle_errno;  // ibv_create_ah towards these fails
   std::map<GidBytes, int> handle_delay_ms;  // or takes so long first
+  std::set<GidBytes> held_lookups;          // or does not end yet
 };
 
 // The devices of the configuration file as it is now.

@@ -9,9 +9,10 @@
 //   lose DEVICE N                                 the next N packets that it sends
 //   hang DEVICE                                   requests of reliable connections are never done
 //   mute DEVICE                                   its reliable connections into error, silently
-//   race DEVICE N                                 what arrives does so just before a queue is
-//   armed, N times handle_errno DEVICE ADDRESS N                 ibv_create_ah fails with errno N;
-//   0: works again handle_delay DEVICE ADDRESS MILLISECONDS      and takes so long
+//   race DEVICE N                                 what arrives waits for an armed queue, N times
+//   handle_errno DEVICE ADDRESS N                 there is no way there, errno N; 0: works again
+//   handle_delay DEVICE ADDRESS MILLISECONDS      and looking for it takes so long
+//   hold_lookup DEVICE ADDRESS 1                  and does not end; 0: it does
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -103,6 +104,13 @@ void applyFault(const std::string& line) {
   } else if (what == "handle_delay") {
     words >> address >> number;
     device->handle_delay_ms[parseAddress(address)] = number;
+  } else if (what == "hold_lookup") {
+    words >> address >> number;
+    if (number != 0) {
+      device->held_lookups.insert(parseAddress(address));
+    } else {
+      device->held_lookups.erase(parseAddress(address));
+    }
   } else {
     std::fprintf(stderr, "fake verbs: unknown fault: %s\n", line.c_str());
     std::abort();

@@ -88,6 +88,18 @@ ibv_wc_status refusal(QueuePair& pair, QueuePair& peer, const RcRequest& given) 
   return inside && allowed ? IBV_WC_SUCCESS : IBV_WC_REM_ACCESS_ERR;
 }
 
+// As a device copies: while the memory's owner writes there, eight bytes at a time where it can.
+__attribute__((noinline, no_sanitize("thread"))) void copy(std::uint8_t* to,
+                                                           const std::uint8_t* from,
+                                                           std::size_t bytes) {
+  const auto at = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
+  const std::size_t words = at % sizeof(std::uint64_t) == 0 ? bytes / sizeof(std::uint64_t) : 0;
+  const auto* word = reinterpret_cast<const volatile std::uint64_t*>(from);
+  for (std::size_t i = 0; i < words; ++i) reinterpret_cast<std::uint64_t*>(to)[i] = word[i];
+  const volatile std::uint8_t* byte = from;
+  for (std::size_t i = words * sizeof *word; i < bytes; ++i) to[i] = byte[i];
+}
+
 void carryOut(const RcRequest& given) {
   const Remote remote = remoteOf(given);
   auto* there = reinterpret_cast<std::uint8_t*>(remote.address);
@@ -105,9 +117,9 @@ void carryOut(const RcRequest& given) {
   for (const ibv_sge& piece : given.pieces) {
     auto* here = reinterpret_cast<std::uint8_t*>(piece.addr);
     if (given.request.opcode == IBV_WR_RDMA_READ) {
-      std::memcpy(here, there, piece.length);
+      copy(here, there, piece.length);
     } else {
-      std::memcpy(there, here, piece.length);
+      copy(there, here, piece.length);
     }
     there += piece.length;
   }

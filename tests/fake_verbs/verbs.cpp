@@ -171,6 +171,22 @@ int postReceive(ibv_qp* given, ibv_recv_wr* request, ibv_recv_wr** bad) {
   return 0;
 }
 
+// As long as the kernel looks up the way there. REQUIRES that the lock is not held.
+void lookUp(Device& device, const GidBytes& to) {
+  int milliseconds = 0;
+  {
+    const Lock lock(bigLock());
+    const auto delay = device.handle_delay_ms.find(to);
+    if (delay != device.handle_delay_ms.end()) milliseconds = delay->second;
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+  const auto held = [&] {
+    const Lock lock(bigLock());
+    return device.held_lookups.contains(to);
+  };
+  while (held()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
 }  // namespace
 }  // namespace fake
 
@@ -413,6 +429,11 @@ int ibv_destroy_qp(ibv_qp* given) {
   return 0;
 }
 int ibv_modify_qp(ibv_qp* given, ibv_qp_attr* attributes, int mask) {
+  if ((mask & IBV_QP_AV) != 0) {
+    GidBytes to{};
+    std::memcpy(to.data(), attributes->ah_attr.grh.dgid.raw, to.size());
+    lookUp(Context::of(given->context).device, to);
+  }
   const Lock lock(bigLock());
   QueuePair& pair = QueuePair::of(given);
   if ((mask & IBV_QP_PORT) != 0) {
@@ -436,15 +457,8 @@ int ibv_query_qp(ibv_qp* given, ibv_qp_attr* attributes, int /*mask*/, ibv_qp_in
 ibv_ah* ibv_create_ah(ibv_pd* domain, ibv_ah_attr* attributes) {
   GidBytes to{};
   std::memcpy(to.data(), attributes->grh.dgid.raw, to.size());
-  Device* device = nullptr;
-  int milliseconds = 0;
-  {
-    const Lock lock(bigLock());
-    device = &Context::of(domain->context).device;
-    const auto delay = device->handle_delay_ms.find(to);
-    if (delay != device->handle_delay_ms.end()) milliseconds = delay->second;
-  }
-  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+  Device* device = &Context::of(domain->context).device;
+  lookUp(*device, to);
   const Lock lock(bigLock());
   const auto broken = device->handle_errno.find(to);
   if (broken != device->handle_errno.end() && broken->second != 0) {

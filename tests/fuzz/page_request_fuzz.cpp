@@ -65,7 +65,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view request = left.substr(3, length);
     left.remove_prefix(3 + request.size());
     const std::string route(1, static_cast<char>(who & 0x7F));
-    const wire::PageReply reply = host.server->answer({route, request, std::nullopt, {}}, host.now);
+    const auto answer = host.server->answer({route, request, std::nullopt, {}}, host.now);
+    demand(answer.has_value());  // this device's endpoints connect at once
+    const wire::PageReply& reply = *answer;
     demand(reply.version() == pages::kPageControlVersion);
     demand(reply.reply_case() != wire::PageReply::REPLY_NOT_SET);
     if (reply.has_connected()) connected.insert(route);

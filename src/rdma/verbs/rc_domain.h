@@ -11,6 +11,7 @@
 #include <string>
 
 #include "rdma/device_details.h"
+#include "rdma/verbs/lookup_threads.h"
 #include "rdma/verbs/opened_device.h"
 
 namespace pingloom::rdma::verbs {
@@ -26,6 +27,8 @@ class RcDomain {
   ibv_pd* protection() const { return device_.domain.get(); }
   // Readable when there are asynchronous events; whoever sees it first takes them for all.
   int descriptor() const { return device_.context->async_fd; }
+
+  LookupThreads& lookups() { return lookups_; }
 
   void takeEvents();
   // Why an endpoint with these can no longer work; "" where no event said so.
@@ -47,6 +50,7 @@ class RcDomain {
   // Under `mutex_`:
   std::string device_failure_;                   // of all endpoints
   std::map<const void*, std::string> failures_;  // by queue pair or completion queue
+  LookupThreads lookups_;
 };
 
 }  // namespace pingloom::rdma::verbs

@@ -89,18 +89,20 @@ Result<std::unique_ptr<RcEndpoint>> VerbsRcEndpoint::create(std::shared_ptr<RcDo
   address.psn = static_cast<std::uint32_t>(randomU64()) & kPsnMask;
   address.mtu = *mtu;
   address.reads = fewer(options.reads, limits.max_qp_rd_atom);
+  auto parts =
+      std::make_shared<RcParts>(std::move(domain), std::move(*completions), std::move(*pair));
   std::unique_ptr<VerbsRcEndpoint> made(new VerbsRcEndpoint(
-      std::move(domain), options, path, fewer(options.reads, limits.max_qp_init_rd_atom), address,
-      std::move(*completions), std::move(*pair), std::move(*events)));
-  Status ready = made->receives_.repost(made->queue_pair_.get());
-  if (ready && !options.busy) ready = made->completions_.arm();
-  if (!ready) return makeError(made->domain_->entity(), ready.error().reason);
+      std::move(parts), options, path, fewer(options.reads, limits.max_qp_init_rd_atom), address,
+      std::move(*events)));
+  Status ready = made->receives_.repost(made->queuePair());
+  if (ready && !options.busy) ready = made->parts_->completions.arm();
+  if (!ready) return makeError(made->domain().entity(), ready.error().reason);
   made->armed_ = !options.busy;
   return made;
 }
 
 Status VerbsRcEndpoint::check(const RcAddress& peer) const {
-  const std::string& entity = domain_->entity();
+  const std::string& entity = domain().entity();
   if (state_ != RcState::kNew) {
     return makeError(entity, fmt::format("the endpoint is {}, not new", name(state_)));
   }

@@ -44,52 +44,72 @@ Nanos allRetries(const RcOptions& options) {
 
 }  // namespace
 
-VerbsRcEndpoint::VerbsRcEndpoint(std::shared_ptr<RcDomain> domain, const RcOptions& options,
+VerbsRcEndpoint::VerbsRcEndpoint(std::shared_ptr<RcParts> parts, const RcOptions& options,
                                  const PathDefaults& path, std::uint32_t most_reads,
-                                 const RcAddress& address, CompletionQueue completions,
-                                 QueuePairHandle queue_pair, UniqueFd events)
-    : domain_(std::move(domain)),
+                                 const RcAddress& address, UniqueFd events)
+    : parts_(std::move(parts)),
       options_(options),
       path_(path),
       most_reads_(most_reads),
       address_(address),
-      completions_(std::move(completions)),
       sends_(options.depth),
       receives_(options.immediates),
-      queue_pair_(std::move(queue_pair)),
       events_(std::move(events)) {}
 
 VerbsRcEndpoint::~VerbsRcEndpoint() {
-  const ibv_qp* pair = queue_pair_.get();
-  queue_pair_.reset();
-  domain_->forget(pair, completions_.get());
+  if (connecting_ == nullptr) parts_->endQueuePair();  // otherwise: when its thread has done
+}
+
+RcConnection VerbsRcEndpoint::connectionTo(const RcAddress& peer) const {
+  const std::uint32_t reads = std::min<std::uint32_t>(most_reads_, peer.reads);
+  return {address_, peer, options_, path_, reads};
 }
 
 Status VerbsRcEndpoint::connect(const RcAddress& peer) {
   if (auto checked = check(peer); !checked) return checked;
-  const std::uint32_t reads = std::min<std::uint32_t>(most_reads_, peer.reads);
-  if (auto made =
-          connectRc(queue_pair_.get(), {address_, peer, options_, path_, reads}, domain_->entity());
-      !made) {
-    RcEvents none;
-    fail(made.error().reason, RcStatus::kFlushed, none);
-    return made;
+  return connected(connectRc(queuePair(), connectionTo(peer), domain().entity()));
+}
+
+Status VerbsRcEndpoint::startConnect(const RcAddress& peer) {
+  if (auto checked = check(peer); !checked) return checked;
+  connecting_ = RcConnecting::start(parts_, connectionTo(peer));
+  state_ = RcState::kConnecting;
+  if (connecting_ != nullptr) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.fd = connecting_->descriptor();
+    if (epoll_ctl(events_.get(), EPOLL_CTL_ADD, event.data.fd, &event) == 0) return {};
   }
-  state_ = RcState::kConnected;
-  return {};
+  RcEvents none;
+  fail("the system has nothing left for a connection", RcStatus::kFlushed, none);
+  return makeError(domain().entity(), failure_);
+}
+
+Status VerbsRcEndpoint::connected(const Status& result) {
+  if (connecting_ != nullptr) {
+    epoll_ctl(events_.get(), EPOLL_CTL_DEL, connecting_->descriptor(), nullptr);
+    connecting_.reset();
+  }
+  if (result) {
+    state_ = RcState::kConnected;
+    return result;
+  }
+  RcEvents none;
+  fail(result.error().reason, RcStatus::kFlushed, none);
+  return result;
 }
 
 PostResult VerbsRcEndpoint::post(const RcRequest& request) {
   if (state_ != RcState::kConnected) return PostResult::kUnreachable;
   if (sends_.full()) return PostResult::kFull;
-  sends_.add(request, *domain_);
+  sends_.add(request, domain());
   return PostResult::kPosted;
 }
 
 void VerbsRcEndpoint::flush() {
   if (state_ != RcState::kConnected || refused_ != 0) return;
   const bool was_idle = !sends_.isUnderWay();
-  refused_ = sends_.flush(queue_pair_.get());
+  refused_ = sends_.flush(queuePair());
   if (!was_idle || !sends_.isUnderWay()) return;
   const Nanos now = monotonicNow();
   setDeadline(now);
@@ -105,7 +125,11 @@ Nanos VerbsRcEndpoint::nextWake() const {
 
 Status VerbsRcEndpoint::poll(RcEvents& events) {
   events.clear();
-  if (state_ == RcState::kFailed) return makeError(domain_->entity(), failure_);
+  if (state_ == RcState::kFailed) return makeError(domain().entity(), failure_);
+  const auto result = connecting_ != nullptr ? connecting_->result() : std::nullopt;
+  if (result) {
+    if (auto made = connected(*result); !made) return made;
+  }
   const Nanos now = monotonicNow();
   Status state = takeEvents();
   const Status looked = look(now);
@@ -128,7 +152,7 @@ Status VerbsRcEndpoint::poll(RcEvents& events) {
     fail("a request was not done in time, and the device says nothing", RcStatus::kRetriesExceeded,
          events);
   }
-  if (state_ == RcState::kFailed) return makeError(domain_->entity(), failure_);
+  if (state_ == RcState::kFailed) return makeError(domain().entity(), failure_);
   return {};
 }
 
@@ -136,18 +160,19 @@ Status VerbsRcEndpoint::takeEvents() {
   // A busy loop asks the kernel only now and then.
   constexpr std::uint32_t kBusyPolls = 256;
   const bool asks = !options_.busy || ++polls_ % kBusyPolls == 0;
-  std::array<epoll_event, 2> ready;
+  std::array<epoll_event, 3> ready;
   const int count =
       asks ? epoll_wait(events_.get(), ready.data(), static_cast<int>(ready.size()), 0) : 0;
   for (int i = 0; i < count; ++i) {
-    if (ready[static_cast<std::size_t>(i)].data.fd == completions_.descriptor()) {
-      completions_.takeEvents();
+    const int ready_fd = ready[static_cast<std::size_t>(i)].data.fd;
+    if (ready_fd == parts_->completions.descriptor()) {
+      parts_->completions.takeEvents();
       armed_ = false;
-    } else {
-      domain_->takeEvents();
+    } else if (connecting_ == nullptr || ready_fd != connecting_->descriptor()) {
+      parts_->domain->takeEvents();
     }
   }
-  const std::string reason = domain_->failureOf(queue_pair_.get(), completions_.get());
+  const std::string reason = domain().failureOf(queuePair(), parts_->completions.get());
   if (reason.empty()) return {};
   return makeError("", reason);
 }
@@ -155,12 +180,12 @@ Status VerbsRcEndpoint::takeEvents() {
 Status VerbsRcEndpoint::look(Nanos now_mono) {
   if (now_mono < look_at_) return {};
   look_at_ = now_mono + kLookApart;
-  if (access(domain_->context()->device->dev_path, F_OK) != 0) {
+  if (access(domain().context()->device->dev_path, F_OK) != 0) {
     return makeError("", "the device was removed");
   }
   if (state_ != RcState::kConnected || now_mono < ask_at_) return {};
   ask_at_ = now_mono + (sends_.isUnderWay() ? kLookApart : kIdleLookApart);
-  if (isReady(queue_pair_.get())) return {};
+  if (isReady(queuePair())) return {};
   return makeError("",
                    "the queue pair is in error: the peer asked for what is not allowed, or "
                    "the device failed");
@@ -170,11 +195,11 @@ Status VerbsRcEndpoint::takeCompletions(Nanos now_mono, RcEvents& events) {
   std::array<Completion, CompletionQueue::kBatch> batch;
   more_ = false;
   for (std::size_t taken = 0;;) {
-    const int got = completions_.take(batch);
+    const int got = parts_->completions.take(batch);
     if (got < 0) return makeError("", "the completion queue cannot be read");
     if (got == 0) {
       if (options_.busy || armed_) break;
-      if (auto armed = completions_.arm(); !armed) return armed;
+      if (auto armed = parts_->completions.arm(); !armed) return armed;
       armed_ = true;  // what came before the arming makes no event: once more
       continue;
     }
@@ -184,8 +209,8 @@ Status VerbsRcEndpoint::takeCompletions(Nanos now_mono, RcEvents& events) {
     more_ = taken >= kMostPerPoll;
     if (more_) break;
   }
-  if (!bad_completion_.empty()) return {};
-  return receives_.repost(queue_pair_.get());
+  if (!bad_completion_.empty() || connecting_ != nullptr) return {};
+  return receives_.repost(queuePair());
 }
 
 void VerbsRcEndpoint::handle(const Completion& completion, RcEvents& events) {
@@ -234,14 +259,12 @@ void VerbsRcEndpoint::setDeadline(Nanos now_mono) {
   deadline_ = now_mono + allowed;
 }
 
-void VerbsRcEndpoint::fail(const std::string& reason, RcStatus first, RcEvents& events) {
-  state_ = RcState::kFailed;
-  failure_ = reason;
-  stop(queue_pair_.get());
+void VerbsRcEndpoint::endQueuePair(RcEvents& events) {
+  stop(queuePair());
   // Those that the device has a word on are told what it is.
   std::array<Completion, CompletionQueue::kBatch> batch;
   for (std::size_t taken = 0; taken < options_.depth + options_.immediates;) {
-    const int got = completions_.take(batch);
+    const int got = parts_->completions.take(batch);
     if (got <= 0) break;
     for (int i = 0; i < got; ++i) {
       const Completion& one = batch[static_cast<std::size_t>(i)];
@@ -250,9 +273,14 @@ void VerbsRcEndpoint::fail(const std::string& reason, RcStatus first, RcEvents& 
     }
     taken += static_cast<std::size_t>(got);
   }
-  const ibv_qp* pair = queue_pair_.get();
-  queue_pair_.reset();
-  domain_->forget(pair, completions_.get());
+  parts_->endQueuePair();
+}
+
+void VerbsRcEndpoint::fail(const std::string& reason, RcStatus first, RcEvents& events) {
+  state_ = RcState::kFailed;
+  failure_ = reason;
+  // While it is connecting the queue pair is its thread's, and nothing was posted on it.
+  if (connecting_ == nullptr) endQueuePair(events);
   sends_.end(first, events.done);
 }
 

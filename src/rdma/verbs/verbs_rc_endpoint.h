@@ -14,10 +14,9 @@
 
 #include "common/fd.h"
 #include "rdma/rc_endpoint.h"
-#include "rdma/verbs/completion_queue.h"
 #include "rdma/verbs/device_query.h"
+#include "rdma/verbs/rc_connecting.h"
 #include "rdma/verbs/rc_domain.h"
-#include "rdma/verbs/rc_queue_pair.h"
 #include "rdma/verbs/rc_receive_queue.h"
 #include "rdma/verbs/rc_send_queue.h"
 
@@ -44,6 +43,7 @@ class VerbsRcEndpoint final : public RcEndpoint {
   const RcAddress& address() const override { return address_; }
   RcState state() const override { return state_; }
   Status connect(const RcAddress& peer) override;
+  Status startConnect(const RcAddress& peer) override;
   PostResult post(const RcRequest& request) override;
   void flush() override;
   int descriptor() const override { return events_.get(); }
@@ -57,11 +57,15 @@ class VerbsRcEndpoint final : public RcEndpoint {
     std::uint64_t completion = 0;  // of nothing that is under way
   };
 
-  VerbsRcEndpoint(std::shared_ptr<RcDomain> domain, const RcOptions& options,
+  VerbsRcEndpoint(std::shared_ptr<RcParts> parts, const RcOptions& options,
                   const PathDefaults& path, std::uint32_t most_reads, const RcAddress& address,
-                  CompletionQueue completions, QueuePairHandle queue_pair, UniqueFd events);
+                  UniqueFd events);
 
+  const RcDomain& domain() const { return *parts_->domain; }
+  ibv_qp* queuePair() const { return parts_->queue_pair.get(); }  // nullptr: it has failed
   Status check(const RcAddress& peer) const;
+  RcConnection connectionTo(const RcAddress& peer) const;
+  Status connected(const Status& result);
   Status takeEvents();
   Status look(Nanos now_mono);
   Status takeCompletions(Nanos now_mono, RcEvents& events);
@@ -69,20 +73,19 @@ class VerbsRcEndpoint final : public RcEndpoint {
   void handleFailed(const Completion& completion, RcEvents& events);
   void handleReceived(const Completion& completion, RcEvents& events);
   void setDeadline(Nanos now_mono);
+  void endQueuePair(RcEvents& events);
   // Ends everything; the oldest request with `first`, unless the device has said what became of it.
   void fail(const std::string& reason, RcStatus first, RcEvents& events);
 
-  // In the order in which they must go last.
-  std::shared_ptr<RcDomain> domain_;
+  std::shared_ptr<RcParts> parts_;
   RcOptions options_;
   PathDefaults path_;
   std::uint32_t most_reads_;  // of this device, as a requester
   RcAddress address_;
-  CompletionQueue completions_;
   RcSendQueue sends_;
   RcReceiveQueue receives_;
-  QueuePairHandle queue_pair_;  // none once it has failed
-  UniqueFd events_;             // an epoll of completion channel and asynchronous events
+  std::shared_ptr<RcConnecting> connecting_;  // nullptr: its thread does not have the queue pair
+  UniqueFd events_;  // an epoll of completion channel, asynchronous events and connecting_
 
   RcState state_ = RcState::kNew;
   bool armed_ = false;

@@ -28,7 +28,9 @@ inline std::unique_ptr<rdma::Device> freshDevice() {
 
 struct Agent {
   explicit Agent(const PoolLimits& limits = {}, const std::string& host = "host-a",
-                 std::uint16_t port = 0, std::uint64_t incarnation = 7) {
+                 std::uint16_t port = 0, std::uint64_t incarnation = 7,
+                 std::unique_ptr<rdma::Device> on = freshDevice())
+      : device(std::move(on)) {
     pool = std::move(*PagePool::create(*device, incarnation, limits));
     PageServerOptions options;
     options.listen = {IpAddress::fromV4(0x7F000001), port};
@@ -42,7 +44,7 @@ struct Agent {
     server->work(now);
   }
 
-  std::unique_ptr<rdma::Device> device = freshDevice();
+  std::unique_ptr<rdma::Device> device;
   std::unique_ptr<PagePool> pool;
   std::unique_ptr<PageServer> server;
 };
