@@ -238,7 +238,7 @@ test('a list that is cut says so, and how to see the rest', async () => {
   assert.deepEqual(await lists(), [[319, undefined], [300, cut]]);
   await page.click('[data-page=worst]');
   await until(page, () => document.querySelectorAll('.pairs tbody tr').length === 500);
-  assert.match(await page.innerText('.cut'), /^The worst 500 of 102,080 pairs are listed.* CSV of all pairs$/s);
+  assert.match(await page.innerText('.cut'), /^The first 500 of 102,080 pairs are listed.* CSV of all pairs$/s);
   const [download] = await Promise.all([page.waitForEvent('download'), page.click('.cut button')]);
   assert.equal((await readFile(await download.path(), 'utf8')).split('\n').length, 1 + 102_080 + 1);
   await page.fill('#search', 'gpu-3');

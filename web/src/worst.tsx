@@ -8,20 +8,11 @@ import { humanCode } from './metrics';
 import { type Grid, pairOf } from './model';
 import { className } from './severity';
 import { choose, grid, metric, model, painted, ranks, view } from './store';
-import { type Listed, worstIn } from './worst_list';
+import { type Column, firstIn, keyOf, type Listed, type Sort } from './worst_list';
 
 const MOST = 500;
 
-type Column = 'source' | 'destination' | 'state' | 'value';
 const COLUMNS: Column[] = ['source', 'destination', 'state', 'value'];
-
-function sorted(listed: Listed[], current: Grid, by: Column, up: boolean): Listed[] {
-  const key = ({ cell, rank }: Listed): string | number => ({ state: rank, value: current.values[cell],
-    source: model.nameOf(pairOf(current, cell)[0]), destination: model.nameOf(pairOf(current, cell)[1]) })[by];
-  const keyed = listed.map((each) => ({ each, at: key(each) }));
-  keyed.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0) * (up ? 1 : -1));
-  return keyed.map(({ each }) => each);
-}
 
 function matcher(current: Grid, text: string): (source: number, destination: number) => boolean {
   const wanted = text.toLowerCase();
@@ -33,11 +24,12 @@ function matcher(current: Grid, text: string): (source: number, destination: num
 
 export function WorstPage() {
   const { sort } = view.value;
-  const by = { column: COLUMNS.find((column) => sort.endsWith(column)) ?? 'state', up: !sort.startsWith('-') };
+  const column = COLUMNS.find((each) => sort.endsWith(each)) ?? 'state';
+  const by = { column, up: !sort.startsWith('-') };
   const [current, shown, filter] = [grid.value!, ranks.value!, view.value.filter];
-  const { listed, all } = useMemo(() => worstIn(shown, MOST, matcher(current, filter)),
-    [current, shown, filter, painted.value]);
-  const rows = sorted(listed, current, by.column, by.up);
+  const { listed: rows, all } = useMemo(
+    () => firstIn(shown, keyOf(current, by, (address) => model.nameOf(address)), MOST, matcher(current, filter)),
+    [current, shown, filter, column, by.up, painted.value]);
   return <main class="page">
     <div class="page-head">
       <h2>{`Worst pairs of ${current.probe.name}`}</h2>
@@ -46,11 +38,11 @@ export function WorstPage() {
       <button class="quiet" onClick={() => exportCsv(current, metric.value, rows.map(({ cell }) => cell))}>CSV</button>
       <span class="quiet-text">{`${humanCount(rows.length)} of ${humanCount(all)} pairs, ${metric.value.label}`}</span>
     </div>
-    <PairTable rows={rows} current={current} by={by} setBy={(column) => {
-      const up = by.column === column ? !by.up : column === 'source' || column === 'destination';
-      choose({ sort: `${up ? '' : '-'}${column}` }, true);
+    <PairTable rows={rows} current={current} by={by} setBy={(next) => {
+      const up = column === next ? !by.up : next === 'source' || next === 'destination';
+      choose({ sort: `${up ? '' : '-'}${next}` }, true);
     }} />
-    {rows.length < all && <p class="cut">{`The worst ${humanCount(rows.length)} of ${humanCount(all)} pairs are listed. `}
+    {rows.length < all && <p class="cut">{`The first ${humanCount(rows.length)} of ${humanCount(all)} pairs are listed. `}
       A part of a name or address above leads to others. <button class="quiet"
         onClick={() => exportCsv(current, metric.value)}>CSV of all pairs</button></p>}
   </main>;
@@ -59,7 +51,7 @@ export function WorstPage() {
 interface TableProps {
   rows: Listed[];
   current: Grid;
-  by: { column: Column; up: boolean };
+  by: Sort;
   setBy: (column: Column) => void;
 }
 

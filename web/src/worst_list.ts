@@ -1,30 +1,67 @@
-// Finds the worst pairs.
+// Finds the pairs that come first by a column, of all pairs of a mesh.
 
+import { NOT_MEASURED } from './metrics';
+import type { Grid } from './model';
 import type { Ranks } from './ranks';
 
+export type Column = 'source' | 'destination' | 'state' | 'value';
+export interface Sort { column: Column; up: boolean }
 export interface Listed { cell: number; rank: number }
 
-// The `most` worst pairs that `wanted` lets through, and how many it lets through. A rank is one of a few thousand
-// numbers: counting them first saves sorting millions.
-export function worstIn({ levels, rowOrder, columnOrder }: Ranks, most: number,
+const MOST_RANKS = 1 << 12;
+const MOST_CODES = 1 << 8;
+
+// Of each host, its place in the order of names.
+function placesOf(addresses: string[], nameOf: (address: string) => string): number[] {
+  const names = addresses.map(nameOf);
+  const order = names.map((_, at) => at).sort((a, b) => (names[a] < names[b] ? -1 : names[a] > names[b] ? 1 : a - b));
+  const places: number[] = [];
+  order.forEach((of, place) => { places[of] = place; });
+  return places;
+}
+
+// A small number for each pair; the higher, the sooner it comes. Either way up, what was not measured comes last.
+export function keyOf(grid: Grid, { column, up }: Sort, nameOf: (address: string) => string): (cell: number, rank: number) => number {
+  const { columns, values, probe } = grid;
+  const turned = (key: number, most: number) => (up ? most - key : key + 1);
+  if (column === 'state') return (_, rank) => turned(rank, MOST_RANKS);
+  if (column === 'value') return (cell) => (values[cell] === NOT_MEASURED ? 0 : turned(values[cell], MOST_CODES));
+  const places = placesOf(column === 'source' ? probe.sources : probe.destinations, nameOf);
+  const place = column === 'source' ? (cell: number) => places[Math.floor(cell / columns)] : (cell: number) => places[cell % columns];
+  return (cell) => turned(place(cell), places.length);
+}
+
+// The first `most` pairs by their keys, among equals the worse ones first, that `wanted` lets through; and how many it lets
+// through. Counting the keys first saves sorting millions; of those that are equal to the last only as many are looked at
+// as have room.
+export function firstIn({ levels, rowOrder, columnOrder }: Ranks, key: (cell: number, rank: number) => number, most: number,
   wanted: (source: number, destination: number) => boolean): { listed: Listed[]; all: number } {
   const { ranks, columns, rows } = levels[0];
-  const cellAt = (at: number) => rowOrder.at[Math.floor(at / columns)] * columns + columnOrder.at[at % columns];
-  const passes = (at: number) => ranks[at] !== 0
-    && wanted(rowOrder.at[Math.floor(at / columns)], columnOrder.at[at % columns]);
-  const counts = new Uint32Array(1 << 12);
+  const visit = (take: (cell: number, rank: number) => void) => {
+    for (let row = 0; row < rows; ++row) {
+      const source = rowOrder.at[row];
+      for (let column = 0; column < columns; ++column) {
+        const rank = ranks[row * columns + column];
+        const destination = columnOrder.at[column];
+        if (rank !== 0 && wanted(source, destination)) take(source * columns + destination, rank);
+      }
+    }
+  };
+  const counts = new Uint32Array(1 << 16);
   let all = 0;
-  for (let at = 0; at < rows * columns; ++at) {
-    if (!passes(at)) continue;
-    counts[ranks[at]] += 1;
+  visit((cell, rank) => {
+    counts[key(cell, rank)] += 1;
     all += 1;
-  }
+  });
   let least = counts.length - 1;
-  for (let sum = counts[least]; least > 1 && sum < most;) sum += counts[--least];
-  const listed: Listed[] = [];
-  for (let at = 0; at < rows * columns; ++at) {
-    if (ranks[at] >= least && passes(at)) listed.push({ cell: cellAt(at), rank: ranks[at] });
-  }
-  listed.sort((a, b) => b.rank - a.rank || a.cell - b.cell);
-  return { listed: listed.slice(0, most), all };
+  let above = 0;
+  for (; least > 0 && above + counts[least] < most; --least) above += counts[least];
+  let room = most - above;
+  const listed: (Listed & { key: number })[] = [];
+  visit((cell, rank) => {
+    const at = key(cell, rank);
+    if (at > least || (at === least && room-- > 0)) listed.push({ cell, rank, key: at });
+  });
+  listed.sort((a, b) => b.key - a.key || b.rank - a.rank || a.cell - b.cell);
+  return { listed, all };
 }

@@ -5,7 +5,7 @@ import { orderOf, ordersOf } from '../src/order';
 import { Ranks } from '../src/ranks';
 import { className, limitsOf, NO_LIMITS, thresholdCode, thresholdOf } from '../src/severity';
 import { NOT_A_PAIR } from '../src/states';
-import { worstIn } from '../src/worst_list';
+import { type Column, firstIn, keyOf } from '../src/worst_list';
 
 const STATES = ['ok', 'loss', 'unreachable', 'refused', 'agent-down', 'pending', 'stale', 'anomalous'];
 const METRIC = METRICS[0];
@@ -151,12 +151,35 @@ describe('a label that is called as an order is', () => {
 });
 
 describe('the worst list', () => {
+  const grid = meshOf(12);
+  setRow(grid, 3, (column) => (column === 5 ? 2 : column === 6 ? 1 : 0), () => 5000);
+  const first = (column: Column, up: boolean, most: number, wanted = (_source: number, _destination: number) => true) =>
+    firstIn(ranksOf(grid), keyOf(grid, { column, up }, (address) => address), most, wanted);
+  const cells = (...of: Parameters<typeof first>) => first(...of).listed.map(({ cell }) => cell);
+
   it('has the worst first, and no more than asked for', () => {
-    const grid = meshOf(12);
-    setRow(grid, 3, (column) => (column === 5 ? 2 : column === 6 ? 1 : 0), () => 5000);
-    const { listed, all } = worstIn(ranksOf(grid), 4, () => true);
-    expect(listed.slice(0, 2).map(({ cell }) => cell)).toEqual([3 * 12 + 5, 3 * 12 + 6]);
-    expect([listed.length, all]).toEqual([4, 132]);
-    expect(worstIn(ranksOf(grid), 500, (source) => source === 3).listed.length).toBe(11);
+    expect(cells('state', false, 4).slice(0, 2)).toEqual([3 * 12 + 5, 3 * 12 + 6]);
+    expect([first('state', false, 4).listed.length, first('state', false, 4).all]).toEqual([4, 132]);
+    expect(cells('state', false, 500, (source) => source === 3).length).toBe(11);
+  });
+  it('chooses by the column that it is sorted by, from all pairs', () => {
+    const best = first('state', true, 4).listed;
+    expect(best.length).toBe(4);
+    expect(Math.max(...best.map(({ rank }) => rank))).toBeLessThan(first('state', false, 1).listed[0].rank);
+    const names = grid.probe.destinations;
+    const last = names.indexOf([...names].sort().at(-1)!);
+    expect(cells('destination', false, 3).every((cell) => cell % 12 === last)).toBe(true);
+    const lowest = names.indexOf([...names].sort()[0]);
+    expect(cells('destination', true, 3).every((cell) => cell % 12 === lowest)).toBe(true);
+  });
+  it('has what was not measured last either way up', () => {
+    const unmeasured = cells('value', false, 132).filter((cell) => grid.values[cell] === 0).length;
+    for (const up of [true, false]) {
+      const values = cells('value', up, 132).map((cell) => grid.values[cell]);
+      expect(values.length).toBe(132);
+      expect(values.slice(132 - unmeasured).every((value) => value === 0)).toBe(true);
+      const measured = values.slice(0, 132 - unmeasured);
+      expect(measured).toEqual([...measured].sort((a, b) => (up ? a - b : b - a)));
+    }
   });
 });
