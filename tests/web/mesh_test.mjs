@@ -83,6 +83,21 @@ step('a slow host is a cross', async () => {
   assertQuiet();
 });
 
+step('a pair whose packets are lost is a dot, and its way back another', async () => {
+  const [one, other] = [mesh.addresses[0], mesh.addresses[HOSTS - 1]];
+  const lossy = (pairs) => until(page, ([wanted, all]) => {
+    const { grid } = document.querySelector('#heatmap').heatmap;
+    const [lost, well] = [wanted.map(([from, to]) => grid.cellOf(from, to)), grid.countOf('ok')];
+    return lost.every((cell) => grid.stateName(cell) === 'loss') && well === all - lost.length;
+  }, [pairs, PAIRS]);
+  await mesh.impairAgent(0, [{ to: other, loss: '100%' }]); // its PINGs there, and its answers
+  await lossy([[one, other], [other, one]]);
+  await shot(page, 'mesh-lossy-pair');
+  await mesh.impairAgent(0, []);
+  await lossy([]);
+  assertQuiet();
+});
+
 step('from a cell to its pair and its host', async () => {
   const [source, destination] = [mesh.addresses[0], mesh.addresses[SLOW]];
   await pointAt(page, 0, SLOW);
