@@ -92,6 +92,7 @@ step('a pair whose packets are lost is a dot, and its way back another', async (
   }, [pairs, PAIRS]);
   await mesh.impairAgent(0, [{ to: other, loss: '100%' }]); // its PINGs there, and its answers
   await lossy([[one, other], [other, one]]);
+  await until(page, () => document.querySelector('.bar .summary [data-state=loss]')?.innerText === '2 loss');
   await shot(page, 'mesh-lossy-pair');
   await mesh.impairAgent(0, []);
   await lossy([]);
@@ -177,16 +178,22 @@ step('the slider goes back to before the fault', async () => {
   assert.match(page.url(), /time=2/);
   await shot(page, 'past');
   // A step is a window, whatever the slider's length is; and a time can be typed.
-  const shown = () => page.evaluate(() => Date.parse(new URLSearchParams(location.hash.slice(1)).get('time')));
+  const shown = (wanted) => until(page, (at) => {
+    const time = Date.parse(new URLSearchParams(location.hash.slice(1)).get('time'));
+    return at === null || time === at ? time : 0;
+  }, wanted ?? null);
   const before = await shown();
   await page.press('#time', 'ArrowLeft');
-  assert.equal(before - await shown(), 1000);
+  await shown(before - 1000);
   await page.fill('#when', wellAt.slice(11, 19));
+  const said = await page.innerText('#link');
+  await until(page, (before) => document.querySelector('#link').innerText !== before, said); // a second later
+  assert.equal(await page.inputValue('#when'), wellAt.slice(11, 19));
   await page.press('#when', 'Tab');
-  assert.equal(await shown(), Date.parse(`${wellAt.slice(0, 19)}Z`));
+  await shown(Date.parse(`${wellAt.slice(0, 19)}Z`));
   // On the other pages it is said, and there is a way back.
   await page.click('[data-page=worst]');
-  assert.match(await page.innerText('.as-of'), new RegExp(`As of ${wellAt.slice(0, 19).replace('T', ' ')} UTC`));
+  await until(page, (said) => document.querySelector('.as-of')?.innerText.includes(said), `As of ${wellAt.slice(0, 19).replace('T', ' ')} UTC`);
   await page.goBack();
   await page.waitForSelector('#live');
   await page.click('#live');

@@ -6,8 +6,8 @@ import { humanAge, humanCount, inLine } from './format';
 import { CLASSES } from './severity';
 import { WhoAmI } from './sign_in';
 import { STATES } from './states';
-import { allPairs, notices } from './status';
-import { choose, chooseTheme, grid, link, live, metric, model, now, painted, ranks, theme, type Theme, view } from './store';
+import { countsOfAll, notices } from './status';
+import { choose, chooseTheme, grid, link, live, liveGrid, metric, model, now, painted, ranks, theme, type Theme, view } from './store';
 
 const NEXT: Record<Theme, Theme> = { auto: 'dark', dark: 'light', light: 'auto' };
 const MOST_FOUND = 8;
@@ -74,8 +74,8 @@ function Search() {
 // A slow pair is ok to the controller, which knows no thresholds: without what the page says of it the bar would read as if
 // nothing were wrong.
 function Summary() {
-  const counts = allPairs.value;
   painted.value;
+  const counts = countsOfAll(liveGrid.value);
   const slow = (['very slow', 'slow'] as const).map((name) => ({ name, pairs: ranks.value?.counts[CLASSES.indexOf(name)] ?? 0 }));
   return <div class="summary" aria-label="Pairs by state, all probes; slow ones of what is shown">
     {STATES.filter(({ name }) => counts[name] > 0).map(({ name }) => <span key={name} class="chip" data-state={name}>

@@ -2,6 +2,7 @@
 // the live connection brings one only.
 
 import { signal } from '@preact/signals';
+import type { Grid } from './model';
 import { ended, session } from './session';
 import { live } from './store';
 
@@ -12,13 +13,11 @@ export interface Status {
   not_ready: string[];
   pinglist: { path: string; error: string | null };
   history: { error: string | null };
-  pairs: Record<string, number>;
 }
 
 export interface Notice { kind: 'pinglist' | 'trouble'; text: string }
 
 export const notices = signal<Notice[]>([]);
-export const allPairs = signal<Record<string, number>>({}); // by state
 export const probeStates = signal<Record<string, Record<string, number>>>({}); // by probe and state
 
 // The controller, or a proxy in front of it, has answered, but not with what was asked for.
@@ -44,7 +43,6 @@ export async function pollStatus() {
   try {
     const status = await fetchJson<Status>('api/v1/status');
     notices.value = noticesOf(status);
-    allPairs.value = status.pairs;
     const { probes } = await fetchJson<{ probes: { name: string; states: Record<string, number> }[] }>('api/v1/probes');
     probeStates.value = Object.fromEntries(probes.map(({ name, states }) => [name, states]));
   } catch (error) {
@@ -53,6 +51,18 @@ export async function pollStatus() {
     if (!(error instanceof Refused)) live.reconnect();
   }
   setTimeout(pollStatus, POLL);
+}
+
+// Pairs of all probes by state: of the one that the live connection brings as it has them now.
+export function countsOfAll(shown: Grid | undefined): Record<string, number> {
+  const live = shown && shown.pairs() > 0 ? shown : null;
+  const counts: Record<string, number> = {};
+  for (const name of live?.stateNames ?? []) counts[name] = live!.countOf(name);
+  for (const [probe, states] of Object.entries(probeStates.value)) {
+    if (probe === live?.probe.name) continue;
+    for (const [name, count] of Object.entries(states)) counts[name] = (counts[name] ?? 0) + count;
+  }
+  return counts;
 }
 
 export function problemsIn(states: Record<string, number>): number {

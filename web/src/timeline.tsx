@@ -50,6 +50,20 @@ function step(event: KeyboardEvent, at: number, go: (at: number, replace: boolea
   go(at + by * (event.shiftKey ? 10 : 1), true);
 }
 
+// What is being typed stays, whatever comes in meanwhile.
+function When({ time, go }: { time: number | null; go: (at: number) => void }) {
+  const [typed, setTyped] = useState<string | null>(null);
+  return <label class="field">at <input id="when" class={time === null ? '' : 'past'}
+    value={typed ?? (time === null ? '' : utcText(time))}
+    placeholder="03:12" title="UTC: 2026-11-21 03:12:00, or 03:12 for the last time that was" aria-label="Time to look at, UTC"
+    onInput={(event) => setTyped(event.currentTarget.value)}
+    onChange={(event) => {
+      const at = timeTyped(event.currentTarget.value, now.value);
+      setTyped(null);
+      if (at !== null) go(at);
+    }} /> UTC</label>;
+}
+
 export function Timeline() {
   const oldest = useOldest();
   const { time, span } = view.value;
@@ -70,13 +84,7 @@ export function Timeline() {
     <label class="field">last <select id="span" value={span} onChange={(event) => choose({ span: event.currentTarget.value })}>
       {Object.keys(SPANS).map((name) => <option key={name} value={name}>{name}</option>)}
     </select></label>
-    <label class="field">at <input id="when" class={time === null ? '' : 'past'} value={time === null ? '' : utcText(time)}
-      placeholder="03:12" title="UTC: 2026-11-21 03:12:00, or 03:12 for the last time that was" aria-label="Time to look at, UTC"
-      onChange={(event) => {
-        const at = timeTyped(event.currentTarget.value, now.value);
-        if (at === null) event.currentTarget.value = time === null ? '' : utcText(time);
-        else go(Math.min(at, end), false);
-      }} /> UTC</label>
+    <When time={time} go={(at) => go(Math.min(at, end), false)} />
     <span class="past" role="status">{time === null ? '' : pastNote.value}</span>
   </div><EventList changes={changes} probe={probe} span={span} /></>;
 }

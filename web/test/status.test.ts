@@ -1,4 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Grid, type Probe } from '../src/model';
+import { NOT_A_PAIR } from '../src/states';
 
 const reconnect = vi.hoisted(() => vi.fn());
 vi.mock('../src/store', () => ({ live: { reconnect } }));
@@ -6,7 +8,7 @@ let status: typeof import('../src/status');
 beforeAll(async () => { status = await import('../src/status'); });
 
 const json = (code: number, body: unknown) => new Response(JSON.stringify(body), { status: code });
-const HEALTHY = { not_ready: [], pinglist: { path: 'p', error: null }, history: { error: null }, pairs: { ok: 4 } };
+const HEALTHY = { not_ready: [], pinglist: { path: 'p', error: null }, history: { error: null } };
 
 beforeEach(() => { vi.useFakeTimers(); });
 afterEach(() => {
@@ -30,9 +32,18 @@ async function poll(...answers: (Response | Error)[]) {
 describe('asking how the controller is', () => {
   it('leaves the live connection alone while it answers', async () => {
     await poll(json(200, HEALTHY), json(200, { probes: [{ name: 'tcp', states: { ok: 4 } }] }));
-    expect(status.allPairs.value).toEqual({ ok: 4 });
+    expect(status.countsOfAll(undefined)).toEqual({ ok: 4 });
     expect(status.probeStates.value).toEqual({ tcp: { ok: 4 } });
     expect(reconnect).not.toHaveBeenCalled();
+  });
+  it('counts the shown probe as the live connection has it', async () => {
+    await poll(json(200, HEALTHY), json(200, { probes: [{ name: 'udp', states: { ok: 2 } }, { name: 'tcp', states: { ok: 3, loss: 1 } }] }));
+    const probe = { name: 'udp', sources: ['a', 'b'], destinations: ['a', 'b'] } as unknown as Probe;
+    const grid = new Grid(probe, ['loss', 'ok']);
+    expect(status.countsOfAll(grid)).toEqual({ ok: 5, loss: 1 }); // nothing has come yet
+    grid.setRow(0, Uint8Array.of(NOT_A_PAIR, 0), Uint8Array.of(0, 0), 0);
+    grid.setRow(1, Uint8Array.of(1, NOT_A_PAIR), Uint8Array.of(7, 0), 0);
+    expect(status.countsOfAll(grid)).toEqual({ ok: 4, loss: 2 });
   });
   it('leaves it alone when the controller has too much to do', async () => {
     await poll(json(503, { error: { reason: 'busy' } }));
