@@ -186,8 +186,7 @@ step('the slider goes back to before the fault', async () => {
   await page.press('#time', 'ArrowLeft');
   await shown(before - 1000);
   await page.fill('#when', wellAt.slice(11, 19));
-  const said = await page.innerText('#link');
-  await until(page, (before) => document.querySelector('#link').innerText !== before, said); // a second later
+  await page.waitForTimeout(1200); // the page's clock has ticked meanwhile
   assert.equal(await page.inputValue('#when'), wellAt.slice(11, 19));
   await page.press('#when', 'Tab');
   await shown(Date.parse(`${wellAt.slice(0, 19)}Z`));
