@@ -1,8 +1,6 @@
 // What an agent says of its pages, and whatever its applications have written in them: a collector
 // refuses it or shows it. The input: a length (u16), a Directory of so many bytes, the pages'
 // memory.
-#include <google/protobuf/stubs/logging.h>
-
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -11,24 +9,21 @@
 #include "collector/exposition.h"
 #include "collector/page_directory.h"
 #include "collector/read_plan.h"
-#include "pages.pb.h"
+#include "directory_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace pingloom;
   using namespace pingloom::collector;
-  google::protobuf::SetLogHandler(nullptr);
-  if (size < 2) return 0;
-  const std::size_t length = std::min<std::size_t>(data[0] | data[1] << 8, size - 2);
-  wire::Directory update;
-  if (!update.ParseFromArray(data + 2, static_cast<int>(length))) return 0;
-  update.set_complete(true);
+  auto input = fuzz::readDirectoryInput({data, size});
+  if (!input) return 0;
+  wire::Directory& update = input->update;
   PageDirectory directory;
   if (!directory.apply(update)) return 0;
   update.set_complete(false);
   if (!directory.apply(update)) std::abort();  // the same again, as a difference
 
-  const std::uint8_t* values = data + 2 + length;
-  const std::size_t words = (size - 2 - length) / sizeof(std::uint64_t);
+  const std::uint8_t* values = input->rest.data();
+  const std::size_t words = input->rest.size() / sizeof(std::uint64_t);
   AgentView agent;
   agent.host = "host";
   agent.interval = kSecond;

@@ -4,8 +4,6 @@
 // and what is written into the range while it is read. Each such piece is how many READs go before
 // it (u8), the page (u8), the offset in it (u16), its length (u8), and its bytes. A page that is
 // not written to has the header that it should.
-#include <google/protobuf/stubs/logging.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -15,7 +13,7 @@
 
 #include "collector/page_judge.h"
 #include "collector/page_reader.h"
-#include "pages.pb.h"
+#include "directory_input.h"
 #include "plain_device.h"
 
 namespace {
@@ -135,17 +133,12 @@ void check(const PageView& page) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  google::protobuf::SetLogHandler(nullptr);
-  if (size < 2) return 0;
-  const std::size_t length = std::min<std::size_t>(data[0] | data[1] << 8, size - 2);
-  wire::Directory update;
-  if (!update.ParseFromArray(data + 2, static_cast<int>(length))) return 0;
-  update.set_complete(true);
-  if (update.pages() > kMostPages) return 0;
+  const auto input = fuzz::readDirectoryInput({data, size});
+  if (!input || input->update.pages() > kMostPages) return 0;
   PageDirectory directory;
-  if (!directory.apply(update)) return 0;
+  if (!directory.apply(input->update)) return 0;
 
-  Range range(directory, std::span(data, size).subspan(2 + length));
+  Range range(directory, input->rest);
   Device device;
   device.range = &range;
   auto reader = std::move(*PageReader::create(device));

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -22,7 +20,7 @@ Json stateCounts(const StateCounts& counts) {
 Json pinglistJson(const GridPlan& plan, const ControlStatus& control) {
   Json json = {{"path", control.pinglist_path},
                {"generation", plan.generation},
-               {"hash", fmt::format("{:016x}", plan.hash)},
+               {"hash", hashText(plan.hash)},
                {"loaded", utcOrNull(control.pinglist_loaded_utc)},
                {"reloads", control.pinglist_reloads},
                {"rejections", control.pinglist_rejections},

@@ -23,9 +23,8 @@ inline http::Response jsonAnswer(const Json& json) {
 inline Json textOrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
 inline Json utcOrNull(Nanos utc) { return utc == 0 ? Json() : Json(formatUtc(utc)); }
 
-// Of a plan; 0: none.
-inline Json hashOrNull(std::uint64_t hash) {
-  return hash == 0 ? Json() : Json(fmt::format("{:016x}", hash));
-}
+// Of a plan.
+inline std::string hashText(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
+inline Json hashOrNull(std::uint64_t hash) { return hash == 0 ? Json() : Json(hashText(hash)); }
 
 }  // namespace pingloom::controller::api
