@@ -19,8 +19,8 @@ export interface Agent {
   page_owners: PageOwners;
   first_seen: string;
   last_seen: string;
-  plan?: string | null; // hash of the one that it runs; null: none yet
-  plan_in_force?: string | null;
+  plan: string | null; // hash of the one that it runs; null: none yet
+  plan_in_force: string | null;
   plan_current: boolean;
   [counter: string]: unknown;
 }
@@ -54,11 +54,11 @@ export function useAgents(addresses: string[]): (Agent | null | undefined)[] {
   return addresses.map((address) => hosts && (hosts.find((each) => addressesOf(each).includes(address)) ?? null));
 }
 
-// Which plan it runs, with the versions where the controller has them.
+// Which plan it runs, and whether it should.
 export function planOf({ plan, plan_in_force: wanted, plan_current: current }: Agent): string {
   if (plan === null) return 'none yet';
-  if (current) return plan ? `${plan}, the one in force` : 'the one in force';
-  return plan && wanted ? `${plan}, an older one: ${wanted} is in force` : 'an older one';
+  if (current) return `${plan}, the one in force`;
+  return wanted ? `${plan}, an older one: ${wanted} is in force` : `${plan}, an older one`;
 }
 
 // The pinglist's labels of an address.
