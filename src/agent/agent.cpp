@@ -216,24 +216,29 @@ std::string_view Agent::doing() const {
 
 namespace {
 
-// As they are written: the key in the file is read at the start.
-bool sameKeys(const std::optional<KeysConfig>& a, const std::optional<KeysConfig>& b) {
+// The agent's own key, as it is written: what is in the file is read at the start.
+bool sameSecret(const std::optional<KeysConfig>& a, const std::optional<KeysConfig>& b) {
   if (!a || !b) return !a && !b;
-  return a->secret == b->secret && a->controller == b->controller;
+  return a->secret == b->secret;
 }
 
 }  // namespace
 
 void Agent::reload(const Config& config) {
   http::reloadAccess(access_.get());
-  if (config.controller == config_.controller) return;
-  if (!sameKeys(config.keys, config_.keys)) {
-    log::warning("'keys' changed with 'controller', and need a restart: {} stays this agent's",
-                 config_.controller);
+  if (!sameSecret(config.keys, config_.keys)) {
+    log::warning(
+        "this agent's own key, 'keys: {{ secret }}', needs a restart: {} stays its controller",
+        config_.controller);
     return;
   }
+  std::vector<net::CurveKey> keys;
+  if (config.keys) keys = config.keys->controller;
+  const bool same_keys = !config.keys || keys == config_.keys->controller;
+  if (config.controller == config_.controller && same_keys) return;
   config_.controller = config.controller;
-  control_->setController(config.controller, monotonicNow());
+  if (config.keys) config_.keys->controller = keys;
+  control_->setController(config.controller, std::move(keys), monotonicNow());
 }
 
 Nanos Agent::nextDue() const {

@@ -49,9 +49,11 @@ class Agent : private ControlOwner {
   // Until it is asked to stop or to reload. Before it stops: windows are closed as they stand,
   // spooled and, for at most kLongestFarewell, delivered; goodbye. Ready is who probes by a plan.
   ServiceManager::Asked run(ServiceManager& manager);
-  // Between two runs. The rest of the configuration stays as it was.
+  // Between two runs. The rest of the configuration stays as it was; where that is the agent's own
+  // key, which the new controller may not know, the controller does as well.
   void reload(const Config& config);
-  static constexpr std::array<std::string_view, 2> kReloadable = {"controller", "log_level"};
+  static constexpr std::array<std::string_view, 3> kReloadable = {"controller", "keys.controller",
+                                                                  "log_level"};
   static constexpr Nanos kLongestFarewell = kSecond;
 
   std::optional<SocketAddress> httpAddress() const;

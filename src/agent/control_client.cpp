@@ -270,10 +270,24 @@ void ControlClient::setAddresses(std::vector<IpAddress> addresses, Nanos now_mon
   endpointsChanged(now_mono);
 }
 
-void ControlClient::setController(std::string controller, Nanos now_mono) {
+void ControlClient::setController(std::string controller, std::vector<net::CurveKey> keys,
+                                  Nanos now_mono) {
   if (state_ == State::kClosed) return;
-  log::info("controller {} from now on, not {} any more", controller, options_.controller);
+  const bool same_address = controller == options_.controller;
+  if (options_.keys) {
+    const auto in_use = std::find(keys.begin(), keys.end(), options_.keys->controller[key_at_]);
+    const bool stays = same_address && in_use != keys.end();
+    key_at_ = stays ? static_cast<std::size_t>(in_use - keys.begin()) : 0;
+    options_.keys->controller = std::move(keys);
+    if (stays) return;
+  }
+  if (same_address) {
+    log::info("controller {}: by another key from now on", controller);
+  } else {
+    log::info("controller {} from now on, not {} any more", controller, options_.controller);
+  }
   options_.controller = std::move(controller);
+  handshake_said_.clear();
   loss_logged_ = true;  // it is meant
   loseConnection("");
   loss_logged_ = false;

@@ -149,8 +149,10 @@ class ControlClient {
   // Registers again: with these, or with the endpoints that the owner has now.
   void setAddresses(std::vector<IpAddress> addresses, Nanos now_mono);
   void endpointsChanged(Nanos now_mono);
-  // Leaves the controller for another one; what it has not acknowledged goes there.
-  void setController(std::string controller, Nanos now_mono);
+  // Leaves the controller for another one; what it has not acknowledged goes there. `keys`: what it
+  // may have, as in ControlKeys; none without keys of this agent's own. A controller at the address
+  // of before, with a key that is among them, is not left.
+  void setController(std::string controller, std::vector<net::CurveKey> keys, Nanos now_mono);
 
   // False: not registered, so it was dropped.
   bool send(const wire::BurstReport& report);

@@ -37,9 +37,26 @@ std::map<std::string, std::string> ConfigKeys::read() const {
   if (!text) return keys;
   const auto root = yaml::parse(*text, file_);
   if (!root) return keys;
-  for (const auto& [key, value] : root->entries()) keys[key.written()] = value.written();
+  for (const auto& [key, value] : root->entries()) {
+    if (!value.isMap()) {
+      keys[key.written()] = value.written();
+      continue;
+    }
+    for (const auto& [inner, what] : value.entries()) {
+      keys[key.written() + "." + inner.written()] = what.written();
+    }
+  }
   return keys;
 }
+
+namespace {
+
+// "limits" is itself and all within it.
+bool isWithin(std::string_view key, std::string_view outer) {
+  return key == outer || (key.starts_with(outer) && key[outer.size()] == '.');
+}
+
+}  // namespace
 
 void ConfigKeys::reloaded(const std::vector<std::string_view>& reloadable) const {
   const auto now = read();
@@ -53,7 +70,9 @@ void ConfigKeys::reloaded(const std::vector<std::string_view>& reloadable) const
   }
   std::string waiting;
   for (const std::string& key : differ) {
-    if (std::find(reloadable.begin(), reloadable.end(), key) != reloadable.end()) continue;
+    const bool done = std::any_of(reloadable.begin(), reloadable.end(),
+                                  [&](std::string_view outer) { return isWithin(key, outer); });
+    if (done) continue;
     waiting += (waiting.empty() ? "" : ", ") + key;
   }
   if (waiting.empty()) return log::info("{} is in force", file_);

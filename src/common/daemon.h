@@ -40,8 +40,8 @@ auto readConfig(const std::string& file, Parse parse) -> decltype(parse("", ""))
   return parse(*text, file);
 }
 
-// The top-level keys of a configuration file as they were at the start, to say which of those that
-// differ now have to wait for the next one.
+// The keys of a configuration file as they were at the start, those within a map as "map.key", to
+// say which of those that differ now have to wait for the next one.
 class ConfigKeys {
  public:
   explicit ConfigKeys(std::string file) : file_(std::move(file)), at_start_(read()) {}

@@ -69,8 +69,8 @@ class World(meshes.Mesh):
     def state_dir(self, agent=None):
         return self.directory / ("controller" if agent is None else f"agent-{agent}")
 
-    def _write_agent_config(self, index):
-        path = super()._write_agent_config(index)
+    def write_agent_config(self, index):
+        path = super().write_agent_config(index)
         path.write_text(path.read_text().replace(f"{self.home}:{self.control_port}", f"{self.home}:{self.tap_port}", 1))
         return path
 

@@ -125,7 +125,7 @@ redis: {self.redis}
             + "".join(f"{key}: {value}\n" for key, value in self.controller_options.items()))
         return path
 
-    def _write_agent_config(self, index):
+    def write_agent_config(self, index):
         path = self.directory / f"agent-{index}.yaml"
         options = {"controller": f"{self.home}:{self.control_port}", **self.agent_options.get(index, {})}
         path.write_text("".join(f"{key}: {value}\n" for key, value in options.items()) + f"""host: host-{index}
@@ -160,7 +160,7 @@ rdma: {self.rdma.get(index, "{ device: soft }")}
 
     def start_agent(self, index):
         self.agents[index] = self.run(f"agent-{index}", binary("pingloom-agent"), "--config",
-                                      str(self._write_agent_config(index)),
+                                      str(self.write_agent_config(index)),
                                       environment=self.environment.get(index),
                                       inside=lambda: self.network.inside(index))
         return self.agents[index]

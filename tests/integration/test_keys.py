@@ -3,6 +3,7 @@ replaced while results go on."""
 
 import os
 import re
+import signal
 import socket
 import threading
 import unittest
@@ -181,14 +182,47 @@ keys: {{ secret: {self.key_file("host-0")}, controller: {self.controller_key} }}
                    and self.mesh.agent_metrics(index)["pingloom_agent_controller_connected"] == 1
                    for index in self.mesh.agents)
 
+    def reload_agent(self, index):
+        self.mesh.write_agent_config(index)
+        agent = self.mesh.agents[index]
+        said = f"agent-{index}.yaml is in force"
+        before = agent.log().count(said)
+        agent.process.send_signal(signal.SIGHUP)
+        eventually(lambda: agent.log().count(said) > before, 10, said)
+
+    def test_a_new_controller_with_another_key_is_taken_by_a_reload(self):
+        self.prepare(hosts=2)
+        mesh = self.mesh
+        mesh.start()
+        mesh.wait_for_rows(state="ok")
+        mesh.controller.stop()
+        new_controller = self.generate("controller-2")
+        mesh.controller_options["keys"] = (
+            f"{{ secret: {self.key_file('controller-2')}, authorized: {self.list} }}")
+        mesh.control_port = free_port(mesh.home)
+        mesh.start_controller()
+        for index in self.keys:
+            self.give_key(index, f"host-{index}", new_controller)
+            self.reload_agent(index)
+        eventually(lambda: self.alive() == {"host-0", "host-1"}, 20, "both agents are at the new controller")
+        eventually(self.delivered, 20, "and have delivered")
+        # Its own key is another matter.
+        self.give_key(0, "host-0-new")
+        mesh.write_agent_config(0)
+        mesh.agents[0].process.send_signal(signal.SIGHUP)
+        eventually(lambda: "but for what needs a restart: keys.secret" in mesh.agents[0].log(), 10, "which is said")
+        self.assertEqual(mesh.agent_metrics(0)["pingloom_agent_controller_connected"], 1)
+
     def test_keys_are_replaced_without_losing_a_row(self):
         self.prepare()
         new_controller = self.generate("controller-2")
-        for index in self.keys:
-            self.give_key(index, f"host-{index}", f"[{self.controller_key}, {new_controller}]")
         self.mesh.start()
         self.mesh.wait_for_rows(state="ok")
-        # The controller's: agents know both, then it has the new one.
+        # The controller's: agents are told of both while they run, then it has the new one.
+        for index in self.keys:
+            self.give_key(index, f"host-{index}", f"[{self.controller_key}, {new_controller}]")
+            self.reload_agent(index)
+            self.assertEqual(self.mesh.agent_metrics(index)["pingloom_agent_connections_lost_total"], 0)
         self.mesh.controller.stop()
         self.mesh.controller_options["keys"] = (
             f"{{ secret: {self.key_file('controller-2')}, authorized: {self.list} }}")
@@ -196,6 +230,9 @@ keys: {{ secret: {self.key_file("host-0")}, controller: {self.controller_key} }}
         everybody = {"host-0", "host-1", "host-2"}
         eventually(lambda: self.alive() == everybody, 20, "all agents are back")
         eventually(self.delivered, 20, "and have delivered")
+        for index in self.keys:
+            self.give_key(index, f"host-{index}", new_controller)
+            self.reload_agent(index)
         for source in self.mesh.addresses[1:]:
             history.assert_contiguous(self, self.mesh, "udp", source, 10)
         # An agent's: both are authorised, it changes over, the old one is revoked.

@@ -54,7 +54,7 @@ class LabMesh(Mesh):
         number = self.numbers[index]
         return self.addresses[index] if number in self.soft else f"{self.subnet}.{number}"
 
-    def _write_agent_config(self, index):
+    def write_agent_config(self, index):
         number = self.numbers[index]
         soft = number in self.soft
         path = self.directory / f"agent-{number}.yaml"
@@ -72,7 +72,7 @@ rdma: {{ device: {"soft" if soft else "auto"}, q_key: {self.Q_KEY} }}
         number = self.numbers[index]
         prefix = ["ip", "netns", "exec", f"soft{number}"] if number in self.soft else []
         self.agents[index] = self.run(f"agent-{number}", *prefix, binary("pingloom-agent"),
-                                      "--config", str(self._write_agent_config(index)))
+                                      "--config", str(self.write_agent_config(index)))
         return self.agents[index]
 
     def agent(self, number):

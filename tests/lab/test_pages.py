@@ -24,8 +24,8 @@ class PagesMesh(LabMesh):
     def socket(self, number):
         return f"{self.directory}/pages-{number}.sock"
 
-    def _write_agent_config(self, index):
-        path = super()._write_agent_config(index)
+    def write_agent_config(self, index):
+        path = super().write_agent_config(index)
         number = self.numbers[index]
         path.write_text(path.read_text() + f"pages: {{ socket: {self.socket(number)}, max_pages: 512 }}\n")
         return path

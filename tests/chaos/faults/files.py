@@ -75,16 +75,16 @@ def config_half_written(world):
     index = world.victim()
     world.kill_agent(index)
     path = world.directory / f"agent-{index}.yaml"
-    write = world._write_agent_config
+    write = world.write_agent_config
     try:
         def half(number):
             write(number)
             text = path.read_text()
             path.write_text(text[:text.index("state_dir") + 4])
             return path
-        world._write_agent_config = half
+        world.write_agent_config = half
         refused(world, lambda: world.start_agent(index), path)
     finally:
-        world._write_agent_config = write
+        world.write_agent_config = write
     world.start_agent(index)
     world.lifted()

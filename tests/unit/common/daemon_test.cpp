@@ -30,7 +30,8 @@ Result<FakeConfig> parseFake(std::string_view text, std::string_view file) {
 
 // Is asked what the test lists; before each the file is written.
 struct FakeDaemon {
-  static constexpr std::array<std::string_view, 1> kReloadable = {"controller"};
+  static constexpr std::array<std::string_view, 3> kReloadable = {"controller", "keys.others",
+                                                                  "limits"};
   std::filesystem::path file;
   std::vector<std::string> edits;
   std::vector<std::string> taken;
@@ -76,6 +77,13 @@ TEST_F(DaemonTest, WhatWaitsForARestartIsNamed) {
   std::vector<std::string> taken;
   const std::string log = logged({"controller: b\nport: 2\nhttp: c\n"}, taken);
   EXPECT_THAT(log, testing::HasSubstr("in force but for what needs a restart: http, port\n"));
+}
+
+TEST_F(DaemonTest, OfAMapThatIsReloadableInPartTheRestIsNamed) {
+  ASSERT_TRUE(writeFileAtomic(file_, "keys: {own: a, others: b}\nlimits: {rows: 1}\n"));
+  std::vector<std::string> taken;
+  const std::string log = logged({"keys: {own: c, others: d}\nlimits: {rows: 2}\n"}, taken);
+  EXPECT_THAT(log, testing::HasSubstr("in force but for what needs a restart: keys.own\n"));
 }
 
 // What fail() says where JOURNAL_STREAM names stderr, or another file.
