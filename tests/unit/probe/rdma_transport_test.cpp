@@ -57,9 +57,25 @@ struct Agent {
   std::uint64_t dropped(DropReason reason) {
     return transport->counters().dropped[static_cast<std::size_t>(reason)];
   }
+  // Everything measured so far, a window for each device and path; probing stops. Windows whose
+  // boundary the test ran across add up.
   std::vector<ClosedWindow> flush() {
     transport->flush();
-    return queue.takeAll();
+    std::vector<ClosedWindow> sums;
+    for (ClosedWindow& window : queue.takeAll()) {
+      const auto same = std::find_if(sums.begin(), sums.end(), [&](const ClosedWindow& sum) {
+        return sum.path == window.path && sum.device == window.device;
+      });
+      if (same == sums.end()) {
+        sums.push_back(std::move(window));
+        continue;
+      }
+      for (std::size_t i = 0; i < window.pairs.size(); ++i) {
+        same->pairs[i].addCounts(window.pairs[i]);
+        same->pairs[i].addTimes(window.pairs[i]);
+      }
+    }
+    return sums;
   }
 
   MemoryFabric& fabric;
@@ -87,6 +103,11 @@ PairWindow only(std::vector<ClosedWindow> windows) {
   return windows.empty() ? PairWindow{} : std::move(windows[0].pairs.at(0));
 }
 
+// A machine that takes the processor away at the wrong instant looks like a clock that was set.
+std::uint32_t anomalies(const PairWindow& pair) {
+  return std::accumulate(pair.anomalous.begin(), pair.anomalous.end(), 0U);
+}
+
 TEST(RdmaTransport, PingsAndAnswers) {
   MemoryFabric fabric;
   Agent one(fabric, 1);
@@ -104,7 +125,8 @@ TEST(RdmaTransport, PingsAndAnswers) {
   EXPECT_GE(pair.received, 15U);
   EXPECT_EQ(pair.sent, pair.received + pair.lost);
   EXPECT_EQ(pair.lost, 0U);
-  EXPECT_GE(pair.network.count(), pair.received - 2);
+  EXPECT_EQ(pair.network.count(), pair.received - anomalies(pair));
+  EXPECT_GT(pair.network.count(), 0U);
   EXPECT_EQ(one.changes, 1);
 }
 
@@ -231,7 +253,8 @@ TEST(RdmaTransport, ALostAckLeavesTheRtt) {
   EXPECT_EQ(pair.ack_lost, pair.received);
   EXPECT_EQ(pair.lost, 0U);
   EXPECT_EQ(pair.network.count(), 0U);
-  EXPECT_EQ(pair.rtt.count(), pair.received);
+  EXPECT_EQ(pair.rtt.count(), pair.received - anomalies(pair));
+  EXPECT_GT(pair.rtt.count(), 0U);
 }
 
 TEST(RdmaTransport, WithoutTimestampsTheSplitIsMissingAndSaidSo) {
