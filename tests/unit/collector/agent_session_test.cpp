@@ -158,12 +158,11 @@ TEST_F(AgentSessionTest, AReaderThatDoesNotMoveLosesTheOldRange) {
   loop.run(50 * kMillisecond);
   EXPECT_TRUE(agent.pool->retiring()) << "it may read still";
   loop.skip(PageServer::kLongestMove);
-  loop.run(10 * kMillisecond);
-  EXPECT_FALSE(agent.pool->retiring());
+  EXPECT_TRUE(loop.until([&] { return !agent.pool->retiring(); }));
   loop.add(reader->session);
   app.page().slots[0] = 9;
   ASSERT_TRUE(loop.until([&] { return reader->value(app.generation()) == 9; }));
-  EXPECT_EQ(reader->view().counters.connects, 2U) << "the old key is dead";
+  EXPECT_LE(reader->view().counters.connects, 2U) << "once: by the dead key, or told before";
 }
 
 TEST_F(AgentSessionTest, ASilentReaderLosesItsEndpointAndComesBack) {
@@ -176,8 +175,7 @@ TEST_F(AgentSessionTest, ASilentReaderLosesItsEndpointAndComesBack) {
   loop.run(100 * kMillisecond);  // until nothing that it has asked is under way
   loop.remove(reader->session);
   loop.skip(PageServer::kPatience);
-  loop.run(10 * kMillisecond);
-  EXPECT_EQ(agent.server->readers(), 0U);
+  EXPECT_TRUE(loop.until([&] { return agent.server->readers() == 0; }));
   loop.add(reader->session);
   app.page().slots[0] = 3;
   ASSERT_TRUE(loop.until([&] { return reader->value(app.generation()) == 3; }));

@@ -350,7 +350,8 @@ TEST_F(LedgerTest, AfterAFailureTheWriterTakesNothingOutOfOrder) {
   {
     const FullDisk full;
     ASSERT_TRUE(writer.submit(batchOf("a", {1, 1}, kIndex, 500'000)));
-    ASSERT_TRUE(eventually([&] { return !writer.status().writing; }));
+    ASSERT_TRUE(eventually([&] { return !writer.ready(); }));
+    EXPECT_FALSE(writer.status().writing);
     EXPECT_FALSE(writer.submit(batchOf("a", {1, 2}, kIndex))) << "1 has not come again yet";
     EXPECT_FALSE(writer.ready());
     outcomes = writer.takeOutcomes();

@@ -9,6 +9,7 @@
 #include "common/address.h"
 #include "common/fd.h"
 #include "http/client_socket.h"
+#include "raw_client.h"
 
 namespace pingloom::http {
 namespace {
@@ -36,7 +37,7 @@ class Canned {
     });
   }
   ~Canned() { thread_.join(); }
-  Result<ClientResponse> get() { return http::get(url_, "/", 5 * kSecond); }
+  Result<ClientResponse> get() { return http::get(url_, "/", kPatience); }
 
  private:
   UniqueFd listener_;
@@ -87,7 +88,7 @@ TEST(Client, UrlsThatAreNot) {
 }
 
 TEST(Client, NobodyListens) {
-  const auto result = get("http://127.0.0.1:1", "/x", kSecond);
+  const auto result = get("http://127.0.0.1:1", "/x", kPatience);
   ASSERT_FALSE(result);
   EXPECT_THAT(result.error().text(), HasSubstr("http://127.0.0.1:1/x: cannot connect"));
 }

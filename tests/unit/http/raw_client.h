@@ -1,5 +1,5 @@
 // A peer that sends exactly the bytes a test gives it, and the client's side of a WebSocket. Every
-// wait ends after ten seconds with a failure.
+// wait ends after kPatience with a failure.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,8 +14,11 @@
 
 #include "common/address.h"
 #include "common/fd.h"
+#include "common/time.h"
 
 namespace pingloom::http {
+
+constexpr Nanos kPatience = 60 * kSecond;  // for what is certain to come, on a busy machine too
 
 struct RawResponse {
   unsigned status = 0;
@@ -34,7 +37,7 @@ class RawClient {
     sockaddr_storage storage{};
     const socklen_t length = address.address.toSockaddr(address.port, storage);
     socket_ = UniqueFd(::socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const timeval patience{10, 0};
+    const timeval patience{kPatience / kSecond, 0};
     ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     EXPECT_EQ(::connect(socket_.get(), reinterpret_cast<sockaddr*>(&storage), length), 0);
   }

@@ -410,13 +410,13 @@ TEST_F(ServerTest, TasksRunOnTheServersThreadAndNotAfterItsEnd) {
 TEST_F(ServerTest, ClientGets) {
   const auto server = start();
   const std::string base = "http://" + server->address().text();
-  const auto response = get(base, "/a?b=c", 5 * kSecond);
+  const auto response = get(base, "/a?b=c", kPatience);
   ASSERT_TRUE(response) << response.error().text();
   EXPECT_EQ(response->status, 200U);
   EXPECT_EQ(response->body, "GET /a b=c");
   EXPECT_EQ(response->content_type, "text/plain");
-  EXPECT_EQ(get(base + "/prefix/", "/a", 5 * kSecond)->body, "GET /prefix/a");
-  EXPECT_EQ(get(base, "/throw", 5 * kSecond)->status, 500U);
+  EXPECT_EQ(get(base + "/prefix/", "/a", kPatience)->body, "GET /prefix/a");
+  EXPECT_EQ(get(base, "/throw", kPatience)->status, 500U);
 }
 
 }  // namespace

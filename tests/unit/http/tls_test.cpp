@@ -47,7 +47,7 @@ struct TlsTest : testing::Test {
   }
   Result<ClientResponse> ask(const std::filesystem::path& ca, const std::string& token,
                              const std::string& path = "/") {
-    return get({url(), token, ca}, path, 5 * kSecond);
+    return get({url(), token, ca}, path, kPatience);
   }
   std::uint64_t refused(Refusal reason) const {
     return counters->refused[static_cast<std::size_t>(reason)];
@@ -114,7 +114,7 @@ TEST_F(TlsTest, ARenewedCertificateIsTakenWithoutARestart) {
 
 TEST_F(TlsTest, PlainHttpIsToldToEncrypt) {
   start();
-  const auto answer = get(url("http"), "/", 5 * kSecond);
+  const auto answer = get(url("http"), "/", kPatience);
   ASSERT_TRUE(answer) << answer.error().text();
   EXPECT_EQ(answer->status, 400U);
   EXPECT_THAT(answer->body, HasSubstr("https://"));
@@ -138,7 +138,7 @@ TEST_F(TlsTest, AWebServerWithoutTlsIsNamedAsOne) {
   ServerOptions options;
   options.listen = *SocketAddress::parse("127.0.0.1:0");
   const auto plain = *Server::start(options, [](const Request&) { return Response{}; });
-  const auto answer = get("https://" + plain->address().text(), "/", 5 * kSecond);
+  const auto answer = get("https://" + plain->address().text(), "/", kPatience);
   ASSERT_FALSE(answer);
   EXPECT_THAT(answer.error().reason, HasSubstr("does not speak TLS"));
 }

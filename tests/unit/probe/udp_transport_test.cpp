@@ -121,13 +121,8 @@ struct Agent {
     return sums;
   }
   static void add(const PairWindow& more, PairWindow& sum) {
-    sum.sent += more.sent;
-    sum.received += more.received;
-    sum.lost += more.lost;
-    sum.refused += more.refused;
-    sum.unreachable += more.unreachable;
-    sum.duplicate += more.duplicate;
-    sum.network.merge(more.network);
+    sum.addCounts(more);
+    sum.addTimes(more);
   }
 
   WindowClock clock{utcNow() - monotonicNow()};
@@ -155,6 +150,11 @@ bool eventually(const std::function<bool()>& condition) {
   return true;
 }
 
+// A very busy machine may let no exchange pass undisturbed.
+std::uint64_t measuredOrStalled(const PairWindow& pair) {
+  return pair.network.count() + pair.anomalous[static_cast<std::size_t>(Anomaly::kStalled)];
+}
+
 void expectSumsUp(const PairWindow& pair) {
   EXPECT_EQ(pair.sent, pair.received + pair.lost + pair.refused + pair.unreachable);
 }
@@ -176,11 +176,11 @@ TEST(UdpTransport, TwoOfThemMeasureEachOtherAndThemselves) {
   for (const PairWindow& pair : pairs) {
     EXPECT_GT(pair.received, 20U);
     EXPECT_EQ(pair.received, pair.sent);
-    EXPECT_GT(pair.network.count(), 0U);
-    EXPECT_GT(pair.network.max(), 0U);
+    EXPECT_GT(measuredOrStalled(pair), 0U);
+    EXPECT_EQ(pair.network.max() > 0, pair.network.count() > 0);
     EXPECT_EQ(pair.duplicate, 0U);
   }
-  EXPECT_GT(two.flush()["b"][0].network.count(), 0U);
+  EXPECT_GT(measuredOrStalled(two.flush()["b"][0]), 0U);
 }
 
 TEST(UdpTransport, ABurstIsAnsweredAndInNoWindow) {
@@ -198,7 +198,8 @@ TEST(UdpTransport, ABurstIsAnsweredAndInNoWindow) {
   for (const BurstPing& ping : one.transport->burstPings()) {
     EXPECT_EQ(ping.sequence, ++sequence);
     EXPECT_EQ(ping.fate, PingFate::kReceived);
-    EXPECT_GT(ping.rtt.value_or(0), ping.network.value_or(1));
+    const bool stalled = ping.anomaly == Anomaly::kStalled;
+    EXPECT_TRUE(stalled || ping.rtt.value_or(0) > ping.network.value_or(1)) << sequence;
   }
   // To where nobody answers: refused, as the kernel says.
   one.transport->startBurst(makeBurst(*slow, host(3), 0, 2, kMillisecond));
@@ -271,7 +272,7 @@ TEST(UdpTransport, RefusedPortsDoNotDisturbTheOthers) {
   const auto pairs = agent.flush()["a"];
   EXPECT_EQ(pairs[0].received, pairs[0].sent);
   EXPECT_GT(pairs[0].received, 10U);
-  EXPECT_GT(pairs[0].network.count(), 0U) << "the transmit timestamps are still told apart";
+  EXPECT_GT(measuredOrStalled(pairs[0]), 0U) << "the transmit timestamps are still told apart";
   for (std::size_t i = 1; i < pairs.size(); ++i) {
     EXPECT_GT(pairs[i].refused, 10U) << i;
     EXPECT_EQ(pairs[i].refused, pairs[i].sent) << i;
