@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,6 +42,11 @@ struct Response {
 
 // {"error":{"reason":"..."}}
 Response errorResponse(unsigned status, std::string_view reason);
+
+// 400 where the query has a parameter that is not `known`, or one more than once: what an answer
+// left out would look like an answer. Nothing otherwise.
+std::optional<Response> refusedParameter(const Request& request,
+                                         const std::vector<std::string_view>& known);
 
 // An answer that takes its time: called with a function that takes the response, on whatever
 // thread, and has to be called exactly once, before the server ends.

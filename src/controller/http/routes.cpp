@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "common/text.h"
 #include "controller/http/api.h"
 #include "controller/http/csv.h"
 #include "controller/http/openapi.h"
@@ -154,13 +153,7 @@ http::Role neededRole(const Request& request) {
 std::optional<http::Response> refusedParameter(const Route& route, const Request& request) {
   // Probes of others' making may add what they like to /healthz and /metrics.
   if (!route.path.starts_with("/api/")) return std::nullopt;
-  const auto known = wordsOf(route.parameters);
-  for (const auto& [name, value] : request.query) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    return http::errorResponse(400, "unknown parameter '" + name + "'" + didYouMean(name, known));
-  }
-  if (request.doubled.empty()) return std::nullopt;
-  return http::errorResponse(400, "the parameter '" + request.doubled + "' is given twice");
+  return http::refusedParameter(request, wordsOf(route.parameters));
 }
 
 http::Response methodNotAllowed(std::string_view method) {

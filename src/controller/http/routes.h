@@ -40,7 +40,7 @@ std::span<const Route> routes();
 http::Role neededRole(const http::Request& request);
 
 // Nothing where the API takes all parameters of the query; otherwise the answer names the first one
-// that it does not know, or that came more than once: what it left out would look like an answer.
+// that it does not know, or that came more than once.
 std::optional<http::Response> refusedParameter(const Route& route, const http::Request& request);
 
 // 405: there, this method only is answered.

@@ -1,0 +1,139 @@
+#include "collector/pages_document.h"
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "collector/histogram_summary.h"
+#include "common/text.h"
+#include "common/time.h"
+
+namespace pingloom::collector {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json labelsJson(const pages::Labels& labels) {
+  Json json = Json::object();
+  for (const auto& [name, value] : labels) json[name] = value;
+  return json;
+}
+
+Json orNull(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json valueJson(const PageView& page, const pages::Metric& metric) {
+  const std::uint64_t* slots = page.values.data() + metric.first_slot;
+  if (metric.kind == PINGLOOM_COUNTER) return slots[0];
+  if (metric.kind == PINGLOOM_GAUGE) {
+    const auto value = std::bit_cast<double>(slots[0]);
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+  }
+  if (metric.kind == PINGLOOM_INFO) return 1;
+  const auto summary = summarize(metric, {slots, metric.slots});
+  return {{"count", summary.count},
+          {"sum", summary.sum},
+          {"p50", orNull(summary.p50)},
+          {"p99", orNull(summary.p99)}};
+}
+
+std::string_view kindName(pingloom_metric_kind kind) {
+  constexpr std::array<std::string_view, 5> kNames = {"", "counter", "gauge", "histogram", "info"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+Json pageJson(const PageView& page, Nanos now) {
+  const PageInfo& info = *page.info;
+  Json json = {{"generation", info.generation},
+               {"owner", info.owner},
+               {"application", info.application},
+               {"pid", info.process},
+               {"uid", info.user},
+               {"labels", labelsJson(info.labels)},
+               {"state", name(page.state)},
+               {"grouped", info.grouped},
+               {"slots", page.slots},
+               {"age_seconds", nullptr},
+               {"metrics", Json::array()}};
+  if (page.read != 0) json["age_seconds"] = static_cast<double>(now - page.read) / 1e9;
+  for (const pages::Metric& metric : info.schema) {
+    if (metric.first_slot + metric.slots > page.slots) continue;
+    json["metrics"].push_back({{"name", metric.name},
+                               {"kind", kindName(metric.kind)},
+                               {"labels", labelsJson(metric.labels)},
+                               {"value", valueJson(page, metric)}});
+  }
+  return json;
+}
+
+// As a page without metrics; whose it is shows who has to be looked at.
+Json leftOutJson(const LeftOutPage& page) {
+  return {{"generation", page.generation},
+          {"owner", page.owner},
+          {"application", page.application},
+          {"pid", page.process},
+          {"uid", page.user},
+          {"labels", Json::object()},
+          {"state", "left out"},
+          {"reason", kPageFaults[static_cast<std::size_t>(page.fault)]},
+          {"grouped", false},
+          {"slots", 0},
+          {"age_seconds", nullptr},
+          {"metrics", Json::array()}};
+}
+
+// For somebody who asked for one that is not read.
+http::Response noSuchAgent(const Board& board, const std::string& wanted) {
+  constexpr std::size_t kNamesShown = 10;
+  std::vector<std::string> names;
+  const auto entries = board.entries();
+  for (const auto& entry : entries) {
+    if (names.size() == kNamesShown) break;
+    const AgentView agent = entry->head();
+    names.push_back(agent.host.empty() ? agent.agent : agent.host + " (" + agent.agent + ")");
+  }
+  std::string known = names.empty() ? "none is read yet" : "there are " + join(names, ", ");
+  if (entries.size() > names.size()) {
+    known += " and " + std::to_string(entries.size() - names.size()) + " more";
+  }
+  return http::errorResponse(404, "no agent '" + wanted + "' is read; " + known);
+}
+
+Json agentJson(const AgentView& agent, Nanos now) {
+  Json json = {{"agent", agent.agent},
+               {"host", agent.host},
+               {"state", name(agent.state)},
+               {"problem", agent.problem.empty() ? Json(nullptr) : Json(agent.problem)},
+               {"interval_seconds", static_cast<double>(agent.interval) / 1e9},
+               {"pages", Json::array()}};
+  for (const PageView& page : agent.pages) json["pages"].push_back(pageJson(page, now));
+  for (const LeftOutPage& page : agent.left_out) json["pages"].push_back(leftOutJson(page));
+  return json;
+}
+
+}  // namespace
+
+http::Response pagesDocument(const Board& board, const http::Request& request) {
+  const auto wanted = request.query.find("agent");
+  const Nanos now = monotonicNow();
+  http::Response response;
+  // One agent at a time: a tree of all their values is many times as large as the text.
+  for (const auto& entry : board.entries()) {
+    if (wanted != request.query.end()) {
+      const AgentView head = entry->head();
+      if (wanted->second != head.agent && wanted->second != head.host) continue;
+    }
+    response.body += response.body.empty() ? R"({"agents":[)" : ",";
+    response.body +=
+        agentJson(entry->copy(), now).dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+  if (response.body.empty()) {
+    if (wanted != request.query.end()) return noSuchAgent(board, wanted->second);
+    response.body = R"({"agents":[)";
+  }
+  response.body += "]}\n";
+  return response;
+}
+
+}  // namespace pingloom::collector

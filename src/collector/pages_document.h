@@ -1,0 +1,14 @@
+// /api/v1/pages of the collector: agents with their pages and every metric's value, as JSON.
+// docs/collector.md describes it. Any thread.
+#pragma once
+
+#include "collector/board.h"
+#include "http/message.h"
+
+namespace pingloom::collector {
+
+// All agents, or the one that the parameter `agent` names by its host or by HOST:PORT; 404 where
+// that one is not read.
+http::Response pagesDocument(const Board& board, const http::Request& request);
+
+}  // namespace pingloom::collector

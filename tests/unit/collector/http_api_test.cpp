@@ -1,0 +1,76 @@
+// What the collector says over HTTP, of a board that the test writes.
+#include "collector/http_api.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "http/target.h"
+
+namespace pingloom::collector {
+namespace {
+
+using testing::HasSubstr;
+
+class HttpApi : public testing::Test {
+ protected:
+  HttpApi() {
+    for (const char* host : {"a", "b"}) {
+      const std::string agent = std::string("10.0.0.1:") + (host[0] == 'a' ? "1" : "2");
+      board.add(agent)->update([&](AgentView& view) {
+        view.agent = agent;
+        view.host = host;
+        view.left_out.resize(1);
+      });
+    }
+  }
+  http::Response get(const std::string& target) const {
+    const auto parsed = http::parseTarget(target);
+    http::Request request;
+    request.method = "GET";
+    request.path = parsed->path;
+    request.query = parsed->query;
+    request.doubled = parsed->doubled;
+    return answer(board, nullptr, counters, request);
+  }
+  std::vector<std::string> hosts(const std::string& target) const {
+    std::vector<std::string> names;
+    const auto document = nlohmann::json::parse(get(target).body);
+    for (const auto& agent : document.at("agents")) {
+      names.push_back(agent.at("host"));
+      EXPECT_EQ(agent.at("pages").size(), 1U);
+    }
+    return names;
+  }
+
+  Board board;
+  http::ServerCounters counters;
+};
+
+TEST_F(HttpApi, PagesAreOfAllAgentsOrOfTheOneAskedFor) {
+  EXPECT_THAT(hosts("/api/v1/pages"), testing::ElementsAre("a", "b"));
+  EXPECT_THAT(hosts("/api/v1/pages?agent=b"), testing::ElementsAre("b"));
+  EXPECT_THAT(hosts("/api/v1/pages?agent=10.0.0.1:1"), testing::ElementsAre("a"));
+  const auto none = get("/api/v1/pages?agent=c");
+  EXPECT_EQ(none.status, 404U);
+  EXPECT_THAT(none.body, HasSubstr("there are a (10.0.0.1:1), b (10.0.0.1:2)"));
+  board.remove("10.0.0.1:1");
+  board.remove("10.0.0.1:2");
+  EXPECT_EQ(get("/api/v1/pages").body, "{\"agents\":[]}\n");
+}
+
+TEST_F(HttpApi, WhatAQuestionHasBesideIsRefused) {
+  for (const auto& [target, reason] : std::vector<std::pair<std::string, std::string>>{
+           {"/api/v1/pages?agnet=a", "unknown parameter 'agnet' (did you mean 'agent'?)"},
+           {"/api/v1/pages?agent=a&agent=b", "the parameter 'agent' is given twice"},
+           {"/api/v1/events?agent=a", "unknown parameter 'agent'"}}) {
+    const auto refused = get(target);
+    EXPECT_EQ(refused.status, 400U) << target;
+    EXPECT_THAT(refused.body, HasSubstr(reason));
+  }
+  EXPECT_EQ(get("/metrics?collect[]=a").status, 200U) << "scrapers add what they like";
+}
+
+}  // namespace
+}  // namespace pingloom::collector
