@@ -15,7 +15,7 @@ import socket
 import subprocess
 import tempfile
 
-from processes import Process, binary, eventually
+from processes import Process, binary, discard_all, eventually
 from resp import Resp, RespError
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -277,13 +277,14 @@ rdma: {self.rdma.get(index, "{ device: soft }")}
                    for case, _ in troubles)
 
     def _end(self):
-        for process in reversed(self._processes):
-            process.discard()
-        if self._failed():
-            for name in sorted({process.log_path for process in self._processes}):
-                tail = "\n".join(name.read_text(errors="replace").splitlines()[-30:])
-                print(f"--- {name.name}\n{tail}", flush=True)
-        shutil.rmtree(self.directory, ignore_errors=True)
+        try:
+            discard_all(self._processes[::-1])
+        finally:
+            if self._failed():
+                for name in sorted({process.log_path for process in self._processes}):
+                    tail = "\n".join(name.read_text(errors="replace").splitlines()[-30:])
+                    print(f"--- {name.name}\n{tail}", flush=True)
+            shutil.rmtree(self.directory, ignore_errors=True)
 
 
 def parse_metrics(text):

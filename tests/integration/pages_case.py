@@ -14,7 +14,7 @@ import urllib.request
 
 from mesh import free_port, private_subnet
 from pages_hosts import pages_address, pages_socket, write_agent_config
-from processes import Process, binary, eventually
+from processes import Process, binary, discard_all, eventually
 from written_pages import WrittenPages
 
 
@@ -35,8 +35,7 @@ class PagesCase(unittest.TestCase):
             for process in self.processes:
                 if not process.name.startswith("writer"):
                     print(f"--- {process.name}\n{process.tail()}")
-        for process in self.processes:
-            process.discard()
+        discard_all(self.processes)
 
     def run_one(self, name, *arguments, environment=None):
         process = Process(name, list(arguments), self.directory / f"{name}.log", environment)

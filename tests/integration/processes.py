@@ -3,12 +3,15 @@
 import ctypes
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
 
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None, use_errno=True)
+# What a sanitizer writes into a program's log: a thread's race ends nothing, and a leak shows at the end only.
+REPORT = re.compile(r"Sanitizer: |: runtime error: ")
 
 
 def binary(name):
@@ -73,6 +76,17 @@ class Process:
             self.process.kill()
         self.process.wait(10)
         self._log.close()
+
+
+def discard_all(processes):
+    """Kills them all; then fails where a sanitizer has found something in one of them."""
+    for process in processes:
+        process.discard()
+    for path in dict.fromkeys(process.log_path for process in processes):
+        log = path.read_text(errors="replace")
+        found = REPORT.search(log)
+        if found:
+            raise AssertionError(f"{path.name}:\n{log[max(0, found.start() - 200):][:6000]}")
 
 
 def children(pid, name):

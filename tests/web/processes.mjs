@@ -5,6 +5,8 @@ import { openSync, closeSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const RETRY = 50; // milliseconds
+// What a sanitizer writes into a program's log: a thread's race ends nothing, and a leak shows at the end only.
+const REPORT = /Sanitizer: |: runtime error: /;
 
 // The first value of `value` that is true; waits for it at most so many seconds.
 export async function eventually(value, seconds, what) {
@@ -32,9 +34,13 @@ export class Program {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
+  // Fails where a sanitizer has found something in it.
   async kill(signal = 'SIGKILL') {
     this.child.kill(signal);
     await this.ended;
+    const log = readFileSync(this.logPath, 'utf8');
+    const found = log.search(REPORT);
+    if (found >= 0) throw new Error(`${this.logPath}:\n${log.slice(Math.max(0, found - 200)).slice(0, 6000)}`);
   }
 
   tail(lines = 20) {
