@@ -232,12 +232,10 @@ void Agent::reload(const Config& config) {
         config_.controller);
     return;
   }
+  config_.controller = config.controller;
+  if (config.keys) config_.keys->controller = config.keys->controller;
   std::vector<net::CurveKey> keys;
   if (config.keys) keys = config.keys->controller;
-  const bool same_keys = !config.keys || keys == config_.keys->controller;
-  if (config.controller == config_.controller && same_keys) return;
-  config_.controller = config.controller;
-  if (config.keys) config_.keys->controller = keys;
   control_->setController(config.controller, std::move(keys), monotonicNow());
 }
 

@@ -274,13 +274,14 @@ void ControlClient::setController(std::string controller, std::vector<net::Curve
                                   Nanos now_mono) {
   if (state_ == State::kClosed) return;
   const bool same_address = controller == options_.controller;
+  bool stays = same_address;
   if (options_.keys) {
     const auto in_use = std::find(keys.begin(), keys.end(), options_.keys->controller[key_at_]);
-    const bool stays = same_address && in_use != keys.end();
+    stays = same_address && in_use != keys.end();
     key_at_ = stays ? static_cast<std::size_t>(in_use - keys.begin()) : 0;
     options_.keys->controller = std::move(keys);
-    if (stays) return;
   }
+  if (stays) return;
   if (same_address) {
     log::info("controller {}: by another key from now on", controller);
   } else {

@@ -151,7 +151,7 @@ class ControlClient {
   void endpointsChanged(Nanos now_mono);
   // Leaves the controller for another one; what it has not acknowledged goes there. `keys`: what it
   // may have, as in ControlKeys; none without keys of this agent's own. A controller at the address
-  // of before, with a key that is among them, is not left.
+  // of before, with a key that is among them where there are keys, is not left.
   void setController(std::string controller, std::vector<net::CurveKey> keys, Nanos now_mono);
 
   // False: not registered, so it was dropped.

@@ -49,7 +49,8 @@ http::Response health(const Board& board) {
   return response;
 }
 
-http::Response eventsOf(const Watcher& watcher) {
+http::Response eventsOf(const Watcher& watcher, const http::Request& request) {
+  if (auto refused = http::refusedParameter(request, {})) return std::move(*refused);
   Json events = Json::array();
   for (const WatchEvent& event : watcher.events()) {
     events.push_back({{"time", formatUtc(event.utc)},
@@ -76,18 +77,14 @@ http::Response answer(const Board& board, Watcher* watcher, const http::ServerCo
   if (request.method != "GET") return http::errorResponse(405, "only GET is answered here");
   if (request.path == "/metrics") return metrics(board, watcher, counters, request, false);
   if (request.path == "/healthz") return health(board);
-  const bool has_pages = request.path == "/api/v1/pages";
-  if (request.path.starts_with("/api/")) {
-    const std::vector<std::string_view> known(has_pages ? 1 : 0, "agent");
-    if (auto refused = http::refusedParameter(request, known)) return std::move(*refused);
-  }
-  if (has_pages) return pagesDocument(board, request);
+  if (request.path == "/api/v1/pages") return pagesDocument(board, request);
   const bool adaptive = request.path == "/metrics/adaptive";
   if (adaptive || request.path == "/api/v1/events") {
     if (watcher == nullptr) {
       return http::errorResponse(404, "pages are not watched; configure 'analytics:'");
     }
-    return adaptive ? metrics(board, watcher, counters, request, true) : eventsOf(*watcher);
+    return adaptive ? metrics(board, watcher, counters, request, true)
+                    : eventsOf(*watcher, request);
   }
   return http::errorResponse(
       404, "there are /metrics, /metrics/adaptive, /healthz, /api/v1/pages and /api/v1/events");

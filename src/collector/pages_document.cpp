@@ -115,6 +115,7 @@ Json agentJson(const AgentView& agent, Nanos now) {
 }  // namespace
 
 http::Response pagesDocument(const Board& board, const http::Request& request) {
+  if (auto refused = http::refusedParameter(request, {"agent"})) return std::move(*refused);
   const auto wanted = request.query.find("agent");
   const Nanos now = monotonicNow();
   http::Response response;

@@ -13,6 +13,10 @@ from mesh import Mesh, free_port
 from processes import binary, eventually
 from zmtp import Dealer
 
+# 10, and one more: where handshakes are slow (sanitizers), what an agent takes for the new controller's clock is up to one
+# interval beside what it took for the old one's.
+WINDOW_PINGS = 11
+
 
 class Recorder:
     """Between an agent and its controller: hands on what both say, and keeps it."""
@@ -208,9 +212,8 @@ keys: {{ secret: {self.key_file("host-0")}, controller: {self.controller_key} }}
         eventually(self.delivered, 20, "and have delivered")
         # Its own key is another matter.
         self.give_key(0, "host-0-new")
-        mesh.write_agent_config(0)
-        mesh.agents[0].process.send_signal(signal.SIGHUP)
-        eventually(lambda: "but for what needs a restart: keys.secret" in mesh.agents[0].log(), 10, "which is said")
+        self.reload_agent(0)
+        self.assertIn("but for what needs a restart: keys.secret", mesh.agents[0].log())
         self.assertEqual(mesh.agent_metrics(0)["pingloom_agent_controller_connected"], 1)
 
     def test_keys_are_replaced_without_losing_a_row(self):
@@ -234,7 +237,7 @@ keys: {{ secret: {self.key_file("host-0")}, controller: {self.controller_key} }}
             self.give_key(index, f"host-{index}", new_controller)
             self.reload_agent(index)
         for source in self.mesh.addresses[1:]:
-            history.assert_contiguous(self, self.mesh, "udp", source, 10)
+            history.assert_contiguous(self, self.mesh, "udp", source, WINDOW_PINGS)
         # An agent's: both are authorised, it changes over, the old one is revoked.
         old = self.keys[0]
         self.give_key(0, "host-0-new", f"[{self.controller_key}, {new_controller}]")
@@ -247,7 +250,7 @@ keys: {{ secret: {self.key_file("host-0")}, controller: {self.controller_key} }}
         self.mesh.wait_for_rows(state="ok")
         self.assertEqual(self.alive(), {"host-0", "host-1", "host-2"})
         for source in self.mesh.addresses[1:]:
-            history.assert_contiguous(self, self.mesh, "udp", source, 10)
+            history.assert_contiguous(self, self.mesh, "udp", source, WINDOW_PINGS)
 
     def test_collectors_read_pages_with_a_key_only(self):
         self.prepare(hosts=1)

@@ -43,8 +43,11 @@ class Loop {
     }
     return true;
   }
+  // Not in time alone: what is under way has to come to its end on a busy machine too.
   void run(Nanos time) {
-    until([] { return false; }, time);
+    constexpr int kLeastSteps = 100;
+    const Nanos end = monotonicNow() + time;
+    for (int steps = 0; steps < kLeastSteps || monotonicNow() <= end; ++steps) step();
   }
 
  private:
@@ -162,7 +165,7 @@ TEST_F(AgentSessionTest, AReaderThatDoesNotMoveLosesTheOldRange) {
   loop.add(reader->session);
   app.page().slots[0] = 9;
   ASSERT_TRUE(loop.until([&] { return reader->value(app.generation()) == 9; }));
-  EXPECT_LE(reader->view().counters.connects, 2U) << "once: by the dead key, or told before";
+  EXPECT_EQ(reader->view().counters.connects, 2U) << "the old key is dead";
 }
 
 TEST_F(AgentSessionTest, ASilentReaderLosesItsEndpointAndComesBack) {

@@ -116,13 +116,12 @@ struct Agent {
         sum = std::move(window.pairs);
         continue;
       }
-      for (std::size_t i = 0; i < sum.size(); ++i) add(window.pairs[i], sum[i]);
+      for (std::size_t i = 0; i < sum.size(); ++i) {
+        sum[i].addCounts(window.pairs[i]);
+        sum[i].addTimes(window.pairs[i]);
+      }
     }
     return sums;
-  }
-  static void add(const PairWindow& more, PairWindow& sum) {
-    sum.addCounts(more);
-    sum.addTimes(more);
   }
 
   WindowClock clock{utcNow() - monotonicNow()};
@@ -150,11 +149,6 @@ bool eventually(const std::function<bool()>& condition) {
   return true;
 }
 
-// A very busy machine may let no exchange pass undisturbed.
-std::uint64_t measuredOrStalled(const PairWindow& pair) {
-  return pair.network.count() + pair.anomalous[static_cast<std::size_t>(Anomaly::kStalled)];
-}
-
 void expectSumsUp(const PairWindow& pair) {
   EXPECT_EQ(pair.sent, pair.received + pair.lost + pair.refused + pair.unreachable);
 }
@@ -176,11 +170,11 @@ TEST(UdpTransport, TwoOfThemMeasureEachOtherAndThemselves) {
   for (const PairWindow& pair : pairs) {
     EXPECT_GT(pair.received, 20U);
     EXPECT_EQ(pair.received, pair.sent);
-    EXPECT_GT(measuredOrStalled(pair), 0U);
-    EXPECT_EQ(pair.network.max() > 0, pair.network.count() > 0);
+    EXPECT_GT(pair.network.count(), 0U);
+    EXPECT_GT(pair.network.max(), 0U);
     EXPECT_EQ(pair.duplicate, 0U);
   }
-  EXPECT_GT(measuredOrStalled(two.flush()["b"][0]), 0U);
+  EXPECT_GT(two.flush()["b"][0].network.count(), 0U);
 }
 
 TEST(UdpTransport, ABurstIsAnsweredAndInNoWindow) {
@@ -192,8 +186,13 @@ TEST(UdpTransport, ABurstIsAnsweredAndInNoWindow) {
   slow->probe.timeout = 300 * kMillisecond;
   one.transport->setWork({{slow}, nullptr});
   EXPECT_TRUE(one.transport->burstPings().empty());
-  one.transport->startBurst(makeBurst(*slow, host(2), 0, 20, 2 * kMillisecond));
-  ASSERT_TRUE(eventually([&] { return one.transport->burstPings().size() == 20; }));
+  ASSERT_TRUE(eventually([&] {  // a very busy machine may stall during all pings of one
+    one.transport->startBurst(makeBurst(*slow, host(2), 0, 20, 2 * kMillisecond));
+    if (!eventually([&] { return one.transport->burstPings().size() == 20; })) return false;
+    const auto pings = one.transport->burstPings();
+    return std::any_of(pings.begin(), pings.end(),
+                       [](const BurstPing& ping) { return ping.network.has_value(); });
+  }));
   std::uint32_t sequence = 0;
   for (const BurstPing& ping : one.transport->burstPings()) {
     EXPECT_EQ(ping.sequence, ++sequence);
@@ -266,13 +265,18 @@ TEST(UdpTransport, RefusedPortsDoNotDisturbTheOthers) {
   Agent other({host(2)}, port);
   plan::AddressList targets = {host(2)};
   for (std::uint32_t i = 50; i < 100; ++i) targets.push_back(host(i));  // nobody listens there
-  agent.transport->setWork({{assignmentOf("a", host(1), targets)}, nullptr});
   other.transport->setWork({{}, std::make_shared<const plan::AddressList>(1, host(1))});
-  EXPECT_TRUE(eventually([&] { return agent.transport->counters().pings_sent > 51 * 20; }));
-  const auto pairs = agent.flush()["a"];
+  std::vector<PairWindow> pairs;
+  EXPECT_TRUE(eventually([&] {  // a very busy machine may stall during all exchanges of a while
+    agent.transport->setWork({{assignmentOf("a", host(1), targets)}, nullptr});
+    const auto enough = agent.transport->counters().pings_sent + 51 * 20;
+    if (!eventually([&] { return agent.transport->counters().pings_sent > enough; })) return false;
+    pairs = agent.flush()["a"];
+    return pairs[0].network.count() > 0;
+  })) << "the transmit timestamps are still told apart";
+  ASSERT_EQ(pairs.size(), 51U);
   EXPECT_EQ(pairs[0].received, pairs[0].sent);
   EXPECT_GT(pairs[0].received, 10U);
-  EXPECT_GT(measuredOrStalled(pairs[0]), 0U) << "the transmit timestamps are still told apart";
   for (std::size_t i = 1; i < pairs.size(); ++i) {
     EXPECT_GT(pairs[i].refused, 10U) << i;
     EXPECT_EQ(pairs[i].refused, pairs[i].sent) << i;
