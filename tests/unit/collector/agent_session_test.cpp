@@ -92,6 +92,29 @@ class AgentSessionTest : public testing::Test {
   std::unique_ptr<Reader> read(const std::string& agent) {
     return std::make_unique<Reader>(loop, agent, *device);
   }
+  // How often a reader connects that hangs while its range is taken away: twice, by a READ with the
+  // dead key, unless it is told of the fresh range first.
+  std::uint64_t connectsAfterAMissedMove() {
+    Agent agent;
+    loop.add(agent);
+    Application app(*agent.pool);
+    app.define(RawMetric{});
+    auto reader = read(agent.address());
+    EXPECT_TRUE(loop.until([&] { return reader->state(app.generation()) == PageState::kFresh; }));
+    loop.run(100 * kMillisecond);  // nothing is asked any more
+    loop.remove(reader->session);  // it hangs
+    for (std::size_t i = 0; i < PagePool::kSparePlaces + 5; ++i) Application(*agent.pool).leave();
+    EXPECT_TRUE(loop.until([&] { return agent.pool->retiring(); }));
+    loop.run(50 * kMillisecond);
+    EXPECT_TRUE(agent.pool->retiring()) << "it may read still";
+    loop.skip(PageServer::kLongestMove);
+    EXPECT_TRUE(loop.until([&] { return !agent.pool->retiring(); }));
+    loop.add(reader->session);
+    app.page().slots[0] = 9;
+    EXPECT_TRUE(loop.until([&] { return reader->value(app.generation()) == 9; }));
+    loop.remove(agent);
+    return reader->view().counters.connects;
+  }
 
   std::unique_ptr<rdma::Device> device = pages::test::freshDevice();
   Loop loop;
@@ -148,24 +171,11 @@ TEST_F(AgentSessionTest, FreshRangesAreFollowedWithoutAFailure) {
 }
 
 TEST_F(AgentSessionTest, AReaderThatDoesNotMoveLosesTheOldRange) {
-  Agent agent;
-  loop.add(agent);
-  Application app(*agent.pool);
-  app.define(RawMetric{});
-  auto reader = read(agent.address());
-  ASSERT_TRUE(loop.until([&] { return reader->state(app.generation()) == PageState::kFresh; }));
-  loop.run(100 * kMillisecond);  // nothing is asked any more
-  loop.remove(reader->session);  // it hangs
-  for (std::size_t i = 0; i < PagePool::kSparePlaces + 5; ++i) Application(*agent.pool).leave();
-  ASSERT_TRUE(loop.until([&] { return agent.pool->retiring(); }));
-  loop.run(50 * kMillisecond);
-  EXPECT_TRUE(agent.pool->retiring()) << "it may read still";
-  loop.skip(PageServer::kLongestMove);
-  EXPECT_TRUE(loop.until([&] { return !agent.pool->retiring(); }));
-  loop.add(reader->session);
-  app.page().slots[0] = 9;
-  ASSERT_TRUE(loop.until([&] { return reader->value(app.generation()) == 9; }));
-  EXPECT_EQ(reader->view().counters.connects, 2U) << "the old key is dead";
+  constexpr int kTries = 20;  // on a machine that is not busy the READ is always first
+  for (int i = 0; i < kTries; ++i) {
+    if (connectsAfterAMissedMove() == 2) return;
+  }
+  FAIL() << "the old key is not dead";
 }
 
 TEST_F(AgentSessionTest, ASilentReaderLosesItsEndpointAndComesBack) {
