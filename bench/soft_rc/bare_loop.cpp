@@ -79,45 +79,41 @@ class End {
     return End(std::move(*bound), std::move(seeing), working);
   }
 
-  Status send(std::uint32_t to, std::size_t count, std::size_t bytes) {
-    sockaddr_in6 peer{};
+  // The packets of so many operations.
+  Status send(std::uint32_t to, std::size_t operations, const Packets& packets) {
     sockaddr_storage storage{};
-    const socklen_t length = IpAddress::fromV4(to).toSockaddr(kPort, storage);
-    std::memcpy(&peer, &storage, sizeof peer);
-    const std::size_t most = std::clamp<std::size_t>(kLongestMessage / bytes, 1, kMostSegments);
-    while (count > 0) {
-      for (; count > 0 && !outbox_->full();) {
-        const std::size_t segments = std::min(count, most);
-        net::SendOptions options;
-        options.segment_bytes = static_cast<std::uint16_t>(segments > 1 ? bytes : 0);
-        auto message =
-            outbox_->add(peer, length, net::makeControl(options, false), segments * bytes, {});
-        for (; work_ && !message.empty(); message = message.subspan(bytes)) {
-          work_->fill(message.first(bytes));
-        }
-        count -= segments;
+    to_length_ = IpAddress::fromV4(to).toSockaddr(kPort, storage);
+    std::memcpy(&to_, &storage, sizeof to_);
+    std::size_t size = 0;
+    std::size_t count = 0;  // of that size, in a row
+    const auto add = [&](std::size_t next, std::size_t more) -> Status {
+      if (next != size) {
+        if (auto sent = stage(size, count); !sent) return sent;
+        size = next;
+        count = 0;
       }
-      bool failed = false;
-      const auto outcome =
-          outbox_->flush(socket_, *scratch_, [&](net::TxTag, int) { failed = true; });
-      if (failed || outcome == net::Outbox::Outcome::kBlocked) {
-        return makeError("bare loop", "cannot send");
-      }
+      count += more;
+      return {};
+    };
+    for (; operations > 0; --operations) {
+      if (auto sent = add(packets.first, 1); !sent) return sent;
+      if (packets.count == 1) continue;
+      if (auto sent = add(packets.middle, packets.count - 2); !sent) return sent;
+      if (auto sent = add(packets.last, 1); !sent) return sent;
     }
-    return {};
+    if (auto sent = stage(size, count); !sent) return sent;
+    return flush();
   }
 
-  // The bytes of the datagrams that have arrived, so many each, in whatever pieces they came.
-  Result<std::size_t> take(std::size_t datagram) {
+  // The bytes of the packets that have arrived, in whatever pieces they came.
+  Result<std::size_t> take(const Packets& packets) {
     std::size_t bytes = 0;
     const int got = batch_->receive(descriptor(), 0);
     if (got < 0) return makeError("bare loop", "cannot receive");
     for (int i = 0; i < got; ++i) {
       const auto message = batch_->head(static_cast<std::size_t>(i)).subspan(raw_ ? kHeaders : 0);
       bytes += message.size();
-      for (std::size_t at = 0; work_ && at < message.size(); at += datagram) {
-        work_->check(message.subspan(at, std::min(datagram, message.size() - at)));
-      }
+      if (work_) check(message, packets);
     }
     return bytes;
   }
@@ -138,6 +134,48 @@ class End {
         batch_(std::make_unique<net::RxBatch>(IP_MAXPACKET)),
         scratch_(std::make_unique<net::RxBatch>()) {}
 
+  // So many packets of one size, in as few messages as the kernel takes.
+  Status stage(std::size_t bytes, std::size_t count) {
+    if (count == 0) return {};
+    const std::size_t most = std::clamp<std::size_t>(kLongestMessage / bytes, 1, kMostSegments);
+    while (count > 0) {
+      if (outbox_->full()) {
+        if (auto sent = flush(); !sent) return sent;
+      }
+      const std::size_t segments = std::min(count, most);
+      net::SendOptions options;
+      options.segment_bytes = static_cast<std::uint16_t>(segments > 1 ? bytes : 0);
+      auto message =
+          outbox_->add(to_, to_length_, net::makeControl(options, false), segments * bytes, {});
+      for (; work_ && !message.empty(); message = message.subspan(bytes)) {
+        work_->fill(message.first(bytes));
+      }
+      count -= segments;
+    }
+    return {};
+  }
+
+  Status flush() {
+    bool failed = false;
+    const auto outcome =
+        outbox_->flush(socket_, *scratch_, [&](net::TxTag, int) { failed = true; });
+    if (failed || outcome == net::Outbox::Outcome::kBlocked) {
+      return makeError("bare loop", "cannot send");
+    }
+    return {};
+  }
+
+  // A message has packets of one size.
+  void check(std::span<const std::uint8_t> message, const Packets& packets) {
+    std::size_t bytes = packets.first;
+    if (packets.count > 1 && message.size() % bytes != 0) {
+      bytes = message.size() % packets.middle == 0 ? packets.middle : packets.last;
+    }
+    for (std::size_t at = 0; at < message.size(); at += bytes) {
+      work_->check(message.subspan(at, std::min(bytes, message.size() - at)));
+    }
+  }
+
   int descriptor() const { return raw_ ? raw_->descriptor() : socket_.descriptor(); }
 
   net::UdpSocket socket_;
@@ -146,6 +184,8 @@ class End {
   std::unique_ptr<net::Outbox> outbox_;
   std::unique_ptr<net::RxBatch> batch_;
   std::unique_ptr<net::RxBatch> scratch_;
+  sockaddr_in6 to_{};
+  socklen_t to_length_ = 0;
 };
 
 class BareLoop {
@@ -158,19 +198,18 @@ class BareLoop {
 
   template <typename Meanwhile>
   Status ask(std::size_t depth, std::uint64_t operations, Cores cores, Meanwhile&& meanwhile) {
-    const std::size_t answer_bytes = traffic_.answers * traffic_.answer_bytes;
+    const std::size_t answer_bytes = traffic_.answer.bytes();
     std::uint64_t asked = 0;
     std::size_t answered_bytes = 0;
     Nanos progress = now(CLOCK_MONOTONIC);
     while (answered_bytes < operations * answer_bytes) {
       const std::uint64_t done = answered_bytes / answer_bytes;
       const std::uint64_t more = std::min(operations, done + depth) - asked;
-      const Status sent =
-          asking_.send(kAnsweringAddress, more * traffic_.requests, traffic_.request_bytes);
+      const Status sent = asking_.send(kAnsweringAddress, more, traffic_.request);
       if (!sent) return sent;
       asked += more;
       if (auto went = meanwhile(); !went) return went;
-      const auto took = asking_.take(traffic_.answer_bytes);
+      const auto took = asking_.take(traffic_.answer);
       if (!took) return tl::unexpected(took.error());
       answered_bytes += *took;
       if (auto patient = wait(*took > 0, cores, progress); !patient) return patient;
@@ -179,12 +218,12 @@ class BareLoop {
   }
 
   Status answer() {
-    const auto took = answering_.take(traffic_.request_bytes);
+    const auto took = answering_.take(traffic_.request);
     if (!took) return tl::unexpected(took.error());
     asked_bytes_ += *took;
-    const std::size_t whole = asked_bytes_ / (traffic_.requests * traffic_.request_bytes);
-    asked_bytes_ -= whole * traffic_.requests * traffic_.request_bytes;
-    return answering_.send(kAskingAddress, whole * traffic_.answers, traffic_.answer_bytes);
+    const std::size_t whole = asked_bytes_ / traffic_.request.bytes();
+    asked_bytes_ -= whole * traffic_.request.bytes();
+    return answering_.send(kAskingAddress, whole, traffic_.answer);
   }
 
  private:
@@ -213,6 +252,9 @@ Result<double> runBareLoop(const Traffic& traffic, std::size_t depth, std::uint6
   auto answering = End::open(kAnsweringAddress, setting.raw, working);
   if (!answering) return tl::unexpected(answering.error());
   BareLoop loop(std::move(*asking), std::move(*answering), traffic);
+  const auto warmed =
+      loop.ask(depth, operations / kWarming, Cores::kOne, [&] { return loop.answer(); });
+  if (!warmed) return tl::unexpected(warmed.error());
   return measure(
       setting.cores, operations,
       [&](auto&& meanwhile) { return loop.ask(depth, operations, setting.cores, meanwhile); },

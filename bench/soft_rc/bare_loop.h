@@ -16,13 +16,19 @@ namespace pingloom::bench {
 constexpr std::uint32_t kAskingAddress = 0x7F2B0001;     // 127.43.0.1
 constexpr std::uint32_t kAnsweringAddress = 0x7F2B0002;  // 127.43.0.2
 
-// An operation's packets: bytes of UDP payload each way. In truth some are longer by a header, and
-// the last may be shorter.
+// Packets of an operation one way, in bytes of UDP payload. The first and the last of several may
+// have a header that those between them have not: the kernel segments only what is of one size.
+struct Packets {
+  std::size_t first = 0;
+  std::size_t middle = 0;
+  std::size_t last = 0;
+  std::size_t count = 1;  // 1: only the first
+
+  std::size_t bytes() const { return count == 1 ? first : first + (count - 2) * middle + last; }
+};
 struct Traffic {
-  std::size_t request_bytes = 0;
-  std::size_t requests = 1;
-  std::size_t answer_bytes = 0;
-  std::size_t answers = 1;
+  Packets request;
+  Packets answer;
 };
 
 // Nanoseconds per operation with `depth` of them under way, over `operations`. `working`: each

@@ -20,6 +20,10 @@ struct Setting {
   Cores cores;
 };
 
+// That part of the operations is done once before they are timed: memory that is used for the first
+// time costs a page fault.
+constexpr std::uint64_t kWarming = 10;
+
 inline Nanos now(clockid_t clock) {
   timespec now{};
   clock_gettime(clock, &now);

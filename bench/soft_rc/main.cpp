@@ -23,23 +23,35 @@ using namespace pingloom::bench;
 using rdma::RcOperation;
 using rdma::soft::Opcode;
 
-Traffic trafficOf(const Task& task) {
+// Of a message as long as the task's, by the opcodes of its first, middle, last or only packet.
+Packets packetsOf(const Task& task, const std::array<Opcode, 4>& opcodes) {
+  const auto [first, middle, last, only] = opcodes;
   const auto bytes = [](Opcode opcode, std::size_t payload) {
     return rdma::soft::headerBytes(opcode) + payload + rdma::soft::kIcrcBytes;
   };
-  const std::size_t payload = std::min<std::size_t>(task.bytes, task.mtu);
-  const std::size_t packets = (task.bytes + task.mtu - 1) / task.mtu;
-  if (task.operation == RcOperation::kRead) {
-    return {
-        bytes(Opcode::kRcReadRequest, 0), 1,
-        bytes(packets > 1 ? Opcode::kRcReadResponseMiddle : Opcode::kRcReadResponseOnly, payload),
-        packets};
+  if (task.bytes <= task.mtu) return {.first = bytes(only, task.bytes)};
+  const std::size_t count = (task.bytes + task.mtu - 1) / task.mtu;
+  return {bytes(first, task.mtu), bytes(middle, task.mtu),
+          bytes(last, task.bytes - (count - 1) * task.mtu), count};
+}
+
+Packets onePacket(Opcode opcode) {
+  return {.first = rdma::soft::headerBytes(opcode) + rdma::soft::kIcrcBytes};
+}
+
+Traffic trafficOf(const Task& task) {
+  switch (task.operation) {
+    case RcOperation::kRead:
+      return {onePacket(Opcode::kRcReadRequest),
+              packetsOf(task, {Opcode::kRcReadResponseFirst, Opcode::kRcReadResponseMiddle,
+                               Opcode::kRcReadResponseLast, Opcode::kRcReadResponseOnly})};
+    case RcOperation::kWrite:
+      return {packetsOf(task, {Opcode::kRcWriteFirst, Opcode::kRcWriteMiddle, Opcode::kRcWriteLast,
+                               Opcode::kRcWriteOnly}),
+              onePacket(Opcode::kRcAcknowledge)};
+    default:
+      return {onePacket(Opcode::kRcFetchAdd), onePacket(Opcode::kRcAtomicAcknowledge)};
   }
-  if (task.operation == RcOperation::kWrite) {
-    return {bytes(packets > 1 ? Opcode::kRcWriteMiddle : Opcode::kRcWriteOnly, payload), packets,
-            bytes(Opcode::kRcAcknowledge, 0), 1};
-  }
-  return {bytes(Opcode::kRcFetchAdd, 0), 1, bytes(Opcode::kRcAtomicAcknowledge, 0), 1};
 }
 
 double medianOf(std::vector<double> values) {
@@ -82,11 +94,11 @@ Status compare(const Task& task, const Setting& setting, int runs) {
 }
 
 constexpr std::array<Task, 8> kTasks = {{
-    {"READ 64 KiB, MTU 4096, 4 deep", RcOperation::kRead, 65536, 4096, 4, 2'000},
-    {"READ 64 KiB, MTU 1024, 2 deep", RcOperation::kRead, 65536, 1024, 2, 1'000},
+    {"READ 64 KiB, MTU 4096, 4 deep", RcOperation::kRead, 65536, 4096, 4, 10'000},
+    {"READ 64 KiB, MTU 1024, 2 deep", RcOperation::kRead, 65536, 1024, 2, 5'000},
     {"READ 4 KiB, MTU 4096, 1 deep", RcOperation::kRead, 4096, 4096, 1, 10'000},
     {"READ 4 KiB, MTU 4096, 32 deep", RcOperation::kRead, 4096, 4096, 32, 20'000},
-    {"WRITE 64 KiB, MTU 4096, 4 deep", RcOperation::kWrite, 65536, 4096, 4, 2'000},
+    {"WRITE 64 KiB, MTU 4096, 4 deep", RcOperation::kWrite, 65536, 4096, 4, 10'000},
     {"WRITE 64 B, 32 deep", RcOperation::kWrite, 64, 4096, 32, 30'000},
     {"FETCH_ADD, 1 deep", RcOperation::kFetchAdd, 8, 4096, 1, 10'000},
     {"FETCH_ADD, 32 deep", RcOperation::kFetchAdd, 8, 4096, 32, 30'000},

@@ -37,6 +37,9 @@ Status SoftLoop::Side::poll() {
 Result<double> SoftLoop::run(const Task& task, bool raw, Cores cores) {
   if (auto opened = open(task, raw); !opened) return tl::unexpected(opened.error());
   const auto answer = [this] { return answering_.poll(); };
+  Task warming = task;
+  warming.operations /= kWarming;
+  if (auto warmed = ask(warming, answer); !warmed) return tl::unexpected(warmed.error());
   return measure(
       cores, task.operations, [&](auto&& meanwhile) { return ask(task, meanwhile); }, answer);
 }

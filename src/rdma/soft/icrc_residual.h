@@ -15,8 +15,9 @@
 
 namespace pingloom::rdma::soft {
 
-// `difference`: computed with ID 0, xor received. `packet_bytes`: of the UDP payload with its iCRC.
-// Nothing when no ID explains the difference, or for a size that no packet of ours has. Any thread.
+// `difference`: computed with a guess at the ID, xor received. `packet_bytes`: of the UDP payload
+// with its iCRC. The ID xor the guess; nothing when no ID explains the difference, or for a size
+// that no packet of ours has. Any thread.
 std::optional<std::uint16_t> explainingId(std::uint32_t difference, std::size_t packet_bytes);
 
 }  // namespace pingloom::rdma::soft

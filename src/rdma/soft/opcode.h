@@ -2,6 +2,7 @@
 // in the lower five (InfiniBand Architecture, volume 1, 9.2.1), and which headers follow each.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -47,7 +48,9 @@ struct OpcodeForm {
   PayloadRule payload = PayloadRule::kNone;
 };
 
-constexpr OpcodeForm formOf(Opcode opcode) {
+namespace opcode_form {
+
+constexpr OpcodeForm of(Opcode opcode) {
   switch (opcode) {
     case Opcode::kRcWriteFirst:
       return {true, kRethBit, PayloadRule::kWhole};
@@ -82,6 +85,21 @@ constexpr OpcodeForm formOf(Opcode opcode) {
       return {true, kDethBit | kImmediateBit, PayloadRule::kAny};
   }
   return {};
+}
+
+inline constexpr auto kAll = [] {
+  std::array<OpcodeForm, 256> all;
+  for (std::size_t opcode = 0; opcode < all.size(); ++opcode) {
+    all[opcode] = of(static_cast<Opcode>(opcode));
+  }
+  return all;
+}();
+
+}  // namespace opcode_form
+
+// Of any byte that comes as an opcode.
+constexpr const OpcodeForm& formOf(Opcode opcode) {
+  return opcode_form::kAll[static_cast<std::uint8_t>(opcode)];
 }
 
 }  // namespace pingloom::rdma::soft

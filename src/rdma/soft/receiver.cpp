@@ -82,18 +82,17 @@ bool Receiver::readRaw(std::span<const std::uint8_t> bytes, Datagram& out) {
   out.payload = ip.payload;
   out.from = {ip.source, ip.source_port};
   out.traffic_class = bytes[offsetof(iphdr, tos)];
-  out.ipv4_id = ip.identification.id;
-  out.ipv4_flags = ip.identification.flags_offset;
+  out.identification = ip.identification;
   return true;
 }
 
 // Of the first packet in it; 0: nothing makes its iCRC hold.
-std::size_t Receiver::firstBytes(const Datagram& whole) const {
+std::size_t Receiver::firstBytes(const IcrcFlow& flow, const Datagram& whole) const {
   const auto holds = [&](std::size_t bytes) {
     if (bytes < kMinPacketBytes || bytes > kMaxPacketBytes) return false;
     Datagram first = whole;
     first.payload = whole.payload.first(bytes);
-    return icrcHolds(first);
+    return icrcHolds(flow, first);
   };
   const std::size_t size = whole.payload.size();
   const std::size_t likely = last_first_bytes_;
@@ -107,31 +106,34 @@ std::size_t Receiver::firstBytes(const Datagram& whole) const {
 }
 
 void Receiver::deliverEach(Datagram whole) {
-  const std::size_t bytes = firstBytes(whole);
-  if (bytes == 0) return deliver(whole, false);
+  const IcrcFlow flow = flowOf(whole);
+  const std::size_t bytes = firstBytes(flow, whole);
+  if (bytes == 0) return deliver(flow, whole, false);
   last_first_bytes_ = bytes;
   const auto all = whole.payload;
   whole.payload = all.first(bytes);
-  deliver(whole, true);
+  deliver(flow, whole, true);
   for (std::size_t at = bytes; at < all.size(); at += bytes) {
     whole.payload = all.subspan(at, bytes);
-    whole.ipv4_id = static_cast<std::uint16_t>(*whole.ipv4_id + 1);
-    deliver(whole, false);
+    ++whole.identification.id;
+    deliver(flow, whole, false);
   }
 }
 
 void Receiver::deliverSegments(Datagram whole, std::size_t segment_bytes) {
+  const IcrcFlow flow = flowOf(whole);
   const auto all = whole.payload;
   const std::size_t bytes = segment_bytes == 0 ? all.size() : segment_bytes;
   std::size_t at = 0;
   do {  // a datagram may be empty
     whole.payload = all.subspan(at, std::min(bytes, all.size() - at));
-    deliver(whole, false);
+    deliver(flow, whole, false);
+    ++whole.identification.id;
     at += bytes;
   } while (at < all.size());
 }
 
-void Receiver::deliver(const Datagram& datagram, bool holds) {
+void Receiver::deliver(const IcrcFlow& flow, const Datagram& datagram, bool holds) {
   const std::size_t longest = kMaxPacketBytes - kMaxPayloadBytes + mtu_;
   if (datagram.payload.size() > longest) return drops_.add(Drop::kLong);
   Inbound inbound;
@@ -139,7 +141,7 @@ void Receiver::deliver(const Datagram& datagram, bool holds) {
   if (error != PacketError::kNone) return drops_.add(dropFor(error));
   if (inbound.packet.payload.size() > mtu_) return drops_.add(Drop::kLong);
   // First of all: what a damaged packet says about itself is not worth counting.
-  if (!holds && !icrcHolds(datagram)) return drops_.add(Drop::kIcrc);
+  if (!holds && !icrcHolds(flow, datagram)) return drops_.add(Drop::kIcrc);
   if (!isOurPartition(inbound.packet.bth.p_key)) return drops_.add(Drop::kPKey);
   PacketSink* sink = sinks_.byQpn(inbound.packet.bth.destination_qpn);
   if (sink == nullptr) return drops_.add(Drop::kQpn);
@@ -150,15 +152,16 @@ void Receiver::deliver(const Datagram& datagram, bool holds) {
   sink->received(inbound);
 }
 
-bool Receiver::icrcHolds(const Datagram& datagram) const {
+IcrcFlow Receiver::flowOf(const Datagram& datagram) const {
+  return {datagram.from.address, datagram.from.port, bound_.address(), kRoceUdpPort};
+}
+
+bool Receiver::icrcHolds(const IcrcFlow& flow, const Datagram& datagram) const {
   const auto packet = datagram.payload;
-  const IcrcFlow flow(datagram.from.address, datagram.from.port, bound_.address(), kRoceUdpPort);
-  const std::uint32_t received = receivedIcrc(packet);
-  if (datagram.ipv4_id) {
-    return flow.compute(packet, {*datagram.ipv4_id, datagram.ipv4_flags}) == received;
-  }
-  const std::uint32_t difference = flow.compute(packet) ^ received;
-  return difference == 0 || (flow.isV4() && explainingId(difference, packet.size()).has_value());
+  const std::uint32_t difference =
+      flow.compute(packet, datagram.identification) ^ receivedIcrc(packet);
+  if (difference == 0) return true;
+  return !isExact() && explainingId(difference, packet.size()).has_value();
 }
 
 }  // namespace pingloom::rdma::soft

@@ -12,6 +12,7 @@
 #include "net/rx_batch.h"
 #include "net/udp_socket.h"
 #include "rdma/soft/drops.h"
+#include "rdma/soft/icrc.h"
 #include "rdma/soft/packet_sink.h"
 
 namespace pingloom::rdma::soft {
@@ -44,17 +45,17 @@ class Receiver {
     SocketAddress from;
     std::uint8_t traffic_class = 0;
     Nanos kernel_utc = 0;
-    std::optional<std::uint16_t> ipv4_id;  // where known; flags as below
-    std::uint16_t ipv4_flags = 0;
+    Ipv4Identification identification;  // with the UDP socket a guess: what we would have sent
   };
   void receiveOne(std::size_t i);
   bool readRaw(std::span<const std::uint8_t> bytes, Datagram& out);
-  std::size_t firstBytes(const Datagram& whole) const;
+  std::size_t firstBytes(const IcrcFlow& flow, const Datagram& whole) const;
   void deliverEach(Datagram whole);
   void deliverSegments(Datagram whole, std::size_t segment_bytes);
   // `holds`: the iCRC has been checked.
-  void deliver(const Datagram& datagram, bool holds);
-  bool icrcHolds(const Datagram& datagram) const;
+  void deliver(const IcrcFlow& flow, const Datagram& datagram, bool holds);
+  IcrcFlow flowOf(const Datagram& datagram) const;
+  bool icrcHolds(const IcrcFlow& flow, const Datagram& datagram) const;
 
   net::UdpSocket& bound_;
   std::optional<net::RawUdpSocket> raw_;

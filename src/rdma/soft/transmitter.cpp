@@ -9,6 +9,13 @@
 #include "rdma/soft/icrc.h"
 
 namespace pingloom::rdma::soft {
+namespace {
+
+const void* endOf(const iovec& piece) {
+  return static_cast<const std::uint8_t*>(piece.iov_base) + piece.iov_len;
+}
+
+}  // namespace
 
 Transmitter::Transmitter(net::UdpSocket main, std::size_t mtu, Impairments impairments, int epoll,
                          SinkTable& sinks, DropCounters& drops)
@@ -21,36 +28,41 @@ Transmitter::Transmitter(net::UdpSocket main, std::size_t mtu, Impairments impai
       slots_(kPackets),
       outbox_(0) {
   pieces_.reserve(kPackets);
-  for (std::uint32_t slot = kPackets; slot-- > 0;) free_.push_back(slot);
-}
-
-std::uint32_t Transmitter::takeSlot() {
-  const std::uint32_t slot = free_.back();
-  free_.pop_back();
-  return slot;
 }
 
 void Transmitter::release(std::uint32_t slot) {
   --slots_[slot].flow->held;
-  free_.push_back(slot);
+  free_.give(slot);
 }
 
 bool Transmitter::add(const Route& route, const Packet& packet, net::TxTag tag) {
   if (free_.empty()) return false;
   FlowSocket* flow = sockets_.forLabel(route.flow_label);
   if (flow == nullptr) return false;
-  const std::uint32_t slot = takeSlot();
+  const std::uint32_t slot = free_.take();
   ++flow->held;
-  const std::size_t bytes = write(packet, {bytesOf(slot), longest_});
   const Fate fate = fates_.decide(route.destination);
   Slot& made = slots_[slot];
-  made = {flow, route.destination, route.traffic_class, tag, bytes};
+  made = {flow, route.destination, route.traffic_class, tag, bytesOf(slot), wireBytes(packet)};
   made.may_join = segments_ && tag.kind == net::TxTag::kNone && !fate.delayed && !fate.duplicated;
-  made.place = placeAfter(*flow, made);
+  join(slot);
+  const std::span<std::uint8_t> bytes(made.at, made.bytes);
+  write(packet, bytes);
   IcrcFlow(flow->socket.address(), flow->port, route.destination, kRoceUdpPort)
-      .seal({bytesOf(slot), bytes}, {.id = made.place});
+      .seal(bytes, {.id = made.place});
   impair(slot, fate);
   return true;
+}
+
+// Where the packet before it has the place before it in memory too, it is put right behind that
+// one's bytes, which the kernel copies faster than two pieces. There is room: all packets of a
+// message are of one size, so they end before the last one's own place does.
+void Transmitter::join(std::uint32_t slot) {
+  Slot& made = slots_[slot];
+  made.place = placeAfter(*made.flow, made);
+  if (made.place == 0) return;
+  const std::uint32_t last = made.flow->queue.back();
+  if (last + 1 == slot) made.at = slots_[last].at + made.bytes;
 }
 
 std::uint16_t Transmitter::placeAfter(const FlowSocket& flow, const Slot& next) const {
@@ -75,11 +87,12 @@ void Transmitter::impair(std::uint32_t slot, const Fate& fate) {
   }
   hold(slot, fate.delayed, fate.delay);
   if (!fate.duplicated || free_.empty()) return;
-  const std::uint32_t copy = takeSlot();
+  const std::uint32_t copy = free_.take();
   slots_[copy] = slots_[slot];
   slots_[copy].tag = {};
+  slots_[copy].at = bytesOf(copy);
   ++slots_[copy].flow->held;
-  std::memcpy(bytesOf(copy), bytesOf(slot), slots_[copy].bytes);
+  std::memcpy(slots_[copy].at, slots_[slot].at, slots_[copy].bytes);
   hold(copy, fate.delayed, fate.duplicate_delay);
 }
 
@@ -94,7 +107,15 @@ void Transmitter::hold(std::uint32_t slot, bool delayed, Nanos delay) {
 void Transmitter::flush(Nanos now_mono) {
   departImpaired(now_mono);
   for (const auto& flow : sockets_.all()) {
-    if (!flow->queue.empty()) send(*flow, now_mono);
+    if (!flow->queue.empty()) send(*flow, flow->queue.size(), now_mono);
+  }
+}
+
+void Transmitter::flushClosed(Nanos now_mono) {
+  for (const auto& flow : sockets_.all()) {
+    if (flow->queue.empty()) continue;
+    const std::size_t open = slots_[flow->queue.back()].place + std::size_t{1};
+    if (open < flow->queue.size()) send(*flow, flow->queue.size() - open, now_mono);
   }
 }
 
@@ -134,8 +155,12 @@ std::size_t Transmitter::stage(const FlowSocket& flow, std::size_t at) {
   const std::size_t before = pieces_.size();
   std::size_t count = 0;
   do {
-    const std::uint32_t slot = flow.queue[at + count++];
-    pieces_.push_back({bytesOf(slot), slots_[slot].bytes});
+    const Slot& slot = slots_[flow.queue[at + count++]];
+    if (count > 1 && slot.at == endOf(pieces_.back())) {
+      pieces_.back().iov_len += slot.bytes;
+    } else {
+      pieces_.push_back({slot.at, slot.bytes});
+    }
   } while (at + count < flow.queue.size() && slots_[flow.queue[at + count]].place == count);
 
   sockaddr_storage to{};
@@ -152,9 +177,9 @@ std::size_t Transmitter::stage(const FlowSocket& flow, std::size_t at) {
   return count;
 }
 
-void Transmitter::stageFrom(const FlowSocket& flow, std::size_t at) {
+void Transmitter::stageFrom(const FlowSocket& flow, std::size_t at, std::size_t end) {
   pieces_.clear();
-  while (at < flow.queue.size() && !outbox_.full()) {
+  while (at < end && !outbox_.full()) {
     const std::size_t message = outbox_.size();
     at += staged_[message] = stage(flow, at);
   }
@@ -168,10 +193,11 @@ void Transmitter::couldNotLeave(net::TxTag tag, int error) {
   }
 }
 
-void Transmitter::send(FlowSocket& flow, Nanos now_mono) {
+// The first `count` packets of its queue, which are whole messages.
+void Transmitter::send(FlowSocket& flow, std::size_t count, Nanos now_mono) {
   std::size_t gone = 0;
-  while (gone < flow.queue.size()) {
-    stageFrom(flow, gone);
+  while (gone < count) {
+    stageFrom(flow, gone, count);
     const std::size_t messages = outbox_.size();
     const auto outcome = outbox_.flush(
         flow.socket, scratch_, [this](net::TxTag tag, int error) { couldNotLeave(tag, error); });
@@ -185,7 +211,7 @@ void Transmitter::send(FlowSocket& flow, Nanos now_mono) {
       break;
     }
     // Timestamps must not pile up: the error queue takes from the socket's receive buffer.
-    if (gone < flow.queue.size()) flow.socket.readErrors(scratch_);
+    if (gone < count) flow.socket.readErrors(scratch_);
   }
   flow.queue.erase(flow.queue.begin(), flow.queue.begin() + static_cast<std::ptrdiff_t>(gone));
   report(flow);  // what the error queue has said meanwhile

@@ -18,6 +18,7 @@
 #include "net/tx_numbers.h"
 #include "rdma/soft/drops.h"
 #include "rdma/soft/flow_sockets.h"
+#include "rdma/soft/free_slots.h"
 #include "rdma/soft/impairment.h"
 #include "rdma/soft/packet.h"
 #include "rdma/soft/packet_sink.h"
@@ -58,6 +59,8 @@ class Transmitter {
   std::size_t room() const { return free_.size(); }
   // What an impairment takes hold of departs now, in software; the rest goes to the kernel.
   void flush(Nanos now_mono);
+  // Sends all but what a next packet may still join. A flush() has to follow.
+  void flushClosed(Nanos now_mono);
   // Sends what is due: delayed packets, and those that the kernel had no room for.
   void elapse(Nanos now_mono);
   // When elapse() is to be called.
@@ -76,6 +79,7 @@ class Transmitter {
     IpAddress destination;
     std::uint8_t traffic_class = 0;
     net::TxTag tag;
+    std::uint8_t* at = nullptr;  // its bytes: bytesOf() it, or of an earlier one of its message
     std::size_t bytes = 0;
     bool may_join = false;    // a message of several
     std::uint16_t place = 0;  // in it, and its IPv4 ID; above 0 it directly follows its predecessor
@@ -94,15 +98,15 @@ class Transmitter {
   };
 
   std::uint8_t* bytesOf(std::uint32_t slot) { return bytes_.get() + slot * longest_; }
-  std::uint32_t takeSlot();
   void release(std::uint32_t slot);
+  void join(std::uint32_t slot);
   std::uint16_t placeAfter(const FlowSocket& flow, const Slot& next) const;
   void impair(std::uint32_t slot, const Fate& fate);
   void hold(std::uint32_t slot, bool delayed, Nanos delay);
   void departImpaired(Nanos now_mono);
-  void send(FlowSocket& flow, Nanos now_mono);
+  void send(FlowSocket& flow, std::size_t count, Nanos now_mono);
   std::size_t stage(const FlowSocket& flow, std::size_t at);
-  void stageFrom(const FlowSocket& flow, std::size_t at);
+  void stageFrom(const FlowSocket& flow, std::size_t at, std::size_t end);
   void couldNotLeave(net::TxTag tag, int error);
   void report(FlowSocket& flow);
 
@@ -113,7 +117,7 @@ class Transmitter {
   std::size_t longest_;
   std::unique_ptr<std::uint8_t[]> bytes_;  // not written before it is used
   std::vector<Slot> slots_;
-  std::vector<std::uint32_t> free_;  // the last used first: it lies in cache
+  FreeSlots<kPackets> free_;
   net::Outbox outbox_;
   std::vector<iovec> pieces_;                             // of what is in it
   std::array<std::size_t, net::Outbox::kMost> staged_{};  // packets in each of its messages

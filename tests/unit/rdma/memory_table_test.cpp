@@ -91,9 +91,9 @@ TEST_F(MemoryTableTest, TakesNoMoreThanItHasRoomFor) {
 }
 
 TEST(SharedCopy, CopiesEveryAlignmentAndLength) {
-  alignas(8) std::array<std::uint8_t, 96> shared{};
-  for (std::size_t offset = 0; offset < 9; ++offset) {
-    for (std::size_t length = 0; length < 80; ++length) {
+  alignas(16) std::array<std::uint8_t, 192> shared{};
+  for (std::size_t offset = 0; offset < 17; ++offset) {
+    for (std::size_t length = 0; length < 170; ++length) {
       const auto bytes = bytesUpTo(length);
       shared.fill(0xEE);
       copyToShared(shared.data() + offset, bytes);
@@ -109,21 +109,44 @@ TEST(SharedCopy, CopiesEveryAlignmentAndLength) {
   }
 }
 
-TEST(SharedCopy, NeverTearsAWord) {
-  alignas(8) std::array<std::uint8_t, 64> shared{};
-  auto* words = reinterpret_cast<std::uint64_t*>(shared.data());
+// Words before the first pair, in lines, and after the last.
+constexpr std::size_t kSharedWords = 27;
+
+bool isWhole(std::uint64_t value) { return value == 0 || value == UINT64_MAX; }
+
+TEST(SharedCopy, NeverReadsHalfAWord) {
+  alignas(16) std::array<std::uint64_t, kSharedWords> words{};
   std::jthread writer([&](const std::stop_token& stop) {
     for (std::uint64_t value = 0; !stop.stop_requested(); value = ~value) {
-      for (int i = 0; i < 8; ++i) __atomic_store_n(words + i, value, __ATOMIC_RELAXED);
+      for (std::uint64_t& word : words) __atomic_store_n(&word, value, __ATOMIC_RELAXED);
     }
   });
-  std::array<std::uint8_t, 63> copy{};  // to an odd address, from an odd one
+  const std::span shared(reinterpret_cast<std::uint8_t*>(words.data()), sizeof words);
+  std::array<std::uint8_t, sizeof words> copy{};
   for (int i = 0; i < 50'000; ++i) {
-    copyFromShared(copy.data(), std::span(shared).subspan(1));
-    for (std::size_t word = 1; word < 8; ++word) {
+    copyFromShared(copy.data() + 1, shared.subspan(1));  // to an odd address, from an odd one
+    for (std::size_t word = 1; word < kSharedWords; ++word) {
       std::uint64_t value = 0;
-      std::memcpy(&value, copy.data() + 8 * word - 1, 8);
-      ASSERT_TRUE(value == 0 || value == UINT64_MAX);
+      std::memcpy(&value, copy.data() + 8 * word, 8);
+      ASSERT_TRUE(isWhole(value));
+    }
+  }
+}
+
+TEST(SharedCopy, NeverWritesHalfAWord) {
+  alignas(16) std::array<std::uint64_t, kSharedWords> words{};
+  const std::span shared(reinterpret_cast<std::uint8_t*>(words.data()), sizeof words);
+  std::jthread writer([&](const std::stop_token& stop) {
+    std::array<std::uint8_t, sizeof words> bytes{};
+    for (std::uint8_t value = 0; !stop.stop_requested();
+         value = static_cast<std::uint8_t>(~value)) {
+      bytes.fill(value);
+      copyToShared(shared.data() + 1, std::span(bytes).subspan(1));
+    }
+  });
+  for (int i = 0; i < 50'000; ++i) {
+    for (std::size_t word = 1; word < kSharedWords; ++word) {
+      ASSERT_TRUE(isWhole(__atomic_load_n(&words[word], __ATOMIC_RELAXED)));
     }
   }
 }

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "rdma/soft/free_slots.h"
 #include "rdma/soft/in_flight.h"
 #include "rdma/soft/interface_mtu.h"
 #include "rdma/soft/packet_sink.h"
@@ -104,6 +105,23 @@ struct Sink final : PacketSink {
   void departed(std::uint32_t, Nanos) override {}
   void failed(std::uint32_t) override {}
 };
+
+TEST(FreeSlots, GivesTheLowest) {
+  FreeSlots<128> slots;
+  for (std::uint32_t slot = 0; slot < 128; ++slot) {
+    ASSERT_FALSE(slots.empty());
+    ASSERT_EQ(slots.size(), 128U - slot);
+    ASSERT_EQ(slots.take(), slot);
+  }
+  EXPECT_TRUE(slots.empty());
+  for (const std::uint32_t slot : {127U, 3U, 64U, 2U, 63U}) slots.give(slot);
+  EXPECT_EQ(slots.size(), 5U);
+  for (const std::uint32_t slot : {2U, 3U, 63U, 64U}) EXPECT_EQ(slots.take(), slot);
+  slots.give(63);
+  EXPECT_EQ(slots.take(), 63U);
+  EXPECT_EQ(slots.take(), 127U);
+  EXPECT_TRUE(slots.empty());
+}
 
 TEST(SinkTable, GivesPlacesNobodyElseHas) {
   SinkTable table;

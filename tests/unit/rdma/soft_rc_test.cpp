@@ -117,6 +117,9 @@ TEST_P(SoftRcPath, IsByteExactAtEverySize) {
   ASSERT_TRUE(hosts.post(RcOperation::kCompareSwap, 0, 8, 1, 77, before + 100));
   ASSERT_TRUE(hosts.untilDone(++done));
   EXPECT_EQ(*reinterpret_cast<std::uint64_t*>(hosts.b.memory.data()), 77U);
+  // Packets lie beside each other in memory until they leave, and none in another's place.
+  EXPECT_EQ(hosts.a.allDrops().find("icrc"), std::string::npos) << hosts.a.allDrops();
+  EXPECT_EQ(hosts.b.allDrops().find("icrc"), std::string::npos) << hosts.b.allDrops();
 }
 
 constexpr Impairment kLoss1{.loss = 0.01};

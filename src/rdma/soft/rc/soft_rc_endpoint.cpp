@@ -14,6 +14,8 @@ namespace {
 constexpr int kBatches = 4;  // that one poll() receives
 // That one pump() sends: others on this device have their turn in between.
 constexpr int kMostAtATime = 256;
+// Payload that is not held back for more: the peer can be at it while the next is made.
+constexpr std::size_t kEnoughToSend = 64 << 10;
 // Places in the transmitter that are left to UD endpoints.
 constexpr std::size_t kLeftFree = Transmitter::kPackets / 4;
 static_assert(ReceiveShare::kMostPackets <= Requester::kWidestWindow);
@@ -147,6 +149,7 @@ void SoftRcEndpoint::pump(Nanos now_mono) {
   requester_->setWindow(share_.window(mtu_));
   has_work_ = false;
   Packet packet;
+  std::size_t unsent = 0;
   for (int sent = 0; port_.transmitter().room() > kLeftFree; ++sent) {
     if (sent == kMostAtATime) {
       has_work_ = true;
@@ -154,6 +157,10 @@ void SoftRcEndpoint::pump(Nanos now_mono) {
     }
     if (!responder_->next(packet) && !requester_->next(packet, now_mono)) break;
     send(packet);
+    unsent += packet.payload.size();
+    if (unsent < kEnoughToSend) continue;
+    port_.transmitter().flushClosed(now_mono);
+    unsent = 0;
   }
   noticeFailure();
   port_.transmitter().flush(now_mono);
