@@ -18,6 +18,7 @@ namespace {
 // Four of the eight bytes where InfiniBand has its local route header; see compute().
 constexpr std::size_t kMaskedLrhBytes = 4;
 constexpr std::size_t kFastBytes = 256;
+constexpr std::array<std::uint8_t, kFastBytes> kZeros{};
 constexpr std::uint32_t kZeroStart = ~0U;  // ISA-L inverts it
 constexpr std::uint8_t kMasked = 0xFF;
 constexpr std::size_t kBthCongestionByte = offsetof(BthLayout, congestion_qpn);
@@ -66,32 +67,30 @@ IcrcFlow::IcrcFlow(const IpAddress& source, std::uint16_t source_port, const IpA
   std::fill_n(udp + offsetof(udphdr, check), 2, kMasked);
 }
 
-// ISA-L is fast over multiples of 256 bytes and slow over what is left beyond. So the head goes,
-// with as much of the packet as makes the rest such a multiple, into a buffer that is one too,
-// behind zeros: a CRC that starts from zero does not see leading zeros, and the first four of the
-// eight 0xff bytes turn the CRC's usual start into zero.
+// ISA-L is slow over what is shorter than 256 bytes, unless it is padded: a CRC that starts from
+// zero does not see leading zeros, and the first four of the eight 0xff bytes turn the CRC's usual
+// start into zero.
 std::uint32_t IcrcFlow::compute(std::span<const std::uint8_t> packet,
                                 Ipv4Identification identification) const {
-  const std::size_t after_bth = packet.size() - kMinPacketBytes;
-  const std::size_t covered = head_bytes_ + after_bth;
-  std::size_t leading = covered % kFastBytes;
-  if (leading < head_bytes_) leading += kFastBytes;
-  const std::size_t room = leading <= kFastBytes ? kFastBytes : 2 * kFastBytes;
-
+  const auto after_bth = packet.subspan(sizeof(BthLayout), packet.size() - kMinPacketBytes);
   std::array<std::uint8_t, 2 * kFastBytes> lead;
-  std::uint8_t* head = lead.data() + room - leading;
-  std::memset(lead.data(), 0, room - leading);
+  if (after_bth.size() >= kFastBytes) {
+    writeHead(packet, identification, lead.data());
+    const std::uint32_t crc = crc32_gzip_refl(kZeroStart, lead.data(), head_bytes_);
+    return crc32_gzip_refl(crc, after_bth.data(), after_bth.size());
+  }
+  const std::size_t covered = head_bytes_ + after_bth.size();
+  const std::size_t room = covered <= kFastBytes ? kFastBytes : 2 * kFastBytes;
+  std::memcpy(lead.data(), kZeros.data(), room - covered);  // faster than gcc's way to clear
+  std::uint8_t* head = lead.data() + room - covered;
   writeHead(packet, identification, head);
-  const std::size_t copied = leading - head_bytes_;
-  std::memcpy(head + head_bytes_, packet.data() + sizeof(BthLayout), copied);
-  const std::uint32_t crc = crc32_gzip_refl(kZeroStart, lead.data(), room);
-  if (copied == after_bth) return crc;
-  return crc32_gzip_refl(crc, packet.data() + sizeof(BthLayout) + copied, after_bth - copied);
+  std::memcpy(head + head_bytes_, after_bth.data(), after_bth.size());
+  return crc32_gzip_refl(kZeroStart, lead.data(), room);
 }
 
 void IcrcFlow::writeHead(std::span<const std::uint8_t> packet, Ipv4Identification identification,
                          std::uint8_t* head) const {
-  std::memcpy(head, head_.data(), head_bytes_);
+  std::memcpy(head, head_.data(), head_.size());  // of a known size it is fast
   std::uint8_t* ip = head + kMaskedLrhBytes;
   const std::size_t udp_bytes = sizeof(udphdr) + packet.size();
   if (isV4()) {

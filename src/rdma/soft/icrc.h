@@ -42,6 +42,7 @@ class IcrcFlow {
   static constexpr std::size_t kV4HeadBytes = 4 + 20 + 8 + 12;  // 0xff, IP, UDP, BTH
   static constexpr std::size_t kV6HeadBytes = 4 + 40 + 8 + 12;
 
+  // `head` has room for the longer of the two; what a v4 head has not is anything afterwards.
   void writeHead(std::span<const std::uint8_t> packet, Ipv4Identification identification,
                  std::uint8_t* head) const;
 

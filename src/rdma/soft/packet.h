@@ -58,6 +58,12 @@ struct Packet {
   std::uint64_t atomic_original = 0;
   std::uint32_t immediate = 0;
   std::span<const std::uint8_t> payload;  // without padding; parse(): lies in the parsed bytes
+
+  // Makes it another one, whose opcode says which of the other headers are of meaning.
+  void start() {
+    bth = {};
+    payload = {};
+  }
 };
 
 enum class PacketError : std::uint8_t {

@@ -136,20 +136,19 @@ void Receiver::deliverSegments(Datagram whole, std::size_t segment_bytes) {
 void Receiver::deliver(const IcrcFlow& flow, const Datagram& datagram, bool holds) {
   const std::size_t longest = kMaxPacketBytes - kMaxPayloadBytes + mtu_;
   if (datagram.payload.size() > longest) return drops_.add(Drop::kLong);
-  Inbound inbound;
-  const PacketError error = parse(datagram.payload, inbound.packet);
+  const PacketError error = parse(datagram.payload, inbound_.packet);
   if (error != PacketError::kNone) return drops_.add(dropFor(error));
-  if (inbound.packet.payload.size() > mtu_) return drops_.add(Drop::kLong);
+  if (inbound_.packet.payload.size() > mtu_) return drops_.add(Drop::kLong);
   // First of all: what a damaged packet says about itself is not worth counting.
   if (!holds && !icrcHolds(flow, datagram)) return drops_.add(Drop::kIcrc);
-  if (!isOurPartition(inbound.packet.bth.p_key)) return drops_.add(Drop::kPKey);
-  PacketSink* sink = sinks_.byQpn(inbound.packet.bth.destination_qpn);
+  if (!isOurPartition(inbound_.packet.bth.p_key)) return drops_.add(Drop::kPKey);
+  PacketSink* sink = sinks_.byQpn(inbound_.packet.bth.destination_qpn);
   if (sink == nullptr) return drops_.add(Drop::kQpn);
-  inbound.source = datagram.from.address;
-  inbound.traffic_class = datagram.traffic_class;
-  inbound.kernel_utc = datagram.kernel_utc;
-  inbound.now_mono = now_mono_;
-  sink->received(inbound);
+  inbound_.source = datagram.from.address;
+  inbound_.traffic_class = datagram.traffic_class;
+  inbound_.kernel_utc = datagram.kernel_utc;
+  inbound_.now_mono = now_mono_;
+  sink->received(inbound_);
 }
 
 IcrcFlow Receiver::flowOf(const Datagram& datagram) const {

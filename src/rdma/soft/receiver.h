@@ -64,6 +64,7 @@ class Receiver {
   DropCounters& drops_;
   net::RxBatch batch_;
   Nanos now_mono_ = 0;
+  Inbound inbound_;  // what a packet has not stays from earlier ones: clearing it would cost more
   std::size_t last_first_bytes_ = 0;  // as firstBytes() found them last
 };
 

@@ -43,7 +43,12 @@ bool Transmitter::add(const Route& route, const Packet& packet, net::TxTag tag) 
   ++flow->held;
   const Fate fate = fates_.decide(route.destination);
   Slot& made = slots_[slot];
-  made = {flow, route.destination, route.traffic_class, tag, bytesOf(slot), wireBytes(packet)};
+  made.flow = flow;
+  made.destination = route.destination;
+  made.traffic_class = route.traffic_class;
+  made.tag = tag;
+  made.at = bytesOf(slot);
+  made.bytes = wireBytes(packet);
   made.may_join = segments_ && tag.kind == net::TxTag::kNone && !fate.delayed && !fate.duplicated;
   join(slot);
   const std::span<std::uint8_t> bytes(made.at, made.bytes);

@@ -61,7 +61,7 @@ bool Requester::next(Packet& out, Nanos now_mono) {
     }
     const QueuedRequest& request = requests_[requests_.indexOf(next_)];
     const std::uint64_t from = next_;
-    out = {};
+    out.start();
     const Step made = step(request, out);
     if (made == Step::kMustWait) return false;
     if (made == Step::kSkipped) continue;

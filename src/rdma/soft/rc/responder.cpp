@@ -373,7 +373,7 @@ bool Responder::nextRead(Response& response, Packet& out) {
 }
 
 void Responder::answer(std::uint8_t syndrome, std::uint64_t psn, Packet& out) const {
-  out = {};
+  out.start();
   out.bth.opcode = Opcode::kRcAcknowledge;
   out.bth.psn = wirePsn(psn);
   out.aeth = {syndrome, messages_ & kMask24};
