@@ -36,8 +36,7 @@ FateOfPackets::FateOfPackets(Impairments impairments)
       none_(impairments_.everywhere.none() && impairments_.towards.empty()),
       state_(impairments_.seed != 0 ? impairments_.seed : randomU64()) {}
 
-Fate FateOfPackets::decide(const IpAddress& destination) {
-  if (none_) return {};
+Fate FateOfPackets::roll(const IpAddress& destination) {
   const auto found = impairments_.towards.find(destination);
   const Impairment& here =
       found == impairments_.towards.end() ? impairments_.everywhere : found->second;

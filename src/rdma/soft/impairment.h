@@ -45,9 +45,10 @@ class FateOfPackets {
  public:
   // REQUIRES: check().
   explicit FateOfPackets(Impairments impairments);
-  Fate decide(const IpAddress& destination);
+  Fate decide(const IpAddress& destination) { return none_ ? Fate{} : roll(destination); }
 
  private:
+  Fate roll(const IpAddress& destination);
   bool happens(double probability);
   Nanos delayOf(const Impairment& impairment);
   std::uint64_t next();  // uniform in 64 bits

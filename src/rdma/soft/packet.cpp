@@ -2,6 +2,7 @@
 
 #include <endian.h>
 
+#include <array>
 #include <cstring>
 
 #include "rdma/soft/rc/shared_copy.h"
@@ -16,7 +17,7 @@ constexpr std::uint32_t kFecnFlag = 0x80000000;
 constexpr std::uint32_t kBecnFlag = 0x40000000;
 constexpr std::uint32_t kAckRequestFlag = 0x80000000;
 
-constexpr std::size_t extensionBytes(std::uint8_t headers) {
+constexpr std::size_t sumOf(std::size_t headers) {
   return ((headers & kDethBit) != 0 ? sizeof(DethLayout) : 0) +
          ((headers & kRethBit) != 0 ? sizeof(RethLayout) : 0) +
          ((headers & kAtomicEthBit) != 0 ? sizeof(AtomicEthLayout) : 0) +
@@ -24,6 +25,15 @@ constexpr std::size_t extensionBytes(std::uint8_t headers) {
          ((headers & kAtomicAckEthBit) != 0 ? sizeof(AtomicAckEthLayout) : 0) +
          ((headers & kImmediateBit) != 0 ? sizeof(ImmediateLayout) : 0);
 }
+
+// By the bits of OpcodeForm::headers.
+constexpr auto kExtensionBytes = [] {
+  std::array<std::uint8_t, 64> bytes{};
+  for (std::size_t headers = 0; headers < bytes.size(); ++headers) {
+    bytes[headers] = static_cast<std::uint8_t>(sumOf(headers));
+  }
+  return bytes;
+}();
 
 constexpr std::size_t padOf(std::size_t payload_bytes) { return -payload_bytes & 3; }
 
@@ -141,7 +151,7 @@ PacketError parse(std::span<const std::uint8_t> bytes, Packet& out) {
   if ((bth.flags & kVersionMask) != 0) return PacketError::kVersion;
   const OpcodeForm form = formOf(static_cast<Opcode>(bth.opcode));
   if (!form.known) return PacketError::kOpcode;
-  const std::size_t extensions = extensionBytes(form.headers);
+  const std::size_t extensions = kExtensionBytes[form.headers];
   const std::size_t around = kMinPacketBytes + extensions;
   if (bytes.size() < around) return PacketError::kShort;
 
@@ -162,7 +172,7 @@ PacketError parse(std::span<const std::uint8_t> bytes, Packet& out) {
 }
 
 std::size_t headerBytes(Opcode opcode) {
-  return sizeof(BthLayout) + extensionBytes(formOf(opcode).headers);
+  return sizeof(BthLayout) + kExtensionBytes[formOf(opcode).headers];
 }
 
 std::size_t wireBytes(const Packet& packet) {

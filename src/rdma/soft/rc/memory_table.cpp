@@ -27,13 +27,19 @@ std::optional<RegionKey> MemoryTable::add(std::span<std::uint8_t> memory, Access
   return key;
 }
 
-void MemoryTable::remove(std::uint32_t rkey) { regions_.erase(rkey); }
+void MemoryTable::remove(std::uint32_t rkey) {
+  last_ = nullptr;
+  regions_.erase(rkey);
+}
 
 FoundMemory MemoryTable::find(const RemoteRange& range, Access wanted) const {
   if (range.length == 0) return {};
-  const auto found = regions_.find(range.rkey);
-  if (found == regions_.end()) return {.fault = AccessFault::kRkey};
-  const Region& region = found->second;
+  if (last_ == nullptr || last_->first != range.rkey) {
+    const auto found = regions_.find(range.rkey);
+    if (found == regions_.end()) return {.fault = AccessFault::kRkey};
+    last_ = &*found;
+  }
+  const Region& region = last_->second;
   if (!allows(region.access, wanted)) return {.fault = AccessFault::kPermission};
   const std::uint64_t offset = range.address - region.address;  // huge where it lies before
   if (offset > region.memory.size() || range.length > region.memory.size() - offset) {

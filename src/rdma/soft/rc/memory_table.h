@@ -49,6 +49,10 @@ class MemoryTable {
  public:
   static constexpr std::size_t kMost = 1 << 16;
 
+  MemoryTable() = default;
+  MemoryTable(const MemoryTable&) = delete;
+  MemoryTable& operator=(const MemoryTable&) = delete;
+
   // Nothing when the table is full. The memory is the caller's, until remove().
   std::optional<RegionKey> add(std::span<std::uint8_t> memory, Access access);
   // The rkey is dead from here on.
@@ -64,7 +68,11 @@ class MemoryTable {
     std::uint64_t generation = 0;
     Access access = Access::kNone;
   };
-  std::unordered_map<std::uint32_t, Region> regions_;
+  using Regions = std::unordered_map<std::uint32_t, Region>;
+
+  Regions regions_;
+  // The one found last: a message's packets are all for one.
+  mutable const Regions::value_type* last_ = nullptr;
   std::uint64_t generations_ = 0;
 };
 
