@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "rdma/soft/packet.h"
 #include "rdma/soft/source_port.h"
 
 namespace pingloom::rdma::soft {

@@ -5,12 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "common/address.h"
 #include "net/udp_socket.h"
+#include "rdma/soft/icrc.h"
+#include "rdma/soft/packet.h"
 
 namespace pingloom::rdma::soft {
 
@@ -19,11 +22,22 @@ struct FlowSocket {
   FlowSocket(net::UdpSocket opened, std::uint16_t bound_to)
       : socket(std::move(opened)), port(bound_to) {}
 
+  // Good until the next call.
+  const IcrcFlow& icrcTo(const IpAddress& destination) {
+    if (!icrc || destination != icrc_to) {
+      icrc.emplace(socket.address(), port, destination, kRoceUdpPort);
+      icrc_to = destination;
+    }
+    return *icrc;
+  }
+
   net::UdpSocket socket;
   std::uint16_t port;                // its own: the source port
   std::uint64_t used = 0;            // grows with every packet of the device
   std::size_t held = 0;              // packets sealed for its port that have not left
   std::vector<std::uint32_t> queue;  // of them, those that may leave: places in the packet pool
+  IpAddress icrc_to;                 // the last packet's destination
+  std::optional<IcrcFlow> icrc;
 };
 
 // The main socket is bound to port 4791 and takes flow label 0. The others only send (they are

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "net/control_data.h"
-#include "rdma/soft/icrc.h"
 
 namespace pingloom::rdma::soft {
 namespace {
@@ -53,8 +52,7 @@ bool Transmitter::add(const Route& route, const Packet& packet, net::TxTag tag) 
   join(slot);
   const std::span<std::uint8_t> bytes(made.at, made.bytes);
   write(packet, bytes);
-  IcrcFlow(flow->socket.address(), flow->port, route.destination, kRoceUdpPort)
-      .seal(bytes, {.id = made.place});
+  flow->icrcTo(route.destination).seal(bytes, {.id = made.place});
   impair(slot, fate);
   return true;
 }
