@@ -17,7 +17,7 @@ namespace pingloom::rdma::soft {
 // A packet that is well formed, undamaged, and in the default partition. What depends on the kind
 // of endpoint (its opcodes, Q_Key, PSN, peer) is the endpoint's to check.
 struct Inbound {
-  Packet packet;  // its payload is valid during the call only
+  Packet packet;  // its payload is valid during the call only; headers it has not are anything
   IpAddress source;
   std::uint8_t traffic_class = 0;
   Nanos kernel_utc = 0;  // 0: the kernel gave no timestamp

@@ -83,8 +83,9 @@ bool RawPeer::until(const std::function<bool()>& holds, Nanos limit) {
 
 void RawPeer::received(const soft::Inbound& inbound) {
   const soft::Packet& packet = inbound.packet;
-  heard_.push_back(
-      {packet.bth.opcode, packet.bth.psn, packet.aeth.syndrome, packet.payload.size()});
+  const bool acknowledges = (soft::formOf(packet.bth.opcode).headers & soft::kAethBit) != 0;
+  const std::uint8_t syndrome = acknowledges ? packet.aeth.syndrome : std::uint8_t{0};
+  heard_.push_back({packet.bth.opcode, packet.bth.psn, syndrome, packet.payload.size()});
 }
 
 }  // namespace pingloom::lab
