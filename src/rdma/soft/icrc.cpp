@@ -8,28 +8,65 @@
 #include <netinet/udp.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <utility>
 
 #include "rdma/soft/packet_layout.h"
 
 namespace pingloom::rdma::soft {
 namespace {
 
-// Four of the eight bytes where InfiniBand has its local route header; see compute().
+// Four of the eight bytes where InfiniBand has its local route header: the first four turn the
+// CRC's usual start into zero.
 constexpr std::size_t kMaskedLrhBytes = 4;
-constexpr std::size_t kFastBytes = 256;
-constexpr std::array<std::uint8_t, kFastBytes> kZeros{};
 constexpr std::uint32_t kZeroStart = ~0U;  // ISA-L inverts it
 constexpr std::uint8_t kMasked = 0xFF;
 constexpr std::size_t kBthCongestionByte = offsetof(BthLayout, congestion_qpn);
+constexpr std::size_t kMostHeadBytes =
+    kMaskedLrhBytes + sizeof(ip6_hdr) + sizeof(udphdr) + sizeof(BthLayout);
 static_assert(sizeof(iphdr) == 20 && sizeof(ip6_hdr) == 40 && sizeof(udphdr) == 8);
+
+// Distances from the head's end: how many of its bytes follow the first byte of each.
+constexpr std::size_t kFromBth = sizeof(BthLayout) - 1;
+constexpr std::size_t kFromUdp = kFromBth + sizeof(udphdr);
+constexpr std::size_t kFromV4 = kFromUdp + sizeof(iphdr);
+constexpr std::size_t kFromV6 = kFromUdp + sizeof(ip6_hdr);
+
+// A CRC is linear: what a byte adds to it depends on its value and on how many bytes follow, and on
+// no other byte. By both of them.
+constexpr auto kShares = [] {
+  std::array<std::array<std::uint32_t, 256>, kFromV6> shares{};
+  for (std::uint32_t value = 0; value < 256; ++value) {
+    std::uint32_t crc = value;
+    for (auto& share : shares) {
+      for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (kCrcPolynomial & -(crc & 1));
+      share[value] = crc;
+    }
+  }
+  return shares;
+}();
+
+// Of `kCount` bytes in a row, the first of which `kDistance` others of the head follow.
+template <std::size_t kDistance, std::size_t kCount>
+std::uint32_t shareOf(const std::uint8_t* bytes) {
+  return [&]<std::size_t... i>(std::index_sequence<i...>) {
+    return (kShares[kDistance - i][bytes[i]] ^ ...);
+  }
+  (std::make_index_sequence<kCount>());
+}
+
+template <std::size_t kDistance>
+std::uint32_t shareOf16(std::size_t value) {
+  return kShares[kDistance][value >> 8 & 0xFF] ^ kShares[kDistance - 1][value & 0xFF];
+}
 
 void putBe16(std::uint8_t* at, std::size_t value) {
   at[0] = static_cast<std::uint8_t>(value >> 8);
   at[1] = static_cast<std::uint8_t>(value);
 }
 
-// Lengths, ID and flags follow per packet.
+// What is not filled in differs from packet to packet.
 void fillV4(const IpAddress& source, const IpAddress& destination, std::uint8_t* ip) {
   ip[0] = 0x45;
   ip[offsetof(iphdr, tos)] = kMasked;
@@ -53,57 +90,46 @@ void fillV6(const IpAddress& source, const IpAddress& destination, std::uint8_t*
 
 IcrcFlow::IcrcFlow(const IpAddress& source, std::uint16_t source_port, const IpAddress& destination,
                    std::uint16_t destination_port)
-    : head_bytes_(source.isV4() ? kV4HeadBytes : kV6HeadBytes) {
-  std::uint8_t* ip = head_.data() + kMaskedLrhBytes;
-  std::fill_n(head_.data(), kMaskedLrhBytes, kMasked);
-  if (source.isV4()) {
+    : v4_(source.isV4()) {
+  std::array<std::uint8_t, kMostHeadBytes> head{};
+  std::uint8_t* ip = head.data() + kMaskedLrhBytes;
+  std::fill_n(head.data(), kMaskedLrhBytes, kMasked);
+  if (v4_) {
     fillV4(source, destination, ip);
   } else {
     fillV6(source, destination, ip);
   }
-  std::uint8_t* udp = ip + (source.isV4() ? sizeof(iphdr) : sizeof(ip6_hdr));
+  std::uint8_t* udp = ip + (v4_ ? sizeof(iphdr) : sizeof(ip6_hdr));
   putBe16(udp + offsetof(udphdr, source), source_port);
   putBe16(udp + offsetof(udphdr, dest), destination_port);
   std::fill_n(udp + offsetof(udphdr, check), 2, kMasked);
+  std::uint8_t* bth = udp + sizeof(udphdr);
+  bth[kBthCongestionByte] = kMasked;
+  const std::uint8_t* end = bth + sizeof(BthLayout);
+  unchanging_ =
+      ~crc32_gzip_refl(kZeroStart, head.data(), static_cast<std::size_t>(end - head.data()));
 }
 
-// ISA-L is slow over what is shorter than 256 bytes, unless it is padded: a CRC that starts from
-// zero does not see leading zeros, and the first four of the eight 0xff bytes turn the CRC's usual
-// start into zero.
 std::uint32_t IcrcFlow::compute(std::span<const std::uint8_t> packet,
                                 Ipv4Identification identification) const {
   const auto after_bth = packet.subspan(sizeof(BthLayout), packet.size() - kMinPacketBytes);
-  std::array<std::uint8_t, 2 * kFastBytes> lead;
-  if (after_bth.size() >= kFastBytes) {
-    writeHead(packet, identification, lead.data());
-    const std::uint32_t crc = crc32_gzip_refl(kZeroStart, lead.data(), head_bytes_);
-    return crc32_gzip_refl(crc, after_bth.data(), after_bth.size());
-  }
-  const std::size_t covered = head_bytes_ + after_bth.size();
-  const std::size_t room = covered <= kFastBytes ? kFastBytes : 2 * kFastBytes;
-  std::memcpy(lead.data(), kZeros.data(), room - covered);  // faster than gcc's way to clear
-  std::uint8_t* head = lead.data() + room - covered;
-  writeHead(packet, identification, head);
-  std::memcpy(head + head_bytes_, after_bth.data(), after_bth.size());
-  return crc32_gzip_refl(kZeroStart, lead.data(), room);
+  const std::uint32_t head = unchanging_ ^ shareOfHeaders(packet, identification);
+  return crc32_gzip_refl(~head, after_bth.data(), after_bth.size());
 }
 
-void IcrcFlow::writeHead(std::span<const std::uint8_t> packet, Ipv4Identification identification,
-                         std::uint8_t* head) const {
-  std::memcpy(head, head_.data(), head_.size());  // of a known size it is fast
-  std::uint8_t* ip = head + kMaskedLrhBytes;
+// Of what differs from packet to packet.
+std::uint32_t IcrcFlow::shareOfHeaders(std::span<const std::uint8_t> packet,
+                                       Ipv4Identification identification) const {
+  constexpr std::size_t kAfterMasked = kBthCongestionByte + 1;
   const std::size_t udp_bytes = sizeof(udphdr) + packet.size();
-  if (isV4()) {
-    putBe16(ip + offsetof(iphdr, tot_len), sizeof(iphdr) + udp_bytes);
-    putBe16(ip + offsetof(iphdr, id), identification.id);
-    putBe16(ip + offsetof(iphdr, frag_off), identification.flags_offset);
-  } else {
-    putBe16(ip + offsetof(ip6_hdr, ip6_plen), udp_bytes);
-  }
-  std::uint8_t* bth = head + head_bytes_ - sizeof(BthLayout);
-  putBe16(bth - sizeof(udphdr) + offsetof(udphdr, len), udp_bytes);
-  std::memcpy(bth, packet.data(), sizeof(BthLayout));
-  bth[kBthCongestionByte] = kMasked;
+  const std::uint32_t share = shareOf<kFromBth, kBthCongestionByte>(packet.data()) ^
+                              shareOf<kFromBth - kAfterMasked, sizeof(BthLayout) - kAfterMasked>(
+                                  packet.data() + kAfterMasked) ^
+                              shareOf16<kFromUdp - offsetof(udphdr, len)>(udp_bytes);
+  if (!v4_) return share ^ shareOf16<kFromV6 - offsetof(ip6_hdr, ip6_plen)>(udp_bytes);
+  return share ^ shareOf16<kFromV4 - offsetof(iphdr, tot_len)>(sizeof(iphdr) + udp_bytes) ^
+         shareOf16<kFromV4 - offsetof(iphdr, id)>(identification.id) ^
+         shareOf16<kFromV4 - offsetof(iphdr, frag_off)>(identification.flags_offset);
 }
 
 void IcrcFlow::seal(std::span<std::uint8_t> packet, Ipv4Identification identification) const {

@@ -5,7 +5,6 @@
 // too.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,6 +13,8 @@
 
 namespace pingloom::rdma::soft {
 
+constexpr std::uint32_t kCrcPolynomial = 0xEDB88320;  // reflected: bit 31 stands for x^0
+
 // What an unconnected socket under IP_PMTUDISC_DO or _PROBE sends: ID 0 (with UDP GSO, segment k
 // has ID k) and DF.
 struct Ipv4Identification {
@@ -21,8 +22,9 @@ struct Ipv4Identification {
   std::uint16_t flags_offset = 0x4000;  // as in the header: DF, fragment offset 0
 };
 
-// A plain value: the masked IP and UDP headers of one direction of one flow. Cheap to make, so a
-// receiver makes one per datagram and a sender keeps one per destination and source port.
+// A plain value: what the masked IP and UDP headers of one direction of one flow add to the CRC.
+// Cheap to make, so a receiver makes one per datagram and a sender keeps one per destination and
+// source port.
 class IcrcFlow {
  public:
   // REQUIRES: both addresses of one family.
@@ -36,18 +38,12 @@ class IcrcFlow {
   // Writes it into the last four bytes. REQUIRES: as compute().
   void seal(std::span<std::uint8_t> packet, Ipv4Identification identification = {}) const;
 
-  bool isV4() const { return head_bytes_ == kV4HeadBytes; }
-
  private:
-  static constexpr std::size_t kV4HeadBytes = 4 + 20 + 8 + 12;  // 0xff, IP, UDP, BTH
-  static constexpr std::size_t kV6HeadBytes = 4 + 40 + 8 + 12;
+  std::uint32_t shareOfHeaders(std::span<const std::uint8_t> packet,
+                               Ipv4Identification identification) const;
 
-  // `head` has room for the longer of the two; what a v4 head has not is anything afterwards.
-  void writeHead(std::span<const std::uint8_t> packet, Ipv4Identification identification,
-                 std::uint8_t* head) const;
-
-  std::array<std::uint8_t, kV6HeadBytes> head_{};
-  std::size_t head_bytes_;
+  bool v4_;
+  std::uint32_t unchanging_;  // the CRC's part that is the same for all packets of the flow
 };
 
 // The one that the packet carries. REQUIRES: packet.size() >= 4.

@@ -2,24 +2,24 @@
 
 #include <array>
 
+#include "rdma/soft/icrc.h"
 #include "rdma/soft/packet_layout.h"
 
 namespace pingloom::rdma::soft {
 namespace {
 
 // Polynomials over GF(2) modulo the CRC's, reflected: bit 31 stands for x^0, bit 0 for x^31.
-constexpr std::uint32_t kPolynomial = 0xEDB88320;
 constexpr std::uint32_t kOne = 0x80000000;
 
 using Lanes [[gnu::vector_size(16)]] = std::uint32_t;  // four of them
 
 template <typename T>
 constexpr T timesX(T a) {
-  return (a >> 1) ^ (kPolynomial & -(a & 1));
+  return (a >> 1) ^ (kCrcPolynomial & -(a & 1));
 }
 
 constexpr std::uint32_t overX(std::uint32_t a) {
-  return (a & kOne) != 0 ? ((a ^ kPolynomial) << 1) | 1 : a << 1;
+  return (a & kOne) != 0 ? ((a ^ kCrcPolynomial) << 1) | 1 : a << 1;
 }
 static_assert(overX(timesX(0x12345678)) == 0x12345678 && timesX(overX(0x87654321)) == 0x87654321);
 

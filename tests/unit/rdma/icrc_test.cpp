@@ -80,10 +80,33 @@ TEST(Icrc, OfAnIpv6PacketFollowsTheDefinition) {
   body[4] = 0xFF;
   append(body);
   const IcrcFlow flow(source, 0xC001, destination, kRoceUdpPort);
-  EXPECT_FALSE(flow.isV4());
   EXPECT_EQ(flow.compute(bytes), plainCrc32(covered));
   EXPECT_EQ(flow.compute(bytes, {.id = 7, .flags_offset = 0}), plainCrc32(covered))
       << "IPv6 has no ID";
+}
+
+TEST(Icrc, OfIpv4PacketsOfEverySizeFollowsTheDefinition) {
+  const IcrcFlow flow(IpAddress::fromV4(0x0A000001), 0xC001, IpAddress::fromV4(0x0A000702),
+                      kRoceUdpPort);
+  Bytes bytes(kMaxPacketBytes);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i * 73 + 5);
+  for (std::size_t size = kMinPacketBytes; size <= kMaxPacketBytes; size += size < 600 ? 1 : 53) {
+    const auto high = [](std::size_t value) { return static_cast<std::uint8_t>(value >> 8); };
+    const auto low = [](std::size_t value) { return static_cast<std::uint8_t>(value); };
+    const std::size_t udp = size + 8;
+    const std::size_t ip = udp + 20;
+    Bytes covered(8, 0xFF);
+    const Bytes headers = {0x45, 0xFF, high(ip), low(ip), 0x12,      0x34,     0x20, 0x07, 0xFF, 17,
+                           0xFF, 0xFF, 10,       0,       0,         1,        10,   0,    7,    2,
+                           0xC0, 0x01, 0x12,     0xB7,    high(udp), low(udp), 0xFF, 0xFF};
+    covered.insert(covered.end(), headers.begin(), headers.end());
+    covered.insert(covered.end(), bytes.begin(),
+                   bytes.begin() + static_cast<std::ptrdiff_t>(size - kIcrcBytes));
+    covered[8 + headers.size() + 4] = 0xFF;
+    ASSERT_EQ(flow.compute(std::span(bytes).first(size), {.id = 0x1234, .flags_offset = 0x2007}),
+              plainCrc32(covered))
+        << size;
+  }
 }
 
 // The headers of an IPv6 packet lie where IPv4's do not; a raw socket is not needed for them.
