@@ -8,9 +8,11 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "common/error.h"
 
@@ -40,12 +42,17 @@ class IpAddress {
   Result<IpAddress> plus(std::uint64_t step) const;
   socklen_t toSockaddr(std::uint16_t port, sockaddr_storage& out) const;
 
-  auto operator<=>(const IpAddress&) const = default;
+  std::strong_ordering operator<=>(const IpAddress&) const = default;
+  // As the default, but without a call: packets are compared by it.
+  bool operator==(const IpAddress& other) const {
+    return std::memcmp(this, &other, sizeof other) == 0;
+  }
 
  private:
   std::uint8_t family_ = 4;
   std::array<std::uint8_t, 16> bytes_{};  // network order; unused bytes stay zero
 };
+static_assert(std::has_unique_object_representations_v<IpAddress>);
 
 // "10.0.0.1:20710", "[fd00::1]:20710".
 struct SocketAddress {
