@@ -24,8 +24,7 @@ FlowSockets::FlowSockets(net::UdpSocket main, int epoll) : epoll_(epoll) {
   watch(*sockets_.front());
 }
 
-FlowSocket* FlowSockets::forLabel(std::uint32_t flow_label) {
-  if (flow_label == 0) return &main();
+FlowSocket* FlowSockets::forAnyLabel(std::uint32_t flow_label) {
   const std::uint16_t wanted = sourcePortOf(flow_label);
   const auto found = by_wanted_port_.find(wanted);
   FlowSocket* flow = found != by_wanted_port_.end() ? found->second : open(wanted);

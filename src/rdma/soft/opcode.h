@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "rdma/soft/packet_layout.h"
+
 namespace pingloom::rdma::soft {
 
 enum class Opcode : std::uint8_t {
@@ -44,8 +46,9 @@ enum class PayloadRule : std::uint8_t {
 
 struct OpcodeForm {
   bool known = false;
-  std::uint8_t headers = 0;
+  std::uint8_t headers = 0;  // after the BTH
   PayloadRule payload = PayloadRule::kNone;
+  std::uint8_t header_bytes = 0;  // the BTH included
 };
 
 namespace opcode_form {
@@ -87,10 +90,20 @@ constexpr OpcodeForm of(Opcode opcode) {
   return {};
 }
 
+constexpr std::size_t bytesOf(std::uint8_t headers) {
+  return sizeof(BthLayout) + ((headers & kDethBit) != 0 ? sizeof(DethLayout) : 0) +
+         ((headers & kRethBit) != 0 ? sizeof(RethLayout) : 0) +
+         ((headers & kAtomicEthBit) != 0 ? sizeof(AtomicEthLayout) : 0) +
+         ((headers & kAethBit) != 0 ? sizeof(AethLayout) : 0) +
+         ((headers & kAtomicAckEthBit) != 0 ? sizeof(AtomicAckEthLayout) : 0) +
+         ((headers & kImmediateBit) != 0 ? sizeof(ImmediateLayout) : 0);
+}
+
 inline constexpr auto kAll = [] {
   std::array<OpcodeForm, 256> all;
   for (std::size_t opcode = 0; opcode < all.size(); ++opcode) {
     all[opcode] = of(static_cast<Opcode>(opcode));
+    all[opcode].header_bytes = static_cast<std::uint8_t>(bytesOf(all[opcode].headers));
   }
   return all;
 }();

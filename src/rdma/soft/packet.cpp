@@ -17,26 +17,6 @@ constexpr std::uint32_t kFecnFlag = 0x80000000;
 constexpr std::uint32_t kBecnFlag = 0x40000000;
 constexpr std::uint32_t kAckRequestFlag = 0x80000000;
 
-constexpr std::size_t sumOf(std::size_t headers) {
-  return ((headers & kDethBit) != 0 ? sizeof(DethLayout) : 0) +
-         ((headers & kRethBit) != 0 ? sizeof(RethLayout) : 0) +
-         ((headers & kAtomicEthBit) != 0 ? sizeof(AtomicEthLayout) : 0) +
-         ((headers & kAethBit) != 0 ? sizeof(AethLayout) : 0) +
-         ((headers & kAtomicAckEthBit) != 0 ? sizeof(AtomicAckEthLayout) : 0) +
-         ((headers & kImmediateBit) != 0 ? sizeof(ImmediateLayout) : 0);
-}
-
-// By the bits of OpcodeForm::headers.
-constexpr auto kExtensionBytes = [] {
-  std::array<std::uint8_t, 64> bytes{};
-  for (std::size_t headers = 0; headers < bytes.size(); ++headers) {
-    bytes[headers] = static_cast<std::uint8_t>(sumOf(headers));
-  }
-  return bytes;
-}();
-
-constexpr std::size_t padOf(std::size_t payload_bytes) { return -payload_bytes & 3; }
-
 template <typename Layout>
 Layout take(const std::uint8_t*& at) {
   Layout layout;
@@ -149,10 +129,9 @@ PacketError parse(std::span<const std::uint8_t> bytes, Packet& out) {
   const std::uint8_t* at = bytes.data();
   const auto bth = take<BthLayout>(at);
   if ((bth.flags & kVersionMask) != 0) return PacketError::kVersion;
-  const OpcodeForm form = formOf(static_cast<Opcode>(bth.opcode));
+  const OpcodeForm& form = formOf(static_cast<Opcode>(bth.opcode));
   if (!form.known) return PacketError::kOpcode;
-  const std::size_t extensions = kExtensionBytes[form.headers];
-  const std::size_t around = kMinPacketBytes + extensions;
+  const std::size_t around = form.header_bytes + kIcrcBytes;
   if (bytes.size() < around) return PacketError::kShort;
 
   const std::size_t padded = bytes.size() - around;
@@ -167,17 +146,8 @@ PacketError parse(std::span<const std::uint8_t> bytes, Packet& out) {
 
   readBth(bth, out.bth);
   readExtensions(form.headers, at, out);
-  out.payload = bytes.subspan(sizeof(BthLayout) + extensions, padded - pad);
+  out.payload = bytes.subspan(form.header_bytes, padded - pad);
   return PacketError::kNone;
-}
-
-std::size_t headerBytes(Opcode opcode) {
-  return sizeof(BthLayout) + kExtensionBytes[formOf(opcode).headers];
-}
-
-std::size_t wireBytes(const Packet& packet) {
-  const std::size_t payload = packet.payload.size();
-  return headerBytes(packet.bth.opcode) + payload + padOf(payload) + kIcrcBytes;
 }
 
 std::size_t write(const Packet& packet, std::span<std::uint8_t> out) {

@@ -81,13 +81,18 @@ std::string_view reasonOf(PacketError error);  // "short", "version", ...; for c
 // and an Only or Last may come unpadded, as kernel rxe takes it.
 PacketError parse(std::span<const std::uint8_t> bytes, Packet& out);
 
+// Zero bytes behind a payload, up to a multiple of four.
+constexpr std::size_t padOf(std::size_t payload_bytes) { return -payload_bytes & 3; }
+// Where write() puts the payload.
+constexpr std::size_t headerBytes(Opcode opcode) { return formOf(opcode).header_bytes; }
 // From the BTH to the iCRC, padding and the room for the iCRC included.
-std::size_t wireBytes(const Packet& packet);
+inline std::size_t wireBytes(const Packet& packet) {
+  const std::size_t payload = packet.payload.size();
+  return headerBytes(packet.bth.opcode) + payload + padOf(payload) + kIcrcBytes;
+}
 // Headers, payload and zero padding; returns wireBytes(), the last four bytes of which are left for
 // the iCRC. The pad count follows from the payload. The payload may already lie in its place in
 // `out`. REQUIRES: a known opcode, payload.size() <= kMaxPayloadBytes, out.size() >= wireBytes().
 std::size_t write(const Packet& packet, std::span<std::uint8_t> out);
-// Where write() puts the payload.
-std::size_t headerBytes(Opcode opcode);
 
 }  // namespace pingloom::rdma::soft

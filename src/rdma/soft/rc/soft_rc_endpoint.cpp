@@ -156,11 +156,12 @@ void SoftRcEndpoint::pump(Nanos now_mono) {
       break;
     }
     if (!responder_->next(packet) && !requester_->next(packet, now_mono)) break;
+    if (unsent >= kEnoughToSend) {
+      port_.transmitter().flushClosed(now_mono);
+      unsent = 0;
+    }
     send(packet);
     unsent += packet.payload.size();
-    if (unsent < kEnoughToSend) continue;
-    port_.transmitter().flushClosed(now_mono);
-    unsent = 0;
   }
   noticeFailure();
   port_.transmitter().flush(now_mono);
