@@ -100,12 +100,6 @@ TEST(ReceiveQueue, KeepsWhatWasShownUntilItIsForgotten) {
   EXPECT_EQ(queue.room(), 0U);
 }
 
-struct Sink final : PacketSink {
-  void received(const Inbound&) override {}
-  void departed(std::uint32_t, Nanos) override {}
-  void failed(std::uint32_t) override {}
-};
-
 TEST(FreeSlots, GivesTheLowest) {
   FreeSlots<128> slots;
   for (std::uint32_t slot = 0; slot < 128; ++slot) {
@@ -122,6 +116,12 @@ TEST(FreeSlots, GivesTheLowest) {
   EXPECT_EQ(slots.take(), 127U);
   EXPECT_TRUE(slots.empty());
 }
+
+struct Sink final : PacketSink {
+  void received(const Inbound&) override {}
+  void departed(std::uint32_t, Nanos) override {}
+  void failed(std::uint32_t) override {}
+};
 
 TEST(SinkTable, GivesPlacesNobodyElseHas) {
   SinkTable table;
