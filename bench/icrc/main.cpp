@@ -1,5 +1,6 @@
-// The iCRC of packets of 64 B to 4 KB, beside what the machine can do in the same run: the CRC call
-// alone over the same bytes, and a memcpy of them. Packets lie in cache, as just-received ones do.
+// The iCRC of packets of 64 B to a full one at MTU 4096, beside what the machine can do in the same
+// run: the CRC call alone over the same bytes, and a memcpy of them. Packets lie in cache, as
+// just-received ones do.
 #include <benchmark/benchmark.h>
 #include <isa-l/crc.h>
 
@@ -74,8 +75,8 @@ void BM_receive_v4(benchmark::State& state) {
 
 }  // namespace
 
-BENCHMARK(BM_memcpy)->Arg(64)->Arg(256)->Arg(1024)->Arg(4096);
-BENCHMARK(BM_plain_crc)->Arg(64)->Arg(256)->Arg(1024)->Arg(4096);
-BENCHMARK(BM_icrc_v4)->Arg(64)->Arg(256)->Arg(1024)->Arg(4096);
-BENCHMARK(BM_icrc_v6)->Arg(64)->Arg(256)->Arg(1024)->Arg(4096);
-BENCHMARK(BM_receive_v4)->Arg(64)->Arg(256)->Arg(1024)->Arg(4096);
+BENCHMARK(BM_memcpy)->Arg(64)->Arg(256)->Arg(1040)->Arg(4112);
+BENCHMARK(BM_plain_crc)->Arg(64)->Arg(256)->Arg(1040)->Arg(4112);
+BENCHMARK(BM_icrc_v4)->Arg(64)->Arg(256)->Arg(1040)->Arg(4112);
+BENCHMARK(BM_icrc_v6)->Arg(64)->Arg(256)->Arg(1040)->Arg(4112);
+BENCHMARK(BM_receive_v4)->Arg(64)->Arg(256)->Arg(1040)->Arg(4112);
