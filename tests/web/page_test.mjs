@@ -178,7 +178,7 @@ test('a slow host is a cross', async () => {
   await board.say('slow 7');
   await legend('very slow', 78);
   const said = await page.locator('.bar .summary [data-state="very slow"]').innerText();
-  assert.equal(said, '78 very slow (network p50)');
+  assert.equal(said, '78 of them very slow (network p50)');
   assert.deepEqual(await page.evaluate(() => {
     const { rowLines, columnLines } = document.querySelector('#heatmap').heatmap.scene.ranks;
     const bad = (lines) => [...Array(40).keys()].filter((line) => lines.rank(line) >> 8 !== 3);

@@ -82,7 +82,7 @@ function Summary() {
       <b>{humanCount(counts[name])}</b> {name}</span>)}
     {slow.filter(({ pairs }) => pairs > 0).map(({ name, pairs }) => <span key={name} class="chip" data-state={name}
       title="of the pairs of this probe, by the thresholds of this metric">
-      <b>{humanCount(pairs)}</b> {name} ({metric.value.label})</span>)}
+      <b>{humanCount(pairs)}</b> of them {name} ({metric.value.label})</span>)}
   </div>;
 }
 
