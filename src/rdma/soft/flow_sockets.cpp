@@ -24,7 +24,7 @@ FlowSockets::FlowSockets(net::UdpSocket main, int epoll) : epoll_(epoll) {
   watch(*sockets_.front());
 }
 
-FlowSocket* FlowSockets::forAnyLabel(std::uint32_t flow_label) {
+FlowSocket* FlowSockets::forOtherLabel(std::uint32_t flow_label) {
   const std::uint16_t wanted = sourcePortOf(flow_label);
   const auto found = by_wanted_port_.find(wanted);
   FlowSocket* flow = found != by_wanted_port_.end() ? found->second : open(wanted);

@@ -61,12 +61,12 @@ class FlowSockets {
   FlowSocket& main() { return *sockets_.front(); }
   // nullptr: kMost are in use and packets wait in all of them.
   FlowSocket* forLabel(std::uint32_t flow_label) {
-    return flow_label == 0 ? &main() : forAnyLabel(flow_label);
+    return flow_label == 0 ? &main() : forOtherLabel(flow_label);
   }
   const std::vector<std::unique_ptr<FlowSocket>>& all() const { return sockets_; }  // main first
 
  private:
-  FlowSocket* forAnyLabel(std::uint32_t flow_label);
+  FlowSocket* forOtherLabel(std::uint32_t flow_label);
   FlowSocket* open(std::uint16_t wanted);
   bool makeRoom();
   void watch(FlowSocket& flow) const;

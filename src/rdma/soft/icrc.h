@@ -13,8 +13,6 @@
 
 namespace pingloom::rdma::soft {
 
-constexpr std::uint32_t kCrcPolynomial = 0xEDB88320;  // reflected: bit 31 stands for x^0
-
 // What an unconnected socket under IP_PMTUDISC_DO or _PROBE sends: ID 0 (with UDP GSO, segment k
 // has ID k) and DF.
 struct Ipv4Identification {

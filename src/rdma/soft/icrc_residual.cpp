@@ -2,21 +2,15 @@
 
 #include <array>
 
-#include "rdma/soft/icrc.h"
+#include "rdma/soft/crc_polynomial.h"
 #include "rdma/soft/packet_layout.h"
 
 namespace pingloom::rdma::soft {
 namespace {
 
-// Polynomials over GF(2) modulo the CRC's, reflected: bit 31 stands for x^0, bit 0 for x^31.
-constexpr std::uint32_t kOne = 0x80000000;
+constexpr std::uint32_t kOne = 0x80000000;  // x^0
 
 using Lanes [[gnu::vector_size(16)]] = std::uint32_t;  // four of them
-
-template <typename T>
-constexpr T timesX(T a) {
-  return (a >> 1) ^ (kCrcPolynomial & -(a & 1));
-}
 
 constexpr std::uint32_t overX(std::uint32_t a) {
   return (a & kOne) != 0 ? ((a ^ kCrcPolynomial) << 1) | 1 : a << 1;

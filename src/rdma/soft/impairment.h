@@ -38,8 +38,6 @@ struct Fate {
   bool delayed = false;  // true with delay 0 as well, where the jitter happens to be 0
   Nanos delay = 0;
   Nanos duplicate_delay = 0;
-
-  bool undisturbed() const { return !lost && !duplicated && !delayed; }
 };
 
 // Throws the dice. One thread.

@@ -53,11 +53,7 @@ bool Transmitter::add(const Route& route, const Packet& packet, net::TxTag tag) 
   const std::span<std::uint8_t> bytes(made.at, made.bytes);
   write(packet, bytes);
   flow->icrcTo(route.destination).seal(bytes, {.id = made.place});
-  if (fate.undisturbed()) {
-    flow->queue.push_back(slot);
-  } else {
-    impair(slot, fate);
-  }
+  impair(slot, fate);
   return true;
 }
 

@@ -88,11 +88,11 @@ TEST(Icrc, OfAnIpv6PacketFollowsTheDefinition) {
 TEST(Icrc, OfIpv4PacketsOfEverySizeFollowsTheDefinition) {
   const IcrcFlow flow(IpAddress::fromV4(0x0A000001), 0xC001, IpAddress::fromV4(0x0A000702),
                       kRoceUdpPort);
+  const auto high = [](std::size_t value) { return static_cast<std::uint8_t>(value >> 8); };
+  const auto low = [](std::size_t value) { return static_cast<std::uint8_t>(value); };
   Bytes bytes(kMaxPacketBytes);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i * 73 + 5);
   for (std::size_t size = kMinPacketBytes; size <= kMaxPacketBytes; size += size < 600 ? 1 : 53) {
-    const auto high = [](std::size_t value) { return static_cast<std::uint8_t>(value >> 8); };
-    const auto low = [](std::size_t value) { return static_cast<std::uint8_t>(value); };
     const std::size_t udp = size + 8;
     const std::size_t ip = udp + 20;
     Bytes covered(8, 0xFF);

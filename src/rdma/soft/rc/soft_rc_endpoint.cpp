@@ -156,7 +156,7 @@ void SoftRcEndpoint::pump(Nanos now_mono) {
       break;
     }
     if (!responder_->next(packet) && !requester_->next(packet, now_mono)) break;
-    if (unsent >= kEnoughToSend) {
+    if (unsent >= kEnoughToSend) {  // and more follows: else it leaves in one call, below
       port_.transmitter().flushClosed(now_mono);
       unsent = 0;
     }
