@@ -255,7 +255,7 @@ TEST_F(AgentTest, ARestartedAgentProbesAtOnceAndDeliversWhatIsLeft) {
 
 TEST_F(AgentTest, IsReadyWhenItProbesByAPlan) {
   startAgent();
-  ASSERT_TRUE(serve([&] { return !registrations.empty(); }));
+  ASSERT_TRUE(serve([&] { return !registrations.empty() && !manager.status().empty(); }));
   EXPECT_FALSE(manager.ready());
   EXPECT_EQ(manager.status(), "waiting for the controller: there is no plan yet");
   const plan::Plan plan = meshPlan();
