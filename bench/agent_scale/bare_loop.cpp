@@ -18,7 +18,7 @@
 namespace pingloom::bench {
 namespace {
 
-constexpr std::size_t kMost = 128;                  // both answers to a batch of 64
+constexpr std::size_t kMax = 128;                   // both answers to a batch of 64
 constexpr std::uint32_t kFirstTarget = 0x7F010000;  // 127.1.0.0
 
 struct Slot {
@@ -29,10 +29,10 @@ struct Slot {
 };
 
 struct Batch {
-  std::array<Slot, kMost> slots;
-  std::array<mmsghdr, kMost> headers{};
+  std::array<Slot, kMax> slots;
+  std::array<mmsghdr, kMax> headers{};
 
-  Batch() { rearm(kMost); }
+  Batch() { rearm(kMax); }
   // Receiving shrinks the lengths in the headers.
   void rearm(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -218,7 +218,7 @@ Result<BareResult> Loop::run(std::uint64_t exchanges, std::size_t batch, std::ui
 }  // namespace
 
 Result<BareResult> runBareLoop(std::uint64_t exchanges, std::size_t batch, std::uint32_t targets) {
-  return Loop().run(exchanges, std::min<std::size_t>(batch, kMost / 2), targets);
+  return Loop().run(exchanges, std::min<std::size_t>(batch, kMax / 2), targets);
 }
 
 }  // namespace pingloom::bench

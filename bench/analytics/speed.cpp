@@ -21,7 +21,7 @@ using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowM
 
 constexpr int kRuns = 7;
 constexpr Eigen::Index kWindow = 256;  // rows
-constexpr double kLeastSeconds = 0.3;  // of a run
+constexpr double kMinSeconds = 0.3;    // of a run
 
 // A signal of eight directions, and noise.
 Matrix rowsOf(Eigen::Index dimensions) {
@@ -40,13 +40,13 @@ double cpuSeconds() {
   return static_cast<double>(spent.tv_sec) + 1e-9 * static_cast<double>(spent.tv_nsec);
 }
 
-// Of a call, repeated for kLeastSeconds.
+// Of a call, repeated for kMinSeconds.
 template <typename Call>
 double secondsOf(Call call) {
   const double began = cpuSeconds();
   double spent = 0;
   std::uint64_t calls = 0;
-  while (spent < kLeastSeconds) {
+  while (spent < kMinSeconds) {
     call();
     ++calls;
     spent = cpuSeconds() - began;

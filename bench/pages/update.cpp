@@ -21,7 +21,7 @@ namespace {
 
 using pingloom::bench::CostTable;
 
-constexpr unsigned kMostThreads = 2;
+constexpr unsigned kMaxThreads = 2;
 
 // Calls `update(i)` that often, with `update` in registers.
 template <typename Update>
@@ -48,7 +48,7 @@ struct alignas(64) Line {
   volatile std::uint64_t plain = 0;
   std::atomic<std::uint64_t> shared{0};
 };
-std::array<Line, kMostThreads> lines;
+std::array<Line, kMaxThreads> lines;
 
 void addLimits(CostTable& table, unsigned threads) {
   table.add("limit: volatile increment, a thread's own", threads,
@@ -157,8 +157,8 @@ int main(int argc, char** argv) {
   pingloom::PagesOptions options;
   options.application = "bench";
   pingloom::Pages pages(options);
-  std::array<prometheus::Registry, kMostThreads> registries;
-  for (unsigned threads = 1; threads <= kMostThreads; ++threads) {
+  std::array<prometheus::Registry, kMaxThreads> registries;
+  for (unsigned threads = 1; threads <= kMaxThreads; ++threads) {
     addLimits(table, threads);
     addOurs(table, pages, threads);
     addPrometheus(table, registries[threads - 1], threads);

@@ -26,8 +26,8 @@ namespace pingloom::bench {
 namespace {
 
 constexpr std::uint16_t kPort = 4791;
-constexpr std::size_t kMostSegments = 64;
-constexpr std::size_t kLongestMessage = 65'000;
+constexpr std::size_t kMaxSegments = 64;
+constexpr std::size_t kMaxMessage = 65'000;
 constexpr Nanos kPatience = kSecond;
 constexpr auto kSettled = std::chrono::milliseconds(100);
 constexpr auto kRest = std::chrono::microseconds(50);
@@ -130,14 +130,14 @@ class End {
       : socket_(std::move(socket)),
         raw_(std::move(raw)),
         work_(working ? std::make_optional<Work>() : std::nullopt),
-        outbox_(std::make_unique<net::Outbox>(kLongestMessage)),
+        outbox_(std::make_unique<net::Outbox>(kMaxMessage)),
         batch_(std::make_unique<net::RxBatch>(IP_MAXPACKET)),
         scratch_(std::make_unique<net::RxBatch>()) {}
 
   // So many packets of one size, in as few messages as the kernel takes.
   Status stage(std::size_t bytes, std::size_t count) {
     if (count == 0) return {};
-    const std::size_t most = std::clamp<std::size_t>(kLongestMessage / bytes, 1, kMostSegments);
+    const std::size_t most = std::clamp<std::size_t>(kMaxMessage / bytes, 1, kMaxSegments);
     while (count > 0) {
       if (outbox_->full()) {
         if (auto sent = flush(); !sent) return sent;

@@ -18,7 +18,7 @@
 namespace pingloom::bench {
 namespace {
 
-constexpr std::size_t kMost = 128;  // both answers to a batch of 64
+constexpr std::size_t kMax = 128;  // both answers to a batch of 64
 constexpr std::size_t kIpv4Heads = 28;
 constexpr std::uint16_t kPort = rdma::soft::kRoceUdpPort;
 
@@ -30,11 +30,11 @@ struct Slot {
 };
 
 struct Batch {
-  std::array<Slot, kMost> slots;
-  std::array<mmsghdr, kMost> headers{};
+  std::array<Slot, kMax> slots;
+  std::array<mmsghdr, kMax> headers{};
 
   Batch() {
-    for (std::size_t i = 0; i < kMost; ++i) {
+    for (std::size_t i = 0; i < kMax; ++i) {
       auto& header = headers[i].msg_hdr;
       slots[i].data = {slots[i].bytes.data(), slots[i].bytes.size()};
       header.msg_name = &slots[i].peer;
@@ -78,7 +78,7 @@ Status Side::open(std::uint32_t address, bool use_raw) {
 }
 
 void Side::prepare(std::uint32_t to, std::size_t bytes) {
-  for (std::size_t i = 0; i < kMost; ++i) {
+  for (std::size_t i = 0; i < kMax; ++i) {
     Slot& slot = out.slots[i];
     slot.peer.sin_family = AF_INET;
     slot.peer.sin_port = htons(kPort);

@@ -14,8 +14,8 @@
 namespace pingloom::truth {
 namespace {
 
-constexpr std::size_t kLargestFrame = 66'000;  // what a veth hands over in one piece
-constexpr std::size_t kMostWaiting = 100'000;
+constexpr std::size_t kMaxFrame = 66'000;  // what a veth hands over in one piece
+constexpr std::size_t kMaxWaiting = 100'000;
 
 struct Frame {
   std::vector<std::uint8_t> bytes;
@@ -52,7 +52,7 @@ class Relay {
       msghdr message{&source, sizeof source, &data, 1, control.data(), control.size(), 0};
       const ssize_t got = recvmsg(from, &message, 0);
       if (got < 0) return;
-      if (source.sll_pkttype == PACKET_OUTGOING || waiting_.size() >= kMostWaiting) continue;
+      if (source.sll_pkttype == PACKET_OUTGOING || waiting_.size() >= kMaxWaiting) continue;
       waiting_.push_back(
           {{buffer_.begin(), buffer_.begin() + got}, to, timestampOf(message) + delay_});
     }
@@ -70,7 +70,7 @@ class Relay {
   UniqueFd one_;
   UniqueFd other_;
   Nanos delay_;
-  std::vector<std::uint8_t> buffer_ = std::vector<std::uint8_t>(kLargestFrame);
+  std::vector<std::uint8_t> buffer_ = std::vector<std::uint8_t>(kMaxFrame);
   std::deque<Frame> waiting_;  // both ways; all wait equally long
 };
 

@@ -361,7 +361,7 @@ std::uint64_t Agent::laterIncarnation(std::uint64_t committed) {
 void Agent::farewell() {
   for (const auto& transport : transports_) transport->flush();
   spoolWindows(true);
-  const Nanos until = monotonicNow() + kLongestFarewell;
+  const Nanos until = monotonicNow() + kMaxFarewell;
   Nanos now = monotonicNow();
   control_->run(now);
   while (now < until && spool_->status().batches != 0 &&

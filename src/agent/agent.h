@@ -47,14 +47,14 @@ class Agent : private ControlOwner {
   Agent& operator=(const Agent&) = delete;
 
   // Until it is asked to stop or to reload. Before it stops: windows are closed as they stand,
-  // spooled and, for at most kLongestFarewell, delivered; goodbye. Ready is who probes by a plan.
+  // spooled and, for at most kMaxFarewell, delivered; goodbye. Ready is who probes by a plan.
   ServiceManager::Asked run(ServiceManager& manager);
   // Between two runs. The rest of the configuration stays as it was; where that is the agent's own
   // key, which the new controller may not know, the controller does as well.
   void reload(const Config& config);
   static constexpr std::array<std::string_view, 3> kReloadable = {"controller", "keys.controller",
                                                                   "log_level"};
-  static constexpr Nanos kLongestFarewell = kSecond;
+  static constexpr Nanos kMaxFarewell = kSecond;
 
   std::optional<SocketAddress> httpAddress() const;
   const pages::PageService* pageService() const { return pages_.get(); }  // nullptr: none

@@ -9,7 +9,7 @@
 
 namespace pingloom::agent {
 
-constexpr std::uint64_t kLargestIncarnation = INT64_MAX;
+constexpr std::uint64_t kMaxIncarnation = INT64_MAX;
 
 // What counts a batch once, however often it is sent. Ordered: older incarnations first.
 struct BatchId {

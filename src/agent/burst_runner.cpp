@@ -21,8 +21,8 @@ probe::Transport* BurstRunner::transportOf(Protocol protocol) const {
 Result<std::shared_ptr<const probe::Burst>> BurstRunner::burstFor(
     const wire::BurstOrder& order) const {
   if (transport_ != nullptr) return makeError("agent", "it is still busy with another burst");
-  if (order.count() == 0 || order.count() > kMostBurstPings ||
-      order.interval_ns() < kShortestBurstInterval || order.interval_ns() > kLongestBurstInterval) {
+  if (order.count() == 0 || order.count() > kMaxBurstPings ||
+      order.interval_ns() < kMinBurstInterval || order.interval_ns() > kMaxBurstInterval) {
     return makeError("agent", "count or interval out of range");
   }
   const auto source = IpAddress::fromWire(order.source());

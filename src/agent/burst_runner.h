@@ -1,6 +1,6 @@
 // "Probe now" on the agent: takes the controller's orders, has a transport probe the pair, and
 // reports what comes of it every kReportEvery until every ping has its verdict or the time is over.
-// One thread: the agent's control thread. Bounds: one burst at a time, kMostBurstPings pings; it
+// One thread: the agent's control thread. Bounds: one burst at a time, kMaxBurstPings pings; it
 // lasts no longer than its pings, the probe's timeout and kSlack.
 #pragma once
 

@@ -13,13 +13,13 @@
 namespace pingloom::agent {
 namespace {
 
-constexpr Nanos kShortestHeartbeat = 100 * kMillisecond;
-constexpr Nanos kLongestHeartbeat = kSecond;  // kSilence has to see several go unanswered
+constexpr Nanos kMinHeartbeat = 100 * kMillisecond;
+constexpr Nanos kMaxHeartbeat = kSecond;  // kSilence has to see several go unanswered
 constexpr std::size_t kMaxCollectors = 1024;
-constexpr std::size_t kLongestRefusalText = 500;
+constexpr std::size_t kMaxRefusalText = 500;
 
 std::string printable(std::string text) {
-  text.resize(std::min(text.size(), kLongestRefusalText));
+  text.resize(std::min(text.size(), kMaxRefusalText));
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
   return text;
@@ -75,7 +75,7 @@ void ControlClient::take(const wire::Registered& registered, Nanos now) {
   if (committed.incarnation > options_.incarnation) {
     // Our batches would be taken for old ones and dropped (the state directory was lost and the
     // clock is behind): go on above.
-    if (committed.incarnation < kLargestIncarnation) {
+    if (committed.incarnation < kMaxIncarnation) {
       options_.incarnation = owner_.laterIncarnation(committed.incarnation);
     }
     retryLater(now + kRetry);
@@ -83,7 +83,7 @@ void ControlClient::take(const wire::Registered& registered, Nanos now) {
   }
   ++counters_.registrations;
   heartbeat_interval_ =
-      std::clamp(registered.heartbeat_interval_ns(), kShortestHeartbeat, kLongestHeartbeat);
+      std::clamp(registered.heartbeat_interval_ns(), kMinHeartbeat, kMaxHeartbeat);
   heartbeat_due_ = now;
   told_owners_ = nullptr;
   state_ = State::kRegistered;

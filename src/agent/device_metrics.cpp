@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostPorts = 64;
+constexpr std::size_t kMaxPorts = 64;
 
 struct Sample {
   std::string device;
@@ -37,7 +37,7 @@ void writeDeviceCounters(MetricsText& out, const fs::path& devices) {
   std::size_t ports = 0;
   for (const fs::path& device : entriesOf(devices)) {
     for (const fs::path& port : entriesOf(device / "ports")) {
-      if (++ports > kMostPorts) break;
+      if (++ports > kMaxPorts) break;
       for (const rdma::PortCounter& counter : rdma::verbs::readPortCounters(port)) {
         families[counter.name].push_back(
             {device.filename().string(), port.filename().string(), counter.value});

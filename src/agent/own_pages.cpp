@@ -68,7 +68,7 @@ void OwnPages::add(const probe::ClosedWindow& window) {
     const std::tuple key(assignment.probe.name, assignment.source, assignment.destinations[i]);
     auto found = pairs_.find(key);
     if (found == pairs_.end()) {
-      if (pairs_.size() >= kMostPairs || !probed(assignment, assignment.destinations[i])) continue;
+      if (pairs_.size() >= kMaxPairs || !probed(assignment, assignment.destinations[i])) continue;
       found = pairs_.emplace(key, makePair(assignment, assignment.destinations[i])).first;
     }
     const Pair& pair = found->second;

@@ -1,5 +1,5 @@
 // The agent as an application of its own metric pages: its figures, and the last results of its
-// pings, for collectors. A pair has seven slots; pairs beyond kMostPairs have none. One
+// pings, for collectors. A pair has seven slots; pairs beyond kMaxPairs have none. One
 // thread.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace pingloom::agent {
 
 class OwnPages {
  public:
-  static constexpr std::size_t kMostPairs = 10'000;  // 139 pages
+  static constexpr std::size_t kMaxPairs = 10'000;  // 139 pages
 
   // `socket`: of this agent's page service, which is running. `work` outlives the pages.
   OwnPages(std::filesystem::path socket, const WorkList& work)

@@ -15,8 +15,8 @@ namespace pingloom::agent {
 namespace {
 
 // Every page of two ranges is a mapping of its own, of which Linux gives a process 65,530.
-constexpr std::size_t kMostPages = 8192;
-constexpr std::size_t kMostNames = 64;
+constexpr std::size_t kMaxPages = 8192;
+constexpr std::size_t kMaxNames = 64;
 
 Status readAddress(const yaml::Node& node, PagesConfig& config) {
   const auto text = node.text();
@@ -52,7 +52,7 @@ Status readSocket(const yaml::Node& node, PagesConfig& config) {
 }
 
 Status readPages(const yaml::Node& node, std::size_t& out) {
-  const auto number = node.number(1, kMostPages);
+  const auto number = node.number(1, kMaxPages);
   if (!number) return tl::unexpected(number.error());
   out = *number;
   return {};
@@ -62,7 +62,7 @@ Status readPages(const yaml::Node& node, std::size_t& out) {
 template <typename Id, typename Find>
 Status readIds(const yaml::Node& node, std::string_view what, Find find, std::vector<Id>& out) {
   const auto items = node.items();
-  if (!node.isSequence() || items.empty() || items.size() > kMostNames) {
+  if (!node.isSequence() || items.empty() || items.size() > kMaxNames) {
     return node.error("expected a list of 1 to 64 " + std::string(what) + "s");
   }
   for (const yaml::Node& item : items) {

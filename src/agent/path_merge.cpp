@@ -16,7 +16,7 @@ void PathMerge::add(probe::ClosedWindow&& window, Nanos now_mono) {
            at.windows.front().assignment == window.assignment;
   });
   if (group == waiting_.end()) {
-    group = waiting_.insert(waiting_.end(), {now_mono + kLongestWait, {}});
+    group = waiting_.insert(waiting_.end(), {now_mono + kMaxWait, {}});
   }
   const std::uint32_t paths = window.assignment->probe.paths;
   group->windows.push_back(std::move(window));

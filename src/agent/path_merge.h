@@ -1,7 +1,7 @@
 // Puts the windows of a probe's paths together: the N windows of one probe, source and index go on
 // as N + 1, their merge (path 0) first. Counts are summed and distributions merged, so that
 // percentiles over all paths are computed, not averaged. Windows of a single path pass. The control
-// thread. Bound: windows wait for the others of theirs for at most kLongestWait, then they go on
+// thread. Bound: windows wait for the others of theirs for at most kMaxWait, then they go on
 // with the merge of those that came.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace pingloom::agent {
 
 class PathMerge {
  public:
-  static constexpr Nanos kLongestWait = 2 * kSecond;
+  static constexpr Nanos kMaxWait = 2 * kSecond;
 
   // Takes the memory of merges from there; outlives this.
   explicit PathMerge(probe::WindowQueue& spares) : spares_(spares) {}

@@ -120,7 +120,7 @@ template <Nanos Impairment::*kField>
 Status readTime(const yaml::Node& node, Impaired& impaired) {
   const auto duration = node.duration();
   if (!duration) return tl::unexpected(duration.error());
-  if (*duration > Impairment::kLongest) return node.error("is more than 10s");
+  if (*duration > Impairment::kMaxDelay) return node.error("is more than 10s");
   impaired.impairment.*kField = *duration;
   return {};
 }

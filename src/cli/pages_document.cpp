@@ -102,8 +102,8 @@ void setPageRates(const ShownPage& before, ShownPage& page, double interval) {
   if (!before.read || !page.read) return;
   const double seconds = *page.read - *before.read;
   // Whole rounds lie between two readings; anything less is the answers' own time on the way.
-  constexpr double kLeastSeconds = 0.05;
-  const bool read_again = seconds > std::max(interval / 2, kLeastSeconds);
+  constexpr double kMinSeconds = 0.05;
+  const bool read_again = seconds > std::max(interval / 2, kMinSeconds);
   std::map<std::string_view, const PageMetric*> known;
   for (const PageMetric& metric : before.metrics) known.emplace(metric.name, &metric);
   for (PageMetric& metric : page.metrics) {

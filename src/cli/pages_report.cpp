@@ -12,8 +12,8 @@ namespace {
 constexpr std::string_view kReading = "reading";
 constexpr std::string_view kFresh = "fresh";
 constexpr std::size_t kMetricColumn = 3;
-constexpr std::size_t kShortestMetric = 16;
-constexpr std::size_t kLongestMetric = 160;  // so that one long name does not widen all lines
+constexpr std::size_t kMinMetric = 16;
+constexpr std::size_t kMaxMetric = 160;  // so that one long name does not widen all lines
 
 std::string number(std::optional<double> value) {
   return value ? fmt::format("{:.6g}", *value) : "-";
@@ -92,10 +92,10 @@ void addTable(const PagesAgent& agent, const PagesLayout& layout, std::vector<Re
   if (layout.rates) header.emplace_back("RATE");
   header.emplace_back("VALUE");
   auto rows = rowsOf(agent, layout.rates);
-  std::size_t longest = kLongestMetric;
+  std::size_t longest = kMaxMetric;
   if (layout.width != 0) {
     const std::size_t others = widthOfOthers(header, rows);
-    longest = std::max(kShortestMetric, layout.width > others ? layout.width - others : 0);
+    longest = std::max(kMinMetric, layout.width > others ? layout.width - others : 0);
   }
   TextTable table(header);
   for (TableRow& row : rows) {

@@ -89,12 +89,12 @@ class UdpSession final : public SessionBase {
 
 class TcpSession final : public SessionBase {
  public:
-  static constexpr std::size_t kMostInFlight = 512;
+  static constexpr std::size_t kMaxInFlight = 512;
 
   explicit TcpSession(const PingRequest& request)
       : SessionBase(request),
         epoll_(epoll_create1(EPOLL_CLOEXEC)),
-        prober_(context_, epoll_.get(), stalls_, kMostInFlight) {
+        prober_(context_, epoll_.get(), stalls_, kMaxInFlight) {
     prober_.setWork(work(), monotonicNow());
     prober_.tasks()[0].schedule.limit(request.count);
   }

@@ -21,8 +21,8 @@ namespace po = boost::program_options;
 
 constexpr const char* kReadCommand = "pingloom read";
 constexpr std::uint16_t kDefaultExchangePort = 20713;
-constexpr std::uint32_t kMostBytes = 1U << 30;
-constexpr std::uint64_t kMostMemory = 1ULL << 30;  // bytes times depth
+constexpr std::uint32_t kMaxBytes = 1U << 30;
+constexpr std::uint64_t kMaxMemory = 1ULL << 30;  // bytes times depth
 
 struct Target {
   std::string host;
@@ -59,13 +59,13 @@ struct ReadRequest {
 };
 
 Status readJob(const po::variables_map& values, ReadJob& job) {
-  const auto bytes = numberOption(values, "bytes", 0, kMostBytes);
+  const auto bytes = numberOption(values, "bytes", 0, kMaxBytes);
   if (!bytes) return tl::unexpected(bytes.error());
   const auto count = numberOption(values, "count", 1, 1'000'000'000);
   if (!count) return tl::unexpected(count.error());
   const auto depth = numberOption(values, "depth", 1, 1024);
   if (!depth) return tl::unexpected(depth.error());
-  if (std::uint64_t{*bytes} * *depth > kMostMemory) {
+  if (std::uint64_t{*bytes} * *depth > kMaxMemory) {
     return makeError("--depth", "that many READs of that size take more than 1 GiB");
   }
   job.bytes = *bytes;
@@ -155,7 +155,7 @@ Result<ServeOptions> serveOptions(const po::variables_map& values) {
     return makeError("--region", "has up to 32 of a-z, 0-9, '-', '_' and '.'");
   }
   if (!values["bytes"].defaulted()) {
-    const auto bytes = numberOption(values, "bytes", 1, kMostBytes);
+    const auto bytes = numberOption(values, "bytes", 1, kMaxBytes);
     if (!bytes) return tl::unexpected(bytes.error());
     options.bytes = *bytes;
   }

@@ -13,7 +13,7 @@ namespace {
 
 // A refresh may take this share of the time at most, so that watching never loads the controller.
 constexpr Nanos kIdleFactor = 4;
-constexpr std::size_t kLongestFilter = 200;
+constexpr std::size_t kMaxFilter = 200;
 constexpr int kEscape = 27;
 
 Colour colourOf(PairState state) {
@@ -110,7 +110,7 @@ void TopScreen::filterKey(int pressed) {
     query_.filter.clear();
   } else if (pressed == KEY_BACKSPACE || pressed == 127 || pressed == '\b') {
     if (!query_.filter.empty()) query_.filter.pop_back();
-  } else if (pressed >= ' ' && pressed < 127 && query_.filter.size() < kLongestFilter) {
+  } else if (pressed >= ' ' && pressed < 127 && query_.filter.size() < kMaxFilter) {
     query_.filter += static_cast<char>(pressed);
   }
   rerank();

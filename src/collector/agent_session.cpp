@@ -13,8 +13,8 @@
 namespace pingloom::collector {
 namespace {
 
-constexpr std::size_t kMostHostBytes = 253;
-constexpr std::size_t kMostReasonBytes = 500;
+constexpr std::size_t kMaxHostBytes = 253;
+constexpr std::size_t kMaxReasonBytes = 500;
 
 void add(const ReadCounters& from, ReadCounters& to) {
   to.reads += from.reads;
@@ -101,7 +101,7 @@ void AgentSession::restart(Nanos now, const Error& why) {
   link_.close();
   connecting_ = connected_ = directory_due_ = directory_new_ = false;
   restart_at_ = now + pause_;
-  pause_ = std::min(2 * pause_, kLongestPause);
+  pause_ = std::min(2 * pause_, kMaxPause);
   report(why);
 }
 
@@ -154,7 +154,7 @@ void AgentSession::takeAnswers(Nanos now) {
 Status AgentSession::take(const wire::PageReply& reply, Nanos now) {
   if (reply.has_refused()) {
     const std::string& why = reply.refused().reason();
-    const bool sayable = why.size() <= kMostReasonBytes && pages::isText(why);
+    const bool sayable = why.size() <= kMaxReasonBytes && pages::isText(why);
     return makeError(spec_.agent, sayable ? why : "it refuses");
   }
   if (reply.has_connected() && reader_ != nullptr && !polled()) {
@@ -172,7 +172,7 @@ Status AgentSession::take(const wire::PageReply& reply, Nanos now) {
 Status AgentSession::connectReader(const wire::PageConnected& answer, Nanos now) {
   const auto peer = pages::readEndpoint(answer.endpoint());
   const std::string& host = answer.host();
-  if (!peer || host.empty() || host.size() > kMostHostBytes || !pages::isText(host)) {
+  if (!peer || host.empty() || host.size() > kMaxHostBytes || !pages::isText(host)) {
     return makeError(spec_.agent, "its endpoint or its id is malformed");
   }
   if (auto connected = reader_->connect(*peer); !connected) return connected;

@@ -37,7 +37,7 @@ struct AgentSpec {
 class AgentSession {
  public:
   static constexpr Nanos kFirstPause = 200 * kMillisecond;  // after a failure; doubled each time
-  static constexpr Nanos kLongestPause = 5 * kSecond;
+  static constexpr Nanos kMaxPause = 5 * kSecond;
   // How long one socket tries to reach an agent: libzmq gives up one whose keys were not taken.
   static constexpr Nanos kReopen = 5 * kSecond;
   static constexpr Nanos kKeepAlive = 5 * kSecond;  // the agent forgets collectors after 30 s

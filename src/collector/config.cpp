@@ -17,13 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Nanos kShortestInterval = kMillisecond;
-constexpr Nanos kLongestInterval = kHour;
+constexpr Nanos kMinInterval = kMillisecond;
+constexpr Nanos kMaxInterval = kHour;
 
 Status readInterval(const yaml::Node& node, Nanos& out) {
   const auto interval = node.duration();
   if (!interval) return tl::unexpected(interval.error());
-  if (*interval < kShortestInterval || *interval > kLongestInterval) {
+  if (*interval < kMinInterval || *interval > kMaxInterval) {
     return node.error("an interval is 1ms to 1h");
   }
   out = *interval;
@@ -54,7 +54,7 @@ Result<std::string> agentName(const yaml::Node& node) {
 Status readAgents(const yaml::Node& node, Config& config) {
   if (!node.isSequence()) return node.error("expected a list: [10.0.0.1, 10.0.0.2:20714]");
   const auto items = node.items();
-  if (items.size() > kMostAgents) return node.error("has more than 10000 agents");
+  if (items.size() > kMaxAgents) return node.error("has more than 10000 agents");
   for (const yaml::Node& item : items) {
     AgentSpec spec;
     auto named = item;
@@ -110,7 +110,7 @@ Status checkAgentKeys(const yaml::Node& root, const Config& config) {
 Status readAddresses(const yaml::Node& node, Config& config) {
   std::vector<yaml::Node> items = {node};
   if (node.isSequence()) items = node.items();
-  if (items.empty() || items.size() > kMostThreads) return node.error("1 to 64 addresses");
+  if (items.empty() || items.size() > kMaxThreads) return node.error("1 to 64 addresses");
   for (const yaml::Node& item : items) {
     auto text = item.text();
     if (!text) return tl::unexpected(text.error());

@@ -21,8 +21,8 @@ namespace pingloom::collector {
 
 constexpr std::uint16_t kDefaultPagesPort = 20714;
 constexpr std::uint16_t kDefaultHttpPort = 20715;
-constexpr std::size_t kMostThreads = 64;
-constexpr std::size_t kMostAgents = 10'000;
+constexpr std::size_t kMaxThreads = 64;
+constexpr std::size_t kMaxAgents = 10'000;
 
 struct KeysConfig {
   std::filesystem::path secret;       // relative to the configuration file's folder

@@ -85,7 +85,7 @@ Result<std::vector<FoundAgent>> Discovery::ask() const {
     return makeError(site.url, "answers " + std::to_string(answer->status) +
                                    "; is it a pingloom controller's URL?");
   }
-  return agentsOf(answer->body, kMostAgents);
+  return agentsOf(answer->body, kMaxAgents);
 }
 
 // Those listed, and those that were until a while ago: a controller that has just started does not

@@ -36,7 +36,7 @@ void PageDirectory::begin(std::uint64_t incarnation) {
   fresh.incarnation_ = incarnation;
   fresh.shared_ = std::move(shared_);
   fresh.shared_before_ = std::move(shared_before_);
-  if (incarnation != incarnation_ && fresh.shared_before_.size() < kMostPages) {
+  if (incarnation != incarnation_ && fresh.shared_before_.size() < kMaxPages) {
     fresh.shared_before_.merge(std::exchange(fresh.shared_, {}));
   }
   *this = std::move(fresh);
@@ -44,7 +44,7 @@ void PageDirectory::begin(std::uint64_t incarnation) {
 
 Status PageDirectory::apply(const wire::Directory& update) {
   constexpr const char* kEntity = "page directory";
-  if (update.pages() == 0 || update.pages() > kMostPages) {
+  if (update.pages() == 0 || update.pages() > kMaxPages) {
     return makeError(kEntity, "a range of " + std::to_string(update.pages()) + " pages");
   }
   if (!update.complete() && update.epoch() != epoch_) {
@@ -77,7 +77,7 @@ Status PageDirectory::apply(const wire::Directory& update) {
     }
     std::shared_ptr<const PageInfo>& info = *known;
     // Those of process 0 have the label anyway.
-    if (info->numbered && info->process != 0 && shared_.size() < kMostPages) {
+    if (info->numbered && info->process != 0 && shared_.size() < kMaxPages) {
       shared_.emplace(info->application, info->process);
     }
     schema_bytes_ += info->schema_bytes;
@@ -118,7 +118,7 @@ void PageDirectory::erase(std::uint32_t place) {
 tl::expected<std::shared_ptr<const PageInfo>, PageFault> PageDirectory::infoOf(
     const wire::DirectoryPage& page) const {
   const std::string& raw = page.schema();
-  if (raw.size() > kMostSchemaBytes - schema_bytes_) return tl::unexpected(PageFault::kSpace);
+  if (raw.size() > kMaxSchemaBytes - schema_bytes_) return tl::unexpected(PageFault::kSpace);
   auto schema = pages::readSchema({reinterpret_cast<const std::uint8_t*>(raw.data()), raw.size()});
   if (!schema) return tl::unexpected(PageFault::kSchema);
   if (!isApplication(page.application()) ||

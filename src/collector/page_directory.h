@@ -59,8 +59,8 @@ struct LeftOutPage {
 
 class PageDirectory {
  public:
-  static constexpr std::uint32_t kMostPages = 1U << 15;                   // of a range
-  static constexpr std::size_t kMostSchemaBytes = std::size_t{64} << 20;  // of all its pages
+  static constexpr std::uint32_t kMaxPages = 1U << 15;                   // of a range
+  static constexpr std::size_t kMaxSchemaBytes = std::size_t{64} << 20;  // of all its pages
 
   // The error says why the agent's answer is not used; nothing has changed then.
   Status apply(const wire::Directory& update);
@@ -89,7 +89,7 @@ class PageDirectory {
 
   std::uint64_t incarnation_ = 0;
   // Applications and processes with namesakes: at this incarnation, and at those before. At most
-  // two times kMostPages.
+  // two times kMaxPages.
   std::set<std::pair<std::string, std::uint32_t>> shared_, shared_before_;
   std::uint64_t epoch_ = 0;
   std::uint64_t version_ = 0;

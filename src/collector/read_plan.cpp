@@ -16,7 +16,7 @@ std::vector<Segment> planReads(const std::vector<const PageInfo*>& pages) {
     const std::uint64_t end = begin + usedBytes(*page);
     Segment& last = segments.back();
     const std::uint64_t last_end = last.offset + last.length;
-    if (begin - last_end <= kMostGap && end - last.offset <= kMostReadBytes) {
+    if (begin - last_end <= kMaxGap && end - last.offset <= kMaxReadBytes) {
       last.length = static_cast<std::uint32_t>(end - last.offset);
     } else {
       segments.push_back({begin, static_cast<std::uint32_t>(end - begin)});

@@ -17,9 +17,9 @@ struct Segment {
 
 // READs of at most this many bytes: large enough that a READ's own cost vanishes, small enough that
 // several are under way.
-constexpr std::uint32_t kMostReadBytes = 64 * 1024;
+constexpr std::uint32_t kMaxReadBytes = 64 * 1024;
 // What is not wanted between two pages' used parts is read along up to this.
-constexpr std::uint32_t kMostGap = 256;
+constexpr std::uint32_t kMaxGap = 256;
 
 std::size_t usedBytes(const PageInfo& page);  // of the page, from its header on
 // The head first. `pages` by their places, ascending.

@@ -22,7 +22,7 @@ namespace pingloom::collector {
 
 class ReaderThread {
  public:
-  static constexpr int kMostSockets = 20'000;  // of ZeroMQ: of twice as many agents as there may be
+  static constexpr int kMaxSockets = 20'000;  // of ZeroMQ: of twice as many agents as there may be
 
   // The board outlives it. `collector`: this collector's name; `own`: its keys, none: plaintext.
   static Result<std::unique_ptr<ReaderThread>> start(
@@ -43,7 +43,7 @@ class ReaderThread {
         collector_(std::move(collector)),
         own_(own),
         board_(board),
-        context_(kMostSockets) {}
+        context_(kMaxSockets) {}
   void run();
   void takeAgents();
   void wait();

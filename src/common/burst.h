@@ -12,9 +12,9 @@
 
 namespace pingloom {
 
-constexpr std::uint32_t kMostBurstPings = 100;
-constexpr Nanos kShortestBurstInterval = kMillisecond;
-constexpr Nanos kLongestBurstInterval = kSecond;
+constexpr std::uint32_t kMaxBurstPings = 100;
+constexpr Nanos kMinBurstInterval = kMillisecond;
+constexpr Nanos kMaxBurstInterval = kSecond;
 
 // What became of one of its pings.
 enum class PingFate : std::uint8_t {

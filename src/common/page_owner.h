@@ -9,7 +9,7 @@
 namespace pingloom {
 
 struct PageOwner {
-  std::string application;  // 1 to kLongestPageApplication bytes of UTF-8, no control characters
+  std::string application;  // 1 to kMaxPageApplication bytes of UTF-8, no control characters
   std::uint32_t process = 0;
   std::uint32_t user = 0;
   std::uint32_t pages = 0;  // at least 1
@@ -17,10 +17,10 @@ struct PageOwner {
 
   bool operator==(const PageOwner&) const = default;
 };
-constexpr std::size_t kLongestPageApplication = 64;
+constexpr std::size_t kMaxPageApplication = 64;
 
 struct PageOwners {
-  static constexpr std::size_t kMost = 256;
+  static constexpr std::size_t kMax = 256;
   std::vector<PageOwner> owners;  // those that are there longest
   std::uint32_t left_out = 0;     // that are there beside them
 

@@ -37,8 +37,8 @@ class TickClock {
  private:
   constexpr Nanos inNanos(std::uint64_t ticks) const {
     const auto nanos = static_cast<WideTicks>(ticks) * 1'000'000 / kilohertz_;
-    constexpr Nanos kMost = std::numeric_limits<Nanos>::max();
-    return nanos > static_cast<std::uint64_t>(kMost) ? kMost : static_cast<Nanos>(nanos);
+    constexpr Nanos kMax = std::numeric_limits<Nanos>::max();
+    return nanos > static_cast<std::uint64_t>(kMax) ? kMax : static_cast<Nanos>(nanos);
   }
 
   ClockSource source_;

@@ -25,7 +25,7 @@ constexpr std::array<Unit, 7> kUnits = {{{"d", 24 * kHour},
                                          {"ms", kMillisecond},
                                          {"us", kMicrosecond},
                                          {"ns", 1}}};
-constexpr double kLongestNanos = 3650.0 * 24 * 3600e9;
+constexpr double kMaxNanos = 3650.0 * 24 * 3600e9;
 
 Nanos read(clockid_t clock) {
   timespec now{};
@@ -50,7 +50,7 @@ Result<Nanos> parseDuration(std::string_view text) {
     if (suffix != unit.name) continue;
     const double nanos = number * static_cast<double>(unit.nanos);
     if (!(nanos >= 1)) return makeError(entity, "must be longer than zero");
-    if (nanos > kLongestNanos) return makeError(entity, "longer than ten years");
+    if (nanos > kMaxNanos) return makeError(entity, "longer than ten years");
     return std::llround(nanos);
   }
   return makeError(entity, suffix.empty() ? "has no unit (ns, us, ms, s, m, h, d)"
@@ -126,8 +126,8 @@ std::optional<int> readOffset(std::string_view text) {
 // ".25", or nothing.
 std::optional<Nanos> readFraction(std::string_view text) {
   if (text.empty()) return 0;
-  constexpr std::string_view kLongest = ".ddddddddd";
-  if (text.size() < 2 || !hasShape(text, kLongest.substr(0, text.size()))) return std::nullopt;
+  constexpr std::string_view kMax = ".ddddddddd";
+  if (text.size() < 2 || !hasShape(text, kMax.substr(0, text.size()))) return std::nullopt;
   Nanos rest = 0;
   Nanos unit = kSecond;
   for (const char digit : text.substr(1)) rest += (digit - '0') * (unit /= 10);

@@ -13,7 +13,7 @@ namespace pingloom::yaml {
 
 namespace {
 
-constexpr std::size_t kLongestKeyShown = 64;
+constexpr std::size_t kMaxKeyShown = 64;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ struct Node::Impl {
   // A value that is left out stands where its key stands, not where the file goes on.
   static Node wrapValue(const YAML::Node& key, const YAML::Node& value, const Impl& parent) {
     std::string path = parent.path;
-    if (key.IsScalar() && key.Scalar().size() <= kLongestKeyShown) {
+    if (key.IsScalar() && key.Scalar().size() <= kMaxKeyShown) {
       path += (path.empty() ? "" : ".") + key.Scalar();
     }
     return Node(std::make_shared<Impl>(

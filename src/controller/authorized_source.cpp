@@ -28,7 +28,7 @@ bool AuthorizedSource::reload(Nanos now_mono) {
   newest_in_force_ = loaded.has_value();
   if (!loaded) {
     retry_mono_ = now_mono + retry_after_;
-    retry_after_ = std::min(2 * retry_after_, kLongestRetry);
+    retry_after_ = std::min(2 * retry_after_, kMaxRetry);
     const std::string error = loaded.error().text();
     if (changed || error != error_) log::error("{}; the keys from before stay authorised", error);
     error_ = error;

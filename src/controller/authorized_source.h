@@ -28,7 +28,7 @@ class AuthorizedSource {
 
  private:
   static constexpr Nanos kFirstRetry = kSecond;
-  static constexpr Nanos kLongestRetry = kMinute;
+  static constexpr Nanos kMaxRetry = kMinute;
 
   explicit AuthorizedSource(std::filesystem::path file) : file_(std::move(file)) {}
 

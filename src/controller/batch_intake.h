@@ -45,7 +45,7 @@ class BatchIntake {
   // A frame of BatchKind kBatch or kLive; `frame` points into what `owner` holds.
   Verdict take(Agent& agent, std::string_view frame, std::shared_ptr<const void> owner, Now now);
 
-  // The clocks have been read: windows may end kMostAhead after the furthest that the wall clock
+  // The clocks have been read: windows may end kMaxAhead after the furthest that the wall clock
   // would have come to since. An earlier run's is the end of the newest window it committed.
   void noteClock(Now now) { ceiling_.note(now); }
 

@@ -12,7 +12,7 @@ void BurstBoard::ask(BurstOrder order, Reply reply) {
   BurstAnswer refused;
   {
     const std::lock_guard lock(mutex_);
-    if (!stopped_ && waiting_.size() < kMostWaiting) {
+    if (!stopped_ && waiting_.size() < kMaxWaiting) {
       waiting_.push_back({std::move(order), std::move(reply)});
       (void)::eventfd_write(event_.get(), 1);
       return;

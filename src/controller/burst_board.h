@@ -1,6 +1,6 @@
 // Where "probe now" crosses between the HTTP thread, which asks, and the control thread, which owns
 // the bursts (bursts.h): orders wait in a queue, what is known of a burst is a snapshot behind a
-// pointer. No lock is held over anything but that. Bounds: kMostWaiting orders; Bursts::kMostKept
+// pointer. No lock is held over anything but that. Bounds: kMaxWaiting orders; Bursts::kMaxKept
 // snapshots.
 #pragma once
 
@@ -68,7 +68,7 @@ struct BurstAnswer {
 
 class BurstBoard {
  public:
-  static constexpr std::size_t kMostWaiting = 32;
+  static constexpr std::size_t kMaxWaiting = 32;
   using Reply = std::function<void(BurstAnswer)>;  // any thread, once
   struct Asked {
     BurstOrder order;

@@ -12,7 +12,7 @@
 namespace pingloom::controller {
 namespace {
 
-constexpr std::size_t kLongestReason = 200;
+constexpr std::size_t kMaxReason = 200;
 
 std::string orderMessage(std::uint64_t id, const BurstOrder& order) {
   wire::ControllerMessage message;
@@ -29,7 +29,7 @@ std::string orderMessage(std::uint64_t id, const BurstOrder& order) {
 
 // Text of an agent: for people, in JSON.
 std::string shownReason(std::string text) {
-  text.resize(std::min(text.size(), kLongestReason));
+  text.resize(std::min(text.size(), kMaxReason));
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
   return text;
@@ -64,10 +64,10 @@ BurstAnswer Bursts::start(const BurstOrder& order, Now now) {
   while (!started_mono_.empty() && started_mono_.front() <= now.mono - kMinute) {
     started_mono_.pop_front();
   }
-  if (running_.size() >= kMostRunning || started_mono_.size() >= kMostInAMinute) {
+  if (running_.size() >= kMaxRunning || started_mono_.size() >= kMaxPerMinute) {
     return refuse(BurstRefusal::kTooMany,
                   fmt::format("at most {} bursts run at a time, and {} begin in a minute",
-                              kMostRunning, kMostInAMinute));
+                              kMaxRunning, kMaxPerMinute));
   }
   Running burst;
   // Random: what an agent still says of a burst of the controller before this one is of no other.
@@ -146,7 +146,7 @@ void Bursts::runDue(Now now) {
     }
   }
   for (auto& [id, reason] : over) end(id, BurstState::kFailed, std::move(reason), now);
-  while (!kept_.empty() && (kept_.size() > kMostKept || kept_.front().until_mono <= now.mono)) {
+  while (!kept_.empty() && (kept_.size() > kMaxKept || kept_.front().until_mono <= now.mono)) {
     board_.forget(kept_.front().id);
     kept_.pop_front();
   }

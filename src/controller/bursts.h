@@ -19,11 +19,11 @@ namespace pingloom::controller {
 
 class Bursts {
  public:
-  static constexpr std::size_t kMostRunning = 8;  // one to an agent
-  static constexpr std::size_t kMostInAMinute = 60;
+  static constexpr std::size_t kMaxRunning = 8;  // one to an agent
+  static constexpr std::size_t kMaxPerMinute = 60;
   // Finished ones can be asked for so long, and no more than so many of them.
   static constexpr Nanos kKeep = 5 * kMinute;
-  static constexpr std::size_t kMostKept = 64;
+  static constexpr std::size_t kMaxKept = 64;
   // Beyond its pings and the probe's timeout; the agent needs 2 s of it (agent/burst_runner.h).
   static constexpr Nanos kSlack = 4 * kSecond;
   static constexpr Nanos kCheckEvery = 250 * kMillisecond;

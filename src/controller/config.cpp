@@ -17,8 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxSocketPath = 107;  // what fits into a sockaddr_un
-constexpr Nanos kShortestRetention = kMinute;
-constexpr std::uint64_t kSmallestHistory = 16ULL << 20;
+constexpr Nanos kMinRetention = kMinute;
+constexpr std::uint64_t kMinHistory = 16ULL << 20;
 
 // What the keys say before defaults and folders are filled in.
 struct Draft {
@@ -192,13 +192,13 @@ Status readHistory(const yaml::Node& node, Draft& draft) {
   if (const auto value = node.find("retention")) {
     const auto retention = value->duration();
     if (!retention) return tl::unexpected(retention.error());
-    if (*retention < kShortestRetention) return value->error("is shorter than a minute");
+    if (*retention < kMinRetention) return value->error("is shorter than a minute");
     draft.config.history_retention = *retention;
   }
   if (const auto value = node.find("max_size")) {
     const auto size = readSize(*value);
     if (!size) return tl::unexpected(size.error());
-    if (*size < kSmallestHistory) return value->error("is smaller than 16MiB");
+    if (*size < kMinHistory) return value->error("is smaller than 16MiB");
     draft.config.history_max_bytes = *size;
   }
   return {};

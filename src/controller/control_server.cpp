@@ -37,7 +37,7 @@ ControlServer::Waiting ControlServer::receive(Now now) {
     if (!message) return Waiting::kNothing;
     const Nanos passed = monotonicNow() - started;
     take(std::move(*message), {now.mono + passed, now.utc + passed});
-    if (passed > kLongestTurn) break;
+    if (passed > kMaxTurn) break;
   }
   return Waiting::kMessages;
 }

@@ -27,7 +27,7 @@ namespace pingloom::controller {
 class ControlServer {
  public:
   static constexpr std::size_t kMessagesAtOnce = 1024;
-  static constexpr Nanos kLongestTurn = 20 * kMillisecond;
+  static constexpr Nanos kMaxTurn = 20 * kMillisecond;
   static constexpr Nanos kCoalesce = 50 * kMillisecond;  // plans that follow each other this fast
   static constexpr Nanos kPushAgain = 3 * kSecond;       // to an agent that does not have it yet
   static constexpr std::size_t kMaxOtherBytes = 256U << 10;  // of all messages but batches
@@ -56,7 +56,7 @@ class ControlServer {
     endpoints_.changed(addresses, now);
   }
 
-  // Takes what waits, for at most kLongestTurn.
+  // Takes what waits, for at most kMaxTurn.
   enum class Waiting { kNothing, kMessages, kLedger };  // what is left, or what it waits for
   Waiting receive(Now now);
   void acknowledgeCommitted();

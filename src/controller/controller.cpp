@@ -20,11 +20,11 @@ namespace {
 constexpr Nanos kPublishInterval = 250 * kMillisecond;
 constexpr Nanos kHostsInterval = 500 * kMillisecond;  // it copies all of them
 constexpr Nanos kEventsInterval = kSecond;            // what changes in it is told together
-constexpr Nanos kLongestWait = kSecond;
+constexpr Nanos kMaxWait = kSecond;
 constexpr Nanos kLedgerWait = 20 * kMillisecond;
 // Leases end only when everything that waited has been read: it may be what renews them. Except
 // that a flood of messages does not keep them alive for ever.
-constexpr Nanos kLongestBacklog = 30 * kSecond;
+constexpr Nanos kMaxBacklog = 30 * kSecond;
 
 using Waiting = ControlServer::Waiting;
 
@@ -209,7 +209,7 @@ void Controller::turn() {
   for (const LatestReport& latest : ledger_->takeRestored()) restore(latest, now);
   const bool drained = waiting_ == Waiting::kNothing;
   if (drained) drained_mono_ = now.mono;
-  if (drained || now.mono - drained_mono_ > kLongestBacklog) registry_.expire(now);
+  if (drained || now.mono - drained_mono_ > kMaxBacklog) registry_.expire(now);
   const auto changed = registry_.takeChanged();
   if (!changed.empty()) {
     grid_.presenceChanged(changed);
@@ -228,7 +228,7 @@ int Controller::pollTimeout() const {
   if (waiting_ == Waiting::kMessages) return 0;
   if (waiting_ == Waiting::kNothing && socket_->readable()) return 0;
   const Now now = readClocks();
-  Nanos wait = waiting_ == Waiting::kLedger ? kLedgerWait : kLongestWait;
+  Nanos wait = waiting_ == Waiting::kLedger ? kLedgerWait : kMaxWait;
   wait = std::min(wait, publish_due_mono_ - now.mono);
   wait = std::min(wait, registry_.nextExpiry() - now.mono);
   wait = std::min(wait, server_->nextDue() - now.mono);

@@ -112,7 +112,7 @@ void EndpointPush::pushAll(Now now) {
     if (agent->info.alive) push(*agent);
   }
   const Nanos took = monotonicNow() - started;
-  pause_until_mono_ = now.mono + took + std::min(4 * took, kLongestCoalesce);
+  pause_until_mono_ = now.mono + took + std::min(4 * took, kMaxCoalesce);
 }
 
 void EndpointPush::registered(Agent& agent, const wire::Register& request) const {

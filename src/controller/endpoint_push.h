@@ -26,7 +26,7 @@ class EndpointPush {
  public:
   static constexpr Nanos kCoalesce = 50 * kMillisecond;
   // A round of pushes takes at most a fifth of the time, and its successor never waits longer.
-  static constexpr Nanos kLongestCoalesce = 400 * kMillisecond;
+  static constexpr Nanos kMaxCoalesce = 400 * kMillisecond;
   static constexpr Nanos kSettle = 10 * kSecond;
   static constexpr Nanos kSavePause = kSecond;
 

@@ -65,19 +65,19 @@ void EventBatch::appendLines(const Key& key, const Change& change,
     ++to[destination];
   }
   std::map<Pair, std::uint64_t> hosts;  // {0: a source, 1: a destination; number}
-  const bool few = change.pairs.size() <= kMostSingle;
+  const bool few = change.pairs.size() <= kMaxSingle;
   for (const auto& [source, destination] : change.pairs) {
     const std::uint32_t most = std::max(from[source], to[destination]);
-    if (few || most < kFewestOfAHost) {
+    if (few || most < kMinPerHost) {
       line(&source, &destination, 1);
     } else if (to[destination] == most) {
       ++hosts[{1, destination}];
     } else {
       ++hosts[{0, source}];
     }
-    if (lines.size() - before + hosts.size() > kMostHosts) break;
+    if (lines.size() - before + hosts.size() > kMaxHosts) break;
   }
-  if (change.more > 0 || lines.size() - before + hosts.size() > kMostHosts) {
+  if (change.more > 0 || lines.size() - before + hosts.size() > kMaxHosts) {
     lines.resize(before);
     lines.push_back(all);
     return;
@@ -89,7 +89,7 @@ void EventBatch::appendLines(const Key& key, const Change& change,
 
 std::vector<KeptEvent> EventBatch::take(Nanos now_utc) {
   const double passed = static_cast<double>(now_utc - allowed_utc_) / kSecond;
-  if (passed > 0) allowance_ = std::min(kLongestBurst, allowance_ + passed * kLinesPerSecond);
+  if (passed > 0) allowance_ = std::min(kMaxBurst, allowance_ + passed * kLinesPerSecond);
   allowed_utc_ = now_utc;
   std::vector<KeptEvent> lines;
   for (auto& [key, change] : changes_) {

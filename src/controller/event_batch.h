@@ -4,7 +4,7 @@
 // stale).
 //
 // The control thread. Bounds: kMaxPairs pairs are remembered one by one (8 bytes each; of more only
-// their number), kMostHosts lines for each probe and change, and in the long run kLinesPerSecond
+// their number), kMaxHosts lines for each probe and change, and in the long run kLinesPerSecond
 // beside one line for each probe and change.
 #pragma once
 
@@ -40,12 +40,12 @@ struct KeptEvent {
 
 class EventBatch {
  public:
-  static constexpr std::size_t kMostSingle = 16;  // pairs of a change that have a line each
-  static constexpr std::size_t kMostHosts = 64;
-  static constexpr std::uint32_t kFewestOfAHost = 4;  // pairs that become one line
+  static constexpr std::size_t kMaxSingle = 16;  // pairs of a change that have a line each
+  static constexpr std::size_t kMaxHosts = 64;
+  static constexpr std::uint32_t kMinPerHost = 4;  // pairs that become one line
   static constexpr std::size_t kMaxPairs = 1 << 20;
   static constexpr double kLinesPerSecond = 10;
-  static constexpr double kLongestBurst = 2000;  // lines
+  static constexpr double kMaxBurst = 2000;  // lines
 
   void add(const StateEvent& event);
   bool empty() const { return changes_.empty(); }
@@ -71,7 +71,7 @@ class EventBatch {
   std::vector<IpAddress> addresses_;
   std::unordered_map<IpAddress, std::uint32_t, IpAddressHash> numbers_;
   std::size_t pairs_ = 0;
-  double allowance_ = kLongestBurst;
+  double allowance_ = kMaxBurst;
   Nanos allowed_utc_ = 0;
 };
 

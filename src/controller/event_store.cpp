@@ -86,9 +86,9 @@ Status EventStore::trim(Nanos retention, std::uint64_t max_bytes, Nanos now_utc)
   const auto most = static_cast<std::int64_t>(max_bytes / kBytesOfEach);
   for (const auto& [statement, bound] : std::initializer_list<std::pair<Statement*, std::int64_t>>{
            {&remove_old_events_, now_utc - retention},
-           {&remove_many_events_, std::min(kMostEvents, most)},
+           {&remove_many_events_, std::min(kMaxEvents, most)},
            {&remove_old_presence_, now_utc - retention},
-           {&remove_many_presence_, std::min(kMostPresence, most)}}) {
+           {&remove_many_presence_, std::min(kMaxPresence, most)}}) {
     if (auto status = statement->bind(1, bound).run(); !status) return status;
   }
   return {};

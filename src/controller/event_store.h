@@ -8,7 +8,7 @@
 //           pairs        that changed so
 // presence  utc_ns, address (empty: of everyone), kind (PresenceRecord::Kind)
 //
-// One thread at a time. Bounds: the history's age; kMostEvents and kMostPresence rows, and one of
+// One thread at a time. Bounds: the history's age; kMaxEvents and kMaxPresence rows, and one of
 // each for kBytesOfEach of the history's size: at about 100 bytes a row they never crowd out the
 // windows. Of an address's presence the newest record stays however old.
 #pragma once
@@ -26,8 +26,8 @@ namespace pingloom::controller {
 
 class EventStore {
  public:
-  static constexpr std::int64_t kMostEvents = 100'000;
-  static constexpr std::int64_t kMostPresence = 200'000;
+  static constexpr std::int64_t kMaxEvents = 100'000;
+  static constexpr std::int64_t kMaxPresence = 200'000;
   static constexpr std::int64_t kBytesOfEach = 2000;
   static constexpr Nanos kTrimInterval = kMinute;
 

@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t kEventsAtOnce = 1000;
 // More agents than this at once: every source is looked at instead of every destination's column.
 constexpr std::size_t kMassChange = 64;
-constexpr Nanos kShortestPublishPause = 20 * kMillisecond;
-constexpr Nanos kLongestPublishPause = kSecond;
+constexpr Nanos kMinPublishPause = 20 * kMillisecond;
+constexpr Nanos kMaxPublishPause = kSecond;
 
 // Agents report in the plan's order: the next destination is nearly always the next index.
 class DestinationFinder {
@@ -230,9 +230,9 @@ void Grid::runDue(Now now) {
       refresh(place, slot.snapshot->rows, now);
     }
     const Nanos pause =
-        std::clamp(4 * (monotonicNow() - started), kShortestPublishPause, kLongestPublishPause);
+        std::clamp(4 * (monotonicNow() - started), kMinPublishPause, kMaxPublishPause);
     dirty_due_utc_ = now.utc + pause;
-  } else if (dirty_due_utc_ > now.utc + kLongestPublishPause) {
+  } else if (dirty_due_utc_ > now.utc + kMaxPublishPause) {
     dirty_due_utc_ = now.utc;  // the clock was set back
   }
   publishEvents();

@@ -47,7 +47,7 @@ Status History::at(std::string_view probe, const IpAddress& source, Nanos at_utc
                    const PastVisitor& visitor) {
   const std::string address = source.wire();
   bool found = false;
-  for (const Nanos longest : {kMinute, kLongestWindow}) {
+  for (const Nanos longest : {kMinute, kMaxWindow}) {
     at_.bind(1, probe).bindBlob(2, address).bind(3, at_utc).bind(4, longest);
     auto status = visitAll(at_, [&](const PastContent& content) {
       found = true;

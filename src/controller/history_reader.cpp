@@ -26,7 +26,7 @@ void HistoryReader::stop() {
 bool HistoryReader::ask(Query query) {
   {
     const std::lock_guard lock(mutex_);
-    if (stop_ || waiting_.size() >= kMostWaiting) return false;
+    if (stop_ || waiting_.size() >= kMaxWaiting) return false;
     waiting_.push_back(std::move(query));
   }
   wake_.notify_one();

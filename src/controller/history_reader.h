@@ -1,5 +1,5 @@
 // The thread that reads history, so that neither the live view nor the ledger waits for it. Any
-// thread may ask; who asks while kMostWaiting others wait is refused at once.
+// thread may ask; who asks while kMaxWaiting others wait is refused at once.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ namespace pingloom::controller {
 
 class HistoryReader {
  public:
-  static constexpr std::size_t kMostWaiting = 64;
+  static constexpr std::size_t kMaxWaiting = 64;
   // Gets the history, or why it cannot be read.
   using Query = std::function<void(const Result<History*>&)>;
 

@@ -186,7 +186,7 @@ Result<std::vector<LatestReport>> Ledger::readLatest(std::string_view probe,
       return found;
     }
     // One bad block is no reason to show nothing.
-    const bool possible = latest.number(2) > 0 && latest.number(2) <= kLongestWindow;
+    const bool possible = latest.number(2) > 0 && latest.number(2) <= kMaxWindow;
     if (!possible || !content_.open(latest.bytes(4)) || !content_.readAll()) continue;
     const KeptReport kept{probe, source, static_cast<std::uint32_t>(latest.number(3)),
                           latest.number(1), latest.number(2)};

@@ -57,7 +57,7 @@ Status LedgerRollUp::collect(const Group& group, std::uint64_t& dropped) {
       .bind(4, until)
       .bind(5, group.path)
       .bind(6, group.window)
-      .bind(7, std::int64_t{kMostWindows});
+      .bind(7, std::int64_t{kMaxWindows});
   for (;;) {
     const auto more = group_.step();
     if (!more || !*more) {

@@ -18,7 +18,7 @@ class LedgerRollUp {
  public:
   static constexpr Nanos kAge = 2 * kHour;
   // Of a minute; the rest becomes another row of it.
-  static constexpr int kMostWindows = 128;
+  static constexpr int kMaxWindows = 128;
 
   Status prepare(Database& database);
 

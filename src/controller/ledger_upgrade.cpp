@@ -9,7 +9,7 @@
 namespace pingloom::controller {
 namespace {
 
-constexpr std::size_t kMostReportBytes = 16U << 20;
+constexpr std::size_t kMaxReportBytes = 16U << 20;
 
 struct OldWindow {
   std::int64_t id;
@@ -59,7 +59,7 @@ Result<std::vector<LatestReport>> LedgerUpgrade::latest(std::string_view probe,
       return found;
     }
     std::string report;
-    if (!decompressor.decompress(latest_.bytes(1), kMostReportBytes, report)) continue;
+    if (!decompressor.decompress(latest_.bytes(1), kMaxReportBytes, report)) continue;
     found.push_back({static_cast<std::uint64_t>(latest_.number(0)), std::move(report)});
   }
 }
@@ -89,7 +89,7 @@ Status LedgerUpgrade::step(Database& database, ReportPacker& packer, BlockInsert
     const BlockLine line{window.probe, window.source, path,        start,
                          length,       false,         incarnation, sequence};
     Result<bool> packed = false;
-    if (decompressor.decompress(window.report, kMostReportBytes, report)) {
+    if (decompressor.decompress(window.report, kMaxReportBytes, report)) {
       packed = packer.pack(report, [&](std::string_view block) { return insert.run(line, block); });
     }
     if (!packed) return tl::unexpected(packed.error());

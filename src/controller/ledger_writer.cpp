@@ -13,7 +13,7 @@ namespace pingloom::controller {
 namespace {
 
 constexpr Nanos kTrimInterval = kSecond;
-constexpr Nanos kShortestRollUpPause = 10 * kMillisecond;  // between two steps while it catches up
+constexpr Nanos kMinRollUpPause = 10 * kMillisecond;  // between two steps while it catches up
 constexpr std::size_t kTrimAtLeast = 64;
 constexpr Nanos kRollUpInterval = kSecond;
 constexpr Nanos kRollUpSlice = 25 * kMillisecond;  // batches wait no longer for it
@@ -95,7 +95,7 @@ void LedgerWriter::run() {
     {
       std::unique_lock lock(mutex_);
       const Nanos due = std::min(trim_due_mono_, roll_up_due_mono_);
-      const Nanos pause = std::max(kShortestRollUpPause, due - monotonicNow());
+      const Nanos pause = std::max(kMinRollUpPause, due - monotonicNow());
       wake_.wait_for(lock, std::chrono::nanoseconds(pause), [&] {
         return stop_ || !waiting_.empty() || mayRead() || events_.due(monotonicNow());
       });

@@ -117,14 +117,14 @@ void EmbeddedRedis::run(Nanos now_mono) {
                describe(wait_status), formatDuration(restart_after_),
                (options_.folder / "redis.log").native());
     restart_mono_ = now_mono + restart_after_;
-    restart_after_ = std::min(2 * restart_after_, kLongestRestart);
+    restart_after_ = std::min(2 * restart_after_, kMaxRestart);
   }
   if (now_mono < restart_mono_) return;
   restart_mono_ = kNever;
   if (auto status = spawn(); !status) {
     log::error("{}", status.error().text());
     restart_mono_ = now_mono + restart_after_;
-    restart_after_ = std::min(2 * restart_after_, kLongestRestart);
+    restart_after_ = std::min(2 * restart_after_, kMaxRestart);
   }
 }
 

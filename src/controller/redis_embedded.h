@@ -24,7 +24,7 @@ struct EmbeddedRedisOptions {
 class EmbeddedRedis {
  public:
   static constexpr Nanos kFirstRestart = 100 * kMillisecond;
-  static constexpr Nanos kLongestRestart = 5 * kSecond;
+  static constexpr Nanos kMaxRestart = 5 * kSecond;
   static constexpr Nanos kStopTime = 2 * kSecond;  // then it is killed
 
   static Result<std::unique_ptr<EmbeddedRedis>> start(EmbeddedRedisOptions options);

@@ -58,7 +58,7 @@ void RedisWriter::run() {
       if (const auto status = connect(); !status) {
         lost(status.error());
         if (!waitFor(retry_after_, false)) return;
-        retry_after_ = std::min(2 * retry_after_, kLongestRetry);
+        retry_after_ = std::min(2 * retry_after_, kMaxRetry);
         continue;
       }
     }

@@ -23,7 +23,7 @@ class RedisWriter {
  public:
   static constexpr std::size_t kChunkBytes = 512U << 10;
   static constexpr Nanos kFirstRetry = 100 * kMillisecond;
-  static constexpr Nanos kLongestRetry = 2 * kSecond;
+  static constexpr Nanos kMaxRetry = 2 * kSecond;
 
   // The board outlives the writer.
   RedisWriter(RedisTarget target, RedisLogin login, Board& board);

@@ -247,14 +247,14 @@ void Registry::comeBack(Agent& agent, Now now) {
 }
 
 std::optional<Refusal> Registry::takePageOwners(Agent& agent, const wire::PageOwners& told) {
-  if (static_cast<std::size_t>(told.owners_size()) > PageOwners::kMost) {
+  if (static_cast<std::size_t>(told.owners_size()) > PageOwners::kMax) {
     return bad("more than 256 owners of pages");
   }
   PageOwners taken;
   taken.left_out = told.left_out();
   for (const wire::PageOwner& owner : told.owners()) {
     const std::string& application = owner.application();
-    if (application.empty() || application.size() > kLongestPageApplication ||
+    if (application.empty() || application.size() > kMaxPageApplication ||
         !withoutControls(application) || owner.pages() == 0) {
       return bad("an owner of pages is not one");
     }

@@ -32,7 +32,7 @@ Result<ReportHead> readHead(const wire::Report& report) {
     return makeError(entity, "unknown clock source");
   }
   if (report.device().size() > kMaxDeviceName) return makeError(entity, "device name too long");
-  if (report.window_ns() <= 0 || report.window_ns() > kLongestWindow) {
+  if (report.window_ns() <= 0 || report.window_ns() > kMaxWindow) {
     return makeError(entity, "window length out of range");
   }
   if (report.path() > plan::kMaxPaths) return makeError(entity, "path out of range");

@@ -21,14 +21,14 @@ struct ReportHead {
   constexpr Nanos endUtc() const { return start_utc + window; }
 };
 
-constexpr Nanos kLongestWindow = kHour;
-constexpr Nanos kMostAhead = kMinute;
+constexpr Nanos kMaxWindow = kHour;
+constexpr Nanos kMaxAhead = kMinute;
 constexpr std::size_t kMaxDeviceName = 64;
 
 Result<ReportHead> readHead(const wire::Report& report);
 // Such a window is refused: it would hide all that follow until it is over.
 constexpr bool tooFarAhead(const ReportHead& head, Nanos now_utc) {
-  return head.endUtc() > now_utc + kMostAhead;
+  return head.endUtc() > now_utc + kMaxAhead;
 }
 // Without a check: counts, anomalies of known reasons, jitter.
 void readCounts(const wire::Row& in, Row& out);

@@ -33,8 +33,8 @@ AddressLimiter::Bucket& AddressLimiter::bucketOf(const IpAddress& address, Nanos
   const IpAddress source = sourceOf(address);
   auto found = buckets_.find(source);
   if (found != buckets_.end()) return found->second;
-  if (buckets_.size() >= kMostSources) forgetFull(now_mono);
-  if (buckets_.size() >= kMostSources) {
+  if (buckets_.size() >= kMaxSources) forgetFull(now_mono);
+  if (buckets_.size() >= kMaxSources) {
     if (shared_.filled_mono == 0) shared_ = {burst_, now_mono};
     return shared_;
   }

@@ -17,7 +17,7 @@ class AddressLimiter {
  public:
   // Sources with a bucket of their own. When there are as many, those whose bucket is full again
   // are forgotten; where there is none, new sources share one bucket.
-  static constexpr std::size_t kMostSources = 4096;
+  static constexpr std::size_t kMaxSources = 4096;
 
   // `burst` at once, and `per_second` in the long run.
   AddressLimiter(double per_second, double burst) : per_second_(per_second), burst_(burst) {}

@@ -13,7 +13,7 @@
 namespace pingloom::http {
 namespace {
 
-constexpr std::size_t kLargestHeader = 64 * 1024;
+constexpr std::size_t kMaxHeader = 64 * 1024;
 
 std::string lowerCase(std::string_view text) {
   std::string out(text);
@@ -47,7 +47,7 @@ Result<Header> parseHeader(std::string_view text, const std::string& entity) {
     if (name == "content-type") header.content_type = value;
     if (name == "transfer-encoding") return makeError(entity, "the answer is in chunks");
     if (name == "content-length") {
-      const auto length = parseUnsigned(value, kLargestClientBody);
+      const auto length = parseUnsigned(value, kMaxClientBody);
       if (!length) return makeError(entity, "the answer is larger than this program takes");
       header.content_length = *length;
     }
@@ -67,7 +67,7 @@ Result<ClientResponse> receive(const ReceiveSome& receive_some, const std::strin
     if (!got) return tl::unexpected(got.error());
     if (body_start == std::string::npos) {
       const std::size_t end = data.find("\r\n\r\n");
-      if (end == std::string::npos && (*got == 0 || data.size() > kLargestHeader)) {
+      if (end == std::string::npos && (*got == 0 || data.size() > kMaxHeader)) {
         return makeError(entity, data.empty() ? "closed the connection without an answer"
                                               : "the answer is not HTTP");
       }
@@ -79,7 +79,7 @@ Result<ClientResponse> receive(const ReceiveSome& receive_some, const std::strin
     }
     const std::size_t body = data.size() - body_start;
     const bool until_end = header.content_length == std::string::npos;
-    if (until_end && body > kLargestClientBody) {
+    if (until_end && body > kMaxClientBody) {
       return makeError(entity, "the answer is larger than this program takes");
     }
     if (until_end ? *got == 0 : body >= header.content_length) {

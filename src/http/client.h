@@ -12,10 +12,10 @@ namespace pingloom::http {
 struct ClientResponse {
   unsigned status = 0;
   std::string content_type;
-  std::string body;  // at most kLargestClientBody
+  std::string body;  // at most kMaxClientBody
 };
 
-constexpr std::size_t kLargestClientBody = 256 * 1024 * 1024;
+constexpr std::size_t kMaxClientBody = 256 * 1024 * 1024;
 
 // A server, and how to get in.
 struct Site {

@@ -20,14 +20,14 @@ void Sessions::endOldest(Which which) {
 
 std::string Sessions::open(const Digest& token, Nanos now_mono) {
   std::erase_if(sessions_, [now_mono](const auto& entry) {
-    return now_mono - entry.second.opened_mono >= kLongest;
+    return now_mono - entry.second.opened_mono >= kMaxAge;
   });
   const auto of_token = static_cast<std::size_t>(
       std::count_if(sessions_.begin(), sessions_.end(),
                     [&](const auto& entry) { return entry.second.token == token; }));
-  if (of_token >= kMostOfToken) {
+  if (of_token >= kMaxPerToken) {
     endOldest([&](const Session& session) { return session.token == token; });
-  } else if (sessions_.size() >= kMost) {
+  } else if (sessions_.size() >= kMax) {
     endOldest([](const Session&) { return true; });
   }
   std::string id = randomSecret();
@@ -38,7 +38,7 @@ std::string Sessions::open(const Digest& token, Nanos now_mono) {
 std::optional<Digest> Sessions::tokenOf(const Digest& session, Nanos now_mono) {
   const auto found = sessions_.find(session);
   if (found == sessions_.end()) return std::nullopt;
-  if (now_mono - found->second.opened_mono < kLongest) return found->second.token;
+  if (now_mono - found->second.opened_mono < kMaxAge) return found->second.token;
   sessions_.erase(found);
   return std::nullopt;
 }

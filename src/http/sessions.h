@@ -13,9 +13,9 @@ namespace pingloom::http {
 
 class Sessions {
  public:
-  static constexpr std::size_t kMost = 1024;        // beyond it the oldest ends
-  static constexpr std::size_t kMostOfToken = 256;  // beyond it the oldest of this token ends
-  static constexpr Nanos kLongest = 12 * kHour;     // however much it is used
+  static constexpr std::size_t kMax = 1024;         // beyond it the oldest ends
+  static constexpr std::size_t kMaxPerToken = 256;  // beyond it the oldest of this token ends
+  static constexpr Nanos kMaxAge = 12 * kHour;      // however much it is used
 
   // The new session's id.
   std::string open(const Digest& token, Nanos now_mono);

@@ -6,7 +6,7 @@
 namespace pingloom::http {
 namespace {
 
-constexpr std::size_t kMostParameters = 64;
+constexpr std::size_t kMaxParameters = 64;
 
 int hexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -83,7 +83,7 @@ Result<Target> parseTarget(std::string_view target) {
       const bool first = parsed.query.insert_or_assign(*name, *value).second;
       if (!first) parsed.doubled = *name;
     }
-    if (parsed.query.size() > kMostParameters) return makeError("query", "too many parameters");
+    if (parsed.query.size() > kMaxParameters) return makeError("query", "too many parameters");
     query.remove_prefix(end);
   }
   return parsed;

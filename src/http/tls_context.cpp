@@ -14,7 +14,7 @@ namespace {
 namespace ssl = boost::asio::ssl;
 using boost::system::error_code;
 
-constexpr std::size_t kLargestPem = 256 * 1024;
+constexpr std::size_t kMaxPem = 256 * 1024;
 // Of TLS 1.2: with forward secrecy and authenticated encryption; TLS 1.3 has no others.
 constexpr const char* kCiphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
@@ -22,9 +22,9 @@ constexpr const char* kCiphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
 Result<std::shared_ptr<TlsContext>> loadTls(const std::filesystem::path& certificate,
                                             const std::filesystem::path& key) {
-  const auto chain = readFile(certificate, kLargestPem);
+  const auto chain = readFile(certificate, kMaxPem);
   if (!chain) return tl::unexpected(chain.error());
-  const auto secret = readSecretFile(key, kLargestPem);
+  const auto secret = readSecretFile(key, kMaxPem);
   if (!secret) return tl::unexpected(secret.error());
   auto made = std::make_shared<TlsContext>();
   SSL_CTX* const native = made->context.native_handle();

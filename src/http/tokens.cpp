@@ -30,9 +30,9 @@ std::string_view nextLine(std::string_view& rest) {
 
 // What is wrong with it; "" when nothing is. Visible ASCII, so that it fits into a header.
 std::string faultOf(std::string_view token) {
-  if (token.size() < kShortestToken || token.size() > kLongestToken) {
+  if (token.size() < kMinToken || token.size() > kMaxToken) {
     return fmt::format("a token has {} to {} characters; make one with 'openssl rand -hex 32'",
-                       kShortestToken, kLongestToken);
+                       kMinToken, kMaxToken);
   }
   const bool visible = std::all_of(token.begin(), token.end(), [](char c) {
     return c > ' ' && c < '\x7f' && c != ';' && c != ',' && c != '"';
@@ -74,8 +74,8 @@ Result<Tokens> Tokens::parse(std::string_view text, std::string_view file) {
     if (tokens.roleOf(digest) != Role::kNone) {
       return makeError(place, "the same token is in a line above");
     }
-    if (tokens.entries_.size() == kMost) {
-      return makeError(place, fmt::format("more than {} tokens", kMost));
+    if (tokens.entries_.size() == kMax) {
+      return makeError(place, fmt::format("more than {} tokens", kMax));
     }
     tokens.entries_.push_back({digest, role == name(Role::kRead) ? Role::kRead : Role::kOperate});
   }
@@ -86,7 +86,7 @@ Result<Tokens> Tokens::parse(std::string_view text, std::string_view file) {
 }
 
 Result<Tokens> Tokens::load(const std::filesystem::path& file) {
-  const auto text = readSecretFile(file, kLargestFile);
+  const auto text = readSecretFile(file, kMaxFile);
   if (!text) return tl::unexpected(text.error());
   return parse(*text, file.string());
 }
@@ -100,7 +100,7 @@ Role Tokens::roleOf(const Digest& token) const {
 }
 
 Result<std::string> loadToken(const std::filesystem::path& file) {
-  const auto text = readSecretFile(file, Tokens::kLargestFile);
+  const auto text = readSecretFile(file, Tokens::kMaxFile);
   if (!text) return tl::unexpected(text.error());
   std::string_view rest = *text;
   std::string token;

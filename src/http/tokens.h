@@ -17,13 +17,13 @@ bool equal(const Digest& a, const Digest& b);
 // 32 bytes that nobody can guess, in hexadecimal.
 std::string randomSecret();
 
-constexpr std::size_t kShortestToken = 32;
-constexpr std::size_t kLongestToken = 256;
+constexpr std::size_t kMinToken = 32;
+constexpr std::size_t kMaxToken = 256;
 
 class Tokens {
  public:
-  static constexpr std::size_t kMost = 64;
-  static constexpr std::size_t kLargestFile = 64 * 1024;
+  static constexpr std::size_t kMax = 64;
+  static constexpr std::size_t kMaxFile = 64 * 1024;
 
   // Lines `read TOKEN [comment]` and `operate TOKEN [comment]`; empty ones and those that begin
   // with

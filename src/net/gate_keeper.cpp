@@ -22,7 +22,7 @@ constexpr const char* kEvents = "inproc://handshakes";
 constexpr int kWantedEvents = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED |
                               ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                               ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
-constexpr std::size_t kMostFrames = 16;
+constexpr std::size_t kMaxFrames = 16;
 
 // All frames of a message; nullopt: the context ends.
 std::optional<std::vector<std::string>> receiveAll(void* socket) {
@@ -38,7 +38,7 @@ std::optional<std::vector<std::string>> receiveAll(void* socket) {
       return std::nullopt;
     }
     more = zmq_msg_more(&frame) != 0;
-    if (frames.size() < kMostFrames) {
+    if (frames.size() < kMaxFrames) {
       frames.emplace_back(static_cast<const char*>(zmq_msg_data(&frame)), zmq_msg_size(&frame));
     }
     zmq_msg_close(&frame);

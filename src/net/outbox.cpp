@@ -8,8 +8,8 @@ bool isBackPressure(int error) {
   return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS || error == ENOMEM;
 }
 
-Outbox::Outbox(std::size_t longest) : longest_(longest), bytes_(longest * kMost) {
-  for (std::size_t i = 0; i < kMost; ++i) {
+Outbox::Outbox(std::size_t longest) : longest_(longest), bytes_(longest * kMax) {
+  for (std::size_t i = 0; i < kMax; ++i) {
     Slot& slot = slots_[i];
     slot.data.iov_base = bytes_.data() + i * longest;
     msghdr& header = headers_[i].msg_hdr;

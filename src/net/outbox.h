@@ -17,10 +17,10 @@
 
 namespace pingloom::net {
 
-// add() up to kMost, then flush(). Memory: kMost times (the longest datagram + 200 bytes).
+// add() up to kMax, then flush(). Memory: kMax times (the longest datagram + 200 bytes).
 class Outbox {
  public:
-  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kMax = 64;
 
   // `longest`: of what add() takes; zeros beyond what is written into it.
   explicit Outbox(std::size_t longest);
@@ -29,7 +29,7 @@ class Outbox {
 
   std::size_t size() const { return end_ - begin_; }
   bool empty() const { return begin_ == end_; }
-  bool full() const { return end_ == kMost; }  // until all of it has left
+  bool full() const { return end_ == kMax; }  // until all of it has left
   void clear() { begin_ = end_ = 0; }
 
   // Adds a datagram of `length` bytes to `to`; returns its bytes, to be written. A tag of
@@ -65,8 +65,8 @@ class Outbox {
 
   std::size_t longest_;
   std::vector<std::uint8_t> bytes_;
-  std::array<Slot, kMost> slots_;
-  std::array<mmsghdr, kMost> headers_{};
+  std::array<Slot, kMax> slots_;
+  std::array<mmsghdr, kMax> headers_{};
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
 };

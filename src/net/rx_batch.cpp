@@ -72,12 +72,12 @@ void readV6(const cmsghdr* header, Ancillary& out) {
 
 RxBatch::RxBatch(std::size_t kept)
     : kept_(kept),
-      bytes_(new std::uint8_t[strideOf(kept) * kMost + kCacheLine]),
-      storage_(std::make_unique<std::array<Slot, kMost>>()),
+      bytes_(new std::uint8_t[strideOf(kept) * kMax + kCacheLine]),
+      storage_(std::make_unique<std::array<Slot, kMax>>()),
       slots_(*storage_) {
   std::uint8_t* first = bytes_.get();
   first += -reinterpret_cast<std::uintptr_t>(first) % kCacheLine;
-  for (std::size_t i = 0; i < kMost; ++i) {
+  for (std::size_t i = 0; i < kMax; ++i) {
     Slot& slot = slots_[i];
     slot.data = {first + i * strideOf(kept), kept};
     msghdr& header = headers_[i].msg_hdr;
@@ -96,7 +96,7 @@ int RxBatch::receive(int fd, int extra_flags) {
   }
   // MSG_TRUNC: msg_len is the datagram's own length even where it is longer than what is kept.
   const int got =
-      recvmmsg(fd, headers_.data(), kMost, MSG_DONTWAIT | MSG_TRUNC | extra_flags, nullptr);
+      recvmmsg(fd, headers_.data(), kMax, MSG_DONTWAIT | MSG_TRUNC | extra_flags, nullptr);
   used_ = got > 0 ? static_cast<std::size_t>(got) : 1;
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return 0;
   return got;

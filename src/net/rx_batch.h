@@ -33,11 +33,11 @@ struct Ancillary {
 
 class RxBatch {
  public:
-  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kMax = 64;
   static constexpr std::size_t kHead = 64;  // all that PING, PONG and ACK carry
 
   // `kept`: bytes of each datagram; the rest is cut off.
-  // Memory: what of kMost times `kept` has ever been used.
+  // Memory: what of kMax times `kept` has ever been used.
   explicit RxBatch(std::size_t kept = kHead);
 
   // Datagrams that wait, without waiting. 0: none; -1: an error is pending (errno).
@@ -61,10 +61,10 @@ class RxBatch {
 
   std::size_t kept_;
   std::unique_ptr<std::uint8_t[]> bytes_;  // not written, so not resident, before it is used
-  std::unique_ptr<std::array<Slot, kMost>> storage_;
-  std::array<Slot, kMost>& slots_;
-  std::array<mmsghdr, kMost> headers_{};
-  std::size_t used_ = kMost;  // slots whose lengths recvmmsg has changed
+  std::unique_ptr<std::array<Slot, kMax>> storage_;
+  std::array<Slot, kMax>& slots_;
+  std::array<mmsghdr, kMax> headers_{};
+  std::size_t used_ = kMax;  // slots whose lengths recvmmsg has changed
 };
 
 }  // namespace pingloom::net

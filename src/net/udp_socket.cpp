@@ -104,7 +104,7 @@ void UdpSocket::readErrors(RxBatch& batch) {
         std::copy_n(head.begin(), bounce.quoted_bytes, bounce.quoted.begin());
       }
     }
-    if (static_cast<std::size_t>(got) < RxBatch::kMost) return;
+    if (static_cast<std::size_t>(got) < RxBatch::kMax) return;
   }
 }
 

@@ -17,10 +17,10 @@ void writeEndpoint(const rdma::RcAddress& address, wire::RcEndpoint& out) {
 }
 
 std::optional<rdma::RcAddress> readEndpoint(const wire::RcEndpoint& endpoint) {
-  constexpr std::uint32_t kMost24Bits = 0xFFFFFF;
+  constexpr std::uint32_t kMax24Bits = 0xFFFFFF;
   rdma::RcAddress made;
   const bool sane = endpoint.gid().size() == made.gid.bytes.size() && endpoint.lid() <= 0xFFFF &&
-                    endpoint.qpn() <= kMost24Bits && endpoint.psn() <= kMost24Bits &&
+                    endpoint.qpn() <= kMax24Bits && endpoint.psn() <= kMax24Bits &&
                     endpoint.mtu() >= 256 && endpoint.mtu() <= 4096 && endpoint.reads() <= 0xFF;
   if (!sane) return std::nullopt;
   std::memcpy(made.gid.bytes.data(), endpoint.gid().data(), made.gid.bytes.size());

@@ -149,7 +149,7 @@ PageOwners PagePool::owners() const {
   }
   PageOwners owners;
   for (auto& [id, owner] : by_id) {
-    if (owners.owners.size() < PageOwners::kMost) {
+    if (owners.owners.size() < PageOwners::kMax) {
       owners.owners.push_back(std::move(owner));
     } else {
       ++owners.left_out;

@@ -10,7 +10,7 @@
 namespace pingloom::pages {
 namespace {
 
-constexpr std::size_t kMostNameBytes = 253;
+constexpr std::size_t kMaxCollectorNameBytes = 253;
 
 wire::PageReply refusal(std::string reason, bool connect = false) {
   wire::PageReply reply;
@@ -57,7 +57,7 @@ std::vector<int> PageServer::descriptors() const {
 Nanos PageServer::nextWake() const {
   if (socket_->readable()) return 0;
   Nanos wake = std::numeric_limits<Nanos>::max();
-  if (pool_.retiring()) wake = pool_.retiringSince() + kLongestMove;
+  if (pool_.retiring()) wake = pool_.retiringSince() + kMaxMove;
   for (const auto& [route, reader] : readers_) {
     wake = std::min({wake, reader.heard + kPatience, reader.endpoint->nextWake()});
   }
@@ -118,7 +118,7 @@ void PageServer::retireRange(Nanos now) {
   const bool moved = std::all_of(readers_.begin(), readers_.end(), [&](const auto& entry) {
     return entry.second.epoch == pool_.epoch() || entry.second.epoch == 0;
   });
-  if (moved || now - pool_.retiringSince() >= kLongestMove) pool_.retire();
+  if (moved || now - pool_.retiringSince() >= kMaxMove) pool_.retire();
 }
 
 void PageServer::take(const net::ZmqRouter::Message& message, Nanos now) {
@@ -186,7 +186,8 @@ std::optional<wire::PageReply> PageServer::carryOut(const std::string& route,
 std::optional<wire::PageReply> PageServer::connect(const std::string& route,
                                                    const wire::PageConnect& request, Nanos now) {
   const auto peer = readEndpoint(request.endpoint());
-  if (!peer || request.collector().size() > kMostNameBytes || !isText(request.collector())) {
+  if (!peer || request.collector().size() > kMaxCollectorNameBytes ||
+      !isText(request.collector())) {
     ++counters_.malformed;
     return refusal("the endpoint or the name is malformed");
   }

@@ -55,7 +55,7 @@ class PageServer {
  public:
   static constexpr std::size_t kReaders = 64;
   static constexpr Nanos kPatience = 30 * kSecond;
-  static constexpr Nanos kLongestMove = 5 * kSecond;  // to a fresh range
+  static constexpr Nanos kMaxMove = 5 * kSecond;  // to a fresh range
   static constexpr std::size_t kAnswerBytes = 1U << 20;
   static constexpr std::size_t kRequestBytes = 4096;
   static constexpr int kAnswersWaiting = 8;    // of a collector that does not take them

@@ -9,7 +9,7 @@
 namespace pingloom::pages {
 namespace {
 
-constexpr std::size_t kMostDescriptors = 253;  // the kernel's limit of one message
+constexpr std::size_t kMaxDescriptors = 253;  // the kernel's limit of one message
 
 }  // namespace
 
@@ -17,7 +17,7 @@ Datagram receiveDatagram(int socket, std::span<std::uint8_t> buffer) {
   Datagram made;
   iovec piece{buffer.data(), buffer.size()};
   // Room for all that can come: what does not fit would be closed by the kernel, but say so.
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostDescriptors * sizeof(int))> control;
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(kMaxDescriptors * sizeof(int))> control;
   msghdr message{};
   message.msg_iov = &piece;
   message.msg_iovlen = 1;

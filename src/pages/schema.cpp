@@ -23,8 +23,8 @@ bool isName(std::string_view name, bool colons) {
 }
 
 // Within them no two bounds of a histogram become the same number.
-constexpr double kLeastUnit = 1e-30;
-constexpr double kMostUnit = 1e30;
+constexpr double kMinUnit = 1e-30;
+constexpr double kMaxUnit = 1e30;
 
 // Slots are as many as the kind has, and of a kind that is known.
 bool hasShape(const Metric& metric) {
@@ -121,7 +121,7 @@ std::optional<Metric> readMetric(Bytes& bytes) {
   metric.help = bytes.string<std::uint16_t>();
   if (!bytes.good() || !hasShape(metric) || !isName(metric.name, true) ||
       metric.help.size() > kMaxHelpBytes || !isText(metric.help) ||
-      !(metric.unit >= kLeastUnit && metric.unit <= kMostUnit) ||
+      !(metric.unit >= kMinUnit && metric.unit <= kMaxUnit) ||
       metric.first_slot + metric.slots > PINGLOOM_PAGE_SLOTS) {
     return std::nullopt;
   }

@@ -16,10 +16,10 @@ namespace {
 
 constexpr std::size_t kFirstRatio = 5;  // of kThresholdMetrics
 // What a cell of the heatmap can tell apart.
-constexpr Nanos kShortest = 100;
-constexpr Nanos kLongest = 10 * kSecond;
-constexpr double kSmallestPercent = 0.01;
-constexpr double kLargestFactor = 10'000;
+constexpr Nanos kMin = 100;
+constexpr Nanos kMax = 10 * kSecond;
+constexpr double kMinPercent = 0.01;
+constexpr double kMaxFactor = 10'000;
 
 enum class Kind : std::uint8_t { kNone, kFactor, kTime, kPercent };
 struct Level {
@@ -73,20 +73,19 @@ std::string faultOf(const std::string& text, const std::optional<Level>& level, 
   switch (level->kind) {
     case Kind::kFactor:
       if (ratio) return fmt::format("'{}' of a median that is mostly 0: {}", text, wanted);
-      return within(1, kLargestFactor)
-                 ? ""
-                 : fmt::format("'{}' is not within 1x and {}x", text, kLargestFactor);
+      return within(1, kMaxFactor) ? ""
+                                   : fmt::format("'{}' is not within 1x and {}x", text, kMaxFactor);
     case Kind::kTime:
       if (ratio) return fmt::format("'{}' is a time: {}", text, wanted);
-      return within(static_cast<double>(kShortest), static_cast<double>(kLongest))
+      return within(static_cast<double>(kMin), static_cast<double>(kMax))
                  ? ""
-                 : fmt::format("'{}' is not within {} and {}", text, formatDuration(kShortest),
-                               formatDuration(kLongest));
+                 : fmt::format("'{}' is not within {} and {}", text, formatDuration(kMin),
+                               formatDuration(kMax));
     case Kind::kPercent:
       if (!ratio) return fmt::format("'{}' is a share: {}", text, wanted);
-      return within(kSmallestPercent, 100)
+      return within(kMinPercent, 100)
                  ? ""
-                 : fmt::format("'{}' is not within {}% and 100%", text, kSmallestPercent);
+                 : fmt::format("'{}' is not within {}% and 100%", text, kMinPercent);
     case Kind::kNone:
       break;
   }

@@ -77,7 +77,7 @@ bool Watcher::changed(Nanos now) {
     rewatch();
   }
   if (!first_touch_) return false;
-  const Nanos due = std::min(last_touch_ + kDebounce, *first_touch_ + kLongestDelay);
+  const Nanos due = std::min(last_touch_ + kDebounce, *first_touch_ + kMaxDelay);
   if (now < due) {
     armTimer(due - now);
     return false;

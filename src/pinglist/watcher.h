@@ -26,7 +26,7 @@ class Watcher {
   // Events closer together than this are one change: half a file is not read.
   static constexpr Nanos kDebounce = 50 * kMillisecond;
   // A file that never comes to rest is reported all the same.
-  static constexpr Nanos kLongestDelay = 500 * kMillisecond;
+  static constexpr Nanos kMaxDelay = 500 * kMillisecond;
   static constexpr int kMaxLinks = 40;
 
   // The file need not exist. Make the watcher before the file is read, or a change in between is

@@ -14,7 +14,7 @@ ExchangeTable::ExchangeTable() { grow(); }
 
 bool ExchangeTable::grow() {
   const auto first = static_cast<std::uint32_t>(chunks_.size() * kChunk);
-  if (first > kMost) return false;
+  if (first > kMax) return false;
   chunks_.push_back(std::make_unique<Exchange[]>(kChunk));
   for (std::uint32_t slot = first + kChunk - 1; slot > 0 && slot >= first; --slot) {
     at(slot).id = slot;
@@ -38,7 +38,7 @@ int ExchangeTable::queueFor(Nanos lifetime) {
     if (queues_[i].oldest == 0) unused = static_cast<int>(i);
   }
   if (unused < 0) {
-    if (queues_.size() == kMostQueues) return -1;
+    if (queues_.size() == kMaxQueues) return -1;
     unused = static_cast<int>(queues_.size());
     queues_.emplace_back();
   }

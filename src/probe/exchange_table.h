@@ -38,13 +38,13 @@ struct Exchange {
 // mistaken for its successor's: an id comes back after 32,768 uses of its slot, each of which lasts
 // a lifetime. Exchanges with the same lifetime wait in one queue, oldest first, so expiry looks at
 // one exchange per lifetime. One thread; addresses of exchanges stay valid until they are released.
-// Bounds: kMost exchanges of 104 bytes, allocated by need, 1,024 at a time, and never given back;
-// kMostQueues different lifetimes.
+// Bounds: kMax exchanges of 104 bytes, allocated by need, 1,024 at a time, and never given back;
+// kMaxQueues different lifetimes.
 class ExchangeTable {
  public:
   static constexpr std::uint32_t kSlotBits = 17;
-  static constexpr std::uint32_t kMost = (1U << kSlotBits) - 1;  // 131,071: slot 0 stands for none
-  static constexpr std::size_t kMostQueues = 2048;
+  static constexpr std::uint32_t kMax = (1U << kSlotBits) - 1;  // 131,071: slot 0 stands for none
+  static constexpr std::size_t kMaxQueues = 2048;
 
   ExchangeTable();
 

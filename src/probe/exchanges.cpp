@@ -120,8 +120,8 @@ void Exchanges::ack(Exchange& exchange, const Answer& answer) {
   exchange.peer_stalled |= spoils(answer.message);
   const bool no_time = (answer.message.flags & wire::kFlagNoT3) != 0;
   exchange.times.ack = no_time ? AckState::kNoTime : AckState::kTime;
-  constexpr std::uint64_t kLargest = std::numeric_limits<Nanos>::max();
-  exchange.times.responder_ns = static_cast<Nanos>(std::min(answer.message.responder_ns, kLargest));
+  constexpr std::uint64_t kMax = std::numeric_limits<Nanos>::max();
+  exchange.times.responder_ns = static_cast<Nanos>(std::min(answer.message.responder_ns, kMax));
   if (exchange.state == ExchangeState::kAnswered) settle(exchange);
 }
 

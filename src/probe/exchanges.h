@@ -36,7 +36,7 @@ enum class StallRule : std::uint8_t {
 
 // An exchange is counted in its window (sent included) when its verdict is known, at the latest
 // kWindowGrace after its timeout; until then its answers find it, duplicates too. One thread.
-// `tasks` and `stalls` outlive this. Bound: ExchangeTable::kMost.
+// `tasks` and `stalls` outlive this. Bound: ExchangeTable::kMax.
 class Exchanges {
  public:
   // `port`: where targets listen unless their probe says otherwise; 0 where there are no ports.

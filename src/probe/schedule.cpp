@@ -88,7 +88,7 @@ ProbeSchedule ProbeSchedule::once(Nanos gap, std::size_t targets, Nanos first_mo
 
 Nanos ProbeSchedule::firstDue(Nanos interval, std::size_t targets, Nanos now, std::uint64_t seed) {
   if (targets == 0) return now;
-  const Nanos gap = std::min(interval / static_cast<Nanos>(targets), kLongestStart);
+  const Nanos gap = std::min(interval / static_cast<Nanos>(targets), kMaxStart);
   return now + (gap > 0 ? static_cast<Nanos>(Shuffler(~seed).below(gap)) : 0);
 }
 

@@ -27,7 +27,7 @@ class ProbeSchedule {
   // What a busy host's scheduler may make a thread wait without its being a stall
   // (StallWatch::kLate): one that always wakes up this late still sends all it should.
   static constexpr Nanos kBurst = 20 * kMillisecond;
-  static constexpr Nanos kLongestStart = 400 * kMillisecond;
+  static constexpr Nanos kMaxStart = 400 * kMillisecond;
 
   // REQUIRES: interval > 0.
   ProbeSchedule(Nanos interval, std::size_t targets, Nanos first_mono, std::uint64_t seed);
@@ -42,7 +42,7 @@ class ProbeSchedule {
   static ProbeSchedule once(Nanos gap, std::size_t targets, Nanos first_mono);
 
   // A first due time for a new assignment: each host has its own phase between two targets' times,
-  // but none waits longer than kLongestStart.
+  // but none waits longer than kMaxStart.
   static Nanos firstDue(Nanos interval, std::size_t targets, Nanos now, std::uint64_t seed);
 
   // When take() has something to give; kNever without targets.

@@ -15,7 +15,7 @@ void WindowQueue::push(ClosedWindow&& window, Nanos now_mono) {
   {
     const std::lock_guard lock(mutex_);
     waiting_.push_back({std::move(window), now_mono});
-    while (now_mono - waiting_.front().since_mono > kLongestWait) {
+    while (now_mono - waiting_.front().since_mono > kMaxWait) {
       forgotten.push_back(std::move(waiting_.front().window));
       waiting_.pop_front();
       ++dropped_;
@@ -46,7 +46,7 @@ void WindowQueue::recycle(std::vector<PairWindow>&& pairs) {
   std::vector<PairWindow> mine = std::move(pairs);  // freed after the lock where it is not kept
   for (PairWindow& pair : mine) pair.clear();
   const std::lock_guard lock(mutex_);
-  if (!spares_.empty() && spare_pairs_ + mine.size() > kMostSparePairs) return;
+  if (!spares_.empty() && spare_pairs_ + mine.size() > kMaxSparePairs) return;
   spare_pairs_ += mine.size();
   spares_.push_back(std::move(mine));
 }

@@ -14,13 +14,13 @@
 
 namespace pingloom::probe {
 
-// The transports never wait for the consumer. Bounds: what was closed in the last kLongestWait
-// waits, older windows are dropped and counted; spare memory is kept for kMostSparePairs pairs
+// The transports never wait for the consumer. Bounds: what was closed in the last kMaxWait
+// waits, older windows are dropped and counted; spare memory is kept for kMaxSparePairs pairs
 // (about 0.7 KB each with ten samples), or for one set of pairs of any size.
 class WindowQueue {
  public:
-  static constexpr Nanos kLongestWait = 30 * kSecond;
-  static constexpr std::size_t kMostSparePairs = 30'000;
+  static constexpr Nanos kMaxWait = 30 * kSecond;
+  static constexpr std::size_t kMaxSparePairs = 30'000;
 
   WindowQueue();
 

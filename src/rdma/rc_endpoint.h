@@ -66,7 +66,7 @@ struct LocalPiece {
 };
 
 struct RcRequest {
-  static constexpr std::size_t kMostPieces = 8;
+  static constexpr std::size_t kMaxPieces = 8;
 
   RcOperation operation = RcOperation::kRead;
   std::uint64_t id = 0;  // comes back in RcDone
@@ -74,7 +74,7 @@ struct RcRequest {
   bool signalled = true;
   // READ: where the data goes, one piece after the other. WRITE: where it comes from. Atomics: one
   // piece of 8 bytes for the value before, in host byte order. Together the length, at most 2^31.
-  std::span<const LocalPiece> local;  // at most kMostPieces; copied by post(), the memory is not
+  std::span<const LocalPiece> local;  // at most kMaxPieces; copied by post(), the memory is not
   std::uint64_t remote_address = 0;   // atomics: divisible by 8
   std::uint32_t rkey = 0;
   std::uint32_t immediate = 0;    // kWriteImmediate

@@ -3,9 +3,9 @@
 namespace pingloom::wire {
 namespace {
 
-constexpr std::uint64_t kLongestTime = kMinute;
+constexpr std::uint64_t kMaxTime = kMinute;
 
-bool tooLong(const std::optional<std::uint64_t>& time) { return time && *time > kLongestTime; }
+bool tooLong(const std::optional<std::uint64_t>& time) { return time && *time > kMaxTime; }
 
 }  // namespace
 
@@ -22,7 +22,7 @@ void encode(const pingloom::BurstPing& ping, BurstPing& out) {
 }
 
 Result<pingloom::BurstPing> decode(const BurstPing& in) {
-  if (in.sequence() == 0 || in.sequence() > kMostBurstPings) {
+  if (in.sequence() == 0 || in.sequence() > kMaxBurstPings) {
     return makeError("ping", "sequence out of range");
   }
   if (in.fate() == 0 || in.fate() > kPingFateNames.size() || in.anomaly() > kAnomalies) {

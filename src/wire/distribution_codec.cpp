@@ -10,7 +10,7 @@
 namespace pingloom::wire {
 namespace {
 
-constexpr std::uint64_t kLargestSample = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t kMaxSample = std::numeric_limits<std::uint32_t>::max();
 
 using Samples = std::array<std::uint32_t, Distribution::kExactSamples>;
 
@@ -23,7 +23,7 @@ Result<std::size_t> readSamples(const SampleSet& set, Samples& samples) {
   std::size_t count = 0;
   for (const std::uint32_t delta : set.sample_deltas()) {
     value += delta;
-    if (value > kLargestSample) return makeError("sample set", "sample out of range");
+    if (value > kMaxSample) return makeError("sample set", "sample out of range");
     samples[count++] = static_cast<std::uint32_t>(value);
   }
   return count;
@@ -47,7 +47,7 @@ Result<Distribution> decodeBuckets(const SampleSet& set) {
     if (i > 0 && set.bucket_deltas(i) == 0) return makeError("sample set", "buckets out of order");
     bucket += set.bucket_deltas(i);
     count += set.bucket_counts(i);
-    if (bucket >= histogram::kBuckets || set.bucket_counts(i) == 0 || count > kLargestSample) {
+    if (bucket >= histogram::kBuckets || set.bucket_counts(i) == 0 || count > kMaxSample) {
       return makeError("sample set", "bucket out of range");
     }
     buckets.emplace_back(static_cast<std::uint16_t>(bucket), set.bucket_counts(i));

@@ -90,7 +90,7 @@ void Context::run() {
 }
 
 void Context::readSocket(QueuePair& pair) {
-  std::array<std::uint8_t, sizeof(PacketHeader) + kMostPayload> bytes;
+  std::array<std::uint8_t, sizeof(PacketHeader) + kMaxPayload> bytes;
   for (;;) {
     const ssize_t got = recv(pair.socket, bytes.data(), bytes.size(), MSG_DONTWAIT);
     if (got < 0) return;

@@ -25,6 +25,6 @@ struct PacketHeader {
   bool ethernet = false;
 };
 
-constexpr std::size_t kMostPayload = 16384;
+constexpr std::size_t kMaxPayload = 16384;
 
 }  // namespace fake

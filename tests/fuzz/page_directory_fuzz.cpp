@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const std::uint64_t end = std::uint64_t{directory.pages()} * PINGLOOM_PAGE_BYTES;
   for (const Segment& segment : planReads(pages)) {
-    if (segment.offset + segment.length > end || segment.length > kMostReadBytes) std::abort();
+    if (segment.offset + segment.length > end || segment.length > kMaxReadBytes) std::abort();
   }
   for (const Format format : {Format::kPrometheus, Format::kOpenMetrics}) {
     Exposition exposition(format);

@@ -21,7 +21,7 @@ namespace {
 using namespace pingloom;
 using namespace pingloom::collector;
 
-constexpr std::uint32_t kMostPages = 64;  // of a range: memory, and time
+constexpr std::uint32_t kMaxPages = 64;  // of a range: memory, and time
 constexpr std::uint64_t kIncarnation = 7;
 constexpr int kRounds = 3;
 
@@ -134,7 +134,7 @@ void check(const PageView& page) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto input = fuzz::readDirectoryInput({data, size});
-  if (!input || input->update.pages() > kMostPages) return 0;
+  if (!input || input->update.pages() > kMaxPages) return 0;
   PageDirectory directory;
   if (!directory.apply(input->update)) return 0;
 

@@ -26,7 +26,7 @@ using namespace pingloom;
 using namespace pingloom::rdma;
 
 constexpr std::uint32_t kQKey = 0x11111111;  // the one that ibv_ud_pingpong has
-constexpr Nanos kLongestSilence = 10 * kSecond;
+constexpr Nanos kMaxSilence = 10 * kSecond;
 
 [[noreturn]] void fail(const std::string& why) {
   std::printf("FAILED: %s\n", why.c_str());
@@ -136,7 +136,7 @@ class Peer {
   }
   // The payload of the next message from this peer.
   std::vector<std::uint8_t> receive(const UdAddress& from) {
-    const Nanos end = monotonicNow() + kLongestSilence;
+    const Nanos end = monotonicNow() + kMaxSilence;
     while (monotonicNow() < end) {
       pollfd readable{endpoint_->descriptor(), POLLIN, 0};
       ::poll(&readable, 1, endpoint_->nextWake() <= monotonicNow() ? 0 : 100);

@@ -9,8 +9,8 @@ namespace {
 constexpr double kMedian = 0.5;
 constexpr double kHigh = 0.9;
 // Scores that hardly differ still get a limit above them.
-constexpr double kLeastShare = 0.01;  // of the median
-constexpr double kLeastApart = 0.05;  // where there is nothing at all: of what is usual
+constexpr double kMinShare = 0.01;     // of the median
+constexpr double kMinDistance = 0.05;  // where there is nothing at all: of what is usual
 
 }  // namespace
 
@@ -20,7 +20,7 @@ ScoreLimit::ScoreLimit(std::size_t learn_from, double factor, double pace)
 }
 
 double ScoreLimit::apart() const {
-  return std::max({high_ - median_, kLeastShare * median_, kLeastApart});
+  return std::max({high_ - median_, kMinShare * median_, kMinDistance});
 }
 
 void ScoreLimit::add(double score) {

@@ -11,7 +11,7 @@ namespace {
 
 // A metric that the others explain to its last digit: what is left of it counts as at least this
 // part of its standard deviation, or rounding errors would be anomalies.
-constexpr double kLeastLeft = 0.1;
+constexpr double kMinLeft = 0.1;
 
 // The warm-up has three parts: mean and variance; directions; limits.
 constexpr std::uint32_t kWarmUpParts = 3;
@@ -174,11 +174,11 @@ void SubspaceDetector::explain() {
 }
 
 double SubspaceDetector::deviation(std::size_t slot) const {
-  return left_[slot] / std::max(std::sqrt(usually_left_[slot]), kLeastLeft);
+  return left_[slot] / std::max(std::sqrt(usually_left_[slot]), kMinLeft);
 }
 
 double SubspaceDetector::sustained(std::size_t slot) const {
-  return sustained_[slot] / std::max(std::sqrt(usually_sustained_[slot]), kLeastLeft);
+  return sustained_[slot] / std::max(std::sqrt(usually_sustained_[slot]), kMinLeft);
 }
 
 void SubspaceDetector::score() {

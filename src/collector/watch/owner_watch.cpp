@@ -59,7 +59,7 @@ std::unique_ptr<OwnerWatch> OwnerWatch::make(const PagesOfOwner& pages,
       addRules(metric, first + metric.first_slot, settings, rules);
     }
   }
-  const bool watched = !kinds.empty() && kinds.size() <= kMostSlots &&
+  const bool watched = !kinds.empty() && kinds.size() <= kMaxSlots &&
                        analytics::SubspaceDetector::check(settings.subspace, kinds.size()) &&
                        analytics::ThresholdDetector::check(rules, kinds.size());
   if (!watched) return nullptr;

@@ -30,9 +30,9 @@ struct WatchEvent {
 
 class OwnerWatch {
  public:
-  static constexpr std::size_t kMostSlots = 4096;
+  static constexpr std::size_t kMaxSlots = 4096;
 
-  // Never a watch that fits no page: nullptr where the owner has none or more than kMostSlots.
+  // Never a watch that fits no page: nullptr where the owner has none or more than kMaxSlots.
   static std::unique_ptr<OwnerWatch> make(const PagesOfOwner& pages, const WatchSettings& settings);
 
   // Whether these are the pages and metrics that it was made for.

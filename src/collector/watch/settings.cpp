@@ -6,8 +6,8 @@
 namespace pingloom::collector {
 namespace {
 
-constexpr std::size_t kMostLimits = 256;
-constexpr std::uint64_t kMostWindow = 60;
+constexpr std::size_t kMaxLimits = 256;
+constexpr std::uint64_t kMaxWindow = 60;
 
 Result<double> readLimit(const yaml::Node& node) {
   const auto text = node.text();
@@ -54,12 +54,12 @@ Result<MetricLimit> readMetricLimit(const yaml::Node& node) {
   const auto of = node.find("of"), samples = node.find("samples");
   std::uint64_t window = 1, raise = 1;
   if (of) {
-    const auto number = of->number(1, kMostWindow);
+    const auto number = of->number(1, kMaxWindow);
     if (!number) return tl::unexpected(number.error());
     window = *number;
   }
   if (samples) {
-    const auto number = samples->number(1, of ? window : kMostWindow);
+    const auto number = samples->number(1, of ? window : kMaxWindow);
     if (!number) return tl::unexpected(number.error());
     raise = *number;
   }
@@ -84,7 +84,7 @@ Result<WatchSettings> parseWatchSettings(const yaml::Node& node) {
   if (!status) return tl::unexpected(status.error());
   const auto limits = node.find("limits");
   if (!limits) return settings;
-  if (!limits->isSequence() || limits->items().size() > kMostLimits) {
+  if (!limits->isSequence() || limits->items().size() > kMaxLimits) {
     return limits->error("expected a list of at most 256: [{ metric: NAME, above: NUMBER }]");
   }
   for (const yaml::Node& item : limits->items()) {

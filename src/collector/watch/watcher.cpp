@@ -84,7 +84,7 @@ void Watcher::observeAgent(const AgentView& agent) {
       forget(entry);
       std::size_t slots = 0;
       for (const PageView* page : pages) slots += page->info->slots;
-      if (slots <= std::min(OwnerWatch::kMostSlots, kMostSlots - slots_)) {
+      if (slots <= std::min(OwnerWatch::kMaxSlots, kMaxSlots - slots_)) {
         entry.watch = OwnerWatch::make(pages, settings_);
       }
       if (entry.watch != nullptr) slots_ += entry.watch->slots();
@@ -105,7 +105,7 @@ void Watcher::log(WatchEvent event) {
             event.began ? "begins" : "ends", event.application, event.host, event.pid,
             event.metric.empty() ? "the score" : event.metric, event.value, event.limit);
   if (event.began) ++(event.kind == "limit" ? limits_total_ : anomalies_total_);
-  if (events_.size() == kMostEvents) events_.pop_front();
+  if (events_.size() == kMaxEvents) events_.pop_front();
   events_.push_back(std::move(event));
 }
 

@@ -1,6 +1,6 @@
 // Watches the pages of all agents: every interval a sample of every owner, on a thread of its own.
-// The rest may be called by any thread. Bounds: kMostSlots slots are watched, about 120 MB; owners
-// beyond are counted. kMostEvents events are kept.
+// The rest may be called by any thread. Bounds: kMaxSlots slots are watched, about 120 MB; owners
+// beyond are counted. kMaxEvents events are kept.
 #pragma once
 
 #include <condition_variable>
@@ -27,8 +27,8 @@ using OwnerKey = std::tuple<std::string, std::uint64_t, std::uint64_t>;
 
 class Watcher {
  public:
-  static constexpr std::size_t kMostSlots = 200'000;
-  static constexpr std::size_t kMostEvents = 1000;
+  static constexpr std::size_t kMaxSlots = 200'000;
+  static constexpr std::size_t kMaxEvents = 1000;
 
   Watcher(const Board& board, const WatchSettings& settings);
   ~Watcher();

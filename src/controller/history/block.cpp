@@ -135,7 +135,7 @@ bool BlockReader::open(std::string_view bytes) {
 }
 
 bool BlockReader::section(std::size_t number, std::string& out) {
-  const std::size_t most = budget_ ? std::min(*budget_, kMostSectionBytes) : kMostSectionBytes;
+  const std::size_t most = budget_ ? std::min(*budget_, kMaxSectionBytes) : kMaxSectionBytes;
   if (!decompressor_.decompress(sections_[number], most, out)) return false;
   if (budget_) *budget_ -= out.size();
   return true;
@@ -162,7 +162,7 @@ bool BlockReader::readDestinations(ColumnReader& in) {
   std::vector<std::uint64_t> v4;
   std::vector<std::uint64_t> high;
   std::vector<std::uint64_t> low;
-  if (!readSums(in, kMostBlockPairs, v4) || !readSums(in, kMostBlockPairs - v4.size(), high) ||
+  if (!readSums(in, kMaxBlockPairs, v4) || !readSums(in, kMaxBlockPairs - v4.size(), high) ||
       !readSums(in, high.size(), low) || low.size() != high.size()) {
     return false;
   }

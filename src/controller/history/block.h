@@ -22,8 +22,8 @@
 
 namespace pingloom::controller {
 
-constexpr std::size_t kMostBlockPairs = 65'536;
-constexpr std::size_t kMostSectionBytes = 16U << 20;  // once it is decompressed
+constexpr std::size_t kMaxBlockPairs = 65'536;
+constexpr std::size_t kMaxSectionBytes = 16U << 20;  // once it is decompressed
 constexpr std::size_t kSections = 2 + kRowParts.size();
 
 struct BlockHead {
@@ -38,7 +38,7 @@ struct BlockHead {
 // Puts a block together.
 class BlockWriter {
  public:
-  // REQUIRES: destinations ascending, at most kMostBlockPairs; rows and parts belong to them.
+  // REQUIRES: destinations ascending, at most kMaxBlockPairs; rows and parts belong to them.
   // `rows`: without their summaries. Valid until the next call.
   Result<std::string_view> write(const BlockHead& head, std::span<const IpAddress> destinations,
                                  std::span<const Row> rows, unsigned jitter_merged,
@@ -56,7 +56,7 @@ class BlockWriter {
 class BlockReader {
  public:
   // `budget`: bytes that may still come out of zstd, of this block and others; outlives the reader.
-  // Without one: kMostSectionBytes of each section.
+  // Without one: kMaxSectionBytes of each section.
   explicit BlockReader(std::size_t* budget = nullptr) : budget_(budget) {}
 
   bool open(std::string_view bytes);               // begin with the block

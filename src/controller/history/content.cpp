@@ -7,10 +7,10 @@ namespace pingloom::controller {
 bool ContentReader::open(std::string_view content) {
   blocks_ = 0;
   pairs_ = 0;
-  budget_ = kMostContentBytes;
+  budget_ = kMaxContentBytes;
   std::optional<IpAddress> last;
   do {
-    if (blocks_ == kMostBlocks) return false;
+    if (blocks_ == kMaxBlocks) return false;
     if (blocks_ == readers_.size()) readers_.push_back(std::make_unique<BlockReader>(&budget_));
     BlockReader& reader = *readers_[blocks_];
     if (!reader.open(content) || reader.head() != head()) return false;
@@ -20,7 +20,7 @@ bool ContentReader::open(std::string_view content) {
       last = destinations.back();
     }
     pairs_ += destinations.size();
-    if (pairs_ > kMostContentPairs) return false;
+    if (pairs_ > kMaxContentPairs) return false;
     ++blocks_;
     content = reader.rest();
   } while (!content.empty());

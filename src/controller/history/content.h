@@ -15,9 +15,9 @@ namespace pingloom::controller {
 // sooner.
 constexpr std::size_t kWindowPairs = 512;
 constexpr std::size_t kMinutePairs = 1024;
-constexpr std::size_t kMostContentPairs = kMostBlockPairs;
-constexpr std::size_t kMostBlocks = 2 * kMostContentPairs / kWindowPairs;
-constexpr std::size_t kMostContentBytes = kSections * kMostSectionBytes;  // once decompressed
+constexpr std::size_t kMaxContentPairs = kMaxBlockPairs;
+constexpr std::size_t kMaxBlocks = 2 * kMaxContentPairs / kWindowPairs;
+constexpr std::size_t kMaxContentBytes = kSections * kMaxSectionBytes;  // once decompressed
 
 // Pairs of each block, but for the last, where `pairs` are spread evenly over as few as can be.
 constexpr std::size_t evenBlockPairs(std::size_t pairs, std::size_t most) {
@@ -30,7 +30,7 @@ constexpr std::size_t evenBlockPairs(std::size_t pairs, std::size_t most) {
 class ContentReader {
  public:
   // False: something is damaged, destinations do not ascend through all blocks, or there are more
-  // than kMostContentPairs or kMostBlocks. What is read of the blocks is at most kMostContentBytes.
+  // than kMaxContentPairs or kMaxBlocks. What is read of the blocks is at most kMaxContentBytes.
   bool open(std::string_view content);
   bool readAll();
 

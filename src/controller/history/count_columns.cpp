@@ -45,7 +45,7 @@ void encodeCounts(std::span<const Row> rows, unsigned jitter_merged, ColumnWrite
 bool CountReader::read(std::string_view section, std::size_t pairs) {
   ColumnReader in(section);
   const std::uint64_t merged = in.number();
-  if (merged > kMostMerged) return false;
+  if (merged > kMaxMerged) return false;
   jitter_merged_ = static_cast<unsigned>(merged);
   differing_.clear();
   same_ = {};

@@ -9,7 +9,7 @@ void MinuteBuilder::clear() {
   destinations_.clear();
   pairs_.clear();
   used_ = 0;
-  if (kept_.size() > kMostKeptPairs) kept_.resize(kMostKeptPairs);
+  if (kept_.size() > kMaxKeptPairs) kept_.resize(kMaxKeptPairs);
 }
 
 MinuteBuilder::Pair* MinuteBuilder::fresh() {
@@ -24,7 +24,7 @@ MinuteBuilder::Pair* MinuteBuilder::fresh() {
 bool MinuteBuilder::accepts(const ContentReader& window) const {
   return pairs_.empty() ||
          (window.head() == head_ && (window.hasDestinations(destinations_) ||
-                                     window.pairs() + destinations_.size() <= kMostContentPairs));
+                                     window.pairs() + destinations_.size() <= kMaxContentPairs));
 }
 
 void MinuteBuilder::makeRoomFor(const ContentReader& window) {

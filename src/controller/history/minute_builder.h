@@ -1,7 +1,7 @@
 // Rolls windows of a source up into a minute: counts are added up, distributions merged, and the
 // minute's percentiles are taken from the merged ones. jitter is the mean of the windows', by what
 // they received. The ledger's thread. Memory: that of the largest minute so far, at most
-// kMostKeptPairs, is used again.
+// kMaxKeptPairs, is used again.
 #pragma once
 
 #include <array>
@@ -20,11 +20,11 @@ namespace pingloom::controller {
 
 class MinuteBuilder {
  public:
-  static constexpr std::size_t kMostKeptPairs = 8192;
+  static constexpr std::size_t kMaxKeptPairs = 8192;
 
   void clear();
   // Whether a window, whose content is open, can go into this minute, which is like the first one
-  // that did: rows never mix clock sources, and a content has at most kMostContentPairs.
+  // that did: rows never mix clock sources, and a content has at most kMaxContentPairs.
   bool accepts(const ContentReader& window) const;
   // All of the window's parts. False: it is damaged, and nothing of it was taken.
   // REQUIRES accepts(window).

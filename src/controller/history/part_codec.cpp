@@ -13,8 +13,8 @@ constexpr std::uint64_t kEach = 0;
 constexpr std::uint64_t kRuns = 1;
 constexpr std::uint64_t kPercentiles = 2;
 
-constexpr std::uint64_t kFewSamples = 16;       // on average: by themselves they take less
-constexpr std::size_t kMostNumbers = 8U << 20;  // of one column
+constexpr std::uint64_t kFewSamples = 16;      // on average: by themselves they take less
+constexpr std::size_t kMaxNumbers = 8U << 20;  // of one column
 constexpr std::size_t kPercentilesAboveMedian = 3;
 constexpr std::array<std::uint64_t, kPercentilesAboveMedian> kRanks = {95, 99, 100};
 
@@ -136,7 +136,7 @@ bool PartReader::read(std::string_view section, std::size_t pairs) {
   form_ = in.number();
   const std::uint64_t merged = in.number();
   const std::uint64_t tail = form_ == kPercentiles ? in.number() : merged;
-  if (!in.ok() || form_ > kPercentiles || tail > kMostMerged || merged > tail) return false;
+  if (!in.ok() || form_ > kPercentiles || tail > kMaxMerged || merged > tail) return false;
   merged_ = static_cast<unsigned>(merged);
   tail_ = static_cast<unsigned>(tail);
   middles_ = middlesOfSteps(merged_).data();
@@ -147,14 +147,14 @@ bool PartReader::read(std::string_view section, std::size_t pairs) {
 bool PartReader::readCounts(ColumnReader& in, std::size_t pairs) {
   in.column(pairs, counts_);
   if (!in.ok()) return false;
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint32_t>::max();
   present_ = 0;
   if (counts_.same()) {
-    if (pairs > 0 && counts_[0] > kMost) return false;
+    if (pairs > 0 && counts_[0] > kMax) return false;
     present_ = pairs > 0 && counts_[0] > 0 ? pairs : 0;
   } else {
     for (std::size_t i = 0; i < pairs; ++i) {
-      if (counts_[i] > kMost) return false;
+      if (counts_[i] > kMax) return false;
       present_ += counts_[i] == 0 ? 0 : 1;
     }
   }
@@ -174,7 +174,7 @@ bool PartReader::readRest(ColumnReader& in) {
   if (form_ == kRuns) in.column(present_, sizes_);
   const std::size_t size =
       counts_.same() && (form_ != kRuns || sizes_.same()) ? restOfAlike() : findPlaces();
-  if (size > kMostNumbers) return false;
+  if (size > kMaxNumbers) return false;
   in.column(size, rest_);
   if (form_ == kRuns) in.column(size, times_);
   return in.ok();
@@ -184,11 +184,11 @@ bool PartReader::readRest(ColumnReader& in) {
 std::size_t PartReader::restOf(std::size_t pair, std::size_t present) const {
   if (form_ == kPercentiles) return 0;
   const std::uint64_t size = form_ == kEach ? counts_[pair] - 1 : sizes_[present];
-  return std::min<std::uint64_t>(size, kMostNumbers + 1);
+  return std::min<std::uint64_t>(size, kMaxNumbers + 1);
 }
 
 // How many numbers of the rest each pair has, and so where they begin; how many all have. More than
-// kMostNumbers: there are too many, and it has ended early.
+// kMaxNumbers: there are too many, and it has ended early.
 std::size_t PartReader::restOfAlike() {
   rest_each_ = present_ == 0 ? 0 : restOf(0, 0);
   return rest_each_ * present_;
@@ -197,7 +197,7 @@ std::size_t PartReader::restOfAlike() {
 std::size_t PartReader::findPlaces() {
   Place next;
   places_.reserve(counts_.size());
-  for (std::size_t i = 0; i < counts_.size() && next.rest <= kMostNumbers; ++i) {
+  for (std::size_t i = 0; i < counts_.size() && next.rest <= kMaxNumbers; ++i) {
     places_.push_back(next);
     if (counts_[i] == 0) continue;
     next.rest += restOf(i, next.present);

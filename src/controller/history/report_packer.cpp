@@ -9,7 +9,7 @@
 namespace pingloom::controller {
 namespace {
 
-constexpr std::size_t kMostProbes = 1024;  // whose precision is remembered
+constexpr std::size_t kMaxProbes = 1024;  // whose precision is remembered
 
 // Checked as wire::decode() does; minimum, mean and maximum of buckets are left to the steps.
 bool addSamples(const wire::SampleSet& set, Samples& out) {
@@ -51,11 +51,11 @@ Result<bool> ReportPacker::pack(std::string_view report, const Take& take) {
   const auto head = readHead(view_.head());
   if (!head || !readPlaces()) return false;
   const BlockHead block_head{head->protocol, head->clock, view_.head().device(), false};
-  if (levels_.size() > kMostProbes) levels_.clear();
+  if (levels_.size() > kMaxProbes) levels_.clear();
   std::size_t& level = levels_[view_.head().probe()];
   std::span<const Place> places = places_;
   do {
-    const auto some = places.first(std::min(places.size(), kMostContentPairs));
+    const auto some = places.first(std::min(places.size(), kMaxContentPairs));
     places = places.subspan(some.size());
     const auto content = encodeWithin(windowBudget(some.size()), kWindowPrecisions.size(), level,
                                       [&](std::size_t at) { return encode(block_head, some, at); });

@@ -10,7 +10,7 @@
 
 namespace pingloom::controller {
 
-constexpr unsigned kMostMerged = 5;  // one step for each power of two
+constexpr unsigned kMaxMerged = 5;  // one step for each power of two
 
 constexpr std::uint32_t stepsOf(unsigned merged) { return histogram::kBuckets >> merged; }
 

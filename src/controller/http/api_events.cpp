@@ -15,8 +15,8 @@ namespace {
 using http::appendJsonString;
 
 constexpr std::uint64_t kDefaultLimit = 1000;
-constexpr std::uint64_t kMostEvents = 10'000;
-constexpr std::uint64_t kMostBins = 1000;
+constexpr std::uint64_t kMaxEvents = 10'000;
+constexpr std::uint64_t kMaxBins = 1000;
 
 tl::expected<std::optional<IpAddress>, http::Response> addressOption(const http::Request& request,
                                                                      const char* name) {
@@ -42,9 +42,9 @@ tl::expected<EventQuery, http::Response> eventQuery(const GridPlan& plan,
   if (!source) return tl::unexpected(source.error());
   const auto destination = addressOption(request, "destination");
   if (!destination) return tl::unexpected(destination.error());
-  const auto limit = numberOption(request, "limit", kDefaultLimit, kMostEvents);
+  const auto limit = numberOption(request, "limit", kDefaultLimit, kMaxEvents);
   if (!limit) return tl::unexpected(limit.error());
-  const auto bins = numberOption(request, "bins", 0, kMostBins);
+  const auto bins = numberOption(request, "bins", 0, kMaxBins);
   if (!bins) return tl::unexpected(bins.error());
   query.from_utc = range->from_utc;
   query.until_utc = range->until_utc;

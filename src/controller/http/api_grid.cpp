@@ -60,10 +60,10 @@ tl::expected<GridQuery, http::Response> wholeGridQuery(const GridPlan& plan,
   auto query = gridQuery(plan, request);
   if (!query || query->format != GridFormat::kCsv) return query;
   const std::uint64_t bytes = csvGridBytes(plan, plan.probes[query->probe]);
-  if (bytes <= kMostCsvGridBytes) return query;
+  if (bytes <= kMaxCsvGridBytes) return query;
   return tl::unexpected(http::errorResponse(
       400, fmt::format("as CSV this is {} MiB, more than {}: ask for format=json or cells",
-                       bytes >> 20U, kMostCsvGridBytes >> 20U)));
+                       bytes >> 20U, kMaxCsvGridBytes >> 20U)));
 }
 
 http::Response grid(const Board& board, const http::Request& request) {

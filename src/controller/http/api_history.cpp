@@ -24,9 +24,9 @@ using Plan = std::shared_ptr<const GridPlan>;
 constexpr std::string_view kRoot = "/api/v1/history";
 constexpr std::string_view kPairs = "/api/v1/history/pairs/";
 constexpr std::uint64_t kDefaultPoints = 500;
-constexpr std::uint64_t kMostPoints = 5000;
+constexpr std::uint64_t kMaxPoints = 5000;
 // Of a longer range some windows are left out: the reader has others to answer too.
-constexpr std::uint64_t kMostWindows = 20'000;
+constexpr std::uint64_t kMaxWindows = 20'000;
 
 http::Response spanOf(History& history) {
   const auto span = history.span();
@@ -57,8 +57,8 @@ http::Response gridAt(HistoryReader& reader, History& history, const GridPlan& p
                       const GridQuery& query, Nanos at) {
   const ProbeGrid& grid = plan.probes[query.probe];
   // Windows are as they were counted; which agents were away is kept beside them.
-  const auto presence = readPresence(history.database(), at - kLongestWindow,
-                                     at + kLongestWindow + grid.spec.timeout);
+  const auto presence =
+      readPresence(history.database(), at - kMaxWindow, at + kMaxWindow + grid.spec.timeout);
   if (!presence) return unreadable(presence.error());
   PastSource past(grid, query.metric.pastFigure());
   const auto writer = gridWriter(plan, query);
@@ -106,7 +106,7 @@ tl::expected<PairQuery, http::Response> pairQuery(const GridPlan& plan,
   if (!range) return tl::unexpected(range.error());
   const auto path = numberOption(request, "path", 0, plan.probes[place->probe].paths());
   if (!path) return tl::unexpected(path.error());
-  const auto points = numberOption(request, "points", kDefaultPoints, kMostPoints);
+  const auto points = numberOption(request, "points", kDefaultPoints, kMaxPoints);
   if (!points) return tl::unexpected(points.error());
   if (*points == 0) {
     return tl::unexpected(http::errorResponse(400, "'points' must be at least 1"));
@@ -134,13 +134,13 @@ http::Response pairOver(HistoryReader& reader, History& history, const GridPlan&
                   query.until_utc};
   const auto count = history.count(range);
   if (!count) return unreadable(count.error());
-  range.every = (*count + kMostWindows - 1) / kMostWindows;
+  range.every = (*count + kMaxWindows - 1) / kMaxWindows;
   range.every = std::max<std::uint64_t>(range.every, 1);
   const std::uint64_t together =
       std::max<std::uint64_t>((*count / range.every + query.points - 1) / query.points, 1);
   const IpAddress& destination = grid.destinations[query.place.destination];
-  const auto presence = readPresence(history.database(), query.from_utc,
-                                     query.until_utc + kLongestWindow, destination);
+  const auto presence =
+      readPresence(history.database(), query.from_utc, query.until_utc + kMaxWindow, destination);
   if (!presence) return unreadable(presence.error());
   PastPair pair(destination);
   std::string rows;

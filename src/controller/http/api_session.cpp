@@ -12,7 +12,7 @@ namespace {
 
 using http::Access;
 
-constexpr std::size_t kLongestSignIn = 1024;
+constexpr std::size_t kMaxSignIn = 1024;
 
 // With HttpOnly no script sees it; with SameSite no other site's page sends it.
 std::string cookie(const Access& access, std::string_view session, Nanos age) {
@@ -34,7 +34,7 @@ http::Response signIn(Access* access, const http::Request& request,
   if (!http::isJson(request.content_type)) {
     return http::errorResponse(415, "the Content-Type must be application/json");
   }
-  const auto document = request.body.size() > kLongestSignIn
+  const auto document = request.body.size() > kMaxSignIn
                             ? nlohmann::json()
                             : nlohmann::json::parse(request.body, nullptr, false);
   const auto token = document.is_object() ? document.find("token") : document.end();
@@ -51,7 +51,7 @@ http::Response signIn(Access* access, const http::Request& request,
   http::Response response = whoAsks(access, signed_in->role);
   if (!signed_in->session.empty()) {
     response.headers.emplace_back("Set-Cookie",
-                                  cookie(*access, signed_in->session, http::Sessions::kLongest));
+                                  cookie(*access, signed_in->session, http::Sessions::kMaxAge));
   }
   return response;
 }

@@ -18,7 +18,7 @@ namespace {
 using Snapshots = std::vector<std::shared_ptr<const SourceSnapshot>>;
 
 constexpr std::uint64_t kDefaultPairs = 100;
-constexpr std::uint64_t kMostCount = 10'000;
+constexpr std::uint64_t kMaxCount = 10'000;
 
 enum class SortColumn : std::uint8_t { kState, kValue, kSource, kDestination };
 constexpr std::array<std::string_view, 4> kColumns = {"state", "value", "source", "destination"};
@@ -145,10 +145,10 @@ void appendPair(std::string& out, const GridPlan& plan, const GridQuery& query,
 tl::expected<std::uint64_t, http::Response> countOption(const http::Request& request) {
   const auto given = request.query.find("count");
   if (given == request.query.end()) return kDefaultPairs;
-  const auto number = parseUnsigned(given->second, kMostCount);
+  const auto number = parseUnsigned(given->second, kMaxCount);
   if (number && *number > 0) return *number;
   return tl::unexpected(http::errorResponse(
-      400, fmt::format("the parameter 'count' is a number from 1 to {}", kMostCount)));
+      400, fmt::format("the parameter 'count' is a number from 1 to {}", kMaxCount)));
 }
 
 tl::expected<Sort, http::Response> sortOption(const http::Request& request) {

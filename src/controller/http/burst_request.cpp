@@ -30,9 +30,9 @@ tl::expected<Document, http::Response> documentOf(const http::Request& request) 
   if (!http::isJson(request.content_type)) {
     return unexpected(http::errorResponse(415, "the Content-Type must be application/json"));
   }
-  if (request.body.size() > kLongestBurstRequest) {
+  if (request.body.size() > kMaxBurstRequest) {
     return unexpected(http::errorResponse(
-        413, fmt::format("the body is larger than {} bytes", kLongestBurstRequest)));
+        413, fmt::format("the body is larger than {} bytes", kMaxBurstRequest)));
   }
   Document document = Document::parse(request.body, nullptr, false);
   if (!document.is_object()) return bad("the body is not a JSON object");
@@ -82,10 +82,10 @@ tl::expected<BurstOrder, http::Response> burstOrder(const GridPlan& plan,
   const std::uint64_t first_path = grid.paths() == 0 ? 0 : 1;
   const auto path = numberOf(*document, "path", first_path, first_path, grid.paths());
   if (!path) return unexpected(path.error());
-  const auto count = numberOf(*document, "count", kDefaultPings, 1, kMostBurstPings);
+  const auto count = numberOf(*document, "count", kDefaultPings, 1, kMaxBurstPings);
   if (!count) return unexpected(count.error());
-  const auto interval = numberOf(*document, "interval_ns", kDefaultInterval, kShortestBurstInterval,
-                                 kLongestBurstInterval);
+  const auto interval =
+      numberOf(*document, "interval_ns", kDefaultInterval, kMinBurstInterval, kMaxBurstInterval);
   if (!interval) return unexpected(interval.error());
   BurstOrder order;
   order.probe = grid.spec.name;

@@ -9,7 +9,7 @@
 
 namespace pingloom::controller::api {
 
-constexpr std::size_t kLongestBurstRequest = 4096;
+constexpr std::size_t kMaxBurstRequest = 4096;
 
 // The error is the answer: 400 for what cannot be read or is out of bounds, 404 for what is no pair
 // of the plan, 413 and 415 for another body than a short JSON document.

@@ -8,7 +8,7 @@
 
 namespace pingloom::controller {
 
-constexpr std::size_t kMostDecimalBytes = 20;
+constexpr std::size_t kMaxDecimalBytes = 20;
 
 namespace decimal {
 
@@ -33,10 +33,10 @@ inline char* writeFour(char* out, std::uint32_t number) {
 
 }  // namespace decimal
 
-// Says where it ends. REQUIRES: room for kMostDecimalBytes, all of which may be written to.
+// Says where it ends. REQUIRES: room for kMaxDecimalBytes, all of which may be written to.
 inline char* writeDecimal(char* out, std::uint64_t number) {
   constexpr std::uint64_t kFour = 10'000;
-  if (number >= kFour * kFour) return std::to_chars(out, out + kMostDecimalBytes, number).ptr;
+  if (number >= kFour * kFour) return std::to_chars(out, out + kMaxDecimalBytes, number).ptr;
   const auto low = static_cast<std::uint32_t>(number % kFour);
   if (number < kFour) return decimal::writeFour(out, low);
   out = decimal::writeFour(out, static_cast<std::uint32_t>(number / kFour));

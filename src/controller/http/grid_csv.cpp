@@ -46,7 +46,7 @@ class CsvGrid : public GridWriter {
 
   void add(const GridLine& line) override {
     const std::string& source = sources_[source_++];
-    std::array<char, Metric::kMostDigits> digits;
+    std::array<char, Metric::kMaxDigits> digits;
     for (std::size_t i = 0; i < destinations_.size(); ++i) {
       const auto& state = line.states[i];
       if (!state) continue;

@@ -12,11 +12,11 @@ using http::appendJsonNumber;
 using http::appendJsonString;
 
 constexpr std::size_t kNotAPair = kPairStateNames.size();
-constexpr std::size_t kMostStateBytes = 16;
+constexpr std::size_t kMaxStateBytes = 16;
 
 // The states as they are in the document, by their numbers; behind them that of what is no pair.
 struct StateText {
-  std::array<char, kMostStateBytes> bytes{};
+  std::array<char, kMaxStateBytes> bytes{};
   std::size_t size = 0;
 };
 using StateTexts = std::array<StateText, kPairStateNames.size() + 1>;
@@ -25,7 +25,7 @@ StateTexts stateTexts() {
   StateTexts texts;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::string text = i == kNotAPair ? "null" : '"' + std::string(kPairStateNames[i]) + '"';
-    texts[i].size = text.copy(texts[i].bytes.data(), kMostStateBytes);
+    texts[i].size = text.copy(texts[i].bytes.data(), kMaxStateBytes);
   }
   return texts;
 }
@@ -59,7 +59,7 @@ class JsonGrid : public GridWriter {
     const std::size_t cells = plan.probes[query.probe].sources.size() * columns_;
     out_.reserve(4096 + cells * kUsualBytes);
     states_.reserve(cells);
-    line_.resize(columns_ * (std::max(Metric::kMostDigits, kMostStateBytes) + 1));
+    line_.resize(columns_ * (std::max(Metric::kMaxDigits, kMaxStateBytes) + 1));
     appendHead(plan);
   }
 
@@ -81,7 +81,7 @@ class JsonGrid : public GridWriter {
     for (const std::uint8_t* line = states_.data(); lines_ < lines; line += columns_, ++lines_) {
       appendLine([&](char* at, std::size_t i) {
         const StateText& text = texts_[line[i]];
-        std::memcpy(at, text.bytes.data(), kMostStateBytes);
+        std::memcpy(at, text.bytes.data(), kMaxStateBytes);
         return at + text.size;
       });
     }

@@ -21,7 +21,7 @@ void appendValue(std::string& out, const Metric& metric, const MetricValue& valu
     out += "null";
     return;
   }
-  std::array<char, Metric::kMostDigits> digits;
+  std::array<char, Metric::kMaxDigits> digits;
   out.append(digits.data(), metric.write(digits.data(), value));
 }
 

@@ -57,7 +57,7 @@ std::unique_ptr<GridWriter> jsonGrid(const GridPlan& plan, const GridQuery& quer
 std::unique_ptr<GridWriter> csvGrid(const GridPlan& plan, const GridQuery& query);
 // About what it comes to: names are in it once for each pair.
 std::uint64_t csvGridBytes(const GridPlan& plan, const ProbeGrid& grid);
-constexpr std::uint64_t kMostCsvGridBytes = 1ULL << 30;
+constexpr std::uint64_t kMaxCsvGridBytes = 1ULL << 30;
 // As the live connection sends it: one message of rows.
 std::unique_ptr<GridWriter> cellsGrid(const GridPlan& plan, const GridQuery& query);
 

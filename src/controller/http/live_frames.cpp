@@ -143,7 +143,7 @@ class LogScale {
       borders_[i] = low * std::exp((static_cast<double>(i) + 0.5) * step);
     }
     for (std::size_t part = 0; part < first_.size(); ++part) {
-      const double least = std::bit_cast<double>((part + kLeast) << kShift);
+      const double least = std::bit_cast<double>((part + kMin) << kShift);
       first_[part] = static_cast<std::uint8_t>(
           std::lower_bound(borders_.begin(), borders_.end(), least) - borders_.begin());
     }
@@ -153,9 +153,9 @@ class LogScale {
   // comparison or two the rest. Millions of cells are rounded at a time.
   std::uint8_t stepOf(double value) const {
     const std::uint64_t part = std::bit_cast<std::uint64_t>(value) >> kShift;
-    if (part < kLeast) return 0;
-    if (part - kLeast >= first_.size()) return kLast;
-    int step = first_[part - kLeast];
+    if (part < kMin) return 0;
+    if (part - kMin >= first_.size()) return kLast;
+    int step = first_[part - kMin];
     while (step < kLast && value >= borders_[static_cast<std::size_t>(step)]) ++step;
     return static_cast<std::uint8_t>(step);
   }
@@ -163,7 +163,7 @@ class LogScale {
  private:
   // Octaves from 2^-16 on, in 8 parts each: sign, exponent and 3 bits of the mantissa.
   static constexpr int kShift = 49;
-  static constexpr std::uint64_t kLeast = (1023 - 16) * 8;
+  static constexpr std::uint64_t kMin = (1023 - 16) * 8;
   std::array<double, kLast> borders_;
   std::array<std::uint8_t, 64 * 8> first_;  // borders below all values of the part
 };

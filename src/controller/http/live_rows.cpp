@@ -17,7 +17,7 @@ const std::string& LiveRows::cells(const GridPlan& plan, const Metric& metric, s
                                    std::uint32_t source,
                                    const std::shared_ptr<const SourceSnapshot>& snapshot) {
   const ProbeGrid& grid = plan.probes[probe];
-  if (bytesOf(grid) > kMostBytes / 2) {
+  if (bytesOf(grid) > kMaxBytes / 2) {
     unkept_ = liveCells(grid, metric, source, snapshot.get());
     return unkept_;
   }
@@ -35,7 +35,7 @@ LiveRows::Figure& LiveRows::figureOf(const ProbeGrid& grid, const Metric& metric
     return figure.probe == probe && figure.metric == metric;
   });
   if (known != figures_.end()) return *known;
-  while (!figures_.empty() && bytes_ + bytesOf(grid) > kMostBytes) {
+  while (!figures_.empty() && bytes_ + bytesOf(grid) > kMaxBytes) {
     bytes_ -= figures_.front().bytes;
     figures_.pop_front();
   }

@@ -16,7 +16,7 @@ namespace pingloom::controller {
 class LiveRows {
  public:
   // What is kept of one probe and metric is at most half of this; beyond it all is made anew.
-  static constexpr std::size_t kMostBytes = 64UL * 1024 * 1024;
+  static constexpr std::size_t kMaxBytes = 64UL * 1024 * 1024;
 
   // Of one source of one probe; `snapshot` may be nullptr. Valid until the next call.
   const std::string& cells(const GridPlan& plan, const Metric& metric, std::uint32_t probe,

@@ -5,8 +5,8 @@
 namespace pingloom::controller {
 
 std::optional<LiveWatch> parseLiveWatch(std::string_view message) {
-  constexpr std::size_t kLongest = 256;
-  if (message.size() > kLongest) return std::nullopt;
+  constexpr std::size_t kMax = 256;
+  if (message.size() > kMax) return std::nullopt;
   std::istringstream words{std::string(message)};
   std::string command;
   std::string metric_name;

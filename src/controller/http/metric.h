@@ -40,10 +40,10 @@ class Metric {
   MetricValue of(const Row* row) const;                              // likewise
   // Of each destination; REQUIRES: the window was made with pastFigure().
   void of(const PastWindow& window, std::vector<MetricValue>& out) const;
-  // As a decimal number; says where it ends. REQUIRES: value.measured() and room for kMostDigits,
+  // As a decimal number; says where it ends. REQUIRES: value.measured() and room for kMaxDigits,
   // all of which may be written to.
-  static constexpr std::size_t kMostDigits = 24;
-  static_assert(kMostDigits >= kMostDecimalBytes);
+  static constexpr std::size_t kMaxDigits = 24;
+  static_assert(kMaxDigits >= kMaxDecimalBytes);
   char* write(char* out, const MetricValue& value) const {
     return isRatio() ? writeRatio(out, value) : writeDecimal(out, value.part);
   }

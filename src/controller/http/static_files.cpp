@@ -44,10 +44,10 @@ Result<StaticFiles> StaticFiles::load(const std::string& root) {
     const std::string_view type = contentTypeOf(entry->path());
     std::error_code ignored;
     if (type.empty() || entry->symlink_status(ignored).type() != fs::file_type::regular) continue;
-    auto content = readFile(entry->path(), kMostBytes - bytes);
+    auto content = readFile(entry->path(), kMaxBytes - bytes);
     if (!content) return tl::unexpected(content.error());
     bytes += content->size();
-    if (files.files_.size() == kMostFiles) return makeError(root, "too many files");
+    if (files.files_.size() == kMaxFiles) return makeError(root, "too many files");
     const std::string path = "/" + entry->path().lexically_relative(root).generic_string();
     files.files_[path] = File{type, std::move(*content)};
   }

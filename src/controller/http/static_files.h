@@ -14,8 +14,8 @@ namespace pingloom::controller {
 
 class StaticFiles {
  public:
-  static constexpr std::size_t kMostFiles = 512;
-  static constexpr std::size_t kMostBytes = 16 * 1024 * 1024;
+  static constexpr std::size_t kMaxFiles = 512;
+  static constexpr std::size_t kMaxBytes = 16 * 1024 * 1024;
 
   // Every regular file below `root` whose kind is known; symbolic links are not followed. An empty
   // `root` gives no files.

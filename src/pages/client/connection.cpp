@@ -12,7 +12,7 @@ namespace pingloom::pages::client {
 
 namespace {
 
-constexpr std::size_t kMostShown = 200;  // of what an agent says
+constexpr std::size_t kMaxShown = 200;  // of what an agent says
 
 std::string inWords(int error_number) {
   std::array<char, 128> text{};
@@ -27,7 +27,7 @@ T numberAt(const std::uint8_t* at) {
 }
 
 std::string shown(const std::uint8_t* text, std::size_t bytes) {
-  std::string copy(reinterpret_cast<const char*>(text), std::min(bytes, kMostShown));
+  std::string copy(reinterpret_cast<const char*>(text), std::min(bytes, kMaxShown));
   for (char& c : copy) {
     if (c < 0x20 || c == 0x7F) c = '?';
   }
@@ -90,14 +90,14 @@ bool takeDescriptors(msghdr* header, UniqueFd* fd) {
 std::string Connection::open(const std::string& path) {
   sockaddr_un address{};
   if (path.empty() || path.size() >= sizeof address.sun_path) {
-    return "a socket's path has 1 to 107 bytes: '" + path.substr(0, kMostShown) + "'";
+    return "a socket's path has 1 to 107 bytes: '" + path.substr(0, kMaxShown) + "'";
   }
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.data(), path.size());
   UniqueFd fd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd.valid() ||
       connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    return path.substr(0, kMostShown) + ": " + inWords(errno);
+    return path.substr(0, kMaxShown) + ": " + inWords(errno);
   }
   fd_ = std::move(fd);
   return {};

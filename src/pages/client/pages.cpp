@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t kMostReported = 32;
+constexpr std::size_t kMaxReported = 32;
 // A child that was forked only to become another program registers nothing.
 constexpr auto kChildDelay = 100ms;
 
@@ -105,7 +105,7 @@ void Pages::beat(Instant now) {
 void Pages::keepTroubles(std::vector<Outcome> troubles, std::vector<Outcome>* news) {
   for (Outcome& trouble : troubles) {
     last_trouble_ = trouble;
-    const bool first = reported_.size() < kMostReported && reported_.insert(trouble.text).second;
+    const bool first = reported_.size() < kMaxReported && reported_.insert(trouble.text).second;
     if (first && listener_.on_error != nullptr) news->push_back(std::move(trouble));
   }
   if (session_.registered() && last_trouble_.error == PINGLOOM_NO_AGENT) last_trouble_ = {};

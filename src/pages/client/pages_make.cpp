@@ -8,7 +8,7 @@ namespace pingloom::pages::client {
 namespace {
 
 constexpr auto kAgentTime = std::chrono::milliseconds(200);  // for a page, then it is made here
-constexpr std::size_t kMostPages = 1024;                     // a descriptor each
+constexpr std::size_t kMaxPages = 1024;                      // a descriptor each
 
 }  // namespace
 
@@ -93,8 +93,8 @@ Outcome Pages::makeGroup(pingloom_page** page) {
 }
 
 Outcome Pages::newPage(std::uint16_t flags, Page** page) {
-  if (pages_.size() >= kMostPages) {
-    return {PINGLOOM_FULL, "a process may have " + std::to_string(kMostPages) + " pages"};
+  if (pages_.size() >= kMaxPages) {
+    return {PINGLOOM_FULL, "a process may have " + std::to_string(kMaxPages) + " pages"};
   }
   if (Outcome outcome = pageFromAgent(flags, page); !outcome.ok() || *page != nullptr) {
     return outcome;

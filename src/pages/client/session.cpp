@@ -14,11 +14,11 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kFirstDelay = 100ms;
-constexpr auto kLongestDelay = 5000ms;
+constexpr auto kMaxDelay = 5000ms;
 constexpr auto kLongEnough = 5s;        // a connection that lasted so long was a good one
 constexpr auto kAnswerTime = 10s;       // an agent that takes longer is stuck
 constexpr auto kFullSocketTime = 10ms;  // until the next look
-constexpr std::size_t kMostUnanswered = 32;
+constexpr std::size_t kMaxUnanswered = 32;
 
 }  // namespace
 
@@ -79,7 +79,7 @@ void Session::hangUp(Instant now, const PageList& pages, Outcome trouble) {
   const auto half = delay_.count() / 2;
   retry_at_ = now + std::chrono::milliseconds(
                         half + std::uniform_int_distribution<std::int64_t>(0, half)(random_));
-  delay_ = std::min<std::chrono::milliseconds>(delay_ * 2, kLongestDelay);
+  delay_ = std::min<std::chrono::milliseconds>(delay_ * 2, kMaxDelay);
 }
 
 void Session::takeAnswers(Instant now, const PageList& pages) {
@@ -96,7 +96,7 @@ void Session::takeAnswers(Instant now, const PageList& pages) {
 
 bool Session::send(Instant now, const Expected& message, const std::vector<std::uint8_t>& body,
                    int fd) {
-  if (expected_.size() >= kMostUnanswered) return false;
+  if (expected_.size() >= kMaxUnanswered) return false;
   const auto sent = connection_.send(message.type, message.number, body, fd);
   if (sent == Connection::Sent::kLater) send_again_at_ = now + kFullSocketTime;
   if (sent == Connection::Sent::kNo) broken_ = true;

@@ -86,7 +86,7 @@ class Session {
   std::vector<std::uint8_t> registration_;
   Connection connection_;
   State state_ = State::kNotYet;
-  std::deque<Expected> expected_;        // answers, oldest first; at most kMostUnanswered
+  std::deque<Expected> expected_;        // answers, oldest first; at most kMaxUnanswered
   std::vector<std::uint32_t> releases_;  // pages that came too late
   PageRequest request_;
   bool slow_ = false;    // it did not answer a request in time, and nothing since

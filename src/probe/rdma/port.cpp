@@ -13,7 +13,7 @@ namespace {
 // otherwise when a packet came.
 constexpr Nanos kWatchFor = 10 * kSecond;
 // Verdicts wait for what lies unread in an endpoint, but not longer than this.
-constexpr Nanos kLongestBehind = kSecond;
+constexpr Nanos kMaxBehind = kSecond;
 
 DropReason reasonOf(wire::ProbeParseError error) {
   switch (error) {
@@ -88,7 +88,7 @@ void Port::open(const Instant& now) {
     changed_ = true;
     return;
   }
-  retry_after_ = std::clamp(2 * retry_after_, kFirstRetry, kLongestRetry);
+  retry_after_ = std::clamp(2 * retry_after_, kFirstRetry, kMaxRetry);
   retry_at_ = now.mono + retry_after_;
   std::string text = opened.error().text();
   if (text == last_error_) return;
@@ -142,7 +142,7 @@ void Port::fail(const Error& error) {
   device_.reset();
   changed_ = true;
   // One that fails again at once is not made anew in a tight loop.
-  if (now - opened_mono_ > kLongestRetry) retry_after_ = 0;
+  if (now - opened_mono_ > kMaxRetry) retry_after_ = 0;
   retry_at_ = now + retry_after_;
 }
 
@@ -164,7 +164,7 @@ bool Port::poll() {
 
 void Port::ready() {
   behind_ = true;
-  for (int round = 0; round < kMostRounds && endpoint_ != nullptr; ++round) {
+  for (int round = 0; round < kMaxRounds && endpoint_ != nullptr; ++round) {
     if (!poll()) return;
   }
 }
@@ -214,7 +214,7 @@ void Port::elapse(const Instant& now) {
   if (endpoint_ != nullptr && endpoint_->nextWake() <= now.mono) ready();
   // The loop has asked before: what had come by this wake-up was announced, and read.
   if (!behind_ || endpoint_ == nullptr) drained_mono_ = now.mono;
-  const Nanos handled = std::max(drained_mono_, now.mono - kLongestBehind);
+  const Nanos handled = std::max(drained_mono_, now.mono - kMaxBehind);
   prober_->elapse(handled, now.mono);
   if (responder_ == nullptr) return;
   responder_->elapse(now);

@@ -33,9 +33,9 @@ struct PortContext {
 
 class Port {
  public:
-  // After a failure the next attempt follows at once, then after this, doubled up to kLongestRetry.
+  // After a failure the next attempt follows at once, then after this, doubled up to kMaxRetry.
   static constexpr Nanos kFirstRetry = 100 * kMillisecond;
-  static constexpr Nanos kLongestRetry = 2 * kSecond;
+  static constexpr Nanos kMaxRetry = 2 * kSecond;
 
   // `key`: of its events on the loop.
   Port(PortContext& context, const IpAddress& address, std::uint64_t key);
@@ -62,7 +62,7 @@ class Port {
   void addTo(TransportCounters& counters);
 
  private:
-  static constexpr int kMostRounds = 16;
+  static constexpr int kMaxRounds = 16;
 
   void open(const Instant& now);
   Status tryOpen(const Instant& now);

@@ -155,8 +155,8 @@ void Prober::sendDue(Nanos now) {
 void Prober::sendTask(std::uint32_t task, Nanos until) {
   const Instant instant = Instant::now();
   // A backlog of many thousand pings is sent in several calls, so that answers are read in between.
-  constexpr int kMostBatches = 4;
-  for (int batches = 0; batches < kMostBatches; ++batches) {
+  constexpr int kMaxBatches = 4;
+  for (int batches = 0; batches < kMaxBatches; ++batches) {
     due_.clear();
     tasks_[task].schedule.take(until, kBatch - posted_.size(), due_);
     if (due_.empty()) return;
@@ -233,7 +233,7 @@ void Prober::post(const Ping& ping, const Target& target, const Exchange& exchan
 
 void Prober::wait(const Ping& ping, std::uint32_t exchange) {
   exchanges_.cancel(exchange);
-  if (waiting_.size() >= kMostWaiting) {
+  if (waiting_.size() >= kMaxWaiting) {
     ++skipped_;
     return;
   }

@@ -37,7 +37,7 @@ class Prober {
  public:
   // As many PINGs as leave with one T0.
   static constexpr std::size_t kBatch = 64;
-  static constexpr std::size_t kMostWaiting = 1024;
+  static constexpr std::size_t kMaxWaiting = 1024;
   static constexpr Nanos kRetry = kMillisecond;
   // After so many losses in a row the path is looked up again.
   static constexpr std::uint8_t kMissedTooMany = 3;

@@ -11,7 +11,7 @@ using rdma::PostResult;
 
 Responder::Responder(rdma::UdEndpoint& endpoint, const StallWatch& stalls,
                      std::uint32_t incarnation)
-    : endpoint_(&endpoint), stalls_(&stalls), incarnation_(incarnation), waiting_(kMostWaiting) {}
+    : endpoint_(&endpoint), stalls_(&stalls), incarnation_(incarnation), waiting_(kMaxWaiting) {}
 
 // Whether this process stalled since the PING came, as far as that can be known.
 bool Responder::stalledSince(const Waiting& answer, const Instant& now) const {
@@ -43,7 +43,7 @@ PostResult Responder::post(const Waiting& answer, const wire::ProbeMessage& mess
 
 bool Responder::ping(const wire::ProbeMessage& message, const rdma::UdReceived& from,
                      Nanos after_mono, const Instant& now) {
-  const bool had_room = next_ - oldest_ < kMostWaiting;
+  const bool had_room = next_ - oldest_ < kMaxWaiting;
   if (!had_room) {
     if (waiting(oldest_).state == State::kPongWaits || waiting(oldest_).state == State::kAckWaits) {
       --unposted_;
@@ -108,12 +108,12 @@ void Responder::elapse(const Instant& now) {
   for (std::uint32_t number = oldest_; number != next_; ++number) {
     Waiting& answer = waiting(number);
     const Nanos age = now.mono - answer.since_mono;
-    if (answer.state == State::kPongSent && age >= kLongestDeparture) {  // nobody says when it left
+    if (answer.state == State::kPongSent && age >= kMaxDeparture) {  // nobody says when it left
       answer.state = State::kAckWaits;
       ++unposted_;
     }
     if (answer.state == State::kDone || answer.state == State::kPongSent) continue;
-    if (age >= kLongestWait) {
+    if (age >= kMaxWait) {
       answer.state = State::kDone;
       --unposted_;
     } else if (answer.state == State::kPongWaits) {
@@ -128,7 +128,7 @@ void Responder::elapse(const Instant& now) {
 Nanos Responder::nextWake(Nanos now) const {
   if (oldest_ == next_) return kNever;
   if (unposted_ > 0) return now + kRetry;
-  return waiting_[oldest_ % kMostWaiting].since_mono + kLongestDeparture;
+  return waiting_[oldest_ % kMaxWaiting].since_mono + kMaxDeparture;
 }
 
 }  // namespace pingloom::probe::rdma_ud

@@ -16,14 +16,14 @@
 
 namespace pingloom::probe::rdma_ud {
 
-// Endpoint and stall watch outlive it. Bound: kMostWaiting answers are under way. One that cannot
-// be posted for kLongestWait (the path to the prober is being looked up) is given up; one whose
-// departure is not known kLongestDeparture after the PING gets its ACK without T3.
+// Endpoint and stall watch outlive it. Bound: kMaxWaiting answers are under way. One that cannot
+// be posted for kMaxWait (the path to the prober is being looked up) is given up; one whose
+// departure is not known kMaxDeparture after the PING gets its ACK without T3.
 class Responder {
  public:
-  static constexpr std::size_t kMostWaiting = 1024;
-  static constexpr Nanos kLongestWait = 2 * kSecond;
-  static constexpr Nanos kLongestDeparture = 100 * kMillisecond;
+  static constexpr std::size_t kMaxWaiting = 1024;
+  static constexpr Nanos kMaxWait = 2 * kSecond;
+  static constexpr Nanos kMaxDeparture = 100 * kMillisecond;
   static constexpr Nanos kRetry = kMillisecond;
 
   Responder(rdma::UdEndpoint& endpoint, const StallWatch& stalls, std::uint32_t incarnation);
@@ -60,7 +60,7 @@ class Responder {
     State state = State::kDone;
     bool stalled = false;
   };
-  Waiting& waiting(std::uint32_t number) { return waiting_[number % kMostWaiting]; }
+  Waiting& waiting(std::uint32_t number) { return waiting_[number % kMaxWaiting]; }
   bool stalledSince(const Waiting& answer, const Instant& now) const;
   rdma::PostResult post(const Waiting& answer, const wire::ProbeMessage& message,
                         std::uint64_t tag);

@@ -105,7 +105,7 @@ void TcpProber::startPing(const Ping& ping) {
 
 void TcpProber::hold(const Ping& ping, Nanos now) {
   const Nanos interval = tasks_[ping.task].assignment->probe.interval;
-  if (now >= ping.due.due_mono + interval || held_.size() >= kMostHeld) {
+  if (now >= ping.due.due_mono + interval || held_.size() >= kMaxHeld) {
     ++skipped_;
   } else {
     held_.push_back({ping, now + kRetry});

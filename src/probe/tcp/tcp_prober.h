@@ -17,11 +17,11 @@
 namespace pingloom::probe {
 
 // Bounds: `most_in_flight` connects at a time (beyond, pings wait for up to their interval and are
-// then skipped); kMostHeld pings wait for a free port.
+// then skipped); kMaxHeld pings wait for a free port.
 class TcpProber {
  public:
   static constexpr std::size_t kStartsPerRound = 4;  // few, so that none waits for the others
-  static constexpr std::size_t kMostHeld = 256;
+  static constexpr std::size_t kMaxHeld = 256;
   static constexpr Nanos kRetry = 20 * kMillisecond;  // after running out of ports or descriptors
 
   // `context` and `stalls` outlive it.

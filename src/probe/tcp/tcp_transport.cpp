@@ -21,7 +21,7 @@
 namespace pingloom::probe {
 namespace {
 
-constexpr std::size_t kMostInFlight = 65'536;
+constexpr std::size_t kMaxInFlight = 65'536;
 constexpr std::size_t kReservedDescriptors = 256;  // for everything else in this process
 
 // What an epoll event is about: one of these, a listener (kFirstListener + its number), or a
@@ -36,7 +36,7 @@ std::size_t mostInFlight() {
   const std::size_t limit = raiseDescriptorLimit();
   const std::size_t usable =
       limit > 2 * kReservedDescriptors ? limit - kReservedDescriptors : limit / 2;
-  return std::min(usable, kMostInFlight);
+  return std::min(usable, kMaxInFlight);
 }
 
 class TcpTransport final : public Transport {

@@ -11,7 +11,7 @@ namespace pingloom::probe::udp {
 namespace {
 
 // A backlog of many thousand pings is sent in several calls, so that answers are read in between.
-constexpr int kMostBatches = 4;
+constexpr int kMaxBatches = 4;
 
 }  // namespace
 
@@ -147,12 +147,11 @@ void Prober::sendTask(std::uint32_t task, Nanos until) {
   Lane* lane = routes_[task].lane;
   ProbeSchedule& schedule = (*tasks_)[task].schedule;
   const Instant instant = Instant::now();
-  for (int batches = 0; batches < kMostBatches; ++batches) {
+  for (int batches = 0; batches < kMaxBatches; ++batches) {
     if (lane != nullptr && !lane->waiting.empty()) return;
     due_.clear();
-    schedule.take(until,
-                  lane == nullptr ? net::Outbox::kMost : net::Outbox::kMost - lane->queued.size(),
-                  due_);
+    schedule.take(
+        until, lane == nullptr ? net::Outbox::kMax : net::Outbox::kMax - lane->queued.size(), due_);
     if (due_.empty()) return;
     if (lane == nullptr) {
       skipped_ += due_.size();

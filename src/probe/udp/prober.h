@@ -56,7 +56,7 @@ class Prober {
     std::size_t longest = 0;
     std::unique_ptr<net::Outbox> outbox;
     std::vector<Ping> queued;   // in the outbox, in its order
-    std::vector<Ping> waiting;  // the kernel had no room for them; at most net::Outbox::kMost
+    std::vector<Ping> waiting;  // the kernel had no room for them; at most net::Outbox::kMax
   };
   // One to a task.
   struct Route {

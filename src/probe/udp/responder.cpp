@@ -17,7 +17,7 @@ Responder::Responder(net::UdpSocket& socket, const StallWatch& stalls, std::uint
       stalls_(&stalls),
       incarnation_(incarnation),
       scratch_(&scratch),
-      waiting_(kMostWaiting) {}
+      waiting_(kMaxWaiting) {}
 
 bool Responder::stalledSince(Nanos utc, const Instant& now) const {
   return utc != 0 && stalls_->stalledDuring(now.mono - (now.utc - utc), now.mono);
@@ -35,7 +35,7 @@ bool Responder::ping(const wire::ProbeMessage& message, const sockaddr_in6& peer
                      socklen_t peer_length, const net::Ancillary& about, const Instant& now) {
   if (pongs_.full()) sendPongs();
   if (pongs_.full()) return false;
-  if (next_ - oldest_ == kMostWaiting) {
+  if (next_ - oldest_ == kMaxWaiting) {
     acknowledge(waiting(oldest_), 0, now);
     ++oldest_;
   }
@@ -120,7 +120,7 @@ void Responder::sendAcks() {
 }
 
 void Responder::giveUp(const Instant& now) {
-  while (oldest_ != next_ && waiting(oldest_).since_mono + kLongestWait <= now.mono) {
+  while (oldest_ != next_ && waiting(oldest_).since_mono + kMaxWait <= now.mono) {
     acknowledge(waiting(oldest_), 0, now);
     ++oldest_;
   }
@@ -129,7 +129,7 @@ void Responder::giveUp(const Instant& now) {
 
 Nanos Responder::nextGiveUp() const {
   if (oldest_ == next_) return kNever;
-  return waiting_[oldest_ % kMostWaiting].since_mono + kLongestWait;
+  return waiting_[oldest_ % kMaxWaiting].since_mono + kMaxWait;
 }
 
 }  // namespace pingloom::probe::udp

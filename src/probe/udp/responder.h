@@ -19,12 +19,12 @@
 
 namespace pingloom::probe::udp {
 
-// `socket`, `stalls` and the scratch batch outlive it. Bound: kMostWaiting PONGs wait for their
-// departure time, for kLongestWait at most; then their ACKs leave without one.
+// `socket`, `stalls` and the scratch batch outlive it. Bound: kMaxWaiting PONGs wait for their
+// departure time, for kMaxWait at most; then their ACKs leave without one.
 class Responder {
  public:
-  static constexpr std::size_t kMostWaiting = 1024;
-  static constexpr Nanos kLongestWait = 100 * kMillisecond;
+  static constexpr std::size_t kMaxWaiting = 1024;
+  static constexpr Nanos kMaxWait = 100 * kMillisecond;
 
   Responder(net::UdpSocket& socket, const StallWatch& stalls, std::uint32_t incarnation,
             net::RxBatch& scratch);
@@ -61,7 +61,7 @@ class Responder {
     Nanos t2_utc = 0;
     Nanos since_mono = 0;
   };
-  Waiting& waiting(std::uint32_t number) { return waiting_[number % kMostWaiting]; }
+  Waiting& waiting(std::uint32_t number) { return waiting_[number % kMaxWaiting]; }
   bool stalledSince(Nanos utc, const Instant& now) const;
   net::ControlData controlFor(const Waiting& pong, bool timestamp) const;
   void acknowledge(Waiting& pong, Nanos t3_utc, const Instant& now);

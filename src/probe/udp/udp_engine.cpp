@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array<std::uint8_t, 16> kAnyV6{};
 // Of one socket at a time, so that a flood of PINGs does not keep this host from sending its own.
-constexpr int kMostRounds = 16;
+constexpr int kMaxRounds = 16;
 // What could not be sent is tried again after this.
 constexpr Nanos kRetry = kMillisecond;
 // Verdicts are given with whatever else wakes the thread; nobody waits for them but a window's end.
@@ -110,7 +110,7 @@ Nanos UdpEngine::waited(std::size_t i, const Instant& now) {
 void UdpEngine::readable(std::size_t socket) {
   const int descriptor = sockets_[socket].descriptor();
   Nanos behind = 0;
-  for (int round = 0; round < kMostRounds; ++round) {
+  for (int round = 0; round < kMaxRounds; ++round) {
     const int got = incoming_.receive(descriptor, 0);
     const Instant now = Instant::now();
     if (got < 0) {  // an ICMP error for something sent earlier stands in the way
@@ -118,7 +118,7 @@ void UdpEngine::readable(std::size_t socket) {
       continue;
     }
     if (got > 0) behind = receive(socket, static_cast<std::size_t>(got), now);
-    if (static_cast<std::size_t>(got) < net::RxBatch::kMost) return;
+    if (static_cast<std::size_t>(got) < net::RxBatch::kMax) return;
   }
   behind_ = std::max(behind_, behind);
 }
@@ -133,7 +133,7 @@ Nanos UdpEngine::receive(std::size_t socket, std::size_t count, const Instant& n
   // T1 before T4: it was there first.
   if (sockets_[socket].awaitsDeparture()) hasErrors(socket, now);
   for (std::size_t i = 0; i < count; ++i) receiveOne(socket, i, now);
-  const Nanos shortest = count == net::RxBatch::kMost ? waited(count - 1, now) : 0;
+  const Nanos shortest = count == net::RxBatch::kMax ? waited(count - 1, now) : 0;
   answer(socket, now);
   return shortest;
 }

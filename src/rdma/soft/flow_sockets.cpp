@@ -33,7 +33,7 @@ FlowSocket* FlowSockets::forOtherLabel(std::uint32_t flow_label) {
 }
 
 FlowSocket* FlowSockets::open(std::uint16_t wanted) {
-  if (sockets_.size() > kMost && !makeRoom()) return nullptr;
+  if (sockets_.size() > kMax && !makeRoom()) return nullptr;
   net::UdpSocketOptions options;
   options.unfragmented = true;
   options.deaf = true;

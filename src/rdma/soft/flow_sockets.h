@@ -48,18 +48,18 @@ struct FlowSocket {
 // it (a path of its own, though not the one a NIC would choose), and where none is free or no
 // socket can be had, the main socket for good.
 //
-// Bound: kMost labels' sockets, about 35 KB each; beyond that the least recently used one whose
+// Bound: kMax labels' sockets, about 35 KB each; beyond that the least recently used one whose
 // packets have all left is closed.
 class FlowSockets {
  public:
-  static constexpr std::size_t kMost = 256;
+  static constexpr std::size_t kMax = 256;
   static constexpr int kNeighbours = 16;
 
   // `epoll`: watches every socket for errors, its event data being the FlowSocket; outlives it.
   FlowSockets(net::UdpSocket main, int epoll);
 
   FlowSocket& main() { return *sockets_.front(); }
-  // nullptr: kMost are in use and packets wait in all of them.
+  // nullptr: kMax are in use and packets wait in all of them.
   FlowSocket* forLabel(std::uint32_t flow_label) {
     return flow_label == 0 ? &main() : forOtherLabel(flow_label);
   }

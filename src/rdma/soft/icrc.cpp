@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kMaskedLrhBytes = 8;  // where InfiniBand has its local route header
 constexpr std::uint8_t kMasked = 0xFF;
 constexpr std::size_t kBthCongestionByte = offsetof(BthLayout, congestion_qpn);
-constexpr std::size_t kMostHeadBytes =
+constexpr std::size_t kMaxHeadBytes =
     kMaskedLrhBytes + sizeof(ip6_hdr) + sizeof(udphdr) + sizeof(BthLayout);
 static_assert(sizeof(iphdr) == 20 && sizeof(ip6_hdr) == 40 && sizeof(udphdr) == 8);
 
@@ -90,7 +90,7 @@ void fillV6(const IpAddress& source, const IpAddress& destination, std::uint8_t*
 IcrcFlow::IcrcFlow(const IpAddress& source, std::uint16_t source_port, const IpAddress& destination,
                    std::uint16_t destination_port)
     : v4_(source.isV4()) {
-  std::array<std::uint8_t, kMostHeadBytes> head{};
+  std::array<std::uint8_t, kMaxHeadBytes> head{};
   std::uint8_t* ip = head.data() + kMaskedLrhBytes;
   std::fill_n(head.data(), kMaskedLrhBytes, kMasked);
   if (v4_) {

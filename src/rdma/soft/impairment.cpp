@@ -8,7 +8,7 @@ namespace pingloom::rdma::soft {
 namespace {
 
 bool isProbability(double value) { return value >= 0 && value <= 1; }
-bool isDelay(Nanos value) { return value >= 0 && value <= Impairment::kLongest; }
+bool isDelay(Nanos value) { return value >= 0 && value <= Impairment::kMaxDelay; }
 
 Status checkOne(const std::string& entity, const Impairment& impairment) {
   if (!isProbability(impairment.loss) || !isProbability(impairment.duplicate)) {
@@ -16,7 +16,7 @@ Status checkOne(const std::string& entity, const Impairment& impairment) {
   }
   if (!isDelay(impairment.delay) || !isDelay(impairment.jitter)) {
     return makeError(entity,
-                     "delay and jitter are from 0 to " + formatDuration(Impairment::kLongest));
+                     "delay and jitter are from 0 to " + formatDuration(Impairment::kMaxDelay));
   }
   return {};
 }

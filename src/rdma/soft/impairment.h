@@ -12,12 +12,12 @@
 namespace pingloom::rdma::soft {
 
 struct Impairment {
-  static constexpr Nanos kLongest = 10 * kSecond;
+  static constexpr Nanos kMaxDelay = 10 * kSecond;
 
   double loss = 0;       // probability, 0 .. 1
   double duplicate = 0;  // probability that a packet which is not lost is sent twice
-  Nanos delay = 0;       // 0 .. kLongest
-  Nanos jitter = 0;      // a random time up to this is added to the delay; 0 .. kLongest
+  Nanos delay = 0;       // 0 .. kMaxDelay
+  Nanos jitter = 0;      // a random time up to this is added to the delay; 0 .. kMaxDelay
 
   bool none() const { return loss == 0 && duplicate == 0 && delay == 0 && jitter == 0; }
 };

@@ -10,20 +10,20 @@
 
 namespace pingloom::rdma::soft {
 
-// Bound: kMost. A departure that nobody reports within kLongestWait (some drivers never do) is
+// Bound: kMax. A departure that nobody reports within kMaxWait (some drivers never do) is
 // taken for one without a time.
 class InFlight {
  public:
-  static constexpr std::size_t kMost = 4096;
-  static constexpr Nanos kLongestWait = 100 * kMillisecond;
+  static constexpr std::size_t kMax = 4096;
+  static constexpr Nanos kMaxWait = 100 * kMillisecond;
 
   // `first`: numbers count up from it.
-  explicit InFlight(std::uint32_t first) : entries_(kMost), begin_(first), end_(first) {}
+  explicit InFlight(std::uint32_t first) : entries_(kMax), begin_(first), end_(first) {}
 
-  bool full() const { return end_ - begin_ == kMost; }
+  bool full() const { return end_ - begin_ == kMax; }
   // The number of the next message. REQUIRES: not full().
   std::uint32_t add(std::uint64_t id) {
-    entries_[end_ % kMost] = {id, kNever, false};
+    entries_[end_ % kMax] = {id, kNever, false};
     return end_++;
   }
   // The last add() came to nothing.
@@ -47,8 +47,8 @@ class InFlight {
   }
   // When expire() has something to do.
   Nanos nextExpiry() const {
-    const Nanos since = begin_ == end_ ? kNever : entries_[begin_ % kMost].since_mono;
-    return since == kNever ? kNever : since + kLongestWait;
+    const Nanos since = begin_ == end_ ? kNever : entries_[begin_ % kMax].since_mono;
+    return since == kNever ? kNever : since + kMaxWait;
   }
 
  private:
@@ -57,7 +57,7 @@ class InFlight {
     Nanos since_mono = kNever;
     bool done = true;
   };
-  Entry& at(std::uint32_t number) { return entries_[number % kMost]; }
+  Entry& at(std::uint32_t number) { return entries_[number % kMax]; }
   void dropDone() {
     while (begin_ != end_ && at(begin_).done) ++begin_;
   }

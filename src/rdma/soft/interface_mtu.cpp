@@ -19,7 +19,7 @@
 namespace pingloom::rdma::soft {
 namespace {
 
-constexpr std::uint32_t kSmallestMtu = 256;
+constexpr std::uint32_t kMinMtu = 256;
 constexpr std::size_t kRoceBytes = kMaxPacketBytes - kMaxPayloadBytes;
 
 bool holds(const ifaddrs& interface, const IpAddress& address) {
@@ -45,7 +45,7 @@ Result<std::string> interfaceOf(const IpAddress& address) {
 
 std::uint32_t pathMtuFor(std::size_t link_mtu, bool v6) {
   const std::size_t headers = (v6 ? sizeof(ip6_hdr) : sizeof(iphdr)) + sizeof(udphdr) + kRoceBytes;
-  for (std::uint32_t mtu = kMaxPayloadBytes; mtu >= kSmallestMtu; mtu /= 2) {
+  for (std::uint32_t mtu = kMaxPayloadBytes; mtu >= kMinMtu; mtu /= 2) {
     if (mtu + headers <= link_mtu) return mtu;
   }
   return 0;

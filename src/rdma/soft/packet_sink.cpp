@@ -11,11 +11,11 @@ bool isReserved(std::uint32_t qpn) { return qpn <= 1 || qpn == kMask24; }
 }  // namespace
 
 std::optional<SinkTable::Place> SinkTable::add(PacketSink& sink) {
-  if (by_qpn_.size() == kMost) return std::nullopt;
+  if (by_qpn_.size() == kMax) return std::nullopt;
   Place place{last_owner_, 0};
   // Round and round, so that news of a former owner's packets does not reach a new one.
   do {
-    place.owner = static_cast<std::uint8_t>(place.owner % kMost + 1);
+    place.owner = static_cast<std::uint8_t>(place.owner % kMax + 1);
   } while (by_owner_[place.owner] != nullptr);
   do {
     place.qpn = static_cast<std::uint32_t>(randomU64()) & kMask24;

@@ -35,12 +35,12 @@ class PacketSink {
   ~PacketSink() = default;
 };
 
-// The endpoints of a device. Bound: kMost.
+// The endpoints of a device. Bound: kMax.
 class SinkTable {
  public:
-  static constexpr std::size_t kMost = 255;
+  static constexpr std::size_t kMax = 255;
 
-  // An owner number (1 .. kMost) for `sink`, with a random QPN that no other has; nothing when the
+  // An owner number (1 .. kMax) for `sink`, with a random QPN that no other has; nothing when the
   // table is full.
   struct Place {
     std::uint8_t owner;
@@ -58,7 +58,7 @@ class SinkTable {
 
  private:
   std::unordered_map<std::uint32_t, PacketSink*> by_qpn_;
-  std::array<PacketSink*, kMost + 1> by_owner_{};
+  std::array<PacketSink*, kMax + 1> by_owner_{};
   std::uint8_t last_owner_ = 0;
 };
 

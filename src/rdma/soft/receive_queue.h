@@ -11,20 +11,20 @@
 
 namespace pingloom::rdma::soft {
 
-// Bound: kMost messages, `longest` bytes each; memory that was never needed is never touched.
+// Bound: kMax messages, `longest` bytes each; memory that was never needed is never touched.
 class ReceiveQueue {
  public:
-  static constexpr std::size_t kMost = 256;
+  static constexpr std::size_t kMax = 256;
 
   explicit ReceiveQueue(std::size_t longest)
-      : longest_(longest), bytes_(new std::uint8_t[kMost * longest]), messages_(kMost) {}
+      : longest_(longest), bytes_(new std::uint8_t[kMax * longest]), messages_(kMax) {}
 
   bool full() const { return room() == 0; }
-  std::size_t room() const { return kMost - (end_ - begin_); }
+  std::size_t room() const { return kMax - (end_ - begin_); }
   bool hasNews() const { return shown_ != end_; }
   // Copies the payload. REQUIRES: not full(), a payload of at most `longest` bytes.
   void add(const UdReceived& message) {
-    const std::size_t place = end_++ % kMost;
+    const std::size_t place = end_++ % kMax;
     std::uint8_t* copy = bytes_.get() + place * longest_;
     std::copy(message.payload.begin(), message.payload.end(), copy);
     messages_[place] = message;
@@ -32,7 +32,7 @@ class ReceiveQueue {
   }
   // Appends what is new; good until forgetShown().
   void show(std::vector<UdReceived>& out) {
-    for (; shown_ != end_; ++shown_) out.push_back(messages_[shown_ % kMost]);
+    for (; shown_ != end_; ++shown_) out.push_back(messages_[shown_ % kMax]);
   }
   void forgetShown() {
     begin_ = shown_;
@@ -43,7 +43,7 @@ class ReceiveQueue {
   std::size_t longest_;
   std::unique_ptr<std::uint8_t[]> bytes_;
   std::vector<UdReceived> messages_;
-  std::size_t begin_ = 0;  // counters, modulo kMost the places
+  std::size_t begin_ = 0;  // counters, modulo kMax the places
   std::size_t shown_ = 0;
   std::size_t end_ = 0;
 };

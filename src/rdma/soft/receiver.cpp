@@ -12,7 +12,7 @@
 namespace pingloom::rdma::soft {
 namespace {
 
-constexpr std::size_t kMostSegments = 64;  // of UDP GSO
+constexpr std::size_t kMaxSegments = 64;  // of UDP GSO
 
 Drop dropFor(PacketError error) {
   switch (error) {
@@ -96,10 +96,10 @@ std::size_t Receiver::firstBytes(const IcrcFlow& flow, const Datagram& whole) co
   };
   const std::size_t size = whole.payload.size();
   const std::size_t likely = last_first_bytes_;
-  if (likely != 0 && size % likely == 0 && size / likely <= kMostSegments && holds(likely)) {
+  if (likely != 0 && size % likely == 0 && size / likely <= kMaxSegments && holds(likely)) {
     return likely;
   }
-  for (std::size_t count = 1; count <= kMostSegments; ++count) {
+  for (std::size_t count = 1; count <= kMaxSegments; ++count) {
     if (size % count == 0 && holds(size / count)) return size / count;
   }
   return 0;

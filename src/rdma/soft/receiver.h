@@ -26,13 +26,13 @@ namespace pingloom::rdma::soft {
 // together have lost their IDs, which its exact check needs.)
 //
 // `bound` (deaf where `raw` is given), `sinks` and `drops` outlive it. Memory: what of
-// net::RxBatch::kMost times 64 KiB has ever been used.
+// net::RxBatch::kMax times 64 KiB has ever been used.
 class Receiver {
  public:
   Receiver(net::UdpSocket& bound, std::optional<net::RawUdpSocket> raw, std::size_t mtu,
            SinkTable& sinks, DropCounters& drops);
 
-  // One batch; how many datagrams it had, at most net::RxBatch::kMost. -1: an error stands in the
+  // One batch; how many datagrams it had, at most net::RxBatch::kMax. -1: an error stands in the
   // way, which reading `bound`'s error queue removes.
   int receive(Nanos now_mono);
 

@@ -18,7 +18,7 @@
 namespace pingloom::rdma::soft {
 namespace {
 
-constexpr std::uint32_t kMostDepth = 65'536;
+constexpr std::uint32_t kMaxDepth = 65'536;
 constexpr std::string_view kOnePKey = "it has only the default P_Key, at index 0";
 constexpr std::string_view kPortTaken =
     "UDP port 4791 is taken: by another soft device (an agent?), or by the kernel's rdma_rxe, "
@@ -73,8 +73,8 @@ Result<std::unique_ptr<RcEndpoint>> SoftDevice::createRc(const RcOptions& option
   if (options.timeout < 1 || options.timeout > 31) {
     return makeError(entity(), "an RC timeout is from 1 to 31, for 4.096 us * 2^timeout");
   }
-  if (options.reads == 0 || options.depth == 0 || options.depth > kMostDepth ||
-      options.immediates > kMostDepth) {
+  if (options.reads == 0 || options.depth == 0 || options.depth > kMaxDepth ||
+      options.immediates > kMaxDepth) {
     return makeError(entity(),
                      "an RC endpoint needs 1 to 255 reads, a depth of 1 to 65536, and "
                      "takes at most as many immediates");

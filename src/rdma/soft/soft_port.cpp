@@ -36,7 +36,7 @@ std::size_t SoftPort::receive(int batches, Nanos now_mono) {
       continue;
     }
     received += static_cast<std::size_t>(got);
-    if (static_cast<std::size_t>(got) < net::RxBatch::kMost) break;
+    if (static_cast<std::size_t>(got) < net::RxBatch::kMax) break;
   }
   return received;
 }

@@ -24,7 +24,7 @@ class SoftPort {
   SoftPort(const SoftPort&) = delete;
   SoftPort& operator=(const SoftPort&) = delete;
 
-  // Receives at most `batches` batches (of net::RxBatch::kMost), sends what is due, and reads when
+  // Receives at most `batches` batches (of net::RxBatch::kMax), sends what is due, and reads when
   // packets left: after receiving, so that a packet's departure is known before the answer to it.
   void poll(int batches, Nanos now_mono);
 

@@ -90,7 +90,7 @@ Status SoftUdEndpoint::poll(UdEvents& events) {
   events.clear();
   queue_.forgetShown();
   const Nanos now = monotonicNow();
-  port_.poll(static_cast<int>(queue_.room() / net::RxBatch::kMost), now);
+  port_.poll(static_cast<int>(queue_.room() / net::RxBatch::kMax), now);
   in_flight_.expire(now, sent_);
   events.sent.insert(events.sent.end(), sent_.begin(), sent_.end());
   sent_.clear();

@@ -74,8 +74,8 @@ std::uint16_t Transmitter::placeAfter(const FlowSocket& flow, const Slot& next) 
   const std::size_t count = last.place + std::size_t{2};
   const bool joins = last.may_join && last.bytes == next.bytes &&
                      last.destination == next.destination &&
-                     last.traffic_class == next.traffic_class && count <= kMostSegments &&
-                     count * next.bytes <= kLongestMessage;
+                     last.traffic_class == next.traffic_class && count <= kMaxSegments &&
+                     count * next.bytes <= kMaxMessage;
   return joins ? static_cast<std::uint16_t>(last.place + 1) : 0;
 }
 

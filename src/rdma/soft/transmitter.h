@@ -45,9 +45,9 @@ struct Route {
 class Transmitter {
  public:
   static constexpr std::size_t kPackets = 4096;
-  static constexpr std::size_t kMostSegments = 64;        // the kernel's limit
-  static constexpr std::size_t kLongestMessage = 65'000;  // below what fits into an IP packet
-  static constexpr Nanos kRetry = kMillisecond;           // after the kernel had no room
+  static constexpr std::size_t kMaxSegments = 64;     // the kernel's limit
+  static constexpr std::size_t kMaxMessage = 65'000;  // below what fits into an IP packet
+  static constexpr Nanos kRetry = kMillisecond;       // after the kernel had no room
 
   Transmitter(net::UdpSocket main, std::size_t mtu, Impairments impairments, int epoll,
               SinkTable& sinks, DropCounters& drops);
@@ -119,8 +119,8 @@ class Transmitter {
   std::vector<Slot> slots_;
   FreeSlots<kPackets> free_;
   net::Outbox outbox_;
-  std::vector<iovec> pieces_;                             // of what is in it
-  std::array<std::size_t, net::Outbox::kMost> staged_{};  // packets in each of its messages
+  std::vector<iovec> pieces_;                            // of what is in it
+  std::array<std::size_t, net::Outbox::kMax> staged_{};  // packets in each of its messages
   bool segments_ = true;
   net::RxBatch scratch_;              // for error queues
   std::vector<net::TxTag> impaired_;  // depart with the next flush

@@ -7,7 +7,7 @@ AddressHandles::Entry& AddressHandles::entryOf(const UdPath& path, Nanos now_mon
   if (found != by_path_.end()) {
     entries_.splice(entries_.end(), entries_, found->second);
   } else {
-    if (entries_.size() >= kMost) drop(entries_.begin());
+    if (entries_.size() >= kMax) drop(entries_.begin());
     entries_.emplace_back().path = path;
     by_path_.emplace(path, std::prev(entries_.end()));
   }

@@ -16,7 +16,7 @@ namespace pingloom::rdma::verbs {
 
 class AddressHandles {
  public:
-  static constexpr std::size_t kMost = 32768;   // the least recently used makes room
+  static constexpr std::size_t kMax = 32768;    // the least recently used makes room
   static constexpr Nanos kIdle = 5 * kMinute;   // forgotten when unused for this long
   static constexpr Nanos kFresh = 5 * kMinute;  // looked up again in the background after this
   static constexpr Nanos kFailureKept =

@@ -26,7 +26,7 @@ AhResolver::AhResolver(std::shared_ptr<OpenedDevice> device, const PathDefaults&
 }
 
 bool AhResolver::request(const UdPath& path, bool planned) {
-  if (threads_.waiting(planned) >= (planned ? kMostPlanned : kMostOthers)) return false;
+  if (threads_.waiting(planned) >= (planned ? kMaxPlanned : kMaxOthers)) return false;
   return threads_.run([shared = shared_, path] { resolve(*shared, path); }, planned);
 }
 

@@ -14,8 +14,8 @@ namespace pingloom::rdma::verbs {
 
 class AhResolver {
  public:
-  static constexpr std::size_t kMostPlanned = 32768;
-  static constexpr std::size_t kMostOthers = 1024;
+  static constexpr std::size_t kMaxPlanned = 32768;
+  static constexpr std::size_t kMaxOthers = 1024;
 
   struct Answer {
     UdPath path;

@@ -57,7 +57,7 @@ std::string nameList(const std::vector<DeviceDetails>& devices) {
 
 // "10.0.0.1, fd00::1" of the ports that come into question.
 std::string addressList(const std::vector<DeviceDetails>& devices, const DeviceChoice& choice) {
-  constexpr std::size_t kMost = 8;
+  constexpr std::size_t kMax = 8;
   std::vector<std::string> found;
   for (const DeviceDetails& device : devices) {
     if (!choice.device.empty() && device.name != choice.device) continue;
@@ -69,8 +69,8 @@ std::string addressList(const std::vector<DeviceDetails>& devices, const DeviceC
       }
     }
   }
-  if (found.size() > kMost) {
-    found.resize(kMost);
+  if (found.size() > kMax) {
+    found.resize(kMax);
     found.emplace_back("...");
   }
   return found.empty() ? "none" : join(found, ", ");

@@ -54,8 +54,8 @@ std::string interfaceName(std::uint32_t index) {
 }
 
 std::string netFile(const std::string& interface, std::string_view what) {
-  constexpr std::size_t kLargest = 4096;
-  auto text = readFile("/sys/class/net/" + interface + "/" + std::string(what), kLargest);
+  constexpr std::size_t kMax = 4096;
+  auto text = readFile("/sys/class/net/" + interface + "/" + std::string(what), kMax);
   if (!text) return "";
   while (!text->empty() && text->back() == '\n') text->pop_back();
   return *text;

@@ -46,7 +46,7 @@ std::size_t LookupThreads::waiting(bool first) const {
 
 bool LookupThreads::run(Task task, bool first) {
   const std::lock_guard lock(shared_->mutex);
-  if (shared_->waiting() >= shared_->idle && shared_->threads < kMostThreads) {
+  if (shared_->waiting() >= shared_->idle && shared_->threads < kMaxThreads) {
     try {
       std::thread([shared = shared_] { work(shared); }).detach();
       ++shared_->threads;

@@ -12,7 +12,7 @@ namespace pingloom::rdma::verbs {
 
 class LookupThreads {
  public:
-  static constexpr std::size_t kMostThreads = 64;
+  static constexpr std::size_t kMaxThreads = 64;
   using Task = std::function<void()>;
 
   LookupThreads();

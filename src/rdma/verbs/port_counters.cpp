@@ -12,7 +12,7 @@
 namespace pingloom::rdma::verbs {
 namespace {
 
-constexpr std::size_t kMostCounters = 512;
+constexpr std::size_t kMaxCounters = 512;
 
 struct Renamed {
   std::string_view file;
@@ -88,13 +88,13 @@ PortCounter named(std::string_view file, std::uint64_t value) {
 }
 
 void readDirectory(const std::filesystem::path& directory, std::vector<PortCounter>& into) {
-  constexpr std::size_t kLargest = 4096;
+  constexpr std::size_t kMax = 4096;
   std::error_code failed;
   for (const auto& entry : std::filesystem::directory_iterator(directory, failed)) {
-    if (into.size() >= kMostCounters) return;
+    if (into.size() >= kMaxCounters) return;
     const std::string file = entry.path().filename();
     if (isSetting(file)) continue;
-    auto text = readFile(entry.path(), kLargest);
+    auto text = readFile(entry.path(), kMax);
     if (!text) continue;
     while (!text->empty() && text->back() == '\n') text->pop_back();
     // Some drivers write "N/A (not supported)".

@@ -12,8 +12,8 @@
 namespace pingloom::rdma::verbs {
 namespace {
 
-constexpr std::uint8_t kMostTimeout = 31;
-constexpr std::uint8_t kMostRetries = 7;
+constexpr std::uint8_t kMaxTimeout = 31;
+constexpr std::uint8_t kMaxRetries = 7;
 
 Result<std::uint32_t> chooseMtu(const PortDetails& port, std::uint32_t wanted,
                                 const std::string& entity) {
@@ -28,10 +28,10 @@ Result<std::uint32_t> chooseMtu(const PortDetails& port, std::uint32_t wanted,
 
 Status checkOptions(const RcOptions& options, const ibv_device_attr& limits,
                     const std::string& entity) {
-  if (options.timeout == 0 || options.timeout > kMostTimeout) {
+  if (options.timeout == 0 || options.timeout > kMaxTimeout) {
     return makeError(entity, fmt::format("a timeout of {} is not 1 to 31", options.timeout));
   }
-  if (options.retries > kMostRetries || options.rnr_retries > kMostRetries) {
+  if (options.retries > kMaxRetries || options.rnr_retries > kMaxRetries) {
     return makeError(entity, "there are at most 7 retries");
   }
   const auto most = static_cast<std::uint32_t>(std::max(1, limits.max_qp_wr));

@@ -72,7 +72,7 @@ Result<QueuePairHandle> createRcQueuePair(ibv_pd* domain, ibv_cq* completions,
   attributes.recv_cq = completions;
   attributes.cap.max_send_wr = depths.send;
   attributes.cap.max_recv_wr = depths.receive;
-  attributes.cap.max_send_sge = RcRequest::kMostPieces;
+  attributes.cap.max_send_sge = RcRequest::kMaxPieces;
   attributes.cap.max_recv_sge = 1;
   attributes.qp_type = IBV_QPT_RC;
   attributes.sq_sig_all = 0;

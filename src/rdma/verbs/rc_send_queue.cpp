@@ -10,7 +10,7 @@
 namespace pingloom::rdma::verbs {
 namespace {
 
-constexpr std::uint64_t kMostBytes = 1ULL << 31;
+constexpr std::uint64_t kMaxBytes = 1ULL << 31;
 
 ibv_wr_opcode opcodeOf(RcOperation operation) {
   switch (operation) {
@@ -45,19 +45,19 @@ const VerbsMemoryRegion* regionOf(const LocalPiece& piece, const RcDomain& domai
 }  // namespace
 
 bool RcSendQueue::fill(Slot& slot, const RcRequest& request, const RcDomain& domain) {
-  if (request.local.size() > RcRequest::kMostPieces) return false;
+  if (request.local.size() > RcRequest::kMaxPieces) return false;
   std::size_t used = 0;
   for (const LocalPiece& piece : request.local) {
     if (piece.memory.empty()) continue;
     const VerbsMemoryRegion* region = regionOf(piece, domain);
-    if (region == nullptr || piece.memory.size() > kMostBytes) return false;
+    if (region == nullptr || piece.memory.size() > kMaxBytes) return false;
     slot.bytes += piece.memory.size();
     slot.pieces[used++] = {reinterpret_cast<std::uintptr_t>(piece.memory.data()),
                            static_cast<std::uint32_t>(piece.memory.size()), region->localKey()};
   }
   slot.request.num_sge = static_cast<int>(used);
   if (isAtomic(request.operation)) return slot.bytes == kAtomicBytes && used == 1;
-  return slot.bytes <= kMostBytes;
+  return slot.bytes <= kMaxBytes;
 }
 
 void RcSendQueue::add(const RcRequest& request, const RcDomain& domain) {

@@ -45,7 +45,7 @@ class RcSendQueue {
  private:
   struct Slot {
     ibv_send_wr request{};
-    std::array<ibv_sge, RcRequest::kMostPieces> pieces{};
+    std::array<ibv_sge, RcRequest::kMaxPieces> pieces{};
     std::uint64_t id = 0;
     std::uint64_t bytes = 0;
     bool told = true;  // the owner wants to hear of its success

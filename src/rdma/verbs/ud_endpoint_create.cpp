@@ -62,7 +62,7 @@ QueueDepths depthsFor(ibv_context* context, std::size_t receive_slot) {
   depths.send = std::min(VerbsUdEndpoint::kSends, most);
   depths.receive = static_cast<std::uint32_t>(
       std::clamp<std::size_t>(VerbsUdEndpoint::kReceiveBytes / receive_slot,
-                              VerbsUdEndpoint::kFewestReceives, VerbsUdEndpoint::kMostReceives));
+                              VerbsUdEndpoint::kMinReceives, VerbsUdEndpoint::kMaxReceives));
   depths.receive = std::min(depths.receive, most);
   const auto entries = static_cast<std::uint32_t>(std::max(1, limits.max_cqe));
   if (entries > depths.send) depths.receive = std::min(depths.receive, entries - depths.send);

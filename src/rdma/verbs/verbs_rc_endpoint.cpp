@@ -206,7 +206,7 @@ Status VerbsRcEndpoint::takeCompletions(Nanos now_mono, RcEvents& events) {
     for (int i = 0; i < got; ++i) handle(batch[static_cast<std::size_t>(i)], events);
     setDeadline(now_mono);
     taken += static_cast<std::size_t>(got);
-    more_ = taken >= kMostPerPoll;
+    more_ = taken >= kMaxPerPoll;
     if (more_) break;
   }
   if (!bad_completion_.empty() || connecting_ != nullptr) return {};

@@ -24,7 +24,7 @@ namespace pingloom::rdma::verbs {
 
 class VerbsRcEndpoint final : public RcEndpoint {
  public:
-  static constexpr std::size_t kMostPerPoll = 256;  // completions
+  static constexpr std::size_t kMaxPerPoll = 256;  // completions
   static constexpr Nanos kLookApart = kSecond / 2;
   static constexpr Nanos kIdleLookApart = 5 * kSecond;
   // A request's deadline has room for a transfer at this speed beside all retries...

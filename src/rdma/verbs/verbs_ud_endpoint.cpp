@@ -106,7 +106,7 @@ Status VerbsUdEndpoint::takeCompletions(UdEvents& events) {
   events.sent.insert(events.sent.end(), failed_.begin(), failed_.end());
   failed_.clear();
   std::array<Completion, CompletionQueue::kBatch> batch;
-  for (std::size_t taken = 0; taken < kMostPerPoll;) {
+  for (std::size_t taken = 0; taken < kMaxPerPoll;) {
     const int got = completions_.take(batch);
     if (got < 0) return makeError("", "the completion queue cannot be read");
     if (got == 0) {

@@ -25,9 +25,9 @@ class VerbsUdEndpoint final : public UdEndpoint {
  public:
   static constexpr std::uint32_t kSends = 512;
   static constexpr std::size_t kReceiveBytes = 6U << 20;
-  static constexpr std::uint32_t kFewestReceives = 512;
-  static constexpr std::uint32_t kMostReceives = 4096;
-  static constexpr std::size_t kMostPerPoll = 256;  // completions
+  static constexpr std::uint32_t kMinReceives = 512;
+  static constexpr std::uint32_t kMaxReceives = 4096;
+  static constexpr std::size_t kMaxPerPoll = 256;  // completions
   // Some drivers (kernel Soft-RoCE) say nothing when their device is removed, and the removal waits
   // for those who have it open: so every now and then it is looked whether it is still there.
   static constexpr Nanos kLookApart = kSecond / 2;

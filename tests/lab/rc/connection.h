@@ -22,7 +22,7 @@ struct Transfer {
 
 class Connection {
  public:
-  static constexpr Nanos kLongestWait = 60 * kSecond;
+  static constexpr Nanos kMaxWait = 60 * kSecond;
 
   // Both live longer.
   Connection(Host& asker, Host& answerer) : asker_(asker), answerer_(answerer) {}
@@ -39,7 +39,7 @@ class Connection {
   rdma::RcRequest request(const Transfer& transfer, std::uint64_t id);
   void post(const rdma::RcRequest& request);
   // As an event loop would; whether it came true in time.
-  bool until(const std::function<bool()>& holds, Nanos limit = kLongestWait);
+  bool until(const std::function<bool()>& holds, Nanos limit = kMaxWait);
   // Until so many requests are done since connect().
   void untilDone(std::size_t count);
 

@@ -24,7 +24,7 @@ using namespace pingloom;
 using namespace pingloom::lab;
 using namespace pingloom::rdma;
 
-constexpr Nanos kLongestSilence = 60 * kSecond;
+constexpr Nanos kMaxSilence = 60 * kSecond;
 constexpr std::uint8_t kReads = 16;
 constexpr int kConnectedGreetings = 3;  // the client has connected its queue pair before the third
 
@@ -111,7 +111,7 @@ class Server {
     connection_ = std::move(connection);
     Nanos heard = monotonicNow();
     while (!ended_) {
-      require(monotonicNow() - heard < kLongestSilence, "the other side is silent");
+      require(monotonicNow() - heard < kMaxSilence, "the other side is silent");
       std::array<pollfd, 2> readable = {
           {{connection_.get(), POLLIN, 0}, {endpoint_->descriptor(), POLLIN, 0}}};
       const Nanos due = std::clamp<Nanos>(endpoint_->nextWake() - monotonicNow(), 0, kSecond);

@@ -93,13 +93,13 @@ TEST_F(PathMergeTest, AWindowWaitsForItsOthersHoweverTheyCome) {
   merge_.add(windowOf(three_, 8, 1), 0);
   merge_.add(windowOf(three_, 7, 1), 0);
   EXPECT_TRUE(merge_.take(0).empty());
-  EXPECT_EQ(merge_.due(), PathMerge::kLongestWait);
+  EXPECT_EQ(merge_.due(), PathMerge::kMaxWait);
   merge_.add(windowOf(three_, 7, 2), kSecond);
   const auto made = merge_.take(kSecond);
   EXPECT_EQ(pathsOf(made), (std::vector<std::uint32_t>{0, 1, 2, 3}));
   EXPECT_EQ(made[0].index, 7U);
-  EXPECT_TRUE(merge_.take(PathMerge::kLongestWait - 1).empty());
-  EXPECT_EQ(pathsOf(merge_.take(PathMerge::kLongestWait)), (std::vector<std::uint32_t>{0, 1}))
+  EXPECT_TRUE(merge_.take(PathMerge::kMaxWait - 1).empty());
+  EXPECT_EQ(pathsOf(merge_.take(PathMerge::kMaxWait)), (std::vector<std::uint32_t>{0, 1}))
       << "the others did not come";
   EXPECT_EQ(merge_.due(), kNever);
   EXPECT_TRUE(merge_.take(kNever).empty());

@@ -45,9 +45,9 @@ class Loop {
   }
   // Not in time alone: what is under way has to come to its end on a busy machine too.
   void run(Nanos time) {
-    constexpr int kLeastSteps = 100;
+    constexpr int kMinSteps = 100;
     const Nanos end = monotonicNow() + time;
-    for (int steps = 0; steps < kLeastSteps || monotonicNow() <= end; ++steps) step();
+    for (int steps = 0; steps < kMinSteps || monotonicNow() <= end; ++steps) step();
   }
 
  private:
@@ -107,7 +107,7 @@ class AgentSessionTest : public testing::Test {
     EXPECT_TRUE(loop.until([&] { return agent.pool->retiring(); }));
     loop.run(50 * kMillisecond);
     EXPECT_TRUE(agent.pool->retiring()) << "it may read still";
-    loop.skip(PageServer::kLongestMove);
+    loop.skip(PageServer::kMaxMove);
     EXPECT_TRUE(loop.until([&] { return !agent.pool->retiring(); }));
     loop.add(reader->session);
     app.page().slots[0] = 9;

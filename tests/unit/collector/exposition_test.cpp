@@ -114,8 +114,8 @@ TEST(Exposition, BucketsOfHistogramsAreCumulative) {
 }
 
 TEST(Exposition, BucketsThatSumUpToTooMuchStayInOrder) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-  const std::string out = text(agent({page({histogram("h")}, {0, kMost, kMost, 1, 1, 1, 1})}));
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
+  const std::string out = text(agent({page({histogram("h")}, {0, kMax, kMax, 1, 1, 1, 1})}));
   EXPECT_THAT(out, HasSubstr("le=\"+Inf\"} 18446744073709551615\n"));
   EXPECT_THAT(out,
               HasSubstr("h_count{application=\"shop\",host=\"a\",pid=\"5\"} 18446744073709551615"));

@@ -94,7 +94,7 @@ TEST(PageDirectory, RefusesPlacesOutsideTheRangeAndRangesThatAreTooLarge) {
     update.add_gone(place);
     EXPECT_FALSE(directory.apply(update)) << place;
   }
-  for (const std::uint32_t pages : {0U, PageDirectory::kMostPages + 1, 0xFFFFFFFFU}) {
+  for (const std::uint32_t pages : {0U, PageDirectory::kMaxPages + 1, 0xFFFFFFFFU}) {
     wire::Directory update = range(1);
     update.set_pages(pages);
     EXPECT_FALSE(directory.apply(update)) << pages;
@@ -163,7 +163,7 @@ TEST(PageDirectory, AllSchemasTogetherAreBounded) {
     const auto raw = metric.bytes();
     schema.append(raw.begin(), raw.end());
   }
-  const std::size_t most = PageDirectory::kMostSchemaBytes / schema.size();
+  const std::size_t most = PageDirectory::kMaxSchemaBytes / schema.size();
   for (int round = 0; round < 2; ++round) {  // one that is described again counts once
     for (std::uint32_t place = 1; place <= most + 5; ++place) {
       wire::Directory update = range(1, place == 1 && round == 0);

@@ -34,7 +34,7 @@ TEST(ReadPlan, FullNeighboursShareAReadAndNearlyAllOfItIsValues) {
   EXPECT_EQ(segments.size(), 1U + 7U) << "100 pages in READs of 16";
   std::uint64_t bytes = 0;
   for (const Segment& segment : segments) {
-    EXPECT_LE(segment.length, kMostReadBytes);
+    EXPECT_LE(segment.length, kMaxReadBytes);
     bytes += segment.length;
   }
   EXPECT_GE(100.0 * 504 * 8 / static_cast<double>(bytes), 0.98);

@@ -109,7 +109,7 @@ TEST(ContentTest, PairsAreSpreadEvenlyOverAsFewBlocksAsThereCanBe) {
   for (const auto& [pairs, wanted] : std::map<std::size_t, std::size_t>{
            {0, 1}, {1, 1}, {512, 512}, {513, 257}, {2000, 500}, {65'536, 512}}) {
     EXPECT_EQ(evenBlockPairs(pairs, 512), wanted) << pairs;
-    EXPECT_LE(pairs / wanted, kMostBlocks);
+    EXPECT_LE(pairs / wanted, kMaxBlocks);
   }
 }
 
@@ -129,7 +129,7 @@ TEST(ContentTest, WhatIsNotOneContentIsDamage) {
   EXPECT_TRUE(content.open(udp + next));
   EXPECT_FALSE(content.open(next + udp)) << "destinations ascend through all blocks";
   std::string most;
-  for (std::size_t i = 0; i < kMostBlocks; ++i) most += udp;
+  for (std::size_t i = 0; i < kMaxBlocks; ++i) most += udp;
   EXPECT_TRUE(content.open(most));
   EXPECT_FALSE(content.open(most + udp));
 }

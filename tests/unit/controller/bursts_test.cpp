@@ -110,23 +110,23 @@ TEST_F(BurstsTest, RefusesWithTheReason) {
 TEST_F(BurstsTest, AtMostSoManyAtATimeAndInAMinute) {
   std::vector<std::unique_ptr<Dealer>> agents;
   std::vector<BurstOrder> orders;
-  for (std::size_t i = 0; i <= Bursts::kMostRunning; ++i) {
+  for (std::size_t i = 0; i <= Bursts::kMaxRunning; ++i) {
     const std::string address = "10.0.1." + std::to_string(i + 1);
     agents.push_back(agent("h" + std::to_string(i), address));
     orders.push_back(order(address.c_str()));
   }
   std::vector<std::uint64_t> ids;
-  for (std::size_t i = 0; i < Bursts::kMostRunning; ++i) ids.push_back(ask(orders[i]).id);
+  for (std::size_t i = 0; i < Bursts::kMaxRunning; ++i) ids.push_back(ask(orders[i]).id);
   EXPECT_EQ(ask(orders.back()).refusal, BurstRefusal::kTooMany);
   ASSERT_TRUE(report("h0", ids[0], {}, true));
   std::uint64_t id = 0;
   std::size_t begun = ids.size();
   while ((id = ask(orders.back()).id) != 0) {
-    ASSERT_TRUE(report("h" + std::to_string(Bursts::kMostRunning), id, {}, true));
+    ASSERT_TRUE(report("h" + std::to_string(Bursts::kMaxRunning), id, {}, true));
     ++begun;
-    ASSERT_LE(begun, Bursts::kMostInAMinute);
+    ASSERT_LE(begun, Bursts::kMaxPerMinute);
   }
-  EXPECT_EQ(begun, Bursts::kMostInAMinute);
+  EXPECT_EQ(begun, Bursts::kMaxPerMinute);
   now_.mono += kMinute;  // the agents' leases are not looked at here
   EXPECT_NE(ask(orders.back()).id, 0U);
 }
@@ -200,7 +200,7 @@ TEST_F(BurstsTest, WhoWaitsWhenTheControllerEndsIsTold) {
 
 TEST_F(BurstsTest, OrdersThatNobodyTakesAreBounded) {
   std::size_t refused = 0;
-  for (std::size_t i = 0; i < BurstBoard::kMostWaiting + 2; ++i) {
+  for (std::size_t i = 0; i < BurstBoard::kMaxWaiting + 2; ++i) {
     board_.ask(order(), [&](const BurstAnswer& given) { refused += given.id == 0 ? 1 : 0; });
   }
   EXPECT_EQ(refused, 2U);

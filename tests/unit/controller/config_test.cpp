@@ -13,10 +13,10 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* kLeast = "pinglist: pinglist.yaml\nstate_dir: /var/lib/pingloom\n";
+constexpr const char* kMin = "pinglist: pinglist.yaml\nstate_dir: /var/lib/pingloom\n";
 
 TEST(Config, HasDefaultsForEverythingButThePinglistAndTheStateDir) {
-  const auto config = parseConfig(kLeast, "/etc/pingloom/controller.yaml");
+  const auto config = parseConfig(kMin, "/etc/pingloom/controller.yaml");
   ASSERT_TRUE(config) << config.error().text();
   EXPECT_EQ(config->pinglist, "/etc/pingloom/pinglist.yaml");
   EXPECT_EQ(config->control.text(), "0.0.0.0:20711");
@@ -54,7 +54,7 @@ TEST(Config, TakesEveryKey) {
 
 TEST(Config, KnowsTheThreeKindsOfRedis) {
   const auto redisOf = [](const std::string& line) {
-    const auto config = parseConfig(kLeast + line, "/etc/c.yaml");
+    const auto config = parseConfig(kMin + line, "/etc/c.yaml");
     return config ? config->redis.text() : config.error().text();
   };
   EXPECT_EQ(redisOf("redis: embedded\nredis_socket: /run/r.sock\n"), "unix:/run/r.sock");
@@ -93,7 +93,7 @@ TEST(Config, SaysWhereAndWhatIsWrong) {
       {"state_dir: elsewhere\n", "twice"},
   };
   for (const auto& line : table) {
-    const auto config = parseConfig(kLeast + line.lines, "c.yaml");
+    const auto config = parseConfig(kMin + line.lines, "c.yaml");
     ASSERT_FALSE(config) << line.lines;
     EXPECT_THAT(config.error().text(), HasSubstr(line.expected)) << line.lines;
   }

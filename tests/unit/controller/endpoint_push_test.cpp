@@ -38,7 +38,7 @@ class EndpointPushTest : public testing::Test {
   }
   void usePlan(const std::string& probes) {
     push_->setPlan(test::pinglistOf(probes)->plan, now());
-    pass(EndpointPush::kLongestCoalesce);
+    pass(EndpointPush::kMaxCoalesce);
   }
   Now now() const { return {mono_, mono_}; }
   void pass(Nanos time) {
@@ -97,7 +97,7 @@ TEST_F(EndpointPushTest, ARestartedAgentsQueuePairReachesItsPeers) {
   Peer b(socket_->address());
   registerPeer(a, "10.0.0.1", 17);
   registerPeer(b, "10.0.0.2", 18);
-  pass(EndpointPush::kLongestCoalesce);
+  pass(EndpointPush::kMaxCoalesce);
   follow(a);
   follow(b);
   EXPECT_EQ(qpnOf(a, "10.0.0.2"), 18U);
@@ -107,7 +107,7 @@ TEST_F(EndpointPushTest, ARestartedAgentsQueuePairReachesItsPeers) {
   registerPeer(restarted, "10.0.0.2", 99, 2);
   take(a);
   EXPECT_EQ(qpnOf(a, "10.0.0.2"), 18U) << "others may follow";
-  pass(EndpointPush::kLongestCoalesce);
+  pass(EndpointPush::kMaxCoalesce);
   follow(a);
   EXPECT_EQ(qpnOf(a, "10.0.0.2"), 99U);
   EXPECT_EQ(a.held.table->at(ip("10.0.0.2")).incarnation, 2U);
@@ -121,12 +121,12 @@ TEST_F(EndpointPushTest, OnlyLiveAgentsAtAddressesOfRdmaProbesAreInIt) {
   registerPeer(a, "10.0.0.1", 17);
   registerPeer(b, "10.0.0.2", 18);
   registerPeer(stranger, "10.0.1.1", 19);
-  pass(EndpointPush::kLongestCoalesce);
+  pass(EndpointPush::kMaxCoalesce);
   follow(a);
   EXPECT_EQ(a.held.table->size(), 2U) << "no rdma probe names 10.0.1.1";
   registry_.goodbye(*registry_.find("host-10.0.0.2"));
   pass(0);
-  pass(EndpointPush::kLongestCoalesce);
+  pass(EndpointPush::kMaxCoalesce);
   follow(a);
   EXPECT_EQ(qpnOf(a, "10.0.0.2"), 0U);
   registry_.heard(registry_.find("host-10.0.0.1")->route, now());
@@ -144,18 +144,18 @@ TEST_F(EndpointPushTest, AgentsThatReconnectGetWhatTheyLack) {
   Peer b(socket_->address());
   registerPeer(a, "10.0.0.1", 17);
   registerPeer(b, "10.0.0.2", 18);
-  pass(EndpointPush::kLongestCoalesce);
+  pass(EndpointPush::kMaxCoalesce);
   follow(a);
   registerPeer(a, "10.0.0.1", 17);
-  pass(2 * EndpointPush::kLongestCoalesce);
+  pass(2 * EndpointPush::kMaxCoalesce);
   EXPECT_FALSE(a.dealer.receive()) << "it named the current version";
   const plan::HeldEndpoints before = a.held;
   registerPeer(b, "10.0.0.2", 77);
-  pass(2 * EndpointPush::kLongestCoalesce);
+  pass(2 * EndpointPush::kMaxCoalesce);
   Peer again(socket_->address());
   again.held = before;
   registerPeer(again, "10.0.0.1", 17, 1);
-  pass(2 * EndpointPush::kLongestCoalesce);
+  pass(2 * EndpointPush::kMaxCoalesce);
   follow(again);
   EXPECT_EQ(qpnOf(again, "10.0.0.2"), 77U);
   EXPECT_EQ(again.held.table->size(), 2U);
@@ -169,23 +169,23 @@ TEST_F(EndpointPushTest, ARestartedControllerLeavesNobodyWithoutEndpoints) {
     registerPeer(a, "10.0.0.1", 17);
     registerPeer(b, "10.0.0.2", 18);
     registerPeer(c, "10.0.0.3", 19);
-    pass(EndpointPush::kLongestCoalesce);
+    pass(EndpointPush::kMaxCoalesce);
   }
   startController(kRail);
   Peer fresh(socket_->address());
   registerPeer(fresh, "10.0.0.4", 20);
-  pass(EndpointPush::kLongestCoalesce);
+  pass(EndpointPush::kMaxCoalesce);
   follow(fresh);
   EXPECT_EQ(fresh.held.table->size(), 4U) << "as if they were there";
   Peer b(socket_->address());
   registerPeer(b, "10.0.0.2", 99);
-  pass(2 * EndpointPush::kLongestCoalesce);
+  pass(2 * EndpointPush::kMaxCoalesce);
   follow(fresh);
   EXPECT_EQ(qpnOf(fresh, "10.0.0.2"), 99U) << "restarted meanwhile";
   EXPECT_EQ(qpnOf(fresh, "10.0.0.3"), 19U) << "has not come back yet";
   registry_.goodbye(*registry_.find("host-10.0.0.2"));
   pass(0);
-  pass(2 * EndpointPush::kLongestCoalesce);
+  pass(2 * EndpointPush::kMaxCoalesce);
   follow(fresh);
   EXPECT_EQ(qpnOf(fresh, "10.0.0.2"), 0U) << "came back and went";
   EXPECT_EQ(fresh.held.table->size(), 3U);
@@ -197,7 +197,7 @@ TEST_F(EndpointPushTest, ARestartedControllerLeavesNobodyWithoutEndpoints) {
 TEST_F(EndpointPushTest, WhatHoldsStillIsNotSentAgainAfterTheControllersRestart) {
   Peer before(socket_->address());
   registerPeer(before, "10.0.0.1", 17);
-  pass(EndpointPush::kLongestCoalesce);
+  pass(EndpointPush::kMaxCoalesce);
   follow(before);
   startController(kRail);
   Peer a(socket_->address());
@@ -216,10 +216,10 @@ TEST_F(EndpointPushTest, TablesOfAnotherControllerAreLeftAloneUntilAllCanBeHere)
   a.held.table = std::make_shared<const plan::EndpointTable>(
       plan::EndpointTable{{ip("10.0.0.3"), test::endpointOf("10.0.0.3", 19)}});
   registerPeer(a, "10.0.0.1", 17);
-  pass(EndpointPush::kLongestCoalesce);
+  pass(EndpointPush::kMaxCoalesce);
   Peer none(socket_->address());
   registerPeer(none, "10.0.0.2", 18);
-  pass(2 * EndpointPush::kLongestCoalesce);
+  pass(2 * EndpointPush::kMaxCoalesce);
   follow(none);
   EXPECT_FALSE(a.dealer.receive());
   pass(EndpointPush::kSettle);
@@ -234,7 +234,7 @@ TEST_F(EndpointPushTest, ADamagedFileIsNoTable) {
   startController(kRail);
   Peer a(socket_->address());
   registerPeer(a, "10.0.0.1", 17);
-  pass(EndpointPush::kLongestCoalesce);
+  pass(EndpointPush::kMaxCoalesce);
   follow(a);
   EXPECT_EQ(a.held.table->size(), 1U);
 }
@@ -243,7 +243,7 @@ TEST_F(EndpointPushTest, WithoutRdmaNobodyIsToldAnything) {
   usePlan("  - { name: mesh, protocol: udp, mesh: ['10.0.0.[1-9]'] }\n");
   Peer a(socket_->address());
   registerPeer(a, "10.0.0.1", 17);
-  pass(EndpointPush::kLongestCoalesce);
+  pass(EndpointPush::kMaxCoalesce);
   pass(EndpointPush::kSettle);
   EXPECT_FALSE(a.dealer.receive());
 }

@@ -119,12 +119,12 @@ TEST_F(EventStoreTest, ForgetsWhatIsTooOldButNotWhoIsThere) {
 }
 
 TEST_F(EventStoreTest, KeepsNoMoreThanItsBound) {
-  std::vector<KeptEvent> events(EventStore::kMostEvents + 10, event(kUtc));
+  std::vector<KeptEvent> events(EventStore::kMaxEvents + 10, event(kUtc));
   events.back().utc = kUtc + 1;
   record(events);
   ASSERT_TRUE(ledger_->trim(10, kUtc));
   const FoundEvents read = found(all(1));
-  EXPECT_EQ(read.left_out + 1, static_cast<std::uint64_t>(EventStore::kMostEvents));
+  EXPECT_EQ(read.left_out + 1, static_cast<std::uint64_t>(EventStore::kMaxEvents));
   EXPECT_EQ(read.events.back().utc, kUtc + 1);
 }
 

@@ -50,7 +50,7 @@ TEST(Metric, NumbersAreWrittenAsTheyAre) {
     numbers.insert(numbers.end(), {power - 1, power, power + 1, 9 * power, 12345678901 % power});
   }
   for (const std::uint64_t number : numbers) {
-    std::array<char, Metric::kMostDigits> digits{};
+    std::array<char, Metric::kMaxDigits> digits{};
     const auto size = metric->write(digits.data(), {number, 1}) - digits.data();
     EXPECT_EQ(std::string(digits.data(), static_cast<std::size_t>(size)), std::to_string(number));
   }

@@ -58,7 +58,7 @@ TEST_F(StaticFilesTest, AFolderWithoutAPageIsAnError) {
 }
 
 TEST_F(StaticFilesTest, IsBounded) {
-  write("site/large.txt", std::string(StaticFiles::kMostBytes + 1, 'x'));
+  write("site/large.txt", std::string(StaticFiles::kMaxBytes + 1, 'x'));
   EXPECT_THAT(StaticFiles::load((root / "site").string()).error().text(), HasSubstr("larger"));
 }
 

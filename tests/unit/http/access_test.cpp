@@ -77,7 +77,7 @@ TEST_F(AccessTest, ASessionStandsForItsTokenUntilItEnds) {
   EXPECT_FALSE(access->holds(*pass, now));
   EXPECT_EQ(bySession(reader->session).error(), Refusal::kNoToken);
   EXPECT_TRUE(bySession(again->session));
-  now += Sessions::kLongest;
+  now += Sessions::kMaxAge;
   EXPECT_EQ(bySession(again->session).error(), Refusal::kNoToken);
   EXPECT_EQ(access->sessions(), 0U);
 }
@@ -123,11 +123,11 @@ TEST_F(AccessTest, AnInvalidFileChangesNothing) {
 TEST_F(AccessTest, WhoeverSignsInAgainAndAgainEndsOnlyHisOwnSessions) {
   const auto operators = access->signIn(kPeer, kOperator, now)->session;
   const auto first = access->signIn(kPeer, kReader, now)->session;
-  for (std::size_t i = 0; i < 2 * Sessions::kMost; ++i) {
+  for (std::size_t i = 0; i < 2 * Sessions::kMax; ++i) {
     now += kSecond;
     ASSERT_TRUE(access->signIn(kPeer, kReader, now));
   }
-  EXPECT_EQ(access->sessions(), Sessions::kMostOfToken + 1);
+  EXPECT_EQ(access->sessions(), Sessions::kMaxPerToken + 1);
   EXPECT_EQ(bySession(first).error(), Refusal::kNoToken);
   EXPECT_TRUE(bySession(operators));
 }
@@ -136,11 +136,11 @@ TEST(SessionsTest, BeyondTheBoundTheOldestEnds) {
   Sessions sessions;
   Nanos now = kHour;
   const auto first = sessions.open(digestOf("0"), now);
-  for (std::size_t i = 0; i < Sessions::kMost; ++i) {
+  for (std::size_t i = 0; i < Sessions::kMax; ++i) {
     now += kSecond;
     sessions.open(digestOf(std::to_string(i)), now);
   }
-  EXPECT_EQ(sessions.size(), Sessions::kMost);
+  EXPECT_EQ(sessions.size(), Sessions::kMax);
   EXPECT_FALSE(sessions.tokenOf(digestOf(first), now));
 }
 
@@ -182,12 +182,12 @@ TEST(AddressLimiter, TheTableIsBounded) {
   AddressLimiter limiter(1, 2);
   Nanos now = kHour;
   const auto source = [](std::uint32_t i) { return IpAddress::fromV4(0x0a000000 + i); };
-  for (std::uint32_t i = 0; i < AddressLimiter::kMostSources; ++i) limiter.take(source(i), 1, now);
+  for (std::uint32_t i = 0; i < AddressLimiter::kMaxSources; ++i) limiter.take(source(i), 1, now);
   EXPECT_TRUE(limiter.take(source(1'000'000), 1, now));
   EXPECT_TRUE(limiter.take(source(1'000'001), 1, now));
   EXPECT_FALSE(limiter.take(source(1'000'002), 1, now)) << "newcomers share one";
   EXPECT_TRUE(limiter.take(source(0), 1, now)) << "who has a bucket keeps it";
-  EXPECT_EQ(limiter.sources(), AddressLimiter::kMostSources);
+  EXPECT_EQ(limiter.sources(), AddressLimiter::kMaxSources);
   now += 10 * kSecond;
   EXPECT_TRUE(limiter.take(source(1'000'002), 2, now)) << "full ones are forgotten";
   EXPECT_EQ(limiter.sources(), 1U);

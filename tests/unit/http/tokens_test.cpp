@@ -41,7 +41,7 @@ TEST(Tokens, EachHasItsRole) {
 
 TEST(Tokens, MistakesNameTheLineAndNeverTheToken) {
   std::string many;
-  for (std::size_t i = 0; i <= Tokens::kMost; ++i) {
+  for (std::size_t i = 0; i <= Tokens::kMax; ++i) {
     many += "read " + std::to_string(1000 + i) + kReader + "\n";
   }
   const std::vector<std::tuple<std::string, std::string, std::string>> table = {

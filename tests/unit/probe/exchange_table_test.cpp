@@ -76,7 +76,7 @@ TEST(ExchangeTable, IsBoundedAndUsableAgainAfterwards) {
   ExchangeTable table;
   std::vector<std::uint32_t> ids;
   while (Exchange* exchange = table.open(kSecond, at(0))) ids.push_back(exchange->id);
-  EXPECT_EQ(ids.size(), ExchangeTable::kMost);
+  EXPECT_EQ(ids.size(), ExchangeTable::kMax);
   EXPECT_EQ(std::set<std::uint32_t>(ids.begin(), ids.end()).size(), ids.size());
   table.release(*table.find(ids[77]));
   Exchange* again = table.open(kSecond, at(0));
@@ -87,7 +87,7 @@ TEST(ExchangeTable, IsBoundedAndUsableAgainAfterwards) {
     ++seen;
     table.release(exchange);
   });
-  EXPECT_EQ(seen, ExchangeTable::kMost);
+  EXPECT_EQ(seen, ExchangeTable::kMax);
   EXPECT_EQ(table.size(), 0U);
   EXPECT_NE(table.open(kSecond, at(0)), nullptr);
 }

@@ -112,7 +112,7 @@ class OnePing : public TcpProberTest {
     one->source = from;
     one->probe.timeout = timeout;
     use({one});
-    prober.start(monotonicNow() + ProbeSchedule::kLongestStart);
+    prober.start(monotonicNow() + ProbeSchedule::kMaxStart);
   }
 };
 

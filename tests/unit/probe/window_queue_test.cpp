@@ -47,7 +47,7 @@ TEST(WindowQueue, DropsWhatNobodyTakes) {
 
 TEST(WindowQueue, KeepsBoundedSpareMemory) {
   WindowQueue queue;
-  constexpr std::size_t kSize = WindowQueue::kMostSparePairs / 3;
+  constexpr std::size_t kSize = WindowQueue::kMaxSparePairs / 3;
   std::vector<const PairWindow*> kept;
   for (int i = 0; i < 5; ++i) {
     std::vector<PairWindow> set(kSize);

@@ -84,7 +84,7 @@ TEST_F(MemoryTableTest, KeepsTheAlignmentAndHidesTheAddress) {
 }
 
 TEST_F(MemoryTableTest, TakesNoMoreThanItHasRoomFor) {
-  while (table.size() < MemoryTable::kMost) ASSERT_TRUE(table.add(memory, kAll));
+  while (table.size() < MemoryTable::kMax) ASSERT_TRUE(table.add(memory, kAll));
   EXPECT_FALSE(table.add(memory, kAll));
   table.remove(key.rkey);
   EXPECT_TRUE(table.add(memory, kAll));

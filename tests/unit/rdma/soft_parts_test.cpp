@@ -39,10 +39,10 @@ TEST(InFlight, GivesUpWaitingForADeparture) {
   const auto second = messages.add(2);
   messages.flushed(2000);
   messages.add(3);
-  EXPECT_EQ(messages.nextExpiry(), 1000 + InFlight::kLongestWait);
-  messages.expire(999 + InFlight::kLongestWait, out);
+  EXPECT_EQ(messages.nextExpiry(), 1000 + InFlight::kMaxWait);
+  messages.expire(999 + InFlight::kMaxWait, out);
   EXPECT_TRUE(out.empty());
-  messages.expire(2000 + InFlight::kLongestWait, out);
+  messages.expire(2000 + InFlight::kMaxWait, out);
   ASSERT_EQ(out.size(), 2U);
   EXPECT_EQ(out[0].id, 1U);
   EXPECT_TRUE(out[0].ok);
@@ -54,7 +54,7 @@ TEST(InFlight, GivesUpWaitingForADeparture) {
 TEST(InFlight, IsBoundedAndTakesBack) {
   InFlight messages(5);
   std::vector<UdSent> out;
-  for (std::size_t i = 0; i < InFlight::kMost; ++i) {
+  for (std::size_t i = 0; i < InFlight::kMax; ++i) {
     ASSERT_FALSE(messages.full());
     messages.add(i);
   }
@@ -88,13 +88,13 @@ TEST(ReceiveQueue, KeepsWhatWasShownUntilItIsForgotten) {
     EXPECT_EQ(shown[6].qpn, added - 2);
     EXPECT_EQ(shown[6].payload[2], 3);
     queue.forgetShown();
-    EXPECT_EQ(queue.room(), ReceiveQueue::kMost - 1);
+    EXPECT_EQ(queue.room(), ReceiveQueue::kMax - 1);
     shown.clear();
     queue.show(shown);
     ASSERT_EQ(shown.size(), 1U);
     EXPECT_EQ(shown[0].qpn, added - 1);
     if (round % 2 == 0) queue.forgetShown();
-    while (round % 2 == 1 && queue.room() < ReceiveQueue::kMost) queue.forgetShown();
+    while (round % 2 == 1 && queue.room() < ReceiveQueue::kMax) queue.forgetShown();
   }
   while (!queue.full()) queue.add(message);
   EXPECT_EQ(queue.room(), 0U);
@@ -127,7 +127,7 @@ TEST(SinkTable, GivesPlacesNobodyElseHas) {
   SinkTable table;
   Sink sink;
   std::vector<SinkTable::Place> places;
-  for (std::size_t i = 0; i < SinkTable::kMost; ++i) {
+  for (std::size_t i = 0; i < SinkTable::kMax; ++i) {
     const auto place = table.add(sink);
     ASSERT_TRUE(place);
     EXPECT_NE(place->owner, 0) << "0 is nobody";
@@ -149,7 +149,7 @@ TEST(SinkTable, DoesNotGiveAnOwnersNumberAgainSoon) {
   Sink sink;
   const auto first = table.add(sink);
   table.remove(*first);
-  for (std::size_t i = 1; i < SinkTable::kMost; ++i) {
+  for (std::size_t i = 1; i < SinkTable::kMax; ++i) {
     const auto next = table.add(sink);
     EXPECT_NE(next->owner, first->owner);
     table.remove(*next);

@@ -144,14 +144,14 @@ TEST_F(AddressHandlesTest, UnusedOnesAreForgottenButLiveWhileASendUsesThem) {
 TEST_F(AddressHandlesTest, TheirNumberIsBounded) {
   const int without = fakeVerbsLiveObjects();
   const UdPath first = pathTo("10.0.0.2");
-  for (std::size_t i = 0; i < AddressHandles::kMost + 1000; ++i) {
+  for (std::size_t i = 0; i < AddressHandles::kMax + 1000; ++i) {
     handles_->find(
         {Gid::of(IpAddress::fromV4(0x0B000000U + static_cast<std::uint32_t>(i))), 0, 0, 0}, 0);
     if (i % 8000 == 0) letResolve(0);
     handles_->find(first, 0);  // is used all the time, so it stays
   }
   letResolve(0);
-  EXPECT_LE(fakeVerbsLiveObjects(), without + static_cast<int>(AddressHandles::kMost));
+  EXPECT_LE(fakeVerbsLiveObjects(), without + static_cast<int>(AddressHandles::kMax));
   EXPECT_EQ(settled(first, 0), PostResult::kPosted);
 }
 

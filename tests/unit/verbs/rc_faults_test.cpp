@@ -207,7 +207,7 @@ TEST_F(RcFaultsTest, MorePiecesThanThereMayBe) {
   RcSide a("10.0.0.1");
   RcSide b("10.0.0.2");
   connect(a, b);
-  const std::vector<LocalPiece> pieces(RcRequest::kMostPieces + 1,
+  const std::vector<LocalPiece> pieces(RcRequest::kMaxPieces + 1,
                                        LocalPiece{a.region.get(), std::span(a.memory).first(1)});
   RcRequest read = a.request(RcOperation::kRead, b, 0);
   read.local = pieces;

@@ -17,7 +17,7 @@ std::uint64_t addressFor(const std::uint8_t* memory) {
 }  // namespace
 
 std::optional<RegionKey> MemoryTable::add(std::span<std::uint8_t> memory, Access access) {
-  if (regions_.size() == kMost) return std::nullopt;
+  if (regions_.size() == kMax) return std::nullopt;
   RegionKey key;
   do {
     key.rkey = static_cast<std::uint32_t>(randomU64());

@@ -43,11 +43,11 @@ struct FoundMemory {
   std::uint64_t generation = 0;
 };
 
-// Bound: kMost regions. Lookups take constant time: the keys are ours, so nobody can make them
+// Bound: kMax regions. Lookups take constant time: the keys are ours, so nobody can make them
 // collide.
 class MemoryTable {
  public:
-  static constexpr std::size_t kMost = 1 << 16;
+  static constexpr std::size_t kMax = 1 << 16;
 
   MemoryTable() = default;
   MemoryTable(const MemoryTable&) = delete;

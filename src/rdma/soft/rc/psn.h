@@ -25,6 +25,6 @@ static_assert(widePsnNear(0xFFFFFF, widePsn(0xFFFFFF) + 1) == widePsn(0xFFFFFF))
 constexpr std::uint64_t packetsOf(std::uint32_t length, std::uint32_t mtu) {
   return length == 0 ? 1 : (std::uint64_t{length} + mtu - 1) / mtu;
 }
-constexpr std::uint32_t kLongestMessage = 1U << 31;
+constexpr std::uint32_t kMaxMessage = 1U << 31;
 
 }  // namespace pingloom::rdma::soft

@@ -12,7 +12,7 @@ namespace pingloom::rdma::soft {
 class ReceiveShare {
  public:
   // Also without a full buffer: more under way does not make it faster.
-  static constexpr std::size_t kMostPackets = 512;
+  static constexpr std::size_t kMaxPackets = 512;
 
   // `buffer_bytes`: the effective SO_RCVBUF.
   explicit ReceiveShare(std::size_t buffer_bytes) : buffer_bytes_(buffer_bytes) {}
@@ -23,7 +23,7 @@ class ReceiveShare {
   std::uint32_t window(std::size_t mtu) const {
     const std::size_t fits = buffer_bytes_ / costOf(mtu) * 3 / 4;  // the rest: acknowledges, UD
     const std::size_t share = fits / std::max<std::size_t>(endpoints_, 1);
-    return static_cast<std::uint32_t>(std::clamp<std::size_t>(share, 1, kMostPackets));
+    return static_cast<std::uint32_t>(std::clamp<std::size_t>(share, 1, kMaxPackets));
   }
 
  private:

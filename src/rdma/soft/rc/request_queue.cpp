@@ -48,16 +48,16 @@ QueuedRequest queued(const RcRequest& request, std::uint32_t mtu) {
   made.immediate = request.immediate;
   made.add_or_swap = request.add_or_swap;
   made.compare = request.compare;
-  made.valid = request.local.size() <= RcRequest::kMostPieces;
+  made.valid = request.local.size() <= RcRequest::kMaxPieces;
   std::uint64_t length = 0;
   if (made.valid) {
     for (const LocalPiece& piece : request.local) {
-      made.valid = made.valid && isWithin(piece) && piece.memory.size() <= kLongestMessage;
+      made.valid = made.valid && isWithin(piece) && piece.memory.size() <= kMaxMessage;
       made.pieces[made.piece_count++] = piece.memory;
       length += piece.memory.size();
     }
   }
-  made.valid = made.valid && length <= kLongestMessage;
+  made.valid = made.valid && length <= kMaxMessage;
   if (made.isAtomic()) {
     made.valid = made.valid && made.piece_count == 1 && length == kAtomicBytes &&
                  request.remote_address % kAtomicBytes == 0;

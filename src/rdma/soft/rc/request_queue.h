@@ -27,7 +27,7 @@ struct QueuedRequest {
   std::uint64_t compare = 0;
   std::uint64_t first = 0;
   std::uint64_t end = 0;
-  std::array<std::span<std::uint8_t>, RcRequest::kMostPieces> pieces{};
+  std::array<std::span<std::uint8_t>, RcRequest::kMaxPieces> pieces{};
 
   bool isWrite() const {
     return operation == RcOperation::kWrite || operation == RcOperation::kWriteImmediate;

@@ -11,7 +11,7 @@ namespace {
 
 // Two of them fill the window, so that one is answered while the other is asked for.
 std::uint32_t chunkFor(std::uint32_t window) {
-  return std::bit_floor(std::clamp<std::uint32_t>(window / 2, 1, Requester::kLongestChunk));
+  return std::bit_floor(std::clamp<std::uint32_t>(window / 2, 1, Requester::kMaxChunk));
 }
 
 }  // namespace

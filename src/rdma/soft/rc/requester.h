@@ -42,9 +42,9 @@ struct RequesterOptions {
 class Requester {
  public:
   static constexpr std::uint32_t kNoEnd = 7;
-  static constexpr std::uint32_t kLongestChunk = 64;   // packets
+  static constexpr std::uint32_t kMaxChunk = 64;       // packets
   static constexpr std::uint32_t kWidestWindow = 512;  // packets
-  static constexpr std::uint32_t kLeastBurst = 8;      // packets of WRITEs
+  static constexpr std::uint32_t kMinBurst = 8;        // packets of WRITEs
 
   // `drops` outlives it.
   Requester(const RequesterOptions& options, RcDropCounters& drops);

@@ -10,7 +10,7 @@ namespace {
 
 // Where no round trip has been measured yet.
 constexpr Nanos kFirstGapDelay = kMillisecond;
-constexpr Nanos kLeastGapDelay = 20 * kMicrosecond;
+constexpr Nanos kMinGapDelay = 20 * kMicrosecond;
 
 bool hasSyndrome(Opcode opcode) { return (formOf(opcode).headers & kAethBit) != 0; }
 
@@ -185,7 +185,7 @@ void Requester::watchGap(Nanos now_mono) {
 
 Nanos Requester::gapDelay() const {
   if (round_trip_ == 0) return std::min(kFirstGapDelay, options_.timeout);
-  return std::clamp(round_trip_ / 2, std::min(kLeastGapDelay, options_.timeout), options_.timeout);
+  return std::clamp(round_trip_ / 2, std::min(kMinGapDelay, options_.timeout), options_.timeout);
 }
 
 void Requester::sampleRoundTrip(std::uint64_t psn, Nanos now_mono) {
@@ -210,7 +210,7 @@ void Requester::elapse(Nanos now_mono) {
   if (now_mono >= missed_mono_) {
     missed_mono_ = kNever;
     if (executed_ <= missed_) {  // still
-      burst_ = std::max(burst_ / 2, kLeastBurst);
+      burst_ = std::max(burst_ / 2, kMinBurst);
       goBack(missed_, furthest_, now_mono);
     }
   }
@@ -222,7 +222,7 @@ void Requester::elapse(Nanos now_mono) {
   if (now_mono < overdue_mono_) return;
   if (retries_left_ == 0) return fail(RcStatus::kRetriesExceeded, "the peer does not answer");
   --retries_left_;
-  burst_ = kLeastBurst;
+  burst_ = kMinBurst;
   goBack(oldest_, furthest_, now_mono);
   overdue_mono_ = now_mono + options_.timeout;
 }

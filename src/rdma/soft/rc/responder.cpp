@@ -125,7 +125,7 @@ void Responder::beginWrite(const Packet& packet) {
   if (!mayBegin(Access::kWrite)) return;
   const Reth& reth = packet.reth;
   const bool only = isLast(packet.bth.opcode);
-  if (reth.length > kLongestMessage || (reth.length <= options_.mtu) != only) {
+  if (reth.length > kMaxMessage || (reth.length <= options_.mtu) != only) {
     return refuseInvalid("a WRITE of the peer contradicts its length");
   }
   const RemoteRange range{reth.address, reth.rkey, reth.length};
@@ -182,7 +182,7 @@ bool Responder::hasRoomForRead() {
 void Responder::read(const Packet& packet) {
   if (!mayBegin(Access::kRead) || !hasRoomForRead()) return;
   const Reth& reth = packet.reth;
-  if (reth.length > kLongestMessage) return refuseInvalid("the peer's READ is too long");
+  if (reth.length > kMaxMessage) return refuseInvalid("the peer's READ is too long");
   const RemoteRange range{reth.address, reth.rkey, reth.length};
   const FoundMemory found = memory_.find(range, Access::kRead);
   if (found.fault != AccessFault::kNone) return refuse(found.fault);
@@ -236,7 +236,7 @@ void Responder::readAgain(const Packet& packet, std::uint64_t psn) {
   const Reth& reth = packet.reth;
   const Executed* executed = executedAt(psn, false);
   const std::uint64_t end = psn + packetsOf(reth.length, options_.mtu);
-  if (executed == nullptr || end > executed->end || reth.length > kLongestMessage) return;
+  if (executed == nullptr || end > executed->end || reth.length > kMaxMessage) return;
   for (Response& response : responses_) {
     if (response.atomic || psn < response.first || end > response.end) continue;
     if (psn >= response.next) return;

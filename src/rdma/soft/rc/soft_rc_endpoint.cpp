@@ -13,12 +13,12 @@ namespace {
 
 constexpr int kBatches = 4;  // that one poll() receives
 // That one pump() sends: others on this device have their turn in between.
-constexpr int kMostAtATime = 256;
+constexpr int kMaxConcurrent = 256;
 // Payload that is not held back for more: the peer can be at it while the next is made.
 constexpr std::size_t kEnoughToSend = 64 << 10;
 // Places in the transmitter that are left to UD endpoints.
 constexpr std::size_t kLeftFree = Transmitter::kPackets / 4;
-static_assert(ReceiveShare::kMostPackets <= Requester::kWidestWindow);
+static_assert(ReceiveShare::kMaxPackets <= Requester::kWidestWindow);
 
 Nanos timeoutOf(std::uint8_t exponent) { return Nanos{4096} << exponent; }
 
@@ -151,7 +151,7 @@ void SoftRcEndpoint::pump(Nanos now_mono) {
   Packet packet;
   std::size_t unsent = 0;
   for (int sent = 0; port_.transmitter().room() > kLeftFree; ++sent) {
-    if (sent == kMostAtATime) {
+    if (sent == kMaxConcurrent) {
       has_work_ = true;
       break;
     }

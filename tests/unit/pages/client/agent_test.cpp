@@ -171,8 +171,8 @@ TEST(Agent, MayBeSlow) {
 
 TEST(Agent, ItsDescriptorsAreNotForOtherPrograms) {
   std::set<int> before;
-  constexpr int kMost = 256;
-  for (int fd = 0; fd < kMost; ++fd) {
+  constexpr int kMax = 256;
+  for (int fd = 0; fd < kMax; ++fd) {
     if (fcntl(fd, F_GETFD) >= 0) before.insert(fd);
   }
   SocketFolder folder;
@@ -181,7 +181,7 @@ TEST(Agent, ItsDescriptorsAreNotForOtherPrograms) {
   client.counter("a");
   ASSERT_TRUE(client.settled());
   int opened = 0;
-  for (int fd = 0; fd < kMost; ++fd) {
+  for (int fd = 0; fd < kMax; ++fd) {
     const int flags = fcntl(fd, F_GETFD);
     if (flags < 0 || before.count(fd) != 0) continue;
     ++opened;
