@@ -10,10 +10,10 @@
 #include <thread>
 #include <vector>
 
-#include "controller/redis_connection.h"
-#include "controller/redis_embedded.h"
-#include "controller/redis_store.h"
-#include "controller/row_json.h"
+#include "controller/model/row_json.h"
+#include "controller/redis/connection.h"
+#include "controller/redis/embedded.h"
+#include "controller/redis/store.h"
 #include "fleet.h"
 
 namespace pingloom::bench {

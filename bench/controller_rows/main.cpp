@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "common/program.h"
-#include "controller/redis_connection.h"
-#include "controller/redis_store.h"
-#include "controller/resp.h"
+#include "controller/redis/connection.h"
+#include "controller/redis/resp.h"
+#include "controller/redis/store.h"
 #include "fleet.h"
 #include "machine_limits.h"
 #include "scene.h"

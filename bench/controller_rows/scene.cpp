@@ -19,7 +19,7 @@
 
 #include "common/fd.h"
 #include "common/file.h"
-#include "controller/redis_connection.h"
+#include "controller/redis/connection.h"
 
 namespace pingloom::bench {
 namespace {

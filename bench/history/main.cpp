@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "common/program.h"
-#include "controller/history/content.h"
+#include "controller/history/codec/content.h"
+#include "controller/history/ledger_roll_up.h"
 #include "controller/http/api.h"
-#include "controller/ledger_roll_up.h"
 #include "mesh_history.h"
 
 namespace {

@@ -10,7 +10,7 @@
 
 #include "common/error.h"
 #include "common/time.h"
-#include "controller/ledger.h"
+#include "controller/history/ledger.h"
 
 namespace pingloom::bench {
 

@@ -39,7 +39,7 @@ constexpr std::size_t kAnomalies = 4;
 constexpr std::array<std::string_view, kAnomalies> kAnomalyNames = {"stalled", "no_timestamp",
                                                                     "negative", "clock_step"};
 
-// What the controller makes of a pair; src/controller/state.h has the precedence.
+// What the controller makes of a pair; src/controller/model/state.h has the precedence.
 enum class PairState : std::uint8_t {
   kOk = 0,
   kLoss = 1,

@@ -286,12 +286,6 @@ Status loadKeys(Config& config) {
   return authorized ? Status() : tl::unexpected(authorized.error());
 }
 
-std::string RedisTarget::text() const {
-  if (kind != Kind::kTcp) return "unix:" + path;
-  const bool v6 = host.find(':') != std::string::npos;
-  return "tcp:" + (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
-}
-
 Result<Config> parseConfig(std::string_view text, std::string_view file) {
   const auto root = yaml::parse(text, file);
   if (!root) return tl::unexpected(root.error());

@@ -11,21 +11,12 @@
 #include "common/error.h"
 #include "common/log.h"
 #include "common/time.h"
+#include "controller/redis/target.h"
 #include "http/access_config.h"
 #include "net/curve_key.h"
 #include "pinglist/cost.h"
 
 namespace pingloom::controller {
-
-struct RedisTarget {
-  enum class Kind { kEmbedded, kUnix, kTcp };
-  Kind kind = Kind::kEmbedded;
-  std::string path;  // unix and embedded: the socket
-  std::string host;  // tcp
-  std::uint16_t port = 0;
-
-  std::string text() const;  // "unix:/run/redis.sock", "tcp:10.0.0.5:6379"
-};
 
 struct KeysConfig {
   std::filesystem::path secret;

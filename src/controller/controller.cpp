@@ -12,7 +12,7 @@
 
 #include "common/file.h"
 #include "common/log.h"
-#include "controller/grid_plan.h"
+#include "controller/model/grid_plan.h"
 
 namespace pingloom::controller {
 namespace {

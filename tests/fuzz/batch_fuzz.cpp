@@ -3,8 +3,8 @@
 
 #include <cstdlib>
 
-#include "controller/batch_frame.h"
-#include "controller/report_reader.h"
+#include "controller/model/batch_frame.h"
+#include "controller/model/report_reader.h"
 
 namespace {
 

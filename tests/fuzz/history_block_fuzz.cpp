@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "controller/history/content.h"
+#include "controller/history/codec/content.h"
 
 namespace {
 

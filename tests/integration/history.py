@@ -1,4 +1,4 @@
-"""The controller's history (the tables are described in src/controller/ledger_schema.h), read as it
+"""The controller's history (the tables are described in src/controller/history/ledger_schema.h), read as it
 lies on disk: what was committed, exactly once or not."""
 
 import collections

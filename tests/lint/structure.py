@@ -23,6 +23,15 @@ MAY_USE = {
     "controller": {"common", "net", "keys", "wire", "plan", "pinglist", "http"},
     "cli": {"common", "net", "keys", "wire", "rdma", "plan", "pinglist", "http", "probe", "agent", "controller", "pages", "collector"},
 }
+# The rooms of src/controller, likewise; at its root lie main, the controller that wires them, and its configuration.
+CONTROLLER_ROOMS = {
+    "model": set(),
+    "history/codec": {"model"},
+    "history": {"model", "history/codec"},
+    "control": {"model", "history"},
+    "redis": {"model"},
+    "http": {"model", "history/codec", "history", "control", "redis"},
+}
 MOST_LINES = 600
 SOURCES = (".h", ".cpp", ".py", ".sh", ".js", ".ts", ".tsx", ".css")
 
@@ -37,6 +46,26 @@ def import_faults(path, text):
     for used in re.findall(r'^#include "([a-z]+)/', text, re.MULTILINE):
         if used in MAY_USE and used != folder and used not in MAY_USE[folder]:
             yield f"{path.relative_to(ROOT)}: src/{folder} may not use src/{used}"
+
+
+def room_of(path):
+    """The room of a path below src/controller: its folder, "" at the root."""
+    return str(pathlib.PurePath(path).parent).removeprefix(".")
+
+
+def room_faults(path, text):
+    below = path.relative_to(ROOT / "src")
+    if below.parts[0] != "controller":
+        return
+    room = room_of(below.relative_to("controller"))
+    if not room:
+        return
+    if room not in CONTROLLER_ROOMS:
+        yield f"{path.relative_to(ROOT)}: tests/lint/structure.py does not know the room {room}"
+        return
+    for used in map(room_of, re.findall(r'^#include "controller/([^"]+)"', text, re.MULTILINE)):
+        if used != room and used not in CONTROLLER_ROOMS[room]:
+            yield f"{path.relative_to(ROOT)}: controller/{room} may not use controller/{used or 'its root'}"
 
 
 # The names that the daemons' sources spell out, alone in a string or before its labels.
@@ -59,6 +88,7 @@ def faults(path, explained):
         yield f"{path.relative_to(ROOT)}: no #pragma once"
     if (ROOT / "src") in path.parents and path.suffix in (".h", ".cpp"):
         yield from import_faults(path, text)
+        yield from room_faults(path, text)
         yield from unexplained_metrics(path, text, explained)
 
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "controller/board.h"
+#include "controller/model/board.h"
 
 namespace pingloom::test {
 

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "controller/board.h"
-#include "controller/burst_board.h"
-#include "controller/history_reader.h"
+#include "controller/control/burst_board.h"
+#include "controller/history/history_reader.h"
 #include "controller/http/grid_writer.h"
 #include "controller/http/metric.h"
+#include "controller/model/board.h"
 #include "http/message.h"
 #include "http/server.h"
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "controller/event_reader.h"
+#include "controller/history/event_reader.h"
 #include "controller/http/api.h"
 #include "controller/http/cells.h"
 #include "controller/http/past_query.h"

@@ -5,16 +5,16 @@
 #include <algorithm>
 #include <utility>
 
-#include "controller/event_reader.h"
+#include "controller/history/event_reader.h"
+#include "controller/history/past_pair.h"
+#include "controller/history/past_presence.h"
+#include "controller/history/past_source.h"
 #include "controller/http/api.h"
 #include "controller/http/cells.h"
 #include "controller/http/pair_place.h"
 #include "controller/http/past_query.h"
-#include "controller/past_pair.h"
-#include "controller/past_presence.h"
-#include "controller/past_source.h"
-#include "controller/report_reader.h"
-#include "controller/row_json.h"
+#include "controller/model/report_reader.h"
+#include "controller/model/row_json.h"
 
 namespace pingloom::controller::api {
 namespace {

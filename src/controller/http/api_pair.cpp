@@ -5,7 +5,7 @@
 #include "controller/http/api.h"
 #include "controller/http/cells.h"
 #include "controller/http/pair_place.h"
-#include "controller/row_json.h"
+#include "controller/model/row_json.h"
 #include "http/json_text.h"
 
 namespace pingloom::controller::api {

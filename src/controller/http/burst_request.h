@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "controller/board.h"
-#include "controller/burst_board.h"
+#include "controller/control/burst_board.h"
+#include "controller/model/board.h"
 #include "http/message.h"
 
 namespace pingloom::controller::api {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "controller/board.h"
+#include "controller/model/board.h"
 
 namespace pingloom::controller {
 

@@ -10,8 +10,8 @@
 
 #include "common/address.h"
 #include "common/error.h"
-#include "controller/board.h"
-#include "controller/burst_board.h"
+#include "controller/control/burst_board.h"
+#include "controller/model/board.h"
 #include "http/access_config.h"
 
 namespace pingloom::controller {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "controller/board.h"
 #include "controller/http/metric.h"
+#include "controller/model/board.h"
 #include "http/message.h"
 
 namespace pingloom::controller::api {

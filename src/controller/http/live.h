@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "controller/board.h"
 #include "controller/http/live_rows.h"
+#include "controller/model/board.h"
 #include "http/server.h"
 
 namespace pingloom::controller {

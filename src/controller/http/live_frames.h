@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "controller/board.h"
 #include "controller/http/metric.h"
+#include "controller/model/board.h"
 
 namespace pingloom::controller {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "controller/board.h"
 #include "controller/http/metric.h"
+#include "controller/model/board.h"
 
 namespace pingloom::controller {
 

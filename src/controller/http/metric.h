@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "controller/board.h"
+#include "controller/history/past_source.h"
 #include "controller/http/decimal.h"
-#include "controller/past_source.h"
+#include "controller/model/board.h"
 
 namespace pingloom::controller {
 

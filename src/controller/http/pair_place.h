@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "controller/board.h"
+#include "controller/model/board.h"
 #include "http/message.h"
 
 namespace pingloom::controller::api {

@@ -7,7 +7,7 @@
 
 #include "common/error.h"
 #include "common/time.h"
-#include "controller/history_reader.h"
+#include "controller/history/history_reader.h"
 #include "http/message.h"
 
 namespace pingloom::controller::api {

@@ -5,10 +5,10 @@
 #include <span>
 #include <string_view>
 
-#include "controller/board.h"
-#include "controller/burst_board.h"
-#include "controller/history_reader.h"
+#include "controller/control/burst_board.h"
+#include "controller/history/history_reader.h"
 #include "controller/http/csv.h"
+#include "controller/model/board.h"
 #include "http/message.h"
 #include "http/server.h"
 

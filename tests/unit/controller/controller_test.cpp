@@ -7,10 +7,10 @@
 #include <fstream>
 #include <thread>
 
-#include "../common/fake_service_manager.h"
-#include "dealer.h"
 #include "plan/plan_codec.h"
-#include "support.h"
+#include "unit/common/fake_service_manager.h"
+#include "unit/controller/dealer.h"
+#include "unit/controller/support.h"
 
 namespace pingloom::controller {
 namespace {

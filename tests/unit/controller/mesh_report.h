@@ -10,8 +10,8 @@
 #include <span>
 #include <string>
 
-#include "controller/history/report_packer.h"
-#include "support.h"
+#include "controller/history/codec/report_packer.h"
+#include "unit/controller/support.h"
 
 namespace pingloom::controller::test {
 

@@ -11,16 +11,16 @@
 #include <thread>
 #include <vector>
 
-#include "../common/temporary_directory.h"
 #include "common/distribution.h"
 #include "control.pb.h"
-#include "controller/batch_frame.h"
-#include "controller/board.h"
-#include "controller/ledger.h"
-#include "controller/registry.h"
-#include "controller/report_reader.h"
+#include "controller/control/registry.h"
+#include "controller/history/ledger.h"
+#include "controller/model/batch_frame.h"
+#include "controller/model/board.h"
+#include "controller/model/report_reader.h"
 #include "pinglist/pinglist.h"
 #include "plan/endpoint_codec.h"
+#include "unit/common/temporary_directory.h"
 #include "wire/distribution_codec.h"
 
 namespace pingloom::controller::test {

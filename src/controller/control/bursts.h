@@ -1,0 +1,68 @@
+// "Probe now" on the controller: hands orders to the agents of their sources, gathers what they
+// report, and ends each burst, whatever happens: when its agent says so, has gone, or has not
+// finished in time. The control thread; the owner calls runDue() as nextDue() says and when the
+// board's descriptor is readable.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "control.pb.h"
+#include "controller/control/burst_board.h"
+#include "controller/control/registry.h"
+#include "net/zmq_router.h"
+
+namespace pingloom::controller {
+
+class Bursts {
+ public:
+  static constexpr std::size_t kMaxRunning = 8;  // one to an agent
+  static constexpr std::size_t kMaxPerMinute = 60;
+  // Finished ones can be asked for so long, and no more than so many of them.
+  static constexpr Nanos kKeep = 5 * kMinute;
+  static constexpr std::size_t kMaxKept = 64;
+  // Beyond its pings and the probe's timeout; the agent needs 2 s of it (agent/burst_runner.h).
+  static constexpr Nanos kSlack = 4 * kSecond;
+  static constexpr Nanos kCheckEvery = 250 * kMillisecond;
+
+  // All of them outlive it.
+  Bursts(net::ZmqRouter& socket, Registry& registry, BurstBoard& board)
+      : socket_(socket), registry_(registry), board_(board) {}
+
+  // What an agent says. An error: it is malformed. Of a burst that is not its own: ignored.
+  Status report(const Agent& agent, const wire::BurstReport& report, Now now);
+  void runDue(Now now);
+  Nanos nextDue() const;  // monotonic
+  std::size_t running() const { return running_.size(); }
+
+ private:
+  struct Running {
+    BurstSnapshot known;
+    std::uint64_t incarnation = 0;  // of its agent
+    Nanos deadline_mono = 0;
+    std::map<std::uint32_t, BurstPing> pings;  // by sequence
+  };
+  struct Kept {
+    std::uint64_t id;
+    Nanos until_mono;
+  };
+
+  BurstAnswer start(const BurstOrder& order, Now now);
+  BurstAnswer refuse(BurstRefusal refusal, std::string reason);
+  bool busy(const std::string& host) const;
+  void publish(const Running& burst);
+  void end(std::uint64_t id, BurstState state, std::string reason, Now now);
+
+  net::ZmqRouter& socket_;
+  Registry& registry_;
+  BurstBoard& board_;
+  std::map<std::uint64_t, Running> running_;
+  std::deque<Kept> kept_;
+  std::deque<Nanos> started_mono_;  // of the last minute
+  Nanos check_mono_ = 0;            // when those that run are looked at again
+};
+
+}  // namespace pingloom::controller

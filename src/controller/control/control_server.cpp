@@ -1,0 +1,248 @@
+#include "controller/control/control_server.h"
+
+#include <numeric>
+#include <utility>
+
+#include "common/log.h"
+
+namespace pingloom::controller {
+namespace {
+
+constexpr Nanos kNudgeInterval = 2 * kSecond;
+
+void copyStatus(const wire::AgentStatus& status, AgentInfo& info) {
+  info.spooled_batches = status.spooled_batches();
+  info.spooled_bytes = status.spooled_bytes();
+  info.spool_dropped = status.spool_dropped();
+  info.pings_sent = status.pings_sent();
+  info.pings_skipped = status.pings_skipped();
+  info.stalls = status.stalls();
+  info.refused_packets = status.refused_packets();
+}
+
+}  // namespace
+
+void ControlServer::setPlan(std::shared_ptr<const plan::Plan> plan, Now now) {
+  endpoints_.setPlan(*plan, now);
+  plans_.setCurrent(std::move(plan));
+  if (push_due_mono_ == kNever) push_due_mono_ = now.mono + kCoalesce;
+}
+
+ControlServer::Waiting ControlServer::receive(Now now) {
+  const Nanos started = monotonicNow();
+  intake_.noteClock(now);
+  for (std::size_t i = 0; i < kMessagesAtOnce; ++i) {
+    if (ledger_.busy()) return Waiting::kLedger;
+    auto message = socket_.receive();
+    if (!message) return Waiting::kNothing;
+    const Nanos passed = monotonicNow() - started;
+    take(std::move(*message), {now.mono + passed, now.utc + passed});
+    if (passed > kMaxTurn) break;
+  }
+  return Waiting::kMessages;
+}
+
+void ControlServer::take(net::ZmqRouter::Message message, Now now) {
+  const std::string& route = message.route;
+  if (message.frame == nullptr) {
+    return refuse(route, wire::Refused::BAD_MESSAGE, "a message is one frame");
+  }
+  const std::string_view bytes = message.frame->bytes();
+  std::optional<net::CurveKey> key;
+  if (access_ != nullptr) {
+    key = message.frame->key();
+    if (const auto denial = access_->maySpeak(key)) return deny(message, *denial, now);
+  }
+  Agent* agent = registry_.heard(route, now, key ? key->text() : "");
+  if (batchKind(bytes) != BatchKind::kNone) {
+    if (agent == nullptr) return refuse(route, wire::Refused::NOT_REGISTERED, "register first");
+    return takeBatch(*agent, std::move(message.frame), now);
+  }
+  if (bytes.size() > kMaxOtherBytes ||
+      !message_.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return refuse(route, wire::Refused::BAD_MESSAGE, "the message is malformed");
+  }
+  if (message_.has_registration()) {
+    return takeRegister(message, message_.registration(), agent, now);
+  }
+  if (agent == nullptr) return refuse(route, wire::Refused::NOT_REGISTERED, "register first");
+  if (message_.has_heartbeat()) return takeHeartbeat(*agent, message_.heartbeat(), now);
+  if (message_.has_goodbye()) {
+    log::info("agent {} says goodbye", agent->info.host);
+    registry_.goodbye(*agent);
+    hosts_changed_ = true;
+    return;
+  }
+  if (message_.has_burst()) {
+    if (const auto taken = bursts_.report(*agent, message_.burst(), now); !taken) {
+      refuse(route, wire::Refused::BAD_MESSAGE, taken.error().text());
+    }
+    return;
+  }
+  refuse(route, wire::Refused::BAD_MESSAGE, "the message is empty or of an unknown kind");
+}
+
+void ControlServer::deny(const net::ZmqRouter::Message& message, const Access::Denial& denial,
+                         Now now) {
+  access_->deny(denial, message.frame->peer(), now.mono);
+  refuse(message.route, wire::Refused::NOT_AUTHORIZED, denial.text);
+}
+
+void ControlServer::authorize(std::shared_ptr<const keys::AuthorizedKeys> list, Now now) {
+  access_->set(std::move(list));
+  for (const auto& [id, agent] : registry_.agents()) {
+    if (agent->route.empty()) continue;
+    if (const auto denial = access_->mayStay(agent->info)) {
+      access_->deny(*denial, "agent " + agent->info.host, now.mono);
+      refuse(agent->route, wire::Refused::NOT_AUTHORIZED, denial->text);
+      registry_.goodbye(*agent);
+      hosts_changed_ = true;
+    } else {
+      tellCollectors(*agent);
+    }
+  }
+}
+
+void ControlServer::tellCollectors(Agent& agent) {
+  if (access_ == nullptr || !agent.info.pages) return;
+  const auto& collectors = access_->collectors();
+  // What its connection does not take now goes with its next heartbeat.
+  if (agent.told_collectors == collectors || !socket_.send(agent.route, collectors)) return;
+  agent.told_collectors = collectors;
+}
+
+void ControlServer::takeRegister(const net::ZmqRouter::Message& message,
+                                 const wire::Register& request, Agent* before, Now now) {
+  const std::string& route = message.route;
+  // Without keys it is whatever the peer says.
+  const auto key = access_ == nullptr ? std::nullopt : message.frame->key();
+  if (access_ != nullptr) {
+    const auto denial = access_->mayRegister(*key, request, registry_.find(request.host()));
+    if (denial && before != nullptr) registry_.goodbye(*before);
+    if (denial) return deny(message, *denial, now);
+  }
+  const BatchId committed = marks_.committedUpTo(request.host());
+  std::optional<std::uint64_t> known;
+  if (committed.incarnation != 0) known = committed.incarnation;
+  const auto admitted = registry_.admit(request, route, known, now, key ? key->text() : "");
+  hosts_changed_ = true;
+  if (!admitted) {
+    log::debug("refused agent {}: {}", request.host(), admitted.error().text);
+    return refuse(route, admitted.error().reason, admitted.error().text);
+  }
+  Agent& agent = **admitted;
+  endpoints_.registered(agent, request);
+  log::info("agent {} registered with {} addresses and {} rdma endpoints", agent.info.host,
+            agent.info.addresses.size(), agent.info.endpoints.size());
+  wire::ControllerMessage reply;
+  wire::Registered& registered = *reply.mutable_registered();
+  registered.set_heartbeat_interval_ns(kHeartbeatInterval);
+  registered.set_lease_ns(kLease);
+  registered.set_acked_incarnation(committed.incarnation);
+  registered.set_acked_sequence(committed.sequence);
+  send(route, reply);
+  agent.told_collectors = nullptr;
+  tellCollectors(agent);
+  push(agent, now);
+  endpoints_.push(agent);
+}
+
+void ControlServer::takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat, Now now) {
+  if (heartbeat.incarnation() != agent.info.incarnation) {
+    return refuse(agent.route, wire::Refused::NOT_REGISTERED, "register the new incarnation");
+  }
+  copyStatus(heartbeat.status(), agent.info);
+  if (heartbeat.status().has_page_owners()) {
+    const auto refused = Registry::takePageOwners(agent, heartbeat.status().page_owners());
+    if (refused) refuse(agent.route, refused->reason, refused->text);
+  }
+  agent.plan_hash = heartbeat.plan_hash();
+  hosts_changed_ = true;
+  tellCollectors(agent);
+  wire::ControllerMessage reply;
+  reply.mutable_heartbeat_reply()->set_agent_mono_ns(heartbeat.agent_mono_ns());
+  reply.mutable_heartbeat_reply()->set_controller_utc_ns(utcNow());
+  send(agent.route, reply);
+  push(agent, now);
+  endpoints_.push(agent);
+  nudge(agent, now);
+}
+
+// An agent whose batches could not be committed has to send them again from the first: it does when
+// it registers.
+void ControlServer::nudge(Agent& agent, Now now) {
+  if (!agent.suspended || now.mono - agent.nudged_mono < kNudgeInterval || !ledger_.ready()) return;
+  agent.nudged_mono = now.mono;
+  wire::ControllerMessage message;
+  message.mutable_refused()->set_reason(wire::Refused::NOT_REGISTERED);
+  message.mutable_refused()->set_text("register again: batches have to be sent again");
+  send(agent.route, message);
+}
+
+void ControlServer::takeBatch(Agent& agent, std::unique_ptr<net::ZmqFrame> frame, Now now) {
+  const std::shared_ptr<net::ZmqFrame> owner = std::move(frame);
+  const auto verdict = intake_.take(agent, owner->bytes(), owner, now);
+  if (verdict.acknowledge) acknowledge(agent.route, *verdict.acknowledge);
+  if (verdict.refused > 0) {
+    refuse(agent.route, wire::Refused::BAD_MESSAGE, verdict.first_fault, verdict.refused);
+  }
+}
+
+void ControlServer::acknowledgeCommitted() {
+  for (const BatchIntake::Acknowledgement& committed : intake_.takeCommitted()) {
+    const Agent* agent = registry_.find(committed.host);
+    if (agent != nullptr && !agent->route.empty()) acknowledge(agent->route, committed.up_to);
+  }
+}
+
+void ControlServer::acknowledge(const std::string& route, BatchId id) {
+  wire::ControllerMessage message;
+  message.mutable_ack()->set_incarnation(id.incarnation);
+  message.mutable_ack()->set_sequence(id.sequence);
+  send(route, message);
+}
+
+void ControlServer::runDue(Now now) {
+  endpoints_.runDue(now);
+  bursts_.runDue(now);
+  if (now.mono < push_due_mono_) return;
+  push_due_mono_ = kNever;
+  for (const auto& [id, agent] : registry_.agents()) {
+    if (agent->info.alive) push(*agent, now);
+  }
+}
+
+void ControlServer::push(Agent& agent, Now now) {
+  const std::uint64_t current = plans_.currentHash();
+  if (current == 0 || push_due_mono_ != kNever) return;
+  if (agent.plan_hash == current) return;
+  if (agent.pushed_hash == current && now.mono - agent.pushed_mono < kPushAgain) return;
+  // A connection loses nothing: what was pushed on it before is what the agent holds now, even if
+  // its heartbeat did not say so yet.
+  const bool again = agent.pushed_hash == current;
+  const std::uint64_t held = agent.pushed_hash == 0 || again ? agent.plan_hash : agent.pushed_hash;
+  if (!socket_.send(agent.route, plans_.updateFrom(held))) return;
+  agent.pushed_hash = current;
+  agent.pushed_mono = now.mono;
+}
+
+void ControlServer::refuse(const std::string& route, wire::Refused::Reason reason,
+                           std::string_view text, std::uint64_t times) {
+  refused_[static_cast<std::size_t>(reason)] += times;
+  wire::ControllerMessage message;
+  message.mutable_refused()->set_reason(reason);
+  message.mutable_refused()->set_text(std::string(text));
+  send(route, message);
+}
+
+std::uint64_t ControlServer::messagesRefused() const {
+  return std::accumulate(refused_.begin(), refused_.end(), std::uint64_t{0});
+}
+
+bool ControlServer::send(const std::string& route, const wire::ControllerMessage& message) {
+  buffer_.clear();
+  message.AppendToString(&buffer_);
+  return socket_.send(route, std::string_view(buffer_));
+}
+
+}  // namespace pingloom::controller

@@ -1,0 +1,104 @@
+// The conversation with the agents: registration, heartbeats, plans, endpoints, batches, refusals.
+// docs/control-messages.md explains it. Everything that arrives is hostile: bounded, checked,
+// refused and counted by reason. No thread of its own: the controller's loop calls receive() when
+// the socket is readable and runDue() as nextDue() says. The control thread.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "controller/control/access.h"
+#include "controller/control/batch_intake.h"
+#include "controller/control/batch_marks.h"
+#include "controller/control/bursts.h"
+#include "controller/control/endpoint_push.h"
+#include "controller/control/plan_history.h"
+#include "controller/control/registry.h"
+#include "controller/history/ledger_writer.h"
+#include "net/zmq_router.h"
+
+namespace pingloom::controller {
+
+class ControlServer {
+ public:
+  static constexpr std::size_t kMessagesAtOnce = 1024;
+  static constexpr Nanos kMaxTurn = 20 * kMillisecond;
+  static constexpr Nanos kCoalesce = 50 * kMillisecond;  // plans that follow each other this fast
+  static constexpr Nanos kPushAgain = 3 * kSecond;       // to an agent that does not have it yet
+  static constexpr std::size_t kMaxOtherBytes = 256U << 10;  // of all messages but batches
+
+  // All of them outlive the server. `access`: nullptr without keys, and everybody may speak.
+  ControlServer(net::ZmqRouter& socket, Registry& registry, BatchMarks& marks, BatchIntake& intake,
+                LedgerWriter& ledger, BurstBoard& bursts, std::filesystem::path endpoints_file,
+                Nanos started_mono, Access* access = nullptr)
+      : socket_(socket),
+        registry_(registry),
+        marks_(marks),
+        intake_(intake),
+        ledger_(ledger),
+        endpoints_(socket, registry, std::move(endpoints_file), started_mono),
+        bursts_(socket, registry, bursts),
+        access_(access) {}
+
+  // Goes to all agents after kCoalesce.
+  void setPlan(std::shared_ptr<const plan::Plan> plan, Now now);
+  std::uint64_t planHash() const { return plans_.currentHash(); }
+  // Other keys are authorised: who may not stay loses its lease and is told why, and agents are
+  // told of the collectors. REQUIRES keys.
+  void authorize(std::shared_ptr<const keys::AuthorizedKeys> list, Now now);
+  // What Registry::takeChanged() gave: goes to all agents as far as it is about endpoints.
+  void presenceChanged(const std::vector<IpAddress>& addresses, Now now) {
+    endpoints_.changed(addresses, now);
+  }
+
+  // Takes what waits, for at most kMaxTurn.
+  enum class Waiting { kNothing, kMessages, kLedger };  // what is left, or what it waits for
+  Waiting receive(Now now);
+  void acknowledgeCommitted();
+  void runDue(Now now);
+  Nanos nextDue() const {  // monotonic
+    return std::min({push_due_mono_, endpoints_.nextDue(), bursts_.nextDue()});
+  }
+
+  std::uint64_t messagesRefused() const;
+  const std::array<std::uint64_t, 7>& refusedByReason() const { return refused_; }
+  // Something about an agent changed since the last call.
+  bool takeHostsChanged() { return std::exchange(hosts_changed_, false); }
+
+ private:
+  void take(net::ZmqRouter::Message message, Now now);
+  void takeBatch(Agent& agent, std::unique_ptr<net::ZmqFrame> frame, Now now);
+  void takeRegister(const net::ZmqRouter::Message& message, const wire::Register& request,
+                    Agent* agent, Now now);
+  void deny(const net::ZmqRouter::Message& message, const Access::Denial& denial, Now now);
+  void tellCollectors(Agent& agent);  // what it has not been told yet
+  void takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat, Now now);
+  void nudge(Agent& agent, Now now);
+  void push(Agent& agent, Now now);
+  void acknowledge(const std::string& route, BatchId id);
+  void refuse(const std::string& route, wire::Refused::Reason reason, std::string_view text,
+              std::uint64_t times = 1);
+  bool send(const std::string& route, const wire::ControllerMessage& message);
+
+  net::ZmqRouter& socket_;
+  Registry& registry_;
+  BatchMarks& marks_;
+  BatchIntake& intake_;
+  LedgerWriter& ledger_;
+  PlanHistory plans_;
+  EndpointPush endpoints_;
+  Bursts bursts_;
+  Access* const access_;
+  Nanos push_due_mono_ = kNever;
+  std::array<std::uint64_t, 7> refused_{};
+  bool hosts_changed_ = false;
+  wire::AgentMessage message_;
+  std::string buffer_;
+};
+
+}  // namespace pingloom::controller

@@ -1,0 +1,312 @@
+#include "controller/control/grid.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "controller/model/grid_plan.h"
+
+namespace pingloom::controller {
+namespace {
+
+constexpr std::size_t kEventsAtOnce = 1000;
+// More agents than this at once: every source is looked at instead of every destination's column.
+constexpr std::size_t kMassChange = 64;
+constexpr Nanos kMinPublishPause = 20 * kMillisecond;
+constexpr Nanos kMaxPublishPause = kSecond;
+
+// Agents report in the plan's order: the next destination is nearly always the next index.
+class DestinationFinder {
+ public:
+  explicit DestinationFinder(const plan::AddressList& list) : list_(list) {}
+  std::optional<std::uint32_t> find(const IpAddress& address) {
+    for (std::uint32_t skip = 0; skip < 2; ++skip) {
+      const std::uint32_t at = next_ + skip;
+      if (at < list_.size() && list_[at] == address) {
+        next_ = at + 1;
+        return at;
+      }
+    }
+    const auto at = indexOf(list_, address);
+    if (at) next_ = *at + 1;
+    return at;
+  }
+
+ private:
+  const plan::AddressList& list_;
+  std::uint32_t next_ = 0;
+};
+
+}  // namespace
+
+std::optional<Grid::Place> Grid::placeOf(std::string_view probe, const IpAddress& source) const {
+  const auto found = probes_.find(probe);
+  if (found == probes_.end()) return std::nullopt;
+  const auto index = indexOf(plan_->probes[found->second].sources, source);
+  if (!index) return std::nullopt;
+  return Place{found->second, *index};
+}
+
+// Incarnations of different agents say nothing about each other. What was restored gives way to
+// whatever an agent has said.
+bool Grid::outdated(const SourceRows& have, AgentId agent, const ReportHead& head,
+                    const Origin& origin) const {
+  if (origin.agent == 0 && agent != 0) return true;
+  const bool comparable = agent == origin.agent || agent == 0;
+  if (comparable && origin.incarnation != have.incarnation) {
+    return origin.incarnation < have.incarnation;
+  }
+  return head.start_utc < have.window_start_utc;
+}
+
+Result<Grid::Applied> Grid::apply(ReportView& report, const ReportHead& head, const Origin& origin,
+                                  Now now) {
+  const auto place = placeOf(report.head().probe(), head.source);
+  if (!place) return readOnly(report);
+  const ProbeGrid& probe = plan_->probes[place->first];
+  Slot& slot = slots_[place->first][place->second];
+  const SourceRows* have = slot.snapshot->rows.get();
+  if (probe.spec.protocol != head.protocol || head.path > probe.paths() ||
+      (have != nullptr && outdated(*have, slot.agent, head, origin))) {
+    return readOnly(report);
+  }
+  // A source's window may come in several reports.
+  const bool same_window = have != nullptr && have->incarnation == origin.incarnation &&
+                           have->window_start_utc == head.start_utc && slot.agent == origin.agent;
+  auto rows = same_window ? std::make_shared<SourceRows>(*have) : std::make_shared<SourceRows>();
+  rows->incarnation = origin.incarnation;
+  rows->window_index = head.window_index;
+  rows->window_start_utc = head.start_utc;
+  rows->window = head.window;
+  if (!same_window) rows->reported_utc = origin.reported_utc;
+  rows->clock = head.clock;
+  rows->device = report.head().device();
+  rows->rows.resize(probe.destinations.size());
+  rows->paths.resize(probe.paths());
+  auto applied = head.path == 0 ? readInto(report, probe, head.source, rows->rows)
+                                : readPath(report, probe, head, *rows);
+  if (!applied) return applied;
+  slot.agent = origin.agent;
+  refresh(*place, std::move(rows), now);
+  watchStale(*place);
+  return applied;
+}
+
+// Other snapshots may hold what is known of the path: it is copied.
+Result<Grid::Applied> Grid::readPath(ReportView& report, const ProbeGrid& probe,
+                                     const ReportHead& head, SourceRows& rows) {
+  auto& known = rows.paths[head.path - 1];
+  auto next = known == nullptr ? std::make_shared<Rows>(probe.destinations.size())
+                               : std::make_shared<Rows>(*known);
+  auto applied = readInto(report, probe, head.source, *next);
+  if (applied) known = std::move(next);
+  return applied;
+}
+
+Result<Grid::Applied> Grid::readInto(ReportView& report, const ProbeGrid& probe,
+                                     const IpAddress& source, Rows& rows) {
+  Applied applied;
+  DestinationFinder finder(probe.destinations);
+  IpAddress destination;
+  Row row;
+  for (std::size_t i = 0; i < report.rows().size(); ++i) {
+    const auto message = report.row(i);
+    if (!message) return tl::unexpected(message.error());
+    if (auto status = readRow(**message, destination, row); !status) {
+      return tl::unexpected(status.error());
+    }
+    const auto index = finder.find(destination);
+    if (!index || !isPair(probe, source, destination)) {
+      ++applied.ignored;
+      continue;
+    }
+    rows[*index] = row;
+    ++applied.taken;
+  }
+  return applied;
+}
+
+Result<Grid::Applied> Grid::readOnly(ReportView& report) {
+  IpAddress destination;
+  Row row;
+  for (std::size_t i = 0; i < report.rows().size(); ++i) {
+    const auto message = report.row(i);
+    if (!message) return tl::unexpected(message.error());
+    if (auto status = readRow(**message, destination, row); !status) {
+      return tl::unexpected(status.error());
+    }
+  }
+  return Applied{0, report.rows().size()};
+}
+
+void Grid::refresh(Place place, std::shared_ptr<const SourceRows> rows, Now now) {
+  const ProbeGrid& probe = plan_->probes[place.first];
+  const IpAddress& source = probe.sources[place.second];
+  Slot& slot = slots_[place.first][place.second];
+  SourceSnapshot next = derive(place, std::move(rows), now);
+  if (next == *slot.snapshot) return;
+  auto made = std::make_shared<const SourceSnapshot>(std::move(next));
+  noteChanges(probe, source, *slot.snapshot, *made, now);
+  slot.snapshot = made;
+  board_.publishSource(place.first, place.second, std::move(made));
+}
+
+void Grid::noteChanges(const ProbeGrid& probe, const IpAddress& source,
+                       const SourceSnapshot& before, const SourceSnapshot& after, Now now) {
+  const Nanos window_start = after.rows == nullptr ? 0 : after.rows->window_start_utc;
+  for (std::size_t i = 0; i < after.states.size(); ++i) {
+    if (!after.states[i]) continue;
+    const PairState from = i < before.states.size() ? before.states[i].value_or(PairState::kPending)
+                                                    : PairState::kPending;
+    if (from == *after.states[i]) continue;
+    events_.push_back({now.utc, probe.spec.name, source, probe.destinations[i], from,
+                       *after.states[i], window_start});
+    if (events_.size() >= kEventsAtOnce) publishEvents();
+  }
+}
+
+void Grid::publishEvents() {
+  board_.publishEvents(events_);
+  if (kept_ != nullptr) {
+    for (const StateEvent& event : events_) kept_->add(event);
+  }
+  events_.clear();
+}
+
+void Grid::watchStale(Place place) {
+  Slot& slot = slots_[place.first][place.second];
+  if (slot.snapshot->rows == nullptr) return;
+  const Nanos due = staleAt(place.first, *slot.snapshot->rows);
+  if (due >= slot.reminder) return;
+  slot.reminder = due;
+  stale_.add(due, place);
+}
+
+void Grid::markDirty(Place place) {
+  Slot& slot = slots_[place.first][place.second];
+  if (std::exchange(slot.dirty, true)) return;
+  dirty_.push_back(place);
+}
+
+void Grid::markDestination(std::uint32_t probe, const IpAddress& address) {
+  const ProbeGrid& shape = plan_->probes[probe];
+  const auto index = indexOf(shape.destinations, address);
+  if (!index || !needsAgent(shape.spec)) return;
+  for (std::uint32_t source = 0; source < slots_[probe].size(); ++source) {
+    const SourceRows* rows = slots_[probe][source].snapshot->rows.get();
+    if (rows == nullptr || rows->rows[*index].received == rows->rows[*index].sent) continue;
+    markDirty({probe, source});
+  }
+}
+
+void Grid::presenceChanged(const std::vector<IpAddress>& addresses) {
+  for (std::uint32_t probe = 0; probe < slots_.size(); ++probe) {
+    if (addresses.size() > kMassChange) {
+      for (std::uint32_t i = 0; i < slots_[probe].size(); ++i) markDirty({probe, i});
+      continue;
+    }
+    for (const IpAddress& address : addresses) {
+      if (const auto own = indexOf(plan_->probes[probe].sources, address)) markDirty({probe, *own});
+      markDestination(probe, address);
+    }
+  }
+}
+
+void Grid::runDue(Now now) {
+  while (const auto place = stale_.take(now.utc)) {
+    Slot& slot = slots_[place->first][place->second];
+    slot.reminder = kNever;
+    const SourceRows& rows = *slot.snapshot->rows;
+    if (staleAt(place->first, rows) <= now.utc) {
+      markDirty(*place);
+    } else {
+      watchStale(*place);
+    }
+  }
+  if (!dirty_.empty() && dirty_due_utc_ <= now.utc) {
+    const Nanos started = monotonicNow();
+    for (const Place& place : std::exchange(dirty_, {})) {
+      Slot& slot = slots_[place.first][place.second];
+      slot.dirty = false;
+      refresh(place, slot.snapshot->rows, now);
+    }
+    const Nanos pause =
+        std::clamp(4 * (monotonicNow() - started), kMinPublishPause, kMaxPublishPause);
+    dirty_due_utc_ = now.utc + pause;
+  } else if (dirty_due_utc_ > now.utc + kMaxPublishPause) {
+    dirty_due_utc_ = now.utc;  // the clock was set back
+  }
+  publishEvents();
+}
+
+Nanos Grid::nextDueUtc() const {
+  return dirty_.empty() ? stale_.next() : std::min(stale_.next(), dirty_due_utc_);
+}
+
+Grid::Slot Grid::carryOver(const ProbeGrid& probe, const IpAddress& source) const {
+  Slot made;
+  auto snapshot = std::make_shared<SourceSnapshot>();
+  snapshot->states.resize(probe.destinations.size());
+  const auto place = placeOf(probe.spec.name, source);
+  if (!place || plan_->probes[place->first].spec.protocol != probe.spec.protocol) {
+    made.snapshot = std::move(snapshot);
+    return made;
+  }
+  const Slot& old = slots_[place->first][place->second];
+  const plan::AddressList& old_list = plan_->probes[place->first].destinations;
+  made.agent = old.agent;
+  const bool same_paths = plan_->probes[place->first].paths() == probe.paths();
+  if (old_list == probe.destinations && same_paths) {
+    made.snapshot = old.snapshot;
+    return made;
+  }
+  std::shared_ptr<SourceRows> rows;
+  if (old.snapshot->rows != nullptr) {
+    rows = std::make_shared<SourceRows>();
+    *rows = *old.snapshot->rows;
+    rows->rows.assign(probe.destinations.size(), Row{});
+    rows->paths.assign(probe.paths(), nullptr);  // they come with the next window
+  }
+  DestinationFinder finder(old_list);
+  for (std::size_t i = 0; i < probe.destinations.size(); ++i) {
+    const auto at = finder.find(probe.destinations[i]);
+    if (!at) continue;
+    snapshot->states[i] = old.snapshot->states[*at];
+    if (rows != nullptr) rows->rows[i] = old.snapshot->rows->rows[*at];
+  }
+  snapshot->rows = std::move(rows);
+  made.snapshot = std::move(snapshot);
+  return made;
+}
+
+void Grid::setPlan(std::shared_ptr<const GridPlan> plan, Now now) {
+  std::vector<std::vector<Slot>> slots(plan->probes.size());
+  for (std::size_t i = 0; i < plan->probes.size(); ++i) {
+    const ProbeGrid& probe = plan->probes[i];
+    for (const IpAddress& source : probe.sources) slots[i].push_back(carryOver(probe, source));
+  }
+  plan_ = std::move(plan);
+  slots_ = std::move(slots);
+  probes_.clear();
+  stale_.clear();
+  dirty_.clear();
+  Board::Sources snapshots(slots_.size());
+  for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+    const ProbeGrid& probe = plan_->probes[i];
+    probes_[probe.spec.name] = i;
+    for (std::uint32_t j = 0; j < slots_[i].size(); ++j) {
+      Slot& slot = slots_[i][j];
+      SourceSnapshot next = derive({i, j}, slot.snapshot->rows, now);
+      if (next != *slot.snapshot) {
+        auto made = std::make_shared<const SourceSnapshot>(std::move(next));
+        noteChanges(probe, probe.sources[j], *slot.snapshot, *made, now);
+        slot.snapshot = std::move(made);
+      }
+      snapshots[i].push_back(slot.snapshot);
+      watchStale({i, j});
+    }
+  }
+  board_.publishPlan(plan_, std::move(snapshots));
+  publishEvents();
+}
+
+}  // namespace pingloom::controller

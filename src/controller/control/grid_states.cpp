@@ -1,0 +1,66 @@
+// The states of a source's pairs, derived anew.
+#include <algorithm>
+#include <utility>
+
+#include "controller/control/grid.h"
+#include "controller/model/grid_plan.h"
+
+namespace pingloom::controller {
+namespace {
+
+// Not there now, or at some time since `start_utc`. An agent that is there without an RDMA endpoint
+// is not away: its host's port is not to be reached, and its peers' counts say so.
+bool wasAway(const Presence& there, bool rdma, Nanos start_utc) {
+  if (!there.alive || there.since_utc > start_utc) return true;
+  if (!rdma) return false;
+  const Nanos since = std::max(there.since_utc, there.endpoint_since_utc);
+  return there.endpoint && since != 0 && since + kEndpointSpread > start_utc;
+}
+
+SourceSnapshot emptyStates(const SourceRows* rows, std::size_t destinations) {
+  SourceSnapshot made;
+  made.states.resize(destinations);
+  if (rows == nullptr) return made;
+  made.path_states.resize(rows->paths.size());
+  for (std::size_t k = 0; k < rows->paths.size(); ++k) {
+    if (rows->paths[k] != nullptr) made.path_states[k].resize(destinations);
+  }
+  return made;
+}
+
+}  // namespace
+
+Nanos Grid::staleAt(std::uint32_t probe, const SourceRows& rows) const {
+  return rows.endUtc() + staleAfter(rows.window, plan_->probes[probe].spec.timeout);
+}
+
+SourceSnapshot Grid::derive(Place place, std::shared_ptr<const SourceRows> rows, Now now) const {
+  static const Row no_row;
+  const ProbeGrid& probe = plan_->probes[place.first];
+  const IpAddress& source = probe.sources[place.second];
+  const bool rdma = probe.spec.protocol == Protocol::kRdma;
+  const Presence own = registry_.presence(source);
+  PairFacts facts;
+  facts.source_known = own.known;
+  facts.source_alive = own.alive;
+  facts.window_outdated = rows != nullptr && staleAt(place.first, *rows) <= now.utc;
+  facts.needs_agent = needsAgent(probe.spec);
+  SourceSnapshot made = emptyStates(rows.get(), probe.destinations.size());
+  for (std::size_t i = 0; i < probe.destinations.size(); ++i) {
+    const IpAddress& destination = probe.destinations[i];
+    if (!isPair(probe, source, destination)) continue;
+    const Row& row = rows == nullptr ? no_row : rows->rows[i];
+    // With several paths the row is their merge: answered whole, so were they.
+    facts.destination_away = row.received < row.sent && facts.needs_agent &&
+                             wasAway(registry_.presence(destination), rdma, rows->window_start_utc);
+    made.states[i] = deriveState(row, facts);
+    for (std::size_t k = 0; k < made.path_states.size(); ++k) {
+      if (rows->paths[k] == nullptr || (*rows->paths[k])[i].sent == 0) continue;
+      made.path_states[k][i] = deriveState((*rows->paths[k])[i], facts);
+    }
+  }
+  made.rows = std::move(rows);
+  return made;
+}
+
+}  // namespace pingloom::controller

@@ -1,0 +1,33 @@
+#include "controller/control/presence_log.h"
+
+#include <utility>
+
+namespace pingloom::controller {
+
+void PresenceLog::note(const Registry& registry, std::span<const IpAddress> addresses, Now now) {
+  using Kind = PresenceRecord::Kind;
+  for (const IpAddress& address : addresses) {
+    const Presence presence = registry.presence(address);
+    Known& known = known_[address];
+    // An agent may have been away and back between two calls.
+    const bool came = presence.alive && (!known.alive || presence.since_utc != known.since_utc);
+    if (came) {
+      const bool stayed = presence.since_utc == 0;
+      records_.push_back(
+          {stayed ? now.utc : presence.since_utc, address, stayed ? Kind::kStayed : Kind::kCame});
+    } else if (!presence.alive && known.alive) {
+      // It was gone before its lease ended.
+      const bool heard = presence.heard_utc != 0 && presence.heard_utc < now.utc;
+      records_.push_back({heard ? presence.heard_utc : now.utc, address, Kind::kGone});
+    }
+    if (presence.endpoint_since_utc != 0 &&
+        presence.endpoint_since_utc != known.endpoint_since_utc) {
+      records_.push_back({presence.endpoint_since_utc, address, Kind::kEndpoint});
+    }
+    known = {presence.alive, presence.since_utc, presence.endpoint_since_utc};
+  }
+}
+
+std::vector<PresenceRecord> PresenceLog::take() { return std::exchange(records_, {}); }
+
+}  // namespace pingloom::controller

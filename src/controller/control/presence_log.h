@@ -1,0 +1,36 @@
+// When agents came and went, on the way into history: with it the past can tell a host that was
+// away from a network that lost pings. The control thread. Bounds: one record for each time that
+// an address's agent came, went or had another RDMA endpoint, and one for each start of the
+// controller; what it remembers is one entry for each address that ever registered.
+#pragma once
+
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "common/address.h"
+#include "common/time.h"
+#include "controller/control/registry.h"
+#include "controller/model/presence.h"
+
+namespace pingloom::controller {
+
+class PresenceLog {
+ public:
+  explicit PresenceLog(Nanos started_utc) : records_{{started_utc, std::nullopt, {}}} {}
+
+  // Looks at these addresses, as the registry's takeChanged() names them.
+  void note(const Registry& registry, std::span<const IpAddress> addresses, Now now);
+  std::vector<PresenceRecord> take();
+
+ private:
+  struct Known {
+    bool alive = false;
+    Nanos since_utc = 0;
+    Nanos endpoint_since_utc = 0;
+  };
+  std::unordered_map<IpAddress, Known, IpAddressHash> known_;
+  std::vector<PresenceRecord> records_;
+};
+
+}  // namespace pingloom::controller

@@ -1,0 +1,360 @@
+#include "controller/control/registry.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/log.h"
+#include "plan/endpoint_codec.h"
+
+namespace pingloom::controller {
+namespace {
+
+constexpr std::uint32_t kControlVersion = 1;
+constexpr std::size_t kMaxVersionText = 128;
+constexpr Nanos kFarthestStart = 365 * 24 * kHour;
+
+bool printable(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) > ' ' && c != 0x7f; });
+}
+
+bool withoutControls(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) >= ' ' && c != 0x7f; });
+}
+
+Refusal bad(std::string text) { return {wire::Refused::BAD_MESSAGE, std::move(text)}; }
+
+tl::expected<std::vector<IpAddress>, Refusal> readAddresses(const wire::Register& request) {
+  if (static_cast<std::size_t>(request.addresses_size()) > Registry::kMaxAddresses) {
+    return tl::unexpected(bad("more than 256 addresses"));
+  }
+  std::vector<IpAddress> addresses;
+  for (const std::string& bytes : request.addresses()) {
+    const auto address = IpAddress::fromWire(bytes);
+    if (!address || address->isUnspecified()) return tl::unexpected(bad("an address is not one"));
+    addresses.push_back(*address);
+  }
+  std::sort(addresses.begin(), addresses.end());
+  addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
+  return addresses;
+}
+
+// At most one for each of the addresses, which are sorted.
+tl::expected<std::vector<plan::Endpoint>, Refusal> readEndpoints(
+    const wire::Register& request, const std::vector<IpAddress>& addresses) {
+  if (static_cast<std::size_t>(request.endpoints_size()) > addresses.size()) {
+    return tl::unexpected(bad("more endpoints than addresses"));
+  }
+  std::vector<plan::Endpoint> endpoints;
+  for (const wire::Endpoint& in : request.endpoints()) {
+    auto endpoint = plan::decodeEndpoint(in);
+    if (!endpoint) return tl::unexpected(bad(endpoint.error().text()));
+    if (!std::binary_search(addresses.begin(), addresses.end(), endpoint->address)) {
+      return tl::unexpected(
+          bad("an endpoint at " + endpoint->address.text() + ", which is no address of the agent"));
+    }
+    endpoint->incarnation = request.incarnation();
+    endpoints.push_back(std::move(*endpoint));
+  }
+  const auto by_address = [](const auto& a, const auto& b) { return a.address < b.address; };
+  std::sort(endpoints.begin(), endpoints.end(), by_address);
+  const auto twice =
+      std::adjacent_find(endpoints.begin(), endpoints.end(),
+                         [](const auto& a, const auto& b) { return a.address == b.address; });
+  if (twice != endpoints.end()) {
+    return tl::unexpected(bad("two endpoints at " + twice->address.text()));
+  }
+  return endpoints;
+}
+
+const AgentEndpoint* endpointAt(const AgentInfo& info, const IpAddress& address) {
+  for (const AgentEndpoint& at : info.endpoints) {
+    if (at.endpoint.address == address) return &at;
+  }
+  return nullptr;
+}
+
+std::optional<Refusal> faultOf(const wire::Register& request, Nanos now_utc) {
+  if (request.control_version() != kControlVersion) {
+    return Refusal{wire::Refused::BAD_VERSION,
+                   "control version " + std::to_string(request.control_version()) +
+                       " is not spoken here, but " + std::to_string(kControlVersion)};
+  }
+  const std::string& host = request.host();
+  if (host.empty() || host.size() > Registry::kMaxHostName || !printable(host)) {
+    return bad("the host id has to have 1 to 253 characters and no blanks");
+  }
+  // What an agent commits under a start of the far future would shut out its host's later starts.
+  if (request.incarnation() == 0 ||
+      request.incarnation() > static_cast<std::uint64_t>(now_utc + kFarthestStart)) {
+    return bad(
+        "the incarnation is 0 or more than a year ahead of the controller's clock; where the "
+        "agent's clock was wrong, remove 'incarnation' from its state_dir");
+  }
+  if (request.port() > 65535) return bad("the port is out of range");
+  if (request.software_version().size() > kMaxVersionText) return bad("the version is too long");
+  return std::nullopt;
+}
+
+}  // namespace
+
+tl::expected<Agent*, Refusal> Registry::admit(const wire::Register& request,
+                                              const std::string& route,
+                                              std::optional<std::uint64_t> known_incarnation,
+                                              Now now, std::string_view key) {
+  if (auto fault = faultOf(request, now.utc)) return tl::unexpected(std::move(*fault));
+  auto addresses = readAddresses(request);
+  if (!addresses) return tl::unexpected(std::move(addresses.error()));
+  auto endpoints = readEndpoints(request, *addresses);
+  if (!endpoints) return tl::unexpected(std::move(endpoints.error()));
+  if (auto refusal = conflict(request, *addresses, now)) return tl::unexpected(std::move(*refusal));
+
+  Agent* agent = find(request.host());
+  const bool first = agent == nullptr;
+  if (first) agent = makeAgent(request.host(), now);
+  if (agent == nullptr) {
+    return tl::unexpected(Refusal{wire::Refused::UNKNOWN, "too many agents"});
+  }
+  AgentInfo& info = agent->info;
+  const bool stayed = first ? known_incarnation && request.incarnation() <= *known_incarnation
+                            : info.alive && info.incarnation == request.incarnation();
+  if (!stayed) agent->present_since_utc = now.utc;
+  by_route_.erase(agent->route);
+  if (const auto other = by_route_.find(route); other != by_route_.end()) endLease(*other->second);
+  takeAddresses(*agent, std::move(*addresses));
+  // Of an agent that outlived the controller nothing is known to have changed.
+  takeEndpoints(*agent, std::move(*endpoints),
+                first && stayed ? std::nullopt : std::optional(now.utc));
+  info.port = static_cast<std::uint16_t>(request.port());
+  info.incarnation = request.incarnation();
+  info.software_version = request.software_version();
+  info.pages.reset();
+  if (const auto pages = SocketAddress::parse(request.pages())) info.pages = *pages;
+  info.page_owners.reset();  // its first heartbeat tells them
+  info.public_key = key;
+  info.alive = true;
+  info.last_seen_utc = now.utc;
+  agent->route = route;
+  agent->heard_mono = now.mono;
+  agent->plan_hash = request.plan_hash();
+  agent->pushed_hash = 0;
+  agent->suspended = false;
+  agent->bursts = request.bursts();
+  by_route_[route] = agent;
+  watchLease(*agent);
+  return agent;
+}
+
+std::optional<Refusal> Registry::conflict(const wire::Register& request,
+                                          const std::vector<IpAddress>& addresses, Now now) const {
+  const auto same_host = by_host_.find(request.host());
+  const Agent* self = same_host == by_host_.end() ? nullptr : same_host->second;
+  // Two processes cannot answer at the same addresses: the later one is a restart after a crash.
+  const bool restart = self != nullptr && self->info.incarnation < request.incarnation() &&
+                       !addresses.empty() && self->info.addresses == addresses;
+  if (self != nullptr && !restart && live(*self, now) &&
+      self->info.incarnation != request.incarnation()) {
+    return Refusal{wire::Refused::DUPLICATE_HOST,
+                   "another agent with the host id '" + request.host() + "' is there"};
+  }
+  for (const IpAddress& address : addresses) {
+    const auto owner = by_address_.find(address);
+    if (owner == by_address_.end() || owner->second == self || !live(*owner->second, now)) continue;
+    return Refusal{wire::Refused::DUPLICATE_ADDRESS,
+                   address.text() + " belongs to the agent '" + owner->second->info.host + "'"};
+  }
+  return std::nullopt;
+}
+
+bool Registry::live(const Agent& agent, Now now) const {
+  return agent.info.alive && now.mono - agent.heard_mono < 2 * kHeartbeatInterval;
+}
+
+Agent* Registry::makeAgent(const std::string& host, Now now) {
+  if (agents_.size() >= kMaxAgents) {
+    auto longest = agents_.end();
+    for (auto at = agents_.begin(); at != agents_.end(); ++at) {
+      const bool older =
+          longest == agents_.end() || at->second->heard_mono < longest->second->heard_mono;
+      if (!at->second->info.alive && older) longest = at;
+    }
+    if (longest == agents_.end()) return nullptr;
+    takeAddresses(*longest->second, {});
+    endLease(*longest->second);
+    by_host_.erase(longest->second->info.host);
+    agents_.erase(longest);
+  }
+  auto made = std::make_unique<Agent>();
+  made->id = ++last_id_;
+  made->info.host = host;
+  made->info.first_seen_utc = now.utc;
+  Agent* agent = made.get();
+  agents_.emplace(agent->id, std::move(made));
+  by_host_[host] = agent;
+  return agent;
+}
+
+// An address that is taken over ends the lease of the silent agent that had it: that one has to
+// register again, and is told then.
+void Registry::takeAddresses(Agent& agent, std::vector<IpAddress> addresses) {
+  changed_.insert(changed_.end(), agent.info.addresses.begin(), agent.info.addresses.end());
+  for (const IpAddress& address : agent.info.addresses) by_address_.erase(address);
+  for (const IpAddress& address : addresses) {
+    const auto owner = by_address_.find(address);
+    if (owner != by_address_.end()) {
+      Agent& other = *owner->second;
+      endLease(other);
+      std::erase(other.info.addresses, address);
+      std::erase_if(other.info.endpoints,
+                    [&](const AgentEndpoint& at) { return at.endpoint.address == address; });
+    }
+    by_address_[address] = &agent;
+  }
+  changed_.insert(changed_.end(), addresses.begin(), addresses.end());
+  agent.info.addresses = std::move(addresses);
+}
+
+// `changed_utc`: since when those are new that were not registered before.
+void Registry::takeEndpoints(Agent& agent, std::vector<plan::Endpoint> endpoints,
+                             std::optional<Nanos> changed_utc) {
+  std::vector<AgentEndpoint> next;
+  for (plan::Endpoint& endpoint : endpoints) {
+    const AgentEndpoint* before = endpointAt(agent.info, endpoint.address);
+    const bool same = before != nullptr && before->endpoint == endpoint;
+    const Nanos since = same ? before->since_utc : changed_utc.value_or(0);
+    next.push_back({std::move(endpoint), since});
+  }
+  agent.info.endpoints = std::move(next);
+}
+
+Agent* Registry::heard(const std::string& route, Now now, std::string_view key) {
+  const auto found = by_route_.find(route);
+  if (found == by_route_.end() || found->second->info.public_key != key) return nullptr;
+  Agent& agent = *found->second;
+  agent.heard_mono = now.mono;
+  agent.info.last_seen_utc = now.utc;
+  if (!agent.info.alive) comeBack(agent, now);
+  return &agent;
+}
+
+void Registry::comeBack(Agent& agent, Now now) {
+  log::info("agent {} is heard again", agent.info.host);
+  agent.info.alive = true;
+  agent.present_since_utc = now.utc;
+  noteChanged(agent);
+  watchLease(agent);
+}
+
+std::optional<Refusal> Registry::takePageOwners(Agent& agent, const wire::PageOwners& told) {
+  if (static_cast<std::size_t>(told.owners_size()) > PageOwners::kMax) {
+    return bad("more than 256 owners of pages");
+  }
+  PageOwners taken;
+  taken.left_out = told.left_out();
+  for (const wire::PageOwner& owner : told.owners()) {
+    const std::string& application = owner.application();
+    if (application.empty() || application.size() > kMaxPageApplication ||
+        !withoutControls(application) || owner.pages() == 0) {
+      return bad("an owner of pages is not one");
+    }
+    taken.owners.push_back(
+        {application, owner.process(), owner.user(), owner.pages(), owner.metrics()});
+  }
+  agent.info.page_owners =
+      taken == PageOwners{} ? nullptr : std::make_shared<const PageOwners>(std::move(taken));
+  return std::nullopt;
+}
+
+void Registry::goodbye(Agent& agent) { endLease(agent); }
+
+// For good: on this connection nobody speaks any more who has not registered.
+void Registry::endLease(Agent& agent) {
+  by_route_.erase(agent.route);
+  agent.route.clear();
+  countAsGone(agent);
+}
+
+void Registry::countAsGone(Agent& agent) {
+  if (!std::exchange(agent.info.alive, false)) return;
+  noteChanged(agent);
+}
+
+void Registry::noteChanged(const Agent& agent) {
+  changed_.insert(changed_.end(), agent.info.addresses.begin(), agent.info.addresses.end());
+}
+
+void Registry::watchLease(Agent& agent) {
+  if (agent.in_lease_queue) return;
+  agent.in_lease_queue = true;
+  leases_.add(agent.heard_mono + kLease, agent.id);
+}
+
+void Registry::expire(Now now) {
+  while (const auto id = leases_.take(now.mono)) {
+    const auto found = agents_.find(*id);
+    if (found == agents_.end()) continue;
+    Agent& agent = *found->second;
+    agent.in_lease_queue = false;
+    if (!agent.info.alive) continue;
+    if (agent.heard_mono + kLease <= now.mono) {
+      log::warning("agent {} has not been heard for {}: it counts as gone", agent.info.host,
+                   formatDuration(kLease));
+      countAsGone(agent);
+    } else {
+      watchLease(agent);
+    }
+  }
+}
+
+Presence Registry::presence(const IpAddress& address) const {
+  const auto found = by_address_.find(address);
+  if (found == by_address_.end()) return {};
+  const Agent& agent = *found->second;
+  const AgentEndpoint* endpoint = agent.info.alive ? endpointAt(agent.info, address) : nullptr;
+  return {true,
+          agent.info.alive,
+          agent.present_since_utc,
+          endpoint != nullptr,
+          endpoint == nullptr ? 0 : endpoint->since_utc,
+          agent.info.last_seen_utc};
+}
+
+const plan::Endpoint* Registry::endpoint(const IpAddress& address) const {
+  const auto found = by_address_.find(address);
+  if (found == by_address_.end() || !found->second->info.alive) return nullptr;
+  const AgentEndpoint* at = endpointAt(found->second->info, address);
+  return at == nullptr ? nullptr : &at->endpoint;
+}
+
+bool Registry::owns(const Agent& agent, const IpAddress& address) const {
+  const auto found = by_address_.find(address);
+  return found != by_address_.end() && found->second == &agent;
+}
+
+const Agent* Registry::owner(const IpAddress& address) const {
+  const auto found = by_address_.find(address);
+  return found == by_address_.end() ? nullptr : found->second;
+}
+
+Agent* Registry::find(const std::string& host) {
+  const auto found = by_host_.find(host);
+  return found == by_host_.end() ? nullptr : found->second;
+}
+
+std::vector<IpAddress> Registry::takeChanged() { return std::exchange(changed_, {}); }
+
+std::shared_ptr<const Hosts> Registry::hosts(std::uint64_t plan_hash) const {
+  auto made = std::make_shared<Hosts>();
+  made->reserve(agents_.size());
+  for (const auto& [id, agent] : agents_) {
+    made->push_back(agent->info);
+    made->back().plan_hash = agent->plan_hash;
+    made->back().plan_current = plan_hash != 0 && agent->plan_hash == plan_hash;
+  }
+  std::sort(made->begin(), made->end(),
+            [](const AgentInfo& a, const AgentInfo& b) { return a.host < b.host; });
+  return made;
+}
+
+}  // namespace pingloom::controller

@@ -1,0 +1,50 @@
+// Writes lines of the ledger's table of blocks (ledger_schema.h). The ledger's thread.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "common/error.h"
+#include "common/time.h"
+#include "controller/history/sqlite.h"
+
+namespace pingloom::controller {
+
+// What stands beside a block's content.
+struct BlockLine {
+  std::string_view probe;
+  std::string_view source;  // as IpAddress::wire() has it
+  std::int64_t path = 0;
+  Nanos start_utc = 0;
+  Nanos window = 0;
+  bool minute = false;
+  std::int64_t incarnation = 0;
+  std::int64_t sequence = 0;
+};
+
+class BlockInsert {
+ public:
+  Status prepare(Database& database) {
+    return database.prepareAll(
+        {{&statement_,
+          "INSERT INTO blocks(probe, source, path, start_ns, window_ns, minute, incarnation, "
+          "sequence, content) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"}});
+  }
+  Status run(const BlockLine& line, std::string_view content) {
+    return statement_.bind(1, line.probe)
+        .bindBlob(2, line.source)
+        .bind(3, line.path)
+        .bind(4, line.start_utc)
+        .bind(5, line.window)
+        .bind(6, std::int64_t{line.minute})
+        .bind(7, line.incarnation)
+        .bind(8, line.sequence)
+        .bindBlob(9, content)
+        .run();
+  }
+
+ private:
+  Statement statement_;
+};
+
+}  // namespace pingloom::controller

@@ -1,0 +1,88 @@
+// The section of a block that holds one part's samples, in one of three forms: few samples each by
+// itself, many as runs of equal steps, or, of a minute, four percentiles. docs/history-format.md
+// has the layout. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "common/distribution.h"
+#include "controller/history/codec/columns.h"
+#include "controller/history/codec/samples.h"
+
+namespace pingloom::controller {
+
+// Nothing is written where no pair has samples.
+void encodeSamples(const Samples& samples, unsigned merged, ColumnWriter& out);
+// Median, 95th and 99th percentile and maximum; `merged` of the median, `tail` of the others.
+// REQUIRES: tail >= merged.
+void encodePercentiles(std::span<const Summary> pairs, unsigned merged, unsigned tail,
+                       ColumnWriter& out);
+
+// Reads either. Its bytes have to live as long as it reads; its memory is used again.
+class PartReader {
+ public:
+  // False: malformed. An empty section is one without samples.
+  bool read(std::string_view section, std::size_t pairs);
+  // Where all pairs have as many.
+  std::optional<std::uint64_t> sameCount() const {
+    if (empty_ || pairs_ == 0) return 0;
+    if (!counts_.same()) return std::nullopt;
+    return counts_[0];
+  }
+  std::uint64_t count(std::size_t pair) const { return empty_ ? 0 : counts_[pair]; }
+  // The samples of a pair, ascending; none where it has none. Of percentiles: as many samples as
+  // the pair had, each at the percentile above it. Valid until the next call.
+  std::span<const Run> of(std::size_t pair);
+  // For each pair the sample at this percentile, of 0 the lowest; kNoSample where it has none.
+  static constexpr std::uint64_t kNoSample = UINT64_MAX;
+  // REQUIRES: `out` has room for all pairs.
+  void percentiles(std::uint64_t percent, std::uint64_t* out) const;
+
+ private:
+  // Where a pair's numbers are in the columns.
+  struct Place {
+    std::size_t present = 0;  // among the pairs that have samples
+    std::size_t rest = 0;     // in the columns that have several for a pair
+  };
+  bool readCounts(ColumnReader& in, std::size_t pairs);
+  bool readRest(ColumnReader& in);
+  std::size_t restOf(std::size_t pair, std::size_t present) const;
+  std::size_t restOfAlike();
+  std::size_t findPlaces();
+  Place placeOf(std::size_t pair) const;
+  // The `rank`-th smallest of `count`, counted from 1.
+  std::uint64_t sample(Place place, std::uint64_t count, std::uint64_t rank) const;
+  std::uint64_t sampleOfEach(Place place, std::uint64_t rank) const;
+  void samplesOfBytes(std::uint64_t rank, std::uint64_t* out) const;
+  void samplesOfPercentiles(std::uint64_t count, std::uint64_t rank, std::uint64_t* out) const;
+  std::uint64_t sampleOfRuns(Place place, std::uint64_t count, std::uint64_t rank) const;
+  std::uint64_t sampleOfPercentiles(Place place, std::uint64_t count, std::uint64_t rank) const;
+  void appendSamples(std::size_t count, Place place);
+  void appendRuns(std::uint64_t count, Place place);
+  void appendPercentiles(std::uint64_t count, Place place);
+  void push(std::uint64_t value, std::uint64_t times);
+
+  bool empty_ = true;
+  std::size_t pairs_ = 0;
+  std::uint64_t form_ = 0;
+  unsigned merged_ = 0;
+  unsigned tail_ = 0;
+  const std::uint64_t* middles_ = nullptr;  // of steps of merged_
+  const std::uint64_t* tails_ = nullptr;    // of tail_
+  std::size_t present_ = 0;                 // pairs that have samples
+  std::size_t rest_each_ = 0;               // numbers of rest_, where each pair has as many
+  Column counts_;
+  Column firsts_;              // the lowest step, or the median's
+  Column sizes_;               // runs: how many follow the first
+  Column rest_;                // samples and runs: steps above the one before
+  Column times_;               // runs: of each but the last
+  std::vector<Column> ups_;    // percentiles: steps above the one before
+  std::vector<Place> places_;  // empty: the same numbers for every pair
+  std::vector<Run> found_;
+};
+
+}  // namespace pingloom::controller

@@ -1,0 +1,52 @@
+// What an agent reported of a window, as history's contents. The ledger's thread.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/error.h"
+#include "controller/history/codec/content.h"
+#include "controller/history/codec/precision.h"
+#include "controller/model/batch_frame.h"
+
+namespace pingloom::controller {
+
+class ReportPacker {
+ public:
+  // Takes a content; valid until it returns.
+  using Take = std::function<Status(std::string_view content)>;
+
+  // `report` is a serialized wire::Report; one with very many rows becomes several contents. False:
+  // it is malformed, and the rest of it was not taken.
+  Result<bool> pack(std::string_view report, const Take& take);
+
+ private:
+  struct Place {
+    IpAddress destination;
+    std::size_t row;  // of the report
+  };
+  bool readPlaces();
+  // The content of these, at a level of precision; empty: they are malformed.
+  Result<std::string_view> encode(const BlockHead& head, std::span<const Place> places,
+                                  std::size_t level);
+  bool readRows(std::span<const Place> places);
+  Result<std::string_view> encodeBlock(const BlockHead& head, const WindowPrecision& precision);
+
+  ReportView view_;
+  std::vector<Place> places_;  // ascending
+  // Of the block that is being made.
+  std::vector<IpAddress> destinations_;
+  std::vector<Row> rows_;
+  std::array<Samples, kRowParts.size()> samples_;
+  std::array<ColumnWriter, kRowParts.size()> parts_;
+  BlockWriter writer_;
+  std::string content_;
+  std::map<std::string, std::size_t> levels_;  // by probe
+};
+
+}  // namespace pingloom::controller

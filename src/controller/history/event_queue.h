@@ -1,0 +1,38 @@
+// State changes and presence on their way from the control thread to the ledger's. Bounds:
+// kMaxWaiting lines of each; while they cannot be written the newest are dropped and counted.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "controller/history/ledger.h"
+#include "controller/model/event_batch.h"
+#include "controller/model/presence.h"
+
+namespace pingloom::controller {
+
+class EventQueue {
+ public:
+  static constexpr std::size_t kMaxWaiting = 20'000;
+  static constexpr Nanos kRetry = kSecond;
+
+  // Any thread.
+  void add(std::vector<KeptEvent> events, std::vector<PresenceRecord> presence);
+  bool due(Nanos now_mono) const;
+  std::uint64_t written() const;  // events
+  std::uint64_t dropped() const;  // of both
+
+  // The ledger's thread. Nothing happens where nothing is due.
+  void writeTo(Ledger& ledger, Nanos now_mono);
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<KeptEvent> events_;
+  std::vector<PresenceRecord> presence_;
+  Nanos retry_mono_ = 0;
+  std::uint64_t written_ = 0;
+  std::uint64_t dropped_ = 0;
+};
+
+}  // namespace pingloom::controller

@@ -1,0 +1,362 @@
+#include "controller/history/ledger.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "common/log.h"
+#include "controller/history/block_insert.h"
+#include "controller/history/codec/kept_report.h"
+#include "controller/history/ledger_roll_up.h"
+#include "controller/history/ledger_schema.h"
+#include "controller/history/ledger_upgrade.h"
+#include "controller/model/report_reader.h"
+
+namespace pingloom::controller {
+namespace {
+
+constexpr const char* kSideFiles[] = {"", "-wal", "-shm"};
+
+}  // namespace
+
+// Statements are declared after the database: they end before it.
+struct Ledger::Connection {
+  explicit Connection(Database opened) : database(std::move(opened)) {}
+
+  Status prepare() {
+    auto opened = EventStore::open(database);
+    if (!opened) return tl::unexpected(opened.error());
+    events = std::move(*opened);
+    if (auto status = upgrade.prepare(database); !status) return status;
+    if (auto status = roll_up.prepare(database); !status) return status;
+    if (auto status = insert_block.prepare(database); !status) return status;
+    return database.prepareAll(
+        {{&begin, "BEGIN IMMEDIATE"},
+         {&commit, "COMMIT"},
+         {&set_mark,
+          "INSERT OR REPLACE INTO agents(host, incarnation, sequence, updated_ns) "
+          "VALUES(?1, ?2, ?3, ?4)"},
+         {&latest,
+          "SELECT incarnation, start_ns, window_ns, path, content FROM blocks WHERE probe = ?1 AND "
+          "source = ?2 AND start_ns = "
+          "(SELECT max(start_ns) FROM blocks WHERE probe = ?1 AND source = ?2)"},
+         {&remove_old,
+          "DELETE FROM blocks WHERE id IN (SELECT id FROM blocks WHERE start_ns < ?1 "
+          "ORDER BY start_ns LIMIT ?2)"},
+         {&changes, "SELECT changes()"},
+         {&used_bytes,
+          "SELECT (c.page_count - f.freelist_count) * s.page_size FROM pragma_page_count c, "
+          "pragma_freelist_count f, pragma_page_size s"}});
+  }
+
+  Database database;
+  LedgerUpgrade upgrade;
+  LedgerRollUp roll_up;
+  Statement begin;
+  Statement commit;
+  BlockInsert insert_block;
+  Statement set_mark;
+  Statement latest;
+  Statement remove_old;
+  Statement changes;
+  Statement used_bytes;
+  EventStore events;
+};
+
+Ledger::Ledger(LedgerOptions options) : options_(std::move(options)) {}
+Ledger::~Ledger() = default;
+
+Result<std::unique_ptr<Ledger>> Ledger::open(LedgerOptions options, Nanos now_utc) {
+  std::unique_ptr<Ledger> ledger(new Ledger(std::move(options)));
+  auto status = ledger->connect(now_utc);
+  if (!status && ledger->connection_ != nullptr && ledger->connection_->database.damaged()) {
+    status = ledger->replaceDamaged(now_utc);
+  }
+  if (!status) return tl::unexpected(status.error());
+  return ledger;
+}
+
+Status Ledger::connect(Nanos now_utc) {
+  connection_.reset();
+  auto opened = Database::open(options_.file);
+  if (!opened) return tl::unexpected(opened.error());
+  connection_ = std::make_unique<Connection>(std::move(*opened));
+  Database& database = connection_->database;
+  if (auto status = database.execute(kLedgerSettings); !status) return status;
+  const auto version = database.number("PRAGMA user_version");
+  if (!version) return tl::unexpected(version.error());
+  if (*version > kLedgerVersion) {
+    return makeError(options_.file.string(), "was written by a newer pingloom");
+  }
+  if (auto status = bringUpFrom(*version, database); !status) return status;
+  if (auto status = connection_->prepare(); !status) return status;
+  return loadMarks(now_utc);
+}
+
+// From no tables at all (0), or those of an earlier version.
+Status Ledger::bringUpFrom(std::int64_t version, Database& database) {
+  if (version == kLedgerVersion) return {};
+  std::string change = "BEGIN;";
+  if (version == 0) change += kAgentsTable;
+  if (version == 1) change += kWindowsFrom1To2;
+  if (version < 3) change += kBlocksTable;
+  change += fmt::format("PRAGMA user_version = {}; COMMIT;", kLedgerVersion);
+  return database.execute(change.c_str());
+}
+
+Status Ledger::loadMarks(Nanos now_utc) {
+  auto forget = connection_->database.prepare("DELETE FROM agents WHERE updated_ns < ?1");
+  if (!forget) return tl::unexpected(forget.error());
+  if (auto status = forget->bind(1, now_utc - kMarkLife).run(); !status) return status;
+  auto select = connection_->database.prepare("SELECT host, incarnation, sequence FROM agents");
+  if (!select) return tl::unexpected(select.error());
+  for (;;) {
+    const auto more = select->step();
+    if (!more) return tl::unexpected(more.error());
+    if (!*more) return {};
+    BatchId& mark = marks_[std::string(select->bytes(0))];
+    mark = std::max(mark, BatchId{static_cast<std::uint64_t>(select->number(1)),
+                                  static_cast<std::uint64_t>(select->number(2))});
+  }
+}
+
+Nanos Ledger::newestEnd() {
+  auto select = connection_->database.prepare(
+      "SELECT start_ns + window_ns FROM blocks ORDER BY start_ns DESC LIMIT 1");
+  if (!select) return 0;
+  const auto found = select->step();
+  return found && *found ? select->number(0) : 0;
+}
+
+// Everything that can be damaged has been read through this file: it is of no use any more.
+Status Ledger::replaceDamaged(Nanos now_utc) {
+  connection_.reset();
+  const std::string aside = options_.file.string() + ".damaged-" + formatUtc(now_utc);
+  for (const char* suffix : kSideFiles) {
+    std::error_code missing;
+    std::filesystem::rename(options_.file.string() + suffix, aside + suffix, missing);
+  }
+  note_ = "the history was damaged: it was moved to " + aside + " and begun anew";
+  log::error("{}: {}", options_.file.string(), note_);
+  if (auto status = connect(now_utc); !status) return status;
+  if (auto status = connection_->begin.run(); !status) return status;
+  for (const auto& [host, mark] : marks_) {
+    auto status = connection_->set_mark.bind(1, host)
+                      .bind(2, static_cast<std::int64_t>(mark.incarnation))
+                      .bind(3, static_cast<std::int64_t>(mark.sequence))
+                      .bind(4, now_utc)
+                      .run();
+    if (!status) return status;
+  }
+  return connection_->commit.run();
+}
+
+std::vector<LatestReport> Ledger::latest(std::string_view probe, const IpAddress& source) {
+  auto found = readLatest(probe, source);
+  if (found) return std::move(*found);
+  log::error("cannot read the latest window of {} at {}: {}", probe, source.text(),
+             found.error().text());
+  if (connection_->database.damaged()) {
+    const auto status = replaceDamaged(utcNow());
+    if (!status) {
+      connection_.reset();
+      log::error("{}", status.error().text());
+    }
+  }
+  return {};
+}
+
+Result<std::vector<LatestReport>> Ledger::readLatest(std::string_view probe,
+                                                     const IpAddress& source) {
+  std::vector<LatestReport> found;
+  if (connection_ == nullptr) return found;
+  Statement& latest = connection_->latest;
+  const std::string address = source.wire();
+  latest.bind(1, probe).bindBlob(2, address);
+  for (;;) {
+    const auto more = latest.step();
+    if (!more || !*more) {
+      latest.reset();
+      if (!more) return tl::unexpected(more.error());
+      if (found.empty() && connection_->upgrade.pending()) {
+        return connection_->upgrade.latest(probe, address);
+      }
+      return found;
+    }
+    // One bad block is no reason to show nothing.
+    const bool possible = latest.number(2) > 0 && latest.number(2) <= kMaxWindow;
+    if (!possible || !content_.open(latest.bytes(4)) || !content_.readAll()) continue;
+    const KeptReport kept{probe, source, static_cast<std::uint32_t>(latest.number(3)),
+                          latest.number(1), latest.number(2)};
+    found.push_back({static_cast<std::uint64_t>(latest.number(0)), reportOf(kept, content_)});
+  }
+}
+
+Status Ledger::commit(std::span<const LedgerBatch> batches, Nanos now_utc) {
+  if (connection_ == nullptr) {
+    if (auto status = connect(now_utc); !status) {
+      connection_.reset();  // half prepared
+      return status;
+    }
+  }
+  auto status = writeOrUndo(batches, now_utc);
+  if (status) return status;
+  if (!connection_->database.damaged()) {
+    // Fails where the transaction was rolled back already: no harm.
+    (void)connection_->database.execute("ROLLBACK");
+    return status;
+  }
+  if (auto replaced = replaceDamaged(now_utc); !replaced) {
+    connection_.reset();
+    return replaced;
+  }
+  return writeOrUndo(batches, now_utc);
+}
+
+// What is kept in memory follows the transaction.
+Status Ledger::writeOrUndo(std::span<const LedgerBatch> batches, Nanos now_utc) {
+  Marks before;
+  for (const LedgerBatch& batch : batches) before.emplace(batch.host, marks_[batch.host]);
+  const std::uint64_t written_before = windows_written_;
+  auto status = write(batches, now_utc);
+  if (status) return status;
+  for (const auto& [host, mark] : before) marks_[host] = mark;
+  windows_written_ = written_before;
+  return status;
+}
+
+Status Ledger::write(std::span<const LedgerBatch> batches, Nanos now_utc) {
+  if (auto status = connection_->begin.run(); !status) return status;
+  for (const LedgerBatch& batch : batches) {
+    BatchId& mark = marks_[batch.host];
+    if (batch.id <= mark) continue;
+    mark = batch.id;
+    for (const LedgerWindow& window : batch.windows) {
+      if (auto status = writeWindow(window, batch.id); !status) return status;
+    }
+    auto status = connection_->set_mark.bind(1, batch.host)
+                      .bind(2, static_cast<std::int64_t>(batch.id.incarnation))
+                      .bind(3, static_cast<std::int64_t>(batch.id.sequence))
+                      .bind(4, now_utc)
+                      .run();
+    if (!status) return status;
+  }
+  return connection_->commit.run();
+}
+
+Status Ledger::writeWindow(const LedgerWindow& window, BatchId id) {
+  const std::string source = window.source.wire();
+  const BlockLine line{window.probe,
+                       source,
+                       static_cast<std::int64_t>(window.path),
+                       window.start_utc,
+                       window.window,
+                       false,
+                       static_cast<std::int64_t>(id.incarnation),
+                       static_cast<std::int64_t>(id.sequence)};
+  const auto packed = packer_.pack(window.report, [&](std::string_view block) {
+    return connection_->insert_block.run(line, block);
+  });
+  if (!packed) return tl::unexpected(packed.error());
+  // The intake has checked it: this would be a fault of ours, and no reason to hold up the rest.
+  if (!*packed) ++blocks_dropped_;
+  ++windows_written_;
+  return {};
+}
+
+Result<std::size_t> Ledger::rollUp(Nanos now_utc) {
+  if (connection_ == nullptr) return std::size_t{0};
+  const std::uint64_t dropped_before = blocks_dropped_;
+  auto rolled = rollUpOrUpgrade(now_utc);
+  if (rolled) {
+    if (dropped_before == 0 && blocks_dropped_ > 0) {
+      log::warning("{}: blocks that could not be read were dropped", options_.file.string());
+    }
+    return rolled;
+  }
+  blocks_dropped_ = dropped_before;
+  (void)connection_->database.execute("ROLLBACK");
+  if (!connection_->database.damaged()) return rolled;
+  if (auto status = replaceDamaged(now_utc); !status) {
+    connection_.reset();
+    return tl::unexpected(status.error());
+  }
+  return std::size_t{0};
+}
+
+// What is packed anew may belong to any minute: none is made before all of it is.
+Result<std::size_t> Ledger::rollUpOrUpgrade(Nanos now_utc) {
+  Connection& connection = *connection_;
+  if (auto status = connection.begin.run(); !status) return tl::unexpected(status.error());
+  Result<std::size_t> done = std::size_t{LedgerUpgrade::kWindowsInAStep};
+  if (connection.upgrade.pending()) {
+    auto status = connection.upgrade.step(connection.database, packer_, connection.insert_block,
+                                          blocks_dropped_);
+    if (!status) return tl::unexpected(status.error());
+  } else {
+    done = connection.roll_up.step(now_utc, connection.insert_block, blocks_dropped_);
+    if (!done) return done;
+  }
+  if (auto status = connection.commit.run(); !status) return tl::unexpected(status.error());
+  return done;
+}
+
+Status Ledger::record(std::span<const KeptEvent> events, std::span<const PresenceRecord> presence) {
+  if (connection_ == nullptr) return makeError(options_.file.string(), "is not open");
+  auto status = connection_->begin.run();
+  if (status) status = connection_->events.write(events, presence);
+  if (status) status = connection_->commit.run();
+  if (!status) (void)connection_->database.execute("ROLLBACK");
+  return status;
+}
+
+Result<bool> Ledger::trim(std::size_t windows, Nanos now_utc) {
+  if (connection_ == nullptr) return false;
+  auto more = removeOldest(windows, now_utc);
+  if (const auto status = connection_->events.trim(options_.retention, options_.max_bytes, now_utc);
+      !status && more) {
+    more = tl::unexpected(status.error());
+  }
+  if (!more && connection_->database.damaged()) {
+    if (auto status = replaceDamaged(now_utc); !status) {
+      connection_.reset();
+      return tl::unexpected(status.error());
+    }
+    return false;
+  }
+  return more;
+}
+
+Result<bool> Ledger::removeOldest(std::size_t windows, Nanos now_utc) {
+  const auto used = connection_->used_bytes.step();
+  if (!used) return tl::unexpected(used.error());
+  const auto used_bytes = static_cast<std::uint64_t>(connection_->used_bytes.number(0));
+  connection_->used_bytes.reset();
+  const bool too_large = used_bytes > options_.max_bytes;
+  const Nanos before = too_large ? INT64_MAX : now_utc - options_.retention;
+  // What waits to be packed is older than all that is.
+  Statement& remove =
+      connection_->upgrade.pending() ? connection_->upgrade.removeOld() : connection_->remove_old;
+  auto status = remove.bind(1, before).bind(2, static_cast<std::int64_t>(windows)).run();
+  if (!status) return tl::unexpected(status.error());
+  const auto counted = connection_->changes.step();
+  if (!counted) return tl::unexpected(counted.error());
+  const bool all_taken = connection_->changes.number(0) == static_cast<std::int64_t>(windows);
+  connection_->changes.reset();
+  return all_taken;
+}
+
+std::uint64_t Ledger::fileBytes() const {
+  // What is committed lies in the write-ahead log until a checkpoint moves it.
+  std::uint64_t total = 0;
+  for (const char* suffix : {"", "-wal"}) {
+    std::error_code missing;
+    const auto bytes = std::filesystem::file_size(options_.file.string() + suffix, missing);
+    if (!missing) total += bytes;
+  }
+  return total;
+}
+
+}  // namespace pingloom::controller

@@ -1,0 +1,122 @@
+// What was committed, in one SQLite file: each agent's high-water mark and every window it
+// delivered, written in the same transaction, so that a batch is counted once. Its tables are
+// described in ledger_schema.h. Windows are packed as they come, and rolled up to minutes when they
+// are LedgerRollUp::kAge old. A damaged file is moved aside and a new one begun; the marks known in
+// memory go into it.
+//
+// One thread at a time. Bounds: history by age and by size, trimmed in small steps; marks of hosts
+// that were silent for kMarkLife are forgotten.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/address.h"
+#include "common/error.h"
+#include "common/time.h"
+#include "controller/history/codec/block.h"
+#include "controller/history/codec/report_packer.h"
+#include "controller/history/event_store.h"
+#include "controller/history/latest_report.h"
+#include "controller/history/sqlite.h"
+#include "controller/model/batch_frame.h"
+
+namespace pingloom::controller {
+
+struct LedgerOptions {
+  std::filesystem::path file;
+  Nanos retention = 7 * 24 * kHour;
+  std::uint64_t max_bytes = 4ULL << 30;
+};
+
+// One report on its way into the ledger; the views point into what LedgerBatch::owner holds.
+struct LedgerWindow {
+  std::string probe;
+  IpAddress source;
+  Nanos start_utc = 0;
+  Nanos window = 0;
+  std::uint64_t window_index = 0;
+  std::uint32_t path = 0;
+  std::string_view report;  // serialized wire::Report
+};
+
+struct LedgerBatch {
+  std::string host;
+  BatchId id;
+  std::vector<LedgerWindow> windows;
+  std::shared_ptr<const void> owner;
+  std::size_t bytes = 0;   // that `owner` holds
+  std::uint64_t rows = 0;  // of all windows
+};
+
+// A source of a probe.
+struct LedgerPlace {
+  std::string probe;
+  IpAddress source;
+};
+
+class Ledger {
+ public:
+  static constexpr Nanos kMarkLife = 30 * 24 * kHour;
+  using Marks = std::map<std::string, BatchId>;  // by host
+
+  // Fails only where no file can be opened or begun at all.
+  static Result<std::unique_ptr<Ledger>> open(LedgerOptions options, Nanos now_utc);
+  ~Ledger();
+
+  const Marks& marks() const { return marks_; }
+  // The reports of the newest window of this probe at this source; several if it came in parts.
+  std::vector<LatestReport> latest(std::string_view probe, const IpAddress& source);
+
+  // When the newest window that was reported ends, UTC; 0 where there is none.
+  Nanos newestEnd();
+
+  // All of them in one transaction, or none. A batch at or below its agent's mark is left out.
+  Status commit(std::span<const LedgerBatch> batches, Nanos now_utc);
+  // State changes and presence, beside the windows: all or nothing.
+  Status record(std::span<const KeptEvent> events, std::span<const PresenceRecord> presence);
+  // One step of what there is to be done with windows that are old enough, or of an earlier version
+  // of the file. How many windows that were; 0: nothing is left to do.
+  Result<std::size_t> rollUp(Nanos now_utc);
+  // Removes at most `windows` that are too old or too many. True: there are more.
+  Result<bool> trim(std::size_t windows, Nanos now_utc);
+
+  std::uint64_t windowsWritten() const { return windows_written_; }
+  std::uint64_t blocksDropped() const {
+    return blocks_dropped_;
+  }  // that could not be read, or not be made
+  std::uint64_t fileBytes() const;
+  // "" or what happened to an earlier file.
+  const std::string& note() const { return note_; }
+
+ private:
+  struct Connection;
+  explicit Ledger(LedgerOptions options);
+  Status connect(Nanos now_utc);
+  static Status bringUpFrom(std::int64_t version, Database& database);
+  Status loadMarks(Nanos now_utc);
+  Status writeOrUndo(std::span<const LedgerBatch> batches, Nanos now_utc);
+  Status write(std::span<const LedgerBatch> batches, Nanos now_utc);
+  Status writeWindow(const LedgerWindow& window, BatchId id);
+  Result<std::vector<LatestReport>> readLatest(std::string_view probe, const IpAddress& source);
+  Result<bool> removeOldest(std::size_t windows, Nanos now_utc);
+  Result<std::size_t> rollUpOrUpgrade(Nanos now_utc);
+  Status replaceDamaged(Nanos now_utc);
+
+  LedgerOptions options_;
+  std::unique_ptr<Connection> connection_;
+  Marks marks_;
+  ReportPacker packer_;
+  ContentReader content_;
+  std::uint64_t windows_written_ = 0;
+  std::uint64_t blocks_dropped_ = 0;
+  std::string note_;
+};
+
+}  // namespace pingloom::controller

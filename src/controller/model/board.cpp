@@ -1,0 +1,164 @@
+#include "controller/model/board.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pingloom::controller {
+namespace {
+
+std::uint64_t keyOf(std::uint32_t probe, std::uint32_t source) {
+  return (std::uint64_t{probe} << 32) | source;
+}
+
+}  // namespace
+
+Changes Feed::take() {
+  const std::lock_guard lock(mutex_);
+  dirty_.clear();
+  return std::exchange(waiting_, Changes{});
+}
+
+void Board::publishPlan(std::shared_ptr<const GridPlan> plan, Sources sources) {
+  sources.resize(plan->probes.size());
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    sources[i].resize(plan->probes[i].sources.size());
+  Feeds feeds;
+  {
+    const std::lock_guard lock(mutex_);
+    plan_ = std::move(plan);
+    sources_.swap(sources);
+    feeds = liveFeeds();
+  }
+  for (const auto& feed : feeds) {
+    {
+      const std::lock_guard lock(feed->mutex_);
+      feed->waiting_.plan = true;
+      feed->waiting_.sources.clear();
+      feed->dirty_.clear();
+    }
+    feed->wake_();
+  }
+}
+
+void Board::publishSource(std::uint32_t probe, std::uint32_t source,
+                          std::shared_ptr<const SourceSnapshot> snapshot) {
+  Feeds feeds;
+  {
+    const std::lock_guard lock(mutex_);
+    if (probe >= sources_.size() || source >= sources_[probe].size()) return;
+    sources_[probe][source].swap(snapshot);
+    feeds = liveFeeds();
+  }
+  for (const auto& feed : feeds) {
+    {
+      const std::lock_guard lock(feed->mutex_);
+      if (feed->dirty_.insert(keyOf(probe, source)).second) {
+        feed->waiting_.sources.emplace_back(probe, source);
+      }
+    }
+    feed->wake_();
+  }
+}
+
+void Board::publishEvents(const std::vector<StateEvent>& events) {
+  if (events.empty()) return;
+  Feeds feeds;
+  {
+    const std::lock_guard lock(mutex_);
+    feeds = liveFeeds();
+  }
+  for (const auto& feed : feeds) {
+    {
+      const std::lock_guard lock(feed->mutex_);
+      feed->addEvents(events);
+    }
+    feed->wake_();
+  }
+}
+
+void Board::publishHosts(std::shared_ptr<const Hosts> hosts) {
+  const std::lock_guard lock(mutex_);
+  hosts_.swap(hosts);
+}
+
+void Board::publishControl(std::shared_ptr<const ControlStatus> status) {
+  const std::lock_guard lock(mutex_);
+  control_.swap(status);
+}
+
+void Board::publishRedis(std::shared_ptr<const RedisStatus> status) {
+  const std::lock_guard lock(mutex_);
+  redis_.swap(status);
+}
+
+std::shared_ptr<const GridPlan> Board::plan() const {
+  const std::lock_guard lock(mutex_);
+  return plan_;
+}
+
+std::vector<std::shared_ptr<const SourceSnapshot>> Board::sources(std::uint32_t probe,
+                                                                  std::uint64_t generation) const {
+  const std::lock_guard lock(mutex_);
+  if (generation != plan_->generation || probe >= sources_.size()) return {};
+  return sources_[probe];
+}
+
+std::shared_ptr<const SourceSnapshot> Board::source(std::uint32_t probe, std::uint32_t source,
+                                                    std::uint64_t generation) const {
+  const std::lock_guard lock(mutex_);
+  if (generation != plan_->generation || probe >= sources_.size() ||
+      source >= sources_[probe].size()) {
+    return nullptr;
+  }
+  return sources_[probe][source];
+}
+
+std::shared_ptr<const Hosts> Board::hosts() const {
+  const std::lock_guard lock(mutex_);
+  return hosts_;
+}
+
+std::shared_ptr<const ControlStatus> Board::control() const {
+  const std::lock_guard lock(mutex_);
+  return control_;
+}
+
+std::shared_ptr<const RedisStatus> Board::redis() const {
+  const std::lock_guard lock(mutex_);
+  return redis_;
+}
+
+std::shared_ptr<Feed> Board::subscribe(std::function<void()> wake) {
+  auto feed = std::make_shared<Feed>(std::move(wake));
+  feed->waiting_.plan = true;
+  const std::lock_guard lock(mutex_);
+  std::erase_if(feeds_, [](const auto& held) { return held.expired(); });
+  feeds_.push_back(feed);
+  return feed;
+}
+
+Board::Feeds Board::liveFeeds() const {
+  Feeds live;
+  live.reserve(feeds_.size());
+  for (const auto& held : feeds_) {
+    if (auto feed = held.lock()) live.push_back(std::move(feed));
+  }
+  return live;
+}
+
+void Feed::addEvents(const std::vector<StateEvent>& events) {
+  std::vector<StateEvent>& waiting = waiting_.events;
+  const std::size_t total = waiting.size() + events.size();
+  if (total <= kMaxEvents) {
+    waiting.insert(waiting.end(), events.begin(), events.end());
+    return;
+  }
+  const std::size_t excess = total - kMaxEvents;
+  waiting_.events_dropped += excess;
+  const std::size_t old = std::min(excess, waiting.size());
+  waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(old));
+  waiting.insert(waiting.end(), events.begin() + static_cast<std::ptrdiff_t>(excess - old),
+                 events.end());
+}
+
+}  // namespace pingloom::controller

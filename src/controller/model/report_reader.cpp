@@ -1,0 +1,91 @@
+#include "controller/model/report_reader.h"
+
+#include <tuple>
+
+#include "plan/plan_codec.h"
+#include "wire/distribution_codec.h"
+
+namespace pingloom::controller {
+namespace {
+
+Status readPart(bool present, const wire::SampleSet& in, std::uint32_t received, Summary& out) {
+  out = Summary{};
+  if (!present) return {};
+  const auto summary = wire::decodeSummary(in);
+  if (!summary) return tl::unexpected(summary.error());
+  if (summary->count > received) return makeError("row", "more samples than were received");
+  out = *summary;
+  return {};
+}
+
+}  // namespace
+
+Result<ReportHead> readHead(const wire::Report& report) {
+  if (!plan::validProbeName(report.probe())) return makeError("report", "bad probe name");
+  const std::string entity = "report of probe " + report.probe();
+  const auto source = IpAddress::fromWire(report.source());
+  if (!source) return makeError(entity, "bad source address");
+  if (report.protocol() < wire::UDP || report.protocol() > wire::RDMA) {
+    return makeError(entity, "unknown protocol");
+  }
+  if (report.clock() < 1 || report.clock() > kClockSourceNames.size()) {
+    return makeError(entity, "unknown clock source");
+  }
+  if (report.device().size() > kMaxDeviceName) return makeError(entity, "device name too long");
+  if (report.window_ns() <= 0 || report.window_ns() > kMaxWindow) {
+    return makeError(entity, "window length out of range");
+  }
+  if (report.path() > plan::kMaxPaths) return makeError(entity, "path out of range");
+  if (report.window_index() >= static_cast<std::uint64_t>(INT64_MAX / report.window_ns())) {
+    return makeError(entity, "window beyond the end of time");
+  }
+  return ReportHead{*source,
+                    static_cast<Protocol>(report.protocol()),
+                    report.window_index(),
+                    static_cast<Nanos>(report.window_index()) * report.window_ns(),
+                    report.window_ns(),
+                    static_cast<ClockSource>(report.clock()),
+                    report.path()};
+}
+
+void readCounts(const wire::Row& in, Row& out) {
+  out.sent = in.sent();
+  out.received = in.received();
+  out.lost = in.lost();
+  out.refused = in.refused();
+  out.unreachable = in.unreachable();
+  out.ack_lost = in.ack_lost();
+  out.duplicate = in.duplicate();
+  out.late = in.late();
+  out.anomalous.fill(0);
+  for (int i = 0; i < in.anomalous_size() && i < static_cast<int>(kAnomalies); ++i) {
+    out.anomalous[static_cast<std::size_t>(i)] = in.anomalous(i);
+  }
+  out.jitter_ns.reset();
+  if (in.has_jitter_ns()) out.jitter_ns = in.jitter_ns();
+}
+
+Status readRow(const wire::Row& in, IpAddress& destination, Row& out) {
+  const auto address = IpAddress::fromWire(in.destination());
+  if (!address) return makeError("row", "bad destination address");
+  destination = *address;
+  const std::uint64_t verdicts =
+      std::uint64_t{in.received()} + in.lost() + in.refused() + in.unreachable();
+  if (verdicts != in.sent()) {
+    return makeError("row", "sent is not received + lost + refused + unreachable");
+  }
+  if (in.ack_lost() > in.received()) return makeError("row", "more ACKs lost than PONGs received");
+  if (static_cast<std::size_t>(in.anomalous_size()) > kAnomalies) {
+    return makeError("row", "unknown reason of anomaly");
+  }
+  readCounts(in, out);
+  for (auto [present, set, part] : {std::tuple{in.has_network(), &in.network(), &out.network},
+                                    std::tuple{in.has_responder(), &in.responder(), &out.responder},
+                                    std::tuple{in.has_prober(), &in.prober(), &out.prober},
+                                    std::tuple{in.has_rtt(), &in.rtt(), &out.rtt}}) {
+    if (auto status = readPart(present, *set, in.received(), *part); !status) return status;
+  }
+  return {};
+}
+
+}  // namespace pingloom::controller

@@ -1,0 +1,72 @@
+// What the controller makes of a pair: one table, the first line that applies. docs/redis-keys.md
+// shows it to operators; state_test.cpp goes through it line by line.
+//
+//   pending      no window of the pair yet, and its source is alive or was never there
+//   stale        the source's agent has no lease, or its newest window ended too long ago
+//   agent-down   not everything was answered, and the destination's agent is not there, or was away
+//                at some time in the window or since; never where no agent is needed to answer.
+//                rdma: or its endpoint was made anew
+//   refused      something was refused
+//   unreachable  something was unreachable
+//   loss         something was lost
+//   anomalous    something was received, but no exchange has a network time, or more than half of
+//                those received are anomalous
+//   ok           everything else
+#pragma once
+
+#include "common/vocabulary.h"
+#include "controller/model/board.h"
+
+namespace pingloom::controller {
+
+// What is known beside the counts.
+struct PairFacts {
+  bool source_known = false;      // its agent was there at some time
+  bool source_alive = false;      // its agent has a lease
+  bool window_outdated = false;   // ended more than staleAfter() ago
+  bool needs_agent = true;        // the destination answers by its agent
+  bool destination_away = false;  // not there now, or at some time in the window or since
+};
+
+// What of a row its state is derived from.
+struct PairCounts {
+  std::uint32_t sent = 0;  // 0: the pair has no window
+  std::uint32_t received = 0;
+  std::uint32_t lost = 0;
+  std::uint32_t refused = 0;
+  std::uint32_t unreachable = 0;
+  std::uint64_t anomalous = 0;  // for whatever reason
+  std::uint64_t network_samples = 0;
+};
+PairCounts countsOf(const Row& row);
+
+// Pure; any thread. Inline: it is asked for millions of pairs at a time.
+inline PairState deriveState(const PairCounts& counts, const PairFacts& facts) {
+  const bool has_window = counts.sent > 0;
+  if (!has_window && (facts.source_alive || !facts.source_known)) return PairState::kPending;
+  if (!facts.source_alive || facts.window_outdated) return PairState::kStale;
+  if (counts.received < counts.sent && facts.needs_agent && facts.destination_away) {
+    return PairState::kAgentDown;
+  }
+  if (counts.refused > 0) return PairState::kRefused;
+  if (counts.unreachable > 0) return PairState::kUnreachable;
+  if (counts.lost > 0) return PairState::kLoss;
+  if (counts.received > 0 &&
+      (counts.network_samples == 0 || counts.anomalous * 2 > counts.received)) {
+    return PairState::kAnomalous;
+  }
+  return PairState::kOk;
+}
+inline PairState deriveState(const Row& row, const PairFacts& facts) {
+  return deriveState(countsOf(row), facts);
+}
+
+// Until then all sources have the RDMA endpoint of a destination that came or changed.
+constexpr Nanos kEndpointSpread = kSecond;
+
+// From the end of a source's newest window until it counts as outdated.
+constexpr Nanos staleAfter(Nanos window, Nanos timeout) {
+  return 2 * window + timeout + 3 * kSecond;
+}
+
+}  // namespace pingloom::controller

@@ -1,0 +1,161 @@
+#include "controller/redis/connection.h"
+
+#include <hiredis/hiredis.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "common/file.h"
+
+namespace pingloom::controller {
+namespace {
+
+constexpr std::size_t kMaxPasswordBytes = 4096;
+constexpr timeval kTimeoutValue = {RedisConnection::kTimeout / kSecond, 0};
+
+redisContext* open(const RedisTarget& target) {
+  if (target.kind == RedisTarget::Kind::kTcp) {
+    return redisConnectWithTimeout(target.host.c_str(), target.port, kTimeoutValue);
+  }
+  return redisConnectUnixWithTimeout(target.path.c_str(), kTimeoutValue);
+}
+
+}  // namespace
+
+void RedisConnection::FreeContext::operator()(redisContext* context) const { redisFree(context); }
+void RedisConnection::FreeReply::operator()(redisReply* reply) const { freeReplyObject(reply); }
+
+Result<std::unique_ptr<RedisConnection>> RedisConnection::connect(const RedisTarget& target,
+                                                                  const RedisLogin& login) {
+  std::unique_ptr<RedisConnection> made(new RedisConnection);
+  made->entity_ = "redis " + target.text();
+  made->context_.reset(open(target));
+  if (made->context_ == nullptr) return makeError(made->entity_, "out of memory");
+  if (made->context_->err != 0) return makeError(made->entity_, made->context_->errstr);
+  redisSetTimeout(made->context_.get(), kTimeoutValue);
+  if (auto status = made->authenticate(login); !status) return tl::unexpected(status.error());
+  if (auto status = made->ping(); !status) return tl::unexpected(status.error());
+  return made;
+}
+
+Status RedisConnection::authenticate(const RedisLogin& login) {
+  if (login.password_file.empty()) return {};
+  auto password = readFile(login.password_file, kMaxPasswordBytes);
+  if (!password) return tl::unexpected(password.error());
+  while (!password->empty() && (password->back() == '\n' || password->back() == '\r')) {
+    password->pop_back();
+  }
+  Commands commands;
+  if (login.user.empty()) {
+    commands.add(std::string_view("AUTH"), *password);
+  } else {
+    commands.add(std::string_view("AUTH"), login.user, *password);
+  }
+  if (auto status = submit(commands); !status) return status;
+  return drain();
+}
+
+Status RedisConnection::ping() {
+  Commands commands;
+  commands.add(std::string_view("PING"));
+  if (auto status = submit(commands); !status) return status;
+  return drain();
+}
+
+Status RedisConnection::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(context_->fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && errno == EAGAIN) return makeError(entity_, "does not read: timed out");
+    if (sent < 0) return makeErrnoError(entity_, "cannot send", errno);
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  return {};
+}
+
+Status RedisConnection::submit(Commands& commands) {
+  if (commands.count() == 0) return {};
+  auto status = submit(commands.bytes(), commands.count());
+  commands.clear();
+  return status;
+}
+
+Status RedisConnection::submit(std::string_view commands, std::size_t replies) {
+  while (in_flight_.size() >= kChunksInFlight) {
+    if (auto status = takeChunk(); !status) return status;
+  }
+  if (auto status = write(commands); !status) return status;
+  in_flight_.push_back(replies);
+  return {};
+}
+
+Status RedisConnection::drain() {
+  while (!in_flight_.empty()) {
+    if (auto status = takeChunk(); !status) return status;
+  }
+  return {};
+}
+
+Status RedisConnection::takeChunk() {
+  for (std::size_t i = 0; i < in_flight_.front(); ++i) {
+    const auto reply = readReply();
+    if (!reply) return tl::unexpected(reply.error());
+    if (auto status = check(**reply); !status) return status;
+  }
+  in_flight_.pop_front();
+  return {};
+}
+
+Result<RedisConnection::Reply> RedisConnection::readReply() {
+  void* raw = nullptr;
+  if (redisGetReply(context_.get(), &raw) != REDIS_OK) {
+    const bool timed_out = context_->err == REDIS_ERR_IO && (errno == EAGAIN);
+    return makeError(entity_, timed_out ? "no answer: timed out" : context_->errstr);
+  }
+  return Reply(static_cast<redisReply*>(raw));
+}
+
+Status RedisConnection::check(const redisReply& reply) {
+  if (reply.type == REDIS_REPLY_ARRAY) {  // of EXEC
+    for (std::size_t i = 0; i < reply.elements; ++i) {
+      if (auto status = check(*reply.element[i]); !status) return status;
+    }
+    return {};
+  }
+  if (reply.type != REDIS_REPLY_ERROR) return {};
+  const std::string_view text(reply.str, reply.len);
+  if (!text.starts_with("WRONGTYPE")) return makeError(entity_, text);
+  ++wrong_types_;
+  return {};
+}
+
+Result<std::string> RedisConnection::hashField(std::string_view key, std::string_view field) {
+  Commands commands;
+  commands.add(std::string_view("HGET"), key, field);
+  if (auto status = write(commands.bytes()); !status) return tl::unexpected(status.error());
+  const auto reply = readReply();
+  if (!reply) return tl::unexpected(reply.error());
+  if (auto status = check(**reply); !status) return tl::unexpected(status.error());
+  if ((*reply)->type != REDIS_REPLY_STRING) return std::string();
+  return std::string((*reply)->str, (*reply)->len);
+}
+
+Result<std::vector<std::string>> RedisConnection::members(std::string_view key) {
+  Commands commands;
+  commands.add(std::string_view("SMEMBERS"), key);
+  if (auto status = write(commands.bytes()); !status) return tl::unexpected(status.error());
+  const auto reply = readReply();
+  if (!reply) return tl::unexpected(reply.error());
+  if (auto status = check(**reply); !status) return tl::unexpected(status.error());
+  std::vector<std::string> made;
+  if ((*reply)->type != REDIS_REPLY_ARRAY) return made;
+  for (std::size_t i = 0; i < (*reply)->elements; ++i) {
+    const redisReply& element = *(*reply)->element[i];
+    if (element.type == REDIS_REPLY_STRING) made.emplace_back(element.str, element.len);
+  }
+  return made;
+}
+
+}  // namespace pingloom::controller

@@ -1,0 +1,307 @@
+#include "controller/redis/store.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "controller/model/grid_plan.h"
+#include "controller/model/row_json.h"
+
+namespace pingloom::controller {
+namespace {
+
+using std::string_view;
+
+constexpr int kExpiryWindows = 3;
+
+const ProbeGrid* findProbe(const GridPlan& plan, const std::string& name) {
+  for (const ProbeGrid& probe : plan.probes) {
+    if (probe.spec.name == name) return &probe;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> textsOf(const plan::AddressList& list) {
+  std::vector<std::string> texts;
+  texts.reserve(list.size());
+  for (const IpAddress& address : list) texts.push_back(address.text());
+  return texts;
+}
+
+plan::AddressList difference(const plan::AddressList& from, const plan::AddressList& to) {
+  plan::AddressList made;
+  std::set_difference(from.begin(), from.end(), to.begin(), to.end(), std::back_inserter(made));
+  return made;
+}
+
+// COMMAND KEY MEMBER..., as several commands where the list is long.
+void addList(string_view command, string_view key, const std::vector<std::string>& members,
+             Commands& out) {
+  for (std::size_t at = 0; at < members.size(); at += RedisStore::kMaxFieldsInCommand) {
+    const std::size_t count = std::min(members.size() - at, RedisStore::kMaxFieldsInCommand);
+    out.begin(2 + count);
+    out.argument(command);
+    out.argument(key);
+    for (std::size_t i = 0; i < count; ++i) out.argument(members[at + i]);
+  }
+}
+
+bool hasRow(const SourceSnapshot& snapshot, std::uint32_t path, std::size_t destination) {
+  const Rows* rows = snapshot.rows == nullptr ? nullptr : snapshot.rows->ofPath(path);
+  return rows != nullptr && (*rows)[destination].sent > 0;
+}
+
+std::string pathField(std::string_view destination, std::uint32_t path) {
+  return std::string(destination) + "#" + std::to_string(path);
+}
+
+Nanos expiresAt(const SourceRows& rows) { return rows.reported_utc + kExpiryWindows * rows.window; }
+
+void addExpiry(string_view key, const SourceRows& rows, Nanos now_utc, Commands& out) {
+  const auto left = static_cast<std::uint64_t>((expiresAt(rows) - now_utc) / kMillisecond + 1);
+  out.add(string_view("PEXPIRE"), key, left);
+}
+
+// Of destinations that left, all; of those that stay, the paths that are no more.
+std::vector<std::string> goneFields(const ProbeGrid& from, const ProbeGrid& to) {
+  std::vector<std::string> gone = textsOf(difference(from.destinations, to.destinations));
+  const std::size_t destinations = gone.size();
+  for (std::size_t i = 0; i < destinations; ++i) {
+    for (std::uint32_t path = 1; path <= from.paths(); ++path) {
+      gone.push_back(pathField(gone[i], path));
+    }
+  }
+  for (const IpAddress& stays : from.destinations) {
+    if (to.paths() >= from.paths() || !indexOf(to.destinations, stays)) continue;
+    for (std::uint32_t path = to.paths() + 1; path <= from.paths(); ++path) {
+      gone.push_back(pathField(stays.text(), path));
+    }
+  }
+  return gone;
+}
+
+}  // namespace
+
+std::string RedisStore::sourcesKey(string_view probe) {
+  return "pingloom:sources:" + std::string(probe);
+}
+
+std::string RedisStore::latestKey(string_view probe, string_view source) {
+  std::string key = "pingloom:latest:";
+  key += probe;
+  key += ':';
+  key += source;
+  return key;
+}
+
+void RedisStore::setPlan(std::shared_ptr<const GridPlan> plan) {
+  plan_ = std::move(plan);
+  destinations_.clear();
+  for (const ProbeGrid& probe : plan_->probes) {
+    destinations_.push_back(textsOf(probe.destinations));
+  }
+}
+
+void RedisStore::forget(std::shared_ptr<const GridPlan> plan) {
+  setPlan(std::move(plan));
+  written_.assign(plan_->probes.size(), {});
+  for (std::size_t i = 0; i < written_.size(); ++i) {
+    written_[i].resize(plan_->probes[i].sources.size());
+  }
+}
+
+// A source whose destinations are the same needs nothing written but what changed since.
+RedisStore::AllWritten RedisStore::carryOver(const GridPlan& to) const {
+  AllWritten made(to.probes.size());
+  for (std::size_t i = 0; i < to.probes.size(); ++i) {
+    const ProbeGrid& probe = to.probes[i];
+    made[i].resize(probe.sources.size());
+    const ProbeGrid* before = findProbe(*plan_, probe.spec.name);
+    if (before == nullptr || before->destinations != probe.destinations ||
+        before->spec.protocol != probe.spec.protocol || before->paths() != probe.paths()) {
+      continue;
+    }
+    const auto& written = written_[static_cast<std::size_t>(before - plan_->probes.data())];
+    for (std::size_t j = 0; j < probe.sources.size(); ++j) {
+      const auto at = indexOf(before->sources, probe.sources[j]);
+      if (at) made[i][j] = written[*at];
+    }
+  }
+  return made;
+}
+
+void RedisStore::changePlan(std::shared_ptr<const GridPlan> plan, Commands& out) {
+  for (const ProbeGrid& from : plan_->probes) {
+    leave(from, findProbe(*plan, from.spec.name), out);
+  }
+  AllWritten carried = carryOver(*plan);
+  setPlan(std::move(plan));
+  written_ = std::move(carried);
+  writeIndex(out);
+}
+
+void RedisStore::leave(const ProbeGrid& from, const ProbeGrid* to, Commands& out) const {
+  const std::string& name = from.spec.name;
+  const bool other_rows = to != nullptr && to->spec.protocol != from.spec.protocol;
+  const auto gone_sources =
+      difference(from.sources, to == nullptr ? plan::AddressList{} : to->sources);
+  for (const std::string& source : textsOf(gone_sources)) removeSource(name, source, out);
+  if (to == nullptr) return removeProbe(name, out);
+  const auto gone_fields = goneFields(from, *to);
+  for (const IpAddress& source : to->sources) {
+    if (!indexOf(from.sources, source)) continue;
+    const std::string text = source.text();
+    const std::string key = latestKey(name, text);
+    if (other_rows) {
+      out.add(string_view("DEL"), key);
+      continue;
+    }
+    addList("HDEL", key, gone_fields, out);
+    if (!from.spec.self || to->spec.self) continue;
+    out.add(string_view("HDEL"), key, text);
+    for (std::uint32_t path = 1; path <= from.paths(); ++path) {
+      out.add(string_view("HDEL"), key, pathField(text, path));
+    }
+  }
+}
+
+void RedisStore::writeIndex(Commands& out) const {
+  for (const ProbeGrid& probe : plan_->probes) {
+    out.add(string_view("SADD"), kProbesKey, probe.spec.name);
+    addList("SADD", sourcesKey(probe.spec.name), textsOf(probe.sources), out);
+  }
+}
+
+void RedisStore::removeSource(string_view probe, string_view source, Commands& out) {
+  out.add(string_view("DEL"), latestKey(probe, source));
+  out.add(string_view("SREM"), sourcesKey(probe), source);
+}
+
+void RedisStore::removeProbe(string_view probe, Commands& out) {
+  out.add(string_view("DEL"), sourcesKey(probe));
+  out.add(string_view("SREM"), kProbesKey, probe);
+}
+
+// Until the next call.
+const std::string& RedisStore::nameOf(std::uint32_t probe, Field field) {
+  const std::string& destination = destinations_[probe][field.destination];
+  if (field.path == 0) return destination;
+  name_ = pathField(destination, field.path);
+  return name_;
+}
+
+std::size_t RedisStore::writeRows(std::uint32_t probe, const SourceSnapshot& snapshot,
+                                  const std::vector<Field>& which, std::string_view key,
+                                  Commands& out) {
+  for (std::size_t at = 0; at < which.size(); at += kMaxFieldsInCommand) {
+    const std::size_t count = std::min(which.size() - at, kMaxFieldsInCommand);
+    out.begin(2 + 2 * count);
+    out.argument(string_view("HSET"));
+    out.argument(key);
+    for (std::size_t i = 0; i < count; ++i) {
+      const Field field = which[at + i];
+      json_.clear();
+      appendRowJson(plan_->probes[probe].spec, *snapshot.rows,
+                    (*snapshot.rows->ofPath(field.path))[field.destination],
+                    snapshot.statesOf(field.path)[field.destination].value_or(PairState::kPending),
+                    json_, field.path);
+      out.argument(nameOf(probe, field));
+      out.argument(json_);
+    }
+  }
+  return which.size();
+}
+
+PairState RedisStore::Written::stateOf(std::uint32_t path, std::uint32_t destination) const {
+  if (path >= states.size() || destination >= states[path].size()) return PairState::kPending;
+  return states[path][destination].value_or(PairState::kPending);
+}
+
+void RedisStore::noteWritten(Written& written, const SourceSnapshot& snapshot) {
+  written.rows = snapshot.rows;
+  written.states.resize(1 + snapshot.path_states.size());
+  written.states[0] = snapshot.states;
+  for (std::uint32_t path = 1; path < written.states.size(); ++path) {
+    // Of a path that has not been reported in this window yet Redis still has the one before.
+    if (!snapshot.statesOf(path).empty()) written.states[path] = snapshot.statesOf(path);
+  }
+}
+
+// Fields to write, and those that may be there and are to go.
+void RedisStore::findChanges(const Written& written, const SourceSnapshot& snapshot) {
+  const bool only_states = !written.states.empty() && written.rows.lock() == snapshot.rows;
+  changed_.clear();
+  gone_.clear();
+  for (std::uint32_t path = 0; path <= snapshot.path_states.size(); ++path) {
+    const bool reported = snapshot.rows->ofPath(path) != nullptr;
+    for (std::uint32_t i = 0; i < snapshot.states.size(); ++i) {
+      const PairState before = written.stateOf(path, i);
+      if (hasRow(snapshot, path, i)) {
+        const auto state = snapshot.statesOf(path)[i].value_or(PairState::kPending);
+        if (!only_states || before != state) changed_.push_back({path, i});
+      } else if (!only_states && before != PairState::kPending &&
+                 (reported || !hasRow(snapshot, 0, i))) {
+        gone_.push_back({path, i});  // it may have had a row
+      }
+    }
+  }
+}
+
+std::size_t RedisStore::writeSource(std::uint32_t probe, std::uint32_t source,
+                                    const std::shared_ptr<const SourceSnapshot>& snapshot,
+                                    Nanos now_utc, Commands& out) {
+  if (snapshot == nullptr || snapshot->rows == nullptr) return 0;
+  Written& written = written_[probe][source];
+  if (expiresAt(*snapshot->rows) <= now_utc) {
+    noteWritten(written, *snapshot);
+    return 0;
+  }
+  findChanges(written, *snapshot);
+  noteWritten(written, *snapshot);
+  if (changed_.empty() && gone_.empty()) return 0;
+  const std::string key =
+      latestKey(plan_->probes[probe].spec.name, plan_->probes[probe].sources[source].text());
+  if (!gone_.empty()) {
+    out.begin(2 + gone_.size());
+    out.argument(string_view("HDEL"));
+    out.argument(key);
+    for (const Field field : gone_) out.argument(nameOf(probe, field));
+  }
+  const std::size_t rows = writeRows(probe, *snapshot, changed_, key, out);
+  // Also where only states changed: the key may have expired meanwhile, and would stay for good.
+  addExpiry(key, *snapshot->rows, now_utc, out);
+  return rows;
+}
+
+std::size_t RedisStore::replaceSource(std::uint32_t probe, std::uint32_t source,
+                                      const std::shared_ptr<const SourceSnapshot>& snapshot,
+                                      Nanos now_utc, Commands& out) {
+  const std::string key =
+      latestKey(plan_->probes[probe].spec.name, plan_->probes[probe].sources[source].text());
+  Written& written = written_[probe][source];
+  written = {};
+  if (snapshot == nullptr || snapshot->rows == nullptr || expiresAt(*snapshot->rows) <= now_utc) {
+    if (snapshot != nullptr) noteWritten(written, *snapshot);
+    out.add(string_view("DEL"), key);
+    return 0;
+  }
+  findChanges(written, *snapshot);
+  noteWritten(written, *snapshot);
+  out.add(string_view("MULTI"));
+  out.add(string_view("DEL"), key);
+  const std::size_t rows = writeRows(probe, *snapshot, changed_, key, out);
+  addExpiry(key, *snapshot->rows, now_utc, out);
+  out.add(string_view("EXEC"));
+  return rows;
+}
+
+void RedisStore::writeEvent(const StateEvent& event, Commands& out) {
+  const std::string limit = std::to_string(kMaxEvents);
+  out.add(string_view("XADD"), kEventsKey, string_view("MAXLEN"), string_view("~"), limit,
+          string_view("*"), string_view("time"), formatUtc(event.utc), string_view("probe"),
+          event.probe, string_view("source"), event.source.text(), string_view("destination"),
+          event.destination.text(), string_view("from"), name(event.from), string_view("to"),
+          name(event.to));
+}
+
+}  // namespace pingloom::controller

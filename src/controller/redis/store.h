@@ -1,0 +1,82 @@
+// What lies in Redis, as commands: the keys of docs/redis-keys.md and no others. Knows what was
+// written last, so that a change of states writes just those. Has no connection of its own; after a
+// lost one, forget() and write everything. One thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "controller/model/board.h"
+#include "controller/redis/resp.h"
+
+namespace pingloom::controller {
+
+class RedisStore {
+ public:
+  static constexpr std::uint64_t kMaxEvents = 100'000;        // in the stream, about
+  static constexpr std::size_t kMaxFieldsInCommand = 16'384;  // more rows make several commands
+  static constexpr std::string_view kProbesKey = "pingloom:probes";
+  static constexpr std::string_view kEventsKey = "pingloom:events";
+
+  static std::string sourcesKey(std::string_view probe);
+  static std::string latestKey(std::string_view probe, std::string_view source);
+
+  // Nothing is known of what Redis holds.
+  void forget(std::shared_ptr<const GridPlan> plan);
+  const GridPlan& plan() const { return *plan_; }
+
+  // From the plan before to this one: what left it is removed, what is new enters the index.
+  void changePlan(std::shared_ptr<const GridPlan> plan, Commands& out);
+  // The whole index of the plan in force.
+  void writeIndex(Commands& out) const;
+  // A probe, or one of its sources, that an earlier controller left behind.
+  static void removeSource(std::string_view probe, std::string_view source, Commands& out);
+  static void removeProbe(std::string_view probe, Commands& out);
+
+  // What changed at this source since it was written last. Returns how many rows that is.
+  std::size_t writeSource(std::uint32_t probe, std::uint32_t source,
+                          const std::shared_ptr<const SourceSnapshot>& snapshot, Nanos now_utc,
+                          Commands& out);
+  // Replaces whatever is under the source's key.
+  std::size_t replaceSource(std::uint32_t probe, std::uint32_t source,
+                            const std::shared_ptr<const SourceSnapshot>& snapshot, Nanos now_utc,
+                            Commands& out);
+  static void writeEvent(const StateEvent& event, Commands& out);
+
+ private:
+  // What a source's key holds. Not the rows themselves: they would stay in memory twice.
+  struct Written {
+    std::weak_ptr<const SourceRows> rows;
+    std::vector<States> states;  // by path, 0 = of all together; empty: not known
+
+    PairState stateOf(std::uint32_t path, std::uint32_t destination) const;
+  };
+  struct Field {
+    std::uint32_t path = 0;
+    std::uint32_t destination = 0;
+  };
+  using AllWritten = std::vector<std::vector<Written>>;  // by probe and source
+
+  void setPlan(std::shared_ptr<const GridPlan> plan);
+  static void noteWritten(Written& written, const SourceSnapshot& snapshot);
+  void findChanges(const Written& written, const SourceSnapshot& snapshot);
+  const std::string& nameOf(std::uint32_t probe, Field field);
+  AllWritten carryOver(const GridPlan& to) const;
+  void leave(const ProbeGrid& from, const ProbeGrid* to, Commands& out) const;
+  std::size_t writeRows(std::uint32_t probe, const SourceSnapshot& snapshot,
+                        const std::vector<Field>& which, std::string_view key, Commands& out);
+
+  std::shared_ptr<const GridPlan> plan_ = std::make_shared<GridPlan>();
+  std::vector<std::vector<std::string>> destinations_;  // by probe: the fields' names, path 0
+  AllWritten written_;
+  std::vector<Field> changed_;
+  std::vector<Field> gone_;
+  std::string name_;
+  std::string json_;
+};
+
+}  // namespace pingloom::controller

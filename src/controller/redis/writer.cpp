@@ -1,0 +1,207 @@
+#include "controller/redis/writer.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "common/log.h"
+
+namespace pingloom::controller {
+namespace {
+
+constexpr Nanos kIdle = kSecond;  // then the connection is tried
+constexpr Nanos kCountersInterval = 250 * kMillisecond;
+// A Redis that is just being started is not worth a line.
+constexpr Nanos kPatience = 3 * kSecond;
+
+}  // namespace
+
+RedisWriter::RedisWriter(RedisTarget target, RedisLogin login, Board& board)
+    : target_(std::move(target)),
+      login_(std::move(login)),
+      board_(board),
+      started_mono_(monotonicNow()) {
+  status_.target = target_.text();
+  publish();
+  feed_ = board_.subscribe([this] {
+    {
+      const std::lock_guard lock(mutex_);
+      if (std::exchange(changed_, true)) return;
+    }
+    wake_.notify_one();
+  });
+  thread_ = std::thread([this] { run(); });
+  pthread_setname_np(thread_.native_handle(), "redis");
+}
+
+RedisWriter::~RedisWriter() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+bool RedisWriter::waitFor(Nanos longest, bool for_changes) {
+  std::unique_lock lock(mutex_);
+  wake_.wait_for(lock, std::chrono::nanoseconds(longest),
+                 [&] { return stop_ || (for_changes && changed_); });
+  return !stop_;
+}
+
+void RedisWriter::run() {
+  while (waitFor(connection_ == nullptr ? 0 : kIdle, true)) {
+    if (connection_ == nullptr) {
+      if (const auto status = connect(); !status) {
+        lost(status.error());
+        if (!waitFor(retry_after_, false)) return;
+        retry_after_ = std::min(2 * retry_after_, kMaxRetry);
+        continue;
+      }
+    }
+    if (const auto status = writeChanges(); !status) lost(status.error());
+    if (monotonicNow() - published_mono_ >= kCountersInterval) publish();
+  }
+}
+
+Status RedisWriter::connect() {
+  auto connected = RedisConnection::connect(target_, login_);
+  if (!connected) return tl::unexpected(connected.error());
+  connection_ = std::move(*connected);
+  commands_.clear();
+  if (auto status = resync(); !status) return status;
+  if (loss_logged_ || connects_ > 0) log::info("connected to redis {}", status_.target);
+  status_.reconnects = connects_++;
+  loss_logged_ = false;
+  retry_after_ = kFirstRetry;
+  status_.connected = true;
+  status_.last_error.clear();
+  publish();
+  return {};
+}
+
+void RedisWriter::lost(const Error& error) {
+  const bool starting = connects_ == 0 && monotonicNow() - started_mono_ < kPatience;
+  if (!starting && !std::exchange(loss_logged_, true)) {
+    log::error("{}; the latest rows are written when it is back", error.text());
+  }
+  connection_.reset();
+  status_.connected = false;
+  status_.last_error = error.text();
+  publish();
+}
+
+// Everything as the board has it now; what Redis held before is replaced.
+Status RedisWriter::resync() {
+  store_.forget(board_.plan());
+  rows_under_way_ = 0;
+  if (store_.plan().pinglist == nullptr)
+    return {};  // rows of an earlier run stay until they expire
+  if (auto status = removeLeftovers(); !status) return status;
+  store_.writeIndex(commands_);
+  if (auto status = writeAll(); !status) return status;
+  return finish();
+}
+
+// Only what the index names: keys of other programs are never looked at.
+Status RedisWriter::removeLeftovers() {
+  const auto probes = connection_->members(RedisStore::kProbesKey);
+  if (!probes) return tl::unexpected(probes.error());
+  for (const std::string& name : *probes) {
+    const auto& known = store_.plan().probes;
+    const auto probe = std::find_if(known.begin(), known.end(),
+                                    [&](const ProbeGrid& at) { return at.spec.name == name; });
+    ProbeGrid gone;
+    gone.spec.name = name;
+    if (auto status = removeLeftSources(probe == known.end() ? gone : *probe); !status) {
+      return status;
+    }
+    if (probe == known.end()) RedisStore::removeProbe(name, commands_);
+  }
+  return finish();
+}
+
+Status RedisWriter::removeLeftSources(const ProbeGrid& probe) {
+  if (auto status = finish(); !status) return status;
+  const auto sources = connection_->members(RedisStore::sourcesKey(probe.spec.name));
+  if (!sources) return tl::unexpected(sources.error());
+  for (const std::string& source : *sources) {
+    const auto address = IpAddress::parse(source);
+    const bool stays = address && address->text() == source &&
+                       std::binary_search(probe.sources.begin(), probe.sources.end(), *address);
+    if (!stays) RedisStore::removeSource(probe.spec.name, source, commands_);
+    if (auto status = submitIfFull(); !status) return status;
+  }
+  return {};
+}
+
+Status RedisWriter::writeAll() {
+  const GridPlan& plan = store_.plan();
+  for (std::uint32_t probe = 0; probe < plan.probes.size(); ++probe) {
+    const auto snapshots = board_.sources(probe, plan.generation);
+    for (std::uint32_t source = 0; source < snapshots.size(); ++source) {
+      rows_under_way_ +=
+          store_.replaceSource(probe, source, snapshots[source], utcNow(), commands_);
+      if (auto status = submitIfFull(); !status) return status;
+    }
+  }
+  return {};
+}
+
+Status RedisWriter::writeChanges() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!std::exchange(changed_, false)) return connection_->ping();
+  }
+  const Changes changes = feed_->take();
+  status_.events_dropped += changes.events_dropped;
+  const auto newest = board_.plan();
+  if (changes.plan && newest->generation != store_.plan().generation) {
+    if (store_.plan().pinglist == nullptr) return resync();
+    store_.changePlan(newest, commands_);
+  }
+  const GridPlan& plan = store_.plan();
+  auto sources = changes.sources;
+  if (changes.plan) {
+    sources.clear();
+    for (std::uint32_t i = 0; i < plan.probes.size(); ++i) {
+      for (std::uint32_t j = 0; j < plan.probes[i].sources.size(); ++j) sources.emplace_back(i, j);
+    }
+  }
+  for (const auto& [probe, source] : sources) {
+    const auto snapshot = board_.source(probe, source, plan.generation);
+    if (snapshot == nullptr) continue;  // another plan is in force already
+    rows_under_way_ += store_.writeSource(probe, source, snapshot, utcNow(), commands_);
+    if (auto status = submitIfFull(); !status) return status;
+  }
+  for (const StateEvent& event : changes.events) {
+    RedisStore::writeEvent(event, commands_);
+    if (auto status = submitIfFull(); !status) return status;
+  }
+  return finish();
+}
+
+Status RedisWriter::submitIfFull() {
+  return commands_.bytes().size() < kChunkBytes ? Status{} : connection_->submit(commands_);
+}
+
+Status RedisWriter::finish() {
+  if (auto status = connection_->submit(commands_); !status) return status;
+  if (auto status = connection_->drain(); !status) return status;
+  status_.rows_written += std::exchange(rows_under_way_, 0);
+  if (connection_->wrongTypes() > 0 && !std::exchange(wrong_type_logged_, true)) {
+    log::error("redis {}: a key that begins with pingloom: is of another type; it is left alone",
+               status_.target);
+  }
+  return {};
+}
+
+void RedisWriter::publish() {
+  published_mono_ = monotonicNow();
+  board_.publishRedis(std::make_shared<const RedisStatus>(status_));
+}
+
+}  // namespace pingloom::controller

@@ -1,0 +1,74 @@
+// Keeps Redis at what the board shows, on a thread of its own. An outage holds up nobody: the feed
+// remembers which sources changed, and when Redis is back everything is written. Bounds: about
+// kChunkBytes of commands per chunk (one long command may be more),
+// RedisConnection::kChunksInFlight chunks, and what the feed holds.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "controller/model/board.h"
+#include "controller/redis/connection.h"
+#include "controller/redis/resp.h"
+#include "controller/redis/store.h"
+#include "controller/redis/target.h"
+
+namespace pingloom::controller {
+
+class RedisWriter {
+ public:
+  static constexpr std::size_t kChunkBytes = 512U << 10;
+  static constexpr Nanos kFirstRetry = 100 * kMillisecond;
+  static constexpr Nanos kMaxRetry = 2 * kSecond;
+
+  // The board outlives the writer.
+  RedisWriter(RedisTarget target, RedisLogin login, Board& board);
+  ~RedisWriter();  // joins the thread: at most RedisConnection::kTimeout
+  RedisWriter(const RedisWriter&) = delete;
+  RedisWriter& operator=(const RedisWriter&) = delete;
+
+ private:
+  void run();
+  bool waitFor(Nanos longest, bool for_changes);  // false: stop
+  Status connect();
+  Status resync();
+  Status removeLeftovers();
+  Status removeLeftSources(const ProbeGrid& probe);
+  Status writeAll();
+  Status writeChanges();
+  Status submitIfFull();
+  Status finish();
+  void lost(const Error& error);
+  void publish();
+
+  const RedisTarget target_;
+  const RedisLogin login_;
+  Board& board_;
+  std::shared_ptr<Feed> feed_;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool changed_ = false;
+  bool stop_ = false;
+
+  // The writer's thread.
+  std::unique_ptr<RedisConnection> connection_;
+  RedisStore store_;
+  Commands commands_;
+  std::uint64_t rows_under_way_ = 0;
+  std::uint64_t connects_ = 0;
+  RedisStatus status_;
+  Nanos retry_after_ = kFirstRetry;
+  Nanos started_mono_ = 0;
+  bool loss_logged_ = false;
+  bool wrong_type_logged_ = false;
+  Nanos published_mono_ = 0;
+
+  std::thread thread_;
+};
+
+}  // namespace pingloom::controller

@@ -1,0 +1,290 @@
+#include "controller/http/api.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "controller/http/live_frames.h"
+#include "unit/controller/http/small_board.h"
+
+namespace pingloom::controller {
+namespace {
+
+using testing::HasSubstr;
+using Json = nlohmann::json;
+
+struct ApiTest : testing::Test {
+  ApiTest() {
+    small.publishPlan();
+    small.publishReady();
+    small.publishFirstSource();
+  }
+  Json grid(const std::string& probe, const std::string& metric, unsigned status = 200) {
+    http::Request request;
+    request.query = {{"probe", probe}, {"metric", metric}};
+    const auto response = api::grid(small.board, request);
+    EXPECT_EQ(response.status, status) << response.body;
+    return Json::parse(response.body);
+  }
+  Json pair(const std::string& path, unsigned status = 200) {
+    const auto response = api::pair(small.board, path);
+    EXPECT_EQ(response.status, status) << response.body;
+    return Json::parse(response.body);
+  }
+  static std::string reason(const Json& json) { return json["error"]["reason"]; }
+
+  SmallBoard small;
+  BurstBoard bursts;
+  http::ServerCounters counters;
+};
+
+TEST_F(ApiTest, GridHasValuesAndStates) {
+  const Json json = grid("rack", "network_p50");
+  EXPECT_EQ(json["probe"], "rack");
+  EXPECT_EQ(json["protocol"], "udp");
+  EXPECT_EQ(json["metric"], "network_p50");
+  EXPECT_EQ(json["unit"], "ns");
+  EXPECT_EQ(json["sources"], Json({"10.0.0.1", "10.0.0.2", "10.0.0.3"}));
+  EXPECT_EQ(json["source_names"], Json({"gpu \"one\"", "10.0.0.2", "10.0.0.3"}));
+  EXPECT_EQ(json["values"][0], Json({nullptr, 5000, 7000}));
+  EXPECT_EQ(json["values"][1], Json({nullptr, nullptr, nullptr}));
+  EXPECT_EQ(json["states"][0], Json({nullptr, "ok", "loss"}));
+  EXPECT_EQ(json["states"][1], Json({"pending", nullptr, "pending"}));
+  EXPECT_EQ(json["window"]["start"], "2026-11-21T03:12:00Z");
+  EXPECT_EQ(json["window"]["end"], "2026-11-21T03:12:10Z");
+}
+
+TEST_F(ApiTest, GridOfRatios) {
+  const Json json = grid("rack", "loss");
+  EXPECT_EQ(json["unit"], "ratio");
+  EXPECT_EQ(json["values"][0][1], 0);
+  EXPECT_DOUBLE_EQ(json["values"][0][2].get<double>(), 0.3);
+}
+
+TEST_F(ApiTest, PairsOfDifferentFamiliesAreNone) {
+  const Json json = grid("storage", "rtt_p99");
+  EXPECT_EQ(json["states"], Json::parse(R"([["pending",null],["pending",null]])"));
+  EXPECT_EQ(json["window"], nullptr);
+}
+
+// What is in the document before the matrices comes in the order of the lines.
+TEST_F(ApiTest, GridIsThisDocument) {
+  http::Request request;
+  request.query = {{"probe", "storage"}, {"metric", "loss"}};
+  small.publishSource(1, 1, {SmallBoard::lossy(1), Row()}, {PairState::kLoss, std::nullopt});
+  EXPECT_EQ(api::grid(small.board, request).body,
+            R"({"probe":"storage","protocol":"tcp","metric":"loss","unit":"ratio","generation":1,)"
+            R"("window":{"start":"2026-11-21T03:12:00Z","end":"2026-11-21T03:12:10Z"},)"
+            R"("sources":["10.0.0.1","10.0.0.2"],"source_names":["gpu \"one\"","10.0.0.2"],)"
+            R"("destinations":["10.0.9.1","fd00::9"],"destination_names":["10.0.9.1","fd00::9"],)"
+            R"("values":[[null,null],[0.1,null]],"states":[["pending",null],["loss",null]]})"
+            "\n");
+}
+
+TEST_F(ApiTest, GridAsCellsIsAMessageOfTheLiveConnection) {
+  http::Request request;
+  request.query = {{"probe", "rack"}, {"metric", "network_p50"}, {"format", "cells"}};
+  const auto response = api::grid(small.board, request);
+  EXPECT_EQ(response.content_type, "application/octet-stream");
+  const auto plan = small.board.plan();
+  std::string expected = liveRows({1, 0, 0});
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    const auto snapshot = small.board.source(0, i, plan->generation);
+    appendLiveRow(expected, 0, i, snapshot.get(),
+                  liveCells(plan->probes[0], *Metric::parse("network_p50"), i, snapshot.get()));
+  }
+  EXPECT_EQ(response.body, expected);
+  request.query["format"] = "xml";
+  EXPECT_EQ(api::grid(small.board, request).status, 400U);
+}
+
+TEST_F(ApiTest, GridErrorsSayWhatWasMeant) {
+  EXPECT_THAT(reason(grid("rack", "netwrk_p50", 400)), HasSubstr("did you mean 'network_p50'?"));
+  EXPECT_THAT(reason(grid("rack", "p50", 400)), HasSubstr("responder_p99"));
+  EXPECT_THAT(reason(grid("rakc", "loss", 404)), HasSubstr("did you mean 'rack'?"));
+  EXPECT_EQ(api::grid(small.board, {}).status, 400U);
+}
+
+TEST_F(ApiTest, PairIsTheWholeRowWithNames) {
+  const Json json = pair("rack/10.0.0.1/10.0.0.3");
+  EXPECT_EQ(json["probe"], "rack");
+  EXPECT_EQ(json["source"], "10.0.0.1");
+  EXPECT_EQ(json["source_name"], "gpu \"one\"");
+  EXPECT_EQ(json["destination_name"], "10.0.0.3");
+  EXPECT_EQ(json["state"], "loss");
+  EXPECT_EQ(json["sent"], 10);
+  EXPECT_EQ(json["lost"], 3);
+  EXPECT_EQ(json["network_ns"]["p99"], 7009);
+}
+
+TEST_F(ApiTest, APairShowsItsPathsBesideTheirMerge) {
+  auto rows = std::make_shared<SourceRows>();
+  rows->window = 10 * kSecond;
+  rows->rows = {Row(), SmallBoard::lossy(3), SmallBoard::measured(100)};
+  rows->paths = {std::make_shared<const Rows>(Rows{Row(), SmallBoard::measured(5000), Row()}),
+                 std::make_shared<const Rows>(Rows{Row(), SmallBoard::lossy(3), Row()})};
+  auto snapshot = std::make_shared<SourceSnapshot>();
+  snapshot->rows = rows;
+  snapshot->states = {std::nullopt, PairState::kLoss, PairState::kOk};
+  snapshot->path_states = {{std::nullopt, PairState::kOk, std::nullopt},
+                           {std::nullopt, PairState::kLoss, std::nullopt}};
+  small.board.publishSource(2, 0, snapshot);
+  const Json json = pair("fabric/10.0.0.1/10.0.0.2");
+  EXPECT_EQ(json["state"], "loss");
+  ASSERT_EQ(json["paths"].size(), 2U);
+  EXPECT_EQ(json["paths"][0]["path"], 1);
+  EXPECT_EQ(json["paths"][0]["state"], "ok");
+  EXPECT_EQ(json["paths"][1]["path"], 2);
+  EXPECT_EQ(json["paths"][1]["lost"], 3);
+  EXPECT_EQ(pair("fabric/10.0.0.1/10.0.0.3")["paths"], Json::array()) << "none in this window";
+  EXPECT_FALSE(pair("rack/10.0.0.1/10.0.0.3").contains("paths"));
+  EXPECT_EQ(grid("fabric", "loss")["values"][0][1], 0.3) << "the merge";
+}
+
+TEST_F(ApiTest, APendingPairHasNoNumbers) {
+  EXPECT_EQ(pair("rack/10.0.0.2/10.0.0.1"),
+            Json::parse(R"({"probe":"rack","source":"10.0.0.2","source_name":"10.0.0.2",
+                            "destination":"10.0.0.1","destination_name":"gpu \"one\"",
+                            "protocol":"udp","state":"pending"})"));
+}
+
+TEST_F(ApiTest, AnAddressMayBeWrittenInAnyForm) {
+  EXPECT_EQ(pair("rack/::ffff:10.0.0.1/10.0.0.2")["source"], "10.0.0.1");
+}
+
+TEST_F(ApiTest, PairErrorsHaveReasons) {
+  EXPECT_THAT(reason(pair("rakc/10.0.0.1/10.0.0.2", 404)), HasSubstr("did you mean 'rack'?"));
+  EXPECT_THAT(reason(pair("rack/10.0.0.9/10.0.0.2", 404)), HasSubstr("not a source"));
+  EXPECT_THAT(reason(pair("rack/10.0.0.1/10.0.0.9", 404)), HasSubstr("not a destination"));
+  EXPECT_THAT(reason(pair("rack/10.0.0.1/10.0.0.1", 404)), HasSubstr("not a pair"));
+  EXPECT_THAT(reason(pair("storage/10.0.0.1/fd00::9", 404)), HasSubstr("not a pair"));
+  EXPECT_THAT(reason(pair("rack/one/10.0.0.2", 404)), HasSubstr("one"));
+  for (const char* path : {"", "rack", "rack/10.0.0.1", "rack/10.0.0.1/10.0.0.2/x", "//"}) {
+    EXPECT_EQ(api::pair(small.board, path).status, 404U) << path;
+  }
+}
+
+TEST_F(ApiTest, Status) {
+  const Json json = Json::parse(api::status(small.board, counters).body);
+  EXPECT_EQ(json["ready"], true);
+  EXPECT_EQ(json["pinglist"]["generation"], 1);
+  EXPECT_EQ(json["pinglist"]["hash"], "0000000000000abc");
+  EXPECT_EQ(json["pinglist"]["error"], nullptr);
+  EXPECT_EQ(json["pinglist"]["warnings"].size(), 1U);
+  EXPECT_EQ(json["agents"], Json({{"known", 1}, {"alive", 1}, {"plan_current", 1}}));
+  EXPECT_EQ(json["pairs"]["ok"], 1);
+  EXPECT_EQ(json["pairs"]["loss"], 1);
+  EXPECT_EQ(json["pairs"]["pending"], 4 + 2 + 6);
+  EXPECT_EQ(json["control"]["refused_by_reason"]["duplicate_host"], 5);
+  EXPECT_EQ(json["redis"]["connected"], true);
+}
+
+TEST_F(ApiTest, StatusShowsARejectedPinglist) {
+  auto control = std::make_shared<ControlStatus>();
+  control->pinglist_error = "pinglist.yaml:7:3: unknown key 'intervall'";
+  small.board.publishControl(control);
+  const Json json = Json::parse(api::status(small.board, counters).body);
+  EXPECT_EQ(json["pinglist"]["error"], "pinglist.yaml:7:3: unknown key 'intervall'");
+}
+
+TEST_F(ApiTest, HostsWithThoseThatAreMissing) {
+  const Json json = Json::parse(api::hosts(small.board).body);
+  ASSERT_EQ(json["hosts"].size(), 1U);
+  EXPECT_EQ(json["hosts"][0]["host"], "one");
+  EXPECT_EQ(json["hosts"][0]["incarnation"], "1795230720123456789");
+  EXPECT_EQ(json["hosts"][0]["addresses"][0]["name"], "gpu \"one\"");
+  EXPECT_EQ(json["hosts"][0]["endpoints"],
+            Json::parse(R"([{"address":"10.0.0.1","device":"mlx5_0","clock":"hardware",
+                             "gid":"::ffff:10.0.0.1","lid":null,"qpn":4711,"since":null}])"));
+  EXPECT_EQ(json["hosts"][0]["page_owners"],
+            Json::parse(R"({"owners":[{"application":"queue","pid":41,"uid":1000,"pages":2,
+                                       "metrics":30}],"left_out":7})"));
+  EXPECT_EQ(json["hosts"][0]["plan"], "0000000000000abc");
+  EXPECT_EQ(json["hosts"][0]["plan_in_force"], "0000000000000abc");
+  EXPECT_EQ(json["unregistered"].size(), 2U);
+  EXPECT_EQ(json["unregistered"][0]["address"], "10.0.0.2");
+}
+
+TEST_F(ApiTest, AHostHasTheLabelsThatAllOfItsAddressesHave) {
+  const std::vector<std::pair<std::string, IpAddress>> two = {{"rail0", small.ip("10.0.0.1")},
+                                                              {"rail1", small.ip("10.0.0.3")}};
+  small.named_hosts = {{"one", two, {{"rack", "r<1>"}}},
+                       {"two", {{"", small.ip("10.0.0.2")}}, {{"rack", "r2"}}}};
+  small.publishPlan();
+  auto hosts = std::make_shared<Hosts>(*small.board.hosts());
+  hosts->front().addresses = {small.ip("10.0.0.1"), small.ip("10.0.0.3"), small.ip("10.0.7.7")};
+  small.board.publishHosts(hosts);
+  const Json json = Json::parse(api::hosts(small.board).body);
+  const Json& host = json["hosts"][0];
+  EXPECT_EQ(host["labels"], Json({{"rack", "r<1>"}}));
+  EXPECT_EQ(host["addresses"][0]["labels"], Json({{"rack", "r<1>"}, {"rail", "rail0"}}));
+  EXPECT_EQ(host["addresses"][1]["labels"]["rail"], "rail1");
+  EXPECT_EQ(host["addresses"][2]["labels"], Json::object()) << "the pinglist does not have it";
+  EXPECT_EQ(json["unregistered"][0]["labels"], Json({{"rack", "r2"}}));
+}
+
+TEST_F(ApiTest, AHostThatIsBehindSaysWithWhichPlan) {
+  auto hosts = std::make_shared<Hosts>(*small.board.hosts());
+  hosts->front().plan_hash = 0xDEF;
+  hosts->emplace_back().host = "new";
+  small.board.publishHosts(hosts);
+  const Json json = Json::parse(api::hosts(small.board).body);
+  EXPECT_EQ(json["hosts"][0]["plan"], "0000000000000def");
+  EXPECT_EQ(json["hosts"][1]["plan"], nullptr) << "none";
+  EXPECT_EQ(json["hosts"][1]["plan_in_force"], "0000000000000abc");
+}
+
+TEST_F(ApiTest, Probes) {
+  const Json json = Json::parse(api::probes(small.board).body);
+  ASSERT_EQ(json["probes"].size(), 3U);
+  EXPECT_EQ(json["probes"][0]["name"], "rack");
+  EXPECT_EQ(json["probes"][0]["pairs"], 6);
+  EXPECT_EQ(json["probes"][0]["states"]["loss"], 1);
+  EXPECT_EQ(json["probes"][0]["port"], nullptr);
+  EXPECT_EQ(json["probes"][0]["thresholds"]["network"], Json({{"warn", "3x"}, {"crit", "10x"}}));
+  EXPECT_EQ(json["probes"][0]["thresholds"]["loss"], Json({{"warn", "1%"}, {"crit", nullptr}}));
+  EXPECT_EQ(json["probes"][0]["thresholds"].size(), 7U);
+  EXPECT_EQ(json["probes"][1]["port"], 2049);
+  EXPECT_EQ(json["probes"][2]["paths"], 2);
+}
+
+TEST_F(ApiTest, MetricsHaveEveryState) {
+  const auto response = api::metrics(small.board, bursts, counters);
+  EXPECT_THAT(response.content_type, HasSubstr("version=0.0.4"));
+  for (const char* line :
+       {"\npingloom_controller_agents_alive 1\n",
+        "\npingloom_controller_pairs{probe=\"rack\",protocol=\"udp\",state=\"loss\"} 1\n",
+        "\npingloom_controller_pairs{probe=\"storage\",protocol=\"tcp\",state=\"agent-down\"} 0\n",
+        "\npingloom_controller_refusals_total{reason=\"duplicate_host\"} 5\n",
+        "\npingloom_controller_pinglist_last_reload_successful 1\n",
+        "\npingloom_controller_redis_connected 1\n",
+        "\npingloom_controller_redis_rows_written_total 12\n",
+        "\nprocess_resident_memory_bytes "}) {
+    EXPECT_THAT(response.body, HasSubstr(line));
+  }
+}
+
+TEST_F(ApiTest, ReadyOnlyWithRedisAndAPinglist) {
+  EXPECT_EQ(api::readiness(small.board, true).status, 200U);
+  const SmallBoard empty;
+  const auto response = api::readiness(empty.board, true);
+  EXPECT_EQ(response.status, 503U);
+  const Json json = Json::parse(response.body);
+  EXPECT_EQ(json["reasons"], Json({"no pinglist is in force", "redis is not connected"}));
+  EXPECT_EQ(reason(json), "no pinglist is in force; redis is not connected");
+  EXPECT_EQ(api::health().status, 200U);
+}
+
+TEST(Api, ABrokenNameDoesNotSpoilADocument) {
+  SmallBoard small;
+  small.rack.spec.name = "rack";
+  small.publishPlan();
+  auto hosts = std::make_shared<Hosts>();
+  hosts->emplace_back();
+  hosts->back().host = "bad \xff name";
+  small.board.publishHosts(std::move(hosts));
+  EXPECT_FALSE(Json::parse(api::hosts(small.board).body).is_discarded());
+}
+
+}  // namespace
+}  // namespace pingloom::controller
