@@ -8,7 +8,7 @@
 #include "common/text.h"
 #include "common/time.h"
 #include "common/yaml.h"
-#include "pinglist/address_expression.h"
+#include "plan/address_range.h"
 
 namespace pingloom::keys {
 namespace {
@@ -134,7 +134,7 @@ bool AuthorizedKey::speaksFor(const IpAddress& address) const {
 
 Status addAddresses(const std::string& expression, AuthorizedKey& entry) {
   plan::AddressList made;
-  if (auto expanded = pinglist::expandAddresses(
+  if (auto expanded = plan::expandAddresses(
           expression, AuthorizedKeys::kMaxAddressesOfKey - entry.addresses.size(), made);
       !expanded) {
     return expanded;

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "common/text.h"
-#include "pinglist/address_expression.h"
+#include "plan/address_range.h"
 #include "plan/plan_codec.h"
 
 namespace pingloom::pinglist {
@@ -52,7 +52,7 @@ Status readItem(const yaml::Node& item, const std::string& text, const HostTable
   }
   const bool range = text.find('[') != std::string::npos;
   if (!range && !IpAddress::parse(text)) return unresolvable(item, text, hosts);
-  auto status = expandAddresses(text, at_most, out);
+  auto status = plan::expandAddresses(text, at_most, out);
   if (!status) return item.error(status.error().text());
   return {};
 }

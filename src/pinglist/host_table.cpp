@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "common/text.h"
-#include "pinglist/address_expression.h"
+#include "plan/address_range.h"
 
 namespace pingloom::pinglist {
 namespace {
@@ -143,7 +143,8 @@ Status HostTable::addAddress(const yaml::Node& node, const std::string& label, H
   if (!text) return tl::unexpected(text.error());
   const auto address = IpAddress::parse(*text);
   if (!address) return node.error("'" + *text + "' is not an IPv4 or IPv6 address");
-  if (auto usable = checkProbeable(*address); !usable) return node.error(usable.error().text());
+  if (auto usable = plan::checkProbeable(*address); !usable)
+    return node.error(usable.error().text());
   // Entered in names_ at once, so that an address twice in one host is found as well.
   if (const auto [owner, fresh] = names_.emplace(*address, host.name); !fresh) {
     return node.error("address " + address->text() + " belongs to '" + owner->second + "' already");

@@ -11,7 +11,7 @@ namespace pingloom::controller {
 Result<std::unique_ptr<AuthorizedSource>> AuthorizedSource::open(
     const std::filesystem::path& file) {
   std::unique_ptr<AuthorizedSource> made(new AuthorizedSource(file));
-  auto watcher = pinglist::Watcher::create(file);
+  auto watcher = FileWatcher::create(file);
   if (!watcher) return tl::unexpected(watcher.error());
   made->watcher_ = std::move(*watcher);
   auto loaded = keys::loadAuthorizedKeys(file);

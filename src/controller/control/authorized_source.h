@@ -7,9 +7,9 @@
 #include <string>
 
 #include "common/error.h"
+#include "common/file_watcher.h"
 #include "common/time.h"
 #include "keys/authorized_keys.h"
-#include "pinglist/watcher.h"
 
 namespace pingloom::controller {
 
@@ -33,7 +33,7 @@ class AuthorizedSource {
   explicit AuthorizedSource(std::filesystem::path file) : file_(std::move(file)) {}
 
   const std::filesystem::path file_;
-  std::unique_ptr<pinglist::Watcher> watcher_;
+  std::unique_ptr<FileWatcher> watcher_;
   std::shared_ptr<const keys::AuthorizedKeys> current_;
   bool newest_in_force_ = true;
   std::string error_;  // that was logged

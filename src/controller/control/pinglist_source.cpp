@@ -9,7 +9,7 @@ namespace pingloom::controller {
 Result<std::unique_ptr<PinglistSource>> PinglistSource::open(const std::filesystem::path& file,
                                                              const pinglist::Limits& limits) {
   std::unique_ptr<PinglistSource> made(new PinglistSource(file.string(), limits));
-  auto watcher = pinglist::Watcher::create(file);
+  auto watcher = FileWatcher::create(file);
   if (!watcher) return tl::unexpected(watcher.error());
   made->watcher_ = std::move(*watcher);
   return made;

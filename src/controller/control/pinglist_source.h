@@ -8,10 +8,10 @@
 #include <string>
 
 #include "common/error.h"
+#include "common/file_watcher.h"
 #include "common/time.h"
 #include "pinglist/cost.h"
 #include "pinglist/pinglist.h"
-#include "pinglist/watcher.h"
 
 namespace pingloom::controller {
 
@@ -40,7 +40,7 @@ class PinglistSource {
 
   const std::string path_;
   const pinglist::Limits limits_;
-  std::unique_ptr<pinglist::Watcher> watcher_;
+  std::unique_ptr<FileWatcher> watcher_;
   std::string error_;
   Nanos loaded_utc_ = 0;
   std::uint64_t reloads_ = 0;

@@ -1,9 +1,9 @@
-#include "pinglist/file_route.h"
+#include "common/file_route.h"
 
 #include <deque>
 #include <system_error>
 
-namespace pingloom::pinglist {
+namespace pingloom {
 namespace fs = std::filesystem;
 
 namespace {
@@ -47,4 +47,4 @@ std::map<fs::path, std::set<std::string>> routeTo(const fs::path& file, int max_
   return route;
 }
 
-}  // namespace pingloom::pinglist
+}  // namespace pingloom

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-namespace pingloom::pinglist {
+namespace pingloom {
 
 // Directory -> the entries in it whose change makes the path lead elsewhere. Follows at most
 // `max_links` links. Where something is missing on the way the route ends there, with the missing
@@ -15,4 +15,4 @@ namespace pingloom::pinglist {
 std::map<std::filesystem::path, std::set<std::string>> routeTo(const std::filesystem::path& file,
                                                                int max_links);
 
-}  // namespace pingloom::pinglist
+}  // namespace pingloom

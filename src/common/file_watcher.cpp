@@ -1,4 +1,4 @@
-#include "pinglist/watcher.h"
+#include "common/file_watcher.h"
 
 #include <sys/epoll.h>
 #include <sys/inotify.h>
@@ -10,9 +10,9 @@
 #include <cstring>
 #include <system_error>
 
-#include "pinglist/file_route.h"
+#include "common/file_route.h"
 
-namespace pingloom::pinglist {
+namespace pingloom {
 namespace {
 
 constexpr std::uint32_t kEvents = IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_CREATE | IN_DELETE |
@@ -42,16 +42,16 @@ void readEvents(int inotify, Use use) {
 
 }  // namespace
 
-Result<std::unique_ptr<Watcher>> Watcher::create(const std::filesystem::path& file) {
+Result<std::unique_ptr<FileWatcher>> FileWatcher::create(const std::filesystem::path& file) {
   std::error_code error;
   const std::filesystem::path absolute = std::filesystem::absolute(file, error);
   if (error) return makeError(file.string(), error.message());
-  std::unique_ptr<Watcher> made(new Watcher(absolute));
+  std::unique_ptr<FileWatcher> made(new FileWatcher(absolute));
   if (auto status = made->open(); !status) return tl::unexpected(status.error());
   return made;
 }
 
-Status Watcher::open() {
+Status FileWatcher::open() {
   inotify_.reset(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   if (!inotify_.valid()) return makeErrnoError(file_.string(), "cannot be watched", errno);
   timer_.reset(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
@@ -69,7 +69,7 @@ Status Watcher::open() {
   return {};
 }
 
-bool Watcher::changed(Nanos now) {
+bool FileWatcher::changed(Nanos now) {
   std::uint64_t expirations = 0;
   [[maybe_unused]] const ssize_t got = ::read(timer_.get(), &expirations, sizeof expirations);
   if (drain()) {
@@ -89,7 +89,7 @@ bool Watcher::changed(Nanos now) {
 }
 
 // True where one of the events concerns the file.
-bool Watcher::drain() {
+bool FileWatcher::drain() {
   bool concerns = false;
   readEvents(inotify_.get(), [&](const inotify_event& event, const std::string& name) {
     if ((event.mask & IN_Q_OVERFLOW) != 0) concerns = true;
@@ -103,7 +103,7 @@ bool Watcher::drain() {
 }
 
 // Watches what the path leads through now, and nothing else.
-void Watcher::rewatch() {
+void FileWatcher::rewatch() {
   std::map<int, Names> wanted;
   // Again where the route changed before its watches were there: nobody would have told us.
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
@@ -120,21 +120,21 @@ void Watcher::rewatch() {
   watches_ = std::move(wanted);
 }
 
-void Watcher::touch(Nanos now) {
+void FileWatcher::touch(Nanos now) {
   if (!first_touch_) first_touch_ = now;
   last_touch_ = now;
 }
 
-void Watcher::armTimer(Nanos delay) {
+void FileWatcher::armTimer(Nanos delay) {
   itimerspec spec{};
   spec.it_value.tv_sec = delay / kSecond;
   spec.it_value.tv_nsec = delay % kSecond;
   timerfd_settime(timer_.get(), 0, &spec, nullptr);
 }
 
-bool Watcher::fileExists() const {
+bool FileWatcher::fileExists() const {
   std::error_code ignored;
   return std::filesystem::exists(file_, ignored);
 }
 
-}  // namespace pingloom::pinglist
+}  // namespace pingloom

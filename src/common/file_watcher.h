@@ -2,7 +2,7 @@
 // a write in place, a symbolic link on the way to it that was swapped (Kubernetes does that). It
 // watches directories by inotify, so it needs no polling and does not see what another machine
 // writes to a network file system. Of the directories on the way only the file's own is followed
-// when it is renamed, removed or made anew.
+// when it is renamed, removed or made again.
 //
 // One thread. The owner polls descriptor() for reading and then calls changed(). Bounded: one watch
 // per symbolic link on the way, at most kMaxLinks, and one for the file's directory.
@@ -19,9 +19,9 @@
 #include "common/fd.h"
 #include "common/time.h"
 
-namespace pingloom::pinglist {
+namespace pingloom {
 
-class Watcher {
+class FileWatcher {
  public:
   // Events closer together than this are one change: half a file is not read.
   static constexpr Nanos kDebounce = 50 * kMillisecond;
@@ -31,7 +31,7 @@ class Watcher {
 
   // The file need not exist. Make the watcher before the file is read, or a change in between is
   // missed.
-  static Result<std::unique_ptr<Watcher>> create(const std::filesystem::path& file);
+  static Result<std::unique_ptr<FileWatcher>> create(const std::filesystem::path& file);
 
   // Readable when changed() has something to do.
   int descriptor() const { return poll_.get(); }
@@ -43,7 +43,7 @@ class Watcher {
  private:
   using Names = std::set<std::string>;
 
-  explicit Watcher(std::filesystem::path file) : file_(std::move(file)) {}
+  explicit FileWatcher(std::filesystem::path file) : file_(std::move(file)) {}
   Status open();
   bool drain();
   void rewatch();
@@ -61,4 +61,4 @@ class Watcher {
   Nanos last_touch_ = 0;
 };
 
-}  // namespace pingloom::pinglist
+}  // namespace pingloom

@@ -10,13 +10,13 @@
 #include "common/error.h"
 #include "plan/plan.h"
 
-namespace pingloom::pinglist {
+namespace pingloom::plan {
 
 // Appends them to `out`, ascending from the first range's start; an error, and nothing appended,
 // where they would be more than `at_most`. The error's entity is the expression.
-Status expandAddresses(std::string_view text, std::size_t at_most, plan::AddressList& out);
+Status expandAddresses(std::string_view text, std::size_t at_most, AddressList& out);
 
 // An address that something can be sent to: not unspecified, multicast or broadcast.
 Status checkProbeable(const IpAddress& address);
 
-}  // namespace pingloom::pinglist
+}  // namespace pingloom::plan

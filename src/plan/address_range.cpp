@@ -1,4 +1,4 @@
-#include "pinglist/address_expression.h"
+#include "plan/address_range.h"
 
 #include <charconv>
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 #include "plan/plan_codec.h"
 
-namespace pingloom::pinglist {
+namespace pingloom::plan {
 namespace {
 
 constexpr std::uint32_t kDecimalMax = 255;
@@ -129,12 +129,12 @@ std::uint64_t combinations(const Pattern& pattern, std::uint64_t enough) {
 
 }  // namespace
 
-Status expandAddresses(std::string_view text, std::size_t at_most, plan::AddressList& out) {
+Status expandAddresses(std::string_view text, std::size_t at_most, AddressList& out) {
   const auto pattern = parsePattern(text);
   if (!pattern) return tl::unexpected(pattern.error());
   if (combinations(*pattern, at_most) > at_most) {
     return makeError(quoted(text), "makes a list of more than " +
-                                       std::to_string(plan::kMaxListAddresses) + " addresses");
+                                       std::to_string(kMaxListAddresses) + " addresses");
   }
   std::vector<std::uint32_t> values;
   for (const Range& range : pattern->ranges) values.push_back(range.first);
@@ -165,4 +165,4 @@ Status checkProbeable(const IpAddress& address) {
   return {};
 }
 
-}  // namespace pingloom::pinglist
+}  // namespace pingloom::plan

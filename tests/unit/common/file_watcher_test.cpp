@@ -1,5 +1,5 @@
 // Real files, a virtual clock: a change is there as soon as the system call has returned.
-#include "pinglist/watcher.h"
+#include "common/file_watcher.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -9,12 +9,12 @@
 
 #include "common/file.h"
 
-namespace pingloom::pinglist {
+namespace pingloom {
 namespace {
 
 namespace fs = std::filesystem;
 
-class WatcherTest : public testing::Test {
+class FileWatcherTest : public testing::Test {
  protected:
   void SetUp() override {
     std::string pattern = fs::temp_directory_path() / "pingloom-watcher-XXXXXX";
@@ -34,7 +34,7 @@ class WatcherTest : public testing::Test {
     fs::rename(file.string() + ".new", file);
   }
   void watch(const fs::path& file) {
-    auto made = Watcher::create(file);
+    auto made = FileWatcher::create(file);
     ASSERT_TRUE(made) << made.error().text();
     watcher_ = std::move(*made);
     EXPECT_FALSE(readable()) << "nothing has happened yet";
@@ -56,11 +56,11 @@ class WatcherTest : public testing::Test {
 
   fs::path root_;
   fs::path file_;
-  std::unique_ptr<Watcher> watcher_;
+  std::unique_ptr<FileWatcher> watcher_;
   Nanos now_ = 100 * kSecond;
 };
 
-TEST_F(WatcherTest, SeesARenameOverTheFile) {
+TEST_F(FileWatcherTest, SeesARenameOverTheFile) {
   watch(file_);
   EXPECT_FALSE(settles());
   replace(file_, "two");
@@ -70,7 +70,7 @@ TEST_F(WatcherTest, SeesARenameOverTheFile) {
   EXPECT_TRUE(settles());
 }
 
-TEST_F(WatcherTest, SeesAWriteInPlace) {
+TEST_F(FileWatcherTest, SeesAWriteInPlace) {
   watch(file_);
   write(file_, "two");
   EXPECT_TRUE(readable());
@@ -79,14 +79,14 @@ TEST_F(WatcherTest, SeesAWriteInPlace) {
   EXPECT_TRUE(settles()) << "same size, perhaps the same time stamp";
 }
 
-TEST_F(WatcherTest, IgnoresItsNeighbours) {
+TEST_F(FileWatcherTest, IgnoresItsNeighbours) {
   watch(file_);
   write(root_ / "conf" / "other.yaml", "x");
   fs::remove(root_ / "conf" / "other.yaml");
   EXPECT_FALSE(settles());
 }
 
-TEST_F(WatcherTest, SeesTheFileGoAndComeBack) {
+TEST_F(FileWatcherTest, SeesTheFileGoAndComeBack) {
   watch(file_);
   fs::remove(file_);
   EXPECT_TRUE(settles()) << "the reader has to say that it is gone";
@@ -95,7 +95,7 @@ TEST_F(WatcherTest, SeesTheFileGoAndComeBack) {
   EXPECT_TRUE(settles());
 }
 
-TEST_F(WatcherTest, DeletedAndWrittenAgainAtOnceIsOneChange) {
+TEST_F(FileWatcherTest, DeletedAndWrittenAgainAtOnceIsOneChange) {
   watch(file_);
   fs::remove(file_);
   EXPECT_FALSE(watcher_->changed(now_));
@@ -104,14 +104,14 @@ TEST_F(WatcherTest, DeletedAndWrittenAgainAtOnceIsOneChange) {
   EXPECT_TRUE(settles());
 }
 
-TEST_F(WatcherTest, StartsWithoutTheFile) {
+TEST_F(FileWatcherTest, StartsWithoutTheFile) {
   fs::remove(file_);
   watch(file_);
   write(file_, "one");
   EXPECT_TRUE(settles());
 }
 
-TEST_F(WatcherTest, SeesTheDirectoryGoAndComeBack) {
+TEST_F(FileWatcherTest, SeesTheDirectoryGoAndComeBack) {
   watch(file_);
   fs::remove_all(root_ / "conf");
   EXPECT_TRUE(settles());
@@ -131,7 +131,7 @@ TEST_F(WatcherTest, SeesTheDirectoryGoAndComeBack) {
 }
 
 // pinglist.yaml -> ..data/pinglist.yaml, ..data -> ..1, and ..data is swapped.
-TEST_F(WatcherTest, SeesASymbolicLinkSwapped) {
+TEST_F(FileWatcherTest, SeesASymbolicLinkSwapped) {
   const fs::path conf = root_ / "conf";
   fs::remove(file_);
   for (const char* version : {"..1", "..2"}) {
@@ -150,7 +150,7 @@ TEST_F(WatcherTest, SeesASymbolicLinkSwapped) {
   EXPECT_FALSE(settles()) << "its old target is not";
 }
 
-TEST_F(WatcherTest, SeesTheTargetOfALinkInAnotherDirectory) {
+TEST_F(FileWatcherTest, SeesTheTargetOfALinkInAnotherDirectory) {
   const fs::path link = root_ / "link.yaml";
   fs::create_symlink(file_, link);
   watch(link);
@@ -160,7 +160,7 @@ TEST_F(WatcherTest, SeesTheTargetOfALinkInAnotherDirectory) {
   EXPECT_TRUE(settles());
 }
 
-TEST_F(WatcherTest, SurvivesALinkToItself) {
+TEST_F(FileWatcherTest, SurvivesALinkToItself) {
   fs::create_symlink("loop.yaml", root_ / "loop.yaml");
   watch(root_ / "loop.yaml");
   fs::remove(root_ / "loop.yaml");
@@ -168,7 +168,7 @@ TEST_F(WatcherTest, SurvivesALinkToItself) {
   EXPECT_TRUE(settles());
 }
 
-TEST_F(WatcherTest, WaitsUntilWritingHasCometoRestButNotForever) {
+TEST_F(FileWatcherTest, WaitsUntilWritingHasCometoRestButNotForever) {
   watch(file_);
   const Nanos start = now_;
   bool seen = false;
@@ -177,19 +177,19 @@ TEST_F(WatcherTest, WaitsUntilWritingHasCometoRestButNotForever) {
     seen = watcher_->changed(now_);
     if (!seen) now_ += 40 * kMillisecond;
   }
-  EXPECT_GE(now_ - start, Watcher::kMaxDelay);
-  EXPECT_LE(now_ - start, Watcher::kMaxDelay + 40 * kMillisecond);
+  EXPECT_GE(now_ - start, FileWatcher::kMaxDelay);
+  EXPECT_LE(now_ - start, FileWatcher::kMaxDelay + 40 * kMillisecond);
 }
 
-TEST_F(WatcherTest, TheDescriptorWakesWhenTheChangeIsDue) {
+TEST_F(FileWatcherTest, TheDescriptorWakesWhenTheChangeIsDue) {
   watch(file_);
   write(file_, "two");
   ASSERT_TRUE(readable());
   ASSERT_FALSE(watcher_->changed(now_));
   ASSERT_TRUE(readable(10'000)) << "the debounce timer never fired";
-  EXPECT_TRUE(watcher_->changed(now_ + Watcher::kDebounce));
+  EXPECT_TRUE(watcher_->changed(now_ + FileWatcher::kDebounce));
   EXPECT_FALSE(readable());
 }
 
 }  // namespace
-}  // namespace pingloom::pinglist
+}  // namespace pingloom

@@ -1,0 +1,42 @@
+#include "plan/address_range.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace pingloom::plan {
+namespace {
+
+std::vector<std::string> expanded(std::string_view text, std::size_t at_most = 100) {
+  AddressList list;
+  if (auto status = expandAddresses(text, at_most, list); !status) return {status.error().text()};
+  std::vector<std::string> texts;
+  for (const IpAddress& address : list) texts.push_back(address.text());
+  return texts;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(AddressRange, TheLastPartRunsFastest) {
+  EXPECT_EQ(expanded("10.0.0.7"), (Texts{"10.0.0.7"}));
+  EXPECT_EQ(expanded("10.0.[0-1].[8-10]"),
+            (Texts{"10.0.0.8", "10.0.0.9", "10.0.0.10", "10.0.1.8", "10.0.1.9", "10.0.1.10"}));
+}
+
+TEST(AddressRange, PartsOfIpv6AreHexadecimal) {
+  EXPECT_EQ(expanded("fd00::[9-b]"), (Texts{"fd00::9", "fd00::a", "fd00::b"}));
+}
+
+TEST(AddressRange, AppendsAllOrNothing) {
+  AddressList list = {*IpAddress::parse("10.0.0.1")};
+  EXPECT_TRUE(expandAddresses("10.0.0.[2-4]", 3, list));
+  EXPECT_EQ(list.size(), 4U);
+  EXPECT_FALSE(expandAddresses("10.0.0.[5-8]", 3, list)) << "four are more than three";
+  EXPECT_FALSE(expandAddresses("[223-224].0.0.1", 3, list)) << "224.0.0.1 is multicast";
+  EXPECT_FALSE(expandAddresses("10.0.0.[4-3]", 3, list));
+  EXPECT_EQ(list.size(), 4U);
+}
+
+}  // namespace
+}  // namespace pingloom::plan
