@@ -14,6 +14,7 @@ check_host() {
   check_time
   check_other_install
   [ -z "$with_controller" ] || check_controller
+  ! needs_address || check_address
   if [ "$check_faults" -gt 0 ]; then
     [ -n "$dry" ] || fail "nothing was changed; mend what fails above and start again"
     say "this would end here; the steps that follow are for a host without these faults"
@@ -56,7 +57,7 @@ check_rdma() {
   else
     warn "no /dev/infiniband: RDMA probes wait for a device (load the NIC's driver and ib_uverbs), or --device soft; UDP and TCP probes work"
   fi
-  if ldconfig -p | grep -q 'libibverbs\.so\.1 '; then good "libibverbs"; else say "libibverbs is not installed yet: it is among the packages below"; fi
+  if [[ $(ldconfig -p) == *'libibverbs.so.1 '* ]]; then good "libibverbs"; else say "libibverbs is not installed yet: it is among the packages below"; fi
 }
 
 # port_of FILE KEY DEFAULT: the port in a configuration that may not be there.
@@ -110,6 +111,26 @@ check_controller() {
       if [ -S "${redis#unix:}" ]; then good "Redis at ${redis#unix:}"; else warn "no Redis at ${redis#unix:}: the controller is not ready before it is there"; fi ;;
     tcp:*) good "Redis is ${redis#tcp:}; the controller is not ready before it answers" ;;
   esac
+}
+
+# The first pinglist and the collector's first configuration name an address of this host.
+needs_address() {
+  local examples=$prefix/share/pingloom/config
+  [ -n "$with_controller" ] && [ -z "$pinglist" ] && writes_config pinglist.yaml "$examples" && return
+  [ -n "$with_collector" ] && writes_config collector.yaml "$examples"
+}
+
+check_address() {
+  [ -n "$address" ] || address=$(own_address)
+  if [ -n "$address" ]; then good "address $address"; else bad "this host has no address; --address ADDR names one"; fi
+}
+
+# The address of the default route, or the first one that is not loopback; nothing where there is none.
+own_address() {
+  local found
+  found=$(ip -o route get 192.0.2.1 2>/dev/null | sed -nE 's/.* src ([0-9.]+).*/\1/p') || true
+  [ -n "$found" ] || found=$(hostname -I 2>/dev/null | awk '{ print $1 }') || true
+  printf '%s' "$found"
 }
 
 # Two installations would have the same services.

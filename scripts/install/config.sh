@@ -14,10 +14,14 @@ install_config() { # ROLE
   esac
 }
 
-# A package's conffile that nobody has touched is as good as none.
+# Does this installation write the file? It replaces a package's conffile that nobody has edited, and no other.
+writes_config() { # NAME EXAMPLES
+  [ ! -e "$config_dir/$1" ] || { [ "$mode" = deb ] && cmp -s "$config_dir/$1" "$2/$1"; }
+}
+
 first_config() { # NAME EXAMPLES FILTER
   local file=$config_dir/$1 owned
-  if [ -e "$file" ] && ! { [ "$mode" = deb ] && cmp -s "$file" "$2/$1"; }; then
+  if ! writes_config "$1" "$2"; then
     say "keeps $file"
     tell_kept "$1"
     return
@@ -46,19 +50,8 @@ host_of() { # HOST, HOST:PORT, [IPV6], [IPV6]:PORT -> HOST or [IPV6]
 }
 
 collector_config() {
-  local listed=$address
-  [ -n "$listed" ] || listed=$(own_address)
-  sed -E -e "s|^address:.*|address: \"$listed\"|" -e "s|^agents:.*|controller: \"http://$(host_of "$controller"):8080\"|" -e '/^#controller:/d'
+  sed -E -e "s|^address:.*|address: \"$address\"|" -e "s|^agents:.*|controller: \"http://$(host_of "$controller"):8080\"|" -e '/^#controller:/d'
   [ "$device" = auto ] || printf '\ndevice: %s\n' "$device"
-}
-
-# That of the default route, or the first that is not loopback.
-own_address() {
-  local found
-  found=$(ip -o route get 192.0.2.1 2>/dev/null | sed -nE 's/.* src ([0-9.]+).*/\1/p')
-  [ -n "$found" ] || found=$(hostname -I 2>/dev/null | awk '{ print $1 }')
-  [ -n "$found" ] || fail "this host has no address: --address ADDR names it"
-  printf '%s' "$found"
 }
 
 first_pinglist() {
@@ -67,8 +60,6 @@ first_pinglist() {
     cat "$pinglist"
     return
   fi
-  local here_address=$address
-  [ -n "$here_address" ] || here_address=$(own_address)
   cat >/dev/null
   cat <<LIST
 # Who probes whom. Add the other hosts' addresses; they install with --controller and this host's address.
@@ -77,7 +68,7 @@ version: 1
 probes:
   - name: hosts
     protocol: udp
-    mesh: ["$here_address"]
+    mesh: ["$address"]
     self: true
 LIST
 }

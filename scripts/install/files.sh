@@ -22,7 +22,9 @@ component_files() { (cd "$tree/$1" && find . -type f -o -type l | sed 's|^\./||'
 component_changed() { # COMPONENT
   local path
   while read -r path; do
-    content_of "$tree/$1/$path" | cmp -s - "$(place_of "$path")" || return 0
+    # A pipe would end early at the first difference, of which the writer complains where SIGPIPE is ignored.
+    content_of "$tree/$1/$path" >"$work/content"
+    cmp -s "$work/content" "$(place_of "$path")" || return 0
   done < <(component_files "$1")
   return 1
 }

@@ -27,8 +27,9 @@ class Parts(unittest.TestCase):
         """What `text` prints, after the parts."""
         lines = [SETTINGS.format(scripts=SCRIPTS, folder=self.folder)]
         lines += [f". {SCRIPTS}/install/{part}.sh" for part in parts.split()]
+        # SIGPIPE stays ignored as Python has it, and as a service manager would have it.
         done = subprocess.run(["bash", "-c", "\n".join([*lines, text])], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, check=False)
+                              stderr=subprocess.STDOUT, text=True, check=False, restore_signals=False)
         if check:
             self.assertEqual(done.returncode, 0, done.stdout)
         return done.stdout
@@ -63,6 +64,42 @@ class Prefix(Parts):
         for prefix, seen in (("/usr/local", True), ("/opt/home", True), ("/home/me/p", False), ("/root", False), ("/opt/../tmp/p", False), ("/var/tmp/p", False)):
             shown = self.shell("steps checks", f"prefix={prefix}; check_prefix", check=False)
             self.assertEqual("the services see no files below" not in shown, seen, prefix)
+
+
+class Address(Parts):
+    NONE = "ip() { return 2; }; hostname() { :; }\n"
+    ONE = 'ip() { return 2; }; hostname() { echo "10.0.0.5 fd00::5"; }\n'
+
+    def checked(self, text):
+        others = "for check in system rdma ports time other_install controller; do eval \"check_$check() { :; }\"; done\n"
+        return self.shell("steps checks config", f'{others}{text}\ncheck_host && echo "passed: $address"', check=False)
+
+    def test_a_host_without_one_fails_before_anything_is_changed(self):
+        for roles in ("with_controller=yes", "with_collector=yes"):
+            shown = self.checked(f"{self.NONE}{roles}")
+            self.assertIn("FAILS    this host has no address; --address ADDR names one", shown)
+            self.assertIn("nothing was changed", shown)
+            self.assertNotIn("passed", shown)
+
+    def test_it_is_the_option_or_the_host_s_first(self):
+        self.assertIn("passed: 10.0.0.5\n", self.checked(f"{self.ONE}with_controller=yes"))
+        self.assertIn("passed: 10.0.0.7\n", self.checked(f"{self.NONE}with_controller=yes address=10.0.0.7"))
+
+    def test_without_a_file_that_names_it_none_is_needed(self):
+        self.assertIn("passed: \n", self.checked(self.NONE))
+        self.assertIn("passed: \n", self.checked(f"{self.NONE}with_controller=yes pinglist=/etc/hostname"))
+        for name in ("pinglist.yaml", "collector.yaml"):
+            (self.folder / "etc" / name).touch()
+        self.assertIn("passed: \n", self.checked(f"{self.NONE}with_controller=yes with_collector=yes"))
+
+
+class Files(Parts):
+    def test_a_changed_program_is_found_without_a_word(self):
+        for folder, first in (("tree/agent/bin", b"new"), ("usr/bin", b"old")):
+            (self.folder / folder).mkdir(parents=True)
+            (self.folder / folder / "pingloom-agent").write_bytes(first + bytes(1 << 20))
+        shown = self.shell("steps files", f"tree={self.folder}/tree; component_changed agent && echo changed")
+        self.assertEqual(shown, "changed\n")
 
 
 class Packages(Parts):
