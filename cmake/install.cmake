@@ -10,6 +10,8 @@ foreach(role agent controller collector)
   install(TARGETS pingloom-${role} RUNTIME COMPONENT ${role})
   install(FILES config/${role}.yaml DESTINATION ${share}/config COMPONENT ${role})
   install(FILES systemd/pingloom-${role}.service DESTINATION lib/systemd/system COMPONENT ${role})
+  # Not a drop-in yet: install.sh and the package's postinst make it one where systemd knows its keys.
+  install(FILES systemd/restart-steps.conf DESTINATION ${share}/systemd/pingloom-${role}.service.d COMPONENT ${role})
 endforeach()
 # `cmake --build build/release --target man`: needs scdoc, so it is not part of `all`.
 add_custom_target(man ${CMAKE_SOURCE_DIR}/packaging/man/build.sh $<TARGET_FILE:pingloom> ${CMAKE_BINARY_DIR}/man DEPENDS pingloom VERBATIM)

@@ -34,7 +34,7 @@ check_prefix() {
 check_system() {
   if [ "$(id -u)" -eq 0 ]; then good "root, to install; the services have users of their own"; else bad "not root: start with sudo"; fi
   if [ -d /run/systemd/system ]; then
-    good "systemd $(systemctl --version | awk 'NR == 1 { print $2 }')"
+    good "systemd $(systemd_version)"
   else
     bad "systemd is not this host's init; without it start the programs by hand (README)"
   fi

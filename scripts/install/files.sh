@@ -5,6 +5,7 @@
 place_of() { # PATH
   case $1 in
     lib/systemd/system/*) printf '%s' "$unit_dir/${1##*/}" ;;
+    share/pingloom/systemd/*) printf '%s' "$unit_dir/${1#share/pingloom/systemd/}" ;;
     *) printf '%s' "$prefix/$1" ;;
   esac
 }
@@ -17,7 +18,15 @@ content_of() { # FILE
   esac
 }
 
-component_files() { (cd "$tree/$1" && find . -type f -o -type l | sed 's|^\./||' | sort); }
+# systemd's version as a number: 252 for Debian 12.
+systemd_version() { systemctl --version | sed -nE '1s/^systemd ([0-9]+).*/\1/p'; }
+
+# The paths of a component, without the drop-ins that this host's systemd does not understand (systemd/restart-steps.conf).
+component_files() { # COMPONENT
+  local skipped=./share/pingloom/systemd
+  [[ $(systemd_version) -lt 254 ]] || skipped=''
+  (cd "$tree/$1" && find . -path "$skipped" -prune -o \( -type f -o -type l \) -print | sed 's|^\./||' | sort)
+}
 
 component_changed() { # COMPONENT
   local path

@@ -101,6 +101,43 @@ class Files(Parts):
         shown = self.shell("steps files", f"tree={self.folder}/tree; component_changed agent && echo changed")
         self.assertEqual(shown, "changed\n")
 
+    def test_the_drop_in_is_installed_where_systemd_knows_its_keys(self):
+        unit = "lib/systemd/system/pingloom-agent.service"
+        drop_in = "share/pingloom/systemd/pingloom-agent.service.d/restart-steps.conf"
+        for path in (unit, drop_in):
+            (self.folder / "tree/agent" / path).parent.mkdir(parents=True)
+            (self.folder / "tree/agent" / path).touch()
+        for systemd, paths in (("252 (252.39-1~deb12u1)", [unit]), ("254.5", [unit, drop_in]), ("257 (257.8-1)", [unit, drop_in])):
+            shown = self.shell("steps files", f"tree={self.folder}/tree; systemctl() {{ echo 'systemd {systemd}'; echo +PAM; }}; component_files agent")
+            self.assertEqual(shown.splitlines(), paths, systemd)
+        self.assertEqual(self.shell("files", f"place_of {drop_in}"), f"{self.folder}/units/pingloom-agent.service.d/restart-steps.conf")
+
+
+class DebianScripts(Parts):
+    """A role's maintainer scripts on a root folder of the test's own."""
+
+    def run_script(self, name, argument, systemd):
+        text = (SCRIPTS.parent / f"packaging/debian/role.{name}.in").read_text().replace("@ROLE@", "agent").replace("@MORE_TO_REMOVE@", "")
+        stub = f"systemctl() {{ [ \"$1\" != --version ] || echo 'systemd {systemd}'; }}\n"
+        done = subprocess.run(["sh", "-c", stub + text, name, argument], env={"PATH": "/usr/bin:/bin", "DPKG_ROOT": str(self.folder)},
+                              capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_the_drop_in_comes_with_systemd_254_and_goes_with_the_package(self):
+        shipped = self.folder / "usr/share/pingloom/systemd/pingloom-agent.service.d"
+        shipped.mkdir(parents=True)
+        (shipped / "restart-steps.conf").write_text("[Service]\n")
+        made = self.folder / "usr/lib/systemd/system/pingloom-agent.service.d/restart-steps.conf"
+        self.run_script("postinst", "configure", "252 (252.39-1~deb12u1)")
+        self.assertFalse(made.exists())
+        for _ in range(2):  # an upgrade too
+            self.run_script("postinst", "configure", "257 (257.8-1)")
+            self.assertEqual(made.read_text(), "[Service]\n")
+        self.run_script("postrm", "upgrade", "257 (257.8-1)")
+        self.assertTrue(made.exists())
+        self.run_script("postrm", "remove", "257 (257.8-1)")
+        self.assertFalse(made.parent.exists())
+
 
 class Packages(Parts):
     def program(self, name, text):
