@@ -38,6 +38,7 @@ check_system() {
   else
     bad "systemd is not this host's init; without it start the programs by hand (README)"
   fi
+  command -v apt-get >/dev/null || warn "no apt-get: this installation was never run on RHEL and its relatives (docs/install.md)"
   local kernel
   kernel=$(uname -r)
   if [ "$(printf '%s\n' 5.4 "${kernel%%-*}" | sort -V | head -n 1)" = 5.4 ]; then

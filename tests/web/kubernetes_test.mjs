@@ -1,4 +1,4 @@
-// packaging/kubernetes: every manifest is what the Kubernetes API takes, by the types of its OpenAPI document (kubernetes-types),
+// packaging/never_run/kubernetes: every manifest is what the Kubernetes API takes, by the types of its OpenAPI document (kubernetes-types),
 // which know required fields, their types, and that there are no others; and the parts fit together. Not run on a cluster.
 
 import assert from 'node:assert/strict';
@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { npm } from './packages.mjs';
 
 const { default: yaml } = await npm('js-yaml');
-const folder = fileURLToPath(new URL('../../packaging/kubernetes/', import.meta.url));
+const folder = fileURLToPath(new URL('../../packaging/never_run/kubernetes/', import.meta.url));
 const modules = fileURLToPath(new URL('../../web/node_modules', import.meta.url));
 const { PINGLOOM_BIN } = process.env;
 
