@@ -1,4 +1,4 @@
-// pingloom check: is a file valid, and for a pinglist, what does it cost.
+// pingloom check: tells whether a file is valid, and what a pinglist costs.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -20,12 +20,12 @@ namespace {
 namespace po = boost::program_options;
 
 program::Usage checkUsage() {
-  return {
-      "pingloom check", "pingloom check FILE [--config CONTROLLER.yaml]",
-      "Says whether FILE is valid: a pinglist (pingloom's or PingWeave's), an agent's\n"
-      "configuration, a controller's or a collector's; its keys tell which. Of a pinglist it also\n"
-      "says what it costs, and where that is beyond the limits.\n\n"
-      "Exit code: 0 valid, 1 invalid, 2 could not check."};
+  return {"pingloom check", "pingloom check FILE [--config CONTROLLER.yaml]",
+          "Checks whether FILE is valid. FILE is a pinglist (pingloom's or PingWeave's) or the\n"
+          "configuration of an agent, a controller or a collector; its keys tell which. For a "
+          "pinglist\n"
+          "the command also prints what it costs, and where that exceeds the limits.\n\n"
+          "Exit code: 0 valid, 1 invalid, 2 could not check."};
 }
 
 void printCost(const pinglist::Cost& cost, const pinglist::Limits& limits) {
@@ -45,7 +45,7 @@ void printCost(const pinglist::Cost& cost, const pinglist::Limits& limits) {
   }
 }
 
-// One line for all probes that have the same.
+// Prints one line for all probes that share the same thresholds.
 void printThresholds(const pinglist::Pinglist& list) {
   std::map<std::string, std::vector<std::string>> probes;
   for (std::size_t i = 0; i < list.thresholds.size(); ++i) {

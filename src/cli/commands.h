@@ -1,6 +1,6 @@
-// The commands of `pingloom`. Each has one .cpp, runs on the main thread, and gives the exit code
-// of the process: 0 done, 2 usage (program::kExitUsage); the others are in each command's help.
-// `arguments` are those after the command's name.
+// The commands of `pingloom`. Each has one .cpp, runs on the main thread, and returns the exit code
+// of the process: 0 for done, 2 for wrong usage (program::kExitUsage); each command's help lists
+// the others. `arguments` are the ones that follow the command's name.
 #pragma once
 
 #include <array>
@@ -28,18 +28,18 @@ struct Command {
   int (*run)(const std::vector<std::string>& arguments);
 };
 
-// In the order of the help.
+// The help lists the commands in this order.
 constexpr std::array<Command, 11> kCommands = {
-    {{"check", "is a pinglist or a configuration file valid, and what does it cost", runCheck},
-     {"plan", "what a host would probe by a pinglist", runPlan},
-     {"status", "the controller and its agents", runStatus},
-     {"top", "the worst pairs, live", runTop},
-     {"mesh", "every probe's mesh as a table, and whether each pair has a fresh result", runMesh},
-     {"results", "the latest rows, read from Redis", runResults},
-     {"ping", "measure one host, once", runPing},
-     {"read", "read another host's memory by RDMA: does it work, and how fast", runRead},
-     {"pages", "the metric pages that a collector reads", runPages},
-     {"devices", "the RDMA devices of this host", runDevices},
-     {"keys", "keys of controller, agents and collectors: make, authorise, revoke", runKeys}}};
+    {{"check", "check a pinglist or configuration file, and show what a pinglist costs", runCheck},
+     {"plan", "show what a host would probe according to a pinglist", runPlan},
+     {"status", "show whether the controller and its agents are healthy", runStatus},
+     {"top", "show the worst pairs, live", runTop},
+     {"mesh", "show every probe's mesh as a table, and check that results are fresh", runMesh},
+     {"results", "show the latest rows, read from Redis", runResults},
+     {"ping", "measure one host once", runPing},
+     {"read", "read another host's memory by RDMA, and measure latency and throughput", runRead},
+     {"pages", "show the metric pages that a collector reads", runPages},
+     {"devices", "show the RDMA devices of this host", runDevices},
+     {"keys", "generate, authorise and revoke keys of agents and collectors", runKeys}}};
 
 }  // namespace pingloom::cli

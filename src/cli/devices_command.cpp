@@ -1,4 +1,4 @@
-// pingloom devices: the RDMA devices of this host, and which an address would get.
+// pingloom devices: shows the RDMA devices of this host, and which of them an address would get.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -54,8 +54,9 @@ int runDevices(const std::vector<std::string>& arguments) {
   const program::Usage usage{
       kDevicesCommand, "pingloom devices [options]",
       "Shows the RDMA devices that libibverbs finds: ports, link layers, GIDs, timestamps.\n"
-      "With --address: the device, port and GID that an endpoint on this address would get.\n"
-      "Exit: 0 done, 1 there is none, 2 usage.\n"};
+      "With --address it shows the device, port and GID that an endpoint on this address would "
+      "get.\n"
+      "Exit: 0 done, 1 no device, 2 wrong usage.\n"};
   po::options_description options("Options");
   options.add_options()("address,a", po::value<std::string>(), "an address of this host")(
       "device,d", po::value<std::string>()->default_value("auto"),

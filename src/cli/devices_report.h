@@ -1,4 +1,4 @@
-// What `pingloom devices` prints. Pure functions of plain values.
+// Formats what `pingloom devices` prints. Pure functions of plain values.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@ namespace pingloom::cli {
 using CountersOf =
     std::function<std::vector<rdma::PortCounter>(const rdma::DeviceDetails&, std::uint8_t port)>;
 
-// Every device, its ports, their GIDs and, where asked for, their counters.
+// Lists every device, its ports, their GIDs and, if requested, their counters.
 std::string textOf(const std::vector<rdma::DeviceDetails>& devices, const CountersOf& counters);
 std::string jsonOf(const std::vector<rdma::DeviceDetails>& devices, const CountersOf& counters);
 

@@ -23,12 +23,12 @@ Result<UniqueFd> connectTo(const IpAddress& source, const SocketAddress& target)
   sockaddr_storage address{};
   const socklen_t size = target.address.toSockaddr(target.port, address);
   if (connect(made->get(), reinterpret_cast<sockaddr*>(&address), size) != 0) {
-    return makeErrnoError(target.text(), "no way there", errno);
+    return makeErrnoError(target.text(), "no route to it", errno);
   }
   return made;
 }
 
-// The answer to this nonce, until the patience ends; ECONNREFUSED where nobody listens.
+// Waits a limited time for the answer to this nonce. ECONNREFUSED means that nothing listens there.
 Result<wire::EndpointQuery> receive(int fd, std::uint64_t nonce, const SocketAddress& target) {
   const Nanos until = monotonicNow() + kAttemptPatience;
   while (monotonicNow() < until) {
@@ -39,7 +39,7 @@ Result<wire::EndpointQuery> receive(int fd, std::uint64_t nonce, const SocketAdd
     if (got < 0 && errno == ECONNREFUSED) {
       return makeError(
           target.text(),
-          "nobody listens there; run an agent, or 'pingloom ping rdma --listen', on it");
+          "nothing listens there; run an agent or 'pingloom ping rdma --listen' on it");
     }
     wire::EndpointQuery answer;
     const bool ours = got > 0 &&
@@ -72,7 +72,7 @@ Result<plan::Endpoint> lookUpEndpoint(const IpAddress& source, const SocketAddre
     wire::EndpointQuery query;
     query.nonce = randomU64();
     const auto bytes = wire::bytesOf(query);
-    // A failure shows in receive(): nothing comes, or the socket says why.
+    // receive() notices a failure: nothing arrives, or the socket has an error.
     if (send(socket->get(), bytes.data(), bytes.size(), 0) < 0 && errno != ECONNREFUSED) {
       return makeErrnoError(target.text(), "cannot ask for the endpoint", errno);
     }

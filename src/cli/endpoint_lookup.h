@@ -1,4 +1,4 @@
-// Asks a host where its RDMA endpoint is, over the agents' UDP port; docs/probe-packets.md.
+// Asks a host for its RDMA endpoint over the agents' UDP port; see docs/probe-packets.md.
 #pragma once
 
 #include "common/address.h"
@@ -7,7 +7,8 @@
 
 namespace pingloom::cli {
 
-// Asks up to three times, half a second each, from `source`. The error says what to do.
+// Asks up to three times from `source`, and waits half a second each time. The error says what the
+// user can do.
 Result<plan::Endpoint> lookUpEndpoint(const IpAddress& source, const SocketAddress& target);
 
 }  // namespace pingloom::cli

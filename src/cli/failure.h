@@ -1,5 +1,5 @@
-// How a command says what is wrong: one line on standard error that begins with its name ("pingloom
-// mesh"). Main thread. What is wrong in a file that is checked: input_file.h.
+// Reports a command's error as one line on standard error that begins with the command's name
+// ("pingloom mesh"). Main thread. input_file.h reports faults in files that are checked.
 #pragma once
 
 #include <string_view>
@@ -9,13 +9,13 @@
 
 namespace pingloom::cli {
 
-// The command goes on.
+// Reports the error; the command continues.
 void complain(std::string_view command, const Error& error);
 
-// It ends: gives `code`.
+// Reports the error and returns `code`, with which the command ends.
 int fail(std::string_view command, const Error& error, int code = kExitCouldNotAsk);
 
-// It ends before it has begun, with a hint at its --help: gives program::kExitUsage.
+// Reports wrong usage, points to --help, and returns program::kExitUsage.
 int usageError(std::string_view command, const Error& error);
 
 }  // namespace pingloom::cli

@@ -14,7 +14,7 @@ struct TellingKey {
   FileKind kind;
 };
 
-// Keys that only one kind of file has; the first of these that is there decides.
+// Each of these keys belongs to one kind of file; the first one that the file has decides.
 constexpr std::array<TellingKey, 20> kTellingKeys = {
     {{"version", FileKind::kPinglist},
      {"probes", FileKind::kPinglist},
@@ -22,7 +22,7 @@ constexpr std::array<TellingKey, 20> kTellingKeys = {
      {"arrow", FileKind::kPinglist},
      {"hosts", FileKind::kPinglist},
      {"defaults", FileKind::kPinglist},
-     // Before 'controller', which an agent has too.
+     // This precedes 'controller', which an agent's configuration has too.
      {"address", FileKind::kCollectorConfig},
      {"agents", FileKind::kCollectorConfig},
      {"interval", FileKind::kCollectorConfig},

@@ -1,4 +1,4 @@
-// Which of pingloom's files a text is, told by its keys. Pure; any thread.
+// Tells by its keys which of pingloom's files a text is. Pure; any thread.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@ namespace pingloom::cli {
 
 enum class FileKind { kPinglist, kAgentConfig, kControllerConfig, kCollectorConfig };
 
-// The error says what is wrong with a text that is none of them.
+// For a text that is none of them, the error says why.
 Result<FileKind> fileKindOf(std::string_view text, std::string_view file);
 
 }  // namespace pingloom::cli

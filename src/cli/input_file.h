@@ -1,4 +1,4 @@
-// The files that `pingloom check` and `pingloom plan` are given.
+// Reads the files given to `pingloom check` and `pingloom plan`, and reports faults in them.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace pingloom::cli {
 
-// Its whole text. More than 64 MiB is an error, as docs/pinglist.md says.
+// Returns the whole text. A file above 64 MiB is an error, as docs/pinglist.md says.
 Result<std::string> readInputFile(const std::string& file);
 
-// A line on standard error that begins with the place in the file, as compilers write it, so that
-// editors find it. Gives `code`.
+// Prints one line on standard error that begins with the place in the file, as compilers do, so
+// that editors can jump to it. Returns `code`.
 int failFile(const Error& error, int code);
 
 }  // namespace pingloom::cli

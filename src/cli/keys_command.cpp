@@ -1,4 +1,4 @@
-// pingloom keys: makes CURVE keys, and says at the controller who may speak with it.
+// pingloom keys: generates CURVE keys, and maintains the controller's list of authorised ones.
 #include <fmt/format.h>
 
 #include <functional>
@@ -25,7 +25,7 @@ constexpr const char* kKeysCommand = "pingloom keys";
 
 int failKeys(const Error& error) { return fail(kKeysCommand, error, kExitKeysNotDone); }
 
-// The words of one action: its options and the one argument that is none.
+// The usage of one action: its options and its one positional argument.
 struct Action {
   program::Usage usage;
   po::options_description options{"Options"};
@@ -53,9 +53,9 @@ struct Action {
 
 int generateKeys(const Arguments& arguments) {
   Action action("generate", "FILE",
-                "Makes a key: the secret one in FILE (mode 0600), the public one in FILE.pub and "
-                "printed.\nFiles that are there stay as they are.");
-  action.takesArgument("path", "where the secret key goes");
+                "Generates a key pair: the secret key goes to FILE (mode 0600), the public key to\n"
+                "FILE.pub and to standard output. Existing files are never overwritten.");
+  action.takesArgument("path", "the file for the secret key");
   po::variables_map values;
   if (const auto code = action.parse(arguments, values)) return *code;
   const net::CurvePair pair = net::CurvePair::generate();
@@ -106,12 +106,13 @@ Status fillEntry(const po::variables_map& values, keys::AuthorizedKey& entry) {
 }
 
 int authorizeKey(const Arguments& arguments) {
-  Action action("authorize",
-                "--file FILE --role agent|collector [--host NAME] [--addresses LIST] [--name TEXT] "
-                "PUBLIC_KEY|FILE.pub",
-                "Adds a key to the controller's list, which is made where there is none; it is in "
-                "force within a second.\nAn agent's key needs the addresses that it speaks for, "
-                "and should have the host id.");
+  Action action(
+      "authorize",
+      "--file FILE --role agent|collector [--host NAME] [--addresses LIST] [--name TEXT] "
+      "PUBLIC_KEY|FILE.pub",
+      "Adds a key to the controller's list, and creates the list if it does not exist. The "
+      "key is\nin force within a second. An agent's key needs the agent's addresses, and "
+      "should have\nits host id.");
   action.takesFile();
   action.options.add_options()("role,r", po::value<std::string>()->required(),
                                "agent or collector")(
@@ -143,8 +144,8 @@ int authorizeKey(const Arguments& arguments) {
 
 int revokeKey(const Arguments& arguments) {
   Action action("revoke", "--file FILE PUBLIC_KEY|FILE.pub|NAME",
-                "Takes a key off the controller's list: within a second whoever uses it is refused,"
-                "\nalso on connections that stand.");
+                "Removes a key from the controller's list. Within a second it is refused, also on\n"
+                "open connections.");
   action.takesFile();
   action.takesArgument("key", "the key, the file that holds it, or its name in the list");
   po::variables_map values;
@@ -208,11 +209,11 @@ struct KeysAction {
   int (*run)(const Arguments& arguments);
 };
 constexpr std::array<KeysAction, 5> kKeysActions = {
-    {{"generate", "make a key for a service", generateKeys},
-     {"show", "print the public key of a secret one", showKey},
+    {{"generate", "generate a key pair for a service", generateKeys},
+     {"show", "print the public key of a secret key", showKey},
      {"authorize", "add a key to the controller's list", authorizeKey},
-     {"revoke", "take one off it", revokeKey},
-     {"list", "show it", listKeys}}};
+     {"revoke", "remove a key from the list", revokeKey},
+     {"list", "show the list", listKeys}}};
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// pingloom: the command line of the whole system. The commands are in commands.h.
+// pingloom: the command line of the whole system. commands.h lists the commands.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -35,7 +35,7 @@ int refuse(std::string_view word) {
                                                        pingloom::didYouMean(word, names));
 }
 
-// No command: --help, --version or a mistake.
+// Handles a command line without a command: --help, --version or a mistake.
 int runGeneral(const std::vector<std::string>& arguments) {
   namespace program = pingloom::program;
   const program::Usage usage{"pingloom", "pingloom COMMAND [OPTION]...", description()};

@@ -1,5 +1,5 @@
-// pingloom mesh: every probe's mesh as a table, and with --check whether each pair has a fresh
-// result.
+// pingloom mesh: shows every probe's mesh as a table, and with --check tells whether each pair has
+// a fresh result.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -22,7 +22,7 @@ namespace po = boost::program_options;
 
 constexpr const char* kMeshCommand = "pingloom mesh";
 
-// Median network time, with the loss where there is any; the state where there is no time to show.
+// Returns the median network time, with the loss if there is any, or the state if there is no time.
 std::string cellText(const TopGrid& grid, std::size_t cell) {
   const auto state = grid.states[cell];
   if (!state) return ".";
@@ -35,7 +35,7 @@ std::string cellText(const TopGrid& grid, std::size_t cell) {
   return text;
 }
 
-// Destinations are columns under their number; the rows say which host has which.
+// Each destination is a column under its number; the rows tell which host has which number.
 void printGrid(const TopGrid& grid) {
   std::cout << "\n" << printable(grid.probe) << ": median network time, loss where there is any\n";
   TextTable::Cells header = {"", "FROM \\ TO"};
@@ -62,8 +62,8 @@ void printGrid(const TopGrid& grid) {
   }
 }
 
-// An rtt says that something was received. Without one the row itself decides: all that was
-// received may be anomalous.
+// An rtt proves that something was received. Without one the row decides, because every exchange
+// that was received may be anomalous.
 bool hasFreshResult(const http::Site& site, const TopGrid& grid, std::size_t row,
                     std::size_t column) {
   const std::size_t cell = row * grid.destinations.size() + column;

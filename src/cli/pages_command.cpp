@@ -1,4 +1,4 @@
-// pingloom pages: the metric pages that a collector reads, once, live, or checked.
+// pingloom pages: shows the metric pages that a collector reads, once or live, or checks them.
 #include <poll.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ namespace po = boost::program_options;
 
 constexpr const char* kPagesCommand = "pingloom pages";
 
-// False when standard output is gone.
+// Returns false when standard output is closed.
 bool printPages(const PagesAnswer& answer, bool json, bool rates) {
   if (json) {
     std::cout << answer.json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
@@ -33,7 +33,7 @@ bool printPages(const PagesAnswer& answer, bool json, bool rates) {
   return static_cast<bool>(std::cout.flush());
 }
 
-// Block after block, for those without a terminal; until SIGINT or SIGTERM.
+// Prints block after block when there is no terminal, until SIGINT or SIGTERM.
 int watchPages(const PagesQuery& query, bool json) {
   const UniqueFd stop = program::blockStopSignals();
   PagesDocument before;
@@ -58,7 +58,7 @@ int watchPages(const PagesQuery& query, bool json) {
   }
 }
 
-// With --json the problems go to standard error, beside the document.
+// With --json the problems go to standard error, because the document is on standard output.
 int verdict(const PagesDocument& document, bool json) {
   const auto problems = pagesProblems(document);
   std::ostream& out = json ? std::cerr : std::cout;
@@ -73,7 +73,7 @@ int verdict(const PagesDocument& document, bool json) {
 int runPages(const std::vector<std::string>& arguments) {
   const program::Usage usage{
       kPagesCommand, "pingloom pages [--agent A] [--watch | --check] [--json] [--url U]",
-      "Shows the metric pages of applications as a collector read them last: a table for each\n"
+      "Shows the metric pages of applications as a collector last read them, in a table for each\n"
       "agent. Histograms are shown as count, mean and quantiles; --watch adds rates per second.\n"
       "Keys of the live view: q quit, arrows scroll.\n"
       "Exit: 0 shown; with --check 1 unless every agent is read and every page is fresh and has a\n"
@@ -81,9 +81,9 @@ int runPages(const std::vector<std::string>& arguments) {
   po::options_description options("Options");
   options.add_options()(
       "agent", po::value<std::string>()->default_value("", ""),
-      "only this one: its host's name, or ADDRESS:PORT as the collector reads it")(
-      "watch", "go on, once a second; without a terminal block after block")(
-      "check", "name what is not read, not fresh or empty, and exit 1 if there is any")(
+      "show only this agent: its host's name, or its ADDRESS:PORT at the collector")(
+      "watch", "refresh once a second; without a terminal print block after block")(
+      "check", "list what is not read, not fresh or empty, and exit 1 if there is any")(
       "json", "print the collector's document");
   addSiteOptions(options, "the collector's address (default: http://127.0.0.1:20715)");
   po::variables_map values;

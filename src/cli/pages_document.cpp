@@ -25,7 +25,7 @@ std::string textAt(const Json& json, const char* key) {
 }
 
 std::optional<std::uint64_t> countOf(const Json& value) {
-  // A number that is not negative is unsigned for the parser, and signed where a program made it.
+  // The parser stores a number that is not negative as unsigned; a program may store it as signed.
   const bool negative =
       !value.is_number_unsigned() && value.is_number_integer() && value.get<std::int64_t>() < 0;
   if (!value.is_number_integer() || negative) return std::nullopt;
@@ -78,7 +78,7 @@ ShownPage pageOf(const Json& json, double now) {
   page.application = textAt(json, "application");
   page.process = numberText(json, "pid");
   page.state = textAt(json, "state");
-  // An agent that starts again counts its generations from the beginning.
+  // A restarted agent counts its generations from the beginning.
   page.key = numberText(json, "generation") + " " + page.process + " " + page.application;
   const auto age = numberOf(member(json, "age_seconds"));
   if (age && *age >= 0) page.read = now - *age;

@@ -1,6 +1,6 @@
-// What a collector says of the metric pages it reads (GET /api/v1/pages), as values to be shown.
-// Everything comes from outside: what is missing or of another kind is left out, and all text is
-// printable. Plain values.
+// The metric pages that a collector reads (GET /api/v1/pages), as values to display. The document
+// comes from outside: fields that are missing or have a wrong type are left out, and all text is
+// made printable. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -15,29 +15,29 @@
 namespace pingloom::cli {
 
 struct PageMetric {
-  std::string name;  // with its labels: jobs_total{kind="mail"}
+  std::string name;  // includes the labels: jobs_total{kind="mail"}
   std::string kind;
-  std::optional<std::uint64_t> count;  // of counters and histograms
-  std::optional<double> value;         // of gauges; the sum of histograms
-  std::optional<double> p50;           // of histograms
-  std::optional<double> p99;
-  std::optional<double> rate;  // of the count, per second; setRates() knows it
+  std::optional<std::uint64_t> count;  // counters and histograms have one
+  std::optional<double> value;         // a gauge's value, or a histogram's sum
+  std::optional<double> p50;           // histograms only
+  std::optional<double> p99;           // histograms only
+  std::optional<double> rate;          // growth of `count` per second; set by setRates()
 };
 
 struct ShownPage {
-  std::string key;  // no two pages of an agent have the same one
+  std::string key;  // unique among the pages of an agent
   std::string application;
   std::string process;
   std::string state;
-  std::optional<double> read;  // monotonic seconds of this host: when the values were
+  std::optional<double> read;  // when the values were read, in this host's monotonic seconds
   std::vector<PageMetric> metrics;
 };
 
 struct PagesAgent {
   std::string agent;  // ADDRESS:PORT
-  std::string host;   // "" until it has said so
+  std::string host;   // "" until the agent has sent it
   std::string state;
-  std::string problem;  // "" where there is none
+  std::string problem;  // "" when there is none
   double interval = 0;  // seconds between two rounds of reading
   std::vector<ShownPage> pages;
 
@@ -46,11 +46,12 @@ struct PagesAgent {
 
 using PagesDocument = std::vector<PagesAgent>;
 
-// `now`: monotonic, when the answer came. An error: it is none of a collector.
+// Parses a collector's answer, which arrived at the monotonic time `now`. The result is an error
+// when the document is not from a collector.
 Result<PagesDocument> readPagesDocument(const nlohmann::json& json, Nanos now);
 
-// Gives the counts of `now` their rates since `before`. Values that have not been read again since
-// then keep the rate they had.
+// Sets the rates in `now` from the growth since `before`. Values that have not been read again
+// since then keep their previous rate.
 void setRates(const PagesDocument& before, PagesDocument& now);
 
 }  // namespace pingloom::cli

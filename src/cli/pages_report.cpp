@@ -39,7 +39,7 @@ std::string rateText(const PageMetric& metric) {
   return metric.rate ? fmt::format("{:.6g}/s", *metric.rate) : "-";
 }
 
-// Never within a character.
+// Never cuts within a character.
 void cut(std::string& text, std::size_t most) {
   if (text.size() <= most) return;
   std::size_t end = most - 3;
@@ -73,7 +73,7 @@ std::vector<TableRow> rowsOf(const PagesAgent& agent, bool rates) {
   return rows;
 }
 
-// What all columns but the metric's need.
+// The width that all columns except the metric's need.
 std::size_t widthOfOthers(const TextTable::Cells& header, const std::vector<TableRow>& rows) {
   std::size_t total = 0;
   for (std::size_t column = 0; column < header.size(); ++column) {

@@ -1,4 +1,4 @@
-// Metric pages as lines for people, and whether all is well with them. Pure; any thread.
+// Formats metric pages as text, and lists their problems. Pure; any thread.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@ struct ReportLine {
 };
 
 struct PagesLayout {
-  bool rates = false;     // with a column for them
-  std::size_t width = 0;  // a metric's name is cut so that its value still fits; 0: any width
+  bool rates = false;     // adds a column for the rates
+  std::size_t width = 0;  // names are cut so that a line fits; 0 stands for any width
 };
 
-// A title and a table for each agent.
+// Returns a title and a table for each agent.
 std::vector<ReportLine> pagesLines(const PagesDocument& document, const PagesLayout& layout);
 
-// What keeps pages from being read, one line each; empty: every agent is read, and every page is
+// Returns one line for each problem. It returns none when every agent is read, and every page is
 // fresh and has a metric.
 std::vector<std::string> pagesProblems(const PagesDocument& document);
 

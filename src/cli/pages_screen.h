@@ -1,5 +1,5 @@
-// The live view of `pingloom pages --watch` on a terminal. One thread; owns the terminal while it
-// runs, and gives it back as it was on every way out but SIGKILL.
+// The live view of `pingloom pages --watch` on a terminal. One thread. It owns the terminal while
+// it runs and restores it on every exit except SIGKILL.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,20 @@ class PagesScreen {
  public:
   // REQUIRES: standard input and output are a terminal.
   explicit PagesScreen(PagesQuery query) : query_(std::move(query)) {}
-  // Until q or SIGINT/SIGTERM; the exit code.
+  // Runs until q, SIGINT or SIGTERM; returns the exit code.
   int run();
 
  private:
   void refresh();
   void draw();
-  bool key(int pressed);  // false: quit
+  bool key(int pressed);  // returns false to quit
   void scroll(std::ptrdiff_t by);
   std::size_t visibleLines() const;
 
   PagesQuery query_;
   PagesDocument document_;
-  std::vector<ReportLine> lines_;  // of the document, for the terminal's width
-  std::string trouble_;            // why the last refresh failed; "" = it did not
+  std::vector<ReportLine> lines_;  // the document, formatted for the terminal's width
+  std::string trouble_;            // why the last refresh failed; "" when it succeeded
   bool asked_ = false;
   Nanos next_mono_ = 0;
   std::size_t offset_ = 0;

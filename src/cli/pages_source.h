@@ -1,4 +1,4 @@
-// The metric pages that a collector reads, asked for. Blocking; any thread.
+// Fetches the metric pages that a collector reads. Blocking; any thread.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,8 +14,8 @@ namespace pingloom::cli {
 constexpr const char* kDefaultCollectorUrl = "http://127.0.0.1:20715";
 
 struct PagesQuery {
-  http::Site site;    // the collector's
-  std::string agent;  // only this one: host or ADDRESS:PORT; "": all
+  http::Site site;    // where the collector answers
+  std::string agent;  // selects one agent by host or ADDRESS:PORT; "" selects all
 };
 
 struct PagesAnswer {

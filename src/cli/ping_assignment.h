@@ -1,4 +1,4 @@
-// A ping request as the probers take it. Plain values.
+// Converts a ping request into an assignment for the probers. Plain values.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,8 @@
 
 namespace pingloom::cli {
 
-// One target in one window that no run outlives: its results are taken out one by one instead.
+// Returns one target with a window that is longer than any run, because the caller takes each
+// result out of the window instead of waiting for it to close.
 std::shared_ptr<const plan::Assignment> assignmentOf(const PingRequest& request);
 
 }  // namespace pingloom::cli

@@ -1,4 +1,4 @@
-// pingloom ping: measures one host, once, as an agent would.
+// pingloom ping: measures one host once, in the same way as an agent.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -81,7 +81,7 @@ Result<PingRequest> pingRequestOf(const po::variables_map& values) {
   return request;
 }
 
-// The other side of `ping rdma`: until it is stopped.
+// Runs the other side of `ping rdma` until it is stopped.
 int listen(const po::variables_map& values) {
   const UniqueFd stop = program::blockStopSignals();
   const auto port = numberOption(values, "port", 1, 65535);
@@ -116,7 +116,7 @@ int measurePing(const PingRequest& request, const std::string& host, bool json) 
         std::cout << target << ": " << lineOf(result) << std::endl;
       }
     }
-    summary.addBeside(pair.late, pair.duplicate);
+    summary.addReplies(pair.late, pair.duplicate);
     pair.clear();
   }
   summary.setSkipped((*session)->skipped());
@@ -136,7 +136,7 @@ int runPing(const std::vector<std::string>& arguments) {
       "a 'pingloom ping rdma --listen'; tcp an agent or a service on --port.\n"
       "network is the fabric both ways, responder the other host, prober this one, rtt all of it\n"
       "(tcp: network as the kernel measures it, rtt the time of the connect).\n"
-      "Exit: 0 something was received, 1 nothing was, 2 usage or no way there.\n"};
+      "Exit: 0 something was received, 1 nothing was, 2 wrong usage or no route.\n"};
   po::options_description options("Options");
   options.add_options()("count,c", po::value<std::int64_t>()->default_value(5), "how many pings")(
       "interval,i", po::value<std::string>()->default_value("1s"), "between two pings")(

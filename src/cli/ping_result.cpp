@@ -10,8 +10,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// In the order in which they were added. (A value above 4.29 s stands alone in practice, and is
-// exact as the minimum.)
+// Returns the values in the order in which they were added. A value above 4.29 s is alone in
+// practice, and is then exact as the minimum.
 std::vector<Nanos> valuesOf(const Distribution& distribution) {
   if (!distribution.exact()) {
     return std::vector<Nanos>(distribution.count(), static_cast<Nanos>(distribution.min()));
@@ -26,7 +26,7 @@ std::optional<Nanos> takeFirst(std::vector<Nanos>& values) {
   return first;
 }
 
-// Exchanges whose parts are all known.
+// Returns the exchanges whose parts are all known.
 void addSplits(const probe::PairWindow& pair, std::vector<Nanos>& rtts,
                std::vector<PingResult>& out) {
   std::vector<Nanos> responders = valuesOf(pair.responder);
@@ -82,7 +82,7 @@ std::vector<PingResult> resultsOf(const probe::PairWindow& pair) {
       out.push_back(result);
     }
   }
-  // Nothing else is received; a count that is not explained by now is shown without times.
+  // Nothing else was received. A count that is still unexplained is shown without times.
   while (out.size() < pair.received) out.push_back({"received", {}, false, {}, {}, {}, {}});
   const std::pair<std::uint32_t, std::string_view> failures[] = {
       {pair.lost, "lost"}, {pair.refused, "refused"}, {pair.unreachable, "unreachable"}};
@@ -140,7 +140,7 @@ void PingSummary::add(const PingResult& result) {
   keep(rtt_, result.rtt);
 }
 
-void PingSummary::addBeside(std::uint32_t late, std::uint32_t duplicate) {
+void PingSummary::addReplies(std::uint32_t late, std::uint32_t duplicate) {
   late_ += late;
   duplicate_ += duplicate;
 }

@@ -1,4 +1,5 @@
-// How one exchange of `pingloom ping` went. Plain values and pure functions; any thread.
+// The result of one exchange of `pingloom ping`, and their summary. Plain values and pure
+// functions; any thread.
 #pragma once
 
 #include <optional>
@@ -22,20 +23,22 @@ struct PingResult {
   std::optional<Nanos> rtt;
 };
 
-// The exchanges that a pair has got verdicts on since it was last cleared. Exact where that is one
-// exchange; of several, those without a split share the round trips that no split explains.
+// Returns the exchanges that completed since the pair was last cleared. The result is exact for one
+// exchange. With several, exchanges without a split share the round trips that no split explains.
 std::vector<PingResult> resultsOf(const probe::PairWindow& pair);
 
 // "network 4.07 us, responder 21.3 us, prober 33.0 us, rtt 58.4 us", "lost", ...
 std::string lineOf(const PingResult& result);
 std::string jsonOf(const PingResult& result);
 
-// All exchanges of a run.
+// Sums up all exchanges of a run.
 class PingSummary {
  public:
   void add(const PingResult& result);
-  void addBeside(std::uint32_t late, std::uint32_t duplicate);    // counted beside the exchanges
-  void setSkipped(std::uint64_t skipped) { skipped_ = skipped; }  // not sent: no time or no port
+  // Late and duplicate replies are counted apart from the exchanges.
+  void addReplies(std::uint32_t late, std::uint32_t duplicate);
+  // Sets the number of pings that could not be sent for want of time or of a port.
+  void setSkipped(std::uint64_t skipped) { skipped_ = skipped; }
 
   std::uint64_t received() const { return received_; }
   std::string text() const;  // several lines

@@ -24,7 +24,7 @@ namespace {
 
 using probe::Instant;
 
-// Blocks until one of them is ready or the time has come.
+// Blocks until one of them is ready or the timeout expires.
 void pollUntil(std::vector<pollfd>& entries, Nanos until) {
   timespec wait{};
   const Nanos left = std::clamp<Nanos>(until - monotonicNow(), 0, kHour);
@@ -35,7 +35,7 @@ void pollUntil(std::vector<pollfd>& entries, Nanos until) {
   }
 }
 
-// What both protocols need.
+// The part that both protocols share.
 class SessionBase : public PingSession {
  protected:
   explicit SessionBase(const PingRequest& request) : request_(request) {
@@ -103,7 +103,7 @@ class TcpSession final : public SessionBase {
     pollUntil(entries, std::min(prober_.nextWake(), stalls_.nextTick()));
     const Nanos now = monotonicNow();
     stalls_.tick(now);
-    // One at a time, so that each has its own line.
+    // Taking one exchange at a time gives each its own line.
     epoll_event event{};
     if (epoll_wait(epoll_.get(), &event, 1, 0) == 1) {
       prober_.onReady(event.data.u64, now);
@@ -141,7 +141,7 @@ Result<IpAddress> sourceTowards(const IpAddress& target) {
   sockaddr_storage storage{};
   socklen_t size = target.toSockaddr(9, storage);  // nothing is sent
   if (!socket.valid() || connect(socket.get(), reinterpret_cast<sockaddr*>(&storage), size) != 0) {
-    return makeErrnoError(target.text(), "no way there", errno);
+    return makeErrnoError(target.text(), "no route to it", errno);
   }
   size = sizeof storage;
   if (getsockname(socket.get(), reinterpret_cast<sockaddr*>(&storage), &size) != 0) {

@@ -1,5 +1,5 @@
-// A one-off measurement: the agent's own prober with one target, on this thread, from a port of its
-// own (an agent may run beside it).
+// A one-off measurement by the agent's own prober with one target. It runs on the calling thread
+// and uses its own port, so an agent may run on the same host.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,23 @@ namespace pingloom::cli {
 
 struct PingRequest {
   Protocol protocol = Protocol::kUdp;
-  std::string device = "auto";  // rdma: as the agent's rdma.device
+  std::string device = "auto";  // rdma only; has the forms of the agent's rdma.device
   IpAddress source;
   SocketAddress target;
   std::uint64_t count = 0;
   Nanos interval = kSecond;
   Nanos timeout = 500 * kMillisecond;
   std::uint32_t traffic_class = 0;
-  std::uint32_t payload = 0;  // udp, rdma
+  std::uint32_t payload = 0;  // bytes of a PING; udp and rdma only
 };
 
-// One thread.
+// A measurement in progress; used by one thread.
 class PingSession {
  public:
   virtual ~PingSession() = default;
 
-  // Lets time pass until something happened: an exchange, a timer, or `stop` became readable (false
-  // then). What has got its verdict is in pair(); the caller clears it.
+  // Waits until an exchange or a timer makes progress. Returns false when `stop` became readable.
+  // pair() holds the exchanges that completed; the caller clears it.
   virtual bool wait(int stop) = 0;
   virtual probe::PairWindow& pair() = 0;
   virtual std::uint64_t skipped() = 0;  // pings that could not be sent in their interval
@@ -41,7 +41,7 @@ class PingSession {
 
 Result<std::unique_ptr<PingSession>> startPing(const PingRequest& request);
 
-// The address from which this host would reach `target`.
+// Returns the address from which this host would reach `target`.
 Result<IpAddress> sourceTowards(const IpAddress& target);
 
 }  // namespace pingloom::cli

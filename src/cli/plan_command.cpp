@@ -1,4 +1,4 @@
-// pingloom plan: what one host would probe by a pinglist.
+// pingloom plan: shows what one host would probe according to a pinglist.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,8 @@ using pinglist::Pinglist;
 
 program::Usage planUsage() {
   return {"pingloom plan", "pingloom plan FILE --host HOST [--json]",
-          "Shows what HOST would probe by the pinglist FILE. HOST is a host's name, one of its\n"
+          "Shows what HOST would probe according to the pinglist FILE. HOST is a host's name, one "
+          "of its\n"
           "addresses (NAME/LABEL) or an IP address.\n\n"
           "Exit code: 0 done, 1 invalid pinglist or unknown host, 2 could not read FILE."};
 }
@@ -109,7 +110,7 @@ std::string shown(const Pinglist& list, const IpAddress& address) {
   return found == list.names.end() ? address.text() : address.text() + " (" + found->second + ")";
 }
 
-// What `paths` would have to be, where there are probes that can have it.
+// Prints which values of `paths` cover how many paths, for the probes that can have several.
 void printCoverage(const std::vector<plan::Assignment>& assignments) {
   const bool rdma = std::any_of(assignments.begin(), assignments.end(), [](const auto& one) {
     return one.probe.protocol == Protocol::kRdma;

@@ -75,7 +75,7 @@ Status RdmaSession::open() {
   prepare(context_, *options);
   context_.clock = &clock_;
   context_.windows = &queue_;
-  // What is wrong here is said before anybody is asked there.
+  // Problems of this host are reported before the other host is asked.
   if (auto device = context_.open_device(request_.source); !device) {
     return tl::unexpected(device.error());
   }
@@ -102,7 +102,7 @@ bool RdmaSession::wait(int stop) {
   return !stopped_;
 }
 
-// The address given, or all of this host's that a device stands behind.
+// Returns the address given, or all addresses of this host that have a device.
 Result<std::vector<IpAddress>> answerable(const std::optional<IpAddress>& address,
                                           const probe::AgentContext& context) {
   const auto candidates = ownAddresses(address, "--listen");
@@ -120,8 +120,9 @@ Result<std::vector<IpAddress>> answerable(const std::optional<IpAddress>& addres
   return found;
 }
 
-// They are opened beside this thread; who asks from now on is to find them. Where one does not
-// open, the log says why, and the others are not kept waiting. False: stopped.
+// Other threads open the endpoints; queries are answered once an endpoint is open. The log tells
+// why an endpoint could not be opened, and the others do not wait for it. Returns false when
+// stopped.
 bool awaitEndpoints(probe::Transport& rdma, std::size_t all, int stop) {
   pollfd ready{stop, POLLIN, 0};
   int patience = kEndpointPatience;

@@ -1,4 +1,4 @@
-// `pingloom ping rdma`: one side measures, the other listens; no controller in between.
+// `pingloom ping rdma`: one side measures and the other listens, without a controller.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace pingloom::cli {
 
-// Opens this side's device and asks the target where its endpoint is.
+// Opens this host's device and asks the target for its endpoint.
 Result<std::unique_ptr<PingSession>> startRdmaPing(const PingRequest& request);
 
-// Answers RDMA pings to this host's addresses on `device` (as the agent's rdma.device), and
-// questions for their endpoints on UDP `port`, until `stop` is readable. Without `address` at all
-// addresses that the device has, of those an agent would take for its own.
+// Answers RDMA pings to this host's addresses on `device` (in the forms of the agent's rdma.device)
+// and queries for their endpoints on the UDP port `port`, until `stop` is readable. Without
+// `address` it uses all addresses of the device that an agent would use.
 Status listenForRdmaPings(const std::optional<IpAddress>& address, std::uint16_t port,
                           const std::string& device, int stop);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr Nanos kExchangePatience = 5 * kSecond;
 
-// False: the time is over, or the user wants to end.
+// Returns false when the time is over or the user stopped the command.
 bool waitFor(int fd, short what, Nanos until, int stop) {
   for (;;) {
     const Nanos left = until - monotonicNow();
@@ -30,9 +30,9 @@ bool waitFor(int fd, short what, Nanos until, int stop) {
 
 tl::unexpected<Error> unreachable(const SocketAddress& server, int error_number) {
   if (error_number == ECONNREFUSED) {
-    return makeError(server.text(), "nobody listens there; run 'pingloom read --serve' on it");
+    return makeError(server.text(), "nothing listens there; run 'pingloom read --serve' on it");
   }
-  return makeErrnoError(server.text(), "no way there", error_number);
+  return makeErrnoError(server.text(), "no route to it", error_number);
 }
 
 Result<UniqueFd> connectTo(const IpAddress& source, const SocketAddress& server, Nanos until,
@@ -60,7 +60,7 @@ Result<wire::ReadExchange> receive(int fd, const SocketAddress& server, Nanos un
     const ssize_t got = recv(fd, bytes.data() + have, bytes.size() - have, 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (got <= 0) {
-      return makeError(server.text(), "it hung up: is it a 'pingloom read --serve'?");
+      return makeError(server.text(), "it closed the connection; is it a 'pingloom read --serve'?");
     }
     have += static_cast<std::size_t>(got);
   }
@@ -70,7 +70,7 @@ Result<wire::ReadExchange> receive(int fd, const SocketAddress& server, Nanos un
       if (answer.type == wire::ReadExchangeType::kAnswer) return answer;
       [[fallthrough]];
     case wire::ReadExchangeParse::kNone:
-      return makeError(server.text(), "what answers there is no 'pingloom read --serve'");
+      return makeError(server.text(), "the service there is not a 'pingloom read --serve'");
     case wire::ReadExchangeParse::kVersion:
       break;
   }
@@ -86,7 +86,7 @@ Status refusalOf(const wire::ReadExchange& answer, const SocketAddress& server,
     case wire::ReadExchangeStatus::kNoRegion:
       return makeError(server.text(), "it has no region '" + region + "'; it serves" + said);
     case wire::ReadExchangeStatus::kFull:
-      return makeError(server.text(), "it has as many readers as it takes; try again later");
+      return makeError(server.text(), "it has the maximum number of readers; try again later");
     case wire::ReadExchangeStatus::kDevice:
       return makeError(server.text(), "it cannot connect to this host" + said);
     case wire::ReadExchangeStatus::kVersion:
@@ -127,7 +127,7 @@ Result<RemoteRegion> askForRegion(const IpAddress& source, const SocketAddress& 
   wire::ReadExchange request = exchangeOf(own);
   request.text = region;
   const auto bytes = wire::bytesOf(request);
-  // A new connection's send buffer has room for it.
+  // The send buffer of a new connection has room for the request.
   if (send(socket->get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) !=
       static_cast<ssize_t>(bytes.size())) {
     return makeErrnoError(server.text(), "cannot ask for the region", errno);

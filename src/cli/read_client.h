@@ -1,4 +1,4 @@
-// Asks a `pingloom read --serve` for a region, over TCP; docs/read-exchange.md.
+// Asks a `pingloom read --serve` for a region over TCP; see docs/read-exchange.md.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ struct RemoteRegion {
   rdma::RcAddress peer;  // the endpoint to connect to
   std::uint64_t address = 0;
   std::uint64_t length = 0;
-  std::uint64_t pattern = 0;  // 0: its contents are not known
+  std::uint64_t pattern = 0;  // seed of the contents (read_pattern.h); 0 if they are unknown
   std::uint32_t rkey = 0;
-  std::string device;  // the server's
-  UniqueFd control;    // the server keeps its endpoint as long as this is open
+  std::string device;  // the server's device
+  UniqueFd control;    // the server keeps its endpoint as long as this socket is open
 };
 
-// `own`: this side's endpoint. At most some seconds, or until `stop` is readable. The error says
-// what to do.
+// Offers `own`, this side's endpoint, and waits a few seconds at most, or until `stop` is readable.
+// The error says what the user can do.
 Result<RemoteRegion> askForRegion(const IpAddress& source, const SocketAddress& server,
                                   const std::string& region, const rdma::RcAddress& own, int stop);
 

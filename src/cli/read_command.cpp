@@ -1,4 +1,4 @@
-// pingloom read: one-sided reads of another host's memory, as ib_read_lat and ib_read_bw do them.
+// pingloom read: reads another host's memory by RDMA, as ib_read_lat and ib_read_bw do.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -99,7 +99,7 @@ Result<ReadRequest> readRequestOf(const po::variables_map& values) {
   return request;
 }
 
-// The connection and what is known about it before the first READ.
+// The connection, and what is known about it before the first READ.
 Result<std::unique_ptr<ReadRun>> startRun(const ReadRequest& request, rdma::Device& device,
                                           int stop, ReadReport& report) {
   rdma::RcOptions options;
@@ -162,7 +162,7 @@ Result<ServeOptions> serveOptions(const po::variables_map& values) {
   return options;
 }
 
-// On the address given, or on the first one of this host that has a device.
+// Serves on the address given, or on the first address of this host that has a device.
 Result<std::unique_ptr<ReadServer>> startServer(const po::variables_map& values,
                                                 ServeOptions& options) {
   const auto source = sourceOption(values);
@@ -208,17 +208,17 @@ int runRead(const std::vector<std::string>& arguments) {
       "pingloom read HOST:REGION [options]\n"
       "       pingloom read --serve [--source ADDRESS] [-d DEVICE] [--region NAME] [--bytes N]",
       "Reads memory of HOST by RDMA, without its processor (RC READ), from a 'pingloom read\n"
-      "--serve' there: --count READs one at a time, for their latency, then as many with --depth\n"
-      "under way, for the throughput. What was read is compared with what the server has.\n"
-      "Exit: 0 all was read and is right, 1 something failed or is wrong, 2 usage or no way "
+      "--serve' there. It does --count READs one at a time to measure latency, then as many with\n"
+      "--depth in flight to measure throughput, and compares the contents with the server's.\n"
+      "Exit: 0 all contents are right, 1 something failed or is wrong, 2 wrong usage or no route "
       "there.\n"};
   po::options_description options("Options");
   options.add_options()("bytes,b", po::value<std::int64_t>()->default_value(4096),
                         "of one READ; with --serve of the region (then 1048576 unless given)")(
       "count,c", po::value<std::int64_t>()->default_value(1000), "how many READs")(
       "depth", po::value<std::int64_t>()->default_value(16),
-      "READs under way at a time, for the throughput; 1: latency only")(
-      "busy", "spin instead of waiting for events: less latency, at the price of a core")(
+      "READs in flight while measuring throughput; 1 measures latency only")(
+      "busy", "spin instead of waiting for events: lower latency, at the cost of a core")(
       "port", po::value<std::int64_t>()->default_value(kDefaultExchangePort),
       "TCP port over which the two agree")("source", po::value<std::string>(),
                                            "address of this host, and so its device")(

@@ -1,6 +1,6 @@
-// The contents of a region that `pingloom read --serve` offers: they follow from a seed and the
-// place, so that who reads any part of it can tell whether it is right. Byte i is byte i % 8,
-// lowest first, of the finalizer of SplitMix64 on seed + (i / 8 + 1) * 0x9E3779B97F4A7C15.
+// The contents of a region that `pingloom read --serve` offers. A seed and the position determine
+// every byte, so that a reader can check any part of the region. Byte i is byte i % 8, lowest
+// first, of the finalizer of SplitMix64 on seed + (i / 8 + 1) * 0x9E3779B97F4A7C15.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ constexpr std::uint64_t patternWord(std::uint64_t seed, std::uint64_t number) {
   return word ^ (word >> 31);
 }
 
-// Calls `use(byte, wanted)` for each byte of memory that lies `offset` bytes into the region.
+// Calls `use(byte, expected)` for each byte of memory, which begins `offset` bytes into the region.
 template <typename Memory, typename Use>
 void alongPattern(Memory memory, std::uint64_t seed, std::uint64_t offset, Use use) {
   std::uint64_t word = 0;

@@ -22,20 +22,20 @@ double perSecond(std::uint64_t amount, Nanos elapsed) {
   return static_cast<double>(amount) * static_cast<double>(kSecond) / static_cast<double>(elapsed);
 }
 
-// What to do about it.
+// Tells the user what to do about a status.
 std::string_view nextStep(RcStatus status) {
   switch (status) {
     case RcStatus::kRemoteAccess:
-      return "the server's region is not what it was: was it restarted? ask it again";
+      return "the server's region has changed; was the server restarted? Run the command again";
     case RcStatus::kRemoteInvalid:
-      return "the server's device does not permit it: READs at a time, or remote reads at all";
+      return "the server's device does not permit remote reads, or not so many in flight";
     case RcStatus::kRemoteOperation:
-      return "the server's device could not read its own memory: see its kernel's log";
+      return "the server's device could not read its own memory; see the kernel log there";
     case RcStatus::kRetriesExceeded:
       return "the connection was agreed over TCP, but RDMA packets do not arrive or do not come "
              "back: does a firewall or switch drop UDP port 4791? 'pingloom ping rdma' measures it";
     case RcStatus::kRnrExceeded:
-      return "the server's device was not ready, too often";
+      return "the server's device was not ready, and the retries are used up";
     case RcStatus::kLocal:
       return "this host's device refused it: the limit of locked memory, or the device's own "
              "limits";
@@ -60,7 +60,7 @@ void addFailures(std::string& text, const ReadPhase& phase) {
     if (const auto step = nextStep(status); !step.empty()) text += fmt::format("    {}\n", step);
   }
   if (!phase.failure.empty()) text += fmt::format("  ended: {}\n", phase.failure);
-  if (phase.stopped) text += "  stopped before it was complete\n";
+  if (phase.stopped) text += "  stopped before it completed\n";
 }
 
 std::string textOf(const ReadPhase& phase, const ReadJob& job) {
@@ -69,7 +69,7 @@ std::string textOf(const ReadPhase& phase, const ReadJob& job) {
   const Summary latency = phase.latency.summary();
   const auto human = [](std::uint64_t time) { return humanNanos(static_cast<Nanos>(time)); };
   if (phase.done == 0) {
-    text += "none was answered\n";
+    text += "no READ was answered\n";
   } else if (phase.depth == 1) {
     text += fmt::format("latency min {}, p50 {}, p99 {}, max {}\n", human(latency.min),
                         human(latency.p50), human(latency.p99), human(latency.max));

@@ -11,7 +11,7 @@
 namespace pingloom::cli {
 namespace {
 
-constexpr std::uint64_t kLine = 64;  // READs begin at its multiples
+constexpr std::uint64_t kLine = 64;  // READs begin at multiples of it
 
 bool hasHungUp(int socket) {
   char byte = 0;
@@ -37,7 +37,7 @@ std::span<std::uint8_t> ReadRun::memoryOf(std::uint32_t place) {
   return std::span(memory_).subspan(std::size_t{place} * job_.bytes, job_.bytes);
 }
 
-// From one part of the region to the next, and round again.
+// Advances from one part of the region to the next, and wraps around at its end.
 void ReadRun::post(std::uint32_t place) {
   const std::uint64_t starts = (remote_.length - job_.bytes) / kLine + 1;
   const std::uint64_t apart = (job_.bytes + kLine - 1) / kLine;
@@ -48,7 +48,7 @@ void ReadRun::post(std::uint32_t place) {
   request.local = {&piece, 1};
   request.remote_address = remote_.address + places_[place].offset;
   request.rkey = remote_.rkey;
-  // What a READ does not bring shows.
+  // The buffer is filled with another value, so that bytes that a READ does not write are noticed.
   if (!piece.memory.empty()) piece.memory.front() = piece.memory.back() = 0;
   places_[place].filled = false;
   places_[place].posted = monotonicNow();
@@ -67,7 +67,7 @@ void ReadRun::wait(ReadPhase& phase) {
   ppoll(ready.data(), ready.size(), &timeout, nullptr);
   phase.stopped = ready[0].revents != 0;
   if (ready[1].revents != 0 && hasHungUp(remote_.control.get())) {
-    phase.failure = "the server has gone, or has given up this connection";
+    phase.failure = "the server has gone or has closed this connection";
   }
 }
 

@@ -29,7 +29,7 @@ void keepAlive(int socket) {
   set(IPPROTO_TCP, TCP_KEEPCNT, 4);
 }
 
-// A few bytes into a new connection's buffer; where they do not fit nobody waits for them.
+// The few bytes fit into a new connection's buffer; if they do not, they are dropped.
 bool sendAnswer(int socket, const wire::ReadExchange& answer) {
   const auto bytes = wire::bytesOf(answer);
   return send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
@@ -91,7 +91,7 @@ void ReadServer::accept() {
     socklen_t size = sizeof address;
     auto* raw = reinterpret_cast<sockaddr*>(&address);
     UniqueFd socket(accept4(listener_.get(), raw, &size, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!socket.valid()) return;  // none is waiting, or it is gone again
+    if (!socket.valid()) return;  // no connection is waiting, or it was closed again
     if (readers_.size() - serving() >= kWaiting) {
       ++refused_;
       continue;
@@ -107,7 +107,7 @@ void ReadServer::accept() {
 
 bool ReadServer::hear(Reader& reader) {
   std::uint8_t surplus = 0;
-  std::span<std::uint8_t> room(&surplus, 1);  // one that has its answer has nothing more to say
+  std::span<std::uint8_t> room(&surplus, 1);  // an answered reader must not send anything more
   if (reader.endpoint == nullptr) room = std::span(reader.bytes).subspan(reader.have);
   const ssize_t got = recv(reader.socket.get(), room.data(), room.size(), 0);
   if (got < 0) return errno == EAGAIN || errno == EINTR;
@@ -138,7 +138,7 @@ bool ReadServer::answer(Reader& reader) {
   }
   rdma::RcOptions options;
   options.access = rdma::Access::kRead;
-  options.depth = 1;  // it asks for nothing
+  options.depth = 1;  // this side posts no READs
   auto made = device_->createRc(options);
   Status connected = made ? (*made)->connect(addressOf(request)) : tl::unexpected(made.error());
   if (!connected) {

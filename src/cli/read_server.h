@@ -1,4 +1,4 @@
-// `pingloom read --serve`: offers a region of known contents for reading, until it is stopped.
+// `pingloom read --serve`: offers a region of known contents for reading until it is stopped.
 #pragma once
 
 #include <array>
@@ -16,15 +16,15 @@
 namespace pingloom::cli {
 
 struct ServeOptions {
-  SocketAddress listen;  // TCP; the device is the address's
+  SocketAddress listen;  // for TCP; the device is the one that has this address
   rdma::DeviceOptions device;
   std::string region = "test";
   std::uint32_t bytes = 1U << 20;
 };
 
-// Whoever reaches the TCP port may read the region, and nothing else. One thread. Bounds: kReaders
-// readers with an endpoint each and kWaiting connections that have not asked yet; who has not
-// within kPatience is hung up on, and who hangs up loses the endpoint.
+// Every client that reaches the TCP port may read the region, and nothing else. One thread. Bounds:
+// kReaders readers with an endpoint each, and kWaiting connections without a request yet. A
+// connection without a request is closed after kPatience; closing it destroys its endpoint.
 class ReadServer {
  public:
   static constexpr std::size_t kReaders = 64;
@@ -32,7 +32,7 @@ class ReadServer {
   static constexpr Nanos kPatience = 2 * kSecond;
 
   static Result<std::unique_ptr<ReadServer>> create(const ServeOptions& options);
-  void run(int stop);  // until `stop` is readable
+  void run(int stop);  // runs until `stop` is readable
 
   std::uint64_t served() const { return served_; }
   std::uint64_t refused() const { return refused_; }
@@ -46,14 +46,14 @@ class ReadServer {
     Nanos since = 0;
     std::array<std::uint8_t, wire::kReadExchangeBytes> bytes{};
     std::size_t have = 0;
-    std::unique_ptr<rdma::RcEndpoint> endpoint;  // once it has been answered
+    std::unique_ptr<rdma::RcEndpoint> endpoint;  // set once the request has been answered
   };
 
   explicit ReadServer(const ServeOptions& options) : options_(options) {}
   Status listen();
   void accept();
   std::size_t serving() const;
-  // False: the reader is to be hung up on.
+  // These return false when the connection has to be closed.
   bool hear(Reader& reader);
   bool answer(Reader& reader);
   bool poll(Reader& reader);
@@ -69,7 +69,7 @@ class ReadServer {
   std::uint16_t port_ = 0;
   std::vector<std::unique_ptr<Reader>> readers_;
   std::uint64_t served_ = 0;   // readers that got an endpoint
-  std::uint64_t refused_ = 0;  // the others
+  std::uint64_t refused_ = 0;  // readers that got none
 };
 
 }  // namespace pingloom::cli

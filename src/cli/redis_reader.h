@@ -1,7 +1,7 @@
 // Reads the latest rows from Redis the way a person would with redis-cli: the index sets and one
 // hash per probe and source (docs/redis-keys.md); never KEYS or SCAN. One thread; owns its
-// connection. Every call is bounded by the timeout given to connect(). After an error of the
-// connection the reader is of no more use: connect again.
+// connection. The timeout given to connect() bounds every call. After a connection error the reader
+// cannot be used any more; connect again.
 #pragma once
 
 #include <cstdint>
@@ -20,33 +20,34 @@ struct redisContext;
 namespace pingloom::cli {
 
 struct RedisTarget {
-  std::string socket;  // of a unix: target; otherwise ""
-  std::string host;    // a name or an address
+  std::string socket;  // path of a unix: target; otherwise ""
+  std::string host;    // name or address of a tcp: target
   std::uint16_t port = 0;
 
   std::string text() const;
 };
 
-// "unix:/var/lib/pingloom/controller/redis.sock", "tcp:localhost:6379", "tcp:[fd00::1]:6379".
+// Parses "unix:/var/lib/pingloom/controller/redis.sock", "tcp:redis.example:6379" or
+// "tcp:[fd00::1]:6379".
 Result<RedisTarget> parseRedisTarget(std::string_view text);
 
 struct RedisCredentials {
-  std::string user;      // "" = the default user
-  std::string password;  // "" = no AUTH
+  std::string user;      // "" stands for the default user
+  std::string password;  // "" stands for no AUTH
 };
 
 class RedisReader {
  public:
-  // Destination, or destination#path; the row as JSON.
+  // The key is a destination or destination#path; the value is the row as JSON.
   using Field = std::pair<std::string, std::string>;
 
   static Result<RedisReader> connect(const RedisTarget& target, const RedisCredentials& credentials,
                                      Nanos timeout);
 
-  Result<std::vector<std::string>> probes();  // ascending
+  Result<std::vector<std::string>> probes();  // in ascending order
   Result<std::vector<std::string>> sources(std::string_view probe);
   Result<std::vector<Field>> rows(std::string_view probe, std::string_view source);
-  // The destination's row and those of its paths.
+  // Returns the destination's row and the rows of its paths.
   Result<std::vector<Field>> rowsOf(std::string_view probe, std::string_view source,
                                     std::string_view destination);
 

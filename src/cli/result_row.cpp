@@ -27,7 +27,7 @@ Result<ordered_json> parsed(const ResultRow& row) {
   return json;
 }
 
-// The value where it is there and of a printable kind, otherwise "".
+// Returns the value if it exists and is printable, otherwise "".
 std::string scalar(const ordered_json& object, std::string_view key) {
   if (!object.is_object()) return "";
   const auto found = object.find(std::string(key));

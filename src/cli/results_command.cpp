@@ -1,4 +1,4 @@
-// pingloom results: the latest rows, read from Redis.
+// pingloom results: shows the latest rows, read from Redis.
 #include <poll.h>
 
 #include <iostream>
@@ -25,7 +25,7 @@ constexpr const char* kResultsCommand = "pingloom results";
 constexpr Nanos kRedisTimeout = 5 * kSecond;
 constexpr std::string_view kDefaultRedis = "unix:/var/lib/pingloom/controller/redis.sock";
 
-// The canonical form, as Redis has it.
+// Returns the canonical form, which Redis uses.
 Result<std::string> addressOption(const po::variables_map& values, const char* option) {
   if (values.count(option) == 0) return std::string();
   const auto address = IpAddress::parse(values[option].as<std::string>());
@@ -41,13 +41,13 @@ Result<ResultFilter> filterOf(const po::variables_map& values) {
   return ResultFilter{values["probe"].as<std::string>(), *source, *destination};
 }
 
-// Prints rows in the form asked for; the header once.
+// Prints rows in the requested format, and the header once.
 class Printer {
  public:
   enum class Form { kTable, kJson, kCsv };
   explicit Printer(Form form) : form_(form), table_(resultTableHeader()) {}
 
-  // False when standard output is gone.
+  // Returns false when standard output is closed.
   bool print(const std::vector<ResultRow>& rows) {
     if (form_ == Form::kTable) {
       printTable(rows);
@@ -174,13 +174,13 @@ int runResults(const std::vector<std::string>& arguments) {
   const program::Usage usage{
       kResultsCommand, "pingloom results [--probe P] [--src A] [--dst B] [--watch]",
       "Shows the latest row of every pair, read from Redis. Where a probe has several\n"
-      "paths, DESTINATION#K is path K beside the row of all together.\n"
+      "paths, DESTINATION#K is path K, and DESTINATION is the row of all paths together.\n"
       "Exit: 0 rows shown, 1 nothing found, 2 could not ask.\n"};
   po::options_description options("Options");
   auto text = [] { return po::value<std::string>(); };
   options.add_options()("probe", text()->default_value("", ""), "only this probe")(
       "src", text(), "only this source address")("dst", text(), "only this destination address")(
-      "watch", "go on, and show each row again when it changes")(
+      "watch", "keep running, and show each row again when it changes")(
       "json", "one JSON object per line")("csv", "comma-separated, with a header")(
       "redis", text(),
       "unix:/path or tcp:HOST:PORT (default: $PINGLOOM_REDIS, else "

@@ -11,7 +11,7 @@
 namespace pingloom::cli {
 namespace {
 
-// By address, 10.0.0.2 before 10.0.0.10; the paths of several (10.0.0.2#3) after their merge.
+// Orders by address, 10.0.0.2 before 10.0.0.10; paths (10.0.0.2#3) follow the row of all paths.
 std::pair<IpAddress, std::uint64_t> placeOf(const std::string& field) {
   const std::size_t hash = field.find('#');
   const auto address = IpAddress::parse(field.substr(0, hash));

@@ -1,4 +1,4 @@
-// Which rows `pingloom results` reads. One thread.
+// Selects the rows that `pingloom results` reads. One thread.
 #pragma once
 
 #include <map>
@@ -11,17 +11,18 @@
 
 namespace pingloom::cli {
 
-// Exact; "" matches all. Addresses in canonical form, as Redis has them.
+// Each field must match exactly; "" matches everything. Addresses have the canonical form that
+// Redis uses.
 struct ResultFilter {
   std::string probe;
   std::string source;
   std::string destination;
 };
 
-// By probe, source, and destination address.
+// Returns the matching rows ordered by probe, source and destination address.
 Result<std::vector<ResultRow>> readRows(RedisReader& redis, const ResultFilter& filter);
 
-// Finds what changed since the last call. Holds the text of every row it saw then.
+// Finds the rows that changed since the last call. It keeps the text of every row of that call.
 class ChangedRows {
  public:
   std::vector<ResultRow> of(std::vector<ResultRow> rows);

@@ -12,13 +12,13 @@ namespace pingloom::cli {
 
 struct Service {
   const char* name;         // "controller"
-  const char* when_silent;  // what to do when nobody answers
+  const char* when_silent;  // tells the user what to do when there is no answer
 };
 
-// For one answer, where the command has nothing else to do; live views have less time (terminal.h).
+// How long a command waits for an answer; live views wait less (terminal.h).
 constexpr Nanos kAnswerTimeout = 10 * kSecond;
 
-// The body of a 200. Other answers are errors with the reason that the service gives.
+// Returns the body of a 200. Any other answer is an error with the service's reason.
 Result<std::string> ask(const Service& service, const http::Site& site, const std::string& path,
                         Nanos timeout);
 Result<nlohmann::json> askJson(const Service& service, const http::Site& site,

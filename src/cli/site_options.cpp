@@ -14,7 +14,7 @@ namespace po = boost::program_options;
 void addSiteOptions(po::options_description& options, const char* url_help) {
   options.add_options()("url", po::value<std::string>(), url_help)(
       "token-file", po::value<std::string>()->value_name("FILE"),
-      "its only line is the token that lets in (default: $PINGLOOM_TOKEN_FILE, else none)")(
+      "a file whose only line is the access token (default: $PINGLOOM_TOKEN_FILE, else none)")(
       "ca", po::value<std::string>()->value_name("FILE"),
       "for https: trust these certificates (default: $PINGLOOM_CA, else the system's)");
 }

@@ -1,4 +1,4 @@
-// A socket that a command asks another host through.
+// Opens the socket through which a command asks another host.
 #pragma once
 
 #include "common/address.h"
@@ -7,7 +7,8 @@
 
 namespace pingloom::cli {
 
-// Non-blocking, bound to this host's address `source`; `type`: SOCK_STREAM or SOCK_DGRAM.
+// The socket is non-blocking and bound to this host's address `source`; `type` is SOCK_STREAM or
+// SOCK_DGRAM.
 Result<UniqueFd> socketFrom(const IpAddress& source, int type);
 
 }  // namespace pingloom::cli

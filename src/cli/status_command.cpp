@@ -1,4 +1,4 @@
-// pingloom status: is the controller healthy, and are its agents there.
+// pingloom status: tells whether the controller and its agents are healthy.
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -22,7 +22,7 @@ constexpr const char* kStatusCommand = "pingloom status";
 
 int runStatus(const std::vector<std::string>& arguments) {
   const program::Usage usage{kStatusCommand, "pingloom status [--url URL] [--json]",
-                             "Shows whether the controller and its agents do their work.\n"
+                             "Shows whether the controller and its agents are healthy.\n"
                              "Exit: 0 healthy, 1 something is wrong (an agent is down, the "
                              "pinglist is rejected,\nRedis is not connected), 2 could not ask.\n"};
   po::options_description options("Options");

@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::json;
 using Lines = std::vector<std::string>;
 
-// More names than this tell nobody more.
+// More names than this help nobody.
 constexpr std::size_t kNamesShown = 10;
 
 const Json& at(const Json& json, const char* pointer) {
@@ -46,7 +46,7 @@ std::string names(const std::vector<std::string>& all) {
   return text;
 }
 
-// "3 ok, 1 loss"; states without pairs are left out.
+// Returns e.g. "3 ok, 1 loss"; states without pairs are left out.
 std::string stateCounts(const Json& counts) {
   std::vector<std::string> parts;
   for (const std::string_view state : kPairStateNames) {
@@ -66,7 +66,7 @@ std::string nameOf(const Json& entry) {
 
 void pinglistProblems(const Json& status, Lines& problems) {
   if (at(status, "/pinglist/error").is_string()) {
-    problems.push_back("the saved pinglist is rejected, the one before stays in force: " +
+    problems.push_back("the saved pinglist is rejected, the previous one stays in force: " +
                        shown(status, "/pinglist/error"));
   }
 }

@@ -1,6 +1,5 @@
-// What the controller says of itself, for people: the pure part of `pingloom status`. The documents
-// are those of /api/v1/status, /hosts and /probes and come from outside: what is missing in them is
-// shown as "-". Any thread.
+// The pure part of `pingloom status`: formats the documents of /api/v1/status, /hosts and /probes.
+// They come from outside, so a missing field is shown as "-". Any thread.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,12 +9,13 @@
 namespace pingloom::cli {
 
 struct StatusReport {
-  std::vector<std::string> problems;  // empty: healthy
-  std::vector<std::string> lines;     // the whole page, problems included
+  std::vector<std::string> problems;  // empty when everything is healthy
+  std::vector<std::string> lines;     // the whole page, including the problems
 };
 
-// Wrong is what keeps pingloom from doing its work: agents that are down or never came, a rejected
-// pinglist, Redis or the history not written. Loss between hosts is a result, not a problem here.
+// A problem is anything that keeps pingloom from working: agents that are down or never registered,
+// a rejected pinglist, Redis or history that is not written. Loss between hosts is a result and not
+// a problem here.
 StatusReport reportStatus(const nlohmann::json& status, const nlohmann::json& hosts,
                           const nlohmann::json& probes);
 

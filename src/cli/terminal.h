@@ -1,5 +1,5 @@
-// The terminal in curses mode, for the live views: one at a time, on one thread. Gives the terminal
-// back as it was when it goes.
+// The terminal in curses mode, for the live views. One exists at a time, on one thread; its
+// destructor restores the terminal.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace pingloom::cli {
 
-// A live view asks for news this often, and waits this long for them: its keys do nothing
-// meanwhile.
+// How often a live view refreshes, and how long it waits for an answer. Keys have no effect while
+// it waits.
 constexpr Nanos kRefreshInterval = kSecond;
 constexpr Nanos kRefreshTimeout = 3 * kSecond;
 
@@ -24,9 +24,9 @@ class Terminal {
   Terminal& operator=(const Terminal&) = delete;
 };
 
-// A live view's loop in a Terminal of its own: `draw` gives how long to wait for a key, then each
-// key pressed goes to `key`, until that says false, SIGINT or SIGTERM comes, or the terminal is
-// gone. A resize arrives as KEY_RESIZE. The exit code.
+// Runs a live view's loop in its own Terminal. `draw` returns how long to wait for a key, and `key`
+// gets each key pressed; a resize arrives as KEY_RESIZE. The loop ends when `key` returns false, on
+// SIGINT or SIGTERM, or when the terminal is gone. Returns the exit code.
 int runScreen(const std::function<Nanos()>& draw, const std::function<bool(int)>& key);
 
 }  // namespace pingloom::cli

@@ -9,7 +9,7 @@ std::string printable(std::string_view text) {
   std::string clean(text);
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(clean[i]); };
   for (std::size_t i = 0; i < clean.size(); ++i) {
-    // U+0080 to U+009F are control characters too: C2 and the number.
+    // U+0080 to U+009F are control characters too; their encoding is C2 and the number.
     const bool second = i + 1 < clean.size() && byte(i) == 0xc2 && (byte(i + 1) & 0xe0) == 0x80;
     if (second) clean.erase(i, 1);
     if (second || byte(i) < 0x20 || byte(i) == 0x7f) clean[i] = '?';

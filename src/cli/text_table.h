@@ -1,5 +1,5 @@
-// Columns of text for a terminal. Widths grow with what is added and never shrink, so that a table
-// that goes on (--watch) stays readable. One thread.
+// Columns of text for a terminal. Widths grow with the contents and never shrink, so that a table
+// that is continued (--watch) stays readable. One thread.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace pingloom::cli {
 
-// Text from outside without control characters, so that it cannot steer the terminal.
+// Replaces control characters in text from outside, so that it cannot control the terminal.
 std::string printable(std::string_view text);
 
-// What a cell without text shows.
+// Returns the text, or the dash that an empty cell shows.
 std::string orDash(std::string_view text);
 
 class TextTable {
@@ -22,7 +22,7 @@ class TextTable {
 
   void fit(const Cells& cells);  // makes the columns wide enough
   std::string header() const { return line(header_); }
-  std::string line(const Cells& cells) const;  // without a line end or trailing blanks
+  std::string line(const Cells& cells) const;  // has no line end and no trailing blanks
 
  private:
   Cells header_;

@@ -1,4 +1,4 @@
-// pingloom top: the worst pairs, live or once.
+// pingloom top: shows the worst pairs, live or once.
 #include <unistd.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ int runTop(const std::vector<std::string>& arguments) {
       "sort", po::value<std::string>()->default_value("network_p99"),
       "network_p50, network_p99, rtt, loss or state")(
       "probe", po::value<std::string>()->default_value("", ""), "only this probe")(
-      "number,n", po::value<std::size_t>()->default_value(20), "so many pairs (--once, --json)");
+      "number,n", po::value<std::size_t>()->default_value(20), "number of pairs (--once, --json)");
   addSiteOptions(options, kUrlHelp);
   po::variables_map values;
   if (const auto code = program::parse(usage, arguments, options, {}, values)) return *code;

@@ -1,4 +1,4 @@
-// What top knows at one moment, and the forms it is shown in. One thread.
+// What `pingloom top` knows at one moment, and its output formats. One thread.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace pingloom::cli {
 
 struct TopQuery {
   http::Site site;
-  std::string probe;  // "" = all
+  std::string probe;  // "" stands for all
   TopSort sort = TopSort::kNetworkP99;
   std::string filter;
 };
@@ -25,14 +25,14 @@ struct TopMesh {
   std::vector<TopPair> ranked;
 };
 
-// Asks the controller, and ranks. A probe it does not know is an error that names those it has.
+// Asks the controller and ranks the pairs. For an unknown probe the error lists the known ones.
 Result<TopMesh> fetchTopMesh(const TopQuery& query, Nanos timeout);
 
 const TextTable::Cells& topHeader();
 TextTable::Cells topCells(const TopMesh& mesh, const TopPair& pair);
 PairState topState(const TopMesh& mesh, const TopPair& pair);
 
-// One JSON document with the first `limit` pairs; figures that are not there are null.
+// Returns one JSON document with the first `limit` pairs; missing figures are null.
 std::string topJson(const TopMesh& mesh, TopSort sort, std::size_t limit);
 
 }  // namespace pingloom::cli

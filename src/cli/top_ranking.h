@@ -1,4 +1,4 @@
-// Which pairs are the worst: the pure part of `pingloom top`. Any thread.
+// Ranks the worst pairs: the pure part of `pingloom top`. Any thread.
 #pragma once
 
 #include <array>
@@ -12,19 +12,21 @@
 
 namespace pingloom::cli {
 
-// What top shows and sorts by. The first four are figures, each a metric of /api/v1/grid.
+// What `pingloom top` shows and sorts by. The first four are figures, each of which is a metric of
+// /api/v1/grid.
 enum class TopSort : std::uint8_t { kNetworkP50, kNetworkP99, kRtt, kLoss, kState };
 constexpr std::size_t kTopFigures = 4;
 constexpr std::array<std::string_view, 5> kTopSortNames = {"network_p50", "network_p99", "rtt",
                                                            "loss", "state"};
 std::optional<TopSort> topSortNamed(std::string_view text);
 
-// One probe's cells. Times in nanoseconds, loss as a ratio.
+// The cells of one probe. Times are in nanoseconds, loss is a ratio.
 struct TopGrid {
   std::string probe;
   std::vector<std::string> sources;
   std::vector<std::string> destinations;
-  // [source * destinations.size() + destination]; nullopt: not a pair, or not measured.
+  // Indexed by source * destinations.size() + destination; nullopt if the cell is not a pair or was
+  // not measured.
   std::array<std::vector<std::optional<double>>, kTopFigures> figures;
   std::vector<std::optional<PairState>> states;
 
@@ -40,8 +42,8 @@ struct TopPair {
   std::uint32_t destination = 0;
 };
 
-// All pairs of which "PROBE SOURCE DESTINATION STATE" contains `filter`, worst first. Pairs without
-// the figure come last; equal ones by severity, then in the grids' order.
+// Returns the pairs whose "PROBE SOURCE DESTINATION STATE" contains `filter`, worst first. Pairs
+// without the figure come last; ties are ordered by severity, then by their order in the grids.
 std::vector<TopPair> rankPairs(const std::vector<TopGrid>& grids, TopSort sort,
                                std::string_view filter);
 

@@ -11,7 +11,7 @@
 namespace pingloom::cli {
 namespace {
 
-// A refresh may take this share of the time at most, so that watching never loads the controller.
+// A refresh takes at most this share of the time, so that watching never loads the controller.
 constexpr Nanos kIdleFactor = 4;
 constexpr std::size_t kMaxFilter = 200;
 constexpr int kEscape = 27;

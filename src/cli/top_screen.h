@@ -1,5 +1,5 @@
-// The live view of `pingloom top` on a terminal. One thread; owns the terminal while it runs, and
-// gives it back as it was on every way out but SIGKILL.
+// The live view of `pingloom top` on a terminal. One thread. It owns the terminal while it runs and
+// restores it on every exit except SIGKILL.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@ class TopScreen {
  public:
   // REQUIRES: standard input and output are a terminal.
   explicit TopScreen(TopQuery query) : query_(std::move(query)) {}
-  // Until q or SIGINT/SIGTERM; the exit code.
+  // Runs until q, SIGINT or SIGTERM; returns the exit code.
   int run();
 
  private:
   void refresh();
   void draw() const;
   std::string statusLine() const;
-  bool key(int pressed);  // false: quit
+  bool key(int pressed);  // returns false to quit
   void filterKey(int pressed);
   void scroll(std::ptrdiff_t by);
   void rerank();
@@ -29,7 +29,7 @@ class TopScreen {
 
   TopQuery query_;
   TopMesh mesh_;
-  std::string trouble_;  // why the last refresh failed; "" = it did not
+  std::string trouble_;  // why the last refresh failed; "" when it succeeded
   Nanos next_mono_ = 0;
   std::size_t offset_ = 0;
   bool paused_ = false;

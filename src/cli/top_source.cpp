@@ -22,13 +22,14 @@ Result<std::vector<std::string>> strings(const Json& json, const char* key) {
   if (found == json.end() || !found->is_array()) return badGrid(std::string("no array ") + key);
   std::vector<std::string> texts;
   for (const Json& item : *found) {
-    if (!item.is_string()) return badGrid(std::string(key) + " holds something else than text");
+    if (!item.is_string())
+      return badGrid(std::string(key) + " contains something that is not text");
     texts.push_back(item.get<std::string>());
   }
   return texts;
 }
 
-// A matrix of `rows` x `columns` cells, each given to `take` with its number.
+// Reads a matrix of `rows` x `columns` cells and passes each to `take` with its number.
 template <typename Take>
 Status eachCell(const Json& json, const char* key, std::size_t rows, std::size_t columns,
                 Take take) {
@@ -63,7 +64,7 @@ Status setShape(const Json& json, TopGrid& grid) {
   if (!destinations) return tl::unexpected(destinations.error());
   const bool first = grid.states.empty();
   if (!first && (*sources != grid.sources || *destinations != grid.destinations)) {
-    return badGrid("the pinglist changed while asking");
+    return badGrid("the pinglist changed between two queries");
   }
   grid.sources = std::move(*sources);
   grid.destinations = std::move(*destinations);

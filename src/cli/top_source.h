@@ -1,6 +1,6 @@
-// What `pingloom top` shows, fetched from the controller. It asks /api/v1/grid and not Redis: a
-// grid is one compact matrix per figure with the states as the controller derives them, while Redis
-// would send every whole row (600 bytes a pair) for four numbers of it. Blocking; any thread.
+// Fetches what `pingloom top` shows. It asks /api/v1/grid and not Redis, because a grid is one
+// compact matrix for each figure, with the states that the controller derived, while Redis would
+// send every whole row for four of its numbers. Blocking; any thread.
 #pragma once
 
 #include <string>
@@ -14,16 +14,16 @@
 
 namespace pingloom::cli {
 
-// For one answer, where the command has nothing else to do. A grid is a large one.
+// How long a command waits for one answer; a grid can be large.
 constexpr Nanos kGridTimeout = 30 * kSecond;
 
-// The names of the controller's probes, in its order.
+// Returns the names of the controller's probes, in its order.
 Result<std::vector<std::string>> fetchProbeNames(const http::Site& site, Nanos timeout);
 
 Result<TopGrid> fetchTopGrid(const http::Site& site, const std::string& probe, Nanos timeout);
 
-// Takes one figure out of an answer of /api/v1/grid. The first sets the grid's shape; one of
-// another shape (the pinglist changed in between) is an error. The text comes from outside.
+// Takes one figure out of an answer of /api/v1/grid. The first figure sets the grid's shape;
+// another shape (the pinglist changed between the two) is an error. The text comes from outside.
 Status addFigure(std::string_view body, TopSort figure, TopGrid& grid);
 
 }  // namespace pingloom::cli

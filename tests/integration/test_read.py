@@ -73,7 +73,7 @@ class Read(unittest.TestCase):
         for options, region, self.port, word in (
                 (("--bytes", "2000000"), "test", port, "the region has 1048576 bytes"),
                 ((), "other", port, "it has no region 'other'; it serves: test"),
-                ((), "test", 1, "nobody listens there")):
+                ((), "test", 1, "nothing listens there")):
             run = self.read(*options, region=region)
             self.assertEqual(run.returncode, 2, run.stdout + run.stderr)
             self.assertIn(word, run.stderr)

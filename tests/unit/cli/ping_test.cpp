@@ -77,7 +77,7 @@ TEST(PingSummary, AddsUp) {
   addSplit(pair, 4 * kUs, 20 * kUs, 30 * kUs);
   ++pair.lost;
   for (const PingResult& result : resultsOf(pair)) summary.add(result);
-  summary.addBeside(1, 0);
+  summary.addReplies(1, 0);
   EXPECT_EQ(summary.received(), 1U);
   const auto json = nlohmann::json::parse(summary.json())["summary"];
   EXPECT_EQ(json["sent"], 2);
