@@ -1,5 +1,5 @@
-// An RDMA device's port with one GID, opened: what endpoints are made on. Three things stand behind
-// it: libibverbs (verbs/), RoCEv2 in user space (soft/), and in tests a stand-in libibverbs.
+// An open port of an RDMA device with one GID, on which endpoints are created. Its implementations
+// are libibverbs (verbs/) and RoCEv2 in user space (soft/); tests load a stand-in libibverbs.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,15 @@ namespace pingloom::rdma {
 
 enum class LinkLayer : std::uint8_t { kEthernet, kInfiniband };
 
-// What is the same for all endpoints of an agent; the configuration's `rdma:` section.
+// The options that all endpoints of an agent share; they come from the configuration's `rdma:`.
 struct UdOptions {
-  std::optional<std::uint32_t> q_key;  // bit 31 clear; none: random
-  std::uint8_t service_level = 0;      // InfiniBand
-  bool grh = false;                    // InfiniBand: with a global header (RoCE always has one)
-  std::uint32_t flow_label = 0;        // where a message asks for none
+  std::optional<std::uint32_t> q_key;  // bit 31 must be clear; nullopt chooses a random one
+  std::uint8_t service_level = 0;      // used by InfiniBand only
+  bool grh = false;                    // adds a global header on InfiniBand (RoCE always has one)
+  std::uint32_t flow_label = 0;        // used by messages that set none
   std::uint16_t p_key_index = 0;
-  std::uint32_t mtu = 0;  // 256 .. 4096; 0: the port's active MTU
-  bool busy = false;      // no events: poll() is always due, at the price of a core
+  std::uint32_t mtu = 0;  // 256 .. 4096; 0 selects the port's active MTU
+  bool busy = false;      // uses no events: poll() is always due, which occupies a core
 };
 
 struct DeviceInfo {
@@ -38,15 +38,15 @@ struct DeviceInfo {
   LinkLayer link_layer = LinkLayer::kEthernet;
   Gid gid;
   std::uint16_t lid = 0;
-  std::uint32_t mtu = 0;  // the active path MTU, bytes of payload
+  std::uint32_t mtu = 0;  // the active path MTU in bytes of payload
   TickClock clock = TickClock::nanoseconds(ClockSource::kSoftware);
-  bool flow_label_chooses_path = false;  // the label becomes the UDP source port
+  bool flow_label_chooses_path = false;  // whether the label becomes the UDP source port
   // How received packets' iCRC is checked: "device" (by hardware or kernel), and in user space
   // "exact", or "residual" where IPv4's ID is not known (soft/icrc_residual.h). Static storage.
   std::string_view icrc_check = "device";
 };
 
-// Any thread, except a soft device (soft/soft_device.h); outlives its endpoints.
+// Any thread may use a device, except a soft one (soft/soft_device.h). It outlives its endpoints.
 class Device {
  public:
   virtual ~Device() = default;
@@ -55,7 +55,7 @@ class Device {
   virtual Result<std::unique_ptr<RcEndpoint>> createRc(const RcOptions& /*options*/) {
     return makeError(info().name, "this device has no RC endpoints");
   }
-  // `memory` outlives the region, the region's device outlives it.
+  // REQUIRES: `memory` and the device outlive the region.
   virtual Result<std::unique_ptr<MemoryRegion>> registerMemory(std::span<std::uint8_t> /*memory*/,
                                                                Access /*access*/) {
     return makeError(info().name, "this device registers no memory");

@@ -1,5 +1,5 @@
-// What there is to know about a host's RDMA devices: for `pingloom devices`, for /metrics and for
-// choosing one. Plain values, without libibverbs.
+// The properties of a host's RDMA devices, for `pingloom devices`, for /metrics and for choosing
+// one. Plain values that do not depend on libibverbs.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ constexpr std::string_view name(LinkLayer layer) {
 }
 
 struct GidDetails {
-  std::uint32_t index = 0;  // in the port's table, which may have holes
+  std::uint32_t index = 0;  // index in the port's table, which may have holes
   Gid gid;
   GidType type = GidType::kInfiniband;
-  std::string interface;       // the network interface behind it; "" where there is none
-  std::uint32_t link_mtu = 0;  // of that interface, bytes; 0: unknown
+  std::string interface;       // the network interface behind it; "" if there is none
+  std::uint32_t link_mtu = 0;  // that interface's MTU in bytes; 0 if unknown
 };
 
-// A counter of a port, with the name node_exporter gives it after "node_infiniband_".
+// A counter of a port, under the name that node_exporter gives it after "node_infiniband_".
 struct PortCounter {
   std::string name;  // "port_data_received_bytes_total"
   std::uint64_t value = 0;
@@ -38,23 +38,23 @@ struct PortCounter {
 struct PortDetails {
   std::uint8_t number = 1;
   bool active = false;
-  std::string state;  // libibverbs' word: "PORT_ACTIVE", "PORT_DOWN"
+  std::string state;  // as libibverbs names it: "PORT_ACTIVE", "PORT_DOWN"
   LinkLayer link_layer = LinkLayer::kEthernet;
-  std::uint32_t active_mtu = 0;  // bytes of payload
+  std::uint32_t active_mtu = 0;  // in bytes of payload
   std::uint32_t max_mtu = 0;
-  std::uint64_t bits_per_second = 0;  // 0: the port does not say
+  std::uint64_t bits_per_second = 0;  // 0 if the port does not report it
   std::uint16_t lid = 0;
-  std::vector<GidDetails> gids;  // by index; without the unused entries
+  std::vector<GidDetails> gids;  // ordered by index, without unused entries
 };
 
 struct DeviceDetails {
   std::string name;
-  std::string problem;  // why it could not be opened; then nothing below is known
+  std::string problem;  // why it could not be opened; if set, the fields below are unknown
   std::string firmware;
   std::string sysfs_path;  // "/sys/class/infiniband/mlx5_0"
   std::uint32_t vendor_id = 0;
   std::uint32_t part_id = 0;
-  std::uint64_t timestamp_mask = 0;  // completion_timestamp_mask; 0: no hardware timestamps
+  std::uint64_t timestamp_mask = 0;  // completion_timestamp_mask; 0 means no hardware timestamps
   std::uint64_t core_clock_khz = 0;  // hca_core_clock
   std::vector<PortDetails> ports;
 

@@ -1,4 +1,4 @@
-// The name of a device as configurations write it.
+// Parses the name of a device in the form that configurations use.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace pingloom::rdma {
 
-// "auto", "soft", "mlx5_0" or "mlx5_0/2"; the rest of the options stays as it is.
+// Accepts "auto", "soft", "mlx5_0" or "mlx5_0/2"; the other options are left unchanged.
 Status parseDeviceName(std::string_view text, DeviceOptions& options);
 
 }  // namespace pingloom::rdma

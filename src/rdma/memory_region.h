@@ -1,4 +1,5 @@
-// Memory that a device may read or write, registered once; the handle keeps it registered.
+// A memory region that a device may read or write. The memory is registered as long as the handle
+// exists.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,7 @@
 
 namespace pingloom::rdma {
 
-// What peers may do with a region. Flags; none by default.
+// Flags for what peers may do with a region; by default nothing.
 enum class Access : std::uint8_t { kNone = 0, kRead = 1, kWrite = 2, kAtomic = 4 };
 constexpr Access operator|(Access a, Access b) {
   return static_cast<Access>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
@@ -16,15 +17,15 @@ constexpr bool allows(Access granted, Access wanted) {
   return (static_cast<std::uint8_t>(granted) & bits) == bits;
 }
 
-// Destruction deregisters it: its rkey is dead at once, for requests under way too. The memory
-// itself is the caller's and outlives the region.
+// The destructor deregisters the region; its rkey is invalid at once, also for requests in flight.
+// The caller owns the memory, which outlives the region.
 class MemoryRegion {
  public:
   virtual ~MemoryRegion() = default;
   virtual std::span<std::uint8_t> memory() const = 0;
   virtual Access access() const = 0;
-  // Peers name the region's first byte with these two. An unguessable number where the device
-  // chooses it freely.
+  // Peers address the region's first byte with these two. The address cannot be guessed if the
+  // device is free to choose it.
   virtual std::uint64_t address() const = 0;
   virtual std::uint32_t rkey() const = 0;
 };

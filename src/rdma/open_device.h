@@ -1,4 +1,4 @@
-// Which of the ways to RDMA an address gets.
+// Chooses and opens the device that an address uses.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@
 namespace pingloom::rdma {
 
 constexpr std::string_view kAutoDevice = "auto";  // the libibverbs device that has the address
-constexpr std::string_view kSoftDevice = "soft";  // RoCEv2 in user space: only where asked for
+constexpr std::string_view kSoftDevice = "soft";  // RoCEv2 in user space; never chosen by "auto"
 
 struct DeviceOptions {
-  std::string device = std::string(kAutoDevice);  // or a libibverbs device's name
-  std::optional<std::uint8_t> port;               // of a named device
-  soft::SoftOptions soft;                         // of the soft device
+  std::string device = std::string(kAutoDevice);  // may also name a libibverbs device
+  std::optional<std::uint8_t> port;               // only for a named device
+  soft::SoftOptions soft;                         // only for the soft device
 };
 
-// Any thread. The error says what is wrong with the address or device and what to do about it.
+// Any thread. The error says what is wrong with the address or device, and what the user can do.
 Result<std::unique_ptr<Device>> openDevice(const IpAddress& address, const DeviceOptions& options);
 
 }  // namespace pingloom::rdma

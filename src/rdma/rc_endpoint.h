@@ -1,9 +1,8 @@
-// An RC endpoint: a reliable, connected queue pair for one-sided operations on a peer's memory.
-// The peer's processor takes no part; both sides are endpoints of this kind.
+// An RC endpoint: a reliable, connected queue pair for one-sided operations on a peer's memory. The
+// peer's processor takes no part in them. Both sides are endpoints of this kind.
 //
-// Its life goes one way: new -> connecting -> connected -> failed -> closed (each step may be left
-// out, none is taken back). One that has failed is replaced: the owner makes a new one and connects
-// that.
+// The states are new -> connecting -> connected -> failed -> closed. A state may be skipped, but
+// none is ever entered again; the owner replaces a failed endpoint with a new one.
 #pragma once
 
 #include <array>
@@ -21,32 +20,32 @@
 
 namespace pingloom::rdma {
 
-// What the other side has to know to connect; any control channel can carry it.
+// The address that a peer needs to connect; any control channel can carry it.
 struct RcAddress {
   Gid gid;
-  std::uint16_t lid = 0;   // InfiniBand; 0 with RoCE
+  std::uint16_t lid = 0;   // used by InfiniBand; 0 with RoCE
   std::uint32_t qpn = 0;   // 24 bits
-  std::uint32_t psn = 0;   // 24 bits: of the first request that this side will send
-  std::uint32_t mtu = 0;   // the largest path MTU this side can take; the smaller of both is used
-  std::uint8_t reads = 0;  // READs and atomics this side answers at a time
+  std::uint32_t psn = 0;   // 24 bits; PSN of the first request that this side will send
+  std::uint32_t mtu = 0;   // maximum path MTU of this side; the smaller one of both sides is used
+  std::uint8_t reads = 0;  // maximum number of READs and atomics in flight towards this side
 
   bool operator==(const RcAddress&) const = default;
 };
 
 struct RcOptions {
-  Access access = Access::kNone;  // what the peer may do on this endpoint at all
-  std::uint32_t mtu = 0;          // 256 .. 4096; 0: the port's active MTU
+  Access access = Access::kNone;  // what the peer may do through this endpoint
+  std::uint32_t mtu = 0;          // 256 .. 4096; 0 selects the port's active MTU
   std::uint8_t timeout = 17;      // a response is overdue after 4.096 us * 2^timeout (0.5 s)
-  std::uint8_t retries = 7;       // then it is asked for again, so often
-  std::uint8_t rnr_retries = 7;   // 7: without end
-  std::uint8_t reads = 16;        // READs and atomics under way at a time, each way
-  std::uint32_t depth = 128;      // requests posted and not done
-  std::uint32_t immediates = 0;   // WRITEs with immediate that may wait to be taken by poll()
+  std::uint8_t retries = 7;       // how often an overdue response is requested again
+  std::uint8_t rnr_retries = 7;   // 7 stands for no limit
+  std::uint8_t reads = 16;        // maximum READs and atomics in flight in each direction
+  std::uint32_t depth = 128;      // maximum requests posted but not done
+  std::uint32_t immediates = 0;   // maximum WRITEs with immediate that wait for poll()
   std::uint8_t traffic_class = 0;
   std::uint32_t flow_label = 0;
   std::uint8_t service_level = 0;  // InfiniBand
   std::uint16_t p_key_index = 0;
-  bool busy = false;  // no events: poll() is always due, at the price of a core
+  bool busy = false;  // uses no events: poll() is always due, which occupies a core
 };
 
 enum class RcState : std::uint8_t { kNew, kConnecting, kConnected, kFailed, kClosed };
@@ -57,7 +56,7 @@ constexpr std::string_view name(RcState state) {
 }
 
 enum class RcOperation : std::uint8_t { kRead, kWrite, kWriteImmediate, kFetchAdd, kCompareSwap };
-constexpr std::uint32_t kAtomicBytes = 8;  // what the last two work on
+constexpr std::uint32_t kAtomicBytes = 8;  // the operand size of the last two
 
 // A piece of local memory within `region`. The region outlives the request.
 struct LocalPiece {
@@ -69,28 +68,29 @@ struct RcRequest {
   static constexpr std::size_t kMaxPieces = 8;
 
   RcOperation operation = RcOperation::kRead;
-  std::uint64_t id = 0;  // comes back in RcDone
-  // An unsignalled request that succeeds is silent; one that fails never is.
+  std::uint64_t id = 0;  // returned in RcDone
+  // An unsignalled request is reported only if it fails.
   bool signalled = true;
-  // READ: where the data goes, one piece after the other. WRITE: where it comes from. Atomics: one
-  // piece of 8 bytes for the value before, in host byte order. Together the length, at most 2^31.
+  // The local pieces, in order: a READ stores into them, a WRITE loads from them, and an atomic
+  // stores the previous value into one piece of 8 bytes in host byte order. Their total length is
+  // the length of the request, at most 2^31.
   std::span<const LocalPiece> local;  // at most kMaxPieces; copied by post(), the memory is not
-  std::uint64_t remote_address = 0;   // atomics: divisible by 8
+  std::uint64_t remote_address = 0;   // must be divisible by 8 for atomics
   std::uint32_t rkey = 0;
-  std::uint32_t immediate = 0;    // kWriteImmediate
-  std::uint64_t add_or_swap = 0;  // kFetchAdd: added; kCompareSwap: the new value
-  std::uint64_t compare = 0;      // kCompareSwap
+  std::uint32_t immediate = 0;    // for kWriteImmediate
+  std::uint64_t add_or_swap = 0;  // the addend of kFetchAdd, the new value of kCompareSwap
+  std::uint64_t compare = 0;      // the expected value of kCompareSwap
 };
 
 enum class RcStatus : std::uint8_t {
   kOk,
-  kRemoteAccess,     // the peer refused: rkey, bounds or permission (NAK 0x62)
-  kRemoteInvalid,    // the peer took the request for malformed or not permitted (NAK 0x61)
+  kRemoteAccess,     // the peer refused the rkey, the bounds or the access (NAK 0x62)
+  kRemoteInvalid,    // the peer found the request malformed or not permitted (NAK 0x61)
   kRemoteOperation,  // the peer could not carry it out (NAK 0x63)
-  kRetriesExceeded,  // no response
-  kRnrExceeded,      // the peer had no receive for the immediate, too often
-  kLocal,            // local memory or length
-  kFlushed,          // the endpoint failed or was closed before it was done
+  kRetriesExceeded,  // no response arrived
+  kRnrExceeded,      // the peer had no receive for the immediate, and the retries are used up
+  kLocal,            // the local memory or length was invalid
+  kFlushed,          // the endpoint failed or was closed first
 };
 constexpr std::string_view name(RcStatus status) {
   constexpr std::array<std::string_view, 8> kNames = {"ok",
@@ -108,7 +108,7 @@ struct RcDone {
   std::uint64_t id = 0;
   RcStatus status = RcStatus::kOk;
 };
-// A WRITE with immediate has arrived whole; its data lies where the peer wrote it.
+// A WRITE with immediate that has arrived completely; its data is where the peer wrote it.
 struct RcArrived {
   std::uint32_t immediate = 0;  // host byte order
   std::uint32_t bytes = 0;
@@ -123,33 +123,37 @@ struct RcEvents {
   }
 };
 
-// One thread. Every posted request ends exactly once: signalled ones and those that fail in an
-// RcDone, at the latest kFlushed when the endpoint fails. Memory is bounded by the options.
+// One thread. Every posted request completes exactly once. Signalled and failed ones produce an
+// RcDone, at the latest with kFlushed when the endpoint fails. The options bound the memory.
 class RcEndpoint {
  public:
-  virtual ~RcEndpoint() = default;  // closes it
+  virtual ~RcEndpoint() = default;  // closes the endpoint
 
   virtual const RcAddress& address() const = 0;
   virtual RcState state() const = 0;
-  // new -> connected, with what the peer's address() says. Answers requests from then on; the peer
-  // may be connected later than this side. With verbs it takes as long as the kernel looks for the
-  // way to the peer: a second or more where nobody is there, and then the endpoint is failed.
+  // Connects a new endpoint to the peer with that address(). The endpoint answers requests from
+  // then on, and the peer may connect later than this side. With verbs the call blocks while the
+  // kernel resolves the path, which takes a second or more if nothing answers; the endpoint has
+  // then failed.
   virtual Status connect(const RcAddress& peer) = 0;
-  // The same without waiting: where it takes time the endpoint is connecting, and poll(), for which
-  // the descriptor becomes readable, makes it connected or says why it failed.
+  // Does the same without blocking. If it takes time the endpoint is connecting; the descriptor
+  // then becomes readable, and poll() makes it connected or says why it failed.
   virtual Status startConnect(const RcAddress& peer) { return connect(peer); }
 
-  // Nothing leaves before flush(). kFull: the options' depth. REQUIRES: connected.
+  // Queues a request, which flush() sends. Returns kFull at the options' depth. REQUIRES:
+  // connected.
   virtual PostResult post(const RcRequest& request) = 0;
   virtual void flush() = 0;
 
-  virtual int descriptor() const = 0;  // readable when poll() has something to say
-  // Never waits. An error: the endpoint is failed now, why, and all that was posted is in `events`.
+  virtual int descriptor() const = 0;  // becomes readable when poll() has something to report
+  // Never blocks. An error means that the endpoint has failed, and says why; all posted requests
+  // are then in `events`.
   virtual Status poll(RcEvents& events) = 0;
-  // When poll() must be called even if the descriptor stays silent (monotonic); kNever: not at all.
+  // Returns the monotonic time at which poll() must be called even if the descriptor is not
+  // readable, or kNever.
   virtual Nanos nextWake() const = 0;
 
-  // What peers' packets were refused for, by reason.
+  // Counts the refused packets of peers, by reason.
   virtual std::vector<DropCount> drops() const = 0;
 };
 

@@ -1,5 +1,5 @@
-// A UD endpoint: an unreliable datagram queue pair, whichever device stands behind it. Sends and
-// receives are posted in batches; what became of them comes back from poll(), with timestamps.
+// A UD endpoint: an unreliable datagram queue pair on any kind of device. Sends and receives are
+// posted in batches; poll() returns their completions with timestamps.
 #pragma once
 
 #include <cstddef>
@@ -16,21 +16,22 @@
 
 namespace pingloom::rdma {
 
-// Q_Keys with this bit are privileged: no endpoint of ours has one.
+// Q_Keys with this bit are privileged; pingloom's endpoints never use them.
 constexpr std::uint32_t kPrivilegedQKey = 0x80000000;
 
-// Where an endpoint is: all that a peer needs to send to it. Travels with the registration.
+// The address of an endpoint: all that a peer needs to send to it. The agent's registration carries
+// it.
 struct UdAddress {
   Gid gid;
-  std::uint16_t lid = 0;  // InfiniBand; 0 with RoCE
+  std::uint16_t lid = 0;  // used by InfiniBand; 0 with RoCE
   std::uint32_t qpn = 0;  // 24 bits
   std::uint32_t q_key = 0;
 
   bool operator==(const UdAddress&) const = default;
 };
 
-// The way to a port. `flow_label` chooses among equal-cost paths where the device maps it to the
-// UDP source port (20 bits); 0: the device's own choice.
+// The path to a port. `flow_label` (20 bits) chooses among equal-cost paths if the device maps it
+// to the UDP source port; 0 leaves the choice to the device.
 struct UdPath {
   Gid gid;
   std::uint16_t lid = 0;
@@ -52,17 +53,17 @@ struct UdMessage {
   std::uint32_t qpn = 0;
   std::uint32_t q_key = 0;
   std::span<const std::uint8_t> payload;  // copied by post(); at most maxPayload()
-  std::uint64_t id = 0;                   // comes back in UdSent
+  std::uint64_t id = 0;                   // returned in UdSent
 };
 
 enum class PostResult : std::uint8_t {
   kPosted,
-  kFull,         // the send queue has no room: again after a poll() that brought completions
-  kResolving,    // the path is being looked up elsewhere: again in some milliseconds
-  kUnreachable,  // the path could not be resolved; remembered for a while
+  kFull,         // the send queue has no room; retry after a poll() that returned completions
+  kResolving,    // another thread resolves the path; retry in some milliseconds
+  kUnreachable,  // the path could not be resolved; the result is remembered for a while
 };
 
-// A posted message has left, or has not.
+// Reports that a posted message has left, or failed to.
 struct UdSent {
   std::uint64_t id = 0;
   bool ok = false;
@@ -71,8 +72,8 @@ struct UdSent {
 
 struct UdReceived {
   std::span<const std::uint8_t> payload;  // valid until the next poll()
-  UdPath from;                            // the way back, with the traffic class it came with
-  std::uint32_t qpn = 0;                  // the sender's
+  UdPath from;                            // the path back, with the traffic class of the message
+  std::uint32_t qpn = 0;                  // the sender's QPN
   std::optional<std::uint64_t> ticks;     // when, on the endpoint's clock
 };
 
@@ -86,14 +87,14 @@ struct UdEvents {
   }
 };
 
-// Packets or completions that came to nothing, by reason; a copy.
+// The number of packets or completions that were dropped for one reason.
 struct DropCount {
   std::string_view reason;  // static storage: "icrc", "q_key", ...
   std::uint64_t count = 0;
 };
 
-// One thread. Every posted message comes back in exactly one UdSent, unless the endpoint fails.
-// Memory is bounded by its queues, whose sizes are fixed when it is made.
+// One thread. Every posted message produces exactly one UdSent, unless the endpoint fails. The
+// queues, whose sizes are fixed at creation, bound the memory.
 class UdEndpoint {
  public:
   virtual ~UdEndpoint() = default;
@@ -102,22 +103,22 @@ class UdEndpoint {
   virtual const TickClock& clock() const = 0;
   virtual std::size_t maxPayload() const = 0;  // one message; depends on the path MTU
 
-  // Makes the path ready ahead of its first message; does nothing where that takes no time.
+  // Resolves the path before its first message; does nothing if resolution takes no time.
   virtual void prepare(const UdPath& path) = 0;
-  // Messages got lost on it: looks again whether there is one. What is known stays in use
+  // Resolves the path again, because messages were lost on it. The known result stays in use
   // meanwhile.
   virtual void recheck(const UdPath& path) = 0;
 
-  // Copies the message into the send queue; nothing leaves before flush(). A message of one batch
-  // gets its software timestamp, where there is no better one, in flush().
+  // Copies the message into the send queue; flush() sends it, and takes its software timestamp if
+  // there is no better one.
   virtual PostResult post(const UdMessage& message) = 0;
   virtual void flush() = 0;
 
-  // Readable when poll() has something to say. Level or edge: after it became readable, poll()
-  // until it brings nothing before waiting again.
+  // Becomes readable when poll() has something to report. It may be edge-triggered, so call poll()
+  // until it returns nothing before waiting again.
   virtual int descriptor() const = 0;
-  // Never waits. An error: the endpoint has failed (queue pair in error, port or device gone) and
-  // is good for nothing but destruction; messages without a UdSent never get one.
+  // Never blocks. An error means that the endpoint has failed (queue pair in error, port or device
+  // gone) and can only be destroyed; messages without a UdSent never get one.
   virtual Status poll(UdEvents& events) = 0;
   // When poll() must be called even if the descriptor stays silent (monotonic time): an impaired
   // packet is due. kNever: not at all.

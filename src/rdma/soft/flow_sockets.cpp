@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint16_t kFirstPort = 0xC000;
 
-// Stays in the range, which ends with the highest port.
+// Wraps around within the range, which ends with the highest port.
 std::uint16_t portAfter(std::uint16_t port) {
   return static_cast<std::uint16_t>((port + 1) | kFirstPort);
 }
@@ -55,14 +55,14 @@ bool FlowSockets::makeRoom() {
       });
   if ((*oldest)->held != 0) return false;
   std::erase_if(by_wanted_port_, [&](const auto& entry) { return entry.second == oldest->get(); });
-  sockets_.erase(oldest);  // closed, and with that no longer watched
+  sockets_.erase(oldest);  // closing also removes it from the epoll set
   return true;
 }
 
-// Where it fails, errors (transmit timestamps) are found late, with the next packet.
+// If it fails, errors (transmit timestamps) are found late, with the next packet.
 void FlowSockets::watch(FlowSocket& flow) const {
   epoll_event event{};
-  event.events = EPOLLIN;  // errors come unasked; a deaf socket is never readable
+  event.events = EPOLLIN;  // errors are always reported; a send-only socket is never readable
   event.data.ptr = &flow;
   epoll_ctl(epoll_, EPOLL_CTL_ADD, flow.socket.descriptor(), &event);
 }

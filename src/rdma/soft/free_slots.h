@@ -1,5 +1,5 @@
-// Which of a number of places are free. The lowest is taken first: so few are used again and again,
-// which stay in cache, and what is taken in a row lies in a row. One thread.
+// The set of free slots of a pool. The lowest free slot is taken first, so that the same few slots
+// are reused and stay in cache, and slots taken in a row are adjacent. One thread.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace pingloom::rdma::soft {
 
-// `kCount` places, all free at first. REQUIRES: a multiple of 64.
+// `kCount` slots, all of them free at first. REQUIRES: kCount is a multiple of 64.
 template <std::size_t kCount>
 class FreeSlots {
  public:
@@ -26,7 +26,7 @@ class FreeSlots {
     --size_;
     return static_cast<std::uint32_t>(lowest_ * kBits + bit);
   }
-  // REQUIRES: it is taken.
+  // REQUIRES: the slot is taken.
   void give(std::uint32_t slot) {
     const std::size_t word = slot / kBits;
     free_[word] |= std::uint64_t{1} << slot % kBits;
@@ -39,7 +39,7 @@ class FreeSlots {
   static_assert(kCount % kBits == 0);
 
   std::array<std::uint64_t, kCount / kBits> free_;
-  std::size_t lowest_ = 0;  // no word before it has a free one
+  std::size_t lowest_ = 0;  // the words before this one have no free slot
   std::size_t size_ = kCount;
 };
 

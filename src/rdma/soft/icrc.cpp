@@ -31,9 +31,9 @@ constexpr std::size_t kFromUdp = kFromBth + sizeof(udphdr);
 constexpr std::size_t kFromV4 = kFromUdp + sizeof(iphdr);
 constexpr std::size_t kFromV6 = kFromUdp + sizeof(ip6_hdr);
 
-// A CRC is linear: what a byte adds to it depends on how many bytes follow and on its value, by
-// which it stands here, and on no other byte. For the few that differ from packet to packet that is
-// faster than ISA-L over the whole head: so short a piece is what it is slow at.
+// A CRC is linear: the contribution of a byte depends only on its value, by which the table is
+// indexed, and on the number of bytes that follow. For the few bytes that differ from packet to
+// packet a look-up is faster than ISA-L over the whole head, because ISA-L is slow on short input.
 constexpr auto kShares = [] {
   std::array<std::array<std::uint32_t, 256>, kFromV6> shares{};
   for (std::uint32_t value = 0; value < 256; ++value) {
@@ -46,7 +46,8 @@ constexpr auto kShares = [] {
   return shares;
 }();
 
-// Of `kCount` bytes in a row, the first of which `kDistance` others of the head follow.
+// Returns the contribution of `kCount` adjacent bytes; `kDistance` bytes of the head follow the
+// first of them.
 template <std::size_t kDistance, std::size_t kCount>
 std::uint32_t shareOf(const std::uint8_t* bytes) {
   return [&]<std::size_t... i>(std::index_sequence<i...>) {
@@ -65,7 +66,7 @@ void putBe16(std::uint8_t* at, std::size_t value) {
   at[1] = static_cast<std::uint8_t>(value);
 }
 
-// What is not filled in differs from packet to packet.
+// The fields that are not filled in differ from packet to packet.
 void fillV4(const IpAddress& source, const IpAddress& destination, std::uint8_t* ip) {
   ip[0] = 0x45;
   ip[offsetof(iphdr, tos)] = kMasked;
@@ -115,7 +116,7 @@ std::uint32_t IcrcFlow::compute(std::span<const std::uint8_t> packet,
   return crc32_gzip_refl(head, after_bth.data(), after_bth.size());
 }
 
-// Of what differs from packet to packet.
+// Returns the contribution of the fields that differ from packet to packet.
 std::uint32_t IcrcFlow::shareOfHeaders(std::span<const std::uint8_t> packet,
                                        Ipv4Identification identification) const {
   constexpr std::size_t kAfterMasked = kBthCongestionByte + 1;

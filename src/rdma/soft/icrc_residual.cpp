@@ -10,18 +10,19 @@ namespace {
 
 constexpr std::uint32_t kOne = 0x80000000;  // x^0
 
-using Lanes [[gnu::vector_size(16)]] = std::uint32_t;  // four of them
+using Lanes [[gnu::vector_size(16)]] = std::uint32_t;  // four lanes
 
 constexpr std::uint32_t overX(std::uint32_t a) {
   return (a & kOne) != 0 ? ((a ^ kCrcPolynomial) << 1) | 1 : a << 1;
 }
 static_assert(overX(timesX(0x12345678)) == 0x12345678 && timesX(overX(0x87654321)) == 0x87654321);
 
-// What the CRC covers after the ID: the rest of the IP header, the UDP header and the packet less
-// its iCRC.
+// The bytes between the ID and the packet: the rest of the IP header and the UDP header. The CRC
+// covers them and the packet without its iCRC.
 constexpr std::size_t kBetween = 20 - 6 + 8;
 
-// x^-(32 + 8 * bytes after the ID), by packet size. A step of one byte is a factor of x^8. 16.5 KB.
+// A table of x^-(32 + 8 * bytes after the ID) by packet size. One byte more is a factor of x^8. The
+// table has 16.5 KB.
 class Divisors {
  public:
   Divisors() {
@@ -36,8 +37,8 @@ class Divisors {
     }
   }
 
-  // `dividend` over the divisor of that size: a multiplication, as four of a byte each that the
-  // processor does side by side. REQUIRES: a size that a packet may have.
+  // Divides `dividend` by the divisor for that size. This is a multiplication in four parts of a
+  // byte each, which the processor executes in parallel. REQUIRES: a valid packet size.
   std::uint32_t divide(std::uint32_t dividend, std::size_t packet_bytes) const {
     const std::uint32_t* divisor = &divisors_[packet_bytes - kMinPacketBytes + kBelow];
     Lanes factor = {divisor[-3], divisor[-2], divisor[-1], divisor[0]};
@@ -51,7 +52,7 @@ class Divisors {
   }
 
  private:
-  static constexpr std::size_t kBelow = 3;  // smaller sizes, for the lower bytes
+  static constexpr std::size_t kBelow = 3;  // smaller sizes, which the lower bytes use
   std::array<std::uint32_t, kBelow + kMaxPacketBytes - kMinPacketBytes + 1> divisors_{};
 };
 

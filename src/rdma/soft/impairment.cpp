@@ -62,7 +62,7 @@ Nanos FateOfPackets::delayOf(const Impairment& impairment) {
   return impairment.delay + static_cast<Nanos>(next() % range);
 }
 
-// SplitMix64: a counter in even steps, its bits mixed.
+// SplitMix64: a counter with a constant increment, whose bits are mixed.
 std::uint64_t FateOfPackets::next() {
   state_ += 0x9E3779B97F4A7C15;
   std::uint64_t mixed = state_;

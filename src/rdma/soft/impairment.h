@@ -1,5 +1,5 @@
-// Faults that a soft device adds to what it sends, for tests and demonstrations: as if the fabric
-// lost, delayed or doubled packets.
+// Faults that a soft device adds to the packets it sends, for tests and demonstrations: loss, delay
+// and duplication, as if the fabric caused them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Impairment {
   static constexpr Nanos kMaxDelay = 10 * kSecond;
 
   double loss = 0;       // probability, 0 .. 1
-  double duplicate = 0;  // probability that a packet which is not lost is sent twice
+  double duplicate = 0;  // probability that a packet that is not lost is sent twice
   Nanos delay = 0;       // 0 .. kMaxDelay
   Nanos jitter = 0;      // a random time up to this is added to the delay; 0 .. kMaxDelay
 
@@ -23,27 +23,27 @@ struct Impairment {
 };
 
 struct Impairments {
-  Impairment everywhere;  // to addresses not in:
+  Impairment everywhere;  // applies to all addresses that the map does not contain
   std::unordered_map<IpAddress, Impairment, IpAddressHash> towards;
-  std::uint64_t seed = 0;  // of the dice; 0: random
+  std::uint64_t seed = 0;  // of the random numbers; 0 chooses a random seed
 };
 
-// An error for a probability or a time that is out of its range.
+// Returns an error if a probability or a time is out of its range.
 Status check(const Impairments& impairments);
 
-// What becomes of one packet.
+// What happens to one packet.
 struct Fate {
   bool lost = false;
   bool duplicated = false;
-  bool delayed = false;  // true with delay 0 as well, where the jitter happens to be 0
+  bool delayed = false;  // true even with delay 0 if the random jitter is 0
   Nanos delay = 0;
   Nanos duplicate_delay = 0;
 };
 
-// Throws the dice. One thread.
+// Draws the fate of each packet at random. One thread.
 class FateOfPackets {
  public:
-  // REQUIRES: check().
+  // REQUIRES: check() accepts the impairments.
   explicit FateOfPackets(Impairments impairments);
   Fate decide(const IpAddress& destination) { return none_ ? Fate{} : roll(destination); }
 
@@ -51,7 +51,7 @@ class FateOfPackets {
   Fate roll(const IpAddress& destination);
   bool happens(double probability);
   Nanos delayOf(const Impairment& impairment);
-  std::uint64_t next();  // uniform in 64 bits
+  std::uint64_t next();  // returns 64 uniformly distributed bits
 
   Impairments impairments_;
   bool none_;

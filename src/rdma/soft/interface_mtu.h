@@ -1,4 +1,4 @@
-// The path MTU that a local address's network interface has room for. Any thread.
+// Determines the path MTU that fits the network interface of a local address. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,12 @@
 
 namespace pingloom::rdma::soft {
 
-// The largest of 256, 512, 1024, 2048, 4096 whose packets, headers included, fit into `link_mtu`;
-// 0: not even the smallest.
+// Returns the largest of 256, 512, 1024, 2048 and 4096 whose packets, including headers, fit into
+// `link_mtu`, or 0 if not even the smallest does.
 std::uint32_t pathMtuFor(std::size_t link_mtu, bool v6);
 
-// Of the interface with that address, or where it is in 127.0.0.0/8, of the loopback interface.
+// Returns the path MTU of the interface with that address. An address in 127.0.0.0/8 stands for the
+// loopback interface.
 Result<std::uint32_t> pathMtuOf(const IpAddress& address);
 
 }  // namespace pingloom::rdma::soft

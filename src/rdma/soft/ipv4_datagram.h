@@ -1,5 +1,5 @@
-// The IP and UDP headers of a received IPv4 packet, as a raw socket (CAP_NET_RAW) shows them: with
-// them the iCRC is checked exactly. A value; any thread.
+// The IP and UDP headers of a received IPv4 packet, which a raw socket (CAP_NET_RAW) provides. They
+// allow an exact check of the iCRC. A plain value; any thread.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +26,15 @@ enum class Ipv4Error : std::uint8_t {
   kNone,
   kShort,     // ends before its headers, or before the length they claim
   kVersion,   // not IPv4
-  kOptions,   // IP options: RoCEv2 has none
-  kFragment,  // a piece of a datagram
+  kOptions,   // has IP options, which RoCEv2 does not use
+  kFragment,  // is a fragment of a datagram
   kProtocol,  // not UDP
   kLength,    // the IP and UDP lengths contradict each other
 };
 std::string_view reasonOf(Ipv4Error error);
 
-// The bytes come from outside, from the IP header on; link-layer padding may follow the packet.
-// Checksums are the kernel's business. `out` is whole only on kNone.
+// The bytes come from outside and begin with the IP header; link-layer padding may follow the
+// packet. The kernel checks the checksums. `out` is complete only on kNone.
 Ipv4Error parse(std::span<const std::uint8_t> bytes, Ipv4Datagram& out);
 
 }  // namespace pingloom::rdma::soft

@@ -1,5 +1,6 @@
-// The BTH opcodes that pingloom speaks: the transport service in the upper three bits, what it does
-// in the lower five (InfiniBand Architecture, volume 1, 9.2.1), and which headers follow each.
+// The BTH opcodes that pingloom uses, and the headers that follow each. The upper three bits of an
+// opcode are the transport service, the lower five the operation (InfiniBand Architecture, volume
+// 1, 9.2.1).
 #pragma once
 
 #include <array>
@@ -110,7 +111,7 @@ inline constexpr auto kAll = [] {
 
 }  // namespace opcode_form
 
-// Of any byte that comes as an opcode.
+// Returns the form of any byte that arrives as an opcode.
 constexpr const OpcodeForm& formOf(Opcode opcode) {
   return opcode_form::kAll[static_cast<std::uint8_t>(opcode)];
 }

@@ -55,7 +55,7 @@ BthLayout layoutOf(const Bth& bth, std::size_t pad) {
           .ack_psn = htobe32((bth.ack_request ? kAckRequestFlag : 0) | (bth.psn & kMask24))};
 }
 
-// REQUIRES: the bytes of all `headers` at `at`.
+// REQUIRES: the bytes of all `headers` are at `at`.
 void readExtensions(std::uint8_t headers, const std::uint8_t* at, Packet& out) {
   if ((headers & kDethBit) != 0) {
     const auto deth = take<DethLayout>(at);

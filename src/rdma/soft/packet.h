@@ -1,6 +1,6 @@
-// RoCEv2 packets as values: the bytes of one UDP datagram on port 4791, from the BTH to the iCRC.
-// Host byte order. Nothing here allocates; any thread. The iCRC itself is icrc.h's business:
-// parse() only finds its place, write() only leaves room for it.
+// RoCEv2 packets as values: the bytes of one UDP datagram on port 4791, from the BTH to the iCRC,
+// in host byte order. Nothing here allocates; any thread. icrc.h computes the iCRC: parse() only
+// skips it, and write() only leaves room for it.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ constexpr std::uint32_t kMask24 = 0xFFFFFF;  // queue pair numbers, PSNs, MSNs
 struct Bth {
   Opcode opcode = Opcode::kUdSendOnly;
   bool solicited = false;
-  bool migration_done = false;  // MigReq
-  bool fecn = false;            // FECN and BECN are not covered by the iCRC
+  bool migration_done = false;  // the MigReq bit
+  bool fecn = false;            // the iCRC does not cover FECN and BECN
   bool becn = false;
   bool ack_request = false;
   std::uint16_t p_key = kDefaultPKey;
@@ -48,7 +48,7 @@ struct Aeth {
   std::uint32_t msn = 0;  // 24 bits
 };
 
-// Headers that the opcode does not have (formOf) are neither read nor written.
+// Headers that the opcode does not have (see formOf) are neither read nor written.
 struct Packet {
   Bth bth;
   Deth deth;
@@ -57,9 +57,9 @@ struct Packet {
   Aeth aeth;
   std::uint64_t atomic_original = 0;
   std::uint32_t immediate = 0;
-  std::span<const std::uint8_t> payload;  // without padding; parse(): lies in the parsed bytes
+  std::span<const std::uint8_t> payload;  // without padding; parse() points it into the bytes
 
-  // Makes it another one, whose opcode says which of the other headers are of meaning.
+  // Resets the packet for another use; its opcode then determines which headers are valid.
   void start() {
     bth = {};
     payload = {};
@@ -71,28 +71,29 @@ enum class PacketError : std::uint8_t {
   kShort,    // ends before its headers and iCRC do
   kLong,     // payload above the largest path MTU
   kVersion,  // transport header version is not 0
-  kOpcode,   // not one of ours
-  kPad,      // more padding than payload, or padding where none may be
-  kPayload,  // payload under an opcode that carries none, or none under First or Middle
+  kOpcode,   // unknown opcode
+  kPad,      // more padding than payload, or padding that the opcode does not allow
+  kPayload,  // payload with an opcode that carries none, or none with First or Middle
 };
 std::string_view reasonOf(PacketError error);  // "short", "version", ...; for counters
 
-// The bytes come from outside; `out` is whole only on kNone. Reserved bits and padding are ignored,
-// and an Only or Last may come unpadded, as kernel rxe takes it.
+// The bytes come from outside; `out` is complete only on kNone. Reserved bits and padding are
+// ignored. An Only or Last may be unpadded, which kernel rxe accepts too.
 PacketError parse(std::span<const std::uint8_t> bytes, Packet& out);
 
-// Zero bytes behind a payload, up to a multiple of four.
+// Returns the number of zero bytes that pad a payload to a multiple of four.
 constexpr std::size_t padOf(std::size_t payload_bytes) { return -payload_bytes & 3; }
-// Where write() puts the payload.
+// Returns the offset at which write() puts the payload.
 constexpr std::size_t headerBytes(Opcode opcode) { return formOf(opcode).header_bytes; }
-// From the BTH to the iCRC, padding and the room for the iCRC included.
+// Returns the size from the BTH to the end of the iCRC, including the padding.
 inline std::size_t wireBytes(const Packet& packet) {
   const std::size_t payload = packet.payload.size();
   return headerBytes(packet.bth.opcode) + payload + padOf(payload) + kIcrcBytes;
 }
-// Headers, payload and zero padding; returns wireBytes(), the last four bytes of which are left for
-// the iCRC. The pad count follows from the payload. The payload may already lie in its place in
-// `out`. REQUIRES: a known opcode, payload.size() <= kMaxPayloadBytes, out.size() >= wireBytes().
+// Writes headers, payload and zero padding, and returns wireBytes(); the last four of these bytes
+// are left for the iCRC. The pad count follows from the payload, which may already be in its place
+// in `out`. REQUIRES: a known opcode, payload.size() <= kMaxPayloadBytes, out.size() >=
+// wireBytes().
 std::size_t write(const Packet& packet, std::span<std::uint8_t> out);
 
 }  // namespace pingloom::rdma::soft

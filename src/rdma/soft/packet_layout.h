@@ -1,5 +1,5 @@
-// RoCEv2 headers as they lie in the UDP payload, big endian (InfiniBand Architecture, volume 1,
-// chapter 9). Copied in and out with memcpy: packets are not aligned.
+// RoCEv2 headers in the UDP payload, big endian (InfiniBand Architecture, volume 1, chapter 9).
+// They are copied with memcpy because packets are not aligned.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ static_assert(sizeof(BthLayout) == 12 && offsetof(BthLayout, congestion_qpn) == 
 
 struct [[gnu::packed]] DethLayout {
   std::uint32_t q_key;
-  std::uint32_t source_qpn;  // upper byte reserved
+  std::uint32_t source_qpn;  // the upper byte is reserved
 };
 static_assert(sizeof(DethLayout) == 8);
 
@@ -39,7 +39,7 @@ static_assert(sizeof(AtomicEthLayout) == 28 && offsetof(AtomicEthLayout, swap_or
               offsetof(AtomicEthLayout, compare) == 20);
 
 struct [[gnu::packed]] AethLayout {
-  std::uint32_t syndrome_msn;  // syndrome in the upper byte
+  std::uint32_t syndrome_msn;  // the syndrome is in the upper byte
 };
 static_assert(sizeof(AethLayout) == 4);
 
@@ -54,8 +54,8 @@ struct [[gnu::packed]] ImmediateLayout {
 static_assert(sizeof(ImmediateLayout) == 4);
 
 constexpr std::size_t kIcrcBytes = 4;
-constexpr std::size_t kMaxPayloadBytes = 4096;  // the largest path MTU there is
-// A WRITE ONLY with immediate is the longest form that carries a payload.
+constexpr std::size_t kMaxPayloadBytes = 4096;  // the largest path MTU
+// A WRITE ONLY with immediate has the longest headers of all packets with a payload.
 constexpr std::size_t kMaxHeaderBytes = sizeof(BthLayout) + sizeof(AtomicEthLayout);
 constexpr std::size_t kMaxPacketBytes = sizeof(BthLayout) + sizeof(RethLayout) +
                                         sizeof(ImmediateLayout) + kMaxPayloadBytes + kIcrcBytes;

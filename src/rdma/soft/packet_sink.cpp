@@ -5,7 +5,7 @@
 namespace pingloom::rdma::soft {
 namespace {
 
-// 0 and 1 are the management queue pairs, the highest stands for multicast.
+// 0 and 1 are the management queue pairs; the highest number stands for multicast.
 bool isReserved(std::uint32_t qpn) { return qpn <= 1 || qpn == kMask24; }
 
 }  // namespace
@@ -13,7 +13,8 @@ bool isReserved(std::uint32_t qpn) { return qpn <= 1 || qpn == kMask24; }
 std::optional<SinkTable::Place> SinkTable::add(PacketSink& sink) {
   if (by_qpn_.size() == kMax) return std::nullopt;
   Place place{last_owner_, 0};
-  // Round and round, so that news of a former owner's packets does not reach a new one.
+  // Numbers are assigned in turn, so that departures of a former owner's packets do not reach a new
+  // owner.
   do {
     place.owner = static_cast<std::uint8_t>(place.owner % kMax + 1);
   } while (by_owner_[place.owner] != nullptr);

@@ -1,6 +1,6 @@
-// The seam between a soft device's sockets and the endpoints on it: packets go to an endpoint by
-// their destination QPN, and what became of sent ones goes back to the endpoint that owns them.
-// One thread.
+// The interface between a soft device's sockets and its endpoints. A received packet goes to the
+// endpoint with its destination QPN, and the departure of a sent one is reported to the endpoint
+// that owns it. One thread.
 #pragma once
 
 #include <array>
@@ -14,17 +14,17 @@
 
 namespace pingloom::rdma::soft {
 
-// A packet that is well formed, undamaged, and in the default partition. What depends on the kind
-// of endpoint (its opcodes, Q_Key, PSN, peer) is the endpoint's to check.
+// A packet that is well formed, undamaged, and in the default partition. The endpoint checks what
+// depends on its kind: opcode, Q_Key, PSN and peer.
 struct Inbound {
-  Packet packet;  // its payload is valid during the call only; headers it has not are anything
+  Packet packet;  // the payload is valid during the call; headers it lacks are undefined
   IpAddress source;
   std::uint8_t traffic_class = 0;
-  Nanos kernel_utc = 0;  // 0: the kernel gave no timestamp
-  Nanos now_mono = 0;    // when it was read
+  Nanos kernel_utc = 0;  // 0 if the kernel gave no timestamp
+  Nanos now_mono = 0;    // when the packet was read
 };
 
-// An endpoint. `id` is what it gave the packet.
+// An endpoint. `id` is the number that it gave the packet.
 class PacketSink {
  public:
   virtual void received(const Inbound& inbound) = 0;
@@ -40,7 +40,7 @@ class SinkTable {
  public:
   static constexpr std::size_t kMax = 255;
 
-  // An owner number (1 .. kMax) for `sink`, with a random QPN that no other has; nothing when the
+  // Assigns `sink` an owner number (1 .. kMax) and a random unique QPN. Returns nullopt if the
   // table is full.
   struct Place {
     std::uint8_t owner;
@@ -53,7 +53,7 @@ class SinkTable {
     const auto found = by_qpn_.find(qpn);
     return found == by_qpn_.end() ? nullptr : found->second;
   }
-  // nullptr: it is gone.
+  // Returns nullptr if the owner is gone.
   PacketSink* byOwner(std::uint8_t owner) const { return by_owner_[owner]; }
 
  private:

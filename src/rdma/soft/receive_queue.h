@@ -1,4 +1,5 @@
-// Received messages of an endpoint, copied, until its owner has looked at them. One thread.
+// Copies of the messages that an endpoint has received, until its owner has handled them. One
+// thread.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 
 namespace pingloom::rdma::soft {
 
-// Bound: kMax messages, `longest` bytes each; memory that was never needed is never touched.
+// Bound: kMax messages of `longest` bytes each; unused memory is never touched.
 class ReceiveQueue {
  public:
   static constexpr std::size_t kMax = 256;
@@ -22,7 +23,7 @@ class ReceiveQueue {
   bool full() const { return room() == 0; }
   std::size_t room() const { return kMax - (end_ - begin_); }
   bool hasNews() const { return shown_ != end_; }
-  // Copies the payload. REQUIRES: not full(), a payload of at most `longest` bytes.
+  // Copies the payload. REQUIRES: not full(), and a payload of at most `longest` bytes.
   void add(const UdReceived& message) {
     const std::size_t place = end_++ % kMax;
     std::uint8_t* copy = bytes_.get() + place * longest_;
@@ -30,20 +31,20 @@ class ReceiveQueue {
     messages_[place] = message;
     messages_[place].payload = {copy, message.payload.size()};
   }
-  // Appends what is new; good until forgetShown().
+  // Appends the new messages, which are valid until forgetShown().
   void show(std::vector<UdReceived>& out) {
     for (; shown_ != end_; ++shown_) out.push_back(messages_[shown_ % kMax]);
   }
   void forgetShown() {
     begin_ = shown_;
-    if (begin_ == end_) begin_ = shown_ = end_ = 0;  // the same few places again: they are in cache
+    if (begin_ == end_) begin_ = shown_ = end_ = 0;  // reuses the same few places, which are cached
   }
 
  private:
   std::size_t longest_;
   std::unique_ptr<std::uint8_t[]> bytes_;
   std::vector<UdReceived> messages_;
-  std::size_t begin_ = 0;  // counters, modulo kMax the places
+  std::size_t begin_ = 0;  // counters; modulo kMax they are places
   std::size_t shown_ = 0;
   std::size_t end_ = 0;
 };

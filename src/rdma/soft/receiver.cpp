@@ -12,7 +12,7 @@
 namespace pingloom::rdma::soft {
 namespace {
 
-constexpr std::size_t kMaxSegments = 64;  // of UDP GSO
+constexpr std::size_t kMaxSegments = 64;  // the limit of UDP GSO
 
 Drop dropFor(PacketError error) {
   switch (error) {
@@ -31,7 +31,7 @@ Drop dropFor(PacketError error) {
   }
 }
 
-// Ours is the default partition's full member; members of either kind may talk to it.
+// An endpoint is a full member of the default partition; full and limited members may talk to it.
 bool isOurPartition(std::uint16_t p_key) { return (p_key & 0x7FFF) == (kDefaultPKey & 0x7FFF); }
 
 }  // namespace
@@ -77,7 +77,7 @@ bool Receiver::readRaw(std::span<const std::uint8_t> bytes, Datagram& out) {
     drops_.add(Drop::kIpHeader);
     return false;
   }
-  // What came before the filter was in place.
+  // Such packets arrived before the filter was in place.
   if (ip.destination_port != kRoceUdpPort || ip.destination != bound_.address()) return false;
   out.payload = ip.payload;
   out.from = {ip.source, ip.source_port};
@@ -86,7 +86,7 @@ bool Receiver::readRaw(std::span<const std::uint8_t> bytes, Datagram& out) {
   return true;
 }
 
-// Of the first packet in it; 0: nothing makes its iCRC hold.
+// Returns the size of the first packet in the datagram, or 0 if its iCRC holds for no size.
 std::size_t Receiver::firstBytes(const IcrcFlow& flow, const Datagram& whole) const {
   const auto holds = [&](std::size_t bytes) {
     if (bytes < kMinPacketBytes || bytes > kMaxPacketBytes) return false;
@@ -139,7 +139,7 @@ void Receiver::deliver(const IcrcFlow& flow, const Datagram& datagram, bool hold
   const PacketError error = parse(datagram.payload, inbound_.packet);
   if (error != PacketError::kNone) return drops_.add(dropFor(error));
   if (inbound_.packet.payload.size() > mtu_) return drops_.add(Drop::kLong);
-  // First of all: what a damaged packet says about itself is not worth counting.
+  // The iCRC is checked first, because the fields of a damaged packet mean nothing.
   if (!holds && !icrcHolds(flow, datagram)) return drops_.add(Drop::kIcrc);
   if (!isOurPartition(inbound_.packet.bth.p_key)) return drops_.add(Drop::kPKey);
   PacketSink* sink = sinks_.byQpn(inbound_.packet.bth.destination_qpn);

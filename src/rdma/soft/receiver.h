@@ -1,5 +1,5 @@
-// The receiving half of a soft device: datagrams to port 4791 become checked packets and go to
-// their endpoints. One thread.
+// The receiving half of a soft device: it turns datagrams to port 4791 into checked packets and
+// delivers them to their endpoints. One thread.
 #pragma once
 
 #include <cstddef>
@@ -17,23 +17,23 @@
 
 namespace pingloom::rdma::soft {
 
-// The raw socket shows what a sender on this host, or behind a veth, has sent by UDP GSO in one
-// piece: packets of one size, the k-th with the IPv4 ID of the first plus k. It is cut into as many
-// as make the first one's iCRC hold.
+// When a sender on this host, or behind a veth, uses UDP GSO, the raw socket returns its packets in
+// one piece: packets of one size, the k-th with the IPv4 ID of the first plus k. The piece is split
+// so that the first packet's iCRC holds.
 //
-// The UDP socket gives the same in one piece, and what the interface has put together again, and
-// says how long each packet is. (Not where `raw` is given: packets that the interface has put
-// together have lost their IDs, which its exact check needs.)
+// The UDP socket also returns pieces that the interface merged (GRO), and reports the size of each
+// packet. GRO stays off when `raw` is given, because merged packets have lost the IDs that the
+// exact check needs.
 //
-// `bound` (deaf where `raw` is given), `sinks` and `drops` outlive it. Memory: what of
-// net::RxBatch::kMax times 64 KiB has ever been used.
+// `bound` (which does not receive when `raw` is given), `sinks` and `drops` outlive this. Memory:
+// at most net::RxBatch::kMax times 64 KiB, of which unused parts are never touched.
 class Receiver {
  public:
   Receiver(net::UdpSocket& bound, std::optional<net::RawUdpSocket> raw, std::size_t mtu,
            SinkTable& sinks, DropCounters& drops);
 
-  // One batch; how many datagrams it had, at most net::RxBatch::kMax. -1: an error stands in the
-  // way, which reading `bound`'s error queue removes.
+  // Receives one batch and returns the number of its datagrams, at most net::RxBatch::kMax. Returns
+  // -1 if the socket has an error, which reading `bound`'s error queue clears.
   int receive(Nanos now_mono);
 
   int descriptor() const { return raw_ ? raw_->descriptor() : bound_.descriptor(); }
@@ -45,14 +45,14 @@ class Receiver {
     SocketAddress from;
     std::uint8_t traffic_class = 0;
     Nanos kernel_utc = 0;
-    Ipv4Identification identification;  // with the UDP socket a guess: what we would have sent
+    Ipv4Identification identification;  // a guess with the UDP socket: what pingloom would send
   };
   void receiveOne(std::size_t i);
   bool readRaw(std::span<const std::uint8_t> bytes, Datagram& out);
   std::size_t firstBytes(const IcrcFlow& flow, const Datagram& whole) const;
   void deliverEach(Datagram whole);
   void deliverSegments(Datagram whole, std::size_t segment_bytes);
-  // `holds`: the iCRC has been checked.
+  // `holds` tells that the iCRC has already been checked.
   void deliver(const IcrcFlow& flow, const Datagram& datagram, bool holds);
   IcrcFlow flowOf(const Datagram& datagram) const;
   bool icrcHolds(const IcrcFlow& flow, const Datagram& datagram) const;
@@ -64,8 +64,9 @@ class Receiver {
   DropCounters& drops_;
   net::RxBatch batch_;
   Nanos now_mono_ = 0;
-  Inbound inbound_;  // what a packet has not stays from earlier ones: clearing it would cost more
-  std::size_t last_first_bytes_ = 0;  // as firstBytes() found them last
+  Inbound
+      inbound_;  // headers that a packet lacks keep old values, because clearing them costs more
+  std::size_t last_first_bytes_ = 0;  // the last result of firstBytes()
 };
 
 }  // namespace pingloom::rdma::soft

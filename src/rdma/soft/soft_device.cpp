@@ -39,7 +39,7 @@ class SoftDevice final : public Device {
 
  private:
   std::string entity() const { return "soft " + info_.gid.address().text(); }
-  // What `asked` stands for, where it is possible.
+  // Returns the MTU to use for the requested one, or an error if that is impossible.
   Result<std::uint32_t> mtuFor(std::uint32_t asked) const;
 
   DeviceInfo info_;
@@ -91,7 +91,7 @@ Result<std::unique_ptr<MemoryRegion>> SoftDevice::registerMemory(std::span<std::
   return std::make_unique<SoftMemoryRegion>(memory_, memory, access, *key);
 }
 
-// Nothing where it is not wanted, not of use, or not allowed.
+// Returns nullopt if a raw socket is not wanted, not useful or not permitted.
 std::optional<net::RawUdpSocket> openRaw(const IpAddress& address, const SoftOptions& options) {
   if (!options.raw_socket || !address.isV4()) return std::nullopt;
   auto raw = net::RawUdpSocket::bind(address, kRoceUdpPort);

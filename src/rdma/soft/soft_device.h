@@ -1,15 +1,15 @@
-// A RoCEv2 device in user space: UDP port 4791 of one address, without driver or privileges, with
-// the kernel's timestamps. Kernel Soft-RoCE and NICs take its packets and it takes theirs.
+// A RoCEv2 device in user space on UDP port 4791 of one address. It needs neither a driver nor
+// privileges, and uses the kernel's timestamps. It interoperates with kernel Soft-RoCE and NICs.
 //
-// Unlike other devices it belongs to one thread, with all endpoints on it: they share its sockets,
-// and each one's poll() serves them all. An endpoint for which another one's poll() has brought
-// something says so in nextWake().
+// Unlike other devices it belongs to one thread, together with all its endpoints: they share its
+// sockets, and the poll() of each serves them all. nextWake() of an endpoint tells when another
+// one's poll() has received something for it.
 //
 // T1 of a message that an impairment delays or loses is the time of its flush(), so that the added
-// delay lies in the network.
+// delay counts as network time.
 //
-// With CAP_NET_RAW, IPv4 packets are received through a raw socket, which shows the IP ID that
-// their iCRC covers; the UDP socket then drops its copies, and the kernel counts each of those as a
+// With CAP_NET_RAW, IPv4 packets are received through a raw socket, which returns the IP ID that
+// their iCRC covers. The UDP socket then drops its copies, and the kernel counts each of them as a
 // UDP receive error.
 #pragma once
 
@@ -24,11 +24,11 @@ namespace pingloom::rdma::soft {
 
 struct SoftOptions {
   Impairments impairments;
-  bool raw_socket = true;  // where it is allowed
+  bool raw_socket = true;  // uses a raw socket if that is permitted
 };
 
-// "soft", its GID the address. An error where the address is not this host's, where its interface's
-// MTU has no room for the smallest path MTU, or where port 4791 is taken.
+// Opens the device "soft", whose GID is the address. It is an error if the address is not local, if
+// its interface's MTU is too small for the smallest path MTU, or if port 4791 is taken.
 Result<std::unique_ptr<Device>> openSoftDevice(const IpAddress& address,
                                                const SoftOptions& options = {});
 

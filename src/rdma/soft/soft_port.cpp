@@ -48,8 +48,8 @@ std::size_t SoftPort::receiveBuffer() const {
   return static_cast<std::size_t>(std::max(bytes, 0));
 }
 
-// Errors that no awaited departure makes us look for keep the set readable: ICMP messages, and
-// departures that come late.
+// ICMP errors and late departures keep the epoll set readable although no departure is awaited, so
+// they are read here.
 void SoftPort::clearErrors() {
   std::array<epoll_event, 16> ready;
   const int count = epoll_wait(epoll_.get(), ready.data(), ready.size(), 0);

@@ -1,5 +1,5 @@
-// What the endpoints of a soft device share: its sockets, both halves, and the table of endpoints.
-// One thread; time is passed in.
+// The state that the endpoints of a soft device share: its sockets, receiver, transmitter, and the
+// table of endpoints. One thread; the caller passes the time.
 #pragma once
 
 #include <optional>
@@ -18,19 +18,20 @@ namespace pingloom::rdma::soft {
 
 class SoftPort {
  public:
-  // `epoll`: an empty epoll set; readable afterwards whenever poll() has something to do.
+  // `epoll` is an empty epoll set. From then on it is readable when poll() has something to do.
   SoftPort(UniqueFd epoll, net::UdpSocket bound, std::optional<net::RawUdpSocket> raw,
            std::size_t mtu, Impairments impairments);
   SoftPort(const SoftPort&) = delete;
   SoftPort& operator=(const SoftPort&) = delete;
 
-  // Receives at most `batches` batches (of net::RxBatch::kMax), sends what is due, and reads when
-  // packets left: after receiving, so that a packet's departure is known before the answer to it.
+  // Receives at most `batches` batches (of net::RxBatch::kMax), sends the packets that are due, and
+  // reads departure times. Departures are read after receiving and reported first, so that the
+  // departure of a packet is known before its answer.
   void poll(int batches, Nanos now_mono);
 
   const IpAddress& address() { return transmitter_.sockets().main().socket.address(); }
   int epoll() const { return epoll_.get(); }
-  // The effective SO_RCVBUF of what it receives through.
+  // Returns the effective SO_RCVBUF of the receiving socket.
   std::size_t receiveBuffer() const;
   bool checksExactly() const { return receiver_.isExact(); }
   SinkTable& sinks() { return sinks_; }

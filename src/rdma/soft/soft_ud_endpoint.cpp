@@ -29,7 +29,7 @@ Result<std::unique_ptr<UdEndpoint>> SoftUdEndpoint::create(SoftPort& port, std::
   if (!place) return makeError(entity, "too many endpoints on this device");
   made->place_ = *place;
   made->address_.qpn = place->qpn;
-  // A descriptor of its own, so that several endpoints can be watched in one epoll set.
+  // Each endpoint has its own descriptor, so that one epoll set can watch several.
   made->descriptor_.reset(fcntl(port.epoll(), F_DUPFD_CLOEXEC, 0));
   if (!made->descriptor_.valid()) return makeErrnoError(entity, "dup", errno);
   return made;
@@ -67,7 +67,7 @@ PostResult SoftUdEndpoint::post(const UdMessage& message) {
     return PostResult::kPosted;
   }
   Packet packet;
-  packet.bth.migration_done = true;  // as all endpoints without an alternate path
+  packet.bth.migration_done = true;  // set by all endpoints without an alternate path
   packet.bth.destination_qpn = message.qpn;
   packet.bth.psn = psn_;
   packet.deth = {message.q_key, address_.qpn};

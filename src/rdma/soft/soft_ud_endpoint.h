@@ -1,4 +1,5 @@
-// A UD endpoint of a soft device. The contract is UdEndpoint's; one thread, the device's.
+// A UD endpoint of a soft device. It follows the contract of UdEndpoint and runs on the device's
+// thread.
 #pragma once
 
 #include <memory>
@@ -16,7 +17,7 @@ namespace pingloom::rdma::soft {
 
 class SoftUdEndpoint final : public UdEndpoint, private PacketSink {
  public:
-  // `port` outlives it. REQUIRES: an MTU of at most the port's.
+  // REQUIRES: `port` outlives the endpoint, and the MTU is at most the port's.
   static Result<std::unique_ptr<UdEndpoint>> create(SoftPort& port, std::uint32_t mtu,
                                                     std::uint32_t q_key, std::uint32_t flow_label);
   ~SoftUdEndpoint() override;
@@ -33,7 +34,7 @@ class SoftUdEndpoint final : public UdEndpoint, private PacketSink {
   int descriptor() const override { return descriptor_.get(); }
   Status poll(UdEvents& events) override;
   Nanos nextWake() const override;
-  // The device's, and what was addressed to this endpoint.
+  // Includes the drops of the device and of packets to this endpoint.
   std::vector<DropCount> drops() const override { return port_.drops().plus(drops_); }
 
  private:

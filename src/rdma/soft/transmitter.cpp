@@ -57,9 +57,9 @@ bool Transmitter::add(const Route& route, const Packet& packet, net::TxTag tag) 
   return true;
 }
 
-// Where the packet before it has the place before it in memory too, it is put right behind that
-// one's bytes, which the kernel copies faster than two pieces. There is room: all packets of a
-// message are of one size, so they end before the last one's own place does.
+// If the previous packet is in the previous slot, this one is moved right behind its bytes, because
+// the kernel copies one piece faster than two. There is room: all packets of a message have one
+// size, so they end before the last one's own slot does.
 void Transmitter::join(std::uint32_t slot) {
   Slot& made = slots_[slot];
   made.place = placeAfter(*made.flow, made);
@@ -82,7 +82,7 @@ std::uint16_t Transmitter::placeAfter(const FlowSocket& flow, const Slot& next) 
 void Transmitter::impair(std::uint32_t slot, const Fate& fate) {
   if (fate.lost || fate.delayed) {
     if (slots_[slot].tag.kind != net::TxTag::kNone) impaired_.push_back(slots_[slot].tag);
-    slots_[slot].tag = {};  // the owner's business with it ends before the fabric's begins
+    slots_[slot].tag = {};  // the owner was told; what the fabric does with it is not reported
   }
   if (fate.lost) {
     drops_.add(Drop::kImpairmentLoss);
@@ -152,7 +152,7 @@ Nanos Transmitter::nextWake() const {
   return std::min(retry_mono_, due_.empty() ? kNever : due_.front().at_mono);
 }
 
-// One message; returns how many packets are in it.
+// Stages one message and returns the number of its packets.
 std::size_t Transmitter::stage(const FlowSocket& flow, std::size_t at) {
   const Slot& first = slots_[flow.queue[at]];
   const std::size_t before = pieces_.size();
@@ -196,7 +196,7 @@ void Transmitter::couldNotLeave(net::TxTag tag, int error) {
   }
 }
 
-// The first `count` packets of its queue, which are whole messages.
+// Sends the first `count` packets of the queue, which are whole messages.
 void Transmitter::send(FlowSocket& flow, std::size_t count, Nanos now_mono) {
   std::size_t gone = 0;
   while (gone < count) {
@@ -205,7 +205,7 @@ void Transmitter::send(FlowSocket& flow, std::size_t count, Nanos now_mono) {
     const auto outcome = outbox_.flush(
         flow.socket, scratch_, [this](net::TxTag tag, int error) { couldNotLeave(tag, error); });
     const std::size_t left = outbox_.size();
-    outbox_.clear();  // what is left stays in the queue
+    outbox_.clear();  // the rest stays in the queue
     for (std::size_t i = 0; i < messages - left; ++i) {
       for (std::size_t end = gone + staged_[i]; gone < end; ++gone) release(flow.queue[gone]);
     }
@@ -213,11 +213,11 @@ void Transmitter::send(FlowSocket& flow, std::size_t count, Nanos now_mono) {
       retry_mono_ = std::min(retry_mono_, now_mono + kRetry);
       break;
     }
-    // Timestamps must not pile up: the error queue takes from the socket's receive buffer.
+    // The error queue uses the socket's receive buffer, so timestamps must not accumulate in it.
     if (gone < count) flow.socket.readErrors(scratch_);
   }
   flow.queue.erase(flow.queue.begin(), flow.queue.begin() + static_cast<std::ptrdiff_t>(gone));
-  report(flow);  // what the error queue has said meanwhile
+  report(flow);  // reports what the error queue contained meanwhile
 }
 
 void Transmitter::collect() {

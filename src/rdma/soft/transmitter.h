@@ -1,6 +1,6 @@
-// The sending half of a soft device: packets are built and sealed here, wait for their batch or
-// their impairment's delay, leave through the socket of their flow label, and are told apart again
-// when the kernel says when they left. One thread; time is passed in.
+// The sending half of a soft device. It builds and seals packets, holds them for their batch or for
+// the delay of an impairment, sends them through the socket of their flow label, and matches them
+// when the kernel reports their departure. One thread; the caller passes the time.
 #pragma once
 
 #include <sys/uio.h>
@@ -26,22 +26,22 @@
 namespace pingloom::rdma::soft {
 
 struct Route {
-  IpAddress destination;  // of the device's family
+  IpAddress destination;  // must have the device's address family
   std::uint32_t flow_label = 0;
   std::uint8_t traffic_class = 0;
 };
 
-// Packets of one size that follow each other to one destination, and that nobody wants to know the
-// departure of, leave as one message that the kernel segments (UDP GSO); the k-th has the IPv4 ID
-// k. Where the kernel or the interface cannot do that, the first such message is lost, and from
-// then on they leave one by one.
+// Consecutive packets of one size to one destination, whose departures no endpoint needs, leave as
+// one message that the kernel segments (UDP GSO); the k-th has the IPv4 ID k. If the kernel or the
+// interface does not support this, the first such message is lost, and from then on packets leave
+// one by one.
 //
-// `sinks` and `drops` outlive it. A packet's tag names its owner (kind: the owner's number in
-// `sinks`) and the owner's id for it; the owner hears once whether it departed or failed, unless
-// the kernel never says when it left. A packet with tag kind none is nobody's.
+// `sinks` and `drops` outlive this. A packet's tag names its owner (the kind is the owner's number
+// in `sinks`) and the owner's id for the packet. The owner is told once whether the packet departed
+// or failed, unless the kernel never reports it. A packet with tag kind none has no owner.
 //
-// Bound: kPackets wait at most, delayed ones included. Memory: what of kPackets times the longest
-// packet has ever been used.
+// Bound: at most kPackets wait, including delayed ones. Memory: kPackets times the longest packet,
+// of which unused parts are never touched.
 class Transmitter {
  public:
   static constexpr std::size_t kPackets = 4096;
@@ -52,22 +52,21 @@ class Transmitter {
   Transmitter(net::UdpSocket main, std::size_t mtu, Impairments impairments, int epoll,
               SinkTable& sinks, DropCounters& drops);
 
-  // Copies the packet; false: no room. It leaves with the next flush(). REQUIRES: a payload of at
-  // most the MTU.
+  // Copies the packet, which leaves with the next flush(). Returns false if there is no room.
+  // REQUIRES: a payload of at most the MTU.
   bool add(const Route& route, const Packet& packet, net::TxTag tag);
-  // Packets that add() still takes.
+  // Returns the number of packets for which add() has room.
   std::size_t room() const { return free_.size(); }
-  // What an impairment takes hold of departs now, in software; the rest goes to the kernel.
+  // Hands the packets to the kernel. Packets that an impairment affects depart now, in software.
   void flush(Nanos now_mono);
-  // Sends all but what a next packet may still join. A flush() has to follow.
+  // Sends all messages that the next packet cannot join. A flush() has to follow.
   void flushClosed(Nanos now_mono);
-  // Sends what is due: delayed packets, and those that the kernel had no room for.
+  // Sends the packets that are due: delayed ones, and those for which the kernel had no room.
   void elapse(Nanos now_mono);
-  // When elapse() is to be called.
+  // Returns when elapse() has to be called.
   Nanos nextWake() const;
 
-  // Reads what the kernel says about packets that left: of all sockets where it may have something
-  // to say, or of one.
+  // Reads the departures that the kernel reports, from all sockets that may have some, or from one.
   void collect();
   void collect(FlowSocket& flow);
 
@@ -79,10 +78,10 @@ class Transmitter {
     IpAddress destination;
     std::uint8_t traffic_class = 0;
     net::TxTag tag;
-    std::uint8_t* at = nullptr;  // its bytes: bytesOf() it, or of an earlier one of its message
+    std::uint8_t* at = nullptr;  // its bytes; they are in its own slot or in an earlier packet's
     std::size_t bytes = 0;
-    bool may_join = false;    // a message of several
-    std::uint16_t place = 0;  // in it, and its IPv4 ID; above 0 it directly follows its predecessor
+    bool may_join = false;    // may be part of a message of several packets
+    std::uint16_t place = 0;  // position in that message, which is its IPv4 ID
   };
   struct Delayed {
     std::uint32_t slot;
@@ -92,7 +91,7 @@ class Transmitter {
     Nanos at_mono;
     std::uint64_t order;  // first in, first out among equals
     std::uint32_t slot;
-    bool operator<(const Due& other) const {  // the earliest is the greatest: heap order
+    bool operator<(const Due& other) const {  // the earliest is the greatest, as a heap needs it
       return at_mono != other.at_mono ? at_mono > other.at_mono : order > other.order;
     }
   };
@@ -115,16 +114,16 @@ class Transmitter {
   FlowSockets sockets_;
   FateOfPackets fates_;
   std::size_t longest_;
-  std::unique_ptr<std::uint8_t[]> bytes_;  // not written before it is used
+  std::unique_ptr<std::uint8_t[]> bytes_;  // left uninitialised
   std::vector<Slot> slots_;
   FreeSlots<kPackets> free_;
   net::Outbox outbox_;
   std::vector<iovec> pieces_;                            // of what is in it
   std::array<std::size_t, net::Outbox::kMax> staged_{};  // packets in each of its messages
   bool segments_ = true;
-  net::RxBatch scratch_;              // for error queues
-  std::vector<net::TxTag> impaired_;  // depart with the next flush
-  std::vector<Delayed> delayed_;      // wait for it
+  net::RxBatch scratch_;              // used for error queues
+  std::vector<net::TxTag> impaired_;  // packets that depart with the next flush
+  std::vector<Delayed> delayed_;      // packets whose delay begins with the next flush
   std::vector<Due> due_;              // a heap
   std::uint64_t order_ = 0;
   Nanos retry_mono_ = kNever;

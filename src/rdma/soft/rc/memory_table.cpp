@@ -41,7 +41,7 @@ FoundMemory MemoryTable::find(const RemoteRange& range, Access wanted) const {
   }
   const Region& region = last_->second;
   if (!allows(region.access, wanted)) return {.fault = AccessFault::kPermission};
-  const std::uint64_t offset = range.address - region.address;  // huge where it lies before
+  const std::uint64_t offset = range.address - region.address;  // wraps to a huge value if before
   if (offset > region.memory.size() || range.length > region.memory.size() - offset) {
     return {.fault = AccessFault::kBounds};
   }

@@ -1,6 +1,5 @@
-// The memory of a soft device that peers may reach: which bytes an rkey, an address and a length
-// stand for, and whether the peer may do there what it wants to. Nothing here touches the memory.
-// One thread.
+// The registered memory of a soft device. It maps an rkey, an address and a length to bytes, and
+// checks the peer's permission. Nothing here touches the memory itself. One thread.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +14,20 @@ namespace pingloom::rdma::soft {
 
 enum class AccessFault : std::uint8_t {
   kNone,
-  kRkey,        // no region has it, or none has it any more
-  kBounds,      // not wholly within the region
-  kPermission,  // the region does not allow it
+  kRkey,        // no region has this rkey
+  kBounds,      // the range is not entirely within the region
+  kPermission,  // the region does not allow the access
 };
 
-// Where a region begins for its peers. The rkey is random in 32 bits and the address in 35 (a
-// multiple of 4096, and below it the bits of the memory's own address, so that alignment holds), so
-// neither is guessed, nor does the address say where the process keeps its memory.
+// The rkey and address that peers use for a region. The rkey has 32 random bits and the address 35;
+// the address is a random multiple of 4096 plus the low bits of the memory's own address, which
+// keeps its alignment. Neither can be guessed, and the address does not reveal the memory's own.
 struct RegionKey {
   std::uint64_t address = 0;
   std::uint32_t rkey = 0;
 };
 
-// A request for `length` bytes at `address`, as it came from a peer.
+// A peer's request for `length` bytes at `address`.
 struct RemoteRange {
   std::uint64_t address = 0;
   std::uint32_t rkey = 0;
@@ -37,14 +36,14 @@ struct RemoteRange {
 
 struct FoundMemory {
   AccessFault fault = AccessFault::kNone;
-  std::uint8_t* bytes = nullptr;  // of `length`; nullptr where that is 0
-  // Different for every region there ever was: whoever comes back with the same rkey must find the
-  // same generation, or it is another region.
+  std::uint8_t* bytes = nullptr;  // has `length` bytes; nullptr if the length is 0
+  // Unique among all regions that ever existed. A later lookup of the same rkey that finds another
+  // generation has found another region.
   std::uint64_t generation = 0;
 };
 
-// Bound: kMax regions. Lookups take constant time: the keys are ours, so nobody can make them
-// collide.
+// Bound: kMax regions. Lookups take constant time; peers cannot force collisions, because the table
+// chooses the keys.
 class MemoryTable {
  public:
   static constexpr std::size_t kMax = 1 << 16;
@@ -53,11 +52,11 @@ class MemoryTable {
   MemoryTable(const MemoryTable&) = delete;
   MemoryTable& operator=(const MemoryTable&) = delete;
 
-  // Nothing when the table is full. The memory is the caller's, until remove().
+  // Returns nullopt when the table is full. The caller owns the memory and keeps it until remove().
   std::optional<RegionKey> add(std::span<std::uint8_t> memory, Access access);
-  // The rkey is dead from here on.
+  // Makes the rkey invalid.
   void remove(std::uint32_t rkey);
-  // A length of 0 reaches no memory, so it is not checked: what kernel rxe and NICs do.
+  // A request of length 0 reaches no memory and is not checked, as with kernel rxe and NICs.
   FoundMemory find(const RemoteRange& range, Access wanted) const;
   std::size_t size() const { return regions_.size(); }
 
@@ -71,7 +70,7 @@ class MemoryTable {
   using Regions = std::unordered_map<std::uint32_t, Region>;
 
   Regions regions_;
-  // The one found last: a message's packets are all for one.
+  // The last result is cached, because all packets of a message use the same region.
   mutable const Regions::value_type* last_ = nullptr;
   std::uint64_t generations_ = 0;
 };

@@ -1,4 +1,4 @@
-// Why an RC endpoint refuses packets of the right QPN, and how often it did. Plain values; one
+// Counts the packets that reach an RC endpoint and are refused, by reason. Plain values; one
 // thread.
 #pragma once
 
@@ -13,14 +13,14 @@
 namespace pingloom::rdma::soft {
 
 enum class RcDrop : std::uint8_t {
-  kNotConnected,    // not yet, or not any more
-  kPeer,            // from another address than the peer's
+  kNotConnected,    // the endpoint is not connected
+  kPeer,            // the source address is not the peer's
   kSequence,        // a request after a gap
-  kDuplicate,       // a request or response that is over; answered again where that is due
-  kStray,           // a response to nothing that was asked
-  kResponse,        // a response of a wrong length, or one that nobody can understand
-  kInvalidRequest,  // malformed, not permitted on this endpoint, or more than it answers at a time
-  kRkey,            // these three: rdma/soft/rc/memory_table.h
+  kDuplicate,       // a repeated request or response; requests are answered again
+  kStray,           // a response without a request
+  kResponse,        // a malformed response, or one of a wrong length
+  kInvalidRequest,  // malformed, not permitted on this endpoint, or above its limit of READs
+  kRkey,            // rdma/soft/rc/memory_table.h explains these three
   kBounds,
   kPermission,
   kNotReady,  // no room for an immediate

@@ -1,5 +1,5 @@
-// How much may be on its way to a device's socket: what its receive buffer holds, shared among the
-// RC endpoints that are connected. One thread.
+// Divides the receive buffer of a device's socket among the connected RC endpoints, which limits
+// the data in flight to each. One thread.
 #pragma once
 
 #include <algorithm>
@@ -11,24 +11,25 @@ namespace pingloom::rdma::soft {
 
 class ReceiveShare {
  public:
-  // Also without a full buffer: more under way does not make it faster.
+  // Applies even if the buffer holds more, because more packets in flight do not raise throughput.
   static constexpr std::size_t kMaxPackets = 512;
 
-  // `buffer_bytes`: the effective SO_RCVBUF.
+  // `buffer_bytes` is the effective SO_RCVBUF.
   explicit ReceiveShare(std::size_t buffer_bytes) : buffer_bytes_(buffer_bytes) {}
 
   void join() { ++endpoints_; }
   void leave() { --endpoints_; }
-  // Packets of `mtu` bytes that may be under way to one endpoint; at least 1.
+  // Returns how many packets of `mtu` bytes may be in flight to one endpoint; at least 1.
   std::uint32_t window(std::size_t mtu) const {
-    const std::size_t fits = buffer_bytes_ / costOf(mtu) * 3 / 4;  // the rest: acknowledges, UD
+    const std::size_t fits =
+        buffer_bytes_ / costOf(mtu) * 3 / 4;  // the rest is for acknowledges and UD
     const std::size_t share = fits / std::max<std::size_t>(endpoints_, 1);
     return static_cast<std::uint32_t>(std::clamp<std::size_t>(share, 1, kMaxPackets));
   }
 
  private:
-  // What the kernel charges for a packet: its buffer, a power of two with room for headers before
-  // and its own notes behind, and its descriptor. Of 1 KiB ones 185 fit into 425,984 bytes.
+  // Returns what the kernel charges for a packet: its buffer (a power of two that includes headers
+  // and the kernel's own data) and its descriptor. Of 1 KiB ones 185 fit into 425,984 bytes.
   static constexpr std::size_t costOf(std::size_t mtu) { return std::bit_ceil(mtu + 512) + 256; }
 
   std::size_t buffer_bytes_;

@@ -18,8 +18,8 @@ bool isWithin(const LocalPiece& piece) {
   return begin >= from && offset <= whole.size() && piece.memory.size() <= whole.size() - offset;
 }
 
-// Calls use(part of a piece, bytes before it) for what of the message's `size` bytes from `offset`
-// on lies in each piece.
+// Calls use(part of a piece, bytes before it) for each piece that contains some of the message's
+// `size` bytes from `offset` on.
 template <typename Use>
 void forEachPart(const QueuedRequest& request, std::size_t offset, std::size_t size, Use&& use) {
   std::size_t done = 0;

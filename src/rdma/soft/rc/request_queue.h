@@ -1,5 +1,5 @@
-// The requests of an RC endpoint between post() and their end, oldest first, each with the packet
-// sequence numbers that belong to it. One thread.
+// The requests of an RC endpoint between post() and completion, oldest first, each with its packet
+// sequence numbers. One thread.
 #pragma once
 
 #include <array>
@@ -12,11 +12,11 @@
 
 namespace pingloom::rdma::soft {
 
-// A posted request. `first` to `end`: its PSNs, a request's or, of a READ, its responses'.
+// A posted request. Its PSNs, or for a READ those of its responses, are `first` to `end`.
 struct QueuedRequest {
   RcOperation operation = RcOperation::kRead;
   bool signalled = true;
-  bool valid = true;  // its local memory and length are what they have to be
+  bool valid = true;  // whether its local memory and length are valid
   std::uint8_t piece_count = 0;
   std::uint32_t length = 0;
   std::uint32_t rkey = 0;
@@ -37,16 +37,18 @@ struct QueuedRequest {
   }
 };
 
-// `first` is 0, to be set by whoever counts. A request that is not valid is told apart, no more.
+// Returns the request with `first` 0, which the caller sets, and with `valid` set accordingly.
 QueuedRequest queued(const RcRequest& request, std::uint32_t mtu);
 
-// Into the pieces, from byte `offset` of the message on. REQUIRES: bytes within the length.
+// Copies bytes into the local pieces from byte `offset` of the message on. REQUIRES: they are
+// within the length.
 void scatter(const QueuedRequest& request, std::size_t offset, std::span<const std::uint8_t> bytes);
-// `size` bytes of the message: where they lie, or in `scratch` where they lie in several pieces.
+// Returns `size` bytes of the message: in place, or copied to `scratch` if they span several
+// pieces.
 std::span<const std::uint8_t> gather(const QueuedRequest& request, std::size_t offset,
                                      std::size_t size, std::span<std::uint8_t> scratch);
 
-// Bound: its depth.
+// Bound: the depth.
 class RequestQueue {
  public:
   explicit RequestQueue(std::size_t depth) : places_(depth) {}
@@ -58,11 +60,11 @@ class RequestQueue {
     return places_[(begin_ + i) % places_.size()];
   }
   const QueuedRequest& front() const { return (*this)[0]; }
-  // REQUIRES: not full(), PSNs that follow the last one's.
+  // REQUIRES: not full(), and the PSNs follow the last request's.
   void push(const QueuedRequest& request) { places_[end_++ % places_.size()] = request; }
   void pop() { ++begin_; }
   void clear() { begin_ = end_; }
-  // The one that the PSN belongs to. REQUIRES: there is one.
+  // Returns the index of the request with this PSN. REQUIRES: it exists.
   std::size_t indexOf(std::uint64_t psn) const {
     std::size_t low = 0;
     for (std::size_t high = size(); high - low > 1;) {

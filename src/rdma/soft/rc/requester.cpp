@@ -1,4 +1,4 @@
-// What comes out: requests become packets. What comes back is in requester_responses.cpp.
+// The sending side of the requester; requester_responses.cpp handles the responses.
 #include "rdma/soft/rc/requester.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace pingloom::rdma::soft {
 namespace {
 
-// Two of them fill the window, so that one is answered while the other is asked for.
+// Two chunks fill the window, so that one is answered while the other is requested.
 std::uint32_t chunkFor(std::uint32_t window) {
   return std::bit_floor(std::clamp<std::uint32_t>(window / 2, 1, Requester::kMaxChunk));
 }
@@ -72,17 +72,17 @@ bool Requester::next(Packet& out, Nanos now_mono) {
 }
 
 Requester::Step Requester::step(const QueuedRequest& request, Packet& out) {
-  if (!request.valid) return Step::kMustWait;  // until those before it are done
+  if (!request.valid) return Step::kMustWait;  // it fails once the earlier ones are done
   if (request.operation == RcOperation::kRead) return stepRead(request, out);
   return request.isAtomic() ? stepAtomic(request, out) : stepWrite(request, out);
 }
 
-// Chunks begin at fixed places of a READ: a peer that remembers what it was asked for knows what is
-// asked for again.
+// Chunks begin at fixed offsets of a READ, so that a peer that remembers its requests recognises a
+// retry.
 Requester::Step Requester::stepRead(const QueuedRequest& request, Packet& out) {
   const std::uint64_t chunk = (next_ - request.first) / chunk_;
   std::uint64_t end = std::min(request.first + (chunk + 1) * chunk_, request.end);
-  if (next_ < furthest_) {  // again, and no more of it than is missing
+  if (next_ < furthest_) {  // a retry requests no more than is missing
     end = std::min(end, again_until_);
     while (next_ != end && has(next_)) ++next_;
     if (next_ == end) return Step::kSkipped;
@@ -139,7 +139,7 @@ Requester::Step Requester::stepWrite(const QueuedRequest& request, Packet& out) 
     out.bth.opcode = first ? Opcode::kRcWriteFirst : Opcode::kRcWriteMiddle;
   }
   out.bth.psn = wirePsn(next_);
-  // Often enough that the window opens again before all of it is used.
+  // Acknowledges are requested often enough that the window reopens before it is used up.
   out.bth.ack_request = last || next_ % std::max<std::uint32_t>(most / 4, 1) == 0;
   out.reth = {request.remote_address, request.rkey, request.length};
   out.immediate = request.immediate;

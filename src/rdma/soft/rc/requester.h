@@ -1,17 +1,17 @@
-// The asking half of an RC endpoint: requests are posted, packets come out, responses go in, and
-// every request ends exactly once. No sockets; time is passed in; no allocation per packet. One
-// thread.
+// The requesting half of an RC endpoint. It turns posted requests into packets, takes the
+// responses, and completes every request exactly once. It has no sockets, the caller passes the
+// time, and it does not allocate per packet. One thread.
 //
-// At most `window` PSNs are under way, counted in packets of either direction, and a READ is asked
-// for in chunks: what is asked for always has room where it arrives. Responses to READs and atomics
-// may come in any order. What is missing is asked for again from the first gap on: of what must
-// have been answered already, when a later response has come and the gap has stayed for half a
-// round trip; from a request on that the peer says it misses; and all of it, `retries` times
-// without any progress, when nothing comes for `timeout`.
+// At most `window` PSNs are in flight, counted in packets of both directions. A READ is requested
+// in chunks, so that its responses always fit the receive buffer. Responses to READs and atomics
+// may arrive out of order. Missing packets are requested again from the first gap on
+//  - when a later response has arrived and the gap has lasted for half a round trip,
+//  - when the peer reports a missing request, from that request on,
+//  - when nothing has arrived for `timeout`, at most `retries` times without progress.
 //
-// Kernel rxe answers a READ again only from where it was last asked for again, and remembers no
-// more READs and atomics than `reads`. So within a chunk it is always the first gap that is asked
-// for, and nothing new is asked for while the oldest of `reads` chunks and atomics has a gap.
+// Kernel rxe repeats a READ only from the point of the last retry, and remembers no more than
+// `reads` READs and atomics. Therefore a retry within a chunk always begins at the first gap, and
+// nothing new is requested while the oldest of `reads` chunks and atomics has a gap.
 #pragma once
 
 #include <bitset>
@@ -31,12 +31,12 @@ namespace pingloom::rdma::soft {
 struct RequesterOptions {
   std::uint32_t mtu = 1024;
   std::uint32_t depth = 128;
-  std::uint32_t reads = 16;  // chunks of READs and atomics from the oldest that is not done on
+  std::uint32_t reads = 16;  // maximum chunks of READs and atomics since the oldest unfinished one
   std::uint32_t first_psn = 0;
   std::uint32_t window = 64;  // packets, from 1 to kWidestWindow
   Nanos timeout = 500 * kMillisecond;
   std::uint32_t retries = 7;
-  std::uint32_t not_ready_retries = 7;  // 7: without end
+  std::uint32_t not_ready_retries = 7;  // 7 stands for no limit
 };
 
 class Requester {
@@ -46,36 +46,36 @@ class Requester {
   static constexpr std::uint32_t kWidestWindow = 512;  // packets
   static constexpr std::uint32_t kMinBurst = 8;        // packets of WRITEs
 
-  // `drops` outlives it.
+  // REQUIRES: `drops` outlives this.
   Requester(const RequesterOptions& options, RcDropCounters& drops);
 
-  // False: as many are posted, or done and not taken, as the depth allows.
+  // Returns false when as many requests are posted, or done and not taken, as the depth allows.
   bool post(const RcRequest& request);
-  // REQUIRES: a response (isResponse).
+  // REQUIRES: the packet is a response (isResponse).
   static bool isResponse(Opcode opcode);
   void receive(const Packet& packet, Nanos now_mono);
-  // The next packet to send, all but the destination QPN; its payload is valid until the next call.
-  // False: none for now.
+  // Builds the next packet to send, except for its destination QPN. Its payload is valid until the
+  // next call. Returns false when there is nothing to send.
   bool next(Packet& out, Nanos now_mono);
-  // Asks again for what is overdue. REQUIRES: now_mono >= nextWake(), or it does nothing.
+  // Retries overdue requests; does nothing before nextWake().
   void elapse(Nanos now_mono);
   Nanos nextWake() const;
 
-  // From 1 to kWidestWindow.
+  // REQUIRES: 1 <= packets <= kWidestWindow.
   void setWindow(std::uint32_t packets);
 
-  // All that is posted ends: `status` for the oldest, kFlushed for the rest.
+  // Completes all posted requests: the oldest with `status`, the others with kFlushed.
   void fail(RcStatus status, std::string_view why);
   bool failed() const { return failed_; }
   std::string_view whyFailed() const { return why_; }  // static storage
-  // In the order in which they were posted; taken by clearing it. Bound: the depth.
+  // Completions in the order of post(); the caller clears them. Bound: the depth.
   std::vector<RcDone>& done() { return done_; }
   bool hasDone() const { return !done_.empty(); }
-  // Packets that were sent a second time; for tests.
+  // Counts the packets that were sent again; for tests.
   std::uint64_t sentAgain() const { return sent_again_; }
 
  private:
-  // kSkipped: what is next has come already; next_ has moved over it.
+  // kSkipped means that the response has already arrived and next_ has advanced.
   enum class Step : std::uint8_t { kMade, kSkipped, kMustWait };
   Step step(const QueuedRequest& request, Packet& out);
   Step stepRead(const QueuedRequest& request, Packet& out);
@@ -92,7 +92,7 @@ class Requester {
   void refused(std::uint8_t syndrome, std::uint64_t psn);
   void notReady(std::uint8_t syndrome, std::uint64_t psn, Nanos now_mono);
   void arrived(std::uint64_t psn, Nanos now_mono);
-  // The peer has carried out all before `psn`.
+  // Notes that the peer has executed all requests before `psn`.
   void executed(std::uint64_t psn, Nanos now_mono);
   void advance(Nanos now_mono);
   void progressed(Nanos now_mono);
@@ -107,37 +107,37 @@ class Requester {
   RequesterOptions options_;
   RcDropCounters& drops_;
   std::uint32_t window_;
-  // Of WRITEs this many packets may be under way: halved where one is lost, since all behind it is
-  // lost too, and one more for each that is carried out.
+  // How many packets of WRITEs may be in flight. A loss halves it, because all later packets are
+  // lost too; each executed packet adds one.
   std::uint32_t burst_ = kWidestWindow;
-  std::uint32_t chunk_;  // a power of two that only shrinks: chunks lie within former ones
+  std::uint32_t chunk_;  // a power of two that only shrinks, so chunks stay within earlier ones
   RequestQueue requests_;
   std::vector<RcDone> done_;
-  std::bitset<kWidestWindow> received_;  // of READs and atomics, from oldest_ on; a ring
-  std::vector<std::uint64_t> asked_;     // ends of the chunks and atomics not done, ascending
+  std::bitset<kWidestWindow> received_;  // responses to READs and atomics from oldest_ on; a ring
+  std::vector<std::uint64_t> asked_;     // ends of unfinished chunks and atomics, ascending
   std::vector<std::uint8_t> scratch_;
 
   std::uint64_t oldest_;           // the first PSN that is not done
-  std::uint64_t next_;             // the next to send
-  std::uint64_t furthest_;         // the first that was never sent
-  std::uint64_t again_until_ = 0;  // where going back ends: from there on, next_ is furthest_
-  std::uint64_t posted_;           // the first that belongs to no request
-  std::uint64_t executed_;         // the first that the peer is not known to have carried out
+  std::uint64_t next_;             // the next PSN to send
+  std::uint64_t furthest_;         // the first PSN that was never sent
+  std::uint64_t again_until_ = 0;  // end of a retransmission; next_ then continues at furthest_
+  std::uint64_t posted_;           // the first PSN that belongs to no request
+  std::uint64_t executed_;         // the first PSN that the peer may not have executed
 
-  Nanos overdue_mono_ = kNever;  // when nothing has come for too long
-  Nanos gap_mono_ = kNever;      // when the gap at oldest_ has stayed for too long
+  Nanos overdue_mono_ = kNever;  // when the response timeout expires
+  Nanos gap_mono_ = kNever;      // when the gap at oldest_ has lasted too long
   Nanos gap_delay_ = 0;
-  std::uint64_t gap_ = 0;           // where it was
-  Nanos hold_until_mono_ = kNever;  // the peer is not ready; kNever: it is
+  std::uint64_t gap_ = 0;           // the PSN of that gap
+  Nanos hold_until_mono_ = kNever;  // until when the peer is not ready; kNever if it is ready
   Nanos went_back_mono_ = 0;
-  Nanos missed_mono_ = kNever;  // when to go back to missed_, which the peer says it misses
+  Nanos missed_mono_ = kNever;  // when to retransmit from missed_, which the peer reported missing
   std::uint64_t missed_ = 0;
   std::uint32_t retries_left_;
   std::uint32_t not_ready_left_;
 
-  Nanos round_trip_ = 0;  // smoothed; 0: not known
+  Nanos round_trip_ = 0;  // smoothed; 0 if unknown
   std::uint64_t sample_psn_ = 0;
-  Nanos sample_mono_ = kNever;  // kNever: no measurement under way
+  Nanos sample_mono_ = kNever;  // start of the current measurement, or kNever
   std::uint64_t sent_again_ = 0;
   bool failed_ = false;
   std::string_view why_;

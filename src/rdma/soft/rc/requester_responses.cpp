@@ -1,4 +1,4 @@
-// What comes back, and what is done where nothing does.
+// The receiving side of the requester: responses, NAKs and timeouts.
 #include <algorithm>
 
 #include "rdma/soft/rc/psn.h"
@@ -8,7 +8,7 @@
 namespace pingloom::rdma::soft {
 namespace {
 
-// Where no round trip has been measured yet.
+// Used until a round trip has been measured.
 constexpr Nanos kFirstGapDelay = kMillisecond;
 constexpr Nanos kMinGapDelay = 20 * kMicrosecond;
 
@@ -56,7 +56,7 @@ bool Requester::isAwaited(std::uint64_t psn) {
   return true;
 }
 
-// Its place is told by its PSN alone, so First, Middle and Last need not come in their order.
+// The PSN alone determines the position, so First, Middle and Last may arrive out of order.
 void Requester::readResponse(const Packet& packet, std::uint64_t psn, Nanos now_mono) {
   const QueuedRequest& request = requests_[requests_.indexOf(psn)];
   if (request.operation != RcOperation::kRead) return drops_.add(RcDrop::kStray);
@@ -104,8 +104,8 @@ void Requester::acknowledged(const Packet& packet, std::uint64_t psn, Nanos now_
   }
 }
 
-// One gap, many NAKs, more so where packets overtake each other: what was sent again has to be
-// given the time to arrive.
+// One gap causes many NAKs, more so with reordering. Retransmitted packets get the time to arrive
+// before the next NAK counts.
 void Requester::missed(std::uint64_t psn, Nanos now_mono) {
   missed_ = psn;
   missed_mono_ = std::max(now_mono, went_back_mono_ + gapDelay());
@@ -127,7 +127,7 @@ void Requester::refused(std::uint8_t syndrome, std::uint64_t psn) {
 }
 
 void Requester::notReady(std::uint8_t syndrome, std::uint64_t psn, Nanos now_mono) {
-  if (hold_until_mono_ != kNever) return;  // of the same round
+  if (hold_until_mono_ != kNever) return;  // it belongs to the same round
   if (not_ready_left_ == 0) {
     return fail(RcStatus::kRnrExceeded, "the peer had no room for an immediate, too often");
   }
@@ -172,7 +172,7 @@ void Requester::progressed(Nanos now_mono) {
   std::erase_if(asked_, [this](std::uint64_t end) { return end <= oldest_; });
 }
 
-// Something later has come than what is the oldest.
+// Called when a response later than the oldest missing one has arrived.
 void Requester::watchGap(Nanos now_mono) {
   if (oldest_ >= executed_) {
     gap_mono_ = kNever;
@@ -199,7 +199,7 @@ void Requester::goBack(std::uint64_t from, std::uint64_t until, Nanos now_mono) 
   const bool under_way = next_ < furthest_;
   again_until_ = under_way ? std::max(again_until_, until) : until;
   next_ = std::min(next_, from);
-  sample_mono_ = kNever;  // which of the two an answer is for, nobody can tell
+  sample_mono_ = kNever;  // an answer could belong to either transmission
   went_back_mono_ = now_mono;
   missed_mono_ = kNever;
 }
@@ -209,7 +209,7 @@ void Requester::elapse(Nanos now_mono) {
   if (now_mono >= hold_until_mono_) hold_until_mono_ = kNever;
   if (now_mono >= missed_mono_) {
     missed_mono_ = kNever;
-    if (executed_ <= missed_) {  // still
+    if (executed_ <= missed_) {  // the peer still misses it
       burst_ = std::max(burst_ / 2, kMinBurst);
       goBack(missed_, furthest_, now_mono);
     }

@@ -71,7 +71,7 @@ bool Responder::isRequest(Opcode opcode) {
 void Responder::receive(const Packet& packet) {
   const std::uint64_t psn = widePsnNear(packet.bth.psn, expected_);
   if (failed_) {
-    // Its refusal may have been lost.
+    // The refusal may have been lost.
     if (psn == nak_psn_) nak_due_ = true;
     return drops_.add(RcDrop::kNotConnected);
   }
@@ -108,7 +108,7 @@ void Responder::execute(const Packet& packet) {
   }
 }
 
-// A new message, of a kind that this endpoint permits.
+// Tells whether a new message may begin and this endpoint permits its kind.
 bool Responder::mayBegin(Access wanted) {
   if (write_) {
     refuseInvalid("the peer began a request in the middle of a WRITE");
@@ -147,7 +147,7 @@ void Responder::store(const Packet& packet, Write write) {
   if (!fits) return refuseInvalid("a WRITE of the peer contradicts its length");
   if (hasImmediate(opcode) && arrived_.size() >= options_.immediates) {
     drops_.add(RcDrop::kNotReady);
-    beyond_gap_ = expected_;  // what else is under way is not to be refused a second time
+    beyond_gap_ = expected_;  // packets in flight must not cause a second refusal
     nak_due_ = true;
     nak_ = kReceiverNotReady;
     nak_psn_ = expected_;
@@ -170,7 +170,7 @@ void Responder::store(const Packet& packet, Write write) {
   if (packet.bth.ack_request) ack_due_ = true;
 }
 
-// What comes again does not count: the peer may have got its answer meanwhile.
+// Retries do not count, because the peer may have received its answer meanwhile.
 bool Responder::hasRoomForRead() {
   const auto due = std::count_if(responses_.begin(), responses_.end(),
                                  [](const Response& response) { return !response.again; });
@@ -229,9 +229,9 @@ void Responder::duplicate(const Packet& packet, std::uint64_t psn) {
   }
 }
 
-// A response was lost: the READ comes again, whole or from the first gap on, with address and
-// length advanced, or a piece of it. One that is still being answered goes back to where the peer
-// is; what is yet to come needs nothing.
+// A response was lost, and the peer retries the READ or a part of it, from the first gap on, with
+// address and length advanced. If the READ is still being answered, it goes back to that point;
+// responses that are yet to be sent need nothing.
 void Responder::readAgain(const Packet& packet, std::uint64_t psn) {
   const Reth& reth = packet.reth;
   const Executed* executed = executedAt(psn, false);
@@ -263,7 +263,7 @@ void Responder::readAgain(const Packet& packet, std::uint64_t psn) {
   insert(response);
 }
 
-// Never carried out twice: the answer is repeated.
+// An atomic is never executed twice; the answer is repeated.
 void Responder::atomicAgain(std::uint64_t psn) {
   const Executed* executed = executedAt(psn, true);
   if (executed == nullptr) return;
@@ -278,7 +278,7 @@ void Responder::atomicAgain(std::uint64_t psn) {
   insert(response);
 }
 
-// Without room it is dropped: only a peer that asks again gets so far, and it will once more.
+// Without room the response is dropped. Only retries can fill it, and the peer will retry again.
 void Responder::insert(const Response& response) {
   if (responses_.size() == 2 * std::size_t{options_.reads}) return;
   const auto after =
@@ -310,7 +310,7 @@ void Responder::refuseInvalid(std::string_view why) {
   fail(kNakInvalidRequest, expected_, why);
 }
 
-// What was asked before is still answered.
+// Requests before the failed one are still answered.
 void Responder::fail(std::uint8_t syndrome, std::uint64_t psn, std::string_view why) {
   std::erase_if(responses_, [&](const Response& response) { return response.next >= psn; });
   failed_ = true;
@@ -343,7 +343,7 @@ bool Responder::next(Packet& out) {
   } else {
     return false;
   }
-  nak_due_ = ack_due_ = false;  // a NAK acknowledges all before it
+  nak_due_ = ack_due_ = false;  // a NAK acknowledges all earlier requests
   return true;
 }
 
@@ -353,7 +353,7 @@ bool Responder::nextRead(Response& response, Packet& out) {
   range.address += offset;
   range.length = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(response.range.length - offset, options_.mtu));
-  // Its region may have gone since, and its memory with it.
+  // The region and its memory may have gone since the request arrived.
   const FoundMemory found = memory_.find(range, Access::kRead);
   const bool same = range.length == 0 || found.generation == response.generation;
   if (found.fault != AccessFault::kNone || !same) {
@@ -364,7 +364,7 @@ bool Responder::nextRead(Response& response, Packet& out) {
   const bool first = response.next == response.message;
   const bool last = response.next + 1 == response.end;
   answer(kAckWithoutCredits, response.next, out);
-  // What follows in the middle of a message is no First: kernel rxe insists on it.
+  // A response that continues a message is not a First; kernel rxe insists on that.
   out.bth.opcode = first ? (last ? Opcode::kRcReadResponseOnly : Opcode::kRcReadResponseFirst)
                          : (last ? Opcode::kRcReadResponseLast : Opcode::kRcReadResponseMiddle);
   out.payload = {found.bytes, range.length};

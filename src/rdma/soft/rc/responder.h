@@ -1,10 +1,11 @@
-// The answering half of an RC endpoint: a peer's requests go in, reads and writes of registered
-// memory happen, responses come out. No sockets, no time, no allocation per packet. One thread.
+// The responding half of an RC endpoint. It takes a peer's requests, reads and writes registered
+// memory, and produces responses. It has no sockets, uses no time, and does not allocate per
+// packet. One thread.
 //
-// Requests are carried out as they come in, READs as their responses go out, in the order of their
-// PSNs; a response to one acknowledges all before it. Whatever a peer sends, no byte outside a
-// region of `memory` is read or written. A request that is refused for good (NAK 0x61 to 0x63) ends
-// the responder: it only repeats its refusal from then on.
+// Requests are executed when they arrive, READs when their responses are sent, in the order of
+// their PSNs; a response acknowledges all earlier requests. No packet of a peer can read or write a
+// byte outside the regions of `memory`. A fatal refusal (NAK 0x61 to 0x63) ends the responder: from
+// then on it only repeats that refusal.
 #pragma once
 
 #include <cstddef>
@@ -21,31 +22,31 @@
 namespace pingloom::rdma::soft {
 
 struct ResponderOptions {
-  Access access = Access::kNone;  // beside each region's own
+  Access access = Access::kNone;  // limits what each region allows
   std::uint32_t mtu = 1024;
-  std::uint32_t reads = 16;      // READs and atomics whose responses are due
-  std::uint32_t first_psn = 0;   // of the peer's first request
-  std::uint32_t immediates = 0;  // that wait to be taken
+  std::uint32_t reads = 16;      // maximum READs and atomics with a response due
+  std::uint32_t first_psn = 0;   // PSN of the peer's first request
+  std::uint32_t immediates = 0;  // maximum immediates that wait to be taken
 };
 
-// Bounds: `reads` responses are due, twice that while a peer asks again, and the last 2 * `reads`
-// READs and atomics are remembered for a peer that asks again.
+// Bounds: `reads` responses are due, or twice that while a peer retries, and the last 2 * `reads`
+// READs and atomics are remembered for retries.
 class Responder {
  public:
-  // `memory` and `drops` outlive it.
+  // REQUIRES: `memory` and `drops` outlive this.
   Responder(const ResponderOptions& options, const MemoryTable& memory, RcDropCounters& drops);
 
-  // REQUIRES: a request (isRequest).
+  // REQUIRES: the packet is a request (isRequest).
   static bool isRequest(Opcode opcode);
   void receive(const Packet& packet);
 
-  // A response is due.
+  // Tells whether a response is due.
   bool pending() const { return !responses_.empty() || nak_due_ || ack_due_; }
-  // The next one, all but the destination QPN; its payload lies in the region, to be copied before
-  // anything else happens. False: none.
+  // Builds the next response, except for its destination QPN. Its payload points into the region
+  // and has to be copied before any other call. Returns false when no response is due.
   bool next(Packet& out);
 
-  // WRITEs with immediate that have come; taken by clearing it.
+  // WRITEs with immediate that have arrived; the caller clears them.
   std::vector<RcArrived>& arrived() { return arrived_; }
   bool hasArrived() const { return !arrived_.empty(); }
   bool failed() const { return failed_; }
@@ -58,19 +59,19 @@ class Responder {
     std::uint32_t whole = 0;
     std::uint64_t generation = 0;
   };
-  // What a READ or an atomic will be answered with: packets `next` to `end`.
+  // The response to a READ or an atomic: packets `next` to `end`.
   struct Response {
     bool atomic = false;
-    bool again = false;       // asked for a second time
-    std::uint64_t first = 0;  // the PSN that `range` begins at
+    bool again = false;       // the peer has retried it
+    std::uint64_t first = 0;  // the PSN at which `range` begins
     std::uint64_t next = 0;
     std::uint64_t end = 0;
-    std::uint64_t message = 0;  // the first PSN of the READ as it was first asked for
+    std::uint64_t message = 0;  // the first PSN of the original READ
     RemoteRange range;
     std::uint64_t generation = 0;
-    std::uint64_t original = 0;  // atomic: the value before
+    std::uint64_t original = 0;  // the value before an atomic
   };
-  // One that was carried out.
+  // A READ or an atomic that was executed.
   struct Executed {
     std::uint64_t first = 0;
     std::uint64_t end = 0;
@@ -102,10 +103,10 @@ class Responder {
   ResponderOptions options_;
   const MemoryTable& memory_;
   RcDropCounters& drops_;
-  std::uint64_t expected_;  // the next request's PSN
+  std::uint64_t expected_;  // the PSN of the next request
   std::uint32_t messages_ = 0;
   std::optional<Write> write_;
-  std::vector<Response> responses_;  // by PSN
+  std::vector<Response> responses_;  // ordered by PSN
   std::vector<Executed> executed_;   // a ring
   std::size_t executed_count_ = 0;
   std::vector<RcArrived> arrived_;
@@ -113,8 +114,8 @@ class Responder {
   bool nak_due_ = false;
   std::uint8_t nak_ = 0;
   std::uint64_t nak_psn_ = 0;
-  // The last request after a gap, while there is one: a NAK was sent for it, and a second one is
-  // due only when requests begin to come anew.
+  // The last request after a gap, while the gap exists. A NAK was sent for it; a second NAK is due
+  // only when the peer starts over.
   std::optional<std::uint64_t> beyond_gap_;
   bool failed_ = false;
   std::string_view why_;

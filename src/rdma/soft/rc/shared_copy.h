@@ -1,6 +1,6 @@
-// Copies between a packet and memory that the application goes on using meanwhile: every aligned
-// word of eight bytes is read and written whole, as a NIC does, so that a counter is never seen
-// half old and half new. Nothing else is ordered. Any thread.
+// Copies between a packet and memory that the application uses at the same time. Every aligned word
+// of eight bytes is read and written atomically, as a NIC does, so that no reader sees a torn
+// counter. There is no other ordering. Any thread.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,12 @@ constexpr std::size_t kWord = sizeof(std::uint64_t);
 // Two words in one register. No x86-64 or arm64 processor splits an aligned access of 16 bytes
 // within a word of eight (Arm ARM B2.2.1; on x86-64 those with AVX do not split it at all).
 using Pair [[gnu::vector_size(2 * kWord)]] = std::uint64_t;
-// The compiler neither joins nor unrolls accesses to shared memory: one by one they take half as
-// long again.
+// The compiler neither merges nor unrolls volatile accesses, so the loop is unrolled by hand: one
+// by one they take half as long again.
 constexpr std::size_t kLine = 4 * sizeof(Pair);
 
-// The parts of a piece of shared memory, in their order: bytes up to the first aligned word, a word
-// where that one is not aligned as a pair, lines, words, bytes.
+// The parts of a piece of shared memory, in order: bytes up to the first aligned word, one word if
+// that is not aligned as a pair, lines, words, bytes.
 struct Parts {
   Parts(const std::uint8_t* memory, std::size_t size) {
     const auto before = [&](std::size_t alignment) {
@@ -104,7 +104,7 @@ inline void storeLines(std::uint8_t*& to, const std::uint8_t*& from, std::size_t
 
 }  // namespace shared_copy
 
-// REQUIRES: no overlap.
+// REQUIRES: the ranges do not overlap.
 inline void copyFromShared(std::uint8_t* to, std::span<const std::uint8_t> shared) {
   const std::uint8_t* from = shared.data();
   const shared_copy::Parts parts(from, shared.size());

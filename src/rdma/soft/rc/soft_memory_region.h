@@ -1,4 +1,4 @@
-// A region of a soft device's memory table, registered as long as this lives.
+// A region of a soft device's memory table; it is registered as long as this object exists.
 #pragma once
 
 #include "rdma/memory_region.h"
@@ -8,7 +8,7 @@ namespace pingloom::rdma::soft {
 
 class SoftMemoryRegion final : public MemoryRegion {
  public:
-  // `table` outlives it; `key` is from its add().
+  // REQUIRES: `table` outlives this, and `key` is from its add().
   SoftMemoryRegion(MemoryTable& table, std::span<std::uint8_t> memory, Access access, RegionKey key)
       : table_(table), memory_(memory), access_(access), key_(key) {}
   ~SoftMemoryRegion() override { table_.remove(key_.rkey); }

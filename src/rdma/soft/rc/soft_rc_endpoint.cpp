@@ -11,12 +11,13 @@
 namespace pingloom::rdma::soft {
 namespace {
 
-constexpr int kBatches = 4;  // that one poll() receives
-// That one pump() sends: others on this device have their turn in between.
+constexpr int kBatches = 4;  // the number of batches that one poll() receives
+// The number of packets that one pump() sends, so that other endpoints of the device get their
+// turn.
 constexpr int kMaxConcurrent = 256;
-// Payload that is not held back for more: the peer can be at it while the next is made.
+// The amount of payload that is sent at once, so that the peer processes it while more is built.
 constexpr std::size_t kEnoughToSend = 64 << 10;
-// Places in the transmitter that are left to UD endpoints.
+// The slots of the transmitter that are reserved for UD endpoints.
 constexpr std::size_t kLeftFree = Transmitter::kPackets / 4;
 static_assert(ReceiveShare::kMaxPackets <= Requester::kWidestWindow);
 
@@ -33,7 +34,7 @@ Result<std::unique_ptr<RcEndpoint>> SoftRcEndpoint::create(SoftPort& port,
   if (!place) return makeError(made->entity(), "too many endpoints on this device");
   made->place_ = *place;
   made->address_.qpn = place->qpn;
-  // A descriptor of its own, so that several endpoints can be watched in one epoll set.
+  // Each endpoint has its own descriptor, so that one epoll set can watch several.
   made->descriptor_.reset(fcntl(port.epoll(), F_DUPFD_CLOEXEC, 0));
   if (!made->descriptor_.valid()) return makeErrnoError(made->entity(), "dup", errno);
   return made;
@@ -74,7 +75,7 @@ Status SoftRcEndpoint::connect(const RcAddress& peer) {
   RequesterOptions asks;
   asks.mtu = mtu_;
   asks.depth = options_.depth;
-  // A peer that answers none is asked one at a time, and says so itself.
+  // A peer that permits no READs gets one at a time, and refuses it itself.
   asks.reads = std::max<std::uint32_t>(std::min(options_.reads, peer.reads), 1);
   asks.first_psn = address_.psn;
   asks.window = share_.window(mtu_);
@@ -143,7 +144,7 @@ void SoftRcEndpoint::received(const Inbound& inbound) {
   has_work_ = true;
 }
 
-// Answers first: a peer waits for them.
+// Responses go first, because a peer waits for them.
 void SoftRcEndpoint::pump(Nanos now_mono) {
   noticeFailure();
   requester_->setWindow(share_.window(mtu_));
@@ -156,7 +157,7 @@ void SoftRcEndpoint::pump(Nanos now_mono) {
       break;
     }
     if (!responder_->next(packet) && !requester_->next(packet, now_mono)) break;
-    if (unsent >= kEnoughToSend) {  // and more follows: else it leaves in one call, below
+    if (unsent >= kEnoughToSend) {  // more follows; otherwise the call below sends everything
       port_.transmitter().flushClosed(now_mono);
       unsent = 0;
     }
@@ -167,14 +168,14 @@ void SoftRcEndpoint::pump(Nanos now_mono) {
   port_.transmitter().flush(now_mono);
 }
 
-// Where there is no room after all it is lost, as it may be on its way.
+// Without room the packet is dropped, as the network may drop it.
 void SoftRcEndpoint::send(Packet& packet) {
-  packet.bth.migration_done = true;  // as all endpoints without an alternate path
+  packet.bth.migration_done = true;  // set by all endpoints without an alternate path
   packet.bth.destination_qpn = peer_.qpn;
   port_.transmitter().add(route_, packet, {});
 }
 
-// Both halves share one fate.
+// When one half fails, the other one fails too.
 void SoftRcEndpoint::noticeFailure() {
   if (state_ != RcState::kConnected) return;
   if (responder_->failed()) {

@@ -1,9 +1,9 @@
-// An RC endpoint of a soft device: requester and responder between the device's sockets and their
-// owner. The contract is RcEndpoint's; one thread, the device's.
+// An RC endpoint of a soft device. It connects a requester and a responder with the device's
+// sockets. It follows the contract of RcEndpoint and runs on the device's thread.
 //
-// Packets that come from another address than the connected peer's are dropped. A request of the
-// peer that is refused for good fails this side as well, as with any RC queue pair; the endpoint
-// then answers repetitions of it with the refusal as long as it is polled.
+// Packets from any address but the connected peer's are dropped. A fatal refusal of a peer's
+// request fails this side as well, as with any RC queue pair; the endpoint repeats the refusal when
+// the request is repeated, as long as it is polled.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ namespace pingloom::rdma::soft {
 
 class SoftRcEndpoint final : public RcEndpoint, private PacketSink {
  public:
-  // All three outlive it. REQUIRES: options that the device has checked, its MTU filled in.
+  // REQUIRES: all three outlive the endpoint; the device has checked the options and set the MTU.
   static Result<std::unique_ptr<RcEndpoint>> create(SoftPort& port, const MemoryTable& memory,
                                                     ReceiveShare& share, const RcOptions& options);
   ~SoftRcEndpoint() override;
@@ -41,7 +41,7 @@ class SoftRcEndpoint final : public RcEndpoint, private PacketSink {
   int descriptor() const override { return descriptor_.get(); }
   Status poll(RcEvents& events) override;
   Nanos nextWake() const override;
-  // The device's, and what was addressed to this endpoint.
+  // Includes the drops of the device and of packets to this endpoint.
   std::vector<DropCount> drops() const override;
 
  private:
@@ -49,7 +49,7 @@ class SoftRcEndpoint final : public RcEndpoint, private PacketSink {
                  const RcOptions& options);
   std::string entity() const;
   void received(const Inbound& inbound) override;
-  void departed(std::uint32_t, Nanos) override {}  // its packets are nobody's in particular
+  void departed(std::uint32_t, Nanos) override {}  // its packets have no owner
   void failed(std::uint32_t) override {}
   void pump(Nanos now_mono);
   void send(Packet& packet);
@@ -64,14 +64,14 @@ class SoftRcEndpoint final : public RcEndpoint, private PacketSink {
   RcAddress address_;
   RcAddress peer_;
   Route route_;
-  std::uint32_t mtu_ = 0;  // of the path
+  std::uint32_t mtu_ = 0;  // the path MTU
   RcState state_ = RcState::kNew;
   std::string_view why_failed_;
   DropCounters drops_;
   RcDropCounters rc_drops_;
-  std::optional<Requester> requester_;  // these two from connect() on
+  std::optional<Requester> requester_;  // both are set by connect()
   std::optional<Responder> responder_;
-  bool has_work_ = false;  // packets came, or there was more to send than pump() takes at a time
+  bool has_work_ = false;  // packets arrived, or pump() left some to send
 };
 
 }  // namespace pingloom::rdma::soft

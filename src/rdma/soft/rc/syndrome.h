@@ -14,7 +14,7 @@ constexpr std::uint8_t kNakSequence = 0x60;
 constexpr std::uint8_t kNakInvalidRequest = 0x61;
 constexpr std::uint8_t kNakRemoteAccess = 0x62;
 constexpr std::uint8_t kNakRemoteOperation = 0x63;
-constexpr std::uint8_t kReceiverNotReady = 0x2C;  // again after 0.64 ms
+constexpr std::uint8_t kReceiverNotReady = 0x2C;  // asks for a retry after 0.64 ms
 
 enum class SyndromeKind : std::uint8_t { kAck, kNotReady, kReserved, kNak };
 constexpr SyndromeKind kindOf(std::uint8_t syndrome) {
@@ -23,7 +23,7 @@ constexpr SyndromeKind kindOf(std::uint8_t syndrome) {
   return kKinds[syndrome >> 5 & 3];
 }
 
-// How long a requester has to wait that was told "receiver not ready".
+// Returns how long a requester has to wait after "receiver not ready".
 constexpr Nanos notReadyWait(std::uint8_t syndrome) {
   constexpr std::array<int, 32> kHundredths = {
       65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,   32,
