@@ -46,7 +46,7 @@ AddressHandles::Found AddressHandles::find(const UdPath& path, Nanos now_mono) {
 
 void AddressHandles::recheck(const UdPath& path, Nanos now_mono) {
   const auto found = by_path_.find(path);
-  if (found == by_path_.end()) return;  // the next message asks anyway
+  if (found == by_path_.end()) return;  // the next message requests it anyway
   Entry& entry = *found->second;
   if (now_mono - entry.asked_at >= kRecheckApart) ask(entry, false, now_mono);
 }
@@ -55,7 +55,7 @@ void AddressHandles::update(Nanos now_mono) {
   if (resolver_.hasAnswers()) {
     for (AhResolver::Answer& answer : resolver_.takeAnswers()) {
       const auto found = by_path_.find(answer.path);
-      if (found == by_path_.end()) continue;  // forgotten meanwhile
+      if (found == by_path_.end()) continue;  // evicted meanwhile
       Entry& entry = *found->second;
       entry.asked = false;
       entry.asked_at = now_mono;

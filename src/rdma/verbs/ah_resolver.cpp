@@ -15,8 +15,8 @@ struct AhResolver::Shared {
   std::shared_ptr<OpenedDevice> device;  // outlives the handles in `answers`
   PathDefaults defaults;
   std::mutex mutex;
-  std::vector<Answer> answers;         // under `mutex`
-  std::atomic<bool> answered = false;  // a hint: `answers` may have some
+  std::vector<Answer> answers;         // guarded by `mutex`
+  std::atomic<bool> answered = false;  // a hint that `answers` may not be empty
 };
 
 AhResolver::AhResolver(std::shared_ptr<OpenedDevice> device, const PathDefaults& defaults)

@@ -1,5 +1,5 @@
-// Makes address handles on threads of its own (lookup_threads.h), because ibv_create_ah asks the
-// network for the neighbour; those asked for the first time before those looked up again.
+// Creates address handles on threads of its own (lookup_threads.h), because ibv_create_ah blocks
+// while the kernel resolves the neighbour. New paths go ahead of those that are resolved again.
 #pragma once
 
 #include <cstddef>
@@ -19,16 +19,16 @@ class AhResolver {
 
   struct Answer {
     UdPath path;
-    std::shared_ptr<ibv_ah> handle;  // nullptr: there is no way
+    std::shared_ptr<ibv_ah> handle;  // nullptr if there is no route
   };
 
   AhResolver(std::shared_ptr<OpenedDevice> device, const PathDefaults& defaults);
   AhResolver(const AhResolver&) = delete;
   AhResolver& operator=(const AhResolver&) = delete;
 
-  // False: not now; too many are waiting.
+  // Returns false if too many requests are waiting.
   bool request(const UdPath& path, bool planned);
-  // What has been found out since the last call. One thread.
+  // Returns the results since the last call. One thread.
   bool hasAnswers() const;
   std::vector<Answer> takeAnswers();
 

@@ -1,4 +1,4 @@
-// What a device says outside its completion queues: ports, the device itself, queues in error.
+// Asynchronous events of a device: ports, the device itself, queues in error.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace pingloom::rdma::verbs {
 
-// Makes the context's descriptor of asynchronous events one that never waits.
+// Makes the context's descriptor of asynchronous events non-blocking.
 Status makeEventsNonBlocking(ibv_context* context);
 
-// Why an endpoint on this port and GID cannot go on after the event; "" where it can.
+// Returns why an endpoint on this port and GID cannot continue after the event, or "" if it can.
 std::string meaning(ibv_context* context, const ibv_async_event& event, std::uint8_t port,
                     const GidDetails& gid);
 
-// Takes all events there are. An error: what an endpoint on this port and GID stood on is no longer
-// there, with the reason.
+// Takes all pending events. Returns an error with the reason if an endpoint on this port and GID
+// cannot continue.
 Status takeAsyncEvents(ibv_context* context, std::uint8_t port, const GidDetails& gid);
 
 }  // namespace pingloom::rdma::verbs

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kWanted = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_SRC_QP |
                                   IBV_WC_EX_WITH_SLID | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
 
-// nullptr where the driver has no such queue, whatever the device says it can.
+// Returns nullptr if the driver has no such queue, even if the device claims support.
 ibv_cq_ex* createExtended(ibv_context* context, ibv_comp_channel* channel, std::uint32_t entries) {
   ibv_cq_init_attr_ex attributes{};
   attributes.cqe = entries;
@@ -99,7 +99,8 @@ int CompletionQueue::takePlain(std::span<Completion, kBatch> into) {
 int CompletionQueue::takeExtended(std::span<Completion, kBatch> into) {
   ibv_poll_cq_attr attributes{};
   int state = ibv_start_poll(extended_, &attributes);
-  if (state == ENOENT) return 0;  // nothing was started, so nothing is to be ended
+  // ibv_start_poll() found nothing, so ibv_end_poll() must not be called
+  if (state == ENOENT) return 0;
   if (state != 0) return -1;
   int got = 0;
   while (state == 0) {
@@ -122,7 +123,7 @@ void CompletionQueue::takeEvents() {
   void* context = nullptr;
   unsigned taken = 0;
   while (ibv_get_cq_event(channel_.get(), &queue, &context) == 0) ++taken;
-  // As many as were taken; destroying the queue waits for it.
+  // All taken events are acknowledged, because destroying the queue waits for that.
   if (taken != 0) ibv_ack_cq_events(queue_.get(), taken);
 }
 

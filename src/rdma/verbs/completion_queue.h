@@ -1,4 +1,4 @@
-// A completion queue with its channel: with the NIC's timestamps where the device has them. One
+// A completion queue with its channel, and with the NIC's timestamps if the device has them. One
 // thread.
 #pragma once
 
@@ -16,10 +16,10 @@ namespace pingloom::rdma::verbs {
 struct Completion {
   std::uint64_t work_request = 0;
   ibv_wc_status status = IBV_WC_SUCCESS;
-  // Only where it succeeded:
+  // The fields below are valid only if it succeeded.
   bool received = false;
   unsigned flags = 0;       // IBV_WC_GRH, IBV_WC_WITH_IMM
-  std::uint32_t bytes = 0;  // received, with the 40 of the header
+  std::uint32_t bytes = 0;  // received bytes, including the 40 of the header
   std::uint32_t source_qpn = 0;
   std::uint16_t source_lid = 0;
   std::uint32_t immediate = 0;  // host byte order; only from queues with software timestamps
@@ -30,7 +30,7 @@ class CompletionQueue {
  public:
   static constexpr std::size_t kBatch = 16;
 
-  // Hardware timestamps where `device` has them and `hardware` is asked for.
+  // Uses hardware timestamps if `device` has them and `hardware` is set.
   static Result<CompletionQueue> create(ibv_context* context, const DeviceDetails& device,
                                         std::uint32_t entries, bool hardware,
                                         const std::string& entity);
@@ -39,11 +39,11 @@ class CompletionQueue {
   const TickClock& clock() const { return clock_; }
   int descriptor() const { return channel_->fd; }
 
-  // Takes up to kBatch completions, less only where no more are there; negative: the queue is
-  // broken. Software timestamps are the moment at which they were taken.
+  // Takes up to kBatch completions; it takes fewer only if there are no more. A negative result
+  // means that the queue is broken. A software timestamp is the time of this call.
   int take(std::span<Completion, kBatch> into);
-  // The next completion makes the descriptor readable. Completions from before may do so or not:
-  // take() again after it.
+  // Makes the descriptor readable at the next completion. Earlier completions may not do so; call
+  // take() again afterwards.
   Status arm();
   // Takes the events that made the descriptor readable.
   void takeEvents();
@@ -61,7 +61,7 @@ class CompletionQueue {
 
   CompletionChannel channel_;
   CompletionQueueHandle queue_;
-  ibv_cq_ex* extended_;  // the same queue, where it has timestamps
+  ibv_cq_ex* extended_;  // the same queue if it has timestamps, otherwise nullptr
   TickClock clock_;
 };
 

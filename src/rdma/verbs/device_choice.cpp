@@ -32,8 +32,8 @@ const GidDetails* findGid(const PortDetails& port, const Gid& gid) {
   return found == port.gids.end() ? nullptr : &*found;
 }
 
-// Without an address to look for: the port's own on InfiniBand; with RoCE IPv4 before global IPv6
-// before link-local, the lowest index of each.
+// Returns the GID to use without an address: the port's own GID on InfiniBand; with RoCE an IPv4
+// GID, else global IPv6, else link-local, with the lowest index.
 const GidDetails* defaultGid(const PortDetails& port) {
   const auto rank = [&](const GidDetails& gid) {
     if (port.link_layer == LinkLayer::kInfiniband) return gid.index == 0 ? 0 : 1;
@@ -55,7 +55,7 @@ std::string nameList(const std::vector<DeviceDetails>& devices) {
   return names.empty() ? "none" : join(names, ", ");
 }
 
-// "10.0.0.1, fd00::1" of the ports that come into question.
+// Lists the addresses of the ports that match, e.g. "10.0.0.1, fd00::1".
 std::string addressList(const std::vector<DeviceDetails>& devices, const DeviceChoice& choice) {
   constexpr std::size_t kMax = 8;
   std::vector<std::string> found;
@@ -76,8 +76,8 @@ std::string addressList(const std::vector<DeviceDetails>& devices, const DeviceC
   return found.empty() ? "none" : join(found, ", ");
 }
 
-// All that could be it: the first active one is taken; if none is, the first is what the error is
-// about.
+// The ports that match. The first active one is chosen; if none is active, the error is about the
+// first one.
 class Candidates {
  public:
   void add(const DeviceDetails& device, const PortDetails& port, const GidDetails* gid) {
@@ -106,7 +106,7 @@ tl::unexpected<Error> unusable(const std::string& entity, const Chosen& chosen) 
                                "enable RoCE v2 if the driver only offers v1");
 }
 
-// Why the address is nowhere: the likeliest reason first.
+// Explains why no port has the address; the likeliest reason comes first.
 tl::unexpected<Error> notFound(const std::vector<DeviceDetails>& devices,
                                const DeviceChoice& choice) {
   const std::string entity = entityOf(choice);

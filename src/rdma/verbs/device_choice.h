@@ -1,4 +1,4 @@
-// Which device, port and GID an endpoint is made on.
+// Chooses the device, port and GID for an endpoint.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,25 @@
 
 namespace pingloom::rdma::verbs {
 
-// As configured. With an address and no device: the port that has this very address as a RoCE v2
-// GID, or the InfiniBand port behind the address's IPoIB interface. With a device: that one, and
-// the address must be its own (RoCE); on InfiniBand the address only names the host.
+// The configured choice. With an address and no device it is the port that has exactly this address
+// as a RoCE v2 GID, or the InfiniBand port behind the address's IPoIB interface. With a device it
+// is that device, and with RoCE the address must belong to it; on InfiniBand the address only names
+// the host.
 struct DeviceChoice {
   std::optional<IpAddress> address{};
-  std::string device{};                // "": any
-  std::optional<std::uint8_t> port{};  // none: the one with the address, otherwise the first active
+  std::string device{};  // "" stands for any device
+  // nullopt selects the port with the address, otherwise the first active one
+  std::optional<std::uint8_t> port{};
 };
 
 struct Chosen {
-  const DeviceDetails* device = nullptr;  // into the list given
+  const DeviceDetails* device = nullptr;  // points into the given list
   const PortDetails* port = nullptr;
   const GidDetails* gid = nullptr;
 };
 
-// `port_gid`: the GID of the IPoIB interface that has the address, if there is one. The error says
-// what is wrong and what to do.
+// `port_gid` is the GID of the IPoIB interface that has the address, if there is one. The error
+// says what is wrong and what the user can do.
 Result<Chosen> choose(const std::vector<DeviceDetails>& devices, const DeviceChoice& choice,
                       const std::optional<Gid>& port_gid);
 

@@ -18,7 +18,7 @@ constexpr std::uint32_t mtuBytes(ibv_mtu mtu) {
   return mtu < IBV_MTU_256 || mtu > IBV_MTU_4096 ? 0 : 128U << mtu;
 }
 
-// Lanes times their rate; 0 for codes that are not known.
+// Returns the number of lanes times their rate, or 0 for unknown codes.
 std::uint64_t bitsPerSecond(std::uint8_t width, std::uint8_t speed) {
   const std::uint64_t lanes = width == 1    ? 1
                               : width == 2  ? 4

@@ -1,4 +1,4 @@
-// Asks devices what they are. Opens each for that; no endpoint is needed.
+// Queries the properties of devices. It opens each device but needs no endpoint.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,13 @@
 
 namespace pingloom::rdma::verbs {
 
-// One that cannot be asked says so in `problem`.
+// If the device cannot be queried, `problem` says why.
 DeviceDetails queryDevice(ibv_device* device);
 
-// The port GID of the IPoIB interface that has this address: the end of its hardware address.
+// Returns the port GID of the IPoIB interface with this address, which is the end of its hardware
+// address.
 std::optional<Gid> ipoibGid(const IpAddress& address);
-// From sysfs' text "80:00:...:01" of 20 bytes.
+// Parses sysfs' text "80:00:...:01" of 20 bytes.
 std::optional<Gid> gidOfHardwareAddress(std::string_view text);
 
 }  // namespace pingloom::rdma::verbs

@@ -1,4 +1,4 @@
-// One descriptor for all that an endpoint waits for.
+// One descriptor for all events that an endpoint waits for.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace pingloom::rdma::verbs {
 
-// An epoll of both, each with itself as data; they outlive it.
+// Returns an epoll descriptor for both, each with itself as data. REQUIRES: they outlive it.
 Result<UniqueFd> createEventDescriptor(int completions, int asynchronous,
                                        const std::string& entity);
 

@@ -11,7 +11,7 @@
 namespace pingloom::rdma::verbs {
 namespace {
 
-// Registered memory and queues are pinned; without CAP_IPC_LOCK the kernel holds them against this.
+// Registered memory and queues are pinned; without CAP_IPC_LOCK they count against this limit.
 std::string memlockHint(int error_number) {
   if (error_number != ENOMEM) return "";
   rlimit limit{};
@@ -94,7 +94,7 @@ unsigned remoteAccess(Access access) {
 
 Result<MemoryRegionHandle> registerMemory(ibv_pd* pd, std::span<std::uint8_t> memory,
                                           std::string_view entity, Access access) {
-  // A number: ibv_reg_mr is a macro that mixes it with another enumeration.
+  // The flags are an int because ibv_reg_mr is a macro that mixes them with another enumeration.
   const int flags = static_cast<int>(IBV_ACCESS_LOCAL_WRITE | remoteAccess(access));
   MemoryRegionHandle made(ibv_reg_mr(pd, memory.data(), memory.size(), flags), {"memory region"});
   if (made == nullptr) {

@@ -1,5 +1,5 @@
-// Owners of libibverbs objects: one move-only type each. A destructor that fails says so in the log
-// and goes on: what it held is lost until the process ends.
+// Owners of libibverbs objects, one move-only type each. A destructor that fails logs it and
+// continues; the object is leaked until the process ends.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -13,7 +13,7 @@
 
 namespace pingloom::rdma::verbs {
 
-// Logs a failed destruction. After a device was removed every one fails; that is no news.
+// Logs a failed destruction, unless the device was removed, because then every destruction fails.
 void reportDestruction(std::string_view what, int error_number);
 
 template <typename T, int (*kDestroy)(T*)>
@@ -34,7 +34,8 @@ using CompletionQueueHandle = Handle<ibv_cq, ibv_destroy_cq>;
 using QueuePairHandle = Handle<ibv_qp, ibv_destroy_qp>;
 using AddressHandle = Handle<ibv_ah, ibv_destroy_ah>;
 
-// The host's devices; valid while it lives, and for those opened from it beyond that.
+// The list of the host's devices. Its entries are valid while the list exists; opened devices stay
+// valid beyond that.
 class DeviceList {
  public:
   static Result<DeviceList> get();
@@ -48,16 +49,17 @@ class DeviceList {
   std::size_t count_ = 0;
 };
 
-// Each gives the object or, with `entity`, what to do about its absence.
+// Each of these returns the object, or an error about `entity` that says what the user can do.
 Result<Context> openContext(ibv_device* device);
 Result<ProtectionDomain> allocateProtectionDomain(ibv_context* context, std::string_view entity);
 Result<CompletionChannel> createCompletionChannel(ibv_context* context, std::string_view entity);
-// Locally writable; peers may do what `access` allows, which is nothing unless asked for.
+// Registers locally writable memory; `access` says what peers may do.
 Result<MemoryRegionHandle> registerMemory(ibv_pd* pd, std::span<std::uint8_t> memory,
                                           std::string_view entity, Access access = Access::kNone);
-// IBV_ACCESS_REMOTE_*.
+// Returns the IBV_ACCESS_REMOTE_* flags for `access`.
 unsigned remoteAccess(Access access);
-// "ENTITY: WHAT: reason", with a hint where the limit of locked memory may be it.
+// Makes the error "ENTITY: WHAT: reason", with a hint if the limit of locked memory may be the
+// cause.
 tl::unexpected<Error> makeVerbsError(std::string_view entity, std::string_view what,
                                      int error_number);
 

@@ -18,11 +18,11 @@ constexpr std::chrono::seconds kThreadIdle(10);
 struct LookupThreads::Shared {
   mutable std::mutex mutex;
   std::condition_variable wake;
-  // Under `mutex`:
+  // The members below are guarded by `mutex`.
   std::deque<Task> first;
   std::deque<Task> others;
   std::size_t threads = 0;
-  std::size_t idle = 0;  // of them, waiting for work
+  std::size_t idle = 0;  // the number of threads that wait for work
   bool stop = false;
 
   std::size_t waiting() const { return first.size() + others.size(); }
@@ -31,7 +31,7 @@ struct LookupThreads::Shared {
 LookupThreads::LookupThreads() : shared_(std::make_shared<Shared>()) {}
 
 LookupThreads::~LookupThreads() {
-  std::deque<Task> first, others;  // what they hold ends without the lock
+  std::deque<Task> first, others;  // the tasks are destroyed without the lock
   const std::lock_guard lock(shared_->mutex);
   shared_->stop = true;
   first.swap(shared_->first);
@@ -50,7 +50,8 @@ bool LookupThreads::run(Task task, bool first) {
     try {
       std::thread([shared = shared_] { work(shared); }).detach();
       ++shared_->threads;
-    } catch (const std::system_error&) {  // the host has no more: those there are do it
+      // the host is out of threads; the existing ones run the task
+    } catch (const std::system_error&) {
       if (shared_->threads == 0) return false;
     }
   }
@@ -75,7 +76,7 @@ void LookupThreads::work(const std::shared_ptr<Shared>& shared) {
     queue.pop_front();
     lock.unlock();
     task();
-    task = nullptr;  // what it holds may be the last of its device
+    task = nullptr;  // the task may hold the last reference to its device
     lock.lock();
   }
 }

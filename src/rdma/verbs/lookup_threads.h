@@ -1,7 +1,7 @@
-// Threads for what the kernel asks the network, which takes a second or more where nobody answers.
-// Several, so that a few dead hosts do not keep the others waiting; they are made as they are
-// needed and end when there is nothing to do for a while. Destruction waits for none of them: what
-// is under way ends by itself, what has not begun never does.
+// Threads for calls in which the kernel resolves a neighbour, which block for a second or more if
+// nothing answers. There are several, so that a few dead hosts do not delay the others; they start
+// on demand and end after a while without work. The destructor waits for none of them: running
+// tasks end by themselves, and waiting tasks are dropped.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,10 @@ class LookupThreads {
   LookupThreads(const LookupThreads&) = delete;
   LookupThreads& operator=(const LookupThreads&) = delete;
 
-  // Tasks that have not begun, of those that are `first` or of the others.
+  // Returns the number of waiting tasks, either of those that are `first` or of the others.
   std::size_t waiting(bool first) const;
-  // The first before the others. False: the host has no thread for it. Any thread.
+  // Queues a task; tasks that are `first` go ahead of the others. Returns false if no thread can be
+  // started. Any thread.
   bool run(Task task, bool first);
 
  private:

@@ -1,6 +1,6 @@
-// A device opened for one endpoint, with its protection domain: each endpoint has its own, so that
-// asynchronous events find their endpoint and a removed device takes nothing else with it. Shared
-// by the endpoint and the threads that resolve addresses for it, whichever ends last.
+// A device opened for one endpoint, with its protection domain. Each endpoint opens its own, so
+// that asynchronous events reach their endpoint and a removed device affects no other one. The
+// endpoint and the threads that resolve addresses for it share the ownership.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ struct OpenedDevice {
   ProtectionDomain domain;
 };
 
-// What all paths of an endpoint have in common.
+// The properties that all paths of an endpoint share.
 struct PathDefaults {
   std::uint8_t port = 1;
   std::uint32_t gid_index = 0;
   std::uint8_t service_level = 0;
   bool by_lid = false;           // InfiniBand
-  bool global = true;            // with a global header; RoCE always
-  std::uint32_t flow_label = 0;  // where a path has none
+  bool global = true;            // whether there is a global header, which RoCE always has
+  std::uint32_t flow_label = 0;  // used by paths that set none
 };
 
 }  // namespace pingloom::rdma::verbs

@@ -5,7 +5,7 @@
 namespace pingloom::rdma::verbs {
 namespace {
 
-// The most that IP's hop limit can say: how far a peer is, is not ours to restrict.
+// The maximum of IP's hop limit, because the distance to a peer is not limited.
 constexpr std::uint8_t kHopLimit = 255;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A path as libibverbs wants it told: of an address handle, or of a connected queue pair.
+// Converts a path to libibverbs' attributes of an address handle or of a connected queue pair.
 #pragma once
 
 #include "rdma/ud_endpoint.h"

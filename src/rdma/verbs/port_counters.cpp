@@ -69,12 +69,12 @@ constexpr std::array kRenamed = {
     Renamed{"rx_icrc_encapsulated", "rx_icrc_encapsulated_errors_total"},
 };
 
-// Not counters: the driver's settings and clocks.
+// Tells whether the file is a setting of the driver and not a counter.
 bool isSetting(std::string_view file) { return file == "lifespan"; }
 
 bool isPlain(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
 
-// "link_downed" becomes "link_downed_total"; nothing that is no metric name gets out.
+// Returns e.g. "link_downed_total" for "link_downed"; the result is always a valid metric name.
 PortCounter named(std::string_view file, std::uint64_t value) {
   const auto known = std::find_if(kRenamed.begin(), kRenamed.end(),
                                   [&](const Renamed& one) { return one.file == file; });
@@ -108,7 +108,7 @@ std::vector<PortCounter> readPortCounters(const std::filesystem::path& port_dire
   std::vector<PortCounter> counters;
   readDirectory(port_directory / "counters", counters);
   readDirectory(port_directory / "hw_counters", counters);
-  // The same name twice would be a broken exposition: the port's own counter wins.
+  // A duplicate name would break the exposition; the port's own counter wins.
   std::stable_sort(counters.begin(), counters.end(),
                    [](const PortCounter& a, const PortCounter& b) { return a.name < b.name; });
   const auto repeated =

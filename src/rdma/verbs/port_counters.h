@@ -1,4 +1,4 @@
-// The counters that a port's driver keeps in sysfs. Reading them needs no libibverbs and opens no
+// Reads the counters that a port's driver keeps in sysfs. It needs no libibverbs and opens no
 // device.
 #pragma once
 
@@ -9,8 +9,9 @@
 
 namespace pingloom::rdma::verbs {
 
-// Of the port directory /sys/class/infiniband/DEVICE/ports/PORT: `counters` and `hw_counters`,
-// sorted by name; what the device does not have, or does not give, is absent. At most 512.
+// Reads `counters` and `hw_counters` of the port directory /sys/class/infiniband/DEVICE/ports/PORT.
+// The result is sorted by name and has at most 512 entries; counters that the device lacks or that
+// cannot be read are absent.
 std::vector<PortCounter> readPortCounters(const std::filesystem::path& port_directory);
 
 }  // namespace pingloom::rdma::verbs

@@ -1,4 +1,4 @@
-// In what devices differ that libibverbs does not tell.
+// Differences between devices that libibverbs does not report.
 #pragma once
 
 #include <array>
@@ -12,7 +12,8 @@ struct Quirks {
   std::uint32_t vendor_id = 0;
   std::uint32_t first_part = 0;
   std::uint32_t last_part = 0;
-  bool label_is_source_port = false;  // a UD message's flow label chooses its UDP source port
+  // whether a UD message's flow label determines its UDP source port
+  bool label_is_source_port = false;
 };
 
 // mlx5's parts (ConnectX-4 and later, BlueField) begin at 0x1011. Kernel Soft-RoCE keeps one source

@@ -1,6 +1,6 @@
-// A queue pair on its way to be connected, on a thread that may wait: the kernel looks up the way
-// to the peer. Queue pair and all that it needs are shared with the endpoint; who is done with them
-// last ends them, so an endpoint that goes meanwhile waits for nothing.
+// Connects a queue pair on a thread that may block while the kernel resolves the path to the peer.
+// The thread and the endpoint share the queue pair and all that it needs, and the last owner
+// destroys them, so destroying the endpoint never blocks.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@
 
 namespace pingloom::rdma::verbs {
 
-// What an endpoint has of the device.
+// The device's objects that an endpoint owns.
 struct RcParts {
   RcParts(std::shared_ptr<RcDomain> of, CompletionQueue queue, QueuePairHandle pair)
       : domain(std::move(of)), completions(std::move(queue)), queue_pair(std::move(pair)) {}
@@ -24,10 +24,10 @@ struct RcParts {
   RcParts(const RcParts&) = delete;
   RcParts& operator=(const RcParts&) = delete;
 
-  // Nothing is written to the memory of its requests from then on.
+  // Destroys the queue pair; from then on the device does not write to the memory of its requests.
   void endQueuePair();
 
-  // In the order in which they must go last.
+  // The members are in this order because they must be destroyed in reverse.
   std::shared_ptr<RcDomain> domain;
   CompletionQueue completions;
   QueuePairHandle queue_pair;
@@ -35,13 +35,13 @@ struct RcParts {
 
 class RcConnecting {
  public:
-  // Begins at once. REQUIRES: the queue pair is let alone until it has ended. nullptr: the host has
-  // no thread or no descriptor for it.
+  // Starts to connect. Returns nullptr if the host is out of threads or file descriptors. REQUIRES:
+  // the caller does not use the queue pair until this has ended.
   static std::shared_ptr<RcConnecting> start(std::shared_ptr<RcParts> parts,
                                              const RcConnection& connection);
 
-  int descriptor() const { return ended_.get(); }  // readable once it has ended
-  std::optional<Status> result() const;            // nullopt: not yet
+  int descriptor() const { return ended_.get(); }  // becomes readable once it has ended
+  std::optional<Status> result() const;            // nullopt until it has ended
 
  private:
   RcConnecting(std::shared_ptr<RcParts> parts, const RcConnection& connection, UniqueFd ended)
@@ -52,7 +52,7 @@ class RcConnecting {
   const RcConnection connection_;
   const UniqueFd ended_;  // eventfd
   mutable std::mutex mutex_;
-  std::optional<Status> result_;  // under `mutex_`
+  std::optional<Status> result_;  // guarded by `mutex_`
 };
 
 }  // namespace pingloom::rdma::verbs

@@ -5,7 +5,8 @@
 namespace pingloom::rdma::verbs {
 namespace {
 
-// The queue pair or completion queue that an event is about; nullptr: the port or device.
+// Returns the queue pair or completion queue that an event concerns, or nullptr if it concerns the
+// port or the device.
 const void* subjectOf(const ibv_async_event& event) {
   switch (event.event_type) {
     case IBV_EVENT_QP_FATAL:
@@ -19,7 +20,8 @@ const void* subjectOf(const ibv_async_event& event) {
   }
 }
 
-// A port may be down for a moment: the retries of a reliable connection bridge it, or fail.
+// Tells whether the retries of a reliable connection may survive the event, such as a port that is
+// down for a moment.
 bool isBridged(const ibv_async_event& event) {
   return event.event_type == IBV_EVENT_PORT_ERR || event.event_type == IBV_EVENT_PKEY_CHANGE;
 }

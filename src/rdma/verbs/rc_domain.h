@@ -1,6 +1,6 @@
-// What a device's memory regions and RC endpoints have in common: one opened device, one protection
-// domain (a region counts only for queue pairs of its own domain), one stream of asynchronous
-// events. Any thread; lives as long as the last of them.
+// The objects that a device's memory regions and RC endpoints share: one opened device, one
+// protection domain (a region is valid only for queue pairs of its own domain), and one stream of
+// asynchronous events. Any thread; it lives as long as the last of them.
 #pragma once
 
 #include <atomic>
@@ -18,22 +18,23 @@ namespace pingloom::rdma::verbs {
 
 class RcDomain {
  public:
-  // `entity`: "mlx5_0 port 1", for errors.
+  // `entity` names it in errors, e.g. "mlx5_0 port 1".
   static Result<std::shared_ptr<RcDomain>> create(ibv_device* device, std::string entity,
                                                   std::uint8_t port, const GidDetails& gid);
 
   const std::string& entity() const { return entity_; }
   ibv_context* context() const { return device_.context.get(); }
   ibv_pd* protection() const { return device_.domain.get(); }
-  // Readable when there are asynchronous events; whoever sees it first takes them for all.
+  // Becomes readable when there are asynchronous events; the first endpoint to notice takes them
+  // for all.
   int descriptor() const { return device_.context->async_fd; }
 
   LookupThreads& lookups() { return lookups_; }
 
   void takeEvents();
-  // Why an endpoint with these can no longer work; "" where no event said so.
+  // Returns why an endpoint with these can no longer work, or "" if no event said so.
   std::string failureOf(const ibv_qp* queue_pair, const ibv_cq* completions) const;
-  // They are about to be destroyed.
+  // Removes the records of both, which are about to be destroyed.
   void forget(const ibv_qp* queue_pair, const ibv_cq* completions);
 
  private:
@@ -45,11 +46,11 @@ class RcDomain {
   std::string entity_;
   std::uint8_t port_;
   GidDetails gid_;
-  std::atomic<bool> troubled_ = false;  // a hint: there is something below
+  std::atomic<bool> troubled_ = false;  // a hint that there are failures below
   mutable std::mutex mutex_;
-  // Under `mutex_`:
-  std::string device_failure_;                   // of all endpoints
-  std::map<const void*, std::string> failures_;  // by queue pair or completion queue
+  // These are guarded by `mutex_`.
+  std::string device_failure_;                   // concerns all endpoints
+  std::map<const void*, std::string> failures_;  // keyed by queue pair or completion queue
   LookupThreads lookups_;
 };
 

@@ -1,4 +1,4 @@
-// Making an RC endpoint: everything that is done once.
+// Creates an RC endpoint.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -10,10 +10,10 @@
 namespace pingloom::rdma::verbs {
 namespace {
 
-// 0.64 ms: how long a peer waits before it tries again where no receive is posted.
+// 0.64 ms, the time after which a peer retries if no receive is posted.
 constexpr std::uint8_t kMinRnrTimer = 12;
 
-// REQUIRES 256, 512, .. 4096.
+// REQUIRES: 256, 512, .. 4096.
 ibv_mtu mtuOf(std::uint32_t bytes) {
   int mtu = IBV_MTU_256;
   for (std::uint32_t reached = 256; reached < bytes; reached *= 2) ++mtu;
@@ -106,7 +106,7 @@ Status connectRc(ibv_qp* queue_pair, const RcConnection& connection, const std::
 void stop(ibv_qp* queue_pair) {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_ERR;
-  // Of a device that is gone it fails; then nothing is sent or answered either.
+  // This fails if the device is gone, and then nothing is sent or answered either.
   ibv_modify_qp(queue_pair, &attributes, IBV_QP_STATE);
 }
 

@@ -1,4 +1,4 @@
-// RC queue pairs.
+// Creates RC queue pairs and changes their state.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace pingloom::rdma::verbs {
 
-// In state RESET.
+// Creates a queue pair in state RESET.
 Result<QueuePairHandle> createRcQueuePair(ibv_pd* domain, ibv_cq* completions,
                                           const QueueDepths& depths, const std::string& entity);
-// RESET to INIT: receives may be posted.
+// Moves the queue pair from RESET to INIT, in which receives may be posted.
 Status initialiseRc(ibv_qp* queue_pair, std::uint8_t port, const RcOptions& options,
                     const std::string& entity);
 
@@ -23,13 +23,14 @@ struct RcConnection {
   RcAddress peer;
   RcOptions options;
   PathDefaults path;
-  std::uint32_t reads = 0;  // READs and atomics that this side may have under way
+  std::uint32_t reads = 0;  // maximum READs and atomics of this side in flight
 };
-// INIT to ready to send, by way of ready to receive. May take a second or two: the kernel looks up
-// the way to the peer.
+// Moves the queue pair from INIT through ready-to-receive to ready-to-send. May block for a second
+// or two while the kernel resolves the path to the peer.
 Status connectRc(ibv_qp* queue_pair, const RcConnection& connection, const std::string& entity);
 
-// To error: what is under way ends, nothing more is sent or answered.
+// Moves the queue pair to the error state: requests in flight complete, and nothing more is sent or
+// answered.
 void stop(ibv_qp* queue_pair);
 
 }  // namespace pingloom::rdma::verbs

@@ -1,5 +1,5 @@
-// The receives of an RC endpoint, without memory: each stands for one WRITE with immediate that may
-// arrive before the owner looks. One thread.
+// The receives of an RC endpoint. They have no memory; each permits one WRITE with immediate to
+// arrive before the next poll(). One thread.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class RcReceiveQueue {
   explicit RcReceiveQueue(std::uint32_t depth) : missing_(depth) {}
 
   void taken() { ++missing_; }
-  // Posts those that were taken, at first all.
+  // Posts the receives that were consumed; the first call posts all.
   Status repost(ibv_qp* queue_pair) {
     for (; missing_ != 0; --missing_) {
       ibv_recv_wr request{};

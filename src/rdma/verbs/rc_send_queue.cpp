@@ -32,7 +32,7 @@ bool isAtomic(RcOperation operation) {
   return operation == RcOperation::kFetchAdd || operation == RcOperation::kCompareSwap;
 }
 
-// nullptr where the piece is not memory of a region of this domain.
+// Returns nullptr if the piece is not in a region of this domain.
 const VerbsMemoryRegion* regionOf(const LocalPiece& piece, const RcDomain& domain) {
   if (piece.region == nullptr || typeid(*piece.region) != typeid(VerbsMemoryRegion)) return nullptr;
   const auto* region = static_cast<const VerbsMemoryRegion*>(piece.region);

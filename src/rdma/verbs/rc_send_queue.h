@@ -1,6 +1,7 @@
-// The send queue of an RC endpoint: requests between post() and their end, oldest first. They are
-// collected and posted as one chain with one doorbell; of a chain, those that the owner wants to
-// hear of and the last one are signalled, so that every request's end becomes known. One thread.
+// The send queue of an RC endpoint: requests between post() and completion, oldest first. They are
+// collected and posted as one chain with one doorbell. In a chain the device signals the requests
+// that the owner wants signalled and the last one, so that every completion becomes known. One
+// thread.
 #pragma once
 
 #include <array>
@@ -18,17 +19,17 @@ class RcSendQueue {
 
   bool full() const { return added_ - oldest_ == slots_.size(); }
   bool empty() const { return added_ == oldest_; }
-  // REQUIRES !full(). One whose local memory is not of `domain`, or whose length is none, is not
-  // given to the device, nor is what follows it: see blocked().
+  // REQUIRES: !full(). A request whose local memory does not belong to `domain`, or whose length is
+  // invalid, is not posted to the device, nor are later ones: see blocked().
   void add(const RcRequest& request, const RcDomain& domain);
-  // Posts what was added. The device's reason where it refuses; 0 where it took all.
+  // Posts the added requests. Returns the device's error number if it refuses one, otherwise 0.
   int flush(ibv_qp* queue_pair);
 
-  // The device has something to do.
+  // Tells whether the device has requests in flight.
   bool isUnderWay() const { return posted_ != oldest_; }
-  // All before the first invalid request are done: its turn has come.
+  // Tells whether all requests before the first invalid one are done, so that it has to fail now.
   bool blocked() const { return invalid_ && oldest_ == valid_end_ && !empty(); }
-  // Up to the next completion: bytes on their way, and whether one of them waits for a receive at
+  // The requests up to the next completion: their bytes, and whether one of them needs a receive at
   // the peer.
   struct Stretch {
     std::uint64_t bytes = 0;
@@ -36,10 +37,10 @@ class RcSendQueue {
   };
   Stretch nextStretch() const;
 
-  // The device's word on the request that it names; those before it, unsignalled, have succeeded.
-  // False: it names none that is under way.
+  // Handles the device's completion of the request that it names; earlier unsignalled requests have
+  // succeeded. Returns false if that request is not in flight.
   bool complete(std::uint64_t work_request, RcStatus status, std::vector<RcDone>& done);
-  // Ends all there are: the oldest with `first`, the others flushed.
+  // Completes all requests: the oldest with `first`, the others with kFlushed.
   void end(RcStatus first, std::vector<RcDone>& done);
 
  private:
@@ -48,7 +49,7 @@ class RcSendQueue {
     std::array<ibv_sge, RcRequest::kMaxPieces> pieces{};
     std::uint64_t id = 0;
     std::uint64_t bytes = 0;
-    bool told = true;  // the owner wants to hear of its success
+    bool told = true;  // whether its success is reported to the owner
   };
 
   Slot& slot(std::uint64_t number) { return slots_[number % slots_.size()]; }
@@ -57,10 +58,10 @@ class RcSendQueue {
 
   std::vector<Slot> slots_;
   // Requests are numbered; oldest_ <= posted_ <= added_ <= oldest_ + depth.
-  std::uint64_t oldest_ = 0;  // not done
-  std::uint64_t posted_ = 0;  // not given to the device
-  std::uint64_t added_ = 0;   // the next
-  bool invalid_ = false;      // from `valid_end_` on
+  std::uint64_t oldest_ = 0;  // the first request that is not done
+  std::uint64_t posted_ = 0;  // the first request that is not posted
+  std::uint64_t added_ = 0;   // the number of the next request
+  bool invalid_ = false;      // whether the request at `valid_end_` is invalid
   std::uint64_t valid_end_ = 0;
 };
 

@@ -1,4 +1,5 @@
-// The receive buffers of a UD endpoint, posted as long as nobody looks at them. One thread.
+// The receive buffers of a UD endpoint; they are posted except while a message is being handled.
+// One thread.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +22,10 @@ class ReceiveRing {
 
   ReceiveRing(RegisteredMemory memory, std::uint32_t slots, std::size_t slot_bytes);
 
-  // The buffer of a completed receive, empty for an identity that is none. It is ours until
-  // repost().
+  // Returns the buffer of a completed receive, or an empty one for an unknown identity. The caller
+  // may use it until repost().
   std::span<const std::uint8_t> take(std::uint64_t work_request);
-  // Gives all that were taken back to the device, in one chain.
+  // Posts all taken buffers again, in one chain.
   Status repost(ibv_qp* queue_pair);
 
  private:

@@ -1,4 +1,4 @@
-// Memory that a device reads and writes. Owns both the bytes and their registration.
+// Memory that a device reads and writes. It owns both the bytes and their registration.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class RegisteredMemory {
  public:
   static constexpr std::size_t kPage = 4096;
 
-  // Zeroed; `bytes` is rounded up to whole pages.
+  // The memory is zeroed; `bytes` is rounded up to whole pages.
   static Result<RegisteredMemory> create(ibv_pd* domain, std::size_t bytes,
                                          const std::string& entity);
 
@@ -29,7 +29,7 @@ class RegisteredMemory {
   };
   std::unique_ptr<std::uint8_t, Free> bytes_;
   std::size_t size_ = 0;
-  MemoryRegionHandle region_;  // goes before the bytes
+  MemoryRegionHandle region_;  // destroyed before the bytes
 };
 
 }  // namespace pingloom::rdma::verbs

@@ -48,7 +48,7 @@ int SendRing::flush(ibv_qp* queue_pair, Nanos now_mono, std::vector<UdSent>& fai
   ibv_send_wr* bad = nullptr;
   const int reason = ibv_post_send(queue_pair, &slots_[added_.front()].request, &bad);
   if (reason != 0) {
-    // Those before the bad one have been taken by the device.
+    // The device has accepted the requests before the bad one.
     for (const ibv_send_wr* request = bad; request != nullptr; request = request->next) {
       const auto number = static_cast<std::uint32_t>(request->wr_id);
       failed.push_back({slots_[number].id, false, std::nullopt});

@@ -18,13 +18,14 @@ class SendRing {
   SendRing(RegisteredMemory memory, std::uint32_t slots, std::size_t slot_bytes);
 
   bool full() const { return free_.empty(); }
-  // REQUIRES !full() and a payload that fits. Shares `handle` until the send has completed.
+  // REQUIRES: !full(), and the payload fits. Shares the ownership of `handle` until the send has
+  // completed.
   void add(const UdMessage& message, const std::shared_ptr<ibv_ah>& handle);
-  // Posts what was added; `now_mono` is the software timestamp of all of it. What the device
-  // refuses becomes UdSents of failure in `failed`; gives the device's reason, 0 where all went.
+  // Posts the added messages; `now_mono` is their software timestamp. Messages that the device
+  // refuses become failed UdSents in `failed`. Returns the device's error number, or 0.
   int flush(ibv_qp* queue_pair, Nanos now_mono, std::vector<UdSent>& failed);
-  // The slot's send has completed; empty for an identity that is not under way. `ticks`: the
-  // device's timestamp; otherwise that of flush() counts.
+  // Completes the send of a slot; returns nullopt for an identity that is not in flight. `ticks` is
+  // the device's timestamp; without one the time of flush() counts.
   std::optional<UdSent> complete(std::uint64_t work_request, bool ok,
                                  std::optional<std::uint64_t> ticks);
 

@@ -1,4 +1,4 @@
-// Making a UD endpoint: everything that is done once.
+// Creates a UD endpoint.
 #include <algorithm>
 
 #include "common/log.h"
@@ -12,7 +12,7 @@
 namespace pingloom::rdma::verbs {
 namespace {
 
-// The device puts what it writes on cache lines of its own.
+// Each buffer that the device writes has its own cache lines.
 constexpr std::size_t kLine = 64;
 constexpr std::size_t inLines(std::size_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
 
@@ -30,7 +30,8 @@ Result<Queues> createQueues(const OpenedDevice& device, const DeviceDetails& det
     bool refused = false;
     auto pair = createUdQueuePair(device.domain.get(), completions->get(), depths, entity, refused);
     if (pair) return Queues{std::move(*completions), std::move(*pair)};
-    // Some NICs, set to another time format, have no queue pair for such a completion queue.
+    // Some NICs that are set to another time format support no queue pair with such a completion
+    // queue.
     const bool again = refused && completions->clock().source() == ClockSource::kHardware;
     if (!again) return tl::unexpected(pair.error());
     log::warning("{}; software timestamps are used", pair.error().text());
@@ -104,7 +105,7 @@ Result<std::unique_ptr<UdEndpoint>> VerbsUdEndpoint::create(ibv_device* device,
   const std::uint32_t q_key =
       options.q_key.value_or(static_cast<std::uint32_t>(randomU64()) & ~kPrivilegedQKey);
   Status ready = initialise(pair, port.number, options.p_key_index, q_key, entity);
-  if (ready) ready = receives.repost(pair);  // before the first datagram can come
+  if (ready) ready = receives.repost(pair);  // before the first datagram can arrive
   if (ready) ready = makeReady(pair, entity);
   if (!ready) return makeError(entity, ready.error().reason);
   auto events =

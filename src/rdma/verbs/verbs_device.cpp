@@ -34,7 +34,7 @@ DeviceInfo describe(const DeviceDetails& device, const PortDetails& port, const 
   return info;
 }
 
-// Keeps the device open, so that its endpoints can open it too.
+// Keeps the device open so that its endpoints can open it too.
 class VerbsDevice final : public Device {
  public:
   VerbsDevice(Context context, DeviceDetails details, PortDetails port, GidDetails gid)
@@ -61,7 +61,7 @@ class VerbsDevice final : public Device {
   }
 
  private:
-  // Made when it is first needed: UD endpoints do without.
+  // Creates the domain when it is first needed; UD endpoints do not need it.
   Result<std::shared_ptr<RcDomain>> rcDomain() {
     const std::lock_guard lock(mutex_);
     if (rc_domain_ != nullptr) return rc_domain_;
@@ -78,7 +78,7 @@ class VerbsDevice final : public Device {
   GidDetails gid_;
   DeviceInfo info_;
   std::mutex mutex_;
-  std::shared_ptr<RcDomain> rc_domain_;  // under `mutex_`
+  std::shared_ptr<RcDomain> rc_domain_;  // guarded by `mutex_`
 };
 
 std::vector<DeviceDetails> queryAll(const DeviceList& list) {

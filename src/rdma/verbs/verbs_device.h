@@ -1,4 +1,4 @@
-// RDMA devices by libibverbs: found, described, opened.
+// Finds, describes and opens RDMA devices through libibverbs.
 #pragma once
 
 #include <memory>
@@ -10,18 +10,19 @@
 
 namespace pingloom::rdma::verbs {
 
-// The device and port that `choice` means. What it finds is of this moment: where an endpoint on it
-// fails, it is to be opened anew, for ports go down, addresses move and devices are removed. The
-// error says what is wrong and what to do about it.
+// Opens the device and port that `choice` selects. Ports go down, addresses move and devices are
+// removed, so the caller has to open the device again when an endpoint on it fails. The error says
+// what is wrong and what the user can do.
 Result<std::unique_ptr<Device>> openVerbsDevice(const DeviceChoice& choice);
 
-// All there are. One that cannot be asked says why in `problem`; an error where none can be listed.
+// Lists all devices. If a device cannot be queried, its `problem` says why. The result is an error
+// if the list itself cannot be read.
 Result<std::vector<DeviceDetails>> listDevices();
 
-// Which device, port and GID an endpoint for `choice` would get, out of listDevices().
+// Returns which device, port and GID out of listDevices() an endpoint for `choice` would get.
 Result<Chosen> explainChoice(const std::vector<DeviceDetails>& devices, const DeviceChoice& choice);
 
-// Of one of listDevices(), read from sysfs; what a device does not have is absent.
+// Reads the counters of a device of listDevices() from sysfs; counters that it lacks are absent.
 std::vector<PortCounter> portCounters(const DeviceDetails& device, std::uint8_t port);
 
 }  // namespace pingloom::rdma::verbs

@@ -1,4 +1,4 @@
-// Memory registered with a libibverbs device; the contract is rdma::MemoryRegion's.
+// Memory registered with a libibverbs device; follows the contract of rdma::MemoryRegion.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ class VerbsMemoryRegion final : public rdma::MemoryRegion {
       : domain_(std::move(domain)), region_(std::move(region)), memory_(memory), access_(access) {}
 
   std::shared_ptr<RcDomain> domain_;
-  MemoryRegionHandle region_;  // goes before the domain
+  MemoryRegionHandle region_;  // destroyed before the domain
   std::span<std::uint8_t> memory_;
   Access access_;
 };

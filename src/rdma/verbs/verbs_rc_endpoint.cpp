@@ -37,7 +37,7 @@ RcStatus statusOf(ibv_wc_status status) {
   }
 }
 
-// The device may wait four times as long as was asked for, and then tries again.
+// Returns the time of all retries. A device may wait up to four times the requested timeout.
 Nanos allRetries(const RcOptions& options) {
   return 4 * (Nanos{4096} << options.timeout) * (options.retries + 1);
 }
@@ -57,7 +57,8 @@ VerbsRcEndpoint::VerbsRcEndpoint(std::shared_ptr<RcParts> parts, const RcOptions
       events_(std::move(events)) {}
 
 VerbsRcEndpoint::~VerbsRcEndpoint() {
-  if (connecting_ == nullptr) parts_->endQueuePair();  // otherwise: when its thread has done
+  // otherwise its thread destroys it at the end
+  if (connecting_ == nullptr) parts_->endQueuePair();
 }
 
 RcConnection VerbsRcEndpoint::connectionTo(const RcAddress& peer) const {
@@ -81,7 +82,7 @@ Status VerbsRcEndpoint::startConnect(const RcAddress& peer) {
     if (epoll_ctl(events_.get(), EPOLL_CTL_ADD, event.data.fd, &event) == 0) return {};
   }
   RcEvents none;
-  fail("the system has nothing left for a connection", RcStatus::kFlushed, none);
+  fail("out of threads or file descriptors", RcStatus::kFlushed, none);
   return makeError(domain().entity(), failure_);
 }
 
@@ -133,7 +134,7 @@ Status VerbsRcEndpoint::poll(RcEvents& events) {
   const Nanos now = monotonicNow();
   Status state = takeEvents();
   const Status looked = look(now);
-  // What is complete is complete, whatever has happened since.
+  // Completions are taken even if the endpoint has failed since.
   const Status taken = takeCompletions(now, events);
   for (const Status& one : {looked, taken}) {
     if (state && !one) state = one;
@@ -157,7 +158,7 @@ Status VerbsRcEndpoint::poll(RcEvents& events) {
 }
 
 Status VerbsRcEndpoint::takeEvents() {
-  // A busy loop asks the kernel only now and then.
+  // A busy loop queries the kernel only from time to time.
   constexpr std::uint32_t kBusyPolls = 256;
   const bool asks = !options_.busy || ++polls_ % kBusyPolls == 0;
   std::array<epoll_event, 3> ready;
@@ -200,7 +201,7 @@ Status VerbsRcEndpoint::takeCompletions(Nanos now_mono, RcEvents& events) {
     if (got == 0) {
       if (options_.busy || armed_) break;
       if (auto armed = parts_->completions.arm(); !armed) return armed;
-      armed_ = true;  // what came before the arming makes no event: once more
+      armed_ = true;  // completions before arming cause no event, so take again
       continue;
     }
     for (int i = 0; i < got; ++i) handle(batch[static_cast<std::size_t>(i)], events);
@@ -239,7 +240,7 @@ void VerbsRcEndpoint::handleFailed(const Completion& completion, RcEvents& event
   } else if (!sends_.complete(completion.work_request, statusOf(completion.status), events.done)) {
     ++drops_.completion;
   }
-  // The first one says why; those after it are the rest of the queues, flushed.
+  // The first failure is the cause; later ones are flushed requests.
   if (!bad_completion_.empty()) return;
   bad_completion_ = fmt::format("a {} of queue pair {:#x} completed in error: {}",
                                 received ? "receive" : "request", address_.qpn,
@@ -261,14 +262,14 @@ void VerbsRcEndpoint::setDeadline(Nanos now_mono) {
 
 void VerbsRcEndpoint::endQueuePair(RcEvents& events) {
   stop(queuePair());
-  // Those that the device has a word on are told what it is.
+  // Requests with a completion get the status from the device.
   std::array<Completion, CompletionQueue::kBatch> batch;
   for (std::size_t taken = 0; taken < options_.depth + options_.immediates;) {
     const int got = parts_->completions.take(batch);
     if (got <= 0) break;
     for (int i = 0; i < got; ++i) {
       const Completion& one = batch[static_cast<std::size_t>(i)];
-      // A flush of ours says less than `first`.
+      // A flushed completion says less than `first`.
       if (one.status != IBV_WC_WR_FLUSH_ERR) handle(one, events);
     }
     taken += static_cast<std::size_t>(got);
@@ -279,7 +280,7 @@ void VerbsRcEndpoint::endQueuePair(RcEvents& events) {
 void VerbsRcEndpoint::fail(const std::string& reason, RcStatus first, RcEvents& events) {
   state_ = RcState::kFailed;
   failure_ = reason;
-  // While it is connecting the queue pair is its thread's, and nothing was posted on it.
+  // While connecting, the thread owns the queue pair, and nothing was posted on it.
   if (connecting_ == nullptr) endQueuePair(events);
   sends_.end(first, events.done);
 }

@@ -1,10 +1,9 @@
-// An RC endpoint on a libibverbs device. The contract is rdma::RcEndpoint's.
-//
-// A queue pair can be in error without a word: Soft-RoCE says nothing when a peer's request was
-// refused, and a device may lose a completion. So each request has a deadline beyond all retries of
-// the device, and while requests are under way the queue pair is asked every kLookApart whether it
-// still works; every kIdleLookApart where there are none. When an endpoint fails, its queue pair is
-// destroyed: nothing is written to the memory of its requests from then on.
+// An RC endpoint on a libibverbs device; follows the contract of rdma::RcEndpoint.
+// A queue pair can be in the error state without any event: Soft-RoCE reports nothing when a peer's
+// request was refused, and a device may lose a completion. Therefore each request has a deadline
+// beyond all retries of the device, and the state of the queue pair is queried every kLookApart
+// while requests are in flight, otherwise every kIdleLookApart. When an endpoint fails, its queue
+// pair is destroyed, so that the device does not write to the memory of its requests any more.
 #pragma once
 
 #include <memory>
@@ -27,12 +26,12 @@ class VerbsRcEndpoint final : public RcEndpoint {
   static constexpr std::size_t kMaxPerPoll = 256;  // completions
   static constexpr Nanos kLookApart = kSecond / 2;
   static constexpr Nanos kIdleLookApart = 5 * kSecond;
-  // A request's deadline has room for a transfer at this speed beside all retries...
+  // A request's deadline allows for all retries, for a transfer at this speed ...
   static constexpr std::uint64_t kSlowestBytesPerSecond = 1'000'000;
-  static constexpr Nanos kDeadlineSlack = kSecond;      // ... and for the device
-  static constexpr Nanos kReceiverSlack = 5 * kSecond;  // a peer names its RNR timer: to 0.66 s
+  static constexpr Nanos kDeadlineSlack = kSecond;      // ... and for delays of the device
+  static constexpr Nanos kReceiverSlack = 5 * kSecond;  // a peer's RNR timer is up to 0.66 s
 
-  // `port` is one of the domain's device.
+  // REQUIRES: `port` belongs to the domain's device.
   static Result<std::unique_ptr<RcEndpoint>> create(std::shared_ptr<RcDomain> domain,
                                                     const PortDetails& port, const GidDetails& gid,
                                                     const RcOptions& options);
@@ -53,8 +52,8 @@ class VerbsRcEndpoint final : public RcEndpoint {
 
  private:
   struct Drops {
-    std::uint64_t send = 0;        // a SEND, which nobody asked the peer for
-    std::uint64_t completion = 0;  // of nothing that is under way
+    std::uint64_t send = 0;        // SENDs, which a peer must not send
+    std::uint64_t completion = 0;  // completions of requests that are not in flight
   };
 
   VerbsRcEndpoint(std::shared_ptr<RcParts> parts, const RcOptions& options,
@@ -62,7 +61,7 @@ class VerbsRcEndpoint final : public RcEndpoint {
                   UniqueFd events);
 
   const RcDomain& domain() const { return *parts_->domain; }
-  ibv_qp* queuePair() const { return parts_->queue_pair.get(); }  // nullptr: it has failed
+  ibv_qp* queuePair() const { return parts_->queue_pair.get(); }  // nullptr after a failure
   Status check(const RcAddress& peer) const;
   RcConnection connectionTo(const RcAddress& peer) const;
   Status connected(const Status& result);
@@ -74,27 +73,27 @@ class VerbsRcEndpoint final : public RcEndpoint {
   void handleReceived(const Completion& completion, RcEvents& events);
   void setDeadline(Nanos now_mono);
   void endQueuePair(RcEvents& events);
-  // Ends everything; the oldest request with `first`, unless the device has said what became of it.
+  // Completes all requests; the oldest one with `first`, unless the device reported its status.
   void fail(const std::string& reason, RcStatus first, RcEvents& events);
 
   std::shared_ptr<RcParts> parts_;
   RcOptions options_;
   PathDefaults path_;
-  std::uint32_t most_reads_;  // of this device, as a requester
+  std::uint32_t most_reads_;  // this device's limit as a requester
   RcAddress address_;
   RcSendQueue sends_;
   RcReceiveQueue receives_;
-  std::shared_ptr<RcConnecting> connecting_;  // nullptr: its thread does not have the queue pair
-  UniqueFd events_;  // an epoll of completion channel, asynchronous events and connecting_
+  std::shared_ptr<RcConnecting> connecting_;  // nullptr while no thread uses the queue pair
+  UniqueFd events_;  // epoll of the completion channel, asynchronous events and connecting_
 
   RcState state_ = RcState::kNew;
   bool armed_ = false;
   std::uint32_t polls_ = 0;
-  bool more_ = false;  // completions are left
+  bool more_ = false;  // whether completions are left
   Nanos look_at_ = 0;
-  Nanos ask_at_ = 0;  // the queue pair, whether it works
+  Nanos ask_at_ = 0;  // when to query the state of the queue pair
   Nanos deadline_ = kNever;
-  int refused_ = 0;  // why the device did not take a request; 0: it took all
+  int refused_ = 0;  // the device's error number for a refused request, or 0
   std::string bad_completion_;
   std::string failure_;
   Drops drops_;

@@ -34,7 +34,7 @@ void VerbsUdEndpoint::prepare(const UdPath& path) { handles_.prepare(path, monot
 void VerbsUdEndpoint::recheck(const UdPath& path) { handles_.recheck(path, monotonicNow()); }
 
 PostResult VerbsUdEndpoint::post(const UdMessage& message) {
-  // A privileged Q_Key would be replaced by our own on its way.
+  // The device would replace a privileged Q_Key by the endpoint's own one.
   if (message.payload.size() > mtu_ || (message.q_key & kPrivilegedQKey) != 0) {
     ++drops_.invalid;
     return PostResult::kUnreachable;
@@ -81,7 +81,7 @@ Status VerbsUdEndpoint::look(Nanos now_mono) {
 }
 
 Status VerbsUdEndpoint::takeEvents() {
-  // A busy loop asks the kernel only now and then.
+  // A busy loop queries the kernel only from time to time.
   constexpr std::uint32_t kBusyPolls = 256;
   if (!busy_ || ++polls_ % kBusyPolls == 0) {
     std::array<epoll_event, 2> ready;
@@ -112,7 +112,7 @@ Status VerbsUdEndpoint::takeCompletions(UdEvents& events) {
     if (got == 0) {
       if (busy_ || armed_) return {};
       if (auto armed = completions_.arm(); !armed) return armed;
-      armed_ = true;  // what came before the arming makes no event: once more
+      armed_ = true;  // completions before arming cause no event, so take again
       continue;
     }
     for (int i = 0; i < got; ++i) handle(batch[static_cast<std::size_t>(i)], events);
@@ -165,7 +165,7 @@ void VerbsUdEndpoint::handleFailed(const Completion& completion, UdEvents& event
   } else if (const auto sent = sends_.complete(completion.work_request, false, std::nullopt)) {
     events.sent.push_back(*sent);
   }
-  // The first one says why; those after it are the rest of the queues, flushed.
+  // The first failure is the cause; later ones are flushed requests.
   if (failure_) return;
   failure_ = Error{"", fmt::format("a {} of queue pair {:#x} completed in error: {}",
                                    received ? "receive" : "send", address_.qpn,

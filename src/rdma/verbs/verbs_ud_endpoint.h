@@ -1,8 +1,8 @@
-// A UD endpoint on a libibverbs device. The contract is rdma::UdEndpoint's. Memory: 512 sends of
-// one MTU and, within 6 MiB, 512 to 4,096 receive buffers, each for the largest packet the link
-// carries: a datagram that does not fit would put the queue pair into error. Where one does all the
-// same, or any other completion comes back in error, poll() says so and the endpoint is to be made
-// anew.
+// A UD endpoint on a libibverbs device; follows the contract of rdma::UdEndpoint. Memory: 512 sends
+// of one MTU and, within 6 MiB, 512 to 4,096 receive buffers. Each buffer has room for the largest
+// packet that the link carries, because a larger datagram would put the queue pair into the error
+// state. If that happens, or another completion fails, poll() returns an error, and the owner has
+// to create a new endpoint.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +28,12 @@ class VerbsUdEndpoint final : public UdEndpoint {
   static constexpr std::uint32_t kMinReceives = 512;
   static constexpr std::uint32_t kMaxReceives = 4096;
   static constexpr std::size_t kMaxPerPoll = 256;  // completions
-  // Some drivers (kernel Soft-RoCE) say nothing when their device is removed, and the removal waits
-  // for those who have it open: so every now and then it is looked whether it is still there.
+  // Some drivers (kernel Soft-RoCE) report nothing when their device is removed, and the removal
+  // waits until it is closed. Therefore the endpoint checks at this interval whether the device
+  // still exists.
   static constexpr Nanos kLookApart = kSecond / 2;
 
-  // `port` and `gid` are `details`' own.
+  // REQUIRES: `port` and `gid` belong to `details`.
   static Result<std::unique_ptr<UdEndpoint>> create(ibv_device* device,
                                                     const DeviceDetails& details,
                                                     const PortDetails& port, const GidDetails& gid,
@@ -52,7 +53,7 @@ class VerbsUdEndpoint final : public UdEndpoint {
 
  private:
   struct Place {
-    std::string entity;  // "mlx5_0 port 1", for errors
+    std::string entity;  // names it in errors, e.g. "mlx5_0 port 1"
     std::uint8_t port = 1;
     bool roce = true;
     GidDetails gid;
@@ -76,7 +77,7 @@ class VerbsUdEndpoint final : public UdEndpoint {
   void handleReceived(const Completion& completion, UdEvents& events);
   void handleFailed(const Completion& completion, UdEvents& events);
 
-  // In the order in which they must go last.
+  // The members are in this order because they must be destroyed in reverse.
   std::shared_ptr<OpenedDevice> device_;
   Place place_;
   UdAddress address_;
@@ -87,13 +88,13 @@ class VerbsUdEndpoint final : public UdEndpoint {
   SendRing sends_;
   ReceiveRing receives_;
   QueuePairHandle queue_pair_;
-  UniqueFd events_;  // an epoll of completion channel and asynchronous events
+  UniqueFd events_;  // epoll of the completion channel and asynchronous events
 
   bool armed_ = false;
   std::uint32_t polls_ = 0;
   Nanos look_at_ = 0;
-  int refused_ = 0;             // why the device did not take a message; 0: it took all
-  std::vector<UdSent> failed_;  // messages that were never taken, for the next poll()
+  int refused_ = 0;             // the device's error number for a refused message, or 0
+  std::vector<UdSent> failed_;  // refused messages, which the next poll() reports
   std::optional<Error> failure_;
   Drops drops_;
 };
