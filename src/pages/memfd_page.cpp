@@ -14,7 +14,8 @@ namespace {
 
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
-// As a range maps it. Not where it was opened for one direction only, or sealed against writing.
+// Tells whether a range can map it. That fails if it was opened for one direction only or is sealed
+// against writing.
 bool isMappable(int fd) {
   void* mapped = mmap(nullptr, PINGLOOM_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   return mapped != MAP_FAILED && munmap(mapped, PINGLOOM_PAGE_BYTES) == 0;

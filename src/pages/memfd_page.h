@@ -1,4 +1,4 @@
-// A page's memory while it is nobody's or on its way: a sealed memfd of 4 KiB.
+// The memory of a page outside a range: a sealed memfd of 4 KiB.
 #pragma once
 
 #include "common/error.h"
@@ -6,11 +6,11 @@
 
 namespace pingloom::pages {
 
-// Can neither shrink nor grow, nor be sealed against writing; all zero.
+// Creates a zeroed memfd that can neither shrink nor grow, and cannot be sealed against writing.
 Result<UniqueFd> makeMemfdPage();
 
-// One that somebody else made: false where its size is wrong or could change under its readers, and
-// where a range could not map it; if it can now, it always can.
+// Checks a memfd from another process. Returns false if its size is wrong or could change under its
+// readers, or if a range could not map it. A memfd that passes stays valid for good.
 bool isMemfdPage(int fd);
 
 }  // namespace pingloom::pages

@@ -1,4 +1,4 @@
-// Endpoints as wire/pages.proto has them. Used by agents and collectors.
+// Converts endpoints from and to wire/pages.proto, for agents and collectors.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace pingloom::pages {
 constexpr std::uint32_t kPageControlVersion = 1;
 
 void writeEndpoint(const rdma::RcAddress& address, wire::RcEndpoint& out);
-// nullopt: a number that no endpoint has.
+// Returns nullopt if a field has a value that no endpoint can have.
 std::optional<rdma::RcAddress> readEndpoint(const wire::RcEndpoint& endpoint);
 
 }  // namespace pingloom::pages

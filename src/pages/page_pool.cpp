@@ -137,7 +137,7 @@ void PagePool::release(std::uint64_t generation) {
 }
 
 PageOwners PagePool::owners() const {
-  std::map<std::uint64_t, PageOwner> by_id;  // ids grow
+  std::map<std::uint64_t, PageOwner> by_id;  // ids are ascending
   for (const auto& [generation, page] : pages_) {
     PageOwner& owner = by_id[page.owner->id];
     if (owner.pages++ == 0) {
@@ -164,12 +164,12 @@ void PagePool::changed(std::size_t place) {
 }
 
 bool PagePool::wantsRange() const {
-  // In good time, so that a grant finds a place as a rule.
+  // A fresh range is created early, so that a grant usually finds a free place.
   return pending_ > 0 || freePlaces() < kSparePlaces / 4;
 }
 
 Nanos PagePool::nextWake() const {
-  // While the range before is read still there is no third.
+  // There is no third range while the previous one is still being read.
   return wantsRange() && !retiring() ? next_build_ : std::numeric_limits<Nanos>::max();
 }
 
@@ -207,7 +207,7 @@ Status PagePool::build() {
   }
   if (status = fresh.registerWith(device_); !status) return status;
 
-  // From here on nothing fails.
+  // Nothing below can fail.
   std::size_t at = 1;
   for (auto& [generation, page] : pages_) {
     page.place = at++;

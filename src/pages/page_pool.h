@@ -1,13 +1,12 @@
-// The host's metric pages: who owns which, and the range in which peers read them.
-//
-// A page lies in a range (page_range.h) at a place of its own. Places are never used twice, because
-// a former owner's mapping cannot be taken back: when they run out, or pages come that are in no
-// range yet, a fresh range takes over with every page that lives. The old one stays readable until
-// its readers have moved. The directory says what lies where; its version grows with every change
-// and stands in the range's head. One thread.
-//
-// Bounds: PoolLimits::pages pages, of a user pages_per_user; kMaxSchemaTotal bytes of schemas, of
-// which a user has the same share; two ranges of twice as many pages and kSparePlaces.
+// The host's metric pages: their owners, and the range in which peers read them.
+// Each page has its own place in a range (page_range.h). A place is never reused, because a former
+// owner's mapping cannot be revoked. When the places run out, or there are pages in no range, a
+// fresh range takes over all pages in use. The old range stays readable until its readers have
+// moved. The directory lists the pages and their places; its version grows with every change and is
+// stored in the range's head. One thread.
+// Bounds: PoolLimits::pages pages, and pages_per_user for each user; kMaxSchemaTotal bytes of
+// schemas, of which a user may use the same share; two ranges with twice as many pages plus
+// kSparePlaces each.
 #pragma once
 
 #include <cstddef>
@@ -30,14 +29,14 @@
 namespace pingloom::pages {
 
 struct Owner {
-  std::uint64_t id = 0;  // no two of an agent's are alike, those before a restart included
+  std::uint64_t id = 0;  // unique for the agent, also across restarts
   std::string application;
   Labels labels;
-  std::uint32_t user = 0;  // as the kernel says
+  std::uint32_t user = 0;  // the user id that the kernel reports
   std::uint32_t process = 0;
-  // Application and process do not tell it from the others: one that was there before it has the
-  // same, or it is of another pid namespace and `process` is 0. For life, so that no series of
-  // metrics is ever another owner's than it was.
+  // Whether application and process do not identify the owner: an earlier owner has the same ones,
+  // or the owner is in another pid namespace and `process` is 0. It never changes, so that a series
+  // of metrics always belongs to the same owner.
   bool namesake = false;
 };
 
@@ -45,11 +44,11 @@ struct Page {
   std::shared_ptr<const Owner> owner;
   std::uint64_t generation = 0;
   std::uint16_t flags = 0;
-  std::size_t place = 0;  // in the range; 0: in none yet
-  UniqueFd memfd;         // while it is in none
+  std::size_t place = 0;  // place in the range; 0 if the page is in none yet
+  UniqueFd memfd;         // set while the page is in no range
   std::vector<std::uint8_t> schema;
   std::uint32_t schema_version = 0;
-  unsigned next_slot = 0;  // metrics are defined in this order
+  unsigned next_slot = 0;  // metrics are defined in the order of their slots
   std::size_t infos = 0;
   std::uint32_t metrics = 0;
 };
@@ -69,59 +68,59 @@ using Granted = tl::expected<T, Refused>;
 class PagePool {
  public:
   static constexpr std::size_t kMaxSchemaTotal = 64U << 20;
-  static constexpr Nanos kBuildInterval = 100 * kMillisecond;  // between two ranges, at least
-  static constexpr std::size_t kSparePlaces = 64;  // that a fresh range has free, at least
+  static constexpr Nanos kBuildInterval = 100 * kMillisecond;  // minimum time between two ranges
+  static constexpr std::size_t kSparePlaces = 64;  // minimum number of free places in a fresh range
 
-  // The device outlives the pool.
+  // REQUIRES: the device outlives the pool.
   static Result<std::unique_ptr<PagePool>> create(rdma::Device& device, std::uint64_t incarnation,
                                                   const PoolLimits& limits);
 
-  std::shared_ptr<const Owner> addOwner(Owner owner);  // gives it its id
+  std::shared_ptr<const Owner> addOwner(Owner owner);  // assigns the id
 
   struct Grant {
     std::uint64_t generation = 0;
-    UniqueFd memfd;  // the owner's; invalid for an adopted page
+    UniqueFd memfd;  // for the owner; invalid for an adopted page
   };
   Granted<Grant> grant(std::shared_ptr<const Owner> owner, std::uint16_t flags);
   Granted<Grant> adopt(std::shared_ptr<const Owner> owner, std::uint16_t flags, UniqueFd memfd);
   Granted<void> define(std::uint64_t generation, std::span<const std::uint8_t> metric);
-  // The page's place stays as it is and is given to nobody.
+  // Releases the page. Its place stays unchanged and is not reused.
   void release(std::uint64_t generation);
 
-  // Makes a fresh range where one is wanted. An error: it could not, and will try again.
+  // Creates a fresh range if one is needed. After an error the next call tries again.
   Status work(Nanos now);
-  Nanos nextWake() const;  // INT64_MAX: nothing to do
+  Nanos nextWake() const;  // INT64_MAX if there is nothing to do
 
   const PageRange& range() const { return *range_; }
   std::uint64_t epoch() const { return epoch_; }
   std::uint64_t directoryVersion() const { return version_; }
   const PoolLimits& limits() const { return limits_; }
   std::size_t livePages() const { return pages_.size(); }
-  PageOwners owners() const;  // that have a page
+  PageOwners owners() const;  // the owners that have a page
 
-  // The range before, while it can be read still; since when it has been superseded.
+  // The previous range, as long as it can still be read, and the time at which it was superseded.
   bool retiring() const { return retiring_ != nullptr; }
   Nanos retiringSince() const { return built_; }
-  void retire() { retiring_.reset(); }  // its rkey is dead from now on
+  void retire() { retiring_.reset(); }  // its rkey becomes invalid
 
   struct Change {
     std::size_t place = 0;
     std::uint64_t version = 0;
-    const Page* page = nullptr;  // nullptr: nobody's any more
+    const Page* page = nullptr;  // nullptr if it was released
   };
-  // Of this range, in the order of their versions, those after `since`. Pages that are in no range
-  // yet are in no directory either.
+  // Returns this range's changes after the version `since`, in order. The directory does not
+  // contain pages that are in no range.
   std::vector<Change> changesSince(std::uint64_t since) const;
 
  private:
   struct Place {
-    std::uint64_t generation = 0;  // 0: free
-    std::uint64_t version = 0;     // of the directory when it changed last
+    std::uint64_t generation = 0;  // 0 if the place is free
+    std::uint64_t version = 0;     // the directory's version at the last change
     bool gone = false;
-    UniqueFd memfd;  // while it is free
+    UniqueFd memfd;  // set while the place is free
   };
 
-  struct Use {  // what a user has
+  struct Use {  // what a user occupies
     std::size_t pages = 0;
     std::size_t schema_bytes = 0;
   };
@@ -143,18 +142,17 @@ class PagePool {
   rdma::Device& device_;
   const std::uint64_t incarnation_;
   const PoolLimits limits_;
-  // Series are told apart by it, so a restarted agent gives no owner the number of another one of
-  // before: incarnations are nanoseconds of UTC and grow, and owners do not come a thousand a
-  // second for long.
+  // The id distinguishes series, so a restarted agent must not reuse an earlier id. It starts from
+  // the incarnation, which is UTC in nanoseconds and grows faster than owners can register.
   std::uint64_t last_owner_;
   std::uint64_t last_generation_ = 0;
-  std::map<std::uint64_t, Page> pages_;  // by generation
-  std::map<std::uint32_t, Use> users_;   // that have pages
+  std::map<std::uint64_t, Page> pages_;  // keyed by generation
+  std::map<std::uint32_t, Use> users_;   // the users that have pages
   std::size_t schema_bytes_ = 0;
-  std::size_t pending_ = 0;  // pages in no range
+  std::size_t pending_ = 0;  // number of pages in no range
 
   std::unique_ptr<PageRange> range_;
-  std::vector<Place> places_;  // of range_; the head's is never used
+  std::vector<Place> places_;  // places of range_; the head's own is never used
   std::size_t next_place_ = 1;
   std::uint64_t epoch_ = 0;
   std::uint64_t version_ = 0;

@@ -28,7 +28,7 @@ PageRange::~PageRange() {
 }
 
 Status PageRange::map(std::size_t place, int memfd) {
-  // Never written here, but Linux before 6.2 registers no shared memory that could not be.
+  // This process never writes it, but Linux before 6.2 cannot register read-only shared memory.
   if (mmap(base_ + place, PINGLOOM_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
            memfd, 0) == MAP_FAILED) {
     return makeErrnoError(kEntity, "cannot map a page", errno);
@@ -37,7 +37,7 @@ Status PageRange::map(std::size_t place, int memfd) {
 }
 
 Status PageRange::share(std::size_t place, const PageRange& other, std::size_t other_place) {
-  // Of an old size of 0 mremap makes a second mapping of the same shared page.
+  // With an old size of 0 mremap creates a second mapping of the same shared page.
   if (mremap(other.base_ + other_place, 0, PINGLOOM_PAGE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED,
              base_ + place) == MAP_FAILED) {
     return makeErrnoError(kEntity, "cannot map a page a second time", errno);

@@ -1,6 +1,6 @@
-// One contiguous piece of memory made of single pages, registered once for peers to read. A place
-// is filled once and never again: what a reader finds there is of one owner for as long as the
-// range lives. One thread.
+// A contiguous range of memory that consists of single pages and is registered once for peers to
+// read. Each place is filled once only, so that its contents belong to one owner as long as the
+// range exists. One thread.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,17 @@ namespace pingloom::pages {
 
 class PageRange {
  public:
-  // Address space for `pages` pages, the first of which becomes the head.
+  // Reserves address space for `pages` pages, the first of which becomes the head.
   static Result<std::unique_ptr<PageRange>> reserve(std::size_t pages);
   ~PageRange();
   PageRange(const PageRange&) = delete;
   PageRange& operator=(const PageRange&) = delete;
 
-  // Fills a place. All are filled before registerWith().
+  // Maps a page at a place. REQUIRES: every place is filled before registerWith().
   Status map(std::size_t place, int memfd);
-  // With the page that lies at another range's place, which stays there too.
+  // Maps the page at another range's place here as well.
   Status share(std::size_t place, const PageRange& other, std::size_t other_place);
-  // From then on the device's peers can read it, nothing else.
+  // Registers the range. From then on the device's peers can read it, and cannot do anything else.
   Status registerWith(rdma::Device& device);
 
   std::size_t pages() const { return pages_; }
@@ -35,7 +35,7 @@ class PageRange {
   // Applications may write it at any time.
   const pingloom_page* at(std::size_t place) const { return base_ + place; }
 
-  // The head: written by this process alone.
+  // Writes the head; only this process writes it.
   void setHead(const RangeHead& head);
   void setDirectory(std::uint64_t version);
   void setMoved();

@@ -92,7 +92,7 @@ void PageServer::pollEndpoints(Nanos now) {
   }
 }
 
-// False: the reader's time is over.
+// Returns false if the reader's endpoint has to be destroyed.
 bool PageServer::pollEndpoint(const std::string& route, Reader& reader, Nanos now) {
   events_.clear();
   const Status polled = reader.endpoint->poll(events_);
@@ -123,7 +123,7 @@ void PageServer::retireRange(Nanos now) {
 
 void PageServer::take(const net::ZmqRouter::Message& message, Nanos now) {
   Asked asked{message.route, {}, std::nullopt, {}};
-  if (message.frame != nullptr) {  // otherwise: of several frames, which is no request
+  if (message.frame != nullptr) {  // a message of several frames is malformed
     asked.bytes = message.frame->bytes();
     asked.key = message.frame->key();
     asked.peer = message.frame->peer();
@@ -198,7 +198,7 @@ std::optional<wire::PageReply> PageServer::connect(const std::string& route,
   }
   rdma::RcOptions options;
   options.access = rdma::Access::kRead;
-  options.depth = 1;  // it asks for nothing
+  options.depth = 1;  // this side posts no requests
   auto endpoint = device_.createRc(options);
   const Status started =
       endpoint ? (*endpoint)->startConnect(*peer) : tl::unexpected(endpoint.error());
@@ -227,7 +227,8 @@ wire::PageReply PageServer::connected(const Reader& reader) {
 
 wire::PageReply PageServer::directory(Reader& reader, const wire::DirectoryRequest& request) {
   const bool other = request.epoch() != pool_.epoch();
-  // One that is told of a fresh range goes on reading its own until it says that it has moved.
+  // A reader that was told of a fresh range keeps reading its own until it reports that it has
+  // moved.
   reader.epoch = request.epoch() == 0 ? pool_.epoch() : request.epoch();
   wire::PageReply reply;
   wire::Directory& out = *reply.mutable_directory();

@@ -1,11 +1,11 @@
-// What collectors talk to: a ZeroMQ ROUTER that gives each of them an RC endpoint on which it may
-// read the pool's range, and the directory of what lies there (wire/pages.proto). It hands rkeys to
-// nobody who has not connected here, and with a gate to nobody whose key is not let in; whose key
-// is revoked loses its endpoint with the next work(). One thread, the pool's and the device's.
-//
-// Bounds: kReaders collectors; one that has asked for nothing for kPatience loses its endpoint. A
-// request has at most kRequestBytes (a larger one ends its connection), an answer about
-// kAnswerBytes; the rest is asked for again.
+// The server for collectors: a ZeroMQ ROUTER that gives each collector an RC endpoint, on which it
+// may read the pool's range, and the directory of the range (wire/pages.proto). Only connected
+// collectors get an rkey, and with a gate only those with an authorised key; when a key is revoked,
+// its endpoints are destroyed with the next work(). It runs on the thread of the pool and the
+// device.
+// Bounds: kReaders collectors; the endpoint of a collector without requests is destroyed after
+// kPatience. A request has at most kRequestBytes (a larger one ends its connection). An answer has
+// about kAnswerBytes; the collector requests the rest separately.
 #pragma once
 
 #include <cstdint>
@@ -34,50 +34,52 @@ namespace pingloom::pages {
 
 struct PageServerOptions {
   SocketAddress listen;
-  std::string host;  // the agent's id
+  std::string host;  // the agent's host id
   std::uint64_t incarnation = 0;
-  std::shared_ptr<net::PeerGate> gate;  // which collectors may read; nullptr: whoever connects
+  std::shared_ptr<net::PeerGate> gate;  // admits collectors; nullptr admits all of them
 };
 
 struct PageServerCounters {
   std::uint64_t requests = 0;
   std::uint64_t connected = 0;
-  std::uint64_t malformed = 0;  // no request of this protocol
-  std::uint64_t version = 0;    // of the protocol, another one
-  std::uint64_t unknown = 0;    // from a collector that has not connected, or was too silent
-  std::uint64_t full = 0;       // more than kReaders
-  std::uint64_t device = 0;     // the device made no endpoint
-  std::uint64_t failed = 0;     // endpoints that failed
-  std::uint64_t revoked = 0;    // asked with a key that was revoked meanwhile
+  std::uint64_t malformed = 0;  // malformed requests
+  std::uint64_t version = 0;    // requests with another protocol version
+  std::uint64_t unknown = 0;    // requests of collectors that are not connected (any more)
+  std::uint64_t full = 0;       // refused because kReaders are connected
+  std::uint64_t device = 0;     // the device could not create an endpoint
+  std::uint64_t failed = 0;     // endpoints that have failed
+  std::uint64_t revoked = 0;    // requests with a key that was revoked meanwhile
 };
 
 class PageServer {
  public:
   static constexpr std::size_t kReaders = 64;
   static constexpr Nanos kPatience = 30 * kSecond;
-  static constexpr Nanos kMaxMove = 5 * kSecond;  // to a fresh range
+  static constexpr Nanos kMaxMove = 5 * kSecond;  // time for readers to move to a fresh range
   static constexpr std::size_t kAnswerBytes = 1U << 20;
   static constexpr std::size_t kRequestBytes = 4096;
-  static constexpr int kAnswersWaiting = 8;    // of a collector that does not take them
-  static constexpr int kRequestsAtATime = 64;  // before the endpoints have their turn
+  // answers queued for a collector that does not read them
+  static constexpr int kAnswersWaiting = 8;
+  // requests handled before the endpoints get their turn
+  static constexpr int kRequestsAtATime = 64;
 
-  // Device and pool outlive the server.
+  // REQUIRES: device and pool outlive the server.
   static Result<std::unique_ptr<PageServer>> create(const PageServerOptions& options,
                                                     rdma::Device& device, PagePool& pool);
 
   SocketAddress address() const { return socket_->address(); }
-  std::vector<int> descriptors() const;  // any readable: call work()
-  void work(Nanos now);                  // never waits
+  std::vector<int> descriptors() const;  // call work() when one of them is readable
+  void work(Nanos now);                  // never blocks
 
-  // A request as it came, and what is known of who sent it.
+  // A request as it arrived, and what is known about its sender.
   struct Asked {
     std::string_view route;
     std::string_view bytes;
-    std::optional<net::CurveKey> key;  // none without a gate
-    std::string_view peer;             // its address; "" unknown
+    std::optional<net::CurveKey> key;  // nullopt without a gate
+    std::string_view peer;             // its address, or "" if unknown
   };
-  // The answer, which work() sends to what its socket brings. nullopt: it comes when the endpoint
-  // is connected, or is not.
+  // Returns the answer to a request. With nullopt the answer follows when the endpoint has
+  // connected or failed to.
   std::optional<wire::PageReply> answer(const Asked& asked, Nanos now);
 
   Nanos nextWake() const;
@@ -88,10 +90,10 @@ class PageServer {
   struct Reader {
     std::string name;
     std::unique_ptr<rdma::RcEndpoint> endpoint;
-    std::uint64_t epoch = 0;  // that it reads, or has been told of first; 0: none yet
+    std::uint64_t epoch = 0;  // the epoch that it reads or was first told of; 0 if none
     Nanos heard = 0;
-    std::optional<net::CurveKey> key;  // none without a gate
-    bool connecting = false;           // it has not been answered yet
+    std::optional<net::CurveKey> key;  // nullopt without a gate
+    bool connecting = false;           // whether the answer is still due
   };
 
   PageServer(const PageServerOptions& options, rdma::Device& device, PagePool& pool)
@@ -116,8 +118,8 @@ class PageServer {
   rdma::Device& device_;
   PagePool& pool_;
   std::unique_ptr<net::ZmqRouter> socket_;
-  std::map<std::string, Reader> readers_;  // by ZeroMQ's route
-  std::uint64_t keys_seen_ = 0;            // the gate's generation that readers_ conform to
+  std::map<std::string, Reader> readers_;  // keyed by ZeroMQ's routing id
+  std::uint64_t keys_seen_ = 0;  // the gate's generation for which readers_ was last checked
   rdma::RcEvents events_;
   PageServerCounters counters_;
 };

@@ -25,7 +25,7 @@ int millisUntil(Nanos wake, Nanos now) {
 
 Result<std::unique_ptr<PageService>> PageService::start(const PageServiceOptions& options) {
   std::unique_ptr<PageService> made(new PageService);
-  // A descriptor for every free page, and two for every application.
+  // The service needs a descriptor for every free page and two for every application.
   raiseDescriptorLimit();
   auto device = rdma::openDevice(options.address, options.device);
   if (!device) return tl::unexpected(device.error());
@@ -77,7 +77,7 @@ void PageService::makeRange(Nanos now) {
   const bool due = now >= pool_->nextWake();
   const Status made = pool_->work(now);
   const std::string why = made ? "" : made.error().text();
-  // It is tried ten times a second.
+  // It is retried ten times a second, so each reason is logged once.
   if (!why.empty() && why != no_range_) log::warning("metric pages: no fresh range: {}", why);
   if (due) no_range_ = why;
 }

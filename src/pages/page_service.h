@@ -1,5 +1,6 @@
-// An agent's metric pages, whole: pool, unix socket for applications, control channel and endpoints
-// for collectors, on one thread with a device of its own. Any thread may ask for figures.
+// The complete metric pages service of an agent: the pool, the Unix socket for applications, and
+// the control channel and endpoints for collectors. It runs on its own thread with its own device;
+// any thread may read its figures.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@
 namespace pingloom::pages {
 
 struct PageServiceOptions {
-  IpAddress address;  // whose RDMA device serves the pages
+  IpAddress address;  // the address whose RDMA device serves the pages
   rdma::DeviceOptions device;
   PageServerOptions server;
   RegistrationOptions registration;
@@ -30,7 +31,7 @@ struct PageServiceOptions {
 struct PageFigures {
   std::size_t pages = 0;
   std::size_t owners = 0;
-  std::shared_ptr<const PageOwners> owner_list;  // another object only when it says something else
+  std::shared_ptr<const PageOwners> owner_list;  // replaced only when its contents change
   std::size_t readers = 0;
   std::uint64_t epoch = 0;
   RegistrationCounters registration;
@@ -40,11 +41,11 @@ struct PageFigures {
 class PageService {
  public:
   static Result<std::unique_ptr<PageService>> start(const PageServiceOptions& options);
-  ~PageService();  // ends the thread; applications and collectors are hung up on
+  ~PageService();  // ends the thread and closes all connections
   PageService(const PageService&) = delete;
   PageService& operator=(const PageService&) = delete;
 
-  SocketAddress address() const { return address_; }  // of the control channel
+  SocketAddress address() const { return address_; }  // the address of the control channel
   PageFigures figures() const;
 
  private:
@@ -59,7 +60,7 @@ class PageService {
   std::unique_ptr<PageServer> server_;
   SocketAddress address_;
   UniqueFd stop_;         // eventfd
-  std::string no_range_;  // why there was no fresh one, as it was logged last
+  std::string no_range_;  // the last logged reason why there was no fresh range
   mutable std::mutex mutex_;
   PageFigures figures_;
   std::thread thread_;

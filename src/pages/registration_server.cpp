@@ -16,8 +16,8 @@
 namespace pingloom::pages {
 namespace {
 
-constexpr int kMessagesAtATime = 64;  // of one connection, before the others have their turn
-constexpr int kAcceptedAtATime = 64;  // before those that are here have their turn
+constexpr int kMessagesAtATime = 64;  // messages of one connection before the others get their turn
+constexpr int kAcceptedAtATime = 64;  // connections accepted before the present ones get their turn
 
 template <typename Number>
 void append(std::vector<std::uint8_t>& out, Number value) {
@@ -26,7 +26,8 @@ void append(std::vector<std::uint8_t>& out, Number value) {
   std::memcpy(out.data() + at, &value, sizeof value);
 }
 
-// Nobody answers at it: it is what a killed agent has left. A file of another kind is not.
+// Tells whether the socket file was left behind by a killed agent, so that nothing listens on it. A
+// file of another kind does not count.
 bool isDeadSocket(const sockaddr_un& address) {
   struct stat about {};
   if (lstat(address.sun_path, &about) != 0 || !S_ISSOCK(about.st_mode)) return false;
@@ -66,7 +67,7 @@ Status RegistrationServer::listen() {
     }
   }
   const bool checked = !options_.users.empty() || !options_.groups.empty();
-  // Who may be served is then decided by who the kernel says it is, not by the file.
+  // The peer's identity from the kernel then decides who is served, and not the file's mode.
   const mode_t mode = checked ? 0666 : 0660;
   if (chmod(entity.c_str(), mode) != 0 || ::listen(listener.get(), 128) != 0) {
     return makeErrnoError(entity, "cannot listen", errno);
@@ -284,7 +285,8 @@ bool RegistrationServer::takeDefine(Connection& connection, const Head& head, Me
 bool RegistrationServer::takeRelease(Connection& connection, const Head& head) {
   const auto page = connection.pages.find(head.page);
   if (page == connection.pages.end()) {
-    // Counted only: the application waits for no answer, and would take it for another one's.
+    // It is only counted. The application expects no answer and would take one for the answer to
+    // another message.
     ++counters_.refused[static_cast<std::size_t>(Refusal::kPage)];
     return true;
   }

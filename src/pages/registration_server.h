@@ -1,8 +1,8 @@
-// Where applications get their pages: the agent's unix socket (registration.h says what is spoken).
-// A connection is an owner; when it closes, however its process ended, its pages are nobody's.
-// One thread, the pool's. Bounds: kConnections, of a user kConnectionsPerUser, each with the pool's
-// limits; one that has not registered within kPatience, or does not take its answers, is hung up
-// on.
+// The agent's Unix socket on which applications get their pages (registration.h defines the
+// protocol). A connection is an owner; when it closes, however its process ended, its pages are
+// released. It runs on the pool's thread. Bounds: kConnections connections, kConnectionsPerUser for
+// each user, and the pool's limits for each. A connection is closed if it has not registered within
+// kPatience, or does not read its answers.
 #pragma once
 
 #include <sys/types.h>
@@ -27,13 +27,13 @@ namespace pingloom::pages {
 
 struct RegistrationOptions {
   std::filesystem::path socket = kDefaultSocket;
-  // Both empty: whoever the file's owner and group let in. Otherwise: everyone may connect, and
-  // those of these users and groups are served.
+  // If both are empty, the file's owner and group decide who may connect. Otherwise everyone may
+  // connect, and only these users and groups are served.
   std::vector<uid_t> users;
   std::vector<gid_t> groups;
 };
 
-// By Refusal, which begins with 1.
+// Indexed by Refusal, which begins with 1.
 constexpr std::array<std::string_view, 9> kRefusalNames = {
     "",     "malformed",  "version", "not_allowed", "quota",
     "page", "not_a_page", "metric",  "unavailable"};
@@ -42,8 +42,8 @@ static_assert(kRefusalNames.size() == static_cast<std::size_t>(Refusal::kUnavail
 struct RegistrationCounters {
   std::uint64_t registered = 0;
   std::uint64_t messages = 0;
-  std::uint64_t connections_refused = 0;                      // more than there may be
-  std::array<std::uint64_t, kRefusalNames.size()> refused{};  // by Refusal
+  std::uint64_t connections_refused = 0;                      // refused because of the limits
+  std::array<std::uint64_t, kRefusalNames.size()> refused{};  // indexed by Refusal
 };
 
 class RegistrationServer {
@@ -52,15 +52,16 @@ class RegistrationServer {
   static constexpr std::size_t kConnectionsPerUser = 1024;
   static constexpr Nanos kPatience = 5 * kSecond;
 
-  // Replaces a socket file that nobody listens at any more. The pool outlives the server.
+  // Replaces a socket file that no process listens on any more. REQUIRES: the pool outlives the
+  // server.
   static Result<std::unique_ptr<RegistrationServer>> create(const RegistrationOptions& options,
                                                             PagePool& pool);
-  ~RegistrationServer();  // removes the file; connections are closed, their pages released
+  ~RegistrationServer();  // removes the file, closes all connections and releases their pages
   RegistrationServer(const RegistrationServer&) = delete;
   RegistrationServer& operator=(const RegistrationServer&) = delete;
 
-  int descriptor() const { return epoll_.get(); }  // readable: call work()
-  void work(Nanos now);                            // never waits
+  int descriptor() const { return epoll_.get(); }  // call work() when it is readable
+  void work(Nanos now);                            // never blocks
   Nanos nextWake() const;
   std::size_t connections() const { return connections_.size(); }
   const RegistrationCounters& counters() const { return counters_; }
@@ -69,9 +70,9 @@ class RegistrationServer {
   struct Connection {
     UniqueFd socket;
     Nanos since = 0;
-    Owner peer;                                    // what the kernel says of it
-    std::shared_ptr<const Owner> owner;            // once it has registered
-    std::map<std::uint32_t, std::uint64_t> pages;  // generations, by the application's number
+    Owner peer;                                    // what the kernel reports about the peer
+    std::shared_ptr<const Owner> owner;            // set once it has registered
+    std::map<std::uint32_t, std::uint64_t> pages;  // generations, keyed by the application's number
   };
   using Message = std::span<const std::uint8_t>;
 
@@ -82,7 +83,7 @@ class RegistrationServer {
   void welcome(UniqueFd socket, Nanos now);
   bool allowed(int socket, uid_t user) const;
   bool hasNamesake(const Owner& owner) const;
-  // False: to be hung up on.
+  // Returns false if the connection has to be closed.
   bool serve(Connection& connection);
   bool take(Connection& connection, const Head& head, Message body, UniqueFd descriptor);
   bool takeRegister(Connection& connection, Message body);
@@ -91,7 +92,7 @@ class RegistrationServer {
   bool takeRelease(Connection& connection, const Head& head);
   bool answer(Connection& connection, MessageType type, std::uint32_t page,
               std::span<const std::uint8_t> body, int descriptor = -1);
-  // What answer() says: whether the connection stays.
+  // Sends a refusal. Returns whether the connection stays open, as answer() does.
   bool refuse(Connection& connection, std::uint32_t page, const Refused& refused);
   void close(Connection& connection);
 
@@ -99,9 +100,9 @@ class RegistrationServer {
   PagePool& pool_;
   UniqueFd epoll_;
   UniqueFd listener_;
-  std::map<int, Connection> connections_;  // by descriptor
-  std::map<uid_t, std::size_t> of_user_;   // connections
-  std::size_t strangers_ = 0;              // that have not registered
+  std::map<int, Connection> connections_;  // keyed by descriptor
+  std::map<uid_t, std::size_t> of_user_;   // number of connections
+  std::size_t strangers_ = 0;              // connections that have not registered
   RegistrationCounters counters_;
 };
 

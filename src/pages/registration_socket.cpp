@@ -9,14 +9,15 @@
 namespace pingloom::pages {
 namespace {
 
-constexpr std::size_t kMaxDescriptors = 253;  // the kernel's limit of one message
+constexpr std::size_t kMaxDescriptors = 253;  // the kernel's limit for one message
 
 }  // namespace
 
 Datagram receiveDatagram(int socket, std::span<std::uint8_t> buffer) {
   Datagram made;
   iovec piece{buffer.data(), buffer.size()};
-  // Room for all that can come: what does not fit would be closed by the kernel, but say so.
+  // There is room for every descriptor that can arrive; otherwise the kernel would close some and
+  // set MSG_CTRUNC.
   alignas(cmsghdr) std::array<char, CMSG_SPACE(kMaxDescriptors * sizeof(int))> control;
   msghdr message{};
   message.msg_iov = &piece;

@@ -1,4 +1,4 @@
-// Datagrams over a unix socket, with a descriptor beside them, and who stands at its other end.
+// Sends and receives datagrams with descriptors over a Unix socket, and identifies the peer.
 #pragma once
 
 #include <sys/socket.h>
@@ -15,16 +15,16 @@
 namespace pingloom::pages {
 
 struct Datagram {
-  ssize_t bytes = -1;  // 0: the other side has hung up; < 0: see errno
+  ssize_t bytes = -1;  // 0 if the peer has closed the connection; < 0 on an error in errno
   bool truncated = false;
-  UniqueFd descriptor;  // the first that came; any others are closed
+  UniqueFd descriptor;  // the first descriptor received; any others are closed
 };
 Datagram receiveDatagram(int socket, std::span<std::uint8_t> buffer);
 
-// Never waits. False: the other side does not take it.
+// Never blocks. Returns false if the peer's buffer is full.
 bool sendDatagram(int socket, const Head& head, std::span<const std::uint8_t> body, int descriptor);
 
 std::optional<ucred> peerOf(int socket);
-std::vector<gid_t> peerGroups(int socket);  // its own and the supplementary ones
+std::vector<gid_t> peerGroups(int socket);  // the peer's primary and supplementary groups
 
 }  // namespace pingloom::pages

@@ -22,11 +22,11 @@ bool isName(std::string_view name, bool colons) {
          });
 }
 
-// Within them no two bounds of a histogram become the same number.
+// Within these limits no two bounds of a histogram become equal.
 constexpr double kMinUnit = 1e-30;
 constexpr double kMaxUnit = 1e30;
 
-// Slots are as many as the kind has, and of a kind that is known.
+// Tells whether the kind is known and the number of slots fits it.
 bool hasShape(const Metric& metric) {
   const pingloom_histogram_shape& shape = metric.shape;
   switch (metric.kind) {
@@ -82,7 +82,7 @@ bool isText(std::string_view text) {
 }
 
 bool isLabelName(std::string_view name) {
-  // Prometheus keeps names that begin with two underscores for itself, and `le` is a bucket's.
+  // Prometheus reserves names that begin with two underscores, and `le` is the label of buckets.
   return isName(name, false) && !name.starts_with("__") && name != "le";
 }
 

@@ -1,5 +1,6 @@
-// What a page's slots mean: the metrics of its schema, as registration.h lays them out. Everything
-// read here comes from an application and is hostile until it has been parsed. Plain values.
+// Parses the schema of a page, which lists the metrics in its slots in the format of
+// registration.h. The bytes come from an application and are hostile until they are parsed. Plain
+// values.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +32,7 @@ struct Metric {
 
 using Schema = std::vector<Metric>;
 
-// The inside of a message: bytes that are taken from the front. Once something is missing, all that
-// follows is.
+// A reader for the body of a message. Once a read fails, all later reads fail.
 class Bytes {
  public:
   explicit Bytes(std::span<const std::uint8_t> bytes) : left_(bytes) {}
@@ -40,7 +40,7 @@ class Bytes {
   bool empty() const { return left_.empty(); }
   template <typename Number>
   Number number();
-  // Its length is the number before it, of the type given.
+  // Reads a string whose length precedes it as a number of the given type.
   template <typename Length = std::uint8_t>
   std::string_view string();
 
@@ -50,18 +50,21 @@ class Bytes {
   bool good_ = true;
 };
 
-// Labels as they stand in a message: names that Prometheus takes, each once, values of printable
-// UTF-8. nullopt: they are not.
+// Reads labels. Returns nullopt unless the names are valid in Prometheus and unique, and the values
+// are printable UTF-8.
 std::optional<Labels> readLabels(Bytes& bytes, std::size_t count);
 
-// The next metric. nullopt: it is none, by itself (its slots may still overlap with another's).
+// Reads the next metric. Returns nullopt if it is invalid by itself; overlaps with the slots of
+// others are not checked.
 std::optional<Metric> readMetric(Bytes& bytes);
-// Of a whole page, slots in order, none twice, within the page. nullopt: it is not one.
+// Reads the schema of a whole page. Returns nullopt unless its slots are in order, do not overlap
+// and are within the page.
 std::optional<Schema> readSchema(std::span<const std::uint8_t> bytes);
 
-// Of letters, digits and underscores, and not one that Prometheus keeps for itself.
+// Tells whether a name consists of letters, digits and underscores and is not reserved by
+// Prometheus.
 bool isLabelName(std::string_view name);
-// Printable: valid UTF-8 without control characters.
+// Tells whether a text is printable: valid UTF-8 without control characters.
 bool isText(std::string_view text);
 
 }  // namespace pingloom::pages

@@ -1,4 +1,4 @@
-// pingloom/pages.h: nothing thrown leaves here, and every handle is good to use.
+// Implements pingloom/pages.h. No exception leaves it, and every returned handle can be used.
 #include <pingloom/pages.h>
 
 #include <cerrno>
@@ -23,7 +23,7 @@ struct pingloom_pages {  // NOLINT(readability-identifier-naming): its name in C
 
 namespace {
 
-// Where inert handles write, with the smallest histogram's shape: a sum and three buckets.
+// Inert handles write here; the shape is the smallest histogram's, a sum and three buckets.
 constexpr pingloom_histogram_shape kInertShape{0, 1, 0};
 pingloom_page inert_page;
 
@@ -38,7 +38,7 @@ template <typename Body>
 int guarded(const Body& body) noexcept {
   try {
     return ended(body());
-  } catch (const std::exception&) {  // bad_alloc, or a lock that the system refused
+  } catch (const std::exception&) {  // bad_alloc, or a failed lock
     last_text.clear();
     return PINGLOOM_NO_MEMORY;
   }
@@ -46,7 +46,7 @@ int guarded(const Body& body) noexcept {
 
 std::string socketPath(const pingloom_pages_options& options) {
   if (options.socket != nullptr) return options.socket;
-  // Not where the program has more rights than whoever set its environment.
+  // The variable is ignored in programs that run with raised privileges.
   const char* set = secure_getenv(pingloom::pages::kSocketVariable);
   return set != nullptr && *set != '\0' ? set : pingloom::pages::kDefaultSocket;
 }
@@ -68,7 +68,7 @@ Outcome open(const pingloom_pages_options& options, pingloom_pages** pages) {
   return {};
 }
 
-// `slots` and `shape` stay the inert ones unless it is made.
+// `slots` and `shape` stay inert unless the metric is created.
 int make(pingloom_pages* pages, const pingloom_metric* metric, pingloom_metric_kind kind,
          bool shared, std::uint64_t** slots, pingloom_histogram_shape* shape) {
   *slots = inert_page.slots;

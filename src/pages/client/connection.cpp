@@ -12,7 +12,7 @@ namespace pingloom::pages::client {
 
 namespace {
 
-constexpr std::size_t kMaxShown = 200;  // of what an agent says
+constexpr std::size_t kMaxShown = 200;  // bytes of an agent's message that are shown
 
 std::string inWords(int error_number) {
   std::array<char, 128> text{};
@@ -70,7 +70,7 @@ bool parse(const std::uint8_t* message, std::size_t bytes, Answer* answer) {
   }
 }
 
-// The descriptors that came along; false when they are more than one.
+// Takes the received descriptors; returns false if there is more than one.
 bool takeDescriptors(msghdr* header, UniqueFd* fd) {
   bool one = true;
   for (cmsghdr* part = CMSG_FIRSTHDR(header); part != nullptr; part = CMSG_NXTHDR(header, part)) {
@@ -125,7 +125,7 @@ Connection::Sent Connection::send(MessageType type, std::uint32_t page,
     std::memcpy(CMSG_DATA(part), &passed, sizeof passed);
   }
   if (sendmsg(fd_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return Sent::kYes;
-  // ETOOMANYREFS: the agent has not taken yet the descriptors that are on their way.
+  // ETOOMANYREFS means that the agent has not yet received the descriptors in flight.
   const bool later = errno == EAGAIN || errno == EINTR || errno == ENOBUFS || errno == ENOMEM ||
                      errno == ETOOMANYREFS;
   return later ? Sent::kLater : Sent::kNo;

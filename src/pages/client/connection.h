@@ -1,4 +1,4 @@
-// The unix socket to the agent: whole messages out, checked answers in. Never blocks.
+// The Unix socket to the agent. It sends whole messages and checks the answers. It never blocks.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace pingloom::pages::client {
 
-// What an agent answered, as far as its kind has it.
+// An answer of the agent; the fields that its type has are set.
 struct Answer {
   MessageType type{};
   std::uint32_t page = 0;
@@ -18,26 +18,26 @@ struct Answer {
   std::uint64_t generation = 0;
   Refusal refusal{};
   std::string why;  // printable, at most 200 bytes
-  UniqueFd fd;      // at most with kGranted
+  UniqueFd fd;      // only with kGranted
 };
 
 enum class Received {
   kNothing,
   kAnswer,
-  kEnd,    // the agent closed it, or is dead
-  kBroken  // what came is no answer
+  kEnd,    // the agent closed the connection or died
+  kBroken  // the received message is malformed
 };
 
 class Connection {
  public:
-  // Empty when connected, otherwise why not.
+  // Returns "" when connected, otherwise the reason.
   std::string open(const std::string& path);
   void close() { fd_.reset(); }
   bool isOpen() const { return fd_.valid(); }
   int fd() const { return fd_.get(); }
 
   enum class Sent { kYes, kLater, kNo };
-  // `passed`: a descriptor that goes with it, or -1.
+  // `passed` is a descriptor to send along, or -1.
   Sent send(MessageType type, std::uint32_t page, const std::vector<std::uint8_t>& body,
             int passed);
   Received receive(Answer* answer);

@@ -17,7 +17,7 @@ Outcome badArgument(const std::string& what, const std::string& why) {
   return {PINGLOOM_BAD_ARGUMENT, what + ": " + why};
 }
 
-// Not a byte further than has to be looked at to know that it is too long.
+// Copies at most one byte more than `most`, which suffices to detect a text that is too long.
 std::string boundedCopy(const char* text, std::size_t most) {
   return text == nullptr ? std::string() : std::string(text, strnlen(text, most + 1));
 }
@@ -32,13 +32,13 @@ bool isName(const std::string& name, bool colons) {
   });
 }
 
-// The length of the UTF-8 character at `at`, or 0 where none is.
+// Returns the length of the UTF-8 character at `at`, or 0 if it is invalid.
 std::size_t characterBytes(const std::string& text, std::size_t at) {
   const auto byte = [&text](std::size_t i) {
     return i < text.size() ? static_cast<std::uint8_t>(text[i]) : std::uint8_t{0};
   };
   const std::uint8_t lead = byte(at);
-  if (lead < 0x80) return lead < 0x20 || lead == 0x7F ? 0 : 1;  // no control characters
+  if (lead < 0x80) return lead < 0x20 || lead == 0x7F ? 0 : 1;  // rejects control characters
   const std::size_t bytes = lead >= 0xF5   ? 0
                             : lead >= 0xF0 ? 4
                             : lead >= 0xE0 ? 3
@@ -91,7 +91,7 @@ Outcome shapeHistogram(const pingloom_metric& metric, Definition* made) {
 }  // namespace
 
 std::string Definition::key() const {
-  // No name or text has a zero byte in it.
+  // Names and texts contain no zero byte, so it separates them.
   std::string text = name;
   for (const Label& label : labels) {
     text += '\0';
@@ -134,7 +134,7 @@ Outcome makeLabels(const pingloom_label* labels, std::size_t count,
   for (std::size_t i = 0; i < count; ++i) {
     Label label{boundedCopy(labels[i].name, kMaxNameBytes),
                 boundedCopy(labels[i].value, kMaxLabelBytes)};
-    // Prometheus keeps names with two underscores for itself, and `le` is a bucket's.
+    // Prometheus reserves names with two underscores, and `le` is the label of buckets.
     if (!isName(label.name, false) || label.name.compare(0, 2, "__") == 0 || label.name == "le") {
       return badArgument("label '" + label.name + "'", "not a label's name");
     }
@@ -166,7 +166,7 @@ Outcome makeDefinition(const pingloom_metric& metric, pingloom_metric_kind kind,
       !labels.ok()) {
     return badArgument(made->name, labels.text);
   }
-  made->schema_bytes = made->encode().size();  // of any slots
+  made->schema_bytes = made->encode().size();  // independent of the slots
   if (kind == PINGLOOM_HISTOGRAM) return shapeHistogram(metric, made);
   made->slots = kind == PINGLOOM_INFO ? 0 : 1;
   return {};

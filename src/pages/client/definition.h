@@ -1,5 +1,5 @@
-// A metric as the application described it, checked by the same rules that the agent goes by
-// (pages/registration.h), so that what is made here is not refused there.
+// A metric as the application described it. It is checked by the agent's own rules
+// (pages/registration.h), so that the agent does not refuse it.
 #pragma once
 
 #include <pingloom/pages.h>
@@ -22,28 +22,28 @@ struct Label {
 
 struct Definition {
   pingloom_metric_kind kind = PINGLOOM_COUNTER;
-  bool shared = false;    // several threads write
+  bool shared = false;    // whether several threads write it
   bool own_line = false;  // PINGLOOM_OWN_LINE
   pingloom_histogram_shape shape{};
   double unit = 1;
   std::string name;
   std::string help;
-  std::vector<Label> labels;  // by name
-  std::uint16_t first = 0;    // slot; set by the page that it was placed on
+  std::vector<Label> labels;  // sorted by name
+  std::uint16_t first = 0;    // first slot; set by the page on which it is placed
   std::uint16_t slots = 0;
-  std::size_t schema_bytes = 0;  // of encode()
+  std::size_t schema_bytes = 0;  // the size of encode()
 
-  std::string key() const;  // the same for the same name and labels, and for no others
+  std::string key() const;  // identifies the combination of name and labels
   bool sameMetric(const Definition& other) const;
-  std::vector<std::uint8_t> encode() const;  // what follows the head of kDefine
+  std::vector<std::uint8_t> encode() const;  // the body of kDefine
 };
 
-// Checks and copies. `common`: the labels that all metrics of the application have.
+// Checks and copies the labels. `common` are the labels of all metrics of the application.
 Outcome makeLabels(const pingloom_label* labels, std::size_t count,
                    const std::vector<Label>& common, std::vector<Label>* made);
 Outcome makeDefinition(const pingloom_metric& metric, pingloom_metric_kind kind, bool shared,
                        const std::vector<Label>& common, Definition* made);
-// The application's name: a text of 1 to 64 bytes.
+// Checks the application's name, which is a text of 1 to 64 bytes.
 Outcome checkApplication(const std::string& name);
 
 }  // namespace pingloom::pages::client

@@ -1,4 +1,4 @@
-// Little endian bytes of a message to the agent.
+// Encodes a message to the agent in little endian.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class Encoder {
     std::memcpy(&bits, &value, sizeof bits);
     number(bits, 8);
   }
-  // The caller has checked that they are not longer than their length can say.
+  // REQUIRES: the text is not longer than its length field can express.
   void shortText(std::string_view text) {
     u8(static_cast<std::uint8_t>(text.size()));
     bytes_.insert(bytes_.end(), text.begin(), text.end());

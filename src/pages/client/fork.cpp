@@ -14,7 +14,7 @@ struct Watched {
   std::vector<Pages*> pages;
 };
 
-// Never destroyed: a process may fork while it ends.
+// It is never destroyed, because a process may fork while it exits.
 Watched& watched() {
   static Watched& all = *new Watched;
   return all;
@@ -42,7 +42,7 @@ void inChild() {
 
 void watchForks(Pages* pages) {
   static const int asked = pthread_atfork(beforeFork, inParent, inChild);
-  static_cast<void>(asked);  // without memory for it there are no forks either
+  static_cast<void>(asked);  // if this fails for want of memory, fork() fails as well
   const std::lock_guard lock(watched().mutex);
   watched().pages.push_back(pages);
 }

@@ -1,12 +1,12 @@
-// Keeps parent and child apart when the process forks: the child's pages are its own, zero, at the
-// same addresses, so that every handle stays good in both.
+// Separates parent and child when the process forks. The child gets its own zeroed pages at the
+// same addresses, so that every handle stays valid in both.
 #pragma once
 
 #include "pages/client/pages.h"
 
 namespace pingloom::pages::client {
 
-void watchForks(Pages* pages);    // from when on forks are seen to
-void unwatchForks(Pages* pages);  // before it is destroyed
+void watchForks(Pages* pages);    // handles forks from then on
+void unwatchForks(Pages* pages);  // must be called before destruction
 
 }  // namespace pingloom::pages::client

@@ -1,6 +1,5 @@
-// How making something ended: a code of pingloom/pages.h, and the words for it. (Not
-// common/error.h: the library that applications link depends on nothing of pingloom's, and has
-// codes.)
+// The result of an operation: a code of pingloom/pages.h and a message. It does not use
+// common/error.h, because the library that applications link depends on no other part of pingloom.
 #pragma once
 
 #include <pingloom/pages.h>

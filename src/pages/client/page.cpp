@@ -14,7 +14,7 @@ std::size_t nextLine(std::size_t slot) {
   return (slot + kSlotsPerLine - 1) / kSlotsPerLine * kSlotsPerLine;
 }
 
-// The agent, the collector and this process' threads look at a header while it is written.
+// Other processes and threads read a header while it is written, so stores are atomic.
 template <typename T>
 void publish(T* field, T value) {
   __atomic_store_n(field, value, __ATOMIC_RELEASE);
@@ -32,7 +32,7 @@ void Page::writeHeader() {
   header.version = PINGLOOM_PAGE_VERSION;
   header.flags = flags_;
   publish(&header.slots, static_cast<std::uint32_t>(slots_));
-  publish(&header.magic, PINGLOOM_PAGE_MAGIC);  // last: now it is a page
+  publish(&header.magic, PINGLOOM_PAGE_MAGIC);  // stored last, because it makes the page valid
 }
 
 std::size_t Page::firstSlot(const Definition& metric) const {
@@ -57,7 +57,7 @@ std::uint64_t* Page::add(Definition metric) {
   }
   schema_bytes_ += metric.schema_bytes;
   metrics_.push_back(std::move(metric));
-  publish(&page()->header.slots, static_cast<std::uint32_t>(slots_));  // they are zero already
+  publish(&page()->header.slots, static_cast<std::uint32_t>(slots_));  // the slots are already zero
   return page()->slots + first;
 }
 

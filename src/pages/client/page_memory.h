@@ -1,5 +1,5 @@
-// The memory of one page: a sealed memfd of PINGLOOM_PAGE_BYTES and its shared mapping. It is the
-// application's to write, and the agent's once it has the descriptor too. Move-only.
+// The memory of one page: a sealed memfd of PINGLOOM_PAGE_BYTES and its shared mapping. The
+// application writes it, and the agent can too once it has the descriptor. Move-only.
 #pragma once
 
 #include <pingloom/page_format.h>
@@ -22,19 +22,19 @@ class PageMemory {
   }
   ~PageMemory();
 
-  // New memory, all zero. Without a page when the system has none.
+  // Creates zeroed memory. The result has no page if the system is out of memory.
   static PageMemory make();
-  // An agent's, cleared. Without a page unless it is what make() makes: were it not sealed, whoever
-  // shortened it would kill this process.
+  // Takes memory from an agent and clears it. The result has no page unless the memory is sealed
+  // like that of make(), because shrinking an unsealed memfd would kill this process.
   static PageMemory take(UniqueFd fd);
 
-  // In a forked child: new memory at the same address instead of the parent's. When there is none,
-  // private memory that no agent can have; only where the system refuses even that the parent's
-  // stays. False in both cases.
+  // In a forked child it replaces the parent's memory by new memory at the same address. If none is
+  // available it uses private memory, which no agent can map; only if the system refuses even that
+  // does the parent's memory stay. Returns false in both cases.
   bool replace();
 
   pingloom_page* page() const { return page_; }
-  int fd() const { return fd_.get(); }  // -1: no agent can have it
+  int fd() const { return fd_.get(); }  // -1 if no agent can map it
 
  private:
   PageMemory(UniqueFd fd, pingloom_page* page) : fd_(std::move(fd)), page_(page) {}

@@ -17,10 +17,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kMaxReported = 32;
-// A child that was forked only to become another program registers nothing.
+// The delay keeps a child that only calls exec from registering.
 constexpr auto kChildDelay = 100ms;
 
-// Until `next`, at least a millisecond and at most a second.
+// Returns the time until `next`, clamped to between a millisecond and a second.
 int millisecondsUntil(Instant next, Instant now) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - now);
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 1, 1000));
@@ -41,7 +41,7 @@ Pages::~Pages() { stopThread(); }
 void Pages::startThread() {
   next_beat_ = std::chrono::steady_clock::now() + 1s;
   wakeup_.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  // The application's signals are not this thread's business.
+  // This thread must not handle the application's signals.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -66,7 +66,7 @@ void Pages::stopThread() {
 
 void Pages::wake() const {
   const std::uint64_t one = 1;
-  // It fails only when there is a wake-up already.
+  // The write fails only if a wake-up is already pending.
   [[maybe_unused]] const auto written = write(wakeup_.get(), &one, sizeof one);
 }
 
@@ -99,7 +99,7 @@ void Pages::beat(Instant now) {
   if (now < next_beat_) return;
   for (const auto& page : pages_) page->beat();
   next_beat_ += 1s;
-  if (next_beat_ <= now) next_beat_ = now + 1s;  // this process was stopped for a while
+  if (next_beat_ <= now) next_beat_ = now + 1s;  // the process was stopped for a while
 }
 
 void Pages::keepTroubles(std::vector<Outcome> troubles, std::vector<Outcome>* news) {
@@ -145,7 +145,7 @@ void Pages::startAnewInChild() {
       last_trouble_ = {PINGLOOM_NO_MEMORY, "no page for this child: nobody can read its values"};
     }
   }
-  // The parent's thread is not in this process.
+  // The parent's thread does not exist in this process.
   if (has_thread_) startThread();
 }
 

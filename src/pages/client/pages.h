@@ -1,8 +1,7 @@
-// All pages and metrics of one pingloom_pages, and the thread that keeps them: heartbeats and the
+// All pages and metrics of one pingloom_pages, and the thread that sends heartbeats and keeps the
 // session with the agent.
-//
-// Any thread may call. creating_ is held while a metric is made (that may wait for the agent),
-// mutex_ for everything below it, never while anything waits.
+// Any thread may call. creating_ is held while a metric is created, which may wait for the agent.
+// mutex_ guards the members declared below it and is never held while waiting.
 #pragma once
 
 #include <pthread.h>
@@ -20,7 +19,7 @@
 
 namespace pingloom::pages::client {
 
-// Whoever wants to know what goes wrong in the background; see pingloom_pages_options.
+// The application's callback for problems in the background; see pingloom_pages_options.
 struct Listener {
   void (*on_error)(void* context, int error, const char* text) = nullptr;
   void* context = nullptr;
@@ -34,13 +33,14 @@ class Pages {
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
 
-  // The first of the metric's slots.
+  // Creates a metric and returns its first slot.
   Outcome makeMetric(const pingloom_metric& metric, pingloom_metric_kind kind, bool shared,
                      std::uint64_t** slots, pingloom_histogram_shape* shape);
   Outcome makeGroup(pingloom_page** page);
   void status(pingloom_pages_status* status);
 
-  // Around fork(), fork.cpp: nothing is half done, then the child gets pages of its own.
+  // fork.cpp calls these around fork(): no operation is in progress meanwhile, and the child gets
+  // its own pages.
   void holdForFork();
   void continueAfterFork();
   void startAnewInChild();
@@ -48,14 +48,14 @@ class Pages {
  private:
   struct Metric {
     Page* page;
-    std::size_t index;  // on the page
+    std::size_t index;  // index on the page
   };
   struct Family {
     pingloom_metric_kind kind;
     double unit;
   };
 
-  // pages_make.cpp. REQUIRES creating_.
+  // Defined in pages_make.cpp. REQUIRES: creating_ is held.
   Outcome addMetric(const pingloom_group* group, Definition definition, Metric* made);
   Outcome pageFor(const pingloom_group* group, const Definition& definition, Page** page);
   Outcome newPage(std::uint16_t flags, Page** page);
@@ -72,13 +72,14 @@ class Pages {
   const std::vector<Label> labels_;
   const Listener listener_;
   std::mutex creating_;
-  std::map<std::string, Metric> metrics_;   // by Definition::key(); changed under creating_
-  std::map<std::string, Family> families_;  // by name
+  // keyed by Definition::key(); changed only under creating_
+  std::map<std::string, Metric> metrics_;
+  std::map<std::string, Family> families_;  // keyed by name
   std::uint32_t next_number_ = 1;
 
   std::mutex mutex_;
   std::condition_variable answered_;
-  PageList pages_;  // only ever grows
+  PageList pages_;  // never shrinks
   Session session_;
   UniqueFd wakeup_;  // an eventfd
   Instant next_beat_{};

@@ -1,4 +1,4 @@
-// Pages: making metrics, groups and the pages for them.
+// The part of Pages that creates metrics, groups and their pages.
 #include <utility>
 
 #include "pages/client/pages.h"
@@ -7,8 +7,9 @@ namespace pingloom::pages::client {
 
 namespace {
 
-constexpr auto kAgentTime = std::chrono::milliseconds(200);  // for a page, then it is made here
-constexpr std::size_t kMaxPages = 1024;                      // a descriptor each
+// How long to wait for a page from the agent; after that the library creates its own.
+constexpr auto kAgentTime = std::chrono::milliseconds(200);
+constexpr std::size_t kMaxPages = 1024;  // each needs a descriptor
 
 }  // namespace
 
@@ -107,11 +108,11 @@ Outcome Pages::newPage(std::uint16_t flags, Page** page) {
     const std::lock_guard lock(mutex_);
     pages_.push_back(std::move(made));
   }
-  wake();  // the agent has to hear of it
+  wake();  // the agent has to be told
   return {};
 }
 
-// None when there is no agent to ask, or it takes too long.
+// Yields no page if there is no agent or it takes too long.
 Outcome Pages::pageFromAgent(std::uint16_t flags, Page** page) {
   *page = nullptr;
   std::unique_lock lock(mutex_);

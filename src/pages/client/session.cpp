@@ -15,9 +15,9 @@ using namespace std::chrono_literals;
 
 constexpr auto kFirstDelay = 100ms;
 constexpr auto kMaxDelay = 5000ms;
-constexpr auto kLongEnough = 5s;        // a connection that lasted so long was a good one
+constexpr auto kLongEnough = 5s;        // a connection that lasted this long resets the back-off
 constexpr auto kAnswerTime = 10s;       // an agent that takes longer is stuck
-constexpr auto kFullSocketTime = 10ms;  // until the next look
+constexpr auto kFullSocketTime = 10ms;  // time until the next attempt
 constexpr std::size_t kMaxUnanswered = 32;
 
 }  // namespace
@@ -75,7 +75,7 @@ void Session::hangUp(Instant now, const PageList& pages, Outcome trouble) {
   if (request_.waiting()) request_.state = PageRequest::State::kUnavailable;
   request_.known = false;
   for (const auto& page : pages) page->forget();
-  // Half of it by chance: the processes of a host do not all come back at once.
+  // Half of the delay is random, so that the processes of a host do not all reconnect at once.
   const auto half = delay_.count() / 2;
   retry_at_ = now + std::chrono::milliseconds(
                         half + std::uniform_int_distribution<std::int64_t>(0, half)(random_));

@@ -1,4 +1,5 @@
-// Session: what the agent's answers mean. They are hostile until they fit what was asked.
+// The part of Session that handles the agent's answers, which are hostile until they match a
+// request.
 #include <utility>
 
 #include "pages/client/session.h"
@@ -81,7 +82,7 @@ void Session::acceptRefusal(Instant now, const Expected& asked, const Answer& an
   }
   if (asked.type == MessageType::kPage && request_.state == PageRequest::State::kAsked &&
       request_.number == asked.number) {
-    // The thread that waits for it says so, or goes on with memory of its own.
+    // The waiting thread reports the refusal or continues with its own memory.
     const bool later = answer.refusal == Refusal::kUnavailable;
     request_.state = later ? PageRequest::State::kUnavailable : PageRequest::State::kRefused;
     request_.why = trouble.text;
