@@ -1,5 +1,6 @@
-"""Imports point down the list of folders only, no file outgrows its subject, every metric is explained."""
+"""Imports point down the list of folders only, web/ has no import circle, files stay short, docs have every metric."""
 
+import graphlib
 import pathlib
 import re
 import subprocess
@@ -68,6 +69,15 @@ def room_faults(path, text):
             yield f"{path.relative_to(ROOT)}: controller/{room} may not use controller/{used or 'its root'}"
 
 
+def web_circles(paths):
+    web = [path for path in paths if (ROOT / "web/src") in path.parents and path.suffix in (".ts", ".tsx")]
+    imports = {path.stem: re.findall(r"'\./(\w+)'", path.read_text()) for path in web if path.exists()}
+    try:
+        graphlib.TopologicalSorter(imports).prepare()
+    except graphlib.CycleError as error:
+        yield f"web/src: files import each other in a circle: {', '.join(error.args[1])}"
+
+
 # The names that the daemons' sources spell out, alone in a string or before its labels.
 METRIC = re.compile(r'"(pingloom_[a-z0-9_]*[a-z0-9])(?:["{ ])')
 
@@ -94,7 +104,8 @@ def faults(path, explained):
 
 def main():
     explained = set(re.findall(r"pingloom_[a-z0-9_]+", (ROOT / "docs/metrics.md").read_text()))
-    found = [fault for path in tracked() for fault in faults(path, explained)]
+    paths = tracked()
+    found = [fault for path in paths for fault in faults(path, explained)] + list(web_circles(paths))
     for fault in found:
         print(fault)
     return 1 if found else 0

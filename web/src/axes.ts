@@ -1,12 +1,13 @@
 // The names along the heatmap: of hosts where there is room, of groups where there is not.
 
 import { shortened } from './format';
-import { FONT, type Scene } from './heatmap';
 import type { Order } from './order';
+import type { Scene } from './scene';
 import { STRIP, type Viewport } from './viewport';
 
 type Context = CanvasRenderingContext2D;
 
+export const LABEL_FONT = '11.5px system-ui, sans-serif';
 const LABEL_SPACE = 12; // pixels that a line of labels needs
 const SLANTED_LABEL_SPACE = 17;
 export const LONGEST_LABEL = 40; // characters
@@ -54,7 +55,7 @@ function paintText(context: Context, text: string, x: number, y: number, width: 
 
 export function paintRowLabels(context: Context, view: Viewport, { ranks, labels, palette }: Scene,
   chosen: number | undefined) {
-  context.font = FONT;
+  context.font = LABEL_FONT;
   context.textBaseline = 'middle';
   context.textAlign = 'right';
   const to = Math.min(view.rows, view.y + view.plotHeight / view.cellHeight);
@@ -69,7 +70,7 @@ export function paintColumnLabels(context: Context, view: Viewport, { ranks, lab
   chosen: number | undefined) {
   const space = view.slanted ? SLANTED_LABEL_SPACE : LABEL_SPACE;
   const to = Math.min(view.columns, view.x + view.plotWidth / view.cellWidth);
-  context.font = FONT;
+  context.font = LABEL_FONT;
   for (const { text, at, chosen: strong } of namesOf(ranks.columnOrder, labels.columns, view.cellWidth, space, view.x, to,
     chosen, (group) => Math.min(WIDEST_GROUP, context.measureText(group).width) + 8)) {
     context.fillStyle = strong ? palette.theme.ink : palette.theme.quietInk;

@@ -1,8 +1,7 @@
 // Pointers on the heatmap: pointing, holding, opening, dragging, the wheel, and two fingers.
 
 import type { Heatmap } from './heatmap';
-import { hold, pointed } from './store';
-import { openPair } from './map';
+import { hold, openPair, pointed } from './store';
 import type { Sight } from './viewport';
 
 const STILL = 4; // pixels that a click may move

@@ -1,20 +1,17 @@
 // Draws one probe's grid: rows are sources, columns destinations. Owns the canvas; told what to show by map.tsx.
 
-import { paintColumnLabels, paintRowLabels } from './axes';
+import { LABEL_FONT, paintColumnLabels, paintRowLabels } from './axes';
 import { drawMark } from './marks';
-import { humanCode, type Metric } from './metrics';
+import { humanCode } from './metrics';
 import type { Grid } from './model';
-import { css, inkOn, type Palette } from './palette';
-import type { Ranks } from './ranks';
+import { css, inkOn } from './palette';
+import type { Scene } from './scene';
 import { className } from './severity';
 import { type Place, STRIP, Viewport } from './viewport';
 
-export const FONT = '11.5px system-ui, sans-serif';
 const CELL_FONT = '12px system-ui, sans-serif';
 const SHAPED_FROM = 7; // pixels: smaller cells are colour alone
 
-export interface Labels { rows: string[]; columns: string[] } // by place
-export interface Scene { grid: Grid; metric: Metric; palette: Palette; ranks: Ranks; labels: Labels }
 
 export class Heatmap {
   readonly context: CanvasRenderingContext2D;
@@ -41,7 +38,7 @@ export class Heatmap {
 
   resize() {
     const { grid, labels } = this.scene;
-    this.context.font = FONT;
+    this.context.font = LABEL_FONT;
     const longest = [...labels.rows, ...labels.columns].reduce((a, b) => (b.length > a.length ? b : a), '');
     const widest = this.context.measureText(longest.slice(0, 60)).width;
     const box = this.stage.getBoundingClientRect();

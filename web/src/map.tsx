@@ -10,7 +10,7 @@ import { humanCode } from './metrics';
 import { type Grid, pairOf } from './model';
 import type { Ranks } from './ranks';
 import { className } from './severity';
-import { choose, grid, held, hold, metric, model, painted, palette, pointed, ranks, view } from './store';
+import { choose, grid, held, hold, metric, model, openPair, painted, palette, pointed, ranks, view } from './store';
 import { EVERYTHING, type Sight } from './viewport';
 
 declare global {
@@ -20,10 +20,6 @@ declare global {
 const DIRECTIONS: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0],
   ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 const STEP = 60; // pixels
-
-export function openPair(cell: number | null) {
-  if (cell !== null) choose({ page: 'pair', held: pairOf(grid.value!, cell) });
-}
 
 function keyPressed(event: KeyboardEvent, map: Heatmap, look: (sight: Sight) => void) {
   const direction = DIRECTIONS[event.key];

@@ -2,10 +2,10 @@
 
 import { useState } from 'preact/hooks';
 import { humanCount, inLine } from './format';
-import { openPair, stateOf } from './map';
+import { stateOf } from './map';
 import { humanCode } from './metrics';
 import type { Grid } from './model';
-import { metric, model } from './store';
+import { metric, model, openPair } from './store';
 
 const MOST = 300; // unless all are asked for
 

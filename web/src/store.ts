@@ -4,7 +4,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import { Live, type Rows } from './live';
 import { metricNamed } from './metrics';
-import { type Grid, Model } from './model';
+import { type Grid, Model, pairOf } from './model';
 import { orderOf } from './order';
 import { fetchPast } from './past';
 import { Palette } from './palette';
@@ -106,8 +106,11 @@ export function choose(change: Partial<View>, replace = false) {
 export function hold(cell: number | null) {
   const current = grid.value;
   if (!current || cell === null || cell === held.value) return choose({ held: null });
-  return choose({ held: [current.probe.sources[Math.floor(cell / current.columns)],
-    current.probe.destinations[cell % current.columns]] });
+  return choose({ held: pairOf(current, cell) });
+}
+
+export function openPair(cell: number | null) {
+  if (cell !== null) choose({ page: 'pair', held: pairOf(grid.value!, cell) });
 }
 
 export function chooseTheme(next: Theme) {

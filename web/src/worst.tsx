@@ -3,11 +3,10 @@
 import { useMemo } from 'preact/hooks';
 import { exportCsv } from './export';
 import { humanCount, inLine } from './format';
-import { openPair } from './map';
 import { humanCode } from './metrics';
 import { type Grid, pairOf } from './model';
 import { className } from './severity';
-import { choose, grid, metric, model, painted, ranks, view } from './store';
+import { choose, grid, metric, model, openPair, painted, ranks, view } from './store';
 import { type Column, firstIn, keyOf, type Listed, type Sort } from './worst_list';
 
 const MOST = 500;
