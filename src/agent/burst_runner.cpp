@@ -17,7 +17,7 @@ probe::Transport* BurstRunner::transportOf(Protocol protocol) const {
   return nullptr;
 }
 
-// The order comes from a network: what it names has to be in the plan in force.
+// The order comes from the network, so it may only name what the plan in force has.
 Result<std::shared_ptr<const probe::Burst>> BurstRunner::burstFor(
     const wire::BurstOrder& order) const {
   if (transport_ != nullptr) return makeError("agent", "it is still busy with another burst");
@@ -72,14 +72,14 @@ void BurstRunner::run(Nanos now) {
   report.set_id(id_);
   report.set_finished(pings.size() == count_ || now >= deadline_);
   for (const BurstPing& ping : pings) {
-    // The last report has all of them: one before it may have been lost with a connection.
+    // The last report has all pings: an earlier report may have been lost with its connection.
     const bool known = reported_[ping.sequence - 1];
     reported_[ping.sequence - 1] = true;
     if (known && !report.finished()) continue;
     wire::encode(ping, *report.add_pings());
   }
   if (report.finished()) {
-    // Said again, until nobody waits for it any more.
+    // The last report is retried until the controller has stopped waiting for it.
     if (!send_(report) && now < deadline_ + kSlack) return;
     std::exchange(transport_, nullptr)->endBurst();
   } else if (report.pings_size() > 0) {

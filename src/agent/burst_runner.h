@@ -1,6 +1,6 @@
-// "Probe now" on the agent: takes the controller's orders, has a transport probe the pair, and
-// reports what comes of it every kReportEvery until every ping has its verdict or the time is over.
-// One thread: the agent's control thread. Bounds: one burst at a time, kMaxBurstPings pings; it
+// Runs bursts on the agent: takes the controller's orders, has a transport probe the pair, and
+// reports the results every kReportEvery until every ping has its verdict or the time is over.
+// The agent's control thread owns it. Bounds: one burst at a time, kMaxBurstPings pings; a burst
 // lasts no longer than its pings, the probe's timeout and kSlack.
 #pragma once
 

@@ -1,5 +1,5 @@
-// "Probe now": a pair probed a few times on demand, beside its probe's schedule. What agents,
-// controller and HTTP say about one. Plain values; any thread.
+// A burst: a user has one pair pinged a few times at once, outside of its probe's schedule. These
+// are the words that agents, controller and HTTP share about it. Plain values; any thread.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@ constexpr std::uint32_t kMaxBurstPings = 100;
 constexpr Nanos kMinBurstInterval = kMillisecond;
 constexpr Nanos kMaxBurstInterval = kSecond;
 
-// What became of one of its pings.
+// The verdict on one ping of a burst.
 enum class PingFate : std::uint8_t {
   kReceived = 1,
   kLost = 2,
   kRefused = 3,
   kUnreachable = 4,
-  kNotSent = 5,  // a limit was reached, or it was abandoned with what it was sent on
+  kNotSent = 5,  // a limit was reached, or the socket or queue pair closed before the ping left
 };
 constexpr std::array<std::string_view, 5> kPingFateNames = {"received", "lost", "refused",
                                                             "unreachable", "not_sent"};

@@ -39,7 +39,7 @@ async function showsTheMesh() {
 async function openPair() {
   await page.click('[data-page=worst]');
   await page.click('.pairs tbody tr:first-child button');
-  await page.waitForSelector('#probe-now');
+  await page.waitForSelector('#burst');
 }
 
 step('without a token there is a form, and nothing of the mesh', async () => {
@@ -62,8 +62,8 @@ step('with a token that reads everything is there but probing', async () => {
   assert.equal(await page.evaluate(() => document.cookie), '', 'no script sees the session');
   assert.ok(!(await page.content()).includes(TOKENS.read));
   await openPair();
-  assert.equal(await page.isDisabled('#probe-now button'), true);
-  assert.match(await page.innerText('#probe-now .barred'), /operate/);
+  assert.equal(await page.isDisabled('#burst button'), true);
+  assert.match(await page.innerText('#burst .barred'), /operate/);
   await shot(page, 'pair-read-only');
 });
 
@@ -77,10 +77,10 @@ step('after a reload of the page the session is still there; signing out ends it
 
 step('with a token that operates a pair is probed', async () => {
   await signIn(TOKENS.operate);
-  await page.waitForSelector('#probe-now'); // the link led to the pair's page
+  await page.waitForSelector('#burst'); // the link led to the pair's page
   assert.equal(await page.getAttribute('#who', 'data-role'), 'operate');
-  await page.click('#probe-now button');
-  await page.waitForSelector('#probe-now [data-state=done]');
+  await page.click('#burst button');
+  await page.waitForSelector('#burst [data-state=done]');
 });
 
 step('a token that is withdrawn ends what is shown', async () => {

@@ -173,7 +173,7 @@ step('a session, where no tokens are wanted', async () => {
   await ask('DELETE', 200);
 });
 
-step('a pair probed on demand', async () => {
+step('a burst', async () => {
   const [source, destination, gone] = mesh.addresses; // the last one's agent was killed
   const post = (body, status, type = 'application/json', headers = {}) => check('/api/v1/bursts', status, mesh.url,
     { method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': type, ...headers } });

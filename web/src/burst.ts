@@ -1,4 +1,4 @@
-// "Probe now": a pair probed a few times on demand by its source's agent, shown as it arrives; what /api/v1/bursts has.
+// Bursts: the source's agent pings one pair a few times at once. docs/http-api.md describes /api/v1/bursts.
 
 import { humanNanos } from './format';
 
@@ -17,10 +17,10 @@ export interface BurstPing {
 export interface Burst {
   id: string;
   state: 'running' | 'done' | 'failed';
-  reason: string | null; // why it failed
+  reason: string | null; // of a failure
   path: number;
   count: number;
-  pings: BurstPing[]; // that have their verdict, by sequence
+  pings: BurstPing[]; // those with a verdict, by sequence
 }
 
 export interface BurstOrder { probe: string; source: string; destination: string; path?: number; count: number }
@@ -34,7 +34,7 @@ async function read<T>(answer: Response): Promise<T> {
   return body;
 }
 
-// Its id. The error says why it was not begun.
+// Returns the id of the burst. The error says why the controller refused it.
 export async function startBurst(order: BurstOrder, signal: AbortSignal): Promise<string> {
   const answer = await fetch('api/v1/bursts', { method: 'POST', headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(order), signal });
@@ -43,7 +43,7 @@ export async function startBurst(order: BurstOrder, signal: AbortSignal): Promis
 
 const pause = (milliseconds: number) => new Promise((done) => { setTimeout(done, milliseconds); });
 
-// Shows what is known of it until it is over. A poll that fails is tried again a few times.
+// Shows the results so far until the burst is over. A poll that fails is retried a few times.
 export async function followBurst(id: string, show: (burst: Burst) => void, signal: AbortSignal, every = POLL): Promise<void> {
   for (let failures = 0; !signal.aborted;) {
     try {
@@ -59,7 +59,7 @@ export async function followBurst(id: string, show: (burst: Burst) => void, sign
   }
 }
 
-// Every ping that was ordered, in its order; null: it has no verdict yet.
+// Returns every ping that was ordered, by sequence; null stands for a ping without a verdict yet.
 export function pingsOf(burst: Burst): (BurstPing | null)[] {
   const all = new Array<BurstPing | null>(burst.count).fill(null);
   for (const ping of burst.pings) {
@@ -68,7 +68,7 @@ export function pingsOf(burst: Burst): (BurstPing | null)[] {
   return all;
 }
 
-// "lost (answered too late)", "received (stalled)".
+// Examples: "lost (answered too late)", "received (stalled)".
 export function fateOf(ping: BurstPing | null): string {
   if (!ping) return 'waiting';
   const notes = [ping.anomalous?.replace('_', ' '), ping.ack_lost && 'its ACK was lost', ping.late && 'answered too late']
@@ -76,13 +76,13 @@ export function fateOf(ping: BurstPing | null): string {
   return ping.result.replace('_', ' ') + (notes.length ? ` (${notes.join(', ')})` : '');
 }
 
-// Nearest rank: the smallest that at least q of them do not exceed.
+// Returns the percentile by nearest rank: the smallest value that a share of at least q does not exceed.
 export function percentile(values: number[], q: number): number | null {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)] ?? null;
 }
 
-// "18 of 20 received, 2 lost; network p50 4.21 µs, p99 9.80 µs".
+// Example: "18 of 20 received, 2 lost; network p50 4.21 µs, p99 9.80 µs".
 export function summaryOf(burst: Burst): string {
   const counts = new Map<string, number>();
   for (const ping of pingsOf(burst)) {

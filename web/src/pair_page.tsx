@@ -8,7 +8,7 @@ import { useWays, Way, waysOf } from './pair';
 import { SPANS } from './past';
 import type { PairRow } from './pair_row';
 import { PathTable } from './paths';
-import { ProbeNow } from './probe_now';
+import { BurstPanel } from './burst_panel';
 import { rowOfPath, type Series, useSeries } from './series';
 import { choose, grid, model, painted, time, view } from './store';
 
@@ -60,7 +60,7 @@ export function PairPage() {
         role="radio" aria-checked={span === name} onClick={() => choose({ span: name })}>{name}</button>)}</span>
     </div>
     {ways?.failed && <p class="meaning">The controller does not answer.</p>}
-    <ProbeNow probe={probe} source={source} destination={destination} path={path} />
+    <BurstPanel probe={probe} source={source} destination={destination} path={path} />
     <div class="columns">
       {ways?.there && <WayWithHistory title="there" probe={probe} pair={[source, destination]} row={ways.there}
         series={there} paths={paths} path={path} span={span} />}

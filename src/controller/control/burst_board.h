@@ -1,7 +1,7 @@
-// Where "probe now" crosses between the HTTP thread, which asks, and the control thread, which owns
-// the bursts (bursts.h): orders wait in a queue, what is known of a burst is a snapshot behind a
-// pointer. No lock is held over anything but that. Bounds: kMaxWaiting orders; Bursts::kMaxKept
-// snapshots.
+// The place where bursts cross between the HTTP thread, which asks for them, and the control
+// thread, which owns them (bursts.h): orders wait in a queue, and the results of a burst are a
+// snapshot behind a pointer. The lock covers nothing but these two. Bounds: kMaxWaiting orders;
+// Bursts::kMaxKept snapshots.
 #pragma once
 
 #include <array>
@@ -35,12 +35,12 @@ struct BurstOrder {
 
 // Why a burst was not begun.
 enum class BurstRefusal : std::uint8_t {
-  kBadRequest = 0,  // counted only: the HTTP thread says it itself
-  kNoAgent = 1,     // nobody is there to do it
+  kBadRequest = 0,  // only counted here: the HTTP thread answers by itself
+  kNoAgent = 1,     // the source has no agent, or its agent takes no messages
   kOldAgent = 2,    // its agent does not know how
-  kAgentBusy = 3,   // it is doing another one
-  kTooMany = 4,     // all in all, at a time or in a minute
-  kEnding = 5,      // the controller is
+  kAgentBusy = 3,   // the agent runs another burst
+  kTooMany = 4,     // the controller has reached its limit of bursts at a time or in a minute
+  kEnding = 5,      // the controller is shutting down
 };
 constexpr std::array<std::string_view, 6> kBurstRefusalNames = {
     "bad_request", "no_agent", "old_agent", "agent_busy", "too_many", "ending"};
@@ -48,18 +48,18 @@ constexpr std::array<std::string_view, 6> kBurstRefusalNames = {
 enum class BurstState : std::uint8_t { kRunning, kDone, kFailed };
 constexpr std::array<std::string_view, 3> kBurstStateNames = {"running", "done", "failed"};
 
-// What is known of one.
+// What is known of one burst.
 struct BurstSnapshot {
   std::uint64_t id = 0;
   BurstOrder order;
-  std::string host;  // the agent that does it
+  std::string host;  // of the agent that runs it
   Nanos started_utc = 0;
   BurstState state = BurstState::kRunning;
-  std::string reason;            // why it failed
-  std::vector<BurstPing> pings;  // that have their verdict; by sequence
+  std::string reason;            // of the failure
+  std::vector<BurstPing> pings;  // those with a verdict, by sequence
 };
 
-// What became of an order.
+// The answer to an order.
 struct BurstAnswer {
   std::uint64_t id = 0;  // 0: refused
   BurstRefusal refusal = BurstRefusal::kBadRequest;
@@ -80,20 +80,20 @@ class BurstBoard {
   BurstBoard(const BurstBoard&) = delete;
   BurstBoard& operator=(const BurstBoard&) = delete;
 
-  // Whoever asks. `reply` comes from the control thread, or at once where it is refused here.
+  // Any thread. The control thread calls `reply`; a refusal by the board itself calls it at once.
   void ask(BurstOrder order, Reply reply);
-  // nullptr: there is none, or not any more.
+  // nullptr: there is no such burst, or it has been forgotten.
   std::shared_ptr<const BurstSnapshot> find(std::uint64_t id) const;
-  // Orders that wait are refused, and so are all that come later.
+  // Refuses the orders that wait and all later ones.
   void stop();
 
-  // The control thread.
+  // The control thread calls these.
   int descriptor() const { return event_.get(); }  // readable while orders may wait
   std::vector<Asked> takeAsked();
   void publish(std::shared_ptr<const BurstSnapshot> snapshot);
   void forget(std::uint64_t id);
 
-  // Any thread; since the start.
+  // Any thread. The counts begin with the process.
   void countStarted() { ++started_; }
   void countRefused(BurstRefusal refusal) { ++refused_[static_cast<std::size_t>(refusal)]; }
   std::uint64_t started() const { return started_; }

@@ -27,7 +27,7 @@ std::string orderMessage(std::uint64_t id, const BurstOrder& order) {
   return message.SerializeAsString();
 }
 
-// Text of an agent: for people, in JSON.
+// An agent's text, made fit for an answer in JSON.
 std::string shownReason(std::string text) {
   text.resize(std::min(text.size(), kMaxReason));
   std::replace_if(
@@ -55,7 +55,7 @@ BurstAnswer Bursts::start(const BurstOrder& order, Now now) {
   const std::string& host = agent->info.host;
   if (!agent->bursts) {
     return refuse(BurstRefusal::kOldAgent,
-                  fmt::format("agent {} (version {}) cannot probe on demand: it has to be upgraded",
+                  fmt::format("agent {} (version {}) cannot run bursts: it has to be upgraded",
                               host, agent->info.software_version));
   }
   if (busy(host)) {
@@ -70,7 +70,7 @@ BurstAnswer Bursts::start(const BurstOrder& order, Now now) {
                               kMaxRunning, kMaxPerMinute));
   }
   Running burst;
-  // Random: what an agent still says of a burst of the controller before this one is of no other.
+  // The id is random so that no late report on a burst of an earlier controller process matches.
   do burst.known.id = randomU64();
   while (burst.known.id == 0 || running_.count(burst.known.id) != 0);
   if (!socket_.send(agent->route, std::string_view(orderMessage(burst.known.id, order)))) {

@@ -1,7 +1,7 @@
-// "Probe now" on the controller: hands orders to the agents of their sources, gathers what they
-// report, and ends each burst, whatever happens: when its agent says so, has gone, or has not
-// finished in time. The control thread; the owner calls runDue() as nextDue() says and when the
-// board's descriptor is readable.
+// Bursts on the controller: hands orders to the agents of their sources, gathers their reports,
+// and ends each burst when its agent says so, has gone, or has not finished in time. The control
+// thread owns it and calls runDue() when nextDue() has come and when the board's descriptor is
+// readable.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,11 @@ class Bursts {
  public:
   static constexpr std::size_t kMaxRunning = 8;  // one to an agent
   static constexpr std::size_t kMaxPerMinute = 60;
-  // Finished ones can be asked for so long, and no more than so many of them.
+  // Finished bursts can be read for kKeep, and at most kMaxKept of them are kept.
   static constexpr Nanos kKeep = 5 * kMinute;
   static constexpr std::size_t kMaxKept = 64;
-  // Beyond its pings and the probe's timeout; the agent needs 2 s of it (agent/burst_runner.h).
+  // Added to the time of the pings and the probe's timeout; the agent needs a part of it for late
+  // replies (BurstRunner::kSlack).
   static constexpr Nanos kSlack = 4 * kSecond;
   static constexpr Nanos kCheckEvery = 250 * kMillisecond;
 
@@ -32,7 +33,8 @@ class Bursts {
   Bursts(net::ZmqRouter& socket, Registry& registry, BurstBoard& board)
       : socket_(socket), registry_(registry), board_(board) {}
 
-  // What an agent says. An error: it is malformed. Of a burst that is not its own: ignored.
+  // Takes an agent's report. Returns an error where it is malformed, and ignores a report on
+  // another agent's burst.
   Status report(const Agent& agent, const wire::BurstReport& report, Now now);
   void runDue(Now now);
   Nanos nextDue() const;  // monotonic
@@ -61,8 +63,8 @@ class Bursts {
   BurstBoard& board_;
   std::map<std::uint64_t, Running> running_;
   std::deque<Kept> kept_;
-  std::deque<Nanos> started_mono_;  // of the last minute
-  Nanos check_mono_ = 0;            // when those that run are looked at again
+  std::deque<Nanos> started_mono_;  // starts within the last minute
+  Nanos check_mono_ = 0;            // when running bursts are checked next
 };
 
 }  // namespace pingloom::controller

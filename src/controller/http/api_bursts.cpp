@@ -1,4 +1,4 @@
-// "Probe now": a POST begins a burst, a GET tells what has come of it so far.
+// Bursts over HTTP: a POST starts one, a GET returns its results so far.
 #include <fmt/format.h>
 
 #include <charconv>

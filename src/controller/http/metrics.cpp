@@ -122,9 +122,9 @@ void pairMetrics(MetricsText& text, const Board& board, const GridPlan& plan) {
 }
 
 void burstMetrics(MetricsText& text, const BurstBoard& bursts) {
-  text.counter("pingloom_controller_bursts_total", "Pairs probed on demand.", bursts.started());
+  text.counter("pingloom_controller_bursts_total", "Bursts started.", bursts.started());
   text.family("pingloom_controller_bursts_refused_total", "counter",
-              "Requests to probe a pair on demand that were refused, by reason.");
+              "Refused requests for bursts, by reason.");
   for (std::size_t i = 0; i < kBurstRefusalNames.size(); ++i) {
     text.sample(static_cast<double>(bursts.refused(static_cast<BurstRefusal>(i))),
                 {{"reason", kBurstRefusalNames[i]}});

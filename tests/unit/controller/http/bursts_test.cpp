@@ -1,4 +1,4 @@
-// "Probe now" as the HTTP interface has it, without a control thread: the test answers orders.
+// Bursts over HTTP without a control thread: the test answers the orders itself.
 #include <gmock/gmock.h>
 
 #include <functional>

@@ -1,4 +1,4 @@
-"""A pair probed on demand: over HTTP, through the controller, by the source's agent, and back as it arrives."""
+"""Bursts: ordered over HTTP, run by the source's agent, and read back through the controller as results arrive."""
 
 import http.client
 import json
@@ -9,7 +9,7 @@ from mesh import Answer, Mesh
 from processes import eventually
 
 
-class ProbeNow(unittest.TestCase):
+class Burst(unittest.TestCase):
     def mesh(self, protocols, interval="200ms", extra=""):
         mesh = Mesh(self, hosts=2, protocols=protocols)
         mesh.write_pinglist(mesh.mesh_pinglist(protocols=protocols, interval=interval) + extra)

@@ -1,4 +1,4 @@
-// The part of the pair's page that has the pair probed at once.
+// The part of the pair's page that starts a burst and shows its pings as their results arrive.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Burst, fateOf, followBurst, pingsOf, startBurst, summaryOf } from './burst';
@@ -8,9 +8,11 @@ import { session, whyNotOperate } from './session';
 
 const COUNTS = [10, 20, 50, 100];
 
+const EXPLANATION = "The source's agent pings this pair at once, outside of its schedule; the pings appear here and in no history.";
+
 interface Props { probe: string; source: string; destination: string; path: number }
 
-export function ProbeNow({ probe, source, destination, path }: Props) {
+export function BurstPanel({ probe, source, destination, path }: Props) {
   const [count, setCount] = useState(20);
   const [burst, setBurst] = useState<Burst | null>(null);
   const [fault, setFault] = useState('');
@@ -39,9 +41,10 @@ export function ProbeNow({ probe, source, destination, path }: Props) {
   };
 
   const barred = whyNotOperate(session.value);
-  return <section id="probe-now" class="probe-now" aria-label="Probe now">
+  return <section id="burst" class="burst" aria-label="Burst">
     <p>
-      <button class="quiet" disabled={running || barred !== ''} onClick={run}>{running ? 'probing…' : 'probe now'}</button>
+      <button class="quiet" title={EXPLANATION} disabled={running || barred !== ''} onClick={run}>
+        {running ? 'sending…' : 'send a burst'}</button>
       <label class="field">pings
         <select value={count} disabled={running || barred !== ''} onChange={(event) => setCount(Number(event.currentTarget.value))}>
           {COUNTS.map((each) => <option key={each} value={each}>{each}</option>)}
@@ -50,8 +53,8 @@ export function ProbeNow({ probe, source, destination, path }: Props) {
         {burst ? `${burst.path > 0 ? `path ${burst.path}: ` : ''}${summaryOf(burst)}` : ''}</span>
     </p>
     {barred && <p class="barred">{barred}</p>}
-    {fault && <p class="fault" role="alert">{`not probed: ${fault}`}</p>}
-    {burst?.state === 'failed' && <p class="fault" role="alert">{`ended: ${burst.reason}`}</p>}
+    {fault && <p class="fault" role="alert">{`no burst: ${fault}`}</p>}
+    {burst?.state === 'failed' && <p class="fault" role="alert">{`the burst failed: ${burst.reason}`}</p>}
     {burst && <Pings burst={burst} />}
   </section>;
 }
