@@ -123,7 +123,7 @@ step('from a cell to its pair and its host', async () => {
   await page.click('#pair-page .page-head button:text-is("source")');
   await until(page, (name) => document.querySelector('.page h2')?.innerText === name, mesh.names[0]);
   await until(page, () => document.querySelector('.facts')?.innerText.includes('<b>agent</b>"\'/1, alive'));
-  await until(page, () => /plan\s+[0-9a-f]{16}, the one in force/.test(document.querySelector('.facts').innerText)
+  await until(page, () => /plan\s+[0-9a-f]{16}, in force/.test(document.querySelector('.facts').innerText)
     && /measures rdma with\s+kernel clock, soft/.test(document.querySelector('.facts').innerText));
   assert.equal(await page.$$eval('.pairs tbody tr', (rows) => rows.length), 2 * (HOSTS - 1));
   await shot(page, 'host');

@@ -230,7 +230,7 @@ test('a list that is cut says so, and how to see the rest', async () => {
   await start(320, '#page=host&probe=udp&host=10.0.0.7');
   const lists = () => page.$$eval('.columns section', (all) => all.map((list) => [list.querySelectorAll('tbody tr').length,
     list.querySelector('.cut')?.innerText]));
-  const cut = '300 of 319 pairs are listed, those that are not well first. list all';
+  const cut = '300 of 319 pairs are listed, those with a problem first. list all';
   await until(page, () => document.querySelectorAll('.columns tbody tr').length === 600);
   assert.deepEqual(await lists(), [[300, cut], [300, cut]]);
   assert.match(await page.innerText('.facts'), /measures udp with\s+kernel clock/);

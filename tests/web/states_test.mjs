@@ -33,7 +33,7 @@ test('waiting for the controller, then for the mesh', async () => {
   await startBoard(6);
   await openPage('', { before: holdMessages });
   await until(page, () => document.querySelector('main.empty h2')?.innerText === 'Waiting for the controller');
-  assert.match(await text('main.empty'), /tries again by itself/);
+  assert.match(await text('main.empty'), /retries by itself/);
   await shot(page, 'state-waiting');
   await until(page, () => window.heldMessages.length > 0);
   await page.evaluate(() => window.deliver(1)); // the plan
@@ -107,7 +107,7 @@ test('the end of the controller shows, and its return', async () => {
   await board.end();
   await page.waitForSelector('#link[data-state=reconnecting]');
   assert.match(await text('#link'), /ago/);
-  assert.match(await text('.notices .lost'), /what is shown is what it said last/);
+  assert.match(await text('.notices .lost'), /the page shows the last data that it received/);
   assert.equal(await page.$eval('.stage', (stage) => getComputedStyle(stage).opacity), '0.5');
   await shot(page, 'state-disconnected');
   await startBoard(6, address);

@@ -1,4 +1,4 @@
-// What the controller knows of the agent at an address, asked for every few seconds.
+// Asks the controller every few seconds what it knows about the agents of some addresses.
 
 import { useEffect, useState } from 'preact/hooks';
 import { model } from './store';
@@ -19,7 +19,7 @@ export interface Agent {
   page_owners: PageOwners;
   first_seen: string;
   last_seen: string;
-  plan: string | null; // hash of the one that it runs; null: none yet
+  plan: string | null; // the hash of the plan that the agent runs; null: it has none yet
   plan_in_force: string | null;
   plan_current: boolean;
   [counter: string]: unknown;
@@ -31,7 +31,8 @@ function addressesOf({ addresses }: Agent): string[] {
   return addresses.map((each) => (typeof each === 'string' ? each : each.address));
 }
 
-// By address. undefined: not known yet; null: no agent has registered for it.
+// Returns the agent of each address; undefined: not known yet; null: no agent has registered for
+// it.
 export function useAgents(addresses: string[]): (Agent | null | undefined)[] {
   const [hosts, setHosts] = useState<Agent[] | undefined>(undefined);
   const key = addresses.join(' ');
@@ -54,14 +55,14 @@ export function useAgents(addresses: string[]): (Agent | null | undefined)[] {
   return addresses.map((address) => hosts && (hosts.find((each) => addressesOf(each).includes(address)) ?? null));
 }
 
-// Which plan it runs, and whether it should.
+// Says which plan the agent runs, and whether that plan is in force.
 export function planOf({ plan, plan_in_force: wanted, plan_current: current }: Agent): string {
   if (plan === null) return 'none yet';
-  if (current) return `${plan}, the one in force`;
-  return wanted ? `${plan}, an older one: ${wanted} is in force` : `${plan}, an older one`;
+  if (current) return `${plan}, in force`;
+  return wanted ? `${plan}, outdated: ${wanted} is in force` : `${plan}, outdated`;
 }
 
-// The pinglist's labels of an address.
+// Returns the labels that the pinglist gives an address.
 export function labelsOf(address: string): [string, string][] {
   return Object.entries(model.labels).flatMap(([label, of]): [string, string][] =>
     (of[address] === undefined ? [] : [[label, of[address]]]));

@@ -19,7 +19,7 @@ function keyPressed(event: KeyboardEvent) {
   const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
   if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === '?') helpShown.value = !helpShown.value;
-  else if (helpShown.value) return; // its own keys are the browser's
+  else if (helpShown.value) return; // the browser handles the dialog's own keys
   else if (event.key === '/') document.getElementById('search')?.focus();
   else if (event.key === 'Escape' && view.value.page !== 'mesh') choose({ page: 'mesh' });
   else return;
@@ -41,7 +41,7 @@ export function App() {
   </>;
 }
 
-// What the tabs choose, whichever page of it is shown.
+// The tabs' panel: the chosen probe, on whichever page.
 function Panel() {
   return <div id="probe-panel" class="panel" role="tabpanel" aria-labelledby={TAB_OF + model.grids.indexOf(liveGrid.value!)}><Page /></div>;
 }
@@ -63,12 +63,12 @@ function Empty() {
   if (model.generation === null) {
     return <main class="empty">
       <h2>{link.value === 'reconnecting' ? 'The controller does not answer' : 'Waiting for the controller'}</h2>
-      <p>This page tries again by itself.</p>
+      <p>The page retries by itself.</p>
     </main>;
   }
   return <main class="empty">
     <h2>Nothing to probe yet</h2>
-    <p>The pinglist in force names no probes. Save one with probes, and the mesh appears here within a second;
-      <code> pingloom check FILE</code> says whether it is valid.</p>
+    <p>The pinglist in force names no probes. Save a pinglist with probes, and the mesh appears here within a second;
+      <code> pingloom check FILE</code> tells whether it is valid.</p>
   </main>;
 }

@@ -1,4 +1,4 @@
-// The names along the heatmap: of hosts where there is room, of groups where there is not.
+// Writes the names along the heatmap: the hosts' names where there is room, else the groups' names.
 
 import { shortened } from './format';
 import type { Order } from './order';
@@ -8,24 +8,24 @@ import { STRIP, type Viewport } from './viewport';
 type Context = CanvasRenderingContext2D;
 
 export const LABEL_FONT = '11.5px system-ui, sans-serif';
-const LABEL_SPACE = 12; // pixels that a line of labels needs
+const LABEL_SPACE = 12; // pixels between two lines of labels
 const SLANTED_LABEL_SPACE = 17;
 export const LONGEST_LABEL = 40; // characters
 const WIDEST_GROUP = 130; // pixels
 
 interface Named { text: string; at: number; chosen: boolean } // at: in cells
 
-// Whether the names of groups stand where those of hosts have no room.
+// Whether the axis names groups, because the hosts' names have no room.
 export function isGrouped(order: Order, cell: number): boolean {
   return order.groups.length > 1 && cell < LABEL_SPACE;
 }
 
-// Which names to write: every one, every n-th, or those of the groups when cells are small.
+// Returns the names to write: every host's, every n-th host's, or the groups' when cells are small.
 function namesOf(order: Order, labels: string[], cell: number, space: number, from: number, to: number,
   chosen: number | undefined, widthOf: (group: string) => number): Named[] {
   const names: Named[] = [];
   if (isGrouped(order, cell)) {
-    let taken = -Infinity; // up to here, in cells
+    let taken = -Infinity; // the end of the last name, in cells
     for (const { name, from: first, to: end } of order.groups) {
       const at = (Math.max(first, from) + Math.min(end, to)) / 2;
       const text = shortened(name, LONGEST_LABEL) || 'others';
@@ -45,7 +45,7 @@ function namesOf(order: Order, labels: string[], cell: number, space: number, fr
   return [...apart, { text: labels[chosen], at: chosen + 0.5, chosen: true }];
 }
 
-// The text, a little narrower than it would be or else shorter, so that it stays legible.
+// Text that is too wide is condensed, and shortened below this ratio so that it stays legible.
 const NARROWEST = 0.75;
 
 function paintText(context: Context, text: string, x: number, y: number, width: number) {

@@ -1,4 +1,5 @@
-// Bursts: the source's agent pings one pair a few times at once. docs/http-api.md describes /api/v1/bursts.
+// Bursts: the source's agent pings one pair a few times at once. docs/http-api.md describes
+// /api/v1/bursts.
 
 import { humanNanos } from './format';
 
@@ -76,7 +77,8 @@ export function fateOf(ping: BurstPing | null): string {
   return ping.result.replace('_', ' ') + (notes.length ? ` (${notes.join(', ')})` : '');
 }
 
-// Returns the percentile by nearest rank: the smallest value that a share of at least q does not exceed.
+// Returns the percentile by nearest rank: the smallest value that a share of at least q does not
+// exceed.
 export function percentile(values: number[], q: number): number | null {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)] ?? null;

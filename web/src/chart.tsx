@@ -1,5 +1,6 @@
-// One part of the round trip over time: the median with the fan up to the 99th percentile. The network's has loss and
-// anomalies on an axis of their own. All have a line where the pair's state changed.
+// Charts of a pair over time, one per part of the round trip: each shows the median with a fan up
+// to the 99th percentile and a line at each change of the pair's state. The network's chart also
+// has loss and anomalies, on an axis of their own.
 
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
@@ -13,16 +14,16 @@ import { dark } from './store';
 const SHORTEST_SPAN = 300; // seconds
 const TALL = 200;
 const LOW = 110;
-const TIME_SPACE = 90; // that a day and a time need
+const TIME_SPACE = 90; // pixels for a day and a time
 const VALUE_SPACE = 26;
 
-// Of the points: uPlot makes years of a single one.
+// Returns the range of the points: uPlot would show years around a single one.
 function timeRange({ data: [at] }: uPlot): [number, number] {
   const last = at[at.length - 1] ?? Date.now() / 1000;
   return [Math.min(at[0] ?? last, last - SHORTEST_SPAN), last];
 }
 
-// UTC, with the day where there are several.
+// Writes times in UTC, with the day where the axis spans several.
 function timeNames(_: uPlot, seconds: number[]): string[] {
   const texts = seconds.map((at) => new Date(at * 1000).toISOString());
   const [first, last] = [texts[0] ?? '', texts[texts.length - 1] ?? ''];
@@ -35,7 +36,7 @@ function make(place: HTMLElement, of: Part, height: number, marks: () => ChartMa
   const [ink, line, main, bad, warn] = ['--quiet', '--line', of === 'rtt' ? '--quiet' : `--${of}`, '--bad', '--warn']
     .map((name) => style.getPropertyValue(name));
   const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
-  // Its place is kept in the charts without ratios: all have the same times above each other.
+  // Charts without ratios keep the axis's place, so that the times of all charts are aligned.
   const ratios = of === 'network';
   const percent = { ...axis, scale: '%', side: 1, size: 56, space: VALUE_SPACE, grid: { show: false }, ticks: { ...axis.ticks, show: ratios },
     values: (_: uPlot, at: number[]) => at.map((each) => (ratios ? `${each} %` : '')) } as const;
@@ -53,7 +54,7 @@ function make(place: HTMLElement, of: Part, height: number, marks: () => ChartMa
   }, [[], [], [], [], [], []], place);
 }
 
-// The ratios only where they are drawn: one chart of them is enough.
+// Passes the ratios only to the chart that draws them.
 function dataOf(points: Point[], of: Part, ratios: boolean): uPlot.AlignedData {
   return [points.map(({ at }) => at), points.map((point) => point[of].p50), points.map((point) => point[of].p95),
     points.map((point) => point[of].p99), points.map(({ lost }) => (ratios ? lost : null)),
@@ -86,8 +87,8 @@ function Chart({ points, of, caption, marks }: ChartProps) {
   return <figure class="chart" data-part={of} data-points={points.length}><figcaption>{caption}</figcaption><div ref={place} /></figure>;
 }
 
-// The parts that were ever measured; the network's, with loss and anomalies, in any case.
-// `of`: which time they show; `at`: which is looked at, milliseconds.
+// Shows the parts that have been measured, and the network's in any case, for its loss and
+// anomalies. `of` names the time shown; `at` is the time looked at, in milliseconds.
 export function Charts({ series: { points, note }, of: shown, at, changes }:
   { series: Series; of: string; at: number | null; changes: StateChange[] }) {
   const marks = useMemo(() => chartMarksOf(changes, at), [changes, at]);

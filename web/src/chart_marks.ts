@@ -1,5 +1,5 @@
-// State changes in a time series: a line at each, in the colour of what the pair came to; and one, not dashed, at the time
-// that is looked at.
+// Marks in a time series: a dashed line at each state change, coloured by the new state, and a
+// solid line at the time that is looked at.
 
 import type uPlot from 'uplot';
 import type { StateChange } from './events';
@@ -11,7 +11,7 @@ export function chartMarksOf(changes: StateChange[], looked: number | null = nul
   return looked === null ? marks : [...marks, { at: looked / 1000, well: true, looked: true }];
 }
 
-// `marks` is asked for at every drawing.
+// Calls `marks` at every drawing.
 export function markChanges(marks: () => ChartMark[], good: string, bad: string): uPlot.Plugin {
   return { hooks: { draw: (plot: uPlot) => {
     const { ctx: context, bbox: { left, top, width, height } } = plot;

@@ -1,4 +1,5 @@
-// One tab per probe; what the colours show, how rows and columns are ordered, the thresholds, the scale and the time.
+// The controls of the mesh: a tab per probe, the metric, the order of rows and columns, the
+// thresholds, the scale, the time.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -14,7 +15,7 @@ import { problemsIn, probeStates } from './status';
 import { Timeline } from './timeline';
 import { choose, crit, grid, limits, metric, model, ownThresholds, painted, palette, plan, scale, view, warn } from './store';
 
-// Arrow keys move among the buttons of a group, as its role promises.
+// Arrow keys move among the buttons of a group, as the ARIA roles tablist and radiogroup promise.
 function moveWithin(event: JSX.TargetedKeyboardEvent<HTMLElement>) {
   const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
   if (!step) return;
@@ -26,7 +27,8 @@ function moveWithin(event: JSX.TargetedKeyboardEvent<HTMLElement>) {
   next.focus();
 }
 
-// Asked with every painting, of thousands of addresses: they stay as they are for as long as the probe does.
+// Every painting asks this for thousands of addresses, and a probe's addresses never change, so the
+// answer is kept.
 const meshes = new WeakMap<Probe, boolean>();
 
 function isMesh(probe: Probe): boolean {
@@ -40,7 +42,7 @@ function tabNote(probe: Probe): string {
   return [...(name === protocol ? [] : [protocol]), ...(paths > 1 ? [`${paths} paths`] : []), ...directed].join(', ');
 }
 
-export const TAB_OF = 'probe-'; // and its number: ids of the tabs
+export const TAB_OF = 'probe-'; // a tab's id is this and the probe's number
 
 export function Tabs() {
   plan.value;
@@ -54,7 +56,7 @@ export function Tabs() {
       return <button key={name} id={TAB_OF + at} role="tab" aria-controls="probe-panel" aria-selected={selected} tabIndex={selected ? 0 : -1} data-probe={name}
         onClick={() => choose({ probe: name, sight: null, held: null, page: view.value.page === 'worst' ? 'worst' : 'mesh' })}>
         {name}<small>{tabNote(each.probe)}</small>
-        {problems > 0 && <em title={`${humanCount(problems)} pairs are not well`}>{humanCount(problems)}</em>}
+        {problems > 0 && <em title={`${humanCount(problems)} pairs have a problem`}>{humanCount(problems)}</em>}
       </button>;
     })}
   </nav>;
@@ -62,7 +64,7 @@ export function Tabs() {
 
 export function Controls() {
   return <div class="controls">
-    <div id="metrics" class="switch" role="radiogroup" aria-label="Colour shows" onKeyDown={moveWithin}>
+    <div id="metrics" class="switch" role="radiogroup" aria-label="Metric" onKeyDown={moveWithin}>
       {METRICS.map(({ id, label }) => {
         const selected = id === metric.value.id;
         return <button key={id} role="radio" aria-checked={selected} tabIndex={selected ? 0 : -1} data-metric={id}
@@ -81,7 +83,7 @@ export function Controls() {
 }
 
 function Order() {
-  plan.value; // has the labels
+  plan.value; // the labels come with the plan
   return <label class="field">order by <select id="order" value={view.value.order}
     onChange={(event) => choose({ order: event.currentTarget.value, sight: null })}>
     {ordersOf(Object.keys(model.labels)).map(({ by, text }) => <option key={by} value={by}>{shortened(text, LONGEST_LABEL)}</option>)}
@@ -94,7 +96,7 @@ function Threshold({ name, label, code }: { name: 'warn' | 'crit'; label: string
   useEffect(() => setText(shown), [shown]);
   const wrong = !isThreshold(text);
   const take = (next: string) => choose({ [name]: next === ownThresholds.value[name] ? null : next });
-  return <label class="field" title="3x: three times the mesh's median; 50us, 2ms, 5%: absolute; empty: none. Unless chosen here, they are the pinglist's.">
+  return <label class="field" title="3x is three times the mesh's median; 50us, 2ms and 5% are absolute; an empty field sets no threshold. The pinglist's thresholds apply until you change them here.">
     {label} <input id={name} value={text} size={5} aria-invalid={wrong} spellcheck={false}
       onInput={(event) => setText(event.currentTarget.value)}
       onChange={(event) => isThreshold(event.currentTarget.value) && take(event.currentTarget.value)} />
@@ -102,7 +104,7 @@ function Threshold({ name, label, code }: { name: 'warn' | 'crit'; label: string
   </label>;
 }
 
-// From quick to slow, or from little loss to all.
+// The scale runs from fast to slow, or from little loss to total loss.
 export function ScaleBar() {
   const canvas = useRef<HTMLCanvasElement>(null);
   const ratio = metric.value.unit === 'ratio';

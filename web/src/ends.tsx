@@ -1,13 +1,14 @@
-// The two ends of a pair: who they are, their labels, and the devices and clocks they measure with.
+// The two ends of a pair: their hosts, labels and agents, and the devices and clocks that they
+// measure with.
 
 import { useAgents, type Agent, labelsOf } from './agents';
 import type { PairRow } from './pair_row';
 import { model } from './store';
 
-// `row`: what this end reported as the source of a way; its device is the one that was measured with.
+// `row` is the latest row that this end reported as a source: it names the device that measured.
 function factsOf(address: string, agent: Agent | null | undefined, row: PairRow | null | undefined): [string, string][] {
   const facts: [string, string][] = [['host', model.nameOf(address)], ['address', address], ...labelsOf(address)];
-  if (agent === null) facts.push(['agent', 'none has registered']);
+  if (agent === null) facts.push(['agent', 'not registered']);
   if (agent) facts.push(['agent', `${agent.host}, ${agent.alive ? 'alive' : 'down'}, ${agent.version}`]);
   const endpoint = agent?.endpoints.find((each) => each.address === address);
   const device = row?.device ?? endpoint?.device;

@@ -1,4 +1,4 @@
-// State changes on the timeline, and as a list that leads to their time and pair.
+// State changes as marks on the timeline, and as a list whose entries lead to their time and pair.
 
 import { useEffect, useState } from 'preact/hooks';
 import { type Changes, csvOf, fetchChanges, marksOf, type StateChange, timeOf, whoOf } from './events';
@@ -11,8 +11,8 @@ const BINS = 150;
 const MOST = 500;
 const NONE: Changes = { left_out: 0, events: [], bins: [] };
 
-// Those of the last `span`, or of `span` around a time, asked for again now and then. What cannot be read is what the
-// timeline says anyway.
+// Fetches the changes within the last `span`, or within `span` around a time, again and again.
+// Failures are not shown here because the timeline shows them.
 export function useChanges(probe: string, span: string, pair: [string, string] | null, time: number | null): Changes {
   const [changes, setChanges] = useState(NONE);
   const key = JSON.stringify([probe, span, pair, time]);
@@ -48,7 +48,8 @@ function goTo(change: StateChange) {
     held: source !== null && destination !== null ? [source, destination] : null });
 }
 
-// There with nothing to list, too: the map below must not move under the pointer when something comes.
+// An empty list is shown too, so that the map below does not move under the pointer at the first
+// change.
 export function EventList({ changes, probe, span }: { changes: Changes; probe: string; span: string }) {
   const { events, left_out: leftOut } = changes;
   const { from, to } = rangeOf(span, null);

@@ -1,11 +1,12 @@
-// State changes that history has kept, and how they are told. docs/http-api.md describes them.
+// Fetches state changes from the history and describes them to the user. docs/http-api.md has their
+// format.
 
 import { humanCount, inLine } from './format';
 import { ask } from './past';
 
 export interface StateChange {
-  at: string; // when the controller knew
-  window: string | null; // start of the window that shows it
+  at: string; // the time at which the controller noticed the change
+  window: string | null; // start of the window that shows the change
   probe: string;
   source: string | null; // null: several
   source_name: string | null;
@@ -16,10 +17,10 @@ export interface StateChange {
   pairs: number;
 }
 
-// A part of the time: all its changes, and the first of the worst of them.
+// One bin of the time shown: the number of its changes, and the time of the first of the worst.
 export interface Bin { at: string; window: string | null; worst: string; events: number; pairs: number }
 
-// `left_out`: how many older ones the answer has no room for; `bins` count them too.
+// `left_out` counts the older changes that the answer has no room for; `bins` include them.
 export interface Changes { left_out: number; events: StateChange[]; bins?: Bin[] }
 
 export interface Question {
@@ -42,7 +43,7 @@ export function queryOf({ probe, from, to, pair, limit, bins }: Question): strin
   return fields.toString();
 }
 
-// For a spreadsheet: as many as an answer may have.
+// Returns the address of a CSV file with as many changes as an answer may have.
 export function csvOf(probe: string, from: number, to: number): string {
   return `api/v1/history/events?${queryOf({ probe, from, to, pair: null, limit: 10_000, bins: 0 })}&format=csv`;
 }
@@ -51,7 +52,8 @@ export function fetchChanges(question: Question, signal: AbortSignal): Promise<C
   return ask(`api/v1/history/events?${queryOf(question)}`, signal);
 }
 
-// Where the mesh has to be looked at to see it: the window that shows it, and where none does, when it was known.
+// Returns the time at which the mesh shows a change: that of its window, or that of its detection
+// where no window shows it.
 export function timeOf({ at, window }: { at: string; window: string | null }): number {
   return Date.parse(window ?? at);
 }
@@ -63,7 +65,7 @@ export function whoOf({ source_name, destination_name, pairs }: StateChange): st
   return source_name !== null ? `from ${inLine(source_name)}: ${count}` : count;
 }
 
-export interface Mark { place: number; time: number; worst: string; title: string } // place: 0..1 of the time shown
+export interface Mark { place: number; time: number; worst: string; title: string } // place: 0..1 along the timeline
 
 export function marksOf(bins: Bin[], start: number, end: number): Mark[] {
   return bins.flatMap((bin) => {
@@ -71,6 +73,6 @@ export function marksOf(bins: Bin[], start: number, end: number): Mark[] {
     if (!(place >= 0 && place <= 1)) return [];
     const changes = bin.events === 1 ? '1 change' : `${humanCount(bin.events)} changes`;
     return [{ place, time: timeOf(bin), worst: bin.worst, title: `${bin.at.slice(11, 19)} UTC: ${changes} of ${
-      humanCount(bin.pairs)} pairs, at worst to ${bin.worst}` }];
+      humanCount(bin.pairs)} pairs, the worst to ${bin.worst}` }];
   });
 }

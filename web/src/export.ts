@@ -1,4 +1,4 @@
-// What is shown, as a file.
+// Saves the shown mesh as a file.
 
 import { type Metric, valueOf } from './metrics';
 import { type Grid, pairOf } from './model';
@@ -13,13 +13,13 @@ function save(blob: Blob, name: string) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-const CAPTION = 26; // pixels of the page
+const CAPTION = 26; // CSS pixels
 
 function timeOf({ windowEnd }: Grid): string {
   return Number.isNaN(windowEnd) ? '' : new Date(windowEnd).toISOString();
 }
 
-// The map on the page's own ground, with what it shows: a picture in a ticket stands alone.
+// Saves the map as a picture with a caption, because a picture in a ticket has no page around it.
 export function exportPng(grid: Grid, metric: Metric, theme: Theme) {
   const map = document.getElementById('heatmap') as HTMLCanvasElement | null;
   if (!map) return;
@@ -36,7 +36,7 @@ export function exportPng(grid: Grid, metric: Metric, theme: Theme) {
   picture.toBlob((blob) => blob && save(blob, `${grid.probe.name}-${metric.id}.png`), 'image/png');
 }
 
-// A spreadsheet takes text that begins like a formula for one.
+// Spreadsheets evaluate text that begins like a formula, so such text gets a quote in front.
 export function csvField(text: string): string {
   const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(harmless) ? `"${harmless.replace(/"/g, '""')}"` : harmless;
@@ -52,7 +52,7 @@ export function csvLine(grid: Grid, metric: Metric, cell: number): string {
     timeOf(grid)].map(csvField).join(',')}\n`;
 }
 
-// `cells`: all pairs without.
+// Saves the given cells, or all pairs where none are given.
 export function exportCsv(grid: Grid, metric: Metric, cells?: number[]) {
   const parts = [CSV_HEAD];
   const rows = cells ? [cells] : Array.from({ length: grid.rows }, (_, row) =>

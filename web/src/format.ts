@@ -1,8 +1,8 @@
-// Numbers for people.
+// Writes numbers, times and names for people.
 
 type Maybe = number | null | undefined;
 
-// Three significant digits: "812 ns", "4.07 µs", "1.20 ms".
+// Writes three significant digits: "812 ns", "4.07 µs", "1.20 ms".
 export function humanNanos(nanos: Maybe): string {
   if (nanos === null || nanos === undefined || Number.isNaN(nanos)) return '–';
   for (const [unit, size] of [['s', 1e9], ['ms', 1e6], ['µs', 1e3]] as const) {
@@ -11,7 +11,7 @@ export function humanNanos(nanos: Maybe): string {
   return `${Math.round(nanos)} ns`;
 }
 
-// Without its unit, for cells: the legend says which one it is.
+// Writes a number without a unit, for cells: the legend names the unit.
 export function threeDigits(value: number): string {
   if (value >= 99.95) return value.toFixed(0);
   return value >= 9.995 ? value.toFixed(1) : value.toFixed(2);
@@ -31,18 +31,19 @@ export function humanAge(milliseconds: number): string {
   return `${Math.round(seconds / 3600)} h`;
 }
 
-// At most so many characters.
+// Cuts a text to at most `most` characters.
 export function shortened(text: string, most: number): string {
   if (text.length <= most) return text;
-  const characters = Array.from(text.slice(0, 2 * most + 2)); // not in the middle of one
+  const characters = Array.from(text.slice(0, 2 * most + 2)); // never cuts within a character
   return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
 }
 
 const LONGEST_IN_LINE = 120;
 const BIDIRECTIONAL = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]/;
 
-// A name among other text: hosts' and labels' may have thousands of characters (the host's page has the whole), and letters of
-// another direction turn around what stands beside them, unless they are isolated.
+// Makes a name fit to stand in a line of text. Names may have thousands of characters (the host's
+// page shows all of them), and right-to-left letters would reorder the text around them unless they
+// are isolated.
 export function inLine(name: string): string {
   const short = shortened(name, LONGEST_IN_LINE);
   return BIDIRECTIONAL.test(short) ? `\u2068${short}\u2069` : short;
@@ -58,7 +59,8 @@ export function humanCount(count: number): string {
   return counts.format(count);
 }
 
-// A time of day is the last one that was: a job stalls "at 03:12". null: it is no time. UTC, as everything in the page.
+// Parses a time in UTC. A time of day alone means its most recent occurrence, as in "the job
+// stalled at 03:12". Returns null for other text.
 export function timeTyped(text: string, now: number): number | null {
   const [, day, clock] = /^\s*(?:(\d{4}-\d{2}-\d{2})[T ])?(\d{2}:\d{2}(?::\d{2})?)\s*Z?\s*$/.exec(text) ?? [];
   if (clock === undefined) return null;

@@ -1,10 +1,11 @@
-// Pointers on the heatmap: pointing, holding, opening, dragging, the wheel, and two fingers.
+// Handles pointers on the heatmap: pointing, holding, opening, dragging, the wheel, and two
+// fingers.
 
 import type { Heatmap } from './heatmap';
 import { hold, openPair, pointed } from './store';
 import type { Sight } from './viewport';
 
-const STILL = 4; // pixels that a click may move
+const STILL = 4; // pixels by which a click may move
 
 interface Point { x: number; y: number }
 

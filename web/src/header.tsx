@@ -1,5 +1,5 @@
-// The bar at the top: the pages, the search, the whole fabric in counts, the connection; below it what the controller
-// itself complains about.
+// The bar at the top: pages, search, counts of the whole fabric, the connection. The controller's
+// own troubles stand below.
 
 import { useState } from 'preact/hooks';
 import { humanAge, humanCount, inLine } from './format';
@@ -29,7 +29,7 @@ export function Header() {
   </header>;
 }
 
-// The first of them, and how many there are.
+// Returns the first hosts that match, and the number of all that match.
 function hostsLike(text: string): { found: string[]; all: number } {
   const wanted = text.toLowerCase();
   const { sources = [], destinations = [] } = grid.value?.probe ?? {};
@@ -52,7 +52,7 @@ function Search() {
     choose({ page: 'host', host });
   };
   return <div class="search" role="search">
-    <input id="search" type="search" value={text} placeholder="Host  /" aria-label="Search a host by name or address"
+    <input id="search" type="search" value={text} placeholder="Host  /" aria-label="Search for a host by name or address"
       aria-controls="found" autocomplete="off" spellcheck={false}
       onInput={(event) => setText(event.currentTarget.value)}
       onKeyDown={(event) => {
@@ -66,22 +66,22 @@ function Search() {
       {found.map((address) => <li key={address}><button onClick={() => open(address)}>
         {inLine(model.nameOf(address))}<small>{address}</small></button></li>)}
       {all > found.length && <li class="none">{`${humanCount(all - found.length)} more: type more of the name or address`}</li>}
-      {found.length === 0 && <li class="none">no such host in this probe</li>}
+      {found.length === 0 && <li class="none">This probe has no such host.</li>}
     </ul>
   </div>;
 }
 
-// A slow pair is ok to the controller, which knows no thresholds: without what the page says of it the bar would read as if
-// nothing were wrong.
+// The controller derives no state from thresholds, so a slow pair counts as ok there. The bar adds
+// the slow pairs; it would otherwise read as if nothing were wrong.
 function Summary() {
   painted.value;
   const counts = countsOfAll(liveGrid.value);
   const slow = (['very slow', 'slow'] as const).map((name) => ({ name, pairs: ranks.value?.counts[CLASSES.indexOf(name)] ?? 0 }));
-  return <div class="summary" aria-label="Pairs by state, all probes; slow ones of what is shown">
+  return <div class="summary" aria-label="Pairs of all probes by state; slow pairs of the shown probe">
     {STATES.filter(({ name }) => counts[name] > 0).map(({ name }) => <span key={name} class="chip" data-state={name}>
       <b>{humanCount(counts[name])}</b> {name}</span>)}
     {slow.filter(({ pairs }) => pairs > 0).map(({ name, pairs }) => <span key={name} class="chip" data-state={name}
-      title="of the pairs of this probe, by the thresholds of this metric">
+      title="These pairs of the shown probe exceed the thresholds of this metric.">
       <b>{humanCount(pairs)}</b> of them {name} ({metric.value.label})</span>)}
   </div>;
 }
@@ -97,7 +97,7 @@ function Link() {
 export function Notices() {
   return <div class="notices" role="alert">
     {link.value === 'reconnecting' && model.generation !== null
-      && <p class="lost">The controller does not answer: what is shown is what it said last.</p>}
+      && <p class="lost">The controller does not answer: the page shows the last data that it received.</p>}
     {notices.value.map(({ kind, text }) => <p key={text} data-kind={kind}>
       {kind === 'pinglist' && <b>The saved pinglist was rejected; the last good one is in force. </b>}<bdi>{text}</bdi></p>)}
   </div>;

@@ -1,4 +1,5 @@
-// Draws one probe's grid: rows are sources, columns destinations. Owns the canvas; told what to show by map.tsx.
+// Draws one probe's grid: rows are sources, columns are destinations. Owns the canvas; map.tsx says
+// what to show.
 
 import { LABEL_FONT, paintColumnLabels, paintRowLabels } from './axes';
 import { drawMark } from './marks';
@@ -10,7 +11,7 @@ import { className } from './severity';
 import { type Place, STRIP, Viewport } from './viewport';
 
 const CELL_FONT = '12px system-ui, sans-serif';
-const SHAPED_FROM = 7; // pixels: smaller cells are colour alone
+const SHAPED_FROM = 7; // pixels; smaller cells have no gaps, marks or values
 
 
 export class Heatmap {
@@ -75,8 +76,8 @@ export class Heatmap {
     dataset.painted = String(Number(dataset.painted ?? 0) + 1);
   }
 
-  // Fingers: one scrolls the page for as long as all of the map is in sight, and moves a map that is not; two zoom it, or the page
-  // where there is nothing to zoom into.
+  // One finger scrolls the page while the whole map is visible, and moves the map otherwise. Two
+  // fingers zoom the map, or the page where the map has nothing to zoom into.
   private letFingersBy() {
     const { zoom, largestZoom } = this.view;
     this.canvas.style.touchAction = zoom > 1 ? 'none' : largestZoom > 1 ? 'pan-y' : 'pan-y pinch-zoom';
@@ -92,7 +93,8 @@ export class Heatmap {
     context.restore();
   }
 
-  // The cells of the pyramid's level that are in sight, a pixel each, then as large as they are.
+  // Paints the visible cells of the pyramid's level as a pixel each, then scales that image to the
+  // size of the cells.
   private paintPixels() {
     const { context, view, scene: { ranks, palette } } = this;
     const level = ranks.levels[Math.min(view.level, ranks.levels.length - 1)];
@@ -118,7 +120,7 @@ export class Heatmap {
       columns * size * view.cellWidth, rows * size * view.cellHeight);
   }
 
-  // Gaps, marks and values, where cells are large enough.
+  // Paints gaps, marks and values. REQUIRES cells of at least SHAPED_FROM.
   private paintShapes() {
     const { context, view } = this;
     const [from, to] = this.inSight();
@@ -163,7 +165,7 @@ export class Heatmap {
   private paintGroups() {
     const { context, view, scene: { ranks, palette } } = this;
     context.fillStyle = palette.theme.quietInk;
-    // Closer together than this they would cover what they part.
+    // Lines closer together than this would cover the cells between them.
     const groups = Math.max(ranks.rowOrder.groups.length, ranks.columnOrder.groups.length);
     if (Math.min(view.rows * view.cellHeight, view.columns * view.cellWidth) < 14 * groups) return;
     for (const { from } of ranks.rowOrder.groups.slice(1)) context.fillRect(view.left, view.yOf(from) - 1, view.plotWidth, 1);
@@ -172,7 +174,8 @@ export class Heatmap {
     }
   }
 
-  // What each row and column is like, beside it: a bad host's two strips stand out.
+  // Paints a strip next to each row and column that summarises its pairs: the two strips of a bad
+  // host stand out.
   private paintSummaries() {
     const { context, view, scene: { ranks, palette } } = this;
     const size = 2 ** view.level;
@@ -199,7 +202,7 @@ export class Heatmap {
     });
   }
 
-  // Row and column of the cursor.
+  // Paints a band behind the labels of the cursor's row and column.
   private paintBand() {
     const at = this.placeOf(this.cursor);
     if (!at) return;
@@ -231,7 +234,7 @@ export class Heatmap {
     return ranks.rowOrder.at[row] * grid.columns + ranks.columnOrder.at[column];
   }
 
-  // The worst pair of the display cell that a place is in, null where none is a pair.
+  // Returns the worst pair of the display cell at a place, null where that cell has no pair.
   worstAt(place: Place): number | null {
     const { ranks, columns, rows } = this.scene.ranks.levels[0];
     const size = 2 ** this.view.level;
@@ -246,13 +249,13 @@ export class Heatmap {
     return worst && this.cellFrom(worst);
   }
 
-  // The pair under a point of the canvas, or null.
+  // Returns the pair under a point of the canvas, or null.
   cellAt(x: number, y: number): number | null {
     const place = this.view.at(x, y);
     return place && this.worstAt(place);
   }
 
-  // The next pair from `cell` in a direction, by display cells; `cell` itself at the edge.
+  // Returns the next pair from `cell` in a direction, by display cells; `cell` itself at the edge.
   cellBeside(cell: number | null, downwards: number, rightwards: number): number | null {
     const size = 2 ** this.view.level;
     let { row, column } = this.placeOf(cell) ?? { row: Math.floor(this.view.y), column: Math.floor(this.view.x) - 1 };
@@ -265,7 +268,7 @@ export class Heatmap {
     }
   }
 
-  // The middle of a cell on the canvas, for tests and tooltips.
+  // Returns the middle of a cell on the canvas.
   middleOf(cell: number): { x: number; y: number } {
     const { row, column } = this.placeOf(cell)!;
     return { x: this.view.xOf(column + 0.5), y: this.view.yOf(row + 0.5) };

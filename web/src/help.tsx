@@ -1,4 +1,4 @@
-// The keys, on `?`.
+// The dialog with the keys, which `?` opens.
 
 import { signal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
@@ -7,22 +7,22 @@ export const helpShown = signal(false);
 
 const KEYS: [string, string][] = [
   ['← ↑ → ↓', 'move to the next cell (click the map first, or Tab to it)'],
-  ['Space, click', 'hold a pair, so that the panel stays with it'],
+  ['Space, click', 'hold a pair: the panel stays with it'],
   ['Enter, double click', 'open the pair'],
-  ['Escape', 'let go; back to the mesh'],
+  ['Escape', 'release the pair; return to the mesh'],
   ['+  −  wheel, two fingers', 'zoom in and out'],
-  ['drag, Shift + arrows', 'move the part that is in sight'],
-  ['0', 'all of it'],
-  ['/', 'search a host'],
-  ['?', 'this help'],
+  ['drag, Shift + arrows', 'move a zoomed map'],
+  ['0', 'show the whole mesh'],
+  ['/', 'search for a host'],
+  ['?', 'show this help'],
 ];
 
 export function Help() {
   return helpShown.value ? <Dialog /> : null;
 }
 
-// Nothing behind a modal dialog can have the focus, and the browser gives it back to where it was when the dialog is closed. From
-// its only button Tab would lead to the browser's own bars.
+// The dialog is modal: nothing behind it takes the focus, and the browser restores the focus when
+// it closes. Tab is disabled because from the only button it would lead to the browser's own bars.
 function Dialog() {
   const dialog = useRef<HTMLDialogElement>(null);
   const close = () => { helpShown.value = false; };
@@ -37,8 +37,8 @@ function Dialog() {
     <section>
       <h2 id="help-title">Keys</h2>
       <dl>{KEYS.map(([key, text]) => [<dt key={`${key} key`}>{key}</dt>, <dd key={key}>{text}</dd>])}</dl>
-      <p>Rows are sources, columns destinations. The strips beside the map show what most pairs of a row or column are
-        like: a bad host is a cross. Zoomed out, a cell shows the worst of its pairs.</p>
+      <p>Rows are sources, columns are destinations. The strips along the map show the median pair of each row and column,
+        so a bad host appears as a cross. In a zoomed-out map a cell shows the worst of its pairs.</p>
       <button onClick={close} autofocus>Close</button>
     </section>
   </dialog>;

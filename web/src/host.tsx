@@ -1,4 +1,5 @@
-// One host: what it measures of the others, what they measure of it, and what is known of its agent.
+// The page of one host: its pairs as a source, its pairs as a destination, and the facts about its
+// agent.
 
 import { useEffect, useState } from 'preact/hooks';
 import { type Agent, labelsOf, planOf, useAgents } from './agents';
@@ -8,7 +9,8 @@ import { fetchRow, type PairRow } from './pair_row';
 import { PeerTable } from './peers';
 import { grid, model, now, painted, view } from './store';
 
-// What a source measures with: its rows say it of every protocol, registrations of RDMA only.
+// Fetches a row of a source for its clock and device: rows name them for every protocol,
+// registrations only for RDMA.
 function useRow(probe: string, source: string, destination: string | undefined): PairRow | null {
   const [row, setRow] = useState<PairRow | null>(null);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// The states with their marks and counts; pairs that are ok are told apart by the thresholds.
+// The legend: every state with its mark and count. The thresholds divide the pairs that are ok.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { ScaleBar, WindowTime } from './controls';

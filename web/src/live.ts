@@ -1,12 +1,13 @@
-// The live connection: says what is watched, decodes what the controller pushes into the model, and comes back by
-// itself when it breaks, asking for no more than what changed meanwhile. docs/http-api.md has the messages.
+// The live connection: tells the controller which grid to send, and decodes the messages into the
+// model. It reconnects by itself and then asks only for what has changed meanwhile.
+// docs/http-api.md has the messages.
 
 import type { Grid, Model, Plan } from './model';
 
 const HEADER_BYTES = 16;
-const ROW_BYTES = 16; // before its cells
+const ROW_BYTES = 16; // of a row's header, which precedes its cells
 const VERSION = 3;
-export const ROW = 1; // types of message
+export const ROW = 1; // a type of message, as SYNC
 const SYNC = 2;
 const SHORTEST_WAIT = 500; // milliseconds
 const LONGEST_WAIT = 8000;
@@ -19,9 +20,9 @@ export interface Row {
   states: Uint8Array;
   values: Uint8Array;
 }
-export interface Rows { grid: Grid; sources: number[] } // of one message
+export interface Rows { grid: Grid; sources: number[] } // the rows that one message changed
 
-// null where it is no message of this version.
+// Returns null for data that is not a message of this version.
 export function decodeHeader(buffer: ArrayBuffer): Header | null {
   if (buffer.byteLength < HEADER_BYTES) return null;
   const view = new DataView(buffer);
@@ -30,7 +31,8 @@ export function decodeHeader(buffer: ArrayBuffer): Header | null {
     sequence: view.getUint32(12, true) };
 }
 
-// The rows of a message; `columnsOf` a probe: -1 where it is not known. What is cut off is left out.
+// Returns the rows of a message and leaves out a truncated one. `columnsOf` returns -1 for an
+// unknown probe.
 export function decodeRows(buffer: ArrayBuffer, columnsOf: (probe: number) => number): Row[] {
   const view = new DataView(buffer);
   const rows: Row[] = [];
@@ -54,11 +56,12 @@ export class Live extends EventTarget {
   private socket: WebSocket | null = null;
   private stopped = false;
   private watched: Watched | null = null;
-  private watches = 0; // said on this socket
-  private synced = ''; // "EPOCH GENERATION SEQUENCE" of what is watched, '' where it is not complete yet
-  private planned = false; // this socket has had its plan
+  private watches = 0; // watch messages sent on this socket
+  private synced = ''; // "EPOCH GENERATION SEQUENCE" of the watched grid; '' until it is complete
+  private planned = false; // this socket has received its plan
 
-  // Events: "plan" (another one), "rows" (detail: Rows), "link" (state changed).
+  // Dispatches the events "plan" (the plan changed), "rows" (detail: Rows) and "link" (the state
+  // changed).
   constructor(readonly model: Model) {
     super();
   }
@@ -89,12 +92,12 @@ export class Live extends EventTarget {
     this.socket.onclose = () => this.closed();
   }
 
-  // For when the controller does not answer although the connection looks open.
+  // Begins a new connection where the controller does not answer although the old one looks open.
   reconnect() {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.close();
   }
 
-  // For good.
+  // Ends the connection for good.
   stop() {
     this.stopped = true;
     this.socket?.close();
@@ -123,13 +126,13 @@ export class Live extends EventTarget {
     }
     const header = decodeHeader(data);
     const { generation } = this.model;
-    // Of another watch or plan: it crossed with a change.
+    // A message for an earlier watch or plan was in flight during the change.
     if (!header || header.watch !== this.watches || header.generation !== (generation ?? NaN) % 2 ** 32) return;
     if (header.type === ROW) this.rows(decodeRows(data, (probe) => this.model.grids[probe]?.columns ?? -1));
     if (header.type === SYNC) this.complete(`${this.model.epoch} ${generation} ${header.sequence}`);
   }
 
-  // What is watched is there as it was at this point.
+  // The watched grid is complete up to this point.
   private complete(synced: string) {
     this.synced = synced;
     const grid = this.model.gridNamed(this.watched!.probe);
@@ -144,12 +147,12 @@ export class Live extends EventTarget {
     this.planned = true;
     if (this.model.setPlan(message)) {
       this.synced = '';
-      this.dispatchEvent(new Event('plan')); // may change what is watched, which says so
+      this.dispatchEvent(new Event('plan')); // a listener may call watch(), which sends its own message
     }
     if (first && this.watches === 0) this.sayWatch();
   }
 
-  // All are of the probe that is watched.
+  // REQUIRES that all rows belong to the watched probe.
   private rows(rows: Row[]) {
     const grid = this.model.grids[rows[0]?.probe];
     if (!grid) return;

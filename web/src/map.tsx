@@ -1,4 +1,5 @@
-// The heatmap in the page: paints when something changed, and turns pointers and keys into cells and movements.
+// The heatmap in the page: repaints after changes, and turns pointers and keys into chosen cells
+// and movements.
 
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { LONGEST_LABEL } from './axes';
@@ -97,9 +98,9 @@ export function Map() {
       {shown.pairs() === 0 && <p class="blank" role="status">
         {current.complete ? `${current.probe.name} has no pairs.` : 'Loading the mesh…'}</p>}
     </div>
-    <p id="keys" class="keys">Rows are sources, columns destinations. Click or Space holds a pair, Enter or a double click
+    <p id="keys" class="keys">Rows are sources, columns are destinations. Click or Space holds a pair, Enter or a double click
       opens it, the wheel or two fingers zoom; <button class="kbd" aria-label="Keys"
-        onClick={() => { helpShown.value = true; }}>?</button> lists the keys. As a table: <a href="#page=worst"
+        onClick={() => { helpShown.value = true; }}>?</button> lists the keys. The same pairs as a table: <a href="#page=worst"
         onClick={(event) => { event.preventDefault(); choose({ page: 'worst' }); }}>worst pairs</a>.</p>
     <p id="readout" class="readout" aria-live="polite">{pointed.value === null ? '' : readOut(current, pointed.value)}</p>
   </>;
@@ -107,10 +108,10 @@ export function Map() {
 
 function describe(current: Grid): string {
   return `${current.probe.name}, ${metric.value.label}: ${current.rows} sources by ${current.columns} destinations, `
-    + `${current.problems()} of ${current.pairs()} pairs not well`;
+    + `${current.problems()} of ${current.pairs()} pairs have a problem`;
 }
 
-// One pair and, beside it, the other direction.
+// Describes one pair and its other direction.
 function readOut(current: Grid, cell: number): string {
   const [source, destination] = pairOf(current, cell);
   const text = (at: number) => `${stateOf(current, at)}, ${metric.value.label} ${humanCode(metric.value, current.values[at])}`;

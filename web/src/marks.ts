@@ -1,5 +1,5 @@
-// The mark of each state: shapes that differ without their colours. Cells too small for a shape
-// keep their colour alone.
+// Draws the mark of each state: shapes that differ without their colours. Cells that are too small
+// for a shape have only a colour.
 
 import type { Theme } from './palette';
 
@@ -14,7 +14,7 @@ const strokes: Record<string, (path: Context, x: number, y: number, size: number
     path.moveTo(x + size, y - size);
     path.lineTo(x - size, y + size);
   },
-  unreachable(path, x, y, size) { // a way that ends at a wall
+  unreachable(path, x, y, size) { // a line that ends at a wall
     path.moveTo(x - size * 1.1, y);
     path.lineTo(x + size * 0.3, y);
     path.moveTo(x + size * 0.7, y - size);
@@ -37,7 +37,7 @@ const strokes: Record<string, (path: Context, x: number, y: number, size: number
     path.moveTo(x, y - size * 0.8);
     path.lineTo(x, y + size * 0.8);
   },
-  'not measured'(path, x, y, size) { // a dash, as the tables have
+  'not measured'(path, x, y, size) { // a dash, as in the tables
     path.moveTo(x - size * 0.6, y);
     path.lineTo(x + size * 0.6, y);
   },
@@ -54,7 +54,7 @@ const strokes: Record<string, (path: Context, x: number, y: number, size: number
   },
 };
 
-// Stale: diagonals.
+// Draws diagonals, for stale pairs.
 function hatch(context: Context, x: number, y: number, width: number, height: number) {
   context.save();
   context.beginPath();

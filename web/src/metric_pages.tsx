@@ -1,4 +1,4 @@
-// The applications of a host that have metric pages.
+// The table of a host's applications that have metric pages.
 
 import type { Agent } from './agents';
 import { humanCount } from './format';
@@ -11,7 +11,8 @@ export function MetricPages({ agent }: { agent: Agent }) {
     <h3>metric pages<span>{table.summary}</span></h3>
     {table.rows.length > 0 && <table class="pairs"><thead><tr><th scope="col">application</th><th scope="col">pid</th>
       <th scope="col">pages</th><th scope="col">metrics</th></tr></thead>
-    {/* Two of the same application and process are two rows: the pid is 0 where the agent cannot see it. */}
+    {/* The key has the row's number because several applications may share a name and the pid 0, which stands for an
+        unknown pid. */}
     <tbody>{table.rows.map(({ application, pid, pages, metrics }, row) => <tr key={`${pid} ${application} ${row}`}>
       <td>{application}</td>
       <td class="number">{pid}</td>

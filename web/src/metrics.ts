@@ -1,4 +1,4 @@
-// What a cell can show, and the one byte that it comes in (docs/http-api.md has both).
+// The metrics that a cell can show, and the one-byte code of a value (docs/http-api.md has both).
 
 import { humanRatio } from './format';
 
@@ -23,14 +23,14 @@ export function metricNamed(id: string): Metric {
 
 export const NOT_MEASURED = 0;
 
-// NaN where nothing was measured.
+// Returns NaN where nothing was measured.
 export function valueOf({ unit }: Metric, code: number): number {
   if (code === NOT_MEASURED) return NaN;
   if (unit === 'ns') return 100 * 1e8 ** ((code - 1) / 254);
   return code === 1 ? 0 : 1e-4 * 1e4 ** ((code - 2) / 253);
 }
 
-// The nearest code, as the controller chooses it.
+// Returns the nearest code, as the controller does.
 export function codeOf({ unit }: Metric, value: number): number {
   const step = (low: number, high: number, last: number) => Math.round(
     last * Math.min(1, Math.max(0, Math.log(value / low) / Math.log(high / low))));
@@ -39,7 +39,7 @@ export function codeOf({ unit }: Metric, value: number): number {
   return value <= 0 ? 1 : 2 + step(1e-4, 1, 253);
 }
 
-// Two digits are what a code holds.
+// Writes two digits, which is the precision of a code.
 export function humanCode(metric: Metric, code: number): string {
   const value = valueOf(metric, code);
   if (Number.isNaN(value)) return '–';

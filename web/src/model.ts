@@ -1,9 +1,9 @@
-// What the page knows: the plan and, of the probe that is watched, a state and a value of each pair, one byte each.
-// Filled by live.ts, read by everything that draws.
+// The page's data: the plan, and a state and a value of each pair of the watched probe, one byte
+// each. live.ts fills it; everything that draws reads it.
 
 import { NOT_A_PAIR } from './states';
 
-// What the pinglist says of one figure, as limits are written (severity.ts); null: none.
+// The pinglist's thresholds for one figure, in the notation of severity.ts; null: no threshold.
 export interface Threshold { warn: string | null; crit: string | null }
 
 export interface Probe {
@@ -36,13 +36,13 @@ export class Grid {
   readonly rows: number;
   readonly columns: number;
   readonly states: Uint8Array;
-  readonly values: Uint8Array; // codes of the metric that is watched
+  readonly values: Uint8Array; // codes of the watched metric
   readonly counts: number[]; // pairs by state
   readonly well = new Uint32Array(CODES); // pairs in state ok by code
-  readonly changed = new Set<number>(); // rows that nobody has painted yet
-  windowEnd = NaN; // the newest, milliseconds UTC
-  complete = false; // every row has come once
-  private readonly ok: number; // the controller's number of it
+  readonly changed = new Set<number>(); // rows that have changed since the last painting
+  windowEnd = NaN; // the end of the newest window, milliseconds UTC
+  complete = false; // every row has arrived at least once
+  private readonly ok: number; // the controller's number for the state ok
 
   constructor(readonly probe: Probe, readonly stateNames: string[]) {
     this.rows = probe.sources.length;
@@ -73,7 +73,8 @@ export class Grid {
     if (state === this.ok) this.well[value] += 1;
   }
 
-  // Before another metric comes in: what is known of the old one must not pass for it.
+  // Drops the values when the metric changes: a value of the old metric must not be shown as one of
+  // the new.
   forgetValues() {
     this.values.fill(0);
     this.well.fill(0);
@@ -81,7 +82,8 @@ export class Grid {
     for (let row = 0; row < this.rows; ++row) this.changed.add(row);
   }
 
-  // The code below which `part` (0..1) of the measured pairs that are well lie; 0 where none is.
+  // Returns the smallest code that `part` (0..1) of the measured pairs in state ok do not exceed; 0
+  // where there are none.
   quantile(part: number): number {
     const measured = this.well.reduce((sum, count) => sum + count, 0) - this.well[0];
     let left = Math.ceil(part * measured);
@@ -98,13 +100,13 @@ export class Grid {
     return row < 0 || column < 0 ? null : row * this.columns + column;
   }
 
-  // The pair of the other direction, null where the probe has none.
+  // Returns the pair of the other direction, null where the probe has none.
   reverseOf(cell: number): number | null {
     return this.cellOf(this.probe.destinations[cell % this.columns], this.probe.sources[Math.floor(cell / this.columns)]);
   }
 
-  // Whether the probe goes this way: one with `from` and `to` has most pairs in one direction only. Of a host to itself only the
-  // states tell.
+  // Whether the probe has a pair in this direction: a probe with `from` and `to` has most pairs in
+  // one direction only. Only the states tell whether a host probes itself.
   hasWay(source: string, destination: string): boolean {
     const cell = this.cellOf(source, destination);
     return cell !== null && (source !== destination || this.isPair(cell));
@@ -126,7 +128,7 @@ export class Grid {
     return this.counts[this.stateNames.indexOf(name)] ?? 0;
   }
 
-  // Pairs that are neither well nor still to come.
+  // Returns the number of pairs that are neither ok nor pending.
   problems(): number {
     return this.pairs() - this.countOf('ok') - this.countOf('pending');
   }
@@ -139,7 +141,7 @@ export class Model {
   labels: Plan['labels'] = {};
   grids: Grid[] = [];
 
-  // Whether anything is another than before.
+  // Returns whether the plan differs from the one before.
   setPlan(plan: Plan): boolean {
     if (plan.epoch === this.epoch && plan.generation === this.generation) return false;
     this.epoch = plan.epoch;

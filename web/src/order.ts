@@ -1,26 +1,26 @@
-// In which order the rows and columns stand, and which of them belong together.
+// Puts rows and columns into an order and finds their groups.
 
-export interface Group { name: string; from: number; to: number } // places, `to` excluded
+export interface Group { name: string; from: number; to: number } // places; `to` is excluded
 export interface Order {
   at: Uint32Array; // place -> index in the plan
-  placeOf: Uint32Array; // and back
-  groups: Group[]; // none where nothing groups them
+  placeOf: Uint32Array; // index in the plan -> place
+  groups: Group[]; // empty unless the order is by a label
 }
 
 const natural = new Intl.Collator('en', { numeric: true });
 
 const OWN = ['address', 'name'];
-const PREFIX = 'label:'; // of a label that would read as something else
+const PREFIX = 'label:'; // marks a label whose name would otherwise be ambiguous
 
 export interface Choice { by: string; text: string }
 
-// All that there is to order by. A label may be called as an order of our own is.
+// Returns all orders. A label may have the name of a built-in order.
 export function ordersOf(labels: string[]): Choice[] {
   return [...OWN.map((name) => ({ by: name, text: name })), ...labels.map((name) => (
     OWN.includes(name) || name.startsWith(PREFIX) ? { by: PREFIX + name, text: `${name} (label)` } : { by: name, text: name }))];
 }
 
-// `by`: 'address' (as the plan has them), 'name', or a label's as ordersOf() has it.
+// `by` is 'address' (the plan's order), 'name', or a label in the notation of ordersOf().
 export function orderOf(addresses: string[], by: string, nameOf: (address: string) => string,
   labels: Record<string, Record<string, string>>): Order {
   const indices = addresses.map((_, index) => index);
@@ -30,7 +30,7 @@ export function orderOf(addresses: string[], by: string, nameOf: (address: strin
     const names = addresses.map(nameOf);
     indices.sort((a, b) => natural.compare(names[a], names[b]) || a - b);
   } else if (label) {
-    // Those without the label come last.
+    // Hosts without the label come last.
     indices.sort((a, b) => Number(groupOf(a) === '') - Number(groupOf(b) === '')
       || natural.compare(groupOf(a), groupOf(b)) || a - b);
   }

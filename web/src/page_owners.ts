@@ -1,19 +1,19 @@
-// What a host's table of metric pages says.
+// The contents of a host's table of metric pages.
 
 import type { PageOwner, PageOwners } from './agents';
 import { humanCount } from './format';
 
 export interface PagesTable {
-  summary: string; // where they are served, and how many there are
-  rows: PageOwner[]; // the largest first
-  more: string; // of those the agent left out; '' where there are none
+  summary: string; // the address that serves the pages, and their number
+  rows: PageOwner[]; // the owner of most pages first
+  more: string; // counts the owners that the agent left out; '' where there are none
 }
 
 function counted(count: number, what: string): string {
   return `${humanCount(count)} ${what}${count === 1 ? '' : 's'}`;
 }
 
-// null: the host serves none, so nothing is shown.
+// Returns null where the host serves no pages, so that no table is shown.
 export function pagesTable(served: string | null, { owners, left_out }: PageOwners): PagesTable | null {
   if (served === null && owners.length === 0) return null;
   const pages = owners.reduce((sum, owner) => sum + owner.pages, 0);

@@ -1,4 +1,5 @@
-// The panel that explains one pair: its latest row, how the round trip splits up, and the same for the way back.
+// The panel that explains one pair: the latest row and the split of the round trip, for both
+// directions.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { humanCount, humanNanos, inLine } from './format';
@@ -12,12 +13,12 @@ const STATISTICS = ['min', 'mean', 'p50', 'p95', 'p99', 'max'] as const;
 const COUNTS = ['sent', 'received', 'lost', 'refused', 'unreachable', 'ack_lost', 'duplicate',
   'late'] as const;
 const MINUTE = 60_000;
-const PAUSE = 60; // milliseconds that the pointer has to rest
+const PAUSE = 60; // milliseconds for which the pointer has to rest
 const REFRESH_EVERY = 900;
 
 export interface Ways { source: string; destination: string; there?: PairRow; back?: PairRow | null; failed?: boolean }
 
-// The row that held at a past time: a window, or the minute that it became part of.
+// Fetches the row of a past time: a window, or the minute into which history has merged it.
 async function fetchRowAt(probe: string, source: string, destination: string, path: number, at: number,
   signal: AbortSignal): Promise<PairRow> {
   const window = (grid.value?.probe.window_ns ?? 0) / 1e6;
@@ -40,7 +41,7 @@ async function fetchWays({ probe, source, destination, goes, returns, path, at }
   return { source, destination, there, back };
 }
 
-// Which of a pair's two ways the shown probe has: no others are asked for.
+// Tells which of a pair's two directions the shown probe has; the page asks for no others.
 export function waysOf(pair: [string, string] | null): { goes: boolean; returns: boolean } {
   if (!pair || !grid.value) return { goes: false, returns: false };
   const [source, destination] = pair;
@@ -48,8 +49,8 @@ export function waysOf(pair: [string, string] | null): { goes: boolean; returns:
     returns: source !== destination && grid.value.hasWay(destination, source) };
 }
 
-// The latest rows of a pair, fetched again when the live connection brings something new about it. They have all
-// paths; rows of the past are of the one that is named.
+// Fetches the latest rows of a pair, again whenever the live connection brings a new row of it.
+// Latest rows have all paths; rows of the past have only the chosen path.
 export function useWays(probe: string, pair: [string, string] | null, path = 0): Ways | null {
   const [ways, setWays] = useState<Ways | null>(null);
   const at = time.value;
@@ -85,7 +86,7 @@ export function useWays(probe: string, pair: [string, string] | null, path = 0):
   return ways;
 }
 
-// The pair last pointed at stays when the pointer leaves the map.
+// The last pair pointed at stays chosen when the pointer leaves the map.
 function usePair(): [string, string] | null {
   const last = useRef<{ grid: unknown; cell: number } | null>(null);
   const cell = held.value ?? pointed.value;
@@ -136,7 +137,7 @@ function SplitBar({ row }: { row: PairRow }) {
   if (parts.length < 2) return null;
   const total = parts.reduce((sum, { p50 }) => sum + p50, 0) || 1;
   return <div>
-    <div class="split" role="img" aria-label="How the median round trip splits up">
+    <div class="split" role="img" aria-label="The parts of the median round trip">
       {parts.map(({ name, p50 }) => <i key={name} class={name} title={`${name} ${humanNanos(p50)}`}
         style={{ flexGrow: p50 / total }} />)}
     </div>

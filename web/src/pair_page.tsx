@@ -1,4 +1,5 @@
-// One pair, both ways: the latest rows in full, how they went, its two ends, and a look right now.
+// The page of one pair: a burst, the latest rows of both directions with their history, and the
+// pair's two ends.
 
 import { Charts } from './chart';
 import { Ends } from './ends';
@@ -16,7 +17,7 @@ const UNMEASURED: PairRow = { missing: 'Nothing was measured on this path.', sta
 
 interface OneWay { title: string; probe: string; pair: [string, string]; row: PairRow; series: Series; paths: number; path: number; span: string }
 
-// One way, by the path that is chosen.
+// One direction, on the chosen path.
 function WayWithHistory({ title, probe, pair, row, series, paths, path, span }: OneWay) {
   const { events } = useChanges(probe, span, pair, time.value);
   return <section>
@@ -42,7 +43,7 @@ export function PairPage() {
   const path = view.value.path <= paths && paths > 1 ? view.value.path : 0;
   const ways = useWays(probe, pair, path);
   const [source, destination] = pair ?? ['', ''];
-  if (source === destination) painted.value; // what comes in says whether there is such a pair
+  if (source === destination) painted.value; // arriving rows tell whether a host probes itself
   const { goes, returns } = waysOf(pair);
   const there = useSeries(probe, goes ? [source, destination] : null, path, span, time.value, ways?.there);
   const back = useSeries(probe, returns ? [destination, source] : null, path, span, time.value, ways?.back);

@@ -1,10 +1,10 @@
-// The latest row of one pair, exactly, as /api/v1/pairs has it.
+// The latest row of one pair in full precision, in the format of /api/v1/pairs.
 
-// Minutes of the past have neither minimum nor mean.
+// Minutes of the past have neither a minimum nor a mean.
 export interface Times { min?: number; mean?: number; p50: number; p95: number; p99: number; max: number }
 
 export interface PairRow {
-  missing?: string; // why there is none; nothing else is set then
+  missing?: string; // the reason why there is no row; all other fields are unset then
   state: string;
   start?: string;
   end?: string;
@@ -24,8 +24,8 @@ export interface PairRow {
   jitter_ns?: number | null;
   clock?: string;
   device?: string;
-  path?: number; // which of several
-  paths?: PairRow[]; // those of each, as far as they were measured
+  path?: number; // its number, where the probe has several
+  paths?: PairRow[]; // the rows of the paths that were measured
 }
 
 export const PARTS = ['network', 'responder', 'prober', 'rtt'] as const;

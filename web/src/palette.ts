@@ -1,6 +1,7 @@
-// Colours of cells. The data's palette is mako, even to the eye and readable with any kind of
-// colour blindness: the further from the page's background, the slower. States have a colour and a
-// mark each (marks.js), so none depends on its colour.
+// The colours of cells. The palette of the data is mako, which is perceptually uniform and readable
+// with any kind of colour blindness: the further a colour is from the page's background, the slower
+// the pair. Each state has a mark (marks.ts) besides its colour, so no state depends on its colour
+// alone.
 
 import { type Metric, valueOf } from './metrics';
 import { type Class, CLASSES } from './severity';
@@ -30,7 +31,7 @@ const THEMES: Record<'dark' | 'light', Theme> = {
   dark: {
     data: MAKO,
     loss: LOSS_DARK,
-    none: '#39424d', // a pair without this measurement
+    none: '#39424d', // pairs without this measurement
     noLoss: '#20343a',
     states: {
       'agent-down': '#5c6470', refused: '#a35a12', unreachable: '#9c3aa8',
@@ -57,7 +58,7 @@ function rgbOf(hex: string): Rgb {
   return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 }
 
-// 256 steps between the given colours.
+// Interpolates 256 steps between the given colours.
 function ramp(stops: string[]): Rgb[] {
   const colours = stops.map(rgbOf);
   return Array.from({ length: 256 }, (_, i) => {
@@ -68,15 +69,15 @@ function ramp(stops: string[]): Rgb[] {
   });
 }
 
-// Of every rank (severity.ts): looked up once per pixel.
+// Has the colour of every rank (severity.ts), because painting looks one up for every pixel.
 export class Palette {
   readonly theme: Theme;
   readonly data: Rgb[];
   readonly loss: Rgb[];
   private readonly colours: Rgb[]; // by class and code
-  readonly pixels: Uint32Array; // the same, as ImageData has them
+  readonly pixels: Uint32Array; // the same colours in the format of ImageData
 
-  // low, high: the codes between which the data's colours run.
+  // The colours of the data run from the code `low` to the code `high`.
   constructor(dark: boolean, metric: Metric, low: number, high: number) {
     this.theme = dark ? THEMES.dark : THEMES.light;
     this.data = ramp(this.theme.data);
@@ -100,7 +101,8 @@ export class Palette {
     return this.data[Math.round(255 * Math.min(1, Math.max(0, position)))];
   }
 
-  // Loss is told apart where it is small: 1 % is a third of the way, 10 % two thirds.
+  // The scale is logarithmic, so that small losses differ: 1 % is a third of the way, 10 % two
+  // thirds.
   private lossColour(ratio: number): Rgb {
     const at = 1 + Math.log10(Math.max(ratio, 0.001)) / 3;
     return this.loss[Math.round(255 * Math.min(1, at))];
@@ -111,7 +113,7 @@ export function css(rgb: Rgb): string {
   return `rgb(${rgb[0]} ${rgb[1]} ${rgb[2]})`;
 }
 
-// Black or white, whatever reads better on it.
+// Returns black or white, whichever reads better on the colour.
 export function inkOn(rgb: Rgb): string {
   const [r, g, b] = rgb.map((part) => (part / 255) ** 2.2);
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.22 ? '#0c1116' : '#f4f7f9';

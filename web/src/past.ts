@@ -1,4 +1,4 @@
-// The mesh at a past time, and a pair's rows over a time: what /api/v1/history has.
+// Fetches the mesh at a past time, and a pair's rows within a range of time, from /api/v1/history.
 
 import { decodeHeader, decodeRows, ROW } from './live';
 import type { Metric } from './metrics';
@@ -24,11 +24,12 @@ export function fetchRange(signal: AbortSignal): Promise<{ oldest: string | null
   return ask('api/v1/history', signal);
 }
 
-// The answer is a message as the live connection has them (docs/http-api.md). `like`: which grid it is of.
+// Decodes the answer, which has the format of the live connection's messages (docs/http-api.md).
+// `like` is the grid that the answer belongs to.
 export function gridOf(answer: ArrayBuffer, model: Model, like: Grid): Grid {
   const header = decodeHeader(answer);
   const number = model.grids.indexOf(like);
-  if (!header || header.type !== ROW) throw new Error('the controller is of another version than this page: reload it');
+  if (!header || header.type !== ROW) throw new Error('the controller has another version than this page: reload the page');
   if (number < 0 || header.generation !== (model.generation ?? NaN) % 2 ** 32) throw new Error('the pinglist has just changed');
   const grid = new Grid(like.probe, like.stateNames);
   for (const { source, states, values, windowEnd } of decodeRows(answer, (probe) => (probe === number ? grid.columns : -1))) {
@@ -45,7 +46,8 @@ export async function fetchPast(model: Model, like: Grid, metric: Metric, time: 
   return gridOf(await answer.arrayBuffer(), model, like);
 }
 
-// What a timeline of `span` covers: up to now, or around the time that is looked at.
+// Returns the range that a timeline of `span` covers: up to now, or around the time that is looked
+// at.
 export function rangeOf(span: string, time: number | null): { from: number; to: number } {
   const length = SPANS[span] * 1000;
   const to = time === null ? Date.now() : Math.min(Date.now(), time + length / 2);

@@ -1,4 +1,4 @@
-// Each of a pair's several paths, and which of them the page is about.
+// The table of a pair's paths, where the user chooses the path that the page shows.
 
 import { humanNanos, humanRatio } from './format';
 import { type PairRow, part } from './pair_row';
@@ -6,10 +6,11 @@ import { choose, time } from './store';
 
 const chosenBy = (path: number) => () => choose({ path });
 
-// `paths` of them; path k has the flow label k. `path`: the one that is chosen, 0: all together.
+// `paths` is their number; path k has the flow label k. `path` is the chosen one; 0 stands for all
+// together.
 export function PathTable({ row, paths, path }: { row: PairRow; paths: number; path: number }) {
   const line = (k: number, found: PairRow | undefined) => {
-    // Of the past only the chosen one is known.
+    // The page fetches only the chosen path of the past.
     const known = time.value === null || k === path;
     const of = known ? found : undefined;
     const network = of && part(of, 'network');

@@ -1,4 +1,5 @@
-// Every pair's rank in the order that is shown, its max-pooled pyramid, and what each row and column is like.
+// The rank of every pair in the shown order, the max-pooled pyramid of the ranks, and a summary of
+// each row and column.
 
 import type { Grid } from './model';
 import type { Order } from './order';
@@ -8,7 +9,7 @@ export interface Level { rows: number; columns: number; ranks: Uint16Array }
 
 const KINDS = CLASSES.length;
 
-// How many of a line's pairs are of each class, and the sum of the codes of those that are well.
+// Counts the pairs of each line by class, and sums the codes of those in class ok.
 class Lines {
   private readonly counts: Uint32Array;
   private readonly codes: Float64Array;
@@ -19,7 +20,7 @@ class Lines {
     this.codes = new Float64Array(lines);
   }
 
-  // One pair has another rank than before.
+  // Replaces the rank of one pair.
   replace(line: number, before: number, rank: number) {
     this.counts[line * KINDS + (before >> 8)] -= 1;
     this.counts[line * KINDS + (rank >> 8)] += 1;
@@ -27,7 +28,8 @@ class Lines {
     if (rank >> 8 === OK) this.codes[line] += rank & 255;
   }
 
-  // A line is as its median pair is: one bad pair does not make its source bad, a bad host's every pair does.
+  // A line has the class of its median pair: one bad pair does not make its source bad, but a bad
+  // host's pairs are all bad.
   rank(line: number): number {
     const pairs = this.pairs(line);
     if (pairs === 0) return 0;
@@ -58,7 +60,7 @@ export class Ranks {
   readonly levels: Level[];
   readonly rowLines: Lines;
   readonly columnLines: Lines;
-  readonly counts = new Array<number>(KINDS).fill(0); // cells by class; 0: no pair
+  readonly counts = new Array<number>(KINDS).fill(0); // cells by class; class 0 is no pair
   private table: Uint16Array;
 
   constructor(readonly grid: Grid, readonly rowOrder: Order, readonly columnOrder: Order,
@@ -74,14 +76,14 @@ export class Ranks {
     this.rowLines = new Lines(grid.rows, grid.columns);
     this.columnLines = new Lines(grid.columns, grid.rows);
     grid.changed.clear();
-    if (grid.pairs() > 0) this.takeAll(); // otherwise nothing has come yet
+    if (grid.pairs() > 0) this.takeAll(); // no pairs: nothing has arrived yet
   }
 
   pairs(): number {
     return this.grid.rows * this.grid.columns - this.counts[0];
   }
 
-  // With other limits few pairs are of another class: that is much less than to begin anew.
+  // Other limits move few pairs to another class, so an update is much cheaper than a new object.
   use(limits: Limits) {
     if (limits === this.limits) return;
     this.limits = limits;
@@ -89,7 +91,7 @@ export class Ranks {
     this.takeAll();
   }
 
-  // Takes in the rows that changed since.
+  // Takes in the rows that have changed since the last call.
   update() {
     const places = new Set<number>();
     for (const row of this.grid.changed) places.add(this.takeRow(row));

@@ -1,4 +1,4 @@
-// How a pair went: points of its rows over time, from history and from the windows that come in.
+// A pair over time: points made of its rows, from history and from the windows that arrive.
 
 import { useEffect, useState } from 'preact/hooks';
 import { fetchPairRows, rangeOf } from './past';
@@ -28,22 +28,22 @@ export function pointOf(row: PairRow): Point {
     anomalous: percentOf(anomalous, row.received) };
 }
 
-// A new window behind the others; the newest replaces one of the same end.
+// Appends a new window, which replaces the newest one where both end at the same time.
 export function append(points: Point[], point: Point): Point[] {
   const last = points[points.length - 1];
   if (last && last.at > point.at) return points;
   return [...(last?.at === point.at ? points.slice(0, -1) : points), point].slice(-MOST_POINTS);
 }
 
-// That of one of several paths; path 0: of all together.
+// Returns the row of one path; path 0 stands for all together.
 export function rowOfPath(row: PairRow | null | undefined, path: number): PairRow | null | undefined {
   return path === 0 || !row ? row : row.paths?.find((each) => each.path === path) ?? null;
 }
 
 export interface Series { points: Point[]; note: string }
 
-// What history has of one way: of the last `span` with the windows that come in, or of `span` around a past time.
-// `way`: null where the probe does not go it.
+// Returns one direction over time: the last `span` with the windows that arrive, or `span` around a
+// past time. `way` is null where the probe does not have that direction.
 export function useSeries(probe: string, way: [string, string] | null, path: number, span: string, time: number | null,
   row: PairRow | null | undefined): Series {
   const [source, destination] = way ?? ['', ''];
@@ -58,7 +58,7 @@ export function useSeries(probe: string, way: [string, string] | null, path: num
       setPoints((newer) => newer.reduce(append, rows.filter(({ end }) => end).map(pointOf)));
       setNote('');
     }, (failure: Error) => {
-      if (!abort.signal.aborted) setNote(`no history (${failure.message}); since this page was opened`);
+      if (!abort.signal.aborted) setNote(`since this page was opened (no history: ${failure.message})`);
     });
     return () => abort.abort();
   }, [probe, source, destination, path, span, time]);

@@ -1,10 +1,10 @@
-// Who looks at this page, where the controller wants tokens. The token itself is handed over once: a cookie that no script
-// sees stands for it from then on.
+// The browser's session, where the controller requires tokens. The page sends the token once;
+// afterwards a cookie that no script can read stands for it.
 
 import { signal } from '@preact/signals';
 
 export type Role = 'read' | 'operate';
-export interface Session { role: Role | null; tokens: boolean } // null: nobody yet; tokens: whether they are wanted
+export interface Session { role: Role | null; tokens: boolean } // null: not signed in; tokens: the controller requires them
 
 const PATH = 'api/v1/session';
 const RETRY = 2000; // milliseconds
@@ -14,7 +14,7 @@ export const session = signal<Session | null>(null); // null: not known yet
 
 const pause = (milliseconds: number) => new Promise((done) => { setTimeout(done, milliseconds); });
 
-// As often as it takes until the controller answers.
+// Asks until the controller answers.
 export async function askSession(every = RETRY): Promise<Session> {
   for (;;) {
     try {
@@ -24,13 +24,13 @@ export async function askSession(every = RETRY): Promise<Session> {
         return session.value;
       }
     } catch {
-      // it is away
+      // The controller cannot be reached; the next attempt follows.
     }
     await pause(every);
   }
 }
 
-// The error says why not.
+// Throws an error with the controller's reason where the sign-in fails.
 export async function signIn(token: string): Promise<void> {
   const answer = await fetch(PATH, { method: 'POST', headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ token }), signal: AbortSignal.timeout(PATIENCE) });
@@ -43,12 +43,12 @@ export async function signOut(): Promise<void> {
   await fetch(PATH, { method: 'DELETE', signal: AbortSignal.timeout(PATIENCE) });
 }
 
-// For an answer of 401: the session has ended, or its token was withdrawn.
+// Handles an answer of 401: the session has ended, or its token was removed.
 export function ended() {
   if (session.value) session.value = { ...session.value, role: null };
 }
 
-// Why it may not have pairs probed; '' where it may.
+// Returns why the session may not send bursts; '' where it may.
 export function whyNotOperate(who: Session | null): string {
-  return who?.role === 'read' ? 'your token may read only; this needs one of the role operate' : '';
+  return who?.role === 'read' ? 'Your token may only read; a burst needs a token with the role operate.' : '';
 }

@@ -1,10 +1,10 @@
-// How bad a pair is, in one number: what a zoomed-out cell shows is the largest of its pairs. The class is in the upper
-// byte, the value's code in the lower.
+// The rank of a pair says in one number how bad it is: a zoomed-out cell shows the largest rank of
+// its pairs. The upper byte is the class, the lower byte the value's code.
 
 import { type Metric, codeOf, NOT_MEASURED, valueOf } from './metrics';
 import type { Grid, Probe, Threshold } from './model';
 
-// From what nobody needs to look at to what an operator wants to see first.
+// Ordered by urgency: an operator wants to see the last class first.
 export const CLASSES = ['', 'not measured', 'pending', 'ok', 'stale', 'anomalous', 'slow', 'agent-down', 'very slow', 'refused', 'loss',
   'unreachable'] as const;
 export type Class = typeof CLASSES[number];
@@ -16,21 +16,23 @@ const SLOW = number.get('slow')!;
 const VERY_SLOW = number.get('very slow')!;
 const LOSS = number.get('loss')!;
 
-export interface Limits { // codes; slow, verySlow: beyond 255: none
+export interface Limits { // codes; a value beyond 255 in slow or verySlow means no limit
   slow: number;
   verySlow: number;
-  loss: number; // where loss is shown: less of it is judged by the two others, as of a pair that is ok
+  loss: number; // where loss is shown, pairs below this code are classed like pairs that are ok, by the two other limits
 }
 
 export const NO_LIMITS: Limits = { slow: 256, verySlow: 256, loss: 0 };
 
-// The pinglist's. network_p50, network_p95 ... have those of network.
+// Returns the pinglist's thresholds for a metric: network_p50, network_p95 and so on have those of
+// network.
 export function thresholdOf(probe: Probe | undefined, metric: Metric): { warn: string; crit: string } {
   const { warn, crit }: Partial<Threshold> = probe?.thresholds?.[metric.id.split('_')[0]] ?? {};
   return { warn: warn ?? '', crit: crit ?? '' };
 }
 
-// "3x" is three times the mesh's median, "50us" is absolute; anything else is no threshold.
+// Returns the code of a threshold: "3x" is three times the mesh's median, "50us" is absolute, and
+// other text means no limit.
 export function thresholdCode(text: string, metric: Metric, median: number): number {
   const relative = /^(\d+(?:\.\d+)?)x$/.exec(text);
   const absolute = /^(\d+(?:\.\d+)?)(ns|us|µs|ms|s|%)$/.exec(text);
@@ -53,8 +55,9 @@ export function limitsOf(grid: Grid, metric: Metric, warn: string, crit: string)
   return { slow, verySlow, loss: metric.id === 'loss' ? loss ?? 0 : 0 };
 }
 
-// The rank of every state (the controller's number, upper byte) with every code (lower byte): a look instead of a
-// judgement for each of the mesh's pairs. What is no pair has rank 0.
+// Returns the rank of every state (the controller's number, in the upper byte) with every code (in
+// the lower byte), so that each pair of the mesh costs one look-up. Cells without a pair have rank
+// 0.
 export function rankTable(stateNames: string[], limits: Limits): Uint16Array {
   const table = new Uint16Array(256 * 256);
   stateNames.forEach((name, state) => {

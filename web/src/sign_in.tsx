@@ -1,4 +1,5 @@
-// In the page's place until somebody has signed in; and who that is.
+// The form that replaces the page until the user has signed in, and the bar's note about the
+// session.
 
 import { useState } from 'preact/hooks';
 import { session, signIn, signOut } from './session';
@@ -13,7 +14,7 @@ export function SignIn() {
     setFault('');
     try {
       await signIn(String(new FormData(form).get('token')).trim());
-      location.reload(); // everything begins anew, with what may be seen
+      location.reload(); // the page starts again with the session's rights
     } catch (failure) {
       setFault((failure as Error).message);
       setAsking(false);
@@ -22,8 +23,8 @@ export function SignIn() {
   return <main class="empty">
     <form id="sign-in" class="sign-in" onSubmit={submit}>
       <h2>Sign in</h2>
-      <p>This controller wants a token: <b>read</b> shows the mesh, <b>operate</b> may also have pairs probed. Who runs it
-        gives you one.</p>
+      <p>This controller requires a token: the role <b>read</b> shows the mesh, the role <b>operate</b> may also send bursts.
+        Ask the controller's operator for a token.</p>
       <label class="field">Token
         <input name="token" type="password" autocomplete="current-password" spellcheck={false} required autofocus /></label>
       <button class="quiet" disabled={asking}>{asking ? 'asking…' : 'sign in'}</button>
@@ -32,7 +33,7 @@ export function SignIn() {
   </main>;
 }
 
-// Nothing where no tokens are wanted.
+// Shows nothing where the controller requires no tokens.
 export function WhoAmI() {
   const who = session.value;
   if (!who?.tokens || !who.role) return null;

@@ -1,5 +1,5 @@
-// What the controller says of itself, asked for every few seconds: its own troubles, and the counts of all probes, of which
-// the live connection brings one only.
+// Asks the controller every few seconds for its own troubles and for the counts of all probes; the
+// live connection brings the counts of one probe only.
 
 import { signal } from '@preact/signals';
 import type { Grid } from './model';
@@ -20,7 +20,7 @@ export interface Notice { kind: 'pinglist' | 'trouble'; text: string }
 export const notices = signal<Notice[]>([]);
 export const probeStates = signal<Record<string, Record<string, number>>>({}); // by probe and state
 
-// The controller, or a proxy in front of it, has answered, but not with what was asked for.
+// The controller, or a proxy in front of it, has answered with an error.
 class Refused extends Error {}
 
 export async function fetchJson<T>(path: string, signal?: AbortSignal): Promise<T> {
@@ -38,7 +38,8 @@ function noticesOf(status: Status): Notice[] {
   return found;
 }
 
-// Tells whether the controller answers at all, too: a WebSocket across a dead network looks open for minutes.
+// Polling also detects a controller that does not answer: a WebSocket across a dead network looks
+// open for minutes.
 export async function pollStatus() {
   try {
     const status = await fetchJson<Status>('api/v1/status');
@@ -46,14 +47,16 @@ export async function pollStatus() {
     const { probes } = await fetchJson<{ probes: { name: string; states: Record<string, number> }[] }>('api/v1/probes');
     probeStates.value = Object.fromEntries(probes.map(({ name, states }) => [name, states]));
   } catch (error) {
-    if (session.value?.role === null) return; // whoever signs in begins anew
-    // Not for a refusal: a controller with too much to do would have all viewers begin anew on top of it.
+    if (session.value?.role === null) return; // signing in reloads the page
+    // A refusal is no reason to reconnect: all viewers at once would add to the load of a busy
+    // controller.
     if (!(error instanceof Refused)) live.reconnect();
   }
   setTimeout(pollStatus, POLL);
 }
 
-// Pairs of all probes by state: of the one that the live connection brings as it has them now.
+// Counts the pairs of all probes by state; the live connection has the newest counts of the shown
+// probe.
 export function countsOfAll(shown: Grid | undefined): Record<string, number> {
   const live = shown && shown.pairs() > 0 ? shown : null;
   const counts: Record<string, number> = {};

@@ -1,5 +1,6 @@
-// What the page shows, as signals: components that read one are drawn again when it changes. The numbers of the mesh
-// are too many for that: they stay in the model, and `painted` ticks when it has something new to paint.
+// The state of the page, as signals: a component that reads one is drawn again when it changes. The
+// numbers of the mesh are too many for signals, so they stay in the model, and `painted` ticks when
+// there is something new to paint.
 
 import { computed, effect, signal } from '@preact/signals';
 import { Live, type Rows } from './live';
@@ -12,7 +13,7 @@ import { Ranks } from './ranks';
 import { limitsOf, NO_LIMITS, thresholdOf } from './severity';
 import { formatView, parseView, type View } from './view';
 
-const SHORTEST_REST = 25; // milliseconds between two paintings
+const SHORTEST_REST = 25; // milliseconds from one painting to the next
 const RESCALE_EVERY = 1000;
 const SCRUB_PAUSE = 120;
 
@@ -41,8 +42,8 @@ export const liveGrid = computed(() => {
 });
 export const time = computed(() => view.value.time);
 const past = signal<Grid | null>(null);
-export const pastNote = signal(''); // what there is to say of the past that is asked for
-// Until the past has come, the grid that was shown before stays.
+export const pastNote = signal(''); // why the past is not shown, '' where it is
+// The grid shown before stays until the past has arrived.
 export const grid = computed(() => {
   const fits = past.value?.probe === liveGrid.value?.probe;
   return time.value !== null && past.value && fits ? past.value : liveGrid.value;
@@ -53,16 +54,16 @@ export const held = computed(() => {
   return pair && grid.value ? grid.value.cellOf(...pair) : null;
 });
 
-// The pinglist's, unless others are chosen.
+// The pinglist's thresholds apply until the user chooses others.
 export const ownThresholds = computed(() => thresholdOf(liveGrid.value?.probe, metric.value));
 export const warn = computed(() => view.value.warn ?? ownThresholds.value.warn);
 export const crit = computed(() => view.value.crit ?? ownThresholds.value.crit);
 
-// ---- what is derived from the numbers, anew once a second ----
+// ---- values derived from the numbers once a second ----
 
 const rescaled = signal(0);
 export const limits = signal(NO_LIMITS);
-export const scale = signal({ low: 1, high: 255 }); // codes between which the colours run
+export const scale = signal({ low: 1, high: 255 }); // the codes at both ends of the colour scale
 
 function rescale() {
   const current = grid.peek();
@@ -70,9 +71,9 @@ function rescale() {
   const next = limitsOf(current, metric.peek(), warn.peek(), crit.peek());
   const { slow, verySlow, loss } = limits.peek();
   if (next.slow !== slow || next.verySlow !== verySlow || next.loss !== loss) limits.value = next;
-  // Five codes are a factor of 1.4: steps that large keep the colours still while values move.
+  // Steps of five codes (a factor of 1.4) keep the colours stable while values vary.
   const low = Math.max(1, Math.floor(current.quantile(0.001) / 5) * 5);
-  // Slow pairs have colours of their own.
+  // The scale ends below slow pairs, which have colours of their own.
   const high = Math.max(low + 32, Math.ceil(Math.min(current.quantile(0.98), next.slow) / 5) * 5);
   if (low !== scale.peek().low || high !== scale.peek().high) scale.value = { low, high };
 }
@@ -90,9 +91,9 @@ export const ranks = computed(() => {
   return new Ranks(current, orders.value!.rows, orders.value!.columns, limits.peek());
 });
 
-// ---- what is chosen ----
+// ---- the user's choices ----
 
-// `replace`: without a step for the back button, for what changes all the time.
+// `replace` adds no step for the back button; it is for choices that change continuously.
 export function choose(change: Partial<View>, replace = false) {
   const next = { ...view.value, ...change };
   next.probe = next.probe ?? grid.value?.probe.name ?? null;
@@ -119,9 +120,10 @@ export function chooseTheme(next: Theme) {
 }
 
 let paintPlanned = false;
-let nextPaint = 0; // not before, performance.now()
+let nextPaint = 0; // the earliest time of the next painting, as performance.now()
 
-// Between two paintings there is as long a rest as a painting takes: half of the time is for what comes in.
+// A rest as long as the painting follows each painting, so that half of the time is left for
+// arriving data.
 function planPaint() {
   if (paintPlanned) return;
   paintPlanned = true;
@@ -152,7 +154,7 @@ export function start() {
   window.addEventListener('popstate', () => { view.value = parseView(location.hash); });
   setInterval(() => {
     now.value = Date.now();
-    planPaint(); // the scale may have something to settle
+    planPaint(); // the scale may have to follow the values
   }, 1000);
   effect(() => { document.documentElement.dataset.theme = dark.value ? 'dark' : 'light'; });
   effect(() => {
@@ -173,7 +175,7 @@ export function start() {
   });
 }
 
-// Fetches the past that is asked for, once the slider rests.
+// Fetches the mesh at the chosen time once the slider rests.
 function followTime() {
   const [current, shown, at] = [liveGrid.value, metric.value, time.value];
   if (!current || at === null) {
@@ -199,7 +201,8 @@ function followTime() {
   };
 }
 
-// Calls `changed` for every new row of one of the two ways of a pair; returns how to stop.
+// Calls `changed` for every new row of either direction of a pair. Returns the function that ends
+// this.
 export function followPair(source: string, destination: string, changed: () => void): () => void {
   const listener = (event: Event) => {
     const { grid: of, sources } = (event as CustomEvent<Rows>).detail;

@@ -1,4 +1,4 @@
-// Live, or the whole mesh at a past time.
+// The timeline: live, or the whole mesh at a past time.
 
 import { useEffect, useState } from 'preact/hooks';
 import { EventList, EventMarks, useChanges } from './event_list';
@@ -24,7 +24,8 @@ function useOldest(): number | null {
   return oldest;
 }
 
-// The newest window of some sources is not yet there for the others: the one before it is.
+// Returns a time in the last window but one: the newest window has not arrived from all sources
+// yet.
 function newestComplete(): number {
   const { windowEnd = NaN, probe } = liveGrid.value ?? {};
   const at = windowEnd - (probe?.window_ns ?? 0) / 1e6 - 1;
@@ -33,7 +34,7 @@ function newestComplete(): number {
 
 const utcText = (at: number) => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
 
-// On the pages that have no timeline: what they show must not pass for the present.
+// The notice for pages without a timeline, so that past data is not taken for the present.
 export function PastNotice() {
   const { time, page } = view.value;
   if (time === null || page === 'mesh') return null;
@@ -41,7 +42,8 @@ export function PastNotice() {
     <button class="quiet" onClick={() => choose({ time: null })}>Live</button></p>;
 }
 
-// A slider's own step is a hundredth of its range, which may be hours: a window is what there is to step by.
+// Arrow keys step by one window; the slider's own step would be a hundredth of its range, which may
+// be hours.
 function step(event: KeyboardEvent, at: number, go: (at: number, replace: boolean) => void) {
   const window = (liveGrid.value?.probe.window_ns ?? 1e9) / 1e6;
   const by = { ArrowLeft: -window, ArrowDown: -window, ArrowRight: window, ArrowUp: window }[event.key];
@@ -50,12 +52,12 @@ function step(event: KeyboardEvent, at: number, go: (at: number, replace: boolea
   go(at + by * (event.shiftKey ? 10 : 1), true);
 }
 
-// What is being typed stays, whatever comes in meanwhile.
+// Keeps the text that is being typed while the time moves on.
 function When({ time, go }: { time: number | null; go: (at: number) => void }) {
   const [typed, setTyped] = useState<string | null>(null);
   return <label class="field">at <input id="when" class={time === null ? '' : 'past'}
     value={typed ?? (time === null ? '' : utcText(time))}
-    placeholder="03:12" title="UTC: 2026-11-21 03:12:00, or 03:12 for the last time that was" aria-label="Time to look at, UTC"
+    placeholder="03:12" title="A time in UTC, such as 2026-11-21 03:12:00; 03:12 alone means the most recent 03:12." aria-label="Time to look at, UTC"
     onInput={(event) => setTyped(event.currentTarget.value)}
     onChange={(event) => {
       const at = timeTyped(event.currentTarget.value, now.value);
@@ -69,7 +71,7 @@ export function Timeline() {
   const { time, span } = view.value;
   const probe = liveGrid.value?.probe.name ?? '';
   const changes = useChanges(probe, span, null, null);
-  if (oldest === null && time === null) return null; // there is no history to go back to
+  if (oldest === null && time === null) return null; // there is no history
   const end = newestComplete();
   const start = Math.min(end - 1000, time ?? end, Math.max(end - SPANS[span] * 1000, oldest ?? 0));
   const go = (at: number | null, replace: boolean) => choose({ time: at }, replace);

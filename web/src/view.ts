@@ -1,4 +1,5 @@
-// All that is chosen, as it stands in the URL, so that a view can be sent to a colleague and the back button works.
+// The user's choices and their form in the URL, so that a view can be sent to a colleague and the
+// back button works.
 
 import { SPANS } from './past';
 import type { Sight } from './viewport';
@@ -11,16 +12,16 @@ export interface View {
   probe: string | null;
   metric: string;
   order: string; // see order.ts
-  warn: string | null; // thresholds, see severity.ts; null: the pinglist's
+  warn: string | null; // thresholds, see severity.ts; null: those of the pinglist
   crit: string | null;
   sight: Sight | null; // null: everything
-  held: [string, string] | null; // source and destination of the pair that is chosen
+  held: [string, string] | null; // source and destination of the chosen pair
   host: string | null; // address
   filter: string; // of the worst list
-  sort: string; // its column, with a '-' before it from the largest down
-  time: number | null; // milliseconds UTC of what is shown; null: live
-  path: number; // of the pair's several; 0: all together
-  span: string; // how far back timelines go, see past.ts
+  sort: string; // the list's column, with a leading '-' for descending order
+  time: number | null; // the time shown, in milliseconds UTC; null: live
+  path: number; // the chosen path of the pair; 0: all together
+  span: string; // the length of the timelines, see past.ts
 }
 
 export const DEFAULT: View = { page: 'mesh', probe: null, metric: 'network_p50', order: 'address', warn: null,
@@ -41,7 +42,7 @@ export function parseView(hash: string): View {
     path: Number.isInteger(path) && path > 0 ? path : 0, time: Number.isNaN(time) ? null : time, span: SPANS[text('span')] ? text('span') : DEFAULT.span };
 }
 
-// Leaves out what is as it is without being said.
+// Leaves out choices that are the default.
 export function formatView(view: View): string {
   const fields = new URLSearchParams();
   if (view.page !== DEFAULT.page) fields.set('page', view.page);

@@ -1,38 +1,40 @@
-// Where cells lie on the canvas, and which part of the mesh is in sight. A mesh that fits has roomy cells with their
-// values written in; of a large one, blocks of 2^level pairs share a display cell that shows the worst of them.
+// Places the cells on the canvas and chooses the visible part of the mesh. The cells of a mesh that
+// fits are large enough for their values; in a larger mesh, blocks of 2^level by 2^level pairs
+// share a display cell that shows the worst of them.
 
 const LARGEST_HEIGHT = 30;
 const LARGEST_WIDTH = 62;
-const LARGEST_GROUPED = 12; // pixels: smaller columns have the names of groups
-const SMALLEST_DISPLAY = 2; // pixels, of a display cell
+const LARGEST_GROUPED = 12; // pixels; narrower columns have the names of groups
+const SMALLEST_DISPLAY = 2; // the least width and height of a display cell, in pixels
 const WRITABLE_WIDTH = 38;
 const WRITABLE_HEIGHT = 17;
-export const STRIP = 9; // pixels of the summaries of rows and columns
+export const STRIP = 9; // the width of the summary strips, in pixels
 
 export interface Place { row: number; column: number }
-export interface Sight { zoom: number; row: number; column: number } // the middle, in cells; zoom 1: all of it
+export interface Sight { zoom: number; row: number; column: number } // the middle, in cells; zoom 1: the whole mesh
 export const EVERYTHING: Sight = { zoom: 1, row: 0, column: 0 };
 
 export class Viewport {
   readonly left: number;
   readonly top: number;
   readonly slanted: boolean;
-  readonly fitWidth: number; // of a cell when everything is in sight
+  readonly fitWidth: number; // of a cell when the whole mesh is visible
   readonly fitHeight: number;
   readonly height: number; // of the canvas
   cellWidth = 1;
   cellHeight = 1;
   zoom = 1;
-  x = 0; // cells that are out of sight to the left
+  x = 0; // the number of cells hidden to the left
   y = 0;
 
-  // width, height: what there is; labelWidth: of the longest label; grouped: columns have the names of groups only.
+  // `width` and `height` are the room available, `labelWidth` is the longest label's; `grouped`:
+  // columns name groups only.
   constructor(readonly rows: number, readonly columns: number, readonly width: number, height: number,
     labelWidth: number, grouped = false) {
     this.left = Math.min(labelWidth, Math.max(56, width * 0.25)) + 14 + STRIP;
     const across = Math.max(width - this.left - 10, 40);
     this.slanted = Math.min(LARGEST_WIDTH, across / columns) < labelWidth + 6;
-    const overhang = this.slanted && !grouped ? Math.min(labelWidth * 0.55, 75) : 0; // of the last label
+    const overhang = this.slanted && !grouped ? Math.min(labelWidth * 0.55, 75) : 0; // the last label's, beyond the plot
     this.top = (this.slanted && !(grouped && across / columns < LARGEST_GROUPED) ? Math.min(labelWidth * 0.8, 110) + 16 : 24) + STRIP;
     const roomy = Math.min(LARGEST_WIDTH, (across - overhang) / columns);
     const down = Math.max(height - this.top - 6, 160);
@@ -65,7 +67,7 @@ export class Viewport {
       column: this.x + this.plotWidth / this.cellWidth / 2 };
   }
 
-  // The cell under (x, y) stays there.
+  // Zooms so that the cell under (x, y) stays there.
   zoomAt(factor: number, x: number, y: number): Sight {
     const [column, row] = [this.x + (x - this.left) / this.cellWidth, this.y + (y - this.top) / this.cellHeight];
     this.look({ ...this.sight(), zoom: this.zoom * factor });
@@ -74,7 +76,7 @@ export class Viewport {
     return this.moveTo(left, top);
   }
 
-  // By pixels.
+  // Moves the map by pixels.
   moveBy(x: number, y: number): Sight {
     return this.moveTo(this.x + x / this.cellWidth, this.y + y / this.cellHeight);
   }
@@ -85,14 +87,14 @@ export class Viewport {
     return this.sight();
   }
 
-  // Puts a place into sight if it is not.
+  // Moves the map so far that the place is visible.
   reveal({ row, column }: Place): Sight {
     const [wide, high] = [this.plotWidth / this.cellWidth, this.plotHeight / this.cellHeight];
     const shift = (at: number, from: number, size: number) => Math.min(Math.max(from, at + 1 - size), at);
     return this.moveTo(shift(column, this.x, wide), shift(row, this.y, high));
   }
 
-  // Of the pyramid: the finest whose cells are large enough to be seen.
+  // Returns the finest level of the pyramid whose cells are large enough to be seen.
   get level(): number {
     const smallest = Math.min(this.cellWidth, this.cellHeight);
     return Math.max(0, Math.ceil(Math.log2(SMALLEST_DISPLAY / smallest) - 1e-9));
@@ -105,7 +107,7 @@ export class Viewport {
   xOf(column: number): number { return this.left + (column - this.x) * this.cellWidth; }
   yOf(row: number): number { return this.top + (row - this.y) * this.cellHeight; }
 
-  // The place under a point, or null.
+  // Returns the place under a point, or null.
   at(x: number, y: number): Place | null {
     const inside = x >= this.left && y >= this.top && x < this.left + this.plotWidth && y < this.top + this.plotHeight;
     if (!inside) return null;

@@ -1,4 +1,4 @@
-// The pairs as a table, worst first: for those who would rather read, and for spreadsheets.
+// The pairs as a table, worst first, for reading and for spreadsheets.
 
 import { useMemo } from 'preact/hooks';
 import { exportCsv } from './export';
@@ -42,7 +42,7 @@ export function WorstPage() {
       choose({ sort: `${up ? '' : '-'}${next}` }, true);
     }} />
     {rows.length < all && <p class="cut">{`The first ${humanCount(rows.length)} of ${humanCount(all)} pairs are listed. `}
-      A part of a name or address above leads to others. <button class="quiet"
+      Type a part of a name or address above to find others. <button class="quiet"
         onClick={() => exportCsv(current, metric.value)}>CSV of all pairs</button></p>}
   </main>;
 }

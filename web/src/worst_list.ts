@@ -1,4 +1,4 @@
-// Finds the pairs that come first by a column, of all pairs of a mesh.
+// Finds the first pairs of a mesh by a column.
 
 import { NOT_MEASURED } from './metrics';
 import type { Grid } from './model';
@@ -11,7 +11,7 @@ export interface Listed { cell: number; rank: number }
 const MOST_RANKS = 1 << 12;
 const MOST_CODES = 1 << 8;
 
-// Of each host, its place in the order of names.
+// Returns each host's place in the order of names.
 function placesOf(addresses: string[], nameOf: (address: string) => string): number[] {
   const names = addresses.map(nameOf);
   const order = names.map((_, at) => at).sort((a, b) => (names[a] < names[b] ? -1 : names[a] > names[b] ? 1 : a - b));
@@ -20,7 +20,8 @@ function placesOf(addresses: string[], nameOf: (address: string) => string): num
   return places;
 }
 
-// A small number for each pair; the higher, the sooner it comes. Either way up, what was not measured comes last.
+// Returns a small key for each pair; the pair with the largest key comes first. Pairs without a
+// measurement come last in either direction.
 export function keyOf(grid: Grid, { column, up }: Sort, nameOf: (address: string) => string): (cell: number, rank: number) => number {
   const { columns, values, probe } = grid;
   const turned = (key: number, most: number) => (up ? most - key : key + 1);
@@ -31,9 +32,9 @@ export function keyOf(grid: Grid, { column, up }: Sort, nameOf: (address: string
   return (cell) => turned(place(cell), places.length);
 }
 
-// The first `most` pairs by their keys, among equals the worse ones first, that `wanted` lets through; and how many it lets
-// through. Counting the keys first saves sorting millions; of those that are equal to the last only as many are looked at
-// as have room.
+// Returns the first `most` of the wanted pairs by their keys, the worse first among equals, and the
+// number of all wanted pairs. Counting the keys first avoids sorting millions of pairs: only pairs
+// above the key of the last place are sorted, and as many with that key as still have room.
 export function firstIn({ levels, rowOrder, columnOrder }: Ranks, key: (cell: number, rank: number) => number, most: number,
   wanted: (source: number, destination: number) => boolean): { listed: Listed[]; all: number } {
   const { ranks, columns, rows } = levels[0];

@@ -29,7 +29,7 @@ describe('the timeline', () => {
   const bin = { at: CHANGE.at, window: CHANGE.window, worst: 'loss', events: 3, pairs: 1200 };
   it('has a mark where the worst came first, which leads to its window', () => {
     expect(marksOf([bin], at(10), at(20))).toEqual([{ place: 0.25, time: at(0), worst: 'loss',
-      title: '03:12:12 UTC: 3 changes of 1,200 pairs, at worst to loss' }]);
+      title: '03:12:12 UTC: 3 changes of 1,200 pairs, the worst to loss' }]);
   });
   it('has none outside of what it shows', () => {
     expect(marksOf([bin], at(20), at(30))).toEqual([]);
