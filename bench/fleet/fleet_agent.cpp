@@ -109,10 +109,10 @@ Status FleetAgent::endpointsPushed(const wire::EndpointUpdate& update) {
   return {};
 }
 
-std::optional<agent::StoredBatch> FleetAgent::next(agent::BatchId after) {
+std::optional<agent::StoredBatch> FleetAgent::next(wire::BatchId after) {
   const auto found =
       std::upper_bound(batches_.begin(), batches_.end(), after,
-                       [](agent::BatchId id, const Waiting& waiting) { return id < waiting.id; });
+                       [](wire::BatchId id, const Waiting& waiting) { return id < waiting.id; });
   if (found == batches_.end()) return std::nullopt;
   wire::Report head;
   head.set_probe(kProbeName);
@@ -130,7 +130,7 @@ std::optional<agent::StoredBatch> FleetAgent::next(agent::BatchId after) {
   return agent::StoredBatch{found->id, agent::serializeBatch(found->id, reports + report)};
 }
 
-void FleetAgent::acknowledge(agent::BatchId up_to) {
+void FleetAgent::acknowledge(wire::BatchId up_to) {
   const Nanos now = monotonicNow();
   while (!batches_.empty() && batches_.front().id <= up_to) {
     latencies_.push_back(now - batches_.front().closed_mono);

@@ -14,6 +14,7 @@
 #include "agent/control_client.h"
 #include "common/address.h"
 #include "common/time.h"
+#include "wire/control_protocol.h"
 
 namespace pingloom::bench {
 
@@ -63,7 +64,7 @@ class FleetAgent : private agent::ControlOwner, private agent::BatchSource {
 
  private:
   struct Waiting {
-    agent::BatchId id;
+    wire::BatchId id;
     Nanos closed_mono = 0;
     std::uint64_t window_index = 0;
   };
@@ -78,9 +79,9 @@ class FleetAgent : private agent::ControlOwner, private agent::BatchSource {
   Status endpointsPushed(const wire::EndpointUpdate& update) override;
   void burstOrdered(const wire::BurstOrder&) override {}
   void collectorsAuthorized(std::vector<net::CurveKey>) override {}
-  std::optional<agent::StoredBatch> next(agent::BatchId after) override;
-  agent::BatchId newest() const override { return {incarnation_, last_sequence_}; }
-  void acknowledge(agent::BatchId up_to) override;
+  std::optional<agent::StoredBatch> next(wire::BatchId after) override;
+  wire::BatchId newest() const override { return {incarnation_, last_sequence_}; }
+  void acknowledge(wire::BatchId up_to) override;
 
   const FleetShape& shape_;
   std::string host_;

@@ -286,7 +286,7 @@ void Agent::spoolWindows(bool last) {
     path_merge_.add(std::move(window), now);
   }
   BatchEncoder encoder([this](std::string_view reports) {
-    const BatchId id{incarnation_, next_sequence_++};
+    const wire::BatchId id{incarnation_, next_sequence_++};
     spool_->append(id, serializeBatch(id, reports));
   });
   for (probe::ClosedWindow& window : path_merge_.take(last ? kNever : now)) {

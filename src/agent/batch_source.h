@@ -2,25 +2,16 @@
 // memory.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "wire/control_protocol.h"
+
 namespace pingloom::agent {
 
-constexpr std::uint64_t kMaxIncarnation = INT64_MAX;
-
-// What counts a batch once, however often it is sent. Ordered: older incarnations first.
-struct BatchId {
-  std::uint64_t incarnation = 0;
-  std::uint64_t sequence = 0;  // from 1 within an incarnation
-
-  auto operator<=>(const BatchId&) const = default;
-};
-
 struct StoredBatch {
-  BatchId id;
+  wire::BatchId id;
   std::string payload;  // a serialized wire::Batch
 };
 
@@ -29,11 +20,11 @@ class BatchSource {
  public:
   virtual ~BatchSource() = default;
   // The first batch behind `after` that is still held, in the order of their ids.
-  virtual std::optional<StoredBatch> next(BatchId after) = 0;
+  virtual std::optional<StoredBatch> next(wire::BatchId after) = 0;
   // Of all that were ever added; nothing where none was.
-  virtual BatchId newest() const = 0;
+  virtual wire::BatchId newest() const = 0;
   // The controller has committed it and all before it: they are forgotten.
-  virtual void acknowledge(BatchId up_to) = 0;
+  virtual void acknowledge(wire::BatchId up_to) = 0;
 };
 
 }  // namespace pingloom::agent

@@ -10,11 +10,10 @@
 #include "common/text.h"
 #include "common/yaml.h"
 #include "keys/key_config.h"
+#include "wire/control_protocol.h"
 
 namespace pingloom::agent {
 namespace {
-
-constexpr std::size_t kMaxHostName = 253;
 
 std::string machineName() {
   std::array<char, 256> name{};
@@ -26,7 +25,7 @@ std::string machineName() {
 Result<std::string> parseController(std::string_view text) {
   const std::string shown = "'" + std::string(text) + "'";
   std::string_view host = text;
-  std::string port = std::to_string(kDefaultControlPort);
+  std::string port = std::to_string(wire::kDefaultControlPort);
   const auto colon = text.rfind(':');
   const auto bracket = text.rfind(']');
   if (colon != std::string_view::npos &&
@@ -43,7 +42,7 @@ Result<std::string> parseController(std::string_view text) {
   } else if (host.find(':') != std::string_view::npos) {
     return makeError(shown, "write an IPv6 controller as [ADDRESS]:PORT");
   }
-  const bool sane = !host.empty() && host.size() <= kMaxHostName &&
+  const bool sane = !host.empty() && host.size() <= wire::kMaxHostName &&
                     std::all_of(host.begin(), host.end(), [](char c) {
                       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
                              (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_' ||
@@ -56,10 +55,7 @@ Result<std::string> parseController(std::string_view text) {
 Status readHost(const yaml::Node& node, Config& config) {
   auto text = node.text();
   if (!text) return tl::unexpected(text.error());
-  const bool printable = std::all_of(text->begin(), text->end(), [](char c) {
-    return static_cast<unsigned char>(c) > ' ' && c != 0x7f;
-  });
-  if (text->empty() || text->size() > kMaxHostName || !printable) {
+  if (!wire::isHostName(*text)) {
     return node.error("a host name has 1 to 253 characters and no blanks");
   }
   config.host = std::move(*text);
@@ -70,8 +66,8 @@ Status readAddresses(const yaml::Node& node, Config& config) {
   if (!node.isSequence()) return node.error("expected a list of addresses: [10.0.0.1, fd00::1]");
   const auto items = node.items();
   if (items.empty()) return node.error("is empty; leave it out to use all of the machine's");
-  if (items.size() > kMaxOwnAddresses) {
-    return node.error("has more than " + std::to_string(kMaxOwnAddresses) + " addresses");
+  if (items.size() > wire::kMaxHostAddresses) {
+    return node.error("has more than " + std::to_string(wire::kMaxHostAddresses) + " addresses");
   }
   for (const yaml::Node& item : items) {
     auto text = item.text();

@@ -19,8 +19,6 @@
 namespace pingloom::agent {
 
 constexpr std::uint16_t kDefaultProbePort = 20710;
-constexpr std::uint16_t kDefaultControlPort = 20711;
-constexpr std::size_t kMaxOwnAddresses = 256;
 constexpr std::uint64_t kMinSpoolBytes = 4ULL << 20;
 constexpr std::uint64_t kMaxSpoolBytes = 64ULL << 30;
 

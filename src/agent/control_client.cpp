@@ -6,24 +6,13 @@
 
 #include "common/log.h"
 #include "control.pb.h"
+#include "wire/control_protocol.h"
+#include "wire/page_owner_codec.h"
 
 namespace pingloom::agent {
 namespace {
 
-constexpr std::uint32_t kControlVersion = 1;
 constexpr int kGoodbyeLingerMs = 200;
-
-void encodeOwners(const PageOwners& owners, wire::PageOwners& out) {
-  for (const PageOwner& owner : owners.owners) {
-    wire::PageOwner& to = *out.add_owners();
-    to.set_application(owner.application);
-    to.set_process(owner.process);
-    to.set_user(owner.user);
-    to.set_pages(owner.pages);
-    to.set_metrics(owner.metrics);
-  }
-  out.set_left_out(owners.left_out);
-}
 
 }  // namespace
 
@@ -194,7 +183,7 @@ void ControlClient::expectAnswer(Nanos now) {
 void ControlClient::sendRegister(Nanos now) {
   wire::AgentMessage message;
   wire::Register& body = *message.mutable_registration();
-  body.set_control_version(kControlVersion);
+  body.set_control_version(wire::kControlVersion);
   body.set_host(options_.host);
   body.set_incarnation(options_.incarnation);
   body.set_software_version(options_.software_version);
@@ -250,7 +239,7 @@ void ControlClient::sendHeartbeat(Nanos now) {
   status.set_refused_packets(totals.refused_packets);
   auto owners = owner_.pageOwners();
   if (owners != nullptr && owners != told_owners_) {
-    encodeOwners(*owners, *status.mutable_page_owners());
+    wire::encode(*owners, *status.mutable_page_owners());
   }
   heartbeat_due_ = now + heartbeat_interval_;
   if (!sendMessage(message)) return;

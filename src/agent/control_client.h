@@ -170,7 +170,7 @@ class ControlClient {
 
  private:
   struct InFlight {
-    BatchId id;
+    wire::BatchId id;
     std::size_t bytes = 0;
   };
 
@@ -206,7 +206,7 @@ class ControlClient {
   void showNewest();
   void restartBatches();
   void readUpTo(Nanos sent_mono, Nanos now);
-  void acknowledged(BatchId id, Nanos now);
+  void acknowledged(wire::BatchId id, Nanos now);
 
   net::ZmqContext& context_;
   ControlOptions options_;
@@ -242,11 +242,11 @@ class ControlClient {
 
   std::deque<InFlight> in_flight_;
   std::size_t in_flight_bytes_ = 0;
-  BatchId acknowledged_;  // known to be committed
-  BatchId sent_;          // the last one sent on this connection
-  BatchId newest_sent_;   // ever
-  BatchId shown_;         // the controller has seen what is up to it, or newer ones
-  bool was_away_ = true;  // from the controller, since it has seen anything
+  wire::BatchId acknowledged_;  // known to be committed
+  wire::BatchId sent_;          // the last one sent on this connection
+  wire::BatchId newest_sent_;   // ever
+  wire::BatchId shown_;         // the controller has seen what is up to it, or newer ones
+  bool was_away_ = true;        // from the controller, since it has seen anything
   std::size_t limit_ = kMaxInFlight;
   Nanos flight_began_ = 0;  // the oldest in flight was sent by then
   Nanos resend_due_ = kNever;

@@ -71,11 +71,11 @@ void ControlClient::take(const wire::Registered& registered, Nanos now) {
     ++counters_.unexpected_messages;
     return;
   }
-  const BatchId committed{registered.acked_incarnation(), registered.acked_sequence()};
+  const wire::BatchId committed{registered.acked_incarnation(), registered.acked_sequence()};
   if (committed.incarnation > options_.incarnation) {
     // Our batches would be taken for old ones and dropped (the state directory was lost and the
     // clock is behind): go on above.
-    if (committed.incarnation < kMaxIncarnation) {
+    if (committed.incarnation < wire::kMaxIncarnation) {
       options_.incarnation = owner_.laterIncarnation(committed.incarnation);
     }
     retryLater(now + kRetry);
@@ -227,7 +227,7 @@ void ControlClient::take(const wire::CollectorKeys& collectors) {
 }
 
 void ControlClient::take(const wire::BatchAck& ack, Nanos now) {
-  const BatchId id{ack.incarnation(), ack.sequence()};
+  const wire::BatchId id{ack.incarnation(), ack.sequence()};
   if (id > newest_sent_) {
     ++counters_.unexpected_messages;
     return;

@@ -71,7 +71,7 @@ void ControlClient::readUpTo(Nanos sent_mono, Nanos now) {
   resend_due_ = now + resend_after_;
 }
 
-void ControlClient::acknowledged(BatchId id, Nanos now) {
+void ControlClient::acknowledged(wire::BatchId id, Nanos now) {
   if (id <= acknowledged_) return;  // repeated: it was sent twice
   acknowledged_ = id;
   sent_ = std::max(sent_, id);

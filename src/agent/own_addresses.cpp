@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "agent/config.h"
+#include "wire/control_protocol.h"
 
 namespace pingloom::agent {
 namespace {
@@ -51,7 +52,7 @@ std::vector<IpAddress> machineAddresses() {
   }
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
-  if (found.size() > kMaxOwnAddresses) found.resize(kMaxOwnAddresses);
+  if (found.size() > wire::kMaxHostAddresses) found.resize(wire::kMaxHostAddresses);
   return found;
 }
 

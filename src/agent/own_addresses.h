@@ -11,7 +11,8 @@
 namespace pingloom::agent {
 
 // All but loopback and link-local ones and those of bridges that containers and virtual machines
-// sit behind: every host has the same 172.17.0.1 on docker0. Sorted, at most kMaxOwnAddresses.
+// sit behind: every host has the same 172.17.0.1 on docker0. Sorted, at most
+// wire::kMaxHostAddresses.
 std::vector<IpAddress> machineAddresses();
 
 bool behindBridge(std::string_view interface);

@@ -6,15 +6,14 @@
 #include "common/address.h"
 #include "common/error.h"
 #include "common/yaml.h"
+#include "pages/page_messages.h"
 #include "pages/page_service.h"
 
 namespace pingloom::agent {
 
-constexpr std::uint16_t kDefaultPagesPort = 20714;
-
 struct PagesConfig {
   std::optional<IpAddress> address;  // whose device serves them; none: the agent's first
-  std::uint16_t port = kDefaultPagesPort;
+  std::uint16_t port = pages::kDefaultPagesPort;
   std::optional<rdma::DeviceOptions> device;  // none: as for probes
   pages::RegistrationOptions registration;
   pages::PoolLimits limits;

@@ -102,7 +102,7 @@ void BatchEncoder::finish() {
   report_ = {};
 }
 
-std::string serializeBatch(BatchId id, std::string_view reports) {
+std::string serializeBatch(wire::BatchId id, std::string_view reports) {
   wire::Batch batch;
   batch.set_incarnation(id.incarnation);
   batch.set_sequence(id.sequence);

@@ -12,6 +12,7 @@
 
 #include "agent/batch_source.h"
 #include "probe/window.h"
+#include "wire/control_protocol.h"
 
 namespace pingloom::agent {
 
@@ -44,6 +45,6 @@ class BatchEncoder {
 };
 
 // The batch with its identity: `reports` as the encoder made them.
-std::string serializeBatch(BatchId id, std::string_view reports);
+std::string serializeBatch(wire::BatchId id, std::string_view reports);
 
 }  // namespace pingloom::agent

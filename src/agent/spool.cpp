@@ -89,7 +89,7 @@ Spool::Segment& Spool::startSegment(std::filesystem::path path) {
   return segments_.back();
 }
 
-void Spool::append(BatchId id, std::string_view payload) {
+void Spool::append(wire::BatchId id, std::string_view payload) {
   newest_ = id;
   ++status_.appended;
   if (payload.size() > kMaxRecordPayload) {
@@ -114,7 +114,7 @@ void Spool::append(BatchId id, std::string_view payload) {
   keepWithinBounds();
 }
 
-Status Spool::appendToFile(BatchId id, std::string_view payload) {
+Status Spool::appendToFile(wire::BatchId id, std::string_view payload) {
   if (!writer_ || segments_.back().closed) {
     const std::filesystem::path path = directory_ / fileName(next_number_);
     auto writer = SpoolWriter::create(path);
@@ -139,7 +139,7 @@ Status Spool::appendToFile(BatchId id, std::string_view payload) {
   return {};
 }
 
-void Spool::hold(BatchId id, std::string_view payload) {
+void Spool::hold(wire::BatchId id, std::string_view payload) {
   const bool goes_on =
       !segments_.empty() && segments_.back().path.empty() && segments_.back().bytes < kSegmentBytes;
   Segment& segment = goes_on ? segments_.back() : startSegment({});
@@ -149,7 +149,7 @@ void Spool::hold(BatchId id, std::string_view payload) {
   status_.bytes += payload.size();
 }
 
-std::optional<StoredBatch> Spool::next(BatchId after) {
+std::optional<StoredBatch> Spool::next(wire::BatchId after) {
   while (true) {
     auto segment = std::find_if(segments_.begin(), segments_.end(), [&](const Segment& candidate) {
       return !candidate.entries.empty() && candidate.entries.back().id > after;
@@ -157,7 +157,7 @@ std::optional<StoredBatch> Spool::next(BatchId after) {
     if (segment == segments_.end()) return std::nullopt;
     const auto entry =
         std::upper_bound(segment->entries.begin(), segment->entries.end(), after,
-                         [](BatchId id, const SpoolEntry& other) { return id < other.id; });
+                         [](wire::BatchId id, const SpoolEntry& other) { return id < other.id; });
     const auto index = entry - segment->entries.begin();
     if (segment->path.empty()) {
       return StoredBatch{entry->id, segment->held[static_cast<std::size_t>(index)]};
@@ -173,7 +173,7 @@ std::optional<StoredBatch> Spool::next(BatchId after) {
   }
 }
 
-void Spool::acknowledge(BatchId up_to) {
+void Spool::acknowledge(wire::BatchId up_to) {
   while (!segments_.empty()) {
     Segment& oldest = segments_.front();
     while (!oldest.entries.empty() && oldest.entries.front().id <= up_to) {

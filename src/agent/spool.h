@@ -43,12 +43,12 @@ class Spool : public BatchSource {
                                              std::uint64_t max_bytes);
 
   // REQUIRES: id beyond all before. Never fails: what cannot be kept is counted.
-  void append(BatchId id, std::string_view payload);
-  std::optional<StoredBatch> next(BatchId after) override;
-  void acknowledge(BatchId up_to) override;
+  void append(wire::BatchId id, std::string_view payload);
+  std::optional<StoredBatch> next(wire::BatchId after) override;
+  void acknowledge(wire::BatchId up_to) override;
 
   const SpoolStatus& status() const { return status_; }
-  BatchId newest() const override { return newest_; }
+  wire::BatchId newest() const override { return newest_; }
 
  private:
   struct Segment {
@@ -63,8 +63,8 @@ class Spool : public BatchSource {
       : directory_(std::move(directory)), max_bytes_(max_bytes) {}
   Status recover();
   void recoverFile(const std::filesystem::path& path);
-  Status appendToFile(BatchId id, std::string_view payload);
-  void hold(BatchId id, std::string_view payload);
+  Status appendToFile(wire::BatchId id, std::string_view payload);
+  void hold(wire::BatchId id, std::string_view payload);
   Segment& startSegment(std::filesystem::path path);
   void removeSegment(std::size_t at);
   void dropOldest();
@@ -77,7 +77,7 @@ class Spool : public BatchSource {
   std::optional<SpoolWriter> writer_;  // of the last segment, while that is an open file
   std::uint64_t next_number_ = 1;
   SpoolStatus status_;
-  BatchId newest_;
+  wire::BatchId newest_;
   bool full_logged_ = false;
   bool disk_logged_ = false;
 };

@@ -45,7 +45,7 @@ Result<std::string> readAt(int fd, const std::string& name, std::uint64_t offset
 struct Header {
   std::uint32_t length = 0;
   std::uint32_t checksum = 0;
-  BatchId id;
+  wire::BatchId id;
 };
 
 Header parseHeader(std::string_view bytes) {
@@ -61,7 +61,7 @@ bool intact(const Header& header, std::string_view header_bytes, std::string_vie
 
 }  // namespace
 
-std::string recordHeader(BatchId id, std::string_view payload) {
+std::string recordHeader(wire::BatchId id, std::string_view payload) {
   std::string ids;
   putNumber(ids, id.incarnation, 8);
   putNumber(ids, id.sequence, 8);
@@ -95,7 +95,7 @@ Result<SpoolScan> scanSpoolFile(const std::filesystem::path& path) {
     }
     const auto payload = readAt(fd.get(), path.string(), at + kRecordHeader, header.length);
     if (!payload) return tl::unexpected(payload.error());
-    const BatchId before = scan.entries.empty() ? BatchId{} : scan.entries.back().id;
+    const wire::BatchId before = scan.entries.empty() ? wire::BatchId{} : scan.entries.back().id;
     if (intact(header, *head, *payload) && header.id > before) {
       scan.entries.push_back({header.id, static_cast<std::uint32_t>(at), header.length});
     } else {
@@ -125,7 +125,7 @@ Result<SpoolWriter> SpoolWriter::create(const std::filesystem::path& path) {
   return SpoolWriter(std::move(fd), path.string());
 }
 
-Status SpoolWriter::append(BatchId id, std::string_view payload) {
+Status SpoolWriter::append(wire::BatchId id, std::string_view payload) {
   std::string header = recordHeader(id, payload);
   const std::array<iovec, 2> parts = {
       {{header.data(), header.size()}, {const_cast<char*>(payload.data()), payload.size()}}};

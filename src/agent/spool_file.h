@@ -20,6 +20,7 @@
 #include "agent/batch_source.h"
 #include "common/error.h"
 #include "common/fd.h"
+#include "wire/control_protocol.h"
 
 namespace pingloom::agent {
 
@@ -29,12 +30,12 @@ constexpr std::size_t kRecordHeader = 24;
 constexpr std::uint32_t kMaxRecordPayload = 15U << 20;
 
 struct SpoolEntry {
-  BatchId id;
+  wire::BatchId id;
   std::uint32_t offset = 0;  // of the record
   std::uint32_t length = 0;  // of its payload
 };
 
-std::string recordHeader(BatchId id, std::string_view payload);
+std::string recordHeader(wire::BatchId id, std::string_view payload);
 
 struct SpoolScan {
   std::vector<SpoolEntry> entries;  // in the file's order
@@ -54,7 +55,7 @@ class SpoolWriter {
  public:
   static Result<SpoolWriter> create(const std::filesystem::path& path);
   // On failure nothing of the record stays in the file.
-  Status append(BatchId id, std::string_view payload);
+  Status append(wire::BatchId id, std::string_view payload);
 
  private:
   explicit SpoolWriter(UniqueFd fd, std::string name)

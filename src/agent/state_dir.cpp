@@ -16,6 +16,7 @@
 #include "common/text.h"
 #include "control.pb.h"
 #include "plan/plan_codec.h"
+#include "wire/control_protocol.h"
 
 namespace pingloom::agent {
 namespace {
@@ -60,7 +61,7 @@ std::uint64_t StateDir::lastIncarnation() const {
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) return 0;
   const auto number = readFile(file, 64).and_then(
-      [](const std::string& text) { return parseUnsigned(trimmed(text), kMaxIncarnation); });
+      [](const std::string& text) { return parseUnsigned(trimmed(text), wire::kMaxIncarnation); });
   if (number) return *number;
   log::warning("{}: unreadable; the next incarnation is taken from the clock", file.string());
   return 0;

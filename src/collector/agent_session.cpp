@@ -9,11 +9,11 @@
 #include "pages.pb.h"
 #include "pages/page_messages.h"
 #include "pages/schema.h"
+#include "wire/control_protocol.h"
 
 namespace pingloom::collector {
 namespace {
 
-constexpr std::size_t kMaxHostBytes = 253;
 constexpr std::size_t kMaxReasonBytes = 500;
 
 void add(const ReadCounters& from, ReadCounters& to) {
@@ -172,7 +172,7 @@ Status AgentSession::take(const wire::PageReply& reply, Nanos now) {
 Status AgentSession::connectReader(const wire::PageConnected& answer, Nanos now) {
   const auto peer = pages::readEndpoint(answer.endpoint());
   const std::string& host = answer.host();
-  if (!peer || host.empty() || host.size() > kMaxHostBytes || !pages::isText(host)) {
+  if (!peer || host.empty() || host.size() > wire::kMaxHostName || !pages::isText(host)) {
     return makeError(spec_.agent, "its endpoint or its id is malformed");
   }
   if (auto connected = reader_->connect(*peer); !connected) return connected;

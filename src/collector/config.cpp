@@ -10,6 +10,7 @@
 #include "common/yaml.h"
 #include "http/url.h"
 #include "keys/key_config.h"
+#include "pages/page_messages.h"
 #include "rdma/device_name.h"
 
 namespace pingloom::collector {
@@ -43,7 +44,7 @@ Result<std::string> agentName(const yaml::Node& node) {
   auto text = node.text();
   if (!text) return tl::unexpected(text.error());
   if (const auto address = IpAddress::parse(*text)) {
-    return SocketAddress{*address, kDefaultPagesPort}.text();
+    return SocketAddress{*address, pages::kDefaultPagesPort}.text();
   }
   const auto with_port = SocketAddress::parse(*text);
   if (!with_port || with_port->port == 0)

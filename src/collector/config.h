@@ -19,7 +19,6 @@
 
 namespace pingloom::collector {
 
-constexpr std::uint16_t kDefaultPagesPort = 20714;
 constexpr std::uint16_t kDefaultHttpPort = 20715;
 constexpr std::size_t kMaxThreads = 64;
 constexpr std::size_t kMaxAgents = 10'000;

@@ -96,6 +96,15 @@ void shorten(std::string& text, std::size_t most_bytes) {
   text += "...";
 }
 
+bool hasControls(std::string_view text) {
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; });
+}
+
+bool isOneWord(std::string_view text) {
+  return !hasControls(text) && text.find(' ') == std::string_view::npos;
+}
+
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n";
   text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));

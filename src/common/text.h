@@ -26,6 +26,11 @@ std::size_t invalidUtf8At(std::string_view text);
 // Longer UTF-8 text becomes its first so many bytes, without half a character, and "...".
 void shorten(std::string& text, std::size_t most_bytes);
 
+// A byte that a terminal or a log would act upon: below a blank, or DEL.
+bool hasControls(std::string_view text);
+// Has neither blanks nor control characters.
+bool isOneWord(std::string_view text);
+
 // Without the spaces, tabs and line ends around it.
 std::string_view trimmed(std::string_view text);
 

@@ -15,6 +15,7 @@
 #include "http/access_config.h"
 #include "net/curve_key.h"
 #include "pinglist/cost.h"
+#include "wire/control_protocol.h"
 
 namespace pingloom::controller {
 
@@ -26,7 +27,7 @@ struct KeysConfig {
 
 struct Config {
   std::filesystem::path pinglist;
-  SocketAddress control{IpAddress::fromV4(0), 20711};
+  SocketAddress control{IpAddress::fromV4(0), wire::kDefaultControlPort};
   SocketAddress http{IpAddress::fromV4(0x7f000001), 8080};
   http::AccessFiles http_access;
   std::filesystem::path web_root;  // empty: not built, there is the API only

@@ -9,17 +9,13 @@
 #include "common/time.h"
 #include "common/yaml.h"
 #include "plan/address_range.h"
+#include "wire/control_protocol.h"
 
 namespace pingloom::keys {
 namespace {
 
 constexpr std::string_view kEntryForm =
     "write '- { key: PUBLIC_KEY, role: agent, host: NAME, addresses: [\"10.0.0.[1-8]\"] }'";
-
-bool hasControls(std::string_view text) {
-  return std::any_of(text.begin(), text.end(),
-                     [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; });
-}
 
 Status readText(const yaml::Node& node, Status (*check)(std::string_view), std::string& out) {
   auto text = node.text();
@@ -120,11 +116,7 @@ Status checkName(std::string_view text) {
 }
 
 Status checkHost(std::string_view text) {
-  const bool blank = text.find(' ') != std::string_view::npos;
-  if (!text.empty() && text.size() <= AuthorizedKeys::kMaxHostBytes && !hasControls(text) &&
-      !blank) {
-    return {};
-  }
+  if (wire::isHostName(text)) return {};
   return makeError("", "a host id has 1 to 253 characters and no blanks");
 }
 

@@ -45,7 +45,6 @@ class AuthorizedKeys {
   static constexpr std::size_t kMaxAddresses = 1U << 20;
   static constexpr std::size_t kMaxBytes = 16U << 20;
   static constexpr std::size_t kMaxNameBytes = 128;
-  static constexpr std::size_t kMaxHostBytes = 253;
 
   // The error's entity is file:line:column.
   static Result<AuthorizedKeys> parse(std::string_view text, std::string_view file);

@@ -10,8 +10,6 @@
 namespace pingloom::pages {
 namespace {
 
-constexpr std::size_t kMaxCollectorNameBytes = 253;
-
 wire::PageReply refusal(std::string reason, bool connect = false) {
   wire::PageReply reply;
   reply.mutable_refused()->set_reason(std::move(reason));
@@ -186,8 +184,7 @@ std::optional<wire::PageReply> PageServer::carryOut(const std::string& route,
 std::optional<wire::PageReply> PageServer::connect(const std::string& route,
                                                    const wire::PageConnect& request, Nanos now) {
   const auto peer = readEndpoint(request.endpoint());
-  if (!peer || request.collector().size() > kMaxCollectorNameBytes ||
-      !isText(request.collector())) {
+  if (!peer || request.collector().size() > kMaxCollectorName || !isText(request.collector())) {
     ++counters_.malformed;
     return refusal("the endpoint or the name is malformed");
   }

@@ -76,9 +76,7 @@ template std::string_view Bytes::string<std::uint8_t>();
 template std::string_view Bytes::string<std::uint16_t>();
 
 bool isText(std::string_view text) {
-  return invalidUtf8At(text) == std::string_view::npos &&
-         std::none_of(text.begin(), text.end(),
-                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+  return invalidUtf8At(text) == std::string_view::npos && !hasControls(text);
 }
 
 bool isLabelName(std::string_view name) {

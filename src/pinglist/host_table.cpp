@@ -21,10 +21,7 @@ Result<std::string> readText(const yaml::Node& node, std::string_view what) {
     return node.error(std::string(what) + " is longer than " +
                       std::to_string(HostTable::kMaxTextBytes) + " bytes");
   }
-  const bool control = std::any_of(text->begin(), text->end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-  });
-  if (control) return node.error(std::string(what) + " has a control character");
+  if (hasControls(*text)) return node.error(std::string(what) + " has a control character");
   return text;
 }
 

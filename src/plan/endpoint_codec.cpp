@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/text.h"
+
 namespace pingloom::plan {
 namespace {
 
@@ -10,11 +12,6 @@ constexpr std::uint32_t kLastQpn = 0xfffffe;  // above it only multicast
 constexpr std::uint32_t kFirstQpn = 2;        // 0 and 1 are the subnet manager's and the CM's
 constexpr std::uint32_t kLastUnicastLid = 0xbfff;
 constexpr std::uint32_t kPrivilegedQKey = 1U << 31;
-
-bool printable(const std::string& text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return static_cast<unsigned char>(c) > ' ' && c != 0x7f; });
-}
 
 Result<IpAddress> addressOf(const std::string& bytes) {
   auto address = IpAddress::fromWire(bytes);
@@ -39,7 +36,7 @@ std::string_view faultOf(const wire::Endpoint& in) {
   if (in.lid() > kLastUnicastLid) return "its LID is not a unicast one";
   if (in.qpn() < kFirstQpn || in.qpn() > kLastQpn) return "its queue pair number is out of range";
   if ((in.q_key() & kPrivilegedQKey) != 0) return "its Q_Key is privileged";
-  if (in.device().size() > kMaxDeviceName || !printable(in.device())) return "bad device name";
+  if (in.device().size() > kMaxDeviceName || !isOneWord(in.device())) return "bad device name";
   if (in.clock() < 1 || in.clock() > kClockSourceNames.size()) return "unknown clock source";
   return "";
 }

@@ -15,7 +15,7 @@ MAY_USE = {
     "rdma": {"common", "net", "wire"},
     "plan": {"common", "wire"},
     "pinglist": {"common", "wire", "plan"},
-    "keys": {"common", "net", "plan"},
+    "keys": {"common", "net", "wire", "plan"},
     "http": {"common"},
     "probe": {"common", "net", "wire", "rdma", "plan"},
     "pages": {"common", "net", "wire", "rdma"},

@@ -67,7 +67,7 @@ void BatchIntake::commit(Agent& agent, const BatchParts& parts, LedgerBatch batc
 }
 
 tl::expected<ReportHead, BatchIntake::BadReport> BatchIntake::takeReport(const Agent& agent,
-                                                                         BatchId id,
+                                                                         wire::BatchId id,
                                                                          std::string_view report,
                                                                          Now now) {
   const auto bad = [](ReportFault fault, std::string text) {
@@ -98,7 +98,7 @@ void BatchIntake::refuse(const BadReport& bad, Verdict& verdict) {
 }
 
 std::vector<BatchIntake::Acknowledgement> BatchIntake::takeCommitted() {
-  std::map<std::string, BatchId> up_to;
+  std::map<std::string, wire::BatchId> up_to;
   for (const LedgerWriter::Outcome& outcome : ledger_.takeOutcomes()) {
     if (!outcome.committed) {
       marks_.failed(outcome.host);

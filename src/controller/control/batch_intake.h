@@ -38,9 +38,9 @@ class BatchIntake {
       : registry_(registry), grid_(grid), marks_(marks), ledger_(ledger) {}
 
   struct Verdict {
-    std::optional<BatchId> acknowledge;  // everything up to it was committed before
-    std::uint64_t refused = 0;           // the batch itself, or reports of it
-    std::string first_fault;             // the words for the first of them
+    std::optional<wire::BatchId> acknowledge;  // everything up to it was committed before
+    std::uint64_t refused = 0;                 // the batch itself, or reports of it
+    std::string first_fault;                   // the words for the first of them
   };
   // A frame of BatchKind kBatch or kLive; `frame` points into what `owner` holds.
   Verdict take(Agent& agent, std::string_view frame, std::shared_ptr<const void> owner, Now now);
@@ -51,7 +51,7 @@ class BatchIntake {
 
   struct Acknowledgement {
     std::string host;
-    BatchId up_to;
+    wire::BatchId up_to;
   };
   // What the ledger has committed since; one for each agent.
   std::vector<Acknowledgement> takeCommitted();
@@ -66,7 +66,7 @@ class BatchIntake {
   void show(const Agent& agent, const BatchParts& parts, Now now);
   void commit(Agent& agent, const BatchParts& parts, LedgerBatch batch, Now now, Verdict& verdict);
   // Into the grid.
-  tl::expected<ReportHead, BadReport> takeReport(const Agent& agent, BatchId id,
+  tl::expected<ReportHead, BadReport> takeReport(const Agent& agent, wire::BatchId id,
                                                  std::string_view report, Now now);
   void refuse(const BadReport& bad, Verdict& verdict);
 

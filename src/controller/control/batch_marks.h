@@ -7,6 +7,7 @@
 #include <string>
 
 #include "controller/model/batch_frame.h"
+#include "wire/control_protocol.h"
 
 namespace pingloom::controller {
 
@@ -14,20 +15,20 @@ class BatchMarks {
  public:
   enum class Verdict { kNew, kOnTheWay, kCommitted };
 
-  explicit BatchMarks(const std::map<std::string, BatchId>& committed);
+  explicit BatchMarks(const std::map<std::string, wire::BatchId>& committed);
 
-  Verdict verdict(const std::string& host, BatchId id) const;
-  void submitted(const std::string& host, BatchId id);
-  void committed(const std::string& host, BatchId id);
+  Verdict verdict(const std::string& host, wire::BatchId id) const;
+  void submitted(const std::string& host, wire::BatchId id);
+  void committed(const std::string& host, wire::BatchId id);
   // It and all that were submitted behind it: they will come again.
   void failed(const std::string& host);
 
-  BatchId committedUpTo(const std::string& host) const;
+  wire::BatchId committedUpTo(const std::string& host) const;
 
  private:
   struct Mark {
-    BatchId committed;
-    BatchId submitted;
+    wire::BatchId committed;
+    wire::BatchId submitted;
   };
   std::map<std::string, Mark> marks_;
 };

@@ -121,7 +121,7 @@ void ControlServer::takeRegister(const net::ZmqRouter::Message& message,
     if (denial && before != nullptr) registry_.goodbye(*before);
     if (denial) return deny(message, *denial, now);
   }
-  const BatchId committed = marks_.committedUpTo(request.host());
+  const wire::BatchId committed = marks_.committedUpTo(request.host());
   std::optional<std::uint64_t> known;
   if (committed.incarnation != 0) known = committed.incarnation;
   const auto admitted = registry_.admit(request, route, known, now, key ? key->text() : "");
@@ -195,7 +195,7 @@ void ControlServer::acknowledgeCommitted() {
   }
 }
 
-void ControlServer::acknowledge(const std::string& route, BatchId id) {
+void ControlServer::acknowledge(const std::string& route, wire::BatchId id) {
   wire::ControllerMessage message;
   message.mutable_ack()->set_incarnation(id.incarnation);
   message.mutable_ack()->set_sequence(id.sequence);

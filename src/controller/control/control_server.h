@@ -80,7 +80,7 @@ class ControlServer {
   void takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat, Now now);
   void nudge(Agent& agent, Now now);
   void push(Agent& agent, Now now);
-  void acknowledge(const std::string& route, BatchId id);
+  void acknowledge(const std::string& route, wire::BatchId id);
   void refuse(const std::string& route, wire::Refused::Reason reason, std::string_view text,
               std::uint64_t times = 1);
   bool send(const std::string& route, const wire::ControllerMessage& message);

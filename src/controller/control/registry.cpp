@@ -5,28 +5,19 @@
 
 #include "common/log.h"
 #include "plan/endpoint_codec.h"
+#include "wire/control_protocol.h"
+#include "wire/page_owner_codec.h"
 
 namespace pingloom::controller {
 namespace {
 
-constexpr std::uint32_t kControlVersion = 1;
 constexpr std::size_t kMaxVersionText = 128;
 constexpr Nanos kFarthestStart = 365 * 24 * kHour;
-
-bool printable(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return static_cast<unsigned char>(c) > ' ' && c != 0x7f; });
-}
-
-bool withoutControls(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return static_cast<unsigned char>(c) >= ' ' && c != 0x7f; });
-}
 
 Refusal bad(std::string text) { return {wire::Refused::BAD_MESSAGE, std::move(text)}; }
 
 tl::expected<std::vector<IpAddress>, Refusal> readAddresses(const wire::Register& request) {
-  if (static_cast<std::size_t>(request.addresses_size()) > Registry::kMaxAddresses) {
+  if (static_cast<std::size_t>(request.addresses_size()) > wire::kMaxHostAddresses) {
     return tl::unexpected(bad("more than 256 addresses"));
   }
   std::vector<IpAddress> addresses;
@@ -76,13 +67,12 @@ const AgentEndpoint* endpointAt(const AgentInfo& info, const IpAddress& address)
 }
 
 std::optional<Refusal> faultOf(const wire::Register& request, Nanos now_utc) {
-  if (request.control_version() != kControlVersion) {
+  if (request.control_version() != wire::kControlVersion) {
     return Refusal{wire::Refused::BAD_VERSION,
                    "control version " + std::to_string(request.control_version()) +
-                       " is not spoken here, but " + std::to_string(kControlVersion)};
+                       " is not spoken here, but " + std::to_string(wire::kControlVersion)};
   }
-  const std::string& host = request.host();
-  if (host.empty() || host.size() > Registry::kMaxHostName || !printable(host)) {
+  if (!wire::isHostName(request.host())) {
     return bad("the host id has to have 1 to 253 characters and no blanks");
   }
   // What an agent commits under a start of the far future would shut out its host's later starts.
@@ -247,22 +237,10 @@ void Registry::comeBack(Agent& agent, Now now) {
 }
 
 std::optional<Refusal> Registry::takePageOwners(Agent& agent, const wire::PageOwners& told) {
-  if (static_cast<std::size_t>(told.owners_size()) > PageOwners::kMax) {
-    return bad("more than 256 owners of pages");
-  }
-  PageOwners taken;
-  taken.left_out = told.left_out();
-  for (const wire::PageOwner& owner : told.owners()) {
-    const std::string& application = owner.application();
-    if (application.empty() || application.size() > kMaxPageApplication ||
-        !withoutControls(application) || owner.pages() == 0) {
-      return bad("an owner of pages is not one");
-    }
-    taken.owners.push_back(
-        {application, owner.process(), owner.user(), owner.pages(), owner.metrics()});
-  }
+  auto taken = wire::decode(told);
+  if (!taken) return bad(taken.error().text());
   agent.info.page_owners =
-      taken == PageOwners{} ? nullptr : std::make_shared<const PageOwners>(std::move(taken));
+      *taken == PageOwners{} ? nullptr : std::make_shared<const PageOwners>(std::move(*taken));
   return std::nullopt;
 }
 

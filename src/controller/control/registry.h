@@ -1,7 +1,7 @@
 // The agents: who they are, on which connection they speak, which addresses and RDMA endpoints are
 // theirs, and since when they have been there without a gap. Time is an argument; the control
-// thread alone calls. Bounds: kMaxAgents, kMaxAddresses each; the agent that has been gone longest
-// makes room.
+// thread alone calls. Bounds: kMaxAgents, kMaxHostAddresses each; the agent that has been gone
+// longest makes room.
 #pragma once
 
 #include <cstdint>
@@ -72,8 +72,6 @@ struct Presence {
 class Registry {
  public:
   static constexpr std::size_t kMaxAgents = 65'536;
-  static constexpr std::size_t kMaxAddresses = 256;
-  static constexpr std::size_t kMaxHostName = 253;
 
   // Takes the agent in, or says why not. `known_incarnation` is the newest of this host whose
   // batches were committed: an agent that outlived the controller was not away. `key`: the one its

@@ -116,9 +116,9 @@ Status Ledger::loadMarks(Nanos now_utc) {
     const auto more = select->step();
     if (!more) return tl::unexpected(more.error());
     if (!*more) return {};
-    BatchId& mark = marks_[std::string(select->bytes(0))];
-    mark = std::max(mark, BatchId{static_cast<std::uint64_t>(select->number(1)),
-                                  static_cast<std::uint64_t>(select->number(2))});
+    wire::BatchId& mark = marks_[std::string(select->bytes(0))];
+    mark = std::max(mark, wire::BatchId{static_cast<std::uint64_t>(select->number(1)),
+                                        static_cast<std::uint64_t>(select->number(2))});
   }
 }
 
@@ -230,7 +230,7 @@ Status Ledger::writeOrUndo(std::span<const LedgerBatch> batches, Nanos now_utc) 
 Status Ledger::write(std::span<const LedgerBatch> batches, Nanos now_utc) {
   if (auto status = connection_->begin.run(); !status) return status;
   for (const LedgerBatch& batch : batches) {
-    BatchId& mark = marks_[batch.host];
+    wire::BatchId& mark = marks_[batch.host];
     if (batch.id <= mark) continue;
     mark = batch.id;
     for (const LedgerWindow& window : batch.windows) {
@@ -246,7 +246,7 @@ Status Ledger::write(std::span<const LedgerBatch> batches, Nanos now_utc) {
   return connection_->commit.run();
 }
 
-Status Ledger::writeWindow(const LedgerWindow& window, BatchId id) {
+Status Ledger::writeWindow(const LedgerWindow& window, wire::BatchId id) {
   const std::string source = window.source.wire();
   const BlockLine line{window.probe,
                        source,

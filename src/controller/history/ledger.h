@@ -48,7 +48,7 @@ struct LedgerWindow {
 
 struct LedgerBatch {
   std::string host;
-  BatchId id;
+  wire::BatchId id;
   std::vector<LedgerWindow> windows;
   std::shared_ptr<const void> owner;
   std::size_t bytes = 0;   // that `owner` holds
@@ -64,7 +64,7 @@ struct LedgerPlace {
 class Ledger {
  public:
   static constexpr Nanos kMarkLife = 30 * 24 * kHour;
-  using Marks = std::map<std::string, BatchId>;  // by host
+  using Marks = std::map<std::string, wire::BatchId>;  // by host
 
   // Fails only where no file can be opened or begun at all.
   static Result<std::unique_ptr<Ledger>> open(LedgerOptions options, Nanos now_utc);
@@ -103,7 +103,7 @@ class Ledger {
   Status loadMarks(Nanos now_utc);
   Status writeOrUndo(std::span<const LedgerBatch> batches, Nanos now_utc);
   Status write(std::span<const LedgerBatch> batches, Nanos now_utc);
-  Status writeWindow(const LedgerWindow& window, BatchId id);
+  Status writeWindow(const LedgerWindow& window, wire::BatchId id);
   Result<std::vector<LatestReport>> readLatest(std::string_view probe, const IpAddress& source);
   Result<bool> removeOldest(std::size_t windows, Nanos now_utc);
   Result<std::size_t> rollUpOrUpgrade(Nanos now_utc);

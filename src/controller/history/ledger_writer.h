@@ -35,7 +35,7 @@ class LedgerWriter {
 
   struct Outcome {
     std::string host;
-    BatchId id;
+    wire::BatchId id;
     bool committed = false;
     std::uint64_t rows = 0;
   };

@@ -117,9 +117,8 @@ Result<BatchParts> splitBatch(std::string_view frame) {
       parts.fault = "the batch has too many reports";
     }
   }
-  // Both are kept in SQLite, whose integers are signed.
-  if (parts.id.incarnation == 0 || parts.id.incarnation > INT64_MAX || parts.id.sequence == 0 ||
-      parts.id.sequence > INT64_MAX) {
+  if (parts.id.incarnation == 0 || parts.id.incarnation > wire::kMaxIncarnation ||
+      parts.id.sequence == 0 || parts.id.sequence > wire::kMaxSequence) {
     return makeError("batch",
                      parts.fault.empty() ? "incarnation or sequence out of range" : "is malformed");
   }

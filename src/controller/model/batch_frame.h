@@ -3,7 +3,6 @@
 // cannot grow in memory. Views point into the frame. One thread per object.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,19 +10,12 @@
 
 #include "common/error.h"
 #include "control.pb.h"
+#include "wire/control_protocol.h"
 
 namespace pingloom::controller {
 
-// What counts a batch once, however often it is sent. Ordered: older incarnations first.
-struct BatchId {
-  std::uint64_t incarnation = 0;
-  std::uint64_t sequence = 0;  // from 1 within an incarnation
-
-  auto operator<=>(const BatchId&) const = default;
-};
-
 struct BatchParts {
-  BatchId id;
+  wire::BatchId id;
   std::vector<std::string_view> reports;  // serialized wire::Report
   std::string fault;  // "" or what is wrong with the rest of it, which was left out
 };

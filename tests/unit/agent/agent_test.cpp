@@ -192,7 +192,7 @@ class AgentTest : public testing::Test {
   std::vector<wire::Register> registrations;
   std::vector<wire::Heartbeat> heartbeats;
   std::vector<wire::Batch> batches;
-  BatchId committed;
+  wire::BatchId committed;
   std::vector<plan::Endpoint> first_endpoints;
   std::string peer;
   std::string ignored_peer;  // an agent that ended: what it had under way is lost

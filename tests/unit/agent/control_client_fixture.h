@@ -34,28 +34,28 @@ inline plan::Plan planOf(std::initializer_list<const char*> addresses) {
 
 class MemoryBatches : public BatchSource {
  public:
-  void add(BatchId id) {
+  void add(wire::BatchId id) {
     wire::Batch batch;
     batch.set_incarnation(id.incarnation);
     batch.set_sequence(id.sequence);
     waiting_.push_back({id, batch.SerializeAsString()});
     newest_ = id;
   }
-  std::optional<StoredBatch> next(BatchId after) override {
+  std::optional<StoredBatch> next(wire::BatchId after) override {
     for (const StoredBatch& batch : waiting_) {
       if (batch.id > after) return batch;
     }
     return std::nullopt;
   }
-  void acknowledge(BatchId up_to) override {
+  void acknowledge(wire::BatchId up_to) override {
     while (!waiting_.empty() && waiting_.front().id <= up_to) waiting_.pop_front();
   }
-  BatchId newest() const override { return newest_; }
+  wire::BatchId newest() const override { return newest_; }
   std::size_t size() const { return waiting_.size(); }
 
  private:
   std::deque<StoredBatch> waiting_;
-  BatchId newest_;
+  wire::BatchId newest_;
 };
 
 class Owner : public ControlOwner {

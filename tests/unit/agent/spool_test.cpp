@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t kRoomy = 256ULL << 20;
 
-std::string payloadOf(BatchId id, std::size_t bytes = 40) {
+std::string payloadOf(wire::BatchId id, std::size_t bytes = 40) {
   std::string text = std::to_string(id.incarnation) + "/" + std::to_string(id.sequence) + " ";
   text.resize(bytes, static_cast<char>('a' + id.sequence % 26));
   return text;
@@ -30,8 +30,8 @@ std::unique_ptr<Spool> openAt(const test::TemporaryDirectory& directory,
   return std::move(*spool);
 }
 
-std::vector<BatchId> drain(Spool& spool, BatchId after = {}) {
-  std::vector<BatchId> ids;
+std::vector<wire::BatchId> drain(Spool& spool, wire::BatchId after = {}) {
+  std::vector<wire::BatchId> ids;
   while (auto batch = spool.next(after)) {
     EXPECT_TRUE(batch->payload.starts_with(payloadOf(batch->id, 8).substr(0, 4)));
     after = batch->id;
@@ -64,10 +64,10 @@ TEST(Spool, GivesBackInOrderAndForgetsWhatIsAcknowledged) {
   const auto spool = openAt(directory);
   EXPECT_FALSE(spool->next({}));
   for (std::uint64_t i = 1; i <= 5; ++i) spool->append({7, i}, payloadOf({7, i}));
-  EXPECT_EQ(drain(*spool), (std::vector<BatchId>{{7, 1}, {7, 2}, {7, 3}, {7, 4}, {7, 5}}));
+  EXPECT_EQ(drain(*spool), (std::vector<wire::BatchId>{{7, 1}, {7, 2}, {7, 3}, {7, 4}, {7, 5}}));
   EXPECT_EQ(spool->next({7, 2})->payload, payloadOf({7, 3}));
   spool->acknowledge({7, 3});
-  EXPECT_EQ(drain(*spool), (std::vector<BatchId>{{7, 4}, {7, 5}}));
+  EXPECT_EQ(drain(*spool), (std::vector<wire::BatchId>{{7, 4}, {7, 5}}));
   EXPECT_EQ(spool->status().batches, 2U);
   spool->acknowledge({7, 3});  // again: nothing happens
   EXPECT_EQ(spool->status().batches, 2U);
@@ -76,7 +76,7 @@ TEST(Spool, GivesBackInOrderAndForgetsWhatIsAcknowledged) {
   EXPECT_EQ(spool->status().bytes, 0U);
   EXPECT_TRUE(files(directory).empty());
   spool->append({7, 6}, payloadOf({7, 6}));
-  EXPECT_EQ(drain(*spool), (std::vector<BatchId>{{7, 6}}));
+  EXPECT_EQ(drain(*spool), (std::vector<wire::BatchId>{{7, 6}}));
 }
 
 TEST(Spool, AfterARestartOldIncarnationsComeFirst) {
@@ -87,11 +87,11 @@ TEST(Spool, AfterARestartOldIncarnationsComeFirst) {
   }
   const auto spool = openAt(directory);
   EXPECT_EQ(spool->status().batches, 2U);
-  EXPECT_EQ(spool->newest(), (BatchId{7, 9}));
+  EXPECT_EQ(spool->newest(), (wire::BatchId{7, 9}));
   for (std::uint64_t i = 1; i <= 2; ++i) spool->append({8, i}, payloadOf({8, i}));
-  EXPECT_EQ(drain(*spool), (std::vector<BatchId>{{7, 8}, {7, 9}, {8, 1}, {8, 2}}));
+  EXPECT_EQ(drain(*spool), (std::vector<wire::BatchId>{{7, 8}, {7, 9}, {8, 1}, {8, 2}}));
   spool->acknowledge({8, 1});
-  EXPECT_EQ(drain(*spool), (std::vector<BatchId>{{8, 2}}));
+  EXPECT_EQ(drain(*spool), (std::vector<wire::BatchId>{{8, 2}}));
 }
 
 TEST(Spool, SurvivesBeingKilledAtAnyByte) {
@@ -115,7 +115,7 @@ TEST(Spool, SurvivesBeingKilledAtAnyByte) {
     ASSERT_EQ(spool->status().damaged, 0U) << length;
     ASSERT_EQ(drain(*spool).size(), complete) << length;
     spool->append({8, 1}, payloadOf({8, 1}));
-    ASSERT_EQ(drain(*spool).back(), (BatchId{8, 1})) << length;
+    ASSERT_EQ(drain(*spool).back(), (wire::BatchId{8, 1})) << length;
   }
 }
 
@@ -138,10 +138,10 @@ TEST(Spool, NoDamagedByteIsDeliveredAsAResult) {
     ASSERT_GT(spool->status().damaged + spool->status().truncated, 0U) << at;
     const auto ids = drain(*spool);
     ASSERT_FALSE(ids.empty());
-    ASSERT_EQ(ids.front(), (BatchId{7, 1}));
+    ASSERT_EQ(ids.front(), (wire::BatchId{7, 1}));
     // Unless the damage hides where it begins, the record behind is found.
     if (at >= record + 4) {
-      ASSERT_EQ(ids, (std::vector<BatchId>{{7, 1}, {7, 3}})) << at;
+      ASSERT_EQ(ids, (std::vector<wire::BatchId>{{7, 1}, {7, 3}})) << at;
     }
   }
 }
@@ -154,7 +154,7 @@ TEST(Spool, DamageWhileRunningSkipsTheBatchAndCounts) {
   std::string bytes = *readFile(segment, 1 << 20);
   bytes[kRecordHeader + 5] ^= 1;
   write(segment, bytes);
-  EXPECT_EQ(drain(*spool), (std::vector<BatchId>{{7, 2}, {7, 3}}));
+  EXPECT_EQ(drain(*spool), (std::vector<wire::BatchId>{{7, 2}, {7, 3}}));
   EXPECT_EQ(spool->status().damaged, 1U);
   EXPECT_EQ(spool->status().batches, 2U);
   std::filesystem::remove(segment);
@@ -175,7 +175,7 @@ TEST(Spool, DropsTheOldestSegmentBeyondItsBound) {
   const auto ids = drain(*spool);
   EXPECT_EQ(ids.size() + spool->status().dropped, 40U);
   EXPECT_GE(ids.size(), 12U) << "only whole segments of 1 MiB go";
-  EXPECT_EQ(ids.back(), (BatchId{7, 40}));
+  EXPECT_EQ(ids.back(), (wire::BatchId{7, 40}));
   for (std::size_t i = 1; i < ids.size(); ++i) EXPECT_EQ(ids[i].sequence, ids[i - 1].sequence + 1);
   std::uint64_t on_disk = 0;
   for (const auto& file : files(directory)) on_disk += std::filesystem::file_size(file);
@@ -190,7 +190,7 @@ TEST(Spool, TheBoundHoldsForWhatAnEarlierRunLeft) {
   }
   const auto spool = openAt(directory, 4U << 20);
   EXPECT_LE(spool->status().bytes, 4U << 20);
-  EXPECT_EQ(drain(*spool).back(), (BatchId{7, 24}));
+  EXPECT_EQ(drain(*spool).back(), (wire::BatchId{7, 24}));
 }
 
 // Writes beyond the file size limit fail like those to a full disk do.
@@ -222,20 +222,20 @@ TEST(Spool, AFullDiskLeavesBatchesInMemoryUpToABound) {
   EXPECT_EQ(spool->status().write_errors, 2U);
   spool->append({7, 4}, payloadOf({7, 4}, 1000));
   EXPECT_EQ(spool->status().write_errors, 2U) << "the disk takes writes again";
-  EXPECT_EQ(drain(*spool), (std::vector<BatchId>{{7, 1}, {7, 2}, {7, 3}, {7, 4}}));
+  EXPECT_EQ(drain(*spool), (std::vector<wire::BatchId>{{7, 1}, {7, 2}, {7, 3}, {7, 4}}));
   EXPECT_EQ(spool->next({7, 1})->payload, payloadOf({7, 2}, 1000));
 
   const auto reopened = openAt(directory);
   EXPECT_EQ(reopened->status().truncated, 0U) << "the half-written record was cut off";
-  EXPECT_EQ(drain(*reopened), (std::vector<BatchId>{{7, 1}, {7, 4}}));
+  EXPECT_EQ(drain(*reopened), (std::vector<wire::BatchId>{{7, 1}, {7, 4}}));
 
   const FileSizeLimit full(0);
   for (std::uint64_t i = 5; i <= 20; ++i) spool->append({7, i}, payloadOf({7, i}, 512U << 10));
   EXPECT_GT(spool->status().dropped, 0U);
   EXPECT_LE(spool->status().bytes, Spool::kMaxHeldBytes + 4096);
-  EXPECT_EQ(drain(*spool).back(), (BatchId{7, 20}));
+  EXPECT_EQ(drain(*spool).back(), (wire::BatchId{7, 20}));
   spool->acknowledge({7, 19});
-  EXPECT_EQ(drain(*spool), (std::vector<BatchId>{{7, 20}}));
+  EXPECT_EQ(drain(*spool), (std::vector<wire::BatchId>{{7, 20}}));
 }
 
 TEST(Spool, ForeignFilesAndForeignOrderDoNoHarm) {
@@ -251,11 +251,11 @@ TEST(Spool, ForeignFilesAndForeignOrderDoNoHarm) {
   endless.replace(0, 4, "\xff\xff\xff\x7f");
   write(directory.path() / "spool" / "0000000000000100.spool", endless + "x");
   const auto spool = openAt(directory);
-  EXPECT_EQ(drain(*spool), (std::vector<BatchId>{{7, 5}}));
+  EXPECT_EQ(drain(*spool), (std::vector<wire::BatchId>{{7, 5}}));
   EXPECT_EQ(spool->status().damaged, 1U);
   EXPECT_EQ(spool->status().truncated, 1U);
   spool->append({10, 1}, payloadOf({10, 1}));
-  EXPECT_EQ(drain(*spool), (std::vector<BatchId>{{7, 5}, {10, 1}}));
+  EXPECT_EQ(drain(*spool), (std::vector<wire::BatchId>{{7, 5}, {10, 1}}));
   EXPECT_TRUE(std::filesystem::exists(directory.path() / "spool" / "notes.txt"));
 }
 

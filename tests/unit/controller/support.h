@@ -86,7 +86,7 @@ inline wire::Report reportOf(const std::string& probe, const std::string& source
   return report;
 }
 
-inline std::string batchOf(BatchId id, const std::vector<wire::Report>& reports) {
+inline std::string batchOf(wire::BatchId id, const std::vector<wire::Report>& reports) {
   wire::AgentMessage message;
   message.mutable_batch()->set_incarnation(id.incarnation);
   message.mutable_batch()->set_sequence(id.sequence);
@@ -95,7 +95,7 @@ inline std::string batchOf(BatchId id, const std::vector<wire::Report>& reports)
 }
 
 // A batch of host "host" as the ledger takes it.
-inline LedgerBatch ledgerBatchOf(BatchId id, const wire::Report& report) {
+inline LedgerBatch ledgerBatchOf(wire::BatchId id, const wire::Report& report) {
   const auto bytes = std::make_shared<std::string>(report.SerializeAsString());
   LedgerBatch batch{"host", id, {}, bytes, bytes->size(), 1};
   const auto head = readHead(report);

@@ -361,7 +361,8 @@ TEST_F(ControlServerTest, BatchesThatCouldNotBeCommittedAreAskedForAgain) {
   ASSERT_TRUE(nudged);
   EXPECT_EQ(nudged->refused().reason(), Refused::NOT_REGISTERED);
   EXPECT_EQ(board_.source(0, 0, 1)->rows->rows[1].received, 10U) << "live service goes on";
-  EXPECT_EQ(marks_.committedUpTo("a"), BatchId{}) << "but 3 must not be committed before 1 and 2";
+  EXPECT_EQ(marks_.committedUpTo("a"), wire::BatchId{})
+      << "but 3 must not be committed before 1 and 2";
   dealer.send(registration("a", "10.0.0.1"));
   for (std::uint64_t i = 1; i <= 3; ++i) dealer.send(batchOf({1, i}, {report()}));
   std::uint64_t acknowledged = 0;

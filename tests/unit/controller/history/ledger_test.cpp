@@ -25,7 +25,7 @@ constexpr Nanos kUtc = 1'795'230'720 * kSecond;
 constexpr Nanos kWindow = 10 * kSecond;
 
 // A batch of one window; its block takes about `bytes` and does not compress: counts are random.
-LedgerBatch batchOf(const std::string& host, BatchId id, std::uint64_t window_index,
+LedgerBatch batchOf(const std::string& host, wire::BatchId id, std::uint64_t window_index,
                     std::size_t bytes = 100) {
   wire::Report made = test::reportOf("udp", "10.0.0.1", window_index, {});
   std::uint64_t state = id.sequence * 77 + window_index;
@@ -107,7 +107,7 @@ TEST_F(LedgerTest, AHistoryWithoutPathsIsGoneOnWith) {
                     .run());
   }
   auto ledger = open();
-  EXPECT_EQ(ledger->marks().at("a"), (BatchId{1, 1}));
+  EXPECT_EQ(ledger->marks().at("a"), (wire::BatchId{1, 1}));
   const auto waiting = ledger->latest("udp", ip("10.0.0.1"));
   ASSERT_EQ(waiting.size(), 1U) << "the grid is not empty until all of it is packed";
   EXPECT_EQ(waiting[0].incarnation, 1U);
@@ -141,7 +141,7 @@ TEST_F(LedgerTest, CountsABatchOnce) {
     EXPECT_EQ(ledger->windowsWritten(), 3U);
   }
   auto ledger = open();
-  EXPECT_EQ(ledger->marks().at("a"), (BatchId{1, 2}));
+  EXPECT_EQ(ledger->marks().at("a"), (wire::BatchId{1, 2}));
   const std::vector<LedgerBatch> again = {batchOf("a", {1, 2}, kIndex),
                                           batchOf("a", {2, 1}, kIndex)};
   ASSERT_TRUE(ledger->commit(again, kUtc));
@@ -238,7 +238,8 @@ TEST_F(LedgerTest, DamageThatIsFoundLaterKeepsTheMarks) {
   ASSERT_TRUE(ledger->commit(next, kUtc));
   for (int i = 0; i < 300; ++i) ASSERT_TRUE(ledger->trim(64, kUtc + 48 * kHour));
   EXPECT_EQ(damagedFiles(), 1U);
-  EXPECT_EQ(ledger->marks().at("a"), (BatchId{1, 201})) << "150 was counted before the damage";
+  EXPECT_EQ(ledger->marks().at("a"), (wire::BatchId{1, 201}))
+      << "150 was counted before the damage";
   ledger.reset();
   EXPECT_EQ(count("SELECT sequence FROM agents WHERE host = 'a'"), 201);
 }
@@ -318,7 +319,7 @@ TEST_F(LedgerTest, AFullDiskIsAnErrorAndNothingIsHalfWritten) {
     const FullDisk full;
     EXPECT_FALSE(ledger->commit(batches, kUtc));
     EXPECT_FALSE(ledger->commit(batches, kUtc));
-    EXPECT_FALSE(ledger->marks().contains("a") && ledger->marks().at("a") != BatchId{});
+    EXPECT_FALSE(ledger->marks().contains("a") && ledger->marks().at("a") != wire::BatchId{});
   }
   ASSERT_TRUE(ledger->commit(batches, kUtc));
   ledger.reset();

@@ -32,7 +32,7 @@ TEST(BatchFrame, ComesApartWithoutBeingBuilt) {
   ASSERT_EQ(batchKind(frame), BatchKind::kBatch);
   const auto parts = splitBatch(frame);
   ASSERT_TRUE(parts) << parts.error().text();
-  EXPECT_EQ(parts->id, (BatchId{5, 7}));
+  EXPECT_EQ(parts->id, (wire::BatchId{5, 7}));
   ASSERT_EQ(parts->reports.size(), 2U);
   EXPECT_EQ(parts->reports[1], goodReport().SerializeAsString());
   ReportView view;
@@ -90,7 +90,7 @@ TEST(BatchFrame, WhatIsWrongBehindTheIdentityIsLeftOut) {
   EXPECT_THAT(too_many->fault, HasSubstr("too many"));
   const auto broken = splitBatch(framed(identity + std::string("\x1a\x00\x1a\x7f", 4)));
   ASSERT_TRUE(broken);
-  EXPECT_EQ(broken->id, (BatchId{5, 7}));
+  EXPECT_EQ(broken->id, (wire::BatchId{5, 7}));
   EXPECT_EQ(broken->reports.size(), 1U);
   EXPECT_THAT(broken->fault, HasSubstr("malformed"));
 }
@@ -244,8 +244,8 @@ TEST(BatchMarks, SortsWhatArrives) {
   EXPECT_EQ(marks.verdict("a", {6, 1}), Verdict::kOnTheWay);
   marks.failed("a");
   EXPECT_EQ(marks.verdict("a", {6, 1}), Verdict::kNew) << "it has to come again";
-  EXPECT_EQ(marks.committedUpTo("a"), (BatchId{5, 4}));
-  EXPECT_EQ(marks.committedUpTo("b"), BatchId{});
+  EXPECT_EQ(marks.committedUpTo("a"), (wire::BatchId{5, 4}));
+  EXPECT_EQ(marks.committedUpTo("b"), wire::BatchId{});
 }
 
 }  // namespace
