@@ -1,4 +1,4 @@
-"""Metric pages for Python applications: values that a collector reads out of this process' memory by RDMA.
+"""Metric pages for Python applications: values that a collector reads from this process' memory by RDMA.
 
     import pingloom_pages
     pages = pingloom_pages.Pages("queue")
@@ -8,9 +8,9 @@
         work()
     done.add()
 
-Needs libpingloom-pages and nothing else: its path in PINGLOOM_PAGES_LIBRARY, or where the system looks. All threads may
-update all metrics. It works without an agent, and in forked children (os.fork, multiprocessing), which count for
-themselves from 0. An update is one call into the library, about half a microsecond; make metrics once, not per update.
+The module needs only libpingloom-pages, at the path in PINGLOOM_PAGES_LIBRARY or where the system looks. All threads
+may update all metrics. It works without an agent, and in forked children (os.fork, multiprocessing), which have metrics
+of their own that start at 0. An update is one call into the library. Make metrics once, not per update.
 """
 
 import contextlib
@@ -63,8 +63,8 @@ def _load():
     path = os.environ.get("PINGLOOM_PAGES_LIBRARY")
     if not path:
         path = ctypes.util.find_library("pingloom-pages") or "libpingloom-pages.so.0"
-    slow = ctypes.CDLL(path)  # without the interpreter's lock: these may wait a little
-    fast = ctypes.PyDLL(path)  # with it: quicker, and they never wait
+    slow = ctypes.CDLL(path)  # calls release the interpreter's lock, because they may wait a little
+    fast = ctypes.PyDLL(path)  # calls keep the lock, which is faster: they never wait
     pointer = ctypes.c_void_p
     for function, arguments, result in (
             (slow.pingloom_pages_open, [pointer, pointer], ctypes.c_int),
@@ -90,7 +90,7 @@ _slow, _fast = _load()
 
 
 def _labels(labels):
-    """The C array of a dictionary, or of None."""
+    """Returns the C array of a dictionary or of None, and its length."""
     items = [(str(name).encode(), str(value).encode()) for name, value in (labels or {}).items()]
     return (_Label * len(items))(*items), len(items)
 
@@ -110,7 +110,7 @@ class Counter(_Handle):
     _update = _fast.pingloom_call_shared_counter_add
 
     def add(self, n=1):
-        """`n`: a whole number, not negative."""
+        """`n` is a whole number and not negative."""
         if n < 0:
             raise ValueError("a counter only grows")
         self._update(self._ref, n)
@@ -136,7 +136,7 @@ class Histogram(_Handle):
         self._per_unit = 1 / unit
 
     def observe(self, value):
-        """`value`: in the metric's own unit, seconds for ..._seconds. Below 0 counts as 0."""
+        """`value` has the metric's own unit, seconds for ..._seconds. A negative value counts as 0."""
         self._observe(self._ref, min(max(round(value * self._per_unit), 0), self._LARGEST))
 
     @contextlib.contextmanager
@@ -150,7 +150,7 @@ class Histogram(_Handle):
 
 
 class Group:
-    """Metrics that are read together: pass it to counter(), gauge() and histogram(), update them within update()."""
+    """Metrics that are read together. Pass it to counter(), gauge() and histogram(); update them within update()."""
 
     def __init__(self, pages):
         self._handle = _Slot()
@@ -162,7 +162,7 @@ class Group:
 
     @contextlib.contextmanager
     def update(self):
-        """Readers see all updates of the block or none. By one thread at a time."""
+        """Readers see all updates of the block or none. Only one thread at a time may be in such a block."""
         _fast.pingloom_call_group_begin(self._ref)
         try:
             yield
@@ -171,8 +171,9 @@ class Group:
 
 
 class Pages:
-    """`application`: 1 to 64 bytes, None: the program's name. `labels`: of all metrics. `socket`: the agent's, None:
-    $PINGLOOM_PAGES_SOCKET or /run/pingloom/pages.sock. ValueError where they are not as they have to be."""
+    """`application` has 1 to 64 bytes and defaults to the program's name. `labels` are those of all metrics. `socket`
+    is the agent's and defaults to $PINGLOOM_PAGES_SOCKET or /run/pingloom/pages.sock. Raises ValueError if one is invalid.
+    """
 
     def __init__(self, application=None, labels=None, socket=None):
         self._pages = None
@@ -187,21 +188,21 @@ class Pages:
         self._pages = pages
 
     def counter(self, name, help="", labels=None, group=None):
-        """The same name and labels are the same metric. Wrong ones: ValueError. One that the agent has no page for, or that
-        does not fit its group: it counts where nobody reads, and last_error says why."""
+        """The same name and labels give the same metric. Raises ValueError if they are invalid. If the agent has no
+        page for the metric, or its group has no room, it counts where nobody reads, and last_error says why."""
         return Counter(self, _Slot, _slow.pingloom_shared_counter_make, self._metric(name, help, labels, group))
 
     def gauge(self, name, help="", labels=None, group=None):
         return Gauge(self, _Slot, _slow.pingloom_gauge_make, self._metric(name, help, labels, group))
 
     def histogram(self, name, help="", labels=None, group=None, unit=1e-9, shape=(10, 34, 2)):
-        """`unit`: the smallest difference it knows. The buckets go from unit * 2**shape[0] to unit * 2**shape[1], 2**shape[2]
-        of them for each doubling: 1 us to 17 s unless told otherwise."""
+        """`unit` is the smallest difference that the histogram resolves. The buckets go from unit * 2**shape[0] to
+        unit * 2**shape[1], with 2**shape[2] of them per doubling. The default is 1 us to 17 s."""
         metric = self._metric(name, help, labels, group, _Shape(*shape), unit)
         return Histogram(self, _Slots, _slow.pingloom_shared_histogram_make, metric, unit)
 
     def info(self, name, help="", labels=None):
-        """No value: its labels say all, as a version does."""
+        """An info has no value. It consists of its labels, for example a version."""
         self._check(_slow.pingloom_info_make(self._pages, self._metric(name, help, labels, None)))
 
     def group(self):
@@ -214,7 +215,7 @@ class Pages:
         return status
 
     def close(self):
-        """The agent forgets the metrics; those that are still in use count for nobody."""
+        """The agent drops the metrics. Updates of handles that are still in use have no effect."""
         for handle in list(self._handles):
             handle._make_inert()
         pages, self._pages = self._pages, None
@@ -231,7 +232,7 @@ class Pages:
         metric = _Metric(name.encode(), help_text.encode(), array, count, None, 0, shape, unit)
         if group is not None:
             metric.group = ctypes.cast(group._ref, ctypes.c_void_p)
-        self._alive = (array, group)  # until the library has copied them
+        self._alive = (array, group)  # keeps them alive until the library has copied them
         return ctypes.byref(metric)
 
     def _keep(self, handle, error):

@@ -1,5 +1,5 @@
-// A shop's order service as an example of metric pages in C++: two threads take orders, most of
-// which succeed, and keep their stock. Runs until it is ended, or for SECONDS: orders [SECONDS]
+// A shop's order service as an example of metric pages in C++. Two threads take orders, most of
+// which succeed, and account for them. It runs until it is ended, or for SECONDS: orders [SECONDS]
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -15,12 +15,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 volatile std::sig_atomic_t ended = 0;
 
-// What all threads update.
+// The metrics that all threads update.
 struct Shop {
   explicit Shop(pingloom::Pages& pages)
       : orders(pages.sharedCounter({"shop_orders_total", "Orders that were placed."})),
         refused(pages.sharedCounter(
-            {"shop_refusals_total", "Orders that were not.", {{"reason", "payment"}}})),
+            {"shop_refusals_total", "Orders that were refused.", {{"reason", "payment"}}})),
         open(pages.gauge({"shop_open_orders", "Orders in work."})) {
     pages.info({"shop_info", "What this is.", {{"version", "1.0"}, {"region", "north"}}});
   }
@@ -29,7 +29,7 @@ struct Shop {
   pingloom::Gauge open;
 };
 
-// One thread's own: nobody else writes them, so an update is a load and a store.
+// The metrics of one thread. No other thread writes them, so an update is a load and a store.
 class Till {
  public:
   Till(pingloom::Pages& pages, Shop& shop, int number) : shop_(shop), random_(number) {
@@ -37,7 +37,7 @@ class Till {
     pingloom::MetricOptions took{"shop_order_seconds", "How long an order took.", labels};
     took.unit = 1e-9;
     took_ = pages.histogram(took);
-    // Revenue and items of one order appear together.
+    // Readers see revenue and items of one order together.
     books_ = pages.group();
     pingloom::MetricOptions cents{"shop_revenue_cents_total", "What was paid.", labels, books_};
     cents_ = pages.counter(cents);

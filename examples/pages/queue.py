@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A job queue as an example of metric pages in Python: workers take jobs of two kinds, some of which fail.
 
-Runs until it is interrupted, or for --seconds."""
+It runs until it is interrupted, or for --seconds."""
 
 import argparse
 import pathlib
@@ -15,7 +15,7 @@ import pingloom_pages  # noqa: E402
 
 
 class Queue:
-    """Jobs come in waves; every kind has its own metrics."""
+    """Jobs come in waves, and every kind has its own metrics."""
 
     def __init__(self, pages):
         self.lock = threading.Lock()
@@ -23,7 +23,7 @@ class Queue:
         self.come = {kind: pages.counter("queue_jobs_total", "Jobs that came.", {"kind": kind}) for kind in ("mail", "resize")}
         self.failed = {kind: pages.counter("queue_failures_total", "Jobs that failed.", {"kind": kind}) for kind in self.come}
         self.took = {kind: pages.histogram("queue_job_seconds", "How long jobs took.", {"kind": kind}) for kind in self.come}
-        # Read together: what waits and what is in work are all jobs that are not done.
+        # These are read together, because their sum is the number of unfinished jobs.
         self.state = pages.group()
         self.depth = pages.gauge("queue_waiting_jobs", "Jobs that nobody has taken yet.", group=self.state)
         self.busy = pages.gauge("queue_busy_workers", "Workers that have a job.", group=self.state)
@@ -72,7 +72,7 @@ def feed(queue, stop, seconds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--socket", help="the agent's; otherwise $PINGLOOM_PAGES_SOCKET, or the usual one")
+    parser.add_argument("--socket", help="the agent's socket; default: $PINGLOOM_PAGES_SOCKET, or the library's default")
     parser.add_argument("--seconds", type=float, help="end by itself")
     parser.add_argument("--workers", type=int, default=3)
     options = parser.parse_args()

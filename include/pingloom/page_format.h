@@ -1,7 +1,8 @@
 /* The metric page: 4 KiB of shared memory that an application writes and a collector reads by RDMA.
  *
- * Little endian, 8-byte values, no names: those are in the schema, which the application sends to
- * its agent when it makes a metric. docs/page-format.md shows both, with an example. C and C++. */
+ * A page is little endian and has 8-byte values and no names. The names are in the schema, which
+ * the application sends to its agent when it makes a metric. docs/page-format.md describes both,
+ * with an example. This header is for C and C++. */
 #pragma once
 
 #include <stddef.h>
@@ -19,19 +20,19 @@ extern "C" {
 #define PINGLOOM_PAGE_MAGIC 0x47504c50u /* the bytes "PLPG" */
 #define PINGLOOM_PAGE_VERSION 1
 
-/* Flags of a page. */
-#define PINGLOOM_PAGE_GROUPED 1u /* its values belong together: readers go by `sequence` */
+/* The flags of a page. */
+#define PINGLOOM_PAGE_GROUPED 1u /* its values belong together: readers check `sequence` */
 
 struct pingloom_page_header {
   uint32_t magic;
   uint16_t version;
   uint16_t flags;
-  uint64_t generation; /* from the agent; no two pages of an agent ever have the same */
-  uint64_t owner;      /* from the agent: the connection that the page belongs to */
-  uint64_t heartbeat;  /* one more every second for as long as the application lives */
+  uint64_t generation; /* set by the agent; no two pages of an agent ever have the same */
+  uint64_t owner;      /* set by the agent: the connection that the page belongs to */
+  uint64_t heartbeat;  /* increases by one every second while the application lives */
   uint64_t sequence;   /* PINGLOOM_PAGE_GROUPED: odd while a group is being updated; otherwise 0 */
-  uint32_t slots;      /* how many are in use: the first ones */
-  uint32_t schema_version; /* one more with every metric that was added to the page */
+  uint32_t slots;      /* the number in use, counted from the first */
+  uint32_t schema_version; /* increases by one with every metric that is added to the page */
   uint8_t reserved[16];    /* 0 */
 };
 
@@ -49,15 +50,15 @@ PINGLOOM_STATIC_ASSERT(sizeof(struct pingloom_page) == PINGLOOM_PAGE_BYTES, "pag
 enum pingloom_metric_kind {
   PINGLOOM_COUNTER = 1, /* one slot: an unsigned number that only grows */
   PINGLOOM_GAUGE = 2,   /* one slot: an IEEE 754 double */
-  PINGLOOM_HISTOGRAM =
-      3,            /* several slots: the sum, then the buckets, see pingloom_histogram_bucket() */
-  PINGLOOM_INFO = 4 /* no slot: its labels are all it says */
+  /* Several slots: the sum, then the buckets, see pingloom_histogram_bucket(). */
+  PINGLOOM_HISTOGRAM = 3,
+  PINGLOOM_INFO = 4 /* no slot: an info consists of its labels */
 };
 
-/* A histogram of whole numbers, log-linear: every power of two from 2^lowest to 2^highest is cut
+/* A log-linear histogram of whole numbers: every power of two from 2^lowest to 2^highest is divided
  * into 2^precision buckets of the same width. One bucket lies below them and one above. Slot 0 of a
- * histogram is the sum of all values (modulo 2^64), bucket i is slot 1 + i; how many values there
- * were is the sum of the buckets. */
+ * histogram is the sum of all values (modulo 2^64), and bucket i is slot 1 + i. The number of
+ * values is the sum of the buckets. */
 struct pingloom_histogram_shape {
   uint8_t lowest;    /* 0 .. 62; >= precision */
   uint8_t highest;   /* lowest + 1 .. 63 */
@@ -71,7 +72,7 @@ static inline unsigned pingloom_histogram_slots(struct pingloom_histogram_shape 
   return 1u + pingloom_histogram_buckets(shape);
 }
 
-/* The bucket of a value. A bucket's upper bound belongs to it, as Prometheus' `le` has it. */
+/* Returns the bucket of a value. A bucket includes its upper bound, as in Prometheus' `le`. */
 static inline unsigned pingloom_histogram_bucket(struct pingloom_histogram_shape shape,
                                                  uint64_t value) {
   unsigned power;
@@ -82,7 +83,7 @@ static inline unsigned pingloom_histogram_bucket(struct pingloom_histogram_shape
   return 1u + ((power - shape.lowest) << shape.precision) +
          ((unsigned)(value >> (power - shape.precision)) & ((1u << shape.precision) - 1u));
 }
-/* The largest value of a bucket; UINT64_MAX of the last one. */
+/* Returns the largest value of a bucket; for the last bucket this is UINT64_MAX. */
 static inline uint64_t pingloom_histogram_upper(struct pingloom_histogram_shape shape,
                                                 unsigned bucket) {
   unsigned power, part;

@@ -1,13 +1,14 @@
-/* Metric pages for applications: values that a collector reads out of this process' memory by RDMA.
+/* Metric pages for applications: values that a collector reads from this process' memory by RDMA.
  *
  * An update is one relaxed store or atomic add into a page: no lock, no call, no allocation.
- * Making a metric is the slow part (a lock, at most 0.2 s of waiting for the agent when it needs a
- * new page): make metrics once, keep the handles. Everything works without an agent, while it
- * restarts and in forked children; then nobody reads the values, or later. docs/pages.md has more.
+ * Making a metric is slow, because it takes a lock and waits at most 0.2 s for the agent when it
+ * needs a new page. Make metrics once and keep the handles. Everything works without an agent,
+ * while the agent restarts, and in forked children. Nobody reads the values then, or only later.
+ * docs/pages.md explains more.
  *
- * Threads: the functions that take a pingloom_pages may be called by any thread. Who may update a
- * metric is said at each handle. No handle may be used after pingloom_pages_close().
- * C99 and newer, C++11 and newer; gcc or clang; Linux. */
+ * Threads: any thread may call the functions that take a pingloom_pages. Each handle states which
+ * threads may update it. No handle may be used after pingloom_pages_close().
+ * Needs C99 or C++11 or newer, gcc or clang, and Linux. */
 #pragma once
 
 #include <pingloom/page_format.h>
@@ -23,56 +24,57 @@ extern "C" {
 
 typedef struct pingloom_pages pingloom_pages;
 
-/* What the functions that make something return. pingloom_error_text() has the words. */
+/* The results of functions that make something. pingloom_error_text() returns an explanation. */
 enum pingloom_error {
   PINGLOOM_OK = 0,
-  PINGLOOM_BAD_ARGUMENT = 1, /* a name, label, text or shape is not as it has to be */
-  PINGLOOM_CONFLICT = 2,     /* there is a metric of that name that is something else */
-  PINGLOOM_FULL = 3,         /* the group's page, or the pages that one process may have */
-  PINGLOOM_QUOTA = 4,        /* the agent has no page for it */
+  PINGLOOM_BAD_ARGUMENT = 1, /* a name, label, text or shape is invalid */
+  PINGLOOM_CONFLICT = 2,     /* a metric of that name exists and has another kind or shape */
+  PINGLOOM_FULL = 3,  /* the group's page is full, or the process has all pages it may have */
+  PINGLOOM_QUOTA = 4, /* the agent has no page for it */
   PINGLOOM_NO_MEMORY = 5,
-  /* Of pingloom_pages_status and on_error only: */
-  PINGLOOM_NO_AGENT = 6,  /* none is there (yet); it is looked for again and again */
-  PINGLOOM_REFUSED = 7,   /* the agent refused something, and said why */
-  PINGLOOM_BAD_AGENT = 8, /* its answers are none; the connection was closed */
+  /* Only pingloom_pages_status and on_error report these: */
+  PINGLOOM_NO_AGENT = 6,  /* there is no agent (yet); the library retries */
+  PINGLOOM_REFUSED = 7,   /* the agent refused something and gave a reason */
+  PINGLOOM_BAD_AGENT = 8, /* the agent's answers are malformed; the connection was closed */
 };
 
 struct pingloom_label {
-  const char* name;  /* [a-zA-Z_][a-zA-Z0-9_]*, at most 128 bytes; not `le`, nor two _ first */
+  const char* name;  /* [a-zA-Z_][a-zA-Z0-9_]*, at most 128 bytes; not `le`, not `__...` */
   const char* value; /* UTF-8 without control characters, at most 256 bytes */
 };
 
-/* Strings and arrays are copied. */
+/* The library copies strings and arrays. */
 struct pingloom_pages_options {
   const char* application;             /* at most 64 bytes of UTF-8; NULL: the program's name */
   const struct pingloom_label* labels; /* of all its metrics */
-  size_t label_count;                  /* with those of a metric at most 16 */
+  size_t label_count;                  /* at most 16, including those of a metric */
   const char* socket; /* the agent's; NULL: $PINGLOOM_PAGES_SOCKET, or /run/pingloom/pages.sock */
-  /* Called by the library's thread, once for each different text (32 at most); NULL: nobody wants
-   * to know. It may neither fork nor close the pages. */
+  /* The library's thread calls it once for each different text (32 at most). It may neither fork
+   * nor close the pages. NULL: errors are not reported. */
   void (*on_error)(void* context, int error, const char* text);
   void* context;
 };
 
-/* Starts the library's thread and returns at once, agent or not. PINGLOOM_BAD_ARGUMENT or
- * PINGLOOM_NO_MEMORY: *pages is NULL, which all other functions take, giving inert handles. */
+/* Starts the library's thread and returns at once, with or without an agent. After
+ * PINGLOOM_BAD_ARGUMENT or PINGLOOM_NO_MEMORY *pages is NULL. All other functions accept that and
+ * return inert handles. */
 PINGLOOM_API int pingloom_pages_open(const struct pingloom_pages_options* options,
                                      pingloom_pages** pages);
 PINGLOOM_API void pingloom_pages_close(pingloom_pages* pages);
 
-/* Why this thread's last function that returned an error did. Valid until its next. */
+/* Explains the last error that a function returned to this thread. Valid until the next one. */
 PINGLOOM_API const char* pingloom_error_text(void);
 
 struct pingloom_pages_status {
-  int connected;        /* an agent knows this process */
-  uint64_t owner;       /* as which */
-  uint32_t pages;       /* pages in use ... */
-  uint32_t known_pages; /* ... and those that the agent has */
-  uint32_t metrics;     /* likewise */
-  uint32_t known_metrics;
-  uint64_t refused;     /* refusals by agents since opening */
-  int error;            /* the last that went wrong in the background, or PINGLOOM_OK ... */
-  char error_text[256]; /* ... in words */
+  int connected;          /* an agent knows this process */
+  uint64_t owner;         /* this process' owner number at that agent */
+  uint32_t pages;         /* pages in use */
+  uint32_t known_pages;   /* pages that the agent knows */
+  uint32_t metrics;       /* metrics made */
+  uint32_t known_metrics; /* metrics that the agent knows */
+  uint64_t refused;       /* refusals by agents since opening */
+  int error;              /* the last error in the background, or PINGLOOM_OK */
+  char error_text[256];   /* an explanation of the error */
 };
 PINGLOOM_API void pingloom_pages_get_status(pingloom_pages* pages,
                                             struct pingloom_pages_status* status);
@@ -80,13 +82,14 @@ PINGLOOM_API void pingloom_pages_get_status(pingloom_pages* pages,
 /* ---- Making metrics ---- */
 
 /* Metrics whose values belong together: readers see all updates between begin and commit, or none.
- * One page of its own, PINGLOOM_PAGE_SLOTS slots. One thread at a time updates its metrics. */
+ * A group has a page of its own with PINGLOOM_PAGE_SLOTS slots. Only one thread at a time may
+ * update its metrics. */
 typedef struct pingloom_group {
   struct pingloom_page* page;
 } pingloom_group;
 
-/* A metric alone on its cache lines, for one that a thread updates very often while others update
- * its neighbours. */
+/* Gives a metric cache lines of its own, for one that a thread updates very often while other
+ * threads update its neighbours. */
 #define PINGLOOM_OWN_LINE 1u
 
 struct pingloom_metric {
@@ -94,34 +97,35 @@ struct pingloom_metric {
   const char* help; /* UTF-8, at most 512 bytes; NULL: none */
   const struct pingloom_label* labels;
   size_t label_count;
-  const pingloom_group* group; /* NULL: in none */
+  const pingloom_group* group; /* NULL: in no group */
   unsigned options;            /* PINGLOOM_OWN_LINE or 0 */
-  /* Of histograms. Values are whole numbers: nanoseconds, say. */
-  struct pingloom_histogram_shape shape; /* at most PINGLOOM_PAGE_SLOTS slots; all 0: {10, 34, 2},
-                                            which is 1 us to 17 s in nanoseconds */
-  double unit; /* what 1 is worth in the unit of the name: 1e-9 for ..._seconds; 0: 1 */
+  /* The shape is for histograms only. Their values are whole numbers, for example nanoseconds. A
+   * shape has at most PINGLOOM_PAGE_SLOTS slots. All 0 means {10, 34, 2}, which is 1 us to 17 s in
+   * nanoseconds. */
+  struct pingloom_histogram_shape shape;
+  double unit; /* histograms: the worth of 1 in the name's unit, 1e-9 for ..._seconds; 0 means 1 */
 };
 
-typedef struct pingloom_counter { /* one thread at a time adds to it */
+typedef struct pingloom_counter { /* one thread at a time may add to it */
   uint64_t* slot;
 } pingloom_counter;
-typedef struct pingloom_shared_counter { /* any threads */
+typedef struct pingloom_shared_counter { /* any thread may add to it */
   uint64_t* slot;
 } pingloom_shared_counter;
-typedef struct pingloom_gauge { /* any threads; the last one to set it wins */
+typedef struct pingloom_gauge { /* any thread may set it; the last one wins */
   uint64_t* slot;
 } pingloom_gauge;
-typedef struct pingloom_histogram { /* one thread at a time */
+typedef struct pingloom_histogram { /* one thread at a time may observe */
   uint64_t* slots;
   struct pingloom_histogram_shape shape;
 } pingloom_histogram;
-typedef struct pingloom_shared_histogram { /* any threads */
+typedef struct pingloom_shared_histogram { /* any thread may observe */
   uint64_t* slots;
   struct pingloom_histogram_shape shape;
 } pingloom_shared_histogram;
 
-/* The handle is good to use whatever is returned: after an error it is inert, which means that it
- * writes where nobody reads. The same name and labels give the same slots again. */
+/* The handle is usable whatever the function returns. After an error it is inert: it writes where
+ * nobody reads. The same name and labels give the same slots again. */
 PINGLOOM_API int pingloom_counter_make(pingloom_pages* pages, const struct pingloom_metric* metric,
                                        pingloom_counter* counter);
 PINGLOOM_API int pingloom_shared_counter_make(pingloom_pages* pages,
@@ -135,11 +139,11 @@ PINGLOOM_API int pingloom_histogram_make(pingloom_pages* pages,
 PINGLOOM_API int pingloom_shared_histogram_make(pingloom_pages* pages,
                                                 const struct pingloom_metric* metric,
                                                 pingloom_shared_histogram* histogram);
-/* No value: its labels say all, as a version does. */
+/* An info has no value. It consists of its labels, for example a version. */
 PINGLOOM_API int pingloom_info_make(pingloom_pages* pages, const struct pingloom_metric* metric);
 PINGLOOM_API int pingloom_group_make(pingloom_pages* pages, pingloom_group* group);
 
-/* ---- Updating them: never fails, never waits ---- */
+/* ---- Updating metrics: this never fails and never waits ---- */
 
 static inline void pingloom_slot_add_(uint64_t* slot, uint64_t n) {
   __atomic_store_n(slot, __atomic_load_n(slot, __ATOMIC_RELAXED) + n, __ATOMIC_RELAXED);
@@ -182,11 +186,11 @@ static inline void pingloom_shared_histogram_observe(pingloom_shared_histogram h
   pingloom_slot_share_(histogram.slots + 1 + pingloom_histogram_bucket(histogram.shape, value), 1);
 }
 
-/* No store of the group's metrics that comes after it becomes visible before the odd sequence. */
+/* No later store to the group's metrics becomes visible before the odd sequence. */
 static inline void pingloom_release_fence_(void) {
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wtsan" /* it does not know fences, and all stores are atomic */
+#pragma GCC diagnostic ignored "-Wtsan" /* TSan does not know fences, and all stores are atomic */
 #endif
   __atomic_thread_fence(__ATOMIC_RELEASE);
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)
@@ -194,7 +198,7 @@ static inline void pingloom_release_fence_(void) {
 #endif
 }
 
-/* Every begin has its commit; readers skip the group in between. */
+/* Every begin needs its commit. Readers skip the group in between. */
 static inline void pingloom_group_begin(pingloom_group group) {
   uint64_t* sequence = &group.page->header.sequence;
   __atomic_store_n(sequence, __atomic_load_n(sequence, __ATOMIC_RELAXED) | 1, __ATOMIC_RELAXED);
@@ -202,12 +206,12 @@ static inline void pingloom_group_begin(pingloom_group group) {
 }
 static inline void pingloom_group_commit(pingloom_group group) {
   uint64_t* sequence = &group.page->header.sequence;
-  /* `| 1`: also in a child that was forked since begin, whose page began anew. */
+  /* `| 1` is for a child that was forked after begin: its page starts with an even sequence. */
   __atomic_store_n(sequence, (__atomic_load_n(sequence, __ATOMIC_RELAXED) | 1) + 1,
                    __ATOMIC_RELEASE);
 }
 
-/* ---- The same as functions, for languages that cannot inline C ---- */
+/* ---- The same updates as functions, for languages that cannot inline C ---- */
 
 PINGLOOM_API void pingloom_call_counter_add(const pingloom_counter* counter, uint64_t n);
 PINGLOOM_API void pingloom_call_shared_counter_add(const pingloom_shared_counter* counter,

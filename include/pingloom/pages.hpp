@@ -1,13 +1,13 @@
 // Metric pages for C++17 applications: pingloom/pages.h with owners and types.
 //
-//   pingloom::Pages pages({.application = "orders"});   // C++20's way to write it
+//   pingloom::Pages pages({.application = "orders"});   // designated initialisers need C++20
 //   auto orders = pages.counter({"orders_total", "Orders that were placed."});
 //   orders.add();
 //
-// Pages owns the memory and is moved, not copied; the metrics are small handles to copy at will,
-// good for as long as the Pages they are from. One that was made by no Pages is inert. Nothing here
-// throws because an agent is missing or refuses: such metrics are inert, and lastError() of the
-// Pages says what was wrong.
+// Pages owns the memory and can be moved but not copied. The metrics are small handles that can be
+// copied freely, and are valid for as long as their Pages. A default-constructed metric is inert:
+// it counts where nobody reads. Nothing here throws because an agent is missing or refuses. Such
+// metrics are inert, and lastError() of the Pages gives the reason.
 #pragma once
 
 #include <pingloom/pages.h>
@@ -27,7 +27,7 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 
 class Pages;
 
-// One thread at a time adds to it.
+// One thread at a time may add to it.
 class Counter {
  public:
   Counter() { pingloom_counter_make(nullptr, nullptr, &handle_); }
@@ -38,7 +38,7 @@ class Counter {
   pingloom_counter handle_{};
 };
 
-// Any threads add to it.
+// Any thread may add to it.
 class SharedCounter {
  public:
   SharedCounter() { pingloom_shared_counter_make(nullptr, nullptr, &handle_); }
@@ -49,7 +49,7 @@ class SharedCounter {
   pingloom_shared_counter handle_{};
 };
 
-// Any threads.
+// Any thread may update it; the last one to set it wins.
 class Gauge {
  public:
   Gauge() { pingloom_gauge_make(nullptr, nullptr, &handle_); }
@@ -61,7 +61,7 @@ class Gauge {
   pingloom_gauge handle_{};
 };
 
-// One thread at a time. Whole numbers: see MetricOptions::unit.
+// One thread at a time may observe. Values are whole numbers, see MetricOptions::unit.
 class Histogram {
  public:
   Histogram() { pingloom_histogram_make(nullptr, nullptr, &handle_); }
@@ -72,7 +72,7 @@ class Histogram {
   pingloom_histogram handle_{};
 };
 
-// Any threads.
+// Any thread may observe.
 class SharedHistogram {
  public:
   SharedHistogram() { pingloom_shared_histogram_make(nullptr, nullptr, &handle_); }
@@ -83,7 +83,8 @@ class SharedHistogram {
   pingloom_shared_histogram handle_{};
 };
 
-// Metrics that are read together: what is updated while an Update lives, by one thread at a time.
+// Metrics that are read together. Readers see all updates in the life of an Update, or none. Only
+// one thread at a time may have an Update.
 class Group {
  public:
   Group() { pingloom_group_make(nullptr, &handle_); }
@@ -108,24 +109,25 @@ struct MetricOptions {
   std::string name;
   std::string help{};
   Labels labels{};
-  std::optional<Group> group{};  // in none
+  std::optional<Group> group{};  // absent: in no group
   bool own_line = false;         // PINGLOOM_OWN_LINE
-  // Of histograms, see pingloom_metric.
+  // Shape and unit are for histograms, see pingloom_metric.
   pingloom_histogram_shape shape{};
   double unit = 1;
 };
 
 struct PagesOptions {
   std::string application{};  // empty: the program's name
-  Labels labels{};            // of all metrics
-  std::string socket{};       // empty: $PINGLOOM_PAGES_SOCKET, or the usual one
+  Labels labels{};            // the labels of all metrics
+  std::string socket{};       // empty: $PINGLOOM_PAGES_SOCKET, or the default socket
   void (*on_error)(void* context, int error, const char* text) = nullptr;  // see pages.h
   void* context = nullptr;
 };
 
 class Pages {
  public:
-  // std::invalid_argument where the application's name or labels are none; std::bad_alloc.
+  // Throws std::invalid_argument if the application's name or labels are invalid, or
+  // std::bad_alloc.
   explicit Pages(const PagesOptions& options = {}) {
     const std::vector<pingloom_label> labels = pointersTo(options.labels);
     pingloom_pages_options asked{};
@@ -179,8 +181,8 @@ class Pages {
     return made;
   }
 
-  // Why the last metric that could not be made is inert; empty when all could. One thread makes
-  // the metrics of a Pages, or looks at pingloom_error_text() itself.
+  // Explains why the last inert metric could not be made; empty if none failed. If several threads
+  // make metrics of one Pages, use pingloom_error_text() in each thread instead.
   const std::string& lastError() const { return last_error_; }
   pingloom_pages_status status() const {
     pingloom_pages_status now;

@@ -1,4 +1,5 @@
-# CPack runs it in each package's folder before packing: what is Debian's alone, so not of cmake --install.
+# CPack runs this in each package's folder before packing. It adds the files that only Debian packages have, so
+# cmake --install does not install them.
 file(GLOB components LIST_DIRECTORIES true ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/*)
 foreach(folder ${components})
   if(NOT IS_DIRECTORY ${folder}/usr)
@@ -8,7 +9,7 @@ foreach(folder ${components})
   string(TOUPPER ${component} upper)
   set(doc ${folder}/usr/share/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
   file(COPY ${CMAKE_CURRENT_LIST_DIR}/copyright DESTINATION ${doc})
-  # Conffiles: the shipped configuration, to be edited.
+  # The shipped configuration becomes a conffile, so that users can edit it.
   file(GLOB configs ${folder}/usr/share/pingloom/config/*.yaml)
   if(configs)
     file(COPY ${configs} DESTINATION ${folder}/etc/pingloom)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# packaging/man/build.sh PROGRAM FOLDER: the man pages, made by scdoc. The commands are those that PROGRAM (pingloom) lists, and the
-# keys those of the shipped configurations, so that the pages say what is.
+# packaging/man/build.sh PROGRAM FOLDER makes the man pages with scdoc. The commands come from the list of
+# PROGRAM (pingloom), and the keys from the shipped configurations, so that the pages are always correct.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 program=$1 out=$2
