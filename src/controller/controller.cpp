@@ -18,12 +18,12 @@ namespace pingloom::controller {
 namespace {
 
 constexpr Nanos kPublishInterval = 250 * kMillisecond;
-constexpr Nanos kHostsInterval = 500 * kMillisecond;  // it copies all of them
-constexpr Nanos kEventsInterval = kSecond;            // what changes in it is told together
+constexpr Nanos kHostsInterval = 500 * kMillisecond;  // each publication copies all of them
+constexpr Nanos kEventsInterval = kSecond;            // changes within it are written together
 constexpr Nanos kMaxWait = kSecond;
 constexpr Nanos kLedgerWait = 20 * kMillisecond;
-// Leases end only when everything that waited has been read: it may be what renews them. Except
-// that a flood of messages does not keep them alive for ever.
+// Leases expire only once all waiting messages are read, because one of them may renew a lease.
+// This limit keeps a flood of messages from keeping leases alive for ever.
 constexpr Nanos kMaxBacklog = 30 * kSecond;
 
 using Waiting = ControlServer::Waiting;
@@ -38,7 +38,7 @@ Result<std::unique_ptr<Controller>> Controller::start(const Config& config) {
   return made;
 }
 
-// The writer reads the board and the ledger commits what waits: both end before anything else.
+// The writer reads the board, and the ledger commits waiting batches, so both end first.
 Controller::~Controller() {
   writer_.reset();
   if (ledger_ != nullptr) {
@@ -52,7 +52,8 @@ Status Controller::open() {
   started_utc_ = utcNow();
   presence_.emplace(started_utc_);
   grid_.keepEventsIn(events_);
-  // It would write a line for each hostile message, which is refused and counted here.
+  // protobuf would log a line for each hostile message; the controller refuses and counts them
+  // itself.
   google::protobuf::SetLogHandler(nullptr);
   if (auto status = makeDirectories(config_.state_dir); !status) return status;
   if (auto status = lockStateDir(); !status) return status;
@@ -70,7 +71,7 @@ Status Controller::open() {
   }
   marks_ = std::make_unique<BatchMarks>((*ledger)->marks());
   Ledger& opened = **ledger;
-  // Before the ledger has a thread of its own.
+  // This runs before the ledger's thread starts.
   const auto first = pinglist_->load(true, monotonicNow(), started_utc_);
   if (first != nullptr) {
     grid_.setPlan(makeGridPlan(first, ++generation_), readClocks());
@@ -125,7 +126,7 @@ void Controller::loadAuthorized() {
   if (authorized_->reload(now.mono)) server_->authorize(authorized_->current(), now);
 }
 
-// Two controllers with one ledger would count everything twice.
+// Two controllers on one ledger would count everything twice.
 Status Controller::lockStateDir() {
   const std::string file = (config_.state_dir / "lock").native();
   state_lock_ = UniqueFd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640));
@@ -144,7 +145,8 @@ std::vector<LedgerPlace> Controller::places() const {
   return made;
 }
 
-// The newest window of each source, so that nothing is missing until its agent reports again.
+// Restores the newest window of each source, so that the grid is complete until its agent reports
+// again.
 void Controller::restore(const LatestReport& latest, Now now) {
   ReportView view;
   if (!view.read(latest.report)) return;
@@ -193,7 +195,8 @@ void Controller::reload(const Config& config) {
   (*pinglist)->succeed(*pinglist_);
   const Now now = readClocks();
   const auto loaded = (*pinglist)->load(true, now.mono, now.utc);
-  if (loaded == nullptr && generation_ != 0) return;  // it was said; what was read before stays
+  // the error was logged; the previous pinglist stays
+  if (loaded == nullptr && generation_ != 0) return;
   config_.pinglist = config.pinglist;
   config_.limits = config.limits;
   pinglist_ = std::move(*pinglist);

@@ -1,5 +1,5 @@
-// The controller without its face: everything the control thread owns, wired together, and the loop
-// that runs it. The dashboard and Redis read board() from threads of their own.
+// The controller without HTTP: wires everything that the control thread owns, and runs its loop.
+// The dashboard and Redis read board() from their own threads.
 #pragma once
 
 #include <array>
@@ -31,8 +31,8 @@ namespace pingloom::controller {
 
 class Controller {
  public:
-  // Binds, opens and starts everything, and shows what is known from before. A pinglist that is
-  // not valid is no failure: agents go on with the plan they hold until there is one.
+  // Binds, opens and starts everything, and restores the latest rows. An invalid pinglist is not a
+  // failure: agents keep their plan until there is a valid one.
   static Result<std::unique_ptr<Controller>> start(const Config& config);
   ~Controller();
   Controller(const Controller&) = delete;
@@ -42,10 +42,10 @@ class Controller {
   BurstBoard& bursts() { return bursts_; }
   SocketAddress controlAddress() const { return socket_->address(); }
 
-  // The control thread's loop, until it is asked to stop or to reload. Ready is who has a pinglist
-  // in force and a Redis that takes the results.
+  // Runs the control thread's loop until it is asked to stop or to reload. The controller is ready
+  // once a pinglist is in force and Redis accepts results.
   ServiceManager::Asked run(ServiceManager& manager);
-  // Between two runs. The rest of the configuration stays as it was.
+  // Applies a configuration between two runs; settings that cannot be reloaded stay unchanged.
   void reload(const Config& config);
   static constexpr std::array<std::string_view, 3> kReloadable = {"pinglist", "limits",
                                                                   "log_level"};
@@ -79,7 +79,7 @@ class Controller {
   std::unique_ptr<LedgerWriter> ledger_;
   std::unique_ptr<BatchMarks> marks_;
   std::unique_ptr<BatchIntake> intake_;
-  std::shared_ptr<net::PeerGate> gate_;  // these three: nullptr without keys
+  std::shared_ptr<net::PeerGate> gate_;  // these three are nullptr without keys
   std::unique_ptr<AuthorizedSource> authorized_;
   std::unique_ptr<Access> access_;
   std::unique_ptr<net::ZmqRouter> socket_;

@@ -15,7 +15,7 @@ constexpr daemon::About kAbout{
     "Hands the pinglist to the agents, gathers their results, and shows them.",
     "config/controller.yaml"};
 
-// Where a browser on this machine finds it.
+// Returns the URL for a browser on this machine.
 std::string urlOf(SocketAddress address, bool encrypted) {
   if (address.address.isUnspecified()) {
     const std::uint8_t v6_loopback[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
@@ -33,7 +33,7 @@ void announce(const controller::Config& config, const std::string& url) {
   }
 }
 
-// What a reload concerns.
+// The parts that a reload affects.
 struct Service {
   static constexpr auto kReloadable = controller::Controller::kReloadable;
 
@@ -54,11 +54,12 @@ int runController(const std::string& file) {
     return daemon::fail(kAbout, loaded.error(), program::kExitUsage);
   }
   log::init(kAbout.name, config->log_level);
-  // Few threads allocate much, and free what another allocated: more arenas only hold on to it.
+  // Few threads allocate much, and they free memory of other threads; more arenas would only retain
+  // it.
   mallopt(M_ARENA_MAX, 2);
   const auto manager = SystemServiceManager::start();
   if (!manager) return daemon::fail(kAbout, manager.error());
-  raiseDescriptorLimit();  // each agent is a connection
+  raiseDescriptorLimit();  // each agent needs a connection
   const auto controller = controller::Controller::start(*config);
   if (!controller) return daemon::fail(kAbout, controller.error());
   const auto dashboard = controller::Dashboard::start(

@@ -52,8 +52,8 @@ std::optional<Access::Denial> Access::mayHave(const AuthorizedKey& entry,
                                            " is not authorised for the address " + address.text()};
 }
 
-// With RoCE the GID is an IP address, where all others would send their probes to, and a LID beside
-// it changes nothing for them. InfiniBand's own GIDs are no IPv4 addresses, and none of a host's.
+// With RoCE the GID is an IP address to which all other agents would send their probes, whatever
+// the LID. InfiniBand's own GIDs are neither IPv4 addresses nor addresses of a host.
 std::optional<Access::Denial> Access::mayPointAt(const AuthorizedKey& entry,
                                                  const plan::Endpoint& endpoint) const {
   const IpAddress address = IpAddress::fromBytes16(endpoint.gid.data());
@@ -65,14 +65,16 @@ std::optional<Access::Denial> Access::mayPointAt(const AuthorizedKey& entry,
   return infiniband ? std::nullopt : mayHave(entry, address);
 }
 
-// A host id is of the key that names it. One that no key names is of whoever had it first, and of
-// keys that speak for all its addresses: a new key beside the old one.
+// A host id belongs to the key that names it. A host id that no key names belongs to the first key
+// that used it, and to keys that are authorised for all its addresses, such as a new key that
+// replaces the old one.
 std::optional<Access::Denial> Access::mayBe(const AuthorizedKey& entry, const std::string& host,
                                             const Agent* known) const {
   Denial denial{PeerRefusal::kHost, "the key " + std::string(entry.key.text()) +
                                         " is not authorised for the host '" + host + "'"};
   if (!keys::checkHost(host)) {
-    denial.text = "the host id is none: 1 to 253 characters and no blanks";  // not into the log
+    // the text itself is not logged
+    denial.text = "the host id is none: 1 to 253 characters and no blanks";
     return denial;
   }
   if (!entry.host.empty()) return entry.host == host ? std::nullopt : std::optional(denial);
@@ -92,7 +94,7 @@ std::optional<Access::Denial> Access::mayRegister(const net::CurveKey& key,
   const AuthorizedKey* entry = list_->find(key);
   if (entry == nullptr) return maySpeak(key);
   if (auto denial = mayBe(*entry, request.host(), known)) return denial;
-  // What is no address at all the registry refuses.
+  // The registry refuses malformed addresses.
   for (const std::string& bytes : request.addresses()) {
     const auto address = IpAddress::fromWire(bytes);
     if (!address) continue;

@@ -1,5 +1,5 @@
-// What a key may do here: an agent's registers its own host and addresses and nobody else's. The
-// rules of docs/keys.md. The control thread; the gate is asked by others too.
+// Decides what a key may do, by the rules of docs/keys.md: an agent's key may register only its own
+// host and addresses. It runs on the control thread; other threads may use the gate.
 #pragma once
 
 #include <memory>
@@ -17,33 +17,34 @@ namespace pingloom::controller {
 
 class Access {
  public:
-  static constexpr std::size_t kMaxCollectors = 1024;  // those agents are told of
+  static constexpr std::size_t kMaxCollectors = 1024;  // the maximum number that agents are told of
 
   Access(std::shared_ptr<net::PeerGate> gate, std::shared_ptr<const keys::AuthorizedKeys> list)
       : gate_(std::move(gate)) {
     set(std::move(list));
   }
 
-  // From now on these. The gate knows it when this returns.
+  // Replaces the authorised keys. The gate uses them when this returns.
   void set(std::shared_ptr<const keys::AuthorizedKeys> list);
 
   struct Denial {
     net::PeerRefusal reason = net::PeerRefusal::kUnknownKey;
     std::string text;
   };
-  // nullopt: it may. A connection may stand that was made when its key still was authorised.
+  // Returns nullopt if the key may speak. The check is needed because a connection may be older
+  // than the revocation of its key.
   std::optional<Denial> maySpeak(const std::optional<net::CurveKey>& key) const;
-  // `known`: the agent that has the host id that is asked for, or nullptr.
+  // `known` is the agent that has the requested host id, or nullptr.
   std::optional<Denial> mayRegister(const net::CurveKey& key, const wire::Register& request,
                                     const Agent* known) const;
-  // Whether it may still be what it is registered as.
+  // Tells whether the agent may keep its registration.
   std::optional<Denial> mayStay(const AgentInfo& agent) const;
-  // Counts it, and logs it unless `from` was heard of lately.
+  // Counts the denial, and logs it unless `from` was logged lately.
   void deny(const Denial& denial, std::string_view from, Nanos now_mono) {
     gate_->refuse(denial.reason, from, denial.text, now_mono);
   }
 
-  // A ControllerMessage that tells agents the collectors' keys. Another object when they change.
+  // Returns a ControllerMessage with the collectors' keys. The object is replaced when they change.
   const std::shared_ptr<const std::string>& collectors() const { return collectors_; }
 
  private:

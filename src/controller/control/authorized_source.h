@@ -1,5 +1,5 @@
-// The list of authorised keys: loaded at the start, again whenever its file changes, and kept in
-// force when the new one is not valid. The control thread.
+// The list of authorised keys. It is loaded at the start and whenever its file changes; an invalid
+// file leaves the previous list in force. The control thread.
 #pragma once
 
 #include <filesystem>
@@ -15,14 +15,16 @@ namespace pingloom::controller {
 
 class AuthorizedSource {
  public:
-  // An error where the file is not valid: there is no list that could stay in force.
+  // Returns an error if the file is invalid, because there is no previous list.
   static Result<std::unique_ptr<AuthorizedSource>> open(const std::filesystem::path& file);
 
   int descriptor() const { return watcher_->descriptor(); }
   std::shared_ptr<const keys::AuthorizedKeys> current() const { return current_; }
-  // True where current() is another one. Call it when the descriptor is readable, and at nextDue().
+  // Returns true if current() has changed. Call it when the descriptor is readable, and at
+  // nextDue().
   bool reload(Nanos now_mono);
-  // When a file is read again that could not be: a revocation must not wait for the next edit.
+  // Returns when to retry a file that could not be read, because a revocation must not wait for the
+  // next edit.
   Nanos nextDue() const { return retry_mono_; }
   bool newestInForce() const { return newest_in_force_; }
 
@@ -36,7 +38,7 @@ class AuthorizedSource {
   std::unique_ptr<FileWatcher> watcher_;
   std::shared_ptr<const keys::AuthorizedKeys> current_;
   bool newest_in_force_ = true;
-  std::string error_;  // that was logged
+  std::string error_;  // the last error that was logged
   Nanos retry_mono_ = kNever;
   Nanos retry_after_ = kFirstRetry;
 };

@@ -14,7 +14,7 @@ BatchIntake::Verdict BatchIntake::take(Agent& agent, std::string_view frame,
     return verdict;
   }
   if (parts->id.incarnation > agent.info.incarnation) {
-    // Its mark would hide everything that the agent measures until then.
+    // Its mark would hide everything that the agent measures until that incarnation.
     refuse({ReportFault::kBatch, "the batch is of a later incarnation than its agent"}, verdict);
     return verdict;
   }
@@ -37,7 +37,7 @@ BatchIntake::Verdict BatchIntake::take(Agent& agent, std::string_view frame,
   return verdict;
 }
 
-// What is wrong in it is told when it comes to be committed.
+// Faults in it are reported when it arrives to be committed.
 void BatchIntake::show(const Agent& agent, const BatchParts& parts, Now now) {
   ++counters_.batches_shown;
   for (const std::string_view report : parts.reports) {

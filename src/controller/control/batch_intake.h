@@ -1,8 +1,8 @@
-// What happens to a batch: its reports are checked and go to the grid at once, then the batch waits
-// for the ledger to commit it, and is acknowledged. A batch that was taken before only gets its
-// acknowledgement again. Reports that are refused are left out of the ledger and counted by reason;
-// their batch is committed and acknowledged all the same, or it would come again for ever. A batch
-// that is only to be shown goes to the grid and no further. The control thread.
+// Takes in batches. The reports of a batch are checked and go to the grid at once; the batch is
+// acknowledged when the ledger has committed it. A batch that was committed before is only
+// acknowledged again. Refused reports are counted by reason and left out of the ledger, but their
+// batch is committed and acknowledged, because the agent would resend it for ever. A batch that is
+// only to be shown goes to the grid and not to the ledger. The control thread.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ namespace pingloom::controller {
 struct IntakeCounters {
   std::uint64_t batches_committed = 0;
   std::uint64_t batches_duplicate = 0;
-  std::uint64_t batches_shown = 0;  // only shown: they come again to be committed
+  // batches that were only shown; they arrive again to be committed
+  std::uint64_t batches_shown = 0;
   std::uint64_t rows_committed = 0;
   std::uint64_t rows_ignored = 0;
   ReportFaults refused{};
@@ -33,27 +34,27 @@ struct IntakeCounters {
 
 class BatchIntake {
  public:
-  // All of them outlive the intake.
+  // REQUIRES: all of them outlive the intake.
   BatchIntake(Registry& registry, Grid& grid, BatchMarks& marks, LedgerWriter& ledger)
       : registry_(registry), grid_(grid), marks_(marks), ledger_(ledger) {}
 
   struct Verdict {
-    std::optional<wire::BatchId> acknowledge;  // everything up to it was committed before
-    std::uint64_t refused = 0;                 // the batch itself, or reports of it
-    std::string first_fault;                   // the words for the first of them
+    std::optional<wire::BatchId> acknowledge;  // everything up to this batch was committed before
+    std::uint64_t refused = 0;  // number of refused reports, or 1 for the batch itself
+    std::string first_fault;    // the reason of the first refusal
   };
-  // A frame of BatchKind kBatch or kLive; `frame` points into what `owner` holds.
+  // Takes a frame of BatchKind kBatch or kLive; `frame` points into the memory that `owner` keeps.
   Verdict take(Agent& agent, std::string_view frame, std::shared_ptr<const void> owner, Now now);
 
-  // The clocks have been read: windows may end kMaxAhead after the furthest that the wall clock
-  // would have come to since. An earlier run's is the end of the newest window it committed.
+  // Notes a reading of the clocks. Windows may end at most kMaxAhead after the highest wall-clock
+  // time so far. The value of an earlier run is the end of the newest window that it committed.
   void noteClock(Now now) { ceiling_.note(now); }
 
   struct Acknowledgement {
     std::string host;
     wire::BatchId up_to;
   };
-  // What the ledger has committed since; one for each agent.
+  // Returns what the ledger has committed since the last call, one entry for each agent.
   std::vector<Acknowledgement> takeCommitted();
 
   const IntakeCounters& counters() const { return counters_; }
@@ -65,7 +66,7 @@ class BatchIntake {
   };
   void show(const Agent& agent, const BatchParts& parts, Now now);
   void commit(Agent& agent, const BatchParts& parts, LedgerBatch batch, Now now, Verdict& verdict);
-  // Into the grid.
+  // Applies a report to the grid.
   tl::expected<ReportHead, BadReport> takeReport(const Agent& agent, wire::BatchId id,
                                                  std::string_view report, Now now);
   void refuse(const BadReport& bad, Verdict& verdict);

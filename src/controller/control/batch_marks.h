@@ -1,5 +1,5 @@
-// How far each agent's batches have come: committed, or on the way to it. Decides what a batch that
-// arrives is. The control thread. Bound: one entry for each host the ledger knows.
+// Tracks for each agent which batches are committed or submitted, and classifies an arriving batch.
+// The control thread. Bound: one entry for each host in the ledger.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ class BatchMarks {
   Verdict verdict(const std::string& host, wire::BatchId id) const;
   void submitted(const std::string& host, wire::BatchId id);
   void committed(const std::string& host, wire::BatchId id);
-  // It and all that were submitted behind it: they will come again.
+  // Forgets the failed batch and all later ones, which will arrive again.
   void failed(const std::string& host);
 
   wire::BatchId committedUpTo(const std::string& host) const;

@@ -106,7 +106,7 @@ void ControlServer::authorize(std::shared_ptr<const keys::AuthorizedKeys> list, 
 void ControlServer::tellCollectors(Agent& agent) {
   if (access_ == nullptr || !agent.info.pages) return;
   const auto& collectors = access_->collectors();
-  // What its connection does not take now goes with its next heartbeat.
+  // If the connection is full, the keys are sent with the next heartbeat.
   if (agent.told_collectors == collectors || !socket_.send(agent.route, collectors)) return;
   agent.told_collectors = collectors;
 }
@@ -114,7 +114,7 @@ void ControlServer::tellCollectors(Agent& agent) {
 void ControlServer::takeRegister(const net::ZmqRouter::Message& message,
                                  const wire::Register& request, Agent* before, Now now) {
   const std::string& route = message.route;
-  // Without keys it is whatever the peer says.
+  // Without keys the peer's claim is not authenticated.
   const auto key = access_ == nullptr ? std::nullopt : message.frame->key();
   if (access_ != nullptr) {
     const auto denial = access_->mayRegister(*key, request, registry_.find(request.host()));
@@ -168,8 +168,8 @@ void ControlServer::takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat
   nudge(agent, now);
 }
 
-// An agent whose batches could not be committed has to send them again from the first: it does when
-// it registers.
+// An agent whose batches could not be committed has to resend them from the first; it does so when
+// it registers again.
 void ControlServer::nudge(Agent& agent, Now now) {
   if (!agent.suspended || now.mono - agent.nudged_mono < kNudgeInterval || !ledger_.ready()) return;
   agent.nudged_mono = now.mono;
@@ -217,8 +217,8 @@ void ControlServer::push(Agent& agent, Now now) {
   if (current == 0 || push_due_mono_ != kNever) return;
   if (agent.plan_hash == current) return;
   if (agent.pushed_hash == current && now.mono - agent.pushed_mono < kPushAgain) return;
-  // A connection loses nothing: what was pushed on it before is what the agent holds now, even if
-  // its heartbeat did not say so yet.
+  // A connection loses no messages, so the agent holds what was pushed on it before, even if its
+  // heartbeat does not say so yet.
   const bool again = agent.pushed_hash == current;
   const std::uint64_t held = agent.pushed_hash == 0 || again ? agent.plan_hash : agent.pushed_hash;
   if (!socket_.send(agent.route, plans_.updateFrom(held))) return;

@@ -1,7 +1,7 @@
-// The conversation with the agents: registration, heartbeats, plans, endpoints, batches, refusals.
-// docs/control-messages.md explains it. Everything that arrives is hostile: bounded, checked,
-// refused and counted by reason. No thread of its own: the controller's loop calls receive() when
-// the socket is readable and runDue() as nextDue() says. The control thread.
+// The server for agents: registration, heartbeats, plans, endpoints, batches, refusals
+// (docs/control-messages.md). All input is hostile: it is bounded, checked, and counted by reason
+// when refused. It has no thread; the controller's loop calls receive() when the socket is
+// readable, and runDue() at nextDue(). The control thread.
 #pragma once
 
 #include <algorithm>
@@ -28,11 +28,14 @@ class ControlServer {
  public:
   static constexpr std::size_t kMessagesAtOnce = 1024;
   static constexpr Nanos kMaxTurn = 20 * kMillisecond;
-  static constexpr Nanos kCoalesce = 50 * kMillisecond;  // plans that follow each other this fast
-  static constexpr Nanos kPushAgain = 3 * kSecond;       // to an agent that does not have it yet
-  static constexpr std::size_t kMaxOtherBytes = 256U << 10;  // of all messages but batches
+  static constexpr Nanos kCoalesce = 50 * kMillisecond;  // plans within this time are coalesced
+  // pushes the plan again to an agent that lacks it
+  static constexpr Nanos kPushAgain = 3 * kSecond;
+  // limit for all messages except batches
+  static constexpr std::size_t kMaxOtherBytes = 256U << 10;
 
-  // All of them outlive the server. `access`: nullptr without keys, and everybody may speak.
+  // REQUIRES: all of them outlive the server. `access` is nullptr without keys, and every agent is
+  // then admitted.
   ControlServer(net::ZmqRouter& socket, Registry& registry, BatchMarks& marks, BatchIntake& intake,
                 LedgerWriter& ledger, BurstBoard& bursts, std::filesystem::path endpoints_file,
                 Nanos started_mono, Access* access = nullptr)
@@ -45,19 +48,19 @@ class ControlServer {
         bursts_(socket, registry, bursts),
         access_(access) {}
 
-  // Goes to all agents after kCoalesce.
+  // Pushes the plan to all agents after kCoalesce.
   void setPlan(std::shared_ptr<const plan::Plan> plan, Now now);
   std::uint64_t planHash() const { return plans_.currentHash(); }
-  // Other keys are authorised: who may not stay loses its lease and is told why, and agents are
-  // told of the collectors. REQUIRES keys.
+  // Applies a new list of authorised keys. Agents that it no longer admits lose their lease and are
+  // told why, and agents get the collectors' keys. REQUIRES: keys are configured.
   void authorize(std::shared_ptr<const keys::AuthorizedKeys> list, Now now);
-  // What Registry::takeChanged() gave: goes to all agents as far as it is about endpoints.
+  // Takes the result of Registry::takeChanged() and pushes changed endpoints to all agents.
   void presenceChanged(const std::vector<IpAddress>& addresses, Now now) {
     endpoints_.changed(addresses, now);
   }
 
-  // Takes what waits, for at most kMaxTurn.
-  enum class Waiting { kNothing, kMessages, kLedger };  // what is left, or what it waits for
+  // Handles waiting messages for at most kMaxTurn.
+  enum class Waiting { kNothing, kMessages, kLedger };  // what is left to do, or what it waits for
   Waiting receive(Now now);
   void acknowledgeCommitted();
   void runDue(Now now);
@@ -67,7 +70,7 @@ class ControlServer {
 
   std::uint64_t messagesRefused() const;
   const std::array<std::uint64_t, 7>& refusedByReason() const { return refused_; }
-  // Something about an agent changed since the last call.
+  // Tells whether an agent changed since the last call.
   bool takeHostsChanged() { return std::exchange(hosts_changed_, false); }
 
  private:
@@ -76,7 +79,7 @@ class ControlServer {
   void takeRegister(const net::ZmqRouter::Message& message, const wire::Register& request,
                     Agent* agent, Now now);
   void deny(const net::ZmqRouter::Message& message, const Access::Denial& denial, Now now);
-  void tellCollectors(Agent& agent);  // what it has not been told yet
+  void tellCollectors(Agent& agent);  // sends the keys that the agent does not have yet
   void takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat, Now now);
   void nudge(Agent& agent, Now now);
   void push(Agent& agent, Now now);

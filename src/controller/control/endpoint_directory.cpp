@@ -54,7 +54,7 @@ bool EndpointDirectory::commit() {
   return true;
 }
 
-// All but the newest: nearly every agent holds the version before this one.
+// Forgets all but the newest removals, because nearly every agent holds the previous version.
 void EndpointDirectory::forgetRemoved() {
   oldest_base_ = version_ - 1;
   kept_base_ = 0;

@@ -93,7 +93,7 @@ void EndpointPush::runDue(Now now) {
   pushAll(now);
 }
 
-// Who has not come back by now is gone.
+// Removes the agents that have not registered again.
 void EndpointPush::settle() {
   settled_ = true;
   for (const IpAddress& address : directory_.addresses()) changed_.insert(address);
@@ -129,7 +129,7 @@ bool EndpointPush::lacks(const Agent& agent) const {
 
 void EndpointPush::push(Agent& agent) {
   if (!changed_.empty() || !lacks(agent)) return;
-  // A connection that takes no more: again with the next heartbeat.
+  // If the connection is full, the next heartbeat retries.
   if (!socket_.send(agent.route, directory_.updateFrom(agent.endpoints_version))) return;
   agent.endpoints_version = directory_.version();
   agent.endpoints_any = true;

@@ -1,11 +1,10 @@
-// Which RDMA endpoints agents are told of, and when: those of live agents at addresses that rdma
-// probes name. What changes within kCoalesce becomes one version, and each agent gets the
-// difference to the one it holds. The control thread; the owner calls runDue() as nextDue() says.
-//
-// A controller that has just started knows nobody. It goes on from the table that it kept on disk,
-// as if those agents were there, until kSettle has passed: nobody stops probing a host that has not
-// come back to it yet, and agents that hold that table are sent nothing. Tables of another
-// controller are left alone until then.
+// Pushes RDMA endpoints to agents: the endpoints of live agents at addresses that rdma probes name.
+// Changes within kCoalesce become one version, and each agent gets the difference to the version it
+// holds. The control thread; the owner calls runDue() at nextDue().
+// A controller that has just started knows no agents. Until kSettle has passed it uses the table
+// that it kept on disk as if those agents were present. So no agent stops probing a host that has
+// not registered again yet, and agents that hold this table get no update. Agents with a table of
+// another controller keep it until then.
 #pragma once
 
 #include <algorithm>
@@ -25,25 +24,26 @@ namespace pingloom::controller {
 class EndpointPush {
  public:
   static constexpr Nanos kCoalesce = 50 * kMillisecond;
-  // A round of pushes takes at most a fifth of the time, and its successor never waits longer.
+  // A round of pushes takes at most a fifth of the time; this is the longest wait for the next
+  // round.
   static constexpr Nanos kMaxCoalesce = 400 * kMillisecond;
   static constexpr Nanos kSettle = 10 * kSecond;
   static constexpr Nanos kSavePause = kSecond;
 
-  // The first two outlive it. `file`: where the table is kept; it need not be there.
+  // REQUIRES: the first two outlive this. `file` is where the table is kept; it need not exist.
   EndpointPush(net::ZmqRouter& socket, Registry& registry, std::filesystem::path file,
                Nanos started_mono);
-  ~EndpointPush();  // keeps the table
+  ~EndpointPush();  // writes the table to disk
   EndpointPush(const EndpointPush&) = delete;
   EndpointPush& operator=(const EndpointPush&) = delete;
 
   void setPlan(const plan::Plan& plan, Now now);
-  // Agents of these addresses came, went, or have other endpoints.
+  // Notes that agents of these addresses came, went, or have other endpoints.
   void changed(const std::vector<IpAddress>& addresses, Now now);
 
-  // Notes which table the agent says it holds.
+  // Notes which table the agent reports.
   void registered(Agent& agent, const wire::Register& request) const;
-  // Sends what it lacks, if anything; not while a new version is being gathered.
+  // Sends the agent the changes that it lacks, unless a new version is being gathered.
   void push(Agent& agent);
 
   void runDue(Now now);
@@ -64,8 +64,9 @@ class EndpointPush {
   const Nanos settle_mono_;
   bool settled_ = false;
   EndpointDirectory directory_;
-  plan::AddressList named_;                               // by rdma probes; sorted
-  std::unordered_set<IpAddress, IpAddressHash> changed_;  // of them, or of those before
+  plan::AddressList named_;  // addresses named by rdma probes; sorted
+  // changed addresses of the present or the previous list
+  std::unordered_set<IpAddress, IpAddressHash> changed_;
   Nanos due_mono_;
   Nanos pause_until_mono_ = 0;
   Nanos save_due_mono_ = kNever;

@@ -9,12 +9,13 @@ namespace pingloom::controller {
 namespace {
 
 constexpr std::size_t kEventsAtOnce = 1000;
-// More agents than this at once: every source is looked at instead of every destination's column.
+// If more agents than this change at once, every source is derived instead of every destination's
+// column.
 constexpr std::size_t kMassChange = 64;
 constexpr Nanos kMinPublishPause = 20 * kMillisecond;
 constexpr Nanos kMaxPublishPause = kSecond;
 
-// Agents report in the plan's order: the next destination is nearly always the next index.
+// Agents report in the plan's order, so the next destination is nearly always the next index.
 class DestinationFinder {
  public:
   explicit DestinationFinder(const plan::AddressList& list) : list_(list) {}
@@ -46,8 +47,8 @@ std::optional<Grid::Place> Grid::placeOf(std::string_view probe, const IpAddress
   return Place{found->second, *index};
 }
 
-// Incarnations of different agents say nothing about each other. What was restored gives way to
-// whatever an agent has said.
+// Incarnations of different agents cannot be compared. A report of an agent always replaces
+// restored rows.
 bool Grid::outdated(const SourceRows& have, AgentId agent, const ReportHead& head,
                     const Origin& origin) const {
   if (origin.agent == 0 && agent != 0) return true;
@@ -69,7 +70,7 @@ Result<Grid::Applied> Grid::apply(ReportView& report, const ReportHead& head, co
       (have != nullptr && outdated(*have, slot.agent, head, origin))) {
     return readOnly(report);
   }
-  // A source's window may come in several reports.
+  // A source's window may arrive in several reports.
   const bool same_window = have != nullptr && have->incarnation == origin.incarnation &&
                            have->window_start_utc == head.start_utc && slot.agent == origin.agent;
   auto rows = same_window ? std::make_shared<SourceRows>(*have) : std::make_shared<SourceRows>();
@@ -91,7 +92,7 @@ Result<Grid::Applied> Grid::apply(ReportView& report, const ReportHead& head, co
   return applied;
 }
 
-// Other snapshots may hold what is known of the path: it is copied.
+// The path's rows are copied, because other snapshots may hold them.
 Result<Grid::Applied> Grid::readPath(ReportView& report, const ProbeGrid& probe,
                                      const ReportHead& head, SourceRows& rows) {
   auto& known = rows.paths[head.path - 1];
@@ -264,7 +265,7 @@ Grid::Slot Grid::carryOver(const ProbeGrid& probe, const IpAddress& source) cons
     rows = std::make_shared<SourceRows>();
     *rows = *old.snapshot->rows;
     rows->rows.assign(probe.destinations.size(), Row{});
-    rows->paths.assign(probe.paths(), nullptr);  // they come with the next window
+    rows->paths.assign(probe.paths(), nullptr);  // they arrive with the next window
   }
   DestinationFinder finder(old_list);
   for (std::size_t i = 0; i < probe.destinations.size(); ++i) {

@@ -1,12 +1,11 @@
-// The latest rows of every pair and the states derived from them; owner of what the board shows.
-// Rows come with reports; states change with them, with agents that come and go, and with time, and
-// only what these touch is derived again. Time is an argument; the control thread alone calls.
-//
-// A probe's N paths lie beside the rows of all paths together, and have states of their own; events
-// are about the pair.
-//
-// Memory: one Row and two state bytes for each pair, N + 1 of both with N paths, whether it has a
-// window yet or not; a source that never reported has no rows.
+// The latest rows of every pair and the states derived from them. The grid owns what the board
+// shows. Rows come with reports. States change with reports, with agents that come and go, and with
+// time; only the states that these affect are derived again. The caller passes the time. The
+// control thread.
+// A probe with N paths has rows and states for each path and for all paths together; events concern
+// the pair.
+// Memory: one Row and two bytes of state for each pair of a source that has reported, whether the
+// pair has a window or not; N + 1 times that with N paths.
 #pragma once
 
 #include <cstdint>
@@ -29,17 +28,18 @@ namespace pingloom::controller {
 
 class Grid {
  public:
-  // Both outlive the grid.
+  // REQUIRES: both outlive the grid.
   Grid(const Registry& registry, Board& board) : registry_(registry), board_(board) {}
 
-  // Gets every change of a state, beside the board. It outlives the grid.
+  // Makes `batch` receive every change of a state, as the board does. REQUIRES: it outlives the
+  // grid.
   void keepEventsIn(EventBatch& batch) { kept_ = &batch; }
 
-  // Rows of pairs that stay are kept.
+  // Sets the plan; the rows of pairs that are also in the new plan are kept.
   void setPlan(std::shared_ptr<const GridPlan> plan, Now now);
   const GridPlan& plan() const { return *plan_; }
 
-  // Who measured a report: agent 0 is one of an earlier run of the controller.
+  // The origin of a report; agent 0 stands for an agent of an earlier run of the controller.
   struct Origin {
     AgentId agent = 0;
     std::uint64_t incarnation = 0;
@@ -47,14 +47,14 @@ class Grid {
   };
   struct Applied {
     std::uint64_t taken = 0;
-    std::uint64_t ignored = 0;  // of pairs that left the plan, or older than what is known
+    std::uint64_t ignored = 0;  // rows of pairs that left the plan, or older than the known row
   };
-  // All of the report or nothing of it. Refuses a report that contradicts itself, also where its
-  // rows would be ignored.
+  // Applies the whole report or nothing. Refuses a report that contradicts itself, even if its rows
+  // would be ignored.
   Result<Applied> apply(ReportView& report, const ReportHead& head, const Origin& origin, Now now);
 
   void presenceChanged(const std::vector<IpAddress>& addresses);
-  // Derives again what has changed or has become stale; a burst of changes takes at most a fifth
+  // Derives the states that changed or became stale; under many changes this takes at most a fifth
   // of the time.
   void runDue(Now now);
   Nanos nextDueUtc() const;
@@ -62,9 +62,9 @@ class Grid {
  private:
   struct Slot {
     std::shared_ptr<const SourceSnapshot> snapshot;  // never nullptr
-    AgentId agent = 0;                               // that measured the rows
+    AgentId agent = 0;                               // the agent that measured the rows
     bool dirty = false;
-    Nanos reminder = kNever;  // its earliest entry in stale_
+    Nanos reminder = kNever;  // the time of its earliest entry in stale_
   };
   using Place = std::pair<std::uint32_t, std::uint32_t>;  // probe, source
   struct NameHash {
@@ -84,7 +84,7 @@ class Grid {
   Result<Applied> readOnly(ReportView& report);
 
   Nanos staleAt(std::uint32_t probe, const SourceRows& rows) const;
-  // The snapshot of these rows, with every state as it is now.
+  // Returns a snapshot of these rows with all states derived at `now`.
   SourceSnapshot derive(Place place, std::shared_ptr<const SourceRows> rows, Now now) const;
   void refresh(Place place, std::shared_ptr<const SourceRows> rows, Now now);
   void noteChanges(const ProbeGrid& probe, const IpAddress& source, const SourceSnapshot& before,
@@ -100,7 +100,7 @@ class Grid {
   std::shared_ptr<const GridPlan> plan_ = std::make_shared<GridPlan>();
   std::unordered_map<std::string, std::uint32_t, NameHash, std::equal_to<>> probes_;
   std::vector<std::vector<Slot>> slots_;
-  DeadlineQueue<Place> stale_;  // UTC, as windows are
+  DeadlineQueue<Place> stale_;  // in UTC, like windows
   std::vector<Place> dirty_;
   Nanos dirty_due_utc_ = 0;
   std::vector<StateEvent> events_;

@@ -1,4 +1,4 @@
-// The states of a source's pairs, derived anew.
+// The part of Grid that derives the states of a source's pairs.
 #include <algorithm>
 #include <utility>
 
@@ -8,8 +8,8 @@
 namespace pingloom::controller {
 namespace {
 
-// Not there now, or at some time since `start_utc`. An agent that is there without an RDMA endpoint
-// is not away: its host's port is not to be reached, and its peers' counts say so.
+// Tells whether the agent is away or was away at some time since `start_utc`. An agent without an
+// RDMA endpoint is not away: its host's port cannot be reached, and its peers' counts show that.
 bool wasAway(const Presence& there, bool rdma, Nanos start_utc) {
   if (!there.alive || there.since_utc > start_utc) return true;
   if (!rdma) return false;
@@ -50,7 +50,7 @@ SourceSnapshot Grid::derive(Place place, std::shared_ptr<const SourceRows> rows,
     const IpAddress& destination = probe.destinations[i];
     if (!isPair(probe, source, destination)) continue;
     const Row& row = rows == nullptr ? no_row : rows->rows[i];
-    // With several paths the row is their merge: answered whole, so were they.
+    // With several paths the row is their sum; if that is complete, each path is.
     facts.destination_away = row.received < row.sent && facts.needs_agent &&
                              wasAway(registry_.presence(destination), rdma, rows->window_start_utc);
     made.states[i] = deriveState(row, facts);

@@ -1,5 +1,5 @@
-// The pinglist file: loaded at the start, again whenever it changes, and kept in force when the new
-// one is not valid. The control thread.
+// The pinglist file. It is loaded at the start and whenever it changes; an invalid file leaves the
+// previous pinglist in force. The control thread.
 #pragma once
 
 #include <filesystem>
@@ -21,15 +21,15 @@ class PinglistSource {
                                                       const pinglist::Limits& limits);
 
   int descriptor() const { return watcher_->descriptor(); }
-  // A pinglist that is another than the one in force, if the file has changed to one. Call it once
-  // at the start, and when the descriptor is readable.
+  // Returns the new pinglist if the file has changed and is valid. Call it once at the start, and
+  // when the descriptor is readable.
   std::shared_ptr<const pinglist::Pinglist> load(bool at_start, Nanos now_mono, Nanos now_utc);
 
-  // Goes on counting where the source before it ended.
+  // Continues the counters of the previous source.
   void succeed(const PinglistSource& before);
 
   const std::string& path() const { return path_; }
-  const std::string& error() const { return error_; }  // "" when the newest file is in force
+  const std::string& error() const { return error_; }  // "" if the newest file is in force
   Nanos loadedUtc() const { return loaded_utc_; }
   std::uint64_t reloads() const { return reloads_; }
   std::uint64_t rejections() const { return rejections_; }

@@ -1,6 +1,6 @@
-// The plan in force, the ones before it, and the messages that lead from one to the other, each
-// serialized once: ten thousand agents get the same bytes. Bounds: kPlans plans, one update for
-// each as base. The control thread.
+// The plan in force, the previous plans, and the update messages between them. Each message is
+// serialized once, and ten thousand agents get the same bytes. Bounds: kPlans plans, and one update
+// for each as base. The control thread.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ class PlanHistory {
 
   void setCurrent(std::shared_ptr<const plan::Plan> plan);
   std::uint64_t currentHash() const { return plans_.empty() ? 0 : plans_.back().hash; }
-  // A serialized ControllerMessage that makes the current plan of the one the agent holds, or of
-  // nothing where that is not known. REQUIRES: setCurrent() was called.
+  // Returns a serialized ControllerMessage that updates the held plan to the current one. If the
+  // held plan is unknown, the message contains the whole plan. REQUIRES: setCurrent() was called.
   std::shared_ptr<const std::string> updateFrom(std::uint64_t held_hash);
 
  private:
@@ -28,9 +28,9 @@ class PlanHistory {
     std::uint64_t hash = 0;
     std::shared_ptr<const plan::Plan> plan;
   };
-  std::deque<Known> plans_;  // the current one last
+  std::deque<Known> plans_;  // the current plan is the last one
   std::unordered_map<std::uint64_t, std::shared_ptr<const std::string>>
-      updates_;  // by base; 0: none
+      updates_;  // keyed by base; 0 stands for no base
 };
 
 }  // namespace pingloom::controller

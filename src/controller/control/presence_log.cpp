@@ -16,7 +16,7 @@ void PresenceLog::note(const Registry& registry, std::span<const IpAddress> addr
       records_.push_back(
           {stayed ? now.utc : presence.since_utc, address, stayed ? Kind::kStayed : Kind::kCame});
     } else if (!presence.alive && known.alive) {
-      // It was gone before its lease ended.
+      // The agent was gone before its lease ended.
       const bool heard = presence.heard_utc != 0 && presence.heard_utc < now.utc;
       records_.push_back({heard ? presence.heard_utc : now.utc, address, Kind::kGone});
     }

@@ -1,7 +1,7 @@
-// When agents came and went, on the way into history: with it the past can tell a host that was
-// away from a network that lost pings. The control thread. Bounds: one record for each time that
-// an address's agent came, went or had another RDMA endpoint, and one for each start of the
-// controller; what it remembers is one entry for each address that ever registered.
+// Records for the history when agents came and went, so that the past can distinguish a host that
+// was away from a network that lost pings. The control thread. Bounds: one record each time an
+// address's agent comes, goes or changes its RDMA endpoint, and one for each start of the
+// controller; one entry for each address that ever registered.
 #pragma once
 
 #include <span>
@@ -19,7 +19,7 @@ class PresenceLog {
  public:
   explicit PresenceLog(Nanos started_utc) : records_{{started_utc, std::nullopt, {}}} {}
 
-  // Looks at these addresses, as the registry's takeChanged() names them.
+  // Checks these addresses, which the registry's takeChanged() returned.
   void note(const Registry& registry, std::span<const IpAddress> addresses, Now now);
   std::vector<PresenceRecord> take();
 

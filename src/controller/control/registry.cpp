@@ -23,7 +23,8 @@ tl::expected<std::vector<IpAddress>, Refusal> readAddresses(const wire::Register
   std::vector<IpAddress> addresses;
   for (const std::string& bytes : request.addresses()) {
     const auto address = IpAddress::fromWire(bytes);
-    if (!address || address->isUnspecified()) return tl::unexpected(bad("an address is not one"));
+    if (!address || address->isUnspecified())
+      return tl::unexpected(bad("malformed or unspecified address"));
     addresses.push_back(*address);
   }
   std::sort(addresses.begin(), addresses.end());
@@ -31,7 +32,7 @@ tl::expected<std::vector<IpAddress>, Refusal> readAddresses(const wire::Register
   return addresses;
 }
 
-// At most one for each of the addresses, which are sorted.
+// Reads at most one endpoint for each of the addresses, which are sorted.
 tl::expected<std::vector<plan::Endpoint>, Refusal> readEndpoints(
     const wire::Register& request, const std::vector<IpAddress>& addresses) {
   if (static_cast<std::size_t>(request.endpoints_size()) > addresses.size()) {
@@ -75,7 +76,8 @@ std::optional<Refusal> faultOf(const wire::Register& request, Nanos now_utc) {
   if (!wire::isHostName(request.host())) {
     return bad("the host id has to have 1 to 253 characters and no blanks");
   }
-  // What an agent commits under a start of the far future would shut out its host's later starts.
+  // Batches of an incarnation in the far future would make all later incarnations of the host look
+  // old.
   if (request.incarnation() == 0 ||
       request.incarnation() > static_cast<std::uint64_t>(now_utc + kFarthestStart)) {
     return bad(
@@ -113,7 +115,7 @@ tl::expected<Agent*, Refusal> Registry::admit(const wire::Register& request,
   by_route_.erase(agent->route);
   if (const auto other = by_route_.find(route); other != by_route_.end()) endLease(*other->second);
   takeAddresses(*agent, std::move(*addresses));
-  // Of an agent that outlived the controller nothing is known to have changed.
+  // If the agent outlived the controller, none of its endpoints counts as changed.
   takeEndpoints(*agent, std::move(*endpoints),
                 first && stayed ? std::nullopt : std::optional(now.utc));
   info.port = static_cast<std::uint16_t>(request.port());
@@ -121,7 +123,7 @@ tl::expected<Agent*, Refusal> Registry::admit(const wire::Register& request,
   info.software_version = request.software_version();
   info.pages.reset();
   if (const auto pages = SocketAddress::parse(request.pages())) info.pages = *pages;
-  info.page_owners.reset();  // its first heartbeat tells them
+  info.page_owners.reset();  // its first heartbeat contains them
   info.public_key = key;
   info.alive = true;
   info.last_seen_utc = now.utc;
@@ -140,7 +142,7 @@ std::optional<Refusal> Registry::conflict(const wire::Register& request,
                                           const std::vector<IpAddress>& addresses, Now now) const {
   const auto same_host = by_host_.find(request.host());
   const Agent* self = same_host == by_host_.end() ? nullptr : same_host->second;
-  // Two processes cannot answer at the same addresses: the later one is a restart after a crash.
+  // Two processes cannot serve the same addresses, so the later one is a restart after a crash.
   const bool restart = self != nullptr && self->info.incarnation < request.incarnation() &&
                        !addresses.empty() && self->info.addresses == addresses;
   if (self != nullptr && !restart && live(*self, now) &&
@@ -185,8 +187,8 @@ Agent* Registry::makeAgent(const std::string& host, Now now) {
   return agent;
 }
 
-// An address that is taken over ends the lease of the silent agent that had it: that one has to
-// register again, and is told then.
+// Taking over an address ends the lease of the silent agent that had it; that agent has to register
+// again, and is refused then.
 void Registry::takeAddresses(Agent& agent, std::vector<IpAddress> addresses) {
   changed_.insert(changed_.end(), agent.info.addresses.begin(), agent.info.addresses.end());
   for (const IpAddress& address : agent.info.addresses) by_address_.erase(address);
@@ -205,7 +207,7 @@ void Registry::takeAddresses(Agent& agent, std::vector<IpAddress> addresses) {
   agent.info.addresses = std::move(addresses);
 }
 
-// `changed_utc`: since when those are new that were not registered before.
+// `changed_utc` is the time since which new endpoints count as changed.
 void Registry::takeEndpoints(Agent& agent, std::vector<plan::Endpoint> endpoints,
                              std::optional<Nanos> changed_utc) {
   std::vector<AgentEndpoint> next;
@@ -246,7 +248,7 @@ std::optional<Refusal> Registry::takePageOwners(Agent& agent, const wire::PageOw
 
 void Registry::goodbye(Agent& agent) { endLease(agent); }
 
-// For good: on this connection nobody speaks any more who has not registered.
+// Ends the lease for good; messages on this connection are ignored until the agent registers again.
 void Registry::endLease(Agent& agent) {
   by_route_.erase(agent.route);
   agent.route.clear();

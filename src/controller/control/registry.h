@@ -23,33 +23,33 @@ namespace pingloom::controller {
 constexpr Nanos kHeartbeatInterval = kSecond;
 constexpr Nanos kLease = 4 * kSecond;
 
-// Both clocks, read together.
+// A reading of both clocks.
 struct Now {
   Nanos mono = 0;
   Nanos utc = 0;
 };
 
-using AgentId = std::uint32_t;  // of this run of the controller; from 1, never used again
+using AgentId = std::uint32_t;  // unique in this run of the controller; counts from 1
 
 struct Agent {
   AgentId id = 0;
-  AgentInfo info;                 // what it says of the plan is filled in by hosts()
-  std::string route;              // ZeroMQ's name of its connection; "": has to register
-  std::uint64_t plan_hash = 0;    // the plan it says it holds
-  std::uint64_t pushed_hash = 0;  // the plan sent to it last
+  AgentInfo info;                 // hosts() fills in what concerns the plan
+  std::string route;              // ZeroMQ's routing id of its connection; "" if it has to register
+  std::uint64_t plan_hash = 0;    // hash of the plan that the agent reports
+  std::uint64_t pushed_hash = 0;  // hash of the plan last sent to it
   Nanos pushed_mono = 0;
   Nanos heard_mono = 0;
   Nanos nudged_mono = 0;
-  // The endpoint table it holds (endpoint_push.h): a version of ours, 0 = none of them; whether it
-  // holds any, another controller's too.
+  // The version of this controller's endpoint table that the agent holds (endpoint_push.h), 0 if
+  // none; and whether it holds any table, including another controller's.
   std::uint64_t endpoints_version = 0;
   bool endpoints_any = false;
-  Nanos present_since_utc = 0;  // 0: no absence is known
-  bool bursts = false;          // takes wire::BurstOrder
-  // The keys of collectors that it was sent last on this connection.
+  Nanos present_since_utc = 0;  // 0 if no absence is known
+  bool bursts = false;          // whether it accepts wire::BurstOrder
+  // The collectors' keys last sent on this connection.
   std::shared_ptr<const std::string> told_collectors;
-  // Some of its batches could not be committed: none is before it has registered again, because
-  // a gap would be taken for delivered.
+  // Whether a batch of it could not be committed. Then no further batch is committed before it
+  // registers again, because the gap would count as delivered.
   bool suspended = false;
   bool in_lease_queue = false;
 };
@@ -59,47 +59,49 @@ struct Refusal {
   std::string text;
 };
 
-// Of an address, as its agent's.
+// What is known about the agent that owns an address.
 struct Presence {
-  bool known = false;  // an agent had it at some time
+  bool known = false;  // whether an agent ever owned it
   bool alive = false;
   Nanos since_utc = 0;
-  bool endpoint = false;  // RDMA, of a live agent
+  bool endpoint = false;  // whether a live agent has an RDMA endpoint there
   Nanos endpoint_since_utc = 0;
-  Nanos heard_utc = 0;  // its agent, last
+  Nanos heard_utc = 0;  // when its agent was last heard
 };
 
 class Registry {
  public:
   static constexpr std::size_t kMaxAgents = 65'536;
 
-  // Takes the agent in, or says why not. `known_incarnation` is the newest of this host whose
-  // batches were committed: an agent that outlived the controller was not away. `key`: the one its
-  // connection has proved to have, "" without keys; what it may be is judged before (access.h).
+  // Registers the agent, or returns the reason for refusing it. `known_incarnation` is the newest
+  // incarnation of this host with committed batches: an agent that outlived the controller was not
+  // away. `key` is the authenticated key of its connection, or "" without keys; access.h has
+  // checked it before.
   tl::expected<Agent*, Refusal> admit(const wire::Register& request, const std::string& route,
                                       std::optional<std::uint64_t> known_incarnation, Now now,
                                       std::string_view key = "");
-  // The agent that speaks on this connection, its lease renewed, or begun anew where it had run
-  // out: a silence tells nothing new about it. nullptr: it has to register. A route is of the key
-  // that registered on it.
+  // Returns the agent of this connection and renews its lease, also an expired one, because silence
+  // alone says nothing about the agent. Returns nullptr if it has to register. A route belongs to
+  // the key that registered on it.
   Agent* heard(const std::string& route, Now now, std::string_view key = "");
-  // Who has metric pages there, or why that is not taken: what was known stays then.
+  // Takes the owners of the agent's metric pages, or returns the reason for refusing them, and
+  // keeps the previous ones.
   static std::optional<Refusal> takePageOwners(Agent& agent, const wire::PageOwners& told);
   void goodbye(Agent& agent);
-  // Ends the leases that have run out.
+  // Ends expired leases.
   void expire(Now now);
   Nanos nextExpiry() const { return leases_.next(); }  // CLOCK_MONOTONIC
 
   Presence presence(const IpAddress& address) const;
-  // How the address is reached by RDMA; nullptr: not at all, or its agent has no lease. Until the
-  // next change.
+  // Returns the RDMA endpoint of the address, or nullptr if there is none or its agent has no
+  // lease. The pointer is valid until the next change.
   const plan::Endpoint* endpoint(const IpAddress& address) const;
   bool owns(const Agent& agent, const IpAddress& address) const;
-  const Agent* owner(const IpAddress& address) const;  // nullptr: nobody
+  const Agent* owner(const IpAddress& address) const;  // nullptr if no agent owns it
   Agent* find(const std::string& host);
   const std::map<AgentId, std::unique_ptr<Agent>>& agents() const { return agents_; }
 
-  // Addresses whose presence or endpoint changed since the last call.
+  // Returns the addresses whose presence or endpoint changed since the last call.
   std::vector<IpAddress> takeChanged();
   std::shared_ptr<const Hosts> hosts(std::uint64_t plan_hash) const;
 

@@ -1,6 +1,6 @@
-// The wall clock as it would be had it never been set back. After it was, agents' windows, whose
-// numbers only grow, are ahead of it until it has caught up: they are no windows of the future.
-// One thread.
+// The wall clock as if it had never been set back. After it was set back, agents' windows, whose
+// numbers only grow, are ahead of it until it has caught up, and they must not count as windows of
+// the future. One thread.
 #pragma once
 
 #include <algorithm>
@@ -12,16 +12,16 @@ namespace pingloom::controller {
 
 class UtcCeiling {
  public:
-  // Call with every reading of the clocks, at least before an agent can have learnt it.
+  // Call it with every reading of the clocks, before any agent can have learnt of it.
   void note(Now now) { ahead_ = std::max(ahead_, now.utc - now.mono); }
-  // Not before now.utc.
+  // Returns a time that is not before now.utc.
   Nanos at(Now now) {
     note(now);
     return now.mono + ahead_;
   }
 
  private:
-  Nanos ahead_ = INT64_MIN;  // of CLOCK_MONOTONIC, at most
+  Nanos ahead_ = INT64_MIN;  // the largest lead over CLOCK_MONOTONIC
 };
 
 }  // namespace pingloom::controller

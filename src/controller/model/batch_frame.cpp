@@ -12,20 +12,20 @@ constexpr std::uint32_t tagOf(int field, std::uint32_t wire_type) {
   return (static_cast<std::uint32_t>(field) << 3) | wire_type;
 }
 
-// Goes through the fields of a serialized message.
+// Iterates over the fields of a serialized message.
 class Fields {
  public:
   explicit Fields(std::string_view bytes) : rest_(bytes) {}
 
   struct Field {
     std::uint32_t tag = 0;
-    std::uint64_t number = 0;  // of a varint
-    std::string_view content;  // of a length-delimited field
-    std::string_view whole;    // with its tag
+    std::uint64_t number = 0;  // value of a varint
+    std::string_view content;  // contents of a length-delimited field
+    std::string_view whole;    // the field including its tag
   };
 
   bool ended() const { return rest_.empty(); }
-  // nullopt: malformed.
+  // Returns nullopt if the message is malformed.
   std::optional<Field> next() {
     const std::string_view before = rest_;
     Field field;
@@ -53,7 +53,7 @@ class Fields {
       case 5:
         return skip(4);
       default:
-        return false;  // groups are not used
+        return false;  // groups are not supported
     }
   }
 

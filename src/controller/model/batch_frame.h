@@ -1,6 +1,6 @@
-// Takes a batch apart where it lies, without building it: the reports stay the bytes they are for
-// the ledger, and rows are parsed one by one into one reused message, so that a hostile batch
-// cannot grow in memory. Views point into the frame. One thread per object.
+// Splits a batch in place without building the message. Reports stay serialized for the ledger, and
+// rows are parsed one by one into a reused message, so that a hostile batch cannot grow in memory.
+// Views point into the frame. One thread per object.
 #pragma once
 
 #include <cstdint>
@@ -17,29 +17,30 @@ namespace pingloom::controller {
 struct BatchParts {
   wire::BatchId id;
   std::vector<std::string_view> reports;  // serialized wire::Report
-  std::string fault;  // "" or what is wrong with the rest of it, which was left out
+  std::string fault;                      // "" or why the rest of the batch was left out
 };
 
 constexpr std::size_t kMaxReportsInBatch = 65'536;
 constexpr std::size_t kMaxRowBytes = 65'536;
 
-// By the first byte of an AgentMessage: a batch, the same only to be shown, or neither.
+// The kind of an AgentMessage by its first byte: a batch to commit, a batch that is only shown, or
+// neither.
 enum class BatchKind { kNone, kBatch, kLive };
 BatchKind batchKind(std::string_view frame);
 
-// Of either kind. An error where it cannot be told which batch it is: then it cannot be
-// acknowledged.
+// Splits a batch of either kind. Returns an error if its identity is missing, because it cannot be
+// acknowledged then.
 Result<BatchParts> splitBatch(std::string_view frame);
 
-// A report's fields but for its rows, and where each row lies.
+// The fields of a report except for its rows, and the position of each row.
 class ReportView {
  public:
-  // The views are valid as long as `report` is.
+  // The views are valid as long as `report`.
   Status read(std::string_view report);
 
   const wire::Report& head() const { return head_; }
   const std::vector<std::string_view>& rows() const { return rows_; }
-  // The row's fields; valid until the next call.
+  // Returns the row's fields, which are valid until the next call.
   Result<const wire::Row*> row(std::size_t index);
 
  private:

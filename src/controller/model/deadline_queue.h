@@ -1,6 +1,6 @@
-// When to look at something again: a heap of (due, what). An entry is only a reminder: whoever
-// takes it checks what is really due, and adds it again when that is later. One thread. Bound: the
-// owner keeps at most one entry per thing.
+// A queue of reminders: a heap of (due, what). The owner that takes an entry checks what is really
+// due, and adds the entry again if that is later. One thread. Bound: the owner keeps at most one
+// entry per object.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class DeadlineQueue {
  public:
   void add(Nanos due, What what) { heap_.emplace(due, std::move(what)); }
   Nanos next() const { return heap_.empty() ? kNever : heap_.top().first; }
-  // One that is due by `now`, removed.
+  // Removes and returns an entry that is due by `now`.
   std::optional<What> take(Nanos now) {
     if (next() > now || heap_.empty()) return std::nullopt;
     What what = heap_.top().second;

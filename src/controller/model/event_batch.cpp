@@ -5,7 +5,7 @@
 namespace pingloom::controller {
 namespace {
 
-// A window shows what became of a pair, except where the news is that none came.
+// Tells whether a window shows the change; it does, unless the change is that no window arrived.
 bool shownByWindow(PairState state) {
   return state != PairState::kStale && state != PairState::kPending;
 }
@@ -18,7 +18,7 @@ std::uint32_t EventBatch::numberOf(const IpAddress& address) {
   return at->second;
 }
 
-// Most events are like the one before.
+// Most events belong to the change of the previous one.
 EventBatch::Change& EventBatch::changeOf(const StateEvent& event) {
   if (last_ == changes_.end() || std::tie(event.probe, event.from, event.to) != last_->first) {
     last_ = changes_.try_emplace({event.probe, event.from, event.to}).first;
@@ -44,7 +44,8 @@ void EventBatch::add(const StateEvent& event) {
   change.pairs.emplace_back(numberOf(event.source), numberOf(event.destination));
 }
 
-// Each pair belongs to whichever of its two hosts has more of them; a cross becomes two lines.
+// Each pair is assigned to the one of its two hosts that has more changed pairs, so a dead host's
+// row and column become two lines.
 void EventBatch::appendLines(const Key& key, const Change& change,
                              std::vector<KeptEvent>& lines) const {
   const KeptEvent all{
@@ -94,7 +95,7 @@ std::vector<KeptEvent> EventBatch::take(Nanos now_utc) {
   std::vector<KeptEvent> lines;
   for (auto& [key, change] : changes_) {
     const std::size_t before = lines.size();
-    if (allowance_ < 1) {  // one line has to do
+    if (allowance_ < 1) {  // only one line is left
       change.more += change.pairs.size();
       change.pairs.clear();
     }

@@ -14,13 +14,13 @@ namespace pingloom::controller {
 struct PresenceRecord {
   // Numbers on disk: never changed.
   enum class Kind : std::uint8_t {
-    kGone = 0,      // of no address: the controller began to know nothing of anyone
-    kCame = 1,      // and was away before
-    kStayed = 2,    // is known to be there, and was all the time before
-    kEndpoint = 3,  // has another RDMA endpoint
+    kGone = 0,      // without an address: the controller started and knows no agent
+    kCame = 1,      // it was away before
+    kStayed = 2,    // it is present, and was present all the time before
+    kEndpoint = 3,  // it has another RDMA endpoint
   };
   Nanos utc = 0;
-  std::optional<IpAddress> address;  // nullopt: of everyone
+  std::optional<IpAddress> address;  // nullopt stands for all addresses
   Kind kind = Kind::kGone;
 
   bool operator==(const PresenceRecord&) const = default;

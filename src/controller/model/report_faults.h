@@ -1,5 +1,5 @@
-// Why something of a batch was refused, for counting: in the API, in metrics and in
-// docs/control-messages.md by these names.
+// The reasons for refusing a part of a batch. The API, the metrics and docs/control-messages.md
+// count them by these names.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Checks what an agent reports: counts that add up, values in range, samples that belong to
-// exchanges which were received. Pure functions; any thread.
+// Checks an agent's reports: counts must add up, values must be in range, and samples must belong
+// to received exchanges. Pure functions; any thread.
 #pragma once
 
 #include "common/address.h"
@@ -16,7 +16,7 @@ struct ReportHead {
   Nanos start_utc = 0;
   Nanos window = 0;
   ClockSource clock = ClockSource::kKernel;
-  std::uint32_t path = 0;  // 0: of all together
+  std::uint32_t path = 0;  // 0 stands for all paths together
 
   constexpr Nanos endUtc() const { return start_utc + window; }
 };
@@ -26,11 +26,12 @@ constexpr Nanos kMaxAhead = kMinute;
 constexpr std::size_t kMaxDeviceName = 64;
 
 Result<ReportHead> readHead(const wire::Report& report);
-// Such a window is refused: it would hide all that follow until it is over.
+// Tells whether a window is too far ahead. It is refused, because it would hide all later windows
+// until it has passed.
 constexpr bool tooFarAhead(const ReportHead& head, Nanos now_utc) {
   return head.endUtc() > now_utc + kMaxAhead;
 }
-// Without a check: counts, anomalies of known reasons, jitter.
+// Reads counts, anomalies of known reasons and jitter without checking them.
 void readCounts(const wire::Row& in, Row& out);
 Status readRow(const wire::Row& in, IpAddress& destination, Row& out);
 

@@ -1,5 +1,5 @@
-// What the controller makes of a pair: one table, the first line that applies. docs/redis-keys.md
-// shows it to operators; state_test.cpp goes through it line by line.
+// Derives the state of a pair from one table, of which the first matching line applies.
+// docs/redis-keys.md shows it to operators; state_test.cpp tests it line by line.
 //
 //   pending      no window of the pair yet, and its source is alive or was never there
 //   stale        the source's agent has no lease, or its newest window ended too long ago
@@ -19,28 +19,28 @@
 
 namespace pingloom::controller {
 
-// What is known beside the counts.
+// The facts about a pair that are not in its counts.
 struct PairFacts {
-  bool source_known = false;      // its agent was there at some time
-  bool source_alive = false;      // its agent has a lease
-  bool window_outdated = false;   // ended more than staleAfter() ago
-  bool needs_agent = true;        // the destination answers by its agent
-  bool destination_away = false;  // not there now, or at some time in the window or since
+  bool source_known = false;      // whether its agent ever registered
+  bool source_alive = false;      // whether its agent has a lease
+  bool window_outdated = false;   // whether the window ended more than staleAfter() ago
+  bool needs_agent = true;        // whether the destination needs an agent to answer
+  bool destination_away = false;  // whether it is away, or was away during the window or since
 };
 
-// What of a row its state is derived from.
+// The counts of a row from which its state is derived.
 struct PairCounts {
-  std::uint32_t sent = 0;  // 0: the pair has no window
+  std::uint32_t sent = 0;  // 0 if the pair has no window
   std::uint32_t received = 0;
   std::uint32_t lost = 0;
   std::uint32_t refused = 0;
   std::uint32_t unreachable = 0;
-  std::uint64_t anomalous = 0;  // for whatever reason
+  std::uint64_t anomalous = 0;  // for any reason
   std::uint64_t network_samples = 0;
 };
 PairCounts countsOf(const Row& row);
 
-// Pure; any thread. Inline: it is asked for millions of pairs at a time.
+// Pure; any thread. It is inline because it is called for millions of pairs at a time.
 inline PairState deriveState(const PairCounts& counts, const PairFacts& facts) {
   const bool has_window = counts.sent > 0;
   if (!has_window && (facts.source_alive || !facts.source_known)) return PairState::kPending;
@@ -61,10 +61,10 @@ inline PairState deriveState(const Row& row, const PairFacts& facts) {
   return deriveState(countsOf(row), facts);
 }
 
-// Until then all sources have the RDMA endpoint of a destination that came or changed.
+// The time within which all sources learn a new RDMA endpoint of a destination.
 constexpr Nanos kEndpointSpread = kSecond;
 
-// From the end of a source's newest window until it counts as outdated.
+// Returns how long after the end of its newest window a source counts as stale.
 constexpr Nanos staleAfter(Nanos window, Nanos timeout) {
   return 2 * window + timeout + 3 * kSecond;
 }

@@ -118,7 +118,7 @@ Result<RedisConnection::Reply> RedisConnection::readReply() {
 }
 
 Status RedisConnection::check(const redisReply& reply) {
-  if (reply.type == REDIS_REPLY_ARRAY) {  // of EXEC
+  if (reply.type == REDIS_REPLY_ARRAY) {  // the reply to EXEC
     for (std::size_t i = 0; i < reply.elements; ++i) {
       if (auto status = check(*reply.element[i]); !status) return status;
     }

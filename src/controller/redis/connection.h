@@ -1,5 +1,5 @@
-// One connection to Redis: commands go out in chunks, of which at most kChunksInFlight wait for
-// their replies. Every call gives up after kTimeout. One thread.
+// One connection to Redis. Commands are sent in chunks, at most kChunksInFlight of which wait for
+// replies. Every call gives up after kTimeout. One thread.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct redisReply;
 namespace pingloom::controller {
 
 struct RedisLogin {
-  std::string user;                     // "": the default user
-  std::filesystem::path password_file;  // "": no authentication; read at each connect
+  std::string user;                     // "" stands for the default user
+  std::filesystem::path password_file;  // "" stands for no authentication; read at each connect
 };
 
 class RedisConnection {
@@ -33,19 +33,21 @@ class RedisConnection {
   static Result<std::unique_ptr<RedisConnection>> connect(const RedisTarget& target,
                                                           const RedisLogin& login);
 
-  // Sends the commands and clears them; takes replies as far as too many are waited for.
+  // Sends the commands and clears them. Reads replies while too many chunks are in flight.
   Status submit(Commands& commands);
-  // Commands that are serialized already, and how many replies they will have.
+  // Sends serialized commands with the given number of replies.
   Status submit(std::string_view commands, std::size_t replies);
-  // Takes all replies that are waited for.
+  // Reads all outstanding replies.
   Status drain();
-  // SMEMBERS; an error where the key is not a set. REQUIRES: nothing is waited for.
+  // Executes SMEMBERS; returns an error if the key is not a set. REQUIRES: no replies are
+  // outstanding.
   Result<std::vector<std::string>> members(std::string_view key);
-  // HGET; "" where there is no such field. REQUIRES: nothing is waited for.
+  // Executes HGET; returns "" if the field does not exist. REQUIRES: no replies are outstanding.
   Result<std::string> hashField(std::string_view key, std::string_view field);
   Status ping();
 
-  // Commands refused because a key is of another type: somebody else's. The others went through.
+  // Counts commands that were refused because a key of another program has another type. The other
+  // commands were executed.
   std::uint64_t wrongTypes() const { return wrong_types_; }
 
  private:
@@ -66,7 +68,7 @@ class RedisConnection {
 
   std::string entity_;
   std::unique_ptr<redisContext, FreeContext> context_;
-  std::deque<std::size_t> in_flight_;  // replies that belong to each chunk
+  std::deque<std::size_t> in_flight_;  // the number of replies of each chunk
   std::uint64_t wrong_types_ = 0;
 };
 

@@ -19,18 +19,19 @@
 namespace pingloom::controller {
 namespace {
 
-constexpr Nanos kStable = 10 * kSecond;  // it ran this long: the next restart is quick again
+constexpr Nanos kStable = 10 * kSecond;  // after running this long the restart delay is reset
 
-// glibc of Debian 12 has no wrapper that C++ may use.
+// glibc in Debian 12 has no wrapper that is usable from C++.
 int openProcess(pid_t pid) { return static_cast<int>(syscall(SYS_pidfd_open, pid, 0)); }
 
-// What the child does between fork and exec: only what is safe there. Never returns.
+// Runs in the child between fork and exec, and calls only async-signal-safe functions. Never
+// returns.
 [[noreturn]] void becomeRedis(char* const* arguments, pid_t parent, int failure_pipe) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   std::signal(SIGPIPE, SIG_DFL);
-  setpgid(0, 0);  // Ctrl-C at the terminal is for the controller, which stops it in order
+  setpgid(0, 0);  // Ctrl-C in the terminal must reach only the controller, which stops Redis
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() == parent) execvp(arguments[0], arguments);
   const int error = errno;

@@ -1,6 +1,7 @@
-// A private redis-server of the controller's: on a Unix socket only, nothing on disk, started again
-// when it ends, stopped with the controller and also when the controller is killed. No shell.
-// The thread that starts it has to live as long as the process (it is the control thread).
+// The controller's private redis-server. It listens on a Unix socket only and stores nothing on
+// disk. It is restarted when it exits, and stopped with the controller, also when the controller is
+// killed. It is started without a shell. The thread that starts it (the control thread) must live
+// as long as the process.
 #pragma once
 
 #include <sys/types.h>
@@ -16,25 +17,26 @@
 namespace pingloom::controller {
 
 struct EmbeddedRedisOptions {
-  std::string program = "redis-server";  // found in PATH
+  std::string program = "redis-server";  // looked up in PATH
   std::filesystem::path socket;
-  std::filesystem::path folder;  // where it runs, and its log lies
+  std::filesystem::path folder;  // its working folder, which also contains its log
 };
 
 class EmbeddedRedis {
  public:
   static constexpr Nanos kFirstRestart = 100 * kMillisecond;
   static constexpr Nanos kMaxRestart = 5 * kSecond;
-  static constexpr Nanos kStopTime = 2 * kSecond;  // then it is killed
+  static constexpr Nanos kStopTime = 2 * kSecond;  // after this time it is killed
 
   static Result<std::unique_ptr<EmbeddedRedis>> start(EmbeddedRedisOptions options);
   ~EmbeddedRedis();
   EmbeddedRedis(const EmbeddedRedis&) = delete;
   EmbeddedRedis& operator=(const EmbeddedRedis&) = delete;
 
-  int descriptor() const { return process_.get(); }  // readable when it has ended; -1: not running
+  // readable when it has exited; -1 if it is not running
+  int descriptor() const { return process_.get(); }
   Nanos nextDue() const { return restart_mono_; }
-  // Notices its end, and starts it again when that is due.
+  // Detects that it has exited, and restarts it when that is due.
   void run(Nanos now_mono);
   pid_t pid() const { return pid_; }
 

@@ -1,5 +1,4 @@
-// Writes Redis commands in its protocol, into one buffer, without copying arguments twice. One
-// thread per object.
+// Serializes Redis commands into one buffer without copying arguments twice. One thread per object.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +10,11 @@ namespace pingloom::controller {
 
 class Commands {
  public:
-  // A command of `arguments` arguments, its name included; they follow by argument().
+  // Begins a command with `arguments` arguments including its name; argument() adds each.
   void begin(std::size_t arguments);
   void argument(std::string_view text);
   void argument(std::uint64_t number);
-  // A whole command.
+  // Adds a whole command.
   template <typename... Arguments>
   void add(const Arguments&... arguments) {
     begin(sizeof...(arguments));

@@ -34,7 +34,7 @@ plan::AddressList difference(const plan::AddressList& from, const plan::AddressL
   return made;
 }
 
-// COMMAND KEY MEMBER..., as several commands where the list is long.
+// Adds COMMAND KEY MEMBER..., split into several commands if the list is long.
 void addList(string_view command, string_view key, const std::vector<std::string>& members,
              Commands& out) {
   for (std::size_t at = 0; at < members.size(); at += RedisStore::kMaxFieldsInCommand) {
@@ -62,7 +62,7 @@ void addExpiry(string_view key, const SourceRows& rows, Nanos now_utc, Commands&
   out.add(string_view("PEXPIRE"), key, left);
 }
 
-// Of destinations that left, all; of those that stay, the paths that are no more.
+// Returns all fields of removed destinations, and the fields of removed paths of the others.
 std::vector<std::string> goneFields(const ProbeGrid& from, const ProbeGrid& to) {
   std::vector<std::string> gone = textsOf(difference(from.destinations, to.destinations));
   const std::size_t destinations = gone.size();
@@ -110,7 +110,7 @@ void RedisStore::forget(std::shared_ptr<const GridPlan> plan) {
   }
 }
 
-// A source whose destinations are the same needs nothing written but what changed since.
+// A source with unchanged destinations needs only its changes written.
 RedisStore::AllWritten RedisStore::carryOver(const GridPlan& to) const {
   AllWritten made(to.probes.size());
   for (std::size_t i = 0; i < to.probes.size(); ++i) {
@@ -182,7 +182,7 @@ void RedisStore::removeProbe(string_view probe, Commands& out) {
   out.add(string_view("SREM"), kProbesKey, probe);
 }
 
-// Until the next call.
+// The reference is valid until the next call.
 const std::string& RedisStore::nameOf(std::uint32_t probe, Field field) {
   const std::string& destination = destinations_[probe][field.destination];
   if (field.path == 0) return destination;
@@ -222,12 +222,12 @@ void RedisStore::noteWritten(Written& written, const SourceSnapshot& snapshot) {
   written.states.resize(1 + snapshot.path_states.size());
   written.states[0] = snapshot.states;
   for (std::uint32_t path = 1; path < written.states.size(); ++path) {
-    // Of a path that has not been reported in this window yet Redis still has the one before.
+    // For a path without a report in this window, Redis still has the previous row.
     if (!snapshot.statesOf(path).empty()) written.states[path] = snapshot.statesOf(path);
   }
 }
 
-// Fields to write, and those that may be there and are to go.
+// Finds the fields to write, and those that have to be removed if they exist.
 void RedisStore::findChanges(const Written& written, const SourceSnapshot& snapshot) {
   const bool only_states = !written.states.empty() && written.rows.lock() == snapshot.rows;
   changed_.clear();
@@ -241,7 +241,7 @@ void RedisStore::findChanges(const Written& written, const SourceSnapshot& snaps
         if (!only_states || before != state) changed_.push_back({path, i});
       } else if (!only_states && before != PairState::kPending &&
                  (reported || !hasRow(snapshot, 0, i))) {
-        gone_.push_back({path, i});  // it may have had a row
+        gone_.push_back({path, i});  // the field may exist
       }
     }
   }
@@ -268,7 +268,8 @@ std::size_t RedisStore::writeSource(std::uint32_t probe, std::uint32_t source,
     for (const Field field : gone_) out.argument(nameOf(probe, field));
   }
   const std::size_t rows = writeRows(probe, *snapshot, changed_, key, out);
-  // Also where only states changed: the key may have expired meanwhile, and would stay for good.
+  // The expiry is set even if only states changed; the key may have expired meanwhile, and a new
+  // key would never expire.
   addExpiry(key, *snapshot->rows, now_utc, out);
   return rows;
 }

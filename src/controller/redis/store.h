@@ -1,6 +1,6 @@
-// What lies in Redis, as commands: the keys of docs/redis-keys.md and no others. Knows what was
-// written last, so that a change of states writes just those. Has no connection of its own; after a
-// lost one, forget() and write everything. One thread.
+// Produces the commands that keep the keys of docs/redis-keys.md, and no others, up to date. It
+// remembers what was written last, so that a change of states writes only those. It has no
+// connection; after a lost one call forget() and write everything. One thread.
 #pragma once
 
 #include <cstdint>
@@ -17,41 +17,43 @@ namespace pingloom::controller {
 
 class RedisStore {
  public:
-  static constexpr std::uint64_t kMaxEvents = 100'000;        // in the stream, about
-  static constexpr std::size_t kMaxFieldsInCommand = 16'384;  // more rows make several commands
+  static constexpr std::uint64_t kMaxEvents = 100'000;  // approximate length of the stream
+  // more rows are split into several commands
+  static constexpr std::size_t kMaxFieldsInCommand = 16'384;
   static constexpr std::string_view kProbesKey = "pingloom:probes";
   static constexpr std::string_view kEventsKey = "pingloom:events";
 
   static std::string sourcesKey(std::string_view probe);
   static std::string latestKey(std::string_view probe, std::string_view source);
 
-  // Nothing is known of what Redis holds.
+  // Forgets what Redis holds.
   void forget(std::shared_ptr<const GridPlan> plan);
   const GridPlan& plan() const { return *plan_; }
 
-  // From the plan before to this one: what left it is removed, what is new enters the index.
+  // Changes to another plan: removes what left it, and adds what is new to the index.
   void changePlan(std::shared_ptr<const GridPlan> plan, Commands& out);
-  // The whole index of the plan in force.
+  // Writes the whole index of the plan in force.
   void writeIndex(Commands& out) const;
-  // A probe, or one of its sources, that an earlier controller left behind.
+  // Removes a probe, or one of its sources, that an earlier controller left behind.
   static void removeSource(std::string_view probe, std::string_view source, Commands& out);
   static void removeProbe(std::string_view probe, Commands& out);
 
-  // What changed at this source since it was written last. Returns how many rows that is.
+  // Writes what changed at this source since the last call. Returns the number of rows.
   std::size_t writeSource(std::uint32_t probe, std::uint32_t source,
                           const std::shared_ptr<const SourceSnapshot>& snapshot, Nanos now_utc,
                           Commands& out);
-  // Replaces whatever is under the source's key.
+  // Replaces the source's key completely.
   std::size_t replaceSource(std::uint32_t probe, std::uint32_t source,
                             const std::shared_ptr<const SourceSnapshot>& snapshot, Nanos now_utc,
                             Commands& out);
   static void writeEvent(const StateEvent& event, Commands& out);
 
  private:
-  // What a source's key holds. Not the rows themselves: they would stay in memory twice.
+  // What a source's key holds. The rows themselves are not kept, because they would be in memory
+  // twice.
   struct Written {
     std::weak_ptr<const SourceRows> rows;
-    std::vector<States> states;  // by path, 0 = of all together; empty: not known
+    std::vector<States> states;  // indexed by path, 0 is all paths together; empty if unknown
 
     PairState stateOf(std::uint32_t path, std::uint32_t destination) const;
   };
@@ -59,7 +61,7 @@ class RedisStore {
     std::uint32_t path = 0;
     std::uint32_t destination = 0;
   };
-  using AllWritten = std::vector<std::vector<Written>>;  // by probe and source
+  using AllWritten = std::vector<std::vector<Written>>;  // indexed by probe and source
 
   void setPlan(std::shared_ptr<const GridPlan> plan);
   static void noteWritten(Written& written, const SourceSnapshot& snapshot);
@@ -71,7 +73,8 @@ class RedisStore {
                         const std::vector<Field>& which, std::string_view key, Commands& out);
 
   std::shared_ptr<const GridPlan> plan_ = std::make_shared<GridPlan>();
-  std::vector<std::vector<std::string>> destinations_;  // by probe: the fields' names, path 0
+  // the fields' names of path 0, indexed by probe
+  std::vector<std::vector<std::string>> destinations_;
   AllWritten written_;
   std::vector<Field> changed_;
   std::vector<Field> gone_;

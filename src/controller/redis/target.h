@@ -9,8 +9,8 @@ namespace pingloom::controller {
 struct RedisTarget {
   enum class Kind { kEmbedded, kUnix, kTcp };
   Kind kind = Kind::kEmbedded;
-  std::string path;  // unix and embedded: the socket
-  std::string host;  // tcp
+  std::string path;  // the socket of a Unix or embedded Redis
+  std::string host;  // used with TCP
   std::uint16_t port = 0;
 
   std::string text() const;  // "unix:/run/redis.sock", "tcp:10.0.0.5:6379"

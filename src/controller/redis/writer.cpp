@@ -11,9 +11,9 @@
 namespace pingloom::controller {
 namespace {
 
-constexpr Nanos kIdle = kSecond;  // then the connection is tried
+constexpr Nanos kIdle = kSecond;  // when idle this long, the connection is checked
 constexpr Nanos kCountersInterval = 250 * kMillisecond;
-// A Redis that is just being started is not worth a line.
+// A Redis that is just starting is not logged.
 constexpr Nanos kPatience = 3 * kSecond;
 
 }  // namespace
@@ -94,7 +94,7 @@ void RedisWriter::lost(const Error& error) {
   publish();
 }
 
-// Everything as the board has it now; what Redis held before is replaced.
+// Writes everything on the board, and replaces what Redis held before.
 Status RedisWriter::resync() {
   store_.forget(board_.plan());
   rows_under_way_ = 0;
@@ -106,7 +106,7 @@ Status RedisWriter::resync() {
   return finish();
 }
 
-// Only what the index names: keys of other programs are never looked at.
+// Removes only keys that the index names; keys of other programs are never touched.
 Status RedisWriter::removeLeftovers() {
   const auto probes = connection_->members(RedisStore::kProbesKey);
   if (!probes) return tl::unexpected(probes.error());
@@ -173,7 +173,7 @@ Status RedisWriter::writeChanges() {
   }
   for (const auto& [probe, source] : sources) {
     const auto snapshot = board_.source(probe, source, plan.generation);
-    if (snapshot == nullptr) continue;  // another plan is in force already
+    if (snapshot == nullptr) continue;  // another plan has come into force
     rows_under_way_ += store_.writeSource(probe, source, snapshot, utcNow(), commands_);
     if (auto status = submitIfFull(); !status) return status;
   }

@@ -1,7 +1,7 @@
-// Keeps Redis at what the board shows, on a thread of its own. An outage holds up nobody: the feed
-// remembers which sources changed, and when Redis is back everything is written. Bounds: about
-// kChunkBytes of commands per chunk (one long command may be more),
-// RedisConnection::kChunksInFlight chunks, and what the feed holds.
+// Keeps Redis in step with the board, on its own thread. An outage of Redis blocks nothing else:
+// the feed remembers which sources changed, and everything is written when Redis is back. Bounds:
+// about kChunkBytes of commands per chunk (one long command may exceed it),
+// RedisConnection::kChunksInFlight chunks, and the feed.
 #pragma once
 
 #include <condition_variable>
@@ -25,15 +25,15 @@ class RedisWriter {
   static constexpr Nanos kFirstRetry = 100 * kMillisecond;
   static constexpr Nanos kMaxRetry = 2 * kSecond;
 
-  // The board outlives the writer.
+  // REQUIRES: the board outlives the writer.
   RedisWriter(RedisTarget target, RedisLogin login, Board& board);
-  ~RedisWriter();  // joins the thread: at most RedisConnection::kTimeout
+  ~RedisWriter();  // joins the thread, which takes at most RedisConnection::kTimeout
   RedisWriter(const RedisWriter&) = delete;
   RedisWriter& operator=(const RedisWriter&) = delete;
 
  private:
   void run();
-  bool waitFor(Nanos longest, bool for_changes);  // false: stop
+  bool waitFor(Nanos longest, bool for_changes);  // returns false when the writer stops
   Status connect();
   Status resync();
   Status removeLeftovers();
@@ -55,7 +55,7 @@ class RedisWriter {
   bool changed_ = false;
   bool stop_ = false;
 
-  // The writer's thread.
+  // The members below belong to the writer's thread.
   std::unique_ptr<RedisConnection> connection_;
   RedisStore store_;
   Commands commands_;
