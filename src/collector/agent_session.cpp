@@ -62,7 +62,7 @@ void AgentSession::work(Nanos now) {
     if (link_.connected()) {
       askToConnect(now);
     } else if (now - opened_ >= ControlLink::kPatience) {
-      // The link tries on by itself.
+      // The link keeps trying by itself.
       report({spec_.agent, encrypted_
                                ? "cannot be reached, or one of us does not take the other's key"
                                : "cannot be reached"});
@@ -71,7 +71,7 @@ void AgentSession::work(Nanos now) {
   }
   if (restart_at_ == 0 && connecting_) awaitConnection(now);
   if (restart_at_ == 0 && connected_) read(now);
-  // Not between two ranges: what is asked says which one is being read.
+  // No request is sent between two ranges, because a request names the range that is being read.
   if (restart_at_ == 0 && connected_ && !link_.asking() && !directory_new_ &&
       (directory_due_ || now >= next_directory_)) {
     askForDirectory(now);
@@ -142,7 +142,7 @@ void AgentSession::askForDirectory(Nanos now) {
 }
 
 void AgentSession::takeAnswers(Nanos now) {
-  // A question at a time: there is no second answer that was asked for.
+  // One request is outstanding at a time, so there is at most one answer.
   auto answer = link_.answer();
   if (answer && !*answer) return;
   Status taken = answer ? take(**answer, now) : tl::unexpected(answer.error());
@@ -164,7 +164,8 @@ Status AgentSession::take(const wire::PageReply& reply, Nanos now) {
   if (auto applied = directory_.apply(reply.directory()); !applied) return applied;
   ++counters_.directories;
   directory_new_ = true;
-  // Of a fresh range: ask once more when it is read, which tells the agent that it is.
+  // For a fresh range one more request is sent once it is read, which tells the agent that the
+  // reader has moved.
   directory_due_ = directory_due_ || reply.directory().more() || reply.directory().complete();
   return {};
 }
@@ -210,7 +211,7 @@ void AgentSession::read(Nanos now) {
     showDirectory();
   }
   if (now < next_round_) return;
-  // From the time it was due, not from now: the rate stays what was asked for.
+  // The next round counts from the time when this one was due, so that the configured rate is kept.
   if (now - next_round_ >= spec_.interval) {
     if (counters_.rounds > 0) ++counters_.rounds_late;
     next_round_ = now;
@@ -239,7 +240,7 @@ bool AgentSession::checkHead(Nanos now) {
   return true;
 }
 
-// The pages that are read from now on; those that stay keep their values.
+// Shows the pages that are read from now on; pages that stay keep their values.
 void AgentSession::showDirectory() {
   const auto& followed = reader_->followed();
   judge_.follow(followed);
@@ -254,7 +255,8 @@ void AgentSession::showDirectory() {
     for (const auto& [place, page] : directory_.leftOut()) view.left_out.push_back(page);
     view.pages.clear();
     for (const auto& info : followed) {
-      // Taken out: an agent that gives two pages one generation gets no hollow view.
+      // The node is extracted, so that an agent that gives two pages one generation gets no empty
+      // view.
       auto kept = before.extract(info->generation);
       PageView& page = view.pages.emplace_back(kept ? std::move(kept.mapped()) : PageView());
       page.info = info;

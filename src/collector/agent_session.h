@@ -1,6 +1,6 @@
-// One agent, from the first connection on: connect, take the directory, read round by round, follow
-// its changes, and begin anew after whatever goes wrong. Nothing here waits for the agent, so that
-// agents never delay each other. One thread, the device's.
+// The session with one agent: it connects, takes the directory, reads round by round, follows
+// changes, and starts over after any failure. Nothing here blocks on the agent, so that agents
+// never delay each other. It runs on the device's thread.
 #pragma once
 
 #include <poll.h>
@@ -30,28 +30,32 @@ namespace pingloom::collector {
 struct AgentSpec {
   std::string agent;  // HOST:PORT of its control channel
   Nanos interval = 0;
-  std::optional<net::CurveKey> key = std::nullopt;  // its public one, where it is known
+  std::optional<net::CurveKey> key = std::nullopt;  // its public key, if known
   bool operator==(const AgentSpec&) const = default;
 };
 
 class AgentSession {
  public:
-  static constexpr Nanos kFirstPause = 200 * kMillisecond;  // after a failure; doubled each time
+  // pause after a failure; doubled each time
+  static constexpr Nanos kFirstPause = 200 * kMillisecond;
   static constexpr Nanos kMaxPause = 5 * kSecond;
-  // How long one socket tries to reach an agent: libzmq gives up one whose keys were not taken.
+  // How long one socket tries to reach an agent. libzmq gives up after a failed handshake, so a new
+  // socket has to retry.
   static constexpr Nanos kReopen = 5 * kSecond;
   static constexpr Nanos kKeepAlive = 5 * kSecond;  // the agent forgets collectors after 30 s
 
-  // Device, context and entry outlive the session. `collector`: its own name; `source`: the
-  // device's address, from where the control channel connects too; `own`: the collector's keys.
+  // REQUIRES: device, context and entry outlive the session. `collector` is the collector's name,
+  // `source` the device's address, from which the control channel connects too, and `own` the
+  // collector's keys.
   AgentSession(AgentSpec spec, std::string collector, rdma::Device& device,
                net::ZmqContext& context, const IpAddress& source,
                const std::optional<net::CurvePair>& own, std::shared_ptr<BoardEntry> entry);
 
-  void work(Nanos now);  // never waits
-  // Asked anew before every wait: what another session has brought from the device counts.
+  void work(Nanos now);  // never blocks
+  // Call it before every wait, because another session's poll() may have received something for
+  // this one.
   Nanos nextWake() const { return polled() ? std::min(wake_, reader_->nextWake()) : wake_; }
-  void addDescriptors(std::vector<pollfd>& to) const;  // any readable: call work()
+  void addDescriptors(std::vector<pollfd>& to) const;  // call work() when one of them is readable
   const AgentSpec& spec() const { return spec_; }
 
  private:
@@ -83,19 +87,19 @@ class AgentSession {
   PageDirectory directory_;
   std::string host_;
   std::uint64_t incarnation_ = 0;
-  bool connecting_ = false;     // the endpoint is
-  bool connected_ = false;      // it is
-  bool directory_due_ = false;  // the head says that there is more
-  bool directory_new_ = false;  // the reader does not follow it yet
+  bool connecting_ = false;     // whether the endpoint is connecting
+  bool connected_ = false;      // whether the endpoint is connected
+  bool directory_due_ = false;  // whether the head announces changes
+  bool directory_new_ = false;  // whether the reader does not follow it yet
   AgentCounters counters_;
   PageJudge judge_{counters_};
-  ReadCounters earlier_;  // of readers before this one
-  Nanos opened_ = 0;      // the control channel
+  ReadCounters earlier_;  // sums of earlier readers
+  Nanos opened_ = 0;      // when the control channel was opened
   Nanos next_round_ = 0;
   Nanos next_directory_ = 0;
-  Nanos restart_at_ = 0;  // 0: not waiting for it
+  Nanos restart_at_ = 0;  // 0 if no restart is due
   Nanos pause_ = kFirstPause;
-  std::string said_;  // the problem that was logged last
+  std::string said_;  // the last logged problem
   Nanos wake_ = 0;
 };
 

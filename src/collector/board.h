@@ -1,6 +1,6 @@
-// What the collector knows of its agents, for those who show it: values of pages as they were last
-// read whole. Each agent's part is written by its reader thread, and copied by whoever asks;
-// neither waits for more than a copy. Any thread.
+// The collector's state for its readers: the values of pages as they were last read completely. An
+// agent's reader thread writes that agent's part, and readers copy it; neither waits for more than
+// a copy. Any thread.
 #pragma once
 
 #include <array>
@@ -21,10 +21,10 @@ namespace pingloom::collector {
 
 enum class PageState : std::uint8_t {
   kUnread,   // not read yet
-  kFresh,    // the values are its owner's of the last round
-  kStale,    // read, but its owner has given no sign of life for kStaleAfter
-  kTorn,     // written whenever it was read: the values are older ones, undivided
-  kCorrupt,  // its header is not one: the values are older ones
+  kFresh,    // the values are those of the last round
+  kStale,    // read, but without a heartbeat of its owner for kStaleAfter
+  kTorn,     // each read was torn: the values are older, consistent ones
+  kCorrupt,  // its header is invalid: the values are older ones
 };
 constexpr std::string_view name(PageState state) {
   constexpr std::array<std::string_view, 5> kNames = {"unread", "fresh", "stale", "torn",
@@ -36,9 +36,9 @@ constexpr Nanos kStaleAfter = 5 * kSecond;
 struct PageView {
   std::shared_ptr<const PageInfo> info;
   PageState state = PageState::kUnread;
-  Nanos read = 0;  // monotonic: when the values were read
+  Nanos read = 0;  // when the values were read, monotonic
   std::uint32_t slots = 0;
-  std::vector<std::uint64_t> values;  // of the first `slots` slots
+  std::vector<std::uint64_t> values;  // values of the first `slots` slots
 };
 
 enum class LinkState : std::uint8_t { kConnecting, kReading, kFailed };
@@ -50,26 +50,26 @@ constexpr std::string_view name(LinkState state) {
 struct AgentCounters {
   ReadCounters reading;
   std::uint64_t rounds = 0;
-  std::uint64_t rounds_late = 0;  // begun when the one before had not ended in time
-  std::uint64_t torn = 0;         // pages, after all tries
+  std::uint64_t rounds_late = 0;  // rounds delayed because the previous one took too long
+  std::uint64_t torn = 0;         // pages torn in every try
   std::uint64_t corrupt = 0;
   std::uint64_t foreign = 0;  // pages whose header names another generation
   std::uint64_t stale = 0;    // pages that became stale
   std::uint64_t connects = 0;
-  std::uint64_t failures = 0;     // of link or endpoint
-  std::uint64_t directories = 0;  // answers taken
+  std::uint64_t failures = 0;     // failures of link or endpoint
+  std::uint64_t directories = 0;  // directory answers applied
   std::uint64_t bad_answers = 0;
 };
 
 struct AgentView {
   std::string agent;  // HOST:PORT of its control channel
-  std::string host;   // its id, once it has said so
+  std::string host;   // its host id, once known
   std::uint64_t incarnation = 0;
   LinkState state = LinkState::kConnecting;
-  std::string problem;   // why it is not read; "" where it is
-  Nanos last_round = 0;  // monotonic, its end; 0: none yet
+  std::string problem;   // why it is not read; "" if it is
+  Nanos last_round = 0;  // the end of the last round, monotonic; 0 if none yet
   Nanos interval = 0;
-  std::vector<PageView> pages;  // by place
+  std::vector<PageView> pages;  // ordered by place
   AgentCounters counters;
   std::vector<LeftOutPage> left_out;
 };
@@ -79,7 +79,7 @@ class BoardEntry {
  public:
   void update(const std::function<void(AgentView&)>& change);
   AgentView copy() const;
-  // Without the pages, whose values are what a copy costs.
+  // Returns a copy without the pages, because their values are expensive to copy.
   AgentView head() const;
 
  private:
@@ -91,7 +91,7 @@ class Board {
  public:
   std::shared_ptr<BoardEntry> add(const std::string& agent);
   void remove(const std::string& agent);
-  // By the agents' names. An entry that is removed meanwhile stays as it was.
+  // Returns the entries ordered by name. An entry that is removed meanwhile stays unchanged.
   std::vector<std::shared_ptr<const BoardEntry>> entries() const;
 
  private:

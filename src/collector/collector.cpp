@@ -15,7 +15,8 @@ namespace pingloom::collector {
 Result<std::unique_ptr<Collector>> Collector::start(Config config) {
   if (auto loaded = loadKeys(config); !loaded) return tl::unexpected(loaded.error());
   raiseDescriptorLimit();
-  google::protobuf::SetLogHandler(nullptr);  // an agent's bad answer is counted, not a log line
+  // a malformed answer of an agent is counted and not logged
+  google::protobuf::SetLogHandler(nullptr);
   std::unique_ptr<Collector> made(new Collector(std::move(config)));
   const Config& settings = made->config_;
   for (const IpAddress& address : settings.addresses) {
@@ -73,7 +74,8 @@ void Collector::distribute() {
   }
   std::vector<std::vector<AgentSpec>> shares(readers_.size());
   for (AgentSpec& agent : agents) {
-    // By name, so that an agent stays with its thread whatever others come and go.
+    // The share depends on the name only, so that an agent stays on its thread when others come and
+    // go.
     const std::size_t share = std::hash<std::string>{}(agent.agent) % shares.size();
     shares[share].push_back(std::move(agent));
   }

@@ -1,5 +1,5 @@
-// The collector: reader threads over their devices, the board between, and HTTP in front of it.
-// start(), run() and destruction belong to one thread.
+// The collector: reader threads with their devices, the board, and HTTP. start(), run() and the
+// destructor belong to one thread.
 #pragma once
 
 #include <array>
@@ -23,9 +23,9 @@ namespace pingloom::collector {
 class Collector {
  public:
   static Result<std::unique_ptr<Collector>> start(Config config);
-  // Until it is asked to stop or to reload. It is ready from the start.
+  // Runs until it is asked to stop or to reload. The collector is ready from the start.
   ServiceManager::Asked run(ServiceManager& manager);
-  // Between two runs. The rest of the configuration stays as it was.
+  // Applies a configuration between two runs; settings that cannot be reloaded stay unchanged.
   void reload(const Config& config);
   static constexpr std::array<std::string_view, 3> kReloadable = {"agents", "interval",
                                                                   "log_level"};
@@ -34,18 +34,18 @@ class Collector {
 
  private:
   explicit Collector(Config config) : config_(std::move(config)) {}
-  // Those listed, and those of the controller that are not.
+  // Distributes the configured agents and the controller's other agents over the threads.
   void distribute();
 
   Config config_;
   Board board_;
   std::vector<std::unique_ptr<ReaderThread>> readers_;
-  std::unique_ptr<Watcher> watcher_;      // nullptr: not configured
-  std::shared_ptr<http::Access> access_;  // nullptr: not configured
+  std::unique_ptr<Watcher> watcher_;      // nullptr if not configured
+  std::shared_ptr<http::Access> access_;  // nullptr if not configured
   std::unique_ptr<http::Server> http_;
-  std::mutex mutex_;  // found_, and of config_ what reload() changes
+  std::mutex mutex_;  // guards found_ and what reload() changes in config_
   std::vector<FoundAgent> found_;
-  std::unique_ptr<Discovery> discovery_;  // the last: it calls distribute()
+  std::unique_ptr<Discovery> discovery_;  // the last member, because it calls distribute()
 };
 
 }  // namespace pingloom::collector

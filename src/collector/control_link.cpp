@@ -38,7 +38,7 @@ Result<std::optional<wire::PageReply>> ControlLink::answer() {
       return std::nullopt;
     case net::ZmqDealer::Received::kMessage: {
       wire::PageReply reply;
-      // One that comes too late, or that nobody asked for, is no answer either.
+      // An answer that arrives too late or was not requested is malformed too.
       if (asked_ == 0 || !reply.ParseFromString(frame) ||
           reply.version() != pages::kPageControlVersion) {
         break;

@@ -26,7 +26,8 @@ Result<std::vector<FoundAgent>> agentsOf(std::string_view hosts_json, std::size_
   if (!json.is_object() || hosts == json.end() || !hosts->is_array()) {
     return makeError("controller", "its answer lists no hosts");
   }
-  // Hosts that are gone are listed too, with what they had: one that is there has it now.
+  // The list includes hosts that are gone, with their former endpoints; a present host takes
+  // precedence.
   std::map<std::string, std::pair<bool, FoundAgent>> agents;
   for (const auto& host : *hosts) {
     if (!host.is_object()) continue;
@@ -88,8 +89,8 @@ Result<std::vector<FoundAgent>> Discovery::ask() const {
   return agentsOf(answer->body, kMaxAgents);
 }
 
-// Those listed, and those that were until a while ago: a controller that has just started does not
-// know its agents yet.
+// Returns the listed agents and those listed until recently, because a controller that has just
+// started does not know its agents yet.
 std::vector<FoundAgent> Discovery::withRecent(const std::vector<FoundAgent>& agents) {
   const Nanos now = monotonicNow();
   for (const FoundAgent& found : agents) listed_[found.agent] = {now, found.key};

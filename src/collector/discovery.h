@@ -1,6 +1,6 @@
-// Finds agents through the controller: asks for its hosts every kInterval on a thread of its own,
-// and says when others than before serve metric pages. While the controller cannot be asked, the
-// agents stay as they were.
+// Discovers agents through the controller. Its thread requests the hosts every kInterval and
+// reports when the set of agents with metric pages changes. While the controller cannot be reached,
+// the set stays unchanged.
 #pragma once
 
 #include <condition_variable>
@@ -30,11 +30,12 @@ struct FoundAgent {
 class Discovery {
  public:
   static constexpr Nanos kInterval = 5 * kSecond;
-  static constexpr Nanos kForget = 10 * kMinute;  // agents that the controller lists no more
-  // Ascending. On the thread of the discovery.
+  // how long agents are kept that the controller no longer lists
+  static constexpr Nanos kForget = 10 * kMinute;
+  // Gets the agents in ascending order, on the thread of the discovery.
   using Found = std::function<void(const std::vector<FoundAgent>&)>;
 
-  // The file of the controller's token is read for each question; empty: it wants none.
+  // The token file is read for each request; an empty path stands for no token.
   Discovery(http::Site controller, std::filesystem::path token_file, Found found);
   ~Discovery();
   Discovery(const Discovery&) = delete;
@@ -50,17 +51,17 @@ class Discovery {
   const std::filesystem::path token_file_;
   const Found found_;
   struct Listed {
-    Nanos when = 0;  // last
+    Nanos when = 0;  // when it was last listed
     std::optional<net::CurveKey> key;
   };
-  std::map<std::string, Listed> listed_;  // the thread's
+  std::map<std::string, Listed> listed_;  // owned by the thread
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stop_ = false;
   std::thread thread_;
 };
 
-// Those that serve pages, of a controller's answer to /api/v1/hosts. At most `most`.
+// Returns the agents with pages in a controller's answer to /api/v1/hosts, at most `most`.
 Result<std::vector<FoundAgent>> agentsOf(std::string_view hosts_json, std::size_t most);
 
 }  // namespace pingloom::collector

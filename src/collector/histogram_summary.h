@@ -1,4 +1,4 @@
-// A histogram of a page in a few numbers, for people. Plain values.
+// Summarizes a page's histogram in a few numbers. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@ namespace pingloom::collector {
 
 struct HistogramSummary {
   std::uint64_t count = 0;
-  double sum = 0;             // in the metric's unit, as the quantiles
-  std::optional<double> p50;  // nullopt where nothing was counted
+  double sum = 0;             // in the metric's unit, like the quantiles
+  std::optional<double> p50;  // nullopt if nothing was counted
   std::optional<double> p99;
 };
 
-// A quantile lies in a bucket; within it values are taken to be spread evenly, from 0 in the first.
-// In the last one, which has no end, it is said to lie where the bucket begins.
-// REQUIRES slots.size() == metric.slots, of a histogram that readMetric() gave.
+// A quantile is interpolated in its bucket as if the values were spread evenly; the first bucket
+// begins at 0. In the last bucket, which has no upper bound, the quantile is the lower bound.
+// REQUIRES: slots.size() == metric.slots, and readMetric() returned the histogram.
 HistogramSummary summarize(const pages::Metric& metric, std::span<const std::uint64_t> slots);
 
 }  // namespace pingloom::collector

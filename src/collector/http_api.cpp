@@ -13,7 +13,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// `adaptive`: of applications that are as usual now and then only; nothing else.
+// With `adaptive`, applications that behave as usual are exported only from time to time, and
+// nothing else is exported.
 http::Response metrics(const Board& board, Watcher* watcher, const http::ServerCounters& counters,
                        const http::Request& request, bool adaptive) {
   const Format format = formatFor(request.accept);
@@ -24,7 +25,7 @@ http::Response metrics(const Board& board, Watcher* watcher, const http::ServerC
     AgentView agent = entry->copy();
     if (adaptive) watcher->keepExported(agent, now);
     exposition.add(agent, now);
-    for (PageView& page : agent.pages) page.values.clear();  // their part is done
+    for (PageView& page : agent.pages) page.values.clear();  // their values are no longer needed
     agents.push_back(std::move(agent));
   }
   http::Response response;

@@ -1,5 +1,5 @@
-// What the collector answers over HTTP: /metrics, /healthz, /api/v1/pages. Always from the board,
-// never by reading an agent; /metrics/adaptive and /api/v1/events where pages are watched.
+// Answers HTTP requests: /metrics, /healthz and /api/v1/pages, and if pages are watched
+// /metrics/adaptive and /api/v1/events. Answers come from the board and never read an agent. See
 // docs/collector.md. Any thread.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace pingloom::collector {
 
 class Watcher;
 
-// `watcher`: nullptr where pages are not watched. `counters`: of the server that answers.
+// `watcher` is nullptr if pages are not watched. `counters` are those of the HTTP server.
 http::Response answer(const Board& board, Watcher* watcher, const http::ServerCounters& counters,
                       const http::Request& request);
 

@@ -11,7 +11,7 @@ namespace pingloom::collector {
 namespace {
 
 bool isPlace(std::uint32_t place, const wire::Directory& update) {
-  return place > 0 && place < update.pages();  // 0 is the range's head
+  return place > 0 && place < update.pages();  // place 0 is the range's head
 }
 
 bool isApplication(const std::string& name) {
@@ -76,7 +76,7 @@ Status PageDirectory::apply(const wire::Directory& update) {
       continue;
     }
     std::shared_ptr<const PageInfo>& info = *known;
-    // Those of process 0 have the label anyway.
+    // Owners of process 0 have the label anyway.
     if (info->numbered && info->process != 0 && shared_.size() < kMaxPages) {
       shared_.emplace(info->application, info->process);
     }
@@ -87,7 +87,7 @@ Status PageDirectory::apply(const wire::Directory& update) {
   return {};
 }
 
-// Readers tell pages apart by their generations: none may be at two places once the update is
+// Readers identify pages by generation, so no generation may be at two places once the update is
 // applied.
 bool PageDirectory::repeatsGeneration(const wire::Directory& update) const {
   std::unordered_set<std::uint32_t> replaced(update.gone().begin(), update.gone().end());
@@ -109,7 +109,7 @@ void PageDirectory::erase(std::uint32_t place) {
   const auto found = by_place_.find(place);
   if (found == by_place_.end()) return;
   schema_bytes_ -= found->second->schema_bytes;
-  // Unless it was said to be at another place just now.
+  // The entry stays if this update has placed the generation elsewhere.
   const auto known = place_of_.find(found->second->generation);
   if (known != place_of_.end() && known->second == place) place_of_.erase(known);
   by_place_.erase(found);

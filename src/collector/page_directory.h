@@ -1,5 +1,5 @@
-// What an agent has said lies where in its range (wire/pages.proto), parsed: an agent is not
-// trusted with more than its own pages. One thread; the PageInfos are immutable and shared.
+// The parsed directory of an agent's range (wire/pages.proto). An agent is trusted with nothing
+// beyond its own pages. One thread; the PageInfos are immutable and shared.
 #pragma once
 
 #include <array>
@@ -32,18 +32,18 @@ struct PageInfo {
   pages::Labels labels;
   std::uint32_t user = 0;
   std::uint32_t process = 0;
-  // Its series have the label `owner`, because application and process are others' too.
+  // Whether its series have the label `owner`, because others share its application and process.
   bool numbered = false;
   pages::Schema schema;
   std::uint32_t schema_version = 0;
   std::size_t schema_bytes = 0;
-  std::size_t slots = 0;  // the schema's last one and those before it: what there is to be read
+  std::size_t slots = 0;  // number of slots to read, up to the schema's last one
 };
 
-// Why a page is left out: what the agent says of it is not as it has to be.
+// Why a page is left out.
 enum class PageFault : std::uint8_t {
-  kSchema,  // it is none
-  kOwner,   // the application's name or labels are none
+  kSchema,  // the schema is malformed
+  kOwner,   // the application's name or labels are invalid
   kSpace,   // the schemas of all pages together are too large
 };
 constexpr std::array<std::string_view, 3> kPageFaults = {"schema", "owner", "space"};
@@ -51,7 +51,7 @@ constexpr std::array<std::string_view, 3> kPageFaults = {"schema", "owner", "spa
 struct LeftOutPage {
   std::uint64_t generation = 0;
   std::uint64_t owner = 0;
-  std::string application;  // "" where it is no name
+  std::string application;  // "" if the name is invalid
   std::uint32_t user = 0;
   std::uint32_t process = 0;
   PageFault fault = PageFault::kSchema;
@@ -59,15 +59,16 @@ struct LeftOutPage {
 
 class PageDirectory {
  public:
-  static constexpr std::uint32_t kMaxPages = 1U << 15;                   // of a range
-  static constexpr std::size_t kMaxSchemaBytes = std::size_t{64} << 20;  // of all its pages
+  static constexpr std::uint32_t kMaxPages = 1U << 15;  // limit for a range
+  // limit for all pages of an agent
+  static constexpr std::size_t kMaxSchemaBytes = std::size_t{64} << 20;
 
-  // The error says why the agent's answer is not used; nothing has changed then.
+  // Applies an answer. On an error nothing has changed, and the error says why.
   Status apply(const wire::Directory& update);
 
-  // Of the agent whose answers are applied from now on, with no page yet. Another one than before
-  // has taken its owners in whatever order they came back: those that had namesakes have the label
-  // `owner` from then on, all of them, or one would go on with another's series.
+  // Begins without pages for the agent whose answers are applied from now on. A restarted agent
+  // numbers its owners in the order in which they return, so all owners that had namesakes get the
+  // label `owner` from then on; otherwise one could continue another one's series.
   void begin(std::uint64_t incarnation);
 
   std::uint64_t epoch() const { return epoch_; }
@@ -78,7 +79,7 @@ class PageDirectory {
   const std::map<std::uint32_t, std::shared_ptr<const PageInfo>>& byPlace() const {
     return by_place_;
   }
-  // By place too; they are not read.
+  // Pages that are not read, keyed by place.
   const std::map<std::uint32_t, LeftOutPage>& leftOut() const { return left_out_; }
 
  private:
@@ -88,8 +89,8 @@ class PageDirectory {
   void erase(std::uint32_t place);
 
   std::uint64_t incarnation_ = 0;
-  // Applications and processes with namesakes: at this incarnation, and at those before. At most
-  // two times kMaxPages.
+  // Applications and processes with namesakes, in this and in earlier incarnations. Bound:
+  // kMaxPages each.
   std::set<std::pair<std::string, std::uint32_t>> shared_, shared_before_;
   std::uint64_t epoch_ = 0;
   std::uint64_t version_ = 0;
@@ -97,7 +98,7 @@ class PageDirectory {
   std::uint32_t rkey_ = 0;
   std::uint32_t pages_ = 0;
   std::map<std::uint32_t, std::shared_ptr<const PageInfo>> by_place_;
-  std::unordered_map<std::uint64_t, std::uint32_t> place_of_;  // by generation
+  std::unordered_map<std::uint64_t, std::uint32_t> place_of_;  // keyed by generation
   std::size_t schema_bytes_ = 0;
   std::map<std::uint32_t, LeftOutPage> left_out_;
 };

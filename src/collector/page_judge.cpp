@@ -25,7 +25,7 @@ PageState PageJudge::judge(const PageView& shown, const pingloom_page_header& he
   const bool one = header.magic == PINGLOOM_PAGE_MAGIC && header.version == PINGLOOM_PAGE_VERSION &&
                    header.slots <= PINGLOOM_PAGE_SLOTS;
   if (!one || header.generation != shown.info->generation) {
-    // Until its owner has written its header there is none, or one of an earlier agent's.
+    // Until the owner writes the header, the page has none, or one from an earlier agent.
     const bool new_page = shown.read == 0 && (one || header.magic == 0);
     ++(one ? counters_.foreign : counters_.corrupt);
     return new_page ? PageState::kUnread : PageState::kCorrupt;
@@ -48,7 +48,7 @@ void PageJudge::show(PageView& shown, const pingloom_page& page, bool torn, Nano
   shown.state = state;
   if (state != PageState::kFresh && state != PageState::kStale) return;
   shown.read = now;
-  // No more than both know of.
+  // Only slots that both page and schema have are shown.
   shown.slots = std::min(page.header.slots, static_cast<std::uint32_t>(shown.info->slots));
   shown.values.assign(page.slots, page.slots + shown.slots);
 }

@@ -1,5 +1,5 @@
-// What a round has read of an agent's range, judged before any of it is shown: a page is its
-// application's to write, and hostile. One thread.
+// Validates what a round has read from an agent's range before it is shown. Applications write the
+// pages, so their contents are hostile. One thread.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +17,25 @@ namespace pingloom::collector {
 
 enum class HeadState : std::uint8_t {
   kServing,
-  kMoved,  // still its pages', until it can be read no more
-  kNone,   // no range of that agent's and epoch
+  kMoved,  // still valid, but it will soon become unreadable
+  kNone,   // not a range of that agent and epoch
 };
 HeadState judgeHead(const pages::RangeHead& head, std::uint64_t incarnation, std::uint64_t epoch);
 
 class PageJudge {
  public:
-  // Counts into them what it finds; they outlive it.
+  // REQUIRES: `counters` outlive this.
   explicit PageJudge(AgentCounters& counters) : counters_(counters) {}
 
-  // The pages that are read from now on; signs of life of those that stay are remembered.
+  // Sets the pages that are read from now on; the heartbeats of pages that stay are kept.
   void follow(const std::vector<std::shared_ptr<const PageInfo>>& pages);
-  // Generations are another agent's from now on.
+  // Forgets all generations, which belong to another agent from now on.
   void forget() { seen_.clear(); }
-  // Puts what was read of the page `shown` is of into it. `torn`: no undivided copy was got.
+  // Updates `shown` from what was read of its page. `torn` means that there was no consistent copy.
   void show(PageView& shown, const pingloom_page& page, bool torn, Nanos now);
 
  private:
-  struct Seen {  // of a page
+  struct Seen {  // what was last seen of a page
     std::uint64_t heartbeat = 0;
     Nanos changed = 0;
     bool stale = false;

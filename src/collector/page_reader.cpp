@@ -12,7 +12,7 @@ std::span<std::uint8_t> bytesOf(std::vector<pingloom_page_header>& headers) {
           headers.size() * sizeof(pingloom_page_header)};
 }
 
-// Half a second until a silent agent counts as gone.
+// A silent agent counts as gone after half a second.
 constexpr std::uint8_t kTimeout = 14;  // 67 ms
 
 }  // namespace
@@ -179,7 +179,7 @@ bool PageReader::phaseEnded() {
   return true;
 }
 
-// Keeps in wanted_ those that were written while they were read.
+// Keeps those pages in wanted_ that were written while they were read.
 void PageReader::judge() {
   std::erase_if(wanted_, [this](std::size_t i) {
     const std::uint64_t sequence = before_[i].sequence;

@@ -67,7 +67,7 @@ Json pageJson(const PageView& page, Nanos now) {
   return json;
 }
 
-// As a page without metrics; whose it is shows who has to be looked at.
+// Shows it as a page without metrics, so that the operator sees which application is at fault.
 Json leftOutJson(const LeftOutPage& page) {
   return {{"generation", page.generation},
           {"owner", page.owner},
@@ -83,7 +83,7 @@ Json leftOutJson(const LeftOutPage& page) {
           {"metrics", Json::array()}};
 }
 
-// For somebody who asked for one that is not read.
+// Returns the answer for an agent that is not read.
 http::Response noSuchAgent(const Board& board, const std::string& wanted) {
   constexpr std::size_t kNamesShown = 10;
   std::vector<std::string> names;
@@ -119,7 +119,8 @@ http::Response pagesDocument(const Board& board, const http::Request& request) {
   const auto wanted = request.query.find("agent");
   const Nanos now = monotonicNow();
   http::Response response;
-  // One agent at a time: a tree of all their values is many times as large as the text.
+  // The document is built agent by agent, because a tree of all values is many times larger than
+  // the text.
   for (const auto& entry : board.entries()) {
     if (wanted != request.query.end()) {
       const AgentView head = entry->head();

@@ -7,8 +7,8 @@
 
 namespace pingloom::collector {
 
-// All agents, or the one that the parameter `agent` names by its host or by HOST:PORT; 404 where
-// that one is not read.
+// Returns all agents, or the one that the parameter `agent` names by its host or HOST:PORT; 404 if
+// that agent is not read.
 http::Response pagesDocument(const Board& board, const http::Request& request);
 
 }  // namespace pingloom::collector

@@ -1,5 +1,5 @@
-// Which bytes of a range are read in a round: the used beginning of every page, with neighbours in
-// one READ where little lies between them. A plain value.
+// Plans which bytes of a range a round reads: the used beginning of every page. Neighbours with a
+// small gap share a READ. A plain value.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@
 namespace pingloom::collector {
 
 struct Segment {
-  std::uint64_t offset = 0;  // in the range
+  std::uint64_t offset = 0;  // offset in the range
   std::uint32_t length = 0;
 };
 
-// READs of at most this many bytes: large enough that a READ's own cost vanishes, small enough that
-// several are under way.
+// The maximum size of a READ: large enough that the cost of a READ is negligible, small enough that
+// several are in flight.
 constexpr std::uint32_t kMaxReadBytes = 64 * 1024;
-// What is not wanted between two pages' used parts is read along up to this.
+// The maximum gap between the used parts of two pages that one READ covers.
 constexpr std::uint32_t kMaxGap = 256;
 
-std::size_t usedBytes(const PageInfo& page);  // of the page, from its header on
-// The head first. `pages` by their places, ascending.
+std::size_t usedBytes(const PageInfo& page);  // bytes of the page from its header on
+// The first segment contains the head. REQUIRES: `pages` are ordered by place.
 std::vector<Segment> planReads(const std::vector<const PageInfo*>& pages);
 
 }  // namespace pingloom::collector

@@ -79,7 +79,7 @@ void ReaderThread::run() {
   pthread_setname_np(pthread_self(), "reader");
   for (;;) {
     wait();
-    // Only those that have something to do: there may be thousands.
+    // Only sessions with work are called, because there may be thousands.
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
       const auto begin = ready_.begin() + static_cast<std::ptrdiff_t>(first_of_[i]);
       const auto end = ready_.begin() + static_cast<std::ptrdiff_t>(first_of_[i + 1]);
@@ -96,7 +96,7 @@ void ReaderThread::run() {
       takeAgents();
     }
   }
-  sessions_.clear();  // before their device and sockets, on their thread
+  sessions_.clear();  // destroyed before their device and sockets, on their thread
 }
 
 }  // namespace pingloom::collector

@@ -1,4 +1,4 @@
-// Reads a share of the agents, on a thread and a device of its own. set() from any thread.
+// Reads a share of the agents on its own thread and device. Any thread may call set().
 #pragma once
 
 #include <poll.h>
@@ -22,9 +22,11 @@ namespace pingloom::collector {
 
 class ReaderThread {
  public:
-  static constexpr int kMaxSockets = 20'000;  // of ZeroMQ: of twice as many agents as there may be
+  // limit of ZeroMQ sockets, enough for twice the maximum number of agents
+  static constexpr int kMaxSockets = 20'000;
 
-  // The board outlives it. `collector`: this collector's name; `own`: its keys, none: plaintext.
+  // REQUIRES: the board outlives this. `collector` is this collector's name and `own` its keys;
+  // nullopt stands for plaintext.
   static Result<std::unique_ptr<ReaderThread>> start(
       const IpAddress& address, const rdma::DeviceOptions& device, std::string collector,
       Board& board, const std::optional<net::CurvePair>& own = std::nullopt);
@@ -32,7 +34,7 @@ class ReaderThread {
   ReaderThread(const ReaderThread&) = delete;
   ReaderThread& operator=(const ReaderThread&) = delete;
 
-  // All agents that it reads from now on; sessions of those that stay go on.
+  // Sets all agents to read; the sessions of agents that stay continue.
   void set(std::vector<AgentSpec> agents);
   const rdma::DeviceInfo& device() const { return device_->info(); }
 
@@ -55,11 +57,12 @@ class ReaderThread {
   std::unique_ptr<rdma::Device> device_;
   net::ZmqContext context_;
   std::vector<std::unique_ptr<AgentSession>> sessions_;
-  std::vector<pollfd> ready_;          // the event's, then those of the sessions in their order
-  std::vector<std::size_t> first_of_;  // a session's in ready_, and the end
-  UniqueFd event_;                     // eventfd: agents_ or stop_ are new
+  std::vector<pollfd> ready_;  // the event's descriptor, then those of the sessions in order
+  // index of a session's first descriptor in ready_, and the end
+  std::vector<std::size_t> first_of_;
+  UniqueFd event_;  // an eventfd that signals changes of agents_ or stop_
   std::mutex mutex_;
-  std::vector<AgentSpec> agents_;  // these two: under the mutex
+  std::vector<AgentSpec> agents_;  // these two are guarded by the mutex
   bool stop_ = false;
   std::thread thread_;
 };

@@ -1,6 +1,6 @@
-// Which rounds of a group's samples are exported: all while it is anomalous or nothing is known of
-// it, and for a while afterwards; otherwise one now and then. One object for each group, one
-// thread.
+// Decides which rounds of a group's samples are exported: all rounds while the group is anomalous
+// or still being learned, and for a while afterwards; otherwise one round per interval. One object
+// for each group; one thread.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +10,27 @@
 
 namespace pingloom::collector::analytics {
 
-// What is known of a group.
+// The state of a group.
 enum class GroupState : std::uint8_t {
-  kLearning,   // not yet what is usual
-  kQuiet,      // as usual
-  kAnomalous,  // not as usual
+  kLearning,   // the usual behaviour is not known yet
+  kQuiet,      // the group behaves as usual
+  kAnomalous,  // the group does not behave as usual
 };
 
 struct SamplerSettings {
-  Nanos slow_interval = 30 * kSecond;  // between exports of a quiet group
-  Nanos hold = kMinute;                // at full rate after the last round that was not quiet
+  Nanos slow_interval = 30 * kSecond;  // time between exports of a quiet group
+  Nanos hold = kMinute;  // how long the full rate lasts after the last round that was not quiet
 };
 
 class AdaptiveSampler {
  public:
   explicit AdaptiveSampler(SamplerSettings settings = {}) : settings_(settings) {}
 
-  // Whether this round's values are exported. The round in which the state turns anomalous is the
-  // first one. The first round is always exported.
+  // Tells whether this round's values are exported. The round in which the state becomes anomalous
+  // is exported, and the first round always is.
   bool exports(Nanos now_mono, GroupState state, std::uint64_t values);
 
-  // Values, of all rounds.
+  // Counts the values of all rounds.
   std::uint64_t exported() const { return exported_; }
   std::uint64_t suppressed() const { return suppressed_; }
 

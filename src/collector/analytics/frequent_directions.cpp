@@ -10,7 +10,8 @@ namespace pingloom::collector::analytics {
 namespace {
 
 constexpr int kMaxRows = 2 * static_cast<int>(FrequentDirections::kMaxDirections);
-// Columns that are rotated at a time: what Eigen copies to multiply them fits on the stack.
+// Columns that are rotated at a time, so that the copies that Eigen makes for the product fit on
+// the stack.
 constexpr Eigen::Index kChunk = 64;
 constexpr double kRounding = 1e-12;
 
@@ -18,7 +19,7 @@ using Eigen::Dynamic;
 using Rows = Eigen::Map<Eigen::Matrix<double, Dynamic, Dynamic, Eigen::RowMajor>>;
 using Row = Eigen::Map<Eigen::VectorXd>;
 using ConstRow = Eigen::Map<const Eigen::VectorXd>;
-// A size that is known at run time, in room for the largest: on the stack.
+// A matrix of dynamic size with room for the largest, so that it is on the stack.
 using Small = Eigen::Matrix<double, Dynamic, Dynamic, Eigen::ColMajor, kMaxRows, kMaxRows>;
 using Chunk = Eigen::Matrix<double, Dynamic, Dynamic, Eigen::RowMajor, kMaxRows, kChunk>;
 
@@ -33,7 +34,7 @@ Small gram(const Rows& rows) {
   return products;
 }
 
-// The first rows become rotation * rows.
+// Replaces the first rows by rotation * rows.
 void rotate(const Small& rotation, Rows& rows) {
   Chunk rotated;
   for (Eigen::Index column = 0; column < rows.cols(); column += kChunk) {
@@ -55,7 +56,7 @@ FrequentDirections::FrequentDirections(std::size_t dimensions, std::size_t ell, 
 
 bool FrequentDirections::append(std::span<const double> row) {
   const double energy = ConstRow(row.data(), index(dimensions_)).squaredNorm();
-  if (!(energy <= kMaxEnergy)) return false;  // NaN too
+  if (!(energy <= kMaxEnergy)) return false;  // also refuses NaN
   std::copy(row.begin(), row.end(), rows_.begin() + index(used_ * dimensions_));
   energy_ += energy;
   if (++used_ == 2 * ell_) compress();
@@ -66,7 +67,7 @@ void FrequentDirections::compress() {
   if (used_ == kept_) return;
   Rows rows(rows_.data(), index(used_), index(dimensions_));
   Eigen::SelfAdjointEigenSolver<Small> eigen(gram(rows));
-  const auto& squares = eigen.eigenvalues();  // ascending, as are the columns of eigenvectors()
+  const auto& squares = eigen.eigenvalues();  // ascending, like the columns of eigenvectors()
   const Eigen::Index last = index(used_) - 1;
   const double shrink = used_ > ell_ ? std::max(0.0, squares[last - index(ell_)]) : 0;
 

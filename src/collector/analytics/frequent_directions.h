@@ -1,4 +1,5 @@
-// Frequent Directions: what a stream of rows has in common, in a matrix of a fixed size.
+// Frequent Directions: a sketch of the principal directions of a stream of rows, in a matrix of
+// fixed size.
 //
 // A is the matrix of all rows appended so far, d columns; B is the sketch, at most 2*ell rows.
 // For every k < ell:  0 <= x'A'Ax - x'B'Bx <= ||A - A_k||_F^2 / (ell - k)  for every unit vector x,
@@ -34,33 +35,35 @@ class FrequentDirections {
   // Rows with a larger squared length are refused, so that nothing overflows.
   static constexpr double kMaxEnergy = 1e200;
 
-  // ell directions of rows with so many dimensions. half_life is a number of rows after which a
-  // row counts half; 0: nothing is forgotten.
-  // REQUIRES: 1 <= dimensions <= kMaxDimensions, 2 <= ell <= kMaxDirections, half_life >= 0.
+  // Keeps ell directions of rows with the given dimensions. half_life is the number of rows after
+  // which a row counts half; with 0 nothing is forgotten. REQUIRES: 1 <= dimensions <=
+  // kMaxDimensions, 2 <= ell <= kMaxDirections, half_life >= 0.
   FrequentDirections(std::size_t dimensions, std::size_t ell, double half_life = 0);
 
-  // False, and nothing changes, for a row that is not finite or too long.
-  // REQUIRES: row.size() == dimensions.
+  // Returns false and changes nothing if the row is not finite or too long. REQUIRES: row.size() ==
+  // dimensions.
   bool append(std::span<const double> row);
-  // Makes directions() say what has been appended up to now. append() does so by itself when the
+  // Brings directions() up to date with all appended rows. append() does this by itself when the
   // buffer is full.
   void compress();
   void clear();
 
-  // The principal directions as of the last compression, orthogonal, by descending energy; at most
-  // ell. Only those whose energy is more than rounding errors (10^-12 of the first one's).
+  // The number of principal directions at the last compression, at most ell. They are orthogonal
+  // and ordered by descending energy; directions with less than 10^-12 of the first one's energy
+  // are rounding errors and left out.
   std::size_t directions() const { return directions_; }
-  // The squared length of a direction: less than what A has in it, by no more than the bound.
+  // The squared length of a direction. It is smaller than A's energy in that direction by no more
+  // than the bound.
   double energy(std::size_t direction) const { return energies_[direction]; }
-  // The squared Frobenius norm of A as of the last compression, of which the energies are shares.
+  // The squared Frobenius norm of A at the last compression; the energies are shares of it.
   double compressedEnergy() const { return compressed_energy_; }
   std::uint64_t compressions() const { return compressions_; }
 
-  // row without its part in the first `rank` directions. REQUIRES: rank <= directions(); both have
-  // `dimensions` elements; they may be the same.
+  // Computes `row` without its part in the first `rank` directions. REQUIRES: rank <= directions();
+  // both spans have `dimensions` elements; they may be the same.
   void residual(std::span<const double> row, std::size_t rank, std::span<double> out) const;
 
-  // B: `used` rows of `dimensions` elements each, row by row, uncompressed ones included.
+  // Returns B row by row: `used` rows of `dimensions` elements, including uncompressed ones.
   std::span<const double> sketch() const { return {rows_.data(), used_ * dimensions_}; }
   std::size_t dimensions() const { return dimensions_; }
 
@@ -69,13 +72,13 @@ class FrequentDirections {
 
   std::size_t dimensions_;
   std::size_t ell_;
-  double decay_;              // of a squared length, per row
+  double decay_;              // decay of a squared length per row
   std::vector<double> rows_;  // 2*ell_ rows; the first directions_ are orthogonal
   std::vector<double> energies_;
   std::size_t used_ = 0;
-  std::size_t kept_ = 0;  // of used_: left by the last compression
+  std::size_t kept_ = 0;  // rows of used_ that the last compression left
   std::size_t directions_ = 0;
-  double energy_ = 0;  // of A, by now
+  double energy_ = 0;  // energy of A, decayed until now
   double compressed_energy_ = 0;
   std::uint64_t compressions_ = 0;
 };

@@ -1,5 +1,5 @@
-// A state out of single observations: raised when `raise` of the last `window` were over, cleared
-// when none of them was. One thread.
+// Derives a state from single observations: it is raised when `raise` of the last `window` were
+// over the limit, and cleared when none of them was. One thread.
 #pragma once
 
 #include <bit>
@@ -9,7 +9,7 @@ namespace pingloom::collector::analytics {
 
 struct HysteresisSettings {
   unsigned raise = 3;
-  unsigned window = 5;  // also how many quiet observations end it
+  unsigned window = 5;  // also the number of quiet observations that clear it
 };
 
 class Hysteresis {
@@ -24,7 +24,7 @@ class Hysteresis {
   explicit Hysteresis(HysteresisSettings settings)
       : raise_(settings.raise), mask_(~std::uint64_t{0} >> (kMaxWindow - settings.window)) {}
 
-  // The state with this observation.
+  // Adds an observation and returns the state.
   bool add(bool over) {
     last_ = ((last_ << 1) | (over ? 1 : 0)) & mask_;
     raised_ = last_ != 0 && (raised_ || static_cast<unsigned>(std::popcount(last_)) >= raise_);
@@ -39,7 +39,7 @@ class Hysteresis {
  private:
   unsigned raise_;
   std::uint64_t mask_;
-  std::uint64_t last_ = 0;  // one bit each, the latest lowest
+  std::uint64_t last_ = 0;  // one bit each; the latest is the lowest
   bool raised_ = false;
 };
 

@@ -1,5 +1,5 @@
-// What is usual for each metric of a group, followed as it drifts: samples become numbers of
-// standard deviations from the mean, so that bytes and ratios count alike.
+// Tracks the mean and deviation of each metric of a group as they drift, and expresses samples in
+// standard deviations from the mean, so that bytes and ratios are comparable.
 //
 // Mean and variance of the first samples are those of all of them (Welford); from half_life on,
 // roughly, older ones count less and less. After kSettled samples one far off counts as kFarthest
@@ -20,23 +20,23 @@
 
 namespace pingloom::collector::analytics {
 
-// A number to calculate with: squares and sums of it do not overflow.
+// Tells whether squares and sums of a number do not overflow.
 inline bool usable(double value) { return std::abs(value) <= 1e100; }
 
 class Normalizer {
  public:
-  static constexpr double kFarthest = 12;  // no normalised number is further from 0
+  static constexpr double kFarthest = 12;  // normalised numbers are clamped to this distance from 0
   static constexpr double kFloor = 1e-6;
   static constexpr std::uint64_t kSettled = 30;
 
-  // half_life: in samples.
+  // half_life is in samples.
   Normalizer(std::size_t metrics, double half_life);
 
-  // REQUIRES, of both: as many elements as metrics, all usable().
+  // REQUIRES for both: one element for each metric, and all are usable().
   void learn(std::span<const double> sample);
   void normalize(std::span<const double> sample, std::span<double> out) const;
   void clear();
-  // How many metrics have not been constant.
+  // Returns how many metrics have not been constant.
   std::size_t varying() const;
 
   std::uint64_t samples() const { return samples_; }
@@ -44,7 +44,7 @@ class Normalizer {
  private:
   double scale(std::size_t metric) const;
 
-  double slowest_;  // weight of a new sample, in the long run
+  double slowest_;  // weight of a new sample in the long run
   std::uint64_t samples_ = 0;
   std::vector<double> mean_;
   std::vector<double> variance_;

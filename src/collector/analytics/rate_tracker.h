@@ -1,5 +1,5 @@
-// Slots of metric pages as numbers that can be compared: a gauge as it is, a counter as its rate
-// per second since the sample before. One thread; memory is taken at construction.
+// Converts slots of metric pages to comparable numbers: a gauge stays as it is, a counter becomes
+// its rate per second since the previous sample. One thread; memory is allocated at construction.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace pingloom::collector::analytics {
 
 enum class SlotKind : std::uint8_t {
-  kCounter,  // an unsigned number that only grows; a histogram's slots are some, too
+  kCounter,  // an unsigned number that only grows; a histogram's slots are counters too
   kGauge,    // the bits of an IEEE 754 double
 };
 
@@ -21,16 +21,16 @@ class RateTracker {
  public:
   explicit RateTracker(std::vector<SlotKind> kinds);
 
-  // Slots as they were read at read_mono. A number that there is none of is NaN: a counter's rate
-  // in its first sample, where it is lower than before (its owner began again, at an unknown time
-  // since), and where time did not go on, in which case the sample is not remembered either.
-  // REQUIRES: slots and sample have as many elements as there are kinds.
+  // Converts the slots read at read_mono. An unknown number is NaN: a counter's rate in its first
+  // sample, when it is lower than before (its owner restarted at an unknown time), and when time
+  // did not advance, in which case the sample is ignored. REQUIRES: slots and sample have one
+  // element for each kind.
   void update(Nanos read_mono, std::span<const std::uint64_t> slots, std::span<double> sample);
-  // The next sample is the first one again: the slots have another owner.
+  // Treats the next sample as the first, because the slots have another owner.
   void restart() { last_mono_.reset(); }
 
   std::size_t slots() const { return kinds_.size(); }
-  // How many counters were found lower than before.
+  // Counts how often a counter was lower than before.
   std::uint64_t resets() const { return resets_; }
 
  private:

@@ -9,8 +9,8 @@ namespace {
 constexpr double kMedian = 0.5;
 constexpr double kHigh = 0.9;
 // Scores that hardly differ still get a limit above them.
-constexpr double kMinShare = 0.01;     // of the median
-constexpr double kMinDistance = 0.05;  // where there is nothing at all: of what is usual
+constexpr double kMinShare = 0.01;     // as a share of the median
+constexpr double kMinDistance = 0.05;  // if the median is 0 too: as a share of the usual value
 
 }  // namespace
 

@@ -1,7 +1,7 @@
-// How large a score may be and still be usual: median + factor * (90th percentile - median) of the
-// scores seen. Quantiles, because an incident among the scores moves them little; these two,
-// because a few hundred scores tell them well, which is not so of the 99.9th percentile. Scores are
-// multiples of what is usual, around 1.
+// The limit up to which a score counts as usual: median + factor * (90th percentile - median) of
+// the scores so far. It uses quantiles because an incident among the scores moves them little, and
+// these two because a few hundred scores determine them well, unlike the 99.9th percentile. Scores
+// are multiples of the usual value and lie around 1.
 //
 // Learned from the first scores, then followed: each score moves a quantile by a fixed small part
 // of their distance, whatever its size (Robbins and Monro's stochastic approximation).
@@ -15,12 +15,12 @@ namespace pingloom::collector::analytics {
 
 class ScoreLimit {
  public:
-  // Learned from so many scores. pace: the most that a limit's quantile moves by one score, in
-  // distances between the two. REQUIRES: learn_from >= 1.
+  // Learns from the first `learn_from` scores. `pace` is the maximum movement of a quantile by one
+  // score, as a fraction of the distance between the two. REQUIRES: learn_from >= 1.
   ScoreLimit(std::size_t learn_from, double factor, double pace);
 
   bool learned() const { return learned_; }
-  // A usual score. REQUIRES: finite.
+  // Adds a usual score. REQUIRES: it is finite.
   void add(double score);
   double limit() const { return median_ + factor_ * apart(); }  // REQUIRES: learned()
   void clear();

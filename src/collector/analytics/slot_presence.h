@@ -1,6 +1,7 @@
-// Which slots of a group have values. A sample that lacks one is of no use, since what the others
-// explain of it cannot be told; but a slot that lacks its value for long must not blind the group:
-// it is left out, until it has had values for as long. One thread; memory is taken at construction.
+// Tracks which slots of a group have values. A sample with a missing value is skipped, because its
+// other values cannot be judged without it. A slot without values for long must not blind the
+// group, so it is left out until it has had values for as long. One thread; memory is allocated at
+// construction.
 #pragma once
 
 #include <cstddef>
@@ -15,22 +16,22 @@ class SlotPresence {
   static constexpr std::uint16_t kPatience = 60;  // samples
 
   enum class Sample : std::uint8_t {
-    kComplete,    // all slots have values but for those left out
-    kIncomplete,  // to be skipped
-    kChanged,     // from now on another set of slots is left out
+    kComplete,    // all slots have values except for those left out
+    kIncomplete,  // the sample has to be skipped
+    kChanged,     // the set of slots that are left out has changed
   };
 
   explicit SlotPresence(std::size_t slots) : slots_(slots) {}
 
-  // A sample whose missing values are not usable() (see normalizer.h).
+  // Takes a sample in which missing values are not usable() (see normalizer.h).
   Sample observe(std::span<const double> sample);
   bool leftOut(std::size_t slot) const { return slots_[slot].left_out; }
-  // How many are left in.
+  // Returns the number of slots that are not left out.
   std::size_t present() const { return slots_.size() - left_out_; }
 
  private:
   struct Slot {
-    std::uint16_t contrary = 0;  // successive samples that speak against left_out
+    std::uint16_t contrary = 0;  // successive samples that contradict left_out
     bool left_out = false;
   };
   std::vector<Slot> slots_;

@@ -9,8 +9,8 @@ namespace pingloom::collector::analytics {
 
 namespace {
 
-// A metric that the others explain to its last digit: what is left of it counts as at least this
-// part of its standard deviation, or rounding errors would be anomalies.
+// The residual of a metric counts as at least this part of its standard deviation. Otherwise
+// rounding errors of a metric that the others explain exactly would be anomalies.
 constexpr double kMinLeft = 0.1;
 
 // The warm-up has three parts: mean and variance; directions; limits.
@@ -94,9 +94,9 @@ void SubspaceDetector::warmUp() {
   const std::uint64_t seen = warm_up_samples_++;
   if (seen < part) return normalizer_.learn(sample_);
   if (seen == part + part / 2) {
-    // What is left counts from here on, where there are directions that explain the rest. The first
-    // deviations are rough, for little is known of what is usual, and large: that makes a young
-    // detector lenient to the sustained ones, of whose slow changes it has seen few.
+    // Residuals count from here on, where directions exist that explain the rest. The first
+    // deviations are rough and large, because the usual values are hardly known. That makes a young
+    // detector tolerant of sustained deviations, of whose slow changes it has seen few.
     sketch_.compress();
     updateRank();
     left_samples_ = 0;
@@ -133,8 +133,8 @@ void SubspaceDetector::judge() {
     return;
   }
   anomalous_samples_ = 0;
-  // Also those that are over, which move a limit no more than others: where all of them grow, so
-  // does the limit.
+  // Scores over the limit count too, because they move it no more than others. If all scores grow,
+  // the limit follows.
   addScores();
   if (!over) learn();
 }
@@ -151,8 +151,8 @@ void SubspaceDetector::learn() {
   if (sketch_.compressions() != rank_compression_) updateRank();
 }
 
-// Normalised metrics have a variance of 1 each, or 0 where they are constant: a direction with more
-// than that is of several.
+// Each normalised metric has a variance of 1, or 0 if it is constant, so a direction with more
+// variance combines several metrics.
 void SubspaceDetector::updateRank() {
   rank_compression_ = sketch_.compressions();
   const auto varying = static_cast<double>(std::max<std::size_t>(normalizer_.varying(), 1));

@@ -1,4 +1,4 @@
-// Tells when the metrics of a group do not go together as they usually do.
+// Detects when the metrics of a group do not vary together as they usually do.
 //
 // A sample is the vector of all slots of a group, counters as rates (rate_tracker.h). It is
 // normalised metric by metric, and the part that the group's principal directions explain, which a
@@ -37,39 +37,40 @@
 
 namespace pingloom::collector::analytics {
 
-// docs/analytics.md says why each is what it is.
+// docs/analytics.md explains each default.
 struct SubspaceSettings {
   std::size_t directions = 32;  // ell of the sketch
-  std::size_t max_rank = 8;     // at most so many of them explain a sample; 0: none do
-  double shared = 1.125;        // a direction explains if it has more variance than so many metrics
+  std::size_t max_rank = 8;     // maximum number of directions that explain a sample; may be 0
+  double shared = 1.125;        // a direction counts if it has more variance than this many metrics
   std::uint32_t warm_up = 600;  // samples before the first verdict
-  double half_life = 14400;     // samples, of mean, variance and sketch
-  double factor = 5;            // of a limit, see score_limit.h
-  double pace = 0.0005;         // at which limits are followed
-  double memory = 25;           // samples, of the sustained deviation
+  double half_life = 14400;     // of mean, variance and sketch, in samples
+  double factor = 5;            // factor of the limits, see score_limit.h
+  double pace = 0.0005;         // pace of the limits, see score_limit.h
+  double memory = 25;           // of the sustained deviation, in samples
   HysteresisSettings hysteresis{.raise = 5, .window = 9};
   std::uint32_t relearn_after = 3600;  // samples
 };
 
 struct Contribution {
   std::uint32_t slot = 0;
-  double score = 0;  // this metric's alone, by peak and sustained; negative where it is too low
+  double score = 0;  // of this metric by peak and sustained; negative if it is too low
 };
 
 struct SubspaceVerdict {
   static constexpr std::size_t kTop = 5;
 
   GroupState state = GroupState::kLearning;
-  bool changed = false;  // became anomalous, or ceased to be: what an event is sent for
-  bool judged = false;   // the numbers below are there: not in the warm-up, nor in a skipped sample
-  double score = 0;      // > 1: out of the usual
+  bool changed = false;  // whether it became anomalous or ceased to be, which sends an event
+  // whether the numbers below are valid; false in the warm-up and for skipped samples
+  bool judged = false;
+  double score = 0;  // unusual if > 1
   double residual = 0;
   double residual_limit = 0;
   double peak = 0;
   double peak_limit = 0;
   double sustained = 0;
   double sustained_limit = 0;
-  std::array<Contribution, kTop> top{};  // the metrics that are furthest off, the furthest first
+  std::array<Contribution, kTop> top{};  // the metrics that deviate most, in descending order
   std::size_t top_count = 0;
 };
 
@@ -82,12 +83,12 @@ class SubspaceDetector {
   // REQUIRES: check(settings, slots).
   SubspaceDetector(std::size_t slots, const SubspaceSettings& settings);
 
-  // One sample, valid until the next call. What is not finite is missing (a page that was torn or
-  // stale, a rate that is not known): the sample is skipped, the state stays; see slot_presence.h
-  // for what is missing for long. REQUIRES: sample.size() == slots.
+  // Judges one sample; the verdict is valid until the next call. A value that is not finite is
+  // missing (a torn or stale page, an unknown rate): the sample is skipped and the state stays.
+  // slot_presence.h handles values that are missing for long. REQUIRES: sample.size() == slots.
   const SubspaceVerdict& observe(std::span<const double> sample);
   const SubspaceVerdict& latest() const { return verdict_; }
-  // Forgets everything; the warm-up begins again. The slots have another meaning now.
+  // Forgets everything and begins the warm-up again, because the slots have another meaning now.
   void relearn();
 
   std::uint64_t judged() const { return judged_; }
@@ -102,7 +103,8 @@ class SubspaceDetector {
   void learn();
   void updateRank();
   void explain();
-  // Of the latest sample, with their signs, in multiples of what is usual of the metric.
+  // Returns the signed deviation in the latest sample, in multiples of the metric's usual
+  // deviation.
   double deviation(std::size_t slot) const;
   double sustained(std::size_t slot) const;
   void score();
@@ -110,7 +112,7 @@ class SubspaceDetector {
   void addScores();
 
   SubspaceSettings settings_;
-  double slowest_;    // weight of a new sample in what is usual, in the long run
+  double slowest_;    // weight of a new sample in the usual values in the long run
   double smoothing_;  // weight of the latest deviation in the sustained one
   SlotPresence presence_;
   Normalizer normalizer_;
@@ -119,16 +121,16 @@ class SubspaceDetector {
   ScoreLimit peak_limit_;
   ScoreLimit sustained_limit_;
   Hysteresis hysteresis_;
-  std::vector<double> sample_;  // slots that are left out are 0
+  std::vector<double> sample_;  // 0 for slots that are left out
   std::vector<double> normalized_;
   std::vector<double> sustained_;  // signed, smoothed deviations
-  std::vector<double> left_;       // by the directions
+  std::vector<double> left_;       // the part that the directions do not explain
   std::vector<double> usually_sustained_;
-  std::vector<double> usually_left_;  // mean square of that, for each metric
-  std::uint64_t left_samples_ = 0;    // in usually_left_
+  std::vector<double> usually_left_;  // mean square of that for each metric
+  std::uint64_t left_samples_ = 0;    // number of samples in usually_left_
   std::uint64_t warm_up_samples_ = 0;
   std::size_t rank_ = 0;
-  std::uint64_t rank_compression_ = 0;  // that rank_ is of
+  std::uint64_t rank_compression_ = 0;  // the compression for which rank_ was computed
   std::uint32_t anomalous_samples_ = 0;
   SubspaceVerdict verdict_;
   std::uint64_t judged_ = 0;

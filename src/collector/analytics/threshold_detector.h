@@ -1,5 +1,5 @@
-// Limits that an operator has set: a metric's value, or a counter's rate, above or below a number
-// for so many of the last samples. One thread; memory is taken at construction.
+// Checks limits that an operator has set: a metric's value, or a counter's rate, above or below a
+// number in a given number of the last samples. One thread; memory is allocated at construction.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@ struct ThresholdRule {
   enum class Of : std::uint8_t { kValue, kRate };
   enum class Side : std::uint8_t { kAbove, kBelow };
 
-  std::string metric;    // its name, for people
-  std::size_t slot = 0;  // in the group's samples
+  std::string metric;    // its name for people
+  std::size_t slot = 0;  // index in the group's samples
   Of of = Of::kValue;
   Side side = Side::kAbove;
-  double limit = 0;  // a value equal to it is within
+  double limit = 0;  // a value equal to it is within the limit
   HysteresisSettings hysteresis;
 };
 
 struct ThresholdVerdict {
-  const ThresholdRule* rule = nullptr;                      // metric and limit
-  double value = std::numeric_limits<double>::quiet_NaN();  // the latest there was
+  const ThresholdRule* rule = nullptr;                      // the metric and its limit
+  double value = std::numeric_limits<double>::quiet_NaN();  // the latest known value
   bool anomalous = false;
-  bool changed = false;  // with this sample: what an event is sent for
+  bool changed = false;  // whether it changed with this sample, which sends an event
 };
 
 class ThresholdDetector {
@@ -45,12 +45,12 @@ class ThresholdDetector {
   ThresholdDetector(ThresholdDetector&&) = default;
   ThresholdDetector& operator=(ThresholdDetector&&) = default;
 
-  // A verdict for each rule, in their order, valid until the next call. What is not finite is
-  // missing and leaves its rules' verdicts as they were. values: as the pages have them; rates: as
-  // RateTracker makes them. Both have an element for each slot.
+  // Returns a verdict for each rule in order, valid until the next call. A value that is not finite
+  // is missing and leaves the verdicts of its rules unchanged. `values` come from the pages and
+  // `rates` from RateTracker; both have an element for each slot.
   std::span<const ThresholdVerdict> observe(std::span<const double> values,
                                             std::span<const double> rates);
-  bool anomalous() const;  // any of them
+  bool anomalous() const;  // whether any rule is violated
 
  private:
   std::vector<ThresholdRule> rules_;

@@ -11,7 +11,7 @@ namespace {
 using analytics::SlotKind;
 using analytics::ThresholdRule;
 
-// What a slot is called in events: its metric with its labels.
+// Returns the name of a slot in events: its metric with its labels.
 std::string slotName(const pages::Metric& metric) {
   std::string name = metric.name;
   for (std::size_t i = 0; i < metric.labels.size(); ++i) {
@@ -23,7 +23,8 @@ std::string slotName(const pages::Metric& metric) {
 void addRules(const pages::Metric& metric, std::size_t slot, const WatchSettings& settings,
               std::vector<ThresholdRule>& rules) {
   for (const MetricLimit& limit : settings.limits) {
-    if (limit.metric != metric.name || metric.slots != 1) continue;  // counters and gauges
+    // only counters and gauges have one slot
+    if (limit.metric != metric.name || metric.slots != 1) continue;
     ThresholdRule rule;
     rule.metric = slotName(metric);
     rule.slot = slot;
@@ -47,7 +48,7 @@ std::unique_ptr<OwnerWatch> OwnerWatch::make(const PagesOfOwner& pages,
     const PageInfo& info = *page->info;
     const std::size_t first = kinds.size();
     layout.push_back({info.generation, info.schema_version, info.slots});
-    // Slots between metrics stay 0, which tells nothing and costs nothing.
+    // Slots between metrics stay 0, which is harmless.
     kinds.resize(first + info.slots, SlotKind::kCounter);
     names.resize(first + info.slots);
     for (const pages::Metric& metric : info.schema) {
@@ -111,7 +112,7 @@ void OwnerWatch::observe(const PagesOfOwner& pages, std::vector<WatchEvent>& eve
     events.push_back({utcNow(), "", info.application, info.process, info.owner, std::move(kind),
                       began, std::move(metric), value, limit});
   };
-  // Rates of counters, values of gauges: a rule's slot is one or the other.
+  // A rule's slot has either the rate of a counter or the value of a gauge.
   exceeded_.clear();
   for (const auto& verdict : limits_.observe(sample_, sample_)) {
     exceeded_.push_back({verdict.rule->metric, verdict.anomalous});

@@ -1,4 +1,4 @@
-// One application's pages, watched together: limits that were set, and whether its metrics go
+// Watches the pages of one application: its configured limits, and whether its metrics vary
 // together as they usually do. One thread.
 #pragma once
 
@@ -13,33 +13,33 @@
 
 namespace pingloom::collector {
 
-using PagesOfOwner = std::vector<const PageView*>;  // by place
+using PagesOfOwner = std::vector<const PageView*>;  // ordered by place
 
-// Something began or ended.
+// The beginning or end of a limit violation or an anomaly.
 struct WatchEvent {
   Nanos utc = 0;
   std::string host, application;
   std::uint32_t pid = 0;
   std::uint64_t owner = 0;
   std::string kind;    // "limit" or "anomaly"
-  bool began = false;  // otherwise it ended
-  std::string metric;  // the one concerned, or the one that is furthest off
-  double value = 0;    // limit: the metric's; anomaly: the score
-  double limit = 0;    // anomaly: 1
+  bool began = false;  // false if it ended
+  std::string metric;  // the metric concerned, or the one that deviates most
+  double value = 0;    // the metric's value, or the score of an anomaly
+  double limit = 0;    // 1 for an anomaly
 };
 
 class OwnerWatch {
  public:
   static constexpr std::size_t kMaxSlots = 4096;
 
-  // Never a watch that fits no page: nullptr where the owner has none or more than kMaxSlots.
+  // Returns nullptr if the owner has no slots, or more than kMaxSlots.
   static std::unique_ptr<OwnerWatch> make(const PagesOfOwner& pages, const WatchSettings& settings);
 
-  // Whether these are the pages and metrics that it was made for.
+  // Tells whether these are the pages and metrics for which it was created.
   bool fits(const PagesOfOwner& pages) const;
-  // A sample, where all pages have been read since the last; what began or ended is added.
+  // Takes a sample if all pages have been read since the last one. Appends what began or ended.
   void observe(const PagesOfOwner& pages, std::vector<WatchEvent>& events);
-  // Whether this round's values are exported (docs/analytics.md).
+  // Tells whether this round's values are exported (docs/analytics.md).
   bool exports(Nanos now) { return sampler_.exports(now, state(), kinds_); }
 
   std::size_t slots() const { return kinds_; }
@@ -73,8 +73,8 @@ class OwnerWatch {
              const WatchSettings& settings);
 
   const std::vector<Layout> layout_;
-  const std::size_t kinds_;               // slots
-  const std::vector<std::string> names_;  // of the slots' metrics
+  const std::size_t kinds_;               // number of slots
+  const std::vector<std::string> names_;  // names of the slots' metrics
   analytics::RateTracker rates_;
   analytics::ThresholdDetector limits_;
   analytics::SubspaceDetector detector_;

@@ -32,7 +32,7 @@ Status readDuration(const yaml::Node& map, std::string_view key, Nanos least, Na
   return {};
 }
 
-// { metric: NAME, above: X } or below; samples: N, of: M.
+// Reads { metric: NAME, above: X, samples: N, of: M }, or below instead of above.
 Result<MetricLimit> readMetricLimit(const yaml::Node& node) {
   if (auto status = node.onlyKeys({"metric", "above", "below", "samples", "of"}); !status) {
     return tl::unexpected(status.error());
@@ -72,7 +72,7 @@ Result<MetricLimit> readMetricLimit(const yaml::Node& node) {
 
 Result<WatchSettings> parseWatchSettings(const yaml::Node& node) {
   WatchSettings settings;
-  if (node.isNull()) return settings;  // `analytics:` alone: as they come
+  if (node.isNull()) return settings;  // `analytics:` alone selects the defaults
   if (auto status = node.onlyKeys({"interval", "limits", "slow_interval", "hold"}); !status) {
     return tl::unexpected(status.error());
   }

@@ -1,4 +1,4 @@
-// How pages are watched; the configuration's `analytics:` section. A plain value.
+// The settings for watching pages, from the configuration's `analytics:`. A plain value.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@
 
 namespace pingloom::collector {
 
-// Of every counter of that name the rate a second, of every gauge the value.
+// A limit for the rate per second of every counter with this name, and for the value of every
+// gauge.
 struct MetricLimit {
   std::string metric;
   analytics::ThresholdRule::Side side = analytics::ThresholdRule::Side::kAbove;
@@ -23,7 +24,7 @@ struct MetricLimit {
 };
 
 struct WatchSettings {
-  Nanos interval = kSecond;  // between samples
+  Nanos interval = kSecond;  // time between samples
   std::vector<MetricLimit> limits;
   analytics::SubspaceSettings subspace;
   analytics::SamplerSettings sampler;

@@ -1,4 +1,4 @@
-// Verdicts on pages as Prometheus metrics. Plain values.
+// Exports verdicts on pages as Prometheus metrics. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace pingloom::collector {
 struct WatchedOwner {
   std::string host, application;
   std::uint32_t pid = 0;
-  std::uint64_t owner = 0;  // 0: without this label, as its series
+  std::uint64_t owner = 0;  // 0 if its series do not have this label
   bool anomalous = false;
   bool judged = false;
   double score = 0;
@@ -21,8 +21,8 @@ struct WatchedOwner {
 struct WatchFigures {
   std::vector<WatchedOwner> owners;
   std::uint64_t unwatched = 0;
-  std::uint64_t limits = 0, anomalies = 0;     // that began
-  std::uint64_t exported = 0, suppressed = 0;  // values, of /metrics/adaptive
+  std::uint64_t limits = 0, anomalies = 0;     // violations and anomalies that began
+  std::uint64_t exported = 0, suppressed = 0;  // values of /metrics/adaptive
 };
 
 std::string watchMetrics(const WatchFigures& figures, Format format);

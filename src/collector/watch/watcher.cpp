@@ -80,7 +80,7 @@ void Watcher::observeAgent(const AgentView& agent) {
     entry.pid = info.process;
     entry.owner = info.numbered ? owner : 0;
     if (entry.watch == nullptr || !entry.watch->fits(pages)) {
-      // Its metrics are others: what is usual of them has to be learned anew.
+      // The metrics have changed, so their usual behaviour has to be learned again.
       forget(entry);
       std::size_t slots = 0;
       for (const PageView* page : pages) slots += page->info->slots;
@@ -100,7 +100,7 @@ void Watcher::observeAgent(const AgentView& agent) {
 }
 
 void Watcher::log(WatchEvent event) {
-  // What it says of metrics an application has chosen; it is text, see isText().
+  // The application chose the names of metrics; isText() guarantees that they are printable.
   log::info("{} {} ({} of {}, pid {}): {} is {}, limit {}", event.kind,
             event.began ? "begins" : "ends", event.application, event.host, event.pid,
             event.metric.empty() ? "the score" : event.metric, event.value, event.limit);

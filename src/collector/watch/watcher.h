@@ -1,6 +1,6 @@
-// Watches the pages of all agents: every interval a sample of every owner, on a thread of its own.
-// The rest may be called by any thread. Bounds: kMaxSlots slots are watched, about 120 MB; owners
-// beyond are counted. kMaxEvents events are kept.
+// Watches the pages of all agents. Its thread takes a sample of every owner at each interval; any
+// thread may call the rest. Bounds: kMaxSlots slots are watched (about 120 MB), and owners beyond
+// that are only counted; kMaxEvents events are kept.
 #pragma once
 
 #include <condition_variable>
@@ -21,8 +21,8 @@
 
 namespace pingloom::collector {
 
-// The agent's address, its incarnation, and one of its owners: in another life it numbers them
-// anew.
+// The agent's address, its incarnation, and the number of one of its owners. The incarnation is
+// needed because a restarted agent assigns numbers again.
 using OwnerKey = std::tuple<std::string, std::uint64_t, std::uint64_t>;
 
 class Watcher {
@@ -35,31 +35,31 @@ class Watcher {
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
 
-  // Keeps of the agent's pages those whose values are exported in this round, which begins with
-  // the call: all of owners out of the usual, or not watched; of the others now and then.
+  // Begins a round and keeps only those pages whose values it exports: all pages of owners that are
+  // anomalous or not watched, and pages of the others from time to time.
   void keepExported(AgentView& agent, Nanos now);
   std::string metrics(Format format) const;
-  std::vector<WatchEvent> events() const;  // the oldest first
+  std::vector<WatchEvent> events() const;  // oldest first
 
  private:
   struct Entry {
-    std::unique_ptr<OwnerWatch> watch;  // nullptr: not watched
+    std::unique_ptr<OwnerWatch> watch;  // nullptr if it is not watched
     std::string host, application;
     std::uint32_t pid = 0;
-    std::uint64_t owner = 0;  // the label's value; 0: it has none
-    bool seen = false;        // in this round
+    std::uint64_t owner = 0;  // the label's value; 0 if there is none
+    bool seen = false;        // whether it was seen in this round
   };
   void run();
   void observe();
   void observeAgent(const AgentView& agent);
-  void forget(Entry& entry);  // what it has learned; its figures stay
+  void forget(Entry& entry);  // forgets what it has learned; its counters stay
   void log(WatchEvent event);
 
   const Board& board_;
   const WatchSettings settings_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
-  bool stop_ = false;  // these: under the mutex
+  bool stop_ = false;  // guarded by the mutex, like the members below
   std::map<OwnerKey, Entry> owners_;
   std::size_t slots_ = 0;
   std::deque<WatchEvent> events_;
