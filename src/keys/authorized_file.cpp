@@ -43,7 +43,7 @@ Status replace(const fs::path& file, const std::optional<struct stat>& before,
     ::unlink(temporary.c_str());
     return makeError(temporary, wrote.error().reason);
   }
-  // Only root can give a file away; then those who read it still have to be able to.
+  // Only root can change a file's owner; its readers must still be able to read the new file.
   struct stat made {};
   const bool kept = !before || ::fchown(out.get(), before->st_uid, before->st_gid) == 0 ||
                     (before->st_uid == ::geteuid() && ::fstat(out.get(), &made) == 0 &&
@@ -72,7 +72,7 @@ Result<AuthorizedKeys> loadAuthorizedKeys(const fs::path& file) {
 
 Status changeAuthorizedKeys(const fs::path& file, bool may_be_missing,
                             const std::function<Status(AuthorizedKeys&)>& change) {
-  // Through a link the file is replaced that it leads to.
+  // If it is a symbolic link, its target is replaced.
   std::error_code error;
   const fs::path target = fs::weakly_canonical(fs::absolute(file), error);
   if (error) return makeError(file.string(), error.message());
@@ -89,7 +89,7 @@ Status changeAuthorizedKeys(const fs::path& file, bool may_be_missing,
   }
   if (auto changed = change(keys); !changed) return changed;
   const std::string text = keys.text();
-  // What its reader would refuse must not take the place of what is in force.
+  // A text that the reader would refuse must not replace the one in force.
   if (auto valid = AuthorizedKeys::parse(text, target.string()); !valid) {
     return makeError(target.string(),
                      "is left as it is: it would not be valid: " + valid.error().text());

@@ -1,4 +1,4 @@
-// authorized_keys.yaml on disk: read, and changed by one program at a time. Any thread.
+// Reads and changes authorized_keys.yaml; only one program at a time changes it. Any thread.
 #pragma once
 
 #include <filesystem>
@@ -9,12 +9,12 @@
 
 namespace pingloom::keys {
 
-// Refused: a file that everybody may write.
+// Refuses a world-writable file.
 Result<AuthorizedKeys> loadAuthorizedKeys(const std::filesystem::path& file);
 
-// Reads the file, or nothing where there is none and `may_be_missing`, lets `change` at it, and
-// replaces it whole: it keeps its owner and mode (0644 where it is new). Others who do the same at
-// the same time wait for each other.
+// Reads the file (with `may_be_missing` a missing file counts as empty), applies `change`, and
+// replaces the file atomically. Owner and mode stay; a new file has mode 0644. Concurrent changes
+// wait for each other.
 Status changeAuthorizedKeys(const std::filesystem::path& file, bool may_be_missing,
                             const std::function<Status(AuthorizedKeys&)>& change);
 

@@ -83,7 +83,7 @@ Result<AuthorizedKey> readEntry(const yaml::Node& node) {
   return entry;
 }
 
-// Names are UTF-8 without control characters: only the quote itself has to be escaped.
+// Names are UTF-8 without control characters, so only the quote has to be escaped.
 std::string yamlQuoted(std::string_view text) {
   std::string made = "'";
   for (const char c : text) made.append(c == '\'' ? 2 : 1, c);
@@ -210,7 +210,8 @@ Result<AuthorizedKey> AuthorizedKeys::remove(std::string_view key_or_name) {
   by_key_.clear();
   hosts_.clear();
   addresses_ = 0;
-  for (AuthorizedKey& entry : rest) (void)add(std::move(entry));  // they were in before
+  // cannot fail, because they were in the list before
+  for (AuthorizedKey& entry : rest) (void)add(std::move(entry));
   return removed;
 }
 

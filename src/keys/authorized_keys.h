@@ -1,6 +1,6 @@
-// Who may speak with a controller and its agents: public keys, what each is for, and which host and
-// addresses an agent's key speaks for. The value of authorized_keys.yaml, which docs/keys.md
-// explains. Immutable once parsed; any thread.
+// The keys that may speak with a controller and its agents: public keys, the role of each, and the
+// host and addresses of an agent's key. This is the value of authorized_keys.yaml, which
+// docs/keys.md explains. Immutable once parsed; any thread.
 //
 // Bounds: kMaxKeys keys, kMaxAddressesOfKey addresses of one and kMaxAddresses of all, kMaxBytes of
 // text.
@@ -28,11 +28,11 @@ struct AuthorizedKey {
 
   net::CurveKey key;
   Role role = Role::kAgent;
-  std::string name;                      // for people; "": none
-  std::string host;                      // the only host id it may register as; "": see hostNamed()
-  std::vector<std::string> expressions;  // agents: what `addresses` are made of
+  std::string name;  // for people; may be ""
+  std::string host;  // the only host id it may register as; for "" see hostNamed()
+  std::vector<std::string> expressions;  // for agents: the expressions of `addresses`
   std::vector<IpAddress> addresses;      // ascending
-  std::string added;                     // UTC, for people; "": not said
+  std::string added;                     // UTC time for people; may be ""
 
   bool speaksFor(const IpAddress& address) const;
 };
@@ -49,16 +49,17 @@ class AuthorizedKeys {
   // The error's entity is file:line:column.
   static Result<AuthorizedKeys> parse(std::string_view text, std::string_view file);
 
-  const std::vector<AuthorizedKey>& entries() const { return entries_; }  // in the file's order
-  const AuthorizedKey* find(const net::CurveKey& key) const;              // nullptr: not there
-  // Some key is for this host: others are not, even those that name none.
+  const std::vector<AuthorizedKey>& entries() const { return entries_; }  // ordered as in the file
+  const AuthorizedKey* find(const net::CurveKey& key) const;              // nullptr if unknown
+  // Tells whether a key names this host; then no other key may use it, even one that names no host.
   bool hostNamed(const std::string& host) const { return hosts_.contains(host); }
 
-  // An error where the key is there, or a bound is reached.
+  // Returns an error if the key exists already or a bound is reached.
   Status add(AuthorizedKey entry);
-  // By the key's text or by name; an error where it is none of them, or the name is of several.
+  // Removes a key by its text or name. Returns an error if it is unknown, or if several keys have
+  // the name.
   Result<AuthorizedKey> remove(std::string_view key_or_name);
-  std::string text() const;  // the file that parse() reads
+  std::string text() const;  // the text of the file, which parse() reads
 
  private:
   std::vector<AuthorizedKey> entries_;
@@ -67,10 +68,11 @@ class AuthorizedKeys {
   std::size_t addresses_ = 0;
 };
 
-// "10.0.0.[1-64]" and the like into `entry`, each checked; at most what the bounds leave.
+// Expands an expression such as "10.0.0.[1-64]" into `entry`. Each address is checked, and the
+// bounds apply.
 Status addAddresses(const std::string& expression, AuthorizedKey& entry);
 
-// What a name or a host id has to be, or why it is not.
+// Checks a name or a host id.
 Status checkName(std::string_view text);
 Status checkHost(std::string_view text);
 

@@ -1,5 +1,5 @@
-// The `keys:` section that agents, collectors and controllers have in their configurations. Plain
-// values; any thread.
+// The `keys:` section in the configurations of agents, collectors and controllers. Plain values;
+// any thread.
 #pragma once
 
 #include <filesystem>
@@ -17,10 +17,10 @@ constexpr std::size_t kMaxControllerKeys = 4;
 // `keys: { secret: FILE, ... }`. Relative paths are relative to `folder`.
 Result<std::filesystem::path> readSecretPath(const yaml::Node& section,
                                              const std::filesystem::path& folder);
-// Reads the file of the secret key, unless it was read before.
+// Reads the file of the secret key unless it was read before.
 Status loadOwn(const std::filesystem::path& secret, std::optional<net::CurvePair>& own);
 Result<net::CurveKey> readPublicKey(const yaml::Node& node);
-// One, or a list of at most kMaxControllerKeys.
+// Reads one key, or a list of at most kMaxControllerKeys.
 Result<std::vector<net::CurveKey>> readPublicKeys(const yaml::Node& node);
 
 }  // namespace pingloom::keys

@@ -16,7 +16,7 @@
 namespace pingloom::keys {
 namespace {
 
-// So that neither kind of file is taken for the other.
+// The prefix keeps the two kinds of files from being confused.
 constexpr std::string_view kSecretWord = "pingloom-secret-key ";
 constexpr std::size_t kMaxFileBytes = 4096;
 
@@ -73,7 +73,7 @@ Status writeKeyPair(const std::filesystem::path& file, const net::CurvePair& pai
 }
 
 Result<net::CurveKey> publicKeyOf(const std::string& key_or_file) {
-  // A path of 40 characters may be a key as well: what is there counts.
+  // A path of 40 characters can look like a key, so an existing file takes precedence.
   const auto content = readFile(key_or_file, kMaxFileBytes);
   if (!content) {
     if (const auto key = net::CurveKey::parse(key_or_file)) return *key;

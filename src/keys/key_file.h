@@ -1,5 +1,5 @@
-// Files that hold a CURVE key: FILE the secret one, which its service alone may read, FILE.pub the
-// public one, for whoever wants it. docs/keys.md explains both. Any thread.
+// Files with a CURVE key: FILE holds the secret key, which only its service may read, and FILE.pub
+// the public key for everyone. docs/keys.md explains both. Any thread.
 #pragma once
 
 #include <filesystem>
@@ -10,15 +10,15 @@
 
 namespace pingloom::keys {
 
-// The pair of a secret key file. Refused: a file that others than its owner and group may read,
-// that its group may change, or that belongs to somebody else than root and this process' user. It
-// is judged by the descriptor that it is read from. The error never shows what is in it.
+// Reads the key pair of a secret key file. Refuses a file that is readable by others than its owner
+// and group, is writable by its group, or belongs to a user other than root and this process' own.
+// The check uses the descriptor from which the file is read. The error never shows the contents.
 Result<net::CurvePair> readSecretKey(const std::filesystem::path& file);
 
-// Writes FILE (mode 0600) and FILE.pub (0644). Never over anything that is there.
+// Writes FILE (mode 0600) and FILE.pub (0644). Existing files are never overwritten.
 Status writeKeyPair(const std::filesystem::path& file, const net::CurvePair& pair);
 
-// A public key as it is, or the name of a file that holds nothing else.
+// Parses a public key, or reads it from a file that contains nothing else.
 Result<net::CurveKey> publicKeyOf(const std::string& key_or_file);
 
 }  // namespace pingloom::keys

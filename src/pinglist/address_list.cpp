@@ -11,7 +11,7 @@
 namespace pingloom::pinglist {
 namespace {
 
-// Which entry of the list an address came from, for the warning about those there twice.
+// The entry of the list from which an address came, for the warning about duplicates.
 struct Origin {
   IpAddress address;
   std::uint32_t item = 0;

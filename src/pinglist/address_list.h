@@ -9,11 +9,11 @@
 
 namespace pingloom::pinglist {
 
-// 0.0.0.0 in a list: an error, or PingWeave's way of keeping a group from being empty.
+// How to treat 0.0.0.0 in a list: as an error, or as PingWeave's placeholder in an empty group.
 enum class Placeholders { kRefuse, kIgnore };
 
-// Sorted, each address once. An address that is there twice is worth a warning. A list without
-// entries is an error; one of placeholders only comes back empty.
+// Returns the addresses sorted and without duplicates; a duplicate causes a warning. A list without
+// entries is an error; a list of placeholders only yields an empty result.
 Result<plan::AddressList> readAddressList(const yaml::Node& node, const HostTable& hosts,
                                           Placeholders placeholders, Warnings& warnings);
 

@@ -38,7 +38,8 @@ class HostRates {
     const IpAddress* busiest = nullptr;
     for (const auto& [address, rate] : rates_) {
       cost.pings_per_second += rate;
-      // Of equally busy ones the lowest address, so that the same file names the same host.
+      // Among equally busy hosts the lowest address wins, so that the same file always names the
+      // same host.
       const bool busier = busiest == nullptr
                               ? rate > 0
                               : rate > cost.busiest_pings_per_second ||
@@ -53,8 +54,10 @@ class HostRates {
   }
 
  private:
-  std::unordered_map<IpAddress, IpAddress, IpAddressHash> first_;    // of hosts with several
-  std::unordered_map<IpAddress, std::string, IpAddressHash> names_;  // of hosts with several
+  // for hosts with several addresses
+  std::unordered_map<IpAddress, IpAddress, IpAddressHash> first_;
+  // for hosts with several addresses
+  std::unordered_map<IpAddress, std::string, IpAddressHash> names_;
   std::unordered_map<IpAddress, double, IpAddressHash> rates_;
 };
 

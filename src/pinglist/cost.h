@@ -1,6 +1,5 @@
-// What a pinglist costs when its agents carry it out, and whether that is within the limits the
-// operator has set. Computed from the lists, never from the pairs: a mesh of 10,000 takes
-// milliseconds. Pure functions; any thread.
+// Computes what a pinglist costs, and whether that is within the operator's limits. It uses the
+// lists and never the pairs, so a mesh of 10,000 takes milliseconds. Pure functions; any thread.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +10,7 @@
 
 namespace pingloom::pinglist {
 
-// The controller's `limits:`. Beyond them a pinglist is warned about, not refused.
+// The controller's `limits:`. A pinglist that exceeds them causes a warning and is not refused.
 struct Limits {
   std::uint64_t max_pings_per_second_per_host = 20'000;
   std::uint64_t max_rows_per_second = 100'000;
@@ -20,30 +19,30 @@ struct Limits {
   bool operator==(const Limits&) const = default;
 };
 
-// A row's share of the history database at most, where a source has hundreds of destinations: as it
-// came, for two hours, and rolled up to a minute after that (docs/history-format.md).
+// The maximum size of a row in the history database, for a source with hundreds of destinations.
+// Rows are kept for two hours, then rolled up to minutes (docs/history-format.md).
 constexpr double kHistoryBytesPerRow = 16;
 constexpr double kHistoryBytesPerMinute = 4;
 
-// A pair with N > 1 paths has N pings in an interval and N + 1 rows in a window: one for each and
+// A pair with N > 1 paths has N pings per interval and N + 1 rows per window: one for each path and
 // their merge.
 struct Cost {
   std::size_t probes = 0;
-  std::size_t hosts = 0;  // the addresses of one host of `hosts:` count once
+  std::size_t hosts = 0;  // all addresses of a host in `hosts:` count once
   std::uint64_t pairs = 0;
   double pings_per_second = 0;  // sent by all hosts together
   double busiest_pings_per_second = 0;
-  std::string busiest_host;  // its name or address; "" where nothing is probed
+  std::string busiest_host;  // its name or address; "" if nothing is probed
   double rows_per_second = 0;
-  double history_bytes_per_day = 0;  // the newest day, two hours of it as they came
+  double history_bytes_per_day = 0;  // for the newest day, of which two hours are not rolled up
 };
 
 Cost costOf(const Pinglist& pinglist);
 
-// One sentence for each limit that is exceeded.
+// Returns one sentence for each exceeded limit.
 std::vector<std::string> beyondLimits(const Cost& cost, const Limits& limits);
 
-// "1.42 GiB", "812 B".
+// Formats a size as "1.42 GiB" or "812 B".
 std::string humanBytes(double bytes);
 
 }  // namespace pingloom::pinglist

@@ -1,4 +1,4 @@
-// The two ways of writing a pinglist. One thread.
+// Parsers for the two forms of a pinglist. One thread.
 #pragma once
 
 #include "common/error.h"
@@ -8,10 +8,10 @@
 
 namespace pingloom::pinglist {
 
-// version, defaults, hosts, probes.
+// Parses the native form: version, defaults, hosts, probes.
 Result<Pinglist> parseNative(const yaml::Node& root, Warnings& warnings);
 
-// mesh and arrow at the top, then protocol and group, as PingWeave has them.
+// Parses PingWeave's form: mesh and arrow at the top, then protocol and group.
 Result<Pinglist> parsePingWeave(const yaml::Node& root, Warnings& warnings);
 
 }  // namespace pingloom::pinglist

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxAddressesPerHost = 256;
 
-// Free text, but it is shown on one line.
+// The text is free but has to fit on one line.
 Result<std::string> readText(const yaml::Node& node, std::string_view what) {
   auto text = node.text();
   if (!text) return text;
@@ -142,7 +142,7 @@ Status HostTable::addAddress(const yaml::Node& node, const std::string& label, H
   if (!address) return node.error("'" + *text + "' is not an IPv4 or IPv6 address");
   if (auto usable = plan::checkProbeable(*address); !usable)
     return node.error(usable.error().text());
-  // Entered in names_ at once, so that an address twice in one host is found as well.
+  // The address is entered in names_ at once, so that a duplicate within one host is found too.
   if (const auto [owner, fresh] = names_.emplace(*address, host.name); !fresh) {
     return node.error("address " + address->text() + " belongs to '" + owner->second + "' already");
   }
@@ -191,7 +191,7 @@ Result<std::optional<IpAddress>> HostTable::find(const std::string& name) const 
 std::vector<std::string_view> HostTable::allNames() const {
   std::vector<std::string_view> names;
   for (const auto& [name, address] : by_name_) names.push_back(name);
-  std::sort(names.begin(), names.end());  // the same suggestion for the same file
+  std::sort(names.begin(), names.end());  // makes suggestions deterministic
   return names;
 }
 

@@ -1,5 +1,5 @@
-// The `hosts:` section: names, places and addresses, and what a name in a list stands for.
-// A value; one thread while it is read, any afterwards.
+// The `hosts:` section: names, places and addresses. It resolves the names in lists. A value; one
+// thread while it is read, any thread afterwards.
 #pragma once
 
 #include <optional>
@@ -17,23 +17,23 @@ namespace pingloom::pinglist {
 
 class HostTable {
  public:
-  // Of a name, a label's name and its value.
+  // The limit for a name, a label's name and a label's value.
   static constexpr std::size_t kMaxTextBytes = 4096;
-  static constexpr std::size_t kMaxLabels = 256;  // of a host
-  // Bounds documents that show hosts: of all addresses the names and labels that are shown with
-  // each, together. No file comes near it that does not repeat the same text, as YAML's aliases and
-  // hosts of many addresses do.
+  static constexpr std::size_t kMaxLabels = 256;  // limit for a host
+  // Bounds the documents that show hosts: the total size of the names and labels that are shown
+  // with each address. Only a file that repeats text, through YAML aliases or hosts with many
+  // addresses, can reach it.
   static constexpr std::size_t kMaxShownBytes = 64U << 20;
 
   HostTable() = default;
   static Result<HostTable> read(const yaml::Node& section);
 
-  // "gpu-001", "gpu-002/rail1". nullopt: no such name here; an error: a host with several addresses
-  // without the label of one, or with a label that it does not have.
+  // Resolves "gpu-001" or "gpu-002/rail1". Returns nullopt for an unknown name, and an error if a
+  // host has several addresses and the label is missing or unknown.
   Result<std::optional<IpAddress>> find(const std::string& name) const;
-  std::vector<std::string_view> allNames() const;  // for "did you mean"; valid while this lives
+  std::vector<std::string_view> allNames() const;  // for "did you mean"; valid as long as this
 
-  // Hands over what the Pinglist shows; the table is empty afterwards.
+  // Moves the hosts to the Pinglist; the table is empty afterwards.
   void moveTo(Pinglist& pinglist);
 
  private:
@@ -47,8 +47,9 @@ class HostTable {
   std::string choicesOf(const std::string& host) const;
 
   std::vector<Host> hosts_;
-  std::unordered_map<std::string, std::optional<IpAddress>> by_name_;  // nullopt: one of several
-  std::unordered_map<std::string, std::size_t> index_;                 // into hosts_
+  // nullopt if the host has several addresses
+  std::unordered_map<std::string, std::optional<IpAddress>> by_name_;
+  std::unordered_map<std::string, std::size_t> index_;  // index into hosts_
   std::unordered_map<IpAddress, std::string, IpAddressHash> names_;
   std::size_t shown_bytes_ = 0;
 };

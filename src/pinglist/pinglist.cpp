@@ -38,7 +38,7 @@ Result<Pinglist> parse(std::string_view text, std::string_view file) {
   const auto root = yaml::parse(text, file);
   if (!root) {
     Error error = root.error();
-    // What [10.0.0.[3-64]] without quotes comes to.
+    // This is the error for [10.0.0.[3-64]] without quotes.
     if (error.reason.find("flow not found") != std::string::npos) {
       error.reason += "; between brackets a range needs quotes: \"10.0.0.[3-64]\"";
     }

@@ -1,5 +1,5 @@
-// The operator's pinglist.yaml, parsed: the plan that agents get, and the names and places that
-// people see. docs/pinglist.md is its reference. An immutable value; any thread.
+// The parsed pinglist.yaml: the plan for the agents, and the names and places that people see.
+// docs/pinglist.md is its reference. An immutable value; any thread.
 #pragma once
 
 #include <map>
@@ -23,19 +23,20 @@ struct Host {
 
 struct Pinglist {
   plan::Plan plan;
-  std::vector<Thresholds> thresholds;  // of plan.probes, in their order
+  std::vector<Thresholds> thresholds;  // indexed like plan.probes
   std::vector<Host> hosts;
   std::unordered_map<IpAddress, std::string, IpAddressHash> names;  // "gpu-001", "gpu-002/rail1"
-  std::vector<std::string> warnings;                                // each with file:line:column
+  std::vector<std::string> warnings;  // each begins with file:line:column
 
-  // The host's name where the pinglist has one, otherwise the address.
+  // Returns the host's name in the pinglist, or the address if it has none.
   std::string nameOf(const IpAddress& address) const;
 };
 
-// Native (version: 1) or PingWeave's form. The error's entity is file:line:column. What is wrong
-// and what is odd quote the file, at most kMaxComplaintBytes each: people read them in documents.
+// Parses the native form (version: 1) or PingWeave's. The error's entity is file:line:column.
+// Errors and warnings quote the file and have at most kMaxComplaintBytes each, because documents
+// show them.
 constexpr std::size_t kMaxComplaintBytes = 2000;
 Result<Pinglist> parse(std::string_view text, std::string_view file);
-Result<Pinglist> load(const std::string& path);  // at most 64 MiB
+Result<Pinglist> load(const std::string& path);  // refuses a file above 64 MiB
 
 }  // namespace pingloom::pinglist

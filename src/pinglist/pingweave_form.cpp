@@ -25,8 +25,8 @@ std::vector<std::string_view> protocolWords() {
   return words;
 }
 
-// Group names are free text there and may hold what a probe's name may not: '_' for each such
-// character (not for each of its bytes).
+// PingWeave's group names are free text; each character that a probe's name must not contain (and
+// not each of its bytes) becomes '_'.
 std::string asProbeName(std::string_view group) {
   std::string made;
   for (const char c : group) {
@@ -55,7 +55,7 @@ class PingWeaveReader {
  private:
   Status readProtocol(const yaml::Node& key, const yaml::Node& groups, bool directed) {
     const std::string word = *key.text();
-    // All of its groups commented out.
+    // All of its groups are commented out.
     if (groups.isNull()) {
       warnings_.add(key.place(), "'" + word + "' has no groups: ignored");
       return {};

@@ -12,7 +12,7 @@ struct Families {
   bool v6 = false;
 };
 
-Families familiesOf(const plan::AddressList& list) {  // not empty; IPv4 sorts before IPv6
+Families familiesOf(const plan::AddressList& list) {  // REQUIRES: not empty; IPv4 sorts before IPv6
   return {list.front().isV4(), !list.back().isV4()};
 }
 

@@ -1,6 +1,5 @@
-// Puts the probes of a pinglist together to a plan, whichever form they were written in, and checks
-// what concerns the plan as a whole: names used twice, bounds, probes that would do nothing.
-// One thread.
+// Builds a plan from the probes of a pinglist in either form, and checks the plan as a whole:
+// duplicate names, bounds, probes without pairs. One thread.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +15,13 @@ namespace pingloom::pinglist {
 
 class PlanBuilder {
  public:
-  // Of all lists together: 16 bytes each in memory, on the way to every agent.
+  // The limit for all lists together; an address takes 16 bytes in memory and is sent to every
+  // agent.
   static constexpr std::size_t kMaxAddresses = 1 << 24;
 
   explicit PlanBuilder(Warnings& warnings) : warnings_(warnings) {}
 
-  // `place` is where the probe's name stands. The spec's list names are set here.
+  // `place` is the position of the probe's name. The builder sets the spec's list names.
   Status addMesh(const yaml::Node& place, plan::ProbeSpec spec, plan::AddressList members);
   Status addDirected(const yaml::Node& place, plan::ProbeSpec spec, plan::AddressList from,
                      plan::AddressList to);
@@ -35,7 +35,7 @@ class PlanBuilder {
 
   Warnings& warnings_;
   plan::Plan plan_;
-  std::map<std::string, std::string> places_;  // of probe names
+  std::map<std::string, std::string> places_;  // positions of the probes' names
   std::size_t addresses_ = 0;
 };
 

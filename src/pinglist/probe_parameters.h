@@ -1,4 +1,4 @@
-// How a probe probes: the keys that `defaults:` and a probe have in common. One thread.
+// Reads the keys that `defaults:` and a probe share. One thread.
 #pragma once
 
 #include <string_view>
@@ -11,17 +11,17 @@
 
 namespace pingloom::pinglist {
 
-// interval, timeout, window, traffic_class, payload.
+// Returns interval, timeout, window, traffic_class, payload.
 const std::vector<std::string_view>& parameterNames();
 
-// Sets those that the map names.
+// Sets the parameters that the map contains.
 Status readParameters(const yaml::Node& map, plan::ProbeSpec& spec);
 
-// protocol, self, port and paths, which only a probe has, and what depends on several keys. Call
-// after readParameters().
+// Reads protocol, self, port and paths, which only a probe has, and checks what depends on several
+// keys. Call it after readParameters().
 Status readProtocol(const yaml::Node& probe, plan::ProbeSpec& spec, Warnings& warnings);
 
-// The window holds at least one interval. `probe` is where to complain.
+// Checks that the window holds at least one interval. An error names the position of `probe`.
 Status checkWindow(const yaml::Node& probe, const plan::ProbeSpec& spec);
 
 }  // namespace pingloom::pinglist

@@ -14,8 +14,8 @@
 namespace pingloom::pinglist {
 namespace {
 
-constexpr std::size_t kFirstRatio = 5;  // of kThresholdMetrics
-// What a cell of the heatmap can tell apart.
+constexpr std::size_t kFirstRatio = 5;  // index in kThresholdMetrics
+// The resolution of a cell of the heatmap.
 constexpr Nanos kMin = 100;
 constexpr Nanos kMax = 10 * kSecond;
 constexpr double kMinPercent = 0.01;
@@ -27,7 +27,7 @@ struct Level {
   double value = 0;  // a factor, nanoseconds or percent
 };
 
-// The number before the suffix; nullopt: that is not what the text is.
+// Returns the number before the suffix, or nullopt if the text is malformed.
 std::optional<double> numberBefore(std::string_view suffix, std::string_view text) {
   if (!text.ends_with(suffix)) return std::nullopt;
   text.remove_suffix(suffix.size());
@@ -61,7 +61,7 @@ std::string textOf(const Level& level) {
   return "";
 }
 
-// "": it is one.
+// Returns the fault of a level, or "" if it is valid.
 std::string faultOf(const std::string& text, const std::optional<Level>& level, bool ratio) {
   const auto within = [&](double low, double high) {
     return level->value >= low && level->value <= high;

@@ -1,6 +1,6 @@
-// From where on a figure of a pair is worth a look: `thresholds:` of a probe. They are for people
-// and screens: no part of the plan, so that agents hear nothing when they change. Values; any
-// thread.
+// The `thresholds:` of a probe, above which a figure of a pair deserves attention. They concern
+// only the display and are not part of the plan, so a change of them is not pushed to agents.
+// Values; any thread.
 #pragma once
 
 #include <array>
@@ -12,13 +12,13 @@
 
 namespace pingloom::pinglist {
 
-// A threshold of `network` is one of each of its percentiles, and so on.
+// A threshold of `network` applies to each of its percentiles, and likewise for the others.
 constexpr std::array<std::string_view, 7> kThresholdMetrics = {
     "network", "rtt", "responder", "prober", "jitter", "loss", "anomalous"};
 
 struct Threshold {
-  // "3x": of the median of the mesh's well pairs, for times only; "50us", "5%": absolute, as
-  // formatDuration() and the shortest decimal have it; "": none.
+  // "3x" is relative to the median of the mesh's well pairs, for times only; "50us" and "5%" are
+  // absolute, in the format of formatDuration() or the shortest decimal; "" stands for none.
   std::string warn;
   std::string crit;
 
@@ -26,17 +26,18 @@ struct Threshold {
 };
 
 struct Thresholds {
-  // In the order of kThresholdMetrics; here those of a probe that says nothing.
+  // In the order of kThresholdMetrics; these are the defaults.
   std::array<Threshold, kThresholdMetrics.size()> of = {
       {{"3x", "10x"}, {"3x", "10x"}, {"3x", "10x"}, {"3x", "10x"}, {"3x", "10x"}, {}, {}}};
 
   bool operator==(const Thresholds&) const = default;
 };
 
-// Sets what `thresholds:` of the map names, level by level; the others stay.
+// Sets the levels that `thresholds:` of the map contains; the others stay unchanged.
 Status readThresholds(const yaml::Node& map, Thresholds& thresholds);
 
-// "network warn 50us crit 200us, loss warn 1% crit none": where it is not as without any; "".
+// Describes the differences to the defaults, such as "network warn 50us crit 200us, loss warn 1%
+// crit none", or returns "".
 std::string describe(const Thresholds& thresholds);
 
 }  // namespace pingloom::pinglist

@@ -1,4 +1,4 @@
-// Collects what is odd in a pinglist without making it invalid. Bounded: a generated file can earn
+// Collects warnings about a valid pinglist. They are bounded, because a generated file can cause
 // the same warning ten thousand times. One thread.
 #pragma once
 

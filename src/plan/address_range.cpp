@@ -19,9 +19,9 @@ struct Range {
   int base = 10;
 };
 
-// "10.[0-3].0.[1-9]" is the literals "10.", ".0.", "" around two ranges.
+// "10.[0-3].0.[1-9]" consists of the literals "10.", ".0.", "" around two ranges.
 struct Pattern {
-  std::vector<std::string> literals;  // one more than ranges
+  std::vector<std::string> literals;  // has one element more than the ranges
   std::vector<Range> ranges;
 };
 
@@ -105,7 +105,8 @@ std::string substitute(const Pattern& pattern, const std::vector<std::uint32_t>&
   return text;
 }
 
-// The next combination, the last range running fastest; false after the last one.
+// Advances to the next combination; the last range varies fastest. Returns false after the last
+// one.
 bool advance(const Pattern& pattern, std::vector<std::uint32_t>& values) {
   for (std::size_t i = values.size(); i-- > 0;) {
     if (values[i] < pattern.ranges[i].last) {
@@ -117,7 +118,8 @@ bool advance(const Pattern& pattern, std::vector<std::uint32_t>& values) {
   return false;
 }
 
-// Enough for every list that is allowed, and small enough that the product cannot overflow.
+// Counts combinations up to `enough`, which covers every permitted list and keeps the product from
+// overflowing.
 std::uint64_t combinations(const Pattern& pattern, std::uint64_t enough) {
   std::uint64_t count = 1;
   for (const Range& range : pattern.ranges) {

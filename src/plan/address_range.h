@@ -1,5 +1,5 @@
-// The addresses one entry of a list stands for: "10.0.0.1", "fd00::1", or ranges of whole parts of
-// an address, decimal in IPv4 and hexadecimal in IPv6: "10.0.0.[3-64]", "10.0.[0-3].[1-250]",
+// Expands an entry of an address list: "10.0.0.1", "fd00::1", or ranges of whole parts of an
+// address, decimal in IPv4 and hexadecimal in IPv6: "10.0.0.[3-64]", "10.0.[0-3].[1-250]",
 // "fd00::[1-ff]". Pure functions; any thread.
 #pragma once
 
@@ -12,11 +12,11 @@
 
 namespace pingloom::plan {
 
-// Appends them to `out`, ascending from the first range's start; an error, and nothing appended,
-// where they would be more than `at_most`. The error's entity is the expression.
+// Appends the addresses to `out` in ascending order. If there are more than `at_most`, nothing is
+// appended and the result is an error. The error's entity is the expression.
 Status expandAddresses(std::string_view text, std::size_t at_most, AddressList& out);
 
-// An address that something can be sent to: not unspecified, multicast or broadcast.
+// Checks that an address can be a destination: not unspecified, multicast or broadcast.
 Status checkProbeable(const IpAddress& address);
 
 }  // namespace pingloom::plan

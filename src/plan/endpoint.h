@@ -1,5 +1,5 @@
-// RDMA endpoints of the whole mesh: who is reached how. Every agent registers its own; the
-// controller hands the table to all. Plain values; a table is immutable once shared.
+// The RDMA endpoints of the whole mesh. Every agent registers its own, and the controller sends the
+// table to all. Plain values; a table is immutable once shared.
 #pragma once
 
 #include <array>
@@ -13,14 +13,14 @@
 namespace pingloom::plan {
 
 struct Endpoint {
-  IpAddress address;                   // of the host, as the pinglist names it
-  std::array<std::uint8_t, 16> gid{};  // network order
-  std::uint16_t lid = 0;               // InfiniBand; 0 with RoCE
+  IpAddress address;                   // the host's address in the pinglist
+  std::array<std::uint8_t, 16> gid{};  // in network byte order
+  std::uint16_t lid = 0;               // used by InfiniBand; 0 with RoCE
   std::uint32_t qpn = 0;               // 24 bits
-  std::uint32_t q_key = 0;             // bit 31 clear
+  std::uint32_t q_key = 0;             // bit 31 is clear
   std::string device;                  // "mlx5_0", "soft"
   ClockSource clock = ClockSource::kSoftware;
-  std::uint64_t incarnation = 0;  // of its agent
+  std::uint64_t incarnation = 0;  // the agent's incarnation
 
   bool operator==(const Endpoint&) const = default;
 };

@@ -8,8 +8,8 @@
 namespace pingloom::plan {
 namespace {
 
-constexpr std::uint32_t kLastQpn = 0xfffffe;  // above it only multicast
-constexpr std::uint32_t kFirstQpn = 2;        // 0 and 1 are the subnet manager's and the CM's
+constexpr std::uint32_t kLastQpn = 0xfffffe;  // larger numbers are multicast
+constexpr std::uint32_t kFirstQpn = 2;        // 0 and 1 belong to the subnet manager and the CM
 constexpr std::uint32_t kLastUnicastLid = 0xbfff;
 constexpr std::uint32_t kPrivilegedQKey = 1U << 31;
 
@@ -19,7 +19,7 @@ Result<IpAddress> addressOf(const std::string& bytes) {
   return address;
 }
 
-// RoCE v2's GID of the address itself, which nearly every endpoint has.
+// Returns the RoCE v2 GID of the address itself, which nearly every endpoint has.
 std::array<std::uint8_t, 16> gidOf(const IpAddress& address) {
   if (!address.isV4()) return address.bytes();
   std::array<std::uint8_t, 16> gid{};
@@ -28,7 +28,7 @@ std::array<std::uint8_t, 16> gidOf(const IpAddress& address) {
   return gid;
 }
 
-// What is wrong with it; "" where nothing is.
+// Returns the fault of an endpoint, or "" if it is valid.
 std::string_view faultOf(const wire::Endpoint& in) {
   if (!in.gid().empty() && in.gid().size() != 16) return "its GID is not of 16 bytes";
   const bool no_gid = !in.gid().empty() && in.gid().find_first_not_of('\0') == std::string::npos;

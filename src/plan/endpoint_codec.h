@@ -1,4 +1,5 @@
-// RDMA endpoints <-> control.proto, and the table of them as an agent holds it. Any thread.
+// Converts RDMA endpoints from and to control.proto, and applies updates to the table that an agent
+// holds. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +14,19 @@
 namespace pingloom::plan {
 
 // Bounds on what either side accepts.
-constexpr std::size_t kMaxEndpoints = 1 << 18;  // in a table; 16 MiB on the wire
-constexpr std::size_t kMaxDeviceName = 64;      // bytes, printable
+constexpr std::size_t kMaxEndpoints = 1 << 18;  // entries of a table; 16 MiB on the wire
+constexpr std::size_t kMaxDeviceName = 64;      // in bytes, printable
 
 void encode(const Endpoint& endpoint, wire::Endpoint& out);
-// Refuses what could not be sent to: a queue pair number that is none, a privileged Q_Key, no GID.
+// Refuses endpoints that cannot be a destination: an invalid queue pair number, a privileged Q_Key,
+// no GID.
 Result<Endpoint> decodeEndpoint(const wire::Endpoint& in);
 
-// Counted by one controller; numbers of different ones say nothing about each other.
+// A version of the table, counted by one controller; versions of different controllers cannot be
+// compared.
 struct EndpointVersion {
   std::uint64_t controller = 0;
-  std::uint64_t number = 0;  // from 1; 0: none
+  std::uint64_t number = 0;  // counts from 1; 0 stands for none
 
   bool operator==(const EndpointVersion&) const = default;
 };
@@ -33,10 +36,10 @@ struct HeldEndpoints {
   std::shared_ptr<const EndpointTable> table = std::make_shared<const EndpointTable>();
 };
 
-// The bytes come from outside (network or disk). An error leaves `held` in force.
+// The bytes come from outside (network or disk). After an error `held` stays in force.
 Result<HeldEndpoints> apply(const wire::EndpointUpdate& update, const HeldEndpoints& held);
 
-// The update that makes `held` of nothing: the form on disk.
+// Returns the update that creates the whole table `held`, which is the form on disk.
 wire::EndpointUpdate encode(const HeldEndpoints& held);
 
 }  // namespace pingloom::plan

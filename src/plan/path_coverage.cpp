@@ -5,9 +5,8 @@
 namespace pingloom::plan {
 namespace {
 
-// The number of paths that have been used, as a distribution: after each label either one more, or
-// as many as before. The sum by inclusion and exclusion would be as exact on paper only: its terms
-// alternate and cancel out.
+// The distribution of the number of used paths; each label adds one path or none. The sum by
+// inclusion and exclusion is exact only on paper, because its terms alternate and cancel out.
 class Collector {
  public:
   explicit Collector(std::uint32_t paths) : used_(paths + 1, 0.0) { used_[0] = 1; }
@@ -23,7 +22,7 @@ class Collector {
   double all() const { return used_.back(); }
 
  private:
-  std::vector<double> used_;  // [n]: the probability of n
+  std::vector<double> used_;  // [n] is the probability of n
 };
 
 }  // namespace

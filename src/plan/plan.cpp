@@ -48,7 +48,7 @@ std::uint64_t hash(const Plan& plan) {
           std::uint64_t{probe.port}}) {
       sum.addNumber(number);
     }
-    // A plan without it has the hash that it had before probes had paths.
+    // A plan with one path per pair has the same hash as before probes had paths.
     if (probe.paths != 1) sum.addNumber(probe.paths);
   }
   for (const auto& [name, list] : plan.lists) {
@@ -68,7 +68,7 @@ std::vector<Assignment> assignmentsOf(const Plan& plan,
       if (!contains(sources, own)) continue;
       Assignment assignment{probe, own, plan.list(probe.destinations)};
       if (!probe.self) std::erase(assignment.destinations, own);
-      // A pair never crosses families: there is no route from one to the other.
+      // A pair never crosses address families, because there is no route between them.
       std::erase_if(assignment.destinations,
                     [&](const IpAddress& to) { return to.isV4() != own.isV4(); });
       if (!assignment.destinations.empty()) made.push_back(std::move(assignment));

@@ -1,5 +1,5 @@
-// What everybody probes: the probes and the address lists they share, as the controller pushes them
-// and every agent keeps them. An immutable value once built; any thread.
+// The plan that all agents follow: the probes, and the address lists that they share. The
+// controller pushes it, and every agent keeps it. Immutable once built; any thread.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,23 @@
 
 namespace pingloom::plan {
 
-// Of one pair. Every window of a source carries all of them and their merge.
+// The maximum number of paths of a pair. Every window of a source carries rows for all of them and
+// for their merge.
 constexpr std::uint32_t kMaxPaths = 128;
 
-using AddressList = std::vector<IpAddress>;  // ascending, no address twice
+using AddressList = std::vector<IpAddress>;  // ascending, without duplicates
 
 struct ProbeSpec {
   std::string name;  // [A-Za-z0-9._-], 1..64 characters, unique in the plan
   Protocol protocol = Protocol::kUdp;
-  std::string sources;  // names of lists in Plan::lists; a mesh names the same list twice
+  std::string sources;  // names of lists in Plan::lists; a mesh uses one list for both
   std::string destinations;
-  bool self = false;         // pairs of an address with itself as well
-  Nanos interval = kSecond;  // every source pings each of its destinations once in it
+  bool self = false;         // includes pairs of an address with itself
+  Nanos interval = kSecond;  // every source pings each of its destinations once per interval
   Nanos timeout = 500 * kMillisecond;
   Nanos window = 10 * kSecond;
-  std::uint32_t traffic_class = 0;  // DSCP+ECN byte
-  std::uint32_t payload = 64;       // bytes of a PING
+  std::uint32_t traffic_class = 0;  // the byte with DSCP and ECN
+  std::uint32_t payload = 64;       // size of a PING in bytes
   std::uint16_t port = 0;           // tcp: a service without an agent; 0 = the agents' own port
   std::uint32_t paths = 1;          // rdma: flow labels per pair, 1..kMaxPaths; more than one:
                                     // each is pinged once in an interval and has its own window
@@ -38,28 +39,29 @@ struct ProbeSpec {
 };
 
 struct Plan {
-  std::vector<ProbeSpec> probes;  // in the pinglist's order
+  std::vector<ProbeSpec> probes;  // ordered as in the pinglist
   std::map<std::string, std::shared_ptr<const AddressList>> lists;
 
-  const AddressList& list(const std::string& name) const;  // empty where there is none
+  // returns an empty list if the name is unknown
+  const AddressList& list(const std::string& name) const;
 };
 
-// Equal plans have equal hashes, on every machine and after every restart; never 0. FNV-1a, 64
-// bits.
+// Returns a hash (64-bit FNV-1a, never 0) that is equal for equal plans on every machine and after
+// every restart.
 std::uint64_t hash(const Plan& plan);
 
-// What one source address does for one probe.
+// The work of one source address for one probe.
 struct Assignment {
   ProbeSpec probe;
   IpAddress source;
   AddressList destinations;
 };
 
-// All that an agent with these addresses has to do; probes that do not name it are left out.
+// Returns all work of an agent with these addresses; probes that do not name it are left out.
 std::vector<Assignment> assignmentsOf(const Plan& plan,
                                       const std::vector<IpAddress>& own_addresses);
 
-// Every address that any list names: the sources a responder knows.
+// Returns every address in any list. These are the sources that a responder knows.
 AddressList allAddresses(const Plan& plan);
 
 }  // namespace pingloom::plan

@@ -1,5 +1,5 @@
-// Plan <-> PlanUpdate (control.proto): complete, or the difference to a plan the other side holds.
-// Any thread.
+// Converts plans from and to PlanUpdate (control.proto), either complete or as the difference to a
+// plan that the other side holds. Any thread.
 #pragma once
 
 #include "common/error.h"
@@ -8,15 +8,15 @@
 
 namespace pingloom::plan {
 
-// The update that makes `target` of `base` (nullptr: of nothing).
+// Returns the update from `base` to `target`; a `base` of nullptr yields the complete plan.
 wire::PlanUpdate encode(const Plan& target, const Plan* base);
 
-// Bounds on what an agent accepts; a pinglist beyond them is refused by the controller already.
+// Bounds on what an agent accepts. The controller refuses a pinglist that exceeds them.
 constexpr std::size_t kMaxProbes = 1024;
 constexpr std::size_t kMaxListAddresses = 1 << 20;
 
-// The bytes come from outside (network or the kept plan on disk): bounded and checked, and the
-// result has to have the hash the update names. `base` may be nullptr when the update is complete.
+// The bytes come from outside (network, or the kept plan on disk). They are bounded and checked,
+// and the result must have the hash in the update. `base` may be nullptr if the update is complete.
 Result<Plan> decode(const wire::PlanUpdate& update, const Plan* base);
 
 bool validProbeName(std::string_view name);

@@ -1,4 +1,4 @@
-// BurstPing <-> wire::BurstPing (control.proto). Any thread; no state.
+// Converts BurstPing from and to wire::BurstPing (control.proto). Any thread; no state.
 #pragma once
 
 #include "common/burst.h"
@@ -8,7 +8,7 @@
 namespace pingloom::wire {
 
 void encode(const pingloom::BurstPing& ping, BurstPing& out);
-// The bytes come from outside: anything out of bounds or that contradicts itself is refused.
+// The bytes come from outside: values that are out of bounds or inconsistent are refused.
 Result<pingloom::BurstPing> decode(const BurstPing& in);
 
 }  // namespace pingloom::wire

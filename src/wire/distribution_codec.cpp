@@ -14,7 +14,7 @@ constexpr std::uint64_t kMaxSample = std::numeric_limits<std::uint32_t>::max();
 
 using Samples = std::array<std::uint32_t, Distribution::kExactSamples>;
 
-// The samples in ascending order, and how many.
+// Reads the samples in ascending order and returns their number.
 Result<std::size_t> readSamples(const SampleSet& set, Samples& samples) {
   if (static_cast<std::size_t>(set.sample_deltas_size()) > samples.size()) {
     return makeError("sample set", "too many samples");

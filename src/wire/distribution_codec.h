@@ -1,4 +1,4 @@
-// Distribution <-> SampleSet (control.proto). Any thread; no state.
+// Converts Distribution from and to SampleSet (control.proto). Any thread; no state.
 #pragma once
 
 #include "common/distribution.h"
@@ -8,9 +8,9 @@
 namespace pingloom::wire {
 
 void encode(const Distribution& distribution, SampleSet& out);
-// The bytes come from outside: anything out of bounds or order is refused.
+// The bytes come from outside: values that are out of bounds or out of order are refused.
 Result<Distribution> decode(const SampleSet& set);
-// decode(set)->summary(), without building the distribution where the set holds samples.
+// Returns decode(set)->summary(), without building the distribution if the set contains samples.
 Result<Summary> decodeSummary(const SampleSet& set);
 
 }  // namespace pingloom::wire

@@ -1,6 +1,6 @@
-// PING, PONG and ACK as they travel, over UDP and later RDMA alike; docs/probe-packets.md has the
-// table. Big endian. A PING is padded with zeros to at least kPingMinBytes = PONG + ACK, so that a
-// responder never sends more bytes than it was sent.
+// The format of PING, PONG and ACK over UDP and RDMA; docs/probe-packets.md has the table. Big
+// endian. A PING is padded with zeros to at least kPingMinBytes = PONG + ACK, so that a responder
+// never sends more bytes than it received.
 #pragma once
 
 #include <cstddef>
@@ -15,25 +15,25 @@ namespace pingloom::wire {
 enum class ProbeType : std::uint8_t { kPing = 1, kPong = 2, kAck = 3 };
 
 constexpr std::uint8_t kProbeVersion = 1;
-constexpr std::uint8_t kFlagStalled = 1;  // the sender stalled while the exchange was under way
-constexpr std::uint8_t kFlagNoT3 = 2;     // ACK: the responder has no timestamp of its PONG
+constexpr std::uint8_t kFlagStalled = 1;  // the sender stalled during the exchange
+constexpr std::uint8_t kFlagNoT3 = 2;     // in an ACK: the responder has no timestamp of its PONG
 
 struct ProbeHeaderLayout {
   std::uint16_t magic;  // 0x504C, "PL"
   std::uint8_t version;
   std::uint8_t type;
   std::uint8_t flags;
-  std::uint8_t clock;         // ClockSource of the sender; 0 = none
-  std::uint16_t length;       // of the whole message, padding included
-  std::uint32_t id;           // the prober's; echoed
-  std::uint32_t incarnation;  // of the sender's agent, low 32 bits
-  std::uint64_t nonce;        // the prober's; echoed
+  std::uint8_t clock;         // ClockSource of the sender; 0 stands for none
+  std::uint16_t length;       // length of the whole message including padding
+  std::uint32_t id;           // chosen by the prober and echoed
+  std::uint32_t incarnation;  // low 32 bits of the sending agent's incarnation
+  std::uint64_t nonce;        // chosen by the prober and echoed
 };
 static_assert(sizeof(ProbeHeaderLayout) == 24 && offsetof(ProbeHeaderLayout, nonce) == 16);
 
 struct PingLayout {
   ProbeHeaderLayout header;
-  std::uint32_t q_key;     // rdma: the Q_Key to answer to, bit 31 clear; otherwise 0
+  std::uint32_t q_key;     // with RDMA the Q_Key for the answer, with bit 31 clear; otherwise 0
   std::uint32_t reserved;  // 0
 };
 struct PongLayout {
@@ -48,9 +48,9 @@ static_assert(sizeof(PingLayout) == 32 && sizeof(PongLayout) == 24 && sizeof(Ack
 constexpr std::size_t kPongBytes = sizeof(PongLayout);
 constexpr std::size_t kAckBytes = sizeof(AckLayout);
 constexpr std::size_t kPingMinBytes = kPongBytes + kAckBytes;  // 56
-constexpr std::size_t kPingMaxBytes = 8972;                    // a jumbo frame's UDP payload
+constexpr std::size_t kPingMaxBytes = 8972;                    // the UDP payload of a jumbo frame
 
-// A parsed or to-be-written message, host byte order.
+// A message in host byte order.
 struct ProbeMessage {
   ProbeType type = ProbeType::kPing;
   std::uint8_t flags = 0;
@@ -59,25 +59,25 @@ struct ProbeMessage {
   std::uint32_t id = 0;
   std::uint32_t incarnation = 0;
   std::uint64_t nonce = 0;
-  std::uint32_t q_key = 0;         // PING
-  std::uint64_t responder_ns = 0;  // ACK
+  std::uint32_t q_key = 0;         // in a PING
+  std::uint64_t responder_ns = 0;  // in an ACK
 
   bool stalled() const { return (flags & kFlagStalled) != 0; }
 };
 
 enum class ProbeParseError : std::uint8_t { kNone, kShort, kMagic, kVersion, kType, kLength };
 
-// Writes the message without padding (the caller's buffer is zeroed beyond) and returns the bytes
-// written. `message.length` is taken as it is for PING, and set for PONG and ACK. REQUIRES: room
-// for 32 bytes.
+// Writes the message without padding (the caller has zeroed the rest of the buffer) and returns the
+// number of bytes. `message.length` is used as it is for PING, and computed for PONG and ACK.
+// REQUIRES: room for 32 bytes.
 std::size_t write(const ProbeMessage& message, std::span<std::uint8_t> out);
 
 // The bytes come from outside.
 ProbeParseError parse(std::span<const std::uint8_t> bytes, ProbeMessage& out);
-// Of a datagram of `whole` bytes only the beginning was read: all of it, or at least the 32 bytes
-// before the padding.
+// Parses the beginning of a datagram of `whole` bytes. REQUIRES: `head` is the whole datagram, or
+// at least the 32 bytes before the padding.
 ProbeParseError parseHead(std::span<const std::uint8_t> head, std::size_t whole, ProbeMessage& out);
-// The beginning of one of our own messages as an ICMP error quotes it, however short.
+// Parses the beginning of a message of this host as quoted by an ICMP error, however short.
 ProbeParseError parseQuoted(std::span<const std::uint8_t> head, ProbeMessage& out);
 
 }  // namespace pingloom::wire
