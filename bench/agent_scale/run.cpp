@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "common/fd.h"
-#include "probe/rdma/rdma_transport.h"
-#include "probe/udp/udp_transport.h"
+#include "probe/rdma/transport.h"
+#include "probe/udp/transport.h"
 #include "rdma/soft/soft_device.h"
 
 namespace pingloom::bench {
@@ -113,7 +113,8 @@ struct Agent {
       options.raw_socket = false;
       return rdma::soft::openSoftDevice(address, options);
     };
-    auto made = load.rdma ? probe::makeRdmaTransport(context) : probe::makeUdpTransport(context);
+    auto made =
+        load.rdma ? probe::rdma_ud::makeTransport(context) : probe::udp::makeTransport(context);
     if (!made) return tl::unexpected(made.error());
     transport = std::move(*made);
     return {};

@@ -7,17 +7,19 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 #include <vector>
 
 #include "cli/ping_assignment.h"
 #include "cli/rdma_ping.h"
 #include "common/fd.h"
 #include "common/random.h"
+#include "probe/event_loop.h"
 #include "probe/instant.h"
 #include "probe/stall_watch.h"
-#include "probe/tcp/tcp_prober.h"
+#include "probe/tcp/prober.h"
 #include "probe/transport.h"
-#include "probe/udp/udp_engine.h"
+#include "probe/udp/engine.h"
 
 namespace pingloom::cli {
 namespace {
@@ -84,34 +86,28 @@ class UdpSession final : public SessionBase {
   }
 
  private:
-  probe::udp::UdpEngine engine_;
+  probe::udp::Engine engine_;
 };
 
-class TcpSession final : public SessionBase {
+class TcpSession final : public SessionBase, private probe::LoopHandler {
  public:
   static constexpr std::size_t kMaxInFlight = 512;
 
   explicit TcpSession(const PingRequest& request)
-      : SessionBase(request),
-        epoll_(epoll_create1(EPOLL_CLOEXEC)),
-        prober_(context_, epoll_.get(), stalls_, kMaxInFlight) {
+      : SessionBase(request), prober_(context_, loop_, stalls_, kMaxInFlight) {}
+
+  Status open() {
+    if (auto opened = loop_.open(); !opened) return opened;
     prober_.setWork(work(), monotonicNow());
-    prober_.tasks()[0].schedule.limit(request.count);
+    prober_.tasks()[0].schedule.limit(request_.count);
+    return {};
   }
   bool wait(int stop) override {
-    std::vector<pollfd> entries = {{stop, POLLIN, 0}, {epoll_.get(), POLLIN, 0}};
-    pollUntil(entries, std::min(prober_.nextWake(), stalls_.nextTick()));
-    const Nanos now = monotonicNow();
-    stalls_.tick(now);
-    // Taking one exchange at a time gives each its own line.
-    epoll_event event{};
-    if (epoll_wait(epoll_.get(), &event, 1, 0) == 1) {
-      prober_.onReady(event.data.u64, now);
-    } else {
-      prober_.expire(now);
-      prober_.start(now);
+    if (!std::exchange(watching_, true)) {
+      if (!loop_.watch(stop, EPOLLIN, kStopKey)) return false;
     }
-    return entries[0].revents == 0;
+    loop_.round();
+    return !stopped_;
   }
   probe::PairWindow& pair() override { return pairOf(prober_.tasks()); }
   std::uint64_t skipped() override {
@@ -121,19 +117,48 @@ class TcpSession final : public SessionBase {
   }
 
  private:
-  UniqueFd epoll_;
+  static constexpr std::uint64_t kStopKey = 0;
+
+  void wokeUp(const Instant& now) override {
+    stalls_.tick(now.mono);
+    settled_ = false;
+  }
+  void ready(std::uint64_t key, std::uint32_t /*events*/, const Instant& now) override {
+    if (key == kStopKey) {
+      stopped_ = true;
+    } else if (!std::exchange(settled_, true)) {
+      // Taking one connect in a round gives each its own line; the others stay ready.
+      prober_.onReady(key, now.mono);
+    }
+  }
+  void elapse(const Instant& now) override {
+    if (settled_) return;
+    prober_.expire(now.mono);
+    prober_.start(now.mono);
+  }
+  Nanos nextWake() override { return std::min(prober_.nextWake(), stalls_.nextTick()); }
+
+  probe::EventLoop loop_{"ping-tcp", *this};
   probe::StallWatch stalls_;
-  probe::TcpProber prober_;
+  probe::tcp::Prober prober_;
+  bool watching_ = false;
+  bool settled_ = false;
+  bool stopped_ = false;
 };
+
+template <typename Session>
+Result<std::unique_ptr<PingSession>> opened(const PingRequest& request) {
+  auto session = std::make_unique<Session>(request);
+  if (auto done = session->open(); !done) return tl::unexpected(done.error());
+  return session;
+}
 
 }  // namespace
 
 Result<std::unique_ptr<PingSession>> startPing(const PingRequest& request) {
-  if (request.protocol == Protocol::kTcp) return std::make_unique<TcpSession>(request);
+  if (request.protocol == Protocol::kTcp) return opened<TcpSession>(request);
   if (request.protocol == Protocol::kRdma) return startRdmaPing(request);
-  auto session = std::make_unique<UdpSession>(request);
-  if (auto opened = session->open(); !opened) return tl::unexpected(opened.error());
-  return session;
+  return opened<UdpSession>(request);
 }
 
 Result<IpAddress> sourceTowards(const IpAddress& target) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/epoll.h>
 
 #include <iostream>
 #include <utility>
@@ -13,8 +14,8 @@
 #include "common/text.h"
 #include "probe/event_loop.h"
 #include "probe/rdma/port.h"
-#include "probe/rdma/rdma_transport.h"
-#include "probe/udp/udp_transport.h"
+#include "probe/rdma/transport.h"
+#include "probe/udp/transport.h"
 #include "rdma/open_device.h"
 
 namespace pingloom::cli {
@@ -48,8 +49,7 @@ class RdmaSession final : public PingSession, private probe::LoopHandler {
   static constexpr std::uint64_t kStopKey = 2;
 
   void wokeUp(const Instant& now) override { shared_.stalls.tick(now.mono); }
-  void ready(std::uint64_t key, bool /*readable*/, bool /*error*/,
-             const Instant& /*now*/) override {
+  void ready(std::uint64_t key, std::uint32_t /*events*/, const Instant& /*now*/) override {
     if (key == kStopKey) stopped_ = true;
     if (key == kPortKey) port_->ready();
   }
@@ -96,7 +96,7 @@ Status RdmaSession::open() {
 
 bool RdmaSession::wait(int stop) {
   if (!std::exchange(watching_, true)) {
-    if (!loop_.watch(stop, kStopKey)) return false;
+    if (!loop_.watch(stop, EPOLLIN, kStopKey)) return false;
   }
   loop_.round();
   return !stopped_;
@@ -156,9 +156,9 @@ Status listenForRdmaPings(const std::optional<IpAddress>& address, std::uint16_t
   context.clock = &clock;
   context.windows = &queue;
   context.endpoint_board = &board;
-  auto udp = probe::makeUdpTransport(context);
+  auto udp = probe::udp::makeTransport(context);
   if (!udp) return tl::unexpected(udp.error());
-  auto rdma = probe::makeRdmaTransport(context);
+  auto rdma = probe::rdma_ud::makeTransport(context);
   if (!rdma) return tl::unexpected(rdma.error());
   probe::Work work;
   work.own = *addresses;

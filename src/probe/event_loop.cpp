@@ -15,7 +15,7 @@ EventLoop::EventLoop(std::string name, LoopHandler& handler)
 
 EventLoop::~EventLoop() { stop(); }
 
-Status EventLoop::add(int descriptor, std::uint32_t events, std::uint64_t key) const {
+Status EventLoop::watch(int descriptor, std::uint32_t events, std::uint64_t key) const {
   epoll_event event{};
   event.events = events;
   event.data.u64 = key;
@@ -25,9 +25,7 @@ Status EventLoop::add(int descriptor, std::uint32_t events, std::uint64_t key) c
   return {};
 }
 
-Status EventLoop::watch(int descriptor, std::uint64_t key) { return add(descriptor, EPOLLIN, key); }
-
-void EventLoop::unwatch(int descriptor) {
+void EventLoop::unwatch(int descriptor) const {
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, descriptor, nullptr);
 }
 
@@ -37,9 +35,9 @@ Status EventLoop::open() {
   if (!epoll_.valid() || !timer_.valid()) {
     return makeErrnoError(name_, "cannot make an event loop", errno);
   }
-  // Edge-triggered: arming it anew is enough, nothing needs to be read.
-  if (auto done = add(timer_.get(), EPOLLIN | EPOLLET, kTimerKey); !done) return done;
-  return add(calls_.descriptor(), EPOLLIN, kCallsKey);
+  // The timer is edge-triggered: setting it again is enough, nothing needs to be read.
+  if (auto done = watch(timer_.get(), EPOLLIN | EPOLLET, kTimerKey); !done) return done;
+  return watch(calls_.descriptor(), EPOLLIN, kCallsKey);
 }
 
 void EventLoop::start() {
@@ -68,8 +66,7 @@ void EventLoop::round() {
     if (event.data.u64 == kCallsKey) {
       calls_.run();
     } else if (event.data.u64 != kTimerKey) {
-      handler_->ready(event.data.u64, (event.events & EPOLLIN) != 0, (event.events & EPOLLERR) != 0,
-                      now);
+      handler_->ready(event.data.u64, event.events, now);
     }
   }
   handler_->elapse(now);

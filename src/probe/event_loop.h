@@ -21,8 +21,8 @@ class LoopHandler {
   virtual ~LoopHandler() = default;
   // In this order after every wake-up; `now` is the wake-up's.
   virtual void wokeUp(const Instant& now) = 0;
-  // `error`: the descriptor has one pending (EPOLLERR), and may be readable as well.
-  virtual void ready(std::uint64_t key, bool readable, bool error, const Instant& now) = 0;
+  // `events` is epoll's mask of what the descriptor with this key is ready for.
+  virtual void ready(std::uint64_t key, std::uint32_t events, const Instant& now) = 0;
   virtual void elapse(const Instant& now) = 0;
   // When elapse() must be called next (monotonic); kNever: not at all. In the past: at once.
   virtual Nanos nextWake() = 0;
@@ -31,16 +31,19 @@ class LoopHandler {
 // The handler outlives it. Destruction stops the thread.
 class EventLoop {
  public:
+  static constexpr std::uint64_t kReservedKeys = UINT64_MAX - 1;  // this and above
+
   EventLoop(std::string name, LoopHandler& handler);  // `name`: the thread's
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
   Status open();
-  // Level-triggered. Before start(), or from the loop's thread. The caller removes a descriptor
-  // before it closes it.
-  Status watch(int descriptor, std::uint64_t key);
-  void unwatch(int descriptor);
+  // Waits for `events` (epoll's mask), level-triggered; `key` is below kReservedKeys. May be called
+  // before start() and from the loop's thread. The kernel forgets a descriptor whose only copy is
+  // closed; any other has to be removed by unwatch() first.
+  Status watch(int descriptor, std::uint32_t events, std::uint64_t key) const;
+  void unwatch(int descriptor) const;
   void start();
   // Runs it on the loop's thread and waits for that. Any other thread.
   void call(std::function<void()> function) { calls_.call(std::move(function)); }
@@ -50,10 +53,9 @@ class EventLoop {
   void round();
 
  private:
-  static constexpr std::uint64_t kTimerKey = UINT64_MAX;
-  static constexpr std::uint64_t kCallsKey = UINT64_MAX - 1;
+  static constexpr std::uint64_t kTimerKey = kReservedKeys;
+  static constexpr std::uint64_t kCallsKey = kReservedKeys + 1;
 
-  Status add(int descriptor, std::uint32_t events, std::uint64_t key) const;
   void armTimer(Nanos now);
 
   std::string name_;

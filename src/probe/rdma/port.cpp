@@ -1,5 +1,7 @@
 #include "probe/rdma/port.h"
 
+#include <sys/epoll.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -102,7 +104,7 @@ Status Port::tryOpen(const Instant& now) {
   if (!device) return tl::unexpected(device.error());
   auto endpoint = (*device)->createUd(context_->agent->rdma);
   if (!endpoint) return tl::unexpected(endpoint.error());
-  if (auto watched = context_->loop->watch((*endpoint)->descriptor(), key_); !watched) {
+  if (auto watched = context_->loop->watch((*endpoint)->descriptor(), EPOLLIN, key_); !watched) {
     return watched;
   }
   device_ = std::move(*device);

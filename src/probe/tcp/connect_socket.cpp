@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace pingloom::probe {
+namespace pingloom::probe::tcp {
 namespace {
 
 // <linux/in.h> and <netinet/in.h> cannot both be included.
@@ -110,4 +110,4 @@ ConnectState inspectConnect(int socket) {
   return state;
 }
 
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::tcp

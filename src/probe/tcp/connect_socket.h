@@ -7,7 +7,7 @@
 #include "common/fd.h"
 #include "common/time.h"
 
-namespace pingloom::probe {
+namespace pingloom::probe::tcp {
 
 enum class ConnectStage : std::uint8_t {
   kConnecting,
@@ -36,4 +36,4 @@ struct ConnectState {
 
 ConnectState inspectConnect(int socket);
 
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::tcp

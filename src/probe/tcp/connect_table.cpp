@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace pingloom::probe {
+namespace pingloom::probe::tcp {
 
 std::uint32_t ConnectTable::add(Connect&& connect) {
   if (first_free_ == kNone) {
@@ -94,4 +94,4 @@ void ConnectTable::unlink(std::uint32_t slot) {
   (entry.next == kNone ? list.last : entries_[entry.next].previous) = entry.previous;
 }
 
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::tcp

@@ -11,7 +11,7 @@
 #include "common/time.h"
 #include "probe/task_list.h"
 
-namespace pingloom::probe {
+namespace pingloom::probe::tcp {
 
 enum class ConnectPhase : std::uint8_t {
   kWaiting,
@@ -32,6 +32,7 @@ struct Connect {
 class ConnectTable {
  public:
   static constexpr std::uint32_t kNone = 0xffffffff;
+  static constexpr std::uint64_t kFirstKey = std::uint64_t{1} << 32;  // keys below are the loop's
   enum Queue : std::uint8_t { kWaiting = 0, kLingering = 1 };
 
   explicit ConnectTable(std::size_t most) : most_(most) {}
@@ -81,4 +82,4 @@ class ConnectTable {
   std::vector<TaskLists> lists_;
 };
 
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::tcp

@@ -1,6 +1,6 @@
 #include "probe/tcp/connect_verdict.h"
 
-namespace pingloom::probe {
+namespace pingloom::probe::tcp {
 namespace {
 
 void countAnomaly(PairWindow& pair, Anomaly reason) {
@@ -78,4 +78,4 @@ void countConnect(PairWindow& pair, ConnectVerdict verdict, const ConnectState& 
   }
 }
 
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::tcp

@@ -4,7 +4,7 @@
 #include "probe/tcp/connect_socket.h"
 #include "probe/window.h"
 
-namespace pingloom::probe {
+namespace pingloom::probe::tcp {
 
 enum class ConnectVerdict : std::uint8_t {
   kNone,       // still under way, and in time
@@ -24,4 +24,4 @@ ConnectVerdict verdictOf(const ConnectState& state, Nanos elapsed, Nanos timeout
 void countConnect(PairWindow& pair, ConnectVerdict verdict, const ConnectState& state,
                   Nanos elapsed);
 
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::tcp

@@ -1,4 +1,4 @@
-#include "probe/rdma/rdma_transport.h"
+#include "probe/rdma/transport.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,10 +6,8 @@
 #include "probe/event_loop.h"
 #include "probe/rdma/port.h"
 
-namespace pingloom::probe {
+namespace pingloom::probe::rdma_ud {
 namespace {
-
-using rdma_ud::Port;
 
 std::vector<std::shared_ptr<const plan::Assignment>> assignmentsFrom(const IpAddress& source,
                                                                      const Work& work) {
@@ -53,7 +51,7 @@ class RdmaTransport final : public Transport, private LoopHandler {
 
  private:
   void wokeUp(const Instant& now) override { context_.stalls.tick(now.mono); }
-  void ready(std::uint64_t key, bool readable, bool error, const Instant& now) override;
+  void ready(std::uint64_t key, std::uint32_t events, const Instant& now) override;
   void elapse(const Instant& now) override;
   Nanos nextWake() override;
 
@@ -63,7 +61,7 @@ class RdmaTransport final : public Transport, private LoopHandler {
   void endpointsChanged();
 
   EventLoop loop_{"probe-rdma", *this};  // outlives the ports
-  rdma_ud::PortContext context_;
+  PortContext context_;
   std::vector<std::unique_ptr<Port>> ports_;
   std::uint64_t last_key_ = 0;
   TransportCounters gone_;  // what ports that are gone have counted
@@ -124,8 +122,7 @@ std::vector<BurstPing> RdmaTransport::burstPings() {
   return pings;
 }
 
-void RdmaTransport::ready(std::uint64_t key, bool /*readable*/, bool /*error*/,
-                          const Instant& /*now*/) {
+void RdmaTransport::ready(std::uint64_t key, std::uint32_t /*events*/, const Instant& /*now*/) {
   for (const auto& port : ports_) {
     if (port->key() == key) port->ready();
   }
@@ -182,10 +179,10 @@ TransportCounters RdmaTransport::counters() {
 
 }  // namespace
 
-Result<std::unique_ptr<Transport>> makeRdmaTransport(const AgentContext& context) {
+Result<std::unique_ptr<Transport>> makeTransport(const AgentContext& context) {
   auto made = std::make_unique<RdmaTransport>(context);
   if (auto opened = made->open(); !opened) return tl::unexpected(opened.error());
   return made;
 }
 
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::rdma_ud

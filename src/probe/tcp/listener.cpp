@@ -1,4 +1,4 @@
-#include "probe/tcp/tcp_listener.h"
+#include "probe/tcp/listener.h"
 
 #include <netinet/in.h>
 #include <sys/epoll.h>
@@ -10,12 +10,13 @@
 
 #include "common/log.h"
 
-namespace pingloom::probe {
+namespace pingloom::probe::tcp {
 
-TcpListener::TcpListener(UniqueFd socket, int epoll, std::uint64_t key)
-    : socket_(std::move(socket)), epoll_(epoll), key_(key) {}
+Listener::Listener(UniqueFd socket, const EventLoop& loop, std::uint64_t key)
+    : socket_(std::move(socket)), loop_(&loop), key_(key) {}
 
-Result<TcpListener> TcpListener::open(const SocketAddress& address, int epoll, std::uint64_t key) {
+Result<Listener> Listener::open(const SocketAddress& address, const EventLoop& loop,
+                                std::uint64_t key) {
   const std::string entity = "tcp " + address.text();
   const bool is_v4 = address.address.isV4();
   UniqueFd made(
@@ -30,21 +31,13 @@ Result<TcpListener> TcpListener::open(const SocketAddress& address, int epoll, s
     return makeErrnoError(entity, "cannot bind", errno);
   }
   if (listen(made.get(), SOMAXCONN) != 0) return makeErrnoError(entity, "cannot listen", errno);
-  TcpListener listener(std::move(made), epoll, key);
-  if (!listener.watch(EPOLLIN, EPOLL_CTL_ADD)) {
-    return makeErrnoError(entity, "cannot poll", errno);
+  if (auto watched = loop.watch(made.get(), EPOLLIN, key); !watched) {
+    return tl::unexpected(watched.error());
   }
-  return listener;
+  return Listener(std::move(made), loop, key);
 }
 
-bool TcpListener::watch(std::uint32_t events, int operation) const {
-  epoll_event event{};
-  event.events = events;
-  event.data.u64 = key_;
-  return epoll_ctl(epoll_, operation, socket_.get(), &event) == 0;
-}
-
-std::uint64_t TcpListener::acceptReady(Nanos now) {
+std::uint64_t Listener::acceptReady(Nanos now) {
   std::uint64_t accepted = 0;
   for (int i = 0; i < kAcceptsPerCall; ++i) {
     const UniqueFd connection(
@@ -66,19 +59,19 @@ std::uint64_t TcpListener::acceptReady(Nanos now) {
   return accepted;
 }
 
-void TcpListener::pause(Nanos now, int error_number) {
+void Listener::pause(Nanos now, int error_number) {
   if (!std::exchange(warned_, true)) {
     log::warning("tcp: cannot accept probes: {}; trying again every {}",
                  std::generic_category().message(error_number), formatDuration(kPause));
   }
-  watch(0, EPOLL_CTL_MOD);
+  loop_->unwatch(socket_.get());
   resume_mono_ = now + kPause;
 }
 
-void TcpListener::resume(Nanos now) {
+void Listener::resume(Nanos now) {
   if (now < resume_mono_) return;
-  resume_mono_ = kNever;
-  watch(EPOLLIN, EPOLL_CTL_MOD);
+  // Without memory to watch it the pause lasts longer.
+  resume_mono_ = loop_->watch(socket_.get(), EPOLLIN, key_) ? kNever : now + kPause;
 }
 
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::tcp

@@ -7,10 +7,10 @@
 #include "common/error.h"
 #include "probe/transport.h"
 
-namespace pingloom::probe {
+namespace pingloom::probe::tcp {
 
 // Binds the listening sockets (on each listen address, or on all of the host's, IPv4 and IPv6) and
 // starts the thread. `context` and what it points to outlive the transport.
-Result<std::unique_ptr<Transport>> makeTcpTransport(const AgentContext& context);
+Result<std::unique_ptr<Transport>> makeTransport(const AgentContext& context);
 
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::tcp

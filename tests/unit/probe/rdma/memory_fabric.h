@@ -16,7 +16,7 @@
 #include "common/fd.h"
 #include "rdma/device.h"
 
-namespace pingloom::probe {
+namespace pingloom::probe::rdma_ud {
 
 class MemoryEndpoint;
 
@@ -156,4 +156,4 @@ inline Result<std::unique_ptr<rdma::Device>> MemoryFabric::open(const IpAddress&
   return std::make_unique<MemoryDevice>(*this, address);
 }
 
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::rdma_ud

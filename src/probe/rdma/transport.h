@@ -7,11 +7,11 @@
 #include "common/error.h"
 #include "probe/transport.h"
 
-namespace pingloom::probe {
+namespace pingloom::probe::rdma_ud {
 
 // Starts the thread; devices are opened when the plan asks for them, and an address without one is
 // no error of the agent's. `context` and what it points to outlive the transport.
 // REQUIRES: context.open_device.
-Result<std::unique_ptr<Transport>> makeRdmaTransport(const AgentContext& context);
+Result<std::unique_ptr<Transport>> makeTransport(const AgentContext& context);
 
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::rdma_ud

@@ -7,11 +7,11 @@
 #include "common/error.h"
 #include "probe/transport.h"
 
-namespace pingloom::probe {
+namespace pingloom::probe::udp {
 
 // Binds a socket to each listen address, or to all of the host's, IPv4 and IPv6, and starts the
 // thread. `context` and what it points to outlive the transport. Targets listen on the same port
 // unless their probe names another.
-Result<std::unique_ptr<Transport>> makeUdpTransport(const AgentContext& context);
+Result<std::unique_ptr<Transport>> makeTransport(const AgentContext& context);
 
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::udp

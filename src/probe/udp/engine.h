@@ -1,5 +1,5 @@
-// What the UDP transport's thread does with its sockets: answers, probes, and lets time pass. The
-// event loop (udp_transport.cpp) tells it what is ready and when it is.
+// What the UDP transport's thread does with its sockets: it answers, probes, and gives verdicts as
+// time passes. The transport's event loop tells it which sockets are ready and what time it is.
 #pragma once
 
 #include <array>
@@ -22,11 +22,11 @@
 namespace pingloom::probe::udp {
 
 // One thread. The context and what it points to outlive it.
-class UdpEngine {
+class Engine {
  public:
-  explicit UdpEngine(const AgentContext& context);
-  UdpEngine(const UdpEngine&) = delete;
-  UdpEngine& operator=(const UdpEngine&) = delete;
+  explicit Engine(const AgentContext& context);
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
   Status open();
 
   std::vector<net::UdpSocket>& sockets() { return sockets_; }

@@ -1,24 +1,21 @@
 // The prober with real sockets on loopback, its loop driven by hand: the time it is told is the
 // real one, or later, never earlier.
-#include "probe/tcp/tcp_prober.h"
+#include "probe/tcp/prober.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
-#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
-#include <algorithm>
-#include <array>
+#include <functional>
 
 #include "common/log.h"
-#include "probe/tcp/tcp_listener.h"
+#include "probe/tcp/listener.h"
 
-namespace pingloom::probe {
+namespace pingloom::probe::tcp {
 namespace {
-
-constexpr std::uint64_t kIgnore = 2;
 
 IpAddress host(std::uint32_t number) { return IpAddress::fromV4(0x7f4e0a00 + number); }
 
@@ -64,6 +61,40 @@ std::shared_ptr<plan::Assignment> assignmentOf(const char* name, std::uint16_t p
   return made;
 }
 
+// An event loop driven by hand: a round lasts until a descriptor is ready or the time is over.
+class Rounds : private LoopHandler {
+ public:
+  Rounds() { EXPECT_TRUE(loop.open()); }
+  // The number of descriptors that became ready within `timeout_ms`; `on_ready` is told of each.
+  int wait(int timeout_ms, std::function<void(std::uint64_t)> on_ready) {
+    on_ready_ = std::move(on_ready);
+    until_ = monotonicNow() + timeout_ms * kMillisecond;
+    ready_ = 0;
+    do {
+      loop.round();
+    } while (ready_ == 0 && monotonicNow() < until_);
+    return ready_;
+  }
+  // The same, but what is ready stays so.
+  int await(int timeout_ms) {
+    return wait(timeout_ms, [](std::uint64_t) {});
+  }
+  EventLoop loop{"test", *this};
+
+ private:
+  void wokeUp(const Instant& /*now*/) override {}
+  void ready(std::uint64_t key, std::uint32_t /*events*/, const Instant& /*now*/) override {
+    ++ready_;
+    on_ready_(key);
+  }
+  void elapse(const Instant& /*now*/) override {}
+  Nanos nextWake() override { return until_; }
+
+  std::function<void(std::uint64_t)> on_ready_;
+  Nanos until_ = 0;
+  int ready_ = 0;
+};
+
 class TcpProberTest : public testing::Test {
  protected:
   void use(std::vector<std::shared_ptr<const plan::Assignment>> work) {
@@ -71,14 +102,11 @@ class TcpProberTest : public testing::Test {
   }
   // The events of real sockets, told at the real time plus `late`.
   int handle(int timeout_ms, Nanos late = 0) {
-    std::array<epoll_event, 64> events;
-    const int ready = epoll_wait(epoll.get(), events.data(), events.size(), timeout_ms);
-    const Nanos now = monotonicNow() + late;
-    if (late != 0) stalls.tick(now);
-    for (int i = 0; i < ready; ++i) {
-      prober.onReady(events[static_cast<std::size_t>(i)].data.u64, now);
-    }
-    return ready;
+    return rounds.wait(timeout_ms, [&](std::uint64_t key) {
+      const Nanos now = monotonicNow() + late;
+      if (late != 0) stalls.tick(now);
+      prober.onReady(key, now);
+    });
   }
   void handleAll(std::size_t events) {
     for (std::size_t seen = 0; seen < events;) {
@@ -94,12 +122,12 @@ class TcpProberTest : public testing::Test {
     return closed.empty() ? std::vector<PairWindow>(8) : std::move(closed[0].pairs);
   }
 
-  UniqueFd epoll{epoll_create1(EPOLL_CLOEXEC)};
+  Rounds rounds;
   WindowClock clock{0};
   WindowQueue queue;
   AgentContext context{{}, 0, 0, 0, &clock, &queue};
   StallWatch stalls;
-  TcpProber prober{context, epoll.get(), stalls, 4};
+  Prober prober{context, rounds.loop, stalls, 4};
 };
 
 class OnePing : public TcpProberTest {
@@ -202,8 +230,7 @@ TEST_F(OnePing, AnExpiredConnectIsLookedAtBeforeItIsLost) {
   const Server server(host(7));
   ping(server.port(), host(7));
   // It has long been answered, but the loop comes to its timer first.
-  pollfd ready{epoll.get(), POLLIN, 0};
-  ASSERT_EQ(poll(&ready, 1, 2000), 1);
+  ASSERT_EQ(rounds.await(2000), 1);
   prober.expire(monotonicNow() + kSecond);
   const auto pairs = results();
   EXPECT_EQ(pairs[0].lost, 0U);
@@ -232,8 +259,7 @@ TEST_F(OnePing, AnAnswerThatNobodyHasReadYetStillCounts) {
   stalls.observed(sent, sent + 300 * kMillisecond);
   prober.expire(sent + 300 * kMillisecond);
   server.unblock();
-  pollfd ready{epoll.get(), POLLIN, 0};
-  ASSERT_EQ(poll(&ready, 1, 5000), 1);  // the second SYN was answered
+  ASSERT_EQ(rounds.await(5000), 1);  // the second SYN was answered
   prober.expire(monotonicNow() + 300 * kMillisecond + kWindowGrace);
   const auto pairs = results();
   EXPECT_EQ(pairs[0].lost, 1U);
@@ -257,8 +283,7 @@ TEST_F(OnePing, MeetingItselfIsNoSuccess) {
 TEST_F(OnePing, APeerThatHangsUpAtOnceWasReached) {
   Server server(host(10));
   ping(server.port(), host(10));
-  pollfd ready{epoll.get(), POLLIN, 0};
-  ASSERT_EQ(poll(&ready, 1, 2000), 1);
+  ASSERT_EQ(rounds.await(2000), 1);
   server.unblock();  // accepts and closes
   handleAll(1);
   EXPECT_EQ(results()[0].received, 1U);
@@ -293,7 +318,7 @@ TEST_F(TcpProberTest, WithoutDescriptorsPingsAreHeldAndTriedAgain) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
   rlimit none = before;
-  none.rlim_cur = static_cast<rlim_t>(fcntl(epoll.get(), F_DUPFD, 0));
+  none.rlim_cur = static_cast<rlim_t>(fcntl(STDERR_FILENO, F_DUPFD, 0));
   UniqueFd last(static_cast<int>(none.rlim_cur));
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
   const Nanos begin = monotonicNow() + kSecond;
@@ -304,8 +329,8 @@ TEST_F(TcpProberTest, WithoutDescriptorsPingsAreHeldAndTriedAgain) {
   prober.addTo(counters);
   EXPECT_EQ(counters.pings_sent, 0U);
   EXPECT_EQ(counters.pings_skipped, 0U);
-  EXPECT_LE(prober.nextWake(), begin + TcpProber::kRetry);
-  prober.start(begin + TcpProber::kRetry);
+  EXPECT_LE(prober.nextWake(), begin + Prober::kRetry);
+  prober.start(begin + Prober::kRetry);
   handleAll(1);
   EXPECT_EQ(results()[0].received, 1U);
 }
@@ -327,13 +352,13 @@ TEST_F(TcpProberTest, APlanChangeKeepsWhatIsUnderWay) {
   EXPECT_EQ(pairs[1].lost, 1U);
 }
 
-TEST(TcpListener, RunningOutOfDescriptorsPausesIt) {
+TEST(Listener, RunningOutOfDescriptorsPausesIt) {
   // UBSan checks the logger's objects by means of a descriptor, and there will be none.
   log::init("probe_test", log::Level::kError);
-  const UniqueFd epoll(epoll_create1(EPOLL_CLOEXEC));
+  Rounds rounds;
   std::uint16_t port = 0;
   { port = Server(host(40)).port(); }
-  auto listener = TcpListener::open({host(40), port}, epoll.get(), kIgnore);
+  auto listener = Listener::open({host(40), port}, rounds.loop, 0);
   ASSERT_TRUE(listener) << listener.error().text();
   UniqueFd client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_storage storage{};
@@ -347,13 +372,12 @@ TEST(TcpListener, RunningOutOfDescriptorsPausesIt) {
   const auto accepted = listener->acceptReady(0);
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
   EXPECT_EQ(accepted, 0U);
-  epoll_event event{};
-  EXPECT_EQ(epoll_wait(epoll.get(), &event, 1, 0), 0) << "the loop does not spin";
-  EXPECT_EQ(listener->nextResume(), TcpListener::kPause);
-  listener->resume(TcpListener::kPause);
-  ASSERT_EQ(epoll_wait(epoll.get(), &event, 1, 2000), 1);
+  EXPECT_EQ(rounds.await(0), 0) << "the loop does not spin";
+  EXPECT_EQ(listener->nextResume(), Listener::kPause);
+  listener->resume(Listener::kPause);
+  ASSERT_EQ(rounds.await(2000), 1);
   EXPECT_EQ(listener->acceptReady(0), 1U);
 }
 
 }  // namespace
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::tcp

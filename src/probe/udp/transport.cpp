@@ -1,11 +1,13 @@
-#include "probe/udp/udp_transport.h"
+#include "probe/udp/transport.h"
+
+#include <sys/epoll.h>
 
 #include <utility>
 
 #include "probe/event_loop.h"
-#include "probe/udp/udp_engine.h"
+#include "probe/udp/engine.h"
 
-namespace pingloom::probe {
+namespace pingloom::probe::udp {
 namespace {
 
 // An event's key is its socket's number.
@@ -41,15 +43,15 @@ class UdpTransport final : public Transport, private LoopHandler {
 
  private:
   void wokeUp(const Instant& now) override { engine_.wokeUp(now); }
-  void ready(std::uint64_t key, bool readable, bool error, const Instant& now) override {
+  void ready(std::uint64_t key, std::uint32_t events, const Instant& now) override {
     const auto socket = static_cast<std::size_t>(key);
-    if (error) engine_.hasErrors(socket, now);
-    if (readable) engine_.readable(socket);
+    if ((events & EPOLLERR) != 0) engine_.hasErrors(socket, now);
+    if ((events & EPOLLIN) != 0) engine_.readable(socket);
   }
   void elapse(const Instant& now) override { engine_.elapse(now); }
   Nanos nextWake() override { return engine_.nextWake(); }
 
-  udp::UdpEngine engine_;
+  Engine engine_;
   EventLoop loop_{"probe-udp", *this};
 };
 
@@ -57,7 +59,8 @@ Status UdpTransport::open() {
   if (auto opened = engine_.open(); !opened) return opened;
   if (auto opened = loop_.open(); !opened) return opened;
   for (std::size_t i = 0; i < engine_.sockets().size(); ++i) {
-    if (auto done = loop_.watch(engine_.sockets()[i].descriptor(), i); !done) return done;
+    const int descriptor = engine_.sockets()[i].descriptor();
+    if (auto done = loop_.watch(descriptor, EPOLLIN, i); !done) return done;
   }
   loop_.start();
   return {};
@@ -65,10 +68,10 @@ Status UdpTransport::open() {
 
 }  // namespace
 
-Result<std::unique_ptr<Transport>> makeUdpTransport(const AgentContext& context) {
+Result<std::unique_ptr<Transport>> makeTransport(const AgentContext& context) {
   auto made = std::make_unique<UdpTransport>(context);
   if (auto opened = made->open(); !opened) return tl::unexpected(opened.error());
   return made;
 }
 
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::udp

@@ -1,6 +1,6 @@
 // The whole UDP transport over loopback: against another one, and against sockets that the test
 // holds itself and that say what no responder would.
-#include "probe/udp/udp_transport.h"
+#include "probe/udp/transport.h"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -16,7 +16,7 @@
 #include "probe/guest_list.h"
 #include "wire/probe_packet.h"
 
-namespace pingloom::probe {
+namespace pingloom::probe::udp {
 namespace {
 
 constexpr Nanos kPatience = 30 * kSecond;  // for what is certain to come, on a busy machine too
@@ -99,7 +99,7 @@ struct Agent {
     context.incarnation = 77;
     context.clock = &clock;
     context.windows = &queue;
-    auto made = makeUdpTransport(context);
+    auto made = makeTransport(context);
     EXPECT_TRUE(made) << made.error().text();
     transport = std::move(*made);
   }
@@ -445,11 +445,11 @@ TEST(UdpTransport, APortInUseIsAnErrorThatNamesIt) {
   context.port = port;
   context.clock = &clock;
   context.windows = &queue;
-  const auto made = makeUdpTransport(context);
+  const auto made = makeTransport(context);
   ASSERT_FALSE(made);
   EXPECT_NE(made.error().text().find(SocketAddress{host(1), port}.text()), std::string::npos)
       << made.error().text();
 }
 
 }  // namespace
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::udp

@@ -1,4 +1,4 @@
-// Answers TCP probes: accepts and closes at once, never reads. The event loop's thread.
+// Answers TCP probes: accepts and closes at once, never reads. Used by the event loop's thread.
 #pragma once
 
 #include <cstdint>
@@ -7,18 +7,21 @@
 #include "common/error.h"
 #include "common/fd.h"
 #include "common/time.h"
+#include "probe/event_loop.h"
 
-namespace pingloom::probe {
+namespace pingloom::probe::tcp {
 
 // Bounds: kAcceptsPerCall connections in one call of acceptReady(); where the process has no
 // descriptor left it pauses for kPause (the kernel keeps completing handshakes up to the backlog).
-class TcpListener {
+class Listener {
  public:
   static constexpr int kAcceptsPerCall = 64;
   static constexpr Nanos kPause = 100 * kMillisecond;
 
-  // On `address`; an unspecified one means all of its family. Added to `epoll` with `key`.
-  static Result<TcpListener> open(const SocketAddress& address, int epoll, std::uint64_t key);
+  // Listens on `address`; an unspecified one means all of its family. `loop` watches the listener
+  // with `key` and outlives it.
+  static Result<Listener> open(const SocketAddress& address, const EventLoop& loop,
+                               std::uint64_t key);
 
   // The number of connections accepted.
   std::uint64_t acceptReady(Nanos now);
@@ -27,15 +30,14 @@ class TcpListener {
   void resume(Nanos now);
 
  private:
-  TcpListener(UniqueFd socket, int epoll, std::uint64_t key);
-  bool watch(std::uint32_t events, int operation) const;
+  Listener(UniqueFd socket, const EventLoop& loop, std::uint64_t key);
   void pause(Nanos now, int error_number);
 
   UniqueFd socket_;
-  int epoll_;
+  const EventLoop* loop_;
   std::uint64_t key_;
   Nanos resume_mono_ = kNever;
   bool warned_ = false;  // once until an accept succeeds again
 };
 
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::tcp

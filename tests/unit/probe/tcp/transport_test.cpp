@@ -1,5 +1,5 @@
 // The whole transport: its thread, its listeners, its windows.
-#include "probe/tcp/tcp_transport.h"
+#include "probe/tcp/transport.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -10,7 +10,7 @@
 
 #include "common/fd.h"
 
-namespace pingloom::probe {
+namespace pingloom::probe::tcp {
 namespace {
 
 IpAddress host(std::uint32_t number) { return IpAddress::fromV4(0x7f4e1400 + number); }
@@ -44,7 +44,7 @@ class TcpTransportTest : public testing::Test {
     context.port = freePort(host(1));
     context.clock = &clock;
     context.windows = &queue;
-    auto made = makeTcpTransport(context);
+    auto made = makeTransport(context);
     EXPECT_TRUE(made) << made.error().text();
     transport = std::move(*made);
   }
@@ -133,7 +133,7 @@ TEST_F(TcpTransportTest, FlushEndsProbingButNotAnswering) {
 }
 
 TEST_F(TcpTransportTest, AnAddressInUseIsAnError) {
-  const auto second = makeTcpTransport(context);
+  const auto second = makeTransport(context);
   ASSERT_FALSE(second);
   EXPECT_NE(second.error().text().find(host(1).text()), std::string::npos);
 }
@@ -190,4 +190,4 @@ TEST_F(TcpTransportTest, ABurstIsAnsweredAndInNoWindow) {
 }
 
 }  // namespace
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::tcp

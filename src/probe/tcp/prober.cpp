@@ -1,35 +1,33 @@
-#include "probe/tcp/tcp_prober.h"
+#include "probe/tcp/prober.h"
 
 #include <sys/epoll.h>
 
 #include <algorithm>
 #include <utility>
 
-namespace pingloom::probe {
+namespace pingloom::probe::tcp {
 
-TcpProber::TcpProber(const AgentContext& context, int epoll, StallWatch& stalls,
-                     std::size_t most_in_flight)
+Prober::Prober(const AgentContext& context, const EventLoop& loop, StallWatch& stalls,
+               std::size_t max_in_flight)
     : context_(context),
-      epoll_(epoll),
+      loop_(loop),
       stalls_(stalls),
       tasks_(ClockSource::kKernel, context.phase_seed, *context.clock, *context.windows),
-      connects_(most_in_flight) {}
+      connects_(max_in_flight) {}
 
-void TcpProber::setWork(const Work& work, Nanos now) {
-  moved(tasks_.replace(work.assignments, now));
-}
+void Prober::setWork(const Work& work, Nanos now) { moved(tasks_.replace(work.assignments, now)); }
 
-void TcpProber::startBurst(const std::shared_ptr<const Burst>& burst, Nanos now) {
+void Prober::startBurst(const std::shared_ptr<const Burst>& burst, Nanos now) {
   endBurst();
   tasks_.startBurst(burst, now);
   connects_.addTask();
 }
 
-void TcpProber::endBurst() {
+void Prober::endBurst() {
   if (tasks_.hasBurst()) moved(tasks_.endBurst());
 }
 
-void TcpProber::moved(const std::vector<TaskMove>& moves) {
+void Prober::moved(const std::vector<TaskMove>& moves) {
   connects_.move(moves, tasks_.tasks().size());
   std::deque<Held> held;
   for (Held& waiting : held_) {
@@ -43,7 +41,7 @@ void TcpProber::moved(const std::vector<TaskMove>& moves) {
   next_task_ = 0;
 }
 
-void TcpProber::flush(Nanos now) {
+void Prober::flush(Nanos now) {
   expire(now);
   const std::vector<TaskMove> all_gone(tasks_.tasks().size());
   tasks_.flush(now);
@@ -51,13 +49,13 @@ void TcpProber::flush(Nanos now) {
   held_.clear();
 }
 
-PairWindow& TcpProber::windowOf(const Connect& connect) {
+PairWindow& Prober::windowOf(const Connect& connect) {
   return tasks_[connect.task].windows.windowFor(connect.target, connect.window);
 }
 
 // ---- starting ----
 
-void TcpProber::start(Nanos now) {
+void Prober::start(Nanos now) {
   retryHeld(now);
   std::size_t budget = kStartsPerRound;
   const std::size_t tasks = tasks_.tasks().size();
@@ -75,7 +73,7 @@ void TcpProber::start(Nanos now) {
   if (tasks > 0) next_task_ = (next_task_ + 1) % tasks;
 }
 
-void TcpProber::startPing(const Ping& ping) {
+void Prober::startPing(const Ping& ping) {
   Task& task = tasks_[ping.task];
   const plan::ProbeSpec& probe = task.assignment->probe;
   const SocketAddress target{task.assignment->destinations[ping.due.target],
@@ -96,14 +94,11 @@ void TcpProber::startPing(const Ping& ping) {
   stalls_.watchUntil(sent_mono, sent_mono + probe.timeout);
   const int socket = connect.socket.get();
   const std::uint32_t slot = connects_.add(std::move(connect));
-  epoll_event event{};
-  event.events = EPOLLOUT;
-  event.data.u64 = connects_.keyOf(slot);
-  // Where that fails (no memory), the connect is looked at when it expires.
-  epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &event);
+  // Where this fails for want of memory, the connect is looked at when it expires.
+  (void)loop_.watch(socket, EPOLLOUT, connects_.keyOf(slot));
 }
 
-void TcpProber::hold(const Ping& ping, Nanos now) {
+void Prober::hold(const Ping& ping, Nanos now) {
   const Nanos interval = tasks_[ping.task].assignment->probe.interval;
   if (now >= ping.due.due_mono + interval || held_.size() >= kMaxHeld) {
     ++skipped_;
@@ -112,7 +107,7 @@ void TcpProber::hold(const Ping& ping, Nanos now) {
   }
 }
 
-void TcpProber::retryHeld(Nanos now) {
+void Prober::retryHeld(Nanos now) {
   for (std::size_t left = held_.size(); left > 0 && held_.front().retry_mono <= now; --left) {
     if (!makeRoom()) return;
     const Ping ping = held_.front().ping;
@@ -121,7 +116,7 @@ void TcpProber::retryHeld(Nanos now) {
   }
 }
 
-std::uint32_t TcpProber::oldestLingering() const {
+std::uint32_t Prober::oldestLingering() const {
   for (std::uint32_t task = 0; task < tasks_.tasks().size(); ++task) {
     const std::uint32_t slot = connects_.oldest(task, ConnectTable::kLingering);
     if (slot != ConnectTable::kNone) return slot;
@@ -129,7 +124,7 @@ std::uint32_t TcpProber::oldestLingering() const {
   return ConnectTable::kNone;
 }
 
-bool TcpProber::makeRoom() {
+bool Prober::makeRoom() {
   if (!connects_.full()) return true;
   // New pings are worth more than counting how late an answer is.
   const std::uint32_t slot = oldestLingering();
@@ -140,7 +135,7 @@ bool TcpProber::makeRoom() {
 
 // ---- finding out ----
 
-void TcpProber::onReady(std::uint64_t key, Nanos now) {
+void Prober::onReady(std::uint64_t key, Nanos now) {
   const std::uint32_t slot = connects_.find(key);
   if (slot == ConnectTable::kNone) return;
   if (connects_[slot].phase == ConnectPhase::kWaiting) {
@@ -150,7 +145,7 @@ void TcpProber::onReady(std::uint64_t key, Nanos now) {
   }
 }
 
-void TcpProber::settle(std::uint32_t slot, Nanos now) {
+void Prober::settle(std::uint32_t slot, Nanos now) {
   const Connect& connect = connects_[slot];
   const ConnectState state = inspectConnect(connect.socket.get());
   const Nanos elapsed = now - connect.sent_mono;
@@ -167,7 +162,7 @@ void TcpProber::settle(std::uint32_t slot, Nanos now) {
   }
 }
 
-void TcpProber::settleLingering(std::uint32_t slot, Nanos now) {
+void Prober::settleLingering(std::uint32_t slot, Nanos now) {
   const Connect& connect = connects_[slot];
   const ConnectState state = inspectConnect(connect.socket.get());
   if (state.stage == ConnectStage::kConnecting) return;
@@ -181,13 +176,13 @@ void TcpProber::settleLingering(std::uint32_t slot, Nanos now) {
   connects_.remove(slot);
 }
 
-void TcpProber::endLingering(std::uint32_t slot) {
+void Prober::endLingering(std::uint32_t slot) {
   const Connect& connect = connects_[slot];
   if (connect.phase == ConnectPhase::kUndecided) ++windowOf(connect).lost;
   connects_.remove(slot);
 }
 
-void TcpProber::expire(Nanos now) {
+void Prober::expire(Nanos now) {
   for (std::uint32_t task = 0; task < tasks_.tasks().size(); ++task) {
     const Nanos timeout = timeoutOf(task);
     const auto oldest = [&](ConnectTable::Queue queue, Nanos age) {
@@ -208,7 +203,7 @@ void TcpProber::expire(Nanos now) {
   }
 }
 
-Nanos TcpProber::nextWake() const {
+Nanos Prober::nextWake() const {
   Nanos next = tasks_.nextClose();
   // Without room there is nothing to start before a connect ends.
   if (!connects_.full() || oldestLingering() != ConnectTable::kNone) {
@@ -226,11 +221,11 @@ Nanos TcpProber::nextWake() const {
   return next;
 }
 
-void TcpProber::addTo(TransportCounters& counters) {
+void Prober::addTo(TransportCounters& counters) {
   counters.pings_sent += sent_;
   counters.pings_skipped += skipped_ + tasks_.skipped();
   counters.send_lateness.merge(lateness_);
   lateness_.clear();
 }
 
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::tcp

@@ -1,4 +1,4 @@
-#include "probe/udp/udp_engine.h"
+#include "probe/udp/engine.h"
 
 #include <algorithm>
 #include <utility>
@@ -36,14 +36,14 @@ DropReason reasonOf(wire::ProbeParseError error) {
 
 }  // namespace
 
-UdpEngine::UdpEngine(const AgentContext& context)
+Engine::Engine(const AgentContext& context)
     : context_(context),
       tasks_(ClockSource::kKernel, context.phase_seed, *context.clock, *context.windows),
       exchanges_(tasks_, stalls_, TickClock::nanoseconds(ClockSource::kKernel), StallRule::kSpoils,
                  context.port),
       prober_(tasks_, exchanges_, stalls_, context.incarnation, context.port, scratch_) {}
 
-Status UdpEngine::open() {
+Status Engine::open() {
   std::vector<IpAddress> addresses = context_.listen;
   const bool everywhere = addresses.empty();
   if (everywhere) addresses = {IpAddress(), IpAddress::fromBytes16(kAnyV6.data())};
@@ -64,7 +64,7 @@ Status UdpEngine::open() {
   return {};
 }
 
-void UdpEngine::setWork(const Work& work, const Instant& now) {
+void Engine::setWork(const Work& work, const Instant& now) {
   guests_.setKnown(work.known_sources);
   exchanges_.move(tasks_.replace(work.assignments, now.mono));
   for (const std::uint32_t task : prober_.route(sockets_)) {
@@ -74,25 +74,25 @@ void UdpEngine::setWork(const Work& work, const Instant& now) {
   }
 }
 
-void UdpEngine::startBurst(const std::shared_ptr<const Burst>& burst, const Instant& now) {
+void Engine::startBurst(const std::shared_ptr<const Burst>& burst, const Instant& now) {
   endBurst();
   tasks_.startBurst(burst, now.mono);
   prober_.taskAdded();
 }
 
-void UdpEngine::endBurst() {
+void Engine::endBurst() {
   if (!tasks_.hasBurst()) return;
   exchanges_.move(tasks_.endBurst());
   prober_.lastTaskGone();
 }
 
-void UdpEngine::flush(const Instant& now) {
+void Engine::flush(const Instant& now) {
   exchanges_.forgetAll();
   tasks_.flush(now.mono);
   prober_.route(sockets_);
 }
 
-void UdpEngine::addTo(TransportCounters& counters) {
+void Engine::addTo(TransportCounters& counters) {
   counters.pings_sent = prober_.sent();
   counters.pings_skipped = prober_.skipped() + tasks_.skipped();
   for (const Responder& responder : responders_) counters.pings_answered += responder.answered();
@@ -102,12 +102,12 @@ void UdpEngine::addTo(TransportCounters& counters) {
 }
 
 // How long a packet lay in the socket.
-Nanos UdpEngine::waited(std::size_t i, const Instant& now) {
+Nanos Engine::waited(std::size_t i, const Instant& now) {
   const Nanos arrived_utc = incoming_.ancillary(i).kernel_utc;
   return arrived_utc == 0 ? 0 : std::max<Nanos>(0, now.utc - arrived_utc);
 }
 
-void UdpEngine::readable(std::size_t socket) {
+void Engine::readable(std::size_t socket) {
   const int descriptor = sockets_[socket].descriptor();
   Nanos behind = 0;
   for (int round = 0; round < kMaxRounds; ++round) {
@@ -124,7 +124,7 @@ void UdpEngine::readable(std::size_t socket) {
 }
 
 // Returns how long the youngest of them had waited.
-Nanos UdpEngine::receive(std::size_t socket, std::size_t count, const Instant& now) {
+Nanos Engine::receive(std::size_t socket, std::size_t count, const Instant& now) {
   const Nanos longest = waited(0, now);
   const Nanos from = now.mono - longest;
   if (longest > StallWatch::kLate && !stalls_.stalledDuring(from, now.mono)) {
@@ -138,7 +138,7 @@ Nanos UdpEngine::receive(std::size_t socket, std::size_t count, const Instant& n
   return shortest;
 }
 
-void UdpEngine::receiveOne(std::size_t socket, std::size_t i, const Instant& now) {
+void Engine::receiveOne(std::size_t socket, std::size_t i, const Instant& now) {
   const net::Ancillary about = incoming_.ancillary(i);
   if (about.overflow) {
     dropped_[static_cast<std::size_t>(DropReason::kReceiveOverflow)] +=
@@ -167,8 +167,8 @@ void UdpEngine::receiveOne(std::size_t socket, std::size_t i, const Instant& now
 }
 
 // Where this host's RDMA endpoint on the address asked is, or that there is none.
-void UdpEngine::answerQuery(std::size_t socket, std::size_t i, const net::Ancillary& about,
-                            const Instant& now) {
+void Engine::answerQuery(std::size_t socket, std::size_t i, const net::Ancillary& about,
+                         const Instant& now) {
   wire::EndpointQuery query;
   if (!wire::parse(incoming_.head(i), query) || incoming_.length(i) != wire::kEndpointQueryBytes ||
       query.type != wire::EndpointQueryType::kQuery) {
@@ -198,18 +198,18 @@ void UdpEngine::answerQuery(std::size_t socket, std::size_t i, const net::Ancill
   if (!queued) drop(DropReason::kRateLimited);
 }
 
-void UdpEngine::answer(std::size_t socket, const Instant& now) {
+void Engine::answer(std::size_t socket, const Instant& now) {
   responders_[socket].sendPongs();
   if (sockets_[socket].awaitsDeparture()) sockets_[socket].readErrors(scratch_);
   handleErrors(socket, now);
 }
 
-void UdpEngine::hasErrors(std::size_t socket, const Instant& now) {
+void Engine::hasErrors(std::size_t socket, const Instant& now) {
   sockets_[socket].readErrors(scratch_);
   handleErrors(socket, now);
 }
 
-void UdpEngine::handleErrors(std::size_t socket, const Instant& now) {
+void Engine::handleErrors(std::size_t socket, const Instant& now) {
   for (const net::Departure& departure : sockets_[socket].departures()) {
     if (departure.tag.kind == kPingTag) {
       exchanges_.stamped(departure.tag.id, static_cast<std::uint64_t>(departure.utc));
@@ -231,7 +231,7 @@ void UdpEngine::handleErrors(std::size_t socket, const Instant& now) {
   responders_[socket].sendAcks();
 }
 
-void UdpEngine::elapse(const Instant& now) {
+void Engine::elapse(const Instant& now) {
   const Nanos handled = now.mono - std::exchange(behind_, 0);
   exchanges_.expire(handled);
   tasks_.closeDue(handled);
@@ -242,7 +242,7 @@ void UdpEngine::elapse(const Instant& now) {
   }
 }
 
-Nanos UdpEngine::nextWake() const {
+Nanos Engine::nextWake() const {
   Nanos next = std::min(prober_.nextSend(), stalls_.nextTick());
   next = std::min(next, tasks_.nextClose());
   const Nanos expiry = exchanges_.nextExpiry();

@@ -1,6 +1,6 @@
-// Starts connects by the schedules, finds out how they end, and counts them. The event loop's
-// thread; the loop owns the epoll descriptor and calls in this order after each wake-up: onReady()
-// for its events, expire(), start(), closeDue().
+// Starts connects by the schedules, finds out how they end, and counts them. Used by the event
+// loop's thread, which calls in this order after each wake-up: onReady() for the connects that are
+// ready, expire(), closeDue(), start().
 #pragma once
 
 #include <cstdint>
@@ -8,24 +8,26 @@
 #include <vector>
 
 #include "common/distribution.h"
+#include "probe/event_loop.h"
 #include "probe/stall_watch.h"
 #include "probe/task_list.h"
 #include "probe/tcp/connect_table.h"
 #include "probe/tcp/connect_verdict.h"
 #include "probe/transport.h"
 
-namespace pingloom::probe {
+namespace pingloom::probe::tcp {
 
-// Bounds: `most_in_flight` connects at a time (beyond, pings wait for up to their interval and are
+// Bounds: `max_in_flight` connects at a time (beyond, pings wait for up to their interval and are
 // then skipped); kMaxHeld pings wait for a free port.
-class TcpProber {
+class Prober {
  public:
   static constexpr std::size_t kStartsPerRound = 4;  // few, so that none waits for the others
   static constexpr std::size_t kMaxHeld = 256;
   static constexpr Nanos kRetry = 20 * kMillisecond;  // after running out of ports or descriptors
 
-  // `context` and `stalls` outlive it.
-  TcpProber(const AgentContext& context, int epoll, StallWatch& stalls, std::size_t most_in_flight);
+  // `context`, `loop` and `stalls` outlive it.
+  Prober(const AgentContext& context, const EventLoop& loop, StallWatch& stalls,
+         std::size_t max_in_flight);
 
   void setWork(const Work& work, Nanos now);
   void startBurst(const std::shared_ptr<const Burst>& burst, Nanos now);
@@ -68,7 +70,7 @@ class TcpProber {
   }
 
   const AgentContext& context_;
-  int epoll_;
+  const EventLoop& loop_;
   StallWatch& stalls_;
   TaskList tasks_;
   ConnectTable connects_;
@@ -80,4 +82,4 @@ class TcpProber {
   std::vector<ProbeSchedule::Due> due_;
 };
 
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::tcp

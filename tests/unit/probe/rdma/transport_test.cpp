@@ -1,5 +1,5 @@
 // The RDMA transport on devices in memory: everything but the wire.
-#include "probe/rdma/rdma_transport.h"
+#include "probe/rdma/transport.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "memory_fabric.h"
 #include "wire/probe_packet.h"
 
-namespace pingloom::probe {
+namespace pingloom::probe::rdma_ud {
 namespace {
 
 constexpr Nanos kPatience = 30 * kSecond;
@@ -34,7 +34,7 @@ struct Agent {
     context.windows = &queue;
     context.open_device = [this](const IpAddress& at) { return fabric.open(at); };
     context.endpoints_changed = [this] { ++changes; };
-    transport = std::move(*makeRdmaTransport(context));
+    transport = std::move(*makeTransport(context));
   }
   // Pings `to` every 10 ms by `paths` paths; an empty list: is pinged only.
   void probe(std::vector<IpAddress> to, std::uint32_t paths = 1) {
@@ -366,4 +366,4 @@ TEST(RdmaTransport, ABurstToNobodyIsUnreachable) {
 }
 
 }  // namespace
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::rdma_ud
