@@ -64,7 +64,7 @@ class UdpSession final : public SessionBase {
   Status open() {
     if (auto opened = engine_.open(); !opened) return opened;
     engine_.setWork(work(), Instant::now());
-    engine_.tasks()[0].schedule.limit(request_.count);
+    engine_.prober().tasks()[0].schedule.limit(request_.count);
     return {};
   }
   bool wait(int stop) override {
@@ -78,7 +78,7 @@ class UdpSession final : public SessionBase {
     engine_.elapse(now);
     return entries[0].revents == 0;
   }
-  probe::PairWindow& pair() override { return pairOf(engine_.tasks()); }
+  probe::PairWindow& pair() override { return pairOf(engine_.prober().tasks()); }
   std::uint64_t skipped() override {
     probe::TransportCounters counters;
     engine_.addTo(counters);

@@ -4,6 +4,11 @@
 #include <limits>
 
 namespace pingloom::probe {
+namespace {
+
+constexpr Nanos kVerdictSlack = 20 * kMillisecond;
+
+}  // namespace
 
 Exchange* Exchanges::open(std::uint32_t task, std::uint32_t target, std::uint64_t nonce,
                           const Instant& now) {
@@ -13,6 +18,16 @@ Exchange* Exchanges::open(std::uint32_t task, std::uint32_t target, std::uint64_
   made->task = task;
   made->target = target;
   made->nonce = nonce;
+  return made;
+}
+
+wire::ProbeMessage Exchanges::pingOf(const Exchange& exchange) const {
+  wire::ProbeMessage made;
+  made.type = wire::ProbeType::kPing;
+  made.clock = static_cast<std::uint8_t>(clock_.source());
+  made.length = static_cast<std::uint16_t>((*tasks_)[exchange.task].assignment->probe.payload);
+  made.id = exchange.id;
+  made.nonce = exchange.nonce;
   return made;
 }
 
@@ -130,6 +145,11 @@ void Exchanges::settle(Exchange& exchange) {
   const bool stalled = exchange.peer_stalled || stalledMeanwhile(times);
   exchange.state = ExchangeState::kSettled;
   addReceived(judge(times, clock_, stalled), windowOf(exchange));
+}
+
+Nanos Exchanges::nextWake() const {
+  const Nanos expiry = table_.nextExpiry();
+  return expiry == kNever ? kNever : expiry + kVerdictSlack;
 }
 
 void Exchanges::expire(Nanos now) {

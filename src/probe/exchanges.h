@@ -59,7 +59,13 @@ class Exchanges {
   // A PONG or an ACK; says why it was dropped.
   std::optional<DropReason> answered(const Answer& answer, const Instant& now);
 
+  // The PING of an open exchange; its sender adds what only the transport knows.
+  wire::ProbeMessage pingOf(const Exchange& exchange) const;
+
   Nanos nextExpiry() const { return table_.nextExpiry(); }
+  // When expire() must be called; kNever while there is no exchange. Nothing but a window's end
+  // needs a verdict, so it is a little later than nextExpiry(): another wake-up often comes first.
+  Nanos nextWake() const;
   // REQUIRES: what arrived before `now` was passed to answered(), however late that call was.
   void expire(Nanos now);
 

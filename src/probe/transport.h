@@ -3,11 +3,9 @@
 // functions here may be called from the agent's control thread.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string_view>
 #include <vector>
 
 #include "common/distribution.h"
@@ -16,6 +14,7 @@
 #include "plan/endpoint.h"
 #include "plan/plan.h"
 #include "probe/burst.h"
+#include "probe/drop_reason.h"
 #include "probe/endpoint_board.h"
 #include "probe/window_clock.h"
 #include "probe/window_queue.h"
@@ -39,28 +38,11 @@ struct TransportCounters {
       0;  // not sent because a whole interval was missed, or a limit was reached
   std::uint64_t pings_answered = 0;  // as responder
   std::uint64_t stalls = 0;
-  // Packets dropped, by reason; indexes of kDropReasonNames.
-  std::array<std::uint64_t, 11> dropped{};
+  DropCounts dropped{};
   std::vector<rdma::DropCount> endpoint_dropped;  // RDMA: by the endpoints themselves
   std::uint64_t endpoints_lost = 0;               // RDMA: failed, to be made anew
   Distribution send_lateness;  // from when pings were due, ns; since the last call
 };
-enum class DropReason : std::uint8_t {
-  kShort,
-  kMagic,
-  kVersion,
-  kType,
-  kLength,
-  kUnknownId,
-  kNonce,
-  kSource,
-  kRateLimited,
-  kReceiveOverflow,
-  kQKey,  // RDMA: a PING that wants its answer sent to a privileged Q_Key
-};
-constexpr std::array<std::string_view, 11> kDropReasonNames = {
-    "short",  "magic",        "version",          "type", "length", "unknown_id", "nonce",
-    "source", "rate_limited", "receive_overflow", "q_key"};
 
 // What all transports of one agent share. Outlives them.
 struct AgentContext {

@@ -17,21 +17,6 @@ constexpr Nanos kWatchFor = 10 * kSecond;
 // Verdicts wait for what lies unread in an endpoint, but not longer than this.
 constexpr Nanos kMaxBehind = kSecond;
 
-DropReason reasonOf(wire::ProbeParseError error) {
-  switch (error) {
-    case wire::ProbeParseError::kMagic:
-      return DropReason::kMagic;
-    case wire::ProbeParseError::kVersion:
-      return DropReason::kVersion;
-    case wire::ProbeParseError::kType:
-      return DropReason::kType;
-    case wire::ProbeParseError::kLength:
-      return DropReason::kLength;
-    default:
-      return DropReason::kShort;
-  }
-}
-
 void add(const std::vector<rdma::DropCount>& drops, std::vector<rdma::DropCount>& sums) {
   for (const rdma::DropCount& drop : drops) {
     const auto same = std::find_if(sums.begin(), sums.end(), [&](const rdma::DropCount& known) {

@@ -3,7 +3,6 @@
 // goes on meanwhile. One thread.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -28,7 +27,7 @@ struct PortContext {
   GuestList guests;
   StallWatch stalls;
   EventLoop* loop = nullptr;
-  std::array<std::uint64_t, kDropReasonNames.size()> dropped{};
+  DropCounts dropped{};
 };
 
 class Port {
@@ -73,7 +72,7 @@ class Port {
   void received(const rdma::UdReceived& packet, const Instant& now);
   void ping(const wire::ProbeMessage& message, const rdma::UdReceived& packet,
             const IpAddress& from, const Instant& now);
-  void drop(DropReason reason) { ++context_->dropped[static_cast<std::size_t>(reason)]; }
+  void drop(DropReason reason) { count(reason, context_->dropped); }
 
   PortContext* context_;
   IpAddress address_;

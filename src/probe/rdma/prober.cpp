@@ -1,7 +1,6 @@
 #include "probe/rdma/prober.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "common/log.h"
@@ -16,18 +15,17 @@ Prober::Prober(const AgentContext& context, const Origin& origin, const Peers& p
     : context_(&context),
       clock_(origin.clock),
       peers_(&peers),
-      stalls_(&stalls),
       tasks_(WindowOrigin(origin.clock.source(), origin.device), context.phase_seed, *context.clock,
              *context.windows),
-      exchanges_(tasks_, stalls, origin.clock, StallRule::kSpoilsSoftware, 0) {
+      exchanges_(tasks_, stalls, origin.clock, StallRule::kSpoilsSoftware, 0),
+      queue_(tasks_, exchanges_, stalls, counts_, kRetry) {
   exchanges_.onLost([this](std::uint32_t task, std::uint32_t target) { missed(task, target); });
 }
 
 void Prober::setWork(const std::vector<std::shared_ptr<const plan::Assignment>>& work,
                      const Instant& now) {
   exchanges_.move(tasks_.replace(work, now.mono));
-  skipped_ += waiting_.size();  // their tasks may be gone
-  waiting_.clear();
+  queue_.skipFrom(0);  // their tasks may be gone
   pace_ = Pace(tasks_.tasks());
   findTargets();
 }
@@ -35,7 +33,7 @@ void Prober::setWork(const std::vector<std::shared_ptr<const plan::Assignment>>&
 void Prober::flush(const Instant& now) {
   exchanges_.forgetAll();
   tasks_.flush(now.mono);
-  waiting_.clear();
+  queue_.skipFrom(0);
   targets_.clear();
 }
 
@@ -88,8 +86,7 @@ void Prober::endBurst() {
   if (!tasks_.hasBurst()) return;
   exchanges_.move(tasks_.endBurst());
   targets_.pop_back();
-  skipped_ +=
-      std::erase_if(waiting_, [&](const Ping& ping) { return ping.task >= targets_.size(); });
+  queue_.skipFrom(static_cast<std::uint32_t>(targets_.size()));
   pace_ = Pace(tasks_.tasks());
 }
 
@@ -106,7 +103,6 @@ void Prober::peersChanged() {
 void Prober::setEndpoint(rdma::UdEndpoint* endpoint, std::uint32_t q_key) {
   endpoint_ = endpoint;
   q_key_ = q_key;
-  retry_at_ = kNever;
   exchanges_.cancelOpen([](std::uint32_t, std::uint32_t) { return true; });
   findTargets();
 }
@@ -137,13 +133,16 @@ void Prober::missed(std::uint32_t task, std::uint32_t target) {
 void Prober::elapse(Nanos handled, Nanos now) {
   exchanges_.expire(handled);
   tasks_.closeDue(handled);
-  if (retry_at_ <= now || tasks_.nextDue() <= pace_.reach(now)) sendDue(now);
+  if (queue_.retryAt() <= now || tasks_.nextDue() <= pace_.reach(now)) sendDue(now);
 }
 
 void Prober::sendDue(Nanos now) {
-  if (retry_at_ <= now) {
-    retry_at_ = kNever;
-    retryWaiting(now);
+  if (queue_.retryAt() <= now) {
+    const Instant instant = Instant::now();
+    queue_.retry(now, [&](const Ping& again) {
+      ping(again, instant);
+      if (queue_.room() == 0) leave();
+    });
   }
   const Nanos until = pace_.reach(now);
   for (std::uint32_t task = 0; task < tasks_.tasks().size(); ++task) {
@@ -154,26 +153,12 @@ void Prober::sendDue(Nanos now) {
 
 void Prober::sendTask(std::uint32_t task, Nanos until) {
   const Instant instant = Instant::now();
-  // A backlog of many thousand pings is sent in several calls, so that answers are read in between.
-  constexpr int kMaxBatches = 4;
-  for (int batches = 0; batches < kMaxBatches; ++batches) {
+  for (int batches = 0; batches < PingQueue::kMaxBatches; ++batches) {
     due_.clear();
-    tasks_[task].schedule.take(until, kBatch - posted_.size(), due_);
+    tasks_[task].schedule.take(until, queue_.room(), due_);
     if (due_.empty()) return;
     for (const ProbeSchedule::Due& due : due_) ping({task, due.target, due.due_mono}, instant);
-    if (posted_.size() >= kBatch) leave();
-  }
-}
-
-void Prober::retryWaiting(Nanos now) {
-  const Instant instant = Instant::now();
-  for (const Ping& again : std::exchange(waiting_, {})) {
-    if (now - again.due >= tasks_[again.task].assignment->probe.interval) {
-      ++skipped_;
-    } else {
-      ping(again, instant);
-    }
-    if (posted_.size() >= kBatch) leave();
+    if (queue_.room() == 0) leave();
   }
 }
 
@@ -188,41 +173,31 @@ void Prober::ping(const Ping& ping, const Instant& now) {
   const Target& target = targets_[ping.task][ping.target];
   const std::uint32_t payload = tasks_[ping.task].assignment->probe.payload;
   if (!peers_->isKnown() || (endpoint_ != nullptr && payload > endpoint_->maxPayload())) {
-    ++skipped_;
+    ++counts_.skipped;
     return;
   }
   if (endpoint_ == nullptr || !target.there) {
     countUnreachable(ping, now);
     return;
   }
-  const Exchange* exchange = exchanges_.open(ping.task, ping.target, nonces_.next(), now);
-  if (exchange == nullptr) {
-    ++skipped_;
-    return;
-  }
-  post(ping, target, *exchange);
+  const Exchange* exchange = queue_.open(ping, nonces_.next(), now);
+  if (exchange != nullptr) post(ping, target, *exchange);
 }
 
 void Prober::post(const Ping& ping, const Target& target, const Exchange& exchange) {
-  wire::ProbeMessage message;
-  message.type = wire::ProbeType::kPing;
-  message.clock = static_cast<std::uint8_t>(clock_.source());
-  message.length = static_cast<std::uint16_t>(tasks_[ping.task].assignment->probe.payload);
-  message.id = exchange.id;
+  wire::ProbeMessage message = exchanges_.pingOf(exchange);
   message.incarnation = context_->incarnation;
-  message.nonce = exchange.nonce;
   message.q_key = q_key_;
   wire::write(message, buffer_);
   const auto bytes = std::span<const std::uint8_t>(buffer_).first(message.length);
   const std::uint64_t tag = tagOf(SendKind::kPing, exchange.id);
   switch (endpoint_->post({target.path, target.qpn, target.q_key, bytes, tag})) {
     case PostResult::kPosted:
-      posted_.push_back(exchange.id);
-      posted_pings_.push_back(ping);
+      queue_.add(ping, exchange.id);
       return;
     case PostResult::kFull:
     case PostResult::kResolving:
-      wait(ping, exchange.id);
+      queue_.wait(ping, exchange.id, exchange.times.sent.mono);
       return;
     case PostResult::kUnreachable:
       exchanges_.sending(exchange.id, exchange.times.sent);
@@ -231,42 +206,18 @@ void Prober::post(const Ping& ping, const Target& target, const Exchange& exchan
   }
 }
 
-void Prober::wait(const Ping& ping, std::uint32_t exchange) {
-  exchanges_.cancel(exchange);
-  if (waiting_.size() >= kMaxWaiting) {
-    ++skipped_;
-    return;
-  }
-  waiting_.push_back(ping);
-  retry_at_ = monotonicNow() + kRetry;
-}
-
 void Prober::leave() {
-  if (posted_.empty()) return;
-  const Instant now = Instant::now();
-  Nanos timeout = 0;
-  for (std::size_t i = 0; i < posted_.size(); ++i) {
-    exchanges_.sending(posted_[i], now);
-    const Ping& ping = posted_pings_[i];
-    timeout = std::max(timeout, tasks_[ping.task].assignment->probe.timeout);
-    lateness_.add(static_cast<std::uint64_t>(std::abs(now.mono - ping.due)));
-  }
-  stalls_->watchUntil(now.mono, now.mono + timeout);
+  if (queue_.empty()) return;
+  queue_.stamp(Instant::now());
   endpoint_->flush();
-  sent_ += posted_.size();
-  posted_.clear();
-  posted_pings_.clear();
+  queue_.finish(0);
 }
 
 Nanos Prober::nextWake() const {
-  // Verdicts are given with whatever else wakes the thread; nobody waits for them but a window.
-  constexpr Nanos kVerdictSlack = 20 * kMillisecond;
-  Nanos next = std::min({pace_.wakeFor(tasks_.nextDue()), retry_at_, tasks_.nextClose()});
-  const Nanos expiry = exchanges_.nextExpiry();
-  if (expiry != kNever) next = std::min(next, expiry + kVerdictSlack);
-  return next;
+  return std::min({pace_.wakeFor(tasks_.nextDue()), queue_.retryAt(), tasks_.nextClose(),
+                   exchanges_.nextWake()});
 }
 
-Distribution Prober::takeLateness() { return std::exchange(lateness_, {}); }
+Distribution Prober::takeLateness() { return std::exchange(counts_.lateness, {}); }
 
 }  // namespace pingloom::probe::rdma_ud

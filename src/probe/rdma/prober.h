@@ -15,6 +15,7 @@
 #include "probe/exchanges.h"
 #include "probe/nonces.h"
 #include "probe/pace.h"
+#include "probe/ping_queue.h"
 #include "probe/rdma/peers.h"
 #include "probe/stall_watch.h"
 #include "probe/task_list.h"
@@ -31,18 +32,16 @@ struct Origin {
 
 // Without an endpoint of its own, or towards a target that has none, a PING counts as sent and
 // unreachable; towards a target about which nothing is known yet (no endpoint table) it is skipped.
-// What the endpoint has no room for waits, and skips its round when a whole interval has passed.
 // Context, peers and stall watch outlive it. Memory: 48 bytes a target and path.
 class Prober {
  public:
-  // As many PINGs as leave with one T0.
-  static constexpr std::size_t kBatch = 64;
-  static constexpr std::size_t kMaxWaiting = 1024;
   static constexpr Nanos kRetry = kMillisecond;
   // After so many losses in a row the path is looked up again.
   static constexpr std::uint8_t kMissedTooMany = 3;
 
   Prober(const AgentContext& context, const Origin& origin, const Peers& peers, StallWatch& stalls);
+  Prober(const Prober&) = delete;
+  Prober& operator=(const Prober&) = delete;
 
   void setWork(const std::vector<std::shared_ptr<const plan::Assignment>>& work,
                const Instant& now);
@@ -63,8 +62,8 @@ class Prober {
   Nanos nextWake() const;
 
   TaskList& tasks() { return tasks_; }
-  std::uint64_t pingsSent() const { return sent_; }
-  std::uint64_t pingsSkipped() const { return skipped_ + tasks_.skipped(); }
+  std::uint64_t pingsSent() const { return counts_.sent; }
+  std::uint64_t pingsSkipped() const { return counts_.skipped + tasks_.skipped(); }
   Distribution takeLateness();
 
  private:
@@ -75,11 +74,6 @@ class Prober {
     bool there = false;
     std::uint8_t missed = 0;  // in a row
   };
-  struct Ping {
-    std::uint32_t task;
-    std::uint32_t target;
-    Nanos due;
-  };
   Target targetFor(const Task& task, std::uint32_t target) const;
   void findTargets();
   void findTargets(std::uint32_t task);
@@ -87,17 +81,14 @@ class Prober {
   void missed(std::uint32_t task, std::uint32_t target);
   void sendDue(Nanos now);
   void sendTask(std::uint32_t task, Nanos until);
-  void retryWaiting(Nanos now);
   void ping(const Ping& ping, const Instant& now);
   void post(const Ping& ping, const Target& target, const Exchange& exchange);
-  void wait(const Ping& ping, std::uint32_t exchange);
   void countUnreachable(const Ping& ping, const Instant& now);
   void leave();
 
   const AgentContext* context_;
   TickClock clock_;
   const Peers* peers_;
-  StallWatch* stalls_;
   TaskList tasks_;
   Exchanges exchanges_;
   rdma::UdEndpoint* endpoint_ = nullptr;
@@ -105,15 +96,10 @@ class Prober {
   Nonces nonces_;
   std::vector<std::vector<Target>> targets_;  // [task][target]
   std::vector<std::uint8_t> buffer_;          // one PING; zeros beyond its header
-  std::vector<std::uint32_t> posted_;         // exchanges, since the last leave()
-  std::vector<Ping> posted_pings_;
-  std::vector<Ping> waiting_;
   std::vector<ProbeSchedule::Due> due_;
   Pace pace_;
-  Nanos retry_at_ = kNever;
-  std::uint64_t sent_ = 0;
-  std::uint64_t skipped_ = 0;
-  Distribution lateness_;
+  PingCounts counts_;
+  PingQueue queue_;  // its batch is posted, and leaves with leave()
 };
 
 }  // namespace pingloom::probe::rdma_ud

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "common/log.h"
-#include "probe/udp/tx_tags.h"
 
 namespace pingloom::probe::udp {
 namespace {
@@ -14,34 +13,13 @@ constexpr std::array<std::uint8_t, 16> kAnyV6{};
 constexpr int kMaxRounds = 16;
 // What could not be sent is tried again after this.
 constexpr Nanos kRetry = kMillisecond;
-// Verdicts are given with whatever else wakes the thread; nobody waits for them but a window's end.
-constexpr Nanos kVerdictSlack = 20 * kMillisecond;
 
-static_assert(static_cast<std::size_t>(DropReason::kQKey) + 1 == kDropReasonNames.size());
-
-DropReason reasonOf(wire::ProbeParseError error) {
-  switch (error) {
-    case wire::ProbeParseError::kMagic:
-      return DropReason::kMagic;
-    case wire::ProbeParseError::kVersion:
-      return DropReason::kVersion;
-    case wire::ProbeParseError::kType:
-      return DropReason::kType;
-    case wire::ProbeParseError::kLength:
-      return DropReason::kLength;
-    default:
-      return DropReason::kShort;
-  }
-}
+static_assert(kPingTag != kPongTag);
 
 }  // namespace
 
 Engine::Engine(const AgentContext& context)
-    : context_(context),
-      tasks_(ClockSource::kKernel, context.phase_seed, *context.clock, *context.windows),
-      exchanges_(tasks_, stalls_, TickClock::nanoseconds(ClockSource::kKernel), StallRule::kSpoils,
-                 context.port),
-      prober_(tasks_, exchanges_, stalls_, context.incarnation, context.port, scratch_) {}
+    : context_(context), prober_(context, stalls_, scratch_) {}
 
 Status Engine::open() {
   std::vector<IpAddress> addresses = context_.listen;
@@ -58,6 +36,7 @@ Status Engine::open() {
       return tl::unexpected(socket.error());
     }
   }
+  prober_.setSockets(sockets_);
   for (net::UdpSocket& socket : sockets_) {
     responders_.emplace_back(socket, stalls_, context_.incarnation, scratch_);
   }
@@ -66,35 +45,12 @@ Status Engine::open() {
 
 void Engine::setWork(const Work& work, const Instant& now) {
   guests_.setKnown(work.known_sources);
-  exchanges_.move(tasks_.replace(work.assignments, now.mono));
-  for (const std::uint32_t task : prober_.route(sockets_)) {
-    const plan::Assignment& assignment = *tasks_[task].assignment;
-    log::warning("probe {}: no socket is bound to its source {}: not probing",
-                 assignment.probe.name, assignment.source.text());
-  }
-}
-
-void Engine::startBurst(const std::shared_ptr<const Burst>& burst, const Instant& now) {
-  endBurst();
-  tasks_.startBurst(burst, now.mono);
-  prober_.taskAdded();
-}
-
-void Engine::endBurst() {
-  if (!tasks_.hasBurst()) return;
-  exchanges_.move(tasks_.endBurst());
-  prober_.lastTaskGone();
-}
-
-void Engine::flush(const Instant& now) {
-  exchanges_.forgetAll();
-  tasks_.flush(now.mono);
-  prober_.route(sockets_);
+  prober_.setWork(work.assignments, now);
 }
 
 void Engine::addTo(TransportCounters& counters) {
-  counters.pings_sent = prober_.sent();
-  counters.pings_skipped = prober_.skipped() + tasks_.skipped();
+  counters.pings_sent = prober_.pingsSent();
+  counters.pings_skipped = prober_.pingsSkipped();
   for (const Responder& responder : responders_) counters.pings_answered += responder.answered();
   counters.stalls = stalls_.stalls();
   counters.dropped = dropped_;
@@ -163,7 +119,7 @@ void Engine::receiveOne(std::size_t socket, std::size_t i, const Instant& now) {
     return;
   }
   if (about.kernel_utc != 0) answer.ticks = static_cast<std::uint64_t>(about.kernel_utc);
-  if (const auto reason = exchanges_.answered(answer, now)) drop(*reason);
+  if (const auto reason = prober_.answered(answer, now)) drop(*reason);
 }
 
 // Where this host's RDMA endpoint on the address asked is, or that there is none.
@@ -212,30 +168,19 @@ void Engine::hasErrors(std::size_t socket, const Instant& now) {
 void Engine::handleErrors(std::size_t socket, const Instant& now) {
   for (const net::Departure& departure : sockets_[socket].departures()) {
     if (departure.tag.kind == kPingTag) {
-      exchanges_.stamped(departure.tag.id, static_cast<std::uint64_t>(departure.utc));
+      prober_.sent(departure.tag.id, departure.utc);
     } else {
       responders_[socket].departed(departure.tag.id, departure.utc, now);
     }
   }
   sockets_[socket].departures().clear();
-  for (const net::Bounce& bounce : sockets_[socket].bounces()) {
-    wire::ProbeMessage quoted;
-    const auto head = std::span(bounce.quoted).first(bounce.quoted_bytes);
-    if (wire::parseQuoted(head, quoted) == wire::ProbeParseError::kNone &&
-        quoted.type == wire::ProbeType::kPing) {
-      exchanges_.failedInNetwork(quoted,
-                                 bounce.refused ? Failure::kRefused : Failure::kUnreachable);
-    }
-  }
+  for (const net::Bounce& bounce : sockets_[socket].bounces()) prober_.bounced(bounce);
   sockets_[socket].bounces().clear();
   responders_[socket].sendAcks();
 }
 
 void Engine::elapse(const Instant& now) {
-  const Nanos handled = now.mono - std::exchange(behind_, 0);
-  exchanges_.expire(handled);
-  tasks_.closeDue(handled);
-  if (prober_.nextSend() <= now.mono) prober_.sendDue(now.mono);
+  prober_.elapse(now.mono - std::exchange(behind_, 0), now.mono);
   for (std::size_t i = 0; i < sockets_.size(); ++i) {
     if (responders_[i].nextGiveUp() <= now.mono) responders_[i].giveUp(now);
     answer(i, now);
@@ -243,10 +188,7 @@ void Engine::elapse(const Instant& now) {
 }
 
 Nanos Engine::nextWake() const {
-  Nanos next = std::min(prober_.nextSend(), stalls_.nextTick());
-  next = std::min(next, tasks_.nextClose());
-  const Nanos expiry = exchanges_.nextExpiry();
-  if (expiry != kNever) next = std::min(next, expiry + kVerdictSlack);
+  Nanos next = std::min(prober_.nextWake(), stalls_.nextTick());
   for (const Responder& responder : responders_) {
     next = std::min(next, responder.nextGiveUp());
     if (responder.blocked()) next = std::min(next, monotonicNow() + kRetry);

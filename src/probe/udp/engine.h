@@ -2,7 +2,6 @@
 // time passes. The transport's event loop tells it which sockets are ready and what time it is.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -11,10 +10,8 @@
 #include "common/error.h"
 #include "net/rx_batch.h"
 #include "net/udp_socket.h"
-#include "probe/exchanges.h"
 #include "probe/guest_list.h"
 #include "probe/stall_watch.h"
-#include "probe/task_list.h"
 #include "probe/transport.h"
 #include "probe/udp/prober.h"
 #include "probe/udp/responder.h"
@@ -30,12 +27,9 @@ class Engine {
   Status open();
 
   std::vector<net::UdpSocket>& sockets() { return sockets_; }
-  TaskList& tasks() { return tasks_; }
+  Prober& prober() { return prober_; }
 
   void setWork(const Work& work, const Instant& now);
-  void startBurst(const std::shared_ptr<const Burst>& burst, const Instant& now);
-  void endBurst();
-  void flush(const Instant& now);
   void addTo(TransportCounters& counters);
 
   // In this order after every wake-up.
@@ -54,12 +48,10 @@ class Engine {
   void answer(std::size_t socket, const Instant& now);
   void handleErrors(std::size_t socket, const Instant& now);
   Nanos waited(std::size_t i, const Instant& now);
-  void drop(DropReason reason) { ++dropped_[static_cast<std::size_t>(reason)]; }
+  void drop(DropReason reason) { count(reason, dropped_); }
 
   const AgentContext& context_;
   StallWatch stalls_;
-  TaskList tasks_;
-  Exchanges exchanges_;
   GuestList guests_;
   net::RxBatch incoming_;
   net::RxBatch scratch_;  // for error queues
@@ -69,7 +61,7 @@ class Engine {
   // Where more packets wait than are read in one go: how long ago the last one read had come. Time
   // passes that much later for verdicts, so that none is given before all answers were looked at.
   Nanos behind_ = 0;
-  std::array<std::uint64_t, kDropReasonNames.size()> dropped_{};
+  DropCounts dropped_{};
 };
 
 }  // namespace pingloom::probe::udp

@@ -1,28 +1,61 @@
 #include "probe/udp/prober.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
-#include "probe/udp/tx_tags.h"
+#include "common/log.h"
 
 namespace pingloom::probe::udp {
-namespace {
 
-// A backlog of many thousand pings is sent in several calls, so that answers are read in between.
-constexpr int kMaxBatches = 4;
+static_assert(PingQueue::kBatch <= net::Outbox::kMax);
 
-}  // namespace
-
-Prober::Prober(TaskList& tasks, Exchanges& exchanges, StallWatch& stalls, std::uint32_t incarnation,
-               std::uint16_t port, net::RxBatch& scratch)
-    : tasks_(&tasks),
-      exchanges_(&exchanges),
+Prober::Prober(const AgentContext& context, StallWatch& stalls, net::RxBatch& scratch)
+    : context_(&context),
       stalls_(&stalls),
-      incarnation_(incarnation),
-      port_(port),
-      scratch_(&scratch) {}
+      scratch_(&scratch),
+      tasks_(ClockSource::kKernel, context.phase_seed, *context.clock, *context.windows),
+      exchanges_(tasks_, stalls, TickClock::nanoseconds(ClockSource::kKernel), StallRule::kSpoils,
+                 context.port) {}
+
+void Prober::setSockets(std::vector<net::UdpSocket>& sockets) {
+  for (net::UdpSocket& socket : sockets) {
+    lanes_.push_back({&socket, PingQueue(tasks_, exchanges_, *stalls_, counts_, kRetry)});
+  }
+}
+
+void Prober::setWork(const std::vector<std::shared_ptr<const plan::Assignment>>& work,
+                     const Instant& now) {
+  exchanges_.move(tasks_.replace(work, now.mono));
+  findRoutes();
+  for (std::size_t task = 0; task < routes_.size(); ++task) {
+    if (routes_[task].lane != nullptr) continue;
+    const plan::Assignment& assignment = *tasks_.tasks()[task].assignment;
+    log::warning("probe {}: no socket is bound to its source {}: not probing",
+                 assignment.probe.name, assignment.source.text());
+  }
+}
+
+void Prober::startBurst(const std::shared_ptr<const Burst>& burst, Nanos now) {
+  endBurst();
+  tasks_.startBurst(burst, now);
+  // Its source and its payload are another task's, so the lanes stay as they are.
+  routes_.push_back(routeOf(*burst->assignment));
+}
+
+void Prober::endBurst() {
+  if (!tasks_.hasBurst()) return;
+  exchanges_.move(tasks_.endBurst());
+  routes_.pop_back();
+  for (Lane& lane : lanes_) lane.queue.skipFrom(static_cast<std::uint32_t>(routes_.size()));
+  pace_ = Pace(tasks_.tasks());
+}
+
+void Prober::flush(const Instant& now) {
+  exchanges_.forgetAll();
+  tasks_.flush(now.mono);
+  findRoutes();
+}
 
 Prober::Lane* Prober::laneFor(const IpAddress& source) {
   Lane* wildcard = nullptr;
@@ -41,145 +74,117 @@ Prober::Route Prober::routeOf(const plan::Assignment& assignment) {
   options.traffic_class = static_cast<std::uint8_t>(assignment.probe.traffic_class);
   if (lane->socket->isWildcard()) options.from = assignment.source;
   return {lane, net::makeControl(options, lane->socket->isV6()),
-          assignment.probe.port != 0 ? assignment.probe.port : port_};
+          assignment.probe.port != 0 ? assignment.probe.port : context_->port};
 }
 
-void Prober::taskAdded() { routes_.push_back(routeOf(*tasks_->tasks().back().assignment)); }
-
-void Prober::lastTaskGone() {
-  routes_.pop_back();
-  for (Lane& lane : lanes_) {
-    skipped_ +=
-        std::erase_if(lane.waiting, [&](const Ping& ping) { return ping.task >= routes_.size(); });
-  }
-  pace_ = Pace(tasks_->tasks());
-}
-
-std::vector<std::uint32_t> Prober::route(std::vector<net::UdpSocket>& sockets) {
-  lanes_.resize(sockets.size());
-  for (std::size_t i = 0; i < sockets.size(); ++i) {
-    lanes_[i].socket = &sockets[i];
-    skipped_ += lanes_[i].waiting.size();  // their tasks may be gone
-    lanes_[i].waiting.clear();
-  }
-  retry_at_ = kNever;
-  std::vector<std::uint32_t> stranded;
-  routes_.assign(tasks_->tasks().size(), {});
-  for (std::uint32_t t = 0; t < routes_.size(); ++t) {
-    const plan::Assignment& assignment = *(*tasks_)[t].assignment;
-    routes_[t] = routeOf(assignment);
-    Lane* lane = routes_[t].lane;
-    if (lane == nullptr) {
-      stranded.push_back(t);
-    } else {
-      lane->longest = std::max<std::size_t>(lane->longest, assignment.probe.payload);
-    }
+void Prober::findRoutes() {
+  for (Lane& lane : lanes_) lane.queue.skipFrom(0);  // their tasks may be gone
+  routes_.clear();
+  for (const Task& task : tasks_.tasks()) {
+    const Route& route = routes_.emplace_back(routeOf(*task.assignment));
+    if (route.lane == nullptr) continue;
+    route.lane->longest =
+        std::max<std::size_t>(route.lane->longest, task.assignment->probe.payload);
   }
   for (Lane& lane : lanes_) lane.outbox = std::make_unique<net::Outbox>(lane.longest);
-  pace_ = Pace(tasks_->tasks());
-  return stranded;
+  pace_ = Pace(tasks_.tasks());
 }
 
-void Prober::queue(const Ping& ping, const Instant& now) {
-  const Route& route = routes_[ping.task];
-  const plan::Assignment& assignment = *(*tasks_)[ping.task].assignment;
-  const Exchange* exchange = exchanges_->open(ping.task, ping.target, nonces_.next(), now);
-  if (exchange == nullptr) {
-    ++skipped_;
-    return;
-  }
-  sockaddr_storage address;
-  const socklen_t address_length =
-      assignment.destinations[ping.target].toSockaddr(route.port, address);
-  sockaddr_in6 to;
-  std::memcpy(&to, &address, sizeof to);
-  wire::ProbeMessage message;
-  message.type = wire::ProbeType::kPing;
-  message.clock = static_cast<std::uint8_t>(ClockSource::kKernel);
-  message.length = static_cast<std::uint16_t>(assignment.probe.payload);
-  message.id = exchange->id;
-  message.incarnation = incarnation_;
-  message.nonce = exchange->nonce;
-  wire::write(message, route.lane->outbox->add(to, address_length, route.control, message.length,
-                                               {kPingTag, exchange->id}));
-  route.lane->queued.push_back(ping);
+void Prober::sent(std::uint32_t id, Nanos t1_utc) {
+  exchanges_.stamped(id, static_cast<std::uint64_t>(t1_utc));
 }
 
-void Prober::send(Lane& lane) {
-  if (lane.queued.empty()) return;
-  const std::size_t count = lane.queued.size();
-  const Instant now = Instant::now();
-  Nanos timeout = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    exchanges_->sending(lane.outbox->tag(i).id, now);
-    timeout = std::max(timeout, (*tasks_)[lane.queued[i].task].assignment->probe.timeout);
-  }
-  stalls_->watchUntil(now.mono, now.mono + timeout);
-  const auto outcome = lane.outbox->flush(*lane.socket, *scratch_, [&](net::TxTag tag, int) {
-    exchanges_->failed(tag.id, Failure::kUnreachable);
-  });
-  const std::size_t left = outcome == net::Outbox::Outcome::kBlocked ? lane.outbox->size() : 0;
-  for (std::size_t i = left; i > 0; --i) exchanges_->cancel(lane.outbox->tag(i - 1).id);
-  lane.outbox->clear();
-  for (std::size_t i = 0; i < count - left; ++i) {
-    lateness_.add(static_cast<std::uint64_t>(std::abs(now.mono - lane.queued[i].due)));
-  }
-  sent_ += count - left;
-  lane.waiting.assign(lane.queued.end() - static_cast<std::ptrdiff_t>(left), lane.queued.end());
-  lane.queued.clear();
-  if (left > 0) retry_at_ = now.mono + kRetry;
+void Prober::bounced(const net::Bounce& bounce) {
+  wire::ProbeMessage quoted;
+  const auto head = std::span(bounce.quoted).first(bounce.quoted_bytes);
+  if (wire::parseQuoted(head, quoted) != wire::ProbeParseError::kNone) return;
+  if (quoted.type != wire::ProbeType::kPing) return;
+  exchanges_.failedInNetwork(quoted, bounce.refused ? Failure::kRefused : Failure::kUnreachable);
 }
 
-void Prober::retry(Lane& lane, Nanos now) {
-  if (lane.waiting.empty()) return;
-  const Instant instant = Instant::now();
-  for (const Ping& ping : std::exchange(lane.waiting, {})) {
-    if (now - ping.due >= (*tasks_)[ping.task].assignment->probe.interval) {
-      ++skipped_;
-    } else {
-      queue(ping, instant);
-    }
+void Prober::elapse(Nanos handled, Nanos now) {
+  exchanges_.expire(handled);
+  tasks_.closeDue(handled);
+  if (nextSend() <= now) sendDue(now);
+}
+
+void Prober::sendDue(Nanos now) {
+  for (Lane& lane : lanes_) {
+    if (!lane.queue.hasWaiting()) continue;
+    const Instant instant = Instant::now();
+    lane.queue.retry(now, [&](const Ping& again) { ping(again, instant); });
+    leave(lane);
   }
-  send(lane);
+  const Nanos until = pace_.reach(now);
+  for (std::uint32_t task = 0; task < routes_.size(); ++task) {
+    if (tasks_[task].schedule.nextDue() <= until) sendTask(task, until);
+  }
+  for (Lane& lane : lanes_) leave(lane);
 }
 
 void Prober::sendTask(std::uint32_t task, Nanos until) {
   Lane* lane = routes_[task].lane;
-  ProbeSchedule& schedule = (*tasks_)[task].schedule;
+  ProbeSchedule& schedule = tasks_[task].schedule;
   const Instant instant = Instant::now();
-  for (int batches = 0; batches < kMaxBatches; ++batches) {
-    if (lane != nullptr && !lane->waiting.empty()) return;
+  for (int batches = 0; batches < PingQueue::kMaxBatches; ++batches) {
+    if (lane != nullptr && lane->queue.hasWaiting()) return;
     due_.clear();
-    schedule.take(
-        until, lane == nullptr ? net::Outbox::kMax : net::Outbox::kMax - lane->queued.size(), due_);
+    schedule.take(until, lane == nullptr ? PingQueue::kBatch : lane->queue.room(), due_);
     if (due_.empty()) return;
     if (lane == nullptr) {
-      skipped_ += due_.size();
+      counts_.skipped += due_.size();
       continue;
     }
-    const plan::AddressList& destinations = (*tasks_)[task].assignment->destinations;
+    const plan::AddressList& destinations = tasks_[task].assignment->destinations;
     for (const ProbeSchedule::Due& due : due_) __builtin_prefetch(&destinations[due.target]);
-    for (const ProbeSchedule::Due& due : due_) queue({task, due.target, due.due_mono}, instant);
-    if (lane->outbox->full()) send(*lane);
+    for (const ProbeSchedule::Due& due : due_) ping({task, due.target, due.due_mono}, instant);
+    if (lane->queue.room() == 0) leave(*lane);
   }
 }
 
-void Prober::sendDue(Nanos now) {
-  if (now >= retry_at_) retry_at_ = kNever;
-  if (retry_at_ != kNever) return;
-  for (Lane& lane : lanes_) retry(lane, now);
-  const Nanos until = pace_.reach(now);
-  for (std::uint32_t task = 0; task < routes_.size(); ++task) {
-    if ((*tasks_)[task].schedule.nextDue() <= until) sendTask(task, until);
-  }
-  for (Lane& lane : lanes_) send(lane);
+void Prober::ping(const Ping& ping, const Instant& now) {
+  const Route& route = routes_[ping.task];
+  const Exchange* exchange = route.lane->queue.open(ping, nonces_.next(), now);
+  if (exchange == nullptr) return;
+  sockaddr_storage address;
+  const socklen_t address_length =
+      tasks_[ping.task].assignment->destinations[ping.target].toSockaddr(route.port, address);
+  sockaddr_in6 to;
+  std::memcpy(&to, &address, sizeof to);
+  wire::ProbeMessage message = exchanges_.pingOf(*exchange);
+  message.incarnation = context_->incarnation;
+  wire::write(message, route.lane->outbox->add(to, address_length, route.control, message.length,
+                                               {kPingTag, exchange->id}));
+  route.lane->queue.add(ping, exchange->id);
 }
 
+void Prober::leave(Lane& lane) {
+  if (lane.queue.empty()) return;
+  lane.queue.stamp(Instant::now());
+  const auto outcome = lane.outbox->flush(*lane.socket, *scratch_, [&](net::TxTag tag, int) {
+    exchanges_.failed(tag.id, Failure::kUnreachable);
+  });
+  const std::size_t unsent = outcome == net::Outbox::Outcome::kBlocked ? lane.outbox->size() : 0;
+  lane.outbox->clear();
+  lane.queue.finish(unsent);
+}
+
+Nanos Prober::retryAt() const {
+  Nanos next = kNever;
+  for (const Lane& lane : lanes_) next = std::min(next, lane.queue.retryAt());
+  return next;
+}
+
+// While PINGs wait for room on one socket, nothing is sent on any.
 Nanos Prober::nextSend() const {
-  if (retry_at_ != kNever) return retry_at_;
-  return pace_.wakeFor(tasks_->nextDue());
+  const Nanos retry = retryAt();
+  return retry != kNever ? retry : pace_.wakeFor(tasks_.nextDue());
 }
 
-Distribution Prober::takeLateness() { return std::exchange(lateness_, {}); }
+Nanos Prober::nextWake() const {
+  return std::min({nextSend(), tasks_.nextClose(), exchanges_.nextWake()});
+}
+
+Distribution Prober::takeLateness() { return std::exchange(counts_.lateness, {}); }
 
 }  // namespace pingloom::probe::udp

@@ -1,9 +1,10 @@
-// Sends the PINGs that are due. One thread.
+// Sends the PINGs of the UDP transport and follows them to their verdicts. One thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "common/distribution.h"
@@ -14,51 +15,60 @@
 #include "probe/exchanges.h"
 #include "probe/nonces.h"
 #include "probe/pace.h"
+#include "probe/ping_queue.h"
 #include "probe/task_list.h"
+#include "probe/transport.h"
 
 namespace pingloom::probe::udp {
 
-// Where the kernel has no room, pings wait, and skip their round when a whole interval has passed.
-// Tasks, exchanges, stall watch, sockets and the scratch batch outlive it.
+constexpr std::uint8_t kPingTag = 1;  // net::TxTag's kind of a PING; its id is the exchange's
+
+// Context, stall watch, sockets and the scratch batch outlive it.
 class Prober {
  public:
+  // Sending pauses for this long after the kernel had no room.
   static constexpr Nanos kRetry = 1'500 * kMicrosecond;
 
-  Prober(TaskList& tasks, Exchanges& exchanges, StallWatch& stalls, std::uint32_t incarnation,
-         std::uint16_t port, net::RxBatch& scratch);
+  Prober(const AgentContext& context, StallWatch& stalls, net::RxBatch& scratch);
+  Prober(const Prober&) = delete;
+  Prober& operator=(const Prober&) = delete;
 
-  // After every change of the task list; the sockets stay the same. Tasks whose source no socket is
-  // bound to send nothing: they are returned.
-  std::vector<std::uint32_t> route(std::vector<net::UdpSocket>& sockets);
-  // One more behind the others, from a source and of a payload that another one has; or it is gone.
-  // The others go on undisturbed.
-  void taskAdded();
-  void lastTaskGone();
+  // The sockets to send from, before anything else and once.
+  void setSockets(std::vector<net::UdpSocket>& sockets);
+  // Tasks whose source no socket is bound to send nothing.
+  void setWork(const std::vector<std::shared_ptr<const plan::Assignment>>& work,
+               const Instant& now);
+  void startBurst(const std::shared_ptr<const Burst>& burst, Nanos now);
+  void endBurst();
+  // Closes all windows as they stand and stops.
+  void flush(const Instant& now);
 
-  void sendDue(Nanos now);
-  // When sendDue() must be called next.
-  Nanos nextSend() const;
+  // The PING of this exchange left the kernel at T1.
+  void sent(std::uint32_t id, Nanos t1_utc);
+  // An ICMP error has quoted the beginning of one of the PINGs.
+  void bounced(const net::Bounce& bounce);
+  std::optional<DropReason> answered(const Answer& answer, const Instant& now) {
+    return exchanges_.answered(answer, now);
+  }
+  // Verdicts and closed windows as of `handled` (whatever arrived before has been handed in), then
+  // the PINGs that are due at `now`.
+  void elapse(Nanos handled, Nanos now);
+  Nanos nextWake() const;
 
-  std::uint64_t sent() const { return sent_; }
-  // Because a limit was reached, here or in the kernel, or there was no socket.
-  std::uint64_t skipped() const { return skipped_; }
+  TaskList& tasks() { return tasks_; }
+  std::uint64_t pingsSent() const { return counts_.sent; }
+  std::uint64_t pingsSkipped() const { return counts_.skipped + tasks_.skipped(); }
   Distribution takeLateness();
 
  private:
-  struct Ping {
-    std::uint32_t task;
-    std::uint32_t target;
-    Nanos due;
-  };
-  // One to a socket.
+  // What belongs to one socket.
   struct Lane {
-    net::UdpSocket* socket = nullptr;
+    net::UdpSocket* socket;
+    PingQueue queue;
     std::size_t longest = 0;
-    std::unique_ptr<net::Outbox> outbox;
-    std::vector<Ping> queued;   // in the outbox, in its order
-    std::vector<Ping> waiting;  // the kernel had no room for them; at most net::Outbox::kMax
+    std::unique_ptr<net::Outbox> outbox = nullptr;  // the queue's batch, in the same order
   };
-  // One to a task.
+  // How the PINGs of one task leave.
   struct Route {
     Lane* lane = nullptr;  // nullptr: no socket
     net::ControlData control;
@@ -66,26 +76,25 @@ class Prober {
   };
   Lane* laneFor(const IpAddress& source);
   Route routeOf(const plan::Assignment& assignment);
+  void findRoutes();
+  Nanos retryAt() const;
+  Nanos nextSend() const;
+  void sendDue(Nanos now);
   void sendTask(std::uint32_t task, Nanos until);
-  void queue(const Ping& ping, const Instant& now);
-  void retry(Lane& lane, Nanos now);
-  void send(Lane& lane);
+  void ping(const Ping& ping, const Instant& now);
+  void leave(Lane& lane);
 
-  TaskList* tasks_;
-  Exchanges* exchanges_;
+  const AgentContext* context_;
   StallWatch* stalls_;
-  std::uint32_t incarnation_;
-  std::uint16_t port_;
   net::RxBatch* scratch_;
+  TaskList tasks_;
+  Exchanges exchanges_;
   Nonces nonces_;
+  PingCounts counts_;
   std::vector<Lane> lanes_;
   std::vector<Route> routes_;
   std::vector<ProbeSchedule::Due> due_;
   Pace pace_;
-  Nanos retry_at_ = kNever;
-  std::uint64_t sent_ = 0;
-  std::uint64_t skipped_ = 0;
-  Distribution lateness_;
 };
 
 }  // namespace pingloom::probe::udp

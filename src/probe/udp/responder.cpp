@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "probe/udp/tx_tags.h"
-
 namespace pingloom::probe::udp {
 namespace {
 

@@ -19,6 +19,8 @@
 
 namespace pingloom::probe::udp {
 
+constexpr std::uint8_t kPongTag = 2;  // net::TxTag's kind of a PONG; its id is the PONG's number
+
 // `socket`, `stalls` and the scratch batch outlive it. Bound: kMaxWaiting PONGs wait for their
 // departure time, for kMaxWait at most; then their ACKs leave without one.
 class Responder {

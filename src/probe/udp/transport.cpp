@@ -22,18 +22,18 @@ class UdpTransport final : public Transport, private LoopHandler {
     loop_.call([&] { engine_.setWork(work, Instant::now()); });
   }
   void startBurst(const std::shared_ptr<const Burst>& burst) override {
-    loop_.call([&] { engine_.startBurst(burst, Instant::now()); });
+    loop_.call([&] { engine_.prober().startBurst(burst, monotonicNow()); });
   }
   std::vector<BurstPing> burstPings() override {
     std::vector<BurstPing> pings;
-    loop_.call([&] { pings = engine_.tasks().burstPings(); });
+    loop_.call([&] { pings = engine_.prober().tasks().burstPings(); });
     return pings;
   }
   void endBurst() override {
-    loop_.call([&] { engine_.endBurst(); });
+    loop_.call([&] { engine_.prober().endBurst(); });
   }
   void flush() override {
-    loop_.call([&] { engine_.flush(Instant::now()); });
+    loop_.call([&] { engine_.prober().flush(Instant::now()); });
   }
   TransportCounters counters() override {
     TransportCounters counters;

@@ -216,6 +216,28 @@ TEST_F(ExchangesTest, ResultsGoToTheWindowOfThePing) {
   EXPECT_EQ(tasks[0].windows.windowFor(0, index + 1).received, 0U);
 }
 
+TEST_F(ExchangesTest, ThePingCarriesWhatItsAnswersEcho) {
+  tasks[0].assignment = [] {
+    auto made = assignmentTo({1, 2, 3});
+    made->probe.payload = 300;
+    return made;
+  }();
+  const Exchange* made = exchanges.open(0, 1, 99, at(kSecond));
+  const wire::ProbeMessage message = exchanges.pingOf(*made);
+  EXPECT_EQ(message.type, wire::ProbeType::kPing);
+  EXPECT_EQ(message.clock, static_cast<std::uint8_t>(ClockSource::kKernel));
+  EXPECT_EQ(message.length, 300U);
+  EXPECT_EQ(message.id, made->id);
+  EXPECT_EQ(message.nonce, 99U);
+}
+
+TEST_F(ExchangesTest, WakesForVerdictsALittleAfterTheyAreDue) {
+  EXPECT_EQ(exchanges.nextWake(), kNever);
+  ping(0, kSecond);
+  EXPECT_GT(exchanges.nextWake(), exchanges.nextExpiry());
+  EXPECT_LE(exchanges.nextWake(), exchanges.nextExpiry() + 100 * kMillisecond);
+}
+
 TEST_F(ExchangesTest, PairsThatStayKeepTheirExchanges) {
   const auto to_first = ping(0, kSecond);
   const auto to_third = ping(2, kSecond);
