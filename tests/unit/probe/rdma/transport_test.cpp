@@ -154,9 +154,12 @@ TEST(RdmaTransport, ATargetWithoutAnEndpointIsUnreachableOnceThatIsKnown) {
   ASSERT_TRUE(eventually([&] { return one.transport->counters().pings_skipped >= 3; }))
       << "nobody has said yet who is there";
   introduce({&one});
-  const auto skipped = one.transport->counters().pings_skipped;
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  EXPECT_LE(one.transport->counters().pings_skipped, skipped + 1);
+  // A busy machine makes rounds late, and those are skipped as well; ten in a row are not.
+  EXPECT_TRUE(eventually([&] {
+    const auto skipped = one.transport->counters().pings_skipped;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    return one.transport->counters().pings_skipped <= skipped + 1;
+  }));
   const PairWindow pair = only(one.flush());
   EXPECT_GT(pair.unreachable, 0U);
   EXPECT_EQ(pair.sent, pair.unreachable);
