@@ -1,7 +1,7 @@
-// The daemon's control thread: it puts the plan and the mesh's endpoints before the transports,
-// takes the windows they close, spools them, and runs the control connection. It wakes a few times
-// a second, never per packet. start(), run() and destruction belong to one thread; the transports,
-// the metric pages and the HTTP server have their own.
+// The daemon's control thread. It gives the plan and the mesh's endpoints to the transports, takes
+// closed windows, spools them, and runs the control connection. It wakes a few times a second and
+// never per packet. start(), run() and the destructor belong to one thread; the transports, the
+// metric pages and the HTTP server have their own threads.
 #pragma once
 
 #include <array>
@@ -38,29 +38,32 @@ using TransportFactory = std::function<Result<std::vector<std::unique_ptr<probe:
 
 class Agent : private ControlOwner {
  public:
-  // Takes the state directory, binds all sockets and probes by the kept plan. `make_transports` is
-  // probe::makeTransports but in tests.
+  // Takes the state directory, binds all sockets and probes according to the kept plan. Only tests
+  // pass a `make_transports` other than probe::makeTransports.
   static Result<std::unique_ptr<Agent>> start(Config config,
                                               const TransportFactory& make_transports);
   ~Agent() override;
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  // Until it is asked to stop or to reload. Before it stops: windows are closed as they stand,
-  // spooled and, for at most kMaxFarewell, delivered; goodbye. Ready is who probes by a plan.
+  // Runs until it is asked to stop or to reload. Before it stops it closes and spools all windows,
+  // delivers them for at most kMaxFarewell, and says goodbye. Ready once it is probing according to
+  // a plan.
   ServiceManager::Asked run(ServiceManager& manager);
-  // Between two runs. The rest of the configuration stays as it was; where that is the agent's own
-  // key, which the new controller may not know, the controller does as well.
+  // Applies a configuration between two runs; settings that cannot be reloaded stay unchanged. If
+  // the agent's own key would have to change, the controller stays unchanged too, because a new
+  // controller may not know the present key.
   void reload(const Config& config);
   static constexpr std::array<std::string_view, 3> kReloadable = {"controller", "keys.controller",
                                                                   "log_level"};
   static constexpr Nanos kMaxFarewell = kSecond;
 
   std::optional<SocketAddress> httpAddress() const;
-  const pages::PageService* pageService() const { return pages_.get(); }  // nullptr: none
+  // nullptr if there is none
+  const pages::PageService* pageService() const { return pages_.get(); }
 
  private:
-  // Windows of several probes close at the same moment: they share a batch.
+  // Windows of several probes close at the same moment and share a batch.
   static constexpr Nanos kGather = 50 * kMillisecond;
   static constexpr Nanos kFiguresInterval = kSecond;
 
@@ -70,7 +73,7 @@ class Agent : private ControlOwner {
   Status startPages();
   Status startHttp();
 
-  // ControlOwner
+  // These implement ControlOwner.
   void planChanged(std::shared_ptr<const plan::Plan> plan) override;
   void clockOffsetChanged(Nanos offset) override { clock_.setOffset(offset); }
   AgentTotals totals() override;
@@ -93,7 +96,7 @@ class Agent : private ControlOwner {
   bool readOwnEndpoints();
   void endpointsChanged(Nanos now);
   void applyEndpoints();
-  void spoolWindows(bool last = false);  // last: windows wait for nothing more
+  void spoolWindows(bool last = false);  // `last` makes windows wait for nothing more
   void collectFigures(Nanos now);
   void farewell();
 
@@ -108,14 +111,14 @@ class Agent : private ControlOwner {
   std::shared_ptr<const plan::Plan> plan_;
   WorkList work_;
   EndpointKeeper endpoint_keeper_{state_};
-  UniqueFd endpoints_event_;  // eventfd: a transport's endpoints are other ones
+  UniqueFd endpoints_event_;  // an eventfd that signals a change of a transport's endpoints
 
   probe::WindowClock clock_;
   probe::WindowQueue windows_;
   PathMerge path_merge_{windows_};
-  Nanos gather_due_ = 0;  // 0: no window waits
+  Nanos gather_due_ = 0;  // 0 if no window waits
   probe::EndpointBoard endpoint_board_;
-  probe::AgentContext transport_context_;  // the transports keep a reference
+  probe::AgentContext transport_context_;  // the transports keep a reference to it
   std::vector<std::unique_ptr<probe::Transport>> transports_;
   BurstRunner bursts_{work_, transports_,
                       [this](const wire::BurstReport& report) { return control_->send(report); }};
@@ -127,7 +130,7 @@ class Agent : private ControlOwner {
   std::vector<LatenessWindow> lateness_;  // one per transport
   Nanos figures_due_ = 0;
   FiguresBoard board_;
-  std::shared_ptr<http::Access> access_;  // nullptr: not configured
+  std::shared_ptr<http::Access> access_;  // nullptr if not configured
   std::unique_ptr<http::Server> http_;
   std::unique_ptr<pages::PageService> pages_;
   std::unique_ptr<OwnPages> own_pages_;

@@ -1,4 +1,4 @@
-// RDMA endpoints between the transports and the controller, both ways.
+// The part of Agent that passes RDMA endpoints between the transports and the controller.
 #include <sys/eventfd.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace pingloom::agent {
 
-// What the transports offer at addresses that are this agent's. True: it is other than before.
+// Reads the transports' endpoints at this agent's addresses. Returns true if they have changed.
 bool Agent::readOwnEndpoints() {
   std::vector<plan::Endpoint> own;
   for (const auto& transport : transports_) {
@@ -32,12 +32,13 @@ bool Agent::readOwnEndpoints() {
 void Agent::endpointsChanged(Nanos now) {
   eventfd_t ignored = 0;
   (void)::eventfd_read(endpoints_event_.get(), &ignored);
-  if (!readOwnEndpoints()) return;  // a registration has read them meanwhile
+  if (!readOwnEndpoints()) return;  // a registration has already read them
   applyEndpoints();
   control_->endpointsChanged(now);
 }
 
-// Before the first table nobody knows who is there: its lack is no finding about the fabric.
+// Before the first table the agent does not know which hosts are present, so missing endpoints say
+// nothing about the fabric.
 void Agent::applyEndpoints() {
   if (!endpoint_keeper_.isKnown()) return;
   const auto table = endpoint_keeper_.table();
@@ -51,7 +52,7 @@ Status Agent::endpointsPushed(const wire::EndpointUpdate& update) {
 }
 
 std::vector<plan::Endpoint> Agent::endpoints() {
-  if (readOwnEndpoints()) applyEndpoints();  // the incarnation may be another
+  if (readOwnEndpoints()) applyEndpoints();  // the incarnation may have changed
   return endpoint_keeper_.own();
 }
 

@@ -1,4 +1,4 @@
-// Where the control client gets the batches that it sends: the agent's spool, or a simulator's
+// The source of the batches that the control client sends: the agent's spool, or a simulator's
 // memory.
 #pragma once
 
@@ -15,15 +15,15 @@ struct StoredBatch {
   std::string payload;  // a serialized wire::Batch
 };
 
-// One thread: the one that runs the control client.
+// It is used by the thread that runs the control client.
 class BatchSource {
  public:
   virtual ~BatchSource() = default;
-  // The first batch behind `after` that is still held, in the order of their ids.
+  // Returns the first batch after `after` that is still held, in the order of ids.
   virtual std::optional<StoredBatch> next(wire::BatchId after) = 0;
-  // Of all that were ever added; nothing where none was.
+  // Returns the id of the newest batch ever added, or an empty id.
   virtual wire::BatchId newest() const = 0;
-  // The controller has committed it and all before it: they are forgotten.
+  // Drops this batch and all earlier ones, which the controller has committed.
   virtual void acknowledge(wire::BatchId up_to) = 0;
 };
 

@@ -17,7 +17,7 @@ probe::Transport* BurstRunner::transportOf(Protocol protocol) const {
   return nullptr;
 }
 
-// The order comes from the network, so it may only name what the plan in force has.
+// The order comes from the network, so it may name only pairs of the plan in force.
 Result<std::shared_ptr<const probe::Burst>> BurstRunner::burstFor(
     const wire::BurstOrder& order) const {
   if (transport_ != nullptr) return makeError("agent", "it is still busy with another burst");

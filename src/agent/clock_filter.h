@@ -1,7 +1,7 @@
-// The controller's UTC as an offset to CLOCK_MONOTONIC, from heartbeats and their replies. The
-// reply with the shortest round trip among the last kSamples says it best: the true offset lies
-// within half its round trip. A sample that contradicts the ones before means that a clock was
-// stepped: it alone counts then. One thread; no clock is read here.
+// Estimates the offset of the controller's UTC to CLOCK_MONOTONIC from heartbeats and their
+// replies. The best estimate is the reply with the shortest round trip among the last kSamples: the
+// true offset lies within half its round trip. A sample that contradicts the earlier ones means
+// that a clock was stepped, and replaces them. One thread; no clock is read here.
 #pragma once
 
 #include <array>
@@ -16,11 +16,11 @@ class ClockFilter {
  public:
   static constexpr std::size_t kSamples = 16;
 
-  // A heartbeat sent at sent_mono was answered with controller_utc and the answer was here at
-  // received_mono. REQUIRES: sent_mono <= received_mono.
+  // Adds a heartbeat that was sent at sent_mono and answered with controller_utc at received_mono.
+  // REQUIRES: sent_mono <= received_mono.
   void add(Nanos sent_mono, Nanos controller_utc, Nanos received_mono);
-  std::optional<Nanos> offset() const;     // none before the first sample
-  std::optional<Nanos> roundTrip() const;  // of the sample that gave the offset
+  std::optional<Nanos> offset() const;     // nullopt before the first sample
+  std::optional<Nanos> roundTrip() const;  // round trip of the sample that determines the offset
 
  private:
   struct Sample {

@@ -1,4 +1,4 @@
-// CRC-32C (Castagnoli). Any thread.
+// Computes CRC-32C (Castagnoli). Any thread.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace pingloom::agent {
 
-// `before` continues the checksum of the bytes before.
+// Pass the checksum of the preceding bytes as `before` to continue it.
 std::uint32_t crc32c(std::string_view bytes, std::uint32_t before = 0);
 
 }  // namespace pingloom::agent

@@ -1,5 +1,5 @@
-// The counters of the host's RDMA ports for /metrics: what node_exporter calls
-// node_infiniband_NAME is pingloom_infiniband_NAME{device,port} here.
+// Writes the counters of the host's RDMA ports for /metrics. node_exporter's node_infiniband_NAME
+// is pingloom_infiniband_NAME{device,port} here.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace pingloom::agent {
 
-// Reads sysfs; what a device does not have is absent. Bound: 64 ports. Any thread.
+// Reads sysfs; counters that a device lacks are absent. Bound: 64 ports. Any thread.
 void writeDeviceCounters(MetricsText& out,
                          const std::filesystem::path& devices = "/sys/class/infiniband");
 

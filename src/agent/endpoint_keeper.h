@@ -1,6 +1,7 @@
-// The mesh's RDMA endpoints as this agent knows them: the table that the controller pushes, kept on
-// disk for the next start, with this agent's own endpoints laid over it, which it knows first. The
-// control thread. Bounds: plan::kMaxEndpoints; the file is written at most every kSavePause.
+// The mesh's RDMA endpoints that this agent knows. The table that the controller pushes is kept on
+// disk for the next start. The agent's own endpoints override it, because the agent knows them
+// first. The control thread. Bounds: plan::kMaxEndpoints entries; the file is written at most every
+// kSavePause.
 #pragma once
 
 #include <memory>
@@ -15,14 +16,14 @@ namespace pingloom::agent {
 
 class EndpointKeeper {
  public:
-  // Restarts come in swarms: the table is written once for many changes.
+  // Many agents restart at about the same time, so one write covers many changes.
   static constexpr Nanos kSavePause = 5 * kSecond;
 
-  // The directory outlives the keeper. Begins with what the last run kept.
+  // Begins with the table of the last run. REQUIRES: the directory outlives the keeper.
   explicit EndpointKeeper(const StateDir& state) : state_(state), held_(state.loadEndpoints()) {}
 
   Status take(const wire::EndpointUpdate& update, Nanos now_mono);
-  // True: they are other ones than before.
+  // Returns true if they have changed.
   bool setOwn(std::vector<plan::Endpoint> own);
 
   bool isKnown() const { return held_.version.controller != 0; }
@@ -31,7 +32,7 @@ class EndpointKeeper {
   std::shared_ptr<const plan::EndpointTable> table() const;
 
   Nanos saveDue() const { return save_due_; }  // CLOCK_MONOTONIC
-  void save();                                 // if something has changed; a failure is logged
+  void save();  // writes the table if it has changed, and logs a failure
 
  private:
   const StateDir& state_;

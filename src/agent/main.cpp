@@ -21,7 +21,7 @@ int runAgent(const std::string& file) {
     return daemon::fail(kAbout, loaded.error(), program::kExitUsage);
   }
   log::init(kAbout.name, config->log_level);
-  // Few threads that allocate little: more arenas would only spread the memory.
+  // Few threads allocate little; more arenas would only fragment the memory.
   mallopt(M_ARENA_MAX, 2);
   const auto manager = SystemServiceManager::start();
   if (!manager) return daemon::fail(kAbout, manager.error());

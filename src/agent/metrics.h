@@ -1,5 +1,5 @@
-// What the agent shows of itself at /metrics and /healthz. The control thread puts a snapshot down
-// once a second; the HTTP thread makes text of it when asked.
+// The agent's own /metrics and /healthz. The control thread stores a snapshot once a second, and
+// the HTTP thread renders it on request.
 #pragma once
 
 #include <array>
@@ -35,9 +35,9 @@ struct TransportFigures {
   std::uint64_t pings_answered = 0;
   std::uint64_t stalls = 0;
   std::array<std::uint64_t, probe::kDropReasonNames.size()> dropped{};
-  std::vector<rdma::DropCount> endpoint_dropped;  // rdma
-  std::uint64_t endpoints_lost = 0;               // rdma
-  Summary lateness;                               // of the last minute or two
+  std::vector<rdma::DropCount> endpoint_dropped;  // RDMA only
+  std::uint64_t endpoints_lost = 0;               // RDMA only
+  Summary lateness;                               // over the last one to two minutes
   std::uint64_t targets = 0;
 };
 
@@ -54,13 +54,13 @@ struct Figures {
   std::uint64_t windows_closed = 0;
   std::uint64_t windows_dropped = 0;
   std::vector<TransportFigures> transports;
-  std::optional<pages::PageFigures> pages;         // none: no metric pages
-  std::optional<net::PeerRefusals> pages_refused;  // none: no metric pages, or without keys
+  std::optional<pages::PageFigures> pages;         // nullopt without metric pages
+  std::optional<net::PeerRefusals> pages_refused;  // nullopt without metric pages or without keys
 };
 
 std::string metricsText(const Figures& figures);
 
-// How late pings left: what transports tell since the last call, kept for one to two minutes.
+// The lateness of pings, as transports report it since the last call, over one to two minutes.
 class LatenessWindow {
  public:
   void add(const Distribution& lateness, Nanos now_mono);
@@ -73,7 +73,7 @@ class LatenessWindow {
   Distribution before_;
 };
 
-// Any thread.
+// Any thread may use it.
 class FiguresBoard {
  public:
   void publish(Figures figures);
@@ -84,7 +84,7 @@ class FiguresBoard {
   Figures figures_;
 };
 
-// Serves `board`, which outlives the server. `access` may be nullptr.
+// Serves `board`. `access` may be nullptr. REQUIRES: `board` outlives the server.
 Result<std::unique_ptr<http::Server>> serveFigures(const SocketAddress& listen,
                                                    std::shared_ptr<http::Access> access,
                                                    const FiguresBoard& board);

@@ -20,7 +20,8 @@ namespace {
 constexpr std::array<std::string_view, 6> kBridgePrefixes = {"docker",  "virbr",  "cni",
                                                              "flannel", "podman", "lxcbr"};
 
-// Docker's own networks: br- and twelve hexadecimal digits. br-ex and the like are the operator's.
+// Tells whether it is one of Docker's networks: br- and twelve hexadecimal digits. Others such as
+// br-ex belong to the operator.
 bool dockerNetwork(std::string_view interface) {
   return interface.size() == 15 && interface.starts_with("br-") &&
          interface.find_first_not_of("0123456789abcdef", 3) == std::string_view::npos;
@@ -70,7 +71,7 @@ Result<AddressWatch> AddressWatch::start() {
 
 void AddressWatch::drain() {
   std::array<char, 8192> buffer;
-  // ENOBUFS says that messages were lost: as good as one.
+  // ENOBUFS means that messages were lost, which counts as a message.
   while (::recv(socket_.get(), buffer.data(), buffer.size(), 0) > 0 || errno == ENOBUFS) {
     errno = 0;
   }

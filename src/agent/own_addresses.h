@@ -1,4 +1,4 @@
-// The addresses this machine can be probed at, and word when they change. One thread.
+// The addresses at which this machine can be probed, and notification of changes. One thread.
 #pragma once
 
 #include <string_view>
@@ -10,14 +10,14 @@
 
 namespace pingloom::agent {
 
-// All but loopback and link-local ones and those of bridges that containers and virtual machines
-// sit behind: every host has the same 172.17.0.1 on docker0. Sorted, at most
-// wire::kMaxHostAddresses.
+// Returns all addresses except loopback and link-local ones and those of bridges for containers and
+// virtual machines, because every host has the same 172.17.0.1 on docker0. The result is sorted and
+// has at most wire::kMaxHostAddresses entries.
 std::vector<IpAddress> machineAddresses();
 
 bool behindBridge(std::string_view interface);
 
-// A netlink socket: readable after any address came or went.
+// A netlink socket that becomes readable when an address is added or removed.
 class AddressWatch {
  public:
   static Result<AddressWatch> start();

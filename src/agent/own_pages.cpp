@@ -7,7 +7,7 @@
 namespace pingloom::agent {
 namespace {
 
-// No value where nothing was measured.
+// Sets no value if nothing was measured.
 void setTime(const Gauge& gauge, const Summary& summary, std::uint64_t Summary::*value) {
   gauge.set(summary.count == 0 ? std::numeric_limits<double>::quiet_NaN()
                                : static_cast<double>(summary.*value) / 1e9);

@@ -1,6 +1,5 @@
-// The agent as an application of its own metric pages: its figures, and the last results of its
-// pings, for collectors. A pair has seven slots; pairs beyond kMaxPairs have none. One
-// thread.
+// Publishes the agent's own figures and the latest results of its pings on metric pages, for
+// collectors. A pair has seven slots; pairs beyond kMaxPairs have none. One thread.
 #pragma once
 
 #include <cstddef>
@@ -23,21 +22,22 @@ class OwnPages {
  public:
   static constexpr std::size_t kMaxPairs = 10'000;  // 139 pages
 
-  // `socket`: of this agent's page service, which is running. `work` outlives the pages.
+  // `socket` belongs to this agent's page service. REQUIRES: the service is running, and `work`
+  // outlives this.
   OwnPages(std::filesystem::path socket, const WorkList& work)
       : socket_(std::move(socket)), work_(work) {
     restart();
   }
 
-  // Other pairs are probed from now on: those that are no more shall not stay.
+  // Starts over because other pairs are probed from now on, and removed pairs must disappear.
   void restart();
-  // Of all paths together, or the only one; windows of single paths are not shown, nor the last
-  // ones of pairs that are not probed any more.
+  // Shows a window of all paths together or of the only path. Windows of one path of several are
+  // not shown, nor the last windows of removed pairs.
   void add(const probe::ClosedWindow& window);
   void set(const Figures& figures);
 
  private:
-  // A counter of somebody else's, followed.
+  // Follows a counter that another component owns.
   class Followed {
    public:
     explicit Followed(Counter counter) : counter_(counter) {}
@@ -62,8 +62,8 @@ class OwnPages {
   const WorkList& work_;
   std::unique_ptr<Pages> pages_;
   std::map<std::tuple<std::string, IpAddress, IpAddress>, Pair> pairs_;
-  std::map<std::pair<std::string, std::string>, Followed> followed_;  // name and protocol
-  std::map<std::string, Gauge> shown_;                                // by name
+  std::map<std::pair<std::string, std::string>, Followed> followed_;  // keyed by name and protocol
+  std::map<std::string, Gauge> shown_;                                // keyed by name
 };
 
 }  // namespace pingloom::agent

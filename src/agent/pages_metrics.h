@@ -1,4 +1,4 @@
-// What the agent's metric pages show of themselves at /metrics. Any thread.
+// Writes the metrics about the agent's metric pages for /metrics. Any thread.
 #pragma once
 
 #include "common/metrics_text.h"

@@ -42,7 +42,7 @@ void PathMerge::release(Group& group) {
   std::move(group.windows.begin(), group.windows.end(), std::back_inserter(ready_));
 }
 
-// Times of another clock than the first path's are left out: a row never mixes clocks.
+// Times from a clock other than the first path's are left out, because a row never mixes clocks.
 probe::ClosedWindow PathMerge::mergeOf(const std::vector<probe::ClosedWindow>& windows) {
   const probe::ClosedWindow& first = windows.front();
   probe::ClosedWindow merge;

@@ -1,6 +1,6 @@
-// Closed windows as the bytes of wire::Batch: rows are encoded one by one into a growing string,
-// through one Row object that is used again, so that 10,000 pairs never exist as protobuf objects.
-// One thread.
+// Encodes closed windows as a serialized wire::Batch. Rows are encoded one by one through a reused
+// Row object into a growing string, so that 10,000 pairs never exist as protobuf objects. One
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -18,20 +18,20 @@ namespace pingloom::agent {
 
 class BatchEncoder {
  public:
-  // A batch ends with the report that takes it this far; a report ends where its rows reach it. So
-  // a batch is less than twice as long.
+  // A report ends when its rows reach this size, and a batch ends with the report that reaches it,
+  // so a batch has less than twice this size.
   static constexpr std::size_t kTargetBytes = 2U << 20;
 
-  // Called for every batch that is full; the reports are Batch.reports, serialized.
+  // Called for every complete batch with the serialized Batch.reports.
   using Sink = std::function<void(std::string_view reports)>;
   explicit BatchEncoder(Sink sink);
   ~BatchEncoder();
   BatchEncoder(const BatchEncoder&) = delete;
   BatchEncoder& operator=(const BatchEncoder&) = delete;
 
-  // Pairs without any count are left out, and a window of such pairs only, too.
+  // Adds a window. Pairs without any count are left out, and so is a window with only such pairs.
   void add(const probe::ClosedWindow& window);
-  void finish();  // hands over what is left, and gives its memory back
+  void finish();  // passes the rest to the sink and releases the memory
 
  private:
   struct Scratch;
@@ -40,11 +40,11 @@ class BatchEncoder {
 
   Sink sink_;
   std::unique_ptr<Scratch> scratch_;
-  std::string report_;   // the one being made; empty: none
-  std::string reports_;  // finished, of the batch being made
+  std::string report_;   // the current report; empty if there is none
+  std::string reports_;  // finished reports of the current batch
 };
 
-// The batch with its identity: `reports` as the encoder made them.
+// Serializes a batch from its identity and the `reports` of the encoder.
 std::string serializeBatch(wire::BatchId id, std::string_view reports);
 
 }  // namespace pingloom::agent

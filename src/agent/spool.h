@@ -1,10 +1,9 @@
-// Closed batches on their way to the controller, kept on disk until it has committed them:
-// append-only segment files in one directory, the oldest dropped when they grow beyond the bound.
-// A batch is in the page cache before it is sent, so killing the agent loses none. Where the disk
-// takes nothing, batches wait in memory (kMaxHeldBytes). One thread.
-//
-// Bounds: max_bytes on disk; kMaxBatches index entries of 24 bytes; no payloads in memory but the
-// held ones.
+// Keeps batches on disk until the controller has committed them, in append-only segment files in
+// one directory; beyond the bound the oldest are dropped. A batch is in the page cache before it is
+// sent, so killing the agent loses none. If the disk accepts nothing, batches wait in memory
+// (kMaxHeldBytes). One thread.
+// Bounds: max_bytes on disk; kMaxBatches index entries of 24 bytes; no payloads in memory except
+// those that the disk did not accept.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +21,14 @@
 namespace pingloom::agent {
 
 struct SpoolStatus {
-  std::uint64_t batches = 0;  // held now
-  std::uint64_t bytes = 0;    // now, of files and memory
-  // Since the start:
+  std::uint64_t batches = 0;  // number of batches held now
+  std::uint64_t bytes = 0;    // their bytes in files and memory
+  // The counters below count since the start.
   std::uint64_t appended = 0;
   std::uint64_t dropped = 0;       // batches lost to the bound
   std::uint64_t damaged = 0;       // records that could not be read back
   std::uint64_t truncated = 0;     // files that ended within a record
-  std::uint64_t write_errors = 0;  // batches that the disk did not take
+  std::uint64_t write_errors = 0;  // batches that the disk did not accept
 };
 
 class Spool : public BatchSource {
@@ -38,11 +37,12 @@ class Spool : public BatchSource {
   static constexpr std::size_t kMaxBatches = 100'000;
   static constexpr std::uint64_t kMaxHeldBytes = 4U << 20;
 
-  // Takes up what an earlier run left in `directory`, which is made where it is missing.
+  // Opens the spool that an earlier run left in `directory`, which is created if it is missing.
   static Result<std::unique_ptr<Spool>> open(const std::filesystem::path& directory,
                                              std::uint64_t max_bytes);
 
-  // REQUIRES: id beyond all before. Never fails: what cannot be kept is counted.
+  // Adds a batch. It never fails; a batch that cannot be kept is counted. REQUIRES: id is larger
+  // than all earlier ones.
   void append(wire::BatchId id, std::string_view payload);
   std::optional<StoredBatch> next(wire::BatchId after) override;
   void acknowledge(wire::BatchId up_to) override;
@@ -52,10 +52,10 @@ class Spool : public BatchSource {
 
  private:
   struct Segment {
-    std::filesystem::path path;  // empty: held in memory
+    std::filesystem::path path;  // empty if held in memory
     std::uint64_t bytes = 0;
     std::deque<SpoolEntry> entries;
-    std::deque<std::string> held;  // payloads, where path is empty
+    std::deque<std::string> held;  // the payloads if path is empty
     bool closed = false;
   };
 
@@ -74,7 +74,7 @@ class Spool : public BatchSource {
   std::filesystem::path directory_;
   std::uint64_t max_bytes_;
   std::deque<Segment> segments_;       // oldest first; ids ascend across them
-  std::optional<SpoolWriter> writer_;  // of the last segment, while that is an open file
+  std::optional<SpoolWriter> writer_;  // writes the last segment while its file is open
   std::uint64_t next_number_ = 1;
   SpoolStatus status_;
   wire::BatchId newest_;

@@ -1,5 +1,5 @@
-// The agent's state directory: taken by one agent at a time, with what an agent has to remember
-// across restarts. One thread.
+// The agent's state directory, which only one agent uses at a time. It holds what an agent has to
+// remember across restarts. One thread.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,20 @@ namespace pingloom::agent {
 
 class StateDir {
  public:
-  // Makes it where it is missing. An error where it is not writable or another agent has it.
+  // Creates the directory if it is missing. Returns an error if it is not writable or another agent
+  // uses it.
   static Result<StateDir> take(const std::filesystem::path& path);
 
-  // Grows with every call, across restarts and stepped clocks: max(now, last + 1, above + 1).
+  // Returns a number that grows with every call, across restarts and clock steps: max(now, last +
+  // 1, above + 1).
   std::uint64_t nextIncarnation(Nanos now_utc, std::uint64_t above = 0);
 
-  // The plan of the last run; nullptr where there is none or it is damaged (logged).
+  // Returns the plan of the last run, or nullptr if there is none or it is damaged, which is
+  // logged.
   std::shared_ptr<const plan::Plan> loadPlan() const;
   Status savePlan(const plan::Plan& plan) const;
 
-  // Likewise the endpoint table; one without any endpoint where there is none.
+  // Returns the endpoint table of the last run in the same way; an empty table if there is none.
   plan::HeldEndpoints loadEndpoints() const;
   Status saveEndpoints(const plan::HeldEndpoints& held) const;
 
@@ -38,7 +41,7 @@ class StateDir {
   std::uint64_t lastIncarnation() const;
 
   std::filesystem::path path_;
-  UniqueFd lock_;  // flock; the kernel gives it back however the agent ends
+  UniqueFd lock_;  // a flock, which the kernel releases however the agent ends
 };
 
 }  // namespace pingloom::agent

@@ -1,5 +1,5 @@
-// The plan as this agent's transports get it: what each has to probe, from this agent's addresses.
-// One thread.
+// The part of the plan that this agent's transports have to probe from the agent's addresses. One
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +16,15 @@ namespace pingloom::agent {
 
 class WorkList {
  public:
-  // An assignment that stays as it was stays the same object.
+  // An unchanged assignment stays the same object.
   void update(const plan::Plan& plan, const std::vector<IpAddress>& own_addresses);
 
   std::size_t size() const { return assignments_.size(); }
   probe::Work of(Protocol protocol) const;
-  // What the probe does from this address; nullptr: nothing.
+  // Returns what the probe does from this address, or nullptr.
   std::shared_ptr<const plan::Assignment> find(const std::string& probe,
                                                const IpAddress& source) const;
-  std::size_t targets(Protocol protocol) const;  // pairs
+  std::size_t targets(Protocol protocol) const;  // number of pairs
 
  private:
   std::vector<std::shared_ptr<const plan::Assignment>> assignments_;
