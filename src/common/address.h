@@ -34,16 +34,16 @@ class IpAddress {
   bool isUnspecified() const;
   bool isLoopback() const;
   bool isLinkLocal() const;
-  std::uint32_t v4() const;  // host order; REQUIRES isV4()
+  std::uint32_t v4() const;  // in host byte order; REQUIRES: isV4()
   const std::array<std::uint8_t, 16>& bytes() const { return bytes_; }  // v4: the first four
   std::string wire() const;  // 4 or 16 bytes, network order
   std::string text() const;  // canonical (RFC 5952)
-  // The address `step` further up (same family); an error where that overflows.
+  // Returns the address `step` above this one in the same family, or an error if that overflows.
   Result<IpAddress> plus(std::uint64_t step) const;
   socklen_t toSockaddr(std::uint16_t port, sockaddr_storage& out) const;
 
   std::strong_ordering operator<=>(const IpAddress&) const = default;
-  // As the default, but without a call: packets are compared by it.
+  // The same as the default, but inlined, because it is used for every packet.
   bool operator==(const IpAddress& other) const {
     return std::memcmp(this, &other, sizeof other) == 0;
   }

@@ -1,5 +1,5 @@
-// A burst: a user has one pair pinged a few times at once, outside of its probe's schedule. These
-// are the words that agents, controller and HTTP share about it. Plain values; any thread.
+// A burst: a few immediate pings of one pair at a user's request, outside of its probe's schedule.
+// Agents, controller and HTTP share these types. Plain values; any thread.
 #pragma once
 
 #include <array>
@@ -31,12 +31,12 @@ constexpr std::string_view name(PingFate fate) {
 }
 
 struct BurstPing {
-  std::uint32_t sequence = 0;  // from 1, in the order in which they were due
+  std::uint32_t sequence = 0;  // counts from 1 in the order in which pings were due
   PingFate fate = PingFate::kNotSent;
   std::optional<Anomaly> anomaly = {};
   bool ack_lost = false;
   bool late = false;  // lost, but its answer came after the timeout
-  // Nanoseconds; absent: not measured.
+  // In nanoseconds; nullopt if not measured.
   std::optional<std::uint64_t> network = {};
   std::optional<std::uint64_t> responder = {};
   std::optional<std::uint64_t> prober = {};

@@ -26,7 +26,8 @@ int start(const About& about, int argc, char** argv,
 }
 
 int fail(const About& about, const Error& error, int code) {
-  // With an error's priority: `journalctl -p warning` has to show why a daemon did not start.
+  // The line has an error's priority, so that `journalctl -p warning` shows why a daemon did not
+  // start.
   std::cerr << (stderrIsJournal() ? "<3>" : "") << about.name << ": " << error.text() << "\n";
   return code;
 }
@@ -51,7 +52,7 @@ std::map<std::string, std::string> ConfigKeys::read() const {
 
 namespace {
 
-// "limits" is itself and all within it.
+// Tells whether a key is `outer` or within it, such as "limits.pairs" in "limits".
 bool isWithin(std::string_view key, std::string_view outer) {
   return key == outer || (key.starts_with(outer) && key[outer.size()] == '.');
 }

@@ -1,5 +1,5 @@
-// What the three daemons do alike around their own work: the command line, the configuration file
-// at the start and on SIGHUP, exit codes, the file with their URL.
+// The parts that the three daemons share: the command line, the configuration file at the start and
+// on SIGHUP, exit codes, and the file with their URL.
 #pragma once
 
 #include <filesystem>
@@ -18,21 +18,21 @@
 namespace pingloom::daemon {
 
 constexpr std::size_t kMaxConfigBytes = 1U << 20;
-constexpr int kExitFailure = 1;  // a configuration that is not valid: program::kExitUsage
+constexpr int kExitFailure = 1;  // an invalid configuration exits with program::kExitUsage
 
 struct About {
   std::string_view name;      // "pingloom-agent"
-  std::string_view does;      // a sentence
-  std::string_view explains;  // the file that explains the configuration
+  std::string_view does;      // one sentence about the program
+  std::string_view explains;  // names the file that explains the configuration
 };
 
-// Parses --config FILE, and gives FILE to `run`, whose exit code is main's.
+// Parses --config FILE and passes FILE to `run`. Returns the exit code for main.
 int start(const About& about, int argc, char** argv,
           const std::function<int(const std::string& file)>& run);
-// Says it on stderr, to the journal as an error; gives `code`.
+// Prints the error on stderr, with an error's priority for the journal. Returns `code`.
 int fail(const About& about, const Error& error, int code = kExitFailure);
 
-// `parse` is parseConfig of the daemon.
+// `parse` is the daemon's parseConfig.
 template <typename Parse>
 auto readConfig(const std::string& file, Parse parse) -> decltype(parse("", "")) {
   const auto text = readFile(file, kMaxConfigBytes);
@@ -40,12 +40,12 @@ auto readConfig(const std::string& file, Parse parse) -> decltype(parse("", ""))
   return parse(*text, file);
 }
 
-// The keys of a configuration file as they were at the start, those within a map as "map.key", to
-// say which of those that differ now have to wait for the next one.
+// The keys of a configuration file at the start, those within a map as "map.key". They tell which
+// changed keys take effect only at the next start.
 class ConfigKeys {
  public:
   explicit ConfigKeys(std::string file) : file_(std::move(file)), at_start_(read()) {}
-  // Logs those of the file as it is now that differ from the start and are not `reloadable`.
+  // Logs the keys of the present file that differ from the start and are not `reloadable`.
   void reloaded(const std::vector<std::string_view>& reloadable) const;
 
  private:
@@ -55,9 +55,9 @@ class ConfigKeys {
   const std::map<std::string, std::string> at_start_;
 };
 
-// Runs the daemon until it is asked to stop; reads its configuration again when asked to. It has
-// run(ServiceManager&), which returns when it is asked for one of both; reload(Config) and the keys
-// that this can change, kReloadable.
+// Runs the daemon until it is asked to stop, and reloads its configuration when it is asked to. The
+// daemon has run(ServiceManager&), which returns on either request, reload(Config), and
+// kReloadable, the keys that reload() can change.
 template <typename Daemon, typename Parse>
 void serve(Daemon& daemon, ServiceManager& manager, const std::string& file, Parse parse) {
   ConfigKeys keys(file);
@@ -74,14 +74,14 @@ void serve(Daemon& daemon, ServiceManager& manager, const std::string& file, Par
   }
 }
 
-// The file that `url_file` names: there while this is.
+// The file that `url_file` names. It exists as long as this object.
 class UrlFile {
  public:
   explicit UrlFile(std::filesystem::path file) : file_(std::move(file)) {}
   ~UrlFile();
   UrlFile(const UrlFile&) = delete;
   UrlFile& operator=(const UrlFile&) = delete;
-  Status write(const std::string& url) const;  // without a name: nothing
+  Status write(const std::string& url) const;  // does nothing without a name
 
  private:
   const std::filesystem::path file_;

@@ -15,7 +15,8 @@ std::uint64_t saturatingAdd(std::uint64_t a, std::uint64_t b) {
   return sum < a ? std::numeric_limits<std::uint64_t>::max() : sum;
 }
 
-// Room for an ordinary window's ten samples, and the allocator's smallest size that has it.
+// Has room for the ten samples of an ordinary window, and fills the allocator's smallest suitable
+// size.
 constexpr std::size_t kFirstSamples = 14;
 
 constexpr std::array<std::uint64_t, 3> kPercents = {50, 95, 99};

@@ -23,13 +23,13 @@ struct Summary {
   std::uint64_t max = 0;
 };
 
-// Which of `count` samples in ascending order, counted from 1, is their percentile.
+// Returns which of `count` samples in ascending order, counted from 1, is the percentile.
 constexpr std::uint64_t nearestRank(std::uint64_t percent, std::uint64_t count) {
   const std::uint64_t rank = (count * percent + 99) / 100;
   return rank == 0 ? 1 : rank;
 }
 
-// Of samples in ascending order.
+// Summarizes samples in ascending order.
 Summary summarizeSorted(std::span<const std::uint32_t> sorted);
 
 class Distribution {
@@ -53,8 +53,8 @@ class Distribution {
 
   Summary summary() const;
 
-  // Rebuilds one that was taken apart (wire/distribution_codec.h). REQUIRES: buckets ascending,
-  // counts > 0, and sum/min/max belonging to them.
+  // Rebuilds a distribution from its parts (wire/distribution_codec.h). REQUIRES: buckets are
+  // ascending, counts are > 0, and sum, min and max match them.
   static Distribution fromSamples(std::vector<std::uint32_t> samples);
   static Distribution fromBuckets(std::vector<Bucket> buckets, std::uint64_t sum, std::uint64_t min,
                                   std::uint64_t max);

@@ -1,5 +1,5 @@
-// Errors are values: built where they happen, with the entity they concern and the reason, passed
-// up silently, and logged once, by whoever decides what to do about them.
+// Errors are values. They are built where they occur, with the entity and the reason, travel up
+// silently, and are logged once, where they are decided.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace pingloom {
 
 struct Error {
-  std::string entity;  // what it concerns: a file with its line, an address, a socket
-  std::string reason;  // why, in words an operator can act on
+  std::string entity;  // what the error concerns: a file with its line, an address, a socket
+  std::string reason;  // the reason, in words that an operator can act on
 
   std::string text() const { return entity.empty() ? reason : entity + ": " + reason; }
 };
@@ -23,7 +23,7 @@ inline tl::unexpected<Error> makeError(std::string_view entity, std::string_view
   return tl::unexpected<Error>(Error{std::string(entity), std::string(reason)});
 }
 
-// "ENTITY: WHAT: strerror(ERROR_NUMBER)".
+// Makes the error "ENTITY: WHAT: strerror(ERROR_NUMBER)".
 tl::unexpected<Error> makeErrnoError(std::string_view entity, std::string_view what,
                                      int error_number);
 

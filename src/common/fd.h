@@ -31,7 +31,8 @@ class UniqueFd {
   int fd_ = -1;
 };
 
-// Raises this process's soft limit of open descriptors to the hard one; gives the limit in force.
+// Raises this process's soft limit of open descriptors to the hard one, and returns the limit in
+// force.
 inline std::size_t raiseDescriptorLimit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;

@@ -1,4 +1,4 @@
-// Whole-file reads with a bound, and writes that are seen whole or not at all.
+// Bounded reads of whole files, and atomic writes.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 namespace pingloom {
 
 Result<std::string> readFile(const std::filesystem::path& path, std::size_t largest);
-// Temporary file beside it, then rename. Mode 0640 less the umask.
+// Writes a temporary file in the same directory and renames it. The mode is 0640 less the umask.
 Status writeFileAtomic(const std::filesystem::path& path, std::string_view content);
-// Creates the directory and its parents, mode 0750 less the umask.
+// Creates the directory and its parents with mode 0750 less the umask.
 Status makeDirectories(const std::filesystem::path& path);
 
 }  // namespace pingloom

@@ -1,5 +1,5 @@
-// The directory entries a path depends on: every symbolic link on the way and the file itself.
-// Pure but for reading the file system; any thread.
+// Finds the directory entries on which a path depends: every symbolic link on the way, and the file
+// itself. It only reads the file system; any thread.
 #pragma once
 
 #include <filesystem>
@@ -9,9 +9,9 @@
 
 namespace pingloom {
 
-// Directory -> the entries in it whose change makes the path lead elsewhere. Follows at most
-// `max_links` links. Where something is missing on the way the route ends there, with the missing
-// entry. `file` is absolute.
+// Maps each directory to those of its entries whose change makes the path lead elsewhere. Follows
+// at most `max_links` links. If an entry is missing, the route ends with it. REQUIRES: `file` is
+// absolute.
 std::map<std::filesystem::path, std::set<std::string>> routeTo(const std::filesystem::path& file,
                                                                int max_links);
 

@@ -21,7 +21,7 @@ constexpr std::uint32_t kEvents = IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_CR
 
 constexpr int kMaxAttempts = 8;
 
-// Calls use(event, name) for each event that waits.
+// Calls use(event, name) for each waiting event.
 template <typename Use>
 void readEvents(int inotify, Use use) {
   alignas(inotify_event) std::array<char, 16384> buffer;
@@ -85,10 +85,10 @@ bool FileWatcher::changed(Nanos now) {
   first_touch_.reset();
   const bool existed = exists_;
   exists_ = fileExists();
-  return existed || exists_;  // missing and still missing is no change
+  return existed || exists_;  // a file that stays missing has not changed
 }
 
-// True where one of the events concerns the file.
+// Returns true if one of the events concerns the file.
 bool FileWatcher::drain() {
   bool concerns = false;
   readEvents(inotify_.get(), [&](const inotify_event& event, const std::string& name) {
@@ -102,10 +102,11 @@ bool FileWatcher::drain() {
   return concerns;
 }
 
-// Watches what the path leads through now, and nothing else.
+// Watches the present route of the path, and nothing else.
 void FileWatcher::rewatch() {
   std::map<int, Names> wanted;
-  // Again where the route changed before its watches were there: nobody would have told us.
+  // Tries again if the route changed before its watches existed, because no event would report
+  // that.
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     const auto route = routeTo(file_, kMaxLinks);
     for (const auto& [directory, names] : route) {

@@ -1,8 +1,8 @@
-// Notices that a file was replaced, written, removed or has come back: an editor's rename over it,
-// a write in place, a symbolic link on the way to it that was swapped (Kubernetes does that). It
-// watches directories by inotify, so it needs no polling and does not see what another machine
-// writes to a network file system. Of the directories on the way only the file's own is followed
-// when it is renamed, removed or made again.
+// Detects that a file was replaced, written, removed or created again: an editor's rename over it,
+// a write in place, or a replaced symbolic link on its path, as Kubernetes does it. It watches
+// directories with inotify, so it needs no polling, and does not notice writes of other machines to
+// a network file system. Among the directories on the path only the file's own is followed when it
+// is renamed, removed or created again.
 //
 // One thread. The owner polls descriptor() for reading and then calls changed(). Bounded: one watch
 // per symbolic link on the way, at most kMaxLinks, and one for the file's directory.
@@ -23,21 +23,21 @@ namespace pingloom {
 
 class FileWatcher {
  public:
-  // Events closer together than this are one change: half a file is not read.
+  // Events within this time are one change, so that no half-written file is read.
   static constexpr Nanos kDebounce = 50 * kMillisecond;
-  // A file that never comes to rest is reported all the same.
+  // A file that keeps changing is reported after this time.
   static constexpr Nanos kMaxDelay = 500 * kMillisecond;
   static constexpr int kMaxLinks = 40;
 
-  // The file need not exist. Make the watcher before the file is read, or a change in between is
-  // missed.
+  // The file need not exist. Create the watcher before reading the file; otherwise a change in
+  // between is missed.
   static Result<std::unique_ptr<FileWatcher>> create(const std::filesystem::path& file);
 
-  // Readable when changed() has something to do.
+  // Becomes readable when changed() has something to do.
   int descriptor() const { return poll_.get(); }
 
-  // True once for each change of the file since the watcher was made; its removal is one, so that
-  // the reader finds out and says so. `now` is monotonic time.
+  // Returns true once for each change of the file since the watcher was created. A removal counts
+  // as a change, so that the reader can report it. `now` is monotonic time.
   bool changed(Nanos now);
 
  private:
@@ -55,9 +55,9 @@ class FileWatcher {
   UniqueFd inotify_;
   UniqueFd timer_;
   UniqueFd poll_;
-  std::map<int, Names> watches_;  // watch -> the names in that directory that matter
+  std::map<int, Names> watches_;  // maps a watch to the relevant names in that directory
   bool exists_ = false;
-  std::optional<Nanos> first_touch_;  // of the change that is not reported yet
+  std::optional<Nanos> first_touch_;  // time of the first event that is not reported yet
   Nanos last_touch_ = 0;
 };
 

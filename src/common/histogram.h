@@ -8,10 +8,10 @@
 namespace pingloom::histogram {
 
 constexpr std::uint32_t kBuckets =
-    1152;  // up to 2^40 ns, 18 minutes; larger values fall into the last
+    1152;  // up to 2^40 ns, 18 minutes; larger values are counted in the last bucket
 
 std::uint32_t bucketOf(std::uint64_t value);
-// The value that stands for a bucket: its middle.
+// Returns the value that represents a bucket, which is its middle.
 std::uint64_t bucketMiddle(std::uint32_t bucket);
 
 }  // namespace pingloom::histogram

@@ -8,7 +8,8 @@
 
 namespace pingloom {
 
-// JOURNAL_STREAM names the device and inode of the journal's pipe; stderr may be another since.
+// JOURNAL_STREAM names the device and inode of the journal's pipe; stderr may have been redirected
+// since.
 bool stderrIsJournal() {
   const char* stream = std::getenv("JOURNAL_STREAM");
   struct stat error_stream {};

@@ -1,9 +1,9 @@
-// systemd's journal, where it takes this process' stderr.
+// Detects whether systemd's journal reads this process' stderr.
 #pragma once
 
 namespace pingloom {
 
-// Lines may then begin with their priority, "<3>" for an error (sd-daemon(3)).
+// If so, lines may begin with their priority, e.g. "<3>" for an error (sd-daemon(3)).
 bool stderrIsJournal();
 
 }  // namespace pingloom

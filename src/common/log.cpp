@@ -38,7 +38,7 @@ std::shared_ptr<spdlog::logger>& logger() {
   return instance;
 }
 
-// "<6>": what journald takes a line's priority from.
+// Writes the prefix, such as "<6>", from which journald takes a line's priority.
 class PriorityPrefix : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,

@@ -13,7 +13,7 @@ namespace pingloom::log {
 enum class Level { kDebug, kInfo, kWarning, kError };
 
 Result<Level> parseLevel(std::string_view text);
-// Under systemd's journal, lines begin with their priority (sd-daemon(3)) in place of the time.
+// For systemd's journal, lines begin with their priority (sd-daemon(3)) instead of the time.
 void init(std::string_view program, Level level);
 void setLevel(Level level);
 bool enabled(Level level);

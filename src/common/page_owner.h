@@ -1,4 +1,4 @@
-// Who has metric pages on a host: what its agent tells the controller. Plain values.
+// The owners of metric pages on a host, which its agent reports to the controller. Plain values.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ constexpr std::size_t kMaxPageApplication = 64;
 
 struct PageOwners {
   static constexpr std::size_t kMax = 256;
-  std::vector<PageOwner> owners;  // those that are there longest
-  std::uint32_t left_out = 0;     // that are there beside them
+  std::vector<PageOwner> owners;  // the oldest owners
+  std::uint32_t left_out = 0;     // number of further owners
 
   bool operator==(const PageOwners&) const = default;
 };

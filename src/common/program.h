@@ -1,5 +1,5 @@
-// What every pingloom program does the same way: --help, --version, unknown options exit 2, and an
-// orderly end on SIGINT and SIGTERM.
+// The behaviour that all pingloom programs share: --help, --version, exit code 2 for unknown
+// options, and an orderly shutdown on SIGINT and SIGTERM.
 #pragma once
 
 #include <boost/program_options/options_description.hpp>
@@ -19,26 +19,26 @@ constexpr int kExitUsage = 2;
 struct Usage {
   std::string name;         // "pingloom-agent"
   std::string synopsis;     // "pingloom-agent --config FILE"
-  std::string description;  // a paragraph
+  std::string description;  // one paragraph
 };
 
-// "pingloom-agent 0.1.0 (revision 1a2b3c)".
+// Returns e.g. "pingloom-agent 0.1.0 (revision 1a2b3c)".
 std::string versionLine(std::string_view name);
-std::string version();  // "0.1.0"
+std::string version();  // e.g. "0.1.0"
 
-// One line on stderr: what is wrong with the command line, and where its explanation is. Gives
-// kExitUsage.
+// Prints one line on stderr that says what is wrong with the command line and points to --help.
+// Returns kExitUsage.
 int usageError(std::string_view name, std::string_view reason);
 
-// Parses and answers --help and --version (added here). The program ends with the exit code where
-// one is returned.
+// Parses the command line, and answers --help and --version, which are added here. If it returns an
+// exit code, the program has to end with it.
 std::optional<int> parse(const Usage& usage, const std::vector<std::string>& arguments,
                          const boost::program_options::options_description& options,
                          const boost::program_options::positional_options_description& positional,
                          boost::program_options::variables_map& values);
 
-// Blocks SIGINT and SIGTERM (call before any thread is started) and gives a descriptor that is
-// readable once one of them came. SIGPIPE is ignored.
+// Blocks SIGINT and SIGTERM, and returns a descriptor that becomes readable when one arrives.
+// SIGPIPE is ignored. Call it before any thread is started.
 UniqueFd blockStopSignals();
 
 }  // namespace pingloom::program

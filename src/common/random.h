@@ -1,4 +1,4 @@
-// Random numbers from the kernel, for nonces and identities that nobody may guess.
+// Random numbers from the kernel, for nonces and identities that must not be predictable.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ Status checkSecret(const std::string& name, const struct stat& status, SecretOwn
 Result<std::string> readSecretFile(const std::filesystem::path& path, std::size_t largest,
                                    SecretOwner owner) {
   const std::string name = path.string();
-  // Not blocking: a FIFO would wait for its writer.
+  // The open is non-blocking, because opening a FIFO would wait for its writer.
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file.valid()) return makeErrnoError(name, "cannot open", errno);
   struct stat status {};

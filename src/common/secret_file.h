@@ -1,4 +1,4 @@
-// Files with secrets in them: keys, tokens.
+// Reads files that contain secrets: keys, tokens.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 namespace pingloom {
 
 enum class SecretOwner {
-  kAnyone,     // whoever may read it
-  kSelfOrRoot  // root, or this process' user
+  kAnyone,     // every owner is accepted
+  kSelfOrRoot  // the owner must be root or this process' user
 };
 
-// A regular file that others may neither read nor write and that the group may not write, checked
-// on the descriptor that is then read. A FIFO is refused, not waited for. The error says how to
-// mend it, and never what is in the file.
+// Reads a regular file that is not accessible to others and not writable by the group. The check
+// uses the descriptor from which the file is read. A FIFO is refused without waiting for its
+// writer. The error says how to fix the file, and never shows its contents.
 Result<std::string> readSecretFile(const std::filesystem::path& path, std::size_t largest,
                                    SecretOwner owner = SecretOwner::kAnyone);
 

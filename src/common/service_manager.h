@@ -1,6 +1,6 @@
-// Between a daemon's control loop and who runs it: what it is asked by signals (SIGTERM and SIGINT
-// end it, SIGHUP reloads its configuration), and what it tells systemd (readiness, status, that its
-// loop still turns). One thread: the loop's.
+// The interface between a daemon's control loop and the service manager. Signals are requests
+// (SIGTERM and SIGINT stop it, SIGHUP reloads its configuration), and systemd is told about
+// readiness, status and that the loop is alive. It is used by the loop's thread.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,17 @@ class ServiceManager {
   enum class Asked { kNothing, kReload, kStop };
 
   virtual ~ServiceManager() = default;
-  virtual int descriptor() const = 0;  // readable: call asked()
+  virtual int descriptor() const = 0;  // call asked() when it is readable
   virtual Asked asked() = 0;
-  // What the loop is doing; cheap where nothing changed. Once ready, a daemon stays it.
+  // Reports the loop's status; it is cheap if nothing changed. Once ready, a daemon stays ready.
   virtual void tell(bool ready, std::string_view status) = 0;
 };
 
-// Signals and the sd_notify protocol (sd_notify(3)); where no NOTIFY_SOCKET is set nothing is told.
+// Handles signals and the sd_notify protocol (sd_notify(3)). Without NOTIFY_SOCKET nothing is
+// reported.
 class SystemServiceManager : public ServiceManager {
  public:
-  // Blocks the signals and ignores SIGPIPE: before any thread is started.
+  // Blocks the signals and ignores SIGPIPE. Call it before any thread is started.
   static Result<std::unique_ptr<SystemServiceManager>> start();
 
   int descriptor() const override { return epoll_.get(); }
@@ -40,9 +41,9 @@ class SystemServiceManager : public ServiceManager {
 
   UniqueFd epoll_;
   UniqueFd signals_;
-  UniqueFd watchdog_;  // timer at half of WATCHDOG_USEC; invalid where systemd wants none
+  UniqueFd watchdog_;  // a timer at half of WATCHDOG_USEC; invalid if there is no watchdog
   bool ready_ = false;
-  bool told_ = false;  // that it is ready, since the last reload
+  bool told_ = false;  // whether readiness was reported since the last reload
   std::string status_;
 };
 

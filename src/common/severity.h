@@ -1,11 +1,11 @@
-// How bad a pair's state is: the order in which pairs are worth a look.
+// Orders pair states by how much they deserve attention.
 #pragma once
 
 #include "common/vocabulary.h"
 
 namespace pingloom {
 
-// 0 is well; what the network does wrong comes before what is merely not known.
+// 0 is good; faults of the network rank above states that are merely unknown.
 constexpr int severity(PairState state) {
   switch (state) {
     case PairState::kUnreachable:

@@ -7,7 +7,8 @@
 namespace pingloom {
 namespace {
 
-// Optimal string alignment distance: insertions, deletions, substitutions, neighbours swapped.
+// Returns the optimal string alignment distance: insertions, deletions, substitutions, swapped
+// neighbours.
 std::size_t editDistance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
@@ -28,7 +29,7 @@ std::size_t editDistance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-// Bytes of the UTF-8 sequence at the start of `text`; 0 where there is none.
+// Returns the length of the UTF-8 sequence at the start of `text`, or 0 if there is none.
 std::size_t utf8SequenceLength(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
@@ -69,11 +70,12 @@ Result<std::uint64_t> parseUnsigned(std::string_view text, std::uint64_t largest
 }
 
 std::string closestWord(std::string_view word, const std::vector<std::string_view>& candidates) {
-  if (word.size() > 64) return "";  // nobody mistypes that much, and the distance is quadratic
+  if (word.size() > 64) return "";  // the distance is quadratic, and such a word is no typo
   std::string_view best;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (std::string_view candidate : candidates) {
-    if (candidate.size() >= word.size() + best_distance) continue;  // so far apart at least
+    // the distance is at least that large
+    if (candidate.size() >= word.size() + best_distance) continue;
     const std::size_t distance = editDistance(word, candidate);
     if (distance < best_distance) {
       best_distance = distance;

@@ -11,27 +11,27 @@
 
 namespace pingloom {
 
-// Digits only, at most `largest`.
+// Parses digits only; the value must be at most `largest`.
 Result<std::uint64_t> parseUnsigned(std::string_view text, std::uint64_t largest);
 
-// The candidate nearest to `word` when it is near enough to be what was meant, otherwise "".
+// Returns the candidate nearest to `word` if it is near enough, otherwise "".
 std::string closestWord(std::string_view word, const std::vector<std::string_view>& candidates);
 
-// " (did you mean 'interval'?)" or "".
+// Returns e.g. " (did you mean 'interval'?)", or "".
 std::string didYouMean(std::string_view word, const std::vector<std::string_view>& candidates);
 
-// Where the first byte is that is not UTF-8 (RFC 3629); npos where all of it is.
+// Returns the position of the first byte that is not UTF-8 (RFC 3629), or npos.
 std::size_t invalidUtf8At(std::string_view text);
 
-// Longer UTF-8 text becomes its first so many bytes, without half a character, and "...".
+// Truncates longer UTF-8 text to so many bytes without splitting a character, and appends "...".
 void shorten(std::string& text, std::size_t most_bytes);
 
-// A byte that a terminal or a log would act upon: below a blank, or DEL.
+// Tells whether the text has a byte that a terminal or a log would act upon: below a blank, or DEL.
 bool hasControls(std::string_view text);
-// Has neither blanks nor control characters.
+// Tells whether the text has neither blanks nor control characters.
 bool isOneWord(std::string_view text);
 
-// Without the spaces, tabs and line ends around it.
+// Returns the text without surrounding spaces, tabs and line ends.
 std::string_view trimmed(std::string_view text);
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator);

@@ -1,6 +1,6 @@
-// A counter that timestamps are read from: a NIC's own clock, the kernel's, or this process's. A
-// tick alone means nothing; differences of two ticks of one counter are nanoseconds. A plain value;
-// any thread.
+// A counter that provides timestamps: a NIC's clock, the kernel's, or this process's. A single tick
+// has no meaning; the difference of two ticks of one counter is a duration. A plain value; any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace pingloom {
 
-// ISO C++ has no such type; every compiler of ours has.
+// ISO C++ has no such type, but all supported compilers have it.
 __extension__ using WideTicks = unsigned __int128;
 
 class TickClock {
  public:
-  // `kilohertz`: ticks per millisecond, above 0 (hca_core_clock). `mask`: the counter's bits, all
-  // ones from bit 0 on (completion_timestamp_mask); it wraps to 0 after that.
+  // `kilohertz` are ticks per millisecond, above 0 (hca_core_clock). `mask` has all bits of the
+  // counter set from bit 0 on (completion_timestamp_mask); beyond it the counter wraps to 0.
   constexpr TickClock(ClockSource source, std::uint64_t kilohertz, std::uint64_t mask)
       : source_(source), kilohertz_(kilohertz), mask_(mask) {}
   // Ticks are nanoseconds of CLOCK_REALTIME (kernel) or CLOCK_MONOTONIC (software).
@@ -27,11 +27,12 @@ class TickClock {
   constexpr std::uint64_t kilohertz() const { return kilohertz_; }
   constexpr std::uint64_t mask() const { return mask_; }
 
-  // From `from` to `to`, which is later by less than period(): modulo the counter's width.
+  // Returns the time from `from` to `to`, modulo the counter's width. REQUIRES: `to` is later by
+  // less than period().
   constexpr Nanos between(std::uint64_t from, std::uint64_t to) const {
     return inNanos((to - from) & mask_);
   }
-  // Until the counter shows the same again; the largest Nanos where that is further off.
+  // Returns the time until the counter repeats, saturated at the largest Nanos.
   constexpr Nanos period() const { return inNanos(mask_); }
 
  private:

@@ -1,4 +1,4 @@
-// The words that agents, controller, Redis, HTTP and command line share. Each has one spelling.
+// The terms that agents, controller, Redis, HTTP and command line share, each with one spelling.
 #pragma once
 
 #include <array>
@@ -21,25 +21,26 @@ constexpr std::optional<Protocol> protocolNamed(std::string_view text) {
   return std::nullopt;
 }
 
-// Where a row's timestamps came from.
+// The origin of a row's timestamps.
 enum class ClockSource : std::uint8_t { kSoftware = 1, kKernel = 2, kHardware = 3 };
 constexpr std::array<std::string_view, 3> kClockSourceNames = {"software", "kernel", "hardware"};
 constexpr std::string_view name(ClockSource clock) {
   return kClockSourceNames[static_cast<std::size_t>(clock) - 1];
 }
 
-// Why an exchange that was answered is kept out of the percentiles.
+// The reason why an answered exchange is kept out of the percentiles.
 enum class Anomaly : std::uint8_t {
-  kStalled = 0,      // this host or the responder stalled while it was under way
+  kStalled = 0,      // this host or the responder stalled during the exchange
   kNoTimestamp = 1,  // the kernel did not deliver one of its timestamps
   kNegative = 2,     // network or prober time below zero: the parts contradict each other
-  kClockStep = 3,    // the timestamp clock was stepped while it was under way
+  kClockStep = 3,    // the timestamp clock was stepped during the exchange
 };
 constexpr std::size_t kAnomalies = 4;
 constexpr std::array<std::string_view, kAnomalies> kAnomalyNames = {"stalled", "no_timestamp",
                                                                     "negative", "clock_step"};
 
-// What the controller makes of a pair; src/controller/model/state.h has the precedence.
+// The state of a pair, which the controller derives; src/controller/model/state.h has the
+// precedence.
 enum class PairState : std::uint8_t {
   kOk = 0,
   kLoss = 1,
