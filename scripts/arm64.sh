@@ -14,21 +14,21 @@ say() { printf '\n==> [%4ds] %s\n' "$SECONDS" "$*"; }
 scripts/install-packages.sh build arm64
 sysroot=$PWD/build/arm64-sysroot
 apt=$PWD/build/arm64-apt
-# What the build links, in arm64; the rest of the list is programs.
+# These are the libraries that the build links. The rest of the list is programs.
 libraries=$(sed -n '/^\[build\]/,/^$/p; /^\[test\]/,/^$/p' scripts/packages.txt | awk '$1 ~ /^(lib.*-dev|nlohmann-json3-dev)$/ { print $1 }')
 if [ "$(cat "$sysroot/packages" 2>/dev/null)" != "$libraries" ]; then
   say "fetching arm64 packages"
   rm -rf "$sysroot" "$apt"
   mkdir -p "$sysroot" "$apt"/{lists/partial,archives/partial}
   : >"$apt/status"
-  # An apt of its own that knows no installed package: it fetches all that is needed, C library included.
+  # This apt knows no installed package, so it fetches everything, even the C library.
   options=(-q -o APT::Architecture=arm64 -o APT::Architectures::=arm64 -o APT::Sandbox::User=root -o Dir::State::status="$apt/status"
            -o Dir::State::Lists="$apt/lists" -o Dir::Cache::archives="$apt/archives" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=)
   apt-get "${options[@]}" update
   # shellcheck disable=SC2086 # a list of words
   apt-get "${options[@]}" install --download-only -y --no-install-recommends $libraries libc6-dev libstdc++-12-dev
   for package in "$apt"/archives/*.deb; do dpkg-deb -x "$package" "$sysroot"; done
-  # Links to absolute paths lead out of the sysroot.
+  # Links to absolute paths would lead out of the sysroot.
   find "$sysroot" -type l -lname '/*' -print0 | while IFS= read -r -d '' link; do
     ln -sfn "$(realpath -m --relative-to="$(dirname "$link")" "$sysroot$(readlink "$link")")" "$link"
   done

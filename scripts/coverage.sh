@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Which lines of src/ the unit and integration tests reach: builds with gcc's counters, runs them, and prints the share by
-# folder; build/coverage/report.txt has every file with the lines that were not reached.
+# Finds the lines of src/ that the unit and integration tests reach: builds with gcc's counters, runs the tests, and prints the
+# share by folder. build/coverage/report.txt has every file with the lines that were not reached.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -18,7 +18,7 @@ esac
 scripts/install-packages.sh run build test pages coverage
 cmake --preset coverage -DPINGLOOM_TESTS=ON >/dev/null
 cmake --build --preset coverage
-find build/coverage -name '*.gcda' -delete  # of an earlier run
+find build/coverage -name '*.gcda' -delete  # an earlier run left them
 ctest --test-dir build/coverage --no-tests=error --output-on-failure -j "$(nproc)" -LE 'soak|slow' "${labels[@]}" | tail -n 15
 gcovr --root . --object-directory build/coverage --filter 'src/' --exclude-throw-branches \
   --txt build/coverage/report.txt --json-summary build/coverage/summary.json

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A live RDMA mesh on this machine: builds pingloom, starts a private Redis, a controller and agents. Without RDMA
+# Runs a live RDMA mesh on this machine: builds pingloom and starts a private Redis, a controller and agents. Without RDMA
 # devices the agents live on loopback addresses and use the soft device.
 set -euo pipefail
 
@@ -84,7 +84,7 @@ check_fault() {
   done
 }
 
-# --devices: the agents' addresses are those of RDMA devices.
+# With --devices, the agents' addresses are those of RDMA devices.
 choose_devices() {
   if [ -n "$ask_devices" ]; then
     "$bin/pingloom" devices || fail "no RDMA devices to choose from; without --devices the demo uses the soft device"
@@ -118,13 +118,13 @@ build() {
     fail "the build failed"
 }
 
-# Ten samples to a window, and not more exchanges than two cores carry easily.
+# A window has ten samples, and there are no more exchanges than two cores carry easily.
 write_pinglist() {
   local interval=200ms window=2s
   ((hosts <= 16)) || { interval=500ms window=5s; }
   ((hosts <= 32)) || { interval=1s window=5s; }
   {
-    echo "# The demo's pinglist: edit and save it, and the mesh follows within a second."
+    echo "# This is the demo's pinglist. Edit and save it, and the mesh follows within a second."
     echo "version: 1"
     echo "defaults: { interval: $interval, timeout: 500ms, window: $window }"
     echo "hosts:"
@@ -165,7 +165,7 @@ EOF
   [ -z "$pages" ] || write_pages_configs
 }
 
-# A soft device has an address for itself alone, so pages and collector have others than the probes.
+# A soft device needs an address for itself alone, so pages and collector have other addresses than the probes.
 write_pages_configs() {
   echo "pages: { address: $network.201, socket: $run_dir/pages.sock }" >>"$run_dir/agent-1.yaml"
   cat >"$run_dir/collector.yaml" <<EOF
@@ -188,7 +188,7 @@ start_pages() {
   wait_until 20 "the applications' metrics" pages_shown
 }
 
-# What host $1's soft device does to the packets it sends: both directions of a pair pass it, once as a PING and once
+# Prints what host $1's soft device does to the packets it sends. Both directions of a pair pass it, once as a PING and once
 # as a PONG.
 impairments() {
   local fault list=''
@@ -289,7 +289,7 @@ EOF
     return
   fi
   echo "Measuring for $duration s ..."
-  # In the background, so that a signal is acted on at once.
+  # It waits in the background, so that the shell acts on a signal at once.
   sleep "$duration" & wait $!
   [ -z "$pages" ] || "$bin/pingloom" pages --check --url "$(cat "$run_dir/collector.url")"
   "$bin/pingloom" mesh --check --url "$(cat "$run_dir/url")"

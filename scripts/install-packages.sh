@@ -21,12 +21,12 @@ for section in "$@"; do
   esac
 done
 
-# "package  # reason" lines of the wanted sections.
+# The lines "package  # reason" of the wanted sections are collected here.
 wanted=$(awk -v sections=" $* " '
   /^\[/ { gsub(/[][]/, ""); inside = index(sections, " " $1 " ") > 0; next }
   inside && /^[a-z0-9]/ { print }' "$here/packages.txt")
 
-# A node or npm from elsewhere is as good as Debian's.
+# A node or npm that did not come from Debian will do as well.
 there_already() {
   case $1 in
     nodejs) command -v node >/dev/null && node -e 'process.exit(parseInt(process.versions.node) >= 18 ? 0 : 1)' ;;
@@ -54,5 +54,5 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 export DEBIAN_FRONTEND=noninteractive
 "${as_root[@]}" apt-get update -q
-# --no-install-recommends: only what is named in the list.
+# --no-install-recommends keeps out what the list does not name.
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"

@@ -1,29 +1,30 @@
 #!/usr/bin/env bash
-# Installs pingloom on this host as systemd services, upgrades it, or removes it: from a checkout, from the tarball that
-# scripts/package.sh makes, or from .deb files beside it. The parts are in install/ and share its variables.
+# Installs pingloom on this host as systemd services, upgrades it, or removes it. It takes a checkout, the tarball that
+# scripts/package.sh makes, or .deb files in its own folder. The parts are in install/ and share its variables.
 # shellcheck disable=SC2034
 set -euo pipefail
-umask 022  # root's may be stricter, and the services' users have to reach their programs and folders; secrets get a mode of their own
+# root's umask may be stricter, and the services' users have to reach their programs and folders. Secrets get a mode of their own.
+umask 022
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 usage() {
   cat <<USAGE
 Usage: install.sh [--controller HOST[:PORT]] [OPTION]...
-Installs the agent; with -c the controller too, with -k the collector too. Run again to upgrade: without -c, -k and --no-agent
-what is installed.
-  --controller HOST[:PORT]  where the agent reports; asked for if missing, with -c this host
-  -c                  the controller too
-  -k                  the collector too (reads agents' metric pages)
-  --no-agent          not the agent
+Installs the agent, with -c also the controller, with -k also the collector. Run it again to upgrade: without -c, -k and
+--no-agent it upgrades what is installed.
+  --controller HOST[:PORT]  where the agent reports; asked for if missing, this host with -c
+  -c                  install the controller too
+  -k                  install the collector too (it reads agents' metric pages)
+  --no-agent          do not install the agent
   --pinglist FILE     who probes whom; default with -c: this host probes itself (docs/pinglist.md)
   --address ADDR      this host's address for the collector and the first pinglist; default: of the default route
   --device NAME       RDMA device of agent and collector: auto (default), soft, or a name such as mlx5_0
   --prefix DIR        where programs go (default /usr/local; .debs have /usr)
-  --wait SECONDS      a service that is not ready after this failed, an upgrade is taken back (default 60)
-  -d                  uninstall; keeps configuration and data
-  --purge             with -d: those too, the users, and the packages that were installed for pingloom
-  -n                  dry run: checks, and prints every step instead of doing it
+  --wait SECONDS      how long a service may take to become ready; an upgrade that takes longer is rolled back (default 60)
+  -d                  uninstall, but keep configuration and data
+  --purge             with -d, also remove those, the users, and the packages that were installed for pingloom
+  -n                  dry run: check, and print every step instead of doing it
   -h, --help
 Exit code: 0 done, 1 failed (an upgrade is rolled back), 2 wrong usage.
 USAGE
@@ -32,8 +33,8 @@ USAGE
 controller='' with_controller='' with_collector='' with_agent=yes roles_given='' pinglist='' address='' device=auto
 prefix=/usr/local wait_seconds=60 uninstall='' purge='' dry=''
 config_dir=/etc/pingloom state_dir=/var/lib/pingloom unit_dir=/etc/systemd/system
-record=$state_dir/installer  # what was installed, for upgrades and for -d
-roles=() given=()  # what is installed now; the options with a value
+record=$state_dir/installer  # lists what was installed, for upgrades and for -d
+roles=() given=()  # the roles to install now, and the options that were given with a value
 
 for part in steps roles checks packages source files config kept services uninstall; do
   # shellcheck source=/dev/null

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes what hosts are installed from, in dist/: Debian packages with install.sh beside them, and a tarball with install.sh and
-# the built programs.
+# Makes in dist/ what hosts are installed from: Debian packages together with install.sh, and a tarball with install.sh and the
+# built programs.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -46,7 +46,8 @@ build_all() {
   cmake --build "$build" --target pingloom pingloom-agent pingloom-controller pingloom-collector pingloom-pages pingloom-pages-static web
 }
 
-# The packages of [run] with all they need, as for a host that has nothing; install.sh takes those that are missing.
+# Fetches the packages of [run] and all that they depend on, as for a host that has none of them. install.sh installs only
+# those that a host lacks.
 fetch_dependencies() { # FOLDER
   local names
   names=$(awk '/^\[/ { inside = $1 == "[run]"; next } inside && /^[a-z0-9]/ { print $1 }' "$root/scripts/packages.txt")
@@ -71,14 +72,14 @@ make_tarball() {
   say "$out/$name.tar.gz"
 }
 
-# Errors of lintian are ours; it is Debian's word on what a package has to be.
+# lintian knows what Debian expects from a package, so its errors are errors here.
 make_debs() {
   rm -f "$out"/*.deb
   cpack --config "$build/CPackConfig.cmake" -B "$work/cpack" >"$work/cpack.log" 2>&1 || { cat "$work/cpack.log" >&2; fail "cpack failed"; }
   cp "$work"/cpack/*.deb "$out/"
   local file
   for file in "$out"/*.deb; do say "$file"; done
-  # install.sh beside them installs them.
+  # install.sh installs the packages in its own folder.
   cp -r "$root/scripts/install.sh" "$root/scripts/install" "$root/scripts/packages.txt" "$out/"
   if [ -n "$with_dependencies" ]; then rm -rf "$out/deps"; fetch_dependencies "$out/deps"; fi
   lintian --fail-on error --tag-display-limit 0 "$out"/*.deb

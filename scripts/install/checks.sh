@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# What this host has to be like, and what to do where it is not. All checks are made before the first step.
+# Checks whether pingloom can run on this host, and says what to do where it cannot. All checks precede the first change.
 
 check_faults=0
 good() { printf '    ok       %s\n' "$1"; }
@@ -16,12 +16,12 @@ check_host() {
   [ -z "$with_controller" ] || check_controller
   ! needs_address || check_address
   if [ "$check_faults" -gt 0 ]; then
-    [ -n "$dry" ] || fail "nothing was changed; mend what fails above and start again"
-    say "this would end here; the steps that follow are for a host without these faults"
+    [ -n "$dry" ] || fail "nothing was changed; correct what fails above and start again"
+    say "an installation would end here; the steps below are for a host without these faults"
   fi
 }
 
-# Where the units' ProtectHome and PrivateTmp show the services something else.
+# ProtectHome and PrivateTmp in the units hide these folders from the services.
 check_prefix() {
   local folder
   folder=$(realpath -m "$prefix")
@@ -61,14 +61,14 @@ check_rdma() {
   if [[ $(ldconfig -p) == *'libibverbs.so.1 '* ]]; then good "libibverbs"; else say "libibverbs is not installed yet: it is among the packages below"; fi
 }
 
-# port_of FILE KEY DEFAULT: the port in a configuration that may not be there.
+# port_of FILE KEY DEFAULT prints the port in a configuration, or the default where there is no configuration.
 port_of() {
   local found=''
   [ ! -r "$1" ] || found=$(sed -nE "s/^$2:[[:space:]]*([^#]*:)?([0-9]+)[[:space:]]*(#.*)?\$/\\2/p" "$1" | head -n 1)
   printf '%s' "${found:-$3}"
 }
 
-# Held by another program than the service that is to have it?
+# A port that a pingloom service holds is free for the service.
 check_port() { # PROTOCOL PORT WHAT
   local line
   line=$(ss -Hln"${1:0:1}"p "sport = :$2" 2>/dev/null | head -n 1)
@@ -101,15 +101,15 @@ check_time() {
   fi
 }
 
-# Redis is a child of the controller's unless the configuration names another.
+# The controller starts a Redis of its own unless the configuration names another one.
 check_controller() {
   local redis=embedded
   [ ! -r "$config_dir/controller.yaml" ] || redis=$(sed -nE 's/^redis:[[:space:]]*([^[:space:]#]+).*/\1/p' "$config_dir/controller.yaml")
   case ${redis:-embedded} in
     embedded)
-      if command -v redis-server >/dev/null; then good "redis-server, for the controller's own"; else say "redis-server is not installed yet: it is among the packages below"; fi ;;
+      if command -v redis-server >/dev/null; then good "redis-server, which the controller starts"; else say "redis-server is not installed yet: it is among the packages below"; fi ;;
     unix:*)
-      if [ -S "${redis#unix:}" ]; then good "Redis at ${redis#unix:}"; else warn "no Redis at ${redis#unix:}: the controller is not ready before it is there"; fi ;;
+      if [ -S "${redis#unix:}" ]; then good "Redis at ${redis#unix:}"; else warn "no Redis at ${redis#unix:}: the controller is not ready before it exists"; fi ;;
     tcp:*) good "Redis is ${redis#tcp:}; the controller is not ready before it answers" ;;
   esac
 }
@@ -126,7 +126,7 @@ check_address() {
   if [ -n "$address" ]; then good "address $address"; else bad "this host has no address; --address ADDR names one"; fi
 }
 
-# The address of the default route, or the first one that is not loopback; nothing where there is none.
+# own_address prints the address of the default route, or the first one that is not loopback, or nothing.
 own_address() {
   local found
   found=$(ip -o route get 192.0.2.1 2>/dev/null | sed -nE 's/.* src ([0-9.]+).*/\1/p') || true
@@ -134,7 +134,7 @@ own_address() {
   printf '%s' "$found"
 }
 
-# Two installations would have the same services.
+# Two installations would install the same services.
 check_other_install() {
   local before=''
   [ ! -r "$record/mode" ] || before=$(cat "$record/mode")

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# The first configuration; one that is there stays as it is.
+# Writes the first configuration. An existing one stays as it is.
 
 install_config() { # ROLE
   local examples=$prefix/share/pingloom/config
@@ -32,7 +32,7 @@ first_config() { # NAME EXAMPLES FILTER
   printf '%s\n' "$owned" | put 644 "$file"
 }
 
-# What the options say may be wrong in ways that only the program knows.
+# Only the program knows whether what the options say is valid.
 check_config() { # NAME CONTENT
   printf '%s\n' "$2" >"$work/$1"
   "$prefix/bin/pingloom" check "$work/$1" >"$work/check.log" 2>&1 && return 0
@@ -41,7 +41,7 @@ check_config() { # NAME CONTENT
 }
 
 agent_config() {
-  sed -E "s|^controller:.*|controller: \"$controller\"|"  # [IPV6] would be a list
+  sed -E "s|^controller:.*|controller: \"$controller\"|"  # without quotes, [IPV6] would be a list
   [ "$device" = auto ] || printf '\nrdma: { device: %s }\n' "$device"
 }
 
@@ -62,8 +62,9 @@ first_pinglist() {
   fi
   cat >/dev/null
   cat <<LIST
-# Who probes whom. Add the other hosts' addresses; they install with --controller and this host's address.
-# docs/pinglist.md explains every key, pingloom check $config_dir/pinglist.yaml checks an edit, and a saved file is in force within a second.
+# This file says who probes whom. Add the other hosts' addresses; install.sh takes this host's address there as --controller.
+# docs/pinglist.md explains every key, pingloom check $config_dir/pinglist.yaml checks an edit, and a saved file is in force
+# within a second.
 version: 1
 probes:
   - name: hosts

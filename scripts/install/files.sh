@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154,SC2034
-# A component's files: put in place one by one by renaming, the ones before kept until the services have proved themselves.
+# Puts a component's files in place one by one by renaming. The previous files are kept until the service is ready.
 
-# Below a prefix -> on this host. Units go where systemd looks whatever the prefix is.
+# place_of prints where a path below a prefix goes on this host. Units go where systemd looks, whatever the prefix is.
 place_of() { # PATH
   case $1 in
     lib/systemd/system/*) printf '%s' "$unit_dir/${1##*/}" ;;
@@ -10,7 +10,7 @@ place_of() { # PATH
   esac
 }
 
-# The file as it is on this host: units name the programs' folder.
+# content_of prints a file as it is on this host, where units name the programs' folder.
 content_of() { # FILE
   case $1 in
     *.service) sed "s|^ExecStart=/usr/bin/|ExecStart=$prefix/bin/|" "$1" ;;
@@ -18,10 +18,11 @@ content_of() { # FILE
   esac
 }
 
-# systemd's version as a number: 252 for Debian 12.
+# systemd_version prints systemd's version as a number, which is 252 for Debian 12.
 systemd_version() { systemctl --version | sed -nE '1s/^systemd ([0-9]+).*/\1/p'; }
 
-# The paths of a component, without the drop-ins that this host's systemd does not understand (systemd/restart-steps.conf).
+# component_files prints a component's paths, without drop-ins that this host's systemd does not know
+# (systemd/restart-steps.conf).
 component_files() { # COMPONENT
   local skipped=./share/pingloom/systemd
   [[ $(systemd_version) -lt 254 ]] || skipped=''
@@ -31,14 +32,15 @@ component_files() { # COMPONENT
 component_changed() { # COMPONENT
   local path
   while read -r path; do
-    # A pipe would end early at the first difference, of which the writer complains where SIGPIPE is ignored.
+    # cmp ends at the first difference. A pipe's writer would then complain where SIGPIPE is ignored, so this is no pipe.
     content_of "$tree/$1/$path" >"$work/content"
     cmp -s "$work/content" "$(place_of "$path")" || return 0
   done < <(component_files "$1")
   return 1
 }
 
-# Puts the files in place; what was there before is in $work/before/COMPONENT, what was not is listed in $work/new.COMPONENT.
+# Puts the files in place. Previous files are kept in $work/before/COMPONENT, and files that are new are listed in
+# $work/new.COMPONENT.
 place_component() { # COMPONENT
   local path place kept=$work/before/$1
   mkdir -p "$kept"
@@ -58,7 +60,7 @@ place_component() { # COMPONENT
   done < <(component_files "$1")
 }
 
-# Those that it makes are recorded, for -d.
+# Folders that it makes are recorded, so that -d can remove them.
 make_folder() { # PATH
   [ ! -d "$1" ] || return 0
   make_folder "$(dirname "$1")"
@@ -69,7 +71,7 @@ make_folder() { # PATH
 
 mode_of() { if [ -x "$1" ]; then echo 755; else echo 644; fi; }
 
-# What this version no longer has goes; the rest is recorded for -d.
+# Removes the files that this version no longer has, and records the others so that -d can remove them.
 keep_component() { # COMPONENT
   mkdir -p "$record"
   if [ -e "$record/manifest.$1" ]; then
@@ -89,7 +91,7 @@ take_back_component() { # COMPONENT
   done
 }
 
-# Of a tree. .debs have their own, with the same content.
+# Makes the users for a tree. .debs make the same users themselves.
 install_users() {
   if [ "$mode" = deb ]; then say "by the packages"; return; fi
   local cli=$tree/cli/lib
@@ -97,7 +99,7 @@ install_users() {
   say "users pingloom-agent, pingloom-controller, pingloom-collector; group pingloom; $config_dir/keys"
   run systemd-sysusers "$(compgen -G "$cli/*/pingloom.conf" | grep sysusers || echo "$cli/pingloom.sysusers.conf")" 2>&1 | sed 's/^/    /'
   run systemd-tmpfiles --create "$(compgen -G "$cli/*/pingloom.conf" | grep tmpfiles || echo "$cli/pingloom.tmpfiles.conf")"
-  # Where the distribution gives RDMA devices to a group.
+  # Some distributions give the RDMA devices to this group.
   if getent group rdma >/dev/null; then
     run usermod -a -G rdma pingloom-agent
     run usermod -a -G rdma pingloom-collector

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# A configuration that is there stays as it is: an option that says something else has no effect, and who gave it is told.
+# An existing configuration stays as it is. An option that contradicts it has no effect, and these functions warn about that.
 
 was_given() { [[ " ${given[*]} " == *" $1 "* ]]; } # OPTION
 
@@ -21,7 +21,7 @@ tell_differs() { # OPTION WANTED FOUND KEY FILE reload|restart
   local found=${3:-auto} unit
   [ "$1" = --device ] || found=${3:-nothing}
   was_given "$1" || return 0
-  [[ " ${found//[$'\n',]/ } " != *" $2 "* ]] || return 0  # among several, too
+  [[ " ${found//[$'\n',]/ } " != *" $2 "* ]] || return 0  # the value may be one of several
   unit=$(basename "$5" .yaml)
   warn "$1 has no effect: $5 stays as it is and says ${found//$'\n'/ }, not $2; edit $4 there, then systemctl $6 pingloom-$unit"
 }
@@ -37,7 +37,7 @@ tell_pinglist() { # FILE
 # 10.0.0.9:20711 is the same as 10.0.0.9, and [fd00::1]:20711 as [fd00::1].
 bare_controller() { printf '%s' "${1%:20711}"; }
 
-# value_of FILE KEY [KEY BELOW IT]: as text, without quotes; nothing where there is none.
+# value_of FILE KEY [KEY BELOW IT] prints a value as text without quotes, or nothing.
 value_of() {
   local text
   text=$(awk -v key="$2:" '/^[^[:space:]#]/ { inside = index($0, key) == 1 } inside { sub(/(^|[[:space:]])#.*/, ""); print }' "$1")

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# The packages of the distribution that pingloom's programs need: from deps/ beside install.sh where that is there, which
-# needs no network, else from the distribution. What was not there before is recorded, so that --purge can take it back.
+# Installs the distribution's packages that pingloom's programs need. They come from deps/ in install.sh's folder where that
+# exists, which needs no network, and from the distribution otherwise. New packages are recorded, so that --purge can remove them.
 
 package_manager() {
   if command -v apt-get >/dev/null; then echo apt
@@ -9,7 +9,7 @@ package_manager() {
   fi
 }
 
-# The names of a section of packages.txt; on RHEL and its relatives of packages-rhel.txt.
+# Prints the names of a section of packages.txt, or of packages-rhel.txt on RHEL and its relatives.
 listed_packages() { # SECTION
   local list=$here/packages.txt
   [ "$(package_manager)" = apt ] || list=$here/install/packages-rhel.txt
@@ -30,7 +30,7 @@ all_installed() {
 
 install_run_packages() {
   local name missing=()
-  # .debs say themselves what they need; apt sees to it, from deps/ or the distribution.
+  # apt also installs what .debs depend on, from deps/ or the distribution.
   for name in $(listed_packages run); do
     [[ $name != redis* ]] || [ -n "$with_controller" ] || continue
     installed "$name" || missing+=("$name")
@@ -41,19 +41,20 @@ install_run_packages() {
 
 apt_has_lists() { compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null; }
 
-# A library's package has its version in the name, and another release another one: from a checkout the -dev packages bring it.
+# A library's package has the library's version in its name, and another release has another version. In a checkout the -dev
+# packages bring the right one.
 leave_out_unknown() {
   [ "$(package_manager)" = apt ] && [ ${#missing[@]} -gt 0 ] || return 0
-  # Unknown may also be for want of the lists.
+  # Without apt's lists every package is unknown.
   [ -n "$dry" ] || apt-cache show "${missing[@]}" >/dev/null 2>&1 || apt_quietly update || true
   apt_has_lists || return 0
   local name known=()
   for name in "${missing[@]}"; do
-    # Of a name that others only provide it shows nothing, and does not fail.
+    # apt-cache show prints nothing, and succeeds, for a name that other packages only provide.
     if [[ $name != lib* ]] || [ -n "$(apt-cache show "$name" 2>/dev/null)" ]; then
       known+=("$name")
     else
-      say "$name is not of this release: the -dev packages bring what the build needs"
+      say "$name is not of this release; the -dev packages bring what the build needs"
     fi
   done
   missing=("${known[@]}")
@@ -71,9 +72,9 @@ install_packages() { # NAME...
   else
     run dnf install -y "$@" || fail "dnf could not install them; some are in EPEL (dnf install epel-release)"
   fi
-  # Debian starts a Redis of its own with the package; the controller has its own.
+  # Debian starts a Redis with the package, but the controller starts one itself.
   if [ -z "$redis_before" ] && [[ " $* " == *" redis"* ]] && [ -n "$(systemctl list-unit-files --no-legend redis-server.service)$dry" ]; then
-    say "the controller starts a Redis of its own; the package's is switched off"
+    say "the controller starts a Redis of its own, so the package's service is disabled"
     run systemctl disable --now --quiet redis-server.service
   fi
   [ -z "$dry" ] || return 0
@@ -84,7 +85,7 @@ install_packages() { # NAME...
 
 all_groups() { getent group | cut -d: -f1 | sort; }
 
-# apt's options that make deps/ the only source, without a trace in the host's own lists.
+# Prints apt's options that make deps/ the only source and leave the host's own lists untouched.
 offline_options() {
   [ -f "$here/deps/Packages" ] || return 0
   mkdir -p "$work/apt/lists/partial" "$work/apt/cache/archives/partial"
@@ -109,7 +110,7 @@ install_debian() { # NAME...
   apt_install "$@" || { cat "$work/apt.log" >&2; fail "apt-get could not install them (above)"; }
 }
 
-# Lists that are older than the mirror name versions that it no longer has: with new ones once more.
+# Old lists may name versions that the mirror no longer has, so a failed installation is retried with new lists.
 apt_install() { # ARGUMENT...
   apt_quietly install "$@" && return 0
   [ ${#apt_options[@]} -eq 0 ] || return 1
@@ -119,7 +120,7 @@ apt_install() { # ARGUMENT...
   return 1
 }
 
-# Those that came with pingloom, unless something else has begun to need them.
+# Removes the packages that were installed for pingloom, unless other packages need them now.
 remove_packages() {
   [ -s "$record/packages" ] || return 0
   local recorded=() name others
@@ -133,7 +134,7 @@ remove_packages() {
   [ ${#recorded[@]} -gt 0 ] || return 0
   others=$(apt-get -s remove "${recorded[@]}" | awk '/^Remv/ { print $2 }' | sort | comm -13 <(sort -u "$record/packages") -)
   if [ -n "$others" ]; then
-    say "packages that came with pingloom stay, because others need them by now: ${others//$'\n'/ }"
+    say "packages that came with pingloom stay, because others need them now: ${others//$'\n'/ }"
     return
   fi
   if [ -n "$dry" ]; then say "would run: apt-get purge ${recorded[*]}"; remove_groups; return; fi
@@ -146,7 +147,8 @@ remove_packages() {
   remove_groups
 }
 
-# install.sh switched the package's own Redis off; where it is on again, it is somebody's, and stays with what it needs.
+# install.sh disabled the package's Redis service. If the service is enabled again, somebody uses it, so redis-server stays with
+# its dependencies.
 keep_redis() {
   [[ " ${recorded[*]} " == *" redis-server "* ]] || return 0
   if ! systemctl is-enabled --quiet redis-server.service 2>/dev/null && ! systemctl is-active --quiet redis-server.service 2>/dev/null; then
@@ -159,7 +161,7 @@ keep_redis() {
   recorded=("${left[@]}")
 }
 
-# Debian's packages leave theirs, rdma for one. A user's own goes with the user.
+# Debian's packages leave their groups behind, for example rdma. A user's own group goes with the user.
 remove_groups() {
   local name group
   while read -r name; do

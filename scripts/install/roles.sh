@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154,SC2034
-# Which of agent, controller and collector: what the options say; without any of them what is installed; on a fresh host the agent.
+# Chooses among agent, controller and collector: the options decide; without any, what is installed; on a fresh host, the agent.
 
-# The order in which they are upgraded: a controller understands older agents.
+# Roles are upgraded in this order, because a controller understands older agents.
 all_roles=(controller agent collector)
 
 choose_roles() {
@@ -12,10 +12,10 @@ choose_roles() {
     if role_chosen "$role"; then
       roles+=("$role")
     elif role_installed "$role"; then
-      say "pingloom-$role is installed too and stays at its version; without -c, -k and --no-agent all that is installed is upgraded"
+      say "pingloom-$role is installed too and stays at its version; without -c, -k and --no-agent every installed role is upgraded"
     fi
   done
-  [ -z "$pinglist" ] || [ -n "$with_controller" ] || fail "--pinglist is for the controller's host: with -c" 2
+  [ -z "$pinglist" ] || [ -n "$with_controller" ] || fail "--pinglist belongs to the controller's host and needs -c" 2
 }
 
 role_chosen() { # ROLE
@@ -26,7 +26,7 @@ role_chosen() { # ROLE
   esac
 }
 
-# By this script or as a package.
+# A role may have been installed by this script or as a package.
 role_installed() { # ROLE
   [ ! -e "$record/manifest.$1" ] || return 0
   command -v dpkg-query >/dev/null && dpkg-query -W -f '${db:Status-Status}' "pingloom-$1" 2>/dev/null | grep -qx installed

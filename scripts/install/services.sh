@@ -1,10 +1,12 @@
 # shellcheck shell=bash disable=SC2154
-# One role after the other: files, configuration, service; and back to what was there if the service does not become ready.
+# Installs one role after the other: its files, configuration and service. If the service does not become ready, the previous
+# version is put back.
 
 work=$(mktemp -d)
-placed=''  # a component whose service has not proved itself yet
+placed=''  # the component whose service is not ready yet
 
-# However this ends, half an upgrade is none; of half a first installation -d has to know.
+# However the script ends, an unfinished upgrade is rolled back. An unfinished first installation is recorded, so that -d can
+# remove it.
 leave() {
   if [ -n "$placed" ] && [ ! -e "$record/manifest.$placed" ]; then
     keep_component "$placed"
@@ -20,14 +22,14 @@ trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
 only_one() {
-  if [ -n "$dry" ] || [ "$(id -u)" -ne 0 ]; then return; fi  # who is not root is told so by the checks
+  if [ -n "$dry" ] || [ "$(id -u)" -ne 0 ]; then return; fi  # the checks say that root is needed
   exec 9>/run/pingloom-install.lock
   flock -n 9 || fail "another install.sh runs on this host"
 }
 
 property() { systemctl show -p "$2" --value "pingloom-$1.service"; }
 
-# Starts or restarts it, and waits until it says that it does its work.
+# Starts or restarts the service and waits until it is ready.
 service_ready() { # ROLE
   local before deadline=$((SECONDS + wait_seconds))
   before=$(property "$1" InvocationID)
@@ -64,7 +66,7 @@ install_role() { # cli or ROLE
     [ -z "$changed" ] || systemctl daemon-reload
     start_role "$1" "$changed" "$fresh"
   fi
-  if [ -n "$changed" ]; then keep_component "$1"; else say "is this version already"; fi
+  if [ -n "$changed" ]; then keep_component "$1"; else say "this version is installed already"; fi
 }
 
 start_role() { # ROLE CHANGED FRESH
@@ -74,7 +76,7 @@ start_role() { # ROLE CHANGED FRESH
   tell_failure "$1"
   if [ -n "$3" ] || [ -z "$2" ]; then
     [ -z "$2" ] || keep_component "$1"
-    fail "pingloom-$1 is installed but not ready after ${wait_seconds} s; it goes on trying (systemctl status pingloom-$1)"
+    fail "pingloom-$1 is installed but not ready after ${wait_seconds} s; it keeps trying (systemctl status pingloom-$1)"
   fi
   take_back_component "$1"
   placed=''
@@ -100,17 +102,17 @@ dry_role() { # cli or ROLE
   install_config "$1"
   say "would run: systemctl daemon-reload"
   say "would run: systemctl enable pingloom-$1.service"
-  say "would run: systemctl restart pingloom-$1.service, unless nothing has changed; then wait up to $wait_seconds s until it is ready, else take it back"
+  say "would run: systemctl restart pingloom-$1.service, unless nothing has changed; then wait up to $wait_seconds s until it is ready, and roll back otherwise"
 }
 
-# .debs: the one that was installed by this script is kept, to go back to.
+# Installs a .deb. The script keeps the .deb that it installed, so that it can roll back to it.
 install_deb() { # cli or ROLE
   local file kept=$record/debs old='' fresh=yes
   file=$(compgen -G "$here/pingloom-${1}_*.deb" | sort -V | tail -n 1) || fail "there is no pingloom-$1_*.deb beside install.sh"
   old=$(compgen -G "$kept/pingloom-${1}_*.deb" | tail -n 1) || true
   [ "$1" = cli ] || ! installed "pingloom-$1" || fresh=''
   if [ -n "$old" ] && cmp -s "$old" "$file" && installed "pingloom-$1"; then
-    say "is this version already"
+    say "this version is installed already"
     [ "$1" = cli ] || [ -n "$dry" ] || { install_config "$1"; start_role "$1" '' ''; }
     return
   fi
@@ -137,7 +139,7 @@ put_deb() { # FILE
 start_deb() { # ROLE OLD FRESH
   if service_ready "$1"; then say "ready: $(property "$1" StatusText)"; return; fi
   tell_failure "$1"
-  [ -z "$3" ] || fail "pingloom-$1 is installed but not ready after ${wait_seconds} s; it goes on trying (systemctl status pingloom-$1)"
+  [ -z "$3" ] || fail "pingloom-$1 is installed but not ready after ${wait_seconds} s; it keeps trying (systemctl status pingloom-$1)"
   [ -n "$2" ] || fail "pingloom-$1 did not become ready, and the package before it was not kept: apt-get install pingloom-$1=VERSION brings one back"
   put_deb "$2" || fail "pingloom-$1 did not become ready, and $2 could not be installed again"
   roll_back_to_ready "$1"

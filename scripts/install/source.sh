@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154,SC2034
-# What is installed: .debs beside install.sh, the tree of a tarball, or a checkout, which is built first. A tree has a folder
-# for each component (cli, agent, controller, collector), laid out as below a prefix.
+# Finds what is to be installed: .debs in install.sh's folder, the tree of a tarball, or a checkout, which is built first. A tree
+# has a folder for each component (cli, agent, controller, collector), laid out as below a prefix.
 
 find_source() {
   checkout='' tree=''
@@ -11,7 +11,7 @@ find_source() {
   elif [ -f "$here/../CMakeLists.txt" ]; then
     mode=tree checkout=$(cd "$here/.." && pwd)
   else
-    fail "nothing to install: no .debs, no tree/ and no checkout beside $here/install.sh"
+    fail "nothing to install: $here has no .debs and no tree/, and is not part of a checkout"
   fi
 }
 
@@ -49,7 +49,7 @@ make_tree() { # BUILD FOLDER
   done
 }
 
-# Before anything is changed: do the programs run here, and do they take the configuration that is here?
+# Checks, before anything is changed, that the programs run here and accept the existing configuration.
 check_programs() {
   [ "$mode" = tree ] && [ -z "$dry" ] || return 0
   local role
@@ -61,6 +61,6 @@ check_programs() {
       fail "pingloom-$role does not run on this host (see above); nothing of pingloom was changed"
     [ -e "$config_dir/$role.yaml" ] || continue
     "$tree/cli/bin/pingloom" check "$config_dir/$role.yaml" ||
-      fail "$config_dir/$role.yaml is not valid for this version; mend it and start again. Nothing of pingloom was changed"
+      fail "$config_dir/$role.yaml is not valid for this version; correct it and start again. Nothing of pingloom was changed"
   done
 }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# How steps are told, and done or, in a dry run, only printed. Everything that changes the host goes through run or put.
+# Prints steps and does them, or only prints them in a dry run. Everything that changes the host goes through run or put.
 
 say() { printf '    %s\n' "$*"; }
 step() { printf '==> %s\n' "$*"; }
@@ -13,7 +13,7 @@ run() {
   fi
 }
 
-# put MODE FILE: standard input becomes FILE, whole or not at all.
+# put MODE FILE writes standard input to FILE, completely or not at all.
 put() {
   if [ -n "$dry" ]; then
     printf '    would write: %s (mode %s)\n' "$2" "$1"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154,SC2034
-# -d takes away what was installed and keeps configuration and data; --purge takes those, the users and the packages.
+# -d removes what was installed and keeps configuration and data. --purge also removes those, the users and the packages.
 
 uninstall_all() {
   [ "$(id -u)" -eq 0 ] || [ -n "$dry" ] || fail "not root: start with sudo"
@@ -25,7 +25,7 @@ uninstall_all() {
 remove_trees() {
   local path
   while read -r path; do run rm -f "$path"; done < <(cat "$record"/manifest.*)
-  # Those that install.sh made, the deepest first, unless somebody else has put something there.
+  # Folders that install.sh made are removed, the deepest first, unless they have other files.
   if [ -e "$record/folders" ]; then
     while read -r path; do run rmdir --ignore-fail-on-non-empty "$path" 2>/dev/null || true; done < <(sort -ru "$record/folders")
   fi
@@ -50,10 +50,10 @@ take_debs_away() { # remove or purge NAME...
   apt_quietly "$@" || { cat "$work/apt.log" >&2; fail "apt-get could not $1 them (above)"; }
 }
 
-# Installed, or removed with its configuration left.
+# A package is known if it is installed, or was removed without its configuration.
 known_package() { command -v dpkg-query >/dev/null && dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -qvx not-installed; }
 
-# What removed packages have left: their conffiles, and what their scripts keep until then.
+# Purges the packages, which removes their conffiles and what their scripts keep until then.
 purge_debs() {
   local names=() name
   command -v dpkg-query >/dev/null || return 0
@@ -69,13 +69,13 @@ purge_rest() {
   purge_debs
   remove_packages
   run rm -rf "$unit_dir"/pingloom-{agent,controller,collector}.service.d "$config_dir" "$state_dir" /run/pingloom{-controller,-collector,-install.lock}
-  # A package's script has done that by now; a dry run has purged no package.
+  # A package's script has removed the users by now, but a dry run has purged no package.
   if [ -n "$dry" ] && known_package pingloom-cli; then say "the package pingloom-cli removes its users with it"; return; fi
   for user in pingloom-agent pingloom-controller pingloom-collector; do remove_user "$user"; done
   ! getent group pingloom >/dev/null || run groupdel pingloom
 }
 
-# Its group goes with it where that is its own, which userdel sees.
+# userdel also removes the user's own group.
 remove_user() { # NAME
   if getent passwd "$1" >/dev/null; then
     run userdel "$1"

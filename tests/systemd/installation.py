@@ -1,4 +1,4 @@
-"""What tests of an installation share: install.sh on a machine, and questions about the services."""
+"""Tests of an installation share this: install.sh on a machine, and questions about the services."""
 
 import subprocess
 import time
@@ -22,7 +22,7 @@ def wait(condition, seconds, what):
 
 
 def packed(name, *options):
-    """scripts/package.sh's work from the build that is tested, with the dependencies: machines have no network."""
+    """Runs scripts/package.sh on the tested build, with the dependencies, because machines have no network."""
     out = machine.BUILD / "systemd" / name
     subprocess.run([SCRIPTS / "package.sh", "--build", machine.BUILD, "--out", out, "--with-dependencies", *options], check=True,
                    stdout=subprocess.DEVNULL)
@@ -31,8 +31,8 @@ def packed(name, *options):
 
 @unittest.skipIf(machine.missing(), machine.missing())
 class Installation(unittest.TestCase):
-    """The tests of a class are one story on one machine, and run in the order of their names. setUpClass calls begin() and puts install.sh's
-    folder into `folder`."""
+    """The tests of a class tell one story on one machine and run in the order of their names. setUpClass calls begin() and puts
+    install.sh's folder into `folder`."""
 
     @classmethod
     def begin(cls):

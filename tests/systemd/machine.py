@@ -1,4 +1,4 @@
-"""A host of its own with a real systemd: systemd-nspawn on an overlay above a Debian made by debootstrap once.
+"""Makes hosts with a real systemd: systemd-nspawn on an overlay above a Debian that debootstrap made once.
 
 Needs root, systemd-nspawn, debootstrap and overlayfs. The Debian is kept in the build folder. A machine has no way out but
 the addresses that it is given; it ends with the test.
@@ -14,16 +14,16 @@ import tempfile
 import time
 
 BUILD = pathlib.Path(os.environ.get("PINGLOOM_BUILD", "build/release"))
-# What a small server has; nothing of pingloom's dependencies.
+# A small server has these packages, and none of pingloom's dependencies.
 INCLUDED = "systemd,systemd-sysv,dbus,iproute2,procps,ca-certificates"
-# What a running system changes by itself.
+# A running system changes these by itself.
 VOLATILE = ("proc", "sys", "dev", "run", "tmp", "var/tmp", "var/log", "var/cache", "var/lib/systemd", "var/lib/dpkg", "var/lib/apt",
             "var/lib/dbus", "root", "etc/machine-id", "etc/.pwd.lock", "etc/ld.so.cache", "etc/mtab", "etc/resolv.conf", "etc/hostname")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def missing():
-    """Why no machine can be made here, or ""."""
+    """Says why no machine can be made here, or returns ""."""
     if os.geteuid() != 0:
         return "not root"
     for program in ("systemd-nspawn", "debootstrap"):
@@ -35,7 +35,7 @@ def missing():
 
 
 def base():
-    """The Debian that all machines share and none changes."""
+    """Makes the Debian that all machines share and none changes."""
     made = BUILD / "systemd" / "base"
     if not made.exists():
         part = made.with_suffix(".part")
@@ -49,7 +49,7 @@ def base():
 
 class Machine:
     def __init__(self, case, addresses):
-        """`addresses`: IPv4 addresses with their prefix lengths, on an interface of the machine's own."""
+        """`addresses` are IPv4 addresses with prefix lengths, which an interface of the machine gets."""
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="pingloom-systemd-"))
         self.root = self.directory / "root"
         self._process = None
@@ -78,13 +78,13 @@ class Machine:
             time.sleep(0.2)
 
     def _init(self):
-        """The pid of the machine's first process, as this host sees it."""
+        """Returns the pid of the machine's first process, as this host sees it."""
         pid = self._process.pid
         children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         return children[0] if children else None
 
     def run(self, *command, check=True, timeout=120):
-        """Runs it in the machine; its output is text."""
+        """Runs a command in the machine. Its output is text."""
         done = subprocess.run(["nsenter", "-t", self._init(), "-a", "--", "env", "-i", f"PATH={PATH}", "HOME=/root", "LANG=C.UTF-8", *command],
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               timeout=timeout, check=False)
@@ -96,7 +96,7 @@ class Machine:
         return self.run("systemctl", "show", "-p", name, "--value", unit).stdout.strip()
 
     def files(self):
-        """Every path that is not volatile."""
+        """Returns every path that is not volatile."""
         found = set()
         for folder, folders, files in os.walk(self.root):
             inside = os.path.relpath(folder, self.root)
@@ -105,7 +105,7 @@ class Machine:
         return found - set(VOLATILE)
 
     def state(self):
-        """What an installation may leave behind: files, users, groups, units, packages."""
+        """Returns what an installation may leave behind: files, users, groups, units, packages."""
         units = self.run("systemctl", "list-unit-files", "--no-legend", "--no-pager").stdout
         return {
             "files": self.files(),

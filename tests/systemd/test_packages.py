@@ -1,4 +1,4 @@
-"""The Debian packages under a real systemd: by apt, and by install.sh beside them."""
+"""Tests the Debian packages under a real systemd, installed by apt and by install.sh."""
 
 import pathlib
 import re
@@ -11,7 +11,7 @@ from installation import ADDRESS, AGENT, CONTROLLER, Installation, packed, wait
 
 
 def later(package, broken):
-    """The same package, a version later; `broken` with a program that knows its version and never gets further."""
+    """Makes a later version of the package. A `broken` one has a program that prints its version but never becomes ready."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["dpkg-deb", "-R", package, folder], check=True)
         control = pathlib.Path(folder, "DEBIAN/control")
@@ -26,7 +26,7 @@ def later(package, broken):
 class Packages(Installation):
     @classmethod
     def setUpClass(cls):
-        made = packed("packages")  # lintian's errors end it
+        made = packed("packages")  # fails if lintian finds an error
         cls.begin()
         cls.folder = cls.host.root / "root/pingloom"
         shutil.copytree(made, cls.folder, ignore=shutil.ignore_patterns("*.tar.gz"))
@@ -49,7 +49,7 @@ class Packages(Installation):
     def test_2_again_is_no_change(self):
         pids = [self.pid(CONTROLLER), self.pid(AGENT)]
         shown = self.install("-c", "--address", ADDRESS).stdout
-        self.assertEqual(shown.count("is this version already"), 3, shown)
+        self.assertEqual(shown.count("this version is installed already"), 3, shown)
         self.assertEqual(pids, [self.pid(CONTROLLER), self.pid(AGENT)])
 
     def test_3_an_upgrade_that_does_not_become_ready_is_taken_back(self):

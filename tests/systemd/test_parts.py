@@ -1,4 +1,4 @@
-"""Parts of install.sh by themselves, with folders of the test's own in place of the host's. Needs no root and changes nothing."""
+"""Tests parts of install.sh alone, on folders of the test instead of the host's. Needs no root and changes nothing on the host."""
 
 import pathlib
 import subprocess
@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
-# install.sh's own settings, and the programs that a part would ask about this host.
+# These are install.sh's own settings, with folders of the test.
 SETTINGS = """
 set -euo pipefail
 here={scripts} record={folder}/installer config_dir={folder}/etc state_dir={folder} unit_dir={folder}/units prefix={folder}/usr
@@ -24,10 +24,10 @@ class Parts(unittest.TestCase):
             (self.folder / name).mkdir()
 
     def shell(self, parts, text, check=True):
-        """What `text` prints, after the parts."""
+        """Returns what `text` prints after the parts are loaded."""
         lines = [SETTINGS.format(scripts=SCRIPTS, folder=self.folder)]
         lines += [f". {SCRIPTS}/install/{part}.sh" for part in parts.split()]
-        # SIGPIPE stays ignored as Python has it, and as a service manager would have it.
+        # SIGPIPE stays ignored, as under a service manager.
         done = subprocess.run(["bash", "-c", "\n".join([*lines, text])], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False, restore_signals=False)
         if check:
@@ -114,7 +114,7 @@ class Files(Parts):
 
 
 class DebianScripts(Parts):
-    """A role's maintainer scripts on a root folder of the test's own."""
+    """Runs a role's maintainer scripts on a root folder of the test."""
 
     def run_script(self, name, argument, systemd):
         text = (SCRIPTS.parent / f"packaging/debian/role.{name}.in").read_text().replace("@ROLE@", "agent").replace("@MORE_TO_REMOVE@", "")
@@ -141,7 +141,7 @@ class DebianScripts(Parts):
 
 class Packages(Parts):
     def program(self, name, text):
-        """Another program of that name."""
+        """Makes another program of that name, which is found first."""
         file = self.folder / "bin" / name
         file.parent.mkdir(exist_ok=True)
         file.write_text(f"#!/bin/bash\n{text}\n")
@@ -156,7 +156,7 @@ class Packages(Parts):
         shown = self.packages('apt_has_lists() { true; }; missing=(libhere2 libnone1 none-tools); leave_out_unknown; echo "${missing[*]}"')
         self.assertIn("libnone1 is not of this release", shown)
         self.assertTrue(shown.endswith("\nlibhere2 none-tools\n"), shown)
-        # Without lists every name is unknown.
+        # Without lists every name is unknown, so none is left out.
         self.assertEqual(self.packages('apt_has_lists() { false; }; missing=(libnone1); leave_out_unknown; echo "${missing[*]}"'), "libnone1\n")
 
     def test_old_lists_are_updated_and_the_installation_tried_again(self):
@@ -181,7 +181,7 @@ class Configuration(Parts):
     EXAMPLES = SCRIPTS.parent / "config"
 
     def test_what_options_say_is_valid_yaml(self):
-        # Bare, [fd00::1]:20711 would begin a list.
+        # Without quotes, [fd00::1]:20711 would begin a list.
         agent = self.shell("steps config", f"controller='[fd00::1]:20711'; agent_config <{self.EXAMPLES}/agent.yaml")
         self.assertIn('\ncontroller: "[fd00::1]:20711"\n', agent)
         collector = self.shell("steps config", f"controller='[fd00::1]' address=fd00::2; collector_config <{self.EXAMPLES}/collector.yaml")
@@ -212,7 +212,7 @@ class Configuration(Parts):
                            ("collector.yaml", "address:\n  - 10.0.0.5\n  - 10.0.0.6\ncontroller: https://[fd00::1]:8443\ndevice: soft # yes\n"),
                            ("pinglist.yaml", "probes: [{ mesh: [10.0.0.6] }]\n")):
             self.assertNotIn("warning", self.kept(name, text, options))
-        # And what was not given is no contradiction.
+        # An option that was not given contradicts nothing.
         self.assertNotIn("warning", self.kept("agent.yaml", "controller: a\nrdma: { device: soft }\n", "controller=127.0.0.1"))
 
 
@@ -230,7 +230,7 @@ class Removal(Parts):
                           ["'systemctl'", "'daemon-reload'"]])
         shown = self.shell("steps uninstall", self.KNOWN + "remove_packages() { :; }; dry=yes; purge_rest")
         self.assertIn("'userdel' 'pingloom-agent'", shown)
-        self.assertNotIn("'groupdel' 'pingloom-agent'", shown)  # userdel takes it along
+        self.assertNotIn("'groupdel' 'pingloom-agent'", shown)  # userdel removes it
         self.assertIn("'groupdel' 'pingloom'", shown)
 
 

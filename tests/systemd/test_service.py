@@ -1,7 +1,7 @@
-"""From nothing to a service that probes, through what befalls it, and back to nothing, under a real systemd.
+"""Tests a service under a real systemd, from its installation through faults to its removal.
 
-The tests of the class are one story and run in the order of their names. cgroups of the test machines may be v1, where
-systemd sets no CPUQuota and MemoryMax of units in a container: the limits are checked as systemd has read them.
+The tests of the class tell one story and run in the order of their names. A test machine may have cgroups v1, where systemd sets
+no CPUQuota and MemoryMax of units in a container, so the limits are checked as systemd has read them.
 """
 
 import shutil
@@ -58,12 +58,12 @@ class Service(Installation):
         self.assert_nothing_is_left()
 
     def test_05_one_command_makes_a_service_that_probes(self):
-        shown = self.install("-c", "--address", ADDRESS, umask="077").stdout  # as some hosts have it for root
+        shown = self.install("-c", "--address", ADDRESS, umask="077").stdout  # some hosts have this umask for root
         self.assertIn("ready", shown)
         self.assertTrue(self.active(CONTROLLER) and self.active(AGENT), shown)
         wait(self.mesh_is_fresh, 60, "a fresh result of every pair")
         self.assertIn(ADDRESS, self.host.run("pingloom", "results").stdout)
-        # Of a real systemd: none of them is root, and each is confined.
+        # No service is root, and each is confined.
         for unit, user in ((CONTROLLER, "pingloom-controller"), (AGENT, "pingloom-agent")):
             status = self.host.run("cat", f"/proc/{self.pid(unit)}/status").stdout
             uid = self.host.run("id", "-u", user).stdout.strip()
@@ -81,9 +81,9 @@ class Service(Installation):
 
     def test_06_again_is_no_change(self):
         pids = [self.pid(CONTROLLER), self.pid(AGENT)]
-        for options in (("-c", "--address", ADDRESS), ()):  # without options: what is installed
+        for options in (("-c", "--address", ADDRESS), ()):  # without options it upgrades what is installed
             shown = self.install(*options).stdout
-            self.assertEqual(shown.count("is this version already"), 3, shown)
+            self.assertEqual(shown.count("this version is installed already"), 3, shown)
         self.assertEqual(pids, [self.pid(CONTROLLER), self.pid(AGENT)])
 
     def write(self, name, text):
@@ -148,14 +148,14 @@ class Service(Installation):
     def test_12_an_upgrade_that_does_not_become_ready_is_taken_back(self):
         program = self.folder / "tree/agent/bin/pingloom-agent"
         good = program.read_bytes()
-        # It knows its version, and never gets further.
+        # This program prints its version, but never becomes ready.
         program.write_text("#!/bin/sh\n[ \"$1\" = --version ] || exec sleep 1000\necho pingloom-agent 9.9\n")
         done = self.install("-c", "--address", ADDRESS, "--wait", "8", check=False)
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("the version before it is back, and ready", done.stdout)
         self.assertTrue(self.active(AGENT))
         self.assertEqual((self.host.root / "usr/local/bin/pingloom-agent").read_bytes(), good)
-        # Nor if install.sh is ended while it waits.
+        # An upgrade is also rolled back if install.sh is stopped while it waits.
         self.host.run("systemd-run", "--quiet", "--unit=upgrade", "--setenv=HOME=/root", f"/{self.folder.relative_to(self.host.root)}/install.sh",
                       "-c", "--address", ADDRESS)
         installed = self.host.root / "usr/local/bin/pingloom-agent"
@@ -164,14 +164,14 @@ class Service(Installation):
         self.host.run("systemctl", "reset-failed", "upgrade", check=False)
         self.assertEqual(installed.read_bytes(), good)
         wait(lambda: self.active(AGENT), 20, "the agent is ready again")
-        # One that does not even run is refused before anything changes.
+        # A program that does not even run is refused before anything changes.
         pid = self.pid(AGENT)
         program.write_text("#!/bin/sh\nexit 3\n")
         done = self.install("-c", "--address", ADDRESS, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn("pingloom-agent does not run on this host", done.stdout)
         self.assertEqual(pid, self.pid(AGENT))
-        # And a good one goes in: the same program with a few bytes more.
+        # A good one is installed: the same program with a few more bytes.
         program.write_bytes(good + b"\0" * 16)
         self.install("-c", "--address", ADDRESS)
         self.assertNotEqual(pid, self.pid(AGENT))
@@ -179,7 +179,7 @@ class Service(Installation):
         wait(self.mesh_is_fresh, 40, "the mesh is fresh after the upgrade")
 
     def test_13_rdma_and_metric_pages_work_in_the_sandbox(self):
-        """Devices in user space: the container has no other. Soft devices have an address for themselves, so pages get another."""
+        """The container has no RDMA device, so soft devices are used. Each needs an address for itself, so pages get another one."""
         old = {name: (self.host.root / "etc/pingloom" / name).read_text() for name in ("agent.yaml", "pinglist.yaml")}
         self.write("agent.yaml", old["agent.yaml"] + f"\nrdma: {{ device: soft }}\npages: {{ address: {OTHER} }}\n")
         self.write("pinglist.yaml", old["pinglist.yaml"] + f"  - {{ name: rdma, protocol: rdma, mesh: [{ADDRESS}], self: true }}\n")
@@ -187,7 +187,7 @@ class Service(Installation):
         wait(lambda: "rdma" in self.host.run("pingloom", "mesh").stdout and self.mesh_is_fresh(), 60, "RDMA probes are answered")
         self.assertIn("pages.sock", self.host.run("ls", "/run/pingloom").stdout)
         folder = self.host.run("stat", "-c", "%i", "/run/pingloom").stdout
-        for signal in ("TERM", "KILL"):  # killed, it leaves its socket there
+        for signal in ("TERM", "KILL"):  # a killed agent leaves its socket there
             pid = self.pid(AGENT)
             self.host.run("systemctl", "kill", "-s", signal, "--kill-whom=main", AGENT)
             wait(lambda pid=pid: self.pid(AGENT) != pid, 15, "the agent has ended")
@@ -195,7 +195,7 @@ class Service(Installation):
             self.assertIn("pages.sock", self.host.run("ls", "/run/pingloom").stdout)
             self.assertEqual(self.host.run("stat", "-c", "%i", "/run/pingloom").stdout, folder, "a container has it mounted")
         self.install("--no-agent", "-k", "--address", THIRD, "--device", "soft", "--controller", "127.0.0.1")
-        program = machine.BUILD / "bin/pages_orders"  # `cmake --build ... --target pages_orders`: an application
+        program = machine.BUILD / "bin/pages_orders"  # an application; `cmake --build ... --target pages_orders` builds it
         if program.exists():
             shutil.copy(program, self.host.root / "root")
             shutil.copy(machine.BUILD / "lib/libpingloom-pages.so.0", self.host.root / "usr/lib/libpingloom-pages.so.0")
@@ -229,7 +229,7 @@ class Service(Installation):
         self.assertEqual(left["units"] - self.before["units"] - {"redis-server.service", "redis-server@.service"}, set())
         self.assertTrue((self.host.root / "var/lib/pingloom/controller/history.sqlite").exists())
         self.assertEqual((self.host.root / "etc/pingloom/agent.yaml").read_text(), config)
-        # And comes back with them.
+        # A new installation uses them again.
         self.install("-c", "--address", ADDRESS)
         self.assertEqual((self.host.root / "etc/pingloom/agent.yaml").read_text(), config)
         wait(self.mesh_is_fresh, 60, "the mesh is fresh once more")
