@@ -1,19 +1,22 @@
-# Warnings are errors in our own code; sanitizers by PINGLOOM_SANITIZE.
-# hiredis wants it defined, and shared headers want it the same everywhere.
+# Warnings are errors in our own code. PINGLOOM_SANITIZE chooses sanitizers.
+# hiredis needs _FILE_OFFSET_BITS, and precompiled headers need the same definitions everywhere.
 add_compile_definitions(_FILE_OFFSET_BITS=64)
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror)
 if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
-  # -g1 keeps symbolised backtraces at a third of the link time of -g.
+  # -g1 keeps symbolised backtraces and links faster than -g.
   set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
 endif()
 if(PINGLOOM_SANITIZE STREQUAL "address")
   set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
-  # Without null (AddressSanitizer stops there as well), object-size and vptr: they are a quarter of the compiler's time.
+  # The checks null, object-size and vptr are left out, because they would take a quarter of the compiler's time. AddressSanitizer
+  # stops at null pointers as well.
   add_compile_options(-fsanitize=address,undefined -fno-sanitize=null,object-size,vptr -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  add_link_options(-fsanitize=address,undefined -fuse-ld=lld)  # three times as fast over so much
+  # lld links this much code several times as fast as ld.
+  add_link_options(-fsanitize=address,undefined -fuse-ld=lld)
 elseif(PINGLOOM_SANITIZE STREQUAL "thread")
   set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
-  # It says of each fence that it does not understand fences. Ours stand between atomics, so that nothing is reported for want of them.
+  # gcc warns that ThreadSanitizer does not understand fences. Ours stand between atomics, so ThreadSanitizer reports nothing
+  # wrongly because of them.
   add_compile_options(-fsanitize=thread -fno-omit-frame-pointer -Wno-tsan)
   add_link_options(-fsanitize=thread)
 elseif(PINGLOOM_SANITIZE)
@@ -27,6 +30,6 @@ if(PINGLOOM_COVERAGE)
   add_link_options(--coverage)
 endif()
 if(PINGLOOM_FUZZ)
-  # Coverage in the libraries too, so that the fuzzer sees their branches.
+  # Libraries count coverage too, so that the fuzzer sees their branches.
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()

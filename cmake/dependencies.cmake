@@ -1,4 +1,4 @@
-# Every dependency is a Debian 12 package; scripts/packages.txt names them with the reason for each.
+# Every dependency is a Debian 12 package. scripts/packages.txt gives the reason for each.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(Boost 1.74 REQUIRED COMPONENTS program_options)

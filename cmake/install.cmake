@@ -1,8 +1,7 @@
-# `cmake --install build/release --prefix PREFIX --component COMPONENT`, and what each package has (cmake/packages.cmake). A
-# component each for the command `pingloom` and for the daemons, of which only the controller's needs Node to be built;
-# applications with metric pages run with `pages` (and `pages-python`) and are
-# built with `pages-dev`. Units and users are for /usr;
-# scripts/install.sh adapts them to another prefix.
+# `cmake --install build/release --prefix PREFIX --component COMPONENT` installs a component, and cmake/packages.cmake makes a
+# package of each. The command `pingloom` and each daemon are a component; only the controller's needs Node to be built.
+# Applications with metric pages are built with `pages-dev` and run with `pages` or `pages-python`. Units and users are meant
+# for the prefix /usr, and scripts/install.sh adapts them to another prefix.
 include(GNUInstallDirs)
 set(share ${CMAKE_INSTALL_DATADIR}/pingloom)
 install(TARGETS pingloom RUNTIME COMPONENT cli)
@@ -10,10 +9,10 @@ foreach(role agent controller collector)
   install(TARGETS pingloom-${role} RUNTIME COMPONENT ${role})
   install(FILES config/${role}.yaml DESTINATION ${share}/config COMPONENT ${role})
   install(FILES systemd/pingloom-${role}.service DESTINATION lib/systemd/system COMPONENT ${role})
-  # Not a drop-in yet: install.sh and the package's postinst make it one where systemd knows its keys.
+  # install.sh and the package's postinst make this file a drop-in where systemd knows its keys.
   install(FILES systemd/restart-steps.conf DESTINATION ${share}/systemd/pingloom-${role}.service.d COMPONENT ${role})
 endforeach()
-# `cmake --build build/release --target man`: needs scdoc, so it is not part of `all`.
+# The target `man` needs scdoc, so it is not part of `all`.
 add_custom_target(man ${CMAKE_SOURCE_DIR}/packaging/man/build.sh $<TARGET_FILE:pingloom> ${CMAKE_BINARY_DIR}/man DEPENDS pingloom VERBATIM)
 function(pingloom_man component)
   foreach(page ${ARGN})
@@ -31,7 +30,7 @@ install(FILES config/pinglist.yaml DESTINATION ${share}/config COMPONENT control
 install(FILES systemd/pingloom.sysusers.conf DESTINATION lib/sysusers.d RENAME pingloom.conf COMPONENT cli)
 install(FILES systemd/pingloom.tmpfiles.conf DESTINATION lib/tmpfiles.d RENAME pingloom.conf COMPONENT cli)
 install(DIRECTORY packaging/grafana packaging/prometheus DESTINATION ${share} COMPONENT controller)
-# Where the controller looks for the page. Where it is not built, there is the API only.
+# The controller looks for the dashboard there. Without it the controller serves the API only.
 install(DIRECTORY ${CMAKE_BINARY_DIR}/web/ DESTINATION ${share}/web COMPONENT controller OPTIONAL)
 
 install(TARGETS pingloom-pages EXPORT pingloom-pages LIBRARY COMPONENT pages NAMELINK_COMPONENT pages-dev)
@@ -45,7 +44,7 @@ install(EXPORT pingloom-pages NAMESPACE pingloom:: FILE pingloom-pages-targets.c
 include(CMakePackageConfigHelpers)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/generated/pingloom-pages-config-version.cmake
                                  COMPATIBILITY SameMinorVersion)
-file(RELATIVE_PATH pages_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)  # wherever it is installed
+file(RELATIVE_PATH pages_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)  # the package works below any prefix
 configure_file(cmake/pingloom-pages.pc.in generated/pingloom-pages.pc @ONLY)
 install(FILES cmake/pingloom-pages-config.cmake ${CMAKE_BINARY_DIR}/generated/pingloom-pages-config-version.cmake
         DESTINATION ${pages_package} COMPONENT pages-dev)

@@ -1,5 +1,5 @@
-# Debian packages of the components of install.cmake: `cpack --config build/release/CPackConfig.cmake`, or scripts/package.sh, which
-# builds what goes into them first.
+# `cpack --config build/release/CPackConfig.cmake` makes Debian packages of install.cmake's components. scripts/package.sh also
+# builds what goes into them.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME pingloom)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
@@ -16,7 +16,7 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/packaging/debian/finish.cmake)
 string(TIMESTAMP CPACK_PINGLOOM_DATE "%a, %d %b %Y %H:%M:%S +0000" UTC)
 
-# pingloom_package(COMPONENT NAME SUMMARY TEXT DEPENDS CONTROL_FILE...)
+# pingloom_package(COMPONENT NAME SUMMARY TEXT DEPENDS CONTROL_FILE...) describes a component's package.
 macro(pingloom_package component name summary long depends)
   string(TOUPPER ${component} upper)
   string(REPLACE "\n" "\n " text "${long}")
@@ -37,12 +37,12 @@ pingloom_package(cli pingloom-cli "mesh probing of RDMA fabrics: command line an
   "The command pingloom, which shows a mesh, checks configurations and\nmeasures by hand, and the users and folders of the daemons."
   "systemd, passwd" ${CMAKE_BINARY_DIR}/generated/debian/cli/postinst ${CMAKE_BINARY_DIR}/generated/debian/cli/postrm)
 
-# Not the same version: they are upgraded, and taken back, one by one.
+# The daemons' packages do not depend on each other's version, because they are upgraded and rolled back one by one.
 set(agent_text "Runs on every host: probes others by the controller's plan over RDMA,\nUDP and TCP, and answers their probes.")
 set(controller_text "Hands the pinglist to the agents, keeps their results in Redis and a\nhistory, and serves dashboard and API.")
 set(collector_text "Reads the metric pages of agents by RDMA and serves them to Prometheus.")
 set(agent_needs "")
-# RuntimeDirectoryPreserve: systemd leaves it when the agent stops.
+# The agent's unit has RuntimeDirectoryPreserve, so systemd leaves /run/pingloom when the agent stops.
 set(agent_leaves "if [ \"$1\" = remove ]; then rm -rf /run/pingloom; fi\n")
 set(controller_needs ", redis-server")
 set(collector_needs "")
@@ -62,7 +62,7 @@ foreach(role agent controller collector)
   pingloom_package(${role} pingloom-${role} "mesh probing of RDMA fabrics: ${role}" "${${role}_text}"
     "pingloom-cli (>= ${PROJECT_VERSION})${${role}_needs}" ${control} ${CMAKE_BINARY_DIR}/generated/debian/${role}/conffiles)
 endforeach()
-# Redis' library is linked, its server a child; NIC drivers' user-space halves are loaded by libibverbs.
+# libibverbs loads the NIC drivers' user-space halves at run time, so no library depends on them.
 set(CPACK_DEBIAN_AGENT_PACKAGE_RECOMMENDS ibverbs-providers)
 set(CPACK_DEBIAN_COLLECTOR_PACKAGE_RECOMMENDS ibverbs-providers)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What root runs on every host is checked by shellcheck.
+# shellcheck checks the scripts that root runs on every host.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 exec shellcheck -x scripts/install.sh scripts/install/*.sh scripts/package.sh packaging/man/build.sh
