@@ -152,7 +152,7 @@ void ControlClient::doWhatIsDue(Nanos now) {
   if (register_due_ && now - register_sent_ >= kRegisterPause) return sendRegister(now);
   if (now >= heartbeat_due_) sendHeartbeat(now);
   if (!in_flight_.empty() && now >= resend_due_) {
-    resend_after_ = std::min(2 * resend_after_, kResendLongest);
+    resend_.fail();
     limit_ = 1;
     restartBatches();
   }
@@ -166,7 +166,7 @@ void ControlClient::loseConnection(const char* why) {
   }
   state_ = State::kConnecting;
   unanswered_since_ = 0;
-  resend_after_ = kResend;
+  resend_.reset();
   was_away_ = true;
   limit_ = kMaxInFlight;
   restartBatches();

@@ -23,6 +23,7 @@
 #include "agent/batch_source.h"
 #include "agent/clock_filter.h"
 #include "common/address.h"
+#include "common/backoff.h"
 #include "common/error.h"
 #include "common/page_owner.h"
 #include "common/time.h"
@@ -133,9 +134,10 @@ class ControlClient {
   static constexpr Nanos kReopen = 10 * kSecond;
   // Between two registrations on one connection because of other addresses or endpoints.
   static constexpr Nanos kRegisterPause = 100 * kMillisecond;
-  // Without an acknowledgement since the controller has answered what was sent later; then doubled.
-  static constexpr Nanos kResend = 5 * kSecond;
-  static constexpr Nanos kResendLongest = kMinute;
+  // Batches that stay without an acknowledgement, although the controller has answered what was
+  // sent after them, are sent again after this; each further time backs off.
+  static constexpr Nanos kFirstResend = 5 * kSecond;
+  static constexpr Nanos kMaxResend = kMinute;
 
   // All of them outlive the client.
   ControlClient(net::ZmqContext& context, ControlOptions options, BatchSource& batches,
@@ -250,7 +252,7 @@ class ControlClient {
   std::size_t limit_ = kMaxInFlight;
   Nanos flight_began_ = 0;  // the oldest in flight was sent by then
   Nanos resend_due_ = kNever;
-  Nanos resend_after_ = kResend;
+  Backoff resend_{kFirstResend, kMaxResend};
 };
 
 }  // namespace pingloom::agent

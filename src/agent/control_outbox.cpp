@@ -68,7 +68,7 @@ void ControlClient::restartBatches() {
 // batch waits its turn there, and to send it again would only make the queue longer.
 void ControlClient::readUpTo(Nanos sent_mono, Nanos now) {
   if (in_flight_.empty() || sent_mono <= flight_began_ || resend_due_ != kNever) return;
-  resend_due_ = now + resend_after_;
+  resend_due_ = now + resend_.next();
 }
 
 void ControlClient::acknowledged(wire::BatchId id, Nanos now) {
@@ -82,7 +82,7 @@ void ControlClient::acknowledged(wire::BatchId id, Nanos now) {
   }
   batches_.acknowledge(id);
   limit_ = kMaxInFlight;
-  resend_after_ = kResend;
+  resend_.reset();
   resend_due_ = kNever;
   flight_began_ = now;
 }

@@ -100,8 +100,7 @@ void AgentSession::restart(Nanos now, const Error& why) {
   reader_.reset();
   link_.close();
   connecting_ = connected_ = directory_due_ = directory_new_ = false;
-  restart_at_ = now + pause_;
-  pause_ = std::min(2 * pause_, kMaxPause);
+  restart_at_ = now + backoff_.fail();
   report(why);
 }
 
@@ -223,7 +222,7 @@ void AgentSession::read(Nanos now) {
 void AgentSession::roundEnded(Nanos now) {
   ++counters_.rounds;
   if (!checkHead(now)) return;
-  pause_ = kFirstPause;
+  backoff_.reset();
   said_.clear();
   showRound(now);
 }

@@ -17,6 +17,7 @@
 #include "collector/page_directory.h"
 #include "collector/page_judge.h"
 #include "collector/page_reader.h"
+#include "common/backoff.h"
 #include "common/error.h"
 #include "common/time.h"
 #include "rdma/device.h"
@@ -36,7 +37,7 @@ struct AgentSpec {
 
 class AgentSession {
  public:
-  // pause after a failure; doubled each time
+  // pause after a failure
   static constexpr Nanos kFirstPause = 200 * kMillisecond;
   static constexpr Nanos kMaxPause = 5 * kSecond;
   // How long one socket tries to reach an agent. libzmq gives up after a failed handshake, so a new
@@ -98,7 +99,7 @@ class AgentSession {
   Nanos next_round_ = 0;
   Nanos next_directory_ = 0;
   Nanos restart_at_ = 0;  // 0 if no restart is due
-  Nanos pause_ = kFirstPause;
+  Backoff backoff_{kFirstPause, kMaxPause};
   std::string said_;  // the last logged problem
   Nanos wake_ = 0;
 };

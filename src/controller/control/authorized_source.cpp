@@ -1,6 +1,5 @@
 #include "controller/control/authorized_source.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "common/log.h"
@@ -22,13 +21,12 @@ Result<std::unique_ptr<AuthorizedSource>> AuthorizedSource::open(
 
 bool AuthorizedSource::reload(Nanos now_mono) {
   const bool changed = watcher_->changed(now_mono);
-  if (changed) retry_after_ = kFirstRetry;
+  if (changed) backoff_.reset();
   if (!changed && now_mono < retry_mono_) return false;
   auto loaded = keys::loadAuthorizedKeys(file_);
   newest_in_force_ = loaded.has_value();
   if (!loaded) {
-    retry_mono_ = now_mono + retry_after_;
-    retry_after_ = std::min(2 * retry_after_, kMaxRetry);
+    retry_mono_ = now_mono + backoff_.fail();
     const std::string error = loaded.error().text();
     if (changed || error != error_) log::error("{}; the keys from before stay authorised", error);
     error_ = error;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "common/backoff.h"
 #include "common/error.h"
 #include "common/file_watcher.h"
 #include "common/time.h"
@@ -40,7 +41,7 @@ class AuthorizedSource {
   bool newest_in_force_ = true;
   std::string error_;  // the last error that was logged
   Nanos retry_mono_ = kNever;
-  Nanos retry_after_ = kFirstRetry;
+  Backoff backoff_{kFirstRetry, kMaxRetry};
 };
 
 }  // namespace pingloom::controller

@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -113,19 +112,18 @@ bool EmbeddedRedis::reap(int& wait_status) {
 void EmbeddedRedis::run(Nanos now_mono) {
   int wait_status = 0;
   if (reap(wait_status)) {
-    if (now_mono - started_mono_ > kStable) restart_after_ = kFirstRestart;
+    if (now_mono - started_mono_ > kStable) backoff_.reset();
+    const Nanos pause = backoff_.fail();
     log::error("{} {}; starting it again in {} (its log is {})", options_.program,
-               describe(wait_status), formatDuration(restart_after_),
+               describe(wait_status), formatDuration(pause),
                (options_.folder / "redis.log").native());
-    restart_mono_ = now_mono + restart_after_;
-    restart_after_ = std::min(2 * restart_after_, kMaxRestart);
+    restart_mono_ = now_mono + pause;
   }
   if (now_mono < restart_mono_) return;
   restart_mono_ = kNever;
   if (auto status = spawn(); !status) {
     log::error("{}", status.error().text());
-    restart_mono_ = now_mono + restart_after_;
-    restart_after_ = std::min(2 * restart_after_, kMaxRestart);
+    restart_mono_ = now_mono + backoff_.fail();
   }
 }
 

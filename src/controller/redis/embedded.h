@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "common/backoff.h"
 #include "common/error.h"
 #include "common/fd.h"
 #include "common/time.h"
@@ -49,7 +50,7 @@ class EmbeddedRedis {
   pid_t pid_ = -1;
   UniqueFd process_;  // pidfd
   Nanos restart_mono_ = kNever;
-  Nanos restart_after_ = kFirstRestart;
+  Backoff backoff_{kFirstRestart, kMaxRestart};
   Nanos started_mono_ = 0;
 };
 

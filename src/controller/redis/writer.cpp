@@ -57,8 +57,7 @@ void RedisWriter::run() {
     if (connection_ == nullptr) {
       if (const auto status = connect(); !status) {
         lost(status.error());
-        if (!waitFor(retry_after_, false)) return;
-        retry_after_ = std::min(2 * retry_after_, kMaxRetry);
+        if (!waitFor(backoff_.fail(), false)) return;
         continue;
       }
     }
@@ -76,7 +75,7 @@ Status RedisWriter::connect() {
   if (loss_logged_ || connects_ > 0) log::info("connected to redis {}", status_.target);
   status_.reconnects = connects_++;
   loss_logged_ = false;
-  retry_after_ = kFirstRetry;
+  backoff_.reset();
   status_.connected = true;
   status_.last_error.clear();
   publish();

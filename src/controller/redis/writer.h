@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "common/backoff.h"
 #include "controller/model/board.h"
 #include "controller/redis/connection.h"
 #include "controller/redis/resp.h"
@@ -62,7 +63,7 @@ class RedisWriter {
   std::uint64_t rows_under_way_ = 0;
   std::uint64_t connects_ = 0;
   RedisStatus status_;
-  Nanos retry_after_ = kFirstRetry;
+  Backoff backoff_{kFirstRetry, kMaxRetry};
   Nanos started_mono_ = 0;
   bool loss_logged_ = false;
   bool wrong_type_logged_ = false;

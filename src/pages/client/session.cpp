@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "pages/client/encoder.h"
@@ -13,8 +12,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kFirstDelay = 100ms;
-constexpr auto kMaxDelay = 5000ms;
+constexpr std::chrono::milliseconds kFirstDelay = 100ms;
+constexpr std::chrono::milliseconds kMaxDelay = 5s;
 constexpr auto kLongEnough = 5s;        // a connection that lasted this long resets the back-off
 constexpr auto kAnswerTime = 10s;       // an agent that takes longer is stuck
 constexpr auto kFullSocketTime = 10ms;  // time until the next attempt
@@ -24,7 +23,7 @@ constexpr std::size_t kMaxUnanswered = 32;
 
 Session::Session(std::string path, const std::string& application, const std::vector<Label>& labels)
     : path_(std::move(path)),
-      delay_(kFirstDelay),
+      backoff_(kFirstDelay.count(), kMaxDelay.count()),
       random_(static_cast<unsigned>(getpid()) ^
               static_cast<unsigned>(std::chrono::steady_clock::now().time_since_epoch().count())) {
   Encoder encoder;
@@ -66,7 +65,7 @@ void Session::connect(Instant now, const PageList& pages) {
 
 void Session::hangUp(Instant now, const PageList& pages, Outcome trouble) {
   if (!trouble.ok()) troubles_.push_back(std::move(trouble));
-  if (registered() && now - registered_at_ >= kLongEnough) delay_ = kFirstDelay;
+  if (registered() && now - registered_at_ >= kLongEnough) backoff_.reset();
   connection_.close();
   expected_.clear();
   releases_.clear();
@@ -76,10 +75,9 @@ void Session::hangUp(Instant now, const PageList& pages, Outcome trouble) {
   request_.known = false;
   for (const auto& page : pages) page->forget();
   // Half of the delay is random, so that the processes of a host do not all reconnect at once.
-  const auto half = delay_.count() / 2;
+  const std::int64_t half = backoff_.fail() / 2;
   retry_at_ = now + std::chrono::milliseconds(
                         half + std::uniform_int_distribution<std::int64_t>(0, half)(random_));
-  delay_ = std::min<std::chrono::milliseconds>(delay_ * 2, kMaxDelay);
 }
 
 void Session::takeAnswers(Instant now, const PageList& pages) {
@@ -172,7 +170,7 @@ void Session::startAnew(Instant first_connection) {
   broken_ = slow_ = false;
   state_ = State::kDown;
   owner_ = 0;
-  delay_ = kFirstDelay;
+  backoff_.reset();
   retry_at_ = first_connection;
   send_again_at_ = ask_again_at_ = Instant{};
   random_.seed(static_cast<unsigned>(getpid()));

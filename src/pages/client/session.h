@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "common/backoff.h"
 #include "pages/client/connection.h"
 #include "pages/client/page.h"
 
@@ -98,7 +99,7 @@ class Session {
   Instant retry_at_{};
   Instant send_again_at_{};
   Instant ask_again_at_{};  // when to ask again for refused pages
-  std::chrono::milliseconds delay_;
+  Backoff backoff_;         // in milliseconds
   std::minstd_rand random_;
 };
 

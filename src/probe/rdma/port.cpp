@@ -75,8 +75,7 @@ void Port::open(const Instant& now) {
     changed_ = true;
     return;
   }
-  retry_after_ = std::clamp(2 * retry_after_, kFirstRetry, kMaxRetry);
-  retry_at_ = now.mono + retry_after_;
+  retry_at_ = now.mono + backoff_.fail();
   std::string text = opened.error().text();
   if (text == last_error_) return;
   log::error("rdma {}: {}; its probes count as unreachable until this is mended", address_.text(),
@@ -129,8 +128,8 @@ void Port::fail(const Error& error) {
   device_.reset();
   changed_ = true;
   // One that fails again at once is not made anew in a tight loop.
-  if (now - opened_mono_ > kMaxRetry) retry_after_ = 0;
-  retry_at_ = now + retry_after_;
+  if (now - opened_mono_ > kMaxRetry) backoff_.reset();
+  retry_at_ = now + backoff_.last();
 }
 
 // False: nothing was there, or the endpoint is gone.

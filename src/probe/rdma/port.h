@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/address.h"
+#include "common/backoff.h"
 #include "plan/endpoint.h"
 #include "probe/event_loop.h"
 #include "probe/guest_list.h"
@@ -32,7 +33,7 @@ struct PortContext {
 
 class Port {
  public:
-  // After a failure the next attempt follows at once, then after this, doubled up to kMaxRetry.
+  // After a failure the next attempt follows at once; further ones back off from kFirstRetry.
   static constexpr Nanos kFirstRetry = 100 * kMillisecond;
   static constexpr Nanos kMaxRetry = 2 * kSecond;
 
@@ -87,7 +88,7 @@ class Port {
   Nanos drained_mono_ = 0;  // all that had come by then has been handled
   bool behind_ = false;     // more has come than was read in one go
   Nanos retry_at_ = 0;
-  Nanos retry_after_ = 0;
+  Backoff backoff_{kFirstRetry, kMaxRetry};
   Nanos opened_mono_ = 0;
   std::string last_error_;
   bool changed_ = false;
