@@ -1,6 +1,5 @@
 #include "truth/relay.h"
 
-#include <poll.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <deque>
 #include <vector>
 
+#include "common/poll_set.h"
 #include "truth/packet_socket.h"
 
 namespace pingloom::truth {
@@ -30,20 +30,21 @@ class Relay {
 
   void run(int stop) {
     for (;;) {
-      std::array<pollfd, 3> entries{
-          {{stop, POLLIN, 0}, {one_.get(), POLLIN, 0}, {other_.get(), POLLIN, 0}}};
-      const Nanos left =
-          waiting_.empty() ? kHour : std::max<Nanos>(0, waiting_.front().leaves_utc - utcNow());
-      const timespec wait{left / kSecond, left % kSecond};
-      if (ppoll(entries.data(), entries.size(), &wait, nullptr) < 0) continue;
-      if (entries[0].revents != 0) return;
-      if (entries[1].revents != 0) receive(one_.get(), other_.get());
-      if (entries[2].revents != 0) receive(other_.get(), one_.get());
+      PollSet<Wake> wakes;
+      wakes.watch(Wake::kStop, stop);
+      wakes.watch(Wake::kOne, one_.get());
+      wakes.watch(Wake::kOther, other_.get());
+      if (!wakes.wait(waiting_.empty() ? kHour : waiting_.front().leaves_utc - utcNow())) continue;
+      if (wakes.ready(Wake::kStop)) return;
+      if (wakes.ready(Wake::kOne)) receive(one_.get(), other_.get());
+      if (wakes.ready(Wake::kOther)) receive(other_.get(), one_.get());
       send();
     }
   }
 
  private:
+  enum class Wake { kStop, kOne, kOther, kCount };
+
   void receive(int from, int to) {
     alignas(cmsghdr) std::array<std::uint8_t, 256> control;
     for (;;) {

@@ -1,12 +1,10 @@
 #include "agent/agent.h"
 
 #include <google/protobuf/stubs/logging.h>
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <limits>
 #include <numeric>
@@ -14,6 +12,7 @@
 
 #include "agent/report.h"
 #include "common/log.h"
+#include "common/poll_set.h"
 #include "common/program.h"
 #include "http/server.h"
 
@@ -26,14 +25,8 @@ std::string textOf(const std::vector<IpAddress>& addresses) {
   return text.empty() ? "none" : text;
 }
 
-template <std::size_t kCount>
-void waitFor(std::array<pollfd, kCount>& descriptors, Nanos until_mono) {
-  const Nanos left = std::clamp<Nanos>(until_mono - monotonicNow(), 0, kHour);
-  const timespec timeout{left / kSecond, left % kSecond};
-  if (::ppoll(descriptors.data(), descriptors.size(), &timeout, nullptr) < 0) {
-    for (pollfd& descriptor : descriptors) descriptor.revents = 0;
-  }
-}
+// What wakes the control thread.
+enum class Wake { kServiceManager, kController, kWindows, kAddresses, kEndpoints, kCount };
 
 }  // namespace
 
@@ -184,22 +177,22 @@ std::optional<SocketAddress> Agent::httpAddress() const {
 ServiceManager::Asked Agent::run(ServiceManager& manager) {
   while (true) {
     manager.tell(plan_ != nullptr, doing());
-    std::array<pollfd, 5> descriptors = {
-        {{manager.descriptor(), POLLIN, 0},
-         {control_->descriptor(), POLLIN, 0},
-         {gather_due_ == 0 ? windows_.descriptor() : -1, POLLIN, 0},
-         {address_watch_ ? address_watch_->descriptor() : -1, POLLIN, 0},
-         {endpoints_event_.get(), POLLIN, 0}}};
-    waitFor(descriptors, nextDue());
+    PollSet<Wake> wakes;
+    wakes.watch(Wake::kServiceManager, manager.descriptor());
+    wakes.watch(Wake::kController, control_->descriptor());
+    if (gather_due_ == 0) wakes.watch(Wake::kWindows, windows_.descriptor());
+    if (address_watch_) wakes.watch(Wake::kAddresses, address_watch_->descriptor());
+    wakes.watch(Wake::kEndpoints, endpoints_event_.get());
+    wakes.wait(nextDue() - monotonicNow());
     const Nanos now = monotonicNow();
-    if (descriptors[0].revents != 0) {
+    if (wakes.ready(Wake::kServiceManager)) {
       const ServiceManager::Asked asked = manager.asked();
       if (asked == ServiceManager::Asked::kStop) farewell();
       if (asked != ServiceManager::Asked::kNothing) return asked;
     }
-    if (descriptors[2].revents != 0) gather_due_ = now + kGather;
-    if (descriptors[3].revents != 0) readAddresses(now);
-    if (descriptors[4].revents != 0) endpointsChanged(now);
+    if (wakes.ready(Wake::kWindows)) gather_due_ = now + kGather;
+    if (wakes.ready(Wake::kAddresses)) readAddresses(now);
+    if (wakes.ready(Wake::kEndpoints)) endpointsChanged(now);
     if ((gather_due_ != 0 && now >= gather_due_) || now >= path_merge_.due()) spoolWindows();
     if (now >= endpoint_keeper_.saveDue()) endpoint_keeper_.save();
     bursts_.run(now);
@@ -366,8 +359,9 @@ void Agent::farewell() {
   control_->run(now);
   while (now < until && spool_->status().batches != 0 &&
          control_->state() == ControlClient::State::kRegistered) {
-    std::array<pollfd, 1> descriptors = {{{control_->descriptor(), POLLIN, 0}}};
-    waitFor(descriptors, std::min(until, control_->deadline()));
+    PollSet<Wake> wakes;
+    wakes.watch(Wake::kController, control_->descriptor());
+    wakes.wait(std::min(until, control_->deadline()) - monotonicNow());
     now = monotonicNow();
     control_->run(now);
   }

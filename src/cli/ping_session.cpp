@@ -1,18 +1,16 @@
 #include "cli/ping_session.h"
 
-#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <utility>
-#include <vector>
 
 #include "cli/ping_assignment.h"
 #include "cli/rdma_ping.h"
 #include "common/fd.h"
+#include "common/poll_set.h"
 #include "common/random.h"
 #include "probe/event_loop.h"
 #include "probe/instant.h"
@@ -25,17 +23,6 @@ namespace pingloom::cli {
 namespace {
 
 using probe::Instant;
-
-// Blocks until one of them is ready or the timeout expires.
-void pollUntil(std::vector<pollfd>& entries, Nanos until) {
-  timespec wait{};
-  const Nanos left = std::clamp<Nanos>(until - monotonicNow(), 0, kHour);
-  wait.tv_sec = left / kSecond;
-  wait.tv_nsec = left % kSecond;
-  if (ppoll(entries.data(), entries.size(), &wait, nullptr) <= 0) {
-    for (pollfd& entry : entries) entry.revents = 0;
-  }
-}
 
 // The part that both protocols share.
 class SessionBase : public PingSession {
@@ -69,14 +56,16 @@ class UdpSession final : public SessionBase {
   }
   bool wait(int stop) override {
     const int socket = engine_.sockets()[0].descriptor();
-    std::vector<pollfd> entries = {{stop, POLLIN, 0}, {socket, POLLIN, 0}};
-    pollUntil(entries, engine_.nextWake());
+    PollSet<Wake> wakes;
+    wakes.watch(Wake::kStop, stop);
+    wakes.watch(Wake::kProbes, socket);
+    wakes.wait(engine_.nextWake() - monotonicNow());
     const Instant now = Instant::now();
     engine_.wokeUp(now);
-    if ((entries[1].revents & POLLERR) != 0) engine_.hasErrors(0, now);
-    if ((entries[1].revents & POLLIN) != 0) engine_.readable(0);
+    if ((wakes.events(Wake::kProbes) & POLLERR) != 0) engine_.hasErrors(0, now);
+    if ((wakes.events(Wake::kProbes) & POLLIN) != 0) engine_.readable(0);
     engine_.elapse(now);
-    return entries[0].revents == 0;
+    return !wakes.ready(Wake::kStop);
   }
   probe::PairWindow& pair() override { return pairOf(engine_.prober().tasks()); }
   std::uint64_t skipped() override {
@@ -86,6 +75,8 @@ class UdpSession final : public SessionBase {
   }
 
  private:
+  enum class Wake { kStop, kProbes, kCount };
+
   probe::udp::Engine engine_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "cli/source_socket.h"
 #include "cli/text_table.h"
+#include "common/poll_set.h"
 #include "common/time.h"
 
 namespace pingloom::cli {
@@ -17,14 +18,16 @@ constexpr Nanos kExchangePatience = 5 * kSecond;
 
 // Returns false when the time is over or the user stopped the command.
 bool waitFor(int fd, short what, Nanos until, int stop) {
+  enum class Awaited { kSocket, kStop, kCount };
   for (;;) {
     const Nanos left = until - monotonicNow();
     if (left <= 0) return false;
-    std::array<pollfd, 2> ready = {pollfd{fd, what, 0}, {stop, POLLIN, 0}};
-    const int count = ::poll(ready.data(), ready.size(), static_cast<int>(left / kMillisecond) + 1);
-    if (count < 0 && errno != EINTR) return false;
-    if (count <= 0) continue;
-    return ready[1].revents == 0;
+    PollSet<Awaited> wakes;
+    wakes.watch(Awaited::kSocket, fd, what);
+    wakes.watch(Awaited::kStop, stop);
+    if (!wakes.wait(left) && errno != EINTR) return false;
+    if (wakes.ready(Awaited::kStop)) return false;
+    if (wakes.ready(Awaited::kSocket)) return true;
   }
 }
 

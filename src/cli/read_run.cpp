@@ -1,12 +1,12 @@
 #include "cli/read_run.h"
 
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
 
 #include "cli/read_pattern.h"
+#include "common/poll_set.h"
 
 namespace pingloom::cli {
 namespace {
@@ -57,16 +57,16 @@ void ReadRun::post(std::uint32_t place) {
 
 void ReadRun::wait(ReadPhase& phase) {
   constexpr std::uint32_t kBusyRounds = 256;  // a busy loop asks the kernel only now and then
-  std::array<pollfd, 3> ready = {pollfd{stop_, POLLIN, 0},
-                                 {remote_.control.get(), POLLIN, 0},
-                                 {endpoint_->descriptor(), POLLIN, 0}};
   if (job_.busy && ++rounds_ % kBusyRounds != 0) return;
   const Nanos wake = endpoint_->nextWake();
-  const Nanos wait = job_.busy ? 0 : std::clamp<Nanos>(wake - monotonicNow(), 0, kSecond);
-  const timespec timeout{wait / kSecond, wait % kSecond};
-  ppoll(ready.data(), ready.size(), &timeout, nullptr);
-  phase.stopped = ready[0].revents != 0;
-  if (ready[1].revents != 0 && hasHungUp(remote_.control.get())) {
+  enum class Wake { kStop, kServer, kEndpoint, kCount };
+  PollSet<Wake> wakes;
+  wakes.watch(Wake::kStop, stop_);
+  wakes.watch(Wake::kServer, remote_.control.get());
+  wakes.watch(Wake::kEndpoint, endpoint_->descriptor());
+  wakes.wait(job_.busy ? 0 : std::min(wake - monotonicNow(), kSecond));
+  phase.stopped = wakes.ready(Wake::kStop);
+  if (wakes.ready(Wake::kServer) && hasHungUp(remote_.control.get())) {
     phase.failure = "the server has gone or has closed this connection";
   }
 }

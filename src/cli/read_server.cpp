@@ -188,6 +188,7 @@ int ReadServer::waitMillis() const {
 }
 
 void ReadServer::run(int stop) {
+  enum : std::size_t { kStop, kListener };  // the first entries; those of the readers follow
   std::vector<pollfd> ready;
   for (;;) {
     ready.assign({{stop, POLLIN, 0}, {listener_.get(), POLLIN, 0}});
@@ -196,13 +197,13 @@ void ReadServer::run(int stop) {
       if (reader->endpoint != nullptr) ready.push_back({reader->endpoint->descriptor(), POLLIN, 0});
     }
     ::poll(ready.data(), ready.size(), waitMillis());
-    if (ready[0].revents != 0) return;
+    if (ready[kStop].revents != 0) return;
     std::erase_if(readers_, [&](const std::unique_ptr<Reader>& reader) {
       const bool stays = hear(*reader) && poll(*reader);
       if (!stays) drop(*reader);
       return !stays;
     });
-    if (ready[1].revents != 0) accept();
+    if (ready[kListener].revents != 0) accept();
   }
 }
 

@@ -2,11 +2,11 @@
 
 #define NCURSES_NOMACROS
 #include <curses.h>
-#include <poll.h>
 
 #include <algorithm>
 #include <cstdlib>
 
+#include "common/poll_set.h"
 #include "common/program.h"
 
 namespace pingloom::cli {
@@ -35,14 +35,17 @@ Terminal::Terminal() {
 Terminal::~Terminal() { endwin(); }
 
 int runScreen(const std::function<Nanos()>& draw, const std::function<bool(int)>& key) {
+  enum class Wake { kKeyboard, kStop, kCount };
   const UniqueFd stop = program::blockStopSignals();
   const Terminal terminal;
   while (true) {
     const Nanos wait = std::max<Nanos>(draw(), 0);
-    pollfd waiting[] = {{0, POLLIN, 0}, {stop.get(), POLLIN, 0}};
-    poll(waiting, 2, static_cast<int>(wait / kMillisecond) + 1);
-    if ((waiting[1].revents & POLLIN) != 0) return 0;
-    if ((waiting[0].revents & (POLLHUP | POLLERR)) != 0) return 0;
+    PollSet<Wake> wakes;
+    wakes.watch(Wake::kKeyboard, STDIN_FILENO);
+    wakes.watch(Wake::kStop, stop.get());
+    wakes.wait(wait);
+    if (wakes.ready(Wake::kStop)) return 0;
+    if ((wakes.events(Wake::kKeyboard) & (POLLHUP | POLLERR)) != 0) return 0;
     for (int pressed = getch(); pressed != ERR; pressed = getch()) {
       if (!key(pressed)) return 0;
     }

@@ -10,6 +10,11 @@
 #include "common/time.h"
 
 namespace pingloom::collector {
+namespace {
+
+constexpr std::size_t kEvent = 0;  // in ready_
+
+}  // namespace
 
 Result<std::unique_ptr<ReaderThread>> ReaderThread::start(
     const IpAddress& address, const rdma::DeviceOptions& device, std::string collector,
@@ -88,7 +93,7 @@ void ReaderThread::run() {
       const Nanos now = monotonicNow();
       if (spoken_to || sessions_[i]->nextWake() <= now) sessions_[i]->work(now);
     }
-    if (ready_[0].revents != 0) {
+    if (ready_[kEvent].revents != 0) {
       eventfd_t count = 0;
       eventfd_read(event_.get(), &count);
       const std::lock_guard lock(mutex_);

@@ -2,20 +2,31 @@
 
 #include <fcntl.h>
 #include <google/protobuf/stubs/logging.h>
-#include <poll.h>
 #include <sys/file.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <utility>
 
 #include "common/file.h"
 #include "common/log.h"
+#include "common/poll_set.h"
 #include "controller/model/grid_plan.h"
 
 namespace pingloom::controller {
 namespace {
+
+// What wakes the control thread.
+enum class Wake {
+  kServiceManager,
+  kMessages,
+  kLedger,
+  kPinglist,
+  kRedis,
+  kBursts,
+  kAuthorizedKeys,
+  kCount
+};
 
 constexpr Nanos kPublishInterval = 250 * kMillisecond;
 constexpr Nanos kHostsInterval = 500 * kMillisecond;  // each publication copies all of them
@@ -227,7 +238,7 @@ void Controller::turn() {
   keepEvents(now);
 }
 
-int Controller::pollTimeout() const {
+Nanos Controller::longestWait() const {
   if (waiting_ == Waiting::kMessages) return 0;
   if (waiting_ == Waiting::kNothing && socket_->readable()) return 0;
   const Now now = readClocks();
@@ -238,30 +249,30 @@ int Controller::pollTimeout() const {
   wait = std::min(wait, grid_.nextDueUtc() - now.utc);
   if (redis_ != nullptr) wait = std::min(wait, redis_->nextDue() - now.mono);
   if (access_ != nullptr) wait = std::min(wait, authorized_->nextDue() - now.mono);
-  return static_cast<int>(std::max<Nanos>(0, (wait + kMillisecond - 1) / kMillisecond));
+  return std::max<Nanos>(wait, 0);
 }
 
 ServiceManager::Asked Controller::wait(ServiceManager& manager) {
   const bool for_messages = waiting_ != Waiting::kLedger;
-  std::array<pollfd, 7> descriptors = {
-      {{manager.descriptor(), POLLIN, 0},
-       {for_messages ? socket_->descriptor() : -1, POLLIN, 0},
-       {ledger_->descriptor(), POLLIN, 0},
-       {pinglist_->descriptor(), POLLIN, 0},
-       {redis_ == nullptr ? -1 : redis_->descriptor(), POLLIN, 0},
-       {bursts_.descriptor(), POLLIN, 0},
-       {access_ == nullptr ? -1 : authorized_->descriptor(), POLLIN, 0}}};
-  if (poll(descriptors.data(), descriptors.size(), pollTimeout()) < 0) {
+  PollSet<Wake> wakes;
+  wakes.watch(Wake::kServiceManager, manager.descriptor());
+  if (for_messages) wakes.watch(Wake::kMessages, socket_->descriptor());
+  wakes.watch(Wake::kLedger, ledger_->descriptor());
+  wakes.watch(Wake::kPinglist, pinglist_->descriptor());
+  if (redis_ != nullptr) wakes.watch(Wake::kRedis, redis_->descriptor());
+  wakes.watch(Wake::kBursts, bursts_.descriptor());
+  if (access_ != nullptr) wakes.watch(Wake::kAuthorizedKeys, authorized_->descriptor());
+  if (!wakes.wait(longestWait())) {
     if (errno == EINTR) return ServiceManager::Asked::kNothing;
     log::error("{}", makeErrnoError("controller", "cannot wait", errno).value().text());
     return ServiceManager::Asked::kStop;
   }
-  if (descriptors[3].revents != 0) loadPinglist(false);
+  if (wakes.ready(Wake::kPinglist)) loadPinglist(false);
   if (access_ != nullptr &&
-      (descriptors[6].revents != 0 || readClocks().mono >= authorized_->nextDue())) {
+      (wakes.ready(Wake::kAuthorizedKeys) || readClocks().mono >= authorized_->nextDue())) {
     loadAuthorized();
   }
-  return descriptors[0].revents == 0 ? ServiceManager::Asked::kNothing : manager.asked();
+  return wakes.ready(Wake::kServiceManager) ? manager.asked() : ServiceManager::Asked::kNothing;
 }
 
 void Controller::keepEvents(Now now) {

@@ -61,7 +61,7 @@ class Controller {
   std::vector<LedgerPlace> places() const;
   void restore(const LatestReport& latest, Now now);
   void turn();
-  int pollTimeout() const;
+  Nanos longestWait() const;
   ServiceManager::Asked wait(ServiceManager& manager);
   std::string_view doing() const;
   void keepEvents(Now now);

@@ -84,6 +84,7 @@ void PageService::makeRange(Nanos now) {
 
 void PageService::run() {
   pthread_setname_np(pthread_self(), "pages");
+  constexpr std::size_t kStop = 0;  // the first entry
   std::vector<pollfd> ready;
   Nanos publish_due = 0;
   for (;;) {
@@ -93,7 +94,7 @@ void PageService::run() {
     const Nanos wake =
         std::min({publish_due, pool_->nextWake(), registration_->nextWake(), server_->nextWake()});
     poll(ready.data(), ready.size(), millisUntil(wake, now));
-    if (ready[0].revents != 0) return;
+    if (ready[kStop].revents != 0) return;
     now = monotonicNow();
     registration_->work(now);
     makeRange(now);

@@ -2,7 +2,6 @@
 // what perftest's two sides say to each other over TCP, as its server, and answers its requests
 // until it is done. Runs in the lab's guest.
 #include <arpa/inet.h>
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include "check.h"
 #include "common/fd.h"
 #include "common/log.h"
+#include "common/poll_set.h"
 #include "common/time.h"
 #include "rdma/soft/soft_device.h"
 
@@ -112,15 +112,14 @@ class Server {
     Nanos heard = monotonicNow();
     while (!ended_) {
       require(monotonicNow() - heard < kMaxSilence, "the other side is silent");
-      std::array<pollfd, 2> readable = {
-          {{connection_.get(), POLLIN, 0}, {endpoint_->descriptor(), POLLIN, 0}}};
-      const Nanos due = std::clamp<Nanos>(endpoint_->nextWake() - monotonicNow(), 0, kSecond);
-      const timespec timeout = {due / kSecond, due % kSecond};
-      ::ppoll(readable.data(), readable.size(), &timeout, nullptr);
+      PollSet<Wake> wakes;
+      wakes.watch(Wake::kConnection, connection_.get());
+      wakes.watch(Wake::kEndpoint, endpoint_->descriptor());
+      wakes.wait(std::min(endpoint_->nextWake() - monotonicNow(), kSecond));
       if (auto polled = endpoint_->poll(events_); !polled) fail(polled.error().text());
       if (written_ < writes_ && isItsTurn()) write();
-      if (readable[0].revents != 0) converse();
-      if (readable[0].revents != 0 || readable[1].revents != 0) heard = monotonicNow();
+      if (wakes.ready(Wake::kConnection)) converse();
+      if (wakes.ready(Wake::kConnection) || wakes.ready(Wake::kEndpoint)) heard = monotonicNow();
     }
     require(written_ == writes_, fmt::format("{} of {} messages written", written_, writes_));
     std::printf("%llu messages written, dropped:", static_cast<unsigned long long>(written_));
@@ -133,6 +132,8 @@ class Server {
   }
 
  private:
+  enum class Wake { kConnection, kEndpoint, kCount };
+
   template <typename Made>
   static Made taken(Result<Made> made) {
     if (!made) fail(made.error().text());

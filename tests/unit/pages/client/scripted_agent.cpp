@@ -118,13 +118,14 @@ void ScriptedAgent::run() {
     std::vector<pollfd> waited{{listener_.get(), POLLIN, 0}};
     for (const auto& [fd, owned] : sockets_) waited.push_back({fd, POLLIN, 0});
     poll(waited.data(), waited.size(), 5);
-    for (std::size_t i = 1; i < waited.size(); ++i) {
+    constexpr std::size_t kListener = 0;  // the sockets of clients follow
+    for (std::size_t i = kListener + 1; i < waited.size(); ++i) {
       if (waited[i].revents == 0 || serve(waited[i].fd)) continue;
       const std::lock_guard lock(mutex_);
       owners_[connection_[waited[i].fd]].connected = false;
       sockets_.erase(waited[i].fd);
     }
-    if (waited[0].revents == 0) continue;
+    if (waited[kListener].revents == 0) continue;
     UniqueFd accepted(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     const std::lock_guard lock(mutex_);
     connection_[accepted.get()] = owners_.size();
