@@ -63,7 +63,10 @@ class Owner : public ControlOwner {
   void planChanged(std::shared_ptr<const plan::Plan> plan) override {
     plans.push_back(std::move(plan));
   }
-  void clockOffsetChanged(Nanos new_offset) override { offset = new_offset; }
+  void clockOffsetChanged(Nanos new_offset) override {
+    offset = new_offset;
+    ++replies;
+  }
   AgentTotals totals() override {
     AgentTotals totals;
     totals.pings_sent = 1234;
@@ -90,6 +93,7 @@ class Owner : public ControlOwner {
   std::vector<net::CurveKey> collectors;
   std::shared_ptr<const PageOwners> page_owners;
   std::optional<Nanos> offset;
+  int replies = 0;  // to heartbeats, each with the controller's clock
   std::vector<plan::Endpoint> own;
   plan::HeldEndpoints held;
 };
@@ -157,7 +161,9 @@ class ControlClientTest : public testing::Test {
     for (int i = 0; i < seconds; ++i) {
       now += kSecond;
       ASSERT_TRUE(expect(Body::kHeartbeat));
+      const int before = owner.replies;
       answer(replyMessage(now, kHour));
+      ASSERT_TRUE(flow([&] { return owner.replies > before; }));
     }
   }
 
