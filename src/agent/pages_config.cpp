@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/text.h"
-#include "rdma/device_name.h"
+#include "rdma/open_device.h"
 
 namespace pingloom::agent {
 namespace {

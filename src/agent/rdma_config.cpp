@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rdma/device_name.h"
+#include "rdma/open_device.h"
 
 namespace pingloom::agent {
 namespace {

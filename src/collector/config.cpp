@@ -11,7 +11,7 @@
 #include "http/url.h"
 #include "keys/key_config.h"
 #include "pages/page_messages.h"
-#include "rdma/device_name.h"
+#include "rdma/open_device.h"
 
 namespace pingloom::collector {
 namespace {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "common/address.h"
 #include "common/error.h"
@@ -21,6 +22,10 @@ struct DeviceOptions {
   std::optional<std::uint8_t> port;               // only for a named device
   soft::SoftOptions soft;                         // only for the soft device
 };
+
+// Sets the device and port from a name as configurations write it: "auto", "soft", "mlx5_0" or
+// "mlx5_0/2". The other options are left unchanged.
+Status parseDeviceName(std::string_view text, DeviceOptions& options);
 
 // Any thread. The error says what is wrong with the address or device, and what the user can do.
 Result<std::unique_ptr<Device>> openDevice(const IpAddress& address, const DeviceOptions& options);

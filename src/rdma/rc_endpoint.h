@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -19,6 +20,11 @@
 #include "rdma/ud_endpoint.h"
 
 namespace pingloom::rdma {
+
+// Whether this is a path MTU: 256, 512, 1024, 2048 or 4096 bytes of payload.
+constexpr bool isPathMtu(std::uint32_t bytes) {
+  return bytes >= 256 && bytes <= 4096 && std::has_single_bit(bytes);
+}
 
 // The address that a peer needs to connect; any control channel can carry it.
 struct RcAddress {

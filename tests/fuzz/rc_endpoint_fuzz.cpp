@@ -13,7 +13,6 @@
 #include "rdma/soft/rc/memory_table.h"
 #include "rdma/soft/rc/requester.h"
 #include "rdma/soft/rc/responder.h"
-#include "rdma/soft/rc/soft_memory_region.h"
 
 namespace {
 

@@ -7,10 +7,9 @@
 
 #include "common/log.h"
 #include "common/random.h"
-#include "rdma/path_mtu.h"
 #include "rdma/soft/interface_mtu.h"
+#include "rdma/soft/rc/memory_table.h"
 #include "rdma/soft/rc/receive_share.h"
-#include "rdma/soft/rc/soft_memory_region.h"
 #include "rdma/soft/rc/soft_rc_endpoint.h"
 #include "rdma/soft/soft_port.h"
 #include "rdma/soft/soft_ud_endpoint.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "common/random.h"
-#include "rdma/path_mtu.h"
 #include "rdma/verbs/event_descriptor.h"
 #include "rdma/verbs/queue_pair.h"
 #include "rdma/verbs/verbs_rc_endpoint.h"

@@ -6,7 +6,6 @@
 #include <cerrno>
 
 #include "common/random.h"
-#include "rdma/path_mtu.h"
 
 namespace pingloom::rdma::soft {
 namespace {

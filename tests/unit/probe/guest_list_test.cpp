@@ -1,13 +1,8 @@
-// The small parts of the UDP transport.
+#include "probe/guest_list.h"
+
 #include <gtest/gtest.h>
 
-#include <set>
-
-#include "probe/guest_list.h"
-#include "probe/nonces.h"
-#include "probe/token_bucket.h"
-
-namespace pingloom::probe::udp {
+namespace pingloom::probe {
 namespace {
 
 TEST(TokenBucket, LimitsTheRateAndAllowsABurst) {
@@ -35,11 +30,5 @@ TEST(GuestList, LimitsOnlyThoseItDoesNotKnow) {
   EXPECT_EQ(admitted, GuestList::kStrangersPerSecond);
 }
 
-TEST(Nonces, DoNotRepeat) {
-  Nonces nonces;
-  std::set<std::uint64_t> seen;
-  for (int i = 0; i < 2000; ++i) EXPECT_TRUE(seen.insert(nonces.next()).second);
-}
-
 }  // namespace
-}  // namespace pingloom::probe::udp
+}  // namespace pingloom::probe
