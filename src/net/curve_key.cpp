@@ -7,7 +7,7 @@
 namespace pingloom::net {
 namespace {
 
-using Z85 = std::array<char, CurveKey::kTextBytes + 1>;  // with its zero
+using Z85 = std::array<char, CurveKey::kTextBytes + 1>;  // with the final zero
 
 bool isAlphanumeric(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');

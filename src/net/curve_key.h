@@ -1,5 +1,5 @@
-// A key of ZeroMQ's CURVE security as people write it: Z85, 40 printable characters without quotes,
-// blanks or backslashes, for 32 bytes. A plain value; any thread.
+// A key of ZeroMQ's CURVE security. Its text form is Z85: 40 printable characters without quotes,
+// blanks or backslashes stand for 32 bytes. A plain value; any thread.
 #pragma once
 
 #include <array>
@@ -18,13 +18,15 @@ class CurveKey {
   static constexpr std::size_t kTextBytes = 40;
   static constexpr std::size_t kBytes = 32;
 
-  // The error does not repeat the text: it may be a secret.
+  // The error does not repeat the text, because that may be a secret.
   static Result<CurveKey> parse(std::string_view text);
   static CurveKey fromBytes(const std::array<unsigned char, kBytes>& bytes);
-  static Result<CurveKey> fromWire(std::string_view bytes);  // kBytes of them
+  // Reads the kBytes of a key in binary form.
+  static Result<CurveKey> fromWire(std::string_view bytes);
 
   std::string_view text() const { return {text_.data(), text_.size()}; }
-  std::string wire() const;  // kBytes
+  // Returns the kBytes of the binary form.
+  std::string wire() const;
 
   auto operator<=>(const CurveKey&) const = default;
 
@@ -39,8 +41,8 @@ struct CurvePair {
   CurveKey public_key;
 
   static CurvePair of(const CurveKey& secret);
-  // A new one whose public key needs no quotes, neither in YAML nor in a shell: of the 256 bits of
-  // choice this takes about ten.
+  // Makes a new pair. Its public key needs no quotes in YAML or in a shell, which costs about ten
+  // of its 256 random bits.
   static CurvePair generate();
 };
 

@@ -1,4 +1,4 @@
-// Datagrams on their way out, sent by the batch. One thread.
+// Collects datagrams and sends them in batches. One thread.
 #pragma once
 
 #include <netinet/in.h>
@@ -17,34 +17,36 @@
 
 namespace pingloom::net {
 
-// add() up to kMax, then flush(). Memory: kMax times (the longest datagram + 200 bytes).
+// Bound: kMax datagrams between two calls of flush(). Memory: kMax times the longest datagram plus
+// 200 bytes.
 class Outbox {
  public:
   static constexpr std::size_t kMax = 64;
 
-  // `longest`: of what add() takes; zeros beyond what is written into it.
+  // `longest` is the largest size for add(). The bytes are zero until they are written.
   explicit Outbox(std::size_t longest);
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
   std::size_t size() const { return end_ - begin_; }
   bool empty() const { return begin_ == end_; }
-  bool full() const { return end_ == kMax; }  // until all of it has left
+  // Stays true until every datagram has left.
+  bool full() const { return end_ == kMax; }
   void clear() { begin_ = end_ = 0; }
 
-  // Adds a datagram of `length` bytes to `to`; returns its bytes, to be written. A tag of
-  // kind none says that `control` asks for no timestamp. REQUIRES: not full().
+  // Adds a datagram of `length` bytes to `to` and returns its bytes, which the caller writes. If
+  // `control` requests no timestamp, the tag's kind is kNone. REQUIRES: !full().
   std::span<std::uint8_t> add(const sockaddr_in6& to, socklen_t to_length,
                               const ControlData& control, std::size_t length, TxTag tag);
-  // The same of bytes that stay the caller's, with their iovecs, until they have left.
+  // Adds a datagram whose bytes and iovecs belong to the caller until it has left.
   void addInPlace(const sockaddr_in6& to, socklen_t to_length, const ControlData& control,
                   std::span<iovec> pieces, TxTag tag);
   TxTag tag(std::size_t i) const { return slots_[begin_ + i].tag; }
 
   enum class Outcome { kSent, kBlocked };
-  // Sends what it can. Datagrams that cannot be sent at all are taken out and passed to
-  // failed(tag, errno). kBlocked: the kernel has no room; the rest waits for the next flush().
-  // `scratch` is overwritten.
+  // Sends as many datagrams as possible. A datagram that cannot be sent at all is removed and
+  // passed to failed(tag, errno). kBlocked says that the kernel has no room, and that the rest
+  // waits for the next flush(). `scratch` is overwritten.
   template <typename Failed>
   Outcome flush(UdpSocket& socket, RxBatch& scratch, Failed&& failed);
 
@@ -56,11 +58,11 @@ class Outbox {
     TxTag tag;
   };
   msghdr& fill(const sockaddr_in6& to, socklen_t to_length, const ControlData& control, TxTag tag);
-  // Sends from begin_ on until the kernel refuses one; 0, or that one's errno.
+  // Sends from begin_ on until the kernel refuses a datagram. Returns its errno, or 0.
   int sendSome(UdpSocket& socket);
 
-  // An ICMP error for an earlier datagram makes the next send fail in its place, once for each;
-  // only what fails this often (the error queue read in between) is the datagram's own failure.
+  // An ICMP error for an earlier datagram makes the next send fail once. A datagram itself has
+  // failed only if it fails this many times while the error queue is read in between.
   static constexpr int kAttempts = 3;
 
   std::size_t longest_;
@@ -71,7 +73,7 @@ class Outbox {
   std::size_t end_ = 0;
 };
 
-// The kernel has no room for the moment.
+// Whether this errno says that the kernel has no room at the moment.
 bool isBackPressure(int error);
 
 template <typename Failed>
@@ -90,7 +92,7 @@ Outbox::Outcome Outbox::flush(UdpSocket& socket, RxBatch& scratch, Failed&& fail
     attempts = begin_ == failing ? attempts + 1 : 1;
     failing = begin_;
     if (error == 0 || attempts < kAttempts) continue;
-    if (error == ECONNREFUSED) return Outcome::kBlocked;  // always another datagram's
+    if (error == ECONNREFUSED) return Outcome::kBlocked;  // it concerns an earlier datagram
     failed(slots_[begin_].tag, error);
     ++begin_;
   }

@@ -27,14 +27,14 @@ std::optional<PeerRefusal> PeerGate::verdict(const CurveKey& key) const {
 
 void PeerGate::refuse(PeerRefusal reason, std::string_view peer, std::string_view detail,
                       Nanos now_mono) {
-  const std::string from = peer.empty() ? "somebody" : std::string(peer);
+  const std::string from = peer.empty() ? "a peer" : std::string(peer);
   {
     const std::lock_guard lock(mutex_);
     ++refusals_[static_cast<std::size_t>(reason)];
     if (!sayable(from, now_mono)) return;
   }
-  log::warning("{}: refused {}: {}{}{} (others from there are counted for a minute)", door_, from,
-               describe(reason), detail.empty() ? "" : ": ", detail);
+  log::warning("{}: refused {}: {}{}{} (further refusals from there are only counted for a minute)",
+               door_, from, describe(reason), detail.empty() ? "" : ": ", detail);
 }
 
 bool PeerGate::sayable(const std::string& peer, Nanos now_mono) {
@@ -64,15 +64,16 @@ std::string_view describe(PeerRefusal reason) {
     case PeerRefusal::kNoCurve:
       return "it does not encrypt; its configuration needs 'keys'";
     case PeerRefusal::kWrongServerKey:
-      return "it takes this for the owner of another key";
+      return "it expects another server key here";
     case PeerRefusal::kMalformed:
       return "its handshake is malformed";
     case PeerRefusal::kHungUp:
-      return "it hung up during the handshake: it may not encrypt, or expect another key here";
+      return "it hung up during the handshake; it may not encrypt, or it expects another server "
+             "key here";
     case PeerRefusal::kAddress:
-      return "its key does not speak for that address";
+      return "its key is not authorised for that address";
     case PeerRefusal::kHost:
-      return "its key does not speak for that host";
+      return "its key is not authorised for that host";
   }
   return "";
 }

@@ -1,10 +1,9 @@
-// Who may speak on a ROUTER, told by CURVE keys, and what has become of those who may not: counted
-// by reason, and logged at most once a minute for each address they come from. The ROUTER's gate
-// keeper asks it at every handshake; its owner asks it again for what comes on connections that
-// stood before the keys changed.
+// Decides by their CURVE keys which peers may use a ROUTER. Refusals are counted by reason, and
+// logged at most once a minute for each address. The ROUTER's gate keeper asks at every handshake.
+// Its owner asks again for messages on connections that were made before the keys changed.
 //
-// Any thread. Bounds: kMaxRevoked keys are remembered as revoked (others count as unknown), and
-// kMaxQuieted addresses are told apart in the log (more are counted only).
+// Any thread. Bounds: kMaxRevoked keys are remembered as revoked, and further ones count as
+// unknown; kMaxQuieted addresses are distinguished in the log, and further ones are only counted.
 #pragma once
 
 #include <array>
@@ -27,13 +26,15 @@ namespace pingloom::net {
 enum class PeerRefusal : std::uint8_t {
   kUnknownKey,
   kRevoked,
-  kWrongRole,       // the key opens other doors
-  kNoCurve,         // plaintext, or another mechanism
-  kWrongServerKey,  // the handshake was meant for another server's key
+  kWrongRole,       // the key is authorised for another role
+  kNoCurve,         // the peer uses plaintext or another mechanism
+  kWrongServerKey,  // the peer expects another server's key
   kMalformed,
-  kHungUp,   // during the handshake: some of those above, port scans, peers that say nothing
-  kAddress,  // the key does not speak for this address
-  kHost,     // nor for this host
+  // The peer hung up during the handshake. Some of the reasons above look like this, and so do port
+  // scans.
+  kHungUp,
+  kAddress,  // the key is not authorised for this address
+  kHost,     // the key is not authorised for this host
 };
 constexpr std::array<std::string_view, 9> kPeerRefusalNames = {
     "unknown_key",        "revoked",   "wrong_role", "no_curve",
@@ -48,21 +49,22 @@ class PeerGate {
   static constexpr std::size_t kMaxQuieted = 1024;
   static constexpr Nanos kQuiet = kMinute;
 
-  // The value: may it speak here? False: it is a key for something else.
+  // The value says whether the key may be used here; false means that it is for another role.
   using Keys = std::unordered_map<CurveKey, bool, CurveKeyHash>;
 
-  // `door` names the ROUTER in the log. Lets nobody in before allow().
+  // `door` names the ROUTER in the log. Every key is refused before the first allow().
   PeerGate(CurvePair own, std::string door) : own_(own), door_(std::move(door)) {}
 
   const CurvePair& own() const { return own_; }
-  // From now on these and no others.
+  // Replaces the keys.
   void allow(Keys keys);
-  // Grows with every allow().
+  // A number that grows with every allow().
   std::uint64_t generation() const { return generation_.load(); }
 
-  // Why the key may not speak; nullopt: it may.
+  // Returns why the key is refused, or nullopt if it is allowed.
   std::optional<PeerRefusal> verdict(const CurveKey& key) const;
-  // Counts, and logs where that address was not heard of within kQuiet. `peer`: its address, or "".
+  // Counts a refusal, and logs it unless one from that address was logged within kQuiet. `peer` is
+  // the address, or "" if it is unknown.
   void refuse(PeerRefusal reason, std::string_view peer, std::string_view detail, Nanos now_mono);
   PeerRefusals refusals() const;
 
@@ -72,14 +74,14 @@ class PeerGate {
   const CurvePair own_;
   const std::string door_;
   std::atomic<std::uint64_t> generation_ = 0;
-  mutable std::mutex mutex_;  // of all below
+  mutable std::mutex mutex_;  // guards everything below
   Keys keys_;
   std::unordered_set<CurveKey, CurveKeyHash> revoked_;
   PeerRefusals refusals_{};
-  std::map<std::string, Nanos> said_;  // by address: when
+  std::map<std::string, Nanos> said_;  // the time of the last log line, by address
 };
 
-// What an operator reads of a reason, after "refused PEER: ".
+// Returns the text for an operator, which follows "refused PEER: ".
 std::string_view describe(PeerRefusal reason);
 
 }  // namespace pingloom::net

@@ -18,7 +18,7 @@
 namespace pingloom::net {
 namespace {
 
-// Passes what goes to `port`, whatever the IP header's length.
+// Makes the socket receive only datagrams to `port`, whatever the IP header's length.
 bool attachPortFilter(int fd, std::uint16_t port) {
   std::array<sock_filter, 5> program = {{
       {BPF_LDX | BPF_B | BPF_MSH, 0, 0, 0},
@@ -36,18 +36,18 @@ bool attachPortFilter(int fd, std::uint16_t port) {
 Result<RawUdpSocket> RawUdpSocket::bind(const IpAddress& address, std::uint16_t port) {
   const std::string entity = "raw udp " + SocketAddress{address, port}.text();
   UniqueFd fd(::socket(AF_INET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_UDP));
-  if (!fd.valid()) return makeErrnoError(entity, "socket", errno);
+  if (!fd.valid()) return makeErrnoError(entity, "cannot open a raw socket", errno);
   enlarge(fd.get(), SO_RCVBUF, SO_RCVBUFFORCE, UdpSocket::kBufferBytes);
   if (!attachPortFilter(fd.get(), port) ||
       !setOptionIfKnown(fd.get(), SOL_SOCKET, SO_RXQ_OVFL, 1) ||
       !setOptionIfKnown(fd.get(), SOL_SOCKET, SO_TIMESTAMPING,
                         SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE)) {
-    return makeErrnoError(entity, "setsockopt", errno);
+    return makeErrnoError(entity, "cannot set an option", errno);
   }
   sockaddr_storage local{};
   const socklen_t length = address.toSockaddr(0, local);
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&local), length) != 0) {
-    return makeErrnoError(entity, "bind", errno);
+    return makeErrnoError(entity, "cannot bind", errno);
   }
   return RawUdpSocket(std::move(fd));
 }

@@ -1,6 +1,7 @@
-// A raw socket (CAP_NET_RAW) that sees the IPv4 UDP datagrams to one address and port with their IP
-// headers, receive timestamps included. It only listens: the port has to be held by a UdpSocket
-// (deaf, or both get them), else the kernel answers with ICMP. Owns the descriptor; one thread.
+// A raw socket (CAP_NET_RAW) that receives the IPv4 UDP datagrams to one address and port with
+// their IP headers and timestamps. It only listens. A UdpSocket has to hold the port, or the kernel
+// answers with ICMP, and that socket should be deaf, or both receive the datagrams. Owns the
+// descriptor; one thread.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,11 @@ namespace pingloom::net {
 
 class RawUdpSocket {
  public:
-  // Datagrams of other ports may be among the first ones. REQUIRES: an IPv4 address, not 0.0.0.0.
+  // The first datagrams may be for other ports. REQUIRES: an IPv4 address other than 0.0.0.0.
   static Result<RawUdpSocket> bind(const IpAddress& address, std::uint16_t port);
 
   int descriptor() const { return fd_.get(); }
-  // As UdpSocket's.
+  // Does the same as UdpSocket::newlyDropped().
   std::uint64_t newlyDropped(std::uint32_t count);
 
  private:

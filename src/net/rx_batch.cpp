@@ -12,7 +12,7 @@
 namespace pingloom::net {
 namespace {
 
-// A processor copies long datagrams faster to where one of its lines begins.
+// Processors copy long datagrams faster to the beginning of a cache line.
 constexpr std::size_t kCacheLine = 64;
 
 std::size_t strideOf(std::size_t kept) { return (kept + kCacheLine - 1) / kCacheLine * kCacheLine; }
@@ -94,7 +94,7 @@ int RxBatch::receive(int fd, int extra_flags) {
     header.msg_namelen = sizeof(sockaddr_in6);
     header.msg_controllen = slots_[i].control.size();
   }
-  // MSG_TRUNC: msg_len is the datagram's own length even where it is longer than what is kept.
+  // MSG_TRUNC makes msg_len the datagram's own length, even if that is more than is kept.
   const int got =
       recvmmsg(fd, headers_.data(), kMax, MSG_DONTWAIT | MSG_TRUNC | extra_flags, nullptr);
   used_ = got > 0 ? static_cast<std::size_t>(got) : 1;

@@ -1,4 +1,4 @@
-// A batch of datagrams as recvmmsg delivers it, with what the kernel says about each. One thread.
+// A batch of datagrams from recvmmsg, with the ancillary data of each. One thread.
 #pragma once
 
 #include <netinet/in.h>
@@ -16,36 +16,43 @@
 
 namespace pingloom::net {
 
-// What came with one datagram, or with one entry of the error queue.
+// The ancillary data of one datagram, or of one entry of the error queue.
 struct Ancillary {
-  Nanos kernel_utc = 0;         // receive or transmit timestamp; 0: none
-  std::optional<IpAddress> to;  // the local address it was sent to; only where the socket has none
+  // The receive or transmit timestamp; 0 if there is none.
+  Nanos kernel_utc = 0;
+  // The local address that the datagram was sent to, if the socket is bound to all addresses.
+  std::optional<IpAddress> to;
   std::uint8_t traffic_class = 0;
-  std::optional<std::uint32_t> overflow;  // datagrams this socket has dropped since it was opened
-  // Where it is several datagrams in one: of each but the last, which may be shorter. 0: it is one.
+  // The number of datagrams that the socket has dropped since it was opened.
+  std::optional<std::uint32_t> overflow;
+  // If the kernel delivered several datagrams as one, the size of each except the last, which may
+  // be shorter. Otherwise 0.
   std::size_t segment_bytes = 0;
-  // The error queue only.
-  bool is_timestamp = false;  // of the transmission with this number:
+  // The rest is from the error queue only.
+  bool is_timestamp = false;  // kernel_utc is the timestamp of transmission tx_number
   std::uint32_t tx_number = 0;
   bool is_icmp = false;
-  bool refused = false;  // port unreachable
+  bool refused = false;  // the ICMP error was "port unreachable"
 };
 
 class RxBatch {
  public:
   static constexpr std::size_t kMax = 64;
-  static constexpr std::size_t kHead = 64;  // all that PING, PONG and ACK carry
+  static constexpr std::size_t kHead = 64;  // enough for the contents of PING, PONG and ACK
 
-  // `kept`: bytes of each datagram; the rest is cut off.
-  // Memory: what of kMax times `kept` has ever been used.
+  // The first `kept` bytes of each datagram are kept, and the rest is cut off. Memory: kMax times
+  // `kept`, of which only the part that has been used is resident.
   explicit RxBatch(std::size_t kept = kHead);
 
-  // Datagrams that wait, without waiting. 0: none; -1: an error is pending (errno).
+  // Receives the datagrams that wait, and does not block. Returns their number, or -1 with errno if
+  // an error is pending.
   int receive(int fd, int extra_flags);
 
   std::span<const std::uint8_t> head(std::size_t i) const;
-  std::size_t length(std::size_t i) const { return headers_[i].msg_len; }   // of the whole datagram
-  const sockaddr_in6& peer(std::size_t i) const { return slots_[i].peer; }  // or a sockaddr_in
+  // The length of the whole datagram, which may be more than is kept.
+  std::size_t length(std::size_t i) const { return headers_[i].msg_len; }
+  // The source, which is a sockaddr_in for IPv4.
+  const sockaddr_in6& peer(std::size_t i) const { return slots_[i].peer; }
   socklen_t peerLength(std::size_t i) const { return headers_[i].msg_hdr.msg_namelen; }
   SocketAddress from(std::size_t i) const {
     return SocketAddress::fromSockaddr(reinterpret_cast<const sockaddr*>(&slots_[i].peer));
@@ -60,7 +67,7 @@ class RxBatch {
   };
 
   std::size_t kept_;
-  std::unique_ptr<std::uint8_t[]> bytes_;  // not written, so not resident, before it is used
+  std::unique_ptr<std::uint8_t[]> bytes_;  // uninitialised, so that unused pages are not resident
   std::unique_ptr<std::array<Slot, kMax>> storage_;
   std::array<Slot, kMax>& slots_;
   std::array<mmsghdr, kMax> headers_{};

@@ -1,5 +1,6 @@
-// The kernel numbers the datagrams whose transmit timestamp was asked for (SOF_TIMESTAMPING_OPT_ID)
-// and names the number with the timestamp; here is what each number stands for. One thread.
+// The kernel numbers the datagrams whose transmit timestamp was requested
+// (SOF_TIMESTAMPING_OPT_ID), and reports the number with the timestamp. This class maps the numbers
+// to datagrams. One thread.
 #pragma once
 
 #include <array>
@@ -9,30 +10,31 @@
 
 namespace pingloom::net {
 
-// What a datagram is to its sender.
+// Identifies a datagram to its sender.
 struct TxTag {
-  static constexpr std::uint8_t kNone = 0;  // nobody asked when it leaves
-  std::uint8_t kind = kNone;                // the others are the sender's to choose
+  static constexpr std::uint8_t kNone = 0;  // no timestamp was requested
+  std::uint8_t kind = kNone;                // the sender chooses the other values
   std::uint32_t id = 0;
 };
 
-// Bound: remembers the last kRemembered; older timestamps that still come are ignored.
+// Bound: the last kRemembered datagrams are remembered; timestamps of older ones are ignored.
 class TxNumbers {
  public:
   static constexpr std::size_t kRemembered = 4096;
 
   void add(TxTag tag) { tags_[next_++ % kRemembered] = tag; }
-  // Each number is good once.
+  // Returns the tag of a number. Each number is valid once.
   std::optional<TxTag> take(std::uint32_t number) {
-    if (next_ - number - 1 >= kRemembered) return std::nullopt;  // too old, or not given out yet
+    if (next_ - number - 1 >= kRemembered) return std::nullopt;  // too old, or not used yet
     TxTag& tag = tags_[number % kRemembered];
     if (tag.kind == TxTag::kNone) return std::nullopt;
     const TxTag found = tag;
     tag = {};
     return found;
   }
+  // Whether the timestamp of the last datagram is still missing.
   bool awaits() const { return tags_[(next_ - 1) % kRemembered].kind != TxTag::kNone; }
-  // The kernel starts again from 0.
+  // Called when the kernel counts from 0 again.
   void restart() {
     tags_.fill({});
     next_ = 0;
@@ -40,7 +42,7 @@ class TxNumbers {
 
  private:
   std::array<TxTag, kRemembered> tags_{};
-  std::uint32_t next_ = 0;  // wraps with the kernel's
+  std::uint32_t next_ = 0;  // wraps like the kernel's number
 };
 
 }  // namespace pingloom::net

@@ -18,7 +18,7 @@ constexpr int kTimestamping =
     SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_OPT_TSONLY;
 constexpr int kUdpNoCheck6Rx = 102;  // UDP_NO_CHECK6_RX; <linux/udp.h> clashes with <netinet/udp.h>
 
-// The address a datagram was sent to is asked for only where it is not the socket's own anyway.
+// The address that a datagram was sent to is requested only if it may not be the socket's own.
 bool setV4Options(int fd, bool wildcard) {
   return setOption(fd, IPPROTO_IP, IP_PKTINFO, wildcard ? 1 : 0) &&
          setOption(fd, IPPROTO_IP, IP_RECVTOS, 1) && setOption(fd, IPPROTO_IP, IP_RECVERR, 1);
@@ -31,8 +31,8 @@ bool setV6Options(int fd, bool wildcard) {
          setOption(fd, IPPROTO_IPV6, IPV6_RECVERR, 1);
 }
 
-// Of the ways to set DF only DO and PROBE leave IPv4's ID at 0, and only PROBE does not let ICMP
-// messages, which anybody can send, shrink the path.
+// Only the modes DO and PROBE set DF and leave IPv4's ID at 0. Only PROBE ignores ICMP messages
+// about the path MTU, which anyone can forge.
 bool setUnfragmented(int fd, bool v4) {
   if (v4) return setOption(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
   return setOption(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE) &&
@@ -59,7 +59,7 @@ Result<UdpSocket> UdpSocket::bind(const IpAddress& address, std::uint16_t port,
   const std::string entity = "udp " + SocketAddress{address, port}.text();
   UniqueFd fd(
       ::socket(address.isV4() ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!fd.valid()) return makeErrnoError(entity, "socket", errno);
+  if (!fd.valid()) return makeErrnoError(entity, "cannot open a socket", errno);
   enlarge(fd.get(), SO_RCVBUF, SO_RCVBUFFORCE, kBufferBytes);
   enlarge(fd.get(), SO_SNDBUF, SO_SNDBUFFORCE, kBufferBytes);
   const bool wildcard = address.isUnspecified();
@@ -69,14 +69,14 @@ Result<UdpSocket> UdpSocket::bind(const IpAddress& address, std::uint16_t port,
       setOptionIfKnown(fd.get(), SOL_SOCKET, SO_TIMESTAMPING,
                        kTimestamping | SOF_TIMESTAMPING_OPT_ID) &&
       apply(options, fd.get(), address.isV4());
-  if (!set) return makeErrnoError(entity, "setsockopt", errno);
+  if (!set) return makeErrnoError(entity, "cannot set an option", errno);
   sockaddr_storage local{};
   const socklen_t length = address.toSockaddr(port, local);
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&local), length) != 0) {
     if (errno == EADDRINUSE && !options.port_taken.empty()) {
       return makeError(entity, options.port_taken);
     }
-    return makeErrnoError(entity, "bind", errno);
+    return makeErrnoError(entity, "cannot bind", errno);
   }
   return UdpSocket(std::move(fd), address);
 }
@@ -86,7 +86,7 @@ std::uint64_t UdpSocket::newlyDropped(std::uint32_t count) {
 }
 
 void UdpSocket::readErrors(RxBatch& batch) {
-  // Each call takes one entry at least, so this ends; what comes meanwhile is taken as well.
+  // Each call takes at least one entry, so this ends. Entries that arrive meanwhile are taken too.
   for (;;) {
     const int got = batch.receive(fd_.get(), MSG_ERRQUEUE);
     if (got <= 0) return;
@@ -110,7 +110,7 @@ void UdpSocket::readErrors(RxBatch& batch) {
 
 void UdpSocket::restartNumbers(RxBatch& batch) {
   readErrors(batch);
-  // Setting the option when it was clear resets the kernel's counter.
+  // Clearing the option and setting it again resets the kernel's counter.
   setOption(fd_.get(), SOL_SOCKET, SO_TIMESTAMPING, kTimestamping);
   setOption(fd_.get(), SOL_SOCKET, SO_TIMESTAMPING, kTimestamping | SOF_TIMESTAMPING_OPT_ID);
   numbers_.restart();

@@ -18,35 +18,35 @@
 
 namespace pingloom::net {
 
-// A datagram left at this time.
+// The time at which a datagram left.
 struct Departure {
   TxTag tag;
   Nanos utc;
 };
-// One of ours came back in an ICMP error.
+// An ICMP error for a datagram of this socket.
 struct Bounce {
-  std::array<std::uint8_t, RxBatch::kHead> quoted;  // its beginning
+  std::array<std::uint8_t, RxBatch::kHead> quoted;  // the beginning of the datagram
   std::size_t quoted_bytes;
-  bool refused;  // nobody listens on that port; otherwise the host is not to be reached
+  bool refused;  // no socket listens on the port; otherwise the host is unreachable
 };
 
 struct UdpSocketOptions {
-  // Datagrams leave whole, IPv4's with DF and ID 0, whatever an ICMP message says about the path;
-  // what the link does not carry fails with EMSGSIZE.
+  // Datagrams are never fragmented, and those of IPv4 have DF set and ID 0, whatever an ICMP
+  // message says about the path. A datagram that is too long for the link fails with EMSGSIZE.
   bool unfragmented = false;
-  bool accept_no_checksum = false;  // IPv6 datagrams with UDP checksum 0; IPv4's always pass
-  bool deaf = false;                // drops what arrives; the error queue goes on working
-  // Datagrams of one size that came together from one sender may be received as one, with the
-  // timestamp of the first (UDP GRO): Ancillary says so.
+  bool accept_no_checksum = false;  // accepts IPv6 datagrams with UDP checksum 0, as IPv4 does
+  bool deaf = false;                // drops what arrives; the error queue still works
+  // Datagrams of one size that arrive together from one sender may be received as one, with the
+  // timestamp of the first (UDP GRO). Ancillary::segment_bytes tells.
   bool coalesced = false;
-  std::string_view port_taken;  // what an error says of EADDRINUSE; empty: the kernel's words
+  std::string_view port_taken;  // the text of an error for EADDRINUSE; empty for the kernel's text
 };
 
 class UdpSocket {
  public:
-  static constexpr int kBufferBytes = 4 << 20;  // asked for; the kernel may grant less
+  static constexpr int kBufferBytes = 4 << 20;  // the kernel may grant less
 
-  // 0.0.0.0 and :: stand for all addresses of the family.
+  // 0.0.0.0 and :: mean all addresses of the family.
   static Result<UdpSocket> bind(const IpAddress& address, std::uint16_t port,
                                 const UdpSocketOptions& options = {});
 
@@ -55,22 +55,22 @@ class UdpSocket {
   bool isV6() const { return !address_.isV4(); }
   bool isWildcard() const { return address_.isUnspecified(); }
 
-  // Room in the kernel's queues is limited; what arrives is counted by SO_RXQ_OVFL where it is not
-  // enough. This many datagrams it has dropped since the last call, given the latest count.
+  // Returns how many datagrams the kernel has dropped since the last call because its queue was
+  // full. `count` is the latest count of SO_RXQ_OVFL.
   std::uint64_t newlyDropped(std::uint32_t count);
 
-  // The kernel has taken a datagram whose control data asks for a timestamp. Calls are in the order
-  // of sending.
+  // Called, in the order of sending, when the kernel has accepted a datagram that requests a
+  // timestamp.
   void transmitted(TxTag tag) { numbers_.add(tag); }
-  // Takes everything out of the error queue: into departures() and bounces().
+  // Moves the entries of the error queue to departures() and bounces().
   void readErrors(RxBatch& batch);
-  // After a failed send nobody knows whether the datagram used up a number (it differs by kernel
-  // version): reads the error queue and begins to count anew.
+  // Called after a failed send. It depends on the kernel's version whether the datagram has used a
+  // number, so this reads the error queue and restarts the numbers.
   void restartNumbers(RxBatch& batch);
-  // A datagram was sent of whose departure nothing has been heard.
+  // Whether the departure of the last datagram is still missing.
   bool awaitsDeparture() const { return numbers_.awaits(); }
 
-  // Cleared by the reader. Bound: what the error queue (kBufferBytes) can hold.
+  // The reader clears these. Bound: the capacity of the error queue (kBufferBytes).
   std::vector<Departure>& departures() { return departures_; }
   std::vector<Bounce>& bounces() { return bounces_; }
 

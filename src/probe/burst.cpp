@@ -3,7 +3,7 @@
 namespace pingloom::probe {
 namespace {
 
-// Its windows stay open until it is over: no sum of a few of these overflows.
+// Keeps its windows open until the burst is over; a sum of a few of these does not overflow.
 constexpr Nanos kEndless = INT64_MAX / 4;
 
 std::optional<std::uint64_t> only(const Distribution& samples) {

@@ -1,6 +1,6 @@
-// A burst as a transport takes it: one more task, whose targets are the one destination, once for
-// each ping. So every ping goes the way of all others and has counts of its own; they are read
-// (verdictOf) and never handed over as a window.
+// A burst in the form that a transport takes: one more task. Its targets are the one destination,
+// repeated for each ping, so that every ping takes the usual way and has its own counts. These are
+// read by verdictOf() and never become a closed window.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@ namespace pingloom::probe {
 
 struct Burst {
   std::shared_ptr<const plan::Assignment> assignment;
-  std::uint32_t path = 0;  // as a task's
+  std::uint32_t path = 0;  // has the meaning of Task::path
   Nanos gap = 0;           // between two pings
 };
 
-// `of` is the probe's assignment that `destination` is a target of. REQUIRES: the bounds of
-// common/burst.h.
+// `of` is the probe's assignment, and `destination` is one of its targets. REQUIRES: `count` and
+// `gap` are within the bounds of common/burst.h.
 std::shared_ptr<const Burst> makeBurst(const plan::Assignment& of, const IpAddress& destination,
                                        std::uint32_t path, std::uint32_t count, Nanos gap);
 
-// Of one ping: what its counts say; nullopt: there is no verdict yet.
+// Returns the verdict on one ping from its counts, or nullopt while there is none.
 std::optional<BurstPing> verdictOf(const PairWindow& counts, std::uint32_t sequence);
 
 }  // namespace pingloom::probe

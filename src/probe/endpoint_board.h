@@ -1,4 +1,4 @@
-// This host's RDMA endpoints, where its other transports can see them. Any thread.
+// Shows this host's RDMA endpoints to its other transports. Any thread.
 #pragma once
 
 #include <mutex>
@@ -10,7 +10,7 @@
 
 namespace pingloom::probe {
 
-// Bound: one for each of the host's addresses.
+// Bound: one endpoint for each of the host's addresses.
 class EndpointBoard {
  public:
   void publish(std::vector<plan::Endpoint> endpoints) {

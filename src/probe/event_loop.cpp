@@ -74,12 +74,12 @@ void EventLoop::round() {
 
 void EventLoop::armTimer(Nanos now) {
   const Nanos next = handler_->nextWake();
-  // Armed for earlier: that wake-up arms it anew.
+  // The timer expires earlier than needed; that wake-up sets it again.
   if (armed_mono_ > now && armed_mono_ <= next) return;
   armed_mono_ = next;
-  itimerspec when{};  // zero disarms
+  itimerspec when{};  // zero disarms the timer
   if (next != kNever) {
-    const Nanos at = std::max<Nanos>(1, next);  // what is past fires at once
+    const Nanos at = std::max<Nanos>(1, next);  // a time in the past expires at once
     when.it_value.tv_sec = at / kSecond;
     when.it_value.tv_nsec = at % kSecond;
   }

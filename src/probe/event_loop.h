@@ -1,5 +1,5 @@
-// The loop of a transport's thread: descriptors, one timer, and functions that other threads have
-// run on it.
+// The loop of a transport's thread. It waits for descriptors and one timer, and runs functions that
+// other threads pass to it.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +15,26 @@
 
 namespace pingloom::probe {
 
-// What happens on it; called from its thread only.
+// Handles what happens on a loop. The loop calls it from its own thread only.
 class LoopHandler {
  public:
   virtual ~LoopHandler() = default;
-  // In this order after every wake-up; `now` is the wake-up's.
+  // These three are called in this order after every wake-up; `now` is the time of the wake-up.
   virtual void wokeUp(const Instant& now) = 0;
   // `events` is epoll's mask of what the descriptor with this key is ready for.
   virtual void ready(std::uint64_t key, std::uint32_t events, const Instant& now) = 0;
   virtual void elapse(const Instant& now) = 0;
-  // When elapse() must be called next (monotonic); kNever: not at all. In the past: at once.
+  // When elapse() must be called next, on the monotonic clock. A time in the past means at once.
   virtual Nanos nextWake() = 0;
 };
 
-// The handler outlives it. Destruction stops the thread.
+// The handler outlives the loop, whose destructor stops the thread.
 class EventLoop {
  public:
-  static constexpr std::uint64_t kReservedKeys = UINT64_MAX - 1;  // this and above
+  static constexpr std::uint64_t kReservedKeys = UINT64_MAX - 1;  // the loop uses this and above
 
-  EventLoop(std::string name, LoopHandler& handler);  // `name`: the thread's
+  // `name` becomes the name of the thread.
+  EventLoop(std::string name, LoopHandler& handler);
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
@@ -45,11 +46,11 @@ class EventLoop {
   Status watch(int descriptor, std::uint32_t events, std::uint64_t key) const;
   void unwatch(int descriptor) const;
   void start();
-  // Runs it on the loop's thread and waits for that. Any other thread.
+  // Runs the function on the loop's thread and waits until it has returned. Any other thread.
   void call(std::function<void()> function) { calls_.call(std::move(function)); }
-  // Ends the thread; nothing is called after that.
+  // Ends the thread. The handler is not called after that.
   void stop();
-  // One wake-up, where there is no thread: for a tool that has nothing else to do.
+  // Waits for one wake-up and handles it. This is for tools and tests, instead of start().
   void round();
 
  private:

@@ -13,7 +13,7 @@ bool clockStepped(const ExchangeTimes& times) {
 
 namespace {
 
-// Only the kernel's ticks are CLOCK_REALTIME, which can be set.
+// Only the kernel's ticks come from CLOCK_REALTIME, which can be set.
 bool isStepped(const ExchangeTimes& times, const TickClock& clock) {
   return clock.source() == ClockSource::kKernel && clockStepped(times);
 }
@@ -22,7 +22,7 @@ bool isOrdered(std::uint64_t t1, std::uint64_t t4, Nanos sent) {
   return static_cast<std::uint64_t>(sent) <= t1 && t1 <= t4;
 }
 
-// The longest T4 - T1 that the round trip leaves room for.
+// Returns the longest T4 - T1 that is possible within the round trip.
 Nanos longestFor(Nanos rtt, const TickClock& clock) {
   const Nanos drift = clock.source() == ClockSource::kHardware ? rtt / 1'000'000 * kDriftPpm : 0;
   return rtt + drift + kClockMargin;
@@ -85,7 +85,8 @@ Verdict judge(const ExchangeTimes& times, const TickClock& clock, bool stalled) 
   made.has_rtt = made.has_split = true;
   made.network = wire_and_responder - times.responder_ns;
   made.responder = times.responder_ns;
-  made.prober = std::max<Nanos>(0, made.rtt - wire_and_responder);  // within the margin
+  made.prober =
+      std::max<Nanos>(0, made.rtt - wire_and_responder);  // may be negative within the margin
   return made;
 }
 

@@ -1,4 +1,5 @@
-// The exchanges that are under way, and those settled lately, found by the id their packets carry.
+// Holds the exchanges in flight and those settled lately, and finds them by the id that their
+// packets carry.
 #pragma once
 
 #include <cstddef>
@@ -12,54 +13,55 @@ namespace pingloom::probe {
 
 enum class ExchangeState : std::uint8_t {
   kFree,
-  kOpen,      // PING is out, nothing came back yet (an ACK that overtook its PONG may have)
-  kAnswered,  // PONG came, ACK has not
-  kLate,      // PONG came after the timeout: it will be counted as lost
-  kSettled,   // its verdict is counted; kept to recognise duplicates
+  kOpen,      // no PONG has arrived; an ACK that overtook its PONG may have
+  kAnswered,  // the PONG has arrived and the ACK has not
+  kLate,      // the PONG arrived after the timeout, so the exchange will count as lost
+  kSettled,   // the verdict is counted; the entry stays to recognise duplicates
 };
 
-// One exchange; the agent may have a hundred thousand of them, so its size has a test.
+// One exchange. An agent may have a hundred thousand of them, so a test checks the size.
 struct Exchange {
   ExchangeTimes times;
   std::uint64_t nonce = 0;
-  std::uint64_t window = 0;  // index of the window it belongs to
+  std::uint64_t window = 0;  // the index of the window it belongs to
   std::uint32_t task = 0;
   std::uint32_t target = 0;
   std::uint32_t id = 0;
-  std::uint32_t older =
-      0;  // neighbours in its queue (slot numbers); `newer` also chains free slots
+  // The slots of its neighbours in its queue; `newer` also chains the free slots.
+  std::uint32_t older = 0;
   std::uint32_t newer = 0;
   std::uint16_t queue = 0;
   ExchangeState state = ExchangeState::kFree;
-  bool peer_stalled = false;  // PONG or ACK carried the flag
+  bool peer_stalled = false;  // the PONG or the ACK carried the flag
 };
 
-// A slot's number and its generation make the id, so the id of an exchange that is gone is not
-// mistaken for its successor's: an id comes back after 32,768 uses of its slot, each of which lasts
-// a lifetime. Exchanges with the same lifetime wait in one queue, oldest first, so expiry looks at
-// one exchange per lifetime. One thread; addresses of exchanges stay valid until they are released.
-// Bounds: kMax exchanges of 104 bytes, allocated by need, 1,024 at a time, and never given back;
-// kMaxQueues different lifetimes.
+// An id is made of a slot's number and its generation, so that the id of a released exchange is not
+// mistaken for that of its successor: it comes back after 32,768 uses of the slot, and each use
+// lasts a lifetime. Exchanges with the same lifetime wait in one queue, oldest first, so expiry
+// looks at one exchange per lifetime. The address of an exchange stays valid until it is released.
+// One thread. Bounds: kMax exchanges of 104 bytes, which are allocated 1,024 at a time when needed
+// and never freed; kMaxQueues different lifetimes.
 class ExchangeTable {
  public:
   static constexpr std::uint32_t kSlotBits = 17;
-  static constexpr std::uint32_t kMax = (1U << kSlotBits) - 1;  // 131,071: slot 0 stands for none
+  static constexpr std::uint32_t kMax = (1U << kSlotBits) - 1;  // slot 0 stands for none
   static constexpr std::size_t kMaxQueues = 2048;
 
   ExchangeTable();
 
-  // A fresh exchange, the youngest of those that live `lifetime` from times.sent; nullptr where the
-  // table is full. The caller may set times.sent up to the time at which the next one is opened.
+  // Opens an exchange that lives for `lifetime` from times.sent. The caller may move times.sent up
+  // to the time at which it opens the next exchange. Returns nullptr when the table is full.
   Exchange* open(Nanos lifetime, const Instant& sent);
-  // nullptr where there is none with this id (any more).
+  // Returns nullptr when no exchange has this id (any more).
   Exchange* find(std::uint32_t id);
   void release(Exchange& exchange);
 
-  // When the first of them expires.
+  // When the first exchange expires; kNever while the table is empty.
   Nanos nextExpiry() const;
-  // The oldest that has expired by `now`, or nullptr. The caller releases it and asks again.
+  // Returns an exchange that has expired by `now`, or nullptr. The caller releases it and asks
+  // again.
   Exchange* expired(Nanos now);
-  // Calls visit(exchange) for each; it may release that one.
+  // Calls visit(exchange) for each exchange; the call may release that exchange.
   template <typename Visit>
   void forEach(Visit&& visit) {
     for (const auto& chunk : chunks_) {
@@ -86,7 +88,7 @@ class ExchangeTable {
 
   std::vector<std::unique_ptr<Exchange[]>> chunks_;
   std::vector<Queue> queues_;
-  std::uint32_t free_ = 0;  // first of the chain: the one released last, which is in the cache
+  std::uint32_t free_ = 0;  // the slot released last comes first: it is in the cache
   std::size_t size_ = 0;
 };
 

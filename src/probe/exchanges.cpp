@@ -49,7 +49,7 @@ void Exchanges::stamped(std::uint32_t id, std::uint64_t t1) {
   exchange->times.has_t1 = true;
 }
 
-// The other side stalled, and that makes its timestamps worthless.
+// Whether the other side stalled and its timestamps are useless because of that.
 bool Exchanges::spoils(const wire::ProbeMessage& message) const {
   return message.stalled() && (rule_ == StallRule::kSpoils ||
                                message.clock == static_cast<std::uint8_t>(ClockSource::kSoftware));
@@ -112,7 +112,7 @@ void Exchanges::pong(Exchange& exchange, const Answer& answer, const Instant& no
   times.t4 = answer.ticks.value_or(0);
   exchange.peer_stalled |= spoils(answer.message);
   const Nanos timeout = (*tasks_)[exchange.task].assignment->probe.timeout;
-  // Without T1 and T4 nobody knows whether it lay in the socket while this host stalled.
+  // Without T1 and T4 it is unknown whether the PONG waited in the socket while this host stalled.
   const bool excused =
       answer.message.stalled() ||
       (!timesFit(times, clock_) && stalls_->stalledDuring(times.sent.mono, now.mono));
@@ -122,7 +122,7 @@ void Exchanges::pong(Exchange& exchange, const Answer& answer, const Instant& no
     return;
   }
   exchange.state = ExchangeState::kAnswered;
-  // Its counts are seldom in the cache, and the ACK, which changes them, comes soon.
+  // The counts are seldom in the cache, and the ACK that changes them arrives soon.
   const auto* counts = reinterpret_cast<const char*>(&windowOf(exchange));
   for (std::size_t at = 0; at < sizeof(PairWindow); at += 64) __builtin_prefetch(counts + at, 1);
   if (times.ack != AckState::kMissing) settle(exchange);

@@ -1,5 +1,5 @@
-// From PING to verdict: what a transport's own pings have come to, without sockets or clocks. The
-// transport tells it what happened and when; the verdicts go into the tasks' open windows.
+// Follows a transport's own PINGs to their verdicts, without sockets or clocks. The transport
+// reports what happened and when, and the verdicts are counted in the tasks' open windows.
 #pragma once
 
 #include <cstdint>
@@ -17,46 +17,48 @@
 
 namespace pingloom::probe {
 
-// Why a PING did not arrive, where the network or the kernel says so.
+// Why a PING did not arrive, as told by the network or the kernel.
 enum class Failure : std::uint8_t { kRefused, kUnreachable };
 
-// An answer as it was received.
+// A PONG or an ACK as it was received.
 struct Answer {
   wire::ProbeMessage message;
   SocketAddress from;
-  std::optional<std::uint64_t> ticks;  // when it came, on the transport's clock
+  std::optional<std::uint64_t> ticks;  // its arrival on the transport's clock
 };
 
-// What a stall of this process or of the responder's makes of an exchange.
+// The effect on an exchange of a stall of this process or of the responder's.
 enum class StallRule : std::uint8_t {
-  kSpoils,          // it is anomalous, whatever its timestamps say
-  kSpoilsSoftware,  // only where the stalled side's timestamps are this process's own: those of the
-                    // kernel or a NIC are true whenever somebody gets round to reading them
+  // The exchange is anomalous, whatever its timestamps say.
+  kSpoils,
+  // The exchange is anomalous if the stalled process reads its timestamps from its own clock.
+  // Timestamps of a kernel or a NIC stay correct, however late they are read.
+  kSpoilsSoftware,
 };
 
-// An exchange is counted in its window (sent included) when its verdict is known, at the latest
-// kWindowGrace after its timeout; until then its answers find it, duplicates too. One thread.
-// `tasks` and `stalls` outlive this. Bound: ExchangeTable::kMax.
+// An exchange is counted in its window, as sent and with its verdict, when the verdict is known: at
+// the latest kWindowGrace after its timeout. Until then its answers and their duplicates find it.
+// One thread. `tasks` and `stalls` outlive this. Bound: ExchangeTable::kMax exchanges.
 class Exchanges {
  public:
-  // `port`: where targets listen unless their probe says otherwise; 0 where there are no ports.
+  // Targets listen on `port` unless their probe names another; 0 for transports without ports.
   Exchanges(TaskList& tasks, const StallWatch& stalls, const TickClock& clock, StallRule rule,
             std::uint16_t port)
       : tasks_(&tasks), stalls_(&stalls), clock_(clock), rule_(rule), port_(port) {}
 
-  // Before the PING is handed over; nullptr where the table is full.
+  // Called before the PING is sent. Returns nullptr when the table is full.
   Exchange* open(std::uint32_t task, std::uint32_t target, std::uint64_t nonce, const Instant& now);
-  // T0 at the very last: right before the call that sends this one and those opened after it.
+  // Sets T0. Called right before the call that sends this PING and those opened after it.
   void sending(std::uint32_t id, const Instant& now);
-  // The PING did not leave and is not counted.
+  // Drops the exchange of a PING that did not leave; it is not counted.
   void cancel(std::uint32_t id);
-  // T1.
+  // Sets T1.
   void stamped(std::uint32_t id, std::uint64_t t1);
-  // The PING could not be sent.
+  // Settles the exchange of a PING that could not be sent.
   void failed(std::uint32_t id, Failure failure);
-  // An ICMP error came back with this much of the PING in it.
+  // Settles the exchange of a PING that an ICMP error has quoted.
   void failedInNetwork(const wire::ProbeMessage& quoted, Failure failure);
-  // A PONG or an ACK; says why it was dropped.
+  // Handles a PONG or an ACK. Returns the reason if the packet has to be dropped.
   std::optional<DropReason> answered(const Answer& answer, const Instant& now);
 
   // The PING of an open exchange; its sender adds what only the transport knows.
@@ -66,14 +68,14 @@ class Exchanges {
   // When expire() must be called; kNever while there is no exchange. Nothing but a window's end
   // needs a verdict, so it is a little later than nextExpiry(): another wake-up often comes first.
   Nanos nextWake() const;
-  // REQUIRES: what arrived before `now` was passed to answered(), however late that call was.
+  // REQUIRES: everything that arrived before `now` has been passed to answered().
   void expire(Nanos now);
 
-  // After a plan change: exchanges of pairs that are gone are forgotten.
+  // Called after a plan change. Exchanges of pairs that are gone are forgotten.
   void move(const std::vector<TaskMove>& moves);
   void forgetAll();
-  // Exchanges that nothing has come back from and that which(task, target) picks are not counted:
-  // what they were sent with is gone.
+  // Drops the unanswered exchanges that which(task, target) selects, without counting them, because
+  // the endpoint that sent them or would receive them is gone.
   template <typename Which>
   void cancelOpen(Which&& which) {
     table_.forEach([&](Exchange& exchange) {
@@ -81,7 +83,7 @@ class Exchanges {
       if (open && which(exchange.task, exchange.target)) table_.release(exchange);
     });
   }
-  // Called for each exchange that expires unanswered.
+  // `lost` is called for each exchange that expires unanswered.
   void onLost(std::function<void(std::uint32_t task, std::uint32_t target)> lost) {
     lost_ = std::move(lost);
   }

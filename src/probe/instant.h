@@ -6,8 +6,8 @@
 namespace pingloom::probe {
 
 // The two readings lie within kApart of each other, unless the thread was interrupted three times
-// between them; so a change of their difference between two instants is a stepped CLOCK_REALTIME
-// (both clocks are slewed alike).
+// between them. Both clocks are slewed alike, so if their difference changes between two instants,
+// CLOCK_REALTIME was set.
 struct Instant {
   static constexpr Nanos kApart = 500;
   Nanos mono = 0;

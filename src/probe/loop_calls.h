@@ -1,5 +1,5 @@
-// Functions that other threads have run on an event loop's own thread, so that the loop's state
-// needs no locks.
+// Runs functions of other threads on an event loop's own thread, so that the loop's state needs no
+// locks.
 #pragma once
 
 #include <condition_variable>
@@ -11,18 +11,20 @@
 
 namespace pingloom::probe {
 
-// The loop polls descriptor() and then calls run(); everybody else calls call(), which waits until
+// The loop polls descriptor() and then calls run(). All other threads use call(), which waits until
 // the function has run. Bound: one function per calling thread.
 class LoopCalls {
  public:
   LoopCalls();
 
-  int descriptor() const { return event_.get(); }  // readable while something waits
-  void run();                                      // the loop's thread
-  // The loop ends: what waits and all that comes later returns without having run.
+  // Readable while a function waits.
+  int descriptor() const { return event_.get(); }
+  // Runs the functions that wait. Called by the loop's thread.
+  void run();
+  // Ends the calls: those that wait and all later ones return without having run.
   void close();
 
-  // Any other thread. False: the loop has ended, the function was not run.
+  // Returns false if the loop has ended and the function was not run. Any other thread.
   bool call(std::function<void()> function);
 
  private:

@@ -10,7 +10,7 @@ void Nonces::refill() {
   auto* bytes = reinterpret_cast<std::uint8_t*>(pool_.data());
   for (std::size_t at = 0; at < sizeof pool_;) {
     const ssize_t got = getrandom(bytes + at, sizeof pool_ - at, 0);
-    if (got <= 0) std::abort();  // without it there is no safe way on, as in randomU64()
+    if (got <= 0) std::abort();  // no safe way to continue, as in randomU64()
     at += static_cast<std::size_t>(got);
   }
   used_ = 0;

@@ -1,5 +1,5 @@
-// Numbers that only those who saw the packet can know: from the kernel, fetched by the page. One
-// thread.
+// Random numbers that prove an answer's sender has seen the packet. The kernel makes them, and they
+// are fetched 256 at a time. One thread.
 #pragma once
 
 #include <array>

@@ -24,8 +24,8 @@ bool OpenWindows::hasCurrent() const {
 void OpenWindows::endCurrent(Nanos now) {
   if (!hasCurrent()) return;
   Window& current = windows_.back();
-  // A clock that jumped back would hold this window open until it has caught up; instead windows
-  // of twice the length follow until then.
+  // After a clock has jumped back, this window would stay open until the clock has caught up.
+  // Windows of twice the length follow instead until then.
   const bool over =
       indexAt(now) > current.index || now - current.opened_mono >= 2 * assignment_->probe.window;
   if (over) current.close_mono = now + current.timeout + kWindowGrace;

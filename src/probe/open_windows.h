@@ -1,5 +1,5 @@
-// An assignment's windows that still wait for verdicts: the current one and those before it that
-// drain. One thread; the time comes in as an argument.
+// The windows of an assignment that still wait for verdicts: the current one, and those before it
+// until they are complete. One thread; the time comes in as an argument.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@
 
 namespace pingloom::probe {
 
-// A window waits this much longer than its last exchange's timeout: replies that came in time but
-// were found late (this host or the responder stalled) still reach it.
+// A window stays open for this long after the timeout of its last exchange, so that it still counts
+// replies that arrived in time but were read late because this host or the responder stalled.
 constexpr Nanos kWindowGrace = kSecond;
 
 // An exchange belongs to the window in which its PING was sent (open()), and finds it again by
-// (target, index). A window closes kWindowGrace after the timeout of its last exchange; until then
-// every exchange must have got its verdict: the caller settles what has expired by `now` before it
-// calls closeDue(now). Indexes only grow, whatever the controller's clock does; no window is longer
-// than two regular ones.
+// target and index. A window closes kWindowGrace after the timeout of its last exchange. By then
+// every exchange must have its verdict: the caller settles the exchanges that have expired by `now`
+// before it calls closeDue(now). Indexes only grow, whatever the controller's clock does, and no
+// window is longer than two regular ones.
 // Owns the windows; the clock and the queue outlive it. Bound: at most
 // (timeout + kWindowGrace) / window + 3 windows are open.
 class OpenWindows {
@@ -33,46 +33,48 @@ class OpenWindows {
   OpenWindows(std::shared_ptr<const plan::Assignment> assignment, WindowOrigin origin,
               const WindowClock& clock, WindowQueue& queue);
 
-  // The index of the window that a PING sent now belongs to; opens it where needed.
+  // Returns the index of the window for a PING sent now, and opens that window if necessary.
   std::uint64_t open(Nanos now);
-  // The pair's counts in that window; the newest window's where that one is closed already (only
-  // late and duplicate are counted then; without any open window they are lost). The reference
-  // holds until the next call of open(), closeDue(), reassign() or flush().
+  // Returns the pair's counts in that window. If the window is closed already, the newest window
+  // takes them; only late and duplicate answers are counted then, and without any open window they
+  // are lost. The reference is valid until the next call of open(), closeDue(), reassign() or
+  // flush().
   PairWindow& windowFor(std::uint32_t target, std::uint64_t index);
   bool isOpen(std::uint64_t index) const;
 
   // When closeDue() must be called next; kNever while nothing is open.
   Nanos nextClose() const;
-  // Hands over what is complete.
+  // Closes the windows that are complete by `now` and puts them into the queue.
   void closeDue(Nanos now);
-  // Hands over everything as it stands; exchanges without a verdict are not counted as sent.
+  // Closes all windows as they are. Exchanges without a verdict are not counted as sent.
   void flush(Nanos now);
 
-  // The plan changed. Pairs that stay (`new_numbers` as renumber() makes it) keep their counts,
-  // those that left are dropped. REQUIRES: keeps(*assignment).
+  // Adopts a changed plan. Pairs that stay keep their counts, and those that left are dropped;
+  // `new_numbers` comes from renumber(). REQUIRES: keeps(*assignment).
   void reassign(std::shared_ptr<const plan::Assignment> assignment,
                 std::span<const std::uint32_t> new_numbers);
-  // Whether the open windows can go on as this assignment's: same probe, source, window length.
+  // Whether the open windows can continue as this assignment's: the probe's name, the source and
+  // the window length are the same.
   bool keeps(const plan::Assignment& assignment) const;
 
  private:
   struct Window {
     std::uint64_t index;
     Nanos opened_mono;
-    Nanos timeout;     // the longest of the exchanges sent in it
-    Nanos close_mono;  // kNever for the current one
+    Nanos timeout;     // the longest timeout of the exchanges sent in it
+    Nanos close_mono;  // kNever for the current window
     std::vector<PairWindow> pairs;
   };
   std::uint64_t indexAt(Nanos now) const;
   bool hasCurrent() const;
-  void endCurrent(Nanos now);  // where its time is over
+  void endCurrent(Nanos now);  // if its time is over
   void handOver(Window& window, Nanos now);
 
   std::shared_ptr<const plan::Assignment> assignment_;
   WindowOrigin origin_;
   const WindowClock* clock_;
   WindowQueue* queue_;
-  std::deque<Window> windows_;  // ascending; all but back() drain
+  std::deque<Window> windows_;  // ascending; only back() may be the current one
   std::uint64_t last_index_ = 0;
   PairWindow unclaimed_;
 };

@@ -1,4 +1,4 @@
-// When a prober wakes up for what is due, and how far it looks ahead then. A plain value.
+// Decides when a prober wakes up for its PINGs, and how far ahead it looks then. A plain value.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace pingloom::probe {
 
-// Below kExactPace pings a second each leaves when it is due; above, on a grid of kGrid what falls
-// due up to half a step earlier or later leaves together: a host with ten thousand targets wakes up
-// for thirty pings at a time, and none is moved by more than that half.
+// Up to kExactPace PINGs a second, each leaves when it is due. Above that, PINGs leave together at
+// the steps of a grid of kGrid: a host with ten thousand targets wakes up for about thirty of them.
+// No PING leaves more than half a step early or late.
 class Pace {
  public:
   static constexpr Nanos kGrid = 3'200 * kMicrosecond;
@@ -27,12 +27,12 @@ class Pace {
     on_grid_ = per_second > static_cast<double>(kExactPace);
   }
 
-  // `due`: of the next ping; kNever: there is none.
+  // Returns when to wake up for a PING that is due at `due`; kNever stays kNever.
   Nanos wakeFor(Nanos due) const {
     if (!on_grid_ || due == kNever) return due;
     return roundedDown(due + kGrid / 2 - 1);
   }
-  // What is due by then leaves now.
+  // Returns the latest due time of the PINGs that leave now.
   Nanos reach(Nanos now) const { return on_grid_ ? roundedDown(now) + kGrid / 2 : now; }
 
  private:

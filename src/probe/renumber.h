@@ -1,4 +1,4 @@
-// Where each target of a probe is found after the plan changed.
+// Maps the targets of a probe to their numbers after a plan change.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@ namespace pingloom::probe {
 
 constexpr std::uint32_t kGone = 0xffffffff;
 
-// [i] is the number in `after` of destination i of `before`, or kGone. Both ascending. Any thread.
+// Returns for each destination of `before` its number in `after`, or kGone. REQUIRES: both lists
+// are ascending. Any thread.
 std::vector<std::uint32_t> renumber(const plan::AddressList& before,
                                     const plan::AddressList& after);
 

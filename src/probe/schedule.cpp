@@ -6,7 +6,7 @@
 namespace pingloom::probe {
 namespace {
 
-// SplitMix64: small, and the same on every machine, which std::shuffle is not.
+// SplitMix64 is small, and unlike std::shuffle it gives the same order on every machine.
 class Shuffler {
  public:
   explicit Shuffler(std::uint64_t seed) : state_(seed) {}
@@ -17,7 +17,7 @@ class Shuffler {
     mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebULL;
     return mixed ^ (mixed >> 31);
   }
-  // Below `bound`; the bias of 2^-40 at most does not matter here.
+  // Returns a number below `bound`. Its bias of at most 2^-40 does not matter here.
   std::uint64_t below(std::uint64_t bound) { return next() % bound; }
 
   void shuffle(std::vector<std::uint32_t>& items) {
@@ -45,7 +45,7 @@ ProbeSchedule::ProbeSchedule(const ProbeSchedule& before,
                              std::span<const std::uint32_t> new_numbers, Nanos interval,
                              std::size_t targets, Nanos now, std::uint64_t seed)
     : ProbeSchedule(interval, 0, firstDue(interval, targets, now, seed), seed) {
-  // The targets that stay, in the order in which they are due next.
+  // Collect the targets that stay, in the order in which they are due next.
   std::vector<bool> stays(targets, false);
   std::vector<std::uint32_t> staying;
   staying.reserve(targets);
@@ -62,7 +62,7 @@ ProbeSchedule::ProbeSchedule(const ProbeSchedule& before,
   }
   Shuffler shuffler(seed);
   shuffler.shuffle(joining);
-  // A random merge of the two, every interleaving as likely as any other.
+  // Merge the two at random; every interleaving is equally likely.
   order_.reserve(targets);
   std::size_t stay = 0;
   std::size_t join = 0;
@@ -72,7 +72,7 @@ ProbeSchedule::ProbeSchedule(const ProbeSchedule& before,
     order_.push_back(take_joining ? joining[join++] : staying[stay++]);
   }
   if (!staying.empty()) {
-    // What was about to be sent still is, so that frequent plan changes starve nobody.
+    // The next ping keeps its due time, so that frequent plan changes starve no target.
     first_ = std::clamp(before.nextDue(), now, std::max(now, first_));
   }
   pace_gap_ = targets == 0 ? 0 : interval / static_cast<Nanos>(2 * targets);
@@ -94,7 +94,7 @@ Nanos ProbeSchedule::firstDue(Nanos interval, std::size_t targets, Nanos now, st
 
 Nanos ProbeSchedule::dueAt(std::uint64_t slot) const {
   const std::uint64_t targets = order_.size();
-  // interval <= 2^42 and place < 2^20: the product fits.
+  // The product fits, because interval <= 2^42 and place < 2^20.
   return first_ + static_cast<Nanos>(slot / targets) * interval_ +
          static_cast<Nanos>(slot % targets) * interval_ / static_cast<Nanos>(targets);
 }
@@ -105,8 +105,9 @@ Nanos ProbeSchedule::nextDue() const {
 }
 
 void ProbeSchedule::skipOverdue(Nanos now) {
-  if (end_slot_ <= order_.size()) return;        // there is no other round
-  const Nanos since = now - interval_ - first_;  // slots up to this time are a whole interval late
+  if (end_slot_ <= order_.size()) return;  // there is only one round
+  // Slots up to this time are a whole interval late.
+  const Nanos since = now - interval_ - first_;
   if (since < 0) return;
   const auto targets = static_cast<Nanos>(order_.size());
   const Nanos places = since % interval_ * targets / interval_;

@@ -1,5 +1,5 @@
-// Notices when this process did not run: a timer tick that comes late. An exchange that was under
-// way meanwhile says nothing about the network. One thread; the time comes in as an argument.
+// Detects by late timer ticks that this process did not run. An exchange that was in flight then
+// says nothing about the network. One thread; the time comes in as an argument.
 #pragma once
 
 #include <array>
@@ -10,9 +10,9 @@
 
 namespace pingloom::probe {
 
-// A tick that is late by more than kLate is a stall, from when it should have come until it came.
-// Ticks only while something is under way (watchUntil), so that an idle agent sleeps.
-// Bound: remembers the last kRemembered stalls.
+// A tick that is more than kLate late means a stall, which lasted from the tick's due time until
+// the tick. There are ticks only while something is in flight (watchUntil), so that an idle agent
+// sleeps. Bound: the last kRemembered stalls are remembered.
 class StallWatch {
  public:
   static constexpr Nanos kLate = 20 * kMillisecond;
@@ -20,15 +20,15 @@ class StallWatch {
 
   explicit StallWatch(Nanos tick = 20 * kMillisecond) : tick_(tick) {}
 
-  // Something is under way until then (an exchange's deadline, or a little after a packet came):
-  // starts the ticks where they rest, or makes them last longer.
+  // Something is in flight until then, such as an exchange until its deadline. Starts the ticks, or
+  // continues them for longer.
   void watchUntil(Nanos now, Nanos until);
-  // When tick() must be called next; kNever while at rest.
+  // When tick() must be called next; kNever while there are no ticks.
   Nanos nextTick() const { return running_ ? expected_ : kNever; }
-  // The event loop calls this first after every wake-up, with the time it woke up; earlier than
-  // nextTick() does no harm. Rests by itself once watchUntil's time has passed.
+  // The event loop calls this first after every wake-up, with the time of the wake-up. A call
+  // before nextTick() does no harm. The ticks end once the time given to watchUntil() has passed.
   void tick(Nanos now);
-  // A stall that the loop found out otherwise: a packet that lay in the socket for long.
+  // Records a stall that the loop has detected otherwise, by a packet that waited in its socket.
   void observed(Nanos from_mono, Nanos to_mono);
 
   bool stalledDuring(Nanos from_mono, Nanos to_mono) const;

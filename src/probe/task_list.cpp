@@ -54,7 +54,7 @@ TaskMove TaskList::carryOver(Task& task, const std::shared_ptr<const plan::Assig
   }
   if (task.windows.keeps(*assignment)) {
     task.windows.reassign(assignment, numbers);
-    move.task = 0;  // the caller knows the number
+    move.task = 0;  // the caller sets the number
     if (!same_targets) move.targets = numbers;
   } else {
     task.windows.flush(now);
@@ -125,7 +125,7 @@ std::vector<BurstPing> TaskList::burstPings() {
   if (burst_ == nullptr) return pings;
   const auto count = static_cast<std::uint32_t>(burst_->assignment->destinations.size());
   for (std::uint32_t target = 0; target < count; ++target) {
-    // There is one window only, whatever its number.
+    // A burst has only one window, whatever its number.
     const PairWindow& counts = tasks_.back().windows.windowFor(target, 0);
     if (const auto ping = verdictOf(counts, target + 1)) pings.push_back(*ping);
   }

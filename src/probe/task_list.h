@@ -1,5 +1,5 @@
-// What one transport works on: for each assignment its schedule and its open windows. Shared by the
-// transports; one thread.
+// The tasks of one transport: each has an assignment, its schedule and its open windows. All
+// transports use the class. One thread.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ namespace pingloom::probe {
 
 struct Task {
   std::shared_ptr<const plan::Assignment> assignment;
-  std::uint32_t path;  // 0, or which of the probe's several paths, from 1
+  std::uint32_t path;  // 0 if the probe has one path, otherwise the path's number from 1
   ProbeSchedule schedule;
   OpenWindows windows;
 };
 
-// Where a task's exchanges that are under way are found after a plan change.
+// Says where the exchanges in flight of a task belong after a plan change.
 struct TaskMove {
-  std::uint32_t task = kGone;          // its new number; kGone: forget the exchanges
-  std::vector<std::uint32_t> targets;  // as renumber() makes it; empty: all as before
+  std::uint32_t task = kGone;          // the new number; kGone means to forget the exchanges
+  std::vector<std::uint32_t> targets;  // from renumber(); empty if all numbers stay
   std::uint32_t target(std::uint32_t before) const {
     return targets.empty() ? before : targets[before];
   }
@@ -31,36 +31,39 @@ struct TaskMove {
 
 class TaskList {
  public:
-  // `phase_seed` is the host's (AgentContext); the clock and the queue outlive this. The origin's
-  // path is not used.
+  // `phase_seed` is AgentContext's. The clock and the queue outlive this. The origin's path is not
+  // used.
   TaskList(WindowOrigin origin, std::uint64_t phase_seed, const WindowClock& clock,
            WindowQueue& queue);
 
-  // A new plan. An assignment of several paths makes a task for each. Those of the same probe,
-  // source and path keep their phases and open windows. A changed window length closes the open
-  // windows as they stand. [t] says where the old task t went.
+  // Adopts a new plan. An assignment with several paths makes a task for each. Tasks of the same
+  // probe, source and path keep their phases and open windows; if the window length has changed,
+  // the open windows are closed as they are. Returns for each old task where it went.
   std::vector<TaskMove> replace(const std::vector<std::shared_ptr<const plan::Assignment>>& work,
                                 Nanos now);
 
-  // One more task, behind the others, until endBurst() or flush(); a plan change leaves it alone.
+  // Adds the burst as the last task until endBurst() or flush(). A plan change does not affect it.
   // REQUIRES: !hasBurst().
   void startBurst(std::shared_ptr<const Burst> burst, Nanos now);
-  // Drops it with its counts; like replace(). REQUIRES: hasBurst().
+  // Drops the burst with its counts. Returns the same as replace(). REQUIRES: hasBurst().
   std::vector<TaskMove> endBurst();
   bool hasBurst() const { return burst_ != nullptr; }
-  // Those of its pings that have their verdict; none where there is no burst.
+  // The burst's pings that have a verdict; none without a burst.
   std::vector<BurstPing> burstPings();
 
   std::vector<Task>& tasks() { return tasks_; }
   const std::vector<Task>& tasks() const { return tasks_; }
   Task& operator[](std::uint32_t task) { return tasks_[task]; }
-  Nanos nextDue() const;    // kNever: not at all
-  Nanos nextClose() const;  // likewise
-  // After the exchanges that expired by `now` have their verdicts.
+  // When the next ping is due; kNever if there is none.
+  Nanos nextDue() const;
+  // When closeDue() must be called next; kNever while no window is open.
+  Nanos nextClose() const;
+  // REQUIRES: the exchanges that expired by `now` have their verdicts.
   void closeDue(Nanos now);
-  // Hands over the open windows as they stand and forgets all tasks.
+  // Closes the open windows as they are and forgets all tasks.
   void flush(Nanos now);
-  std::uint64_t skipped() const;  // by the schedules, since the start
+  // The number of pings that the schedules have skipped since the start.
+  std::uint64_t skipped() const;
 
  private:
   std::uint64_t seedOf(const plan::Assignment& assignment, std::uint32_t path) const;
@@ -68,7 +71,7 @@ class TaskList {
                         std::uint32_t path) const;
   Task fresh(std::shared_ptr<const plan::Assignment> assignment, std::uint32_t path,
              Nanos now) const;
-  // Makes `task` the assignment's. The move's task is kGone where its exchanges cannot go on.
+  // Gives `task` the changed assignment. The move's task is kGone if its exchanges cannot continue.
   TaskMove carryOver(Task& task, const std::shared_ptr<const plan::Assignment>& assignment,
                      Nanos now);
 
@@ -77,7 +80,7 @@ class TaskList {
   const WindowClock* clock_;
   WindowQueue* queue_;
   std::vector<Task> tasks_;
-  std::shared_ptr<const Burst> burst_;  // tasks_.back() is its task; nullptr: none
+  std::shared_ptr<const Burst> burst_;  // nullptr without one; tasks_.back() is its task
   std::uint64_t skipped_before_ = 0;    // by tasks that are gone
 };
 

@@ -1,6 +1,6 @@
-// A transport measures with one protocol: it probes the targets it is given, answers other hosts'
-// probes, and closes windows. Each has a thread of its own, which alone touches its state; the
-// functions here may be called from the agent's control thread.
+// A transport measures with one protocol: it probes its targets, answers other hosts' probes, and
+// closes windows. Each transport has a thread, and only that thread touches its state. The agent's
+// control thread calls the functions declared here.
 #pragma once
 
 #include <cstdint>
@@ -22,68 +22,79 @@
 
 namespace pingloom::probe {
 
-// What a transport is to do: replaces what it did before. Pairs that stay keep their open windows
+// The work of a transport; it replaces the previous work. Pairs that stay keep their open windows
 // and phases.
 struct Work {
-  std::vector<std::shared_ptr<const plan::Assignment>> assignments;  // of its protocol only
-  std::shared_ptr<const plan::AddressList> known_sources;  // sorted; others are rate-limited
-  plan::AddressList own =
-      {};  // this host's addresses that probes of its protocol name, either side
+  // Assignments of the transport's protocol only.
+  std::vector<std::shared_ptr<const plan::Assignment>> assignments;
+  // Sources that are always answered, ascending. All others are rate-limited.
+  std::shared_ptr<const plan::AddressList> known_sources;
+  // Addresses of this host that probes of this protocol have as a source or a target.
+  plan::AddressList own = {};
 };
 
-// Counters since the start; a copy taken at one moment.
+// A copy of a transport's counters. They count from the start, unless a line says otherwise.
 struct TransportCounters {
   std::uint64_t pings_sent = 0;
-  std::uint64_t pings_skipped =
-      0;  // not sent because a whole interval was missed, or a limit was reached
-  std::uint64_t pings_answered = 0;  // as responder
+  // Pings that were not sent because a whole interval was missed or a limit was reached.
+  std::uint64_t pings_skipped = 0;
+  // PINGs of other hosts that were answered.
+  std::uint64_t pings_answered = 0;
   std::uint64_t stalls = 0;
   DropCounts dropped{};
-  std::vector<rdma::DropCount> endpoint_dropped;  // RDMA: by the endpoints themselves
-  std::uint64_t endpoints_lost = 0;               // RDMA: failed, to be made anew
-  Distribution send_lateness;  // from when pings were due, ns; since the last call
+  // Packets that the RDMA endpoints themselves have dropped.
+  std::vector<rdma::DropCount> endpoint_dropped;
+  // RDMA endpoints that have failed and were replaced.
+  std::uint64_t endpoints_lost = 0;
+  // Difference between due time and departure in ns, since the last call.
+  Distribution send_lateness;
 };
 
-// What all transports of one agent share. Outlives them.
+// Shared by all transports of one agent, and outlives them.
 struct AgentContext {
-  std::vector<IpAddress> listen;  // addresses to bind; empty: all of the host's
-  std::uint16_t port = 0;         // UDP and TCP
-  std::uint32_t incarnation = 0;  // low 32 bits
-  std::uint64_t phase_seed = 0;   // from the host's name: where in the interval it starts
+  std::vector<IpAddress> listen;  // addresses to bind; empty means all of the host's
+  std::uint16_t port = 0;         // of UDP and TCP
+  std::uint32_t incarnation = 0;  // its low 32 bits
+  std::uint64_t phase_seed = 0;   // derived from the host's name; sets the phase in the interval
   const WindowClock* clock = nullptr;
   WindowQueue* windows = nullptr;
-  // RDMA: opens the device that the configuration means for this address of the host.
+  // Opens the RDMA device that the configuration selects for this address of the host.
   std::function<Result<std::unique_ptr<rdma::Device>>(const IpAddress&)> open_device = {};
   rdma::UdOptions rdma = {};
-  // RDMA: where its transport publishes the endpoints that others ask the UDP transport for.
+  // The RDMA transport publishes its endpoints here, and the UDP transport answers queries for
+  // them.
   EndpointBoard* endpoint_board = nullptr;
-  // A transport's endpoints() are other ones now. Called from its thread; must not wait.
+  // Called from a transport's thread when its endpoints() have changed. It must not wait.
   std::function<void()> endpoints_changed = [] {};
 };
 
 class Transport {
  public:
-  virtual ~Transport() = default;  // stops the thread; open windows are dropped
+  // Stops the thread. Open windows are dropped.
+  virtual ~Transport() = default;
   virtual Protocol protocol() const = 0;
   virtual void setWork(Work work) = 0;
-  // RDMA: where the mesh's endpoints are, this agent's own among them; pings to targets that are
-  // not in it count as unreachable. Before the first call nothing is known and nothing counted.
+  // Tells the RDMA transport the endpoints of the mesh, which include this agent's own. Pings to
+  // targets that are not among them count as unreachable. Before the first call all pings are
+  // skipped.
   virtual void setEndpoints(const std::shared_ptr<const plan::EndpointTable>& /*endpoints*/) {}
-  // RDMA: what this agent has to register.
+  // The RDMA endpoints that this agent has to register.
   virtual std::vector<plan::Endpoint> endpoints() { return {}; }
-  // Probes one pair at once, beside the work, on the same sockets and endpoints, and counts that in
-  // no window. One at a time: another one ends that before it. REQUIRES: its assignment is one of
-  // the work's but for targets, interval and window.
+  // Probes one pair at once, in addition to the work and from the same sockets and endpoints,
+  // without counting it in a window. A new burst ends the previous one. REQUIRES: its assignment is
+  // one of the work's, except for targets, interval and window.
   virtual void startBurst(const std::shared_ptr<const Burst>& burst) = 0;
-  // Those of its pings that have their verdict.
+  // The burst's pings that have a verdict.
   virtual std::vector<BurstPing> burstPings() = 0;
   virtual void endBurst() = 0;
-  // Closes what is open as it stands and stops probing (not responding). For an orderly end.
+  // Closes all windows as they are and stops probing, but not answering. Called before an orderly
+  // end.
   virtual void flush() = 0;
   virtual TransportCounters counters() = 0;
 };
 
-// One line per transport: this is where a new one joins. Binds sockets and starts the threads.
+// Makes all transports, binds their sockets and starts their threads. A new transport adds one
+// line.
 Result<std::vector<std::unique_ptr<Transport>>> makeTransports(const AgentContext& context);
 
 }  // namespace pingloom::probe

@@ -1,4 +1,5 @@
-// What a pair gathers over one window. Written by its transport's thread, then handed over whole.
+// The counts and times of a pair in one window. The transport's thread writes them, and then hands
+// them over as a whole.
 #pragma once
 
 #include <array>
@@ -14,8 +15,8 @@
 
 namespace pingloom::probe {
 
-// sent = received + lost + refused + unreachable once the window is closed; the rest is counted
-// beside.
+// Once the window is closed, sent = received + lost + refused + unreachable. The other counts are
+// independent of this sum.
 struct PairWindow {
   std::uint32_t sent = 0;
   std::uint32_t received = 0;
@@ -27,41 +28,45 @@ struct PairWindow {
   std::uint32_t late = 0;
   std::array<std::uint32_t, kAnomalies> anomalous{};
   Distribution network;
-  Distribution responder;  // empty where the protocol does not measure it
-  Distribution prober;     // likewise
+  Distribution responder;  // empty if the protocol does not measure it
+  Distribution prober;     // empty if the protocol does not measure it
   Distribution rtt;
-  // Jitter: the mean difference of consecutive network times.
+  // Jitter is the mean difference of consecutive network times.
   std::uint64_t jitter_sum = 0;
   std::uint32_t jitter_count = 0;
-  std::uint64_t last_network = 0;  // only meaningful once network.count() > 0
+  std::uint64_t last_network = 0;  // valid once network.count() > 0
 
-  void addNetwork(Nanos network_ns);  // network and jitter
-  // Those of another window beside this one, of the same pair: another path's.
+  // Adds a value to network and to the jitter.
+  void addNetwork(Nanos network_ns);
+  // These add another path's values of the same pair and window. The jitter takes no difference
+  // between values of two paths.
   void addCounts(const PairWindow& other);
-  void addTimes(const PairWindow& other);  // jitter stays that within each
-  void clear();                            // keeps the memory
+  void addTimes(const PairWindow& other);
+  // Resets all values and keeps the memory.
+  void clear();
 };
 
-// What all windows of a task share beside their assignment.
+// Shared by all windows of a task, in addition to their assignment.
 struct WindowOrigin {
   WindowOrigin(ClockSource clock_source, std::string device_name = "",
                std::uint32_t path_number = 0)
       : clock(clock_source), device(std::move(device_name)), path(path_number) {}
   ClockSource clock;
-  std::string device;  // "" where there is none to name
-  std::uint32_t path;  // 0: the probe has one path; from 1: which of several
+  std::string device;  // "" without a device
+  std::uint32_t path;  // 0 if the probe has one path, otherwise the path's number from 1
 
   bool operator==(const WindowOrigin&) const = default;
 };
 
-// One assignment's pairs over one window, closed: every exchange sent in it has its verdict.
+// The pairs of one assignment in one closed window: every exchange sent in it has its verdict.
 struct ClosedWindow {
   std::shared_ptr<const plan::Assignment> assignment;
-  std::uint64_t index = 0;  // window start / window length, by the controller's clock
-  // 0: the probe has one path. Of N: 1..N; all N windows of an index close together.
+  std::uint64_t index = 0;  // window start / window length, on the controller's clock
+  // 0 if the probe has one path. With N paths it is 1..N, and all N windows of an index close
+  // together.
   std::uint32_t path = 0;
   ClockSource clock = ClockSource::kKernel;
-  std::string device;             // "" where there is none to name
+  std::string device;             // "" without a device
   std::vector<PairWindow> pairs;  // [i] belongs to assignment->destinations[i]
 };
 

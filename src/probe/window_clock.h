@@ -1,6 +1,5 @@
-// The controller's UTC as this agent knows it: CLOCK_MONOTONIC plus an offset learnt from
-// heartbeats, so that all agents' windows begin together and a stepped local clock moves none. Any
-// thread.
+// The controller's UTC as this agent knows it: CLOCK_MONOTONIC plus an offset from heartbeats. So
+// the windows of all agents begin together, and a step of the local clock moves none. Any thread.
 #pragma once
 
 #include <atomic>

@@ -22,7 +22,7 @@ void WindowQueue::push(ClosedWindow&& window, Nanos now_mono) {
     }
   }
   const std::uint64_t one = 1;
-  // Only fails where the counter is full, and then the descriptor is readable anyway.
+  // This fails only if the counter is full, and then the descriptor is readable anyway.
   [[maybe_unused]] const auto written = ::write(event_.get(), &one, sizeof one);
 }
 
@@ -43,7 +43,7 @@ std::uint64_t WindowQueue::dropped() const {
 }
 
 void WindowQueue::recycle(std::vector<PairWindow>&& pairs) {
-  std::vector<PairWindow> mine = std::move(pairs);  // freed after the lock where it is not kept
+  std::vector<PairWindow> mine = std::move(pairs);  // if it is not kept, it is freed after the lock
   for (PairWindow& pair : mine) pair.clear();
   const std::lock_guard lock(mutex_);
   if (!spares_.empty() && spare_pairs_ + mine.size() > kMaxSparePairs) return;
@@ -55,7 +55,7 @@ std::vector<PairWindow> WindowQueue::spare(std::size_t pairs) {
   std::vector<PairWindow> found;
   {
     const std::lock_guard lock(mutex_);
-    // The set nearest in size: a pair's memory is worth more where it is used again whole.
+    // Prefer the set nearest in size, so that as many pairs as possible are used again.
     const auto distance = [&](const std::vector<PairWindow>& set) {
       return set.size() > pairs ? set.size() - pairs : pairs - set.size();
     };

@@ -1,5 +1,5 @@
-// Closed windows on their way from the transports' threads to the agent's control thread, and their
-// memory on its way back. Any thread.
+// Passes closed windows from the transports' threads to the agent's control thread, and their
+// memory back. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@
 
 namespace pingloom::probe {
 
-// The transports never wait for the consumer. Bounds: what was closed in the last kMaxWait
-// waits, older windows are dropped and counted; spare memory is kept for kMaxSparePairs pairs
-// (about 0.7 KB each with ten samples), or for one set of pairs of any size.
+// The transports never wait for the consumer. Bounds: windows that were closed within the last
+// kMaxWait are kept, and older ones are dropped and counted. Spare memory is kept for
+// kMaxSparePairs pairs (about 0.7 KB each with ten samples), or for one set of pairs of any size.
 class WindowQueue {
  public:
   static constexpr Nanos kMaxWait = 30 * kSecond;
@@ -25,13 +25,17 @@ class WindowQueue {
   WindowQueue();
 
   void push(ClosedWindow&& window, Nanos now_mono = monotonicNow());
-  std::vector<ClosedWindow> takeAll();             // in order; also resets the descriptor
-  int descriptor() const { return event_.get(); }  // readable while something waits
-  std::uint64_t dropped() const;                   // windows that nobody took in time
+  // Takes all windows in order, and resets the descriptor.
+  std::vector<ClosedWindow> takeAll();
+  // Readable while a window waits.
+  int descriptor() const { return event_.get(); }
+  // The number of windows that were dropped because they were not taken in time.
+  std::uint64_t dropped() const;
 
-  // The pairs' vectors keep their capacity for the next window.
+  // Gives back the memory of pairs for spare(). Their vectors keep their capacity.
   void recycle(std::vector<PairWindow>&& pairs);
-  std::vector<PairWindow> spare(std::size_t pairs);  // `pairs` cleared windows
+  // Returns this many cleared pairs, from recycled memory if possible.
+  std::vector<PairWindow> spare(std::size_t pairs);
 
  private:
   struct Waiting {

@@ -1,4 +1,4 @@
-// The mesh's RDMA endpoints as a port sees them. One thread.
+// The RDMA endpoints of the mesh, for the ports of this host. One thread.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ namespace pingloom::probe::rdma_ud {
 class Peers {
  public:
   void set(std::shared_ptr<const plan::EndpointTable> table);
-  // Whether there is a table at all; before, nobody knows who is there.
+  // Whether a table has arrived; until then no endpoint is known.
   bool isKnown() const { return table_ != nullptr; }
   const plan::Endpoint* find(const IpAddress& address) const;
-  // Whose packets come from there. RoCE: the GID says it. InfiniBand: whoever registered the LID
-  // and queue pair; 0.0.0.0 where nobody did.
+  // Returns the address of a packet's sender. With RoCE that is in the GID. With InfiniBand it is
+  // the address registered with the LID and queue pair, or 0.0.0.0 if there is none.
   IpAddress addressOf(const rdma::UdPath& from, std::uint32_t qpn) const;
 
  private:

@@ -11,10 +11,10 @@
 namespace pingloom::probe::rdma_ud {
 namespace {
 
-// So long after a packet a stall is looked for: a process that reads its clock itself cannot see
-// otherwise when a packet came.
+// Stalls are watched for this long after a packet, because a software clock cannot tell when the
+// next packet arrives while this process stalls.
 constexpr Nanos kWatchFor = 10 * kSecond;
-// Verdicts wait for what lies unread in an endpoint, but not longer than this.
+// Verdicts wait for unread packets of an endpoint, but not longer than this.
 constexpr Nanos kMaxBehind = kSecond;
 
 void add(const std::vector<rdma::DropCount>& drops, std::vector<rdma::DropCount>& sums) {
@@ -78,7 +78,7 @@ void Port::open(const Instant& now) {
   retry_at_ = now.mono + backoff_.fail();
   std::string text = opened.error().text();
   if (text == last_error_) return;
-  log::error("rdma {}: {}; its probes count as unreachable until this is mended", address_.text(),
+  log::error("rdma {}: {}; its probes count as unreachable until this is fixed", address_.text(),
              text);
   last_error_ = std::move(text);
 }
@@ -102,7 +102,7 @@ Status Port::tryOpen(const Instant& now) {
   return {};
 }
 
-// Another device than before, or another clock: the windows so far are its own.
+// If the device or the clock has changed, the open windows are closed: a row never mixes two.
 void Port::use(const rdma::DeviceInfo& info, const Instant& now) {
   const Origin origin{info.name, endpoint_->clock()};
   if (origin.device == origin_.device && isSame(origin.clock, origin_.clock)) return;
@@ -127,12 +127,12 @@ void Port::fail(const Error& error) {
   endpoint_.reset();
   device_.reset();
   changed_ = true;
-  // One that fails again at once is not made anew in a tight loop.
+  // The delay keeps growing if the endpoint fails soon after it was opened.
   if (now - opened_mono_ > kMaxRetry) backoff_.reset();
   retry_at_ = now + backoff_.last();
 }
 
-// False: nothing was there, or the endpoint is gone.
+// Returns false if there were no events or the endpoint is gone.
 bool Port::poll() {
   const Nanos before = monotonicNow();
   if (auto polled = endpoint_->poll(events_); !polled) {
@@ -156,7 +156,7 @@ void Port::ready() {
 }
 
 void Port::handle(const Instant& now) {
-  // T1 before T4: it was there first.
+  // T1 is read before T4, because it happened first.
   for (const rdma::UdSent& sent : events_.sent) {
     if (kindOf(sent.id) == SendKind::kPing) prober_->sent(numberOf(sent.id), sent);
     if (kindOf(sent.id) == SendKind::kPong) responder_->sent(numberOf(sent.id), sent, now);
@@ -198,7 +198,7 @@ void Port::ping(const wire::ProbeMessage& message, const rdma::UdReceived& packe
 void Port::elapse(const Instant& now) {
   if (endpoint_ == nullptr && retry_at_ <= now.mono) open(now);
   if (endpoint_ != nullptr && endpoint_->nextWake() <= now.mono) ready();
-  // The loop has asked before: what had come by this wake-up was announced, and read.
+  // Packets that had arrived by this wake-up have made the descriptor ready, and were read.
   if (!behind_ || endpoint_ == nullptr) drained_mono_ = now.mono;
   const Nanos handled = std::max(drained_mono_, now.mono - kMaxBehind);
   prober_->elapse(handled, now.mono);

@@ -1,6 +1,6 @@
-// One address of this host on RDMA: its device, its UD endpoint, and the prober and responder on
-// it. An endpoint that fails is made anew, on its device opened anew, until that works; the agent
-// goes on meanwhile. One thread.
+// One address of this host on RDMA: its device, its UD endpoint, and their prober and responder.
+// When an endpoint fails, the device is reopened and the endpoint replaced, with retries until that
+// succeeds; the agent continues meanwhile. One thread.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace pingloom::probe::rdma_ud {
 
-// What all ports of a transport share; outlives them.
+// Shared by all ports of a transport, and outlives them.
 struct PortContext {
   const AgentContext* agent = nullptr;
   Peers peers;
@@ -37,7 +37,7 @@ class Port {
   static constexpr Nanos kFirstRetry = 100 * kMillisecond;
   static constexpr Nanos kMaxRetry = 2 * kSecond;
 
-  // `key`: of its events on the loop.
+  // The loop watches the endpoint with `key`.
   Port(PortContext& context, const IpAddress& address, std::uint64_t key);
   ~Port();
   Port(const Port&) = delete;
@@ -45,7 +45,7 @@ class Port {
 
   const IpAddress& address() const { return address_; }
   std::uint64_t key() const { return key_; }
-  // Where peers reach it; none while there is no endpoint.
+  // The address at which peers reach the endpoint; nullopt while there is no endpoint.
   std::optional<plan::Endpoint> endpoint() const;
   // Whether endpoint() has changed since the last call.
   bool takeChanged() { return std::exchange(changed_, false); }
@@ -56,7 +56,8 @@ class Port {
 
   Prober& prober() { return *prober_; }
 
-  void ready();  // the endpoint has something
+  // Called when the endpoint's descriptor is ready.
+  void ready();
   void elapse(const Instant& now);
   Nanos nextWake(Nanos now) const;
   void addTo(TransportCounters& counters);
@@ -85,8 +86,8 @@ class Port {
   std::unique_ptr<Prober> prober_;
   std::unique_ptr<Responder> responder_;
   rdma::UdEvents events_;
-  Nanos drained_mono_ = 0;  // all that had come by then has been handled
-  bool behind_ = false;     // more has come than was read in one go
+  Nanos drained_mono_ = 0;  // everything that arrived by then has been handled
+  bool behind_ = false;     // more packets wait than one wake-up reads
   Nanos retry_at_ = 0;
   Backoff backoff_{kFirstRetry, kMaxRetry};
   Nanos opened_mono_ = 0;

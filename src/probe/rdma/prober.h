@@ -1,4 +1,4 @@
-// Sends one port's PINGs and follows them to their verdicts. One thread.
+// Sends the PINGs of one port and follows them to their verdicts. One thread.
 #pragma once
 
 #include <cstddef>
@@ -24,19 +24,19 @@
 
 namespace pingloom::probe::rdma_ud {
 
-// Which device and clock a port's rows come from: a row never mixes them.
+// The device and the clock that a port's rows come from. A row never mixes two.
 struct Origin {
   std::string device;
   TickClock clock = TickClock::nanoseconds(ClockSource::kSoftware);
 };
 
-// Without an endpoint of its own, or towards a target that has none, a PING counts as sent and
-// unreachable; towards a target about which nothing is known yet (no endpoint table) it is skipped.
-// Context, peers and stall watch outlive it. Memory: 48 bytes a target and path.
+// While the port has no endpoint, or the target has none, a PING counts as sent and unreachable.
+// Before the first endpoint table nothing is known about targets, and PINGs are skipped.
+// Context, peers and stall watch outlive it. Memory: 48 bytes for each target and path.
 class Prober {
  public:
   static constexpr Nanos kRetry = kMillisecond;
-  // After so many losses in a row the path is looked up again.
+  // After this many losses in a row the path is looked up again.
   static constexpr std::uint8_t kMissedTooMany = 3;
 
   Prober(const AgentContext& context, const Origin& origin, const Peers& peers, StallWatch& stalls);
@@ -47,17 +47,18 @@ class Prober {
                const Instant& now);
   void startBurst(const std::shared_ptr<const Burst>& burst, Nanos now);
   void endBurst();
-  // Closes all windows as they stand and stops.
+  // Closes all windows as they are and stops.
   void flush(const Instant& now);
-  // Peers have changed; what is under way to an endpoint that is gone is not counted.
+  // Called when the peers have changed. PINGs in flight to an endpoint that is gone are not
+  // counted.
   void peersChanged();
-  // nullptr: there is none (any more); what is under way is not counted.
+  // Sets the endpoint; nullptr if there is none. PINGs in flight are not counted.
   void setEndpoint(rdma::UdEndpoint* endpoint, std::uint32_t q_key);
 
   void sent(std::uint32_t id, const rdma::UdSent& sent);
   std::optional<DropReason> answered(const Answer& answer, const Instant& now);
-  // Verdicts and closed windows as of `handled` (all that came before has been handed in), then
-  // what is due now.
+  // Gives verdicts and closes windows as of `handled`, then sends the PINGs that are due at `now`.
+  // REQUIRES: everything that arrived before `handled` has been passed to answered().
   void elapse(Nanos handled, Nanos now);
   Nanos nextWake() const;
 
@@ -72,7 +73,7 @@ class Prober {
     std::uint32_t qpn = 0;
     std::uint32_t q_key = 0;
     bool there = false;
-    std::uint8_t missed = 0;  // in a row
+    std::uint8_t missed = 0;  // losses in a row
   };
   Target targetFor(const Task& task, std::uint32_t target) const;
   void findTargets();
@@ -92,10 +93,10 @@ class Prober {
   TaskList tasks_;
   Exchanges exchanges_;
   rdma::UdEndpoint* endpoint_ = nullptr;
-  std::uint32_t q_key_ = 0;  // of the endpoint
+  std::uint32_t q_key_ = 0;  // the endpoint's
   Nonces nonces_;
   std::vector<std::vector<Target>> targets_;  // [task][target]
-  std::vector<std::uint8_t> buffer_;          // one PING; zeros beyond its header
+  std::vector<std::uint8_t> buffer_;          // a PING, with zeros after its header
   std::vector<ProbeSchedule::Due> due_;
   Pace pace_;
   PingCounts counts_;

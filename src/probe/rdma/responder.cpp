@@ -13,7 +13,7 @@ Responder::Responder(rdma::UdEndpoint& endpoint, const StallWatch& stalls,
                      std::uint32_t incarnation)
     : endpoint_(&endpoint), stalls_(&stalls), incarnation_(incarnation), waiting_(kMaxWaiting) {}
 
-// Whether this process stalled since the PING came, as far as that can be known.
+// Whether this process has stalled since the PING arrived, as far as that is known.
 bool Responder::stalledSince(const Waiting& answer, const Instant& now) const {
   Nanos came = answer.after_mono;
   if (answer.t2 && endpoint_->clock().source() == ClockSource::kKernel) {
@@ -69,11 +69,11 @@ void Responder::postPong(std::uint32_t number) {
 }
 
 void Responder::sent(std::uint32_t number, const rdma::UdSent& sent, const Instant& now) {
-  if (next_ - number - 1 >= next_ - oldest_) return;  // given up already
+  if (next_ - number - 1 >= next_ - oldest_) return;  // given up earlier
   Waiting& answer = waiting(number);
   if (answer.state != State::kPongSent) return;
   if (!sent.ok) {
-    answer.state = State::kDone;  // the prober is not to be reached: no ACK either
+    answer.state = State::kDone;  // the prober is unreachable, so an ACK would be useless
   } else {
     ++answered_;
     answer.t3 = sent.ticks;
@@ -108,7 +108,7 @@ void Responder::elapse(const Instant& now) {
   for (std::uint32_t number = oldest_; number != next_; ++number) {
     Waiting& answer = waiting(number);
     const Nanos age = now.mono - answer.since_mono;
-    if (answer.state == State::kPongSent && age >= kMaxDeparture) {  // nobody says when it left
+    if (answer.state == State::kPongSent && age >= kMaxDeparture) {  // its departure stays unknown
       answer.state = State::kAckWaits;
       ++unposted_;
     }

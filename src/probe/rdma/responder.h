@@ -1,6 +1,7 @@
-// Answers PINGs that came to one UD endpoint: PONG at once, and ACK with T3 - T2 as soon as the
-// endpoint has said when the PONG left. Both go to the queue pair that the PING came from, with the
-// Q_Key that it names and its traffic class, and are together not longer than it. One thread.
+// Answers the PINGs that arrive at one UD endpoint: with a PONG at once, and with an ACK that
+// carries T3 - T2 as soon as the endpoint reports when the PONG left. Both go to the queue pair
+// that sent the PING, with the Q_Key that the PING names and its traffic class. Together they are
+// not longer than the PING. One thread.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +17,9 @@
 
 namespace pingloom::probe::rdma_ud {
 
-// Endpoint and stall watch outlive it. Bound: kMaxWaiting answers are under way. One that cannot
-// be posted for kMaxWait (the path to the prober is being looked up) is given up; one whose
-// departure is not known kMaxDeparture after the PING gets its ACK without T3.
+// Endpoint and stall watch outlive it. Bound: kMaxWaiting answers are in progress. An answer that
+// cannot be posted for kMaxWait, because the path to the prober is being looked up, is given up. If
+// the departure of a PONG is unknown kMaxDeparture after the PING, the ACK carries no T3 - T2.
 class Responder {
  public:
   static constexpr std::size_t kMaxWaiting = 1024;
@@ -28,13 +29,13 @@ class Responder {
 
   Responder(rdma::UdEndpoint& endpoint, const StallWatch& stalls, std::uint32_t incarnation);
 
-  // Posts the PONG; the caller flushes. `after_mono`: the PING came after this, when the endpoint
-  // was last seen empty. False: the oldest answer had to be given up for it.
+  // Posts the PONG; the caller flushes. The endpoint was last seen empty at `after_mono`, so the
+  // PING arrived after that. Returns false if the oldest answer had to be given up to make room.
   bool ping(const wire::ProbeMessage& message, const rdma::UdReceived& from, Nanos after_mono,
             const Instant& now);
-  // The PONG with this number left: posts its ACK; the caller flushes.
+  // Posts the ACK of the PONG with this number, which has left; the caller flushes.
   void sent(std::uint32_t number, const rdma::UdSent& sent, const Instant& now);
-  // Posts again what could not be posted, gives up what is too old; the caller flushes.
+  // Retries answers that could not be posted and gives up old ones; the caller flushes.
   void elapse(const Instant& now);
 
   Nanos nextWake(Nanos now) const;
@@ -43,9 +44,9 @@ class Responder {
  private:
   enum class State : std::uint8_t {
     kDone,
-    kPongWaits,  // to be posted
-    kPongSent,   // to leave
-    kAckWaits,   // to be posted
+    kPongWaits,  // the PONG has to be posted
+    kPongSent,   // the departure of the PONG is awaited
+    kAckWaits,   // the ACK has to be posted
   };
   struct Waiting {
     rdma::UdPath path;
@@ -73,7 +74,7 @@ class Responder {
   const StallWatch* stalls_;
   std::uint32_t incarnation_;
   std::vector<Waiting> waiting_;  // a ring, by number
-  std::uint32_t oldest_ = 0;      // numbers of answers; oldest_ == next_: none is under way
+  std::uint32_t oldest_ = 0;      // the number of an answer; if oldest_ == next_, there is none
   std::uint32_t next_ = 0;
   std::size_t unposted_ = 0;
   std::uint64_t answered_ = 0;

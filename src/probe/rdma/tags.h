@@ -1,5 +1,5 @@
-// What a sent message was: its id on the endpoint has the kind above and the exchange's id, or the
-// responder's number of it, below.
+// The id of a sent message on an endpoint. Its upper half is the kind of message, and its lower
+// half is the exchange's id or the responder's number.
 #pragma once
 
 #include <cstdint>

@@ -64,7 +64,7 @@ class RdmaTransport final : public Transport, private LoopHandler {
   PortContext context_;
   std::vector<std::unique_ptr<Port>> ports_;
   std::uint64_t last_key_ = 0;
-  TransportCounters gone_;  // what ports that are gone have counted
+  TransportCounters gone_;  // of ports that are gone
 };
 
 Status RdmaTransport::open() {
@@ -116,7 +116,7 @@ std::vector<BurstPing> RdmaTransport::burstPings() {
   loop_.call([&] {
     for (const auto& port : ports_) {
       auto some = port->prober().tasks().burstPings();
-      if (!some.empty()) pings = std::move(some);  // one port has it
+      if (!some.empty()) pings = std::move(some);  // only one port has the burst
     }
   });
   return pings;

@@ -1,5 +1,5 @@
-// The RDMA transport: PING, PONG and ACK between UD queue pairs, one for each address of this host
-// that the plan's rdma probes name.
+// The RDMA transport exchanges PING, PONG and ACK between UD queue pairs. It has one for each
+// address of this host that the plan's rdma probes name.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,9 @@
 
 namespace pingloom::probe::rdma_ud {
 
-// Starts the thread; devices are opened when the plan asks for them, and an address without one is
-// no error of the agent's. `context` and what it points to outlive the transport.
-// REQUIRES: context.open_device.
+// Starts the thread. Devices are opened when the plan needs them, and an address without a device
+// is no error here. `context` and the objects it points to outlive the transport. REQUIRES:
+// context.open_device.
 Result<std::unique_ptr<Transport>> makeTransport(const AgentContext& context);
 
 }  // namespace pingloom::probe::rdma_ud

@@ -17,7 +17,7 @@ bool setOption(int socket, int level, int option, int value) {
   return setsockopt(socket, level, option, &value, sizeof value) == 0;
 }
 
-// What an errno of socket(), connect() or SO_ERROR says about the ping.
+// Translates an errno of socket(), connect() or SO_ERROR.
 ConnectStage stageOf(int error_number) {
   switch (error_number) {
     case 0:
@@ -25,12 +25,12 @@ ConnectStage stageOf(int error_number) {
       return ConnectStage::kConnecting;
     case ECONNREFUSED:
       return ConnectStage::kRefused;
-    case ECONNRESET:  // these come only to a socket that was connected: the peer hung up at once
+    case ECONNRESET:  // only connected sockets get these two: the peer hung up at once
     case EPIPE:
       return ConnectStage::kConnected;
     case ETIMEDOUT:
       return ConnectStage::kTimedOut;
-    case EADDRNOTAVAIL:  // from connect(): no free port
+    case EADDRNOTAVAIL:  // connect() found no free port
     case EADDRINUSE:
     case EAGAIN:
     case EMFILE:
@@ -46,7 +46,7 @@ ConnectStage stageOf(int error_number) {
 void setOptions(int socket, bool is_v4, std::uint32_t traffic_class) {
   const linger reset{1, 0};
   setsockopt(socket, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
-  // The port is chosen at connect() and needs to be free only towards this target.
+  // The kernel chooses the port at connect(); it has to be free only towards this target.
   setOption(socket, IPPROTO_IP, kBindAddressNoPort, 1);
   if (traffic_class != 0) {
     setOption(socket, is_v4 ? IPPROTO_IP : IPPROTO_IPV6, is_v4 ? IP_TOS : IPV6_TCLASS,
@@ -54,7 +54,7 @@ void setOptions(int socket, bool is_v4, std::uint32_t traffic_class) {
   }
 }
 
-// A connect from an address to itself can meet its own SYN where nobody listens.
+// A connect from an address to itself may connect to itself if no socket listens there.
 bool connectedToItself(int socket) {
   sockaddr_storage own{};
   sockaddr_storage peer{};
@@ -78,7 +78,7 @@ ConnectStart startConnect(const IpAddress& source, const SocketAddress& target,
   sockaddr_storage address{};
   socklen_t size = source.toSockaddr(0, address);
   if (bind(made.get(), reinterpret_cast<sockaddr*>(&address), size) != 0) {
-    // EADDRNOTAVAIL here: the source address is not (any longer) this host's.
+    // EADDRNOTAVAIL means that the host does not have the source address (any longer).
     return {ConnectStage::kUnreachable, {}};
   }
   size = target.address.toSockaddr(target.port, address);

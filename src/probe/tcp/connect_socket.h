@@ -1,4 +1,4 @@
-// One connect as the kernel sees it. No state of its own; any thread.
+// Starts a connect and asks the kernel about it. Functions without state; any thread.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace pingloom::probe::tcp {
 enum class ConnectStage : std::uint8_t {
   kConnecting,
   kConnected,
-  kRefused,      // the host answered: nobody listens there
-  kUnreachable,  // the network answered, or this host has no way there
+  kRefused,      // the target answered that no socket listens there
+  kUnreachable,  // the network answered, or this host has no route
   kTimedOut,     // the kernel gave up
-  kExhausted,    // not started: this host has no port or descriptor left at the moment
+  kExhausted,    // not started, because the host has no free port or descriptor
 };
 
 struct ConnectStart {
@@ -23,14 +23,14 @@ struct ConnectStart {
   UniqueFd socket;  // valid while connecting
 };
 
-// Non-blocking. The socket sends RST when it is closed, so that no port stays in TIME_WAIT.
+// Does not block. The socket sends RST when it is closed, so that no port stays in TIME_WAIT.
 ConnectStart startConnect(const IpAddress& source, const SocketAddress& target,
                           std::uint32_t traffic_class);
 
 struct ConnectState {
   ConnectStage stage = ConnectStage::kConnecting;
-  Nanos kernel_rtt = 0;        // SYN to SYN-ACK; 0 where the kernel did not measure it
-  Nanos since_reply = 0;       // how long ago the last segment came, to a few milliseconds
+  Nanos kernel_rtt = 0;        // SYN to SYN-ACK; 0 if the kernel did not measure it
+  Nanos since_reply = 0;       // time since the last segment, within a few milliseconds
   bool retransmitted = false;  // the SYN had to be sent again
 };
 

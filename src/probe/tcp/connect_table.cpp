@@ -45,7 +45,7 @@ std::uint32_t ConnectTable::find(std::uint64_t key) const {
 }
 
 void ConnectTable::move(const std::vector<TaskMove>& moves, std::size_t tasks) {
-  // The old lists stay in force while entries leave them.
+  // The old lists stay valid while entries leave them.
   for (std::uint32_t old_task = 0; old_task < moves.size(); ++old_task) {
     const TaskMove& move = moves[old_task];
     for (const Queue queue : {kWaiting, kLingering}) {

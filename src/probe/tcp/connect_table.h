@@ -1,5 +1,6 @@
-// The connects under way. A slab with two queues per task, oldest first: those that wait for their
-// verdict, and those whose timeout is over but whose late answer still counts. One thread.
+// Holds the connects in flight in a slab, with two queues per task, oldest first: connects that
+// wait for their verdict, and connects whose timeout is over but whose late answer still counts.
+// One thread.
 #pragma once
 
 #include <array>
@@ -15,8 +16,8 @@ namespace pingloom::probe::tcp {
 
 enum class ConnectPhase : std::uint8_t {
   kWaiting,
-  kUndecided,  // the timeout is over, but this host stalled meanwhile
-  kLost,       // counted as lost; a late answer is counted beside
+  kUndecided,  // the timeout is over, but this host has stalled meanwhile
+  kLost,       // counted as lost; a late answer is counted in addition
 };
 
 struct Connect {
@@ -28,34 +29,35 @@ struct Connect {
   ConnectPhase phase = ConnectPhase::kWaiting;
 };
 
-// Bound: `most` connects, 64 bytes each; memory grows with use and is kept.
+// Bound: `most` connects of 64 bytes. Memory is allocated when needed and kept.
 class ConnectTable {
  public:
   static constexpr std::uint32_t kNone = 0xffffffff;
-  static constexpr std::uint64_t kFirstKey = std::uint64_t{1} << 32;  // keys below are the loop's
+  static constexpr std::uint64_t kFirstKey = std::uint64_t{1} << 32;  // keyOf() returns no less
   enum Queue : std::uint8_t { kWaiting = 0, kLingering = 1 };
 
   explicit ConnectTable(std::size_t most) : most_(most) {}
 
   bool full() const { return size_ >= most_; }
   std::size_t size() const { return size_; }
-  // Behind the others of its task, in kWaiting. REQUIRES: !full(), its task is below the number
-  // that move() was last called with.
+  // Appends the connect to its task's kWaiting. REQUIRES: !full(), and the task's number is below
+  // the number of tasks.
   std::uint32_t add(Connect&& connect);
   Connect& operator[](std::uint32_t slot) { return entries_[slot].connect; }
   const Connect& operator[](std::uint32_t slot) const { return entries_[slot].connect; }
-  // From kWaiting to the end of kLingering.
+  // Moves the connect from kWaiting to the end of kLingering.
   void linger(std::uint32_t slot, ConnectPhase phase);
   void remove(std::uint32_t slot);  // closes its socket
   std::uint32_t oldest(std::uint32_t task, Queue queue) const { return lists_[task][queue].first; }
 
-  // For epoll: a slot, and which of its uses is meant.
+  // Returns the key by which the event loop watches the connect. It differs for each use of a slot.
   std::uint64_t keyOf(std::uint32_t slot) const;
-  std::uint32_t find(std::uint64_t key) const;  // kNone: it is over
+  // Returns the slot of a key, or kNone when that connect is over.
+  std::uint32_t find(std::uint64_t key) const;
 
-  // The plan changed: `moves` for the tasks so far, `tasks` of them now.
+  // Follows a plan change: `moves` says where the old tasks went, and `tasks` is their new number.
   void move(const std::vector<TaskMove>& moves, std::size_t tasks);
-  // One more behind the others.
+  // Adds one task behind the others.
   void addTask() { lists_.emplace_back(); }
 
  private:

@@ -11,7 +11,7 @@ void countTimes(PairWindow& pair, const ConnectState& state, Nanos elapsed) {
   if (state.retransmitted || state.kernel_rtt == 0) {
     // The kernel's measurement of a repeated SYN is coarse or missing.
     countAnomaly(pair, Anomaly::kNoTimestamp);
-  } else if (state.kernel_rtt > elapsed + kMicrosecond) {  // it counts in microseconds
+  } else if (state.kernel_rtt > elapsed + kMicrosecond) {  // the kernel's unit is a microsecond
     countAnomaly(pair, Anomaly::kNegative);
   } else {
     pair.addNetwork(state.kernel_rtt);
@@ -22,7 +22,7 @@ void countTimes(PairWindow& pair, const ConnectState& state, Nanos elapsed) {
 ConnectVerdict verdictOfConnected(const ConnectState& state, Nanos elapsed, Nanos timeout,
                                   bool stalled) {
   if (elapsed <= timeout) return stalled ? ConnectVerdict::kStalled : ConnectVerdict::kReceived;
-  // Noticed after the timeout: when did the answer come?
+  // The answer was noticed after the timeout, but it may have come before.
   const Nanos answered =
       state.retransmitted || state.kernel_rtt == 0 ? elapsed - state.since_reply : state.kernel_rtt;
   return answered <= timeout ? ConnectVerdict::kStalled : ConnectVerdict::kLostLate;

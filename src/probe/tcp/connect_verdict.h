@@ -1,4 +1,4 @@
-// What a connect counts as. Pure functions; any thread.
+// Decides how a connect is counted. Pure functions; any thread.
 #pragma once
 
 #include "probe/tcp/connect_socket.h"
@@ -7,20 +7,20 @@
 namespace pingloom::probe::tcp {
 
 enum class ConnectVerdict : std::uint8_t {
-  kNone,       // still under way, and in time
+  kNone,       // in flight, and the timeout is not over
   kReceived,   // connected in time
-  kStalled,    // connected, as far as can be told in time; this host was late to notice
-  kLost,       // no answer in time, and none yet
+  kStalled,    // probably connected in time, but this host noticed it late
+  kLost,       // no answer by the timeout
   kLostLate,   // the answer came after the timeout
-  kUndecided,  // no answer yet, but this host stalled: it may still turn out to be kStalled
+  kUndecided,  // no answer by the timeout, but this host stalled: it may become kStalled
   kRefused,
   kUnreachable,
 };
 
-// `elapsed` since the connect was started; `stalled`: this host stalled in that time.
+// `elapsed` is the time since the connect was started; `stalled` says that this host stalled in it.
 ConnectVerdict verdictOf(const ConnectState& state, Nanos elapsed, Nanos timeout, bool stalled);
 
-// Counts it, with its times; `sent` is the caller's. REQUIRES: a verdict (not kNone, kUndecided).
+// Counts a verdict with its times. The caller counts `sent`. kNone and kUndecided count nothing.
 void countConnect(PairWindow& pair, ConnectVerdict verdict, const ConnectState& state,
                   Nanos elapsed);
 

@@ -54,7 +54,7 @@ std::uint64_t Listener::acceptReady(Nanos now) {
       pause(now, error_number);
       break;
     }
-    // Everything else concerns the one connection, which is off the queue.
+    // Any other error concerns only this connection, which has left the queue.
   }
   return accepted;
 }
@@ -70,7 +70,7 @@ void Listener::pause(Nanos now, int error_number) {
 
 void Listener::resume(Nanos now) {
   if (now < resume_mono_) return;
-  // Without memory to watch it the pause lasts longer.
+  // If the loop cannot watch the socket again, the pause lasts longer.
   resume_mono_ = loop_->watch(socket_.get(), EPOLLIN, key_) ? kNever : now + kPause;
 }
 

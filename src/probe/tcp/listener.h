@@ -1,4 +1,5 @@
-// Answers TCP probes: accepts and closes at once, never reads. Used by the event loop's thread.
+// Answers TCP probes: it accepts connections and closes them at once without reading. Used by the
+// event loop's thread.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,9 @@
 
 namespace pingloom::probe::tcp {
 
-// Bounds: kAcceptsPerCall connections in one call of acceptReady(); where the process has no
-// descriptor left it pauses for kPause (the kernel keeps completing handshakes up to the backlog).
+// Bound: kAcceptsPerCall connections in one call of acceptReady(). When the process has no
+// descriptor left, the listener pauses for kPause; the kernel completes handshakes up to the
+// backlog meanwhile.
 class Listener {
  public:
   static constexpr int kAcceptsPerCall = 64;
@@ -23,9 +25,9 @@ class Listener {
   static Result<Listener> open(const SocketAddress& address, const EventLoop& loop,
                                std::uint64_t key);
 
-  // The number of connections accepted.
+  // Returns the number of connections accepted.
   std::uint64_t acceptReady(Nanos now);
-  // After a pause; kNever while there is none.
+  // When resume() must be called; kNever while the listener does not pause.
   Nanos nextResume() const { return resume_mono_; }
   void resume(Nanos now);
 
@@ -37,7 +39,7 @@ class Listener {
   const EventLoop* loop_;
   std::uint64_t key_;
   Nanos resume_mono_ = kNever;
-  bool warned_ = false;  // once until an accept succeeds again
+  bool warned_ = false;  // since the last accept that succeeded
 };
 
 }  // namespace pingloom::probe::tcp

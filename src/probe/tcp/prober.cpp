@@ -53,7 +53,7 @@ PairWindow& Prober::windowOf(const Connect& connect) {
   return tasks_[connect.task].windows.windowFor(connect.target, connect.window);
 }
 
-// ---- starting ----
+// ---- starting connects ----
 
 void Prober::start(Nanos now) {
   retryHeld(now);
@@ -94,7 +94,7 @@ void Prober::startPing(const Ping& ping) {
   stalls_.watchUntil(sent_mono, sent_mono + probe.timeout);
   const int socket = connect.socket.get();
   const std::uint32_t slot = connects_.add(std::move(connect));
-  // Where this fails for want of memory, the connect is looked at when it expires.
+  // If this fails for lack of memory, the connect is inspected when it expires.
   (void)loop_.watch(socket, EPOLLOUT, connects_.keyOf(slot));
 }
 
@@ -126,14 +126,14 @@ std::uint32_t Prober::oldestLingering() const {
 
 bool Prober::makeRoom() {
   if (!connects_.full()) return true;
-  // New pings are worth more than counting how late an answer is.
+  // A new ping is more useful than a late answer that is counted.
   const std::uint32_t slot = oldestLingering();
   if (slot == ConnectTable::kNone) return false;
   endLingering(slot);
   return true;
 }
 
-// ---- finding out ----
+// ---- settling connects ----
 
 void Prober::onReady(std::uint64_t key, Nanos now) {
   const std::uint32_t slot = connects_.find(key);
@@ -205,7 +205,7 @@ void Prober::expire(Nanos now) {
 
 Nanos Prober::nextWake() const {
   Nanos next = tasks_.nextClose();
-  // Without room there is nothing to start before a connect ends.
+  // Without room no ping can start before a connect ends.
   if (!connects_.full() || oldestLingering() != ConnectTable::kNone) {
     next = std::min(next, tasks_.nextDue());
     if (!held_.empty()) next = std::min(next, held_.front().retry_mono);

@@ -17,13 +17,14 @@
 
 namespace pingloom::probe::tcp {
 
-// Bounds: `max_in_flight` connects at a time (beyond, pings wait for up to their interval and are
-// then skipped); kMaxHeld pings wait for a free port.
+// Bounds: `max_in_flight` connects at a time, beyond which pings wait for up to their interval and
+// are then skipped; kMaxHeld pings that wait for a free port or descriptor.
 class Prober {
  public:
-  static constexpr std::size_t kStartsPerRound = 4;  // few, so that none waits for the others
+  static constexpr std::size_t kStartsPerRound = 4;  // few, so that no answer waits for long
   static constexpr std::size_t kMaxHeld = 256;
-  static constexpr Nanos kRetry = 20 * kMillisecond;  // after running out of ports or descriptors
+  // Pings that found no free port or descriptor are tried again after this.
+  static constexpr Nanos kRetry = 20 * kMillisecond;
 
   // `context`, `loop` and `stalls` outlive it.
   Prober(const AgentContext& context, const EventLoop& loop, StallWatch& stalls,
@@ -41,7 +42,7 @@ class Prober {
   Nanos nextWake() const;
   TaskList& tasks() { return tasks_; }
 
-  // Adds its own to what the transport knows; resets the lateness.
+  // Adds the prober's counters and resets the lateness.
   void addTo(TransportCounters& counters);
 
  private:
@@ -60,10 +61,11 @@ class Prober {
   void startPing(const Ping& ping);
   void hold(const Ping& ping, Nanos now);
   void retryHeld(Nanos now);
-  // Counts what can be counted; a connect that is under way and in time stays as it is.
+  // Counts the verdict if there is one. Otherwise the connect stays as it is.
   void settle(std::uint32_t slot, Nanos now);
   void settleLingering(std::uint32_t slot, Nanos now);
-  void endLingering(std::uint32_t slot);  // without an answer
+  // Ends a connect that has got no answer.
+  void endLingering(std::uint32_t slot);
   PairWindow& windowOf(const Connect& connect);
   Nanos timeoutOf(std::uint32_t task) const {
     return tasks_.tasks()[task].assignment->probe.timeout;
@@ -75,7 +77,7 @@ class Prober {
   TaskList tasks_;
   ConnectTable connects_;
   std::deque<Held> held_;
-  std::size_t next_task_ = 0;  // whose turn it is
+  std::size_t next_task_ = 0;  // the task that start() begins with
   std::uint64_t sent_ = 0;
   std::uint64_t skipped_ = 0;
   Distribution lateness_;

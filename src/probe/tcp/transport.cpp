@@ -16,9 +16,9 @@ namespace pingloom::probe::tcp {
 namespace {
 
 constexpr std::size_t kMaxInFlight = 65'536;
-constexpr std::size_t kReservedDescriptors = 256;  // for everything else in this process
+constexpr std::size_t kReservedDescriptors = 256;  // for all other uses in this process
 
-// A connect in flight is a descriptor.
+// Every connect in flight uses a descriptor.
 std::size_t maxInFlight() {
   const std::size_t limit = raiseDescriptorLimit();
   const std::size_t usable =

@@ -1,5 +1,5 @@
-// The TCP transport: connects to its targets and measures how long that takes; answers other hosts'
-// probes by accepting and closing. One thread, any number of connects under way on it.
+// The TCP transport measures how long connects to its targets take. It answers other hosts' probes
+// by accepting and closing them. One thread, with any number of connects in flight.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace pingloom::probe::tcp {
 
-// Binds the listening sockets (on each listen address, or on all of the host's, IPv4 and IPv6) and
-// starts the thread. `context` and what it points to outlive the transport.
+// Binds a socket to each listen address, or to all of the host's, IPv4 and IPv6, and starts the
+// thread. `context` and the objects it points to outlive the transport.
 Result<std::unique_ptr<Transport>> makeTransport(const AgentContext& context);
 
 }  // namespace pingloom::probe::tcp

@@ -9,9 +9,10 @@ namespace pingloom::probe::udp {
 namespace {
 
 constexpr std::array<std::uint8_t, 16> kAnyV6{};
-// Of one socket at a time, so that a flood of PINGs does not keep this host from sending its own.
+// Limits the batches read from a socket in a row, so that a flood of PINGs does not keep this host
+// from sending its own.
 constexpr int kMaxRounds = 16;
-// What could not be sent is tried again after this.
+// Answers that could not be sent are tried again after this.
 constexpr Nanos kRetry = kMillisecond;
 
 static_assert(kPingTag != kPongTag);
@@ -30,7 +31,7 @@ Status Engine::open() {
     if (socket) {
       sockets_.push_back(std::move(*socket));
     } else if (everywhere && !address.isV4()) {
-      // A host without IPv6 is in order where nobody asked for it.
+      // A host without IPv6 is no error unless an IPv6 address was configured.
       log::info("udp: IPv6 is not available: {}", socket.error().text());
     } else {
       return tl::unexpected(socket.error());
@@ -57,7 +58,7 @@ void Engine::addTo(TransportCounters& counters) {
   counters.send_lateness = prober_.takeLateness();
 }
 
-// How long a packet lay in the socket.
+// Returns how long a packet has waited in the socket.
 Nanos Engine::waited(std::size_t i, const Instant& now) {
   const Nanos arrived_utc = incoming_.ancillary(i).kernel_utc;
   return arrived_utc == 0 ? 0 : std::max<Nanos>(0, now.utc - arrived_utc);
@@ -69,7 +70,7 @@ void Engine::readable(std::size_t socket) {
   for (int round = 0; round < kMaxRounds; ++round) {
     const int got = incoming_.receive(descriptor, 0);
     const Instant now = Instant::now();
-    if (got < 0) {  // an ICMP error for something sent earlier stands in the way
+    if (got < 0) {  // an ICMP error for an earlier datagram has to be read first
       hasErrors(socket, now);
       continue;
     }
@@ -79,14 +80,14 @@ void Engine::readable(std::size_t socket) {
   behind_ = std::max(behind_, behind);
 }
 
-// Returns how long the youngest of them had waited.
+// Returns how long the youngest of these packets has waited if more may follow, otherwise 0.
 Nanos Engine::receive(std::size_t socket, std::size_t count, const Instant& now) {
   const Nanos longest = waited(0, now);
   const Nanos from = now.mono - longest;
   if (longest > StallWatch::kLate && !stalls_.stalledDuring(from, now.mono)) {
-    stalls_.observed(from, now.mono);  // this process did not get round to it
+    stalls_.observed(from, now.mono);  // this process did not run
   }
-  // T1 before T4: it was there first.
+  // T1 is read before T4, because it happened first.
   if (sockets_[socket].awaitsDeparture()) hasErrors(socket, now);
   for (std::size_t i = 0; i < count; ++i) receiveOne(socket, i, now);
   const Nanos shortest = count == net::RxBatch::kMax ? waited(count - 1, now) : 0;
@@ -122,7 +123,7 @@ void Engine::receiveOne(std::size_t socket, std::size_t i, const Instant& now) {
   if (const auto reason = prober_.answered(answer, now)) drop(*reason);
 }
 
-// Where this host's RDMA endpoint on the address asked is, or that there is none.
+// Answers with this host's RDMA endpoint on the queried address, or that there is none.
 void Engine::answerQuery(std::size_t socket, std::size_t i, const net::Ancillary& about,
                          const Instant& now) {
   wire::EndpointQuery query;

@@ -18,7 +18,7 @@
 
 namespace pingloom::probe::udp {
 
-// One thread. The context and what it points to outlive it.
+// One thread. The context and the objects it points to outlive the engine.
 class Engine {
  public:
   explicit Engine(const AgentContext& context);
@@ -32,11 +32,12 @@ class Engine {
   void setWork(const Work& work, const Instant& now);
   void addTo(TransportCounters& counters);
 
-  // In this order after every wake-up.
+  // These are called in this order after every wake-up.
   void wokeUp(const Instant& now) { stalls_.tick(now.mono); }
   void readable(std::size_t socket);
   void hasErrors(std::size_t socket, const Instant& now);
-  void elapse(const Instant& now);  // verdicts, closed windows, due pings; `now` is the wake-up's
+  // Gives verdicts, closes windows and sends due PINGs. `now` is the time of the wake-up.
+  void elapse(const Instant& now);
   // When elapse() must be called next.
   Nanos nextWake() const;
 
@@ -58,8 +59,8 @@ class Engine {
   Prober prober_;
   std::vector<net::UdpSocket> sockets_;  // fixed once open
   std::deque<Responder> responders_;     // [i] belongs to sockets_[i]
-  // Where more packets wait than are read in one go: how long ago the last one read had come. Time
-  // passes that much later for verdicts, so that none is given before all answers were looked at.
+  // If more packets wait than one wake-up reads, this is the age of the last packet read. Verdicts
+  // are given as of that much earlier, so that none comes before all answers have been read.
   Nanos behind_ = 0;
   DropCounts dropped_{};
 };

@@ -80,14 +80,14 @@ void Responder::sendPongs() {
   const std::size_t queued = pongs_.size();
   std::size_t failures = 0;
   pongs_.flush(*socket_, *scratch_, [&](net::TxTag tag, int) {
-    waiting(tag.id).done = true;  // the prober is not to be reached: no ACK either
+    waiting(tag.id).done = true;  // the prober is unreachable, so an ACK would be useless
     ++failures;
   });
   answered_ += queued - pongs_.size() - failures;
 }
 
 void Responder::departed(std::uint32_t id, Nanos t3_utc, const Instant& now) {
-  if (next_ - id - 1 >= next_ - oldest_) return;  // given up already
+  if (next_ - id - 1 >= next_ - oldest_) return;  // given up earlier
   Waiting& pong = waiting(id);
   if (!pong.done) acknowledge(pong, t3_utc, now);
   while (oldest_ != next_ && waiting(oldest_).done) ++oldest_;
@@ -97,7 +97,7 @@ void Responder::acknowledge(Waiting& pong, Nanos t3_utc, const Instant& now) {
   if (pong.done) return;
   pong.done = true;
   if (acks_.full()) sendAcks();
-  if (acks_.full()) return;  // counted as ack_lost by the prober, which is what it is
+  if (acks_.full()) return;  // the prober counts it as ack_lost
   const bool known = pong.t2_utc != 0 && t3_utc >= pong.t2_utc;
   wire::ProbeMessage ack;
   ack.type = wire::ProbeType::kAck;

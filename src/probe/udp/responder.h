@@ -1,6 +1,7 @@
-// Answers PINGs that came to one socket: PONG at once, and ACK with T3 - T2 as soon as the kernel
-// has said when the PONG left. Both go to where the PING came from, from the address it was sent
-// to, with its traffic class, and are together not longer than it. One thread.
+// Answers the PINGs that arrive at one socket: with a PONG at once, and with an ACK that carries
+// T3 - T2 as soon as the kernel reports when the PONG left. Both go to the PING's source, from the
+// address that the PING was sent to and with its traffic class. Together they are not longer than
+// the PING. One thread.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@ namespace pingloom::probe::udp {
 constexpr std::uint8_t kPongTag = 2;  // net::TxTag's kind of a PONG; its id is the PONG's number
 
 // `socket`, `stalls` and the scratch batch outlive it. Bound: kMaxWaiting PONGs wait for their
-// departure time, for kMaxWait at most; then their ACKs leave without one.
+// departure times, for kMaxWait at most; then their ACKs leave without T3 - T2.
 class Responder {
  public:
   static constexpr std::size_t kMaxWaiting = 1024;
@@ -31,22 +32,22 @@ class Responder {
   Responder(net::UdpSocket& socket, const StallWatch& stalls, std::uint32_t incarnation,
             net::RxBatch& scratch);
 
-  // Queues the PONG; false where there is no room because the kernel takes nothing.
+  // Queues the PONG. Returns false if there is no room because the kernel accepts no datagrams.
   bool ping(const wire::ProbeMessage& message, const sockaddr_in6& peer, socklen_t peer_length,
             const net::Ancillary& about, const Instant& now);
-  // Sends what is queued. The departures are then in the socket's error queue, or come later.
+  // Sends the queued PONGs. Their departures are then in the socket's error queue, or arrive later.
   void sendPongs();
-  // Queues any other answer; it leaves with the next ACKs. False where there is no room.
+  // Queues any other answer, which leaves with the next ACKs. Returns false if there is no room.
   bool reply(std::span<const std::uint8_t> bytes, const sockaddr_in6& peer, socklen_t peer_length,
              const net::Ancillary& about);
-  // A PONG left: queues its ACK.
+  // Queues the ACK of a PONG that has left.
   void departed(std::uint32_t id, Nanos t3_utc, const Instant& now);
   void sendAcks();
-  // ACKs without T3 for PONGs whose departure never came.
+  // Queues ACKs without T3 - T2 for PONGs whose departure was never reported.
   void giveUp(const Instant& now);
 
   Nanos nextGiveUp() const;
-  // When sending has to be tried again.
+  // Whether sending has to be tried again.
   bool blocked() const { return !pongs_.empty() || !acks_.empty(); }
   std::uint64_t answered() const { return answered_; }
 
@@ -75,7 +76,7 @@ class Responder {
   net::Outbox pongs_{wire::kAckBytes};
   net::Outbox acks_{wire::kEndpointQueryBytes};
   std::vector<Waiting> waiting_;  // a ring, by number
-  std::uint32_t oldest_ = 0;      // numbers of PONGs; oldest_ == next_: none waits
+  std::uint32_t oldest_ = 0;      // the number of a PONG; if oldest_ == next_, none waits
   std::uint32_t next_ = 0;
   std::uint64_t answered_ = 0;
 };

@@ -10,7 +10,7 @@
 namespace pingloom::probe::udp {
 namespace {
 
-// An event's key is its socket's number.
+// The key of an event is the number of its socket.
 class UdpTransport final : public Transport, private LoopHandler {
  public:
   explicit UdpTransport(const AgentContext& context) : engine_(context) {}

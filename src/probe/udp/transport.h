@@ -1,5 +1,5 @@
-// The UDP transport: PING, PONG and ACK with kernel timestamps. Prober and responder share the
-// sockets and one thread.
+// The UDP transport exchanges PING, PONG and ACK with kernel timestamps. Prober and responder share
+// the sockets and one thread.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 namespace pingloom::probe::udp {
 
 // Binds a socket to each listen address, or to all of the host's, IPv4 and IPv6, and starts the
-// thread. `context` and what it points to outlive the transport. Targets listen on the same port
-// unless their probe names another.
+// thread. `context` and the objects it points to outlive the transport. Targets listen on the same
+// port unless their probe names another.
 Result<std::unique_ptr<Transport>> makeTransport(const AgentContext& context);
 
 }  // namespace pingloom::probe::udp

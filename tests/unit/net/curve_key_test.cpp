@@ -6,7 +6,7 @@
 namespace pingloom::net {
 namespace {
 
-// The pair in ZeroMQ's own manual of zmq_curve_keypair.
+// This pair is in ZeroMQ's manual page of zmq_curve_keypair.
 constexpr const char* kPublic = "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID";
 constexpr const char* kSecret = "D:)Q[IlAW!ahhC2ac:9*A}h:p?([4%wOTJ%JR%cs";
 

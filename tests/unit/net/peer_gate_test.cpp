@@ -1,4 +1,4 @@
-// Real ZeroMQ sockets against a ROUTER with a gate.
+// Tests a ROUTER with a gate with real ZeroMQ sockets.
 #include "net/peer_gate.h"
 
 #include <gmock/gmock.h>
@@ -106,7 +106,7 @@ TEST_F(GateTest, TellsRevokedKeysFromUnknownOnes) {
   EXPECT_GE(refused(PeerRefusal::kRevoked), 1U);
   EXPECT_EQ(refused(PeerRefusal::kUnknownKey), 0U);
   gate_->allow({{known_.public_key, true}});
-  connect(dealer, as(known_));  // libzmq gives a socket up whose key is refused
+  connect(dealer, as(known_));  // libzmq gives up a socket whose key is refused
   EXPECT_TRUE(eventually([&] { return dealer.connected(); }));
 }
 
@@ -117,7 +117,7 @@ TEST_F(GateTest, RefusesPlaintext) {
   plain.watch_handshakes = true;
   connect(dealer, plain);
   EXPECT_EQ(faultOf(dealer), HandshakeFault::kBroken);
-  // Both see it; who hangs up first is chance.
+  // Both sides notice it, and either may hang up first.
   EXPECT_TRUE(eventually(
       [&] { return refused(PeerRefusal::kNoCurve) + refused(PeerRefusal::kHungUp) >= 1; }));
   EXPECT_FALSE(dealer.send("hello", ""));
@@ -135,7 +135,7 @@ TEST_F(GateTest, RefusesThoseWhoLookForAnotherServer) {
   EXPECT_FALSE(router_->receive());
 }
 
-// A client with CURVE does not talk to a server without.
+// A client with CURVE does not talk to a server without it.
 TEST_F(GateTest, AClientWithKeysRefusesAPlainServer) {
   const auto plain = ZmqRouter::bind({IpAddress::fromV4(0x7f000001), 0});
   ASSERT_TRUE(plain);
@@ -168,7 +168,7 @@ std::string curveGreeting() {
   return greeting;
 }
 
-// Whatever is no handshake is refused and counted, and does not disturb the others.
+// Bytes that are no handshake are refused and counted, and do not disturb the other peers.
 TEST_F(GateTest, LivesThroughMalformedHandshakes) {
   gate_->allow({{known_.public_key, true}});
   const std::string hello = "\x04" + std::string(1, static_cast<char>(200)) + "\x05HELLO";

@@ -70,7 +70,7 @@ TEST(UdpSocket, HearsNothingWhenDeafButItsOwnDepartures) {
   EXPECT_EQ(deaf->departures()[0].tag.id, 42U);
 }
 
-// What the sender gave the kernel in one piece arrives so, where the receiver asks for it.
+// Datagrams that were sent in one piece are received in one piece if the receiver requests it.
 TEST(UdpSocket, ReceivesSeveralDatagramsAsOne) {
   for (const bool coalesced : {false, true}) {
     UdpSocketOptions options;
@@ -91,7 +91,7 @@ TEST(UdpSocket, ReceivesSeveralDatagramsAsOne) {
   }
 }
 
-// What the invariant CRC of a RoCE packet relies on.
+// The invariant CRC of a RoCE packet relies on this.
 TEST(UdpSocket, SendsIdZeroAndDfWhenUnfragmented) {
   UdpSocketOptions options;
   options.unfragmented = true;

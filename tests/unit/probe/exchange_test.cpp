@@ -8,7 +8,7 @@ namespace {
 constexpr TickClock kKernel = TickClock::nanoseconds(ClockSource::kKernel);
 constexpr Nanos kUtc = 1'800'000'000 * kSecond;  // minus the monotonic clock
 
-// T0 at 1000, T1 at 2000, T4 at 12000, T5 at 15000; the responder took 4000.
+// T0 is at 1000, T1 at 2000, T4 at 12000 and T5 at 15000; the responder took 4000.
 ExchangeTimes good() {
   ExchangeTimes times;
   times.sent = {1000, kUtc + 1000};
@@ -48,7 +48,7 @@ TEST(Exchange, AMissingTimestampLeavesTheRtt) {
     if (missing == 0) times.has_t1 = false;
     if (missing == 1) times.has_t4 = false;
     if (missing == 2) times.ack = AckState::kNoTime;
-    if (missing == 3) times.t1 = times.sent.utc - 1;  // of another packet
+    if (missing == 3) times.t1 = times.sent.utc - 1;  // it is another packet's
     if (missing == 4) times.t1 = times.t4 + 1;
     const Verdict verdict = judge(times, kKernel, false);
     EXPECT_EQ(verdict.anomaly, Anomaly::kNoTimestamp) << missing;
@@ -89,7 +89,7 @@ TEST(Exchange, NoticesASteppedClock) {
 
 TEST(Exchange, InTimeByTheKernelsClock) {
   ExchangeTimes times = good();
-  times.handled = {5 * kSecond, kUtc + 5 * kSecond};  // this process came round to it late
+  times.handled = {5 * kSecond, kUtc + 5 * kSecond};  // this process handled it late
   EXPECT_TRUE(inTime(times, kKernel, 10'000));
   EXPECT_FALSE(inTime(times, kKernel, 9999));
   times.has_t1 = false;
@@ -118,7 +118,7 @@ TEST(Exchange, CountsWhatTheVerdictSays) {
   EXPECT_EQ(window.prober.sum(), 4000U);
 }
 
-// A NIC's clock of 78.125 MHz with 32 bits that wraps between T1 and T4: 781 ticks, 9996 ns.
+// A NIC's clock of 78.125 MHz with 32 bits wraps between T1 and T4, which are 781 ticks apart.
 ExchangeTimes onHardware() {
   ExchangeTimes times = good();
   times.t1 = 0xFFFFFFFF - 380;

@@ -1,4 +1,4 @@
-// From PING to verdict on a virtual clock, without sockets.
+// Follows PINGs to their verdicts on a virtual clock, without sockets.
 #include "probe/exchanges.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class ExchangesTest : public testing::Test {
  protected:
   ExchangesTest() { tasks.replace({assignmentTo({1, 2, 3})}, 0); }
 
-  // A PING to host target + 1 that leaves the kernel 1 us after T0.
+  // Opens a PING to host target + 1, which leaves the kernel 1 us after T0.
   wire::ProbeMessage ping(std::uint32_t target, Nanos now) {
     Exchange* made = exchanges.open(0, target, ++last_nonce, at(now - 5));
     exchanges.sending(made->id, at(now));
@@ -49,7 +49,7 @@ class ExchangesTest : public testing::Test {
     message.responder_ns = 3 * kMicrosecond;
     return answer(message, wire::ProbeType::kAck, host, now, now);
   }
-  // What host target + 1 has come to in the only window.
+  // Returns the counts of host target + 1 in the only window.
   const PairWindow& window(std::uint32_t target) {
     return tasks[0].windows.windowFor(target, tasks[0].windows.open(0));
   }
@@ -241,7 +241,7 @@ TEST_F(ExchangesTest, WakesForVerdictsALittleAfterTheyAreDue) {
 TEST_F(ExchangesTest, PairsThatStayKeepTheirExchanges) {
   const auto to_first = ping(0, kSecond);
   const auto to_third = ping(2, kSecond);
-  // Host 1 leaves, host 9 joins: host 3 moves from place 2 to place 1.
+  // Host 1 leaves and host 9 joins, so host 3 moves from place 2 to place 1.
   exchanges.move(tasks.replace({assignmentTo({2, 3, 9})}, kSecond));
   EXPECT_EQ(exchanges.size(), 1U);
   EXPECT_EQ(pong(to_first, 1, kSecond + 11 * kMicrosecond), DropReason::kUnknownId);
@@ -252,7 +252,7 @@ TEST_F(ExchangesTest, PairsThatStayKeepTheirExchanges) {
   EXPECT_EQ(exchanges.size(), 0U);
 }
 
-// With true timestamps a stall is the stalled side's own time.
+// With correct timestamps a stall only adds to the time of the stalled side.
 TEST_F(ExchangesTest, WhereOnlySoftwareClocksAreSpoiledAStallKeepsTheSplit) {
   Exchanges lenient(tasks, stalls, TickClock::nanoseconds(ClockSource::kKernel),
                     StallRule::kSpoilsSoftware, kPort);

@@ -137,7 +137,7 @@ TEST_F(OpenWindowsTest, MemoryGoesRound) {
 
 TEST_F(OpenWindowsTest, FlushHandsOverWhatHasAVerdict) {
   send(0, 0);
-  ++windows.windowFor(0, kBase).sent;  // still under way
+  ++windows.windowFor(0, kBase).sent;  // still in flight
   send(1, kWindow);
   windows.flush(kWindow + 1);
   const auto closed = queue.takeAll();

@@ -7,7 +7,7 @@
 namespace pingloom::probe {
 namespace {
 
-// A host's tasks with so many targets, each pinged once a second.
+// Makes the tasks of a host with this many targets, each of which is pinged once a second.
 Pace paceOf(std::size_t targets) {
   auto assignment = std::make_shared<plan::Assignment>();
   assignment->probe.interval = kSecond;

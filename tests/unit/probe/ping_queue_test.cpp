@@ -1,4 +1,4 @@
-// PINGs between their due time and the wire, without sockets or devices.
+// Follows PINGs from their due time to the wire, without sockets or devices.
 #include "probe/ping_queue.h"
 
 #include <gtest/gtest.h>

@@ -17,7 +17,7 @@ std::vector<Due> takeAll(ProbeSchedule& schedule, Nanos now) {
   return out;
 }
 
-// Wakes up exactly when the schedule asks for it.
+// Wakes up exactly when the schedule requires it.
 std::vector<Due> runUntil(ProbeSchedule& schedule, Nanos end) {
   std::vector<Due> out;
   while (schedule.nextDue() < end) schedule.take(schedule.nextDue(), SIZE_MAX, out);
@@ -37,7 +37,7 @@ TEST(ProbeSchedule, DoesNotDriftOverHours) {
   std::map<std::uint32_t, std::uint64_t> pings;
   std::vector<Due> out;
   const Nanos end = 3 * kHour + 5 * kMillisecond;
-  // Every wake-up is late by another amount; no due time may move for it.
+  // Every wake-up is late by a different amount, which may not move any due time.
   for (Nanos late = 0; schedule.nextDue() < end; late = (late + 37 * kMicrosecond) % kMillisecond) {
     out.clear();
     schedule.take(schedule.nextDue() + late, SIZE_MAX, out);
@@ -65,7 +65,7 @@ TEST(ProbeSchedule, SpreadsTargetsEvenlyOverTheInterval) {
 TEST(ProbeSchedule, EverySeedHasAnOrderOfItsOwn) {
   EXPECT_EQ(orderOf(100, 1), orderOf(100, 1));
   EXPECT_NE(orderOf(100, 1), orderOf(100, 2));
-  // Uniform: over many hosts, each target is first about equally often.
+  // Over many hosts, each target is the first about equally often.
   std::map<std::uint32_t, int> firsts;
   for (std::uint64_t seed = 0; seed < 8000; ++seed) ++firsts[orderOf(8, seed).front()];
   ASSERT_EQ(firsts.size(), 8U);
@@ -92,13 +92,14 @@ TEST_P(AfterStall, PacesAtTwiceTheRateAtMost) {
   for (Nanos now = back; now < back + 3 * kSecond; now += 250 * kMicrosecond) {
     sent.insert(sent.end(), takeAll(schedule, now).size(), now);
   }
-  // Configured: 10 pings a millisecond. In any 10 ms: twice that and the bucket.
+  // The configured rate is 10 pings a millisecond. In any 10 ms it may be twice that plus the
+  // bucket.
   const std::size_t bucket = 10 * ProbeSchedule::kBurst / kMillisecond;
   for (std::size_t i = 0; i < sent.size(); ++i) {
     const auto end = std::lower_bound(sent.begin(), sent.end(), sent[i] + 10 * kMillisecond);
     ASSERT_LE(static_cast<std::size_t>(end - sent.begin()) - i, 200 + bucket + 1);
   }
-  // All that were not a whole interval late were made up for, and it is on time again.
+  // All pings that were not a whole interval late have left, and the schedule is on time again.
   const auto lost_rounds = static_cast<std::uint64_t>(std::max<Nanos>(0, GetParam() - kSecond));
   EXPECT_NEAR(static_cast<double>(schedule.skipped()),
               static_cast<double>(lost_rounds) / kSecond * kTargets, 2);
@@ -167,7 +168,7 @@ TEST(ProbeSchedule, FirstPingComesSoonAndHostsDiffer) {
   EXPECT_GT(starts.size(), 95U);
 }
 
-// Gaps between consecutive pings of the targets that stay, over a plan change at 10.4 s.
+// Checks the gaps between consecutive pings of targets that stay, over a plan change at 10.4 s.
 void expectSmoothChange(std::size_t before_targets, const std::vector<std::uint32_t>& new_numbers,
                         std::size_t after_targets, Nanos tolerance) {
   ProbeSchedule before(kSecond, before_targets, 0, 3);

@@ -1,5 +1,5 @@
-// RDMA devices whose packets stay in this process: what the transport does around an endpoint is
-// tested on them, with endpoints that fail when told to.
+// RDMA devices whose packets stay in this process. They test what the transport does around an
+// endpoint, and their endpoints fail on request.
 #pragma once
 
 #include <sys/eventfd.h>
@@ -27,8 +27,8 @@ class MemoryFabric {
 
   std::mutex mutex;
   std::map<std::uint32_t, MemoryEndpoint*> endpoints;  // by queue pair
-  std::map<IpAddress, std::string> refused;            // no device for these, and why
-  std::map<IpAddress, rdma::PostResult> posts;         // what posting towards these comes to
+  std::map<IpAddress, std::string> refused;     // addresses without a device, with the reason
+  std::map<IpAddress, rdma::PostResult> posts;  // the result of posting to an address
   bool lose_acks = false;
   bool no_timestamps = false;
   std::uint32_t next_qpn = 100;

@@ -1,4 +1,4 @@
-// The RDMA transport on devices in memory: everything but the wire.
+// Tests the RDMA transport on devices in memory: everything except the wire.
 #include "probe/rdma/transport.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ struct Agent {
     context.endpoints_changed = [this] { ++changes; };
     transport = std::move(*makeTransport(context));
   }
-  // Pings `to` every 10 ms by `paths` paths; an empty list: is pinged only.
+  // Pings `to` every 10 ms on `paths` paths. With an empty list the agent only answers.
   void probe(std::vector<IpAddress> to, std::uint32_t paths = 1) {
     assignment = std::make_shared<plan::Assignment>();
     assignment->probe.name = "mesh";
@@ -57,8 +57,8 @@ struct Agent {
   std::uint64_t dropped(DropReason reason) {
     return transport->counters().dropped[static_cast<std::size_t>(reason)];
   }
-  // Everything measured so far, a window for each device and path; probing stops. Windows whose
-  // boundary the test ran across add up.
+  // Stops probing and returns everything measured so far, with a window for each device and path.
+  // If the test ran across the boundary of a window, both windows add up.
   std::vector<ClosedWindow> flush() {
     transport->flush();
     std::vector<ClosedWindow> sums;
@@ -88,7 +88,7 @@ struct Agent {
   std::unique_ptr<Transport> transport;
 };
 
-// What the controller does: collects endpoints and hands the table to all.
+// Acts as the controller: collects the endpoints and gives the table to all agents.
 void introduce(const std::vector<Agent*>& agents) {
   auto table = std::make_shared<plan::EndpointTable>();
   for (Agent* agent : agents) {
@@ -103,7 +103,7 @@ PairWindow only(std::vector<ClosedWindow> windows) {
   return windows.empty() ? PairWindow{} : std::move(windows[0].pairs.at(0));
 }
 
-// A machine that takes the processor away at the wrong instant looks like a clock that was set.
+// If the machine takes the processor away at the wrong moment, it looks as if the clock was set.
 std::uint32_t anomalies(const PairWindow& pair) {
   return std::accumulate(pair.anomalous.begin(), pair.anomalous.end(), 0U);
 }
@@ -154,7 +154,7 @@ TEST(RdmaTransport, ATargetWithoutAnEndpointIsUnreachableOnceThatIsKnown) {
   ASSERT_TRUE(eventually([&] { return one.transport->counters().pings_skipped >= 3; }))
       << "nobody has said yet who is there";
   introduce({&one});
-  // A busy machine makes rounds late, and those are skipped as well; ten in a row are not.
+  // A busy machine makes rounds late, and late rounds are skipped too, but not ten in a row.
   EXPECT_TRUE(eventually([&] {
     const auto skipped = one.transport->counters().pings_skipped;
     std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -1,5 +1,5 @@
-// The prober with real sockets on loopback, its loop driven by hand: the time it is told is the
-// real one, or later, never earlier.
+// Tests the prober with real sockets on loopback. The test drives the loop: it passes the real time
+// or a later one, but never an earlier one.
 #include "probe/tcp/prober.h"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@ namespace {
 
 IpAddress host(std::uint32_t number) { return IpAddress::fromV4(0x7f4e0a00 + number); }
 
-// A listening socket; with `backlog` 0 and a connect that nobody accepts it drops further SYNs.
+// A listening socket. With `backlog` 0 and one connect that is not accepted, it drops further SYNs.
 class Server {
  public:
   explicit Server(const IpAddress& address, int backlog = 64)
@@ -31,7 +31,7 @@ class Server {
     getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&storage), &size);
     address_ = SocketAddress::fromSockaddr(reinterpret_cast<sockaddr*>(&storage));
   }
-  // From now on its backlog is full.
+  // Fills the backlog.
   void block() {
     blocker_.reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_storage storage{};
@@ -61,11 +61,11 @@ std::shared_ptr<plan::Assignment> assignmentOf(const char* name, std::uint16_t p
   return made;
 }
 
-// An event loop driven by hand: a round lasts until a descriptor is ready or the time is over.
+// An event loop that the test drives. It waits until a descriptor is ready or the time is over.
 class Rounds : private LoopHandler {
  public:
   Rounds() { EXPECT_TRUE(loop.open()); }
-  // The number of descriptors that became ready within `timeout_ms`; `on_ready` is told of each.
+  // Returns how many descriptors became ready within `timeout_ms`, and passes each to `on_ready`.
   int wait(int timeout_ms, std::function<void(std::uint64_t)> on_ready) {
     on_ready_ = std::move(on_ready);
     until_ = monotonicNow() + timeout_ms * kMillisecond;
@@ -75,7 +75,7 @@ class Rounds : private LoopHandler {
     } while (ready_ == 0 && monotonicNow() < until_);
     return ready_;
   }
-  // The same, but what is ready stays so.
+  // Does the same, but handles nothing, so that the descriptors stay ready.
   int await(int timeout_ms) {
     return wait(timeout_ms, [](std::uint64_t) {});
   }
@@ -100,7 +100,7 @@ class TcpProberTest : public testing::Test {
   void use(std::vector<std::shared_ptr<const plan::Assignment>> work) {
     prober.setWork({std::move(work), nullptr}, monotonicNow());
   }
-  // The events of real sockets, told at the real time plus `late`.
+  // Passes the events of real sockets to the prober, with the real time plus `late`.
   int handle(int timeout_ms, Nanos late = 0) {
     return rounds.wait(timeout_ms, [&](std::uint64_t key) {
       const Nanos now = monotonicNow() + late;
@@ -134,7 +134,7 @@ class OnePing : public TcpProberTest {
  protected:
   Nanos timeout = 200 * kMillisecond;
 
-  // One target; its ping is started.
+  // Starts the ping of the only target.
   void ping(std::uint16_t port, const IpAddress& to, const IpAddress& from = host(200)) {
     auto one = assignmentOf("one", port, {to});
     one->source = from;
@@ -229,7 +229,7 @@ TEST_F(OnePing, AStallOfThisHostIsAnomalousNotLoss) {
 TEST_F(OnePing, AnExpiredConnectIsLookedAtBeforeItIsLost) {
   const Server server(host(7));
   ping(server.port(), host(7));
-  // It has long been answered, but the loop comes to its timer first.
+  // The connect has been answered, but the loop handles its timer first.
   ASSERT_EQ(rounds.await(2000), 1);
   prober.expire(monotonicNow() + kSecond);
   const auto pairs = results();
@@ -267,7 +267,7 @@ TEST_F(OnePing, AnAnswerThatNobodyHasReadYetStillCounts) {
 }
 
 TEST_F(OnePing, MeetingItselfIsNoSuccess) {
-  // As the kernel may choose it where the target's port is an ephemeral one.
+  // The kernel may choose this port if the target's port is an ephemeral one.
   std::uint16_t port = 0;
   { port = Server(host(9)).port(); }
   UniqueFd self(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -307,7 +307,7 @@ TEST_F(TcpProberTest, BeyondTheBoundPingsWait) {
   EXPECT_EQ(sent(), 4U);
   EXPECT_GE(prober.nextWake(), begin + 200 * kMillisecond)
       << "pings that wait for room wake nobody";
-  // What has expired makes room, although its late answers are still waited for.
+  // Expired connects make room, although their late answers are still awaited.
   prober.expire(monotonicNow() + 200 * kMillisecond);
   EXPECT_EQ(sent(), 6U);
 }
@@ -353,7 +353,7 @@ TEST_F(TcpProberTest, APlanChangeKeepsWhatIsUnderWay) {
 }
 
 TEST(Listener, RunningOutOfDescriptorsPausesIt) {
-  // UBSan checks the logger's objects by means of a descriptor, and there will be none.
+  // UBSan needs a descriptor to check the logger's objects, and there will be none.
   log::init("probe_test", log::Level::kError);
   Rounds rounds;
   std::uint16_t port = 0;

@@ -1,4 +1,4 @@
-// The whole transport: its thread, its listeners, its windows.
+// Tests the whole transport with its thread, its listeners and its windows.
 #include "probe/tcp/transport.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ class TcpTransportTest : public testing::Test {
     EXPECT_TRUE(made) << made.error().text();
     transport = std::move(*made);
   }
-  // The next windows that close; empty after ten seconds without any.
+  // Returns the next windows that close, or none after ten seconds.
   std::vector<ClosedWindow> closed() {
     pollfd ready{queue.descriptor(), POLLIN, 0};
     poll(&ready, 1, 10'000);
@@ -62,7 +62,7 @@ class TcpTransportTest : public testing::Test {
 };
 
 TEST_F(TcpTransportTest, ProbesAnswersAndClosesWindows) {
-  // Host 2 answers (as host 1 does itself), host 3 is there but does not listen.
+  // Hosts 1 and 2 answer. Host 3 exists but does not listen.
   transport->setWork({{assignmentOf("mesh", {host(1), host(2), host(3)})}, nullptr});
   const auto windows = closed();
   ASSERT_FALSE(windows.empty());
@@ -82,7 +82,7 @@ TEST_F(TcpTransportTest, ProbesAnswersAndClosesWindows) {
 }
 
 TEST_F(TcpTransportTest, ReloadsWhileConnectsAreUnderWay) {
-  // A long timeout towards nobody's address keeps connects in flight, whatever the plan does.
+  // A long timeout and an unused address keep connects in flight, whatever the plan does.
   const UniqueFd silent(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_storage storage{};
   socklen_t size = host(9).toSockaddr(context.port, storage);
@@ -139,7 +139,7 @@ TEST_F(TcpTransportTest, AnAddressInUseIsAnError) {
 }
 
 TEST_F(TcpTransportTest, ManyInFlight) {
-  // 400 pings with a 300 ms timeout to a host that does not answer, beside one that does.
+  // One host gets 400 pings with a timeout of 300 ms and does not answer; another host answers.
   const UniqueFd silent(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_storage storage{};
   const socklen_t size = host(8).toSockaddr(context.port, storage);

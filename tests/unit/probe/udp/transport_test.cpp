@@ -1,5 +1,5 @@
-// The whole UDP transport over loopback: against another one, and against sockets that the test
-// holds itself and that say what no responder would.
+// Tests the whole UDP transport over loopback, against another one and against sockets of the test
+// that send what no responder would.
 #include "probe/udp/transport.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace pingloom::probe::udp {
 namespace {
 
-constexpr Nanos kPatience = 30 * kSecond;  // for what is certain to come, on a busy machine too
+constexpr Nanos kPatience = 30 * kSecond;  // long enough for a busy machine
 
 IpAddress host(std::uint32_t number) { return IpAddress::fromV4(0x7f4d0500 + number); }
 
@@ -32,7 +32,7 @@ std::uint16_t freePort() {
   return SocketAddress::fromSockaddr(reinterpret_cast<sockaddr*>(&storage)).port;
 }
 
-// A datagram socket of the test's own.
+// A datagram socket that the test controls.
 class RawPeer {
  public:
   RawPeer(const IpAddress& address, std::uint16_t port)
@@ -55,7 +55,7 @@ class RawPeer {
     SocketAddress from;
     wire::ProbeMessage message;
   };
-  // The next message of ours; an empty one after kPatience.
+  // Returns the next message, or an empty one after kPatience.
   Received receive() const {
     pollfd ready{fd_.get(), POLLIN, 0};
     poll(&ready, 1, kPatience / kMillisecond);
@@ -106,7 +106,7 @@ struct Agent {
   std::uint64_t dropped(DropReason reason) {
     return transport->counters().dropped[static_cast<std::size_t>(reason)];
   }
-  // Everything measured so far, by probe; probing stops. Windows that have closed meanwhile add up.
+  // Stops probing and returns everything measured so far, by probe. Closed windows add up.
   std::map<std::string, std::vector<PairWindow>> flush() {
     transport->flush();
     std::map<std::string, std::vector<PairWindow>> sums;
@@ -200,7 +200,7 @@ TEST(UdpTransport, ABurstIsAnsweredAndInNoWindow) {
     const bool stalled = ping.anomaly == Anomaly::kStalled;
     EXPECT_TRUE(stalled || ping.rtt.value_or(0) > ping.network.value_or(1)) << sequence;
   }
-  // To where nobody answers: refused, as the kernel says.
+  // No socket listens there, so the kernel reports that the PING is refused.
   one.transport->startBurst(makeBurst(*slow, host(3), 0, 2, kMillisecond));
   ASSERT_TRUE(eventually([&] { return one.transport->burstPings().size() == 2; }));
   EXPECT_EQ(one.transport->burstPings()[0].fate, PingFate::kRefused);
@@ -247,7 +247,7 @@ TEST(UdpTransport, CountsDuplicatesAndDropsWhatDoesNotBelong) {
   broken[3] = static_cast<std::uint8_t>(wire::ProbeType::kPong);
   broken.push_back(0);
   peer.send(broken, ping.from);
-  // They arrive in order, so once the last is handled all are.
+  // They arrive in order, so when the last one has been handled, all have.
   EXPECT_TRUE(eventually([&] { return agent.dropped(DropReason::kLength) == 1; }));
   for (const DropReason reason :
        {DropReason::kNonce, DropReason::kUnknownId, DropReason::kSource, DropReason::kMagic,
@@ -264,7 +264,7 @@ TEST(UdpTransport, RefusedPortsDoNotDisturbTheOthers) {
   Agent agent({host(1)}, port);
   Agent other({host(2)}, port);
   plan::AddressList targets = {host(2)};
-  for (std::uint32_t i = 50; i < 100; ++i) targets.push_back(host(i));  // nobody listens there
+  for (std::uint32_t i = 50; i < 100; ++i) targets.push_back(host(i));  // no socket listens there
   other.transport->setWork({{}, std::make_shared<const plan::AddressList>(1, host(1))});
   std::vector<PairWindow> pairs;
   EXPECT_TRUE(eventually([&] {  // a very busy machine may stall during all exchanges of a while
