@@ -1,4 +1,5 @@
-// Builds the dashboard: one script and one style sheet, beside the static files. Usage: node build.mjs FOLDER
+// Builds the dashboard into a folder: the static files, one script and one style sheet.
+// Usage: node build.mjs FOLDER
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';

@@ -1,4 +1,5 @@
-// Signing in: what somebody sees without a token, with one that reads, with one that operates, and when it is withdrawn.
+// Signing in: what the page shows without a token, with a token of either role, and after the token
+// is removed.
 
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
@@ -55,7 +56,7 @@ step('a wrong token is refused, with the reason', async () => {
   await until(page, () => document.querySelector('#sign-in .fault').innerText.includes('not known'));
 });
 
-step('with a token that reads everything is there but probing', async () => {
+step('a token with the role read shows everything and starts no burst', async () => {
   await signIn(TOKENS.read);
   await showsTheMesh();
   assert.equal(await page.getAttribute('#who', 'data-role'), 'read');
@@ -67,7 +68,7 @@ step('with a token that reads everything is there but probing', async () => {
   await shot(page, 'pair-read-only');
 });
 
-step('after a reload of the page the session is still there; signing out ends it', async () => {
+step('a session survives a reload of the page and ends by signing out', async () => {
   await page.reload();
   await page.waitForSelector('#who');
   await page.click('#who button');
@@ -75,7 +76,7 @@ step('after a reload of the page the session is still there; signing out ends it
   assert.equal(await page.evaluate(() => fetch('api/v1/status').then(({ status }) => status)), 401);
 });
 
-step('with a token that operates a pair is probed', async () => {
+step('a token with the role operate starts a burst', async () => {
   await signIn(TOKENS.operate);
   await page.waitForSelector('#burst'); // the link led to the pair's page
   assert.equal(await page.getAttribute('#who', 'data-role'), 'operate');
@@ -83,7 +84,7 @@ step('with a token that operates a pair is probed', async () => {
   await page.waitForSelector('#burst [data-state=done]');
 });
 
-step('a token that is withdrawn ends what is shown', async () => {
+step('removing a token ends its sessions', async () => {
   mesh.tokens = { read: TOKENS.read };
   mesh.saveTokens();
   mesh.controller.child.kill('SIGHUP');

@@ -1,4 +1,4 @@
-// The served openapi.yaml: it is valid, and everything that a real controller answers is as it says.
+// The served openapi.yaml is valid, and a real controller's answers agree with it.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -26,7 +26,8 @@ before(async () => {
 
 after(() => mesh.end(anyFailed()));
 
-// What the description does not name must not be there either. Schemas that are parts of others stay open.
+// Closes the schemas, so that an answer may have no undescribed member. Schemas that are parts of
+// others stay open.
 function close(schemas) {
   const parts = JSON.stringify(schemas).match(/"allOf":\[[^\]]*\]/g)?.join() ?? '';
   const visit = (schema) => {
@@ -55,7 +56,7 @@ function checkCsv(body, url) {
   assert.equal(new Set(fields).size, 1, `${url}: as many fields in each line`);
 }
 
-// Asks, and holds the answer against the description.
+// Sends a request and compares the answer with the description.
 async function check(url, status, base = mesh.url, options = {}) {
   const answer = await fetch(base + url, options);
   const body = await answer.text();
@@ -90,7 +91,7 @@ step('the description is valid', async () => {
   ajv.addSchema({ $id: 'api', ...api });
 });
 
-step('what is answered is what is described', async () => {
+step('answers agree with the description', async () => {
   const [a, b] = mesh.addresses;
   const { oldest } = await mesh.json('/api/v1/history');
   const at = encodeURIComponent(oldest);
@@ -123,7 +124,7 @@ step('what is answered is what is described', async () => {
   await check('/api/v1/worst?probe=rdma&metric=loss&count=0', 400);
   for (const sort of api.components.schemas.WorstSort.enum) await check(`/api/v1/worst?probe=rdma&metric=loss&sort=${sort}`, 200);
   await check('/api/v1/worst?probe=rdma&metric=loss&sort=name', 400);
-  await check(`/api/v1/grid?probe=rdma&metric=loss&at=${at}`, 400); // that is history/grid's
+  await check(`/api/v1/grid?probe=rdma&metric=loss&at=${at}`, 400); // only history/grid has `at`
   await check('/api/v1/grid?probe=rdma&metric=loss&metric=jitter', 400);
   await check(`/api/v1/pairs/rdma/${a}/${b}?path=1`, 400);
   for (const path of ['/api/v1/pairs', '/api/v1/history/pairs']) {
@@ -151,7 +152,7 @@ step('what is answered is what is described', async () => {
   await check(`${pair}?from=2026-11-21T03:12:00Z&to=2026-11-21T03:11:00Z`, 400);
 });
 
-step('parameters are those that are described', async () => {
+step('the parameters are the described ones', async () => {
   for (const [template, { get }] of Object.entries(api.paths)) {
     if (!get || !template.startsWith('/api/')) continue;
     const names = (get.parameters ?? []).map(deref).filter((each) => each.in === 'query').map(({ name }) => name);
@@ -163,7 +164,7 @@ step('parameters are those that are described', async () => {
   }
 });
 
-step('a session, where no tokens are wanted', async () => {
+step('a session, where no tokens are required', async () => {
   const ask = (method, status, body, type = 'application/json') => check('/api/v1/session', status, mesh.url,
     { method, ...(body && { body, headers: { 'Content-Type': type } }) });
   assert.deepEqual(JSON.parse(await ask('GET', 200)), { role: 'operate', tokens: false });
@@ -220,7 +221,7 @@ step('a controller without Redis is not ready', async () => {
   }
 });
 
-step('nothing is described that was not seen', () => {
+step('the test has seen every described answer', () => {
   const described = Object.entries(api.paths).flatMap(([path, methods]) => Object.values(methods)
     .flatMap(({ responses }) => Object.entries(responses)).flatMap(([status, response]) => Object.keys(deref(response).content ?? {}).map((type) => `${path} ${status} ${type}`)));
   assert.deepEqual(described.filter((each) => !seen.has(each)), []);

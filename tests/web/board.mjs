@@ -1,4 +1,4 @@
-// The real dashboard over a board of synthetic rows (board_server.cpp); obeys commands.
+// Runs board_server.cpp: the real dashboard over a board of synthetic rows, which takes commands.
 
 import { createInterface } from 'node:readline';
 import { Program } from './processes.mjs';
@@ -6,7 +6,7 @@ import { Program } from './processes.mjs';
 const { PINGLOOM_BIN, PINGLOOM_WEB } = process.env;
 
 export class Board {
-  // listen: an address with a port; a free port without.
+  // `listen` is an address with a port; 0 picks a free one.
   static async start(hosts, listen = '127.0.0.1:0') {
     const board = new Board();
     board.program = new Program('/dev/null', `${PINGLOOM_BIN}/board_server`, [listen, PINGLOOM_WEB, String(hosts)], 'pipe');

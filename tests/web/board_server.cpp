@@ -1,7 +1,7 @@
-// Serves the dashboard from a board of synthetic rows. Prints its URL, then obeys one command a
+// Serves the dashboard from a board of synthetic rows. It prints its URL, then reads one command a
 // line from standard input and answers "done": `pair PROBE SOURCE DESTINATION STATE`, `all`,
-// `troubles`, `slow HOST`, `reject`, `plan HOSTS [NAME]`, and, with tabs in between, `host NUMBER`,
-// its name, and labels and their values in turn. Ends with its input.
+// `troubles`, `slow HOST`, `reject`, `plan HOSTS [NAME]`, and `host NUMBER` with the host's name
+// and its labels and values, separated by tabs. It ends with its input.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -94,7 +94,7 @@ int main(int argc, char** argv) {
   pingloom::test::SyntheticBoard synthetic(static_cast<std::uint32_t>(std::atoi(argv[3])));
   synthetic.publishAll();
   pingloom::controller::BurstBoard bursts;
-  bursts.stop();  // nobody is there who could do them
+  bursts.stop();  // there are no agents to run bursts
   const auto dashboard = pingloom::controller::Dashboard::start(options, synthetic.board(), bursts);
   if (!dashboard) {
     std::cerr << dashboard.error().text() << "\n";

@@ -13,7 +13,8 @@ export function launch() {
     '--disable-background-networking', '--disable-component-update', '--disable-sync'] });
 }
 
-// A page of a profile of its own, in which `before` runs ahead of the page's own scripts. `complaints`: what it wrote to its console as errors, with refused resources.
+// Opens a page in a profile of its own; `before` runs ahead of the page's scripts. The page's
+// `complaints` are the errors and warnings of its console, refused resources included.
 export async function open(browser, url, { before, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: 'dark', ...options });
   if (before) await context.addInitScript(before);
@@ -29,13 +30,14 @@ export async function open(browser, url, { before, ...options } = {}) {
   return page;
 }
 
-// For people to look at: kept under the build folder.
+// Keeps a picture under the build folder for people to look at.
 export async function shot(page, name) {
   mkdirSync(PINGLOOM_VIEWS, { recursive: true });
   await page.screenshot({ path: join(PINGLOOM_VIEWS, `${name}.png`) });
 }
 
-// `reached` in the page, with an argument, once it is true; gives its value.
+// Waits until `reached`, which runs in the page with an argument, returns a true value, and returns
+// that value.
 export async function until(page, reached, argument) {
   return (await page.waitForFunction(reached, argument, { polling: 50 })).jsonValue();
 }

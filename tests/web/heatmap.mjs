@@ -1,7 +1,7 @@
-// What tests do with the map.
+// Actions of tests on the map.
 
-// Moves the mouse to a pair's cell; again if the page was laid out anew meanwhile. `exactly`: false where cells are too small to be
-// pointed at, one by one.
+// Moves the mouse to a pair's cell, and retries where the page has changed its layout meanwhile.
+// `exactly` is false where cells are too small to be pointed at one by one.
 export async function pointAt(page, row, column, exactly = true) {
   for (let attempt = 0; ; ++attempt) {
     const [x, y, index] = await page.evaluate(([at, of]) => {

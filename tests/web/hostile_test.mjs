@@ -1,5 +1,5 @@
-// Names and labels that would like to be more than text: markup, quotes, paths, letters of other directions, and as long as a
-// pinglist may have them.
+// Hostile names and labels: markup, quotes, paths, right-to-left letters, and the greatest length
+// that a pinglist may have.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -12,13 +12,13 @@ const TEXTS = [
   '../../a/b?c#d&amp;%2e%2e/', '{{7*7}}${7*7}`', '__proto__',
   '\u202egnp.exe', 'שרת־01 عربي', '👩‍💻é漢z̷̡̛͇̎', 'x'.repeat(LONGEST), '漢'.repeat(LONGEST / 4), '<b>'.repeat(LONGEST / 3),
 ];
-// What reads them as something else has called this, or has made one of these.
+// A page that does not treat the names as text makes one of these elements.
 const FOREIGN = 'img, iframe, b:not(.bar b, .legend b), body script, [onerror]';
 
 async function startHostile(hash = '', options = {}) {
   await start(TEXTS.length, '', { ...options, before: () => { window.hacked = () => { window.wasHacked = true; }; } });
   for (const [host, text] of TEXTS.entries()) {
-    // Each is a name, a label's name, and a label's value of a host of its own.
+    // Each text is the name of a host, and the name and the value of a label of that host.
     await board.say(`host ${host} ${[text, text, 'mine', 'zone', text, 'name', text].join('\t')}`);
   }
   await page.goto(`${page.url().split('#')[0]}#${hash}`);
@@ -35,7 +35,7 @@ async function assertHarmless() {
 
 const VIEWPORTS = { wide: {}, phone: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true } };
 const address = (host) => `10.0.0.${host + 1}`;
-// As lines show it: without what stands for its direction, and cut.
+// The text as a line shows it: cut to its greatest length.
 const shown = (text) => (Array.from(text).length <= 120 ? text : `${Array.from(text).slice(0, 119).join('')}…`);
 
 for (const [name, options] of Object.entries(VIEWPORTS)) {

@@ -1,4 +1,4 @@
-// The page by keyboard and by finger: what helps those who use neither a mouse nor their eyes, and a phone.
+// The page by keyboard, for screen readers, and by finger on a phone.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -23,11 +23,11 @@ test('tabs say what they choose', async () => {
     await press('ArrowRight');
     await until(page, (before) => document.activeElement.ariaSelected === 'true' && document.activeElement.id !== before, found[at].id);
   }
-  assert.equal((await tabs())[0].selected, 'true', 'behind the last is the first');
+  assert.equal((await tabs())[0].selected, 'true', 'the first tab follows the last');
   assertQuiet();
 });
 
-// Where the focus is: in the dialog, or what else it is in.
+// Returns 'dialog' where the focus is in the dialog, else the class of the element with the focus.
 const focused = () => page.evaluate(() => (document.activeElement.closest('dialog') ? 'dialog' : document.activeElement.className));
 
 test('the help takes the focus, keeps it, and gives it back', async () => {
@@ -51,7 +51,7 @@ test('the help takes the focus, keeps it, and gives it back', async () => {
   assertQuiet();
 });
 
-// Fingers on the glass, from their first places to their last.
+// Moves fingers from their first places to their last.
 async function swipe(fingers) {
   const glass = await page.context().newCDPSession(page);
   const at = (part) => fingers.map(([[x, y], [toX, toY]], id) => ({ id, x: x + part * (toX - x), y: y + part * (toY - y) }));
@@ -63,15 +63,15 @@ async function swipe(fingers) {
   await glass.detach();
 }
 
-const MIDDLE = 0.6; // of the canvas, where its cells are
+const MIDDLE = 0.6; // the place of the cells' middle on the canvas
 const sight = () => page.evaluate(() => document.querySelector('#heatmap').heatmap.view.sight());
-// Where the map is on the glass.
+// Returns a place on the screen in the middle of the map's cells.
 async function place() {
   const { x, y, width, height } = await page.locator('#heatmap').boundingBox();
   return { x: x + width * MIDDLE, y: y + height * MIDDLE };
 }
 
-test('a finger scrolls the page over a map that is all in sight', async () => {
+test('a finger scrolls the page over a map that is fully visible', async () => {
   await start(40, '', PHONE);
   await shot(page, 'phone-synthetic');
   const { x, y } = await place();

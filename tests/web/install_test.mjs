@@ -1,4 +1,5 @@
-// What `cmake --install` puts into a staging folder: a controller there finds the page there, agents need none of it.
+// `cmake --install` into a staging folder: the installed controller finds its page, and agents are
+// installed without it.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -50,7 +51,7 @@ test('without the page a controller has its API', async () => {
   let failed = true;
   try {
     await mesh.start({ agents: false });
-    // Unless this machine has one installed.
+    // The controller finds a page that is installed on this machine.
     assert.equal((await mesh.get('/')).status, existsSync('/usr/share/pingloom/web/index.html') ? 200 : 404);
     assert.equal((await mesh.get('/api/v1/status')).status, 200);
     failed = false;

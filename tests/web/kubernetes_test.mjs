@@ -1,5 +1,6 @@
-// packaging/never_run/kubernetes: every manifest is what the Kubernetes API takes, by the types of its OpenAPI document (kubernetes-types),
-// which know required fields, their types, and that there are no others; and the parts fit together. Not run on a cluster.
+// packaging/never_run/kubernetes: every manifest is valid by the types of the Kubernetes API's OpenAPI
+// document (kubernetes-types), which define the fields, their types and which are required; and the
+// parts fit together. The test runs on no cluster.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -20,7 +21,7 @@ const manifests = ['controller.yaml', 'agent.yaml'].flatMap(documents);
 const find = (kind, name) => manifests.find((each) => each.kind === kind && each.metadata.name === name);
 const pods = [find('DaemonSet', 'pingloom-agent'), find('Deployment', 'pingloom-controller')].map(({ spec }) => spec.template);
 
-// What tsc says about `values`, each a [type, value]: "" where all are valid.
+// Returns tsc's errors about `values`, each a [version, kind, value]; "" where all are valid.
 function typeErrors(values) {
   const work = mkdtempSync(join(tmpdir(), 'pingloom-kubernetes-'));
   try {
@@ -39,7 +40,7 @@ function typeErrors(values) {
   }
 }
 
-test('they are of the API', () => {
+test('the manifests are valid', () => {
   assert.ok(manifests.length >= 8);
   assert.equal(typeErrors(manifests.map((each) => [each.apiVersion, each.kind, each])), '');
 });
@@ -55,7 +56,7 @@ test('a mistake would be found', () => {
   assert.match(broken((spec) => { delete spec.containers; }), /containers/);
 });
 
-test('the patch for RDMA changes the container that there is', () => {
+test('the patch for RDMA changes the existing container', () => {
   const [patch] = documents('agent-rdma.yaml');
   const [container] = patch.spec.template.spec.containers;
   assert.equal(container.name, pods[0].spec.containers[0].name);
@@ -63,7 +64,7 @@ test('the patch for RDMA changes the container that there is', () => {
   assert.deepEqual(readdirSync(folder).sort(), ['agent-rdma.yaml', 'agent.yaml', 'controller.yaml']);
 });
 
-test('selectors, volumes and claims name what is there', () => {
+test('selectors, volumes and claims name existing objects', () => {
   for (const workload of manifests.filter(({ spec }) => spec?.template)) {
     assert.deepEqual(workload.spec.selector.matchLabels, workload.spec.template.metadata.labels);
     const { volumes, containers, initContainers = [] } = workload.spec.template.spec;

@@ -17,15 +17,16 @@ function freePort(host) {
   });
 }
 
-// A loopback /24 of this process's own.
+// Returns a loopback /24 for this process alone.
 function subnetOf(pid) {
   const number = pid % (80 * 256);
   return `127.${150 + Math.floor(number / 256) % 80}.${number % 256}`;
 }
 
 export class Mesh {
-  // names: of the hosts, as the pinglist has them; hosts without one are host-1, host-2, ... page: null: the
-  // controller finds it itself. tokens: by role, that the controller wants. more: probes besides the meshes, of the addresses.
+  // `names` are the hosts' names in the pinglist; hosts without one are host-1, host-2 and so on.
+  // Where `page` is null, the controller finds the page itself. `tokens` are required by the
+  // controller, by role. `more` returns probes besides the meshes, given the addresses.
   constructor({ hosts = 4, names = {}, agentNames = {}, racks = 2, protocols = ['rdma'], more = () => [], window = '1s',
     programs = PINGLOOM_BIN, page = PINGLOOM_WEB, tokens = null } = {}) {
     [this.programs, this.page, this.tokens] = [programs, page, tokens];
@@ -42,7 +43,7 @@ export class Mesh {
     return join(this.programs, name);
   }
 
-  // The text of one of its files, '' before it is there.
+  // Returns the text of a file of the mesh; '' before the file exists.
   read(name) {
     return existsSync(this.path(name)) ? readFileSync(this.path(name), 'utf8').trim() : '';
   }
@@ -51,7 +52,7 @@ export class Mesh {
     return join(this.directory, name);
   }
 
-  // JSON is YAML.
+  // Writes JSON, which is YAML.
   pinglistText({ racks, protocols, more, window } = this.pinglist) {
     const hosts = Object.fromEntries(this.addresses.map((address, at) => [this.names[at],
       { address, rack: `r${1 + Math.floor((at * racks) / this.addresses.length)}` }]));
@@ -59,7 +60,7 @@ export class Mesh {
       probes: [...protocols.map((protocol) => ({ name: protocol, protocol, mesh: this.addresses })), ...more(this.addresses)] }, null, 1);
   }
 
-  // As editors save: whole or not at all.
+  // Saves like an editor, in one step.
   savePinglist(text = this.pinglistText()) {
     writeFileSync(this.path('pinglist.tmp'), text);
     renameSync(this.path('pinglist.tmp'), this.path('pinglist.yaml'));
@@ -95,7 +96,8 @@ export class Mesh {
     }, START_SECONDS, 'the controller answers HTTP');
   }
 
-  // impair: what its soft device does to the packets it sends (docs/soft-device.md).
+  // `impair` is what the agent's soft device does to the packets that it sends
+  // (docs/soft-device.md).
   startAgent(at, impair = []) {
     writeFileSync(this.path(`agent-${at}.yaml`), JSON.stringify({ controller: this.control, host: this.agentNames[at],
       addresses: [this.addresses[at]], state_dir: this.path(`agent-${at}`), rdma: { device: 'soft', impair } }));
@@ -103,7 +105,7 @@ export class Mesh {
       ['--config', this.path(`agent-${at}.yaml`)]);
   }
 
-  // The agent begins anew with a faulty device.
+  // Restarts the agent with an impaired device.
   async impairAgent(at, impair) {
     await this.agents[at].kill('SIGTERM');
     this.startAgent(at, impair);
@@ -118,7 +120,7 @@ export class Mesh {
     return (await this.get(path)).json();
   }
 
-  // Until every pair of the probe has a window and is well.
+  // Waits until every pair of the probe is ok.
   waitUntilWell(probe, seconds = 60) {
     const pairs = this.addresses.length * (this.addresses.length - 1);
     return eventually(async () => {
@@ -129,10 +131,10 @@ export class Mesh {
     }, seconds, `all pairs of ${probe} are ok`);
   }
 
-  // failed: leaves the logs where they are and says so.
+  // Keeps the logs, and says where they are, where the test has failed.
   async end(failed = false) {
     for (const agent of this.agents) if (agent?.running()) await agent.kill('SIGTERM');
-    if (this.controller?.running()) await this.controller.kill('SIGTERM'); // it ends its Redis
+    if (this.controller?.running()) await this.controller.kill('SIGTERM'); // the controller ends its Redis
     if (failed) console.error(`the logs are in ${this.directory}`);
     else rmSync(this.directory, { recursive: true, force: true });
   }

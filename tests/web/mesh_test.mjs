@@ -1,4 +1,5 @@
-// The page against a real mesh: what an operator does from the first look to the end of an outage, in this order.
+// The page over a real mesh: an operator's actions from the first look to the end of an outage, in
+// this order.
 
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
@@ -9,7 +10,7 @@ import { anyFailed, step } from './steps.mjs';
 
 const HOSTS = 5;
 const PAIRS = HOSTS * (HOSTS - 1);
-const SLOW = 2; // which host becomes slow
+const SLOW = 2; // the host that becomes slow
 const HOSTILE = ['<img src=x onerror=hacked()>', '"\'><script>hacked()</script>', '../../a/b?c#d&amp;', `${'é漢🙂'.repeat(28)}`];
 
 let mesh;
@@ -31,7 +32,7 @@ after(async () => {
   await mesh.end(anyFailed());
 });
 
-// Rows of the table that stands for the map: [source, destination, state].
+// Returns the rows of the table of pairs, each [source, destination, state].
 async function worstPairs() {
   return page.$$eval('.pairs tbody tr', (rows) => rows.map((row) => [...row.cells].slice(0, 3).map((cell) => cell.innerText)));
 }
@@ -40,7 +41,8 @@ function legendCount(state) {
   return page.$eval(`.legend [data-state="${state}"] b`, (count) => Number(count.textContent));
 }
 
-// Nothing in the console, nothing that the policy refused, nothing that ran.
+// Checks that the console has no errors, which include resources and scripts that the security
+// policy refused.
 function assertQuiet() {
   assert.deepEqual(page.complaints, []);
 }
@@ -64,7 +66,7 @@ step('a slow host is a cross', async () => {
   await until(page, ([slow, hosts]) => {
     const { grid, scene } = document.querySelector('#heatmap').heatmap;
     const { sources } = grid.probe;
-    // Its row and its column beside the map, and no other.
+    // The strips show its row and its column as slow, and no others.
     const lines = [scene.ranks.rowLines, scene.ranks.columnLines];
     return lines.every((line) => sources.every((name, at) => (line.rank(at) >> 8 === 8) === (name === slow)))
       && document.querySelector('.legend [data-state="very slow"] b').textContent === String(2 * (hosts - 1));
@@ -83,14 +85,14 @@ step('a slow host is a cross', async () => {
   assertQuiet();
 });
 
-step('a pair whose packets are lost is a dot, and its way back another', async () => {
+step('a pair with loss is a dot, and its other direction another', async () => {
   const [one, other] = [mesh.addresses[0], mesh.addresses[HOSTS - 1]];
   const lossy = (pairs) => until(page, ([wanted, all]) => {
     const { grid } = document.querySelector('#heatmap').heatmap;
     const [lost, well] = [wanted.map(([from, to]) => grid.cellOf(from, to)), grid.countOf('ok')];
     return lost.every((cell) => grid.stateName(cell) === 'loss') && well === all - lost.length;
   }, [pairs, PAIRS]);
-  await mesh.impairAgent(0, [{ to: other, loss: '100%' }]); // its PINGs there, and its answers
+  await mesh.impairAgent(0, [{ to: other, loss: '100%' }]); // its PINGs to that host, and its answers
   await lossy([[one, other], [other, one]]);
   await until(page, () => document.querySelector('.bar .summary [data-state=loss]')?.innerText === '2 loss');
   await shot(page, 'mesh-lossy-pair');
@@ -134,7 +136,7 @@ step('from a cell to its pair and its host', async () => {
   assertQuiet();
 });
 
-step('of a one-way probe nothing is asked that it does not have', async () => {
+step('the page asks only for the pairs that a one-way probe has', async () => {
   const [source, destination] = [mesh.addresses[0], mesh.addresses[HOSTS - 1]];
   const asked = [];
   page.on('request', (request) => asked.push(request.url()));
@@ -178,7 +180,7 @@ step('the slider goes back to before the fault', async () => {
   }, PAIRS);
   assert.match(page.url(), /time=2/);
   await shot(page, 'past');
-  // A step is a window, whatever the slider's length is; and a time can be typed.
+  // An arrow key steps by one window, whatever the slider's length is; and a time can be typed.
   const shown = (wanted) => until(page, (at) => {
     const time = Date.parse(new URLSearchParams(location.hash.slice(1)).get('time'));
     return at === null || time === at ? time : 0;
@@ -191,7 +193,7 @@ step('the slider goes back to before the fault', async () => {
   assert.equal(await page.inputValue('#when'), wellAt.slice(11, 19));
   await page.press('#when', 'Tab');
   await shown(Date.parse(`${wellAt.slice(0, 19)}Z`));
-  // On the other pages it is said, and there is a way back.
+  // The other pages say that they show the past, and lead back.
   await page.click('[data-page=worst]');
   await until(page, (said) => document.querySelector('.as-of')?.innerText.includes(said), `As of ${wellAt.slice(0, 19).replace('T', ' ')} UTC`);
   await page.goBack();
@@ -202,8 +204,8 @@ step('the slider goes back to before the fault', async () => {
   assertQuiet();
 });
 
-step('what changed is on the timeline, and in a list that leads to its time', async () => {
-  // The slow host's agent began anew: its pairs were stale, or nobody answered.
+step('changes of state are on the timeline, and in a list that leads to their time', async () => {
+  // The slow host's agent was restarted, so its pairs were stale or unanswered for a while.
   await page.waitForSelector('.timeline .mark:not([data-state=ok])', { state: 'attached' });
   await page.click('#events summary');
   const row = '#events tbody tr:has(td:nth-child(3) [data-state=stale])';
@@ -227,15 +229,15 @@ step('what changed is on the timeline, and in a list that leads to its time', as
 step('dark and light', async () => {
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const dark = await ground();
-  await page.click('.theme'); // dark whatever the system says
+  await page.click('.theme'); // always dark
   assert.equal(await ground(), dark);
   await page.click('.theme');
   assert.notEqual(await ground(), dark);
   await page.reload();
   await until(page, (pairs) => Number(document.querySelector('#heatmap')?.dataset.pairs) === pairs, PAIRS);
-  assert.notEqual(await ground(), dark, 'it is remembered');
+  assert.notEqual(await ground(), dark, 'the choice is remembered');
   await shot(page, 'mesh-light');
-  await page.click('.theme'); // as the system: dark
+  await page.click('.theme'); // like the system, which is dark
   assert.equal(await ground(), dark);
   assertQuiet();
 });
@@ -247,7 +249,7 @@ step('a phone', async () => {
   await page.setViewportSize({ width: 1280, height: 800 });
 });
 
-step('a rejected pinglist is said', async () => {
+step('the page says that a pinglist was rejected', async () => {
   for (const [text, reason] of [['version: 1\nprobes: [{ name: a, protocol: "<b>udb</b>", mesh: [] }]\n', '<b>udb</b>'],
     [mesh.pinglistText().replace('"r1"', `"${'x'.repeat(5000)}"`), 'is longer than'],
     [mesh.pinglistText().replace('"host-1"', `"${'x'.repeat(4096)}"`), 'pinglist.yaml:']]) {

@@ -1,4 +1,4 @@
-// npm packages are installed where the dashboard is built.
+// Loads npm packages, which are installed in web/.
 
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';

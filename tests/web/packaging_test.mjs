@@ -1,5 +1,5 @@
-// packaging/: the Grafana dashboard and the Prometheus rules parse, and name only metrics, labels and values of them that
-// the /metrics of a real controller has.
+// packaging/: the Grafana dashboard and the Prometheus rules are valid, and all metrics, labels and
+// label values in them are in the /metrics of a real controller.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -11,9 +11,9 @@ import { anyFailed, step } from './steps.mjs';
 const { default: yaml } = await npm('js-yaml');
 const read = (name) => readFileSync(new URL(`../../packaging/${name}`, import.meta.url), 'utf8');
 
-// Of PromQL; what else stands where a name can is a metric.
+// The words of PromQL that the rules use; any other name is a metric.
 const WORDS = new Set(['sum', 'min', 'max', 'by', 'rate', 'changes', 'or', 'and', 'unless', 'vector', 'label_values']);
-const FROM_PROMETHEUS = { instance: null, job: null }; // labels that it adds itself
+const FROM_PROMETHEUS = { instance: null, job: null }; // labels that Prometheus adds
 
 let mesh;
 const metrics = new Map(); // name -> label -> values
@@ -56,7 +56,7 @@ function checkExpression(text, recorded, where) {
     found += 1;
     assert.ok(metrics.has(name) || recorded.has(name), `${where}: no metric ${name}`);
     for (const matcher of (matchers ?? '').matchAll(/(\w+)(=~|!~|!=|=)"([^"]*)"/g)) checkMatcher(name, matcher, where);
-    // Nothing of another shape between the braces.
+    // The braces contain matchers only.
     assert.match(matchers ?? '', /^(\w+(=~|!~|!=|=)"[^"]*"(,\s*|$))*$/, where);
   }
   assert.ok(found > 0, `${where}: names a metric`);

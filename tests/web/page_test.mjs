@@ -1,5 +1,5 @@
-// The page over synthetic rows: what an operator sees must be what the board holds, in states and sizes that no real mesh
-// on one machine has.
+// The page over synthetic rows: it has to show the board's contents, in states and sizes that a
+// real mesh on one machine cannot have.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { until } from './browser.mjs';
 import { pointAt } from './heatmap.mjs';
 import { assertQuiet, board, page, press, start } from './synthetic.mjs';
 
-// Colour and state of a cell, read from the painted pixels and from the model.
+// Returns the colour of a cell from the painted pixels, and its state from the model.
 function cell(row, column) {
   return page.evaluate(([at, of]) => {
     const map = document.querySelector('#heatmap').heatmap;
@@ -20,7 +20,7 @@ function cell(row, column) {
   }, [row, column]);
 }
 
-// How many of a cell's pixels are not its ground: those of its mark.
+// Returns the number of pixels that a cell's mark has: those that differ from its background.
 function markOf(row, column) {
   return page.evaluate(([at, of]) => {
     const map = document.querySelector('#heatmap').heatmap;
@@ -32,7 +32,7 @@ function markOf(row, column) {
   }, [row, column]);
 }
 
-// The panel's text once it shows this pair.
+// Waits until the panel shows this pair, and returns its text.
 function panel(source, destination) {
   return until(page, (pair) => {
     const shown = document.querySelector('#pair');
@@ -75,7 +75,7 @@ test('a change arrives without a reload', async () => {
   await board.say('pair 0 2 5 loss');
   await until(page, () => document.querySelector('#heatmap').heatmap.grid.stateName(21) === 'loss');
   await legend('loss', 1);
-  await until(page, () => document.querySelector('#heatmap').heatmap.rankOf(21) >> 8 === 10); // what is painted from
+  await until(page, () => document.querySelector('#heatmap').heatmap.rankOf(21) >> 8 === 10); // the source of the painting
   const [red, green, blue] = (await cell(2, 5)).colour;
   assert.notDeepEqual([red, green, blue], before_.colour.slice(0, 3));
   assert.ok(red > 1.3 * Math.max(green, blue));
@@ -93,7 +93,7 @@ test('the shown pair follows', async () => {
   await until(page, () => document.querySelector('#pair .way').innerText.includes('unreachable'));
 });
 
-test('each state looks its own', async () => {
+test('the states look different', async () => {
   const names = ['loss', 'unreachable', 'refused', 'agent-down', 'stale', 'anomalous', 'pending', 'ok'];
   await start(12);
   for (const [column, name] of names.entries()) await board.say(`pair 0 11 ${column} ${name}`);
@@ -110,11 +110,11 @@ test('each state looks its own', async () => {
   assertQuiet();
 });
 
-test('what was not measured has a mark and a place in the legend', async () => {
+test('pairs without the figure have a mark and a place in the legend', async () => {
   await start(8, '#probe=gpu-to-storage');
   await legend('ok', 16);
   const measured = (await cell(0, 0)).colour;
-  await page.click('[data-metric=responder_p50]'); // TCP has no such time
+  await page.click('[data-metric=responder_p50]'); // TCP has no responder time
   await legend('not measured', 16);
   await legend('ok', 0);
   assert.ok(await markOf(0, 0) > 0);
@@ -159,7 +159,7 @@ test('a link leads to the view', async () => {
   assertQuiet();
 });
 
-test('every metric comes', async () => {
+test('every metric can be shown', async () => {
   await start(4);
   const metrics = await page.$$eval('#metrics button', (buttons) => buttons.map(({ dataset }) => dataset.metric));
   assert.equal(metrics.length, 10);

@@ -1,14 +1,15 @@
-// Starts the programs under test and makes sure that none outlives the test.
+// Starts the programs under test and ensures that none outlives the test.
 
 import { spawn } from 'node:child_process';
 import { openSync, closeSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const RETRY = 50; // milliseconds
-// What a sanitizer writes into a program's log: a thread's race ends nothing, and a leak shows at the end only.
+// Matches a sanitizer's report in a program's log: a race does not end the program, and a leak
+// shows only at its end.
 const REPORT = /Sanitizer: |: runtime error: /;
 
-// The first value of `value` that is true; waits for it at most so many seconds.
+// Calls `value` until it returns a true value, for at most `seconds`, and returns that value.
 export async function eventually(value, seconds, what) {
   const deadline = Date.now() + seconds * 1000;
   for (;;) {
@@ -19,7 +20,7 @@ export async function eventually(value, seconds, what) {
   }
 }
 
-// One program, with its log in a file. It ends when this process does, however that happens.
+// One program, with its log in a file. It ends with this process, even if this process is killed.
 export class Program {
   constructor(logPath, command, args, stdio = 'ignore') {
     this.logPath = logPath;
@@ -34,7 +35,7 @@ export class Program {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  // Fails where a sanitizer has found something in it.
+  // Throws where a sanitizer has reported a fault.
   async kill(signal = 'SIGKILL') {
     this.child.kill(signal);
     await this.ended;

@@ -12,7 +12,7 @@ if (!url) {
   process.exit(2);
 }
 
-// A change of window: everything that is shown was asked for by now.
+// Waits for the next window, so that all data on the page has arrived.
 const nextWindow = (page) => page.evaluate(() => new Promise((resolve) => {
   const last = document.querySelector('.window')?.textContent;
   const timer = setInterval(() => {

@@ -1,11 +1,13 @@
-// What the page says when there is nothing to show, nothing yet, or nobody who could tell. A picture of each is kept.
+// The page without data: no probes, no windows yet, or no controller. The test keeps a picture of
+// each state.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { shot, until } from './browser.mjs';
 import { assertQuiet, board, openPage, page, press, start, startBoard } from './synthetic.mjs';
 
-// In the page, before anything else: messages of the live connection wait until `deliver(howMany)` lets them through.
+// Runs in the page before its scripts: messages of the live connection wait until `deliver(most)`
+// lets them through.
 function holdMessages() {
   const held = [];
   let allowed = 0;
@@ -46,7 +48,7 @@ test('waiting for the controller, then for the mesh', async () => {
   assertQuiet();
 });
 
-test('nobody answers from the beginning', async () => {
+test('the controller does not answer from the beginning', async () => {
   await startBoard(6);
   await openPage('', { before: holdMessages });
   await page.waitForSelector('main.empty');
@@ -69,7 +71,7 @@ test('no probes, and then some', async () => {
   await press('Escape');
   await board.say('plan 4');
   await page.waitForSelector('#heatmap[data-rows="4"]');
-  assertQuiet(); // what is asked for while the probe goes away is answered by 404
+  assertQuiet(); // after the next command, requests for the probe that has gone get 404
   await board.say('plan 0');
   await page.waitForSelector('main.empty');
 });
@@ -86,7 +88,7 @@ test('a probe without windows, and one without pairs', async () => {
   assertQuiet();
 });
 
-test('a rejected pinglist is said', async () => {
+test('the page says that a pinglist was rejected', async () => {
   await start(6);
   await board.say('reject');
   const said = await until(page, () => document.querySelector('[data-kind=pinglist]')?.innerText);
@@ -100,7 +102,7 @@ test('a rejected pinglist is said', async () => {
   assertQuiet();
 });
 
-test('the end of the controller shows, and its return', async () => {
+test('the page shows that the controller has gone, and that it is back', async () => {
   await start(6);
   const address = new URL(board.url).host;
   await page.waitForSelector('#link[data-state=live]');

@@ -1,4 +1,4 @@
-// Tests of one file that follow each other and share what they are about.
+// Tests of one file that run in order and share their mesh and page.
 
 import { test } from 'node:test';
 
@@ -15,5 +15,5 @@ export function step(name, run) {
   });
 }
 
-// Whether the logs are worth keeping.
+// Whether any step has failed, so that its logs are kept.
 export const anyFailed = () => failures > 0;

@@ -1,4 +1,4 @@
-// For tests over a board of synthetic rows: a board and a page of their own for each, which end with it.
+// Gives each test over synthetic rows a board and a page of its own, which end with the test.
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before } from 'node:test';
@@ -16,7 +16,7 @@ afterEach(async () => {
   await board?.end();
 });
 
-// listen: where the board of before was; a free port without.
+// `listen` is the address of an earlier board; without it the board picks a free port.
 export async function startBoard(hosts, listen) {
   board = await Board.start(hosts, listen);
 }
@@ -35,8 +35,8 @@ export async function press(...keys) {
   for (const key of keys) await page.keyboard.press(key);
 }
 
-// Neither an error in the console nor anything that the policy refused. This board has no history, and chromium has an
-// opinion on tests that read pixels.
+// Checks that the console has no errors, which include resources that the security policy refused.
+// The board has no history, so 503 is expected, and so is chromium's warning about reading pixels.
 export function assertQuiet() {
   assert.deepEqual(page.complaints.filter((text) => !/willReadFrequently|503 \(Service Unavailable\)/.test(text)), []);
 }

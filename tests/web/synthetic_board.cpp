@@ -19,7 +19,7 @@ IpAddress hostAddress(std::uint32_t number) {
   return IpAddress::fromV4(0x0A000000U + (number / 200 << 8U) + number % 200 + 1);
 }
 
-// The same for the same input, evenly spread over 0..1.
+// Returns a number in 0..1 that depends on the input only; the results are evenly spread.
 double noise(std::uint64_t seed) {
   seed += 0x9E3779B97F4A7C15U;
   seed = (seed ^ seed >> 30U) * 0xBF58476D1CE4E5B9U;

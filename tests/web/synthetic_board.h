@@ -1,4 +1,4 @@
-// A board with made-up rows, for looking at the page without a fleet. One thread writes.
+// A board with made-up rows, for tests of the page without a fleet. One thread writes.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,27 @@ namespace pingloom::test {
 
 class SyntheticBoard {
  public:
-  // Probes: "udp" is a mesh of all hosts, "gpu-to-storage" goes from them to two addresses without
-  // agents by tcp, "rdma" has no windows yet. Times depend on the distance between racks.
+  // The probes are "udp", a mesh of all hosts; "gpu-to-storage", by TCP from all hosts to two
+  // addresses without agents; and "rdma", which has no windows yet. Times depend on the distance
+  // between racks.
   explicit SyntheticBoard(std::uint32_t hosts);
 
   controller::Board& board() { return board_; }
-  // Makes another plan of as many hosts, without probes where there are none; the first may have a
-  // name of its own.
+  // Makes a new plan with this number of hosts, and without probes where it is 0. `first_name` is
+  // the first host's name.
   void usePlan(std::uint32_t hosts, const std::string& first_name = "gpu-001");
-  // Another plan in which this host is called so and has these labels; the pairs are as they were.
+  // Makes a new plan in which this host has this name and these labels; the pairs do not change.
   void describeHost(std::uint32_t host, const std::string& name,
                     const std::map<std::string, std::string>& labels);
-  // Publishes every row of a window of its own.
+  // Publishes a new window of every source.
   void publishAll();
-  // Publishes one source of one probe; the pair to `destination` is in `state`.
+  // Publishes one source of one probe, with the pair to `destination` in `state`.
   void publishPair(std::uint32_t probe, std::uint32_t source, std::uint32_t destination,
                    PairState state);
-  // From now on, all pairs of this host take 2 ms more.
+  // Adds 2 ms to all pairs of this host from now on.
   void slowDown(std::uint32_t host);
   void rejectPinglist(const std::string& error);
-  // Some of every state, where a person looking at it can find them.
+  // Publishes some pairs of every state, spread so that a person finds them.
   void publishTroubles();
 
  private:

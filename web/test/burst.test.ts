@@ -39,7 +39,7 @@ describe('a burst', () => {
   });
 });
 
-describe('asking for one', () => {
+describe('starting a burst', () => {
   it('posts JSON and gives its id', async () => {
     const fetched = answers([202, { id: '00ab' }]);
     const order = { probe: 'udp', source: '10.0.0.1', destination: '10.0.0.2', count: 20 };
@@ -48,15 +48,15 @@ describe('asking for one', () => {
     expect([path, options!.method, JSON.parse(options!.body as string)]).toEqual(['api/v1/bursts', 'POST', order]);
     expect((options!.headers as Record<string, string>)['Content-Type']).toBe('application/json');
   });
-  it('says why not', async () => {
+  it('throws the reason of a refusal', async () => {
     answers([429, { error: { reason: 'agent a is busy with another burst' } }]);
     const order = { probe: 'udp', source: 'a', destination: 'b', count: 1 };
     await expect(startBurst(order, new AbortController().signal)).rejects.toThrow('busy');
   });
 });
 
-describe('following one', () => {
-  it('shows it until it is over, whatever happens to a poll', async () => {
+describe('following a burst', () => {
+  it('shows the results until the burst is over, even if a poll fails', async () => {
     answers([200, burst()], [502, {}], [200, burst({ state: 'done' })]);
     const seen: string[] = [];
     await followBurst('ab', ({ state }) => { seen.push(state); }, new AbortController().signal, 1);
@@ -67,7 +67,7 @@ describe('following one', () => {
     await expect(followBurst('ab', () => {}, new AbortController().signal, 1)).rejects.toThrow('HTTP 502');
     expect(fetched).toHaveBeenCalledTimes(8);
   });
-  it('stops with the page', async () => {
+  it('stops when the page is left', async () => {
     const fetched = answers([200, burst()]);
     const abort = new AbortController();
     await followBurst('ab', () => { abort.abort(); }, abort.signal, 1);

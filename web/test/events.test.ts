@@ -8,18 +8,18 @@ const CHANGE: StateChange = { at: '2026-11-21T03:12:12.500Z', window: '2026-11-2
 const at = (second: number) => Date.UTC(2026, 10, 21, 3, 12, second);
 
 describe('a change of state', () => {
-  it('is shown at the window it is of, or when it was known', () => {
+  it('is shown at its window, or at the time of its detection', () => {
     expect(timeOf(CHANGE)).toBe(at(0));
     expect(timeOf({ ...CHANGE, window: null })).toBe(at(12) + 500);
   });
-  it('says whom it concerns', () => {
+  it('names its hosts or counts its pairs', () => {
     expect(whoOf(CHANGE)).toBe('gpu-001 → gpu-002');
     expect(whoOf({ ...CHANGE, source: null, source_name: null, pairs: 999 })).toBe('to gpu-002: 999 pairs');
     expect(whoOf({ ...CHANGE, destination: null, destination_name: null, pairs: 999 })).toBe('from gpu-001: 999 pairs');
     expect(whoOf({ ...CHANGE, source: null, source_name: null, destination: null, destination_name: null,
       pairs: 999_000 })).toBe('999,000 pairs');
   });
-  it('is a line in the chart where it was known', () => {
+  it('is a line in the chart at the time of its detection', () => {
     expect(chartMarksOf([CHANGE, { ...CHANGE, to: 'ok' }])).toEqual(
       [{ at: at(12) / 1000 + 0.5, well: false }, { at: at(12) / 1000 + 0.5, well: true }]);
   });
@@ -27,11 +27,11 @@ describe('a change of state', () => {
 
 describe('the timeline', () => {
   const bin = { at: CHANGE.at, window: CHANGE.window, worst: 'loss', events: 3, pairs: 1200 };
-  it('has a mark where the worst came first, which leads to its window', () => {
+  it('has a mark at the first of the worst changes, which leads to its window', () => {
     expect(marksOf([bin], at(10), at(20))).toEqual([{ place: 0.25, time: at(0), worst: 'loss',
       title: '03:12:12 UTC: 3 changes of 1,200 pairs, the worst to loss' }]);
   });
-  it('has none outside of what it shows', () => {
+  it('has no marks outside of its range', () => {
     expect(marksOf([bin], at(20), at(30))).toEqual([]);
     expect(marksOf([bin], at(10), at(10))).toEqual([]);
   });

@@ -7,7 +7,7 @@ describe('names', () => {
     expect(shortened('🙂'.repeat(9), 5)).toBe('🙂🙂🙂🙂…');
     expect(inLine('x'.repeat(4096)).length).toBe(120);
   });
-  it('do not turn around what stands beside them', () => {
+  it('do not reorder the text around them', () => {
     expect(inLine('gpu-001')).toBe('gpu-001');
     expect(inLine('\u202egnp.exe')).toBe('\u2068\u202egnp.exe\u2069');
     expect(inLine('שרת')).toBe('\u2068שרת\u2069');
@@ -27,7 +27,7 @@ describe('numbers for people', () => {
       expect(humanRatio(nothing)).toBe('–');
     }
   });
-  it('tell little loss from none', () => {
+  it('distinguish a small loss from none', () => {
     expect(humanRatio(0)).toBe('0 %');
     expect(humanRatio(0.0004)).toBe('0.04 %');
     expect(humanRatio(0.125)).toBe('13 %');
@@ -38,15 +38,15 @@ describe('numbers for people', () => {
   });
 });
 
-describe('a time that is typed', () => {
+describe('a typed time', () => {
   const now = Date.UTC(2026, 10, 22, 9, 30);
-  it('is whole, or a time of day that was', () => {
+  it('is a full time, or a time of day in the past', () => {
     expect(timeTyped('2026-11-21 03:12:05', now)).toBe(Date.UTC(2026, 10, 21, 3, 12, 5));
     expect(timeTyped(' 2026-11-21T03:12Z', now)).toBe(Date.UTC(2026, 10, 21, 3, 12));
     expect(timeTyped('03:12', now)).toBe(Date.UTC(2026, 10, 22, 3, 12));
     expect(timeTyped('23:59', now)).toBe(Date.UTC(2026, 10, 21, 23, 59));
   });
-  it('is none otherwise', () => {
+  it('is null for other text', () => {
     for (const text of ['', '3:12', '25:00', 'yesterday', '2026-13-01 00:00', '2026-11-21']) expect(timeTyped(text, now)).toBeNull();
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeHeader, decodeRows } from '../src/live';
 import { METRICS, codeOf, humanCode, metricNamed, valueOf } from '../src/metrics';
 
-// The example of docs/http-api.md.
+// This is the example in docs/http-api.md.
 const EXAMPLE = `03 01 00 00  03 00 00 00  01 00 00 00  07 00 00 00
   00 00 71 70 c1 1f 7a 42  00 00 00 00  00 00 00 00  ff 00  00 35`;
 
@@ -20,13 +20,13 @@ describe('a message of the live connection', () => {
     expect(humanCode(METRICS[0], row.values[1])).toBe('4.3 µs');
     expect(row.values[0]).toBe(0);
   });
-  it('is refused when it is cut off or of another version', () => {
+  it('is refused when it is truncated or has another version', () => {
     for (let bytes = 0; bytes < 16; ++bytes) expect(decodeHeader(example().slice(0, bytes))).toBeNull();
     const other = example();
     new Uint8Array(other)[0] = 9;
     expect(decodeHeader(other)).toBeNull();
   });
-  it('has as many rows as it is long', () => {
+  it('may have several rows', () => {
     const [head, row] = [new Uint8Array(example()).slice(0, 16), new Uint8Array(example()).slice(16)];
     const two = new Uint8Array([...head, ...row, ...row]);
     two[16 + 20 + 8] = 5; // the source of the second
@@ -37,7 +37,7 @@ describe('a message of the live connection', () => {
 });
 
 describe('codes', () => {
-  it('are within 4 % of the value and come back as they went', () => {
+  it('are within 4 % of the value and survive a round trip', () => {
     for (const metric of METRICS) {
       for (let code = 1; code < 256; ++code) expect(codeOf(metric, valueOf(metric, code))).toBe(code);
     }
@@ -45,7 +45,7 @@ describe('codes', () => {
       expect(Math.abs(valueOf(METRICS[0], codeOf(METRICS[0], nanos)) / nanos - 1)).toBeLessThan(0.04);
     }
   });
-  it('keep no loss apart from a little, and nothing measured from both', () => {
+  it('distinguish no loss, a small loss and no measurement', () => {
     const loss = metricNamed('loss');
     expect(valueOf(loss, codeOf(loss, 0))).toBe(0);
     expect(valueOf(loss, codeOf(loss, 1e-6))).toBeGreaterThan(0);

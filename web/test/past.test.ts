@@ -7,7 +7,7 @@ const STATES = ['ok', 'loss', 'unreachable', 'refused', 'agent-down', 'pending',
 const PROBE: Probe = { name: 'mesh', protocol: 'udp', paths: 1, interval_ns: 1, timeout_ns: 1, window_ns: 1, thresholds: {},
   sources: ['10.0.0.1', '10.0.0.2'], destinations: ['10.0.0.1', '10.0.0.2'] };
 
-// The two rows of such a mesh: one at 4.2 us in the example of docs/http-api.md, one without a window.
+// The rows of a mesh of two hosts: one at 4.2 us, as in docs/http-api.md, and one without a window.
 const ANSWER = `03 01 00 00  03 00 00 00  00 00 00 00  00 00 00 00
   00 00 71 70 c1 1f 7a 42  00 00 00 00  00 00 00 00  ff 00  00 35
   00 00 00 00 00 00 f8 7f  01 00 00 00  00 00 00 00  06 ff  00 00`;
@@ -23,7 +23,7 @@ function modelOf(generation: number): Model {
 }
 
 describe('a past grid', () => {
-  it('is like one that came live', () => {
+  it('is like a live grid', () => {
     const model = modelOf(2 ** 32 + 3); // the answer has the low 32 bits
     const grid = gridOf(answer().buffer as ArrayBuffer, model, model.grids[0]);
     expect(grid).not.toBe(model.grids[0]);
@@ -33,7 +33,7 @@ describe('a past grid', () => {
     expect([grid.isPair(0), grid.isPair(3)]).toEqual([false, false]);
     expect(grid.pairs()).toBe(2);
   });
-  it('is of the plan that the page knows, or none', () => {
+  it('is refused where the page has another plan', () => {
     const model = modelOf(4);
     expect(() => gridOf(answer().buffer as ArrayBuffer, model, model.grids[0])).toThrow('pinglist has just changed');
     const [same, other] = [modelOf(3), modelOf(3)];

@@ -44,7 +44,7 @@ describe('the pyramid', () => {
     ranks.update();
     for (const { ranks: cells } of ranks.levels) expect(Math.max(...cells) >> 8).toBe(3);
   });
-  it('is the same after many changes as when it is made anew', () => {
+  it('equals a new pyramid after many changes', () => {
     const grid = meshOf(21);
     const ranks = ranksOf(grid);
     for (let i = 0; i < 60; ++i) {
@@ -63,7 +63,7 @@ describe('the pyramid', () => {
 });
 
 describe('a bad host', () => {
-  it('marks its own row and column, not those of the others', () => {
+  it('marks its own row and column and no others', () => {
     const grid = meshOf(10);
     for (let row = 0; row < 10; ++row) setRow(grid, row, () => 0, (column) => (row === 4 || column === 4 ? 2e6 : 5000));
     const ranks = ranksOf(grid, limitsOf(grid, METRIC, '3x', '10x'));
@@ -86,7 +86,7 @@ describe('thresholds', () => {
 });
 
 describe('a pair without the figure', () => {
-  it('is a class of its own, not a slow one', () => {
+  it('has a class of its own and is not slow', () => {
     const grid = meshOf(3);
     grid.setRow(0, Uint8Array.of(NOT_A_PAIR, 0, 1), Uint8Array.of(0, 0, 0), 0);
     const { levels: [{ ranks }], counts } = ranksOf(grid, limitsOf(grid, METRIC, '3x', '10x'));
@@ -96,13 +96,13 @@ describe('a pair without the figure', () => {
 });
 
 describe("the pinglist's thresholds", () => {
-  it('are those of the part that the metric is of', () => {
+  it('are those of the part that the metric belongs to', () => {
     const { probe } = meshOf(2);
     expect(thresholdOf(probe, metricNamed('network_p99'))).toEqual({ warn: '2x', crit: '' });
     expect(thresholdOf(probe, metricNamed('loss'))).toEqual({ warn: '', crit: '' });
     expect(thresholdOf(undefined, METRIC)).toEqual({ warn: '', crit: '' });
   });
-  it('of loss grade what is lost where loss is shown, and only there', () => {
+  it('grade loss only where loss is shown', () => {
     const loss = metricNamed('loss');
     const grid = meshOf(5);
     const shares = [0, 0.005, 0.03, 0.2, 0];
@@ -116,7 +116,7 @@ describe("the pinglist's thresholds", () => {
 });
 
 describe('other limits', () => {
-  it('make of ranks what they would be anew', () => {
+  it('give the ranks that a new object would have', () => {
     const grid = meshOf(9);
     setRow(grid, 3, () => 0, () => 80_000);
     const [kept, anew] = [ranksOf(grid), ranksOf(grid, limitsOf(grid, METRIC, '3x', '10x'))];
@@ -129,7 +129,7 @@ describe('other limits', () => {
 });
 
 describe('the order', () => {
-  it('groups by a label, those without it last', () => {
+  it('groups by a label, with hosts without the label last', () => {
     const addresses = ['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.4'];
     const { at, placeOf, groups } = orderOf(addresses, 'rack', (address) => address,
       { rack: { '10.0.0.1': 'r10', '10.0.0.3': 'r2', '10.0.0.4': 'r10' } });
@@ -139,8 +139,8 @@ describe('the order', () => {
   });
 });
 
-describe('a label that is called as an order is', () => {
-  it('can be chosen, beside that order', () => {
+describe('a label with the name of a built-in order', () => {
+  it('can be chosen, and so can that order', () => {
     const addresses = ['10.0.0.1', '10.0.0.2'];
     const labels = { name: { '10.0.0.1': 'z', '10.0.0.2': 'a' }, 'label:name': { '10.0.0.2': 'b' } };
     const choices = ordersOf(Object.keys(labels)).map(({ by }) => by);
@@ -157,12 +157,12 @@ describe('the worst list', () => {
     firstIn(ranksOf(grid), keyOf(grid, { column, up }, (address) => address), most, wanted);
   const cells = (...of: Parameters<typeof first>) => first(...of).listed.map(({ cell }) => cell);
 
-  it('has the worst first, and no more than asked for', () => {
+  it('has the worst pairs first, and at most the requested number', () => {
     expect(cells('state', false, 4).slice(0, 2)).toEqual([3 * 12 + 5, 3 * 12 + 6]);
     expect([first('state', false, 4).listed.length, first('state', false, 4).all]).toEqual([4, 132]);
     expect(cells('state', false, 500, (source) => source === 3).length).toBe(11);
   });
-  it('chooses by the column that it is sorted by, from all pairs', () => {
+  it('chooses from all pairs by the column of its order', () => {
     const best = first('state', true, 4).listed;
     expect(best.length).toBe(4);
     expect(Math.max(...best.map(({ rank }) => rank))).toBeLessThan(first('state', false, 1).listed[0].rank);
@@ -172,7 +172,7 @@ describe('the worst list', () => {
     const lowest = names.indexOf([...names].sort()[0]);
     expect(cells('destination', true, 3).every((cell) => cell % 12 === lowest)).toBe(true);
   });
-  it('has what was not measured last either way up', () => {
+  it('has pairs without a measurement last in either order', () => {
     const unmeasured = cells('value', false, 132).filter((cell) => grid.values[cell] === 0).length;
     for (const up of [true, false]) {
       const values = cells('value', up, 132).map((cell) => grid.values[cell]);

@@ -16,10 +16,10 @@ describe('a point of a pair', () => {
     expect(point.responder).toEqual({ p50: null, p95: null, p99: null });
     expect([point.lost, point.anomalous]).toEqual([20, 25]);
   });
-  it('has no ratio of nothing', () => {
+  it('has no ratio where nothing was sent', () => {
     expect(series.pointOf({ state: 'pending', end: row.end })).toMatchObject({ lost: null, anomalous: null });
   });
-  it('replaces the one of the same window, and none that is newer', () => {
+  it('replaces the point of the same window, but no newer point', () => {
     const [one, two] = [series.pointOf(row), { ...series.pointOf(row), lost: 50 }];
     expect(series.append([one], two)).toEqual([two]);
     expect(series.append([one], { ...two, at: one.at + 1 })).toHaveLength(2);
@@ -28,7 +28,7 @@ describe('a point of a pair', () => {
 });
 
 describe('the row of a path', () => {
-  it('is one of several, or that of all together', () => {
+  it('is the row of one path, or of all together', () => {
     expect(series.rowOfPath(row, 0)).toBe(row);
     expect(series.rowOfPath(row, 2)?.sent).toBe(5);
     expect(series.rowOfPath(row, 1)).toBeNull();

@@ -17,21 +17,21 @@ afterEach(() => {
   session.value = null;
 });
 
-describe('who looks at the page', () => {
-  it('is asked until the controller answers', async () => {
+describe('the session', () => {
+  it('is asked for until the controller answers', async () => {
     const fetched = answers(new Error('away'), json(503, {}), json(200, { role: 'read', tokens: true }));
     expect(await askSession(0)).toEqual({ role: 'read', tokens: true });
     expect(fetched).toHaveBeenCalledTimes(3);
     expect(session.value?.role).toBe('read');
   });
-  it('is nobody any more after an answer of 401', () => {
+  it('has no role after an answer of 401', () => {
     ended();
     expect(session.value).toBeNull();
     session.value = { role: 'operate', tokens: true };
     ended();
     expect(session.value).toEqual({ role: null, tokens: true });
   });
-  it('may not operate with a token that reads', () => {
+  it('may not send bursts with the role read', () => {
     expect(whyNotOperate({ role: 'read', tokens: true })).toContain('operate');
     expect(whyNotOperate({ role: 'operate', tokens: true })).toBe('');
     expect(whyNotOperate({ role: 'operate', tokens: false })).toBe('');
@@ -39,12 +39,12 @@ describe('who looks at the page', () => {
 });
 
 describe('signing in', () => {
-  it('hands the token over once', async () => {
+  it('sends the token once', async () => {
     const fetched = answers(json(200, { role: 'read', tokens: true }));
     await signIn('secret');
     expect(fetched.mock.calls[0][1]).toMatchObject({ method: 'POST', body: '{"token":"secret"}' });
   });
-  it('says why it was refused', async () => {
+  it('throws the reason of a refusal', async () => {
     answers(json(401, { error: { reason: 'this token is not known here' } }), new Response('no', { status: 502 }));
     await expect(signIn('x')).rejects.toThrow('not known');
     await expect(signIn('x')).rejects.toThrow('HTTP 502');

@@ -25,38 +25,38 @@ async function poll(...answers: (Response | Error)[]) {
   }
   vi.stubGlobal('fetch', fetched);
   await status.pollStatus();
-  expect(vi.getTimerCount()).toBe(1); // it will ask again
+  expect(vi.getTimerCount()).toBe(1); // the next poll is due
   vi.clearAllTimers();
 }
 
-describe('asking how the controller is', () => {
-  it('leaves the live connection alone while it answers', async () => {
+describe('polling the controller', () => {
+  it('keeps the live connection while the controller answers', async () => {
     await poll(json(200, HEALTHY), json(200, { probes: [{ name: 'tcp', states: { ok: 4 } }] }));
     expect(status.countsOfAll(undefined)).toEqual({ ok: 4 });
     expect(status.probeStates.value).toEqual({ tcp: { ok: 4 } });
     expect(reconnect).not.toHaveBeenCalled();
   });
-  it('counts the shown probe as the live connection has it', async () => {
+  it('takes the counts of the shown probe from the live connection', async () => {
     await poll(json(200, HEALTHY), json(200, { probes: [{ name: 'udp', states: { ok: 2 } }, { name: 'tcp', states: { ok: 3, loss: 1 } }] }));
     const probe = { name: 'udp', sources: ['a', 'b'], destinations: ['a', 'b'] } as unknown as Probe;
     const grid = new Grid(probe, ['loss', 'ok']);
-    expect(status.countsOfAll(grid)).toEqual({ ok: 5, loss: 1 }); // nothing has come yet
+    expect(status.countsOfAll(grid)).toEqual({ ok: 5, loss: 1 }); // no rows have arrived yet
     grid.setRow(0, Uint8Array.of(NOT_A_PAIR, 0), Uint8Array.of(0, 0), 0);
     grid.setRow(1, Uint8Array.of(1, NOT_A_PAIR), Uint8Array.of(7, 0), 0);
     expect(status.countsOfAll(grid)).toEqual({ ok: 4, loss: 2 });
   });
-  it('leaves it alone when the controller has too much to do', async () => {
+  it('keeps the live connection when the controller is busy', async () => {
     await poll(json(503, { error: { reason: 'busy' } }));
     await poll(json(200, HEALTHY), json(429, { error: { reason: 'too many requests' } }));
     await poll(new Response('<html>', { status: 502 }));
     expect(reconnect).not.toHaveBeenCalled();
   });
-  it('begins a new one when nothing answers', async () => {
+  it('reconnects when nothing answers', async () => {
     await poll(new TypeError('Failed to fetch'));
     await poll(json(200, HEALTHY), new DOMException('timed out', 'TimeoutError'));
     expect(reconnect).toHaveBeenCalledTimes(2);
   });
-  it('says why it was refused', async () => {
+  it('throws the reason of a refusal', async () => {
     vi.stubGlobal('fetch', vi.fn().mockResolvedValueOnce(json(503, { error: { reason: 'busy' } }))
       .mockResolvedValueOnce(new Response('<html>', { status: 502 })));
     await expect(status.fetchJson('x')).rejects.toThrow('busy');

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT, formatView, parseView, type View } from '../src/view';
 
 describe('the view in the URL', () => {
-  it('comes back as it went', () => {
+  it('survives a round trip', () => {
     const view: View = { page: 'pair', probe: 'a b&c=<d>', metric: 'loss', order: 'rack #1', warn: '', crit: '50us',
       sight: { zoom: 3.5, row: 12.5, column: 99 }, held: ['10.0.0.1', 'fd00::9'], host: '"><script>', filter: 'gpu', sort: 'source',
       time: Date.UTC(2026, 10, 21, 3, 12), path: 3, span: '24h' };
     expect(parseView(formatView(view))).toEqual(view);
   });
-  it('has defaults for what is missing, and for nonsense', () => {
+  it('has defaults for missing and malformed fields', () => {
     expect(parseView('')).toEqual(DEFAULT);
     expect(parseView('#page=nonsense&at=1,2,x&from=alone&path=-1')).toEqual(DEFAULT);
   });
