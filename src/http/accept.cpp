@@ -10,7 +10,7 @@ namespace {
 
 constexpr unsigned kWhole = 1000;
 
-// What stands before the next separator, which is taken off `rest` with it.
+// Returns the text before the next separator, and removes both from `rest`.
 std::string_view next(std::string_view& rest, char separator) {
   const std::size_t end = rest.find(separator);
   const std::string_view part = rest.substr(0, end);
@@ -24,7 +24,7 @@ bool sameLetters(std::string_view text, std::string_view lower) {
   });
 }
 
-// "0.75" in thousandths; 0 where it is none.
+// Parses a weight such as "0.75" into thousandths; 0 where it is malformed.
 unsigned weightOf(std::string_view text) {
   if (text.empty() || (text[0] != '0' && text[0] != '1')) return 0;
   unsigned weight = text[0] == '1' ? kWhole : 0;
@@ -36,7 +36,8 @@ unsigned weightOf(std::string_view text) {
   return std::min(weight, kWhole);
 }
 
-// How exactly a range names a type: 1 "*/*", 2 "text/*", 3 "text/csv"; 0: not at all.
+// Returns how exactly a range names a type: 1 for "*/*", 2 for "text/*", 3 for "text/csv", 0 where
+// it does not.
 unsigned exactness(std::string_view range, std::string_view type) {
   if (sameLetters(range, type)) return 3;
   const std::size_t major = type.find('/') + 1;
@@ -47,7 +48,7 @@ unsigned exactness(std::string_view range, std::string_view type) {
   return range == "*/*" ? 1 : 0;
 }
 
-// Weight and exactness of the range that names it most exactly; 0: it is not wanted.
+// Returns weight and exactness of the range that names the type most exactly; 0: not acceptable.
 std::tuple<unsigned, unsigned> standingOf(std::string_view type, std::string_view accept) {
   unsigned best_weight = 0;
   unsigned best_exactness = 0;

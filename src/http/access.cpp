@@ -46,8 +46,8 @@ tl::expected<Pass, Refusal> Access::tokenPass(const IpAddress& peer, std::string
   Pass pass;
   pass.token = digestOf(token);
   pass.role = tokens_->roleOf(pass.token);
-  // A good one passes whatever others of its address (behind a proxy, all) have tried: of 32
-  // characters none is guessed, the limit only keeps the attempts few.
+  // A valid token passes whatever other peers of its address (behind a proxy, all of them) have
+  // tried: nobody can guess 32 characters, and the limit only bounds the cost of attempts.
   if (pass.role != Role::kNone) return pass;
   return tl::unexpected(failures_.take(peer, 1, now_mono) ? Refusal::kWrongToken
                                                           : Refusal::kAttempts);
@@ -63,7 +63,7 @@ tl::expected<Pass, Refusal> Access::admit(const Credentials& credentials, Nanos 
   if (!id) return tl::unexpected(Refusal::kNoToken);
   Pass pass;
   pass.session = digestOf(*id);
-  // Nobody guesses 256 bits: an unknown session is one that has ended, not an attempt.
+  // An unknown session has ended; it is no attempt, because nobody can guess 256 bits.
   const auto token = sessions_.tokenOf(pass.session, now_mono);
   if (!token) return tl::unexpected(Refusal::kNoToken);
   pass.token = *token;
@@ -107,10 +107,9 @@ Result<std::shared_ptr<Access>> openAccess(const AccessFiles& files) {
 void reloadAccess(Access* access) {
   if (access == nullptr) return;
   if (const auto status = access->reload(); !status) {
-    log::error("{}; the tokens and the certificate from before stay in force",
-               status.error().text());
+    log::error("{}; the old tokens and the old certificate stay in force", status.error().text());
   } else {
-    log::info("http_access: its files are read again");
+    log::info("http_access: the files were read again");
   }
 }
 
@@ -118,13 +117,13 @@ void warnWhereOpen(const SocketAddress& listen, const Access* access, std::strin
   if (listen.address.isLoopback()) return;
   if (access == nullptr || !access->wantsTokens()) {
     log::warning(
-        "http {}: ANYBODY who reaches this address can {}. To ask for tokens, write 'http_access: "
+        "http {}: ANYBODY who reaches this address can {}. To require tokens, write 'http_access: "
         "{{ tokens: FILE, certificate: FILE, key: FILE }}' in the configuration, or listen on "
-        "127.0.0.1; docs/http-api.md explains it",
+        "127.0.0.1; see docs/http-api.md",
         listen.text(), powers);
   } else if (!access->encrypts()) {
     log::warning(
-        "http {}: tokens cross the network unencrypted, for everybody on the way to read; add "
+        "http {}: tokens cross the network unencrypted, so anybody on the path can read them; add "
         "'certificate: FILE, key: FILE' to http_access",
         listen.text());
   }

@@ -1,6 +1,6 @@
-// Who may ask an HTTP server for what: tokens, the browsers that have signed in with one, and the
-// certificate it shows. What the files hold can be read anew at any time; a token that is no longer
-// in its file ends what was opened with it. Any thread.
+// Decides what a peer may ask of an HTTP server: tokens, the sessions of browsers that have signed
+// in with one, and the server's certificate. The files can be reloaded at any time; removing a
+// token from its file ends the sessions and WebSockets that were opened with it. Any thread.
 #pragma once
 
 #include <memory>
@@ -23,16 +23,17 @@ namespace pingloom::http {
 
 struct TlsContext;
 
-// What of a request tells who sent it.
+// The parts of a request that identify its sender.
 struct Credentials {
   IpAddress peer;
-  std::string_view authorization;  // the header's value; "" without
+  std::string_view authorization;  // the header's value; "" where there is none
   std::string_view cookie;
 };
 
 class Access {
  public:
-  // A source address may fail so many times, and again one every 1 / kAttemptsPerSecond.
+  // A source address may send kAttempts wrong tokens at once, and kAttemptsPerSecond in the long
+  // run.
   static constexpr double kAttempts = 20;
   static constexpr double kAttemptsPerSecond = 0.2;
   static constexpr std::string_view kCookie = "pingloom-session";
@@ -40,23 +41,23 @@ class Access {
   // The error names file and line.
   static Result<std::shared_ptr<Access>> open(const AccessFiles& files);
 
-  // Reads the files again. After an error everything stays as it was.
+  // Reads the files again. After an error the old contents stay in force.
   Status reload();
 
-  // Otherwise everybody may do everything.
+  // Where the server requires no tokens, every peer may do everything.
   bool wantsTokens() const { return !files_.tokens.empty(); }
   bool encrypts() const { return !files_.certificate.empty(); }
-  // For new connections; nullptr where they are not encrypted.
+  // Returns the context for new connections; nullptr where they are not encrypted.
   std::shared_ptr<TlsContext> tls() const;
 
-  // A token that comes with the request counts more than a session.
+  // A token in the request takes precedence over a session.
   tl::expected<Pass, Refusal> admit(const Credentials& credentials, Nanos now_mono);
-  // Whether it is still good.
+  // Whether the pass is still valid.
   bool holds(const Pass& pass, Nanos now_mono);
 
   struct SignedIn {
     Role role;
-    std::string session;  // its id, for the cookie; "" where no tokens are wanted
+    std::string session;  // the session's id, for the cookie; "" where no tokens are required
   };
   tl::expected<SignedIn, Refusal> signIn(const IpAddress& peer, std::string_view token,
                                          Nanos now_mono);
@@ -76,16 +77,15 @@ class Access {
   AddressLimiter failures_{kAttemptsPerSecond, kAttempts};
 };
 
-// nullptr where no file is named.
+// Returns nullptr where no file is configured.
 Result<std::shared_ptr<Access>> openAccess(const AccessFiles& files);
 
-// Access::reload(), with what comes of it in the log. `access` may be nullptr: then there is
-// nothing to do.
+// Calls Access::reload() and logs the result. Does nothing where `access` is nullptr.
 void reloadAccess(Access* access);
 
-// Says in the log, once, what is open to whom on that address: everything without tokens, or the
-// tokens themselves without TLS. Nothing on loopback. `access` may be nullptr; `powers`: what
-// anybody can do ("see all results and have pairs probed").
+// Logs a warning, once, where the address is exposed: to everybody without tokens, or with tokens
+// that cross the network without TLS. A loopback address is not exposed. `access` may be nullptr;
+// `powers` says what any peer can do ("see all results and start bursts").
 void warnWhereOpen(const SocketAddress& listen, const Access* access, std::string_view powers);
 
 }  // namespace pingloom::http

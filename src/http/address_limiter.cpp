@@ -5,7 +5,7 @@
 namespace pingloom::http {
 namespace {
 
-constexpr Nanos kSweepInterval = kSecond;  // looking at all of them for each newcomer is too dear
+constexpr Nanos kSweepInterval = kSecond;  // a sweep for each new source would cost too much
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// Token buckets by source address. Of IPv6, all addresses of a /64 are one source: a host has as
-// many as it likes. Time is passed in; one thread at a time.
+// Token buckets by source address. All IPv6 addresses of a /64 are one source, because a host can
+// use as many of them as it likes. Time is passed in; one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace pingloom::http {
 
-// Which source an address counts as.
+// Returns the source that an address belongs to.
 IpAddress sourceOf(const IpAddress& address);
 
 class AddressLimiter {
  public:
-  // Sources with a bucket of their own. When there are as many, those whose bucket is full again
-  // are forgotten; where there is none, new sources share one bucket.
+  // The most sources with a bucket of their own. At the limit, sources with a full bucket are
+  // forgotten; where no bucket is full, new sources share one bucket.
   static constexpr std::size_t kMaxSources = 4096;
 
-  // `burst` at once, and `per_second` in the long run.
+  // Allows `burst` at once, and `per_second` in the long run.
   AddressLimiter(double per_second, double burst) : per_second_(per_second), burst_(burst) {}
 
-  // Takes `cost`, which is not above `burst`, if that much is there.
+  // Takes `cost` if the bucket holds as much. REQUIRES: cost <= burst.
   bool take(const IpAddress& address, double cost, Nanos now_mono);
-  // What it has cost already, which may leave a debt of up to one `burst`.
+  // Takes a cost that has been incurred already; the debt saturates at one `burst`.
   void charge(const IpAddress& address, double cost, Nanos now_mono);
   std::size_t sources() const { return buckets_.size(); }
 
@@ -40,7 +40,7 @@ class AddressLimiter {
   const double per_second_;
   const double burst_;
   std::unordered_map<IpAddress, Bucket, IpAddressHash> buckets_;
-  Bucket shared_;  // of sources that found no place; full at first
+  Bucket shared_;  // for sources without a bucket of their own; full at first
   Nanos swept_mono_ = 0;
 };
 

@@ -1,6 +1,5 @@
-// What carries a connection's bytes, plain or encrypted. One type for all that is above it: the
-// compiler makes HTTP and WebSocket, most of its work here, once. Internal to src/http. The HTTP
-// thread.
+// The bytes of a connection, plain or encrypted, behind one type, so that the compiler instantiates
+// Beast's HTTP and WebSocket templates only once. Internal to src/http. The HTTP thread.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +15,8 @@
 
 namespace pingloom::http {
 
-// What is called once with the result of an operation and the number of bytes; move-only, as
-// Beast's handlers are.
+// A handler, called once with the result of an operation and the number of bytes. It is move-only,
+// as Beast's handlers are.
 class Completion {
  public:
   template <typename Handler>
@@ -46,8 +45,8 @@ class Completion {
   std::unique_ptr<Callable> held_;
 };
 
-// The first buffers of any sequence: as many as the kernel is given at once. An operation that
-// moves some bytes may leave out the others.
+// The first buffers of any sequence, as many as one system call takes. Partial reads and writes may
+// leave out the others.
 template <typename Buffer>
 class BufferList {
  public:
@@ -72,21 +71,21 @@ class BufferList {
   std::size_t count_ = 0;
 };
 
-// What really carries them. Lives until its last operation has ended: Beast's WebSocket lets go of
-// a stream while its own ping, held up by a peer that reads nothing, is still being written.
+// The transport of the bytes. It lives until its last operation has ended, because Beast's
+// WebSocket releases a stream while a ping is still being written to a peer that reads nothing.
 class Carrier : public std::enable_shared_from_this<Carrier> {
  public:
   virtual ~Carrier() = default;
   virtual beast::tcp_stream& tcp() = 0;
   virtual void read(const BufferList<asio::mutable_buffer>& buffers, Completion done) = 0;
   virtual void write(const BufferList<asio::const_buffer>& buffers, Completion done) = 0;
-  // Tells the peer that no more will come, where the encryption has a word for it, and hears its.
+  // Exchanges TLS's closure alerts with the peer; does nothing on a plain connection.
   virtual void sayGoodbye(Completion done) = 0;
-  // As a WebSocket's end wants it.
+  // Ends the connection in the way that a WebSocket requires.
   virtual void tearDown(beast::role_type role, Completion done) = 0;
 
  protected:
-  // `done`, and this until then.
+  // Wraps `done` so that this object lives until it is called.
   auto kept(Completion done) {
     return [self = shared_from_this(), done = std::move(done)](
                error_code error, std::size_t bytes = 0) mutable { done(error, bytes); };
@@ -102,7 +101,7 @@ class ByteStream {
 
   explicit ByteStream(std::shared_ptr<Carrier> carrier) : carrier_(std::move(carrier)) {}
   ~ByteStream() {
-    if (carrier_ != nullptr) carrier_->tcp().close();  // ends what is under way
+    if (carrier_ != nullptr) carrier_->tcp().close();  // ends operations in flight
   }
   ByteStream(ByteStream&&) = default;
   ByteStream& operator=(ByteStream&&) = delete;
@@ -123,7 +122,7 @@ class ByteStream {
                     Completion(std::forward<Handler>(handler)));
   }
 
-  // Found by beast::websocket.
+  // beast::websocket finds this by argument-dependent lookup.
   template <typename Handler>
   friend void async_teardown(beast::role_type role, ByteStream& stream, Handler&& handler) {
     stream.carrier_->tearDown(role, Completion(std::forward<Handler>(handler)));

@@ -25,7 +25,7 @@ std::string lowerCase(std::string_view text) {
 struct Header {
   unsigned status = 0;
   std::string content_type;
-  std::size_t content_length = std::string::npos;  // npos: until the connection ends
+  std::size_t content_length = std::string::npos;  // npos: the body ends with the connection
 };
 
 Result<Header> parseHeader(std::string_view text, const std::string& entity) {
@@ -45,7 +45,8 @@ Result<Header> parseHeader(std::string_view text, const std::string& entity) {
     std::string_view value = line.substr(colon + 1);
     value.remove_prefix(std::min(value.find_first_not_of(" \t"), value.size()));
     if (name == "content-type") header.content_type = value;
-    if (name == "transfer-encoding") return makeError(entity, "the answer is in chunks");
+    if (name == "transfer-encoding")
+      return makeError(entity, "the answer has a chunked body, which this program does not read");
     if (name == "content-length") {
       const auto length = parseUnsigned(value, kMaxClientBody);
       if (!length) return makeError(entity, "the answer is larger than this program takes");
@@ -55,7 +56,7 @@ Result<Header> parseHeader(std::string_view text, const std::string& entity) {
   return header;
 }
 
-// `receive_some` appends what came, and gives how much; 0 at the end.
+// `receive_some` appends the bytes received and returns their number; 0 at the end.
 using ReceiveSome = std::function<Result<std::size_t>(std::string&)>;
 
 Result<ClientResponse> receive(const ReceiveSome& receive_some, const std::string& entity) {
@@ -86,7 +87,7 @@ Result<ClientResponse> receive(const ReceiveSome& receive_some, const std::strin
       return ClientResponse{header.status, header.content_type,
                             data.substr(body_start, header.content_length)};
     }
-    if (*got == 0) return makeError(entity, "closed the connection within the answer");
+    if (*got == 0) return makeError(entity, "closed the connection before the end of its answer");
   }
 }
 
@@ -102,7 +103,7 @@ Result<ClientResponse> get(const Site& site, const std::string& path_and_query, 
   }
   const auto socket = connectTo(*url, entity, deadline_mono);
   if (!socket) return tl::unexpected(socket.error());
-  // HTTP/1.0: one request, and an answer that is not cut into chunks.
+  // HTTP/1.0 means one request per connection and an answer without chunks.
   std::string request = fmt::format("GET {}{} HTTP/1.0\r\nHost: {}\r\nAccept: */*\r\n", url->prefix,
                                     path_and_query, url->authority);
   if (!site.token.empty()) request += fmt::format("Authorization: Bearer {}\r\n", site.token);

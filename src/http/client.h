@@ -17,10 +17,10 @@ struct ClientResponse {
 
 constexpr std::size_t kMaxClientBody = 256 * 1024 * 1024;
 
-// A server, and how to get in.
+// A server, with the credentials for it.
 struct Site {
   std::string url;           // http[s]://HOST[:PORT]; a path prefix is kept
-  std::string token;         // sent with every request; "": none
+  std::string token;         // sent with every request; "": no token
   std::filesystem::path ca;  // for https: the certificates to trust; empty: the system's
 };
 

@@ -13,7 +13,7 @@
 namespace pingloom::http {
 namespace {
 
-// Waits for `events` until the deadline. The reason where that fails.
+// Waits for `events` until the deadline. Returns the reason where that fails, else "".
 std::string waitFor(int socket, short events, Nanos deadline_mono) {
   for (;;) {
     const Nanos left = deadline_mono - monotonicNow();
@@ -26,7 +26,7 @@ std::string waitFor(int socket, short events, Nanos deadline_mono) {
   }
 }
 
-// An empty reason and a valid descriptor, or the reason.
+// Returns a valid descriptor and an empty reason, or no descriptor and the reason.
 std::string connectOne(const addrinfo& address, Nanos deadline_mono, UniqueFd& out) {
   UniqueFd socket(
       ::socket(address.ai_family, address.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -88,7 +88,7 @@ Result<std::size_t> receiveSome(int socket, std::string& out, const std::string&
                                 Nanos deadline_mono) {
   std::array<char, 65536> piece;
   for (;;) {
-    // Also where there is always something, and nothing that the caller waits for.
+    // A peer that keeps sending does not extend the deadline.
     if (monotonicNow() >= deadline_mono) return makeError(entity, "timed out");
     const ssize_t got = ::recv(socket, piece.data(), piece.size(), 0);
     if (got >= 0) {

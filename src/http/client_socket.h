@@ -1,5 +1,5 @@
-// A connection that never blocks beyond a deadline. Internal to src/http. Any thread; the errors'
-// entity is the one given.
+// A client's connection, which never blocks beyond a deadline. Internal to src/http. Any thread;
+// errors name the entity that the caller gives.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,13 @@
 
 namespace pingloom::http {
 
-// By when the next of a host's addresses has to answer: a silent one leaves those after it time.
+// Returns the time by which the next of a host's addresses has to answer, so that a silent address
+// leaves time for those after it.
 Nanos deadlineOfNext(std::size_t addresses_left, Nanos now_mono, Nanos deadline_mono);
-// To the first of the host's addresses that answers.
+// Connects to the first of the host's addresses that answers.
 Result<UniqueFd> connectTo(const Url& url, const std::string& entity, Nanos deadline_mono);
 Status sendAll(int socket, std::string_view data, const std::string& entity, Nanos deadline_mono);
-// One more piece, appended; 0 at the end.
+// Appends the next bytes to `out` and returns their number; 0 at the end.
 Result<std::size_t> receiveSome(int socket, std::string& out, const std::string& entity,
                                 Nanos deadline_mono);
 

@@ -12,7 +12,7 @@
 namespace pingloom::http {
 namespace {
 
-// Of OpenSSL's queue, the newest, which is emptied.
+// Returns the newest error of OpenSSL's queue, and empties the queue.
 std::string opensslReason() {
   const unsigned long error = ERR_peek_last_error();
   ERR_clear_error();
@@ -40,7 +40,7 @@ Status ClientTls::prepare(const Url& url, const std::filesystem::path& ca) {
   if (ca.empty()) {
     SSL_CTX_set_default_verify_paths(context_.get());
   } else if (SSL_CTX_load_verify_file(context_.get(), ca.c_str()) != 1) {
-    return makeError(ca.string(), "has no certificates: " + opensslReason());
+    return makeError(ca.string(), "has no certificate in PEM: " + opensslReason());
   }
   tls_.reset(SSL_new(context_.get()));
   from_server_ = BIO_new(BIO_s_mem());
@@ -75,12 +75,12 @@ std::string ClientTls::reasonOf(int error) {
   if (verified != X509_V_OK) {
     ERR_clear_error();
     return std::string("its certificate is not trusted: ") +
-           X509_verify_cert_error_string(verified) + "; name who signed it with --ca FILE";
+           X509_verify_cert_error_string(verified) + "; name its issuer's with --ca FILE";
   }
   if (error == SSL_ERROR_SSL &&
       ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_WRONG_VERSION_NUMBER) {
     ERR_clear_error();
-    return "does not speak TLS; is it http://?";
+    return "does not speak TLS; write http:// if this is intended";
   }
   return "TLS: " + opensslReason();
 }
@@ -92,7 +92,7 @@ Result<bool> ClientTls::again(int result) {
       error != SSL_ERROR_ZERO_RETURN) {
     reason = reasonOf(error);
   }
-  // Also after a failure: the server shall hear why.
+  // After a failure too, so that the server receives the alert.
   const Status flushed = flush();
   if (!reason.empty()) return makeError(entity_, reason);
   if (!flushed) return tl::unexpected(flushed.error());
@@ -100,7 +100,7 @@ Result<bool> ClientTls::again(int result) {
   std::string received;
   const auto got = receiveSome(socket_, received, entity_, deadline_mono_);
   if (!got) return tl::unexpected(got.error());
-  if (*got == 0) return makeError(entity_, "closed the connection in the middle");
+  if (*got == 0) return makeError(entity_, "closed the connection without TLS's closure alert");
   BIO_write(from_server_, received.data(), static_cast<int>(received.size()));
   return true;
 }

@@ -1,5 +1,5 @@
-// TLS over a connected socket, for the client. The server has to prove that it is the host that was
-// asked for. Internal to src/http. One thread.
+// TLS over a connected socket, for the client. The server has to prove that it is the host in the
+// URL. Internal to src/http. One thread.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -17,13 +17,13 @@ namespace pingloom::http {
 
 class ClientTls {
  public:
-  // `socket` is borrowed. `ca`: the certificates to trust; empty: the system's.
+  // Borrows `socket`. `ca` has the certificates to trust; where it is empty, the system's count.
   static Result<std::unique_ptr<ClientTls>> open(int socket, const Url& url,
                                                  const std::filesystem::path& ca,
                                                  const std::string& entity, Nanos deadline_mono);
 
   Status send(std::string_view data);
-  // One more piece, appended; 0 at the end, which the server has to say.
+  // Appends the next bytes to `out` and returns their number; 0 after the server's closure alert.
   Result<std::size_t> receive(std::string& out);
 
  private:
@@ -39,9 +39,9 @@ class ClientTls {
       : socket_(socket), entity_(std::move(entity)), deadline_mono_(deadline_mono) {}
   Status prepare(const Url& url, const std::filesystem::path& ca);
   Status handshake();
-  // Sends what TLS wants to send.
+  // Sends the bytes that TLS has produced.
   Status flush();
-  // After an operation gave `result`: true where it is to be tried again.
+  // Handles an operation's `result`; true: the operation has to be retried.
   Result<bool> again(int result);
   std::string reasonOf(int error);
 
@@ -50,7 +50,7 @@ class ClientTls {
   const Nanos deadline_mono_;
   std::unique_ptr<SSL_CTX, Free<SSL_CTX_free>> context_;
   std::unique_ptr<SSL, Free<SSL_free>> tls_;
-  BIO* from_server_ = nullptr;  // both are tls_'s: memory, so that no SIGPIPE comes of a write
+  BIO* from_server_ = nullptr;  // tls_ owns both; they are memory, so no write raises SIGPIPE
   BIO* to_server_ = nullptr;
 };
 

@@ -1,5 +1,5 @@
-// One peer's connection, from the accepted socket to its end; owns itself through the operation
-// that is under way. Internal to src/http: nothing else sees Asio. The HTTP thread.
+// One peer's connection, from the accepted socket to its end. The operation in flight owns the
+// connection. Internal to src/http: nothing else sees Asio. The HTTP thread.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
@@ -10,7 +10,7 @@
 
 namespace pingloom::http {
 
-// What all connections of a server share; outlives them.
+// The state that all connections of a server share. It outlives them.
 struct Service {
   Service(ServerOptions server_options, Server::Handler request_handler,
           Server::WebSockets websocket_endpoints)
@@ -24,8 +24,8 @@ struct Service {
   const Server::WebSockets websockets;
   AddressLimiter requests;
   struct Source {
-    std::size_t connections = 0;  // open
-    std::size_t waiting = 0;      // of these, for an answer that takes its time
+    std::size_t connections = 0;  // open ones
+    std::size_t waiting = 0;      // connections that wait for a later answer (Later)
   };
   std::unordered_map<IpAddress, Source, IpAddressHash> sources;  // with open connections
 
@@ -34,9 +34,10 @@ struct Service {
     return options.limits.limit_loopback || !peer.isLoopback();
   }
   bool hasPlaceFor(const IpAddress& peer) const;
-  // Counts a request or a message; false, and counted as refused, where there are too many.
+  // Counts a request or a message. Returns false, and counts a refusal, where there are too many.
   bool takeRequest(const IpAddress& peer, double cost = 1);
-  // One thread answers all: whoever keeps it busy for more than half of the time has to wait.
+  // One thread answers all peers, so a peer that keeps it busy for more than half of the time has
+  // to wait.
   void chargeTime(const IpAddress& peer, Nanos taken);
 };
 
@@ -50,8 +51,8 @@ class ConnectionSlot {
 
   const IpAddress& peer() const { return peer_; }
 
-  // For an answer that takes its time; false, and counted as refused, where its source waits for
-  // too many.
+  // Begins to wait for a later answer. Returns false, and counts a refusal, where the source
+  // already waits for too many.
   bool beginWaiting();
   void endWaiting();
 
@@ -61,7 +62,7 @@ class ConnectionSlot {
   bool waiting_ = false;
 };
 
-// Until they end.
+// Serve a connection until it ends.
 void serveConnection(boost::asio::ip::tcp::socket socket, std::shared_ptr<Service> service,
                      std::unique_ptr<ConnectionSlot> slot);
 void serveEncrypted(boost::asio::ip::tcp::socket socket, std::shared_ptr<Service> service,

@@ -1,4 +1,4 @@
-// Connections to a port that speaks TLS, until it is known that they do.
+// Connections to a port that speaks TLS, up to the end of the handshake.
 #include <boost/beast/core/detect_ssl.hpp>
 #include <boost/beast/ssl.hpp>
 #include <chrono>
@@ -78,7 +78,7 @@ class Greeting : public std::enable_shared_from_this<Greeting> {
 
   std::shared_ptr<Service> service_;
   std::unique_ptr<ConnectionSlot> slot_;
-  std::shared_ptr<TlsContext> context_;  // of the certificate at this time
+  std::shared_ptr<TlsContext> context_;  // holds the certificate as of the connection's start
   beast::tcp_stream stream_;
   std::optional<TlsStream> encrypted_;
   beast::flat_buffer buffer_{16 * 1024};

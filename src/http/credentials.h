@@ -1,4 +1,4 @@
-// What a request's headers carry to be let in by. Any thread; the views are into the headers.
+// Finds the credentials in a request's headers. Any thread; the views are into the headers.
 #pragma once
 
 #include <optional>
@@ -6,10 +6,11 @@
 
 namespace pingloom::http {
 
-// Of "Authorization: Bearer TOKEN" (RFC 6750); nullopt where the header is another or has none.
+// Returns the token of "Authorization: Bearer TOKEN" (RFC 6750); nullopt for any other header.
 std::optional<std::string_view> bearerToken(std::string_view authorization);
 
-// Of a Cookie header (RFC 6265, section 4.2.1): the value of the first cookie of that name.
+// Returns the value of the first cookie with that name in a Cookie header (RFC 6265, section
+// 4.2.1).
 std::optional<std::string_view> cookieNamed(std::string_view cookies, std::string_view name);
 
 }  // namespace pingloom::http

@@ -20,7 +20,7 @@ HttpConnection::HttpConnection(ByteStream stream, std::shared_ptr<Service> servi
     : service_(std::move(service)),
       slot_(std::move(slot)),
       stream_(std::move(stream)),
-      // Pipelined requests wait here and, beyond it, in the kernel.
+      // Pipelined requests wait in this buffer and, beyond its size, in the kernel.
       buffer_(service_->options.limits.header_bytes + service_->options.limits.body_bytes) {}
 
 HttpConnection::~HttpConnection() { answerTaken(); }
@@ -51,7 +51,7 @@ void HttpConnection::readDone(error_code error) {
   if (!error) return dispatch();
   if (error.category() != beast::http::make_error_code(HttpError::bad_method).category() ||
       error == HttpError::end_of_stream || error == HttpError::partial_message) {
-    return;  // the peer has gone, or took too long
+    return;  // the peer has closed the connection or timed out
   }
   if (error == HttpError::body_limit) {
     refuse(413,
@@ -85,10 +85,10 @@ void HttpConnection::dispatch() {
     return answer(std::move(*response), manner);
   }
   if (!slot_->beginWaiting()) return answer(answerTo(Refusal::kRate), manner);
-  beast::get_lowest_layer(stream_).expires_never();  // whoever answers has a limit of his own
+  beast::get_lowest_layer(stream_).expires_never();  // handlers bound their own time
   std::get<Later>(answered)([self = shared_from_this(), manner](Response response) mutable {
     const auto executor = self->stream_.get_executor();
-    // Moved: the connection ends on its own thread.
+    // The connection is moved so that it ends on its own thread.
     asio::post(executor,
                [self = std::move(self), manner, response = std::move(response)]() mutable {
                  self->slot_->endWaiting();
@@ -105,20 +105,20 @@ Answer HttpConnection::handle(const Request& request) {
     return answered;
   } catch (const std::exception& failure) {
     log::error("http {} {}: {}", request.method, request.path, failure.what());
-    return errorResponse(500, "internal error; the log has more");
+    return errorResponse(500, "internal error; see the log");
   }
 }
 
 void HttpConnection::upgrade(const BeastRequest& request, const Request& checked) {
   WebSocketEndpoint& endpoint = *service_->websockets.at(checked.path);
-  // From here the stream belongs to the WebSocket; the rest of buffer_ is empty, because a client
-  // waits for the answer before it sends frames.
+  // The WebSocket owns the stream from here on. buffer_ is empty, because a client waits for the
+  // answer before it sends frames.
   serveWebSocket(std::move(stream_), service_, std::move(slot_), checked.pass, endpoint, request);
 }
 
 void HttpConnection::answer(Response&& response, const Manner& manner) {
   ServerCounters& counters = *service_->options.counters;
-  // One by itself may be larger than all together; small ones are bounded by the connections.
+  // A single answer may exceed the limit on its own; the number of connections bounds small ones.
   if (response.body.size() > kSmallAnswer && counters.unsent_bytes > 0 &&
       counters.unsent_bytes + response.body.size() > service_->options.limits.unsent_bytes) {
     counters.refuse(Refusal::kBusy);
@@ -149,8 +149,8 @@ void HttpConnection::answerTaken() {
   service_->options.counters->unsent_bytes -= std::exchange(unsent_, 0);
 }
 
-// A close with unread bytes in the socket would be a reset, which may destroy the answer on its
-// way: the peer gets a second to read it and to close.
+// Closing a socket with unread bytes would send a reset, which may destroy the answer in flight, so
+// the peer gets a second to read the answer and to close.
 void HttpConnection::linger() {
   beast::get_lowest_layer(stream_).expires_after(std::chrono::seconds(1));
   stream_.sayGoodbye(Completion([self = shared_from_this()](error_code) { self->lingerBelow(); }));

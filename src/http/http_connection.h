@@ -1,5 +1,4 @@
-// A connection that carries requests, from the first to the last. Internal to src/http. The HTTP
-// thread.
+// A connection that carries requests. Internal to src/http. The HTTP thread.
 #pragma once
 
 #include <boost/beast/core/flat_buffer.hpp>
@@ -21,12 +20,12 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   HttpConnection(const HttpConnection&) = delete;
   HttpConnection& operator=(const HttpConnection&) = delete;
 
-  // Whatever is asked, it is this; `received` came before.
+  // Answers every request with this refusal. `received` has the bytes read so far.
   void refuseAll(Refusal reason, const beast::flat_buffer& received);
   void readNext();
 
  private:
-  // How a request wants to be answered.
+  // How a request asks to be answered.
   struct Manner {
     unsigned version = 11;
     bool keep_alive = false;
@@ -35,7 +34,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   void limitTime();
   void readDone(error_code error);
-  // Answers what no handler shall see, then ends the connection.
+  // Refuses a request before it reaches a handler, then ends the connection.
   void refuse(unsigned status, std::string_view reason);
   void dispatch();
   Answer handle(const Request& request);

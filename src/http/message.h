@@ -1,4 +1,4 @@
-// What a handler gets and gives back. Plain values.
+// Requests, responses and WebSocket frames as handlers see them. Plain values.
 #pragma once
 
 #include <functional>
@@ -17,44 +17,44 @@
 namespace pingloom::http {
 
 struct Request {
-  // HEAD arrives as GET; the server leaves the body out itself. Any other method than these only
-  // arrives where no foreign page in a browser has sent it.
+  // HEAD arrives as GET; the server omits the body itself. A request with another method arrives
+  // only where it was not sent by a web page of another origin.
   std::string method;
-  // Percent-decoded, begins with '/'. A segment that is ".", ".." or hides a '/' or a control
-  // character was answered with 400 before any handler saw it.
+  // Percent-decoded; begins with '/'. The server answers 400 to a path with a segment that is "."
+  // or "..", or that contains an encoded '/' or control character; handlers never see one.
   std::string path;
-  std::map<std::string, std::string> query;  // decoded; the last one of a name counts
+  std::map<std::string, std::string> query;  // decoded; the last value of a name counts
   std::string body;
-  std::string content_type;  // of the body; "" where the request does not say
-  std::string accept;        // likewise; what answers it would rather have (accept.h)
+  std::string content_type;  // of the body; "" where the request has no such header
+  std::string accept;        // the Accept header (accept.h), likewise
   IpAddress peer;
-  // Who sent it, as far as that is known; good for what the server's options say the request needs.
+  // What the sender may do; at least what ServerOptions::needs says of the request.
   Pass pass{Role::kOperate, {}, {}};
-  std::string doubled{};  // a name in the query that came more than once; "": none did
+  std::string doubled{};  // a name that the query repeats; "" where it repeats none
 };
 
 struct Response {
   unsigned status = 200;
   std::string content_type = "application/json";
   std::string body;
-  std::vector<std::pair<std::string, std::string>> headers;  // beside those every answer has
+  std::vector<std::pair<std::string, std::string>> headers;  // besides those of every answer
 };
 
-// {"error":{"reason":"..."}}
+// The body is {"error":{"reason":"..."}}.
 Response errorResponse(unsigned status, std::string_view reason);
 
-// 400 where the query has a parameter that is not `known`, or one more than once: what an answer
-// left out would look like an answer. Nothing otherwise.
+// Returns 400 where the query has a parameter that is not `known`, or repeats one: an answer that
+// ignored a parameter would look right. Returns nullopt otherwise.
 std::optional<Response> refusedParameter(const Request& request,
                                          const std::vector<std::string_view>& known);
 
-// An answer that takes its time: called with a function that takes the response, on whatever
-// thread, and has to be called exactly once, before the server ends.
+// A later answer. The server calls it with a function that takes the response. That function may be
+// called on any thread; it has to be called exactly once, before the server ends.
 using Respond = std::function<void(Response)>;
 using Later = std::function<void(Respond)>;
 using Answer = std::variant<Response, Later>;
 
-// One message of a WebSocket. Many viewers may be sent the same bytes.
+// One message of a WebSocket. Several viewers may share its bytes.
 struct Frame {
   Frame(bool is_binary, std::shared_ptr<const std::string> bytes)
       : binary(is_binary), payload(std::move(bytes)) {}

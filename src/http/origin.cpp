@@ -13,7 +13,7 @@ bool equalIgnoringCase(std::string_view a, std::string_view b) {
   });
 }
 
-// "[::1]:8080" -> "::1", "name:8080" -> "name".
+// Returns the name without the port: "[::1]:8080" -> "::1", "name:8080" -> "name".
 std::string_view withoutPort(std::string_view host) {
   if (!host.empty() && host.front() == '[') {
     return host.substr(1, std::min(host.find(']'), host.size()) - 1);
@@ -35,7 +35,7 @@ bool hostAllowed(std::string_view host, const std::vector<std::string>& names) {
 bool originAllowed(std::string_view origin, std::string_view host, bool encrypted) {
   if (origin.empty()) return true;
   const std::size_t scheme_end = origin.find("://");
-  if (scheme_end == std::string_view::npos) return false;  // "null": a sandboxed page
+  if (scheme_end == std::string_view::npos) return false;  // a sandboxed page sends "null"
   if (encrypted && !equalIgnoringCase(origin.substr(0, scheme_end), "https")) return false;
   return equalIgnoringCase(origin.substr(scheme_end + 3), host);
 }

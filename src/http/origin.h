@@ -1,4 +1,4 @@
-// Who may talk to the server from within a browser. Any thread.
+// Decides which web pages may talk to the server from a browser. Any thread.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace pingloom::http {
 
-// Whether a Host header names this server: an IP address, localhost, or one of `names` (case
-// ignored, any port). A web page that makes its own name resolve to a loopback address (DNS
-// rebinding) sends its own name here. Without a Host header (HTTP/1.0) nothing is wrong.
+// Whether a Host header names this server by an IP address, as localhost, or by one of `names`;
+// case and port do not matter. A web page that lets its own name resolve to a loopback address (DNS
+// rebinding) sends that name. A request without the header (HTTP/1.0) is allowed.
 bool hostAllowed(std::string_view host, const std::vector<std::string>& names);
 
-// Whether the Origin of a WebSocket, or of a request that may change something, is the page this
-// server served. Browsers always send one with these and let any page send them; other programs
-// send none. `encrypted`: this server's own pages come by https only.
+// Whether the Origin of a WebSocket, or of a request that may change something, is a page of this
+// server. Browsers let any page send these and always add the header; other programs send none.
+// `encrypted` says that this server's pages come by https only.
 bool originAllowed(std::string_view origin, std::string_view host, bool encrypted);
 
 }  // namespace pingloom::http

@@ -21,19 +21,19 @@ Response answerTo(Refusal refusal) {
   switch (refusal) {
     case Refusal::kNoToken:
       return wantsToken(
-          "this needs a token: send 'Authorization: Bearer TOKEN', or sign in on the page",
+          "this request needs a token: send 'Authorization: Bearer TOKEN', or sign in on the page",
           R"(Bearer realm="pingloom")");
     case Refusal::kWrongToken:
-      return wantsToken("this token is not known here",
+      return wantsToken("this token is not known to this server",
                         R"(Bearer realm="pingloom", error="invalid_token")");
     case Refusal::kAttempts:
       return tooMany(429, "too many wrong tokens from this address", "5");
     case Refusal::kRole:
-      return errorResponse(403, "this needs a token of the role 'operate'");
+      return errorResponse(403, "this request needs a token with the role 'operate'");
     case Refusal::kPlain:
-      return errorResponse(400, "this port speaks TLS: ask for https://");
+      return errorResponse(400, "this port speaks TLS: use https://");
     case Refusal::kBusy:
-      return tooMany(503, "too many large answers are under way", "1");
+      return tooMany(503, "too many large answers are in flight", "1");
     case Refusal::kRate:
     case Refusal::kHandshake:
     case Refusal::kConnections:

@@ -18,20 +18,21 @@ tl::unexpected<Refused> bad(Service& service, unsigned status, std::string_view 
   return tl::unexpected(Refused{errorResponse(status, reason)});
 }
 
-// A peer that asks too much has to begin anew.
+// A peer that asks too often has to reconnect.
 Refused refused(Refusal refusal) {
   return {answerTo(refusal), refusal == Refusal::kRate || refusal == Refusal::kAttempts};
 }
 
-// Where a proxy in front of this server may see another end of the request, or another host: the
-// reason, "" where all see the same. Beast takes a coding that it does not know for no body at all.
+// Returns the reason where a proxy in front of this server might see another end of the request, or
+// another host; "" where both see the same. Beast assumes no body at all for a coding that it does
+// not know.
 std::string_view ambiguous(const BeastRequest& request) {
   if (request.count(Field::host) > 1) return "more than one Host header";
   const bool coded = request.find(Field::transfer_encoding) != request.end();
   return coded && !request.chunked() ? "the Transfer-Encoding does not end with chunked" : "";
 }
 
-// By name or by the pages of anybody: what a browser may be made to send here.
+// Refuses requests that another site's page may have made a browser send.
 tl::expected<void, Refused> checkBrowser(Service& service, const BeastRequest& request,
                                          bool upgrade, bool reads) {
   const std::string_view host = view(request[Field::host]);
@@ -42,22 +43,22 @@ tl::expected<void, Refused> checkBrowser(Service& service, const BeastRequest& r
     return bad(service, 403, "a WebSocket may only be opened by this server's own pages");
   }
   if (reads) return {};
-  // By its address: a page of anybody's can give the server a name of its own. That page has no
-  // token, and no cookie of this server's.
+  // Without tokens the server must be named by its address, because any site can give the server a
+  // name of its own. With tokens such a site's page has neither a token nor this server's cookie.
   const bool named = service.wantsTokens() || hostAllowed(host, service.options.host_names);
   if (named && originAllowed(origin, host, encrypted)) return {};
   return bad(service, 403,
-             "only this server's own pages, opened by its IP address, may ask for this");
+             "only this server's own pages, opened by its IP address, may send this request");
 }
 
-// Fills in the pass.
+// Fills in the pass, or returns the refusal.
 tl::expected<void, Refusal> admit(Service& service, const BeastRequest& request, Role needed,
                                   Request& plain) {
   if (service.options.access == nullptr) return {};
   const auto pass = service.options.access->admit(
       {plain.peer, view(request[Field::authorization]), view(request[Field::cookie])},
       monotonicNow());
-  // Whatever is asked: who guesses tokens would learn there which are right.
+  // A wrong token is refused even where none is needed; such paths would otherwise confirm guesses.
   const bool wrong = !pass && pass.error() != Refusal::kNoToken;
   if (wrong) return tl::unexpected(pass.error());
   plain.pass = pass ? *pass : Pass{};
@@ -110,7 +111,7 @@ tl::expected<Request, Refused> check(Service& service, const IpAddress& peer,
     service.options.counters->refuse(admitted.error());
     return tl::unexpected(refused(admitted.error()));
   }
-  // Before the work rather than after it. Whether it lives is answered all the same.
+  // A busy server refuses before the handler works, but still answers health checks.
   ServerCounters& counters = *service.options.counters;
   if (!upgrade && needed != Role::kNone && counters.unsent_bytes > limits.unsent_bytes) {
     counters.refuse(Refusal::kBusy);

@@ -1,5 +1,5 @@
-// Whether a request may reach a handler. Internal to src/http: with the connections, what sees
-// Beast. The HTTP thread.
+// Decides whether a request may reach a handler. Internal to src/http: like the connections, this
+// file sees Beast. The HTTP thread.
 #pragma once
 
 #include <boost/beast/http.hpp>
@@ -32,8 +32,9 @@ struct Refused {
   bool ends_connection = true;
 };
 
-// The request as handlers see it, or what it is answered instead, which is counted by then. A
-// WebSocket's upgrade has an endpoint at its path. The body is taken out of the request.
+// Returns the request as handlers see it, or the answer that refuses it, which is counted by then.
+// An upgrade to a WebSocket passes only where its path has an endpoint. The body is moved out of
+// `request`.
 tl::expected<Request, Refused> check(Service& service, const IpAddress& peer,
                                      BeastRequest& request);
 

@@ -1,4 +1,4 @@
-// What a peer may do, and what shows it. Plain values.
+// The rights of a peer, and the credentials that gave them. Plain values.
 #pragma once
 
 #include <array>
@@ -7,11 +7,11 @@
 
 namespace pingloom::http {
 
-// Each may do what those before it may.
+// Each role includes the rights of those before it.
 enum class Role : std::uint8_t {
-  kNone,     // ask whether the process lives, load the page
-  kRead,     // see what it knows
-  kOperate,  // change something, or have packets sent
+  kNone,     // may check the process's health and load the page
+  kRead,     // may read results
+  kOperate,  // may change something or have packets sent
 };
 constexpr std::string_view name(Role role) {
   constexpr std::array<std::string_view, 3> kNames = {"none", "read", "operate"};
@@ -20,11 +20,11 @@ constexpr std::string_view name(Role role) {
 
 using Digest = std::array<std::uint8_t, 32>;  // SHA-256
 
-// Who a peer has shown to be.
+// The rights that a peer has proved.
 struct Pass {
   Role role = Role::kNone;
-  Digest token{};    // of which token
-  Digest session{};  // and of which session's id; zeros: none, the token came itself
+  Digest token{};    // the digest of its token
+  Digest session{};  // the digest of its session's id; zeros: the request carried the token itself
 };
 
 }  // namespace pingloom::http

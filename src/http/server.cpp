@@ -17,7 +17,7 @@ namespace pingloom::http {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-// The event loop as task queues see it: gone once the server is.
+// The event loop as task queues see it; it ends with the server.
 struct TaskQueue::Loop {
   std::mutex mutex;
   asio::io_context* context = nullptr;
@@ -40,7 +40,7 @@ void TaskQueue::postAfter(Nanos delay, std::function<void()> task) const {
 
 namespace {
 
-// In requests: a handshake takes about as long as these.
+// The cost of a TLS handshake, in requests that take as long.
 constexpr double kHandshakeCost = 10;
 constexpr std::string_view kTooMany =
     "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\n"
@@ -73,12 +73,12 @@ struct Server::Impl {
   asio::ip::tcp::acceptor acceptor{context};
   asio::steady_timer accept_again{context};
   bool accept_failing = false;
-  bool accepting = false;  // or waiting to
+  bool accepting = false;  // or waiting to retry
   SocketAddress address;
   std::thread thread;
 
-  // Until it is stopped. For want of memory anything may throw: it costs the connection that it
-  // happens to, not the process.
+  // Runs until the server stops. Anything may throw when memory is short; that ends the connection
+  // concerned, not the process.
   void run() {
     while (!context.stopped()) {
       try {
@@ -94,7 +94,7 @@ struct Server::Impl {
     try {
       log::error("http {}: {}", address.text(), failure.what());
     } catch (const std::exception&) {
-      // not even memory for a line
+      // There is no memory for a line in the log.
     }
     if (!accepting) std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
@@ -111,7 +111,7 @@ struct Server::Impl {
     accepting = true;
   }
 
-  // Out of descriptors, most likely: waiting a little lets connections end.
+  // The process is most likely out of descriptors; after a pause some connections may have ended.
   void backOff(error_code error) {
     if (!std::exchange(accept_failing, true)) {
       log::warning("http {}: cannot accept: {}", address.text(), error.message());

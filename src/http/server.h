@@ -1,6 +1,6 @@
-// A small HTTP/1.1 and WebSocket server on one thread of its own. Everything a peer sends is
-// bounded (ServerLimits); everything it can make the server keep is bounded too: a viewer that
-// reads slowly is not sent what it missed, but what is true when it is ready again.
+// A small HTTP/1.1 and WebSocket server on one thread of its own. Everything that a peer sends, and
+// everything that it can make the server keep, is bounded (ServerLimits): a viewer that reads
+// slowly is not sent the changes it missed, but the state at the time when it is ready again.
 #pragma once
 
 #include <array>
@@ -25,27 +25,27 @@ namespace pingloom::http {
 
 struct ServerLimits {
   std::size_t connections = 1024;  // WebSockets included; more are answered 503
-  // Of these by one source (address_limiter.h), and its requests and WebSocket messages. Whoever
-  // comes from this machine's loopback has no limit of his own: it may be a proxy with everybody
-  // behind it.
+  // The limits of one source (address_limiter.h): connections, later answers, and the rate of
+  // requests and WebSocket messages. They do not apply to this machine's loopback addresses, which
+  // may be a proxy for all peers.
   std::size_t connections_of_source = 256;
-  std::size_t waiting_of_source = 8;  // for answers that take their time (Later)
+  std::size_t waiting_of_source = 8;  // requests that wait for a later answer (Later)
   double requests_per_second = 200;
   double requests_at_once = 1000;
   bool limit_loopback = false;
   std::size_t header_bytes = 8 * 1024;
   std::size_t target_bytes = 4 * 1024;
   std::size_t body_bytes = 64 * 1024;
-  std::size_t websocket_message_bytes = 4 * 1024;  // that a viewer may send
-  // Of all answers that their peers have not taken yet. One of more than 64 KiB beyond it becomes a
-  // 503; while it is exceeded, requests that need a role are not even handled.
+  std::size_t websocket_message_bytes = 4 * 1024;  // of a viewer's message
+  // The bytes of all answers in flight. Beyond the limit, an answer of more than 64 KiB becomes a
+  // 503, and requests that need a role are refused before they are handled.
   std::size_t unsent_bytes = 256 * 1024 * 1024;
   // A request must be complete, and an answer taken, within this time; a WebSocket peer that does
   // not answer a ping for as long is dropped.
   Nanos idle_timeout = 60 * kSecond;
 };
 
-// Since the start; any thread.
+// Counts since the start. Any thread.
 struct ServerCounters {
   std::atomic<std::uint64_t> connections_open{0};
   std::atomic<std::uint64_t> connections_accepted{0};
@@ -55,24 +55,25 @@ struct ServerCounters {
   std::atomic<std::uint64_t> frame_bytes_sent{0};
   std::atomic<std::uint64_t> unsent_bytes{0};  // of answers
   std::atomic<std::uint64_t> requests{0};
-  std::atomic<std::uint64_t> requests_bad{0};  // refused before a handler saw them
-  // Not let in, by reason; not in the two above, but for answers that became too large (kBusy).
+  std::atomic<std::uint64_t> requests_bad{0};  // refused before they reached a handler
+  // Refusals by reason. The two counters above do not include them, except for answers that became
+  // too large (kBusy).
   std::array<std::atomic<std::uint64_t>, kRefusalNames.size()> refused{};
 
   void refuse(Refusal reason) { ++refused[static_cast<std::size_t>(reason)]; }
 };
 
-// kRead for GET, otherwise kOperate.
+// Returns kRead for GET, and kOperate for any other method.
 Role usualNeeds(const Request& request);
 
 struct ServerOptions {
   SocketAddress listen;  // port 0 picks a free one
-  // Names that a Host header may carry beside IP addresses and localhost. Only checked while
-  // listening on loopback without tokens: there a foreign name means that a web page made its own
-  // name point here (DNS rebinding).
+  // The names that a Host header may carry, besides IP addresses and localhost. The server checks
+  // them only on a loopback address without tokens, where a foreign name means that a web page let
+  // its own name resolve to this server (DNS rebinding).
   std::vector<std::string> host_names;
-  std::shared_ptr<Access> access;  // nullptr: everybody may do everything
-  // What a request needs, by method and path. A WebSocket needs kRead.
+  std::shared_ptr<Access> access;  // nullptr: every peer may do everything
+  // Returns the role that a request needs, by method and path. A WebSocket needs kRead.
   std::function<Role(const Request&)> needs = usualNeeds;
   ServerLimits limits;
   std::shared_ptr<ServerCounters> counters = std::make_shared<ServerCounters>();
@@ -81,13 +82,13 @@ struct ServerOptions {
 // One viewer of a WebSocket. All calls come from the HTTP thread.
 class WebSocketSession {
  public:
-  virtual ~WebSocketSession() = default;  // the connection is gone
-  // The next frame, asked for when the one before has been written; nullopt when there is nothing
-  // to say. Then the session is asked again after its wake function was called.
+  virtual ~WebSocketSession() = default;  // runs when the connection has ended
+  // Returns the next frame. The server calls this when the previous frame has been written; after
+  // nullopt it calls again when the session has called its wake function.
   virtual std::optional<Frame> next() = 0;
-  // What the viewer sent. False closes the connection.
+  // Takes a message of the viewer. Returning false closes the connection.
   virtual bool received(std::string_view message) = 0;
-  // Asked every ServerLimits::idle_timeout: false closes a connection that nobody has a use for.
+  // The server calls this every ServerLimits::idle_timeout; false closes an unused connection.
   virtual bool inUse() const { return true; }
 };
 
@@ -99,8 +100,8 @@ class WebSocketEndpoint {
   virtual std::unique_ptr<WebSocketSession> open(std::function<void()> wake) = 0;
 };
 
-// Runs tasks on the HTTP thread; callable from any thread. A copy may outlive the server: what it
-// is given then never runs. Unbounded, so callers coalesce.
+// Runs tasks on the HTTP thread; callable from any thread. A copy may outlive the server; it drops
+// its tasks then. The queue is unbounded, so callers coalesce.
 class TaskQueue {
  public:
   void post(std::function<void()> task) const;
@@ -115,7 +116,8 @@ class TaskQueue {
 
 class Server {
  public:
-  // Runs on the HTTP thread, one request at a time: it must not block. What would answers later.
+  // Runs on the HTTP thread, one request at a time, so it must not block; work that would block
+  // returns a later answer (Later).
   using Handler = std::function<Answer(const Request&)>;
   using WebSockets = std::map<std::string, std::shared_ptr<WebSocketEndpoint>>;  // by path
 
@@ -126,7 +128,7 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  SocketAddress address() const;  // with the port that was picked
+  SocketAddress address() const;  // with the actual port
   TaskQueue tasks() const;
 
  private:

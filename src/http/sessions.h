@@ -1,5 +1,5 @@
-// Signed-in browsers: a random id, of which only the hash is kept, stands for a token. Time is
-// passed in; one thread at a time.
+// The sessions of signed-in browsers: a random id stands for a token, and only the id's hash is
+// kept. Time is passed in; one thread at a time.
 #pragma once
 
 #include <map>
@@ -15,14 +15,14 @@ class Sessions {
  public:
   static constexpr std::size_t kMax = 1024;         // beyond it the oldest ends
   static constexpr std::size_t kMaxPerToken = 256;  // beyond it the oldest of this token ends
-  static constexpr Nanos kMaxAge = 12 * kHour;      // however much it is used
+  static constexpr Nanos kMaxAge = 12 * kHour;      // use does not prolong a session
 
-  // The new session's id.
+  // Returns the new session's id.
   std::string open(const Digest& token, Nanos now_mono);
-  // Of which token it is; nullopt: there is none of this id, or not any more.
+  // Returns the session's token; nullopt where no session has this id, or the session has ended.
   std::optional<Digest> tokenOf(const Digest& session, Nanos now_mono);
   void end(const Digest& session) { sessions_.erase(session); }
-  // Those of tokens of which `gone` is true.
+  // Ends the sessions of all tokens for which `gone` is true.
   template <typename Gone>
   void endIf(Gone gone) {
     std::erase_if(sessions_, [&](const auto& entry) { return gone(entry.second.token); });
@@ -37,7 +37,7 @@ class Sessions {
   template <typename Which>
   void endOldest(Which which);
 
-  std::map<Digest, Session> sessions_;  // by the hash of the id: an order that tells nobody the id
+  std::map<Digest, Session> sessions_;  // by the id's hash, so that timing does not reveal an id
 };
 
 }  // namespace pingloom::http

@@ -50,8 +50,8 @@ Result<std::string> decodePath(std::string_view raw) {
     raw.remove_prefix(1);  // the '/'
     const std::size_t end = std::min(raw.find('/'), raw.size());
     const auto segment = decode(raw.substr(0, end), false);
-    if (!segment) return makeError("path", "broken percent-encoding");
-    if (!isPlainSegment(*segment)) return makeError("path", "a segment that is not a plain name");
+    if (!segment) return makeError("path", "malformed percent-encoding");
+    if (!isPlainSegment(*segment)) return makeError("path", "has a segment that is no plain name");
     path += '/';
     path += *segment;
     raw.remove_prefix(end);
@@ -78,7 +78,7 @@ Result<Target> parseTarget(std::string_view target) {
     const std::size_t equals = std::min(parameter.find('='), parameter.size());
     const auto name = decode(parameter.substr(0, equals), true);
     const auto value = decode(parameter.substr(std::min(equals + 1, parameter.size())), true);
-    if (!name || !value) return makeError("query", "broken percent-encoding");
+    if (!name || !value) return makeError("query", "malformed percent-encoding");
     if (!parameter.empty()) {
       const bool first = parsed.query.insert_or_assign(*name, *value).second;
       if (!first) parsed.doubled = *name;

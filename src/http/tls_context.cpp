@@ -15,7 +15,8 @@ namespace ssl = boost::asio::ssl;
 using boost::system::error_code;
 
 constexpr std::size_t kMaxPem = 256 * 1024;
-// Of TLS 1.2: with forward secrecy and authenticated encryption; TLS 1.3 has no others.
+// The ciphers for TLS 1.2: those with forward secrecy and authenticated encryption. TLS 1.3 has no
+// others.
 constexpr const char* kCiphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
 }  // namespace
@@ -37,14 +38,15 @@ Result<std::shared_ptr<TlsContext>> loadTls(const std::filesystem::path& certifi
   if (error) {
     return makeError(certificate.string(), "no certificate in PEM: " + error.message());
   }
-  // Nobody is there to type a passphrase.
+  // A daemon cannot ask for a passphrase.
   made->context.set_password_callback(
       [](std::size_t, ssl::context::password_purpose) { return std::string(); });
   made->context.use_private_key(boost::asio::buffer(*secret), ssl::context::pem, error);
   if (error) {
     return makeError(
         key.string(),
-        "no private key in PEM without a passphrase, or not the certificate's: " + error.message());
+        "no private key in PEM without a passphrase, or not the key of the certificate: " +
+            error.message());
   }
   if (SSL_CTX_check_private_key(native) != 1) {
     return makeError(key.string(), "is not the key of " + certificate.string());

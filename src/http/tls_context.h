@@ -1,5 +1,5 @@
-// The certificate and key that a server shows, with what it accepts. Internal to src/http: what
-// sees OpenSSL's context. Immutable once loaded.
+// A server's certificate and key, and the TLS versions and ciphers that it accepts. Internal to
+// src/http: only these files see OpenSSL's context. Immutable once loaded.
 #pragma once
 
 #include <boost/asio/ssl/context.hpp>
@@ -14,7 +14,7 @@ struct TlsContext {
   boost::asio::ssl::context context{boost::asio::ssl::context::tls_server};
 };
 
-// Both PEM; the certificate with those that lead to its root. The error names the file.
+// Both files are PEM; `certificate` has the whole chain. The error names the file.
 Result<std::shared_ptr<TlsContext>> loadTls(const std::filesystem::path& certificate,
                                             const std::filesystem::path& key);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r";
 
-// The next word, taken off `rest`; empty where there is none.
+// Removes the next word from `rest` and returns it; "" where there is none.
 std::string_view nextWord(std::string_view& rest) {
   rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
   const std::string_view word = rest.substr(0, rest.find_first_of(kBlanks));
@@ -28,7 +28,8 @@ std::string_view nextLine(std::string_view& rest) {
   return line;
 }
 
-// What is wrong with it; "" when nothing is. Visible ASCII, so that it fits into a header.
+// Returns what is wrong with a token; "" where nothing is. A token is visible ASCII so that it fits
+// into a header.
 std::string faultOf(std::string_view token) {
   if (token.size() < kMinToken || token.size() > kMaxToken) {
     return fmt::format("a token has {} to {} characters; make one with 'openssl rand -hex 32'",
@@ -64,7 +65,7 @@ Result<Tokens> Tokens::parse(std::string_view text, std::string_view file) {
     const std::string place = fmt::format("{}:{}", file, number);
     const std::string_view role = nextWord(line);
     if (role.empty() || role.front() == '#') continue;
-    // The word itself is not shown: it may be a token.
+    // The error does not show the word, which may be a token.
     if (role != name(Role::kRead) && role != name(Role::kOperate)) {
       return makeError(place, "write 'read TOKEN [comment]' or 'operate TOKEN [comment]'");
     }
@@ -109,11 +110,11 @@ Result<std::string> loadToken(const std::filesystem::path& file) {
     const std::string_view word = nextWord(line);
     if (word.empty() || word.front() == '#') continue;
     std::string fault = faultOf(word);
-    if (!nextWord(line).empty() || !token.empty()) fault = "the file has one line, the token";
+    if (!nextWord(line).empty() || !token.empty()) fault = "the file must have one line, the token";
     if (!fault.empty()) return makeError(fmt::format("{}:{}", file.string(), number), fault);
     token = word;
   }
-  if (token.empty()) return makeError(file.string(), "is empty; its only line is the token");
+  if (token.empty()) return makeError(file.string(), "is empty; its only line must be the token");
   return token;
 }
 

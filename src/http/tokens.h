@@ -1,4 +1,4 @@
-// The tokens that let a peer in. Only their hashes are kept. Immutable; any thread.
+// The tokens that a server accepts. Only their hashes are kept. Immutable; any thread.
 #pragma once
 
 #include <filesystem>
@@ -12,9 +12,9 @@
 namespace pingloom::http {
 
 Digest digestOf(std::string_view text);
-// In a time that does not tell where they differ.
+// Compares in constant time.
 bool equal(const Digest& a, const Digest& b);
-// 32 bytes that nobody can guess, in hexadecimal.
+// Returns 32 bytes from the system's random generator, in hexadecimal.
 std::string randomSecret();
 
 constexpr std::size_t kMinToken = 32;
@@ -25,14 +25,14 @@ class Tokens {
   static constexpr std::size_t kMax = 64;
   static constexpr std::size_t kMaxFile = 64 * 1024;
 
-  // Lines `read TOKEN [comment]` and `operate TOKEN [comment]`; empty ones and those that begin
-  // with
-  // '#' are left out. At least one token. The error's entity is file:line; it never has a token.
+  // Parses lines `read TOKEN [comment]` and `operate TOKEN [comment]`, of which there has to be at
+  // least one; empty lines and lines that begin with '#' are ignored. The error names file:line and
+  // never contains a token.
   static Result<Tokens> parse(std::string_view text, std::string_view file);
   // See readSecretFile().
   static Result<Tokens> load(const std::filesystem::path& file);
 
-  // kNone: no such token. Takes as long for any.
+  // Returns kNone for an unknown token. The time is the same for every token.
   Role roleOf(const Digest& token) const;
   std::size_t size() const { return entries_.size(); }
 
@@ -44,7 +44,7 @@ class Tokens {
   std::vector<Entry> entries_;
 };
 
-// For who asks: the file's only line is the token. See readSecretFile().
+// Loads a client's token, which is the file's only line. See readSecretFile().
 Result<std::string> loadToken(const std::filesystem::path& file);
 
 }  // namespace pingloom::http

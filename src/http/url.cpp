@@ -23,7 +23,7 @@ Result<Url> parseUrl(const std::string& text) {
   std::size_t host_end = std::min(authority.find(':'), authority.size());
   if (!authority.empty() && authority.front() == '[') {
     const std::size_t bracket = authority.find(']');
-    if (bracket == std::string_view::npos) return makeError(text, "a '[' without its ']'");
+    if (bracket == std::string_view::npos) return makeError(text, "has a '[' without a ']'");
     url.host = authority.substr(1, bracket - 1);
     host_end = bracket + 1;
   } else {

@@ -1,4 +1,4 @@
-// A server's URL, taken apart. Internal to src/http. Any thread.
+// Parses a server's URL. Internal to src/http. Any thread.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ struct Url {
   bool tls = false;       // https
   std::string host;       // without brackets
   std::string port;       // digits
-  std::string authority;  // as written, for the Host header
-  std::string prefix;     // path, without a '/' at its end
+  std::string authority;  // as written in the URL, for the Host header
+  std::string prefix;     // the path, without a trailing '/'
 };
 
-// http://HOST[:PORT][/PREFIX], https://...
+// The form is http://HOST[:PORT][/PREFIX], or the same with https.
 Result<Url> parseUrl(const std::string& text);
 
 }  // namespace pingloom::http

@@ -39,7 +39,7 @@ class WebSocketConnection : public std::enable_shared_from_this<WebSocketConnect
     using Duration = beast::websocket::stream_base::duration;
     beast::websocket::stream_base::timeout timeout{};
     timeout.idle_timeout = std::chrono::nanoseconds(service_->options.limits.idle_timeout);
-    // For the peer's part in opening and in closing it.
+    // The time for the peer's part of the opening and the closing handshake.
     timeout.handshake_timeout = std::min<Duration>(timeout.idle_timeout, std::chrono::seconds(10));
     timeout.keep_alive_pings = true;
     stream_.set_option(timeout);
@@ -47,7 +47,7 @@ class WebSocketConnection : public std::enable_shared_from_this<WebSocketConnect
         [](beast::websocket::response_type& response) { setSecurityHeaders(response); }));
     stream_.read_message_max(service_->options.limits.websocket_message_bytes);
     stream_.auto_fragment(false);
-    // Runs within a read, which keeps this object.
+    // This runs within a read, which keeps this object alive.
     stream_.control_callback([this](beast::websocket::frame_type kind, beast::string_view) {
       if (kind != beast::websocket::frame_type::close) pinged();
     });
@@ -63,7 +63,7 @@ class WebSocketConnection : public std::enable_shared_from_this<WebSocketConnect
  private:
   void wake() {
     if (!opened_ || writing_ || wake_pending_) return;
-    wake_pending_ = true;  // not from within the caller: it may be in the middle of something
+    wake_pending_ = true;  // the wake is posted, because the caller may not expect a call to next()
     asio::post(stream_.get_executor(), [self = shared_from_this()] {
       self->wake_pending_ = false;
       self->writeNext();
@@ -80,37 +80,37 @@ class WebSocketConnection : public std::enable_shared_from_this<WebSocketConnect
     stream_.async_write(
         asio::buffer(*frame_->payload), [self = shared_from_this()](error_code error, std::size_t) {
           self->writing_ = false;
-          if (error) return;  // the read that is under way ends the connection
+          if (error) return;  // the read in flight ends the connection
           ++self->service_->options.counters->frames_sent;
           self->service_->options.counters->frame_bytes_sent += self->frame_->payload->size();
           self->writeNext();
         });
   }
 
-  // A viewer that missed a frame would be shown something wrong: it has to begin anew.
+  // A viewer that missed a frame would show wrong data, so it has to reconnect.
   bool takeFrame() {
     try {
       frame_ = session_->next();
       return frame_.has_value();
     } catch (const std::exception& failure) {
-      log::error("http: a frame could not be made: {}", failure.what());
+      log::error("http: cannot make a frame: {}", failure.what());
       end();
       return false;
     }
   }
 
-  // A peer that reads nothing may answer pings all the same.
+  // A peer that reads no frames may still answer pings.
   void limitWrite() {
     write_limit_.expires_after(std::chrono::nanoseconds(service_->options.limits.idle_timeout));
     write_limit_.async_wait([weak = weak_from_this()](error_code) {
       const auto self = weak.lock();
-      // Asked of the clock: the write that it was for may be done, and another one have begun.
+      // The clock decides, because the timer's write may have ended and another one begun.
       const auto now = asio::steady_timer::clock_type::now();
       if (self && self->writing_ && self->write_limit_.expiry() <= now) self->end();
     });
   }
 
-  // A peer that answers pings would keep it forever.
+  // A peer that only answers pings would otherwise keep the connection forever.
   void checkUse() {
     use_check_.expires_after(std::chrono::nanoseconds(service_->options.limits.idle_timeout));
     use_check_.async_wait([weak = weak_from_this()](error_code error) {
@@ -122,7 +122,7 @@ class WebSocketConnection : public std::enable_shared_from_this<WebSocketConnect
     });
   }
 
-  // A ping or a pong counts as a message.
+  // Pings and pongs count as messages.
   void pinged() {
     if (closing_ || service_->takeRequest(slot_->peer())) return;
     asio::post(stream_.get_executor(), [self = shared_from_this()] { self->close(); });
@@ -141,7 +141,7 @@ class WebSocketConnection : public std::enable_shared_from_this<WebSocketConnect
     });
   }
 
-  // Its session may have ended, or its token have been withdrawn.
+  // The viewer's session may have ended, or its token may have been removed.
   bool mayStay() const {
     const auto& access = service_->options.access;
     return access == nullptr || access->holds(pass_, monotonicNow());
@@ -153,7 +153,7 @@ class WebSocketConnection : public std::enable_shared_from_this<WebSocketConnect
                         [self = shared_from_this()](error_code) { self->end(); });
   }
 
-  // A write that a dead peer holds up ends with the socket.
+  // Closing the socket ends a write that a dead peer holds up.
   void end() {
     closing_ = true;
     beast::get_lowest_layer(stream_).close();
@@ -167,7 +167,7 @@ class WebSocketConnection : public std::enable_shared_from_this<WebSocketConnect
   asio::steady_timer use_check_;
   beast::flat_buffer received_;
   std::unique_ptr<WebSocketSession> session_;
-  std::optional<Frame> frame_;  // being written
+  std::optional<Frame> frame_;  // in flight
   bool opened_ = false;
   bool writing_ = false;
   bool wake_pending_ = false;

@@ -9,7 +9,7 @@
 
 namespace pingloom::http {
 
-// Answers the upgrade; the rest belongs to the peer and the endpoint.
+// Answers the upgrade, and then carries messages between the peer and the endpoint.
 void serveWebSocket(ByteStream stream, std::shared_ptr<Service> service,
                     std::unique_ptr<ConnectionSlot> slot, const Pass& pass,
                     WebSocketEndpoint& endpoint, const BeastRequest& upgrade);
