@@ -1,5 +1,5 @@
-// The REST API, one function per endpoint; docs/http-api.md is its reference. They read the board
-// only, but for startBurst(). The HTTP thread.
+// The REST API, one function per endpoint; docs/http-api.md is its reference. All functions but
+// startBurst() only read the board. The HTTP thread.
 #pragma once
 
 #include <string>
@@ -20,10 +20,11 @@ http::Response status(const Board& board, const http::ServerCounters& counters);
 http::Response hosts(const Board& board);
 http::Response probes(const Board& board);
 
-// The error is the answer.
+// Parses the query of a grid. The error is the answer.
 tl::expected<GridQuery, http::Response> gridQuery(const GridPlan& plan,
                                                   const http::Request& request);
-// For all of its pairs: as CSV it may be more than is answered.
+// Parses likewise for an answer with all pairs, which is refused where it would be too large as
+// CSV.
 tl::expected<GridQuery, http::Response> wholeGridQuery(const GridPlan& plan,
                                                        const http::Request& request);
 
@@ -33,7 +34,7 @@ http::Response grid(const Board& board, const http::Request& request);
 // /api/v1/worst?probe=NAME&metric=NAME&sort=COLUMN&count=N
 http::Response worst(const Board& board, const http::Request& request);
 
-// `pair` is PROBE/SRC/DST.
+// /api/v1/pairs/PAIR; `pair` is PROBE/SRC/DST.
 http::Response pair(const Board& board, std::string_view pair);
 
 // /api/v1/history/events?probe=NAME&from=TIME&to=TIME&source=ADDRESS&...
@@ -44,26 +45,26 @@ http::Answer events(const std::shared_ptr<const GridPlan>& plan, HistoryReader& 
 http::Answer history(const std::shared_ptr<const GridPlan>& plan, HistoryReader& reader,
                      const http::Request& request);
 
-// POST /api/v1/bursts: has a pair probed at once. Answered by the control thread.
+// POST /api/v1/bursts: starts a burst. The control thread answers.
 http::Answer startBurst(const Board& board, BurstBoard& bursts, const http::Request& request);
 // /api/v1/bursts/ID
 http::Response burst(const BurstBoard& bursts, std::string_view id);
 
 http::Response health();
-// `whole`: with the reasons, which are not for everybody.
+// `whole` adds the reasons, which only peers with the role kRead may see.
 http::Response readiness(const Board& board, bool whole);
 
-// GET: who asks. POST {"token": TOKEN}: signs a browser in, by a cookie. DELETE: signs it out.
-// `access` is nullptr where none is configured.
+// /api/v1/session. GET returns the peer's role, POST {"token": TOKEN} signs a browser in with a
+// cookie, and DELETE signs it out. `access` is nullptr where no access is configured.
 http::Response session(http::Access* access, const http::Request& request,
                        http::ServerCounters& counters);
-// Why the controller does not do its whole work now; empty when it does.
+// Returns why the controller is not ready; empty where it is.
 std::vector<std::string> notReady(const Board& board);
 
 http::Response metrics(const Board& board, const BurstBoard& bursts,
                        const http::ServerCounters& counters);
 
-// 404 with the nearest name.
+// Returns 404 and suggests the nearest name.
 http::Response unknownProbe(const GridPlan& plan, const std::string& name);
 
 }  // namespace pingloom::controller::api

@@ -32,7 +32,7 @@ unsigned statusOf(BurstRefusal refusal) {
   return 503;
 }
 
-// Text: beyond what a double holds.
+// Writes an id as text, because JSON's numbers are exact only up to 2^53.
 std::string idText(std::uint64_t id) { return fmt::format("{:0{}x}", id, kIdDigits); }
 
 http::Response responseOf(const BurstAnswer& answer) {
@@ -114,7 +114,8 @@ http::Response burst(const BurstBoard& bursts, std::string_view id) {
   const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), number, 16);
   const bool valid = id.size() == kIdDigits && error == std::errc() && end == id.data() + id.size();
   const auto found = valid ? bursts.find(number) : nullptr;
-  if (found == nullptr) return http::errorResponse(404, "no such burst, or not any more");
+  if (found == nullptr)
+    return http::errorResponse(404, "no such burst, or its results have expired");
   http::Response response;
   response.body = jsonOf(*found);
   return response;

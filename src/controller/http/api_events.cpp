@@ -1,4 +1,4 @@
-// The state changes of a past time.
+// Returns the state changes within a range of time.
 #include <fmt/format.h>
 
 #include <utility>
@@ -55,7 +55,7 @@ tl::expected<EventQuery, http::Response> eventQuery(const GridPlan& plan,
   return query;
 }
 
-// "NAME":"10.0.0.1","NAME_name":"gpu-001", or null twice.
+// Appends "NAME":"10.0.0.1","NAME_name":"gpu-001"; without an address both are null.
 void appendHost(std::string& out, const GridPlan& plan, std::string_view name,
                 const std::optional<IpAddress>& address) {
   const std::string text = address ? address->text() : "";

@@ -12,7 +12,8 @@ tl::expected<GridFormat, http::Response> gridFormat(const http::Request& request
   if (given != request.query.end() && given->second == "cells") return GridFormat::kCells;
   const auto csv = wantsCsv(request);
   if (!csv) {
-    return tl::unexpected(http::errorResponse(400, "the parameter 'format' is json, csv or cells"));
+    return tl::unexpected(
+        http::errorResponse(400, "the parameter 'format' must be json, csv or cells"));
   }
   return *csv ? GridFormat::kCsv : GridFormat::kJson;
 }
@@ -40,8 +41,9 @@ tl::expected<GridQuery, http::Response> gridQuery(const GridPlan& plan,
   for (const char* needed : {"probe", "metric"}) {
     if (request.query.count(needed) == 0) {
       return tl::unexpected(http::errorResponse(
-          400, fmt::format("the parameter '{0}' is missing: {1}?probe=NAME&metric=network_p50",
-                           needed, request.path)));
+          400,
+          fmt::format("the parameter '{0}' is missing; write {1}?probe=NAME&metric=network_p50",
+                      needed, request.path)));
     }
   }
   const std::string& metric_name = request.query.at("metric");
@@ -62,7 +64,7 @@ tl::expected<GridQuery, http::Response> wholeGridQuery(const GridPlan& plan,
   const std::uint64_t bytes = csvGridBytes(plan, plan.probes[query->probe]);
   if (bytes <= kMaxCsvGridBytes) return query;
   return tl::unexpected(http::errorResponse(
-      400, fmt::format("as CSV this is {} MiB, more than {}: ask for format=json or cells",
+      400, fmt::format("as CSV this is {} MiB, more than {}; use format=json or format=cells",
                        bytes >> 20U, kMaxCsvGridBytes >> 20U)));
 }
 
@@ -72,7 +74,7 @@ http::Response grid(const Board& board, const http::Request& request) {
   if (!query) return std::move(query.error());
   const ProbeGrid& grid = plan->probes[query->probe];
   auto snapshots = board.sources(query->probe, plan->generation);
-  snapshots.resize(grid.sources.size());  // empty when the plan has just changed
+  snapshots.resize(grid.sources.size());  // the board has none just after a change of the plan
   const auto writer = gridWriter(*plan, *query);
   GridLine line;
   for (std::size_t source = 0; source < snapshots.size(); ++source) {

@@ -1,5 +1,5 @@
-// The past: when there is something of it, a whole mesh at a time, a pair over a time. Questions
-// are read here, on the HTTP thread, and answered on the reader's.
+// The past: the span of history, a whole mesh at one time, and a pair over a range of time. The
+// HTTP thread parses the questions, and the reader's thread answers them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ constexpr std::string_view kRoot = "/api/v1/history";
 constexpr std::string_view kPairs = "/api/v1/history/pairs/";
 constexpr std::uint64_t kDefaultPoints = 500;
 constexpr std::uint64_t kMaxPoints = 5000;
-// Of a longer range some windows are left out: the reader has others to answer too.
+// An answer about a longer range omits windows, because the reader has other questions to answer.
 constexpr std::uint64_t kMaxWindows = 20'000;
 
 http::Response spanOf(History& history) {
@@ -40,7 +40,7 @@ http::Response spanOf(History& history) {
   return response;
 }
 
-// All of it but the states.
+// Fills in everything but the states.
 void fillLine(const Metric& metric, const ProbeGrid& grid, const std::optional<PastWindow>& window,
               GridLine& line) {
   line.start_utc.reset();
@@ -56,7 +56,7 @@ void fillLine(const Metric& metric, const ProbeGrid& grid, const std::optional<P
 http::Response gridAt(HistoryReader& reader, History& history, const GridPlan& plan,
                       const GridQuery& query, Nanos at) {
   const ProbeGrid& grid = plan.probes[query.probe];
-  // Windows are as they were counted; which agents were away is kept beside them.
+  // The ledger keeps windows as they were counted, and agents' presence separately from them.
   const auto presence =
       readPresence(history.database(), at - kMaxWindow, at + kMaxWindow + grid.spec.timeout);
   if (!presence) return unreadable(presence.error());
@@ -81,7 +81,7 @@ http::Answer gridQuestion(const Plan& plan, HistoryReader& reader, const http::R
   auto query = wholeGridQuery(*plan, request);
   if (!query) return std::move(query.error());
   if (request.query.count("at") == 0) {
-    return http::errorResponse(400, "the parameter 'at' is missing: at=2026-11-21T03:12:00Z");
+    return http::errorResponse(400, "the parameter 'at' is missing; write at=2026-11-21T03:12:00Z");
   }
   const auto at = timeOption(request, "at", 0);
   if (!at) return at.error();
@@ -109,7 +109,7 @@ tl::expected<PairQuery, http::Response> pairQuery(const GridPlan& plan,
   const auto points = numberOption(request, "points", kDefaultPoints, kMaxPoints);
   if (!points) return tl::unexpected(points.error());
   if (*points == 0) {
-    return tl::unexpected(http::errorResponse(400, "'points' must be at least 1"));
+    return tl::unexpected(http::errorResponse(400, "the parameter 'points' must be at least 1"));
   }
   return PairQuery{*place, static_cast<std::uint32_t>(*path), range->from_utc, range->until_utc,
                    *points};

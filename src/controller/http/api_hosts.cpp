@@ -10,7 +10,7 @@
 namespace pingloom::controller::api {
 namespace {
 
-// "::ffff:10.0.0.1" and the like: always in IPv6 notation, as RDMA tools show it.
+// Writes a GID in IPv6 notation, such as "::ffff:10.0.0.1", like RDMA tools.
 std::string gidText(const plan::Endpoint& endpoint) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   return ::inet_ntop(AF_INET6, endpoint.gid.data(), text.data(), text.size());
@@ -48,14 +48,15 @@ Json labelsJson(const AddressLabels& labels) {
   return json;
 }
 
-// What the pinglist says of it.
+// Returns an address's name and labels in the pinglist.
 Json placeJson(const IpAddress& address, const GridPlan& plan, const HostLabels& labels) {
   return {{"address", address.text()},
           {"name", plan.nameOf(address)},
           {"labels", labelsJson(labels.of(address).value_or(AddressLabels()))}};
 }
 
-// Those that all of its addresses have that the pinglist knows: of its host, but not of a rail.
+// Returns the labels that all of the agent's addresses in the pinglist share: the host's, but not
+// an address's own.
 AddressLabels commonLabels(const AgentInfo& agent, const HostLabels& labels) {
   std::optional<AddressLabels> common;
   for (const IpAddress& address : agent.addresses) {
@@ -84,7 +85,7 @@ Json agentJson(const AgentInfo& agent, const GridPlan& plan, const HostLabels& l
           {"labels", labelsJson(commonLabels(agent, labels))},
           {"endpoints", endpointsJson(agent)},
           {"port", agent.port},
-          {"incarnation", std::to_string(agent.incarnation)},  // beyond what a double holds
+          {"incarnation", std::to_string(agent.incarnation)},  // exceeds JSON's exact numbers
           {"version", agent.software_version},
           {"public_key", textOrNull(agent.public_key)},
           {"pages", agent.pages ? Json(agent.pages->text()) : Json()},
@@ -103,7 +104,7 @@ Json agentJson(const AgentInfo& agent, const GridPlan& plan, const HostLabels& l
           {"refused_packets", agent.refused_packets}};
 }
 
-// Sources of probes that no agent has ever registered for.
+// Returns the sources of probes for which no agent has ever registered.
 Json unregisteredJson(const GridPlan& plan, const Hosts& hosts, const HostLabels& labels) {
   std::set<IpAddress> missing;
   for (const ProbeGrid& grid : plan.probes) {

@@ -13,7 +13,7 @@ namespace {
 
 using http::appendJsonString;
 
-// The rows of each path beside their merge, into the same object.
+// Appends the rows of the paths to the object of their merge.
 void appendPaths(std::string& out, const ProbeGrid& grid, const SourceSnapshot& snapshot,
                  std::size_t destination) {
   if (grid.paths() == 0) return;
@@ -31,7 +31,7 @@ void appendPaths(std::string& out, const ProbeGrid& grid, const SourceSnapshot& 
   out += "]}";
 }
 
-// The row's own object follows the names in the same object.
+// Puts the names and the members of the row into one object.
 std::string pairJson(const GridPlan& plan, const PairPlace& place, const SourceSnapshot* snapshot) {
   const ProbeGrid& grid = plan.probes[place.probe];
   const IpAddress& source = grid.sources[place.source];

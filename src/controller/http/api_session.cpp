@@ -1,4 +1,4 @@
-// Signing in and out, for browsers: a WebSocket cannot carry a token, a cookie comes by itself.
+// Signs browsers in and out. A browser needs a cookie because its WebSockets cannot carry a token.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ using http::Access;
 
 constexpr std::size_t kMaxSignIn = 1024;
 
-// With HttpOnly no script sees it; with SameSite no other site's page sends it.
+// HttpOnly hides the cookie from scripts; with SameSite no page of another site sends it.
 std::string cookie(const Access& access, std::string_view session, Nanos age) {
   return fmt::format("{}={}; Path=/; Max-Age={}; HttpOnly; SameSite=Strict{}", Access::kCookie,
                      session, age / kSecond, access.encrypts() ? "; Secure" : "");
@@ -39,7 +39,7 @@ http::Response signIn(Access* access, const http::Request& request,
                             : nlohmann::json::parse(request.body, nullptr, false);
   const auto token = document.is_object() ? document.find("token") : document.end();
   if (!document.is_object() || token == document.end() || !token->is_string()) {
-    return http::errorResponse(400, R"(the body is {"token": TOKEN})");
+    return http::errorResponse(400, R"(the body must be {"token": TOKEN})");
   }
   if (access == nullptr) return whoAsks(access, http::Role::kOperate);
   const auto signed_in =
@@ -71,7 +71,7 @@ http::Response session(http::Access* access, const http::Request& request,
   if (request.method == "GET") return whoAsks(access, request.pass.role);
   if (request.method == "POST") return signIn(access, request, counters);
   if (request.method == "DELETE") return signOut(access, request);
-  auto response = http::errorResponse(405, "here is only answered: GET, HEAD, POST, DELETE");
+  auto response = http::errorResponse(405, "this path takes only GET, HEAD, POST, DELETE");
   response.headers.emplace_back("Allow", "GET, HEAD, POST, DELETE");
   return response;
 }

@@ -23,27 +23,27 @@ constexpr std::uint64_t kMaxCount = 10'000;
 enum class SortColumn : std::uint8_t { kState, kValue, kSource, kDestination };
 constexpr std::array<std::string_view, 4> kColumns = {"state", "value", "source", "destination"};
 
-// "value": ascending, "-value": descending.
+// "value" sorts in ascending order, "-value" in descending order.
 struct Sort {
   SortColumn by = SortColumn::kState;
   bool down = true;
 };
 
 struct Candidate {
-  double key = 0;  // by which it is sorted: the lower, the sooner
+  double key = 0;  // the smallest key comes first
   int severity = 0;
-  double value = -1;  // -1: not measured
+  double value = -1;  // -1 means not measured
   std::uint32_t source = 0;
   std::uint32_t destination = 0;
 
-  // The one that is listed first.
+  // The smaller candidate is listed first.
   bool operator<(const Candidate& other) const {
     return std::tuple(key, -severity, -value, source, destination) <
            std::tuple(other.key, -other.severity, -other.value, other.source, other.destination);
   }
 };
 
-// Each one's place in the order of their names.
+// Returns each host's place in the order of names.
 std::vector<double> nameOrder(const plan::AddressList& list, const GridPlan& plan) {
   std::vector<std::pair<std::string, std::size_t>> named;
   for (std::size_t i = 0; i < list.size(); ++i) named.emplace_back(plan.nameOf(list[i]), i);
@@ -55,7 +55,7 @@ std::vector<double> nameOrder(const plan::AddressList& list, const GridPlan& pla
   return places;
 }
 
-// What a candidate's key is.
+// Computes the key of a candidate.
 class SortKey {
  public:
   SortKey(const Sort& sort, const GridPlan& plan, const ProbeGrid& grid) : sort_(sort) {
@@ -64,7 +64,7 @@ class SortKey {
   }
 
   double of(const Candidate& pair) const {
-    // Either way up, what was not measured comes last.
+    // Pairs without a measurement come last in either order.
     if (sort_.by == SortColumn::kValue && pair.value < 0)
       return std::numeric_limits<double>::infinity();
     const double key = ascending(pair);
@@ -92,15 +92,15 @@ class SortKey {
 
 struct Chosen {
   std::vector<Candidate> pairs;
-  std::uint64_t total = 0;  // that there are
+  std::uint64_t total = 0;  // all pairs of the probe
 };
 
-// The first `count` of the list of all pairs. Millions are looked at: only what may still be among
-// them is kept.
+// Returns the first `count` of all pairs in the order of the keys. It keeps only candidates for
+// these places, because a probe may have millions of pairs.
 Chosen worstOf(const ProbeGrid& grid, const Metric& metric, const SortKey& key,
                const Snapshots& snapshots, std::size_t count) {
   Chosen chosen;
-  auto& worst = chosen.pairs;  // a heap: the one that would go next is on top
+  auto& worst = chosen.pairs;  // a heap with the candidate to be dropped next on top
   for (std::uint32_t source = 0; source < grid.sources.size(); ++source) {
     const SourceSnapshot* snapshot = snapshots[source].get();
     for (std::uint32_t destination = 0; destination < grid.destinations.size(); ++destination) {
@@ -148,7 +148,7 @@ tl::expected<std::uint64_t, http::Response> countOption(const http::Request& req
   const auto number = parseUnsigned(given->second, kMaxCount);
   if (number && *number > 0) return *number;
   return tl::unexpected(http::errorResponse(
-      400, fmt::format("the parameter 'count' is a number from 1 to {}", kMaxCount)));
+      400, fmt::format("the parameter 'count' must be a number from 1 to {}", kMaxCount)));
 }
 
 tl::expected<Sort, http::Response> sortOption(const http::Request& request) {
@@ -162,8 +162,8 @@ tl::expected<Sort, http::Response> sortOption(const http::Request& request) {
   }
   return tl::unexpected(http::errorResponse(
       400,
-      "the parameter 'sort' is state, value, source or destination, with '-' before it where "
-      "the largest comes first"));
+      "the parameter 'sort' must be state, value, source or destination, with a leading '-' for "
+      "descending order"));
 }
 
 std::string headOf(const GridPlan& plan, const GridQuery& query, const Sort& sort,
@@ -189,7 +189,7 @@ http::Response worst(const Board& board, const http::Request& request) {
   if (!sort) return sort.error();
   const ProbeGrid& grid = plan->probes[query->probe];
   Snapshots snapshots = board.sources(query->probe, plan->generation);
-  snapshots.resize(grid.sources.size());  // empty when the plan has just changed
+  snapshots.resize(grid.sources.size());  // the board has none just after a change of the plan
   const Chosen chosen =
       worstOf(grid, query->metric, SortKey(*sort, *plan, grid), snapshots, *count);
   http::Response response;

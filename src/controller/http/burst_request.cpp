@@ -47,7 +47,7 @@ tl::expected<Document, http::Response> documentOf(const http::Request& request) 
 tl::expected<std::string, http::Response> textOf(const Document& document, const char* key) {
   const auto found = document.find(key);
   if (found == document.end() || !found->is_string()) {
-    return bad(fmt::format("'{}' is missing or no text", key));
+    return bad(fmt::format("'{}' is missing or not a string", key));
   }
   return found->get<std::string>();
 }

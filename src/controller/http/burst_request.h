@@ -1,4 +1,4 @@
-// What a request to probe a pair at once asks for. Any thread.
+// Parses a request for a burst. Any thread.
 #pragma once
 
 #include <string_view>
@@ -11,8 +11,8 @@ namespace pingloom::controller::api {
 
 constexpr std::size_t kMaxBurstRequest = 4096;
 
-// The error is the answer: 400 for what cannot be read or is out of bounds, 404 for what is no pair
-// of the plan, 413 and 415 for another body than a short JSON document.
+// The error is the answer: 400 where the request is malformed or out of bounds, 404 where the plan
+// has no such pair, 413 and 415 where the body is no short JSON document.
 tl::expected<BurstOrder, http::Response> burstOrder(const GridPlan& plan,
                                                     const http::Request& request);
 

@@ -31,7 +31,7 @@ StateCounts countStates(const Board& board, const GridPlan& plan, std::uint32_t 
   for (std::size_t source = 0; source < grid.sources.size(); ++source) {
     const SourceSnapshot* snapshot = source < snapshots.size() ? snapshots[source].get() : nullptr;
     if (snapshot != nullptr && snapshot->states.size() == grid.destinations.size()) {
-      // The usual case, for each of millions of pairs and every few seconds.
+      // The fast path: this function runs for millions of pairs every few seconds.
       for (const auto& state : snapshot->states) {
         if (state) ++counts[static_cast<std::size_t>(*state)];
       }

@@ -1,4 +1,4 @@
-// One cell of a grid, as every endpoint sees it: before a source's first snapshot too. Any thread.
+// One cell of a grid for all endpoints, also before a source's first snapshot. Any thread.
 #pragma once
 
 #include <array>
@@ -13,17 +13,18 @@ namespace pingloom::controller {
 // Whether the source probes the destination at all.
 bool isPair(const ProbeGrid& grid, std::size_t source, std::size_t destination);
 
-// nullopt: not a pair. `snapshot` may be nullptr: every pair is pending then.
+// Returns nullopt where the cell is not a pair. `snapshot` may be nullptr: every pair is pending
+// then.
 std::optional<PairState> stateOf(const ProbeGrid& grid, const SourceSnapshot* snapshot,
                                  std::size_t source, std::size_t destination);
 
-// nullptr: no window yet. It lives as long as the snapshot.
+// Returns nullptr where the pair has no window yet. The row lives as long as the snapshot.
 const Row* rowOf(const SourceSnapshot* snapshot, std::size_t destination);
 
 using StateCounts = std::array<std::uint64_t, kPairStateNames.size()>;  // indexed by PairState
 StateCounts countStates(const Board& board, const GridPlan& plan, std::uint32_t probe);
 
-// The probe's number in the plan.
+// Returns the probe's number in the plan.
 std::optional<std::uint32_t> probeNamed(const GridPlan& plan, std::string_view name);
 
 }  // namespace pingloom::controller

@@ -18,7 +18,7 @@ std::string plainText(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// Lines whose further columns are found on the way: objects leave out what was not measured.
+// Collects lines and finds further columns on the way, because objects omit unmeasured members.
 class Table {
  public:
   explicit Table(std::string_view columns) {
@@ -59,7 +59,7 @@ class Table {
         take(value, prefix + key + ".");
         continue;
       }
-      const std::size_t column = columnOf(prefix + key);  // without a value too
+      const std::size_t column = columnOf(prefix + key);  // null makes a column too
       if (value.is_null()) continue;
       lines_.back()[column] = plainText(value);
     }
@@ -76,7 +76,7 @@ class Table {
   std::vector<std::map<std::size_t, std::string>> lines_;  // by column
 };
 
-// A line for each: its name, its value.
+// Appends a line with name and value for each member.
 void addMembers(const Json& object, const std::string& prefix, std::string& out) {
   for (const auto& [key, value] : object.items()) {
     if (value.is_object()) {
@@ -112,12 +112,13 @@ http::Response converted(http::Response response, const CsvTable& form) {
   return response;
 }
 
-// On a thread of its own, where nobody catches what a shortage of memory throws.
+// This runs on a thread where nothing else catches what a shortage of memory throws.
 http::Response convertedOrSaid(http::Response response, const CsvTable& table) {
   try {
     return converted(std::move(response), table);
   } catch (const std::exception& failure) {
-    return http::errorResponse(500, std::string("cannot be made a table: ") + failure.what());
+    return http::errorResponse(500,
+                               std::string("cannot convert the answer to CSV: ") + failure.what());
   }
 }
 
@@ -130,7 +131,7 @@ tl::expected<bool, http::Response> wantsCsv(const http::Request& request) {
   }
   if (format->second == "json") return false;
   if (format->second == "csv") return true;
-  return tl::unexpected(http::errorResponse(400, "the parameter 'format' is json or csv"));
+  return tl::unexpected(http::errorResponse(400, "the parameter 'format' must be json or csv"));
 }
 
 void appendCsvField(std::string& out, std::string_view text) {

@@ -10,7 +10,7 @@
 namespace pingloom::controller {
 namespace {
 
-// Answers plain requests. Used by the HTTP thread alone.
+// Answers plain requests. Only the HTTP thread uses it.
 struct Router {
   const Board& board;
   StaticFiles files;
@@ -33,7 +33,7 @@ struct Router {
 
 struct Dashboard::Impl {
   ~Impl() {
-    if (history != nullptr) history->stop();  // they owe the server answers
+    if (history != nullptr) history->stop();  // both have answers that the server waits for
     if (bursts != nullptr) bursts->stop();
   }
 
@@ -66,7 +66,7 @@ Result<std::unique_ptr<Dashboard>> Dashboard::start(const DashboardOptions& opti
       server_options, [router](const http::Request& request) { return router->answer(request); },
       {{"/api/v1/live", live}});
   if (!server) return tl::unexpected(server.error());
-  http::warnWhereOpen((*server)->address(), access->get(), "see all results and have pairs probed");
+  http::warnWhereOpen((*server)->address(), access->get(), "see all results and start bursts");
   live->start(board, (*server)->tasks());
   auto impl = std::make_unique<Impl>();
   impl->bursts = &bursts;

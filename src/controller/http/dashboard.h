@@ -1,6 +1,6 @@
-// The controller's face: REST API, live WebSocket, /metrics and the web page, on one HTTP thread
-// that reads the board and changes nothing but by asking for bursts; questions about the past go to
-// a thread of their own.
+// The controller's HTTP side: the REST API, the live WebSocket, /metrics and the web page. One HTTP
+// thread serves them from the board; the only thing it can change is to start bursts. Another
+// thread answers questions about the past.
 #pragma once
 
 #include <filesystem>
@@ -21,7 +21,7 @@ struct DashboardOptions {
   std::string web_root;                 // the folder of the page's files; read once, at the start
   std::vector<std::string> host_names;  // see http::ServerOptions
   std::filesystem::path history;        // the ledger's file
-  http::AccessFiles access;             // empty: everybody may do everything
+  http::AccessFiles access;             // empty: every peer may do everything
 };
 
 // Any thread may construct, ask for the address, and destroy.

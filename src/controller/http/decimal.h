@@ -1,4 +1,4 @@
-// Whole numbers as text, where millions are written at a time. Any thread.
+// Writes whole numbers as text, fast enough for millions at a time. Any thread.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ inline constexpr auto kFours = [] {
   return text;
 }();
 
-// Below 10,000: always four bytes are written, of which those count that are digits of it.
+// Writes a number below 10,000. It always writes four bytes, of which the number's digits count.
 inline char* writeFour(char* out, std::uint32_t number) {
   const std::size_t digits = std::size_t{1} + (number >= 10) + (number >= 100) + (number >= 1000);
   std::memcpy(out, &kFours[4 * number + 4 - digits], 4);
@@ -33,7 +33,7 @@ inline char* writeFour(char* out, std::uint32_t number) {
 
 }  // namespace decimal
 
-// Says where it ends. REQUIRES: room for kMaxDecimalBytes, all of which may be written to.
+// Returns the end of the text. REQUIRES: room for kMaxDecimalBytes, all of which may be written.
 inline char* writeDecimal(char* out, std::uint64_t number) {
   constexpr std::uint64_t kFour = 10'000;
   if (number >= kFour * kFour) return std::to_chars(out, out + kMaxDecimalBytes, number).ptr;

@@ -33,7 +33,7 @@ class CellsGrid : public GridWriter {
  private:
   const GridQuery& query_;
   std::string out_;
-  std::string cells_;  // of one source: all states, then all values
+  std::string cells_;  // one source's states, then its values
   std::uint32_t source_ = 0;
 };
 

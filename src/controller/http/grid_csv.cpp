@@ -6,10 +6,10 @@
 namespace pingloom::controller::api {
 namespace {
 
-// Of a line, behind its places: a state, a value and what is in between.
+// The usual length of a line's end: state, value and separators.
 constexpr std::uint64_t kUsualRest = 12;
 
-// "ADDRESS,NAME,": made once for each host, used for each of its pairs.
+// Returns "ADDRESS,NAME," of each host, made once and used for all of its pairs.
 std::vector<std::string> placesOf(const plan::AddressList& list, const GridPlan& plan) {
   std::vector<std::string> places;
   places.reserve(list.size());

@@ -14,7 +14,7 @@ using http::appendJsonString;
 constexpr std::size_t kNotAPair = kPairStateNames.size();
 constexpr std::size_t kMaxStateBytes = 16;
 
-// The states as they are in the document, by their numbers; behind them that of what is no pair.
+// The document's texts for the states, by number; the last is for cells that are not a pair.
 struct StateText {
   std::array<char, kMaxStateBytes> bytes{};
   std::size_t size = 0;
@@ -50,12 +50,12 @@ void appendNames(std::string& out, const plan::AddressList& list, const GridPlan
   out += list.empty() ? "[]" : "]";
 }
 
-// A grid of 2,000 x 2,000 has 4 million cells: everything below writes to memory that is there.
+// A grid may have millions of cells, so everything below writes to preallocated memory.
 class JsonGrid : public GridWriter {
  public:
   JsonGrid(const GridPlan& plan, const GridQuery& query)
       : query_(query), columns_(plan.probes[query.probe].destinations.size()) {
-    constexpr std::size_t kUsualBytes = 12;  // of a value and a state
+    constexpr std::size_t kUsualBytes = 12;  // the usual length of a value and a state
     const std::size_t cells = plan.probes[query.probe].sources.size() * columns_;
     out_.reserve(4096 + cells * kUsualBytes);
     states_.reserve(cells);
@@ -132,7 +132,7 @@ class JsonGrid : public GridWriter {
     states_bytes_ += bytes;
   }
 
-  // The newest that any source has. In a mesh all have the same: the first one writes it.
+  // Writes the newest window of all sources. Usually all have the same, which the first one writes.
   void showWindow(const GridLine& line) {
     if (!line.start_utc || (newest_utc_ && *line.start_utc <= *newest_utc_)) return;
     newest_utc_ = line.start_utc;
@@ -145,7 +145,8 @@ class JsonGrid : public GridWriter {
     window_size_ = window.size();
   }
 
-  // [...], one element of each destination; `write` puts it at its place and says where it ends.
+  // Appends an array with one element for each destination; `write` writes an element to the given
+  // place and returns its end.
   template <typename Write>
   void appendLine(Write write) {
     if (lines_ != 0) out_ += ',';
@@ -166,9 +167,9 @@ class JsonGrid : public GridWriter {
   std::size_t window_at_ = 0;
   std::size_t window_size_ = 0;
   std::optional<Nanos> newest_utc_;
-  std::string line_;                  // room for one
-  std::vector<std::uint8_t> states_;  // of all cells: they come after all values
-  std::size_t states_bytes_ = 0;      // with their commas
+  std::string line_;                  // the buffer for one line
+  std::vector<std::uint8_t> states_;  // of all cells, as the document has them after all values
+  std::size_t states_bytes_ = 0;      // with the commas
   std::size_t lines_ = 0;
 };
 

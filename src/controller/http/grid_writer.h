@@ -1,5 +1,6 @@
-// A whole mesh as one document, the same for the present and for the past. It is written source by
-// source: beside the answer no more is kept than a byte a pair. One thread per object.
+// Writes a whole mesh as one document, in the same way for the present and the past. It works
+// source by source, and keeps no more than a byte a pair in addition to the answer. One thread per
+// object.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace pingloom::controller::api {
 
 enum class GridFormat : std::uint8_t { kJson, kCsv, kCells };
 
-// What a grid is asked for.
+// The parameters of a grid.
 struct GridQuery {
   std::uint32_t probe = 0;
   Metric metric;
@@ -25,9 +26,9 @@ struct GridQuery {
   GridFormat format = GridFormat::kJson;
 };
 
-// One source. States and values are those of the probe's destinations, in their order.
+// One source of the grid. States and values are in the order of the probe's destinations.
 struct GridLine {
-  std::optional<Nanos> start_utc;  // of the window; nullopt: there is none
+  std::optional<Nanos> start_utc;  // of the window; nullopt: the source has no window
   Nanos window = 0;
   States states;  // nullopt: not a pair
   std::vector<MetricValue> values;
@@ -45,20 +46,20 @@ class GridWriter {
   virtual http::Response finish() = 0;         // once, after all
 };
 
-// In the format that the query asks for. Plan and query have to live as long as it.
+// Returns the writer for the query's format. Plan and query have to outlive it.
 std::unique_ptr<GridWriter> gridWriter(const GridPlan& plan, const GridQuery& query);
 
-// As values are in JSON: null where nothing was measured.
+// Appends a value as JSON; null where nothing was measured.
 void appendValue(std::string& out, const Metric& metric, const MetricValue& value);
 
-// One of each kind.
+// These return one kind of writer each.
 std::unique_ptr<GridWriter> jsonGrid(const GridPlan& plan, const GridQuery& query);
-// A line for each pair: addresses, names, state and value.
+// Writes a line for each pair: addresses, names, state and value.
 std::unique_ptr<GridWriter> csvGrid(const GridPlan& plan, const GridQuery& query);
-// About what it comes to: names are in it once for each pair.
+// Estimates the size of that CSV, which repeats the names for each pair.
 std::uint64_t csvGridBytes(const GridPlan& plan, const ProbeGrid& grid);
 constexpr std::uint64_t kMaxCsvGridBytes = 1ULL << 30;
-// As the live connection sends it: one message of rows.
+// Writes one message of rows in the format of the live connection.
 std::unique_ptr<GridWriter> cellsGrid(const GridPlan& plan, const GridQuery& query);
 
 }  // namespace pingloom::controller::api

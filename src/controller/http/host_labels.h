@@ -1,4 +1,4 @@
-// The labels that the pinglist gives hosts, as every endpoint shows them: by address. Any thread.
+// Finds the labels of an address in the pinglist, for all endpoints. Any thread.
 #pragma once
 
 #include <map>
@@ -13,19 +13,20 @@
 
 namespace pingloom::controller {
 
-// By label, in the order of their names. Views into the pinglist.
+// Values by label, in the order of the labels' names. The views are into the pinglist.
 using AddressLabels = std::map<std::string_view, std::string_view>;
 
-// Of the host's address with this label of its own ("" for the only one). The label of one of
-// several addresses counts as its rail, unless the host has a label of that name.
+// Returns the labels of one of the host's addresses. `address_label` is the address's own label (""
+// for an only address); it counts as the label `rail`, unless the host has a label of that name.
 AddressLabels labelsAt(const pinglist::Host& host, std::string_view address_label);
 
-// Finds the labels of addresses. The pinglist has to live as long as it.
+// Finds the labels of addresses. The pinglist has to outlive it.
 class HostLabels {
  public:
-  explicit HostLabels(const pinglist::Pinglist* pinglist);  // nullptr: there is none
+  explicit HostLabels(const pinglist::Pinglist* pinglist);  // nullptr: no pinglist is in force
 
-  std::optional<AddressLabels> of(const IpAddress& address) const;  // nullopt: of no host there
+  // Returns nullopt where the address is no host's.
+  std::optional<AddressLabels> of(const IpAddress& address) const;
 
  private:
   std::unordered_map<IpAddress, std::pair<const pinglist::Host*, std::string_view>, IpAddressHash>

@@ -1,4 +1,4 @@
-// Answers that are built as a JSON value, for those that are small. Any thread.
+// Builds small answers as a JSON value. Any thread.
 #pragma once
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ inline http::Response jsonAnswer(const Json& json) {
 inline Json textOrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
 inline Json utcOrNull(Nanos utc) { return utc == 0 ? Json() : Json(formatUtc(utc)); }
 
-// Of a plan.
+// Writes a plan's hash.
 inline std::string hashText(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
 inline Json hashOrNull(std::uint64_t hash) { return hash == 0 ? Json() : Json(hashText(hash)); }
 

@@ -12,7 +12,8 @@ namespace pingloom::controller {
 
 namespace {
 
-// A message of rows is ended beyond this: each costs a viewer's browser as much as many rows do.
+// A message of rows ends beyond this size. Rows share messages because a message costs a browser as
+// much as many rows.
 constexpr std::size_t kMessageBytes = 64UL * 1024;
 
 }  // namespace
@@ -36,7 +37,7 @@ class Live::Viewer : public http::WebSocketSession {
     queue_.push_back(source);
   }
 
-  // Called after every change, whether it concerns the viewer or not.
+  // Runs after every change, whether it concerns the viewer or not.
   void changed() {
     sync_due_ = true;
     wake_();
@@ -47,7 +48,7 @@ class Live::Viewer : public http::WebSocketSession {
       plan_due_ = false;
       return http::Frame{false, live_->plan_frame_};
     }
-    // What the board has by now may belong to a plan that takeChanges() has not seen yet.
+    // The board may have rows of a newer plan that takeChanges() has not seen yet.
     if (!probe_ || live_->board_.plan() != live_->plan_) return std::nullopt;
     if (!queue_.empty()) return http::Frame{true, rowsFrame()};
     if (!sync_due_) return std::nullopt;
@@ -69,7 +70,7 @@ class Live::Viewer : public http::WebSocketSession {
     return true;
   }
 
-  // While no probe is there, nothing can be watched.
+  // A viewer cannot watch anything while the plan has no probes.
   bool inUse() const override { return watches_ != 0 || live_->plan_->probes.empty(); }
 
  private:
@@ -77,7 +78,7 @@ class Live::Viewer : public http::WebSocketSession {
     return {static_cast<std::uint32_t>(live_->plan_->generation), watches_, live_->sequence_};
   }
 
-  // All sources of the watched probe that changed in this sequence or later.
+  // Queues all sources of the watched probe that have changed in this sequence or later.
   void queueSince(std::uint32_t sequence) {
     queue_.clear();
     probe_ = watches_ == 0 ? std::nullopt : probeNamed(*live_->plan_, watch_.probe);
@@ -112,7 +113,7 @@ class Live::Viewer : public http::WebSocketSession {
   bool plan_due_ = true;
   bool sync_due_ = false;
   LiveWatch watch_;
-  std::uint32_t watches_ = 0;           // 0: watch_ is not valid
+  std::uint32_t watches_ = 0;           // counts watch messages; 0: watch_ is not valid
   std::optional<std::uint32_t> probe_;  // the watched one, if the plan has it
   std::vector<bool> queued_;            // by source
   std::deque<std::uint32_t> queue_;     // each source at most once

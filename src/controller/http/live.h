@@ -1,8 +1,8 @@
-// The live WebSocket: a viewer gets the plan, says which probe and metric it watches, gets every
-// source of that, then every source that changes. One that was away names the last sequence number
-// it was in sync with, and gets what changed since. A viewer that is behind has each changed source
-// queued once, whatever happened to it meanwhile: its backlog is never longer than the plan has
-// sources. The HTTP thread, but for start().
+// The live WebSocket. A viewer receives the plan, says which probe and metric it watches, receives
+// every source of that grid, and then every source that changes. A viewer that reconnects names the
+// last sequence number at which it was in sync, and receives the changes since then. A slow viewer
+// has each changed source queued once, however often it changes, so its backlog is never longer
+// than the probe's list of sources. The HTTP thread, except for start().
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ namespace pingloom::controller {
 
 class Live : public http::WebSocketEndpoint, public std::enable_shared_from_this<Live> {
  public:
-  // Changes are gathered for this long, so that a burst of reports is one wake.
+  // Changes are gathered for this long, so that many reports at once cause one wake.
   static constexpr Nanos kGather = 50 * kMillisecond;
 
   explicit Live(const Board& board);
 
-  // Begins to follow the board, on the HTTP thread that `tasks` reaches.
+  // Subscribes to the board, on the HTTP thread that `tasks` reaches.
   void start(Board& board, const http::TaskQueue& tasks);
 
   std::unique_ptr<http::WebSocketSession> open(std::function<void()> wake) override;
@@ -39,9 +39,10 @@ class Live : public http::WebSocketEndpoint, public std::enable_shared_from_this
   std::shared_ptr<const GridPlan> plan_;
   std::shared_ptr<const std::string> plan_frame_;
   LiveRows rows_;
-  std::uint64_t epoch_;         // of this process: sequence numbers begin anew with it
+  std::uint64_t epoch_;         // identifies this process: sequence numbers restart with it
   std::uint32_t sequence_ = 0;  // counts takeChanges()
-  std::vector<std::vector<std::uint32_t>> changed_;  // by probe and source: in which sequence
+  // By probe and source: the sequence number of the last change.
+  std::vector<std::vector<std::uint32_t>> changed_;
   std::vector<Viewer*> viewers_;
 };
 

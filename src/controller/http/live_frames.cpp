@@ -98,7 +98,7 @@ void appendNames(std::string& out, const GridPlan& plan) {
   out += separator == '{' ? "{}" : "}";
 }
 
-// {"rack":{"10.0.0.1":"r1",...},...}: the labels of the pinglist's hosts.
+// Appends the labels of the pinglist's hosts: {"rack":{"10.0.0.1":"r1",...},...}.
 using Labels = std::map<std::string_view, std::map<std::string, std::string_view>>;
 
 Labels labelsOf(const pinglist::Pinglist& pinglist) {
@@ -132,8 +132,8 @@ void appendLabels(std::string& out, const Labels& labels) {
   out += labels.empty() ? "{}" : "}";
 }
 
-// Steps 0..kLast, evenly spread over the logarithm of low..high: the borders between them, in the
-// middle of two steps by their logarithm.
+// Rounds values to steps 0..kLast, which are evenly spread over the logarithm of low..high. The
+// border between two steps lies in their middle, by logarithm.
 template <int kLast>
 class LogScale {
  public:
@@ -149,8 +149,9 @@ class LogScale {
     }
   }
 
-  // How many borders are not above the value: the part of its octave says where to begin, and a
-  // comparison or two the rest. Millions of cells are rounded at a time.
+  // Returns the number of borders that are not above the value. It is fast enough for millions of
+  // cells: the value's part of an octave gives the first candidate, and a comparison or two find
+  // the step.
   std::uint8_t stepOf(double value) const {
     const std::uint64_t part = std::bit_cast<std::uint64_t>(value) >> kShift;
     if (part < kMin) return 0;
@@ -161,11 +162,11 @@ class LogScale {
   }
 
  private:
-  // Octaves from 2^-16 on, in 8 parts each: sign, exponent and 3 bits of the mantissa.
+  // Octaves from 2^-16 on have 8 parts each: sign, exponent and 3 bits of the mantissa.
   static constexpr int kShift = 49;
   static constexpr std::uint64_t kMin = (1023 - 16) * 8;
   std::array<double, kLast> borders_;
-  std::array<std::uint8_t, 64 * 8> first_;  // borders below all values of the part
+  std::array<std::uint8_t, 64 * 8> first_;  // the number of borders below all values of a part
 };
 
 template <typename T>
@@ -200,7 +201,7 @@ void liveValues(const Metric& metric, std::span<const MetricValue> values, char*
 }
 
 std::string livePlan(const GridPlan& plan, std::uint64_t epoch) {
-  // As text: JavaScript's numbers end at 2^53.
+  // The epoch is a string because JavaScript's numbers are exact only up to 2^53.
   std::string out =
       R"({"type":"plan","version":3,"epoch":")" + std::to_string(epoch) + R"(","generation":)";
   appendJsonNumber(out, plan.generation);

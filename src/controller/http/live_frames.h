@@ -13,47 +13,48 @@
 namespace pingloom::controller {
 
 constexpr std::uint8_t kLiveVersion = 3;
-constexpr std::uint8_t kLiveRow = 1;  // types of message
+constexpr std::uint8_t kLiveRow = 1;  // a type of message, as kLiveSync
 constexpr std::uint8_t kLiveSync = 2;
 constexpr std::size_t kLiveHeaderBytes = 16;  // of a message
 constexpr std::size_t kLiveRowBytes = 16;     // of each of its rows, before the cells
 constexpr std::size_t kLiveBytesPerCell = 2;  // a state and a value
 constexpr std::uint8_t kLiveNotAPair = 255;
 
-// What the frames of one viewer are about, beside the plan.
+// The head of a viewer's binary message.
 struct LiveFrame {
   std::uint32_t generation = 0;
-  std::uint32_t watch = 0;     // the viewer's how manieth
-  std::uint32_t sequence = 0;  // of the newest change that the board had
+  std::uint32_t watch = 0;     // the number of watch messages that the viewer has sent
+  std::uint32_t sequence = 0;  // of the board's newest change
 };
 
-// One byte for a value: 0 = not measured. Times: 1..255 are 100 ns to 10 s, each 1.075 times the
-// one before. Ratios: 1 is none at all, 2..255 are 0.01 % to all. What is beyond an end is that
-// end.
+// Encodes a value in one byte; 0 stands for not measured. Times are 1..255 for 100 ns to 10 s, each
+// 1.075 times the one before. Ratios are 1 for exactly 0, and 2..255 for 0.01 % to 100 %. Values
+// out of range saturate.
 std::uint8_t liveValue(const Metric& metric, const MetricValue& value);
 inline std::uint8_t liveValue(const Metric& metric, const Row* row) {
   return liveValue(metric, metric.of(row));
 }
 
-// Of many, into `out`.
+// Encodes many values into `out`.
 void liveValues(const Metric& metric, std::span<const MetricValue> values, char* out);
 
-// JSON: the shape that row messages refer to. `epoch`: which controller's sequence numbers follow.
+// Returns the plan as JSON, to which row messages refer. `epoch` identifies the process whose
+// sequence numbers follow.
 std::string livePlan(const GridPlan& plan, std::uint64_t epoch);
 
-// What a row message carries of its cells: all states, then all values. `snapshot` may be nullptr.
+// Returns a row's cells: all states, then all values. `snapshot` may be nullptr.
 std::string liveCells(const ProbeGrid& grid, const Metric& metric, std::uint32_t source,
                       const SourceSnapshot* snapshot);
 
-// Binary: the beginning of a message of rows, and one more row of it: one figure of one source of
-// one probe, whose window ended then (nullopt: there is none).
+// A binary message of rows: liveRows() returns its head, and appendLiveRow() appends one source's
+// row of one figure. `end_utc` is the end of the row's window; nullopt: the source has no window.
 std::string liveRows(const LiveFrame& frame);
 void appendLiveRow(std::string& out, std::uint32_t probe, std::uint32_t source,
                    std::optional<Nanos> end_utc, std::string_view cells);
 void appendLiveRow(std::string& out, std::uint32_t probe, std::uint32_t source,
                    const SourceSnapshot* snapshot, std::string_view cells);
 
-// Binary: all that changed up to the frame's sequence has been sent.
+// Returns a binary message that says that all changes up to the frame's sequence have been sent.
 std::string liveSync(const LiveFrame& frame);
 
 }  // namespace pingloom::controller

@@ -1,5 +1,5 @@
-// The cells that row messages carry, made once for all viewers that watch the same. The HTTP
-// thread.
+// Keeps the encoded cells of row messages, so that they are made once for all viewers of a grid.
+// The HTTP thread.
 #pragma once
 
 #include <cstdint>
@@ -15,31 +15,33 @@ namespace pingloom::controller {
 
 class LiveRows {
  public:
-  // What is kept of one probe and metric is at most half of this; beyond it all is made anew.
+  // The bound on the kept cells. One probe and metric takes at most half of it; a larger grid is
+  // encoded at each request.
   static constexpr std::size_t kMaxBytes = 64UL * 1024 * 1024;
 
-  // Of one source of one probe; `snapshot` may be nullptr. Valid until the next call.
+  // Returns the cells of one source of one probe, valid until the next call. `snapshot` may be
+  // nullptr.
   const std::string& cells(const GridPlan& plan, const Metric& metric, std::uint32_t probe,
                            std::uint32_t source,
                            const std::shared_ptr<const SourceSnapshot>& snapshot);
-  void clear();  // another plan
+  void clear();  // the plan has changed
 
  private:
   struct Cells {
-    std::weak_ptr<const SourceSnapshot> snapshot;  // that they were made of
+    std::weak_ptr<const SourceSnapshot> snapshot;  // the source of the bytes
     std::string bytes;                             // empty: not made yet
   };
   struct Figure {
     std::uint32_t probe;
     Metric metric;
-    std::size_t bytes;  // when it is complete
+    std::size_t bytes;  // of the complete figure
     std::vector<Cells> sources;
   };
 
   Figure& figureOf(const ProbeGrid& grid, const Metric& metric, std::uint32_t probe);
 
   std::deque<Figure> figures_;  // the oldest first
-  std::size_t bytes_ = 0;       // of all of them
+  std::size_t bytes_ = 0;       // of all figures
   std::string unkept_;
 };
 

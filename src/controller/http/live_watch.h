@@ -1,4 +1,5 @@
-// What a viewer of the live WebSocket says: which figures of which probe it wants. Any thread.
+// Parses the message in which a viewer of the live WebSocket names a probe and a metric. Any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +14,14 @@ namespace pingloom::controller {
 struct LiveWatch {
   std::string probe;
   Metric metric;
-  // What it was in sync with before; an empty epoch: with nothing.
+  // The state with which the viewer was in sync; an empty epoch: none.
   std::string epoch;
   std::uint64_t generation = 0;
   std::uint32_t sequence = 0;
 };
 
-// "watch PROBE METRIC [EPOCH GENERATION SEQUENCE]"; nullopt: anything else. `message` comes from
-// outside.
+// Parses "watch PROBE METRIC [EPOCH GENERATION SEQUENCE]". Returns nullopt for any other text;
+// `message` comes from outside.
 std::optional<LiveWatch> parseLiveWatch(std::string_view message);
 
 }  // namespace pingloom::controller

@@ -119,7 +119,7 @@ void Metric::of(const PastWindow& window, std::vector<MetricValue>& out) const {
 }
 
 char* Metric::writeRatio(char* out, const MetricValue& value) {
-  if (value.part == 0) {  // that of nearly all pairs
+  if (value.part == 0) {  // the most frequent value
     *out = '0';
     return out + 1;
   }

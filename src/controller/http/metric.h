@@ -1,4 +1,4 @@
-// The figures of a row that a grid can show, by their names in the API: network_p50, loss, ...
+// The figures of a row that a grid can show, by their names in the API (network_p50, loss, ...).
 // Any thread.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace pingloom::controller {
 
-// One figure of one pair, as a fraction: nanoseconds are of 1.
+// One figure of one pair, as a fraction; the denominator of nanoseconds is 1.
 struct MetricValue {
   std::uint64_t part = 0;
   std::uint64_t whole = 0;  // 0: not measured
@@ -24,24 +24,24 @@ struct MetricValue {
 
 class Metric {
  public:
-  // The error says what was meant and lists all names.
+  // The error suggests the nearest name and lists all names.
   static Result<Metric> parse(std::string_view name);
   static std::vector<std::string> names();
 
   bool operator==(const Metric&) const = default;
   std::string_view unit() const;  // "ns" or "ratio"
-  // What of a past row it is made of, beside counts.
+  // Returns which figure of a past row the metric needs, besides the counts.
   PastFigure pastFigure() const;
   bool isRatio() const { return kind_ == Kind::kLoss || kind_ == Kind::kAnomalous; }
-  // nullopt: the row has no such measurement.
+  // These return nullopt where the row has no such measurement.
   std::optional<double> ratioOf(const Row& row) const;               // REQUIRES isRatio()
   std::optional<std::uint64_t> nanosecondsOf(const Row& row) const;  // REQUIRES !isRatio()
-  std::optional<double> valueOf(const Row* row) const;               // either; `row` may be nullptr
-  MetricValue of(const Row* row) const;                              // likewise
-  // Of each destination; REQUIRES: the window was made with pastFigure().
+  std::optional<double> valueOf(const Row* row) const;  // for both kinds; `row` may be nullptr
+  MetricValue of(const Row* row) const;                 // likewise
+  // Writes the value of each destination to `out`. REQUIRES: the window was made with pastFigure().
   void of(const PastWindow& window, std::vector<MetricValue>& out) const;
-  // As a decimal number; says where it ends. REQUIRES: value.measured() and room for kMaxDigits,
-  // all of which may be written to.
+  // Writes a decimal number and returns its end. REQUIRES: value.measured() and room for
+  // kMaxDigits, all of which may be written.
   static constexpr std::size_t kMaxDigits = 24;
   static_assert(kMaxDigits >= kMaxDecimalBytes);
   char* write(char* out, const MetricValue& value) const {

@@ -25,44 +25,45 @@ void agentMetrics(MetricsText& text, const Hosts& hosts) {
 
 void pinglistMetrics(MetricsText& text, const GridPlan& plan, const ControlStatus& control) {
   text.gauge("pingloom_controller_pinglist_generation",
-             "Grows with every pinglist that comes into force.",
+             "Number of the pinglist in force; each new pinglist increases it.",
              static_cast<double>(plan.generation));
-  text.counter("pingloom_controller_pinglist_reloads_total", "Pinglists that came into force.",
+  text.counter("pingloom_controller_pinglist_reloads_total", "Pinglists that have come into force.",
                control.pinglist_reloads);
   text.counter("pingloom_controller_pinglist_rejections_total",
-               "Saved pinglists that were refused.", control.pinglist_rejections);
+               "Saved pinglists that were rejected.", control.pinglist_rejections);
   text.gauge("pingloom_controller_pinglist_last_reload_successful",
-             "1 when the file on disk is the one in force.",
+             "1 when the pinglist on disk is in force, 0 when it was rejected.",
              control.pinglist_error.empty() ? 1 : 0);
   if (control.pinglist_loaded_utc != 0) {
     text.gauge("pingloom_controller_pinglist_loaded_timestamp_seconds",
-               "When the pinglist in force was loaded.", seconds(control.pinglist_loaded_utc));
+               "Time at which the pinglist in force was loaded.",
+               seconds(control.pinglist_loaded_utc));
   }
 }
 
 void resultMetrics(MetricsText& text, const ControlStatus& control) {
   text.counter("pingloom_controller_batches_committed_total",
-               "Batches of agents that were committed, each counted once.",
-               control.batches_committed);
+               "Committed batches from agents, each counted once.", control.batches_committed);
   text.counter("pingloom_controller_batches_duplicate_total",
-               "Batches that came again and were only acknowledged.", control.batches_duplicate);
+               "Batches that agents sent again and that were only acknowledged.",
+               control.batches_duplicate);
   text.counter("pingloom_controller_batches_shown_total",
-               "Batches that were shown and not committed: they come again.",
+               "Batches that were shown but not committed; agents send them again.",
                control.batches_shown);
   text.counter("pingloom_controller_rows_committed_total", "Rows in committed batches.",
                control.rows_committed);
   text.counter("pingloom_controller_rows_ignored_total",
-               "Rows of pairs that left the plan, or older than what is known.",
+               "Rows of pairs that are not in the plan, or older than the pair's newest row.",
                control.rows_ignored);
-  text.counter("pingloom_controller_messages_refused_total", "Messages of agents not accepted.",
-               control.messages_refused);
+  text.counter("pingloom_controller_messages_refused_total",
+               "Messages from agents that were refused.", control.messages_refused);
   text.family("pingloom_controller_refusals_total", "counter",
               "Refusals sent to agents, by reason.");
   for (std::size_t i = 0; i < kRefusedNames.size(); ++i) {
     text.sample(static_cast<double>(control.refused_by_reason[i]), {{"reason", kRefusedNames[i]}});
   }
   text.family("pingloom_controller_reports_refused_total", "counter",
-              "Batches and reports of agents that were refused and left out, by reason.");
+              "Batches and reports from agents that were refused, by reason.");
   for (std::size_t i = 0; i < kReportFaultNames.size(); ++i) {
     text.sample(static_cast<double>(control.reports_refused[i]),
                 {{"reason", kReportFaultNames[i]}});
@@ -71,13 +72,13 @@ void resultMetrics(MetricsText& text, const ControlStatus& control) {
 
 void keyMetrics(MetricsText& text, const std::optional<KeysStatus>& keys) {
   if (!keys) return;
-  text.gauge("pingloom_controller_authorized_keys", "Keys that are authorised.",
+  text.gauge("pingloom_controller_authorized_keys", "Keys in the list of authorised keys.",
              static_cast<double>(keys->authorized));
   text.gauge("pingloom_controller_authorized_keys_last_reload_successful",
-             "1 when the list of authorised keys on disk is the one in force.",
+             "1 when the list of authorised keys on disk is in force, 0 when it was rejected.",
              keys->newest_in_force ? 1 : 0);
   text.family("pingloom_controller_peers_refused_total", "counter",
-              "Connections, and messages on them, refused because of their keys, by reason.");
+              "Connections and messages refused because of the peer's key, by reason.");
   for (std::size_t i = 0; i < keys->refused.size(); ++i) {
     text.sample(static_cast<double>(keys->refused[i]), {{"reason", net::kPeerRefusalNames[i]}});
   }
@@ -88,17 +89,16 @@ void storeMetrics(MetricsText& text, const RedisStatus& redis, const HistoryStat
              redis.connected ? 1 : 0);
   text.counter("pingloom_controller_redis_rows_written_total", "Rows written to Redis.",
                redis.rows_written);
-  text.counter("pingloom_controller_redis_reconnects_total", "Connections to Redis made anew.",
+  text.counter("pingloom_controller_redis_reconnects_total", "Reconnections to Redis.",
                redis.reconnects);
   text.counter("pingloom_controller_redis_events_dropped_total",
-               "State changes that did not reach Redis.", redis.events_dropped);
-  text.gauge("pingloom_controller_history_writing", "1 while history is being written.",
-             history.writing ? 1 : 0);
+               "State changes that were not written to Redis.", redis.events_dropped);
+  text.gauge("pingloom_controller_history_writing",
+             "1 while history is being written, 0 while it cannot be.", history.writing ? 1 : 0);
   text.counter("pingloom_controller_history_windows_written_total",
                "Windows of sources written to history.", history.windows_written);
   text.counter("pingloom_controller_history_blocks_dropped_total",
-               "Blocks of history that could not be read any more, and were dropped.",
-               history.blocks_dropped);
+               "Unreadable blocks of history that were dropped.", history.blocks_dropped);
   text.counter("pingloom_controller_history_events_written_total",
                "Lines of state changes written to history.", history.events_written);
   text.counter("pingloom_controller_history_events_dropped_total",
@@ -142,10 +142,10 @@ void httpMetrics(MetricsText& text, const http::ServerCounters& counters) {
                "Connections above the limit, answered 503.", counters.connections_refused);
   text.counter("pingloom_controller_http_requests_total", "Requests answered.", counters.requests);
   text.counter("pingloom_controller_http_bad_requests_total",
-               "Requests that were not valid, too large, or for another host.",
+               "Requests that were malformed, too large, or for another host.",
                counters.requests_bad);
   text.family("pingloom_controller_http_refused_total", "counter",
-              "Requests and connections that were not let in, by reason.");
+              "Requests and connections that were refused, by reason.");
   for (std::size_t i = 0; i < http::kRefusalNames.size(); ++i) {
     text.sample(static_cast<double>(counters.refused[i]), {{"reason", http::kRefusalNames[i]}});
   }
@@ -165,8 +165,8 @@ http::Response metrics(const Board& board, const BurstBoard& bursts,
   text.family("pingloom_build_info", "gauge", "The program's version.");
   text.sample(1, {{"version", program::version()}});
   if (control->started_utc != 0) {
-    text.gauge("pingloom_controller_start_time_seconds", "When the controller was started.",
-               seconds(control->started_utc));
+    text.gauge("pingloom_controller_start_time_seconds",
+               "Time at which the controller was started.", seconds(control->started_utc));
   }
   agentMetrics(text, *board.hosts());
   pinglistMetrics(text, *plan, *control);

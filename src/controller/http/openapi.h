@@ -1,11 +1,11 @@
-// The description of the HTTP interface, as it is served. Any thread.
+// The description of the HTTP interface that the controller serves. Any thread.
 #pragma once
 
 #include <string_view>
 
 namespace pingloom::controller {
 
-// OpenAPI 3.1, YAML.
+// Returns OpenAPI 3.1 in YAML.
 std::string_view openApi();
 
 }  // namespace pingloom::controller

@@ -16,7 +16,7 @@ std::optional<std::size_t> indexOf(const plan::AddressList& list, const IpAddres
   return static_cast<std::size_t>(found - list.begin());
 }
 
-// Where the pair is; the error's reason is for the answer.
+// Finds the pair. The answer shows the error's text.
 Result<PairPlace> placeOf(const GridPlan& plan, std::uint32_t probe, const std::string& source_text,
                           const std::string& destination_text) {
   const ProbeGrid& grid = plan.probes[probe];

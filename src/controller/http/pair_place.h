@@ -1,4 +1,4 @@
-// Which pair of the plan a path names. Any thread.
+// Finds the pair of the plan that a path names. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@ struct PairPlace {
   std::size_t destination = 0;
 };
 
-// Addresses in any spelling. The error is the answer.
+// Accepts addresses in any spelling. The error is the answer.
 tl::expected<PairPlace, http::Response> pairNamed(const GridPlan& plan, const std::string& probe,
                                                   const std::string& source,
                                                   const std::string& destination);
-// `pair` is PROBE/SRC/DST, of the same.
+// Does the same for `pair`, which is PROBE/SRC/DST.
 tl::expected<PairPlace, http::Response> pairPlace(const GridPlan& plan, std::string_view pair);
 
 }  // namespace pingloom::controller::api

@@ -38,7 +38,7 @@ tl::expected<std::uint64_t, http::Response> numberOption(const http::Request& re
   const auto number = parseUnsigned(given->second, most);
   if (number) return *number;
   return tl::unexpected(http::errorResponse(
-      400, fmt::format("the parameter '{}' is not a number up to {}", name, most)));
+      400, fmt::format("the parameter '{}' must be a number from 0 to {}", name, most)));
 }
 
 namespace {
@@ -61,7 +61,7 @@ tl::expected<TimeRange, http::Response> rangeOption(const http::Request& request
   if (!to) return tl::unexpected(to.error());
   const auto from = instantOption(request, "from");
   if (!from) return tl::unexpected(from.error());
-  // A range may reach further than times do, or lie beyond them: it keeps at least a nanosecond.
+  // A range beyond the times that Nanos can hold is clamped, and keeps at least a nanosecond.
   TimeRange range;
   range.until_utc = std::max<Nanos>(*to ? (*to)->utc() : utcNow(), 1);
   range.from_utc = *from ? std::min((*from)->utc(), kLatestUtc - 1)
@@ -75,14 +75,14 @@ http::Response unreadable(const Error& error) { return http::errorResponse(503, 
 
 namespace {
 
-// Nothing of it is to be expected but that memory is short: it must not end the process.
+// Only a shortage of memory is expected to throw here; it must not end the process.
 http::Response answered(const std::function<http::Response(History&)>& answer, History& history) {
   try {
     return answer(history);
   } catch (const std::exception& failure) {
     static std::atomic<bool> logged = false;
     if (!logged.exchange(true)) {
-      log::error("a question about the past could not be answered: {}", failure.what());
+      log::error("cannot answer a question about the past: {}", failure.what());
     }
     return http::errorResponse(500, std::string("history cannot be read: ") + failure.what());
   }
@@ -97,7 +97,8 @@ http::Answer later(HistoryReader& reader, std::function<http::Response(History&)
       const auto take = std::exchange(*shared, nullptr);
       take(history ? answered(answer, **history) : unreadable(history.error()));
     });
-    if (!taken) (*shared)(http::errorResponse(503, "too many questions about the past wait"));
+    if (!taken)
+      (*shared)(http::errorResponse(503, "too many questions about the past are waiting"));
   });
 }
 

@@ -1,5 +1,5 @@
-// What questions about the past have in common: their parameters, and who answers them. The HTTP
-// thread asks, the reader's answers.
+// The common part of questions about the past: their parameters, and the way to the thread that
+// answers. The HTTP thread asks, and the history reader's thread answers.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace pingloom::controller::api {
 
-constexpr Nanos kDefaultPast = kHour;  // from there on, where a question has no 'from'
+constexpr Nanos kDefaultPast = kHour;  // the length of a range without 'from'
 
-// The parameter `name`; `without` where there is none. The error is the answer.
+// Return the parameter `name`, or `without` where the request has none. The error is the answer.
 tl::expected<Nanos, http::Response> timeOption(const http::Request& request, const char* name,
                                                Nanos without);
 tl::expected<std::uint64_t, http::Response> numberOption(const http::Request& request,
@@ -22,10 +22,10 @@ tl::expected<std::uint64_t, http::Response> numberOption(const http::Request& re
                                                          std::uint64_t most);
 
 struct TimeRange {
-  Nanos from_utc = 0;  // [from, until)
+  Nanos from_utc = 0;  // the range is [from, until)
   Nanos until_utc = 0;
 };
-// 'from' and 'to'; those of any year that can be written, as far as times reach.
+// Parses 'from' and 'to'. Years out of the range of Nanos are clamped to it.
 tl::expected<TimeRange, http::Response> rangeOption(const http::Request& request);
 
 http::Response unreadable(const Error& error);

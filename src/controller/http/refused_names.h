@@ -1,4 +1,4 @@
-// wire::Refused::Reason as words, for the API and for metrics.
+// The names of wire::Refused::Reason, for the API and for metrics.
 #pragma once
 
 #include <array>

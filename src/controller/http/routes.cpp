@@ -18,7 +18,7 @@ using http::Request;
 constexpr std::string_view kBurst = "/api/v1/bursts/{id}";
 constexpr std::string_view kPairs = "/api/v1/pairs/{probe}/{source}/{destination}";
 
-// What stands in the place of the path's parameters.
+// Returns the part of the path in the place of the template's parameters.
 std::string_view rest(const Request& request, std::string_view path) {
   return std::string_view(request.path).substr(path.find('{'));
 }
@@ -68,7 +68,7 @@ Answer description(const Sources&, const Request&) {
   return response;
 }
 
-// What their objects may be expected to have. Labels, anomalies, paths and whatever is new follow.
+// The columns that objects usually have. Labels, anomalies, paths and new members follow.
 constexpr CsvTable kStatusTable = {kMembers, "name,value"};
 constexpr CsvTable kSpanTable = {"", "oldest,newest"};
 constexpr CsvTable kPingsTable = {
@@ -85,7 +85,7 @@ constexpr CsvTable kProbesTable = {
     "traffic_class,payload,port"};
 constexpr CsvTable kWorstTable = {"pairs",
                                   "source,source_name,destination,destination_name,state,value"};
-constexpr CsvTable kPairTable = {"", ""};  // it always has its line
+constexpr CsvTable kPairTable = {"", ""};  // the answer is its only line
 constexpr CsvTable kEventsTable = {
     "events", "at,window,probe,source,source_name,destination,destination_name,from,to,pairs"};
 constexpr CsvTable kRowsTable = {
@@ -122,7 +122,7 @@ constexpr std::array<Route, 20> kRoutes = {{
     {"/-/ready", readiness, "", nullptr, "GET", http::Role::kNone},
 }};
 
-// Between blanks.
+// Splits a text at its spaces.
 std::vector<std::string_view> wordsOf(std::string_view text) {
   std::vector<std::string_view> words;
   while (!text.empty()) {
@@ -151,14 +151,14 @@ http::Role neededRole(const Request& request) {
 }
 
 std::optional<http::Response> refusedParameter(const Route& route, const Request& request) {
-  // Probes of others' making may add what they like to /healthz and /metrics.
+  // Health checks and scrapers of other products may add parameters to /healthz and /metrics.
   if (!route.path.starts_with("/api/")) return std::nullopt;
   return http::refusedParameter(request, wordsOf(route.parameters));
 }
 
 http::Response methodNotAllowed(std::string_view method) {
   const std::string answered = method == "GET" ? "GET, HEAD" : std::string(method);
-  auto response = http::errorResponse(405, "here is only answered: " + answered);
+  auto response = http::errorResponse(405, "this path takes only " + answered);
   response.headers.emplace_back("Allow", answered);
   return response;
 }

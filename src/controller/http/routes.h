@@ -1,4 +1,5 @@
-// Which path is answered by what. openapi.yaml describes each of them. The HTTP thread.
+// The table of paths and the functions that answer them. openapi.yaml describes each path. The HTTP
+// thread.
 #pragma once
 
 #include <optional>
@@ -14,21 +15,21 @@
 
 namespace pingloom::controller {
 
-// What answers are made of.
+// The data that answers are made from.
 struct Sources {
   const Board& board;
   HistoryReader& history;
   BurstBoard& bursts;
   http::ServerCounters& counters;
-  http::Access* access = nullptr;  // where it is configured
+  http::Access* access = nullptr;  // nullptr where no access is configured
 };
 
 struct Route {
-  std::string_view path;  // as in openapi.yaml: from its first '{' on, anything
+  std::string_view path;  // as in openapi.yaml; from its first '{' on, anything matches
   http::Answer (*answer)(const Sources&, const http::Request&);
-  std::string_view parameters = "";  // of the query, with blanks in between; others are refused
-  const CsvTable* csv = nullptr;     // nullptr: there is none, or the answer makes it itself
-  std::string_view method = "GET";   // any other is answered 405; "": the answer looks itself
+  std::string_view parameters = "";  // of the query, separated by spaces; others are refused
+  const CsvTable* csv = nullptr;     // nullptr: no CSV, or the function writes CSV itself
+  std::string_view method = "GET";   // others are answered 405; "": the function checks it itself
   http::Role needs = http::Role::kRead;
 
   bool matches(std::string_view requested) const;
@@ -36,17 +37,17 @@ struct Route {
 
 std::span<const Route> routes();
 
-// What a request has to show; the page's files and what is nowhere need nothing.
+// Returns the role that a request needs: none for the page's files and for unknown paths.
 http::Role neededRole(const http::Request& request);
 
-// Nothing where the API takes all parameters of the query; otherwise the answer names the first one
-// that it does not know, or that came more than once.
+// Returns nullopt where the route takes all parameters of the query; otherwise an answer that names
+// the first unknown or repeated one.
 std::optional<http::Response> refusedParameter(const Route& route, const http::Request& request);
 
-// 405: there, this method only is answered.
+// Returns 405: the path takes this method only.
 http::Response methodNotAllowed(std::string_view method);
 
-// nullopt: no route leads there.
+// Returns nullopt where no route has the path.
 std::optional<http::Answer> answerOf(const Sources& sources, const http::Request& request);
 
 }  // namespace pingloom::controller

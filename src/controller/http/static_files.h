@@ -1,4 +1,4 @@
-// The web page's files, read into memory once, at the start: no request ever reaches the file
+// The web page's files, read into memory once at the start, so that no request reaches the file
 // system. Immutable; any thread.
 #pragma once
 
@@ -17,11 +17,11 @@ class StaticFiles {
   static constexpr std::size_t kMaxFiles = 512;
   static constexpr std::size_t kMaxBytes = 16 * 1024 * 1024;
 
-  // Every regular file below `root` whose kind is known; symbolic links are not followed. An empty
-  // `root` gives no files.
+  // Loads every regular file below `root` whose kind is known, and follows no symbolic links. An
+  // empty `root` means no files.
   static Result<StaticFiles> load(const std::string& root);
 
-  // "/" is index.html.
+  // Returns nullopt where no file has the path; "/" means index.html.
   std::optional<http::Response> find(const std::string& path) const;
   std::size_t size() const { return files_.size(); }
 
@@ -30,7 +30,7 @@ class StaticFiles {
     std::string_view content_type;
     std::string content;
   };
-  std::map<std::string, File> files_;  // by path, with its first '/'
+  std::map<std::string, File> files_;  // by path, with its leading '/'
 };
 
 }  // namespace pingloom::controller

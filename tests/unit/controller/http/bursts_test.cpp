@@ -77,8 +77,8 @@ TEST_F(BurstApiTest, BadRequestsSayWhatIsWrong) {
     const char* reason;
   };
   const std::vector<Case> cases = {
-      {[](Json& json) { json.erase("source"); }, 400, "'source' is missing or no text"},
-      {[](Json& json) { json["probe"] = 7; }, 400, "'probe' is missing or no text"},
+      {[](Json& json) { json.erase("source"); }, 400, "'source' is missing or not a string"},
+      {[](Json& json) { json["probe"] = 7; }, 400, "'probe' is missing or not a string"},
       {[](Json& json) { json["probe"] = "fabrik"; }, 404, "did you mean 'fabric'?"},
       {[](Json& json) { json["source"] = "10.0.0.9"; }, 404, "not a source"},
       {[](Json& json) { json["source"] = "<b>/../x"; }, 404, "<b>"},
