@@ -99,8 +99,8 @@ class ControlOwner {
   virtual void planChanged(std::shared_ptr<const plan::Plan> plan) = 0;
   virtual void clockOffsetChanged(Nanos offset) = 0;  // controller UTC - CLOCK_MONOTONIC
   virtual AgentTotals totals() = 0;
-  // Of the host's metric pages; nullptr: it serves none. Another object whenever it says something
-  // else: only then is it sent.
+  // Returns the owners of the host's metric pages, or nullptr if it serves none. The list is sent
+  // only when the object is replaced.
   virtual std::shared_ptr<const PageOwners> pageOwners() = 0;
   // RDMA: what to register, and which endpoint table is held.
   virtual std::vector<plan::Endpoint> endpoints() = 0;
@@ -109,7 +109,7 @@ class ControlOwner {
   virtual Status endpointsPushed(const wire::EndpointUpdate& update) = 0;
   // Probe a pair at once; ControlClient::send() takes what comes of it.
   virtual void burstOrdered(const wire::BurstOrder& order) = 0;
-  // Whose keys open the metric pages from now on.
+  // Sets the keys that may read the metric pages from now on.
   virtual void collectorsAuthorized(std::vector<net::CurveKey> keys) = 0;
   // The controller has committed batches of a later incarnation than ours: gives the one to go on
   // with, above `committed`.

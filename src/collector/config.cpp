@@ -93,7 +93,7 @@ Status readCollectorKeys(const yaml::Node& node, Config& config) {
   return {};
 }
 
-// Whom it encrypts to it has to know.
+// The collector must know the keys of the agents to which it encrypts.
 Status checkAgentKeys(const yaml::Node& root, const Config& config) {
   for (const AgentSpec& agent : config.agents) {
     if (config.keys && !agent.key) {

@@ -52,7 +52,7 @@ std::string placeOf(const std::string& file, std::string_view text, std::size_t 
   return file + ":" + std::to_string(line) + ":" + std::to_string(at - line_start + 1);
 }
 
-// Of a parser that is only asked whether there is something.
+// Handles events of a parser that only checks whether a document exists.
 class Ignored : public YAML::EventHandler {
  public:
   void OnDocumentStart(const YAML::Mark& /*mark*/) override {}

@@ -91,7 +91,7 @@ void appendUtc(Nanos utc, std::string& out) {
   out += "Z\"";
 }
 
-// Of what was rolled up there is neither minimum nor mean.
+// A rolled-up row has neither minimum nor mean.
 void appendSummary(std::string_view quoted_name, const Summary& part, bool rolled_up,
                    std::string& out) {
   if (part.count == 0) return;
