@@ -15,7 +15,7 @@ scripts/install-packages.sh build arm64
 sysroot=$PWD/build/arm64-sysroot
 apt=$PWD/build/arm64-apt
 # These are the libraries that the build links. The rest of the list is programs.
-libraries=$(sed -n '/^\[build\]/,/^$/p; /^\[test\]/,/^$/p' scripts/packages.txt | awk '$1 ~ /^(lib.*-dev|nlohmann-json3-dev)$/ { print $1 }')
+libraries=$(sed -n '/^\[build\]/,/^$/p; /^\[test\]/,/^$/p' scripts/packages.txt | awk '$1 ~ /^(lib.*-dev|cppzmq-dev|nlohmann-json3-dev)$/ { print $1 }')
 if [ "$(cat "$sysroot/packages" 2>/dev/null)" != "$libraries" ]; then
   say "fetching arm64 packages"
   rm -rf "$sysroot" "$apt"

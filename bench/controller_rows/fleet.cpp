@@ -1,11 +1,11 @@
 #include "fleet.h"
 
-#include <zmq.h>
-
+#include <chrono>
 #include <random>
 
 #include "common/distribution.h"
 #include "control.pb.h"
+#include "net/zmq_calls.h"
 #include "wire/distribution_codec.h"
 
 namespace pingloom::bench {
@@ -24,9 +24,8 @@ void fill(std::mt19937_64& random, std::uint64_t middle, wire::SampleSet& out) {
   wire::encode(samples, out);
 }
 
-void sendMessage(void* socket, const wire::AgentMessage& message) {
-  const std::string bytes = message.SerializeAsString();
-  zmq_send(socket, bytes.data(), bytes.size(), ZMQ_DONTWAIT);
+void sendMessage(zmq::socket_t& socket, const wire::AgentMessage& message) {
+  socket.send(zmq::buffer(message.SerializeAsString()), zmq::send_flags::dontwait);
 }
 
 }  // namespace
@@ -84,14 +83,12 @@ Result<std::unique_ptr<Fleet>> Fleet::connect(const std::string& control, const 
   return made;
 }
 
-Status Fleet::open(const std::string& control) {
-  context_ = zmq_ctx_new();
+void Fleet::start(const std::string& control) {
   for (std::uint32_t i = 0; i < shape_.agents; ++i) {
     Agent agent;
-    agent.socket = zmq_socket(context_, ZMQ_DEALER);
-    const int linger = 0;
-    zmq_setsockopt(agent.socket, ZMQ_LINGER, &linger, sizeof linger);
-    if (zmq_connect(agent.socket, control.c_str()) != 0) return makeError(control, "no connection");
+    agent.socket = zmq::socket_t(context_, zmq::socket_type::dealer);
+    agent.socket.set(zmq::sockopt::linger, 0);
+    agent.socket.connect(control);
     wire::AgentMessage message;
     wire::Register& request = *message.mutable_registration();
     request.set_control_version(1);
@@ -101,8 +98,13 @@ Status Fleet::open(const std::string& control) {
     request.add_addresses(sourceOf(i).wire());
     request.set_port(20710);
     sendMessage(agent.socket, message);
-    agents_.push_back(agent);
+    agents_.push_back(std::move(agent));
   }
+}
+
+Status Fleet::open(const std::string& control) {
+  auto started = net::zmqCall(control, "cannot connect", [&] { start(control); });
+  if (!started) return started;
   const Nanos give_up = monotonicNow() + kGiveUp;
   for (Agent& agent : agents_) {
     while (!agent.registered) {
@@ -115,15 +117,10 @@ Status Fleet::open(const std::string& control) {
 
 Status Fleet::receive(Agent& agent) {
   for (;;) {
-    zmq_msg_t frame;
-    zmq_msg_init(&frame);
-    if (zmq_msg_recv(&frame, agent.socket, ZMQ_DONTWAIT) < 0) {
-      zmq_msg_close(&frame);
-      return {};
-    }
+    zmq::message_t frame;
+    if (!agent.socket.recv(frame, zmq::recv_flags::dontwait)) return {};
     wire::ControllerMessage message;
-    message.ParseFromArray(zmq_msg_data(&frame), static_cast<int>(zmq_msg_size(&frame)));
-    zmq_msg_close(&frame);
+    message.ParseFromArray(frame.data(), static_cast<int>(frame.size()));
     if (message.has_registered()) agent.registered = true;
     if (message.has_ack()) agent.acknowledged = message.ack().sequence();
     if (message.has_refused()) {
@@ -145,7 +142,7 @@ void Fleet::sendDue(Agent& agent, std::uint64_t allowed, Nanos now) {
     const std::string message =
         batchMessage(rows_, static_cast<std::uint32_t>(&agent - agents_.data()), agent.sent + 1,
                      first_window_ + agent.sent);
-    if (zmq_send(agent.socket, message.data(), message.size(), ZMQ_DONTWAIT) < 0) return;
+    if (!agent.socket.send(zmq::buffer(message), zmq::send_flags::dontwait)) return;
     bytes_sent_ += message.size();
     ++agent.sent;
   }
@@ -154,8 +151,8 @@ void Fleet::sendDue(Agent& agent, std::uint64_t allowed, Nanos now) {
 Status Fleet::deliver(double rate) {
   first_window_ = static_cast<std::uint64_t>(utcNow() / kWindow) - kWindowsBefore;
   const Nanos started = monotonicNow();
-  std::vector<zmq_pollitem_t> items;
-  for (const Agent& agent : agents_) items.push_back({agent.socket, 0, ZMQ_POLLIN, 0});
+  std::vector<zmq::pollitem_t> items;
+  for (Agent& agent : agents_) items.push_back({agent.socket.handle(), 0, ZMQ_POLLIN, 0});
   std::size_t done = 0;
   while (done < agents_.size()) {
     const Nanos now = monotonicNow();
@@ -172,18 +169,13 @@ Status Fleet::deliver(double rate) {
       done += agent.acknowledged >= shape_.rounds ? 1 : 0;
     }
     if (done == agents_.size()) break;
-    zmq_poll(items.data(), static_cast<int>(items.size()), rate > 0 ? 1 : 10);
+    zmq::poll(items, std::chrono::milliseconds(rate > 0 ? 1 : 10));
     for (std::size_t i = 0; i < items.size(); ++i) {
       if (items[i].revents == 0) continue;
       if (auto status = receive(agents_[i]); !status) return status;
     }
   }
   return {};
-}
-
-Fleet::~Fleet() {
-  for (Agent& agent : agents_) zmq_close(agent.socket);
-  zmq_ctx_term(context_);
 }
 
 }  // namespace pingloom::bench

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <vector>
+#include <zmq.hpp>
 
 #include "common/error.h"
 #include "common/time.h"
@@ -26,7 +27,6 @@ std::string batchMessage(const std::string& rows, std::uint32_t agent, std::uint
 class Fleet {
  public:
   static Result<std::unique_ptr<Fleet>> connect(const std::string& control, const Shape& shape);
-  ~Fleet();
   Fleet(const Fleet&) = delete;
   Fleet& operator=(const Fleet&) = delete;
 
@@ -38,7 +38,7 @@ class Fleet {
 
  private:
   struct Agent {
-    void* socket = nullptr;
+    zmq::socket_t socket;
     std::uint64_t sent = 0;
     std::uint64_t acknowledged = 0;
     bool registered = false;
@@ -47,12 +47,13 @@ class Fleet {
 
   explicit Fleet(const Shape& shape) : shape_(shape) {}
   Status open(const std::string& control);
+  void start(const std::string& control);
   Status receive(Agent& agent);
   void sendDue(Agent& agent, std::uint64_t allowed, Nanos now);
 
   Shape shape_;
   std::string rows_;
-  void* context_ = nullptr;
+  zmq::context_t context_;
   std::vector<Agent> agents_;
   std::uint64_t first_window_ = 0;
   std::uint64_t bytes_sent_ = 0;

@@ -3,12 +3,12 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <zmq.h>
 
 #include <chrono>
 #include <csignal>
 #include <thread>
 #include <vector>
+#include <zmq.hpp>
 
 #include "controller/model/row_json.h"
 #include "controller/redis/connection.h"
@@ -20,6 +20,8 @@ namespace pingloom::bench {
 namespace {
 
 using namespace std::chrono_literals;
+
+constexpr std::size_t kEndpointBytes = 128;
 
 double ownCpuSeconds() {
   rusage usage{};
@@ -65,56 +67,47 @@ std::string hsetOf(const Shape& shape, std::uint32_t agent, const std::string& v
 }
 
 [[noreturn]] void dropEverything(int port_pipe) {
-  void* context = zmq_ctx_new();
-  void* router = zmq_socket(context, ZMQ_ROUTER);
-  zmq_bind(router, "tcp://127.0.0.1:*");
-  char endpoint[128] = {};
-  std::size_t size = sizeof endpoint;
-  zmq_getsockopt(router, ZMQ_LAST_ENDPOINT, endpoint, &size);
-  (void)!::write(port_pipe, endpoint, sizeof endpoint);
+  zmq::context_t context;
+  zmq::socket_t router(context, zmq::socket_type::router);
+  router.bind("tcp://127.0.0.1:*");
+  std::string endpoint = router.get(zmq::sockopt::last_endpoint);
+  endpoint.resize(kEndpointBytes);
+  (void)!::write(port_pipe, endpoint.data(), endpoint.size());
+  zmq::message_t route;
+  zmq::message_t frame;
   for (;;) {
-    zmq_msg_t route;
-    zmq_msg_t frame;
-    zmq_msg_init(&route);
-    zmq_msg_init(&frame);
-    zmq_msg_recv(&route, router, 0);
-    zmq_msg_recv(&frame, router, 0);
+    (void)router.recv(route);
+    (void)router.recv(frame);
     // The last batch of each agent is answered, so that the sender knows it arrived.
-    if (zmq_msg_size(&frame) == 1) {
-      zmq_send(router, zmq_msg_data(&route), zmq_msg_size(&route), ZMQ_SNDMORE);
-      zmq_send(router, "", 0, 0);
+    if (frame.size() == 1) {
+      router.send(route, zmq::send_flags::sndmore);
+      router.send(zmq::const_buffer());
     }
-    zmq_msg_close(&route);
-    zmq_msg_close(&frame);
   }
 }
 
 Nanos sendAll(const Shape& shape, const char* endpoint, double& cpu_seconds) {
   const std::string rows = prebuiltRows(shape);
-  void* context = zmq_ctx_new();
-  std::vector<void*> sockets;
+  zmq::context_t context;
+  std::vector<zmq::socket_t> sockets;
   for (std::uint32_t i = 0; i < shape.agents; ++i) {
-    void* socket = zmq_socket(context, ZMQ_DEALER);
-    zmq_connect(socket, endpoint);
-    sockets.push_back(socket);
+    sockets.emplace_back(context, zmq::socket_type::dealer);
+    sockets.back().connect(endpoint);
   }
   const double cpu_before = ownCpuSeconds();
   const Nanos started = monotonicNow();
   for (std::uint32_t round = 0; round < shape.rounds; ++round) {
     for (std::uint32_t i = 0; i < shape.agents; ++i) {
-      const std::string message = batchMessage(rows, i, round + 1, round);
-      zmq_send(sockets[i], message.data(), message.size(), 0);
+      sockets[i].send(zmq::buffer(batchMessage(rows, i, round + 1, round)));
     }
   }
-  for (void* socket : sockets) zmq_send(socket, "x", 1, 0);
-  for (void* socket : sockets) {
-    char answer = 0;
-    zmq_recv(socket, &answer, 1, 0);
+  for (zmq::socket_t& socket : sockets) socket.send(zmq::str_buffer("x"));
+  for (zmq::socket_t& socket : sockets) {
+    zmq::message_t answer;
+    (void)socket.recv(answer);
   }
   const Nanos took = monotonicNow() - started;
   cpu_seconds = ownCpuSeconds() - cpu_before;
-  for (void* socket : sockets) zmq_close(socket);
-  zmq_ctx_term(context);
   return took;
 }
 
@@ -160,7 +153,7 @@ Result<Limit> zeromqAlone(const Shape& shape) {
   if (pipe(ends) != 0) return makeErrnoError("pipe", "cannot create", errno);
   const pid_t child = fork();
   if (child == 0) dropEverything(ends[1]);
-  char endpoint[128] = {};
+  char endpoint[kEndpointBytes] = {};
   (void)!::read(ends[0], endpoint, sizeof endpoint);
   double cpu = 0;
   const Nanos took = sendAll(shape, endpoint, cpu);

@@ -1,5 +1,7 @@
 // A key of ZeroMQ's CURVE security. Its text form is Z85: 40 printable characters without quotes,
 // blanks or backslashes stand for 32 bytes. A plain value; any thread.
+//
+// curve_key.cpp calls libzmq's C functions for keys, because cppzmq has none.
 #pragma once
 
 #include <array>

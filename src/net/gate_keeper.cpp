@@ -2,47 +2,35 @@
 
 #include <pthread.h>
 #include <sys/socket.h>
-#include <zmq.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 #include <vector>
 
 #include "common/address.h"
 #include "common/log.h"
+#include "net/zmq_calls.h"
 
 namespace pingloom::net {
 namespace {
 
 constexpr const char* kQuestions = "inproc://zeromq.zap.01";
-constexpr const char* kEvents = "inproc://handshakes";
 constexpr int kWantedEvents = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED |
                               ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                               ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 constexpr std::size_t kMaxFrames = 16;
 
-// All frames of a message; nullopt: the context ends.
-std::optional<std::vector<std::string>> receiveAll(void* socket) {
+// All frames of a message, of which those behind kMaxFrames are dropped.
+std::vector<std::string> receiveAll(zmq::socket_t& socket) {
   std::vector<std::string> frames;
-  for (bool more = true; more;) {
-    zmq_msg_t frame;
-    zmq_msg_init(&frame);
-    if (zmq_msg_recv(&frame, socket, 0) < 0) {
-      const int why = zmq_errno();
-      zmq_msg_close(&frame);
-      if (why == EINTR) continue;
-      errno = why;
-      return std::nullopt;
-    }
-    more = zmq_msg_more(&frame) != 0;
-    if (frames.size() < kMaxFrames) {
-      frames.emplace_back(static_cast<const char*>(zmq_msg_data(&frame)), zmq_msg_size(&frame));
-    }
-    zmq_msg_close(&frame);
-  }
+  zmq::message_t frame;
+  do {
+    (void)zmqUninterrupted([&] { return socket.recv(frame); });
+    if (frames.size() < kMaxFrames) frames.push_back(frame.to_string());
+  } while (frame.more());
   return frames;
 }
 
@@ -55,22 +43,33 @@ std::string peerOf(int descriptor) {
   return IpAddress::fromSockaddr(named).text();
 }
 
-std::optional<PeerRefusal> reasonOf(std::uint16_t event, std::uint32_t value) {
-  if (event == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL) return PeerRefusal::kHungUp;
-  if (event != ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL) return std::nullopt;
-  if (value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH) return PeerRefusal::kNoCurve;
-  if (value == ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC) return PeerRefusal::kWrongServerKey;
+std::optional<PeerRefusal> reasonOf(const ZmqMonitor::Event& event) {
+  if (event.kind == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL) return PeerRefusal::kHungUp;
+  if (event.kind != ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL) return std::nullopt;
+  if (event.value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH) return PeerRefusal::kNoCurve;
+  if (event.value == ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC) return PeerRefusal::kWrongServerKey;
   return PeerRefusal::kMalformed;
 }
 
 }  // namespace
 
-void GateKeeper::Close::operator()(void* socket) const { zmq_close(socket); }
+GateKeeper::GateKeeper(zmq::context_t& context, zmq::socket_t& router,
+                       std::shared_ptr<PeerGate> gate)
+    : context_(context),
+      gate_(std::move(gate)),
+      questions_(context, zmq::socket_type::rep),
+      handshakes_(std::in_place, context, router, kWantedEvents) {
+  questions_.set(zmq::sockopt::linger, 0);
+  questions_.bind(kQuestions);
+}
 
-Result<std::unique_ptr<GateKeeper>> GateKeeper::start(void* context, void* router,
+Result<std::unique_ptr<GateKeeper>> GateKeeper::start(zmq::context_t& context,
+                                                      zmq::socket_t& router,
                                                       std::shared_ptr<PeerGate> gate) {
-  std::unique_ptr<GateKeeper> made(new GateKeeper(context, std::move(gate)));
-  if (auto status = made->open(context, router); !status) return tl::unexpected(status.error());
+  std::unique_ptr<GateKeeper> made;
+  auto status = zmqCall("keys", "cannot watch handshakes",
+                        [&] { made.reset(new GateKeeper(context, router, std::move(gate))); });
+  if (!status) return tl::unexpected(status.error());
   made->thread_ = std::thread([keeper = made.get()] { keeper->run(); });
   return made;
 }
@@ -79,56 +78,46 @@ GateKeeper::~GateKeeper() {
   if (thread_.joinable()) thread_.join();
 }
 
-Status GateKeeper::open(void* context, void* router) {
-  questions_.reset(zmq_socket(context, ZMQ_REP));
-  events_.reset(zmq_socket(context, ZMQ_PAIR));
-  const int none = 0;
-  const bool done = questions_ != nullptr && events_ != nullptr &&
-                    zmq_setsockopt(questions_.get(), ZMQ_LINGER, &none, sizeof none) == 0 &&
-                    zmq_bind(questions_.get(), kQuestions) == 0 &&
-                    zmq_socket_monitor(router, kEvents, kWantedEvents) == 0 &&
-                    zmq_connect(events_.get(), kEvents) == 0;
-  if (!done) return makeError("keys", zmq_strerror(zmq_errno()));
-  return {};
-}
-
 void GateKeeper::run() {
   pthread_setname_np(pthread_self(), "gate");
-  for (;;) {
-    std::array<zmq_pollitem_t, 2> items = {
-        {{questions_.get(), 0, ZMQ_POLLIN, 0}, {events_.get(), 0, ZMQ_POLLIN, 0}}};
-    if (zmq_poll(items.data(), items.size(), -1) < 0) {
-      if (zmq_errno() == EINTR) continue;
-      break;
+  try {
+    answerUntilFailure();
+  } catch (const zmq::error_t& error) {
+    // Without this thread libzmq would admit every peer, so the ROUTER is made to hear none.
+    if (error.num() != ETERM) {
+      log::error("keys: peers can no longer be checked ({}); nobody is heard until a restart",
+                 error.what());
+      context_.shutdown();
     }
-    // Events first: they name the address that a question's connection comes from no better than
-    // the question does, and their queue is what libzmq's thread waits for when it is full.
-    if ((items[1].revents & ZMQ_POLLIN) != 0 && !takeEvent()) break;
-    if ((items[0].revents & ZMQ_POLLIN) != 0 && !answerQuestion()) break;
   }
-  // Without this thread libzmq lets everybody in: then rather nobody.
-  const int why = zmq_errno();
-  if (why != ETERM) {
-    log::error("keys: peers cannot be checked any more ({}); nobody is heard until a restart",
-               zmq_strerror(why));
-    zmq_ctx_shutdown(context_);
+  // The context cannot end before its sockets are closed.
+  questions_.close();
+  handshakes_.reset();
+}
+
+void GateKeeper::answerUntilFailure() {
+  for (;;) {
+    std::array<zmq::pollitem_t, 2> items = {{{questions_.handle(), 0, ZMQ_POLLIN, 0},
+                                             {handshakes_->socket().handle(), 0, ZMQ_POLLIN, 0}}};
+    zmqUninterrupted([&] { return zmq::poll(items, std::chrono::milliseconds(-1)); });
+    // Events come first, because libzmq's thread waits for their queue when it is full. A question
+    // does not need them: it names its peer itself.
+    if ((items[1].revents & ZMQ_POLLIN) != 0) takeEvent();
+    if ((items[0].revents & ZMQ_POLLIN) != 0) answerQuestion();
   }
-  questions_.reset();
-  events_.reset();
 }
 
 // Frames: version, request id, domain, address, routing id, mechanism, credentials.
-bool GateKeeper::answerQuestion() {
-  const auto question = receiveAll(questions_.get());
-  if (!question) return false;
+void GateKeeper::answerQuestion() {
+  const auto question = receiveAll(questions_);
   constexpr std::size_t kFrames = 7;
   std::string_view status = "400";
   std::string user;
-  const bool sane = question->size() == kFrames && (*question)[0] == "1.0" &&
-                    (*question)[5] == "CURVE" && (*question)[6].size() == CurveKey::kBytes;
-  const std::string peer = question->size() > 3 ? (*question)[3] : "";
+  const bool sane = question.size() == kFrames && question[0] == "1.0" && question[5] == "CURVE" &&
+                    question[6].size() == CurveKey::kBytes;
+  const std::string peer = question.size() > 3 ? question[3] : "";
   if (sane) {
-    const auto key = CurveKey::fromWire((*question)[6]);
+    const auto key = CurveKey::fromWire(question[6]);
     const auto refused = gate_->verdict(*key);
     if (refused) {
       gate_->refuse(*refused, peer, "public key " + std::string(key->text()), monotonicNow());
@@ -139,34 +128,27 @@ bool GateKeeper::answerQuestion() {
   } else {
     gate_->refuse(PeerRefusal::kMalformed, peer, "", monotonicNow());
   }
-  const std::string id = question->size() > 1 ? (*question)[1] : "";
+  const std::string id = question.size() > 1 ? question[1] : "";
   const std::array<std::string_view, 6> answer = {
       "1.0", id, status, status == "200" ? "OK" : "not authorised", user, ""};
   for (std::size_t i = 0; i < answer.size(); ++i) {
-    const int more = i + 1 < answer.size() ? ZMQ_SNDMORE : 0;
-    int sent = -1;
-    do {
-      sent = zmq_send(questions_.get(), answer[i].data(), answer[i].size(), more | ZMQ_DONTWAIT);
-    } while (sent < 0 && zmq_errno() == EINTR);
-    if (sent < 0) return false;
+    auto flags = zmq::send_flags::dontwait;
+    if (i + 1 < answer.size()) flags = flags | zmq::send_flags::sndmore;
+    const auto sent =
+        zmqUninterrupted([&] { return questions_.send(zmq::buffer(answer[i]), flags); });
+    if (!sent) throw zmq::error_t(EAGAIN);
   }
-  return true;
 }
 
-// A connection whose handshake fails is told of twice by libzmq's one I/O thread: why, and next
-// that its descriptor is closed.
-bool GateKeeper::takeEvent() {
-  const auto frames = receiveAll(events_.get());
-  if (!frames) return false;
-  std::uint16_t event = 0;
-  std::uint32_t value = 0;
-  if (frames->empty() || frames->front().size() != sizeof event + sizeof value) return true;
-  std::memcpy(&event, frames->front().data(), sizeof event);
-  std::memcpy(&value, frames->front().data() + sizeof event, sizeof value);
-  const int descriptor = static_cast<int>(value);
-  switch (event) {
+// libzmq's I/O thread reports a connection whose handshake fails twice: first why, and next that
+// its descriptor is closed.
+void GateKeeper::takeEvent() {
+  const auto event = handshakes_->take();
+  if (!event) return;
+  const int descriptor = static_cast<int>(event->value);
+  switch (event->kind) {
     case ZMQ_EVENT_ACCEPTED:
-      // Where it was closed already this is nobody's address, or of the next one.
+      // If the descriptor is closed already, this is no address or that of the next connection.
       peers_[descriptor] = peerOf(descriptor);
       break;
     case ZMQ_EVENT_DISCONNECTED:
@@ -174,11 +156,10 @@ bool GateKeeper::takeEvent() {
       failed_.reset();
       peers_.erase(descriptor);
       break;
-    default:  // a key that was refused has been counted
-      failed_ = reasonOf(event, value);
+    default:  // a refused key has been counted by answerQuestion()
+      failed_ = reasonOf(*event);
       break;
   }
-  return true;
 }
 
 }  // namespace pingloom::net

@@ -1,7 +1,7 @@
 // The thread beside a CURVE ROUTER that answers libzmq's question at each handshake, whether the
-// key may come in (ZAP 1.0, in the ROUTER's own context), and that counts those who do not even get
-// that far: without CURVE, for another server's key, malformed. Its one lasting state is the
-// address of each connection.
+// key may come in (ZAP 1.0, in the ROUTER's own context), and that counts the peers which fail
+// before that question: without CURVE, for another server's key, malformed. Between handshakes it
+// keeps only the address of each connection.
 #pragma once
 
 #include <map>
@@ -9,39 +9,38 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <zmq.hpp>
 
 #include "common/error.h"
 #include "net/peer_gate.h"
+#include "net/zmq_monitor.h"
 
 namespace pingloom::net {
 
 class GateKeeper {
  public:
-  // Before `router` binds; it has to be one of `context`'s. The context is shut down before the
-  // keeper is destroyed: that ends the thread.
-  static Result<std::unique_ptr<GateKeeper>> start(void* context, void* router,
+  // Call it before `router`, a socket of `context`, binds. The context is shut down before the
+  // keeper is destroyed, which ends the thread.
+  static Result<std::unique_ptr<GateKeeper>> start(zmq::context_t& context, zmq::socket_t& router,
                                                    std::shared_ptr<PeerGate> gate);
   ~GateKeeper();
   GateKeeper(const GateKeeper&) = delete;
   GateKeeper& operator=(const GateKeeper&) = delete;
 
  private:
-  GateKeeper(void* context, std::shared_ptr<PeerGate> gate)
-      : context_(context), gate_(std::move(gate)) {}
-  Status open(void* context, void* router);
+  // Throws zmq::error_t, as all below.
+  GateKeeper(zmq::context_t& context, zmq::socket_t& router, std::shared_ptr<PeerGate> gate);
   void run();
-  bool answerQuestion();  // false: the context ends, or nobody could be asked any more
-  bool takeEvent();
+  void answerUntilFailure();
+  void answerQuestion();
+  void takeEvent();
 
-  struct Close {
-    void operator()(void* socket) const;
-  };
-  void* const context_;
+  zmq::context_t& context_;
   const std::shared_ptr<PeerGate> gate_;
-  std::unique_ptr<void, Close> questions_;
-  std::unique_ptr<void, Close> events_;
-  std::map<int, std::string> peers_;   // by descriptor; at most as many as may be open
-  std::optional<PeerRefusal> failed_;  // the handshake whose connection is told of next
+  zmq::socket_t questions_;
+  std::optional<ZmqMonitor> handshakes_;  // nullopt: the thread has ended
+  std::map<int, std::string> peers_;      // by descriptor; at most as many as may be open
+  std::optional<PeerRefusal> failed_;     // of the connection whose end is reported next
   std::thread thread_;
 };
 

@@ -31,13 +31,13 @@ void PeerGate::refuse(PeerRefusal reason, std::string_view peer, std::string_vie
   {
     const std::lock_guard lock(mutex_);
     ++refusals_[static_cast<std::size_t>(reason)];
-    if (!sayable(from, now_mono)) return;
+    if (!mayLog(from, now_mono)) return;
   }
   log::warning("{}: refused {}: {}{}{} (further refusals from there are only counted for a minute)",
                door_, from, describe(reason), detail.empty() ? "" : ": ", detail);
 }
 
-bool PeerGate::sayable(const std::string& peer, Nanos now_mono) {
+bool PeerGate::mayLog(const std::string& peer, Nanos now_mono) {
   const auto found = said_.find(peer);
   if (found != said_.end() && now_mono - found->second < kQuiet) return false;
   if (found == said_.end() && said_.size() >= kMaxQuieted) {

@@ -69,7 +69,7 @@ class PeerGate {
   PeerRefusals refusals() const;
 
  private:
-  bool sayable(const std::string& peer, Nanos now_mono);
+  bool mayLog(const std::string& peer, Nanos now_mono);
 
   const CurvePair own_;
   const std::string door_;

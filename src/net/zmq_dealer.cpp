@@ -1,172 +1,124 @@
 #include "net/zmq_dealer.h"
 
-#include <zmq.h>
-
-#include <array>
-#include <atomic>
-#include <cerrno>
 #include <cstring>
-#include <utility>
+
+#include "net/zmq_calls.h"
 
 namespace pingloom::net {
 namespace {
 
-class Message {
- public:
-  Message() { zmq_msg_init(&message_); }
-  explicit Message(std::size_t bytes) { zmq_msg_init_size(&message_, bytes); }
-  Message(const Message&) = delete;
-  Message& operator=(const Message&) = delete;
-  ~Message() { zmq_msg_close(&message_); }
+constexpr int kFailedHandshakes = ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+                                  ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
+                                  ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 
-  zmq_msg_t* get() { return &message_; }
-  char* data() { return static_cast<char*>(zmq_msg_data(&message_)); }
-  std::size_t size() { return zmq_msg_size(&message_); }
+void encrypt(zmq::socket_t& socket, const DealerOptions::Curve& curve) {
+  socket.set(zmq::sockopt::curve_serverkey, curve.server.text());
+  socket.set(zmq::sockopt::curve_publickey, curve.own.public_key.text());
+  socket.set(zmq::sockopt::curve_secretkey, curve.own.secret.text());
+}
 
- private:
-  zmq_msg_t message_{};
-};
+void setOptions(zmq::socket_t& socket, const DealerOptions& options) {
+  socket.set(zmq::sockopt::linger, 0);
+  socket.set(zmq::sockopt::sndhwm, ZmqDealer::kHighWater);
+  socket.set(zmq::sockopt::rcvhwm, ZmqDealer::kHighWater);
+  socket.set(zmq::sockopt::immediate, true);
+  socket.set(zmq::sockopt::ipv6, true);
+  socket.set(zmq::sockopt::reconnect_ivl, 100);
+  socket.set(zmq::sockopt::reconnect_ivl_max, 2000);
+  socket.set(zmq::sockopt::connect_timeout, 2000);
+  socket.set(zmq::sockopt::handshake_ivl, 5000);
+  socket.set(zmq::sockopt::tcp_maxrt, ZmqDealer::kDeadMs);
+  socket.set(zmq::sockopt::tcp_keepalive, 1);
+  socket.set(zmq::sockopt::tcp_keepalive_idle, 1);
+  socket.set(zmq::sockopt::tcp_keepalive_intvl, 1);
+  socket.set(zmq::sockopt::tcp_keepalive_cnt, ZmqDealer::kDeadMs / 1000);
+  socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(options.largest));
+  if (options.curve) encrypt(socket, *options.curve);
+}
 
-void set(void* socket, int option, int value) {
-  zmq_setsockopt(socket, option, &value, sizeof value);
+// What stands before the peer in ZeroMQ's endpoint: the address to connect from, if any.
+std::string sourceOf(const std::string& peer, const DealerOptions& options) {
+  const auto address = SocketAddress::parse(peer);
+  if (!options.source || !address) return "";
+  if (options.source->isV4() != address->address.isV4()) return "";
+  return SocketAddress{*options.source, 0}.text() + ";";
 }
 
 }  // namespace
 
-ZmqContext::ZmqContext(int max_sockets) : context_(zmq_ctx_new()) {
-  zmq_ctx_set(context_, ZMQ_MAX_SOCKETS, max_sockets);
-  zmq_ctx_set(context_, ZMQ_IO_THREADS, 1);
+ZmqContext::ZmqContext(int max_sockets)
+    : context_(zmqCall("ZeroMQ", "cannot create a context",
+                       [=] { return zmq::context_t(1, max_sockets); })) {}
+
+Status ZmqDealer::open(ZmqContext& context, const std::string& peer, const DealerOptions& options) {
+  close(0);
+  if (!context.context_) return tl::unexpected(context.context_.error());
+  auto status = zmqCall("control " + peer, "cannot connect",
+                        [&] { connect(*context.context_, peer, options); });
+  if (!status) close(0);
+  return status;
 }
 
-ZmqContext::~ZmqContext() {
-  while (zmq_ctx_term(context_) != 0 && errno == EINTR) {
-  }
+void ZmqDealer::connect(zmq::context_t& context, const std::string& peer,
+                        const DealerOptions& options) {
+  socket_ = zmq::socket_t(context, zmq::socket_type::dealer);
+  setOptions(socket_, options);
+  if (options.watch_handshakes) handshakes_.emplace(context, socket_, kFailedHandshakes);
+  descriptor_ = socket_.get(zmq::sockopt::fd);
+  socket_.connect("tcp://" + sourceOf(peer, options) + peer);
 }
 
-bool ZmqDealer::secure(const DealerOptions& options) {
-  if (!options.curve) return true;
-  const auto set_key = [this](int option, const CurveKey& key) {
-    const std::string text(key.text());  // libzmq wants its zero
-    return zmq_setsockopt(socket_, option, text.c_str(), text.size() + 1) == 0;
-  };
-  return set_key(ZMQ_CURVE_SERVERKEY, options.curve->server) &&
-         set_key(ZMQ_CURVE_PUBLICKEY, options.curve->own.public_key) &&
-         set_key(ZMQ_CURVE_SECRETKEY, options.curve->own.secret);
-}
-
-bool ZmqDealer::watch(ZmqContext& context) {
-  static std::atomic<std::uint64_t> number = 0;  // a name of its own in the context
-  const std::string name = "inproc://handshakes-" + std::to_string(++number);
-  constexpr int kFailures = ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
-                            ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
-  if (zmq_socket_monitor(socket_, name.c_str(), kFailures) != 0) return false;
-  handshakes_ = zmq_socket(context.context_, ZMQ_PAIR);
-  if (handshakes_ == nullptr) return false;
-  set(handshakes_, ZMQ_LINGER, 0);
-  return zmq_connect(handshakes_, name.c_str()) == 0;
+void ZmqDealer::close(int linger_ms) {
+  if (!isOpen()) return;
+  (void)zmqCall("", "linger", [&] { socket_.set(zmq::sockopt::linger, linger_ms); });
+  socket_.close();
+  handshakes_.reset();
+  descriptor_ = -1;
 }
 
 HandshakeFault ZmqDealer::takeHandshakeFault() {
   HandshakeFault fault = HandshakeFault::kNone;
-  while (handshakes_ != nullptr) {
-    Message head;
-    if (zmq_msg_recv(head.get(), handshakes_, ZMQ_DONTWAIT) < 0) break;
-    std::uint16_t event = 0;
-    if (head.size() >= sizeof event) std::memcpy(&event, head.data(), sizeof event);
-    fault = event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH ? HandshakeFault::kKeyRefused
-                                                     : HandshakeFault::kBroken;
-    for (bool more = zmq_msg_more(head.get()) != 0; more;) {
-      Message rest;
-      more =
-          zmq_msg_recv(rest.get(), handshakes_, ZMQ_DONTWAIT) >= 0 && zmq_msg_more(rest.get()) != 0;
-    }
+  while (handshakes_) {
+    const auto event =
+        zmqValue(std::optional<ZmqMonitor::Event>(), [&] { return handshakes_->take(); });
+    if (!event) break;
+    fault = event->kind == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH ? HandshakeFault::kKeyRefused
+                                                           : HandshakeFault::kBroken;
   }
   return fault;
 }
 
-Status ZmqDealer::open(ZmqContext& context, const std::string& peer, const DealerOptions& options) {
-  close(0);
-  socket_ = zmq_socket(context.context_, ZMQ_DEALER);
-  if (socket_ == nullptr) return makeError("control " + peer, zmq_strerror(zmq_errno()));
-  static constexpr std::array<std::pair<int, int>, 14> kOptions = {{
-      {ZMQ_LINGER, 0},
-      {ZMQ_SNDHWM, kHighWater},
-      {ZMQ_RCVHWM, kHighWater},
-      {ZMQ_IMMEDIATE, 1},
-      {ZMQ_IPV6, 1},
-      {ZMQ_RECONNECT_IVL, 100},
-      {ZMQ_RECONNECT_IVL_MAX, 2000},
-      {ZMQ_CONNECT_TIMEOUT, 2000},
-      {ZMQ_HANDSHAKE_IVL, 5000},
-      {ZMQ_TCP_MAXRT, kDeadMs},
-      {ZMQ_TCP_KEEPALIVE, 1},
-      {ZMQ_TCP_KEEPALIVE_IDLE, 1},
-      {ZMQ_TCP_KEEPALIVE_INTVL, 1},
-      {ZMQ_TCP_KEEPALIVE_CNT, kDeadMs / 1000},
-  }};
-  for (const auto& [option, value] : kOptions) set(socket_, option, value);
-  const auto most = static_cast<std::int64_t>(options.largest);
-  zmq_setsockopt(socket_, ZMQ_MAXMSGSIZE, &most, sizeof most);
-  if (!secure(options) || (options.watch_handshakes && !watch(context))) {
-    auto error = makeError("control " + peer, zmq_strerror(zmq_errno()));
-    close(0);
-    return error;
-  }
-  std::size_t size = sizeof descriptor_;
-  zmq_getsockopt(socket_, ZMQ_FD, &descriptor_, &size);
-  const auto address = SocketAddress::parse(peer);
-  std::string from;
-  if (options.source && address && options.source->isV4() == address->address.isV4()) {
-    from = SocketAddress{*options.source, 0}.text() + ";";
-  }
-  if (zmq_connect(socket_, ("tcp://" + from + peer).c_str()) != 0) {
-    auto error = makeError("control " + peer, zmq_strerror(zmq_errno()));
-    close(0);
-    return error;
-  }
-  return {};
-}
-
-void ZmqDealer::close(int linger_ms) {
-  if (socket_ == nullptr) return;
-  set(socket_, ZMQ_LINGER, linger_ms);
-  zmq_close(socket_);
-  if (handshakes_ != nullptr) zmq_close(std::exchange(handshakes_, nullptr));
-  socket_ = nullptr;
-  descriptor_ = -1;
-}
-
 int ZmqDealer::events() {
-  int events = 0;
-  std::size_t size = sizeof events;
-  if (socket_ == nullptr || zmq_getsockopt(socket_, ZMQ_EVENTS, &events, &size) != 0) return 0;
-  return events;
+  if (!isOpen()) return 0;
+  return zmqValue(0, [&] { return socket_.get(zmq::sockopt::events); });
 }
 
 bool ZmqDealer::connected() { return (events() & ZMQ_POLLOUT) != 0; }
 bool ZmqDealer::readable() { return (events() & ZMQ_POLLIN) != 0; }
 
 bool ZmqDealer::send(std::string_view head, std::string_view body) {
-  if (socket_ == nullptr) return false;
-  Message message(head.size() + body.size());
-  std::memcpy(message.data(), head.data(), head.size());
-  if (!body.empty()) std::memcpy(message.data() + head.size(), body.data(), body.size());
-  return zmq_msg_send(message.get(), socket_, ZMQ_DONTWAIT) >= 0;
+  if (!isOpen()) return false;
+  return zmqValue(false, [&] {
+    zmq::message_t message(head.size() + body.size());
+    if (!head.empty()) std::memcpy(message.data(), head.data(), head.size());
+    if (!body.empty()) std::memcpy(message.data<char>() + head.size(), body.data(), body.size());
+    return socket_.send(message, zmq::send_flags::dontwait).has_value();
+  });
 }
 
 ZmqDealer::Received ZmqDealer::receive(std::string& out) {
-  Message message;
-  if (socket_ == nullptr || zmq_msg_recv(message.get(), socket_, ZMQ_DONTWAIT) < 0) {
-    return Received::kNothing;
-  }
-  if (zmq_msg_more(message.get()) == 0) {
-    out.assign(message.data(), message.size());
-    return Received::kMessage;
-  }
-  while (zmq_msg_more(message.get()) != 0) {
-    if (zmq_msg_recv(message.get(), socket_, ZMQ_DONTWAIT) < 0) break;
-  }
-  return Received::kBad;
+  if (!isOpen()) return Received::kNothing;
+  return zmqValue(Received::kNothing, [&] {
+    zmq::message_t message;
+    if (!socket_.recv(message, zmq::recv_flags::dontwait)) return Received::kNothing;
+    if (!message.more()) {
+      out.assign(message.to_string_view());
+      return Received::kMessage;
+    }
+    while (message.more() && socket_.recv(message, zmq::recv_flags::dontwait)) {
+    }
+    return Received::kBad;
+  });
 }
 
 }  // namespace pingloom::net

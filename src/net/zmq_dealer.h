@@ -5,53 +5,57 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <zmq.hpp>
 
 #include "common/address.h"
 #include "common/error.h"
 #include "net/curve_key.h"
+#include "net/zmq_monitor.h"
 
 namespace pingloom::net {
 
-// ZeroMQ's context with its one I/O thread. Outlives its sockets. Any thread.
+// ZeroMQ's context with its one I/O thread. It outlives its sockets. Any thread may use it.
 class ZmqContext {
  public:
-  explicit ZmqContext(int max_sockets = 16);  // a dealer has up to three, and as many closing
+  // A dealer has up to three sockets, and as many that are still closing.
+  explicit ZmqContext(int max_sockets = 16);
   ZmqContext(const ZmqContext&) = delete;
   ZmqContext& operator=(const ZmqContext&) = delete;
-  ~ZmqContext();
 
  private:
   friend class ZmqDealer;
-  void* context_;
+  Result<zmq::context_t> context_;  // ZmqDealer::open() returns its error
 };
 
 struct DealerOptions {
-  // Connections leave from this address where it is of the peer's family.
+  // Connections leave from this address when the peer's address is of the same family.
   std::optional<IpAddress> source;
-  std::size_t largest = std::size_t{64} << 20;  // a larger message drops the connection
-  // Encrypt, as the owner of `own`, to nobody but the owner of `server`.
+  // Bytes of a message; a larger one ends the connection.
+  std::size_t largest = std::size_t{64} << 20;
+  // The connection is encrypted, from the owner of `own` to nobody but the owner of `server`.
   struct Curve {
     CurvePair own;
     CurveKey server;
   };
   std::optional<Curve> curve;
-  bool watch_handshakes = false;  // for takeHandshakeFault(), which has to be called then
+  // Records failed handshakes for takeHandshakeFault(), which has to be called then.
+  bool watch_handshakes = false;
 };
 
 enum class HandshakeFault {
   kNone,
-  kKeyRefused,  // the other side does not want our key
-  kBroken,      // it has another key than the one expected, or only one of us encrypts
+  kKeyRefused,  // the peer does not accept our key
+  kBroken,      // the peer has another key than expected, or only one of the two encrypts
 };
 
-// One thread. Messages are of one frame. While there is no connection nothing is queued: send()
-// fails, and what was queued when a connection broke is dropped. Bounds: kHighWater messages each
-// way, DealerOptions::largest bytes each.
+// One thread uses it. A message is one frame. While there is no connection nothing is queued:
+// send() fails, and what was queued when a connection ended is dropped. Bounds: kHighWater messages
+// each way, DealerOptions::largest bytes each.
 //
-// The kernels ask each other whether they are there: a connection whose other host, or the way to
-// it, is gone breaks after kDeadMs; one whose other end is only busy does not. (ZeroMQ's own
-// heartbeats would see a process that hangs, too, but libzmq 4.3.4 aborts when one arrives behind
-// more messages than the high-water mark and the connection ends: stream_engine_base.cpp:331.)
+// TCP keepalive tells a dead peer from a busy one: a connection whose host, or whose route to it,
+// is gone ends after kDeadMs, and one to a process that is only slow stays. ZeroMQ's own heartbeats
+// would notice a process that hangs as well, but libzmq 4.3.4 aborts when a heartbeat waits behind
+// more messages than the high-water mark and the connection ends (stream_engine_base.cpp:331).
 class ZmqDealer {
  public:
   static constexpr int kHighWater = 128;
@@ -62,33 +66,33 @@ class ZmqDealer {
   ZmqDealer& operator=(const ZmqDealer&) = delete;
   ~ZmqDealer() { close(0); }
 
-  // Connects in the background, again and again (100 ms to 2 s apart), names resolved each time.
-  // Where the socket was open, its connection and what waited on it are dropped, and the descriptor
-  // is another.
+  // Connects in the background and retries every 100 ms to 2 s, resolving names each time. If the
+  // socket was open, its connection and what waited on it are dropped and the descriptor changes.
   Status open(ZmqContext& context, const std::string& peer, const DealerOptions& options = {});
-  // What was sent gets at most linger_ms to leave; the context's destructor waits that long.
+  // Messages already sent get at most linger_ms to leave; the context's destructor waits that long.
   void close(int linger_ms);
 
   int descriptor() const { return descriptor_; }  // edge-triggered: see ControlClient::run
-  bool isOpen() const { return socket_ != nullptr; }
-  bool connected();  // a connection stands (the high-water mark is never reached, so: writable)
+  bool isOpen() const { return socket_.handle() != nullptr; }
+  // A connection stands. It is read from writability, because the high-water mark is never reached.
+  bool connected();
   bool readable();
-  // Why a handshake failed since the last call; the last one's reason. libzmq gives a socket up
-  // then, in most cases: open() it again. REQUIRES watch_handshakes, and to be called every few
-  // seconds while there is no connection: what libzmq tells is queued.
+  // The cause of the latest handshake that failed since the last call. libzmq mostly stops
+  // reconnecting after one: open() the socket again. REQUIRES watch_handshakes, and a call every
+  // few seconds while there is no connection, because reports queue up.
   HandshakeFault takeHandshakeFault();
 
-  bool send(std::string_view head, std::string_view body);  // as one frame
-  enum class Received { kNothing, kMessage, kBad };         // kBad: of several frames
+  // Sends `head` and `body` as one frame; false: there is no connection.
+  bool send(std::string_view head, std::string_view body);
+  enum class Received { kNothing, kMessage, kBad };  // kBad: it had several frames
   Received receive(std::string& out);
 
  private:
+  void connect(zmq::context_t& context, const std::string& peer, const DealerOptions& options);
   int events();
-  bool secure(const DealerOptions& options);
-  bool watch(ZmqContext& context);
 
-  void* socket_ = nullptr;
-  void* handshakes_ = nullptr;  // PAIR: what libzmq tells of them
+  zmq::socket_t socket_;
+  std::optional<ZmqMonitor> handshakes_;
   int descriptor_ = -1;
 };
 

@@ -1,8 +1,8 @@
-// The ZeroMQ ROUTER that others connect to. Every message is one frame beside the route, the name
-// ZeroMQ gives the connection. One thread. Bounds: RouterOptions::largest bytes a message, and
-// kMaxWaitingIn and waiting_out messages of each connection; ZeroMQ drops a connection that sends a
-// larger one, and one whose handshake takes longer than kHandshakeMs. It does not bound how many
-// parts a message has before its last.
+// The ZeroMQ ROUTER that others connect to. A message is one frame behind the route, which is
+// ZeroMQ's name for the connection. One thread uses it. Bounds: RouterOptions::largest bytes a
+// message, and for each connection kMaxWaitingIn and waiting_out messages; ZeroMQ ends a connection
+// that sends a larger message or whose handshake takes longer than kHandshakeMs. It does not bound
+// the number of a message's parts.
 #pragma once
 
 #include <cstdint>
@@ -10,38 +10,37 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <zmq.hpp>
 
 #include "common/address.h"
 #include "common/error.h"
 #include "net/gate_keeper.h"
 #include "net/peer_gate.h"
 
-struct zmq_msg_t;
-
 namespace pingloom::net {
 
-// A message as ZeroMQ holds it: not copied.
+// A frame in the memory that ZeroMQ received it into.
 class ZmqFrame {
  public:
-  ZmqFrame();
-  std::string_view bytes() const;
-  zmq_msg_t* get() { return message_.get(); }
-  // The key its sender has proved to have; nullopt: the ROUTER has no gate.
-  std::optional<CurveKey> key() const;
-  std::string_view peer() const;  // the address it came from; "" unknown
+  // `guarded`: the ROUTER has a gate.
+  ZmqFrame(zmq::message_t message, bool guarded)
+      : message_(std::move(message)), guarded_(guarded) {}
+  std::string_view bytes() const { return message_.to_string_view(); }
+  // The public key that the sender has proved to own; nullopt: the ROUTER has no gate.
+  std::optional<CurveKey> key();
+  std::string_view peer();  // the address it was sent from; "": unknown
 
  private:
-  struct Close {
-    void operator()(zmq_msg_t* message) const;
-  };
-  std::unique_ptr<zmq_msg_t, Close> message_;
+  zmq::message_t message_;
+  bool guarded_;
 };
 
 struct RouterOptions {
-  std::size_t largest = std::size_t{16} << 20;  // bytes of a message that comes
-  // Messages that wait for a connection which does not take them; more are dropped.
+  std::size_t largest = std::size_t{16} << 20;  // bytes of a received message
+  // Messages that wait for a connection which does not take them; further ones are dropped.
   int waiting_out = 256;
-  // Only who it lets in, and encrypted; nullptr: everybody, in plaintext.
+  // Encrypts every connection and admits only the keys it knows; nullptr: everybody may connect, in
+  // plaintext.
   std::shared_ptr<PeerGate> gate;
 };
 
@@ -57,7 +56,7 @@ class ZmqRouter {
   ZmqRouter& operator=(const ZmqRouter&) = delete;
 
   SocketAddress address() const { return address_; }  // with the port that was picked
-  // Becomes readable when something may wait; only readable() tells, ask it before polling.
+  // Becomes readable when a message may wait. Only readable() tells; ask it before polling.
   int descriptor() const { return descriptor_; }
   bool readable() const;
 
@@ -65,7 +64,7 @@ class ZmqRouter {
     std::string route;
     std::unique_ptr<ZmqFrame> frame;
   };
-  // nullopt: nothing waits. Messages of several frames come back without a frame.
+  // nullopt: nothing waits. A message of several frames is returned without a frame.
   std::optional<Message> receive();
   // False: the connection is gone or takes no more.
   bool send(const std::string& route, std::string_view bytes);
@@ -74,18 +73,12 @@ class ZmqRouter {
 
  private:
   ZmqRouter() = default;
-  Status open(const SocketAddress& address, const RouterOptions& options);
   Status guard(const std::shared_ptr<PeerGate>& gate);
-  bool sendMessage(const std::string& route, zmq_msg_t* message);
+  void open(const SocketAddress& address, const RouterOptions& options);
+  bool sendMessage(const std::string& route, zmq::message_t message);
 
-  struct TerminateContext {
-    void operator()(void* context) const;
-  };
-  struct CloseSocket {
-    void operator()(void* socket) const;
-  };
-  std::unique_ptr<void, TerminateContext> context_;
-  std::unique_ptr<void, CloseSocket> socket_;
+  zmq::context_t context_;
+  zmq::socket_t socket_ = zmq::socket_t(context_, zmq::socket_type::router);
   std::unique_ptr<GateKeeper> keeper_;  // nullptr: no gate
   SocketAddress address_;
   int descriptor_ = -1;

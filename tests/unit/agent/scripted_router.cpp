@@ -1,52 +1,24 @@
 #include "scripted_router.h"
 
 #include <gtest/gtest.h>
-#include <zmq.h>
-
-#include <array>
 
 namespace pingloom::agent {
 
-ScriptedRouter::ScriptedRouter(std::uint16_t port)
-    : context_(zmq_ctx_new()), socket_(zmq_socket(context_, ZMQ_ROUTER)) {
-  const int linger = 0;
-  zmq_setsockopt(socket_, ZMQ_LINGER, &linger, sizeof linger);
-  const std::string wanted = "tcp://127.0.0.1:" + (port == 0 ? "*" : std::to_string(port));
-  EXPECT_EQ(zmq_bind(socket_, wanted.c_str()), 0) << zmq_strerror(zmq_errno());
-  std::array<char, 64> bound{};
-  std::size_t size = bound.size();
-  zmq_getsockopt(socket_, ZMQ_LAST_ENDPOINT, bound.data(), &size);
-  const std::string text = bound.data();
-  port_ = static_cast<std::uint16_t>(std::stoi(text.substr(text.rfind(':') + 1)));
-}
-
-ScriptedRouter::~ScriptedRouter() {
-  zmq_close(socket_);
-  zmq_ctx_term(context_);
-}
-
-int ScriptedRouter::descriptor() const {
-  int descriptor = -1;
-  std::size_t size = sizeof descriptor;
-  zmq_getsockopt(socket_, ZMQ_FD, &descriptor, &size);
-  return descriptor;
+ScriptedRouter::ScriptedRouter(std::uint16_t port) {
+  socket_.set(zmq::sockopt::linger, 0);
+  socket_.bind("tcp://127.0.0.1:" + (port == 0 ? "*" : std::to_string(port)));
+  const std::string bound = socket_.get(zmq::sockopt::last_endpoint);
+  port_ = static_cast<std::uint16_t>(std::stoi(bound.substr(bound.rfind(':') + 1)));
 }
 
 std::optional<ScriptedRouter::Message> ScriptedRouter::receive() {
   Message message;
-  for (int frame = 0; frame < 2; ++frame) {
-    zmq_msg_t part;
-    zmq_msg_init(&part);
-    if (zmq_msg_recv(&part, socket_, ZMQ_DONTWAIT) < 0) return std::nullopt;
-    const std::string bytes(static_cast<const char*>(zmq_msg_data(&part)), zmq_msg_size(&part));
-    if (frame == 0) {
-      message.from = bytes;
-    } else {
-      EXPECT_TRUE(message.body.ParseFromString(bytes));
-      EXPECT_EQ(zmq_msg_more(&part), 0) << "messages are of one frame";
-    }
-    zmq_msg_close(&part);
-  }
+  zmq::message_t frame;
+  if (!socket_.recv(frame, zmq::recv_flags::dontwait)) return std::nullopt;
+  message.from = frame.to_string();
+  if (!socket_.recv(frame, zmq::recv_flags::dontwait)) return std::nullopt;
+  EXPECT_TRUE(message.body.ParseFromArray(frame.data(), static_cast<int>(frame.size())));
+  EXPECT_FALSE(frame.more()) << "messages are of one frame";
   return message;
 }
 
@@ -55,9 +27,9 @@ void ScriptedRouter::send(const std::string& to, const wire::ControllerMessage& 
 }
 
 void ScriptedRouter::sendRaw(const std::string& to, const std::string& bytes, bool more_follows) {
-  zmq_send(socket_, to.data(), to.size(), ZMQ_SNDMORE);
-  zmq_send(socket_, bytes.data(), bytes.size(), more_follows ? ZMQ_SNDMORE : 0);
-  if (more_follows) zmq_send(socket_, "tail", 4, 0);
+  socket_.send(zmq::buffer(to), zmq::send_flags::sndmore);
+  socket_.send(zmq::buffer(bytes), more_follows ? zmq::send_flags::sndmore : zmq::send_flags::none);
+  if (more_follows) socket_.send(zmq::str_buffer("tail"));
 }
 
 wire::ControllerMessage registeredMessage(std::uint64_t incarnation, std::uint64_t sequence) {

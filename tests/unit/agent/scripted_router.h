@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <zmq.hpp>
 
 #include "common/time.h"
 #include "control.pb.h"
@@ -19,21 +20,18 @@ class ScriptedRouter {
   };
 
   explicit ScriptedRouter(std::uint16_t port = 0);
-  ScriptedRouter(const ScriptedRouter&) = delete;
-  ScriptedRouter& operator=(const ScriptedRouter&) = delete;
-  ~ScriptedRouter();
 
   std::uint16_t port() const { return port_; }
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
-  int descriptor() const;
+  int descriptor() const { return socket_.get(zmq::sockopt::fd); }
 
   std::optional<Message> receive();  // what is there
   void send(const std::string& to, const wire::ControllerMessage& message);
   void sendRaw(const std::string& to, const std::string& bytes, bool more_follows = false);
 
  private:
-  void* context_;
-  void* socket_;
+  zmq::context_t context_;
+  zmq::socket_t socket_ = zmq::socket_t(context_, zmq::socket_type::router);
   std::uint16_t port_ = 0;
 };
 

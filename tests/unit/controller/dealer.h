@@ -1,13 +1,12 @@
 // An agent's end of the control connection, for tests.
 #pragma once
 
-#include <zmq.h>
-
 #include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <zmq.hpp>
 
 #include "common/address.h"
 #include "control.pb.h"
@@ -16,34 +15,22 @@ namespace pingloom::controller::test {
 
 class Dealer {
  public:
-  explicit Dealer(const SocketAddress& controller)
-      : context_(zmq_ctx_new()), socket_(zmq_socket(context_, ZMQ_DEALER)) {
-    const int linger = 0;
-    zmq_setsockopt(socket_, ZMQ_LINGER, &linger, sizeof linger);
-    zmq_connect(socket_, ("tcp://" + controller.text()).c_str());
+  explicit Dealer(const SocketAddress& controller) {
+    socket_.set(zmq::sockopt::linger, 0);
+    socket_.connect("tcp://" + controller.text());
   }
-  ~Dealer() {
-    zmq_close(socket_);
-    zmq_ctx_term(context_);
-  }
-  Dealer(const Dealer&) = delete;
-  Dealer& operator=(const Dealer&) = delete;
 
   void send(std::string_view bytes, bool more = false) {
-    zmq_send(socket_, bytes.data(), bytes.size(), more ? ZMQ_SNDMORE : 0);
+    socket_.send(zmq::buffer(bytes), more ? zmq::send_flags::sndmore : zmq::send_flags::none);
   }
   void send(const wire::AgentMessage& message) { send(message.SerializeAsString()); }
 
   // The next message, if one is there.
   std::optional<wire::ControllerMessage> receive() {
-    zmq_msg_t frame;
-    zmq_msg_init(&frame);
-    std::optional<wire::ControllerMessage> message;
-    if (zmq_msg_recv(&frame, socket_, ZMQ_DONTWAIT) >= 0) {
-      message.emplace();
-      message->ParseFromArray(zmq_msg_data(&frame), static_cast<int>(zmq_msg_size(&frame)));
-    }
-    zmq_msg_close(&frame);
+    zmq::message_t frame;
+    if (!socket_.recv(frame, zmq::recv_flags::dontwait)) return std::nullopt;
+    wire::ControllerMessage message;
+    message.ParseFromArray(frame.data(), static_cast<int>(frame.size()));
     return message;
   }
   // The next message of this kind; others are dropped. `meanwhile` runs the other end.
@@ -56,15 +43,15 @@ class Dealer {
         if (message->body_case() == kind) return message;
         continue;
       }
-      zmq_pollitem_t item{socket_, 0, ZMQ_POLLIN, 0};
-      zmq_poll(&item, 1, 5);
+      zmq::pollitem_t item{socket_.handle(), 0, ZMQ_POLLIN, 0};
+      zmq::poll(&item, 1, std::chrono::milliseconds(5));
     }
     return std::nullopt;
   }
 
  private:
-  void* context_;
-  void* socket_;
+  zmq::context_t context_;
+  zmq::socket_t socket_ = zmq::socket_t(context_, zmq::socket_type::dealer);
 };
 
 }  // namespace pingloom::controller::test
