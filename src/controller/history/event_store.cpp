@@ -5,35 +5,7 @@
 #include <utility>
 
 namespace pingloom::controller {
-namespace {
-
-constexpr const char* kTables = R"(
-CREATE TABLE IF NOT EXISTS events(
-  id INTEGER PRIMARY KEY,
-  utc_ns INTEGER NOT NULL,
-  window_ns INTEGER NOT NULL,
-  probe TEXT NOT NULL,
-  source BLOB,
-  destination BLOB,
-  before INTEGER NOT NULL,
-  after INTEGER NOT NULL,
-  pairs INTEGER NOT NULL
-);
-CREATE INDEX IF NOT EXISTS events_by_time ON events(utc_ns);
-CREATE TABLE IF NOT EXISTS presence(
-  id INTEGER PRIMARY KEY,
-  utc_ns INTEGER NOT NULL,
-  address BLOB NOT NULL,
-  kind INTEGER NOT NULL
-);
-CREATE INDEX IF NOT EXISTS presence_by_address ON presence(address, utc_ns, kind);
-CREATE INDEX IF NOT EXISTS presence_by_time ON presence(utc_ns);
-)";
-
-}  // namespace
-
 Result<EventStore> EventStore::open(Database& database) {
-  if (auto status = database.execute(kTables); !status) return tl::unexpected(status.error());
   EventStore made;
   auto prepared = database.prepareAll(
       {{&made.add_event_,

@@ -1,16 +1,9 @@
-// State changes and presence in the ledger's file, beside its windows. Best effort: unlike windows
-// they are not delivered again, and what cannot be written is counted.
+// State changes and presence in the ledger's file (ledger_schema.h). They are kept as best effort:
+// unlike windows they are not delivered again, and records that cannot be written are counted.
 //
-// events    utc_ns       when the controller knew
-//           window_ns    start of the newest window that shows it; 0: none does
-//           probe, source, destination (4 or 16 bytes; NULL: several)
-//           before, after    PairState
-//           pairs        that changed so
-// presence  utc_ns, address (empty: of everyone), kind (PresenceRecord::Kind)
-//
-// One thread at a time. Bounds: the history's age; kMaxEvents and kMaxPresence rows, and one of
-// each for kBytesOfEach of the history's size: at about 100 bytes a row they never crowd out the
-// windows. Of an address's presence the newest record stays however old.
+// One thread at a time. Bounds: the history's age; kMaxEvents and kMaxPresence rows, and one row of
+// each table for kBytesOfEach of the history's size, so that they never crowd out the windows. The
+// newest presence record of an address stays however old it is.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +24,12 @@ class EventStore {
   static constexpr std::int64_t kBytesOfEach = 2000;
   static constexpr Nanos kTrimInterval = kMinute;
 
-  // Makes the tables where there are none. The database outlives the store.
+  // The database has the ledger's tables and outlives the store.
   static Result<EventStore> open(Database& database);
 
-  // In the transaction that is open.
+  // Writes in the transaction that is open.
   Status write(std::span<const KeptEvent> events, std::span<const PresenceRecord> presence);
-  // At most once in kTrimInterval.
+  // Does something at most once in kTrimInterval.
   Status trim(Nanos retention, std::uint64_t max_bytes, Nanos now_utc);
 
  private:

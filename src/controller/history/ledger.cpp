@@ -11,7 +11,6 @@
 #include "controller/history/codec/kept_report.h"
 #include "controller/history/ledger_roll_up.h"
 #include "controller/history/ledger_schema.h"
-#include "controller/history/ledger_upgrade.h"
 #include "controller/model/report_reader.h"
 
 namespace pingloom::controller {
@@ -21,7 +20,7 @@ constexpr const char* kSideFiles[] = {"", "-wal", "-shm"};
 
 }  // namespace
 
-// Statements are declared after the database: they end before it.
+// Statements are declared after the database, so that they are destroyed before it.
 struct Ledger::Connection {
   explicit Connection(Database opened) : database(std::move(opened)) {}
 
@@ -29,7 +28,6 @@ struct Ledger::Connection {
     auto opened = EventStore::open(database);
     if (!opened) return tl::unexpected(opened.error());
     events = std::move(*opened);
-    if (auto status = upgrade.prepare(database); !status) return status;
     if (auto status = roll_up.prepare(database); !status) return status;
     if (auto status = insert_block.prepare(database); !status) return status;
     return database.prepareAll(
@@ -52,7 +50,6 @@ struct Ledger::Connection {
   }
 
   Database database;
-  LedgerUpgrade upgrade;
   LedgerRollUp roll_up;
   Statement begin;
   Statement commit;
@@ -85,25 +82,28 @@ Status Ledger::connect(Nanos now_utc) {
   connection_ = std::make_unique<Connection>(std::move(*opened));
   Database& database = connection_->database;
   if (auto status = database.execute(kLedgerSettings); !status) return status;
-  const auto version = database.number("PRAGMA user_version");
-  if (!version) return tl::unexpected(version.error());
-  if (*version > kLedgerVersion) {
-    return makeError(options_.file.string(), "was written by a newer pingloom");
-  }
-  if (auto status = bringUpFrom(*version, database); !status) return status;
+  if (auto status = prepareTables(); !status) return status;
   if (auto status = connection_->prepare(); !status) return status;
   return loadMarks(now_utc);
 }
 
-// From no tables at all (0), or those of an earlier version.
-Status Ledger::bringUpFrom(std::int64_t version, Database& database) {
-  if (version == kLedgerVersion) return {};
-  std::string change = "BEGIN;";
-  if (version == 0) change += kAgentsTable;
-  if (version == 1) change += kWindowsFrom1To2;
-  if (version < 3) change += kBlocksTable;
-  change += fmt::format("PRAGMA user_version = {}; COMMIT;", kLedgerVersion);
-  return database.execute(change.c_str());
+// Creates the tables in a new file, whose version is 0, and refuses those of another version.
+Status Ledger::prepareTables() {
+  Database& database = connection_->database;
+  const auto version = database.number("PRAGMA user_version");
+  if (!version) return tl::unexpected(version.error());
+  if (*version == kLedgerVersion) return {};
+  if (*version != 0) {
+    return makeError(
+        options_.file.string(),
+        fmt::format("the history has format {}, and this pingloom uses format {}: run the version "
+                    "that wrote it, or move the file with its -wal and -shm away to begin a new "
+                    "history",
+                    *version, kLedgerVersion));
+  }
+  return database.execute(
+      fmt::format("BEGIN; {} PRAGMA user_version = {}; COMMIT;", kLedgerTables, kLedgerVersion)
+          .c_str());
 }
 
 Status Ledger::loadMarks(Nanos now_utc) {
@@ -130,7 +130,7 @@ Nanos Ledger::newestEnd() {
   return found && *found ? select->number(0) : 0;
 }
 
-// Everything that can be damaged has been read through this file: it is of no use any more.
+// Moves the file aside with its -wal and -shm and begins a new one.
 Status Ledger::replaceDamaged(Nanos now_utc) {
   connection_.reset();
   const std::string aside = options_.file.string() + ".damaged-" + formatUtc(now_utc);
@@ -138,7 +138,7 @@ Status Ledger::replaceDamaged(Nanos now_utc) {
     std::error_code missing;
     std::filesystem::rename(options_.file.string() + suffix, aside + suffix, missing);
   }
-  note_ = "the history was damaged: it was moved to " + aside + " and begun anew";
+  note_ = "the history was damaged; it was moved to " + aside + ", and a new one has begun";
   log::error("{}: {}", options_.file.string(), note_);
   if (auto status = connect(now_utc); !status) return status;
   if (auto status = connection_->begin.run(); !status) return status;
@@ -180,12 +180,9 @@ Result<std::vector<LatestReport>> Ledger::readLatest(std::string_view probe,
     if (!more || !*more) {
       latest.reset();
       if (!more) return tl::unexpected(more.error());
-      if (found.empty() && connection_->upgrade.pending()) {
-        return connection_->upgrade.latest(probe, address);
-      }
       return found;
     }
-    // One bad block is no reason to show nothing.
+    // A damaged block is skipped, so that the others are shown.
     const bool possible = latest.number(2) > 0 && latest.number(2) <= kMaxWindow;
     if (!possible || !content_.open(latest.bytes(4)) || !content_.readAll()) continue;
     const KeptReport kept{probe, source, static_cast<std::uint32_t>(latest.number(3)),
@@ -197,14 +194,14 @@ Result<std::vector<LatestReport>> Ledger::readLatest(std::string_view probe,
 Status Ledger::commit(std::span<const LedgerBatch> batches, Nanos now_utc) {
   if (connection_ == nullptr) {
     if (auto status = connect(now_utc); !status) {
-      connection_.reset();  // half prepared
+      connection_.reset();  // it is only partly prepared
       return status;
     }
   }
   auto status = writeOrUndo(batches, now_utc);
   if (status) return status;
   if (!connection_->database.damaged()) {
-    // Fails where the transaction was rolled back already: no harm.
+    // This fails harmlessly when SQLite has rolled back already.
     (void)connection_->database.execute("ROLLBACK");
     return status;
   }
@@ -215,7 +212,7 @@ Status Ledger::commit(std::span<const LedgerBatch> batches, Nanos now_utc) {
   return writeOrUndo(batches, now_utc);
 }
 
-// What is kept in memory follows the transaction.
+// Undoes the changes in memory when the transaction fails.
 Status Ledger::writeOrUndo(std::span<const LedgerBatch> batches, Nanos now_utc) {
   Marks before;
   for (const LedgerBatch& batch : batches) before.emplace(batch.host, marks_[batch.host]);
@@ -260,7 +257,7 @@ Status Ledger::writeWindow(const LedgerWindow& window, wire::BatchId id) {
     return connection_->insert_block.run(line, block);
   });
   if (!packed) return tl::unexpected(packed.error());
-  // The intake has checked it: this would be a fault of ours, and no reason to hold up the rest.
+  // The intake has checked the report, so a failure here is our own; it must not hold up the rest.
   if (!*packed) ++blocks_dropped_;
   ++windows_written_;
   return {};
@@ -269,10 +266,10 @@ Status Ledger::writeWindow(const LedgerWindow& window, wire::BatchId id) {
 Result<std::size_t> Ledger::rollUp(Nanos now_utc) {
   if (connection_ == nullptr) return std::size_t{0};
   const std::uint64_t dropped_before = blocks_dropped_;
-  auto rolled = rollUpOrUpgrade(now_utc);
+  auto rolled = rollUpStep(now_utc);
   if (rolled) {
     if (dropped_before == 0 && blocks_dropped_ > 0) {
-      log::warning("{}: blocks that could not be read were dropped", options_.file.string());
+      log::warning("{}: dropped blocks that could not be read", options_.file.string());
     }
     return rolled;
   }
@@ -286,19 +283,11 @@ Result<std::size_t> Ledger::rollUp(Nanos now_utc) {
   return std::size_t{0};
 }
 
-// What is packed anew may belong to any minute: none is made before all of it is.
-Result<std::size_t> Ledger::rollUpOrUpgrade(Nanos now_utc) {
+Result<std::size_t> Ledger::rollUpStep(Nanos now_utc) {
   Connection& connection = *connection_;
   if (auto status = connection.begin.run(); !status) return tl::unexpected(status.error());
-  Result<std::size_t> done = std::size_t{LedgerUpgrade::kWindowsInAStep};
-  if (connection.upgrade.pending()) {
-    auto status = connection.upgrade.step(connection.database, packer_, connection.insert_block,
-                                          blocks_dropped_);
-    if (!status) return tl::unexpected(status.error());
-  } else {
-    done = connection.roll_up.step(now_utc, connection.insert_block, blocks_dropped_);
-    if (!done) return done;
-  }
+  auto done = connection.roll_up.step(now_utc, connection.insert_block, blocks_dropped_);
+  if (!done) return done;
   if (auto status = connection.commit.run(); !status) return tl::unexpected(status.error());
   return done;
 }
@@ -336,10 +325,8 @@ Result<bool> Ledger::removeOldest(std::size_t windows, Nanos now_utc) {
   connection_->used_bytes.reset();
   const bool too_large = used_bytes > options_.max_bytes;
   const Nanos before = too_large ? INT64_MAX : now_utc - options_.retention;
-  // What waits to be packed is older than all that is.
-  Statement& remove =
-      connection_->upgrade.pending() ? connection_->upgrade.removeOld() : connection_->remove_old;
-  auto status = remove.bind(1, before).bind(2, static_cast<std::int64_t>(windows)).run();
+  auto status =
+      connection_->remove_old.bind(1, before).bind(2, static_cast<std::int64_t>(windows)).run();
   if (!status) return tl::unexpected(status.error());
   const auto counted = connection_->changes.step();
   if (!counted) return tl::unexpected(counted.error());
@@ -349,7 +336,7 @@ Result<bool> Ledger::removeOldest(std::size_t windows, Nanos now_utc) {
 }
 
 std::uint64_t Ledger::fileBytes() const {
-  // What is committed lies in the write-ahead log until a checkpoint moves it.
+  // Commits lie in the write-ahead log until a checkpoint moves them.
   std::uint64_t total = 0;
   for (const char* suffix : {"", "-wal"}) {
     std::error_code missing;

@@ -1,8 +1,8 @@
-// What was committed, in one SQLite file: each agent's high-water mark and every window it
-// delivered, written in the same transaction, so that a batch is counted once. Its tables are
-// described in ledger_schema.h. Windows are packed as they come, and rolled up to minutes when they
-// are LedgerRollUp::kAge old. A damaged file is moved aside and a new one begun; the marks known in
-// memory go into it.
+// The SQLite file of everything that was committed: each agent's high-water mark and every window
+// it delivered, written in one transaction, so that a batch is counted once. ledger_schema.h
+// describes its tables. Windows are packed when they arrive, and rolled up to minutes when they are
+// LedgerRollUp::kAge old. A damaged file is moved aside, and a new one begins with the marks that
+// are known in memory.
 //
 // One thread at a time. Bounds: history by age and by size, trimmed in small steps; marks of hosts
 // that were silent for kMarkLife are forgotten.
@@ -23,7 +23,6 @@
 #include "controller/history/codec/block.h"
 #include "controller/history/codec/report_packer.h"
 #include "controller/history/event_store.h"
-#include "controller/history/latest_report.h"
 #include "controller/history/sqlite.h"
 #include "controller/model/batch_frame.h"
 
@@ -35,7 +34,7 @@ struct LedgerOptions {
   std::uint64_t max_bytes = 4ULL << 30;
 };
 
-// One report on its way into the ledger; the views point into what LedgerBatch::owner holds.
+// One report on its way into the ledger. The views point into the memory of LedgerBatch::owner.
 struct LedgerWindow {
   std::string probe;
   IpAddress source;
@@ -51,8 +50,8 @@ struct LedgerBatch {
   wire::BatchId id;
   std::vector<LedgerWindow> windows;
   std::shared_ptr<const void> owner;
-  std::size_t bytes = 0;   // that `owner` holds
-  std::uint64_t rows = 0;  // of all windows
+  std::size_t bytes = 0;   // the size of the memory that `owner` holds
+  std::uint64_t rows = 0;  // in all windows together
 };
 
 // A source of a probe.
@@ -61,52 +60,58 @@ struct LedgerPlace {
   IpAddress source;
 };
 
+// A report that the ledger has kept.
+struct LatestReport {
+  std::uint64_t incarnation = 0;
+  std::string report;  // serialized wire::Report
+};
+
 class Ledger {
  public:
   static constexpr Nanos kMarkLife = 30 * 24 * kHour;
   using Marks = std::map<std::string, wire::BatchId>;  // by host
 
-  // Fails only where no file can be opened or begun at all.
+  // Fails when the file can be neither opened nor created, or has another format.
   static Result<std::unique_ptr<Ledger>> open(LedgerOptions options, Nanos now_utc);
   ~Ledger();
 
   const Marks& marks() const { return marks_; }
-  // The reports of the newest window of this probe at this source; several if it came in parts.
+  // The reports of the newest window of this probe at this source; several if it was delivered in
+  // parts.
   std::vector<LatestReport> latest(std::string_view probe, const IpAddress& source);
 
-  // When the newest window that was reported ends, UTC; 0 where there is none.
+  // The end of the newest window, UTC; 0: there is none.
   Nanos newestEnd();
 
-  // All of them in one transaction, or none. A batch at or below its agent's mark is left out.
+  // Commits all batches in one transaction, or none. A batch at or below its agent's mark is left
+  // out.
   Status commit(std::span<const LedgerBatch> batches, Nanos now_utc);
-  // State changes and presence, beside the windows: all or nothing.
+  // Writes state changes and presence, all or none of them.
   Status record(std::span<const KeptEvent> events, std::span<const PresenceRecord> presence);
-  // One step of what there is to be done with windows that are old enough, or of an earlier version
-  // of the file. How many windows that were; 0: nothing is left to do.
+  // Rolls up some of the windows that are old enough. Returns their number; 0: none are left.
   Result<std::size_t> rollUp(Nanos now_utc);
-  // Removes at most `windows` that are too old or too many. True: there are more.
+  // Removes at most `windows` windows that are too old or exceed the size. True: there are more.
   Result<bool> trim(std::size_t windows, Nanos now_utc);
 
   std::uint64_t windowsWritten() const { return windows_written_; }
-  std::uint64_t blocksDropped() const {
-    return blocks_dropped_;
-  }  // that could not be read, or not be made
+  // Blocks that could not be read or made.
+  std::uint64_t blocksDropped() const { return blocks_dropped_; }
   std::uint64_t fileBytes() const;
-  // "" or what happened to an earlier file.
+  // What happened to an earlier file; "": nothing.
   const std::string& note() const { return note_; }
 
  private:
   struct Connection;
   explicit Ledger(LedgerOptions options);
   Status connect(Nanos now_utc);
-  static Status bringUpFrom(std::int64_t version, Database& database);
+  Status prepareTables();
   Status loadMarks(Nanos now_utc);
   Status writeOrUndo(std::span<const LedgerBatch> batches, Nanos now_utc);
   Status write(std::span<const LedgerBatch> batches, Nanos now_utc);
   Status writeWindow(const LedgerWindow& window, wire::BatchId id);
   Result<std::vector<LatestReport>> readLatest(std::string_view probe, const IpAddress& source);
   Result<bool> removeOldest(std::size_t windows, Nanos now_utc);
-  Result<std::size_t> rollUpOrUpgrade(Nanos now_utc);
+  Result<std::size_t> rollUpStep(Nanos now_utc);
   Status replaceDamaged(Nanos now_utc);
 
   LedgerOptions options_;

@@ -1,31 +1,35 @@
-// The tables of the ledger, schema version 4 (PRAGMA user_version).
+// The tables of the ledger, format version 1 (PRAGMA user_version). A change of a table, or of what
+// a column holds, is a new version; tests/unit/controller/history/ledger_format_test.cpp compares
+// them with a file of each version.
 //
 // agents   host         the agent's id
-//          incarnation  \ its newest committed batch; it and all before it are
-//          sequence     / never counted again
-//          updated_ns   when that was, UTC
+//          incarnation  \ its newest committed batch; this one and all earlier ones are never
+//          sequence     / counted again
+//          updated_ns   time of that commit, UTC
 //
-// blocks   probe, source (4 or 16 bytes), path (of several; 0: of all together)
+// blocks   probe, source (4 or 16 bytes), path (0: all paths together)
 //          start_ns (UTC), window_ns
-//          minute       0: a window as it was reported; 1: windows rolled up
-//          incarnation  of the agent that measured it; of a minute the newest
-//          sequence     of the batch it came with; 0 of a minute
+//          minute       0: a window as it was reported; 1: a minute of windows
+//          incarnation  that of the agent which measured it; the newest one for a minute
+//          sequence     that of its batch; 0 for a minute
 //          content      the rows, in one block or several: docs/history-format.md
 //
-// events, presence: event_store.h makes them
+// events   utc_ns       the time at which the controller noticed
+//          window_ns    start of the newest window that shows it; 0: no window does
+//          probe, source, destination (4 or 16 bytes; NULL: several)
+//          before, after    PairState
+//          pairs        the number of pairs that changed
 //
-// A window that an agent delivered in parts has several rows, and one of several paths has a row
-// for each of them and one for all. Times and names stand before the content: SQLite reads as
-// far as it is asked.
+// presence utc_ns, address (empty: all agents), kind (PresenceRecord::Kind)
 //
-// Version 3 had one block in each content. Versions 1 and 2 had the reports as they came, in a
-// table `windows`. It stays until all of it has been made into blocks (ledger_upgrade.h), and is
-// then dropped.
+// A window that an agent delivered in parts has several rows in `blocks`, and one of several paths
+// has a row for each path and one for all. Times and names stand before the content, because SQLite
+// reads a row only as far as it is asked.
 #pragma once
 
 namespace pingloom::controller {
 
-constexpr int kLedgerVersion = 4;
+constexpr int kLedgerVersion = 1;
 
 constexpr const char* kLedgerSettings = R"(
 PRAGMA journal_mode = WAL;
@@ -33,16 +37,13 @@ PRAGMA synchronous = NORMAL;
 PRAGMA cache_size = -8192;
 )";
 
-constexpr const char* kAgentsTable = R"(
+constexpr const char* kLedgerTables = R"(
 CREATE TABLE agents(
   host TEXT PRIMARY KEY,
   incarnation INTEGER NOT NULL,
   sequence INTEGER NOT NULL,
   updated_ns INTEGER NOT NULL
 ) WITHOUT ROWID;
-)";
-
-constexpr const char* kBlocksTable = R"(
 CREATE TABLE blocks(
   id INTEGER PRIMARY KEY,
   probe TEXT NOT NULL,
@@ -58,10 +59,26 @@ CREATE TABLE blocks(
 CREATE INDEX blocks_by_source ON blocks(probe, source, start_ns, path, window_ns);
 CREATE INDEX blocks_by_start ON blocks(start_ns);
 CREATE INDEX blocks_to_roll_up ON blocks(start_ns) WHERE minute = 0;
-)";
-
-constexpr const char* kWindowsFrom1To2 = R"(
-ALTER TABLE windows ADD COLUMN path INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE events(
+  id INTEGER PRIMARY KEY,
+  utc_ns INTEGER NOT NULL,
+  window_ns INTEGER NOT NULL,
+  probe TEXT NOT NULL,
+  source BLOB,
+  destination BLOB,
+  before INTEGER NOT NULL,
+  after INTEGER NOT NULL,
+  pairs INTEGER NOT NULL
+);
+CREATE INDEX events_by_time ON events(utc_ns);
+CREATE TABLE presence(
+  id INTEGER PRIMARY KEY,
+  utc_ns INTEGER NOT NULL,
+  address BLOB NOT NULL,
+  kind INTEGER NOT NULL
+);
+CREATE INDEX presence_by_address ON presence(address, utc_ns, kind);
+CREATE INDEX presence_by_time ON presence(utc_ns);
 )";
 
 }  // namespace pingloom::controller
