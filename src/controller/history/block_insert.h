@@ -1,4 +1,4 @@
-// Writes lines of the ledger's table of blocks (ledger_schema.h). The ledger's thread.
+// Inserts rows into the ledger's table of blocks (ledger_schema.h). The ledger's thread uses it.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace pingloom::controller {
 
-// What stands beside a block's content.
+// The columns of a row other than its content.
 struct BlockLine {
   std::string_view probe;
-  std::string_view source;  // as IpAddress::wire() has it
+  std::string_view source;  // as IpAddress::wire() returns it
   std::int64_t path = 0;
   Nanos start_utc = 0;
   Nanos window = 0;

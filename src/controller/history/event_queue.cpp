@@ -7,7 +7,7 @@
 namespace pingloom::controller {
 namespace {
 
-// Returns how many there was no room for.
+// Returns the number of those that found no room.
 template <typename T>
 std::size_t append(std::vector<T>& waiting, std::vector<T> more) {
   const std::size_t room =
@@ -50,7 +50,7 @@ void EventQueue::writeTo(Ledger& ledger, Nanos now_mono) {
     events.swap(events_);
     presence.swap(presence_);
   }
-  // A disk that cannot be written is what the ledger's own writing says.
+  // The ledger's own writing reports a disk that cannot be written.
   const auto status = ledger.record(events, presence);
   const std::lock_guard lock(mutex_);
   if (status) {

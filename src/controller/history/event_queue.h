@@ -1,5 +1,6 @@
-// State changes and presence on their way from the control thread to the ledger's. Bounds:
-// kMaxWaiting lines of each; while they cannot be written the newest are dropped and counted.
+// State changes and presence on their way from the control thread to the ledger's thread. Bounds:
+// kMaxWaiting records of each kind; while they cannot be written, the newest are dropped and
+// counted.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +18,13 @@ class EventQueue {
   static constexpr std::size_t kMaxWaiting = 20'000;
   static constexpr Nanos kRetry = kSecond;
 
-  // Any thread.
+  // Any thread may call these.
   void add(std::vector<KeptEvent> events, std::vector<PresenceRecord> presence);
   bool due(Nanos now_mono) const;
-  std::uint64_t written() const;  // events
-  std::uint64_t dropped() const;  // of both
+  std::uint64_t written() const;  // counts events
+  std::uint64_t dropped() const;  // counts events and presence records
 
-  // The ledger's thread. Nothing happens where nothing is due.
+  // Writes what is due, if anything. The ledger's thread calls it.
   void writeTo(Ledger& ledger, Nanos now_mono);
 
  private:

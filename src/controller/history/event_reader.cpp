@@ -8,10 +8,10 @@
 namespace pingloom::controller {
 namespace {
 
-// An agent that outlived its controller says so within this time.
+// An agent that outlived its controller registers again within this time.
 constexpr Nanos kLookAhead = 30 * kSecond;
 
-// From what an operator wants to see first.
+// An operator wants to see the first of these first.
 constexpr std::array<PairState, 8> kWorstFirst = {
     PairState::kUnreachable, PairState::kLoss,      PairState::kRefused, PairState::kAgentDown,
     PairState::kStale,       PairState::kAnomalous, PairState::kPending, PairState::kOk};
@@ -45,7 +45,7 @@ KeptEvent eventIn(const Statement& row) {
           static_cast<std::uint64_t>(row.number(7))};
 }
 
-// Rows come newest first: of equally bad ones the last is the first that was.
+// Rows come newest first, so the last of several equally bad ones is the earliest.
 void count(const Statement& row, const EventQuery& query, std::vector<EventBin>& bins) {
   if (bins.empty()) return;
   const Nanos utc = row.number(0);
@@ -61,7 +61,7 @@ void count(const Statement& row, const EventQuery& query, std::vector<EventBin>&
   bin.window_utc = row.number(1);
 }
 
-// Runs the statement to its end.
+// Calls `visit` for each row of the statement.
 template <typename Visit>
 Status eachRow(Statement& statement, Visit visit) {
   for (;;) {
@@ -103,14 +103,15 @@ Result<FoundEvents> readEvents(Database& database, const EventQuery& query) {
 
 Result<PastPresence> readPresence(Database& database, Nanos from_utc, Nanos until_utc,
                                   const std::optional<IpAddress>& only) {
-  // Of each address what held at the beginning (kind 3 holds nothing), and all that came after.
+  // For each address, selects the record that held at the beginning, which kind 3 never does, and
+  // all later ones.
   auto statement = database.prepare(
       "SELECT utc_ns, address, kind, id FROM presence WHERE utc_ns > ?1 AND utc_ns <= ?2 AND (?3 "
       "IS NULL OR address IN (?3, x'')) "
       "UNION ALL SELECT max(utc_ns), address, kind, id FROM presence WHERE utc_ns <= ?1 AND kind "
       "<> 3 AND (?3 IS NULL OR address IN (?3, x'')) GROUP BY address ORDER BY 1, 4");
   if (!statement) return tl::unexpected(statement.error());
-  // An endpoint made anew matters for a while.
+  // A replaced endpoint still matters for a while.
   const Nanos since = from_utc - kLookAhead;
   const std::string address = only ? only->wire() : "";
   statement->bind(1, since).bind(2, until_utc + kLookAhead);

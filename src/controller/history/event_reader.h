@@ -1,4 +1,4 @@
-// State changes and presence out of the ledger's file. The thread of its History.
+// Reads state changes and presence from the ledger's file, in the thread of its History.
 #pragma once
 
 #include <cstddef>
@@ -20,31 +20,31 @@ struct EventQuery {
   Nanos from_utc = 0;  // [from, until)
   Nanos until_utc = 0;
   std::string probe;  // "": all
-  // Changes that may concern it: those of many pairs too.
+  // Changes that may concern the address, which includes changes of several pairs at once.
   std::optional<IpAddress> source;
   std::optional<IpAddress> destination;
-  std::size_t limit = 0;  // the newest
-  std::size_t bins = 0;   // equal parts of the time
+  std::size_t limit = 0;  // return only the newest
+  std::size_t bins = 0;   // divide the time into this many equal parts
 };
 
-// What changed in a part of the time. All changes count, beyond `limit` too.
+// What changed in one part of the time. Changes beyond `limit` count as well.
 struct EventBin {
-  std::uint64_t events = 0;  // 0: the rest says nothing
+  std::uint64_t events = 0;  // 0: the fields below mean nothing
   std::uint64_t pairs = 0;
-  PairState worst = PairState::kOk;  // that pairs came to
-  Nanos utc = 0;                     // of the first that came to it
+  PairState worst = PairState::kOk;  // the worst state that pairs changed to
+  Nanos utc = 0;                     // of the first change to that state
   Nanos window_utc = 0;
 };
 
 struct FoundEvents {
   std::vector<KeptEvent> events;  // oldest first
-  std::uint64_t left_out = 0;     // older ones of that time, beyond the limit
+  std::uint64_t left_out = 0;     // older events of that time, beyond the limit
   std::vector<EventBin> bins;
 };
 
 Result<FoundEvents> readEvents(Database& database, const EventQuery& query);
 
-// What there is to know of [from, until], of all agents or of one address's.
+// What is known about [from, until], for all agents or for the agent of one address.
 Result<PastPresence> readPresence(Database& database, Nanos from_utc, Nanos until_utc,
                                   const std::optional<IpAddress>& only = std::nullopt);
 

@@ -17,7 +17,7 @@ Result<std::unique_ptr<History>> History::open(const std::filesystem::path& file
 Status History::prepare() {
   return database_.prepareAll(
       {{&span_, "SELECT (SELECT min(start_ns) FROM blocks), (SELECT max(start_ns) FROM blocks)"},
-       // No window is longer than ?4: the index is searched no further back.
+       // No window is longer than ?4, so the index is searched no further back.
        {&at_,
         "SELECT start_ns, window_ns, path, content FROM blocks WHERE probe = ?1 AND source = ?2 "
         "AND start_ns > ?3 - ?4 AND start_ns <= ?3 AND path = 0 AND start_ns + window_ns > ?3 "
@@ -40,9 +40,9 @@ Result<std::optional<HistorySpan>> History::span() {
   return found;
 }
 
-// Most windows are a minute or less: of those that began in the hour before there may be hundreds
-// for each source, and all would be looked at. Where the probe's window was longer before, and both
-// kinds lie around that time, the shorter is what is shown.
+// Most windows last a minute or less. A search over the longest window would look at hundreds of
+// those for each source, so it comes second. If the probe's window was longer before, and windows
+// of both lengths contain that time, the shorter one is shown.
 Status History::at(std::string_view probe, const IpAddress& source, Nanos at_utc,
                    const PastVisitor& visitor) {
   const std::string address = source.wire();

@@ -1,5 +1,5 @@
-// What the ledger keeps of the past, to be read. A connection of its own beside the ledger's: with
-// SQLite's write-ahead log neither waits for the other. One thread.
+// Reads the past from the ledger's file. It has a connection of its own, and with SQLite's
+// write-ahead log neither it nor the ledger waits for the other. One thread uses it.
 #pragma once
 
 #include <cstdint>
@@ -16,27 +16,27 @@
 
 namespace pingloom::controller {
 
-// A source's window or minute of a probe, or a part of it.
+// A window or minute of a probe at one source, or a part of it.
 struct PastContent {
   Nanos start_utc = 0;
   Nanos window = 0;
   std::uint32_t path = 0;
-  std::string_view content;  // history/content.h; valid while it is being visited
+  std::string_view content;  // codec/content.h; valid during the visit
 };
 using PastVisitor = std::function<void(const PastContent&)>;
 
-// Which: those of one path that start in [from, until).
+// Selects windows of one path that start in [from, until).
 struct PastRange {
   std::string_view probe;
   IpAddress source;
-  std::uint32_t path = 0;  // of several; 0: of all together
+  std::uint32_t path = 0;  // 0: all paths together
   Nanos from_utc = 0;
   Nanos until_utc = 0;
-  std::uint64_t every = 1;  // and of so many consecutive ones one
+  std::uint64_t every = 1;  // select one of this many consecutive windows
 };
 
 struct HistorySpan {
-  Nanos oldest_utc = 0;  // starts of the oldest and the newest window
+  Nanos oldest_utc = 0;  // the starts of the oldest and the newest window
   Nanos newest_utc = 0;
 };
 
@@ -44,16 +44,16 @@ class History {
  public:
   static Result<std::unique_ptr<History>> open(const std::filesystem::path& file);
 
-  // nullopt: nothing yet.
+  // nullopt: there is no window yet.
   Result<std::optional<HistorySpan>> span();
-  // The window in which `at_utc` lies: all parts of all paths together.
+  // Visits the window that contains `at_utc`: all parts of the row for all paths together.
   Status at(std::string_view probe, const IpAddress& source, Nanos at_utc,
             const PastVisitor& visitor);
   Result<std::uint64_t> count(const PastRange& range);
-  // Oldest first.
+  // Visits the oldest first.
   Status visit(const PastRange& range, const PastVisitor& visitor);
 
-  // For what else the ledger's file holds (event_reader.h).
+  // For the other tables of the file (event_reader.h).
   Database& database() { return database_; }
   bool damaged() const { return database_.damaged(); }
 
@@ -63,7 +63,7 @@ class History {
   static void bindRange(Statement& statement, const PastRange& range, std::string_view source);
   static Status visitAll(Statement& statement, const PastVisitor& visitor);
 
-  Database database_;  // before its statements
+  Database database_;  // declared before its statements, and so destroyed after them
   Statement span_;
   Statement at_;
   Statement count_;

@@ -35,7 +35,7 @@ bool HistoryReader::ask(Query query) {
 
 void HistoryReader::reportDamaged(std::uint64_t blocks) {
   if (blocks > 0 && !damage_said_.exchange(true)) {
-    log::warning("{}: blocks are damaged and are left out of answers", file_.string());
+    log::warning("{}: some blocks are damaged; answers leave them out", file_.string());
   }
 }
 
@@ -52,7 +52,7 @@ void HistoryReader::run() {
       stop = stop_;
     }
     if (stop) {
-      query(makeError("history", "the controller ends"));
+      query(makeError("history", "the controller is shutting down"));
     } else {
       query(opened());
     }

@@ -1,5 +1,5 @@
-// The thread that reads history, so that neither the live view nor the ledger waits for it. Any
-// thread may ask; who asks while kMaxWaiting others wait is refused at once.
+// The thread that reads history, so that neither the live view nor the ledger waits for the disk.
+// Any thread may ask; a query is refused at once while kMaxWaiting others wait.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace pingloom::controller {
 class HistoryReader {
  public:
   static constexpr std::size_t kMaxWaiting = 64;
-  // Gets the history, or why it cannot be read.
+  // Receives the history, or the reason why it cannot be read.
   using Query = std::function<void(const Result<History*>&)>;
 
   explicit HistoryReader(std::filesystem::path file);
@@ -27,15 +27,16 @@ class HistoryReader {
   HistoryReader(const HistoryReader&) = delete;
   HistoryReader& operator=(const HistoryReader&) = delete;
 
-  // Runs on the reader's thread, once. False: not taken.
+  // Runs the query once, on the reader's thread. False: it is refused.
   bool ask(Query query);
-  // So many blocks of an answer could not be read: said once. Any thread.
+  // Reports how many blocks of an answer could not be read; only the first report is logged. Any
+  // thread may call it.
   void reportDamaged(std::uint64_t blocks);
-  // Queries that wait are told that it cannot be read any more, and none is taken from then on.
+  // Waiting queries receive an error, and later ones are refused.
   void stop();
 
  private:
-  // Which file it is that has been opened: a damaged one is moved aside and begun anew.
+  // Identifies the file that is open, because a damaged one is moved aside and replaced.
   struct Identity {
     std::uint64_t device = 0;
     std::uint64_t number = 0;
@@ -51,7 +52,7 @@ class HistoryReader {
   std::deque<Query> waiting_;
   bool stop_ = false;
   std::atomic<bool> damage_said_ = false;
-  std::unique_ptr<History> history_;  // these two: the reader's thread
+  std::unique_ptr<History> history_;  // this and identity_ belong to the reader's thread
   Identity identity_;
   std::thread thread_;
 };

@@ -66,7 +66,7 @@ Status LedgerRollUp::collect(const Group& group, std::uint64_t& dropped) {
       return {};
     }
     const bool readable = window_.open(group_.bytes(2));
-    if (readable && !minute_.accepts(window_)) continue;  // a minute of its own, in a later step
+    if (readable && !minute_.accepts(window_)) continue;  // it becomes another row in a later step
     taken_.push_back(group_.number(0));
     if (!readable || !minute_.add(window_)) {
       ++dropped;

@@ -1,7 +1,7 @@
-// Makes minutes of windows that are old enough, one source's minute in a step and inside the
+// Rolls windows that are old enough up to minutes. A step makes one minute of one source inside the
 // caller's transaction: the minute is inserted and its windows are deleted together, so that a
-// crash leaves either. A window that comes when its minute has been made becomes another row of
-// that minute. The ledger's thread.
+// crash leaves one or the other. A window that arrives after its minute was made becomes another
+// row of that minute. The ledger's thread uses it.
 #pragma once
 
 #include <string>
@@ -17,13 +17,13 @@ namespace pingloom::controller {
 class LedgerRollUp {
  public:
   static constexpr Nanos kAge = 2 * kHour;
-  // Of a minute; the rest becomes another row of it.
+  // At most this many windows become one row; the rest becomes another row of that minute.
   static constexpr int kMaxWindows = 128;
 
   Status prepare(Database& database);
 
-  // The next source's minute, if there is one that ended kAge ago or earlier. Damaged windows are
-  // dropped, and counted in `dropped`. The number of windows that it rolled up; 0: there are none.
+  // Makes the next minute that ended at least kAge ago. Damaged windows are dropped and counted in
+  // `dropped`. Returns the number of windows that were rolled up; 0: there are none.
   Result<std::size_t> step(Nanos now_utc, BlockInsert& insert, std::uint64_t& dropped);
 
  private:
@@ -32,14 +32,15 @@ class LedgerRollUp {
     std::string source;
     std::int64_t path = 0;
     Nanos start = 0;
-    Nanos window = 0;  // of the windows
+    Nanos window = 0;  // the windows' length
 
-    // A window of a minute or more is one by itself.
+    // A window of a minute or more is rolled up alone.
     Nanos length() const { return window < kMinute ? kMinute : window; }
     Nanos begin() const { return window < kMinute ? start / kMinute * kMinute : start; }
   };
   Result<bool> findGroup(Nanos before, Group& group);
-  // The ids of the windows that went into the minute, or are damaged.
+  // Fills minute_ with the windows of the group, and taken_ with their ids and those of damaged
+  // ones.
   Status collect(const Group& group, std::uint64_t& dropped);
 
   Statement oldest_;
@@ -48,7 +49,7 @@ class LedgerRollUp {
   ContentReader window_;
   MinuteBuilder minute_;
   std::vector<std::int64_t> taken_;
-  std::int64_t incarnation_ = 0;  // the newest of those taken
+  std::int64_t incarnation_ = 0;  // the newest incarnation of those taken
 };
 
 }  // namespace pingloom::controller

@@ -13,10 +13,10 @@ namespace pingloom::controller {
 namespace {
 
 constexpr Nanos kTrimInterval = kSecond;
-constexpr Nanos kMinRollUpPause = 10 * kMillisecond;  // between two steps while it catches up
+constexpr Nanos kMinRollUpPause = 10 * kMillisecond;  // between two rounds while it catches up
 constexpr std::size_t kTrimAtLeast = 64;
 constexpr Nanos kRollUpInterval = kSecond;
-constexpr Nanos kRollUpSlice = 25 * kMillisecond;  // batches wait no longer for it
+constexpr Nanos kRollUpSlice = 25 * kMillisecond;  // the longest that batches wait for it
 
 }  // namespace
 
@@ -42,8 +42,8 @@ bool LedgerWriter::submit(LedgerBatch batch) {
     if (failing_ && outcomes_.empty() && retry_mono_ <= monotonicNow()) failing_ = false;
     if (standsStill() && !std::exchange(standstill_logged_, true)) {
       log::error(
-          "history cannot be written: the disk does not answer; the latest results are "
-          "shown, and agents keep all");
+          "history cannot be written: the disk does not answer; the latest results are still "
+          "shown, and agents keep theirs");
     }
     if (failing_ || waiting_bytes_ >= kMaxWaitingBytes) return false;
     if (waiting_bytes_ == 0) progress_mono_ = monotonicNow();
@@ -146,8 +146,9 @@ void LedgerWriter::succeeded(const std::vector<LedgerBatch>& batches) {
 
 void LedgerWriter::failed(std::vector<LedgerBatch> batches, const Error& error) {
   if (!std::exchange(failure_logged_, true)) {
-    log::error("history cannot be written; the latest results are shown, and agents keep all: {}",
-               error.text());
+    log::error(
+        "history cannot be written; the latest results are still shown, and agents keep theirs: {}",
+        error.text());
   }
   const std::lock_guard lock(mutex_);
   status_.writing = false;
@@ -222,7 +223,7 @@ void LedgerWriter::readOne() {
   wakeOwner();
 }
 
-// A little after each transaction, and once a second when there is none: twice as much as came in,
+// Trims after each transaction, and once a second when there is none, twice as much as was written,
 // so that it catches up.
 void LedgerWriter::trim(std::size_t just_written) {
   const Nanos now = monotonicNow();
@@ -234,7 +235,7 @@ void LedgerWriter::trim(std::size_t just_written) {
   if (!more) status_.last_error = more.error().text();
 }
 
-// In turns with the transactions while there is something to roll up.
+// Takes turns with the transactions while there is something to roll up.
 void LedgerWriter::rollUp(std::size_t just_written) {
   const Nanos started = monotonicNow();
   if (just_written == 0 && started < roll_up_due_mono_) return;

@@ -1,12 +1,12 @@
-// The ledger's own thread: a slow or full disk holds up nobody but it. Batches go in by submit(),
-// their outcomes come back by takeOutcomes(); batches that wait together become one transaction.
-// Between transactions it reads what restore() asks for, rolls up what is old enough and removes
-// what is too old.
+// The ledger's own thread, so that a slow or full disk holds up nothing else. submit() hands
+// batches over and takeOutcomes() returns what became of them; batches that wait together become
+// one transaction. Between transactions the thread reads what restore() asks for, rolls up windows
+// that are old enough and removes those that are too old.
 //
-// When a transaction fails, everything that waits behind it fails with it, and nothing is accepted
-// until those outcomes have been taken and some time has passed: a later batch of an agent must
-// never be committed before an earlier one. The control thread alone calls. Bounds:
-// kMaxWaitingBytes of batches, kMaxRestoredBytes of reports (one may go beyond).
+// When a transaction fails, every batch that waits behind it fails too, and none is accepted until
+// those outcomes have been taken and some time has passed, because a later batch of an agent must
+// never be committed before an earlier one. Only the control thread calls. Bounds: kMaxWaitingBytes
+// of batches, kMaxRestoredBytes of reports (one may go beyond).
 #pragma once
 
 #include <condition_variable>
@@ -41,40 +41,43 @@ class LedgerWriter {
   };
 
   explicit LedgerWriter(std::unique_ptr<Ledger> ledger);
-  ~LedgerWriter();  // commits what waits
+  ~LedgerWriter();  // commits the batches that wait
   LedgerWriter(const LedgerWriter&) = delete;
   LedgerWriter& operator=(const LedgerWriter&) = delete;
 
-  // False: not now; nothing of this agent may be submitted before ready() and its new registration.
+  // False: refused. Nothing of this agent may be submitted until ready() holds and the agent has
+  // registered again.
   bool submit(LedgerBatch batch);
-  // Whether there is room again, well below the bound.
+  // Whether there is room again, with a good distance to the bound.
   bool ready() const;
-  // No room, but it is getting on: worth waiting for. A disk that stands still is not.
+  // There is no room, but transactions go on, so waiting helps. It does not when the disk stands
+  // still.
   bool busy() const;
 
-  // State changes and presence, written between batches.
+  // State changes and presence are written between batches.
   void record(std::vector<KeptEvent> events, std::vector<PresenceRecord> presence);
 
-  // Reads the newest window of each of these; once.
+  // Starts to read the newest window of each place. Called once.
   void restore(std::vector<LedgerPlace> places);
 
-  int descriptor() const { return event_.get(); }  // readable when something is to be taken
+  int descriptor() const { return event_.get(); }  // readable when outcomes or reports wait
   std::vector<Outcome> takeOutcomes();
-  std::vector<LatestReport> takeRestored();  // what has been read since the last call
+  std::vector<LatestReport> takeRestored();  // those read since the last call
   HistoryStatus status() const;
 
  private:
   void run();
-  std::vector<LedgerBatch> takeSome();  // with the lock held
-  bool standsStill() const;             // likewise
+  // The lock is held for these four.
+  std::vector<LedgerBatch> takeSome();
+  bool standsStill() const;
+  bool mayRead() const;
+  void report(const std::vector<LedgerBatch>& batches, bool committed);
   void commit(std::vector<LedgerBatch> batches);
-  bool mayRead() const;  // with the lock held
   void readOne();
   void succeeded(const std::vector<LedgerBatch>& batches);
   void failed(std::vector<LedgerBatch> batches, const Error& error);
   void trim(std::size_t just_written);
   void rollUp(std::size_t just_written);
-  void report(const std::vector<LedgerBatch>& batches, bool committed);  // with the lock held
   void wakeOwner() const;
 
   std::unique_ptr<Ledger> ledger_;
@@ -84,10 +87,10 @@ class LedgerWriter {
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<LedgerBatch> waiting_;
-  std::size_t waiting_bytes_ = 0;  // those being committed included
-  Nanos progress_mono_ = 0;        // the last transaction, or when waiting began
+  std::size_t waiting_bytes_ = 0;  // includes those being committed
+  Nanos progress_mono_ = 0;        // time of the last transaction, or of the first batch that waits
   std::vector<Outcome> outcomes_;
-  std::vector<LedgerPlace> places_;  // to be read, the next one last
+  std::vector<LedgerPlace> places_;  // still to be read, the next one last
   std::vector<LatestReport> restored_;
   std::size_t restored_bytes_ = 0;
   bool failing_ = false;  // nothing is accepted
@@ -96,7 +99,7 @@ class LedgerWriter {
   HistoryStatus status_;
   bool stop_ = false;
 
-  // The ledger's thread.
+  // These belong to the ledger's thread.
   bool failure_logged_ = false;
   Nanos trim_due_mono_ = 0;
   Nanos roll_up_due_mono_ = 0;

@@ -1,5 +1,5 @@
-// A pair's rows out of contents that the ledger has kept. One that is damaged counts as not
-// there, and is counted in `damaged`. One thread per object.
+// One pair's rows from contents that the ledger has kept. Damaged contents are skipped and counted
+// in damaged(). One thread per object.
 #pragma once
 
 #include <array>
@@ -13,22 +13,23 @@
 
 namespace pingloom::controller {
 
-// One pair over consecutive windows: counts are added up and distributions merged, so percentiles
-// are those of all samples together. Of minutes their percentiles are all that is known of the
-// samples: each is taken for the one above it, so that the merged ones are never too low.
+// Merges consecutive windows of one pair: counts are added up and distributions merged, so that
+// percentiles are those of all samples together. A minute has no samples but only percentiles:
+// each sample counts as the percentile above it, so that merged percentiles are never too low.
 class PastPair {
  public:
   explicit PastPair(const IpAddress& destination) : destination_(destination) {}
 
-  // Nothing happens where it has no row of this pair.
+  // Ignores a content that has no row of this pair.
   void add(const PastContent& content);
 
   std::uint64_t windows() const { return windows_; }
   bool empty() const { return row_.sent == 0; }
-  // Start of the first and end of the last window; clock and device of the last.
+  // It has the start of the first window and the end of the last, and the clock and device of the
+  // last.
   SourceRows source() const;
   Row row() const;
-  // Whether minutes are in it: the row has neither minimum nor mean.
+  // Whether a minute was merged; the row has neither minimum nor mean then.
   bool rolledUp() const { return rolled_up_; }
   void clear();
 
@@ -42,7 +43,7 @@ class PastPair {
   std::uint64_t windows_ = 0;
   SourceRows last_;
   Nanos first_start_utc_ = 0;
-  bool rolled_up_ = false;  // some of the windows
+  bool rolled_up_ = false;  // a minute was merged
   Row row_;
   MeanJitter jitter_;
   std::array<Distribution, kRowParts.size()> parts_;

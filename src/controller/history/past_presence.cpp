@@ -9,7 +9,7 @@
 namespace pingloom::controller {
 namespace {
 
-// A source without a window at that time.
+// The state of the pairs of a source that has no window at that time.
 std::optional<PairState> silentState(PastPresence::Status status) {
   using Status = PastPresence::Status;
   return status == Status::kNever || status == Status::kNew ? PairState::kPending
@@ -23,7 +23,7 @@ void silentStates(const ProbeGrid& grid, const IpAddress& source, PastPresence::
   }
 }
 
-// Of a window that was there.
+// The state that a window's counts show.
 PairState countedState(const PairCounts& counts, bool away) {
   return deriveState(counts,
                      {.source_known = true, .source_alive = true, .destination_away = away});
@@ -51,7 +51,7 @@ void PastPresence::add(const PresenceRecord& record) {
       known.stays.push_back({record.utc, INT64_MAX});
       break;
     case Kind::kStayed:
-      // It was there while a controller began to know nothing.
+      // The agent was there while a controller started without any knowledge.
       if (!known.stays.empty() && known.stays.back().until_utc >= last_start_utc_) {
         known.stays.back().until_utc = INT64_MAX;
       } else {
@@ -88,10 +88,10 @@ bool PastPresence::awayIn(const IpAddress& address, Nanos from_utc, Nanos until_
   if (found == known_.end()) return true;
   const Nanos spread = rdma ? kEndpointSpread : 0;
   const Known& known = found->second;
-  const bool made_anew =
+  const bool replaced =
       rdma && std::any_of(known.endpoints.begin(), known.endpoints.end(),
                           [&](Nanos utc) { return utc + spread > from_utc && utc <= until_utc; });
-  return made_anew || std::none_of(known.stays.begin(), known.stays.end(), [&](const Stay& stay) {
+  return replaced || std::none_of(known.stays.begin(), known.stays.end(), [&](const Stay& stay) {
            const Nanos settled = stay.from_utc == 0 ? 0 : stay.from_utc + spread;
            return settled <= from_utc && stay.until_utc >= until_utc;
          });
@@ -112,7 +112,7 @@ void pastStates(const ProbeGrid& grid, const IpAddress& source,
   for (std::size_t i = 0; i < window->counts.size(); ++i) {
     const PairCounts& counts = window->counts[i];
     if (counts.sent == 0) continue;
-    // With several paths the row is their merge: answered whole, so were they.
+    // A row of several paths is their merge: if all of its pings were answered, so were theirs.
     const bool away = needs_agent && counts.received != counts.sent &&
                       presence.awayIn(grid.destinations[i], window->start_utc, until, rdma);
     out[i] = countedState(counts, away);

@@ -1,5 +1,5 @@
-// Which agents were away at a past time, as far as the controller knew. An immutable value once
-// its records are in; any thread.
+// Which agents were away at a past time, as far as the controller knew. It is an immutable value
+// after its records have been added; any thread may read it.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@ namespace pingloom::controller {
 
 class PastPresence {
  public:
-  // Oldest first.
+  // Records are added oldest first.
   void add(const PresenceRecord& record);
 
   enum class Status : std::uint8_t {
-    kUnknown,  // from before anything was recorded
+    kUnknown,  // nothing had been recorded yet
     kNever,    // no agent had the address yet
     kGone,
-    kNew,  // there, and not yet long enough to have reported
+    kNew,  // there, but not long enough to have reported
     kThere,
   };
-  // Who came after `new_since` is kNew.
+  // An agent that came after `new_since` is kNew.
   Status at(const IpAddress& address, Nanos utc, Nanos new_since) const;
-  // Not there at some time in [from, until], as states go: see state.h. False where nothing is
-  // known. `rdma`: an endpoint that was made anew counts too.
+  // Whether the agent was away at some time in [from, until], in the sense of state.h; false when
+  // nothing is known. With `rdma`, a replaced endpoint counts as well.
   bool awayIn(const IpAddress& address, Nanos from_utc, Nanos until_utc, bool rdma) const;
 
  private:
@@ -41,23 +41,23 @@ class PastPresence {
   struct Known {
     std::vector<Stay> stays;  // ascending
     std::vector<Nanos> endpoints;
-    Nanos first_utc = 0;  // of its records
+    Nanos first_utc = 0;  // time of its first record
   };
   static void close(Known& known, Nanos utc);
 
-  std::optional<Nanos> begins_utc_;  // before it nothing is known of anyone
-  Nanos last_start_utc_ = 0;         // of the controller
+  std::optional<Nanos> begins_utc_;  // nothing is known about any agent before it
+  Nanos last_start_utc_ = 0;         // the controller's last start
   std::unordered_map<IpAddress, Known, IpAddressHash> known_;
 };
 
-// The state of each pair of a source at a past time. Where its window tells less than was known,
-// presence does: a destination that was away is agent-down, and a source without a window
-// (`window` is nullopt) is stale, or pending where it had only just come or never did.
+// The state of each pair of a source at a past time. Presence fills in what the window does not
+// tell: a destination that was away is agent-down, and a source without a window (`window` is
+// nullopt) is stale, or pending if it had just come or never came.
 void pastStates(const ProbeGrid& grid, const IpAddress& source,
                 const std::optional<PastWindow>& window, const PastPresence& presence, Nanos at_utc,
                 States& out);
 
-// The same of one row of a pair, which may be of several windows.
+// The state that one row of a pair shows, which may be the sum of several windows.
 PairState stateWithPresence(const plan::ProbeSpec& probe, const SourceRows& source, const Row& row,
                             const IpAddress& destination, const PastPresence& presence);
 

@@ -42,8 +42,8 @@ bool PastSource::read(const PastContent& content) {
   return true;
 }
 
-// Both lists ascend. Sources of a mesh have nearly the same destinations: this is done once for
-// many.
+// Both lists ascend. Sources of a mesh have nearly the same destinations, so this runs once for
+// many of them.
 void PastSource::findColumns(const BlockReader& block, Columns& columns) const {
   if (columns.head == block.headsRead()) return;
   columns.head = block.headsRead();
@@ -74,7 +74,7 @@ void PastSource::add(const PastContent& content) {
   }
   if (content_.head().protocol != grid_.spec.protocol) return;
   columns_.resize(std::max(columns_.size(), content_.blocks()));
-  // Before this column there is something, if only that there is nothing.
+  // All columns before this one have been written.
   std::size_t filled = found_ ? grid_.destinations.size() : 0;
   counts_.resize(grid_.destinations.size());
   figures_.resize(grid_.destinations.size());
@@ -115,7 +115,7 @@ void PastSource::takeEach(BlockReader& block, const Columns& columns) {
   }
 }
 
-// Of all destinations of the block.
+// Reads the figures of all destinations of the block.
 void PastSource::readFigures(BlockReader& block, std::uint64_t* out) {
   if (figure_.jitter) return block.jitter(out);
   const std::size_t pairs = block.destinations().size();

@@ -1,5 +1,5 @@
-// A thin, move-only hold on SQLite: one database connection, its prepared statements. One thread at
-// a time. Errors carry SQLite's own words; a damaged file is told from other failures.
+// Thin, move-only wrappers of SQLite: a database connection and its prepared statements. One thread
+// at a time. Errors carry SQLite's own words; damaged() tells a damaged file from other failures.
 #pragma once
 
 #include <cstdint>
@@ -21,18 +21,18 @@ class Database;
 class Statement {
  public:
   Statement() = default;
-  // Parameters are numbered from 1. Text and blobs have to live until the next reset().
+  // Parameters are numbered from 1. Text and blobs must live until the next reset().
   Statement& bind(int parameter, std::int64_t number);
   Statement& bind(int parameter, std::string_view text);
   Statement& bindBlob(int parameter, std::string_view bytes);
-  // True while there is a row.
+  // True: there is a row.
   Result<bool> step();
-  // step() to the end, then reset().
+  // Steps to the end, then resets.
   Status run();
   void reset();
 
   std::int64_t number(int column) const;
-  std::string_view bytes(int column) const;  // until the next step() or reset()
+  std::string_view bytes(int column) const;  // valid until step() or reset()
 
  private:
   friend class Database;
@@ -40,7 +40,7 @@ class Statement {
     void operator()(sqlite3_stmt* statement) const;
   };
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
-  bool* damaged_ = nullptr;  // the database's
+  bool* damaged_ = nullptr;  // points to the flag of the database
 };
 
 class Database {
@@ -52,7 +52,7 @@ class Database {
   Result<Statement> prepare(const char* sql);
   Status prepareAll(std::initializer_list<std::pair<Statement*, const char*>> statements);
   Result<std::int64_t> number(const char* sql);  // the first column of the first row
-  // Whether some failure so far means that the file itself is damaged.
+  // Whether a failure so far has shown that the file itself is damaged.
   bool damaged() const { return *damaged_; }
 
  private:

@@ -27,8 +27,8 @@ IpAddress v6Of(std::uint64_t high, std::uint64_t low) {
   return IpAddress::fromBytes16(bytes.data());
 }
 
-// Each address by how far it is above the one before: in a regular numbering that is the same for
-// nearly all.
+// Writes each address as its difference to the one before, which is nearly always the same in a
+// regular numbering.
 void writeDestinations(std::span<const IpAddress> destinations, ColumnWriter& out) {
   const auto v4_end = std::partition_point(destinations.begin(), destinations.end(),
                                            [](const IpAddress& at) { return at.isV4(); });
@@ -48,7 +48,7 @@ void writeDestinations(std::span<const IpAddress> destinations, ColumnWriter& ou
     last_high += high.back();
     last_low += low.back();
   }
-  // The first ones are far from 0 and would spoil their columns.
+  // The first address is written separately: its distance from 0 would spoil the column.
   for (const auto* column : {&v4, &high, &low}) {
     out.number(column->size());
     if (column->empty()) continue;
@@ -57,7 +57,7 @@ void writeDestinations(std::span<const IpAddress> destinations, ColumnWriter& ou
   }
 }
 
-// The sums of such a column.
+// Reads a list of differences as writeDestinations() writes it, and adds them up.
 bool readSums(ColumnReader& in, std::size_t most, std::vector<std::uint64_t>& out) {
   out.clear();
   const std::uint64_t size = in.number();

@@ -1,5 +1,5 @@
-// A block: rows of one source's window, or of its minute, as history keeps them: six sections,
-// each compressed for itself, so that a reader takes apart only what it is asked for.
+// A block holds rows of one source's window or minute as history keeps them. It has six sections,
+// each compressed separately, so that a reader decompresses only what it is asked for.
 // docs/history-format.md has the layout. One thread per object.
 #pragma once
 
@@ -23,14 +23,14 @@
 namespace pingloom::controller {
 
 constexpr std::size_t kMaxBlockPairs = 65'536;
-constexpr std::size_t kMaxSectionBytes = 16U << 20;  // once it is decompressed
+constexpr std::size_t kMaxSectionBytes = 16U << 20;  // after decompression
 constexpr std::size_t kSections = 2 + kRowParts.size();
 
 struct BlockHead {
   Protocol protocol = Protocol::kUdp;
   ClockSource clock = ClockSource::kKernel;
   std::string device;
-  bool minute = false;  // rolled up: minimum and mean are not known
+  bool minute = false;  // rolled up; minimum and mean are unknown
 
   bool operator==(const BlockHead&) const = default;
 };
@@ -38,8 +38,8 @@ struct BlockHead {
 // Puts a block together.
 class BlockWriter {
  public:
-  // REQUIRES: destinations ascending, at most kMaxBlockPairs; rows and parts belong to them.
-  // `rows`: without their summaries. Valid until the next call.
+  // REQUIRES: destinations ascend and are at most kMaxBlockPairs; rows and parts belong to them.
+  // The summaries of `rows` are not used. The result is valid until the next call.
   Result<std::string_view> write(const BlockHead& head, std::span<const IpAddress> destinations,
                                  std::span<const Row> rows, unsigned jitter_merged,
                                  std::span<const ColumnWriter, kRowParts.size()> parts);
@@ -51,30 +51,31 @@ class BlockWriter {
   std::string block_;
 };
 
-// Takes a block apart, whose bytes have to live as long as it reads them. They come from a disk:
-// false is damage. What it read stays valid until the next open(); memory is used again.
+// Takes a block apart. Its bytes come from a disk, so false means that they are damaged; they must
+// live as long as the reader reads them. What was read stays valid until the next open(), which
+// reuses the memory.
 class BlockReader {
  public:
-  // `budget`: bytes that may still come out of zstd, of this block and others; outlives the reader.
-  // Without one: kMaxSectionBytes of each section.
+  // `budget` is the number of bytes that zstd may still produce, for this block and others; it
+  // outlives the reader. Without it each section may have kMaxSectionBytes.
   explicit BlockReader(std::size_t* budget = nullptr) : budget_(budget) {}
 
-  bool open(std::string_view bytes);               // begin with the block
-  std::string_view rest() const { return rest_; }  // what follows it
+  bool open(std::string_view bytes);               // the block is at their beginning
+  std::string_view rest() const { return rest_; }  // the bytes that follow it
   const BlockHead& head() const { return head_; }
   const plan::AddressList& destinations() const { return destinations_; }
-  // Grows when the destinations may have become others.
+  // Grows when the destinations may have changed.
   std::uint64_t headsRead() const { return heads_read_; }
   bool readCounts();
-  bool readPart(std::size_t part);  // of kRowParts
+  bool readPart(std::size_t part);  // an index into kRowParts
   bool readAll();
 
-  // After the above.
+  // REQUIRES for all below: their section has been read.
   void counts(std::size_t pair, Row& row) const { counts_.fill(pair, row); }
-  // Of all destinations, for which `out` has to have room.
+  // REQUIRES: `out` has room for all destinations.
   void pairCounts(PairCounts* out) const;
   void jitter(std::uint64_t* out) const { counts_.jitter(out); }
-  // As PartReader has it.
+  // As PartReader::percentiles().
   void percentiles(std::size_t part, std::uint64_t percent, std::uint64_t* out) const {
     parts_[part].percentiles(percent, out);
   }
@@ -93,7 +94,7 @@ class BlockReader {
   std::string_view rest_;
   std::array<std::string_view, kSections> sections_;
   std::array<std::string, kSections> bytes_;
-  std::string last_head_;  // as it lies in the block: it is the same in most windows of a source
+  std::string last_head_;  // compressed; most windows of a source have the same
   std::uint64_t heads_read_ = 0;
   BlockHead head_;
   plan::AddressList destinations_;

@@ -7,13 +7,14 @@
 namespace pingloom::controller {
 namespace {
 
-// How the numbers of a column follow.
-constexpr std::uint64_t kSame = 0;         // one number, for all
-constexpr std::uint64_t kBytes = 1;        // the smallest; a byte each for what is above it
-constexpr std::uint64_t kDifferences = 2;  // the first; a byte each for the difference to the last
-constexpr std::uint64_t kNumbers = 3;      // each by itself
+// The kinds of a column, which say how its numbers are written.
+constexpr std::uint64_t kSame = 0;   // one number for all
+constexpr std::uint64_t kBytes = 1;  // the smallest, then a byte each for the distance to it
+constexpr std::uint64_t kDifferences =
+    2;  // the first, then a byte each for the difference to the one before
+constexpr std::uint64_t kNumbers = 3;  // each number in full
 
-// The sign in the lowest bit, so that small ones of either sign are small.
+// Moves the sign to the lowest bit, so that small differences of either sign are small numbers.
 constexpr std::uint64_t zigzag(std::uint64_t difference) {
   return (difference << 1) ^ (0 - (difference >> 63));
 }
@@ -21,7 +22,7 @@ constexpr std::uint64_t unzigzag(std::uint64_t number) {
   return (number >> 1) ^ (0 - (number & 1));
 }
 
-// What so many bytes take once each is coded by how often it occurs.
+// Estimates the size of bytes after entropy coding, from how often each occurs.
 class Cost {
  public:
   void add(std::uint64_t byte) {
@@ -45,7 +46,7 @@ class Cost {
   bool fits_ = true;
 };
 
-// Differences win where neighbours are alike, as those in a rack are.
+// Differences are smaller when neighbours are alike, as hosts of a rack are.
 std::uint64_t kindFor(std::span<const std::uint64_t> values, std::uint64_t lowest) {
   Cost bytes;
   Cost differences;

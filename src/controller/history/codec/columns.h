@@ -1,5 +1,5 @@
-// Columns of numbers that are small, near each other or all the same, as bytes of which zstd makes
-// little. Any thread.
+// Columns of numbers that are small, near each other or all the same, written as bytes that zstd
+// compresses well. One thread per object.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace pingloom::controller {
 
 class ColumnWriter {
  public:
-  void number(std::uint64_t value);  // LEB128: a byte for each 7 bits
+  void number(std::uint64_t value);  // as LEB128: a byte for each 7 bits
   void text(std::string_view bytes);
-  // One number where all are the same, a byte each where they are near each other.
+  // Writes one number if all are the same, and a byte each if they are near each other.
   void column(std::span<const std::uint64_t> values);
 
   const std::string& bytes() const { return bytes_; }
@@ -24,7 +24,7 @@ class ColumnWriter {
   std::string bytes_;
 };
 
-// A column where it lies; valid as long as its bytes are. Numbers that take one byte are not
+// A column that has been read; it is valid as long as its bytes. Numbers that take one byte are not
 // copied.
 class Column {
  public:
@@ -33,7 +33,8 @@ class Column {
     if (!bytes_.empty()) return base_ + static_cast<std::uint8_t>(bytes_[i]);
     return numbers_.empty() ? base_ : numbers_[i];
   }
-  // Calls `use` with a function that has the number at each place: how it finds it is decided once.
+  // Calls `use` with a function that returns the number at a place, so that the kind of the column
+  // is looked at only once.
   template <typename Use>
   void read(Use use) const {
     if (!bytes_.empty()) {
@@ -46,8 +47,8 @@ class Column {
       use([base = base_](std::size_t /*i*/) { return base; });
     }
   }
-  bool same() const { return bytes_.empty() && numbers_.empty(); }  // all of them
-  // The numbers themselves where each is a byte; nullptr otherwise.
+  bool same() const { return bytes_.empty() && numbers_.empty(); }  // all numbers are
+  // The numbers themselves if each is a byte; nullptr otherwise.
   const char* bytes() const { return base_ == 0 && !bytes_.empty() ? bytes_.data() : nullptr; }
 
  private:
@@ -58,14 +59,14 @@ class Column {
   std::vector<std::uint64_t> numbers_;
 };
 
-// The bytes come from a disk: what they cannot be reads as 0, and ok() is false from then on.
+// The bytes come from a disk: malformed ones read as 0, and ok() is false from then on.
 class ColumnReader {
  public:
   explicit ColumnReader(std::string_view bytes) : rest_(bytes) {}
 
   std::uint64_t number();
   std::string_view text(std::size_t longest);
-  // `size` numbers into `out`, whose memory is used again.
+  // Reads `size` numbers into `out`, whose memory is reused.
   void column(std::size_t size, Column& out);
 
   bool ok() const { return ok_; }

@@ -1,4 +1,4 @@
-// zstd with contexts that are kept, for many small blobs. One thread per object.
+// zstd with contexts that are reused for many small blobs. One thread per object.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace pingloom::controller {
 class Compressor {
  public:
   Compressor();
-  // With a checksum of its content. Valid until the next call.
+  // The result has a checksum of its content, and is valid until the next call.
   Result<std::string_view> compress(std::string_view bytes);
 
  private:
@@ -29,7 +29,7 @@ class Compressor {
 class Decompressor {
  public:
   Decompressor();
-  // At most `largest` bytes come out; `out` keeps its memory.
+  // Fails if more than `largest` bytes would come out. The memory of `out` is reused.
   Status decompress(std::string_view bytes, std::size_t largest, std::string& out);
 
  private:

@@ -1,5 +1,5 @@
-// What a row of the ledger holds: the blocks of a window or minute, one after the other. Each has
-// few enough pairs that one pair is read without the others.
+// The content of a row of the ledger: the blocks of a window or minute, one after the other. Each
+// block has few pairs, so that one pair is read without most others.
 #pragma once
 
 #include <algorithm>
@@ -11,35 +11,36 @@
 
 namespace pingloom::controller {
 
-// Of a block. More take fewer bytes each, which counts most for minutes; of fewer one is read
-// sooner.
+// Pairs of a block. Larger blocks take fewer bytes a pair, which matters most for minutes; smaller
+// ones make a single pair faster to read.
 constexpr std::size_t kWindowPairs = 512;
 constexpr std::size_t kMinutePairs = 1024;
 constexpr std::size_t kMaxContentPairs = kMaxBlockPairs;
 constexpr std::size_t kMaxBlocks = 2 * kMaxContentPairs / kWindowPairs;
-constexpr std::size_t kMaxContentBytes = kSections * kMaxSectionBytes;  // once decompressed
+constexpr std::size_t kMaxContentBytes = kSections * kMaxSectionBytes;  // after decompression
 
-// Pairs of each block, but for the last, where `pairs` are spread evenly over as few as can be.
+// Pairs of each block but the last, when `pairs` are spread evenly over as few blocks as possible.
 constexpr std::size_t evenBlockPairs(std::size_t pairs, std::size_t most) {
   const std::size_t blocks = std::max<std::size_t>(1, (pairs + most - 1) / most);
   return std::max<std::size_t>(1, (pairs + blocks - 1) / blocks);
 }
 
-// Opens all blocks of a content, whose bytes have to live as long as they are read. There is a
-// reader for each place: the block there mostly has the head of the one before. One thread.
+// Opens all blocks of a content, whose bytes must live as long as they are read. Each place in the
+// content has its own reader, because the block there mostly has the same head as in the content
+// before. One thread uses it.
 class ContentReader {
  public:
-  // False: something is damaged, destinations do not ascend through all blocks, or there are more
-  // than kMaxContentPairs or kMaxBlocks. What is read of the blocks is at most kMaxContentBytes.
+  // False: a block is damaged, destinations do not ascend through all blocks, or there are more
+  // than kMaxContentPairs or kMaxBlocks. At most kMaxContentBytes are decompressed.
   bool open(std::string_view content);
   bool readAll();
 
-  // After open().
-  const BlockHead& head() const { return readers_.front()->head(); }  // of all blocks
+  // REQUIRES for all below: open() returned true.
+  const BlockHead& head() const { return readers_.front()->head(); }  // all blocks have this head
   std::size_t blocks() const { return blocks_; }
   BlockReader& block(std::size_t at) { return *readers_[at]; }
   std::size_t pairs() const { return pairs_; }
-  bool hasDestinations(const plan::AddressList& destinations) const;  // these, and no others
+  bool hasDestinations(const plan::AddressList& destinations) const;  // exactly these
   plan::AddressList destinations() const;
 
  private:

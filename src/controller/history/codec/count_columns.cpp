@@ -14,10 +14,10 @@ std::uint32_t narrow(std::uint64_t value) {
       std::min<std::uint64_t>(value, std::numeric_limits<std::uint32_t>::max()));
 }
 
-constexpr std::size_t kReasons = kRowCounts.size();  // the first column of them
+constexpr std::size_t kReasons = kRowCounts.size();  // the first column of reasons
 constexpr std::size_t kJitter = kReasons + kAnomalies;
 
-// Those of kRowCounts that come first.
+// The counts at the beginning of kRowCounts.
 constexpr std::array<std::uint32_t PairCounts::*, 5> kPairCounts = {
     &PairCounts::sent, &PairCounts::received, &PairCounts::lost, &PairCounts::refused,
     &PairCounts::unreachable};
@@ -36,7 +36,7 @@ void encodeCounts(std::span<const Row> rows, unsigned jitter_merged, ColumnWrite
   for (std::size_t reason = 0; reason < kAnomalies; ++reason) {
     write([&](const Row& row) { return row.anomalous[reason]; });
   }
-  // 0: there is none.
+  // 0: there is no jitter.
   write([&](const Row& row) {
     return row.jitter_ns ? stepOf(*row.jitter_ns, jitter_merged) + std::uint64_t{1} : 0;
   });
@@ -83,7 +83,7 @@ void CountReader::fill(std::size_t pair, Row& row) const {
   for (const std::size_t column : differing_) set(column, columns_[column][pair], row);
 }
 
-// Nearly all columns of nearly all blocks are alike.
+// In nearly all blocks most columns have one number for all pairs.
 void CountReader::counts(std::uint64_t network_samples, PairCounts* out) const {
   PairCounts same = countsOf(same_);
   same.network_samples = network_samples;

@@ -1,5 +1,5 @@
-// The section of a block that holds what has no samples: counts, anomalies by reason, jitter.
-// Counts are kept as they are; jitter in steps. Any thread.
+// The section of a block that holds counts, anomalies by reason and jitter. Counts are exact;
+// jitter is kept in steps. One thread per object.
 #pragma once
 
 #include <array>
@@ -18,16 +18,16 @@ namespace pingloom::controller {
 
 void encodeCounts(std::span<const Row> rows, unsigned jitter_merged, ColumnWriter& out);
 
-// Its bytes have to live as long as it reads; its memory is used again.
+// The bytes must live as long as they are read; memory is reused.
 class CountReader {
  public:
   bool read(std::string_view section, std::size_t pairs);  // false: malformed
-  // Everything of the row but its summaries.
+  // Fills everything of the row but its summaries.
   void fill(std::size_t pair, Row& row) const;
-  // Less of it, of all pairs. How many network samples they have is in another section:
-  // `network_samples` are written to all. REQUIRES: `out` has room for all pairs.
+  // Fills the counts of all pairs. Their numbers of network samples are in another section, so all
+  // pairs get `network_samples`. REQUIRES: `out` has room for all pairs.
   void counts(std::uint64_t network_samples, PairCounts* out) const;
-  void jitter(std::uint64_t* out) const;  // likewise; kNoSample where there is none
+  void jitter(std::uint64_t* out) const;  // for all pairs; kNoSample: there is none
 
  private:
   std::optional<std::uint64_t> jitterOf(std::uint64_t value) const;
@@ -35,8 +35,8 @@ class CountReader {
   void set(std::size_t column, std::uint64_t value, Row& row) const;
 
   std::array<Column, kRowCounts.size() + kAnomalies + 1> columns_;  // the last one is jitter
-  std::vector<std::size_t> differing_;                              // columns
-  Row same_;  // what all pairs have alike; its summaries stay empty
+  std::vector<std::size_t> differing_;  // the columns whose pairs differ
+  Row same_;                            // what all pairs have in common; its summaries stay empty
   unsigned jitter_merged_ = 0;
 };
 

@@ -1,5 +1,6 @@
-// A report made from a content, as its agent might have sent it, for the live view of a controller
-// that begins. Times are as exact as history has them. Any thread.
+// Makes a report from a content, like the one that the agent sent, for the live view of a
+// controller that has just started. Times are as exact as history keeps them. Any thread may call
+// it.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@
 
 namespace pingloom::controller {
 
-// What stands beside the content.
+// The columns of the row other than its content.
 struct KeptReport {
   std::string_view probe;
   IpAddress source;
@@ -20,7 +21,7 @@ struct KeptReport {
   Nanos window = 0;
 };
 
-// A serialized wire::Report. REQUIRES: all of the content has been read; window > 0.
+// Returns a serialized wire::Report. REQUIRES: all of the content has been read; window > 0.
 std::string reportOf(const KeptReport& kept, ContentReader& content);
 
 }  // namespace pingloom::controller

@@ -5,6 +5,7 @@
 #include <utility>
 
 namespace pingloom::controller {
+
 void MinuteBuilder::clear() {
   destinations_.clear();
   pairs_.clear();

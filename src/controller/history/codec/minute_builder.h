@@ -1,7 +1,7 @@
-// Rolls windows of a source up into a minute: counts are added up, distributions merged, and the
-// minute's percentiles are taken from the merged ones. jitter is the mean of the windows', by what
-// they received. The ledger's thread. Memory: that of the largest minute so far, at most
-// kMaxKeptPairs, is used again.
+// Rolls windows of a source up into a minute. Counts are added up, distributions are merged, and
+// the minute's percentiles are those of the merged distributions. Jitter is the mean of the
+// windows' jitter, weighted by what they received. The ledger's thread uses it. It keeps the memory
+// of the largest minute so far, at most kMaxKeptPairs pairs.
 #pragma once
 
 #include <array>
@@ -23,10 +23,10 @@ class MinuteBuilder {
   static constexpr std::size_t kMaxKeptPairs = 8192;
 
   void clear();
-  // Whether a window, whose content is open, can go into this minute, which is like the first one
-  // that did: rows never mix clock sources, and a content has at most kMaxContentPairs.
+  // Whether an open window can join this minute. It must resemble the first window, because rows
+  // never mix clock sources, and a content has at most kMaxContentPairs.
   bool accepts(const ContentReader& window) const;
-  // All of the window's parts. False: it is damaged, and nothing of it was taken.
+  // Adds all of the window. False: it is damaged, and nothing of it was added.
   // REQUIRES accepts(window).
   bool add(ContentReader& window);
   bool empty() const { return pairs_.empty(); }
@@ -49,7 +49,7 @@ class MinuteBuilder {
   plan::AddressList destinations_;
   std::vector<Pair*> pairs_;  // one for each destination
   std::vector<std::unique_ptr<Pair>> kept_;
-  std::size_t used_ = 0;  // of kept_
+  std::size_t used_ = 0;  // of kept_, from the beginning
   std::vector<Row> rows_;
   std::array<ColumnWriter, kRowParts.size()> parts_;
   BlockWriter writer_;

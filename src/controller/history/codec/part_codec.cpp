@@ -13,8 +13,8 @@ constexpr std::uint64_t kEach = 0;
 constexpr std::uint64_t kRuns = 1;
 constexpr std::uint64_t kPercentiles = 2;
 
-constexpr std::uint64_t kFewSamples = 16;      // on average: by themselves they take less
-constexpr std::size_t kMaxNumbers = 8U << 20;  // of one column
+constexpr std::uint64_t kFewSamples = 16;      // on average; they take less one by one
+constexpr std::size_t kMaxNumbers = 8U << 20;  // in one column
 constexpr std::size_t kPercentilesAboveMedian = 3;
 constexpr std::array<std::uint64_t, kPercentilesAboveMedian> kRanks = {95, 99, 100};
 
@@ -35,7 +35,7 @@ void stepsOfPair(std::span<const Run> runs, unsigned merged, std::vector<StepRun
   }
 }
 
-// Steps that come to be none are the last one.
+// Out-of-range steps saturate.
 std::uint64_t above(std::uint64_t step, std::uint64_t difference, unsigned merged) {
   const std::uint64_t last = stepsOf(merged) - 1;
   return step > last || difference > last - step ? last : step + difference;
@@ -106,7 +106,7 @@ void encodePercentiles(std::span<const Summary> pairs, unsigned merged, unsigned
   std::vector<std::uint64_t> medians;
   std::array<std::vector<std::uint64_t>, kPercentilesAboveMedian> ups;
   for (const Summary& pair : pairs) {
-    // More is refused when it is read.
+    // A larger count would be refused by the reader.
     counts.push_back(
         std::min<std::uint64_t>(pair.count, std::numeric_limits<std::uint32_t>::max()));
     if (pair.count == 0) continue;
@@ -180,15 +180,15 @@ bool PartReader::readRest(ColumnReader& in) {
   return in.ok();
 }
 
-// One more than there may be, where it is more.
+// Saturates just above the maximum, so that the caller sees it.
 std::size_t PartReader::restOf(std::size_t pair, std::size_t present) const {
   if (form_ == kPercentiles) return 0;
   const std::uint64_t size = form_ == kEach ? counts_[pair] - 1 : sizes_[present];
   return std::min<std::uint64_t>(size, kMaxNumbers + 1);
 }
 
-// How many numbers of the rest each pair has, and so where they begin; how many all have. More than
-// kMaxNumbers: there are too many, and it has ended early.
+// This and findPlaces() find where each pair's numbers begin in rest_, and return how many there
+// are altogether. A result above kMaxNumbers means that there are too many.
 std::size_t PartReader::restOfAlike() {
   rest_each_ = present_ == 0 ? 0 : restOf(0, 0);
   return rest_each_ * present_;
@@ -222,7 +222,7 @@ std::span<const Run> PartReader::of(std::size_t pair) {
   return found_;
 }
 
-// Millions of pairs are asked for at a time.
+// Callers ask for millions of pairs at a time, so common forms have loops of their own.
 void PartReader::percentiles(std::uint64_t percent, std::uint64_t* out) const {
   if (!empty_ && !places_.empty()) {
     for (std::size_t i = 0; i < pairs_; ++i) {
@@ -242,8 +242,8 @@ void PartReader::percentiles(std::uint64_t percent, std::uint64_t* out) const {
   for (std::size_t i = 0; i < pairs_; ++i) out[i] = sample(placeOf(i), count, rank);
 }
 
-// As sampleOfEach() of every pair; what it needs is in registers, not in members that `out` might
-// be.
+// Like sampleOfEach() for every pair. It copies what it needs to locals, because the compiler has
+// to assume that `out` points to members.
 void PartReader::samplesOfBytes(std::uint64_t rank, std::uint64_t* out) const {
   const std::uint64_t last = stepsOf(merged_) - 1;
   firsts_.read([rank, out, last, ups = rest_.bytes(), each = rest_each_, middles = middles_,
@@ -257,7 +257,7 @@ void PartReader::samplesOfBytes(std::uint64_t rank, std::uint64_t* out) const {
   });
 }
 
-// As sampleOfPercentiles() of every pair.
+// Like sampleOfPercentiles() for every pair.
 void PartReader::samplesOfPercentiles(std::uint64_t count, std::uint64_t rank,
                                       std::uint64_t* out) const {
   std::size_t above_median = 0;

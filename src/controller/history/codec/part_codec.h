@@ -1,6 +1,6 @@
-// The section of a block that holds one part's samples, in one of three forms: few samples each by
-// itself, many as runs of equal steps, or, of a minute, four percentiles. docs/history-format.md
-// has the layout. Any thread.
+// The section of a block that holds one part's samples, in one of three forms: few samples one by
+// one, many samples as runs of equal steps, or a minute's four percentiles. docs/history-format.md
+// has the layout. One thread per object.
 #pragma once
 
 #include <cstdint>
@@ -15,35 +15,35 @@
 
 namespace pingloom::controller {
 
-// Nothing is written where no pair has samples.
+// Writes nothing if no pair has samples.
 void encodeSamples(const Samples& samples, unsigned merged, ColumnWriter& out);
-// Median, 95th and 99th percentile and maximum; `merged` of the median, `tail` of the others.
-// REQUIRES: tail >= merged.
+// Writes median, 95th and 99th percentile and maximum. `merged` is the precision of the median, and
+// `tail` that of the others. REQUIRES: tail >= merged.
 void encodePercentiles(std::span<const Summary> pairs, unsigned merged, unsigned tail,
                        ColumnWriter& out);
 
-// Reads either. Its bytes have to live as long as it reads; its memory is used again.
+// Reads all three forms. The bytes must live as long as they are read; memory is reused.
 class PartReader {
  public:
-  // False: malformed. An empty section is one without samples.
+  // False: the section is malformed. An empty section has no samples.
   bool read(std::string_view section, std::size_t pairs);
-  // Where all pairs have as many.
+  // The number of samples that every pair has; nullopt: they differ.
   std::optional<std::uint64_t> sameCount() const {
     if (empty_ || pairs_ == 0) return 0;
     if (!counts_.same()) return std::nullopt;
     return counts_[0];
   }
   std::uint64_t count(std::size_t pair) const { return empty_ ? 0 : counts_[pair]; }
-  // The samples of a pair, ascending; none where it has none. Of percentiles: as many samples as
-  // the pair had, each at the percentile above it. Valid until the next call.
+  // The samples of a pair, ascending. Percentiles give as many samples as the pair had, each with
+  // the value of the percentile above it. The result is valid until the next call.
   std::span<const Run> of(std::size_t pair);
-  // For each pair the sample at this percentile, of 0 the lowest; kNoSample where it has none.
+  // For each pair the sample at this percentile, the lowest one for 0; kNoSample: there is none.
   static constexpr std::uint64_t kNoSample = UINT64_MAX;
   // REQUIRES: `out` has room for all pairs.
   void percentiles(std::uint64_t percent, std::uint64_t* out) const;
 
  private:
-  // Where a pair's numbers are in the columns.
+  // The position of a pair's numbers in the columns.
   struct Place {
     std::size_t present = 0;  // among the pairs that have samples
     std::size_t rest = 0;     // in the columns that have several for a pair
@@ -54,7 +54,7 @@ class PartReader {
   std::size_t restOfAlike();
   std::size_t findPlaces();
   Place placeOf(std::size_t pair) const;
-  // The `rank`-th smallest of `count`, counted from 1.
+  // The `rank`-th smallest of `count` samples, counted from 1.
   std::uint64_t sample(Place place, std::uint64_t count, std::uint64_t rank) const;
   std::uint64_t sampleOfEach(Place place, std::uint64_t rank) const;
   void samplesOfBytes(std::uint64_t rank, std::uint64_t* out) const;
@@ -71,15 +71,15 @@ class PartReader {
   std::uint64_t form_ = 0;
   unsigned merged_ = 0;
   unsigned tail_ = 0;
-  const std::uint64_t* middles_ = nullptr;  // of steps of merged_
-  const std::uint64_t* tails_ = nullptr;    // of tail_
+  const std::uint64_t* middles_ = nullptr;  // the middles of steps of merged_
+  const std::uint64_t* tails_ = nullptr;    // the middles of steps of tail_
   std::size_t present_ = 0;                 // pairs that have samples
-  std::size_t rest_each_ = 0;               // numbers of rest_, where each pair has as many
+  std::size_t rest_each_ = 0;               // numbers in rest_ of each pair, if all have as many
   Column counts_;
   Column firsts_;              // the lowest step, or the median's
-  Column sizes_;               // runs: how many follow the first
+  Column sizes_;               // runs: the number that follow the first
   Column rest_;                // samples and runs: steps above the one before
-  Column times_;               // runs: of each but the last
+  Column times_;               // runs: lengths of all but the last
   std::vector<Column> ups_;    // percentiles: steps above the one before
   std::vector<Place> places_;  // empty: the same numbers for every pair
   std::vector<Run> found_;

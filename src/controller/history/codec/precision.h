@@ -1,5 +1,5 @@
-// How finely times are kept: as finely as the bytes that a pair may take allow. A level that was
-// too fine for a content is tried again once contents have become much smaller. Any thread.
+// The precision of times: as fine as the bytes allow that a pair may take. A level that was too
+// fine for a content is tried again when contents have become much smaller. Any thread may use it.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace pingloom::controller {
 
-// Buckets of the histogram that are one step, as powers of two (steps.h).
+// Binary logarithms of the number of histogram buckets that are one step (steps.h).
 struct WindowPrecision {
   std::array<unsigned, kRowParts.size()> merged;
   unsigned jitter;
@@ -42,8 +42,8 @@ constexpr std::array<MinutePrecision, 6> kMinutePrecisions = {{
     {{{{4, 5}, {5, 5}, {5, 5}, {5, 5}}}, 5},
 }};
 
-// What a content may take. SQLite adds about 0.6 bytes a pair where there are 2,000 of them: its
-// pages are not full. Of few pairs the names and sizes in it take more than the rest.
+// Bytes that a content may take. They leave room for SQLite's partly filled pages. In a content of
+// few pairs, names and sizes take more than the rest.
 constexpr std::size_t windowBudget(std::size_t pairs) {
   return std::max<std::size_t>(1024, 256 + pairs * 147 / 10);
 }
@@ -51,7 +51,8 @@ constexpr std::size_t minuteBudget(std::size_t pairs) {
   return std::max<std::size_t>(512, 256 + pairs * 32 / 10);
 }
 
-// `encode(level)` makes the content. `level` is where it begins, and where the next one had better.
+// Calls `encode(level)`, from `level` on, until the content fits, and sets `level` for the next
+// one.
 template <typename Encode>
 Result<std::string_view> encodeWithin(std::size_t budget, std::size_t levels, std::size_t& level,
                                       Encode encode) {

@@ -9,9 +9,9 @@
 namespace pingloom::controller {
 namespace {
 
-constexpr std::size_t kMaxProbes = 1024;  // whose precision is remembered
+constexpr std::size_t kMaxProbes = 1024;  // the levels of this many are remembered
 
-// Checked as wire::decode() does; minimum, mean and maximum of buckets are left to the steps.
+// Checks like wire::decode(). Minimum, mean and maximum of buckets follow from the steps.
 bool addSamples(const wire::SampleSet& set, Samples& out) {
   std::uint64_t value = 0;
   std::uint64_t count = 0;
@@ -35,7 +35,7 @@ bool addSamples(const wire::SampleSet& set, Samples& out) {
   return true;
 }
 
-// Of a row that begins with its destination, as every agent writes it; the others are parsed.
+// The destination of a row that begins with it, as agents write rows; other rows must be parsed.
 std::optional<IpAddress> destinationAtFrontOf(std::string_view row) {
   if (row.size() < 2 || row[0] != '\x0a') return std::nullopt;
   const auto length = static_cast<std::size_t>(static_cast<unsigned char>(row[1]));
@@ -108,7 +108,7 @@ bool ReportPacker::readRows(std::span<const Place> places) {
     destinations_.push_back(places[i].destination);
     const auto row = view_.row(places[i].row);
     if (!row) return false;
-    // As an address: IPv4 may be written as IPv6.
+    // Addresses are compared instead of bytes, because IPv4 may be written as IPv6.
     const auto destination = IpAddress::fromWire((*row)->destination());
     if (!destination || *destination != destinations_.back()) return false;
     const wire::Row& in = **row;

@@ -1,4 +1,4 @@
-// What an agent reported of a window, as history's contents. The ledger's thread.
+// Packs an agent's report of a window into contents of the ledger, whose thread uses it.
 #pragma once
 
 #include <array>
@@ -18,20 +18,20 @@ namespace pingloom::controller {
 
 class ReportPacker {
  public:
-  // Takes a content; valid until it returns.
+  // Takes a content, which is valid until it returns.
   using Take = std::function<Status(std::string_view content)>;
 
-  // `report` is a serialized wire::Report; one with very many rows becomes several contents. False:
-  // it is malformed, and the rest of it was not taken.
+  // `report` is a serialized wire::Report; one with more than kMaxContentPairs rows becomes several
+  // contents. False: it is malformed, and packing stopped.
   Result<bool> pack(std::string_view report, const Take& take);
 
  private:
   struct Place {
     IpAddress destination;
-    std::size_t row;  // of the report
+    std::size_t row;  // its index in the report
   };
   bool readPlaces();
-  // The content of these, at a level of precision; empty: they are malformed.
+  // Returns the content of these rows at a level of precision; empty: a row is malformed.
   Result<std::string_view> encode(const BlockHead& head, std::span<const Place> places,
                                   std::size_t level);
   bool readRows(std::span<const Place> places);
@@ -39,7 +39,7 @@ class ReportPacker {
 
   ReportView view_;
   std::vector<Place> places_;  // ascending
-  // Of the block that is being made.
+  // These belong to the block that is being made.
   std::vector<IpAddress> destinations_;
   std::vector<Row> rows_;
   std::array<Samples, kRowParts.size()> samples_;

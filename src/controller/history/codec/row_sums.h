@@ -1,4 +1,4 @@
-// Rows of several windows as one. Any thread.
+// Sums of the rows of several windows. One thread per object.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace pingloom::controller {
 
-// It stays at its largest value rather than overflow.
+// Adds and saturates.
 void addSaturating(std::uint32_t& sum, std::uint32_t more);
 
-// Counts and anomalies; likewise.
+// Adds counts and anomalies and saturates.
 void addCounts(const Row& from, Row& into);
 
-// The mean of the windows' jitter, by what they received.
+// The mean of the windows' jitter, weighted by what they received.
 class MeanJitter {
  public:
   void add(const Row& row);

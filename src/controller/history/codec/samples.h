@@ -1,5 +1,5 @@
-// The samples of one part (network, responder, prober or rtt) of many pairs: for each pair runs of
-// equal values, ascending. Any thread.
+// The samples of one part (network, responder, prober or rtt) of many pairs. Each pair has
+// ascending runs of equal values. One thread per object.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ struct Run {
 };
 
 std::uint64_t countOf(std::span<const Run> runs);
-// Percentiles are nearest-rank, as everywhere.
+// Percentiles are nearest-rank.
 Summary summaryOf(std::span<const Run> runs);
 void addTo(Distribution& distribution, std::span<const Run> runs);
 
 class Samples {
  public:
   void clear();
-  // Of the pair that is being added; those with the value of the last run join it.
+  // Adds samples to the current pair; they join its last run if that has the same value.
   void add(std::uint64_t value, std::uint32_t times);
   void endPair() { ends_.push_back(runs_.size()); }
 
