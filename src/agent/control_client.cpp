@@ -197,7 +197,6 @@ void ControlClient::sendRegister(Nanos now) {
   const plan::EndpointVersion held = owner_.heldEndpoints();
   body.set_endpoints_controller(held.controller);
   body.set_endpoints_version(bad_endpoints_ ? 0 : held.number);
-  body.set_bursts(true);
   if (!sendMessage(message)) return;  // not connected after all: the next run() sees it
   register_sent_ = now;
   register_due_ = false;

@@ -37,13 +37,12 @@ struct BurstOrder {
 enum class BurstRefusal : std::uint8_t {
   kBadRequest = 0,  // only counted here: the HTTP thread answers by itself
   kNoAgent = 1,     // the source has no agent, or its agent takes no messages
-  kOldAgent = 2,    // its agent does not know how
-  kAgentBusy = 3,   // the agent runs another burst
-  kTooMany = 4,     // the controller has reached its limit of bursts at a time or in a minute
-  kEnding = 5,      // the controller is shutting down
+  kAgentBusy = 2,   // the agent runs another burst
+  kTooMany = 3,     // the controller has reached its limit of bursts at a time or in a minute
+  kEnding = 4,      // the controller is shutting down
 };
-constexpr std::array<std::string_view, 6> kBurstRefusalNames = {
-    "bad_request", "no_agent", "old_agent", "agent_busy", "too_many", "ending"};
+constexpr std::array<std::string_view, 5> kBurstRefusalNames = {"bad_request", "no_agent",
+                                                                "agent_busy", "too_many", "ending"};
 
 enum class BurstState : std::uint8_t { kRunning, kDone, kFailed };
 constexpr std::array<std::string_view, 3> kBurstStateNames = {"running", "done", "failed"};

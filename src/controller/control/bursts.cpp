@@ -53,11 +53,6 @@ BurstAnswer Bursts::start(const BurstOrder& order, Now now) {
     return refuse(BurstRefusal::kNoAgent, "there is no agent at " + order.source.text());
   }
   const std::string& host = agent->info.host;
-  if (!agent->bursts) {
-    return refuse(BurstRefusal::kOldAgent,
-                  fmt::format("agent {} (version {}) cannot run bursts: it has to be upgraded",
-                              host, agent->info.software_version));
-  }
   if (busy(host)) {
     return refuse(BurstRefusal::kAgentBusy, "agent " + host + " is busy with another burst");
   }

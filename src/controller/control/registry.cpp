@@ -132,7 +132,6 @@ tl::expected<Agent*, Refusal> Registry::admit(const wire::Register& request,
   agent->plan_hash = request.plan_hash();
   agent->pushed_hash = 0;
   agent->suspended = false;
-  agent->bursts = request.bursts();
   by_route_[route] = agent;
   watchLease(*agent);
   return agent;

@@ -21,7 +21,6 @@ unsigned statusOf(BurstRefusal refusal) {
     case BurstRefusal::kBadRequest:
       return 400;
     case BurstRefusal::kNoAgent:
-    case BurstRefusal::kOldAgent:
       return 409;
     case BurstRefusal::kAgentBusy:
     case BurstRefusal::kTooMany:

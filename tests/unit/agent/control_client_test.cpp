@@ -371,7 +371,6 @@ TEST_F(ControlClientTest, TakesOrdersForBurstsAndReports) {
   start();
   const auto registration = expect(Body::kRegistration);
   ASSERT_TRUE(registration);
-  EXPECT_TRUE(registration->body.registration().bursts());
   wire::ControllerMessage order;
   order.mutable_burst()->set_id(3);
   answer(order);

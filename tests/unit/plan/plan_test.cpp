@@ -105,7 +105,8 @@ TEST(PlanCodec, PathsAreForRdmaAndBounded) {
   EXPECT_EQ(complete->probes[1].paths, 1U);
   auto unnamed = encode(sample(), nullptr);
   unnamed.mutable_probes(0)->clear_paths();
-  EXPECT_EQ(decode(unnamed, nullptr)->probes[0].paths, 1U) << "of an older controller";
+  EXPECT_EQ(decode(unnamed, nullptr)->probes[0].paths, 1U)
+      << "the wire omits it when there is one path";
   plan.probes[0].paths = kMaxPaths + 1;
   EXPECT_FALSE(decode(encode(plan, nullptr), nullptr));
   plan.probes[0].paths = 2;

@@ -17,11 +17,10 @@ class BurstsTest : public testing::Test {
  protected:
   // Registers an agent with one address.
   std::unique_ptr<Dealer> agent(const std::string& host, const std::string& address,
-                                bool bursts = true, std::uint64_t incarnation = 1) {
+                                std::uint64_t incarnation = 1) {
     auto dealer = std::make_unique<Dealer>(socket_->address());
     wire::AgentMessage hello;
     *hello.mutable_registration() = test::registerOf(host, incarnation, {address});
-    hello.mutable_registration()->set_bursts(bursts);
     dealer->send(hello);
     std::optional<net::ZmqRouter::Message> message;
     EXPECT_TRUE(test::eventually([&] { return (message = socket_->receive()).has_value(); }));
@@ -93,17 +92,12 @@ TEST_F(BurstsTest, OrdersTheAgentAndShowsWhatComes) {
 
 TEST_F(BurstsTest, RefusesWithTheReason) {
   EXPECT_EQ(ask(order()).refusal, BurstRefusal::kNoAgent);
-  const auto old = agent("old", "10.0.0.3", false);
-  const BurstAnswer upgrade = ask(order("10.0.0.3"));
-  EXPECT_EQ(upgrade.refusal, BurstRefusal::kOldAgent);
-  EXPECT_NE(upgrade.reason.find("upgraded"), std::string::npos);
   const auto dealer = agent("a", "10.0.0.1");
   EXPECT_NE(ask(order()).id, 0U);
   EXPECT_EQ(ask(order()).refusal, BurstRefusal::kAgentBusy);
   registry_.goodbye(*registry_.find("a"));
   EXPECT_EQ(ask(order()).refusal, BurstRefusal::kNoAgent);
   EXPECT_EQ(board_.refused(BurstRefusal::kNoAgent), 2U);
-  EXPECT_EQ(board_.refused(BurstRefusal::kOldAgent), 1U);
   EXPECT_EQ(board_.refused(BurstRefusal::kAgentBusy), 1U);
 }
 
@@ -147,7 +141,7 @@ TEST_F(BurstsTest, EndsWhenItsAgentHasGone) {
 TEST_F(BurstsTest, EndsWhenItsAgentWasRestarted) {
   const auto first = agent("a", "10.0.0.1");
   const auto id = ask(order()).id;
-  const auto second = agent("a", "10.0.0.1", true, 2);
+  const auto second = agent("a", "10.0.0.1", 2);
   bursts_.runDue(now_);
   EXPECT_EQ(board_.find(id)->reason, "agent a was restarted");
 }

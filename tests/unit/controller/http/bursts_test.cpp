@@ -126,8 +126,9 @@ TEST_F(BurstApiTest, AnswersWithTheIdOrTheRefusal) {
   EXPECT_EQ(Json::parse(begun.body)["id"], "0000000000000abc");
   EXPECT_EQ(begun.headers.at(0).second, "/api/v1/bursts/0000000000000abc");
   const std::vector<std::pair<BurstRefusal, unsigned>> statuses = {
-      {BurstRefusal::kNoAgent, 409},   {BurstRefusal::kOldAgent, 409},
-      {BurstRefusal::kAgentBusy, 429}, {BurstRefusal::kTooMany, 429},
+      {BurstRefusal::kNoAgent, 409},
+      {BurstRefusal::kAgentBusy, 429},
+      {BurstRefusal::kTooMany, 429},
       {BurstRefusal::kEnding, 503},
   };
   for (const auto& [refusal, status] : statuses) {
