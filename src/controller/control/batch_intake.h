@@ -5,6 +5,7 @@
 // only to be shown goes to the grid and not to the ledger. The control thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,10 +15,9 @@
 #include "controller/control/batch_marks.h"
 #include "controller/control/grid.h"
 #include "controller/control/registry.h"
-#include "controller/control/utc_ceiling.h"
 #include "controller/history/ledger_writer.h"
 #include "controller/model/batch_frame.h"
-#include "controller/model/report_faults.h"
+#include "controller/model/board.h"
 #include "controller/model/report_reader.h"
 
 namespace pingloom::controller {
@@ -30,6 +30,22 @@ struct IntakeCounters {
   std::uint64_t rows_committed = 0;
   std::uint64_t rows_ignored = 0;
   ReportFaults refused{};
+};
+
+// The wall clock as it would be if it had never been set back. After it was, the numbers of agents'
+// windows, which only grow, are ahead of it until it has caught up, and are not in the future.
+class UtcCeiling {
+ public:
+  // Call it with every reading of the clocks, before an agent can learn of the reading.
+  void note(Now now) { ahead_ = std::max(ahead_, now.utc - now.mono); }
+  // It is never before now.utc.
+  Nanos at(Now now) {
+    note(now);
+    return now.mono + ahead_;
+  }
+
+ private:
+  Nanos ahead_ = INT64_MIN;  // the most that UTC was ahead of CLOCK_MONOTONIC
 };
 
 class BatchIntake {

@@ -44,8 +44,8 @@ struct Agent {
   // none; and whether it holds any table, including another controller's.
   std::uint64_t endpoints_version = 0;
   bool endpoints_any = false;
-  Nanos present_since_utc = 0;  // 0: no absence is known
-  // The keys of collectors that it was sent last on this connection.
+  Nanos present_since_utc = 0;  // 0 if no absence is known
+  // The collectors' keys last sent on this connection.
   std::shared_ptr<const std::string> told_collectors;
   // Whether a batch of it could not be committed. Then no further batch is committed before it
   // registers again, because the gap would count as delivered.

@@ -6,7 +6,6 @@
 #include "controller/http/api.h"
 #include "controller/http/cells.h"
 #include "controller/http/json_answer.h"
-#include "controller/http/refused_names.h"
 
 namespace pingloom::controller::api {
 namespace {

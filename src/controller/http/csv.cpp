@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "http/accept.h"
+#include "http/media_type.h"
 
 namespace pingloom::controller {
 namespace {

@@ -4,7 +4,6 @@
 #include "common/program.h"
 #include "controller/http/api.h"
 #include "controller/http/cells.h"
-#include "controller/http/refused_names.h"
 
 namespace pingloom::controller::api {
 namespace {

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <vector>
 
@@ -18,7 +19,6 @@
 #include "common/page_owner.h"
 #include "common/time.h"
 #include "common/vocabulary.h"
-#include "controller/model/report_faults.h"
 #include "net/peer_gate.h"
 #include "pinglist/pinglist.h"
 #include "plan/endpoint.h"
@@ -173,6 +173,25 @@ struct KeysStatus {
   net::PeerRefusals refused{};  // refused at the control port
 };
 
+// The names of wire::Refused::Reason in the API and in metrics.
+constexpr std::array<std::string_view, 7> kRefusedNames = {
+    "unknown",     "not_registered", "duplicate_host", "duplicate_address",
+    "bad_version", "bad_message",    "not_authorized"};
+
+// Why a batch or a report of it was refused. The API, metrics and docs/control-messages.md use
+// these names.
+enum class ReportFault : std::uint8_t {
+  kBatch,      // the batch is malformed, unnamed, of a later incarnation, or has too many reports
+  kMalformed,  // a report is no protobuf message, or its head is too long
+  kHead,       // a field of its head is out of range
+  kFutureWindow,   // its window ends far in the future
+  kForeignSource,  // its source is not an address of the agent
+  kRows,           // a row is malformed, out of range, or contradicts itself
+};
+constexpr std::array<std::string_view, 6> kReportFaultNames = {
+    "batch", "malformed", "head", "future_window", "foreign_source", "rows"};
+using ReportFaults = std::array<std::uint64_t, kReportFaultNames.size()>;
+
 struct ControlStatus {
   Nanos started_utc = 0;
   std::string pinglist_path;
@@ -186,7 +205,7 @@ struct ControlStatus {
   std::uint64_t rows_committed = 0;
   std::uint64_t rows_ignored = 0;  // rows of pairs that left the plan, or older than the known row
   std::uint64_t messages_refused = 0;
-  std::array<std::uint64_t, 7> refused_by_reason{};  // indexed by wire::Refused::Reason
+  std::array<std::uint64_t, kRefusedNames.size()> refused_by_reason{};
   ReportFaults reports_refused{};
   std::optional<KeysStatus> keys;  // nullopt without keys
   HistoryStatus history;

@@ -13,7 +13,12 @@ struct RedisTarget {
   std::string host;  // used with TCP
   std::uint16_t port = 0;
 
-  std::string text() const;  // "unix:/run/redis.sock", "tcp:10.0.0.5:6379"
+  // "unix:/run/redis.sock", "tcp:10.0.0.5:6379"
+  std::string text() const {
+    if (kind != Kind::kTcp) return "unix:" + path;
+    const bool v6 = host.find(':') != std::string::npos;
+    return "tcp:" + (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+  }
 };
 
 }  // namespace pingloom::controller
