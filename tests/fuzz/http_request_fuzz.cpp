@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "controller/http/live_watch.h"
-#include "http/accept.h"
 #include "http/credentials.h"
 #include "http/media_type.h"
 #include "http/origin.h"

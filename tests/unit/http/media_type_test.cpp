@@ -1,4 +1,4 @@
-#include "http/accept.h"
+#include "http/media_type.h"
 
 #include <gtest/gtest.h>
 
