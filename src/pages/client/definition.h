@@ -10,9 +10,16 @@
 #include <string>
 #include <vector>
 
-#include "pages/client/outcome.h"
-
 namespace pingloom::pages::client {
+
+// The result of an operation: a code of pingloom/pages.h and a message. It does not use
+// common/error.h, because the library that applications link depends on no other part of pingloom.
+struct Outcome {
+  int error = PINGLOOM_OK;
+  std::string text;
+
+  bool ok() const { return error == PINGLOOM_OK; }
+};
 
 struct Label {
   std::string name;
