@@ -17,7 +17,7 @@
 #include "plan/plan_codec.h"
 #include "scripted_router.h"
 
-namespace pingloom::agent {
+namespace pingloom::agent::agent_test {
 namespace {
 
 plan::Plan meshPlan() {
@@ -428,4 +428,4 @@ TEST(OwnAddresses, BridgesOfContainersAreNotTheMachines) {
 }
 
 }  // namespace
-}  // namespace pingloom::agent
+}  // namespace pingloom::agent::agent_test

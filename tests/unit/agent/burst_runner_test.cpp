@@ -4,7 +4,7 @@
 
 #include <functional>
 
-namespace pingloom::agent {
+namespace pingloom::agent::burst_runner_test {
 namespace {
 
 IpAddress ip(const char* text) { return *IpAddress::parse(text); }
@@ -202,4 +202,4 @@ TEST_F(BurstRunnerTest, RefusesWhatIsNotInThePlan) {
 }
 
 }  // namespace
-}  // namespace pingloom::agent
+}  // namespace pingloom::agent::burst_runner_test

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <random>
 
-namespace pingloom::agent {
+namespace pingloom::agent::clock_filter_test {
 namespace {
 
 constexpr Nanos kTrueOffset = 1'700'000'000 * kSecond;
@@ -74,4 +74,4 @@ TEST(ClockFilter, ASteppedControllerClockIsFollowedAtOnce) {
 }
 
 }  // namespace
-}  // namespace pingloom::agent
+}  // namespace pingloom::agent::clock_filter_test

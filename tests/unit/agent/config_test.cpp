@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace pingloom::agent {
+namespace pingloom::agent::config_test {
 namespace {
 
 using testing::HasSubstr;
@@ -178,4 +178,4 @@ TEST(AgentConfig, RefusesBadRdma) {
 }
 
 }  // namespace
-}  // namespace pingloom::agent
+}  // namespace pingloom::agent::config_test

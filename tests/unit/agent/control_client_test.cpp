@@ -6,7 +6,7 @@
 
 #include "control_client_fixture.h"
 
-namespace pingloom::agent {
+namespace pingloom::agent::control_client_test {
 namespace {
 
 TEST_F(ControlClientTest, RegistersAndSendsHeartbeats) {
@@ -392,4 +392,4 @@ TEST_F(ControlClientTest, TakesOrdersForBurstsAndReports) {
 }
 
 }  // namespace
-}  // namespace pingloom::agent
+}  // namespace pingloom::agent::control_client_test

@@ -2,7 +2,7 @@
 // turn.
 #include "control_client_fixture.h"
 
-namespace pingloom::agent {
+namespace pingloom::agent::control_delivery_test {
 namespace {
 
 using ControlDeliveryTest = ControlClientTest;
@@ -134,4 +134,4 @@ TEST_F(ControlDeliveryTest, AnAcknowledgementOfWhatWasOnlyShownIsNotTaken) {
 }
 
 }  // namespace
-}  // namespace pingloom::agent
+}  // namespace pingloom::agent::control_delivery_test

@@ -5,7 +5,7 @@
 #include "agent/report.h"
 #include "control.pb.h"
 
-namespace pingloom::agent {
+namespace pingloom::agent::control_example_test {
 namespace {
 
 constexpr std::uint64_t kIncarnation = 1'763'694'720'000'000'000;
@@ -73,4 +73,4 @@ TEST(ControlExample, BatchAck) {
 }
 
 }  // namespace
-}  // namespace pingloom::agent
+}  // namespace pingloom::agent::control_example_test

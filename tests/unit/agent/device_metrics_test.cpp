@@ -6,7 +6,7 @@
 
 #include "../common/temporary_directory.h"
 
-namespace pingloom::agent {
+namespace pingloom::agent::device_metrics_test {
 namespace {
 
 void write(const std::filesystem::path& file, const std::string& text) {
@@ -36,4 +36,4 @@ TEST(DeviceMetrics, AHostWithoutDevicesHasNone) {
 }
 
 }  // namespace
-}  // namespace pingloom::agent
+}  // namespace pingloom::agent::device_metrics_test

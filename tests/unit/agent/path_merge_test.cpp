@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace pingloom::agent {
+namespace pingloom::agent::path_merge_test {
 namespace {
 
 std::shared_ptr<const plan::Assignment> assignmentOf(std::uint32_t paths) {
@@ -134,4 +134,4 @@ TEST_F(PathMergeTest, TimesOfAnotherClockAreLeftOut) {
 }
 
 }  // namespace
-}  // namespace pingloom::agent
+}  // namespace pingloom::agent::path_merge_test

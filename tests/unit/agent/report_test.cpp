@@ -8,7 +8,7 @@
 #include "control.pb.h"
 #include "wire/distribution_codec.h"
 
-namespace pingloom::agent {
+namespace pingloom::agent::report_test {
 namespace {
 
 std::shared_ptr<const plan::Assignment> assignmentTo(std::uint32_t destinations) {
@@ -159,4 +159,4 @@ TEST(Report, SeveralWindowsShareABatchAndLargeOnesAreSplit) {
 }
 
 }  // namespace
-}  // namespace pingloom::agent
+}  // namespace pingloom::agent::report_test

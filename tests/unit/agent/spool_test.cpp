@@ -12,7 +12,7 @@
 #include "agent/crc32c.h"
 #include "common/file.h"
 
-namespace pingloom::agent {
+namespace pingloom::agent::spool_test {
 namespace {
 
 constexpr std::uint64_t kRoomy = 256ULL << 20;
@@ -266,4 +266,4 @@ TEST(Spool, NeedsADirectoryItCanUse) {
 }
 
 }  // namespace
-}  // namespace pingloom::agent
+}  // namespace pingloom::agent::spool_test

@@ -7,7 +7,7 @@
 #include "../common/temporary_directory.h"
 #include "common/file.h"
 
-namespace pingloom::agent {
+namespace pingloom::agent::state_dir_test {
 namespace {
 
 plan::Plan samplePlan() {
@@ -102,4 +102,4 @@ TEST(StateDir, ADamagedPlanIsNoPlan) {
 }
 
 }  // namespace
-}  // namespace pingloom::agent
+}  // namespace pingloom::agent::state_dir_test

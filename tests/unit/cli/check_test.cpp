@@ -3,7 +3,7 @@
 #include "captured_run.h"
 #include "cli/commands.h"
 
-namespace pingloom::cli {
+namespace pingloom::cli::check_test {
 namespace {
 
 using testing::HasSubstr;
@@ -139,4 +139,4 @@ TEST_F(CheckTest, HelpAndVersion) {
 }
 
 }  // namespace
-}  // namespace pingloom::cli
+}  // namespace pingloom::cli::check_test

@@ -7,7 +7,7 @@
 #include "cli/commands.h"
 #include "http/server.h"
 
-namespace pingloom::cli {
+namespace pingloom::cli::pages_command_test {
 namespace {
 
 using testing::HasSubstr;
@@ -85,4 +85,4 @@ TEST_F(PagesCommand, watchAndCheckExclude) {
 }
 
 }  // namespace
-}  // namespace pingloom::cli
+}  // namespace pingloom::cli::pages_command_test

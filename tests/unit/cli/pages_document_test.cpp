@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace pingloom::cli {
+namespace pingloom::cli::pages_document_test {
 namespace {
 
 using nlohmann::json;
@@ -134,4 +134,4 @@ TEST(PagesDocument, textCannotSteerTheTerminal) {
 }
 
 }  // namespace
-}  // namespace pingloom::cli
+}  // namespace pingloom::cli::pages_document_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace pingloom::cli {
+namespace pingloom::cli::pages_report_test {
 namespace {
 
 using testing::ElementsAre;
@@ -100,4 +100,4 @@ TEST(PagesReport, noAgentIsAProblem) {
 }
 
 }  // namespace
-}  // namespace pingloom::cli
+}  // namespace pingloom::cli::pages_report_test

@@ -8,7 +8,7 @@
 #include "cli/ping_session.h"
 #include "probe/transport.h"
 
-namespace pingloom::cli {
+namespace pingloom::cli::ping_test {
 namespace {
 
 constexpr Nanos kUs = kMicrosecond;
@@ -175,4 +175,4 @@ TEST(SourceTowards, IsTheKernelsChoice) {
 }
 
 }  // namespace
-}  // namespace pingloom::cli
+}  // namespace pingloom::cli::ping_test

@@ -5,7 +5,7 @@
 #include "captured_run.h"
 #include "cli/commands.h"
 
-namespace pingloom::cli {
+namespace pingloom::cli::plan_test {
 namespace {
 
 using nlohmann::json;
@@ -98,4 +98,4 @@ TEST_F(PlanTest, BadFilesAndUsage) {
 }
 
 }  // namespace
-}  // namespace pingloom::cli
+}  // namespace pingloom::cli::plan_test

@@ -10,7 +10,7 @@
 #include "cli/read_pattern.h"
 #include "cli/read_report.h"
 
-namespace pingloom::cli {
+namespace pingloom::cli::read_test {
 namespace {
 
 using rdma::RcStatus;
@@ -124,4 +124,4 @@ TEST(ReadCommand, MistakesAreSaid) {
 }
 
 }  // namespace
-}  // namespace pingloom::cli
+}  // namespace pingloom::cli::read_test

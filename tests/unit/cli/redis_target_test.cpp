@@ -2,7 +2,7 @@
 
 #include "cli/redis_reader.h"
 
-namespace pingloom::cli {
+namespace pingloom::cli::redis_target_test {
 namespace {
 
 TEST(RedisTarget, forms) {
@@ -32,4 +32,4 @@ TEST(RedisReader, sayWhatToDoWhenNothingListens) {
 }
 
 }  // namespace
-}  // namespace pingloom::cli
+}  // namespace pingloom::cli::redis_target_test

@@ -7,7 +7,7 @@
 
 #include "cli/text_table.h"
 
-namespace pingloom::cli {
+namespace pingloom::cli::result_row_test {
 namespace {
 
 using testing::HasSubstr;
@@ -93,4 +93,4 @@ TEST(TextTable, columnsGrowAndLinesHaveNoTrailingBlanks) {
 }
 
 }  // namespace
-}  // namespace pingloom::cli
+}  // namespace pingloom::cli::result_row_test

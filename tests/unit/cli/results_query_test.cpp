@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pingloom::cli {
+namespace pingloom::cli::results_query_test {
 namespace {
 
 ResultRow row(const std::string& destination, const std::string& json) {
@@ -27,4 +27,4 @@ TEST(ChangedRows, aRowThatCameBackIsNewAgain) {
 }
 
 }  // namespace
-}  // namespace pingloom::cli
+}  // namespace pingloom::cli::results_query_test

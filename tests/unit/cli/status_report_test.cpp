@@ -7,7 +7,7 @@
 
 #include "common/text.h"
 
-namespace pingloom::cli {
+namespace pingloom::cli::status_report_test {
 namespace {
 
 using nlohmann::json;
@@ -83,4 +83,4 @@ TEST(StatusReport, documentsOfAnotherKindAreSurvived) {
 }
 
 }  // namespace
-}  // namespace pingloom::cli
+}  // namespace pingloom::cli::status_report_test

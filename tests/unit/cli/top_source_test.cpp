@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pingloom::cli {
+namespace pingloom::cli::top_source_test {
 namespace {
 
 constexpr const char* kGrid =
@@ -49,4 +49,4 @@ TEST(TopSource, unknownStatesAreNoPair) {
 }
 
 }  // namespace
-}  // namespace pingloom::cli
+}  // namespace pingloom::cli::top_source_test

@@ -7,7 +7,7 @@
 
 #include "../pages/test_agent.h"
 
-namespace pingloom::collector {
+namespace pingloom::collector::agent_session_test {
 namespace {
 
 using pages::PagePool;
@@ -372,4 +372,4 @@ TEST_F(AgentSessionTest, AnIdThatIsNoneIsRefused) {
 }
 
 }  // namespace
-}  // namespace pingloom::collector
+}  // namespace pingloom::collector::agent_session_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace pingloom::collector {
+namespace pingloom::collector::discovery_test {
 namespace {
 
 TEST(AgentsOf, ThoseThatServePages) {
@@ -36,4 +36,4 @@ TEST(AgentsOf, OfOneAddressTheHostThatIsThereCounts) {
 }
 
 }  // namespace
-}  // namespace pingloom::collector
+}  // namespace pingloom::collector::discovery_test

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace pingloom::collector {
+namespace pingloom::collector::exposition_test {
 namespace {
 
 using testing::HasSubstr;
@@ -253,4 +253,4 @@ TEST(Exposition, OpenMetricsWhereItIsAskedFor) {
 }
 
 }  // namespace
-}  // namespace pingloom::collector
+}  // namespace pingloom::collector::exposition_test

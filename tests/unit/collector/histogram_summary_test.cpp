@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace pingloom::collector {
+namespace pingloom::collector::histogram_summary_test {
 namespace {
 
 // Buckets up to 1024, 1536, 2048, 3072, 4096 and without an end, in a unit of 0.001.
@@ -52,4 +52,4 @@ TEST(HistogramSummary, wildCountsGiveNumbers) {
 }
 
 }  // namespace
-}  // namespace pingloom::collector
+}  // namespace pingloom::collector::histogram_summary_test

@@ -8,7 +8,7 @@
 
 #include "http/target.h"
 
-namespace pingloom::collector {
+namespace pingloom::collector::http_api_test {
 namespace {
 
 using testing::HasSubstr;
@@ -73,4 +73,4 @@ TEST_F(HttpApi, WhatAQuestionHasBesideIsRefused) {
 }
 
 }  // namespace
-}  // namespace pingloom::collector
+}  // namespace pingloom::collector::http_api_test

@@ -5,7 +5,7 @@
 #include "../pages/raw_metric.h"
 #include "pages.pb.h"
 
-namespace pingloom::collector {
+namespace pingloom::collector::page_directory_test {
 namespace {
 
 using pages::test::RawMetric;
@@ -178,4 +178,4 @@ TEST(PageDirectory, AllSchemasTogetherAreBounded) {
 }
 
 }  // namespace
-}  // namespace pingloom::collector
+}  // namespace pingloom::collector::page_directory_test

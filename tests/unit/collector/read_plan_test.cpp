@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <pingloom/page_format.h>
 
-namespace pingloom::collector {
+namespace pingloom::collector::read_plan_test {
 namespace {
 
 std::vector<Segment> plan(const std::vector<std::pair<std::uint32_t, std::size_t>>& pages) {
@@ -50,4 +50,4 @@ TEST(ReadPlan, APageIsNeverCutAndWhatIsFarIsNotReadAlong) {
 }
 
 }  // namespace
-}  // namespace pingloom::collector
+}  // namespace pingloom::collector::read_plan_test

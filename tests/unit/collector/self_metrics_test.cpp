@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace pingloom::collector {
+namespace pingloom::collector::self_metrics_test {
 namespace {
 
 using testing::HasSubstr;
@@ -24,4 +24,4 @@ TEST(SelfMetrics, PagesThatAreLeftOutAreCountedByReason) {
 }
 
 }  // namespace
-}  // namespace pingloom::collector
+}  // namespace pingloom::collector::self_metrics_test

@@ -8,7 +8,7 @@
 
 #include "collector/watch/watcher.h"
 
-namespace pingloom::collector {
+namespace pingloom::collector::watch_test {
 namespace {
 
 constexpr std::uint64_t kOwner = 7;
@@ -245,4 +245,4 @@ INSTANTIATE_TEST_SUITE_P(All, BadWatchSettings,
                                          "{ limits: [{ metric: a, above: 1, of: 100 }] }"));
 
 }  // namespace
-}  // namespace pingloom::collector
+}  // namespace pingloom::collector::watch_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pingloom {
+namespace pingloom::address_test {
 namespace {
 
 TEST(IpAddress, IsCanonical) {
@@ -53,4 +53,4 @@ TEST(SocketAddress, ReadsBothFamilies) {
 }
 
 }  // namespace
-}  // namespace pingloom
+}  // namespace pingloom::address_test

@@ -12,7 +12,7 @@
 #include "fake_service_manager.h"
 #include "temporary_directory.h"
 
-namespace pingloom {
+namespace pingloom::daemon_test {
 namespace {
 
 using testing::ElementsAre;
@@ -120,4 +120,4 @@ TEST_F(DaemonTest, UnreadableOrWrongConfigurationsAreErrors) {
 }
 
 }  // namespace
-}  // namespace pingloom
+}  // namespace pingloom::daemon_test

@@ -7,7 +7,7 @@
 
 #include "common/histogram.h"
 
-namespace pingloom {
+namespace pingloom::distribution_test {
 namespace {
 
 std::uint64_t exactPercentile(std::vector<std::uint64_t> values, std::size_t percent) {
@@ -93,4 +93,4 @@ TEST(Distribution, LongSamplesDoNotWrap) {
 }
 
 }  // namespace
-}  // namespace pingloom
+}  // namespace pingloom::distribution_test

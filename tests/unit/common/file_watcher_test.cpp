@@ -9,7 +9,7 @@
 
 #include "common/file.h"
 
-namespace pingloom {
+namespace pingloom::file_watcher_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -192,4 +192,4 @@ TEST_F(FileWatcherTest, TheDescriptorWakesWhenTheChangeIsDue) {
 }
 
 }  // namespace
-}  // namespace pingloom
+}  // namespace pingloom::file_watcher_test

@@ -10,7 +10,7 @@
 
 #include "temporary_directory.h"
 
-namespace pingloom {
+namespace pingloom::service_manager_test {
 namespace {
 
 using Asked = ServiceManager::Asked;
@@ -87,4 +87,4 @@ TEST_F(ServiceManagerTest, TheWatchdogHearsFromALoopThatTurns) {
 }
 
 }  // namespace
-}  // namespace pingloom
+}  // namespace pingloom::service_manager_test

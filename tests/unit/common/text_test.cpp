@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pingloom {
+namespace pingloom::text_test {
 namespace {
 
 TEST(DidYouMean, FindsTheNearWordOnly) {
@@ -48,4 +48,4 @@ TEST(Utf8, FindsTheFirstByteThatIsNone) {
 }
 
 }  // namespace
-}  // namespace pingloom
+}  // namespace pingloom::text_test

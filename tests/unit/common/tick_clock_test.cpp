@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pingloom {
+namespace pingloom::tick_clock_test {
 namespace {
 
 TEST(TickClock, ConvertsAtTheClocksOwnRate) {
@@ -26,4 +26,4 @@ TEST(TickClock, KnowsItsPeriod) {
 }
 
 }  // namespace
-}  // namespace pingloom
+}  // namespace pingloom::tick_clock_test

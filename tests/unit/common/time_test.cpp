@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pingloom {
+namespace pingloom::time_test {
 namespace {
 
 TEST(Duration, ReadsEveryUnit) {
@@ -112,4 +112,4 @@ TEST(ParseUtc, RefusesTheRest) {
 }
 
 }  // namespace
-}  // namespace pingloom
+}  // namespace pingloom::time_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pingloom {
+namespace pingloom::yaml_test {
 namespace {
 
 TEST(Yaml, ControlCharactersAreNoText) {
@@ -21,4 +21,4 @@ TEST(Yaml, OneDocumentOnly) {
 }
 
 }  // namespace
-}  // namespace pingloom
+}  // namespace pingloom::yaml_test

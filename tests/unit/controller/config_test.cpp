@@ -8,7 +8,7 @@
 
 #include "common/file.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::config_test {
 namespace {
 
 using testing::HasSubstr;
@@ -135,4 +135,4 @@ TEST(Config, TheExampleShowsTheDefaults) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::config_test

@@ -12,7 +12,7 @@
 #include "unit/controller/dealer.h"
 #include "unit/controller/support.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::controller_test {
 namespace {
 
 using test::batchOf;
@@ -217,4 +217,4 @@ TEST_F(ControllerTest, TwoControllersDoNotShareAStateDir) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::controller_test

@@ -8,7 +8,7 @@
 
 #include "http/credentials.h"
 
-namespace pingloom::http {
+namespace pingloom::http::access_test {
 namespace {
 
 const std::string kReader(32, 'r');
@@ -213,4 +213,4 @@ TEST(Credentials, Cookies) {
 }
 
 }  // namespace
-}  // namespace pingloom::http
+}  // namespace pingloom::http::access_test

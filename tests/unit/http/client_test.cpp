@@ -11,7 +11,7 @@
 #include "http/client_socket.h"
 #include "raw_client.h"
 
-namespace pingloom::http {
+namespace pingloom::http::client_test {
 namespace {
 
 using testing::HasSubstr;
@@ -118,4 +118,4 @@ TEST(Client, ASilentServerTimesOut) {
 }
 
 }  // namespace
-}  // namespace pingloom::http
+}  // namespace pingloom::http::client_test

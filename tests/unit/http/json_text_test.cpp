@@ -4,7 +4,7 @@
 
 #include "http/message.h"
 
-namespace pingloom::http {
+namespace pingloom::http::json_text_test {
 namespace {
 
 std::string quoted(std::string_view text) {
@@ -43,4 +43,4 @@ TEST(Message, AnErrorIsJson) {
 }
 
 }  // namespace
-}  // namespace pingloom::http
+}  // namespace pingloom::http::json_text_test

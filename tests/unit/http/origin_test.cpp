@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace pingloom::http {
+namespace pingloom::http::origin_test {
 namespace {
 
 TEST(HostAllowed, AddressesLocalhostAndConfiguredNames) {
@@ -30,4 +30,4 @@ TEST(OriginAllowed, OnlyTheSameAuthority) {
 }
 
 }  // namespace
-}  // namespace pingloom::http
+}  // namespace pingloom::http::origin_test

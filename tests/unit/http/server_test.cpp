@@ -10,7 +10,7 @@
 #include "http/client.h"
 #include "raw_client.h"
 
-namespace pingloom::http {
+namespace pingloom::http::server_test {
 namespace {
 
 using testing::HasSubstr;
@@ -420,4 +420,4 @@ TEST_F(ServerTest, ClientGets) {
 }
 
 }  // namespace
-}  // namespace pingloom::http
+}  // namespace pingloom::http::server_test

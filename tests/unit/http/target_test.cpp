@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace pingloom::http {
+namespace pingloom::http::target_test {
 namespace {
 
 TEST(Target, PathAndQueryAreDecoded) {
@@ -47,4 +47,4 @@ TEST(Target, ParametersAreBounded) {
 }
 
 }  // namespace
-}  // namespace pingloom::http
+}  // namespace pingloom::http::target_test

@@ -9,7 +9,7 @@
 #include "http/server.h"
 #include "raw_client.h"
 
-namespace pingloom::http {
+namespace pingloom::http::tls_test {
 namespace {
 
 using testing::HasSubstr;
@@ -165,4 +165,4 @@ TEST_F(TlsTest, FilesThatAreNoneAreNamed) {
 }
 
 }  // namespace
-}  // namespace pingloom::http
+}  // namespace pingloom::http::tls_test

@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-namespace pingloom::http {
+namespace pingloom::http::tokens_test {
 namespace {
 
 using testing::HasSubstr;
@@ -103,4 +103,4 @@ TEST(Secrets, AreLongAndDiffer) {
 }
 
 }  // namespace
-}  // namespace pingloom::http
+}  // namespace pingloom::http::tokens_test

@@ -7,7 +7,7 @@
 #include "http/server.h"
 #include "raw_client.h"
 
-namespace pingloom::http {
+namespace pingloom::http::websocket_test {
 namespace {
 
 using testing::HasSubstr;
@@ -259,4 +259,4 @@ TEST_F(WebSocketTest, TheServersEndEndsItsViewers) {
 }
 
 }  // namespace
-}  // namespace pingloom::http
+}  // namespace pingloom::http::websocket_test

@@ -13,7 +13,7 @@
 #include "common/file.h"
 #include "keys/authorized_file.h"
 
-namespace pingloom::keys {
+namespace pingloom::keys::authorized_keys_test {
 namespace {
 
 using testing::ElementsAre;
@@ -218,4 +218,4 @@ TEST_F(AuthorizedFileTest, NoChangeOfManyIsLost) {
 }
 
 }  // namespace
-}  // namespace pingloom::keys
+}  // namespace pingloom::keys::authorized_keys_test

@@ -10,7 +10,7 @@
 #include "../common/temporary_directory.h"
 #include "common/file.h"
 
-namespace pingloom::keys {
+namespace pingloom::keys::key_file_test {
 namespace {
 
 using testing::AnyOf;
@@ -122,4 +122,4 @@ TEST_F(KeyFileTest, JudgesTheFileBehindALink) {
 }
 
 }  // namespace
-}  // namespace pingloom::keys
+}  // namespace pingloom::keys::key_file_test

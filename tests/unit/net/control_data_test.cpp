@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-namespace pingloom::net {
+namespace pingloom::net::control_data_test {
 namespace {
 
 TEST(ControlData, SaysNothingWhereNothingIsAsked) {
@@ -38,4 +38,4 @@ TEST(ControlData, HoldsAllThreeForBothFamilies) {
 }
 
 }  // namespace
-}  // namespace pingloom::net
+}  // namespace pingloom::net::control_data_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace pingloom::net {
+namespace pingloom::net::curve_key_test {
 namespace {
 
 // This pair is in ZeroMQ's manual page of zmq_curve_keypair.
@@ -53,4 +53,4 @@ TEST(CurveKey, GeneratesDifferentPairsWithoutNeedOfQuotes) {
 }
 
 }  // namespace
-}  // namespace pingloom::net
+}  // namespace pingloom::net::curve_key_test

@@ -14,7 +14,7 @@
 #include "net/zmq_dealer.h"
 #include "net/zmq_router.h"
 
-namespace pingloom::net {
+namespace pingloom::net::peer_gate_test {
 namespace {
 
 bool eventually(const std::function<bool()>& condition) {
@@ -214,4 +214,4 @@ TEST(PeerGate, LogsEachAddressOnceAMinuteAndCountsAll) {
 }
 
 }  // namespace
-}  // namespace pingloom::net
+}  // namespace pingloom::net::peer_gate_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pingloom::net {
+namespace pingloom::net::tx_numbers_test {
 namespace {
 
 TxTag tag(std::uint32_t id) { return {1, id}; }
@@ -34,4 +34,4 @@ TEST(TxNumbers, ForgetsWhatIsTooOldAndWhatWasBeforeARestart) {
 }
 
 }  // namespace
-}  // namespace pingloom::net
+}  // namespace pingloom::net::tx_numbers_test

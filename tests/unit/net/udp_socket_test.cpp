@@ -11,7 +11,7 @@
 #include "net/outbox.h"
 #include "net/raw_udp_socket.h"
 
-namespace pingloom::net {
+namespace pingloom::net::udp_socket_test {
 namespace {
 
 constexpr std::uint16_t kPort = 20998;
@@ -128,4 +128,4 @@ TEST(RawUdpSocket, SeesItsPortAndAddressOnly) {
 }
 
 }  // namespace
-}  // namespace pingloom::net
+}  // namespace pingloom::net::udp_socket_test

@@ -7,7 +7,7 @@
 
 #include "test_agent.h"
 
-namespace pingloom::pages {
+namespace pingloom::pages::page_pool_test {
 namespace {
 
 using test::Application;
@@ -259,4 +259,4 @@ TEST_F(PagePoolTest, AdoptsOnlyWhatItCanReadForEver) {
 }
 
 }  // namespace
-}  // namespace pingloom::pages
+}  // namespace pingloom::pages::page_pool_test

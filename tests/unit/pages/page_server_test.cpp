@@ -8,7 +8,7 @@
 #include "pages/page_messages.h"
 #include "test_agent.h"
 
-namespace pingloom::pages {
+namespace pingloom::pages::page_server_test {
 namespace {
 
 class PageServerTest : public testing::Test {
@@ -57,4 +57,4 @@ TEST_F(PageServerTest, RefusalsAreCountedByWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace pingloom::pages
+}  // namespace pingloom::pages::page_server_test

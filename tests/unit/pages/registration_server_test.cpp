@@ -13,7 +13,7 @@
 #include "pages/registration_socket.h"
 #include "test_agent.h"
 
-namespace pingloom::pages {
+namespace pingloom::pages::registration_server_test {
 namespace {
 
 using test::Raw;
@@ -407,4 +407,4 @@ TEST_F(RegistrationServerTest, ReplacesADeadSocketAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace pingloom::pages
+}  // namespace pingloom::pages::registration_server_test

@@ -7,7 +7,7 @@
 #include "pages/registration.h"
 #include "raw_metric.h"
 
-namespace pingloom::pages {
+namespace pingloom::pages::schema_test {
 namespace {
 
 using test::Raw;
@@ -156,4 +156,4 @@ TEST(Schema, InfosAndBytesOfAPageAreBounded) {
 }
 
 }  // namespace
-}  // namespace pingloom::pages
+}  // namespace pingloom::pages::schema_test

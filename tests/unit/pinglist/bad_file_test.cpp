@@ -3,7 +3,7 @@
 
 #include "pinglist/pinglist.h"
 
-namespace pingloom::pinglist {
+namespace pingloom::pinglist::bad_file_test {
 namespace {
 
 struct BadFile {
@@ -307,4 +307,4 @@ const BadFile kPingWeave[] = {
 INSTANTIATE_TEST_SUITE_P(PingWeave, BadFiles, testing::ValuesIn(kPingWeave), titleOf);
 
 }  // namespace
-}  // namespace pingloom::pinglist
+}  // namespace pingloom::pinglist::bad_file_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace pingloom::pinglist {
+namespace pingloom::pinglist::cost_test {
 namespace {
 
 using testing::ElementsAre;
@@ -116,4 +116,4 @@ TEST(HumanBytes, ThreeDigits) {
 }
 
 }  // namespace
-}  // namespace pingloom::pinglist
+}  // namespace pingloom::pinglist::cost_test

@@ -5,7 +5,7 @@
 #include "common/file.h"
 #include "pinglist/pinglist.h"
 
-namespace pingloom::pinglist {
+namespace pingloom::pinglist::examples_test {
 namespace {
 
 constexpr std::size_t kMaxBytes = 1 << 20;
@@ -34,4 +34,4 @@ TEST(Examples, OfTheReferenceAreValid) {
 }
 
 }  // namespace
-}  // namespace pingloom::pinglist
+}  // namespace pingloom::pinglist::examples_test

@@ -5,7 +5,7 @@
 
 #include "pinglist/pinglist.h"
 
-namespace pingloom::pinglist {
+namespace pingloom::pinglist::good_file_test {
 namespace {
 
 using testing::ElementsAre;
@@ -331,4 +331,4 @@ TEST(Load, SaysWhatItCannotRead) {
 }
 
 }  // namespace
-}  // namespace pingloom::pinglist
+}  // namespace pingloom::pinglist::good_file_test

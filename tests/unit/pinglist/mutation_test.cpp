@@ -10,7 +10,7 @@
 #include "pinglist/pinglist.h"
 #include "plan/plan_codec.h"
 
-namespace pingloom::pinglist {
+namespace pingloom::pinglist::mutation_test {
 namespace {
 
 const std::string kNative = R"(version: 1
@@ -143,4 +143,4 @@ TEST(Mutations, OfTheNativeForm) { run(kNative, 2000); }
 TEST(Mutations, OfPingWeavesForm) { run(kPingWeave, 2000); }
 
 }  // namespace
-}  // namespace pingloom::pinglist
+}  // namespace pingloom::pinglist::mutation_test

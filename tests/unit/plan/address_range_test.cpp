@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace pingloom::plan {
+namespace pingloom::plan::address_range_test {
 namespace {
 
 std::vector<std::string> expanded(std::string_view text, std::size_t at_most = 100) {
@@ -39,4 +39,4 @@ TEST(AddressRange, AppendsAllOrNothing) {
 }
 
 }  // namespace
-}  // namespace pingloom::plan
+}  // namespace pingloom::plan::address_range_test

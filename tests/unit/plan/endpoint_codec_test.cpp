@@ -4,7 +4,7 @@
 
 #include <functional>
 
-namespace pingloom::plan {
+namespace pingloom::plan::endpoint_codec_test {
 namespace {
 
 IpAddress at(const char* text) { return *IpAddress::parse(text); }
@@ -138,4 +138,4 @@ TEST(EndpointTable, RefusesHostileUpdates) {
 }
 
 }  // namespace
-}  // namespace pingloom::plan
+}  // namespace pingloom::plan::endpoint_codec_test

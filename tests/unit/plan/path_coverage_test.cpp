@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-namespace pingloom::plan {
+namespace pingloom::plan::path_coverage_test {
 namespace {
 
 TEST(PathCoverage, IsWhatCanBeCountedByHand) {
@@ -56,4 +56,4 @@ TEST(PathCoverage, LabelsCoverAsManyPathsAsTheyAreEnoughFor) {
 }
 
 }  // namespace
-}  // namespace pingloom::plan
+}  // namespace pingloom::plan::path_coverage_test

@@ -4,7 +4,7 @@
 
 #include "plan/plan_codec.h"
 
-namespace pingloom::plan {
+namespace pingloom::plan::plan_test {
 namespace {
 
 IpAddress at(const char* text) { return *IpAddress::parse(text); }
@@ -129,4 +129,4 @@ TEST(PlanHash, SeesEveryField) {
 }
 
 }  // namespace
-}  // namespace pingloom::plan
+}  // namespace pingloom::plan::plan_test

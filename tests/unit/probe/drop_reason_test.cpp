@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pingloom::probe {
+namespace pingloom::probe::drop_reason_test {
 namespace {
 
 std::string_view nameOf(DropReason reason) {
@@ -26,4 +26,4 @@ TEST(DropReason, IsCountedUnderItsName) {
 }
 
 }  // namespace
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::drop_reason_test

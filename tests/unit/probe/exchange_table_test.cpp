@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace pingloom::probe {
+namespace pingloom::probe::exchange_table_test {
 namespace {
 
 static_assert(sizeof(Exchange) <= 128, "a hundred thousand of them have to fit");
@@ -102,4 +102,4 @@ TEST(ExchangeTable, LifetimesThatNobodyUsesMakeRoomForOthers) {
 }
 
 }  // namespace
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::exchange_table_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pingloom::probe {
+namespace pingloom::probe::exchange_test {
 namespace {
 
 constexpr TickClock kKernel = TickClock::nanoseconds(ClockSource::kKernel);
@@ -158,4 +158,4 @@ TEST(Exchange, ASteppedHostClockDoesNotTouchTheNics) {
 }
 
 }  // namespace
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::exchange_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pingloom::probe {
+namespace pingloom::probe::exchanges_test {
 namespace {
 
 constexpr Nanos kUtc = 1'800'000'000 * kSecond;
@@ -280,4 +280,4 @@ TEST_F(ExchangesTest, WhereOnlySoftwareClocksAreSpoiledAStallKeepsTheSplit) {
 }
 
 }  // namespace
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::exchanges_test

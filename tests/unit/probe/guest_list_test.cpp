@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pingloom::probe {
+namespace pingloom::probe::guest_list_test {
 namespace {
 
 TEST(TokenBucket, LimitsTheRateAndAllowsABurst) {
@@ -31,4 +31,4 @@ TEST(GuestList, LimitsOnlyThoseItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::guest_list_test

@@ -5,7 +5,7 @@
 
 #include <thread>
 
-namespace pingloom::probe {
+namespace pingloom::probe::loop_calls_test {
 namespace {
 
 TEST(LoopCalls, RunsOnTheLoopsThreadAndWaits) {
@@ -36,4 +36,4 @@ TEST(LoopCalls, RunsOnTheLoopsThreadAndWaits) {
 }
 
 }  // namespace
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::loop_calls_test

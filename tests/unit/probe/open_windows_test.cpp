@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pingloom::probe {
+namespace pingloom::probe::open_windows_test {
 namespace {
 
 constexpr Nanos kWindow = 10 * kSecond;
@@ -193,4 +193,4 @@ TEST(Renumber, FollowsAddresses) {
 }
 
 }  // namespace
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::open_windows_test

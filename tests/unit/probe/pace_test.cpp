@@ -4,7 +4,7 @@
 
 #include <memory>
 
-namespace pingloom::probe {
+namespace pingloom::probe::pace_test {
 namespace {
 
 // Makes the tasks of a host with this many targets, each of which is pinged once a second.
@@ -49,4 +49,4 @@ TEST(PaceTest, NothingDueIsNeverWokenFor) {
 }
 
 }  // namespace
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::pace_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pingloom::probe {
+namespace pingloom::probe::ping_queue_test {
 namespace {
 
 constexpr Nanos kInterval = 100 * kMillisecond;
@@ -156,4 +156,4 @@ TEST_F(PingQueueTest, AFullExchangeTableSkipsThePing) {
 }
 
 }  // namespace
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::ping_queue_test

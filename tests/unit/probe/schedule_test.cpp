@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-namespace pingloom::probe {
+namespace pingloom::probe::schedule_test {
 namespace {
 
 using Due = ProbeSchedule::Due;
@@ -224,4 +224,4 @@ TEST(ProbeScheduleChange, ToAndFromNothing) {
 }
 
 }  // namespace
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::schedule_test

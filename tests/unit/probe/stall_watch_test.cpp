@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pingloom::probe {
+namespace pingloom::probe::stall_watch_test {
 namespace {
 
 constexpr Nanos kMs = kMillisecond;
@@ -62,4 +62,4 @@ TEST(StallWatch, TakesStallsThatTheLoopFoundOut) {
 }
 
 }  // namespace
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::stall_watch_test

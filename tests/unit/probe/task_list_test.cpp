@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pingloom::probe {
+namespace pingloom::probe::task_list_test {
 namespace {
 
 using AssignmentPtr = std::shared_ptr<const plan::Assignment>;
@@ -167,4 +167,4 @@ TEST_F(TaskListTest, ABurstIsNeverAWindow) {
 }
 
 }  // namespace
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::task_list_test

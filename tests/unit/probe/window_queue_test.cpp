@@ -5,7 +5,7 @@
 
 #include <thread>
 
-namespace pingloom::probe {
+namespace pingloom::probe::window_queue_test {
 namespace {
 
 ClosedWindow windowOf(std::uint64_t index, std::size_t pairs = 1) {
@@ -108,4 +108,4 @@ TEST(PairWindow, JitterIsTheMeanDifferenceOfConsecutiveTimes) {
 }
 
 }  // namespace
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::window_queue_test

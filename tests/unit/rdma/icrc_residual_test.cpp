@@ -10,7 +10,7 @@
 #include "rdma/soft/ipv4_datagram.h"
 #include "rdma/soft/packet.h"
 
-namespace pingloom::rdma::soft {
+namespace pingloom::rdma::soft::icrc_residual_test {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -109,4 +109,4 @@ TEST(IcrcResidual, ASizeThatNoPacketHasIsRefused) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::soft
+}  // namespace pingloom::rdma::soft::icrc_residual_test

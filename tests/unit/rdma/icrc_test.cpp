@@ -8,7 +8,7 @@
 #include "rdma/soft/ipv4_datagram.h"
 #include "rdma/soft/packet.h"
 
-namespace pingloom::rdma::soft {
+namespace pingloom::rdma::soft::icrc_test {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -159,4 +159,4 @@ TEST(Icrc, CoversIdAndFlagsOfIpv4) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::soft
+}  // namespace pingloom::rdma::soft::icrc_test

@@ -6,7 +6,7 @@
 
 #include "captures.h"
 
-namespace pingloom::rdma::soft {
+namespace pingloom::rdma::soft::ipv4_datagram_test {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -54,4 +54,4 @@ TEST(Ipv4Datagram, RefusesWithTheReason) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::soft
+}  // namespace pingloom::rdma::soft::ipv4_datagram_test

@@ -9,7 +9,7 @@
 #include "rdma/soft/rc/shared_copy.h"
 #include "soft_host.h"
 
-namespace pingloom::rdma::soft {
+namespace pingloom::rdma::soft::memory_table_test {
 namespace {
 
 constexpr Access kAll = Access::kRead | Access::kWrite | Access::kAtomic;
@@ -166,4 +166,4 @@ TEST(SoftMemory, RegionsLiveAsLongAsTheirHandle) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::soft
+}  // namespace pingloom::rdma::soft::memory_table_test

@@ -10,7 +10,7 @@
 #include "rdma/soft/icrc.h"
 #include "rdma/soft/ipv4_datagram.h"
 
-namespace pingloom::rdma::soft {
+namespace pingloom::rdma::soft::packet_test {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -243,4 +243,4 @@ TEST(Packet, NoiseIsRefusedOrComesBack) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::soft
+}  // namespace pingloom::rdma::soft::packet_test

@@ -8,7 +8,7 @@
 
 #include "rc_pair.h"
 
-namespace pingloom::rdma::soft {
+namespace pingloom::rdma::soft::requester_test {
 namespace {
 
 RequesterOptions asks(std::uint32_t mtu) {
@@ -513,4 +513,4 @@ TEST_F(RequesterTest, RefusalsEndEverythingInOrder) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::soft
+}  // namespace pingloom::rdma::soft::requester_test

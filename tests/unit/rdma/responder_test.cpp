@@ -7,7 +7,7 @@
 
 #include "rc_pair.h"
 
-namespace pingloom::rdma::soft {
+namespace pingloom::rdma::soft::responder_test {
 namespace {
 
 constexpr std::uint32_t kMtu = 256;
@@ -433,4 +433,4 @@ TEST_F(ResponderTest, NoiseStaysInTheRegion) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::soft
+}  // namespace pingloom::rdma::soft::responder_test

@@ -8,7 +8,7 @@
 #include "rdma/soft/packet.h"
 #include "soft_host.h"
 
-namespace pingloom::rdma::soft {
+namespace pingloom::rdma::soft::soft_drops_test {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -208,4 +208,4 @@ TEST_P(SoftDrops, MoreThanTheSocketHolds) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::soft
+}  // namespace pingloom::rdma::soft::soft_drops_test

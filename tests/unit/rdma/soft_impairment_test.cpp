@@ -5,7 +5,7 @@
 #include "rdma/soft/impairment.h"
 #include "soft_host.h"
 
-namespace pingloom::rdma::soft {
+namespace pingloom::rdma::soft::soft_impairment_test {
 namespace {
 
 constexpr std::uint64_t kSeed = 4791;
@@ -198,4 +198,4 @@ TEST(SoftImpairment, HoldsNoMoreThanItHasRoomFor) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::soft
+}  // namespace pingloom::rdma::soft::soft_impairment_test

@@ -6,7 +6,7 @@
 #include "rdma/soft/packet_sink.h"
 #include "rdma/soft/receive_queue.h"
 
-namespace pingloom::rdma::soft {
+namespace pingloom::rdma::soft::soft_parts_test {
 namespace {
 
 UdSent leftAt(std::uint64_t ticks) { return {.id = 0, .ok = true, .ticks = ticks}; }
@@ -171,4 +171,4 @@ TEST(InterfaceMtu, LeavesRoomForTheHeaders) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::soft
+}  // namespace pingloom::rdma::soft::soft_parts_test

@@ -13,7 +13,7 @@
 #include "rdma/soft/rc/syndrome.h"
 #include "soft_rc_host.h"
 
-namespace pingloom::rdma::soft {
+namespace pingloom::rdma::soft::soft_rc_hostile_test {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -356,4 +356,4 @@ TEST_F(SoftRcHostile, Noise) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::soft
+}  // namespace pingloom::rdma::soft::soft_rc_hostile_test

@@ -5,7 +5,7 @@
 #include "common/fd.h"
 #include "soft_rc_host.h"
 
-namespace pingloom::rdma::soft {
+namespace pingloom::rdma::soft::soft_rc_test {
 namespace {
 
 SoftOptions withOtherDice(SoftOptions soft) {
@@ -299,4 +299,4 @@ TEST(SoftRc, RefusesOptionsThatMakeNoSense) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::soft
+}  // namespace pingloom::rdma::soft::soft_rc_test

@@ -7,7 +7,7 @@
 #include "rdma/soft/source_port.h"
 #include "soft_host.h"
 
-namespace pingloom::rdma::soft {
+namespace pingloom::rdma::soft::soft_ud_test {
 namespace {
 
 // Both ways to check IPv4's iCRC; the exact one needs CAP_NET_RAW.
@@ -269,4 +269,4 @@ TEST(SoftDevice, RefusesWhatItCannotBe) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::soft
+}  // namespace pingloom::rdma::soft::soft_ud_test

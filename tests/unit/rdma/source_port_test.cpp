@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace pingloom::rdma::soft {
+namespace pingloom::rdma::soft::source_port_test {
 namespace {
 
 TEST(SourcePort, FoldsTheLabelAsMlx5Does) {
@@ -23,4 +23,4 @@ TEST(SourcePort, SmallLabelsAreDistinctPaths) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::soft
+}  // namespace pingloom::rdma::soft::source_port_test

@@ -8,7 +8,7 @@
 #include "fake_host.h"
 #include "rdma/verbs/handles.h"
 
-namespace pingloom::rdma::verbs {
+namespace pingloom::rdma::verbs::address_handles_test {
 namespace {
 
 UdPath pathTo(std::string_view address) { return {Gid::of(ip(address)), 0, 0, 0}; }
@@ -156,4 +156,4 @@ TEST_F(AddressHandlesTest, TheirNumberIsBounded) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::verbs
+}  // namespace pingloom::rdma::verbs::address_handles_test

@@ -6,7 +6,7 @@
 
 #include "fake_host.h"
 
-namespace pingloom::rdma::verbs {
+namespace pingloom::rdma::verbs::clock_test {
 namespace {
 
 struct Clock {
@@ -138,4 +138,4 @@ TEST_F(Timestamps, ADriverWithoutPairsOnSuchQueuesIsTimedInSoftware) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::verbs
+}  // namespace pingloom::rdma::verbs::clock_test

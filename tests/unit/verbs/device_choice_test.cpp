@@ -3,7 +3,7 @@
 #include "fake_host.h"
 #include "rdma/verbs/device_query.h"
 
-namespace pingloom::rdma::verbs {
+namespace pingloom::rdma::verbs::device_choice_test {
 namespace {
 
 // Two NICs with two ports each, as a host with VLANs and both RoCE versions has them.
@@ -137,4 +137,4 @@ TEST(IpoibTest, GidOfHardwareAddress) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::verbs
+}  // namespace pingloom::rdma::verbs::device_choice_test

@@ -3,7 +3,7 @@
 
 #include "fake_host.h"
 
-namespace pingloom::rdma::verbs {
+namespace pingloom::rdma::verbs::faults_test {
 namespace {
 
 using testing::Test;
@@ -175,4 +175,4 @@ TEST_F(FaultsTest, NoDevices) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::verbs
+}  // namespace pingloom::rdma::verbs::faults_test

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace pingloom::rdma::verbs {
+namespace pingloom::rdma::verbs::grh_test {
 namespace {
 
 using Area = std::array<std::uint8_t, kGrhBytes>;
@@ -57,4 +57,4 @@ TEST(GrhTest, NeitherIsNone) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::verbs
+}  // namespace pingloom::rdma::verbs::grh_test

@@ -4,7 +4,7 @@
 #include "collector/agent_session.h"
 #include "fake_host.h"
 
-namespace pingloom::rdma::verbs {
+namespace pingloom::rdma::verbs::pages_test {
 namespace {
 
 using collector::AgentSession;
@@ -117,4 +117,4 @@ TEST_F(PagesOnVerbsTest, ACollectorThatIsNotFoundDelaysNoOther) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::verbs
+}  // namespace pingloom::rdma::verbs::pages_test

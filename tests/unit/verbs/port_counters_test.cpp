@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-namespace pingloom::rdma::verbs {
+namespace pingloom::rdma::verbs::port_counters_test {
 namespace {
 
 using testing::ElementsAre;
@@ -62,4 +62,4 @@ TEST_F(PortCountersTest, OddNamesBecomeMetricNames) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::verbs
+}  // namespace pingloom::rdma::verbs::port_counters_test

@@ -4,7 +4,7 @@
 
 #include "rc_host.h"
 
-namespace pingloom::rdma::verbs {
+namespace pingloom::rdma::verbs::rc_connecting_test {
 namespace {
 
 constexpr const char* kNics =
@@ -95,4 +95,4 @@ TEST_F(RcConnectingTest, OneThatGoesMeanwhileLeavesNothingBehind) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::verbs
+}  // namespace pingloom::rdma::verbs::rc_connecting_test

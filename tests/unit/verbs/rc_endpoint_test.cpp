@@ -7,7 +7,7 @@
 
 #include "rc_host.h"
 
-namespace pingloom::rdma::verbs {
+namespace pingloom::rdma::verbs::rc_endpoint_test {
 namespace {
 
 constexpr const char* kTwoNics =
@@ -340,4 +340,4 @@ TEST_F(RcEndpointTest, ManyConnectionsLeaveNothingBehind) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::verbs
+}  // namespace pingloom::rdma::verbs::rc_endpoint_test

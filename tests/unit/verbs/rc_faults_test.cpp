@@ -3,7 +3,7 @@
 
 #include "rc_host.h"
 
-namespace pingloom::rdma::verbs {
+namespace pingloom::rdma::verbs::rc_faults_test {
 namespace {
 
 bool contains(const std::string& text, std::string_view part) {
@@ -289,4 +289,4 @@ TEST_F(RcFaultsTest, ANewEndpointTakesTheFailedOnesPlace) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::verbs
+}  // namespace pingloom::rdma::verbs::rc_faults_test

@@ -6,7 +6,7 @@
 
 #include "fake_host.h"
 
-namespace pingloom::rdma::verbs {
+namespace pingloom::rdma::verbs::ud_endpoint_test {
 namespace {
 
 constexpr const char* kTwoNics =
@@ -215,4 +215,4 @@ TEST_F(InfinibandTest, WithAGlobalHeaderWhereAsked) {
 }
 
 }  // namespace
-}  // namespace pingloom::rdma::verbs
+}  // namespace pingloom::rdma::verbs::ud_endpoint_test

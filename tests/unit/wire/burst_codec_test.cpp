@@ -4,7 +4,7 @@
 
 #include <functional>
 
-namespace pingloom::wire {
+namespace pingloom::wire::burst_codec_test {
 namespace {
 
 pingloom::BurstPing answered() {
@@ -53,4 +53,4 @@ TEST(BurstCodec, RefusesWhatIsOutOfBounds) {
 }
 
 }  // namespace
-}  // namespace pingloom::wire
+}  // namespace pingloom::wire::burst_codec_test

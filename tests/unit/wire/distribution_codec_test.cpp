@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace pingloom::wire {
+namespace pingloom::wire::distribution_codec_test {
 namespace {
 
 TEST(DistributionCodec, RoundTripsSamplesAndBuckets) {
@@ -78,4 +78,4 @@ TEST(DistributionCodec, RefusesHostileSets) {
 }
 
 }  // namespace
-}  // namespace pingloom::wire
+}  // namespace pingloom::wire::distribution_codec_test

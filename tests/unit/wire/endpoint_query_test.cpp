@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace pingloom::wire {
+namespace pingloom::wire::endpoint_query_test {
 namespace {
 
 EndpointQuery answer() {
@@ -60,4 +60,4 @@ TEST(EndpointQuery, CutsOffALongName) {
 }
 
 }  // namespace
-}  // namespace pingloom::wire
+}  // namespace pingloom::wire::endpoint_query_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pingloom::wire {
+namespace pingloom::wire::page_owner_codec_test {
 namespace {
 
 const pingloom::PageOwners kOwners{{{"queue", 41, 1000, 2, 30}, {"db", 42, 0, 1, 0}}, 7};
@@ -36,4 +36,4 @@ TEST(PageOwnerCodec, RefusesWhatIsMalformed) {
 }
 
 }  // namespace
-}  // namespace pingloom::wire
+}  // namespace pingloom::wire::page_owner_codec_test

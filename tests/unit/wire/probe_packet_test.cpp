@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-namespace pingloom::wire {
+namespace pingloom::wire::probe_packet_test {
 namespace {
 
 std::vector<std::uint8_t> bytesOf(const ProbeMessage& message, std::size_t length) {
@@ -76,4 +76,4 @@ TEST(ProbePacket, RefusesEveryDamage) {
 }
 
 }  // namespace
-}  // namespace pingloom::wire
+}  // namespace pingloom::wire::probe_packet_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace pingloom::wire {
+namespace pingloom::wire::read_exchange_test {
 namespace {
 
 ReadExchange answer() {
@@ -82,4 +82,4 @@ TEST(ReadExchange, RegionNames) {
 }
 
 }  // namespace
-}  // namespace pingloom::wire
+}  // namespace pingloom::wire::read_exchange_test

@@ -5,7 +5,7 @@
 
 #include "unit/controller/support.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::access_test {
 namespace {
 
 using net::PeerRefusal;
@@ -150,4 +150,4 @@ TEST_F(AccessTest, AgentsAreToldOfCollectorsOnly) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::access_test

@@ -8,7 +8,7 @@
 #include "unit/common/temporary_directory.h"
 #include "unit/controller/support.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::authorized_source_test {
 namespace {
 
 // No file can be opened while this lives.
@@ -63,4 +63,4 @@ TEST(AuthorizedSourceTest, ARevocationThatCannotBeReadIsReadLater) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::authorized_source_test

@@ -6,7 +6,7 @@
 #include "unit/controller/support.h"
 #include "wire/burst_codec.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::bursts_test {
 namespace {
 
 using test::Dealer;
@@ -202,4 +202,4 @@ TEST_F(BurstsTest, OrdersThatNobodyTakesAreBounded) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::bursts_test

@@ -10,7 +10,7 @@
 #include "unit/controller/dealer.h"
 #include "unit/controller/support.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::control_server_test {
 namespace {
 
 using test::batchOf;
@@ -375,4 +375,4 @@ TEST_F(ControlServerTest, BatchesThatCouldNotBeCommittedAreAskedForAgain) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::control_server_test

@@ -4,7 +4,7 @@
 
 #include "unit/controller/support.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::endpoint_directory_test {
 namespace {
 
 using test::endpointOf;
@@ -146,4 +146,4 @@ TEST_F(EndpointDirectoryTest, ARestartedControllerGoesOnFromWhatItKept) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::endpoint_directory_test

@@ -7,7 +7,7 @@
 #include "unit/controller/dealer.h"
 #include "unit/controller/support.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::endpoint_push_test {
 namespace {
 
 using test::Dealer;
@@ -249,4 +249,4 @@ TEST_F(EndpointPushTest, WithoutRdmaNobodyIsToldAnything) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::endpoint_push_test

@@ -6,7 +6,7 @@
 #include "controller/model/grid_plan.h"
 #include "unit/controller/support.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::grid_test {
 namespace {
 
 using test::goodRow;
@@ -384,4 +384,4 @@ TEST_F(GridTest, WhatWasCommittedByAnEarlierRunIsStaleUntilItsAgentIsBack) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::grid_test

@@ -5,7 +5,7 @@
 #include "plan/plan_codec.h"
 #include "unit/controller/support.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::plan_history_test {
 namespace {
 
 std::shared_ptr<const plan::Plan> planWith(int hosts) {
@@ -56,4 +56,4 @@ TEST(PlanHistory, APlanThatComesBackIsKnownOnce) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::plan_history_test

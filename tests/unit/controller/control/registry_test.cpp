@@ -5,7 +5,7 @@
 
 #include "unit/controller/support.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::registry_test {
 namespace {
 
 using test::ip;
@@ -300,4 +300,4 @@ TEST_F(RegistryTest, OwnersOfPagesAreCheckedAndKept) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::registry_test

@@ -8,7 +8,7 @@
 #include "controller/history/ledger.h"
 #include "unit/controller/support.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::event_store_test {
 namespace {
 
 using test::ip;
@@ -163,4 +163,4 @@ TEST_F(EventStoreTest, TheQueueCountsWhatItHasNoRoomFor) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::event_store_test

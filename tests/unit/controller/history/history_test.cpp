@@ -10,7 +10,7 @@
 #include "controller/history/past_presence.h"
 #include "unit/controller/support.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::history_test {
 namespace {
 
 using test::ip;
@@ -315,4 +315,4 @@ TEST_F(HistoryTest, TheReaderFollowsAFileThatIsReplaced) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::history_test

@@ -13,7 +13,7 @@
 #include "controller/history/past_presence.h"
 #include "unit/controller/support.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::ledger_roll_up_test {
 namespace {
 
 using test::eventually;
@@ -240,4 +240,4 @@ TEST_F(LedgerRollUpTest, TheWriterRollsUp) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::ledger_roll_up_test

@@ -13,7 +13,7 @@
 #include "controller/history/ledger_writer.h"
 #include "unit/controller/support.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::ledger_test {
 namespace {
 
 using test::eventually;
@@ -323,4 +323,4 @@ TEST_F(LedgerTest, TheWriterCommitsWhatWaitsBeforeItEnds) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::ledger_test

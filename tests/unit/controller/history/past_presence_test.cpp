@@ -5,7 +5,7 @@
 #include "controller/control/presence_log.h"
 #include "unit/controller/support.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::past_presence_test {
 namespace {
 
 using test::ip;
@@ -156,4 +156,4 @@ TEST(PresenceLog, AnAgentThatOutlivedTheControllerStayed) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::past_presence_test

@@ -7,7 +7,7 @@
 #include "controller/http/live_frames.h"
 #include "unit/controller/http/small_board.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::api_test {
 namespace {
 
 using testing::HasSubstr;
@@ -287,4 +287,4 @@ TEST(Api, ABrokenNameDoesNotSpoilADocument) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::api_test

@@ -10,7 +10,7 @@
 #include "unit/controller/http/small_board.h"
 #include "unit/http/raw_client.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::bursts_test {
 namespace {
 
 using testing::HasSubstr;
@@ -211,4 +211,4 @@ TEST_F(BurstApiTest, OverHttp) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::bursts_test

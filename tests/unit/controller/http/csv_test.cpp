@@ -7,7 +7,7 @@
 #include "controller/http/api.h"
 #include "unit/controller/http/small_board.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::csv_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -190,4 +190,4 @@ TEST_F(BoardCsvTest, HowManyOfTheWorstIsBounded) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::csv_test

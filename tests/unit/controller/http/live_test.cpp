@@ -14,7 +14,7 @@
 #include "unit/controller/http/small_board.h"
 #include "unit/http/raw_client.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::live_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -357,4 +357,4 @@ TEST_F(LiveTest, TheBoardOutlivesTheDashboardAndItsViewers) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::live_test

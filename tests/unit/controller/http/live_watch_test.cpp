@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pingloom::controller {
+namespace pingloom::controller::live_watch_test {
 namespace {
 
 TEST(LiveWatchTest, NamesAProbeAndAMetric) {
@@ -32,4 +32,4 @@ TEST(LiveWatchTest, AnythingElseIsRefused) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::live_watch_test

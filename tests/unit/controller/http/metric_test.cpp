@@ -4,7 +4,7 @@
 
 #include "unit/controller/http/small_board.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::metric_test {
 namespace {
 
 TEST(Metric, EveryNameParsesAndFindsItsFigure) {
@@ -63,4 +63,4 @@ TEST(Metric, UnknownNames) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::metric_test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace pingloom::controller::api {
+namespace pingloom::controller::api::past_query_test {
 namespace {
 
 using Query = std::map<std::string, std::string>;
@@ -63,4 +63,4 @@ TEST(PastQuery, WhatIsNoTimeIsRefusedByName) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller::api
+}  // namespace pingloom::controller::api::past_query_test

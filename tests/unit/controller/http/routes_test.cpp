@@ -8,7 +8,7 @@
 #include "controller/http/openapi.h"
 #include "http/target.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::routes_test {
 namespace {
 
 // The keys below `paths:` of the description: they are indented by two.
@@ -103,4 +103,4 @@ TEST(Routes, ATableWithoutLinesHasAHead) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::routes_test

@@ -6,7 +6,7 @@
 
 #include "common/file.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::static_files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -63,4 +63,4 @@ TEST_F(StaticFilesTest, IsBounded) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::static_files_test

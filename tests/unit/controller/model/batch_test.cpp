@@ -11,7 +11,7 @@
 #include "controller/model/report_reader.h"
 #include "unit/controller/support.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::batch_test {
 namespace {
 
 using test::batchOf;
@@ -249,4 +249,4 @@ TEST(BatchMarks, SortsWhatArrives) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::batch_test

@@ -6,7 +6,7 @@
 #include "controller/model/grid_plan.h"
 #include "unit/controller/support.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::board_test {
 namespace {
 
 using test::pinglistOf;
@@ -82,4 +82,4 @@ TEST(Board, AReaderThatHasGoneIsForgotten) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::board_test

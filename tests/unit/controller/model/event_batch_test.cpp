@@ -7,7 +7,7 @@
 
 #include "unit/controller/support.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::event_batch_test {
 namespace {
 
 using test::ip;
@@ -118,4 +118,4 @@ TEST(EventBatch, AFabricThatFlapsOnComesToAFewLinesASecond) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::event_batch_test

@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace pingloom::controller {
+namespace pingloom::controller::row_json_test {
 namespace {
 
 Row exampleRow() {
@@ -101,4 +101,4 @@ TEST(RowJson, WritesTimesAsFormatUtcDoes) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::row_json_test

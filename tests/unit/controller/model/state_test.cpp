@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pingloom::controller {
+namespace pingloom::controller::state_test {
 namespace {
 
 Row rowOf(std::uint32_t received, std::uint32_t lost, std::uint32_t refused,
@@ -71,4 +71,4 @@ TEST(State, IsStaleAfterTwoWindowsTheTimeoutAndThreeSeconds) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::state_test

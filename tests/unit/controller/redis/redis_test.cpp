@@ -15,7 +15,7 @@
 #include "controller/redis/writer.h"
 #include "unit/controller/support.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::redis_test {
 namespace {
 
 using test::eventually;
@@ -431,4 +431,4 @@ TEST(RedisEmbedded, SaysWhatToInstall) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::redis_test

@@ -8,7 +8,7 @@
 
 #include "client.h"
 
-namespace pingloom::pages::test {
+namespace pingloom::pages::test::agent_test {
 namespace {
 
 TEST(Agent, GrantsThePageOfAMetric) {
@@ -207,4 +207,4 @@ TEST(Agent, TakesManyPagesAndMetrics) {
 }
 
 }  // namespace
-}  // namespace pingloom::pages::test
+}  // namespace pingloom::pages::test::agent_test

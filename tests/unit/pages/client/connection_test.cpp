@@ -10,7 +10,7 @@
 
 #include "scripted_agent.h"
 
-namespace pingloom::pages::test {
+namespace pingloom::pages::test::connection_test {
 namespace {
 
 using client::Answer;
@@ -101,4 +101,4 @@ TEST(Connection, SaysWhyThereIsNone) {
 }
 
 }  // namespace
-}  // namespace pingloom::pages::test
+}  // namespace pingloom::pages::test::connection_test

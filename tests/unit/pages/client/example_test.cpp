@@ -9,7 +9,7 @@
 
 #include "client.h"
 
-namespace pingloom::pages::test {
+namespace pingloom::pages::test::example_test {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -113,4 +113,4 @@ TEST(Histogram, ValuesAreWithinTheirBucketsBounds) {
 }
 
 }  // namespace
-}  // namespace pingloom::pages::test
+}  // namespace pingloom::pages::test::example_test

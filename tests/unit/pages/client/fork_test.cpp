@@ -9,7 +9,7 @@
 
 #include "client.h"
 
-namespace pingloom::pages::test {
+namespace pingloom::pages::test::fork_test {
 namespace {
 
 // The exit code of a child that runs `body`.
@@ -136,4 +136,4 @@ TEST_F(Fork, AProgramThatIsStartedAtOnceRegistersNothing) {
 }
 
 }  // namespace
-}  // namespace pingloom::pages::test
+}  // namespace pingloom::pages::test::fork_test

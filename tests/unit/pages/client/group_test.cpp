@@ -8,7 +8,7 @@
 
 #include "client.h"
 
-namespace pingloom::pages::test {
+namespace pingloom::pages::test::group_test {
 namespace {
 
 constexpr const char* kNoAgent = "/nonexistent/pages.sock";
@@ -73,4 +73,4 @@ TEST(Group, IsSeenWholeOrNotAtAll) {
 }
 
 }  // namespace
-}  // namespace pingloom::pages::test
+}  // namespace pingloom::pages::test::group_test

@@ -8,7 +8,7 @@
 
 #include "client.h"
 
-namespace pingloom::pages::test {
+namespace pingloom::pages::test::hostile_test {
 namespace {
 
 struct Hostility {
@@ -190,4 +190,4 @@ TEST(HostileAgent, ThatDiesBeforeItAnswers) {
 }
 
 }  // namespace
-}  // namespace pingloom::pages::test
+}  // namespace pingloom::pages::test::hostile_test

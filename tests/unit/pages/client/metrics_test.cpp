@@ -8,7 +8,7 @@
 
 #include "client.h"
 
-namespace pingloom::pages::test {
+namespace pingloom::pages::test::metrics_test {
 namespace {
 
 constexpr const char* kNoAgent = "/nonexistent/pages.sock";
@@ -218,4 +218,4 @@ TEST(Metrics, OpenAndCloseAgain) {
 }
 
 }  // namespace
-}  // namespace pingloom::pages::test
+}  // namespace pingloom::pages::test::metrics_test

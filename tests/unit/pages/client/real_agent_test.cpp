@@ -14,7 +14,7 @@
 #include "pages/schema.h"
 #include "rdma/open_device.h"
 
-namespace pingloom::pages::test {
+namespace pingloom::pages::test::real_agent_test {
 namespace {
 
 class RealAgent {
@@ -173,4 +173,4 @@ TEST(RealAgent, HasAQuota) {
 }
 
 }  // namespace
-}  // namespace pingloom::pages::test
+}  // namespace pingloom::pages::test::real_agent_test

@@ -8,7 +8,7 @@
 
 #include "client.h"
 
-namespace pingloom::pages::test {
+namespace pingloom::pages::test::restart_test {
 namespace {
 
 TEST(Restart, LosesNothing) {
@@ -66,4 +66,4 @@ TEST(Restart, LosesNothing) {
 }
 
 }  // namespace
-}  // namespace pingloom::pages::test
+}  // namespace pingloom::pages::test::restart_test

@@ -8,7 +8,7 @@
 
 #include "scripted_agent.h"
 
-namespace pingloom::pages::test {
+namespace pingloom::pages::test::session_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -116,4 +116,4 @@ TEST_F(SessionTest, AGrantOfALostConnectionIsKnownToNobody) {
 }
 
 }  // namespace
-}  // namespace pingloom::pages::test
+}  // namespace pingloom::pages::test::session_test

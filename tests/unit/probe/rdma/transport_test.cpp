@@ -11,7 +11,7 @@
 #include "memory_fabric.h"
 #include "wire/probe_packet.h"
 
-namespace pingloom::probe::rdma_ud {
+namespace pingloom::probe::rdma_ud::transport_test {
 namespace {
 
 constexpr Nanos kPatience = 30 * kSecond;
@@ -369,4 +369,4 @@ TEST(RdmaTransport, ABurstToNobodyIsUnreachable) {
 }
 
 }  // namespace
-}  // namespace pingloom::probe::rdma_ud
+}  // namespace pingloom::probe::rdma_ud::transport_test

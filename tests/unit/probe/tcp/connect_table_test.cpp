@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pingloom::probe::tcp {
+namespace pingloom::probe::tcp::connect_table_test {
 namespace {
 
 constexpr auto kNone = ConnectTable::kNone;
@@ -86,4 +86,4 @@ TEST_F(ConnectTableTest, FollowsAPlanChange) {
 }
 
 }  // namespace
-}  // namespace pingloom::probe::tcp
+}  // namespace pingloom::probe::tcp::connect_table_test

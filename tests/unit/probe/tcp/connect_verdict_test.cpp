@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pingloom::probe::tcp {
+namespace pingloom::probe::tcp::connect_verdict_test {
 namespace {
 
 constexpr Nanos kMs = kMillisecond;
@@ -76,4 +76,4 @@ TEST(ConnectVerdict, TimesThatCannotBeTrueStayOut) {
 }
 
 }  // namespace
-}  // namespace pingloom::probe::tcp
+}  // namespace pingloom::probe::tcp::connect_verdict_test

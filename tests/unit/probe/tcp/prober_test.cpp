@@ -14,7 +14,7 @@
 #include "common/log.h"
 #include "probe/tcp/listener.h"
 
-namespace pingloom::probe::tcp {
+namespace pingloom::probe::tcp::prober_test {
 namespace {
 
 IpAddress host(std::uint32_t number) { return IpAddress::fromV4(0x7f4e0a00 + number); }
@@ -380,4 +380,4 @@ TEST(Listener, RunningOutOfDescriptorsPausesIt) {
 }
 
 }  // namespace
-}  // namespace pingloom::probe::tcp
+}  // namespace pingloom::probe::tcp::prober_test

@@ -10,7 +10,7 @@
 
 #include "common/fd.h"
 
-namespace pingloom::probe::tcp {
+namespace pingloom::probe::tcp::transport_test {
 namespace {
 
 IpAddress host(std::uint32_t number) { return IpAddress::fromV4(0x7f4e1400 + number); }
@@ -190,4 +190,4 @@ TEST_F(TcpTransportTest, ABurstIsAnsweredAndInNoWindow) {
 }
 
 }  // namespace
-}  // namespace pingloom::probe::tcp
+}  // namespace pingloom::probe::tcp::transport_test

@@ -16,7 +16,7 @@
 #include "probe/guest_list.h"
 #include "wire/probe_packet.h"
 
-namespace pingloom::probe::udp {
+namespace pingloom::probe::udp::transport_test {
 namespace {
 
 constexpr Nanos kPatience = 30 * kSecond;  // long enough for a busy machine
@@ -452,4 +452,4 @@ TEST(UdpTransport, APortInUseIsAnErrorThatNamesIt) {
 }
 
 }  // namespace
-}  // namespace pingloom::probe::udp
+}  // namespace pingloom::probe::udp::transport_test

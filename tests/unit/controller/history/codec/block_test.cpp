@@ -8,7 +8,7 @@
 #include "controller/history/codec/kept_report.h"
 #include "unit/controller/mesh_report.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::block_test {
 namespace {
 
 using namespace test;
@@ -264,4 +264,4 @@ TEST(BlockTest, SectionsOfRandomBytesDoNoHarm) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::block_test

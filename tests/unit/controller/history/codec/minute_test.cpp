@@ -5,7 +5,7 @@
 #include "controller/history/codec/minute_builder.h"
 #include "unit/controller/mesh_report.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::minute_test {
 namespace {
 
 using namespace test;
@@ -131,4 +131,4 @@ TEST(MinuteTest, IsOfSeveralBlocksWhereItHasManyPairs) {
 // What is damaged is told, or does no harm: the rows are the same then.
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::minute_test
