@@ -56,10 +56,10 @@ TEST(Client, WhatIsNoAnswerIsAnError) {
       {"", "without an answer"},
       {"SSH-2.0-OpenSSH_9.2\r\n", "not HTTP"},
       {"HTTP/1.1 OK\r\n\r\n", "not HTTP"},
-      {"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", "within the answer"},
+      {"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", "before the end of its answer"},
       {"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n", "larger"},
       {"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "larger"},
-      {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "chunks"},
+      {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "chunked"},
       {"HTTP/1.1 200 OK\r\nX: " + std::string(70'000, 'a'), "not HTTP"},
   };
   for (const auto& [answer, reason] : table) {

@@ -130,7 +130,7 @@ TEST_F(BoardCsvTest, AGridThatIsTooLargeAsATableIsRefused) {
   request.query["format"] = "csv";
   const auto refused = api::grid(small.board, request);
   EXPECT_EQ(refused.status, 400U);
-  EXPECT_THAT(refused.body, testing::HasSubstr("format=json or cells"));
+  EXPECT_THAT(refused.body, testing::HasSubstr("format=json or format=cells"));
   request.query["format"] = "json";
   const Json json = Json::parse(api::grid(small.board, request).body);
   EXPECT_EQ(json["source_names"][599], std::string(4096, '"'));
