@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bare_loop.h"
+#include "common/duration.h"
 #include "common/program.h"
 #include "run.h"
 

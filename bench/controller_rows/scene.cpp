@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/duration.h"
 #include "common/fd.h"
 #include "common/file.h"
 #include "controller/redis/connection.h"

@@ -19,6 +19,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/duration.h"
 #include "common/fd.h"
 #include "common/file.h"
 #include "http/client.h"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/duration.h"
+
 namespace pingloom::bench {
 
 IpAddress agentAddress(std::uint32_t number) {

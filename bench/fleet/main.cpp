@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "bare_zeromq.h"
+#include "common/duration.h"
 #include "common/log.h"
 #include "common/program.h"
 #include "controller_process.h"

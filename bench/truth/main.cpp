@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "common/duration.h"
 #include "common/log.h"
 #include "common/program.h"
 #include "common/text.h"

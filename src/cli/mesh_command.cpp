@@ -12,6 +12,7 @@
 #include "cli/site_options.h"
 #include "cli/text_table.h"
 #include "cli/top_source.h"
+#include "common/duration.h"
 #include "common/program.h"
 #include "common/time.h"
 

@@ -14,6 +14,7 @@
 #include "cli/ping_session.h"
 #include "cli/rdma_ping.h"
 #include "cli/text_table.h"
+#include "common/duration.h"
 #include "common/program.h"
 #include "wire/probe_packet.h"
 

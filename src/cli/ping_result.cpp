@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "common/duration.h"
+
 namespace pingloom::cli {
 namespace {
 

@@ -10,10 +10,10 @@
 #include "cli/ping_assignment.h"
 #include "cli/rdma_ping.h"
 #include "common/fd.h"
+#include "common/instant.h"
 #include "common/poll_set.h"
 #include "common/random.h"
 #include "probe/event_loop.h"
-#include "probe/instant.h"
 #include "probe/stall_watch.h"
 #include "probe/tcp/prober.h"
 #include "probe/transport.h"
@@ -21,8 +21,6 @@
 
 namespace pingloom::cli {
 namespace {
-
-using probe::Instant;
 
 // The part that both protocols share.
 class SessionBase : public PingSession {

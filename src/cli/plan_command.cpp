@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/input_file.h"
+#include "common/duration.h"
 #include "common/program.h"
 #include "common/text.h"
 #include "pinglist/pinglist.h"

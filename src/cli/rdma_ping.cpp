@@ -21,8 +21,6 @@
 namespace pingloom::cli {
 namespace {
 
-using probe::Instant;
-
 constexpr int kEndpointPause = 10;      // milliseconds between two looks whether it is there
 constexpr int kEndpointPatience = 100;  // looks, once there is one, for the others
 

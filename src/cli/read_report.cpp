@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/duration.h"
+
 namespace pingloom::cli {
 namespace {
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/text_table.h"
+#include "common/duration.h"
 #include "common/time.h"
 #include "common/vocabulary.h"
 

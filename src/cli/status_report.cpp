@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/text_table.h"
+#include "common/duration.h"
 #include "common/text.h"
 #include "common/time.h"
 #include "common/vocabulary.h"

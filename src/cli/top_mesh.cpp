@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/top_source.h"
+#include "common/duration.h"
 #include "common/text.h"
 
 namespace pingloom::cli {

@@ -3,29 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <chrono>
-#include <cmath>
 #include <ctime>
 #include <optional>
 
 namespace pingloom {
 namespace {
-
-struct Unit {
-  std::string_view name;
-  Nanos nanos;
-};
-// Longest first: formatDuration takes the first that divides.
-constexpr std::array<Unit, 7> kUnits = {{{"d", 24 * kHour},
-                                         {"h", kHour},
-                                         {"m", kMinute},
-                                         {"s", kSecond},
-                                         {"ms", kMillisecond},
-                                         {"us", kMicrosecond},
-                                         {"ns", 1}}};
-constexpr double kMaxNanos = 3650.0 * 24 * 3600e9;
 
 Nanos read(clockid_t clock) {
   timespec now{};
@@ -37,47 +20,6 @@ Nanos read(clockid_t clock) {
 
 Nanos monotonicNow() { return read(CLOCK_MONOTONIC); }
 Nanos utcNow() { return read(CLOCK_REALTIME); }
-
-Result<Nanos> parseDuration(std::string_view text) {
-  const std::string entity = "duration '" + std::string(text) + "'";
-  double number = 0;
-  auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (error != std::errc())
-    return makeError(entity, "not a number with a unit, such as 200ms or 10s");
-  const std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  for (const Unit& unit : kUnits) {
-    if (suffix != unit.name) continue;
-    const double nanos = number * static_cast<double>(unit.nanos);
-    if (!(nanos >= 1)) return makeError(entity, "must be longer than zero");
-    if (nanos > kMaxNanos) return makeError(entity, "longer than ten years");
-    return std::llround(nanos);
-  }
-  return makeError(entity, suffix.empty() ? "has no unit (ns, us, ms, s, m, h, d)"
-                                          : "unknown unit; use ns, us, ms, s, m, h or d");
-}
-
-std::string formatDuration(Nanos duration) {
-  if (duration == 0) return "0s";
-  for (const Unit& unit : kUnits) {
-    if (duration % unit.nanos == 0) return fmt::format("{}{}", duration / unit.nanos, unit.name);
-  }
-  return fmt::format("{}ns", duration);
-}
-
-std::string humanNanos(Nanos duration) {
-  const auto value = static_cast<double>(duration);
-  const double magnitude = std::abs(value);
-  auto scaled = [&](double unit, const char* name) {
-    const double shown = value / unit;
-    const int digits = std::abs(shown) < 9.995 ? 2 : std::abs(shown) < 99.95 ? 1 : 0;
-    return fmt::format("{:.{}f} {}", shown, digits, name);
-  };
-  if (magnitude < 1e3) return fmt::format("{} ns", duration);
-  if (magnitude < 999.5e3) return scaled(1e3, "us");
-  if (magnitude < 999.5e6) return scaled(1e6, "ms");
-  return scaled(1e9, "s");
-}
 
 std::string formatUtc(Nanos utc) {
   Nanos seconds = utc / kSecond;
@@ -134,7 +76,7 @@ std::optional<Nanos> readFraction(std::string_view text) {
   return rest;
 }
 
-std::optional<Instant> readInstant(std::string_view text) {
+std::optional<CalendarTime> readCalendarTime(std::string_view text) {
   constexpr std::string_view kShape = "dddd-dd-ddTdd:dd:dd";
   if (!hasShape(text.substr(0, kShape.size()), kShape)) return std::nullopt;
   const std::string_view tail = text.substr(kShape.size());
@@ -152,24 +94,24 @@ std::optional<Instant> readInstant(std::string_view text) {
     return std::nullopt;
   }
   const std::int64_t days = sys_days(date).time_since_epoch().count();
-  return Instant{((days * 24 + hours) * 60 + minutes - *offset) * 60 + seconds, *rest};
+  return CalendarTime{((days * 24 + hours) * 60 + minutes - *offset) * 60 + seconds, *rest};
 }
 
 }  // namespace
 
-Nanos Instant::utc() const {
+Nanos CalendarTime::utc() const {
   if (seconds < 0) return 0;
   return seconds > kLatestUtc / kSecond ? kLatestUtc : seconds * kSecond + nanos;
 }
 
-Result<Instant> parseInstant(std::string_view text) {
-  if (const auto instant = readInstant(text)) return *instant;
+Result<CalendarTime> parseCalendarTime(std::string_view text) {
+  if (const auto instant = readCalendarTime(text)) return *instant;
   return makeError(std::string(text),
                    "not a time as 2026-11-21T03:12:00Z or 2026-11-21T04:12:00+01:00");
 }
 
 Result<Nanos> parseUtc(std::string_view text) {
-  const auto instant = parseInstant(text);
+  const auto instant = parseCalendarTime(text);
   if (!instant) return tl::unexpected(instant.error());
   const Nanos utc = instant->utc();
   if (utc / kSecond == instant->seconds) return utc;

@@ -25,14 +25,6 @@ constexpr Nanos kNever = INT64_MAX;  // as the time when something is due
 Nanos monotonicNow();
 Nanos utcNow();
 
-// "250us", "200ms", "1s", "1.5s", "10m", "24h", "7d": a positive decimal number and a unit (ns us
-// ms s m h d).
-Result<Nanos> parseDuration(std::string_view text);
-// The shortest form that parseDuration reads back exactly: 1500ms, 10s, 2m.
-std::string formatDuration(Nanos duration);
-// Three significant digits for people: "812 ns", "4.07 us", "1.20 ms".
-std::string humanNanos(Nanos duration);
-
 // "2026-11-21T03:12:00Z"; with milliseconds ("...00.250Z") only where they are not zero.
 std::string formatUtc(Nanos utc);
 
@@ -40,16 +32,16 @@ std::string formatUtc(Nanos utc);
 constexpr Nanos kLatestUtc = 7'258'118'400 * kSecond - 1;
 
 // A time of any year that can be written.
-struct Instant {
+struct CalendarTime {
   std::int64_t seconds = 0;  // since 1970, before it less than zero
   Nanos nanos = 0;           // of a second
 
-  auto operator<=>(const Instant&) const = default;
+  auto operator<=>(const CalendarTime&) const = default;
   Nanos utc() const;  // the nearest of those from 1970 to kLatestUtc
 };
 
 // RFC 3339: as formatUtc() or with an offset ("...00+01:00"), with up to nine digits of a second.
-Result<Instant> parseInstant(std::string_view text);
+Result<CalendarTime> parseCalendarTime(std::string_view text);
 // The same, of the years 1970 to 2199 only.
 Result<Nanos> parseUtc(std::string_view text);
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "common/duration.h"
 #include "common/text.h"
 
 namespace pingloom::yaml {

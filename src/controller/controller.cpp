@@ -39,8 +39,6 @@ constexpr Nanos kMaxBacklog = 30 * kSecond;
 
 using Waiting = ControlServer::Waiting;
 
-Now readClocks() { return {monotonicNow(), utcNow()}; }
-
 }  // namespace
 
 Result<std::unique_ptr<Controller>> Controller::start(const Config& config) {
@@ -54,7 +52,7 @@ Controller::~Controller() {
   writer_.reset();
   if (ledger_ != nullptr) {
     events_due_mono_ = 0;
-    keepEvents(readClocks());
+    keepEvents(Instant::now());
   }
   ledger_.reset();
 }
@@ -85,10 +83,10 @@ Status Controller::open() {
   // This runs before the ledger's thread starts.
   const auto first = pinglist_->load(true, monotonicNow(), started_utc_);
   if (first != nullptr) {
-    grid_.setPlan(makeGridPlan(first, ++generation_), readClocks());
+    grid_.setPlan(makeGridPlan(first, ++generation_), Instant::now());
     for (const LedgerPlace& place : places()) {
       for (const LatestReport& latest : opened.latest(place.probe, place.source)) {
-        restore(latest, readClocks());
+        restore(latest, Instant::now());
       }
     }
   }
@@ -100,11 +98,11 @@ Status Controller::open() {
                                             bursts_, config_.state_dir / "endpoints",
                                             monotonicNow(), access_.get());
   if (first != nullptr) {
-    server_->setPlan({first, &first->plan}, readClocks());
+    server_->setPlan({first, &first->plan}, Instant::now());
   }
   writer_ = std::make_unique<RedisWriter>(
       config_.redis, RedisLogin{config_.redis_user, config_.redis_password_file}, board_);
-  publish(readClocks());
+  publish(Instant::now());
   log::info("agents connect to {}", socket_->address().text());
   return {};
 }
@@ -133,7 +131,7 @@ Status Controller::listen() {
 }
 
 void Controller::loadAuthorized() {
-  const Now now = readClocks();
+  const Instant now = Instant::now();
   if (authorized_->reload(now.mono)) server_->authorize(authorized_->current(), now);
 }
 
@@ -158,7 +156,7 @@ std::vector<LedgerPlace> Controller::places() const {
 
 // Restores the newest window of each source, so that the grid is complete until its agent reports
 // again.
-void Controller::restore(const LatestReport& latest, Now now) {
+void Controller::restore(const LatestReport& latest, Instant now) {
   ReportView view;
   if (!view.read(latest.report)) return;
   const auto head = readHead(view.head());
@@ -167,13 +165,13 @@ void Controller::restore(const LatestReport& latest, Now now) {
 }
 
 void Controller::loadPinglist(bool at_start) {
-  const Now now = readClocks();
+  const Instant now = Instant::now();
   const auto loaded = pinglist_->load(at_start, now.mono, now.utc);
   publish_due_mono_ = 0;
   if (loaded != nullptr) enforce(loaded, now);
 }
 
-void Controller::enforce(const std::shared_ptr<const pinglist::Pinglist>& loaded, Now now) {
+void Controller::enforce(const std::shared_ptr<const pinglist::Pinglist>& loaded, Instant now) {
   const bool first = generation_ == 0;
   grid_.setPlan(makeGridPlan(loaded, ++generation_), now);
   if (first) ledger_->restore(places());
@@ -204,7 +202,7 @@ void Controller::reload(const Config& config) {
     return;
   }
   (*pinglist)->succeed(*pinglist_);
-  const Now now = readClocks();
+  const Instant now = Instant::now();
   const auto loaded = (*pinglist)->load(true, now.mono, now.utc);
   // the error was logged; the previous pinglist stays
   if (loaded == nullptr && generation_ != 0) return;
@@ -216,10 +214,10 @@ void Controller::reload(const Config& config) {
 }
 
 void Controller::turn() {
-  const Now before = readClocks();
+  const Instant before = Instant::now();
   waiting_ = server_->receive(before);
   server_->acknowledgeCommitted();
-  const Now now = readClocks();
+  const Instant now = Instant::now();
   for (const LatestReport& latest : ledger_->takeRestored()) restore(latest, now);
   const bool drained = waiting_ == Waiting::kNothing;
   if (drained) drained_mono_ = now.mono;
@@ -241,7 +239,7 @@ void Controller::turn() {
 Nanos Controller::longestWait() const {
   if (waiting_ == Waiting::kMessages) return 0;
   if (waiting_ == Waiting::kNothing && socket_->readable()) return 0;
-  const Now now = readClocks();
+  const Instant now = Instant::now();
   Nanos wait = waiting_ == Waiting::kLedger ? kLedgerWait : kMaxWait;
   wait = std::min(wait, publish_due_mono_ - now.mono);
   wait = std::min(wait, registry_.nextExpiry() - now.mono);
@@ -269,13 +267,13 @@ ServiceManager::Asked Controller::wait(ServiceManager& manager) {
   }
   if (wakes.ready(Wake::kPinglist)) loadPinglist(false);
   if (access_ != nullptr &&
-      (wakes.ready(Wake::kAuthorizedKeys) || readClocks().mono >= authorized_->nextDue())) {
+      (wakes.ready(Wake::kAuthorizedKeys) || Instant::now().mono >= authorized_->nextDue())) {
     loadAuthorized();
   }
   return wakes.ready(Wake::kServiceManager) ? manager.asked() : ServiceManager::Asked::kNothing;
 }
 
-void Controller::keepEvents(Now now) {
+void Controller::keepEvents(Instant now) {
   if (now.mono < events_due_mono_) return;
   events_due_mono_ = now.mono + kEventsInterval;
   auto presence = presence_->take();
@@ -283,7 +281,7 @@ void Controller::keepEvents(Now now) {
   ledger_->record(events_.take(now.utc), std::move(presence));
 }
 
-void Controller::publish(Now now) {
+void Controller::publish(Instant now) {
   publish_due_mono_ = now.mono + kPublishInterval;
   auto status = std::make_shared<ControlStatus>();
   status->started_utc = started_utc_;

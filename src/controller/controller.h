@@ -57,15 +57,15 @@ class Controller {
   Status listen();
   void loadAuthorized();
   void loadPinglist(bool at_start);
-  void enforce(const std::shared_ptr<const pinglist::Pinglist>& loaded, Now now);
+  void enforce(const std::shared_ptr<const pinglist::Pinglist>& loaded, Instant now);
   std::vector<LedgerPlace> places() const;
-  void restore(const LatestReport& latest, Now now);
+  void restore(const LatestReport& latest, Instant now);
   void turn();
   Nanos longestWait() const;
   ServiceManager::Asked wait(ServiceManager& manager);
   std::string_view doing() const;
-  void keepEvents(Now now);
-  void publish(Now now);
+  void keepEvents(Instant now);
+  void publish(Instant now);
 
   Config config_;
   UniqueFd state_lock_;

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "common/duration.h"
 #include "common/text.h"
 #include "wire/probe_packet.h"
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/duration.h"
 #include "common/text.h"
 #include "common/time.h"
 

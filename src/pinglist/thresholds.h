@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/duration.h"
 #include "common/error.h"
 #include "common/yaml.h"
 

@@ -9,8 +9,8 @@
 
 #include "common/error.h"
 #include "common/fd.h"
+#include "common/instant.h"
 #include "common/time.h"
-#include "probe/instant.h"
 #include "probe/loop_calls.h"
 
 namespace pingloom::probe {

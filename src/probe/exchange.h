@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <optional>
 
+#include "common/instant.h"
 #include "common/tick_clock.h"
 #include "common/time.h"
 #include "common/vocabulary.h"
-#include "probe/instant.h"
 #include "probe/window.h"
 
 namespace pingloom::probe {

@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/duration.h"
 #include "common/log.h"
 #include "common/time.h"
 #include "rdma/verbs/verbs_device.h"

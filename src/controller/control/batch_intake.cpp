@@ -6,7 +6,7 @@
 namespace pingloom::controller {
 
 BatchIntake::Verdict BatchIntake::take(Agent& agent, std::string_view frame,
-                                       std::shared_ptr<const void> owner, Now now) {
+                                       std::shared_ptr<const void> owner, Instant now) {
   Verdict verdict;
   const auto parts = splitBatch(frame);
   if (!parts) {
@@ -38,14 +38,14 @@ BatchIntake::Verdict BatchIntake::take(Agent& agent, std::string_view frame,
 }
 
 // Faults in it are reported when it arrives to be committed.
-void BatchIntake::show(const Agent& agent, const BatchParts& parts, Now now) {
+void BatchIntake::show(const Agent& agent, const BatchParts& parts, Instant now) {
   ++counters_.batches_shown;
   for (const std::string_view report : parts.reports) {
     (void)takeReport(agent, parts.id, report, now);
   }
 }
 
-void BatchIntake::commit(Agent& agent, const BatchParts& parts, LedgerBatch batch, Now now,
+void BatchIntake::commit(Agent& agent, const BatchParts& parts, LedgerBatch batch, Instant now,
                          Verdict& verdict) {
   if (!parts.fault.empty()) refuse({ReportFault::kBatch, parts.fault}, verdict);
   batch.windows.reserve(parts.reports.size());
@@ -69,7 +69,7 @@ void BatchIntake::commit(Agent& agent, const BatchParts& parts, LedgerBatch batc
 tl::expected<ReportHead, BatchIntake::BadReport> BatchIntake::takeReport(const Agent& agent,
                                                                          wire::BatchId id,
                                                                          std::string_view report,
-                                                                         Now now) {
+                                                                         Instant now) {
   const auto bad = [](ReportFault fault, std::string text) {
     return tl::unexpected(BadReport{fault, std::move(text)});
   };

@@ -60,11 +60,12 @@ class BatchIntake {
     std::string first_fault;    // the reason of the first refusal
   };
   // Takes a frame of BatchKind kBatch or kLive; `frame` points into the memory that `owner` keeps.
-  Verdict take(Agent& agent, std::string_view frame, std::shared_ptr<const void> owner, Now now);
+  Verdict take(Agent& agent, std::string_view frame, std::shared_ptr<const void> owner,
+               Instant now);
 
   // Notes a reading of the clocks. Windows may end at most kMaxAhead after the highest wall-clock
   // time so far. The value of an earlier run is the end of the newest window that it committed.
-  void noteClock(Now now) { ceiling_.note(now); }
+  void noteClock(Instant now) { ceiling_.note(now); }
 
   struct Acknowledgement {
     std::string host;
@@ -80,11 +81,12 @@ class BatchIntake {
     ReportFault fault;
     std::string text;
   };
-  void show(const Agent& agent, const BatchParts& parts, Now now);
-  void commit(Agent& agent, const BatchParts& parts, LedgerBatch batch, Now now, Verdict& verdict);
+  void show(const Agent& agent, const BatchParts& parts, Instant now);
+  void commit(Agent& agent, const BatchParts& parts, LedgerBatch batch, Instant now,
+              Verdict& verdict);
   // Applies a report to the grid.
   tl::expected<ReportHead, BadReport> takeReport(const Agent& agent, wire::BatchId id,
-                                                 std::string_view report, Now now);
+                                                 std::string_view report, Instant now);
   void refuse(const BadReport& bad, Verdict& verdict);
 
   Registry& registry_;

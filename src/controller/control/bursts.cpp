@@ -47,7 +47,7 @@ bool Bursts::busy(const std::string& host) const {
                      [&](const auto& entry) { return entry.second.known.host == host; });
 }
 
-BurstAnswer Bursts::start(const BurstOrder& order, Now now) {
+BurstAnswer Bursts::start(const BurstOrder& order, Instant now) {
   const Agent* agent = registry_.owner(order.source);
   if (agent == nullptr || !agent->info.alive) {
     return refuse(BurstRefusal::kNoAgent, "there is no agent at " + order.source.text());
@@ -90,7 +90,7 @@ void Bursts::publish(const Running& burst) {
   board_.publish(std::move(snapshot));
 }
 
-Status Bursts::report(const Agent& agent, const wire::BurstReport& report, Now now) {
+Status Bursts::report(const Agent& agent, const wire::BurstReport& report, Instant now) {
   const auto found = running_.find(report.id());
   if (found == running_.end() || found->second.known.host != agent.info.host) return {};
   Running& burst = found->second;
@@ -118,7 +118,7 @@ Status Bursts::report(const Agent& agent, const wire::BurstReport& report, Now n
   return {};
 }
 
-void Bursts::end(std::uint64_t id, BurstState state, std::string reason, Now now) {
+void Bursts::end(std::uint64_t id, BurstState state, std::string reason, Instant now) {
   Running& burst = running_.at(id);
   burst.known.state = state;
   burst.known.reason = std::move(reason);
@@ -127,7 +127,7 @@ void Bursts::end(std::uint64_t id, BurstState state, std::string reason, Now now
   kept_.push_back({id, now.mono + kKeep});
 }
 
-void Bursts::runDue(Now now) {
+void Bursts::runDue(Instant now) {
   for (const BurstBoard::Asked& asked : board_.takeAsked()) asked.reply(start(asked.order, now));
   std::vector<std::pair<std::uint64_t, std::string>> over;
   for (const auto& [id, burst] : running_) {

@@ -35,8 +35,8 @@ class Bursts {
 
   // Takes an agent's report. Returns an error where it is malformed, and ignores a report on
   // another agent's burst.
-  Status report(const Agent& agent, const wire::BurstReport& report, Now now);
-  void runDue(Now now);
+  Status report(const Agent& agent, const wire::BurstReport& report, Instant now);
+  void runDue(Instant now);
   Nanos nextDue() const;  // monotonic
   std::size_t running() const { return running_.size(); }
 
@@ -52,11 +52,11 @@ class Bursts {
     Nanos until_mono;
   };
 
-  BurstAnswer start(const BurstOrder& order, Now now);
+  BurstAnswer start(const BurstOrder& order, Instant now);
   BurstAnswer refuse(BurstRefusal refusal, std::string reason);
   bool busy(const std::string& host) const;
   void publish(const Running& burst);
-  void end(std::uint64_t id, BurstState state, std::string reason, Now now);
+  void end(std::uint64_t id, BurstState state, std::string reason, Instant now);
 
   net::ZmqRouter& socket_;
   Registry& registry_;

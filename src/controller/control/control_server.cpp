@@ -22,13 +22,13 @@ void copyStatus(const wire::AgentStatus& status, AgentInfo& info) {
 
 }  // namespace
 
-void ControlServer::setPlan(std::shared_ptr<const plan::Plan> plan, Now now) {
+void ControlServer::setPlan(std::shared_ptr<const plan::Plan> plan, Instant now) {
   endpoints_.setPlan(*plan, now);
   plans_.setCurrent(std::move(plan));
   if (push_due_mono_ == kNever) push_due_mono_ = now.mono + kCoalesce;
 }
 
-ControlServer::Waiting ControlServer::receive(Now now) {
+ControlServer::Waiting ControlServer::receive(Instant now) {
   const Nanos started = monotonicNow();
   intake_.noteClock(now);
   for (std::size_t i = 0; i < kMessagesAtOnce; ++i) {
@@ -42,7 +42,7 @@ ControlServer::Waiting ControlServer::receive(Now now) {
   return Waiting::kMessages;
 }
 
-void ControlServer::take(net::ZmqRouter::Message message, Now now) {
+void ControlServer::take(net::ZmqRouter::Message message, Instant now) {
   const std::string& route = message.route;
   if (message.frame == nullptr) {
     return refuse(route, wire::Refused::BAD_MESSAGE, "a message is one frame");
@@ -83,12 +83,12 @@ void ControlServer::take(net::ZmqRouter::Message message, Now now) {
 }
 
 void ControlServer::deny(const net::ZmqRouter::Message& message, const Access::Denial& denial,
-                         Now now) {
+                         Instant now) {
   access_->deny(denial, message.frame->peer(), now.mono);
   refuse(message.route, wire::Refused::NOT_AUTHORIZED, denial.text);
 }
 
-void ControlServer::authorize(std::shared_ptr<const keys::AuthorizedKeys> list, Now now) {
+void ControlServer::authorize(std::shared_ptr<const keys::AuthorizedKeys> list, Instant now) {
   access_->set(std::move(list));
   for (const auto& [id, agent] : registry_.agents()) {
     if (agent->route.empty()) continue;
@@ -112,7 +112,7 @@ void ControlServer::tellCollectors(Agent& agent) {
 }
 
 void ControlServer::takeRegister(const net::ZmqRouter::Message& message,
-                                 const wire::Register& request, Agent* before, Now now) {
+                                 const wire::Register& request, Agent* before, Instant now) {
   const std::string& route = message.route;
   // Without keys the peer's claim is not authenticated.
   const auto key = access_ == nullptr ? std::nullopt : message.frame->key();
@@ -147,7 +147,7 @@ void ControlServer::takeRegister(const net::ZmqRouter::Message& message,
   endpoints_.push(agent);
 }
 
-void ControlServer::takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat, Now now) {
+void ControlServer::takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat, Instant now) {
   if (heartbeat.incarnation() != agent.info.incarnation) {
     return refuse(agent.route, wire::Refused::NOT_REGISTERED, "register the new incarnation");
   }
@@ -170,7 +170,7 @@ void ControlServer::takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat
 
 // An agent whose batches could not be committed has to resend them from the first; it does so when
 // it registers again.
-void ControlServer::nudge(Agent& agent, Now now) {
+void ControlServer::nudge(Agent& agent, Instant now) {
   if (!agent.suspended || now.mono - agent.nudged_mono < kNudgeInterval || !ledger_.ready()) return;
   agent.nudged_mono = now.mono;
   wire::ControllerMessage message;
@@ -179,7 +179,7 @@ void ControlServer::nudge(Agent& agent, Now now) {
   send(agent.route, message);
 }
 
-void ControlServer::takeBatch(Agent& agent, std::unique_ptr<net::ZmqFrame> frame, Now now) {
+void ControlServer::takeBatch(Agent& agent, std::unique_ptr<net::ZmqFrame> frame, Instant now) {
   const std::shared_ptr<net::ZmqFrame> owner = std::move(frame);
   const auto verdict = intake_.take(agent, owner->bytes(), owner, now);
   if (verdict.acknowledge) acknowledge(agent.route, *verdict.acknowledge);
@@ -202,7 +202,7 @@ void ControlServer::acknowledge(const std::string& route, wire::BatchId id) {
   send(route, message);
 }
 
-void ControlServer::runDue(Now now) {
+void ControlServer::runDue(Instant now) {
   endpoints_.runDue(now);
   bursts_.runDue(now);
   if (now.mono < push_due_mono_) return;
@@ -212,7 +212,7 @@ void ControlServer::runDue(Now now) {
   }
 }
 
-void ControlServer::push(Agent& agent, Now now) {
+void ControlServer::push(Agent& agent, Instant now) {
   const std::uint64_t current = plans_.currentHash();
   if (current == 0 || push_due_mono_ != kNever) return;
   if (agent.plan_hash == current) return;

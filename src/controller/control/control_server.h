@@ -49,21 +49,21 @@ class ControlServer {
         access_(access) {}
 
   // Pushes the plan to all agents after kCoalesce.
-  void setPlan(std::shared_ptr<const plan::Plan> plan, Now now);
+  void setPlan(std::shared_ptr<const plan::Plan> plan, Instant now);
   std::uint64_t planHash() const { return plans_.currentHash(); }
   // Applies a new list of authorised keys. Agents that it no longer admits lose their lease and are
   // told why, and agents get the collectors' keys. REQUIRES: keys are configured.
-  void authorize(std::shared_ptr<const keys::AuthorizedKeys> list, Now now);
+  void authorize(std::shared_ptr<const keys::AuthorizedKeys> list, Instant now);
   // Takes the result of Registry::takeChanged() and pushes changed endpoints to all agents.
-  void presenceChanged(const std::vector<IpAddress>& addresses, Now now) {
+  void presenceChanged(const std::vector<IpAddress>& addresses, Instant now) {
     endpoints_.changed(addresses, now);
   }
 
   // Handles waiting messages for at most kMaxTurn.
   enum class Waiting { kNothing, kMessages, kLedger };  // what is left to do, or what it waits for
-  Waiting receive(Now now);
+  Waiting receive(Instant now);
   void acknowledgeCommitted();
-  void runDue(Now now);
+  void runDue(Instant now);
   Nanos nextDue() const {  // monotonic
     return std::min({push_due_mono_, endpoints_.nextDue(), bursts_.nextDue()});
   }
@@ -74,15 +74,15 @@ class ControlServer {
   bool takeHostsChanged() { return std::exchange(hosts_changed_, false); }
 
  private:
-  void take(net::ZmqRouter::Message message, Now now);
-  void takeBatch(Agent& agent, std::unique_ptr<net::ZmqFrame> frame, Now now);
+  void take(net::ZmqRouter::Message message, Instant now);
+  void takeBatch(Agent& agent, std::unique_ptr<net::ZmqFrame> frame, Instant now);
   void takeRegister(const net::ZmqRouter::Message& message, const wire::Register& request,
-                    Agent* agent, Now now);
-  void deny(const net::ZmqRouter::Message& message, const Access::Denial& denial, Now now);
+                    Agent* agent, Instant now);
+  void deny(const net::ZmqRouter::Message& message, const Access::Denial& denial, Instant now);
   void tellCollectors(Agent& agent);  // sends the keys that the agent does not have yet
-  void takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat, Now now);
-  void nudge(Agent& agent, Now now);
-  void push(Agent& agent, Now now);
+  void takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat, Instant now);
+  void nudge(Agent& agent, Instant now);
+  void push(Agent& agent, Instant now);
   void acknowledge(const std::string& route, wire::BatchId id);
   void refuse(const std::string& route, wire::Refused::Reason reason, std::string_view text,
               std::uint64_t times = 1);

@@ -59,7 +59,7 @@ EndpointPush::~EndpointPush() {
   if (save_due_mono_ != kNever) save();
 }
 
-void EndpointPush::setPlan(const plan::Plan& plan, Now now) {
+void EndpointPush::setPlan(const plan::Plan& plan, Instant now) {
   plan::AddressList next = namedByRdma(plan);
   plan::AddressList others;
   std::set_symmetric_difference(named_.begin(), named_.end(), next.begin(), next.end(),
@@ -70,7 +70,7 @@ void EndpointPush::setPlan(const plan::Plan& plan, Now now) {
   gather(now);
 }
 
-void EndpointPush::changed(const std::vector<IpAddress>& addresses, Now now) {
+void EndpointPush::changed(const std::vector<IpAddress>& addresses, Instant now) {
   const std::size_t before = changed_.size();
   for (const IpAddress& address : addresses) {
     if (contains(named_, address)) changed_.insert(address);
@@ -78,11 +78,11 @@ void EndpointPush::changed(const std::vector<IpAddress>& addresses, Now now) {
   if (changed_.size() != before) gather(now);
 }
 
-void EndpointPush::gather(Now now) {
+void EndpointPush::gather(Instant now) {
   due_mono_ = std::min(due_mono_, std::max(now.mono + kCoalesce, pause_until_mono_));
 }
 
-void EndpointPush::runDue(Now now) {
+void EndpointPush::runDue(Instant now) {
   if (now.mono >= save_due_mono_) save();
   if (now.mono < due_mono_) return;
   if (!settled_ && now.mono >= settle_mono_) settle();
@@ -106,7 +106,7 @@ void EndpointPush::update(const IpAddress& address) {
   if (endpoint != nullptr || !may_come_back) directory_.set(address, endpoint);
 }
 
-void EndpointPush::pushAll(Now now) {
+void EndpointPush::pushAll(Instant now) {
   const Nanos started = monotonicNow();
   for (const auto& [id, agent] : registry_.agents()) {
     if (agent->info.alive) push(*agent);

@@ -37,25 +37,25 @@ class EndpointPush {
   EndpointPush(const EndpointPush&) = delete;
   EndpointPush& operator=(const EndpointPush&) = delete;
 
-  void setPlan(const plan::Plan& plan, Now now);
+  void setPlan(const plan::Plan& plan, Instant now);
   // Notes that agents of these addresses came, went, or have other endpoints.
-  void changed(const std::vector<IpAddress>& addresses, Now now);
+  void changed(const std::vector<IpAddress>& addresses, Instant now);
 
   // Notes which table the agent reports.
   void registered(Agent& agent, const wire::Register& request) const;
   // Sends the agent the changes that it lacks, unless a new version is being gathered.
   void push(Agent& agent);
 
-  void runDue(Now now);
+  void runDue(Instant now);
   Nanos nextDue() const { return std::min(due_mono_, save_due_mono_); }
   std::uint64_t version() const { return directory_.version(); }
 
  private:
   bool lacks(const Agent& agent) const;
-  void gather(Now now);
+  void gather(Instant now);
   void settle();
   void update(const IpAddress& address);
-  void pushAll(Now now);
+  void pushAll(Instant now);
   void save();
 
   net::ZmqRouter& socket_;

@@ -60,7 +60,7 @@ bool Grid::outdated(const SourceRows& have, AgentId agent, const ReportHead& hea
 }
 
 Result<Grid::Applied> Grid::apply(ReportView& report, const ReportHead& head, const Origin& origin,
-                                  Now now) {
+                                  Instant now) {
   const auto place = placeOf(report.head().probe(), head.source);
   if (!place) return readOnly(report);
   const ProbeGrid& probe = plan_->probes[place->first];
@@ -139,7 +139,7 @@ Result<Grid::Applied> Grid::readOnly(ReportView& report) {
   return Applied{0, report.rows().size()};
 }
 
-void Grid::refresh(Place place, std::shared_ptr<const SourceRows> rows, Now now) {
+void Grid::refresh(Place place, std::shared_ptr<const SourceRows> rows, Instant now) {
   const ProbeGrid& probe = plan_->probes[place.first];
   const IpAddress& source = probe.sources[place.second];
   Slot& slot = slots_[place.first][place.second];
@@ -152,7 +152,7 @@ void Grid::refresh(Place place, std::shared_ptr<const SourceRows> rows, Now now)
 }
 
 void Grid::noteChanges(const ProbeGrid& probe, const IpAddress& source,
-                       const SourceSnapshot& before, const SourceSnapshot& after, Now now) {
+                       const SourceSnapshot& before, const SourceSnapshot& after, Instant now) {
   const Nanos window_start = after.rows == nullptr ? 0 : after.rows->window_start_utc;
   for (std::size_t i = 0; i < after.states.size(); ++i) {
     if (!after.states[i]) continue;
@@ -212,7 +212,7 @@ void Grid::presenceChanged(const std::vector<IpAddress>& addresses) {
   }
 }
 
-void Grid::runDue(Now now) {
+void Grid::runDue(Instant now) {
   while (const auto place = stale_.take(now.utc)) {
     Slot& slot = slots_[place->first][place->second];
     slot.reminder = kNever;
@@ -279,7 +279,7 @@ Grid::Slot Grid::carryOver(const ProbeGrid& probe, const IpAddress& source) cons
   return made;
 }
 
-void Grid::setPlan(std::shared_ptr<const GridPlan> plan, Now now) {
+void Grid::setPlan(std::shared_ptr<const GridPlan> plan, Instant now) {
   std::vector<std::vector<Slot>> slots(plan->probes.size());
   for (std::size_t i = 0; i < plan->probes.size(); ++i) {
     const ProbeGrid& probe = plan->probes[i];

@@ -36,7 +36,7 @@ class Grid {
   void keepEventsIn(EventBatch& batch) { kept_ = &batch; }
 
   // Sets the plan; the rows of pairs that are also in the new plan are kept.
-  void setPlan(std::shared_ptr<const GridPlan> plan, Now now);
+  void setPlan(std::shared_ptr<const GridPlan> plan, Instant now);
   const GridPlan& plan() const { return *plan_; }
 
   // The origin of a report; agent 0 stands for an agent of an earlier run of the controller.
@@ -51,12 +51,13 @@ class Grid {
   };
   // Applies the whole report or nothing. Refuses a report that contradicts itself, even if its rows
   // would be ignored.
-  Result<Applied> apply(ReportView& report, const ReportHead& head, const Origin& origin, Now now);
+  Result<Applied> apply(ReportView& report, const ReportHead& head, const Origin& origin,
+                        Instant now);
 
   void presenceChanged(const std::vector<IpAddress>& addresses);
   // Derives the states that changed or became stale; under many changes this takes at most a fifth
   // of the time.
-  void runDue(Now now);
+  void runDue(Instant now);
   Nanos nextDueUtc() const;
 
  private:
@@ -85,10 +86,10 @@ class Grid {
 
   Nanos staleAt(std::uint32_t probe, const SourceRows& rows) const;
   // Returns a snapshot of these rows with all states derived at `now`.
-  SourceSnapshot derive(Place place, std::shared_ptr<const SourceRows> rows, Now now) const;
-  void refresh(Place place, std::shared_ptr<const SourceRows> rows, Now now);
+  SourceSnapshot derive(Place place, std::shared_ptr<const SourceRows> rows, Instant now) const;
+  void refresh(Place place, std::shared_ptr<const SourceRows> rows, Instant now);
   void noteChanges(const ProbeGrid& probe, const IpAddress& source, const SourceSnapshot& before,
-                   const SourceSnapshot& after, Now now);
+                   const SourceSnapshot& after, Instant now);
   void publishEvents();
   void watchStale(Place place);
   void markDirty(Place place);

@@ -34,7 +34,8 @@ Nanos Grid::staleAt(std::uint32_t probe, const SourceRows& rows) const {
   return rows.endUtc() + staleAfter(rows.window, plan_->probes[probe].spec.timeout);
 }
 
-SourceSnapshot Grid::derive(Place place, std::shared_ptr<const SourceRows> rows, Now now) const {
+SourceSnapshot Grid::derive(Place place, std::shared_ptr<const SourceRows> rows,
+                            Instant now) const {
   static const Row no_row;
   const ProbeGrid& probe = plan_->probes[place.first];
   const IpAddress& source = probe.sources[place.second];

@@ -4,7 +4,8 @@
 
 namespace pingloom::controller {
 
-void PresenceLog::note(const Registry& registry, std::span<const IpAddress> addresses, Now now) {
+void PresenceLog::note(const Registry& registry, std::span<const IpAddress> addresses,
+                       Instant now) {
   using Kind = PresenceRecord::Kind;
   for (const IpAddress& address : addresses) {
     const Presence presence = registry.presence(address);

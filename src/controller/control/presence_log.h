@@ -20,7 +20,7 @@ class PresenceLog {
   explicit PresenceLog(Nanos started_utc) : records_{{started_utc, std::nullopt, {}}} {}
 
   // Checks these addresses, which the registry's takeChanged() returned.
-  void note(const Registry& registry, std::span<const IpAddress> addresses, Now now);
+  void note(const Registry& registry, std::span<const IpAddress> addresses, Instant now);
   std::vector<PresenceRecord> take();
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/duration.h"
 #include "common/log.h"
 #include "plan/endpoint_codec.h"
 #include "wire/control_protocol.h"
@@ -94,7 +95,7 @@ std::optional<Refusal> faultOf(const wire::Register& request, Nanos now_utc) {
 tl::expected<Agent*, Refusal> Registry::admit(const wire::Register& request,
                                               const std::string& route,
                                               std::optional<std::uint64_t> known_incarnation,
-                                              Now now, std::string_view key) {
+                                              Instant now, std::string_view key) {
   if (auto fault = faultOf(request, now.utc)) return tl::unexpected(std::move(*fault));
   auto addresses = readAddresses(request);
   if (!addresses) return tl::unexpected(std::move(addresses.error()));
@@ -138,7 +139,8 @@ tl::expected<Agent*, Refusal> Registry::admit(const wire::Register& request,
 }
 
 std::optional<Refusal> Registry::conflict(const wire::Register& request,
-                                          const std::vector<IpAddress>& addresses, Now now) const {
+                                          const std::vector<IpAddress>& addresses,
+                                          Instant now) const {
   const auto same_host = by_host_.find(request.host());
   const Agent* self = same_host == by_host_.end() ? nullptr : same_host->second;
   // Two processes cannot serve the same addresses, so the later one is a restart after a crash.
@@ -158,11 +160,11 @@ std::optional<Refusal> Registry::conflict(const wire::Register& request,
   return std::nullopt;
 }
 
-bool Registry::live(const Agent& agent, Now now) const {
+bool Registry::live(const Agent& agent, Instant now) const {
   return agent.info.alive && now.mono - agent.heard_mono < 2 * kHeartbeatInterval;
 }
 
-Agent* Registry::makeAgent(const std::string& host, Now now) {
+Agent* Registry::makeAgent(const std::string& host, Instant now) {
   if (agents_.size() >= kMaxAgents) {
     auto longest = agents_.end();
     for (auto at = agents_.begin(); at != agents_.end(); ++at) {
@@ -219,7 +221,7 @@ void Registry::takeEndpoints(Agent& agent, std::vector<plan::Endpoint> endpoints
   agent.info.endpoints = std::move(next);
 }
 
-Agent* Registry::heard(const std::string& route, Now now, std::string_view key) {
+Agent* Registry::heard(const std::string& route, Instant now, std::string_view key) {
   const auto found = by_route_.find(route);
   if (found == by_route_.end() || found->second->info.public_key != key) return nullptr;
   Agent& agent = *found->second;
@@ -229,7 +231,7 @@ Agent* Registry::heard(const std::string& route, Now now, std::string_view key) 
   return &agent;
 }
 
-void Registry::comeBack(Agent& agent, Now now) {
+void Registry::comeBack(Agent& agent, Instant now) {
   log::info("agent {} is heard again", agent.info.host);
   agent.info.alive = true;
   agent.present_since_utc = now.utc;
@@ -269,7 +271,7 @@ void Registry::watchLease(Agent& agent) {
   leases_.add(agent.heard_mono + kLease, agent.id);
 }
 
-void Registry::expire(Now now) {
+void Registry::expire(Instant now) {
   while (const auto id = leases_.take(now.mono)) {
     const auto found = agents_.find(*id);
     if (found == agents_.end()) continue;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/address.h"
+#include "common/instant.h"
 #include "common/time.h"
 #include "control.pb.h"
 #include "controller/model/board.h"
@@ -22,12 +23,6 @@ namespace pingloom::controller {
 
 constexpr Nanos kHeartbeatInterval = kSecond;
 constexpr Nanos kLease = 4 * kSecond;
-
-// A reading of both clocks.
-struct Now {
-  Nanos mono = 0;
-  Nanos utc = 0;
-};
 
 using AgentId = std::uint32_t;  // unique in this run of the controller; counts from 1
 
@@ -77,18 +72,18 @@ class Registry {
   // away. `key` is the authenticated key of its connection, or "" without keys; access.h has
   // checked it before.
   tl::expected<Agent*, Refusal> admit(const wire::Register& request, const std::string& route,
-                                      std::optional<std::uint64_t> known_incarnation, Now now,
+                                      std::optional<std::uint64_t> known_incarnation, Instant now,
                                       std::string_view key = "");
   // Returns the agent of this connection and renews its lease, also an expired one, because silence
   // alone says nothing about the agent. Returns nullptr if it has to register. A route belongs to
   // the key that registered on it.
-  Agent* heard(const std::string& route, Now now, std::string_view key = "");
+  Agent* heard(const std::string& route, Instant now, std::string_view key = "");
   // Takes the owners of the agent's metric pages, or returns the reason for refusing them, and
   // keeps the previous ones.
   static std::optional<Refusal> takePageOwners(Agent& agent, const wire::PageOwners& told);
   void goodbye(Agent& agent);
   // Ends expired leases.
-  void expire(Now now);
+  void expire(Instant now);
   Nanos nextExpiry() const { return leases_.next(); }  // CLOCK_MONOTONIC
 
   Presence presence(const IpAddress& address) const;
@@ -106,17 +101,17 @@ class Registry {
 
  private:
   std::optional<Refusal> conflict(const wire::Register& request,
-                                  const std::vector<IpAddress>& addresses, Now now) const;
-  Agent* makeAgent(const std::string& host, Now now);
+                                  const std::vector<IpAddress>& addresses, Instant now) const;
+  Agent* makeAgent(const std::string& host, Instant now);
   void takeAddresses(Agent& agent, std::vector<IpAddress> addresses);
   static void takeEndpoints(Agent& agent, std::vector<plan::Endpoint> endpoints,
                             std::optional<Nanos> changed_utc);
-  void comeBack(Agent& agent, Now now);
+  void comeBack(Agent& agent, Instant now);
   void endLease(Agent& agent);
   void countAsGone(Agent& agent);
   void noteChanged(const Agent& agent);
   void watchLease(Agent& agent);
-  bool live(const Agent& agent, Now now) const;
+  bool live(const Agent& agent, Instant now) const;
 
   std::map<AgentId, std::unique_ptr<Agent>> agents_;
   std::unordered_map<std::string, Agent*> by_host_;

@@ -43,13 +43,13 @@ tl::expected<std::uint64_t, http::Response> numberOption(const http::Request& re
 
 namespace {
 
-using OptionalInstant = std::optional<Instant>;
+using OptionalTime = std::optional<CalendarTime>;
 
-tl::expected<OptionalInstant, http::Response> instantOption(const http::Request& request,
-                                                            const char* name) {
+tl::expected<OptionalTime, http::Response> calendarTimeOption(const http::Request& request,
+                                                              const char* name) {
   const auto given = request.query.find(name);
-  if (given == request.query.end()) return OptionalInstant();
-  const auto instant = parseInstant(given->second);
+  if (given == request.query.end()) return OptionalTime();
+  const auto instant = parseCalendarTime(given->second);
   if (instant) return *instant;
   return tl::unexpected(refusedTime(name, instant.error()));
 }
@@ -57,9 +57,9 @@ tl::expected<OptionalInstant, http::Response> instantOption(const http::Request&
 }  // namespace
 
 tl::expected<TimeRange, http::Response> rangeOption(const http::Request& request) {
-  const auto to = instantOption(request, "to");
+  const auto to = calendarTimeOption(request, "to");
   if (!to) return tl::unexpected(to.error());
-  const auto from = instantOption(request, "from");
+  const auto from = calendarTimeOption(request, "from");
   if (!from) return tl::unexpected(from.error());
   // A range beyond the times that Nanos can hold is clamped, and keeps at least a nanosecond.
   TimeRange range;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/duration.h"
 #include "common/log.h"
 
 namespace pingloom::controller {

@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "common/instant.h"
 #include "common/time.h"
-#include "probe/instant.h"
 #include "probe/stall_watch.h"
 #include "rdma/ud_endpoint.h"
 #include "wire/probe_packet.h"

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "common/duration.h"
 #include "common/log.h"
 
 namespace pingloom::probe::tcp {

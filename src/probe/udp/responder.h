@@ -9,11 +9,11 @@
 #include <span>
 #include <vector>
 
+#include "common/instant.h"
 #include "common/time.h"
 #include "net/outbox.h"
 #include "net/rx_batch.h"
 #include "net/udp_socket.h"
-#include "probe/instant.h"
 #include "probe/stall_watch.h"
 #include "wire/endpoint_query.h"
 #include "wire/probe_packet.h"

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/duration.h"
 #include "common/random.h"
 
 namespace pingloom::rdma::soft {

@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "check.h"
+#include "common/duration.h"
 #include "common/fd.h"
 
 namespace pingloom::lab {

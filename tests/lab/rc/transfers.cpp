@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "check.h"
+#include "common/duration.h"
 
 namespace pingloom::lab {
 namespace {

@@ -48,7 +48,7 @@ class BurstsTest : public testing::Test {
     return bursts_.report(*registry_.find(host), message, now_);
   }
 
-  Now now_{1000 * kSecond, 1'795'230'720 * kSecond};
+  Instant now_{1000 * kSecond, 1'795'230'720 * kSecond};
   std::unique_ptr<net::ZmqRouter> socket_ =
       std::move(*net::ZmqRouter::bind({IpAddress::fromV4(0x7f000001), 0}));
   Registry registry_;

@@ -68,7 +68,7 @@ class ControlServerTest : public testing::Test {
   }
 
   test::TemporaryDirectory folder_;
-  Now now_;
+  Instant now_;
   Registry registry_;
   Board board_;
   Grid grid_{registry_, board_};

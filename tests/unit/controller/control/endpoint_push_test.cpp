@@ -40,7 +40,7 @@ class EndpointPushTest : public testing::Test {
     push_->setPlan(test::pinglistOf(probes)->plan, now());
     pass(EndpointPush::kMaxCoalesce);
   }
-  Now now() const { return {mono_, mono_}; }
+  Instant now() const { return {mono_, mono_}; }
   void pass(Nanos time) {
     mono_ += time;
     push_->changed(registry_.takeChanged(), now());

@@ -24,7 +24,7 @@ class GridTest : public testing::Test {
 
   GridTest() { usePlan(kMesh); }
 
-  Now now() const { return {utc_ - kStart, utc_}; }
+  Instant now() const { return {utc_ - kStart, utc_}; }
   void usePlan(const std::string& probes) {
     grid_.setPlan(makeGridPlan(test::pinglistOf(probes), ++generation_), now());
   }

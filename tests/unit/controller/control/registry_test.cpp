@@ -16,7 +16,7 @@ class RegistryTest : public testing::Test {
  protected:
   static constexpr Nanos kUtc = 1'795'230'720 * kSecond;
 
-  Now now() const { return {mono_, kUtc + mono_}; }
+  Instant now() const { return {mono_, kUtc + mono_}; }
   void pass(Nanos time) { mono_ += time; }
   tl::expected<Agent*, Refusal> admit(const wire::Register& request, const std::string& route,
                                       std::optional<std::uint64_t> known = std::nullopt) {

@@ -129,11 +129,11 @@ TEST(PresenceLog, SaysWhoCameAndWent) {
   Registry registry;
   PresenceLog log(kUtc);
   EXPECT_EQ(log.take(), (std::vector<PresenceRecord>{start(0)}));
-  const auto note = [&](Now now) {
+  const auto note = [&](Instant now) {
     log.note(registry, registry.takeChanged(), now);
     return log.take();
   };
-  Now now{kSecond, kUtc + kSecond};
+  Instant now{kSecond, kUtc + kSecond};
   ASSERT_TRUE(registry.admit(test::registerOf("a", 5, {"10.0.0.1"}), "r1", std::nullopt, now));
   EXPECT_EQ(note(now), (std::vector<PresenceRecord>{at(1, Kind::kCame)}));
   ASSERT_TRUE(registry.admit(test::registerOf("a", 5, {"10.0.0.1"}), "r2", std::nullopt, now));
@@ -149,7 +149,7 @@ TEST(PresenceLog, AnAgentThatOutlivedTheControllerStayed) {
   Registry registry;
   PresenceLog log(kUtc);
   (void)log.take();
-  const Now now{kSecond, kUtc + kSecond};
+  const Instant now{kSecond, kUtc + kSecond};
   ASSERT_TRUE(registry.admit(test::registerOf("a", 5, {"10.0.0.1"}), "r1", 5, now));
   log.note(registry, registry.takeChanged(), now);
   EXPECT_EQ(log.take(), (std::vector<PresenceRecord>{at(1, Kind::kStayed)}));

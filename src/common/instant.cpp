@@ -1,6 +1,6 @@
-#include "probe/instant.h"
+#include "common/instant.h"
 
-namespace pingloom::probe {
+namespace pingloom {
 
 Instant Instant::now() {
   Instant made;
@@ -12,4 +12,4 @@ Instant Instant::now() {
   return made;
 }
 
-}  // namespace pingloom::probe
+}  // namespace pingloom

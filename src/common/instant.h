@@ -1,9 +1,9 @@
-// One moment on both clocks.
+// One moment on both clocks. A plain value; any thread.
 #pragma once
 
 #include "common/time.h"
 
-namespace pingloom::probe {
+namespace pingloom {
 
 // The two readings lie within kApart of each other, unless the thread was interrupted three times
 // between them. Both clocks are slewed alike, so if their difference changes between two instants,
@@ -16,4 +16,4 @@ struct Instant {
   static Instant now();
 };
 
-}  // namespace pingloom::probe
+}  // namespace pingloom
