@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <utility>
 
+#include "common/config_reader.h"
 #include "common/text.h"
-#include "common/yaml.h"
 #include "keys/key_config.h"
 #include "wire/control_protocol.h"
 
@@ -87,20 +86,12 @@ Status readAddresses(const yaml::Node& node, Config& config) {
   return {};
 }
 
-Status readSpool(const yaml::Node& node, Config& config) {
-  if (auto status = node.onlyKeys({"max_size"}); !status) return status;
-  const auto size = node.find("max_size");
-  if (!size) return {};
-  auto text = size->text();
-  if (!text) return tl::unexpected(text.error());
-  const auto bytes = parseSize(*text);
-  if (!bytes) return size->error(bytes.error().text());
-  if (*bytes < kMinSpoolBytes || *bytes > kMaxSpoolBytes) {
-    return size->error(*text + " is not within 4MiB..64GiB");
-  }
-  config.spool_max_bytes = *bytes;
-  return {};
-}
+constexpr auto kSpoolKeys = std::to_array<ConfigKey<Config>>({
+    {"max_size",
+     [](const yaml::Node& node, Config& config) {
+       return readSize(node, kMinSpoolBytes, kMaxSpoolBytes, config.spool_max_bytes);
+     }},
+});
 
 Status readController(const yaml::Node& node, Config& config) {
   auto text = node.text();
@@ -111,109 +102,41 @@ Status readController(const yaml::Node& node, Config& config) {
   return {};
 }
 
-Status readPort(const yaml::Node& node, Config& config) {
-  const auto port = node.number(1, 65535);
-  if (!port) return tl::unexpected(port.error());
-  config.port = static_cast<std::uint16_t>(*port);
-  return {};
-}
-
-Status readStateDir(const yaml::Node& node, Config& config) {
-  auto text = node.text();
-  if (!text) return tl::unexpected(text.error());
-  if (text->empty()) return node.error("is empty");
-  config.state_dir = *text;
-  return {};
-}
-
-Status readHttp(const yaml::Node& node, Config& config) {
-  auto text = node.text();
-  if (!text) return tl::unexpected(text.error());
-  const auto address = SocketAddress::parse(*text);
-  if (!address) return node.error(address.error().text());
-  config.http = *address;
-  return {};
-}
-
-Status readLogLevel(const yaml::Node& node, Config& config) {
-  auto text = node.text();
-  if (!text) return tl::unexpected(text.error());
-  const auto level = log::parseLevel(*text);
-  if (!level) return node.error(level.error().text());
-  config.log_level = *level;
-  return {};
-}
-
-Status readRdma(const yaml::Node& node, Config& config) {
-  auto rdma = parseRdmaConfig(node);
-  if (!rdma) return tl::unexpected(rdma.error());
-  config.rdma = std::move(*rdma);
-  return {};
-}
-
-// The path stays as it is written until the file's folder is known.
 Status readKeys(const yaml::Node& node, Config& config) {
   if (auto status = node.onlyKeys({"secret", "controller"}); !status) return status;
-  auto secret = keys::readSecretPath(node, "");
-  if (!secret) return tl::unexpected(secret.error());
+  KeysConfig& made = config.keys.emplace();
+  if (auto status = keys::readSecretPath(node, made.secret); !status) return status;
   const auto controller = node.find("controller");
   if (!controller) return node.error("'controller' is missing: the controller's public key");
   auto known = keys::readPublicKeys(*controller);
   if (!known) return tl::unexpected(known.error());
-  config.keys = KeysConfig{std::move(*secret), std::nullopt, std::move(*known)};
+  made.controller = std::move(*known);
   return {};
 }
 
-Status readPages(const yaml::Node& node, Config& config) {
-  auto pages = parsePagesConfig(node);
-  if (!pages) return tl::unexpected(pages.error());
-  config.pages = std::move(*pages);
-  return {};
+Status readHttpAccess(const yaml::Node& node, Config& config) {
+  if (!config.http) return node.error("is for 'http', which is missing");
+  return readValue(node, config.http_access);
 }
 
-Status readHttpAccess(const yaml::Node& root, const std::filesystem::path& folder, Config& config) {
-  const auto node = root.find("http_access");
-  if (!node) return {};
-  if (!config.http) return node->error("is for 'http', which is missing");
-  auto files = http::parseAccess(*node, folder);
-  if (!files) return tl::unexpected(files.error());
-  config.http_access = std::move(*files);
-  return {};
-}
-
-struct Key {
-  std::string_view name;
-  Status (*read)(const yaml::Node&, Config&);
-};
-constexpr std::array<Key, 11> kKeys = {{{"controller", readController},
-                                        {"host", readHost},
-                                        {"addresses", readAddresses},
-                                        {"port", readPort},
-                                        {"state_dir", readStateDir},
-                                        {"http", readHttp},
-                                        {"log_level", readLogLevel},
-                                        {"spool", readSpool},
-                                        {"rdma", readRdma},
-                                        {"keys", readKeys},
-                                        {"pages", readPages}}};
+constexpr auto kKeys = std::to_array<ConfigKey<Config>>({
+    {"controller", readController},
+    {"host", readHost},
+    {"addresses", readAddresses},
+    {"port", [](const yaml::Node& node,
+                Config& config) { return readNumber(node, 1, 65535, config.port); }},
+    {"state_dir", readField<&Config::state_dir>},
+    {"http", readField<&Config::http>},
+    {"http_access", readHttpAccess},
+    {"log_level", readField<&Config::log_level>},
+    {"spool",
+     [](const yaml::Node& node, Config& config) { return readMap(node, kSpoolKeys, config); }},
+    {"rdma", readField<&Config::rdma>},
+    {"keys", readKeys},
+    {"pages", readField<&Config::pages>},
+});
 
 }  // namespace
-
-Result<std::uint64_t> parseSize(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, int>, 4> kUnits = {
-      {{"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"B", 0}}};
-  const std::string shown = "'" + std::string(text) + "'";
-  int shift = 0;
-  for (const auto& [unit, bits] : kUnits) {
-    if (!text.ends_with(unit)) continue;
-    text.remove_suffix(unit.size());
-    shift = bits;
-    break;
-  }
-  const auto number = parseUnsigned(text, std::numeric_limits<std::uint64_t>::max() >> shift);
-  if (!number) return makeError(shown, "not a size; write bytes or a number with KiB, MiB or GiB");
-  return *number << shift;
-}
 
 Status loadKeys(Config& config) {
   return config.keys ? keys::loadOwn(config.keys->secret, config.keys->own) : Status();
@@ -225,29 +148,13 @@ Result<Config> parseConfig(std::string_view text, std::string_view file) {
   if (root->isNull()) {
     return makeError(file, "is empty; it needs at least 'controller: HOST:PORT'");
   }
-  std::vector<std::string_view> names;
-  names.reserve(kKeys.size());
-  for (const Key& key : kKeys) names.push_back(key.name);
-  names.emplace_back("http_access");
-  if (auto status = root->onlyKeys(names); !status) return tl::unexpected(status.error());
-
   Config config;
-  for (const Key& key : kKeys) {
-    const auto node = root->find(key.name);
-    if (!node) continue;
-    if (auto status = key.read(*node, config); !status) return tl::unexpected(status.error());
-  }
+  if (auto status = readMap(*root, kKeys, config); !status) return tl::unexpected(status.error());
   if (config.controller.empty()) {
     return root->error("'controller' is missing; write 'controller: HOST:PORT'");
   }
   if (config.host.empty()) config.host = machineName();
   if (config.host.empty()) return root->error("this machine has no name; write 'host: NAME'");
-  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  config.state_dir = (folder / config.state_dir).lexically_normal();
-  if (auto status = readHttpAccess(*root, folder, config); !status) {
-    return tl::unexpected(status.error());
-  }
-  if (config.keys) config.keys->secret = (folder / config.keys->secret).lexically_normal();
   return config;
 }
 

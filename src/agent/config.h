@@ -22,7 +22,6 @@ constexpr std::uint16_t kDefaultProbePort = 20710;
 constexpr std::uint64_t kMinSpoolBytes = 4ULL << 20;
 constexpr std::uint64_t kMaxSpoolBytes = 64ULL << 30;
 
-// Relative to the configuration file's folder.
 struct KeysConfig {
   std::filesystem::path secret;
   std::optional<net::CurvePair> own;      // what is in it, once loadKeys() was called
@@ -44,13 +43,10 @@ struct Config {
   std::optional<PagesConfig> pages;  // none: the agent serves no metric pages
 };
 
-// `file` names the text in messages, and relative paths in it are relative to its directory.
+// `file` names the text in messages, and relative paths in it are relative to its folder.
 Result<Config> parseConfig(std::string_view text, std::string_view file);
 
 // Reads the secret key that the configuration names, unless that was done.
 Status loadKeys(Config& config);
-
-// "64MiB", "1GiB", "512KiB", or bytes.
-Result<std::uint64_t> parseSize(std::string_view text);
 
 }  // namespace pingloom::agent

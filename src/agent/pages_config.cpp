@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/config_reader.h"
 #include "common/text.h"
 #include "rdma/open_device.h"
 
@@ -18,44 +19,11 @@ namespace {
 constexpr std::size_t kMaxPages = 8192;
 constexpr std::size_t kMaxNames = 64;
 
-Status readAddress(const yaml::Node& node, PagesConfig& config) {
-  const auto text = node.text();
-  if (!text) return tl::unexpected(text.error());
-  const auto address = IpAddress::parse(*text);
-  if (!address) return node.error(address.error().text());
-  config.address = *address;
-  return {};
-}
-
-Status readPagesPort(const yaml::Node& node, PagesConfig& config) {
-  const auto port = node.number(1, 65535);
-  if (!port) return tl::unexpected(port.error());
-  config.port = static_cast<std::uint16_t>(*port);
-  return {};
-}
-
-Status readPagesDevice(const yaml::Node& node, PagesConfig& config) {
-  const auto text = node.text();
-  if (!text) return tl::unexpected(text.error());
-  const auto parsed = rdma::parseDeviceName(*text, config.device.emplace());
-  return parsed ? parsed : node.error(parsed.error().text());
-}
-
 Status readSocket(const yaml::Node& node, PagesConfig& config) {
-  const auto text = node.text();
-  if (!text) return tl::unexpected(text.error());
-  if (text->empty() || text->size() >= sizeof(sockaddr_un::sun_path)) {
-    return node.error("the path of a unix socket has 1 to 107 bytes");
-  }
-  config.registration.socket = *text;
-  return {};
-}
-
-Status readPages(const yaml::Node& node, std::size_t& out) {
-  const auto number = node.number(1, kMaxPages);
-  if (!number) return tl::unexpected(number.error());
-  out = *number;
-  return {};
+  auto& socket = config.registration.socket;
+  if (auto status = pingloom::readValue(node, socket); !status) return status;
+  if (socket.native().size() < sizeof(sockaddr_un::sun_path)) return {};
+  return node.error("the path of a unix socket has 1 to 107 bytes");
 }
 
 // Numbers or names, as getpwnam and getgrnam know them.
@@ -95,38 +63,29 @@ Status readGroups(const yaml::Node& node, PagesConfig& config) {
   return readIds(node, "group", find, config.registration.groups);
 }
 
-struct PagesKey {
-  std::string_view name;
-  Status (*read)(const yaml::Node&, PagesConfig&);
-};
-constexpr std::array<PagesKey, 8> kPagesKeys = {
-    {{"address", readAddress},
-     {"port", readPagesPort},
-     {"device", readPagesDevice},
-     {"socket", readSocket},
-     {"users", readUsers},
-     {"groups", readGroups},
-     {"max_pages", [](const yaml::Node& node,
-                      PagesConfig& config) { return readPages(node, config.limits.pages); }},
-     {"max_pages_per_user", [](const yaml::Node& node, PagesConfig& config) {
-        return readPages(node, config.limits.pages_per_user);
-      }}}};
+constexpr auto kPagesKeys = std::to_array<ConfigKey<PagesConfig>>({
+    {"address", readField<&PagesConfig::address>},
+    {"port", [](const yaml::Node& node,
+                PagesConfig& config) { return readNumber(node, 1, 65535, config.port); }},
+    {"device", readField<&PagesConfig::device>},
+    {"socket", readSocket},
+    {"users", readUsers},
+    {"groups", readGroups},
+    {"max_pages",
+     [](const yaml::Node& node, PagesConfig& config) {
+       return readNumber(node, 1, kMaxPages, config.limits.pages);
+     }},
+    {"max_pages_per_user",
+     [](const yaml::Node& node, PagesConfig& config) {
+       return readNumber(node, 1, kMaxPages, config.limits.pages_per_user);
+     }},
+});
 
 }  // namespace
 
-Result<PagesConfig> parsePagesConfig(const yaml::Node& node) {
-  PagesConfig config;
-  std::vector<std::string_view> names;
-  names.reserve(kPagesKeys.size());
-  for (const PagesKey& key : kPagesKeys) names.push_back(key.name);
-  if (node.isNull()) return config;  // `pages:` alone: as they come
-  if (auto status = node.onlyKeys(names); !status) return tl::unexpected(status.error());
-  for (const PagesKey& key : kPagesKeys) {
-    const auto found = node.find(key.name);
-    if (!found) continue;
-    if (auto status = key.read(*found, config); !status) return tl::unexpected(status.error());
-  }
-  return config;
+Status readValue(const yaml::Node& node, PagesConfig& config) {
+  if (node.isNull()) return {};  // `pages:` alone selects the defaults
+  return readMap(node, kPagesKeys, config);
 }
 
 }  // namespace pingloom::agent

@@ -19,6 +19,7 @@ struct PagesConfig {
   pages::PoolLimits limits;
 };
 
-Result<PagesConfig> parsePagesConfig(const yaml::Node& node);
+// For common/config_reader.h.
+Status readValue(const yaml::Node& node, PagesConfig& config);
 
 }  // namespace pingloom::agent

@@ -2,52 +2,16 @@
 
 #include <array>
 #include <charconv>
+#include <optional>
 #include <string_view>
-#include <vector>
 
+#include "common/config_reader.h"
 #include "rdma/open_device.h"
 
 namespace pingloom::agent {
 namespace {
 
 using rdma::soft::Impairment;
-
-// A key of a map and what it sets.
-template <typename Target>
-struct RdmaKey {
-  std::string_view name;
-  Status (*read)(const yaml::Node&, Target&);
-};
-
-template <typename Target, std::size_t kCount>
-Status readMap(const yaml::Node& node, const std::array<RdmaKey<Target>, kCount>& keys,
-               Target& target) {
-  std::vector<std::string_view> names;
-  names.reserve(keys.size());
-  for (const auto& key : keys) names.push_back(key.name);
-  if (auto status = node.onlyKeys(names); !status) return status;
-  for (const auto& key : keys) {
-    const auto found = node.find(key.name);
-    if (!found) continue;
-    if (auto status = key.read(*found, target); !status) return status;
-  }
-  return {};
-}
-
-template <typename Number>
-Status readNumber(const yaml::Node& node, std::uint64_t least, std::uint64_t most, Number& out) {
-  const auto number = node.number(least, most);
-  if (!number) return tl::unexpected(number.error());
-  out = static_cast<Number>(*number);
-  return {};
-}
-
-Status readDevice(const yaml::Node& node, RdmaConfig& config) {
-  const auto text = node.text();
-  if (!text) return tl::unexpected(text.error());
-  const auto parsed = rdma::parseDeviceName(*text, config.device);
-  return parsed ? parsed : node.error(parsed.error().text());
-}
 
 Status readPoll(const yaml::Node& node, RdmaConfig& config) {
   const auto text = node.text();
@@ -99,15 +63,6 @@ struct Impaired {
   Impairment impairment;
 };
 
-Status readTo(const yaml::Node& node, Impaired& impaired) {
-  const auto text = node.text();
-  if (!text) return tl::unexpected(text.error());
-  const auto address = IpAddress::parse(*text);
-  if (!address) return node.error(address.error().text());
-  impaired.to = *address;
-  return {};
-}
-
 template <double Impairment::*kField>
 Status readProbability(const yaml::Node& node, Impaired& impaired) {
   const auto probability = readPercent(node);
@@ -118,19 +73,16 @@ Status readProbability(const yaml::Node& node, Impaired& impaired) {
 
 template <Nanos Impairment::*kField>
 Status readTime(const yaml::Node& node, Impaired& impaired) {
-  const auto duration = node.duration();
-  if (!duration) return tl::unexpected(duration.error());
-  if (*duration > Impairment::kMaxDelay) return node.error("is more than 10s");
-  impaired.impairment.*kField = *duration;
-  return {};
+  return readDuration(node, 1, Impairment::kMaxDelay, impaired.impairment.*kField);
 }
 
-constexpr std::array<RdmaKey<Impaired>, 5> kImpairedKeys = {
-    {{"to", readTo},
-     {"loss", readProbability<&Impairment::loss>},
-     {"duplicate", readProbability<&Impairment::duplicate>},
-     {"delay", readTime<&Impairment::delay>},
-     {"jitter", readTime<&Impairment::jitter>}}};
+constexpr auto kImpairedKeys = std::to_array<ConfigKey<Impaired>>({
+    {"to", readField<&Impaired::to>},
+    {"loss", readProbability<&Impairment::loss>},
+    {"duplicate", readProbability<&Impairment::duplicate>},
+    {"delay", readTime<&Impairment::delay>},
+    {"jitter", readTime<&Impairment::jitter>},
+});
 
 Status readImpair(const yaml::Node& node, RdmaConfig& config) {
   if (!node.isSequence()) return node.error("expected a list: [{ to: 10.0.0.3, loss: 10% }]");
@@ -147,43 +99,37 @@ Status readImpair(const yaml::Node& node, RdmaConfig& config) {
   return {};
 }
 
-constexpr std::array<RdmaKey<RdmaConfig>, 9> kRdmaKeys = {
-    {{"device", readDevice},
-     {"poll", readPoll},
-     {"mtu", readMtu},
-     {"q_key", readQKey},
-     {"service_level",
-      [](const yaml::Node& node, RdmaConfig& config) {
-        return readNumber(node, 0, 15, config.endpoint.service_level);
-      }},
-     {"flow_label",
-      [](const yaml::Node& node, RdmaConfig& config) {
-        return readNumber(node, 0, 0xFFFFF, config.endpoint.flow_label);
-      }},
-     {"p_key_index",
-      [](const yaml::Node& node, RdmaConfig& config) {
-        return readNumber(node, 0, 65535, config.endpoint.p_key_index);
-      }},
-     {"grh",
-      [](const yaml::Node& node, RdmaConfig& config) -> Status {
-        const auto grh = node.boolean();
-        if (!grh) return tl::unexpected(grh.error());
-        config.endpoint.grh = *grh;
-        return {};
-      }},
-     {"impair", readImpair}}};
+constexpr auto kRdmaKeys = std::to_array<ConfigKey<RdmaConfig>>({
+    {"device", readField<&RdmaConfig::device>},
+    {"poll", readPoll},
+    {"mtu", readMtu},
+    {"q_key", readQKey},
+    {"service_level",
+     [](const yaml::Node& node, RdmaConfig& config) {
+       return readNumber(node, 0, 15, config.endpoint.service_level);
+     }},
+    {"flow_label",
+     [](const yaml::Node& node, RdmaConfig& config) {
+       return readNumber(node, 0, 0xFFFFF, config.endpoint.flow_label);
+     }},
+    {"p_key_index",
+     [](const yaml::Node& node, RdmaConfig& config) {
+       return readNumber(node, 0, 65535, config.endpoint.p_key_index);
+     }},
+    {"grh", [](const yaml::Node& node,
+               RdmaConfig& config) { return pingloom::readValue(node, config.endpoint.grh); }},
+    {"impair", readImpair},
+});
 
 }  // namespace
 
-Result<RdmaConfig> parseRdmaConfig(const yaml::Node& node) {
-  RdmaConfig config;
-  if (auto status = readMap(node, kRdmaKeys, config); !status)
-    return tl::unexpected(status.error());
+Status readValue(const yaml::Node& node, RdmaConfig& config) {
+  if (auto status = readMap(node, kRdmaKeys, config); !status) return status;
   const bool soft = config.device.device == rdma::kSoftDevice;
   if (const auto impair = node.find("impair"); impair && !soft) {
     return impair->error("only a soft device can be impaired; write 'device: soft'");
   }
-  return config;
+  return {};
 }
 
 }  // namespace pingloom::agent

@@ -13,6 +13,7 @@ struct RdmaConfig {
   rdma::UdOptions endpoint;
 };
 
-Result<RdmaConfig> parseRdmaConfig(const yaml::Node& node);
+// For common/config_reader.h.
+Status readValue(const yaml::Node& node, RdmaConfig& config);
 
 }  // namespace pingloom::agent

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <system_error>
 #include <utility>
 
-#include "common/yaml.h"
+#include "common/config_reader.h"
 #include "http/url.h"
 #include "keys/key_config.h"
 #include "pages/page_messages.h"
@@ -16,27 +15,12 @@
 namespace pingloom::collector {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr Nanos kMinInterval = kMillisecond;
 constexpr Nanos kMaxInterval = kHour;
+constexpr std::size_t kMaxUrl = 253;  // bytes
 
 Status readInterval(const yaml::Node& node, Nanos& out) {
-  const auto interval = node.duration();
-  if (!interval) return tl::unexpected(interval.error());
-  if (*interval < kMinInterval || *interval > kMaxInterval) {
-    return node.error("an interval is 1ms to 1h");
-  }
-  out = *interval;
-  return {};
-}
-
-Status readText(const yaml::Node& node, std::string& out) {
-  auto text = node.text();
-  if (!text) return tl::unexpected(text.error());
-  if (text->empty() || text->size() > 253) return node.error("has 1 to 253 characters");
-  out = std::move(*text);
-  return {};
+  return readDuration(node, kMinInterval, kMaxInterval, out);
 }
 
 // ADDRESS or ADDRESS:PORT.
@@ -87,10 +71,7 @@ Status readAgents(const yaml::Node& node, Config& config) {
 
 Status readCollectorKeys(const yaml::Node& node, Config& config) {
   if (auto status = node.onlyKeys({"secret"}); !status) return status;
-  auto secret = keys::readSecretPath(node, "");
-  if (!secret) return tl::unexpected(secret.error());
-  config.keys = KeysConfig{std::move(*secret), std::nullopt};
-  return {};
+  return keys::readSecretPath(node, config.keys.emplace().secret);
 }
 
 // The collector must know the keys of the agents to which it encrypts.
@@ -113,107 +94,43 @@ Status readAddresses(const yaml::Node& node, Config& config) {
   if (node.isSequence()) items = node.items();
   if (items.empty() || items.size() > kMaxThreads) return node.error("1 to 64 addresses");
   for (const yaml::Node& item : items) {
-    auto text = item.text();
-    if (!text) return tl::unexpected(text.error());
-    const auto address = IpAddress::parse(*text);
-    if (!address) return item.error(address.error().text());
-    config.addresses.push_back(*address);
+    if (auto status = readValue(item, config.addresses.emplace_back()); !status) return status;
   }
   return {};
 }
 
-Status readDevice(const yaml::Node& node, Config& config) {
-  const auto text = node.text();
-  if (!text) return tl::unexpected(text.error());
-  const auto parsed = rdma::parseDeviceName(*text, config.device);
-  return parsed ? parsed : node.error(parsed.error().text());
-}
-
-Status readHttp(const yaml::Node& node, Config& config) {
-  const auto text = node.text();
-  if (!text) return tl::unexpected(text.error());
-  const auto address = SocketAddress::parse(*text);
-  if (!address) return node.error(address.error().text());
-  config.http = *address;
-  return {};
-}
-
-Status readPath(const yaml::Node& node, const fs::path& folder, fs::path& out) {
-  auto path = http::parsePath(node, folder);
-  if (!path) return tl::unexpected(path.error());
-  out = std::move(*path);
-  return {};
-}
-
-Status readHttpAccess(const yaml::Node& node, const fs::path& folder, Config& config) {
-  auto files = http::parseAccess(node, folder);
-  if (!files) return tl::unexpected(files.error());
-  config.http_access = std::move(*files);
-  return {};
-}
-
-// What the keys name by paths.
-Status readFiles(const yaml::Node& root, const fs::path& folder, Config& config) {
-  if (const auto node = root.find("http_access")) {
-    if (auto status = readHttpAccess(*node, folder, config); !status) return status;
-  }
-  for (auto [key, out] : {std::pair{"controller_token", &config.controller_token},
-                          std::pair{"controller_ca", &config.controller_ca}}) {
-    const auto node = root.find(key);
-    if (!node) continue;
-    if (config.controller.empty()) return node->error("is for a 'controller', which is missing");
-    if (auto status = readPath(*node, folder, *out); !status) return status;
-  }
-  return {};
+// What says how to speak with the controller.
+template <std::filesystem::path Config::*kField>
+Status readControllerFile(const yaml::Node& node, Config& config) {
+  if (config.controller.empty()) return node.error("is for a 'controller', which is missing");
+  return readField<kField>(node, config);
 }
 
 Status readController(const yaml::Node& node, Config& config) {
-  if (auto status = readText(node, config.controller); !status) return status;
+  if (auto status = readText(node, kMaxUrl, config.controller); !status) return status;
   const auto url = http::parseUrl(config.controller);
   if (url) return {};
   return node.error(url.error().text() + "; write http://HOST:PORT or https://HOST:PORT");
 }
 
-Status readLogLevel(const yaml::Node& node, Config& config) {
-  const auto text = node.text();
-  if (!text) return tl::unexpected(text.error());
-  const auto level = log::parseLevel(*text);
-  if (!level) return node.error(level.error().text());
-  config.log_level = *level;
-  return {};
-}
-
-Status readUrlFile(const yaml::Node& node, Config& config) {
-  std::string text;
-  if (auto status = readText(node, text); !status) return status;
-  config.url_file = text;
-  return {};
-}
-
-Status readAnalytics(const yaml::Node& node, Config& config) {
-  auto settings = parseWatchSettings(node);
-  if (!settings) return tl::unexpected(settings.error());
-  config.analytics = std::move(*settings);
-  return {};
-}
-
-struct ConfigKey {
-  std::string_view name;
-  Status (*read)(const yaml::Node&, Config&);
-};
-constexpr std::array<ConfigKey, 11> kConfigKeys = {
-    {{"name", [](const yaml::Node& node, Config& config) { return readText(node, config.name); }},
-     {"address", readAddresses},
-     {"device", readDevice},
-     {"http", readHttp},
-     {"controller", readController},
-     {"keys", readCollectorKeys},
-     {"agents", readAgents},
-     {"interval",
-      [](const yaml::Node& node, Config& config) { return readInterval(node, config.interval); }},
-     {"analytics", readAnalytics},
-     {"url_file", readUrlFile},
-     {"log_level", readLogLevel}}};
+constexpr auto kConfigKeys = std::to_array<ConfigKey<Config>>({
+    {"name", [](const yaml::Node& node,
+                Config& config) { return readText(node, pages::kMaxCollectorName, config.name); }},
+    {"address", readAddresses},
+    {"device", readField<&Config::device>},
+    {"http", readField<&Config::http>},
+    {"http_access", readField<&Config::http_access>},
+    {"controller", readController},
+    {"controller_token", readControllerFile<&Config::controller_token>},
+    {"controller_ca", readControllerFile<&Config::controller_ca>},
+    {"keys", readCollectorKeys},
+    {"agents", readAgents},
+    {"interval",
+     [](const yaml::Node& node, Config& config) { return readInterval(node, config.interval); }},
+    {"analytics", readField<&Config::analytics>},
+    {"url_file", readField<&Config::url_file>},
+    {"log_level", readField<&Config::log_level>},
+});
 
 }  // namespace
 
@@ -225,20 +142,8 @@ Result<Config> parseConfig(std::string_view text, std::string_view file) {
   const auto root = yaml::parse(text, file);
   if (!root) return tl::unexpected(root.error());
   if (root->isNull()) return makeError(file, "is empty; it needs 'address' and 'agents'");
-  std::vector<std::string_view> names;
-  names.reserve(kConfigKeys.size() + 3);
-  for (const ConfigKey& key : kConfigKeys) names.push_back(key.name);
-  names.insert(names.end(), {"http_access", "controller_token", "controller_ca"});
-  if (auto status = root->onlyKeys(names); !status) return tl::unexpected(status.error());
   Config config;
-  for (const ConfigKey& key : kConfigKeys) {
-    const auto node = root->find(key.name);
-    if (!node) continue;
-    if (auto status = key.read(*node, config); !status) return tl::unexpected(status.error());
-  }
-  std::error_code ignored;
-  const fs::path folder = fs::absolute(fs::path(file), ignored).parent_path();
-  if (auto status = readFiles(*root, folder, config); !status) {
+  if (auto status = readMap(*root, kConfigKeys, config); !status) {
     return tl::unexpected(status.error());
   }
   if (config.addresses.empty()) {
@@ -248,10 +153,6 @@ Result<Config> parseConfig(std::string_view text, std::string_view file) {
     return root->error("whom to read? write 'agents: [ADDRESS, ...]' or 'controller: URL'");
   }
   if (auto status = checkAgentKeys(*root, config); !status) return tl::unexpected(status.error());
-  if (config.keys) {
-    config.keys->secret =
-        (std::filesystem::path(file).parent_path() / config.keys->secret).lexically_normal();
-  }
   for (AgentSpec& agent : config.agents) {
     if (agent.interval == 0) agent.interval = config.interval;
   }

@@ -24,7 +24,7 @@ constexpr std::size_t kMaxThreads = 64;
 constexpr std::size_t kMaxAgents = 10'000;
 
 struct KeysConfig {
-  std::filesystem::path secret;       // relative to the configuration file's folder
+  std::filesystem::path secret;
   std::optional<net::CurvePair> own;  // what is in it, once loadKeys() was called
 };
 
@@ -48,7 +48,7 @@ struct Config {
 // Reads the secret key that the configuration names, unless that was done.
 Status loadKeys(Config& config);
 
-// The error's entity is file:line:column.
+// Relative paths are relative to the file's folder. The error's entity is file:line:column.
 Result<Config> parseConfig(std::string_view text, std::string_view file);
 
 }  // namespace pingloom::collector

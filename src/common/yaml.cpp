@@ -114,6 +114,8 @@ bool Node::isScalar() const { return impl_->node.IsScalar(); }
 bool Node::isSequence() const { return impl_->node.IsSequence(); }
 bool Node::isMap() const { return impl_->node.IsMap(); }
 
+const std::string& Node::file() const { return *impl_->file; }
+
 std::string Node::place() const { return placeOf(*impl_->file, impl_->mark); }
 
 tl::unexpected<Error> Node::error(std::string_view reason) const {

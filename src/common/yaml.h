@@ -22,7 +22,8 @@ class Node {
   bool isSequence() const;
   bool isMap() const;
 
-  std::string place() const;  // "pinglist.yaml:12:5"
+  const std::string& file() const;  // as parse() was told
+  std::string place() const;        // "pinglist.yaml:12:5"
   tl::unexpected<Error> error(
       std::string_view reason) const;  // with place() as the entity, and the key it is about
 

@@ -1,38 +1,27 @@
 #include "http/access_config.h"
 
-#include <utility>
+#include "common/config_reader.h"
 
 namespace pingloom::http {
+namespace {
 
-Result<std::filesystem::path> parsePath(const yaml::Node& node,
-                                        const std::filesystem::path& folder) {
-  const auto text = node.text();
-  if (!text) return tl::unexpected(text.error());
-  if (text->empty()) return node.error("is empty");
-  return (folder / *text).lexically_normal();
-}
+constexpr auto kAccessKeys = std::to_array<ConfigKey<AccessFiles>>({
+    {"tokens", readField<&AccessFiles::tokens>},
+    {"certificate", readField<&AccessFiles::certificate>},
+    {"key", readField<&AccessFiles::key>},
+});
 
-Result<AccessFiles> parseAccess(const yaml::Node& node, const std::filesystem::path& folder) {
-  if (auto status = node.onlyKeys({"tokens", "certificate", "key"}); !status) {
-    return tl::unexpected(status.error());
-  }
-  AccessFiles files;
-  for (auto [key, out] :
-       {std::pair{"tokens", &files.tokens}, std::pair{"certificate", &files.certificate},
-        std::pair{"key", &files.key}}) {
-    const auto value = node.find(key);
-    if (!value) continue;
-    auto path = parsePath(*value, folder);
-    if (!path) return tl::unexpected(path.error());
-    *out = std::move(*path);
-  }
+}  // namespace
+
+Status readValue(const yaml::Node& node, AccessFiles& files) {
+  if (auto status = readMap(node, kAccessKeys, files); !status) return status;
   if (files.certificate.empty() != files.key.empty()) {
     return node.error("TLS needs both: { certificate: FILE, key: FILE }");
   }
   if (files.empty()) {
     return node.error("is empty; write { tokens: FILE, certificate: FILE, key: FILE }");
   }
-  return files;
+  return {};
 }
 
 }  // namespace pingloom::http

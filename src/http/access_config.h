@@ -17,8 +17,8 @@ struct AccessFiles {
   bool empty() const { return tokens.empty() && certificate.empty(); }
 };
 
-// Relative paths are relative to `folder`.
-Result<AccessFiles> parseAccess(const yaml::Node& node, const std::filesystem::path& folder);
+// `http_access`, for common/config_reader.h; relative paths are relative to the file's folder.
+Status readValue(const yaml::Node& node, AccessFiles& files);
 
 // How a client gets in: the file of its token, and of the certificates it trusts (system's, if
 // none).
@@ -26,9 +26,5 @@ struct ClientFiles {
   std::filesystem::path token;
   std::filesystem::path ca;
 };
-
-// A path, relative to `folder`.
-Result<std::filesystem::path> parsePath(const yaml::Node& node,
-                                        const std::filesystem::path& folder);
 
 }  // namespace pingloom::http

@@ -1,17 +1,14 @@
 #include "keys/key_config.h"
 
+#include "common/config_reader.h"
 #include "keys/key_file.h"
 
 namespace pingloom::keys {
 
-Result<std::filesystem::path> readSecretPath(const yaml::Node& section,
-                                             const std::filesystem::path& folder) {
+Status readSecretPath(const yaml::Node& section, std::filesystem::path& secret) {
   const auto node = section.find("secret");
   if (!node) return section.error("'secret' is missing: the file of the secret key");
-  const auto text = node->text();
-  if (!text) return tl::unexpected(text.error());
-  if (text->empty()) return node->error("is empty");
-  return (folder / *text).lexically_normal();
+  return readValue(*node, secret);
 }
 
 Status loadOwn(const std::filesystem::path& secret, std::optional<net::CurvePair>& own) {

@@ -14,9 +14,8 @@ namespace pingloom::keys {
 
 constexpr std::size_t kMaxControllerKeys = 4;
 
-// `keys: { secret: FILE, ... }`. Relative paths are relative to `folder`.
-Result<std::filesystem::path> readSecretPath(const yaml::Node& section,
-                                             const std::filesystem::path& folder);
+// Reads the path in `keys: { secret: FILE, ... }`, which has to be there.
+Status readSecretPath(const yaml::Node& section, std::filesystem::path& secret);
 // Reads the file of the secret key unless it was read before.
 Status loadOwn(const std::filesystem::path& secret, std::optional<net::CurvePair>& own);
 Result<net::CurveKey> readPublicKey(const yaml::Node& node);

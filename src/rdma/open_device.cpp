@@ -18,6 +18,13 @@ Status parseDeviceName(std::string_view text, DeviceOptions& options) {
   return {};
 }
 
+Status readValue(const yaml::Node& node, DeviceOptions& options) {
+  const auto text = node.text();
+  if (!text) return tl::unexpected(text.error());
+  const auto parsed = parseDeviceName(*text, options);
+  return parsed ? parsed : node.error(parsed.error().text());
+}
+
 Result<std::unique_ptr<Device>> openDevice(const IpAddress& address, const DeviceOptions& options) {
   if (options.device == kSoftDevice) return soft::openSoftDevice(address, options.soft);
   verbs::DeviceChoice choice;

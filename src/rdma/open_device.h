@@ -9,6 +9,7 @@
 
 #include "common/address.h"
 #include "common/error.h"
+#include "common/yaml.h"
 #include "rdma/device.h"
 #include "rdma/soft/soft_device.h"
 
@@ -26,6 +27,8 @@ struct DeviceOptions {
 // Sets the device and port from a name as configurations write it: "auto", "soft", "mlx5_0" or
 // "mlx5_0/2". The other options are left unchanged.
 Status parseDeviceName(std::string_view text, DeviceOptions& options);
+// Reads the same from a configuration, for common/config_reader.h.
+Status readValue(const yaml::Node& node, DeviceOptions& options);
 
 // Any thread. The error says what is wrong with the address or device, and what the user can do.
 Result<std::unique_ptr<Device>> openDevice(const IpAddress& address, const DeviceOptions& options);

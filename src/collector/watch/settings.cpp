@@ -1,13 +1,16 @@
 #include "collector/watch/settings.h"
 
+#include <array>
 #include <charconv>
 #include <cmath>
+
+#include "common/config_reader.h"
 
 namespace pingloom::collector {
 namespace {
 
 constexpr std::size_t kMaxLimits = 256;
-constexpr std::uint64_t kMaxWindow = 60;
+constexpr std::uint32_t kMaxWindow = 60;
 
 Result<double> readLimit(const yaml::Node& node) {
   const auto text = node.text();
@@ -19,17 +22,6 @@ Result<double> readLimit(const yaml::Node& node) {
     return node.error("'" + *text + "' is no number");
   }
   return value;
-}
-
-Status readDuration(const yaml::Node& map, std::string_view key, Nanos least, Nanos most,
-                    Nanos& out) {
-  const auto node = map.find(key);
-  if (!node) return {};
-  const auto duration = node->duration();
-  if (!duration) return tl::unexpected(duration.error());
-  if (*duration < least || *duration > most) return node->error("is too short or too long");
-  out = *duration;
-  return {};
 }
 
 // Reads { metric: NAME, above: X, samples: N, of: M }, or below instead of above.
@@ -52,47 +44,49 @@ Result<MetricLimit> readMetricLimit(const yaml::Node& node) {
   using Side = analytics::ThresholdRule::Side;
   limit.side = above ? Side::kAbove : Side::kBelow;
   const auto of = node.find("of"), samples = node.find("samples");
-  std::uint64_t window = 1, raise = 1;
-  if (of) {
-    const auto number = of->number(1, kMaxWindow);
-    if (!number) return tl::unexpected(number.error());
-    window = *number;
-  }
-  if (samples) {
-    const auto number = samples->number(1, of ? window : kMaxWindow);
-    if (!number) return tl::unexpected(number.error());
-    raise = *number;
-  }
-  limit.hysteresis.raise = static_cast<std::uint32_t>(raise);
-  limit.hysteresis.window = static_cast<std::uint32_t>(of ? window : raise);
+  std::uint32_t window = kMaxWindow, raise = 1;
+  Status read;
+  if (of) read = readNumber(*of, 1, kMaxWindow, window);
+  if (read && samples) read = readNumber(*samples, 1, window, raise);
+  if (!read) return tl::unexpected(read.error());
+  limit.hysteresis.raise = raise;
+  limit.hysteresis.window = of ? window : raise;
   return limit;
 }
 
-}  // namespace
-
-Result<WatchSettings> parseWatchSettings(const yaml::Node& node) {
-  WatchSettings settings;
-  if (node.isNull()) return settings;  // `analytics:` alone selects the defaults
-  if (auto status = node.onlyKeys({"interval", "limits", "slow_interval", "hold"}); !status) {
-    return tl::unexpected(status.error());
+Status readLimits(const yaml::Node& node, WatchSettings& settings) {
+  if (!node.isSequence() || node.items().size() > kMaxLimits) {
+    return node.error("expected a list of at most 256: [{ metric: NAME, above: NUMBER }]");
   }
-  auto status = readDuration(node, "interval", 100 * kMillisecond, kMinute, settings.interval);
-  if (status) {
-    status = readDuration(node, "slow_interval", kSecond, kHour, settings.sampler.slow_interval);
-  }
-  if (status) status = readDuration(node, "hold", kSecond, kHour, settings.sampler.hold);
-  if (!status) return tl::unexpected(status.error());
-  const auto limits = node.find("limits");
-  if (!limits) return settings;
-  if (!limits->isSequence() || limits->items().size() > kMaxLimits) {
-    return limits->error("expected a list of at most 256: [{ metric: NAME, above: NUMBER }]");
-  }
-  for (const yaml::Node& item : limits->items()) {
+  for (const yaml::Node& item : node.items()) {
     auto limit = readMetricLimit(item);
     if (!limit) return tl::unexpected(limit.error());
     settings.limits.push_back(std::move(*limit));
   }
-  return settings;
+  return {};
+}
+
+constexpr auto kWatchKeys = std::to_array<ConfigKey<WatchSettings>>({
+    {"interval",
+     [](const yaml::Node& node, WatchSettings& settings) {
+       return readDuration(node, 100 * kMillisecond, kMinute, settings.interval);
+     }},
+    {"slow_interval",
+     [](const yaml::Node& node, WatchSettings& settings) {
+       return readDuration(node, kSecond, kHour, settings.sampler.slow_interval);
+     }},
+    {"hold",
+     [](const yaml::Node& node, WatchSettings& settings) {
+       return readDuration(node, kSecond, kHour, settings.sampler.hold);
+     }},
+    {"limits", readLimits},
+});
+
+}  // namespace
+
+Status readValue(const yaml::Node& node, WatchSettings& settings) {
+  if (node.isNull()) return {};  // `analytics:` alone selects the defaults
+  return readMap(node, kWatchKeys, settings);
 }
 
 }  // namespace pingloom::collector

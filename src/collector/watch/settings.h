@@ -30,6 +30,7 @@ struct WatchSettings {
   analytics::SamplerSettings sampler;
 };
 
-Result<WatchSettings> parseWatchSettings(const yaml::Node& node);
+// For common/config_reader.h.
+Status readValue(const yaml::Node& node, WatchSettings& settings);
 
 }  // namespace pingloom::collector

@@ -37,9 +37,9 @@ struct IntakeCounters {
 class UtcCeiling {
  public:
   // Call it with every reading of the clocks, before an agent can learn of the reading.
-  void note(Now now) { ahead_ = std::max(ahead_, now.utc - now.mono); }
+  void note(Instant now) { ahead_ = std::max(ahead_, now.utc - now.mono); }
   // It is never before now.utc.
-  Nanos at(Now now) {
+  Nanos at(Instant now) {
     note(now);
     return now.mono + ahead_;
   }

@@ -202,9 +202,10 @@ TEST(Watcher, exportsQuietOwnersNowAndThen) {
 
 WatchSettings parsed(std::string_view text) {
   const auto node = yaml::parse(text, "collector.yaml");
-  auto settings = parseWatchSettings(*node);
-  EXPECT_TRUE(settings) << settings.error().text();
-  return settings.value_or(WatchSettings());
+  WatchSettings settings;
+  const auto status = readValue(*node, settings);
+  EXPECT_TRUE(status) << status.error().text();
+  return settings;
 }
 
 TEST(WatchSettings, areRead) {
@@ -227,9 +228,10 @@ class BadWatchSettings : public testing::TestWithParam<const char*> {};
 TEST_P(BadWatchSettings, areRefusedWithTheirPlace) {
   const auto node = yaml::parse(GetParam(), "collector.yaml");
   ASSERT_TRUE(node);
-  const auto settings = parseWatchSettings(*node);
-  ASSERT_FALSE(settings);
-  EXPECT_THAT(settings.error().text(), testing::StartsWith("collector.yaml:1:"));
+  WatchSettings settings;
+  const auto status = readValue(*node, settings);
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().text(), testing::StartsWith("collector.yaml:1:"));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, BadWatchSettings,

@@ -1,0 +1,95 @@
+#include "common/config_reader.h"
+
+#include <system_error>
+
+namespace pingloom {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The scalar's text, parsed.
+template <typename Value, typename Parse>
+Status readParsed(const yaml::Node& node, Parse parse, Value& out) {
+  const auto text = node.text();
+  if (!text) return tl::unexpected(text.error());
+  auto parsed = parse(*text);
+  if (!parsed) return node.error(parsed.error().text());
+  out = std::move(*parsed);
+  return {};
+}
+
+tl::unexpected<Error> outside(const yaml::Node& node, std::string_view what,
+                              std::string_view range) {
+  return node.error("'" + node.text().value_or("") + "' is not a " + std::string(what) + " " +
+                    std::string(range));
+}
+
+}  // namespace
+
+fs::path resolvePath(const yaml::Node& node, std::string_view written) {
+  std::error_code ignored;
+  return (fs::absolute(node.file(), ignored).parent_path() / written).lexically_normal();
+}
+
+Status readValue(const yaml::Node& node, fs::path& out) {
+  const auto text = node.text();
+  if (!text) return tl::unexpected(text.error());
+  if (text->empty()) return node.error("is empty; write a path");
+  out = resolvePath(node, *text);
+  return {};
+}
+
+Status readValue(const yaml::Node& node, IpAddress& out) {
+  return readParsed(node, IpAddress::parse, out);
+}
+
+Status readValue(const yaml::Node& node, SocketAddress& out) {
+  return readParsed(node, SocketAddress::parse, out);
+}
+
+Status readValue(const yaml::Node& node, log::Level& out) {
+  return readParsed(node, log::parseLevel, out);
+}
+
+Status readValue(const yaml::Node& node, bool& out) {
+  const auto value = node.boolean();
+  if (!value) return tl::unexpected(value.error());
+  out = *value;
+  return {};
+}
+
+Status readText(const yaml::Node& node, std::size_t most_bytes, std::string& out) {
+  auto text = node.text();
+  if (!text) return tl::unexpected(text.error());
+  if (text->empty() || text->size() > most_bytes) {
+    return node.error("has 1 to " + std::to_string(most_bytes) + " characters");
+  }
+  out = std::move(*text);
+  return {};
+}
+
+Status readSize(const yaml::Node& node, std::uint64_t least, std::uint64_t most,
+                std::uint64_t& out) {
+  std::uint64_t size = 0;
+  if (auto status = readParsed(node, parseSize, size); !status) return status;
+  if (size < least || size > most) {
+    return outside(node, "size",
+                   most == kMaxSize ? "of at least " + formatSize(least)
+                                    : "from " + formatSize(least) + " to " + formatSize(most));
+  }
+  out = size;
+  return {};
+}
+
+Status readDuration(const yaml::Node& node, Nanos least, Nanos most, Nanos& out) {
+  const auto duration = node.duration();
+  if (!duration) return tl::unexpected(duration.error());
+  if (*duration < least || *duration > most) {
+    return outside(node, "duration",
+                   "from " + formatDuration(least) + " to " + formatDuration(most));
+  }
+  out = *duration;
+  return {};
+}
+
+}  // namespace pingloom

@@ -1,0 +1,19 @@
+// Numbers of bytes as people write them: "512KiB", "4GiB". Pure functions; any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/error.h"
+
+namespace pingloom {
+
+constexpr std::uint64_t kMaxSize = INT64_MAX;  // SQLite's integers are signed
+
+// Bytes, or a whole number with B, KiB, MiB, GiB or TiB; at most kMaxSize.
+Result<std::uint64_t> parseSize(std::string_view text);
+// The shortest form that parseSize reads back exactly: "4MiB", "1500B".
+std::string formatSize(std::uint64_t bytes);
+
+}  // namespace pingloom
