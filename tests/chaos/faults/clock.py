@@ -8,8 +8,8 @@ import time
 from faults import fault
 from processes import binary
 
-KEPT = "none is lost: windows' numbers only grow; a clock that was set back is caught up with in windows of twice the length"
-SEEN = "rows are called by the new time, or by the old one until the clock has caught up"
+KEPT = "none is lost: window numbers only grow; until a clock that was set back has caught up, windows are twice as long"
+SEEN = "rows carry the new time, or the old one until the clock has caught up"
 LIBRARY = "libchaos_wall_clock.so"
 
 

@@ -15,7 +15,7 @@ NAME = "filled-by-chaos"
        "`history.writing` false and the reason in /api/v1/status, `pingloom_controller_history_writing` 0, one log line",
        needs=("disks",))
 def controller_disk_full(world):
-    # The write-ahead log has room of its own; after an orderly end it has to begin anew.
+    # The write-ahead log has room of its own. It starts empty after an orderly shutdown.
     assert world.controller.stop(5) == 0
     world.start_controller()
     path = world.state_dir() / NAME

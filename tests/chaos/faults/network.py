@@ -6,7 +6,7 @@ import fabric
 import private_network
 from faults import fault
 
-KEPT = "agents go on probing and spool what the controller does not take"
+KEPT = "agents continue to probe and spool what the controller does not take"
 
 
 def port(index, state):

@@ -5,7 +5,7 @@ import time
 
 from faults import fault
 
-KEPT = "the agent's spool keeps what it had closed; the windows that were open, up to 2.5 s here, end with the process"
+KEPT = "the agent's spool keeps the closed windows; the open ones, up to 2.5 s here, are lost"
 
 
 @fault("kill -9 of an agent, started again after 0 to 3 s", KEPT,
@@ -49,7 +49,7 @@ def agents_killed(world):
 
 
 @fault("kill -9 of the controller, started again after 0 to 6 s",
-       "agents go on probing and spool; what was committed stays, the rest is sent again and counted once",
+       "agents continue to probe and spool; committed rows stay, the others are sent again and counted once",
        "no answer from HTTP; /readyz 503 until Redis and the pinglist are in force")
 def controller_killed(world):
     world.controller.kill()
@@ -68,8 +68,8 @@ def controller_flapping(world):
     world.lifted()
 
 
-@fault("SIGSTOP of the controller for 1 to 8 s", "agents spool after 3 s of silence",
-       "no answer from HTTP; agents' `connections_lost_total`")
+@fault("SIGSTOP of the controller for 1 to 8 s", "agents keep what is not acknowledged and wait; after 30 s they reconnect",
+       "no answer from HTTP; agents' `pingloom_agent_spool_batches`")
 def controller_stopped(world):
     world.controller.signal(signal.SIGSTOP)
     time.sleep(world.random.choice([1, 4, 8]))
@@ -85,7 +85,7 @@ def everything_killed(world):
     world.lifted()
 
 
-@fault("SIGTERM of everything, one after the other", "open windows are closed as they stand and delivered",
+@fault("SIGTERM of everything, one after the other", "open windows are closed early and delivered",
        "exit code 0, each within 5 s")
 def everything_restarted(world):
     for index in range(len(world.addresses)):

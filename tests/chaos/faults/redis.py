@@ -6,7 +6,7 @@ import time
 
 from faults import fault
 
-KEPT = "none is lost: Redis is a view; it is written anew when it works"
+KEPT = "none is lost: Redis is a view; it is rewritten when it works"
 SEEN = "/readyz 503, `redis.connected` false in /api/v1/status, `pingloom status` exits 1; HTTP stays live"
 
 
