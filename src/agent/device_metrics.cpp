@@ -47,8 +47,7 @@ void writeDeviceCounters(MetricsText& out, const fs::path& devices) {
   for (const auto& [name, samples] : families) {
     out.family("pingloom_infiniband_" + name, "counter", "Of an RDMA port, as its driver counts.");
     for (const Sample& sample : samples) {
-      out.sample(static_cast<double>(sample.value),
-                 {{"device", sample.device}, {"port", sample.port}});
+      out.sample(sample.value, {{"device", sample.device}, {"port", sample.port}});
     }
   }
 }

@@ -18,7 +18,7 @@ void perProtocol(MetricsText& out, const Figures& figures, std::string_view name
                  std::string_view type = "counter") {
   out.family(name, type, help);
   for (const TransportFigures& transport : figures.transports) {
-    out.sample(static_cast<double>(transport.*value), {{"protocol", transport.protocol}});
+    out.sample(transport.*value, {{"protocol", transport.protocol}});
   }
 }
 
@@ -37,7 +37,7 @@ void writeProbing(MetricsText& out, const Figures& figures) {
   out.family("pingloom_agent_packets_dropped_total", "counter", "Packets that were no use.");
   for (const TransportFigures& transport : figures.transports) {
     for (std::size_t i = 0; i < transport.dropped.size(); ++i) {
-      out.sample(static_cast<double>(transport.dropped[i]),
+      out.sample(transport.dropped[i],
                  {{"protocol", transport.protocol}, {"reason", probe::kDropReasonNames[i]}});
     }
   }
@@ -45,8 +45,7 @@ void writeProbing(MetricsText& out, const Figures& figures) {
              "Packets and completions that RDMA endpoints themselves refused.");
   for (const TransportFigures& transport : figures.transports) {
     for (const rdma::DropCount& drop : transport.endpoint_dropped) {
-      out.sample(static_cast<double>(drop.count),
-                 {{"protocol", transport.protocol}, {"reason", drop.reason}});
+      out.sample(drop.count, {{"protocol", transport.protocol}, {"reason", drop.reason}});
     }
   }
   perProtocol(out, figures, "pingloom_agent_endpoints_lost_total",
@@ -67,8 +66,7 @@ void writeProbing(MetricsText& out, const Figures& figures) {
               figures.windows_closed);
   out.counter("pingloom_agent_windows_dropped_total",
               "Closed windows lost before they were spooled.", figures.windows_dropped);
-  out.gauge("pingloom_agent_plan_probes", "Probes of the plan in force.",
-            static_cast<double>(figures.plan_probes));
+  out.gauge("pingloom_agent_plan_probes", "Probes of the plan in force.", figures.plan_probes);
 }
 
 void writeControl(MetricsText& out, const Figures& figures) {
@@ -85,8 +83,8 @@ void writeControl(MetricsText& out, const Figures& figures) {
               control.handshakes_failed);
   out.family("pingloom_agent_control_messages_dropped_total", "counter",
              "Messages of the controller that were no use.");
-  out.sample(static_cast<double>(control.bad_messages), {{"reason", "bad"}});
-  out.sample(static_cast<double>(control.unexpected_messages), {{"reason", "unexpected"}});
+  out.sample(control.bad_messages, {{"reason", "bad"}});
+  out.sample(control.unexpected_messages, {{"reason", "unexpected"}});
   out.counter("pingloom_agent_plans_taken_total", "Plans received and put in force.",
               control.plans_taken);
   out.counter("pingloom_agent_plans_refused_total", "Plans received that did not fit.",
@@ -118,16 +116,13 @@ void writePages(MetricsText& out, const Figures& figures) {
       "pingloom_agent_pages_peers_refused_total", "counter",
       "Connections to the metric pages, and messages on them, refused because of their keys.");
   for (std::size_t i = 0; i < figures.pages_refused->size(); ++i) {
-    out.sample(static_cast<double>((*figures.pages_refused)[i]),
-               {{"reason", net::kPeerRefusalNames[i]}});
+    out.sample((*figures.pages_refused)[i], {{"reason", net::kPeerRefusalNames[i]}});
   }
 }
 
 void writeSpool(MetricsText& out, const SpoolStatus& spool) {
-  out.gauge("pingloom_agent_spool_batches", "Batches that wait for the controller.",
-            static_cast<double>(spool.batches));
-  out.gauge("pingloom_agent_spool_bytes", "Bytes that wait for the controller.",
-            static_cast<double>(spool.bytes));
+  out.gauge("pingloom_agent_spool_batches", "Batches that wait for the controller.", spool.batches);
+  out.gauge("pingloom_agent_spool_bytes", "Bytes that wait for the controller.", spool.bytes);
   out.counter("pingloom_agent_spool_dropped_batches_total", "Batches lost to the spool's bound.",
               spool.dropped);
   out.counter("pingloom_agent_spool_damaged_records_total", "Records that could not be read back.",
@@ -143,7 +138,7 @@ std::string httpText(const http::ServerCounters& counters) {
   out.family("pingloom_agent_http_refused_total", "counter",
              "Requests and connections that were not let in, by reason.");
   for (std::size_t i = 0; i < counters.refused.size(); ++i) {
-    out.sample(static_cast<double>(counters.refused[i]), {{"reason", http::kRefusalNames[i]}});
+    out.sample(counters.refused[i].load(), {{"reason", http::kRefusalNames[i]}});
   }
   return out.text();
 }
@@ -159,7 +154,7 @@ http::Response respond(const http::Request& request, const FiguresBoard& board,
     response.content_type = "text/plain; charset=utf-8";
     response.body = "ok\n";
   } else {
-    response.content_type = MetricsText::kContentType;
+    response.content_type = MetricsText::contentType(MetricsFormat::kPrometheus);
     MetricsText devices;
     writeDeviceCounters(devices);
     response.body = metricsText(board.read()) + devices.text() + httpText(counters);

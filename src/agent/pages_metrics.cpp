@@ -3,17 +3,15 @@
 namespace pingloom::agent {
 
 void writePageFigures(MetricsText& out, const pages::PageFigures& figures) {
-  out.gauge("pingloom_agent_pages", "Metric pages that applications have.",
-            static_cast<double>(figures.pages));
+  out.gauge("pingloom_agent_pages", "Metric pages that applications have.", figures.pages);
   out.gauge("pingloom_agent_pages_owners", "Connections of applications that may have pages.",
-            static_cast<double>(figures.owners));
-  out.gauge("pingloom_agent_pages_readers", "Collectors that may read the pages.",
-            static_cast<double>(figures.readers));
+            figures.owners);
+  out.gauge("pingloom_agent_pages_readers", "Collectors that may read the pages.", figures.readers);
   out.family("pingloom_agent_pages_refused_total", "counter",
              "What applications asked for and did not get.");
   const auto& refused = figures.registration.refused;
   for (std::size_t i = 1; i < refused.size(); ++i) {
-    out.sample(static_cast<double>(refused[i]), {{"reason", pages::kRefusalNames[i]}});
+    out.sample(refused[i], {{"reason", pages::kRefusalNames[i]}});
   }
   out.counter("pingloom_agent_pages_connections_refused_total",
               "Connections of applications beyond what the agent, or a user, may have.",
@@ -22,7 +20,7 @@ void writePageFigures(MetricsText& out, const pages::PageFigures& figures) {
              "Requests of collectors that were refused.");
   const pages::PageServerCounters& server = figures.server;
   const auto control = [&](std::string_view reason, std::uint64_t count) {
-    out.sample(static_cast<double>(count), {{"reason", reason}});
+    out.sample(count, {{"reason", reason}});
   };
   control("malformed", server.malformed);
   control("version", server.version);

@@ -19,14 +19,10 @@
 #include <vector>
 
 #include "collector/board.h"
+#include "common/metrics_text.h"
 #include "common/time.h"
 
 namespace pingloom::collector {
-
-enum class Format : std::uint8_t { kPrometheus, kOpenMetrics };
-std::string_view contentType(Format format);
-// What a scraper's Accept header asks for.
-Format formatFor(std::string_view accept);
 
 struct ExpositionCounters {
   std::uint64_t series = 0;
@@ -37,7 +33,7 @@ struct ExpositionCounters {
 
 class Exposition {
  public:
-  explicit Exposition(Format format) : format_(format) {}
+  explicit Exposition(MetricsFormat format) : format_(format) {}
 
   // A page whose values are recent enough is added; `now` is monotonic.
   void add(const AgentView& agent, Nanos now);
@@ -50,22 +46,16 @@ class Exposition {
  private:
   struct Family {
     pingloom_metric_kind kind = PINGLOOM_COUNTER;
-    std::string help;
-    std::string samples;
+    MetricsText text;
+    std::unordered_set<std::string> series;  // their labels
   };
-  Family* familyOf(const std::string& name, const pages::Metric& metric);
-  void addMetric(const AgentView& agent, const PageView& page, const pages::Metric& metric);
-  void addHistogram(Family& family, const std::string& name, const std::string& labels,
-                    const PageView& page, const pages::Metric& metric);
-  std::string labelsOf(const AgentView& agent, const PageInfo& page,
-                       const pages::Metric& metric) const;
-  std::string familyName(const pages::Metric& metric) const;
+  Family* familyOf(const pages::Metric& metric);
+  void addMetric(const LabelText& labels, const PageView& page, const pages::Metric& metric);
 
-  const Format format_;
-  std::map<std::string, Family> families_;
+  const MetricsFormat format_;
+  std::map<std::string, Family, std::less<>> families_;
   std::unordered_set<std::string> names_;  // of all samples that there may be
   std::unordered_set<std::string> hosts_;
-  std::unordered_set<std::string> series_;
   ExpositionCounters counters_;
 };
 

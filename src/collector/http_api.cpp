@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 // nothing else is exported.
 http::Response metrics(const Board& board, Watcher* watcher, const http::ServerCounters& counters,
                        const http::Request& request, bool adaptive) {
-  const Format format = formatFor(request.accept);
+  const MetricsFormat format = MetricsText::formatFor(request.accept);
   const Nanos now = monotonicNow();
   Exposition exposition(format);
   std::vector<AgentView> agents;
@@ -29,13 +29,13 @@ http::Response metrics(const Board& board, Watcher* watcher, const http::ServerC
     agents.push_back(std::move(agent));
   }
   http::Response response;
-  response.content_type = contentType(format);
+  response.content_type = MetricsText::contentType(format);
   response.body = exposition.text();
-  if (!adaptive) {
-    response.body += selfMetrics(agents, exposition.counters(), counters, format, now);
-  }
-  if (!adaptive && watcher != nullptr) response.body += watcher->metrics(format);
-  if (format == Format::kOpenMetrics) response.body += "# EOF\n";
+  MetricsText own(format);
+  if (!adaptive) selfMetrics(own, agents, exposition.counters(), counters, now);
+  if (!adaptive && watcher != nullptr) watcher->metrics(own);
+  own.finish();
+  response.body += own.text();
   return response;
 }
 

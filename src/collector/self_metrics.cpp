@@ -1,11 +1,6 @@
 #include "collector/self_metrics.h"
 
-#include <fmt/format.h>
-
 #include <array>
-
-#include "collector/metric_lines.h"
-#include "common/metrics_text.h"
 
 namespace pingloom::collector {
 namespace {
@@ -48,111 +43,83 @@ constexpr std::array<AgentCounter, 14> kAgentCounters = {{
      [](const AgentCounters& counters) { return counters.bad_answers; }},
 }};
 
-std::string label(const AgentView& agent) {
-  return fmt::format("agent=\"{}\"", agent.agent);  // an address and a port: nothing to escape
-}
-
-void latency(std::string& out, const std::vector<AgentView>& agents, Format format) {
-  constexpr std::string_view kName = "pingloom_collector_read_latency_seconds";
+void latency(MetricsText& out, const std::vector<AgentView>& agents) {
   constexpr auto kShape = ReadCounters::kLatencyShape;
-  writeFamily(out, kName, "histogram", "From posting a READ to its completion.", format);
+  out.family("pingloom_collector_read_latency_seconds", "histogram",
+             "From posting a READ to its completion.");
+  const auto upper = [](std::size_t bucket) {
+    return static_cast<double>(pingloom_histogram_upper(kShape, static_cast<unsigned>(bucket))) /
+           1e9;
+  };
   for (const AgentView& agent : agents) {
     const ReadCounters& reading = agent.counters.reading;
-    std::uint64_t count = 0;
-    for (unsigned i = 0; i < reading.latency.size(); ++i) {
-      count += reading.latency[i];
-      const std::string bound =
-          i + 1 == reading.latency.size()
-              ? "+Inf"
-              : fmt::format("{}", static_cast<double>(pingloom_histogram_upper(kShape, i)) / 1e9);
-      out += fmt::format("{}_bucket{{{},le=\"{}\"}} {}\n", kName, label(agent), bound, count);
-    }
-    out += fmt::format("{}_sum{{{}}} {}\n", kName, label(agent),
-                       static_cast<double>(reading.latency_sum) / 1e9);
-    out += fmt::format("{}_count{{{}}} {}\n", kName, label(agent), count);
+    LabelText labels;
+    labels.add("agent", agent.agent);
+    out.histogram(reading.latency, upper, static_cast<double>(reading.latency_sum) / 1e9, labels);
   }
 }
 
-void states(std::string& out, const std::vector<AgentView>& agents, Format format, Nanos now) {
-  writeFamily(out, "pingloom_collector_agent_up", "gauge",
-              "Whether the agent's pages are being read.", format);
+void states(MetricsText& out, const std::vector<AgentView>& agents, Nanos now) {
+  out.family("pingloom_collector_agent_up", "gauge", "Whether the agent's pages are being read.");
   for (const AgentView& agent : agents) {
-    out += fmt::format("pingloom_collector_agent_up{{{},host={}}} {}\n", label(agent),
-                       quotedLabel(agent.host), agent.state == LinkState::kReading ? 1 : 0);
+    out.sample(agent.state == LinkState::kReading ? 1 : 0,
+               {{"agent", agent.agent}, {"host", agent.host}});
   }
-  writeFamily(out, "pingloom_collector_lag_seconds", "gauge",
-              "How old what was read of the agent is; absent before the first time.", format);
+  out.family("pingloom_collector_lag_seconds", "gauge",
+             "How old what was read of the agent is; absent before the first time.");
   for (const AgentView& agent : agents) {
     if (agent.last_round == 0) continue;
-    out += fmt::format("pingloom_collector_lag_seconds{{{}}} {}\n", label(agent),
-                       static_cast<double>(now - agent.last_round) / 1e9);
+    out.sample(static_cast<double>(now - agent.last_round) / 1e9, {{"agent", agent.agent}});
   }
-  writeFamily(out, "pingloom_collector_pages", "gauge", "The agent's pages, by what they are.",
-              format);
+  out.family("pingloom_collector_pages", "gauge", "The agent's pages, by what they are.");
   for (const AgentView& agent : agents) {
     std::array<std::size_t, 5> counts{};
     for (const PageView& page : agent.pages) ++counts[static_cast<std::size_t>(page.state)];
     for (std::size_t i = 0; i < counts.size(); ++i) {
-      out += fmt::format("pingloom_collector_pages{{{},state=\"{}\"}} {}\n", label(agent),
-                         name(static_cast<PageState>(i)), counts[i]);
+      out.sample(counts[i], {{"agent", agent.agent}, {"state", name(static_cast<PageState>(i))}});
     }
   }
 }
 
-void leftOut(std::string& out, const std::vector<AgentView>& agents, Format format) {
-  constexpr std::string_view kName = "pingloom_collector_pages_left_out";
-  writeFamily(out, kName, "gauge",
-              "The agent's pages that are not read, because what it says of them is not as it has "
-              "to be: schema, owner, or more schemas than there is space for.",
-              format);
+void leftOut(MetricsText& out, const std::vector<AgentView>& agents) {
+  out.family("pingloom_collector_pages_left_out", "gauge",
+             "The agent's pages that are not read, because what it says of them is not as it has "
+             "to be: schema, owner, or more schemas than there is space for.");
   for (const AgentView& agent : agents) {
     std::array<std::size_t, kPageFaults.size()> counts{};
     for (const LeftOutPage& page : agent.left_out) ++counts[static_cast<std::size_t>(page.fault)];
     for (std::size_t i = 0; i < counts.size(); ++i) {
-      out += fmt::format("{}{{{},reason=\"{}\"}} {}\n", kName, label(agent), kPageFaults[i],
-                         counts[i]);
+      out.sample(counts[i], {{"agent", agent.agent}, {"reason", kPageFaults[i]}});
     }
   }
 }
 
 }  // namespace
 
-std::string selfMetrics(const std::vector<AgentView>& agents, const ExpositionCounters& exposed,
-                        const http::ServerCounters& http, Format format, Nanos now) {
-  std::string out;
+void selfMetrics(MetricsText& out, const std::vector<AgentView>& agents,
+                 const ExpositionCounters& exposed, const http::ServerCounters& http, Nanos now) {
   for (const AgentCounter& counter : kAgentCounters) {
-    writeFamily(out, counter.name, "counter", counter.help, format);
+    out.family(counter.name, "counter", counter.help);
     for (const AgentView& agent : agents) {
-      out +=
-          fmt::format("{}{{{}}} {}\n", counter.name, label(agent), counter.value(agent.counters));
+      out.sample(counter.value(agent.counters), {{"agent", agent.agent}});
     }
   }
-  latency(out, agents, format);
-  states(out, agents, format, now);
-  leftOut(out, agents, format);
-  writeFamily(out, "pingloom_collector_series", "gauge", "Series of pages in this answer.", format);
-  out += fmt::format("pingloom_collector_series {}\n", exposed.series);
-  writeFamily(out, "pingloom_collector_series_left_out", "gauge",
-              "Series left out of this answer: there twice, or declared differently elsewhere; and "
-              "pages of agents that name another agent's host.",
-              format);
-  out += fmt::format(
-      "pingloom_collector_series_left_out{{reason=\"duplicate\"}} {}\n"
-      "pingloom_collector_series_left_out{{reason=\"conflict\"}} {}\n"
-      "pingloom_collector_series_left_out{{reason=\"host\"}} {}\n",
-      exposed.duplicates, exposed.conflicts, exposed.hosts);
-  writeFamily(out, "pingloom_collector_http_refused_total", "counter",
-              "Requests and connections that were not let in, by reason.", format);
+  latency(out, agents);
+  states(out, agents, now);
+  leftOut(out, agents);
+  out.gauge("pingloom_collector_series", "Series of pages in this answer.", exposed.series);
+  out.family("pingloom_collector_series_left_out", "gauge",
+             "Series left out of this answer: there twice, or declared differently elsewhere; and "
+             "pages of agents that name another agent's host.");
+  out.sample(exposed.duplicates, {{"reason", "duplicate"}});
+  out.sample(exposed.conflicts, {{"reason", "conflict"}});
+  out.sample(exposed.hosts, {{"reason", "host"}});
+  out.family("pingloom_collector_http_refused_total", "counter",
+             "Requests and connections that were not let in, by reason.");
   for (std::size_t i = 0; i < http.refused.size(); ++i) {
-    out += fmt::format("pingloom_collector_http_refused_total{{reason=\"{}\"}} {}\n",
-                       http::kRefusalNames[i], http.refused[i].load());
+    out.sample(http.refused[i].load(), {{"reason", http::kRefusalNames[i]}});
   }
-  if (format == Format::kPrometheus) {
-    MetricsText process;
-    process.process();
-    out += process.text();
-  }
-  return out;
+  out.process();
 }
 
 }  // namespace pingloom::collector

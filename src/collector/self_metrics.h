@@ -2,17 +2,17 @@
 // pages. Any thread.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "collector/board.h"
 #include "collector/exposition.h"
+#include "common/metrics_text.h"
 #include "http/server.h"
 
 namespace pingloom::collector {
 
-// In either format; families of its own, `pingloom_collector_...`.
-std::string selfMetrics(const std::vector<AgentView>& agents, const ExpositionCounters& exposed,
-                        const http::ServerCounters& http, Format format, Nanos now);
+// Its families are `pingloom_collector_...` and those of the process.
+void selfMetrics(MetricsText& out, const std::vector<AgentView>& agents,
+                 const ExpositionCounters& exposed, const http::ServerCounters& http, Nanos now);
 
 }  // namespace pingloom::collector

@@ -4,6 +4,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <array>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
@@ -14,49 +16,124 @@
 namespace pingloom {
 namespace {
 
+constexpr std::string_view kTotal = "_total";
+constexpr std::string_view kInfo = "_info";
+
 void appendEscaped(std::string& out, std::string_view text, bool quotes) {
   for (const char c : text) {
-    if (c == '\\') {
-      out += "\\\\";
-    } else if (c == '\n') {
+    if (c == '\n') {
       out += "\\n";
-    } else if (c == '"' && quotes) {
-      out += "\\\"";
-    } else {
-      out += c;
+      continue;
     }
+    if (c == '\\' || (c == '"' && quotes)) out += '\\';
+    out += c;
   }
+}
+
+void appendLabel(std::string& out, std::string_view name, std::string_view value) {
+  out += name;
+  out += "=\"";
+  appendEscaped(out, value, true);
+  out += '"';
+}
+
+std::string_view withoutSuffix(std::string_view name, std::string_view suffix) {
+  if (name.size() > suffix.size() && name.ends_with(suffix)) name.remove_suffix(suffix.size());
+  return name;
 }
 
 }  // namespace
 
-void MetricsText::family(std::string_view name, std::string_view type, std::string_view help) {
-  family_ = name;
-  text_ += fmt::format("# HELP {} ", name);
-  appendEscaped(text_, help, false);
-  text_ += fmt::format("\n# TYPE {} {}\n", name, type);
+void MetricValue::appendTo(std::string& text) const {
+  if (is_count_) {
+    const fmt::format_int digits(count_);
+    text.append(digits.data(), digits.size());
+  } else if (std::isnan(number_)) {
+    text += "NaN";
+  } else if (std::isinf(number_)) {
+    text += number_ > 0 ? "+Inf" : "-Inf";
+  } else {
+    std::array<char, 32> digits;  // the shortest form of a double has at most 24
+    text.append(digits.data(), fmt::format_to(digits.data(), "{}", number_));
+  }
 }
 
-void MetricsText::sample(double value, Labels labels) {
+void LabelText::add(std::string_view name, std::string_view value) {
+  if (!text_.empty()) text_ += ',';
+  appendLabel(text_, name, value);
+}
+
+void MetricsText::family(std::string_view name, std::string_view type, std::string_view help) {
+  const bool open = format_ == MetricsFormat::kOpenMetrics;
+  family_ = familyName(name, type, format_);
+  suffix_ = {};
+  if (open && type == "counter") suffix_ = kTotal;
+  if (open && type == "info") suffix_ = kInfo;
+  if (!help.empty()) {
+    text_ += "# HELP ";
+    text_ += family_;
+    text_ += ' ';
+    appendEscaped(text_, help, open);
+    text_ += '\n';
+  }
+  text_ += "# TYPE ";
   text_ += family_;
+  text_ += ' ';
+  text_ += type == "info" && !open ? "gauge" : type;
+  text_ += '\n';
+}
+
+void MetricsText::beginLine(std::string_view suffix) {
+  text_ += family_;
+  text_ += suffix;
+}
+
+void MetricsText::sample(MetricValue value, Labels labels) {
+  beginLine(suffix_);
   char separator = '{';
-  for (const auto& [label, content] : labels) {
+  for (const auto& [name, content] : labels) {
     text_ += separator;
-    text_ += fmt::format("{}=\"", label);
-    appendEscaped(text_, content, true);
-    text_ += '"';
+    appendLabel(text_, name, content);
     separator = ',';
   }
   if (labels.size() != 0) text_ += '}';
-  text_ += fmt::format(" {}\n", value);
+  text_ += ' ';
+  value.appendTo(text_);
+  text_ += '\n';
+}
+
+void MetricsText::sample(MetricValue value, const LabelText& labels) {
+  line(suffix_, value, labels);
+}
+
+void MetricsText::line(std::string_view suffix, MetricValue value, const LabelText& labels) {
+  beginLine(suffix);
+  if (!labels.text().empty()) {
+    text_ += '{';
+    text_ += labels.text();
+    text_ += '}';
+  }
+  text_ += ' ';
+  value.appendTo(text_);
+  text_ += '\n';
+}
+
+void MetricsText::bucket(double upper, std::uint64_t count, const LabelText& labels) {
+  beginLine("_bucket{");
+  text_ += labels.text();
+  text_ += labels.text().empty() ? "le=\"" : ",le=\"";
+  MetricValue(upper).appendTo(text_);
+  text_ += "\"} ";
+  MetricValue(count).appendTo(text_);
+  text_ += '\n';
 }
 
 void MetricsText::counter(std::string_view name, std::string_view help, std::uint64_t value) {
   family(name, "counter", help);
-  sample(static_cast<double>(value));
+  sample(value);
 }
 
-void MetricsText::gauge(std::string_view name, std::string_view help, double value) {
+void MetricsText::gauge(std::string_view name, std::string_view help, MetricValue value) {
   family(name, "gauge", help);
   sample(value);
 }
@@ -82,6 +159,30 @@ void MetricsText::process() {
     gauge("process_open_fds", "Open file descriptors.",
           static_cast<double>(std::distance(begin(descriptors), end(descriptors))));
   }
+}
+
+void MetricsText::finish() {
+  if (format_ == MetricsFormat::kOpenMetrics) text_ += "# EOF\n";
+}
+
+std::string_view MetricsText::contentType(MetricsFormat format) {
+  return format == MetricsFormat::kOpenMetrics
+             ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+             : "text/plain; version=0.0.4; charset=utf-8";
+}
+
+MetricsFormat MetricsText::formatFor(std::string_view accept) {
+  return accept.find("application/openmetrics-text") != std::string_view::npos
+             ? MetricsFormat::kOpenMetrics
+             : MetricsFormat::kPrometheus;
+}
+
+std::string_view MetricsText::familyName(std::string_view name, std::string_view type,
+                                         MetricsFormat format) {
+  if (format == MetricsFormat::kPrometheus) return name;
+  if (type == "counter") return withoutSuffix(name, kTotal);
+  if (type == "info") return withoutSuffix(name, kInfo);
+  return name;
 }
 
 }  // namespace pingloom

@@ -47,7 +47,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const Segment& segment : planReads(pages)) {
     if (segment.offset + segment.length > end || segment.length > kMaxReadBytes) std::abort();
   }
-  for (const Format format : {Format::kPrometheus, Format::kOpenMetrics}) {
+  for (const MetricsFormat format : {MetricsFormat::kPrometheus, MetricsFormat::kOpenMetrics}) {
     Exposition exposition(format);
     exposition.add(agent, kSecond);
     // A line is a comment or a sample; what applications say adds none.

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/exposition.h"
+#include "common/metrics_text.h"
 
 namespace pingloom::collector {
 
@@ -25,6 +25,6 @@ struct WatchFigures {
   std::uint64_t exported = 0, suppressed = 0;  // values of /metrics/adaptive
 };
 
-std::string watchMetrics(const WatchFigures& figures, Format format);
+void watchMetrics(MetricsText& out, const WatchFigures& figures);
 
 }  // namespace pingloom::collector

@@ -128,7 +128,7 @@ std::vector<WatchEvent> Watcher::events() const {
   return {events_.begin(), events_.end()};
 }
 
-std::string Watcher::metrics(Format format) const {
+void Watcher::metrics(MetricsText& out) const {
   WatchFigures figures;
   const std::lock_guard lock(mutex_);
   figures.limits = limits_total_;
@@ -154,7 +154,7 @@ std::string Watcher::metrics(Format format) const {
     std::tie(owner.host, owner.application, owner.pid, owner.owner) = who;
     figures.owners.push_back(std::move(owner));
   }
-  return watchMetrics(figures, format);
+  watchMetrics(out, figures);
 }
 
 }  // namespace pingloom::collector

@@ -38,7 +38,7 @@ class Watcher {
   // Begins a round and keeps only those pages whose values it exports: all pages of owners that are
   // anomalous or not watched, and pages of the others from time to time.
   void keepExported(AgentView& agent, Nanos now);
-  std::string metrics(Format format) const;
+  void metrics(MetricsText& out) const;
   std::vector<WatchEvent> events() const;  // oldest first
 
  private:

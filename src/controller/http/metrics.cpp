@@ -12,10 +12,9 @@ double seconds(Nanos utc) { return static_cast<double>(utc) / static_cast<double
 
 void agentMetrics(MetricsText& text, const Hosts& hosts) {
   const auto count = [&hosts](auto condition) {
-    return static_cast<double>(std::count_if(hosts.begin(), hosts.end(), condition));
+    return std::count_if(hosts.begin(), hosts.end(), condition);
   };
-  text.gauge("pingloom_controller_agents_known", "Agents that have registered.",
-             static_cast<double>(hosts.size()));
+  text.gauge("pingloom_controller_agents_known", "Agents that have registered.", hosts.size());
   text.gauge("pingloom_controller_agents_alive", "Agents with a live lease.",
              count([](const AgentInfo& agent) { return agent.alive; }));
   text.gauge("pingloom_controller_agents_plan_current", "Live agents that hold the plan in force.",
@@ -24,8 +23,7 @@ void agentMetrics(MetricsText& text, const Hosts& hosts) {
 
 void pinglistMetrics(MetricsText& text, const GridPlan& plan, const ControlStatus& control) {
   text.gauge("pingloom_controller_pinglist_generation",
-             "Number of the pinglist in force; each new pinglist increases it.",
-             static_cast<double>(plan.generation));
+             "Number of the pinglist in force; each new pinglist increases it.", plan.generation);
   text.counter("pingloom_controller_pinglist_reloads_total", "Pinglists that have come into force.",
                control.pinglist_reloads);
   text.counter("pingloom_controller_pinglist_rejections_total",
@@ -59,27 +57,26 @@ void resultMetrics(MetricsText& text, const ControlStatus& control) {
   text.family("pingloom_controller_refusals_total", "counter",
               "Refusals sent to agents, by reason.");
   for (std::size_t i = 0; i < kRefusedNames.size(); ++i) {
-    text.sample(static_cast<double>(control.refused_by_reason[i]), {{"reason", kRefusedNames[i]}});
+    text.sample(control.refused_by_reason[i], {{"reason", kRefusedNames[i]}});
   }
   text.family("pingloom_controller_reports_refused_total", "counter",
               "Batches and reports from agents that were refused, by reason.");
   for (std::size_t i = 0; i < kReportFaultNames.size(); ++i) {
-    text.sample(static_cast<double>(control.reports_refused[i]),
-                {{"reason", kReportFaultNames[i]}});
+    text.sample(control.reports_refused[i], {{"reason", kReportFaultNames[i]}});
   }
 }
 
 void keyMetrics(MetricsText& text, const std::optional<KeysStatus>& keys) {
   if (!keys) return;
   text.gauge("pingloom_controller_authorized_keys", "Keys in the list of authorised keys.",
-             static_cast<double>(keys->authorized));
+             keys->authorized);
   text.gauge("pingloom_controller_authorized_keys_last_reload_successful",
              "1 when the list of authorised keys on disk is in force, 0 when it was rejected.",
              keys->newest_in_force ? 1 : 0);
   text.family("pingloom_controller_peers_refused_total", "counter",
               "Connections and messages refused because of the peer's key, by reason.");
   for (std::size_t i = 0; i < keys->refused.size(); ++i) {
-    text.sample(static_cast<double>(keys->refused[i]), {{"reason", net::kPeerRefusalNames[i]}});
+    text.sample(keys->refused[i], {{"reason", net::kPeerRefusalNames[i]}});
   }
 }
 
@@ -104,7 +101,7 @@ void storeMetrics(MetricsText& text, const RedisStatus& redis, const HistoryStat
                "Lines of state changes and of agents' presence that could not be written.",
                history.events_dropped);
   text.gauge("pingloom_controller_history_size_bytes", "Size of the history database.",
-             static_cast<double>(history.bytes));
+             history.bytes);
 }
 
 void pairMetrics(MetricsText& text, const Board& board, const GridPlan& plan) {
@@ -114,7 +111,7 @@ void pairMetrics(MetricsText& text, const Board& board, const GridPlan& plan) {
     const plan::ProbeSpec& spec = plan.probes[probe].spec;
     for (std::size_t i = 0; i < counts.size(); ++i) {
       text.sample(
-          static_cast<double>(counts[i]),
+          counts[i],
           {{"probe", spec.name}, {"protocol", name(spec.protocol)}, {"state", kPairStateNames[i]}});
     }
   }
@@ -125,16 +122,15 @@ void burstMetrics(MetricsText& text, const BurstBoard& bursts) {
   text.family("pingloom_controller_bursts_refused_total", "counter",
               "Refused requests for bursts, by reason.");
   for (std::size_t i = 0; i < kBurstRefusalNames.size(); ++i) {
-    text.sample(static_cast<double>(bursts.refused(static_cast<BurstRefusal>(i))),
-                {{"reason", kBurstRefusalNames[i]}});
+    text.sample(bursts.refused(static_cast<BurstRefusal>(i)), {{"reason", kBurstRefusalNames[i]}});
   }
 }
 
 void httpMetrics(MetricsText& text, const http::ServerCounters& counters) {
   text.gauge("pingloom_controller_http_connections", "Open HTTP connections, viewers included.",
-             static_cast<double>(counters.connections_open));
+             counters.connections_open.load());
   text.gauge("pingloom_controller_http_viewers", "Open WebSockets.",
-             static_cast<double>(counters.websockets_open));
+             counters.websockets_open.load());
   text.counter("pingloom_controller_http_connections_accepted_total", "Connections accepted.",
                counters.connections_accepted);
   text.counter("pingloom_controller_http_connections_refused_total",
@@ -146,7 +142,7 @@ void httpMetrics(MetricsText& text, const http::ServerCounters& counters) {
   text.family("pingloom_controller_http_refused_total", "counter",
               "Requests and connections that were refused, by reason.");
   for (std::size_t i = 0; i < http::kRefusalNames.size(); ++i) {
-    text.sample(static_cast<double>(counters.refused[i]), {{"reason", http::kRefusalNames[i]}});
+    text.sample(counters.refused[i].load(), {{"reason", http::kRefusalNames[i]}});
   }
   text.counter("pingloom_controller_http_frames_sent_total", "WebSocket messages sent.",
                counters.frames_sent);
@@ -177,7 +173,7 @@ http::Response metrics(const Board& board, const BurstBoard& bursts,
   httpMetrics(text, counters);
   text.process();
   http::Response response;
-  response.content_type = MetricsText::kContentType;
+  response.content_type = MetricsText::contentType(MetricsFormat::kPrometheus);
   response.body = text.text();
   return response;
 }

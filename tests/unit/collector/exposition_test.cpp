@@ -54,7 +54,7 @@ AgentView agent(std::vector<PageView> pages, const std::string& host = "a") {
   made.pages = std::move(pages);
   return made;
 }
-std::string text(const AgentView& view, Format format = Format::kPrometheus) {
+std::string text(const AgentView& view, MetricsFormat format = MetricsFormat::kPrometheus) {
   Exposition exposition(format);
   exposition.add(view, kNow);
   return exposition.text();
@@ -72,7 +72,7 @@ TEST(Exposition, EveryKindInBothFormats) {
             "load{application=\"shop\",host=\"a\",pid=\"5\"} 0.5\n"
             "# TYPE requests_total counter\n"
             "requests_total{application=\"shop\",host=\"a\",pid=\"5\"} 7\n");
-  EXPECT_EQ(text(view, Format::kOpenMetrics),
+  EXPECT_EQ(text(view, MetricsFormat::kOpenMetrics),
             "# TYPE build info\n"
             "build_info{application=\"shop\",host=\"a\",pid=\"5\",version=\"1.2\"} 1\n"
             "# TYPE load gauge\n"
@@ -128,7 +128,7 @@ TEST(Exposition, TextIsEscapedAsTheFormatHasIt) {
   const AgentView view = agent({page({one}, {0})});
   EXPECT_THAT(text(view), HasSubstr("path=\"a\\\"b\\\\c\\nd\""));
   EXPECT_THAT(text(view), HasSubstr("# HELP g of \"x\" \\\\ y\n"));
-  EXPECT_THAT(text(view, Format::kOpenMetrics), HasSubstr("# HELP g of \\\"x\\\" \\\\ y\n"));
+  EXPECT_THAT(text(view, MetricsFormat::kOpenMetrics), HasSubstr("# HELP g of \\\"x\\\" \\\\ y\n"));
 }
 
 TEST(Exposition, NumbersThatAreNone) {
@@ -171,7 +171,7 @@ class Conflicts : public testing::Test {
  protected:
   // Of pages of several processes, in this order.
   ExpositionCounters counters(const std::vector<pages::Metric>& metrics,
-                              Format format = Format::kOpenMetrics) {
+                              MetricsFormat format = MetricsFormat::kOpenMetrics) {
     std::vector<PageView> pages;
     for (const auto& one : metrics) {
       pages.push_back(page({one}, std::vector<std::uint64_t>(8), 5));
@@ -205,7 +205,7 @@ TEST_F(Conflicts, SamplesOfTwoFamiliesAreNotNamedAlike) {
 TEST_F(Conflicts, TheCollectorsOwnNamesAreItsOwn) {
   for (const char* name : {"pingloom_collector_rounds_total", "pingloom_collector_pages",
                            "process_open_fds", "process_cpu_seconds_total"}) {
-    for (const Format format : {Format::kPrometheus, Format::kOpenMetrics}) {
+    for (const MetricsFormat format : {MetricsFormat::kPrometheus, MetricsFormat::kOpenMetrics}) {
       EXPECT_EQ(counters({metric(PINGLOOM_COUNTER, name)}, format).conflicts, 1U) << name;
     }
   }
@@ -213,7 +213,7 @@ TEST_F(Conflicts, TheCollectorsOwnNamesAreItsOwn) {
 }
 
 TEST(Exposition, OfTwoAgentsThatSayToBeTheSameHostTheFirstCounts) {
-  Exposition exposition(Format::kPrometheus);
+  Exposition exposition(MetricsFormat::kPrometheus);
   exposition.add(agent({page({metric(PINGLOOM_GAUGE, "g")}, {0}, 1)}), kNow);
   exposition.add(agent({page({metric(PINGLOOM_GAUGE, "g")}, {0}, 2)}), kNow);
   exposition.add(agent({page({metric(PINGLOOM_GAUGE, "g")}, {0}, 2)}, "b"), kNow);
@@ -243,13 +243,6 @@ TEST(Exposition, MetricsWhoseSlotsAreNotReadYetAreAbsent) {
       text(agent({page({metric(PINGLOOM_GAUGE, "a"), metric(PINGLOOM_GAUGE, "b", 1)}, {0})}));
   EXPECT_THAT(out, HasSubstr("a{"));
   EXPECT_THAT(out, Not(HasSubstr("b{")));
-}
-
-TEST(Exposition, OpenMetricsWhereItIsAskedFor) {
-  EXPECT_EQ(formatFor(""), Format::kPrometheus);
-  EXPECT_EQ(formatFor("text/plain"), Format::kPrometheus);
-  EXPECT_EQ(formatFor("application/openmetrics-text;version=1.0.0,text/plain;q=0.5"),
-            Format::kOpenMetrics);
 }
 
 }  // namespace

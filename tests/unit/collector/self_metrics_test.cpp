@@ -16,7 +16,9 @@ TEST(SelfMetrics, PagesThatAreLeftOutAreCountedByReason) {
   page.fault = PageFault::kSpace;
   agent.left_out.push_back(page);
   const http::ServerCounters http;
-  const std::string text = selfMetrics({agent}, {}, http, Format::kPrometheus, kSecond);
+  MetricsText out;
+  selfMetrics(out, {agent}, {}, http, kSecond);
+  const std::string& text = out.text();
   const std::string series = "pingloom_collector_pages_left_out{agent=\"10.0.0.1:20714\",reason=";
   EXPECT_THAT(text, HasSubstr(series + "\"schema\"} 2\n"));
   EXPECT_THAT(text, HasSubstr(series + "\"owner\"} 0\n"));

@@ -143,6 +143,12 @@ TEST(OwnerWatch, isNotMadeForWhatHasNoMetricsOrTooMany) {
   EXPECT_EQ(OwnerWatch::make(many, quickSettings()), nullptr);
 }
 
+std::string metricsOf(const Watcher& watcher) {
+  MetricsText out;
+  watcher.metrics(out);
+  return out.text();
+}
+
 TEST(Watcher, tellsOwnersOfOneNameApart) {
   Board board;
   WatchedPage first, second;
@@ -164,8 +170,8 @@ TEST(Watcher, tellsOwnersOfOneNameApart) {
       "pingloom_collector_anomalous{host=\"h1\",application=\"queue\",pid=\"42\"} 0\n"
       "pingloom_collector_anomalous{host=\"h1\",application=\"queue\",pid=\"42\",owner=\"8\"} 0\n";
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (watcher.metrics(Format::kPrometheus).find(shown) == std::string::npos) {
-    ASSERT_LT(std::chrono::steady_clock::now(), until) << watcher.metrics(Format::kPrometheus);
+  while (metricsOf(watcher).find(shown) == std::string::npos) {
+    ASSERT_LT(std::chrono::steady_clock::now(), until) << metricsOf(watcher);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 }
@@ -185,8 +191,8 @@ TEST(Watcher, exportsQuietOwnersNowAndThen) {
   const std::string shown =
       "pingloom_collector_anomalous{host=\"h1\",application=\"queue\",pid=\"42\"} 0\n";
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (watcher.metrics(Format::kPrometheus).find(shown) == std::string::npos) {
-    ASSERT_LT(std::chrono::steady_clock::now(), until) << watcher.metrics(Format::kPrometheus);
+  while (metricsOf(watcher).find(shown) == std::string::npos) {
+    ASSERT_LT(std::chrono::steady_clock::now(), until) << metricsOf(watcher);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   const auto exported = [&](Nanos now) {

@@ -1,0 +1,143 @@
+#include "common/metrics_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+namespace pingloom {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string lineOf(MetricValue value) {
+  std::string text;
+  value.appendTo(text);
+  return text;
+}
+
+TEST(MetricValue, CountsHaveAllTheirDigits) {
+  EXPECT_EQ(lineOf(0), "0");
+  EXPECT_EQ(lineOf(std::uint64_t{9'007'199'254'740'993}), "9007199254740993");
+  EXPECT_EQ(lineOf(UINT64_MAX), "18446744073709551615");
+  EXPECT_EQ(lineOf(-3), "-3");
+}
+
+TEST(MetricValue, NumbersHaveTheirShortestForm) {
+  EXPECT_EQ(lineOf(0.5), "0.5");
+  EXPECT_EQ(lineOf(2.0), "2");
+  EXPECT_EQ(lineOf(2e-06), "2e-06");
+  EXPECT_EQ(lineOf(-1.7976931348623157e308), "-1.7976931348623157e+308");
+  EXPECT_EQ(lineOf(std::nan("")), "NaN");
+  EXPECT_EQ(lineOf(INFINITY), "+Inf");
+  EXPECT_EQ(lineOf(-INFINITY), "-Inf");
+}
+
+TEST(MetricsText, WritesFamiliesAndSamples) {
+  MetricsText out;
+  out.family("pings_total", "counter", "Pings that left.");
+  out.sample(7U, {{"protocol", "udp"}, {"probe", "mesh"}});
+  out.gauge("load", "", 0.5);
+  out.counter("rows_total", "Rows.", 3);
+  out.family("build_info", "info", "The version.");
+  out.sample(1, {{"version", "1.2"}});
+  out.finish();
+  EXPECT_EQ(out.text(),
+            "# HELP pings_total Pings that left.\n"
+            "# TYPE pings_total counter\n"
+            "pings_total{protocol=\"udp\",probe=\"mesh\"} 7\n"
+            "# TYPE load gauge\n"
+            "load 0.5\n"
+            "# HELP rows_total Rows.\n"
+            "# TYPE rows_total counter\n"
+            "rows_total 3\n"
+            "# HELP build_info The version.\n"
+            "# TYPE build_info gauge\n"
+            "build_info{version=\"1.2\"} 1\n");
+}
+
+TEST(MetricsText, OpenMetricsNamesFamiliesWithoutTheirSuffixAndEnds) {
+  MetricsText out(MetricsFormat::kOpenMetrics);
+  out.counter("rows_total", "Rows.", 3);
+  out.counter("pings", "", 4);
+  out.family("build_info", "info", "");
+  out.sample(1, {{"version", "1.2"}});
+  out.gauge("made_total", "", 5);
+  out.finish();
+  EXPECT_EQ(out.text(),
+            "# HELP rows Rows.\n"
+            "# TYPE rows counter\n"
+            "rows_total 3\n"
+            "# TYPE pings counter\n"
+            "pings_total 4\n"
+            "# TYPE build info\n"
+            "build_info{version=\"1.2\"} 1\n"
+            "# TYPE made_total gauge\n"
+            "made_total 5\n"
+            "# EOF\n");
+}
+
+TEST(MetricsText, EscapesHelpAndLabels) {
+  const std::string odd = "a\"b\\c\nd";
+  MetricsText text;
+  text.family("g", "gauge", odd);
+  text.sample(1, {{"label", odd}});
+  EXPECT_EQ(text.text(),
+            "# HELP g a\"b\\\\c\\nd\n"
+            "# TYPE g gauge\n"
+            "g{label=\"a\\\"b\\\\c\\nd\"} 1\n");
+  MetricsText open(MetricsFormat::kOpenMetrics);
+  open.family("g", "gauge", odd);
+  EXPECT_THAT(open.text(), StartsWith("# HELP g a\\\"b\\\\c\\nd\n")) << "quotes too";
+}
+
+TEST(MetricsText, BucketsAreCumulative) {
+  MetricsText out;
+  out.family("wait_seconds", "histogram", "");
+  const auto upper = [](std::size_t bucket) { return 0.5 * static_cast<double>(bucket + 1); };
+  out.histogram(std::array<std::uint64_t, 3>{1, 2, 3}, upper, 2.5, {});
+  LabelText labels;
+  labels.add("host", "a\"b");
+  labels.add("pid", "5");
+  out.histogram(std::array<std::uint64_t, 1>{4}, upper, 0, labels);
+  EXPECT_EQ(out.text(),
+            "# TYPE wait_seconds histogram\n"
+            "wait_seconds_bucket{le=\"0.5\"} 1\n"
+            "wait_seconds_bucket{le=\"1\"} 3\n"
+            "wait_seconds_bucket{le=\"+Inf\"} 6\n"
+            "wait_seconds_sum 2.5\n"
+            "wait_seconds_count 6\n"
+            "wait_seconds_bucket{host=\"a\\\"b\",pid=\"5\",le=\"+Inf\"} 4\n"
+            "wait_seconds_sum{host=\"a\\\"b\",pid=\"5\"} 0\n"
+            "wait_seconds_count{host=\"a\\\"b\",pid=\"5\"} 4\n");
+}
+
+TEST(MetricsText, BucketsSaturate) {
+  MetricsText out;
+  out.family("h", "histogram", "");
+  out.histogram(std::array<std::uint64_t, 3>{UINT64_MAX, UINT64_MAX, 1},
+                [](std::size_t) { return 1.0; }, 0, {});
+  EXPECT_THAT(out.text(), HasSubstr("h_bucket{le=\"+Inf\"} 18446744073709551615\n"));
+  EXPECT_THAT(out.text(), HasSubstr("h_count 18446744073709551615\n"));
+}
+
+TEST(MetricsText, TellsOfItsProcess) {
+  MetricsText out;
+  out.process();
+  for (const char* name :
+       {"process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds"}) {
+    EXPECT_THAT(out.text(), HasSubstr(std::string("\n") + name + " "));
+  }
+}
+
+TEST(MetricsText, OpenMetricsWhereItIsAskedFor) {
+  EXPECT_EQ(MetricsText::formatFor(""), MetricsFormat::kPrometheus);
+  EXPECT_EQ(MetricsText::formatFor("text/plain"), MetricsFormat::kPrometheus);
+  EXPECT_EQ(MetricsText::formatFor("application/openmetrics-text;version=1.0.0,text/plain;q=0.5"),
+            MetricsFormat::kOpenMetrics);
+}
+
+}  // namespace
+}  // namespace pingloom
