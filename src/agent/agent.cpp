@@ -25,7 +25,7 @@ std::string textOf(const std::vector<IpAddress>& addresses) {
   return text.empty() ? "none" : text;
 }
 
-// What wakes the control thread.
+// The descriptors that wake the control thread.
 enum class Wake { kServiceManager, kController, kWindows, kAddresses, kEndpoints, kCount };
 
 }  // namespace
@@ -40,7 +40,7 @@ Agent::~Agent() = default;
 
 Result<std::unique_ptr<Agent>> Agent::start(Config config,
                                             const TransportFactory& make_transports) {
-  // It would write a line for each message that is malformed, which is counted here.
+  // protobuf would log a line for each malformed message; the agent counts them instead.
   google::protobuf::SetLogHandler(nullptr);
   if (auto loaded = loadKeys(config); !loaded) return tl::unexpected(loaded.error());
   auto state = StateDir::take(config.state_dir);
@@ -62,7 +62,8 @@ Result<std::unique_ptr<Agent>> Agent::start(Config config,
 Status Agent::startTransports(const TransportFactory& make_transports) {
   addresses_ = config_.addresses;
   if (addresses_.empty()) {
-    auto watch = AddressWatch::start();  // before the first look, so that no change is missed
+    // started before the first query, so that no change is missed
+    auto watch = AddressWatch::start();
     if (!watch) return tl::unexpected(watch.error());
     address_watch_ = std::move(*watch);
     addresses_ = machineAddresses();
@@ -113,7 +114,8 @@ Status Agent::startPages() {
   options.server.host = config_.host;
   options.server.incarnation = incarnation_;
   options.registration = config.registration;
-  // For the agent's own pages; both lists empty let everybody in who can open the socket.
+  // The agent itself needs access for its own pages. If both lists are empty, everyone who can open
+  // the socket has access.
   if (!config.registration.users.empty() || !config.registration.groups.empty()) {
     options.registration.users.push_back(geteuid());
   }
@@ -209,7 +211,7 @@ std::string_view Agent::doing() const {
 
 namespace {
 
-// The agent's own key, as it is written: what is in the file is read at the start.
+// Compares the configured path of the agent's own key; the file itself is read only at the start.
 bool sameSecret(const std::optional<KeysConfig>& a, const std::optional<KeysConfig>& b) {
   if (!a || !b) return !a && !b;
   return a->secret == b->secret;
@@ -307,7 +309,7 @@ AgentTotals Agent::totals() {
 }
 
 void Agent::collectFigures(Nanos now) {
-  // A little longer than a heartbeat: while those come, they alone wake the thread.
+  // The interval is a little longer than a heartbeat's, so that heartbeats alone wake the thread.
   figures_due_ = now + kFiguresInterval + kFiguresInterval / 10;
   figures_.host = config_.host;
   figures_.incarnation = incarnation_;

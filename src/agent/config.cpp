@@ -20,7 +20,7 @@ std::string machineName() {
   return name.data();
 }
 
-// HOST, HOST:PORT or [IPV6]:PORT -> HOST:PORT.
+// Converts HOST, HOST:PORT or [IPV6]:PORT to HOST:PORT.
 Result<std::string> parseController(std::string_view text) {
   const std::string shown = "'" + std::string(text) + "'";
   std::string_view host = text;

@@ -24,29 +24,30 @@ constexpr std::uint64_t kMaxSpoolBytes = 64ULL << 30;
 
 struct KeysConfig {
   std::filesystem::path secret;
-  std::optional<net::CurvePair> own;      // what is in it, once loadKeys() was called
-  std::vector<net::CurveKey> controller;  // never none
+  std::optional<net::CurvePair> own;      // the key pair, set by loadKeys()
+  std::vector<net::CurveKey> controller;  // never empty
 };
 
 struct Config {
-  std::string controller;            // "controller.example:20711", "[fd00::1]:20711"
-  std::string host;                  // this agent's id; the host's name unless configured
-  std::vector<IpAddress> addresses;  // empty: the machine's global ones, followed as they change
+  std::string controller;  // "controller.example:20711", "[fd00::1]:20711"
+  std::string host;        // this agent's host id; the host's name unless configured
+  // if empty, the machine's global addresses, followed as they change
+  std::vector<IpAddress> addresses;
   std::uint16_t port = kDefaultProbePort;
   std::filesystem::path state_dir = "/var/lib/pingloom/agent";
-  std::optional<SocketAddress> http;  // /metrics and /healthz; none: no listener
+  std::optional<SocketAddress> http;  // for /metrics and /healthz; nullopt for no listener
   http::AccessFiles http_access;
   log::Level log_level = log::Level::kInfo;
   std::uint64_t spool_max_bytes = 256ULL << 20;
   RdmaConfig rdma;
-  std::optional<KeysConfig> keys;    // none: plaintext, with anybody
-  std::optional<PagesConfig> pages;  // none: the agent serves no metric pages
+  std::optional<KeysConfig> keys;    // nullopt stands for plaintext without authentication
+  std::optional<PagesConfig> pages;  // nullopt if the agent serves no metric pages
 };
 
 // `file` names the text in messages, and relative paths in it are relative to its folder.
 Result<Config> parseConfig(std::string_view text, std::string_view file);
 
-// Reads the secret key that the configuration names, unless that was done.
+// Reads the configured secret key unless it was read before.
 Status loadKeys(Config& config);
 
 }  // namespace pingloom::agent

@@ -35,8 +35,8 @@ void ControlClient::run(Nanos now_mono) {
   checkConnection(now_mono);
   doWhatIsDue(now_mono);
   sendBatches(now_mono);
-  // The descriptor reports changes only, and every look takes them: what is new since then would
-  // go unnoticed.
+  // The descriptor is edge-triggered, and every check consumes its events, so later events would be
+  // missed without this check.
   more_waits_ = socket_.readable() || socket_.connected() == (state_ == State::kConnecting);
 }
 
@@ -93,7 +93,7 @@ void ControlClient::checkConnection(Nanos now) {
   }
 }
 
-// A new socket: what still comes from the old connection is not mistaken for answers.
+// Opens a new socket, so that messages of the old connection are not taken for answers.
 void ControlClient::openSocket(Nanos now) {
   retry_due_ = now + kRetry;
   if (auto status = connectSocket(now); !status) {
@@ -113,9 +113,9 @@ Status ControlClient::connectSocket(Nanos now) {
   return socket_.open(context_, options_.controller, options);
 }
 
-// A socket whose handshake failed has to be opened again, for the next of the controller's keys
-// where it may have another one. What is said of it is about the last of them. Without keys nobody
-// looks: a controller that wants them is tried again every kReopen, and cannot be reached.
+// Opens the socket again after a failed handshake, with the next of the controller's keys if there
+// are several; only the failure of the last key is logged. Without keys no handshake is checked: a
+// controller that requires keys is tried again every kReopen and stays unreachable.
 void ControlClient::checkHandshake(Nanos now) {
   if (!options_.keys) {
     if (now - opened_at_ >= kReopen) openSocket(now);
@@ -197,7 +197,7 @@ void ControlClient::sendRegister(Nanos now) {
   const plan::EndpointVersion held = owner_.heldEndpoints();
   body.set_endpoints_controller(held.controller);
   body.set_endpoints_version(bad_endpoints_ ? 0 : held.number);
-  if (!sendMessage(message)) return;  // not connected after all: the next run() sees it
+  if (!sendMessage(message)) return;  // not connected after all, which the next run() notices
   register_sent_ = now;
   register_due_ = false;
   restartBatches();
@@ -205,7 +205,7 @@ void ControlClient::sendRegister(Nanos now) {
   expectAnswer(now);
 }
 
-// At most once a kRetry, whatever the other side says.
+// Registers at most once per kRetry, whatever the controller answers.
 void ControlClient::registerAgain(Nanos now) {
   if (now - registered_at_ >= kRetry) {
     sendRegister(now);
@@ -277,14 +277,14 @@ void ControlClient::setController(std::string controller, std::vector<net::Curve
   }
   options_.controller = std::move(controller);
   handshake_said_.clear();
-  loss_logged_ = true;  // it is meant
+  loss_logged_ = true;  // the loss is intended
   loseConnection("");
   loss_logged_ = false;
   warn_due_ = now_mono + kUnreached;
   openSocket(now_mono);
 }
 
-// Before the first answer is there the one under way may tell what was: another follows it.
+// A registration in flight may contain the old endpoints, so another one follows its answer.
 void ControlClient::endpointsChanged(Nanos now_mono) {
   register_due_ = state_ == State::kRegistered || state_ == State::kRegistering;
   if (state_ != State::kRegistered || now_mono - register_sent_ < kRegisterPause) return;

@@ -6,11 +6,10 @@
 //                  ^        |        |           or nothing is heard for kSilence
 //                  |        v        v
 //                  +----- refused <--+           tries again after kRetry
-//
-// No thread of its own: the owner polls descriptor() and calls run() when it is readable, when
-// deadline() has passed, and after it has added a batch. One thread, 2,000 clients on it if need
-// be. Bounds: kMaxInFlight batches and kMaxInFlightBytes sent and not acknowledged, as many shown
-// beside them in one call, kMaxMessagesPerRun messages taken in one call, one plan held.
+// It has no thread: the owner polls descriptor() and calls run() when it is readable, when
+// deadline() has passed, and after it has added a batch. One thread can run 2,000 clients. Bounds:
+// kMaxInFlight batches and kMaxInFlightBytes in flight, as many shown in one call,
+// kMaxMessagesPerRun messages handled in one call, one plan.
 #pragma once
 
 #include <cstdint>
@@ -47,10 +46,11 @@ class Registered;
 
 namespace pingloom::agent {
 
-// With whom, and as whom, the control connection is encrypted.
+// The keys that encrypt and authenticate the control connection.
 struct ControlKeys {
   net::CurvePair own;
-  std::vector<net::CurveKey> controller;  // never none; several while the controller's is replaced
+  // never empty; several while the controller's key is being replaced
+  std::vector<net::CurveKey> controller;
 };
 
 struct ControlOptions {
@@ -60,11 +60,11 @@ struct ControlOptions {
   std::vector<IpAddress> addresses;
   std::uint16_t port = 0;
   std::string software_version;
-  std::string pages;                // ADDRESS:PORT for collectors; "": no metric pages
-  std::optional<ControlKeys> keys;  // none: plaintext
+  std::string pages;                // ADDRESS:PORT for collectors; "" without metric pages
+  std::optional<ControlKeys> keys;  // nullopt stands for plaintext
 };
 
-// What a heartbeat tells of the agent; counters since its start.
+// The counters since the agent's start that a heartbeat reports.
 struct AgentTotals {
   std::uint64_t spooled_batches = 0;
   std::uint64_t spooled_bytes = 0;
@@ -80,19 +80,19 @@ struct ControlCounters {
   std::uint64_t refusals = 0;
   std::uint64_t connections_lost = 0;
   std::uint64_t handshakes_failed = 0;
-  std::uint64_t bad_messages = 0;         // not parsed, out of bounds, of several frames
-  std::uint64_t unexpected_messages = 0;  // well-formed, but nothing that was waited for
+  std::uint64_t bad_messages = 0;         // malformed, out of bounds, or of several frames
+  std::uint64_t unexpected_messages = 0;  // well-formed, but not expected in this state
   std::uint64_t plans_taken = 0;
   std::uint64_t plans_refused = 0;
   std::uint64_t endpoint_updates_taken = 0;
   std::uint64_t endpoint_updates_refused = 0;
-  std::uint64_t batches_sent = 0;  // repetitions included
+  std::uint64_t batches_sent = 0;  // includes repetitions
   std::uint64_t batches_resent = 0;
-  std::uint64_t batches_shown = 0;  // sent to be shown, ahead of their turn
+  std::uint64_t batches_shown = 0;  // sent out of order to be shown
   std::uint64_t batches_acknowledged = 0;
 };
 
-// Called from within run().
+// run() calls these.
 class ControlOwner {
  public:
   virtual ~ControlOwner() = default;
@@ -102,17 +102,18 @@ class ControlOwner {
   // Returns the owners of the host's metric pages, or nullptr if it serves none. The list is sent
   // only when the object is replaced.
   virtual std::shared_ptr<const PageOwners> pageOwners() = 0;
-  // RDMA: what to register, and which endpoint table is held.
+  // Return the RDMA endpoints to register, and the version of the endpoint table.
   virtual std::vector<plan::Endpoint> endpoints() = 0;
   virtual plan::EndpointVersion heldEndpoints() = 0;
-  // An error: it does not fit what is held, and the client asks for all of the table.
+  // Returns an error if the update does not match the held table; the client then requests the
+  // whole table.
   virtual Status endpointsPushed(const wire::EndpointUpdate& update) = 0;
-  // Probe a pair at once; ControlClient::send() takes what comes of it.
+  // Starts a burst, whose results ControlClient::send() takes.
   virtual void burstOrdered(const wire::BurstOrder& order) = 0;
   // Sets the keys that may read the metric pages from now on.
   virtual void collectorsAuthorized(std::vector<net::CurveKey> keys) = 0;
-  // The controller has committed batches of a later incarnation than ours: gives the one to go on
-  // with, above `committed`.
+  // Returns the incarnation to continue with, above `committed`, because the controller has
+  // committed batches of a later incarnation.
   virtual std::uint64_t laterIncarnation(std::uint64_t committed) = 0;
 };
 
@@ -123,45 +124,48 @@ class ControlClient {
   static constexpr std::size_t kMaxInFlight = 8;
   static constexpr std::size_t kMaxInFlightBytes = 8U << 20;
   static constexpr std::size_t kMaxMessagesPerRun = 256;
-  // Without an answer: then the controller counts as gone. That its host is, the connection notices
-  // much sooner; a controller that has the windows of thousands of agents before it is only busy.
+  // Without an answer for this long the controller counts as gone. The connection notices a lost
+  // host much sooner, and a controller that handles the windows of thousands of agents may just be
+  // busy.
   static constexpr Nanos kSilence = 30 * kSecond;
-  static constexpr Nanos kUnreached = 3 * kSecond;  // without a first connection: then it is said
-  static constexpr Nanos kRetry = kSecond;          // after a refusal
-  // While there is no connection: how often handshakes are looked at, with keys; and how long one
-  // socket tries, without.
+  // time without a first connection until that is logged
+  static constexpr Nanos kUnreached = 3 * kSecond;
+  static constexpr Nanos kRetry = kSecond;  // delay after a refusal
+  // While there is no connection: how often handshakes are checked with keys, and how long one
+  // socket tries without.
   static constexpr Nanos kLook = 500 * kMillisecond;
   static constexpr Nanos kReopen = 10 * kSecond;
-  // Between two registrations on one connection because of other addresses or endpoints.
+  // The minimum time between two registrations on one connection because of changed addresses or
+  // endpoints.
   static constexpr Nanos kRegisterPause = 100 * kMillisecond;
-  // Batches that stay without an acknowledgement, although the controller has answered what was
-  // sent after them, are sent again after this; each further time backs off.
+  // Batches without an acknowledgement are sent again after this time if the controller has
+  // answered later messages; further repetitions back off.
   static constexpr Nanos kFirstResend = 5 * kSecond;
   static constexpr Nanos kMaxResend = kMinute;
 
-  // All of them outlive the client.
+  // REQUIRES: all of them outlive the client.
   ControlClient(net::ZmqContext& context, ControlOptions options, BatchSource& batches,
                 ControlOwner& owner);
 
   // `kept` is the plan of an earlier run, or nullptr.
   Status start(Nanos now_mono, std::shared_ptr<const plan::Plan> kept);
   void run(Nanos now_mono);
-  // Says goodbye and closes; nothing but destruction may follow. The message gets 200 ms to leave.
+  // Says goodbye and closes. The message gets 200 ms to leave. Only destruction may follow.
   void goodbye();
-  // Registers again: with these, or with the endpoints that the owner has now.
+  // These register again with the given addresses or the owner's present endpoints.
   void setAddresses(std::vector<IpAddress> addresses, Nanos now_mono);
   void endpointsChanged(Nanos now_mono);
-  // Leaves the controller for another one; what it has not acknowledged goes there. `keys`: what it
-  // may have, as in ControlKeys; none without keys of this agent's own. A controller at the address
-  // of before, with a key that is among them where there are keys, is not left.
+  // Changes to another controller, which gets the unacknowledged batches. `keys` are the keys that
+  // it may have, as in ControlKeys, and empty if this agent has no keys. Nothing happens if the
+  // address is the same and the present key is among `keys`.
   void setController(std::string controller, std::vector<net::CurveKey> keys, Nanos now_mono);
 
-  // False: not registered, so it was dropped.
+  // Returns false and drops the report if the agent is not registered.
   bool send(const wire::BurstReport& report);
 
-  // Another one after a run() that has made a new connection.
+  // It changes when run() makes a new connection.
   int descriptor() const { return socket_.descriptor(); }
-  Nanos deadline() const;  // when run() is due at the latest, CLOCK_MONOTONIC
+  Nanos deadline() const;  // the latest time for run(), CLOCK_MONOTONIC
 
   State state() const { return state_; }
   const ControlCounters& counters() const { return counters_; }
@@ -176,7 +180,7 @@ class ControlClient {
     std::size_t bytes = 0;
   };
 
-  // control_client.cpp: the connection's life
+  // Defined in control_client.cpp: the lifecycle of the connection.
   void receiveAll(Nanos now);
   void checkConnection(Nanos now);
   void openSocket(Nanos now);
@@ -192,7 +196,7 @@ class ControlClient {
   void sendHeartbeat(Nanos now);
   void expectAnswer(Nanos now);
 
-  // control_inbox.cpp: what the controller says
+  // Defined in control_inbox.cpp: messages of the controller.
   void takeFrame(const std::string& frame, Nanos now);
   void take(const wire::Registered& registered, Nanos now);
   void take(const wire::Refused& refused, Nanos now);
@@ -203,7 +207,7 @@ class ControlClient {
   void take(const wire::BurstOrder& order);
   void take(const wire::CollectorKeys& collectors);
 
-  // control_outbox.cpp: batches on their way
+  // Defined in control_outbox.cpp: batches to the controller.
   void sendBatches(Nanos now);
   void showNewest();
   void restartBatches();
@@ -219,7 +223,7 @@ class ControlClient {
   ControlCounters counters_;
   ClockFilter clock_;
   std::shared_ptr<const plan::Plan> plan_;
-  std::shared_ptr<const PageOwners> told_owners_;  // since the registration
+  std::shared_ptr<const PageOwners> told_owners_;  // the list sent since the registration
   std::uint64_t plan_hash_ = 0;
 
   Nanos heartbeat_interval_ = kSecond;
@@ -227,30 +231,30 @@ class ControlClient {
   Nanos retry_due_ = 0;
   Nanos registered_at_ = 0;
   Nanos register_sent_ = 0;
-  bool register_due_ = false;   // what was registered is not so any more
-  Nanos warn_due_ = 0;          // no first connection until then: say so
-  Nanos unanswered_since_ = 0;  // 0: nothing is waited for
-  bool more_waits_ = false;     // run() has to be called again
-  std::size_t key_at_ = 0;      // of the controller's keys: the one it is expected to have
+  bool register_due_ = false;   // whether the registered data have changed
+  Nanos warn_due_ = 0;          // when to log that there is no first connection
+  Nanos unanswered_since_ = 0;  // 0 if no answer is outstanding
+  bool more_waits_ = false;     // whether run() has to be called again
+  std::size_t key_at_ = 0;      // index of the key that the controller is expected to have
   Nanos look_due_ = 0;
   Nanos opened_at_ = 0;
-  bool handshake_failed_ = false;  // the socket has to be opened again
-  std::string handshake_said_;     // what was logged of failing handshakes
-  std::string refusal_;            // being refused was logged with these words
-  Nanos complaint_due_ = 0;        // no word about refused messages before
+  bool handshake_failed_ = false;  // whether the socket has to be opened again
+  std::string handshake_said_;     // the last logged failure of handshakes
+  std::string refusal_;            // the last logged refusal
+  Nanos complaint_due_ = 0;        // when refused messages may be logged again
   bool loss_logged_ = false;
   bool bad_plan_logged_ = false;
-  bool bad_endpoints_ = false;  // the last update did not fit: all of the table is asked for
+  bool bad_endpoints_ = false;  // whether to request the whole table after a bad update
 
   std::deque<InFlight> in_flight_;
   std::size_t in_flight_bytes_ = 0;
-  wire::BatchId acknowledged_;  // known to be committed
+  wire::BatchId acknowledged_;  // the last batch known to be committed
   wire::BatchId sent_;          // the last one sent on this connection
-  wire::BatchId newest_sent_;   // ever
-  wire::BatchId shown_;         // the controller has seen what is up to it, or newer ones
-  bool was_away_ = true;        // from the controller, since it has seen anything
+  wire::BatchId newest_sent_;   // the newest batch ever sent
+  wire::BatchId shown_;   // the controller has seen everything up to this batch, or newer ones
+  bool was_away_ = true;  // whether the controller was unreachable since it last saw a batch
   std::size_t limit_ = kMaxInFlight;
-  Nanos flight_began_ = 0;  // the oldest in flight was sent by then
+  Nanos flight_began_ = 0;  // when the oldest batch in flight was sent
   Nanos resend_due_ = kNever;
   Backoff resend_{kFirstResend, kMaxResend};
 };

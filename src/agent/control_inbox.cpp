@@ -1,5 +1,5 @@
-// What the controller says. It is on the other side of a network: every message is checked against
-// the state it arrives in.
+// The part of ControlClient that handles the controller's messages. They come from the network, so
+// each is checked against the state in which it arrives.
 #include <google/protobuf/arena.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace pingloom::agent {
 namespace {
 
 constexpr Nanos kMinHeartbeat = 100 * kMillisecond;
-constexpr Nanos kMaxHeartbeat = kSecond;  // kSilence has to see several go unanswered
+constexpr Nanos kMaxHeartbeat = kSecond;  // several must be unanswered within kSilence
 constexpr std::size_t kMaxCollectors = 1024;
 constexpr std::size_t kMaxRefusalText = 500;
 
@@ -28,7 +28,7 @@ std::string printable(std::string text) {
 }  // namespace
 
 void ControlClient::takeFrame(const std::string& frame, Nanos now) {
-  google::protobuf::Arena arena;  // an endpoint table is thousands of small messages
+  google::protobuf::Arena arena;  // an endpoint table consists of thousands of small messages
   auto& message = *google::protobuf::Arena::CreateMessage<wire::ControllerMessage>(&arena);
   if (!message.ParseFromString(frame)) {
     ++counters_.bad_messages;
@@ -73,8 +73,8 @@ void ControlClient::take(const wire::Registered& registered, Nanos now) {
   }
   const wire::BatchId committed{registered.acked_incarnation(), registered.acked_sequence()};
   if (committed.incarnation > options_.incarnation) {
-    // Our batches would be taken for old ones and dropped (the state directory was lost and the
-    // clock is behind): go on above.
+    // The agent's batches would be dropped as old, because the state directory was lost and the
+    // clock is behind. It continues with a later incarnation.
     if (committed.incarnation < wire::kMaxIncarnation) {
       options_.incarnation = owner_.laterIncarnation(committed.incarnation);
     }
@@ -99,16 +99,16 @@ void ControlClient::take(const wire::Registered& registered, Nanos now) {
   }
   acknowledged_ = committed;
   batches_.acknowledge(committed);
-  // What an outage left waiting is delivered; what is measured from now on is shown as well.
+  // Batches from the outage are only delivered; batches measured from now on are also shown.
   if (std::exchange(was_away_, false)) shown_ = batches_.newest();
   restartBatches();
 }
 
 void ControlClient::take(const wire::Refused& refused, Nanos now) {
   if (refused.reason() == wire::Refused::NOT_REGISTERED) {
-    // One for each message that was under way: the first of them is enough.
+    // Each message in flight gets a refusal; the first one is enough.
     if (state_ != State::kRegistered) return;
-    limit_ = 1;  // it may be that batches could not be committed: one shows whether they can now
+    limit_ = 1;  // batches may have failed to commit; one batch tests whether they succeed now
     registerAgain(now);
     return;
   }
@@ -116,7 +116,7 @@ void ControlClient::take(const wire::Refused& refused, Nanos now) {
   std::string text =
       wire::Refused::Reason_Name(refused.reason()) + ": " + printable(refused.text());
   if (refused.reason() == wire::Refused::BAD_MESSAGE && state_ == State::kRegistered) {
-    // One message, or a report of a batch: the rest of it was taken.
+    // A single message, or one report of a batch, was refused; the rest was accepted.
     if (now >= complaint_due_) {
       log::warning("controller {} complains: {} (others are counted for a minute)",
                    options_.controller, text);
@@ -125,7 +125,7 @@ void ControlClient::take(const wire::Refused& refused, Nanos now) {
     return;
   }
   if (text != refusal_) {
-    // After a crash the agent's own lease may be in the way for two seconds.
+    // After a crash the agent's own former lease may cause this for two seconds.
     const bool may_pass = refused.reason() == wire::Refused::DUPLICATE_HOST ||
                           refused.reason() == wire::Refused::DUPLICATE_ADDRESS;
     log::at(may_pass ? log::Level::kWarning : log::Level::kError,
@@ -161,7 +161,8 @@ void ControlClient::take(const wire::PlanUpdate& update, Nanos now) {
       log::error("the plan from controller {} does not fit ({}); asking for a complete one",
                  options_.controller, decoded.error().text());
     }
-    // The plan in force stays; only the controller is told that there is none.
+    // The plan stays in force; the controller is only told that the agent holds none, so that it
+    // sends the whole plan.
     plan_hash_ = 0;
     if (update.base_hash() == 0) {
       retryLater(now + kRetry);

@@ -1,7 +1,8 @@
-// Batches on their way: sent in the order of their ids, a few at a time, and again from the first
-// unacknowledged one after a new registration or when no acknowledgement comes. When they are held
-// up, because the controller cannot commit or has a long outage to catch up with, new ones are sent
-// to be shown as well: what is seen stays fresh, and only history waits.
+// The part of ControlClient that delivers batches. They are sent in the order of their ids, a few
+// at a time, and again from the first unacknowledged one after a registration or when no
+// acknowledgement arrives. When they are held up, because the controller cannot commit or has to
+// catch up with a long outage, new batches are also sent to be shown, so that the live view stays
+// fresh and only history waits.
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +12,7 @@
 namespace pingloom::agent {
 namespace {
 
-// The frame up to the batch's own bytes, so that a stored batch is sent as it is.
+// Returns the frame up to the batch's own bytes, so that a stored batch is sent unchanged.
 std::string frameHead(int field, std::size_t payload_bytes) {
   std::string head(1, static_cast<char>((field << 3) | 2));  // length-delimited
   for (; payload_bytes >= 0x80; payload_bytes >>= 7) {
@@ -43,8 +44,8 @@ void ControlClient::sendBatches(Nanos now) {
   if (state_ == State::kRegistered) showNewest();
 }
 
-// Those that were added since and found no room. What does not get through is left out: the next
-// window is at hand.
+// Shows the batches that were added since and had no room. A batch that cannot be sent is skipped,
+// because the next window follows soon.
 void ControlClient::showNewest() {
   for (std::size_t i = 0; i < kMaxInFlight && shown_ < batches_.newest(); ++i) {
     const auto batch = batches_.next(shown_);
@@ -64,15 +65,15 @@ void ControlClient::restartBatches() {
   resend_due_ = kNever;
 }
 
-// The connection keeps the order: who has answered has read what was sent before. Until then a
-// batch waits its turn there, and to send it again would only make the queue longer.
+// The connection preserves the order, so an answer proves that all earlier messages were read.
+// Until then a batch waits in the queue, and sending it again would only make the queue longer.
 void ControlClient::readUpTo(Nanos sent_mono, Nanos now) {
   if (in_flight_.empty() || sent_mono <= flight_began_ || resend_due_ != kNever) return;
   resend_due_ = now + resend_.next();
 }
 
 void ControlClient::acknowledged(wire::BatchId id, Nanos now) {
-  if (id <= acknowledged_) return;  // repeated: it was sent twice
+  if (id <= acknowledged_) return;  // a repetition, because the batch was sent twice
   acknowledged_ = id;
   sent_ = std::max(sent_, id);
   while (!in_flight_.empty() && in_flight_.front().id <= id) {

@@ -23,18 +23,19 @@ void perProtocol(MetricsText& out, const Figures& figures, std::string_view name
 }
 
 void writeProbing(MetricsText& out, const Figures& figures) {
-  perProtocol(out, figures, "pingloom_agent_pings_sent_total", "Pings that left.",
+  perProtocol(out, figures, "pingloom_agent_pings_sent_total", "Pings sent.",
               &TransportFigures::pings_sent);
   perProtocol(out, figures, "pingloom_agent_pings_skipped_total",
-              "Pings not sent: a whole interval was missed, or a limit was reached.",
+              "Pings not sent because a whole interval was missed or a limit was reached.",
               &TransportFigures::pings_skipped);
-  perProtocol(out, figures, "pingloom_agent_pings_answered_total", "Pings of others answered.",
-              &TransportFigures::pings_answered);
+  perProtocol(out, figures, "pingloom_agent_pings_answered_total",
+              "Pings of other agents answered.", &TransportFigures::pings_answered);
   perProtocol(out, figures, "pingloom_agent_stalls_total",
-              "Times this process did not run when it had to.", &TransportFigures::stalls);
-  perProtocol(out, figures, "pingloom_agent_targets", "Pairs that are probed.",
+              "Times that this process did not run when it should have.",
+              &TransportFigures::stalls);
+  perProtocol(out, figures, "pingloom_agent_targets", "Pairs that this agent probes.",
               &TransportFigures::targets, "gauge");
-  out.family("pingloom_agent_packets_dropped_total", "counter", "Packets that were no use.");
+  out.family("pingloom_agent_packets_dropped_total", "counter", "Packets dropped, by reason.");
   for (const TransportFigures& transport : figures.transports) {
     for (std::size_t i = 0; i < transport.dropped.size(); ++i) {
       out.sample(transport.dropped[i],
@@ -42,17 +43,17 @@ void writeProbing(MetricsText& out, const Figures& figures) {
     }
   }
   out.family("pingloom_agent_endpoint_packets_dropped_total", "counter",
-             "Packets and completions that RDMA endpoints themselves refused.");
+             "Packets and completions dropped by the RDMA endpoints, by reason.");
   for (const TransportFigures& transport : figures.transports) {
     for (const rdma::DropCount& drop : transport.endpoint_dropped) {
       out.sample(drop.count, {{"protocol", transport.protocol}, {"reason", drop.reason}});
     }
   }
   perProtocol(out, figures, "pingloom_agent_endpoints_lost_total",
-              "RDMA endpoints that failed and had to be made anew; the log says why.",
+              "RDMA endpoints that failed and were created again; the log says why.",
               &TransportFigures::endpoints_lost);
   out.family("pingloom_agent_send_lateness_seconds", "gauge",
-             "How far from when they were due pings left, over the last one to two minutes.");
+             "Difference between due time and departure of pings in the last one to two minutes.");
   for (const TransportFigures& transport : figures.transports) {
     const Summary& late = transport.lateness;
     if (late.count == 0) continue;
@@ -62,8 +63,8 @@ void writeProbing(MetricsText& out, const Figures& figures) {
       out.sample(seconds(value), {{"protocol", transport.protocol}, {"quantile", quantile}});
     }
   }
-  out.counter("pingloom_agent_windows_closed_total", "Windows closed, one per probe and source.",
-              figures.windows_closed);
+  out.counter("pingloom_agent_windows_closed_total",
+              "Windows closed, one for each probe and source.", figures.windows_closed);
   out.counter("pingloom_agent_windows_dropped_total",
               "Closed windows lost before they were spooled.", figures.windows_dropped);
   out.gauge("pingloom_agent_plan_probes", "Probes of the plan in force.", figures.plan_probes);
@@ -73,7 +74,7 @@ void writeControl(MetricsText& out, const Figures& figures) {
   const ControlCounters& control = figures.control;
   out.gauge("pingloom_agent_controller_connected", "1 while registered with the controller.",
             figures.registered ? 1 : 0);
-  out.counter("pingloom_agent_registrations_total", "Registrations that were accepted.",
+  out.counter("pingloom_agent_registrations_total", "Registrations that the controller accepted.",
               control.registrations);
   out.counter("pingloom_agent_refusals_total", "Refusals by the controller.", control.refusals);
   out.counter("pingloom_agent_connections_lost_total", "Connections to the controller lost.",
@@ -82,29 +83,29 @@ void writeControl(MetricsText& out, const Figures& figures) {
               "Connections to the controller that failed because of keys; the log says why.",
               control.handshakes_failed);
   out.family("pingloom_agent_control_messages_dropped_total", "counter",
-             "Messages of the controller that were no use.");
+             "Messages of the controller dropped, by reason.");
   out.sample(control.bad_messages, {{"reason", "bad"}});
   out.sample(control.unexpected_messages, {{"reason", "unexpected"}});
   out.counter("pingloom_agent_plans_taken_total", "Plans received and put in force.",
               control.plans_taken);
-  out.counter("pingloom_agent_plans_refused_total", "Plans received that did not fit.",
+  out.counter("pingloom_agent_plans_refused_total", "Plans received that could not be applied.",
               control.plans_refused);
   out.counter("pingloom_agent_endpoint_updates_taken_total",
-              "Changes of the RDMA endpoint table put in force.", control.endpoint_updates_taken);
+              "Updates of the RDMA endpoint table put in force.", control.endpoint_updates_taken);
   out.counter("pingloom_agent_endpoint_updates_refused_total",
-              "Changes of the RDMA endpoint table that did not fit.",
+              "Updates of the RDMA endpoint table that could not be applied.",
               control.endpoint_updates_refused);
-  out.counter("pingloom_agent_batches_sent_total", "Batches sent, repetitions included.",
+  out.counter("pingloom_agent_batches_sent_total", "Batches sent, including repetitions.",
               control.batches_sent);
   out.counter("pingloom_agent_batches_resent_total", "Batches sent again.", control.batches_resent);
   out.counter("pingloom_agent_batches_shown_total",
-              "Batches sent to be shown at once, because those before them wait to be committed.",
+              "Batches sent ahead to be shown at once, because earlier ones wait to be committed.",
               control.batches_shown);
-  out.counter("pingloom_agent_batches_acknowledged_total", "Batches the controller has committed.",
-              control.batches_acknowledged);
+  out.counter("pingloom_agent_batches_acknowledged_total",
+              "Batches that the controller has committed.", control.batches_acknowledged);
   if (figures.clock_round_trip) {
     out.gauge("pingloom_agent_controller_round_trip_seconds",
-              "Round trip of the heartbeat that the controller's clock is taken from.",
+              "Round trip of the heartbeat that determines the controller's clock.",
               static_cast<double>(*figures.clock_round_trip) / 1e9);
   }
 }
@@ -112,9 +113,8 @@ void writeControl(MetricsText& out, const Figures& figures) {
 void writePages(MetricsText& out, const Figures& figures) {
   if (figures.pages) writePageFigures(out, *figures.pages);
   if (!figures.pages_refused) return;
-  out.family(
-      "pingloom_agent_pages_peers_refused_total", "counter",
-      "Connections to the metric pages, and messages on them, refused because of their keys.");
+  out.family("pingloom_agent_pages_peers_refused_total", "counter",
+             "Connections to the metric pages, and messages on them, refused because of keys.");
   for (std::size_t i = 0; i < figures.pages_refused->size(); ++i) {
     out.sample((*figures.pages_refused)[i], {{"reason", net::kPeerRefusalNames[i]}});
   }
@@ -123,20 +123,20 @@ void writePages(MetricsText& out, const Figures& figures) {
 void writeSpool(MetricsText& out, const SpoolStatus& spool) {
   out.gauge("pingloom_agent_spool_batches", "Batches that wait for the controller.", spool.batches);
   out.gauge("pingloom_agent_spool_bytes", "Bytes that wait for the controller.", spool.bytes);
-  out.counter("pingloom_agent_spool_dropped_batches_total", "Batches lost to the spool's bound.",
-              spool.dropped);
-  out.counter("pingloom_agent_spool_damaged_records_total", "Records that could not be read back.",
-              spool.damaged);
-  out.counter("pingloom_agent_spool_truncated_files_total", "Spool files that ended in a record.",
-              spool.truncated);
-  out.counter("pingloom_agent_spool_write_errors_total", "Batches that the disk did not take.",
-              spool.write_errors);
+  out.counter("pingloom_agent_spool_dropped_batches_total",
+              "Batches dropped because the spool was full.", spool.dropped);
+  out.counter("pingloom_agent_spool_damaged_records_total",
+              "Spool records that could not be read back.", spool.damaged);
+  out.counter("pingloom_agent_spool_truncated_files_total",
+              "Spool files that ended within a record.", spool.truncated);
+  out.counter("pingloom_agent_spool_write_errors_total",
+              "Batches that could not be written to disk.", spool.write_errors);
 }
 
 std::string httpText(const http::ServerCounters& counters) {
   MetricsText out;
   out.family("pingloom_agent_http_refused_total", "counter",
-             "Requests and connections that were not let in, by reason.");
+             "Requests and connections refused for want of access, by reason.");
   for (std::size_t i = 0; i < counters.refused.size(); ++i) {
     out.sample(counters.refused[i].load(), {{"reason", http::kRefusalNames[i]}});
   }

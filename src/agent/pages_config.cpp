@@ -15,7 +15,7 @@
 namespace pingloom::agent {
 namespace {
 
-// Every page of two ranges is a mapping of its own, of which Linux gives a process 65,530.
+// Every page of two ranges is a mapping of its own, and Linux permits 65,530 in a process.
 constexpr std::size_t kMaxPages = 8192;
 constexpr std::size_t kMaxNames = 64;
 
@@ -26,7 +26,7 @@ Status readSocket(const yaml::Node& node, PagesConfig& config) {
   return node.error("the path of a unix socket has 1 to 107 bytes");
 }
 
-// Numbers or names, as getpwnam and getgrnam know them.
+// Reads numbers or names that getpwnam or getgrnam resolves.
 template <typename Id, typename Find>
 Status readIds(const yaml::Node& node, std::string_view what, Find find, std::vector<Id>& out) {
   const auto items = node.items();

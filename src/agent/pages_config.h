@@ -12,14 +12,15 @@
 namespace pingloom::agent {
 
 struct PagesConfig {
-  std::optional<IpAddress> address;  // whose device serves them; none: the agent's first
+  // the address whose device serves them; by default the agent's first
+  std::optional<IpAddress> address;
   std::uint16_t port = pages::kDefaultPagesPort;
-  std::optional<rdma::DeviceOptions> device;  // none: as for probes
+  std::optional<rdma::DeviceOptions> device;  // by default the same as for probes
   pages::RegistrationOptions registration;
   pages::PoolLimits limits;
 };
 
-// For common/config_reader.h.
+// Reads the section, for common/config_reader.h.
 Status readValue(const yaml::Node& node, PagesConfig& config);
 
 }  // namespace pingloom::agent

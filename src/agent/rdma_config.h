@@ -13,7 +13,7 @@ struct RdmaConfig {
   rdma::UdOptions endpoint;
 };
 
-// For common/config_reader.h.
+// Reads the section, for common/config_reader.h.
 Status readValue(const yaml::Node& node, RdmaConfig& config);
 
 }  // namespace pingloom::agent

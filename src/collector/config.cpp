@@ -23,7 +23,7 @@ Status readInterval(const yaml::Node& node, Nanos& out) {
   return readDuration(node, kMinInterval, kMaxInterval, out);
 }
 
-// ADDRESS or ADDRESS:PORT.
+// Reads ADDRESS or ADDRESS:PORT.
 Result<std::string> agentName(const yaml::Node& node) {
   auto text = node.text();
   if (!text) return tl::unexpected(text.error());
@@ -99,7 +99,7 @@ Status readAddresses(const yaml::Node& node, Config& config) {
   return {};
 }
 
-// What says how to speak with the controller.
+// Reads the keys that concern the connection to the controller.
 template <std::filesystem::path Config::*kField>
 Status readControllerFile(const yaml::Node& node, Config& config) {
   if (config.controller.empty()) return node.error("is for a 'controller', which is missing");

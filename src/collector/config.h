@@ -25,27 +25,27 @@ constexpr std::size_t kMaxAgents = 10'000;
 
 struct KeysConfig {
   std::filesystem::path secret;
-  std::optional<net::CurvePair> own;  // what is in it, once loadKeys() was called
+  std::optional<net::CurvePair> own;  // the key pair, set by loadKeys()
 };
 
 struct Config {
-  std::string name;                  // of this collector, for people; the host's name unless set
-  std::vector<IpAddress> addresses;  // whose RDMA devices read; a thread each
+  std::string name;                  // this collector's name for people; the host's name unless set
+  std::vector<IpAddress> addresses;  // the addresses whose RDMA devices read, with a thread each
   rdma::DeviceOptions device;
   SocketAddress http{IpAddress::fromV4(0x7f000001), kDefaultHttpPort};
-  std::optional<KeysConfig> keys;  // none: plaintext
+  std::optional<KeysConfig> keys;  // nullopt stands for plaintext
   http::AccessFiles http_access;
-  std::string controller;                  // base URL; "": the agents are those listed
-  std::filesystem::path controller_token;  // file of the token that it wants; empty: none
-  std::filesystem::path controller_ca;     // certificates to trust it by; empty: the system's
-  std::vector<AgentSpec> agents;           // listed
+  std::string controller;                  // base URL; "" if only the listed agents are read
+  std::filesystem::path controller_token;  // file with the controller's token; may be empty
+  std::filesystem::path controller_ca;     // trusted certificates; by default the system's
+  std::vector<AgentSpec> agents;           // the listed agents
   Nanos interval = 100 * kMillisecond;
-  std::optional<WatchSettings> analytics;  // none: pages are not watched
-  std::filesystem::path url_file;          // written when it listens; none: not
+  std::optional<WatchSettings> analytics;  // nullopt if pages are not watched
+  std::filesystem::path url_file;          // written when the collector listens; may be empty
   log::Level log_level = log::Level::kInfo;
 };
 
-// Reads the secret key that the configuration names, unless that was done.
+// Reads the configured secret key unless it was read before.
 Status loadKeys(Config& config);
 
 // Relative paths are relative to the file's folder. The error's entity is file:line:column.

@@ -22,7 +22,7 @@ std::string_view typeName(pingloom_metric_kind kind) {
   return "unknown";
 }
 
-// What a family's samples are named like, beside the family itself.
+// Returns the suffixes of a family's samples.
 std::vector<std::string_view> sampleSuffixes(pingloom_metric_kind kind) {
   switch (kind) {
     case PINGLOOM_COUNTER:
@@ -37,12 +37,12 @@ std::vector<std::string_view> sampleSuffixes(pingloom_metric_kind kind) {
   return {};
 }
 
-// The collector says these of itself.
+// Tells whether the name belongs to the collector's own metrics.
 bool isOwnName(std::string_view name) {
   return name.starts_with("pingloom_collector_") || name.starts_with("process_");
 }
 
-// `own`: the metric's.
+// `own` are the metric's labels.
 LabelText labelsOf(const AgentView& agent, const PageInfo& page, const pages::Labels& own) {
   std::map<std::string, std::string> labels;
   const auto take = [&](const pages::Labels& from) {
@@ -95,7 +95,7 @@ void Exposition::add(const AgentView& agent, Nanos now) {
   const bool any = std::any_of(agent.pages.begin(), agent.pages.end(), [&](const PageView& page) {
     return isCurrent(page, agent.interval, now);
   });
-  if (!any) return;  // nor does it hold its host's name against one that is read
+  if (!any) return;  // such an agent does not claim its host's name either
   if (!agent.host.empty() && !hosts_.insert(agent.host).second) {
     counters_.hosts += agent.pages.size();
     return;
@@ -115,7 +115,7 @@ void Exposition::add(const AgentView& agent, Nanos now) {
   }
 }
 
-// nullptr: one of another kind has the name, or a sample's that it would have.
+// Returns nullptr if a family of another kind has the name, or its samples' names are taken.
 Exposition::Family* Exposition::familyOf(const pages::Metric& metric) {
   const std::string_view type = typeName(metric.kind);
   const std::string_view name = MetricsText::familyName(metric.name, type, format_);

@@ -11,42 +11,42 @@ struct AgentCounter {
   std::uint64_t (*value)(const AgentCounters&);
 };
 constexpr std::array<AgentCounter, 14> kAgentCounters = {{
-    {"pingloom_collector_rounds_total", "Times that an agent's pages were read.",
+    {"pingloom_collector_rounds_total", "Rounds in which the agent's pages were read.",
      [](const AgentCounters& counters) { return counters.rounds; }},
     {"pingloom_collector_rounds_late_total",
-     "Rounds that began a whole interval too late: the interval is too short for the agent.",
+     "Rounds that began a whole interval late, because the interval is too short.",
      [](const AgentCounters& counters) { return counters.rounds_late; }},
-    {"pingloom_collector_reads_total", "RDMA READs done.",
+    {"pingloom_collector_reads_total", "RDMA READs completed.",
      [](const AgentCounters& counters) { return counters.reading.reads; }},
     {"pingloom_collector_read_bytes_total", "Bytes read.",
      [](const AgentCounters& counters) { return counters.reading.bytes; }},
-    {"pingloom_collector_read_useful_bytes_total", "Bytes read that are metrics' values.",
+    {"pingloom_collector_read_useful_bytes_total", "Bytes read that are values of metrics.",
      [](const AgentCounters& counters) { return counters.reading.useful_bytes; }},
     {"pingloom_collector_torn_retries_total",
-     "Grouped pages read again because they were written meanwhile.",
+     "Grouped pages read again because they were written during the READ.",
      [](const AgentCounters& counters) { return counters.reading.torn_retries; }},
-    {"pingloom_collector_torn_total", "Grouped pages of which a round got no undivided copy.",
+    {"pingloom_collector_torn_total", "Grouped pages that were torn in every try of a round.",
      [](const AgentCounters& counters) { return counters.torn; }},
-    {"pingloom_collector_corrupt_total", "Pages or ranges whose header was not one.",
+    {"pingloom_collector_corrupt_total", "Pages or ranges with an invalid header.",
      [](const AgentCounters& counters) { return counters.corrupt; }},
-    {"pingloom_collector_foreign_total", "Pages whose header named another generation.",
+    {"pingloom_collector_foreign_total", "Pages whose header has another generation.",
      [](const AgentCounters& counters) { return counters.foreign; }},
-    {"pingloom_collector_stale_total", "Pages whose owners ceased to give signs of life.",
+    {"pingloom_collector_stale_total", "Pages that became stale because their heartbeat stopped.",
      [](const AgentCounters& counters) { return counters.stale; }},
     {"pingloom_collector_connects_total", "Connections made to the agent.",
      [](const AgentCounters& counters) { return counters.connects; }},
-    {"pingloom_collector_failures_total", "Connections that failed or could not be made.",
+    {"pingloom_collector_failures_total", "Connections that failed or could not be established.",
      [](const AgentCounters& counters) { return counters.failures; }},
     {"pingloom_collector_directories_total", "Answers with changes of the page directory.",
      [](const AgentCounters& counters) { return counters.directories; }},
-    {"pingloom_collector_bad_answers_total", "Answers of the agent that were none.",
+    {"pingloom_collector_bad_answers_total", "Malformed answers of the agent.",
      [](const AgentCounters& counters) { return counters.bad_answers; }},
 }};
 
 void latency(MetricsText& out, const std::vector<AgentView>& agents) {
   constexpr auto kShape = ReadCounters::kLatencyShape;
   out.family("pingloom_collector_read_latency_seconds", "histogram",
-             "From posting a READ to its completion.");
+             "Time from posting a READ to its completion.");
   const auto upper = [](std::size_t bucket) {
     return static_cast<double>(pingloom_histogram_upper(kShape, static_cast<unsigned>(bucket))) /
            1e9;
@@ -66,12 +66,12 @@ void states(MetricsText& out, const std::vector<AgentView>& agents, Nanos now) {
                {{"agent", agent.agent}, {"host", agent.host}});
   }
   out.family("pingloom_collector_lag_seconds", "gauge",
-             "How old what was read of the agent is; absent before the first time.");
+             "Age of the agent's latest values; absent before the first round.");
   for (const AgentView& agent : agents) {
     if (agent.last_round == 0) continue;
     out.sample(static_cast<double>(now - agent.last_round) / 1e9, {{"agent", agent.agent}});
   }
-  out.family("pingloom_collector_pages", "gauge", "The agent's pages, by what they are.");
+  out.family("pingloom_collector_pages", "gauge", "The agent's pages, by state.");
   for (const AgentView& agent : agents) {
     std::array<std::size_t, 5> counts{};
     for (const PageView& page : agent.pages) ++counts[static_cast<std::size_t>(page.state)];
@@ -82,9 +82,10 @@ void states(MetricsText& out, const std::vector<AgentView>& agents, Nanos now) {
 }
 
 void leftOut(MetricsText& out, const std::vector<AgentView>& agents) {
-  out.family("pingloom_collector_pages_left_out", "gauge",
-             "The agent's pages that are not read, because what it says of them is not as it has "
-             "to be: schema, owner, or more schemas than there is space for.");
+  out.family(
+      "pingloom_collector_pages_left_out", "gauge",
+      "The agent's pages that are not read, by reason: a malformed schema or owner, or schemas "
+      "beyond the limit.");
   for (const AgentView& agent : agents) {
     std::array<std::size_t, kPageFaults.size()> counts{};
     for (const LeftOutPage& page : agent.left_out) ++counts[static_cast<std::size_t>(page.fault)];
@@ -107,15 +108,16 @@ void selfMetrics(MetricsText& out, const std::vector<AgentView>& agents,
   latency(out, agents);
   states(out, agents, now);
   leftOut(out, agents);
-  out.gauge("pingloom_collector_series", "Series of pages in this answer.", exposed.series);
-  out.family("pingloom_collector_series_left_out", "gauge",
-             "Series left out of this answer: there twice, or declared differently elsewhere; and "
-             "pages of agents that name another agent's host.");
+  out.gauge("pingloom_collector_series", "Series from pages in this answer.", exposed.series);
+  out.family(
+      "pingloom_collector_series_left_out", "gauge",
+      "Series left out of this answer: duplicates, series with conflicting declarations, and "
+      "pages of agents that claim another agent's host.");
   out.sample(exposed.duplicates, {{"reason", "duplicate"}});
   out.sample(exposed.conflicts, {{"reason", "conflict"}});
   out.sample(exposed.hosts, {{"reason", "host"}});
   out.family("pingloom_collector_http_refused_total", "counter",
-             "Requests and connections that were not let in, by reason.");
+             "Requests and connections refused for want of access, by reason.");
   for (std::size_t i = 0; i < http.refused.size(); ++i) {
     out.sample(http.refused[i].load(), {{"reason", http::kRefusalNames[i]}});
   }

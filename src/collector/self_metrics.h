@@ -1,4 +1,4 @@
-// The collector's own figures as Prometheus metrics: how reading goes, by agent, and the states of
+// Exports the collector's own figures as Prometheus metrics: reading by agent, and the states of
 // pages. Any thread.
 #pragma once
 

@@ -41,7 +41,7 @@ std::string formatUtc(Nanos utc) {
 
 namespace {
 
-// "dd" and the like: digits where the shape has a 'd', otherwise the same.
+// Tells whether the text has digits where the shape has a 'd', and is otherwise equal.
 bool hasShape(std::string_view text, std::string_view shape) {
   return std::equal(text.begin(), text.end(), shape.begin(), shape.end(), [](char c, char wanted) {
     return wanted == 'd' ? c >= '0' && c <= '9' : c == wanted;
@@ -55,7 +55,7 @@ int numberOf(std::string_view digits) {
   return number;
 }
 
-// "+01:00"; what a local time is ahead of UTC, in minutes.
+// Reads an offset such as "+01:00" in minutes ahead of UTC.
 std::optional<int> readOffset(std::string_view text) {
   if (text == "Z") return 0;
   if (!hasShape(text, "+dd:dd") && !hasShape(text, "-dd:dd")) return std::nullopt;
@@ -65,7 +65,7 @@ std::optional<int> readOffset(std::string_view text) {
   return (text[0] == '-' ? -1 : 1) * (hours * 60 + minutes);
 }
 
-// ".25", or nothing.
+// Reads a fraction such as ".25", or nothing.
 std::optional<Nanos> readFraction(std::string_view text) {
   if (text.empty()) return 0;
   constexpr std::string_view kMax = ".ddddddddd";

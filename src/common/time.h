@@ -1,6 +1,6 @@
-// Time is a count of nanoseconds; which clock it was read from is in the variable's name:
-// *_mono for CLOCK_MONOTONIC, *_utc for CLOCK_REALTIME. Logic takes the time as an argument, so
-// that tests run on a virtual clock; only the event loops read the clocks below.
+// Time is a number of nanoseconds. A variable's name tells its clock: *_mono for CLOCK_MONOTONIC,
+// *_utc for CLOCK_REALTIME. Logic takes the time as an argument, so that tests run on a virtual
+// clock; only the event loops read the clocks below.
 #pragma once
 
 #include <compare>
@@ -20,29 +20,30 @@ constexpr Nanos kSecond = 1'000'000'000;
 constexpr Nanos kMinute = 60 * kSecond;
 constexpr Nanos kHour = 60 * kMinute;
 constexpr Nanos kAtOnce = 0;
-constexpr Nanos kNever = INT64_MAX;  // as the time when something is due
+constexpr Nanos kNever = INT64_MAX;  // as a due time
 
 Nanos monotonicNow();
 Nanos utcNow();
 
-// "2026-11-21T03:12:00Z"; with milliseconds ("...00.250Z") only where they are not zero.
+// Formats a time as "2026-11-21T03:12:00Z", with milliseconds ("...00.250Z") if they are not zero.
 std::string formatUtc(Nanos utc);
 
-// The last nanosecond of 2199: no time is later.
+// The last nanosecond of 2199, which is the latest supported time.
 constexpr Nanos kLatestUtc = 7'258'118'400 * kSecond - 1;
 
 // A time of any year that can be written.
 struct CalendarTime {
-  std::int64_t seconds = 0;  // since 1970, before it less than zero
-  Nanos nanos = 0;           // of a second
+  std::int64_t seconds = 0;  // since 1970; negative before it
+  Nanos nanos = 0;           // fraction of a second
 
   auto operator<=>(const CalendarTime&) const = default;
-  Nanos utc() const;  // the nearest of those from 1970 to kLatestUtc
+  Nanos utc() const;  // clamped to 1970 .. kLatestUtc
 };
 
-// RFC 3339: as formatUtc() or with an offset ("...00+01:00"), with up to nine digits of a second.
+// Parses RFC 3339: the format of formatUtc(), or with an offset ("...00+01:00"), and up to nine
+// digits of a second.
 Result<CalendarTime> parseCalendarTime(std::string_view text);
-// The same, of the years 1970 to 2199 only.
+// Parses the same for the years 1970 to 2199.
 Result<Nanos> parseUtc(std::string_view text);
 
 }  // namespace pingloom

@@ -22,13 +22,13 @@ struct Node::Impl {
   YAML::Node node;
   std::shared_ptr<const std::string> file;
   YAML::Mark mark;
-  std::string path;  // of keys, "spool.max_size"; a list's items have the list's
+  std::string path;  // the path of keys, e.g. "spool.max_size"; a list's items have the list's path
 
   static Node wrap(const YAML::Node& node, std::shared_ptr<const std::string> file,
                    std::string path = "") {
     return Node(std::make_shared<Impl>(Impl{node, std::move(file), node.Mark(), std::move(path)}));
   }
-  // A value that is left out stands where its key stands, not where the file goes on.
+  // A missing value has the place of its key, and not that of the following text.
   static Node wrapValue(const YAML::Node& key, const YAML::Node& value, const Impl& parent) {
     std::string path = parent.path;
     if (key.IsScalar() && key.Scalar().size() <= kMaxKeyShown) {

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMaxSocketPath = 107;  // what fits into a sockaddr_un
+constexpr std::size_t kMaxSocketPath = 107;  // the limit of sockaddr_un
 constexpr Nanos kMinRetention = kMinute;
 constexpr std::uint64_t kMinHistory = 16ULL << 20;
 
@@ -131,8 +131,8 @@ constexpr auto kKeys = std::to_array<ConfigKey<Config>>({
     {"url_file", readField<&Config::url_file>},
 });
 
-// Beside an installed program, in the build that the program is of, or installed; empty where there
-// is none.
+// Finds the dashboard next to the program, in its build, or in the installation. Returns an empty
+// path if there is none.
 fs::path findWebRoot() {
   std::error_code error;
   const fs::path binary = fs::read_symlink("/proc/self/exe", error).parent_path();

@@ -22,7 +22,7 @@ namespace pingloom::controller {
 struct KeysConfig {
   std::filesystem::path secret;
   std::filesystem::path authorized;   // authorized_keys.yaml
-  std::optional<net::CurvePair> own;  // what is in `secret`, once loadKeys() was called
+  std::optional<net::CurvePair> own;  // the key pair in `secret`, set by loadKeys()
 };
 
 struct Config {
@@ -30,12 +30,12 @@ struct Config {
   SocketAddress control{IpAddress::fromV4(0), wire::kDefaultControlPort};
   SocketAddress http{IpAddress::fromV4(0x7f000001), 8080};
   http::AccessFiles http_access;
-  std::filesystem::path web_root;  // empty: not built, there is the API only
+  std::filesystem::path web_root;  // empty if it is not built; then there is only the API
   std::filesystem::path state_dir;
   RedisTarget redis;
   std::string redis_user;
   std::filesystem::path redis_password_file;
-  std::optional<KeysConfig> keys;  // none: plaintext, with anybody
+  std::optional<KeysConfig> keys;  // nullopt stands for plaintext without authentication
   pinglist::Limits limits;
   Nanos history_retention = 7 * 24 * kHour;
   std::uint64_t history_max_bytes = 4ULL << 30;
@@ -43,12 +43,12 @@ struct Config {
   std::filesystem::path url_file;
 };
 
-// History and marks.
+// Returns the path of the ledger, which holds history and marks.
 inline std::filesystem::path ledgerFile(const Config& config) {
   return config.state_dir / "history.sqlite";
 }
 
-// Reads the secret key, unless that was done, and sees that the list of authorised keys is valid.
+// Reads the secret key unless it was read before, and checks the list of authorised keys.
 Status loadKeys(Config& config);
 
 // Relative paths are relative to the file's folder. The error's entity is file:line:column.

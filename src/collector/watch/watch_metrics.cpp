@@ -23,20 +23,22 @@ void watchMetrics(MetricsText& out, const WatchFigures& figures) {
     out.sample(owner.anomalous ? 1 : 0, ownerLabels(owner));
   }
   out.family("pingloom_collector_anomaly_score", "gauge",
-             "Above 1: out of the usual. Absent while what is usual is being learned.");
+             "Deviation from the usual; unusual above 1. Absent while the usual is being learned.");
   for (const WatchedOwner& owner : figures.owners) {
     if (owner.judged) out.sample(owner.score, ownerLabels(owner));
   }
   out.gauge("pingloom_collector_unwatched_applications",
-            "Applications without metrics yet, or too many to be watched.", figures.unwatched);
-  out.counter("pingloom_collector_limits_exceeded_total",
-              "Times that a metric went over its limit.", figures.limits);
-  out.counter("pingloom_collector_anomalies_total", "Times that an application left the usual.",
-              figures.anomalies);
+            "Applications that are not watched, because they have no metrics or are too many.",
+            figures.unwatched);
+  out.counter("pingloom_collector_limits_exceeded_total", "Times that a metric exceeded its limit.",
+              figures.limits);
+  out.counter("pingloom_collector_anomalies_total",
+              "Times that an application began to deviate from the usual.", figures.anomalies);
   out.counter("pingloom_collector_adaptive_exported_total", "Values shown at /metrics/adaptive.",
               figures.exported);
   out.counter("pingloom_collector_adaptive_suppressed_total",
-              "Values left out there, because all was as usual.", figures.suppressed);
+              "Values left out of /metrics/adaptive because nothing was unusual.",
+              figures.suppressed);
 }
 
 }  // namespace pingloom::collector
