@@ -1,27 +1,20 @@
 #include "run.h"
 
 #include <poll.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <cerrno>
-#include <csignal>
-#include <ctime>
-#include <fstream>
-#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "common/fd.h"
 #include "probe/rdma/transport.h"
 #include "probe/udp/transport.h"
 #include "rdma/soft/soft_device.h"
+#include "shared/child.h"
+#include "shared/wait.h"
 
 namespace pingloom::bench {
 namespace {
@@ -70,12 +63,12 @@ class Consumer {
 };
 
 IpAddress target(std::uint32_t number) { return *IpAddress::fromV4(0x7F010000).plus(number); }
-// UDP port 4791 of 127.0.0.1 may be somebody's.
+// UDP port 4791 of 127.0.0.1 may be in use.
 IpAddress sourceOf(const Load& load) {
   return IpAddress::fromV4(load.rdma ? 0x7F020001 : 0x7F000001);
 }
 
-// One probe, or where the targets are fewer than the pairs as many as it takes.
+// Makes one probe, or as many as it takes where there are fewer targets than pairs.
 std::vector<std::shared_ptr<const plan::Assignment>> assignmentsOf(const Load& load) {
   std::vector<std::shared_ptr<const plan::Assignment>> made;
   const std::uint32_t each = load.rdma ? kRdmaHosts : load.targets;
@@ -108,7 +101,7 @@ struct Agent {
     context.clock = &clock;
     context.windows = &queue;
     context.open_device = [](const IpAddress& address) {
-      // No raw sockets: the kernel offers each packet to every one on the host, and here are many.
+      // Raw sockets are left out: the kernel offers each packet to every one of them on the host.
       rdma::soft::SoftOptions options;
       options.raw_socket = false;
       return rdma::soft::openSoftDevice(address, options);
@@ -121,7 +114,7 @@ struct Agent {
   }
 };
 
-// Where a responder is; comes through a pipe.
+// Where a responder is. It is sent through a pipe.
 struct Place {
   std::uint32_t host;
   std::uint32_t qpn;
@@ -130,11 +123,12 @@ struct Place {
 
 std::vector<Place> placesOf(probe::Transport& transport) {
   std::vector<plan::Endpoint> endpoints;
-  while (endpoints.size() < kRdmaHosts) {  // the parent's patience is the limit
-    sleepFor(10 * kMillisecond);
+  const auto all = waitUntil("endpoints", kPatience / 2, [&] {
     endpoints = transport.endpoints();
-  }
+    return endpoints.size() >= kRdmaHosts;
+  });
   std::vector<Place> places;
+  if (!all) return places;  // fewer than the parent wants to read
   for (std::uint32_t host = 0; host < kRdmaHosts; ++host) {
     for (const plan::Endpoint& endpoint : endpoints) {
       if (endpoint.address == target(host)) {
@@ -158,7 +152,7 @@ std::shared_ptr<const plan::EndpointTable> tableOf(const std::vector<Place>& pla
   return table;
 }
 
-// The parent kills it.
+// Answers until the parent kills it.
 int respond(const Load& load, int ready) {
   Agent agent;
   if (!agent.open(load, {IpAddress()}, static_cast<std::uint16_t>(load.port + 1))) return 1;
@@ -207,58 +201,6 @@ int probe(const Load& load, const std::vector<Place>& places, int out) {
   for (;;) pause();
 }
 
-// A process that dies with this one.
-class Child {
- public:
-  explicit Child(const std::function<int(int)>& body) {
-    std::array<int, 2> ends{};
-    if (pipe2(ends.data(), 0) != 0) return;
-    const pid_t parent = getpid();
-    pid_ = fork();
-    if (pid_ == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      close(ends[0]);
-      _exit(getppid() == parent ? body(ends[1]) : 1);
-    }
-    close(ends[1]);
-    in_.reset(ends[0]);
-  }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-  ~Child() {
-    if (pid_ <= 0) return;
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-  }
-
-  bool read(void* out, std::size_t size) {
-    return ::read(in_.get(), out, size) == static_cast<ssize_t>(size);
-  }
-  bool await(char what) {
-    char got = 0;
-    return read(&got, 1) && got == what;
-  }
-  Nanos cpu() const {
-    clockid_t clock{};
-    timespec time{};
-    if (clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
-    return time.tv_sec * kSecond + time.tv_nsec;
-  }
-  std::uint64_t mostResident() const {
-    std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
-    std::string word;
-    std::uint64_t kilobytes = 0;
-    while (status >> word) {
-      if (word == "VmHWM:" && status >> kilobytes) break;
-    }
-    return kilobytes * 1024;
-  }
-
- private:
-  pid_t pid_ = -1;
-  UniqueFd in_;
-};
-
 }  // namespace
 
 Result<RunFigures> runAgents(const Load& load) {
@@ -271,14 +213,14 @@ Result<RunFigures> runAgents(const Load& load) {
   Child prober([&](int out) { return probe(load, places, out); });
   if (!prober.await('b')) return makeError("prober", "did not start; is the port free?");
   RunFigures made;
-  const Nanos prober_before = prober.cpu();
-  const Nanos responder_before = responder.cpu();
-  if (!prober.await('e')) return makeError("prober", "ended early");
-  made.prober_cpu = prober.cpu() - prober_before;
-  made.responder_cpu = responder.cpu() - responder_before;
+  const Nanos prober_before = prober.usage().cpu;
+  const Nanos responder_before = responder.usage().cpu;
+  if (!prober.await('e', load.duration + kPatience)) return makeError("prober", "ended early");
+  made.prober_cpu = prober.usage().cpu - prober_before;
+  made.responder_cpu = responder.usage().cpu - responder_before;
   if (!prober.read(&made.prober, sizeof made.prober)) return makeError("prober", "ended early");
-  made.prober_resident_bytes = prober.mostResident();
-  made.responder_resident_bytes = responder.mostResident();
+  made.prober_resident_bytes = prober.usage().max_resident_bytes;
+  made.responder_resident_bytes = responder.usage().max_resident_bytes;
   return made;
 }
 

@@ -72,7 +72,7 @@ class RunEvaluation {
   }
 
  private:
-  // The incident that a sample belongs to, the grace after it included.
+  // The incident that a sample belongs to, up to the grace after its end; null outside all.
   const Occurrence* incidentAt(std::size_t now) {
     while (next_ < run_.occurrences.size() && now >= run_.occurrences[next_].end + kGrace) {
       finishIncident();
@@ -115,7 +115,7 @@ class RunEvaluation {
   Evaluation& sum_;
   SubspaceDetector detector_;
   AdaptiveSampler sampler_;
-  std::size_t next_ = 0;  // the incident that is, or is next
+  std::size_t next_ = 0;  // the current incident, or the next one
   std::optional<std::size_t> detected_;
   bool named_ = false;
 };

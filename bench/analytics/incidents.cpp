@@ -14,8 +14,8 @@ constexpr double kDay = 86400;
 constexpr std::size_t kGapLeast = 600;  // samples between incidents
 constexpr std::size_t kGapMore = 600;
 
-// Steele, Lea and Flood's SplitMix64, with Box and Muller's normal numbers: the standard library's
-// distributions differ between implementations.
+// This is Steele, Lea and Flood's SplitMix64 with Box and Muller's normal numbers. The standard
+// library's distributions differ between implementations.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15U + 1) {}
@@ -38,7 +38,7 @@ class Random {
   std::uint64_t state_;
 };
 
-// A wandering number of variance 1 that forgets within about `memory` samples.
+// A random walk of variance 1 that forgets within about `memory` samples.
 class Wander {
  public:
   explicit Wander(double memory) : keep_(std::exp(-1 / memory)) {}
@@ -121,7 +121,7 @@ std::vector<Occurrence> makeOccurrences(const RunShape& shape, Random& random) {
   return made;
 }
 
-// What the incident makes of a metric's value, in its units and without its base.
+// Gives what the incident makes of a metric's value, in its units and without its base.
 class Effect {
  public:
   explicit Effect(Random& random)
@@ -147,8 +147,8 @@ class Effect {
   }
 
  private:
-  double size_;     // of a spike, and of a leak's end, in standard deviations
-  double ceiling_;  // likewise
+  double size_;     // a spike's, or a leak's at its end, in standard deviations
+  double ceiling_;  // in standard deviations
   Wander apart_;
 };
 
@@ -173,7 +173,7 @@ Run makeRun(const RunShape& shape, std::uint64_t seed) {
   const double phase = random.uniform();
 
   run.values.reserve(shape.metrics * shape.samples);
-  std::size_t current = 0;  // the occurrence that is, or is next
+  std::size_t current = 0;  // the current occurrence, or the next one
   for (std::size_t now = 0; now < shape.samples; ++now) {
     std::array<double, kCauses> cause{};
     for (std::size_t i = 0; i < kCauses; ++i) cause[i] = causes[i].next(random);
@@ -184,7 +184,7 @@ Run makeRun(const RunShape& shape, std::uint64_t seed) {
       const Metric& metric = metrics[i];
       double value = metric.kind == Kind::kConstant ? 0 : metric.noise * random.normal();
       for (std::size_t k = 0; k < kCauses; ++k) value += metric.weights[k] * cause[k];
-      // Now and then a burst of its own, as compactions and garbage collections make.
+      // Sometimes it has a burst of its own, as compactions and garbage collections cause.
       if (metric.kind == Kind::kBursts && random.uniform() < 0.01) value += random.between(1, 4);
       if (incident) {
         const Occurrence& occurrence = run.occurrences[current];

@@ -1,6 +1,6 @@
-// A group of metrics as a service has them, and incidents in it of which everything is known: when,
-// in which metric, of what kind. The same seed gives the same numbers on every machine but for the
-// last digits of sin and log.
+// Makes a group of metrics as a service has them, and incidents in it whose time, metrics and kind
+// are known. The same seed gives the same numbers on every machine, except for the last digits of
+// sin and log.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ std::string_view nameOf(Incident kind);
 struct Occurrence {
   Incident kind = Incident::kSpike;
   std::size_t begin = 0;  // samples
-  std::size_t end = 0;    // the first one that is as usual again
+  std::size_t end = 0;    // the first sample that is as usual again
   std::vector<std::size_t> metrics;
 };
 
@@ -45,9 +45,9 @@ struct RunShape {
   bool incidents = true;
 };
 
-// Metrics that follow a common load (a day's curve, with faster changes on top), a second and a
-// third cause to different degrees, each with its own noise, of different sizes and units; some
-// with noise only, some with bursts of their own, some that never change.
+// Makes metrics of different sizes and units, each with its own noise. They follow a common load (a
+// day's curve with faster changes on top), a second and a third cause to different degrees. Some
+// have only noise, some have bursts of their own, and some never change.
 Run makeRun(const RunShape& shape, std::uint64_t seed);
 
 }  // namespace pingloom::bench

@@ -1,14 +1,15 @@
-// How well incidents are detected, on synthetic runs of which everything is known. The settings
-// were chosen by --tune on its seeds; the report is of other seeds.
+// Measures how well incidents are detected, on synthetic runs of which everything is known. --tune
+// chose the settings on seeds of its own; the report evaluates other seeds.
 #include <fmt/format.h>
 
 #include <boost/program_options.hpp>
 #include <cstdio>
-#include <iostream>
 #include <string>
 #include <vector>
 
+#include "common/program.h"
 #include "evaluation.h"
+#include "shared/figures.h"
 
 namespace {
 
@@ -41,7 +42,7 @@ void printHead(const char* what) {
               "delay90", "false/h", "saving");
 }
 
-// Around the defaults; what is not here was settled before, on the same seeds.
+// Settings around the defaults. Those that do not vary here were settled before on the same seeds.
 std::vector<SubspaceSettings> grid() {
   std::vector<SubspaceSettings> all;
   for (const double factor : {4, 5, 6}) {
@@ -59,7 +60,7 @@ std::vector<SubspaceSettings> grid() {
   return all;
 }
 
-// Chosen: the settings with the highest F1.
+// Prints all settings of the grid, and which have the highest F1.
 void tune(std::size_t metrics, std::size_t count) {
   const auto runs = runsOf({.metrics = metrics}, kTuningSeed, count);
   printHead("tuning seeds");
@@ -75,20 +76,30 @@ void tune(std::size_t metrics, std::size_t count) {
   std::printf("chosen: %s\n", chosen.c_str());
 }
 
-void printKinds(const Evaluation& found) {
-  std::printf("%-46s %9s %9s %9s %8s %8s\n", "by kind", "incidents", "recall", "named", "delay50",
-              "delay90");
+double share(std::uint64_t part, std::uint64_t whole) {
+  return static_cast<double>(part) / static_cast<double>(whole);
+}
+
+void addKinds(const Evaluation& found, Figures& figures) {
   for (std::size_t i = 0; i < kIncidents; ++i) {
     const KindResult& kind = found.kinds[i];
-    const std::string name(nameOf(static_cast<Incident>(i)));
-    const auto share = [](std::uint64_t part, std::uint64_t whole) {
-      return static_cast<double>(part) / static_cast<double>(whole);
-    };
-    std::printf("%-46s %9llu %9.3f %9.3f %8.0f %8.0f\n", name.c_str(),
-                static_cast<unsigned long long>(kind.incidents),
-                share(kind.detected, kind.incidents), share(kind.named, kind.detected),
-                quantileOf(kind.delays, 0.5), quantileOf(kind.delays, 0.9));
+    const std::string row = "by kind | " + std::string(nameOf(static_cast<Incident>(i))) + " | ";
+    figures.add(row + "incidents", "", static_cast<double>(kind.incidents));
+    figures.add(row + "recall", "", share(kind.detected, kind.incidents));
+    figures.add(row + "named", "", share(kind.named, kind.detected));
+    figures.add(row + "delay p50", "s", quantileOf(kind.delays, 0.5));
+    figures.add(row + "delay p90", "s", quantileOf(kind.delays, 0.9));
   }
+}
+
+void add(const char* what, const Evaluation& found, Figures& figures) {
+  const std::string row = "runs with incidents | " + std::string(what) + " | ";
+  figures.add(row + "precision", "", found.precision());
+  figures.add(row + "recall", "", found.recall());
+  figures.add(row + "delay p50", "s", found.delay(0.5));
+  figures.add(row + "delay p90", "s", found.delay(0.9));
+  figures.add(row + "false alarms a quiet hour", "", found.falseAlarmsPerHour());
+  figures.add(row + "values not exported", "%", 100 * found.saving());
 }
 
 void report(std::size_t metrics, std::size_t count) {
@@ -96,45 +107,45 @@ void report(std::size_t metrics, std::size_t count) {
   const SubspaceSettings settings;
   std::printf("%zu metrics, %zu runs of 6 h, a sample a second, seeds %llu and on\n%s\n", metrics,
               count, static_cast<unsigned long long>(kReportSeed), nameOf(settings).c_str());
-  printHead("runs with incidents");
+  Figures figures;
   const Evaluation found = evaluate(settings, runs);
-  printLine("subspace", found);
+  add("the detector", found, figures);
   SubspaceSettings alone = settings;
   alone.max_rank = 0;
-  printLine("each metric by itself: max_rank 0", evaluate(alone, runs));
+  add("each metric by itself (max_rank 0)", evaluate(alone, runs), figures);
   SubspaceSettings momentary = settings;
   momentary.memory = 1;
-  printLine("nothing but the latest sample: memory 1", evaluate(momentary, runs));
-  printKinds(found);
+  add("the latest sample alone (memory 1)", evaluate(momentary, runs), figures);
+  addKinds(found, figures);
   const auto quiet = runsOf({.metrics = metrics, .incidents = false}, kReportSeed, count);
   const Evaluation calm = evaluate(settings, quiet);
-  std::printf("runs without incidents: %.3f false alarms per hour, saving %.3f\n",
-              calm.falseAlarmsPerHour(), calm.saving());
+  figures.add("runs without incidents | the detector | false alarms an hour", "",
+              calm.falseAlarmsPerHour());
+  figures.add("runs without incidents | the detector | values not exported", "%",
+              100 * calm.saving());
+  figures.print();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  po::options_description options("Detection of synthetic incidents");
-  options.add_options()("help,h", "this text")("tune",
-                                               "print the grid that settings were chosen from")(
-      "runs", po::value<std::size_t>()->default_value(20), "of 6 hours each")(
-      "metrics", po::value<std::size_t>()->default_value(32), "of the group");
-  po::variables_map given;
-  try {
-    po::store(po::parse_command_line(argc, argv, options), given);
-    po::notify(given);
-  } catch (const po::error& error) {
-    std::cerr << error.what() << '\n' << options;
-    return 2;
+  std::size_t runs = 20;
+  std::size_t metrics = 32;
+  bool tuning = false;
+  po::options_description options("Options");
+  options.add_options()("tune", po::bool_switch(&tuning),
+                        "print the grid that the settings were chosen from")(
+      "runs", po::value(&runs)->default_value(runs), "how many runs of 6 hours to evaluate")(
+      "metrics", po::value(&metrics)->default_value(metrics), "how many metrics the group has");
+  po::variables_map values;
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (const auto code =
+          pingloom::program::parse({"analytics_detection", "analytics_detection [OPTIONS]",
+                                    "Evaluates the detection of synthetic incidents."},
+                                   arguments, options, {}, values)) {
+    return *code;
   }
-  if (given.count("help") != 0) {
-    std::cout << options;
-    return 0;
-  }
-  const auto metrics = given["metrics"].as<std::size_t>();
-  const auto runs = given["runs"].as<std::size_t>();
-  if (given.count("tune") != 0) {
+  if (tuning) {
     tune(metrics, runs);
   } else {
     report(metrics, runs);

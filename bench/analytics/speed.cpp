@@ -1,29 +1,34 @@
-// What an update of a Frequent Directions sketch costs, and a verdict with all that belongs to it,
-// beside a full SVD of a window of 256 rows for the same directions: redone as often as the sketch
-// is compressed, and with every row.
+// Measures what an update of a Frequent Directions sketch costs, and a verdict with all that
+// belongs to it, compared with a full SVD of a window of 256 rows for the same directions, which is
+// redone as often as the sketch is compressed, or with every row. The machine's limit is the least
+// that a sketch has to do with a row: the bare product of the row with as many directions as the
+// sketch has.
 #include <Eigen/SVD>
 #include <algorithm>
+#include <boost/program_options.hpp>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <random>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "collector/analytics/frequent_directions.h"
 #include "collector/analytics/subspace_detector.h"
+#include "common/program.h"
+#include "shared/clocks.h"
+#include "shared/figures.h"
 
 namespace {
 
+using namespace pingloom::bench;
 using namespace pingloom::collector::analytics;
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-constexpr int kRuns = 7;
 constexpr Eigen::Index kWindow = 256;  // rows
-constexpr double kMinSeconds = 0.3;    // of a run
+constexpr double kMinSeconds = 0.3;    // in a run
 
-// A signal of eight directions, and noise.
+// Makes a signal of eight directions, and noise.
 Matrix rowsOf(Eigen::Index dimensions) {
   std::mt19937_64 random(11);
   std::normal_distribution<double> normal;
@@ -33,69 +38,98 @@ Matrix rowsOf(Eigen::Index dimensions) {
   return signal * directions + 0.5 * Matrix::Zero(kWindow, dimensions).unaryExpr(number);
 }
 
-// Of this thread: what else the machine does meanwhile does not count.
-double cpuSeconds() {
-  timespec spent{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
-  return static_cast<double>(spent.tv_sec) + 1e-9 * static_cast<double>(spent.tv_nsec);
-}
-
-// Of a call, repeated for kMinSeconds.
+// Gives the seconds of CPU that a call takes. It is repeated for kMinSeconds.
 template <typename Call>
 double secondsOf(Call call) {
-  const double began = cpuSeconds();
+  const double began = toSeconds(threadCpu());
   double spent = 0;
   std::uint64_t calls = 0;
   while (spent < kMinSeconds) {
     call();
     ++calls;
-    spent = cpuSeconds() - began;
+    spent = toSeconds(threadCpu()) - began;
   }
   return spent / static_cast<double>(calls);
 }
 
-template <typename Call>
-void print(const char* what, double updates_per_call, Call call) {
-  std::vector<double> rates(kRuns);
-  for (double& rate : rates) rate = updates_per_call / secondsOf(call);
-  std::sort(rates.begin(), rates.end());
-  std::printf("  %-52s %12.0f %12.0f %12.0f\n", what, rates[kRuns / 2], rates.front(),
-              rates.back());
-}
+class Measurement {
+ public:
+  Measurement(Eigen::Index dimensions, Figures& figures)
+      : rows_(rowsOf(dimensions)),
+        directions_(Matrix::Random(static_cast<Eigen::Index>(settings_.directions), dimensions)),
+        column_(" | d = " + std::to_string(dimensions)),
+        figures_(figures),
+        sketch_(width(), settings_.directions),
+        detector_(width(), settings_) {
+    for (std::uint32_t i = 0; i < settings_.warm_up; ++i) detector_.observe(row(i % kWindow));
+  }
 
-void measure(Eigen::Index dimensions) {
-  const Matrix rows = rowsOf(dimensions);
-  const auto width = static_cast<std::size_t>(dimensions);
-  const auto row = [&](Eigen::Index i) {
-    return std::span<const double>(rows.data() + i * dimensions, width);
-  };
-  const SubspaceSettings settings;
-  std::printf("d = %ld, ell = %zu: updates per second of CPU, median, lowest, highest of %d\n",
-              dimensions, settings.directions, kRuns);
+  void run() {
+    const double append = add("Frequent Directions, ell = 32: append", kWindow, [this] {
+      for (Eigen::Index i = 0; i < kWindow; ++i) sketch_.append(row(i));
+    });
+    add("detector: normalise, score, verdict, append", kWindow, [this] {
+      for (Eigen::Index i = 0; i < kWindow; ++i) detector_.observe(row(i));
+    });
+    const auto svd = [this] {
+      const Eigen::BDCSVD<Matrix> done(rows_, Eigen::ComputeThinV);
+      if (!(done.singularValues()[0] > 0)) std::abort();
+    };
+    const double every =
+        add("SVD of the window, every 32 samples", static_cast<double>(settings_.directions), svd);
+    add("SVD of the window, every sample", 1, svd);
+    add("limit: product of the sample with 32 directions", kWindow, [this] {
+      for (Eigen::Index i = 0; i < kWindow; ++i) {
+        product_.noalias() = directions_ * rows_.row(i).transpose();
+      }
+      if (!std::isfinite(product_[0])) std::abort();
+    });
+    figures_.add("append, of an SVD every 32 samples" + column_, "", append / every);
+  }
 
-  FrequentDirections sketch(width, settings.directions);
-  print("sketch: append", kWindow, [&] {
-    for (Eigen::Index i = 0; i < kWindow; ++i) sketch.append(row(i));
-  });
-  SubspaceDetector detector(width, settings);
-  for (std::uint32_t i = 0; i < settings.warm_up; ++i) detector.observe(row(i % kWindow));
-  print("detector: normalise, score, verdict, append", kWindow, [&] {
-    for (Eigen::Index i = 0; i < kWindow; ++i) detector.observe(row(i));
-  });
-  const auto every = static_cast<double>(settings.directions);
-  print("BDCSVD of the window, every ell updates", every, [&] {
-    const Eigen::BDCSVD<Matrix> svd(rows, Eigen::ComputeThinV);
-    if (!(svd.singularValues()[0] > 0)) std::abort();
-  });
-  print("BDCSVD of the window, every update", 1, [&] {
-    const Eigen::BDCSVD<Matrix> svd(rows, Eigen::ComputeThinV);
-    if (!(svd.singularValues()[0] > 0)) std::abort();
-  });
-}
+ private:
+  std::size_t width() const { return static_cast<std::size_t>(rows_.cols()); }
+  std::span<const double> row(Eigen::Index i) const {
+    return {rows_.data() + i * rows_.cols(), width()};
+  }
+  // Gives updates per second of CPU.
+  template <typename Call>
+  double add(const char* name, double updates_per_call, Call call) {
+    const double rate = updates_per_call / secondsOf(call);
+    figures_.add(name + column_, "updates/s", rate);
+    return rate;
+  }
+
+  const SubspaceSettings settings_;
+  const Matrix rows_;
+  const Matrix directions_;
+  const std::string column_;
+  Figures& figures_;
+  FrequentDirections sketch_;
+  SubspaceDetector detector_;
+  Eigen::VectorXd product_;
+};
 
 }  // namespace
 
-int main() {
-  for (const Eigen::Index dimensions : {64, 256, 1024}) measure(dimensions);
+int main(int argc, char** argv) {
+  namespace po = boost::program_options;
+  int runs = 7;
+  po::options_description options("Options");
+  options.add_options()("runs", po::value(&runs)->default_value(runs), "how many runs to make");
+  po::variables_map values;
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (const auto code = pingloom::program::parse(
+          {"analytics_speed", "analytics_speed [OPTIONS]",
+           "Measures what a sample of a group of d metrics costs the analytics."},
+          arguments, options, {}, values)) {
+    return *code;
+  }
+  Figures figures;
+  for (const Eigen::Index dimensions : {64, 256, 1024}) {
+    Measurement measurement(dimensions, figures);
+    for (int run = 0; run < std::max(1, runs); ++run) measurement.run();
+  }
+  figures.print();
   return 0;
 }

@@ -1,73 +1,73 @@
-// How fast metrics are collected, and what it costs: metric pages over the soft device, and the
-// same metrics from HTTP endpoints of prometheus-cpp, applications and collector on one core.
-// Usage: collection_bench [RUNS] [SECONDS]. A median of RUNS runs, with the smallest and the
-// largest.
+// Measures how fast metrics are collected and what it costs: from metric pages over the soft
+// device, and the same metrics from HTTP endpoints of prometheus-cpp. All runs on one core.
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <functional>
+#include <boost/program_options.hpp>
+#include <string>
 #include <vector>
 
 #include "common/log.h"
+#include "common/program.h"
+#include "shared/figures.h"
 #include "sides.h"
 
 namespace {
 
-using pingloom::bench::Collected;
-using pingloom::bench::Shape;
+using namespace pingloom::bench;
 
-struct Spread {
-  double median = 0, least = 0, most = 0;
-};
-
-Spread spreadOf(const std::vector<Collected>& runs,
-                const std::function<double(const Collected&)>& of) {
-  std::vector<double> values;
-  values.reserve(runs.size());
-  for (const Collected& run : runs) values.push_back(of(run));
-  std::sort(values.begin(), values.end());
-  return {values[values.size() / 2], values.front(), values.back()};
+void pinToOneCore() {
+  cpu_set_t core;
+  CPU_ZERO(&core);
+  CPU_SET(0, &core);
+  sched_setaffinity(0, sizeof core, &core);
 }
 
-void print(const char* way, const Shape& shape, const std::vector<Collected>& runs) {
-  const Spread rate =
-      spreadOf(runs, [](const Collected& run) { return run.metrics / run.seconds; });
-  const Spread pages = spreadOf(runs, [](const Collected& run) { return run.pages / run.seconds; });
-  const Spread sweep =
-      spreadOf(runs, [](const Collected& run) { return run.seconds / run.rounds * 1e3; });
-  const Spread host =
-      spreadOf(runs, [](const Collected& run) { return run.host_cpu / run.metrics * 1e9; });
-  const Spread collector =
-      spreadOf(runs, [](const Collected& run) { return run.collector_cpu / run.metrics * 1e9; });
-  const Spread useful = spreadOf(runs, [](const Collected& run) {
-    return run.useful_bytes == 0 ? 0 : run.useful_bytes / run.read_bytes;
-  });
-  fmt::print(
-      "{:<8} {:>4} x {:<5} {:>8.3f} M/s ({:.3f}..{:.3f})  {:>8.0f} pages/s  sweep {:>8.3f} ms  "
-      "host {:>7.1f} ns  collector {:>7.1f} ns a metric  useful {:>4.1f} %\n",
-      way, shape.applications, shape.metrics, rate.median / 1e6, rate.least / 1e6, rate.most / 1e6,
-      pages.median, sweep.median, host.median, collector.median, useful.median * 100);
-  std::fflush(stdout);
+void add(Figures& figures, const std::string& row, const Collected& pages,
+         const Collected& endpoints) {
+  figures.add(row + "pages", "M metrics/s", pages.metrics / pages.seconds / 1e6);
+  figures.add(row + "all of them read in", "ms", pages.seconds / pages.rounds * 1e3);
+  figures.add(row + "host's CPU a metric", "ns", pages.host_cpu / pages.metrics * 1e9);
+  figures.add(row + "collector's CPU a metric", "ns", pages.collector_cpu / pages.metrics * 1e9);
+  figures.add(row + "useful bytes", "%", 100 * pages.useful_bytes / pages.read_bytes);
+  figures.add(row + "endpoints", "M metrics/s", endpoints.metrics / endpoints.seconds / 1e6);
+  figures.add(row + "their host's CPU a metric", "ns",
+              endpoints.host_cpu / endpoints.metrics * 1e9);
+  figures.add(row + "their collector's CPU a metric", "ns",
+              endpoints.collector_cpu / endpoints.metrics * 1e9);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int runs = argc > 1 ? std::atoi(argv[1]) : 5;
-  const double seconds = argc > 2 ? std::atof(argv[2]) : 1.0;
-  pingloom::log::init("collection_bench", pingloom::log::Level::kWarning);
-  pingloom::bench::pinToOneCore();
-  // MicroView's two axes, and pages that are full.
-  std::vector<Shape> shapes = {{8, 16},  {8, 64},   {8, 128},  {8, 256}, {16, 64},
-                               {64, 64}, {128, 64}, {256, 64}, {64, 504}};
-  for (const Shape& shape : shapes) {
-    std::vector<Collected> pages, scrapes;
-    for (int run = 0; run < runs; ++run) {
-      pages.push_back(pingloom::bench::collectPages(shape, seconds));
-      scrapes.push_back(pingloom::bench::scrapeEndpoints(shape, seconds));
-    }
-    print("pages", shape, pages);
-    print("scrape", shape, scrapes);
+  namespace po = boost::program_options;
+  int runs = 5;
+  double seconds = 1;
+  po::options_description options("Options");
+  options.add_options()("runs", po::value(&runs)->default_value(runs), "how many runs to make")(
+      "seconds", po::value(&seconds)->default_value(seconds, "1"),
+      "how long each way of collecting is measured in a run");
+  po::variables_map values;
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (const auto code = pingloom::program::parse(
+          {"collection_bench", "collection_bench [OPTIONS]",
+           "Collects metrics from metric pages and from endpoints of prometheus-cpp."},
+          arguments, options, {}, values)) {
+    return *code;
   }
+  pingloom::log::init("collection_bench", pingloom::log::Level::kWarning);
+  pinToOneCore();
+  // These are the two axes that MicroView was measured on, and full pages.
+  const std::vector<Shape> shapes = {{8, 16},  {8, 64},   {8, 128},  {8, 256}, {16, 64},
+                                     {64, 64}, {128, 64}, {256, 64}, {64, 504}};
+  Figures figures;
+  for (const Shape& shape : shapes) {
+    const std::string row = fmt::format("{} x {} | ", shape.applications, shape.metrics);
+    for (int run = 0; run < std::max(1, runs); ++run) {
+      add(figures, row, collectPages(shape, seconds), scrapeEndpoints(shape, seconds));
+    }
+  }
+  figures.print();
+  return 0;
 }

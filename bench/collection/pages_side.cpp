@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <memory>
 #include <pingloom/pages.hpp>
@@ -9,6 +10,9 @@
 #include "common/log.h"
 #include "common/time.h"
 #include "pages/page_service.h"
+#include "shared/child.h"
+#include "shared/clocks.h"
+#include "shared/wait.h"
 #include "sides.h"
 
 namespace pingloom::bench {
@@ -62,7 +66,7 @@ bool allKnown(const std::vector<std::unique_ptr<Pages>>& applications, int metri
   return true;
 }
 
-// Pages whose values are of the last rounds.
+// Counts the values on pages that were read in the last rounds.
 std::size_t freshMetrics(const collector::AgentView& view) {
   std::size_t metrics = 0;
   for (const collector::PageView& page : view.pages) {
@@ -74,19 +78,20 @@ std::size_t freshMetrics(const collector::AgentView& view) {
 }  // namespace
 
 Collected collectPages(const Shape& shape, double seconds) {
-  const Serving host([&](auto ready) {
+  Child host([&](int ready) -> int {
     const auto service = startService();
     std::vector<std::unique_ptr<Pages>> applications;
     applications.reserve(static_cast<std::size_t>(shape.applications));
     for (int i = 0; i < shape.applications; ++i) {
       applications.push_back(startApplication(i, shape.metrics));
     }
-    while (!allKnown(applications, shape.metrics)) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    ready();
+    const auto known = waitUntil("metrics of all applications", kPatience / 2,
+                                 [&] { return allKnown(applications, shape.metrics); });
+    if (!known) die(known.error());
+    if (write(ready, "r", 1) != 1) return 1;
     for (;;) pause();
   });
+  if (!host.await('r')) die(Error{"applications", "did not start"});
   collector::Board board;
   auto reader = collector::ReaderThread::start(*IpAddress::parse(kReader), soft(), "bench", board);
   if (!reader) die(reader.error());
@@ -94,18 +99,20 @@ Collected collectPages(const Shape& shape, double seconds) {
   const std::size_t all =
       static_cast<std::size_t>(shape.applications) * static_cast<std::size_t>(shape.metrics);
   const auto look = [&] { return board.entries().front()->copy(); };
-  while (board.entries().empty() || freshMetrics(look()) < all) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
+  const auto fresh = waitUntil("all metrics at the collector", kPatience, [&] {
+    return !board.entries().empty() && freshMetrics(look()) >= all;
+  });
+  if (!fresh) die(fresh.error());
   const collector::AgentView before = look();
-  const double cpu = ownCpuSeconds(), host_cpu = host.cpuSeconds();
+  const Nanos cpu = processCpu();
+  const Nanos host_cpu = host.usage().cpu;
   const Nanos begin = monotonicNow();
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   const collector::AgentView after = look();
   Collected made;
-  made.seconds = static_cast<double>(monotonicNow() - begin) / 1e9;
-  made.collector_cpu = ownCpuSeconds() - cpu;
-  made.host_cpu = host.cpuSeconds() - host_cpu;
+  made.seconds = toSeconds(monotonicNow() - begin);
+  made.collector_cpu = toSeconds(processCpu() - cpu);
+  made.host_cpu = toSeconds(host.usage().cpu - host_cpu);
   made.rounds = static_cast<double>(after.counters.rounds - before.counters.rounds);
   made.metrics = made.rounds * static_cast<double>(freshMetrics(after));
   made.pages = made.rounds * static_cast<double>(after.pages.size());

@@ -2,6 +2,7 @@
 #include <prometheus/counter.h>
 #include <prometheus/exposer.h>
 #include <prometheus/registry.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -9,6 +10,8 @@
 
 #include "common/time.h"
 #include "http/client.h"
+#include "shared/child.h"
+#include "shared/clocks.h"
 #include "sides.h"
 
 namespace pingloom::bench {
@@ -40,19 +43,24 @@ Endpoint startEndpoint(int number, int metrics) {
 }  // namespace
 
 Collected scrapeEndpoints(const Shape& shape, double seconds) {
-  const Serving host([&](auto ready) {
+  Child host([&](int ready) -> int {
     std::vector<Endpoint> endpoints;
     endpoints.reserve(static_cast<std::size_t>(shape.applications));
     for (int i = 0; i < shape.applications; ++i) {
       endpoints.push_back(startEndpoint(i, shape.metrics));
     }
-    ready();
+    if (write(ready, "r", 1) != 1) return 1;
     for (;;) pause();
   });
+  if (!host.await('r')) {
+    std::fprintf(stderr, "the endpoints of prometheus-cpp did not start\n");
+    std::exit(1);
+  }
   Collected made;
-  const double cpu = ownCpuSeconds(), host_cpu = host.cpuSeconds();
+  const Nanos cpu = processCpu();
+  const Nanos host_cpu = host.usage().cpu;
   const Nanos begin = monotonicNow();
-  const auto elapsed = [&] { return static_cast<double>(monotonicNow() - begin) / 1e9; };
+  const auto elapsed = [&] { return toSeconds(monotonicNow() - begin); };
   while (elapsed() < seconds) {
     for (int i = 0; i < shape.applications; ++i) {
       const auto answer =
@@ -63,15 +71,15 @@ Collected scrapeEndpoints(const Shape& shape, double seconds) {
       }
       const std::string& text = answer->body;
       made.read_bytes += static_cast<double>(text.size());
-      // Two lines of every three are comments; its own four series are not counted.
+      // Two lines of every three are comments. The endpoint's own four series are not counted.
       made.metrics += static_cast<double>(
           std::min<std::ptrdiff_t>(shape.metrics, std::count(text.begin(), text.end(), '\n') / 3));
     }
     ++made.rounds;
   }
   made.seconds = elapsed();
-  made.collector_cpu = ownCpuSeconds() - cpu;
-  made.host_cpu = host.cpuSeconds() - host_cpu;
+  made.collector_cpu = toSeconds(processCpu() - cpu);
+  made.host_cpu = toSeconds(host.usage().cpu - host_cpu);
   return made;
 }
 

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint64_t kIncarnation = 1;
 constexpr Nanos kGiveUp = 120 * kSecond;
-// Windows begin this much before now, and may not end more than a minute after it.
-constexpr std::uint64_t kWindowsBefore = 2;
+// The last window begins this many windows after now: it may not end more than a minute after it.
+constexpr std::uint64_t kWindowsAhead = 2;
 
 void fill(std::mt19937_64& random, std::uint64_t middle, wire::SampleSet& out) {
   Distribution samples;
@@ -109,7 +109,8 @@ Status Fleet::open(const std::string& control) {
   for (Agent& agent : agents_) {
     while (!agent.registered) {
       if (auto status = receive(agent); !status) return status;
-      if (monotonicNow() > give_up) return makeError("fleet", "is not registered in time");
+      if (monotonicNow() > give_up)
+        return makeError("fleet", "not registered within " + formatDuration(kGiveUp));
     }
   }
   return {};
@@ -143,20 +144,20 @@ void Fleet::sendDue(Agent& agent, std::uint64_t allowed, Nanos now) {
         batchMessage(rows_, static_cast<std::uint32_t>(&agent - agents_.data()), agent.sent + 1,
                      first_window_ + agent.sent);
     if (!agent.socket.send(zmq::buffer(message), zmq::send_flags::dontwait)) return;
-    bytes_sent_ += message.size();
     ++agent.sent;
   }
 }
 
 Status Fleet::deliver(double rate) {
-  first_window_ = static_cast<std::uint64_t>(utcNow() / kWindow) - kWindowsBefore;
+  first_window_ = static_cast<std::uint64_t>(utcNow() / kWindow) + kWindowsAhead - shape_.rounds;
   const Nanos started = monotonicNow();
   std::vector<zmq::pollitem_t> items;
   for (Agent& agent : agents_) items.push_back({agent.socket.handle(), 0, ZMQ_POLLIN, 0});
   std::size_t done = 0;
   while (done < agents_.size()) {
     const Nanos now = monotonicNow();
-    if (now - started > kGiveUp) return makeError("fleet", "is not done in time");
+    if (now - started > kGiveUp)
+      return makeError("fleet", "not acknowledged within " + formatDuration(kGiveUp));
     std::uint64_t allowed = shape_.rounds;
     if (rate > 0) {
       const double rows = rate * static_cast<double>(now - started) / 1e9;

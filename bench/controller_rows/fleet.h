@@ -1,6 +1,6 @@
-// Agents that only deliver: each on a connection of its own, registered, with heartbeats, and at
-// most kInFlight batches that are not acknowledged, as the real agent. Rows are prebuilt; only
-// incarnation, sequence and window number differ from batch to batch.
+// Simulates agents that only deliver. Each has a connection of its own, registers, sends
+// heartbeats, and has at most kInFlight batches that are not acknowledged, as the real agent. Rows
+// are prebuilt: only incarnation, sequence and window number differ from batch to batch.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ namespace pingloom::bench {
 constexpr std::uint32_t kInFlight = 8;
 constexpr std::uint32_t kSamplesPerPart = 10;
 
-// The rows of one report: ten samples in each of the four parts of every row.
+// Makes the rows of one report, with kSamplesPerPart samples in each of the four parts of a row.
 std::string prebuiltRows(const Shape& shape);
-// A serialized AgentMessage with one batch of one report.
+// Makes a serialized AgentMessage with one batch of one report.
 std::string batchMessage(const std::string& rows, std::uint32_t agent, std::uint64_t sequence,
                          std::uint64_t window_index);
 
@@ -30,11 +30,10 @@ class Fleet {
   Fleet(const Fleet&) = delete;
   Fleet& operator=(const Fleet&) = delete;
 
-  // Delivers everything and returns when the last batch is acknowledged. `rate` rows/s; 0: as fast
-  // as it is taken.
+  // Delivers everything and returns when the last batch is acknowledged. It offers `rate` rows/s,
+  // or as many as are taken if that is 0.
   Status deliver(double rate);
   std::uint64_t lastWindow() const { return first_window_ + shape_.rounds - 1; }
-  std::uint64_t bytesSent() const { return bytes_sent_; }
 
  private:
   struct Agent {
@@ -56,7 +55,6 @@ class Fleet {
   zmq::context_t context_;
   std::vector<Agent> agents_;
   std::uint64_t first_window_ = 0;
-  std::uint64_t bytes_sent_ = 0;
 };
 
 }  // namespace pingloom::bench

@@ -1,12 +1,9 @@
 #include "machine_limits.h"
 
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <csignal>
-#include <thread>
+#include <cerrno>
+#include <filesystem>
 #include <vector>
 #include <zmq.hpp>
 
@@ -15,26 +12,20 @@
 #include "controller/redis/embedded.h"
 #include "controller/redis/store.h"
 #include "fleet.h"
+#include "shared/child.h"
+#include "shared/clocks.h"
+#include "shared/wait.h"
 
 namespace pingloom::bench {
 namespace {
 
-using namespace std::chrono_literals;
+constexpr int kMaxSilenceMs = 30'000;
 
 constexpr std::size_t kEndpointBytes = 128;
 
-double ownCpuSeconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-Limit limitOf(std::uint64_t rows, Nanos took, double cpu_seconds) {
+Limit limitOf(std::uint64_t rows, Nanos took, Nanos cpu) {
   const auto count = static_cast<double>(rows);
-  return {count / (static_cast<double>(took) / 1e9), cpu_seconds / (count / 1e6)};
+  return {count / toSeconds(took), toSeconds(cpu) / (count / 1e6)};
 }
 
 std::string exampleRow() {
@@ -53,7 +44,7 @@ std::string exampleRow() {
   return json;
 }
 
-// The HSET of one source.
+// Makes the HSET of one source.
 std::string hsetOf(const Shape& shape, std::uint32_t agent, const std::string& value) {
   controller::Commands commands;
   commands.begin(2 + 2 * std::size_t{shape.destinations});
@@ -66,13 +57,14 @@ std::string hsetOf(const Shape& shape, std::uint32_t agent, const std::string& v
   return commands.bytes();
 }
 
-[[noreturn]] void dropEverything(int port_pipe) {
+// Runs in a child process, which the parent kills.
+int dropEverything(int port_pipe) {
   zmq::context_t context;
   zmq::socket_t router(context, zmq::socket_type::router);
   router.bind("tcp://127.0.0.1:*");
   std::string endpoint = router.get(zmq::sockopt::last_endpoint);
   endpoint.resize(kEndpointBytes);
-  (void)!::write(port_pipe, endpoint.data(), endpoint.size());
+  if (::write(port_pipe, endpoint.data(), kEndpointBytes) != kEndpointBytes) return 1;
   zmq::message_t route;
   zmq::message_t frame;
   for (;;) {
@@ -86,29 +78,41 @@ std::string hsetOf(const Shape& shape, std::uint32_t agent, const std::string& v
   }
 }
 
-Nanos sendAll(const Shape& shape, const char* endpoint, double& cpu_seconds) {
+struct Spent {
+  Nanos time = 0;
+  Nanos cpu = 0;
+};
+
+Result<Spent> sendAll(const Shape& shape, std::vector<zmq::socket_t>& sockets) {
   const std::string rows = prebuiltRows(shape);
-  zmq::context_t context;
-  std::vector<zmq::socket_t> sockets;
-  for (std::uint32_t i = 0; i < shape.agents; ++i) {
-    sockets.emplace_back(context, zmq::socket_type::dealer);
-    sockets.back().connect(endpoint);
-  }
-  const double cpu_before = ownCpuSeconds();
+  const Nanos cpu_before = processCpu();
   const Nanos started = monotonicNow();
   for (std::uint32_t round = 0; round < shape.rounds; ++round) {
     for (std::uint32_t i = 0; i < shape.agents; ++i) {
-      sockets[i].send(zmq::buffer(batchMessage(rows, i, round + 1, round)));
+      if (!sockets[i].send(zmq::buffer(batchMessage(rows, i, round + 1, round)))) {
+        return makeError("ZeroMQ alone", "a batch was not sent");
+      }
     }
   }
-  for (zmq::socket_t& socket : sockets) socket.send(zmq::str_buffer("x"));
+  for (zmq::socket_t& socket : sockets) (void)socket.send(zmq::str_buffer("x"));
   for (zmq::socket_t& socket : sockets) {
     zmq::message_t answer;
-    (void)socket.recv(answer);
+    if (!socket.recv(answer)) return makeError("ZeroMQ alone", "the last batch was not answered");
   }
-  const Nanos took = monotonicNow() - started;
-  cpu_seconds = ownCpuSeconds() - cpu_before;
-  return took;
+  return Spent{monotonicNow() - started, processCpu() - cpu_before};
+}
+
+Result<Spent> deliverTo(const char* endpoint, const Shape& shape) {
+  zmq::context_t context;
+  std::vector<zmq::socket_t> sockets;
+  for (std::uint32_t i = 0; i < shape.agents; ++i) {
+    zmq::socket_t& socket = sockets.emplace_back(context, zmq::socket_type::dealer);
+    socket.set(zmq::sockopt::linger, 0);
+    socket.set(zmq::sockopt::sndtimeo, kMaxSilenceMs);
+    socket.set(zmq::sockopt::rcvtimeo, kMaxSilenceMs);
+    socket.connect(endpoint);
+  }
+  return sendAll(shape, sockets);
 }
 
 }  // namespace
@@ -122,15 +126,15 @@ Result<Limit> redisAlone(const Shape& shape) {
   controller::RedisTarget target;
   target.path = folder + "/redis.sock";
   auto connection = controller::RedisConnection::connect(target, {});
-  for (int i = 0; i < 200 && !connection; ++i) {
-    std::this_thread::sleep_for(20ms);
-    connection = controller::RedisConnection::connect(target, {});
-  }
+  (void)waitUntil("Redis", kPatience, [&] {
+    if (!connection) connection = controller::RedisConnection::connect(target, {});
+    return connection.has_value();
+  });
   if (!connection) return tl::unexpected(connection.error());
   const std::string value = exampleRow();
   std::vector<std::string> hsets;
   for (std::uint32_t i = 0; i < shape.agents; ++i) hsets.push_back(hsetOf(shape, i, value));
-  const double cpu_before = ownCpuSeconds() + usageOf((*redis)->pid()).cpu_seconds;
+  const Nanos cpu_before = processCpu() + usageOf((*redis)->pid()).cpu;
   const Nanos started = monotonicNow();
   for (std::uint32_t round = 0; round < shape.rounds; ++round) {
     for (const std::string& hset : hsets) {
@@ -141,7 +145,7 @@ Result<Limit> redisAlone(const Shape& shape) {
   }
   if (auto status = (*connection)->drain(); !status) return tl::unexpected(status.error());
   const Nanos took = monotonicNow() - started;
-  const double cpu = ownCpuSeconds() + usageOf((*redis)->pid()).cpu_seconds - cpu_before;
+  const Nanos cpu = processCpu() + usageOf((*redis)->pid()).cpu - cpu_before;
   redis->reset();
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
@@ -149,20 +153,12 @@ Result<Limit> redisAlone(const Shape& shape) {
 }
 
 Result<Limit> zeromqAlone(const Shape& shape) {
-  int ends[2] = {};
-  if (pipe(ends) != 0) return makeErrnoError("pipe", "cannot create", errno);
-  const pid_t child = fork();
-  if (child == 0) dropEverything(ends[1]);
+  Child child(dropEverything);
   char endpoint[kEndpointBytes] = {};
-  (void)!::read(ends[0], endpoint, sizeof endpoint);
-  double cpu = 0;
-  const Nanos took = sendAll(shape, endpoint, cpu);
-  cpu += usageOf(child).cpu_seconds;
-  kill(child, SIGKILL);
-  waitpid(child, nullptr, 0);
-  ::close(ends[0]);
-  ::close(ends[1]);
-  return limitOf(shape.rows(), took, cpu);
+  if (!child.read(endpoint, sizeof endpoint)) return makeError("ZeroMQ alone", "did not start");
+  const auto spent = deliverTo(endpoint, shape);
+  if (!spent) return tl::unexpected(spent.error());
+  return limitOf(shape.rows(), spent->time, spent->cpu + child.usage().cpu);
 }
 
 }  // namespace pingloom::bench

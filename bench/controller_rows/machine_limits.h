@@ -1,5 +1,5 @@
-// What the machine itself allows: the same rows into Redis with nothing else done, and the same
-// bytes through ZeroMQ with nothing done with them.
+// The machine's own limits: to write the same rows into Redis and do nothing else, and to
+// move the same bytes through ZeroMQ and do nothing with them.
 #pragma once
 
 #include <string>
@@ -14,10 +14,9 @@ struct Limit {
   double cpu_seconds_per_million_rows = 0;  // sender and receiver together
 };
 
-// HSETs of all destinations of a source, pipelined as the controller does, values as it writes
-// them.
+// Writes HSETs of all destinations of a source, pipelined and with values as the controller does.
 Result<Limit> redisAlone(const Shape& shape);
-// DEALERs to a ROUTER in another process that drops what it gets.
+// Sends from DEALERs to a ROUTER in another process, which drops what it gets.
 Result<Limit> zeromqAlone(const Shape& shape);
 
 }  // namespace pingloom::bench

@@ -1,16 +1,11 @@
-// Rows per second from ZeroMQ into the ledger, the grid and Redis: a controller's process with its
-// own redis-server, fed by synthetic agents in this process. In the same run, what the machine
-// allows: Redis alone with the same rows, ZeroMQ alone with the same bytes.
-#include <unistd.h>
-
-#include <algorithm>
+// Measures rows per second from ZeroMQ into the ledger, the grid and Redis. Synthetic agents in
+// this process feed a controller's process, which has its own redis-server. The machine's limits
+// are measured in the same run: Redis alone with the same rows, and ZeroMQ alone with the same
+// bytes.
 #include <boost/program_options.hpp>
 #include <cstdio>
-#include <filesystem>
-#include <functional>
 #include <iostream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "common/program.h"
@@ -20,6 +15,9 @@
 #include "fleet.h"
 #include "machine_limits.h"
 #include "scene.h"
+#include "shared/clocks.h"
+#include "shared/figures.h"
+#include "shared/wait.h"
 
 namespace {
 
@@ -27,22 +25,9 @@ namespace po = boost::program_options;
 using namespace pingloom;
 using namespace pingloom::bench;
 
-struct Run {
-  double committed = 0;       // rows/s, the last one acknowledged
-  double visible = 0;         // rows/s, the last one in Redis
-  double in_redis = 0;        // of all rows: the others were overtaken by a newer window
-  double history_bytes = 0;   // for a row
-  double controller_cpu = 0;  // seconds for a million rows
-  double redis_cpu = 0;
-  double fleet_cpu = 0;
-  double bytes_per_pair = 0;  // growth of the controller's resident memory
-  double redis_alone = 0;
-  double redis_alone_cpu = 0;
-  double zeromq_alone = 0;
-  double zeromq_alone_cpu = 0;
-};
+constexpr Nanos kMaxDelay = 2 * kWindow;  // Redis forgets a source after three windows
 
-// Until every source's last row is the one of the last window.
+// Waits until the last row of every source in Redis is the one of the last window.
 Status waitVisible(const Scene& scene, const Shape& shape, std::uint64_t last_window) {
   controller::RedisTarget target;
   target.path = scene.redisSocket();
@@ -51,86 +36,70 @@ Status waitVisible(const Scene& scene, const Shape& shape, std::uint64_t last_wi
   const std::string expected =
       "\"start\":\"" + formatUtc(static_cast<Nanos>(last_window) * kWindow) + "\"";
   const std::string field = destinationOf(shape.destinations - 1).text();
-  for (std::uint32_t agent = 0; agent < shape.agents;) {
-    const auto row =
-        (*connection)
-            ->hashField(controller::RedisStore::latestKey(kProbe, sourceOf(agent).text()), field);
-    if (!row) return tl::unexpected(row.error());
-    if (row->find(expected) != std::string::npos) {
-      ++agent;
-    } else {
-      usleep(2000);
+  std::uint32_t agent = 0;
+  Status failed;
+  auto visible = waitUntil("the last window of all sources in Redis", kMaxDelay, [&] {
+    for (; agent < shape.agents; ++agent) {
+      const std::string key = controller::RedisStore::latestKey(kProbe, sourceOf(agent).text());
+      const auto row = (*connection)->hashField(key, field);
+      if (!row) failed = tl::unexpected(row.error());
+      if (!row || row->find(expected) == std::string::npos) break;
     }
-  }
-  return {};
+    return !failed || agent == shape.agents;
+  });
+  if (!failed) return failed;
+  if (visible) return {};
+  return makeError(sourceOf(agent).text(), visible.error().text() + " (" + expected + ")");
 }
 
-Result<Run> measure(const std::string& controller, const Shape& shape, double rate) {
-  Run run;
+Status measureLimits(const Shape& shape, Figures& figures) {
   const auto redis = redisAlone(shape);
   if (!redis) return tl::unexpected(redis.error());
   const auto zeromq = zeromqAlone(shape);
   if (!zeromq) return tl::unexpected(zeromq.error());
-  run.redis_alone = redis->rows_per_second;
-  run.redis_alone_cpu = redis->cpu_seconds_per_million_rows;
-  run.zeromq_alone = zeromq->rows_per_second;
-  run.zeromq_alone_cpu = zeromq->cpu_seconds_per_million_rows;
+  figures.add("limit: Redis alone", "rows/s", redis->rows_per_second);
+  figures.add("limit: Redis alone, CPU of client and server", "s per million rows",
+              redis->cpu_seconds_per_million_rows);
+  figures.add("limit: ZeroMQ alone", "rows/s", zeromq->rows_per_second);
+  figures.add("limit: ZeroMQ alone, CPU of sender and receiver", "s per million rows",
+              zeromq->cpu_seconds_per_million_rows);
+  return {};
+}
 
+Status measure(const std::string& controller, const Shape& shape, double rate, Figures& figures) {
   auto scene = Scene::start(controller, shape);
   if (!scene) return tl::unexpected(scene.error());
   auto fleet = Fleet::connect((*scene)->control(), shape);
   if (!fleet) return tl::unexpected(fleet.error());
-  const Usage controller_before = usageOf((*scene)->controller());
-  const Usage redis_before = usageOf((*scene)->redis());
-  const Usage fleet_before = usageOf(getpid());
+  const Usage controller_before = (*scene)->controller();
+  const Usage redis_before = (*scene)->redis();
+  const Nanos fleet_before = processCpu();
   const Nanos started = monotonicNow();
-  if (auto status = (*fleet)->deliver(rate); !status) return tl::unexpected(status.error());
+  if (auto status = (*fleet)->deliver(rate); !status) return status;
   const Nanos committed = monotonicNow() - started;
-  if (auto status = waitVisible(**scene, shape, (*fleet)->lastWindow()); !status) {
-    return tl::unexpected(status.error());
-  }
+  if (auto status = waitVisible(**scene, shape, (*fleet)->lastWindow()); !status) return status;
   const Nanos visible = monotonicNow() - started;
-  const Usage controller_after = usageOf((*scene)->controller());
-  const double million = static_cast<double>(shape.rows()) / 1e6;
-  run.committed = million * 1e6 / (static_cast<double>(committed) / 1e9);
-  run.visible = million * 1e6 / (static_cast<double>(visible) / 1e9);
-  run.controller_cpu = (controller_after.cpu_seconds - controller_before.cpu_seconds) / million;
-  run.redis_cpu = (usageOf((*scene)->redis()).cpu_seconds - redis_before.cpu_seconds) / million;
-  run.in_redis = static_cast<double>((*scene)->hsetCommands()) * shape.destinations /
-                 static_cast<double>(shape.rows());
-  run.history_bytes =
-      static_cast<double>((*scene)->historyBytes()) / static_cast<double>(shape.rows());
-  run.fleet_cpu = (usageOf(getpid()).cpu_seconds - fleet_before.cpu_seconds) / million;
-  run.bytes_per_pair =
-      static_cast<double>(controller_after.resident_bytes - controller_before.resident_bytes) /
-      static_cast<double>(shape.pairs());
-  return run;
-}
-
-void print(const char* what, const char* unit, const std::vector<Run>& runs, double Run::*value) {
-  std::vector<double> values;
-  values.reserve(runs.size());
-  for (const Run& run : runs) values.push_back(run.*value);
-  std::sort(values.begin(), values.end());
-  std::printf("%-46s %12.2f %12.2f %12.2f  %s\n", what, values[values.size() / 2], values.front(),
-              values.back(), unit);
-}
-
-void printAll(const std::vector<Run>& runs) {
-  std::printf("%-46s %12s %12s %12s\n", "", "median", "lowest", "highest");
-  print("committed", "rows/s", runs, &Run::committed);
-  print("visible in Redis", "rows/s", runs, &Run::visible);
-  print("  share of all windows that Redis was given", "", runs, &Run::in_redis);
-  print("history", "bytes per row", runs, &Run::history_bytes);
-  print("  controller, CPU", "s per million rows", runs, &Run::controller_cpu);
-  print("  redis-server, CPU", "s per million rows", runs, &Run::redis_cpu);
-  print("  load generator, CPU", "s per million rows", runs, &Run::fleet_cpu);
-  print("controller's memory, growth", "bytes per pair", runs, &Run::bytes_per_pair);
-  print("limit: Redis alone", "rows/s", runs, &Run::redis_alone);
-  print("  client and server, CPU", "s per million rows", runs, &Run::redis_alone_cpu);
-  print("limit: ZeroMQ alone", "rows/s", runs, &Run::zeromq_alone);
-  print("  sender and receiver, CPU", "s per million rows", runs, &Run::zeromq_alone_cpu);
-  std::printf("a latest row is %zu bytes of the controller's memory\n", sizeof(controller::Row));
+  const Usage controller_after = (*scene)->controller();
+  const Nanos redis_cpu = (*scene)->redis().cpu - redis_before.cpu;
+  const auto rows = static_cast<double>(shape.rows());
+  const auto perMillion = [&](Nanos cpu) { return toSeconds(cpu) / (rows / 1e6); };
+  const double growth = (static_cast<double>(controller_after.resident_bytes) -
+                         static_cast<double>(controller_before.resident_bytes)) /
+                        static_cast<double>(shape.pairs());
+  figures.add("committed", "rows/s", rows / toSeconds(committed));
+  figures.add("visible in Redis", "rows/s", rows / toSeconds(visible));
+  figures.add("share of all windows that Redis was given", "%",
+              100 * static_cast<double>((*scene)->hsetCommands()) * shape.destinations / rows);
+  figures.add("history", "bytes per row", static_cast<double>((*scene)->historyBytes()) / rows);
+  figures.add("controller's CPU", "s per million rows",
+              perMillion(controller_after.cpu - controller_before.cpu));
+  figures.add("redis-server's CPU", "s per million rows", perMillion(redis_cpu));
+  figures.add("load generator's CPU", "s per million rows",
+              perMillion(processCpu() - fleet_before));
+  figures.add("controller's memory", "bytes per pair", growth);
+  figures.add("controller's memory, without the latest row", "bytes per pair",
+              growth - sizeof(controller::Row));
+  return {};
 }
 
 }  // namespace
@@ -139,16 +108,18 @@ int main(int argc, char** argv) {
   Shape shape;
   std::uint32_t runs = 5;
   double rate = 0;
-  std::string controller =
-      std::filesystem::read_symlink("/proc/self/exe").parent_path() / "pingloom-controller";
+  std::string controller = builtController();
   po::options_description options("Options");
-  options.add_options()("agents", po::value(&shape.agents)->default_value(shape.agents))(
+  options.add_options()("agents", po::value(&shape.agents)->default_value(shape.agents),
+                        "how many agents deliver")(
       "destinations", po::value(&shape.destinations)->default_value(shape.destinations),
-      "of each agent")("rounds", po::value(&shape.rounds)->default_value(shape.rounds),
-                       "windows of each agent; at most 60")(
-      "runs", po::value(&runs)->default_value(runs))("rate", po::value(&rate)->default_value(rate),
-                                                     "rows/s to offer; 0: all that is taken")(
-      "controller", po::value(&controller)->default_value(controller));
+      "how many destinations each agent has")("rounds",
+                                              po::value(&shape.rounds)->default_value(shape.rounds),
+                                              "how many windows each agent delivers")(
+      "runs", po::value(&runs)->default_value(runs), "how many runs to make")(
+      "rate", po::value(&rate)->default_value(rate),
+      "rows per second to offer; 0 offers as many as are taken")(
+      "controller", po::value(&controller)->default_value(controller), "the controller to start");
   po::variables_map values;
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (const auto code = program::parse({"controller_rows", "controller_rows [OPTIONS]",
@@ -156,20 +127,20 @@ int main(int argc, char** argv) {
                                        arguments, options, {}, values)) {
     return *code;
   }
-  std::vector<Run> measured;
+  std::printf(
+      "%u agents, %u destinations each, %u windows of %s: %llu rows, %u samples in each of 4 "
+      "parts\n",
+      shape.agents, shape.destinations, shape.rounds, formatDuration(kWindow).c_str(),
+      static_cast<unsigned long long>(shape.rows()), kSamplesPerPart);
+  Figures figures;
   for (std::uint32_t i = 0; i < runs; ++i) {
-    std::cerr << "run " << i + 1 << " of " << runs << "\n";
-    const auto run = measure(controller, shape, rate);
-    if (!run) {
-      std::cerr << run.error().text() << "\n";
+    auto status = measureLimits(shape, figures);
+    if (status) status = measure(controller, shape, rate, figures);
+    if (!status) {
+      std::cerr << "controller_rows: " << status.error().text() << "\n";
       return 1;
     }
-    measured.push_back(*run);
   }
-  std::printf(
-      "%u agents, %u destinations each, %u windows: %llu rows, %u samples in each of 4 parts\n",
-      shape.agents, shape.destinations, shape.rounds, static_cast<unsigned long long>(shape.rows()),
-      kSamplesPerPart);
-  printAll(measured);
+  figures.print();
   return 0;
 }

@@ -1,16 +1,15 @@
-// A controller's process in a folder of its own, with the pinglist of the benchmark.
+// Runs a controller for this benchmark with its pinglist, and tells what its Redis and its history
+// hold.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 
 #include "common/address.h"
 #include "common/error.h"
 #include "common/time.h"
+#include "shared/controller_process.h"
 
 namespace pingloom::bench {
 
@@ -24,42 +23,33 @@ struct Shape {
 };
 
 constexpr const char* kProbe = "load";
-constexpr Nanos kWindow = kSecond;
+// Redis forgets a source three windows after its last report. A window has to be long enough that
+// the first source is still there when the last one has been delivered.
+constexpr Nanos kWindow = 10 * kSecond;
 IpAddress sourceOf(std::uint32_t agent);
 IpAddress destinationOf(std::uint32_t index);
 
-// Of one process.
-struct Usage {
-  double cpu_seconds = 0;
-  std::uint64_t resident_bytes = 0;
-};
-Usage usageOf(pid_t pid);
-
-// Starts the controller and waits until it listens; the destructor stops it and removes the folder.
 class Scene {
  public:
+  // Starts the controller and waits until it and its Redis are ready.
   static Result<std::unique_ptr<Scene>> start(const std::string& controller, const Shape& shape);
-  ~Scene();
-  Scene(const Scene&) = delete;
-  Scene& operator=(const Scene&) = delete;
 
-  pid_t controller() const { return controller_; }
-  pid_t redis() const { return redis_; }  // the controller's own
-  std::string control() const { return "tcp://127.0.0.1:" + std::to_string(port_); }
-  std::string redisSocket() const { return folder_ / "redis.sock"; }
-  std::uint64_t hsetCommands() const;  // that Redis has carried out, one for each report
-  std::uint64_t historyBytes() const;  // of the database and its log
+  Usage controller() const { return process_.usage(); }
+  Usage redis() const { return usageOf(redis_); }
+  std::string control() const { return "tcp://" + process_.address(); }
+  std::string redisSocket() const { return process_.redisSocket(); }
+  // Gives how many HSETs Redis has carried out, one for each report.
+  std::uint64_t hsetCommands() const;
+  // Gives the bytes of the database and its log.
+  std::uint64_t historyBytes() const;
 
  private:
-  Scene() = default;
-  Status write(const Shape& shape);
-  Status spawn(const std::string& controller);
-  Status waitUntilReady();
+  Scene(const std::string& controller, const std::string& pinglist)
+      : process_(controller, pinglist) {}
+  Status waitForRedis();
 
-  std::filesystem::path folder_;
-  pid_t controller_ = -1;
-  pid_t redis_ = -1;
-  std::uint16_t port_ = 0;
+  ControllerProcess process_;
+  pid_t redis_ = -1;  // the controller's own
 };
 
 }  // namespace pingloom::bench

@@ -1,25 +1,20 @@
-// How quick the page is with a large mesh, in headless chromium without a GPU:
-//
-//     PINGLOOM_BIN=build/release/bin PINGLOOM_WEB=build/release/web node bench/dashboard/page.mjs [HOSTS] [URL]
-//
-// Without a URL the real dashboard serves a board of synthetic rows.
+// How quick the page is with a large mesh, in headless chromium without a GPU. --help names the options.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Board } from '../../tests/web/board.mjs';
 import { launch, open, until } from '../../tests/web/browser.mjs';
+import { bounded, options, printFigure } from '../shared/bench.mjs';
 
-const hosts = Number(process.argv[2] ?? 2000);
-const RUNS = 5;
+const { hosts, runs, url: given } = options({ hosts: 2000, runs: 5, url: '' },
+  `Usage: PINGLOOM_BIN=build/release/bin PINGLOOM_WEB=build/release/web node bench/dashboard/page.mjs [OPTIONS]
+  --hosts N   how many hosts the mesh has (default 2000)
+  --runs N    how many runs to make (default 5)
+  --url URL   measure the page of a controller that runs already, instead of a board of synthetic rows`);
 const CHANGES = 20;
+const METRICS = ['rtt_p50', 'network_p99', 'responder_p50', 'network_p50'];
 
-const show = (name, values, unit) => {
-  const sorted = [...values].sort((a, b) => a - b);
-  const at = (part) => sorted[Math.round(part * (sorted.length - 1))].toFixed(1);
-  console.log(`${name}: median ${at(0.5)} ${unit} (${at(0)} .. ${at(1)}, ${values.length} runs)`);
-};
-
-// In the page, before anything else: when messages came and when the map was painted.
+// Runs in the page before anything else, and notes when messages came and when the map was painted.
 function watchMessages() {
   const seen = { plan: 0, first: 0, last: 0, sync: 0, messages: 0 };
   window.seen = seen;
@@ -48,12 +43,12 @@ const paintedPairs = (pairs) => new Promise((resolve) => {
 
 async function firstPaint(browser, url, pairs) {
   const page = await open(browser, `${url}/#probe=udp&metric=network_p50`, { before: watchMessages });
-  const at = await page.evaluate(paintedPairs, pairs);
+  const at = await bounded('all pairs painted', page.evaluate(paintedPairs, pairs));
   return { page, at };
 }
 
-// From the last rows of a whole window to their pixels: `paints` has when each painting of all that had come began and when
-// it was on the screen. The sync that ends a window has nothing to paint.
+// The time from the last rows of a whole window to their pixels. `paints` holds when each painting of all that had come
+// began, and when it was on the screen. The sync that ends a window has nothing to paint.
 async function liveUpdate(page, board) {
   await page.evaluate(() => {
     const { heatmap } = document.querySelector('#heatmap');
@@ -66,7 +61,7 @@ async function liveUpdate(page, board) {
     };
     Object.assign(window.seen, { messages: 0, sync: 0 });
   });
-  await board.say('all');
+  await bounded('a whole window', board.say('all'));
   return until(page, () => {
     const { seen, paints } = window;
     if (seen.messages === 0 || seen.sync < seen.last) return false;
@@ -78,7 +73,7 @@ async function liveUpdate(page, board) {
 // Both processes have the same clock.
 const wallClock = () => performance.timeOrigin + performance.now();
 
-// From the moment at which the board is told of one pair's other state to the frame that shows it.
+// The time from when the board is told of one pair's other state to the frame that shows it.
 async function stateChange(page, board, source) {
   const destination = (source + 1) % hosts;
   await page.evaluate((cell) => {
@@ -94,12 +89,12 @@ async function stateChange(page, board, source) {
   }, source * hosts + destination);
   await pause(1000 * Math.random()); // whatever the page is about to do
   const known = wallClock();
-  await board.say(`pair 0 ${source} ${destination} loss`);
-  return await page.evaluate(() => window.shownAt) - known;
+  await bounded('one pair', board.say(`pair 0 ${source} ${destination} loss`));
+  return await bounded('the pixels of one pair', page.evaluate(() => window.shownAt)) - known;
 }
 
-// From a click to another metric of all pairs: as many bytes as a whole window, as fast as they can be sent.
-const switchMetric = (page, metric) => page.evaluate((id) => new Promise((resolve) => {
+// The time from a click to another metric of all pairs: as many bytes as a whole window, sent as fast as possible.
+const switchMetric = (page, metric) => bounded('another metric', page.evaluate((id) => new Promise((resolve) => {
   const { heatmap } = document.querySelector('#heatmap');
   const begin = performance.now();
   const [{ seen }, pairs] = [window, heatmap.scene.ranks.pairs()];
@@ -110,9 +105,9 @@ const switchMetric = (page, metric) => page.evaluate((id) => new Promise((resolv
     return requestAnimationFrame(() => resolve(performance.now() - begin));
   };
   look();
-}), metric);
+}), metric));
 
-const frames = (page, move) => page.evaluate((how) => new Promise((resolve) => {
+const frames = (page, move) => bounded('frames', page.evaluate((how) => new Promise((resolve) => {
   const map = document.querySelector('#heatmap').heatmap;
   const step = { pan: (at) => map.view.moveBy(at % 80 < 40 ? 7 : -7, at % 160 < 80 ? 5 : -5),
     zoom: (at) => map.view.zoomAt(at % 60 < 30 ? 1.12 : 1 / 1.12, 500, 400) }[how];
@@ -130,7 +125,7 @@ const frames = (page, move) => page.evaluate((how) => new Promise((resolve) => {
     return resolve({ perSecond: (1000 * at) / (performance.now() - begin), median: costs[costs.length >> 1], most: costs[costs.length - 1] });
   };
   requestAnimationFrame(frame);
-}), move);
+}), move));
 
 // The machine's own limit: the same pixels, painted by nothing but the canvas.
 const bareCanvas = (page) => page.evaluate(() => {
@@ -161,43 +156,46 @@ function rendererMemory() {
   return Math.max(...sizes);
 }
 
-const given = process.argv[3];
-const board = given ? null : await Board.start(hosts);
-const url = given ?? board.url;
-const pairs = hosts * (hosts - 1);
-const browser = await launch();
-try {
+async function measure(browser, url, board) {
+  const pairs = hosts * (hosts - 1);
   const firsts = [];
-  for (let run = 0; run < RUNS; ++run) {
+  for (let run = 0; run < runs; ++run) {
     const { page, at } = await firstPaint(browser, url, pairs);
     firsts.push(at);
     await page.context().close();
   }
-  show('navigation to plan', firsts.map(({ plan }) => plan), 'ms');
-  show('navigation to the first row', firsts.map(({ first }) => first), 'ms');
-  show('navigation to the last row', firsts.map(({ sync }) => sync), 'ms');
-  show(`navigation to ${pairs} pairs painted`, firsts.map(({ painted }) => painted), 'ms');
+  printFigure('navigation to the first row', 'ms', firsts.map(({ first }) => first));
+  printFigure('navigation to the last row', 'ms', firsts.map(({ sync }) => sync));
+  printFigure('navigation to all pairs painted', 'ms', firsts.map(({ painted }) => painted));
 
   const { page } = await firstPaint(browser, url, pairs);
   if (board) {
     const updates = [];
-    for (let run = 0; run < RUNS; ++run) updates.push(await liveUpdate(page, board));
-    show('a whole window, first to last rows', updates.map(({ wire }) => wire), 'ms');
-    show('a whole window, last rows to pixels', updates.map(({ pixels }) => pixels), 'ms');
+    for (let run = 0; run < runs; ++run) updates.push(await liveUpdate(page, board));
+    printFigure('a whole window, first rows to last rows', 'ms', updates.map(({ wire }) => wire));
+    printFigure('a whole window, last rows to their pixels', 'ms', updates.map(({ pixels }) => pixels));
     const changes = [];
     for (let run = 0; run < CHANGES; ++run) changes.push(await stateChange(page, board, Math.floor((run * hosts) / CHANGES)));
-    show('one pair in another state, known to pixels', changes, 'ms');
+    printFigure('one pair in another state, known to its pixels', 'ms', changes);
   }
   const switches = [];
-  for (const metric of ['rtt_p50', 'network_p99', 'responder_p50', 'network_p50']) switches.push(await switchMetric(page, metric));
-  show('another metric of all pairs, click to pixels', switches, 'ms');
+  for (let run = 0; run < runs; ++run) switches.push(await switchMetric(page, METRICS[run % METRICS.length]));
+  printFigure('another metric of all pairs, click to pixels', 'ms', switches);
   for (const move of ['pan', 'zoom']) {
-    const { perSecond, median, most } = await frames(page, move);
-    console.log(`${move}: ${perSecond.toFixed(0)} frames/s, painting ${median.toFixed(1)} ms, at most ${most.toFixed(1)} ms`);
+    const { perSecond, median } = await frames(page, move);
+    printFigure(move, 'frames/s', [perSecond]);
+    printFigure(`a painting of ${move}`, 'ms', [median]);
   }
-  console.log(`bare canvas, 1,000 x 800 pixels: ${(await bareCanvas(page)).toFixed(1)} ms`);
+  printFigure('limit: bare canvas of 1,000 x 800 pixels', 'ms', [await bareCanvas(page)]);
   const { usedJSHeapSize } = await page.evaluate(() => ({ usedJSHeapSize: performance.memory.usedJSHeapSize }));
-  console.log(`memory: heap ${(usedJSHeapSize / 1e6).toFixed(0)} MB, renderer ${(rendererMemory() / 1e6).toFixed(0)} MB`);
+  printFigure('memory of the heap', 'MB', [usedJSHeapSize / 1e6]);
+  printFigure('memory of the renderer', 'MB', [rendererMemory() / 1e6]);
+}
+
+const board = given ? null : await bounded('the board', Board.start(hosts));
+const browser = await launch();
+try {
+  await measure(browser, given || board.url, board);
 } finally {
   await browser.close();
   await board?.end();

@@ -1,16 +1,17 @@
-// What many viewers of a large mesh cost the controller's HTTP thread:
-//
-//     PINGLOOM_BIN=build/release/bin PINGLOOM_WEB=build/release/web node bench/dashboard/viewers.mjs [VIEWERS] [HOSTS]
-//
-// The real dashboard over synthetic rows. Viewers are bare sockets that count frames; their cost is not the controller's.
+// What many viewers of a large mesh cost the controller's HTTP thread. The real dashboard serves synthetic rows; viewers are
+// bare sockets that count frames, and their cost is not the controller's. --help names the options.
 
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { Board } from '../../tests/web/board.mjs';
+import { bounded, options, printFigure } from '../shared/bench.mjs';
 
-const [viewers, hosts] = [Number(process.argv[2] ?? 200), Number(process.argv[3] ?? 1000)];
-const WINDOWS = 5;
+const { viewers, hosts, windows } = options({ viewers: 200, hosts: 1000, windows: 5 },
+  `Usage: PINGLOOM_BIN=build/release/bin PINGLOOM_WEB=build/release/web node bench/dashboard/viewers.mjs [OPTIONS]
+  --viewers N   how many viewers are connected (default 200)
+  --hosts N     how many hosts the mesh has (default 1000)
+  --windows N   how many whole windows to send to all of them (default 5)`);
 const SYNC = 2;
 
 // Masked, as those of a client must be; shorter than 126 bytes.
@@ -63,47 +64,47 @@ class Viewer {
     if (this.rows >= hosts && this.waiting) this.waiting();
   }
 
-  // Until every source has come once more.
+  // Resolves when every source has come once more.
   window() {
     this.rows = 0;
     return new Promise((resolve) => { this.waiting = resolve; });
   }
 }
 
-// Milliseconds of CPU that the process has used.
+// Gives the milliseconds of CPU that the process has used.
 function cpuOf(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
-
-const board = await Board.start(hosts);
+const board = await bounded('the board', Board.start(hosts));
 const { pid } = board.program.child;
 const port = Number(new URL(board.url).port);
-const before = cpuOf(pid);
-const begin = performance.now();
+const [begin, before] = [performance.now(), cpuOf(pid)];
 const all = Array.from({ length: viewers }, () => new Viewer(port));
-await Promise.all(all.map((viewer) => viewer.window()));
-console.log(`${viewers} viewers of ${hosts} x ${hosts} have the whole mesh after ${(performance.now() - begin).toFixed(0)} ms, `
-  + `${cpuOf(pid) - before} ms of CPU`);
+await bounded('the whole mesh at all viewers', Promise.all(all.map((viewer) => viewer.window())));
+printFigure('the whole mesh to all viewers', 'ms', [performance.now() - begin]);
+printFigure('the whole mesh to all viewers, CPU', 'ms', [cpuOf(pid) - before]);
 const [took, cpu] = [[], []];
-let making = 0; // CPU that synthetic rows cost, without viewers' share: measured with none
-for (let at = 0; at < WINDOWS; ++at) {
+for (let at = 0; at < windows; ++at) {
   const done = Promise.all(all.map((viewer) => viewer.window()));
   const [from, cpuFrom] = [performance.now(), cpuOf(pid)];
-  await board.say('all');
-  await done;
+  await bounded('a whole window', board.say('all'));
+  await bounded('a whole window at all viewers', done);
   took.push(performance.now() - from);
   cpu.push(cpuOf(pid) - cpuFrom);
 }
 const bytes = all.reduce((sum, viewer) => sum + viewer.bytes, 0);
 for (const viewer of all) viewer.socket.destroy();
 await board.end();
-const alone = await Board.start(hosts);
+// The same windows without viewers: what it costs to make the synthetic rows.
+const alone = await bounded('the board', Board.start(hosts));
 const cpuFrom = cpuOf(alone.program.child.pid);
-for (let at = 0; at < WINDOWS; ++at) await alone.say('all');
-making = (cpuOf(alone.program.child.pid) - cpuFrom) / WINDOWS;
+for (let at = 0; at < windows; ++at) await bounded('a whole window', alone.say('all'));
+const making = (cpuOf(alone.program.child.pid) - cpuFrom) / windows;
 await alone.end();
-console.log(`a whole window to all of them: median ${median(took).toFixed(0)} ms, ${median(cpu)} ms of CPU, of which ${making} ms make `
-  + `the synthetic rows; ${(bytes / (WINDOWS + 1) / 1e6).toFixed(0)} MB`);
+printFigure('a whole window to all of them', 'ms', took);
+printFigure('a whole window to all of them, CPU', 'ms', cpu);
+printFigure('a whole window to all of them, processors used', '', cpu.map((spent, at) => spent / took[at]));
+printFigure('the part of that CPU that makes synthetic rows', 'ms', [making]);
+printFigure('bytes of a whole window to all of them', 'MB', [bytes / (windows + 1) / 1e6]);

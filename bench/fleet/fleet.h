@@ -1,4 +1,4 @@
-// All agents on one thread and one poll.
+// Serves all agents on one thread with one poll.
 #pragma once
 
 #include <poll.h>
@@ -21,14 +21,14 @@ class Fleet {
   Status startAll();
   Status start(FleetAgent& agent) { return agent.start(context_, monotonicNow()); }
   void killAll();
-  void closeWindows();  // one batch of every agent
+  void closeWindows();  // makes one batch of every agent
 
-  // Serves the connections until `done`, or until it takes longer than `patience`. The time it
-  // took; an error names what was waited for.
+  // Serves the connections until `done` and gives the time it took. It is an error that names
+  // `what` if it takes longer than `patience`.
   Result<Nanos> serveUntil(const char* what, Nanos patience, const std::function<bool()>& done);
   void serveFor(Nanos duration);
 
-  // With a connection that was made since their start, for the `times`th time at least.
+  // Whether all have registered at least `times` times since their start, and still are.
   bool allRegistered(std::uint64_t times = 1) const;
   bool allHavePlan(std::uint64_t plans_taken) const;
   bool nothingWaits() const;
@@ -48,7 +48,7 @@ class Fleet {
   std::uint64_t last_window_ = 0;
 };
 
-// 10.x.y.z, one for each agent; 10.200.x.y for destinations.
+// Agents have addresses 10.x.y.z, destinations 10.200.x.y.
 IpAddress agentAddress(std::uint32_t number);
 IpAddress destinationAddress(std::uint32_t number);
 

@@ -1,6 +1,7 @@
-// One simulated agent: the real control client over batches of made-up rows that wait in memory. It
-// registers a made-up RDMA endpoint, another one with every start, and checks the endpoint updates
-// pushed to it without keeping their table: 2,000 tables would be another benchmark.
+// Simulates an agent: it is the real control client over batches of made-up rows that wait in
+// memory. It registers a made-up RDMA endpoint, a different one with every start, and checks the
+// endpoint updates that are pushed to it. It does not keep their table: 2,000 tables in one process
+// would measure something else.
 #pragma once
 
 #include <cstdint>
@@ -21,26 +22,28 @@ namespace pingloom::bench {
 constexpr const char* kProbeName = "fleet";
 constexpr const char* kRdmaProbeName = "fleet-rdma";
 
-// What all agents share.
+// All agents share this.
 struct FleetShape {
   std::string controller;  // HOST:PORT
   Nanos window = 10 * kSecond;
   std::uint32_t rows = 100;  // per agent and window
   std::string row_bytes;     // Report.rows, serialized
-  IpAddress watched;         // whose endpoint the agents look for in what is pushed to them
+  // The agents look for this address's endpoint in what is pushed to them.
+  IpAddress watched;
 };
 
 std::string makeRows(const std::vector<IpAddress>& destinations, std::uint32_t samples);
 
-// One thread.
+// Belongs to one thread.
 class FleetAgent : private agent::ControlOwner, private agent::BatchSource {
  public:
   FleetAgent(const FleetShape& shape, std::uint32_t number, IpAddress address);
 
   const IpAddress& address() const { return address_; }
-  // As a process that starts: a new incarnation, a new connection; what waits is kept.
+  // Starts as a process does, with a new incarnation and a new connection. Waiting batches are
+  // kept.
   Status start(net::ZmqContext& context, Nanos now_mono);
-  // As a process that is killed: no goodbye.
+  // Ends as a process that is killed, without a goodbye.
   void kill();
   void run(Nanos now_mono) { client_->run(now_mono); }
   int descriptor() const { return client_->descriptor(); }
@@ -53,13 +56,13 @@ class FleetAgent : private agent::ControlOwner, private agent::BatchSource {
   std::size_t waiting() const { return batches_.size(); }
   std::uint64_t incarnation() const { return incarnation_; }
   std::uint32_t qpn() const;
-  // The newest queue pair of the watched address that was pushed to this agent; 0: none.
+  // Gives the newest queue pair of the watched address that was pushed to this agent, or 0.
   std::uint32_t watchedQpn() const { return watched_qpn_; }
   std::uint64_t endpointUpdates() const { return endpoint_updates_; }
   std::uint64_t resent() const {
     return resent_ + (client_ ? client_->counters().batches_resent : 0);
   }
-  // Nanoseconds from a window's close to its acknowledgement; forgotten when taken.
+  // Gives the nanoseconds from each window's close to its acknowledgement, and forgets them.
   std::vector<Nanos> takeLatencies() { return std::exchange(latencies_, {}); }
 
  private:

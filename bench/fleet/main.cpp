@@ -1,7 +1,7 @@
-// 2,000 agents against one controller: the real control client of each, with made-up rows, in one
-// process. Prints what the controller commits, how long acknowledgements take, how long a saved
-// pinglist and a restarted agent's RDMA endpoint take to the last agent, and what mass restarts
-// cost; checks that every batch was counted once.
+// Runs 2,000 agents against one controller: the real control client of each, with made-up rows, in
+// one process. Prints what the controller commits, how long acknowledgements take, how long a saved
+// pinglist and a restarted agent's RDMA endpoint take to reach the last agent, and what mass
+// restarts cost. Checks that every batch was counted once.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -9,7 +9,6 @@
 #include <boost/program_options/value_semantic.hpp>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -20,14 +19,19 @@
 #include "common/duration.h"
 #include "common/log.h"
 #include "common/program.h"
-#include "controller_process.h"
+#include "controller_counts.h"
 #include "fleet.h"
+#include "shared/clocks.h"
+#include "shared/controller_process.h"
+#include "shared/figures.h"
+#include "shared/wait.h"
 
 namespace pingloom::bench {
 namespace {
 
-constexpr Nanos kPatience = 120 * kSecond;
+constexpr Nanos kMaxRecovery = 120 * kSecond;
 constexpr std::uint32_t kSamples = 10;
+constexpr std::uint64_t kBareFrames = 20'000;
 constexpr int kBatchesBeforeRestart = 3;
 constexpr Nanos kLongWindow = 10 * kSecond;
 
@@ -39,7 +43,7 @@ struct Options {
   int pushes = 5;
   int restarts = 10;
   std::string program;  // of the controller
-  std::string control;  // of one that runs already
+  std::string control;  // of a controller that runs already
   std::string url;      // its HTTP
 };
 
@@ -49,7 +53,7 @@ std::string list(std::uint32_t count, IpAddress (*address)(std::uint32_t)) {
   return "[" + text + "]";
 }
 
-// `extra` destinations beside those that have rows make it another plan.
+// `extra` destinations without rows make it another plan.
 std::string pinglistText(const Options& options, std::uint32_t extra) {
   return fmt::format(
       "version: 1\ndefaults: {{ interval: 200ms, timeout: 100ms, window: {} }}\nprobes:\n"
@@ -59,8 +63,6 @@ std::string pinglistText(const Options& options, std::uint32_t extra) {
       list(options.rows + extra, destinationAddress), kRdmaProbeName,
       list(options.agents, agentAddress));
 }
-
-double milliseconds(Nanos time) { return static_cast<double>(time) / 1e6; }
 
 template <typename T>
 T quantile(std::vector<T> values, double q) {
@@ -75,7 +77,7 @@ class Bench {
   Status run();
 
  private:
-  // More would end too far ahead of the clock to be taken.
+  // More windows would end too far ahead of the clock to be taken.
   int batchesBeforeRestart() const {
     return options_.window > kLongWindow ? 1 : kBatchesBeforeRestart;
   }
@@ -96,6 +98,7 @@ class Bench {
   std::string url_;
   std::optional<Fleet> fleet_;
   ControllerCounts before_;
+  Figures figures_;
 };
 
 Status Bench::prepare() {
@@ -126,11 +129,11 @@ Status Bench::prepare() {
 Status Bench::registerAll() {
   fleet_.emplace(shape_, options_.agents);
   if (auto status = fleet_->startAll(); !status) return status;
-  const auto took = fleet_->serveUntil("all registered with the plan", kPatience, [&] {
+  const auto took = fleet_->serveUntil("all registered with the plan", kMaxRecovery, [&] {
     return fleet_->allRegistered() && fleet_->allHavePlan(1);
   });
   if (!took) return tl::unexpected(took.error());
-  fmt::print("first registration of all, plan included: {:.0f} ms\n", milliseconds(*took));
+  figures_.add("first registration of all, plan included", "ms", toMilliseconds(*took));
   return {};
 }
 
@@ -139,115 +142,107 @@ void Bench::printLatencies(const char* what) {
   fmt::print(
       "  {}: {} batches, window closed to acknowledged: p50 {:.1f} ms, p99 {:.1f} ms, max "
       "{:.1f} ms\n",
-      what, latencies.size(), milliseconds(quantile(latencies, 0.5)),
-      milliseconds(quantile(latencies, 0.99)), milliseconds(quantile(latencies, 1)));
+      what, latencies.size(), toMilliseconds(quantile(latencies, 0.5)),
+      toMilliseconds(quantile(latencies, 0.99)), toMilliseconds(quantile(latencies, 1)));
 }
 
-// All agents close their windows at the same moment, as they do: windows are aligned.
+// All agents close their windows at the same moment, as in use: windows are aligned.
 Status Bench::commitRows() {
-  const double bare = bareZeromq(shape_.row_bytes.size(), 20'000) * options_.rows;
-  std::vector<double> rates;
-  const Nanos cpu_before = controller_ ? controller_->cpuTime() : 0;
+  const auto bare = bareZeromq(shape_.row_bytes.size(), kBareFrames);
+  if (!bare) return tl::unexpected(bare.error());
+  const Nanos cpu_before = controller_ ? controller_->usage().cpu : 0;
   for (int i = 0; i < options_.windows; ++i) {
     const Nanos start = monotonicNow();
     fleet_->closeWindows();
-    const auto took = fleet_->serveUntil("all batches acknowledged", kPatience,
+    const auto took = fleet_->serveUntil("all batches acknowledged", kMaxRecovery,
                                          [&] { return fleet_->nothingWaits(); });
     if (!took) return tl::unexpected(took.error());
-    rates.push_back(double{1.0} * options_.agents * options_.rows /
-                    (static_cast<double>(monotonicNow() - start) / 1e9));
+    figures_.add("committed while a window drains", "rows/s",
+                 double{1.0} * options_.agents * options_.rows / toSeconds(monotonicNow() - start));
+    const auto latencies = fleet_->takeLatencies();
+    figures_.add("window closed to acknowledged, p50", "ms",
+                 toMilliseconds(quantile(latencies, 0.5)));
+    figures_.add("window closed to acknowledged, p99", "ms",
+                 toMilliseconds(quantile(latencies, 0.99)));
     fleet_->serveFor(std::max<Nanos>(0, start + options_.window - monotonicNow()));
   }
-  fmt::print(
-      "rows/s committed while a window drains: median {:.0f}, lowest {:.0f}, highest {:.0f} "
-      "({} windows; bare ZeroMQ with the same frames: {:.0f})\n",
-      quantile(rates, 0.5), quantile(rates, 0), quantile(rates, 1), rates.size(), bare);
-  printLatencies("windows");
-  if (controller_) {
-    const double rows = double{1.0} * options_.windows * options_.agents * options_.rows;
-    fmt::print("  controller: {:.2f} us CPU per row, {:.0f} MiB resident\n",
-               static_cast<double>(controller_->cpuTime() - cpu_before) / 1e3 / rows,
-               static_cast<double>(controller_->residentBytes()) / (1 << 20));
-  }
+  figures_.add("limit: bare ZeroMQ with the same frames", "rows/s", *bare * options_.rows);
+  if (!controller_) return {};
+  const double rows = double{1.0} * options_.windows * options_.agents * options_.rows;
+  const Usage usage = controller_->usage();
+  figures_.add("controller's CPU", "s per million rows",
+               toSeconds(usage.cpu - cpu_before) / rows * 1e6);
+  figures_.add("controller's resident memory", "MiB",
+               static_cast<double>(usage.resident_bytes) / (1 << 20));
   return {};
 }
 
 Status Bench::pushPlans() {
   if (!controller_) return {};
-  std::vector<Nanos> times;
   for (int i = 1; i <= options_.pushes; ++i) {
     const std::string text = pinglistText(options_, i % 2 == 0 ? 0 : 1);
     std::vector<std::uint64_t> before;
     for (const auto& agent : fleet_->agents()) before.push_back(agent->plansTaken());
     const Nanos start = monotonicNow();
     if (auto status = controller_->writePinglist(text); !status) return status;
-    const auto took = fleet_->serveUntil("all have the new plan", kPatience, [&] {
+    const auto took = fleet_->serveUntil("all have the new plan", kMaxRecovery, [&] {
       for (std::size_t n = 0; n < before.size(); ++n) {
         if (fleet_->agents()[n]->plansTaken() == before[n]) return false;
       }
       return true;
     });
     if (!took) return tl::unexpected(took.error());
-    times.push_back(monotonicNow() - start);
+    figures_.add("saved pinglist to the last agent's plan", "ms",
+                 toMilliseconds(monotonicNow() - start));
     fleet_->serveFor(kSecond);
   }
-  fmt::print(
-      "saved pinglist to the last agent's plan: median {:.0f} ms, longest {:.0f} ms ({} "
-      "edits)\n",
-      milliseconds(quantile(times, 0.5)), milliseconds(quantile(times, 1)), times.size());
   return {};
 }
 
-// One agent after the other is killed and restarted: its new queue pair has to reach all.
+// Kills and restarts one agent after the other, whose new queue pair has to reach all others.
 Status Bench::pushEndpoints() {
-  std::vector<Nanos> from_start;
-  std::vector<Nanos> from_registration;
   for (int i = 0; i < options_.restarts; ++i) {
     FleetAgent& agent = *fleet_->agents()[static_cast<std::size_t>(i) * 37 % options_.agents];
     shape_.watched = agent.address();
     const Nanos start = monotonicNow();
     agent.kill();
     if (auto status = fleet_->start(agent); !status) return status;
-    const auto registered = fleet_->serveUntil("the restarted agent registered", kPatience,
+    const auto registered = fleet_->serveUntil("the restarted agent registered", kMaxRecovery,
                                                [&] { return agent.registered(); });
     if (!registered) return tl::unexpected(registered.error());
     const Nanos registered_at = monotonicNow();
-    const auto took = fleet_->serveUntil("all have the restarted agent's endpoint", kPatience, [&] {
-      return std::all_of(fleet_->agents().begin(), fleet_->agents().end(),
-                         [&](const auto& peer) { return peer->watchedQpn() == agent.qpn(); });
-    });
+    const auto took =
+        fleet_->serveUntil("all have the restarted agent's endpoint", kMaxRecovery, [&] {
+          return std::all_of(fleet_->agents().begin(), fleet_->agents().end(),
+                             [&](const auto& peer) { return peer->watchedQpn() == agent.qpn(); });
+        });
     if (!took) return tl::unexpected(took.error());
-    from_registration.push_back(monotonicNow() - registered_at);
-    from_start.push_back(monotonicNow() - start);
+    const Nanos now = monotonicNow();
+    figures_.add("a restarted agent's RDMA endpoint at the last agent, from its start", "ms",
+                 toMilliseconds(now - start));
+    figures_.add("a restarted agent's RDMA endpoint at the last agent, from its registration", "ms",
+                 toMilliseconds(now - registered_at));
     fleet_->serveFor(kSecond);
   }
-  if (from_start.empty()) return {};
-  fmt::print(
-      "killed and restarted agent's RDMA endpoint to the last agent's table: from its registration "
-      "median {:.0f} ms, longest {:.0f} ms; from its start median {:.0f} ms, longest {:.0f} ms "
-      "({} restarts)\n",
-      milliseconds(quantile(from_registration, 0.5)), milliseconds(quantile(from_registration, 1)),
-      milliseconds(quantile(from_start, 0.5)), milliseconds(quantile(from_start, 1)),
-      from_start.size());
   return {};
 }
 
 Status Bench::restartAgents() {
   for (int i = batchesBeforeRestart(); i > 0; --i) fleet_->closeWindows();
-  fleet_->killAll();  // batches are on the way, some committed and not acknowledged
+  fleet_->killAll();  // batches are in flight, and some are committed and not acknowledged
   const Nanos start = monotonicNow();
   if (auto status = fleet_->startAll(); !status) return status;
-  const auto registered = fleet_->serveUntil("all registered again", kPatience,
+  const auto registered = fleet_->serveUntil("all registered again", kMaxRecovery,
                                              [&] { return fleet_->allRegistered(); });
   if (!registered) return tl::unexpected(registered.error());
   const Nanos registered_after = monotonicNow() - start;
-  const auto drained = fleet_->serveUntil("all batches acknowledged", kPatience,
+  const auto drained = fleet_->serveUntil("all batches acknowledged", kMaxRecovery,
                                           [&] { return fleet_->nothingWaits(); });
   if (!drained) return tl::unexpected(drained.error());
-  fmt::print(
-      "all agents killed and restarted at once: registered after {:.0f} ms, everything "
-      "acknowledged after {:.0f} ms\n",
-      milliseconds(registered_after), milliseconds(monotonicNow() - start));
+  figures_.add("all agents killed and restarted at once: registered after", "ms",
+               toMilliseconds(registered_after));
+  figures_.add("all agents killed and restarted at once: everything acknowledged after", "ms",
+               toMilliseconds(monotonicNow() - start));
   printLatencies("left over");
   return {};
 }
@@ -260,22 +255,23 @@ Status Bench::restartController() {
   if (auto status = controller_->start(); !status) return status;
   url_ = controller_->url();
   const Nanos up = monotonicNow();
-  const auto registered = fleet_->serveUntil("all registered with the new controller", kPatience,
+  const auto registered = fleet_->serveUntil("all registered with the new controller", kMaxRecovery,
                                              [&] { return fleet_->allRegistered(2); });
   if (!registered) return tl::unexpected(registered.error());
   const Nanos registered_after = monotonicNow() - up;
-  const auto drained = fleet_->serveUntil("all batches acknowledged", kPatience,
+  const auto drained = fleet_->serveUntil("all batches acknowledged", kMaxRecovery,
                                           [&] { return fleet_->nothingWaits(); });
   if (!drained) return tl::unexpected(drained.error());
-  fmt::print(
-      "controller killed and restarted ({:.0f} ms): registered {:.0f} ms later, everything "
-      "acknowledged {:.0f} ms later\n",
-      milliseconds(up - start), milliseconds(registered_after), milliseconds(monotonicNow() - up));
+  figures_.add("controller killed and restarted: up after", "ms", toMilliseconds(up - start));
+  figures_.add("controller killed and restarted: all registered, once it is up", "ms",
+               toMilliseconds(registered_after));
+  figures_.add("controller killed and restarted: everything acknowledged, once it is up", "ms",
+               toMilliseconds(monotonicNow() - up));
   printLatencies("left over");
   return {};
 }
 
-// Before the controller is restarted: its counters are since its start.
+// Called before the controller is restarted: its counters begin with its start.
 Status Bench::checkCounts() {
   if (url_.empty()) return {};
   const std::uint64_t closed = fleet_->batchesClosed();
@@ -301,11 +297,13 @@ Status Bench::checkCounts() {
 
 Status Bench::checkCommitted() {
   if (!controller_) return {};
-  const auto committed = controller_->committed();
+  const auto committed = readCommitted(controller_->state());
   if (!committed) return tl::unexpected(committed.error());
   const std::uint64_t closed = fleet_->batchesClosed();
-  fmt::print("history: {} batches closed, {} in the ledger, {} of them distinct\n", closed,
-             committed->windows, committed->distinct);
+  figures_.add("batches closed", "", static_cast<double>(closed));
+  figures_.add("batches in the ledger", "", static_cast<double>(committed->windows));
+  figures_.add("distinct batches in the ledger", "", static_cast<double>(committed->distinct));
+  figures_.add("batches sent more than once", "", static_cast<double>(fleet_->resent()));
   if (committed->windows != closed || committed->distinct != closed) {
     return makeError("ledger", "batches were lost or counted twice");
   }
@@ -318,37 +316,34 @@ Status Bench::run() {
                           &Bench::pushPlans, &Bench::pushEndpoints, &Bench::restartAgents,
                           &Bench::checkCounts, &Bench::restartController, &Bench::checkCommitted}) {
     if (auto status = (this->*step)(); !status) return status;
-    std::fflush(stdout);
   }
-  fmt::print("every batch counted once; {} were sent more than once on a connection\n",
-             fleet_->resent());
+  figures_.print();
   return {};
 }
 
 int main(const std::vector<std::string>& arguments) {
   namespace po = boost::program_options;
   Options options;
-  std::error_code ignored;
-  options.program = (std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() /
-                     "pingloom-controller")
-                        .string();
+  options.program = builtController();
   std::string window = formatDuration(options.window);
   po::options_description described("Options");
   described.add_options()("agents", po::value(&options.agents)->default_value(options.agents),
-                          "how many agents")(
-      "rows", po::value(&options.rows)->default_value(options.rows), "rows per agent and window")(
-      "window", po::value(&window)->default_value(window), "the window's length")(
+                          "how many agents to simulate, 1 to 16000")(
+      "rows", po::value(&options.rows)->default_value(options.rows),
+      "rows of each agent in a window, 1 to 10000")(
+      "window", po::value(&window)->default_value(window), "how long a window is")(
       "windows", po::value(&options.windows)->default_value(options.windows),
-      "windows to close before the restarts")(
-      "pushes", po::value(&options.pushes)->default_value(options.pushes), "edits of the pinglist")(
+      "how many windows to close before the restarts")(
+      "pushes", po::value(&options.pushes)->default_value(options.pushes),
+      "how often to edit the pinglist")(
       "restarts", po::value(&options.restarts)->default_value(options.restarts),
-      "agents to restart one by one, for their endpoints")(
+      "how many agents to restart one by one, for their endpoints")(
       "controller", po::value(&options.program)->default_value(options.program),
       "the controller to start")("control", po::value(&options.control),
                                  "ADDR:PORT of a controller that runs already; its pinglist has to "
                                  "name the agents in a udp and "
                                  "an rdma probe")("url", po::value(&options.url),
-                                                  "its HTTP, to check the counts");
+                                                  "its HTTP address, to check the counts");
   const program::Usage usage{"fleet", "fleet [OPTIONS]",
                              "2,000 agents' control clients against one controller."};
   po::variables_map values;

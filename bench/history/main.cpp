@@ -1,18 +1,19 @@
-// What history takes on disk, and how long a mesh at a past time and a pair's last 24 hours take to
-// read: through the API's own functions, JSON included, HTTP not. In the same run, what the machine
-// allows: the same blocks read by SQLite, and the sections that the question needs decompressed by
-// zstd, with nothing done with them. All in CPU time.
+// Measures what history takes on disk, and how long it takes to read a mesh at a past time and a
+// pair's last 24 hours. The questions go through the API's own functions, which includes JSON but
+// not HTTP. The machine's limit in the same run is to read the same blocks by SQLite and to
+// decompress by zstd the sections that the question needs, and to do nothing with them. All times
+// are CPU time.
 #include <sys/resource.h>
 #include <zstd.h>
 
-#include <algorithm>
 #include <array>
 #include <boost/program_options.hpp>
+#include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <future>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@
 #include "controller/history/ledger_roll_up.h"
 #include "controller/http/api.h"
 #include "mesh_history.h"
+#include "shared/clocks.h"
+#include "shared/figures.h"
+#include "shared/wait.h"
 
 namespace {
 
@@ -30,30 +34,19 @@ using namespace pingloom;
 using namespace pingloom::bench;
 
 constexpr Nanos kWindow = 10 * kSecond;
-constexpr std::uint32_t kSamples = 10;        // of a window, in each of four parts
-constexpr std::uint32_t kMinuteSamples = 60;  // likewise
+constexpr std::uint32_t kSamples = 10;        // in each of the four parts of a window
+constexpr std::uint32_t kMinuteSamples = 60;  // in each of the four parts of a minute
+
+constexpr const char* kLimit = ": limit: the same blocks by SQLite and zstd alone";
 
 struct Shape {
   std::uint32_t hosts = 2000;
   std::uint32_t runs = 5;
 };
 
-// The middle of some figures, and the ends.
-void print(const char* what, const char* unit, std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  std::printf("%-58s %10.2f %10.2f %10.2f  %s\n", what, values[values.size() / 2], values.front(),
-              values.back(), unit);
-}
-
-// Of CPU: a question is answered by one thread, which waits for nothing but the disk, and other
-// programs on the machine do not count.
-Nanos cpuNow() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return time.tv_sec * kSecond + time.tv_nsec;
-}
-
-double millisecondsSince(Nanos started) { return static_cast<double>(cpuNow() - started) / 1e6; }
+// A question is answered by one thread, which waits for nothing but the disk, so its cost is CPU
+// time: other programs on the machine do not count.
+double millisecondsSince(Nanos started) { return toMilliseconds(processCpu() - started); }
 
 double residentMiB() {
   rusage usage{};
@@ -73,7 +66,7 @@ std::shared_ptr<const controller::GridPlan> planOf(std::uint32_t sources, std::u
   return plan;
 }
 
-// The answer's length; 0: it failed.
+// Gives the answer's length.
 Result<std::size_t> ask(const std::shared_ptr<const controller::GridPlan>& plan,
                         controller::HistoryReader& reader, const std::string& path,
                         const std::map<std::string, std::string>& query) {
@@ -84,9 +77,13 @@ Result<std::size_t> ask(const std::shared_ptr<const controller::GridPlan>& plan,
   const http::Answer answer = controller::api::history(plan, reader, request);
   http::Response response;
   if (const auto* later = std::get_if<http::Later>(&answer)) {
-    std::promise<http::Response> promise;
-    (*later)([&promise](http::Response made) { promise.set_value(std::move(made)); });
-    response = promise.get_future().get();
+    const auto promise = std::make_shared<std::promise<http::Response>>();
+    (*later)([promise](http::Response made) { promise->set_value(std::move(made)); });
+    auto future = promise->get_future();
+    if (future.wait_for(std::chrono::nanoseconds(kPatience)) != std::future_status::ready) {
+      return makeError(path, "not answered within " + formatDuration(kPatience));
+    }
+    response = future.get();
   } else {
     response = std::get<http::Response>(answer);
   }
@@ -125,42 +122,38 @@ Result<std::size_t> bareRead(const std::filesystem::path& file, Nanos from, Nano
   return total;
 }
 
-Status timed(std::uint32_t runs, std::vector<double>& milliseconds,
+Status timed(std::uint32_t runs, Figures& figures, const std::string& name,
              const std::function<Result<std::size_t>()>& what) {
   for (std::uint32_t i = 0; i < runs; ++i) {
-    const Nanos started = cpuNow();
+    const Nanos started = processCpu();
     const auto done = what();
     if (!done) return tl::unexpected(done.error());
     if (*done == 0) return makeError("bench", "nothing was read");
-    milliseconds.push_back(millisecondsSince(started));
+    figures.add(name, "ms", millisecondsSince(started));
   }
   return {};
 }
 
-Status gridTimes(const MeshHistory& mesh, const Shape& shape, const char* what, Nanos at,
-                 Nanos length) {
+Status gridTimes(const MeshHistory& mesh, const Shape& shape, Figures& figures,
+                 const std::string& what, Nanos at, Nanos length) {
   const auto plan = planOf(shape.hosts, shape.hosts);
   controller::HistoryReader reader(mesh.file());
   const std::vector<std::pair<const char*, const char*>> questions = {
       {"cells", "network_p50"}, {"json", "network_p50"}, {"json", "rtt_p99"}, {"json", "loss"}};
   for (const auto& [format, metric] : questions) {
-    std::vector<double> grid;
-    auto status = timed(shape.runs, grid, [&, format = format, metric = metric] {
+    const std::string name = what + ": " + metric + " as " + format;
+    auto status = timed(shape.runs, figures, name, [&, format = format, metric = metric] {
       return ask(
           plan, reader, "/api/v1/history/grid",
           {{"probe", kProbe}, {"metric", metric}, {"format", format}, {"at", formatUtc(at)}});
     });
     if (!status) return status;
-    print((std::string(what) + ", " + metric + " as " + format).c_str(), "ms", grid);
   }
-  std::vector<double> bare;
-  auto status = timed(shape.runs, bare, [&] { return bareRead(mesh.file(), at, at + length, 3); });
-  if (!status) return status;
-  print("  limit: the same blocks by SQLite and zstd alone", "ms", bare);
-  return {};
+  return timed(shape.runs, figures, what + kLimit,
+               [&] { return bareRead(mesh.file(), at, at + length, 3); });
 }
 
-Status measureMesh(const std::filesystem::path& folder, const Shape& shape) {
+Status measureMesh(const std::filesystem::path& folder, const Shape& shape, Figures& figures) {
   auto mesh = MeshHistory::begin(folder / "mesh.sqlite");
   if (!mesh) return tl::unexpected(mesh.error());
   const double pairs = static_cast<double>(shape.hosts) * shape.hosts;
@@ -172,39 +165,39 @@ Status measureMesh(const std::filesystem::path& folder, const Shape& shape) {
     if (auto status = (*mesh)->commit(i, old, kMinute, minutes, shape.hosts); !status)
       return status;
   }
-  Nanos started = cpuNow();
+  Nanos started = processCpu();
   if (auto status = (*mesh)->rollUp(); !status) return status;
-  print("windows of a minute rolled up", "s per million rows",
-        {millisecondsSince(started) / 1e3 / (pairs / 1e6)});
+  figures.add("rolled up", "s per million rows", millisecondsSince(started) / 1e3 / (pairs / 1e6));
   const auto minute_bytes = (*mesh)->bytes();
   if (!minute_bytes) return tl::unexpected(minute_bytes.error());
-  print("bytes of a pair and minute", "bytes", {static_cast<double>(*minute_bytes) / pairs});
-  started = cpuNow();
+  figures.add("a pair and minute", "bytes", static_cast<double>(*minute_bytes) / pairs);
+  started = processCpu();
   for (std::uint32_t i = 0; i < shape.hosts; ++i) {
     if (auto status = (*mesh)->commit(i, now, kWindow, windows, shape.hosts); !status)
       return status;
   }
-  print("windows packed and committed", "s per million rows",
-        {millisecondsSince(started) / 1e3 / (pairs / 1e6)});
+  figures.add("packed and committed", "s per million rows",
+              millisecondsSince(started) / 1e3 / (pairs / 1e6));
   const auto all_bytes = (*mesh)->bytes();
   if (!all_bytes) return tl::unexpected(all_bytes.error());
-  print("bytes of a pair and window", "bytes",
-        {static_cast<double>(*all_bytes - *minute_bytes) / pairs});
+  figures.add("a pair and window", "bytes",
+              static_cast<double>(*all_bytes - *minute_bytes) / pairs);
   const auto around = static_cast<std::uint32_t>(2 * kHour / kWindow);
   if (auto status = (*mesh)->fillIndex(shape.hosts, now, kWindow, around); !status) return status;
   const double before = residentMiB();
-  if (auto status = gridTimes(**mesh, shape, "grid at a time of the last 2 h", now, kWindow);
+  if (auto status = gridTimes(**mesh, shape, figures, "grid of the last 2 h", now, kWindow);
       !status) {
     return status;
   }
-  if (auto status = gridTimes(**mesh, shape, "grid at an older time", old, kMinute); !status) {
+  if (auto status = gridTimes(**mesh, shape, figures, "grid of an older time", old, kMinute);
+      !status) {
     return status;
   }
-  print("memory that reading grids took at most", "MiB", {residentMiB() - before});
+  figures.add("memory that reading grids takes at most", "MiB", residentMiB() - before);
   return {};
 }
 
-Status measurePair(const std::filesystem::path& folder, const Shape& shape) {
+Status measurePair(const std::filesystem::path& folder, const Shape& shape, Figures& figures) {
   auto mesh = MeshHistory::begin(folder / "pair.sqlite");
   if (!mesh) return tl::unexpected(mesh.error());
   const Nanos now = utcNow() / kMinute * kMinute;
@@ -220,12 +213,10 @@ Status measurePair(const std::filesystem::path& folder, const Shape& shape) {
   }
   const auto plan = planOf(1, shape.hosts);
   controller::HistoryReader reader((*mesh)->file());
-  const std::uint32_t place = shape.hosts / 2;  // of the pair among its source's
+  const std::uint32_t place = shape.hosts / 2;  // the pair's among those of its source
   const std::string path = "/api/v1/history/pairs/" + std::string(kProbe) + "/" + hostOf(0).text() +
                            "/" + hostOf(place).text();
-  std::vector<double> pair;
-  std::vector<double> bare;
-  auto status = timed(shape.runs, pair, [&] {
+  auto status = timed(shape.runs, figures, "a pair's last 24 h: as JSON", [&] {
     return ask(plan, reader, path, {{"from", formatUtc(now - 24 * kHour)}, {"to", formatUtc(now)}});
   });
   if (!status) return status;
@@ -233,25 +224,23 @@ Status measurePair(const std::filesystem::path& folder, const Shape& shape) {
     const std::size_t number = place / controller::evenBlockPairs(shape.hosts, most);
     return bareRead((*mesh)->file(), from, until, controller::kSections, number);
   };
-  status = timed(shape.runs, bare, [&]() -> Result<std::size_t> {
-    const auto of_minutes = bareBlock(0, recent, controller::kMinutePairs);
-    const auto of_windows = bareBlock(recent, now + 1, controller::kWindowPairs);
-    if (!of_minutes || !of_windows) return of_minutes ? of_windows : of_minutes;
-    return *of_minutes + *of_windows;
-  });
-  if (!status) return status;
-  print("a pair's last 24 h", "ms", pair);
-  print("  limit: the same blocks by SQLite and zstd alone", "ms", bare);
-  return {};
+  return timed(shape.runs, figures, std::string("a pair's last 24 h") + kLimit,
+               [&]() -> Result<std::size_t> {
+                 const auto of_minutes = bareBlock(0, recent, controller::kMinutePairs);
+                 const auto of_windows = bareBlock(recent, now + 1, controller::kWindowPairs);
+                 if (!of_minutes || !of_windows) return of_minutes ? of_windows : of_minutes;
+                 return *of_minutes + *of_windows;
+               });
 }
 
 Status measure(const Shape& shape) {
   std::string folder = "/var/tmp/pingloom-bench-history.XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return makeErrnoError(folder, "cannot create", errno);
-  std::printf("%u x %u pairs, %u runs\n%-58s %10s %10s %10s\n", shape.hosts, shape.hosts,
-              shape.runs, "", "median", "lowest", "highest");
-  auto status = measurePair(folder, shape);
-  if (status) status = measureMesh(folder, shape);
+  std::printf("%u x %u pairs, %u runs\n", shape.hosts, shape.hosts, shape.runs);
+  Figures figures;
+  auto status = measureMesh(folder, shape, figures);
+  if (status) status = measurePair(folder, shape, figures);
+  if (status) figures.print();
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
   return status;
@@ -263,8 +252,8 @@ int main(int argc, char** argv) {
   Shape shape;
   po::options_description options("Options");
   options.add_options()("hosts", po::value(&shape.hosts)->default_value(shape.hosts),
-                        "each probes each")(
-      "runs", po::value(&shape.runs)->default_value(shape.runs), "of each question");
+                        "how many hosts the mesh has; each probes each")(
+      "runs", po::value(&shape.runs)->default_value(shape.runs), "how often to ask each question");
   po::variables_map values;
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (const auto code = program::parse(

@@ -1,5 +1,5 @@
-// A ledger with the history of a synthetic mesh, written as the controller writes it: reports are
-// committed, and what is old is rolled up.
+// Makes a ledger with the history of a synthetic mesh in the way that the controller does: it
+// commits reports and rolls up old windows.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,13 @@ constexpr const char* kProbe = "mesh";
 
 IpAddress hostOf(std::uint32_t number);
 
-// Network times around 8, 11 or 14 us by the pair, 15 % apart; responder and prober times 30 %
-// apart. A few of these are made once, and shared by the sources.
+// Makes synthetic reports. Network times vary by 15 % around 8, 11 or 14 us, which depends on the
+// pair; responder and prober times vary by 30 %. A few reports are made once and shared by the
+// sources.
 class Reports {
  public:
   Reports(std::uint32_t destinations, std::uint32_t samples);
-  // Serialized wire::Report.
+  // Gives a serialized wire::Report.
   std::string of(std::uint32_t source, Nanos start, Nanos window) const;
 
  private:
@@ -36,11 +37,11 @@ class MeshHistory {
 
   Status commit(std::uint32_t source, Nanos start, Nanos window, const Reports& reports,
                 std::uint64_t rows);
-  // Everything that is old enough.
+  // Rolls up everything that is old enough.
   Status rollUp();
-  // Small windows of all sources before `until`, so that the index is as full as in use.
+  // Inserts small windows of all sources before `until`, so that the index is as full as in use.
   Status fillIndex(std::uint32_t sources, Nanos until, Nanos window, std::uint32_t windows);
-  // That are in use in the file; removed pages are written again before it grows.
+  // Gives the bytes in use in the file; removed pages are written again before it grows.
   Result<std::uint64_t> bytes() const;
   const std::filesystem::path& file() const { return file_; }
 

@@ -1,20 +1,23 @@
-// The iCRC of packets of 64 B to a full one at MTU 4096, beside what the machine can do in the same
-// run: the CRC call alone over the same bytes, and a memcpy of them. Packets lie in cache, as
-// just-received ones do.
+// Measures the iCRC of packets of 64 B to a full one at MTU 4096, compared with what the machine
+// can do in the same run: the CRC call alone over the same bytes, and a memcpy of them. Packets lie
+// in cache, as those that have just been received do.
 #include <benchmark/benchmark.h>
 #include <isa-l/crc.h>
 
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "rdma/soft/icrc.h"
 #include "rdma/soft/icrc_residual.h"
 #include "rdma/soft/packet.h"
+#include "shared/figures.h"
 
 namespace {
 
 using namespace pingloom;
 using namespace pingloom::rdma::soft;
+using pingloom::bench::Figures;
 
 std::vector<std::uint8_t> packetOf(std::int64_t bytes) {
   std::vector<std::uint8_t> packet(static_cast<std::size_t>(bytes));
@@ -26,17 +29,17 @@ void setBytes(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * state.range(0));
 }
 
-void BM_memcpy(benchmark::State& state) {
+void copy(benchmark::State& state) {
   const auto packet = packetOf(state.range(0));
-  std::vector<std::uint8_t> copy(packet.size());
+  std::vector<std::uint8_t> to(packet.size());
   for ([[maybe_unused]] auto round : state) {
-    std::memcpy(copy.data(), packet.data(), packet.size());
+    std::memcpy(to.data(), packet.data(), packet.size());
     benchmark::ClobberMemory();
   }
   setBytes(state);
 }
 
-void BM_plain_crc(benchmark::State& state) {
+void plainCrc(benchmark::State& state) {
   const auto packet = packetOf(state.range(0));
   for ([[maybe_unused]] auto round : state) {
     benchmark::DoNotOptimize(crc32_gzip_refl(0, packet.data(), packet.size()));
@@ -44,14 +47,14 @@ void BM_plain_crc(benchmark::State& state) {
   setBytes(state);
 }
 
-void BM_icrc_v4(benchmark::State& state) {
+void icrcV4(benchmark::State& state) {
   const auto packet = packetOf(state.range(0));
   const IcrcFlow flow(IpAddress::fromV4(0x0A000001), 0xC000, IpAddress::fromV4(0x0A000002), 4791);
   for ([[maybe_unused]] auto round : state) benchmark::DoNotOptimize(flow.compute(packet));
   setBytes(state);
 }
 
-void BM_icrc_v6(benchmark::State& state) {
+void icrcV6(benchmark::State& state) {
   const auto packet = packetOf(state.range(0));
   const IcrcFlow flow(IpAddress::parse("fd00::1").value(), 0xC000,
                       IpAddress::parse("fd00::2").value(), 4791);
@@ -59,8 +62,9 @@ void BM_icrc_v6(benchmark::State& state) {
   setBytes(state);
 }
 
-// All that a receiver does without CAP_NET_RAW: flow, iCRC, and which IP ID explains it.
-void BM_receive_v4(benchmark::State& state) {
+// All that a receiver does without CAP_NET_RAW: it finds the flow, sums the iCRC, and looks which
+// IP ID explains it.
+void receiveV4(benchmark::State& state) {
   auto packet = packetOf(state.range(0));
   const auto source = IpAddress::fromV4(0x0A000001);
   const auto destination = IpAddress::fromV4(0x0A000002);
@@ -73,10 +77,38 @@ void BM_receive_v4(benchmark::State& state) {
   setBytes(state);
 }
 
+// Collects what Google Benchmark measures as figures: rows by what is summed, columns by size.
+class FigureReporter : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) {
+      if (run.run_type != Run::RT_Iteration || run.error_occurred) continue;
+      figures_.add(run.run_name.function_name + " | " + run.run_name.args + " B", "GiB/s",
+                   run.counters.at("bytes_per_second").value / (1 << 30));
+    }
+  }
+  void Finalize() override { figures_.print(); }
+
+ private:
+  Figures figures_;
+};
+
+void measured(const char* name, void (*function)(benchmark::State&)) {
+  benchmark::RegisterBenchmark(name, function)->Arg(64)->Arg(256)->Arg(1040)->Arg(4112);
+}
+
 }  // namespace
 
-BENCHMARK(BM_memcpy)->Arg(64)->Arg(256)->Arg(1040)->Arg(4112);
-BENCHMARK(BM_plain_crc)->Arg(64)->Arg(256)->Arg(1040)->Arg(4112);
-BENCHMARK(BM_icrc_v4)->Arg(64)->Arg(256)->Arg(1040)->Arg(4112);
-BENCHMARK(BM_icrc_v6)->Arg(64)->Arg(256)->Arg(1040)->Arg(4112);
-BENCHMARK(BM_receive_v4)->Arg(64)->Arg(256)->Arg(1040)->Arg(4112);
+int main(int argc, char** argv) {
+  measured("limit: memcpy", copy);
+  measured("limit: the plain CRC call", plainCrc);
+  measured("iCRC over an IPv4 packet", icrcV4);
+  measured("iCRC over an IPv6 packet", icrcV6);
+  measured("receiving an IPv4 packet: flow, iCRC, IP ID", receiveV4);
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  FigureReporter reporter;
+  benchmark::RunSpecifiedBenchmarks(&reporter);
+  return 0;
+}

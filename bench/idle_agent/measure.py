@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
-"""What an agent costs that is registered and has nothing to probe: processor time and memory.
+"""What an agent costs that is registered and has nothing to probe: processor time and memory, its heartbeats included.
 
     bench/idle_agent/measure.py --bin build/release/bin --seconds 60
 """
 
 import argparse
 import json
-import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "report"))
+import figures  # noqa: E402
 
 CONTROLLER = """pinglist: {folder}/pinglist.yaml
 control: 127.0.0.1:{port}
@@ -30,8 +33,8 @@ PINGLIST = "version: 1\nprobes:\n  - { name: others, protocol: rdma, mesh: [127.
 
 
 def processor_seconds(pid):
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """By the process' CPU clock, whose number clock_getcpuclockid(3) would give: /proc counts in ticks of 10 ms."""
+    return time.clock_gettime(~pid << 3 | 2)
 
 
 def resident_mib(pid):
@@ -49,11 +52,21 @@ def alive(http):
         return False
 
 
+def end(child):
+    child.terminate()
+    try:
+        child.wait(10)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/release/bin"))
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--port", type=int, default=29730, help="this one and the next two")
+    parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/release/bin"),
+                        help="where the daemons are (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=60, help="how long to measure (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=29730, help="the first of three ports to use (default: %(default)s)")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="pingloom-idle-") as folder:
         values = {"folder": folder, "port": args.port, "http": args.port + 1, "agent": args.port + 2}
@@ -79,12 +92,11 @@ def main():
             time.sleep(args.seconds)
             used = processor_seconds(agent) - before
             share = used / (time.monotonic() - start)
-            print(f"idle agent: {100 * share:.3f} % of a core over {args.seconds:.0f} s, "
-                  f"{resident_mib(agent):.1f} MiB resident")
+            print(figures.line("CPU of an agent with nothing to probe", "% of a core", [100 * share]))
+            print(figures.line("resident memory", "MiB", [resident_mib(agent)]))
         finally:
             for child in reversed(children):
-                child.terminate()
-                child.wait()
+                end(child)
 
 
 if __name__ == "__main__":

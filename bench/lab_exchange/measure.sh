@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# What an exchange costs an agent on kernel Soft-RoCE, beside ibv_ud_pingpong on the same guest:
+# What an exchange costs an agent on kernel Soft-RoCE, compared with ibv_ud_pingpong on the same guest:
 #   scripts/lab.sh --hosts 2 --run bench/lab_exchange/measure.sh
-# Two agents ping each other over verbs; CPU is theirs alone (utime + stime), as it is the ping-pong's.
-# An exchange is PING, PONG and ACK: three messages; a ping-pong round is two.
+# Two agents ping each other over verbs. The CPU time is that of the two agents' processes, or of the two ping-pongs.
+# An exchange has three messages, PING, PONG and ACK; a round of the ping-pong has two.
 set -euo pipefail
 
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 dir=$(mktemp -d)
 cd "$dir"
 rounds=1000 seconds=10 runs=5
@@ -41,7 +42,7 @@ EOF
   mv pinglist.new pinglist.yaml
 }
 
-# Seconds of CPU, exchanges begun and exchanges answered of both agents so far.
+# Prints the seconds of CPU, the exchanges begun and the exchanges answered of both agents so far.
 figures() {
   python3 - <<'EOF'
 import urllib.request
@@ -58,7 +59,7 @@ print(cpu, int(sent), int(answered))
 EOF
 }
 
-# Until so many more are answered than $1.
+# Waits until so many more than $1 are answered.
 wait_answered() { # FROM MORE
   local try answered
   for ((try = 0; try < 120; try++)); do
@@ -76,28 +77,24 @@ agents() { # INTERVAL
   before=$(figures)
   sleep "$seconds"
   after=$(figures)
-  awk -v interval="$1" '
-    NR == 1 { cpu = $1; sent = $2; answered = $3 }
-    NR == 2 {
-      printf "agents, every %s: %.0f us of CPU per exchange (%d sent, %d answered)\n", interval,
-        ($1 - cpu) / ($2 - sent) * 1e6, $2 - sent, $3 - answered
-    }' <<<"$before"$'\n'"$after"
+  awk 'NR == 1 { cpu = $1; sent = $2 }
+    NR == 2 { printf "%.1f\n", ($1 - cpu) / ($2 - sent) * 1e6 }' <<<"$before"$'\n'"$after" >>"every-$1"
 }
 
 pingpong() {
   local options=(-g 1 -n "$rounds" -s 64 -e) server
   TIMEFORMAT='%U %S'
-  { time ibv_ud_pingpong -d rxe1 "${options[@]}" >server.log 2>&1; } 2>server.time &
+  { time timeout 120 ibv_ud_pingpong -d rxe1 "${options[@]}" >server.log 2>&1; } 2>server.time &
   server=$!
   until [ -n "$(ss -Hltn "sport = :18515")" ]; do
     kill -0 $server 2>/dev/null || fail "ibv_ud_pingpong ended"
-    sleep 0.1
+    sleep 0.1 # its time limit ends the wait
   done
-  { time ibv_ud_pingpong -d rxe2 "${options[@]}" 127.0.0.1 >client.log 2>&1; } 2>client.time || fail "ibv_ud_pingpong"
+  { time timeout 120 ibv_ud_pingpong -d rxe2 "${options[@]}" 127.0.0.1 >client.log 2>&1; } 2>client.time || fail "ibv_ud_pingpong"
   wait $server || fail "ibv_ud_pingpong"
   awk -v rounds="$rounds" '
     { cpu += $1 + $2 }
-    END { printf "ibv_ud_pingpong -e: %.0f us of CPU per round\n", cpu / rounds * 1e6 }' server.time client.time
+    END { printf "%.1f\n", cpu / rounds * 1e6 }' server.time client.time >>pingpong
 }
 
 pinglist 1s
@@ -108,7 +105,7 @@ for i in 1 2; do
   processes+=($!)
 done
 wait_answered 0 1
-# Side by side in time: what else the machine does changes the figures of an emulated processor.
+# All take turns, because what else the machine does changes the figures of an emulated processor.
 for ((run = 0; run < runs; run++)); do
   agents 100ms
   agents 10ms
@@ -118,3 +115,10 @@ for ((run = 0; run < runs; run++)); do
 done
 kill "${processes[@]}"
 wait "${processes[@]}" || true
+
+figure() { # NAME FILE
+  xargs python3 -B "$root/bench/report/figures.py" "$1" "us of CPU" <"$2"
+}
+figure "exchange of two agents, each pinging every 10 ms (three messages)" every-10ms
+figure "limit: round of ibv_ud_pingpong -e (two messages)" pingpong
+figure "exchange of two agents, each pinging every 100 ms" every-100ms

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The latency of a 4,000-byte READ beside ib_read_lat on the same guest:
+# The latency of a 4,000-byte READ, compared with ib_read_lat on the same guest:
 #   scripts/lab.sh --hosts 2 --run bench/lab_read/measure.sh
-# One READ at a time, each side a process: libibverbs on kernel Soft-RoCE on both sides, as ib_read_lat; then the soft
-# device on either side, and on both. With events, and spinning.
+# It reads one at a time, and each side is a process. Both sides use libibverbs on kernel Soft-RoCE, as ib_read_lat does;
+# then one of them, and then both, use the soft device. Both sides wait for events, and in the last two rows they spin.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -16,20 +16,22 @@ fail() {
   exit 1
 }
 
-listens() { # PORT [COMMAND-PREFIX...]: until the last started process does
-  local port=$1 server=$!
+listens() { # PORT [COMMAND-PREFIX...]: waits until the last started process listens
+  local port=$1 server=$! try
   shift
-  until [ -n "$("$@" ss -Hltn "sport = :$port")" ]; do
+  for ((try = 0; try < 300; try++)); do
+    [ -z "$("$@" ss -Hltn "sport = :$port")" ] || return 0
     kill -0 "$server" 2>/dev/null || fail "the server ended"
     sleep 0.1
   done
+  fail "the server does not listen on port $port"
 }
 
 perftest() { # OPTION...
-  ib_read_lat -d rxe2 -x 1 -n "$count" -s "$bytes" -F "$@" >server.log 2>&1 &
+  timeout 60 ib_read_lat -d rxe2 -x 1 -n "$count" -s "$bytes" -F "$@" >server.log 2>&1 &
   local server=$!
   listens 18515
-  ib_read_lat -d rxe1 -x 1 -n "$count" -s "$bytes" -F "$@" 127.0.0.1 >client.log 2>&1 || fail "ib_read_lat"
+  timeout 60 ib_read_lat -d rxe1 -x 1 -n "$count" -s "$bytes" -F "$@" 127.0.0.1 >client.log 2>&1 || fail "ib_read_lat"
   wait "$server" || fail "ib_read_lat"
   # bytes, iterations, min, max, typical (the median)
   awk -v bytes="$bytes" '$1 == bytes && NF > 5 { printf "%.0f\n", $5 }' client.log
@@ -45,13 +47,13 @@ pingloom_read() { # ASKING ANSWERING OPTION...
   local busy=()
   [ $# -eq 0 ] || busy=("$@")
   # shellcheck disable=SC2046
-  $(prefix "$answering") pingloom read --serve --source "10.0.0.$answering" -d "$(device "$answering")" \
+  $(prefix "$answering") timeout 120 pingloom read --serve --source "10.0.0.$answering" -d "$(device "$answering")" \
     "${busy[@]}" >server.log 2>&1 &
   server=$!
   # shellcheck disable=SC2046
   listens 20713 $(prefix "$answering")
   # shellcheck disable=SC2046
-  $(prefix "$asking") pingloom read "10.0.0.$answering:test" --source "10.0.0.$asking" -d "$(device "$asking")" \
+  $(prefix "$asking") timeout 60 pingloom read "10.0.0.$answering:test" --source "10.0.0.$asking" -d "$(device "$asking")" \
     -b "$bytes" -c "$count" --depth 1 --json "${busy[@]}" >client.log 2>&1 || fail "pingloom read"
   kill "$server"
   wait "$server" || true
@@ -63,14 +65,14 @@ measure() { # WHAT COMMAND...
   shift
   local figures=()
   for ((run = 0; run < runs; run++)); do figures+=("$("$@")"); done
-  echo "$what: median $(printf '%s\n' "${figures[@]}" | sort -n | sed -n "$(((runs + 1) / 2))p") us (${figures[*]})"
+  python3 -B "$root/bench/report/figures.py" "$what" us "${figures[@]}"
 }
 
 for host in 50 51; do "$root/tests/lab/guest/soft_host.sh" "$host"; done
-measure "ib_read_lat -e" perftest -e
+measure "limit: ib_read_lat -e, verbs -> verbs" perftest -e
 measure "pingloom read, verbs -> verbs" pingloom_read 1 2
 measure "pingloom read, soft -> verbs" pingloom_read 50 2
 measure "pingloom read, verbs -> soft" pingloom_read 1 50
 measure "pingloom read, soft -> soft" pingloom_read 50 51
-measure "ib_read_lat" perftest
+measure "limit: ib_read_lat, spinning" perftest
 measure "pingloom read --busy, verbs -> verbs" pingloom_read 1 2 --busy

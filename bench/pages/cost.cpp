@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <barrier>
 #include <chrono>
-#include <cstdio>
 #include <ctime>
+#include <map>
 #include <thread>
 #include <utility>
+
+#include "shared/clocks.h"
+#include "shared/figures.h"
 
 namespace pingloom::bench {
 
@@ -14,13 +17,13 @@ namespace {
 
 constexpr double kRoundTime = 1e-3;   // seconds, about
 constexpr double kTimeToWake = 2e-4;  // until all threads spin and wait for the round's begin
-constexpr unsigned kRounds = 40;      // of a run, at most ...
-constexpr std::size_t kEnough = 5;    // ... until so many count
+constexpr unsigned kMaxRounds = 40;   // in a run
+constexpr std::size_t kEnough = 5;    // rounds that count end a run early
 
-double secondsOf(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+double secondsOf(clockid_t clock) { return toSeconds(readClock(clock)); }
+
+std::string columnOf(unsigned threads) {
+  return threads == 1 ? " | 1 thread" : " | " + std::to_string(threads) + " threads";
 }
 
 struct Round {
@@ -46,7 +49,7 @@ std::uint64_t operationsOfARound(const Loop& loop) {
   return static_cast<std::uint64_t>(kRoundTime / one) + 1;
 }
 
-// All the time on a processor, at least nine tenths of it together.
+// Whether all threads had a processor all the time, and ran together for nine tenths of it.
 bool counts(const std::vector<Round>& rounds) {
   double first_end = rounds[0].end, last_begin = rounds[0].begin, longest = 0;
   for (const Round& round : rounds) {
@@ -60,56 +63,58 @@ bool counts(const std::vector<Round>& rounds) {
 
 }  // namespace
 
-void CostTable::add(std::string name, unsigned threads, Loop loop) {
-  rows_.push_back({std::move(name), threads, std::move(loop), {}});
+void CostTable::add(const std::string& name, unsigned threads, Loop loop) {
+  rows_.push_back({name + columnOf(threads), threads, std::move(loop)});
 }
 
-void CostTable::measure(Row& row) {
+void CostTable::compare(const std::string& what, const std::string& one, const std::string& other,
+                        unsigned threads) {
+  const std::string column = columnOf(threads);
+  ratios_.push_back({what + column, one + column, other + column});
+}
+
+double CostTable::measure(const Row& row) {
   const std::uint64_t operations = operationsOfARound(row.loop);
   double begin = secondsOf(CLOCK_MONOTONIC) + kTimeToWake;
   std::vector<Round> rounds(row.threads);
-  std::size_t counted = 0;
+  std::vector<double> costs;  // nanoseconds per operation, of the slowest thread
   unsigned done = 0;
   const auto judge = [&]() noexcept {
     begin = secondsOf(CLOCK_MONOTONIC) + kTimeToWake;
     if (++done == 1 || !counts(rounds)) return;  // the first one warms up
     double longest = 0;
     for (const Round& round : rounds) longest = std::max(longest, round.length());
-    row.costs.push_back(longest * 1e9 / static_cast<double>(operations));
-    ++counted;
+    costs.push_back(longest * 1e9 / static_cast<double>(operations));
   };
   std::barrier all_ended(static_cast<std::ptrdiff_t>(row.threads), judge);
   std::vector<std::thread> threads;
   for (unsigned i = 0; i < row.threads; ++i) {
     threads.emplace_back([&, i] {
-      while (counted < kEnough && done < kRounds) {
+      while (costs.size() < kEnough && done < kMaxRounds) {
         rounds[i] = timed(row.loop, i, operations, begin);
         all_ended.arrive_and_wait();
       }
     });
   }
   for (auto& thread : threads) thread.join();
+  return costs.empty() ? 0 : medianOf(std::move(costs));
 }
 
 void CostTable::measureAndPrint() {
+  Figures figures;
   for (unsigned run = 0; run < runs_; ++run) {
-    for (Row& row : rows_) measure(row);
-  }
-  std::printf("%-54s %7s %6s %8s %18s\n", "ns per operation", "threads", "rounds", "median",
-              "p10 .. p90");
-  for (Row& row : rows_) {
-    std::sort(row.costs.begin(), row.costs.end());
-    const std::size_t rounds = row.costs.size();
-    std::printf("%-54s %7u %6zu", row.name.c_str(), row.threads, rounds);
-    if (rounds == 0) {
-      std::printf(" never at the same time\n");
-      continue;
+    std::map<std::string, double> costs;
+    for (const Row& row : rows_) {
+      const double cost = measure(row);
+      if (cost > 0) figures.add(row.name, "ns", costs[row.name] = cost);
     }
-    const auto at = [&](std::size_t tenths) {
-      return row.costs[std::min(rounds - 1, rounds * tenths / 10)];
-    };
-    std::printf(" %8.2f %8.2f .. %6.2f\n", at(5), at(1), at(9));
+    for (const Ratio& ratio : ratios_) {
+      const auto one = costs.find(ratio.one), other = costs.find(ratio.other);
+      if (one == costs.end() || other == costs.end()) continue;
+      figures.add(ratio.name, "", other->second / one->second);
+    }
   }
+  figures.print();
 }
 
 }  // namespace pingloom::bench

@@ -1,20 +1,23 @@
-// What an update of a metric costs, beside prometheus-cpp doing the same, a bare volatile increment
-// and a bare atomic add, all in one run. Usage: pages_update_bench [RUNS]
+// Measures what an update of a metric costs, compared in the same run with prometheus-cpp doing the
+// same, a bare volatile increment and a bare atomic add.
+#include <fmt/format.h>
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <boost/program_options.hpp>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <pingloom/pages.hpp>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "common/program.h"
 #include "cost.h"
 
 namespace {
@@ -23,7 +26,7 @@ using pingloom::bench::CostTable;
 
 constexpr unsigned kMaxThreads = 2;
 
-// Calls `update(i)` that often, with `update` in registers.
+// Calls `update(i)` that often. `update` is passed by value so that it stays in registers.
 template <typename Update>
 void repeat(std::uint64_t operations, Update update) {
   for (std::uint64_t i = 0; i < operations; ++i) update(i);
@@ -33,7 +36,7 @@ std::string named(const std::string& what, unsigned thread) {
   return what + "_" + std::to_string(thread);
 }
 
-// Latencies in nanoseconds, most of them around 100 us.
+// Makes latencies in nanoseconds, most of them around 100 us.
 std::array<std::uint64_t, 4096> latencies() {
   std::array<std::uint64_t, 4096> values;
   std::mt19937 random(1);
@@ -73,24 +76,24 @@ void addOurs(CostTable& table, pingloom::Pages& pages, unsigned threads) {
     took.unit = 1e-9;
     histograms.push_back(pages.histogram(took));
   }
-  table.add("pingloom counter, a thread's own", threads, [own](unsigned thread, std::uint64_t n) {
+  table.add("counter, a thread's own", threads, [own](unsigned thread, std::uint64_t n) {
     repeat(n, [counter = own[thread]](std::uint64_t) { counter.add(); });
   });
   if (threads > 1) {
-    table.add("pingloom counter, a thread's own, on one cache line", threads,
+    table.add("counters of both threads on one cache line", threads,
               [neighbours](unsigned thread, std::uint64_t n) {
                 repeat(n, [counter = neighbours[thread]](std::uint64_t) { counter.add(); });
               });
   }
   const auto shared = pages.sharedCounter({"shared_total"});
-  table.add("pingloom shared counter, one for all", threads, [shared](unsigned, std::uint64_t n) {
+  table.add("shared counter, one for all threads", threads, [shared](unsigned, std::uint64_t n) {
     repeat(n, [shared](std::uint64_t) { shared.add(); });
   });
   const auto gauge = pages.gauge({"gauge"});
-  table.add("pingloom gauge set, one for all", threads, [gauge](unsigned, std::uint64_t n) {
+  table.add("gauge set, one for all threads", threads, [gauge](unsigned, std::uint64_t n) {
     repeat(n, [gauge](std::uint64_t i) { gauge.set(static_cast<double>(i)); });
   });
-  table.add("pingloom histogram, a thread's own", threads,
+  table.add("histogram of 98 buckets, a thread's own", threads,
             [histograms](unsigned thread, std::uint64_t n) {
               repeat(n, [histogram = histograms[thread]](std::uint64_t i) {
                 histogram.observe(latency(i));
@@ -99,7 +102,7 @@ void addOurs(CostTable& table, pingloom::Pages& pages, unsigned threads) {
   pingloom::MetricOptions took{"shared_seconds"};
   took.unit = 1e-9;
   const auto histogram = pages.sharedHistogram(took);
-  table.add("pingloom shared histogram, one for all", threads,
+  table.add("shared histogram of 98 buckets, one for all threads", threads,
             [histogram](unsigned, std::uint64_t n) {
               repeat(n, [histogram](std::uint64_t i) { histogram.observe(latency(i)); });
             });
@@ -115,12 +118,14 @@ void addPrometheus(CostTable& table, prometheus::Registry& registry, unsigned th
               repeat(n, [counter = own[thread]](std::uint64_t) { counter->Increment(); });
             });
   auto* shared = &counters.Add({});
-  table.add("prometheus-cpp counter, one for all", threads, [shared](unsigned, std::uint64_t n) {
-    repeat(n, [shared](std::uint64_t) { shared->Increment(); });
-  });
-  table.add("prometheus-cpp gauge set, one for all", threads, [&gauge](unsigned, std::uint64_t n) {
-    repeat(n, [&gauge](std::uint64_t i) { gauge.Set(static_cast<double>(i)); });
-  });
+  table.add("prometheus-cpp counter, one for all threads", threads,
+            [shared](unsigned, std::uint64_t n) {
+              repeat(n, [shared](std::uint64_t) { shared->Increment(); });
+            });
+  table.add("prometheus-cpp gauge set, one for all threads", threads,
+            [&gauge](unsigned, std::uint64_t n) {
+              repeat(n, [&gauge](std::uint64_t i) { gauge.Set(static_cast<double>(i)); });
+            });
   auto& histograms = prometheus::BuildHistogram().Name("took_seconds").Register(registry);
   const pingloom_histogram_shape shape{10, 34, 2};
   prometheus::Histogram::BucketBoundaries same, usual;
@@ -130,17 +135,17 @@ void addPrometheus(CostTable& table, prometheus::Registry& registry, unsigned th
   for (double bound = 1e-6; bound < 20; bound *= 5) usual.push_back(bound);
   for (const auto& bounds : {usual, same}) {
     const std::string name =
-        "prometheus-cpp histogram, " + std::to_string(bounds.size() + 1) + " buckets, ";
+        fmt::format("prometheus-cpp histogram of {} buckets, ", bounds.size() + 1);
     std::vector<prometheus::Histogram*> each;
     for (unsigned i = 0; i < threads; ++i) {
       each.push_back(&histograms.Add({{"t", named(name, i)}}, bounds));
     }
-    table.add(name + "own", threads, [each](unsigned thread, std::uint64_t n) {
+    table.add(name + "a thread's own", threads, [each](unsigned thread, std::uint64_t n) {
       repeat(n, [histogram = each[thread]](std::uint64_t i) {
         histogram->Observe(static_cast<double>(latency(i)) * 1e-9);
       });
     });
-    table.add(name + "one for all", threads, [each](unsigned, std::uint64_t n) {
+    table.add(name + "one for all threads", threads, [each](unsigned, std::uint64_t n) {
       repeat(n, [histogram = each[0]](std::uint64_t i) {
         histogram->Observe(static_cast<double>(latency(i)) * 1e-9);
       });
@@ -151,17 +156,35 @@ void addPrometheus(CostTable& table, prometheus::Registry& registry, unsigned th
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int runs = argc > 1 ? std::atoi(argv[1]) : 11;
-  if (runs < 1) return 2;
-  CostTable table(static_cast<unsigned>(runs));
-  pingloom::PagesOptions options;
-  options.application = "bench";
-  pingloom::Pages pages(options);
+  namespace po = boost::program_options;
+  unsigned runs = 9;
+  po::options_description options("Options");
+  options.add_options()("runs", po::value(&runs)->default_value(runs), "how many runs to make");
+  po::variables_map values;
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (const auto code =
+          pingloom::program::parse({"pages_update_bench", "pages_update_bench [OPTIONS]",
+                                    "Measures what an update of a metric costs."},
+                                   arguments, options, {}, values)) {
+    return *code;
+  }
+  CostTable table(std::max(1U, runs));
+  pingloom::PagesOptions pages_options;
+  pages_options.application = "bench";
+  pingloom::Pages pages(pages_options);
   std::array<prometheus::Registry, kMaxThreads> registries;
   for (unsigned threads = 1; threads <= kMaxThreads; ++threads) {
     addLimits(table, threads);
     addOurs(table, pages, threads);
     addPrometheus(table, registries[threads - 1], threads);
   }
+  for (unsigned threads = 1; threads <= kMaxThreads; ++threads) {
+    table.compare("times faster than prometheus-cpp, counter, a thread's own",
+                  "counter, a thread's own", "prometheus-cpp counter, a thread's own", threads);
+    table.compare("times faster than prometheus-cpp, counter, one for all threads",
+                  "shared counter, one for all threads",
+                  "prometheus-cpp counter, one for all threads", threads);
+  }
   table.measureAndPrint();
+  return 0;
 }

@@ -28,12 +28,12 @@ namespace {
 constexpr std::uint16_t kPort = 4791;
 constexpr std::size_t kMaxSegments = 64;
 constexpr std::size_t kMaxMessage = 65'000;
-constexpr Nanos kPatience = kSecond;
+constexpr Nanos kMaxSilence = kSecond;
 constexpr auto kSettled = std::chrono::milliseconds(100);
 constexpr auto kRest = std::chrono::microseconds(50);
-constexpr std::size_t kHeaders = sizeof(iphdr) + sizeof(udphdr);  // that a raw socket shows
+constexpr std::size_t kHeaders = sizeof(iphdr) + sizeof(udphdr);  // a raw socket shows these
 
-// What has to be done to the bytes whoever moves them: the least of it, with nothing around it.
+// The least that any implementation has to do to the bytes, with nothing around it.
 class Work {
  public:
   // Copies a datagram's bytes from memory, and seals them.
@@ -79,7 +79,7 @@ class End {
     return End(std::move(*bound), std::move(seeing), working);
   }
 
-  // The packets of so many operations.
+  // Sends the packets of so many operations.
   Status send(std::uint32_t to, std::size_t operations, const Packets& packets) {
     sockaddr_storage storage{};
     to_length_ = IpAddress::fromV4(to).toSockaddr(kPort, storage);
@@ -105,7 +105,7 @@ class End {
     return flush();
   }
 
-  // The bytes of the packets that have arrived, in whatever pieces they came.
+  // Gives the bytes of the packets that have arrived, in whatever pieces they came.
   Result<std::size_t> take(const Packets& packets) {
     std::size_t bytes = 0;
     const int got = batch_->receive(descriptor(), 0);
@@ -118,7 +118,7 @@ class End {
     return bytes;
   }
 
-  // Takes away what was under way to these addresses before.
+  // Drops what was in flight to these addresses before.
   void settle() {
     std::this_thread::sleep_for(kSettled);
     while (batch_->receive(descriptor(), 0) > 0) {
@@ -134,7 +134,7 @@ class End {
         batch_(std::make_unique<net::RxBatch>(IP_MAXPACKET)),
         scratch_(std::make_unique<net::RxBatch>()) {}
 
-  // So many packets of one size, in as few messages as the kernel takes.
+  // Stages packets of one size in as few messages as the kernel takes.
   Status stage(std::size_t bytes, std::size_t count) {
     if (count == 0) return {};
     const std::size_t most = std::clamp<std::size_t>(kMaxMessage / bytes, 1, kMaxSegments);
@@ -165,7 +165,7 @@ class End {
     return {};
   }
 
-  // A message has packets of one size.
+  // Checks a message, whose packets are of one size.
   void check(std::span<const std::uint8_t> message, const Packets& packets) {
     std::size_t bytes = packets.first;
     if (packets.count > 1 && message.size() % bytes != 0) {
@@ -201,7 +201,7 @@ class BareLoop {
     const std::size_t answer_bytes = traffic_.answer.bytes();
     std::uint64_t asked = 0;
     std::size_t answered_bytes = 0;
-    Nanos progress = now(CLOCK_MONOTONIC);
+    Nanos progress = monotonicNow();
     while (answered_bytes < operations * answer_bytes) {
       const std::uint64_t done = answered_bytes / answer_bytes;
       const std::uint64_t more = std::min(operations, done + depth) - asked;
@@ -227,12 +227,12 @@ class BareLoop {
   }
 
  private:
-  // A busy kernel leaves the rest of its work to a thread of its own; in one thread nobody needs
-  // to spin for it.
+  // A busy kernel leaves the rest of its work to a thread of its own. A loop in one thread gives it
+  // the processor instead of spinning.
   static Status wait(bool progressed, Cores cores, Nanos& progress) {
-    const Nanos time = now(CLOCK_MONOTONIC);
+    const Nanos time = monotonicNow();
     if (progressed) progress = time;
-    if (time - progress > kPatience) return makeError("bare loop", "a datagram was lost");
+    if (time - progress > kMaxSilence) return makeError("bare loop", "a datagram was lost");
     if (!progressed && cores == Cores::kOne) std::this_thread::sleep_for(kRest);
     return {};
   }

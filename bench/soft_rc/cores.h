@@ -1,5 +1,6 @@
-// How a loop between two sides is run and timed: both sides in one thread, which never waits, in
-// its CPU time, the kernel's part included; or each in a thread of its own, in wall time.
+// Runs and times a loop between two sides. Either both sides are in one thread that never waits,
+// and its CPU time is measured, the kernel's part included; or each has a thread of its own, and
+// wall time is measured.
 #pragma once
 
 #include <atomic>
@@ -9,6 +10,7 @@
 
 #include "common/error.h"
 #include "common/time.h"
+#include "shared/clocks.h"
 
 namespace pingloom::bench {
 
@@ -20,25 +22,19 @@ struct Setting {
   Cores cores;
 };
 
-// That part of the operations is done once before they are timed: memory that is used for the first
-// time costs a page fault.
+// One part in kWarming of the operations is done before they are timed: memory that is used for the
+// first time costs a page fault.
 constexpr std::uint64_t kWarming = 10;
 
-inline Nanos now(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return now.tv_sec * kSecond + now.tv_nsec;
-}
-
-// Nanoseconds per operation. `ask` does all of them and calls what it is given whenever it has
-// nothing to do but wait; `answer` does what there is to answer now. Both give a Status.
+// Gives nanoseconds per operation. `ask` does all of them and calls its argument whenever it could
+// only wait; `answer` answers what has come. Both give a Status.
 template <typename Ask, typename Answer>
 Result<double> measure(Cores cores, std::uint64_t operations, Ask&& ask, Answer&& answer) {
   const clockid_t clock = cores == Cores::kOne ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
   std::atomic<bool> over = false;
   Status answered;
   std::thread answering;
-  const Nanos begin = now(clock);
+  const Nanos begin = readClock(clock);
   if (cores == Cores::kTwo) {
     answering = std::thread([&] {
       while (answered && !over.load(std::memory_order_relaxed)) answered = answer();
@@ -50,7 +46,7 @@ Result<double> measure(Cores cores, std::uint64_t operations, Ask&& ask, Answer&
     if (over.load(std::memory_order_relaxed)) return makeError("loop", "nobody answers");
     return {};
   });
-  const Nanos took = now(clock) - begin;
+  const Nanos took = readClock(clock) - begin;
   over = true;
   if (answering.joinable()) answering.join();
   if (!answered) return tl::unexpected(answered.error());

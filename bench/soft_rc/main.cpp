@@ -1,19 +1,20 @@
-// One-sided operations between two soft devices on loopback, iCRC on. Beside each, in turns, the
-// bare loop over datagrams of the same sizes, looking at nothing and again doing what must be done
-// to the bytes. First both sides in one thread, which never waits:
-// everything, the kernel's part too, happens in it and is measured in its CPU time, that of one
-// core. Then a core for each side, in wall time.
+// Measures one-sided operations between two soft devices on loopback, iCRC on. In turns with them
+// runs the bare loop over datagrams of the same sizes, which looks at nothing, and the same loop
+// when it does what must be done to the bytes. With a core for each side, wall time is measured.
+// With one core, both sides are in one thread that never waits: everything, the kernel's part too,
+// happens in it and is measured in its CPU time.
 #include <algorithm>
 #include <array>
 #include <boost/program_options.hpp>
 #include <cstdio>
-#include <iostream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "bare_loop.h"
+#include "common/program.h"
 #include "rdma/soft/packet.h"
+#include "shared/figures.h"
 #include "soft_loop.h"
 
 namespace {
@@ -23,7 +24,8 @@ using namespace pingloom::bench;
 using rdma::RcOperation;
 using rdma::soft::Opcode;
 
-// Of a message as long as the task's, by the opcodes of its first, middle, last or only packet.
+// Gives the packets of a message as long as the task's, by the opcodes of its first, middle, last
+// or only packet.
 Packets packetsOf(const Task& task, const std::array<Opcode, 4>& opcodes) {
   const auto [first, middle, last, only] = opcodes;
   const auto bytes = [](Opcode opcode, std::size_t payload) {
@@ -54,42 +56,31 @@ Traffic trafficOf(const Task& task) {
   }
 }
 
-double medianOf(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 constexpr std::array<Setting, 4> kSettings = {{
-    {"UDP socket, iCRC by its residue, one core for both sides", false, Cores::kOne},
-    {"UDP socket, iCRC by its residue, a core for each side", false, Cores::kTwo},
-    {"raw socket, iCRC exact, one core for both sides", true, Cores::kOne},
-    {"raw socket, iCRC exact, a core for each side", true, Cores::kTwo},
+    {"UDP socket, a core for each side", false, Cores::kTwo},
+    {"UDP socket, one core", false, Cores::kOne},
+    {"raw socket, a core for each side", true, Cores::kTwo},
+    {"raw socket, one core", true, Cores::kOne},
 }};
 
-Status compare(const Task& task, const Setting& setting, int runs) {
-  std::vector<double> soft, bare, working;
-  std::vector<double> ratios;
-  for (int run = 0; run < runs; ++run) {
-    const Traffic traffic = trafficOf(task);
-    const auto limit = runBareLoop(traffic, task.depth, task.operations, setting, false);
-    if (!limit) return tl::unexpected(limit.error());
-    const auto work = runBareLoop(traffic, task.depth, task.operations, setting, true);
-    if (!work) return tl::unexpected(work.error());
-    const auto measured = SoftLoop().run(task, setting.raw, setting.cores);
-    if (!measured) return tl::unexpected(measured.error());
-    bare.push_back(*limit);
-    working.push_back(*work);
-    soft.push_back(*measured);
-    ratios.push_back(*limit / *measured);
+// Makes one run of the bare loop, of the working loop, and of the soft devices.
+Status compare(const Task& task, const Setting& setting, Figures& figures) {
+  const Traffic traffic = trafficOf(task);
+  const auto bare = runBareLoop(traffic, task.depth, task.operations, setting, false);
+  if (!bare) return tl::unexpected(bare.error());
+  const auto working = runBareLoop(traffic, task.depth, task.operations, setting, true);
+  if (!working) return tl::unexpected(working.error());
+  const auto soft = SoftLoop().run(task, setting.raw, setting.cores);
+  if (!soft) return tl::unexpected(soft.error());
+  const std::string row = std::string(setting.name) + " | " + task.name + " | ";
+  figures.add(row + "soft device", "operations/s", 1e9 / *soft);
+  if (task.operation != RcOperation::kFetchAdd) {
+    figures.add(row + "bytes", "GB/s", static_cast<double>(task.bytes) / *soft);
   }
-  std::sort(ratios.begin(), ratios.end());
-  const double took = medianOf(soft);
-  const double worked = medianOf(working);
-  std::printf("%-32s %9.0f %8.2f %9.0f %6.2f (%.2f .. %.2f) %9.0f %6.2f\n", task.name, 1e9 / took,
-              static_cast<double>(task.bytes) / took, 1e9 / medianOf(bare),
-              ratios[ratios.size() / 2], ratios.front(), ratios.back(), 1e9 / worked,
-              worked / took);
-  std::fflush(stdout);
+  figures.add(row + "limit: bare loop", "operations/s", 1e9 / *bare);
+  figures.add(row + "ratio to bare", "", *bare / *soft);
+  figures.add(row + "working loop", "operations/s", 1e9 / *working);
+  figures.add(row + "ratio to working", "", *working / *soft);
   return {};
 }
 
@@ -108,35 +99,32 @@ constexpr std::array<Task, 8> kTasks = {{
 
 int main(int argc, char** argv) {
   namespace po = boost::program_options;
-  int runs = 0;
+  int runs = 5;
   std::string only;
-  po::options_description options("soft_rc_bench");
-  options.add_options()("help", "show this")("runs", po::value(&runs)->default_value(5), "")(
-      "only", po::value(&only), "tasks whose names have this in them");
+  po::options_description options("Options");
+  options.add_options()("runs", po::value(&runs)->default_value(runs), "how many runs to make")(
+      "only", po::value(&only), "measure only operations whose names contain this");
   po::variables_map values;
-  try {
-    po::store(po::parse_command_line(argc, argv, options), values);
-    po::notify(values);
-  } catch (const po::error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 2;
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (const auto code = program::parse({"soft_rc_bench", "soft_rc_bench [OPTIONS]",
+                                        "One-sided operations between two soft devices."},
+                                       arguments, options, {}, values)) {
+    return *code;
   }
-  if (values.contains("help")) {
-    std::cout << options;
-    return 0;
-  }
+  Figures figures;
   for (const Setting& setting : kSettings) {
-    std::printf("%s; median of %d\n", setting.name, runs);
-    std::printf("%-32s %9s %8s %9s %6s %16s %9s %6s\n", "", "soft op/s", "GB/s", "bare op/s",
-                "ratio", "", "working", "ratio");
     for (const Task& task : kTasks) {
       if (std::string_view(task.name).find(only) == std::string_view::npos) continue;
-      if (const auto done = compare(task, setting, std::max(runs, 1)); !done) {
-        std::printf("%s: %s\n", task.name, done.error().text().c_str());
+      for (int run = 0; run < std::max(runs, 1); ++run) {
+        const auto done = compare(task, setting, figures);
+        if (done) continue;
+        std::fprintf(stderr, "soft_rc_bench: %s, %s: %s\n", setting.name, task.name,
+                     done.error().text().c_str());
         if (!setting.raw) return 1;
         break;
       }
     }
   }
+  figures.print();
   return 0;
 }

@@ -10,6 +10,7 @@ namespace pingloom::bench {
 namespace {
 
 constexpr rdma::Access kAll = rdma::Access::kRead | rdma::Access::kWrite | rdma::Access::kAtomic;
+constexpr Nanos kMaxSilence = 10 * kSecond;  // more than all retries of the endpoint
 
 }  // namespace
 
@@ -48,6 +49,7 @@ template <typename Meanwhile>
 Status SoftLoop::ask(const Task& task, Meanwhile&& meanwhile) {
   std::uint64_t posted = 0;
   std::uint64_t done = 0;
+  Nanos progress = monotonicNow();
   while (done < task.operations) {
     for (; posted < task.operations && posted - done < task.depth; ++posted) {
       if (auto went = post(task, posted); !went) return went;
@@ -55,6 +57,11 @@ Status SoftLoop::ask(const Task& task, Meanwhile&& meanwhile) {
     asking_.endpoint->flush();
     if (auto went = meanwhile(); !went) return went;
     if (auto polled = asking_.poll(); !polled) return polled;
+    if (!asking_.events.done.empty()) progress = monotonicNow();
+    if (monotonicNow() - progress > kMaxSilence) {
+      return makeError("soft loop",
+                       "no operation was completed within " + formatDuration(kMaxSilence));
+    }
     done += asking_.events.done.size();
   }
   return {};

@@ -1,4 +1,4 @@
-// Operations between two soft devices on loopback, iCRC on.
+// Does operations between two soft devices on loopback, iCRC on.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct Task {
 
 class SoftLoop {
  public:
-  // Nanoseconds per operation.
+  // Gives nanoseconds per operation.
   Result<double> run(const Task& task, bool raw, Cores cores);
 
  private:

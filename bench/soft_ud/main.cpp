@@ -1,20 +1,25 @@
-// Exchanges per CPU-second over two soft devices: PING, PONG and, when its departure is known, ACK,
-// both sides in one thread. Beside it, in turns, the bare loop over packets of the same size, for
-// both ways to receive (a UDP socket; a raw one where CAP_NET_RAW allows).
+// Measures exchanges per CPU-second over two soft devices: PING, PONG and, when its departure is
+// known, ACK, with both sides in one thread. The bare loop moves packets of the same size in turns
+// with it. Both are measured with a UDP socket and, where CAP_NET_RAW allows, with a raw one.
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <cstdio>
-#include <iostream>
+#include <string>
 #include <vector>
 
-#include "bare_loop.h"
+#include "common/program.h"
 #include "rdma/soft/soft_device.h"
+#include "shared/bare_roce_loop.h"
+#include "shared/clocks.h"
+#include "shared/figures.h"
 
 namespace {
 
 using namespace pingloom;
 using namespace pingloom::bench;
 using rdma::PostResult;
+
+constexpr std::uint64_t kTimestamps = 6;  // of an exchange
 
 struct Side {
   std::unique_ptr<rdma::Device> device;
@@ -56,7 +61,7 @@ class SoftLoop {
   }
 
  private:
-  // One kind of message: T is its way to the other side's endpoint.
+  // Sends messages to the other side's endpoint.
   Status send(Side& from, const Side& to, std::size_t count) {
     rdma::UdMessage message;
     message.path.gid = to.endpoint->address().gid;
@@ -72,7 +77,8 @@ class SoftLoop {
     from.endpoint->flush();
     return {};
   }
-  // Polls until so many have come and so many departures are known; their payloads are read.
+  // Polls until so many messages have come and so many departures are known, and looks at each
+  // payload.
   Status take(Side& side, std::size_t arrivals, std::size_t departures) {
     const Nanos deadline = monotonicNow() + kSecond;
     while (arrivals > 0 || departures > 0) {
@@ -109,41 +115,23 @@ class SoftLoop {
   ExchangeResult result_;
 };
 
-struct Spread {
-  double median, least, most;
-};
-Spread spreadOf(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return {values[values.size() / 2], values.front(), values.back()};
+void warnOfMissing(const char* what, const ExchangeResult& result) {
+  if (result.timestamps == kTimestamps * result.exchanges) return;
+  std::printf("  %s: %lu of %lu timestamps are missing\n", what,
+              kTimestamps * result.exchanges - result.timestamps, kTimestamps * result.exchanges);
 }
 
-Status compare(const ExchangeTask& task, bool raw, int runs) {
-  std::vector<double> soft;
-  std::vector<double> bare;
-  std::vector<double> ratios;
-  for (int run = 0; run < runs; ++run) {
-    const auto limit = runBareLoop(task, raw);
-    if (!limit) return tl::unexpected(limit.error());
-    const auto measured = SoftLoop().run(task, raw);
-    if (!measured) return tl::unexpected(measured.error());
-    for (const ExchangeResult* result : {&*limit, &*measured}) {
-      if (result->timestamps != 6 * result->exchanges) {
-        std::printf("  timestamps missing: %lu of %lu\n",
-                    6 * result->exchanges - result->timestamps, 6 * result->exchanges);
-      }
-    }
-    bare.push_back(limit->perCpuSecond());
-    soft.push_back(measured->perCpuSecond());
-    ratios.push_back(soft.back() / bare.back());
-  }
-  const auto print = [](const char* what, const Spread& spread, int digits) {
-    std::printf("  %-34s %10.*f  (%.*f .. %.*f)\n", what, digits, spread.median, digits,
-                spread.least, digits, spread.most);
-  };
-  std::printf("%s\n", raw ? "raw socket, iCRC exact" : "UDP socket, iCRC by its residue");
-  print("soft: exchanges per CPU-second", spreadOf(soft), 0);
-  print("bare: exchanges per CPU-second", spreadOf(bare), 0);
-  print("ratio", spreadOf(ratios), 2);
+Status compare(const ExchangeTask& task, bool raw, Figures& figures) {
+  const auto bare = runBareRoceLoop(task, raw);
+  if (!bare) return tl::unexpected(bare.error());
+  const auto soft = SoftLoop().run(task, raw);
+  if (!soft) return tl::unexpected(soft.error());
+  warnOfMissing("bare loop", *bare);
+  warnOfMissing("soft device", *soft);
+  const std::string row = raw ? "raw socket, iCRC exact | " : "UDP socket, iCRC by its residue | ";
+  figures.add(row + "soft device", "exchanges/s of CPU", soft->perCpuSecond());
+  figures.add(row + "limit: bare loop", "exchanges/s of CPU", bare->perCpuSecond());
+  figures.add(row + "ratio", "", soft->perCpuSecond() / bare->perCpuSecond());
   return {};
 }
 
@@ -151,36 +139,37 @@ Status compare(const ExchangeTask& task, bool raw, int runs) {
 
 int main(int argc, char** argv) {
   namespace po = boost::program_options;
-  ExchangeTask task;
-  int runs = 0;
-  po::options_description options("soft_ud_bench");
-  options.add_options()("help", "show this")(
-      "exchanges", po::value(&task.exchanges)->default_value(200'000), "in each run")(
-      "batch", po::value(&task.batch)->default_value(64), "PINGs at a time, 1 to 64")(
-      "payload", po::value(&task.payload)->default_value(64), "bytes of each message, 1 to 900")(
-      "runs", po::value(&runs)->default_value(5), "");
+  ExchangeTask task{200'000, 64, 64};
+  int runs = 5;
+  po::options_description options("Options");
+  options.add_options()("exchanges", po::value(&task.exchanges)->default_value(task.exchanges),
+                        "exchanges in each run")("batch",
+                                                 po::value(&task.batch)->default_value(task.batch),
+                                                 "PINGs that are sent at a time, 1 to 64")(
+      "payload", po::value(&task.payload)->default_value(task.payload),
+      "bytes of each message, 1 to 900")("runs", po::value(&runs)->default_value(runs),
+                                         "how many runs to make");
   po::variables_map values;
-  try {
-    po::store(po::parse_command_line(argc, argv, options), values);
-    po::notify(values);
-  } catch (const po::error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 2;
-  }
-  if (values.contains("help")) {
-    std::cout << options;
-    return 0;
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (const auto code = program::parse({"soft_ud_bench", "soft_ud_bench [OPTIONS]",
+                                        "Exchanges per CPU-second over two soft devices."},
+                                       arguments, options, {}, values)) {
+    return *code;
   }
   task.batch = std::clamp<std::size_t>(task.batch, 1, 64);
   task.payload = std::clamp<std::size_t>(task.payload, 1, 900);
-  std::printf(
-      "%lu exchanges of 3 messages of %zu bytes, %zu at a time; median (least .. most) of %d\n",
-      task.exchanges, task.payload, task.batch, runs);
+  std::printf("%lu exchanges of 3 messages of %zu bytes, %zu at a time\n", task.exchanges,
+              task.payload, task.batch);
+  Figures figures;
   for (const bool raw : {false, true}) {
-    if (const auto done = compare(task, raw, std::max(runs, 1)); !done) {
-      std::printf("%s\n", done.error().text().c_str());
+    for (int run = 0; run < std::max(runs, 1); ++run) {
+      const auto done = compare(task, raw, figures);
+      if (done) continue;
+      std::fprintf(stderr, "soft_ud_bench: %s\n", done.error().text().c_str());
       if (!raw) return 1;
+      break;
     }
   }
+  figures.print();
   return 0;
 }

@@ -1,4 +1,4 @@
-// The parts that truth.py puts together: a responder, a relay, and a witness.
+// truth.py puts these parts together: a responder, a relay, and a witness.
 #include <poll.h>
 
 #include <cstdio>
@@ -17,7 +17,7 @@ namespace {
 
 using namespace pingloom;
 
-// The agent's own UDP responder.
+// Runs the agent's own UDP responder.
 Status respond(const std::string& address, std::uint16_t port, int stop) {
   const auto listen = IpAddress::parse(address);
   if (!listen) return tl::unexpected(listen.error());

@@ -1,4 +1,4 @@
-// A packet socket on one interface.
+// Opens a packet socket on one interface.
 #pragma once
 
 #include <arpa/inet.h>
@@ -16,7 +16,8 @@
 
 namespace pingloom::truth {
 
-// `protocol`: ETH_P_ALL sees packets that arrive and that depart, any other those that arrive.
+// With protocol ETH_P_ALL the socket sees packets that arrive and that depart, with any other only
+// those that arrive.
 inline Result<UniqueFd> openPacketSocket(const std::string& interface, std::uint16_t protocol) {
   UniqueFd made(socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!made.valid()) return makeErrnoError(interface, "cannot open a packet socket", errno);
@@ -35,7 +36,7 @@ inline Result<UniqueFd> openPacketSocket(const std::string& interface, std::uint
   return made;
 }
 
-// The kernel's timestamp among a message's ancillary data; 0: none.
+// Gives the kernel's timestamp among a message's ancillary data, or 0.
 inline long long timestampOf(msghdr& message) {
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr;
        part = CMSG_NXTHDR(&message, part)) {

@@ -14,7 +14,7 @@
 namespace pingloom::truth {
 namespace {
 
-constexpr std::size_t kMaxFrame = 66'000;  // what a veth hands over in one piece
+constexpr std::size_t kMaxFrame = 66'000;  // a veth hands over no more in one piece
 constexpr std::size_t kMaxWaiting = 100'000;
 
 struct Frame {
@@ -72,7 +72,7 @@ class Relay {
   UniqueFd other_;
   Nanos delay_;
   std::vector<std::uint8_t> buffer_ = std::vector<std::uint8_t>(kMaxFrame);
-  std::deque<Frame> waiting_;  // both ways; all wait equally long
+  std::deque<Frame> waiting_;  // frames in both directions, which wait equally long
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace pingloom::truth {
 
-// Until `stop` is readable. `delay` each way.
+// Runs until `stop` is readable. Each frame waits for `delay`, in both directions.
 Status relay(const std::string& one, const std::string& other, Nanos delay, int stop);
 
 }  // namespace pingloom::truth

@@ -20,10 +20,15 @@ import collections
 import json
 import os
 import pathlib
+import select
 import statistics
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "report"))
+import figures  # noqa: E402
+
+PATIENCE = 60  # seconds for a child to do what takes far less
 PORT = 20710
 PROBER, RESPONDER = "10.231.0.1", "10.231.0.2"
 ALLOWED_NS, ALLOWED_SHARE = 300, 0.10
@@ -31,6 +36,14 @@ ALLOWED_NS, ALLOWED_SHARE = 300, 0.10
 # something else meanwhile has cold caches, and one at a time.
 TOPOLOGIES = {"none": "1ms", "50us": "1ms", "500us": "4ms", "5ms": "25ms"}
 SPIN = "while :; do :; done"
+
+
+def reap(child):
+    try:
+        child.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
 
 
 class Lab:
@@ -53,7 +66,7 @@ class Lab:
         for child in self.children:
             child.terminate()
         for child in self.children:
-            child.wait()
+            reap(child)
         for name in "abr":
             subprocess.run(["ip", "netns", "del", self.space(name)], capture_output=True)
 
@@ -91,7 +104,7 @@ class Lab:
     def start(self, name, *words):
         child = subprocess.Popen(self.command(name, *words), stdout=subprocess.PIPE, text=True)
         self.children.append(child)
-        if child.stdout.readline() != "ready\n":
+        if not select.select([child.stdout], [], [], PATIENCE)[0] or child.stdout.readline() != "ready\n":
             raise SystemExit(f"truth: {words[1]} did not start")
         return child
 
@@ -99,7 +112,7 @@ class Lab:
         """What it printed after it was told to stop."""
         self.children.remove(child)
         child.terminate()
-        return child.communicate()[0].splitlines()
+        return child.communicate(timeout=PATIENCE)[0].splitlines()
 
 
 # Where each witness sees PING and PONG leave: interface, direction.
@@ -129,12 +142,13 @@ def measure(args, lab, interval, leaves):
     """Pairs (reported, witnessed) in nanoseconds, and the reasons of those left out."""
     ping = lab.command("a", args.ping, "ping", "udp", RESPONDER, "--json", "-i", interval,
                        "--port", PORT)
-    subprocess.run(ping + ["-c", "20"], check=True, capture_output=True)  # ARP, caches
+    subprocess.run(ping + ["-c", "20"], check=True, capture_output=True, timeout=PATIENCE)  # ARP, caches
     what = "all" if leaves is DEPARTURE else "arriving"
     links = {"va": "a", "vb": "b"} | {link: "r" for link, _ in leaves if link[0] == "r"}
     captures = {link: lab.start(space, args.tool, "capture", link, PORT, what)
                 for link, space in links.items()}
-    run = subprocess.run(ping + ["-c", str(args.count)], stdout=subprocess.PIPE, text=True)
+    run = subprocess.run(ping + ["-c", str(args.count)], stdout=subprocess.PIPE, text=True,
+                         timeout=PATIENCE + args.count * 0.1)
     witnessed = witness({link: lab.finish(child) for link, child in captures.items()}, *leaves)
     exchanges = [json.loads(line) for line in run.stdout.splitlines()][:-1]
     # The two lists belong together, one by one, as long as every exchange is in both.
@@ -161,24 +175,28 @@ def differences(pairs):
 
 
 def report(name, by, pairs, anomalous):
-    """Prints one line; the share within the bound."""
+    """Prints the figures of one topology as its witness saw them."""
     reported, witnessed = (statistics.median(values) / 1000 for values in zip(*pairs))
     middle, low, high = differences(pairs)
-    share = share_within(pairs)
-    left_out = ", ".join(f"{count} {reason}" for reason, count in anomalous.items())
-    print(f"{name:<13}{by:<11}{len(pairs):>6}{witnessed:>11.2f}{reported:>10.2f}{middle:>9.2f}"
-          f"{f'{low:.2f} .. {high:.2f}':>18}{100 * share:>9.1f} %   {left_out}", flush=True)
-    return share
+    row = f"{name}, witness at {by}"
+    for column, unit, value in (("exchanges", "", len(pairs)), ("witnessed", "us", witnessed),
+                                ("reported", "us", reported), ("difference", "us", middle),
+                                ("difference, p5", "us", low), ("difference, p95", "us", high),
+                                ("within", "%", 100 * share_within(pairs))):
+        print(figures.line(f"{row} | {column}", unit, [value]))
+    for reason, count in anomalous.items():
+        print(f"  {row}: {count} exchanges are left out as {reason}")
+    sys.stdout.flush()
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/release/bin"),
                         help="where pingloom and truth_tool are (default: %(default)s)")
-    parser.add_argument("--ping", help="instead of BIN/pingloom")
-    parser.add_argument("-c", "--count", type=int, default=2000, help="exchanges per run")
+    parser.add_argument("--ping", help="the program to use instead of BIN/pingloom")
+    parser.add_argument("-c", "--count", type=int, default=2000, help="how many exchanges to compare in each topology (default: %(default)s)")
     parser.add_argument("--delays", default=",".join(TOPOLOGIES),
-                        help="of the relay, each way; none: no relay (default: %(default)s)")
+                        help="what the relay delays each way, or none for no relay (default: %(default)s)")
     args = parser.parse_args()
     args.tool = (args.bin / "truth_tool").resolve()
     args.ping = args.ping or (args.bin / "pingloom").resolve()
@@ -189,11 +207,8 @@ def main():
     args = arguments()
     if os.geteuid() != 0:
         raise SystemExit("truth: needs root for its network namespaces and packet sockets")
-    print(f"Microseconds. Within: |reported - witnessed| <= {ALLOWED_NS / 1000} + "
-          f"{ALLOWED_SHARE:.0%}; diff: reported - witnessed, median and p5 .. p95.")
-    print(f"{'topology':<13}{'witness':<11}{'n':>6}{'witnessed':>11}{'reported':>10}{'diff':>9}"
-          f"{'p5 .. p95':>18}{'within':>11}   left out", flush=True)
-    worst = 1.0
+    print(f"Within: |reported - witnessed| <= {ALLOWED_NS / 1000} us + {ALLOWED_SHARE:.0%}. Difference: reported - "
+          "witnessed, the median of all exchanges.")
     for delay in args.delays.split(","):
         bare = delay == "none"
         with Lab(args.tool, None if bare else delay) as lab:
@@ -203,8 +218,8 @@ def main():
                 witnesses.append(("arrival", ARRIVAL))
             for by, leaves in witnesses:
                 pairs, anomalous = measure(args, lab, TOPOLOGIES[delay], leaves)
-                worst = min(worst, report(name, by, pairs, anomalous))
-    return 0 if worst >= 0.99 else 1
+                report(name, by, pairs, anomalous)
+    return 0
 
 
 if __name__ == "__main__":
