@@ -1,5 +1,5 @@
-// What many viewers of a large mesh cost the controller's HTTP thread. The real dashboard serves synthetic rows; viewers are
-// bare sockets that count frames, and their cost is not the controller's. --help names the options.
+// What many viewers of a large mesh cost the controller's HTTP thread. The real dashboard serves synthetic rows. Viewers
+// are bare sockets that count frames, and their cost is not the controller's. --help names the options.
 
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
