@@ -130,7 +130,7 @@ class PingTest : public testing::Test {
     }
     return all;
   }
-  // Of those that no stall of this machine touched.
+  // Checks the times of the pings that no stall of this machine touched.
   static void expectTimes(const std::vector<PingResult>& results, bool has_split) {
     int clean = 0;
     for (const PingResult& result : results) {

@@ -169,7 +169,7 @@ TEST(Exposition, OwnersOfTheSameNameAreToldApartByTheirNumber) {
 
 class Conflicts : public testing::Test {
  protected:
-  // Of pages of several processes, in this order.
+  // Renders one page for each metric, each of a process of its own, in this order.
   ExpositionCounters counters(const std::vector<pages::Metric>& metrics,
                               MetricsFormat format = MetricsFormat::kOpenMetrics) {
     std::vector<PageView> pages;

@@ -20,7 +20,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Of ZeroMQ's manual: full of what YAML and shells take for something else.
+// These keys are from ZeroMQ's manual and full of characters special to YAML and shells.
 constexpr const char* kFirst = "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID";
 constexpr const char* kSecond = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7";
 constexpr const char* kThird = "0000000000000000000000000000000000000000";

@@ -350,7 +350,7 @@ TEST_F(RequesterTest, TheFirstGapOfAChunkIsFilledFirst) {
   EXPECT_EQ(asked_from, 9U);
 }
 
-// Of what follows a lost WRITE packet nothing is of use, so little is sent while many are lost.
+// Nothing that follows a lost WRITE packet is of use, so little is sent while many are lost.
 TEST_F(RequesterTest, SendsLessWhereWRITEsAreLost) {
   RcPair pair(asks(256), answers(256), kLossy10);
   ASSERT_TRUE(pair.post(RcOperation::kWrite, 0, 1 << 20));

@@ -252,7 +252,7 @@ TEST_F(PastSourceTest, TwiceInAWindowIsAddedUp) {
   }
 }
 
-// Of one destination less than the source before has, or of others: they are not mixed up.
+// A source with one destination less than the previous source, or with others, is not mixed up.
 TEST_F(PastSourceTest, SourcesMayHaveOtherDestinations) {
   grid_.sources.push_back(ip("10.0.0.9"));
   wire::Report report = reportOf(kFirst);

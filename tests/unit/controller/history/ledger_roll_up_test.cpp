@@ -56,7 +56,7 @@ class LedgerRollUpTest : public testing::Test {
     EXPECT_TRUE(database);
     return database->number(sql).value_or(-1);
   }
-  // Of the pair to 10.0.0.2, over everything that is kept.
+  // Sums up the pair to 10.0.0.2 over everything that is kept.
   std::pair<Row, SourceRows> total(std::uint32_t path = 0) {
     const auto history = History::open(folder_ / "history.sqlite");
     EXPECT_TRUE(history);

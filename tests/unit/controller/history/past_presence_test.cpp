@@ -80,7 +80,7 @@ ProbeGrid gridOf(Protocol protocol = Protocol::kUdp) {
   return grid;
 }
 
-// Of a source with one pair, that sent 10.
+// Returns the states of a source with one pair that sent 10.
 States statesAt(const ProbeGrid& grid, int second, std::uint32_t received,
                 const PastPresence& presence) {
   PairCounts counts[2];

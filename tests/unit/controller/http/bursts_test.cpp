@@ -200,7 +200,7 @@ TEST_F(BurstApiTest, OverHttp) {
   while (asked.empty()) asked = bursts.takeAsked();
   asked[0].reply(next);
   EXPECT_EQ(client.response().status, 202U);
-  // Who waits when it ends is answered, and the connection ends.
+  // A client that waits when the thread stops is answered, and its connection ends.
   send("POST", "Content-Type: application/json\r\n");
   while (asked.size() < 2) {
     for (auto& one : bursts.takeAsked()) asked.push_back(std::move(one));

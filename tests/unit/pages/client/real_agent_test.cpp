@@ -22,7 +22,7 @@ class RealAgent {
   explicit RealAgent(const std::string& socket, PoolLimits limits = {64, 32}) {
     rdma::DeviceOptions options;
     options.device = rdma::kSoftDevice;
-    // Of this process alone: tests run beside each other.
+    // Each process has an address of its own, because tests run in parallel.
     const auto own = static_cast<std::uint32_t>(getpid()) & 0xFFFF;
     auto device = rdma::openDevice(IpAddress::fromV4(0x7F4D0000 | own), options);
     EXPECT_TRUE(device) << device.error().text();

@@ -62,7 +62,7 @@ class ScriptedAgent {
 
   std::vector<KnownOwner> owners() const;
   std::size_t connections() const { return owners().size(); }
-  // Of the last one that registered; 0 before.
+  // The number of definitions of the last application that registered; 0 before the first.
   std::size_t definitions() const;
   std::map<std::uint32_t, KnownPage> pages() const;
 
