@@ -57,10 +57,10 @@ void writeProbing(MetricsText& out, const Figures& figures) {
   for (const TransportFigures& transport : figures.transports) {
     const Summary& late = transport.lateness;
     if (late.count == 0) continue;
-    const std::initializer_list<std::pair<std::string_view, std::uint64_t>> quantiles = {
-        {"0.5", late.p50}, {"0.95", late.p95}, {"0.99", late.p99}, {"1", late.max}};
-    for (const auto& [quantile, value] : quantiles) {
-      out.sample(seconds(value), {{"protocol", transport.protocol}, {"quantile", quantile}});
+    const std::initializer_list<std::pair<std::string_view, std::uint64_t>> statistics = {
+        {"p50", late.p50}, {"p95", late.p95}, {"p99", late.p99}, {"max", late.max}};
+    for (const auto& [statistic, value] : statistics) {
+      out.sample(seconds(value), {{"protocol", transport.protocol}, {"statistic", statistic}});
     }
   }
   out.counter("pingloom_agent_windows_closed_total",

@@ -31,9 +31,9 @@ OwnPages::Pair OwnPages::makePair(const plan::Assignment& assignment,
   const Labels labels = {{"probe", assignment.probe.name},
                          {"source", assignment.source.text()},
                          {"destination", destination.text()}};
-  const auto quantile = [&](const char* value) {
+  const auto statistic = [&](const char* value) {
     Labels with = labels;
-    with.emplace_back("quantile", value);
+    with.emplace_back("statistic", value);
     return with;
   };
   constexpr const char* kNetwork = "pingloom_ping_network_seconds";
@@ -46,10 +46,10 @@ OwnPages::Pair OwnPages::makePair(const plan::Assignment& assignment,
       pages_->counter({"pingloom_pings_received_total", "Pings that were answered.", labels});
   pair.anomalous = pages_->counter(
       {"pingloom_pings_anomalous_total", "Exchanges whose times were of no use.", labels});
-  pair.network_p50 = pages_->gauge({kNetwork, kNetworkHelp, quantile("0.5")});
-  pair.network_p99 = pages_->gauge({kNetwork, kNetworkHelp, quantile("0.99")});
-  pair.rtt_p50 = pages_->gauge({kRtt, kRttHelp, quantile("0.5")});
-  pair.rtt_p99 = pages_->gauge({kRtt, kRttHelp, quantile("0.99")});
+  pair.network_p50 = pages_->gauge({kNetwork, kNetworkHelp, statistic("p50")});
+  pair.network_p99 = pages_->gauge({kNetwork, kNetworkHelp, statistic("p99")});
+  pair.rtt_p50 = pages_->gauge({kRtt, kRttHelp, statistic("p50")});
+  pair.rtt_p99 = pages_->gauge({kRtt, kRttHelp, statistic("p99")});
   return pair;
 }
 

@@ -370,7 +370,7 @@ TEST(AgentMetrics, ShowWhatIsKnown) {
        {"pingloom_agent_info{version=\"", "pingloom_agent_pings_sent_total{protocol=\"udp\"} 42\n",
         "pingloom_agent_packets_dropped_total{protocol=\"udp\",reason=\"nonce\"} 3\n",
         "pingloom_agent_controller_connected 1\n", "pingloom_agent_spool_dropped_batches_total 5\n",
-        "pingloom_agent_send_lateness_seconds{protocol=\"udp\",quantile=\"0.99\"} 2e-06\n"}) {
+        "pingloom_agent_send_lateness_seconds{protocol=\"udp\",statistic=\"p99\"} 2e-06\n"}) {
     EXPECT_THAT(text, testing::HasSubstr(line));
   }
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("controller_round_trip")))
