@@ -4,6 +4,7 @@
 #include <random>
 
 #include "common/distribution.h"
+#include "common/duration.h"
 #include "control.pb.h"
 #include "net/zmq_calls.h"
 #include "wire/distribution_codec.h"

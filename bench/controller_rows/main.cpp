@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/duration.h"
 #include "common/program.h"
 #include "controller/redis/connection.h"
 #include "controller/redis/resp.h"

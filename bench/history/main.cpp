@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "common/duration.h"
 #include "common/program.h"
 #include "controller/history/codec/content.h"
 #include "controller/history/ledger_roll_up.h"

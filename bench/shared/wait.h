@@ -5,6 +5,7 @@
 #include <string>
 #include <thread>
 
+#include "common/duration.h"
 #include "common/error.h"
 #include "common/time.h"
 
