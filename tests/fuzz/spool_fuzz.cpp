@@ -36,7 +36,7 @@ void checkScan(const std::filesystem::path& file) {
 void checkSpool(const std::filesystem::path& directory) {
   const auto spool = Spool::open(directory, 1U << 20);
   if (!spool) return;
-  wire::BatchId last;
+  pingloom::wire::BatchId last;
   while (const auto batch = (*spool)->next(last)) {
     if (!(last < batch->id)) std::abort();
     last = batch->id;
