@@ -6,7 +6,7 @@
 
 #include "common/time.h"
 
-namespace pingloom {
+namespace pingloom::backoff_test {
 namespace {
 
 std::vector<std::int64_t> pauses(Backoff& backoff, int failures) {
@@ -50,4 +50,4 @@ TEST(Backoff, DoesNotDoubleWhereFirstIsTheLongest) {
 }
 
 }  // namespace
-}  // namespace pingloom
+}  // namespace pingloom::backoff_test

@@ -5,7 +5,7 @@
 
 #include "common/fd.h"
 
-namespace pingloom {
+namespace pingloom::poll_set_test {
 namespace {
 
 enum class Wake { kFirst, kSecond, kUnused, kCount };
@@ -54,4 +54,4 @@ TEST_F(PollSetTest, NeverFindsAMissingDescriptorReady) {
 }
 
 }  // namespace
-}  // namespace pingloom
+}  // namespace pingloom::poll_set_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pingloom::http::accept_test {
+namespace pingloom::http::accept_test::media_type_test {
 namespace {
 
 bool csv(std::string_view accept) { return prefers(accept, "text/csv", "application/json"); }
@@ -38,4 +38,4 @@ TEST(Accept, WhatIsMalformedIsSkipped) {
 }
 
 }  // namespace
-}  // namespace pingloom::http::accept_test
+}  // namespace pingloom::http::accept_test::media_type_test

@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace pingloom::probe {
+namespace pingloom::probe::nonces_test {
 namespace {
 
 TEST(Nonces, DoNotRepeat) {
@@ -14,4 +14,4 @@ TEST(Nonces, DoNotRepeat) {
 }
 
 }  // namespace
-}  // namespace pingloom::probe
+}  // namespace pingloom::probe::nonces_test

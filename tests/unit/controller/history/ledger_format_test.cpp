@@ -15,7 +15,7 @@
 #include "controller/history/past_pair.h"
 #include "unit/controller/support.h"
 
-namespace pingloom::controller {
+namespace pingloom::controller::ledger_format_test {
 namespace {
 
 using test::ip;
@@ -222,4 +222,4 @@ TEST_F(LedgerFormatTest, TheFileOfVersion1IsWrittenTo) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller
+}  // namespace pingloom::controller::ledger_format_test
