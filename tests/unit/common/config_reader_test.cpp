@@ -104,7 +104,7 @@ TEST(ConfigReader, SaysWhereAndWhatIsAccepted) {
       {"file: ''\n", "a.yaml:1:7: file: is empty; write a path"},
       {"file: [a]\n", "a.yaml:1:7: file: expected a single value"},
       {"listen: here\n", "a.yaml:1:9: listen: 'here': not ADDRESS:PORT"},
-      {"address: here\n", "a.yaml:1:10: address: 'here': not an IPv4 or IPv6 address"},
+      {"address: here\n", "a.yaml:1:10: address: address 'here': not an IPv4 or IPv6 address"},
       {"level: loud\n", "not one of debug, info, warning, error"},
       {"on: maybe\n", "'maybe' is neither true nor false"},
       {"size: 5MB\n", "a.yaml:1:7: size: '5MB': not a size; write a whole number with B, KiB"},
