@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# Builds and runs the tests; ends with ctest's own summary.
+# Builds and runs the tests, and ends with ctest's own summary.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 usage() {
   cat <<EOF
 Usage: scripts/test.sh [--quick | --full]
-  (none)    release build and ASan+UBSan build: unit, integration, browser and lab tests, a short
-            fuzzing of every parser of outside bytes, formatting, clang-tidy
-  --quick   release build only: unit tests and formatting
+  (none)    runs the release build and the ASan+UBSan build: unit, integration, browser and lab tests, a short fuzzing of every
+            parser of outside bytes, formatting, and clang-tidy over what differs from origin/main (over everything where
+            nothing differs, as in CI's clone)
+  --quick   runs the release build's unit tests and the formatting only
   --full    adds the TSan build, the benchmarks' build, the soaks, installations under a real systemd (as root), the long
-            fuzzing, clang's static analyzer, and under ASan+UBSan the slow tests
+            fuzzing, clang-tidy and clang's static analyzer over everything, and the slow tests under ASan+UBSan
 EOF
 }
 
@@ -32,26 +33,37 @@ sections=(run build test)
 [ "$mode" != full ] || sections+=(package)
 scripts/install-packages.sh "${sections[@]}"
 
-presets=(release)
-[ "$mode" = quick ] || presets+=(asan)
-[ "$mode" != full ] || presets+=(tsan)
-for preset in "${presets[@]}"; do
-  say "building $preset"
-  options=(-DPINGLOOM_TESTS=ON)  # a demo may have left them out
-  case $preset-$mode in
-    release-full) options+=(-DPINGLOOM_BENCH=ON) ;;
-    release-*) options+=(-DPINGLOOM_BENCH=OFF) ;;
-    asan-full) options+=(-DPINGLOOM_FUZZ_SECONDS=300) ;;
-    asan-*) options+=(-DPINGLOOM_FUZZ_SECONDS=5) ;;
-  esac
-  cmake --preset "$preset" "${options[@]}" >"/tmp/pingloom-configure.$$" || { cat "/tmp/pingloom-configure.$$"; exit 1; }
-  rm -f "/tmp/pingloom-configure.$$"
-  cmake --build --preset "$preset"
-  # The page's tests need it, the others neither it nor Node.
-  [ "$mode" = quick ] || cmake --build --preset "$preset" --target web
-done
+configure() { # PRESET OPTION...
+  local log
+  log=$(mktemp)
+  # A demo may have configured the build without tests.
+  cmake --preset "$1" -DPINGLOOM_TESTS=ON "${@:2}" >"$log" || { cat "$log"; rm -f "$log"; exit 1; }
+  rm -f "$log"
+}
 
-# One ctest run over all builds, so that there is one summary.
+presets=(release)
+bench=OFF fuzz_seconds=5
+[ "$mode" != full ] || bench=ON fuzz_seconds=300
+say "building release"
+configure release -DPINGLOOM_BENCH=$bench
+if [ "$mode" = quick ]; then
+  cmake --build --preset release --target unit_tests
+else
+  # The dashboard's tests need the target web.
+  cmake --build --preset release --target all web
+  # The ASan build is a test itself (tests/CMakeLists.txt).
+  presets+=(asan)
+  configure asan -DPINGLOOM_FUZZ_SECONDS=$fuzz_seconds
+fi
+if [ "$mode" = full ]; then
+  say "building tsan"
+  presets+=(tsan)
+  configure tsan
+  cmake --build --preset tsan --target all web
+  export PINGLOOM_TIDY=all
+fi
+
+# One ctest runs over all builds, so that there is one summary.
 mkdir -p build/all
 : >build/all/CTestTestfile.cmake
 for preset in "${presets[@]}"; do
@@ -63,5 +75,5 @@ export TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp"
 labels=()
 [ "$mode" != quick ] || labels=(-LE 'integration|web|lab|tidy|soak|slow')
 [ "$mode" != normal ] || labels=(-LE 'soak|slow')
-# One more at a time than there are processors: the tests that hold the lock "machine" wait most of their time.
+# One more test runs at a time than there are processors, because those that hold the lock "machine" mostly wait.
 exec ctest --test-dir build/all --output-on-failure --no-tests=error -j $(($(nproc) + 1)) "${labels[@]}"
