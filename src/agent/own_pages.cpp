@@ -105,22 +105,22 @@ void OwnPages::show(const std::string& name, const char* help, std::size_t value
 void OwnPages::set(const Figures& figures) {
   for (const TransportFigures& transport : figures.transports) {
     const Labels labels = {{"protocol", std::string(transport.protocol)}};
-    follow({"pingloom_agent_pings_sent_total", "Pings that left.", labels}, transport.pings_sent);
+    follow({"pingloom_agent_pings_sent_total", "Pings sent.", labels}, transport.pings_sent);
     follow({"pingloom_agent_pings_skipped_total",
-            "Pings not sent: a whole interval was missed, or a limit was reached.", labels},
+            "Pings not sent because a whole interval was missed or a limit was reached.", labels},
            transport.pings_skipped);
-    follow({"pingloom_agent_pings_answered_total", "Pings of others answered.", labels},
+    follow({"pingloom_agent_pings_answered_total", "Pings of other agents answered.", labels},
            transport.pings_answered);
-    follow(
-        {"pingloom_agent_stalls_total", "Times this process did not run when it had to.", labels},
-        transport.stalls);
+    follow({"pingloom_agent_stalls_total",
+            "Times that this process did not run when it should have.", labels},
+           transport.stalls);
   }
   follow({"pingloom_agent_windows_closed_total", "Windows with results."}, figures.windows_closed);
-  follow({"pingloom_agent_spool_dropped_total", "Batches lost because the spool was full."},
+  follow({"pingloom_agent_spool_dropped_total", "Batches dropped because the spool was full."},
          figures.spool.dropped);
   if (!figures.pages) return;
-  show("pingloom_agent_pages", "Metric pages that applications have.", figures.pages->pages);
-  show("pingloom_agent_pages_owners", "Connections of applications that may have pages.",
+  show("pingloom_agent_pages", "Metric pages that applications use.", figures.pages->pages);
+  show("pingloom_agent_pages_owners", "Connections of registered applications.",
        figures.pages->owners);
   show("pingloom_agent_pages_readers", "Collectors that may read the pages.",
        figures.pages->readers);

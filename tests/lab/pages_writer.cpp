@@ -41,9 +41,11 @@ WrittenPage makePage(pingloom_pages* pages, const std::string& identity, int num
   metric.group = &page.group;
   metric.label_count = 2;
   metric.name = "lab_writes_total";
+  metric.help = "Groups written.";
   pingloom_counter_make(pages, &metric, &page.count);
   metric.label_count = 3;
   metric.name = "lab_value";
+  metric.help = "A value of a group.";
   for (int i = 0; i < kValues; ++i) {
     const std::string value = std::to_string(i);
     labels[2].value = value.c_str();
