@@ -44,7 +44,7 @@ constexpr std::array<AgentCounter, 14> kAgentCounters = {{
 }};
 
 void latency(MetricsText& out, const std::vector<AgentView>& agents) {
-  constexpr auto kShape = ReadCounters::kLatencyShape;
+  static constexpr auto kShape = ReadCounters::kLatencyShape;
   out.family("pingloom_collector_read_latency_seconds", "histogram",
              "Time from posting a READ to its completion.");
   const auto upper = [](std::size_t bucket) {
