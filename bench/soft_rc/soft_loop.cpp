@@ -4,6 +4,7 @@
 #include <span>
 
 #include "bare_loop.h"
+#include "common/duration.h"
 #include "rdma/soft/soft_device.h"
 
 namespace pingloom::bench {
