@@ -57,4 +57,44 @@ constexpr std::string_view name(PairState state) {
   return kPairStateNames[static_cast<std::size_t>(state)];
 }
 
+// How bad the controller judges a pair to be, over several windows; docs/verdicts.md has the rules.
+// The order is that of attention: a later one outweighs an earlier one.
+enum class Severity : std::uint8_t {
+  kNone = 0,      // not judged: no fresh window, an agent that is away, or maintenance
+  kOk = 1,
+  kSlow = 2,      // a time or the anomalous share is beyond its threshold `warn`
+  kVerySlow = 3,  // likewise beyond `crit`
+  kLossy = 4,     // the loss is beyond `warn`
+  kDown = 5,      // the loss is beyond `crit`
+};
+constexpr std::array<std::string_view, 6> kSeverityNames = {"none",      "ok",    "slow",
+                                                            "very slow", "lossy", "down"};
+constexpr std::string_view name(Severity severity) {
+  return kSeverityNames[static_cast<std::size_t>(severity)];
+}
+constexpr std::optional<Severity> severityNamed(std::string_view text) {
+  for (std::size_t i = 0; i < kSeverityNames.size(); ++i) {
+    if (kSeverityNames[i] == text) return static_cast<Severity>(i);
+  }
+  return std::nullopt;
+}
+
+// A figure of a row that has a threshold in the pinglist and is judged.
+enum class Figure : std::uint8_t {
+  kNetwork = 0,
+  kRtt = 1,
+  kResponder = 2,
+  kProber = 3,
+  kJitter = 4,
+  kLoss = 5,
+  kAnomalous = 6,
+};
+constexpr std::array<std::string_view, 7> kFigureNames = {"network", "rtt",  "responder", "prober",
+                                                          "jitter",  "loss", "anomalous"};
+constexpr std::string_view name(Figure figure) {
+  return kFigureNames[static_cast<std::size_t>(figure)];
+}
+// Whether the figure is a share of the exchanges rather than a time.
+constexpr bool isShare(Figure figure) { return figure >= Figure::kLoss; }
+
 }  // namespace pingloom

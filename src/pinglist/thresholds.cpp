@@ -15,18 +15,13 @@
 namespace pingloom::pinglist {
 namespace {
 
-constexpr std::size_t kFirstRatio = 5;  // index in kThresholdMetrics
 // The resolution of a cell of the heatmap.
 constexpr Nanos kMin = 100;
 constexpr Nanos kMax = 10 * kSecond;
 constexpr double kMinPercent = 0.01;
 constexpr double kMaxFactor = 10'000;
 
-enum class Kind : std::uint8_t { kNone, kFactor, kTime, kPercent };
-struct Level {
-  Kind kind = Kind::kNone;
-  double value = 0;  // a factor, nanoseconds or percent
-};
+using Kind = Level::Kind;
 
 // Returns the number before the suffix, or nullopt if the text is malformed.
 std::optional<double> numberBefore(std::string_view suffix, std::string_view text) {
@@ -46,20 +41,6 @@ std::optional<Level> levelOf(std::string_view text) {
   const auto duration = parseDuration(text);
   if (!duration) return std::nullopt;
   return Level{Kind::kTime, static_cast<double>(*duration)};
-}
-
-std::string textOf(const Level& level) {
-  switch (level.kind) {
-    case Kind::kFactor:
-      return fmt::format("{}x", level.value);
-    case Kind::kPercent:
-      return fmt::format("{}%", level.value);
-    case Kind::kTime:
-      return formatDuration(static_cast<Nanos>(level.value));
-    case Kind::kNone:
-      break;
-  }
-  return "";
 }
 
 // Returns the fault of a level, or "" if it is valid.
@@ -93,62 +74,100 @@ std::string faultOf(const std::string& text, const std::optional<Level>& level, 
   return "";
 }
 
-Status readLevel(const yaml::Node& levels, std::string_view key, std::string_view metric,
-                 bool ratio, std::string& into) {
+Status readLevel(const yaml::Node& levels, std::string_view key, Figure figure, Level& into) {
   const auto node = levels.find(key);
   if (!node) return {};
   const auto text = node->text();
   if (!text) return tl::unexpected(text.error());
   const auto level = levelOf(*text);
-  if (auto fault = faultOf(*text, level, ratio); !fault.empty()) {
-    return node->error(fmt::format("{} of {}: {}", key, metric, fault));
+  if (auto fault = faultOf(*text, level, isShare(figure)); !fault.empty()) {
+    return node->error(fmt::format("{} of {}: {}", key, name(figure), fault));
   }
-  into = textOf(*level);
+  into = *level;
   return {};
 }
 
-Status readMetric(const yaml::Node& levels, std::size_t metric, Threshold& threshold) {
+Status readFigure(const yaml::Node& levels, Figure figure, Threshold& threshold) {
   if (auto status = levels.onlyKeys({"warn", "crit"}); !status) return status;
-  const std::string_view name = kThresholdMetrics[metric];
-  const bool ratio = metric >= kFirstRatio;
-  for (const auto& [key, into] :
-       {std::pair("warn", &threshold.warn), std::pair("crit", &threshold.crit)}) {
-    if (auto status = readLevel(levels, key, name, ratio, *into); !status) return status;
-  }
-  const auto warn = levelOf(threshold.warn);
-  const auto crit = levelOf(threshold.crit);
-  if (warn->kind == crit->kind && warn->value > crit->value) {
-    return levels.error(fmt::format("{}: warn {} is beyond crit {}; name both", name,
-                                    threshold.warn, threshold.crit));
+  if (auto status = readLevel(levels, "warn", figure, threshold.warn); !status) return status;
+  if (auto status = readLevel(levels, "crit", figure, threshold.crit); !status) return status;
+  if (threshold.warn.kind == threshold.crit.kind && threshold.warn.value > threshold.crit.value) {
+    return levels.error(fmt::format("{}: warn {} is beyond crit {}; name both", name(figure),
+                                    threshold.warn.text(), threshold.crit.text()));
   }
   return {};
+}
+
+// Reads "3 of 5".
+Status readWindows(const yaml::Node& thresholds, std::string_view key, WindowCount& into) {
+  const auto node = thresholds.find(key);
+  if (!node) return {};
+  const auto text = node->text();
+  if (!text) return tl::unexpected(text.error());
+  const std::size_t middle = text->find(" of ");
+  if (middle != std::string::npos) {
+    const auto k = parseUnsigned(text->substr(0, middle), WindowCount::kMaxWindows);
+    const auto n = parseUnsigned(text->substr(middle + 4), WindowCount::kMaxWindows);
+    if (k && n && *k >= 1 && *k <= *n) {
+      into = {static_cast<std::uint8_t>(*k), static_cast<std::uint8_t>(*n)};
+      return {};
+    }
+  }
+  return node->error(fmt::format("{}: '{}' is no number of windows: write 3 of 5, with at most {}",
+                                 key, *text, WindowCount::kMaxWindows));
+}
+
+std::string shown(const Level& level) {
+  return level.kind == Kind::kNone ? "none" : level.text();
 }
 
 }  // namespace
 
+std::string Level::text() const {
+  switch (kind) {
+    case Kind::kFactor:
+      return fmt::format("{}x", value);
+    case Kind::kPercent:
+      return fmt::format("{}%", value);
+    case Kind::kTime:
+      return formatDuration(static_cast<Nanos>(value));
+    case Kind::kNone:
+      break;
+  }
+  return "";
+}
+
 Status readThresholds(const yaml::Node& map, Thresholds& thresholds) {
   const auto node = map.find("thresholds");
   if (!node || node->isNull()) return {};
-  auto status = node->onlyKeys({kThresholdMetrics.begin(), kThresholdMetrics.end()});
+  std::vector<std::string_view> keys(kFigureNames.begin(), kFigureNames.end());
+  keys.insert(keys.end(), {"enter", "leave"});
+  auto status = node->onlyKeys(keys);
   if (!status) return status;
-  for (std::size_t i = 0; i < kThresholdMetrics.size(); ++i) {
-    const auto levels = node->find(kThresholdMetrics[i]);
+  for (std::size_t i = 0; i < kFigureNames.size(); ++i) {
+    const auto levels = node->find(kFigureNames[i]);
     if (!levels) continue;
-    if (status = readMetric(*levels, i, thresholds.of[i]); !status) return status;
+    status = readFigure(*levels, static_cast<Figure>(i), thresholds.of[i]);
+    if (!status) return status;
   }
-  return {};
+  if (status = readWindows(*node, "enter", thresholds.enter); !status) return status;
+  return readWindows(*node, "leave", thresholds.leave);
 }
 
 std::string describe(const Thresholds& thresholds) {
   static const Thresholds usual;
-  const auto shown = [](const std::string& level) { return level.empty() ? "none" : level; };
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < kThresholdMetrics.size(); ++i) {
+  for (std::size_t i = 0; i < kFigureNames.size(); ++i) {
     const Threshold& threshold = thresholds.of[i];
     if (threshold == usual.of[i]) continue;
-    parts.push_back(fmt::format("{} warn {} crit {}", kThresholdMetrics[i], shown(threshold.warn),
+    parts.push_back(fmt::format("{} warn {} crit {}", kFigureNames[i], shown(threshold.warn),
                                 shown(threshold.crit)));
   }
+  const auto windows = [&parts](std::string_view key, WindowCount count, WindowCount usual_count) {
+    if (count != usual_count) parts.push_back(fmt::format("{} {} of {}", key, count.k, count.n));
+  };
+  windows("enter", thresholds.enter, usual.enter);
+  windows("leave", thresholds.leave, usual.leave);
   return join(parts, ", ");
 }
 

@@ -70,8 +70,8 @@ Json controlJson(const ControlStatus& control) {
 Json thresholdsJson(const pinglist::Thresholds& thresholds) {
   Json json = Json::object();
   for (std::size_t i = 0; i < thresholds.of.size(); ++i) {
-    json[std::string(pinglist::kThresholdMetrics[i])] = {
-        {"warn", textOrNull(thresholds.of[i].warn)}, {"crit", textOrNull(thresholds.of[i].crit)}};
+    json[std::string(kFigureNames[i])] = {{"warn", textOrNull(thresholds.of[i].warn.text())},
+                                          {"crit", textOrNull(thresholds.of[i].crit.text())}};
   }
   return json;
 }

@@ -37,6 +37,8 @@ class Live::Viewer : public http::WebSocketSession {
     queue_.push_back(source);
   }
 
+  void verdictChanged() { verdict_due_ = true; }
+
   // Runs after every change, whether it concerns the viewer or not.
   void changed() {
     sync_due_ = true;
@@ -47,6 +49,10 @@ class Live::Viewer : public http::WebSocketSession {
     if (plan_due_) {
       plan_due_ = false;
       return http::Frame{false, live_->plan_frame_};
+    }
+    if (verdict_due_) {
+      verdict_due_ = false;
+      return http::Frame{false, live_->verdict_frame_};
     }
     // The board may have rows of a newer plan that takeChanges() has not seen yet.
     if (!probe_ || live_->board_.plan() != live_->plan_) return std::nullopt;
@@ -111,6 +117,7 @@ class Live::Viewer : public http::WebSocketSession {
   std::shared_ptr<Live> live_;
   std::function<void()> wake_;
   bool plan_due_ = true;
+  bool verdict_due_ = true;
   bool sync_due_ = false;
   LiveWatch watch_;
   std::uint32_t watches_ = 0;           // counts watch messages; 0: watch_ is not valid
@@ -121,6 +128,7 @@ class Live::Viewer : public http::WebSocketSession {
 
 Live::Live(const Board& board) : board_(board), epoch_(static_cast<std::uint64_t>(utcNow())) {
   usePlan(std::make_shared<GridPlan>());
+  verdict_frame_ = std::make_shared<const std::string>(liveVerdict(Verdict{}));
 }
 
 void Live::start(Board& board, const http::TaskQueue& tasks) {
@@ -157,6 +165,10 @@ void Live::takeChanges() {
   const Changes changes = feed_->take();
   ++sequence_;
   if (changes.plan) usePlan(board_.plan());
+  if (changes.verdict) {
+    verdict_frame_ = std::make_shared<const std::string>(liveVerdict(*board_.verdict()));
+    for (Viewer* viewer : viewers_) viewer->verdictChanged();
+  }
   for (const auto& [probe, source] : changes.sources) {
     if (probe >= changed_.size() || source >= changed_[probe].size()) continue;
     changed_[probe][source] = sequence_;

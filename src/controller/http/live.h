@@ -38,6 +38,7 @@ class Live : public http::WebSocketEndpoint, public std::enable_shared_from_this
   std::shared_ptr<Feed> feed_;
   std::shared_ptr<const GridPlan> plan_;
   std::shared_ptr<const std::string> plan_frame_;
+  std::shared_ptr<const std::string> verdict_frame_;
   LiveRows rows_;
   std::uint64_t epoch_;         // identifies this process: sequence numbers restart with it
   std::uint32_t sequence_ = 0;  // counts takeChanges()

@@ -11,6 +11,7 @@
 
 #include "controller/http/cells.h"
 #include "controller/http/host_labels.h"
+#include "controller/model/incident_json.h"
 #include "http/json_text.h"
 
 namespace pingloom::controller {
@@ -45,9 +46,9 @@ void appendThresholds(std::string& out, const pinglist::Thresholds& thresholds) 
   char separator = '{';
   for (std::size_t i = 0; i < thresholds.of.size(); ++i) {
     out += separator;
-    appendJsonString(out, pinglist::kThresholdMetrics[i]);
-    level(R"(:{"warn":)", thresholds.of[i].warn);
-    level(R"(,"crit":)", thresholds.of[i].crit);
+    appendJsonString(out, kFigureNames[i]);
+    level(R"(:{"warn":)", thresholds.of[i].warn.text());
+    level(R"(,"crit":)", thresholds.of[i].crit.text());
     out += '}';
     separator = ',';
   }
@@ -203,12 +204,17 @@ void liveValues(const Metric& metric, std::span<const MetricValue> values, char*
 std::string livePlan(const GridPlan& plan, std::uint64_t epoch) {
   // The epoch is a string because JavaScript's numbers are exact only up to 2^53.
   std::string out =
-      R"({"type":"plan","version":3,"epoch":")" + std::to_string(epoch) + R"(","generation":)";
+      R"({"type":"plan","version":4,"epoch":")" + std::to_string(epoch) + R"(","generation":)";
   appendJsonNumber(out, plan.generation);
   out += R"(,"states":[)";
   for (std::size_t i = 0; i < kPairStateNames.size(); ++i) {
     if (i != 0) out += ',';
     appendJsonString(out, kPairStateNames[i]);
+  }
+  out += R"(],"severities":[)";
+  for (std::size_t i = 0; i < kSeverityNames.size(); ++i) {
+    if (i != 0) out += ',';
+    appendJsonString(out, kSeverityNames[i]);
   }
   out += R"(],"probes":[)";
   for (std::size_t i = 0; i < plan.probes.size(); ++i) {
@@ -227,6 +233,12 @@ std::string livePlan(const GridPlan& plan, std::uint64_t epoch) {
   return out;
 }
 
+std::string liveVerdict(const Verdict& verdict) {
+  IncidentJson json = {{"type", "verdict"}};
+  json.update(toJson(verdict));
+  return lineOf(json);
+}
+
 std::string liveCells(const ProbeGrid& grid, const Metric& metric, std::uint32_t source,
                       const SourceSnapshot* snapshot) {
   const std::size_t count = grid.destinations.size();
@@ -234,7 +246,9 @@ std::string liveCells(const ProbeGrid& grid, const Metric& metric, std::uint32_t
   char* at = out.data();
   for (std::size_t i = 0; i < count; ++i) {
     const auto state = stateOf(grid, snapshot, source, i);
-    put(at, state ? static_cast<std::uint8_t>(*state) : kLiveNotAPair);
+    put(at, state ? liveCell(*state, snapshot == nullptr ? Severity::kNone
+                                                         : snapshot->severityOf(i))
+                  : kLiveNotAPair);
   }
   for (std::size_t i = 0; i < count; ++i) put(at, liveValue(metric, rowOf(snapshot, i)));
   return out;

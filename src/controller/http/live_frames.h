@@ -12,13 +12,18 @@
 
 namespace pingloom::controller {
 
-constexpr std::uint8_t kLiveVersion = 3;
+constexpr std::uint8_t kLiveVersion = 4;
 constexpr std::uint8_t kLiveRow = 1;  // a type of message, as kLiveSync
 constexpr std::uint8_t kLiveSync = 2;
 constexpr std::size_t kLiveHeaderBytes = 16;  // of a message
 constexpr std::size_t kLiveRowBytes = 16;     // of each of its rows, before the cells
-constexpr std::size_t kLiveBytesPerCell = 2;  // a state and a value
+constexpr std::size_t kLiveBytesPerCell = 2;  // a state with a severity, and a value
 constexpr std::uint8_t kLiveNotAPair = 255;
+// The first byte of a cell: the state in the low 3 bits, the severity in the next 3.
+constexpr std::uint8_t liveCell(PairState state, Severity severity) {
+  return static_cast<std::uint8_t>(static_cast<unsigned>(state) |
+                                   static_cast<unsigned>(severity) << 3U);
+}
 
 // The head of a viewer's binary message.
 struct LiveFrame {
@@ -41,6 +46,9 @@ void liveValues(const Metric& metric, std::span<const MetricValue> values, char*
 // Returns the plan as JSON, to which row messages refer. `epoch` identifies the process whose
 // sequence numbers follow.
 std::string livePlan(const GridPlan& plan, std::uint64_t epoch);
+
+// Returns the verdict as JSON: the members of GET /api/v1/incidents and "type":"verdict".
+std::string liveVerdict(const Verdict& verdict);
 
 // Returns a row's cells: all states, then all values. `snapshot` may be nullptr.
 std::string liveCells(const ProbeGrid& grid, const Metric& metric, std::uint32_t source,

@@ -76,6 +76,22 @@ void Board::publishEvents(const std::vector<StateEvent>& events) {
   }
 }
 
+void Board::publishVerdict(std::shared_ptr<const Verdict> verdict) {
+  Feeds feeds;
+  {
+    const std::lock_guard lock(mutex_);
+    verdict_.swap(verdict);
+    feeds = liveFeeds();
+  }
+  for (const auto& feed : feeds) {
+    {
+      const std::lock_guard lock(feed->mutex_);
+      feed->waiting_.verdict = true;
+    }
+    feed->wake_();
+  }
+}
+
 void Board::publishHosts(std::shared_ptr<const Hosts> hosts) {
   const std::lock_guard lock(mutex_);
   hosts_.swap(hosts);
@@ -113,6 +129,11 @@ std::shared_ptr<const SourceSnapshot> Board::source(std::uint32_t probe, std::ui
   return sources_[probe][source];
 }
 
+std::shared_ptr<const Verdict> Board::verdict() const {
+  const std::lock_guard lock(mutex_);
+  return verdict_;
+}
+
 std::shared_ptr<const Hosts> Board::hosts() const {
   const std::lock_guard lock(mutex_);
   return hosts_;
@@ -131,6 +152,7 @@ std::shared_ptr<const RedisStatus> Board::redis() const {
 std::shared_ptr<Feed> Board::subscribe(std::function<void()> wake) {
   auto feed = std::make_shared<Feed>(std::move(wake));
   feed->waiting_.plan = true;
+  feed->waiting_.verdict = true;
   const std::lock_guard lock(mutex_);
   std::erase_if(feeds_, [](const auto& held) { return held.expired(); });
   feeds_.push_back(feed);

@@ -19,6 +19,7 @@
 #include "common/page_owner.h"
 #include "common/time.h"
 #include "common/vocabulary.h"
+#include "controller/model/incident.h"
 #include "net/peer_gate.h"
 #include "pinglist/pinglist.h"
 #include "plan/endpoint.h"
@@ -80,12 +81,32 @@ struct SourceRows {
 // nullopt if it is not a pair, or a path without a row
 using States = std::vector<std::optional<PairState>>;
 
+// What is judged of one pair.
+struct Judged {
+  Severity severity = Severity::kNone;
+  // Bit i: Figure i is beyond its threshold in the newest window that has one beyond.
+  std::uint8_t figures = 0;
+
+  bool operator==(const Judged&) const = default;
+};
+
+// What the mesh's well pairs had when a source was judged, in nanoseconds; 0: unknown. Indexed by
+// Figure; for a share it is a millionth.
+using Baseline = std::array<std::uint64_t, kFigureNames.size()>;
+
 // Rows and the states derived from them. States can change without new rows (agent-down, stale).
 struct SourceSnapshot {
   std::shared_ptr<const SourceRows> rows;  // nullptr if there is no window yet
   States states;
   // indexed like SourceRows::paths; empty for a path without rows
   std::vector<States> path_states = {};
+  // Indexed like `states`; empty: nothing is judged yet. Paths are not judged.
+  std::vector<Judged> judged = {};
+  Baseline baseline = {};
+
+  Severity severityOf(std::size_t destination) const {
+    return destination < judged.size() ? judged[destination].severity : Severity::kNone;
+  }
 
   bool operator==(const SourceSnapshot&) const = default;  // rows are compared by identity
   const States& statesOf(std::uint32_t path) const {       // path 0 stands for `states`
@@ -228,6 +249,7 @@ struct Changes {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> sources;  // probe, source
   std::vector<StateEvent> events;
   std::uint64_t events_dropped = 0;
+  bool verdict = false;  // whether there is another verdict
 };
 
 class Feed {
@@ -257,6 +279,7 @@ class Board {
   void publishSource(std::uint32_t probe, std::uint32_t source,
                      std::shared_ptr<const SourceSnapshot> snapshot);
   void publishEvents(const std::vector<StateEvent>& events);
+  void publishVerdict(std::shared_ptr<const Verdict> verdict);
   void publishHosts(std::shared_ptr<const Hosts> hosts);
   void publishControl(std::shared_ptr<const ControlStatus> status);
   // This is called by the Redis thread.
@@ -269,6 +292,7 @@ class Board {
                                                              std::uint64_t generation) const;
   std::shared_ptr<const SourceSnapshot> source(std::uint32_t probe, std::uint32_t source,
                                                std::uint64_t generation) const;
+  std::shared_ptr<const Verdict> verdict() const;
   std::shared_ptr<const Hosts> hosts() const;
   std::shared_ptr<const ControlStatus> control() const;
   std::shared_ptr<const RedisStatus> redis() const;
@@ -283,6 +307,7 @@ class Board {
   mutable std::mutex mutex_;
   std::shared_ptr<const GridPlan> plan_ = std::make_shared<GridPlan>();
   Sources sources_;
+  std::shared_ptr<const Verdict> verdict_ = std::make_shared<Verdict>();
   std::shared_ptr<const Hosts> hosts_ = std::make_shared<Hosts>();
   std::shared_ptr<const ControlStatus> control_ = std::make_shared<ControlStatus>();
   std::shared_ptr<const RedisStatus> redis_ = std::make_shared<RedisStatus>();

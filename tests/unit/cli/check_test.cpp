@@ -44,8 +44,8 @@ TEST_F(CheckTest, SaysWhichThresholdsAreNotTheUsual) {
       "  - { name: b, protocol: tcp, mesh: [10.0.0.1, 10.0.0.2] }\n";
   const Captured run = capture(
       runCheck,
-      {file("p.yaml", "version: 1\ndefaults: { thresholds: { loss: { warn: 1% } } }\n" + probes)});
-  EXPECT_THAT(run.out, HasSubstr("  thresholds of a and 1 more: loss warn 1% crit none\n"));
+      {file("p.yaml", "version: 1\ndefaults: { thresholds: { loss: { warn: 2% } } }\n" + probes)});
+  EXPECT_THAT(run.out, HasSubstr("  thresholds of a and 1 more: loss warn 2% crit 50%\n"));
 }
 
 TEST_F(CheckTest, WarnsWithThePlace) {

@@ -278,6 +278,10 @@ const BadFile kThresholds[] = {
     {"FactorOfAShare", thresholds("loss: { warn: 3x }"), "6:34", "'3x' of a median"},
     {"MoreThanAll", thresholds("loss: { warn: 101% }"), "6:34", "not within 0.01% and 100%"},
     {"Reversed", thresholds("loss: { warn: 5%, crit: 1% }"), "6:26", "warn 5% is beyond crit 1%"},
+    {"NoNumberOfWindows", with("thresholds: { enter: 3 }"), "6:26", "write 3 of 5, with at most 8"},
+    {"MoreWindowsThanThereAre", with("thresholds: { leave: 4 of 3 }"), "6:26", "write 3 of 5"},
+    {"TooManyWindows", with("thresholds: { leave: 4 of 9 }"), "6:26", "write 3 of 5"},
+    {"NoWindow", with("thresholds: { enter: 0 of 3 }"), "6:26", "write 3 of 5"},
     {"BeyondTheUsual", thresholds("rtt: { warn: 20x }"), "6:25", "beyond crit 10x; name both"},
 };
 INSTANTIATE_TEST_SUITE_P(Thresholds, BadFiles, testing::ValuesIn(kThresholds), titleOf);

@@ -281,32 +281,37 @@ TEST(PingWeaveForm, GroupNamesBecomeProbeNames) {
                                                    "probe 'udp-rack_1_r_w'")));
 }
 
-const Threshold& thresholdOf(const Pinglist& list, std::size_t probe, std::string_view metric) {
-  const auto at = std::find(kThresholdMetrics.begin(), kThresholdMetrics.end(), metric);
-  return list.thresholds.at(probe).of.at(static_cast<std::size_t>(at - kThresholdMetrics.begin()));
+std::string thresholdOf(const Pinglist& list, std::size_t probe, Figure figure) {
+  const Threshold& threshold = list.thresholds.at(probe)[figure];
+  return threshold.warn.text() + " " + threshold.crit.text();
 }
 
 const char* const kTwoProbes = R"(version: 1
-defaults: { thresholds: { network: { warn: 2x, crit: 0.2ms }, loss: { warn: 1% } } }
+defaults: { thresholds: { network: { warn: 2x, crit: 0.2ms }, loss: { warn: 2% }, enter: 2 of 3 } }
 probes:
   - { name: a, protocol: udp, mesh: [10.0.0.1, 10.0.0.2] }
   - name: b
     protocol: udp
     mesh: [10.0.0.1, 10.0.0.2]
-    thresholds: { network: { crit: none }, loss: { crit: 2.5% }, jitter: { warn: 50us } }
+    thresholds: { network: { crit: none }, loss: { crit: 2.5% }, jitter: { warn: 50us }, leave: 8 of 8 }
 )";
 
 TEST(Thresholds, AProbesOwnGoBeforeTheDefaultsAndTheUsual) {
   const Pinglist list = good(kTwoProbes);
-  EXPECT_EQ(thresholdOf(list, 0, "network"), (Threshold{"2x", "200us"}));
-  EXPECT_EQ(thresholdOf(list, 0, "rtt"), (Threshold{"3x", "10x"}));
-  EXPECT_EQ(thresholdOf(list, 0, "loss"), (Threshold{"1%", ""}));
-  EXPECT_EQ(thresholdOf(list, 0, "anomalous"), (Threshold{"", ""}));
-  EXPECT_EQ(thresholdOf(list, 1, "network"), (Threshold{"2x", ""}));
-  EXPECT_EQ(thresholdOf(list, 1, "loss"), (Threshold{"1%", "2.5%"}));
-  EXPECT_EQ(thresholdOf(list, 1, "jitter"), (Threshold{"50us", "10x"}));
+  EXPECT_EQ(thresholdOf(list, 0, Figure::kNetwork), "2x 200us");
+  EXPECT_EQ(thresholdOf(list, 0, Figure::kRtt), "3x 10x");
+  EXPECT_EQ(thresholdOf(list, 0, Figure::kLoss), "2% 50%");
+  EXPECT_EQ(thresholdOf(list, 0, Figure::kAnomalous), "20% 50%");
+  EXPECT_EQ(thresholdOf(list, 1, Figure::kNetwork), "2x ");
+  EXPECT_EQ(thresholdOf(list, 1, Figure::kLoss), "2% 2.5%");
+  EXPECT_EQ(thresholdOf(list, 1, Figure::kJitter), "50us 10x");
+  EXPECT_EQ(list.thresholds[0].enter, (WindowCount{2, 3}));
+  EXPECT_EQ(list.thresholds[0].leave, (WindowCount{5, 5}));
+  EXPECT_EQ(list.thresholds[1].enter, (WindowCount{2, 3}));
+  EXPECT_EQ(list.thresholds[1].leave, (WindowCount{8, 8}));
   EXPECT_EQ(describe(list.thresholds[1]),
-            "network warn 2x crit none, jitter warn 50us crit 10x, loss warn 1% crit 2.5%");
+            "network warn 2x crit none, jitter warn 50us crit 10x, loss warn 2% crit 2.5%, enter 2 of "
+            "3, leave 8 of 8");
   EXPECT_EQ(describe(Thresholds{}), "");
 }
 

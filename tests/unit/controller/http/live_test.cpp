@@ -39,7 +39,7 @@ TEST(LiveFrames, ARow) {
   appendLiveRow(frame, 0, 0, snapshot.get(),
                 liveCells(plan->probes[0], metric("network_p50"), 0, snapshot.get()));
   ASSERT_EQ(frame.size(), 32 + 3 * 2U);
-  EXPECT_EQ(frame[0], 3);                             // version
+  EXPECT_EQ(frame[0], 4);                             // version
   EXPECT_EQ(frame[1], 1);                             // a row
   EXPECT_EQ(at<std::uint32_t>(frame, 4), 1U);         // generation
   EXPECT_EQ(at<std::uint32_t>(frame, 8), 7U);         // watch
@@ -131,7 +131,7 @@ TEST(LiveFrames, ThePlan) {
   EXPECT_EQ(json["probes"][2]["paths"], 2);
   EXPECT_EQ(json["probes"][0]["thresholds"]["loss"], Json({{"warn", "1%"}, {"crit", nullptr}}));
   EXPECT_EQ(json["probes"][1]["thresholds"]["anomalous"],
-            Json({{"warn", nullptr}, {"crit", nullptr}}));
+            Json({{"warn", "20%"}, {"crit", "50%"}}));
 }
 
 TEST(LiveFrames, ThePlanHasTheLabelsOfHosts) {
@@ -168,7 +168,7 @@ struct LiveTest : testing::Test {
       const auto frame = client.frame();
       if (frame.opcode != 1) return {};
       Json json = Json::parse(frame.payload);
-      if (json["generation"] != 0) return json;
+      if (json["type"] == "plan" && json["generation"] != 0) return json;
     }
   }
 
@@ -187,6 +187,7 @@ std::pair<std::multiset<std::uint32_t>, std::uint32_t> untilSync(http::RawClient
   std::multiset<std::uint32_t> sources;
   for (;;) {
     const auto frame = client.frame();
+    if (frame.opcode == 1) continue;  // the verdict
     if (frame.opcode != 2) return {sources, 0};
     if (type(frame) == kSync) return {sources, at<std::uint32_t>(frame.payload, 12)};
     constexpr std::size_t kRowBytes = 16 + 2 * 3;  // of "rack"

@@ -15,7 +15,7 @@ class SmallBoard {
   SmallBoard() {
     rack.spec.name = "rack";
     rack.sources = rack.destinations = {ip("10.0.0.1"), ip("10.0.0.2"), ip("10.0.0.3")};
-    rack.thresholds.of[5] = {"1%", ""};  // loss
+    rack.thresholds.of[5].crit = {};  // loss
     storage.spec.name = "storage";
     storage.spec.protocol = Protocol::kTcp;
     storage.spec.port = 2049;
