@@ -24,6 +24,7 @@ enum class Wake {
   kPinglist,
   kRedis,
   kBursts,
+  kOrders,
   kAuthorizedKeys,
   kCount
 };
@@ -80,10 +81,17 @@ Status Controller::open() {
   }
   marks_ = std::make_unique<BatchMarks>((*ledger)->marks());
   Ledger& opened = **ledger;
+  const Instant now = Instant::now();
+  if (const auto kept = opened.verdicts(now.utc - IncidentKeeper::kReopen)) {
+    verdicts_.restore(*kept, now);
+  } else {
+    log::error("{}; incidents of before are not known", kept.error().text());
+  }
   // This runs before the ledger's thread starts.
   const auto first = pinglist_->load(true, monotonicNow(), started_utc_);
   if (first != nullptr) {
-    grid_.setPlan(makeGridPlan(first, ++generation_), Instant::now());
+    grid_.setPlan(makeGridPlan(first, ++generation_), now);
+    verdicts_.setPlan(grid_.sharedPlan(), now);
     for (const LedgerPlace& place : places()) {
       for (const LatestReport& latest : opened.latest(place.probe, place.source)) {
         restore(latest, Instant::now());
@@ -174,6 +182,7 @@ void Controller::loadPinglist(bool at_start) {
 void Controller::enforce(const std::shared_ptr<const pinglist::Pinglist>& loaded, Instant now) {
   const bool first = generation_ == 0;
   grid_.setPlan(makeGridPlan(loaded, ++generation_), now);
+  verdicts_.setPlan(grid_.sharedPlan(), now);
   if (first) ledger_->restore(places());
   server_->setPlan({loaded, &loaded->plan}, now);
 }
@@ -230,6 +239,7 @@ void Controller::turn() {
     hosts_changed_ = true;
   }
   grid_.runDue(now);
+  verdicts_.run(now);
   server_->runDue(now);
   if (redis_ != nullptr) redis_->run(now.mono);
   if (now.mono >= publish_due_mono_) publish(now);
@@ -245,6 +255,7 @@ Nanos Controller::longestWait() const {
   wait = std::min(wait, registry_.nextExpiry() - now.mono);
   wait = std::min(wait, server_->nextDue() - now.mono);
   wait = std::min(wait, grid_.nextDueUtc() - now.utc);
+  wait = std::min(wait, verdicts_.nextDue() - now.mono);
   if (redis_ != nullptr) wait = std::min(wait, redis_->nextDue() - now.mono);
   if (access_ != nullptr) wait = std::min(wait, authorized_->nextDue() - now.mono);
   return std::max<Nanos>(wait, 0);
@@ -259,6 +270,7 @@ ServiceManager::Asked Controller::wait(ServiceManager& manager) {
   wakes.watch(Wake::kPinglist, pinglist_->descriptor());
   if (redis_ != nullptr) wakes.watch(Wake::kRedis, redis_->descriptor());
   wakes.watch(Wake::kBursts, bursts_.descriptor());
+  wakes.watch(Wake::kOrders, orders_.descriptor());
   if (access_ != nullptr) wakes.watch(Wake::kAuthorizedKeys, authorized_->descriptor());
   if (!wakes.wait(longestWait())) {
     if (errno == EINTR) return ServiceManager::Asked::kNothing;
@@ -277,8 +289,9 @@ void Controller::keepEvents(Instant now) {
   if (now.mono < events_due_mono_) return;
   events_due_mono_ = now.mono + kEventsInterval;
   auto presence = presence_->take();
-  if (events_.empty() && presence.empty()) return;
-  ledger_->record(events_.take(now.utc), std::move(presence));
+  auto verdicts = verdicts_.takeRecords();
+  if (events_.empty() && presence.empty() && verdicts.empty()) return;
+  ledger_->record(events_.take(now.utc), std::move(presence), std::move(verdicts));
 }
 
 void Controller::publish(Instant now) {

@@ -18,9 +18,11 @@
 #include "controller/control/burst_board.h"
 #include "controller/control/control_server.h"
 #include "controller/control/grid.h"
+#include "controller/control/order_board.h"
 #include "controller/control/pinglist_source.h"
 #include "controller/control/presence_log.h"
 #include "controller/control/registry.h"
+#include "controller/control/verdicts.h"
 #include "controller/history/ledger_writer.h"
 #include "controller/model/board.h"
 #include "controller/redis/embedded.h"
@@ -40,6 +42,7 @@ class Controller {
 
   Board& board() { return board_; }
   BurstBoard& bursts() { return bursts_; }
+  OrderBoard& orders() { return orders_; }
   SocketAddress controlAddress() const { return socket_->address(); }
 
   // Runs the control thread's loop until it is asked to stop or to reload. The controller is ready
@@ -51,7 +54,8 @@ class Controller {
                                                                   "log_level"};
 
  private:
-  explicit Controller(const Config& config) : config_(config), grid_(registry_, board_) {}
+  explicit Controller(const Config& config)
+      : config_(config), grid_(registry_, board_), verdicts_(grid_, registry_, board_, orders_) {}
   Status open();
   Status lockStateDir();
   Status listen();
@@ -71,9 +75,11 @@ class Controller {
   UniqueFd state_lock_;
   Board board_;
   BurstBoard bursts_;
+  OrderBoard orders_;
   Registry registry_;
   EventBatch events_;
   Grid grid_;
+  Verdicts verdicts_;
   std::optional<PresenceLog> presence_;
   std::unique_ptr<PinglistSource> pinglist_;
   std::unique_ptr<LedgerWriter> ledger_;

@@ -64,7 +64,7 @@ int runController(const std::string& file) {
   if (!controller) return daemon::fail(kAbout, controller.error());
   const auto dashboard = controller::Dashboard::start(
       {config->http, config->web_root.native(), {}, ledgerFile(*config), config->http_access},
-      (*controller)->board(), (*controller)->bursts());
+      (*controller)->board(), (*controller)->bursts(), (*controller)->orders());
   if (!dashboard) return daemon::fail(kAbout, dashboard.error());
   const std::string url = urlOf((*dashboard)->address(), !config->http_access.certificate.empty());
   announce(*config, url);

@@ -298,7 +298,7 @@ class OpenAddress(unittest.TestCase):
 
     def test_without_tokens_it_warns(self):
         log = self.start().tail(100)
-        self.assertIn("ANYBODY who reaches this address can see all results and start bursts", log)
+        self.assertIn("ANYBODY who reaches this address can see all results, start bursts and silence incidents", log)
         self.assertIn("http_access", log)
         self.assertEqual(log.count("ANYBODY"), 1)
 

@@ -29,7 +29,8 @@ CONTROLLER_ROOMS = {
     "model": set(),
     "history/codec": {"model"},
     "history": {"model", "history/codec"},
-    "control": {"model", "history"},
+    "verdict": {"model"},
+    "control": {"model", "history", "verdict"},
     "redis": {"model"},
     "http": {"model", "history/codec", "history", "control", "redis"},
 }

@@ -94,8 +94,9 @@ int main(int argc, char** argv) {
   pingloom::test::SyntheticBoard synthetic(static_cast<std::uint32_t>(std::atoi(argv[3])));
   synthetic.publishAll();
   pingloom::controller::BurstBoard bursts;
+  pingloom::controller::OrderBoard orders;
   bursts.stop();  // there are no agents to run bursts
-  const auto dashboard = pingloom::controller::Dashboard::start(options, synthetic.board(), bursts);
+  const auto dashboard = pingloom::controller::Dashboard::start(options, synthetic.board(), bursts, orders);
   if (!dashboard) {
     std::cerr << dashboard.error().text() << "\n";
     return 1;

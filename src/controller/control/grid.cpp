@@ -87,7 +87,8 @@ Result<Grid::Applied> Grid::apply(ReportView& report, const ReportHead& head, co
                                 : readPath(report, probe, head, *rows);
   if (!applied) return applied;
   slot.agent = origin.agent;
-  refresh(*place, std::move(rows), now);
+  const auto counted = same_window ? slot.snapshot->rows : nullptr;
+  refresh(*place, std::move(rows), now, true, counted.get());
   watchStale(*place);
   return applied;
 }
@@ -139,11 +140,13 @@ Result<Grid::Applied> Grid::readOnly(ReportView& report) {
   return Applied{0, report.rows().size()};
 }
 
-void Grid::refresh(Place place, std::shared_ptr<const SourceRows> rows, Instant now) {
+void Grid::refresh(Place place, std::shared_ptr<const SourceRows> rows, Instant now, bool fresh,
+                   const SourceRows* counted) {
   const ProbeGrid& probe = plan_->probes[place.first];
   const IpAddress& source = probe.sources[place.second];
   Slot& slot = slots_[place.first][place.second];
   SourceSnapshot next = derive(place, std::move(rows), now);
+  judgeSource(place, next, counted, fresh, now.mono);
   if (next == *slot.snapshot) return;
   auto made = std::make_shared<const SourceSnapshot>(std::move(next));
   noteChanges(probe, source, *slot.snapshot, *made, now);
@@ -258,6 +261,7 @@ Grid::Slot Grid::carryOver(const ProbeGrid& probe, const IpAddress& source) cons
   const bool same_paths = plan_->probes[place->first].paths() == probe.paths();
   if (old_list == probe.destinations && same_paths) {
     made.snapshot = old.snapshot;
+    made.history = old.history;
     return made;
   }
   std::shared_ptr<SourceRows> rows;
@@ -268,9 +272,11 @@ Grid::Slot Grid::carryOver(const ProbeGrid& probe, const IpAddress& source) cons
     rows->paths.assign(probe.paths(), nullptr);  // they arrive with the next window
   }
   DestinationFinder finder(old_list);
+  if (!old.history.empty()) made.history.resize(probe.destinations.size());
   for (std::size_t i = 0; i < probe.destinations.size(); ++i) {
     const auto at = finder.find(probe.destinations[i]);
     if (!at) continue;
+    if (!old.history.empty()) made.history[i] = old.history[*at];
     snapshot->states[i] = old.snapshot->states[*at];
     if (rows != nullptr) rows->rows[i] = old.snapshot->rows->rows[*at];
   }
@@ -287,6 +293,7 @@ void Grid::setPlan(std::shared_ptr<const GridPlan> plan, Instant now) {
   }
   plan_ = std::move(plan);
   slots_ = std::move(slots);
+  resetYardsticks();
   probes_.clear();
   stale_.clear();
   dirty_.clear();
@@ -297,6 +304,7 @@ void Grid::setPlan(std::shared_ptr<const GridPlan> plan, Instant now) {
     for (std::uint32_t j = 0; j < slots_[i].size(); ++j) {
       Slot& slot = slots_[i][j];
       SourceSnapshot next = derive({i, j}, slot.snapshot->rows, now);
+      judgeSource({i, j}, next, nullptr, false, now.mono);
       if (next != *slot.snapshot) {
         auto made = std::make_shared<const SourceSnapshot>(std::move(next));
         noteChanges(probe, probe.sources[j], *slot.snapshot, *made, now);

@@ -28,6 +28,9 @@ struct Ledger::Connection {
     auto opened = EventStore::open(database);
     if (!opened) return tl::unexpected(opened.error());
     events = std::move(*opened);
+    auto verdict_store = VerdictStore::open(database);
+    if (!verdict_store) return tl::unexpected(verdict_store.error());
+    verdicts = std::move(*verdict_store);
     if (auto status = roll_up.prepare(database); !status) return status;
     if (auto status = insert_block.prepare(database); !status) return status;
     return database.prepareAll(
@@ -60,6 +63,7 @@ struct Ledger::Connection {
   Statement changes;
   Statement used_bytes;
   EventStore events;
+  VerdictStore verdicts;
 };
 
 Ledger::Ledger(LedgerOptions options) : options_(std::move(options)) {}
@@ -292,10 +296,17 @@ Result<std::size_t> Ledger::rollUpStep(Nanos now_utc) {
   return done;
 }
 
-Status Ledger::record(std::span<const KeptEvent> events, std::span<const PresenceRecord> presence) {
+Result<std::vector<VerdictRecord>> Ledger::verdicts(Nanos closed_after_utc) {
+  if (connection_ == nullptr) return makeError(options_.file.string(), "is not open");
+  return connection_->verdicts.load(closed_after_utc);
+}
+
+Status Ledger::record(std::span<const KeptEvent> events, std::span<const PresenceRecord> presence,
+                      std::span<const VerdictRecord> verdicts) {
   if (connection_ == nullptr) return makeError(options_.file.string(), "is not open");
   auto status = connection_->begin.run();
   if (status) status = connection_->events.write(events, presence);
+  if (status) status = connection_->verdicts.write(verdicts);
   if (status) status = connection_->commit.run();
   if (!status) (void)connection_->database.execute("ROLLBACK");
   return status;
@@ -305,6 +316,10 @@ Result<bool> Ledger::trim(std::size_t windows, Nanos now_utc) {
   if (connection_ == nullptr) return false;
   auto more = removeOldest(windows, now_utc);
   if (const auto status = connection_->events.trim(options_.retention, options_.max_bytes, now_utc);
+      !status && more) {
+    more = tl::unexpected(status.error());
+  }
+  if (const auto status = connection_->verdicts.trim(options_.retention, now_utc);
       !status && more) {
     more = tl::unexpected(status.error());
   }

@@ -24,6 +24,7 @@
 #include "controller/history/codec/report_packer.h"
 #include "controller/history/event_store.h"
 #include "controller/history/sqlite.h"
+#include "controller/history/verdict_store.h"
 #include "controller/model/batch_frame.h"
 
 namespace pingloom::controller {
@@ -86,8 +87,11 @@ class Ledger {
   // Commits all batches in one transaction, or none. A batch at or below its agent's mark is left
   // out.
   Status commit(std::span<const LedgerBatch> batches, Nanos now_utc);
-  // Writes state changes and presence, all or none of them.
-  Status record(std::span<const KeptEvent> events, std::span<const PresenceRecord> presence);
+  // Writes state changes, presence and verdicts, all or none of them.
+  Status record(std::span<const KeptEvent> events, std::span<const PresenceRecord> presence,
+                std::span<const VerdictRecord> verdicts = {});
+  // As VerdictStore::load().
+  Result<std::vector<VerdictRecord>> verdicts(Nanos closed_after_utc);
   // Rolls up some of the windows that are old enough. Returns their number; 0: none are left.
   Result<std::size_t> rollUp(Nanos now_utc);
   // Removes at most `windows` windows that are too old or exceed the size. True: there are more.

@@ -22,6 +22,11 @@
 //
 // presence utc_ns, address (empty: all agents), kind (PresenceRecord::Kind)
 //
+// verdicts kind (VerdictRecord::Kind), key (an id, or a host), opened_ns, closed_ns (0: open),
+//          document     JSON, as model/incident_json.h writes it
+//          A file of version 1 may lack this table; opening it adds the table, and programs of
+//          before ignore it.
+//
 // A window that an agent delivered in parts has several rows in `blocks`, and one of several paths
 // has a row for each path and one for all. Times and names stand before the content, because SQLite
 // reads a row only as far as it is asked.
@@ -35,6 +40,17 @@ constexpr const char* kLedgerSettings = R"(
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
 PRAGMA cache_size = -8192;
+)";
+
+constexpr const char* kVerdictTable = R"(
+CREATE TABLE IF NOT EXISTS verdicts(
+  kind INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  opened_ns INTEGER NOT NULL,
+  closed_ns INTEGER NOT NULL,
+  document TEXT NOT NULL,
+  PRIMARY KEY(kind, key)
+) WITHOUT ROWID;
 )";
 
 constexpr const char* kLedgerTables = R"(

@@ -176,10 +176,11 @@ void LedgerWriter::wakeOwner() const {
   (void)!::write(event_.get(), &one, sizeof one);
 }
 
-void LedgerWriter::record(std::vector<KeptEvent> events, std::vector<PresenceRecord> presence) {
+void LedgerWriter::record(std::vector<KeptEvent> events, std::vector<PresenceRecord> presence,
+                          std::vector<VerdictRecord> verdicts) {
   {
     const std::lock_guard lock(mutex_);
-    events_.add(std::move(events), std::move(presence));
+    events_.add(std::move(events), std::move(presence), std::move(verdicts));
   }
   wake_.notify_one();
 }

@@ -54,8 +54,9 @@ class LedgerWriter {
   // still.
   bool busy() const;
 
-  // State changes and presence are written between batches.
-  void record(std::vector<KeptEvent> events, std::vector<PresenceRecord> presence);
+  // State changes, presence and verdicts are written between batches.
+  void record(std::vector<KeptEvent> events, std::vector<PresenceRecord> presence,
+              std::vector<VerdictRecord> verdicts = {});
 
   // Starts to read the newest window of each place. Called once.
   void restore(std::vector<LedgerPlace> places);

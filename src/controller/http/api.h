@@ -1,5 +1,5 @@
 // The REST API, one function per endpoint; docs/http-api.md is its reference. All functions but
-// startBurst() only read the board. The HTTP thread.
+// startBurst() and those with orders only read the board. The HTTP thread.
 #pragma once
 
 #include <string>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "controller/control/burst_board.h"
+#include "controller/control/order_board.h"
 #include "controller/history/history_reader.h"
 #include "controller/http/grid_writer.h"
 #include "controller/http/metric.h"
@@ -49,6 +50,20 @@ http::Answer history(const std::shared_ptr<const GridPlan>& plan, HistoryReader&
 http::Answer startBurst(const Board& board, BurstBoard& bursts, const http::Request& request);
 // /api/v1/bursts/ID
 http::Response burst(const BurstBoard& bursts, std::string_view id);
+
+// /api/v1/incidents: everything that is concluded now.
+http::Response incidents(const Board& board);
+// /api/v1/incidents/ID; POST acknowledges it.
+http::Answer incident(const Board& board, HistoryReader& reader, OrderBoard& orders,
+                      std::string_view id, const http::Request& request);
+// /api/v1/history/incidents?from=TIME&to=TIME&limit=N
+http::Answer pastIncidents(HistoryReader& reader, const http::Request& request);
+// /api/v1/silences; POST adds one. /api/v1/silences/ID; DELETE removes it.
+http::Answer silencesList(const Board& board, OrderBoard& orders, const http::Request& request);
+http::Answer silence(OrderBoard& orders, std::string_view id);
+// /api/v1/maintenance; POST begins it for a host. /api/v1/maintenance/HOST; DELETE ends it.
+http::Answer maintenanceList(const Board& board, OrderBoard& orders, const http::Request& request);
+http::Answer maintenance(OrderBoard& orders, std::string_view host);
 
 http::Response health();
 // `whole` adds the reasons, which only peers with the role kRead may see.

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "controller/http/api.h"
-#include "controller/http/host_labels.h"
 #include "controller/http/json_answer.h"
+#include "controller/model/host_labels.h"
 
 namespace pingloom::controller::api {
 namespace {

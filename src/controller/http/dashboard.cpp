@@ -17,10 +17,12 @@ struct Router {
   std::shared_ptr<http::ServerCounters> counters;
   HistoryReader& history;
   BurstBoard& bursts;
+  OrderBoard& orders;
   std::shared_ptr<http::Access> access;
 
   http::Answer answer(const http::Request& request) const {
-    if (auto answer = answerOf({board, history, bursts, *counters, access.get()}, request)) {
+    if (auto answer =
+            answerOf({board, history, bursts, orders, *counters, access.get()}, request)) {
       return std::move(*answer);
     }
     if (request.method != "GET") return methodNotAllowed("GET");
@@ -35,9 +37,11 @@ struct Dashboard::Impl {
   ~Impl() {
     if (history != nullptr) history->stop();  // both have answers that the server waits for
     if (bursts != nullptr) bursts->stop();
+    if (orders != nullptr) orders->stop();
   }
 
   BurstBoard* bursts = nullptr;
+  OrderBoard* orders = nullptr;
   std::unique_ptr<HistoryReader> history;
   std::shared_ptr<Live> live;
   std::shared_ptr<http::Access> access;
@@ -48,7 +52,7 @@ Dashboard::Dashboard(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Dashboard::~Dashboard() = default;
 
 Result<std::unique_ptr<Dashboard>> Dashboard::start(const DashboardOptions& options, Board& board,
-                                                    BurstBoard& bursts) {
+                                                    BurstBoard& bursts, OrderBoard& orders) {
   auto files = StaticFiles::load(options.web_root);
   if (!files) return tl::unexpected(files.error());
   auto access = http::openAccess(options.access);
@@ -56,7 +60,7 @@ Result<std::unique_ptr<Dashboard>> Dashboard::start(const DashboardOptions& opti
   http::ServerOptions server_options;
   auto history = std::make_unique<HistoryReader>(options.history);
   const auto router = std::make_shared<const Router>(
-      Router{board, std::move(*files), server_options.counters, *history, bursts, *access});
+      Router{board, std::move(*files), server_options.counters, *history, bursts, orders, *access});
   auto live = std::make_shared<Live>(board);
   server_options.listen = options.listen;
   server_options.host_names = options.host_names;
@@ -66,10 +70,12 @@ Result<std::unique_ptr<Dashboard>> Dashboard::start(const DashboardOptions& opti
       server_options, [router](const http::Request& request) { return router->answer(request); },
       {{"/api/v1/live", live}});
   if (!server) return tl::unexpected(server.error());
-  http::warnWhereOpen((*server)->address(), access->get(), "see all results and start bursts");
+  http::warnWhereOpen((*server)->address(), access->get(),
+                      "see all results, start bursts and silence incidents");
   live->start(board, (*server)->tasks());
   auto impl = std::make_unique<Impl>();
   impl->bursts = &bursts;
+  impl->orders = &orders;
   impl->history = std::move(history);
   impl->live = std::move(live);
   impl->access = std::move(*access);

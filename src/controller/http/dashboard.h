@@ -1,6 +1,6 @@
 // The controller's HTTP side: the REST API, the live WebSocket, /metrics and the web page. One HTTP
-// thread serves them from the board; the only thing it can change is to start bursts. Another
-// thread answers questions about the past.
+// thread serves them from the board; it can only start bursts and give orders about incidents.
+// Another thread answers questions about the past.
 #pragma once
 
 #include <filesystem>
@@ -11,6 +11,7 @@
 #include "common/address.h"
 #include "common/error.h"
 #include "controller/control/burst_board.h"
+#include "controller/control/order_board.h"
 #include "controller/model/board.h"
 #include "http/access_config.h"
 
@@ -27,10 +28,10 @@ struct DashboardOptions {
 // Any thread may construct, ask for the address, and destroy.
 class Dashboard {
  public:
-  // Both must outlive the dashboard.
+  // All must outlive the dashboard.
   static Result<std::unique_ptr<Dashboard>> start(const DashboardOptions& options, Board& board,
-                                                  BurstBoard& bursts);
-  ~Dashboard();  // stops `bursts`, closes all connections and joins the thread
+                                                  BurstBoard& bursts, OrderBoard& orders);
+  ~Dashboard();  // stops both, closes all connections and joins the thread
   Dashboard(const Dashboard&) = delete;
   Dashboard& operator=(const Dashboard&) = delete;
 

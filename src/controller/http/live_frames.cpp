@@ -10,7 +10,7 @@
 #include <set>
 
 #include "controller/http/cells.h"
-#include "controller/http/host_labels.h"
+#include "controller/model/host_labels.h"
 #include "controller/model/incident_json.h"
 #include "http/json_text.h"
 
@@ -246,9 +246,9 @@ std::string liveCells(const ProbeGrid& grid, const Metric& metric, std::uint32_t
   char* at = out.data();
   for (std::size_t i = 0; i < count; ++i) {
     const auto state = stateOf(grid, snapshot, source, i);
-    put(at, state ? liveCell(*state, snapshot == nullptr ? Severity::kNone
-                                                         : snapshot->severityOf(i))
-                  : kLiveNotAPair);
+    put(at, state
+                ? liveCell(*state, snapshot == nullptr ? Severity::kNone : snapshot->severityOf(i))
+                : kLiveNotAPair);
   }
   for (std::size_t i = 0; i < count; ++i) put(at, liveValue(metric, rowOf(snapshot, i)));
   return out;

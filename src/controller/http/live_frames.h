@@ -21,8 +21,8 @@ constexpr std::size_t kLiveBytesPerCell = 2;  // a state with a severity, and a 
 constexpr std::uint8_t kLiveNotAPair = 255;
 // The first byte of a cell: the state in the low 3 bits, the severity in the next 3.
 constexpr std::uint8_t liveCell(PairState state, Severity severity) {
-  return static_cast<std::uint8_t>(static_cast<unsigned>(state) |
-                                   static_cast<unsigned>(severity) << 3U);
+  return static_cast<std::uint8_t>(static_cast<unsigned>(state) | static_cast<unsigned>(severity)
+                                                                      << 3U);
 }
 
 // The head of a viewer's binary message.

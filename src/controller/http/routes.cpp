@@ -16,6 +16,9 @@ using http::Answer;
 using http::Request;
 
 constexpr std::string_view kBurst = "/api/v1/bursts/{id}";
+constexpr std::string_view kIncident = "/api/v1/incidents/{id}";
+constexpr std::string_view kSilence = "/api/v1/silences/{id}";
+constexpr std::string_view kMaintenance = "/api/v1/maintenance/{host}";
 constexpr std::string_view kPairs = "/api/v1/pairs/{probe}/{source}/{destination}";
 
 // Returns the part of the path in the place of the template's parameters.
@@ -43,6 +46,25 @@ Answer startBurst(const Sources& from, const Request& request) {
 }
 Answer burst(const Sources& from, const Request& request) {
   return api::burst(from.bursts, rest(request, kBurst));
+}
+Answer incidents(const Sources& from, const Request&) { return api::incidents(from.board); }
+Answer incident(const Sources& from, const Request& request) {
+  return api::incident(from.board, from.history, from.orders, rest(request, kIncident), request);
+}
+Answer pastIncidents(const Sources& from, const Request& request) {
+  return api::pastIncidents(from.history, request);
+}
+Answer silences(const Sources& from, const Request& request) {
+  return api::silencesList(from.board, from.orders, request);
+}
+Answer silence(const Sources& from, const Request& request) {
+  return api::silence(from.orders, rest(request, kSilence));
+}
+Answer maintenanceList(const Sources& from, const Request& request) {
+  return api::maintenanceList(from.board, from.orders, request);
+}
+Answer maintenance(const Sources& from, const Request& request) {
+  return api::maintenance(from.orders, rest(request, kMaintenance));
 }
 Answer metrics(const Sources& from, const Request&) {
   return api::metrics(from.board, from.bursts, from.counters);
@@ -88,6 +110,12 @@ constexpr CsvTable kWorstTable = {"pairs",
 constexpr CsvTable kPairTable = {"", ""};  // the answer is its only line
 constexpr CsvTable kEventsTable = {
     "events", "at,window,probe,source,source_name,destination,destination_name,from,to,pairs"};
+// The lists within an incident have no place in a line.
+constexpr std::string_view kIncidentColumns =
+    "id,kind,culprit,severity,figure,opened,updated,closed,flaps,pairs.bad,pairs.judged,sentence,"
+    "tell,silenced_by";
+constexpr CsvTable kIncidentsTable = {"incidents", kIncidentColumns};
+constexpr CsvTable kOpenTable = {"open", kIncidentColumns};
 constexpr CsvTable kRowsTable = {
     "rows",
     "start,end,state,sent,received,lost,refused,unreachable,ack_lost,duplicate,late,"
@@ -97,7 +125,7 @@ constexpr CsvTable kRowsTable = {
     "prober_ns.max,rtt_ns.min,rtt_ns.mean,rtt_ns.p50,rtt_ns.p95,rtt_ns.p99,rtt_ns.max,"
     "jitter_ns,clock,device,protocol"};
 
-constexpr std::array<Route, 20> kRoutes = {{
+constexpr std::array<Route, 27> kRoutes = {{
     {"/api/v1/status", status, "format", &kStatusTable},
     {"/api/v1/hosts", hosts, "format", &kHostsTable},
     {"/api/v1/probes", probes, "format", &kProbesTable},
@@ -110,10 +138,17 @@ constexpr std::array<Route, 20> kRoutes = {{
      &kEventsTable},
     {"/api/v1/history/pairs/{probe}/{source}/{destination}", history, "from to points path format",
      &kRowsTable},
+    {"/api/v1/history/incidents", pastIncidents, "from to limit format", &kIncidentsTable},
+    {"/api/v1/incidents", incidents, "format", &kOpenTable},
+    {kIncident, incident, "", nullptr, ""},
+    {"/api/v1/silences", silences, "", nullptr, ""},
+    {kSilence, silence, "", nullptr, "DELETE", http::Role::kOperate},
+    {"/api/v1/maintenance", maintenanceList, "", nullptr, ""},
+    {kMaintenance, maintenance, "", nullptr, "DELETE", http::Role::kOperate},
     {"/api/v1/bursts", startBurst, "", nullptr, "POST", http::Role::kOperate},
     {kBurst, burst, "format", &kPingsTable},
     {"/api/v1/live", live},
-    {"/api/v1/session", session, "", nullptr, "", http::Role::kNone},
+    {"/api/v1/session", session, "", nullptr, "", http::Role::kNone, http::Role::kNone},
     {"/api/v1/openapi.yaml", description},
     {"/metrics", metrics},
     {"/healthz", health, "", nullptr, "GET", http::Role::kNone},
@@ -145,7 +180,9 @@ std::span<const Route> routes() { return kRoutes; }
 
 http::Role neededRole(const Request& request) {
   for (const Route& route : kRoutes) {
-    if (route.matches(request.path)) return route.needs;
+    if (!route.matches(request.path)) continue;
+    const bool changes = route.method.empty() && request.method != "GET";
+    return changes ? route.needs_to_change : route.needs;
   }
   return http::Role::kNone;
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "controller/control/burst_board.h"
+#include "controller/control/order_board.h"
 #include "controller/history/history_reader.h"
 #include "controller/http/csv.h"
 #include "controller/model/board.h"
@@ -20,6 +21,7 @@ struct Sources {
   const Board& board;
   HistoryReader& history;
   BurstBoard& bursts;
+  OrderBoard& orders;
   http::ServerCounters& counters;
   http::Access* access = nullptr;  // nullptr where no access is configured
 };
@@ -31,6 +33,8 @@ struct Route {
   const CsvTable* csv = nullptr;     // nullptr: no CSV, or the function writes CSV itself
   std::string_view method = "GET";   // others are answered 405; "": the function checks it itself
   http::Role needs = http::Role::kRead;
+  // What a request needs that is not GET, where the function checks the method itself.
+  http::Role needs_to_change = http::Role::kOperate;
 
   bool matches(std::string_view requested) const;
 };

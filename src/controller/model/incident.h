@@ -19,21 +19,21 @@ namespace pingloom::controller {
 
 // What can be at fault. The names are those of the API, Redis, metrics and docs/verdicts.md.
 enum class CulpritKind : std::uint8_t {
-  kHost = 0,            // both directions of a host's network side
-  kHostSend = 1,        // what it sends
-  kHostReceive = 2,     // what it receives
-  kHostCpu = 3,         // its own time: responder, prober, stalls
-  kAddress = 4,         // one address (NIC, rail) of a host that has several; as above
+  kHost = 0,         // both directions of a host's network side
+  kHostSend = 1,     // what it sends
+  kHostReceive = 2,  // what it receives
+  kHostCpu = 3,      // its own time: responder, prober, stalls
+  kAddress = 4,      // one address (NIC, rail) of a host that has several; as above
   kAddressSend = 5,
   kAddressReceive = 6,
-  kGroup = 7,           // the hosts with one value of a label, seen from outside or all
-  kProbe = 8,           // all pairs of one probe
-  kPair = 9,            // a single pair
-  kAgent = 10,          // an agent that is gone or restarts again and again
+  kGroup = 7,   // the hosts with one value of a label, seen from outside or all
+  kProbe = 8,   // all pairs of one probe
+  kPair = 9,    // a single pair
+  kAgent = 10,  // an agent that is gone or restarts again and again
 };
 constexpr std::array<std::string_view, 11> kCulpritKindNames = {
-    "host",         "host-send",       "host-receive", "host-cpu", "address",
-    "address-send", "address-receive", "group",        "probe",    "pair", "agent"};
+    "host",  "host-send", "host-receive", "host-cpu", "address", "address-send", "address-receive",
+    "group", "probe",     "pair",         "agent"};
 constexpr std::string_view name(CulpritKind kind) {
   return kCulpritKindNames[static_cast<std::size_t>(kind)];
 }
@@ -46,6 +46,9 @@ struct Culprit {
 
   auto operator<=>(const Culprit&) const = default;
 };
+// Returns what an incident is about, whatever its kind, so that it stays one incident while the
+// kind changes: "host:gpu-3", "address:gpu-3/rail0", "group:rack=r1", "probe:udp", "pair:a|b".
+std::string entityOf(const Culprit& culprit);
 
 // A pair that the verdict rests on.
 struct Evidence {
@@ -82,19 +85,19 @@ struct Incident {
   Figure figure = Figure::kNetwork;  // the figure that accuses the culprit most
   Nanos opened_utc = 0;
   Nanos updated_utc = 0;
-  Nanos closed_utc = 0;              // 0 while it is open
-  std::uint32_t flaps = 0;           // how often it was opened again
-  std::vector<std::string> probes;   // ordered by name
-  std::uint64_t bad_pairs = 0;       // of the pairs that the culprit would explain
+  Nanos closed_utc = 0;             // 0 while it is open
+  std::uint32_t flaps = 0;          // how often it was opened again
+  std::vector<std::string> probes;  // ordered by name
+  std::uint64_t bad_pairs = 0;      // of the pairs that the culprit would explain
   std::uint64_t judged_pairs = 0;
   std::string sentence;
-  std::vector<Culprit> candidates;   // others that would explain it as well
-  std::string tell;                  // which probe would tell the candidates apart; "" if none
-  std::vector<Evidence> evidence;    // the worst first
+  std::vector<Culprit> candidates;  // others that would explain it as well
+  std::string tell;                 // which probe would tell the candidates apart; "" if none
+  std::vector<Evidence> evidence;   // the worst first
   std::map<std::string, std::string> labels;  // the host's in the pinglist
   std::vector<PastSentence> history;          // the oldest first
   std::optional<Acknowledgement> acknowledged;
-  std::uint64_t silenced_by = 0;     // id of the silence in force; 0: none
+  std::uint64_t silenced_by = 0;  // id of the silence in force; 0: none
 
   bool open() const { return closed_utc == 0; }
 };
@@ -123,10 +126,23 @@ struct Maintenance {
 
 using Incidents = std::vector<std::shared_ptr<const Incident>>;
 
+// Tells whether the silence is in force and matches the incident.
+bool silences(const Silence& silence, const Incident& incident, Nanos now_utc);
+
+// A change of what the ledger keeps. An empty document removes it.
+struct VerdictRecord {
+  enum class Kind : std::uint8_t { kIncident, kSilence, kMaintenance };
+  Kind kind = Kind::kIncident;
+  std::string key;  // an id, or the host in maintenance
+  Nanos opened_utc = 0;
+  Nanos closed_utc = 0;
+  std::string document = {};
+};
+
 // Everything that is concluded at one time.
 struct Verdict {
-  Incidents open;      // the worst first, then the oldest
-  Incidents recent;    // closed in the last 10 minutes, the newest first; at most kMaxRecent
+  Incidents open;    // the worst first, then the oldest
+  Incidents recent;  // closed in the last 10 minutes, the newest first; at most kMaxRecent
   std::vector<Silence> silences;
   std::vector<Maintenance> maintenance;
   std::uint64_t judged_pairs = 0;

@@ -12,9 +12,7 @@ using Json = IncidentJson;
 // The id is a string, like a burst's: JSON's numbers are exact only up to 2^53.
 std::string idText(std::uint64_t id) { return fmt::format("{}", id); }
 
-Json timeOrNull(Nanos utc) {
-  return utc == 0 || utc == kNever ? Json() : Json(formatUtc(utc));
-}
+Json timeOrNull(Nanos utc) { return utc == 0 || utc == kNever ? Json() : Json(formatUtc(utc)); }
 
 Json culpritJson(const Culprit& culprit) {
   return {{"kind", name(culprit.kind)}, {"culprit", culprit.name}};

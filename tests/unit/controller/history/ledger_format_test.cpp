@@ -108,7 +108,8 @@ std::vector<std::string> contentsOf(const std::filesystem::path& file) {
   EXPECT_TRUE(database) << database.error().text();
   lines.push_back(std::to_string(database->number("PRAGMA user_version").value_or(-1)));
   for (const char* sql :
-       {"SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name",
+       {"SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND tbl_name <> 'verdicts' ORDER BY "
+        "name",
         "SELECT host || ' ' || incarnation || ' ' || sequence || ' ' || updated_ns FROM agents",
         "SELECT probe || ' ' || hex(source) || ' ' || path || ' ' || start_ns || ' ' || window_ns "
         "|| ' ' || minute || ' ' || incarnation || ' ' || sequence FROM blocks ORDER BY id",

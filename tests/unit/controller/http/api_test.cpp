@@ -35,6 +35,7 @@ struct ApiTest : testing::Test {
 
   SmallBoard small;
   BurstBoard bursts;
+  OrderBoard orders;
   http::ServerCounters counters;
 };
 

@@ -42,6 +42,7 @@ struct BurstApiTest : testing::Test {
 
   SmallBoard small;
   BurstBoard bursts;
+  OrderBoard orders;
   BurstAnswer next{0xABC, {}, {}};
 };
 
@@ -179,7 +180,7 @@ TEST_F(BurstApiTest, TellsWhatHasComeOfIt) {
 TEST_F(BurstApiTest, OverHttp) {
   DashboardOptions options;
   options.listen = *SocketAddress::parse("127.0.0.1:0");
-  auto dashboard = Dashboard::start(options, small.board, bursts);
+  auto dashboard = Dashboard::start(options, small.board, bursts, orders);
   ASSERT_TRUE(dashboard);
   http::RawClient client((*dashboard)->address());
   const auto send = [&](const std::string& method, const std::string& headers) {

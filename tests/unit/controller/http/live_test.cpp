@@ -154,7 +154,7 @@ struct LiveTest : testing::Test {
     small.publishReady();
     DashboardOptions options;
     options.listen = *SocketAddress::parse("127.0.0.1:0");
-    auto started = Dashboard::start(options, small.board, bursts);
+    auto started = Dashboard::start(options, small.board, bursts, orders);
     EXPECT_TRUE(started) << started.error().text();
     dashboard = std::move(*started);
   }
@@ -174,6 +174,7 @@ struct LiveTest : testing::Test {
 
   SmallBoard small;
   BurstBoard bursts;
+  OrderBoard orders;
   std::unique_ptr<Dashboard> dashboard;
 };
 

@@ -1,4 +1,4 @@
-#include "controller/http/host_labels.h"
+#include "controller/model/host_labels.h"
 
 namespace pingloom::controller {
 

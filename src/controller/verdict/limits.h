@@ -1,0 +1,47 @@
+// What a figure of a pair is compared with: the thresholds of its probe and what the mesh's well
+// pairs have now. docs/verdicts.md has the rules. Pure; any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "common/vocabulary.h"
+#include "controller/model/board.h"
+#include "pinglist/thresholds.h"
+
+namespace pingloom::controller {
+
+// A share is counted in millionths, so that times and shares are the same kind of number.
+constexpr double kMillionth = 1e6;
+
+// Returns the value that is judged: nanoseconds (a part's median, the jitter) or millionths.
+// Returns nullopt where the row has no such measurement. The round trip is judged only where the
+// row's exchanges have no network time, because it contains all other parts.
+std::optional<std::uint64_t> judgedValue(const Row& row, Figure figure);
+
+// The least distance from the median that counts as slow, because below it clocks and schedulers
+// decide. Shares: the least difference of the anomalous share from the mesh's median.
+std::uint64_t leastExcess(Figure figure, ClockSource clock);
+
+// The values from which on a pair is beyond `warn` and `crit`; UINT64_MAX: never.
+struct Limits {
+  std::array<std::uint64_t, kFigureNames.size()> warn{};
+  std::array<std::uint64_t, kFigureNames.size()> crit{};
+};
+Limits limitsOf(const pinglist::Thresholds& thresholds, const Baseline& baseline,
+                ClockSource clock);
+
+// Says why the pair is judged so, one text for each figure of `figures` that the row has:
+// "network_p50 2.4 ms, 800 x the mesh's median", "loss 12 %".
+std::vector<std::string> becauseOf(const Row& row, Judged judged, const Baseline& baseline);
+
+// Writes a time with two or three significant digits: "2.4 ms", "870 ns".
+std::string timeText(std::uint64_t nanos);
+// Writes a ratio of two times, such as "800" or "3.2".
+std::string ratioText(std::uint64_t value, std::uint64_t base);
+// Writes millionths as percent, such as "12 %" or "0.5 %".
+std::string shareText(std::uint64_t millionths);
+
+}  // namespace pingloom::controller

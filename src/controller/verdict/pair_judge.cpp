@@ -1,0 +1,67 @@
+#include "controller/verdict/pair_judge.h"
+
+#include <array>
+#include <utility>
+
+namespace pingloom::controller {
+namespace {
+
+bool reached(std::uint8_t windows, pinglist::WindowCount count) {
+  const unsigned newest = (1U << count.n) - 1;
+  return std::popcount(windows & newest) >= count.k;
+}
+
+std::uint8_t taken(std::uint8_t windows, bool beyond, bool again) {
+  const unsigned earlier = again ? windows & ~1U : unsigned{windows} << 1U;
+  return static_cast<std::uint8_t>(earlier | (beyond ? 1U : 0U));
+}
+
+}  // namespace
+
+WindowLevels levelsOf(const Row& row, const Limits& limits) {
+  WindowLevels made;
+  for (std::size_t i = 0; i < kFigureNames.size(); ++i) {
+    const auto figure = static_cast<Figure>(i);
+    const auto value = judgedValue(row, figure);
+    if (!value || *value < limits.warn[i]) continue;
+    const bool crit = *value >= limits.crit[i];
+    made.figures |= static_cast<std::uint8_t>(1U << i);
+    if (figure == Figure::kLoss) {
+      made.lossy = true;
+      made.down = crit;
+    } else {
+      made.slow = true;
+      made.very_slow = made.very_slow || crit;
+    }
+  }
+  return made;
+}
+
+Judged judge(PairHistory& history, const WindowLevels& window, bool again,
+             pinglist::WindowCount enter, pinglist::WindowCount leave) {
+  history.slow = taken(history.slow, window.slow, again);
+  history.very_slow = taken(history.very_slow, window.very_slow, again);
+  history.lossy = taken(history.lossy, window.lossy, again);
+  history.down = taken(history.down, window.down, again);
+  const Severity before = history.judged.severity;
+  Severity now = Severity::kOk;
+  for (const auto& [severity, windows] :
+       {std::pair(Severity::kDown, history.down), std::pair(Severity::kLossy, history.lossy),
+        std::pair(Severity::kVerySlow, history.very_slow),
+        std::pair(Severity::kSlow, history.slow)}) {
+    const bool stays = before == severity && !reached(static_cast<std::uint8_t>(~windows), leave);
+    if (stays || reached(windows, enter)) {
+      now = severity;
+      break;
+    }
+  }
+  history.judged.severity = now;
+  if (now == Severity::kOk) {
+    history.judged.figures = 0;
+  } else if (window.figures != 0) {
+    history.judged.figures = window.figures;
+  }
+  return history.judged;
+}
+
+}  // namespace pingloom::controller
