@@ -3,7 +3,7 @@
 #include <array>
 
 #include "controller/control/grid.h"
-#include "controller/verdict/limits.h"
+#include "controller/model/limits.h"
 
 namespace pingloom::controller {
 

@@ -47,7 +47,8 @@ std::string pairJson(const GridPlan& plan, const PairPlace& place, const SourceS
   const Row* row = rowOf(snapshot, place.destination);
   if (row != nullptr && state) {
     std::string row_json;
-    appendRowJson(grid.spec, *snapshot->rows, *row, *state, row_json);
+    appendRowJson(grid.spec, *snapshot->rows, *row, *state, row_json, 0, false,
+                  snapshot->judgedOf(0, place.destination), &snapshot->baseline);
     out.append(row_json, 1);  // without its '{'
     appendPaths(out, grid, *snapshot, place.destination);
   } else {

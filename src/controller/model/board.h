@@ -104,6 +104,10 @@ struct SourceSnapshot {
   std::vector<Judged> judged = {};
   Baseline baseline = {};
 
+  // Paths are not judged.
+  Judged judgedOf(std::uint32_t path, std::size_t destination) const {
+    return path == 0 && destination < judged.size() ? judged[destination] : Judged{};
+  }
   Severity severityOf(std::size_t destination) const {
     return destination < judged.size() ? judged[destination].severity : Severity::kNone;
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "common/vocabulary.h"
+#include "controller/model/limits.h"
 
 namespace pingloom::controller {
 namespace {
@@ -123,17 +124,33 @@ void appendAnomalies(const Row& row, std::string& out) {
   out += '}';
 }
 
+void appendSeverity(const Row& row, Judged judged, const Baseline& baseline, std::string& out) {
+  out += ",\"severity\":\"";
+  out += name(judged.severity);
+  out += '"';
+  if (judged.severity < Severity::kSlow) return;
+  out += ",\"because\":[";
+  for (const std::string& reason : becauseOf(row, judged, baseline)) {
+    if (out.back() != '[') out += ',';
+    appendString(reason, out);
+  }
+  out += ']';
+}
+
 }  // namespace
 
 void appendRowJson(const plan::ProbeSpec& probe, const SourceRows& source, const Row& row,
-                   PairState state, std::string& out, std::uint32_t path, bool rolled_up) {
+                   PairState state, std::string& out, std::uint32_t path, bool rolled_up,
+                   Judged judged, const Baseline* baseline) {
   out += "{\"start\":";
   appendUtc(source.window_start_utc, out);
   out += ",\"end\":";
   appendUtc(source.window_start_utc + source.window, out);
   out += ",\"state\":\"";
   out += name(state);
-  appendField("\",\"sent\":", row.sent, out);
+  out += '"';
+  if (baseline != nullptr) appendSeverity(row, judged, *baseline, out);
+  appendField(",\"sent\":", row.sent, out);
   appendField(",\"received\":", row.received, out);
   appendField(",\"lost\":", row.lost, out);
   appendField(",\"refused\":", row.refused, out);

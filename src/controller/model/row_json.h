@@ -10,8 +10,9 @@ namespace pingloom::controller {
 
 // Appends the object to `out`. No allocation beyond `out`'s own. `path`: which of several; 0: the
 // row of all together. `rolled_up`: it has neither minimum nor mean.
+// `baseline`: what the row was judged against; nullptr leaves out its severity and the reasons.
 void appendRowJson(const plan::ProbeSpec& probe, const SourceRows& source, const Row& row,
                    PairState state, std::string& out, std::uint32_t path = 0,
-                   bool rolled_up = false);
+                   bool rolled_up = false, Judged judged = {}, const Baseline* baseline = nullptr);
 
 }  // namespace pingloom::controller

@@ -204,7 +204,8 @@ std::size_t RedisStore::writeRows(std::uint32_t probe, const SourceSnapshot& sna
       appendRowJson(plan_->probes[probe].spec, *snapshot.rows,
                     (*snapshot.rows->ofPath(field.path))[field.destination],
                     snapshot.statesOf(field.path)[field.destination].value_or(PairState::kPending),
-                    json_, field.path);
+                    json_, field.path, false, snapshot.judgedOf(field.path, field.destination),
+                    field.path == 0 ? &snapshot.baseline : nullptr);
       out.argument(nameOf(probe, field));
       out.argument(json_);
     }

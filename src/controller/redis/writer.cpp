@@ -102,6 +102,8 @@ Status RedisWriter::resync() {
   if (auto status = removeLeftovers(); !status) return status;
   store_.writeIndex(commands_);
   if (auto status = writeAll(); !status) return status;
+  incidents_.forget();
+  incidents_.write(*board_.verdict(), commands_);
   return finish();
 }
 
@@ -180,6 +182,7 @@ Status RedisWriter::writeChanges() {
     RedisStore::writeEvent(event, commands_);
     if (auto status = submitIfFull(); !status) return status;
   }
+  if (changes.verdict) incidents_.write(*board_.verdict(), commands_);
   return finish();
 }
 

@@ -14,6 +14,7 @@
 #include "common/backoff.h"
 #include "controller/model/board.h"
 #include "controller/redis/connection.h"
+#include "controller/redis/incident_keys.h"
 #include "controller/redis/resp.h"
 #include "controller/redis/store.h"
 #include "controller/redis/target.h"
@@ -59,6 +60,7 @@ class RedisWriter {
   // The members below belong to the writer's thread.
   std::unique_ptr<RedisConnection> connection_;
   RedisStore store_;
+  IncidentKeys incidents_;
   Commands commands_;
   std::uint64_t rows_under_way_ = 0;
   std::uint64_t connects_ = 0;

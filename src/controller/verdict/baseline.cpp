@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "controller/verdict/limits.h"
+#include "controller/model/limits.h"
 
 namespace pingloom::controller {
 namespace {

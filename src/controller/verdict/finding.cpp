@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "controller/model/host_labels.h"
-#include "controller/verdict/limits.h"
+#include "controller/model/limits.h"
 #include "controller/verdict/sentence.h"
 
 namespace pingloom::controller {

@@ -7,7 +7,7 @@
 
 #include "common/vocabulary.h"
 #include "controller/model/board.h"
-#include "controller/verdict/limits.h"
+#include "controller/model/limits.h"
 #include "pinglist/thresholds.h"
 
 namespace pingloom::controller {

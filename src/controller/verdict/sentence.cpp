@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/text.h"
-#include "controller/verdict/limits.h"
+#include "controller/model/limits.h"
 
 namespace pingloom::controller {
 namespace {

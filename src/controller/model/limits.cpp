@@ -1,4 +1,4 @@
-#include "controller/verdict/limits.h"
+#include "controller/model/limits.h"
 
 #include <fmt/format.h>
 
