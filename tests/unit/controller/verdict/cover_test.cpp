@@ -1,0 +1,158 @@
+#include "controller/verdict/cover.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/controller/verdict/judged_mesh.h"
+
+namespace pingloom::controller::cover_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::StartsWith;
+using testing::UnorderedElementsAre;
+
+TEST(Cover, AWellMeshHasNoCulprit) { EXPECT_THAT(JudgedMesh(24).culprits(), IsEmpty()); }
+
+TEST(Cover, AHostOfWhichEveryPairIsBad) {
+  JudgedMesh mesh(24);
+  mesh.spoil([](auto from, auto to) { return from == 3 || to == 3; });
+  const auto found = mesh.find();
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].entity, "host:h3");
+  EXPECT_EQ(found[0].culprit, (Culprit{CulpritKind::kHost, "h3"}));
+  EXPECT_EQ(found[0].bad_pairs, 46U);
+  EXPECT_EQ(found[0].judged_pairs, 46U);
+  EXPECT_EQ(found[0].sentence,
+            "h3's network side is very slow: network 800 us, 800 x the mesh's median, in 46 of 46 "
+            "pairs of mesh");
+  EXPECT_THAT(found[0].evidence, SizeIs(Incident::kMaxEvidence));
+  EXPECT_THAT(found[0].candidates, IsEmpty());
+  EXPECT_EQ(found[0].labels.at("rack"), "r1");
+}
+
+TEST(Cover, OneDirectionOfAHost) {
+  JudgedMesh receives(24);
+  receives.spoil([](auto, auto to) { return to == 3; }, Figure::kLoss, Severity::kLossy);
+  EXPECT_THAT(receives.culprits(), ElementsAre("host-receive h3"));
+  EXPECT_THAT(receives.find()[0].sentence, StartsWith("what h3 receives loses 50 % of the pings"));
+  JudgedMesh sends(24);
+  sends.spoil([](auto from, auto) { return from == 3; });
+  EXPECT_THAT(sends.culprits(), ElementsAre("host-send h3"));
+}
+
+TEST(Cover, AHostOfWhichOnlySomePairsAreBadYet) {
+  JudgedMesh mesh(24);
+  mesh.spoil(
+      [](auto from, auto to) { return (from == 3 && to % 2 == 0) || (to == 3 && from > 8); });
+  EXPECT_THAT(mesh.culprits(), ElementsAre("host h3"));
+}
+
+TEST(Cover, TwoAndThreeHostsAtOnce) {
+  JudgedMesh mesh(24);
+  mesh.spoil([](auto from, auto to) { return from == 3 || to == 3; });
+  mesh.spoil([](auto from, auto to) { return from == 17 || to == 17; });
+  EXPECT_THAT(mesh.culprits(), UnorderedElementsAre("host h3", "host h17"));
+  mesh.spoil([](auto, auto to) { return to == 9; }, Figure::kLoss, Severity::kDown);
+  EXPECT_THAT(mesh.culprits(), UnorderedElementsAre("host h3", "host h17", "host-receive h9"));
+}
+
+TEST(Cover, ARacksUplink) {
+  JudgedMesh mesh(24);
+  mesh.spoil([](auto from, auto to) {
+    return (JudgedMesh::rackOf(from) == 2) != (JudgedMesh::rackOf(to) == 2);
+  });
+  EXPECT_THAT(mesh.culprits(), ElementsAre("group rack=r2"));
+}
+
+TEST(Cover, ARackWithItsInsideToo) {
+  JudgedMesh mesh(24);
+  mesh.spoil([](auto from, auto to) {
+    return JudgedMesh::rackOf(from) == 2 || JudgedMesh::rackOf(to) == 2;
+  });
+  EXPECT_THAT(mesh.culprits(), ElementsAre("group rack=r2"));
+}
+
+TEST(Cover, TwoRacksCannotBeToldApart) {
+  JudgedMesh mesh(8);
+  mesh.spoil([](auto from, auto to) { return JudgedMesh::rackOf(from) != JudgedMesh::rackOf(to); });
+  const auto found = mesh.find();
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_THAT(found[0].candidates, SizeIs(1));
+  EXPECT_THAT(found[0].tell, HasSubstr("outside"));
+}
+
+TEST(Cover, OnePair) {
+  JudgedMesh mesh(24);
+  mesh.spoil([](auto from, auto to) { return from == 3 && to == 17; });
+  const auto one = mesh.find();
+  ASSERT_THAT(one, SizeIs(1));
+  EXPECT_EQ(one[0].culprit, (Culprit{CulpritKind::kPair, "h3 -> h17"}));
+  EXPECT_EQ(one[0].entity, "pair:h17|h3");
+  mesh.spoil([](auto from, auto to) { return from == 17 && to == 3; });
+  const auto both = mesh.find();
+  ASSERT_THAT(both, SizeIs(1)) << "both directions are one";
+  EXPECT_EQ(both[0].entity, one[0].entity);
+}
+
+TEST(Cover, OfTwoHostsEitherMayBeAtFault) {
+  JudgedMesh mesh(2);
+  mesh.spoil([](auto, auto) { return true; });
+  const auto found = mesh.find();
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].culprit.kind, CulpritKind::kPair);
+  EXPECT_THAT(found[0].candidates,
+              ElementsAre(Culprit{CulpritKind::kHost, "h1"}, Culprit{CulpritKind::kHost, "h2"}));
+  EXPECT_THAT(found[0].tell, HasSubstr("third host"));
+}
+
+TEST(Cover, TheHostsOwnTime) {
+  JudgedMesh mesh(24);
+  mesh.spoil([](auto, auto to) { return to == 5; }, Figure::kResponder, Severity::kSlow);
+  mesh.spoil([](auto from, auto) { return from == 5; }, Figure::kProber, Severity::kSlow);
+  const auto found = mesh.find();
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].culprit, (Culprit{CulpritKind::kHostCpu, "h5"}));
+  EXPECT_THAT(found[0].sentence, HasSubstr("h5 is short of CPU time: its answers take 5 ms"));
+}
+
+TEST(Cover, AllOfAProbe) {
+  JudgedMesh mesh(24);
+  mesh.spoil([](auto from, auto to) { return (from * 31 + to * 7) % 10 != 0; }, Figure::kLoss,
+             Severity::kLossy);
+  EXPECT_THAT(mesh.culprits(), ElementsAre("probe mesh"));
+}
+
+TEST(Cover, ManyPairsWithoutACommonCauseAreOne) {
+  JudgedMesh mesh(48);
+  mesh.spoil([](auto from, auto to) { return from < to && (from * 31 + to * 7) % 50 == 0; });
+  const auto found = mesh.find();
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_THAT(found[0].sentence, HasSubstr("without a common cause"));
+}
+
+TEST(Cover, OneRailOfAHostAndAllOfItsRails) {
+  JudgedMesh mesh(24, 2);
+  const auto with_h3 = [](auto from, auto to) { return from == 3 || to == 3; };
+  mesh.spoil(with_h3, Figure::kNetwork, Severity::kVerySlow, 1);
+  EXPECT_THAT(mesh.culprits(), ElementsAre("address h3/rail1"));
+  mesh.spoil(with_h3, Figure::kNetwork, Severity::kVerySlow, 0);
+  const auto found = mesh.find();
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].culprit, (Culprit{CulpritKind::kHost, "h3"}));
+  EXPECT_THAT(found[0].probes, ElementsAre("rail0", "rail1"));
+  EXPECT_EQ(found[0].bad_pairs, 92U);
+}
+
+TEST(Cover, PairsThatAreNotJudgedAreNoEvidence) {
+  JudgedMesh mesh(6);
+  mesh.spoil([](auto from, auto to) { return from == 3 || to == 3; });
+  mesh.forget(3);
+  EXPECT_THAT(mesh.culprits(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace pingloom::controller::cover_test

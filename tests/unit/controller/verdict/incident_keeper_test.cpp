@@ -1,0 +1,223 @@
+#include "controller/verdict/incident_keeper.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "controller/model/incident_json.h"
+
+namespace pingloom::controller::incident_keeper_test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class IncidentKeeperTest : public testing::Test {
+ protected:
+  static constexpr Nanos kUtc = 1'795'230'720 * kSecond;
+  Instant now() const { return {kSecond + passed_, kUtc + passed_}; }
+  static Finding finding(const std::string& host = "gpu-3",
+                         Severity severity = Severity::kVerySlow) {
+    Finding made;
+    made.culprit = {CulpritKind::kHost, host};
+    made.entity = entityOf(made.culprit);
+    made.severity = severity;
+    made.probes = {"rdma"};
+    made.sentence = host + " is " + std::string(name(severity));
+    made.labels = {{"host", host}, {"rack", "r1"}};
+    made.window = kSecond;
+    return made;
+  }
+  // Shows these findings for so many half seconds.
+  void show(const std::vector<Finding>& findings, int halves) {
+    for (int i = 0; i < halves; ++i) {
+      passed_ += 500 * kMillisecond;
+      keeper_.update(findings, now());
+    }
+  }
+  Incident only() {
+    const Verdict verdict = keeper_.verdict();
+    EXPECT_THAT(verdict.open, SizeIs(1));
+    return verdict.open.empty() ? Incident{} : *verdict.open.front();
+  }
+
+  Nanos passed_ = 0;
+  IncidentKeeper keeper_;
+};
+
+TEST_F(IncidentKeeperTest, AFindingThatLastsAWindowIsAnIncident) {
+  show({finding()}, 2);
+  EXPECT_THAT(keeper_.verdict().open, IsEmpty());
+  show({finding()}, 1);
+  EXPECT_EQ(only().id, 1U);
+  EXPECT_EQ(only().sentence, "gpu-3 is very slow");
+  EXPECT_THAT(only().history, SizeIs(1));
+}
+
+TEST_F(IncidentKeeperTest, ASinglePairHasToLastLonger) {
+  Finding pair = finding();
+  pair.culprit = {CulpritKind::kPair, "a -> b"};
+  pair.entity = entityOf(pair.culprit);
+  show({pair}, 6);
+  EXPECT_THAT(keeper_.verdict().open, IsEmpty());
+  show({pair}, 1);
+  EXPECT_EQ(only().culprit.name, "a -> b");
+}
+
+TEST_F(IncidentKeeperTest, AFindingThatGoesAtOnceIsNone) {
+  show({finding()}, 1);
+  show({}, 1);
+  show({finding()}, 1);
+  show({}, 20);
+  EXPECT_THAT(keeper_.verdict().open, IsEmpty());
+  EXPECT_THAT(keeper_.takeRecords(), IsEmpty());
+}
+
+TEST_F(IncidentKeeperTest, ClosesAfterTwoWindowsAndReopensWithinTenMinutes) {
+  show({finding()}, 3);
+  show({}, 3);
+  EXPECT_THAT(keeper_.verdict().open, SizeIs(1));
+  show({}, 2);
+  EXPECT_THAT(keeper_.verdict().open, IsEmpty());
+  ASSERT_THAT(keeper_.verdict().recent, SizeIs(1));
+  EXPECT_EQ(keeper_.verdict().recent.front()->closed_utc, now().utc - 500 * kMillisecond);
+  passed_ += 9 * kMinute;
+  show({finding()}, 3);
+  EXPECT_EQ(only().id, 1U);
+  EXPECT_EQ(only().flaps, 1U);
+  EXPECT_EQ(only().closed_utc, 0);
+  EXPECT_THAT(keeper_.verdict().recent, IsEmpty());
+  show({}, 5);
+  passed_ += 11 * kMinute;
+  show({finding()}, 3);
+  EXPECT_EQ(only().id, 2U);
+  EXPECT_EQ(only().flaps, 0U);
+}
+
+TEST_F(IncidentKeeperTest, StaysOneWhileItsKindChanges) {
+  show({finding()}, 3);
+  Finding cpu = finding();
+  cpu.culprit.kind = CulpritKind::kHostCpu;
+  cpu.sentence = "gpu-3 is short of CPU time";
+  show({cpu}, 1);
+  EXPECT_EQ(only().id, 1U);
+  EXPECT_EQ(only().culprit.kind, CulpritKind::kHostCpu);
+  EXPECT_THAT(only().history, SizeIs(2));
+}
+
+TEST_F(IncidentKeeperTest, ASeverityRisesAtOnceAndFallsAfterFiveWindows) {
+  show({finding("gpu-3", Severity::kSlow)}, 3);
+  show({finding("gpu-3", Severity::kDown)}, 1);
+  EXPECT_EQ(only().severity, Severity::kDown);
+  show({finding("gpu-3", Severity::kSlow)}, 9);
+  EXPECT_EQ(only().severity, Severity::kDown);
+  show({finding("gpu-3", Severity::kSlow)}, 3);
+  EXPECT_EQ(only().severity, Severity::kSlow);
+}
+
+TEST_F(IncidentKeeperTest, TheHistoryOfItsSentenceIsBounded) {
+  for (int i = 0; i < 100; ++i) {
+    Finding changed = finding();
+    changed.figure = i % 2 == 0 ? Figure::kNetwork : Figure::kJitter;
+    changed.sentence = "sentence " + std::to_string(i);
+    show({changed}, 2);
+  }
+  EXPECT_THAT(only().history, SizeIs(Incident::kMaxHistory));
+  EXPECT_EQ(only().history.back().sentence, "sentence 99");
+}
+
+TEST_F(IncidentKeeperTest, WhatIsKeptIsRestored) {
+  show({finding()}, 3);
+  ASSERT_TRUE(keeper_.acknowledge(1, Acknowledgement{"ann", "looking", 0}, now()));
+  Silence silence;
+  silence.matchers = {{"rack", "r1"}};
+  silence.until_utc = now().utc + kHour;
+  ASSERT_TRUE(keeper_.addSilence(silence, now()));
+  ASSERT_TRUE(keeper_.beginMaintenance({"gpu-9", 0, kNever, "bob", "", false}, now()));
+  IncidentKeeper next;
+  next.restore(keeper_.takeRecords(), now());
+  next.update({}, now());
+  const Verdict verdict = next.verdict();
+  ASSERT_THAT(verdict.open, SizeIs(1)) << "nothing is judged yet";
+  EXPECT_EQ(verdict.open[0]->acknowledged->by, "ann");
+  EXPECT_EQ(verdict.open[0]->silenced_by, 2U);
+  ASSERT_THAT(verdict.silences, SizeIs(1));
+  EXPECT_EQ(verdict.silences[0].matchers, silence.matchers);
+  ASSERT_EQ(next.maintenance().size(), 1U);
+  EXPECT_EQ(next.maintenance().at("gpu-9").until_utc, kNever);
+  passed_ += IncidentKeeper::kGrace + 3 * kSecond;
+  next.update({}, now());
+  EXPECT_THAT(next.verdict().open, IsEmpty()) << "the trouble ended while nobody looked";
+  next.update({finding("gpu-4")}, now());
+  passed_ += 2 * kSecond;
+  next.update({finding("gpu-4")}, now());
+  EXPECT_EQ(next.verdict().open.at(0)->id, 3U) << "ids are not used again";
+}
+
+TEST_F(IncidentKeeperTest, ASilenceMatchesByLabelsAndEnds) {
+  show({finding()}, 3);
+  Silence silence;
+  silence.until_utc = now().utc + 10 * kSecond;
+  silence.matchers = {{"host", "gpu-3"}, {"probe", "udp"}};
+  ASSERT_TRUE(keeper_.addSilence(silence, now()));
+  EXPECT_EQ(only().silenced_by, 0U) << "it concerns rdma";
+  silence.matchers = {{"kind", "host"}, {"probe", "rdma"}, {"culprit", "gpu-3"}};
+  const auto added = keeper_.addSilence(silence, now());
+  ASSERT_TRUE(added);
+  EXPECT_EQ(only().silenced_by, added->id);
+  ASSERT_TRUE(keeper_.removeSilence(added->id, now()));
+  EXPECT_EQ(only().silenced_by, 0U);
+  ASSERT_TRUE(keeper_.addSilence(silence, now()));
+  show({finding()}, 25);
+  EXPECT_EQ(only().silenced_by, 0U);
+  EXPECT_THAT(keeper_.verdict().silences, IsEmpty());
+}
+
+TEST_F(IncidentKeeperTest, RefusesWhatCannotBe) {
+  const auto text = [](const auto& result) { return result.error().text(); };
+  EXPECT_THAT(text(keeper_.acknowledge(7, std::nullopt, now())), HasSubstr("incident 7: is not"));
+  EXPECT_THAT(text(keeper_.removeSilence(7, now())), HasSubstr("silence 7"));
+  EXPECT_THAT(text(keeper_.endMaintenance("x")), HasSubstr("host 'x'"));
+  Silence silence;
+  silence.until_utc = now().utc;
+  EXPECT_THAT(text(keeper_.addSilence(silence, now())), HasSubstr("not in the future"));
+  silence.until_utc += kSecond;
+  EXPECT_THAT(text(keeper_.addSilence(silence, now())), HasSubstr("matchers"));
+  silence.matchers = {{"host", std::string(2000, 'x')}};
+  EXPECT_THAT(text(keeper_.addSilence(silence, now())), HasSubstr("longer than 1000"));
+}
+
+TEST(IncidentJson, ReadsWhatItWrites) {
+  Incident incident;
+  incident.id = 17;
+  incident.culprit = {CulpritKind::kAddressReceive, "gpu-3/rail0"};
+  incident.severity = Severity::kLossy;
+  incident.figure = Figure::kLoss;
+  incident.opened_utc = 1'795'230'720 * kSecond;
+  incident.updated_utc = incident.opened_utc + kSecond;
+  incident.probes = {"a", "b"};
+  incident.bad_pairs = 3;
+  incident.judged_pairs = 5;
+  incident.sentence = "a \"quoted\" sentence";
+  incident.candidates = {{CulpritKind::kGroup, "rack=r1"}};
+  incident.labels = {{"host", "gpu-3"}};
+  incident.history = {{incident.opened_utc, Severity::kLossy, "before"}};
+  incident.evidence.push_back({"a", *IpAddress::parse("10.0.0.1"), *IpAddress::parse("10.0.0.2"),
+                               "gpu-1", "gpu-3/rail0", PairState::kLoss, Severity::kLossy,
+                               "loss 10 %"});
+  const std::string json = lineOf(toJson(incident));
+  const auto again = incidentFrom(json);
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(lineOf(toJson(*again)), json);
+}
+
+TEST(IncidentJson, WhatIsMalformedIsAnError) {
+  for (const char* bad : {"", "{", "[]", "{}", R"({"id":"x"})", R"({"id":7})", "null"}) {
+    EXPECT_FALSE(incidentFrom(bad)) << bad;
+    EXPECT_FALSE(silenceFrom(bad)) << bad;
+    EXPECT_FALSE(maintenanceFrom(bad)) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace pingloom::controller::incident_keeper_test
