@@ -152,11 +152,54 @@ step('answers agree with the description', async () => {
   await check(`${pair}?from=2026-11-21T03:12:00Z&to=2026-11-21T03:11:00Z`, 400);
 });
 
+step('incidents, silences and maintenance', async () => {
+  const send = (path, method, body, status, type = 'application/json') => check(path, status, mesh.url,
+    { method, ...(body && { body: JSON.stringify(body), headers: { 'Content-Type': type } }) });
+  // The agent that the events' step killed is an incident.
+  const { open: [incident] } = await eventually(async () => {
+    const verdict = await mesh.json('/api/v1/incidents');
+    return verdict.open.length > 0 && verdict;
+  }, 60, 'an incident opens');
+  await check('/api/v1/incidents', 200);
+  await check('/api/v1/incidents?format=csv', 200);
+  await check('/api/v1/incidents?format=xml', 400);
+  await check(`/api/v1/incidents/${incident.id}`, 200);
+  await check('/api/v1/incidents/4711', 404);
+  await send(`/api/v1/incidents/${incident.id}`, 'POST', { acknowledge: true, by: 'ann', comment: 'on it' }, 200);
+  assert.equal((await mesh.json(`/api/v1/incidents/${incident.id}`)).acknowledged.by, 'ann');
+  await send(`/api/v1/incidents/${incident.id}`, 'POST', { acknowledge: 'yes' }, 400);
+  await send(`/api/v1/incidents/${incident.id}`, 'POST', { acknowledge: true }, 415, 'text/plain');
+  await send('/api/v1/incidents/4711', 'POST', { acknowledge: true }, 409);
+  await send('/api/v1/incidents/x', 'POST', { acknowledge: true }, 404);
+  const silence = { matchers: { culprit: incident.culprit }, duration: '1h', by: 'ann', comment: '' };
+  const { id } = JSON.parse(await send('/api/v1/silences', 'POST', silence, 201));
+  await send('/api/v1/silences', 'POST', { ...silence, matchers: {} }, 400);
+  await send('/api/v1/silences', 'POST', { ...silence, duration: undefined, until: '2001-01-01T00:00:00Z' }, 409);
+  await send('/api/v1/silences', 'POST', silence, 415, 'text/plain');
+  assert.equal((await mesh.json(`/api/v1/incidents/${incident.id}`)).silenced_by, id);
+  await check('/api/v1/silences', 200);
+  await send(`/api/v1/silences/${id}`, 'DELETE', null, 200);
+  await send(`/api/v1/silences/${id}`, 'DELETE', null, 409);
+  await send('/api/v1/silences/x', 'DELETE', null, 404);
+  const host = 'gpu "one", a';
+  await send('/api/v1/maintenance', 'POST', { host }, 201);
+  await send('/api/v1/maintenance', 'POST', { host: 'nobody' }, 409);
+  await send('/api/v1/maintenance', 'POST', {}, 400);
+  await send('/api/v1/maintenance', 'POST', { host }, 415, 'text/plain');
+  await check('/api/v1/maintenance', 200);
+  await send(`/api/v1/maintenance/${encodeURIComponent(host)}`, 'DELETE', null, 200);
+  await send(`/api/v1/maintenance/${encodeURIComponent(host)}`, 'DELETE', null, 409);
+  await eventually(async () => (await mesh.json('/api/v1/history/incidents')).incidents.length > 0, 20, 'it is kept');
+  await check('/api/v1/history/incidents?limit=5', 200);
+  await check('/api/v1/history/incidents?format=csv', 200);
+  await check('/api/v1/history/incidents?limit=x', 400);
+});
+
 step('the parameters are the described ones', async () => {
   for (const [template, { get }] of Object.entries(api.paths)) {
     if (!get || !template.startsWith('/api/')) continue;
     const names = (get.parameters ?? []).map(deref).filter((each) => each.in === 'query').map(({ name }) => name);
-    const path = template.replace('{probe}/{source}/{destination}', `rdma/${mesh.addresses.slice(0, 2).join('/')}`);
+    const path = template.replace('{probe}/{source}/{destination}', `rdma/${mesh.addresses.slice(0, 2).join('/')}`).replace('{id}', '1');
     for (const name of [...names, 'more']) {
       const { error } = JSON.parse((await (await mesh.get(`${path}?${name}=`)).text()).match(/^\{"error.*/)?.[0] ?? '{}');
       assert.equal(/^unknown parameter/.test(error?.reason), name === 'more', `${path}?${name}: ${error?.reason}`);
