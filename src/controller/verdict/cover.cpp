@@ -19,12 +19,13 @@ constexpr double kMinShare = 0.3;
 constexpr double kMinShareOfFew = 0.6;
 constexpr std::uint64_t kFewPeers = 4;
 constexpr std::uint64_t kMinPeers = 2;
+constexpr double kCpuWeight = 1.05;
 constexpr double kMinGroupShare = 0.5;
 constexpr double kMinProbeShare = 0.8;
 // Scores that are this near to each other cannot be told apart.
 constexpr double kTie = 0.98;
 
-enum class Side : std::uint8_t { kBoth, kSend, kReceive, kCpu };
+enum class Side : std::uint8_t { kBoth, kSend, kReceive };
 
 struct Candidate {
   double score = 0;
@@ -32,6 +33,7 @@ struct Candidate {
   std::uint64_t judged = 0;
   std::uint32_t address = Places::kNone;
   Side side = Side::kBoth;
+  bool cpu = false;       // the host's own time, and not its network side
   std::size_t label = 0;  // of a group
   std::uint32_t value = Places::kNone;
   bool crossing = false;
@@ -91,10 +93,26 @@ class Cover {
     if (peers >= kMinPeers && tally.network_out > 0 && tally.network_in > 0) {
       offer({0, tally.network_out + tally.network_in, out + in, at, Side::kBoth}, share(peers));
     }
-    // A starved host spoils its network figures too, so its own time goes before them.
-    if (tally.cpu >= kMinPeers && 2 * tally.cpu >= tally.any) {
-      offer({0, tally.any, out + in, at, Side::kCpu}, share(tally.any / 2), 1.05);
-    }
+    offerCpu(at, tally);
+  }
+
+  // A starved host spoils its network figures too, so its own time goes before them. How it shows,
+  // by its answers or by its own probes, depends on how it is starved.
+  void offerCpu(std::uint32_t at, const Tally::Address& tally) {
+    const auto offerSide = [&](Side side, std::uint64_t cpu, std::uint64_t any,
+                               std::uint64_t judged, std::uint64_t peers) {
+      if (cpu < kMinPeers || 2 * cpu < any) return;
+      Candidate made{0, any, judged, at, side};
+      made.cpu = true;
+      offer(made, peers >= kFewPeers ? kMinShare : kMinShareOfFew, kCpuWeight);
+    };
+    const std::uint64_t out = evidence_.judged_out[at];
+    const std::uint64_t in = evidence_.judged_in[at];
+    offerSide(Side::kSend, tally.cpu_out, tally.any_out, out, tally.any_out);
+    offerSide(Side::kReceive, tally.cpu_in, tally.any_in, in, tally.any_in);
+    if (tally.any_out == 0 || tally.any_in == 0) return;
+    offerSide(Side::kBoth, tally.cpu_out + tally.cpu_in, tally.any_out + tally.any_in, out + in,
+              std::max(tally.any_out, tally.any_in));
   }
 
   void offerGroup(std::size_t label, std::uint32_t value, const Tally::Group& tally) {
@@ -123,7 +141,8 @@ class Cover {
     const Tally tally(places_, evidence_);
     candidates_.clear();
     for (std::uint32_t at = 0; at < tally.addresses().size(); ++at) {
-      if (tally.addresses()[at].any > 0) offerAddress(at, tally.addresses()[at]);
+      const Tally::Address& of = tally.addresses()[at];
+      if (of.any_out + of.any_in > 0) offerAddress(at, of);
     }
     for (std::size_t label = 0; label < tally.groups().size(); ++label) {
       for (std::uint32_t value = 0; value < tally.groups()[label].size(); ++value) {
@@ -187,14 +206,13 @@ class Cover {
     }
     const bool from = pair.from == culprit.address;
     const bool to = pair.to == culprit.address;
+    if (!culprit.cpu && !network) return false;
     switch (culprit.side) {
       case Side::kSend:
-        return network && from;
+        return from;
       case Side::kReceive:
-        return network && to;
+        return to;
       case Side::kBoth:
-        return network && (from || to);
-      case Side::kCpu:
         break;
     }
     return from || to;
@@ -207,7 +225,7 @@ class Cover {
     }
     const Places::Address& address = places_.addresses()[candidate.address];
     const Places::Host& host = places_.hosts()[address.host];
-    if (candidate.side == Side::kCpu) return {CulpritKind::kHostCpu, host.name};
+    if (candidate.cpu) return {CulpritKind::kHostCpu, host.name};
     if (host.addresses.size() == 1) {
       return {static_cast<CulpritKind>(static_cast<int>(CulpritKind::kHost) +
                                        static_cast<int>(candidate.side)),

@@ -17,6 +17,8 @@ namespace {
 constexpr double kSeverityShare = 0.3;
 // The figures of a culprit are taken from at most so many pairs.
 constexpr std::size_t kMaxSummed = 1000;
+// A pair shows its trouble still if its figure is so many times the mesh's median.
+constexpr std::uint64_t kShows = 2;
 // A host is at fault, and not each of its addresses, from this share of its addresses on.
 constexpr double kAddressesOfHost = 0.75;
 
@@ -140,10 +142,12 @@ class RowReader {
       const Row& row = snapshot.rows->rows[pair.destination];
       window_ = std::max(window_, snapshot.rows->window);
       const std::uint64_t value = judgedValue(row, figure_).value_or(0);
+      const std::uint64_t base = snapshot.baseline[static_cast<std::size_t>(figure_)];
       if (values_.size() < kMaxSummed && value != 0) {
         values_.push_back(value);
-        base_ = std::max(base_, snapshot.baseline[static_cast<std::size_t>(figure_)]);
+        base_ = std::max(base_, base);
       }
+      shows_ = shows_ || value > kShows * base;
       sent_ += row.sent;
       lost_ += std::uint64_t{row.lost} + row.refused + row.unreachable;
       worst_.emplace_back(pair.severity, value, part.probe, pair);
@@ -186,6 +190,7 @@ class RowReader {
   }
 
   Nanos window() const { return window_; }
+  bool shows() const { return shows_; }
 
  private:
   void keepWorst() {
@@ -203,6 +208,7 @@ class RowReader {
   std::uint64_t sent_ = 0;
   std::uint64_t lost_ = 0;
   Nanos window_ = 0;
+  bool shows_ = false;
   std::vector<std::tuple<Severity, std::uint64_t, std::uint32_t, BadPair>> worst_;
 };
 
@@ -226,6 +232,7 @@ Finding findingOf(const Places& places, const JudgedSources& sources, const std:
   made.probes.assign(probes.begin(), probes.end());
   made.evidence = rows.evidence();
   made.window = rows.window();
+  made.shows = rows.shows();
   made.sentence = sentenceOf(made, rows.summary());
   const std::uint32_t host = hostOf(places, made.culprit);
   if (host != Places::kNone) made.labels = labelsOfHost(places, places.hosts()[host].name);

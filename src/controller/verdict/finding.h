@@ -29,6 +29,9 @@ struct Finding {
   std::vector<Evidence> evidence;
   std::map<std::string, std::string> labels;
   Nanos window = 0;  // the longest of its probes
+  // Whether the newest windows show it still. Otherwise it is only not forgiven yet, and its
+  // figures say nothing.
+  bool shows = true;
 };
 
 // The snapshots of each probe's sources; never nullptr inside.

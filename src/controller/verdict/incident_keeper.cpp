@@ -123,7 +123,10 @@ void IncidentKeeper::refresh(Tracked& tracked, Finding finding, Instant now) {
   }
   tracked.lower_since_mono = 0;
   const bool differs = structureDiffers(incident, finding);
-  if (tracked.open && !differs && now.mono - tracked.refreshed_mono < kRefresh) return;
+  if (tracked.open && !differs &&
+      (!finding.shows || now.mono - tracked.refreshed_mono < kRefresh)) {
+    return;
+  }
   tracked.refreshed_mono = now.mono;
   incident.culprit = std::move(finding.culprit);
   incident.severity = finding.severity;

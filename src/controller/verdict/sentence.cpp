@@ -48,11 +48,12 @@ std::string predicateOf(const Finding& finding, const FigureSummary& summary) {
       return fmt::format("{}: agents were stalled in {} of the exchanges",
                          cpu ? "is short of CPU time" : "is disturbed", shareText(summary.value));
     case Figure::kResponder:
-      return fmt::format("{}: its answers take {}", cpu ? "is short of CPU time" : "is slow",
-                         timesOf(summary));
+      return (cpu ? "is short of CPU time: its answers take " : "is slow: answers take ") +
+             timesOf(summary);
     case Figure::kProber:
-      return fmt::format("{}: its sends and receives take {}",
-                         cpu ? "is short of CPU time" : "is slow", timesOf(summary));
+      return (cpu ? "is short of CPU time: its sends and receives take "
+                  : "is slow: sends and receives take ") +
+             timesOf(summary);
     case Figure::kNetwork:
     case Figure::kRtt:
     case Figure::kJitter:

@@ -15,10 +15,10 @@ Tally::Tally(const Places& places, const ProbeEvidence& evidence)
   for (const BadPair& pair : evidence.bad) {
     Address& from = addresses_[pair.from];
     Address& to = addresses_[pair.to];
-    ++from.any;
-    if (pair.to != pair.from) ++to.any;
-    if ((pair.figures & kSourcesTime) != 0) ++from.cpu;
-    if ((pair.figures & kDestinationsTime) != 0) ++to.cpu;
+    ++from.any_out;
+    ++to.any_in;
+    if ((pair.figures & kSourcesTime) != 0) ++from.cpu_out;
+    if ((pair.figures & kDestinationsTime) != 0) ++to.cpu_in;
     if ((pair.figures & kNetworkFigures) == 0) continue;
     ++from.network_out;
     ++to.network_in;

@@ -13,8 +13,10 @@ class Tally {
   struct Address {
     std::uint64_t network_out = 0;  // bad pairs from it that accuse the network
     std::uint64_t network_in = 0;
-    std::uint64_t any = 0;  // bad pairs of both directions
-    std::uint64_t cpu = 0;  // those that accuse its host's own time
+    std::uint64_t any_out = 0;
+    std::uint64_t any_in = 0;
+    std::uint64_t cpu_out = 0;  // bad pairs from it that accuse its host's own time
+    std::uint64_t cpu_in = 0;
   };
   struct Group {
     std::uint64_t network_all = 0;  // bad pairs with at least one end in the group

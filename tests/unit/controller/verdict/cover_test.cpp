@@ -119,6 +119,12 @@ TEST(Cover, TheHostsOwnTime) {
   EXPECT_THAT(found[0].sentence, HasSubstr("h5 is short of CPU time: its answers take 5 ms"));
 }
 
+TEST(Cover, TheHostsOwnTimeShowsInOneDirectionOnly) {
+  JudgedMesh mesh(6);
+  mesh.spoil([](auto, auto to) { return to == 5; }, Figure::kResponder);
+  EXPECT_THAT(mesh.culprits(), ElementsAre("host-cpu h5"));
+}
+
 TEST(Cover, AllOfAProbe) {
   JudgedMesh mesh(24);
   mesh.spoil([](auto from, auto to) { return (from * 31 + to * 7) % 10 != 0; }, Figure::kLoss,
