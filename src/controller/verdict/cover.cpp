@@ -20,7 +20,7 @@ constexpr double kMinShareOfFew = 0.6;
 constexpr std::uint64_t kFewPeers = 4;
 constexpr std::uint64_t kMinPeers = 2;
 constexpr double kCpuWeight = 1.05;
-constexpr double kMinGroupShare = 0.5;
+constexpr double kMinGroupShare = 0.4;
 constexpr double kMinProbeShare = 0.8;
 // Scores that are this near to each other cannot be told apart.
 constexpr double kTie = 0.98;
