@@ -11,6 +11,7 @@
 #include "cli/input_file.h"
 #include "collector/config.h"
 #include "common/program.h"
+#include "common/time.h"
 #include "controller/config.h"
 #include "pinglist/cost.h"
 
@@ -60,7 +61,7 @@ void printThresholds(const pinglist::Pinglist& list) {
 
 int checkPinglist(const std::string& text, const std::string& file,
                   const pinglist::Limits& limits) {
-  const auto parsed = pinglist::parse(text, file);
+  const auto parsed = pinglist::parse(text, file, utcNow());
   if (!parsed) return failFile(parsed.error(), kExitInvalid);
   for (const std::string& warning : parsed->warnings) std::cout << "warning: " << warning << "\n";
   std::cout << file << ": valid pinglist\n";

@@ -8,8 +8,8 @@
 
 namespace pingloom::pinglist {
 
-// Parses the native form: version, defaults, hosts, probes.
-Result<Pinglist> parseNative(const yaml::Node& root, Warnings& warnings);
+// Parses the native form: version, defaults, hosts, probes. `now_utc` is as in parse().
+Result<Pinglist> parseNative(const yaml::Node& root, Nanos now_utc, Warnings& warnings);
 
 // Parses PingWeave's form: mesh and arrow at the top, then protocol and group.
 Result<Pinglist> parsePingWeave(const yaml::Node& root, Warnings& warnings);

@@ -34,7 +34,7 @@ Status readLabel(const yaml::Node& key, const yaml::Node& value, Host& host) {
   if (!name) return tl::unexpected(name.error());
   if (!value.isScalar()) {
     return key.error("label '" + *name + "' of host '" + host.name + "' needs a single value" +
-                     didYouMean(*name, {"address", "addresses"}));
+                     didYouMean(*name, {"address", "addresses", "maintenance"}));
   }
   if (value.text()->empty()) {
     host.labels[*name] = "";
@@ -46,20 +46,49 @@ Status readLabel(const yaml::Node& key, const yaml::Node& value, Host& host) {
   return {};
 }
 
+// Reads `true`, `false` or the time when the maintenance ends.
+Status readMaintenance(const yaml::Node& node, Host& host) {
+  constexpr std::string_view kAccepted = "write true, or a time such as 2026-11-30T06:00:00Z";
+  if (!node.isScalar()) {
+    return node.error(fmt::format("maintenance of host '{}': {}", host.name, kAccepted));
+  }
+  if (const auto flag = node.boolean()) {
+    if (*flag) host.maintenance_until = kNever;
+    return {};
+  }
+  const auto until = parseUtc(*node.text());
+  if (!until) {
+    return node.error(fmt::format("maintenance of host '{}': '{}' is neither: {}", host.name,
+                                  *node.text(), kAccepted));
+  }
+  host.maintenance_until = *until;
+  return {};
+}
+
+// Warns of a maintenance that is over. `body` is the host's.
+void warnIfOver(const yaml::Node& body, const Host& host, Nanos now_utc, Warnings& warnings) {
+  if (!host.maintenance_until || *host.maintenance_until > now_utc) return;
+  warnings.add(body.find("maintenance")->place(),
+               fmt::format("the maintenance of host '{}' ended at {}: remove it", host.name,
+                           formatUtc(*host.maintenance_until)));
+}
+
 }  // namespace
 
-Result<HostTable> HostTable::read(const yaml::Node& section) {
+Result<HostTable> HostTable::read(const yaml::Node& section, Nanos now_utc, Warnings& warnings) {
   HostTable table;
   if (section.isNull()) return table;
   if (!section.isMap())
     return section.error("expected hosts, as in 'gpu-001: { address: 10.0.0.1 }'");
   for (const auto& [key, body] : section.entries()) {
-    if (auto status = table.readHost(key, body); !status) return tl::unexpected(status.error());
+    auto status = table.readHost(key, body, now_utc, warnings);
+    if (!status) return tl::unexpected(status.error());
   }
   return table;
 }
 
-Status HostTable::readHost(const yaml::Node& key, const yaml::Node& body) {
+Status HostTable::readHost(const yaml::Node& key, const yaml::Node& body, Nanos now_utc,
+                           Warnings& warnings) {
   auto name = readText(key, "a host's name");
   if (!name) return tl::unexpected(name.error());
   if (IpAddress::parse(*name)) {
@@ -71,6 +100,7 @@ Status HostTable::readHost(const yaml::Node& key, const yaml::Node& body) {
   Host host;
   host.name = *name;
   if (auto status = readBody(key, body, host); !status) return status;
+  warnIfOver(body, host, now_utc, warnings);
   if (auto status = countShown(key, host); !status) return status;
   const bool several = host.addresses.size() > 1;
   auto status = addName(key, host.name,
@@ -98,6 +128,10 @@ Status HostTable::readBody(const yaml::Node& key, const yaml::Node& body, Host& 
       }
       auto status = word == "address" ? addAddress(value, "", host) : readAddresses(value, host);
       if (!status) return status;
+      continue;
+    }
+    if (word == "maintenance") {
+      if (auto status = readMaintenance(value, host); !status) return status;
       continue;
     }
     if (auto status = readLabel(name, value, host); !status) return status;

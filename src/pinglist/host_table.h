@@ -12,6 +12,7 @@
 #include "common/error.h"
 #include "common/yaml.h"
 #include "pinglist/pinglist.h"
+#include "pinglist/warnings.h"
 
 namespace pingloom::pinglist {
 
@@ -26,7 +27,8 @@ class HostTable {
   static constexpr std::size_t kMaxShownBytes = 64U << 20;
 
   HostTable() = default;
-  static Result<HostTable> read(const yaml::Node& section);
+  // `now_utc` is as in parse().
+  static Result<HostTable> read(const yaml::Node& section, Nanos now_utc, Warnings& warnings);
 
   // Resolves "gpu-001" or "gpu-002/rail1". Returns nullopt for an unknown name, and an error if a
   // host has several addresses and the label is missing or unknown.
@@ -37,7 +39,7 @@ class HostTable {
   void moveTo(Pinglist& pinglist);
 
  private:
-  Status readHost(const yaml::Node& key, const yaml::Node& body);
+  Status readHost(const yaml::Node& key, const yaml::Node& body, Nanos now_utc, Warnings& warnings);
   Status readBody(const yaml::Node& key, const yaml::Node& body, Host& host);
   Status readAddresses(const yaml::Node& node, Host& host);
   Status addAddress(const yaml::Node& node, const std::string& label, Host& host);

@@ -119,7 +119,7 @@ class ProbeReader {
 
 }  // namespace
 
-Result<Pinglist> parseNative(const yaml::Node& root, Warnings& warnings) {
+Result<Pinglist> parseNative(const yaml::Node& root, Nanos now_utc, Warnings& warnings) {
   auto status = root.onlyKeys({"version", "defaults", "hosts", "probes"});
   if (!status) return tl::unexpected(status.error());
   if (status = checkVersion(root); !status) return tl::unexpected(status.error());
@@ -127,7 +127,7 @@ Result<Pinglist> parseNative(const yaml::Node& root, Warnings& warnings) {
   if (!defaults) return tl::unexpected(defaults.error());
   HostTable hosts;
   if (const auto section = root.find("hosts")) {
-    auto read = HostTable::read(*section);
+    auto read = HostTable::read(*section, now_utc, warnings);
     if (!read) return tl::unexpected(read.error());
     hosts = std::move(*read);
   }

@@ -17,14 +17,15 @@ bool hasAny(const yaml::Node& root, std::initializer_list<std::string_view> keys
   return false;
 }
 
-Result<Pinglist> parseRoot(const yaml::Node& root, std::string_view file, Warnings& warnings) {
+Result<Pinglist> parseRoot(const yaml::Node& root, std::string_view file, Nanos now_utc,
+                           Warnings& warnings) {
   if (root.isNull()) {
     return makeError(file, "the pinglist is empty; write at least 'version: 1' and 'probes: []'");
   }
   if (!root.isMap()) return root.error("expected a pinglist: 'version: 1' and 'probes:'");
   const bool native = hasAny(root, {"version", "defaults", "hosts", "probes"});
   if (!native && hasAny(root, {"mesh", "arrow"})) return parsePingWeave(root, warnings);
-  return parseNative(root, warnings);
+  return parseNative(root, now_utc, warnings);
 }
 
 }  // namespace
@@ -34,7 +35,7 @@ std::string Pinglist::nameOf(const IpAddress& address) const {
   return found == names.end() ? address.text() : found->second;
 }
 
-Result<Pinglist> parse(std::string_view text, std::string_view file) {
+Result<Pinglist> parse(std::string_view text, std::string_view file, Nanos now_utc) {
   const auto root = yaml::parse(text, file);
   if (!root) {
     Error error = root.error();
@@ -45,7 +46,7 @@ Result<Pinglist> parse(std::string_view text, std::string_view file) {
     return tl::unexpected(std::move(error));
   }
   Warnings warnings;
-  auto made = parseRoot(*root, file, warnings);
+  auto made = parseRoot(*root, file, now_utc, warnings);
   if (!made) {
     Error error = made.error();
     shorten(error.reason, kMaxComplaintBytes);

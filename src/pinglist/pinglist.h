@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -10,6 +11,7 @@
 
 #include "common/address.h"
 #include "common/error.h"
+#include "common/time.h"
 #include "pinglist/thresholds.h"
 #include "plan/plan.h"
 
@@ -19,6 +21,8 @@ struct Host {
   std::string name;
   std::vector<std::pair<std::string, IpAddress>> addresses;  // label ("" for the only one), address
   std::map<std::string, std::string> labels;                 // rack, rail, anything else
+  // The host's pairs are not judged before this time; kNever: until the pinglist says otherwise.
+  std::optional<Nanos> maintenance_until = std::nullopt;
 };
 
 struct Pinglist {
@@ -34,9 +38,9 @@ struct Pinglist {
 
 // Parses the native form (version: 1) or PingWeave's. The error's entity is file:line:column.
 // Errors and warnings quote the file and have at most kMaxComplaintBytes each, because documents
-// show them.
+// show them. A maintenance that ended before `now_utc` causes a warning.
 constexpr std::size_t kMaxComplaintBytes = 2000;
-Result<Pinglist> parse(std::string_view text, std::string_view file);
+Result<Pinglist> parse(std::string_view text, std::string_view file, Nanos now_utc = 0);
 Result<Pinglist> load(const std::string& path);  // refuses a file above 64 MiB
 
 }  // namespace pingloom::pinglist

@@ -48,6 +48,15 @@ TEST_F(CheckTest, SaysWhichThresholdsAreNotTheUsual) {
   EXPECT_THAT(run.out, HasSubstr("  thresholds of a and 1 more: loss warn 2% crit 50%\n"));
 }
 
+TEST_F(CheckTest, WarnsOfMaintenanceThatIsOver) {
+  const std::string path = file("p.yaml",
+                                "version: 1\nhosts:\n  gpu-7: { address: 10.0.0.7, maintenance: "
+                                "2020-01-01T00:00:00Z }\nprobes: []\n");
+  const Captured run = capture(runCheck, {path});
+  EXPECT_EQ(run.code, 0);
+  EXPECT_THAT(run.out, HasSubstr("warning: " + path + ":3:44: the maintenance of host 'gpu-7' "));
+}
+
 TEST_F(CheckTest, WarnsWithThePlace) {
   const std::string path = file("p.yaml", "mesh:\n  ib:\n    g: [10.0.0.1, 0.0.0.0]\n");
   const Captured run = capture(runCheck, {path});

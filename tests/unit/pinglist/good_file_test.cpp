@@ -80,6 +80,40 @@ TEST(NativeForm, KeepsNamesAndPlaces) {
   EXPECT_EQ(list.nameOf(*IpAddress::parse("10.0.0.3")), "10.0.0.3");
 }
 
+const char* const kMaintained = R"(version: 1
+hosts:
+  gpu-1: { address: 10.0.0.1, maintenance: true }
+  gpu-2: { address: 10.0.0.2, maintenance: 2026-11-30T06:00:00Z, rack: r1 }
+  gpu-3: { address: 10.0.0.3, maintenance: "2026-11-30T06:00:00+01:00" }
+  gpu-4: { address: 10.0.0.4, maintenance: false }
+  gpu-5: { address: 10.0.0.5 }
+probes: [{ name: m, protocol: udp, mesh: ["10.0.0.[1-5]"] }]
+)";
+constexpr Nanos kEndOfMaintenance = 1'796'018'400 * kSecond;  // 2026-11-30T06:00:00Z
+
+TEST(NativeForm, ReadsMaintenance) {
+  const Pinglist list = good(kMaintained);
+  ASSERT_EQ(list.hosts.size(), 5U);
+  EXPECT_EQ(list.hosts[0].maintenance_until, kNever);
+  EXPECT_EQ(list.hosts[1].maintenance_until, kEndOfMaintenance);
+  EXPECT_EQ(list.hosts[2].maintenance_until, kEndOfMaintenance - kHour);
+  EXPECT_EQ(list.hosts[3].maintenance_until, std::nullopt);
+  EXPECT_EQ(list.hosts[4].maintenance_until, std::nullopt);
+  EXPECT_EQ(list.hosts[1].labels.size(), 1U) << "maintenance is no label";
+  EXPECT_THAT(list.warnings, IsEmpty()) << "no time was passed in";
+}
+
+TEST(NativeForm, WarnsOfMaintenanceThatIsOver) {
+  const auto at = [](Nanos now_utc) {
+    return parse(kMaintained, "p.yaml", now_utc).value().warnings;
+  };
+  EXPECT_THAT(at(kEndOfMaintenance - 2 * kHour), IsEmpty());
+  EXPECT_THAT(at(kEndOfMaintenance - 1),
+              ElementsAre("p.yaml:5:44: the maintenance of host 'gpu-3' ended at "
+                          "2026-11-30T05:00:00Z: remove it"));
+  EXPECT_EQ(at(kEndOfMaintenance).size(), 2U) << "it ends at this time";
+}
+
 TEST(NativeForm, NamesAndLabelsAreFreeText) {
   const Pinglist list = good(
       "version: 1\nhosts:\n"
@@ -309,9 +343,10 @@ TEST(Thresholds, AProbesOwnGoBeforeTheDefaultsAndTheUsual) {
   EXPECT_EQ(list.thresholds[0].leave, (WindowCount{5, 5}));
   EXPECT_EQ(list.thresholds[1].enter, (WindowCount{2, 3}));
   EXPECT_EQ(list.thresholds[1].leave, (WindowCount{8, 8}));
-  EXPECT_EQ(describe(list.thresholds[1]),
-            "network warn 2x crit none, jitter warn 50us crit 10x, loss warn 2% crit 2.5%, enter 2 of "
-            "3, leave 8 of 8");
+  EXPECT_EQ(
+      describe(list.thresholds[1]),
+      "network warn 2x crit none, jitter warn 50us crit 10x, loss warn 2% crit 2.5%, enter 2 of "
+      "3, leave 8 of 8");
   EXPECT_EQ(describe(Thresholds{}), "");
 }
 
