@@ -1,7 +1,5 @@
 #include "cli/controller_api.h"
 
-#include <nlohmann/json.hpp>
-
 #include "cli/service_api.h"
 #include "cli/site_options.h"
 
@@ -24,6 +22,16 @@ Result<std::string> askController(const http::Site& site, const std::string& pat
 Result<nlohmann::json> askControllerJson(const http::Site& site, const std::string& path,
                                          Nanos timeout) {
   return askJson(kController, site, path, timeout);
+}
+
+Result<std::optional<nlohmann::json>> askControllerIfKnown(const http::Site& site,
+                                                           const std::string& path, Nanos timeout) {
+  return askJsonIfKnown(kController, site, path, timeout);
+}
+
+Result<nlohmann::json> tellController(const http::Site& site, const http::ClientRequest& request,
+                                      Nanos timeout) {
+  return tellJson(kController, site, request, timeout);
 }
 
 }  // namespace pingloom::cli

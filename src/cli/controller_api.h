@@ -2,7 +2,8 @@
 #pragma once
 
 #include <boost/program_options/variables_map.hpp>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "common/error.h"
@@ -20,5 +21,11 @@ constexpr const char* kUrlHelp =
 Result<std::string> askController(const http::Site& site, const std::string& path, Nanos timeout);
 Result<nlohmann::json> askControllerJson(const http::Site& site, const std::string& path,
                                          Nanos timeout);
+// Likewise, but nullopt where the controller is too old to know the path.
+Result<std::optional<nlohmann::json>> askControllerIfKnown(const http::Site& site,
+                                                           const std::string& path, Nanos timeout);
+// Sends a POST or DELETE, whose body is JSON. Returns the answer.
+Result<nlohmann::json> tellController(const http::Site& site, const http::ClientRequest& request,
+                                      Nanos timeout);
 
 }  // namespace pingloom::cli

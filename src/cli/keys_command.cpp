@@ -5,6 +5,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "cli/command_actions.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/failure.h"
@@ -25,36 +26,22 @@ constexpr const char* kKeysCommand = "pingloom keys";
 
 int failKeys(const Error& error) { return fail(kKeysCommand, error, kExitKeysNotDone); }
 
-// The usage of one action: its options and its one positional argument.
-struct Action {
-  program::Usage usage;
-  po::options_description options{"Options"};
-  std::string positional;
+struct KeysUsage : ActionUsage {
+  KeysUsage(const std::string& name, const std::string& synopsis, const std::string& description)
+      : ActionUsage(kKeysCommand, name, synopsis,
+                    description + "\n\nExit code: 0 done, 1 not done, 2 usage.") {}
 
-  Action(std::string_view name, std::string_view synopsis, std::string description)
-      : usage{"pingloom keys " + std::string(name),
-              "pingloom keys " + std::string(name) + " " + std::string(synopsis),
-              std::move(description) + "\n\nExit code: 0 done, 1 not done, 2 usage."} {}
-
-  void takesArgument(const char* argument, const char* what) {
-    positional = argument;
-    options.add_options()(argument, po::value<std::string>()->required(), what);
-  }
   void takesFile() {
     options.add_options()("file,f", po::value<std::string>()->required()->value_name("FILE"),
                           "the controller's list: keys.authorized in its configuration");
   }
-  std::optional<int> parse(const Arguments& arguments, po::variables_map& values) const {
-    po::positional_options_description places;
-    if (!positional.empty()) places.add(positional.c_str(), 1);
-    return program::parse(usage, arguments, options, places, values);
-  }
 };
 
 int generateKeys(const Arguments& arguments) {
-  Action action("generate", "FILE",
-                "Generates a key pair: the secret key goes to FILE (mode 0600), the public key to\n"
-                "FILE.pub and to standard output. Existing files are never overwritten.");
+  KeysUsage action(
+      "generate", "FILE",
+      "Generates a key pair: the secret key goes to FILE (mode 0600), the public key to\n"
+      "FILE.pub and to standard output. Existing files are never overwritten.");
   action.takesArgument("path", "the file for the secret key");
   po::variables_map values;
   if (const auto code = action.parse(arguments, values)) return *code;
@@ -67,7 +54,7 @@ int generateKeys(const Arguments& arguments) {
 }
 
 int showKey(const Arguments& arguments) {
-  Action action("show", "FILE", "Prints the public key of a secret one.");
+  KeysUsage action("show", "FILE", "Prints the public key of a secret one.");
   action.takesArgument("path", "the file of the secret key");
   po::variables_map values;
   if (const auto code = action.parse(arguments, values)) return *code;
@@ -106,7 +93,7 @@ Status fillEntry(const po::variables_map& values, keys::AuthorizedKey& entry) {
 }
 
 int authorizeKey(const Arguments& arguments) {
-  Action action(
+  KeysUsage action(
       "authorize",
       "--file FILE --role agent|collector [--host NAME] [--addresses LIST] [--name TEXT] "
       "PUBLIC_KEY|FILE.pub",
@@ -143,9 +130,10 @@ int authorizeKey(const Arguments& arguments) {
 }
 
 int revokeKey(const Arguments& arguments) {
-  Action action("revoke", "--file FILE PUBLIC_KEY|FILE.pub|NAME",
-                "Removes a key from the controller's list. Within a second it is refused, also on\n"
-                "open connections.");
+  KeysUsage action(
+      "revoke", "--file FILE PUBLIC_KEY|FILE.pub|NAME",
+      "Removes a key from the controller's list. Within a second it is refused, also on\n"
+      "open connections.");
   action.takesFile();
   action.takesArgument("key", "the key, the file that holds it, or its name in the list");
   po::variables_map values;
@@ -186,7 +174,7 @@ void printKeys(const keys::AuthorizedKeys& all) {
 }
 
 int listKeys(const Arguments& arguments) {
-  Action action("list", "--file FILE [--json]", "Shows the controller's list.");
+  KeysUsage action("list", "--file FILE [--json]", "Shows the controller's list.");
   action.takesFile();
   action.options.add_options()("json", "as one JSON document");
   po::variables_map values;
@@ -203,41 +191,17 @@ int listKeys(const Arguments& arguments) {
   return 0;
 }
 
-struct KeysAction {
-  std::string_view name;
-  std::string_view summary;
-  int (*run)(const Arguments& arguments);
-};
-constexpr std::array<KeysAction, 5> kKeysActions = {
-    {{"generate", "generate a key pair for a service", generateKeys},
-     {"show", "print the public key of a secret key", showKey},
-     {"authorize", "add a key to the controller's list", authorizeKey},
-     {"revoke", "remove a key from the list", revokeKey},
-     {"list", "show the list", listKeys}}};
-
 }  // namespace
 
 int runKeys(const std::vector<std::string>& arguments) {
-  std::string actions = "Actions:\n";
-  std::vector<std::string_view> names;
-  for (const KeysAction& action : kKeysActions) {
-    names.push_back(action.name);
-    if (!arguments.empty() && arguments.front() == action.name) {
-      return action.run({arguments.begin() + 1, arguments.end()});
-    }
-    actions += fmt::format("  {:<10} {}\n", action.name, action.summary);
-  }
-  const program::Usage usage{kKeysCommand, "pingloom keys ACTION [OPTION]...",
-                             "CURVE keys of controller, agents and collectors; docs/keys.md.\n\n" +
-                                 actions + "\n'pingloom keys ACTION --help' explains one."};
-  po::variables_map values;
-  if (arguments.empty() || arguments.front().starts_with('-')) {
-    if (const auto code = program::parse(usage, arguments, {}, {}, values)) return *code;
-    std::cerr << "Usage: " << usage.synopsis << "\n\n" << usage.description << "\n";
-    return program::kExitUsage;
-  }
-  return program::usageError(usage.name, "unknown action '" + arguments.front() + "'" +
-                                             didYouMean(arguments.front(), names));
+  static const std::vector<CommandAction> actions = {
+      {"generate", "generate a key pair for a service", generateKeys},
+      {"show", "print the public key of a secret key", showKey},
+      {"authorize", "add a key to the controller's list", authorizeKey},
+      {"revoke", "remove a key from the list", revokeKey},
+      {"list", "show the list", listKeys}};
+  return runAction(kKeysCommand, "CURVE keys of controller, agents and collectors; docs/keys.md.",
+                   actions, arguments);
 }
 
 }  // namespace pingloom::cli

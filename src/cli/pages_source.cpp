@@ -1,7 +1,5 @@
 #include "cli/pages_source.h"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "cli/service_api.h"
@@ -12,21 +10,6 @@ namespace {
 constexpr Service kCollector = {
     "collector",
     "Start one with 'pingloom-collector --config FILE', or say with --url where one answers HTTP"};
-
-// As a value in a query: all but the unreserved characters of RFC 3986.
-std::string percentEncoded(const std::string& text) {
-  constexpr std::string_view kPlain =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-  std::string encoded;
-  for (const char c : text) {
-    if (kPlain.find(c) != std::string_view::npos) {
-      encoded += c;
-    } else {
-      encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-  }
-  return encoded;
-}
 
 }  // namespace
 

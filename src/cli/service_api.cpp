@@ -5,35 +5,52 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/text_table.h"
-#include "http/client.h"
 
 namespace pingloom::cli {
 namespace {
 
-// {"error":{"reason":"..."}}
+// {"error":{"reason":"..."}} or {"error":"..."}
 std::string reasonOf(const Service& service, const http::ClientResponse& answer) {
   const auto json = nlohmann::json::parse(answer.body, nullptr, false);
-  const nlohmann::json::json_pointer reason("/error/reason");
-  if (json.is_object() && json.contains(reason) && json[reason].is_string()) {
-    return printable(json[reason].get<std::string>());
+  for (const char* place : {"/error/reason", "/error"}) {
+    const nlohmann::json::json_pointer reason(place);
+    if (json.is_object() && json.contains(reason) && json[reason].is_string()) {
+      return printable(json[reason].get<std::string>());
+    }
   }
   return fmt::format("is this really a pingloom {}?", service.name);
+}
+
+// Sends the request. An error says what to do if nobody answers.
+Result<http::ClientResponse> answerOf(const Service& service, const http::Site& site,
+                                      const http::ClientRequest& request, Nanos timeout) {
+  auto answer = http::send(site, request, timeout);
+  if (answer) return answer;
+  return makeError(answer.error().entity,
+                   fmt::format("{}; is the {} running there? {}", answer.error().reason,
+                               service.name, service.when_silent));
+}
+
+tl::unexpected<Error> refusalOf(const Service& service, const std::string& url,
+                                const http::ClientResponse& answer) {
+  return makeError(url, fmt::format("answered {}: {}", answer.status, reasonOf(service, answer)));
+}
+
+Result<nlohmann::json> parsedAnswer(const Service& service, const std::string& url,
+                                    const std::string& body) {
+  auto json = nlohmann::json::parse(body, nullptr, false);
+  if (!json.is_discarded()) return json;
+  return makeError(url,
+                   fmt::format("did not answer JSON; is this really a pingloom {}?", service.name));
 }
 
 }  // namespace
 
 Result<std::string> ask(const Service& service, const http::Site& site, const std::string& path,
                         Nanos timeout) {
-  auto answer = http::get(site, path, timeout);
-  if (!answer) {
-    return makeError(answer.error().entity,
-                     fmt::format("{}; is the {} running there? {}", answer.error().reason,
-                                 service.name, service.when_silent));
-  }
-  if (answer->status != 200) {
-    return makeError(site.url + path,
-                     fmt::format("answered {}: {}", answer->status, reasonOf(service, *answer)));
-  }
+  auto answer = answerOf(service, site, {"GET", path}, timeout);
+  if (!answer) return tl::unexpected(answer.error());
+  if (answer->status != 200) return refusalOf(service, site.url + path, *answer);
   return std::move(answer->body);
 }
 
@@ -41,13 +58,41 @@ Result<nlohmann::json> askJson(const Service& service, const http::Site& site,
                                const std::string& path, Nanos timeout) {
   const auto body = ask(service, site, path, timeout);
   if (!body) return tl::unexpected(body.error());
-  auto json = nlohmann::json::parse(*body, nullptr, false);
-  if (json.is_discarded()) {
-    return makeError(
-        site.url + path,
-        fmt::format("did not answer JSON; is this really a pingloom {}?", service.name));
+  return parsedAnswer(service, site.url + path, *body);
+}
+
+Result<std::optional<nlohmann::json>> askJsonIfKnown(const Service& service, const http::Site& site,
+                                                     const std::string& path, Nanos timeout) {
+  const auto answer = answerOf(service, site, {"GET", path}, timeout);
+  if (!answer) return tl::unexpected(answer.error());
+  if (answer->status == 404) return std::nullopt;
+  if (answer->status != 200) return refusalOf(service, site.url + path, *answer);
+  auto json = parsedAnswer(service, site.url + path, answer->body);
+  if (!json) return tl::unexpected(json.error());
+  return std::optional(std::move(*json));
+}
+
+Result<nlohmann::json> tellJson(const Service& service, const http::Site& site,
+                                const http::ClientRequest& request, Nanos timeout) {
+  const auto answer = answerOf(service, site, request, timeout);
+  if (!answer) return tl::unexpected(answer.error());
+  const std::string url = site.url + request.path_and_query;
+  if (answer->status < 200 || answer->status > 299) return refusalOf(service, url, *answer);
+  return parsedAnswer(service, url, answer->body);
+}
+
+std::string percentEncoded(std::string_view text) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+  std::string encoded;
+  for (const char c : text) {
+    if (kPlain.find(c) != std::string_view::npos) {
+      encoded += c;
+    } else {
+      encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
   }
-  return json;
+  return encoded;
 }
 
 }  // namespace pingloom::cli

@@ -1,7 +1,8 @@
 // Asks a pingloom program's REST API. Blocking; any thread.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "common/error.h"
@@ -23,5 +24,14 @@ Result<std::string> ask(const Service& service, const http::Site& site, const st
                         Nanos timeout);
 Result<nlohmann::json> askJson(const Service& service, const http::Site& site,
                                const std::string& path, Nanos timeout);
+// Likewise, but nullopt for a 404: a service of an older version does not know the path.
+Result<std::optional<nlohmann::json>> askJsonIfKnown(const Service& service, const http::Site& site,
+                                                     const std::string& path, Nanos timeout);
+// Sends a POST or DELETE. Returns the JSON of an answer of 200 to 299.
+Result<nlohmann::json> tellJson(const Service& service, const http::Site& site,
+                                const http::ClientRequest& request, Nanos timeout);
+
+// Encodes text for a path or a value of a query: all but the unreserved characters of RFC 3986.
+std::string percentEncoded(std::string_view text);
 
 }  // namespace pingloom::cli

@@ -91,25 +91,33 @@ Result<ClientResponse> receive(const ReceiveSome& receive_some, const std::strin
   }
 }
 
+// HTTP/1.0 means one request per connection and an answer without chunks.
+std::string textOf(const ClientRequest& request, const Url& url, const Site& site) {
+  std::string text = fmt::format("{} {}{} HTTP/1.0\r\nHost: {}\r\nAccept: */*\r\n", request.method,
+                                 url.prefix, request.path_and_query, url.authority);
+  if (!site.token.empty()) text += fmt::format("Authorization: Bearer {}\r\n", site.token);
+  if (request.method != "GET") {
+    text += fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n",
+                        request.body.size());
+  }
+  return text + "\r\n" + request.body;
+}
+
 }  // namespace
 
-Result<ClientResponse> get(const Site& site, const std::string& path_and_query, Nanos timeout) {
+Result<ClientResponse> send(const Site& site, const ClientRequest& request, Nanos timeout) {
   const Nanos deadline_mono = monotonicNow() + timeout;
   const auto url = parseUrl(site.url);
   if (!url) return tl::unexpected(url.error());
-  const std::string entity = site.url + path_and_query;
-  for (const char c : url->prefix + path_and_query + url->authority) {
+  const std::string entity = site.url + request.path_and_query;
+  for (const char c : url->prefix + request.path_and_query + url->authority) {
     if (static_cast<unsigned char>(c) <= ' ') return makeError(entity, "contains a space");
   }
   const auto socket = connectTo(*url, entity, deadline_mono);
   if (!socket) return tl::unexpected(socket.error());
-  // HTTP/1.0 means one request per connection and an answer without chunks.
-  std::string request = fmt::format("GET {}{} HTTP/1.0\r\nHost: {}\r\nAccept: */*\r\n", url->prefix,
-                                    path_and_query, url->authority);
-  if (!site.token.empty()) request += fmt::format("Authorization: Bearer {}\r\n", site.token);
-  request += "\r\n";
+  const std::string text = textOf(request, *url, site);
   if (!url->tls) {
-    const Status sent = sendAll(socket->get(), request, entity, deadline_mono);
+    const Status sent = sendAll(socket->get(), text, entity, deadline_mono);
     if (!sent) return tl::unexpected(sent.error());
     return receive(
         [&](std::string& out) { return receiveSome(socket->get(), out, entity, deadline_mono); },
@@ -117,8 +125,12 @@ Result<ClientResponse> get(const Site& site, const std::string& path_and_query, 
   }
   auto tls = ClientTls::open(socket->get(), *url, site.ca, entity, deadline_mono);
   if (!tls) return tl::unexpected(tls.error());
-  if (auto sent = (*tls)->send(request); !sent) return tl::unexpected(sent.error());
+  if (auto sent = (*tls)->send(text); !sent) return tl::unexpected(sent.error());
   return receive([&](std::string& out) { return (*tls)->receive(out); }, entity);
+}
+
+Result<ClientResponse> get(const Site& site, const std::string& path_and_query, Nanos timeout) {
+  return send(site, {"GET", path_and_query}, timeout);
 }
 
 Result<ClientResponse> get(const std::string& url, const std::string& path_and_query,

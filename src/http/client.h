@@ -1,4 +1,4 @@
-// A blocking HTTP GET, for the command line and the collector. Any thread.
+// Blocking HTTP requests, for the command line and the collector. Any thread.
 #pragma once
 
 #include <filesystem>
@@ -24,8 +24,17 @@ struct Site {
   std::filesystem::path ca;  // for https: the certificates to trust; empty: the system's
 };
 
-// `path_and_query` begins with '/'. The timeout covers everything from the connect to the last
-// byte, but not the resolver. An answer with any status is a result; the error's entity is the URL.
+struct ClientRequest {
+  std::string method = "GET";
+  std::string path_and_query;  // begins with '/'
+  std::string body = {};       // JSON; a GET has none
+};
+
+// The timeout covers everything from the connect to the last byte, but not the resolver. An answer
+// with any status is a result; the error's entity is the URL.
+Result<ClientResponse> send(const Site& site, const ClientRequest& request, Nanos timeout);
+
+// The same for a GET. `path_and_query` begins with '/'.
 Result<ClientResponse> get(const Site& site, const std::string& path_and_query, Nanos timeout);
 Result<ClientResponse> get(const std::string& url, const std::string& path_and_query,
                            Nanos timeout);

@@ -419,5 +419,14 @@ TEST_F(ServerTest, ClientGets) {
   EXPECT_EQ(get(base, "/throw", kPatience)->status, 500U);
 }
 
+TEST_F(ServerTest, ClientPostsAndDeletes) {
+  const auto server = start();
+  const Site site{"http://" + server->address().text(), "", {}};
+  const auto posted = send(site, {"POST", "/a", R"({"b":1})"}, kPatience);
+  ASSERT_TRUE(posted) << posted.error().text();
+  EXPECT_EQ(posted->body, R"(POST /a body {"b":1})");
+  EXPECT_EQ(send(site, {"DELETE", "/a"}, kPatience)->body, "DELETE /a");
+}
+
 }  // namespace
 }  // namespace pingloom::http::server_test
