@@ -23,22 +23,28 @@ namespace po = boost::program_options;
 
 constexpr const char* kMeshCommand = "pingloom mesh";
 
-// Returns the median network time, with the loss if there is any, or the state if there is no time.
+// Returns the median network time, with the loss and what is judged to be wrong if there is any, or
+// the state if there is no time.
 std::string cellText(const TopGrid& grid, std::size_t cell) {
   const auto state = grid.states[cell];
   if (!state) return ".";
   const auto network = grid.figure(TopSort::kNetworkP50, cell);
   const auto loss = grid.figure(TopSort::kLoss, cell);
   const bool current = *state != PairState::kStale && *state != PairState::kPending;
-  if (!network || !current) return std::string(name(*state));
+  const auto judged = grid.severity(cell);
+  const std::string wrong =
+      judged && *judged > Severity::kOk ? " " + std::string(name(*judged)) : "";
+  if (!network || !current) return std::string(name(*state)) + wrong;
   std::string text = humanNanos(static_cast<Nanos>(*network));
   if (loss && *loss > 0) text += fmt::format(" -{:.3g}%", *loss * 100);
-  return text;
+  return text + wrong;
 }
 
 // Each destination is a column under its number; the rows tell which host has which number.
 void printGrid(const TopGrid& grid) {
-  std::cout << "\n" << printable(grid.probe) << ": median network time, loss where there is any\n";
+  std::cout << "\n"
+            << printable(grid.probe)
+            << ": median network time, and loss and severity where there are any\n";
   TextTable::Cells header = {"", "FROM \\ TO"};
   for (std::size_t i = 0; i < grid.destinations.size(); ++i) {
     header.push_back(std::to_string(i + 1));
@@ -113,7 +119,8 @@ int printVerdict(const Check& check) {
 int runMesh(const std::vector<std::string>& arguments) {
   const program::Usage usage{
       kMeshCommand, "pingloom mesh [--probe P] [--check] [--url U]",
-      "Prints each probe's mesh: hosts as rows and columns, median network time, loss.\n"
+      "Prints each probe's mesh: hosts as rows and columns, median network time, loss,\n"
+      "and the severity of pairs that are judged to be slow, very slow, lossy or down.\n"
       "Exit: 0 shown; with --check 1 unless every pair has a fresh result with something received; "
       "2 could not ask.\n"};
   po::options_description options("Options");

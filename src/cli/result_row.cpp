@@ -5,6 +5,7 @@
 
 #include "cli/text_table.h"
 #include "common/duration.h"
+#include "common/text.h"
 #include "common/time.h"
 #include "common/vocabulary.h"
 
@@ -41,6 +42,15 @@ const ordered_json& fieldOf(const ordered_json& object, const std::string& key) 
   static const ordered_json none;
   const auto found = object.find(key);
   return found == object.end() ? none : *found;
+}
+
+// Returns the texts of "because" on one line. Rows of an older controller have none.
+std::string reasons(const ordered_json& json) {
+  std::vector<std::string> texts;
+  for (const ordered_json& text : fieldOf(json, "because")) {
+    if (text.is_string()) texts.push_back(text.get<std::string>());
+  }
+  return join(texts, "; ");
 }
 
 std::string quoted(const std::string& value) {
@@ -83,7 +93,7 @@ std::string csvHeader() {
       line.append(",").append(part).append("_").append(statistic).append("_ns");
     }
   }
-  return line + ",jitter_ns,path";
+  return line + ",jitter_ns,path,severity,because";
 }
 
 Result<std::string> csvLine(const ResultRow& row) {
@@ -107,13 +117,15 @@ Result<std::string> csvLine(const ResultRow& row) {
   }
   add(scalar(*json, "jitter_ns"));
   add(scalar(*json, "path"));
+  add(scalar(*json, "severity"));
+  add(reasons(*json));
   return line;
 }
 
 const std::vector<std::string>& resultTableHeader() {
   static const std::vector<std::string> header = {
-      "PROBE",   "SOURCE",  "DESTINATION", "STATE",   "SENT",  "RECV",
-      "NET P50", "NET P99", "RTT P50",     "RTT P99", "CLOCK", "WINDOW END (UTC)"};
+      "PROBE",   "SOURCE",  "DESTINATION", "STATE", "SEVERITY",         "SENT",   "RECV", "NET P50",
+      "NET P99", "RTT P50", "RTT P99",     "CLOCK", "WINDOW END (UTC)", "BECAUSE"};
   return header;
 }
 
@@ -125,6 +137,7 @@ Result<std::vector<std::string>> resultTableCells(const ResultRow& row) {
                                   printable(row.source),
                                   printable(row.destination),
                                   cell("state"),
+                                  cell("severity"),
                                   cell("sent"),
                                   cell("received"),
                                   human(*json, "network", "p50"),
@@ -132,7 +145,8 @@ Result<std::vector<std::string>> resultTableCells(const ResultRow& row) {
                                   human(*json, "rtt", "p50"),
                                   human(*json, "rtt", "p99"),
                                   cell("clock"),
-                                  cell("end")};
+                                  cell("end"),
+                                  printable(reasons(*json))};
 }
 
 }  // namespace pingloom::cli

@@ -28,6 +28,10 @@ std::string lossCell(const std::optional<double>& value) {
   return *value > 0 ? fmt::format("{:.3g} %", *value * 100) : "0 %";
 }
 
+std::string severityCell(const std::optional<Severity>& severity) {
+  return severity ? std::string(name(*severity)) : "-";
+}
+
 }  // namespace
 
 Result<TopMesh> fetchTopMesh(const TopQuery& query, Nanos timeout) {
@@ -51,7 +55,7 @@ Result<TopMesh> fetchTopMesh(const TopQuery& query, Nanos timeout) {
 }
 
 const TextTable::Cells& topHeader() {
-  static const TextTable::Cells header = {"PROBE",   "SOURCE",  "DESTINATION", "STATE",
+  static const TextTable::Cells header = {"PROBE",   "SOURCE",  "DESTINATION", "STATE", "SEVERITY",
                                           "NET P50", "NET P99", "RTT P50",     "LOSS"};
   return header;
 }
@@ -62,6 +66,7 @@ TextTable::Cells topCells(const TopMesh& mesh, const TopPair& pair) {
           printable(grid.sources[pair.source]),
           printable(grid.destinations[pair.destination]),
           std::string(name(topState(mesh, pair))),
+          severityCell(topSeverity(mesh, pair)),
           nanosCell(figureOf(mesh, pair, TopSort::kNetworkP50)),
           nanosCell(figureOf(mesh, pair, TopSort::kNetworkP99)),
           nanosCell(figureOf(mesh, pair, TopSort::kRtt)),
@@ -72,6 +77,11 @@ PairState topState(const TopMesh& mesh, const TopPair& pair) {
   const TopGrid& grid = mesh.grids[pair.grid];
   const auto state = grid.states[pair.source * grid.destinations.size() + pair.destination];
   return state.value_or(PairState::kPending);  // ranked pairs always have one
+}
+
+std::optional<Severity> topSeverity(const TopMesh& mesh, const TopPair& pair) {
+  const TopGrid& grid = mesh.grids[pair.grid];
+  return grid.severity(pair.source * grid.destinations.size() + pair.destination);
 }
 
 std::string topJson(const TopMesh& mesh, TopSort sort, std::size_t limit) {
@@ -87,10 +97,12 @@ std::string topJson(const TopMesh& mesh, TopSort sort, std::size_t limit) {
       const auto value = figureOf(mesh, pair, which);
       return value ? ordered_json(static_cast<Nanos>(*value)) : ordered_json();
     };
+    const auto judged = topSeverity(mesh, pair);
     pairs.push_back({{"probe", grid.probe},
                      {"source", grid.sources[pair.source]},
                      {"destination", grid.destinations[pair.destination]},
                      {"state", name(topState(mesh, pair))},
+                     {"severity", judged ? ordered_json(name(*judged)) : ordered_json()},
                      {"network_p50_ns", nanos(TopSort::kNetworkP50)},
                      {"network_p99_ns", nanos(TopSort::kNetworkP99)},
                      {"rtt_p50_ns", nanos(TopSort::kRtt)},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ Result<TopMesh> fetchTopMesh(const TopQuery& query, Nanos timeout);
 const TextTable::Cells& topHeader();
 TextTable::Cells topCells(const TopMesh& mesh, const TopPair& pair);
 PairState topState(const TopMesh& mesh, const TopPair& pair);
+// Returns nullopt if the controller is too old to judge.
+std::optional<Severity> topSeverity(const TopMesh& mesh, const TopPair& pair);
 
 // Returns one JSON document with the first `limit` pairs; missing figures are null.
 std::string topJson(const TopMesh& mesh, TopSort sort, std::size_t limit);

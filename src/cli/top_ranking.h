@@ -29,10 +29,16 @@ struct TopGrid {
   // not measured.
   std::array<std::vector<std::optional<double>>, kTopFigures> figures;
   std::vector<std::optional<PairState>> states;
+  // Indexed likewise; nullopt where there is no pair, and everywhere if the controller is too old
+  // to judge.
+  std::vector<std::optional<Severity>> severities = {};
 
   // REQUIRES: `which` is a figure.
   std::optional<double> figure(TopSort which, std::size_t cell) const {
     return figures[static_cast<std::size_t>(which)][cell];
+  }
+  std::optional<Severity> severity(std::size_t cell) const {
+    return cell < severities.size() ? severities[cell] : std::nullopt;
   }
 };
 
@@ -42,8 +48,9 @@ struct TopPair {
   std::uint32_t destination = 0;
 };
 
-// Returns the pairs whose "PROBE SOURCE DESTINATION STATE" contains `filter`, worst first. Pairs
-// without the figure come last; ties are ordered by severity, then by their order in the grids.
+// Returns the pairs whose "PROBE SOURCE DESTINATION STATE SEVERITY" contains `filter`, worst first.
+// Pairs without the figure come last; ties are ordered by what is judged, then by state and loss,
+// then by their order in the grids. The order of kState begins with what is judged.
 std::vector<TopPair> rankPairs(const std::vector<TopGrid>& grids, TopSort sort,
                                std::string_view filter);
 

@@ -16,7 +16,12 @@ constexpr Nanos kIdleFactor = 4;
 constexpr std::size_t kMaxFilter = 200;
 constexpr int kEscape = 27;
 
-Colour colourOf(PairState state) {
+// What is judged decides, so that a single lost ping does not make a line red.
+Colour colourOf(PairState state, std::optional<Severity> judged) {
+  if (judged && *judged != Severity::kNone) {
+    if (*judged == Severity::kOk) return Colour::kGood;
+    return *judged == Severity::kSlow ? Colour::kDoubtful : Colour::kBad;
+  }
   if (state == PairState::kOk) return Colour::kGood;
   if (state == PairState::kPending) return Colour::kPlain;
   return severity(state) >= severity(PairState::kRefused) ? Colour::kBad : Colour::kDoubtful;
@@ -91,8 +96,9 @@ void TopScreen::draw() const {
   put(1, COLS, fitted.header());
   attroff(A_REVERSE);
   for (std::size_t i = 0; i < shown; ++i) {
-    const Colour state = colourOf(topState(mesh_, mesh_.ranked[offset_ + i]));
-    const attr_t colour = COLOR_PAIR(static_cast<short>(state));
+    const TopPair& pair = mesh_.ranked[offset_ + i];
+    const Colour kind = colourOf(topState(mesh_, pair), topSeverity(mesh_, pair));
+    const attr_t colour = COLOR_PAIR(static_cast<short>(kind));
     attron(colour);
     put(static_cast<int>(2 + i), COLS, fitted.line(lines[i]));
     attroff(colour);

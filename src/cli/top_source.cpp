@@ -57,6 +57,19 @@ std::optional<PairState> stateNamed(const Json& value) {
   return std::nullopt;
 }
 
+// A controller that does not judge has no "severities", and for a past time they are null.
+Status addSeverities(const Json& json, TopGrid& grid) {
+  const auto found = json.find("severities");
+  if (found == json.end() || found->is_null()) return {};
+  const std::size_t columns = grid.destinations.size();
+  grid.severities.assign(grid.sources.size() * columns, std::nullopt);
+  return eachCell(json, "severities", grid.sources.size(), columns,
+                  [&](std::size_t cell, const Json& value) {
+                    if (!value.is_string()) return;
+                    grid.severities[cell] = severityNamed(value.get_ref<const std::string&>());
+                  });
+}
+
 Status setShape(const Json& json, TopGrid& grid) {
   auto sources = strings(json, "sources");
   if (!sources) return tl::unexpected(sources.error());
@@ -86,6 +99,7 @@ Status addFigure(std::string_view body, TopSort figure, TopGrid& grid) {
     if (value.is_number()) cells[cell] = value.get<double>();
   });
   if (!values) return values;
+  if (Status judged = addSeverities(json, grid); !judged) return judged;
   return eachCell(json, "states", rows, columns, [&](std::size_t cell, const Json& value) {
     grid.states[cell] = stateNamed(value);
   });

@@ -41,8 +41,21 @@ TEST(ResultRow, csvKeepsItsColumns) {
   EXPECT_EQ(*line,
             "udp,10.0.0.1,10.0.0.2,2026-11-21T03:12:00Z,2026-11-21T03:12:10Z,loss,udp,kernel,"
             "\"eth0, \"\"blue\"\"\",10,9,1,0,0,2,3,1,4,0,0,0,1,2,3100,4,5,6,,,,,,,,,,,,,"
-            "11,12,13,14,15,16,7,");
+            "11,12,13,14,15,16,7,,,");
   EXPECT_EQ(commas(csvHeader()) + 1, commas(*line));  // one more is inside the quotes
+}
+
+TEST(ResultRow, whatIsJudgedIsShownAndMayBeAbsent) {
+  const ResultRow judged = row(R"({"state":"ok","severity":"very slow",)"
+                               R"("because":["network_p50 2.4 ms","rtt, too\u001b"]})");
+  EXPECT_EQ(resultTableCells(judged)->at(4), "very slow");
+  EXPECT_EQ(resultTableCells(judged)->back(), "network_p50 2.4 ms; rtt, too?");
+  EXPECT_THAT(*csvLine(judged),
+              testing::EndsWith(",very slow,\"network_p50 2.4 ms; rtt, too\x1b\""));
+  const ResultRow older = row(R"({"state":"loss"})");
+  EXPECT_EQ(resultTableCells(older)->at(3), "loss");
+  EXPECT_EQ(resultTableCells(older)->at(4), "-");
+  EXPECT_EQ(resultTableCells(row(R"({"severity":[1],"because":3})"))->at(4), "-");
 }
 
 TEST(ResultRow, aPathIsShownBesideItsAddress) {
@@ -50,7 +63,7 @@ TEST(ResultRow, aPathIsShownBesideItsAddress) {
   EXPECT_EQ(*resultJson(path), R"({"probe":"rail","source":"10.0.0.1","destination":"10.0.0.2",)"
                                R"("state":"ok","path":3})");
   EXPECT_THAT(*csvLine(path), StartsWith("rail,10.0.0.1,10.0.0.2,"));
-  EXPECT_THAT(*csvLine(path), testing::EndsWith(",3"));
+  EXPECT_THAT(*csvLine(path), testing::EndsWith(",3,,"));
   EXPECT_EQ(resultTableCells(path)->at(2), "10.0.0.2#3");
 }
 
@@ -64,8 +77,8 @@ TEST(ResultRow, tableHasUnitsAndADashForWhatIsAbsent) {
   const auto cells = resultTableCells(row(kWhole));
   ASSERT_TRUE(cells.has_value());
   ASSERT_EQ(cells->size(), resultTableHeader().size());
-  EXPECT_EQ((*cells)[6], "3.10 us");
-  EXPECT_EQ(resultTableCells(row(R"({"state":"pending"})"))->at(6), "-");
+  EXPECT_EQ((*cells)[7], "3.10 us");
+  EXPECT_EQ(resultTableCells(row(R"({"state":"pending"})"))->at(7), "-");
 }
 
 TEST(ResultRow, whatIsNotARowIsAnErrorThatNamesTheKey) {
@@ -82,7 +95,7 @@ TEST(ResultRow, fieldsOfAnotherKindDoNotReachTheTerminal) {
   const auto cells = resultTableCells(row("{\"state\":\"\\u001b[2Jx\",\"network_ns\":[1]}"));
   ASSERT_TRUE(cells.has_value());
   EXPECT_EQ((*cells)[3], "?[2Jx");
-  EXPECT_EQ((*cells)[6], "-");
+  EXPECT_EQ((*cells)[7], "-");
 }
 
 TEST(TextTable, columnsGrowAndLinesHaveNoTrailingBlanks) {

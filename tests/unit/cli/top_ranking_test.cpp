@@ -74,6 +74,18 @@ TEST(TopRanking, equalFiguresAreOrderedBySeverity) {
               ElementsAre("udp 10.0.0.2>10.0.0.1", "udp 10.0.0.1>10.0.0.2"));
 }
 
+TEST(TopRanking, whatIsJudgedOutweighsTheState) {
+  std::vector<TopGrid> grids = {grid("udp")};
+  grids[0].states[1] = PairState::kLoss;  // a single lost ping
+  grids[0].severities = {std::nullopt, Severity::kOk, Severity::kSlow, std::nullopt};
+  EXPECT_THAT(names(grids, TopSort::kState),
+              ElementsAre("udp 10.0.0.2>10.0.0.1", "udp 10.0.0.1>10.0.0.2"));
+  EXPECT_THAT(names(grids, TopSort::kState, "slow"), ElementsAre("udp 10.0.0.2>10.0.0.1"));
+  grids[0].severities[2] = Severity::kNone;
+  EXPECT_THAT(names(grids, TopSort::kState),
+              ElementsAre("udp 10.0.0.1>10.0.0.2", "udp 10.0.0.2>10.0.0.1"));
+}
+
 TEST(TopRanking, filterLooksAtProbeAddressesAndState) {
   std::vector<TopGrid> grids = {grid("tcp"), grid("udp")};
   grids[1].states[2] = PairState::kAgentDown;

@@ -28,6 +28,24 @@ TEST(TopSource, aGridOfAnotherShapeIsRefused) {
   EXPECT_FALSE(addFigure(other, TopSort::kRtt, grid).has_value());
 }
 
+TEST(TopSource, takesWhatIsJudged) {
+  const auto judged = [](const std::string& severities) {
+    std::string text = kGrid;
+    text.insert(text.size() - 1, ",\"severities\":" + severities);
+    TopGrid grid;
+    EXPECT_TRUE(addFigure(text, TopSort::kLoss, grid).has_value()) << severities;
+    return grid;
+  };
+  const TopGrid grid = judged(R"([["very slow"],[null]])");
+  EXPECT_EQ(grid.severity(0), Severity::kVerySlow);
+  EXPECT_EQ(grid.severity(1), std::nullopt);
+  EXPECT_EQ(judged("null").severity(0), std::nullopt) << "a past time";
+  EXPECT_EQ(judged(R"([["odd"],[7]])").severity(0), std::nullopt);
+  TopGrid older;
+  ASSERT_TRUE(addFigure(kGrid, TopSort::kLoss, older).has_value());
+  EXPECT_EQ(older.severity(0), std::nullopt);
+}
+
 TEST(TopSource, hostileAnswers) {
   for (const char* bad :
        {"", "[]", "{", R"({"sources":3})", R"({"sources":[1],"destinations":[]})",
