@@ -6,7 +6,8 @@ namespace pingloom::cli {
 
 // 1 stands for a bad answer. What that is depends on the command, and its --help says so.
 constexpr int kExitInvalid = 1;       // check, plan: the file is invalid or lacks the host
-constexpr int kExitUnhealthy = 1;     // status: an agent is down, the pinglist is rejected, ...
+constexpr int kExitUnhealthy = 1;     // status: an agent is down, an incident is open, ...
+constexpr int kExitIncidents = 1;     // incidents: one is open that no silence hides
 constexpr int kExitNotFresh = 1;      // mesh --check: a pair is stale, or there are no pairs
 constexpr int kExitPageProblems = 1;  // pages --check: an agent is not read, a page is not fresh
 constexpr int kExitNoRows = 1;        // results: no row exists, or none matches the filter
@@ -17,6 +18,6 @@ constexpr int kExitKeysNotDone = 1;   // keys: a file could not be read or chang
 
 // 2 stands for no answer.
 constexpr int kExitCouldNotRead = 2;  // check, plan: the given file cannot be read
-constexpr int kExitCouldNotAsk = 2;   // status, top, mesh, results, pages: the query failed
+constexpr int kExitCouldNotAsk = 2;  // status, incidents, top, mesh, results, ...: the query failed
 
 }  // namespace pingloom::cli

@@ -15,7 +15,7 @@ using pingloom::cli::kCommands;
 std::string description() {
   std::string text = "Commands:\n";
   for (const Command& command : kCommands) {
-    text += fmt::format("  {:<8} {}\n", command.name, command.summary);
+    text += fmt::format("  {:<11} {}\n", command.name, command.summary);
   }
   return text + "\n'pingloom COMMAND --help' explains one.";
 }

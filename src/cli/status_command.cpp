@@ -22,9 +22,10 @@ constexpr const char* kStatusCommand = "pingloom status";
 
 int runStatus(const std::vector<std::string>& arguments) {
   const program::Usage usage{kStatusCommand, "pingloom status [--url URL] [--json]",
-                             "Shows whether the controller and its agents are healthy.\n"
-                             "Exit: 0 healthy, 1 something is wrong (an agent is down, the "
-                             "pinglist is rejected,\nRedis is not connected), 2 could not ask.\n"};
+                             "Shows whether the mesh, the controller and its agents are healthy.\n"
+                             "Exit: 0 healthy, 1 something is wrong (an incident is open that no "
+                             "silence hides,\nan agent is down, the pinglist is rejected, Redis is "
+                             "not connected), 2 could not ask.\n"};
   po::options_description options("Options");
   options.add_options()("json", "print one JSON document");
   addSiteOptions(options, kUrlHelp);
@@ -38,14 +39,18 @@ int runStatus(const std::vector<std::string>& arguments) {
   if (!hosts) return fail(kStatusCommand, hosts.error());
   const auto probes = askControllerJson(*site, "/api/v1/probes", kAnswerTimeout);
   if (!probes) return fail(kStatusCommand, probes.error());
+  const auto incidents = askControllerIfKnown(*site, "/api/v1/incidents", kAnswerTimeout);
+  if (!incidents) return fail(kStatusCommand, incidents.error());
 
-  const StatusReport report = reportStatus(*status, *hosts, *probes);
+  const nlohmann::json verdict = incidents->value_or(nlohmann::json());
+  const StatusReport report = reportStatus(*status, *hosts, *probes, verdict);
   if (values.count("json") != 0) {
     nlohmann::ordered_json document = {{"healthy", report.problems.empty()},
                                        {"problems", report.problems},
                                        {"status", *status},
                                        {"hosts", *hosts},
-                                       {"probes", *probes}};
+                                       {"probes", *probes},
+                                       {"incidents", verdict}};
     std::cout << document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
   } else {
     for (const std::string& line : report.lines) std::cout << line << "\n";

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
+#include "cli/incident_report.h"
+#include "cli/json_fields.h"
 #include "cli/text_table.h"
 #include "common/duration.h"
 #include "common/text.h"
@@ -19,23 +22,12 @@ using Lines = std::vector<std::string>;
 
 // More names than this help nobody.
 constexpr std::size_t kNamesShown = 10;
+constexpr std::size_t kIncidentsShown = 5;
 
-const Json& at(const Json& json, const char* pointer) {
-  static const Json none;
-  const Json::json_pointer path(pointer);
-  return json.contains(path) ? json[path] : none;
-}
-
-std::string shown(const Json& json, const char* pointer) {
-  const Json& value = at(json, pointer);
-  if (value.is_string()) return printable(value.get_ref<const std::string&>());
-  return value.is_null() || value.is_structured() ? "-" : value.dump();
-}
-
-bool isTrue(const Json& json, const char* pointer) { return at(json, pointer) == Json(true); }
+bool isTrue(const Json& json, const char* pointer) { return fieldAt(json, pointer) == Json(true); }
 
 std::string duration(const Json& json, const char* pointer) {
-  const Json& value = at(json, pointer);
+  const Json& value = fieldAt(json, pointer);
   return value.is_number_integer() ? formatDuration(value.get<Nanos>()) : "-";
 }
 
@@ -47,87 +39,122 @@ std::string names(const std::vector<std::string>& all) {
   return text;
 }
 
-// Returns e.g. "3 ok, 1 loss"; states without pairs are left out.
-std::string stateCounts(const Json& counts) {
+// Returns e.g. "3 ok, 1 loss"; names without pairs are left out.
+template <std::size_t kCount>
+std::string countsOf(const Json& counts, const std::array<std::string_view, kCount>& all) {
   std::vector<std::string> parts;
-  for (const std::string_view state : kPairStateNames) {
-    const auto count = counts.is_object() ? counts.find(state) : counts.end();
+  for (const std::string_view name : all) {
+    const auto count = counts.is_object() ? counts.find(name) : counts.end();
     if (count != counts.end() && count->is_number_unsigned() && *count != 0) {
-      parts.push_back(count->dump() + " " + std::string(state));
+      parts.push_back(count->dump() + " " + std::string(name));
     }
   }
   return parts.empty() ? "-" : join(parts, ", ");
 }
 
+std::string stateCounts(const Json& counts) { return countsOf(counts, kPairStateNames); }
+std::string severityCounts(const Json& counts) { return countsOf(counts, kSeverityNames); }
+
 std::string nameOf(const Json& entry) {
-  const std::string name = shown(entry, "/name");
-  const std::string address = shown(entry, "/address");
+  const std::string name = shownAt(entry, "/name");
+  const std::string address = shownAt(entry, "/address");
   return name == address ? address : name + " (" + address + ")";
 }
 
 void pinglistProblems(const Json& status, Lines& problems) {
-  if (at(status, "/pinglist/error").is_string()) {
+  if (fieldAt(status, "/pinglist/error").is_string()) {
     problems.push_back("the saved pinglist is rejected, the previous one stays in force: " +
-                       shown(status, "/pinglist/error"));
+                       shownAt(status, "/pinglist/error"));
   }
 }
 
 void agentProblems(const Json& hosts, Lines& problems) {
   std::vector<std::string> down;
-  for (const Json& agent : at(hosts, "/hosts")) {
+  for (const Json& agent : listAt(hosts, "/hosts")) {
     if (isTrue(agent, "/alive")) continue;
-    down.push_back(shown(agent, "/host") + " (last seen " + shown(agent, "/last_seen") + ")");
+    down.push_back(shownAt(agent, "/host") + " (last seen " + shownAt(agent, "/last_seen") + ")");
   }
   if (!down.empty()) {
     problems.push_back(fmt::format("{} agent(s) down: {}", down.size(), names(down)));
   }
   std::vector<std::string> missing;
-  for (const Json& entry : at(hosts, "/unregistered")) missing.push_back(nameOf(entry));
+  for (const Json& entry : listAt(hosts, "/unregistered")) missing.push_back(nameOf(entry));
   if (!missing.empty()) {
     problems.push_back(fmt::format("{} source(s) of the pinglist without an agent: {}",
                                    missing.size(), names(missing)));
   }
 }
 
-void storeProblems(const Json& status, Lines& problems) {
-  for (const Json& reason : at(status, "/not_ready")) {
-    if (reason.is_string()) problems.push_back(printable(reason.get<std::string>()));
+// The controller lists the worst first.
+void incidentProblems(const Json& incidents, Lines& problems) {
+  const std::size_t all = countAttention(incidents);
+  std::size_t shown = 0;
+  for (const Json& incident : listAt(incidents, "/open")) {
+    if (shown == kIncidentsShown) break;
+    if (!needsAttention(incident)) continue;
+    problems.push_back(
+        fmt::format("incident {}: {}", shownAt(incident, "/id"), incidentSummary(incident)));
+    ++shown;
   }
-  if (at(status, "/history/error").is_string()) {
-    problems.push_back("history is not written: " + shown(status, "/history/error"));
+  if (all > shown) {
+    problems.push_back(
+        fmt::format("and {} more incidents; 'pingloom incidents' shows them all", all - shown));
   }
 }
 
-void summaryLines(const Json& status, Lines& lines) {
+// Counts what is open, also what a silence hides.
+std::string openCount(const Json& incidents) {
+  const Json& open = fieldAt(incidents, "/open");
+  if (!open.is_array()) return "-";
+  const std::size_t attention = countAttention(incidents);
+  std::string text = fmt::format("{} open", open.size());
+  if (open.size() > attention) text += fmt::format(", {} silenced", open.size() - attention);
+  return text;
+}
+
+void storeProblems(const Json& status, Lines& problems) {
+  for (const Json& reason : listAt(status, "/not_ready")) {
+    if (reason.is_string()) problems.push_back(printable(reason.get<std::string>()));
+  }
+  if (fieldAt(status, "/history/error").is_string()) {
+    problems.push_back("history is not written: " + shownAt(status, "/history/error"));
+  }
+}
+
+void summaryLines(const Json& status, const Json& incidents, Lines& lines) {
+  lines.push_back(fmt::format("controller  {} since {}", shownAt(status, "/version"),
+                              shownAt(status, "/started")));
   lines.push_back(
-      fmt::format("controller  {} since {}", shown(status, "/version"), shown(status, "/started")));
-  lines.push_back(fmt::format("pinglist    {} loaded {}, {} reloads, {} rejections",
-                              shown(status, "/pinglist/path"), shown(status, "/pinglist/loaded"),
-                              shown(status, "/pinglist/reloads"),
-                              shown(status, "/pinglist/rejections")));
+      fmt::format("pinglist    {} loaded {}, {} reloads, {} rejections",
+                  shownAt(status, "/pinglist/path"), shownAt(status, "/pinglist/loaded"),
+                  shownAt(status, "/pinglist/reloads"), shownAt(status, "/pinglist/rejections")));
   lines.push_back(fmt::format("agents      {} alive of {} known, {} with the plan in force",
-                              shown(status, "/agents/alive"), shown(status, "/agents/known"),
-                              shown(status, "/agents/plan_current")));
-  lines.push_back(fmt::format("redis       {} {}, {} rows written", shown(status, "/redis/target"),
+                              shownAt(status, "/agents/alive"), shownAt(status, "/agents/known"),
+                              shownAt(status, "/agents/plan_current")));
+  lines.push_back(fmt::format("redis       {} {}, {} rows written",
+                              shownAt(status, "/redis/target"),
                               isTrue(status, "/redis/connected") ? "connected" : "not connected",
-                              shown(status, "/redis/rows_written")));
+                              shownAt(status, "/redis/rows_written")));
   lines.push_back(fmt::format("history     {} windows written, {} bytes",
-                              shown(status, "/history/windows_written"),
-                              shown(status, "/history/bytes")));
-  lines.push_back("pairs       " + stateCounts(at(status, "/pairs")));
-  for (const Json& warning : at(status, "/pinglist/warnings")) {
+                              shownAt(status, "/history/windows_written"),
+                              shownAt(status, "/history/bytes")));
+  lines.push_back("pairs       " + stateCounts(fieldAt(status, "/pairs")));
+  lines.push_back("judged      " + severityCounts(fieldAt(status, "/severities")));
+  lines.push_back("incidents   " + openCount(incidents));
+  for (const Json& warning : listAt(status, "/pinglist/warnings")) {
     if (warning.is_string())
       lines.push_back("warning     " + printable(warning.get<std::string>()));
   }
 }
 
 void probeLines(const Json& probes, Lines& lines) {
-  TextTable table({"PROBE", "PROTOCOL", "INTERVAL", "WINDOW", "PAIRS", "STATES"});
+  TextTable table({"PROBE", "PROTOCOL", "INTERVAL", "WINDOW", "PAIRS", "STATES", "JUDGED"});
   std::vector<TextTable::Cells> rows;
-  for (const Json& probe : at(probes, "/probes")) {
-    rows.push_back({shown(probe, "/name"), shown(probe, "/protocol"),
+  for (const Json& probe : listAt(probes, "/probes")) {
+    rows.push_back({shownAt(probe, "/name"), shownAt(probe, "/protocol"),
                     duration(probe, "/interval_ns"), duration(probe, "/window_ns"),
-                    shown(probe, "/pairs"), stateCounts(at(probe, "/states"))});
+                    shownAt(probe, "/pairs"), stateCounts(fieldAt(probe, "/states")),
+                    severityCounts(fieldAt(probe, "/severities"))});
     table.fit(rows.back());
   }
   if (rows.empty()) return;
@@ -138,14 +165,16 @@ void probeLines(const Json& probes, Lines& lines) {
 
 }  // namespace
 
-StatusReport reportStatus(const Json& status, const Json& hosts, const Json& probes) {
+StatusReport reportStatus(const Json& status, const Json& hosts, const Json& probes,
+                          const Json& incidents) {
   StatusReport report;
   storeProblems(status, report.problems);
   pinglistProblems(status, report.problems);
   agentProblems(hosts, report.problems);
+  incidentProblems(incidents, report.problems);
   report.lines.push_back(report.problems.empty() ? "healthy" : "NOT HEALTHY");
   for (const std::string& problem : report.problems) report.lines.push_back("  - " + problem);
-  summaryLines(status, report.lines);
+  summaryLines(status, incidents, report.lines);
   probeLines(probes, report.lines);
   return report;
 }

@@ -1,4 +1,5 @@
-// The pure part of `pingloom status`: formats the documents of /api/v1/status, /hosts and /probes.
+// The pure part of `pingloom status`: formats the documents of /api/v1/status, /hosts, /probes and
+// /incidents.
 // They come from outside, so a missing field is shown as "-". Any thread.
 #pragma once
 
@@ -13,10 +14,11 @@ struct StatusReport {
   std::vector<std::string> lines;     // the whole page, including the problems
 };
 
-// A problem is anything that keeps pingloom from working: agents that are down or never registered,
-// a rejected pinglist, Redis or history that is not written. Loss between hosts is a result and not
-// a problem here.
+// A problem is an open incident that no silence hides, and anything that keeps pingloom from
+// working: agents that are down or never registered, a rejected pinglist, Redis or history that is
+// not written. What is not judged to be an incident, such as a single lost ping, is none.
+// `incidents` is null where the controller does not judge.
 StatusReport reportStatus(const nlohmann::json& status, const nlohmann::json& hosts,
-                          const nlohmann::json& probes);
+                          const nlohmann::json& probes, const nlohmann::json& incidents);
 
 }  // namespace pingloom::cli

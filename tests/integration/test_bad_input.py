@@ -139,7 +139,10 @@ class Configurations(BadInput):
 COMMANDS = [("pingloom-agent",), ("pingloom-collector",), ("pingloom-controller",), ("pingloom",)] + [
     ("pingloom", *words) for words in (("check",), ("devices",), ("mesh",), ("pages",), ("ping",), ("plan",), ("read",),
                                        ("results",), ("status",), ("top",), ("keys",), ("keys", "generate"), ("keys", "show"),
-                                       ("keys", "authorize"), ("keys", "revoke"), ("keys", "list"))]
+                                       ("keys", "authorize"), ("keys", "revoke"), ("keys", "list"), ("incidents",),
+                                       ("incidents", "ack"), ("silence",), ("silence", "add"), ("silence", "remove"),
+                                       ("silence", "list"), ("maintenance",), ("maintenance", "begin"),
+                                       ("maintenance", "end"), ("maintenance", "list"))]
 PING = ("pingloom", "ping", "udp", "127.0.0.1")
 READ = ("pingloom", "read", "127.0.0.1:test")
 AUTHORIZE = ("pingloom", "keys", "authorize", KEY, "--file", "keys.yaml")
@@ -160,9 +163,13 @@ VALUES = [(*PING, "--count", value) for value in ("0", "-1", "many", "1000001", 
          [("pingloom", "results", "--src", "nobody"), ("pingloom", "results", "--dst", "10.0.0.256")] + \
          [("pingloom", "results", "--redis", value) for value in ("nonsense", "tcp:host", "unix:relative", "")] + \
          [("pingloom", "results", "--redis-password-file", "missing")] + \
+         [("pingloom", "silence", "add", "host=a", "--for", value) for value in ("2", "-1h", "")] + \
+         [("pingloom", "silence", "add", "host=a", "--until", value) for value in ("soon", "2020-01-01T00:00:00Z", "")] + \
+         [("pingloom", "incidents", "--past", option, value) for option in ("--from", "--to") for value in ("soon", "")] + \
+         [("pingloom", "incidents", "--past", "--number", value) for value in ("0", "x")] + \
          [(*AUTHORIZE, "--role", value) for value in ("king", "")] + \
          [(*AUTHORIZE, "--role", "agent", "--host", "a", "--addresses", value) for value in ("10.0.0.256", "name", "")] + \
-         [("pingloom", command, option, value) for command in ("status", "mesh", "pages")
+         [("pingloom", command, option, value) for command in ("status", "mesh", "pages", "incidents")
           for option, values in (("--url", ("nonsense", "ftp://host", "http://", "http://host:x", "http://host:99999", "")),
                                  ("--token-file", ("missing", "/")), ("--ca", ("missing",))) for value in values]
 VARIABLES = [(("pingloom", "status"), "PINGLOOM_URL", value) for value in ("nonsense", "ftp://host", "http://host:x")] + \

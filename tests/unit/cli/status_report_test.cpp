@@ -34,7 +34,7 @@ json someProbes() {
 }
 
 TEST(StatusReport, healthy) {
-  const auto report = reportStatus(healthyStatus(), healthyHosts(), someProbes());
+  const auto report = reportStatus(healthyStatus(), healthyHosts(), someProbes(), json());
   EXPECT_THAT(report.problems, IsEmpty());
   const std::string page = join(report.lines, "\n");
   EXPECT_THAT(page, HasSubstr("12 ok, 2 agent-down"));  // a count of 0 is left out
@@ -46,7 +46,7 @@ TEST(StatusReport, agentsDownAndMissing) {
   const auto hosts = json::parse(
       R"({"hosts":[{"host":"a","alive":false,"last_seen":"2026-11-21T03:00:09Z"},{"host":"b","alive":true}],
           "unregistered":[{"address":"10.0.0.9","name":"gpu-9"},{"address":"10.0.0.8","name":"10.0.0.8"}]})");
-  const auto report = reportStatus(healthyStatus(), hosts, someProbes());
+  const auto report = reportStatus(healthyStatus(), hosts, someProbes(), json());
   EXPECT_THAT(
       report.problems,
       ElementsAre("1 agent(s) down: a (last seen 2026-11-21T03:00:09Z)",
@@ -56,7 +56,7 @@ TEST(StatusReport, agentsDownAndMissing) {
 TEST(StatusReport, manyAgentsDownAreCountedButNotAllNamed) {
   json hosts = {{"hosts", json::array()}, {"unregistered", json::array()}};
   for (int i = 0; i < 40; ++i) hosts["hosts"].push_back({{"host", "h"}, {"alive", false}});
-  const auto report = reportStatus(healthyStatus(), hosts, someProbes());
+  const auto report = reportStatus(healthyStatus(), hosts, someProbes(), json());
   ASSERT_EQ(report.problems.size(), 1U);
   EXPECT_THAT(report.problems[0], HasSubstr("40 agent(s) down"));
   EXPECT_THAT(report.problems[0], HasSubstr("and 30 more"));
@@ -67,10 +67,49 @@ TEST(StatusReport, rejectedPinglistRedisAndHistory) {
   status["pinglist"]["error"] = "pinglist.yaml:12:5: unknown key";
   status["not_ready"] = {"redis is not connected (unix:/x): refused"};
   status["history"]["error"] = "disk full";
-  const auto report = reportStatus(status, healthyHosts(), someProbes());
+  const auto report = reportStatus(status, healthyHosts(), someProbes(), json());
   EXPECT_THAT(report.problems,
               ElementsAre(HasSubstr("redis is not connected"), HasSubstr("disk full"),
                           HasSubstr("pinglist.yaml:12:5: unknown key")));
+}
+
+// So many open incidents, the first of them silenced.
+json incidents(int count) {
+  json made = {{"open", json::array()}};
+  for (int i = 0; i < count; ++i) {
+    made["open"].push_back({{"id", std::to_string(i)},
+                            {"kind", "host"},
+                            {"culprit", "gpu-" + std::to_string(i)},
+                            {"severity", "very slow"},
+                            {"closed", nullptr},
+                            {"silenced_by", i == 0 ? json("3") : json()},
+                            {"sentence", "46 of 46 pairs are very slow"}});
+  }
+  return made;
+}
+
+TEST(StatusReport, incidentsAreProblemsUnlessASilenceHidesThem) {
+  json status = healthyStatus();
+  status["severities"] = {{"ok", 12U}, {"very slow", 46U}, {"down", 0U}};
+  const auto silenced = reportStatus(status, healthyHosts(), someProbes(), incidents(1));
+  EXPECT_THAT(silenced.problems, IsEmpty());
+  EXPECT_THAT(join(silenced.lines, "\n"), HasSubstr("incidents   1 open, 1 silenced"));
+  EXPECT_THAT(join(silenced.lines, "\n"), HasSubstr("judged      12 ok, 46 very slow"));
+  const auto report = reportStatus(status, healthyHosts(), someProbes(), incidents(2));
+  EXPECT_THAT(report.problems,
+              ElementsAre("incident 1: very slow host gpu-1: 46 of 46 pairs are very slow"));
+  EXPECT_EQ(report.lines.front(), "NOT HEALTHY");
+}
+
+TEST(StatusReport, manyIncidentsAreCountedButNotAllNamed) {
+  const auto report = reportStatus(healthyStatus(), healthyHosts(), someProbes(), incidents(9));
+  ASSERT_EQ(report.problems.size(), 6U);
+  EXPECT_EQ(report.problems.back(), "and 3 more incidents; 'pingloom incidents' shows them all");
+}
+
+TEST(StatusReport, aControllerThatDoesNotJudge) {
+  const auto report = reportStatus(healthyStatus(), healthyHosts(), someProbes(), json());
+  EXPECT_THAT(join(report.lines, "\n"), HasSubstr("incidents   -\n"));
 }
 
 TEST(StatusReport, documentsOfAnotherKindAreSurvived) {
@@ -78,7 +117,7 @@ TEST(StatusReport, documentsOfAnotherKindAreSurvived) {
        {"null", "[]", "{}", "3", R"({"hosts":3,"probes":{"a":1},"not_ready":"x"})",
         R"({"pinglist":[],"hosts":[1,null],"probes":[7],"unregistered":[[]]})"}) {
     const json odd = json::parse(text);
-    EXPECT_THAT(reportStatus(odd, odd, odd).lines, Not(IsEmpty())) << text;
+    EXPECT_THAT(reportStatus(odd, odd, odd, odd).lines, Not(IsEmpty())) << text;
   }
 }
 
