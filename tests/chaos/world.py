@@ -51,7 +51,7 @@ class World(meshes.Mesh):
         self.protocols = protocols
         self.random = random.Random(seed)
         self.controller_environment = None
-        self.tap_port = meshes.free_port(self.home)
+        self.tap_port = meshes.free_port()
         self.tap_file = self.directory / "sent"
         self.small_disks = True
         try:

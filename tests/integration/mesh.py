@@ -10,6 +10,7 @@ import itertools
 import json
 import os
 import pathlib
+import random
 import shutil
 import socket
 import subprocess
@@ -20,6 +21,7 @@ from resp import Resp, RespError
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 _numbers = itertools.count()
+_given_ports = set()
 
 
 def private_subnet():
@@ -28,19 +30,27 @@ def private_subnet():
     return f"127.{20 + number // 256}.{number % 256}"
 
 
-def free_port(address, kinds=(socket.SOCK_STREAM, socket.SOCK_DGRAM)):
-    for _ in range(50):
-        with socket.socket(socket.AF_INET, kinds[0]) as first:
-            first.bind((address, 0))
-            port = first.getsockname()[1]
-            try:
-                for kind in kinds[1:]:
-                    with socket.socket(socket.AF_INET, kind) as other:
-                        other.bind((address, port))
-                return port
-            except OSError:
-                continue
-    raise RuntimeError(f"no free port on {address}")
+def _ports():
+    """Below the ports that the kernel gives to outgoing connections, any of which may take a port at any time."""
+    first_ephemeral = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    return range(21000, max(min(first_ephemeral, 32768), 21100))
+
+
+def free_port(kinds=(socket.SOCK_STREAM, socket.SOCK_DGRAM)):
+    """A port that is free on every address of this machine, for TCP and UDP. It is given to one caller only."""
+    for _ in range(200):
+        port = random.choice(_ports())
+        if port in _given_ports:
+            continue
+        try:
+            for kind in kinds:
+                with socket.socket(socket.AF_INET, kind) as tried:
+                    tried.bind(("", port))
+        except OSError:
+            continue
+        _given_ports.add(port)
+        return port
+    raise RuntimeError("no free port")
 
 
 class Loopback:
@@ -81,10 +91,10 @@ class Mesh:
         self.environment = {}  # by agent: what its process has beside ours
         self.rdma = {}  # by agent: the rdma section of its configuration; the soft device otherwise
         self.addresses = [addresses[0] for addresses in self.hosts_addresses]
-        self.control_port = free_port(self.home)
-        self.http_port = free_port(self.home)
-        self.port = free_port(self.home)
-        self.agent_http_port = free_port(self.home)
+        self.control_port = free_port()
+        self.http_port = free_port()
+        self.port = free_port()
+        self.agent_http_port = free_port()
         self.pinglist_path = self.directory / "pinglist.yaml"
         self.controller = None
         self.agents = {}

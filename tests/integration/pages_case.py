@@ -58,7 +58,7 @@ class PagesCase(unittest.TestCase):
     def start_collector(self, name="collector", addresses=(200,), agents=(1, 2), more=(), settings=""):
         path = self.directory / f"{name}.yaml"
         hosts = [f"{self.subnet}.{address}" for address in addresses]
-        host, port = hosts[0], free_port(hosts[0])
+        host, port = hosts[0], free_port()
         listed = [self.agent_address(number) for number in agents] + list(more)
         path.write_text(f"""address: [{", ".join(hosts)}]
 device: soft

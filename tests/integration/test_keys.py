@@ -93,7 +93,7 @@ class Keys(unittest.TestCase):
     def test_nobody_without_a_key_gets_in_or_reads_along(self):
         self.prepare()
         mesh = self.mesh
-        port = free_port(mesh.home)
+        port = free_port()
         recorder = Recorder((mesh.home, port), (mesh.home, mesh.control_port))
         self.addCleanup(recorder.close)
         mesh.agent_options[0]["controller"] = f"{mesh.home}:{port}"
@@ -147,7 +147,7 @@ class Keys(unittest.TestCase):
             thief.write_text(f"""controller: {self.mesh.home}:{self.mesh.control_port}
 host: {host}
 addresses: [{addresses}]
-port: {free_port(self.mesh.home)}
+port: {free_port()}
 state_dir: {self.mesh.directory}/thief-{reason}-{host}
 keys: {{ secret: {self.key_file("host-0")}, controller: {self.controller_key} }}
 """)
@@ -203,7 +203,7 @@ keys: {{ secret: {self.key_file("host-0")}, controller: {self.controller_key} }}
         new_controller = self.generate("controller-2")
         mesh.controller_options["keys"] = (
             f"{{ secret: {self.key_file('controller-2')}, authorized: {self.list} }}")
-        mesh.control_port = free_port(mesh.home)
+        mesh.control_port = free_port()
         mesh.start_controller()
         for index in self.keys:
             self.give_key(index, f"host-{index}", new_controller)
@@ -266,7 +266,7 @@ keys: {{ secret: {self.key_file("host-0")}, controller: {self.controller_key} }}
         urls = {}
         for name, address, more in (("collector", reader, f"keys: {{ secret: {self.key_file('collector')} }}\n"),
                                     ("plain", plain, "")):
-            urls[name] = (address, free_port(address))
+            urls[name] = (address, free_port())
             path = mesh.directory / f"{name}.yaml"
             path.write_text(f"address: {address}\ndevice: soft\ncontroller: {mesh.url}\ninterval: 50ms\n"
                             f"http: {address}:{urls[name][1]}\n{more}")

@@ -16,7 +16,7 @@ class Promtool(unittest.TestCase):
         self.socket = pages_socket(directory, 1)
         self.mesh.agent_options[0] = {"pages": f"{{ address: {self.pages}, device: soft, socket: {self.socket} }}"}
         self.mesh.start()
-        self.collector_port = free_port(self.pages)
+        self.collector_port = free_port()
         config = directory / "collector.yaml"
         config.write_text(f"address: {subnet}.200\ndevice: soft\nagents: [{self.pages}]\ninterval: 50ms\nanalytics:\n"
                           f"http: {self.pages}:{self.collector_port}\n")

@@ -41,7 +41,7 @@ class Reading:
 
     def collector(self):
         path, host = self.directory / "collector.yaml", f"{self.subnet}.200"
-        port = free_port(host)
+        port = free_port()
         path.write_text(f"""address: {host}
 device: soft
 agents: [{", ".join(pages_address(self.subnet, number) for number in AGENTS)}]
