@@ -1,7 +1,9 @@
 #include <array>
+#include <cstdint>
 #include <optional>
 
 #include "common/text.h"
+#include "common/time.h"
 #include "pinglist/address_list.h"
 #include "pinglist/forms.h"
 #include "pinglist/plan_builder.h"
@@ -9,14 +11,18 @@
 namespace pingloom::pinglist {
 namespace {
 
+// PingWeave's words for a protocol, and the traffic class of its configuration as it is shipped.
 struct ProtocolWord {
   std::string_view word;
   Protocol protocol;
+  std::uint32_t traffic_class;
 };
-constexpr std::array<ProtocolWord, 4> kProtocols = {{{"udp", Protocol::kUdp},
-                                                     {"tcp", Protocol::kTcp},
-                                                     {"roce", Protocol::kRdma},
-                                                     {"ib", Protocol::kRdma}}};
+constexpr std::array<ProtocolWord, 4> kProtocols = {{{"udp", Protocol::kUdp, 0},
+                                                     {"tcp", Protocol::kTcp, 0},
+                                                     {"roce", Protocol::kRdma, 106},
+                                                     {"ib", Protocol::kRdma, 0}}};
+// PingWeave counts a ping as failed after it.
+constexpr Nanos kPingWeaveTimeout = kSecond;
 
 std::vector<std::string_view> protocolWords() {
   std::vector<std::string_view> words;
@@ -78,8 +84,11 @@ class PingWeaveReader {
     plan::ProbeSpec spec;
     spec.name = word + "-" + asProbeName(title);
     spec.self = true;
+    spec.timeout = kPingWeaveTimeout;
     for (const ProtocolWord& known : kProtocols) {
-      if (known.word == word) spec.protocol = known.protocol;
+      if (known.word != word) continue;
+      spec.protocol = known.protocol;
+      spec.traffic_class = known.traffic_class;
     }
     if (spec.name != word + "-" + title) {
       warnings_.add(group.place(), "group '" + title + "' becomes probe '" + spec.name +

@@ -268,7 +268,8 @@ arrow:
   plan::ProbeSpec udp;
   udp.name = udp.sources = udp.destinations = "udp-rack1";
   udp.self = true;
-  EXPECT_EQ(list.plan.probes[0], udp) << "self-pings, and pingloom's own defaults";
+  udp.timeout = kSecond;
+  EXPECT_EQ(list.plan.probes[0], udp) << "self-pings, and otherwise pingloom's own defaults";
   EXPECT_EQ(list.plan.probes[1].name, "roce-rail0");
   EXPECT_EQ(list.plan.probes[1].protocol, Protocol::kRdma);
   EXPECT_EQ(list.plan.probes[2].name, "ib-rail0");
@@ -280,6 +281,23 @@ arrow:
   EXPECT_THAT(texts(list.plan.list("udp-rack1")), ElementsAre("10.0.0.1", "10.0.0.2"));
   EXPECT_THAT(texts(list.plan.list("tcp-storage/to")), ElementsAre("10.0.0.1", "10.0.9.1"));
   EXPECT_THAT(list.warnings, IsEmpty());
+}
+
+TEST(PingWeaveForm, HasPingWeavesOwnSettings) {
+  const Pinglist list = good(R"(mesh:
+  udp: { g: [10.0.0.1, 10.0.0.2] }
+  tcp: { g: [10.0.0.1, 10.0.0.2] }
+  roce: { g: [10.1.0.1, 10.1.0.2] }
+  ib: { g: [10.2.0.1, 10.2.0.2] }
+)");
+  std::vector<std::uint32_t> classes;
+  for (const plan::ProbeSpec& probe : list.plan.probes) {
+    EXPECT_EQ(probe.timeout, kSecond);
+    EXPECT_EQ(probe.interval, kSecond);
+    EXPECT_EQ(probe.window, 10 * kSecond);
+    classes.push_back(probe.traffic_class);
+  }
+  EXPECT_THAT(classes, ElementsAre(0U, 0U, 106U, 0U));
 }
 
 TEST(PingWeaveForm, PlaceholdersAreIgnored) {
