@@ -3,10 +3,11 @@
 // docs/http-api.md has the messages.
 
 import type { Grid, Model, Plan } from './model';
+import type { Verdict } from './incidents';
 
 const HEADER_BYTES = 16;
 const ROW_BYTES = 16; // of a row's header, which precedes its cells
-const VERSION = 3;
+const VERSION = 4;
 export const ROW = 1; // a type of message, as SYNC
 const SYNC = 2;
 const SHORTEST_WAIT = 500; // milliseconds
@@ -17,7 +18,7 @@ export interface Row {
   windowEnd: number;
   source: number;
   probe: number;
-  states: Uint8Array;
+  cells: Uint8Array; // a state and a severity each, see model.ts
   values: Uint8Array;
 }
 export interface Rows { grid: Grid; sources: number[] } // the rows that one message changed
@@ -41,7 +42,7 @@ export function decodeRows(buffer: ArrayBuffer, columnsOf: (probe: number) => nu
     const [columns, cells] = [columnsOf(probe), at + ROW_BYTES];
     if (columns < 0 || cells + 2 * columns > buffer.byteLength) break;
     rows.push({ windowEnd: view.getFloat64(at, true), source: view.getUint32(at + 8, true), probe,
-      states: new Uint8Array(buffer, cells, columns), values: new Uint8Array(buffer, cells + columns, columns) });
+      cells: new Uint8Array(buffer, cells, columns), values: new Uint8Array(buffer, cells + columns, columns) });
     at = cells + 2 * columns;
   }
   return rows;
@@ -60,8 +61,8 @@ export class Live extends EventTarget {
   private synced = ''; // "EPOCH GENERATION SEQUENCE" of the watched grid; '' until it is complete
   private planned = false; // this socket has received its plan
 
-  // Dispatches the events "plan" (the plan changed), "rows" (detail: Rows) and "link" (the state
-  // changed).
+  // Dispatches the events "plan" (the plan changed), "rows" (detail: Rows), "verdict" (detail:
+  // Verdict) and "link" (the state changed).
   constructor(readonly model: Model) {
     super();
   }
@@ -121,7 +122,7 @@ export class Live extends EventTarget {
     this.wait = SHORTEST_WAIT;
     this.setState('live');
     if (typeof data === 'string') {
-      this.plan(JSON.parse(data));
+      this.told(JSON.parse(data));
       return;
     }
     const header = decodeHeader(data);
@@ -141,8 +142,12 @@ export class Live extends EventTarget {
     this.dispatchEvent(new CustomEvent<Rows>('rows', { detail: { grid, sources: [] } }));
   }
 
+  private told(message: Plan | (Verdict & { type: 'verdict' })) {
+    if (message.type === 'verdict') this.dispatchEvent(new CustomEvent<Verdict>('verdict', { detail: message }));
+    else if (message.type === 'plan' && message.version === VERSION) this.plan(message);
+  }
+
   private plan(message: Plan) {
-    if (message.type !== 'plan' || message.version !== VERSION) return;
     const first = !this.planned;
     this.planned = true;
     if (this.model.setPlan(message)) {
@@ -157,7 +162,7 @@ export class Live extends EventTarget {
     const grid = this.model.grids[rows[0]?.probe];
     if (!grid) return;
     const taken = rows.filter(({ source }) => source < grid.rows);
-    for (const { source, states, values, windowEnd } of taken) grid.setRow(source, states, values, windowEnd);
+    for (const { source, cells, values, windowEnd } of taken) grid.setRow(source, cells, values, windowEnd);
     this.dispatchEvent(new CustomEvent<Rows>('rows', { detail: { grid, sources: taken.map(({ source }) => source) } }));
   }
 }

@@ -1,5 +1,5 @@
-// The page's data: the plan, and a state and a value of each pair of the watched probe, one byte
-// each. live.ts fills it; everything that draws reads it.
+// The page's data: the plan, and two bytes of each pair of the watched probe: its state with its
+// severity, and its value. live.ts fills it; everything that draws reads it.
 
 import { NOT_A_PAIR } from './states';
 
@@ -20,57 +20,71 @@ export interface Probe {
 
 // The first message of the live connection.
 export interface Plan {
-  type: string;
+  type: 'plan';
   version: number;
   epoch: string;
   generation: number;
   states: string[];
+  severities: string[];
   probes: Probe[];
   names: Record<string, string>;
   labels: Record<string, Record<string, string>>; // by label and address
 }
 
 const CODES = 256;
+const STATE_BITS = 3;
+const NOT_JUDGED = 0; // the controller's number for the severity none
+
+// The parts of a cell's first byte, in which NOT_A_PAIR has no meaning.
+export const stateIn = (cell: number): number => cell & ((1 << STATE_BITS) - 1);
+export const severityIn = (cell: number): number => cell >> STATE_BITS;
 
 export class Grid {
   readonly rows: number;
   readonly columns: number;
-  readonly states: Uint8Array;
+  readonly cells: Uint8Array; // state and severity, or NOT_A_PAIR
   readonly values: Uint8Array; // codes of the watched metric
   readonly counts: number[]; // pairs by state
+  readonly severities: number[]; // pairs by severity
   readonly well = new Uint32Array(CODES); // pairs in state ok by code
   readonly changed = new Set<number>(); // rows that have changed since the last painting
   windowEnd = NaN; // the end of the newest window, milliseconds UTC
   complete = false; // every row has arrived at least once
   private readonly ok: number; // the controller's number for the state ok
 
-  constructor(readonly probe: Probe, readonly stateNames: string[]) {
+  constructor(readonly probe: Probe, readonly stateNames: string[], readonly severityNames: string[] = []) {
     this.rows = probe.sources.length;
     this.columns = probe.destinations.length;
-    this.states = new Uint8Array(this.rows * this.columns).fill(NOT_A_PAIR);
+    this.cells = new Uint8Array(this.rows * this.columns).fill(NOT_A_PAIR);
     this.values = new Uint8Array(this.rows * this.columns);
     this.counts = new Array<number>(stateNames.length).fill(0);
+    this.severities = new Array<number>(CODES >> STATE_BITS).fill(0);
     this.ok = stateNames.indexOf('ok');
   }
 
-  setRow(row: number, states: Uint8Array, values: Uint8Array, windowEnd: number) {
+  setRow(row: number, cells: Uint8Array, values: Uint8Array, windowEnd: number) {
     for (let column = 0; column < this.columns; ++column) {
-      this.setCell(row * this.columns + column, states[column], values[column]);
+      this.setCell(row * this.columns + column, cells[column], values[column]);
     }
     this.changed.add(row);
     if (!(windowEnd <= this.windowEnd) && !Number.isNaN(windowEnd)) this.windowEnd = windowEnd;
   }
 
-  private setCell(cell: number, state: number, value: number) {
-    const stateBefore = this.states[cell];
-    const before = this.values[cell];
-    if (state === stateBefore && value === before) return;
-    this.states[cell] = state;
-    this.values[cell] = value;
-    if (stateBefore < this.counts.length) this.counts[stateBefore] -= 1;
-    if (state < this.counts.length) this.counts[state] += 1;
-    if (stateBefore === this.ok) this.well[before] -= 1;
-    if (state === this.ok) this.well[value] += 1;
+  private setCell(at: number, cell: number, value: number) {
+    const [before, valueBefore] = [this.cells[at], this.values[at]];
+    if (cell === before && value === valueBefore) return;
+    this.cells[at] = cell;
+    this.values[at] = value;
+    this.count(before, valueBefore, -1);
+    this.count(cell, value, 1);
+  }
+
+  private count(cell: number, value: number, by: number) {
+    const state = stateIn(cell);
+    if (cell === NOT_A_PAIR || state >= this.counts.length) return;
+    this.counts[state] += by;
+    this.severities[severityIn(cell)] += by;
+    if (state === this.ok) this.well[value] += by;
   }
 
   // Drops the values when the metric changes: a value of the old metric must not be shown as one of
@@ -113,11 +127,16 @@ export class Grid {
   }
 
   stateName(cell: number): string {
-    return this.stateNames[this.states[cell]] ?? '';
+    return this.isPair(cell) ? this.stateNames[stateIn(this.cells[cell])] ?? '' : '';
+  }
+
+  // Returns '' where there is no pair, and 'none' where the pair is not judged.
+  severityName(cell: number): string {
+    return this.isPair(cell) ? this.severityNames[severityIn(this.cells[cell])] ?? '' : '';
   }
 
   isPair(cell: number): boolean {
-    return this.states[cell] !== NOT_A_PAIR;
+    return this.cells[cell] !== NOT_A_PAIR;
   }
 
   pairs(): number {
@@ -126,6 +145,12 @@ export class Grid {
 
   countOf(name: string): number {
     return this.counts[this.stateNames.indexOf(name)] ?? 0;
+  }
+
+  // Whether the controller judges this grid. It judges nothing of the past, and nothing in its first
+  // windows.
+  judged(): boolean {
+    return this.pairs() > this.severities[NOT_JUDGED];
   }
 
   // Returns the number of pairs that are neither ok nor pending.
@@ -148,7 +173,7 @@ export class Model {
     this.generation = plan.generation;
     this.names = new Map(Object.entries(plan.names));
     this.labels = plan.labels;
-    this.grids = plan.probes.map((probe) => new Grid(probe, plan.states));
+    this.grids = plan.probes.map((probe) => new Grid(probe, plan.states, plan.severities));
     return true;
   }
 

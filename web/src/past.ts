@@ -31,9 +31,9 @@ export function gridOf(answer: ArrayBuffer, model: Model, like: Grid): Grid {
   const number = model.grids.indexOf(like);
   if (!header || header.type !== ROW) throw new Error('the controller has another version than this page: reload the page');
   if (number < 0 || header.generation !== (model.generation ?? NaN) % 2 ** 32) throw new Error('the pinglist has just changed');
-  const grid = new Grid(like.probe, like.stateNames);
-  for (const { source, states, values, windowEnd } of decodeRows(answer, (probe) => (probe === number ? grid.columns : -1))) {
-    if (source < grid.rows) grid.setRow(source, states, values, windowEnd);
+  const grid = new Grid(like.probe, like.stateNames, like.severityNames);
+  for (const { source, cells, values, windowEnd } of decodeRows(answer, (probe) => (probe === number ? grid.columns : -1))) {
+    if (source < grid.rows) grid.setRow(source, cells, values, windowEnd);
   }
   grid.complete = true;
   return grid;

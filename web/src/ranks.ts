@@ -105,13 +105,13 @@ export class Ranks {
   }
 
   private takeRow(row: number): number {
-    const { table, grid: { states, values } } = this;
+    const { table, grid: { cells, values } } = this;
     const { ranks, columns } = this.levels[0];
     const order = this.columnOrder.at;
     const place = this.rowOrder.placeOf[row];
     for (let at = 0; at < columns; ++at) {
       const cell = row * columns + order[at];
-      const rank = table[(states[cell] << 8) | values[cell]];
+      const rank = table[(cells[cell] << 8) | values[cell]];
       const before = ranks[place * columns + at];
       if (rank === before) continue;
       ranks[place * columns + at] = rank;

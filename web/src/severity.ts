@@ -2,7 +2,8 @@
 // its pairs. The upper byte is the class, the lower byte the value's code.
 
 import { type Metric, codeOf, NOT_MEASURED, valueOf } from './metrics';
-import type { Grid, Probe, Threshold } from './model';
+import { type Grid, type Probe, stateIn, type Threshold } from './model';
+import { NOT_A_PAIR } from './states';
 
 // Ordered by urgency: an operator wants to see the last class first.
 export const CLASSES = ['', 'not measured', 'pending', 'ok', 'stale', 'anomalous', 'slow', 'agent-down', 'very slow', 'refused', 'loss',
@@ -55,14 +56,14 @@ export function limitsOf(grid: Grid, metric: Metric, warn: string, crit: string)
   return { slow, verySlow, loss: metric.id === 'loss' ? loss ?? 0 : 0 };
 }
 
-// Returns the rank of every state (the controller's number, in the upper byte) with every code (in
-// the lower byte), so that each pair of the mesh costs one look-up. Cells without a pair have rank
-// 0.
+// Returns the rank of every first byte of a cell (in the upper byte) with every code (in the lower
+// byte), so that each pair of the mesh costs one look-up. Cells without a pair have rank 0.
 export function rankTable(stateNames: string[], limits: Limits): Uint16Array {
   const table = new Uint16Array(256 * 256);
-  stateNames.forEach((name, state) => {
-    for (let code = 0; code < 256; ++code) table[(state << 8) | code] = rankOf(number.get(name) ?? 0, code, limits);
-  });
+  for (let cell = 0; cell < NOT_A_PAIR; ++cell) {
+    const kind = number.get(stateNames[stateIn(cell)] ?? '') ?? 0;
+    for (let code = 0; code < 256; ++code) table[(cell << 8) | code] = rankOf(kind, code, limits);
+  }
   return table;
 }
 
