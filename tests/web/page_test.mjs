@@ -75,7 +75,7 @@ test('a change arrives without a reload', async () => {
   await board.say('pair 0 2 5 loss');
   await until(page, () => document.querySelector('#heatmap').heatmap.grid.stateName(21) === 'loss');
   await legend('loss', 1);
-  await until(page, () => document.querySelector('#heatmap').heatmap.rankOf(21) >> 8 === 10); // the source of the painting
+  await until(page, () => document.querySelector('#heatmap').heatmap.rankOf(21) >> 8 === 12); // the source of the painting
   const [red, green, blue] = (await cell(2, 5)).colour;
   assert.notDeepEqual([red, green, blue], before_.colour.slice(0, 3));
   assert.ok(red > 1.3 * Math.max(green, blue));

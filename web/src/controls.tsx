@@ -13,7 +13,7 @@ import { css } from './palette';
 import { isThreshold } from './severity';
 import { problemsIn, probeStates } from './status';
 import { Timeline } from './timeline';
-import { choose, crit, grid, limits, metric, model, ownThresholds, painted, palette, plan, scale, view, warn } from './store';
+import { choose, crit, grid, limits, metric, model, overlaid, ownThresholds, painted, palette, plan, scale, time, view, warn } from './store';
 
 // Arrow keys move among the buttons of a group, as the ARIA roles tablist and radiogroup promise.
 function moveWithin(event: JSX.TargetedKeyboardEvent<HTMLElement>) {
@@ -72,6 +72,7 @@ export function Controls() {
       })}
     </div>
     <Order />
+    {overlaid.value && <Overlay />}
     <Threshold name="warn" label="slow from" code={limits.value.slow} />
     <Threshold name="crit" label="very slow from" code={limits.value.verySlow} />
     <span class="export">
@@ -96,7 +97,7 @@ function Threshold({ name, label, code }: { name: 'warn' | 'crit'; label: string
   useEffect(() => setText(shown), [shown]);
   const wrong = !isThreshold(text);
   const take = (next: string) => choose({ [name]: next === ownThresholds.value[name] ? null : next });
-  return <label class="field" title="3x is three times the mesh's median; 50us, 2ms and 5% are absolute; an empty field sets no threshold. The pinglist's thresholds apply until you change them here.">
+  return <label class="field" title="3x is three times the mesh's median; 50us, 2ms and 5% are absolute; an empty field sets no threshold. The controller judges by the pinglist's thresholds; your own are shown instead of its verdict.">
     {label} <input id={name} value={text} size={5} aria-invalid={wrong} spellcheck={false}
       onInput={(event) => setText(event.currentTarget.value)}
       onChange={(event) => isThreshold(event.currentTarget.value) && take(event.currentTarget.value)} />
@@ -104,17 +105,31 @@ function Threshold({ name, label, code }: { name: 'warn' | 'crit'; label: string
   </label>;
 }
 
+function Overlay() {
+  return <span class="overlay" role="status">your thresholds, not the verdict
+    <button class="quiet" onClick={() => choose({ warn: null, crit: null })}>verdict</button></span>;
+}
+
+// Says by what the pairs are slow.
+export function Standard() {
+  if (limits.value.judged) return <p class="standard">judged by the controller over several windows</p>;
+  if (overlaid.value) return <p class="standard own">by your thresholds, not the verdict</p>;
+  return <p class="standard">{time.value === null ? "not judged yet: by the pinglist's thresholds"
+    : "the past is not judged: by the pinglist's thresholds"}</p>;
+}
+
 // The scale runs from fast to slow, or from little loss to total loss.
 export function ScaleBar() {
   const canvas = useRef<HTMLCanvasElement>(null);
   const ratio = metric.value.unit === 'ratio';
+  const lost = metric.value.id === 'loss' && !limits.value.judged;
   useEffect(() => {
     const context = canvas.current!.getContext('2d')!;
     for (let i = 0; i < 256; ++i) {
-      context.fillStyle = css(ratio ? palette.value.loss[i] : palette.value.data[i]);
+      context.fillStyle = css(lost ? palette.value.loss[i] : palette.value.data[i]);
       context.fillRect(i, 0, 1, 1);
     }
-  }, [palette.value]);
+  }, [palette.value, lost]);
   return <div class="scale">
     <span>{ratio ? '0.1 %' : humanCode(metric.value, scale.value.low)}</span>
     <canvas ref={canvas} width={256} height={1} aria-hidden="true" />

@@ -5,8 +5,8 @@ import { useState } from 'preact/hooks';
 import { humanAge, humanCount, inLine } from './format';
 import { CLASSES } from './severity';
 import { WhoAmI } from './sign_in';
-import { STATES } from './states';
-import { countsOfAll, notices } from './status';
+import { JUDGED_OK, JUDGED_STATES, STATES, UNJUDGEABLE_STATES } from './states';
+import { countsOfAll, notices, severitiesOfAll } from './status';
 import { choose, chooseTheme, grid, link, live, liveGrid, metric, model, now, painted, ranks, theme, type Theme, view } from './store';
 
 const NEXT: Record<Theme, Theme> = { auto: 'dark', dark: 'light', light: 'auto' };
@@ -71,10 +71,25 @@ function Search() {
   </div>;
 }
 
-// The controller derives no state from thresholds, so a slow pair counts as ok there. The bar adds
-// the slow pairs; it would otherwise read as if nothing were wrong.
+// Judged pairs are counted by severity, and the states only say what the severities do not.
 function Summary() {
   painted.value;
+  const severities = severitiesOfAll(liveGrid.value);
+  const judged = JUDGED_STATES.some(({ name }) => severities[name] > 0) || severities.ok > 0;
+  if (!judged) return <StateSummary />;
+  const counts = countsOfAll(liveGrid.value);
+  const chips = [...JUDGED_STATES.map(({ name, text }) => ({ name, text, pairs: severities[name] })),
+    ...UNJUDGEABLE_STATES.map(({ name, text }) => ({ name, text, pairs: counts[name] })),
+    { ...JUDGED_OK, pairs: severities.ok }];
+  return <div class="summary" aria-label="Pairs of all probes as they are judged">
+    {chips.filter(({ pairs }) => pairs > 0).map(({ name, text, pairs }) => <span key={name} class="chip" data-state={name}
+      title={text}><b>{humanCount(pairs)}</b> {name}</span>)}
+  </div>;
+}
+
+// Counts the pairs before anything is judged. A state does not tell whether a pair is slow, so the
+// bar adds the slow pairs; it would otherwise read as if nothing were wrong.
+function StateSummary() {
   const counts = countsOfAll(liveGrid.value);
   const slow = (['very slow', 'slow'] as const).map((name) => ({ name, pairs: ranks.value?.counts[CLASSES.indexOf(name)] ?? 0 }));
   return <div class="summary" aria-label="Pairs of all probes by state; slow pairs of the shown probe">

@@ -1,16 +1,15 @@
 // The legend: every state with its mark and count. The thresholds divide the pairs that are ok.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { ScaleBar, WindowTime } from './controls';
+import { ScaleBar, Standard, WindowTime } from './controls';
 import { humanCount } from './format';
 import { drawMark } from './marks';
 import { css, inkOn } from './palette';
 import { CLASSES } from './severity';
-import { NOT_MEASURED_STATE, SLOW_STATES, STATES } from './states';
-import { metric, painted, palette, ranks, scale } from './store';
+import { entriesOf } from './states';
+import { limits, metric, painted, palette, ranks, scale } from './store';
 
 const SIDE = 18;
-const ENTRIES = [...STATES.slice(0, -1), ...SLOW_STATES, NOT_MEASURED_STATE, STATES[STATES.length - 1]];
 
 function Swatch({ state }: { state: string }) {
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -35,8 +34,9 @@ export function Legend() {
     <ScaleBar />
     <WindowTime />
     <h2>Pairs</h2>
+    <Standard />
     <ul>
-      {ENTRIES.map(({ name, text }) => {
+      {entriesOf(limits.value.judged).map(({ name, text }) => {
         const pairs = ranks.value?.counts[CLASSES.indexOf(name as typeof CLASSES[number])] ?? 0;
         return <li key={name} title={text} data-state={name} class={pairs === 0 ? 'none' : ''}>
           <Swatch state={name} /><span>{name}</span><b>{humanCount(pairs)}</b>

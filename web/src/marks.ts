@@ -14,6 +14,17 @@ const strokes: Record<string, (path: Context, x: number, y: number, size: number
     path.moveTo(x + size, y - size);
     path.lineTo(x - size, y + size);
   },
+  down(path, x, y, size) { // a cross in a frame
+    strokes.loss(path, x, y, size * 0.7);
+    path.rect(x - size * 1.15, y - size * 1.15, size * 2.3, size * 2.3);
+  },
+  lossy(path, x, y, size) {
+    strokes.loss(path, x, y, size);
+  },
+  unjudged(path, x, y, size) { // a ring
+    path.moveTo(x + size * 0.55, y);
+    path.arc(x, y, size * 0.55, 0, 2 * Math.PI);
+  },
   unreachable(path, x, y, size) { // a line that ends at a wall
     path.moveTo(x - size * 1.1, y);
     path.lineTo(x + size * 0.3, y);

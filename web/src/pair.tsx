@@ -119,12 +119,15 @@ export function PairPanel() {
 }
 
 export function Way({ title, row }: { title: string; row: PairRow }) {
+  const judged = row.severity && row.severity !== 'none';
   if (row.missing) {
     return <section class="way"><h3>{title}</h3><p class="meaning">{row.missing}</p></section>;
   }
   return <section class="way">
-    <h3>{title}<span class="chip" data-state={row.state}>{row.state}</span></h3>
+    <h3>{title}<span><span class="chip" data-state={row.state}>{row.state}</span>
+      {judged && <span class="chip" data-state={row.severity}>, judged {row.severity}</span>}</span></h3>
     {row.state !== 'ok' && <p class="meaning">{meaningOf(row.state)}</p>}
+    {judged && row.because && row.because.length > 0 && <ul class="because">{row.because.map((text) => <li key={text}>{text}</li>)}</ul>}
     <SplitBar row={row} /><Times row={row} /><Counts row={row} /><Origin row={row} />
   </section>;
 }

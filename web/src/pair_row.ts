@@ -6,6 +6,8 @@ export interface Times { min?: number; mean?: number; p50: number; p95: number; 
 export interface PairRow {
   missing?: string; // the reason why there is no row; all other fields are unset then
   state: string;
+  severity?: string | null;
+  because?: string[]; // why it is not ok
   start?: string;
   end?: string;
   sent?: number;

@@ -1,7 +1,7 @@
 // The colours of cells. The palette of the data is mako, which is perceptually uniform and readable
 // with any kind of colour blindness: the further a colour is from the page's background, the slower
-// the pair. Each state has a mark (marks.ts) besides its colour, so no state depends on its colour
-// alone.
+// the pair. Each class has a mark (marks.ts) besides its colour, so none depends on its colour
+// alone; web/test/palette.test.ts has how far apart the colours are for colour-blind people.
 
 import { type Metric, valueOf } from './metrics';
 import { type Class, CLASSES } from './severity';
@@ -9,6 +9,7 @@ import { type Class, CLASSES } from './severity';
 export type Rgb = number[];
 
 const MAKO = ['#2e1e3c', '#413d7b', '#37659e', '#348fa7', '#40b7ad', '#8bdab2', '#def5e5'];
+// Shares of loss, where the thresholds grade them.
 const LOSS_DARK = ['#7a2430', '#b3303f', '#e0434f', '#ff7a72'];
 const LOSS_LIGHT = ['#f6b3ab', '#ea7a74', '#d13c47', '#97122b'];
 
@@ -27,15 +28,16 @@ export interface Theme {
   band: string;
 }
 
-const THEMES: Record<'dark' | 'light', Theme> = {
+export const THEMES: Record<'dark' | 'light', Theme> = {
   dark: {
     data: MAKO,
     loss: LOSS_DARK,
-    none: '#39424d', // pairs without this measurement
+    none: '#353e4a', // pairs without this measurement
     noLoss: '#20343a',
     states: {
-      'agent-down': '#5c6470', refused: '#a35a12', unreachable: '#9c3aa8',
-      pending: '#272e37', stale: '#4a4335', anomalous: '#a98d12', slow: '#e8b45a', 'very slow': '#ff8c1a',
+      down: '#ff55e0', lossy: '#e51b5a', 'very slow': '#e26e00', slow: '#f6d881', unjudged: '#83847a',
+      unreachable: '#792fd0', refused: '#a0580e', 'agent-down': '#6d5833',
+      stale: '#44402f', anomalous: '#c8ab46', pending: '#272e37',
     },
     mark: '#ffffff', quietMark: '#7d8894',
     ink: '#e4e9ee', quietInk: '#8b96a3', page: '#12161b', focus: '#ffffff', band: '#ffffff14',
@@ -43,18 +45,19 @@ const THEMES: Record<'dark' | 'light', Theme> = {
   light: {
     data: [...MAKO].reverse(),
     loss: LOSS_LIGHT,
-    none: '#e3e6e9',
+    none: '#e4e7ea',
     noLoss: '#e2f0ec',
     states: {
-      'agent-down': '#9aa3ad', refused: '#e39a4a', unreachable: '#c77fd0',
-      pending: '#f1f3f4', stale: '#d5ccb6', anomalous: '#c9ae3a', slow: '#f0a93c', 'very slow': '#d9590b',
+      down: '#ef52dd', lossy: '#d53a46', 'very slow': '#c65708', slow: '#c8a32b', unjudged: '#95897b',
+      unreachable: '#8041d1', refused: '#eaa060', 'agent-down': '#59504f',
+      stale: '#c5c3aa', anomalous: '#f0d14f', pending: '#f1f3f4',
     },
     mark: '#14181d', quietMark: '#8a939c',
     ink: '#1c2329', quietInk: '#66717c', page: '#ffffff', focus: '#000000', band: '#0000000f',
   },
 };
 
-function rgbOf(hex: string): Rgb {
+export function rgbOf(hex: string): Rgb {
   return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 }
 
@@ -94,19 +97,23 @@ export class Palette {
 
   private colourFor(name: Class, metric: Metric, code: number, position: number): Rgb {
     const value = valueOf(metric, code);
-    if (name === 'loss') return this.lossColour(metric.unit === 'ratio' && value > 0 ? value : 0.1);
+    if (name === 'loss') return metric.unit === 'ratio' && value > 0 ? this.lossColour(value) : rgbOf(this.theme.states.lossy);
     if (this.theme.states[name]) return rgbOf(this.theme.states[name]);
     if (name !== 'ok' || Number.isNaN(value)) return rgbOf(this.theme.none);
-    if (metric.unit === 'ratio') return value > 0 ? this.lossColour(value) : rgbOf(this.theme.noLoss);
+    if (metric.unit === 'ratio') return value > 0 ? this.data[shareStep(value)] : rgbOf(this.theme.noLoss);
     return this.data[Math.round(255 * Math.min(1, Math.max(0, position)))];
   }
 
-  // The scale is logarithmic, so that small losses differ: 1 % is a third of the way, 10 % two
-  // thirds.
   private lossColour(ratio: number): Rgb {
-    const at = 1 + Math.log10(Math.max(ratio, 0.001)) / 3;
-    return this.loss[Math.round(255 * Math.min(1, at))];
+    return this.loss[shareStep(ratio)];
   }
+}
+
+// The scale is logarithmic, so that small shares differ: 1 % is a third of the way, 10 % two
+// thirds.
+function shareStep(ratio: number): number {
+  const at = 1 + Math.log10(Math.max(ratio, 0.001)) / 3;
+  return Math.round(255 * Math.min(1, at));
 }
 
 export function css(rgb: Rgb): string {

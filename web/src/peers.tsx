@@ -14,7 +14,7 @@ interface Props { title: string; cells: number[]; current: Grid; peer: (cell: nu
 export function PeerTable({ title, cells, current, peer }: Props) {
   const [all, setAll] = useState(false);
   const pairs = cells.filter((cell) => current.isPair(cell));
-  const isBad = (cell: number) => !['ok', 'pending', 'not measured'].includes(stateOf(current, cell));
+  const isBad = (cell: number) => !['ok', 'pending', 'not measured', 'unjudged'].includes(stateOf(current, cell));
   const bad = pairs.filter(isBad);
   const listed = [...bad, ...pairs.filter((cell) => !isBad(cell))].slice(0, all ? undefined : MOST);
   return <section>

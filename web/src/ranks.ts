@@ -3,7 +3,7 @@
 
 import type { Grid } from './model';
 import type { Order } from './order';
-import { CLASSES, type Limits, OK, rankTable } from './severity';
+import { CLASSES, type Limits, OK, rankTable, UNJUDGED } from './severity';
 
 export interface Level { rows: number; columns: number; ranks: Uint16Array }
 
@@ -43,7 +43,7 @@ class Lines {
 
   bad(line: number): number {
     let sum = 0;
-    for (let kind = OK + 1; kind < KINDS; ++kind) sum += this.counts[line * KINDS + kind];
+    for (let kind = UNJUDGED + 1; kind < KINDS; ++kind) sum += this.counts[line * KINDS + kind];
     return sum;
   }
 
@@ -65,7 +65,7 @@ export class Ranks {
 
   constructor(readonly grid: Grid, readonly rowOrder: Order, readonly columnOrder: Order,
     private limits: Limits) {
-    this.table = rankTable(grid.stateNames, limits);
+    this.table = rankTable(grid, limits);
     this.levels = [{ rows: grid.rows, columns: grid.columns, ranks: new Uint16Array(grid.rows * grid.columns) }];
     for (let last = this.levels[0]; last.rows > 1 || last.columns > 1;) {
       const [rows, columns] = [Math.ceil(last.rows / 2), Math.ceil(last.columns / 2)];
@@ -87,7 +87,7 @@ export class Ranks {
   use(limits: Limits) {
     if (limits === this.limits) return;
     this.limits = limits;
-    this.table = rankTable(this.grid.stateNames, limits);
+    this.table = rankTable(this.grid, limits);
     this.takeAll();
   }
 

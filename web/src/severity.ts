@@ -2,12 +2,12 @@
 // its pairs. The upper byte is the class, the lower byte the value's code.
 
 import { type Metric, codeOf, NOT_MEASURED, valueOf } from './metrics';
-import { type Grid, type Probe, stateIn, type Threshold } from './model';
+import { type Grid, type Probe, severityIn, stateIn, type Threshold } from './model';
 import { NOT_A_PAIR } from './states';
 
 // Ordered by urgency: an operator wants to see the last class first.
-export const CLASSES = ['', 'not measured', 'pending', 'ok', 'stale', 'anomalous', 'slow', 'agent-down', 'very slow', 'refused', 'loss',
-  'unreachable'] as const;
+export const CLASSES = ['', 'not measured', 'pending', 'ok', 'unjudged', 'stale', 'anomalous', 'slow', 'agent-down', 'very slow',
+  'refused', 'lossy', 'loss', 'unreachable', 'down'] as const;
 export type Class = typeof CLASSES[number];
 
 const number = new Map<string, number>(CLASSES.map((name, at) => [name, at]));
@@ -16,14 +16,19 @@ export const OK = number.get('ok')!;
 const SLOW = number.get('slow')!;
 const VERY_SLOW = number.get('very slow')!;
 const LOSS = number.get('loss')!;
+export const UNJUDGED = number.get('unjudged')!;
+// What the controller judges: pairs in these states have the class of their severity. The other
+// states say why there is nothing to judge, or how a pair is down.
+const JUDGEABLE = ['ok', 'loss', 'anomalous'];
 
 export interface Limits { // codes; a value beyond 255 in slow or verySlow means no limit
+  judged: boolean; // pairs have the class of their severity, and the other limits only end the scale
   slow: number;
   verySlow: number;
   loss: number; // where loss is shown, pairs below this code are classed like pairs that are ok, by the two other limits
 }
 
-export const NO_LIMITS: Limits = { slow: 256, verySlow: 256, loss: 0 };
+export const NO_LIMITS: Limits = { judged: false, slow: 256, verySlow: 256, loss: 0 };
 
 // Returns the pinglist's thresholds for a metric: network_p50, network_p95 and so on have those of
 // network.
@@ -49,22 +54,32 @@ export function isThreshold(text: string): boolean {
   return /^(\d+(\.\d+)?(x|ns|us|µs|ms|s|%))?$/.test(text);
 }
 
-export function limitsOf(grid: Grid, metric: Metric, warn: string, crit: string): Limits {
+// `own`: the thresholds are the user's, who wants to see them instead of the verdict.
+export function limitsOf(grid: Grid, metric: Metric, warn: string, crit: string, own = false): Limits {
   const median = grid.quantile(0.5);
   const [slow, verySlow] = [warn, crit].map((text) => thresholdCode(text, metric, median));
   const loss = [verySlow, slow].find((code) => code <= 255);
-  return { slow, verySlow, loss: metric.id === 'loss' ? loss ?? 0 : 0 };
+  return { judged: !own && grid.judged(), slow, verySlow, loss: metric.id === 'loss' ? loss ?? 0 : 0 };
 }
 
 // Returns the rank of every first byte of a cell (in the upper byte) with every code (in the lower
 // byte), so that each pair of the mesh costs one look-up. Cells without a pair have rank 0.
-export function rankTable(stateNames: string[], limits: Limits): Uint16Array {
+export function rankTable({ stateNames, severityNames }: Grid, limits: Limits): Uint16Array {
   const table = new Uint16Array(256 * 256);
   for (let cell = 0; cell < NOT_A_PAIR; ++cell) {
-    const kind = number.get(stateNames[stateIn(cell)] ?? '') ?? 0;
-    for (let code = 0; code < 256; ++code) table[(cell << 8) | code] = rankOf(kind, code, limits);
+    const [state, severity] = [stateNames[stateIn(cell)] ?? '', severityNames[severityIn(cell)] ?? 'none'];
+    for (let code = 0; code < 256; ++code) {
+      table[(cell << 8) | code] = limits.judged && JUDGEABLE.includes(state) ? judgedRank(severity, code)
+        : rankOf(number.get(state) ?? 0, code, limits);
+    }
   }
   return table;
+}
+
+function judgedRank(severity: string, code: number): number {
+  const kind = severity === 'none' ? UNJUDGED : number.get(severity) ?? 0;
+  if (kind === 0) return 0;
+  return ((kind === OK && code === NOT_MEASURED ? UNMEASURED : kind) << 8) | code;
 }
 
 function rankOf(stateClass: number, code: number, limits: Limits): number {

@@ -18,7 +18,9 @@ export interface Status {
 export interface Notice { kind: 'pinglist' | 'trouble'; text: string }
 
 export const notices = signal<Notice[]>([]);
-export const probeStates = signal<Record<string, Record<string, number>>>({}); // by probe and state
+export type Counts = Record<string, number>;
+export const probeStates = signal<Record<string, Counts>>({}); // by probe and state
+export const probeSeverities = signal<Record<string, Counts>>({}); // by probe and severity
 
 // The controller, or a proxy in front of it, has answered with an error.
 class Refused extends Error {}
@@ -44,8 +46,9 @@ export async function pollStatus() {
   try {
     const status = await fetchJson<Status>('api/v1/status');
     notices.value = noticesOf(status);
-    const { probes } = await fetchJson<{ probes: { name: string; states: Record<string, number> }[] }>('api/v1/probes');
+    const { probes } = await fetchJson<{ probes: { name: string; states: Counts; severities?: Counts }[] }>('api/v1/probes');
     probeStates.value = Object.fromEntries(probes.map(({ name, states }) => [name, states]));
+    probeSeverities.value = Object.fromEntries(probes.map(({ name, severities }) => [name, severities ?? {}]));
   } catch (error) {
     if (session.value?.role === null) return; // signing in reloads the page
     // A refusal is no reason to reconnect: all viewers at once would add to the load of a busy
@@ -57,15 +60,23 @@ export async function pollStatus() {
 
 // Counts the pairs of all probes by state; the live connection has the newest counts of the shown
 // probe.
-export function countsOfAll(shown: Grid | undefined): Record<string, number> {
+export function countsOfAll(shown: Grid | undefined): Counts {
+  return sumOf(probeStates.value, shown, (live) => Object.fromEntries(live.stateNames.map((name) => [name, live.countOf(name)])));
+}
+
+// Counts the pairs of all probes by severity, likewise.
+export function severitiesOfAll(shown: Grid | undefined): Counts {
+  return sumOf(probeSeverities.value, shown, (live) => Object.fromEntries(live.severityNames.map((name, at) => [name, live.severities[at]])));
+}
+
+function sumOf(polled: Record<string, Counts>, shown: Grid | undefined, countsOf: (live: Grid) => Counts): Counts {
   const live = shown && shown.pairs() > 0 ? shown : null;
-  const counts: Record<string, number> = {};
-  for (const name of live?.stateNames ?? []) counts[name] = live!.countOf(name);
-  for (const [probe, states] of Object.entries(probeStates.value)) {
+  const sum: Counts = live ? countsOf(live) : {};
+  for (const [probe, counts] of Object.entries(polled)) {
     if (probe === live?.probe.name) continue;
-    for (const [name, count] of Object.entries(states)) counts[name] = (counts[name] ?? 0) + count;
+    for (const [name, count] of Object.entries(counts)) sum[name] = (sum[name] ?? 0) + count;
   }
-  return counts;
+  return sum;
 }
 
 export function problemsIn(states: Record<string, number>): number {

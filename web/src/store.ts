@@ -58,6 +58,8 @@ export const held = computed(() => {
 export const ownThresholds = computed(() => thresholdOf(liveGrid.value?.probe, metric.value));
 export const warn = computed(() => view.value.warn ?? ownThresholds.value.warn);
 export const crit = computed(() => view.value.crit ?? ownThresholds.value.crit);
+// Whether the user looks at thresholds of their own instead of the verdict.
+export const overlaid = computed(() => view.value.warn !== null || view.value.crit !== null);
 
 // ---- values derived from the numbers once a second ----
 
@@ -68,9 +70,9 @@ export const scale = signal({ low: 1, high: 255 }); // the codes at both ends of
 function rescale() {
   const current = grid.peek();
   if (!current) return;
-  const next = limitsOf(current, metric.peek(), warn.peek(), crit.peek());
-  const { slow, verySlow, loss } = limits.peek();
-  if (next.slow !== slow || next.verySlow !== verySlow || next.loss !== loss) limits.value = next;
+  const next = limitsOf(current, metric.peek(), warn.peek(), crit.peek(), overlaid.peek());
+  const { judged, slow, verySlow, loss } = limits.peek();
+  if (next.judged !== judged || next.slow !== slow || next.verySlow !== verySlow || next.loss !== loss) limits.value = next;
   // Steps of five codes (a factor of 1.4) keep the colours stable while values vary.
   const low = Math.max(1, Math.floor(current.quantile(0.001) / 5) * 5);
   // The scale ends below slow pairs, which have colours of their own.
@@ -171,6 +173,7 @@ export function start() {
     grid.value;
     warn.value;
     crit.value;
+    overlaid.value;
     rescale();
   });
 }

@@ -85,6 +85,32 @@ describe('thresholds', () => {
   });
 });
 
+describe('a judged grid', () => {
+  const SEVERITIES = ['none', 'ok', 'slow', 'very slow', 'lossy', 'down'];
+  const judged = (severity: string, state: string) => (SEVERITIES.indexOf(severity) << 3) | STATES.indexOf(state);
+  function judgedGrid() {
+    const grid = new Grid(meshOf(6).probe, STATES, SEVERITIES);
+    const cells = [NOT_A_PAIR, judged('ok', 'loss'), judged('down', 'loss'), judged('slow', 'ok'), judged('none', 'ok'), judged('down', 'unreachable')];
+    grid.setRow(0, Uint8Array.from(cells), Uint8Array.from([0, 9, 9, 9, 200, 0]), 0);
+    return grid;
+  }
+  const classes = (grid: Grid, limits: typeof NO_LIMITS) => [1, 2, 3, 4, 5].map((at) => className(ranksOf(grid, limits).levels[0].ranks[at]));
+  it('has the classes of the severities, and the states that are not judged', () => {
+    const grid = judgedGrid();
+    expect(classes(grid, limitsOf(grid, METRIC, '3x', '10x'))).toEqual(['ok', 'down', 'slow', 'unjudged', 'unreachable']);
+    expect(grid.severities.slice(0, 6)).toEqual([1, 1, 1, 0, 0, 2]);
+    expect([grid.countOf('loss'), grid.severityName(0), grid.severityName(3)]).toEqual([2, '', 'slow']);
+  });
+  it("has the classes of the user's own thresholds where they are wanted", () => {
+    const grid = judgedGrid();
+    expect(classes(grid, limitsOf(grid, METRIC, '3x', '10x', true))).toEqual(['loss', 'loss', 'ok', 'very slow', 'unreachable']);
+  });
+  it('is not one where nothing is judged', () => {
+    expect(meshOf(3).judged()).toBe(false);
+    expect(judgedGrid().judged()).toBe(true);
+  });
+});
+
 describe('a pair without the figure', () => {
   it('has a class of its own and is not slow', () => {
     const grid = meshOf(3);
