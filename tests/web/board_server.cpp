@@ -1,7 +1,7 @@
 // Serves the dashboard from a board of synthetic rows. It prints its URL, then reads one command a
 // line from standard input and answers "done": `pair PROBE SOURCE DESTINATION STATE`, `all`,
-// `troubles`, `slow HOST`, `reject`, `plan HOSTS [NAME]`, and `host NUMBER` with the host's name
-// and its labels and values, separated by tabs. It ends with its input.
+// `troubles`, `slow HOST`, `judge HOST`, `reject`, `plan HOSTS [NAME]`, and `host NUMBER` with the
+// host's name and its labels and values, separated by tabs. It ends with its input.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -50,6 +50,10 @@ bool obey(pingloom::test::SyntheticBoard& synthetic, const std::string& line) {
     std::uint32_t host = 0;
     words >> host;
     synthetic.slowDown(host);
+  } else if (command == "judge") {
+    std::uint32_t host = 0;
+    words >> host;
+    synthetic.judge(host);
   } else if (command == "reject") {
     synthetic.rejectPinglist("/etc/pingloom/pinglist.yaml:12:15: unknown protocol 'udb' <b>");
   } else if (command == "plan") {

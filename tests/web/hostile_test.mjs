@@ -35,8 +35,11 @@ async function assertHarmless() {
 
 const VIEWPORTS = { wide: {}, phone: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true } };
 const address = (host) => `10.0.0.${host + 1}`;
+// Characters that reorder the text around them are shown as their numbers.
+const visible = (text) => text.replace('\u202e', '\\u202e');
 // The text as a line shows it: cut to its greatest length.
-const shown = (text) => (Array.from(text).length <= 120 ? text : `${Array.from(text).slice(0, 119).join('')}…`);
+const shown = (name) => cut(visible(name));
+const cut = (text) => (Array.from(text).length <= 120 ? text : `${Array.from(text).slice(0, 119).join('')}…`);
 
 for (const [name, options] of Object.entries(VIEWPORTS)) {
   test(`the mesh, ordered by each label, ${name}`, async () => {
@@ -69,7 +72,7 @@ for (const [name, options] of Object.entries(VIEWPORTS)) {
       await assertHarmless();
       await page.press('#search', 'Enter');
       await until(page, ([heading, label]) => document.querySelector('.page h2')?.textContent === heading
-        && [...document.querySelectorAll('.facts dt')].some((term) => term.textContent === label), [text, text]);
+        && [...document.querySelectorAll('.facts dt')].some((term) => term.textContent === label), [visible(text), visible(text)]);
       await assertHarmless();
       const other = address((host + 1) % TEXTS.length);
       await page.goto(`${page.url().split('#')[0]}#${new URLSearchParams({ page: 'pair', from: address(host), to: other })}`);

@@ -8,6 +8,7 @@ namespace pingloom::test {
 namespace {
 
 using controller::GridPlan;
+using controller::Incident;
 using controller::ProbeGrid;
 using controller::Row;
 using controller::SourceRows;
@@ -44,6 +45,37 @@ ProbeGrid makeProbe(const std::string& name, Protocol protocol, plan::AddressLis
   grid.sources = std::move(sources);
   grid.destinations = std::move(destinations);
   return grid;
+}
+
+controller::Evidence evidenceOf(const GridPlan& plan, std::uint32_t source,
+                                std::uint32_t destination, PairState state, Severity severity) {
+  const ProbeGrid& grid = plan.probes[0];
+  const IpAddress& from = grid.sources[source];
+  const IpAddress& to = grid.destinations[destination];
+  return {grid.spec.name,
+          from,
+          to,
+          plan.nameOf(from),
+          plan.nameOf(to),
+          state,
+          severity,
+          severity == Severity::kLossy ? "loss 4 %, more than 1 %"
+                                       : "network_p50 2.01 ms, 205 x the mesh's median"};
+}
+
+// Returns an incident whose sentence has been the same since it was opened.
+Incident incidentOf(std::uint64_t id, const controller::Culprit& culprit, Severity severity,
+                    const std::string& sentence, Nanos opened) {
+  Incident made;
+  made.id = id;
+  made.culprit = culprit;
+  made.severity = severity;
+  made.opened_utc = opened;
+  made.updated_utc = opened;
+  made.probes = {"udp"};
+  made.sentence = sentence;
+  made.history = {{opened, severity, sentence}};
+  return made;
 }
 
 bool hasWindows(const ProbeGrid& grid) { return grid.spec.protocol != Protocol::kRdma; }
@@ -158,6 +190,7 @@ void SyntheticBoard::publish(std::uint32_t probe, std::uint32_t source) {
     const bool self = grid.sources[source] == grid.destinations[destination];
     const PairState state = stateAt(probe, source, destination);
     snapshot->states.push_back(self ? std::nullopt : std::optional(state));
+    if (judging_) snapshot->judged.push_back(judgedAs(probe, source, destination, state));
     rows->rows.push_back(self ? Row() : rowFor(probe, source, destination, state));
   }
   if (hasWindows(grid)) snapshot->rows = std::move(rows);
@@ -182,6 +215,62 @@ void SyntheticBoard::publishPair(std::uint32_t probe, std::uint32_t source,
 void SyntheticBoard::slowDown(std::uint32_t host) {
   slow_host_ = host;
   publishAll();
+}
+
+controller::Judged SyntheticBoard::judgedAs(std::uint32_t probe, std::uint32_t source,
+                                            std::uint32_t destination, PairState state) const {
+  const bool slow = probe == 0 && (source == slow_host_ || destination == slow_host_);
+  switch (state) {
+    case PairState::kOk:
+    case PairState::kAnomalous:
+      return {slow ? Severity::kVerySlow : Severity::kOk, 0};
+    case PairState::kLoss:
+      return {Severity::kLossy, 0};
+    case PairState::kUnreachable:
+    case PairState::kRefused:
+      return {Severity::kDown, 0};
+    default:
+      return {};
+  }
+}
+
+void SyntheticBoard::judge(std::uint32_t host) {
+  judging_ = true;
+  const auto hosts = static_cast<std::uint32_t>(plan_->probes[0].sources.size());
+  const std::uint32_t source = (host + 1) % hosts;
+  const std::uint32_t destination = (host + 2) % hosts;
+  stateAt(0, source, destination) = PairState::kLoss;
+  slowDown(host);
+  const std::string slow = plan_->nameOf(plan_->probes[0].sources[host]);
+  const std::string from = plan_->nameOf(plan_->probes[0].sources[source]);
+  const std::string to = plan_->nameOf(plan_->probes[0].destinations[destination]);
+  const Nanos now = utcNow();
+  auto verdict = std::make_shared<controller::Verdict>();
+  Incident first = incidentOf(
+      17, {controller::CulpritKind::kHost, slow}, Severity::kVerySlow,
+      slow + " is very slow in both directions: network 2.01 ms, 205 x the mesh's median",
+      now - 12 * 60 * kSecond);
+  first.bad_pairs = first.judged_pairs = 2 * (hosts - 1);
+  first.labels = {{"rack", "r1"}};
+  first.history.push_back({now - 60 * kSecond, Severity::kVerySlow, first.sentence + ", worse"});
+  for (std::uint32_t i = 0; i < hosts && first.evidence.size() < 4; ++i) {
+    if (i == host) continue;
+    first.evidence.push_back(evidenceOf(*plan_, host, i, PairState::kOk, Severity::kVerySlow));
+  }
+  Incident second =
+      incidentOf(18, {controller::CulpritKind::kPair, from + " -> " + to}, Severity::kLossy,
+                 from + " -> " + to + " loses 4 % of its pings", now - 3 * 60 * kSecond);
+  second.figure = Figure::kLoss;
+  second.bad_pairs = second.judged_pairs = 1;
+  second.candidates = {{controller::CulpritKind::kHostSend, from}};
+  second.tell = "a probe from " + from + " to another rack would tell them apart";
+  second.acknowledged = {"alice", "the cable is ordered", now - 60 * kSecond};
+  second.evidence = {evidenceOf(*plan_, source, destination, PairState::kLoss, Severity::kLossy)};
+  verdict->open = {std::make_shared<Incident>(std::move(first)),
+                   std::make_shared<Incident>(std::move(second))};
+  verdict->judged_pairs = std::uint64_t{hosts} * (hosts - 1) + std::uint64_t{2} * hosts;
+  verdict->oldest_window_utc = now - 12 * kSecond;
+  board_.publishVerdict(std::move(verdict));
 }
 
 void SyntheticBoard::rejectPinglist(const std::string& error) {

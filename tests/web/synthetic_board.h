@@ -31,6 +31,9 @@ class SyntheticBoard {
                    PairState state);
   // Adds 2 ms to all pairs of this host from now on.
   void slowDown(std::uint32_t host);
+  // Judges all windows from now on, and publishes a verdict: this host is very slow, and a single
+  // pair of another is lossy and acknowledged.
+  void judge(std::uint32_t host);
   void rejectPinglist(const std::string& error);
   // Publishes some pairs of every state, spread so that a person finds them.
   void publishTroubles();
@@ -41,6 +44,8 @@ class SyntheticBoard {
                          PairState state) const;
   PairState& stateAt(std::uint32_t probe, std::uint32_t source, std::uint32_t destination);
   PairState stateAt(std::uint32_t probe, std::uint32_t source, std::uint32_t destination) const;
+  controller::Judged judgedAs(std::uint32_t probe, std::uint32_t source, std::uint32_t destination,
+                              PairState state) const;
   void publishStatus();
 
   controller::Board board_;
@@ -48,6 +53,7 @@ class SyntheticBoard {
   std::vector<std::vector<PairState>> states_;  // by probe, then source x destination
   std::uint64_t generation_ = 0;
   std::uint32_t slow_host_ = UINT32_MAX;
+  bool judging_ = false;
   std::string pinglist_error_;
   std::uint64_t round_ = 0;
 };

@@ -5,13 +5,17 @@ import { Controls, TAB_OF, Tabs } from './controls';
 import { Header, Notices } from './header';
 import { Help, helpShown } from './help';
 import { HostPage } from './host';
+import { HostsPage } from './hosts_page';
+import { IncidentPage } from './incident_page';
 import { Legend } from './legend';
 import { Map } from './map';
 import { PairPanel } from './pair';
 import { PairPage } from './pair_page';
 import { session } from './session';
 import { SignIn } from './sign_in';
-import { choose, grid, link, liveGrid, model, plan, view } from './store';
+import { choose, grid, link, liveGrid, model, plan, time, view } from './store';
+import { staleness } from './stale';
+import { Suspects } from './suspects';
 import { PastNotice } from './timeline';
 import { WorstPage } from './worst';
 
@@ -43,17 +47,21 @@ export function App() {
 
 // The tabs' panel: the chosen probe, on whichever page.
 function Panel() {
-  return <div id="probe-panel" class="panel" role="tabpanel" aria-labelledby={TAB_OF + model.grids.indexOf(liveGrid.value!)}><Page /></div>;
+  const stale = staleness.value;
+  return <div id="probe-panel" class="panel" role="tabpanel" data-stale={stale === 'current' ? undefined : stale}
+    data-past={time.value === null ? undefined : ''} aria-labelledby={TAB_OF + model.grids.indexOf(liveGrid.value!)}><Page /></div>;
 }
 
 function Page() {
   switch (view.value.page) {
     case 'worst': return <WorstPage />;
+    case 'incidents': return <IncidentPage />;
+    case 'hosts': return <HostsPage />;
     case 'host': return <HostPage />;
     case 'pair': return <PairPage />;
     default: return <main>
       <section class="map" aria-label="Heatmap"><Controls /><Map /></section>
-      <aside class="side"><Legend /><PairPanel /></aside>
+      <aside class="side"><Suspects /><Legend /><PairPanel /></aside>
     </main>;
   }
 }

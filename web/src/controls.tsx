@@ -5,15 +5,15 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { LONGEST_LABEL } from './axes';
 import { exportCsv, exportPng } from './export';
-import { clockTime, humanCount, shortened } from './format';
+import { clockTime, humanCount, inText, shortened } from './format';
 import { humanCode, METRICS } from './metrics';
 import type { Probe } from './model';
 import { ordersOf } from './order';
 import { css } from './palette';
 import { isThreshold } from './severity';
-import { problemsIn, probeStates } from './status';
 import { Timeline } from './timeline';
 import { choose, crit, grid, limits, metric, model, overlaid, ownThresholds, painted, palette, plan, scale, time, view, warn } from './store';
+import { suspectsOf } from './verdict';
 
 // Arrow keys move among the buttons of a group, as the ARIA roles tablist and radiogroup promise.
 function moveWithin(event: JSX.TargetedKeyboardEvent<HTMLElement>) {
@@ -42,6 +42,7 @@ function tabNote(probe: Probe): string {
   return [...(name === protocol ? [] : [protocol]), ...(paths > 1 ? [`${paths} paths`] : []), ...directed].join(', ');
 }
 
+const LISTS = ['worst', 'hosts']; // these pages list the chosen probe
 export const TAB_OF = 'probe-'; // a tab's id is this and the probe's number
 
 export function Tabs() {
@@ -52,11 +53,11 @@ export function Tabs() {
     {model.grids.map((each, at) => {
       const selected = each.probe === grid.value?.probe;
       const { name } = each.probe;
-      const problems = each === grid.value ? each.problems() : problemsIn(probeStates.value[name] ?? {});
+      const accusing = suspectsOf(name);
       return <button key={name} id={TAB_OF + at} role="tab" aria-controls="probe-panel" aria-selected={selected} tabIndex={selected ? 0 : -1} data-probe={name}
-        onClick={() => choose({ probe: name, sight: null, held: null, page: view.value.page === 'worst' ? 'worst' : 'mesh' })}>
+        onClick={() => choose({ probe: name, sight: null, held: null, page: LISTS.includes(view.value.page) ? view.value.page : 'mesh' })}>
         {name}<small>{tabNote(each.probe)}</small>
-        {problems > 0 && <em title={`${humanCount(problems)} pairs have a problem`}>{humanCount(problems)}</em>}
+        {accusing.length > 0 && <em title={accusing.map(({ sentence }) => inText(sentence)).join('\n')}>{humanCount(accusing.length)}</em>}
       </button>;
     })}
   </nav>;

@@ -2,6 +2,7 @@
 // measure with.
 
 import { useAgents, type Agent, labelsOf } from './agents';
+import { inText } from './format';
 import type { PairRow } from './pair_row';
 import { model } from './store';
 
@@ -27,6 +28,6 @@ export function Ends({ source, destination, there, back }: Props) {
   return <div class="columns" id="ends">{ends.map(([title, address, row], at) => <section key={title}>
     <h3>{title}</h3>
     <dl class="facts">{factsOf(address, agents[at], row).map(([name, text], line) =>
-      [<dt key={`${line} name`}>{name}</dt>, <dd key={line}>{text}</dd>])}</dl>
+      [<dt key={`${line} name`}>{inText(name)}</dt>, <dd key={line}>{inText(text)}</dd>])}</dl>
   </section>)}</div>;
 }

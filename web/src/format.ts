@@ -28,7 +28,7 @@ export function humanAge(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));
   if (seconds < 90) return `${seconds} s`;
   if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
-  return `${Math.round(seconds / 3600)} h`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
 }
 
 // Cuts a text to at most `most` characters.
@@ -41,16 +41,30 @@ export function shortened(text: string, most: number): string {
 const LONGEST_IN_LINE = 120;
 const BIDIRECTIONAL = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]/;
 
+// These reorder the text around them, so that a name could pose as another one.
+const REORDERING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+// Makes the characters visible that reorder text.
+export function inText(text: string): string {
+  return text.replace(REORDERING, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
 // Makes a name fit to stand in a line of text. Names may have thousands of characters (the host's
 // page shows all of them), and right-to-left letters would reorder the text around them unless they
 // are isolated.
 export function inLine(name: string): string {
-  const short = shortened(name, LONGEST_IN_LINE);
+  const short = shortened(inText(name), LONGEST_IN_LINE);
   return BIDIRECTIONAL.test(short) ? `\u2068${short}\u2069` : short;
 }
 
 export function clockTime(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(11, 19)} UTC`;
+}
+
+// Writes a time of today without its day.
+export function dayAndTime(milliseconds: number, now: number): string {
+  const [at, today] = [milliseconds, now].map((each) => new Date(each).toISOString());
+  return `${at.slice(0, 10) === today.slice(0, 10) ? '' : `${at.slice(5, 10)} `}${at.slice(11, 19)} UTC`;
 }
 
 const counts = new Intl.NumberFormat('en');

@@ -2,23 +2,27 @@
 // own troubles stand below.
 
 import { useState } from 'preact/hooks';
-import { humanAge, humanCount, inLine } from './format';
+import { clockTime, humanAge, humanCount, inLine } from './format';
 import { CLASSES } from './severity';
 import { WhoAmI } from './sign_in';
+import { age, staleness } from './stale';
 import { JUDGED_OK, JUDGED_STATES, STATES, UNJUDGEABLE_STATES } from './states';
 import { countsOfAll, notices, severitiesOfAll } from './status';
-import { choose, chooseTheme, grid, link, live, liveGrid, metric, model, now, painted, ranks, theme, type Theme, view } from './store';
+import { choose, chooseTheme, grid, link, live, liveGrid, metric, model, painted, plan, ranks, theme, type Theme, view } from './store';
+import { suspects } from './verdict';
+import type { Page } from './view';
 
 const NEXT: Record<Theme, Theme> = { auto: 'dark', dark: 'light', light: 'auto' };
+const PAGES: [Page, string][] = [['mesh', 'Mesh'], ['worst', 'Worst pairs'], ['incidents', 'Incidents'], ['hosts', 'Hosts']];
 const MOST_FOUND = 8;
 
 export function Header() {
   return <header class="bar">
     <h1>ping<span>loom</span></h1>
     <nav class="pages" aria-label="Views">
-      {(['mesh', 'worst'] as const).map((page) => <button key={page} data-page={page}
+      {PAGES.map(([page, title]) => <button key={page} data-page={page}
         aria-current={view.value.page === page ? 'page' : undefined} onClick={() => choose({ page })}>
-        {page === 'mesh' ? 'Mesh' : 'Worst pairs'}</button>)}
+        {title}{page === 'incidents' && suspects.value.length > 0 && <em>{humanCount(suspects.value.length)}</em>}</button>)}
     </nav>
     <Search />
     <Summary />
@@ -102,17 +106,34 @@ function StateSummary() {
 }
 
 function Link() {
-  const { lastMessage } = live;
-  const age = lastMessage === null ? [] : [`updated ${humanAge(now.value - lastMessage)} ago`];
-  return <p id="link" class="link" data-state={link.value} role="status">
-    <i /><span>{[link.value, ...age].join(' · ')}</span>
-  </p>;
+  const stale = staleness.value;
+  const state = stale === 'silent' ? 'no data' : stale === 'lost' && link.value === 'live' ? 'no answer' : link.value;
+  const since = live.lastMessage === null ? [] : [`${stale === 'current' ? 'updated' : 'last data'} ${humanAge(age.value)} ago`];
+  return <p id="link" class="link" data-state={state}><i /><span>{[state, ...since].join(' · ')}</span></p>;
+}
+
+function lastData(): string {
+  return live.lastMessage === null ? 'none yet' : `at ${clockTime(live.lastMessage)}`;
+}
+
+// A link may be older than the pinglist.
+function UnknownProbe() {
+  plan.value;
+  const { probe } = view.value;
+  if (probe === null || !liveGrid.value || model.gridNamed(probe)) return null;
+  return <p class="lost" data-kind="unknown-probe">{`The link names the probe ${inLine(probe)}, which the pinglist in force does not have: ${
+    inLine(liveGrid.value.probe.name)} is shown.`}</p>;
 }
 
 export function Notices() {
+  plan.value;
+  const stale = staleness.value;
   return <div class="notices" role="alert">
-    {link.value === 'reconnecting' && model.generation !== null
-      && <p class="lost">The controller does not answer: the page shows the last data that it received.</p>}
+    {stale === 'lost' && model.generation !== null
+      && <p class="lost">{`The controller does not answer: the page shows the last data that it received, ${lastData()}.`}</p>}
+    {stale === 'silent' && model.generation !== null
+      && <p class="lost">{`No window has arrived for three windows: the page shows the last data that it received, ${lastData()}.`}</p>}
+    <UnknownProbe />
     {notices.value.map(({ kind, text }) => <p key={text} data-kind={kind}>
       {kind === 'pinglist' && <b>The saved pinglist was rejected; the last good one is in force. </b>}<bdi>{text}</bdi></p>)}
   </div>;

@@ -3,7 +3,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import { type Agent, labelsOf, planOf, useAgents } from './agents';
-import { humanAge, humanCount } from './format';
+import { humanAge, humanCount, inText } from './format';
 import { MetricPages } from './metric_pages';
 import { fetchRow, type PairRow } from './pair_row';
 import { PeerTable } from './peers';
@@ -35,7 +35,7 @@ export function HostPage() {
   const measured = to.find((cell) => current.isPair(cell));
   const newest = useRow(probe, address, measured === undefined ? undefined : destinations[measured % current.columns]);
   return <main class="page">
-    <div class="page-head"><h2>{model.nameOf(address)}</h2><span class="quiet-text">{address}</span></div>
+    <div class="page-head"><h2>{inText(model.nameOf(address))}</h2><span class="quiet-text">{address}</span></div>
     <Facts agent={agent} address={address} probe={probe} row={newest} />
     {agent && <MetricPages agent={agent} />}
     <div class="columns">
@@ -65,6 +65,6 @@ function Facts({ agent, address, probe, row }: FactsProps) {
   }
   return <>
     {agent === null && <p class="meaning">No agent has registered for this address.</p>}
-    <dl class="facts">{facts.map(([name, text], at) => [<dt key={`${at} name`}>{name}</dt>, <dd key={at}>{text}</dd>])}</dl>
+    <dl class="facts">{facts.map(([name, text], at) => [<dt key={`${at} name`}>{inText(name)}</dt>, <dd key={at}>{inText(text)}</dd>])}</dl>
   </>;
 }

@@ -3,7 +3,7 @@
 // docs/http-api.md has the messages.
 
 import type { Grid, Model, Plan } from './model';
-import type { Verdict } from './incidents';
+import type { Verdict } from './incident';
 
 const HEADER_BYTES = 16;
 const ROW_BYTES = 16; // of a row's header, which precedes its cells

@@ -2,13 +2,19 @@ import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { App } from './app';
 import { askSession, session } from './session';
+import { watchAnswers } from './stale';
 import { pollStatus } from './status';
 import { live, start } from './store';
+import { keepTitle } from './title';
+import { followVerdict } from './verdict';
 
 start();
+followVerdict();
+keepTitle();
 render(<App />, document.body);
 if ((await askSession()).role) {
   live.connect();
   void pollStatus();
+  void watchAnswers();
 }
 effect(() => { if (session.value?.role === null) live.stop(); });

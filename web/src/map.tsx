@@ -3,7 +3,7 @@
 
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { LONGEST_LABEL } from './axes';
-import { inLine, shortened } from './format';
+import { inLine, inText, shortened } from './format';
 import { Gestures } from './gestures';
 import { Heatmap } from './heatmap';
 import { helpShown } from './help';
@@ -44,7 +44,7 @@ function keyPressed(event: KeyboardEvent, map: Heatmap, look: (sight: Sight) => 
 
 function labelsOf({ probe }: Grid, { rowOrder, columnOrder }: Ranks) {
   const names = (addresses: string[], at: Uint32Array) => Array.from(at,
-    (index) => shortened(model.nameOf(addresses[index]), LONGEST_LABEL));
+    (index) => shortened(inText(model.nameOf(addresses[index])), LONGEST_LABEL));
   return { rows: names(probe.sources, rowOrder.at), columns: names(probe.destinations, columnOrder.at) };
 }
 

@@ -48,7 +48,7 @@ export function ended() {
   if (session.value) session.value = { ...session.value, role: null };
 }
 
-// Returns why the session may not send bursts; '' where it may.
-export function whyNotOperate(who: Session | null): string {
-  return who?.role === 'read' ? 'Your token may only read; a burst needs a token with the role operate.' : '';
+// Returns why the session may not do something; '' where it may.
+export function whyNotOperate(who: Session | null, what = 'a burst'): string {
+  return who?.role === 'read' ? `Your token may only read; ${what} needs a token with the role operate.` : '';
 }

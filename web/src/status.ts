@@ -78,8 +78,3 @@ function sumOf(polled: Record<string, Counts>, shown: Grid | undefined, countsOf
   }
   return sum;
 }
-
-export function problemsIn(states: Record<string, number>): number {
-  return Object.entries(states).reduce(
-    (sum, [name, count]) => sum + (name === 'ok' || name === 'pending' ? 0 : count), 0);
-}

@@ -132,7 +132,9 @@ function planPaint() {
   setTimeout(() => requestAnimationFrame(() => {
     const begin = performance.now();
     paintPlanned = false;
-    if (Date.now() - rescaled.peek() > RESCALE_EVERY) {
+    // The first judged rows change every colour, so they do not wait.
+    const first = !overlaid.peek() && grid.peek()?.judged() !== limits.peek().judged;
+    if (first || Date.now() - rescaled.peek() > RESCALE_EVERY) {
       rescaled.value = Date.now();
       rescale();
     }

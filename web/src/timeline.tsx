@@ -34,11 +34,12 @@ function newestComplete(): number {
 
 const utcText = (at: number) => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
 
-// The notice for pages without a timeline, so that past data is not taken for the present.
+// The notice that keeps past data from being taken for the present. Incidents are always those of
+// the present.
 export function PastNotice() {
   const { time, page } = view.value;
-  if (time === null || page === 'mesh') return null;
-  return <p class="as-of">{`As of ${utcText(time)} UTC${pastNote.value ? ` (${pastNote.value})` : ''}. `}
+  if (time === null || page === 'incidents') return null;
+  return <p class="as-of" role="status">{`As of ${utcText(time)} UTC${pastNote.value ? ` (${pastNote.value})` : ''}, not live. `}
     <button class="quiet" onClick={() => choose({ time: null })}>Live</button></p>;
 }
 

@@ -1,0 +1,156 @@
+// What the page concludes for the operator: suspects, incidents, the ranking of hosts, and judged
+// cells. The board judges synthetic rows; routes stand for the controller's answers to an operator.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { shot, until } from './browser.mjs';
+import { assertQuiet, board, page, start } from './synthetic.mjs';
+
+const suspect = (id) => page.locator(`.suspect[data-id="${id}"]`);
+const classOf = (row, column) => page.evaluate(([at, of]) => {
+  const map = document.querySelector('#heatmap').heatmap;
+  return map.rankOf(at * map.grid.columns + of) >> 8;
+}, [row, column]);
+
+async function startJudged(hosts = 12, hash = '', options = {}) {
+  await start(hosts, hash, options);
+  await board.say('judge 3');
+  await until(page, () => document.querySelector('.pages em')?.innerText === '2');
+}
+
+// Answers requests to a path, and keeps their bodies.
+async function answer(path, status, body) {
+  const asked = [];
+  await page.route((url) => url.pathname === path, async (route) => {
+    asked.push([route.request().method(), route.request().postDataJSON()]);
+    await route.fulfill({ status, json: body });
+  });
+  return asked;
+}
+
+test('without a verdict nothing is judged', async () => {
+  await start(4);
+  assert.equal(await page.innerText('#suspects .clear'), 'nothing is judged yet');
+  assert.match(await page.innerText('.standard'), /not judged yet/);
+  assert.equal(await page.title(), 'pingloom');
+  assertQuiet();
+});
+
+test('the suspects stand first, each as a sentence', async () => {
+  await startJudged();
+  assert.equal(await page.locator('.side > :first-child').getAttribute('id'), 'suspects');
+  const [first, second] = await page.$$eval('.suspect', (all) => all.map((each) => each.innerText));
+  for (const part of ['gpu-004 is very slow in both directions', '(12 min)', 'network', '22 of 22 pairs', 'udp', 'Acknowledge', 'Silence']) {
+    assert.ok(first.includes(part), part);
+  }
+  assert.ok(second.includes('acknowledged by alice: the cable is ordered'), second);
+  assert.equal(await suspect(18).getAttribute('data-hushed'), 'true');
+  assert.equal(await page.title(), '(2) pingloom');
+  assert.equal(await page.getAttribute('link[rel=icon]', 'href'), 'icon-2.svg');
+  assert.equal(await page.innerText('[data-probe=udp] em'), '2');
+  await page.click('[data-probe=rdma]');
+  assert.equal(await page.innerText('[data-probe=udp] em'), '2', 'whatever is shown');
+  assert.equal(await page.locator('[data-probe=rdma] em').count(), 0);
+  for (const colorScheme of ['dark', 'light']) {
+    await page.emulateMedia({ colorScheme });
+    await page.click('[data-probe=udp]');
+    await shot(page, `suspects-${colorScheme}`);
+  }
+  assertQuiet();
+});
+
+test('cells have the class of the verdict, until the user sets thresholds', async () => {
+  await startJudged();
+  await until(page, () => document.querySelector('.legend [data-state="very slow"] b').textContent === '22');
+  const [slow, ok, lossy] = [await classOf(3, 0), await classOf(0, 1), await classOf(4, 5)];
+  assert.equal(new Set([slow, ok, lossy]).size, 3);
+  assert.match(await page.innerText('.bar .summary'), /1 lossy\s+22 very slow/);
+  await page.fill('#warn', '1us');
+  await page.press('#warn', 'Enter');
+  await until(page, () => document.querySelector('.overlay')?.innerText.includes('your thresholds, not the verdict'));
+  assert.match(await page.innerText('.standard'), /not the verdict/);
+  await until(page, () => Number(document.querySelector('.legend [data-state=slow] b').textContent) > 80);
+  await page.click('.overlay button');
+  await until(page, () => document.querySelector('.legend [data-state=lossy] b')?.textContent === '1');
+  assertQuiet();
+});
+
+test('the evidence is a click away', async () => {
+  await startJudged(12, '#metric=loss');
+  await suspect(17).locator('.show').click();
+  await until(page, () => document.querySelector('#pair')?.dataset.pair === '10.0.0.4 10.0.0.1');
+  assert.equal(await page.getAttribute('#metrics [aria-checked=true]', 'data-metric'), 'network_p50');
+  await suspect(18).locator('.show').click();
+  await until(page, () => document.querySelector('#pair')?.dataset.pair === '10.0.0.5 10.0.0.6');
+  assertQuiet();
+});
+
+test('an operator acknowledges and silences, and sees a refusal', async () => {
+  await startJudged();
+  const acknowledged = await answer('/api/v1/incidents/17', 200, {});
+  await suspect(17).locator('[data-act=acknowledge]').click();
+  await suspect(17).locator('[name=by]').fill('bob');
+  await suspect(17).locator('[name=comment]').fill('looking');
+  await suspect(17).locator('form button').first().click();
+  await suspect(17).locator('form').waitFor({ state: 'detached' });
+  assert.deepEqual(acknowledged, [['POST', { acknowledge: true, by: 'bob', comment: 'looking' }]]);
+  assertQuiet(); // a refusal is in the console
+  const silenced = await answer('/api/v1/silences', 400, { error: { reason: 'there are too many silences' } });
+  await suspect(17).locator('[data-act=silence]').click();
+  assert.equal(await suspect(17).locator('[name=by]').inputValue(), 'bob');
+  await suspect(17).locator('[name=duration]').selectOption('12h');
+  await suspect(17).locator('form button').first().click();
+  assert.equal(await suspect(17).locator('.fault').innerText(), 'refused: there are too many silences');
+  assert.deepEqual(silenced, [['POST', { matchers: { culprit: 'gpu-004' }, duration: '12h', by: 'bob', comment: '' }]]);
+  await shot(page, 'suspects-refused');
+});
+
+test('the page of incidents has their course and their evidence', async () => {
+  await startJudged();
+  const past = { id: '9', kind: 'agent', culprit: 'gpu-002', severity: 'down', figure: 'loss', opened: '2026-11-20T10:00:00.000Z',
+    updated: '2026-11-20T10:00:00.000Z', closed: '2026-11-20T11:00:00.000Z', flaps: 2, probes: ['udp'], pairs: { bad: 11, judged: 11 },
+    sentence: 'the agent of gpu-002 is gone', candidates: [], tell: null, labels: {}, acknowledged: null, silenced_by: null, evidence: [], history: [] };
+  await answer('/api/v1/history/incidents', 200, { incidents: [past] });
+  await page.click('[data-page=incidents]');
+  await until(page, () => document.querySelectorAll('.incident').length === 3);
+  assert.match(await page.innerText('.incident[data-id="9"]'), /closed · agent gpu-002 .* for 60 min .* opened again 2 times/s);
+  await page.click('.incident[data-id="18"] .incident-head');
+  const details = await page.innerText('.incident-details');
+  for (const part of ['would explain it as well: host-send gpu-005', 'what would tell: a probe from gpu-005', 'loss 4 %, more than 1 %']) {
+    assert.ok(details.includes(part), part);
+  }
+  assert.match(page.url(), /incident=18/);
+  await shot(page, 'incidents');
+  await page.selectOption('#severity', 'very slow');
+  await until(page, () => document.querySelectorAll('.incident').length === 1);
+  await page.selectOption('#severity', '');
+  await page.selectOption('#kind', 'agent');
+  await until(page, () => document.querySelector('.incident')?.dataset.id === '9');
+  await page.selectOption('#kind', '');
+  await page.fill('#filter', 'cable');
+  await until(page, () => document.querySelectorAll('.incident').length === 0);
+  await page.fill('#filter', 'loses');
+  await page.click('.incident-details td button');
+  await until(page, () => document.querySelector('#pair')?.dataset.pair === '10.0.0.5 10.0.0.6');
+  assertQuiet();
+});
+
+test('one slow host of many is one line', async () => {
+  await startJudged(40, '#page=hosts');
+  await until(page, () => document.querySelectorAll('#hosts tbody tr').length === 3
+    && document.querySelector('#hosts tbody tr').innerText.includes('100 %'));
+  const lines = await page.$$eval('#hosts tbody tr', (all) => all.map((line) => line.innerText.split('\t').slice(0, 3).map((cell) => cell.trim())));
+  assert.deepEqual(lines[0], ['gpu-004', 'very slow', '100 % (39 of 39)']);
+  assert.deepEqual(lines.slice(1).map(([host]) => host).sort(), ['gpu-005', 'gpu-006']); // the lossy pair's ends
+  assert.match(await page.innerText('#hosts .cut'), /^37 other hosts: no bad pairs among them\.$/);
+  assertQuiet();
+});
+
+test('a phone shows the suspects first', async () => {
+  await startJudged(12, '', { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
+  assert.ok(await page.evaluate(() => document.querySelector('#suspects').getBoundingClientRect().bottom
+    <= document.querySelector('.map').getBoundingClientRect().top));
+  await shot(page, 'phone-suspects');
+  assertQuiet();
+});
