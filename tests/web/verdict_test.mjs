@@ -146,6 +146,60 @@ test('one slow host of many is one line', async () => {
   assertQuiet();
 });
 
+test('counts, marks and names lead to what they name', async () => {
+  await startJudged();
+  await until(page, () => document.querySelector('.legend [data-state=lossy] b')?.textContent === '1');
+  await page.click('.legend [data-state=lossy] button');
+  await until(page, () => document.querySelectorAll('.pairs tbody tr').length === 1
+    && document.querySelector('.pairs tbody tr').innerText.startsWith('gpu-005\tgpu-006\tlossy'));
+  await page.click('.only');
+  await until(page, () => document.querySelectorAll('.pairs tbody tr').length === 132);
+  await page.click('.bar .summary [data-state="very slow"]');
+  await until(page, () => document.querySelectorAll('.pairs tbody tr').length === 22);
+  await page.click('[data-page=mesh]');
+  await page.waitForSelector('#heatmap[data-pairs="132"]');
+  const box = await page.locator('#heatmap').boundingBox();
+  const { y } = await page.evaluate(() => document.querySelector('#heatmap').heatmap.middleOf(4 * 12));
+  await page.mouse.click(box.x + 30, box.y + y);
+  await until(page, () => document.querySelector('.page h2')?.innerText === 'gpu-005');
+  assertQuiet();
+});
+
+test('a link to a probe that is gone says so', async () => {
+  await start(4, '#probe=gone');
+  assert.match(await page.innerText('[data-kind=unknown-probe]'), /names the probe gone, .* udp is shown/);
+  assertQuiet();
+});
+
+test('the page is loud about data that stays out, and about the past', async () => {
+  const skewed = () => {
+    const real = Date.now;
+    Date.now = () => real() + (window.skew ?? 0);
+  };
+  await start(4, '', { before: skewed });
+  assert.equal(await page.locator('.panel[data-stale], .notices .lost').count(), 0);
+  await page.evaluate(() => { window.skew = 32_000; }); // the board's windows are 10 s long
+  await page.waitForSelector('.panel[data-stale=silent]');
+  assert.match(await page.innerText('#link'), /no data · last data 3\d s ago/);
+  assert.match(await page.innerText('.notices .lost'), /No window has arrived for three windows/);
+  assert.equal(await page.$eval('.stage', (stage) => getComputedStyle(stage).opacity), '0.5');
+  await shot(page, 'state-silent');
+  await board.say('all');
+  await page.waitForSelector('.panel[data-stale]', { state: 'detached' });
+  await page.goto(`${page.url().split('#')[0]}#time=2026-11-20T03:12:00Z`);
+  await page.waitForSelector('.panel[data-past] #heatmap');
+  assert.match(await page.innerText('.as-of'), /As of 2026-11-20 03:12:00 UTC.* not live/);
+  await shot(page, 'state-past');
+});
+
+test('a screen on a wall has no controls', async () => {
+  await startJudged(12, '?kiosk=1');
+  for (const gone of ['.controls', '.search', '.acts', '.theme']) assert.equal(await page.isVisible(gone), false, gone);
+  for (const kept of ['.suspect .sentence', '#heatmap', '.legend', '#link']) assert.equal(await page.isVisible(kept), true, kept);
+  await shot(page, 'kiosk');
+  assertQuiet();
+});
+
 test('a phone shows the suspects first', async () => {
   await startJudged(12, '', { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));

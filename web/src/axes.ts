@@ -66,6 +66,20 @@ export function paintRowLabels(context: Context, view: Viewport, { ranks, labels
   }
 }
 
+const SLANT = Math.PI / 3.2;
+
+// Returns the address whose label is at a point beside the map; null where there is none, or where
+// the labels name groups.
+export function labelledAt(view: Viewport, { ranks, grid }: Scene, x: number, y: number): string | null {
+  const left = x < view.left - STRIP && y >= view.top;
+  if (!left && (y > view.top - STRIP || x < view.left)) return null;
+  const along = left ? (y - view.yOf(0)) / view.cellHeight
+    : (x - (view.slanted ? (view.top - STRIP - 8 - y) / Math.tan(SLANT) : 0) - view.xOf(0)) / view.cellWidth;
+  const [order, addresses, cell] = left ? [ranks.rowOrder, grid.probe.sources, view.cellHeight] as const
+    : [ranks.columnOrder, grid.probe.destinations, view.cellWidth] as const;
+  return isGrouped(order, cell) ? null : addresses[order.at[Math.floor(along)]] ?? null;
+}
+
 export function paintColumnLabels(context: Context, view: Viewport, { ranks, labels, palette }: Scene,
   chosen: number | undefined) {
   const space = view.slanted ? SLANTED_LABEL_SPACE : LABEL_SPACE;
@@ -78,7 +92,7 @@ export function paintColumnLabels(context: Context, view: Viewport, { ranks, lab
     context.translate(view.xOf(at), view.top - STRIP - 8);
     const level = isGrouped(ranks.columnOrder, view.cellWidth) && !strong;
     const slanted = view.slanted && !level;
-    if (slanted) context.rotate(-Math.PI / 3.2);
+    if (slanted) context.rotate(-SLANT);
     context.textAlign = slanted ? 'left' : 'center';
     paintText(context, text, 0, 0, slanted || level ? WIDEST_GROUP : view.cellWidth - 4);
     context.restore();

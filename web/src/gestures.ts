@@ -1,8 +1,9 @@
 // Handles pointers on the heatmap: pointing, holding, opening, dragging, the wheel, and two
 // fingers.
 
+import { labelledAt } from './axes';
 import type { Heatmap } from './heatmap';
-import { hold, openPair, pointed } from './store';
+import { choose, hold, openPair, pointed } from './store';
 import type { Sight } from './viewport';
 
 const STILL = 4; // pixels by which a click may move
@@ -41,6 +42,7 @@ export class Gestures {
     const at = { x: event.offsetX, y: event.offsetY };
     if (!before) {
       pointed.value = this.map.cellAt(at.x, at.y);
+      this.canvas.style.cursor = labelledAt(this.map.view, this.map.scene, at.x, at.y) === null ? '' : 'pointer';
       return;
     }
     const other = [...this.down].find(([id]) => id !== event.pointerId)?.[1];
@@ -57,6 +59,8 @@ export class Gestures {
 
   private released(event: PointerEvent) {
     if (!this.down.delete(event.pointerId) || this.moved > STILL) return;
+    const host = labelledAt(this.map.view, this.map.scene, event.offsetX, event.offsetY);
+    if (host !== null) return choose({ page: 'host', host });
     const cell = this.map.cellAt(event.offsetX, event.offsetY);
     pointed.value = cell;
     hold(cell);

@@ -82,12 +82,14 @@ function Summary() {
   const judged = JUDGED_STATES.some(({ name }) => severities[name] > 0) || severities.ok > 0;
   if (!judged) return <StateSummary />;
   const counts = countsOfAll(liveGrid.value);
+  const downs = ['unreachable', 'refused']; // how a pair is down; these are not counted twice
+  const counted = severities.down >= downs.reduce((sum, name) => sum + (counts[name] ?? 0), 0);
   const chips = [...JUDGED_STATES.map(({ name, text }) => ({ name, text, pairs: severities[name] })),
-    ...UNJUDGEABLE_STATES.map(({ name, text }) => ({ name, text, pairs: counts[name] })),
+    ...UNJUDGEABLE_STATES.filter(({ name }) => !counted || !downs.includes(name)).map(({ name, text }) => ({ name, text, pairs: counts[name] })),
     { ...JUDGED_OK, pairs: severities.ok }];
   return <div class="summary" aria-label="Pairs of all probes as they are judged">
-    {chips.filter(({ pairs }) => pairs > 0).map(({ name, text, pairs }) => <span key={name} class="chip" data-state={name}
-      title={text}><b>{humanCount(pairs)}</b> {name}</span>)}
+    {chips.filter(({ pairs }) => pairs > 0).map(({ name, text, pairs }) => <button key={name} class="chip" data-state={name}
+      title={`${text}; lists those of the shown probe`} onClick={() => choose({ page: 'worst', only: name })}><b>{humanCount(pairs)}</b> {name}</button>)}
   </div>;
 }
 

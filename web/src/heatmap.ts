@@ -6,13 +6,12 @@ import { drawMark } from './marks';
 import { humanCode, NOT_MEASURED } from './metrics';
 import type { Grid } from './model';
 import { css, inkOn } from './palette';
+import { paintRare } from './rare';
 import type { Scene } from './scene';
-import { className, UNJUDGED } from './severity';
+import { className } from './severity';
 import { type Place, STRIP, Viewport } from './viewport';
 
 const CELL_FONT = '12px system-ui, sans-serif';
-const RARE_FROM = 4; // pixels; a rare bad cell is at least this wide and high
-const MOST_RARE = 3000; // more bad cells than this are not rare
 const SHAPED_FROM = 7; // pixels; smaller cells have no gaps, marks or values
 // Cells of these classes show their value instead of their mark where there is room, cells of loss
 // only a share.
@@ -69,7 +68,8 @@ export class Heatmap {
     this.paintBand();
     this.clipped(() => {
       this.paintPixels();
-      if (Math.min(view.cellWidth, view.cellHeight) * 2 ** view.level < RARE_FROM) this.paintRare();
+      const [from, to] = this.inSight();
+      paintRare(context, view, scene, from, to);
       if (Math.min(view.cellWidth, view.cellHeight) >= SHAPED_FROM) this.paintShapes();
       this.paintGroups();
       this.paintOutline(this.held, 2);
@@ -124,28 +124,6 @@ export class Heatmap {
     context.imageSmoothingEnabled = false;
     context.drawImage(this.pixels, view.xOf(left * size), view.yOf(top * size),
       columns * size * view.cellWidth, rows * size * view.cellHeight);
-  }
-
-  // Enlarges bad cells that are smaller than RARE_FROM, the worst last, unless they are many.
-  private paintRare() {
-    const { context, view, scene: { ranks, palette } } = this;
-    const level = ranks.levels[Math.min(view.level, ranks.levels.length - 1)];
-    const size = 2 ** view.level;
-    const [from, to] = this.inSight();
-    const found: { rank: number; row: number; column: number }[] = [];
-    for (let row = Math.floor(from.row / size); row * size <= to.row; ++row) {
-      for (let column = Math.floor(from.column / size); column * size <= to.column; ++column) {
-        const rank = level.ranks[row * level.columns + column];
-        if (rank >> 8 <= UNJUDGED) continue;
-        if (found.length === MOST_RARE) return;
-        found.push({ rank, row, column });
-      }
-    }
-    found.sort((a, b) => a.rank - b.rank);
-    for (const { rank, row, column } of found) {
-      context.fillStyle = css(palette.of(rank));
-      context.fillRect(view.xOf((column + 0.5) * size) - RARE_FROM / 2, view.yOf((row + 0.5) * size) - RARE_FROM / 2, RARE_FROM, RARE_FROM);
-    }
   }
 
   // Paints gaps, marks and values. REQUIRES cells of at least SHAPED_FROM.

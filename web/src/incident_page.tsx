@@ -54,14 +54,14 @@ function Details({ incident }: { incident: Incident }) {
     {Object.keys(labels).length > 0 && <p class="quiet-text">{Object.entries(labels).map(([label, value]) => inText(`${label}=${value}`)).join(', ')}</p>}
     {candidates.length > 0 && <p>{`would explain it as well: ${candidates.map(named).join('; ')}`}</p>}
     {tell !== null && <p>{`what would tell: ${inText(tell)}`}</p>}
-    {evidence.length > 0 && <table class="pairs"><thead><tr><th scope="col">probe</th><th scope="col">source</th><th scope="col">destination</th>
+    {evidence.length > 0 && <div class="wide"><table class="pairs"><thead><tr><th scope="col">probe</th><th scope="col">source</th><th scope="col">destination</th>
       <th scope="col">judged</th><th scope="col">because</th><th /></tr></thead>
     <tbody>{evidence.map((pair) => <tr key={`${pair.probe} ${pair.source} ${pair.destination}`}>
       <td>{inLine(pair.probe)}</td><td>{inLine(pair.source_name)}</td><td>{inLine(pair.destination_name)}</td>
       <td><span class="chip" data-state={pair.severity}>{pair.severity}</span></td><td>{inText(pair.because)}</td>
       <td><button onClick={() => showEvidence(incident, pair)}>map</button> <button
         onClick={() => choose({ page: 'pair', probe: pair.probe, held: [pair.source, pair.destination] })}>pair</button></td>
-    </tr>)}</tbody></table>}
+    </tr>)}</tbody></table></div>}
     {history.length > 0 && <ol class="course">{history.map(({ at, severity, sentence }, line) => <li key={line}>
       <time dateTime={at}>{dayAndTime(Date.parse(at), now.value)}</time> <span class="chip" data-state={severity}>{severity}</span> <bdi>{inText(sentence)}</bdi></li>)}
       {incident.closed !== null && <li><time dateTime={incident.closed}>{dayAndTime(Date.parse(incident.closed), now.value)}</time> closed</li>}</ol>}

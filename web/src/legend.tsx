@@ -7,7 +7,7 @@ import { drawMark } from './marks';
 import { css, inkOn } from './palette';
 import { CLASSES } from './severity';
 import { entriesOf } from './states';
-import { limits, metric, painted, palette, ranks, scale } from './store';
+import { choose, limits, metric, painted, palette, ranks, scale } from './store';
 
 const SIDE = 18;
 
@@ -39,7 +39,7 @@ export function Legend() {
       {entriesOf(limits.value.judged).map(({ name, text }) => {
         const pairs = ranks.value?.counts[CLASSES.indexOf(name as typeof CLASSES[number])] ?? 0;
         return <li key={name} title={text} data-state={name} class={pairs === 0 ? 'none' : ''}>
-          <Swatch state={name} /><span>{name}</span><b>{humanCount(pairs)}</b>
+          <button onClick={() => choose({ page: 'worst', only: name })}><Swatch state={name} /><span>{name}</span><b>{humanCount(pairs)}</b></button>
         </li>;
       })}
     </ul>

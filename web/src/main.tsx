@@ -8,6 +8,7 @@ import { live, start } from './store';
 import { keepTitle } from './title';
 import { followVerdict } from './verdict';
 
+if (new URLSearchParams(location.search).get('kiosk') === '1') document.documentElement.dataset.kiosk = '';
 start();
 followVerdict();
 keepTitle();

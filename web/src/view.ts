@@ -18,6 +18,7 @@ export interface View {
   held: [string, string] | null; // source and destination of the chosen pair
   host: string | null; // address
   filter: string; // of the lists of pairs, incidents and hosts
+  only: string; // the class of the pairs in the worst list; '' lists all
   sort: string; // the list's column, with a leading '-' for descending order
   time: number | null; // the time shown, in milliseconds UTC; null: live
   path: number; // the chosen path of the pair; 0: all together
@@ -28,7 +29,7 @@ export interface View {
 }
 
 export const DEFAULT: View = { page: 'mesh', probe: null, metric: 'network_p50', order: 'address', warn: null,
-  crit: null, sight: null, held: null, host: null, filter: '', sort: '-state', time: null,
+  crit: null, sight: null, held: null, host: null, filter: '', only: '', sort: '-state', time: null,
   path: 0, incident: null, severity: '', kind: '', span: '1h' };
 
 export function parseView(hash: string): View {
@@ -41,7 +42,7 @@ export function parseView(hash: string): View {
   return { page: PAGES.find((page) => page === fields.get('page')) ?? 'mesh', probe: fields.get('probe'),
     metric: text('metric'), order: text('order'), warn: fields.get('warn'), crit: fields.get('crit'),
     sight: at.length === 3 && at.every(Number.isFinite) ? { zoom: at[0], row: at[1], column: at[2] } : null,
-    held: from !== null && to !== null ? [from, to] : null, host: fields.get('host'), filter: text('filter'), sort: text('sort'),
+    held: from !== null && to !== null ? [from, to] : null, host: fields.get('host'), filter: text('filter'), only: text('only'), sort: text('sort'),
     incident: fields.get('incident'), severity: text('severity'), kind: text('kind'),
     path: Number.isInteger(path) && path > 0 ? path : 0, time: Number.isNaN(time) ? null : time, span: SPANS[text('span')] ? text('span') : DEFAULT.span };
 }
@@ -52,7 +53,7 @@ export function formatView(view: View): string {
   if (view.page !== DEFAULT.page) fields.set('page', view.page);
   if (view.probe !== null) fields.set('probe', view.probe);
   fields.set('metric', view.metric);
-  for (const name of ['order', 'warn', 'crit', 'filter', 'sort', 'incident', 'severity', 'kind', 'span'] as const) {
+  for (const name of ['order', 'warn', 'crit', 'filter', 'only', 'sort', 'incident', 'severity', 'kind', 'span'] as const) {
     const chosen = view[name];
     if (chosen !== null && chosen !== DEFAULT[name]) fields.set(name, chosen);
   }

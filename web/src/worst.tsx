@@ -5,7 +5,7 @@ import { exportCsv } from './export';
 import { humanCount, inLine } from './format';
 import { humanCode } from './metrics';
 import { type Grid, pairOf } from './model';
-import { className } from './severity';
+import { className, CLASSES } from './severity';
 import { choose, grid, metric, model, openPair, painted, ranks, view } from './store';
 import { type Column, firstIn, keyOf, type Listed, type Sort } from './worst_list';
 
@@ -13,8 +13,16 @@ const MOST = 500;
 
 const COLUMNS: Column[] = ['source', 'destination', 'state', 'value'];
 
-function matcher(current: Grid, text: string): (source: number, destination: number) => boolean {
-  const wanted = text.toLowerCase();
+type Matcher = (source: number, destination: number, rank: number) => boolean;
+
+// `only` is a class, or '' for all.
+function matcher(current: Grid, text: string, only: string): Matcher {
+  const named = nameMatcher(current, text.toLowerCase());
+  const kind = CLASSES.findIndex((name) => name === only);
+  return only === '' ? named : (source, destination, rank) => rank >> 8 === kind && named(source, destination, rank);
+}
+
+function nameMatcher(current: Grid, wanted: string): Matcher {
   if (wanted === '') return () => true;
   const matches = (address: string) => address.includes(wanted) || model.nameOf(address).toLowerCase().includes(wanted);
   const [sources, destinations] = [current.probe.sources.map(matches), current.probe.destinations.map(matches)];
@@ -25,15 +33,16 @@ export function WorstPage() {
   const { sort } = view.value;
   const column = COLUMNS.find((each) => sort.endsWith(each)) ?? 'state';
   const by = { column, up: !sort.startsWith('-') };
-  const [current, shown, filter] = [grid.value!, ranks.value!, view.value.filter];
+  const [current, shown, { filter, only }] = [grid.value!, ranks.value!, view.value];
   const { listed: rows, all } = useMemo(
-    () => firstIn(shown, keyOf(current, by, (address) => model.nameOf(address)), MOST, matcher(current, filter)),
-    [current, shown, filter, column, by.up, painted.value]);
+    () => firstIn(shown, keyOf(current, by, (address) => model.nameOf(address)), MOST, matcher(current, filter, only)),
+    [current, shown, filter, only, column, by.up, painted.value]);
   return <main class="page">
     <div class="page-head">
       <h2>{`Worst pairs of ${current.probe.name}`}</h2>
       <label class="field">only <input id="filter" type="search" value={filter} placeholder="part of a name or address"
         onInput={(event) => choose({ filter: event.currentTarget.value }, true)} /></label>
+      {only !== '' && <button class="quiet only" data-only={only} title="list all classes" onClick={() => choose({ only: '' })}>{`${only} ✕`}</button>}
       <button class="quiet" onClick={() => exportCsv(current, metric.value, rows.map(({ cell }) => cell))}>CSV</button>
       <span class="quiet-text">{`${humanCount(rows.length)} of ${humanCount(all)} pairs, ${metric.value.label}`}</span>
     </div>

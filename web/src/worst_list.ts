@@ -36,7 +36,7 @@ export function keyOf(grid: Grid, { column, up }: Sort, nameOf: (address: string
 // number of all wanted pairs. Counting the keys first avoids sorting millions of pairs: only pairs
 // above the key of the last place are sorted, and as many with that key as still have room.
 export function firstIn({ levels, rowOrder, columnOrder }: Ranks, key: (cell: number, rank: number) => number, most: number,
-  wanted: (source: number, destination: number) => boolean): { listed: Listed[]; all: number } {
+  wanted: (source: number, destination: number, rank: number) => boolean): { listed: Listed[]; all: number } {
   const { ranks, columns, rows } = levels[0];
   const visit = (take: (cell: number, rank: number) => void) => {
     for (let row = 0; row < rows; ++row) {
@@ -44,7 +44,7 @@ export function firstIn({ levels, rowOrder, columnOrder }: Ranks, key: (cell: nu
       for (let column = 0; column < columns; ++column) {
         const rank = ranks[row * columns + column];
         const destination = columnOrder.at[column];
-        if (rank !== 0 && wanted(source, destination)) take(source * columns + destination, rank);
+        if (rank !== 0 && wanted(source, destination, rank)) take(source * columns + destination, rank);
       }
     }
   };

@@ -4,7 +4,7 @@ import { DEFAULT, formatView, parseView, type View } from '../src/view';
 describe('the view in the URL', () => {
   it('survives a round trip', () => {
     const view: View = { page: 'pair', probe: 'a b&c=<d>', metric: 'loss', order: 'rack #1', warn: '', crit: '50us',
-      sight: { zoom: 3.5, row: 12.5, column: 99 }, held: ['10.0.0.1', 'fd00::9'], host: '"><script>', filter: 'gpu', sort: 'source',
+      sight: { zoom: 3.5, row: 12.5, column: 99 }, held: ['10.0.0.1', 'fd00::9'], host: '"><script>', filter: 'gpu', only: 'very slow', sort: 'source',
       time: Date.UTC(2026, 10, 21, 3, 12), path: 3, incident: '17', severity: 'very slow', kind: 'host', span: '24h' };
     expect(parseView(formatView(view))).toEqual(view);
   });
