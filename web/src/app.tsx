@@ -49,7 +49,7 @@ export function App() {
 function Panel() {
   const stale = staleness.value;
   return <div id="probe-panel" class="panel" role="tabpanel" data-stale={stale === 'current' ? undefined : stale}
-    data-past={time.value === null ? undefined : ''} aria-labelledby={TAB_OF + model.grids.indexOf(liveGrid.value!)}><Page /></div>;
+    data-past={time.value === null ? undefined : grid.value === liveGrid.value ? 'missing' : 'shown'} aria-labelledby={TAB_OF + model.grids.indexOf(liveGrid.value!)}><Page /></div>;
 }
 
 function Page() {

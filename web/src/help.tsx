@@ -13,6 +13,7 @@ const KEYS: [string, string][] = [
   ['+  −  wheel, two fingers', 'zoom in and out'],
   ['drag, Shift + arrows', 'move a zoomed map'],
   ['0', 'show the whole mesh'],
+  ['click on a name', 'open the host; a count or a mark of the legend lists its pairs'],
   ['/', 'search for a host'],
   ['?', 'show this help'],
 ];
@@ -39,6 +40,8 @@ function Dialog() {
       <dl>{KEYS.map(([key, text]) => [<dt key={`${key} key`}>{key}</dt>, <dd key={key}>{text}</dd>])}</dl>
       <p>Rows are sources, columns are destinations. The strips along the map show the median pair of each row and column,
         so a bad host appears as a cross. In a zoomed-out map a cell shows the worst of its pairs.</p>
+      <p>The suspects are the controller's open incidents. It judges each pair over several windows by the pinglist's thresholds, so
+        a cell is slow or lossy only if it stays so. Acknowledge says that somebody takes care; Silence also withholds the alerts.</p>
       <button onClick={close} autofocus>Close</button>
     </section>
   </dialog>;

@@ -72,7 +72,7 @@ function Entry({ incident, days }: { incident: Incident; days: number }) {
   const chosen = view.value.incident === incident.id;
   const place = useRef<HTMLLIElement>(null);
   useLayoutEffect(() => { if (chosen) place.current?.scrollIntoView?.({ block: 'nearest' }); }, [chosen]);
-  return <li ref={place} class="incident" data-id={incident.id} data-open={incident.closed === null || undefined}
+  return <li ref={place} class="incident" data-id={incident.id} data-severity={incident.severity} data-open={incident.closed === null || undefined}
     data-hushed={isHushed(incident) || undefined}>
     <button class="incident-head" aria-expanded={chosen} onClick={() => choose({ incident: chosen ? null : incident.id })}>
       <Sentence incident={incident} /></button>

@@ -24,7 +24,7 @@ export function SignIn() {
     <form id="sign-in" class="sign-in" onSubmit={submit}>
       <h2>Sign in</h2>
       <p>This controller requires a token. A token with the role <b>read</b> shows the mesh; one with the role <b>operate</b> may
-        also send bursts. Ask the controller's operator for one.</p>
+        also send bursts, and acknowledge or silence incidents. Ask the controller's operator for one.</p>
       <label class="field">Token
         <input name="token" type="password" autocomplete="current-password" spellcheck={false} required autofocus /></label>
       <button class="quiet" disabled={asking}>{asking ? 'asking…' : 'sign in'}</button>

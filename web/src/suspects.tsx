@@ -3,7 +3,7 @@
 import { Acts } from './acts';
 import { humanCount, inText } from './format';
 import { allClear, type Evidence, factsOf, type Incident, metricOf } from './incident';
-import { choose, now } from './store';
+import { choose, now, time } from './store';
 import { isHushed, suspects, verdict } from './verdict';
 
 const MOST = 5;
@@ -36,6 +36,7 @@ export function Suspects() {
   const listed = [...all].sort((a, b) => Number(isHushed(a)) - Number(isHushed(b))).slice(0, MOST);
   return <section id="suspects" class="suspects" aria-label="Suspects">
     <h2>Suspects{all.length > 0 && <em>{humanCount(all.length)}</em>}</h2>
+    {time.value !== null && <p class="hushed">as of now, not of the time that the map shows</p>}
     {all.length === 0 && <p class="clear">{allClear(verdict.value, now.value)}</p>}
     <ul>{listed.map((incident) => <Suspect key={incident.id} incident={incident} />)}</ul>
     {all.length > listed.length && <p><button class="quiet" onClick={() => choose({ page: 'incidents', incident: null })}>
