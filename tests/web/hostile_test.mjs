@@ -61,6 +61,24 @@ for (const [name, options] of Object.entries(VIEWPORTS)) {
     await assertHarmless();
   });
 
+  test(`their incidents, ${name}`, async () => {
+    await startHostile('', options);
+    for (const host of TEXTS.keys()) {
+      await board.say(`judge ${host}`);
+      await until(page, (name_) => document.querySelector('.suspect .sentence')?.innerText.includes(name_),
+        visible(TEXTS[host]).trim().slice(0, 5));
+      await assertHarmless();
+    }
+    await page.route('**/api/v1/history/incidents?*', (route) => route.fulfill({ json: { incidents: [] } }));
+    await page.goto(`${page.url().split('#')[0]}#page=incidents&incident=17`);
+    await page.waitForSelector('.incident-details tbody tr');
+    await assertHarmless();
+    await shot(page, `hostile-incidents-${name}`);
+    await page.goto(`${page.url().split('#')[0]}#page=hosts`);
+    await page.waitForSelector('#hosts tbody tr');
+    await assertHarmless();
+  });
+
   test(`their hosts, pairs and lists, ${name}`, async () => {
     await startHostile('page=worst', options);
     await until(page, (texts) => texts.every((text) => document.querySelector('.pairs tbody')?.textContent.includes(text)), TEXTS.map(shown));

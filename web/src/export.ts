@@ -42,13 +42,13 @@ export function csvField(text: string): string {
   return /[",\r\n]/.test(harmless) ? `"${harmless.replace(/"/g, '""')}"` : harmless;
 }
 
-export const CSV_HEAD = 'probe,source,source_name,destination,destination_name,state,metric,value,unit,window_end\n';
+export const CSV_HEAD = 'probe,source,source_name,destination,destination_name,state,severity,metric,value,unit,window_end\n';
 
 export function csvLine(grid: Grid, metric: Metric, cell: number): string {
   const [source, destination] = pairOf(grid, cell);
   const value = valueOf(metric, grid.values[cell]);
   return `${[grid.probe.name, source, model.nameOf(source), destination, model.nameOf(destination), grid.stateName(cell),
-    metric.id, Number.isNaN(value) ? '' : String(Number(value.toPrecision(2))), metric.unit,
+    grid.severityName(cell), metric.id, Number.isNaN(value) ? '' : String(Number(value.toPrecision(2))), metric.unit,
     timeOf(grid)].map(csvField).join(',')}\n`;
 }
 
