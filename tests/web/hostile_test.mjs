@@ -75,7 +75,7 @@ for (const [name, options] of Object.entries(VIEWPORTS)) {
     await assertHarmless();
     await shot(page, `hostile-incidents-${name}`);
     await page.goto(`${page.url().split('#')[0]}#page=hosts`);
-    await page.waitForSelector('#hosts tbody tr');
+    await page.waitForSelector('.ranking tbody tr');
     await assertHarmless();
   });
 

@@ -234,40 +234,55 @@ controller::Judged SyntheticBoard::judgedAs(std::uint32_t probe, std::uint32_t s
   }
 }
 
+Incident SyntheticBoard::slowIncident(std::uint32_t host, Nanos now) const {
+  const ProbeGrid& grid = plan_->probes[0];
+  const auto hosts = static_cast<std::uint32_t>(grid.sources.size());
+  const std::string slow = plan_->nameOf(grid.sources[host]);
+  Incident made = incidentOf(
+      17, {controller::CulpritKind::kHost, slow}, Severity::kVerySlow,
+      slow + " is very slow in both directions: network 2.01 ms, 205 x the mesh's median",
+      now - 12 * 60 * kSecond);
+  made.bad_pairs = made.judged_pairs = std::uint64_t{2} * (hosts - 1);
+  made.labels = {{"rack", "r1"}};
+  made.history.push_back({now - 60 * kSecond, Severity::kVerySlow, made.sentence + ", worse"});
+  for (std::uint32_t i = 0; i < hosts && made.evidence.size() < 4; ++i) {
+    if (i == host) continue;
+    made.evidence.push_back(evidenceOf(*plan_, host, i, PairState::kOk, Severity::kVerySlow));
+  }
+  return made;
+}
+
+Incident SyntheticBoard::lossyIncident(std::uint32_t source, std::uint32_t destination,
+                                       Nanos now) const {
+  const std::string from = plan_->nameOf(plan_->probes[0].sources[source]);
+  const std::string to = plan_->nameOf(plan_->probes[0].destinations[destination]);
+  Incident made =
+      incidentOf(18, {controller::CulpritKind::kPair, from + " -> " + to}, Severity::kLossy,
+                 from + " -> " + to + " loses 4 % of its pings", now - 3 * 60 * kSecond);
+  made.figure = Figure::kLoss;
+  made.bad_pairs = made.judged_pairs = 1;
+  made.candidates = {{controller::CulpritKind::kHostSend, from}};
+  made.tell = "a probe from " + from + " to another rack would tell them apart";
+  made.acknowledged = {"alice", "the cable is ordered", now - 60 * kSecond};
+  made.evidence = {evidenceOf(*plan_, source, destination, PairState::kLoss, Severity::kLossy)};
+  return made;
+}
+
 void SyntheticBoard::judge(std::uint32_t host) {
   judging_ = true;
-  const auto hosts = static_cast<std::uint32_t>(plan_->probes[0].sources.size());
+  const plan::AddressList& all = plan_->probes[0].sources;
+  const auto hosts = static_cast<std::uint32_t>(all.size());
   const std::uint32_t source = (host + 1) % hosts;
   const std::uint32_t destination = (host + 2) % hosts;
   stateAt(0, source, destination) = PairState::kLoss;
   slowDown(host);
-  const std::string slow = plan_->nameOf(plan_->probes[0].sources[host]);
-  const std::string from = plan_->nameOf(plan_->probes[0].sources[source]);
-  const std::string to = plan_->nameOf(plan_->probes[0].destinations[destination]);
   const Nanos now = utcNow();
   auto verdict = std::make_shared<controller::Verdict>();
-  Incident first = incidentOf(
-      17, {controller::CulpritKind::kHost, slow}, Severity::kVerySlow,
-      slow + " is very slow in both directions: network 2.01 ms, 205 x the mesh's median",
-      now - 12 * 60 * kSecond);
-  first.bad_pairs = first.judged_pairs = 2 * (hosts - 1);
-  first.labels = {{"rack", "r1"}};
-  first.history.push_back({now - 60 * kSecond, Severity::kVerySlow, first.sentence + ", worse"});
-  for (std::uint32_t i = 0; i < hosts && first.evidence.size() < 4; ++i) {
-    if (i == host) continue;
-    first.evidence.push_back(evidenceOf(*plan_, host, i, PairState::kOk, Severity::kVerySlow));
-  }
-  Incident second =
-      incidentOf(18, {controller::CulpritKind::kPair, from + " -> " + to}, Severity::kLossy,
-                 from + " -> " + to + " loses 4 % of its pings", now - 3 * 60 * kSecond);
-  second.figure = Figure::kLoss;
-  second.bad_pairs = second.judged_pairs = 1;
-  second.candidates = {{controller::CulpritKind::kHostSend, from}};
-  second.tell = "a probe from " + from + " to another rack would tell them apart";
-  second.acknowledged = {"alice", "the cable is ordered", now - 60 * kSecond};
-  second.evidence = {evidenceOf(*plan_, source, destination, PairState::kLoss, Severity::kLossy)};
-  verdict->open = {std::make_shared<Incident>(std::move(first)),
-                   std::make_shared<Incident>(std::move(second))};
+  verdict->open = {std::make_shared<Incident>(slowIncident(host, now)),
+                   std::make_shared<Incident>(lossyIncident(source, destination, now))};
+  verdict->silences = {{5, {{"rack", "r9"}}, now, now + kHour, "dave", "new cables"}};
+  verdict->maintenance = {
+      {plan_->nameOf(all[(host + 3) % hosts]), now, kNever, "carol", "new NIC", false}};
   verdict->judged_pairs = std::uint64_t{hosts} * (hosts - 1) + std::uint64_t{2} * hosts;
   verdict->oldest_window_utc = now - 12 * kSecond;
   board_.publishVerdict(std::move(verdict));

@@ -31,8 +31,8 @@ class SyntheticBoard {
                    PairState state);
   // Adds 2 ms to all pairs of this host from now on.
   void slowDown(std::uint32_t host);
-  // Judges all windows from now on, and publishes a verdict: this host is very slow, and a single
-  // pair of another is lossy and acknowledged.
+  // Judges all windows from now on, and publishes a verdict: this host is very slow, a single pair
+  // of another is lossy and acknowledged, and there are a silence and a maintenance.
   void judge(std::uint32_t host);
   void rejectPinglist(const std::string& error);
   // Publishes some pairs of every state, spread so that a person finds them.
@@ -46,6 +46,9 @@ class SyntheticBoard {
   PairState stateAt(std::uint32_t probe, std::uint32_t source, std::uint32_t destination) const;
   controller::Judged judgedAs(std::uint32_t probe, std::uint32_t source, std::uint32_t destination,
                               PairState state) const;
+  controller::Incident slowIncident(std::uint32_t host, Nanos now) const;
+  controller::Incident lossyIncident(std::uint32_t source, std::uint32_t destination,
+                                     Nanos now) const;
   void publishStatus();
 
   controller::Board board_;

@@ -135,11 +135,37 @@ test('the page of incidents has their course and their evidence', async () => {
   assertQuiet();
 });
 
+test('silences and maintenance are listed and can be ended', async () => {
+  await startJudged(12, '#page=incidents');
+  await answer('/api/v1/history/incidents', 200, { incidents: [] });
+  assert.match(await page.innerText('.quiet-list'), /rack=r9\s.*UTC\s+dave\s+new cables/s);
+  const ended = await answer('/api/v1/silences/5', 200, {});
+  await page.click('.quiet-list button');
+  await until(page, () => !document.querySelector('.quiet-list button').disabled);
+  assert.deepEqual(ended, [['DELETE', null]]);
+  await page.click('[data-page=hosts]');
+  assert.match(await page.innerText('.quiet-list'), /gpu-007\s+it is ended\s+carol\s+new NIC/);
+  await page.fill('#search', 'gpu-007');
+  await page.press('#search', 'Enter');
+  assert.match(await page.innerText('.maintained'), /in maintenance by carol: new NIC/);
+  await page.fill('#search', 'gpu-004');
+  await page.press('#search', 'Enter');
+  await until(page, () => document.querySelector('.page-head')?.innerText.includes('very slow'));
+  const begun = await answer('/api/v1/maintenance', 201, {});
+  await page.click('[data-act=maintenance]');
+  await page.fill('[name=by]', 'erin');
+  await page.selectOption('[name=duration]', '');
+  await page.click('form.act button');
+  await page.waitForSelector('form.act', { state: 'detached' });
+  assert.deepEqual(begun, [['POST', { host: 'gpu-004', by: 'erin', comment: '' }]]);
+  await shot(page, 'host-accused');
+});
+
 test('one slow host of many is one line', async () => {
   await startJudged(40, '#page=hosts');
-  await until(page, () => document.querySelectorAll('#hosts tbody tr').length === 3
-    && document.querySelector('#hosts tbody tr').innerText.includes('100 %'));
-  const lines = await page.$$eval('#hosts tbody tr', (all) => all.map((line) => line.innerText.split('\t').slice(0, 3).map((cell) => cell.trim())));
+  await until(page, () => document.querySelectorAll('.ranking tbody tr').length === 3
+    && document.querySelector('.ranking tbody tr').innerText.includes('100 %'));
+  const lines = await page.$$eval('.ranking tbody tr', (all) => all.map((line) => line.innerText.split('\t').slice(0, 3).map((cell) => cell.trim())));
   assert.deepEqual(lines[0], ['gpu-004', 'very slow', '100 % (39 of 39)']);
   assert.deepEqual(lines.slice(1).map(([host]) => host).sort(), ['gpu-005', 'gpu-006']); // the lossy pair's ends
   assert.match(await page.innerText('#hosts .cut'), /^37 other hosts: no bad pairs among them\.$/);

@@ -4,10 +4,13 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type Agent, labelsOf, planOf, useAgents } from './agents';
 import { humanAge, humanCount, inText } from './format';
+import { hostsOf } from './incident';
 import { MetricPages } from './metric_pages';
 import { fetchRow, type PairRow } from './pair_row';
 import { PeerTable } from './peers';
-import { grid, model, now, painted, view } from './store';
+import { MaintenanceOf } from './quiet_lists';
+import { choose, grid, model, now, painted, view } from './store';
+import { suspects } from './verdict';
 
 // Fetches a row of a source for its clock and device: rows name them for every protocol,
 // registrations only for RDMA.
@@ -26,6 +29,7 @@ function useRow(probe: string, source: string, destination: string | undefined):
 export function HostPage() {
   painted.value;
   const address = view.value.host ?? '';
+  const host = model.nameOf(address).split('/')[0];
   const [agent] = useAgents([address]);
   const current = grid.value!;
   const { name: probe, sources, destinations } = current.probe;
@@ -35,7 +39,9 @@ export function HostPage() {
   const measured = to.find((cell) => current.isPair(cell));
   const newest = useRow(probe, address, measured === undefined ? undefined : destinations[measured % current.columns]);
   return <main class="page">
-    <div class="page-head"><h2>{inText(model.nameOf(address))}</h2><span class="quiet-text">{address}</span></div>
+    <div class="page-head"><h2>{inText(model.nameOf(address))}</h2><span class="quiet-text">{address}</span>
+      <Accusations host={host} /></div>
+    <MaintenanceOf key={host} host={host} />
     <Facts agent={agent} address={address} probe={probe} row={newest} />
     {agent && <MetricPages agent={agent} />}
     <div class="columns">
@@ -45,6 +51,12 @@ export function HostPage() {
         peer={(cell) => sources[Math.floor(cell / current.columns)]} />
     </div>
   </main>;
+}
+
+// The open incidents that accuse the host.
+function Accusations({ host }: { host: string }) {
+  return <>{suspects.value.filter((incident) => hostsOf(incident).includes(host)).map(({ id, severity, sentence }) => <button key={id} class="quiet"
+    title={inText(sentence)} onClick={() => choose({ page: 'incidents', incident: id })}><span class="chip" data-state={severity}>{severity}</span></button>)}</>;
 }
 
 interface FactsProps { agent: Agent | null | undefined; address: string; probe: string; row: PairRow | null }

@@ -29,6 +29,15 @@ export function endSilence(id: string): Promise<unknown> {
   return send('DELETE', `api/v1/silences/${encodeURIComponent(id)}`);
 }
 
+// `duration` is '' where the maintenance lasts until it is ended.
+export function beginMaintenance(host: string, duration: string, by: string, comment: string): Promise<unknown> {
+  return send('POST', 'api/v1/maintenance', { host, ...(duration !== '' && { duration }), by, comment });
+}
+
+export function endMaintenance(host: string): Promise<unknown> {
+  return send('DELETE', `api/v1/maintenance/${encodeURIComponent(host)}`);
+}
+
 export async function fetchPastIncidents(from: number, to: number, limit: number, signal: AbortSignal): Promise<Incident[]> {
   const fields = new URLSearchParams({ from: new Date(from).toISOString(), to: new Date(to).toISOString(), limit: String(limit) });
   return (await ask<{ incidents: Incident[] }>(`api/v1/history/incidents?${fields}`, signal)).incidents;

@@ -6,6 +6,7 @@ import { Acts } from './acts';
 import { dayAndTime, humanCount, inLine, inText } from './format';
 import { type Culprit, factsOf, type Incident, isWanted, together } from './incident';
 import { fetchPastIncidents } from './incident_api';
+import { Silences } from './quiet_lists';
 import { JUDGED_STATES } from './states';
 import { choose, now, view } from './store';
 import { Sentence, showEvidence } from './suspects';
@@ -113,5 +114,6 @@ export function IncidentPage() {
     </div>
     {all.length === 0 && <p class="hint">There were none.</p>}
     <ul class="incidents">{shown.map((incident) => <Entry key={incident.id} incident={incident} days={days} />)}</ul>
+    <Silences />
   </main>;
 }
