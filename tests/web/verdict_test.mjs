@@ -232,5 +232,12 @@ test('a phone shows the suspects first', async () => {
   assert.ok(await page.evaluate(() => document.querySelector('#suspects').getBoundingClientRect().bottom
     <= document.querySelector('.map').getBoundingClientRect().top));
   await shot(page, 'phone-suspects');
+  await answer('/api/v1/history/incidents', 200, { incidents: [] });
+  for (const [where, shown] of [['page=incidents&incident=18', '.incident-details'], ['page=hosts', '.ranking'], ['page=host&host=10.0.0.4', '.facts']]) {
+    await page.goto(`${page.url().split('#')[0]}#${where}`);
+    await page.waitForSelector(shown);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), where);
+    await shot(page, `phone-${where.split('&')[0].slice(5)}`);
+  }
   assertQuiet();
 });
