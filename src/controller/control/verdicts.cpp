@@ -85,6 +85,14 @@ std::vector<Maintenance> Verdicts::maintenance(Nanos now_utc) const {
   for (const auto& [host, by_hand] : keeper_.maintenance()) {
     if (by_hand.until_utc > now_utc) made.push_back(by_hand);
   }
+  for (const Places::Host& host : places_.hosts()) {
+    if (host.known == nullptr || host.known->maintenance_until.value_or(0) <= now_utc) continue;
+    if (keeper_.maintenance().contains(host.name)) continue;
+    Maintenance& written = made.emplace_back();
+    written.host = host.name;
+    written.until_utc = *host.known->maintenance_until;
+    written.in_pinglist = true;
+  }
   return made;
 }
 

@@ -99,7 +99,7 @@ class Cover {
   // A starved host spoils its network figures too, so its own time goes before them. How it shows,
   // by its answers or by its own probes, depends on how it is starved.
   void offerCpu(std::uint32_t at, const Tally::Address& tally) {
-    const auto offerSide = [&](Side side, std::uint64_t cpu, std::uint64_t any,
+    const auto offer_side = [&](Side side, std::uint64_t cpu, std::uint64_t any,
                                std::uint64_t judged, std::uint64_t peers) {
       if (cpu < kMinPeers || 2 * cpu < any) return;
       Candidate made{0, any, judged, at, side};
@@ -108,10 +108,10 @@ class Cover {
     };
     const std::uint64_t out = evidence_.judged_out[at];
     const std::uint64_t in = evidence_.judged_in[at];
-    offerSide(Side::kSend, tally.cpu_out, tally.any_out, out, tally.any_out);
-    offerSide(Side::kReceive, tally.cpu_in, tally.any_in, in, tally.any_in);
+    offer_side(Side::kSend, tally.cpu_out, tally.any_out, out, tally.any_out);
+    offer_side(Side::kReceive, tally.cpu_in, tally.any_in, in, tally.any_in);
     if (tally.any_out == 0 || tally.any_in == 0) return;
-    offerSide(Side::kBoth, tally.cpu_out + tally.cpu_in, tally.any_out + tally.any_in, out + in,
+    offer_side(Side::kBoth, tally.cpu_out + tally.cpu_in, tally.any_out + tally.any_in, out + in,
               std::max(tally.any_out, tally.any_in));
   }
 

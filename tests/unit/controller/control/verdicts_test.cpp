@@ -146,6 +146,23 @@ TEST_F(VerdictsTest, AHostInMaintenanceIsNotJudged) {
   EXPECT_THAT(order(begin).get<std::string>(), HasSubstr("'nobody'"));
 }
 
+TEST_F(VerdictsTest, ThePinglistTakesHostsOutOfJudgement) {
+  const auto parsed = pinglist::parse(
+      "version: 1\ndefaults: { window: 1s, interval: 100ms }\n"
+      "hosts: { gpu-3: { address: 10.0.0.3, maintenance: true } }\n"
+      "probes: [{ name: udp, protocol: udp, mesh: ['10.0.0.[1-6]'] }]\n",
+      "p.yaml");
+  ASSERT_TRUE(parsed) << parsed.error().text();
+  grid_.setPlan(makeGridPlan(std::make_shared<pinglist::Pinglist>(*parsed), 2), now());
+  verdicts_.setPlan(grid_.sharedPlan(), now());
+  windows(10, thirdSlow);
+  EXPECT_THAT(board_.verdict()->open, IsEmpty());
+  ASSERT_THAT(board_.verdict()->maintenance, SizeIs(1));
+  EXPECT_EQ(board_.verdict()->maintenance[0].host, "gpu-3");
+  EXPECT_TRUE(board_.verdict()->maintenance[0].in_pinglist);
+  EXPECT_THAT(order(EndMaintenanceOrder{"gpu-3"}).get<std::string>(), HasSubstr("by hand"));
+}
+
 TEST_F(VerdictsTest, OrdersAreCarriedOut) {
   windows(6, thirdSlow);
   ASSERT_THAT(board_.verdict()->open, SizeIs(1));
