@@ -1,6 +1,6 @@
 // What the controller concludes from the judged pairs, in the form of /api/v1/incidents.
 
-import { dayAndTime, humanAge, humanCount } from './format';
+import { dayAndTime, humanAge, humanCount, inText } from './format';
 
 export interface Culprit { kind: string; culprit: string }
 
@@ -85,7 +85,7 @@ export function factsOf(incident: Incident, now: number): string {
   const began = Date.parse(opened);
   const span = closed === null ? `since ${dayAndTime(began, now)} (${humanAge(now - began)})`
     : `${dayAndTime(began, now)}, for ${humanAge(Date.parse(closed) - began)}`;
-  return [span, figure, `${humanCount(pairs.bad)} of ${humanCount(pairs.judged)} pairs`, probes.join(', '),
+  return [span, figure, `${humanCount(pairs.bad)} of ${humanCount(pairs.judged)} pairs`, inText(probes.join(', ')),
     ...(flaps > 0 ? [`opened again ${flaps === 1 ? 'once' : `${flaps} times`}`] : [])].join(' · ');
 }
 

@@ -61,7 +61,7 @@ function Details({ incident }: { incident: Incident }) {
       <td>{inLine(pair.probe)}</td><td>{inLine(pair.source_name)}</td><td>{inLine(pair.destination_name)}</td>
       <td><span class="chip" data-state={pair.severity}>{pair.severity}</span></td><td>{inText(pair.because)}</td>
       <td><button onClick={() => showEvidence(incident, pair)}>map</button> <button
-        onClick={() => choose({ page: 'pair', probe: pair.probe, held: [pair.source, pair.destination] })}>pair</button></td>
+        onClick={() => showEvidence(incident, pair, 'pair')}>pair</button></td>
     </tr>)}</tbody></table></div>}
     {history.length > 0 && <ol class="course">{history.map(({ at, severity, sentence }, line) => <li key={line}>
       <time dateTime={at}>{dayAndTime(Date.parse(at), now.value)}</time> <span class="chip" data-state={severity}>{severity}</span> <bdi>{inText(sentence)}</bdi></li>)}

@@ -8,9 +8,10 @@ import { isHushed, suspects, verdict } from './verdict';
 
 const MOST = 5;
 
-// Leads to the pair in the map, with the figure that accuses it, in the present.
-export function showEvidence({ figure }: Incident, { probe, source, destination }: Evidence) {
-  choose({ page: 'mesh', probe, held: [source, destination], metric: metricOf(figure), sight: null, time: null, warn: null, crit: null });
+// Leads to the pair, with the figure that accuses it: in the present, or when a past incident began.
+export function showEvidence({ figure, closed, opened }: Incident, { probe, source, destination }: Evidence, page: 'mesh' | 'pair' = 'mesh') {
+  choose({ page, probe, held: [source, destination], metric: metricOf(figure), sight: null, path: 0, warn: null, crit: null,
+    time: closed === null ? null : Date.parse(opened) });
 }
 
 export function Sentence({ incident }: { incident: Incident }) {
