@@ -9,6 +9,7 @@ import { type Class, CLASSES } from './severity';
 export type Rgb = number[];
 
 const MAKO = ['#2e1e3c', '#413d7b', '#37659e', '#348fa7', '#40b7ad', '#8bdab2', '#def5e5'];
+const MUTED = 5; // the part of the data's palette without its extreme end
 // Shares of loss, where the thresholds grade them.
 const LOSS_DARK = ['#7a2430', '#b3303f', '#e0434f', '#ff7a72'];
 const LOSS_LIGHT = ['#f6b3ab', '#ea7a74', '#d13c47', '#97122b'];
@@ -80,10 +81,11 @@ export class Palette {
   private readonly colours: Rgb[]; // by class and code
   readonly pixels: Uint32Array; // the same colours in the format of ImageData
 
-  // The colours of the data run from the code `low` to the code `high`.
-  constructor(dark: boolean, metric: Metric, low: number, high: number) {
+  // The colours of the data run from the code `low` to the code `high`. `judged`: a pair that is ok
+  // must not outshine one that is not, however slow it is for an ok one.
+  constructor(dark: boolean, metric: Metric, low: number, high: number, judged = false) {
     this.theme = dark ? THEMES.dark : THEMES.light;
-    this.data = ramp(this.theme.data);
+    this.data = ramp(judged ? this.theme.data.slice(0, MUTED) : this.theme.data);
     this.loss = ramp(this.theme.loss);
     this.colours = CLASSES.flatMap((name) => Array.from({ length: 256 },
       (_, code) => this.colourFor(name, metric, code, (code - low) / Math.max(1, high - low))));

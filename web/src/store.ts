@@ -80,7 +80,8 @@ function rescale() {
   if (low !== scale.peek().low || high !== scale.peek().high) scale.value = { low, high };
 }
 
-export const palette = computed(() => new Palette(dark.value, metric.value, scale.value.low, scale.value.high));
+const judged = computed(() => limits.value.judged);
+export const palette = computed(() => new Palette(dark.value, metric.value, scale.value.low, scale.value.high, judged.value));
 const orders = computed(() => {
   if (!grid.value) return null;
   const { sources, destinations } = grid.value.probe;

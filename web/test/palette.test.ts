@@ -40,8 +40,8 @@ const QUIET: Class[] = ['stale', 'anomalous', 'pending', 'not measured'];
 describe.each([['dark', true], ['light', false]] as const)('the %s palette', (_, dark) => {
   for (const [name, vision] of Object.entries(VISIONS)) {
     it(`keeps the classes apart, ${name}`, () => {
-      for (const metric of [METRICS[0], metricNamed('loss')]) {
-        const palette = new Palette(dark, metric, 1, 255);
+      for (const [metric, judged] of [[METRICS[0], true], [METRICS[0], false], [metricNamed('loss'), true]] as const) {
+        const palette = new Palette(dark, metric, 1, 255, judged);
         const colour = (of: Class, code = 0) => palette.of((CLASSES.indexOf(of) << 8) | code);
         const ok = Array.from({ length: 255 }, (__, at) => colour('ok', at + 1));
         LOUD.forEach((loud, at) => {
