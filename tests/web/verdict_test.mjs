@@ -218,6 +218,23 @@ test('the page is loud about data that stays out, and about the past', async () 
   await shot(page, 'state-past');
 });
 
+test('a controller that hangs is noticed within 5 s', async () => {
+  await start(4);
+  await page.waitForSelector('#link[data-state=live]');
+  const { child } = board.program;
+  child.kill('SIGSTOP'); // its connections stay open
+  try {
+    const since = Date.now();
+    await page.waitForSelector('.panel[data-stale=lost]');
+    assert.ok(Date.now() - since < 7000, 'with room for a busy machine');
+    assert.match(await page.innerText('.notices .lost'), /does not answer: .* at \d\d:\d\d:\d\d UTC/);
+    assert.match(await page.innerText('#link'), /(no answer|reconnecting) · last data \d+ s ago/);
+  } finally {
+    child.kill('SIGCONT');
+  }
+  await page.waitForSelector('.panel[data-stale]', { state: 'detached' });
+});
+
 test('a screen on a wall has no controls', async () => {
   await startJudged(12, '?kiosk=1');
   for (const gone of ['.controls', '.search', '.acts', '.theme']) assert.equal(await page.isVisible(gone), false, gone);
