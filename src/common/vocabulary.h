@@ -60,7 +60,7 @@ constexpr std::string_view name(PairState state) {
 // How bad the controller judges a pair to be, over several windows; docs/verdicts.md has the rules.
 // The order is that of attention: a later one outweighs an earlier one.
 enum class Severity : std::uint8_t {
-  kNone = 0,      // not judged: no fresh window, an agent that is away, or maintenance
+  kNone = 0,  // not judged: no fresh window, an agent that is away, or maintenance
   kOk = 1,
   kSlow = 2,      // a time or the anomalous share is beyond its threshold `warn`
   kVerySlow = 3,  // likewise beyond `crit`

@@ -117,9 +117,7 @@ Status readWindows(const yaml::Node& thresholds, std::string_view key, WindowCou
                                  key, *text, WindowCount::kMaxWindows));
 }
 
-std::string shown(const Level& level) {
-  return level.kind == Kind::kNone ? "none" : level.text();
-}
+std::string shown(const Level& level) { return level.kind == Kind::kNone ? "none" : level.text(); }
 
 }  // namespace
 

@@ -100,7 +100,8 @@ int main(int argc, char** argv) {
   pingloom::controller::BurstBoard bursts;
   pingloom::controller::OrderBoard orders;
   bursts.stop();  // there are no agents to run bursts
-  const auto dashboard = pingloom::controller::Dashboard::start(options, synthetic.board(), bursts, orders);
+  const auto dashboard =
+      pingloom::controller::Dashboard::start(options, synthetic.board(), bursts, orders);
   if (!dashboard) {
     std::cerr << dashboard.error().text() << "\n";
     return 1;

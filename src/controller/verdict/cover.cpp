@@ -100,7 +100,7 @@ class Cover {
   // by its answers or by its own probes, depends on how it is starved.
   void offerCpu(std::uint32_t at, const Tally::Address& tally) {
     const auto offer_side = [&](Side side, std::uint64_t cpu, std::uint64_t any,
-                               std::uint64_t judged, std::uint64_t peers) {
+                                std::uint64_t judged, std::uint64_t peers) {
       if (cpu < kMinPeers || 2 * cpu < any) return;
       Candidate made{0, any, judged, at, side};
       made.cpu = true;
@@ -112,7 +112,7 @@ class Cover {
     offer_side(Side::kReceive, tally.cpu_in, tally.any_in, in, tally.any_in);
     if (tally.any_out == 0 || tally.any_in == 0) return;
     offer_side(Side::kBoth, tally.cpu_out + tally.cpu_in, tally.any_out + tally.any_in, out + in,
-              std::max(tally.any_out, tally.any_in));
+               std::max(tally.any_out, tally.any_in));
   }
 
   void offerGroup(std::size_t label, std::uint32_t value, const Tally::Group& tally) {

@@ -130,8 +130,7 @@ TEST(LiveFrames, ThePlan) {
   EXPECT_EQ(json["probes"][1]["destinations"], Json({"10.0.9.1", "fd00::9"}));
   EXPECT_EQ(json["probes"][2]["paths"], 2);
   EXPECT_EQ(json["probes"][0]["thresholds"]["loss"], Json({{"warn", "1%"}, {"crit", nullptr}}));
-  EXPECT_EQ(json["probes"][1]["thresholds"]["anomalous"],
-            Json({{"warn", "20%"}, {"crit", "50%"}}));
+  EXPECT_EQ(json["probes"][1]["thresholds"]["anomalous"], Json({{"warn", "20%"}, {"crit", "50%"}}));
 }
 
 TEST(LiveFrames, ThePlanHasTheLabelsOfHosts) {
