@@ -1,11 +1,20 @@
-"""promtool accepts the metrics of every daemon: agent, controller, collector, and the pages that a collector exposes."""
+"""promtool accepts the metrics of every daemon: agent, controller, collector, and the pages that a collector exposes. The
+shipped alerts fire when they should."""
 
+import pathlib
 import subprocess
 import unittest
 
 from mesh import Mesh, free_port
 from pages_hosts import pages_address, pages_socket
 from processes import binary, eventually
+
+
+class Rules(unittest.TestCase):
+    def test_alerts(self):
+        rules = pathlib.Path(__file__).with_name("rules_test.yml")
+        done = subprocess.run(["promtool", "test", "rules", str(rules)], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
 class Promtool(unittest.TestCase):

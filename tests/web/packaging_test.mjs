@@ -21,7 +21,8 @@ const metrics = new Map(); // name -> label -> values
 before(async () => {
   mesh = new Mesh({ hosts: 2, protocols: ['udp', 'tcp'] });
   await mesh.start({ agents: false });
-  for (const line of (await (await mesh.get('/metrics')).text()).split('\n')) {
+  const text = await (await mesh.get('/metrics')).text();
+  for (const line of text.split('\n')) {
     const sample = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? /.exec(line);
     if (!sample) continue;
     const labels = metrics.get(sample[1]) ?? new Map();
@@ -31,6 +32,15 @@ before(async () => {
     }
   }
   metrics.set('up', new Map());
+  // These have only the combinations that exist, so the values of their labels come from elsewhere.
+  const [probe] = (await (await mesh.get('/api/v1/probes')).json()).probes;
+  const severity = new Set(Object.keys(probe.severities));
+  for (const [name, labels] of [
+    ['pingloom_pairs', { probe: new Set(), state: new Set(Object.keys(probe.states)), severity }],
+    ['pingloom_incidents_open', { kind: new Set(), severity }]]) {
+    assert.match(text, new RegExp(`^# TYPE ${name} gauge$`, 'm'));
+    metrics.set(name, new Map(Object.entries(labels)));
+  }
 });
 
 after(() => mesh.end(anyFailed()));

@@ -26,6 +26,8 @@ void fillLine(const ProbeGrid& grid, const Metric& metric, std::size_t source,
     line.start_utc = rows->window_start_utc;
     line.window = rows->window;
   }
+  line.live = true;
+  line.judged = snapshot == nullptr ? nullptr : &snapshot->judged;
   line.states.resize(grid.destinations.size());
   line.values.resize(grid.destinations.size());
   for (std::size_t i = 0; i < grid.destinations.size(); ++i) {

@@ -16,6 +16,12 @@ Json stateCounts(const StateCounts& counts) {
   return json;
 }
 
+Json severityCounts(const SeverityCounts& counts) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < counts.size(); ++i) json[std::string(kSeverityNames[i])] = counts[i];
+  return json;
+}
+
 Json pinglistJson(const GridPlan& plan, const ControlStatus& control) {
   Json json = {{"path", control.pinglist_path},
                {"generation", plan.generation},
@@ -76,9 +82,10 @@ Json thresholdsJson(const pinglist::Thresholds& thresholds) {
   return json;
 }
 
-Json probeJson(const ProbeGrid& grid, const StateCounts& counts) {
+Json probeJson(const ProbeGrid& grid, const CellCounts& counts) {
+  const StateCounts states = counts.states();
   std::uint64_t pairs = 0;
-  for (const std::uint64_t count : counts) pairs += count;
+  for (const std::uint64_t count : states) pairs += count;
   const plan::ProbeSpec& spec = grid.spec;
   return {{"name", spec.name},
           {"protocol", name(spec.protocol)},
@@ -94,7 +101,8 @@ Json probeJson(const ProbeGrid& grid, const StateCounts& counts) {
           {"payload", spec.payload},
           {"port", spec.port == 0 ? Json() : Json(spec.port)},
           {"thresholds", thresholdsJson(grid.thresholds)},
-          {"states", stateCounts(counts)}};
+          {"states", stateCounts(states)},
+          {"severities", severityCounts(counts.severities())}};
 }
 
 }  // namespace
@@ -102,10 +110,9 @@ Json probeJson(const ProbeGrid& grid, const StateCounts& counts) {
 http::Response status(const Board& board, const http::ServerCounters& counters) {
   const auto plan = board.plan();
   const auto control = board.control();
-  StateCounts totals{};
+  CellCounts totals;
   for (std::uint32_t probe = 0; probe < plan->probes.size(); ++probe) {
-    const StateCounts counts = countStates(board, *plan, probe);
-    for (std::size_t i = 0; i < counts.size(); ++i) totals[i] += counts[i];
+    totals += countPairs(board, *plan, probe);
   }
   const auto reasons = notReady(board);
   const auto history = control->history;
@@ -116,7 +123,8 @@ http::Response status(const Board& board, const http::ServerCounters& counters) 
                      {"not_ready", reasons},
                      {"pinglist", pinglistJson(*plan, *control)},
                      {"probes", plan->probes.size()},
-                     {"pairs", stateCounts(totals)},
+                     {"pairs", stateCounts(totals.states())},
+                     {"severities", severityCounts(totals.severities())},
                      {"agents", agentsJson(*board.hosts())},
                      {"control", controlJson(*control)},
                      {"redis", redisJson(*board.redis())},
@@ -137,7 +145,7 @@ http::Response probes(const Board& board) {
   const auto plan = board.plan();
   Json json = {{"generation", plan->generation}, {"probes", Json::array()}};
   for (std::uint32_t probe = 0; probe < plan->probes.size(); ++probe) {
-    json["probes"].push_back(probeJson(plan->probes[probe], countStates(board, *plan, probe)));
+    json["probes"].push_back(probeJson(plan->probes[probe], countPairs(board, *plan, probe)));
   }
   return jsonAnswer(json);
 }

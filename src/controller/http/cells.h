@@ -21,8 +21,18 @@ std::optional<PairState> stateOf(const ProbeGrid& grid, const SourceSnapshot* sn
 // Returns nullptr where the pair has no window yet. The row lives as long as the snapshot.
 const Row* rowOf(const SourceSnapshot* snapshot, std::size_t destination);
 
-using StateCounts = std::array<std::uint64_t, kPairStateNames.size()>;  // indexed by PairState
-StateCounts countStates(const Board& board, const GridPlan& plan, std::uint32_t probe);
+using StateCounts = std::array<std::uint64_t, kPairStateNames.size()>;    // indexed by PairState
+using SeverityCounts = std::array<std::uint64_t, kSeverityNames.size()>;  // indexed by Severity
+
+// How many pairs of a probe have each combination of state and severity.
+struct CellCounts {
+  std::array<SeverityCounts, kPairStateNames.size()> of{};  // indexed by PairState
+
+  StateCounts states() const;
+  SeverityCounts severities() const;
+  CellCounts& operator+=(const CellCounts& other);
+};
+CellCounts countPairs(const Board& board, const GridPlan& plan, std::uint32_t probe);
 
 // Returns the probe's number in the plan.
 std::optional<std::uint32_t> probeNamed(const GridPlan& plan, std::string_view name);

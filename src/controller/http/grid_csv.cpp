@@ -6,8 +6,8 @@
 namespace pingloom::controller::api {
 namespace {
 
-// The usual length of a line's end: state, value and separators.
-constexpr std::uint64_t kUsualRest = 12;
+// The usual length of a line's end: state, value, severity and separators.
+constexpr std::uint64_t kUsualRest = 16;
 
 // Returns "ADDRESS,NAME," of each host, made once and used for all of its pairs.
 std::vector<std::string> placesOf(const plan::AddressList& list, const GridPlan& plan) {
@@ -40,7 +40,8 @@ class CsvGrid : public GridWriter {
         sources_(placesOf(plan.probes[query.probe].sources, plan)),
         destinations_(placesOf(plan.probes[query.probe].destinations, plan)) {
     out_ = "source,source_name,destination,destination_name,state,";
-    out_.append(query.metric_name).append("_").append(query.metric.unit()).append("\r\n");
+    out_.append(query.metric_name).append("_").append(query.metric.unit());
+    out_ += ",severity\r\n";
     out_.reserve(out_.size() + bytesOf(sources_, destinations_));
   }
 
@@ -54,6 +55,8 @@ class CsvGrid : public GridWriter {
       out_ += ',';
       const MetricValue& value = line.values[i];
       if (value.measured()) out_.append(digits.data(), query_.metric.write(digits.data(), value));
+      out_ += ',';
+      if (line.live) out_ += name(line.severityOf(i));
       out_ += "\r\n";
     }
   }

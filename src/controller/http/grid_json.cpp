@@ -11,21 +11,30 @@ namespace {
 using http::appendJsonNumber;
 using http::appendJsonString;
 
-constexpr std::size_t kNotAPair = kPairStateNames.size();
-constexpr std::size_t kMaxStateBytes = 16;
+constexpr std::size_t kMaxWordBytes = 16;
 
-// The document's texts for the states, by number; the last is for cells that are not a pair.
-struct StateText {
-  std::array<char, kMaxStateBytes> bytes{};
+// A cell is kept as one byte: its state and its severity, or kNotAPair.
+constexpr unsigned kSeverityShift = 3;
+constexpr std::size_t kNotAPair = 64;
+static_assert(kPairStateNames.size() <= 1U << kSeverityShift);
+static_assert(kSeverityNames.size() << kSeverityShift <= kNotAPair);
+
+// The document's texts by that byte.
+struct WordText {
+  std::array<char, kMaxWordBytes> bytes{};
   std::size_t size = 0;
 };
-using StateTexts = std::array<StateText, kPairStateNames.size() + 1>;
+using WordTexts = std::array<WordText, kNotAPair + 1>;
 
-StateTexts stateTexts() {
-  StateTexts texts;
+// `names` are those of the byte's upper part if `shift` is kSeverityShift, and else of its lower.
+template <std::size_t kCount>
+WordTexts wordTexts(const std::array<std::string_view, kCount>& names, unsigned shift) {
+  WordTexts texts;
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    const std::string text = i == kNotAPair ? "null" : '"' + std::string(kPairStateNames[i]) + '"';
-    texts[i].size = text.copy(texts[i].bytes.data(), kMaxStateBytes);
+    const std::size_t number = shift == 0 ? i & ((1U << kSeverityShift) - 1) : i >> shift;
+    const bool word = i != kNotAPair && number < kCount;
+    const std::string text = word ? '"' + std::string(names[number]) + '"' : "null";
+    texts[i].size = text.copy(texts[i].bytes.data(), kMaxWordBytes);
   }
   return texts;
 }
@@ -55,11 +64,11 @@ class JsonGrid : public GridWriter {
  public:
   JsonGrid(const GridPlan& plan, const GridQuery& query)
       : query_(query), columns_(plan.probes[query.probe].destinations.size()) {
-    constexpr std::size_t kUsualBytes = 12;  // the usual length of a value and a state
+    constexpr std::size_t kUsualBytes = 17;  // the usual length of a value, a state and a severity
     const std::size_t cells = plan.probes[query.probe].sources.size() * columns_;
     out_.reserve(4096 + cells * kUsualBytes);
-    states_.reserve(cells);
-    line_.resize(columns_ * (std::max(Metric::kMaxDigits, kMaxStateBytes) + 1));
+    words_.reserve(cells);
+    line_.resize(columns_ * (std::max(Metric::kMaxDigits, kMaxWordBytes) + 1));
     appendHead(plan);
   }
 
@@ -70,22 +79,23 @@ class JsonGrid : public GridWriter {
       if (value.measured()) return query_.metric.write(at, value);
       return std::copy_n("null", 4, at);
     });
-    addStates(line.states);
+    addWords(line);
+    live_ = live_ || line.live;
     ++lines_;
   }
 
   http::Response finish() override {
-    out_ += R"(],"states":[)";
-    out_.reserve(out_.size() + states_bytes_ + 2 * lines_ + 16);
-    const std::size_t lines = std::exchange(lines_, 0);
-    for (const std::uint8_t* line = states_.data(); lines_ < lines; line += columns_, ++lines_) {
-      appendLine([&](char* at, std::size_t i) {
-        const StateText& text = texts_[line[i]];
-        std::memcpy(at, text.bytes.data(), kMaxStateBytes);
-        return at + text.size;
-      });
+    const std::size_t lines = lines_;
+    out_.reserve(out_.size() + words_bytes_ + 4 * lines + 64);
+    out_ += R"(],"states":)";
+    appendWords(state_texts_, lines);
+    out_ += R"(,"severities":)";
+    if (live_) {
+      appendWords(severity_texts_, lines);
+    } else {
+      out_ += "null";
     }
-    out_ += "]}\n";
+    out_ += "}\n";
     http::Response response;
     response.body = std::move(out_);
     return response;
@@ -119,17 +129,35 @@ class JsonGrid : public GridWriter {
     out_ += R"(,"values":[)";
   }
 
-  void addStates(const States& states) {
-    const std::size_t first = states_.size();
-    states_.resize(first + states.size());
-    std::uint8_t* const numbers = states_.data() + first;
+  void addWords(const GridLine& line) {
+    const std::size_t first = words_.size();
+    words_.resize(first + line.states.size());
+    std::uint8_t* const words = words_.data() + first;
     std::size_t bytes = 0;
-    for (std::size_t i = 0; i < states.size(); ++i) {
-      const std::size_t number = states[i] ? static_cast<std::size_t>(*states[i]) : kNotAPair;
-      numbers[i] = static_cast<std::uint8_t>(number);
-      bytes += texts_[number].size + 1;
+    for (std::size_t i = 0; i < line.states.size(); ++i) {
+      std::size_t word = kNotAPair;
+      if (line.states[i]) {
+        word = static_cast<std::size_t>(*line.states[i]) |
+               static_cast<std::size_t>(line.severityOf(i)) << kSeverityShift;
+      }
+      words[i] = static_cast<std::uint8_t>(word);
+      bytes += state_texts_[word].size + severity_texts_[word].size + 2;
     }
-    states_bytes_ += bytes;
+    words_bytes_ += bytes;
+  }
+
+  // Appends a matrix of the texts of all cells.
+  void appendWords(const WordTexts& texts, std::size_t lines) {
+    out_ += '[';
+    lines_ = 0;
+    for (const std::uint8_t* line = words_.data(); lines_ < lines; line += columns_, ++lines_) {
+      appendLine([&](char* at, std::size_t i) {
+        const WordText& text = texts[line[i]];
+        std::memcpy(at, text.bytes.data(), kMaxWordBytes);
+        return at + text.size;
+      });
+    }
+    out_ += ']';
   }
 
   // Writes the newest window of all sources. Usually all have the same, which the first one writes.
@@ -162,14 +190,16 @@ class JsonGrid : public GridWriter {
 
   const GridQuery& query_;
   const std::size_t columns_;
-  const StateTexts texts_ = stateTexts();
+  const WordTexts state_texts_ = wordTexts(kPairStateNames, 0);
+  const WordTexts severity_texts_ = wordTexts(kSeverityNames, kSeverityShift);
   std::string out_;
   std::size_t window_at_ = 0;
   std::size_t window_size_ = 0;
   std::optional<Nanos> newest_utc_;
-  std::string line_;                  // the buffer for one line
-  std::vector<std::uint8_t> states_;  // of all cells, as the document has them after all values
-  std::size_t states_bytes_ = 0;      // with the commas
+  std::string line_;                 // the buffer for one line
+  std::vector<std::uint8_t> words_;  // of all cells, as the document has them after all values
+  std::size_t words_bytes_ = 0;      // with the commas
+  bool live_ = false;
   std::size_t lines_ = 0;
 };
 

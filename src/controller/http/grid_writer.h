@@ -32,6 +32,14 @@ struct GridLine {
   Nanos window = 0;
   States states;  // nullopt: not a pair
   std::vector<MetricValue> values;
+  bool live = false;  // whether the grid has severities; the past has none
+  // Shorter than `states`, or nullptr: the rest is not judged. Valid during add().
+  const std::vector<Judged>* judged = nullptr;
+
+  Severity severityOf(std::size_t destination) const {
+    return judged != nullptr && destination < judged->size() ? (*judged)[destination].severity
+                                                             : Severity::kNone;
+  }
 
   std::optional<Nanos> endUtc() const {
     if (!start_utc) return std::nullopt;
@@ -54,7 +62,7 @@ void appendValue(std::string& out, const Metric& metric, const MetricValue& valu
 
 // These return one kind of writer each.
 std::unique_ptr<GridWriter> jsonGrid(const GridPlan& plan, const GridQuery& query);
-// Writes a line for each pair: addresses, names, state and value.
+// Writes a line for each pair: addresses, names, state, value and severity.
 std::unique_ptr<GridWriter> csvGrid(const GridPlan& plan, const GridQuery& query);
 // Estimates the size of that CSV, which repeats the names for each pair.
 std::uint64_t csvGridBytes(const GridPlan& plan, const ProbeGrid& grid);

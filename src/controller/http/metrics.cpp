@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
 
 #include "common/metrics_text.h"
 #include "common/program.h"
@@ -105,16 +108,48 @@ void storeMetrics(MetricsText& text, const RedisStatus& redis, const HistoryStat
 }
 
 void pairMetrics(MetricsText& text, const Board& board, const GridPlan& plan) {
-  text.family("pingloom_controller_pairs", "gauge", "Pairs by probe and state.");
+  std::vector<CellCounts> counts;
+  counts.reserve(plan.probes.size());
   for (std::uint32_t probe = 0; probe < plan.probes.size(); ++probe) {
-    const StateCounts counts = countStates(board, plan, probe);
+    counts.push_back(countPairs(board, plan, probe));
+  }
+  text.family("pingloom_controller_pairs", "gauge", "Pairs by probe and state.");
+  for (std::size_t probe = 0; probe < counts.size(); ++probe) {
+    const StateCounts states = counts[probe].states();
     const plan::ProbeSpec& spec = plan.probes[probe].spec;
-    for (std::size_t i = 0; i < counts.size(); ++i) {
+    for (std::size_t i = 0; i < states.size(); ++i) {
       text.sample(
-          counts[i],
+          states[i],
           {{"probe", spec.name}, {"protocol", name(spec.protocol)}, {"state", kPairStateNames[i]}});
     }
   }
+  text.family("pingloom_pairs", "gauge",
+              "Pairs by probe, state and severity; only combinations that some pair has.");
+  for (std::size_t probe = 0; probe < counts.size(); ++probe) {
+    for (std::size_t state = 0; state < kPairStateNames.size(); ++state) {
+      for (std::size_t i = 0; i < kSeverityNames.size(); ++i) {
+        const std::uint64_t pairs = counts[probe].of[state][i];
+        if (pairs == 0) continue;
+        text.sample(pairs, {{"probe", plan.probes[probe].spec.name},
+                            {"state", kPairStateNames[state]},
+                            {"severity", kSeverityNames[i]}});
+      }
+    }
+  }
+}
+
+void verdictMetrics(MetricsText& text, const Verdict& verdict) {
+  std::map<std::pair<CulpritKind, Severity>, std::uint64_t> open;
+  for (const auto& incident : verdict.open) {
+    if (incident->silenced_by == 0) ++open[{incident->culprit.kind, incident->severity}];
+  }
+  text.family("pingloom_incidents_open", "gauge",
+              "Open incidents that no silence hides, by kind and severity.");
+  for (const auto& [what, count] : open) {
+    text.sample(count, {{"kind", name(what.first)}, {"severity", name(what.second)}});
+  }
+  text.gauge("pingloom_judged_pairs", "Pairs that the controller judged last.",
+             verdict.judged_pairs);
 }
 
 void burstMetrics(MetricsText& text, const BurstBoard& bursts) {
@@ -169,6 +204,7 @@ http::Response metrics(const Board& board, const BurstBoard& bursts,
   keyMetrics(text, control->keys);
   storeMetrics(text, *board.redis(), control->history);
   pairMetrics(text, board, *plan);
+  verdictMetrics(text, *board.verdict());
   burstMetrics(text, bursts);
   httpMetrics(text, counters);
   text.process();

@@ -55,6 +55,54 @@ TEST_F(ApiTest, GridHasValuesAndStates) {
   EXPECT_EQ(json["window"]["end"], "2026-11-21T03:12:10Z");
 }
 
+TEST_F(ApiTest, GridHasSeverities) {
+  small.judgeFirstSource({Severity::kNone, Severity::kOk, Severity::kVerySlow});
+  const Json json = grid("rack", "network_p50");
+  EXPECT_EQ(json["severities"][0], Json({nullptr, "ok", "very slow"}));
+  EXPECT_EQ(json["severities"][1], Json({"none", nullptr, "none"}));
+  EXPECT_EQ(json["states"][0], Json({nullptr, "ok", "loss"}));
+  http::Request request;
+  request.query = {{"probe", "rack"}, {"metric", "network_p50"}, {"format", "csv"}};
+  EXPECT_THAT(api::grid(small.board, request).body, HasSubstr("10.0.0.3,loss,7000,very slow\r\n"));
+}
+
+TEST_F(ApiTest, SeveritiesAreCounted) {
+  small.judgeFirstSource({Severity::kNone, Severity::kOk, Severity::kVerySlow});
+  const Json rack = Json::parse(api::probes(small.board).body)["probes"][0];
+  EXPECT_EQ(
+      rack["severities"],
+      Json({{"none", 4}, {"ok", 1}, {"slow", 0}, {"very slow", 1}, {"lossy", 0}, {"down", 0}}));
+  EXPECT_EQ(rack["states"]["loss"], 1);
+  const Json status = Json::parse(api::status(small.board, counters).body);
+  EXPECT_EQ(status["severities"]["very slow"], 1);
+  EXPECT_EQ(status["severities"]["none"], 4 + 2 + 6) << "all probes";
+  EXPECT_EQ(status["pairs"]["loss"], 1);
+}
+
+TEST_F(ApiTest, MetricsOfWhatIsJudged) {
+  small.judgeFirstSource({Severity::kNone, Severity::kOk, Severity::kVerySlow});
+  auto verdict = std::make_shared<Verdict>();
+  verdict->judged_pairs = 2;
+  for (const std::uint64_t silence : {0, 0, 3}) {
+    Incident incident;
+    incident.culprit = {CulpritKind::kHost, "gpu-3"};
+    incident.severity = Severity::kVerySlow;
+    incident.silenced_by = silence;
+    verdict->open.push_back(std::make_shared<const Incident>(std::move(incident)));
+  }
+  small.board.publishVerdict(verdict);
+  const std::string text = api::metrics(small.board, bursts, counters).body;
+  for (const char* line :
+       {"\npingloom_pairs{probe=\"rack\",state=\"loss\",severity=\"very slow\"} 1\n",
+        "\npingloom_pairs{probe=\"rack\",state=\"ok\",severity=\"ok\"} 1\n",
+        "\npingloom_pairs{probe=\"rack\",state=\"pending\",severity=\"none\"} 4\n",
+        "\npingloom_incidents_open{kind=\"host\",severity=\"very slow\"} 2\n",
+        "\npingloom_judged_pairs 2\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  EXPECT_THAT(text, testing::Not(HasSubstr("severity=\"down\""))) << "no pair has it";
+}
+
 TEST_F(ApiTest, GridOfRatios) {
   const Json json = grid("rack", "loss");
   EXPECT_EQ(json["unit"], "ratio");
@@ -78,7 +126,8 @@ TEST_F(ApiTest, GridIsThisDocument) {
             R"("window":{"start":"2026-11-21T03:12:00Z","end":"2026-11-21T03:12:10Z"},)"
             R"("sources":["10.0.0.1","10.0.0.2"],"source_names":["gpu \"one\"","10.0.0.2"],)"
             R"("destinations":["10.0.9.1","fd00::9"],"destination_names":["10.0.9.1","fd00::9"],)"
-            R"("values":[[null,null],[0.1,null]],"states":[["pending",null],["loss",null]]})"
+            R"("values":[[null,null],[0.1,null]],"states":[["pending",null],["loss",null]],)"
+            R"("severities":[["none",null],["none",null]]})"
             "\n");
 }
 

@@ -105,13 +105,13 @@ TEST_F(BoardCsvTest, AGridHasALineForEachPair) {
   const auto response = api::grid(small.board, request);
   EXPECT_EQ(response.content_type, kCsvType);
   EXPECT_EQ(response.body,
-            "source,source_name,destination,destination_name,state,network_p50_ns\r\n"
-            "10.0.0.1,\"gpu \"\"one\"\"\",10.0.0.2,10.0.0.2,ok,5000\r\n"
-            "10.0.0.1,\"gpu \"\"one\"\"\",10.0.0.3,10.0.0.3,loss,7000\r\n"
-            "10.0.0.2,10.0.0.2,10.0.0.1,\"gpu \"\"one\"\"\",pending,\r\n"
-            "10.0.0.2,10.0.0.2,10.0.0.3,10.0.0.3,pending,\r\n"
-            "10.0.0.3,10.0.0.3,10.0.0.1,\"gpu \"\"one\"\"\",pending,\r\n"
-            "10.0.0.3,10.0.0.3,10.0.0.2,10.0.0.2,pending,\r\n");
+            "source,source_name,destination,destination_name,state,network_p50_ns,severity\r\n"
+            "10.0.0.1,\"gpu \"\"one\"\"\",10.0.0.2,10.0.0.2,ok,5000,none\r\n"
+            "10.0.0.1,\"gpu \"\"one\"\"\",10.0.0.3,10.0.0.3,loss,7000,none\r\n"
+            "10.0.0.2,10.0.0.2,10.0.0.1,\"gpu \"\"one\"\"\",pending,,none\r\n"
+            "10.0.0.2,10.0.0.2,10.0.0.3,10.0.0.3,pending,,none\r\n"
+            "10.0.0.3,10.0.0.3,10.0.0.1,\"gpu \"\"one\"\"\",pending,,none\r\n"
+            "10.0.0.3,10.0.0.3,10.0.0.2,10.0.0.2,pending,,none\r\n");
 }
 
 // 600 x 600 names of 4 KB, each with each: the JSON has them twice for each host, the CSV for each

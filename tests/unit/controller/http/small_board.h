@@ -69,6 +69,13 @@ class SmallBoard {
                   {std::nullopt, PairState::kOk, PairState::kLoss});
   }
 
+  // Publishes it again with what is judged of its pairs.
+  void judgeFirstSource(const std::vector<Severity>& severities) {
+    auto snapshot = std::make_shared<SourceSnapshot>(*board.source(0, 0, generation));
+    for (const Severity severity : severities) snapshot->judged.push_back({severity, 0});
+    board.publishSource(0, 0, std::move(snapshot));
+  }
+
   void publishSource(std::uint32_t probe, std::uint32_t source, std::vector<Row> rows,
                      std::vector<std::optional<PairState>> states) {
     auto measured_rows = std::make_shared<SourceRows>();
