@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "controller/http/grid_writer.h"
 #include "controller/http/live_frames.h"
 
@@ -16,9 +14,10 @@ class CellsGrid : public GridWriter {
   }
 
   void add(const GridLine& line) override {
-    std::transform(line.states.begin(), line.states.end(), cells_.begin(), [](const auto& state) {
-      return static_cast<char>(state ? static_cast<std::uint8_t>(*state) : kLiveNotAPair);
-    });
+    for (std::size_t i = 0; i < line.states.size(); ++i) {
+      const auto& state = line.states[i];
+      cells_[i] = static_cast<char>(state ? liveCell(*state, line.severityOf(i)) : kLiveNotAPair);
+    }
     liveValues(query_.metric, line.values, cells_.data() + line.states.size());
     appendLiveRow(out_, query_.probe, source_++, line.endUtc(), cells_);
   }
@@ -33,7 +32,7 @@ class CellsGrid : public GridWriter {
  private:
   const GridQuery& query_;
   std::string out_;
-  std::string cells_;  // one source's states, then its values
+  std::string cells_;  // one source's states with severities, then its values
   std::uint32_t source_ = 0;
 };
 

@@ -132,6 +132,7 @@ TEST_F(ApiTest, GridIsThisDocument) {
 }
 
 TEST_F(ApiTest, GridAsCellsIsAMessageOfTheLiveConnection) {
+  small.judgeFirstSource({Severity::kNone, Severity::kOk, Severity::kDown});
   http::Request request;
   request.query = {{"probe", "rack"}, {"metric", "network_p50"}, {"format", "cells"}};
   const auto response = api::grid(small.board, request);
