@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -13,11 +14,14 @@
 namespace pingloom::http {
 namespace {
 
+constexpr Nanos kCancelCheck = 100 * kMillisecond;
+
 // Waits for `events` until the deadline. Returns the reason where that fails, else "".
-std::string waitFor(int socket, short events, Nanos deadline_mono) {
+std::string waitFor(int socket, short events, Deadline deadline) {
   for (;;) {
-    const Nanos left = deadline_mono - monotonicNow();
-    if (left <= 0) return "timed out";
+    Nanos left = deadline.mono - monotonicNow();
+    if (left <= 0 || deadline.over()) return "timed out";
+    if (deadline.cancelled != nullptr) left = std::min(left, kCancelCheck);
     pollfd waiting{socket, events, 0};
     const int milliseconds = static_cast<int>(left / kMillisecond) + 1;
     const int ready = ::poll(&waiting, 1, milliseconds);
@@ -27,13 +31,13 @@ std::string waitFor(int socket, short events, Nanos deadline_mono) {
 }
 
 // Returns a valid descriptor and an empty reason, or no descriptor and the reason.
-std::string connectOne(const addrinfo& address, Nanos deadline_mono, UniqueFd& out) {
+std::string connectOne(const addrinfo& address, Deadline deadline, UniqueFd& out) {
   UniqueFd socket(
       ::socket(address.ai_family, address.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket.valid()) return std::strerror(errno);
   if (::connect(socket.get(), address.ai_addr, address.ai_addrlen) != 0) {
     if (errno != EINPROGRESS) return std::strerror(errno);
-    std::string reason = waitFor(socket.get(), POLLOUT, deadline_mono);
+    std::string reason = waitFor(socket.get(), POLLOUT, deadline);
     if (!reason.empty()) return reason;
     int error = 0;
     socklen_t length = sizeof error;
@@ -51,7 +55,7 @@ Nanos deadlineOfNext(std::size_t addresses_left, Nanos now_mono, Nanos deadline_
   return now_mono + (deadline_mono - now_mono) / static_cast<Nanos>(addresses_left);
 }
 
-Result<UniqueFd> connectTo(const Url& url, const std::string& entity, Nanos deadline_mono) {
+Result<UniqueFd> connectTo(const Url& url, const std::string& entity, Deadline deadline) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
@@ -63,19 +67,20 @@ Result<UniqueFd> connectTo(const Url& url, const std::string& entity, Nanos dead
   std::string reason = "no address";
   for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
     UniqueFd socket;
-    reason = connectOne(*address, deadlineOfNext(left--, monotonicNow(), deadline_mono), socket);
+    const Nanos until = deadlineOfNext(left--, monotonicNow(), deadline.mono);
+    reason = connectOne(*address, {until, deadline.cancelled}, socket);
     if (reason.empty()) return socket;
   }
   return makeError(entity, "cannot connect: " + reason);
 }
 
-Status sendAll(int socket, std::string_view data, const std::string& entity, Nanos deadline_mono) {
+Status sendAll(int socket, std::string_view data, const std::string& entity, Deadline deadline) {
   while (!data.empty()) {
     const ssize_t sent = ::send(socket, data.data(), data.size(), MSG_NOSIGNAL);
     if (sent >= 0) {
       data.remove_prefix(static_cast<std::size_t>(sent));
     } else if (errno == EAGAIN) {
-      const std::string reason = waitFor(socket, POLLOUT, deadline_mono);
+      const std::string reason = waitFor(socket, POLLOUT, deadline);
       if (!reason.empty()) return makeError(entity, reason);
     } else if (errno != EINTR) {
       return makeErrnoError(entity, "cannot send", errno);
@@ -85,18 +90,18 @@ Status sendAll(int socket, std::string_view data, const std::string& entity, Nan
 }
 
 Result<std::size_t> receiveSome(int socket, std::string& out, const std::string& entity,
-                                Nanos deadline_mono) {
+                                Deadline deadline) {
   std::array<char, 65536> piece;
   for (;;) {
     // A peer that keeps sending does not extend the deadline.
-    if (monotonicNow() >= deadline_mono) return makeError(entity, "timed out");
+    if (deadline.over()) return makeError(entity, "timed out");
     const ssize_t got = ::recv(socket, piece.data(), piece.size(), 0);
     if (got >= 0) {
       out.append(piece.data(), static_cast<std::size_t>(got));
       return static_cast<std::size_t>(got);
     }
     if (errno == EAGAIN) {
-      const std::string reason = waitFor(socket, POLLIN, deadline_mono);
+      const std::string reason = waitFor(socket, POLLIN, deadline);
       if (!reason.empty()) return makeError(entity, reason);
     } else if (errno != EINTR) {
       return makeErrnoError(entity, "cannot receive", errno);

@@ -24,8 +24,9 @@ std::string opensslReason() {
 
 Result<std::unique_ptr<ClientTls>> ClientTls::open(int socket, const Url& url,
                                                    const std::filesystem::path& ca,
-                                                   const std::string& entity, Nanos deadline_mono) {
-  std::unique_ptr<ClientTls> made(new ClientTls(socket, entity, deadline_mono));
+                                                   std::string_view ca_option,
+                                                   const std::string& entity, Deadline deadline) {
+  std::unique_ptr<ClientTls> made(new ClientTls(socket, ca_option, entity, deadline));
   if (auto status = made->prepare(url, ca); !status) return tl::unexpected(status.error());
   if (auto status = made->handshake(); !status) return tl::unexpected(status.error());
   return made;
@@ -65,7 +66,7 @@ Status ClientTls::flush() {
   char* data = nullptr;
   const long size = BIO_get_mem_data(to_server_, &data);
   if (size <= 0) return {};
-  Status sent = sendAll(socket_, {data, static_cast<std::size_t>(size)}, entity_, deadline_mono_);
+  Status sent = sendAll(socket_, {data, static_cast<std::size_t>(size)}, entity_, deadline_);
   BIO_reset(to_server_);
   return sent;
 }
@@ -75,7 +76,7 @@ std::string ClientTls::reasonOf(int error) {
   if (verified != X509_V_OK) {
     ERR_clear_error();
     return std::string("its certificate is not trusted: ") +
-           X509_verify_cert_error_string(verified) + "; name its issuer's with --ca FILE";
+           X509_verify_cert_error_string(verified) + "; name its issuer's with " + ca_option_;
   }
   if (error == SSL_ERROR_SSL &&
       ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_WRONG_VERSION_NUMBER) {
@@ -98,7 +99,7 @@ Result<bool> ClientTls::again(int result) {
   if (!flushed) return tl::unexpected(flushed.error());
   if (error != SSL_ERROR_WANT_READ) return error == SSL_ERROR_WANT_WRITE;
   std::string received;
-  const auto got = receiveSome(socket_, received, entity_, deadline_mono_);
+  const auto got = receiveSome(socket_, received, entity_, deadline_);
   if (!got) return tl::unexpected(got.error());
   if (*got == 0) return makeError(entity_, "closed the connection without TLS's closure alert");
   BIO_write(from_server_, received.data(), static_cast<int>(received.size()));

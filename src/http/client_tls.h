@@ -11,6 +11,7 @@
 
 #include "common/error.h"
 #include "common/time.h"
+#include "http/client_socket.h"
 #include "http/url.h"
 
 namespace pingloom::http {
@@ -18,9 +19,11 @@ namespace pingloom::http {
 class ClientTls {
  public:
   // Borrows `socket`. `ca` has the certificates to trust; where it is empty, the system's count.
+  // `ca_option` is how the user names such a file, for the error.
   static Result<std::unique_ptr<ClientTls>> open(int socket, const Url& url,
                                                  const std::filesystem::path& ca,
-                                                 const std::string& entity, Nanos deadline_mono);
+                                                 std::string_view ca_option,
+                                                 const std::string& entity, Deadline deadline);
 
   Status send(std::string_view data);
   // Appends the next bytes to `out` and returns their number; 0 after the server's closure alert.
@@ -35,8 +38,8 @@ class ClientTls {
     }
   };
 
-  ClientTls(int socket, std::string entity, Nanos deadline_mono)
-      : socket_(socket), entity_(std::move(entity)), deadline_mono_(deadline_mono) {}
+  ClientTls(int socket, std::string_view ca_option, std::string entity, Deadline deadline)
+      : socket_(socket), ca_option_(ca_option), entity_(std::move(entity)), deadline_(deadline) {}
   Status prepare(const Url& url, const std::filesystem::path& ca);
   Status handshake();
   // Sends the bytes that TLS has produced.
@@ -46,8 +49,9 @@ class ClientTls {
   std::string reasonOf(int error);
 
   const int socket_;
+  const std::string ca_option_;
   const std::string entity_;
-  const Nanos deadline_mono_;
+  const Deadline deadline_;
   std::unique_ptr<SSL_CTX, Free<SSL_CTX_free>> context_;
   std::unique_ptr<SSL, Free<SSL_free>> tls_;
   BIO* from_server_ = nullptr;  // tls_ owns both; they are memory, so no write raises SIGPIPE

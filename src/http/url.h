@@ -1,4 +1,4 @@
-// Parses a server's URL. Internal to src/http. Any thread.
+// Parses a server's URL. Any thread.
 #pragma once
 
 #include <string>
