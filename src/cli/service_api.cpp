@@ -21,10 +21,8 @@ std::string reasonOf(const Service& service, const http::ClientResponse& answer)
   return fmt::format("is this really a pingloom {}?", service.name);
 }
 
-// Sends the request. An error says what to do if nobody answers.
-Result<http::ClientResponse> answerOf(const Service& service, const http::Site& site,
-                                      const http::ClientRequest& request, Nanos timeout) {
-  auto answer = http::send(site, request, timeout);
+// Adds to an error what to do if nobody answers.
+Result<http::ClientResponse> orAdvice(const Service& service, Result<http::ClientResponse> answer) {
   if (answer) return answer;
   return makeError(answer.error().entity,
                    fmt::format("{}; is the {} running there? {}", answer.error().reason,
@@ -48,7 +46,7 @@ Result<nlohmann::json> parsedAnswer(const Service& service, const std::string& u
 
 Result<std::string> ask(const Service& service, const http::Site& site, const std::string& path,
                         Nanos timeout) {
-  auto answer = answerOf(service, site, {"GET", path}, timeout);
+  auto answer = orAdvice(service, http::get(site, path, timeout));
   if (!answer) return tl::unexpected(answer.error());
   if (answer->status != 200) return refusalOf(service, site.url + path, *answer);
   return std::move(answer->body);
@@ -74,7 +72,7 @@ Result<std::optional<nlohmann::json>> askJsonIfKnown(const Service& service, con
 
 Result<nlohmann::json> tellJson(const Service& service, const http::Site& site,
                                 const http::ClientRequest& request, Nanos timeout) {
-  const auto answer = answerOf(service, site, request, timeout);
+  const auto answer = orAdvice(service, http::send(site, request, timeout));
   if (!answer) return tl::unexpected(answer.error());
   const std::string url = site.url + request.path_and_query;
   if (answer->status < 200 || answer->status > 299) return refusalOf(service, url, *answer);

@@ -7,6 +7,7 @@
 
 #include "common/config_reader.h"
 #include "common/text.h"
+#include "controller/alerts/target_config.h"
 #include "keys/authorized_file.h"
 #include "keys/key_config.h"
 
@@ -129,6 +130,8 @@ constexpr auto kKeys = std::to_array<ConfigKey<Config>>({
      [](const yaml::Node& node, Config& config) { return readMap(node, kHistoryKeys, config); }},
     {"log_level", readField<&Config::log_level>},
     {"url_file", readField<&Config::url_file>},
+    {"alerts", [](const yaml::Node& node,
+                  Config& config) { return readAlertTargets(node, config.alerts); }},
 });
 
 // Finds the dashboard next to the program, in its build, or in the installation. Returns an empty

@@ -6,11 +6,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/address.h"
 #include "common/error.h"
 #include "common/log.h"
 #include "common/time.h"
+#include "controller/alerts/target.h"
 #include "controller/redis/target.h"
 #include "http/access_config.h"
 #include "net/curve_key.h"
@@ -41,6 +43,7 @@ struct Config {
   std::uint64_t history_max_bytes = 4ULL << 30;
   log::Level log_level = log::Level::kInfo;
   std::filesystem::path url_file;
+  std::vector<AlertTarget> alerts;
 };
 
 // Returns the path of the ledger, which holds history and marks.

@@ -48,8 +48,9 @@ Result<std::unique_ptr<Controller>> Controller::start(const Config& config) {
   return made;
 }
 
-// The writer reads the board, and the ledger commits waiting batches, so both end first.
+// The alerts and the writer read the board, and the ledger commits waiting batches, so both end first.
 Controller::~Controller() {
+  alerts_.reset();
   writer_.reset();
   if (ledger_ != nullptr) {
     events_due_mono_ = 0;
@@ -110,6 +111,11 @@ Status Controller::open() {
   }
   writer_ = std::make_unique<RedisWriter>(
       config_.redis, RedisLogin{config_.redis_user, config_.redis_password_file}, board_);
+  if (!config_.alerts.empty()) {
+    auto alerts = Alerts::start(config_.alerts, config_.state_dir / "alerts", board_);
+    if (!alerts) return tl::unexpected(alerts.error());
+    alerts_ = std::move(*alerts);
+  }
   publish(Instant::now());
   log::info("agents connect to {}", socket_->address().text());
   return {};

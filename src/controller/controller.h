@@ -10,6 +10,7 @@
 #include "common/error.h"
 #include "common/fd.h"
 #include "common/service_manager.h"
+#include "controller/alerts/alerts.h"
 #include "controller/config.h"
 #include "controller/control/access.h"
 #include "controller/control/authorized_source.h"
@@ -43,6 +44,7 @@ class Controller {
   Board& board() { return board_; }
   BurstBoard& bursts() { return bursts_; }
   OrderBoard& orders() { return orders_; }
+  Alerts* alerts() { return alerts_.get(); }  // nullptr without targets
   SocketAddress controlAddress() const { return socket_->address(); }
 
   // Runs the control thread's loop until it is asked to stop or to reload. The controller is ready
@@ -92,6 +94,7 @@ class Controller {
   std::unique_ptr<ControlServer> server_;
   std::unique_ptr<EmbeddedRedis> redis_;
   std::unique_ptr<RedisWriter> writer_;
+  std::unique_ptr<Alerts> alerts_;
   std::uint64_t generation_ = 0;
   Nanos started_utc_ = 0;
   Nanos events_due_mono_ = 0;

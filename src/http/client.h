@@ -38,10 +38,10 @@ Result<ClientResponse> get(const std::string& url, const std::string& path_and_q
 struct ClientRequest {
   std::string method = "POST";
   std::string path_and_query;  // begins with '/'
+  std::string body = {};
   std::string content_type = "application/json";
-  std::string body;
-  std::vector<std::pair<std::string, std::string>> headers;  // further ones
-  std::string entity;  // the error's entity instead of the URL, which may contain a secret
+  std::vector<std::pair<std::string, std::string>> headers = {};  // further ones
+  std::string entity = {};  // the error's entity instead of the URL, which may contain a secret
   std::size_t most_answer = 64 * 1024;           // the rest of a longer body is not read
   const std::atomic<bool>* cancelled = nullptr;  // ends the request early once it is set
 };

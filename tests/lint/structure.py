@@ -32,7 +32,8 @@ CONTROLLER_ROOMS = {
     "verdict": {"model"},
     "control": {"model", "history", "verdict"},
     "redis": {"model"},
-    "http": {"model", "history/codec", "history", "control", "redis"},
+    "alerts": {"model"},
+    "http": {"model", "history/codec", "history", "control", "redis", "alerts"},
 }
 MOST_LINES = 600
 SOURCES = (".h", ".cpp", ".py", ".sh", ".js", ".ts", ".tsx", ".css")

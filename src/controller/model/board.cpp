@@ -107,6 +107,11 @@ void Board::publishRedis(std::shared_ptr<const RedisStatus> status) {
   redis_.swap(status);
 }
 
+void Board::publishAlerts(std::shared_ptr<const AlertStatuses> statuses) {
+  const std::lock_guard lock(mutex_);
+  alerts_.swap(statuses);
+}
+
 std::shared_ptr<const GridPlan> Board::plan() const {
   const std::lock_guard lock(mutex_);
   return plan_;
@@ -147,6 +152,11 @@ std::shared_ptr<const ControlStatus> Board::control() const {
 std::shared_ptr<const RedisStatus> Board::redis() const {
   const std::lock_guard lock(mutex_);
   return redis_;
+}
+
+std::shared_ptr<const AlertStatuses> Board::alerts() const {
+  const std::lock_guard lock(mutex_);
+  return alerts_;
 }
 
 std::shared_ptr<Feed> Board::subscribe(std::function<void()> wake) {

@@ -19,6 +19,7 @@
 #include "common/page_owner.h"
 #include "common/time.h"
 #include "common/vocabulary.h"
+#include "controller/model/alert_status.h"
 #include "controller/model/incident.h"
 #include "net/peer_gate.h"
 #include "pinglist/pinglist.h"
@@ -288,6 +289,8 @@ class Board {
   void publishControl(std::shared_ptr<const ControlStatus> status);
   // This is called by the Redis thread.
   void publishRedis(std::shared_ptr<const RedisStatus> status);
+  // This is called by the alerts' thread.
+  void publishAlerts(std::shared_ptr<const AlertStatuses> statuses);
 
   // Any thread may call these. They never return nullptr, except for sources without a snapshot.
   std::shared_ptr<const GridPlan> plan() const;
@@ -300,6 +303,7 @@ class Board {
   std::shared_ptr<const Hosts> hosts() const;
   std::shared_ptr<const ControlStatus> control() const;
   std::shared_ptr<const RedisStatus> redis() const;
+  std::shared_ptr<const AlertStatuses> alerts() const;
 
   // The feed starts with `plan` set, and lives as long as the reader holds it.
   std::shared_ptr<Feed> subscribe(std::function<void()> wake);
@@ -315,6 +319,7 @@ class Board {
   std::shared_ptr<const Hosts> hosts_ = std::make_shared<Hosts>();
   std::shared_ptr<const ControlStatus> control_ = std::make_shared<ControlStatus>();
   std::shared_ptr<const RedisStatus> redis_ = std::make_shared<RedisStatus>();
+  std::shared_ptr<const AlertStatuses> alerts_ = std::make_shared<AlertStatuses>();
   std::vector<std::weak_ptr<Feed>> feeds_;
 };
 

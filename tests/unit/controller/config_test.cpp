@@ -116,7 +116,7 @@ TEST(Config, TheExampleShowsTheDefaults) {
                      line.find(' ', 2) > line.find(':');
     const bool inner = line.starts_with("#   ") && line.find(": ") != std::string::npos &&
                        line.find("unix:/") == std::string::npos;
-    const bool outer = line == "# limits:" || line == "# history:";
+    const bool outer = line == "# limits:" || line == "# history:" || line == "# alerts:";
     const bool taken =
         (key || inner || outer) && !other_redis && line.find("url_file") == std::string::npos;
     shown += (taken ? line.substr(2) : line) + "\n";
