@@ -61,7 +61,7 @@ Result<nlohmann::json> askJson(const Service& service, const http::Site& site,
 
 Result<std::optional<nlohmann::json>> askJsonIfKnown(const Service& service, const http::Site& site,
                                                      const std::string& path, Nanos timeout) {
-  const auto answer = answerOf(service, site, {"GET", path}, timeout);
+  const auto answer = orAdvice(service, http::get(site, path, timeout));
   if (!answer) return tl::unexpected(answer.error());
   if (answer->status == 404) return std::nullopt;
   if (answer->status != 200) return refusalOf(service, site.url + path, *answer);
