@@ -46,7 +46,8 @@ struct ClientRequest {
   const std::atomic<bool>* cancelled = nullptr;  // ends the request early once it is set
 };
 
-// As get(), but a longer answer is cut off, not refused. A redirect is an answer like any other.
+// As get(), but the timeout covers the resolver too if the request can be cancelled, and a longer
+// answer is cut off, not refused. A redirect is an answer like any other.
 Result<ClientResponse> send(const Site& site, const ClientRequest& request, Nanos timeout);
 
 }  // namespace pingloom::http

@@ -7,8 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 namespace pingloom::http {
@@ -48,6 +53,63 @@ std::string connectOne(const addrinfo& address, Deadline deadline, UniqueFd& out
   return "";
 }
 
+using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+
+// Returns the host's addresses, or none and the reason.
+Addresses resolve(const Url& url, int flags, std::string& reason) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = flags;
+  addrinfo* found = nullptr;
+  const int failed = ::getaddrinfo(url.host.c_str(), url.port.c_str(), &hints, &found);
+  if (failed != 0) {
+    reason = "cannot resolve: " + std::string(gai_strerror(failed));
+    found = nullptr;
+  }
+  return {found, &freeaddrinfo};
+}
+
+// A question to the resolver, which cannot be cancelled. Its thread and the one that asks share it.
+struct Question {
+  explicit Question(Url asked) : url(std::move(asked)) {}
+  void ask() {
+    std::string failure;
+    auto addresses = resolve(url, 0, failure);
+    const std::lock_guard lock(mutex);
+    found = std::move(addresses);
+    reason = std::move(failure);
+    done = true;
+    wake.notify_one();
+  }
+
+  const Url url;
+  std::mutex mutex;
+  std::condition_variable wake;
+  bool done = false;
+  std::string reason;
+  Addresses found{nullptr, &freeaddrinfo};
+};
+
+// Asks on another thread, which is left behind if the deadline is over first. It ends when the
+// resolver gives up.
+Addresses resolveUntil(const Url& url, Deadline deadline, std::string& reason) {
+  if (auto numeric = resolve(url, AI_NUMERICHOST, reason)) return numeric;
+  const auto question = std::make_shared<Question>(url);
+  try {
+    std::thread([question] { question->ask(); }).detach();
+  } catch (const std::system_error& error) {
+    reason = "cannot resolve: no thread: " + error.code().message();
+    return {nullptr, &freeaddrinfo};
+  }
+  std::unique_lock lock(question->mutex);
+  while (!question->done && !deadline.over()) {
+    const Nanos left = std::min(deadline.mono - monotonicNow(), kCancelCheck);
+    question->wake.wait_for(lock, std::chrono::nanoseconds(std::max(left, Nanos{1})));
+  }
+  reason = question->done ? question->reason : "cannot resolve: timed out";
+  return std::move(question->found);
+}
+
 }  // namespace
 
 Nanos deadlineOfNext(std::size_t addresses_left, Nanos now_mono, Nanos deadline_mono) {
@@ -56,16 +118,14 @@ Nanos deadlineOfNext(std::size_t addresses_left, Nanos now_mono, Nanos deadline_
 }
 
 Result<UniqueFd> connectTo(const Url& url, const std::string& entity, Deadline deadline) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int failed = ::getaddrinfo(url.host.c_str(), url.port.c_str(), &hints, &found);
-  if (failed != 0) return makeError(entity, "cannot resolve: " + std::string(gai_strerror(failed)));
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, &freeaddrinfo);
+  std::string reason;
+  const Addresses found =
+      deadline.cancelled == nullptr ? resolve(url, 0, reason) : resolveUntil(url, deadline, reason);
+  if (found == nullptr) return makeError(entity, reason);
   std::size_t left = 0;
-  for (const addrinfo* address = found; address != nullptr; address = address->ai_next) ++left;
-  std::string reason = "no address";
-  for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
+  for (const addrinfo* address = found.get(); address != nullptr; address = address->ai_next)
+    ++left;
+  for (const addrinfo* address = found.get(); address != nullptr; address = address->ai_next) {
     UniqueFd socket;
     const Nanos until = deadlineOfNext(left--, monotonicNow(), deadline.mono);
     reason = connectOne(*address, {until, deadline.cancelled}, socket);

@@ -130,6 +130,20 @@ TEST(ClientSend, ARequestEndsOnceItIsCancelled) {
   EXPECT_LT(monotonicNow() - before_mono, kPatience / 2);
 }
 
+TEST(ClientSend, NamesAreResolvedWithinTheTime) {
+  std::atomic<bool> cancelled{false};
+  auto request = posted();
+  request.cancelled = &cancelled;
+  const Nanos before_mono = monotonicNow();
+  const auto answer = send({"http://nowhere.invalid:1", "", {}}, request, kSecond);
+  EXPECT_LT(monotonicNow() - before_mono, 5 * kSecond);
+  ASSERT_FALSE(answer);
+  EXPECT_THAT(answer.error().reason, HasSubstr("cannot resolve"));
+  OneAnswer server("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  server.site.url.replace(7, 9, "localhost");
+  EXPECT_EQ(send(server.site, request, kPatience)->status, 200U);
+}
+
 TEST(ClientSend, NothingEndsTheHeadEarly) {
   auto request = posted();
   request.headers = {{"X", "a\r\nY: b"}};
