@@ -15,9 +15,11 @@ constexpr int kExitNoReply = 1;       // ping: nothing was received
 constexpr int kExitReadFailed = 1;    // read: a READ failed or returned wrong contents
 constexpr int kExitNoDevice = 1;      // devices: no device exists, or none has the address
 constexpr int kExitKeysNotDone = 1;   // keys: a file could not be read or changed
+constexpr int kExitNotDelivered = 1;  // alerts test: a place did not take the notification
 
 // 2 stands for no answer.
 constexpr int kExitCouldNotRead = 2;  // check, plan: the given file cannot be read
-constexpr int kExitCouldNotAsk = 2;  // status, incidents, top, mesh, results, ...: the query failed
+constexpr int kExitCouldNotAsk =
+    2;  // status, incidents, top, mesh, results, alerts, ...: the query failed
 
 }  // namespace pingloom::cli

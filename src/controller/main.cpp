@@ -63,7 +63,12 @@ int runController(const std::string& file) {
   const auto controller = controller::Controller::start(*config);
   if (!controller) return daemon::fail(kAbout, controller.error());
   const auto dashboard = controller::Dashboard::start(
-      {config->http, config->web_root.native(), {}, ledgerFile(*config), config->http_access},
+      {config->http,
+       config->web_root.native(),
+       {},
+       ledgerFile(*config),
+       config->http_access,
+       (*controller)->alerts()},
       (*controller)->board(), (*controller)->bursts(), (*controller)->orders());
   if (!dashboard) return daemon::fail(kAbout, dashboard.error());
   const std::string url = urlOf((*dashboard)->address(), !config->http_access.certificate.empty());

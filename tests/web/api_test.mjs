@@ -251,11 +251,22 @@ step('errors of any path are described', async () => {
 step('a controller without Redis is not ready', async () => {
   const [path, url] = [mesh.path('alone.yaml'), mesh.path('alone.url')];
   writeFileSync(path, JSON.stringify({ pinglist: mesh.path('pinglist.yaml'), control: `${mesh.subnet}.253:20711`,
-    http: `${mesh.subnet}.253:0`, state_dir: mesh.path('alone'), redis: `unix:${mesh.path('no.sock')}`, url_file: url }));
+    http: `${mesh.subnet}.253:0`, state_dir: mesh.path('alone'), redis: `unix:${mesh.path('no.sock')}`, url_file: url,
+    alerts: [{ name: 'slow', kind: 'command', argv: ['/bin/sleep', '3'] }] }));
   const alone = new Program(mesh.path('alone.log'), mesh.binary('pingloom-controller'), ['--config', path]);
   try {
     const base = await eventually(() => mesh.read('alone.url'), 30, 'the controller says where it listens');
     await check('/readyz', 503, base);
+    const tested = (target, status, headers = {}) => check(`/api/v1/alerts/${target}/test`, status, base, { method: 'POST', headers });
+    const first = tested('slow', 200);
+    await tested('slow', 429);
+    await tested('none', 404);
+    await tested('slow', 403, { Origin: 'http://elsewhere.example' });
+    assert.equal(JSON.parse(await first).delivered, true);
+    await check('/api/v1/alerts', 200, base);
+    await check('/api/v1/status', 200, base);
+    await check('/api/v1/alerts?format=csv', 200, base);
+    await check('/api/v1/alerts?format=xml', 400, base);
     await check('/-/ready', 503, base);
     await check('/api/v1/status', 200, base);
     await check('/api/v1/history', 200, base);

@@ -58,7 +58,7 @@ std::pair<std::string, std::string> splitUrl(const std::string& url) {
   return {url.substr(0, slash), std::move(path)};
 }
 
-DeliveryResult judge(const Result<http::ClientResponse>& answer, const std::string& place) {
+DeliveryResult answerResult(const Result<http::ClientResponse>& answer, const std::string& place) {
   if (!answer) return failedDelivery(answer.error());
   DeliveryResult made;
   made.status = answer->status;
@@ -75,9 +75,9 @@ DeliveryResult judge(const Result<http::ClientResponse>& answer, const std::stri
   return made;
 }
 
-DeliveryResult post(const AlertTarget& target, const std::string& url, std::string token,
-                    const Notification& notification, std::string body,
-                    const std::atomic<bool>& cancelled) {
+DeliveryResult postTo(const AlertTarget& target, const std::string& url, std::string token,
+                      const Notification& notification, std::string body,
+                      const std::atomic<bool>& cancelled) {
   auto [site_url, path] = splitUrl(url);
   if (target.kind == AlertKind::kAlertmanager) {
     while (path.ends_with('/')) path.pop_back();
@@ -90,11 +90,11 @@ DeliveryResult post(const AlertTarget& target, const std::string& url, std::stri
   request.entity = site_url;
   request.cancelled = &cancelled;
   const http::Site site{site_url, std::move(token), target.ca_file, "'ca_file'"};
-  return judge(http::send(site, request, kDeliveryTimeout), site_url);
+  return answerResult(http::send(site, request, kDeliveryTimeout), site_url);
 }
 
-DeliveryResult run(const AlertTarget& target, const Notification& notification,
-                   const std::atomic<bool>& cancelled) {
+DeliveryResult runTarget(const AlertTarget& target, const Notification& notification,
+                         const std::atomic<bool>& cancelled) {
   const auto ended =
       runCommand(target.argv, webhookBody(notification, target.name), kDeliveryTimeout, cancelled);
   if (!ended) return failedDelivery(ended.error());
@@ -117,7 +117,7 @@ std::string placeName(const AlertTarget& target, const std::string& url) {
 
 DeliveryResult deliver(const AlertTarget& target, const std::string& url,
                        const Notification& notification, const std::atomic<bool>& cancelled) {
-  if (target.kind == AlertKind::kCommand) return run(target, notification, cancelled);
+  if (target.kind == AlertKind::kCommand) return runTarget(target, notification, cancelled);
   auto secret = readSecretWord(target.secret_file);
   if (!secret) return failedDelivery(secret.error());
   std::string to = url;
@@ -146,7 +146,7 @@ DeliveryResult deliver(const AlertTarget& target, const std::string& url,
       body = webhookBody(notification, target.name);
       break;
   }
-  return post(target, to, std::move(*secret), notification, std::move(body), cancelled);
+  return postTo(target, to, std::move(*secret), notification, std::move(body), cancelled);
 }
 
 }  // namespace pingloom::controller

@@ -1,5 +1,5 @@
 // One attempt to deliver a notification to one place. Any thread; it blocks for at most
-// kDeliveryTimeout, and for as long as the resolver takes.
+// kDeliveryTimeout.
 #pragma once
 
 #include <atomic>

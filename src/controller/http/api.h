@@ -2,10 +2,12 @@
 // startBurst() and those with orders only read the board. The HTTP thread.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "controller/alerts/alerts.h"
 #include "controller/control/burst_board.h"
 #include "controller/control/order_board.h"
 #include "controller/history/history_reader.h"
@@ -64,6 +66,13 @@ http::Answer silence(OrderBoard& orders, std::string_view id);
 // /api/v1/maintenance; POST begins it for a host. /api/v1/maintenance/HOST; DELETE ends it.
 http::Answer maintenanceList(const Board& board, OrderBoard& orders, const http::Request& request);
 http::Answer maintenance(OrderBoard& orders, std::string_view host);
+// /api/v1/alerts
+http::Response alerts(const Board& board);
+// POST /api/v1/alerts/TARGET/test: sends a test notification. `rest` is what follows
+// /api/v1/alerts/; `targets` is nullptr where there are none.
+http::Answer testAlert(Alerts* targets, std::string_view rest);
+// Writes what is known about the targets, for the status.
+nlohmann::ordered_json alertsJson(const AlertStatuses& statuses);
 
 http::Response health();
 // `whole` adds the reasons, which only peers with the role kRead may see.

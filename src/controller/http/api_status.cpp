@@ -136,6 +136,7 @@ http::Response status(const Board& board, const http::ServerCounters& counters) 
                        {"bytes", history.bytes},
                        {"events_written", history.events_written},
                        {"events_dropped", history.events_dropped}}},
+                     {"alerts", alertsJson(*board.alerts())},
                      {"http",
                       {{"connections", counters.connections_open.load()},
                        {"viewers", counters.websockets_open.load()}}}});

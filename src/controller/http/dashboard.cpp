@@ -19,10 +19,11 @@ struct Router {
   BurstBoard& bursts;
   OrderBoard& orders;
   std::shared_ptr<http::Access> access;
+  Alerts* alerts;
 
   http::Answer answer(const http::Request& request) const {
     if (auto answer =
-            answerOf({board, history, bursts, orders, *counters, access.get()}, request)) {
+            answerOf({board, history, bursts, orders, *counters, access.get(), alerts}, request)) {
       return std::move(*answer);
     }
     if (request.method != "GET") return methodNotAllowed("GET");
@@ -35,13 +36,15 @@ struct Router {
 
 struct Dashboard::Impl {
   ~Impl() {
-    if (history != nullptr) history->stop();  // both have answers that the server waits for
+    if (history != nullptr) history->stop();  // all have answers that the server waits for
     if (bursts != nullptr) bursts->stop();
     if (orders != nullptr) orders->stop();
+    if (alerts != nullptr) alerts->stopTests();
   }
 
   BurstBoard* bursts = nullptr;
   OrderBoard* orders = nullptr;
+  Alerts* alerts = nullptr;
   std::unique_ptr<HistoryReader> history;
   std::shared_ptr<Live> live;
   std::shared_ptr<http::Access> access;
@@ -59,8 +62,9 @@ Result<std::unique_ptr<Dashboard>> Dashboard::start(const DashboardOptions& opti
   if (!access) return tl::unexpected(access.error());
   http::ServerOptions server_options;
   auto history = std::make_unique<HistoryReader>(options.history);
-  const auto router = std::make_shared<const Router>(
-      Router{board, std::move(*files), server_options.counters, *history, bursts, orders, *access});
+  const auto router =
+      std::make_shared<const Router>(Router{board, std::move(*files), server_options.counters,
+                                            *history, bursts, orders, *access, options.alerts});
   auto live = std::make_shared<Live>(board);
   server_options.listen = options.listen;
   server_options.host_names = options.host_names;
@@ -76,6 +80,7 @@ Result<std::unique_ptr<Dashboard>> Dashboard::start(const DashboardOptions& opti
   auto impl = std::make_unique<Impl>();
   impl->bursts = &bursts;
   impl->orders = &orders;
+  impl->alerts = options.alerts;
   impl->history = std::move(history);
   impl->live = std::move(live);
   impl->access = std::move(*access);

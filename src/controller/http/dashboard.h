@@ -1,6 +1,6 @@
 // The controller's HTTP side: the REST API, the live WebSocket, /metrics and the web page. One HTTP
-// thread serves them from the board; it can only start bursts and give orders about incidents.
-// Another thread answers questions about the past.
+// thread serves them from the board; the only things it can do are to start bursts, to give orders
+// about incidents and to test targets of alerts. Another thread answers questions about the past.
 #pragma once
 
 #include <filesystem>
@@ -10,6 +10,7 @@
 
 #include "common/address.h"
 #include "common/error.h"
+#include "controller/alerts/alerts.h"
 #include "controller/control/burst_board.h"
 #include "controller/control/order_board.h"
 #include "controller/model/board.h"
@@ -23,15 +24,17 @@ struct DashboardOptions {
   std::vector<std::string> host_names;  // see http::ServerOptions
   std::filesystem::path history;        // the ledger's file
   http::AccessFiles access;             // empty: every peer may do everything
+  Alerts* alerts = nullptr;             // to be tested; nullptr: there are no targets
 };
 
 // Any thread may construct, ask for the address, and destroy.
 class Dashboard {
  public:
-  // All must outlive the dashboard.
+  // These and the alerts must outlive the dashboard.
   static Result<std::unique_ptr<Dashboard>> start(const DashboardOptions& options, Board& board,
                                                   BurstBoard& bursts, OrderBoard& orders);
-  ~Dashboard();  // stops both, closes all connections and joins the thread
+  // Stops bursts, orders and tests of alerts, closes all connections and joins the thread.
+  ~Dashboard();
   Dashboard(const Dashboard&) = delete;
   Dashboard& operator=(const Dashboard&) = delete;
 

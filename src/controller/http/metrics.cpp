@@ -107,6 +107,25 @@ void storeMetrics(MetricsText& text, const RedisStatus& redis, const HistoryStat
              history.bytes);
 }
 
+void alertMetrics(MetricsText& text, const AlertStatuses& targets) {
+  if (targets.empty()) return;
+  const auto family = [&](const char* name, const char* type, const char* help,
+                          std::uint64_t AlertTargetStatus::*value) {
+    text.family(name, type, help);
+    for (const AlertTargetStatus& target : targets) {
+      text.sample(target.*value, {{"target", target.name}});
+    }
+  };
+  family("pingloom_alerts_delivered_total", "counter", "Notifications that a target has taken.",
+         &AlertTargetStatus::delivered);
+  family("pingloom_alerts_failed_total", "counter", "Attempts to deliver that failed.",
+         &AlertTargetStatus::failed);
+  family("pingloom_alerts_dropped_total", "counter", "Notifications that were given up.",
+         &AlertTargetStatus::dropped);
+  family("pingloom_alerts_waiting", "gauge", "Notifications that wait to be delivered.",
+         &AlertTargetStatus::waiting);
+}
+
 void pairMetrics(MetricsText& text, const Board& board, const GridPlan& plan) {
   std::vector<CellCounts> counts;
   counts.reserve(plan.probes.size());
@@ -203,6 +222,7 @@ http::Response metrics(const Board& board, const BurstBoard& bursts,
   resultMetrics(text, *control);
   keyMetrics(text, control->keys);
   storeMetrics(text, *board.redis(), control->history);
+  alertMetrics(text, *board.alerts());
   pairMetrics(text, board, *plan);
   verdictMetrics(text, *board.verdict());
   burstMetrics(text, bursts);

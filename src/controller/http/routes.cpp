@@ -19,6 +19,7 @@ constexpr std::string_view kBurst = "/api/v1/bursts/{id}";
 constexpr std::string_view kIncident = "/api/v1/incidents/{id}";
 constexpr std::string_view kSilence = "/api/v1/silences/{id}";
 constexpr std::string_view kMaintenance = "/api/v1/maintenance/{host}";
+constexpr std::string_view kAlertTest = "/api/v1/alerts/{target}/test";
 constexpr std::string_view kPairs = "/api/v1/pairs/{probe}/{source}/{destination}";
 
 // Returns the part of the path in the place of the template's parameters.
@@ -66,6 +67,10 @@ Answer maintenanceList(const Sources& from, const Request& request) {
 Answer maintenance(const Sources& from, const Request& request) {
   return api::maintenance(from.orders, rest(request, kMaintenance));
 }
+Answer alerts(const Sources& from, const Request&) { return api::alerts(from.board); }
+Answer testAlert(const Sources& from, const Request& request) {
+  return api::testAlert(from.alerts, rest(request, kAlertTest));
+}
 Answer metrics(const Sources& from, const Request&) {
   return api::metrics(from.board, from.bursts, from.counters);
 }
@@ -107,6 +112,8 @@ constexpr CsvTable kProbesTable = {
     "traffic_class,payload,port"};
 constexpr CsvTable kWorstTable = {"pairs",
                                   "source,source_name,destination,destination_name,state,value"};
+constexpr CsvTable kAlertsTable = {
+    "targets", "name,kind,delivered,failed,dropped,waiting,last_error,last_delivered"};
 constexpr CsvTable kPairTable = {"", ""};  // the answer is its only line
 constexpr CsvTable kEventsTable = {
     "events", "at,window,probe,source,source_name,destination,destination_name,from,to,pairs"};
@@ -125,7 +132,7 @@ constexpr CsvTable kRowsTable = {
     "prober_ns.max,rtt_ns.min,rtt_ns.mean,rtt_ns.p50,rtt_ns.p95,rtt_ns.p99,rtt_ns.max,"
     "jitter_ns,clock,device,protocol"};
 
-constexpr std::array<Route, 27> kRoutes = {{
+constexpr std::array<Route, 29> kRoutes = {{
     {"/api/v1/status", status, "format", &kStatusTable},
     {"/api/v1/hosts", hosts, "format", &kHostsTable},
     {"/api/v1/probes", probes, "format", &kProbesTable},
@@ -147,6 +154,8 @@ constexpr std::array<Route, 27> kRoutes = {{
     {kMaintenance, maintenance, "", nullptr, "DELETE", http::Role::kOperate},
     {"/api/v1/bursts", startBurst, "", nullptr, "POST", http::Role::kOperate},
     {kBurst, burst, "format", &kPingsTable},
+    {"/api/v1/alerts", alerts, "format", &kAlertsTable},
+    {kAlertTest, testAlert, "", nullptr, "POST", http::Role::kOperate},
     {"/api/v1/live", live},
     {"/api/v1/session", session, "", nullptr, "", http::Role::kNone, http::Role::kNone},
     {"/api/v1/openapi.yaml", description},

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "controller/alerts/alerts.h"
 #include "controller/control/burst_board.h"
 #include "controller/control/order_board.h"
 #include "controller/history/history_reader.h"
@@ -24,6 +25,7 @@ struct Sources {
   OrderBoard& orders;
   http::ServerCounters& counters;
   http::Access* access = nullptr;  // nullptr where no access is configured
+  Alerts* alerts = nullptr;        // nullptr where alerts have no targets
 };
 
 struct Route {
