@@ -130,8 +130,8 @@ constexpr auto kKeys = std::to_array<ConfigKey<Config>>({
      [](const yaml::Node& node, Config& config) { return readMap(node, kHistoryKeys, config); }},
     {"log_level", readField<&Config::log_level>},
     {"url_file", readField<&Config::url_file>},
-    {"alerts", [](const yaml::Node& node,
-                  Config& config) { return readAlertTargets(node, config.alerts); }},
+    {"alerts",
+     [](const yaml::Node& node, Config& config) { return readAlertTargets(node, config.alerts); }},
 });
 
 // Finds the dashboard next to the program, in its build, or in the installation. Returns an empty

@@ -48,7 +48,8 @@ Result<std::unique_ptr<Controller>> Controller::start(const Config& config) {
   return made;
 }
 
-// The alerts and the writer read the board, and the ledger commits waiting batches, so both end first.
+// The alerts and the writer read the board, and the ledger commits waiting batches, so both end
+// first.
 Controller::~Controller() {
   alerts_.reset();
   writer_.reset();
