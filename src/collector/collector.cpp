@@ -95,6 +95,11 @@ ServiceManager::Asked Collector::run(ServiceManager& manager) {
 
 void Collector::reload(const Config& config) {
   http::reloadAccess(access_.get());
+  if ((watcher_ != nullptr) != config.analytics.has_value()) {
+    log::warning("to add or remove 'analytics' needs a restart");
+  } else if (watcher_ != nullptr) {
+    watcher_->reload(*config.analytics);
+  }
   const std::lock_guard lock(mutex_);
   config_.agents = config.agents;
   config_.interval = config.interval;

@@ -27,8 +27,8 @@ class Collector {
   ServiceManager::Asked run(ServiceManager& manager);
   // Applies a configuration between two runs; settings that cannot be reloaded stay unchanged.
   void reload(const Config& config);
-  static constexpr std::array<std::string_view, 3> kReloadable = {"agents", "interval",
-                                                                  "log_level"};
+  static constexpr std::array<std::string_view, 4> kReloadable = {"agents", "interval", "log_level",
+                                                                  "analytics"};
   SocketAddress httpAddress() const { return http_->address(); }
   std::string url() const;
 

@@ -1,5 +1,9 @@
 #include "common/config_reader.h"
 
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
 #include <system_error>
 
 namespace pingloom {
@@ -78,6 +82,29 @@ Status readSize(const yaml::Node& node, std::uint64_t least, std::uint64_t most,
                                     : "from " + formatSize(least) + " to " + formatSize(most));
   }
   out = size;
+  return {};
+}
+
+Status readReal(const yaml::Node& node, double& out) {
+  const auto text = node.text();
+  if (!text) return tl::unexpected(text.error());
+  double value = 0;
+  const char* const end = text->data() + text->size();
+  const auto [rest, failed] = std::from_chars(text->data(), end, value);
+  if (failed != std::errc() || rest != end || !std::isfinite(value)) {
+    return node.error("'" + *text + "' is no number");
+  }
+  out = value;
+  return {};
+}
+
+Status readReal(const yaml::Node& node, double least, double most, double& out) {
+  double value = 0;
+  if (auto status = readReal(node, value); !status) return status;
+  if (value < least || value > most) {
+    return outside(node, "number", fmt::format("from {} to {}", least, most));
+  }
+  out = value;
   return {};
 }
 

@@ -59,6 +59,9 @@ Status readValue(const yaml::Node& node, bool& out);
 Status readText(const yaml::Node& node, std::size_t most_bytes, std::string& out);  // not empty
 Status readSize(const yaml::Node& node, std::uint64_t least, std::uint64_t most,
                 std::uint64_t& out);
+// A finite decimal number; without bounds any.
+Status readReal(const yaml::Node& node, double& out);
+Status readReal(const yaml::Node& node, double least, double most, double& out);
 Status readDuration(const yaml::Node& node, Nanos least, Nanos most, Nanos& out);
 template <typename Number>
 Status readNumber(const yaml::Node& node, std::uint64_t least, std::uint64_t most, Number& out) {

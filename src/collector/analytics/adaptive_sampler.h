@@ -20,6 +20,8 @@ enum class GroupState : std::uint8_t {
 struct SamplerSettings {
   Nanos slow_interval = 30 * kSecond;  // time between exports of a quiet group
   Nanos hold = kMinute;  // how long the full rate lasts after the last round that was not quiet
+
+  bool operator==(const SamplerSettings&) const = default;
 };
 
 class AdaptiveSampler {

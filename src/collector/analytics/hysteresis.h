@@ -10,6 +10,8 @@ namespace pingloom::collector::analytics {
 struct HysteresisSettings {
   unsigned raise = 3;
   unsigned window = 5;  // also the number of quiet observations that clear it
+
+  bool operator==(const HysteresisSettings&) const = default;
 };
 
 class Hysteresis {

@@ -49,6 +49,8 @@ struct SubspaceSettings {
   double memory = 25;           // of the sustained deviation, in samples
   HysteresisSettings hysteresis{.raise = 5, .window = 9};
   std::uint32_t relearn_after = 3600;  // samples
+
+  bool operator==(const SubspaceSettings&) const = default;
 };
 
 struct Contribution {

@@ -60,24 +60,28 @@ std::unique_ptr<OwnerWatch> OwnerWatch::make(const PagesOfOwner& pages,
       addRules(metric, first + metric.first_slot, settings, rules);
     }
   }
-  const bool watched = !kinds.empty() && kinds.size() <= kMaxSlots &&
-                       analytics::SubspaceDetector::check(settings.subspace, kinds.size()) &&
+  if (kinds.empty()) return nullptr;
+  const auto& subspace = settings.subspaceOf(pages.front()->info->application);
+  const bool watched = kinds.size() <= kMaxSlots &&
+                       analytics::SubspaceDetector::check(subspace, kinds.size()) &&
                        analytics::ThresholdDetector::check(rules, kinds.size());
   if (!watched) return nullptr;
   return std::unique_ptr<OwnerWatch>(new OwnerWatch(std::move(layout), std::move(kinds),
-                                                    std::move(names), std::move(rules), settings));
+                                                    std::move(names), std::move(rules), subspace,
+                                                    settings.sampler));
 }
 
 OwnerWatch::OwnerWatch(std::vector<Layout> layout, std::vector<SlotKind> kinds,
                        std::vector<std::string> names, std::vector<ThresholdRule> rules,
-                       const WatchSettings& settings)
+                       const analytics::SubspaceSettings& subspace,
+                       const analytics::SamplerSettings& sampler)
     : layout_(std::move(layout)),
       kinds_(kinds.size()),
       names_(std::move(names)),
       rates_(std::move(kinds)),
       limits_(std::move(rules)),
-      detector_(kinds_, settings.subspace),
-      sampler_(settings.sampler),
+      detector_(kinds_, subspace),
+      sampler_(sampler),
       raw_(kinds_),
       sample_(kinds_) {}
 

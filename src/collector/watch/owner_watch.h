@@ -70,7 +70,8 @@ class OwnerWatch {
 
   OwnerWatch(std::vector<Layout> layout, std::vector<analytics::SlotKind> kinds,
              std::vector<std::string> names, std::vector<analytics::ThresholdRule> rules,
-             const WatchSettings& settings);
+             const analytics::SubspaceSettings& subspace,
+             const analytics::SamplerSettings& sampler);
 
   const std::vector<Layout> layout_;
   const std::size_t kinds_;               // number of slots

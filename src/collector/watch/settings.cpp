@@ -1,8 +1,7 @@
 #include "collector/watch/settings.h"
 
 #include <array>
-#include <charconv>
-#include <cmath>
+#include <limits>
 
 #include "common/config_reader.h"
 
@@ -11,18 +10,7 @@ namespace {
 
 constexpr std::size_t kMaxLimits = 256;
 constexpr std::uint32_t kMaxWindow = 60;
-
-Result<double> readLimit(const yaml::Node& node) {
-  const auto text = node.text();
-  if (!text) return tl::unexpected(text.error());
-  double value = 0;
-  const char* end = text->data() + text->size();
-  const auto [rest, failed] = std::from_chars(text->data(), end, value);
-  if (failed != std::errc() || rest != end || !std::isfinite(value)) {
-    return node.error("'" + *text + "' is no number");
-  }
-  return value;
-}
+constexpr std::size_t kMaxApplication = 253;  // bytes of a name; no page can have a longer one
 
 // Reads { metric: NAME, above: X, samples: N, of: M }, or below instead of above.
 Result<MetricLimit> readMetricLimit(const yaml::Node& node) {
@@ -38,9 +26,9 @@ Result<MetricLimit> readMetricLimit(const yaml::Node& node) {
   auto name = metric->text();
   if (!name) return tl::unexpected(name.error());
   limit.metric = std::move(*name);
-  const auto value = readLimit(above ? *above : *below);
-  if (!value) return tl::unexpected(value.error());
-  limit.limit = *value;
+  if (auto status = readReal(above ? *above : *below, limit.limit); !status) {
+    return tl::unexpected(status.error());
+  }
   using Side = analytics::ThresholdRule::Side;
   limit.side = above ? Side::kAbove : Side::kBelow;
   const auto of = node.find("of"), samples = node.find("samples");
@@ -66,6 +54,64 @@ Status readLimits(const yaml::Node& node, WatchSettings& settings) {
   return {};
 }
 
+using analytics::SubspaceSettings;
+
+template <auto kField>
+Status readCount(const yaml::Node& node, SubspaceSettings& settings) {
+  return readNumber(node, 0, std::numeric_limits<std::uint32_t>::max(), settings.*kField);
+}
+
+template <auto kField, int kLeast, int kMost>
+Status readRealField(const yaml::Node& node, SubspaceSettings& settings) {
+  return readReal(node, kLeast, kMost, settings.*kField);
+}
+
+// How these bounds depend on each other is checked by SubspaceDetector::check().
+constexpr auto kDetectorKeys = std::to_array<ConfigKey<SubspaceSettings>>({
+    {"directions", readCount<&SubspaceSettings::directions>},
+    {"max_rank", readCount<&SubspaceSettings::max_rank>},
+    {"shared", readRealField<&SubspaceSettings::shared, 1, 1'000'000>},
+    {"warm_up", readCount<&SubspaceSettings::warm_up>},
+    {"half_life", readRealField<&SubspaceSettings::half_life, 1, 1'000'000'000>},
+    {"factor", readRealField<&SubspaceSettings::factor, 1, 1000>},
+    {"pace", [](const yaml::Node& node,
+                SubspaceSettings& settings) { return readReal(node, 0, 0.1, settings.pace); }},
+    {"memory", readRealField<&SubspaceSettings::memory, 1, 1'000'000>},
+    {"samples",
+     [](const yaml::Node& node, SubspaceSettings& settings) {
+       return readNumber(node, 1, analytics::Hysteresis::kMaxWindow, settings.hysteresis.raise);
+     }},
+    {"of",
+     [](const yaml::Node& node, SubspaceSettings& settings) {
+       return readNumber(node, 1, analytics::Hysteresis::kMaxWindow, settings.hysteresis.window);
+     }},
+    {"relearn_after", readCount<&SubspaceSettings::relearn_after>},
+});
+
+// Sets what the map contains; the rest of the settings stays unchanged.
+Status readDetector(const yaml::Node& node, SubspaceSettings& settings) {
+  if (auto status = readMap(node, kDetectorKeys, settings); !status) return status;
+  const auto valid = analytics::SubspaceDetector::check(settings, 1);
+  if (!valid) return node.error(valid.error().reason);
+  return {};
+}
+
+// What an application does not set is as in `detector`, which is read before.
+Status readApplications(const yaml::Node& node, WatchSettings& settings) {
+  if (auto status = node.uniqueKeys(); !status) return status;
+  const auto entries = node.entries();
+  if (entries.size() > WatchSettings::kMaxApplications) {
+    return node.error("has more than 1000 applications");
+  }
+  for (const auto& [key, own] : entries) {
+    std::string name;
+    if (auto status = readText(key, kMaxApplication, name); !status) return status;
+    SubspaceSettings& read = settings.applications[name] = settings.subspace;
+    if (auto status = readDetector(own, read); !status) return status;
+  }
+  return {};
+}
+
 constexpr auto kWatchKeys = std::to_array<ConfigKey<WatchSettings>>({
     {"interval",
      [](const yaml::Node& node, WatchSettings& settings) {
@@ -80,6 +126,9 @@ constexpr auto kWatchKeys = std::to_array<ConfigKey<WatchSettings>>({
        return readDuration(node, kSecond, kHour, settings.sampler.hold);
      }},
     {"limits", readLimits},
+    {"detector", [](const yaml::Node& node,
+                    WatchSettings& settings) { return readDetector(node, settings.subspace); }},
+    {"applications", readApplications},
 });
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,13 +22,24 @@ struct MetricLimit {
   analytics::ThresholdRule::Side side = analytics::ThresholdRule::Side::kAbove;
   double limit = 0;
   analytics::HysteresisSettings hysteresis;
+
+  bool operator==(const MetricLimit&) const = default;
 };
 
 struct WatchSettings {
+  static constexpr std::size_t kMaxApplications = 1000;
+
   Nanos interval = kSecond;  // time between samples
   std::vector<MetricLimit> limits;
   analytics::SubspaceSettings subspace;
+  // The detector's settings of applications that have their own, by the application's name.
+  std::map<std::string, analytics::SubspaceSettings> applications;
   analytics::SamplerSettings sampler;
+
+  const analytics::SubspaceSettings& subspaceOf(const std::string& application) const {
+    const auto own = applications.find(application);
+    return own == applications.end() ? subspace : own->second;
+  }
 };
 
 // For common/config_reader.h.

@@ -33,6 +33,16 @@ Watcher::~Watcher() {
   thread_.join();
 }
 
+void Watcher::reload(const WatchSettings& settings) {
+  const std::lock_guard lock(mutex_);
+  const bool all = settings.limits != settings_.limits || settings.sampler != settings_.sampler;
+  for (auto& [key, entry] : owners_) {
+    const std::string& name = entry.application;
+    if (all || settings.subspaceOf(name) != settings_.subspaceOf(name)) forget(entry);
+  }
+  settings_ = settings;
+}
+
 void Watcher::run() {
   pthread_setname_np(pthread_self(), "watcher");
   std::unique_lock lock(mutex_);

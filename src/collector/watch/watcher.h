@@ -35,6 +35,8 @@ class Watcher {
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
 
+  // Changes the settings. Owners whose own settings change are learned anew.
+  void reload(const WatchSettings& settings);
   // Begins a round and keeps only those pages whose values it exports: all pages of owners that are
   // anomalous or not watched, and pages of the others from time to time.
   void keepExported(AgentView& agent, Nanos now);
@@ -56,10 +58,10 @@ class Watcher {
   void log(WatchEvent event);
 
   const Board& board_;
-  const WatchSettings settings_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
-  bool stop_ = false;  // guarded by the mutex, like the members below
+  WatchSettings settings_;  // guarded by the mutex, like the members below
+  bool stop_ = false;
   std::map<OwnerKey, Entry> owners_;
   std::size_t slots_ = 0;
   std::deque<WatchEvent> events_;

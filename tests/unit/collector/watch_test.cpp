@@ -176,6 +176,32 @@ TEST(Watcher, tellsOwnersOfOneNameApart) {
   }
 }
 
+TEST(Watcher, aReloadForgetsOnlyWhatItChanges) {
+  Board board;
+  WatchedPage page;
+  page.next(1);
+  board.add("10.0.0.1:20714")->update([&](AgentView& view) {
+    view.host = "h1";
+    view.pages = {page.view()};
+  });
+  WatchSettings settings = quickSettings();
+  settings.interval = kHour;  // it looks once, when it is made
+  Watcher watcher(board, settings);
+  const std::string shown = "pingloom_collector_anomalous{host=\"h1\",application=\"queue\"";
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (metricsOf(watcher).find(shown) == std::string::npos) {
+    ASSERT_LT(std::chrono::steady_clock::now(), until) << metricsOf(watcher);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  settings.applications["other"].factor = 8;
+  watcher.reload(settings);
+  EXPECT_THAT(metricsOf(watcher), testing::HasSubstr(shown));
+  settings.applications["queue"] = settings.subspace;
+  settings.applications["queue"].factor = 8;
+  watcher.reload(settings);
+  EXPECT_THAT(metricsOf(watcher), testing::Not(testing::HasSubstr(shown)));
+}
+
 TEST(Watcher, exportsQuietOwnersNowAndThen) {
   Board board;
   WatchedPage page;
@@ -229,6 +255,50 @@ TEST(WatchSettings, areRead) {
   EXPECT_EQ(settings.limits[1].hysteresis.raise, 1U);
 }
 
+TEST(WatchSettings, ofTheDetectorForAllAndForOne) {
+  const WatchSettings settings = parsed(
+      "{ applications: { queue: { factor: 8, samples: 2 } , 'my app': {} },"
+      " detector: { directions: 16, max_rank: 4, shared: 1.5, warm_up: 300, half_life: 3600.5,"
+      " factor: 6, pace: 0.001, memory: 10, samples: 3, of: 7, relearn_after: 100 } }");
+  analytics::SubspaceSettings all;
+  all.directions = 16;
+  all.max_rank = 4;
+  all.shared = 1.5;
+  all.warm_up = 300;
+  all.half_life = 3600.5;
+  all.factor = 6;
+  all.pace = 0.001;
+  all.memory = 10;
+  all.hysteresis = {3, 7};
+  all.relearn_after = 100;
+  EXPECT_EQ(settings.subspace, all);
+  EXPECT_EQ(settings.subspaceOf("other"), all);
+  EXPECT_EQ(settings.subspaceOf("my app"), all);
+  all.factor = 8;
+  all.hysteresis.raise = 2;
+  EXPECT_EQ(settings.subspaceOf("queue"), all);
+}
+
+TEST(WatchSettings, anApplicationsOwnAreUsed) {
+  WatchedPage page;
+  WatchSettings settings;
+  settings.subspace.warm_up = 300;
+  settings.applications["queue"] = settings.subspace;
+  settings.applications["queue"].warm_up = 1200;
+  const auto own = OwnerWatch::make(page.next(1), settings);
+  settings.applications.clear();
+  const auto usual = OwnerWatch::make(page.next(1), settings);
+  ASSERT_TRUE(own != nullptr && usual != nullptr);
+  std::vector<WatchEvent> events;
+  for (int i = 0; i < 400; ++i) {
+    const PagesOfOwner pages = page.next(10);
+    own->observe(pages, events);
+    usual->observe(pages, events);
+  }
+  EXPECT_EQ(own->state(), analytics::GroupState::kLearning);
+  EXPECT_EQ(usual->state(), analytics::GroupState::kQuiet);
+}
+
 class BadWatchSettings : public testing::TestWithParam<const char*> {};
 
 TEST_P(BadWatchSettings, areRefusedWithTheirPlace) {
@@ -240,17 +310,26 @@ TEST_P(BadWatchSettings, areRefusedWithTheirPlace) {
   EXPECT_THAT(status.error().text(), testing::StartsWith("collector.yaml:1:"));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BadWatchSettings,
-                         testing::Values("{ intervall: 1s }", "{ interval: 1ms }",
-                                         "{ interval: 2h }", "{ limits: 3 }",
-                                         "{ limits: [{ above: 3 }] }",
-                                         "{ limits: [{ metric: a }] }",
-                                         "{ limits: [{ metric: a, above: 1, below: 2 }] }",
-                                         "{ limits: [{ metric: a, above: x }] }",
-                                         "{ limits: [{ metric: a, above: nan }] }",
-                                         "{ limits: [{ metric: a, above: 1, samples: 0 }] }",
-                                         "{ limits: [{ metric: a, above: 1, samples: 5, of: 3 }] }",
-                                         "{ limits: [{ metric: a, above: 1, of: 100 }] }"));
+INSTANTIATE_TEST_SUITE_P(
+    All, BadWatchSettings,
+    testing::Values("{ intervall: 1s }", "{ interval: 1ms }", "{ interval: 2h }", "{ limits: 3 }",
+                    "{ limits: [{ above: 3 }] }", "{ limits: [{ metric: a }] }",
+                    "{ limits: [{ metric: a, above: 1, below: 2 }] }",
+                    "{ limits: [{ metric: a, above: x }] }",
+                    "{ limits: [{ metric: a, above: nan }] }",
+                    "{ limits: [{ metric: a, above: 1, samples: 0 }] }",
+                    "{ limits: [{ metric: a, above: 1, samples: 5, of: 3 }] }",
+                    "{ limits: [{ metric: a, above: 1, of: 100 }] }", "{ detector: 3 }",
+                    "{ detector: { factr: 5 } }", "{ detector: { factor: 1 } }",
+                    "{ detector: { factor: 1001 } }", "{ detector: { factor: nan } }",
+                    "{ detector: { factor: five } }", "{ detector: { directions: 65 } }",
+                    "{ detector: { directions: 8 } }", "{ detector: { directions: 99999999999 } }",
+                    "{ detector: { warm_up: 10 } }", "{ detector: { samples: 10 } }",
+                    "{ detector: { samples: 1, of: 65 } }", "{ detector: { pace: 0.2 } }",
+                    "{ detector: { relearn_after: 0 } }", "{ applications: [queue] }",
+                    "{ applications: { queue: 3 } }",
+                    "{ applications: { queue: { half_life: 0 } } }",
+                    "{ applications: { queue: {}, queue: {} } }"));
 
 }  // namespace
 }  // namespace pingloom::collector::watch_test

@@ -20,6 +20,8 @@ struct Settings {
   Nanos pause = 0;
   std::string name;
   std::uint16_t port = 0;
+  double factor = 0;
+  double any = 0;
 };
 
 constexpr auto kSettings = std::to_array<ConfigKey<Settings>>({
@@ -37,6 +39,9 @@ constexpr auto kSettings = std::to_array<ConfigKey<Settings>>({
     {"name", [](const yaml::Node& node, Settings& out) { return readText(node, 4, out.name); }},
     {"port",
      [](const yaml::Node& node, Settings& out) { return readNumber(node, 1, 65535, out.port); }},
+    {"factor",
+     [](const yaml::Node& node, Settings& out) { return readReal(node, 1, 10, out.factor); }},
+    {"any", [](const yaml::Node& node, Settings& out) { return readReal(node, out.any); }},
 });
 
 Result<Settings> read(std::string_view text, std::string_view file = "/etc/pingloom/a.yaml") {
@@ -52,9 +57,12 @@ Result<Settings> read(std::string_view text, std::string_view file = "/etc/pingl
 TEST(ConfigReader, ReadsEachKindOfValue) {
   const auto settings = read(
       "file: x/../y\nlisten: '[::1]:80'\naddress: 10.0.0.1\nlevel: debug\non: true\nsize: 1TiB\n"
-      "room: 4KiB\npause: 1.5s\nname: four\nport: 9\n");
+      "room: 4KiB\npause: 1.5s\nname: four\nport: 9\n"
+      "factor: 1.5\nany: -3e5\n");
   ASSERT_TRUE(settings) << settings.error().text();
   EXPECT_EQ(settings->file, "/etc/pingloom/y");
+  EXPECT_EQ(settings->factor, 1.5);
+  EXPECT_EQ(settings->any, -3e5);
   EXPECT_EQ(settings->listen->text(), "[::1]:80");
   EXPECT_EQ(settings->address.text(), "10.0.0.1");
   EXPECT_EQ(settings->level, log::Level::kDebug);
@@ -114,6 +122,9 @@ TEST(ConfigReader, SaysWhereAndWhatIsAccepted) {
       {"pause: 5\n", "has no unit"},
       {"pause: 2h\n", "a.yaml:1:8: pause: '2h' is not a duration from 1ms to 1h"},
       {"pause: 1us\n", "'1us' is not a duration from 1ms to 1h"},
+      {"factor: 0.5\n", "a.yaml:1:9: factor: '0.5' is not a number from 1 to 10"},
+      {"factor: nan\n", "'nan' is no number"},
+      {"any: 1x\n", "a.yaml:1:6: any: '1x' is no number"},
       {"name: ''\n", "has 1 to 4 characters"},
       {"name: fives\n", "has 1 to 4 characters"},
   };
