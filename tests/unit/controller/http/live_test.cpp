@@ -278,7 +278,9 @@ TEST_F(LiveTest, AViewerThatTalksNonsenseIsClosed) {
     http::RawClient client(dashboard->address());
     openUntilPlan(client);
     client.sendText(nonsense);
-    EXPECT_EQ(client.frame().opcode, 8) << nonsense;
+    auto frame = client.frame();
+    while (frame.opcode == 1) frame = client.frame();  // the verdict may be under way
+    EXPECT_EQ(frame.opcode, 8) << nonsense;
   }
 }
 
