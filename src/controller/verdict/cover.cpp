@@ -21,6 +21,9 @@ constexpr std::uint64_t kFewPeers = 4;
 constexpr std::uint64_t kMinPeers = 2;
 constexpr double kCpuWeight = 1.05;
 constexpr double kMinGroupShare = 0.4;
+// Of a group, this part of its members has to be bad, each at this part of the group's share.
+constexpr double kMembers = 0.75;
+constexpr double kMemberShare = 0.5;
 constexpr double kMinProbeShare = 0.8;
 // Scores that are this near to each other cannot be told apart.
 constexpr double kTie = 0.98;
@@ -115,24 +118,43 @@ class Cover {
                std::max(tally.any_out, tally.any_in));
   }
 
-  void offerGroup(std::size_t label, std::uint32_t value, const Tally::Group& tally) {
-    const std::uint32_t size = places_.labels()[label].sizes[value];
-    if (tally.members < 2 || 2 * tally.members < size) return;
+  // The members of a group are bad alike. Where only some are, they are at fault, and not the
+  // group.
+  bool isAlike(std::size_t label, std::uint32_t value, double share, const Tally& tally) const {
+    std::size_t present = 0;
+    std::size_t bad = 0;
+    for (std::size_t at = 0; at < places_.addresses().size(); ++at) {
+      const std::uint64_t judged = evidence_.judged_out[at] + evidence_.judged_in[at];
+      if (places_.labels()[label].of[at] != value || judged == 0) continue;
+      ++present;
+      const Tally::Address& of = tally.addresses()[at];
+      const auto own = static_cast<double>(of.network_out + of.network_in);
+      bad += own >= kMemberShare * share * static_cast<double>(judged) ? 1 : 0;
+    }
+    return bad >= 2 && static_cast<double>(bad) >= kMembers * static_cast<double>(present);
+  }
+
+  void offerGroup(std::size_t label, std::uint32_t value, const Tally& tally) {
+    const Tally::Group& group = tally.groups()[label][value];
+    if (group.network_all == 0) return;
     std::uint64_t ends = 0;  // of judged pairs, those within the group twice
     for (std::size_t at = 0; at < places_.addresses().size(); ++at) {
       if (places_.labels()[label].of[at] != value) continue;
       ends += evidence_.judged_out[at] + evidence_.judged_in[at];
     }
     const std::uint64_t within = std::min(evidence_.judged_within[label][value], ends / 2);
+    const double share = static_cast<double>(group.network_all) /
+                         static_cast<double>(std::max<std::uint64_t>(ends - within, 1));
+    if (!isAlike(label, value, share, tally)) return;
     Candidate made;
     made.label = label;
     made.value = value;
-    made.bad = tally.network_all;
+    made.bad = group.network_all;
     made.judged = ends - within;
     // Where the probe has no other pairs, all of it is no group.
     if (made.judged < judged_) offer(made, kMinGroupShare);
     made.crossing = true;
-    made.bad = tally.network_crossing;
+    made.bad = group.network_crossing;
     made.judged = ends - 2 * within;
     if (within > 0 && made.judged > 0) offer(made, kMinGroupShare);
   }
@@ -146,7 +168,7 @@ class Cover {
     }
     for (std::size_t label = 0; label < tally.groups().size(); ++label) {
       for (std::uint32_t value = 0; value < tally.groups()[label].size(); ++value) {
-        offerGroup(label, value, tally.groups()[label][value]);
+        offerGroup(label, value, tally);
       }
     }
     if (candidates_.empty()) return false;

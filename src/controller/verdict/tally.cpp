@@ -24,14 +24,6 @@ Tally::Tally(const Places& places, const ProbeEvidence& evidence)
     ++to.network_in;
     countGroups(places, pair);
   }
-  for (std::size_t label = 0; label < groups_.size(); ++label) {
-    for (std::size_t at = 0; at < addresses_.size(); ++at) {
-      const std::uint32_t value = places.labels()[label].of[at];
-      if (value == Places::kNone) continue;
-      const bool bad = addresses_[at].network_out + addresses_[at].network_in > 0;
-      groups_[label][value].members += bad ? 1 : 0;
-    }
-  }
 }
 
 void Tally::countGroups(const Places& places, const BadPair& pair) {

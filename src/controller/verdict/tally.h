@@ -19,9 +19,8 @@ class Tally {
     std::uint64_t cpu_in = 0;
   };
   struct Group {
-    std::uint64_t network_all = 0;  // bad pairs with at least one end in the group
-    std::uint64_t network_crossing = 0;
-    std::uint32_t members = 0;  // addresses with at least one of these
+    std::uint64_t network_all = 0;       // bad pairs with at least one end in the group
+    std::uint64_t network_crossing = 0;  // those with exactly one
   };
 
   Tally(const Places& places, const ProbeEvidence& evidence);

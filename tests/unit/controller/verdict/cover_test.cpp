@@ -68,6 +68,15 @@ TEST(Cover, ARacksUplink) {
   EXPECT_THAT(mesh.culprits(), ElementsAre("group rack=r2"));
 }
 
+TEST(Cover, SomeHostsOfARackAreNotTheRack) {
+  JudgedMesh two(24);
+  two.spoil([](auto from, auto to) { return from == 5 || to == 5 || from == 6 || to == 6; });
+  EXPECT_THAT(two.culprits(), UnorderedElementsAre("host h5", "host h6"));
+  JudgedMesh small(12);
+  small.spoil([](auto from, auto to) { return from == 5 || to == 5 || from == 6 || to == 6; });
+  EXPECT_THAT(small.culprits(), UnorderedElementsAre("host h5", "host h6"));
+}
+
 TEST(Cover, ARackWithItsInsideToo) {
   JudgedMesh mesh(24);
   mesh.spoil([](auto from, auto to) {
