@@ -28,7 +28,7 @@ class Alerts(unittest.TestCase):
     def setUp(self):
         self.mesh = Mesh(self, hosts=2)
         home, folder = self.mesh.home, self.mesh.directory
-        self.alertmanager_port = free_port(home)
+        self.alertmanager_port = free_port()
         (folder / "alertmanager.yml").write_text("route: { receiver: none }\nreceivers: [{ name: none }]\n")
         self.mesh.run("alertmanager", "prometheus-alertmanager", f"--config.file={folder}/alertmanager.yml",
                       f"--storage.path={folder}/data", f"--web.listen-address={home}:{self.alertmanager_port}",

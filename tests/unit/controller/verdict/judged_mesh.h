@@ -15,7 +15,7 @@ namespace pingloom::controller {
 
 class JudgedMesh {
  public:
-  explicit JudgedMesh(std::size_t hosts, std::size_t rails = 1) : rails_(rails) {
+  explicit JudgedMesh(std::size_t hosts, std::size_t rails = 1) {
     auto pinglist = std::make_shared<pinglist::Pinglist>();
     auto plan = std::make_shared<GridPlan>();
     for (std::size_t rail = 0; rail < rails; ++rail) {
@@ -114,7 +114,6 @@ class JudgedMesh {
     return made;
   }
 
-  const std::size_t rails_;
   Places places_;
   std::vector<std::vector<std::shared_ptr<SourceSnapshot>>> made_;
 };
