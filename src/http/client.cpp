@@ -82,7 +82,7 @@ Result<ClientResponse> send(const Site& site, const ClientRequest& request, Nano
   if (!request.body.empty()) text += "Content-Type: " + request.content_type + "\r\n";
   for (const auto& [name, value] : request.headers) {
     if (!fitsHead(name) || hasControls(value)) return makeError(entity, "has a malformed header");
-    text += name + ": " + value + "\r\n";
+    text.append(name).append(": ").append(value).append("\r\n");
   }
   text += "\r\n" + request.body;
   return exchange(site, *url, text, {request.most_answer, true, true}, entity, deadline);

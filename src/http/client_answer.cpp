@@ -125,7 +125,7 @@ class AnswerReader {
 
  private:
   Result<bool> proceedChunks(bool at_end) {
-    const auto complete = takeChunks(data_, body_, entity_);
+    auto complete = takeChunks(data_, body_, entity_);
     if (!complete || *complete) return complete;
     // A chunk that has not arrived in full counts too.
     if (body_.size() + data_.size() > rules_.most + kMaxChunkLine) {

@@ -135,6 +135,7 @@ Result<CommandResult> runCommand(const std::vector<std::string>& argv, std::stri
   if (!output || !failure) return tl::unexpected((output ? failure : output).error());
   std::vector<std::string> words = argv;
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   const pid_t self = getpid();

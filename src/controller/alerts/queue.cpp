@@ -85,7 +85,7 @@ void NotificationQueue::moveAside(std::uint64_t number, const Error& error) {
   if (failed) std::filesystem::remove(path, failed);
 }
 
-void NotificationQueue::erase(std::deque<File>::iterator file) {
+void NotificationQueue::erase(const std::deque<File>::iterator& file) {
   std::error_code ignored;
   std::filesystem::remove(pathOf(file->number), ignored);
   files_.erase(file);

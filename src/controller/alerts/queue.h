@@ -51,7 +51,7 @@ class NotificationQueue {
   std::filesystem::path pathOf(std::uint64_t number) const;
   Result<Notification> read(std::uint64_t number) const;
   void moveAside(std::uint64_t number, const Error& error);
-  void erase(std::deque<File>::iterator file);
+  void erase(const std::deque<File>::iterator& file);
 
   std::filesystem::path folder_;
   std::deque<File> files_;  // by number
