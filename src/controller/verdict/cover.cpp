@@ -21,7 +21,7 @@ constexpr std::uint64_t kFewPeers = 4;
 constexpr std::uint64_t kMinPeers = 2;
 constexpr double kCpuWeight = 1.05;
 constexpr double kMinGroupShare = 0.4;
-// Of a group, this part of its members has to be bad, each at this part of the group's share.
+// This part of a group's members has to be bad, each at this part of the group's share.
 constexpr double kMembers = 0.75;
 constexpr double kMemberShare = 0.5;
 constexpr double kMinProbeShare = 0.8;
