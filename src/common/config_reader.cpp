@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <system_error>
+
+#include "common/text.h"
 
 namespace pingloom {
 namespace {
@@ -53,6 +56,33 @@ Status readValue(const yaml::Node& node, SocketAddress& out) {
 
 Status readValue(const yaml::Node& node, log::Level& out) {
   return readParsed(node, log::parseLevel, out);
+}
+
+Status readLogLevel(const yaml::Node& node, log::Levels& out) { return readValue(node, out.level); }
+
+Status readValue(const yaml::Node& node, log::Levels& out) {
+  std::vector<std::string_view> keys(log::kComponents.begin() + 1, log::kComponents.end());
+  keys.emplace_back("level");
+  if (!node.isMap()) return node.error("expected levels, such as { level: info, rdma: debug }");
+  for (const auto& [key, value] : node.entries()) {
+    const auto name = key.text();
+    if (!name) return tl::unexpected(name.error());
+    if (std::find(keys.begin(), keys.end(), *name) == keys.end()) {
+      return key.error("'" + *name + "' is no component" + didYouMean(*name, keys) +
+                       "; there are " + join({keys.begin(), keys.end() - 1}, ", ") +
+                       ", and level for all others");
+    }
+  }
+  if (auto status = node.onlyKeys(keys); !status) return status;
+  if (const auto all = node.find("level")) {
+    if (auto status = readValue(*all, out.level); !status) return status;
+  }
+  for (std::size_t i = 1; i < log::kComponents.size(); ++i) {
+    const auto own = node.find(log::kComponents[i]);
+    if (!own) continue;
+    if (auto status = readValue(*own, out.own[i].emplace()); !status) return status;
+  }
+  return {};
 }
 
 Status readValue(const yaml::Node& node, bool& out) {

@@ -53,6 +53,11 @@ Status readValue(const yaml::Node& node, std::filesystem::path& out);  // as res
 Status readValue(const yaml::Node& node, IpAddress& out);
 Status readValue(const yaml::Node& node, SocketAddress& out);
 Status readValue(const yaml::Node& node, log::Level& out);
+// Reads `log`: { level: info, rdma: debug }.
+Status readValue(const yaml::Node& node, log::Levels& out);
+// Reads `log_level`, the level of all components. `log: { level }` overrides it, so it stands
+// before `log` in a table.
+Status readLogLevel(const yaml::Node& node, log::Levels& out);
 Status readValue(const yaml::Node& node, bool& out);
 
 // Refuse what is below `least` or above `most`.

@@ -5,7 +5,7 @@
 #include <set>
 #include <system_error>
 
-#include "common/journal.h"
+#include "common/log.h"
 #include "common/yaml.h"
 
 namespace pingloom::daemon {
@@ -28,7 +28,7 @@ int start(const About& about, int argc, char** argv,
 int fail(const About& about, const Error& error, int code) {
   // The line has an error's priority, so that `journalctl -p warning` shows why a daemon did not
   // start.
-  std::cerr << (stderrIsJournal() ? "<3>" : "") << about.name << ": " << error.text() << "\n";
+  std::cerr << (log::stderrIsJournal() ? "<3>" : "") << about.name << ": " << error.text() << "\n";
   return code;
 }
 

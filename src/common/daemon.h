@@ -68,7 +68,7 @@ void serve(Daemon& daemon, ServiceManager& manager, const std::string& file, Par
                  config.error().text());
       continue;
     }
-    log::setLevel(config->log_level);
+    log::setLevels(config->log_levels);
     daemon.reload(std::move(*config));
     keys.reloaded({Daemon::kReloadable.begin(), Daemon::kReloadable.end()});
   }

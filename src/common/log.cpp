@@ -3,12 +3,14 @@
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <string>
-
-#include "common/journal.h"
 
 namespace pingloom::log {
 namespace {
@@ -32,10 +34,22 @@ std::shared_ptr<spdlog::logger>& logger() {
   static std::shared_ptr<spdlog::logger> instance = [] {
     auto made = std::make_shared<spdlog::logger>("pingloom",
                                                  std::make_shared<spdlog::sinks::stderr_sink_mt>());
-    made->set_level(spdlog::level::warn);
+    made->set_level(spdlog::level::debug);
     return made;
   }();
   return instance;
+}
+
+// Until init() has run only warnings and errors are written.
+struct AtomicLevels {
+  AtomicLevels() {
+    for (auto& level : of) level = Level::kWarning;
+  }
+  std::array<std::atomic<Level>, kComponents.size()> of;
+};
+AtomicLevels& atomicLevels() {
+  static AtomicLevels levels;
+  return levels;
 }
 
 // Writes the prefix, such as "<6>", from which journald takes a line's priority.
@@ -64,6 +78,15 @@ void setPattern(spdlog::logger& logger) {
 
 }  // namespace
 
+// JOURNAL_STREAM names the device and inode of the journal's pipe; stderr may have been redirected
+// since.
+bool stderrIsJournal() {
+  const char* stream = std::getenv("JOURNAL_STREAM");
+  struct stat error_stream {};
+  return stream != nullptr && fstat(STDERR_FILENO, &error_stream) == 0 &&
+         fmt::format("{}:{}", error_stream.st_dev, error_stream.st_ino) == stream;
+}
+
 Result<Level> parseLevel(std::string_view text) {
   if (text == "debug") return Level::kDebug;
   if (text == "info") return Level::kInfo;
@@ -73,18 +96,25 @@ Result<Level> parseLevel(std::string_view text) {
                    "not one of debug, info, warning, error");
 }
 
-void init(std::string_view program, Level level) {
+void init(std::string_view program, const Levels& levels) {
   auto made = std::make_shared<spdlog::logger>(std::string(program),
                                                std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  made->set_level(toSpdlog(level));
+  made->set_level(spdlog::level::debug);  // enabled() decides
+  setLevels(levels);
   setPattern(*made);
   made->flush_on(spdlog::level::info);
   logger() = std::move(made);
 }
 
-void setLevel(Level level) { logger()->set_level(toSpdlog(level)); }
+void setLevels(const Levels& levels) {
+  for (std::size_t i = 0; i < kComponents.size(); ++i) {
+    atomicLevels().of[i] = levels.of(static_cast<Component>(i));
+  }
+}
 
-bool enabled(Level level) { return logger()->should_log(toSpdlog(level)); }
+bool enabled(Level level, Component component) {
+  return level >= atomicLevels().of[component].load(std::memory_order_relaxed);
+}
 
 void write(Level level, std::string_view message) {
   logger()->log(toSpdlog(level), spdlog::string_view_t(message.data(), message.size()));

@@ -98,7 +98,8 @@ class MetricsText {
   MetricsFormat format_;
   std::string text_;
   std::string family_;
-  std::string_view suffix_;  // of the family's samples
+  // What the names of the family's samples end with.
+  std::string_view suffix_;
 };
 
 }  // namespace pingloom

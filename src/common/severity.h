@@ -9,14 +9,16 @@ namespace pingloom {
 constexpr int severity(PairState state) {
   switch (state) {
     case PairState::kUnreachable:
-      return 7;
+      return 8;
     case PairState::kLoss:
-      return 6;
+      return 7;
     case PairState::kRefused:
-      return 5;
+      return 6;
     case PairState::kAgentDown:
-      return 4;
+      return 5;
     case PairState::kStale:
+      return 4;
+    case PairState::kMisfit:
       return 3;
     case PairState::kAnomalous:
       return 2;

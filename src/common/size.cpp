@@ -1,5 +1,7 @@
 #include "common/size.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "common/text.h"
@@ -33,14 +35,22 @@ Result<std::uint64_t> parseSize(std::string_view text) {
                    "not a size; write a whole number with B, KiB, MiB, GiB or TiB");
 }
 
-std::string formatSize(std::uint64_t bytes) {
+std::string formatSize(std::uint64_t bytes, std::string_view blank) {
   for (const SizeUnit& unit : kSizeUnits) {
     const std::uint64_t whole = bytes >> unit.shift;
     if (whole != 0 && whole << unit.shift == bytes) {
-      return std::to_string(whole) + std::string(unit.name);
+      return fmt::format("{}{}{}", whole, blank, unit.name);
     }
   }
-  return "0B";
+  return fmt::format("0{}B", blank);
+}
+
+std::string humanBytes(double bytes) {
+  for (const SizeUnit& unit : kSizeUnits) {
+    const auto size = static_cast<double>(std::uint64_t{1} << unit.shift);
+    if (bytes >= size && unit.shift != 0) return fmt::format("{:.2f} {}", bytes / size, unit.name);
+  }
+  return fmt::format("{:.0f} B", bytes);
 }
 
 }  // namespace pingloom

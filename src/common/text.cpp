@@ -29,35 +29,7 @@ std::size_t editDistance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-// Returns the length of the UTF-8 sequence at the start of `text`, or 0 if there is none.
-std::size_t utf8SequenceLength(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return 1;
-  if (lead < 0xc2 || lead > 0xf4) return 0;
-  const std::size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  if (text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  const unsigned char second = byte(1);
-  const bool overlong = (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
-  const bool surrogate = lead == 0xed && second > 0x9f;
-  const bool too_large = lead == 0xf4 && second > 0x8f;
-  return overlong || surrogate || too_large ? 0 : length;
-}
-
 }  // namespace
-
-std::size_t invalidUtf8At(std::string_view text) {
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t length = utf8SequenceLength(text.substr(at));
-    if (length == 0) return at;
-    at += length;
-  }
-  return std::string_view::npos;
-}
 
 Result<std::uint64_t> parseUnsigned(std::string_view text, std::uint64_t largest) {
   std::uint64_t value = 0;
@@ -98,13 +70,25 @@ void shorten(std::string& text, std::size_t most_bytes) {
   text += "...";
 }
 
-bool hasControls(std::string_view text) {
-  return std::any_of(text.begin(), text.end(),
-                     [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; });
-}
-
 bool isOneWord(std::string_view text) {
   return !hasControls(text) && text.find(' ') == std::string_view::npos;
+}
+
+bool equalsIgnoringCase(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+std::string asOneLine(std::string text, std::size_t max_bytes) {
+  text.resize(std::min(text.size(), max_bytes));
+  std::replace_if(
+      text.begin(), text.end(),
+      [](char c) {
+        return hasControls({&c, 1});
+      },
+      ' ');
+  return text;
 }
 
 std::string_view trimmed(std::string_view text) {

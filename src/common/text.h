@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/utf8.h"
 
 namespace pingloom {
 
@@ -20,16 +21,18 @@ std::string closestWord(std::string_view word, const std::vector<std::string_vie
 // Returns e.g. " (did you mean 'interval'?)", or "".
 std::string didYouMean(std::string_view word, const std::vector<std::string_view>& candidates);
 
-// Returns the position of the first byte that is not UTF-8 (RFC 3629), or npos.
-std::size_t invalidUtf8At(std::string_view text);
-
 // Truncates longer UTF-8 text to so many bytes without splitting a character, and appends "...".
 void shorten(std::string& text, std::size_t most_bytes);
 
-// Tells whether the text has a byte that a terminal or a log would act upon: below a blank, or DEL.
-bool hasControls(std::string_view text);
 // Tells whether the text has neither blanks nor control characters.
 bool isOneWord(std::string_view text);
+
+// Compares ASCII letters without regard to case.
+bool equalsIgnoringCase(std::string_view a, std::string_view b);
+
+// Makes text from another process fit for a log line: cut to so many bytes, with blanks instead of
+// control characters.
+std::string asOneLine(std::string text, std::size_t max_bytes);
 
 // Returns the text without surrounding spaces, tabs and line ends.
 std::string_view trimmed(std::string_view text);

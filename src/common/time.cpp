@@ -1,8 +1,7 @@
 #include "common/time.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <ctime>
 #include <optional>
@@ -16,27 +15,52 @@ Nanos read(clockid_t clock) {
   return now.tv_sec * kSecond + now.tv_nsec;
 }
 
+// Appends so many digits and what ends them. REQUIRES: 0 <= number < 10^width; width <= 4.
+template <typename Number>
+void appendPadded(std::string& out, Number number, int width, char end) {
+  std::array<char, 4> digits;
+  for (int i = width; i-- > 0; number /= 10) {
+    digits[static_cast<std::size_t>(i)] = static_cast<char>('0' + number % 10);
+  }
+  out.append(digits.data(), static_cast<std::size_t>(width));
+  out += end;
+}
+
 }  // namespace
 
 Nanos monotonicNow() { return read(CLOCK_MONOTONIC); }
 Nanos utcNow() { return read(CLOCK_REALTIME); }
 
-std::string formatUtc(Nanos utc) {
-  Nanos seconds = utc / kSecond;
-  Nanos rest = utc % kSecond;
-  if (rest < 0) {
-    rest += kSecond;
-    --seconds;
+Instant Instant::now() {
+  Instant made;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    made.mono = monotonicNow();
+    made.utc = utcNow();
+    if (monotonicNow() - made.mono <= kApart) break;
   }
-  const std::time_t when = seconds;
-  std::tm parts{};
-  gmtime_r(&when, &parts);
-  const Nanos millis = rest / kMillisecond;
-  std::string text =
-      fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", parts.tm_year + 1900, parts.tm_mon + 1,
-                  parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
-  if (millis != 0) text += fmt::format(".{:03}", millis);
-  return text + "Z";
+  return made;
+}
+
+void appendUtc(std::string& out, Nanos utc) {
+  using namespace std::chrono;
+  const auto when = floor<milliseconds>(nanoseconds(utc));
+  const auto day = floor<days>(when);
+  const year_month_day date{sys_days(day)};
+  const hh_mm_ss clock(when - day);
+  appendPadded(out, static_cast<int>(date.year()), 4, '-');
+  appendPadded(out, static_cast<unsigned>(date.month()), 2, '-');
+  appendPadded(out, static_cast<unsigned>(date.day()), 2, 'T');
+  appendPadded(out, clock.hours().count(), 2, ':');
+  appendPadded(out, clock.minutes().count(), 2, ':');
+  const bool fraction = clock.subseconds() != clock.subseconds().zero();
+  appendPadded(out, clock.seconds().count(), 2, fraction ? '.' : 'Z');
+  if (fraction) appendPadded(out, clock.subseconds().count(), 3, 'Z');
+}
+
+std::string formatUtc(Nanos utc) {
+  std::string text;
+  appendUtc(text, utc);
+  return text;
 }
 
 namespace {

@@ -25,8 +25,22 @@ constexpr Nanos kNever = INT64_MAX;  // as a due time
 Nanos monotonicNow();
 Nanos utcNow();
 
+// One moment on both clocks. The two readings lie within kApart of each other, unless the thread
+// was interrupted three times between them. Both clocks are slewed alike, so if their difference
+// changes between two instants, CLOCK_REALTIME was set.
+struct Instant {
+  static constexpr Nanos kApart = 500;
+
+  Nanos mono = 0;
+  Nanos utc = 0;
+
+  static Instant now();
+};
+
 // Formats a time as "2026-11-21T03:12:00Z", with milliseconds ("...00.250Z") if they are not zero.
 std::string formatUtc(Nanos utc);
+// Appends the same. It allocates nothing but `out`'s own memory: one runs for every row.
+void appendUtc(std::string& out, Nanos utc);
 
 // The last nanosecond of 2199, which is the latest supported time.
 constexpr Nanos kLatestUtc = 7'258'118'400 * kSecond - 1;

@@ -50,9 +50,11 @@ enum class PairState : std::uint8_t {
   kPending = 5,
   kStale = 6,
   kAnomalous = 7,
+  kMisfit = 8,
 };
-constexpr std::array<std::string_view, 8> kPairStateNames = {
-    "ok", "loss", "unreachable", "refused", "agent-down", "pending", "stale", "anomalous"};
+constexpr std::array<std::string_view, 9> kPairStateNames = {"ok",      "loss",       "unreachable",
+                                                             "refused", "agent-down", "pending",
+                                                             "stale",   "anomalous",  "misfit"};
 constexpr std::string_view name(PairState state) {
   return kPairStateNames[static_cast<std::size_t>(state)];
 }
@@ -71,6 +73,11 @@ constexpr std::array<std::string_view, 6> kSeverityNames = {"none",      "ok",  
                                                             "very slow", "lossy", "down"};
 constexpr std::string_view name(Severity severity) {
   return kSeverityNames[static_cast<std::size_t>(severity)];
+}
+// Returns the severity that is stored as this number.
+constexpr std::optional<Severity> severityNumbered(std::uint64_t number) {
+  if (number >= kSeverityNames.size()) return std::nullopt;
+  return static_cast<Severity>(number);
 }
 constexpr std::optional<Severity> severityNamed(std::string_view text) {
   for (std::size_t i = 0; i < kSeverityNames.size(); ++i) {

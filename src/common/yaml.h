@@ -33,9 +33,10 @@ class Node {
   Result<std::uint64_t> number(std::uint64_t smallest, std::uint64_t largest) const;
   Result<bool> boolean() const;  // true or false
 
-  std::vector<Node> items() const;  // of a sequence; otherwise empty
-  std::vector<std::pair<Node, Node>> entries()
-      const;  // of a map, in the file's order; otherwise empty
+  // Returns the items of a sequence; otherwise nothing.
+  std::vector<Node> items() const;
+  // Returns the entries of a map in the file's order; otherwise nothing.
+  std::vector<std::pair<Node, Node>> entries() const;
   std::optional<Node> find(std::string_view key) const;
   std::string written() const;  // as YAML, to compare: without comments
 
