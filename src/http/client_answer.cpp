@@ -13,13 +13,6 @@ constexpr std::size_t kMaxHeader = 64 * 1024;
 constexpr std::size_t kMaxChunkLine = 1024;
 constexpr std::size_t kUntilEnd = std::string::npos;
 
-std::string lowerCase(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return out;
-}
-
 struct Header {
   unsigned status = 0;
   std::string content_type;
@@ -38,17 +31,17 @@ Status readHeaderField(std::string_view line, const AnswerRules& rules, const st
                        Header& header) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return {};
-  const std::string name = lowerCase(line.substr(0, colon));
+  const std::string_view name = line.substr(0, colon);
   const std::string_view value = trimmed(line.substr(colon + 1));
-  if (name == "content-type") header.content_type = value;
-  if (name == "transfer-encoding") {
+  if (equalsIgnoringCase(name, "content-type")) header.content_type = value;
+  if (equalsIgnoringCase(name, "transfer-encoding")) {
     if (!rules.chunked) {
       return makeError(entity, "the answer has a chunked body, which this program does not read");
     }
-    if (lowerCase(value) != "chunked") return notHttp(entity);
+    if (!equalsIgnoringCase(value, "chunked")) return notHttp(entity);
     header.chunked = true;
   }
-  if (name == "content-length") {
+  if (equalsIgnoringCase(name, "content-length")) {
     const auto length = parseUnsigned(value, rules.cut ? UINT64_MAX / 2 : rules.most);
     if (!length) return tooLarge(entity);
     header.content_length = *length;

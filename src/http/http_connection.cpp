@@ -117,6 +117,7 @@ void HttpConnection::upgrade(const BeastRequest& request, const Request& checked
 }
 
 void HttpConnection::answer(Response&& response, const Manner& manner) {
+  if (response.stream != nullptr) return answerByPieces(std::move(response), manner);
   ServerCounters& counters = *service_->options.counters;
   // A single answer may exceed the limit on its own; the number of connections bounds small ones.
   if (response.body.size() > kSmallAnswer && counters.unsent_bytes > 0 &&
@@ -127,10 +128,7 @@ void HttpConnection::answer(Response&& response, const Manner& manner) {
   unsent_ = response.body.size();
   counters.unsent_bytes += unsent_;
   response_.emplace(static_cast<beast::http::status>(response.status), manner.version);
-  response_->set(beast::http::field::content_type, response.content_type);
-  response_->set(beast::http::field::cache_control, "no-store");
-  setSecurityHeaders(*response_);
-  for (const auto& [name, value] : response.headers) response_->set(name, value);
+  setHeaders(*response_, response, service_->options);
   response_->keep_alive(manner.keep_alive);
   response_->content_length(response.body.size());
   if (!manner.head) response_->body() = std::move(response.body);

@@ -5,6 +5,7 @@
 #include <boost/beast/http.hpp>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "http/byte_stream.h"
 #include "http/connection.h"
@@ -40,6 +41,11 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   Answer handle(const Request& request);
   void upgrade(const BeastRequest& request, const Request& checked);
   void answer(Response&& response, const Manner& manner);
+  // These are in http_connection_stream.cpp.
+  void answerByPieces(Response&& response, const Manner& manner);
+  void askForPiece();
+  void sendPiece(std::optional<std::string> piece);
+  void write(std::string bytes);
   void answerTaken();
   void linger();
   void lingerBelow();
@@ -52,6 +58,10 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::optional<beast::http::request_parser<beast::http::string_body>> parser_;
   std::optional<beast::http::response<beast::http::string_body>> response_;
   std::size_t unsent_ = 0;
+  // These belong to an answer that is sent by pieces.
+  std::shared_ptr<BodyStream> pieces_;  // nullptr: the last piece has been made
+  std::string piece_;                   // being written
+  Manner pieces_manner_;
   std::optional<Refusal> refuse_all_;
 };
 

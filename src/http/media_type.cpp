@@ -19,12 +19,6 @@ std::string_view next(std::string_view& rest, char separator) {
   return trimmed(part);
 }
 
-bool sameLetters(std::string_view text, std::string_view lower) {
-  return std::equal(text.begin(), text.end(), lower.begin(), lower.end(), [](char a, char b) {
-    return (a >= 'A' && a <= 'Z' ? static_cast<char>(a + ('a' - 'A')) : a) == b;
-  });
-}
-
 // "0.75" in thousandths; 0 where it is none.
 unsigned weightOf(std::string_view text) {
   if (text.empty() || (text[0] != '0' && text[0] != '1')) return 0;
@@ -39,10 +33,10 @@ unsigned weightOf(std::string_view text) {
 
 // How exactly a range names a type: 1 "*/*", 2 "text/*", 3 "text/csv"; 0: not at all.
 unsigned exactness(std::string_view range, std::string_view type) {
-  if (sameLetters(range, type)) return 3;
+  if (equalsIgnoringCase(range, type)) return 3;
   const std::size_t major = type.find('/') + 1;
   if (range.size() == major + 1 && range.back() == '*' &&
-      sameLetters(range.substr(0, major), type.substr(0, major))) {
+      equalsIgnoringCase(range.substr(0, major), type.substr(0, major))) {
     return 2;
   }
   return range == "*/*" ? 1 : 0;
@@ -59,7 +53,7 @@ std::tuple<unsigned, unsigned> standingOf(std::string_view type, std::string_vie
     unsigned weight = kWhole;
     while (!parameters.empty()) {
       const std::string_view parameter = next(parameters, ';');
-      if (sameLetters(parameter.substr(0, 2), "q=")) weight = weightOf(parameter.substr(2));
+      if (equalsIgnoringCase(parameter.substr(0, 2), "q=")) weight = weightOf(parameter.substr(2));
     }
     best_weight = weight;
     best_exactness = exact;

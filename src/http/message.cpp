@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "common/json_text.h"
 #include "common/text.h"
-#include "http/json_text.h"
 
 namespace pingloom::http {
 

@@ -25,12 +25,26 @@ struct Request {
   std::string path;
   std::map<std::string, std::string> query;  // decoded; the last value of a name counts
   std::string body;
-  std::string content_type;  // of the body; "" where the request has no such header
-  std::string accept;        // the Accept header (accept.h), likewise
+  // The body's type; "" where the request has no such header.
+  std::string content_type;
+  std::string accept;  // the Accept header (accept.h), likewise
   IpAddress peer;
   // What the sender may do; at least what ServerOptions::needs says of the request.
   Pass pass{Role::kOperate, {}, {}};
   std::string doubled{};  // a name that the query repeats; "" where it repeats none
+};
+
+// A body that is made and sent piece by piece, so that nobody holds all of it.
+class BodyStream {
+ public:
+  // Takes the next piece; an empty one ends the body. nullopt: the rest cannot be made, and the
+  // connection ends, so that the peer sees that the body is not complete.
+  using Take = std::function<void(std::optional<std::string>)>;
+
+  virtual ~BodyStream() = default;
+  // The HTTP thread calls it when the peer has taken the piece before. It calls `take` exactly
+  // once, on any thread, before the server ends.
+  virtual void next(Take take) = 0;
 };
 
 struct Response {
@@ -38,6 +52,7 @@ struct Response {
   std::string content_type = "application/json";
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;  // besides those of every answer
+  std::shared_ptr<BodyStream> stream{};                      // takes the place of `body`
 };
 
 // The body is {"error":{"reason":"..."}}.

@@ -18,13 +18,25 @@ inline std::string_view view(boost::beast::string_view text) { return {text.data
 
 // Every answer carries these. The page uses nothing but its own files and its own WebSocket.
 template <typename Fields>
-void setSecurityHeaders(Fields& fields) {
+void setSecurityHeaders(Fields& fields, const ServerOptions& options) {
+  const bool framed = !options.frame_ancestors.empty();
   fields.set("Content-Security-Policy",
              "default-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
-             "frame-ancestors 'none'");
+             "frame-ancestors " +
+                 (framed ? options.frame_ancestors : "'none'"));
   fields.set("X-Content-Type-Options", "nosniff");
   fields.set("Referrer-Policy", "no-referrer");
-  fields.set("X-Frame-Options", "DENY");
+  // It cannot name origins.
+  if (!framed) fields.set("X-Frame-Options", "DENY");
+}
+
+// The headers of an answer, except those of its length.
+template <typename Fields>
+void setHeaders(Fields& fields, const Response& response, const ServerOptions& options) {
+  fields.set(boost::beast::http::field::content_type, response.content_type);
+  fields.set(boost::beast::http::field::cache_control, "no-store");
+  setSecurityHeaders(fields, options);
+  for (const auto& [name, value] : response.headers) fields.set(name, value);
 }
 
 struct Refused {

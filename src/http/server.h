@@ -36,12 +36,13 @@ struct ServerLimits {
   std::size_t header_bytes = 8 * 1024;
   std::size_t target_bytes = 4 * 1024;
   std::size_t body_bytes = 64 * 1024;
-  std::size_t websocket_message_bytes = 4 * 1024;  // of a viewer's message
+  // A viewer's message may have so many bytes.
+  std::size_t websocket_message_bytes = 4 * 1024;
   // The bytes of all answers in flight. Beyond the limit, an answer of more than 64 KiB becomes a
   // 503, and requests that need a role are refused before they are handled.
   std::size_t unsent_bytes = 256 * 1024 * 1024;
-  // A request must be complete, and an answer taken, within this time; a WebSocket peer that does
-  // not answer a ping for as long is dropped.
+  // A request must be complete, and an answer or a piece of one taken, within this time; a
+  // WebSocket peer that does not answer a ping for as long is dropped.
   Nanos idle_timeout = 60 * kSecond;
 };
 
@@ -53,7 +54,8 @@ struct ServerCounters {
   std::atomic<std::uint64_t> websockets_open{0};
   std::atomic<std::uint64_t> frames_sent{0};
   std::atomic<std::uint64_t> frame_bytes_sent{0};
-  std::atomic<std::uint64_t> unsent_bytes{0};  // of answers
+  // Bytes of answers that wait to be sent.
+  std::atomic<std::uint64_t> unsent_bytes{0};
   std::atomic<std::uint64_t> requests{0};
   std::atomic<std::uint64_t> requests_bad{0};  // refused before they reached a handler
   // Refusals by reason. The two counters above do not include them, except for answers that became
@@ -73,6 +75,9 @@ struct ServerOptions {
   // its own name resolve to this server (DNS rebinding).
   std::vector<std::string> host_names;
   std::shared_ptr<Access> access;  // nullptr: every peer may do everything
+  // The origins whose pages may show this server's pages in a frame, separated by spaces, as in
+  // Content-Security-Policy. "": none.
+  std::string frame_ancestors;
   // Returns the role that a request needs, by method and path. A WebSocket needs kRead.
   std::function<Role(const Request&)> needs = usualNeeds;
   ServerLimits limits;

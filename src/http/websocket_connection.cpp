@@ -44,7 +44,9 @@ class WebSocketConnection : public std::enable_shared_from_this<WebSocketConnect
     timeout.keep_alive_pings = true;
     stream_.set_option(timeout);
     stream_.set_option(beast::websocket::stream_base::decorator(
-        [](beast::websocket::response_type& response) { setSecurityHeaders(response); }));
+        [service = service_](beast::websocket::response_type& response) {
+          setSecurityHeaders(response, service->options);
+        }));
     stream_.read_message_max(service_->options.limits.websocket_message_bytes);
     stream_.auto_fragment(false);
     // This runs within a read, which keeps this object alive.

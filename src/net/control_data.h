@@ -15,7 +15,8 @@
 namespace pingloom::net {
 
 struct ControlData {
-  static constexpr std::size_t kRoom = 120;  // of all four, for IPv6
+  // All four options of an IPv6 datagram fit.
+  static constexpr std::size_t kRoom = 120;
   alignas(cmsghdr) std::array<std::uint8_t, kRoom> bytes{};
   std::size_t used = 0;
 };

@@ -19,17 +19,19 @@ namespace pingloom::net {
 
 class GateKeeper {
  public:
-  // Call it before `router`, a socket of `context`, binds. The context is shut down before the
-  // keeper is destroyed, which ends the thread.
+  // Call it before `router`, a socket of `context`, binds. With `plaintext` it admits every peer of
+  // a listener that does not encrypt. The context is shut down before the keeper is destroyed,
+  // which ends the thread.
   static Result<std::unique_ptr<GateKeeper>> start(zmq::context_t& context, zmq::socket_t& router,
-                                                   std::shared_ptr<PeerGate> gate);
+                                                   std::shared_ptr<PeerGate> gate, bool plaintext);
   ~GateKeeper();
   GateKeeper(const GateKeeper&) = delete;
   GateKeeper& operator=(const GateKeeper&) = delete;
 
  private:
   // Throws zmq::error_t, as all below.
-  GateKeeper(zmq::context_t& context, zmq::socket_t& router, std::shared_ptr<PeerGate> gate);
+  GateKeeper(zmq::context_t& context, zmq::socket_t& router, std::shared_ptr<PeerGate> gate,
+             bool plaintext);
   void run();
   void answerUntilFailure();
   void answerQuestion();
@@ -37,10 +39,12 @@ class GateKeeper {
 
   zmq::context_t& context_;
   const std::shared_ptr<PeerGate> gate_;
+  const bool plaintext_;
   zmq::socket_t questions_;
   std::optional<ZmqMonitor> handshakes_;  // nullopt: the thread has ended
   std::map<int, std::string> peers_;      // by descriptor; at most as many as may be open
-  std::optional<PeerRefusal> failed_;     // of the connection whose end is reported next
+  // Why the connection failed whose end is reported next.
+  std::optional<PeerRefusal> failed_;
   std::thread thread_;
 };
 

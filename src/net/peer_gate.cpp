@@ -1,19 +1,31 @@
 #include "net/peer_gate.h"
 
+#include <algorithm>
+
 #include "common/log.h"
 
 namespace pingloom::net {
 
-void PeerGate::allow(Keys keys) {
+void PeerGate::allow(Keys keys, Addresses addresses) {
   const std::lock_guard lock(mutex_);
   for (const auto& [key, here] : keys_) {
-    if (keys.contains(key)) continue;
+    // A key that waited only, and a token that had expired anyway, were never revoked.
+    if (keys.contains(key) || (here && here != PeerRefusal::kWrongRole)) continue;
     if (revoked_.size() >= kMaxRevoked) revoked_.clear();
     revoked_.insert(key);
   }
   for (const auto& [key, here] : keys) revoked_.erase(key);
   keys_ = std::move(keys);
+  addresses_ = std::move(addresses);
   ++generation_;
+}
+
+bool PeerGate::speaksFor(const CurveKey& key, const IpAddress& address) const {
+  const std::lock_guard lock(mutex_);
+  const auto allowed = keys_.find(key);
+  const auto found = addresses_.find(key);
+  if (allowed == keys_.end() || allowed->second || found == addresses_.end()) return false;
+  return std::find(found->second.begin(), found->second.end(), address) != found->second.end();
 }
 
 std::optional<PeerRefusal> PeerGate::verdict(const CurveKey& key) const {
@@ -22,7 +34,7 @@ std::optional<PeerRefusal> PeerGate::verdict(const CurveKey& key) const {
   if (found == keys_.end()) {
     return revoked_.contains(key) ? PeerRefusal::kRevoked : PeerRefusal::kUnknownKey;
   }
-  return found->second ? std::nullopt : std::optional(PeerRefusal::kWrongRole);
+  return found->second;
 }
 
 void PeerGate::refuse(PeerRefusal reason, std::string_view peer, std::string_view detail,
@@ -74,6 +86,18 @@ std::string_view describe(PeerRefusal reason) {
       return "its key is not authorised for that address";
     case PeerRefusal::kHost:
       return "its key is not authorised for that host";
+    case PeerRefusal::kWaiting:
+      return "its key waits for `pingloom keys approve`";
+    case PeerRefusal::kRejected:
+      return "its key was rejected";
+    case PeerRefusal::kTokenExpired:
+      return "its join token has expired";
+    case PeerRefusal::kTokenUsedUp:
+      return "its join token is used up";
+    case PeerRefusal::kJoinOnly:
+      return "a join token is for joining only";
+    case PeerRefusal::kJoinRefused:
+      return "it may not join";
   }
   return "";
 }

@@ -9,13 +9,16 @@
 #include "common/address.h"
 #include "common/error.h"
 #include "common/fd.h"
+#include "net/payload_share.h"
 
 namespace pingloom::net {
 
 class RawUdpSocket {
  public:
-  // The first datagrams may be for other ports. REQUIRES: an IPv4 address other than 0.0.0.0.
-  static Result<RawUdpSocket> bind(const IpAddress& address, std::uint16_t port);
+  // Receives the port's datagrams that belong to `share`. The first datagrams may be others.
+  // REQUIRES: an IPv4 address other than 0.0.0.0.
+  static Result<RawUdpSocket> bind(const IpAddress& address, std::uint16_t port,
+                                   const PayloadShare& share = {});
 
   int descriptor() const { return fd_.get(); }
   // Does the same as UdpSocket::newlyDropped().

@@ -49,6 +49,7 @@ bool apply(const UdpSocketOptions& options, int fd, bool v4) {
   return (!options.unfragmented || setUnfragmented(fd, v4)) &&
          (!options.accept_no_checksum || v4 || setOption(fd, IPPROTO_UDP, kUdpNoCheck6Rx, 1)) &&
          (!options.deaf || makeDeaf(fd)) &&
+         (!options.joins || setOption(fd, SOL_SOCKET, SO_REUSEPORT, 1)) &&
          (!options.coalesced || setOptionIfKnown(fd, IPPROTO_UDP, UDP_GRO, 1));
 }
 

@@ -39,6 +39,7 @@ struct UdpSocketOptions {
   // Datagrams of one size that arrive together from one sender may be received as one, with the
   // timestamp of the first (UDP GRO). Ancillary::segment_bytes tells.
   bool coalesced = false;
+  bool joins = false;           // takes a port whose sockets admit others, see net/udp_group.h
   std::string_view port_taken;  // the text of an error for EADDRINUSE; empty for the kernel's text
 };
 

@@ -114,6 +114,13 @@ class RawClient {
     return frame;
   }
 
+  std::string takeExactly(std::size_t length) {
+    while (waiting_.size() < length) {
+      if (!receiveMore()) return take(waiting_.size());
+    }
+    return take(length);
+  }
+
  private:
   bool receiveMore() {
     char piece[65536];
@@ -126,12 +133,6 @@ class RawClient {
     std::string taken = waiting_.substr(0, length);
     waiting_.erase(0, length);
     return taken;
-  }
-  std::string takeExactly(std::size_t length) {
-    while (waiting_.size() < length) {
-      if (!receiveMore()) return take(waiting_.size());
-    }
-    return take(length);
   }
 
   UniqueFd socket_;

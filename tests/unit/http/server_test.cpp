@@ -9,10 +9,12 @@
 
 #include "http/client.h"
 #include "raw_client.h"
+#include "unit/eventually.h"
 
 namespace pingloom::http::server_test {
 namespace {
 
+using test::eventually;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -107,6 +109,113 @@ TEST_F(ServerTest, WhatIsAnsweredLaterKeepsNobodyElseWaiting) {
   EXPECT_EQ(other.get("/slow").body, "later /slow");
 }
 
+// Makes `pieces` pieces of `bytes` bytes on another thread, and counts those that were asked for.
+class Pieces : public BodyStream {
+ public:
+  Pieces(std::size_t pieces, std::size_t bytes, bool whole = true)
+      : pieces_(pieces), bytes_(bytes), whole_(whole) {}
+  ~Pieces() override {
+    if (thread_.joinable()) thread_.join();
+  }
+  void next(Take take) override {
+    if (thread_.joinable()) thread_.join();
+    thread_ = std::thread([this, take = std::move(take)] {
+      if (++asked > pieces_) return take(whole_ ? std::optional<std::string>("") : std::nullopt);
+      take(std::string(bytes_, static_cast<char>('a' + asked - 1)));
+    });
+  }
+
+  std::atomic<std::size_t> asked{0};
+
+ private:
+  const std::size_t pieces_;
+  const std::size_t bytes_;
+  const bool whole_;
+  std::thread thread_;
+};
+
+struct ServerStreamTest : ServerTest {
+  std::unique_ptr<Server> serve(std::shared_ptr<Pieces> pieces, const ServerLimits& limits = {}) {
+    ServerOptions options;
+    options.listen = *SocketAddress::parse("127.0.0.1:0");
+    options.limits = limits;
+    counters = options.counters;
+    auto server = Server::start(options, [pieces](const Request& request) -> Answer {
+      if (request.path != "/pieces") return echo(request);
+      Response response;
+      response.content_type = "text/csv";
+      response.stream = pieces;
+      return response;
+    });
+    EXPECT_TRUE(server) << server.error().text();
+    return std::move(*server);
+  }
+};
+
+TEST_F(ServerStreamTest, PiecesComeAsChunksAndTheConnectionStays) {
+  const auto server = serve(std::make_shared<Pieces>(2, 20));
+  RawClient client(server->address());
+  client.send(
+      "GET /pieces HTTP/1.1\r\nHost: localhost\r\n\r\nGET /b HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const RawResponse response = client.response();
+  EXPECT_EQ(response.status, 200U);
+  EXPECT_THAT(response.header, testing::HasSubstr("Transfer-Encoding: chunked\r\n"));
+  EXPECT_THAT(response.header, testing::HasSubstr("Content-Type: text/csv\r\n"));
+  EXPECT_THAT(response.header, testing::HasSubstr("Cache-Control: no-store\r\n"));
+  EXPECT_EQ(client.takeExactly(57), "14\r\n" + std::string(20, 'a') + "\r\n14\r\n" +
+                                        std::string(20, 'b') + "\r\n0\r\n\r\n");
+  EXPECT_EQ(client.response().body, "GET /b");
+  // The server notices a little later that the last answer has left.
+  EXPECT_TRUE(test::eventually([&] { return counters->unsent_bytes == 0; }));
+}
+
+TEST_F(ServerStreamTest, APeerOfHttp10GetsThemUntilTheEndOfTheConnection) {
+  const auto server = serve(std::make_shared<Pieces>(2, 3));
+  RawClient client(server->address());
+  client.send("GET /pieces HTTP/1.0\r\n\r\n");
+  EXPECT_THAT(client.response().header, testing::Not(testing::HasSubstr("chunked")));
+  EXPECT_EQ(client.takeExactly(6), "aaabbb");
+  EXPECT_TRUE(client.atEnd());
+}
+
+TEST_F(ServerStreamTest, HeadAsksForNone) {
+  const auto pieces = std::make_shared<Pieces>(2, 3);
+  const auto server = serve(pieces);
+  RawClient client(server->address());
+  client.send("HEAD /pieces HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(client.response(true).status, 200U);
+  EXPECT_EQ(client.get("/b").body, "GET /b");
+  EXPECT_EQ(pieces->asked, 0U);
+}
+
+TEST_F(ServerStreamTest, ABodyThatCannotBeFinishedEndsWithoutItsLastChunk) {
+  const auto server = serve(std::make_shared<Pieces>(1, 3, false));
+  RawClient client(server->address());
+  client.send("GET /pieces HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  client.response();
+  EXPECT_EQ(client.takeExactly(8), "3\r\naaa\r\n");
+  EXPECT_TRUE(client.atEnd());
+}
+
+TEST_F(ServerStreamTest, APeerThatReadsNothingIsEndedAndHoldsOnePiece) {
+  ServerLimits limits;
+  limits.idle_timeout = 300 * kMillisecond;
+  constexpr std::size_t kPiece = 1 << 20;
+  const auto pieces = std::make_shared<Pieces>(1000, kPiece);
+  const auto server = serve(pieces, limits);
+  RawClient client(server->address());
+  client.send("GET /pieces HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  std::uint64_t most = 0;
+  while (counters->connections_accepted == 0 || counters->connections_open > 0) {
+    most = std::max<std::uint64_t>(most, counters->unsent_bytes);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_GE(most, kPiece);
+  EXPECT_LT(most, 2 * kPiece);
+  EXPECT_LT(pieces->asked, 100U) << "the kernel's buffers hold some";
+  EXPECT_EQ(counters->unsent_bytes, 0U);
+}
+
 TEST_F(ServerTest, OneSourceWaitsForAFewAnswersAtATime) {
   ServerOptions options;
   options.listen = *SocketAddress::parse("127.0.0.1:0");
@@ -127,7 +236,7 @@ TEST_F(ServerTest, OneSourceWaitsForAFewAnswersAtATime) {
   RawClient second(server->address());
   first.send(slow);
   second.send(slow);
-  while (asked != 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(eventually([&] { return asked == 2; }));
   RawClient third(server->address());
   EXPECT_EQ(third.get("/slow").status, 429U);
   EXPECT_EQ(counters->refused[static_cast<std::size_t>(Refusal::kRate)], 1U);
@@ -140,7 +249,7 @@ TEST_F(ServerTest, OneSourceWaitsForAFewAnswersAtATime) {
   EXPECT_EQ(first.response().status, 200U);
   EXPECT_EQ(second.response().status, 200U);
   third.send(slow);
-  while (asked != 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(eventually([&] { return asked == 3; }));
   server->tasks().post(respond);
   EXPECT_EQ(third.response().status, 200U);
 }
@@ -315,9 +424,7 @@ TEST_F(ServerTest, ConnectionsAboveTheLimitAreTold) {
     EXPECT_EQ(counters->connections_refused, 1U);
   }
   // The places are free again once the server has seen the ends of their connections.
-  while (counters->connections_open != 0) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  ASSERT_TRUE(eventually([&] { return counters->connections_open == 0; }));
   RawClient fourth(server->address());
   EXPECT_EQ(fourth.get("/4").status, 200U);
 }
@@ -338,9 +445,7 @@ TEST_F(ServerTest, AnswersThatNobodyTakesAreBounded) {
     RawClient second(server->address());
     first.send(request);
     second.send(request);
-    while (counters->unsent_bytes != 40'000'000) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+    ASSERT_TRUE(eventually([&] { return counters->unsent_bytes == 40'000'000; }));
     RawClient third(server->address());
     EXPECT_EQ(third.get("/").status, 503U);
     EXPECT_EQ(counters->refused[static_cast<std::size_t>(Refusal::kBusy)], 1U);
@@ -348,9 +453,7 @@ TEST_F(ServerTest, AnswersThatNobodyTakesAreBounded) {
     EXPECT_EQ(first.response().body.size(), 20'000'000U);
     EXPECT_EQ(third.get("/").status, 200U);
   }
-  while (counters->unsent_bytes != 0) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  ASSERT_TRUE(eventually([&] { return counters->unsent_bytes == 0; }));
 }
 
 TEST_F(ServerTest, NoHandlerWorksWhileTooMuchIsUnsent) {
@@ -370,9 +473,7 @@ TEST_F(ServerTest, NoHandlerWorksWhileTooMuchIsUnsent) {
   });
   RawClient first(server->address());
   first.send("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  while (counters->unsent_bytes != 60'000'000) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  ASSERT_TRUE(eventually([&] { return counters->unsent_bytes == 60'000'000; }));
   RawClient second(server->address());
   const auto refused = second.get("/any");
   EXPECT_EQ(refused.status, 503U);
@@ -381,7 +482,7 @@ TEST_F(ServerTest, NoHandlerWorksWhileTooMuchIsUnsent) {
   EXPECT_EQ(counters->refused[static_cast<std::size_t>(Refusal::kBusy)], 1U);
   EXPECT_EQ(second.get("/alive").status, 200U);
   EXPECT_EQ(first.response().body.size(), 60'000'000U);
-  while (counters->unsent_bytes != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(eventually([&] { return counters->unsent_bytes == 0; }));
   EXPECT_EQ(second.get("/any").status, 200U);
 }
 
@@ -400,7 +501,7 @@ TEST_F(ServerTest, TasksRunOnTheServersThreadAndNotAfterItsEnd) {
   std::atomic<int> ran{0};
   tasks.post([&ran] { ++ran; });
   tasks.postAfter(kMillisecond, [&ran] { ++ran; });
-  while (ran != 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(eventually([&] { return ran == 2; }));
   server.reset();
   tasks.post([&ran] { ++ran; });
   tasks.postAfter(0, [&ran] { ++ran; });

@@ -6,6 +6,7 @@
 
 #include "http/server.h"
 #include "raw_client.h"
+#include "unit/eventually.h"
 
 namespace pingloom::http::websocket_test {
 namespace {
@@ -79,7 +80,7 @@ struct WebSocketTest : testing::Test {
     server->tasks().post([this, value] { endpoint->set(value); });
   }
   static void until(const std::atomic<int>& counter, int value) {
-    while (counter != value) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ASSERT_TRUE(test::eventually([&] { return counter == value; }));
   }
 
   std::shared_ptr<NumberEndpoint> endpoint = std::make_shared<NumberEndpoint>();
@@ -176,9 +177,7 @@ TEST_F(WebSocketTest, AViewerThatGoesAwayIsForgotten) {
     client.frame();
   }
   until(endpoint->closed, 1);
-  while (counters->connections_open != 0) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  ASSERT_TRUE(test::eventually([&] { return counters->connections_open == 0; }));
   EXPECT_EQ(counters->websockets_open, 0U);
 }
 

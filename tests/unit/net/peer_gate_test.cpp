@@ -13,17 +13,12 @@
 #include "common/fd.h"
 #include "net/zmq_dealer.h"
 #include "net/zmq_router.h"
+#include "unit/eventually.h"
 
 namespace pingloom::net::peer_gate_test {
 namespace {
 
-bool eventually(const std::function<bool()>& condition) {
-  for (int i = 0; i < 500; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return false;
-}
+using test::eventually;
 
 class GateTest : public testing::Test {
  protected:
@@ -65,7 +60,7 @@ class GateTest : public testing::Test {
 };
 
 TEST_F(GateTest, LetsTheKnownInAndSaysWhoTheyAre) {
-  gate_->allow({{known_.public_key, true}});
+  gate_->allow({{known_.public_key, std::nullopt}});
   ZmqDealer dealer;
   connect(dealer, as(known_));
   ASSERT_TRUE(eventually([&] { return dealer.connected(); }));
@@ -83,7 +78,7 @@ TEST_F(GateTest, LetsTheKnownInAndSaysWhoTheyAre) {
 }
 
 TEST_F(GateTest, KeepsStrangersAndOtherRolesOutBeforeTheyCanSpeak) {
-  gate_->allow({{known_.public_key, false}});
+  gate_->allow({{known_.public_key, PeerRefusal::kWrongRole}});
   ZmqDealer other_role;
   connect(other_role, as(known_));
   EXPECT_EQ(faultOf(other_role), HandshakeFault::kKeyRefused);
@@ -98,20 +93,20 @@ TEST_F(GateTest, KeepsStrangersAndOtherRolesOutBeforeTheyCanSpeak) {
 }
 
 TEST_F(GateTest, TellsRevokedKeysFromUnknownOnes) {
-  gate_->allow({{known_.public_key, true}});
+  gate_->allow({{known_.public_key, std::nullopt}});
   gate_->allow({});
   ZmqDealer dealer;
   connect(dealer, as(known_));
   EXPECT_EQ(faultOf(dealer), HandshakeFault::kKeyRefused);
   EXPECT_GE(refused(PeerRefusal::kRevoked), 1U);
   EXPECT_EQ(refused(PeerRefusal::kUnknownKey), 0U);
-  gate_->allow({{known_.public_key, true}});
+  gate_->allow({{known_.public_key, std::nullopt}});
   connect(dealer, as(known_));  // libzmq gives up a socket whose key is refused
   EXPECT_TRUE(eventually([&] { return dealer.connected(); }));
 }
 
 TEST_F(GateTest, RefusesPlaintext) {
-  gate_->allow({{known_.public_key, true}});
+  gate_->allow({{known_.public_key, std::nullopt}});
   ZmqDealer dealer;
   DealerOptions plain;
   plain.watch_handshakes = true;
@@ -124,8 +119,42 @@ TEST_F(GateTest, RefusesPlaintext) {
   EXPECT_FALSE(router_->receive());
 }
 
+// A second listener, where keys are being introduced.
+TEST_F(GateTest, LetsPlaintextInWhereThatIsConfiguredAndNowhereElse) {
+  gate_->allow({{known_.public_key, std::nullopt}});
+  const SocketAddress plaintext{IpAddress::fromV4(0x7f000002), router_->address().port};
+  RouterOptions options;
+  options.gate = gate_;
+  options.plaintext = plaintext;
+  router_ = std::move(*ZmqRouter::bind({IpAddress::fromV4(0x7f000001), 0}, options));
+  ZmqDealer plain;
+  ASSERT_TRUE(plain.open(context_, plaintext.text()));
+  ASSERT_TRUE(eventually([&] { return plain.connected(); }));
+  ASSERT_TRUE(plain.send("hello", ""));
+  const auto message = receive();
+  ASSERT_TRUE(message && message->frame);
+  EXPECT_EQ(message->frame->key(), std::nullopt);
+  ASSERT_TRUE(router_->send(message->route, "back"));
+  ZmqDealer keyed;
+  connect(keyed, as(known_));
+  ASSERT_TRUE(eventually([&] { return keyed.connected(); }));
+  ASSERT_TRUE(keyed.send("hello", ""));
+  const auto second = receive();
+  ASSERT_TRUE(second && second->frame);
+  EXPECT_EQ(second->frame->key(), known_.public_key);
+  ZmqDealer stranger;
+  connect(stranger, as(stranger_));
+  EXPECT_EQ(faultOf(stranger), HandshakeFault::kKeyRefused);
+  ZmqDealer elsewhere;
+  DealerOptions without_key;
+  without_key.watch_handshakes = true;
+  connect(elsewhere, without_key);
+  EXPECT_EQ(faultOf(elsewhere), HandshakeFault::kBroken);
+  EXPECT_FALSE(router_->receive());
+}
+
 TEST_F(GateTest, RefusesThoseWhoLookForAnotherServer) {
-  gate_->allow({{known_.public_key, true}});
+  gate_->allow({{known_.public_key, std::nullopt}});
   ZmqDealer dealer;
   DealerOptions options = as(known_);
   options.curve->server = stranger_.public_key;
@@ -170,7 +199,7 @@ std::string curveGreeting() {
 
 // Bytes that are no handshake are refused and counted, and do not disturb the other peers.
 TEST_F(GateTest, LivesThroughMalformedHandshakes) {
-  gate_->allow({{known_.public_key, true}});
+  gate_->allow({{known_.public_key, std::nullopt}});
   const std::string hello = "\x04" + std::string(1, static_cast<char>(200)) + "\x05HELLO";
   const std::string wrong_command = std::string("\x04\x0a\x05OTHERabcd", 12);
   std::uint64_t before = 0;

@@ -10,6 +10,7 @@
 #include "common/random.h"
 #include "net/outbox.h"
 #include "net/raw_udp_socket.h"
+#include "unit/net/arrival_stamps.h"
 
 namespace pingloom::net::udp_socket_test {
 namespace {
@@ -72,6 +73,7 @@ TEST(UdpSocket, HearsNothingWhenDeafButItsOwnDepartures) {
 
 // Datagrams that were sent in one piece are received in one piece if the receiver requests it.
 TEST(UdpSocket, ReceivesSeveralDatagramsAsOne) {
+  awaitArrivalStamps();
   for (const bool coalesced : {false, true}) {
     UdpSocketOptions options;
     options.coalesced = coalesced;
@@ -93,6 +95,7 @@ TEST(UdpSocket, ReceivesSeveralDatagramsAsOne) {
 
 // The invariant CRC of a RoCE packet relies on this.
 TEST(UdpSocket, SendsIdZeroAndDfWhenUnfragmented) {
+  awaitArrivalStamps();
   UdpSocketOptions options;
   options.unfragmented = true;
   const auto sender = UdpSocket::bind(freshLoopback(), kPort, options);
