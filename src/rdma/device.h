@@ -5,16 +5,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
 #include "common/address.h"
 #include "common/error.h"
 #include "common/tick_clock.h"
+#include "rdma/domain.h"
 #include "rdma/gid.h"
-#include "rdma/memory_region.h"
-#include "rdma/rc_endpoint.h"
 #include "rdma/ud_endpoint.h"
 
 namespace pingloom::rdma {
@@ -46,19 +44,16 @@ struct DeviceInfo {
   std::string_view icrc_check = "device";
 };
 
-// Any thread may use a device, except a soft one (soft/soft_device.h). It outlives its endpoints.
+// Any thread may use a device, except a soft one (soft/soft_device.h). It outlives its endpoints
+// and domains.
 class Device {
  public:
   virtual ~Device() = default;
   virtual const DeviceInfo& info() const = 0;
   virtual Result<std::unique_ptr<UdEndpoint>> createUd(const UdOptions& options) = 0;
-  virtual Result<std::unique_ptr<RcEndpoint>> createRc(const RcOptions& /*options*/) {
+  // Creates an empty protection domain for RC endpoints and memory regions.
+  virtual Result<std::unique_ptr<Domain>> createDomain() {
     return makeError(info().name, "this device has no RC endpoints");
-  }
-  // REQUIRES: `memory` and the device outlive the region.
-  virtual Result<std::unique_ptr<MemoryRegion>> registerMemory(std::span<std::uint8_t> /*memory*/,
-                                                               Access /*access*/) {
-    return makeError(info().name, "this device registers no memory");
   }
 };
 

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/address.h"
 #include "common/error.h"
@@ -32,5 +34,17 @@ Status readValue(const yaml::Node& node, DeviceOptions& options);
 
 // Any thread. The error says what is wrong with the address or device, and what the user can do.
 Result<std::unique_ptr<Device>> openDevice(const IpAddress& address, const DeviceOptions& options);
+
+// Opens the device for as many threads, each of which uses the one with its number. The threads get
+// soft devices of their own, and share a libibverbs device. Close them together. REQUIRES:
+// count > 0.
+Result<std::vector<std::shared_ptr<Device>>> openDevices(const IpAddress& address,
+                                                         std::uint32_t count,
+                                                         const DeviceOptions& options);
+
+// Returns those of a host's addresses that openDevice() would find a device for. A port counts even
+// while it is down, because that is a fault to be measured. Any thread; it queries every device.
+std::vector<IpAddress> addressesWithDevice(std::span<const IpAddress> addresses,
+                                           const DeviceOptions& options);
 
 }  // namespace pingloom::rdma

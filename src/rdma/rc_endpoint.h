@@ -21,9 +21,11 @@
 
 namespace pingloom::rdma {
 
+constexpr std::uint32_t kMinPathMtu = 256;
+constexpr std::uint32_t kMaxPathMtu = 4096;
 // Whether this is a path MTU: 256, 512, 1024, 2048 or 4096 bytes of payload.
 constexpr bool isPathMtu(std::uint32_t bytes) {
-  return bytes >= 256 && bytes <= 4096 && std::has_single_bit(bytes);
+  return bytes >= kMinPathMtu && bytes <= kMaxPathMtu && std::has_single_bit(bytes);
 }
 
 // The address that a peer needs to connect; any control channel can carry it.
@@ -52,6 +54,9 @@ struct RcOptions {
   std::uint8_t service_level = 0;  // InfiniBand
   std::uint16_t p_key_index = 0;
   bool busy = false;  // uses no events: poll() is always due, which occupies a core
+  // If set, the endpoint sends at most three times the bytes that it has received, until
+  // peerProved() is called. Only a soft device can do that; a NIC answers READs by itself.
+  bool unproved = false;
 };
 
 enum class RcState : std::uint8_t { kNew, kConnecting, kConnected, kFailed, kClosed };
@@ -142,9 +147,13 @@ class RcEndpoint {
   // kernel resolves the path, which takes a second or more if nothing answers; the endpoint has
   // then failed.
   virtual Status connect(const RcAddress& peer) = 0;
-  // Does the same without blocking. If it takes time the endpoint is connecting; the descriptor
-  // then becomes readable, and poll() makes it connected or says why it failed.
+  // Does the same without blocking. If that takes time, the state is kConnecting until the
+  // descriptor becomes readable; then poll() makes it kConnected, or says why the endpoint has
+  // failed.
   virtual Status startConnect(const RcAddress& peer) { return connect(peer); }
+  // Lifts the limit of RcOptions::unproved. The caller does this once the peer has acknowledged
+  // something that was sent to its address, or to another address of the same owner.
+  virtual void peerProved() {}
 
   // Queues a request, which flush() sends. Returns kFull at the options' depth. REQUIRES:
   // connected.

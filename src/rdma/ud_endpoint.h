@@ -37,6 +37,9 @@ struct UdPath {
   std::uint16_t lid = 0;
   std::uint8_t traffic_class = 0;
   std::uint32_t flow_label = 0;
+  std::optional<std::uint8_t> service_level = std::nullopt;  // nullopt: the endpoint's
+  // The entry of this port's GID table with the message's source GID; nullopt: the endpoint's.
+  std::optional<std::uint8_t> gid_index = std::nullopt;
 
   bool operator==(const UdPath&) const = default;
 };
@@ -44,7 +47,10 @@ struct UdPathHash {
   std::size_t operator()(const UdPath& path) const {
     const std::uint64_t rest = static_cast<std::uint64_t>(path.flow_label) << 32 |
                                static_cast<std::uint64_t>(path.traffic_class) << 16 | path.lid;
-    return GidHash()(path.gid) ^ std::hash<std::uint64_t>()(rest * 0x9E3779B97F4A7C15);
+    const std::uint64_t own = static_cast<std::uint64_t>(path.service_level.value_or(0xFF)) << 8 |
+                              path.gid_index.value_or(0);
+    return GidHash()(path.gid) ^
+           std::hash<std::uint64_t>()((rest ^ own << 52) * 0x9E3779B97F4A7C15);
   }
 };
 
@@ -103,9 +109,9 @@ class UdEndpoint {
   virtual const TickClock& clock() const = 0;
   virtual std::size_t maxPayload() const = 0;  // one message; depends on the path MTU
 
-  // Resolves the path before its first message; does nothing if resolution takes no time.
+  // Starts to resolve the path before its first message; does nothing if resolution takes no time.
   virtual void prepare(const UdPath& path) = 0;
-  // Resolves the path again, because messages were lost on it. The known result stays in use
+  // Resolves the path again, because messages were lost on it. The earlier result stays in use
   // meanwhile.
   virtual void recheck(const UdPath& path) = 0;
 
@@ -114,14 +120,14 @@ class UdEndpoint {
   virtual PostResult post(const UdMessage& message) = 0;
   virtual void flush() = 0;
 
-  // Becomes readable when poll() has something to report. It may be edge-triggered, so call poll()
-  // until it returns nothing before waiting again.
+  // Becomes readable when poll() has something to report. The descriptor may be edge-triggered, so
+  // call poll() until it returns nothing before you wait for the descriptor again.
   virtual int descriptor() const = 0;
   // Never blocks. An error means that the endpoint has failed (queue pair in error, port or device
   // gone) and can only be destroyed; messages without a UdSent never get one.
   virtual Status poll(UdEvents& events) = 0;
-  // When poll() must be called even if the descriptor stays silent (monotonic time): an impaired
-  // packet is due. kNever: not at all.
+  // Returns the monotonic time at which poll() must be called even if the descriptor is not
+  // readable, because a packet that was delayed for tests is due; otherwise kNever.
   virtual Nanos nextWake() const = 0;
 
   virtual std::vector<DropCount> drops() const = 0;

@@ -49,6 +49,7 @@ DeviceConfig readDevice(std::istringstream& words) {
     return [&field](const std::string& text) { field = text != "no"; };
   };
   readAttributes(words, {{"clock_khz", into(device.clock_khz)},
+                         {"said_khz", into(device.said_khz)},
                          {"mask_bits", into(device.mask_bits)},
                          {"offset", into(device.offset)},
                          {"delay_us", into(device.delay_us)},

@@ -36,7 +36,8 @@ struct PortConfig {
 
 struct DeviceConfig {
   std::string name;
-  std::uint64_t clock_khz = 0;  // hca_core_clock
+  std::uint64_t clock_khz = 0;  // how fast it runs
+  std::uint64_t said_khz = 0;   // hca_core_clock; 0: clock_khz
   unsigned mask_bits = 0;       // of completion_timestamp_mask; 0: no timestamps
   std::uint64_t offset = 0;     // ticks that the counter is ahead
   std::uint64_t delay_us = 0;   // on the way of every packet that it sends

@@ -20,6 +20,7 @@ struct PacketHeader {
   std::uint32_t flow_label = 0;
   std::uint16_t source_lid = 0;
   std::uint16_t destination_lid = 0;
+  std::uint8_t service_level = 0;
   std::uint8_t traffic_class = 0;
   bool global = false;
   bool ethernet = false;

@@ -79,6 +79,7 @@ PacketHeader headerFor(const QueuePair& pair, Device& device, const ibv_send_wr&
   header.destination_lid = to.dlid;
   header.ethernet = port.ethernet;
   header.global = to.is_global != 0;
+  header.service_level = to.sl;
   header.traffic_class = to.grh.traffic_class;
   header.flow_label = to.grh.flow_label;
   std::memcpy(header.destination_gid.data(), to.grh.dgid.raw, sizeof to.grh.dgid.raw);
@@ -217,6 +218,7 @@ void QueuePair::deliver(const Arrival& arrival) {
   completion.wc.qp_num = qp_num;
   completion.wc.src_qp = header.source_qpn;
   completion.wc.slid = header.source_lid;
+  completion.wc.sl = header.service_level;
   if (header.global) completion.wc.wc_flags = IBV_WC_GRH;
   completion.ticks = device.ticksAt(header.due);  // when it arrived, whenever this runs
   completions(true).push(completion);

@@ -67,7 +67,7 @@ int queryDevice(ibv_context* context, const ibv_query_device_ex_input* /*input*/
   attributes.orig_attr.max_qp_init_rd_atom = static_cast<int>(config.rd_atom);
   attributes.orig_attr.atomic_cap = IBV_ATOMIC_HCA;
   attributes.completion_timestamp_mask = config.mask();
-  attributes.hca_core_clock = config.clock_khz;
+  attributes.hca_core_clock = config.said_khz != 0 ? config.said_khz : config.clock_khz;
   std::memcpy(into, &attributes, std::min(bytes, sizeof attributes));
   return 0;
 }
@@ -102,6 +102,7 @@ std::unique_ptr<CompletionQueue> makeQueue(ibv_context* context, int entries, vo
   base.read_qp_num = [](ibv_cq_ex* given) { return currentOf(given).qp_num; };
   base.read_src_qp = [](ibv_cq_ex* given) { return currentOf(given).src_qp; };
   base.read_wc_flags = [](ibv_cq_ex* given) { return currentOf(given).wc_flags; };
+  base.read_sl = [](ibv_cq_ex* given) { return currentOf(given).sl; };
   base.read_slid = [](ibv_cq_ex* given) { return std::uint32_t{currentOf(given).slid}; };
   base.read_completion_ts = [](ibv_cq_ex* given) {
     return CompletionQueue::of(given).current.ticks;

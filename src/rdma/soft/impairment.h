@@ -25,7 +25,8 @@ struct Impairment {
 struct Impairments {
   Impairment everywhere;  // applies to all addresses that the map does not contain
   std::unordered_map<IpAddress, Impairment, IpAddressHash> towards;
-  std::uint64_t seed = 0;  // of the random numbers; 0 chooses a random seed
+  // 0 chooses a random seed.
+  std::uint64_t seed = 0;
 };
 
 // Returns an error if a probability or a time is out of its range.

@@ -12,8 +12,8 @@ namespace pingloom::rdma::soft {
 // `link_mtu`, or 0 if not even the smallest does.
 std::uint32_t pathMtuFor(std::size_t link_mtu, bool v6);
 
-// Returns the path MTU of the interface with that address. An address in 127.0.0.0/8 stands for the
-// loopback interface.
+// Returns the path MTU of the interface with that address, which has to be up. An address in
+// 127.0.0.0/8 stands for the loopback interface.
 Result<std::uint32_t> pathMtuOf(const IpAddress& address);
 
 }  // namespace pingloom::rdma::soft

@@ -1,6 +1,6 @@
-// The BTH opcodes that pingloom uses, and the headers that follow each. The upper three bits of an
-// opcode are the transport service, the lower five the operation (InfiniBand Architecture, volume
-// 1, 9.2.1).
+// The BTH opcodes that pingloom uses or, like SEND over RC, answers with a refusal, and the headers
+// that follow each. The upper three bits of an opcode are the transport service, the lower five the
+// operation (InfiniBand Architecture, volume 1, 9.2.1).
 #pragma once
 
 #include <array>
@@ -12,6 +12,12 @@
 namespace pingloom::rdma::soft {
 
 enum class Opcode : std::uint8_t {
+  kRcSendFirst = 0x00,
+  kRcSendMiddle = 0x01,
+  kRcSendLast = 0x02,
+  kRcSendLastImmediate = 0x03,
+  kRcSendOnly = 0x04,
+  kRcSendOnlyImmediate = 0x05,
   kRcWriteFirst = 0x06,
   kRcWriteMiddle = 0x07,
   kRcWriteLast = 0x08,
@@ -56,6 +62,15 @@ namespace opcode_form {
 
 constexpr OpcodeForm of(Opcode opcode) {
   switch (opcode) {
+    case Opcode::kRcSendFirst:
+    case Opcode::kRcSendMiddle:
+      return {true, 0, PayloadRule::kWhole};
+    case Opcode::kRcSendLast:
+    case Opcode::kRcSendOnly:
+      return {true, 0, PayloadRule::kAny};
+    case Opcode::kRcSendLastImmediate:
+    case Opcode::kRcSendOnlyImmediate:
+      return {true, kImmediateBit, PayloadRule::kAny};
     case Opcode::kRcWriteFirst:
       return {true, kRethBit, PayloadRule::kWhole};
     case Opcode::kRcWriteMiddle:
@@ -110,6 +125,13 @@ inline constexpr auto kAll = [] {
 }();
 
 }  // namespace opcode_form
+
+// Tells whether it is an RC request, which a responder answers, be it with a refusal.
+constexpr bool isRcRequest(Opcode opcode) {
+  const auto number = static_cast<std::uint8_t>(opcode);
+  return number <= static_cast<std::uint8_t>(Opcode::kRcReadRequest) ||
+         opcode == Opcode::kRcCompareSwap || opcode == Opcode::kRcFetchAdd;
+}
 
 // Returns the form of any byte that arrives as an opcode.
 constexpr const OpcodeForm& formOf(Opcode opcode) {

@@ -102,6 +102,17 @@ void writeExtensions(std::uint8_t headers, const Packet& packet, std::uint8_t*& 
   if ((headers & kImmediateBit) != 0) put(at, ImmediateLayout{htobe32(packet.immediate)});
 }
 
+PacketError payloadFault(const OpcodeForm& form, std::size_t padded, std::size_t pad) {
+  if (padded > kMaxPayloadBytes) return PacketError::kLong;
+  if (pad > padded) return PacketError::kPad;
+  if (form.payload == PayloadRule::kNone && padded != 0) return PacketError::kPayload;
+  if (form.payload == PayloadRule::kWhole) {
+    if (padded == 0) return PacketError::kPayload;
+    if (pad != 0 || padded % 4 != 0) return PacketError::kPad;
+  }
+  return PacketError::kNone;
+}
+
 }  // namespace
 
 std::string_view reasonOf(PacketError error) {
@@ -136,17 +147,14 @@ PacketError parse(std::span<const std::uint8_t> bytes, Packet& out) {
 
   const std::size_t padded = bytes.size() - around;
   const std::size_t pad = bth.flags >> 4 & 3;
-  if (padded > kMaxPayloadBytes) return PacketError::kLong;
-  if (pad > padded) return PacketError::kPad;
-  if (form.payload == PayloadRule::kNone && padded != 0) return PacketError::kPayload;
-  if (form.payload == PayloadRule::kWhole) {
-    if (padded == 0) return PacketError::kPayload;
-    if (pad != 0 || padded % 4 != 0) return PacketError::kPad;
-  }
+  const bool request = isRcRequest(static_cast<Opcode>(bth.opcode));
+  const PacketError fault = payloadFault(form, padded, pad);
+  if (fault != PacketError::kNone && !request) return fault;
 
   readBth(bth, out.bth);
   readExtensions(form.headers, at, out);
-  out.payload = bytes.subspan(form.header_bytes, padded - pad);
+  out.malformed = fault != PacketError::kNone || (request && padded % 4 != 0);
+  out.payload = bytes.subspan(form.header_bytes, padded - (out.malformed ? 0 : pad));
   return PacketError::kNone;
 }
 

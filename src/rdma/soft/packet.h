@@ -57,11 +57,14 @@ struct Packet {
   Aeth aeth;
   std::uint64_t atomic_original = 0;
   std::uint32_t immediate = 0;
+  // An RC request whose padding or length contradicts its opcode; a responder refuses it.
+  bool malformed = false;
   std::span<const std::uint8_t> payload;  // without padding; parse() points it into the bytes
 
   // Resets the packet for another use; its opcode then determines which headers are valid.
   void start() {
     bth = {};
+    malformed = false;
     payload = {};
   }
 };
@@ -78,7 +81,8 @@ enum class PacketError : std::uint8_t {
 std::string_view reasonOf(PacketError error);  // "short", "version", ...; for counters
 
 // The bytes come from outside; `out` is complete only on kNone. Reserved bits and padding are
-// ignored. An Only or Last may be unpadded, which kernel rxe accepts too.
+// ignored. A response and a UD message may be unpadded, which kernel rxe accepts too. RC requests
+// are parsed even if they are malformed, because the peer has to be told.
 PacketError parse(std::span<const std::uint8_t> bytes, Packet& out);
 
 // Returns the number of zero bytes that pad a payload to a multiple of four.

@@ -56,7 +56,6 @@ static_assert(sizeof(ImmediateLayout) == 4);
 constexpr std::size_t kIcrcBytes = 4;
 constexpr std::size_t kMaxPayloadBytes = 4096;  // the largest path MTU
 // A WRITE ONLY with immediate has the longest headers of all packets with a payload.
-constexpr std::size_t kMaxHeaderBytes = sizeof(BthLayout) + sizeof(AtomicEthLayout);
 constexpr std::size_t kMaxPacketBytes = sizeof(BthLayout) + sizeof(RethLayout) +
                                         sizeof(ImmediateLayout) + kMaxPayloadBytes + kIcrcBytes;
 constexpr std::size_t kMinPacketBytes = sizeof(BthLayout) + kIcrcBytes;

@@ -5,8 +5,9 @@
 namespace pingloom::rdma::soft {
 namespace {
 
-// 0 and 1 are the management queue pairs; the highest number stands for multicast.
-bool isReserved(std::uint32_t qpn) { return qpn <= 1 || qpn == kMask24; }
+// 0 and 1 are the management queue pairs; the highest number stands for multicast. A QPN has 24
+// bits.
+bool isReserved(std::uint32_t qpn) { return qpn <= 1 || qpn >= kMask24; }
 
 }  // namespace
 
@@ -20,6 +21,7 @@ std::optional<SinkTable::Place> SinkTable::add(PacketSink& sink) {
   } while (by_owner_[place.owner] != nullptr);
   do {
     place.qpn = static_cast<std::uint32_t>(randomU64()) & kMask24;
+    place.qpn += qpns_.remainder - place.qpn % qpns_.modulus;
   } while (isReserved(place.qpn) || by_qpn_.contains(place.qpn));
   last_owner_ = place.owner;
   by_owner_[place.owner] = &sink;

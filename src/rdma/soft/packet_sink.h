@@ -35,13 +35,22 @@ class PacketSink {
   ~PacketSink() = default;
 };
 
+// Stands for the QPNs that, divided by `modulus`, leave `remainder`. Devices that share a port hand
+// out QPNs of different classes, so that a packet's QPN tells whose it is.
+struct QpnClass {
+  std::uint32_t modulus = 1;  // 1 stands for all QPNs
+  std::uint32_t remainder = 0;
+};
+
 // The endpoints of a device. Bound: kMax.
 class SinkTable {
  public:
   static constexpr std::size_t kMax = 255;
 
-  // Assigns `sink` an owner number (1 .. kMax) and a random unique QPN. Returns nullopt if the
-  // table is full.
+  explicit SinkTable(QpnClass qpns = {}) : qpns_(qpns) {}
+
+  // Assigns `sink` an owner number (1 .. kMax) and a random unique QPN of the class. Returns
+  // nullopt if the table is full.
   struct Place {
     std::uint8_t owner;
     std::uint32_t qpn;
@@ -57,6 +66,7 @@ class SinkTable {
   PacketSink* byOwner(std::uint8_t owner) const { return by_owner_[owner]; }
 
  private:
+  QpnClass qpns_;
   std::unordered_map<std::uint32_t, PacketSink*> by_qpn_;
   std::array<PacketSink*, kMax + 1> by_owner_{};
   std::uint8_t last_owner_ = 0;

@@ -36,14 +36,9 @@ bool isOurPartition(std::uint16_t p_key) { return (p_key & 0x7FFF) == (kDefaultP
 
 }  // namespace
 
-Receiver::Receiver(net::UdpSocket& bound, std::optional<net::RawUdpSocket> raw, std::size_t mtu,
-                   SinkTable& sinks, DropCounters& drops)
-    : bound_(bound),
-      raw_(std::move(raw)),
-      mtu_(mtu),
-      sinks_(sinks),
-      drops_(drops),
-      batch_(IP_MAXPACKET) {}
+Receiver::Receiver(net::UdpSocket& bound, std::optional<net::RawUdpSocket> raw, SinkTable& sinks,
+                   DropCounters& drops)
+    : bound_(bound), raw_(std::move(raw)), sinks_(sinks), drops_(drops), batch_(IP_MAXPACKET) {}
 
 int Receiver::receive(Nanos now_mono) {
   now_mono_ = now_mono;
@@ -134,11 +129,8 @@ void Receiver::deliverSegments(Datagram whole, std::size_t segment_bytes) {
 }
 
 void Receiver::deliver(const IcrcFlow& flow, const Datagram& datagram, bool holds) {
-  const std::size_t longest = kMaxPacketBytes - kMaxPayloadBytes + mtu_;
-  if (datagram.payload.size() > longest) return drops_.add(Drop::kLong);
   const PacketError error = parse(datagram.payload, inbound_.packet);
   if (error != PacketError::kNone) return drops_.add(dropFor(error));
-  if (inbound_.packet.payload.size() > mtu_) return drops_.add(Drop::kLong);
   // The iCRC is checked first, because the fields of a damaged packet mean nothing.
   if (!holds && !icrcHolds(flow, datagram)) return drops_.add(Drop::kIcrc);
   if (!isOurPartition(inbound_.packet.bth.p_key)) return drops_.add(Drop::kPKey);

@@ -29,8 +29,8 @@ namespace pingloom::rdma::soft {
 // at most net::RxBatch::kMax times 64 KiB, of which unused parts are never touched.
 class Receiver {
  public:
-  Receiver(net::UdpSocket& bound, std::optional<net::RawUdpSocket> raw, std::size_t mtu,
-           SinkTable& sinks, DropCounters& drops);
+  Receiver(net::UdpSocket& bound, std::optional<net::RawUdpSocket> raw, SinkTable& sinks,
+           DropCounters& drops);
 
   // Receives one batch and returns the number of its datagrams, at most net::RxBatch::kMax. Returns
   // -1 if the socket has an error, which reading `bound`'s error queue clears.
@@ -59,7 +59,6 @@ class Receiver {
 
   net::UdpSocket& bound_;
   std::optional<net::RawUdpSocket> raw_;
-  std::size_t mtu_;
   SinkTable& sinks_;
   DropCounters& drops_;
   net::RxBatch batch_;

@@ -3,11 +3,15 @@
 #include <sys/epoll.h>
 
 #include <cerrno>
+#include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "common/log.h"
 #include "common/random.h"
+#include "net/udp_group.h"
 #include "rdma/soft/interface_mtu.h"
+#include "rdma/soft/packet_layout.h"
 #include "rdma/soft/rc/memory_table.h"
 #include "rdma/soft/rc/receive_share.h"
 #include "rdma/soft/rc/soft_rc_endpoint.h"
@@ -32,26 +36,41 @@ class SoftDevice final : public Device {
 
   const DeviceInfo& info() const override { return info_; }
   Result<std::unique_ptr<UdEndpoint>> createUd(const UdOptions& options) override;
+  Result<std::unique_ptr<Domain>> createDomain() override;
+
+  std::string entity() const { return "soft " + info_.gid.address().text(); }
+  // Returns the MTU to use for the requested one, or an error if that is impossible.
+  Result<std::uint32_t> mtuFor(std::uint32_t asked) const;
+  SoftPort& port() { return *port_; }
+  ReceiveShare& share() { return share_; }
+
+ private:
+  DeviceInfo info_;
+  std::unique_ptr<SoftPort> port_;
+  ReceiveShare share_;
+};
+
+// Each domain has a memory table of its own, so that its endpoints find no other domain's regions.
+class SoftDomain final : public Domain {
+ public:
+  explicit SoftDomain(SoftDevice& device) : device_(device) {}
+
   Result<std::unique_ptr<RcEndpoint>> createRc(const RcOptions& options) override;
   Result<std::unique_ptr<MemoryRegion>> registerMemory(std::span<std::uint8_t> memory,
                                                        Access access) override;
 
  private:
-  std::string entity() const { return "soft " + info_.gid.address().text(); }
-  // Returns the MTU to use for the requested one, or an error if that is impossible.
-  Result<std::uint32_t> mtuFor(std::uint32_t asked) const;
-
-  DeviceInfo info_;
-  std::unique_ptr<SoftPort> port_;
+  SoftDevice& device_;
   MemoryTable memory_;
-  ReceiveShare share_;
 };
 
 Result<std::uint32_t> SoftDevice::mtuFor(std::uint32_t asked) const {
-  const std::uint32_t mtu = asked != 0 ? asked : info_.mtu;
-  if (isPathMtu(mtu) && mtu <= info_.mtu) return mtu;
+  if (auto fault = port_->interface().fault(); !fault.empty()) return makeError(entity(), fault);
+  const std::uint32_t most = port_->interface().state().mtu;  // it may have changed
+  const std::uint32_t mtu = asked != 0 ? asked : most;
+  if (isPathMtu(mtu) && mtu <= most) return mtu;
   return makeError(entity(), "an MTU of " + std::to_string(mtu) + " is not one of 256, 512, .. " +
-                                 std::to_string(info_.mtu) + " (the interface's)");
+                                 std::to_string(most) + " (the interface's)");
 }
 
 Result<std::unique_ptr<UdEndpoint>> SoftDevice::createUd(const UdOptions& options) {
@@ -65,71 +84,103 @@ Result<std::unique_ptr<UdEndpoint>> SoftDevice::createUd(const UdOptions& option
   return SoftUdEndpoint::create(*port_, *mtu, q_key, options.flow_label);
 }
 
-Result<std::unique_ptr<RcEndpoint>> SoftDevice::createRc(const RcOptions& options) {
-  const auto mtu = mtuFor(options.mtu);
+Result<std::unique_ptr<Domain>> SoftDevice::createDomain() {
+  return std::make_unique<SoftDomain>(*this);
+}
+
+Result<std::unique_ptr<RcEndpoint>> SoftDomain::createRc(const RcOptions& options) {
+  const auto mtu = device_.mtuFor(options.mtu);
   if (!mtu) return tl::unexpected(mtu.error());
-  if (options.p_key_index != 0) return makeError(entity(), kOnePKey);
+  if (options.p_key_index != 0) return makeError(device_.entity(), kOnePKey);
   if (options.timeout < 1 || options.timeout > 31) {
-    return makeError(entity(), "an RC timeout is from 1 to 31, for 4.096 us * 2^timeout");
+    return makeError(device_.entity(), "an RC timeout is from 1 to 31, for 4.096 us * 2^timeout");
   }
   if (options.reads == 0 || options.depth == 0 || options.depth > kMaxDepth ||
       options.immediates > kMaxDepth) {
-    return makeError(entity(),
+    return makeError(device_.entity(),
                      "an RC endpoint needs 1 to 255 reads, a depth of 1 to 65536, and "
                      "takes at most as many immediates");
   }
   RcOptions checked = options;
   checked.mtu = *mtu;
-  return SoftRcEndpoint::create(*port_, memory_, share_, checked);
+  return SoftRcEndpoint::create(device_.port(), memory_, device_.share(), checked);
 }
 
-Result<std::unique_ptr<MemoryRegion>> SoftDevice::registerMemory(std::span<std::uint8_t> memory,
+Result<std::unique_ptr<MemoryRegion>> SoftDomain::registerMemory(std::span<std::uint8_t> memory,
                                                                  Access access) {
   const auto key = memory_.add(memory, access);
-  if (!key) return makeError(entity(), "too many memory regions");
+  if (!key) return makeError(device_.entity(), "too many memory regions");
   return std::make_unique<SoftMemoryRegion>(memory_, memory, access, *key);
 }
 
-// Returns nullopt if a raw socket is not wanted, not useful or not permitted.
-std::optional<net::RawUdpSocket> openRaw(const IpAddress& address, const SoftOptions& options) {
-  if (!options.raw_socket || !address.isV4()) return std::nullopt;
-  auto raw = net::RawUdpSocket::bind(address, kRoceUdpPort);
-  if (raw) return std::move(*raw);
-  log::debug("soft device: {}: IPv4 packets' iCRC is checked by its residue", raw.error().text());
-  return std::nullopt;
+// A packet is for the device with the class of its destination QPN.
+constexpr net::PayloadField kQpnField = {offsetof(BthLayout, congestion_qpn), kMask24};
+
+// Returns no sockets if raw ones are not wanted, not useful or not permitted.
+std::vector<net::RawUdpSocket> openRaw(const IpAddress& address, std::uint32_t count,
+                                       const SoftOptions& options) {
+  std::vector<net::RawUdpSocket> made;
+  if (!options.raw_socket || !address.isV4()) return made;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    auto raw = net::RawUdpSocket::bind(address, kRoceUdpPort, {kQpnField, count, i});
+    if (!raw) {
+      log::debug("soft device: {}: IPv4 packets' iCRC is checked by its residue",
+                 raw.error().text());
+      return {};
+    }
+    made.push_back(std::move(*raw));
+  }
+  return made;
+}
+
+DeviceInfo infoOf(const IpAddress& address, std::uint32_t mtu, const SoftPort& port) {
+  DeviceInfo info;
+  info.name = "soft";
+  info.gid = Gid::of(address);
+  info.mtu = mtu;
+  info.clock = TickClock::nanoseconds(ClockSource::kKernel);
+  info.flow_label_chooses_path = true;
+  info.icrc_check = port.checksExactly() ? "exact" : "residual";
+  return info;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Device>> openSoftDevice(const IpAddress& address,
                                                const SoftOptions& options) {
+  auto opened = openSoftDevices(address, 1, options);
+  if (!opened) return tl::unexpected(opened.error());
+  return std::move(opened->front());
+}
+
+Result<std::vector<std::unique_ptr<Device>>> openSoftDevices(const IpAddress& address,
+                                                             std::uint32_t count,
+                                                             const SoftOptions& options) {
   if (address.isUnspecified()) {
     return makeError("soft " + address.text(), "a soft device needs one address, not all");
   }
   if (auto good = check(options.impairments); !good) return tl::unexpected(good.error());
   const auto mtu = pathMtuOf(address);
   if (!mtu) return tl::unexpected(mtu.error());
-  auto raw = openRaw(address, options);
-  auto bound = net::UdpSocket::bind(address, kRoceUdpPort,
-                                    {.unfragmented = true,
-                                     .accept_no_checksum = true,
-                                     .deaf = raw.has_value(),
-                                     .coalesced = !raw,
-                                     .port_taken = kPortTaken});
+  auto raw = openRaw(address, count, options);
+  auto bound = net::bindGroup(address, kRoceUdpPort, count, kQpnField,
+                              {.unfragmented = true,
+                               .accept_no_checksum = true,
+                               .deaf = !raw.empty(),
+                               .coalesced = raw.empty(),
+                               .port_taken = kPortTaken});
   if (!bound) return tl::unexpected(bound.error());
-  UniqueFd epoll(epoll_create1(EPOLL_CLOEXEC));
-  if (!epoll.valid()) return makeErrnoError("soft " + address.text(), "epoll_create1", errno);
-
-  auto port = std::make_unique<SoftPort>(std::move(epoll), std::move(*bound), std::move(raw), *mtu,
-                                         options.impairments);
-  DeviceInfo info;
-  info.name = "soft";
-  info.gid = Gid::of(address);
-  info.mtu = *mtu;
-  info.clock = TickClock::nanoseconds(ClockSource::kKernel);
-  info.flow_label_chooses_path = true;
-  info.icrc_check = port->checksExactly() ? "exact" : "residual";
-  return std::make_unique<SoftDevice>(std::move(info), std::move(port));
+  std::vector<std::unique_ptr<Device>> made;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    UniqueFd epoll(epoll_create1(EPOLL_CLOEXEC));
+    if (!epoll.valid()) return makeErrnoError("soft " + address.text(), "epoll_create1", errno);
+    auto port =
+        std::make_unique<SoftPort>(std::move(epoll), std::move((*bound)[i]),
+                                   raw.empty() ? std::nullopt : std::optional(std::move(raw[i])),
+                                   options.impairments, QpnClass{count, i});
+    made.push_back(std::make_unique<SoftDevice>(infoOf(address, *mtu, *port), std::move(port)));
+  }
+  return made;
 }
 
 }  // namespace pingloom::rdma::soft

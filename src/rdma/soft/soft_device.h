@@ -13,7 +13,9 @@
 // UDP receive error.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "common/address.h"
 #include "common/error.h"
@@ -31,5 +33,13 @@ struct SoftOptions {
 // its interface's MTU is too small for the smallest path MTU, or if port 4791 is taken.
 Result<std::unique_ptr<Device>> openSoftDevice(const IpAddress& address,
                                                const SoftOptions& options = {});
+
+// Opens `count` such devices at one address, so that as many threads can use it; each device still
+// belongs to one thread. They share port 4791: the kernel gives a packet to the device whose
+// endpoint it is for, and a damaged or forged one to any of them. Close them together, because a
+// device that stays open alone loses packets. REQUIRES: count > 0.
+Result<std::vector<std::unique_ptr<Device>>> openSoftDevices(const IpAddress& address,
+                                                             std::uint32_t count,
+                                                             const SoftOptions& options = {});
 
 }  // namespace pingloom::rdma::soft

@@ -8,16 +8,31 @@
 #include <utility>
 
 namespace pingloom::rdma::soft {
+namespace {
+
+constexpr Nanos kWatchGap = 100 * kMillisecond;
+
+}  // namespace
 
 SoftPort::SoftPort(UniqueFd epoll, net::UdpSocket bound, std::optional<net::RawUdpSocket> raw,
-                   std::size_t mtu, Impairments impairments)
+                   Impairments impairments, QpnClass qpns)
     : epoll_(std::move(epoll)),
-      transmitter_(std::move(bound), mtu, std::move(impairments), epoll_.get(), sinks_, drops_),
-      receiver_(transmitter_.sockets().main().socket, std::move(raw), mtu, sinks_, drops_) {
-  if (receiver_.descriptor() == transmitter_.sockets().main().socket.descriptor()) return;
+      sinks_(qpns),
+      transmitter_(std::move(bound), std::move(impairments), epoll_.get(), sinks_, drops_),
+      receiver_(transmitter_.sockets().main().socket, std::move(raw), sinks_, drops_),
+      watch_(address()) {
+  watch_.open();
+  if (watch_.descriptor() >= 0) follow(watch_.descriptor(), &watch_);
+  if (receiver_.descriptor() != transmitter_.sockets().main().socket.descriptor()) {
+    follow(receiver_.descriptor(), nullptr);
+  }
+}
+
+void SoftPort::follow(int descriptor, void* data) const {
   epoll_event event{};
   event.events = EPOLLIN;
-  epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, receiver_.descriptor(), &event);
+  event.data.ptr = data;
+  epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event);
 }
 
 void SoftPort::poll(int batches, Nanos now_mono) {
@@ -25,6 +40,11 @@ void SoftPort::poll(int batches, Nanos now_mono) {
   transmitter_.elapse(now_mono);
   transmitter_.collect();
   if (received == 0) clearErrors();
+  // Under load nobody looks at the epoll set.
+  if (received != 0 && now_mono - watched_mono_ > kWatchGap) {
+    watched_mono_ = now_mono;
+    watch_.check();
+  }
 }
 
 std::size_t SoftPort::receive(int batches, Nanos now_mono) {
@@ -55,6 +75,10 @@ void SoftPort::clearErrors() {
   const int count = epoll_wait(epoll_.get(), ready.data(), ready.size(), 0);
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = ready[static_cast<std::size_t>(i)];
+    if (event.data.ptr == &watch_) {
+      watch_.check();
+      continue;
+    }
     if ((event.events & EPOLLERR) == 0 || event.data.ptr == nullptr) continue;
     transmitter_.collect(*static_cast<FlowSocket*>(event.data.ptr));
   }

@@ -10,6 +10,7 @@
 #include "net/udp_socket.h"
 #include "rdma/soft/drops.h"
 #include "rdma/soft/impairment.h"
+#include "rdma/soft/interface_watch.h"
 #include "rdma/soft/packet_sink.h"
 #include "rdma/soft/receiver.h"
 #include "rdma/soft/transmitter.h"
@@ -19,14 +20,15 @@ namespace pingloom::rdma::soft {
 class SoftPort {
  public:
   // `epoll` is an empty epoll set. From then on it is readable when poll() has something to do.
+  // Its endpoints get QPNs of `qpns`.
   SoftPort(UniqueFd epoll, net::UdpSocket bound, std::optional<net::RawUdpSocket> raw,
-           std::size_t mtu, Impairments impairments);
+           Impairments impairments, QpnClass qpns);
   SoftPort(const SoftPort&) = delete;
   SoftPort& operator=(const SoftPort&) = delete;
 
   // Receives at most `batches` batches (of net::RxBatch::kMax), sends the packets that are due, and
   // reads departure times. Departures are read after receiving and reported first, so that the
-  // departure of a packet is known before its answer.
+  // departure of a packet is known before its answer. Follows the interface too.
   void poll(int batches, Nanos now_mono);
 
   const IpAddress& address() { return transmitter_.sockets().main().socket.address(); }
@@ -37,16 +39,20 @@ class SoftPort {
   SinkTable& sinks() { return sinks_; }
   Transmitter& transmitter() { return transmitter_; }
   const DropCounters& drops() const { return drops_; }
+  const InterfaceWatch& interface() const { return watch_; }
 
  private:
   std::size_t receive(int batches, Nanos now_mono);
   void clearErrors();
+  void follow(int descriptor, void* data) const;
 
   UniqueFd epoll_;
   DropCounters drops_;
   SinkTable sinks_;
   Transmitter transmitter_;
   Receiver receiver_;
+  InterfaceWatch watch_;
+  Nanos watched_mono_ = 0;
 };
 
 }  // namespace pingloom::rdma::soft

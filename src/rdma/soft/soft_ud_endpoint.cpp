@@ -39,6 +39,7 @@ SoftUdEndpoint::SoftUdEndpoint(SoftPort& port, std::uint32_t mtu, std::uint32_t 
                                std::uint32_t flow_label)
     : port_(port),
       mtu_(mtu),
+      link_mtu_(port.interface().state().link_mtu),
       flow_label_(flow_label),
       psn_(random32() & kMask24),
       in_flight_(random32()),
@@ -57,6 +58,7 @@ bool SoftUdEndpoint::canReach(const IpAddress& address) const {
 
 PostResult SoftUdEndpoint::post(const UdMessage& message) {
   const UdPath& path = message.path;
+  if (path.gid_index.value_or(0) != 0) return PostResult::kUnreachable;  // it has one GID
   const Route route = {path.gid.address(), path.flow_label != 0 ? path.flow_label : flow_label_,
                        path.traffic_class};
   if (!canReach(route.destination)) return PostResult::kUnreachable;
@@ -95,11 +97,27 @@ Status SoftUdEndpoint::poll(UdEvents& events) {
   events.sent.insert(events.sent.end(), sent_.begin(), sent_.end());
   sent_.clear();
   queue_.show(events.received);
+  if (isLost()) return makeError("soft " + port_.address().text(), fault());
   return {};
 }
 
+bool SoftUdEndpoint::isLost() const {
+  const InterfaceState& now = port_.interface().state();
+  return !now.hasAddress() || !now.up || now.mtu == 0 || now.link_mtu != link_mtu_;
+}
+
+std::string SoftUdEndpoint::fault() const {
+  const InterfaceState& now = port_.interface().state();
+  std::string found = port_.interface().fault();
+  if (found.empty() && now.link_mtu != link_mtu_) {
+    found = "the MTU of " + now.name + " has changed from " + std::to_string(link_mtu_) + " to " +
+            std::to_string(now.link_mtu);
+  }
+  return found;
+}
+
 Nanos SoftUdEndpoint::nextWake() const {
-  if (!sent_.empty() || queue_.hasNews()) return kAtOnce;
+  if (!sent_.empty() || queue_.hasNews() || isLost()) return kAtOnce;
   return std::min(in_flight_.nextExpiry(), port_.transmitter().nextWake());
 }
 

@@ -1,8 +1,10 @@
 // A UD endpoint of a soft device. It follows the contract of UdEndpoint and runs on the device's
-// thread.
+// thread. It fails when the interface loses its address or its link, or changes its MTU, so that
+// its owner makes another one.
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "common/fd.h"
@@ -39,6 +41,8 @@ class SoftUdEndpoint final : public UdEndpoint, private PacketSink {
 
  private:
   SoftUdEndpoint(SoftPort& port, std::uint32_t mtu, std::uint32_t q_key, std::uint32_t flow_label);
+  bool isLost() const;
+  std::string fault() const;  // why it is lost
   bool canReach(const IpAddress& address) const;
   void received(const Inbound& inbound) override;
   void departed(std::uint32_t id, Nanos utc) override;
@@ -46,6 +50,7 @@ class SoftUdEndpoint final : public UdEndpoint, private PacketSink {
 
   SoftPort& port_;
   std::size_t mtu_;
+  std::uint32_t link_mtu_;  // the interface's when this was made
   std::uint32_t flow_label_;
   SinkTable::Place place_{};
   UniqueFd descriptor_;

@@ -16,14 +16,13 @@ const void* endOf(const iovec& piece) {
 
 }  // namespace
 
-Transmitter::Transmitter(net::UdpSocket main, std::size_t mtu, Impairments impairments, int epoll,
-                         SinkTable& sinks, DropCounters& drops)
+Transmitter::Transmitter(net::UdpSocket main, Impairments impairments, int epoll, SinkTable& sinks,
+                         DropCounters& drops)
     : sinks_(sinks),
       drops_(drops),
       sockets_(std::move(main), epoll),
       fates_(std::move(impairments)),
-      longest_(kMaxPacketBytes - kMaxPayloadBytes + mtu),
-      bytes_(new std::uint8_t[kPackets * longest_]),
+      bytes_(new std::uint8_t[kPackets * kMaxPacketBytes]),
       slots_(kPackets),
       outbox_(0) {
   pieces_.reserve(kPackets);
@@ -44,6 +43,7 @@ bool Transmitter::add(const Route& route, const Packet& packet, net::TxTag tag) 
   Slot& made = slots_[slot];
   made.flow = flow;
   made.destination = route.destination;
+  made.qpn = packet.bth.destination_qpn;
   made.traffic_class = route.traffic_class;
   made.tag = tag;
   made.at = bytesOf(slot);
@@ -68,12 +68,14 @@ void Transmitter::join(std::uint32_t slot) {
   if (last + 1 == slot) made.at = slots_[last].at + made.bytes;
 }
 
+// A message has packets for one queue pair only, because its peer may receive for each of its queue
+// pairs by another socket, and gets the whole message by the first packet's.
 std::uint16_t Transmitter::placeAfter(const FlowSocket& flow, const Slot& next) const {
   if (!next.may_join || flow.queue.empty()) return 0;
   const Slot& last = slots_[flow.queue.back()];
   const std::size_t count = last.place + std::size_t{2};
   const bool joins = last.may_join && last.bytes == next.bytes &&
-                     last.destination == next.destination &&
+                     last.destination == next.destination && last.qpn == next.qpn &&
                      last.traffic_class == next.traffic_class && count <= kMaxSegments &&
                      count * next.bytes <= kMaxMessage;
   return joins ? static_cast<std::uint16_t>(last.place + 1) : 0;

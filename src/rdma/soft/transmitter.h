@@ -31,7 +31,7 @@ struct Route {
   std::uint8_t traffic_class = 0;
 };
 
-// Consecutive packets of one size to one destination, whose departures no endpoint needs, leave as
+// Consecutive packets of one size to one queue pair, whose departures no endpoint needs, leave as
 // one message that the kernel segments (UDP GSO); the k-th has the IPv4 ID k. If the kernel or the
 // interface does not support this, the first such message is lost, and from then on packets leave
 // one by one.
@@ -49,11 +49,11 @@ class Transmitter {
   static constexpr std::size_t kMaxMessage = 65'000;  // below what fits into an IP packet
   static constexpr Nanos kRetry = kMillisecond;       // after the kernel had no room
 
-  Transmitter(net::UdpSocket main, std::size_t mtu, Impairments impairments, int epoll,
-              SinkTable& sinks, DropCounters& drops);
+  Transmitter(net::UdpSocket main, Impairments impairments, int epoll, SinkTable& sinks,
+              DropCounters& drops);
 
   // Copies the packet, which leaves with the next flush(). Returns false if there is no room.
-  // REQUIRES: a payload of at most the MTU.
+  // REQUIRES: a payload of at most kMaxPayloadBytes.
   bool add(const Route& route, const Packet& packet, net::TxTag tag);
   // Returns the number of packets for which add() has room.
   std::size_t room() const { return free_.size(); }
@@ -76,6 +76,7 @@ class Transmitter {
   struct Slot {
     FlowSocket* flow = nullptr;
     IpAddress destination;
+    std::uint32_t qpn = 0;  // the destination's
     std::uint8_t traffic_class = 0;
     net::TxTag tag;
     std::uint8_t* at = nullptr;  // its bytes; they are in its own slot or in an earlier packet's
@@ -96,7 +97,7 @@ class Transmitter {
     }
   };
 
-  std::uint8_t* bytesOf(std::uint32_t slot) { return bytes_.get() + slot * longest_; }
+  std::uint8_t* bytesOf(std::uint32_t slot) { return bytes_.get() + slot * kMaxPacketBytes; }
   void release(std::uint32_t slot);
   void join(std::uint32_t slot);
   std::uint16_t placeAfter(const FlowSocket& flow, const Slot& next) const;
@@ -113,12 +114,12 @@ class Transmitter {
   DropCounters& drops_;
   FlowSockets sockets_;
   FateOfPackets fates_;
-  std::size_t longest_;
   std::unique_ptr<std::uint8_t[]> bytes_;  // left uninitialised
   std::vector<Slot> slots_;
   FreeSlots<kPackets> free_;
   net::Outbox outbox_;
-  std::vector<iovec> pieces_;                            // of what is in it
+  // What the outbox's messages consist of.
+  std::vector<iovec> pieces_;
   std::array<std::size_t, net::Outbox::kMax> staged_{};  // packets in each of its messages
   bool segments_ = true;
   net::RxBatch scratch_;              // used for error queues

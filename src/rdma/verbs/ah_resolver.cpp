@@ -1,5 +1,6 @@
 #include "rdma/verbs/ah_resolver.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <mutex>
@@ -15,7 +16,8 @@ struct AhResolver::Shared {
   std::shared_ptr<OpenedDevice> device;  // outlives the handles in `answers`
   PathDefaults defaults;
   std::mutex mutex;
-  std::vector<Answer> answers;         // guarded by `mutex`
+  std::vector<Answer> answers;  // guarded by `mutex`
+  std::atomic<bool> bad_gid_logged = false;
   std::atomic<bool> answered = false;  // a hint that `answers` may not be empty
 };
 
@@ -38,9 +40,25 @@ std::vector<AhResolver::Answer> AhResolver::takeAnswers() {
   return std::exchange(shared_->answers, {});
 }
 
-void AhResolver::resolve(Shared& shared, const UdPath& path) {
+AddressHandle AhResolver::make(Shared& shared, const UdPath& path) {
+  const auto& choices = shared.defaults.gid_choices;
+  if (path.gid_index &&
+      std::find(choices.begin(), choices.end(), *path.gid_index) == choices.end()) {
+    if (!shared.bad_gid_logged.exchange(true)) {
+      log::warning(
+          "rdma: gid_index {} of a probe is not this port's, or with RoCE not this address's (see "
+          "pingloom devices): its pings count as unreachable",
+          *path.gid_index);
+    }
+    return AddressHandle(nullptr, {"address handle"});
+  }
   ibv_ah_attr attributes = attributesOf(path, shared.defaults);
-  AddressHandle made(ibv_create_ah(shared.device->domain.get(), &attributes), {"address handle"});
+  return AddressHandle(ibv_create_ah(shared.device->domain.get(), &attributes), {"address handle"});
+}
+
+void AhResolver::resolve(Shared& shared, const UdPath& path) {
+  errno = 0;
+  AddressHandle made = make(shared, path);
   if (made == nullptr) {
     log::debug("rdma: no way to {} (LID {}): {}", path.gid.address().text(), path.lid,
                std::generic_category().message(errno));

@@ -34,6 +34,7 @@ class AhResolver {
 
  private:
   struct Shared;
+  static AddressHandle make(Shared& shared, const UdPath& path);
   static void resolve(Shared& shared, const UdPath& path);
 
   std::shared_ptr<Shared> shared_;

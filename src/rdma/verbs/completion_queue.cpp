@@ -13,7 +13,8 @@ namespace pingloom::rdma::verbs {
 namespace {
 
 constexpr std::uint64_t kWanted = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_SRC_QP |
-                                  IBV_WC_EX_WITH_SLID | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
+                                  IBV_WC_EX_WITH_SLID | IBV_WC_EX_WITH_SL |
+                                  IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
 
 // Returns nullptr if the driver has no such queue, even if the device claims support.
 ibv_cq_ex* createExtended(ibv_context* context, ibv_comp_channel* channel, std::uint32_t entries) {
@@ -36,6 +37,7 @@ Completion readExtended(ibv_cq_ex* queue) {
     completion.bytes = ibv_wc_read_byte_len(queue);
     completion.source_qpn = ibv_wc_read_src_qp(queue);
     completion.source_lid = static_cast<std::uint16_t>(ibv_wc_read_slid(queue));
+    completion.service_level = ibv_wc_read_sl(queue);
   }
   return completion;
 }
@@ -50,6 +52,7 @@ Completion fromPlain(const ibv_wc& work, std::uint64_t ticks) {
   completion.bytes = work.byte_len;
   completion.source_qpn = work.src_qp;
   completion.source_lid = work.slid;
+  completion.service_level = work.sl;
   completion.immediate = ntohl(work.imm_data);
   completion.ticks = ticks;
   return completion;

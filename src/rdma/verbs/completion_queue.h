@@ -22,6 +22,7 @@ struct Completion {
   std::uint32_t bytes = 0;  // received bytes, including the 40 of the header
   std::uint32_t source_qpn = 0;
   std::uint16_t source_lid = 0;
+  std::uint8_t service_level = 0;
   std::uint32_t immediate = 0;  // host byte order; only from queues with software timestamps
   std::uint64_t ticks = 0;      // on clock()
 };

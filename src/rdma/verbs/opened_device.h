@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "rdma/verbs/handles.h"
 
@@ -22,6 +23,9 @@ struct PathDefaults {
   bool by_lid = false;           // InfiniBand
   bool global = true;            // whether there is a global header, which RoCE always has
   std::uint32_t flow_label = 0;  // used by paths that set none
+  // The entries of the port's GID table that a path may choose. With RoCE a GID is the address that
+  // peers know, so these are its other entries, such as that of a VLAN.
+  std::vector<std::uint8_t> gid_choices;
 };
 
 }  // namespace pingloom::rdma::verbs

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "common/file.h"
 #include "common/text.h"
@@ -74,40 +75,47 @@ bool isSetting(std::string_view file) { return file == "lifespan"; }
 
 bool isPlain(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
 
-// Returns e.g. "link_downed_total" for "link_downed"; the result is always a valid metric name.
-PortCounter named(std::string_view file, std::uint64_t value) {
+// Returns e.g. "link_downed_total" and 1 for "link_downed"; the name is always valid for a metric.
+std::pair<std::string, std::uint64_t> nameAndUnit(std::string_view file) {
   const auto known = std::find_if(kRenamed.begin(), kRenamed.end(),
                                   [&](const Renamed& one) { return one.file == file; });
-  if (known != kRenamed.end()) return {std::string(known->name), value * known->unit};
+  if (known != kRenamed.end()) return {std::string(known->name), known->unit};
   std::string name;
   for (char c : file) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     name += isPlain(c) ? c : '_';
   }
-  return {name + "_total", value};
+  return {name + "_total", 1};
 }
 
-void readDirectory(const std::filesystem::path& directory, std::vector<PortCounter>& into) {
+void readDirectory(const std::filesystem::path& directory, const WantedCounter& wanted,
+                   std::vector<PortCounter>& into) {
   constexpr std::size_t kMax = 4096;
   std::error_code failed;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, failed)) {
+  for (std::filesystem::directory_iterator at(directory, failed), end; !failed && at != end;
+       at.increment(failed)) {
     if (into.size() >= kMaxCounters) return;
-    const std::string file = entry.path().filename();
+    const std::string file = at->path().filename();
     if (isSetting(file)) continue;
-    auto text = readFile(entry.path(), kMax);
+    auto [name, unit] = nameAndUnit(file);
+    if (wanted && !wanted(name)) continue;
+    auto text = readFile(at->path(), kMax);
     if (!text) continue;
     while (!text->empty() && text->back() == '\n') text->pop_back();
     // Some drivers write "N/A (not supported)".
-    if (const auto value = parseUnsigned(*text, UINT64_MAX)) into.push_back(named(file, *value));
+    if (const auto value = parseUnsigned(*text, UINT64_MAX)) {
+      into.push_back({std::move(name), *value * unit});
+    }
   }
 }
 
 }  // namespace
 
-std::vector<PortCounter> readPortCounters(const std::filesystem::path& port_directory) {
+std::vector<PortCounter> readPortCounters(const std::filesystem::path& port_directory,
+                                          const WantedCounter& wanted) {
   std::vector<PortCounter> counters;
-  readDirectory(port_directory / "counters", counters);
-  readDirectory(port_directory / "hw_counters", counters);
+  readDirectory(port_directory / "counters", wanted, counters);
+  readDirectory(port_directory / "hw_counters", wanted, counters);
   // A duplicate name would break the exposition; the port's own counter wins.
   std::stable_sort(counters.begin(), counters.end(),
                    [](const PortCounter& a, const PortCounter& b) { return a.name < b.name; });

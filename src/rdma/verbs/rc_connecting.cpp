@@ -10,14 +10,14 @@ void RcParts::endQueuePair() {
   if (queue_pair == nullptr) return;
   const ibv_qp* pair = queue_pair.get();
   queue_pair.reset();
-  domain->forget(pair, completions.get());
+  domain->context().forget(pair, completions.get());
 }
 
 std::shared_ptr<RcConnecting> RcConnecting::start(std::shared_ptr<RcParts> parts,
                                                   const RcConnection& connection) {
   UniqueFd ended(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!ended.valid()) return nullptr;
-  LookupThreads& threads = parts->domain->lookups();
+  LookupThreads& threads = parts->domain->context().lookups();
   std::shared_ptr<RcConnecting> made(
       new RcConnecting(std::move(parts), connection, std::move(ended)));
   const bool begun = threads.run([made] { made->run(); }, true);

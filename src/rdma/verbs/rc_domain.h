@@ -1,57 +1,35 @@
-// The objects that a device's memory regions and RC endpoints share: one opened device, one
-// protection domain (a region is valid only for queue pairs of its own domain), and one stream of
-// asynchronous events. Any thread; it lives as long as the last of them.
+// A protection domain: a region is valid only for queue pairs of its own domain. Memory regions and
+// RC endpoints share it; it lives as long as the last of them, and the opened device as long as its
+// last domain. Any thread.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
+#include <utility>
 
-#include "rdma/device_details.h"
-#include "rdma/verbs/lookup_threads.h"
-#include "rdma/verbs/opened_device.h"
+#include "rdma/verbs/handles.h"
+#include "rdma/verbs/rc_context.h"
 
 namespace pingloom::rdma::verbs {
 
 class RcDomain {
  public:
-  // `entity` names it in errors, e.g. "mlx5_0 port 1".
-  static Result<std::shared_ptr<RcDomain>> create(ibv_device* device, std::string entity,
-                                                  std::uint8_t port, const GidDetails& gid);
+  static Result<std::shared_ptr<RcDomain>> create(std::shared_ptr<RcContext> context) {
+    auto protection = allocateProtectionDomain(context->get(), context->entity());
+    if (!protection) return tl::unexpected(protection.error());
+    return std::shared_ptr<RcDomain>(new RcDomain(std::move(context), std::move(*protection)));
+  }
 
-  const std::string& entity() const { return entity_; }
-  ibv_context* context() const { return device_.context.get(); }
-  ibv_pd* protection() const { return device_.domain.get(); }
-  // Becomes readable when there are asynchronous events; the first endpoint to notice takes them
-  // for all.
-  int descriptor() const { return device_.context->async_fd; }
-
-  LookupThreads& lookups() { return lookups_; }
-
-  void takeEvents();
-  // Returns why an endpoint with these can no longer work, or "" if no event said so.
-  std::string failureOf(const ibv_qp* queue_pair, const ibv_cq* completions) const;
-  // Removes the records of both, which are about to be destroyed.
-  void forget(const ibv_qp* queue_pair, const ibv_cq* completions);
+  const std::string& entity() const { return context_->entity(); }
+  RcContext& context() const { return *context_; }
+  ibv_pd* protection() const { return protection_.get(); }
 
  private:
-  RcDomain(OpenedDevice device, std::string entity, std::uint8_t port, const GidDetails& gid)
-      : device_(std::move(device)), entity_(std::move(entity)), port_(port), gid_(gid) {}
-  void note(const ibv_async_event& event);
+  RcDomain(std::shared_ptr<RcContext> context, ProtectionDomain protection)
+      : context_(std::move(context)), protection_(std::move(protection)) {}
 
-  OpenedDevice device_;
-  std::string entity_;
-  std::uint8_t port_;
-  GidDetails gid_;
-  std::atomic<bool> troubled_ = false;  // a hint that there are failures below
-  mutable std::mutex mutex_;
-  // These are guarded by `mutex_`.
-  std::string device_failure_;                   // concerns all endpoints
-  std::map<const void*, std::string> failures_;  // keyed by queue pair or completion queue
-  LookupThreads lookups_;
+  std::shared_ptr<RcContext> context_;
+  ProtectionDomain protection_;  // destroyed before the context
 };
 
 }  // namespace pingloom::rdma::verbs

@@ -57,13 +57,13 @@ Result<std::unique_ptr<RcEndpoint>> VerbsRcEndpoint::create(std::shared_ptr<RcDo
   const auto mtu = chooseMtu(port, options.mtu, entity);
   if (!mtu) return tl::unexpected(mtu.error());
   ibv_device_attr limits{};
-  if (const int failed = ibv_query_device(domain->context(), &limits); failed != 0) {
+  if (const int failed = ibv_query_device(domain->context().get(), &limits); failed != 0) {
     return makeVerbsError(entity, "cannot ask the device for its limits", failed);
   }
   if (auto checked = checkOptions(options, limits, entity); !checked) {
     return tl::unexpected(checked.error());
   }
-  auto completions = CompletionQueue::create(domain->context(), {},
+  auto completions = CompletionQueue::create(domain->context().get(), {},
                                              options.depth + options.immediates, false, entity);
   if (!completions) return tl::unexpected(completions.error());
   auto pair = createRcQueuePair(domain->protection(), completions->get(),
@@ -72,7 +72,8 @@ Result<std::unique_ptr<RcEndpoint>> VerbsRcEndpoint::create(std::shared_ptr<RcDo
   if (auto made = initialiseRc(pair->get(), port.number, options, entity); !made) {
     return tl::unexpected(made.error());
   }
-  auto events = createEventDescriptor(completions->descriptor(), domain->descriptor(), entity);
+  auto events =
+      createEventDescriptor(completions->descriptor(), domain->context().descriptor(), entity);
   if (!events) return tl::unexpected(events.error());
 
   const PathDefaults path{.port = port.number,
@@ -80,7 +81,8 @@ Result<std::unique_ptr<RcEndpoint>> VerbsRcEndpoint::create(std::shared_ptr<RcDo
                           .service_level = options.service_level,
                           .by_lid = !roce,
                           .global = roce,
-                          .flow_label = options.flow_label};
+                          .flow_label = options.flow_label,
+                          .gid_choices = {}};
   RcAddress address;
   address.gid = gid.gid;
   address.lid = roce ? std::uint16_t{0} : port.lid;

@@ -1,5 +1,7 @@
 // Creates a UD endpoint.
 #include <algorithm>
+#include <limits>
+#include <vector>
 
 #include "common/log.h"
 #include "common/random.h"
@@ -70,6 +72,18 @@ QueueDepths depthsFor(ibv_context* context, std::size_t receive_slot) {
   return depths;
 }
 
+std::vector<std::uint8_t> gidChoices(const PortDetails& port, const GidDetails& own) {
+  std::vector<std::uint8_t> choices;
+  for (const GidDetails& gid : port.gids) {
+    const bool reached = port.link_layer == LinkLayer::kInfiniband ||
+                         (gid.gid == own.gid && gid.type == GidType::kRoceV2);
+    if (reached && gid.index <= std::numeric_limits<std::uint8_t>::max()) {
+      choices.push_back(static_cast<std::uint8_t>(gid.index));
+    }
+  }
+  return choices;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<UdEndpoint>> VerbsUdEndpoint::create(ibv_device* device,
@@ -117,7 +131,8 @@ Result<std::unique_ptr<UdEndpoint>> VerbsUdEndpoint::create(ibv_device* device,
                               .service_level = options.service_level,
                               .by_lid = !roce,
                               .global = roce || options.grh,
-                              .flow_label = options.flow_label};
+                              .flow_label = options.flow_label,
+                              .gid_choices = gidChoices(port, gid)};
   const UdAddress address{gid.gid, roce ? std::uint16_t{0} : port.lid, pair->qp_num, q_key};
   return std::unique_ptr<UdEndpoint>(new VerbsUdEndpoint(
       std::move(*opened), Place{entity, port.number, roce, gid}, defaults, address, *mtu,

@@ -34,6 +34,25 @@ DeviceInfo describe(const DeviceDetails& device, const PortDetails& port, const 
   return info;
 }
 
+class VerbsDomain final : public Domain {
+ public:
+  VerbsDomain(std::shared_ptr<RcDomain> domain, const PortDetails& port, const GidDetails& gid)
+      : domain_(std::move(domain)), port_(port), gid_(gid) {}
+
+  Result<std::unique_ptr<RcEndpoint>> createRc(const RcOptions& options) override {
+    return VerbsRcEndpoint::create(domain_, port_, gid_, options);
+  }
+  Result<std::unique_ptr<rdma::MemoryRegion>> registerMemory(std::span<std::uint8_t> memory,
+                                                             Access access) override {
+    return VerbsMemoryRegion::create(domain_, memory, access);
+  }
+
+ private:
+  std::shared_ptr<RcDomain> domain_;
+  PortDetails port_;
+  GidDetails gid_;
+};
+
 // Keeps the device open so that its endpoints can open it too.
 class VerbsDevice final : public Device {
  public:
@@ -48,27 +67,23 @@ class VerbsDevice final : public Device {
   Result<std::unique_ptr<UdEndpoint>> createUd(const UdOptions& options) override {
     return VerbsUdEndpoint::create(context_->device, details_, port_, gid_, options);
   }
-  Result<std::unique_ptr<RcEndpoint>> createRc(const RcOptions& options) override {
-    auto domain = rcDomain();
+  Result<std::unique_ptr<Domain>> createDomain() override {
+    auto context = rcContext();
+    if (!context) return tl::unexpected(context.error());
+    auto domain = RcDomain::create(std::move(*context));
     if (!domain) return tl::unexpected(domain.error());
-    return VerbsRcEndpoint::create(std::move(*domain), port_, gid_, options);
-  }
-  Result<std::unique_ptr<rdma::MemoryRegion>> registerMemory(std::span<std::uint8_t> memory,
-                                                             Access access) override {
-    auto domain = rcDomain();
-    if (!domain) return tl::unexpected(domain.error());
-    return VerbsMemoryRegion::create(std::move(*domain), memory, access);
+    return std::make_unique<VerbsDomain>(std::move(*domain), port_, gid_);
   }
 
  private:
-  // Creates the domain when it is first needed; UD endpoints do not need it.
-  Result<std::shared_ptr<RcDomain>> rcDomain() {
+  // Opens the device for its domains when the first one is created; UD endpoints do not need it.
+  Result<std::shared_ptr<RcContext>> rcContext() {
     const std::lock_guard lock(mutex_);
-    if (rc_domain_ != nullptr) return rc_domain_;
+    if (rc_context_ != nullptr) return rc_context_;
     auto made =
-        RcDomain::create(context_->device, fmt::format("{} port {}", details_.name, port_.number),
-                         port_.number, gid_);
-    if (made) rc_domain_ = *made;
+        RcContext::create(context_->device, fmt::format("{} port {}", details_.name, port_.number),
+                          port_.number, gid_);
+    if (made) rc_context_ = *made;
     return made;
   }
 
@@ -78,7 +93,7 @@ class VerbsDevice final : public Device {
   GidDetails gid_;
   DeviceInfo info_;
   std::mutex mutex_;
-  std::shared_ptr<RcDomain> rc_domain_;  // guarded by `mutex_`
+  std::shared_ptr<RcContext> rc_context_;  // guarded by `mutex_`
 };
 
 std::vector<DeviceDetails> queryAll(const DeviceList& list) {

@@ -170,10 +170,10 @@ Status VerbsRcEndpoint::takeEvents() {
       parts_->completions.takeEvents();
       armed_ = false;
     } else if (connecting_ == nullptr || ready_fd != connecting_->descriptor()) {
-      parts_->domain->takeEvents();
+      domain().context().takeEvents();
     }
   }
-  const std::string reason = domain().failureOf(queuePair(), parts_->completions.get());
+  const std::string reason = domain().context().failureOf(queuePair(), parts_->completions.get());
   if (reason.empty()) return {};
   return makeError("", reason);
 }
@@ -181,7 +181,7 @@ Status VerbsRcEndpoint::takeEvents() {
 Status VerbsRcEndpoint::look(Nanos now_mono) {
   if (now_mono < look_at_) return {};
   look_at_ = now_mono + kLookApart;
-  if (access(domain().context()->device->dev_path, F_OK) != 0) {
+  if (access(domain().context().get()->device->dev_path, F_OK) != 0) {
     return makeError("", "the device was removed");
   }
   if (state_ != RcState::kConnected || now_mono < ask_at_) return {};

@@ -144,7 +144,10 @@ void VerbsUdEndpoint::handleReceived(const Completion& completion, UdEvents& eve
   received.payload = buffer.subspan(kGrhBytes, completion.bytes - kGrhBytes);
   received.qpn = completion.source_qpn;
   received.ticks = completion.ticks;
-  if (!place_.roce) received.from.lid = completion.source_lid;
+  if (!place_.roce) {
+    received.from.lid = completion.source_lid;
+    received.from.service_level = completion.service_level;
+  }
   if (place_.roce || (completion.flags & IBV_WC_GRH) != 0) {
     const auto header = parseGrh(buffer.first<kGrhBytes>());
     if (!header) {

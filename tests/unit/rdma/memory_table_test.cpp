@@ -154,13 +154,14 @@ TEST(SharedCopy, NeverWritesHalfAWord) {
 TEST(SoftMemory, RegionsLiveAsLongAsTheirHandle) {
   auto device = openSoftDevice(freshLoopback());
   ASSERT_TRUE(device);
+  const auto domain = std::move(*(*device)->createDomain());
   std::vector<std::uint8_t> memory(100);
-  auto region = (*device)->registerMemory(memory, Access::kRead);
+  auto region = domain->registerMemory(memory, Access::kRead);
   ASSERT_TRUE(region);
   EXPECT_EQ((*region)->memory().data(), memory.data());
   EXPECT_EQ((*region)->access(), Access::kRead);
   EXPECT_NE((*region)->rkey(), 0U);
-  const auto other = (*device)->registerMemory(memory, Access::kNone);
+  const auto other = domain->registerMemory(memory, Access::kNone);
   ASSERT_TRUE(other);
   EXPECT_NE((*other)->rkey(), (*region)->rkey());
 }

@@ -192,7 +192,7 @@ TEST(Packet, RefusesWithTheReason) {
     return errorOf(bad);
   };
   EXPECT_EQ(with(1, 0x01), PacketError::kVersion);
-  EXPECT_EQ(with(0, 0x04), PacketError::kOpcode) << "RC SEND ONLY is not spoken";
+  EXPECT_EQ(with(0, 0x16), PacketError::kOpcode) << "RC SEND LAST with invalidate";
   EXPECT_EQ(with(0, 0xFF), PacketError::kOpcode);
   EXPECT_EQ(with(0, 0x11), PacketError::kPayload) << "an acknowledge with a payload";
   EXPECT_EQ(with(0, 0x0E), PacketError::kNone);
@@ -221,8 +221,37 @@ TEST(Packet, RefusesWithTheReason) {
   EXPECT_EQ(reasonOf(PacketError::kLong), "long");
 }
 
-// Whatever bytes come: no read outside them (under the address sanitizer), and what parses is
-// written back the same, reserved bits and padding aside.
+// A responder has to see a malformed request, because its peer waits for an answer.
+TEST(Packet, MalformedRequestsAreParsed) {
+  const Bytes payload(13, 1);
+  Packet request;
+  request.bth.opcode = Opcode::kRcWriteOnly;
+  request.payload = payload;
+  const Bytes good = written(request);
+  const auto isMalformed = [](const Bytes& bytes) {
+    Packet packet;
+    EXPECT_EQ(parse(bytes, packet), PacketError::kNone);
+    return packet.malformed;
+  };
+  EXPECT_FALSE(isMalformed(good));
+  Bytes unpadded(good.begin(), good.end() - 3);
+  unpadded[1] &= 0xCF;
+  EXPECT_TRUE(isMalformed(unpadded)) << "no multiple of four";
+  request.bth.opcode = Opcode::kRcReadRequest;
+  request.payload = {};
+  Bytes read = written(request);
+  EXPECT_FALSE(isMalformed(read));
+  read.push_back(0);
+  EXPECT_TRUE(isMalformed(read)) << "with a payload";
+  const Bytes above(kMaxPayloadBytes + 4, 1);
+  request.bth.opcode = Opcode::kRcWriteOnly;
+  Bytes longest = written(request);
+  longest.insert(longest.end(), above.begin(), above.end());
+  EXPECT_TRUE(isMalformed(longest)) << "above the largest path MTU";
+}
+
+// Whatever bytes come: no read outside them (under the address sanitizer), and what parses and
+// is well formed is written back the same, reserved bits and padding aside.
 TEST(Packet, NoiseIsRefusedOrComesBack) {
   std::mt19937 random(7);
   int parsed = 0;
@@ -234,6 +263,7 @@ TEST(Packet, NoiseIsRefusedOrComesBack) {
     if (parse(noise, packet) != PacketError::kNone) continue;
     ++parsed;
     ASSERT_LE(packet.payload.size(), noise.size());
+    if (packet.malformed) continue;
     const Bytes once = written(packet);
     Packet again;
     ASSERT_EQ(parse(once, again), PacketError::kNone);

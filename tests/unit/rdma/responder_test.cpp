@@ -237,6 +237,54 @@ TEST_F(ResponderTest, AGapIsToldOncePerRound) {
   EXPECT_FALSE(responder->failed());
 }
 
+TEST_F(ResponderTest, WRITEsOutOfOrderAreCarriedOutInOrder) {
+  responder->receive(write(Opcode::kRcWriteLast, 2, 0, 0, 44));
+  responder->receive(write(Opcode::kRcWriteOnly, 3, 4, 8, 8));
+  responder->receive(write(Opcode::kRcWriteMiddle, 1, 0, 0, kMtu));
+  EXPECT_EQ(answers().size(), 1U) << "the gap, once";
+  EXPECT_EQ(memory[kGuard], 0) << "nothing before its turn";
+  responder->receive(write(Opcode::kRcWriteFirst, 0, 0, 2 * kMtu + 44, kMtu));
+  const auto got = answers();
+  ASSERT_EQ(got.size(), 1U);
+  EXPECT_EQ(got[0].syndrome, kAckWithoutCredits);
+  EXPECT_EQ(got[0].ahead, 3U);
+  EXPECT_EQ(memory[kGuard + 2 * kMtu + 43], 0x11);
+}
+
+TEST_F(ResponderTest, TheNextGapIsToldWhenOneIsFilled) {
+  for (const std::uint32_t psn : {1, 3}) {
+    responder->receive(write(Opcode::kRcWriteOnly, psn, 8, 8, 8));
+  }
+  EXPECT_EQ(answers().size(), 1U);
+  responder->receive(write(Opcode::kRcWriteOnly, 0, 0, 8, 8));
+  auto got = answers();
+  ASSERT_EQ(got.size(), 1U);
+  EXPECT_EQ(got[0].syndrome, kNakSequence);
+  EXPECT_EQ(got[0].ahead, 2U);
+  Packet asking = write(Opcode::kRcWriteOnly, 0, 0, 8, 8);
+  asking.bth.ack_request = true;
+  responder->receive(asking);
+  got = answers();
+  ASSERT_EQ(got.size(), 1U) << "the report may have been lost";
+  EXPECT_EQ(got[0].syndrome, kNakSequence);
+}
+
+// Without a receive it is as on a NIC.
+TEST_F(ResponderTest, ASENDFindsNoReceive) {
+  Packet send = of(Opcode::kRcSendOnly, 0);
+  send.payload = std::span(data).first(8);
+  responder->receive(send);
+  const auto got = answers();
+  ASSERT_EQ(got.size(), 1U);
+  EXPECT_EQ(got[0].opcode, Opcode::kRcAcknowledge);
+  EXPECT_EQ(got[0].syndrome, kReceiverNotReady);
+  EXPECT_EQ(got[0].ahead, 0U);
+  EXPECT_FALSE(responder->failed());
+  responder->receive(write(Opcode::kRcWriteOnly, 0, 0, 8, 8));
+  EXPECT_EQ(answers().size(), 1U) << "something else may follow";
+  expectRefused(of(Opcode::kRcSendLast, 1), kNakInvalidRequest, RcDrop::kInvalidRequest);
+}
+
 TEST_F(ResponderTest, ARepeatedWRITEIsAcknowledgedAndNotCarriedOut) {
   responder->receive(write(Opcode::kRcWriteOnly, 0, 0, 8, 8));
   responder->receive(write(Opcode::kRcWriteOnly, 1, 8, 8, 8));

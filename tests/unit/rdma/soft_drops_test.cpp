@@ -135,7 +135,9 @@ TEST_P(SoftDrops, WrongForm) {
   bytes.insert(bytes.end(), 4, 0);
   expectDropped(resealed(bytes), "payload");
 
-  expectDropped(Bytes(5000, 0), "long");
+  Bytes longest(5000, 0);
+  longest[0] = static_cast<std::uint8_t>(Opcode::kUdSendOnly);
+  expectDropped(longest, "long");
   const Bytes above(1028, 1);
   packet = good();
   packet.payload = above;

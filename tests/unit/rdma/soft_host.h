@@ -10,9 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "arrival_stamps.h"
 #include "common/random.h"
 #include "rdma/soft/soft_device.h"
+#include "unit/eventually.h"
+#include "unit/net/arrival_stamps.h"
 
 namespace pingloom::rdma::soft {
 
@@ -26,7 +27,7 @@ class SoftHost {
  public:
   explicit SoftHost(const IpAddress& address, const SoftOptions& options = {},
                     const UdOptions& ud = {}) {
-    awaitArrivalStamps();
+    net::awaitArrivalStamps();
     auto opened = openSoftDevice(address, options);
     if (!opened) return;
     device = std::move(*opened);
@@ -66,20 +67,19 @@ class SoftHost {
       received.push_back({{one.payload.begin(), one.payload.end()}, one.from, one.qpn, one.ticks});
     }
   }
-  // Polls as an event loop would until `done`; false after two seconds.
+  // Polls as an event loop would until `done`.
   template <typename Done>
   bool until(Done&& done) {
-    const Nanos deadline = monotonicNow() + 2 * kSecond;
-    for (;;) {
+    const auto polled = [&] {
       poll();
-      if (done()) return true;
-      const Nanos now = monotonicNow();
-      if (now >= deadline) return false;
-      const Nanos wait = std::clamp<Nanos>(endpoint->nextWake() - now, 0, deadline - now);
+      return done();
+    };
+    return test::eventually(polled, [&] {
+      const Nanos due = endpoint->nextWake() - monotonicNow();
+      const timespec timeout = {0, std::clamp<Nanos>(due, 0, 100 * kMillisecond)};
       pollfd readable = {endpoint->descriptor(), POLLIN, 0};
-      const timespec timeout = {wait / kSecond, wait % kSecond};
       ppoll(&readable, 1, &timeout, nullptr);
-    }
+    });
   }
   bool untilReceived(std::size_t count) {
     return until([&] { return received.size() >= count; });

@@ -144,6 +144,23 @@ TEST(SinkTable, GivesPlacesNobodyElseHas) {
   EXPECT_TRUE(table.add(sink));
 }
 
+TEST(SinkTable, GivesQpnsOfItsClassOnly) {
+  Sink sink;
+  for (const std::uint32_t modulus : {1U, 2U, 3U, 64U}) {
+    for (const std::uint32_t remainder : {0U, modulus - 1}) {
+      SinkTable table({modulus, remainder});
+      for (std::size_t i = 0; i < SinkTable::kMax; ++i) {
+        const auto place = table.add(sink);
+        ASSERT_TRUE(place);
+        EXPECT_EQ(place->qpn % modulus, remainder);
+        EXPECT_GT(place->qpn, 1U);
+        EXPECT_LT(place->qpn, kMask24);
+        EXPECT_EQ(table.byQpn(place->qpn), &sink);
+      }
+    }
+  }
+}
+
 TEST(SinkTable, DoesNotGiveAnOwnersNumberAgainSoon) {
   SinkTable table;
   Sink sink;

@@ -31,8 +31,9 @@ struct RcHost {
     for (std::size_t i = 0; i < memory.size(); ++i) {
       memory[i] = static_cast<std::uint8_t>(i * 31 + (i >> 9) + address.bytes()[3]);
     }
-    region = std::move(*device->registerMemory(memory, kAll));
-    endpoint = std::move(*device->createRc(rc));
+    domain = std::move(*device->createDomain());
+    region = std::move(*domain->registerMemory(memory, kAll));
+    endpoint = std::move(*domain->createRc(rc));
   }
   void poll() {
     const Status polled = endpoint->poll(events);
@@ -58,6 +59,7 @@ struct RcHost {
 
   std::vector<std::uint8_t> memory = std::vector<std::uint8_t>(kBytes);
   std::unique_ptr<Device> device;
+  std::unique_ptr<Domain> domain;
   std::unique_ptr<MemoryRegion> region;
   std::unique_ptr<RcEndpoint> endpoint;  // nullptr: could not be made
   RcEvents events;

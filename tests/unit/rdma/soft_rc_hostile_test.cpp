@@ -12,6 +12,7 @@
 #include "rdma/soft/packet.h"
 #include "rdma/soft/rc/syndrome.h"
 #include "soft_rc_host.h"
+#include "unit/eventually.h"
 
 namespace pingloom::rdma::soft::soft_rc_hostile_test {
 namespace {
@@ -59,13 +60,13 @@ class SoftRcHostile : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_TRUE(victim.endpoint && honest.endpoint);
-    region = std::move(*victim.device->registerMemory(memory.region(), kAll));
+    region = std::move(*victim.domain->registerMemory(memory.region(), kAll));
     net::UdpSocketOptions whole;
     whole.unfragmented = true;
     auto bound = net::UdpSocket::bind(freshLoopback(), kRoceUdpPort, whole);
     ASSERT_TRUE(bound);
     attacker = std::make_unique<net::UdpSocket>(std::move(*bound));
-    other = std::move(*victim.device->createRc(permitting(kAll, kMtu)));
+    other = std::move(*victim.domain->createRc(permitting(kAll, kMtu)));
     ASSERT_TRUE(other->connect(honest.endpoint->address()));
     ASSERT_TRUE(honest.endpoint->connect(other->address()));
     connect();
@@ -76,10 +77,11 @@ class SoftRcHostile : public testing::Test {
     expectHonestServed();
   }
   // The attacker's endpoint, made anew where the former one has failed.
-  void connect() {
+  void connect(bool unproved = false) {
     RcOptions options = permitting(kAll, kMtu);
+    options.unproved = unproved;
     options.reads = kReads;
-    victim.endpoint = std::move(*victim.device->createRc(options));
+    victim.endpoint = std::move(*victim.domain->createRc(options));
     RcAddress they;
     they.gid = Gid::of(attacker->address());
     they.qpn = 0x77;
@@ -166,12 +168,12 @@ class SoftRcHostile : public testing::Test {
     ASSERT_EQ(honest.endpoint->post(read), PostResult::kPosted);
     honest.endpoint->flush();
     RcEvents events;
-    const Nanos deadline = monotonicNow() + 5 * kSecond;
-    while (honest.done.empty() && monotonicNow() < deadline) {
-      victim.poll();
-      ASSERT_TRUE(other->poll(events));
-      honest.poll();
-    }
+    test::eventually([&] { return !honest.done.empty(); },
+                     [&] {
+                       victim.poll();
+                       honest.poll();
+                       return other->poll(events);
+                     });
     ASSERT_EQ(honest.done.size(), 1U);
     EXPECT_EQ(honest.done[0].status, RcStatus::kOk);
     EXPECT_TRUE(std::equal(honest.memory.begin() + 1, honest.memory.begin() + 50'001,
@@ -186,6 +188,29 @@ class SoftRcHostile : public testing::Test {
   std::unique_ptr<net::UdpSocket> attacker;
   Bytes junk = Bytes(kMaxPayloadBytes, 0xAA);
 };
+
+// Spoofed requests must not direct more bytes at an address than the forger has spent.
+TEST_F(SoftRcHostile, AnUnprovedPeerGetsAtMostThreeTimesWhatItSent) {
+  constexpr std::size_t kIpv4AndUdp = 28;
+  constexpr std::uint32_t kPackets = kRegionBytes / kMtu;
+  connect(true);
+  const Packet read = request(Opcode::kRcReadRequest, 0, 0, kRegionBytes);
+  std::size_t spent = 0;
+  std::size_t answered = 0;
+  for (int i = 0; i < 20; ++i) {
+    throwAt(read);
+    spent += kIpv4AndUdp + wireBytes(read);
+    settle();
+    answered += answers().size();
+    // Every response but the last of a message has one MTU.
+    EXPECT_LE(answered * (kIpv4AndUdp + kMtu), 3 * spent) << i;
+  }
+  EXPECT_GT(answered, 0U);
+  EXPECT_LT(answered, kPackets);
+  victim.endpoint->peerProved();
+  settle();
+  EXPECT_GE(answered + answers().size(), kPackets);
+}
 
 TEST_F(SoftRcHostile, TruncatedHeaders) {
   for (const Opcode opcode : {Opcode::kRcReadRequest, Opcode::kRcFetchAdd, Opcode::kRcWriteFirst,
@@ -217,6 +242,39 @@ TEST_F(SoftRcHostile, LyingLengths) {
   refused(request(Opcode::kRcWriteFirst, 0, 0, 100, kMtu));
   refused(request(Opcode::kRcWriteMiddle, 0, 0, 0, kMtu));
   refused(request(Opcode::kRcWriteLast, 0, 0, 0, 8));
+}
+
+TEST_F(SoftRcHostile, WrongFramesAreRefused) {
+  const auto refused = [this](Bytes bytes, const char* what) {
+    throwAt(sealed(std::move(bytes), *attacker), *attacker);
+    settle();
+    const auto got = answers();
+    ASSERT_EQ(got.size(), 1U) << what;
+    EXPECT_EQ(got[0].aeth.syndrome, kNakInvalidRequest) << what;
+    EXPECT_TRUE(memory.isUntouched()) << what;
+    connect();
+  };
+  const auto written = [](const Packet& packet) {
+    Bytes bytes(wireBytes(packet));
+    write(packet, bytes);
+    return bytes;
+  };
+  Bytes unpadded = written(request(Opcode::kRcWriteOnly, 0, 0, 13, 13));
+  unpadded.resize(unpadded.size() - 3);
+  unpadded[1] &= 0xCF;
+  refused(unpadded, "no multiple of four");
+  Bytes above = written(request(Opcode::kRcWriteFirst, 0, 0, kRegionBytes, kMtu));
+  above.resize(above.size() + 4096);
+  refused(above, "above the largest path MTU");
+}
+
+TEST_F(SoftRcHostile, ASENDIsNotReady) {
+  throwAt(request(Opcode::kRcSendOnly, 0, 0, 0, 8));
+  settle();
+  const auto got = answers();
+  ASSERT_EQ(got.size(), 1U);
+  EXPECT_EQ(got[0].aeth.syndrome, kReceiverNotReady);
+  EXPECT_EQ(victim.endpoint->state(), RcState::kConnected);
 }
 
 TEST_F(SoftRcHostile, ReachesOutside) {

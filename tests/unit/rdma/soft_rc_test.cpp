@@ -4,6 +4,7 @@
 
 #include "common/fd.h"
 #include "soft_rc_host.h"
+#include "unit/eventually.h"
 
 namespace pingloom::rdma::soft::soft_rc_test {
 namespace {
@@ -41,21 +42,19 @@ class Hosts {
     return until([&] { return a.done.size() >= count; });
   }
   template <typename Done>
-  bool until(Done&& done, Nanos limit = 20 * kSecond) {
-    const Nanos deadline = monotonicNow() + limit;
-    for (;;) {
+  bool until(Done&& done) {
+    const auto polled = [&] {
       a.poll();
       b.poll();
-      if (done()) return true;
-      const Nanos now = monotonicNow();
-      if (now >= deadline) return false;
-      const Nanos due = std::min(a.endpoint->nextWake(), b.endpoint->nextWake());
-      const Nanos wait = std::clamp<Nanos>(due - now, 0, deadline - now);
+      return done();
+    };
+    return test::eventually(polled, [&] {
+      const Nanos due = std::min(a.endpoint->nextWake(), b.endpoint->nextWake()) - monotonicNow();
+      const timespec timeout = {0, std::clamp<Nanos>(due, 0, 100 * kMillisecond)};
       std::array<pollfd, 2> readable = {
           {{a.endpoint->descriptor(), POLLIN, 0}, {b.endpoint->descriptor(), POLLIN, 0}}};
-      const timespec timeout = {wait / kSecond, wait % kSecond};
       ppoll(readable.data(), readable.size(), &timeout, nullptr);
-    }
+    });
   }
   bool same(std::size_t offset, std::size_t length) const {
     return std::equal(a.memory.begin() + static_cast<std::ptrdiff_t>(offset),
@@ -139,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(SoftRc, WorksOverIpv6BetweenEndpointsOfOneDevice) {
   RcHost host(*IpAddress::parse("::1"));
   if (!host.endpoint) GTEST_SKIP() << "no IPv6 on loopback, or another test has it";
-  auto peer = std::move(*host.device->createRc(permitting(kAll)));
+  auto peer = std::move(*host.domain->createRc(permitting(kAll)));
   ASSERT_TRUE(host.endpoint->connect(peer->address()) && peer->connect(host.endpoint->address()));
   const std::array<LocalPiece, 1> pieces = {
       {{host.region.get(), std::span(host.memory).subspan(0, 100'000)}}};
@@ -182,8 +181,8 @@ TEST(SoftRc, HasALife) {
 
   // A new endpoint on each side, and it goes on.
   hosts.rkey.reset();
-  hosts.a.endpoint = std::move(*hosts.a.device->createRc(permitting(kAll)));
-  hosts.b.endpoint = std::move(*hosts.b.device->createRc(permitting(kAll)));
+  hosts.a.endpoint = std::move(*hosts.a.domain->createRc(permitting(kAll)));
+  hosts.b.endpoint = std::move(*hosts.b.domain->createRc(permitting(kAll)));
   ASSERT_TRUE(hosts.connect());
   ASSERT_TRUE(hosts.post(RcOperation::kRead, 0, 8, 7));
   ASSERT_TRUE(hosts.untilDone(3));
@@ -197,7 +196,7 @@ TEST(SoftRc, ADeregisteredRegionIsGoneAtOnce) {
   ASSERT_TRUE(hosts.untilDone(1));
   const std::uint64_t address = hosts.b.region->address();
   hosts.rkey = hosts.b.region->rkey();
-  hosts.b.region = std::move(*hosts.b.device->registerMemory(hosts.b.memory, kAll));
+  hosts.b.region = std::move(*hosts.b.domain->registerMemory(hosts.b.memory, kAll));
   const std::array<LocalPiece, 1> pieces = {
       {{hosts.a.region.get(), std::span(hosts.a.memory).subspan(0, 8)}}};
   RcRequest request;
@@ -209,13 +208,42 @@ TEST(SoftRc, ADeregisteredRegionIsGoneAtOnce) {
   EXPECT_EQ(hosts.a.done[1].status, RcStatus::kRemoteAccess);
 }
 
+TEST(SoftRc, ARegionOfAnotherDomainCannotBeReached) {
+  Hosts hosts;
+  ASSERT_TRUE(hosts.a.endpoint && hosts.b.endpoint && hosts.connect());
+  const auto other = std::move(*hosts.b.device->createDomain());
+  std::vector<std::uint8_t> secret(8, 0x3C);
+  const auto region = std::move(*other->registerMemory(secret, kAll));
+  std::fill_n(hosts.a.memory.begin(), 8, std::uint8_t{0});
+  const std::array<LocalPiece, 1> pieces = {
+      {{hosts.a.region.get(), std::span(hosts.a.memory).subspan(0, 8)}}};
+  RcRequest request;
+  request.local = pieces;
+  request.remote_address = region->address();
+  request.rkey = region->rkey();
+  ASSERT_EQ(hosts.a.endpoint->post(request), PostResult::kPosted);
+  ASSERT_TRUE(hosts.untilDone(1));
+  EXPECT_EQ(hosts.a.done[0].status, RcStatus::kRemoteAccess);
+  EXPECT_EQ(hosts.b.drops("rkey"), 1U);
+  EXPECT_EQ(hosts.a.memory[0], 0) << "it was read";
+
+  // An endpoint of that domain reaches it.
+  hosts.a.endpoint = std::move(*hosts.a.domain->createRc(permitting(kAll)));
+  hosts.b.endpoint = std::move(*other->createRc(permitting(kAll)));
+  ASSERT_TRUE(hosts.connect());
+  ASSERT_EQ(hosts.a.endpoint->post(request), PostResult::kPosted);
+  ASSERT_TRUE(hosts.untilDone(2));
+  EXPECT_EQ(hosts.a.done[1].status, RcStatus::kOk);
+  EXPECT_EQ(hosts.a.memory[0], 0x3C);
+}
+
 TEST(SoftRc, ASilentPeerEndsEverythingInTime) {
   RcOptions options = permitting(kAll);
   options.timeout = 10;  // 4 ms
   options.retries = 2;
   Hosts hosts(options);
   ASSERT_TRUE(hosts.a.endpoint && hosts.b.endpoint && hosts.connect());
-  hosts.b.endpoint = std::move(*hosts.b.device->createRc(options));  // the former one is gone
+  hosts.b.endpoint = std::move(*hosts.b.domain->createRc(options));  // the former one is gone
   for (std::uint64_t i = 0; i < 10; ++i) ASSERT_TRUE(hosts.post(RcOperation::kRead, 0, 8, i));
   ASSERT_TRUE(hosts.untilDone(10));
   EXPECT_EQ(hosts.a.done[0].status, RcStatus::kRetriesExceeded);
@@ -250,7 +278,7 @@ TEST(SoftRc, ManyConnectionsShareTheReceiveBuffer) {
   ASSERT_TRUE(hosts.a.endpoint && hosts.b.endpoint && hosts.connect());
   std::vector<std::unique_ptr<RcEndpoint>> idle;
   for (int i = 0; i < 200; ++i) {
-    idle.push_back(std::move(*hosts.a.device->createRc(permitting(kAll))));
+    idle.push_back(std::move(*hosts.a.domain->createRc(permitting(kAll))));
     ASSERT_TRUE(idle.back()->connect(hosts.b.endpoint->address()));
   }
   ASSERT_TRUE(hosts.post(RcOperation::kRead, 0, 1 << 20));
@@ -264,8 +292,8 @@ TEST(SoftRc, LeavesNothingBehind) {
   const auto highest_descriptor = [] { return UniqueFd(dup(0)).get(); };
   const int before = highest_descriptor();
   for (int i = 0; i < 1000; ++i) {
-    auto region = hosts.a.device->registerMemory(hosts.a.memory, kAll);
-    auto endpoint = hosts.a.device->createRc(permitting(kAll));
+    auto region = hosts.a.domain->registerMemory(hosts.a.memory, kAll);
+    auto endpoint = hosts.a.domain->createRc(permitting(kAll));
     ASSERT_TRUE(region && endpoint);
     ASSERT_TRUE((*endpoint)->connect(hosts.b.endpoint->address()));
   }
@@ -281,7 +309,7 @@ TEST(SoftRc, RefusesOptionsThatMakeNoSense) {
   const auto refuses = [&](auto&& change) {
     RcOptions options = permitting(kAll);
     change(options);
-    return !host.device->createRc(options);
+    return !host.domain->createRc(options);
   };
   EXPECT_TRUE(refuses([](RcOptions& options) { options.mtu = 1000; }));
   EXPECT_TRUE(refuses([](RcOptions& options) { options.timeout = 0; }));

@@ -7,6 +7,7 @@
 
 #include "fake_host.h"
 #include "rdma/verbs/handles.h"
+#include "unit/eventually.h"
 
 namespace pingloom::rdma::verbs::address_handles_test {
 namespace {
@@ -32,7 +33,7 @@ class AddressHandlesTest : public FakeVerbsTest {
   // What find() comes to once the resolver has answered.
   PostResult settled(const UdPath& path, Nanos now) {
     auto result = PostResult::kResolving;
-    eventually(now, [&] {
+    afterAnswers(now, [&] {
       result = handles_->find(path, now).result;
       return result != PostResult::kResolving;
     });
@@ -43,19 +44,16 @@ class AddressHandlesTest : public FakeVerbsTest {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     handles_->update(now);
   }
-  // Whether that comes true when they have answered.
+  // Tells whether the condition holds once they have answered.
   template <typename Condition>
-  bool eventually(Nanos now, Condition condition) {
-    constexpr int kTries = 1000;
-    for (int i = 0; i < kTries; ++i) {
+  bool afterAnswers(Nanos now, Condition condition) {
+    return test::eventually([&] {
       handles_->update(now);
-      if (condition()) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return false;
+      return condition();
+    });
   }
   bool becomes(PostResult result, const UdPath& path, Nanos now) {
-    return eventually(now, [&] { return handles_->find(path, now).result == result; });
+    return afterAnswers(now, [&] { return handles_->find(path, now).result == result; });
   }
 
   std::shared_ptr<OpenedDevice> device_;
@@ -125,7 +123,7 @@ TEST_F(AddressHandlesTest, OldOnesAreLookedUpAgainOnUse) {
   const std::shared_ptr<ibv_ah> in_use = *handles_->find(path, 0).handle;
   const Nanos old = AddressHandles::kFresh;
   EXPECT_EQ(handles_->find(path, old).handle->get(), before) << "in use meanwhile";
-  EXPECT_TRUE(eventually(old, [&] { return handles_->find(path, old).handle->get() != before; }));
+  EXPECT_TRUE(afterAnswers(old, [&] { return handles_->find(path, old).handle->get() != before; }));
 }
 
 TEST_F(AddressHandlesTest, UnusedOnesAreForgottenButLiveWhileASendUsesThem) {

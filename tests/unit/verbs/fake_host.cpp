@@ -8,10 +8,10 @@
 #include <fstream>
 #include <thread>
 
+#include "unit/eventually.h"
+
 namespace pingloom::rdma::verbs {
 namespace {
-
-constexpr Nanos kPatience = 4 * kSecond;
 
 template <typename T>
 std::optional<T> takeFirst(std::vector<T>& from) {
@@ -36,11 +36,7 @@ void FakeVerbsTest::setDevices(const std::string& lines) {
 
 void FakeVerbsTest::TearDown() {
   // Threads that resolve addresses give their device back a moment after their endpoint has gone.
-  const Nanos end = monotonicNow() + 5 * kPatience;
-  while (fakeVerbsLiveObjects() != 0 && monotonicNow() < end) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  EXPECT_EQ(fakeVerbsLiveObjects(), 0);
+  EXPECT_TRUE(test::eventually([] { return fakeVerbsLiveObjects() == 0; }));
   std::error_code ignored;
   std::filesystem::remove_all(directory_, ignored);
 }
@@ -91,38 +87,31 @@ PostResult Side::send(const UdPath& path, const UdAddress& to, std::string_view 
   message.q_key = to.q_key;
   message.payload = {reinterpret_cast<const std::uint8_t*>(payload.data()), payload.size()};
   message.id = id;
-  const Nanos end = monotonicNow() + kPatience;
-  PostResult result = endpoint->post(message);
-  while (result == PostResult::kResolving && monotonicNow() < end) {
-    if (!step(1)) return result;
-    result = endpoint->post(message);
-  }
+  PostResult result = PostResult::kResolving;
+  test::eventually(
+      [&] {
+        result = endpoint->post(message);
+        return result != PostResult::kResolving;
+      },
+      [&] { return step(1); });
   endpoint->flush();
   return result;
 }
 
 std::optional<UdSent> Side::nextSent() {
-  const Nanos end = monotonicNow() + kPatience;
-  while (sent_.empty() && monotonicNow() < end) {
-    if (!step()) break;
-  }
+  test::eventually([&] { return !sent_.empty(); }, [&] { return step(); });
   return takeFirst(sent_);
 }
 
 std::optional<Side::Packet> Side::nextPacket() {
-  const Nanos end = monotonicNow() + kPatience;
-  while (packets_.empty() && monotonicNow() < end) {
-    if (!step()) break;
-  }
+  test::eventually([&] { return !packets_.empty(); }, [&] { return step(); });
   return takeFirst(packets_);
 }
 
 std::string Side::failure() {
-  const Nanos end = monotonicNow() + kPatience;
-  while (monotonicNow() < end) {
-    if (auto polled = step(); !polled) return polled.error().text();
-  }
-  return "";
+  Status polled;
+  test::eventually([&] { return !polled; }, [&] { polled = step(); });
+  return polled ? "" : polled.error().text();
 }
 
 }  // namespace pingloom::rdma::verbs

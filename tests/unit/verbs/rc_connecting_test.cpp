@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rc_host.h"
+#include "unit/eventually.h"
 
 namespace pingloom::rdma::verbs::rc_connecting_test {
 namespace {
@@ -21,11 +22,9 @@ class RcConnectingTest : public FakeVerbsTest {
   static void letGo() { fakeVerbsFault("hold_lookup nic_a 10.0.0.3 0"); }
   // Until it is connecting no more.
   static Status settled(RcSide& side) {
-    const Nanos end = monotonicNow() + 10 * kSecond;
     Status polled;
-    while (polled && side.endpoint->state() == RcState::kConnecting && monotonicNow() < end) {
-      polled = side.step();
-    }
+    test::eventually([&] { return !polled || side.endpoint->state() != RcState::kConnecting; },
+                     [&] { polled = side.step(); });
     return polled;
   }
 };
@@ -35,7 +34,7 @@ TEST_F(RcConnectingTest, TheOthersOfItsThreadGoOnMeanwhile) {
   RcSide b("10.0.0.2");
   RcSide c("10.0.0.3");
   connect(a, b);
-  auto slow = a.device->createRc(RcSide::everything());
+  auto slow = a.domain->createRc(RcSide::everything());
   ASSERT_TRUE(slow);
   ASSERT_TRUE((*slow)->startConnect(c.endpoint->address()));
   ASSERT_TRUE(c.endpoint->connect((*slow)->address()));
@@ -83,15 +82,13 @@ TEST_F(RcConnectingTest, OneThatGoesMeanwhileLeavesNothingBehind) {
     RcSide c("10.0.0.3");
     ASSERT_TRUE(a.endpoint->startConnect(c.endpoint->address()));
     a.endpoint.reset();  // does not wait
-    a.endpoint = std::move(a.device->createRc(RcSide::everything()).value());
+    a.endpoint = std::move(a.domain->createRc(RcSide::everything()).value());
     ASSERT_TRUE(a.endpoint->startConnect(c.endpoint->address()));
     fakeVerbsFault("remove nic_a");
     EXPECT_NE(a.failure(), "") << "a device that has gone is noticed while it connects";
   }
   letGo();
-  const Nanos end = monotonicNow() + 10 * kSecond;
-  while (fakeVerbsLiveObjects() > before && monotonicNow() < end) usleep(1000);
-  EXPECT_EQ(fakeVerbsLiveObjects(), before);
+  EXPECT_TRUE(test::eventually([&] { return fakeVerbsLiveObjects() == before; }));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "rc_host.h"
+#include "unit/eventually.h"
 
 namespace pingloom::rdma::verbs::rc_endpoint_test {
 namespace {
@@ -101,12 +102,8 @@ TEST_F(RcEndpointTest, ImmediatesThatNobodyTakesWaitForTheirTurn) {
     ASSERT_EQ(a.endpoint->post(write), PostResult::kPosted);
   }
   a.endpoint->flush();
-  const Nanos end = monotonicNow() + 4 * kSecond;
-  while (b.arrived.size() < kWrites && monotonicNow() < end) {
-    ASSERT_TRUE(a.step(1));
-    ASSERT_TRUE(b.step(1));
-  }
-  ASSERT_EQ(b.arrived.size(), kWrites);
+  ASSERT_TRUE(test::eventually([&] { return b.arrived.size() == kWrites; },
+                               [&] { return a.step(1) && b.step(1); }));
   for (std::uint32_t i = 0; i < kWrites; ++i) EXPECT_EQ(b.arrived[i].immediate, i);
   EXPECT_EQ(a.endOf(100 + kWrites - 1), RcStatus::kOk);
 }
@@ -158,9 +155,11 @@ TEST_F(RcEndpointTest, SmallerMtuAndTheDevicesReadsAreAgreed) {
 TEST_F(RcEndpointTest, SequenceNumbersAreRandom) {
   auto device = openVerbsDevice(at("10.0.0.1"));
   ASSERT_TRUE(device);
+  const auto domain = (*device)->createDomain();
+  ASSERT_TRUE(domain);
   std::set<std::uint32_t> numbers;
   for (int i = 0; i < 8; ++i) {
-    const auto made = (*device)->createRc({});
+    const auto made = (*domain)->createRc({});
     ASSERT_TRUE(made);
     EXPECT_LT((*made)->address().psn, 1U << 24);
     numbers.insert((*made)->address().psn);
@@ -196,13 +195,16 @@ TEST_F(RcEndpointTest, UnsignalledRequestsDoNotFillTheQueueForEver) {
   add.signalled = false;
   std::uint64_t posted = 0;
   std::uint64_t full = 0;
-  const Nanos end = monotonicNow() + 20 * kSecond;
-  while (posted < 2000 && monotonicNow() < end) {
-    while (posted < 2000 && a.endpoint->post(add) == PostResult::kPosted) ++posted;
-    ++full;
-    a.endpoint->flush();
-    ASSERT_TRUE(a.step());
-  }
+  ASSERT_TRUE(test::eventually([&] { return posted == 2000; },
+                               [&] {
+                                 while (posted < 2000 &&
+                                        a.endpoint->post(add) == PostResult::kPosted) {
+                                   ++posted;
+                                 }
+                                 ++full;
+                                 a.endpoint->flush();
+                                 return a.step();
+                               }));
   add.signalled = true;
   add.id = 99;
   while (a.post(add) == PostResult::kFull) ASSERT_TRUE(a.step());
@@ -222,8 +224,7 @@ TEST_F(RcEndpointTest, BusyPollingNeedsNoEvents) {
   const RcRequest write = a.request(RcOperation::kWriteImmediate, b, 100);
   ASSERT_EQ(a.post(write), PostResult::kPosted);
   EXPECT_EQ(a.endOf(write.id), RcStatus::kOk);
-  const Nanos end = monotonicNow() + 4 * kSecond;
-  while (b.arrived.empty() && monotonicNow() < end) ASSERT_TRUE(b.step());
+  ASSERT_TRUE(test::eventually([&] { return !b.arrived.empty(); }, [&] { return b.step(); }));
   EXPECT_EQ(b.arrived.size(), 1U);
   pollfd readable{a.endpoint->descriptor(), POLLIN, 0};
   EXPECT_EQ(::poll(&readable, 1, 0), 0) << "no event was asked for";
@@ -273,6 +274,8 @@ TEST_F(RcEndpointTest, PeersThatCannotBeAreRefused) {
 TEST_F(RcEndpointTest, OptionsThatTheDeviceDoesNotHaveAreRefused) {
   auto device = openVerbsDevice(at("10.0.0.2"));
   ASSERT_TRUE(device);
+  const auto domain = (*device)->createDomain();
+  ASSERT_TRUE(domain);
   for (const auto& spoil :
        std::vector<void (*)(RcOptions&)>{[](RcOptions& options) { options.mtu = 4096; },
                                          [](RcOptions& options) { options.mtu = 1000; },
@@ -285,7 +288,7 @@ TEST_F(RcEndpointTest, OptionsThatTheDeviceDoesNotHaveAreRefused) {
                                          [](RcOptions& options) { options.p_key_index = 7; }}) {
     RcOptions options;
     spoil(options);
-    EXPECT_FALSE((*device)->createRc(options));
+    EXPECT_FALSE((*domain)->createRc(options));
   }
 }
 
@@ -297,14 +300,17 @@ TEST_F(RcEndpointTest, OverInfinibandByLid) {
   auto a = open("hca_a");
   auto b = open("hca_b");
   ASSERT_TRUE(a && b);
+  const auto own = (*a)->createDomain();
+  const auto other = (*b)->createDomain();
+  ASSERT_TRUE(own && other);
   std::vector<std::uint8_t> here(4096);
   std::vector<std::uint8_t> there(4096, 5);
-  auto local = (*a)->registerMemory(here, Access::kNone);
-  auto remote = (*b)->registerMemory(there, Access::kRead);
+  auto local = (*own)->registerMemory(here, Access::kNone);
+  auto remote = (*other)->registerMemory(there, Access::kRead);
   RcOptions options;
   options.access = Access::kRead;
-  auto reader = (*a)->createRc({});
-  auto answerer = (*b)->createRc(options);
+  auto reader = (*own)->createRc({});
+  auto answerer = (*other)->createRc(options);
   ASSERT_TRUE(local && remote && reader && answerer);
   EXPECT_EQ((*reader)->address().lid, 11);
   ASSERT_TRUE((*reader)->connect((*answerer)->address()));
@@ -317,8 +323,8 @@ TEST_F(RcEndpointTest, OverInfinibandByLid) {
   ASSERT_EQ((*reader)->post(read), PostResult::kPosted);
   (*reader)->flush();
   RcEvents events;
-  const Nanos end = monotonicNow() + 4 * kSecond;
-  while (events.done.empty() && monotonicNow() < end) ASSERT_TRUE((*reader)->poll(events));
+  ASSERT_TRUE(test::eventually([&] { return !events.done.empty(); },
+                               [&] { return (*reader)->poll(events); }));
   ASSERT_EQ(events.done.size(), 1U);
   EXPECT_EQ(events.done[0].status, RcStatus::kOk);
   EXPECT_EQ(here, there);
@@ -329,8 +335,8 @@ TEST_F(RcEndpointTest, ManyConnectionsLeaveNothingBehind) {
   RcSide a("10.0.0.1");
   RcSide b("10.0.0.2");
   for (int i = 0; i < 200; ++i) {
-    a.endpoint = std::move(a.device->createRc(RcSide::everything()).value());
-    b.endpoint = std::move(b.device->createRc(RcSide::everything()).value());
+    a.endpoint = std::move(a.domain->createRc(RcSide::everything()).value());
+    b.endpoint = std::move(b.domain->createRc(RcSide::everything()).value());
     connect(a, b);
     const RcRequest read = a.request(RcOperation::kRead, b, 100);
     ASSERT_EQ(a.post(read), PostResult::kPosted);

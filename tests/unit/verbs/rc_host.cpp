@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "unit/eventually.h"
+
 namespace pingloom::rdma::verbs {
 
 RcOptions RcSide::everything() {
@@ -18,10 +20,13 @@ RcSide::RcSide(std::string_view address, const RcOptions& options, Access access
   auto opened = openVerbsDevice(at(address));
   EXPECT_TRUE(opened) << opened.error().text();
   device = std::move(opened.value());
-  auto registered = device->registerMemory(memory, access);
+  auto shared = device->createDomain();
+  EXPECT_TRUE(shared) << shared.error().text();
+  domain = std::move(shared.value());
+  auto registered = domain->registerMemory(memory, access);
   EXPECT_TRUE(registered) << registered.error().text();
   region = std::move(registered.value());
-  auto made = device->createRc(options);
+  auto made = domain->createRc(options);
   EXPECT_TRUE(made) << made.error().text();
   endpoint = std::move(made.value());
 }
@@ -67,21 +72,16 @@ PostResult RcSide::post(const RcRequest& request) {
 }
 
 std::optional<RcStatus> RcSide::endOf(std::uint64_t id) {
-  const Nanos end = monotonicNow() + 8 * kSecond;
-  while (!done.contains(id) && monotonicNow() < end) {
-    if (!step()) break;
-  }
+  test::eventually([&] { return done.contains(id); }, [&] { return step(); });
   const auto found = done.find(id);
   if (found == done.end() || found->second.size() != 1) return std::nullopt;
   return found->second.front();
 }
 
-std::string RcSide::failure(int seconds) {
-  const Nanos end = monotonicNow() + seconds * kSecond;
-  while (monotonicNow() < end) {
-    if (auto polled = step(); !polled) return polled.error().text();
-  }
-  return "";
+std::string RcSide::failure() {
+  Status polled;
+  test::eventually([&] { return !polled; }, [&] { polled = step(); });
+  return polled ? "" : polled.error().text();
 }
 
 }  // namespace pingloom::rdma::verbs

@@ -14,6 +14,7 @@ struct RcSide {
   static constexpr std::size_t kBytes = 2U << 20;
 
   std::unique_ptr<Device> device;
+  std::unique_ptr<Domain> domain;
   std::vector<std::uint8_t> memory;
   std::unique_ptr<rdma::MemoryRegion> region;
   std::unique_ptr<RcEndpoint> endpoint;
@@ -37,7 +38,7 @@ struct RcSide {
   // The end of a request, within a few seconds; none: it did not end exactly once.
   std::optional<RcStatus> endOf(std::uint64_t id);
   // What poll() fails with, within `seconds`; "" where it does not.
-  std::string failure(int seconds = 4);
+  std::string failure();
 
  private:
   LocalPiece piece_;  // of the last request()

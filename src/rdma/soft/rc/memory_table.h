@@ -1,5 +1,5 @@
-// The registered memory of a soft device. It maps an rkey, an address and a length to bytes, and
-// checks the peer's permission. Nothing here touches the memory itself. One thread.
+// The registered memory of a domain of a soft device. It maps an rkey, an address and a length to
+// bytes, and checks the peer's permission. Nothing here touches the memory itself. One thread.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace pingloom::rdma::soft {
 
 enum class AccessFault : std::uint8_t {
   kNone,
-  kRkey,        // no region has this rkey
+  kRkey,        // no region of the domain has this rkey
   kBounds,      // the range is not entirely within the region
   kPermission,  // the region does not allow the access
 };
@@ -75,7 +75,7 @@ class MemoryTable {
   std::uint64_t generations_ = 0;
 };
 
-// A region of a soft device's memory table. It is registered as long as this object exists.
+// A region of a domain's memory table. It is registered as long as this object exists.
 class SoftMemoryRegion final : public MemoryRegion {
  public:
   // REQUIRES: `table` outlives this, and `key` is from its add().

@@ -15,7 +15,7 @@ namespace pingloom::rdma::soft {
 enum class RcDrop : std::uint8_t {
   kNotConnected,    // the endpoint is not connected
   kPeer,            // the source address is not the peer's
-  kSequence,        // a request after a gap
+  kSequence,        // a request after a gap, which may be held
   kDuplicate,       // a repeated request or response; requests are answered again
   kStray,           // a response without a request
   kResponse,        // a malformed response, or one of a wrong length

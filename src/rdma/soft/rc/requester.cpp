@@ -1,4 +1,5 @@
-// The sending side of the requester; requester_responses.cpp handles the responses.
+// The sending side of the requester. requester_responses.cpp handles the responses, and
+// requester_retransmission.cpp decides what is sent again.
 #include "rdma/soft/rc/requester.h"
 
 #include <algorithm>
@@ -140,7 +141,9 @@ Requester::Step Requester::stepWrite(const QueuedRequest& request, Packet& out) 
   }
   out.bth.psn = wirePsn(next_);
   // Acknowledges are requested often enough that the window reopens before it is used up.
-  out.bth.ack_request = last || next_ % std::max<std::uint32_t>(most / 4, 1) == 0;
+  const bool ends_repetition = next_ < furthest_ && next_ + 1 == again_until_;
+  out.bth.ack_request =
+      last || ends_repetition || next_ % std::max<std::uint32_t>(most / 4, 1) == 0;
   out.reth = {request.remote_address, request.rkey, request.length};
   out.immediate = request.immediate;
   out.payload = gather(request, offset, size, scratch_);
@@ -151,12 +154,16 @@ Requester::Step Requester::stepWrite(const QueuedRequest& request, Packet& out) 
 void Requester::sent(std::uint64_t from, Nanos now_mono) {
   if (from < furthest_) {
     ++sent_again_;
-  } else if (sample_mono_ == kNever) {
-    sample_psn_ = from;
-    sample_mono_ = now_mono;
+  } else {
+    last_new_mono_ = now_mono;
+    if (sample_mono_ == kNever) {
+      sample_psn_ = from;
+      sample_mono_ = now_mono;
+    }
   }
   furthest_ = std::max(furthest_, next_);
   if (overdue_mono_ == kNever) overdue_mono_ = now_mono + options_.timeout;
+  if (probe_mono_ == kNever) watchWrites(now_mono);
 }
 
 }  // namespace pingloom::rdma::soft

@@ -6,8 +6,15 @@
 // in chunks, so that its responses always fit the receive buffer. Responses to READs and atomics
 // may arrive out of order. Missing packets are requested again from the first gap on
 //  - when a later response has arrived and the gap has lasted for half a round trip,
-//  - when the peer reports a missing request, from that request on,
+//  - when the peer reports a missing READ or atomic, from that request on,
 //  - when nothing has arrived for `timeout`, at most `retries` times without progress.
+//
+// WRITE packets: a peer may hold the packets after a gap, as pingloom's responder does, or drop
+// them, as NICs and kernel rxe do. If it reports a missing packet and half a round trip later has
+// not reported more, that packet alone is sent again. An acknowledge of no more than this packet
+// shows that the peer holds nothing after it, and everything is sent again from there; after some
+// of these the peer counts as one that drops. If nothing is heard for two round trips, the oldest
+// packet is sent again, because the packet or what the peer said about it may be lost.
 //
 // Kernel rxe repeats a READ only from the point of the last retry, and remembers no more than
 // `reads` READs and atomics. Therefore a retry within a chunk always begins at the first gap, and
@@ -17,6 +24,7 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -45,6 +53,7 @@ class Requester {
   static constexpr std::uint32_t kMaxChunk = 64;       // packets
   static constexpr std::uint32_t kWidestWindow = 512;  // packets
   static constexpr std::uint32_t kMinBurst = 8;        // packets of WRITEs
+  static constexpr int kSureOf = 3;                    // observations, for a judgement of the peer
 
   // REQUIRES: `drops` outlives this.
   Requester(const RequesterOptions& options, RcDropCounters& drops);
@@ -89,6 +98,11 @@ class Requester {
   void atomicResponse(const Packet& packet, std::uint64_t psn, Nanos now_mono);
   void acknowledged(const Packet& packet, std::uint64_t psn, Nanos now_mono);
   void missed(std::uint64_t psn, Nanos now_mono);
+  void repair(std::uint64_t psn, Nanos now_mono);
+  void repeat(std::uint64_t psn, bool reported, Nanos now_mono);
+  void judgePeer(std::uint64_t psn, Nanos now_mono);
+  bool isWrite(std::uint64_t psn) const;
+  void watchWrites(Nanos now_mono);
   void refused(std::uint8_t syndrome, std::uint64_t psn);
   void notReady(std::uint8_t syndrome, std::uint64_t psn, Nanos now_mono);
   void arrived(std::uint64_t psn, Nanos now_mono);
@@ -107,8 +121,8 @@ class Requester {
   RequesterOptions options_;
   RcDropCounters& drops_;
   std::uint32_t window_;
-  // How many packets of WRITEs may be in flight. A loss halves it, because all later packets are
-  // lost too; each executed packet adds one.
+  // How many packets of WRITEs may be in flight. A loss halves it if the peer drops all later
+  // packets too; each executed packet adds one.
   std::uint32_t burst_ = kWidestWindow;
   std::uint32_t chunk_;  // a power of two that only shrinks, so chunks stay within earlier ones
   RequestQueue requests_;
@@ -132,6 +146,14 @@ class Requester {
   Nanos went_back_mono_ = 0;
   Nanos missed_mono_ = kNever;  // when to retransmit from missed_, which the peer reported missing
   std::uint64_t missed_ = 0;
+  // The WRITE packet that was sent again alone, until the peer says something about it, and whether
+  // the peer had reported it missing.
+  std::optional<std::uint64_t> repeated_;
+  bool reported_ = false;
+  int holds_ = 0;              // from -kSureOf to kSureOf; the lowest: the peer drops
+  Nanos probe_mono_ = kNever;  // when the oldest WRITE packet is sent again
+  Nanos probe_delay_ = 0;      // grows while nothing is heard
+  Nanos last_new_mono_ = 0;    // when the newest packet was sent first
   std::uint32_t retries_left_;
   std::uint32_t not_ready_left_;
 

@@ -1,4 +1,5 @@
-// The receiving side of the requester: responses, NAKs and timeouts.
+// The receiving side of the requester: responses and NAKs. What is sent again, and when, is in
+// requester_retransmission.cpp.
 #include <algorithm>
 
 #include "rdma/soft/rc/psn.h"
@@ -7,10 +8,6 @@
 
 namespace pingloom::rdma::soft {
 namespace {
-
-// Used until a round trip has been measured.
-constexpr Nanos kFirstGapDelay = kMillisecond;
-constexpr Nanos kMinGapDelay = 20 * kMicrosecond;
 
 bool hasSyndrome(Opcode opcode) { return (formOf(opcode).headers & kAethBit) != 0; }
 
@@ -91,25 +88,19 @@ void Requester::acknowledged(const Packet& packet, std::uint64_t psn, Nanos now_
   switch (kindOf(syndrome)) {
     case SyndromeKind::kAck:
       sampleRoundTrip(psn, now_mono);
-      return executed(psn + 1, now_mono);
+      executed(psn + 1, now_mono);
+      return judgePeer(psn + 1, now_mono);
     case SyndromeKind::kNotReady:
       executed(psn, now_mono);
       return notReady(syndrome, psn, now_mono);
     case SyndromeKind::kNak:
+      sampleRoundTrip(psn - 1, now_mono);
       executed(psn, now_mono);
       if (syndrome != kNakSequence) return refused(syndrome, psn);
       return missed(psn, now_mono);
     case SyndromeKind::kReserved:
       return drops_.add(RcDrop::kResponse);
   }
-}
-
-// One gap causes many NAKs, more so with reordering. Retransmitted packets get the time to arrive
-// before the next NAK counts.
-void Requester::missed(std::uint64_t psn, Nanos now_mono) {
-  missed_ = psn;
-  missed_mono_ = std::max(now_mono, went_back_mono_ + gapDelay());
-  if (missed_mono_ == now_mono) elapse(now_mono);
 }
 
 void Requester::refused(std::uint8_t syndrome, std::uint64_t psn) {
@@ -124,17 +115,6 @@ void Requester::refused(std::uint8_t syndrome, std::uint64_t psn) {
     default:
       drops_.add(RcDrop::kResponse);
   }
-}
-
-void Requester::notReady(std::uint8_t syndrome, std::uint64_t psn, Nanos now_mono) {
-  if (hold_until_mono_ != kNever) return;  // it belongs to the same round
-  if (not_ready_left_ == 0) {
-    return fail(RcStatus::kRnrExceeded, "the peer had no room for an immediate, too often");
-  }
-  if (not_ready_left_ != kNoEnd) --not_ready_left_;
-  goBack(psn, furthest_, now_mono);
-  hold_until_mono_ = now_mono + notReadyWait(syndrome);
-  overdue_mono_ = hold_until_mono_ + options_.timeout;
 }
 
 void Requester::executed(std::uint64_t psn, Nanos now_mono) {
@@ -168,68 +148,9 @@ void Requester::progressed(Nanos now_mono) {
   retries_left_ = options_.retries;
   not_ready_left_ = options_.not_ready_retries;
   overdue_mono_ = oldest_ == furthest_ ? kNever : now_mono + options_.timeout;
+  watchWrites(now_mono);
   next_ = std::max(next_, oldest_);
   std::erase_if(asked_, [this](std::uint64_t end) { return end <= oldest_; });
-}
-
-// Called when a response later than the oldest missing one has arrived.
-void Requester::watchGap(Nanos now_mono) {
-  if (oldest_ >= executed_) {
-    gap_mono_ = kNever;
-  } else if (gap_mono_ == kNever || gap_ != oldest_) {
-    gap_ = oldest_;
-    gap_delay_ = gapDelay();
-    gap_mono_ = now_mono + gap_delay_;
-  }
-}
-
-Nanos Requester::gapDelay() const {
-  if (round_trip_ == 0) return std::min(kFirstGapDelay, options_.timeout);
-  return std::clamp(round_trip_ / 2, std::min(kMinGapDelay, options_.timeout), options_.timeout);
-}
-
-void Requester::sampleRoundTrip(std::uint64_t psn, Nanos now_mono) {
-  if (sample_mono_ == kNever || psn < sample_psn_) return;
-  const Nanos sample = std::max<Nanos>(now_mono - sample_mono_, 1);
-  round_trip_ = round_trip_ == 0 ? sample : (7 * round_trip_ + sample) / 8;
-  sample_mono_ = kNever;
-}
-
-void Requester::goBack(std::uint64_t from, std::uint64_t until, Nanos now_mono) {
-  const bool under_way = next_ < furthest_;
-  again_until_ = under_way ? std::max(again_until_, until) : until;
-  next_ = std::min(next_, from);
-  sample_mono_ = kNever;  // an answer could belong to either transmission
-  went_back_mono_ = now_mono;
-  missed_mono_ = kNever;
-}
-
-void Requester::elapse(Nanos now_mono) {
-  if (failed_) return;
-  if (now_mono >= hold_until_mono_) hold_until_mono_ = kNever;
-  if (now_mono >= missed_mono_) {
-    missed_mono_ = kNever;
-    if (executed_ <= missed_) {  // the peer still misses it
-      burst_ = std::max(burst_ / 2, kMinBurst);
-      goBack(missed_, furthest_, now_mono);
-    }
-  }
-  if (now_mono >= gap_mono_) {
-    goBack(oldest_, executed_, now_mono);
-    gap_delay_ = std::min(4 * gap_delay_, options_.timeout);
-    gap_mono_ = now_mono + gap_delay_;
-  }
-  if (now_mono < overdue_mono_) return;
-  if (retries_left_ == 0) return fail(RcStatus::kRetriesExceeded, "the peer does not answer");
-  --retries_left_;
-  burst_ = kMinBurst;
-  goBack(oldest_, furthest_, now_mono);
-  overdue_mono_ = now_mono + options_.timeout;
-}
-
-Nanos Requester::nextWake() const {
-  if (failed_) return kNever;
-  return std::min({overdue_mono_, gap_mono_, missed_mono_, hold_until_mono_});
 }
 
 void Requester::finish(RcStatus status) {

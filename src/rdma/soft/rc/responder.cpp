@@ -51,22 +51,7 @@ Responder::Responder(const ResponderOptions& options, const MemoryTable& memory,
   responses_.reserve(2 * std::size_t{options.reads});
 }
 
-bool Responder::isRequest(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kRcWriteFirst:
-    case Opcode::kRcWriteMiddle:
-    case Opcode::kRcWriteLast:
-    case Opcode::kRcWriteLastImmediate:
-    case Opcode::kRcWriteOnly:
-    case Opcode::kRcWriteOnlyImmediate:
-    case Opcode::kRcReadRequest:
-    case Opcode::kRcFetchAdd:
-    case Opcode::kRcCompareSwap:
-      return true;
-    default:
-      return false;
-  }
-}
+bool Responder::isRequest(Opcode opcode) { return isRcRequest(opcode); }
 
 void Responder::receive(const Packet& packet) {
   const std::uint64_t psn = widePsnNear(packet.bth.psn, expected_);
@@ -75,29 +60,83 @@ void Responder::receive(const Packet& packet) {
     if (psn == nak_psn_) nak_due_ = true;
     return drops_.add(RcDrop::kNotConnected);
   }
-  if (psn > expected_) return gap(psn);
+  if (psn > expected_) return gap(packet, psn);
   if (psn < expected_) return duplicate(packet, psn);
-  beyond_gap_.reset();
+  reported_.reset();
   nak_due_ = false;
   execute(packet);
+  executeHeld();
 }
 
-void Responder::gap(std::uint64_t psn) {
+void Responder::gap(const Packet& packet, std::uint64_t psn) {
   drops_.add(RcDrop::kSequence);
-  const bool anew = !beyond_gap_ || psn <= *beyond_gap_;
-  beyond_gap_ = psn;
-  if (!anew) return;
+  const bool fresh = hold(packet, psn);
+  const bool again = !fresh && psn <= repeated_;
+  if (!fresh) repeated_ = psn;
+  if (reported_ != expected_ || again) reportGap(psn);
+}
+
+// `last` is a PSN after the gap.
+void Responder::reportGap(std::uint64_t last) {
+  if (reported_ != expected_) repeated_ = std::max(last_held_, last);
+  reported_ = expected_;
   nak_due_ = true;
   nak_ = kNakSequence;
   nak_psn_ = expected_;
 }
 
+// Returns false if the request is not held, or was held before.
+bool Responder::hold(const Packet& packet, std::uint64_t psn) {
+  if (psn - expected_ >= kHeld || packet.payload.size() > options_.mtu) return false;
+  if (!packet.payload.empty() && !allows(options_.access, Access::kWrite)) return false;
+  if (held_.empty()) held_.resize(kHeld);
+  Held& place = held_[psn % kHeld];
+  if (place.psn == psn) return false;
+  place.psn = psn;
+  place.packet = packet;
+  place.payload.assign(packet.payload.begin(), packet.payload.end());
+  last_held_ = std::max(last_held_, psn);
+  return true;
+}
+
+// A gap was filled; the peer gets to know that, or what is missing next.
+void Responder::executeHeld() {
+  if (last_held_ < expected_) return;
+  while (!failed_ && last_held_ >= expected_) {
+    Held& place = held_[expected_ % kHeld];
+    if (place.psn != expected_) break;
+    place.psn = 0;
+    place.packet.payload = place.payload;
+    const std::uint64_t before = expected_;
+    execute(place.packet);
+    if (expected_ == before) break;  // it is refused, or has to come again
+  }
+  if (failed_) return forgetHeld();
+  ack_due_ = true;
+  if (last_held_ >= expected_ && !nak_due_) reportGap(last_held_);
+}
+
+void Responder::forgetHeld() {
+  held_.clear();
+  last_held_ = 0;
+}
+
 void Responder::execute(const Packet& packet) {
+  if (packet.malformed) {
+    return refuseInvalid("a request of the peer has a wrong length or padding");
+  }
   switch (packet.bth.opcode) {
     case Opcode::kRcWriteFirst:
     case Opcode::kRcWriteOnly:
     case Opcode::kRcWriteOnlyImmediate:
       return beginWrite(packet);
+    case Opcode::kRcSendFirst:
+    case Opcode::kRcSendMiddle:
+    case Opcode::kRcSendLast:
+    case Opcode::kRcSendLastImmediate:
+    case Opcode::kRcSendOnly:
+    case Opcode::kRcSendOnlyImmediate:
+      return send(packet);
     case Opcode::kRcReadRequest:
       return read(packet);
     case Opcode::kRcFetchAdd:
@@ -106,6 +145,26 @@ void Responder::execute(const Packet& packet) {
     default:
       return continueWrite(packet);
   }
+}
+
+// No endpoint posts receives, so a SEND that may begin finds none.
+void Responder::send(const Packet& packet) {
+  const Opcode opcode = packet.bth.opcode;
+  const bool begins = opcode == Opcode::kRcSendFirst || opcode == Opcode::kRcSendOnly ||
+                      opcode == Opcode::kRcSendOnlyImmediate;
+  if (write_ || !begins) {
+    return refuseInvalid("the peer's SEND does not follow the request before it");
+  }
+  notReady();
+}
+
+// Requests in flight must not cause a second refusal.
+void Responder::notReady() {
+  drops_.add(RcDrop::kNotReady);
+  reported_ = expected_;
+  nak_due_ = true;
+  nak_ = kReceiverNotReady;
+  nak_psn_ = expected_;
 }
 
 // Tells whether a new message may begin and this endpoint permits its kind.
@@ -146,12 +205,7 @@ void Responder::store(const Packet& packet, Write write) {
                                    : bytes == options_.mtu && bytes < write.left.length;
   if (!fits) return refuseInvalid("a WRITE of the peer contradicts its length");
   if (hasImmediate(opcode) && arrived_.size() >= options_.immediates) {
-    drops_.add(RcDrop::kNotReady);
-    beyond_gap_ = expected_;  // packets in flight must not cause a second refusal
-    nak_due_ = true;
-    nak_ = kReceiverNotReady;
-    nak_psn_ = expected_;
-    return;
+    return notReady();
   }
   const FoundMemory found =
       memory_.find({write.left.address, write.left.rkey, bytes}, Access::kWrite);
@@ -225,6 +279,11 @@ void Responder::duplicate(const Packet& packet, std::uint64_t psn) {
     case Opcode::kRcCompareSwap:
       return atomicAgain(psn);
     default:
+      // Behind an open gap, the peer that asks gets to know of the gap again.
+      if (packet.bth.ack_request && last_held_ >= expected_ && reported_ == expected_ &&
+          !nak_due_) {
+        return reportGap(last_held_);
+      }
       ack_due_ = true;
   }
 }

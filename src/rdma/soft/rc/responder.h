@@ -2,8 +2,9 @@
 // memory, and produces responses. It has no sockets, uses no time, and does not allocate per
 // packet. One thread.
 //
-// Requests are executed when they arrive, READs when their responses are sent, in the order of
-// their PSNs; a response acknowledges all earlier requests. No packet of a peer can read or write a
+// Requests are executed in the order of their PSNs: those that come after a gap are held until it
+// is filled, and the gap is reported once. READs are executed when their responses are sent; a
+// response acknowledges all earlier requests. No packet of a peer can read or write a
 // byte outside the regions of `memory`. A fatal refusal (NAK 0x61 to 0x63) ends the responder: from
 // then on it only repeats that refusal.
 #pragma once
@@ -30,9 +31,13 @@ struct ResponderOptions {
 };
 
 // Bounds: `reads` responses are due, or twice that while a peer retries, and the last 2 * `reads`
-// READs and atomics are remembered for retries.
+// READs and atomics are remembered for retries. Requests after a gap are held within kHeld PSNs,
+// each with at most one MTU of payload, and only with a payload if WRITEs are permitted; the memory
+// is allocated with the first gap.
 class Responder {
  public:
+  static constexpr std::size_t kHeld = 512;
+
   // REQUIRES: `memory` and `drops` outlive this.
   Responder(const ResponderOptions& options, const MemoryTable& memory, RcDropCounters& drops);
 
@@ -79,7 +84,20 @@ class Responder {
     std::uint64_t original = 0;
   };
 
+  // A request that arrived after a gap.
+  struct Held {
+    std::uint64_t psn = 0;  // 0: nothing is held here
+    Packet packet;
+    std::vector<std::uint8_t> payload;
+  };
+
   void execute(const Packet& packet);
+  void executeHeld();
+  bool hold(const Packet& packet, std::uint64_t psn);
+  void forgetHeld();
+  void send(const Packet& packet);
+  void notReady();
+  void reportGap(std::uint64_t last);
   void beginWrite(const Packet& packet);
   void continueWrite(const Packet& packet);
   void store(const Packet& packet, Write write);
@@ -90,7 +108,7 @@ class Responder {
   void duplicate(const Packet& packet, std::uint64_t psn);
   void readAgain(const Packet& packet, std::uint64_t psn);
   void atomicAgain(std::uint64_t psn);
-  void gap(std::uint64_t psn);
+  void gap(const Packet& packet, std::uint64_t psn);
   void insert(const Response& response);
   void remember(const Executed& executed);
   const Executed* executedAt(std::uint64_t psn, bool atomic) const;
@@ -114,9 +132,12 @@ class Responder {
   bool nak_due_ = false;
   std::uint8_t nak_ = 0;
   std::uint64_t nak_psn_ = 0;
-  // The last request after a gap, while the gap exists. A NAK was sent for it; a second NAK is due
-  // only when the peer starts over.
-  std::optional<std::uint64_t> beyond_gap_;
+  // The PSN that was reported missing, while it is. It is reported again only when the peer starts
+  // over: when a request comes again that is not after `repeated_`, the last one to come again.
+  std::optional<std::uint64_t> reported_;
+  std::uint64_t repeated_ = 0;
+  std::vector<Held> held_;       // by PSN modulo kHeld; empty before the first gap
+  std::uint64_t last_held_ = 0;  // the last PSN that is held; below expected_ if there is none
   bool failed_ = false;
   std::string_view why_;
 };

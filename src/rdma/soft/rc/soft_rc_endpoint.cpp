@@ -1,6 +1,9 @@
 #include "rdma/soft/rc/soft_rc_endpoint.h"
 
 #include <fcntl.h>
+#include <netinet/ip.h>
+#include <netinet/ip6.h>
+#include <netinet/udp.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -19,6 +22,9 @@ constexpr std::size_t kEnoughToSend = 64 << 10;
 // The slots of the transmitter that are reserved for UD endpoints.
 constexpr std::size_t kLeftFree = Transmitter::kPackets / 4;
 static_assert(ReceiveShare::kMaxPackets <= Requester::kWidestWindow);
+
+// The longest headers around a packet.
+constexpr std::size_t kIpAndUdpBytes = sizeof(ip6_hdr) + sizeof(udphdr);
 
 Nanos timeoutOf(std::uint8_t exponent) { return Nanos{4096} << exponent; }
 
@@ -41,7 +47,7 @@ Result<std::unique_ptr<RcEndpoint>> SoftRcEndpoint::create(SoftPort& port,
 
 SoftRcEndpoint::SoftRcEndpoint(SoftPort& port, const MemoryTable& memory, ReceiveShare& share,
                                const RcOptions& options)
-    : port_(port), memory_(memory), share_(share), options_(options) {
+    : port_(port), memory_(memory), share_(share), options_(options), budget_(options.unproved) {
   address_.gid = Gid::of(port.address());
   address_.psn = static_cast<std::uint32_t>(randomU64()) & kMask24;
   address_.mtu = options.mtu;
@@ -93,6 +99,11 @@ Status SoftRcEndpoint::connect(const RcAddress& peer) {
   return {};
 }
 
+void SoftRcEndpoint::peerProved() {
+  budget_.lift();
+  has_work_ = true;  // answers may have waited
+}
+
 PostResult SoftRcEndpoint::post(const RcRequest& request) {
   if (state_ != RcState::kConnected) return PostResult::kUnreachable;
   return requester_->post(request) ? PostResult::kPosted : PostResult::kFull;
@@ -107,6 +118,7 @@ Status SoftRcEndpoint::poll(RcEvents& events) {
   const Nanos now = monotonicNow();
   port_.poll(kBatches, now);
   if (state_ == RcState::kNew) return {};
+  noticeInterface();
   requester_->elapse(now);
   pump(now);
   events.done.swap(requester_->done());
@@ -119,7 +131,8 @@ Nanos SoftRcEndpoint::nextWake() const {
   if (options_.busy) return kAtOnce;
   const Nanos port = port_.transmitter().nextWake();
   if (state_ == RcState::kNew) return port;
-  if (has_work_ || requester_->hasDone() || responder_->hasArrived()) return kAtOnce;
+  const bool lost = state_ == RcState::kConnected && !hasInterface();
+  if (has_work_ || lost || requester_->hasDone() || responder_->hasArrived()) return kAtOnce;
   return std::min(port, requester_->nextWake());
 }
 
@@ -132,6 +145,7 @@ std::vector<DropCount> SoftRcEndpoint::drops() const {
 void SoftRcEndpoint::received(const Inbound& inbound) {
   if (state_ == RcState::kNew) return rc_drops_.add(RcDrop::kNotConnected);
   if (inbound.source != route_.destination) return rc_drops_.add(RcDrop::kPeer);
+  budget_.received(ipBytes(inbound.packet));
   const Opcode opcode = inbound.packet.bth.opcode;
   if (Responder::isRequest(opcode)) {
     responder_->receive(inbound.packet);
@@ -143,7 +157,6 @@ void SoftRcEndpoint::received(const Inbound& inbound) {
   has_work_ = true;
 }
 
-// Responses go first, because a peer waits for them.
 void SoftRcEndpoint::pump(Nanos now_mono) {
   noticeFailure();
   requester_->setWindow(share_.window(mtu_));
@@ -155,7 +168,7 @@ void SoftRcEndpoint::pump(Nanos now_mono) {
       has_work_ = true;
       break;
     }
-    if (!responder_->next(packet) && !requester_->next(packet, now_mono)) break;
+    if (!next(packet, now_mono)) break;
     if (unsent >= kEnoughToSend) {  // more follows; otherwise the call below sends everything
       port_.transmitter().flushClosed(now_mono);
       unsent = 0;
@@ -167,11 +180,39 @@ void SoftRcEndpoint::pump(Nanos now_mono) {
   port_.transmitter().flush(now_mono);
 }
 
+// Responses go first, because a peer waits for them. Those of an unproved peer wait until the
+// budget has room for the longest one.
+bool SoftRcEndpoint::next(Packet& packet, Nanos now_mono) {
+  const std::size_t longest = kMaxPacketBytes - kMaxPayloadBytes + mtu_ + kIpAndUdpBytes;
+  if (budget_.allows(longest) && responder_->next(packet)) return true;
+  return requester_->next(packet, now_mono);
+}
+
+std::size_t SoftRcEndpoint::ipBytes(const Packet& packet) const {
+  const std::size_t ip = port_.address().isV4() ? sizeof(iphdr) : sizeof(ip6_hdr);
+  return ip + sizeof(udphdr) + wireBytes(packet);
+}
+
 // Without room the packet is dropped, as the network may drop it.
 void SoftRcEndpoint::send(Packet& packet) {
   packet.bth.migration_done = true;  // set by all endpoints without an alternate path
   packet.bth.destination_qpn = peer_.qpn;
+  budget_.sent(ipBytes(packet));
   port_.transmitter().add(route_, packet, {});
+}
+
+bool SoftRcEndpoint::hasInterface() const {
+  const InterfaceState& now = port_.interface().state();
+  return now.hasAddress() && now.mtu >= mtu_;
+}
+
+void SoftRcEndpoint::noticeInterface() {
+  if (state_ != RcState::kConnected || hasInterface()) return;
+  why_failed_ = port_.interface().state().hasAddress()
+                    ? "the interface's MTU is smaller than the connection's now"
+                    : "no network interface has its address any more";
+  requester_->fail(RcStatus::kFlushed, why_failed_);
+  state_ = RcState::kFailed;
 }
 
 // When one half fails, the other one fails too.

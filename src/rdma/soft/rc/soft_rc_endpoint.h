@@ -3,7 +3,8 @@
 //
 // Packets from any address but the connected peer's are dropped. A fatal refusal of a peer's
 // request fails this side as well, as with any RC queue pair; the endpoint repeats the refusal when
-// the request is repeated, as long as it is polled.
+// the request is repeated, as long as it is polled. A link that is down for a while is bridged by
+// retries; an address that is gone, or an MTU below the connection's, fails the endpoint.
 #pragma once
 
 #include <memory>
@@ -15,6 +16,7 @@
 #include "rdma/rc_endpoint.h"
 #include "rdma/soft/drops.h"
 #include "rdma/soft/packet_sink.h"
+#include "rdma/soft/rc/answer_budget.h"
 #include "rdma/soft/rc/memory_table.h"
 #include "rdma/soft/rc/rc_drops.h"
 #include "rdma/soft/rc/receive_share.h"
@@ -36,6 +38,7 @@ class SoftRcEndpoint final : public RcEndpoint, private PacketSink {
   const RcAddress& address() const override { return address_; }
   RcState state() const override { return state_; }
   Status connect(const RcAddress& peer) override;
+  void peerProved() override;
   PostResult post(const RcRequest& request) override;
   void flush() override;
   int descriptor() const override { return descriptor_.get(); }
@@ -52,8 +55,12 @@ class SoftRcEndpoint final : public RcEndpoint, private PacketSink {
   void departed(std::uint32_t, Nanos) override {}  // its packets have no owner
   void failed(std::uint32_t) override {}
   void pump(Nanos now_mono);
+  bool next(Packet& packet, Nanos now_mono);
+  std::size_t ipBytes(const Packet& packet) const;
   void send(Packet& packet);
   void noticeFailure();
+  void noticeInterface();
+  bool hasInterface() const;
 
   SoftPort& port_;
   const MemoryTable& memory_;
@@ -69,6 +76,7 @@ class SoftRcEndpoint final : public RcEndpoint, private PacketSink {
   std::string_view why_failed_;
   DropCounters drops_;
   RcDropCounters rc_drops_;
+  AnswerBudget budget_;
   std::optional<Requester> requester_;  // both are set by connect()
   std::optional<Responder> responder_;
   bool has_work_ = false;  // packets arrived, or pump() left some to send

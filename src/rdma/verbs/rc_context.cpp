@@ -1,4 +1,4 @@
-#include "rdma/verbs/rc_domain.h"
+#include "rdma/verbs/rc_context.h"
 
 #include "rdma/verbs/async_events.h"
 
@@ -28,29 +28,27 @@ bool isBridged(const ibv_async_event& event) {
 
 }  // namespace
 
-Result<std::shared_ptr<RcDomain>> RcDomain::create(ibv_device* device, std::string entity,
-                                                   std::uint8_t port, const GidDetails& gid) {
+Result<std::shared_ptr<RcContext>> RcContext::create(ibv_device* device, std::string entity,
+                                                     std::uint8_t port, const GidDetails& gid) {
   auto context = openContext(device);
   if (!context) return tl::unexpected(context.error());
-  auto domain = allocateProtectionDomain(context->get(), entity);
-  if (!domain) return tl::unexpected(domain.error());
   if (auto set = makeEventsNonBlocking(context->get()); !set) {
     return makeError(entity, set.error().reason);
   }
-  return std::shared_ptr<RcDomain>(new RcDomain(
-      OpenedDevice{std::move(*context), std::move(*domain)}, std::move(entity), port, gid));
+  return std::shared_ptr<RcContext>(
+      new RcContext(std::move(*context), std::move(entity), port, gid));
 }
 
-void RcDomain::takeEvents() {
+void RcContext::takeEvents() {
   ibv_async_event event{};
-  while (ibv_get_async_event(context(), &event) == 0) {
+  while (ibv_get_async_event(get(), &event) == 0) {
     note(event);
     ibv_ack_async_event(&event);
   }
 }
 
-void RcDomain::note(const ibv_async_event& event) {
-  const std::string reason = meaning(context(), event, port_, gid_);
+void RcContext::note(const ibv_async_event& event) {
+  const std::string reason = meaning(get(), event, port_, gid_);
   if (reason.empty() || isBridged(event)) return;
   const std::lock_guard lock(mutex_);
   if (const void* subject = subjectOf(event)) {
@@ -61,7 +59,7 @@ void RcDomain::note(const ibv_async_event& event) {
   troubled_.store(true, std::memory_order_release);
 }
 
-std::string RcDomain::failureOf(const ibv_qp* queue_pair, const ibv_cq* completions) const {
+std::string RcContext::failureOf(const ibv_qp* queue_pair, const ibv_cq* completions) const {
   if (!troubled_.load(std::memory_order_acquire)) return "";
   const std::lock_guard lock(mutex_);
   if (!device_failure_.empty()) return device_failure_;
@@ -72,7 +70,7 @@ std::string RcDomain::failureOf(const ibv_qp* queue_pair, const ibv_cq* completi
   return "";
 }
 
-void RcDomain::forget(const ibv_qp* queue_pair, const ibv_cq* completions) {
+void RcContext::forget(const ibv_qp* queue_pair, const ibv_cq* completions) {
   const std::lock_guard lock(mutex_);
   failures_.erase(queue_pair);
   failures_.erase(completions);
