@@ -15,13 +15,13 @@ constexpr std::uint64_t kMaxSample = std::numeric_limits<std::uint32_t>::max();
 using Samples = std::array<std::uint32_t, Distribution::kExactSamples>;
 
 // Reads the samples in ascending order and returns their number.
-Result<std::size_t> readSamples(const SampleSet& set, Samples& samples) {
-  if (static_cast<std::size_t>(set.sample_deltas_size()) > samples.size()) {
+Result<std::size_t> readSamples(const SampleSetView& set, Samples& samples) {
+  if (set.sample_deltas.size() > samples.size()) {
     return makeError("sample set", "too many samples");
   }
   std::uint64_t value = 0;
   std::size_t count = 0;
-  for (const std::uint32_t delta : set.sample_deltas()) {
+  for (const std::uint32_t delta : set.sample_deltas) {
     value += delta;
     if (value > kMaxSample) return makeError("sample set", "sample out of range");
     samples[count++] = static_cast<std::uint32_t>(value);
@@ -29,34 +29,33 @@ Result<std::size_t> readSamples(const SampleSet& set, Samples& samples) {
   return count;
 }
 
-Result<Distribution> decodeSamples(const SampleSet& set) {
+Result<Distribution> decodeSamples(const SampleSetView& set) {
   Samples samples;
   const auto count = readSamples(set, samples);
   if (!count) return tl::unexpected(count.error());
   return Distribution::fromSamples({samples.data(), samples.data() + *count});
 }
 
-Result<Distribution> decodeBuckets(const SampleSet& set) {
-  if (set.bucket_deltas_size() != set.bucket_counts_size() || set.sample_deltas_size() != 0) {
+Result<Distribution> decodeBuckets(const SampleSetView& set) {
+  if (set.bucket_deltas.size() != set.bucket_counts.size() || !set.sample_deltas.empty()) {
     return makeError("sample set", "buckets and counts do not match");
   }
   std::vector<Distribution::Bucket> buckets;
   std::uint64_t bucket = 0;
   std::uint64_t count = 0;
-  for (int i = 0; i < set.bucket_deltas_size(); ++i) {
-    if (i > 0 && set.bucket_deltas(i) == 0) return makeError("sample set", "buckets out of order");
-    bucket += set.bucket_deltas(i);
-    count += set.bucket_counts(i);
-    if (bucket >= histogram::kBuckets || set.bucket_counts(i) == 0 || count > kMaxSample) {
+  for (std::size_t i = 0; i < set.bucket_deltas.size(); ++i) {
+    if (i > 0 && set.bucket_deltas[i] == 0) return makeError("sample set", "buckets out of order");
+    bucket += set.bucket_deltas[i];
+    count += set.bucket_counts[i];
+    if (bucket >= histogram::kBuckets || set.bucket_counts[i] == 0 || count > kMaxSample) {
       return makeError("sample set", "bucket out of range");
     }
-    buckets.emplace_back(static_cast<std::uint16_t>(bucket), set.bucket_counts(i));
+    buckets.emplace_back(static_cast<std::uint16_t>(bucket), set.bucket_counts[i]);
   }
-  if (count == 0 || set.min() > set.max() || set.sum() / count > set.max() ||
-      set.sum() / count < set.min()) {
+  if (count == 0 || set.min > set.max || set.sum / count > set.max || set.sum / count < set.min) {
     return makeError("sample set", "minimum, mean and maximum contradict each other");
   }
-  return Distribution::fromBuckets(std::move(buckets), set.sum(), set.min(), set.max());
+  return Distribution::fromBuckets(std::move(buckets), set.sum, set.min, set.max);
 }
 
 }  // namespace
@@ -83,12 +82,12 @@ void encode(const Distribution& distribution, SampleSet& out) {
   out.set_max(distribution.max());
 }
 
-Result<Distribution> decode(const SampleSet& set) {
-  return set.bucket_deltas_size() == 0 ? decodeSamples(set) : decodeBuckets(set);
+Result<Distribution> decode(const SampleSetView& set) {
+  return set.bucket_deltas.empty() ? decodeSamples(set) : decodeBuckets(set);
 }
 
-Result<Summary> decodeSummary(const SampleSet& set) {
-  if (set.bucket_deltas_size() != 0) {
+Result<Summary> decodeSummary(const SampleSetView& set) {
+  if (!set.bucket_deltas.empty()) {
     const auto distribution = decodeBuckets(set);
     if (!distribution) return tl::unexpected(distribution.error());
     return distribution->summary();

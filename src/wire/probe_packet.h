@@ -1,6 +1,6 @@
 // The format of PING, PONG and ACK over UDP and RDMA; docs/probe-packets.md has the table. Big
-// endian. A PING is padded with zeros to at least kPingMinBytes = PONG + ACK, so that a responder
-// never sends more bytes than it received.
+// endian. A PING is padded with zeros to kPingPaddedBytes, so that a responder's PONG and ACK are
+// never larger than the PING as packets either.
 #pragma once
 
 #include <cstddef>
@@ -49,6 +49,23 @@ constexpr std::size_t kPongBytes = sizeof(PongLayout);
 constexpr std::size_t kAckBytes = sizeof(AckLayout);
 constexpr std::size_t kPingMinBytes = kPongBytes + kAckBytes;  // 56
 constexpr std::size_t kPingMaxBytes = 8972;                    // the UDP payload of a jumbo frame
+
+// The headers around a message, from IP (InfiniBand: from the LRH) to the end of the packet.
+constexpr std::size_t kUdpV4Headers = 28;
+constexpr std::size_t kUdpV6Headers = 48;
+constexpr std::size_t kRdmaHeaders = 74;  // InfiniBand with GRH; 52 and 72 with RoCE
+
+// Tells whether PONG and ACK together are no larger than a PING of `bytes`, headers included. A
+// shorter PING gets a PONG only.
+constexpr bool mayAcknowledge(std::size_t bytes, std::size_t headers) {
+  return bytes + headers >= kPingMinBytes + 2 * headers;
+}
+// Every PING that an agent sends has at least this size.
+constexpr std::size_t kPingPaddedBytes = 132;
+static_assert(mayAcknowledge(kPingPaddedBytes, kRdmaHeaders));
+constexpr std::size_t paddedPing(std::size_t payload) {
+  return payload < kPingPaddedBytes ? kPingPaddedBytes : payload;
+}
 
 // A message in host byte order.
 struct ProbeMessage {
