@@ -14,7 +14,7 @@ TEST(DistributionCodec, RoundTripsSamplesAndBuckets) {
     for (int i = 0; i < count; ++i) before.add(random() % 50'000'000);
     SampleSet set;
     encode(before, set);
-    const auto after = decode(set);
+    const auto after = decode(viewOf(set));
     ASSERT_TRUE(after) << count;
     EXPECT_EQ(after->count(), before.count());
     EXPECT_EQ(after->sum(), before.sum());
@@ -22,7 +22,7 @@ TEST(DistributionCodec, RoundTripsSamplesAndBuckets) {
     EXPECT_EQ(after->summary().p99, before.summary().p99);
     EXPECT_EQ(after->min(), before.min());
     EXPECT_EQ(after->max(), before.max());
-    const auto summary = decodeSummary(set);
+    const auto summary = decodeSummary(viewOf(set));
     ASSERT_TRUE(summary) << count;
     EXPECT_EQ(summary->count, before.count());
     EXPECT_EQ(summary->mean, before.summary().mean);
@@ -45,16 +45,16 @@ TEST(DistributionCodec, TenSamplesAreSmall) {
 TEST(DistributionCodec, RefusesHostileSets) {
   SampleSet many;
   for (int i = 0; i < 65; ++i) many.add_sample_deltas(1);
-  EXPECT_FALSE(decode(many));
-  EXPECT_FALSE(decodeSummary(many));
+  EXPECT_FALSE(decode(viewOf(many)));
+  EXPECT_FALSE(decodeSummary(viewOf(many)));
   SampleSet overflow;
   overflow.add_sample_deltas(~0U);
   overflow.add_sample_deltas(1);
-  EXPECT_FALSE(decode(overflow));
-  EXPECT_FALSE(decodeSummary(overflow));
+  EXPECT_FALSE(decode(viewOf(overflow)));
+  EXPECT_FALSE(decodeSummary(viewOf(overflow)));
   SampleSet uneven;
   uneven.add_bucket_deltas(3);
-  EXPECT_FALSE(decode(uneven));
+  EXPECT_FALSE(decode(viewOf(uneven)));
   const auto bucketSet = [](std::initializer_list<std::uint32_t> deltas, std::uint32_t times) {
     SampleSet set;
     for (const std::uint32_t delta : deltas) {
@@ -66,15 +66,15 @@ TEST(DistributionCodec, RefusesHostileSets) {
     set.set_sum(500);
     return set;
   };
-  EXPECT_TRUE(decode(bucketSet({3, 4}, 1)));
-  EXPECT_FALSE(decode(bucketSet({3, 0}, 1))) << "the same bucket twice";
-  EXPECT_FALSE(decode(bucketSet({3, 4}, 0))) << "an empty bucket";
-  EXPECT_FALSE(decode(bucketSet({1152}, 1))) << "past the last bucket";
-  EXPECT_FALSE(decode(bucketSet({3, ~0U}, 1)));
-  EXPECT_FALSE(decode(bucketSet({3, 4}, ~0U))) << "more samples than a row can count";
+  EXPECT_TRUE(decode(viewOf(bucketSet({3, 4}, 1))));
+  EXPECT_FALSE(decode(viewOf(bucketSet({3, 0}, 1)))) << "the same bucket twice";
+  EXPECT_FALSE(decode(viewOf(bucketSet({3, 4}, 0)))) << "an empty bucket";
+  EXPECT_FALSE(decode(viewOf(bucketSet({1152}, 1)))) << "past the last bucket";
+  EXPECT_FALSE(decode(viewOf(bucketSet({3, ~0U}, 1))));
+  EXPECT_FALSE(decode(viewOf(bucketSet({3, 4}, ~0U)))) << "more samples than a row can count";
   auto contradiction = bucketSet({3, 4}, 1);
   contradiction.set_min(2'000'000);
-  EXPECT_FALSE(decode(contradiction));
+  EXPECT_FALSE(decode(viewOf(contradiction)));
 }
 
 }  // namespace
