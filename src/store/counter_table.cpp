@@ -1,0 +1,58 @@
+#include "store/counter_table.h"
+
+#include <algorithm>
+#include <array>
+#include <numbers>
+
+#include "store/hash.h"
+#include "store/little_endian.h"
+#include "store/shared_read.h"
+
+namespace pingloom::store {
+namespace {
+
+// Where the key's counter in a row is, as an offset in the table.
+std::uint64_t counterOffset(const Table& table, const KeyHash& hash, unsigned row) {
+  return (row * table.units + choiceOf(hash, row, table.units)) * kCounterBytes;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CounterWriter>> CounterWriter::create(const Table& table,
+                                                             std::span<std::uint8_t> content) {
+  if (table.kind != TableKind::kCounters) {
+    return makeError("table " + table.name, "is not one of counters");
+  }
+  if (content.size() != table.bytes) {
+    return makeError("table " + table.name, "the copy has another size");
+  }
+  return std::unique_ptr<CounterWriter>(new CounterWriter(table, content));
+}
+
+void CounterWriter::add(std::span<const std::uint8_t> key, std::uint64_t amount) {
+  const KeyHash hash = hashKey(key, table_.seed);
+  for (unsigned row = 0; row < table_.choices; ++row) {
+    const std::uint64_t offset = counterOffset(table_, hash, row);
+    const auto before = getLittle<std::uint64_t>(content_, offset);
+    putLittle(content_, offset, before + std::min(amount, UINT64_MAX - before));
+    dirty_.mark(offset);
+  }
+}
+
+std::uint64_t countKey(const Table& table, std::span<const std::uint8_t> memory,
+                       std::span<const std::uint8_t> key) {
+  const KeyHash hash = hashKey(key, table.seed);
+  std::uint64_t least = UINT64_MAX;
+  for (unsigned row = 0; row < table.choices; ++row) {
+    std::array<std::uint8_t, kCounterBytes> counter{};
+    copyShared(memory.subspan(counterOffset(table, hash, row), kCounterBytes), counter);
+    least = std::min(least, getLittle<std::uint64_t>(counter, 0));
+  }
+  return least;
+}
+
+double countErrorBound(const Table& table, std::uint64_t total) {
+  return std::numbers::e * static_cast<double>(total) / static_cast<double>(table.units);
+}
+
+}  // namespace pingloom::store

@@ -1,0 +1,61 @@
+// A table of counters: rows of numbers in which each key has one counter per row (a count-min
+// sketch). The writer keeps the sums and sends absolute values, so a WRITE may be repeated.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "common/error.h"
+#include "store/dirty_blocks.h"
+#include "store/layout.h"
+
+namespace pingloom::store {
+
+// One increment is at most this, so that a counter lasts for 65,536 of the largest.
+constexpr std::uint64_t kMaxIncrement = (std::uint64_t{1} << 48) - 1;
+
+// One thread; no call allocates.
+class CounterWriter {
+ public:
+  // `content` becomes the copy of the table: all 0, or what has been read back from the store. It
+  // has the table's bytes and outlives the writer. An error for a table of another kind.
+  // REQUIRES: the table's head has been checked.
+  static Result<std::unique_ptr<CounterWriter>> create(const Table& table,
+                                                       std::span<std::uint8_t> content);
+
+  // REQUIRES: a key of 1 to kMaxKeyBytes, at most kMaxIncrement. A counter saturates.
+  void add(std::span<const std::uint8_t> key, std::uint64_t amount);
+
+  // Calls visit(offset in the store, span of bytes) -> bool for each block that has changed since
+  // it was last taken, until it returns false. Returns whether nothing is left.
+  template <typename Visit>
+  bool takeDirty(Visit&& visit) {
+    return dirty_.takeBlocks(visit);
+  }
+  // Marks a block that takeDirty() gave as changed again, because its WRITE failed.
+  void sendAgain(std::uint64_t offset) { dirty_.mark(offset - table_.offset); }
+
+  const Table& table() const { return table_; }
+  bool hasDirty() const { return !dirty_.empty(); }
+
+ private:
+  CounterWriter(const Table& table, std::span<std::uint8_t> content)
+      : table_(table), content_(content), dirty_(table, content, kBlockBytes) {}
+
+  const Table table_;
+  const std::span<std::uint8_t> content_;
+  DirtyBlocks dirty_;
+};
+
+// Estimates how much was added for the key: never too little, once everything is written, and too
+// much by what other keys have added to all of its counters. `memory` is the table's and may change
+// meanwhile. Any thread. REQUIRES: a table of counters, of a head that has been checked.
+std::uint64_t countKey(const Table& table, std::span<const std::uint8_t> memory,
+                       std::span<const std::uint8_t> key);
+
+// An estimate is too large by more than this with a probability of at most e^-rows. `total` is the
+// sum of all increments.
+double countErrorBound(const Table& table, std::uint64_t total);
+
+}  // namespace pingloom::store

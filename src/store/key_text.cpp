@@ -1,0 +1,61 @@
+#include "store/key_text.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "common/text.h"
+#include "store/layout.h"
+
+namespace pingloom::store {
+namespace {
+
+std::optional<std::uint8_t> digitOf(char c) {
+  if (c >= '0' && c <= '9') return static_cast<std::uint8_t>(c - '0');
+  if (c >= 'a' && c <= 'f') return static_cast<std::uint8_t>(c - 'a' + 10);
+  if (c >= 'A' && c <= 'F') return static_cast<std::uint8_t>(c - 'A' + 10);
+  return std::nullopt;
+}
+
+Result<std::vector<std::uint8_t>> parseHex(std::string_view digits) {
+  std::vector<std::uint8_t> bytes;
+  for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
+    const auto high = digitOf(digits[i]);
+    const auto low = digitOf(digits[i + 1]);
+    if (!high || !low) return makeError("key", "hex: takes hexadecimal digits");
+    bytes.push_back(static_cast<std::uint8_t>(*high * 16 + *low));
+  }
+  if (digits.size() % 2 != 0) return makeError("key", "hex: takes two digits for each byte");
+  return bytes;
+}
+
+Result<std::vector<std::uint8_t>> parseU32(std::string_view digits) {
+  const auto number = parseUnsigned(digits, UINT32_MAX);
+  if (!number) return makeError("key", "u32: takes a number up to 4294967295");
+  std::vector<std::uint8_t> bytes;
+  for (int shift = 24; shift >= 0; shift -= 8) {
+    bytes.push_back(static_cast<std::uint8_t>(*number >> shift));
+  }
+  return bytes;
+}
+
+Result<std::vector<std::uint8_t>> parseBody(std::string_view kind, std::string_view body) {
+  if (kind == "text") return std::vector<std::uint8_t>(body.begin(), body.end());
+  if (kind == "hex") return parseHex(body);
+  if (kind == "u32") return parseU32(body);
+  return makeError("key", "write text:TEXT, hex:DIGITS or u32:NUMBER");
+}
+
+}  // namespace
+
+Result<std::vector<std::uint8_t>> parseKey(std::string_view text) {
+  const auto colon = text.find(':');
+  const bool has = colon != std::string_view::npos;
+  auto bytes = parseBody(has ? text.substr(0, colon) : "", has ? text.substr(colon + 1) : "");
+  if (bytes && (bytes->empty() || bytes->size() > kMaxKeyBytes)) {
+    return makeError("key", fmt::format("a key has 1 to {} bytes", kMaxKeyBytes));
+  }
+  return bytes;
+}
+
+}  // namespace pingloom::store

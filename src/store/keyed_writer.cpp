@@ -1,0 +1,99 @@
+#include "store/keyed_writer.h"
+
+#include <algorithm>
+
+#include "store/little_endian.h"
+#include "store/stamp.h"
+
+namespace pingloom::store {
+
+Result<std::unique_ptr<KeyedWriter>> KeyedWriter::create(const Table& table,
+                                                         std::span<std::uint8_t> content) {
+  if (table.kind != TableKind::kKeyed) {
+    return makeError("table " + table.name, "is not keyed");
+  }
+  if (content.size() != table.bytes) {
+    return makeError("table " + table.name, "the copy has another size");
+  }
+  return std::unique_ptr<KeyedWriter>(new KeyedWriter(table, content));
+}
+
+KeyedWriter::KeyedWriter(const Table& table, std::span<std::uint8_t> content)
+    : table_(table),
+      slot_bytes_(table.slotBytes()),
+      content_(content),
+      index_(table.units * table.ways),
+      dirty_(table, content, slot_bytes_) {}
+
+KeyedWriter::Spot KeyedWriter::locate(std::span<const std::uint8_t> key) const {
+  const KeyHash hash = hashKey(key, table_.seed);
+  Spot spot;
+  spot.tag = tagOf(hash);
+  for (unsigned k = 0; k < table_.choices; ++k) {
+    spot.buckets[k] = choiceOf(hash, k, table_.units);
+    __builtin_prefetch(&index_[spot.buckets[k] * table_.ways]);
+  }
+  return spot;
+}
+
+KeyedWriter::Choice KeyedWriter::choose(const Spot& spot, std::uint32_t stamp) const {
+  Choice oldest{spot.buckets[0] * table_.ways, Placed::kEvicted};
+  std::int64_t oldest_ticks = INT64_MIN;
+  Choice empty;
+  int most_empty = 0;
+  for (unsigned k = 0; k < table_.choices; ++k) {
+    const std::uint64_t first = spot.buckets[k] * table_.ways;
+    int empties = 0;
+    std::uint64_t an_empty = first;
+    for (std::uint64_t slot = first; slot < first + table_.ways; ++slot) {
+      const Slot& there = index_[slot];
+      if (there.stamp == 0) {
+        if (empties++ == 0) an_empty = slot;
+      } else if (there.tag == spot.tag) {
+        return {slot, Placed::kUpdated};
+      } else if (const auto ticks = ticksBetween(there.stamp, stamp); ticks > oldest_ticks) {
+        oldest_ticks = ticks;
+        oldest.slot = slot;
+      }
+    }
+    if (empties > most_empty) {
+      most_empty = empties;
+      empty.slot = an_empty;
+    }
+  }
+  return most_empty > 0 ? empty : oldest;
+}
+
+Placed KeyedWriter::place(const Spot& spot, std::span<const std::uint8_t> key,
+                          std::span<const std::uint8_t> value, std::uint32_t stamp) {
+  const Choice choice = choose(spot, stamp);
+  used_ += choice.how == Placed::kNew ? 1 : 0;
+  index_[choice.slot] = {spot.tag, stamp};
+  const std::uint64_t offset = choice.slot * slot_bytes_;
+  const auto slot = content_.subspan(offset, slot_bytes_);
+  const auto room = slot.subspan(kSlotHeadBytes);
+  std::fill(std::copy(value.begin(), value.end(), room.begin()), room.end(), 0);
+  putLittle(slot, 0, slotCrc(table_.seed, key, stamp, room));
+  putLittle(slot, 4, stamp);
+  dirty_.mark(offset);
+  return choice.how;
+}
+
+void KeyedWriter::sendAgain(std::uint64_t offset, std::size_t bytes) {
+  const std::uint64_t first = (offset - table_.offset) / slot_bytes_;
+  const std::uint64_t end = std::min<std::uint64_t>(first + bytes / slot_bytes_, index_.size());
+  for (std::uint64_t slot = first; slot < end; ++slot) {
+    if (index_[slot].stamp != 0) dirty_.mark(slot * slot_bytes_);
+  }
+}
+
+void KeyedWriter::restore() {
+  used_ = 0;
+  for (std::uint64_t slot = 0; slot < index_.size(); ++slot) {
+    const auto stamp = getLittle<std::uint32_t>(content_, slot * slot_bytes_ + 4);
+    index_[slot] = {0, stamp};
+    used_ += stamp != 0 ? 1 : 0;
+  }
+}
+
+}  // namespace pingloom::store

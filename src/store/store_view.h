@@ -1,0 +1,64 @@
+// Reads a store's file, whether or not a collector serves it. Any number of processes may read.
+// Any thread may call the const functions.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "common/error.h"
+#include "store/counter_table.h"
+#include "store/keyed_reader.h"
+#include "store/layout.h"
+#include "store/list_reader.h"
+#include "store/mapping.h"
+#include "store/writer_status.h"
+
+namespace pingloom::store {
+
+class StoreView {
+ public:
+  // Refuses what is no regular file, and a head that is wrong or does not suit the file's size.
+  static Result<StoreView> open(const std::filesystem::path& file);
+
+  // The head as it was when the file was opened.
+  const Head& head() const { return head_; }
+  const std::filesystem::path& file() const { return file_; }
+  // Reads the head again, because its epoch and state change.
+  Result<Head> readHead() const;
+  const Table* findTable(std::string_view name) const;  // nullptr if there is none
+
+  // Returns nullopt if the key is absent. REQUIRES: a keyed table of this store.
+  std::optional<Value> get(const Table& table, std::span<const std::uint8_t> key) const {
+    return findKey(table, memoryOf(table), key);
+  }
+  // REQUIRES: a table of counters of this store.
+  std::uint64_t count(const Table& table, std::span<const std::uint8_t> key) const {
+    return countKey(table, memoryOf(table), key);
+  }
+  // As in list_reader.h. REQUIRES: a list below table.lists of a table of lists of this store.
+  Tail tail(const Table& table, std::uint32_t list, ListCursor from, std::size_t most,
+            const std::function<void(std::span<const std::uint8_t>)>& visit) const {
+    return readTail(table, memoryOf(table), list, from, most, visit);
+  }
+  ListCursor endOf(const Table& table, std::uint32_t list) const {
+    return endOfList(table, memoryOf(table), list);
+  }
+  // An error if no writer has written yet.
+  Result<WriterStatus> status() const;
+  // REQUIRES: a keyed table of this store. Reads the whole table.
+  std::uint64_t usedSlots(const Table& table) const { return countUsed(table, memoryOf(table)); }
+
+ private:
+  StoreView() = default;
+  std::span<const std::uint8_t> memoryOf(const Table& table) const {
+    return mapping_.memory().subspan(table.offset, table.bytes);
+  }
+
+  std::filesystem::path file_;
+  Mapping mapping_;
+  Head head_;
+};
+
+}  // namespace pingloom::store

@@ -1,0 +1,115 @@
+#include "store/table_spec.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "common/random.h"
+
+namespace pingloom::store {
+namespace {
+
+constexpr std::uint16_t kKeyedWays = 4;
+constexpr std::uint16_t kKeyedChoices = 2;
+constexpr std::uint16_t kCounterRows = 2;
+
+std::uint64_t roundUp(std::uint64_t bytes, std::uint64_t to) { return (bytes + to - 1) / to * to; }
+
+Result<Table> describeKeyed(const TableSpec& spec) {
+  const std::string entity = "table " + spec.name;
+  if (spec.slots < 1 || spec.slots > kMaxSlots) {
+    return makeError(entity, fmt::format("1 to {} slots", kMaxSlots));
+  }
+  if (spec.value_bytes < 1 || spec.value_bytes > kMaxValueBytes) {
+    return makeError(entity, fmt::format("values of 1 to {} bytes", kMaxValueBytes));
+  }
+  Table table;
+  const auto slot = std::bit_ceil(static_cast<std::uint32_t>(kSlotHeadBytes) + spec.value_bytes);
+  table.ways = kKeyedWays;
+  table.choices = kKeyedChoices;
+  table.unit_bytes = kKeyedWays * std::max<std::uint32_t>(slot, kMinSlotBytes);
+  table.units = roundUp(spec.slots, kKeyedWays) / kKeyedWays;
+  return table;
+}
+
+Result<Table> describeLists(const TableSpec& spec) {
+  if (spec.blocks > kMaxSlots || spec.lists > kMaxLists) {
+    return makeError("table " + spec.name, "has too many lists or blocks");
+  }
+  Table table;
+  table.lists = spec.lists;
+  table.units = spec.blocks;
+  table.unit_bytes = kBlockBytes;
+  return table;
+}
+
+Result<Table> describeCounters(const TableSpec& spec) {
+  if (spec.counters > kMaxSlots) return makeError("table " + spec.name, "has too many counters");
+  Table table;
+  table.choices = kCounterRows;
+  table.units = spec.counters;
+  table.unit_bytes = kCounterBytes;
+  return table;
+}
+
+Result<Table> describe(const TableSpec& spec) {
+  if (spec.kind == TableKind::kLists) return describeLists(spec);
+  if (spec.kind == TableKind::kCounters) return describeCounters(spec);
+  return describeKeyed(spec);
+}
+
+// How many runs of units lie one behind the other.
+std::uint64_t tableRuns(const Table& table, const TableSpec& spec) {
+  if (spec.kind == TableKind::kLists) return table.lists;
+  return spec.kind == TableKind::kCounters ? table.choices : 1;
+}
+
+std::string shapeOf(const Table& table) {
+  return fmt::format("{} x {} bytes, values of {}, as {}", table.units, table.unit_bytes,
+                     table.value_bytes, name(table.kind));
+}
+
+}  // namespace
+
+Result<Head> layOut(const std::vector<TableSpec>& specs, Nanos now_utc) {
+  Head head;
+  head.store = randomU64();
+  head.made = now_utc;
+  head.bytes = kTablesOffset;
+  for (const TableSpec& spec : specs) {
+    auto table = describe(spec);
+    if (!table) return tl::unexpected(table.error());
+    table->kind = spec.kind;
+    table->id = spec.id;
+    table->name = spec.name;
+    table->value_bytes = spec.value_bytes;
+    table->seed = randomU64();
+    table->offset = head.bytes;
+    table->bytes = roundUp(table->units * table->unit_bytes * tableRuns(*table, spec), kPageBytes);
+    head.bytes += table->bytes;
+    head.tables.push_back(std::move(*table));
+    if (head.bytes > kMaxStoreBytes) {
+      return makeError("table " + spec.name, "the store would be larger than 4 TiB");
+    }
+  }
+  if (auto status = checkHead(head); !status) return tl::unexpected(status.error());
+  return head;
+}
+
+Status sameTables(const Head& have, const Head& wanted) {
+  const std::size_t both = std::min(have.tables.size(), wanted.tables.size());
+  for (std::size_t i = 0; i < both; ++i) {
+    Table seedless = have.tables[i];
+    seedless.seed = wanted.tables[i].seed;
+    if (seedless == wanted.tables[i]) continue;
+    return makeError("table " + wanted.tables[i].name,
+                     fmt::format("the file has table {} there ({}), not {}", seedless.name,
+                                 shapeOf(seedless), shapeOf(wanted.tables[i])));
+  }
+  if (have.tables.size() == wanted.tables.size()) return {};
+  return makeError(
+      "tables", fmt::format("the file has {}, not {}", have.tables.size(), wanted.tables.size()));
+}
+
+}  // namespace pingloom::store

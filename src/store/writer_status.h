@@ -1,0 +1,42 @@
+// The status page of a store: what its writer says about itself, every 100 ms. Its numbers are
+// little endian. Plain values and pure functions; any thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "common/error.h"
+#include "common/time.h"
+
+namespace pingloom::store {
+
+constexpr std::size_t kStatusBytes = 128;
+constexpr Nanos kStatusInterval = 100 * kMillisecond;
+constexpr Nanos kStaleAfter = kSecond;  // without a beat
+constexpr std::size_t kOperations = 4;  // key-write, append, key-increment, postcard
+
+struct WriterStatus {
+  std::uint64_t incarnation = 0;  // random at each start of the writer
+  std::uint64_t beat = 0;         // one more each time
+  Nanos utc = 0;                  // the writer's clock
+  // Reports since the writer started, except for the total.
+  std::array<std::uint64_t, kOperations> accepted{};
+  std::uint64_t lost = 0;        // they never arrived
+  std::uint64_t refused = 0;     // malformed, or for no table of this store
+  std::uint64_t skipped = 0;     // dropped by reporters themselves
+  std::uint64_t evicted = 0;     // keys that made room for others
+  std::uint64_t dropped = 0;     // entries of lists for which there was no room
+  std::uint64_t increments = 0;  // the sum of all increments in the store's counters
+
+  bool operator==(const WriterStatus&) const = default;
+};
+
+using StatusBlock = std::array<std::uint8_t, kStatusBytes>;
+StatusBlock encodeStatus(const WriterStatus& status);
+// An error for what is not there yet or half written, so a reader tries again. `block` may be
+// shorter than kStatusBytes, which is an error too.
+Result<WriterStatus> decodeStatus(std::span<const std::uint8_t> block);
+
+}  // namespace pingloom::store
