@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+
+#include "common/size.h"
 
 namespace pingloom::pinglist {
 namespace {
@@ -127,16 +128,6 @@ std::vector<std::string> beyondLimits(const Cost& cost, const Limits& limits) {
                     humanBytes(static_cast<double>(limits.max_history_bytes_per_day))));
   }
   return exceeded;
-}
-
-std::string humanBytes(double bytes) {
-  static constexpr std::array<const char*, 6> kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  std::size_t unit = 0;
-  while (bytes >= 1024 && unit + 1 < kUnits.size()) {
-    bytes /= 1024;
-    ++unit;
-  }
-  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.2f} {}", bytes, kUnits[unit]);
 }
 
 }  // namespace pingloom::pinglist

@@ -42,7 +42,4 @@ Cost costOf(const Pinglist& pinglist);
 // Returns one sentence for each exceeded limit.
 std::vector<std::string> beyondLimits(const Cost& cost, const Limits& limits);
 
-// Formats a size as "1.42 GiB" or "812 B".
-std::string humanBytes(double bytes);
-
 }  // namespace pingloom::pinglist

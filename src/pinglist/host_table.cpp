@@ -229,6 +229,22 @@ std::vector<std::string_view> HostTable::allNames() const {
   return names;
 }
 
+std::map<std::string_view, std::size_t> HostTable::allLabels() const {
+  std::map<std::string_view, std::size_t> longest;
+  const auto note = [&longest](std::string_view label, const std::string& value) {
+    std::size_t& bytes = longest[label];
+    bytes = std::max(bytes, value.size());
+  };
+  for (const Host& host : hosts_) {
+    for (const auto& [label, value] : host.labels) note(label, value);
+    if (host.labels.contains("rail")) continue;
+    for (const auto& [label, address] : host.addresses) {
+      if (!label.empty()) note("rail", label);
+    }
+  }
+  return longest;
+}
+
 void HostTable::moveTo(Pinglist& pinglist) {
   pinglist.hosts = std::move(hosts_);
   pinglist.names = std::move(names_);

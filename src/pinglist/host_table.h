@@ -2,6 +2,7 @@
 // thread while it is read, any thread afterwards.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,9 @@ class HostTable {
   // host has several addresses and the label is missing or unknown.
   Result<std::optional<IpAddress>> find(const std::string& name) const;
   std::vector<std::string_view> allNames() const;  // for "did you mean"; valid as long as this
+  // Returns all labels that some host has, with the bytes of their longest value. The labels of
+  // addresses count as the label "rail" of hosts without such a label. Valid as long as this.
+  std::map<std::string_view, std::size_t> allLabels() const;
 
   // Moves the hosts to the Pinglist; the table is empty afterwards.
   void moveTo(Pinglist& pinglist);

@@ -1,5 +1,7 @@
+#include "common/text.h"
 #include "pinglist/address_list.h"
 #include "pinglist/forms.h"
+#include "pinglist/group_table.h"
 #include "pinglist/host_table.h"
 #include "pinglist/plan_builder.h"
 #include "pinglist/probe_parameters.h"
@@ -21,17 +23,46 @@ Status checkVersion(const yaml::Node& root) {
   return {};
 }
 
+// Reads `rollup`, the label by whose values latency is rolled up. A label that no host has is an
+// error, because a misspelt one would give no roll-up and say nothing.
+Status readRollup(const yaml::Node& map, const HostTable& hosts, std::string& rollup) {
+  const auto node = map.find("rollup");
+  if (!node) return {};
+  auto label = node->text();
+  if (!label) return tl::unexpected(label.error());
+  if (*label == "none") {
+    rollup.clear();
+    return {};
+  }
+  const auto labels = hosts.allLabels();
+  const auto found = labels.find(*label);
+  if (found == labels.end()) {
+    std::vector<std::string_view> known;
+    known.reserve(labels.size());
+    for (const auto& [name, longest] : labels) known.push_back(name);
+    return node->error("rollup: no host of 'hosts:' has the label '" + *label + "'" +
+                       didYouMean(*label, known) + "; write a label that hosts have, or none");
+  }
+  if (found->second > kMaxRollupValueBytes) {
+    return node->error("rollup: a value of the label '" + *label + "' is longer than " +
+                       std::to_string(kMaxRollupValueBytes) + " bytes");
+  }
+  rollup = std::move(*label);
+  return {};
+}
+
 struct Defaults {
   plan::ProbeSpec spec;
   Thresholds thresholds;
+  std::string rollup;
 };
 
-Result<Defaults> readDefaults(const yaml::Node& root) {
+Result<Defaults> readDefaults(const yaml::Node& root, const HostTable& hosts) {
   Defaults defaults;
   const auto node = root.find("defaults");
   if (!node || node->isNull()) return defaults;
   std::vector<std::string_view> keys = parameterNames();
-  keys.emplace_back("thresholds");
+  keys.insert(keys.end(), {"thresholds", "rollup"});
   if (auto status = node->onlyKeys(keys); !status) return tl::unexpected(status.error());
   if (auto status = readParameters(*node, defaults.spec); !status) {
     return tl::unexpected(status.error());
@@ -39,13 +70,17 @@ Result<Defaults> readDefaults(const yaml::Node& root) {
   if (auto status = readThresholds(*node, defaults.thresholds); !status) {
     return tl::unexpected(status.error());
   }
+  if (auto status = readRollup(*node, hosts, defaults.rollup); !status) {
+    return tl::unexpected(status.error());
+  }
   return defaults;
 }
 
 const std::vector<std::string_view>& probeKeys() {
   static const std::vector<std::string_view> keys = [] {
-    std::vector<std::string_view> made = {"name", "protocol", "mesh",  "from",      "to",
-                                          "self", "port",     "paths", "thresholds"};
+    std::vector<std::string_view> made = {
+        "name", "protocol", "mesh",       "members",       "from",      "to",          "self",
+        "port", "paths",    "thresholds", "service_level", "gid_index", "p_key_index", "rollup"};
     for (const std::string_view name : parameterNames()) made.push_back(name);
     return made;
   }();
@@ -55,9 +90,13 @@ const std::vector<std::string_view>& probeKeys() {
 // Reads the probes one by one into the builder.
 class ProbeReader {
  public:
-  ProbeReader(const HostTable& hosts, const Defaults& defaults, PlanBuilder& builder,
-              Warnings& warnings)
-      : hosts_(hosts), defaults_(defaults), builder_(builder), warnings_(warnings) {}
+  ProbeReader(const HostTable& hosts, const Groups& groups, const Defaults& defaults,
+              PlanBuilder& builder, Warnings& warnings)
+      : hosts_(hosts),
+        groups_(groups),
+        defaults_(defaults),
+        builder_(builder),
+        warnings_(warnings) {}
 
   Status read(const yaml::Node& probe) {
     if (auto status = probe.onlyKeys(probeKeys()); !status) return status;
@@ -72,27 +111,33 @@ class ProbeReader {
     if (auto status = checkWindow(probe, spec); !status) return status;
     thresholds_.push_back(defaults_.thresholds);
     if (auto status = readThresholds(probe, thresholds_.back()); !status) return status;
-    return readMembers(probe, *name_node, std::move(spec));
+    rollups_.push_back(defaults_.rollup);
+    if (auto status = readRollup(probe, hosts_, rollups_.back()); !status) return status;
+    return addProbe(probe, *name_node, std::move(spec));
   }
 
   std::vector<Thresholds> takeThresholds() { return std::move(thresholds_); }
+  std::vector<std::string> takeRollups() { return std::move(rollups_); }
 
  private:
-  Result<plan::AddressList> list(const yaml::Node& node) {
-    return readAddressList(node, hosts_, Placeholders::kRefuse, warnings_);
+  Result<MemberList> list(const yaml::Node& node) {
+    return readMembers(node, hosts_, &groups_, Placeholders::kRefuse, warnings_);
   }
 
-  Status readMembers(const yaml::Node& probe, const yaml::Node& place, plan::ProbeSpec spec) {
-    const auto mesh = probe.find("mesh");
+  Status addProbe(const yaml::Node& probe, const yaml::Node& place, plan::ProbeSpec spec) {
+    const auto members = probe.find("members");
+    auto mesh = probe.find("mesh");
+    if (mesh && members) return members->error("means the same as 'mesh'; write one of them");
+    if (members) mesh = members;
     const auto from = probe.find("from");
     const auto to = probe.find("to");
     if (mesh && (from || to)) {
       return probe.error("probe '" + spec.name + "' has 'mesh' together with 'from' or 'to'");
     }
     if (mesh) {
-      auto members = list(*mesh);
-      if (!members) return tl::unexpected(members.error());
-      return builder_.addMesh(place, std::move(spec), std::move(*members));
+      auto all = list(*mesh);
+      if (!all) return tl::unexpected(all.error());
+      return builder_.addMesh(place, std::move(spec), std::move(*all));
     }
     if (!from && !to) {
       return probe.error("probe '" + spec.name +
@@ -111,25 +156,33 @@ class ProbeReader {
   }
 
   const HostTable& hosts_;
+  const Groups& groups_;
   const Defaults& defaults_;
   PlanBuilder& builder_;
   Warnings& warnings_;
   std::vector<Thresholds> thresholds_;
+  std::vector<std::string> rollups_;
 };
 
 }  // namespace
 
 Result<Pinglist> parseNative(const yaml::Node& root, Nanos now_utc, Warnings& warnings) {
-  auto status = root.onlyKeys({"version", "defaults", "hosts", "probes"});
+  auto status = root.onlyKeys({"version", "defaults", "hosts", "groups", "probes"});
   if (!status) return tl::unexpected(status.error());
   if (status = checkVersion(root); !status) return tl::unexpected(status.error());
-  const auto defaults = readDefaults(root);
-  if (!defaults) return tl::unexpected(defaults.error());
   HostTable hosts;
   if (const auto section = root.find("hosts")) {
     auto read = HostTable::read(*section, now_utc, warnings);
     if (!read) return tl::unexpected(read.error());
     hosts = std::move(*read);
+  }
+  const auto defaults = readDefaults(root, hosts);
+  if (!defaults) return tl::unexpected(defaults.error());
+  Groups groups;
+  if (const auto section = root.find("groups")) {
+    auto read = readGroups(*section, hosts, warnings);
+    if (!read) return tl::unexpected(read.error());
+    groups = std::move(*read);
   }
   const auto probes = root.find("probes");
   if (!probes) return root.error("'probes' is missing; write 'probes: []' to probe nothing");
@@ -137,13 +190,14 @@ Result<Pinglist> parseNative(const yaml::Node& root, Nanos now_utc, Warnings& wa
     return probes->error("expected a list of probes; write 'probes: []' to probe nothing");
   }
   PlanBuilder builder(warnings);
-  ProbeReader reader(hosts, *defaults, builder, warnings);
+  ProbeReader reader(hosts, groups, *defaults, builder, warnings);
   for (const yaml::Node& probe : probes->items()) {
     if (status = reader.read(probe); !status) return tl::unexpected(status.error());
   }
   Pinglist made;
-  made.plan = builder.take();
+  builder.moveTo(made);
   made.thresholds = reader.takeThresholds();
+  made.rollups = reader.takeRollups();
   hosts.moveTo(made);
   if (made.plan.probes.empty()) warnings.add(probes->place(), "no probes: nothing is probed");
   return made;

@@ -23,7 +23,7 @@ Result<Pinglist> parseRoot(const yaml::Node& root, std::string_view file, Nanos 
     return makeError(file, "the pinglist is empty; write at least 'version: 1' and 'probes: []'");
   }
   if (!root.isMap()) return root.error("expected a pinglist: 'version: 1' and 'probes:'");
-  const bool native = hasAny(root, {"version", "defaults", "hosts", "probes"});
+  const bool native = hasAny(root, {"version", "defaults", "hosts", "groups", "probes"});
   if (!native && hasAny(root, {"mesh", "arrow"})) return parsePingWeave(root, warnings);
   return parseNative(root, now_utc, warnings);
 }

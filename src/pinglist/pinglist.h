@@ -12,6 +12,7 @@
 #include "common/address.h"
 #include "common/error.h"
 #include "common/time.h"
+#include "pinglist/registered.h"
 #include "pinglist/thresholds.h"
 #include "plan/plan.h"
 
@@ -25,9 +26,17 @@ struct Host {
   std::optional<Nanos> maintenance_until = std::nullopt;
 };
 
+// The limit for a value of a label by which latency is rolled up, because each series has two.
+constexpr std::size_t kMaxRollupValueBytes = 256;
+
 struct Pinglist {
   plan::Plan plan;
   std::vector<Thresholds> thresholds;  // indexed like plan.probes
+  // Labels by whose values latency is rolled up, indexed likewise; "": none.
+  std::vector<std::string> rollups;
+  // The entries `registered`, by the name of the list in `plan` that they belong to. Such a list
+  // has only the addresses that the file itself names; expand() adds the agents' (members.h).
+  std::map<std::string, std::vector<RegisteredFilter>> registered;
   std::vector<Host> hosts;
   std::unordered_map<IpAddress, std::string, IpAddressHash> names;  // "gpu-001", "gpu-002/rail1"
   std::vector<std::string> warnings;  // each begins with file:line:column

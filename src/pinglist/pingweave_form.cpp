@@ -1,6 +1,9 @@
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <unordered_map>
 
 #include "common/text.h"
 #include "common/time.h"
@@ -44,6 +47,53 @@ std::string asProbeName(std::string_view group) {
   return made;
 }
 
+// Finds groups of a protocol that have pairs in common. It keeps the latest kKnown groups of each
+// address, so a file of any size takes one pass.
+class SharedPairs {
+ public:
+  // Returns an earlier group with which this one shares a pair of different addresses, or "".
+  std::string add(const std::string& group, const plan::AddressList& from,
+                  const plan::AddressList& to) {
+    std::map<std::string, Shared> shared;
+    for (const IpAddress& address : from) {
+      for (const std::string& known : source_of_[address]) ++shared[known].sources;
+    }
+    for (const IpAddress& address : to) {
+      const bool on_both = std::binary_search(from.begin(), from.end(), address);
+      for (const std::string& known : destination_of_[address]) {
+        ++shared[known].destinations;
+        if (on_both) ++shared[known].on_both_sides;
+      }
+    }
+    for (const IpAddress& address : from) remember(group, source_of_[address]);
+    for (const IpAddress& address : to) remember(group, destination_of_[address]);
+    for (const auto& [other, with] : shared) {
+      // One address that is on both sides makes a pair with itself only.
+      const bool only_itself =
+          with.sources == 1 && with.destinations == 1 && with.on_both_sides == 1;
+      if (with.sources > 0 && with.destinations > 0 && !only_itself) return other;
+    }
+    return "";
+  }
+
+ private:
+  static constexpr std::size_t kKnown = 8;
+  struct Shared {
+    std::size_t sources = 0;
+    std::size_t destinations = 0;
+    std::size_t on_both_sides = 0;
+  };
+  using Known = std::unordered_map<IpAddress, std::vector<std::string>, IpAddressHash>;
+
+  static void remember(const std::string& group, std::vector<std::string>& known) {
+    if (known.size() == kKnown) known.erase(known.begin());
+    known.push_back(group);
+  }
+
+  Known source_of_;
+  Known destination_of_;
+};
+
 class PingWeaveReader {
  public:
   explicit PingWeaveReader(Warnings& warnings) : warnings_(warnings), builder_(warnings) {}
@@ -56,7 +106,7 @@ class PingWeaveReader {
     return {};
   }
 
-  plan::Plan take() { return builder_.take(); }
+  void moveTo(Pinglist& pinglist) { builder_.moveTo(pinglist); }
 
  private:
   Status readProtocol(const yaml::Node& key, const yaml::Node& groups, bool directed) {
@@ -99,9 +149,10 @@ class PingWeaveReader {
   }
 
   Status readMesh(const yaml::Node& group, const yaml::Node& members, plan::ProbeSpec spec) {
-    auto list = addresses(members);
+    auto list = membersOf(members);
     if (!list) return tl::unexpected(list.error());
-    if (onlyPlaceholders(group, *list)) return {};
+    if (onlyPlaceholders(group, list->addresses)) return {};
+    warnIfShared(group, spec, list->addresses, list->addresses);
     return builder_.addMesh(group, std::move(spec), std::move(*list));
   }
 
@@ -112,16 +163,27 @@ class PingWeaveReader {
     if (!src || !dst) {
       return group.error("group '" + *group.text() + "' has no '" + (src ? "dst" : "src") + "'");
     }
-    auto from = addresses(*src);
+    auto from = membersOf(*src);
     if (!from) return tl::unexpected(from.error());
-    auto to = addresses(*dst);
+    auto to = membersOf(*dst);
     if (!to) return tl::unexpected(to.error());
-    if (onlyPlaceholders(group, from->empty() ? *from : *to)) return {};
+    if (onlyPlaceholders(group, from->addresses.empty() ? from->addresses : to->addresses))
+      return {};
+    warnIfShared(group, spec, from->addresses, to->addresses);
     return builder_.addDirected(group, std::move(spec), std::move(*from), std::move(*to));
   }
 
-  Result<plan::AddressList> addresses(const yaml::Node& list) {
-    return readAddressList(list, no_hosts_, Placeholders::kIgnore, warnings_);
+  Result<MemberList> membersOf(const yaml::Node& list) {
+    return readMembers(list, no_hosts_, nullptr, Placeholders::kIgnore, warnings_);
+  }
+
+  void warnIfShared(const yaml::Node& group, const plan::ProbeSpec& spec,
+                    const plan::AddressList& from, const plan::AddressList& to) {
+    const std::string word = spec.name.substr(0, spec.name.find('-'));
+    const std::string other = shared_[word].add(*group.text(), from, to);
+    if (other.empty()) return;
+    warnings_.add(group.place(), "group '" + *group.text() + "' has pairs that group '" + other +
+                                     "' has too: both ping them, and PingWeave only once");
   }
 
   bool onlyPlaceholders(const yaml::Node& group, const plan::AddressList& list) {
@@ -133,7 +195,23 @@ class PingWeaveReader {
   const HostTable no_hosts_;
   Warnings& warnings_;
   PlanBuilder builder_;
+  std::map<std::string, SharedPairs> shared_;  // by protocol
 };
+
+// What holds for all of the file; docs/pinglist.md tells more about each.
+void warnOfDifferences(const yaml::Node& root, Warnings& warnings) {
+  warnings.add(root.place(),
+               "read as PingWeave's: pingweave.ini is not read, so interval 1s, timeout 1s, window "
+               "10s and traffic class 106 for roce and 0 for ib are in force; other settings need "
+               "pingloom's own form");
+  warnings.add(root.place(),
+               "PingWeave's 'failure' is lost, refused or unreachable here, and its 'weird' is "
+               "anomalous, which counts as received; 'loss' is the share of all pings that were "
+               "sent");
+  warnings.add(root.place(),
+               "pairs are slow by multiples of the mesh's median, and not by PingWeave's fixed "
+               "times; 'thresholds' of pingloom's own form sets fixed ones");
+}
 
 }  // namespace
 
@@ -153,9 +231,14 @@ Result<Pinglist> parsePingWeave(const yaml::Node& root, Warnings& warnings) {
     }
   }
   Pinglist made;
-  made.plan = reader.take();
+  reader.moveTo(made);
   made.thresholds.resize(made.plan.probes.size());
-  if (made.plan.probes.empty()) warnings.add(root.place(), "no probes: nothing is probed");
+  made.rollups.resize(made.plan.probes.size());
+  if (made.plan.probes.empty()) {
+    warnings.add(root.place(), "no probes: nothing is probed");
+  } else {
+    warnOfDifferences(root, warnings);
+  }
   return made;
 }
 

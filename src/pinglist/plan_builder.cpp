@@ -18,8 +18,7 @@ Families familiesOf(const plan::AddressList& list) {  // REQUIRES: not empty; IP
 
 }  // namespace
 
-Status PlanBuilder::addMesh(const yaml::Node& place, plan::ProbeSpec spec,
-                            plan::AddressList members) {
+Status PlanBuilder::addMesh(const yaml::Node& place, plan::ProbeSpec spec, MemberList members) {
   spec.sources = spec.destinations = spec.name;
   if (auto status = add(place, spec); !status) return status;
   if (auto status = addList(place, spec.sources, std::move(members)); !status) return status;
@@ -27,8 +26,8 @@ Status PlanBuilder::addMesh(const yaml::Node& place, plan::ProbeSpec spec,
   return {};
 }
 
-Status PlanBuilder::addDirected(const yaml::Node& place, plan::ProbeSpec spec,
-                                plan::AddressList from, plan::AddressList to) {
+Status PlanBuilder::addDirected(const yaml::Node& place, plan::ProbeSpec spec, MemberList from,
+                                MemberList to) {
   spec.sources = spec.name + "/from";
   spec.destinations = spec.name + "/to";
   if (auto status = add(place, spec); !status) return status;
@@ -53,18 +52,20 @@ Status PlanBuilder::add(const yaml::Node& place, const plan::ProbeSpec& spec) {
   return {};
 }
 
-Status PlanBuilder::addList(const yaml::Node& place, const std::string& name,
-                            plan::AddressList list) {
-  addresses_ += list.size();
+Status PlanBuilder::addList(const yaml::Node& place, const std::string& name, MemberList members) {
+  addresses_ += members.addresses.size();
   if (addresses_ > kMaxAddresses) {
     return place.error("the lists hold more than " + std::to_string(kMaxAddresses) +
                        " addresses together");
   }
-  plan_.lists[name] = std::make_shared<const plan::AddressList>(std::move(list));
+  plan_.lists[name] = std::make_shared<const plan::AddressList>(std::move(members.addresses));
+  if (!members.registered.empty()) registered_[name] = std::move(members.registered);
   return {};
 }
 
 void PlanBuilder::warnIfIdle(const yaml::Node& place, const plan::ProbeSpec& spec) {
+  // Nobody knows yet who will register.
+  if (registered_.contains(spec.sources) || registered_.contains(spec.destinations)) return;
   const plan::AddressList& from = plan_.list(spec.sources);
   const plan::AddressList& to = plan_.list(spec.destinations);
   const Families sources = familiesOf(from);

@@ -8,6 +8,8 @@
 
 #include "common/error.h"
 #include "common/yaml.h"
+#include "pinglist/address_list.h"
+#include "pinglist/pinglist.h"
 #include "pinglist/warnings.h"
 #include "plan/plan.h"
 
@@ -22,19 +24,23 @@ class PlanBuilder {
   explicit PlanBuilder(Warnings& warnings) : warnings_(warnings) {}
 
   // `place` is the position of the probe's name. The builder sets the spec's list names.
-  Status addMesh(const yaml::Node& place, plan::ProbeSpec spec, plan::AddressList members);
-  Status addDirected(const yaml::Node& place, plan::ProbeSpec spec, plan::AddressList from,
-                     plan::AddressList to);
+  Status addMesh(const yaml::Node& place, plan::ProbeSpec spec, MemberList members);
+  Status addDirected(const yaml::Node& place, plan::ProbeSpec spec, MemberList from, MemberList to);
 
-  plan::Plan take() { return std::move(plan_); }
+  // Moves the plan, and the entries `registered` of its lists.
+  void moveTo(Pinglist& pinglist) {
+    pinglist.plan = std::move(plan_);
+    pinglist.registered = std::move(registered_);
+  }
 
  private:
   Status add(const yaml::Node& place, const plan::ProbeSpec& spec);
-  Status addList(const yaml::Node& place, const std::string& name, plan::AddressList list);
+  Status addList(const yaml::Node& place, const std::string& name, MemberList members);
   void warnIfIdle(const yaml::Node& place, const plan::ProbeSpec& spec);
 
   Warnings& warnings_;
   plan::Plan plan_;
+  std::map<std::string, std::vector<RegisteredFilter>> registered_;
   std::map<std::string, std::string> places_;  // positions of the probes' names
   std::size_t addresses_ = 0;
 };

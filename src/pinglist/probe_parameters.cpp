@@ -78,6 +78,32 @@ Status readPaths(const yaml::Node& probe, plan::ProbeSpec& spec) {
   return {};
 }
 
+// Reads a number that only rdma probes have.
+Status readRdmaNumber(const yaml::Node& probe, std::string_view key, std::uint64_t largest,
+                      const plan::ProbeSpec& spec, std::optional<std::uint8_t>& out) {
+  const auto node = probe.find(key);
+  if (!node) return {};
+  if (spec.protocol != Protocol::kRdma) {
+    return node->error("'" + std::string(key) + "' is for rdma only");
+  }
+  const auto number = node->number(0, largest);
+  if (!number) return node->error(std::string(key) + ": " + number.error().reason);
+  out = static_cast<std::uint8_t>(*number);
+  return {};
+}
+
+Status readRdma(const yaml::Node& probe, plan::ProbeSpec& spec) {
+  if (auto status = readPaths(probe, spec); !status) return status;
+  if (const auto node = probe.find("p_key_index")) {
+    return node->error(
+        "'p_key_index' cannot differ by probe, because it belongs to the queue pair, and an agent "
+        "has one for each address; write 'rdma: { p_key_index: N }' in the agents' configuration");
+  }
+  auto status =
+      readRdmaNumber(probe, "service_level", plan::kMaxServiceLevel, spec, spec.service_level);
+  return status ? readRdmaNumber(probe, "gid_index", 255, spec, spec.gid_index) : status;
+}
+
 }  // namespace
 
 const std::vector<std::string_view>& parameterNames() {
@@ -122,7 +148,7 @@ Status readProtocol(const yaml::Node& probe, plan::ProbeSpec& spec, Warnings& wa
   if (payload && spec.protocol == Protocol::kTcp) {
     warnings.add(payload->place(), "'payload' has no effect on tcp: a connect carries no data");
   }
-  if (auto status = readPaths(probe, spec); !status) return status;
+  if (auto status = readRdma(probe, spec); !status) return status;
   return readPort(probe, spec);
 }
 

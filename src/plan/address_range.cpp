@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "plan/plan_codec.h"
-
 namespace pingloom::plan {
 namespace {
 
@@ -131,12 +129,15 @@ std::uint64_t combinations(const Pattern& pattern, std::uint64_t enough) {
 
 }  // namespace
 
-Status expandAddresses(std::string_view text, std::size_t at_most, AddressList& out) {
+std::string ListRoom::exceeded() const {
+  return "makes a list of more than " + std::to_string(max) + " addresses";
+}
+
+Status expandAddresses(std::string_view text, const ListRoom& room, AddressList& out) {
   const auto pattern = parsePattern(text);
   if (!pattern) return tl::unexpected(pattern.error());
-  if (combinations(*pattern, at_most) > at_most) {
-    return makeError(quoted(text), "makes a list of more than " +
-                                       std::to_string(kMaxListAddresses) + " addresses");
+  if (combinations(*pattern, room.left()) > room.left()) {
+    return makeError(quoted(text), room.exceeded());
   }
   std::vector<std::uint32_t> values;
   for (const Range& range : pattern->ranges) values.push_back(range.first);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include "common/address.h"
@@ -12,9 +13,18 @@
 
 namespace pingloom::plan {
 
-// Appends the addresses to `out` in ascending order. If there are more than `at_most`, nothing is
-// appended and the result is an error. The error's entity is the expression.
-Status expandAddresses(std::string_view text, std::size_t at_most, AddressList& out);
+// How many addresses a list of bounded length has already.
+struct ListRoom {
+  std::size_t used = 0;
+  std::size_t max = 0;
+
+  std::size_t left() const { return max - used; }
+  std::string exceeded() const;  // the reason why more were refused
+};
+
+// Appends the addresses to `out` in ascending order. If there are more than the room allows,
+// nothing is appended and the result is an error. The error's entity is the expression.
+Status expandAddresses(std::string_view text, const ListRoom& room, AddressList& out);
 
 // Checks that an address can be a destination: not unspecified, multicast or broadcast.
 Status checkProbeable(const IpAddress& address);

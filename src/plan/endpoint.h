@@ -21,6 +21,7 @@ struct Endpoint {
   std::string device;                  // "mlx5_0", "soft"
   ClockSource clock = ClockSource::kSoftware;
   std::uint64_t incarnation = 0;  // the agent's incarnation
+  std::uint32_t mtu = 0;          // the longest message it takes, in bytes; 0 if unknown
 
   bool operator==(const Endpoint&) const = default;
 };

@@ -12,6 +12,7 @@ constexpr std::uint32_t kLastQpn = 0xfffffe;  // larger numbers are multicast
 constexpr std::uint32_t kFirstQpn = 2;        // 0 and 1 belong to the subnet manager and the CM
 constexpr std::uint32_t kLastUnicastLid = 0xbfff;
 constexpr std::uint32_t kPrivilegedQKey = 1U << 31;
+constexpr std::uint32_t kLargestMtu = 4096;
 
 Result<IpAddress> addressOf(const std::string& bytes) {
   auto address = IpAddress::fromWire(bytes);
@@ -38,6 +39,7 @@ std::string_view faultOf(const wire::Endpoint& in) {
   if ((in.q_key() & kPrivilegedQKey) != 0) return "its Q_Key is privileged";
   if (in.device().size() > kMaxDeviceName || !isOneWord(in.device())) return "bad device name";
   if (in.clock() < 1 || in.clock() > kClockSourceNames.size()) return "unknown clock source";
+  if (in.mtu() > kLargestMtu) return "its MTU is above 4096";
   return "";
 }
 
@@ -54,6 +56,7 @@ void encode(const Endpoint& endpoint, wire::Endpoint& out) {
   out.set_device(endpoint.device);
   out.set_clock(static_cast<std::uint32_t>(endpoint.clock));
   out.set_incarnation(endpoint.incarnation);
+  out.set_mtu(endpoint.mtu);
 }
 
 Result<Endpoint> decodeEndpoint(const wire::Endpoint& in) {
@@ -74,6 +77,7 @@ Result<Endpoint> decodeEndpoint(const wire::Endpoint& in) {
   made.device = in.device();
   made.clock = static_cast<ClockSource>(in.clock());
   made.incarnation = in.incarnation();
+  made.mtu = in.mtu();
   return made;
 }
 

@@ -22,11 +22,11 @@ class Fnv1a {
   std::uint64_t state_ = 0xcbf29ce484222325ULL;
 };
 
+}  // namespace
+
 bool contains(const AddressList& list, const IpAddress& address) {
   return std::binary_search(list.begin(), list.end(), address);
 }
-
-}  // namespace
 
 const AddressList& Plan::list(const std::string& name) const {
   static const AddressList empty;
@@ -50,6 +50,14 @@ std::uint64_t hash(const Plan& plan) {
     }
     // A plan with one path per pair has the same hash as before probes had paths.
     if (probe.paths != 1) sum.addNumber(probe.paths);
+    if (probe.service_level) {
+      sum.add("service_level");
+      sum.addNumber(*probe.service_level);
+    }
+    if (probe.gid_index) {
+      sum.add("gid_index");
+      sum.addNumber(*probe.gid_index);
+    }
   }
   for (const auto& [name, list] : plan.lists) {
     sum.add(name);

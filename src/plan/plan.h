@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,10 @@ namespace pingloom::plan {
 // The maximum number of paths of a pair. Every window of a source carries rows for all of them and
 // for their merge.
 constexpr std::uint32_t kMaxPaths = 128;
+constexpr std::uint32_t kMaxServiceLevel = 15;
 
 using AddressList = std::vector<IpAddress>;  // ascending, without duplicates
+bool contains(const AddressList& list, const IpAddress& address);
 
 struct ProbeSpec {
   std::string name;  // [A-Za-z0-9._-], 1..64 characters, unique in the plan
@@ -32,8 +35,13 @@ struct ProbeSpec {
   std::uint32_t traffic_class = 0;  // the byte with DSCP and ECN
   std::uint32_t payload = 64;       // size of a PING in bytes
   std::uint16_t port = 0;           // tcp: a service without an agent; 0 = the agents' own port
-  std::uint32_t paths = 1;          // rdma: flow labels per pair, 1..kMaxPaths; more than one:
-                                    // each is pinged once in an interval and has its own window
+  // rdma: flow labels per pair, 1..kMaxPaths. Each is pinged once in an interval, and if there are
+  // several, each has a window of its own.
+  std::uint32_t paths = 1;
+  // rdma: of the PINGs and their answers; nullopt stands for what the agent's `rdma:` says
+  std::optional<std::uint8_t> service_level = std::nullopt;  // 0..15
+  // rdma: the source's entry in its port's GID table; nullopt stands for the address's
+  std::optional<std::uint8_t> gid_index = std::nullopt;
 
   bool operator==(const ProbeSpec&) const = default;
 };

@@ -42,10 +42,16 @@ wire::ProbeSpec encodeProbe(const ProbeSpec& probe) {
   out.set_payload(probe.payload);
   out.set_port(probe.port);
   out.set_paths(probe.paths);
+  if (probe.service_level) out.set_service_level(*probe.service_level);
+  if (probe.gid_index) out.set_gid_index(*probe.gid_index);
   return out;
 }
 
 std::uint32_t pathsOf(const wire::ProbeSpec& in) { return std::max(1U, in.paths()); }
+
+bool hasRdmaFields(const wire::ProbeSpec& in) {
+  return pathsOf(in) != 1 || in.has_service_level() || in.has_gid_index();
+}
 
 Result<ProbeSpec> decodeProbe(const wire::ProbeSpec& in) {
   const bool sane = validProbeName(in.name()) && in.protocol() >= wire::UDP &&
@@ -53,7 +59,8 @@ Result<ProbeSpec> decodeProbe(const wire::ProbeSpec& in) {
                     in.window_ns() > 0 && in.traffic_class() <= 255 &&
                     in.payload() >= wire::kPingMinBytes && in.payload() <= wire::kPingMaxBytes &&
                     in.port() <= 65535 && pathsOf(in) <= kMaxPaths &&
-                    (pathsOf(in) == 1 || in.protocol() == wire::RDMA);
+                    (in.protocol() == wire::RDMA || !hasRdmaFields(in)) &&
+                    in.service_level() <= kMaxServiceLevel && in.gid_index() <= 255;
   if (!sane) return makeError("plan probe '" + in.name() + "'", "has a field out of range");
   ProbeSpec probe;
   probe.name = in.name();
@@ -68,6 +75,8 @@ Result<ProbeSpec> decodeProbe(const wire::ProbeSpec& in) {
   probe.payload = in.payload();
   probe.port = static_cast<std::uint16_t>(in.port());
   probe.paths = pathsOf(in);
+  if (in.has_service_level()) probe.service_level = static_cast<std::uint8_t>(in.service_level());
+  if (in.has_gid_index()) probe.gid_index = static_cast<std::uint8_t>(in.gid_index());
   return probe;
 }
 

@@ -9,7 +9,6 @@
 
 #include "common/error.h"
 #include "common/fd.h"
-#include "common/instant.h"
 #include "common/time.h"
 #include "probe/loop_calls.h"
 

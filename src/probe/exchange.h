@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "common/instant.h"
 #include "common/tick_clock.h"
 #include "common/time.h"
 #include "common/vocabulary.h"

@@ -1,5 +1,5 @@
-// Holds the exchanges in flight and those settled lately, and finds them by the id that their
-// packets carry.
+// Holds the exchanges in flight and those that were settled recently, and finds them by the id that
+// their packets carry.
 #pragma once
 
 #include <cstddef>
@@ -35,12 +35,13 @@ struct Exchange {
   bool peer_stalled = false;  // the PONG or the ACK carried the flag
 };
 
-// An id is made of a slot's number and its generation, so that the id of a released exchange is not
-// mistaken for that of its successor: it comes back after 32,768 uses of the slot, and each use
-// lasts a lifetime. Exchanges with the same lifetime wait in one queue, oldest first, so expiry
-// looks at one exchange per lifetime. The address of an exchange stays valid until it is released.
-// One thread. Bounds: kMax exchanges of 104 bytes, which are allocated 1,024 at a time when needed
-// and never freed; kMaxQueues different lifetimes.
+// An id consists of a slot's number and the slot's generation, so that a late packet of a released
+// exchange is not attributed to the next exchange in the slot. An id is used again only after
+// 32,768 uses of its slot, each of which lasts a lifetime. Exchanges with the same lifetime wait in
+// one queue, oldest first, so expiry looks at one exchange per lifetime. The address of an exchange
+// stays valid until the exchange is released. One thread uses the table. Bounds: kMax exchanges of
+// 104 bytes, which are allocated 1,024 at a time when needed and never freed; kMaxQueues different
+// lifetimes.
 class ExchangeTable {
  public:
   static constexpr std::uint32_t kSlotBits = 17;
@@ -49,8 +50,9 @@ class ExchangeTable {
 
   ExchangeTable();
 
-  // Opens an exchange that lives for `lifetime` from times.sent. The caller may move times.sent up
-  // to the time at which it opens the next exchange. Returns nullptr when the table is full.
+  // Opens an exchange that lives for `lifetime` from times.sent. The caller may set times.sent to a
+  // later time, but not later than when it opens the next exchange. Returns nullptr when the table
+  // is full.
   Exchange* open(Nanos lifetime, const Instant& sent);
   // Returns nullptr when no exchange has this id (any more).
   Exchange* find(std::uint32_t id);

@@ -25,7 +25,8 @@ wire::ProbeMessage Exchanges::pingOf(const Exchange& exchange) const {
   wire::ProbeMessage made;
   made.type = wire::ProbeType::kPing;
   made.clock = static_cast<std::uint8_t>(clock_.source());
-  made.length = static_cast<std::uint16_t>((*tasks_)[exchange.task].assignment->probe.payload);
+  const std::uint32_t payload = (*tasks_)[exchange.task].assignment->probe.payload;
+  made.length = static_cast<std::uint16_t>(wire::paddedPing(payload));
   made.id = exchange.id;
   made.nonce = exchange.nonce;
   return made;

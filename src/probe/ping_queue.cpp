@@ -17,7 +17,7 @@ PingQueue::PingQueue(TaskList& tasks, Exchanges& exchanges, StallWatch& stalls, 
 
 const Exchange* PingQueue::open(const Ping& ping, std::uint64_t nonce, const Instant& now) {
   const Exchange* exchange = exchanges_->open(ping.task, ping.target, nonce, now);
-  if (exchange == nullptr) ++counts_->skipped;
+  if (exchange == nullptr) skip(ping, now.mono);
   return exchange;
 }
 
@@ -51,11 +51,16 @@ void PingQueue::wait(const Ping& ping, std::uint32_t exchange, Nanos now) {
 
 void PingQueue::wait(const Ping& ping, Nanos now) {
   if (waiting_.size() >= kMaxWaiting) {
-    ++counts_->skipped;
+    skip(ping, now);
     return;
   }
   waiting_.push_back(ping);
   retry_mono_ = now + retry_after_;
+}
+
+void PingQueue::skip(const Ping& ping, Nanos now) {
+  ++counts_->skipped;
+  tasks_->countSkipped(ping.task, ping.target, now);
 }
 
 void PingQueue::skipFrom(std::uint32_t task) {

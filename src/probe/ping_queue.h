@@ -67,13 +67,15 @@ class PingQueue {
     waiting_.swap(retried_);
     for (const Ping& ping : retried_) {
       if (now - ping.due_mono >= (*tasks_)[ping.task].assignment->probe.interval) {
-        ++counts_->skipped;
+        skip(ping, now);
       } else {
         send(ping);
       }
     }
     retried_.clear();
   }
+  // Counts a PING that is not sent.
+  void skip(const Ping& ping, Nanos now);
   // Skips those that wait and whose task has this number or a higher one.
   void skipFrom(std::uint32_t task);
 

@@ -105,6 +105,7 @@ Nanos ProbeSchedule::nextDue() const {
 }
 
 void ProbeSchedule::skipOverdue(Nanos now) {
+  skipped_from_ = skipped_to_ = next_slot_;
   if (end_slot_ <= order_.size()) return;  // there is only one round
   // Slots up to this time are a whole interval late.
   const Nanos since = now - interval_ - first_;
@@ -116,6 +117,8 @@ void ProbeSchedule::skipOverdue(Nanos now) {
   first_kept = std::min(first_kept, end_slot_);
   if (first_kept <= next_slot_) return;
   skipped_ += first_kept - next_slot_;
+  skipped_from_ = next_slot_;
+  skipped_to_ = first_kept;
   next_slot_ = first_kept;
 }
 

@@ -1,8 +1,9 @@
 // Decides when each target of an assignment is pinged: once in every interval, at times that are
-// fixed from the start, so that nothing drifts and a late wake-up delays no later ping. One thread;
-// the time comes in as an argument.
+// fixed from the start, so that the schedule does not drift and a late wake-up delays no later
+// ping. One thread uses it and passes the time in.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -38,20 +39,30 @@ class ProbeSchedule {
   ProbeSchedule(const ProbeSchedule& before, std::span<const std::uint32_t> new_numbers,
                 Nanos interval, std::size_t targets, Nanos now, std::uint64_t seed);
 
-  // Makes a schedule that pings each target once, in their order, `gap` apart, and then ends.
+  // Makes a schedule that pings each target once, in the order of their numbers and `gap` apart,
+  // and then ends.
   static ProbeSchedule once(Nanos gap, std::size_t targets, Nanos first_mono);
 
-  // Returns the first due time of a new assignment. Each host has its own phase between the times
-  // of two targets, but none waits longer than kMaxStart.
+  // Returns the first due time of a new assignment. Each host has its own phase, which is less than
+  // the time between two targets and at most kMaxStart.
   static Nanos firstDue(Nanos interval, std::size_t targets, Nanos now, std::uint64_t seed);
 
   // When the next ping is due; kNever when there is none.
   Nanos nextDue() const;
   // Appends up to `most` pings that are due by `now` to `out`; due_mono is their exact due time.
   void take(Nanos now, std::size_t most, std::vector<Due>& out);
-  // Ends the schedule after this many more pings, skipped ones included.
+  // Ends the schedule after this many more pings, including skipped ones.
   void limit(std::uint64_t pings) { end_slot_ = next_slot_ + pings; }
-  // The number of pings that never left because they were a whole interval late.
+  // Calls visit(target, times) for each target that the last take() has skipped.
+  template <typename Visit>
+  void forEachSkipped(Visit&& visit) const {
+    const std::uint64_t targets = order_.size();
+    const std::uint64_t skipped = skipped_to_ - skipped_from_;
+    for (std::uint64_t i = 0; i < std::min(skipped, targets); ++i) {
+      visit(order_[(skipped_from_ + i) % targets], (skipped - i + targets - 1) / targets);
+    }
+  }
+  // Returns the number of pings that were skipped because they were a whole interval late.
   std::uint64_t skipped() const { return skipped_; }
 
  private:
@@ -67,6 +78,8 @@ class ProbeSchedule {
   Nanos pace_gap_;
   Nanos pace_until_;
   std::uint64_t skipped_ = 0;
+  std::uint64_t skipped_from_ = 0;  // the slots that the last take() has skipped
+  std::uint64_t skipped_to_ = 0;
 };
 
 }  // namespace pingloom::probe

@@ -132,6 +132,22 @@ std::vector<BurstPing> TaskList::burstPings() {
   return pings;
 }
 
+void TaskList::takeDue(std::uint32_t task, Nanos until, std::size_t most,
+                       std::vector<ProbeSchedule::Due>& out, Nanos now) {
+  ProbeSchedule& schedule = tasks_[task].schedule;
+  schedule.take(until, most, out);
+  schedule.forEachSkipped([&](std::uint32_t target, std::uint64_t times) {
+    countSkipped(task, target, now, static_cast<std::uint32_t>(times));
+  });
+}
+
+void TaskList::countSkipped(std::uint32_t task, std::uint32_t target, Nanos now,
+                            std::uint32_t times) {
+  OpenWindows& windows = tasks_[task].windows;
+  const std::uint64_t window = windows.open(now);
+  windows.windowFor(target, window).skipped += times;
+}
+
 Nanos TaskList::nextDue() const {
   Nanos next = kNever;
   for (const Task& task : tasks_) next = std::min(next, task.schedule.nextDue());

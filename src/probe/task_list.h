@@ -54,6 +54,12 @@ class TaskList {
   std::vector<Task>& tasks() { return tasks_; }
   const std::vector<Task>& tasks() const { return tasks_; }
   Task& operator[](std::uint32_t task) { return tasks_[task]; }
+  // Takes due pings from the task's schedule, as ProbeSchedule::take(), and counts those that the
+  // schedule has skipped in the pairs' current windows.
+  void takeDue(std::uint32_t task, Nanos until, std::size_t most,
+               std::vector<ProbeSchedule::Due>& out, Nanos now);
+  // Counts a ping that was due and is not sent, in the pair's current window.
+  void countSkipped(std::uint32_t task, std::uint32_t target, Nanos now, std::uint32_t times = 1);
   // When the next ping is due; kNever if there is none.
   Nanos nextDue() const;
   // When closeDue() must be called next; kNever while no window is open.

@@ -16,6 +16,7 @@
 #include "probe/burst.h"
 #include "probe/drop_reason.h"
 #include "probe/endpoint_board.h"
+#include "probe/guest_list.h"
 #include "probe/window_clock.h"
 #include "probe/window_queue.h"
 #include "rdma/device.h"
@@ -27,8 +28,8 @@ namespace pingloom::probe {
 struct Work {
   // Assignments of the transport's protocol only.
   std::vector<std::shared_ptr<const plan::Assignment>> assignments;
-  // Sources that are always answered, ascending. All others are rate-limited.
-  std::shared_ptr<const plan::AddressList> known_sources;
+  // The sources that the plan names, with what it lets them send to this host by this protocol.
+  std::shared_ptr<const Guests> known_sources;
   // Addresses of this host that probes of this protocol have as a source or a target.
   plan::AddressList own = {};
 };
@@ -53,7 +54,8 @@ struct TransportCounters {
 // Shared by all transports of one agent, and outlives them.
 struct AgentContext {
   std::vector<IpAddress> listen;  // addresses to bind; empty means all of the host's
-  std::uint16_t port = 0;         // of UDP and TCP
+  // UDP and TCP both use it.
+  std::uint16_t port = 0;
   std::uint32_t incarnation = 0;  // its low 32 bits
   std::uint64_t phase_seed = 0;   // derived from the host's name; sets the phase in the interval
   const WindowClock* clock = nullptr;

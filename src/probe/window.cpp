@@ -21,6 +21,8 @@ void PairWindow::addCounts(const PairWindow& other) {
   ack_lost += other.ack_lost;
   duplicate += other.duplicate;
   late += other.late;
+  misfit += other.misfit;
+  skipped += other.skipped;
   for (std::size_t i = 0; i < kAnomalies; ++i) anomalous[i] += other.anomalous[i];
 }
 
@@ -35,7 +37,7 @@ void PairWindow::addTimes(const PairWindow& other) {
 
 void PairWindow::clear() {
   sent = received = lost = refused = unreachable = 0;
-  ack_lost = duplicate = late = 0;
+  ack_lost = duplicate = late = misfit = skipped = 0;
   anomalous.fill(0);
   for (Distribution* distribution : {&network, &responder, &prober, &rtt}) distribution->clear();
   jitter_sum = 0;

@@ -26,6 +26,8 @@ struct PairWindow {
   std::uint32_t ack_lost = 0;
   std::uint32_t duplicate = 0;
   std::uint32_t late = 0;
+  std::uint32_t misfit = 0;   // part of unreachable: longer than the path MTU, so it never left
+  std::uint32_t skipped = 0;  // was due and never sent, so it is not in `sent`
   std::array<std::uint32_t, kAnomalies> anomalous{};
   Distribution network;
   Distribution responder;  // empty if the protocol does not measure it

@@ -57,6 +57,7 @@ std::optional<plan::Endpoint> Port::endpoint() const {
   made.q_key = at.q_key;
   made.device = origin_.device;
   made.clock = origin_.clock.source();
+  made.mtu = static_cast<std::uint32_t>(endpoint_->maxPayload());
   return made;
 }
 
@@ -152,6 +153,7 @@ void Port::ready() {
   behind_ = true;
   for (int round = 0; round < kMaxRounds && endpoint_ != nullptr; ++round) {
     if (!poll()) return;
+    if (prober_->wantsToSend(monotonicNow())) return;  // own PINGs come before answers
   }
 }
 
@@ -189,7 +191,7 @@ void Port::ping(const wire::ProbeMessage& message, const rdma::UdReceived& packe
   }
   if ((message.q_key & rdma::kPrivilegedQKey) != 0) {
     drop(DropReason::kQKey);
-  } else if (!context_->guests.admits(from, now.mono) ||
+  } else if (!context_->guests.admits(from, now.mono) || prober_->hasWaiting() ||
              !responder_->ping(message, packet, drained_mono_, now)) {
     drop(DropReason::kRateLimited);
   }

@@ -35,7 +35,7 @@ class Port {
  public:
   // After a failure the next attempt follows at once; further ones back off from kFirstRetry.
   static constexpr Nanos kFirstRetry = 100 * kMillisecond;
-  static constexpr Nanos kMaxRetry = 2 * kSecond;
+  static constexpr Nanos kMaxRetry = 800 * kMillisecond;
 
   // The loop watches the endpoint with `key`.
   Port(PortContext& context, const IpAddress& address, std::uint64_t key);

@@ -1,9 +1,13 @@
 #include "probe/rdma/prober.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "common/log.h"
+#include "plan/flow_labels.h"
 #include "probe/rdma/tags.h"
 
 namespace pingloom::probe::rdma_ud {
@@ -44,26 +48,28 @@ Prober::Target Prober::targetFor(const Task& task, std::uint32_t target) const {
   made.path.gid.bytes = at->gid;
   made.path.lid = at->lid;
   made.path.traffic_class = static_cast<std::uint8_t>(task.assignment->probe.traffic_class);
-  made.path.flow_label = task.path;  // the k-th path has label k
+  made.path.service_level = task.assignment->probe.service_level;
+  made.path.gid_index = task.assignment->probe.gid_index;
+  made.path.flow_label = plan::flowLabelOf(task.path);
   made.qpn = at->qpn;
   made.q_key = at->q_key;
+  made.mtu = at->mtu != 0 ? at->mtu : std::numeric_limits<std::uint32_t>::max();
+  if (endpoint_ != nullptr) {
+    made.mtu = std::min(made.mtu, static_cast<std::uint32_t>(endpoint_->maxPayload()));
+  }
   made.there = true;
   return made;
 }
 
 void Prober::findTargets() {
   const auto tasks = static_cast<std::uint32_t>(tasks_.tasks().size());
-  std::size_t longest = wire::kPingMinBytes;
+  std::size_t longest = wire::kPingPaddedBytes;
   targets_.resize(tasks);
   for (std::uint32_t t = 0; t < tasks; ++t) {
     const Task& task = tasks_[t];
     findTargets(t);
-    longest = std::max<std::size_t>(longest, task.assignment->probe.payload);
-    if (endpoint_ != nullptr && task.assignment->probe.payload > endpoint_->maxPayload()) {
-      log::warning("probe {}: a payload of {} bytes does not fit into the path MTU of {}: skipped",
-                   task.assignment->probe.name, task.assignment->probe.payload,
-                   endpoint_->maxPayload());
-    }
+    longest = std::max(longest, wire::paddedPing(task.assignment->probe.payload));
+    sayMisfits(t);
   }
   buffer_.assign(longest, 0);
 }
@@ -74,6 +80,31 @@ void Prober::findTargets(std::uint32_t task) {
     Target& target = targets_[task][i] = targetFor(tasks_[task], i);
     if (target.there && endpoint_ != nullptr) endpoint_->prepare(target.path);
   }
+}
+
+// The text is the same until something about it changes, and is logged once.
+void Prober::sayMisfits(std::uint32_t task) {
+  const plan::Assignment& assignment = *tasks_[task].assignment;
+  const std::size_t bytes = wire::paddedPing(assignment.probe.payload);
+  std::string said;
+  std::size_t more = 0;
+  for (std::size_t i = 0; i < targets_[task].size() && endpoint_ != nullptr; ++i) {
+    const Target& target = targets_[task][i];
+    if (!target.there || bytes <= target.mtu) continue;
+    if (!said.empty()) {
+      ++more;
+      continue;
+    }
+    said = fmt::format("PINGs of {} bytes from {} to {} do not fit the path MTU of {}", bytes,
+                       assignment.source.text(), assignment.destinations[i].text(), target.mtu);
+  }
+  if (more > 0) said += fmt::format(", nor those to {} more", more);
+  std::string& before = said_misfits_[assignment.probe.name];
+  if (said != before && !said.empty()) {
+    log::warning("probe {}: {}; the pairs are misfit until `payload` is smaller or the MTU larger",
+                 assignment.probe.name, said);
+  }
+  before = std::move(said);
 }
 
 void Prober::startBurst(const std::shared_ptr<const Burst>& burst, Nanos now) {
@@ -155,29 +186,33 @@ void Prober::sendTask(std::uint32_t task, Nanos until) {
   const Instant instant = Instant::now();
   for (int batches = 0; batches < PingQueue::kMaxBatches; ++batches) {
     due_.clear();
-    tasks_[task].schedule.take(until, queue_.room(), due_);
+    tasks_.takeDue(task, until, queue_.room(), due_, instant.mono);
     if (due_.empty()) return;
     for (const ProbeSchedule::Due& due : due_) ping({task, due.target, due.due_mono}, instant);
     if (queue_.room() == 0) leave();
   }
 }
 
-void Prober::countUnreachable(const Ping& ping, const Instant& now) {
+void Prober::countUnreachable(const Ping& ping, const Instant& now, bool misfit) {
   const Exchange* exchange = exchanges_.open(ping.task, ping.target, nonces_.next(), now);
   if (exchange == nullptr) return;
   exchanges_.sending(exchange->id, now);
+  if (misfit) {
+    ++tasks_[ping.task].windows.windowFor(ping.target, exchange->window).misfit;
+  }
   exchanges_.failed(exchange->id, Failure::kUnreachable);
 }
 
 void Prober::ping(const Ping& ping, const Instant& now) {
   const Target& target = targets_[ping.task][ping.target];
-  const std::uint32_t payload = tasks_[ping.task].assignment->probe.payload;
-  if (!peers_->isKnown() || (endpoint_ != nullptr && payload > endpoint_->maxPayload())) {
-    ++counts_.skipped;
+  if (!peers_->isKnown()) {
+    queue_.skip(ping, now.mono);
     return;
   }
-  if (endpoint_ == nullptr || !target.there) {
-    countUnreachable(ping, now);
+  const std::size_t bytes = wire::paddedPing(tasks_[ping.task].assignment->probe.payload);
+  const bool there = endpoint_ != nullptr && target.there;
+  if (!there || bytes > target.mtu) {
+    countUnreachable(ping, now, there);
     return;
   }
   const Exchange* exchange = queue_.open(ping, nonces_.next(), now);

@@ -1,8 +1,10 @@
 // Sends the PINGs of one port and follows them to their verdicts. One thread.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -30,7 +32,9 @@ struct Origin {
   TickClock clock = TickClock::nanoseconds(ClockSource::kSoftware);
 };
 
-// While the port has no endpoint, or the target has none, a PING counts as sent and unreachable.
+// While the port has no endpoint, or the target has none, a PING counts as sent and unreachable. So
+// does one that is longer than the path MTU of either side; it counts as a misfit too, and the log
+// says so once.
 // Before the first endpoint table nothing is known about targets, and PINGs are skipped.
 // Context, peers and stall watch outlive it. Memory: 48 bytes for each target and path.
 class Prober {
@@ -61,6 +65,11 @@ class Prober {
   // REQUIRES: everything that arrived before `handled` has been passed to answered().
   void elapse(Nanos handled, Nanos now);
   Nanos nextWake() const;
+  // Whether PINGs are due at `now`, or wait for room. They leave before answers to others.
+  bool wantsToSend(Nanos now) const {
+    return std::min(pace_.wakeFor(tasks_.nextDue()), queue_.retryAt()) <= now;
+  }
+  bool hasWaiting() const { return queue_.hasWaiting(); }
 
   TaskList& tasks() { return tasks_; }
   std::uint64_t pingsSent() const { return counts_.sent; }
@@ -72,6 +81,7 @@ class Prober {
     rdma::UdPath path;
     std::uint32_t qpn = 0;
     std::uint32_t q_key = 0;
+    std::uint32_t mtu = 0;  // the longest PING that both sides take
     bool there = false;
     std::uint8_t missed = 0;  // losses in a row
   };
@@ -84,7 +94,8 @@ class Prober {
   void sendTask(std::uint32_t task, Nanos until);
   void ping(const Ping& ping, const Instant& now);
   void post(const Ping& ping, const Target& target, const Exchange& exchange);
-  void countUnreachable(const Ping& ping, const Instant& now);
+  void countUnreachable(const Ping& ping, const Instant& now, bool misfit);
+  void sayMisfits(std::uint32_t task);
   void leave();
 
   const AgentContext* context_;
@@ -95,8 +106,9 @@ class Prober {
   rdma::UdEndpoint* endpoint_ = nullptr;
   std::uint32_t q_key_ = 0;  // the endpoint's
   Nonces nonces_;
-  std::vector<std::vector<Target>> targets_;  // [task][target]
-  std::vector<std::uint8_t> buffer_;          // a PING, with zeros after its header
+  std::vector<std::vector<Target>> targets_;         // [task][target]
+  std::map<std::string, std::string> said_misfits_;  // by probe; the text logged last
+  std::vector<std::uint8_t> buffer_;                 // a PING, with zeros after its header
   std::vector<ProbeSchedule::Due> due_;
   Pace pace_;
   PingCounts counts_;

@@ -54,6 +54,7 @@ bool Responder::ping(const wire::ProbeMessage& message, const rdma::UdReceived& 
   answer = {from.from, from.qpn,   message.q_key, message.id,        message.nonce, from.ticks,
             {},        after_mono, now.mono,      State::kPongWaits, false};
   answer.stalled = stalledSince(answer, now);
+  answer.acknowledge = wire::mayAcknowledge(message.length, wire::kRdmaHeaders);
   ++unposted_;
   postPong(next_++);
   return had_room;
@@ -77,11 +78,15 @@ void Responder::sent(std::uint32_t number, const rdma::UdSent& sent, const Insta
   } else {
     ++answered_;
     answer.t3 = sent.ticks;
-    answer.state = State::kAckWaits;
-    ++unposted_;
-    postAck(number, now);
+    pongLeft(answer);
+    if (answer.state == State::kAckWaits) postAck(number, now);
   }
   forgetDone();
+}
+
+void Responder::pongLeft(Waiting& answer) {
+  answer.state = answer.acknowledge ? State::kAckWaits : State::kDone;
+  if (answer.acknowledge) ++unposted_;
 }
 
 void Responder::postAck(std::uint32_t number, const Instant& now) {
@@ -109,8 +114,7 @@ void Responder::elapse(const Instant& now) {
     Waiting& answer = waiting(number);
     const Nanos age = now.mono - answer.since_mono;
     if (answer.state == State::kPongSent && age >= kMaxDeparture) {  // its departure stays unknown
-      answer.state = State::kAckWaits;
-      ++unposted_;
+      pongLeft(answer);
     }
     if (answer.state == State::kDone || answer.state == State::kPongSent) continue;
     if (age >= kMaxWait) {

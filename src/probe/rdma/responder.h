@@ -1,7 +1,7 @@
 // Answers the PINGs that arrive at one UD endpoint: with a PONG at once, and with an ACK that
 // carries T3 - T2 as soon as the endpoint reports when the PONG left. Both go to the queue pair
-// that sent the PING, with the Q_Key that the PING names and its traffic class. Together they are
-// not longer than the PING. One thread.
+// that sent the PING, with the Q_Key that the PING names and its traffic class. A PING that is
+// smaller than both as packets gets no ACK. One thread.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,6 @@
 #include <optional>
 #include <vector>
 
-#include "common/instant.h"
 #include "common/time.h"
 #include "probe/stall_watch.h"
 #include "rdma/ud_endpoint.h"
@@ -60,6 +59,7 @@ class Responder {
     Nanos since_mono = 0;
     State state = State::kDone;
     bool stalled = false;
+    bool acknowledge = true;
   };
   Waiting& waiting(std::uint32_t number) { return waiting_[number % kMaxWaiting]; }
   bool stalledSince(const Waiting& answer, const Instant& now) const;
@@ -68,6 +68,7 @@ class Responder {
   wire::ProbeMessage answerTo(const Waiting& answer, wire::ProbeType type) const;
   void postPong(std::uint32_t number);
   void postAck(std::uint32_t number, const Instant& now);
+  void pongLeft(Waiting& answer);
   void forgetDone();
 
   rdma::UdEndpoint* endpoint_;

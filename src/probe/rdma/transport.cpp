@@ -64,7 +64,8 @@ class RdmaTransport final : public Transport, private LoopHandler {
   PortContext context_;
   std::vector<std::unique_ptr<Port>> ports_;
   std::uint64_t last_key_ = 0;
-  TransportCounters gone_;  // of ports that are gone
+  // What ports counted before they were replaced.
+  TransportCounters gone_;
 };
 
 Status RdmaTransport::open() {

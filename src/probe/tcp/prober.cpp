@@ -64,7 +64,7 @@ void Prober::start(Nanos now) {
     ProbeSchedule& schedule = tasks_[task].schedule;
     while (budget > 0 && schedule.nextDue() <= now && makeRoom()) {
       due_.clear();
-      schedule.take(now, 1, due_);
+      tasks_.takeDue(task, now, 1, due_, now);
       if (due_.empty()) break;
       startPing({task, due_.front()});
       --budget;
@@ -102,6 +102,7 @@ void Prober::hold(const Ping& ping, Nanos now) {
   const Nanos interval = tasks_[ping.task].assignment->probe.interval;
   if (now >= ping.due.due_mono + interval || held_.size() >= kMaxHeld) {
     ++skipped_;
+    tasks_.countSkipped(ping.task, ping.due.target, now);
   } else {
     held_.push_back({ping, now + kRetry});
   }

@@ -76,6 +76,7 @@ void Engine::readable(std::size_t socket) {
     }
     if (got > 0) behind = receive(socket, static_cast<std::size_t>(got), now);
     if (static_cast<std::size_t>(got) < net::RxBatch::kMax) return;
+    if (prober_.wantsToSend(now.mono)) break;  // own PINGs come before answers
   }
   behind_ = std::max(behind_, behind);
 }
@@ -113,7 +114,7 @@ void Engine::receiveOne(std::size_t socket, std::size_t i, const Instant& now) {
   }
   answer.from = incoming_.from(i);
   if (answer.message.type == wire::ProbeType::kPing) {
-    const bool taken = guests_.admits(answer.from.address, now.mono) &&
+    const bool taken = guests_.admits(answer.from.address, now.mono) && !prober_.hasWaiting() &&
                        responders_[socket].ping(answer.message, incoming_.peer(i),
                                                 incoming_.peerLength(i), about, now);
     if (!taken) drop(DropReason::kRateLimited);

@@ -84,7 +84,7 @@ void Prober::findRoutes() {
     const Route& route = routes_.emplace_back(routeOf(*task.assignment));
     if (route.lane == nullptr) continue;
     route.lane->longest =
-        std::max<std::size_t>(route.lane->longest, task.assignment->probe.payload);
+        std::max(route.lane->longest, wire::paddedPing(task.assignment->probe.payload));
   }
   for (Lane& lane : lanes_) lane.outbox = std::make_unique<net::Outbox>(lane.longest);
   pace_ = Pace(tasks_.tasks());
@@ -124,12 +124,12 @@ void Prober::sendDue(Nanos now) {
 
 void Prober::sendTask(std::uint32_t task, Nanos until) {
   Lane* lane = routes_[task].lane;
-  ProbeSchedule& schedule = tasks_[task].schedule;
   const Instant instant = Instant::now();
   for (int batches = 0; batches < PingQueue::kMaxBatches; ++batches) {
     if (lane != nullptr && lane->queue.hasWaiting()) return;
     due_.clear();
-    schedule.take(until, lane == nullptr ? PingQueue::kBatch : lane->queue.room(), due_);
+    tasks_.takeDue(task, until, lane == nullptr ? PingQueue::kBatch : lane->queue.room(), due_,
+                   instant.mono);
     if (due_.empty()) return;
     if (lane == nullptr) {
       counts_.skipped += due_.size();

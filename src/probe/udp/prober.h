@@ -54,6 +54,10 @@ class Prober {
   // the PINGs that are due at `now`.
   void elapse(Nanos handled, Nanos now);
   Nanos nextWake() const;
+  // Whether PINGs are due at `now`, or wait because the kernel had no room. They leave before
+  // answers to others.
+  bool wantsToSend(Nanos now) const { return nextSend() <= now; }
+  bool hasWaiting() const { return retryAt() != kNever; }
 
   TaskList& tasks() { return tasks_; }
   std::uint64_t pingsSent() const { return counts_.sent; }

@@ -37,12 +37,13 @@ bool Responder::ping(const wire::ProbeMessage& message, const sockaddr_in6& peer
     acknowledge(waiting(oldest_), 0, now);
     ++oldest_;
   }
+  const std::size_t headers = socket_->isV6() ? wire::kUdpV6Headers : wire::kUdpV4Headers;
   Waiting& pong = waiting(next_);
   pong = {peer,
           peer_length,
           about.traffic_class,
           stalledSince(about.kernel_utc, now),
-          false,
+          !wire::mayAcknowledge(message.length, headers),
           {},
           message.id,
           message.nonce,

@@ -1,7 +1,7 @@
 // Answers the PINGs that arrive at one socket: with a PONG at once, and with an ACK that carries
 // T3 - T2 as soon as the kernel reports when the PONG left. Both go to the PING's source, from the
-// address that the PING was sent to and with its traffic class. Together they are not longer than
-// the PING. One thread.
+// address that the PING was sent to and with its traffic class. A PING that is smaller than both as
+// packets gets no ACK. One thread.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,6 @@
 #include <span>
 #include <vector>
 
-#include "common/instant.h"
 #include "common/time.h"
 #include "net/outbox.h"
 #include "net/rx_batch.h"

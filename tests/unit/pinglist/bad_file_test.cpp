@@ -153,6 +153,10 @@ const BadFile kProbe[] = {
     {"PayloadTooSmall", with("payload: 55"), "6:14", "not a whole number from 56 to 8972"},
     {"PayloadTooLarge", with("payload: 9000"), "6:14", "not a whole number from 56 to 8972"},
     {"PortOfUdp", with("port: 2049"), "6:11", "'port' is for tcp only"},
+    {"ServiceLevelOfUdp", with("service_level: 3"), "6:20", "'service_level' is for rdma only"},
+    {"ServiceLevelTooLarge", with("service_level: 16", "rdma"), "6:20", "from 0 to 15"},
+    {"GidIndexTooLarge", with("gid_index: 256", "rdma"), "6:16", "from 0 to 255"},
+    {"PKeyIndex", with("p_key_index: 1", "rdma"), "6:18", "belongs to the queue pair"},
     {"PathsOfUdp", with("paths: 2"), "6:12", "'paths' is for rdma only"},
     {"PathsOfTcp", with("paths: 1", "tcp"), "6:12", "'paths' is for rdma only"},
     {"NoPaths", with("paths: 0", "rdma"), "6:12", "paths: "},
@@ -175,6 +179,7 @@ const BadFile kMembers[] = {
     {"UnquotedRangeInBrackets", mesh("[10.0.0.[3-64]]"), "4:19", "a range needs quotes"},
     {"BadAddress", mesh("[10.0.0.300]"), "4:12", "'10.0.0.300' is not an IPv4 or IPv6 address"},
     {"Network", mesh("[10.0.0.0/24]"), "4:12", "as a range, such as 10.0.0.[1-254]"},
+    {"DashRange", mesh("[10.0.0.1-20]"), "4:12", "as a range, such as 10.0.0.[1-254]"},
     {"Unresolvable", mesh("[gpu-001]"), "4:12", "'gpu-001' is not an address; DNS names are not"},
     {"Unspecified", mesh("[0.0.0.0]"), "4:12", "the unspecified address"},
     {"UnspecifiedV6", mesh("['::']"), "4:12", "the unspecified address"},
@@ -277,6 +282,17 @@ const BadFile kHosts[] = {
 INSTANTIATE_TEST_SUITE_P(Hosts, BadFiles, testing::ValuesIn(kHosts), titleOf);
 
 const BadFile kThresholds[] = {
+    {"RollupOfALabelThatNoHostHas",
+     "version: 1\nhosts:\n  a: { address: 10.0.0.1, rack: r1 }\nprobes:\n  - name: a\n"
+     "    protocol: udp\n    mesh: [a, 10.0.0.2]\n    rollup: rak\n",
+     "8:13", "has the label 'rak' (did you mean 'rack'?); write a label that hosts have, or none"},
+    {"RollupOfDefaultsWithoutHosts", "version: 1\ndefaults: { rollup: rack }\nprobes: []\n", "2:21",
+     "no host of 'hosts:' has the label 'rack'"},
+    {"RollupOfLongValues",
+     "version: 1\ndefaults: { rollup: note }\nhosts:\n  a: { address: 10.0.0.1, note: " +
+         std::string(257, 'x') + " }\nprobes: []\n",
+     "2:21", "a value of the label 'note' is longer than 256 bytes"},
+    {"RollupIsAList", with("rollup: [rack]"), "6:13", ""},
     {"NotAMap", with("thresholds: 3x"), "6:17", "expected keys"},
     {"LevelsAreAScalar", thresholds("rtt: 3x"), "6:25", "expected keys"},
     {"UnknownLevel", thresholds("rtt: { wran: 3x }"), "6:27", "did you mean 'warn'?"},

@@ -108,12 +108,5 @@ TEST(Limits, EachIsNamedWithTheFigure) {
   EXPECT_THAT(beyondLimits(cost, wide), IsEmpty()) << "reaching a limit is not exceeding it";
 }
 
-TEST(HumanBytes, ThreeDigits) {
-  EXPECT_EQ(humanBytes(0), "0 B");
-  EXPECT_EQ(humanBytes(1023), "1023 B");
-  EXPECT_EQ(humanBytes(1536), "1.50 KiB");
-  EXPECT_EQ(humanBytes(50.0 * (1ULL << 30)), "50.00 GiB");
-}
-
 }  // namespace
 }  // namespace pingloom::pinglist::cost_test

@@ -15,7 +15,7 @@ TEST(Examples, TheShippedPinglistIsValid) {
   const auto parsed = load(kSource + "/config/pinglist.yaml");
   ASSERT_TRUE(parsed) << parsed.error().text();
   EXPECT_THAT(parsed->warnings, testing::IsEmpty());
-  EXPECT_EQ(parsed->plan.probes.size(), 2U);
+  EXPECT_EQ(parsed->plan.probes.size(), 3U);
 }
 
 TEST(Examples, OfTheReferenceAreValid) {
@@ -30,7 +30,7 @@ TEST(Examples, OfTheReferenceAreValid) {
     EXPECT_TRUE(parsed) << parsed.error().text() << "\n" << text;
     ++examples;
   }
-  EXPECT_EQ(examples, 6);
+  EXPECT_EQ(examples, 8);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 namespace pingloom::pinglist::good_file_test {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -280,7 +281,8 @@ arrow:
   EXPECT_TRUE(list.plan.probes[3].self);
   EXPECT_THAT(texts(list.plan.list("udp-rack1")), ElementsAre("10.0.0.1", "10.0.0.2"));
   EXPECT_THAT(texts(list.plan.list("tcp-storage/to")), ElementsAre("10.0.0.1", "10.0.9.1"));
-  EXPECT_THAT(list.warnings, IsEmpty());
+  EXPECT_THAT(list.warnings, testing::Contains(testing::HasSubstr("read as PingWeave's")))
+      << "what means something else here is said";
 }
 
 TEST(PingWeaveForm, HasPingWeavesOwnSettings) {
@@ -313,14 +315,15 @@ arrow:
 )");
   ASSERT_EQ(list.plan.probes.size(), 1U);
   EXPECT_THAT(texts(list.plan.list("udp-used")), ElementsAre("10.0.0.1", "10.0.0.2"));
-  EXPECT_THAT(list.warnings,
-              ElementsAre("p.yaml:3:22: the placeholder 0.0.0.0 is ignored",
-                          "p.yaml:4:13: the placeholder 0.0.0.0 is ignored",
-                          "p.yaml:4:5: group 'dummy' has only placeholders: ignored",
-                          "p.yaml:5:5: group 'commented' has no members: ignored",
-                          "p.yaml:6:3: 'tcp' has no groups: ignored",
-                          "p.yaml:9:36: the placeholder 0.0.0.0 is ignored",
-                          "p.yaml:9:5: group 'half' has only placeholders: ignored"));
+  EXPECT_THAT(list.warnings, ElementsAre("p.yaml:3:22: the placeholder 0.0.0.0 is ignored",
+                                         "p.yaml:4:13: the placeholder 0.0.0.0 is ignored",
+                                         "p.yaml:4:5: group 'dummy' has only placeholders: ignored",
+                                         "p.yaml:5:5: group 'commented' has no members: ignored",
+                                         "p.yaml:6:3: 'tcp' has no groups: ignored",
+                                         "p.yaml:9:36: the placeholder 0.0.0.0 is ignored",
+                                         "p.yaml:9:5: group 'half' has only placeholders: ignored",
+                                         HasSubstr("p.yaml:1:1: read as PingWeave's"),
+                                         HasSubstr("'failure'"), HasSubstr("fixed times")));
 }
 
 TEST(PingWeaveForm, GroupNamesBecomeProbeNames) {
@@ -329,8 +332,29 @@ TEST(PingWeaveForm, GroupNamesBecomeProbeNames) {
       "10.0.0.2]\n");
   EXPECT_EQ(list.plan.probes.at(0).name, "udp-rack_1_r_w");
   EXPECT_EQ(list.plan.probes.at(1).name, "udp-2");
-  EXPECT_THAT(list.warnings, ElementsAre(HasSubstr("p.yaml:3:5: group 'rack 1/r\xC3\xB6w' becomes "
-                                                   "probe 'udp-rack_1_r_w'")));
+  EXPECT_THAT(list.warnings, Contains(HasSubstr("p.yaml:3:5: group 'rack 1/r\xC3\xB6w' becomes "
+                                                "probe 'udp-rack_1_r_w'")));
+}
+
+TEST(PingWeaveForm, DifferencesInMeaningAreWarnings) {
+  const Pinglist list = good(R"(mesh:
+  udp:
+    a: [10.0.0.1, 10.0.0.2, 10.0.0.3]
+    b: [10.0.0.2, 10.0.0.3, 10.0.0.4]
+    c: [10.0.0.4, 10.0.0.5]
+  tcp:
+    a: [10.0.0.1, 10.0.0.2, 10.0.0.3]
+arrow:
+  udp:
+    d: { src: [10.0.0.1], dst: [10.0.0.5] }
+    e: { src: [10.0.0.4], dst: [10.0.0.5] }
+)");
+  EXPECT_THAT(list.warnings,
+              ElementsAre("p.yaml:4:5: group 'b' has pairs that group 'a' has too: both ping them, "
+                          "and PingWeave only once",
+                          HasSubstr("p.yaml:11:5: group 'e' has pairs that group 'c'"),
+                          HasSubstr("pingweave.ini is not read"), HasSubstr("'weird' is anomalous"),
+                          HasSubstr("multiples of the mesh's median")));
 }
 
 std::string thresholdOf(const Pinglist& list, std::size_t probe, Figure figure) {
@@ -380,6 +404,21 @@ TEST(Thresholds, AreNotWhatAgentsHaveToKnow) {
 TEST(Thresholds, OfPingWeavesProbesAreTheUsual) {
   const Pinglist list = good("mesh:\n  udp:\n    g: [10.0.0.1, 10.0.0.2]\n");
   EXPECT_EQ(list.thresholds, std::vector<Thresholds>{Thresholds{}});
+}
+
+TEST(Rollup, AProbesOwnGoesBeforeTheDefaults) {
+  const Pinglist list = good(R"(version: 1
+defaults: { rollup: rack }
+hosts:
+  a: { address: 10.0.0.1, rack: r1 }
+  b: { addresses: { up: 10.0.0.2, down: 10.1.0.2 } }
+probes:
+  - { name: usual, protocol: udp, mesh: [a, b/up] }
+  - { name: rails, protocol: udp, mesh: [a, b/up], rollup: rail }
+  - { name: none, protocol: udp, mesh: [a, b/up], rollup: none }
+)");
+  EXPECT_THAT(list.rollups, ElementsAre("rack", "rail", ""));
+  EXPECT_THAT(good("mesh:\n  udp:\n    g: [10.0.0.1, 10.0.0.2]\n").rollups, ElementsAre(""));
 }
 
 TEST(Load, SaysWhatItCannotRead) {

@@ -10,7 +10,8 @@ namespace {
 
 std::vector<std::string> expanded(std::string_view text, std::size_t at_most = 100) {
   AddressList list;
-  if (auto status = expandAddresses(text, at_most, list); !status) return {status.error().text()};
+  if (auto status = expandAddresses(text, {0, at_most}, list); !status)
+    return {status.error().text()};
   std::vector<std::string> texts;
   for (const IpAddress& address : list) texts.push_back(address.text());
   return texts;
@@ -28,13 +29,21 @@ TEST(AddressRange, PartsOfIpv6AreHexadecimal) {
   EXPECT_EQ(expanded("fd00::[9-b]"), (Texts{"fd00::9", "fd00::a", "fd00::b"}));
 }
 
+TEST(AddressRange, AnErrorNamesTheBoundOfTheList) {
+  AddressList list;
+  const auto status = expandAddresses("10.0.0.[1-4]", {65'533, 65'536}, list);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().text(), "'10.0.0.[1-4]': makes a list of more than 65536 addresses");
+}
+
 TEST(AddressRange, AppendsAllOrNothing) {
   AddressList list = {*IpAddress::parse("10.0.0.1")};
-  EXPECT_TRUE(expandAddresses("10.0.0.[2-4]", 3, list));
+  const ListRoom three{7, 10};
+  EXPECT_TRUE(expandAddresses("10.0.0.[2-4]", three, list));
   EXPECT_EQ(list.size(), 4U);
-  EXPECT_FALSE(expandAddresses("10.0.0.[5-8]", 3, list)) << "four are more than three";
-  EXPECT_FALSE(expandAddresses("[223-224].0.0.1", 3, list)) << "224.0.0.1 is multicast";
-  EXPECT_FALSE(expandAddresses("10.0.0.[4-3]", 3, list));
+  EXPECT_FALSE(expandAddresses("10.0.0.[5-8]", three, list)) << "four are more than three";
+  EXPECT_FALSE(expandAddresses("[223-224].0.0.1", three, list)) << "224.0.0.1 is multicast";
+  EXPECT_FALSE(expandAddresses("10.0.0.[4-3]", three, list));
   EXPECT_EQ(list.size(), 4U);
 }
 

@@ -128,5 +128,28 @@ TEST(PlanHash, SeesEveryField) {
   EXPECT_EQ(hash(plan), hash(sample()));
 }
 
+TEST(PlanCodec, WhatAnRdmaProbeChoosesForItself) {
+  Plan plan = sample();
+  const std::uint64_t before = hash(plan);
+  plan.probes[0].protocol = Protocol::kRdma;
+  const std::uint64_t rdma = hash(plan);
+  plan.probes[0].service_level = 0;
+  EXPECT_NE(hash(plan), rdma) << "0 is a choice too";
+  plan.probes[0].service_level = 5;
+  plan.probes[0].gid_index = 3;
+  const auto decoded = decode(encode(plan, nullptr), nullptr);
+  ASSERT_TRUE(decoded) << decoded.error().text();
+  EXPECT_EQ(decoded->probes, plan.probes);
+  wire::PlanUpdate update = encode(plan, nullptr);
+  update.mutable_probes(0)->set_service_level(16);
+  EXPECT_FALSE(decode(update, nullptr));
+  update = encode(plan, nullptr);
+  update.mutable_probes(0)->set_gid_index(256);
+  EXPECT_FALSE(decode(update, nullptr));
+  plan.probes[0].protocol = Protocol::kUdp;
+  EXPECT_FALSE(decode(encode(plan, nullptr), nullptr)) << "only rdma has them";
+  EXPECT_EQ(hash(sample()), before);
+}
+
 }  // namespace
 }  // namespace pingloom::plan::plan_test

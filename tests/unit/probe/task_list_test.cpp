@@ -33,6 +33,22 @@ TEST_F(TaskListTest, StartsNewAssignmentsWithinASecond) {
   EXPECT_EQ(tasks.nextClose(), INT64_MAX);
 }
 
+TEST_F(TaskListTest, PingsThatAreSkippedCountInTheirPairsWindow) {
+  tasks.replace({assignmentOf("a", {1, 2})}, 0);  // every second
+  const Nanos late = 10 * kSecond;
+  std::vector<ProbeSchedule::Due> due;
+  tasks.takeDue(0, late, 1, due, late);
+  ASSERT_EQ(due.size(), 1U);
+  tasks.countSkipped(0, due[0].target, late);
+  OpenWindows& windows = tasks[0].windows;
+  const std::uint64_t window = windows.open(late);
+  const std::uint32_t skipped =
+      windows.windowFor(0, window).skipped + windows.windowFor(1, window).skipped;
+  EXPECT_EQ(skipped, tasks.skipped() + 1);
+  EXPECT_GE(windows.windowFor(0, window).skipped, 8U);
+  EXPECT_GE(windows.windowFor(1, window).skipped, 8U);
+}
+
 TEST_F(TaskListTest, SaysWhereTasksAndTargetsWent) {
   tasks.replace({assignmentOf("a", {1}), assignmentOf("b", {1, 2, 3}), assignmentOf("c", {4})}, 0);
   const auto moves = tasks.replace({assignmentOf("c", {4}), assignmentOf("b", {2, 3, 4})}, kSecond);

@@ -9,23 +9,15 @@
 #include <thread>
 
 #include "memory_fabric.h"
+#include "unit/eventually.h"
 #include "wire/probe_packet.h"
 
 namespace pingloom::probe::rdma_ud::transport_test {
 namespace {
 
-constexpr Nanos kPatience = 30 * kSecond;
+using test::eventually;
 
 IpAddress host(std::uint32_t number) { return IpAddress::fromV4(0x0A000000 + number); }
-
-bool eventually(const std::function<bool()>& holds) {
-  const Nanos until = monotonicNow() + kPatience;
-  while (!holds()) {
-    if (monotonicNow() > until) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return true;
-}
 
 struct Agent {
   Agent(MemoryFabric& memory, std::uint32_t number) : fabric(memory), address(host(number)) {
@@ -37,7 +29,7 @@ struct Agent {
     transport = std::move(*makeTransport(context));
   }
   // Pings `to` every 10 ms on `paths` paths. With an empty list the agent only answers.
-  void probe(std::vector<IpAddress> to, std::uint32_t paths = 1) {
+  void probe(std::vector<IpAddress> to, std::uint32_t paths = 1, std::uint32_t payload = 64) {
     assignment = std::make_shared<plan::Assignment>();
     assignment->probe.name = "mesh";
     assignment->probe.protocol = Protocol::kRdma;
@@ -45,6 +37,7 @@ struct Agent {
     assignment->probe.timeout = 200 * kMillisecond;
     assignment->probe.window = kHour;
     assignment->probe.paths = paths;
+    assignment->probe.payload = payload;
     assignment->source = address;
     assignment->destinations = std::move(to);
     Work work;
@@ -145,6 +138,40 @@ TEST(RdmaTransport, EachPathIsARowOfItsOwn) {
   }
   std::sort(paths.begin(), paths.end());
   EXPECT_EQ(paths, (std::vector<std::uint32_t>{1, 2, 3}));
+}
+
+TEST(RdmaTransport, APingThatIsLongerThanThePathMtuIsAMisfit) {
+  MemoryFabric fabric;
+  Agent one(fabric, 1);
+  Agent two(fabric, 2);
+  one.probe({host(2)}, 1, 1025);
+  two.probe({});
+  introduce({&one, &two});
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const PairWindow own = only(one.flush());
+  EXPECT_GT(own.misfit, 0U) << "its own MTU is 1024";
+  EXPECT_EQ(own.sent, own.misfit);
+  EXPECT_EQ(own.unreachable, own.misfit);
+  EXPECT_EQ(one.sent(), 0U);
+}
+
+TEST(RdmaTransport, ThePeersMtuCountsToo) {
+  MemoryFabric fabric;
+  Agent one(fabric, 1);
+  Agent two(fabric, 2);
+  one.probe({host(2)}, 1, 600);
+  two.probe({});
+  introduce({&one, &two});
+  ASSERT_TRUE(eventually([&] { return two.answered() >= 1; }));
+  auto table = std::make_shared<plan::EndpointTable>();
+  for (const plan::Endpoint& made : two.transport->endpoints()) (*table)[made.address] = made;
+  EXPECT_EQ(table->at(host(2)).mtu, 1024U);
+  table->at(host(2)).mtu = 512;
+  one.transport->setEndpoints(table);
+  const std::uint64_t sent = one.sent();
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_GT(only(one.flush()).misfit, 0U);
+  EXPECT_EQ(one.sent(), sent);
 }
 
 TEST(RdmaTransport, ATargetWithoutAnEndpointIsUnreachableOnceThatIsKnown) {

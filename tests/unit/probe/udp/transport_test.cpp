@@ -14,10 +14,13 @@
 
 #include "common/fd.h"
 #include "probe/guest_list.h"
+#include "unit/eventually.h"
 #include "wire/probe_packet.h"
 
 namespace pingloom::probe::udp::transport_test {
 namespace {
+
+using test::eventually;
 
 constexpr Nanos kPatience = 30 * kSecond;  // long enough for a busy machine
 
@@ -84,12 +87,20 @@ std::vector<std::uint8_t> bytesOf(wire::ProbeType type, const wire::ProbeMessage
   return bytes;
 }
 
-std::vector<std::uint8_t> pingBytes(std::uint32_t id, std::uint16_t length = 64) {
+std::vector<std::uint8_t> pingBytes(std::uint32_t id,
+                                    std::uint16_t length = wire::kPingPaddedBytes) {
   wire::ProbeMessage ping;
   ping.length = length;
   ping.id = id;
   ping.nonce = 0x1122334455667788;
   return bytesOf(wire::ProbeType::kPing, ping);
+}
+
+// Sources that a plan lets send whatever a test sends.
+std::shared_ptr<const Guests> guestsOf(const plan::AddressList& addresses) {
+  Guests guests;
+  for (const IpAddress& address : addresses) guests.push_back({address, 10'000});
+  return std::make_shared<const Guests>(std::move(guests));
 }
 
 struct Agent {
@@ -141,14 +152,6 @@ std::shared_ptr<plan::Assignment> assignmentOf(const char* name, const IpAddress
   return made;
 }
 
-bool eventually(const std::function<bool()>& condition) {
-  const Nanos end = monotonicNow() + kPatience;
-  while (!condition()) {
-    if (monotonicNow() > end) return false;
-  }
-  return true;
-}
-
 void expectSumsUp(const PairWindow& pair) {
   EXPECT_EQ(pair.sent, pair.received + pair.lost + pair.refused + pair.unreachable);
 }
@@ -157,7 +160,7 @@ TEST(UdpTransport, TwoOfThemMeasureEachOtherAndThemselves) {
   const std::uint16_t port = freePort();
   Agent one({host(1)}, port);
   Agent two({host(2)}, port);
-  const auto known = std::make_shared<const plan::AddressList>(plan::AddressList{host(1), host(2)});
+  const auto known = guestsOf({host(1), host(2)});
   one.transport->setWork({{assignmentOf("a", host(1), {host(1), host(2)})}, known});
   two.transport->setWork({{assignmentOf("b", host(2), {host(1)})}, known});
   EXPECT_TRUE(eventually([&] {
@@ -219,7 +222,7 @@ TEST(UdpTransport, CountsDuplicatesAndDropsWhatDoesNotBelong) {
   const RawPeer stranger(host(4), port);
   agent.transport->setWork({{assignmentOf("a", host(1), {host(3)})}, nullptr});
   const auto ping = peer.receive();
-  ASSERT_EQ(ping.bytes.size(), 64U);
+  ASSERT_EQ(ping.bytes.size(), wire::kPingPaddedBytes);
   EXPECT_EQ(ping.message.incarnation, 77U);
   EXPECT_EQ(ping.from, (SocketAddress{host(1), port}));
   auto wrong = ping.message;
@@ -265,7 +268,7 @@ TEST(UdpTransport, RefusedPortsDoNotDisturbTheOthers) {
   Agent other({host(2)}, port);
   plan::AddressList targets = {host(2)};
   for (std::uint32_t i = 50; i < 100; ++i) targets.push_back(host(i));  // no socket listens there
-  other.transport->setWork({{}, std::make_shared<const plan::AddressList>(1, host(1))});
+  other.transport->setWork({{}, guestsOf({host(1)})});
   std::vector<PairWindow> pairs;
   EXPECT_TRUE(eventually([&] {  // a very busy machine may stall during all exchanges of a while
     agent.transport->setWork({{assignmentOf("a", host(1), targets)}, nullptr});
@@ -355,12 +358,22 @@ TEST(UdpTransport, AnswersPingsOfEverySizeThatIsAllowed) {
   const std::uint16_t port = freePort();
   Agent agent({host(1)}, port);
   const RawPeer peer(host(3), 0);
-  for (const std::size_t length : {wire::kPingMinBytes, wire::kPingMaxBytes}) {
+  const std::size_t shortest = wire::kPingMinBytes + wire::kUdpV4Headers;
+  for (const std::size_t length : {shortest, wire::kPingPaddedBytes, wire::kPingMaxBytes}) {
     peer.send(pingBytes(static_cast<std::uint32_t>(length), static_cast<std::uint16_t>(length)),
               {host(1), port});
     EXPECT_EQ(peer.receive().message.id, length);
     EXPECT_EQ(peer.receive().message.type, wire::ProbeType::kAck);
   }
+  // PONG and ACK together would be larger as packets than these.
+  for (const std::size_t length : {wire::kPingMinBytes, shortest - 1}) {
+    peer.send(pingBytes(static_cast<std::uint32_t>(length), static_cast<std::uint16_t>(length)),
+              {host(1), port});
+    EXPECT_EQ(peer.receive().message.type, wire::ProbeType::kPong);
+  }
+  peer.send(pingBytes(7, wire::kPingPaddedBytes), {host(1), port});
+  EXPECT_EQ(peer.receive().message.type, wire::ProbeType::kPong) << "no ACK before it";
+  EXPECT_EQ(peer.receive().message.id, 7U);
   auto small = pingBytes(1);
   small.resize(wire::kPingMinBytes - 1);
   small[7] = static_cast<std::uint8_t>(small.size());
@@ -388,7 +401,7 @@ TEST(UdpTransport, UnknownSourcesAreRateLimitedTogether) {
   EXPECT_LE(answered,
             GuestList::kStrangersPerSecond * (1 + took / kSecond) + GuestList::kStrangersPerSecond);
   const RawPeer friendly(host(9), 0);
-  agent.transport->setWork({{}, std::make_shared<const plan::AddressList>(1, host(9))});
+  agent.transport->setWork({{}, guestsOf({host(9)})});
   friendly.send(ping, {host(1), port});
   EXPECT_EQ(friendly.receive().message.type, wire::ProbeType::kPong);
 }
@@ -397,7 +410,7 @@ TEST(UdpTransport, APlanChangeKeepsWhatWasMeasured) {
   const std::uint16_t port = freePort();
   Agent agent({host(1)}, port);
   Agent other({host(2)}, port);
-  other.transport->setWork({{}, std::make_shared<const plan::AddressList>(1, host(1))});
+  other.transport->setWork({{}, guestsOf({host(1)})});
   agent.transport->setWork({{assignmentOf("a", host(1), {host(2)})}, nullptr});
   EXPECT_TRUE(eventually([&] { return other.transport->counters().pings_answered > 20; }));
   const auto sent = agent.transport->counters().pings_sent;
@@ -426,8 +439,7 @@ TEST(UdpTransport, MeasuresOverIpv6) {
   assignment->probe.traffic_class = 106;
   auto refused = assignmentOf("b", loopback, {loopback});
   refused->probe.port = freePort();
-  agent.transport->setWork(
-      {{assignment, refused}, std::make_shared<plan::AddressList>(1, loopback)});
+  agent.transport->setWork({{assignment, refused}, guestsOf({loopback})});
   EXPECT_TRUE(eventually([&] { return agent.transport->counters().pings_answered > 20; }));
   auto sums = agent.flush();
   EXPECT_GT(sums["a"][0].network.count(), 0U);

@@ -1,11 +1,16 @@
-// Computes how many flow labels use every path of a fabric that spreads packets over equal paths by
-// a hash of the label. This is the coupon collector's problem, computed exactly: each label is an
-// independent, uniform choice of a path. Pure functions; any thread.
+// The flow labels by which a pair's PINGs take several paths, and how many of them use every path
+// of a fabric that spreads packets over equal paths by a hash of the label. The latter is the
+// coupon collector's problem, computed exactly: each label is an independent, uniform choice of a
+// path. Pure functions; any thread.
 #pragma once
 
 #include <cstdint>
 
 namespace pingloom::plan {
+
+// Returns the label of a pair's k-th path. 0 stands for a pair of one path, which has the label
+// that the device's configuration gives.
+constexpr std::uint32_t flowLabelOf(std::uint32_t path) { return path; }
 
 constexpr double kCoverage = 0.99;
 

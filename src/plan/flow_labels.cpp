@@ -1,4 +1,4 @@
-#include "plan/path_coverage.h"
+#include "plan/flow_labels.h"
 
 #include <vector>
 

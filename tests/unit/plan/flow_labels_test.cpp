@@ -1,4 +1,4 @@
-#include "plan/path_coverage.h"
+#include "plan/flow_labels.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-namespace pingloom::plan::path_coverage_test {
+namespace pingloom::plan::flow_labels_test {
 namespace {
 
 TEST(PathCoverage, IsWhatCanBeCountedByHand) {
@@ -56,4 +56,4 @@ TEST(PathCoverage, LabelsCoverAsManyPathsAsTheyAreEnoughFor) {
 }
 
 }  // namespace
-}  // namespace pingloom::plan::path_coverage_test
+}  // namespace pingloom::plan::flow_labels_test
