@@ -66,7 +66,9 @@ Status readOptional(const yaml::Node& node, AuthorizedKey& entry) {
   return {};
 }
 
-Result<AuthorizedKey> readEntry(const yaml::Node& node) {
+}  // namespace
+
+Result<AuthorizedKey> readAuthorizedKey(const yaml::Node& node) {
   if (!node.isMap()) return node.error(kEntryForm);
   if (auto status = node.onlyKeys({"key", "role", "host", "addresses", "name", "added"}); !status) {
     return tl::unexpected(status.error());
@@ -83,20 +85,28 @@ Result<AuthorizedKey> readEntry(const yaml::Node& node) {
   return entry;
 }
 
-// Names are UTF-8 without control characters, so only the quote has to be escaped.
 std::string yamlQuoted(std::string_view text) {
   std::string made = "'";
   for (const char c : text) made.append(c == '\'' ? 2 : 1, c);
   return made + "'";
 }
 
-std::string quotedList(const std::vector<std::string>& texts) {
-  std::string made;
-  for (const std::string& text : texts) made += (made.empty() ? "" : ", ") + yamlQuoted(text);
-  return "[" + made + "]";
+std::string yamlOf(const AuthorizedKey& entry, std::string_view indent) {
+  std::string made = fmt::format("key: {}\n{}role: {}\n", yamlQuoted(entry.key.text()), indent,
+                                 keys::name(entry.role));
+  const auto line = [&](std::string_view name, const std::string& value) {
+    made += fmt::format("{}{}: {}\n", indent, name, value);
+  };
+  if (!entry.name.empty()) line("name", yamlQuoted(entry.name));
+  if (!entry.host.empty()) line("host", yamlQuoted(entry.host));
+  if (!entry.expressions.empty()) {
+    std::vector<std::string> quoted;
+    for (const std::string& text : entry.expressions) quoted.push_back(yamlQuoted(text));
+    line("addresses", "[" + join(quoted, ", ") + "]");
+  }
+  if (!entry.added.empty()) line("added", yamlQuoted(entry.added));
+  return made;
 }
-
-}  // namespace
 
 std::string_view name(Role role) { return role == Role::kAgent ? "agent" : "collector"; }
 
@@ -121,13 +131,13 @@ Status checkHost(std::string_view text) {
 }
 
 bool AuthorizedKey::speaksFor(const IpAddress& address) const {
-  return std::binary_search(addresses.begin(), addresses.end(), address);
+  return role == Role::kAgent && std::binary_search(addresses.begin(), addresses.end(), address);
 }
 
 Status addAddresses(const std::string& expression, AuthorizedKey& entry) {
   plan::AddressList made;
   if (auto expanded = plan::expandAddresses(
-          expression, AuthorizedKeys::kMaxAddressesOfKey - entry.addresses.size(), made);
+          expression, {entry.addresses.size(), AuthorizedKeys::kMaxAddressesOfKey}, made);
       !expanded) {
     return expanded;
   }
@@ -158,7 +168,7 @@ Result<AuthorizedKeys> AuthorizedKeys::parse(std::string_view text, std::string_
   if (!list->isSequence())
     return list->error("expected a list of keys; " + std::string(kEntryForm));
   for (const yaml::Node& node : list->items()) {
-    auto entry = readEntry(node);
+    auto entry = readAuthorizedKey(node);
     if (!entry) return tl::unexpected(entry.error());
     if (auto added = made.add(std::move(*entry)); !added) return node.error(added.error().text());
   }
@@ -180,8 +190,11 @@ Status AuthorizedKeys::add(AuthorizedKey entry) {
   if (entry.role == Role::kAgent && entry.addresses.empty()) {
     return makeError(shown, "an agent's key needs the addresses that it speaks for");
   }
-  if (entry.role == Role::kCollector && (!entry.addresses.empty() || !entry.host.empty())) {
-    return makeError(shown, "a collector's key has neither a host nor addresses");
+  if (entry.role == Role::kCollector && !entry.host.empty()) {
+    return makeError(shown, "a collector's key has no host");
+  }
+  if (entry.role == Role::kCollector && entry.addresses.size() > wire::kMaxCollectorAddresses) {
+    return makeError(shown, "a collector's key has at most 64 addresses");
   }
   if (entries_.size() >= kMaxKeys) return makeError(shown, "there are 65536 keys already");
   if (entry.addresses.size() > kMaxAddresses - addresses_) {
@@ -196,13 +209,15 @@ Status AuthorizedKeys::add(AuthorizedKey entry) {
 
 Result<AuthorizedKey> AuthorizedKeys::remove(std::string_view key_or_name) {
   const auto is_meant = [&](const AuthorizedKey& entry) {
-    return entry.key.text() == key_or_name || (!entry.name.empty() && entry.name == key_or_name);
+    return entry.key.text() == key_or_name || (!entry.name.empty() && entry.name == key_or_name) ||
+           (!entry.host.empty() && entry.host == key_or_name);
   };
   const auto found = std::find_if(entries_.begin(), entries_.end(), is_meant);
   const std::string shown = "'" + std::string(key_or_name) + "'";
-  if (found == entries_.end()) return makeError(shown, "no key and no name that is authorised");
+  if (found == entries_.end())
+    return makeError(shown, "no key, no name and no host that is authorised");
   if (std::find_if(std::next(found), entries_.end(), is_meant) != entries_.end()) {
-    return makeError(shown, "several keys have this name; say which key");
+    return makeError(shown, "several keys have this name or host; say which key");
   }
   AuthorizedKey removed = std::move(*found);
   entries_.erase(found);
@@ -221,16 +236,7 @@ std::string AuthorizedKeys::text() const {
       "# An edit is in force within a second; comments do not survive the next `pingloom keys`.\n";
   if (entries_.empty()) return made + "keys: []\n";
   made += "keys:\n";
-  for (const AuthorizedKey& entry : entries_) {
-    made += fmt::format("  - key: {}\n    role: {}\n", yamlQuoted(entry.key.text()),
-                        keys::name(entry.role));
-    if (!entry.name.empty()) made += fmt::format("    name: {}\n", yamlQuoted(entry.name));
-    if (!entry.host.empty()) made += fmt::format("    host: {}\n", yamlQuoted(entry.host));
-    if (!entry.expressions.empty()) {
-      made += fmt::format("    addresses: {}\n", quotedList(entry.expressions));
-    }
-    if (!entry.added.empty()) made += fmt::format("    added: {}\n", yamlQuoted(entry.added));
-  }
+  for (const AuthorizedKey& entry : entries_) made += "  - " + yamlOf(entry, "    ");
   return made;
 }
 

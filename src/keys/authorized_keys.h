@@ -1,9 +1,9 @@
-// The keys that may speak with a controller and its agents: public keys, the role of each, and the
-// host and addresses of an agent's key. This is the value of authorized_keys.yaml, which
-// docs/keys.md explains. Immutable once parsed; any thread.
+// The keys that may speak with a controller and its agents: public keys, the role of each, the host
+// of an agent's key, and addresses. This is the value of authorized_keys.yaml, which docs/keys.md
+// explains. Immutable once parsed; any thread.
 //
-// Bounds: kMaxKeys keys, kMaxAddressesOfKey addresses of one and kMaxAddresses of all, kMaxBytes of
-// text.
+// Bounds: kMaxKeys keys, kMaxAddressesOfKey addresses for one key (wire::kMaxCollectorAddresses for
+// a collector's), kMaxAddresses for all keys, kMaxBytes of text.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +15,7 @@
 
 #include "common/address.h"
 #include "common/error.h"
+#include "common/yaml.h"
 #include "net/curve_key.h"
 
 namespace pingloom::keys {
@@ -30,11 +31,13 @@ struct AuthorizedKey {
   Role role = Role::kAgent;
   std::string name;  // for people; may be ""
   std::string host;  // the only host id it may register as; for "" see hostNamed()
-  std::vector<std::string> expressions;  // for agents: the expressions of `addresses`
-  std::vector<IpAddress> addresses;      // ascending
-  std::string added;                     // UTC time for people; may be ""
+  std::vector<std::string> expressions;  // the expressions of `addresses`
+  // Ascending. An agent's key speaks for these. A collector's RDMA endpoint may be at one of them,
+  // beside the address that it connects from; several collectors may have the same.
+  std::vector<IpAddress> addresses;
+  std::string added;  // UTC time for people; may be ""
 
-  bool speaksFor(const IpAddress& address) const;
+  bool speaksFor(const IpAddress& address) const;  // always false for a collector's key
 };
 
 class AuthorizedKeys {
@@ -51,13 +54,14 @@ class AuthorizedKeys {
 
   const std::vector<AuthorizedKey>& entries() const { return entries_; }  // ordered as in the file
   const AuthorizedKey* find(const net::CurveKey& key) const;              // nullptr if unknown
-  // Tells whether a key names this host; then no other key may use it, even one that names no host.
+  // Tells whether a key names this host. If so, no other key may use the host, not even a key that
+  // names no host.
   bool hostNamed(const std::string& host) const { return hosts_.contains(host); }
 
   // Returns an error if the key exists already or a bound is reached.
   Status add(AuthorizedKey entry);
-  // Removes a key by its text or name. Returns an error if it is unknown, or if several keys have
-  // the name.
+  // Removes a key by its text, its name or its host. Returns an error if it is unknown, or if
+  // several keys have the name or host.
   Result<AuthorizedKey> remove(std::string_view key_or_name);
   std::string text() const;  // the text of the file, which parse() reads
 
@@ -71,6 +75,12 @@ class AuthorizedKeys {
 // Expands an expression such as "10.0.0.[1-64]" into `entry`. Each address is checked, and the
 // bounds apply.
 Status addAddresses(const std::string& expression, AuthorizedKey& entry);
+
+// Reads and writes one entry of the list. The first line of the text has no indent.
+Result<AuthorizedKey> readAuthorizedKey(const yaml::Node& node);
+std::string yamlOf(const AuthorizedKey& entry, std::string_view indent);
+// Quotes text without control characters.
+std::string yamlQuoted(std::string_view text);
 
 // Checks a name or a host id.
 Status checkName(std::string_view text);

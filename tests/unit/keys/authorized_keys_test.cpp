@@ -65,6 +65,15 @@ TEST(AuthorizedKeys, ReadsWhoSpeaksForWhat) {
   EXPECT_EQ(keys.find(*net::CurveKey::parse(kThird)), nullptr);
 }
 
+TEST(AuthorizedKeys, ACollectorMayHaveAddressesButSpeaksForNone) {
+  const AuthorizedKeys keys = parsed(fmt::format(
+      "keys: [{{ key: '{}', role: collector, addresses: ['10.0.0.[1-64]'] }}]\n", kSecond));
+  ASSERT_EQ(keys.entries().size(), 1U);
+  EXPECT_EQ(keys.entries()[0].addresses.size(), 64U);
+  EXPECT_FALSE(keys.entries()[0].speaksFor(address("10.0.0.1")));
+  EXPECT_EQ(parsed(keys.text()).text(), keys.text());
+}
+
 TEST(AuthorizedKeys, WritesWhatItReads) {
   const AuthorizedKeys first = parsed(file());
   const AuthorizedKeys second = parsed(first.text());
@@ -80,7 +89,7 @@ TEST(AuthorizedKeys, WritesWhatItReads) {
 
 TEST(AuthorizedKeys, RemovesByKeyAndByName) {
   AuthorizedKeys keys = parsed(file());
-  EXPECT_THAT(keys.remove("nobody").error().text(), HasSubstr("no key and no name"));
+  EXPECT_THAT(keys.remove("nobody").error().text(), HasSubstr("no key, no name and no host"));
   ASSERT_TRUE(keys.remove("it's rack 1"));
   EXPECT_EQ(keys.entries().size(), 1U);
   EXPECT_FALSE(keys.hostNamed("gpu-001"));
@@ -94,7 +103,7 @@ TEST(AuthorizedKeys, RemovesByKeyAndByName) {
   EXPECT_THAT(keys.remove("a").error().text(), HasSubstr("several"));
   EXPECT_EQ(keys.entries().size(), 2U);
   EXPECT_EQ(parsed("keys: []\n").remove("").error().reason,
-            "no key and no name that is authorised");
+            "no key, no name and no host that is authorised");
 }
 
 TEST(AuthorizedKeys, SaysWhatIsWrongAndWhere) {
@@ -120,8 +129,8 @@ TEST(AuthorizedKeys, SaysWhatIsWrongAndWhere) {
       {entry(key + ", role: agent, addresses: [host]"), "a.yaml:2", "host"},
       {entry(key + ", role: agent, addresses: ['10.0.0.[9-1]']"), "a.yaml:2", "reversed"},
       {entry(key + ", role: agent, addresses: ['10.0.[0-255].[0-255]', 10.1.0.1]"), "a.yaml:2", ""},
-      {entry(key + ", role: collector, addresses: [10.0.0.1]"), "a.yaml:2", "neither a host"},
-      {entry(key + ", role: collector, host: a"), "a.yaml:2", "neither a host"},
+      {entry(key + ", role: collector, addresses: ['10.0.0.[1-65]']"), "a.yaml:2", "at most 64"},
+      {entry(key + ", role: collector, host: a"), "a.yaml:2", "has no host"},
       {entry(key + ", role: agent, addresses: [10.0.0.1], host: 'a b'"), "a.yaml:2", "no blanks"},
       {entry(key + ", role: collector, name: ''"), "a.yaml:2", "1 to 128"},
       {entry(key + ", role: collector, name: \"a\\nb\""), "a.yaml:2", "control"},
