@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "agent/report.h"
+#include "common/duration.h"
 #include "common/log.h"
 #include "common/poll_set.h"
 #include "common/program.h"
@@ -54,7 +55,12 @@ Result<std::unique_ptr<Agent>> Agent::start(Config config,
   if (auto status = agent->startTransports(make_transports); !status) {
     return tl::unexpected(status.error());
   }
-  if (auto status = agent->startPages(); !status) return tl::unexpected(status.error());
+  if (agent->config_.results_log) {
+    auto opened = ResultsLog::open(*agent->config_.results_log);
+    if (!opened) return tl::unexpected(opened.error());
+    agent->results_log_ = std::move(*opened);
+  }
+  agent->startPages(monotonicNow());
   if (auto status = agent->startControl(); !status) return tl::unexpected(status.error());
   return agent;
 }
@@ -101,15 +107,19 @@ Status Agent::startTransports(const TransportFactory& make_transports) {
   return {};
 }
 
-Status Agent::startPages() {
-  if (!config_.pages) return {};
+// By default pages are served at the first address that has an RDMA device.
+Result<pages::PageServiceOptions> Agent::pageOptions() const {
   const PagesConfig& config = *config_.pages;
-  if (!config.address && addresses_.empty()) {
-    return makeError("pages", "this host has no address; write 'pages: { address: ADDRESS }'");
-  }
   pages::PageServiceOptions options;
-  options.address = config.address ? *config.address : addresses_.front();
   options.device = config.device ? *config.device : config_.rdma.device;
+  if (config.address) {
+    options.address = *config.address;
+  } else if (addresses_.empty()) {
+    return makeError("pages", "this host has no address; write 'pages: { address: ADDRESS }'");
+  } else {
+    const auto with_device = rdma::addressesWithDevice(addresses_, options.device);
+    options.address = with_device.empty() ? addresses_.front() : with_device.front();
+  }
   options.server.listen = {options.address, config.port};
   options.server.host = config_.host;
   options.server.incarnation = incarnation_;
@@ -120,22 +130,44 @@ Status Agent::startPages() {
     options.registration.users.push_back(geteuid());
   }
   options.limits = config.limits;
-  if (config_.keys) {
+  options.server.gate = pages_gate_;
+  return options;
+}
+
+// Pages are not what the agent is for: without a device for them it probes, and tries again.
+void Agent::startPages(Nanos now) {
+  pages_due_ = kNever;
+  if (!config_.pages || pages_ != nullptr) return;
+  if (config_.keys && pages_gate_ == nullptr) {
     pages_gate_ = std::make_shared<net::PeerGate>(*config_.keys->own, "metric pages");
-    options.server.gate = pages_gate_;
   }
-  auto started = pages::PageService::start(options);
+  auto options = pageOptions();
+  auto started = options
+                     ? pages::PageService::start(*options)
+                     : Result<std::unique_ptr<pages::PageService>>(tl::unexpected(options.error()));
   if (!started) {
-    const bool soft = options.device.device == rdma::kSoftDevice && !config.address;
-    return makeError("pages: " + started.error().entity,
-                     started.error().reason +
-                         (soft ? "; a soft device needs an address of its own: 'pages: { address: "
-                                 "ADDRESS }'"
-                               : ""));
+    pages_due_ = now + kPagesPause;
+    const bool soft =
+        options && options->device.device == rdma::kSoftDevice && !config_.pages->address;
+    const std::string problem =
+        started.error().text() +
+        (soft ? "; a soft device needs an address of its own: 'pages: { address: ADDRESS }'" : "");
+    if (problem != pages_problem_) {
+      log::warning("metric pages are not served, which is tried again every {}: {}",
+                   formatDuration(kPagesPause), problem);
+    }
+    pages_problem_ = problem;
+    return;
   }
+  pages_problem_.clear();
   pages_ = std::move(*started);
-  own_pages_ = std::make_unique<OwnPages>(config.registration.socket, work_);
-  return {};
+  own_pages_ = std::make_unique<OwnPages>(config_.pages->registration.socket, work_);
+  if (control_ != nullptr) control_->setPages(announcedPages(), now);
+}
+
+std::string Agent::announcedPages() const {
+  const bool told = pages_ != nullptr && announcesPages(config_, pages_->address().address);
+  return told ? pages_->address().text() : "";
 }
 
 Status Agent::startControl() {
@@ -146,8 +178,9 @@ Status Agent::startControl() {
   options.addresses = addresses_;
   options.port = config_.port;
   options.software_version = program::version();
-  if (pages_ != nullptr) options.pages = pages_->address().text();
+  options.pages = announcedPages();
   if (config_.keys) options.keys = ControlKeys{*config_.keys->own, config_.keys->controller};
+  counters_ = std::make_unique<CounterThread>(addresses_);
   control_ = std::make_unique<ControlClient>(control_context_, std::move(options), *spool_,
                                              static_cast<ControlOwner&>(*this));
   if (auto status = control_->start(monotonicNow(), plan_); !status) return status;
@@ -164,6 +197,13 @@ Status Agent::startHttp() {
   if (!access) return tl::unexpected(access.error());
   access_ = std::move(*access);
   auto server = serveFigures(*config_.http, access_, board_);
+  if (!server && config_.http_by_default) {
+    log::warning(
+        "no metrics are served: {}; 'http: ADDRESS:PORT' serves them elsewhere, and "
+        "'http: none' nowhere",
+        server.error().text());
+    return {};
+  }
   if (!server) return tl::unexpected(server.error());
   http_ = std::move(*server);
   http::warnWhereOpen(http_->address(), access_.get(), "see this agent's metrics");
@@ -197,6 +237,7 @@ ServiceManager::Asked Agent::run(ServiceManager& manager) {
     if (wakes.ready(Wake::kEndpoints)) endpointsChanged(now);
     if ((gather_due_ != 0 && now >= gather_due_) || now >= path_merge_.due()) spoolWindows();
     if (now >= endpoint_keeper_.saveDue()) endpoint_keeper_.save();
+    if (now >= pages_due_) startPages(now);
     bursts_.run(now);
     control_->run(now);
     if (now >= figures_due_) collectFigures(now);
@@ -227,16 +268,21 @@ void Agent::reload(const Config& config) {
         config_.controller);
     return;
   }
+  const std::string announced = announcedPages();
   config_.controller = config.controller;
-  if (config.keys) config_.keys->controller = config.keys->controller;
+  if (announced != announcedPages()) control_->setPages(announcedPages(), monotonicNow());
   std::vector<net::CurveKey> keys;
-  if (config.keys) keys = config.keys->controller;
+  if (config_.keys) {
+    // What an agent knows from its join token may have been deleted since.
+    if (!config.keys->controller.empty()) config_.keys->controller = config.keys->controller;
+    keys = config_.keys->controller;
+  }
   control_->setController(config.controller, std::move(keys), monotonicNow());
 }
 
 Nanos Agent::nextDue() const {
   Nanos due = std::min(control_->deadline(), endpoint_keeper_.saveDue());
-  due = std::min({due, path_merge_.due(), bursts_.due()});
+  due = std::min({due, path_merge_.due(), bursts_.due(), pages_due_});
   if (gather_due_ != 0) due = std::min(due, gather_due_);
   if (http_ != nullptr || own_pages_ != nullptr) due = std::min(due, figures_due_);
   return due;
@@ -269,6 +315,7 @@ void Agent::readAddresses(Nanos now) {
   log::info("this machine's addresses are {} now", textOf(found));
   addresses_ = std::move(found);
   if (readOwnEndpoints()) applyEndpoints();
+  counters_->setAddresses(addresses_);
   control_->setAddresses(addresses_, now);
   if (plan_ != nullptr) applyPlan();
 }
@@ -287,6 +334,7 @@ void Agent::spoolWindows(bool last) {
   for (probe::ClosedWindow& window : path_merge_.take(last ? kNever : now)) {
     encoder.add(window);
     if (own_pages_ != nullptr) own_pages_->add(window);
+    if (results_log_) results_log_->add(window);
     windows_.recycle(std::move(window.pairs));
   }
   encoder.finish();
@@ -329,18 +377,23 @@ void Agent::collectFigures(Nanos now) {
                                    counters.endpoints_lost, lateness_[i].summary(),
                                    work_.targets(transports_[i]->protocol())});
   }
+  figures_.counters = counters_->newest();
   if (pages_ != nullptr) figures_.pages = pages_->figures();
   if (pages_gate_ != nullptr) figures_.pages_refused = pages_gate_->refusals();
   if (own_pages_ != nullptr) own_pages_->set(figures_);
   if (http_ != nullptr) board_.publish(figures_);
 }
 
-void Agent::collectorsAuthorized(std::vector<net::CurveKey> keys) {
+void Agent::collectorsAuthorized(std::vector<AuthorizedCollector> collectors) {
   if (pages_gate_ == nullptr) return;
   net::PeerGate::Keys allowed;
-  for (const net::CurveKey& key : keys) allowed[key] = true;
+  net::PeerGate::Addresses addresses;
+  for (AuthorizedCollector& one : collectors) {
+    allowed[one.key] = std::nullopt;
+    if (!one.addresses.empty()) addresses[one.key] = std::move(one.addresses);
+  }
   log::info("metric pages: {} collectors are authorised", allowed.size());
-  pages_gate_->allow(std::move(allowed));
+  pages_gate_->allow(std::move(allowed), std::move(addresses));
 }
 
 std::uint64_t Agent::laterIncarnation(std::uint64_t committed) {

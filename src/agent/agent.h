@@ -15,11 +15,13 @@
 #include "agent/burst_runner.h"
 #include "agent/config.h"
 #include "agent/control_client.h"
+#include "agent/counter_thread.h"
 #include "agent/endpoint_keeper.h"
 #include "agent/metrics.h"
 #include "agent/own_addresses.h"
 #include "agent/own_pages.h"
 #include "agent/path_merge.h"
+#include "agent/results_log.h"
 #include "agent/spool.h"
 #include "agent/state_dir.h"
 #include "agent/work.h"
@@ -38,39 +40,42 @@ using TransportFactory = std::function<Result<std::vector<std::unique_ptr<probe:
 
 class Agent : private ControlOwner {
  public:
-  // Takes the state directory, binds all sockets and probes according to the kept plan. Only tests
-  // pass a `make_transports` other than probe::makeTransports.
+  // Locks the state directory, binds all sockets, and probes according to the saved plan, if there
+  // is one. Only tests pass a `make_transports` other than probe::makeTransports.
   static Result<std::unique_ptr<Agent>> start(Config config,
                                               const TransportFactory& make_transports);
   ~Agent() override;
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  // Runs until it is asked to stop or to reload. Before it stops it closes and spools all windows,
-  // delivers them for at most kMaxFarewell, and says goodbye. Ready once it is probing according to
-  // a plan.
+  // Runs until it is asked to stop or to reload. Before it stops, it closes and spools all windows,
+  // tries to deliver them for at most kMaxFarewell, and says goodbye to the controller. The agent
+  // is ready once it is probing according to a plan.
   ServiceManager::Asked run(ServiceManager& manager);
-  // Applies a configuration between two runs; settings that cannot be reloaded stay unchanged. If
-  // the agent's own key would have to change, the controller stays unchanged too, because a new
-  // controller may not know the present key.
+  // Applies a configuration between two runs of run(); settings that cannot be reloaded stay
+  // unchanged. If the configuration names another secret key for the agent, its `controller` is not
+  // applied either, because a new controller may not know the present key.
   void reload(const Config& config);
-  static constexpr std::array<std::string_view, 3> kReloadable = {"controller", "keys.controller",
-                                                                  "log_level"};
+  static constexpr std::array<std::string_view, 4> kReloadable = {"controller", "keys.controller",
+                                                                  "log_level", "log"};
   static constexpr Nanos kMaxFarewell = kSecond;
 
   std::optional<SocketAddress> httpAddress() const;
-  // nullptr if there is none
-  const pages::PageService* pageService() const { return pages_.get(); }
 
  private:
-  // Windows of several probes close at the same moment and share a batch.
+  // The time for which closed windows wait for others, because windows of several probes close at
+  // the same moment and share a batch.
   static constexpr Nanos kGather = 50 * kMillisecond;
   static constexpr Nanos kFiguresInterval = kSecond;
+  // The pause before the agent tries again to serve metric pages that it could not serve.
+  static constexpr Nanos kPagesPause = 10 * kSecond;
 
   Agent(Config config, StateDir state);
   Status startTransports(const TransportFactory& make_transports);
   Status startControl();
-  Status startPages();
+  void startPages(Nanos now);
+  std::string announcedPages() const;  // ADDRESS:PORT, or "" if the controller is told of none
+  Result<pages::PageServiceOptions> pageOptions() const;
   Status startHttp();
 
   // These implement ControlOwner.
@@ -80,13 +85,15 @@ class Agent : private ControlOwner {
   std::shared_ptr<const PageOwners> pageOwners() override {
     return pages_ == nullptr ? nullptr : pages_->figures().owner_list;
   }
+  std::shared_ptr<const NicPorts> nicCounters() override { return counters_->newest(); }
   std::vector<plan::Endpoint> endpoints() override;
   plan::EndpointVersion heldEndpoints() override { return endpoint_keeper_.version(); }
+  std::vector<IpAddress> rdmaAddresses() override;
   Status endpointsPushed(const wire::EndpointUpdate& update) override;
   void burstOrdered(const wire::BurstOrder& order) override {
     bursts_.start(order, monotonicNow());
   }
-  void collectorsAuthorized(std::vector<net::CurveKey> keys) override;
+  void collectorsAuthorized(std::vector<AuthorizedCollector> collectors) override;
   std::uint64_t laterIncarnation(std::uint64_t committed) override;
 
   Nanos nextDue() const;
@@ -96,7 +103,7 @@ class Agent : private ControlOwner {
   bool readOwnEndpoints();
   void endpointsChanged(Nanos now);
   void applyEndpoints();
-  void spoolWindows(bool last = false);  // `last` makes windows wait for nothing more
+  void spoolWindows(bool last = false);  // `last`: no window waits for another one
   void collectFigures(Nanos now);
   void farewell();
 
@@ -123,6 +130,8 @@ class Agent : private ControlOwner {
   BurstRunner bursts_{work_, transports_,
                       [this](const wire::BurstReport& report) { return control_->send(report); }};
 
+  std::unique_ptr<CounterThread> counters_;
+
   net::ZmqContext control_context_;
   std::unique_ptr<ControlClient> control_;
 
@@ -134,6 +143,9 @@ class Agent : private ControlOwner {
   std::unique_ptr<http::Server> http_;
   std::unique_ptr<pages::PageService> pages_;
   std::unique_ptr<OwnPages> own_pages_;
+  Nanos pages_due_ = kNever;   // when to try to serve pages again
+  std::string pages_problem_;  // the last logged reason why they are not served
+  std::optional<ResultsLog> results_log_;
 };
 
 }  // namespace pingloom::agent

@@ -56,4 +56,9 @@ std::vector<plan::Endpoint> Agent::endpoints() {
   return endpoint_keeper_.own();
 }
 
+// The devices are looked up for every registration, because a driver may have been loaded since.
+std::vector<IpAddress> Agent::rdmaAddresses() {
+  return rdma::addressesWithDevice(addresses_, config_.rdma.device);
+}
+
 }  // namespace pingloom::agent

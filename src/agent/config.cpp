@@ -7,8 +7,9 @@
 #include <utility>
 
 #include "common/config_reader.h"
-#include "common/text.h"
+#include "common/host_port.h"
 #include "keys/key_config.h"
+#include "keys/key_file.h"
 #include "wire/control_protocol.h"
 
 namespace pingloom::agent {
@@ -20,36 +21,20 @@ std::string machineName() {
   return name.data();
 }
 
-// Converts HOST, HOST:PORT or [IPV6]:PORT to HOST:PORT.
-Result<std::string> parseController(std::string_view text) {
-  const std::string shown = "'" + std::string(text) + "'";
-  std::string_view host = text;
-  std::string port = std::to_string(wire::kDefaultControlPort);
-  const auto colon = text.rfind(':');
-  const auto bracket = text.rfind(']');
-  if (colon != std::string_view::npos &&
-      (bracket == std::string_view::npos || colon == bracket + 1)) {
-    host = text.substr(0, colon);
-    const auto number = parseUnsigned(text.substr(colon + 1), 65535);
-    if (!number || *number == 0) return makeError(shown, "the port is not a number 1..65535");
-    port = std::to_string(*number);
-  }
-  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
-  if (bracketed) {
-    const auto address = IpAddress::parse(host.substr(1, host.size() - 2));
-    if (!address || address->isV4()) return makeError(shown, "not an IPv6 address in brackets");
-  } else if (host.find(':') != std::string_view::npos) {
-    return makeError(shown, "write an IPv6 controller as [ADDRESS]:PORT");
-  }
-  const bool sane = !host.empty() && host.size() <= wire::kMaxHostName &&
-                    std::all_of(host.begin(), host.end(), [](char c) {
-                      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                             (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_' ||
-                             c == ':' || c == '[' || c == ']';
-                    });
-  if (!sane) return makeError(shown, "not HOST:PORT");
-  return std::string(host) + ":" + port;
+}  // namespace
+
+bool announcesPages(const Config& config, const IpAddress& pages) {
+  if (!pages.isLoopback()) return true;
+  const auto controller = SocketAddress::parse(config.controller);
+  return controller ? controller->address.isLoopback()
+                    : config.controller.rfind("localhost:", 0) == 0;
 }
+
+Result<std::string> parseController(std::string_view text) {
+  return parseHostPort(text, wire::kDefaultControlPort);
+}
+
+namespace {
 
 Status readHost(const yaml::Node& node, Config& config) {
   auto text = node.text();
@@ -103,19 +88,38 @@ Status readController(const yaml::Node& node, Config& config) {
 }
 
 Status readKeys(const yaml::Node& node, Config& config) {
-  if (auto status = node.onlyKeys({"secret", "controller"}); !status) return status;
+  if (auto status = node.onlyKeys({"secret", "controller", "join"}); !status) return status;
   KeysConfig& made = config.keys.emplace();
   if (auto status = keys::readSecretPath(node, made.secret); !status) return status;
   const auto controller = node.find("controller");
-  if (!controller) return node.error("'controller' is missing: the controller's public key");
+  if (const auto join = node.find("join")) {
+    if (auto status = pingloom::readValue(*join, made.join); !status) return status;
+    if (controller) return node.error("'join' brings the controller's key: leave 'controller' out");
+    const auto known = keys::publicKeyOf(controllerKeyFile(made).string());
+    if (known) made.controller = {*known};
+    return {};
+  }
+  if (!controller) {
+    return node.error("'controller' is missing: the controller's public key; or 'join: FILE'");
+  }
   auto known = keys::readPublicKeys(*controller);
   if (!known) return tl::unexpected(known.error());
   made.controller = std::move(*known);
   return {};
 }
 
+Status readHttp(const yaml::Node& node, Config& config) {
+  config.http_by_default = false;
+  const auto text = node.text();
+  if (text && *text == "none") {
+    config.http.reset();
+    return {};
+  }
+  return readValue(node, config.http);
+}
+
 Status readHttpAccess(const yaml::Node& node, Config& config) {
-  if (!config.http) return node.error("is for 'http', which is missing");
+  if (!config.http) return node.error("is for 'http', which is none");
   return readValue(node, config.http_access);
 }
 
@@ -126,20 +130,31 @@ constexpr auto kKeys = std::to_array<ConfigKey<Config>>({
     {"port", [](const yaml::Node& node,
                 Config& config) { return readNumber(node, 1, 65535, config.port); }},
     {"state_dir", readField<&Config::state_dir>},
-    {"http", readField<&Config::http>},
+    {"http", readHttp},
     {"http_access", readHttpAccess},
-    {"log_level", readField<&Config::log_level>},
+    {"log_level",
+     [](const yaml::Node& node, Config& config) { return readLogLevel(node, config.log_levels); }},
+    {"log", readField<&Config::log_levels>},
     {"spool",
      [](const yaml::Node& node, Config& config) { return readMap(node, kSpoolKeys, config); }},
     {"rdma", readField<&Config::rdma>},
+    {"results_log", readField<&Config::results_log>},
     {"keys", readKeys},
     {"pages", readField<&Config::pages>},
 });
 
 }  // namespace
 
+std::filesystem::path controllerKeyFile(const KeysConfig& keys) {
+  return keys.secret.string() + ".controller";
+}
+
 Status loadKeys(Config& config) {
-  return config.keys ? keys::loadOwn(config.keys->secret, config.keys->own) : Status();
+  if (!config.keys) return {};
+  if (config.keys->controller.empty()) {
+    return makeError(config.keys->secret.string(), "this host has not joined yet");
+  }
+  return keys::loadOwn(config.keys->secret, config.keys->own);
 }
 
 Result<Config> parseConfig(std::string_view text, std::string_view file) {
@@ -149,6 +164,8 @@ Result<Config> parseConfig(std::string_view text, std::string_view file) {
     return makeError(file, "is empty; it needs at least 'controller: HOST:PORT'");
   }
   Config config;
+  config.http = SocketAddress{IpAddress::fromV4(0x7f000001), kDefaultHttpPort};
+  config.http_by_default = true;
   if (auto status = readMap(*root, kKeys, config); !status) return tl::unexpected(status.error());
   if (config.controller.empty()) {
     return root->error("'controller' is missing; write 'controller: HOST:PORT'");

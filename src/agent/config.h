@@ -10,6 +10,7 @@
 
 #include "agent/pages_config.h"
 #include "agent/rdma_config.h"
+#include "agent/results_log.h"
 #include "common/address.h"
 #include "common/error.h"
 #include "common/log.h"
@@ -19,13 +20,17 @@
 namespace pingloom::agent {
 
 constexpr std::uint16_t kDefaultProbePort = 20710;
+constexpr std::uint16_t kDefaultHttpPort = 20712;
 constexpr std::uint64_t kMinSpoolBytes = 4ULL << 20;
 constexpr std::uint64_t kMaxSpoolBytes = 64ULL << 30;
 
 struct KeysConfig {
   std::filesystem::path secret;
-  std::optional<net::CurvePair> own;      // the key pair, set by loadKeys()
-  std::vector<net::CurveKey> controller;  // never empty
+  std::optional<net::CurvePair> own;  // the key pair, set by loadKeys()
+  // Empty only before the host has joined.
+  std::vector<net::CurveKey> controller;
+  // The file with a join token, with which the agent makes its key; may be empty.
+  std::filesystem::path join;
 };
 
 struct Config {
@@ -36,16 +41,30 @@ struct Config {
   std::uint16_t port = kDefaultProbePort;
   std::filesystem::path state_dir = "/var/lib/pingloom/agent";
   std::optional<SocketAddress> http;  // for /metrics and /healthz; nullopt for no listener
+  // Nobody asked for it: a port that is taken is a warning, because several agents may be here.
+  bool http_by_default = false;
   http::AccessFiles http_access;
-  log::Level log_level = log::Level::kInfo;
+  log::Levels log_levels;
   std::uint64_t spool_max_bytes = 256ULL << 20;
   RdmaConfig rdma;
+  std::optional<ResultsLogConfig> results_log;  // nullopt for none
   std::optional<KeysConfig> keys;    // nullopt stands for plaintext without authentication
   std::optional<PagesConfig> pages;  // nullopt if the agent serves no metric pages
 };
 
+// Converts HOST, HOST:PORT or [IPV6]:PORT to HOST:PORT.
+Result<std::string> parseController(std::string_view text);
+
 // `file` names the text in messages, and relative paths in it are relative to its folder.
 Result<Config> parseConfig(std::string_view text, std::string_view file);
+
+// Tells whether the controller is told of metric pages at this address. Pages on loopback are for
+// collectors on the same host, and every host may have some, so only a controller that is reached
+// by loopback is told of them.
+bool announcesPages(const Config& config, const IpAddress& pages);
+
+// The file beside the secret key that keeps the controller's public key of a host that has joined.
+std::filesystem::path controllerKeyFile(const KeysConfig& keys);
 
 // Reads the configured secret key unless it was read before.
 Status loadKeys(Config& config);

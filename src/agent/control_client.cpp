@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "control.pb.h"
 #include "wire/control_protocol.h"
+#include "wire/nic_counter_codec.h"
 #include "wire/page_owner_codec.h"
 
 namespace pingloom::agent {
@@ -194,6 +195,7 @@ void ControlClient::sendRegister(Nanos now) {
   for (const plan::Endpoint& endpoint : owner_.endpoints()) {
     plan::encode(endpoint, *body.add_endpoints());
   }
+  for (const IpAddress& address : owner_.rdmaAddresses()) body.add_rdma_addresses(address.wire());
   const plan::EndpointVersion held = owner_.heldEndpoints();
   body.set_endpoints_controller(held.controller);
   body.set_endpoints_version(bad_endpoints_ ? 0 : held.number);
@@ -240,9 +242,16 @@ void ControlClient::sendHeartbeat(Nanos now) {
   if (owners != nullptr && owners != told_owners_) {
     wire::encode(*owners, *status.mutable_page_owners());
   }
+  auto counters = owner_.nicCounters();
+  if (counters != nullptr && counters != told_counters_) {
+    const auto update = told_counters_ == nullptr ? std::optional(NicUpdate{true, *counters})
+                                                  : updateBetween(*told_counters_, *counters);
+    if (update) wire::encode(*update, *status.mutable_counters());
+  }
   heartbeat_due_ = now + heartbeat_interval_;
   if (!sendMessage(message)) return;
   told_owners_ = std::move(owners);
+  told_counters_ = std::move(counters);
   expectAnswer(now);
 }
 
@@ -255,6 +264,11 @@ bool ControlClient::send(const wire::BurstReport& report) {
 
 void ControlClient::setAddresses(std::vector<IpAddress> addresses, Nanos now_mono) {
   options_.addresses = std::move(addresses);
+  endpointsChanged(now_mono);
+}
+
+void ControlClient::setPages(std::string pages, Nanos now_mono) {
+  options_.pages = std::move(pages);
   endpointsChanged(now_mono);
 }
 

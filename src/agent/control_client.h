@@ -24,6 +24,7 @@
 #include "common/address.h"
 #include "common/backoff.h"
 #include "common/error.h"
+#include "common/nic_counter.h"
 #include "common/page_owner.h"
 #include "common/time.h"
 #include "net/zmq_dealer.h"
@@ -92,6 +93,13 @@ struct ControlCounters {
   std::uint64_t batches_acknowledged = 0;
 };
 
+// A collector that may read this agent's metric pages.
+struct AuthorizedCollector {
+  net::CurveKey key;
+  // Its RDMA endpoint may be at one of these, beside the address that it connects from.
+  std::vector<IpAddress> addresses;
+};
+
 // run() calls these.
 class ControlOwner {
  public:
@@ -102,16 +110,21 @@ class ControlOwner {
   // Returns the owners of the host's metric pages, or nullptr if it serves none. The list is sent
   // only when the object is replaced.
   virtual std::shared_ptr<const PageOwners> pageOwners() = 0;
+  // Returns the newest counters of NICs and ports, or nullptr before they were read. What has moved
+  // is sent when the object is replaced.
+  virtual std::shared_ptr<const NicPorts> nicCounters() = 0;
   // Return the RDMA endpoints to register, and the version of the endpoint table.
   virtual std::vector<plan::Endpoint> endpoints() = 0;
   virtual plan::EndpointVersion heldEndpoints() = 0;
+  // Returns those of the registered addresses for which this host has an RDMA device.
+  virtual std::vector<IpAddress> rdmaAddresses() = 0;
   // Returns an error if the update does not match the held table; the client then requests the
   // whole table.
   virtual Status endpointsPushed(const wire::EndpointUpdate& update) = 0;
   // Starts a burst, whose results ControlClient::send() takes.
   virtual void burstOrdered(const wire::BurstOrder& order) = 0;
-  // Sets the keys that may read the metric pages from now on.
-  virtual void collectorsAuthorized(std::vector<net::CurveKey> keys) = 0;
+  // Sets the collectors that may read the metric pages from now on.
+  virtual void collectorsAuthorized(std::vector<AuthorizedCollector> collectors) = 0;
   // Returns the incarnation to continue with, above `committed`, because the controller has
   // committed batches of a later incarnation.
   virtual std::uint64_t laterIncarnation(std::uint64_t committed) = 0;
@@ -152,9 +165,10 @@ class ControlClient {
   void run(Nanos now_mono);
   // Says goodbye and closes. The message gets 200 ms to leave. Only destruction may follow.
   void goodbye();
-  // These register again with the given addresses or the owner's present endpoints.
+  // These register again with the given addresses or pages, or the owner's present endpoints.
   void setAddresses(std::vector<IpAddress> addresses, Nanos now_mono);
   void endpointsChanged(Nanos now_mono);
+  void setPages(std::string pages, Nanos now_mono);
   // Changes to another controller, which gets the unacknowledged batches. `keys` are the keys that
   // it may have, as in ControlKeys, and empty if this agent has no keys. Nothing happens if the
   // address is the same and the present key is among `keys`.
@@ -205,7 +219,7 @@ class ControlClient {
   void take(const wire::EndpointUpdate& update, Nanos now);
   void take(const wire::BatchAck& ack, Nanos now);
   void take(const wire::BurstOrder& order);
-  void take(const wire::CollectorKeys& collectors);
+  void take(const wire::CollectorKeys& message);
 
   // Defined in control_outbox.cpp: batches to the controller.
   void sendBatches(Nanos now);
@@ -224,6 +238,7 @@ class ControlClient {
   ClockFilter clock_;
   std::shared_ptr<const plan::Plan> plan_;
   std::shared_ptr<const PageOwners> told_owners_;  // the list sent since the registration
+  std::shared_ptr<const NicPorts> told_counters_;  // likewise
   std::uint64_t plan_hash_ = 0;
 
   Nanos heartbeat_interval_ = kSecond;

@@ -3,26 +3,55 @@
 #include <google/protobuf/arena.h>
 
 #include <algorithm>
+#include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "agent/control_client.h"
 #include "common/log.h"
+#include "common/text.h"
 #include "control.pb.h"
 #include "plan/plan_codec.h"
+#include "wire/control_protocol.h"
 
 namespace pingloom::agent {
 namespace {
 
 constexpr Nanos kMinHeartbeat = 100 * kMillisecond;
 constexpr Nanos kMaxHeartbeat = kSecond;  // several must be unanswered within kSilence
-constexpr std::size_t kMaxCollectors = 1024;
 constexpr std::size_t kMaxRefusalText = 500;
 
-std::string printable(std::string text) {
-  text.resize(std::min(text.size(), kMaxRefusalText));
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-  return text;
+// Returns nullopt if the addresses of a collector are malformed or too many.
+std::optional<std::vector<IpAddress>> readCollectorAddresses(const wire::CollectorAddresses& in) {
+  if (static_cast<std::size_t>(in.addresses_size()) > wire::kMaxCollectorAddresses) {
+    return std::nullopt;
+  }
+  std::vector<IpAddress> out;
+  for (const std::string& bytes : in.addresses()) {
+    const auto address = IpAddress::fromWire(bytes);
+    if (!address) return std::nullopt;
+    out.push_back(*address);
+  }
+  return out;
+}
+
+// Returns nullopt if the message breaks a rule of docs/control-messages.md.
+std::optional<std::vector<AuthorizedCollector>> readCollectors(const wire::CollectorKeys& in) {
+  if (static_cast<std::size_t>(in.keys_size()) > wire::kMaxCollectors) return std::nullopt;
+  if (in.addresses_size() > in.keys_size()) return std::nullopt;
+  std::unordered_map<std::string, std::vector<IpAddress>> places;
+  for (const wire::CollectorAddresses& one : in.addresses()) {
+    auto addresses = readCollectorAddresses(one);
+    if (!addresses) return std::nullopt;
+    places[one.key()] = std::move(*addresses);
+  }
+  std::vector<AuthorizedCollector> out;
+  for (const std::string& bytes : in.keys()) {
+    const auto key = net::CurveKey::fromWire(bytes);
+    if (!key) return std::nullopt;
+    out.push_back({*key, std::move(places[bytes])});
+  }
+  return out;
 }
 
 }  // namespace
@@ -59,6 +88,9 @@ void ControlClient::takeFrame(const std::string& frame, Nanos now) {
     case wire::ControllerMessage::kCollectors:
       take(message.collectors());
       break;
+    case wire::ControllerMessage::kJoined:  // an agent never asks on this connection
+      ++counters_.unexpected_messages;
+      return;
     case wire::ControllerMessage::BODY_NOT_SET:
       ++counters_.bad_messages;
       return;
@@ -86,6 +118,7 @@ void ControlClient::take(const wire::Registered& registered, Nanos now) {
       std::clamp(registered.heartbeat_interval_ns(), kMinHeartbeat, kMaxHeartbeat);
   heartbeat_due_ = now;
   told_owners_ = nullptr;
+  told_counters_ = nullptr;
   state_ = State::kRegistered;
   unanswered_since_ = 0;
   registered_at_ = now;
@@ -113,8 +146,8 @@ void ControlClient::take(const wire::Refused& refused, Nanos now) {
     return;
   }
   ++counters_.refusals;
-  std::string text =
-      wire::Refused::Reason_Name(refused.reason()) + ": " + printable(refused.text());
+  std::string text = wire::Refused::Reason_Name(refused.reason()) + ": " +
+                     asOneLine(refused.text(), kMaxRefusalText);
   if (refused.reason() == wire::Refused::BAD_MESSAGE && state_ == State::kRegistered) {
     // A single message, or one report of a batch, was refused; the rest was accepted.
     if (now >= complaint_due_) {
@@ -210,21 +243,17 @@ void ControlClient::take(const wire::BurstOrder& order) {
   owner_.burstOrdered(order);
 }
 
-void ControlClient::take(const wire::CollectorKeys& collectors) {
+void ControlClient::take(const wire::CollectorKeys& message) {
   if (state_ != State::kRegistered) {
     ++counters_.unexpected_messages;
     return;
   }
-  std::vector<net::CurveKey> keys;
-  for (const std::string& bytes : collectors.keys()) {
-    const auto key = net::CurveKey::fromWire(bytes);
-    if (!key || keys.size() == kMaxCollectors) {
-      ++counters_.bad_messages;
-      return;
-    }
-    keys.push_back(*key);
+  auto collectors = readCollectors(message);
+  if (!collectors) {
+    ++counters_.bad_messages;
+    return;
   }
-  owner_.collectorsAuthorized(std::move(keys));
+  owner_.collectorsAuthorized(std::move(*collectors));
 }
 
 void ControlClient::take(const wire::BatchAck& ack, Nanos now) {

@@ -1,5 +1,6 @@
 #include "agent/device_metrics.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <system_error>
@@ -30,6 +31,15 @@ std::vector<fs::path> entriesOf(const fs::path& directory) {
   return found;
 }
 
+std::string interfaceMetric(const WatchedCounter& counter) {
+  if (counter.origin == CounterOrigin::kInterface) {
+    return "pingloom_network_" + std::string(counter.name);
+  }
+  std::string name = "pingloom_ethtool_" + std::string(counter.name) + "_total";
+  std::replace(name.begin(), name.end(), '.', '_');  // as in "rx_priority_0_xoff.nic"
+  return name;
+}
+
 }  // namespace
 
 void writeDeviceCounters(MetricsText& out, const fs::path& devices) {
@@ -49,6 +59,21 @@ void writeDeviceCounters(MetricsText& out, const fs::path& devices) {
     for (const Sample& sample : samples) {
       out.sample(sample.value, {{"device", sample.device}, {"port", sample.port}});
     }
+  }
+}
+
+void writeInterfaceCounters(MetricsText& out, const NicPorts& ports) {
+  std::map<std::string, std::vector<Sample>> families;
+  for (const NicPort& port : ports) {
+    if (port.port != 0) continue;
+    for (const NicCounter& counter : port.counters) {
+      families[interfaceMetric(watchedCounters()[counter.id])].push_back(
+          {port.device, {}, counter.value});
+    }
+  }
+  for (const auto& [name, samples] : families) {
+    out.family(name, "counter", "Of a network interface, as its driver counts.");
+    for (const Sample& sample : samples) out.sample(sample.value, {{"device", sample.device}});
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "agent/agent.h"
+#include "agent/join_request.h"
 #include "common/daemon.h"
 #include "probe/transport.h"
 
@@ -17,10 +18,10 @@ int runAgent(const std::string& file) {
   using namespace pingloom;
   auto config = daemon::readConfig(file, agent::parseConfig);
   if (!config) return daemon::fail(kAbout, config.error(), program::kExitUsage);
-  if (const auto loaded = agent::loadKeys(*config); !loaded) {
-    return daemon::fail(kAbout, loaded.error(), program::kExitUsage);
-  }
-  log::init(kAbout.name, config->log_level);
+  log::init(kAbout.name, config->log_levels);
+  auto loaded = agent::joinOnce(*config);
+  if (loaded) loaded = agent::loadKeys(*config);
+  if (!loaded) return daemon::fail(kAbout, loaded.error(), program::kExitUsage);
   // Few threads allocate little; more arenas would only fragment the memory.
   mallopt(M_ARENA_MAX, 2);
   const auto manager = SystemServiceManager::start();

@@ -172,6 +172,7 @@ std::string metricsText(const Figures& figures) {
   writeControl(out, figures);
   writePages(out, figures);
   writeSpool(out, figures.spool);
+  if (figures.counters != nullptr) writeInterfaceCounters(out, *figures.counters);
   out.process();
   return out.text();
 }

@@ -55,6 +55,7 @@ struct Figures {
   std::uint64_t windows_dropped = 0;
   std::vector<TransportFigures> transports;
   std::optional<pages::PageFigures> pages;         // nullopt without metric pages
+  std::shared_ptr<const NicPorts> counters;        // nullptr before they were read
   std::optional<net::PeerRefusals> pages_refused;  // nullopt without metric pages or without keys
 };
 

@@ -26,8 +26,10 @@ void writePageFigures(MetricsText& out, const pages::PageFigures& figures) {
   control("version", server.version);
   control("not_connected", server.unknown);
   control("too_many", server.full);
+  control("elsewhere", server.elsewhere);
   control("device", server.device);
   control("revoked", server.revoked);
+  control("flood", server.flood);
 }
 
 }  // namespace pingloom::agent

@@ -19,12 +19,6 @@ void appendField(std::string& out, int field, std::string_view bytes) {
   out += bytes;
 }
 
-bool hasCounts(const probe::PairWindow& pair) {
-  return pair.sent != 0 || pair.received != 0 || pair.lost != 0 || pair.refused != 0 ||
-         pair.unreachable != 0 || pair.ack_lost != 0 || pair.duplicate != 0 || pair.late != 0 ||
-         std::any_of(pair.anomalous.begin(), pair.anomalous.end(), [](auto n) { return n != 0; });
-}
-
 void encodeRow(const IpAddress& destination, const probe::PairWindow& pair, wire::Row& out) {
   out.Clear();
   out.set_destination(destination.wire());
@@ -36,6 +30,8 @@ void encodeRow(const IpAddress& destination, const probe::PairWindow& pair, wire
   out.set_ack_lost(pair.ack_lost);
   out.set_duplicate(pair.duplicate);
   out.set_late(pair.late);
+  out.set_misfit(pair.misfit);
+  out.set_skipped(pair.skipped);
   if (std::any_of(pair.anomalous.begin(), pair.anomalous.end(), [](auto n) { return n != 0; })) {
     for (const std::uint32_t count : pair.anomalous) out.add_anomalous(count);
   }
@@ -47,6 +43,12 @@ void encodeRow(const IpAddress& destination, const probe::PairWindow& pair, wire
 }
 
 }  // namespace
+
+bool hasCounts(const probe::PairWindow& pair) {
+  return pair.sent != 0 || pair.received != 0 || pair.lost != 0 || pair.refused != 0 ||
+         pair.unreachable != 0 || pair.ack_lost != 0 || pair.duplicate != 0 || pair.late != 0 ||
+         std::any_of(pair.anomalous.begin(), pair.anomalous.end(), [](auto n) { return n != 0; });
+}
 
 struct BatchEncoder::Scratch {
   wire::Row row;

@@ -44,6 +44,9 @@ class BatchEncoder {
   std::string reports_;  // finished reports of the current batch
 };
 
+// Tells whether anything was counted; the others are in no report.
+bool hasCounts(const probe::PairWindow& pair);
+
 // Serializes a batch from its identity and the `reports` of the encoder.
 std::string serializeBatch(wire::BatchId id, std::string_view reports);
 

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "agent/crc32c.h"
+#include "common/crc32c.h"
 
 namespace pingloom::agent {
 namespace {

@@ -21,7 +21,8 @@
 namespace pingloom::agent {
 namespace {
 
-constexpr std::size_t kMaxPlanBytes = 64U << 20;  // of endpoints likewise
+// It bounds the file of endpoints, too.
+constexpr std::size_t kMaxPlanBytes = 64U << 20;
 
 tl::unexpected<Error> withAdvice(Error error) {
   error.reason +=

@@ -1,6 +1,8 @@
 #include "agent/work.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <utility>
 
 namespace pingloom::agent {
@@ -11,6 +13,43 @@ bool names(const plan::Plan& plan, const plan::ProbeSpec& probe, const IpAddress
   const auto& destinations = plan.list(probe.destinations);
   return std::binary_search(sources.begin(), sources.end(), address) ||
          std::binary_search(destinations.begin(), destinations.end(), address);
+}
+
+constexpr std::array kProtocols = {Protocol::kUdp, Protocol::kTcp, Protocol::kRdma};
+
+// Returns how many pings a second each source of the probe sends to these addresses.
+double rateTo(const plan::Plan& plan, const plan::ProbeSpec& probe,
+              const std::vector<IpAddress>& own_addresses) {
+  const auto& destinations = plan.list(probe.destinations);
+  const auto targets =
+      std::count_if(own_addresses.begin(), own_addresses.end(), [&](const IpAddress& address) {
+        return std::binary_search(destinations.begin(), destinations.end(), address);
+      });
+  return static_cast<double>(targets) * std::max<std::uint32_t>(probe.paths, 1) *
+         static_cast<double>(kSecond) / static_cast<double>(probe.interval);
+}
+
+// `known` are all addresses of the plan.
+probe::Guests guestsOf(const plan::Plan& plan, Protocol protocol, const plan::AddressList& known,
+                       const std::vector<IpAddress>& own_addresses) {
+  std::vector<double> rates(known.size());
+  for (const plan::ProbeSpec& probe : plan.probes) {
+    if (probe.protocol != protocol) continue;
+    const double rate = rateTo(plan, probe, own_addresses);
+    if (rate == 0) continue;
+    auto at = known.begin();  // both lists ascend
+    for (const IpAddress& source : plan.list(probe.sources)) {
+      at = std::lower_bound(at, known.end(), source);
+      rates[static_cast<std::size_t>(at - known.begin())] += rate;
+    }
+  }
+  probe::Guests guests;
+  guests.reserve(known.size());
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    const double rate = std::min<double>(std::ceil(rates[i]), probe::GuestList::kMaxRate);
+    guests.push_back({known[i], static_cast<std::uint32_t>(rate)});
+  }
+  return guests;
 }
 
 }  // namespace
@@ -35,12 +74,18 @@ void WorkList::update(const plan::Plan& plan, const std::vector<IpAddress>& own_
       if (std::find(own.begin(), own.end(), address) == own.end()) own.push_back(address);
     }
   }
-  known_sources_ = std::make_shared<const plan::AddressList>(plan::allAddresses(plan));
+  const plan::AddressList known = plan::allAddresses(plan);
+  for (const Protocol protocol : kProtocols) {
+    guests_[protocol] =
+        std::make_shared<const probe::Guests>(guestsOf(plan, protocol, known, own_addresses));
+  }
 }
 
 probe::Work WorkList::of(Protocol protocol) const {
   probe::Work work;
-  work.known_sources = known_sources_;
+  if (const auto guests = guests_.find(protocol); guests != guests_.end()) {
+    work.known_sources = guests->second;
+  }
   if (const auto own = own_.find(protocol); own != own_.end()) work.own = own->second;
   for (const auto& assignment : assignments_) {
     if (assignment->probe.protocol == protocol) work.assignments.push_back(assignment);

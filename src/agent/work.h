@@ -29,8 +29,7 @@ class WorkList {
  private:
   std::vector<std::shared_ptr<const plan::Assignment>> assignments_;
   std::map<Protocol, plan::AddressList> own_;
-  std::shared_ptr<const plan::AddressList> known_sources_ =
-      std::make_shared<const plan::AddressList>();
+  std::map<Protocol, std::shared_ptr<const probe::Guests>> guests_;
 };
 
 }  // namespace pingloom::agent

@@ -16,6 +16,7 @@
 #include "http/server.h"
 #include "plan/plan_codec.h"
 #include "scripted_router.h"
+#include "unit/eventually.h"
 
 namespace pingloom::agent::agent_test {
 namespace {
@@ -138,14 +139,15 @@ class AgentTest : public testing::Test {
 
   // Plays a controller that accepts everything until `done`; the batches' reports are kept.
   bool serve(const std::function<bool()>& done, const plan::Plan* plan = nullptr) {
-    const Nanos patience = monotonicNow() + 20 * kSecond;
-    while (monotonicNow() < patience) {
-      while (auto message = router.receive()) take(*message, plan);
-      if (done()) return true;
-      pollfd descriptor{router.descriptor(), POLLIN, 0};
-      ::poll(&descriptor, 1, 20);
-    }
-    return false;
+    return test::eventually(
+        [&] {
+          while (auto message = router.receive()) take(*message, plan);
+          return done();
+        },
+        [&] {
+          pollfd descriptor{router.descriptor(), POLLIN, 0};
+          ::poll(&descriptor, 1, 20);
+        });
   }
 
   void take(const ScriptedRouter::Message& message, const plan::Plan* plan) {
@@ -283,7 +285,9 @@ TEST_F(AgentTest, AControllerThatNeedsOtherKeysWaitsForARestart) {
   startAgent();
   ASSERT_TRUE(serve([&] { return !heartbeats.empty(); }));
   next_config.controller = other.address();
-  next_config.keys = KeysConfig{"agent.key", std::nullopt, {net::CurvePair::generate().public_key}};
+  KeysConfig& keys = next_config.keys.emplace();
+  keys.secret = "agent.key";
+  keys.controller = {net::CurvePair::generate().public_key};
   manager.ask(ServiceManager::Asked::kReload);
   const auto heard = heartbeats.size();
   EXPECT_TRUE(serve([&] { return heartbeats.size() > heard + 1; }));

@@ -27,7 +27,8 @@ TEST(AgentConfig, EverythingSet) {
   EXPECT_EQ(config->port, 30000);
   EXPECT_EQ(config->state_dir, "/etc/pingloom/state");
   EXPECT_EQ(config->http->text(), "[::1]:9100");
-  EXPECT_EQ(config->log_level, log::Level::kDebug);
+  EXPECT_FALSE(config->http_by_default);
+  EXPECT_EQ(config->log_levels.level, log::Level::kDebug);
   EXPECT_EQ(config->spool_max_bytes, 64ULL << 20);
 }
 
@@ -39,8 +40,32 @@ TEST(AgentConfig, Defaults) {
   EXPECT_TRUE(config->addresses.empty());
   EXPECT_EQ(config->port, 20710);
   EXPECT_EQ(config->state_dir, "/var/lib/pingloom/agent");
-  EXPECT_FALSE(config->http);
+  ASSERT_TRUE(config->http);
+  EXPECT_EQ(config->http->text(), "127.0.0.1:20712");
+  EXPECT_TRUE(config->http_by_default);
+  EXPECT_FALSE(config->results_log);
+  EXPECT_FALSE(config->pages);
   EXPECT_EQ(config->spool_max_bytes, 256ULL << 20);
+}
+
+TEST(AgentConfig, NoMetricsOnRequest) {
+  const auto config = parseConfig("controller: a\nhttp: none\n", "agent.yaml");
+  ASSERT_TRUE(config) << config.error().text();
+  EXPECT_FALSE(config->http);
+}
+
+TEST(AgentConfig, LevelsByComponentAndTheResultsLog) {
+  const auto config = parseConfig(
+      "controller: a\nlog_level: error\nlog: { rdma: debug }\n"
+      "results_log: { path: r.jsonl, max_size: 1MiB, files: 2 }\n",
+      "/etc/pingloom/agent.yaml");
+  ASSERT_TRUE(config) << config.error().text();
+  EXPECT_EQ(config->log_levels.level, log::Level::kError);
+  EXPECT_EQ(config->log_levels.of(log::componentOf("src/rdma/a.cpp")), log::Level::kDebug);
+  ASSERT_TRUE(config->results_log);
+  EXPECT_EQ(config->results_log->path, "/etc/pingloom/r.jsonl");
+  EXPECT_EQ(config->results_log->max_bytes, 1ULL << 20);
+  EXPECT_EQ(config->results_log->files, 2U);
 }
 
 TEST(AgentConfig, TheControllerInAllItsForms) {
@@ -111,6 +136,12 @@ INSTANTIATE_TEST_SUITE_P(
                 "twice"},
         BadFile{"controller: a\nhttp: 9100\n", "a.yaml:2:7", "not ADDRESS:PORT"},
         BadFile{"controller: a\nlog_level: loud\n", "a.yaml:2:12", "loud"},
+        BadFile{"controller: a\nlog: { rmda: debug }\n", "a.yaml:2:8", "no component"},
+        BadFile{"controller: a\nhttp: none\nhttp_access: { tokens: t }\n", "a.yaml:3:14", "none"},
+        BadFile{"controller: a\nresults_log: { files: 2 }\n", "a.yaml:2:14", "'path' is missing"},
+        BadFile{"controller: a\nresults_log: { path: r, files: 0 }\n", "a.yaml:2:32", "1 to 100"},
+        BadFile{"controller: a\nresults_log: { path: r, max_size: 1KiB }\n", "a.yaml:2:35",
+                "from 64KiB"},
         BadFile{"controller: a\nstate_dir: ''\n", "a.yaml:2:12", "empty"},
         BadFile{"controller: a\nspool: 5\n", "a.yaml:2:8", "expected keys"},
         BadFile{"controller: a\nspool: { max_siz: 5MiB }\n", "a.yaml:2:10", "max_size"},

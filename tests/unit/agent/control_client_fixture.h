@@ -15,6 +15,7 @@
 #include "agent/control_client.h"
 #include "plan/plan_codec.h"
 #include "scripted_router.h"
+#include "unit/eventually.h"
 
 namespace pingloom::agent {
 
@@ -73,9 +74,11 @@ class Owner : public ControlOwner {
     return totals;
   }
   std::shared_ptr<const PageOwners> pageOwners() override { return page_owners; }
+  std::shared_ptr<const NicPorts> nicCounters() override { return counters; }
   std::uint64_t laterIncarnation(std::uint64_t committed) override { return committed + 5; }
   std::vector<plan::Endpoint> endpoints() override { return own; }
   plan::EndpointVersion heldEndpoints() override { return held.version; }
+  std::vector<IpAddress> rdmaAddresses() override { return rdma_addresses; }
   Status endpointsPushed(const wire::EndpointUpdate& update) override {
     auto next = plan::apply(update, held);
     if (!next) return tl::unexpected(next.error());
@@ -84,14 +87,16 @@ class Owner : public ControlOwner {
   }
 
   void burstOrdered(const wire::BurstOrder& order) override { orders.push_back(order); }
-  void collectorsAuthorized(std::vector<net::CurveKey> keys) override {
-    collectors = std::move(keys);
+  void collectorsAuthorized(std::vector<AuthorizedCollector> authorized) override {
+    collectors = std::move(authorized);
   }
 
   std::vector<std::shared_ptr<const plan::Plan>> plans;
   std::vector<wire::BurstOrder> orders;
-  std::vector<net::CurveKey> collectors;
+  std::vector<AuthorizedCollector> collectors;
   std::shared_ptr<const PageOwners> page_owners;
+  std::vector<IpAddress> rdma_addresses;
+  std::shared_ptr<const NicPorts> counters;
   std::optional<Nanos> offset;
   int replies = 0;  // to heartbeats, each with the controller's clock
   std::vector<plan::Endpoint> own;
@@ -117,21 +122,22 @@ class ControlClientTest : public testing::Test {
 
   // Lets messages flow, at one moment of the virtual clock, until `done`.
   bool flow(const std::function<bool()>& done) {
-    const Nanos patience = monotonicNow() + 20 * kSecond;
-    while (monotonicNow() < patience) {
-      client->run(now);
-      while (router) {
-        auto message = router->receive();
-        if (!message) break;
-        arrived.push_back(std::move(*message));
-      }
-      if (done()) return true;
-      if (client->deadline() <= now) continue;
-      std::array<pollfd, 2> descriptors = {
-          {{client->descriptor(), POLLIN, 0}, {router ? router->descriptor() : -1, POLLIN, 0}}};
-      ::poll(descriptors.data(), descriptors.size(), 20);
-    }
-    return false;
+    return test::eventually(
+        [&] {
+          client->run(now);
+          while (router) {
+            auto message = router->receive();
+            if (!message) break;
+            arrived.push_back(std::move(*message));
+          }
+          return done();
+        },
+        [&] {
+          if (client->deadline() <= now) return;
+          std::array<pollfd, 2> descriptors = {
+              {{client->descriptor(), POLLIN, 0}, {router ? router->descriptor() : -1, POLLIN, 0}}};
+          ::poll(descriptors.data(), descriptors.size(), 20);
+        });
   }
 
   std::optional<ScriptedRouter::Message> expect(Body body) {

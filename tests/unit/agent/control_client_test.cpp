@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "control_client_fixture.h"
+#include "unit/eventually.h"
 
 namespace pingloom::agent::control_client_test {
 namespace {
@@ -68,6 +69,44 @@ TEST_F(ControlClientTest, OwnersOfPagesAreToldWhenTheyHaveChanged) {
   ASSERT_TRUE(none);
   EXPECT_EQ(none->owners_size(), 0);
   EXPECT_FALSE(told());
+}
+
+TEST_F(ControlClientTest, TellsCountersWhenTheyMoveAndAllAfterARegistration) {
+  const CounterId symbol = counterNamed(CounterOrigin::kPort, "symbol_error_total").value();
+  const CounterId downed = counterNamed(CounterOrigin::kPort, "link_downed_total").value();
+  const auto told = [&]() -> std::optional<wire::CounterUpdate> {
+    const auto heartbeat = expect(Body::kHeartbeat);
+    if (!heartbeat) return std::nullopt;
+    const wire::AgentStatus& status = heartbeat->body.heartbeat().status();
+    answer(replyMessage(now, kHour));
+    now += kSecond;
+    return status.has_counters() ? std::optional(status.counters()) : std::nullopt;
+  };
+  const auto count = [&](std::uint64_t symbols) {
+    owner.counters =
+        std::make_shared<const NicPorts>(NicPorts{{"mlx5_0", 1, {{symbol, symbols}, {downed, 1}}}});
+  };
+  start();
+  registerClient();
+  EXPECT_FALSE(told()) << "they have not been read yet";
+  count(7);
+  const auto first = told();
+  ASSERT_TRUE(first && first->complete() && first->ports_size() == 1);
+  EXPECT_EQ(first->ports(0).counters_size(), 2);
+  EXPECT_FALSE(told()) << "none has moved";
+  count(9);
+  const auto moved = told();
+  ASSERT_TRUE(moved && moved->ports_size() == 1 && moved->ports(0).counters_size() == 1);
+  EXPECT_FALSE(moved->complete());
+  EXPECT_EQ(moved->ports(0).counters(0).name(), "symbol_error_total");
+  EXPECT_EQ(moved->ports(0).counters(0).value(), 9U);
+  wire::ControllerMessage refused;
+  refused.mutable_refused()->set_reason(wire::Refused::NOT_REGISTERED);
+  answer(refused);
+  registerClient();
+  const auto again = told();
+  ASSERT_TRUE(again && again->complete());
+  EXPECT_EQ(again->ports(0).counters_size(), 2);
 }
 
 TEST_F(ControlClientTest, IsRefusedAndTriesAgainEverySecond) {
@@ -354,8 +393,7 @@ TEST_F(ControlClientTest, ManyClientsShareOneThread) {
       return one->state() == ControlClient::State::kRegistered;
     });
   };
-  const Nanos patience = monotonicNow() + 20 * kSecond;
-  while (!all_registered() && monotonicNow() < patience) {
+  EXPECT_TRUE(test::eventually(all_registered, [&] {
     std::vector<pollfd> descriptors = {{router->descriptor(), POLLIN, 0}};
     for (const auto& one : clients) descriptors.push_back({one->descriptor(), POLLIN, 0});
     ::poll(descriptors.data(), descriptors.size(), 20);
@@ -363,8 +401,29 @@ TEST_F(ControlClientTest, ManyClientsShareOneThread) {
     while (auto message = router->receive()) {
       if (message->body.has_registration()) router->send(message->from, registeredMessage());
     }
-  }
-  EXPECT_TRUE(all_registered());
+  }));
+}
+
+TEST_F(ControlClientTest, TakesCollectorsWithTheirAddresses) {
+  start();
+  registerClient();
+  const net::CurveKey first = net::CurvePair::generate().public_key;
+  const net::CurveKey second = net::CurvePair::generate().public_key;
+  wire::ControllerMessage message;
+  wire::CollectorKeys& told = *message.mutable_collectors();
+  told.add_keys(first.wire());
+  told.add_keys(second.wire());
+  wire::CollectorAddresses& places = *told.add_addresses();
+  places.set_key(second.wire());
+  places.add_addresses(IpAddress::parse("10.1.0.9")->wire());
+  answer(message);
+  ASSERT_TRUE(flow([&] { return owner.collectors.size() == 2; }));
+  EXPECT_TRUE(owner.collectors[0].key == first && owner.collectors[1].key == second);
+  EXPECT_TRUE(owner.collectors[0].addresses.empty());
+  EXPECT_EQ(owner.collectors[1].addresses, std::vector{*IpAddress::parse("10.1.0.9")});
+  for (int i = 0; i < 64; ++i) places.add_addresses(IpAddress::parse("10.1.0.9")->wire());
+  answer(message);
+  ASSERT_TRUE(flow([&] { return client->counters().bad_messages == 1; })) << "65 addresses";
 }
 
 TEST_F(ControlClientTest, TakesOrdersForBurstsAndReports) {

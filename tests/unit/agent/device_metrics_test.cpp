@@ -35,5 +35,24 @@ TEST(DeviceMetrics, AHostWithoutDevicesHasNone) {
   EXPECT_EQ(out.text(), "");
 }
 
+TEST(DeviceMetrics, NamesTheCountersOfInterfaces) {
+  const auto id = [](CounterOrigin origin, const char* name) {
+    return counterNamed(origin, name).value();
+  };
+  MetricsText out;
+  writeInterfaceCounters(out,
+                         {{"eth0",
+                           0,
+                           {{id(CounterOrigin::kInterface, "receive_errs_total"), 3},
+                            {id(CounterOrigin::kEthtool, "rx_priority_5_xoff.nic"), 4}}},
+                          {"mlx5_0", 1, {{id(CounterOrigin::kPort, "symbol_error_total"), 5}}}});
+  const std::string& text = out.text();
+  EXPECT_NE(text.find("pingloom_network_receive_errs_total{device=\"eth0\"} 3"), std::string::npos);
+  EXPECT_NE(text.find("pingloom_ethtool_rx_priority_5_xoff_nic_total{device=\"eth0\"} 4"),
+            std::string::npos);
+  EXPECT_EQ(text.find("symbol_error"), std::string::npos) << "writeDeviceCounters() has it\n"
+                                                          << text;
+}
+
 }  // namespace
 }  // namespace pingloom::agent::device_metrics_test

@@ -87,7 +87,7 @@ TEST(Report, CountsAndIdentitySurvive) {
   EXPECT_EQ(row.anomalous(2), 2U);
   EXPECT_EQ(row.jitter_ns(), 200U) << "(100 + 300) / 2";
   EXPECT_FALSE(row.has_responder()) << "not measured is absent";
-  EXPECT_EQ(wire::decode(row.rtt())->max(), 5000U);
+  EXPECT_EQ(wire::decode(viewOf(row.rtt()))->max(), 5000U);
 }
 
 TEST(Report, PercentilesSurviveWithFewAndWithManySamples) {
@@ -106,7 +106,7 @@ TEST(Report, PercentilesSurviveWithFewAndWithManySamples) {
     const wire::Row& row = batches.at(0).reports(0).rows(0);
     const auto same = [](const Distribution& before, const wire::SampleSet& set) {
       const Summary a = before.summary();
-      const Summary b = wire::decode(set)->summary();
+      const Summary b = wire::decode(viewOf(set))->summary();
       EXPECT_EQ(a.count, b.count);
       EXPECT_EQ(a.min, b.min);
       EXPECT_EQ(a.mean, b.mean);

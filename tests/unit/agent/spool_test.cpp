@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "../common/temporary_directory.h"
-#include "agent/crc32c.h"
 #include "common/file.h"
 
 namespace pingloom::agent::spool_test {
@@ -51,12 +50,6 @@ std::vector<std::filesystem::path> files(const test::TemporaryDirectory& directo
 
 void write(const std::filesystem::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-}
-
-TEST(Crc32c, KnownValues) {
-  EXPECT_EQ(crc32c(""), 0U);
-  EXPECT_EQ(crc32c("123456789"), 0xe3069283U);
-  EXPECT_EQ(crc32c("6789", crc32c("12345")), 0xe3069283U);
 }
 
 TEST(Spool, GivesBackInOrderAndForgetsWhatIsAcknowledged) {
