@@ -7,8 +7,10 @@
 
 #include "common/log.h"
 #include "pages.pb.h"
+#include "pages/definition_rules.h"
 #include "pages/page_messages.h"
 #include "pages/schema.h"
+#include "rdma/rc_message.h"
 #include "wire/control_protocol.h"
 
 namespace pingloom::collector {
@@ -127,7 +129,7 @@ void AgentSession::askToConnect(Nanos now) {
   reader_ = std::move(*reader);
   wire::PageRequest request;
   request.mutable_connect()->set_collector(collector_);
-  pages::writeEndpoint(reader_->address(), *request.mutable_connect()->mutable_endpoint());
+  rdma::writeEndpoint(reader_->address(), *request.mutable_connect()->mutable_endpoint());
   if (!link_.ask(request, now)) restart(now, {spec_.agent, "the control channel broke"});
 }
 
@@ -170,7 +172,7 @@ Status AgentSession::take(const wire::PageReply& reply, Nanos now) {
 }
 
 Status AgentSession::connectReader(const wire::PageConnected& answer, Nanos now) {
-  const auto peer = pages::readEndpoint(answer.endpoint());
+  const auto peer = rdma::readEndpoint(answer.endpoint());
   const std::string& host = answer.host();
   if (!peer || host.empty() || host.size() > wire::kMaxHostName || !pages::isText(host)) {
     return makeError(spec_.agent, "its endpoint or its id is malformed");

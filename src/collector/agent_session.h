@@ -37,17 +37,17 @@ struct AgentSpec {
 
 class AgentSession {
  public:
-  // pause after a failure
+  // The first and the longest pause after a failure.
   static constexpr Nanos kFirstPause = 200 * kMillisecond;
   static constexpr Nanos kMaxPause = 5 * kSecond;
-  // How long one socket tries to reach an agent. libzmq gives up after a failed handshake, so a new
-  // socket has to retry.
+  // How long one socket tries to reach an agent. After a failed handshake libzmq does not retry, so
+  // a new socket has to.
   static constexpr Nanos kReopen = 5 * kSecond;
-  static constexpr Nanos kKeepAlive = 5 * kSecond;  // the agent forgets collectors after 30 s
+  static constexpr Nanos kKeepAlive = 5 * kSecond;  // within PageServer::kPatience
 
-  // REQUIRES: device, context and entry outlive the session. `collector` is the collector's name,
-  // `source` the device's address, from which the control channel connects too, and `own` the
-  // collector's keys.
+  // `collector` is the collector's name. `source` is the device's address; the control channel
+  // connects from there too. `own` are the collector's keys. REQUIRES: device, context and entry
+  // outlive the session.
   AgentSession(AgentSpec spec, std::string collector, rdma::Device& device,
                net::ZmqContext& context, const IpAddress& source,
                const std::optional<net::CurvePair>& own, std::shared_ptr<BoardEntry> entry);
@@ -58,6 +58,7 @@ class AgentSession {
   Nanos nextWake() const { return polled() ? std::min(wake_, reader_->nextWake()) : wake_; }
   void addDescriptors(std::vector<pollfd>& to) const;  // call work() when one of them is readable
   const AgentSpec& spec() const { return spec_; }
+  const std::shared_ptr<BoardEntry>& entry() const { return entry_; }
 
  private:
   void restart(Nanos now, const Error& why);

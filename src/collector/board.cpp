@@ -27,9 +27,11 @@ std::shared_ptr<BoardEntry> Board::add(const std::string& agent) {
   return made;
 }
 
-void Board::remove(const std::string& agent) {
+void Board::remove(const std::shared_ptr<BoardEntry>& entry) {
+  const std::string agent = entry->head().agent;
   const std::lock_guard lock(mutex_);
-  entries_.erase(agent);
+  const auto found = entries_.find(agent);
+  if (found != entries_.end() && found->second == entry) entries_.erase(found);
 }
 
 std::vector<std::shared_ptr<const BoardEntry>> Board::entries() const {

@@ -89,8 +89,11 @@ class BoardEntry {
 
 class Board {
  public:
+  // Adds an entry, which replaces another one of that agent.
   std::shared_ptr<BoardEntry> add(const std::string& agent);
-  void remove(const std::string& agent);
+  // Removes an entry, unless it has been replaced: one thread may take an agent on before another
+  // one has let go of it.
+  void remove(const std::shared_ptr<BoardEntry>& entry);
   // Returns the entries ordered by name. An entry that is removed meanwhile stays unchanged.
   std::vector<std::shared_ptr<const BoardEntry>> entries() const;
 

@@ -4,9 +4,11 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <functional>
+#include <memory>
+#include <utility>
 
 #include "collector/http_api.h"
+#include "collector/stores/store_api.h"
 #include "common/fd.h"
 #include "common/log.h"
 
@@ -19,12 +21,7 @@ Result<std::unique_ptr<Collector>> Collector::start(Config config) {
   google::protobuf::SetLogHandler(nullptr);
   std::unique_ptr<Collector> made(new Collector(std::move(config)));
   const Config& settings = made->config_;
-  for (const IpAddress& address : settings.addresses) {
-    const auto own = settings.keys ? settings.keys->own : std::nullopt;
-    auto reader = ReaderThread::start(address, settings.device, settings.name, made->board_, own);
-    if (!reader) return tl::unexpected(reader.error());
-    made->readers_.push_back(std::move(*reader));
-  }
+  if (auto started = made->startReaders(); !started) return tl::unexpected(started.error());
   if (settings.analytics) {
     made->watcher_ = std::make_unique<Watcher>(made->board_, *settings.analytics);
   }
@@ -39,6 +36,9 @@ Result<std::unique_ptr<Collector>> Collector::start(Config config) {
   };
   auto http = http::Server::start(
       options, [self = made.get(), counters = options.counters](const http::Request& request) {
+        if (request.path.starts_with(kStoreApi)) {
+          return answerStores(self->stores_.get(), request, utcNow());
+        }
         return answer(self->board_, self->watcher_.get(), *counters, request);
       });
   if (!http) return tl::unexpected(http.error());
@@ -54,9 +54,41 @@ Result<std::unique_ptr<Collector>> Collector::start(Config config) {
           self->distribute();
         });
   }
-  log::info("reading with {} threads, device {}; metrics at {}/metrics", made->readers_.size(),
+  log::info("reading with {} readers, device {}; metrics at {}/metrics", made->readers_.size(),
             made->readers_.front()->device().name, made->url());
   return made;
+}
+
+// No device closes while another reader of its address reads.
+Collector::~Collector() {
+  discovery_.reset();
+  for (const auto& reader : readers_) reader->stop();
+  http_.reset();  // it shows the stores
+  stores_.reset();
+}
+
+Status Collector::startReaders() {
+  const auto own = config_.keys ? config_.keys->own : std::nullopt;
+  for (const IpAddress& address : config_.addresses) {
+    // The stores are written through a device of their own at the first address.
+    const bool stores = !config_.stores.empty() && stores_ == nullptr;
+    auto devices = rdma::openDevices(address, config_.readers + (stores ? 1 : 0), config_.device);
+    if (!devices) return tl::unexpected(devices.error());
+    if (stores) {
+      auto started = StoreService::start(config_.stores, {address, config_.stores_port},
+                                         std::move(devices->back()), own);
+      if (!started) return tl::unexpected(started.error());
+      stores_ = std::move(*started);
+      devices->pop_back();
+    }
+    for (std::shared_ptr<rdma::Device>& device : *devices) {
+      auto reader = ReaderThread::start({readers_.size(), address, std::move(device)}, config_.name,
+                                        board_, own);
+      if (!reader) return tl::unexpected(reader.error());
+      readers_.push_back(std::move(*reader));
+    }
+  }
+  return {};
 }
 
 std::string Collector::url() const {
@@ -72,15 +104,10 @@ void Collector::distribute() {
                     [&](const AgentSpec& spec) { return spec.agent == found.agent; });
     if (!listed) agents.push_back({found.agent, config_.interval, found.key});
   }
-  std::vector<std::vector<AgentSpec>> shares(readers_.size());
-  for (AgentSpec& agent : agents) {
-    // The share depends on the name only, so that an agent stays on its thread when others come and
-    // go.
-    const std::size_t share = std::hash<std::string>{}(agent.agent) % shares.size();
-    shares[share].push_back(std::move(agent));
-  }
+  const std::size_t count = agents.size();
+  auto shares = shares_.share(std::move(agents));
   for (std::size_t i = 0; i < readers_.size(); ++i) readers_[i]->set(std::move(shares[i]));
-  log::info("{} agents to read", agents.size());
+  log::info("{} agents to read", count);
 }
 
 ServiceManager::Asked Collector::run(ServiceManager& manager) {

@@ -1,5 +1,5 @@
-// The collector: reader threads with their devices, the board, and HTTP. start(), run() and the
-// destructor belong to one thread.
+// The collector: reader threads with their devices, the board, the stores, and HTTP. start(), run()
+// and the destructor belong to one thread.
 #pragma once
 
 #include <array>
@@ -12,7 +12,9 @@
 #include "collector/board.h"
 #include "collector/config.h"
 #include "collector/discovery.h"
+#include "collector/reader_shares.h"
 #include "collector/reader_thread.h"
+#include "collector/stores/store_service.h"
 #include "collector/watch/watcher.h"
 #include "common/error.h"
 #include "common/service_manager.h"
@@ -23,29 +25,37 @@ namespace pingloom::collector {
 class Collector {
  public:
   static Result<std::unique_ptr<Collector>> start(Config config);
+  ~Collector();
+  Collector(const Collector&) = delete;
+  Collector& operator=(const Collector&) = delete;
   // Runs until it is asked to stop or to reload. The collector is ready from the start.
   ServiceManager::Asked run(ServiceManager& manager);
   // Applies a configuration between two runs; settings that cannot be reloaded stay unchanged.
   void reload(const Config& config);
-  static constexpr std::array<std::string_view, 4> kReloadable = {"agents", "interval", "log_level",
-                                                                  "analytics"};
+  static constexpr std::array<std::string_view, 5> kReloadable = {"agents", "interval", "log_level",
+                                                                  "log", "analytics"};
   SocketAddress httpAddress() const { return http_->address(); }
   std::string url() const;
 
  private:
-  explicit Collector(Config config) : config_(std::move(config)) {}
+  explicit Collector(Config config)
+      : config_(std::move(config)), shares_(config_.addresses.size() * config_.readers) {}
+  // Opens the devices and starts their readers, and the stores if there are any.
+  Status startReaders();
   // Distributes the configured agents and the controller's other agents over the threads.
   void distribute();
 
   Config config_;
   Board board_;
   std::vector<std::unique_ptr<ReaderThread>> readers_;
+  std::unique_ptr<StoreService> stores_;  // nullptr if not configured
   std::unique_ptr<Watcher> watcher_;      // nullptr if not configured
   std::shared_ptr<http::Access> access_;  // nullptr if not configured
   std::unique_ptr<http::Server> http_;
-  std::mutex mutex_;  // guards found_ and what reload() changes in config_
+  std::mutex mutex_;  // guards found_, shares_ and what reload() changes in config_
   std::vector<FoundAgent> found_;
-  std::unique_ptr<Discovery> discovery_;  // the last member, because it calls distribute()
+  ReaderShares shares_;
+  std::unique_ptr<Discovery> discovery_;  // it calls distribute()
 };
 
 }  // namespace pingloom::collector

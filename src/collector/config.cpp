@@ -1,5 +1,6 @@
 #include "collector/config.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -89,14 +90,37 @@ Status checkAgentKeys(const yaml::Node& root, const Config& config) {
   return {};
 }
 
+// A store's translator is known by its key, or without keys by its name only.
+Status checkStoreKeys(const yaml::Node& root, const Config& config) {
+  for (const StoreSpec& spec : config.stores) {
+    if (config.keys.has_value() == spec.key.has_value()) continue;
+    return root.find("stores")->error(
+        "store " + spec.translator +
+        (config.keys ? " has no key; write { translator: NAME, key: PUBLIC_KEY, ... }"
+                     : " has a key; write 'keys: { secret: FILE }' too"));
+  }
+  return {};
+}
+
 Status readAddresses(const yaml::Node& node, Config& config) {
   std::vector<yaml::Node> items = {node};
   if (node.isSequence()) items = node.items();
-  if (items.empty() || items.size() > kMaxThreads) return node.error("1 to 64 addresses");
+  if (items.empty() || items.size() > kMaxReaders) return node.error("1 to 64 addresses");
   for (const yaml::Node& item : items) {
     if (auto status = readValue(item, config.addresses.emplace_back()); !status) return status;
   }
   return {};
+}
+
+// REQUIRES: the addresses have been read.
+Status readReaders(const yaml::Node& node, Config& config) {
+  if (auto status = readNumber(node, 1, kMaxReaders, config.readers); !status) return status;
+  const std::size_t most = kMaxReaders / std::max<std::size_t>(config.addresses.size(), 1);
+  if (config.readers <= most) return {};
+  return node.error(
+      fmt::format("{} readers for each of {} addresses are more than {} in all; "
+                  "write at most {}",
+                  config.readers, config.addresses.size(), kMaxReaders, most));
 }
 
 // Reads the keys that concern the connection to the controller.
@@ -118,6 +142,7 @@ constexpr auto kConfigKeys = std::to_array<ConfigKey<Config>>({
                 Config& config) { return readText(node, pages::kMaxCollectorName, config.name); }},
     {"address", readAddresses},
     {"device", readField<&Config::device>},
+    {"readers", readReaders},
     {"http", readField<&Config::http>},
     {"http_access", readField<&Config::http_access>},
     {"controller", readController},
@@ -128,8 +153,13 @@ constexpr auto kConfigKeys = std::to_array<ConfigKey<Config>>({
     {"interval",
      [](const yaml::Node& node, Config& config) { return readInterval(node, config.interval); }},
     {"analytics", readField<&Config::analytics>},
+    {"stores", readField<&Config::stores>},
+    {"stores_port", [](const yaml::Node& node,
+                       Config& config) { return readNumber(node, 1, 65535, config.stores_port); }},
     {"url_file", readField<&Config::url_file>},
-    {"log_level", readField<&Config::log_level>},
+    {"log_level",
+     [](const yaml::Node& node, Config& config) { return readLogLevel(node, config.log_levels); }},
+    {"log", readField<&Config::log_levels>},
 });
 
 }  // namespace
@@ -149,10 +179,11 @@ Result<Config> parseConfig(std::string_view text, std::string_view file) {
   if (config.addresses.empty()) {
     return root->error("'address' is missing: this host's, whose RDMA device reads");
   }
-  if (config.agents.empty() && config.controller.empty()) {
+  if (config.agents.empty() && config.controller.empty() && config.stores.empty()) {
     return root->error("whom to read? write 'agents: [ADDRESS, ...]' or 'controller: URL'");
   }
   if (auto status = checkAgentKeys(*root, config); !status) return tl::unexpected(status.error());
+  if (auto status = checkStoreKeys(*root, config); !status) return tl::unexpected(status.error());
   for (AgentSpec& agent : config.agents) {
     if (agent.interval == 0) agent.interval = config.interval;
   }

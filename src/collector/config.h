@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collector/agent_session.h"
+#include "collector/stores/store_config.h"
 #include "collector/watch/settings.h"
 #include "common/address.h"
 #include "common/error.h"
@@ -16,11 +17,12 @@
 #include "http/access_config.h"
 #include "net/curve_key.h"
 #include "rdma/open_device.h"
+#include "store/store_messages.h"
 
 namespace pingloom::collector {
 
 constexpr std::uint16_t kDefaultHttpPort = 20715;
-constexpr std::size_t kMaxThreads = 64;
+constexpr std::size_t kMaxReaders = 64;  // of all addresses together
 constexpr std::size_t kMaxAgents = 10'000;
 
 struct KeysConfig {
@@ -30,8 +32,9 @@ struct KeysConfig {
 
 struct Config {
   std::string name;                  // this collector's name for people; the host's name unless set
-  std::vector<IpAddress> addresses;  // the addresses whose RDMA devices read, with a thread each
+  std::vector<IpAddress> addresses;  // the addresses whose RDMA devices read
   rdma::DeviceOptions device;
+  std::uint32_t readers = 1;  // threads for each address, each with its own queue pairs
   SocketAddress http{IpAddress::fromV4(0x7f000001), kDefaultHttpPort};
   std::optional<KeysConfig> keys;  // nullopt stands for plaintext
   http::AccessFiles http_access;
@@ -40,9 +43,11 @@ struct Config {
   std::filesystem::path controller_ca;     // trusted certificates; by default the system's
   std::vector<AgentSpec> agents;           // the listed agents
   Nanos interval = 100 * kMillisecond;
-  std::optional<WatchSettings> analytics;  // nullopt if pages are not watched
-  std::filesystem::path url_file;          // written when the collector listens; may be empty
-  log::Level log_level = log::Level::kInfo;
+  std::optional<WatchSettings> analytics;                // nullopt if pages are not watched
+  StoreSpecs stores;                                     // empty if no translator may write
+  std::uint16_t stores_port = store::kDefaultStorePort;  // at the first address
+  std::filesystem::path url_file;  // written when the collector listens; may be empty
+  log::Levels log_levels;
 };
 
 // Reads the configured secret key unless it was read before.

@@ -8,20 +8,6 @@
 namespace pingloom::collector {
 namespace {
 
-std::string_view typeName(pingloom_metric_kind kind) {
-  switch (kind) {
-    case PINGLOOM_COUNTER:
-      return "counter";
-    case PINGLOOM_GAUGE:
-      return "gauge";
-    case PINGLOOM_HISTOGRAM:
-      return "histogram";
-    case PINGLOOM_INFO:
-      return "info";
-  }
-  return "unknown";
-}
-
 // Returns the suffixes of a family's samples.
 std::vector<std::string_view> sampleSuffixes(pingloom_metric_kind kind) {
   switch (kind) {
@@ -117,7 +103,7 @@ void Exposition::add(const AgentView& agent, Nanos now) {
 
 // Returns nullptr if a family of another kind has the name, or its samples' names are taken.
 Exposition::Family* Exposition::familyOf(const pages::Metric& metric) {
-  const std::string_view type = typeName(metric.kind);
+  const std::string_view type = pages::name(metric.kind);
   const std::string_view name = MetricsText::familyName(metric.name, type, format_);
   const auto known = families_.find(name);
   if (known != families_.end()) {

@@ -6,6 +6,7 @@
 #include "collector/pages_document.h"
 #include "collector/self_metrics.h"
 #include "collector/watch/watcher.h"
+#include "common/json_text.h"
 #include "common/time.h"
 
 namespace pingloom::collector {
@@ -46,7 +47,7 @@ http::Response health(const Board& board) {
     reading += entry->head().state == LinkState::kReading ? 1 : 0;
   }
   http::Response response;
-  response.body = Json{{"agents", entries.size()}, {"reading", reading}}.dump() + "\n";
+  response.body = jsonLine(Json{{"agents", entries.size()}, {"reading", reading}}) + "\n";
   return response;
 }
 
@@ -66,8 +67,7 @@ http::Response eventsOf(const Watcher& watcher, const http::Request& request) {
                       {"limit", event.limit}});
   }
   http::Response response;
-  response.body =
-      Json{{"events", events}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  response.body = jsonLine(Json{{"events", events}}) + "\n";
   return response;
 }
 
@@ -88,7 +88,9 @@ http::Response answer(const Board& board, Watcher* watcher, const http::ServerCo
                     : eventsOf(*watcher, request);
   }
   return http::errorResponse(
-      404, "there are /metrics, /metrics/adaptive, /healthz, /api/v1/pages and /api/v1/events");
+      404,
+      "there are /metrics, /metrics/adaptive, /healthz, /api/v1/pages, /api/v1/events, "
+      "/api/v1/dta/tables and /api/v1/dta/get");
 }
 
 }  // namespace pingloom::collector

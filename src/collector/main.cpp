@@ -16,7 +16,7 @@ int runCollector(const std::string& file) {
   if (const auto loaded = collector::loadKeys(*config); !loaded) {
     return daemon::fail(kAbout, loaded.error(), program::kExitUsage);
   }
-  log::init(kAbout.name, config->log_level);
+  log::init(kAbout.name, config->log_levels);
   const auto manager = SystemServiceManager::start();
   if (!manager) return daemon::fail(kAbout, manager.error());
   const auto collector = collector::Collector::start(*config);

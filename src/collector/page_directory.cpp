@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "pages.pb.h"
-#include "pages/registration.h"
+#include "pages/definition_rules.h"
 
 namespace pingloom::collector {
 namespace {

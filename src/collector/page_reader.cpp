@@ -18,11 +18,13 @@ constexpr std::uint8_t kTimeout = 14;  // 67 ms
 }  // namespace
 
 Result<std::unique_ptr<PageReader>> PageReader::create(rdma::Device& device) {
-  std::unique_ptr<PageReader> made(new PageReader(device));
+  auto domain = device.createDomain();
+  if (!domain) return tl::unexpected(domain.error());
+  std::unique_ptr<PageReader> made(new PageReader(std::move(*domain)));
   rdma::RcOptions options;
   options.timeout = kTimeout;
   options.depth = kDepth;
-  auto endpoint = device.createRc(options);
+  auto endpoint = made->domain_->createRc(options);
   if (!endpoint) return tl::unexpected(endpoint.error());
   made->endpoint_ = std::move(*endpoint);
   return made;
@@ -51,7 +53,7 @@ Status PageReader::follow(const PageDirectory& directory) {
     if (region != nullptr && memory.size() >= size) return {};
     region.reset();
     memory.resize(std::max<std::size_t>(size, 1));
-    auto made = device_.registerMemory(bytes(memory), rdma::Access::kNone);
+    auto made = domain_->registerMemory(bytes(memory), rdma::Access::kNone);
     if (!made) return tl::unexpected(made.error());
     region = std::move(*made);
     return {};

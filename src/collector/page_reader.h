@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "collector/page_directory.h"
@@ -37,7 +38,8 @@ class PageReader {
   static constexpr int kTries = 4;  // tries for a torn page in a round
   static constexpr std::uint32_t kDepth = 64;
 
-  // REQUIRES: the device outlives the reader.
+  // The reader gets a protection domain of its own, so that an agent reaches nothing that others
+  // are read into. REQUIRES: the device outlives the reader.
   static Result<std::unique_ptr<PageReader>> create(rdma::Device& device);
 
   const rdma::RcAddress& address() const { return endpoint_->address(); }
@@ -77,7 +79,7 @@ class PageReader {
     Nanos posted = 0;
   };
 
-  explicit PageReader(rdma::Device& device) : device_(device) {}
+  explicit PageReader(std::unique_ptr<rdma::Domain> domain) : domain_(std::move(domain)) {}
   void enter(Phase phase);
   void readHeaders(std::vector<pingloom_page_header>& into);
   void postSome(Nanos now);
@@ -85,7 +87,7 @@ class PageReader {
   bool phaseEnded();  // returns true if the round has ended too
   void judge();
 
-  rdma::Device& device_;
+  std::unique_ptr<rdma::Domain> domain_;  // destroyed after its regions and its endpoint
   std::vector<std::shared_ptr<const PageInfo>> pages_;
   std::uint64_t epoch_ = 0;
   std::uint64_t remote_ = 0;

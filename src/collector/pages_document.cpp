@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "collector/histogram_summary.h"
+#include "common/json_text.h"
 #include "common/text.h"
 #include "common/time.h"
 
@@ -38,11 +39,6 @@ Json valueJson(const PageView& page, const pages::Metric& metric) {
           {"p99", orNull(summary.p99)}};
 }
 
-std::string_view kindName(pingloom_metric_kind kind) {
-  constexpr std::array<std::string_view, 5> kNames = {"", "counter", "gauge", "histogram", "info"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
 Json pageJson(const PageView& page, Nanos now) {
   const PageInfo& info = *page.info;
   Json json = {{"generation", info.generation},
@@ -60,7 +56,7 @@ Json pageJson(const PageView& page, Nanos now) {
   for (const pages::Metric& metric : info.schema) {
     if (metric.first_slot + metric.slots > page.slots) continue;
     json["metrics"].push_back({{"name", metric.name},
-                               {"kind", kindName(metric.kind)},
+                               {"kind", pages::name(metric.kind)},
                                {"labels", labelsJson(metric.labels)},
                                {"value", valueJson(page, metric)}});
   }
@@ -127,8 +123,7 @@ http::Response pagesDocument(const Board& board, const http::Request& request) {
       if (wanted->second != head.agent && wanted->second != head.host) continue;
     }
     response.body += response.body.empty() ? R"({"agents":[)" : ",";
-    response.body +=
-        agentJson(entry->copy(), now).dump(-1, ' ', false, Json::error_handler_t::replace);
+    response.body += jsonLine(agentJson(entry->copy(), now));
   }
   if (response.body.empty()) {
     if (wanted != request.query.end()) return noSuchAgent(board, wanted->second);

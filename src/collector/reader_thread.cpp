@@ -17,19 +17,17 @@ constexpr std::size_t kEvent = 0;  // in ready_
 }  // namespace
 
 Result<std::unique_ptr<ReaderThread>> ReaderThread::start(
-    const IpAddress& address, const rdma::DeviceOptions& device, std::string collector,
-    Board& board, const std::optional<net::CurvePair>& own) {
-  std::unique_ptr<ReaderThread> made(new ReaderThread(address, std::move(collector), board, own));
-  auto opened = rdma::openDevice(address, device);
-  if (!opened) return tl::unexpected(opened.error());
-  made->device_ = std::move(*opened);
+    ReaderPlace place, std::string collector, Board& board,
+    const std::optional<net::CurvePair>& own) {
+  std::unique_ptr<ReaderThread> made(
+      new ReaderThread(std::move(place), std::move(collector), board, own));
   made->event_ = UniqueFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!made->event_.valid()) return makeErrnoError("collector", "no eventfd", errno);
   made->thread_ = std::thread([reader = made.get()] { reader->run(); });
   return made;
 }
 
-ReaderThread::~ReaderThread() {
+void ReaderThread::stop() {
   if (!thread_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
@@ -52,15 +50,16 @@ void ReaderThread::takeAgents() {
   };
   std::erase_if(sessions_, [&](const auto& session) {
     if (is_wanted(session)) return false;
-    board_.remove(session->spec().agent);
+    board_.remove(session->entry());
     return true;
   });
   for (const AgentSpec& agent : wanted) {
     const bool known = std::any_of(sessions_.begin(), sessions_.end(),
                                    [&](const auto& session) { return session->spec() == agent; });
     if (known) continue;
-    sessions_.push_back(std::make_unique<AgentSession>(agent, collector_, *device_, context_,
-                                                       address_, own_, board_.add(agent.agent)));
+    sessions_.push_back(std::make_unique<AgentSession>(agent, collector_, *place_.device, context_,
+                                                       place_.address, own_,
+                                                       board_.add(agent.agent)));
   }
 }
 
@@ -81,7 +80,7 @@ void ReaderThread::wait() {
 }
 
 void ReaderThread::run() {
-  pthread_setname_np(pthread_self(), "reader");
+  pthread_setname_np(pthread_self(), ("reader-" + std::to_string(place_.number)).c_str());
   for (;;) {
     wait();
     // Only sessions with work are called, because there may be thousands.

@@ -1,4 +1,5 @@
-// Reads a share of the agents on its own thread and device. Any thread may call set().
+// Reads a share of the agents on its own thread, through endpoints of its own. Any thread may call
+// set().
 #pragma once
 
 #include <poll.h>
@@ -16,9 +17,17 @@
 #include "common/error.h"
 #include "common/fd.h"
 #include "net/zmq_dealer.h"
-#include "rdma/open_device.h"
+#include "rdma/device.h"
 
 namespace pingloom::collector {
+
+// Says from where a reader reads.
+struct ReaderPlace {
+  std::size_t number = 0;  // the reader's number in its collector, which names the thread
+  IpAddress address;       // the host's, from which the control connections leave
+  // The address's device. Readers may share it unless it is a soft one.
+  std::shared_ptr<rdma::Device> device;
+};
 
 class ReaderThread {
  public:
@@ -28,20 +37,23 @@ class ReaderThread {
   // REQUIRES: the board outlives this. `collector` is this collector's name and `own` its keys;
   // nullopt stands for plaintext.
   static Result<std::unique_ptr<ReaderThread>> start(
-      const IpAddress& address, const rdma::DeviceOptions& device, std::string collector,
-      Board& board, const std::optional<net::CurvePair>& own = std::nullopt);
-  ~ReaderThread();
+      ReaderPlace place, std::string collector, Board& board,
+      const std::optional<net::CurvePair>& own = std::nullopt);
+  ~ReaderThread() { stop(); }
   ReaderThread(const ReaderThread&) = delete;
   ReaderThread& operator=(const ReaderThread&) = delete;
 
   // Sets all agents to read; the sessions of agents that stay continue.
   void set(std::vector<AgentSpec> agents);
-  const rdma::DeviceInfo& device() const { return device_->info(); }
+  // Ends the thread and its sessions; the device stays open. Agents that are set later are not
+  // read.
+  void stop();
+  const rdma::DeviceInfo& device() const { return place_.device->info(); }
 
  private:
-  ReaderThread(const IpAddress& address, std::string collector, Board& board,
+  ReaderThread(ReaderPlace place, std::string collector, Board& board,
                const std::optional<net::CurvePair>& own)
-      : address_(address),
+      : place_(std::move(place)),
         collector_(std::move(collector)),
         own_(own),
         board_(board),
@@ -50,11 +62,10 @@ class ReaderThread {
   void takeAgents();
   void wait();
 
-  const IpAddress address_;
+  const ReaderPlace place_;
   const std::string collector_;
   const std::optional<net::CurvePair> own_;
   Board& board_;
-  std::unique_ptr<rdma::Device> device_;
   net::ZmqContext context_;
   std::vector<std::unique_ptr<AgentSession>> sessions_;
   std::vector<pollfd> ready_;  // the event's descriptor, then those of the sessions in order

@@ -19,7 +19,9 @@ tl::unexpected<Refused> refuse(Refusal reason, std::string text) {
 
 Result<std::unique_ptr<PagePool>> PagePool::create(rdma::Device& device, std::uint64_t incarnation,
                                                    const PoolLimits& limits) {
-  std::unique_ptr<PagePool> made(new PagePool(device, incarnation, limits));
+  auto domain = device.createDomain();
+  if (!domain) return tl::unexpected(domain.error());
+  std::unique_ptr<PagePool> made(new PagePool(std::move(*domain), incarnation, limits));
   if (auto status = made->build(); !status) return tl::unexpected(status.error());
   return made;
 }
@@ -205,7 +207,7 @@ Status PagePool::build() {
   for (std::size_t place = next; place < count; ++place) {
     if (status = fill(fresh, place, places[place]); !status) return status;
   }
-  if (status = fresh.registerWith(device_); !status) return status;
+  if (status = fresh.registerWith(*domain_); !status) return status;
 
   // Nothing below can fail.
   std::size_t at = 1;

@@ -71,7 +71,8 @@ class PagePool {
   static constexpr Nanos kBuildInterval = 100 * kMillisecond;  // minimum time between two ranges
   static constexpr std::size_t kSparePlaces = 64;  // minimum number of free places in a fresh range
 
-  // REQUIRES: the device outlives the pool.
+  // Creates a protection domain of the device for the pool's ranges. REQUIRES: the device outlives
+  // the pool.
   static Result<std::unique_ptr<PagePool>> create(rdma::Device& device, std::uint64_t incarnation,
                                                   const PoolLimits& limits);
 
@@ -91,6 +92,8 @@ class PagePool {
   Status work(Nanos now);
   Nanos nextWake() const;  // INT64_MAX if there is nothing to do
 
+  // The domain in which the readers of the ranges need their endpoints.
+  rdma::Domain& domain() { return *domain_; }
   const PageRange& range() const { return *range_; }
   std::uint64_t epoch() const { return epoch_; }
   std::uint64_t directoryVersion() const { return version_; }
@@ -125,8 +128,9 @@ class PagePool {
     std::size_t schema_bytes = 0;
   };
 
-  PagePool(rdma::Device& device, std::uint64_t incarnation, const PoolLimits& limits)
-      : device_(device),
+  PagePool(std::unique_ptr<rdma::Domain> domain, std::uint64_t incarnation,
+           const PoolLimits& limits)
+      : domain_(std::move(domain)),
         incarnation_(incarnation),
         limits_(limits),
         last_owner_(incarnation / kMillisecond) {}
@@ -139,7 +143,7 @@ class PagePool {
   Status build();
   static Status fill(PageRange& range, std::size_t place, Place& free);
 
-  rdma::Device& device_;
+  std::unique_ptr<rdma::Domain> domain_;  // destroyed after the ranges
   const std::uint64_t incarnation_;
   const PoolLimits limits_;
   // The id distinguishes series, so a restarted agent must not reuse an earlier id. It starts from

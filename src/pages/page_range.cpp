@@ -45,10 +45,10 @@ Status PageRange::share(std::size_t place, const PageRange& other, std::size_t o
   return {};
 }
 
-Status PageRange::registerWith(rdma::Device& device) {
+Status PageRange::registerWith(rdma::Domain& domain) {
   const std::span<std::uint8_t> memory(reinterpret_cast<std::uint8_t*>(base_),
                                        pages_ * PINGLOOM_PAGE_BYTES);
-  auto region = device.registerMemory(memory, rdma::Access::kRead);
+  auto region = domain.registerMemory(memory, rdma::Access::kRead);
   if (!region) return tl::unexpected(region.error());
   region_ = std::move(*region);
   return {};

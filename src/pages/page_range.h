@@ -11,7 +11,7 @@
 #include "common/error.h"
 #include "pages/range_head.h"
 #include "pingloom/page_format.h"
-#include "rdma/device.h"
+#include "rdma/domain.h"
 
 namespace pingloom::pages {
 
@@ -27,8 +27,8 @@ class PageRange {
   Status map(std::size_t place, int memfd);
   // Maps the page at another range's place here as well.
   Status share(std::size_t place, const PageRange& other, std::size_t other_place);
-  // Registers the range. From then on the device's peers can read it, and cannot do anything else.
-  Status registerWith(rdma::Device& device);
+  // Registers the range. From then on the domain's peers can read it, and cannot do anything else.
+  Status registerWith(rdma::Domain& domain);
 
   std::size_t pages() const { return pages_; }
   const rdma::MemoryRegion& region() const { return *region_; }

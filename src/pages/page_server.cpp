@@ -5,7 +5,10 @@
 
 #include "common/log.h"
 #include "pages.pb.h"
+#include "pages/definition_rules.h"
 #include "pages/page_messages.h"
+#include "rdma/control_peer.h"
+#include "rdma/rc_message.h"
 
 namespace pingloom::pages {
 namespace {
@@ -66,10 +69,21 @@ bool PageServer::mayRead(const std::optional<net::CurveKey>& key) const {
   return options_.gate == nullptr || (key && !options_.gate->verdict(*key));
 }
 
+bool PageServer::mayStay(const Reader& reader) const {
+  if (!mayRead(reader.key)) return false;
+  return !reader.elsewhere || options_.gate->speaksFor(*reader.key, *reader.elsewhere);
+}
+
+PageServerCounters PageServer::counters() const {
+  PageServerCounters counters = counters_;
+  counters.flood = socket_->dropped();
+  return counters;
+}
+
 void PageServer::dropRevoked() {
   if (options_.gate == nullptr || options_.gate->generation() == keys_seen_) return;
   keys_seen_ = options_.gate->generation();
-  std::erase_if(readers_, [this](const auto& entry) { return !mayRead(entry.second.key); });
+  std::erase_if(readers_, [this](const auto& entry) { return !mayStay(entry.second); });
 }
 
 void PageServer::work(Nanos now) {
@@ -159,36 +173,58 @@ std::optional<wire::PageReply> PageServer::replyTo(const Asked& asked, Nanos now
     options_.gate->refuse(net::PeerRefusal::kRevoked, asked.peer, "", now);
     return refusal("this collector's key is not authorised any more");
   }
-  auto reply = carryOut(route, request, now);
+  auto reply = carryOut(asked, request, now);
   const auto reader = readers_.find(route);
   if (reader != readers_.end()) reader->second.key = asked.key;
   return reply;
 }
 
-std::optional<wire::PageReply> PageServer::carryOut(const std::string& route,
+std::optional<wire::PageReply> PageServer::carryOut(const Asked& asked,
                                                     const wire::PageRequest& request, Nanos now) {
-  if (request.has_connect()) return connect(route, request.connect(), now);
+  if (request.has_connect()) return connect(asked, request.connect(), now);
   if (!request.has_directory()) {
     ++counters_.malformed;
     return refusal("that was no request");
   }
-  const auto reader = readers_.find(route);
+  const auto reader = readers_.find(std::string(asked.route));
   if (reader == readers_.end() || reader->second.connecting) {
     ++counters_.unknown;
     return refusal("connect first", true);
   }
   reader->second.heard = now;
+  reader->second.endpoint->peerProved();  // it asks because it has received `connected`
   return directory(reader->second, request.directory());
 }
 
-std::optional<wire::PageReply> PageServer::connect(const std::string& route,
+// Returns the address of the endpoint if only the key permits it.
+Result<std::optional<IpAddress>> PageServer::checkPeer(const Asked& asked,
+                                                       const rdma::RcAddress& peer) const {
+  const auto control = IpAddress::parse(asked.peer);
+  const Status own =
+      control ? rdma::checkControlPeer(device_.info(), peer, *control)
+              : Status(makeError(asked.peer, "the address that this came from is not known"));
+  if (own) return std::nullopt;
+  const auto named = rdma::addressToCheck(device_.info(), peer);
+  if (!named || !asked.key || options_.gate == nullptr) return tl::unexpected(own.error());
+  if (options_.gate->speaksFor(*asked.key, *named)) return named;
+  return makeError(own.error().entity, own.error().reason + ", or authorise its key for " +
+                                           named->text() + " (docs/keys.md)");
+}
+
+std::optional<wire::PageReply> PageServer::connect(const Asked& asked,
                                                    const wire::PageConnect& request, Nanos now) {
-  const auto peer = readEndpoint(request.endpoint());
+  const auto peer = rdma::readEndpoint(request.endpoint());
   if (!peer || request.collector().size() > kMaxCollectorName || !isText(request.collector())) {
     ++counters_.malformed;
     return refusal("the endpoint or the name is malformed");
   }
+  const std::string route(asked.route);
   readers_.erase(route);
+  const auto elsewhere = checkPeer(asked, *peer);
+  if (!elsewhere) {
+    ++counters_.elsewhere;
+    return refusal(elsewhere.error().text());
+  }
   if (readers_.size() >= kReaders) {
     ++counters_.full;
     return refusal("this agent has as many collectors as it takes");
@@ -196,13 +232,15 @@ std::optional<wire::PageReply> PageServer::connect(const std::string& route,
   rdma::RcOptions options;
   options.access = rdma::Access::kRead;
   options.depth = 1;  // this side posts no requests
-  auto endpoint = device_.createRc(options);
+  options.unproved = true;
+  auto endpoint = pool_.domain().createRc(options);
   const Status started =
       endpoint ? (*endpoint)->startConnect(*peer) : tl::unexpected(endpoint.error());
   if (!started) return notConnected(started.error());
   const bool connecting = (*endpoint)->state() == rdma::RcState::kConnecting;
   Reader& reader = readers_[route];
-  reader = Reader{request.collector(), std::move(*endpoint), 0, now, std::nullopt, connecting};
+  reader =
+      Reader{request.collector(), std::move(*endpoint), 0, now, asked.key, connecting, *elsewhere};
   if (connecting) return std::nullopt;
   return connected(reader);
 }
@@ -215,7 +253,7 @@ wire::PageReply PageServer::notConnected(const Error& why) {
 wire::PageReply PageServer::connected(const Reader& reader) {
   ++counters_.connected;
   wire::PageReply reply;
-  writeEndpoint(reader.endpoint->address(), *reply.mutable_connected()->mutable_endpoint());
+  rdma::writeEndpoint(reader.endpoint->address(), *reply.mutable_connected()->mutable_endpoint());
   reply.mutable_connected()->set_host(options_.host);
   reply.mutable_connected()->set_incarnation(options_.incarnation);
   reply.mutable_connected()->set_device(device_.info().name);

@@ -1,8 +1,9 @@
 // The server for collectors: a ZeroMQ ROUTER that gives each collector an RC endpoint, on which it
 // may read the pool's range, and the directory of the range (wire/pages.proto). Only connected
-// collectors get an rkey, and with a gate only those with an authorised key; when a key is revoked,
-// its endpoints are destroyed with the next work(). It runs on the thread of the pool and the
-// device.
+// collectors get an rkey, and with a gate only those with an authorised key. A collector's endpoint
+// has to be at the address that it connects from, or at one that its key is authorised for. When a
+// key or that address is revoked, the endpoints are destroyed with the next work(). It runs on the
+// thread of the pool and the device.
 // Bounds: kReaders collectors; the endpoint of a collector without requests is destroyed after
 // kPatience. A request has at most kRequestBytes (a larger one ends its connection). An answer has
 // about kAnswerBytes; the collector requests the rest separately.
@@ -46,9 +47,11 @@ struct PageServerCounters {
   std::uint64_t version = 0;    // requests with another protocol version
   std::uint64_t unknown = 0;    // requests of collectors that are not connected (any more)
   std::uint64_t full = 0;       // refused because kReaders are connected
+  std::uint64_t elsewhere = 0;  // the collector's endpoint is at an address of somebody else
   std::uint64_t device = 0;     // the device could not create an endpoint
   std::uint64_t failed = 0;     // endpoints that have failed
   std::uint64_t revoked = 0;    // requests with a key that was revoked meanwhile
+  std::uint64_t flood = 0;      // requests dropped because their sender had too many waiting
 };
 
 class PageServer {
@@ -84,7 +87,7 @@ class PageServer {
 
   Nanos nextWake() const;
   std::size_t readers() const { return readers_.size(); }
-  const PageServerCounters& counters() const { return counters_; }
+  PageServerCounters counters() const;
 
  private:
   struct Reader {
@@ -94,19 +97,23 @@ class PageServer {
     Nanos heard = 0;
     std::optional<net::CurveKey> key;  // nullopt without a gate
     bool connecting = false;           // whether the answer is still due
+    // The address of its endpoint, if only its key permits that address.
+    std::optional<IpAddress> elsewhere = std::nullopt;
   };
 
   PageServer(const PageServerOptions& options, rdma::Device& device, PagePool& pool)
       : options_(options), device_(device), pool_(pool) {}
   void take(const net::ZmqRouter::Message& message, Nanos now);
   bool mayRead(const std::optional<net::CurveKey>& key) const;
+  bool mayStay(const Reader& reader) const;
   void dropRevoked();
   void send(const std::string& route, wire::PageReply reply);
   std::optional<wire::PageReply> replyTo(const Asked& asked, Nanos now);
-  std::optional<wire::PageReply> carryOut(const std::string& route,
-                                          const wire::PageRequest& request, Nanos now);
-  std::optional<wire::PageReply> connect(const std::string& route, const wire::PageConnect& request,
+  std::optional<wire::PageReply> carryOut(const Asked& asked, const wire::PageRequest& request,
+                                          Nanos now);
+  std::optional<wire::PageReply> connect(const Asked& asked, const wire::PageConnect& request,
                                          Nanos now);
+  Result<std::optional<IpAddress>> checkPeer(const Asked& asked, const rdma::RcAddress& peer) const;
   wire::PageReply connected(const Reader& reader);
   wire::PageReply notConnected(const Error& why);
   bool pollEndpoint(const std::string& route, Reader& reader, Nanos now);

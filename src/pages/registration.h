@@ -26,8 +26,7 @@ enum class MessageType : std::uint16_t {
   // its metrics. It is the first message and is sent once.
   kRegister = 1,
   // Body: u16 flags (PINGLOOM_PAGE_...). Requests a new page; `page` is the application's number
-  // for
-  // it.
+  // for it.
   kPage = 2,
   // The same as kPage, with the page's memfd attached: a page that the application already has,
   // because there was no agent or another one.

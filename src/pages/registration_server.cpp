@@ -11,6 +11,7 @@
 #include <cstring>
 #include <limits>
 
+#include "pages/definition_rules.h"
 #include "pages/registration_socket.h"
 
 namespace pingloom::pages {

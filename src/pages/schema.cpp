@@ -4,23 +4,12 @@
 #include <bit>
 #include <cstring>
 
-#include "common/text.h"
-#include "pages/registration.h"
+#include "pages/definition_rules.h"
 
 namespace pingloom::pages {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "pages and messages are little endian");
-
-bool isName(std::string_view name, bool colons) {
-  if (name.empty() || name.size() > kMaxNameBytes) return false;
-  const auto letter = [&](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (colons && c == ':');
-  };
-  return letter(name.front()) && std::all_of(name.begin(), name.end(), [&](char c) {
-           return letter(c) || (c >= '0' && c <= '9');
-         });
-}
 
 // Within these limits no two bounds of a histogram become equal.
 constexpr double kMinUnit = 1e-30;
@@ -28,15 +17,13 @@ constexpr double kMaxUnit = 1e30;
 
 // Tells whether the kind is known and the number of slots fits it.
 bool hasShape(const Metric& metric) {
-  const pingloom_histogram_shape& shape = metric.shape;
   switch (metric.kind) {
     case PINGLOOM_COUNTER:
     case PINGLOOM_GAUGE:
       return metric.slots == 1;
     case PINGLOOM_HISTOGRAM:
-      return shape.precision <= 5 && shape.lowest >= shape.precision && shape.lowest < 63 &&
-             shape.highest > shape.lowest && shape.highest <= 63 &&
-             metric.slots == pingloom_histogram_slots(shape);
+      return isHistogramShape(metric.shape) &&
+             metric.slots == pingloom_histogram_slots(metric.shape);
     case PINGLOOM_INFO:
       return metric.slots == 0;
   }
@@ -44,6 +31,20 @@ bool hasShape(const Metric& metric) {
 }
 
 }  // namespace
+
+std::string_view name(pingloom_metric_kind kind) {
+  switch (kind) {
+    case PINGLOOM_COUNTER:
+      return "counter";
+    case PINGLOOM_GAUGE:
+      return "gauge";
+    case PINGLOOM_HISTOGRAM:
+      return "histogram";
+    case PINGLOOM_INFO:
+      return "info";
+  }
+  return "unknown";
+}
 
 std::span<const std::uint8_t> Bytes::take(std::size_t bytes) {
   good_ = good_ && bytes <= left_.size();
@@ -74,15 +75,6 @@ std::string_view Bytes::string() {
 }
 template std::string_view Bytes::string<std::uint8_t>();
 template std::string_view Bytes::string<std::uint16_t>();
-
-bool isText(std::string_view text) {
-  return invalidUtf8At(text) == std::string_view::npos && !hasControls(text);
-}
-
-bool isLabelName(std::string_view name) {
-  // Prometheus reserves names that begin with two underscores, and `le` is the label of buckets.
-  return isName(name, false) && !name.starts_with("__") && name != "le";
-}
 
 std::optional<Labels> readLabels(Bytes& bytes, std::size_t count) {
   if (count > kMaxLabels) return std::nullopt;
@@ -117,7 +109,7 @@ std::optional<Metric> readMetric(Bytes& bytes) {
   metric.unit = bytes.number<double>();
   metric.name = bytes.string();
   metric.help = bytes.string<std::uint16_t>();
-  if (!bytes.good() || !hasShape(metric) || !isName(metric.name, true) ||
+  if (!bytes.good() || !hasShape(metric) || !isMetricName(metric.name) ||
       metric.help.size() > kMaxHelpBytes || !isText(metric.help) ||
       !(metric.unit >= kMinUnit && metric.unit <= kMaxUnit) ||
       metric.first_slot + metric.slots > PINGLOOM_PAGE_SLOTS) {

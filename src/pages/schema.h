@@ -18,6 +18,9 @@ namespace pingloom::pages {
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
+// The word for the kind in JSON and in Prometheus' formats: "counter".
+std::string_view name(pingloom_metric_kind kind);
+
 struct Metric {
   pingloom_metric_kind kind = PINGLOOM_COUNTER;
   bool shared_writers = false;
@@ -60,11 +63,5 @@ std::optional<Metric> readMetric(Bytes& bytes);
 // Reads the schema of a whole page. Returns nullopt unless its slots are in order, do not overlap
 // and are within the page.
 std::optional<Schema> readSchema(std::span<const std::uint8_t> bytes);
-
-// Tells whether a name consists of letters, digits and underscores and is not reserved by
-// Prometheus.
-bool isLabelName(std::string_view name);
-// Tells whether a text is printable: valid UTF-8 without control characters.
-bool isText(std::string_view text);
 
 }  // namespace pingloom::pages

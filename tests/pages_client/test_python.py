@@ -12,18 +12,10 @@ import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "python"))
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/integration")]
 import pingloom_pages  # noqa: E402
+from processes import eventually  # noqa: E402
 from scripted_agent import Agent  # noqa: E402
-
-
-def eventually(condition, seconds=10):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.01)
-    return False
 
 
 class Python(unittest.TestCase):
@@ -36,7 +28,7 @@ class Python(unittest.TestCase):
         def all_known():
             status = pages.status
             return status.connected and status.metrics == status.known_metrics
-        return eventually(all_known)
+        return eventually(all_known, 10, "every metric is known to the agent")
 
     def agent(self):
         agent = Agent(self.socket)

@@ -43,10 +43,12 @@ struct SubspaceSettings {
   std::size_t max_rank = 8;     // maximum number of directions that explain a sample; may be 0
   double shared = 1.125;        // a direction counts if it has more variance than this many metrics
   std::uint32_t warm_up = 600;  // samples before the first verdict
-  double half_life = 14400;     // of mean, variance and sketch, in samples
-  double factor = 5;            // factor of the limits, see score_limit.h
-  double pace = 0.0005;         // pace of the limits, see score_limit.h
-  double memory = 25;           // of the sustained deviation, in samples
+  // The half-life of mean, variance and sketch, in samples.
+  double half_life = 14400;
+  double factor = 5;     // factor of the limits, see score_limit.h
+  double pace = 0.0005;  // pace of the limits, see score_limit.h
+  // For how many samples the sustained deviation remembers.
+  double memory = 25;
   HysteresisSettings hysteresis{.raise = 5, .window = 9};
   std::uint32_t relearn_after = 3600;  // samples
 
@@ -55,7 +57,8 @@ struct SubspaceSettings {
 
 struct Contribution {
   std::uint32_t slot = 0;
-  double score = 0;  // of this metric by peak and sustained; negative if it is too low
+  // This metric's score by peak and sustained deviation; it is negative if the metric is too low.
+  double score = 0;
 };
 
 struct SubspaceVerdict {

@@ -61,9 +61,9 @@ Status readCount(const yaml::Node& node, SubspaceSettings& settings) {
   return readNumber(node, 0, std::numeric_limits<std::uint32_t>::max(), settings.*kField);
 }
 
-template <auto kField, int kLeast, int kMost>
+template <auto kField, int kMin, int kMax>
 Status readRealField(const yaml::Node& node, SubspaceSettings& settings) {
-  return readReal(node, kLeast, kMost, settings.*kField);
+  return readReal(node, kMin, kMax, settings.*kField);
 }
 
 // How these bounds depend on each other is checked by SubspaceDetector::check().

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <limits>
 
 #include "collector/watch/watch_metrics.h"
 #include "common/log.h"
@@ -17,6 +18,21 @@ std::map<std::uint64_t, PagesOfOwner> ownersOf(const AgentView& agent) {
   std::map<std::uint64_t, PagesOfOwner> owners;
   for (const PageView& page : agent.pages) owners[page.info->owner].push_back(&page);
   return owners;
+}
+
+// Neighbouring pages whose slots fit into one OwnerWatch.
+std::vector<PagesOfOwner> groupsOf(const PagesOfOwner& pages) {
+  std::vector<PagesOfOwner> groups(1);
+  std::size_t slots = 0;
+  for (const PageView* page : pages) {
+    slots += page->info->slots;
+    if (slots > OwnerWatch::kMaxSlots && !groups.back().empty()) {
+      groups.emplace_back();
+      slots = page->info->slots;
+    }
+    groups.back().push_back(page);
+  }
+  return groups;
 }
 
 }  // namespace
@@ -36,7 +52,7 @@ Watcher::~Watcher() {
 void Watcher::reload(const WatchSettings& settings) {
   const std::lock_guard lock(mutex_);
   const bool all = settings.limits != settings_.limits || settings.sampler != settings_.sampler;
-  for (auto& [key, entry] : owners_) {
+  for (auto& [key, entry] : groups_) {
     const std::string& name = entry.application;
     if (all || settings.subspaceOf(name) != settings_.subspaceOf(name)) forget(entry);
   }
@@ -60,14 +76,14 @@ void Watcher::run() {
 void Watcher::observe() {
   {
     const std::lock_guard lock(mutex_);
-    for (auto& [key, entry] : owners_) entry.seen = false;
+    for (auto& [key, entry] : groups_) entry.seen = false;
   }
   for (const auto& entry : board_.entries()) observeAgent(entry->copy());
   const std::lock_guard lock(mutex_);
-  for (auto owner = owners_.begin(); owner != owners_.end();) {
-    const bool gone = !owner->second.seen;
-    if (gone) forget(owner->second);
-    owner = gone ? owners_.erase(owner) : std::next(owner);
+  for (auto group = groups_.begin(); group != groups_.end();) {
+    const bool gone = !group->second.seen;
+    if (gone) forget(group->second);
+    group = gone ? groups_.erase(group) : std::next(group);
   }
 }
 
@@ -82,30 +98,35 @@ void Watcher::forget(Entry& entry) {
 void Watcher::observeAgent(const AgentView& agent) {
   const std::lock_guard lock(mutex_);
   for (const auto& [owner, pages] : ownersOf(agent)) {
-    Entry& entry = owners_[{agent.agent, agent.incarnation, owner}];
-    entry.seen = true;
-    entry.host = agent.host;
-    const PageInfo& info = *pages.front()->info;
-    entry.application = info.application;
-    entry.pid = info.process;
-    entry.owner = info.numbered ? owner : 0;
-    if (entry.watch == nullptr || !entry.watch->fits(pages)) {
-      // The metrics have changed, so their usual behaviour has to be learned again.
-      forget(entry);
-      std::size_t slots = 0;
-      for (const PageView* page : pages) slots += page->info->slots;
-      if (slots <= std::min(OwnerWatch::kMaxSlots, kMaxSlots - slots_)) {
-        entry.watch = OwnerWatch::make(pages, settings_);
-      }
-      if (entry.watch != nullptr) slots_ += entry.watch->slots();
+    std::size_t number = 0;
+    for (const PagesOfOwner& group : groupsOf(pages)) {
+      Entry& entry = groups_[{agent.agent, agent.incarnation, owner, number++}];
+      entry.seen = true;
+      entry.host = agent.host;
+      const PageInfo& info = *pages.front()->info;
+      entry.application = info.application;
+      entry.pid = info.process;
+      entry.owner = info.numbered ? owner : 0;
+      observeGroup(entry, group);
     }
-    if (entry.watch == nullptr) continue;
-    std::vector<WatchEvent> events;
-    entry.watch->observe(pages, events);
-    for (WatchEvent& event : events) {
-      event.host = agent.host;
-      log(std::move(event));
-    }
+  }
+}
+
+void Watcher::observeGroup(Entry& entry, const PagesOfOwner& pages) {
+  if (entry.watch == nullptr || !entry.watch->fits(pages)) {
+    // The metrics have changed, so their usual behaviour has to be learned again.
+    forget(entry);
+    std::size_t slots = 0;
+    for (const PageView* page : pages) slots += page->info->slots;
+    if (slots <= kMaxSlots - slots_) entry.watch = OwnerWatch::make(pages, settings_);
+    if (entry.watch != nullptr) slots_ += entry.watch->slots();
+  }
+  if (entry.watch == nullptr) return;
+  std::vector<WatchEvent> events;
+  entry.watch->observe(pages, events);
+  for (WatchEvent& event : events) {
+    event.host = entry.host;
+    log(std::move(event));
   }
 }
 
@@ -123,12 +144,20 @@ void Watcher::keepExported(AgentView& agent, Nanos now) {
   const std::lock_guard lock(mutex_);
   std::map<std::uint64_t, bool> exported;
   for (const PageView& page : agent.pages) {
-    const auto [known, first] = exported.try_emplace(page.info->owner, true);
+    const std::uint64_t owner = page.info->owner;
+    const auto [known, first] = exported.try_emplace(owner, true);
     if (!first) continue;
-    const auto owner = owners_.find({agent.agent, agent.incarnation, page.info->owner});
-    if (owner != owners_.end() && owner->second.watch != nullptr) {
-      known->second = owner->second.watch->exports(now);
+    const GroupKey begin{agent.agent, agent.incarnation, owner, 0};
+    const GroupKey end{agent.agent, agent.incarnation, owner,
+                       std::numeric_limits<std::size_t>::max()};
+    const auto group_begin = groups_.lower_bound(begin);
+    const auto group_end = groups_.upper_bound(end);
+    // Every group takes part in the round, also if another one is exported already.
+    bool any = group_begin == group_end;
+    for (auto group = group_begin; group != group_end; ++group) {
+      any |= group->second.watch == nullptr || group->second.watch->exports(now);
     }
+    known->second = any;
   }
   std::erase_if(agent.pages, [&](const PageView& page) { return !exported[page.info->owner]; });
 }
@@ -146,7 +175,7 @@ void Watcher::metrics(MetricsText& out) const {
   figures.exported = exported_;
   figures.suppressed = suppressed_;
   std::map<std::tuple<std::string, std::string, std::uint32_t, std::uint64_t>, WatchedOwner> merged;
-  for (const auto& [key, entry] : owners_) {
+  for (const auto& [key, entry] : groups_) {
     if (entry.watch == nullptr) {
       ++figures.unwatched;
       continue;

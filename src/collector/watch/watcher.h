@@ -1,6 +1,7 @@
 // Watches the pages of all agents. Its thread takes a sample of every owner at each interval; any
-// thread may call the rest. Bounds: kMaxSlots slots are watched (about 120 MB), and owners beyond
-// that are only counted; kMaxEvents events are kept.
+// thread may call the rest. An owner with more slots than one OwnerWatch takes is watched in
+// several groups of its pages, each with a detector of its own. Bounds: kMaxSlots slots are watched
+// (about 120 MB), and groups beyond that are only counted; kMaxEvents events are kept.
 #pragma once
 
 #include <condition_variable>
@@ -21,9 +22,9 @@
 
 namespace pingloom::collector {
 
-// The agent's address, its incarnation, and the number of one of its owners. The incarnation is
-// needed because a restarted agent assigns numbers again.
-using OwnerKey = std::tuple<std::string, std::uint64_t, std::uint64_t>;
+// The agent's address, its incarnation, the number of one of its owners, and that of a group of the
+// owner's pages. The incarnation is needed because a restarted agent assigns numbers again.
+using GroupKey = std::tuple<std::string, std::uint64_t, std::uint64_t, std::size_t>;
 
 class Watcher {
  public:
@@ -54,6 +55,7 @@ class Watcher {
   void run();
   void observe();
   void observeAgent(const AgentView& agent);
+  void observeGroup(Entry& entry, const PagesOfOwner& pages);
   void forget(Entry& entry);  // forgets what it has learned; its counters stay
   void log(WatchEvent event);
 
@@ -62,7 +64,7 @@ class Watcher {
   std::condition_variable wake_;
   WatchSettings settings_;  // guarded by the mutex, like the members below
   bool stop_ = false;
-  std::map<OwnerKey, Entry> owners_;
+  std::map<GroupKey, Entry> groups_;
   std::size_t slots_ = 0;
   std::deque<WatchEvent> events_;
   std::uint64_t limits_total_ = 0, anomalies_total_ = 0;

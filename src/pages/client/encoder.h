@@ -13,7 +13,6 @@ class Encoder {
  public:
   void u8(std::uint8_t value) { bytes_.push_back(value); }
   void u16(std::uint16_t value) { number(value, 2); }
-  void u32(std::uint32_t value) { number(value, 4); }
   void f64(double value) {
     std::uint64_t bits = 0;
     std::memcpy(&bits, &value, sizeof bits);

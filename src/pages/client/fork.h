@@ -1,5 +1,5 @@
 // Separates parent and child when the process forks. The child gets its own zeroed pages at the
-// same addresses, so that every handle stays valid in both.
+// same addresses, so that every handle stays valid in both: Pages::startAnewInChild().
 #pragma once
 
 #include "pages/client/pages.h"

@@ -14,6 +14,7 @@ TEST(CollectorConfig, ReadsEveryKey) {
       "name: dpu-1\n"
       "address: [10.0.0.9, 10.0.0.10]\n"
       "device: mlx5_0\n"
+      "readers: 32\n"
       "http: 0.0.0.0:9000\n"
       "agents:\n"
       "  - 10.0.0.1\n"
@@ -25,6 +26,7 @@ TEST(CollectorConfig, ReadsEveryKey) {
   ASSERT_TRUE(config) << config.error().text();
   EXPECT_EQ(config->name, "dpu-1");
   EXPECT_EQ(config->addresses.size(), 2U);
+  EXPECT_EQ(config->readers, 32U);
   EXPECT_EQ(config->http.text(), "0.0.0.0:9000");
   ASSERT_EQ(config->agents.size(), 3U);
   EXPECT_EQ(config->agents[0], (AgentSpec{"10.0.0.1:20714", 50 * kMillisecond}));
@@ -62,6 +64,12 @@ TEST(CollectorConfig, SaysWhatIsWrongAndWhere) {
       {"address: 10.0.0.9\n", "c.yaml:1", "write 'agents: [ADDRESS, ...]'"},
       {"address: 10.0.0.9\nagents: []\n", "c.yaml:1", "write 'agents: [ADDRESS, ...]'"},
       {"address: host\nagents: [10.0.0.1]\n", "c.yaml:1", "host"},
+      {good + "readers: 0\n", "c.yaml:3", "from 1 to 64"},
+      {good + "readers: 65\n", "c.yaml:3", "from 1 to 64"},
+      {good + "readers: two\n", "c.yaml:3", "from 1 to 64"},
+      {good + "readers: [2]\n", "c.yaml:3", ""},
+      {"readers: 33\naddress: [10.0.0.9, 10.0.0.8]\nagents: [10.0.0.1]\n", "c.yaml:1",
+       "write at most 32"},
       {"address: []\nagents: [10.0.0.1]\n", "c.yaml:1", "1 to 64 addresses"},
       {good + "agent: 10.0.0.2\n", "c.yaml:3", "agent"},
       {good + "interval: 0\n", "c.yaml:3", ""},

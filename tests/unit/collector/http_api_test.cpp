@@ -18,7 +18,8 @@ class HttpApi : public testing::Test {
   HttpApi() {
     for (const char* host : {"a", "b"}) {
       const std::string agent = std::string("10.0.0.1:") + (host[0] == 'a' ? "1" : "2");
-      board.add(agent)->update([&](AgentView& view) {
+      entries.push_back(board.add(agent));
+      entries.back()->update([&](AgentView& view) {
         view.agent = agent;
         view.host = host;
         view.left_out.resize(1);
@@ -45,6 +46,7 @@ class HttpApi : public testing::Test {
   }
 
   Board board;
+  std::vector<std::shared_ptr<BoardEntry>> entries;
   http::ServerCounters counters;
 };
 
@@ -55,8 +57,7 @@ TEST_F(HttpApi, PagesAreOfAllAgentsOrOfTheOneAskedFor) {
   const auto none = get("/api/v1/pages?agent=c");
   EXPECT_EQ(none.status, 404U);
   EXPECT_THAT(none.body, HasSubstr("there are a (10.0.0.1:1), b (10.0.0.1:2)"));
-  board.remove("10.0.0.1:1");
-  board.remove("10.0.0.1:2");
+  for (const auto& entry : entries) board.remove(entry);
   EXPECT_EQ(get("/api/v1/pages").body, "{\"agents\":[]}\n");
 }
 

@@ -7,9 +7,12 @@
 #include <thread>
 
 #include "collector/watch/watcher.h"
+#include "unit/eventually.h"
 
 namespace pingloom::collector::watch_test {
 namespace {
+
+using test::eventually;
 
 constexpr std::uint64_t kOwner = 7;
 
@@ -169,11 +172,8 @@ TEST(Watcher, tellsOwnersOfOneNameApart) {
   const std::string shown =
       "pingloom_collector_anomalous{host=\"h1\",application=\"queue\",pid=\"42\"} 0\n"
       "pingloom_collector_anomalous{host=\"h1\",application=\"queue\",pid=\"42\",owner=\"8\"} 0\n";
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (metricsOf(watcher).find(shown) == std::string::npos) {
-    ASSERT_LT(std::chrono::steady_clock::now(), until) << metricsOf(watcher);
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
+  ASSERT_TRUE(eventually([&] { return metricsOf(watcher).find(shown) != std::string::npos; }))
+      << metricsOf(watcher);
 }
 
 TEST(Watcher, aReloadForgetsOnlyWhatItChanges) {
@@ -188,11 +188,8 @@ TEST(Watcher, aReloadForgetsOnlyWhatItChanges) {
   settings.interval = kHour;  // it looks once, when it is made
   Watcher watcher(board, settings);
   const std::string shown = "pingloom_collector_anomalous{host=\"h1\",application=\"queue\"";
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (metricsOf(watcher).find(shown) == std::string::npos) {
-    ASSERT_LT(std::chrono::steady_clock::now(), until) << metricsOf(watcher);
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
+  ASSERT_TRUE(eventually([&] { return metricsOf(watcher).find(shown) != std::string::npos; }))
+      << metricsOf(watcher);
   settings.applications["other"].factor = 8;
   watcher.reload(settings);
   EXPECT_THAT(metricsOf(watcher), testing::HasSubstr(shown));
@@ -216,11 +213,8 @@ TEST(Watcher, exportsQuietOwnersNowAndThen) {
   Watcher watcher(board, settings);
   const std::string shown =
       "pingloom_collector_anomalous{host=\"h1\",application=\"queue\",pid=\"42\"} 0\n";
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (metricsOf(watcher).find(shown) == std::string::npos) {
-    ASSERT_LT(std::chrono::steady_clock::now(), until) << metricsOf(watcher);
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
+  ASSERT_TRUE(eventually([&] { return metricsOf(watcher).find(shown) != std::string::npos; }))
+      << metricsOf(watcher);
   const auto exported = [&](Nanos now) {
     AgentView agent = board.entries().front()->copy();
     watcher.keepExported(agent, now);
@@ -230,6 +224,36 @@ TEST(Watcher, exportsQuietOwnersNowAndThen) {
   EXPECT_EQ(exported(kSecond), 1U);
   EXPECT_EQ(exported(2 * kSecond), 1U);
   EXPECT_THAT(watcher.events(), testing::IsEmpty());
+}
+
+// An agent's own pages have seven slots for each of its pairs: thousands of them are more than one
+// detector takes.
+TEST(Watcher, watchesAnOwnerWithMoreSlotsThanADetectorTakes) {
+  constexpr std::size_t kPages = 10;  // of 500 slots
+  Board board;
+  std::vector<WatchedPage> pages(kPages, WatchedPage(499));
+  WatchSettings settings = quickSettings();
+  settings.interval = kHour;  // it looks once, when it is made
+  board.add("10.0.0.1:20714")->update([&](AgentView& view) {
+    view.host = "h1";
+    for (WatchedPage& page : pages) {
+      page.next(1);
+      view.pages.push_back(page.view());
+    }
+  });
+  Watcher watcher(board, settings);
+  const std::string shown =
+      "pingloom_collector_anomalous{host=\"h1\",application=\"queue\",pid=\"42\"} 0\n";
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (metricsOf(watcher).find(shown) == std::string::npos) {
+    ASSERT_LT(std::chrono::steady_clock::now(), until) << metricsOf(watcher);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_THAT(metricsOf(watcher),
+              testing::HasSubstr("pingloom_collector_unwatched_applications 0\n"));
+  AgentView agent = board.entries().front()->copy();
+  watcher.keepExported(agent, kSecond);
+  EXPECT_EQ(agent.pages.size(), kPages);
 }
 
 WatchSettings parsed(std::string_view text) {

@@ -6,7 +6,9 @@
 #include "net/zmq_dealer.h"
 #include "pages.pb.h"
 #include "pages/page_messages.h"
+#include "rdma/rc_message.h"
 #include "test_agent.h"
+#include "unit/eventually.h"
 
 namespace pingloom::pages::page_server_test {
 namespace {
@@ -19,12 +21,11 @@ class PageServerTest : public testing::Test {
   std::string refusal(const std::string& frame) {
     std::string back;
     bool sent = false;
-    for (int i = 0; i < 2000; ++i) {
+    EXPECT_TRUE(pingloom::test::eventually([&] {
       sent = sent || (dealer.connected() && dealer.send("", frame));
       agent.work(kSecond);
-      if (dealer.receive(back) == net::ZmqDealer::Received::kMessage) break;
-      usleep(5000);
-    }
+      return dealer.receive(back) == net::ZmqDealer::Received::kMessage;
+    }));
     wire::PageReply reply;
     EXPECT_TRUE(reply.ParseFromString(back));
     return reply.refused().reason();
@@ -54,6 +55,66 @@ TEST_F(PageServerTest, RefusalsAreCountedByWhatIsWrong) {
   EXPECT_EQ(counters.unknown, 1U);
   EXPECT_EQ(counters.malformed, 2U);
   EXPECT_EQ(agent.server->readers(), 0U);
+}
+
+std::string connectRequest(const rdma::RcAddress& endpoint) {
+  wire::PageRequest request;
+  request.set_version(kPageControlVersion);
+  request.mutable_connect()->set_collector("tester");
+  rdma::writeEndpoint(endpoint, *request.mutable_connect()->mutable_endpoint());
+  return request.SerializeAsString();
+}
+
+TEST_F(PageServerTest, ACollectorsEndpointIsAtItsOwnAddress) {
+  const auto device = test::freshDevice();
+  const auto domain = std::move(*device->createDomain());
+  const auto endpoint = std::move(*domain->createRc({}));
+  const std::string bytes = connectRequest(endpoint->address());
+  const std::string own = device->info().gid.address().text();
+  const auto answerTo = [&](std::string_view peer) {
+    return *agent.server->answer({"route", bytes, std::nullopt, peer}, kSecond);
+  };
+  EXPECT_NE(answerTo("127.0.0.1").refused().reason().find("its RDMA endpoint is at " + own),
+            std::string::npos);
+  EXPECT_TRUE(answerTo("").has_refused()) << "from an unknown address";
+  EXPECT_EQ(agent.server->readers(), 0U);
+  EXPECT_EQ(agent.server->counters().elsewhere, 2U);
+  EXPECT_TRUE(answerTo(own).has_connected());
+}
+
+TEST_F(PageServerTest, ACollectorsKeyMayNameFurtherAddressesOfIt) {
+  const auto gate = std::make_shared<net::PeerGate>(net::CurvePair::generate(), "test");
+  PageServerOptions options;
+  options.listen = *SocketAddress::parse("127.0.0.1:0");
+  options.gate = gate;
+  const auto server = std::move(*PageServer::create(options, *agent.device, *agent.pool));
+  const auto device = test::freshDevice();
+  const auto domain = std::move(*device->createDomain());
+  const auto endpoint = std::move(*domain->createRc({}));
+  const std::string bytes = connectRequest(endpoint->address());
+  const net::CurveKey key = net::CurvePair::generate().public_key;
+  const auto answer = [&] { return *server->answer({"route", bytes, key, "127.0.0.1"}, kSecond); };
+  const IpAddress own = device->info().gid.address();
+
+  gate->allow({{key, std::nullopt}}, {{key, {*IpAddress::parse("10.9.9.9")}}});
+  EXPECT_NE(answer().refused().reason().find("authorise its key for " + own.text()),
+            std::string::npos);
+  EXPECT_EQ(server->counters().elsewhere, 1U);
+  gate->allow({{key, std::nullopt}}, {{key, {*IpAddress::parse("10.9.9.9"), own}}});
+  EXPECT_TRUE(answer().has_connected());
+  server->work(kSecond);
+  EXPECT_EQ(server->readers(), 1U);
+  gate->allow({{key, std::nullopt}});
+  server->work(kSecond);
+  EXPECT_EQ(server->readers(), 0U) << "the key is authorised, but not for that address any more";
+
+  // At the address that it connects from, an endpoint needs no address of the key.
+  gate->allow({{key, std::nullopt}}, {{key, {own}}});
+  const auto answer_from_there = *server->answer({"route", bytes, key, own.text()}, kSecond);
+  EXPECT_TRUE(answer_from_there.has_connected());
+  gate->allow({{key, std::nullopt}});
+  server->work(kSecond);
+  EXPECT_EQ(server->readers(), 1U);
 }
 
 }  // namespace

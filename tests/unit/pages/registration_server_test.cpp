@@ -12,6 +12,7 @@
 
 #include "pages/registration_socket.h"
 #include "test_agent.h"
+#include "unit/eventually.h"
 
 namespace pingloom::pages::registration_server_test {
 namespace {
@@ -198,11 +199,10 @@ TEST_F(RegistrationServerTest, AProcessThatIsKilledMidUpdateLeavesNothing) {
     app.send(MessageType::kPage, 2, {1, 0});
     for (;;) pause();
   }
-  for (int i = 0; i < 1000 && pool->livePages() < 2; ++i) {
+  EXPECT_TRUE(pingloom::test::eventually([&] {
     server->work(now);
-    usleep(5000);
-  }
-  EXPECT_EQ(pool->livePages(), 2U);
+    return pool->livePages() == 2;
+  }));
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   server->work(now);

@@ -83,15 +83,6 @@ UniqueFd memoryFile(std::size_t bytes, bool sealed) {
   return fd;
 }
 
-bool eventually(const std::function<bool()>& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return true;
-}
-
 ScriptedAgent::ScriptedAgent(std::string path, Script script)
     : path_(std::move(path)),
       script_(std::move(script)),

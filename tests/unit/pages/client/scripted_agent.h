@@ -16,6 +16,7 @@
 
 #include "common/fd.h"
 #include "pages/registration.h"
+#include "unit/eventually.h"
 
 namespace pingloom::pages::test {
 
@@ -49,8 +50,7 @@ std::uint64_t load(const std::uint64_t& slot);
 // An unlinked file of `bytes` bytes in memory.
 UniqueFd memoryFile(std::size_t bytes, bool sealed);
 
-// Until `condition` holds; false after 10 s.
-bool eventually(const std::function<bool()>& condition);
+using pingloom::test::eventually;
 
 class ScriptedAgent {
  public:

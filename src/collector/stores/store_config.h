@@ -1,0 +1,32 @@
+// The `stores:` of a collector's configuration: which translators may write, and into what tables.
+// A plain value.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+#include "common/yaml.h"
+#include "net/curve_key.h"
+#include "store/table_spec.h"
+
+namespace pingloom::collector {
+
+constexpr std::size_t kMaxStores = 64;
+constexpr const char* kStoreFolder = "/dev/shm/pingloom";
+
+struct StoreSpec {
+  std::string translator;                // names the store; unique
+  std::filesystem::path file;            // kStoreFolder/NAME.store unless set; unique
+  std::optional<net::CurveKey> key;      // the translator's; there if and only if `keys:` is
+  std::vector<store::TableSpec> tables;  // 1 to store::kMaxTables
+};
+using StoreSpecs = std::vector<StoreSpec>;
+
+// Reads the list, for common/config_reader.h.
+Status readValue(const yaml::Node& node, StoreSpecs& stores);
+
+}  // namespace pingloom::collector

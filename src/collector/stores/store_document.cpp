@@ -1,0 +1,109 @@
+#include "collector/stores/store_document.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "common/hex.h"
+#include "store/key_text.h"
+#include "store/stamp.h"
+
+namespace pingloom::collector {
+namespace {
+
+using StoreJson = nlohmann::ordered_json;
+
+double asSeconds(Nanos time) { return static_cast<double>(time) / 1e9; }
+
+// Numbers that a double does not hold are text.
+std::string hexNumber(std::uint64_t number) { return fmt::format("{:016x}", number); }
+
+StoreJson tableJson(const store::Table& table) {
+  return {{"table", table.name},
+          {"id", table.id},
+          {"kind", store::name(table.kind)},
+          {"slots", table.units * table.ways},
+          {"value_bytes", table.value_bytes},
+          {"bytes", table.bytes}};
+}
+
+StoreJson writerJson(const store::StoreView& view, Nanos now_utc) {
+  const auto status = view.status();
+  if (!status) return nullptr;
+  const Nanos age = now_utc - status->utc;
+  return {{"incarnation", hexNumber(status->incarnation)},
+          {"beat", status->beat},
+          {"age_seconds", asSeconds(age)},
+          {"stale", age > store::kStaleAfter},
+          {"key_writes", status->accepted[0]},
+          {"appends", status->accepted[1]},
+          {"increments", status->accepted[2]},
+          {"postcards", status->accepted[3]},
+          {"lost", status->lost},
+          {"refused", status->refused},
+          {"skipped", status->skipped},
+          {"evicted", status->evicted},
+          {"dropped", status->dropped}};
+}
+
+bool isStale(const store::StoreView& view, Nanos now_utc) {
+  const auto status = view.status();
+  return !status || now_utc - status->utc > store::kStaleAfter;
+}
+
+}  // namespace
+
+StoreJson storeJson(const store::StoreView& view, std::string_view translator,
+                    std::optional<bool> connected, Nanos now_utc) {
+  const auto head = view.readHead();
+  StoreJson json = {{"translator", translator},
+                    {"file", view.file().string()},
+                    {"store", hexNumber(view.head().store)},
+                    {"made", formatUtc(view.head().made)},
+                    {"epoch", head ? StoreJson(head->epoch) : StoreJson(nullptr)},
+                    {"serving", head && head->state == store::StoreState::kServing},
+                    {"connected", connected ? StoreJson(*connected) : StoreJson(nullptr)},
+                    {"bytes", view.head().bytes},
+                    {"writer", writerJson(view, now_utc)},
+                    {"tables", StoreJson::array()}};
+  for (const store::Table& table : view.head().tables) json["tables"].push_back(tableJson(table));
+  return json;
+}
+
+Result<StoreJson> getJson(std::span<const NamedView> stores, std::string_view table,
+                          std::string_view key, Nanos now_utc) {
+  const auto bytes = store::parseKey(key);
+  if (!bytes) return tl::unexpected(bytes.error());
+  bool known = false;
+  std::optional<store::Value> newest;
+  Nanos newest_age = kNever;
+  NamedView where;
+  for (const NamedView& one : stores) {
+    const store::Table* found = one.view->findTable(table);
+    if (found == nullptr || found->kind != store::TableKind::kKeyed) continue;
+    known = true;
+    auto value = one.view->get(*found, *bytes);
+    if (!value) continue;
+    const Nanos age = store::ageOf(value->stamp, now_utc, one.view->head().made);
+    if (newest && age >= newest_age) continue;
+    newest = value;
+    newest_age = age;
+    where = one;
+  }
+  if (!known) return makeError("table " + std::string(table), "no store has a keyed table of it");
+  StoreJson json = {{"table", table}, {"key", key}, {"value", nullptr}};
+  if (!newest) return json;
+  const auto value = newest->bytes();
+  json["value"] = hexOf({reinterpret_cast<const char*>(value.data()), value.size()});
+  json["age_seconds"] = asSeconds(newest_age);
+  // Counted in the store's own ticks, so that the time does not depend on when it is asked for.
+  const Nanos made = where.view->head().made;
+  const Nanos now = made + (now_utc - made) / store::kStampTick * store::kStampTick;
+  json["written"] = formatUtc((now - newest_age) / kMillisecond * kMillisecond);
+  json["translator"] = where.translator;
+  json["stale"] = isStale(*where.view, now_utc);
+  return json;
+}
+
+}  // namespace pingloom::collector

@@ -1,0 +1,42 @@
+// The rules for a metric's names, texts and shape. The client library checks them before it asks
+// the agent, and the agent and the collector check what they receive. Everything is inline, because
+// the client library links nothing of pingloom's. Pure functions; any thread.
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+
+#include "common/utf8.h"
+#include "pages/registration.h"
+#include "pingloom/page_format.h"
+
+namespace pingloom::pages {
+
+// Tells whether the text is printable: valid UTF-8 without control characters.
+constexpr bool isText(std::string_view text) {
+  return invalidUtf8At(text) == std::string_view::npos && !hasControls(text);
+}
+
+// Tells whether the name consists of letters, digits, underscores and colons.
+constexpr bool isMetricName(std::string_view name) {
+  const auto begins = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == ':';
+  };
+  return !name.empty() && name.size() <= kMaxNameBytes && begins(name.front()) &&
+         std::all_of(name.begin(), name.end(),
+                     [&](char c) { return begins(c) || (c >= '0' && c <= '9'); });
+}
+
+// Tells whether the name has no colon either, and is not reserved: Prometheus keeps names that
+// begin with two underscores to itself, and `le` is the label of buckets.
+constexpr bool isLabelName(std::string_view name) {
+  return isMetricName(name) && name.find(':') == std::string_view::npos &&
+         !name.starts_with("__") && name != "le";
+}
+
+constexpr bool isHistogramShape(const pingloom_histogram_shape& shape) {
+  return shape.precision <= 5 && shape.precision <= shape.lowest && shape.lowest < shape.highest &&
+         shape.highest <= 63;
+}
+
+}  // namespace pingloom::pages

@@ -1,0 +1,181 @@
+#include "collector/stores/store_server.h"
+
+#include "../../common/temporary_directory.h"
+#include "net/zmq_dealer.h"
+#include "store/store_view.h"
+#include "translator_stub.h"
+#include "unit/eventually.h"
+
+namespace pingloom::collector::store_server_test {
+namespace {
+
+using stub::TranslatorStub;
+using testing::HasSubstr;
+
+std::vector<std::uint8_t> bytesOf(std::string_view text) { return {text.begin(), text.end()}; }
+
+class StoreServerTest : public testing::Test {
+ protected:
+  void SetUp() override { start(); }
+
+  void start(std::shared_ptr<net::PeerGate> gate = nullptr) {
+    server.reset();
+    std::vector<KeptStore> kept;
+    for (const char* name : {"one", "two"}) {
+      StoreSpec spec;
+      spec.translator = name;
+      spec.file = directory / (std::string(name) + ".store");
+      spec.tables = {{store::TableKind::kKeyed, 1, "latest", 1000, 16}};
+      if (gate != nullptr) spec.key = keys[name].public_key;
+      auto file = store::StoreFile::open(spec.file, spec.tables, utcNow());
+      ASSERT_TRUE(file) << file.error().text();
+      kept.push_back({spec, std::move(*file)});
+    }
+    const SocketAddress listen{IpAddress::fromV4(0x7F000001), 0};
+    server = std::move(*StoreServer::create({listen, std::move(gate)}, *device, std::move(kept)));
+  }
+  std::function<void()> work() {
+    return [this] { server->work(now); };
+  }
+  store::ConnectReply ask(const TranslatorStub& from, const std::string& peer = "",
+                          std::optional<net::CurveKey> key = std::nullopt) {
+    const std::string bytes = from.request();
+    return *server->answer({"route", bytes, key, peer.empty() ? from.address() : peer}, now);
+  }
+  std::string refusal(const store::ConnectReply& reply) {
+    const auto* refused = std::get_if<store::Refused>(&reply);
+    return refused == nullptr ? "connected" : refused->reason;
+  }
+  std::string get(const std::string& name, std::string_view key) {
+    const auto view = *store::StoreView::open(directory / (name + ".store"));
+    const auto value = view.get(view.head().tables[0], bytesOf(key));
+    return value ? reinterpret_cast<const char*>(value->memory.data()) : "absent";
+  }
+
+  pingloom::test::TemporaryDirectory directory;
+  std::map<std::string, net::CurvePair> keys = {{"one", net::CurvePair::generate()},
+                                                {"two", net::CurvePair::generate()}};
+  std::unique_ptr<rdma::Device> device = stub::freshStoreDevice();
+  std::unique_ptr<StoreServer> server;
+  Nanos now = kSecond;
+};
+
+TEST_F(StoreServerTest, ATranslatorWritesItsStoreByRdma) {
+  TranslatorStub translator("one");
+  const auto reply = std::get<store::Connected>(ask(translator));
+  EXPECT_EQ(reply.head.epoch, 1U);
+  EXPECT_TRUE(server->connected("one"));
+  EXPECT_FALSE(server->connected("two"));
+  translator.connect(reply);
+  translator.put("k", "value", utcNow());
+  EXPECT_EQ(translator.flush(work()), rdma::RcStatus::kOk);
+  EXPECT_EQ(get("one", "k"), "value");
+  EXPECT_EQ(get("two", "k"), "absent");
+}
+
+TEST_F(StoreServerTest, ARepeatedRequestIsASignOfLifeOnly) {
+  TranslatorStub translator("one");
+  const auto first = std::get<store::Connected>(ask(translator));
+  now += 20 * kSecond;
+  const auto second = std::get<store::Connected>(ask(translator));
+  EXPECT_EQ(second.endpoint, first.endpoint);
+  EXPECT_EQ(second.rkey, first.rkey);
+  EXPECT_EQ(second.head.epoch, 1U);
+  now += 20 * kSecond;
+  server->work(now);
+  EXPECT_TRUE(server->connected("one"));
+  now += 11 * kSecond;
+  server->work(now);
+  EXPECT_FALSE(server->connected("one"));
+  EXPECT_EQ(server->counters().silent, 1U);
+  EXPECT_EQ(server->counters().connected, 1U);
+}
+
+TEST_F(StoreServerTest, ASecondWriterEndsTheFirst) {
+  TranslatorStub first("one", 1);
+  const auto old = std::get<store::Connected>(ask(first));
+  first.connect(old);
+  TranslatorStub second("one", 2);
+  const auto fresh = std::get<store::Connected>(ask(second));
+  EXPECT_EQ(fresh.head.epoch, 2U);
+  EXPECT_EQ(fresh.head.store, old.head.store);
+  EXPECT_NE(fresh.rkey, old.rkey);
+  second.connect(fresh);
+  first.put("k", "late", utcNow());
+  EXPECT_NE(first.flush(work()), rdma::RcStatus::kOk);
+  EXPECT_EQ(get("one", "k"), "absent");
+  second.put("k", "new", utcNow());
+  EXPECT_EQ(second.flush(work()), rdma::RcStatus::kOk);
+  EXPECT_EQ(get("one", "k"), "new");
+}
+
+TEST_F(StoreServerTest, NoStoreIsReachedFromAnothersEndpointAndNoHeadFromAny) {
+  TranslatorStub one("one");
+  TranslatorStub two("two");
+  const auto place = std::get<store::Connected>(ask(one));
+  const auto other = std::get<store::Connected>(ask(two));
+  one.connect(place);
+  EXPECT_EQ(one.poke(other.address, other.rkey, work()), rdma::RcStatus::kRemoteAccess);
+  TranslatorStub again("one");
+  const auto fresh = std::get<store::Connected>(ask(again));
+  again.connect(fresh);
+  EXPECT_EQ(again.poke(fresh.address - 8, fresh.rkey, work()), rdma::RcStatus::kRemoteAccess);
+}
+
+TEST_F(StoreServerTest, RefusalsAreCountedByWhatIsWrong) {
+  EXPECT_THAT(refusal(ask(TranslatorStub("three"))), HasSubstr("no store is for"));
+  EXPECT_THAT(refusal(ask(TranslatorStub("one"), "127.0.0.1")), HasSubstr("RDMA endpoint is at"));
+  EXPECT_EQ(refusal(*server->answer({"r", "nonsense", std::nullopt, "127.0.0.1"}, now)),
+            "the request is malformed");
+  const StoreCounters counters = server->counters();
+  EXPECT_EQ(counters.requests, 3U);
+  EXPECT_EQ(counters.unknown, 1U);
+  EXPECT_EQ(counters.elsewhere, 1U);
+  EXPECT_EQ(counters.malformed, 1U);
+  EXPECT_EQ(counters.connected, 0U);
+}
+
+TEST_F(StoreServerTest, AKeyIsForOneStore) {
+  start(std::make_shared<net::PeerGate>(net::CurvePair::generate(), "test"));
+  const TranslatorStub one("one");
+  EXPECT_THAT(refusal(ask(one, "", keys["two"].public_key)), HasSubstr("another key"));
+  EXPECT_THAT(refusal(ask(one)), HasSubstr("another key"));
+  EXPECT_EQ(refusal(ask(one, "", keys["one"].public_key)), "connected");
+  EXPECT_EQ(server->counters().foreign_key, 2U);
+}
+
+TEST_F(StoreServerTest, AnswersThroughItsSocket) {
+  net::ZmqContext context;
+  net::ZmqDealer dealer;
+  ASSERT_TRUE(dealer.open(context, server->address().text()));
+  TranslatorStub translator("one");  // its endpoint is elsewhere than 127.0.0.1
+  const std::string request = translator.request();
+  std::string back;
+  bool sent = false;
+  EXPECT_TRUE(pingloom::test::eventually([&] {
+    sent = sent || (dealer.connected() && dealer.send("", request));
+    server->work(now);
+    return dealer.receive(back) == net::ZmqDealer::Received::kMessage;
+  }));
+  const auto reply = store::decodeReply(back);
+  ASSERT_TRUE(reply) << reply.error().text();
+  EXPECT_TRUE(std::get<store::Refused>(*reply).permanent);
+}
+
+TEST_F(StoreServerTest, AStoreSurvivesTheCollectorsRestart) {
+  {
+    TranslatorStub translator("one");
+    translator.connect(std::get<store::Connected>(ask(translator)));
+    translator.put("k", "value", utcNow());
+    EXPECT_EQ(translator.flush(work()), rdma::RcStatus::kOk);
+  }
+  server.reset();
+  EXPECT_EQ(get("one", "k"), "value");
+  start();
+  EXPECT_EQ(get("one", "k"), "value");
+  TranslatorStub translator("one");
+  EXPECT_EQ(std::get<store::Connected>(ask(translator)).head.epoch, 2U);
+}
+
+}  // namespace
+}  // namespace pingloom::collector::store_server_test
