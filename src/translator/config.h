@@ -1,0 +1,50 @@
+// The translator's configuration file; config/translator.yaml explains every key. A plain value.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/address.h"
+#include "common/error.h"
+#include "common/log.h"
+#include "http/access_config.h"
+#include "net/curve_key.h"
+#include "net/zmq_dealer.h"
+#include "rdma/open_device.h"
+#include "wire/report.h"
+
+namespace pingloom::translator {
+
+constexpr std::uint16_t kDefaultTranslatorHttpPort = 20718;
+
+struct KeysConfig {
+  std::filesystem::path secret;
+  std::optional<net::CurveKey> collector;  // the collector's public key
+  std::optional<net::CurvePair> own;       // the key pair, set by loadKeys()
+};
+
+struct Config {
+  std::string name;  // names this translator's store at the collector; the host's name unless set
+  std::optional<IpAddress> address;  // the address whose RDMA device writes
+  rdma::DeviceOptions device;
+  std::string collector;  // HOST:PORT
+  SocketAddress listen{IpAddress::fromV4(0x7f000001), wire::kReportPort};
+  SocketAddress http{IpAddress::fromV4(0x7f000001), kDefaultTranslatorHttpPort};
+  http::AccessFiles http_access;
+  std::optional<KeysConfig> keys;  // nullopt stands for plaintext
+  std::filesystem::path url_file;  // written when the translator listens; may be empty
+  log::Levels log_levels;
+};
+
+// Reads the configured secret key unless it was read before.
+Status loadKeys(Config& config);
+// REQUIRES: loadKeys() has succeeded.
+std::optional<net::DealerOptions::Curve> curveOf(const Config& config);
+
+// Relative paths are relative to the file's folder. The error's entity is file:line:column.
+Result<Config> parseConfig(std::string_view text, std::string_view file);
+
+}  // namespace pingloom::translator

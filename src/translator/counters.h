@@ -1,0 +1,37 @@
+// What a translator has counted since it started. A plain value.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+
+#include "wire/report.h"
+
+namespace pingloom::translator {
+
+struct Counters {
+  std::uint64_t datagrams = 0;                                    // received, refused ones included
+  std::array<std::uint64_t, wire::kReportOperations> accepted{};  // reports by operation
+  // By reason: datagrams where the reason refuses a datagram, otherwise reports.
+  std::array<std::uint64_t, wire::kReportRefusals> refused{};
+  std::uint64_t lost = 0;       // datagrams that never arrived
+  std::uint64_t skipped = 0;    // reports that reporters have dropped themselves
+  std::uint64_t evicted = 0;    // keys that made room for others
+  std::uint64_t asked = 0;      // requests for missing datagrams
+  std::uint64_t overflow = 0;   // datagrams that the kernel dropped because its queue was full
+  std::uint64_t reporters = 0;  // known now
+
+  std::uint64_t writes = 0;  // WRITEs posted, those that are repeated included
+  std::uint64_t write_bytes = 0;
+  std::uint64_t connects = 0;
+  std::uint64_t failures = 0;  // connections that failed or could not be made
+  bool connected = false;
+
+  void refuse(wire::ReportRefusal reason) { ++refused[static_cast<std::size_t>(reason)]; }
+  std::uint64_t refusedInAll() const {
+    return std::accumulate(refused.begin(), refused.end(), std::uint64_t{0});
+  }
+};
+
+}  // namespace pingloom::translator

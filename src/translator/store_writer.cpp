@@ -1,0 +1,156 @@
+#include "translator/store_writer.h"
+
+#include <algorithm>
+
+namespace pingloom::translator {
+namespace {
+
+// A silent collector counts as gone after half a second.
+constexpr std::uint8_t kWriterTimeout = 14;  // 67 ms
+constexpr std::uint32_t kMaxReads = 8;       // in flight
+
+}  // namespace
+
+StoreWriter::StoreWriter(rdma::Domain& domain, Counters& counters)
+    : domain_(domain),
+      counters_(counters),
+      status_bytes_(store::kStatusBytes),
+      in_flight_(kDepth) {}
+
+Result<std::unique_ptr<StoreWriter>> StoreWriter::create(rdma::Domain& domain, Counters& counters) {
+  std::unique_ptr<StoreWriter> made(new StoreWriter(domain, counters));
+  if (auto opened = made->open(); !opened) return tl::unexpected(opened.error());
+  return made;
+}
+
+Status StoreWriter::open() {
+  auto region = domain_.registerMemory(status_bytes_, rdma::Access::kNone);
+  if (!region) return tl::unexpected(region.error());
+  status_region_ = std::move(*region);
+  rdma::RcOptions options;
+  options.timeout = kWriterTimeout;
+  options.depth = kDepth;
+  auto endpoint = domain_.createRc(options);
+  if (!endpoint) return tl::unexpected(endpoint.error());
+  endpoint_ = std::move(*endpoint);
+  return {};
+}
+
+StoreWriter::~StoreWriter() {
+  if (shadow_ == nullptr) return;
+  for (; done_ < posted_; ++done_) {
+    const Piece& piece = in_flight_[done_ % kDepth];
+    if (piece.table == kNoTable) continue;
+    shadow_->tables()[piece.table]->writer().sendAgain(piece.offset, piece.bytes.size());
+  }
+}
+
+Status StoreWriter::connect(const store::Connected& to) {
+  remote_ = to.address;
+  rkey_ = to.rkey;
+  return endpoint_->startConnect(to.endpoint);
+}
+
+void StoreWriter::serve(Shadow& shadow, bool restore) {
+  shadow_ = &shadow;
+  restoring_ = restore && !shadow.tables().empty();
+  pump();
+}
+
+void StoreWriter::flush(const store::WriterStatus& status) {
+  if (shadow_ == nullptr || restoring_) return;
+  const auto block = store::encodeStatus(status);
+  std::copy(block.begin(), block.end(), status_bytes_.begin());
+  status_late_ = status_due_;
+  flush_due_ = status_due_ = true;
+  pump();
+}
+
+Status StoreWriter::poll() {
+  events_.clear();
+  auto polled = endpoint_->poll(events_);
+  for (const rdma::RcDone& done : events_.done) take(done);
+  if (!polled) return polled;
+  if (shadow_ != nullptr) pump();
+  return {};
+}
+
+// Requests are done in order, so one that is done shows that those before it are.
+void StoreWriter::take(const rdma::RcDone& done) {
+  if (done.status != rdma::RcStatus::kOk || done.id < done_ || done.id >= posted_) return;
+  if (restoring_) --reads_;
+  done_ = done.id + 1;
+}
+
+void StoreWriter::pump() {
+  if (endpoint_->state() != rdma::RcState::kConnected) return;
+  const std::uint64_t before = posted_;
+  if (restoring_) {
+    postReads();
+  } else if (flush_due_ || status_due_) {
+    if (status_late_) postStatus();
+    if (flush_due_) {
+      flush_due_ = !shadow_->takeDirty([this](const Piece& piece) {
+        return postWrite(piece, shadow_->tables()[piece.table]->region(), false);
+      });
+    }
+    if (!flush_due_ && status_due_) postStatus();
+  }
+  if (posted_ != before) endpoint_->flush();
+}
+
+bool StoreWriter::postWrite(const Piece& piece, const rdma::MemoryRegion& region, bool signalled) {
+  if (posted_ - done_ == kDepth) return false;
+  const rdma::LocalPiece local{&region, piece.bytes};
+  rdma::RcRequest request;
+  request.operation = rdma::RcOperation::kWrite;
+  request.id = posted_;
+  request.signalled = signalled || posted_ % kSignalEvery == kSignalEvery - 1;
+  request.local = {&local, 1};
+  request.remote_address = remote_ + (piece.offset - store::kRegionOffset);
+  request.rkey = rkey_;
+  if (endpoint_->post(request) != rdma::PostResult::kPosted) return false;
+  in_flight_[posted_ % kDepth] = piece;
+  ++posted_;
+  ++counters_.writes;
+  counters_.write_bytes += piece.bytes.size();
+  return true;
+}
+
+// The status is signalled, so it confirms the WRITEs before it.
+void StoreWriter::postStatus() {
+  const Piece piece{store::kStatusOffset, status_bytes_, kNoTable};
+  if (postWrite(piece, *status_region_, true)) status_due_ = status_late_ = false;
+}
+
+void StoreWriter::postReads() {
+  const auto tables = shadow_->tables();
+  while (read_table_ < tables.size() && reads_ < kMaxReads) {
+    ShadowTable& table = *tables[read_table_];
+    const auto content = table.content().subspan(read_offset_);
+    const auto into = content.first(std::min<std::size_t>(content.size(), kReadBytes));
+    const rdma::LocalPiece local{&table.region(), into};
+    rdma::RcRequest request;
+    request.id = posted_;
+    request.local = {&local, 1};
+    request.remote_address = remote_ + (table.table().offset + read_offset_ - store::kRegionOffset);
+    request.rkey = rkey_;
+    if (endpoint_->post(request) != rdma::PostResult::kPosted) return;
+    in_flight_[posted_ % kDepth] = {0, {}, kNoTable};
+    ++posted_;
+    ++reads_;
+    read_offset_ += into.size();
+    if (read_offset_ == table.content().size()) {
+      ++read_table_;
+      read_offset_ = 0;
+    }
+  }
+  if (read_table_ == tables.size() && reads_ == 0) endRestore();
+}
+
+void StoreWriter::endRestore() {
+  for (const auto& table : shadow_->tables()) table->writer().restore();
+  restoring_ = false;
+}
+
+}  // namespace pingloom::translator

@@ -1,0 +1,84 @@
+// Writes the shadow into the collector's store: one RC endpoint, its requests in flight, and the
+// order in which things leave. What was in flight when the endpoint fails is written again by the
+// next one, which is harmless, because every WRITE carries whole slots. One thread: the device's.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "common/error.h"
+#include "common/time.h"
+#include "rdma/device.h"
+#include "store/store_messages.h"
+#include "store/writer_status.h"
+#include "translator/counters.h"
+#include "translator/shadow.h"
+
+namespace pingloom::translator {
+
+class StoreWriter {
+ public:
+  static constexpr std::uint32_t kDepth = 1024;           // requests in flight
+  static constexpr std::uint32_t kSignalEvery = 32;       // WRITEs
+  static constexpr std::uint32_t kReadBytes = 64 * 1024;  // of one READ
+
+  // REQUIRES: the domain and the counters outlive this.
+  static Result<std::unique_ptr<StoreWriter>> create(rdma::Domain& domain, Counters& counters);
+  // Marks in the shadow what is not known to have arrived. REQUIRES: the shadow exists.
+  ~StoreWriter();
+  StoreWriter(const StoreWriter&) = delete;
+  StoreWriter& operator=(const StoreWriter&) = delete;
+
+  const rdma::RcAddress& address() const { return endpoint_->address(); }
+  Status connect(const store::Connected& to);
+  bool connecting() const { return endpoint_->state() == rdma::RcState::kConnecting; }
+
+  // Sets what is written. With `restore` the shadow's content is read from the store first.
+  // REQUIRES: connected; the shadow outlives this.
+  void serve(Shadow& shadow, bool restore);
+  bool restoring() const { return restoring_; }
+
+  // Asks that everything changed so far, and then the status, be written. A status that still waits
+  // at the next call goes first, so readers see a beat however much there is to write.
+  void flush(const store::WriterStatus& status);
+
+  // Never blocks. An error means that the endpoint has failed.
+  Status poll();
+  Nanos nextWake() const { return endpoint_->nextWake(); }
+  int descriptor() const { return endpoint_->descriptor(); }
+
+ private:
+  StoreWriter(rdma::Domain& domain, Counters& counters);
+  Status open();
+  void take(const rdma::RcDone& done);
+  bool postWrite(const Piece& piece, const rdma::MemoryRegion& region, bool signalled);
+  void postStatus();
+  void postReads();
+  void endRestore();
+  void pump();
+
+  static constexpr std::size_t kNoTable = SIZE_MAX;
+
+  rdma::Domain& domain_;
+  Counters& counters_;
+  std::vector<std::uint8_t> status_bytes_;
+  std::unique_ptr<rdma::MemoryRegion> status_region_;
+  std::unique_ptr<rdma::RcEndpoint> endpoint_;
+  std::uint64_t remote_ = 0;  // the address of the store's first byte that may be written
+  std::uint32_t rkey_ = 0;
+  Shadow* shadow_ = nullptr;
+  bool restoring_ = false;
+  std::size_t read_table_ = 0;  // the next READ is from this table and offset
+  std::uint64_t read_offset_ = 0;
+  std::uint32_t reads_ = 0;  // in flight
+  bool flush_due_ = false;
+  bool status_due_ = false;
+  bool status_late_ = false;
+  std::vector<Piece> in_flight_;  // a ring: request n is at n modulo kDepth
+  std::uint64_t posted_ = 0;
+  std::uint64_t done_ = 0;
+  rdma::RcEvents events_;
+};
+
+}  // namespace pingloom::translator

@@ -1,0 +1,59 @@
+#include "translator/translator.h"
+
+#include <google/protobuf/stubs/logging.h>
+#include <poll.h>
+
+#include <utility>
+
+#include "common/log.h"
+#include "common/time.h"
+#include "translator/metrics.h"
+
+namespace pingloom::translator {
+
+Result<std::unique_ptr<Translator>> Translator::start(const Config& config) {
+  // A malformed answer of a collector is reported as any other failure.
+  google::protobuf::SetLogHandler(nullptr);
+  std::unique_ptr<Translator> made(new Translator());
+  auto thread = IngestThread::start(config);
+  if (!thread) return tl::unexpected(thread.error());
+  made->thread_ = std::move(*thread);
+  auto access = http::openAccess(config.http_access);
+  if (!access) return tl::unexpected(access.error());
+  made->access_ = std::move(*access);
+  http::ServerOptions options;
+  options.listen = config.http;
+  options.access = made->access_;
+  options.needs = [](const http::Request& request) {
+    return request.path == "/healthz" ? http::Role::kNone : http::usualNeeds(request);
+  };
+  auto http =
+      http::Server::start(options, [ingest = made->thread_.get()](const http::Request& request) {
+        return answer(ingest->counters(), request);
+      });
+  if (!http) return tl::unexpected(http.error());
+  made->http_ = std::move(*http);
+  http::warnWhereOpen(made->http_->address(), made->access_.get(), "see this translator's metrics");
+  log::info("reports at udp {}, device {}; metrics at {}/metrics", made->thread_->listens().text(),
+            made->thread_->device().name, made->url());
+  return made;
+}
+
+std::string Translator::url() const {
+  return (access_ != nullptr && access_->encrypts() ? "https://" : "http://") +
+         http_->address().text();
+}
+
+ServiceManager::Asked Translator::run(ServiceManager& manager) {
+  for (;;) {
+    manager.tell(true, thread_->counters().connected ? "writing" : "waiting for the collector");
+    pollfd ready{manager.descriptor(), POLLIN, 0};
+    if (poll(&ready, 1, static_cast<int>(kSecond / kMillisecond)) <= 0) continue;
+    const ServiceManager::Asked asked = manager.asked();
+    if (asked != ServiceManager::Asked::kNothing) return asked;
+  }
+}
+
+void Translator::reload(const Config& /*config*/) { http::reloadAccess(access_.get()); }
+
+}  // namespace pingloom::translator

@@ -1,0 +1,36 @@
+// The translator: its thread and HTTP. start(), run() and the destructor belong to one thread.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "common/error.h"
+#include "common/service_manager.h"
+#include "http/server.h"
+#include "translator/config.h"
+#include "translator/ingest_thread.h"
+
+namespace pingloom::translator {
+
+class Translator {
+ public:
+  // REQUIRES: the keys are loaded.
+  static Result<std::unique_ptr<Translator>> start(const Config& config);
+  Translator(const Translator&) = delete;
+  Translator& operator=(const Translator&) = delete;
+  // Runs until it is asked to stop or to reload. The translator is ready from the start.
+  ServiceManager::Asked run(ServiceManager& manager);
+  void reload(const Config& config);
+  static constexpr std::array<std::string_view, 2> kReloadable = {"log_level", "log"};
+  std::string url() const;
+
+ private:
+  Translator() = default;
+  std::unique_ptr<IngestThread> thread_;
+  std::shared_ptr<http::Access> access_;  // nullptr if not configured
+  std::unique_ptr<http::Server> http_;    // destroyed before what it renders
+};
+
+}  // namespace pingloom::translator

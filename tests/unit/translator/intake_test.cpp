@@ -1,0 +1,208 @@
+#include "translator/intake.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "plain_domain.h"
+#include "store/keyed_reader.h"
+#include "store/table_spec.h"
+#include "wire/report_writer.h"
+
+namespace pingloom::translator::intake_test {
+namespace {
+
+using wire::ReportOperation;
+using wire::ReportRefusal;
+
+constexpr std::uint16_t kTable = 7;
+constexpr Nanos kMade = 1'700'000'000 * kSecond;
+const SocketAddress kLoopback{IpAddress::fromV4(0x7f000001), 1234};
+
+std::span<const std::uint8_t> bytesOf(const std::string& text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+struct Sent {
+  ReportOperation operation = ReportOperation::kKeyWrite;
+  std::uint16_t table = kTable;
+  std::string key = "key";
+  std::string value = "value";
+};
+
+class IntakeTest : public testing::Test {
+ protected:
+  IntakeTest() {
+    store::TableSpec spec;
+    spec.id = kTable;
+    spec.name = "latest";
+    spec.slots = 1000;
+    spec.value_bytes = 24;
+    auto head = store::layOut({spec}, kMade);
+    EXPECT_TRUE(head) << head.error().text();
+    shadow_ = std::move(*Shadow::create(*head, domain_));
+  }
+
+  std::vector<std::uint8_t> datagram(const std::vector<Sent>& reports, std::uint32_t sequence,
+                                     std::uint32_t skipped = 0, std::uint8_t flags = 0) {
+    std::vector<std::uint8_t> buffer(wire::kMaxReportDatagram);
+    wire::ReportWriter writer(buffer);
+    for (const Sent& sent : reports) {
+      wire::ReportItem item;
+      item.operation = sent.operation;
+      item.table = sent.table;
+      item.key = bytesOf(sent.key);
+      item.value = bytesOf(sent.value);
+      writer.add(item);
+    }
+    wire::ReportHead head;
+    head.flags = flags;
+    head.reporter = 1;
+    head.incarnation = 2;
+    head.sequence = sequence;
+    head.skipped = skipped;
+    buffer.resize(writer.finish(head).size());
+    return buffer;
+  }
+  void take(const std::vector<std::uint8_t>& bytes, const SocketAddress& source = kLoopback) {
+    intake_.take(bytes, source, *shadow_, 0, kMade + 10 * kSecond);
+  }
+  std::uint64_t refused(ReportRefusal reason) const {
+    return counters_.refused[static_cast<std::size_t>(reason)];
+  }
+  std::string valueOf(const std::string& key) {
+    ShadowTable& table = *shadow_->keyed(kTable);
+    const auto value = store::findKey(table.table(), table.content(), bytesOf(key));
+    return value ? std::string(reinterpret_cast<const char*>(value->memory.data())) : "";
+  }
+
+  PlainDomain domain_;
+  Counters counters_;
+  Intake intake_{counters_};
+  std::unique_ptr<Shadow> shadow_;
+};
+
+TEST_F(IntakeTest, PlacesKeyWrites) {
+  take(datagram({{}, {ReportOperation::kKeyWrite, kTable, "other", "thing"}}, 1));
+  EXPECT_EQ(counters_.accepted[0], 2U);
+  EXPECT_EQ(counters_.refusedInAll(), 0U);
+  EXPECT_EQ(valueOf("key"), "value");
+  EXPECT_EQ(valueOf("other"), "thing");
+  EXPECT_EQ(valueOf("none"), "");
+  std::size_t pieces = 0;
+  EXPECT_TRUE(shadow_->takeDirty([&](const Piece& piece) {
+    EXPECT_GE(piece.offset, store::kTablesOffset);
+    EXPECT_LE(piece.bytes.size(), store::kBlockBytes);
+    ++pieces;
+    return true;
+  }));
+  EXPECT_GE(pieces, 1U);
+}
+
+TEST_F(IntakeTest, ADatagramCountsOnce) {
+  const auto bytes = datagram({{}}, 1);
+  take(bytes);
+  take(bytes);
+  EXPECT_EQ(counters_.accepted[0], 1U);
+  EXPECT_EQ(refused(ReportRefusal::kDuplicate), 1U);
+}
+
+TEST_F(IntakeTest, CountsWhatIsLostAndSkipped) {
+  take(datagram({{}}, 1, 5));
+  take(datagram({{}}, 4, 8));
+  take(datagram({{}}, 3, 7));
+  intake_.reporters().settle(0);
+  intake_.reporters().settle(0);
+  EXPECT_EQ(counters_.accepted[0], 3U);
+  EXPECT_EQ(counters_.lost, 1U);
+  EXPECT_EQ(counters_.skipped, 8U);
+}
+
+TEST_F(IntakeTest, ServesOnlyThisHost) {
+  take(datagram({{}}, 1), {IpAddress::fromV4(0x0a000001), 1234});
+  EXPECT_EQ(refused(ReportRefusal::kUnknownReporter), 1U);
+  EXPECT_EQ(counters_.accepted[0], 0U);
+}
+
+TEST_F(IntakeTest, RefusesWhatItCannotCheck) {
+  auto sealed = datagram({{}}, 1, 0, wire::kReportSealed);
+  sealed.resize(sealed.size() + wire::kReportSealBytes);
+  sealed[7] = static_cast<std::uint8_t>(sealed.size());
+  take(sealed);
+  EXPECT_EQ(refused(ReportRefusal::kSeal), 1U);
+  take({});
+  EXPECT_EQ(refused(ReportRefusal::kShort), 1U);
+  EXPECT_EQ(counters_.datagrams, 2U);
+}
+
+TEST_F(IntakeTest, RefusesSingleReports) {
+  take(datagram({{ReportOperation::kKeyWrite, 8, "key", "value"},
+                 {ReportOperation::kKeyIncrement, kTable, "key", std::string(8, '\0')},
+                 {ReportOperation::kKeyWrite, kTable, "key", std::string(25, 'v')},
+                 {ReportOperation::kAppend, kTable, "", "entry"},
+                 {ReportOperation::kKeyWrite, kTable, "key", std::string(24, 'v')}},
+                1));
+  EXPECT_EQ(refused(ReportRefusal::kUnknownTable), 1U);
+  EXPECT_EQ(refused(ReportRefusal::kWrongTable), 2U);
+  EXPECT_EQ(refused(ReportRefusal::kValueLength), 1U);
+  EXPECT_EQ(counters_.accepted[0], 1U);
+}
+
+TEST_F(IntakeTest, AsksForWhatIsMissing) {
+  std::vector<wire::ReportReply> asked;
+  const auto ask = [&] {
+    asked.clear();
+    intake_.reporters().askForMissing([&](const SocketAddress& to, const wire::ReportReply& reply) {
+      EXPECT_EQ(to, kLoopback);
+      asked.push_back(reply);
+    });
+    return asked.size();
+  };
+  take(datagram({{}}, 1, 0, wire::kReportKeeps));
+  EXPECT_FALSE(intake_.reporters().hasGaps());
+  take(datagram({{}}, 4, 0, wire::kReportKeeps));
+  take(datagram({{}}, 6, 0, wire::kReportKeeps));
+  EXPECT_TRUE(intake_.reporters().hasGaps());
+  EXPECT_EQ(ask(), 0U) << "they may just be late";
+  ASSERT_EQ(ask(), 1U);
+  EXPECT_EQ(asked[0].type, wire::ReportReplyType::kNack);
+  EXPECT_EQ(asked[0].reporter, 1U);
+  EXPECT_EQ(asked[0].incarnation, 2U);
+  ASSERT_EQ(asked[0].ranges, 2);
+  EXPECT_EQ(asked[0].missing[0], (wire::ReportRange{2, 2}));
+  EXPECT_EQ(asked[0].missing[1], (wire::ReportRange{5, 1}));
+  take(datagram({{}}, 5, 0, wire::kReportKeeps | wire::kReportAgain));
+  ASSERT_EQ(ask(), 1U);
+  EXPECT_EQ(asked[0].ranges, 1);
+  EXPECT_EQ(ask(), 1U);
+  EXPECT_EQ(ask(), 0U) << "three times are enough";
+  intake_.reporters().settle(0);
+  intake_.reporters().settle(0);
+  EXPECT_EQ(counters_.lost, 2U);
+  EXPECT_EQ(ask(), 0U);
+  EXPECT_FALSE(intake_.reporters().hasGaps());
+  // A reporter that cannot send again is not asked.
+  take(datagram({{}}, 9));
+  EXPECT_FALSE(intake_.reporters().hasGaps());
+}
+
+TEST_F(IntakeTest, KnowsABoundedNumberOfReporters) {
+  Counters counters;
+  Reporters reporters(counters);
+  wire::ReportHead head;
+  head.sequence = 1;
+  for (std::size_t i = 0; i < Reporters::kMaxReporters; ++i) {
+    head.incarnation = static_cast<std::uint32_t>(i);
+    ASSERT_EQ(reporters.take(head, kLoopback, 0), ReportRefusal::kNone);
+  }
+  head.incarnation = ~0U;
+  EXPECT_EQ(reporters.take(head, kLoopback, 0), ReportRefusal::kUnknownReporter);
+  reporters.settle(Reporters::kForgetAfter);
+  EXPECT_EQ(reporters.size(), 0U);
+  EXPECT_EQ(reporters.take(head, kLoopback, 0), ReportRefusal::kNone);
+}
+
+}  // namespace
+}  // namespace pingloom::translator::intake_test

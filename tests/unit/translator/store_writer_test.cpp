@@ -1,0 +1,185 @@
+// A writer and a store on two soft devices of this host.
+#include "translator/store_writer.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/time.h"
+#include "rdma/soft/soft_device.h"
+#include "store/keyed_reader.h"
+#include "store/table_spec.h"
+
+namespace pingloom::translator::store_writer_test {
+namespace {
+
+constexpr std::uint16_t kTable = 1;
+constexpr rdma::Access kWriterAccess = rdma::Access::kRead | rdma::Access::kWrite;
+
+std::span<const std::uint8_t> bytesOf(const std::string& text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+// What a collector does for a translator, without the control channel.
+struct Keeper {
+  explicit Keeper(const store::Head& layout) : head(layout), file(layout.bytes) {
+    device = std::move(*rdma::soft::openSoftDevice(IpAddress::fromV4(0x7f000002)));
+    domain = std::move(*device->createDomain());
+    region = std::move(
+        *domain->registerMemory(std::span(file).subspan(store::kRegionOffset), kWriterAccess));
+  }
+  store::Connected connect(const rdma::RcAddress& writer) {
+    rdma::RcOptions options;
+    options.access = kWriterAccess;
+    endpoint = std::move(*domain->createRc(options));
+    EXPECT_TRUE(endpoint->connect(writer));
+    return {endpoint->address(), region->address(), region->rkey(), head};
+  }
+  std::string get(const std::string& key) const {
+    const store::Table& table = head.tables.front();
+    const auto memory = std::span(file).subspan(table.offset, table.bytes);
+    const auto value = store::findKey(table, memory, bytesOf(key));
+    return value ? std::string(reinterpret_cast<const char*>(value->memory.data())) : "";
+  }
+
+  store::Head head;
+  std::vector<std::uint8_t> file;
+  std::unique_ptr<rdma::Device> device;
+  std::unique_ptr<rdma::Domain> domain;
+  std::unique_ptr<rdma::MemoryRegion> region;
+  std::unique_ptr<rdma::RcEndpoint> endpoint;
+  rdma::RcEvents events;
+};
+
+store::Head layoutOf(std::uint64_t slots) {
+  store::TableSpec spec;
+  spec.id = kTable;
+  spec.name = "latest";
+  spec.slots = slots;
+  spec.value_bytes = 24;
+  return *store::layOut({spec}, 0);
+}
+
+class StoreWriterTest : public testing::Test {
+ protected:
+  StoreWriterTest() : keeper_(layoutOf(100'000)) {
+    device_ = std::move(*rdma::soft::openSoftDevice(IpAddress::fromV4(0x7f000003)));
+    domain_ = std::move(*device_->createDomain());
+    shadow_ = std::move(*Shadow::create(keeper_.head, *domain_));
+  }
+  void connect(bool restore) {
+    writer_ = std::move(*StoreWriter::create(*domain_, counters_));
+    ASSERT_TRUE(writer_->connect(keeper_.connect(writer_->address())));
+    writer_->serve(*shadow_, restore);
+  }
+  void place(const std::string& key, const std::string& value, std::uint32_t stamp = 1) {
+    shadow_->keyed(kTable)->writer().place(bytesOf(key), bytesOf(value), stamp);
+  }
+  // Runs both sides until it is so. Returns whether it became so.
+  bool until(const std::function<bool()>& so) {
+    const Nanos end = monotonicNow() + 20 * kSecond;
+    while (!so()) {
+      if (monotonicNow() > end || !writer_->poll()) return false;
+      keeper_.events.clear();
+      static_cast<void>(keeper_.endpoint->poll(keeper_.events));
+    }
+    return true;
+  }
+  bool beatIs(std::uint64_t beat) const {
+    const auto status = store::decodeStatus(
+        std::span(keeper_.file).subspan(store::kStatusOffset, store::kStatusBytes));
+    return status && status->beat == beat;
+  }
+  static store::WriterStatus statusOf(std::uint64_t beat) {
+    store::WriterStatus status;
+    status.beat = beat;
+    return status;
+  }
+
+  Keeper keeper_;
+  Counters counters_;
+  std::unique_ptr<rdma::Device> device_;
+  std::unique_ptr<rdma::Domain> domain_;
+  std::unique_ptr<Shadow> shadow_;
+  std::unique_ptr<StoreWriter> writer_;
+};
+
+TEST_F(StoreWriterTest, WritesMoreThanFitsInFlight) {
+  connect(false);
+  for (int i = 0; i < 10'000; ++i) place("key " + std::to_string(i), std::to_string(i));
+  writer_->flush(statusOf(1));
+  ASSERT_TRUE(until([&] { return beatIs(1); }));
+  for (int i = 0; i < 10'000; ++i) {
+    EXPECT_EQ(keeper_.get("key " + std::to_string(i)), std::to_string(i));
+  }
+  EXPECT_GT(counters_.writes, StoreWriter::kDepth);
+  place("key 5", "changed", 2);
+  const std::uint64_t before = counters_.writes;
+  writer_->flush(statusOf(2));
+  ASSERT_TRUE(until([&] { return beatIs(2); }));
+  EXPECT_EQ(keeper_.get("key 5"), "changed");
+  EXPECT_EQ(counters_.writes - before, 2U) << "one slot and the status";
+}
+
+TEST_F(StoreWriterTest, ShowsABeatBeforeAllIsWritten) {
+  connect(false);
+  for (int i = 0; i < 10'000; ++i) place("key " + std::to_string(i), "value");
+  writer_->flush(statusOf(1));
+  writer_->flush(statusOf(2));
+  ASSERT_TRUE(until([&] { return beatIs(2); }));
+  EXPECT_TRUE(shadow_->keyed(kTable)->writer().hasDirty());
+  writer_->flush(statusOf(3));
+  ASSERT_TRUE(until([&] { return beatIs(3); }));
+  for (int i = 0; i < 10'000; ++i) EXPECT_EQ(keeper_.get("key " + std::to_string(i)), "value");
+}
+
+TEST_F(StoreWriterTest, WritesAgainWhatWasNotConfirmed) {
+  connect(false);
+  for (int i = 0; i < 3000; ++i) place("key " + std::to_string(i), "value");
+  writer_->flush(statusOf(1));
+  writer_.reset();  // as after a failure: nothing was confirmed
+  EXPECT_EQ(keeper_.get("key 2999"), "");
+  connect(false);
+  writer_->flush(statusOf(2));
+  ASSERT_TRUE(until([&] { return beatIs(2); }));
+  for (int i = 0; i < 3000; ++i) EXPECT_EQ(keeper_.get("key " + std::to_string(i)), "value");
+}
+
+// A restarted translator must not write zeros over what its predecessor has written.
+TEST_F(StoreWriterTest, RestoresWhatTheStoreHolds) {
+  connect(false);
+  for (int i = 0; i < 1000; ++i) place("old " + std::to_string(i), "value");
+  writer_->flush(statusOf(1));
+  ASSERT_TRUE(until([&] { return beatIs(1); }));
+  writer_.reset();
+  shadow_ = std::move(*Shadow::create(keeper_.head, *domain_));
+  connect(true);
+  EXPECT_TRUE(writer_->restoring());
+  ASSERT_TRUE(until([&] { return !writer_->restoring(); }));
+  for (int i = 0; i < 1000; ++i) place("new " + std::to_string(i), "value", 2);
+  place("old 7", "newer", 2);
+  writer_->flush(statusOf(2));
+  ASSERT_TRUE(until([&] { return beatIs(2); }));
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_EQ(keeper_.get("old " + std::to_string(i)), i == 7 ? "newer" : "value") << i;
+    EXPECT_EQ(keeper_.get("new " + std::to_string(i)), "value") << i;
+  }
+}
+
+TEST_F(StoreWriterTest, FailsWhereTheStoreIsGone) {
+  connect(false);
+  keeper_.endpoint.reset();
+  place("key", "value");
+  writer_->flush(statusOf(1));
+  const Nanos end = monotonicNow() + 10 * kSecond;
+  bool failed = false;
+  while (!failed && monotonicNow() < end) failed = !writer_->poll();
+  EXPECT_TRUE(failed);
+  writer_.reset();
+  EXPECT_TRUE(shadow_->keyed(kTable)->writer().hasDirty());
+}
+
+}  // namespace
+}  // namespace pingloom::translator::store_writer_test
