@@ -1,5 +1,7 @@
 #include "controller/config.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <limits>
 #include <system_error>
@@ -19,6 +21,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxSocketPath = 107;  // the limit of sockaddr_un
 constexpr Nanos kMinRetention = kMinute;
 constexpr std::uint64_t kMinHistory = 16ULL << 20;
+constexpr std::size_t kMaxAncestors = 16;
+constexpr std::size_t kMaxOrigin = 253;
 
 Status readTcpTarget(const yaml::Node& node, std::string_view target, RedisTarget& out) {
   const auto colon = target.rfind(':');
@@ -77,12 +81,43 @@ Status readRedisPasswordFile(const yaml::Node& node, Config& config) {
 }
 
 Status readControllerKeys(const yaml::Node& node, Config& config) {
-  if (auto status = node.onlyKeys({"secret", "authorized"}); !status) return status;
+  if (auto status = node.onlyKeys({"secret", "authorized", "plaintext"}); !status) return status;
   KeysConfig& made = config.keys.emplace();
   if (auto status = keys::readSecretPath(node, made.secret); !status) return status;
   const auto authorized = node.find("authorized");
   if (!authorized) return node.error("'authorized' is missing: the list of authorised keys");
-  return readValue(*authorized, made.authorized);
+  if (auto status = readValue(*authorized, made.authorized); !status) return status;
+  const auto plaintext = node.find("plaintext");
+  return plaintext ? readValue(*plaintext, made.plaintext) : Status();
+}
+
+// An origin as it stands in Content-Security-Policy: nothing in it can end the directive.
+bool isOrigin(std::string_view text) {
+  for (const std::string_view scheme : {"https://", "http://"}) {
+    if (!text.starts_with(scheme)) continue;
+    text.remove_prefix(scheme.size());
+    return !text.empty() && text.size() <= kMaxOrigin &&
+           text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-:[]*") == text.npos;
+  }
+  return false;
+}
+
+Status readFrameAncestors(const yaml::Node& node, Config& config) {
+  if (!node.isSequence()) return node.error("is no list; write [https://HOST]");
+  const auto items = node.items();
+  if (items.size() > kMaxAncestors) {
+    return node.error(fmt::format("has more than {} origins", kMaxAncestors));
+  }
+  for (const yaml::Node& item : items) {
+    auto text = item.text();
+    if (!text) return tl::unexpected(text.error());
+    if (!isOrigin(*text)) {
+      return item.error("'" + *text +
+                        "' is no origin; write 'https://HOST' or 'https://HOST:PORT'");
+    }
+    config.frame_ancestors.push_back(std::move(*text));
+  }
+  return {};
 }
 
 constexpr std::uint64_t kMaxLimit = std::numeric_limits<std::int64_t>::max();
@@ -117,6 +152,7 @@ constexpr auto kKeys = std::to_array<ConfigKey<Config>>({
     {"control", readField<&Config::control>},
     {"http", readField<&Config::http>},
     {"http_access", readField<&Config::http_access>},
+    {"frame_ancestors", readFrameAncestors},
     {"web_root", readField<&Config::web_root>},
     {"state_dir", readField<&Config::state_dir>},
     {"redis", readRedis},
@@ -124,11 +160,14 @@ constexpr auto kKeys = std::to_array<ConfigKey<Config>>({
     {"redis_user", readRedisUser},
     {"redis_password_file", readRedisPasswordFile},
     {"keys", readControllerKeys},
+    {"insecure", readField<&Config::insecure>},
     {"limits", [](const yaml::Node& node,
                   Config& config) { return readMap(node, kLimitKeys, config.limits); }},
     {"history",
      [](const yaml::Node& node, Config& config) { return readMap(node, kHistoryKeys, config); }},
-    {"log_level", readField<&Config::log_level>},
+    {"log_level",
+     [](const yaml::Node& node, Config& config) { return readLogLevel(node, config.log_levels); }},
+    {"log", readField<&Config::log_levels>},
     {"url_file", readField<&Config::url_file>},
     {"alerts",
      [](const yaml::Node& node, Config& config) { return readAlertTargets(node, config.alerts); }},
@@ -160,6 +199,10 @@ Status complete(const yaml::Node& root, Config& config) {
           "the path of Redis' socket is too long; set 'redis_socket' to a shorter one");
     }
   }
+  if (config.keys && config.keys->plaintext &&
+      config.keys->plaintext->port == config.control.port) {
+    return root.find("keys")->error("'plaintext' needs another port than 'control'");
+  }
   if (!config.redis_user.empty() && config.redis_password_file.empty()) {
     return root.find("redis_user")->error("needs 'redis_password_file'");
   }
@@ -169,6 +212,14 @@ Status complete(const yaml::Node& root, Config& config) {
 }  // namespace
 
 Status loadKeys(Config& config) {
+  if (!config.keys && exposedAt(config) && !config.insecure) {
+    return makeError(
+        "control " + config.control.text(),
+        "without 'keys' anybody who reaches this address could register as any host and "
+        "forge its results; run `pingloom keys prepare` and add the line that it "
+        "prints (docs/keys.md), or write 'control: 127.0.0.1:20711', or, if you trust "
+        "everybody on the network, 'insecure: true'");
+  }
   if (!config.keys || config.keys->own) return {};
   if (auto own = keys::loadOwn(config.keys->secret, config.keys->own); !own) return own;
   const auto authorized = keys::loadAuthorizedKeys(config.keys->authorized);

@@ -23,8 +23,9 @@ namespace pingloom::controller {
 
 struct KeysConfig {
   std::filesystem::path secret;
-  std::filesystem::path authorized;   // authorized_keys.yaml
-  std::optional<net::CurvePair> own;  // the key pair in `secret`, set by loadKeys()
+  std::filesystem::path authorized;        // authorized_keys.yaml
+  std::optional<net::CurvePair> own;       // the key pair in `secret`, set by loadKeys()
+  std::optional<SocketAddress> plaintext;  // where agents may connect that have no key yet
 };
 
 struct Config {
@@ -32,16 +33,19 @@ struct Config {
   SocketAddress control{IpAddress::fromV4(0), wire::kDefaultControlPort};
   SocketAddress http{IpAddress::fromV4(0x7f000001), 8080};
   http::AccessFiles http_access;
+  // Origins whose pages may show the dashboard in a frame, as in Content-Security-Policy.
+  std::vector<std::string> frame_ancestors;
   std::filesystem::path web_root;  // empty if it is not built; then there is only the API
   std::filesystem::path state_dir;
   RedisTarget redis;
   std::string redis_user;
   std::filesystem::path redis_password_file;
   std::optional<KeysConfig> keys;  // nullopt stands for plaintext without authentication
+  bool insecure = false;           // whether it may do without keys beyond loopback
   pinglist::Limits limits;
   Nanos history_retention = 7 * 24 * kHour;
   std::uint64_t history_max_bytes = 4ULL << 30;
-  log::Level log_level = log::Level::kInfo;
+  log::Levels log_levels;
   std::filesystem::path url_file;
   std::vector<AlertTarget> alerts;
 };
@@ -51,7 +55,15 @@ inline std::filesystem::path ledgerFile(const Config& config) {
   return config.state_dir / "history.sqlite";
 }
 
-// Reads the secret key unless it was read before, and checks the list of authorised keys.
+// Returns the address at which anybody who reaches it can register as any agent that has no key;
+// nullopt if there is none beyond loopback.
+inline std::optional<SocketAddress> exposedAt(const Config& config) {
+  const auto at = config.keys ? config.keys->plaintext : std::optional(config.control);
+  return at && !at->address.isLoopback() ? at : std::nullopt;
+}
+
+// Reads the secret key unless it was read before, and checks the list of authorised keys. Returns
+// an error without keys beyond loopback, unless the configuration says that this is meant.
 Status loadKeys(Config& config);
 
 // Relative paths are relative to the file's folder. The error's entity is file:line:column.

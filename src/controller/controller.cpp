@@ -26,6 +26,8 @@ enum class Wake {
   kBursts,
   kOrders,
   kAuthorizedKeys,
+  kJoinBook,
+  kJoins,
   kCount
 };
 
@@ -56,6 +58,7 @@ Controller::~Controller() {
   if (ledger_ != nullptr) {
     events_due_mono_ = 0;
     keepEvents(Instant::now());
+    if (server_ != nullptr) ledger_->record({}, {}, {}, {}, server_->counterLog().takeAll());
   }
   ledger_.reset();
 }
@@ -64,6 +67,7 @@ Status Controller::open() {
   started_utc_ = utcNow();
   presence_.emplace(started_utc_);
   grid_.keepEventsIn(events_);
+  grid_.countLatencyIn(latency_);
   // protobuf would log a line for each hostile message; the controller refuses and counts them
   // itself.
   google::protobuf::SetLogHandler(nullptr);
@@ -90,7 +94,9 @@ Status Controller::open() {
     log::error("{}; incidents of before are not known", kept.error().text());
   }
   // This runs before the ledger's thread starts.
-  const auto first = pinglist_->load(true, monotonicNow(), started_utc_);
+  membership_.emplace(config_.state_dir / "members", now);
+  written_ = pinglist_->load(true, monotonicNow(), started_utc_);
+  const auto first = written_ == nullptr ? nullptr : expanded(now);
   if (first != nullptr) {
     grid_.setPlan(makeGridPlan(first, ++generation_), now);
     verdicts_.setPlan(grid_.sharedPlan(), now);
@@ -106,7 +112,7 @@ Status Controller::open() {
   intake_->noteClock({monotonicNow(), newest});
   server_ = std::make_unique<ControlServer>(*socket_, registry_, *marks_, *intake_, *ledger_,
                                             bursts_, config_.state_dir / "endpoints",
-                                            monotonicNow(), access_.get());
+                                            monotonicNow(), access_.get(), desk_.get());
   if (first != nullptr) {
     server_->setPlan({first, &first->plan}, Instant::now());
   }
@@ -130,14 +136,20 @@ Status Controller::listen() {
     if (!authorized) return tl::unexpected(authorized.error());
     authorized_ = std::move(*authorized);
     gate_ = std::make_shared<net::PeerGate>(*config_.keys->own, "control port");
-    access_ = std::make_unique<Access>(gate_, authorized_->current());
+    access_ =
+        std::make_unique<Access>(gate_, authorized_->current(), authorized_->joins(), utcNow());
+    desk_ = std::make_unique<JoinDesk>(config_.keys->authorized);
     options.gate = gate_;
+    options.plaintext = config_.keys->plaintext;
+    if (options.plaintext) access_->letInWithoutKeys();
     log::info("agents need keys; this controller's is {}", gate_->own().public_key.text());
-  } else if (!config_.control.address.isLoopback()) {
+  }
+  if (const auto exposed = exposedAt(config_)) {
     log::warning(
-        "WITHOUT KEYS: whoever reaches {} can register as any host, forge its results and read the "
-        "plan; 'keys' of the configuration encrypts and authenticates (docs/keys.md)",
-        config_.control.text());
+        "WITHOUT KEYS: anybody who reaches {} can register as any host that has no key, forge its "
+        "results and read the plan; 'keys' of the configuration encrypts and authenticates "
+        "(docs/keys.md)",
+        exposed->text());
   }
   auto socket = net::ZmqRouter::bind(config_.control, options);
   if (!socket) return tl::unexpected(socket.error());
@@ -147,7 +159,20 @@ Status Controller::listen() {
 
 void Controller::loadAuthorized() {
   const Instant now = Instant::now();
-  if (authorized_->reload(now.mono)) server_->authorize(authorized_->current(), now);
+  if (!authorized_->reload(now.mono)) return;
+  server_->authorize(authorized_->current(), authorized_->joins(), now);
+}
+
+// A key is in force before its host is told so.
+void Controller::takeJoins() {
+  const Instant now = Instant::now();
+  for (const JoinDesk::Done& done : desk_->takeDone()) {
+    if (done.authorized != nullptr) {
+      authorized_->install(done.authorized, done.book);
+      server_->authorize(done.authorized, done.book, now);
+    }
+    server_->answerJoins(done.answers, now);
+  }
 }
 
 // Two controllers on one ledger would count everything twice.
@@ -186,12 +211,46 @@ void Controller::loadPinglist(bool at_start) {
   if (loaded != nullptr) enforce(loaded, now);
 }
 
-void Controller::enforce(const std::shared_ptr<const pinglist::Pinglist>& loaded, Instant now) {
+void Controller::enforce(std::shared_ptr<const pinglist::Pinglist> loaded, Instant now) {
   const bool first = generation_ == 0;
-  grid_.setPlan(makeGridPlan(loaded, ++generation_), now);
+  written_ = std::move(loaded);
+  const auto next = expanded(now);
+  grid_.setPlan(makeGridPlan(next, ++generation_), now);
   verdicts_.setPlan(grid_.sharedPlan(), now);
   if (first) ledger_->restore(places());
-  server_->setPlan({loaded, &loaded->plan}, now);
+  server_->setPlan({next, &next->plan}, now);
+}
+
+// Returns the pinglist with its members, and logs what is new about them.
+std::shared_ptr<const pinglist::Pinglist> Controller::expanded(Instant now) {
+  if (written_->registered.empty()) {
+    member_warnings_.clear();
+    member_notes_.clear();
+    return written_;
+  }
+  auto made = pinglist::expand(*written_, membership_->members(), now.utc);
+  for (const std::string& warning : made.warnings) {
+    const bool known = std::find(member_warnings_.begin(), member_warnings_.end(), warning) !=
+                       member_warnings_.end();
+    if (!known) log::warning("{}: {}", pinglist_->path(), warning);
+  }
+  member_warnings_ = std::move(made.warnings);
+  member_notes_ = std::move(made.notes);
+  return std::make_shared<const pinglist::Pinglist>(std::move(made.pinglist));
+}
+
+void Controller::membersChanged(Instant now) {
+  if (written_ == nullptr || written_->registered.empty()) return;
+  const Nanos started = monotonicNow();
+  const auto next = expanded(now);
+  const GridPlan& plan = grid_.plan();
+  if (plan::hash(next->plan) == plan.hash && next->names == plan.pinglist->names) return;
+  grid_.setPlan(makeGridPlan(next, ++generation_), now);
+  verdicts_.setPlan(grid_.sharedPlan(), now);
+  server_->setPlan({next, &next->plan}, now);
+  membership_->tookToApply(monotonicNow() - started);
+  log::info("{}: {} agents have registered; {} probes in force", pinglist_->path(),
+            membership_->members().size(), next->plan.probes.size());
 }
 
 ServiceManager::Asked Controller::run(ServiceManager& manager) {
@@ -237,17 +296,22 @@ void Controller::turn() {
   for (const LatestReport& latest : ledger_->takeRestored()) restore(latest, now);
   const bool drained = waiting_ == Waiting::kNothing;
   if (drained) drained_mono_ = now.mono;
-  if (drained || now.mono - drained_mono_ > kMaxBacklog) registry_.expire(now);
+  steady_ = lapse_watch_.steady(now.mono);
+  if (steady_ && (drained || now.mono - drained_mono_ > kMaxBacklog)) registry_.expire(now);
   const auto changed = registry_.takeChanged();
   if (!changed.empty()) {
     grid_.presenceChanged(changed);
     presence_->note(registry_, changed, now);
     server_->presenceChanged(changed, now);
+    membership_->changed(now);
     hosts_changed_ = true;
   }
+  const Nanos forget = written_ == nullptr ? 0 : pinglist::longestForget(*written_);
+  if (membership_->runDue(registry_, forget, now)) membersChanged(now);
   grid_.runDue(now);
   verdicts_.run(now);
   server_->runDue(now);
+  if (access_ != nullptr) access_->runDue(now.utc);
   if (redis_ != nullptr) redis_->run(now.mono);
   if (now.mono >= publish_due_mono_) publish(now);
   keepEvents(now);
@@ -259,8 +323,9 @@ Nanos Controller::longestWait() const {
   const Instant now = Instant::now();
   Nanos wait = waiting_ == Waiting::kLedger ? kLedgerWait : kMaxWait;
   wait = std::min(wait, publish_due_mono_ - now.mono);
-  wait = std::min(wait, registry_.nextExpiry() - now.mono);
+  if (steady_) wait = std::min(wait, registry_.nextExpiry() - now.mono);
   wait = std::min(wait, server_->nextDue() - now.mono);
+  wait = std::min(wait, membership_->nextDue() - now.mono);
   wait = std::min(wait, grid_.nextDueUtc() - now.utc);
   wait = std::min(wait, verdicts_.nextDue() - now.mono);
   if (redis_ != nullptr) wait = std::min(wait, redis_->nextDue() - now.mono);
@@ -278,16 +343,23 @@ ServiceManager::Asked Controller::wait(ServiceManager& manager) {
   if (redis_ != nullptr) wakes.watch(Wake::kRedis, redis_->descriptor());
   wakes.watch(Wake::kBursts, bursts_.descriptor());
   wakes.watch(Wake::kOrders, orders_.descriptor());
-  if (access_ != nullptr) wakes.watch(Wake::kAuthorizedKeys, authorized_->descriptor());
+  if (access_ != nullptr) {
+    wakes.watch(Wake::kAuthorizedKeys, authorized_->descriptor());
+    wakes.watch(Wake::kJoinBook, authorized_->joinsDescriptor());
+    wakes.watch(Wake::kJoins, desk_->descriptor());
+  }
   if (!wakes.wait(longestWait())) {
     if (errno == EINTR) return ServiceManager::Asked::kNothing;
     log::error("{}", makeErrnoError("controller", "cannot wait", errno).value().text());
     return ServiceManager::Asked::kStop;
   }
   if (wakes.ready(Wake::kPinglist)) loadPinglist(false);
-  if (access_ != nullptr &&
-      (wakes.ready(Wake::kAuthorizedKeys) || Instant::now().mono >= authorized_->nextDue())) {
-    loadAuthorized();
+  if (access_ != nullptr) {
+    if (wakes.ready(Wake::kAuthorizedKeys) || wakes.ready(Wake::kJoinBook) ||
+        Instant::now().mono >= authorized_->nextDue()) {
+      loadAuthorized();
+    }
+    if (wakes.ready(Wake::kJoins)) takeJoins();
   }
   return wakes.ready(Wake::kServiceManager) ? manager.asked() : ServiceManager::Asked::kNothing;
 }
@@ -297,8 +369,14 @@ void Controller::keepEvents(Instant now) {
   events_due_mono_ = now.mono + kEventsInterval;
   auto presence = presence_->take();
   auto verdicts = verdicts_.takeRecords();
-  if (events_.empty() && presence.empty() && verdicts.empty()) return;
-  ledger_->record(events_.take(now.utc), std::move(presence), std::move(verdicts));
+  auto severities = grid_.takeSeverities();
+  auto counters = server_->counterLog().takeEnded(now.utc);
+  if (events_.empty() && presence.empty() && verdicts.empty() && severities.empty() &&
+      counters.empty()) {
+    return;
+  }
+  ledger_->record(events_.take(now.utc), std::move(presence), std::move(verdicts),
+                  std::move(severities), std::move(counters));
 }
 
 void Controller::publish(Instant now) {
@@ -310,6 +388,9 @@ void Controller::publish(Instant now) {
   status->pinglist_error = pinglist_->error();
   status->pinglist_reloads = pinglist_->reloads();
   status->pinglist_rejections = pinglist_->rejections();
+  status->members = membership_->members().size();
+  status->member_warnings = member_warnings_;
+  status->member_notes = member_notes_;
   const IntakeCounters& counters = intake_->counters();
   status->batches_committed = counters.batches_committed;
   status->batches_duplicate = counters.batches_duplicate;
@@ -318,13 +399,22 @@ void Controller::publish(Instant now) {
   status->rows_committed = counters.rows_committed;
   status->rows_ignored = counters.rows_ignored;
   status->messages_refused = server_->messagesRefused();
+  status->messages_dropped = socket_->dropped();
   status->refused_by_reason = server_->refusedByReason();
+  status->exposed = exposedAt(config_).has_value();
   if (access_ != nullptr) {
-    status->keys = KeysStatus{authorized_->current()->entries().size(),
-                              authorized_->newestInForce(), gate_->refusals()};
+    const auto& requests = authorized_->joins()->requests;
+    const auto waiting =
+        std::count_if(requests.begin(), requests.end(),
+                      [](const keys::WaitingKey& waits) { return !waits.rejected; });
+    status->keys =
+        KeysStatus{authorized_->current()->entries().size(), authorized_->newestInForce(),
+                   gate_->refusals(), static_cast<std::size_t>(waiting), server_->joins()};
   }
   status->history = ledger_->status();
+  status->history.events_dropped += server_->counterLog().dropped();
   board_.publishControl(std::move(status));
+  if (auto latency = latency_.takeChanged()) board_.publishLatency(std::move(latency));
   hosts_changed_ = server_->takeHostsChanged() || hosts_changed_;
   if (!hosts_changed_ || now.mono < hosts_due_mono_) return;
   board_.publishHosts(registry_.hosts(server_->planHash()));

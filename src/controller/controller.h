@@ -19,6 +19,9 @@
 #include "controller/control/burst_board.h"
 #include "controller/control/control_server.h"
 #include "controller/control/grid.h"
+#include "controller/control/join_desk.h"
+#include "controller/control/lapse_watch.h"
+#include "controller/control/membership.h"
 #include "controller/control/order_board.h"
 #include "controller/control/pinglist_source.h"
 #include "controller/control/presence_log.h"
@@ -52,8 +55,8 @@ class Controller {
   ServiceManager::Asked run(ServiceManager& manager);
   // Applies a configuration between two runs; settings that cannot be reloaded stay unchanged.
   void reload(const Config& config);
-  static constexpr std::array<std::string_view, 3> kReloadable = {"pinglist", "limits",
-                                                                  "log_level"};
+  static constexpr std::array<std::string_view, 4> kReloadable = {"pinglist", "limits", "log_level",
+                                                                  "log"};
 
  private:
   explicit Controller(const Config& config)
@@ -62,8 +65,11 @@ class Controller {
   Status lockStateDir();
   Status listen();
   void loadAuthorized();
+  void takeJoins();
   void loadPinglist(bool at_start);
-  void enforce(const std::shared_ptr<const pinglist::Pinglist>& loaded, Instant now);
+  void enforce(std::shared_ptr<const pinglist::Pinglist> loaded, Instant now);
+  std::shared_ptr<const pinglist::Pinglist> expanded(Instant now);
+  void membersChanged(Instant now);
   std::vector<LedgerPlace> places() const;
   void restore(const LatestReport& latest, Instant now);
   void turn();
@@ -80,16 +86,22 @@ class Controller {
   OrderBoard orders_;
   Registry registry_;
   EventBatch events_;
+  LatencyHistograms latency_;
   Grid grid_;
   Verdicts verdicts_;
   std::optional<PresenceLog> presence_;
   std::unique_ptr<PinglistSource> pinglist_;
+  std::shared_ptr<const pinglist::Pinglist> written_;  // as the file has it; nullptr without one
+  std::optional<Membership> membership_;
+  std::vector<std::string> member_warnings_;
+  std::vector<std::string> member_notes_;
   std::unique_ptr<LedgerWriter> ledger_;
   std::unique_ptr<BatchMarks> marks_;
   std::unique_ptr<BatchIntake> intake_;
-  std::shared_ptr<net::PeerGate> gate_;  // these three are nullptr without keys
+  std::shared_ptr<net::PeerGate> gate_;  // these four are nullptr without keys
   std::unique_ptr<AuthorizedSource> authorized_;
   std::unique_ptr<Access> access_;
+  std::unique_ptr<JoinDesk> desk_;
   std::unique_ptr<net::ZmqRouter> socket_;
   std::unique_ptr<ControlServer> server_;
   std::unique_ptr<EmbeddedRedis> redis_;
@@ -102,6 +114,8 @@ class Controller {
   Nanos hosts_due_mono_ = 0;
   bool hosts_changed_ = false;
   Nanos drained_mono_ = 0;
+  LapseWatch lapse_watch_;
+  bool steady_ = true;
   ControlServer::Waiting waiting_ = ControlServer::Waiting::kNothing;
 };
 

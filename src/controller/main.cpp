@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "common/daemon.h"
+#include "common/text.h"
 #include "controller/controller.h"
 #include "controller/http/dashboard.h"
 
@@ -53,7 +54,7 @@ int runController(const std::string& file) {
   if (const auto loaded = controller::loadKeys(*config); !loaded) {
     return daemon::fail(kAbout, loaded.error(), program::kExitUsage);
   }
-  log::init(kAbout.name, config->log_level);
+  log::init(kAbout.name, config->log_levels);
   // Few threads allocate much, and they free memory of other threads; more arenas would only retain
   // it.
   mallopt(M_ARENA_MAX, 2);
@@ -68,6 +69,7 @@ int runController(const std::string& file) {
        {},
        ledgerFile(*config),
        config->http_access,
+       join(config->frame_ancestors, " "),
        (*controller)->alerts()},
       (*controller)->board(), (*controller)->bursts(), (*controller)->orders());
   if (!dashboard) return daemon::fail(kAbout, dashboard.error());

@@ -16,9 +16,10 @@ constexpr Nanos kDeliveryTimeout = 10 * kSecond;
 struct DeliveryResult {
   bool delivered = false;
   bool permanent = false;  // the target will never take this notification
-  unsigned status = 0;     // of HTTP; 0 where there was no answer
-  std::string answer;      // the beginning of what came back; at most kMaxShownAnswer
-  std::string error;       // "" when it was delivered; never contains a secret
+  // HTTP's status code; 0 where there was no answer.
+  unsigned status = 0;
+  std::string answer;  // the beginning of what came back; at most kMaxShownAnswer
+  std::string error;   // "" when it was delivered; never contains a secret
 };
 constexpr std::size_t kMaxShownAnswer = 500;
 

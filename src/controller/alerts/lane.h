@@ -70,11 +70,13 @@ class AlertLane {
   const std::function<void()> changed_;
   std::atomic<bool> stop_{false};
 
-  mutable std::mutex mutex_;  // of everything below
+  // It protects everything below.
+  mutable std::mutex mutex_;
   std::condition_variable wake_;
   NotificationQueue queue_;
   std::optional<Notification> test_;  // waits to be sent
-  TestReply reply_;                   // of a test that waits or is in flight
+  // What is called with the answer to the test that waits or is in flight.
+  TestReply reply_;
   LaneCounts counts_;
   std::uint64_t refused_ = 0;  // dropped because the place refused them
   Backoff backoff_{kFirstRetry, kMaxRetry};

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "common/json_text.h"
+
 namespace pingloom::controller {
 namespace {
 
@@ -80,7 +82,7 @@ Result<Notification> notificationFrom(std::string_view text) {
     made.occasion = storedOccasion(json.at("occasion"));
     made.made_utc = storedTime(json.at("made"));
     made.ended = endedFrom(json.at("ended"));
-    auto incident = incidentFrom(lineOf(json.at("incident")));
+    auto incident = incidentFrom(jsonLine(json.at("incident")));
     if (!incident) return tl::unexpected(incident.error());
     made.incident = std::move(*incident);
     return made;

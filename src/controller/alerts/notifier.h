@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "common/instant.h"
+#include "common/time.h"
 #include "controller/alerts/target.h"
 #include "controller/alerts/told.h"
 #include "controller/model/incident.h"

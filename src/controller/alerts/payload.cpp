@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "common/duration.h"
+#include "common/json_text.h"
 #include "common/text.h"
 
 namespace pingloom::controller {
@@ -120,7 +121,7 @@ std::string alertmanagerBody(const Notification& notification, Nanos now_utc) {
     alerts.push_back(alertOf(notification, one.severity, one.ended_utc));
   }
   alerts.push_back(alertOf(notification, incident.severity, ends_utc));
-  return lineOf(alerts);
+  return jsonLine(alerts);
 }
 
 std::string webhookBody(const Notification& notification, std::string_view target) {
@@ -150,7 +151,7 @@ std::string webhookBody(const Notification& notification, std::string_view targe
       {"alerts", IncidentJson::array({std::move(alert)})},
       {"notification", notification.key},
       {"incident", toJson(incident)}};
-  return lineOf(json);
+  return jsonLine(json);
 }
 
 std::string pagerdutyBody(const Notification& notification, std::string_view routing_key) {
@@ -159,7 +160,7 @@ std::string pagerdutyBody(const Notification& notification, std::string_view rou
                        {"event_action", alertResolved(notification) ? "resolve" : "trigger"},
                        {"dedup_key", dedupKey(notification)}};
   if (notification.occasion == Occasion::kAcknowledged) json["event_action"] = "acknowledge";
-  if (notification.occasion != Occasion::kFiring) return lineOf(json);
+  if (notification.occasion != Occasion::kFiring) return jsonLine(json);
   std::string summary = fmt::format("{}: {}", name(incident.severity), incident.sentence);
   shorten(summary, kMaxSummary - 3);
   json["client"] = "pingloom";
@@ -170,7 +171,7 @@ std::string pagerdutyBody(const Notification& notification, std::string_view rou
                      {"group", join(incident.probes, ",")},
                      {"class", name(incident.culprit.kind)},
                      {"custom_details", toJson(incident)}};
-  return lineOf(json);
+  return jsonLine(json);
 }
 
 std::string slackBody(const Notification& notification) {
@@ -190,7 +191,8 @@ std::string slackBody(const Notification& notification) {
     text += fmt::format(", {} of {} pairs", incident.bad_pairs, incident.judged_pairs);
   }
   shorten(text, kMaxSlackText);
-  return lineOf({{"text", text}});
+  const IncidentJson json = {{"text", text}};
+  return jsonLine(json);
 }
 
 }  // namespace pingloom::controller

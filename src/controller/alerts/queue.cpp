@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/file.h"
+#include "common/json_text.h"
 #include "common/log.h"
 #include "common/text.h"
 
@@ -100,7 +101,7 @@ Status NotificationQueue::add(const Notification& notification, bool newest_only
   }
   const auto same = [&](const File& file) { return file.key == notification.key; };
   if (std::any_of(files_.begin(), files_.end(), same)) return {};
-  const std::string text = lineOf(toJson(notification));
+  const std::string text = jsonLine(toJson(notification));
   if (text.size() > kMaxFile) return makeError(notification.key, "is too large for the queue");
   if (auto wrote = writeFileAtomic(pathOf(next_), text); !wrote) return wrote;
   files_.push_back({next_++, notification.key, incident});

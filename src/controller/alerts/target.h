@@ -23,14 +23,16 @@ constexpr std::string_view name(AlertKind kind) {
 }
 
 struct AlertTarget {
-  static constexpr std::size_t kMax = 64;  // of all targets; each URL of a target counts
+  // There are at most so many targets; each URL of a target counts.
+  static constexpr std::size_t kMax = 64;
   static constexpr std::size_t kMaxName = 64;
 
   std::string name;
   AlertKind kind = AlertKind::kWebhook;
-  std::vector<std::string> urls;      // several only for an alertmanager
-  std::filesystem::path url_file;     // holds the URL instead
-  std::vector<std::string> argv;      // of a command
+  std::vector<std::string> urls;   // several only for an alertmanager
+  std::filesystem::path url_file;  // holds the URL instead
+  // The command and its arguments.
+  std::vector<std::string> argv;
   std::filesystem::path secret_file;  // bearer token or routing key; empty: none
   std::filesystem::path ca_file;      // empty: the system's
   std::vector<Severity> severities = {Severity::kSlow, Severity::kVerySlow, Severity::kLossy,

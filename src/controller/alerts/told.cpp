@@ -6,15 +6,16 @@
 #include <utility>
 
 #include "common/file.h"
+#include "common/json_text.h"
 #include "common/log.h"
 
 namespace pingloom::controller {
 namespace {
 
 std::string toldText(const Told& told) {
-  return lineOf({{"notifications", told.notifications},
-                 {"ended", endedJson(told.ended)},
-                 {"incident", toJson(told.incident)}});
+  return jsonLine(IncidentJson{{"notifications", told.notifications},
+                               {"ended", endedJson(told.ended)},
+                               {"incident", toJson(told.incident)}});
 }
 
 Result<Told> toldFrom(std::string_view text) {
@@ -23,7 +24,7 @@ Result<Told> toldFrom(std::string_view text) {
     Told made;
     made.notifications = json.at("notifications").get<std::uint32_t>();
     made.ended = endedFrom(json.at("ended"));
-    auto incident = incidentFrom(lineOf(json.at("incident")));
+    auto incident = incidentFrom(jsonLine(json.at("incident")));
     if (!incident) return tl::unexpected(incident.error());
     made.incident = std::move(*incident);
     return made;

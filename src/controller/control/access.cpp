@@ -5,20 +5,52 @@
 
 #include "common/log.h"
 #include "plan/endpoint_codec.h"
+#include "wire/control_protocol.h"
 
 namespace pingloom::controller {
 
 using keys::AuthorizedKey;
 using net::PeerRefusal;
 
-void Access::set(std::shared_ptr<const keys::AuthorizedKeys> list) {
+void Access::set(std::shared_ptr<const keys::AuthorizedKeys> list,
+                 std::shared_ptr<const keys::JoinBook> joins, Nanos now_utc) {
   list_ = std::move(list);
+  book_ = std::move(joins);
+  setGate(now_utc);
+  encodeCollectors();
+}
+
+void Access::runDue(Nanos now_utc) {
+  if (now_utc >= next_expiry_utc_) setGate(now_utc);
+}
+
+// The list comes last, because an authorised key may have waited before.
+void Access::setGate(Nanos now_utc) {
   net::PeerGate::Keys allowed;
+  tokens_.clear();
+  next_expiry_utc_ = kNever;
+  const keys::JoinBook none;
+  const keys::JoinBook& book = book_ == nullptr ? none : *book_;
+  for (const keys::KnownToken& token : book.tokens) {
+    auto& refused = allowed[token.key];
+    if (token.expired(now_utc)) {
+      refused = PeerRefusal::kTokenExpired;
+    } else if (token.usedUp()) {
+      refused = PeerRefusal::kTokenUsedUp;
+    } else {
+      tokens_.insert(token.key);
+      next_expiry_utc_ = std::min(next_expiry_utc_, token.expires_utc);
+    }
+  }
+  for (const keys::WaitingKey& waiting : book.requests) {
+    allowed[waiting.entry.key] = waiting.rejected ? PeerRefusal::kRejected : PeerRefusal::kWaiting;
+  }
   for (const AuthorizedKey& entry : list_->entries()) {
-    allowed[entry.key] = entry.role == keys::Role::kAgent;
+    tokens_.erase(entry.key);
+    allowed[entry.key] =
+        entry.role == keys::Role::kAgent ? std::nullopt : std::optional(PeerRefusal::kWrongRole);
   }
   gate_->allow(std::move(allowed));
-  encodeCollectors();
 }
 
 void Access::encodeCollectors() {
@@ -26,12 +58,16 @@ void Access::encodeCollectors() {
   wire::CollectorKeys& out = *message.mutable_collectors();
   for (const AuthorizedKey& entry : list_->entries()) {
     if (entry.role != keys::Role::kCollector) continue;
-    if (static_cast<std::size_t>(out.keys_size()) == kMaxCollectors) {
+    if (static_cast<std::size_t>(out.keys_size()) == wire::kMaxCollectors) {
       log::error("more than {} collectors are authorised; agents know the first ones",
-                 kMaxCollectors);
+                 wire::kMaxCollectors);
       break;
     }
     out.add_keys(entry.key.wire());
+    if (entry.addresses.empty()) continue;
+    wire::CollectorAddresses& places = *out.add_addresses();
+    places.set_key(entry.key.wire());
+    for (const IpAddress& address : entry.addresses) places.add_addresses(address.wire());
   }
   auto encoded = message.SerializeAsString();
   if (collectors_ != nullptr && *collectors_ == encoded) return;
@@ -39,6 +75,7 @@ void Access::encodeCollectors() {
 }
 
 std::optional<Access::Denial> Access::maySpeak(const std::optional<net::CurveKey>& key) const {
+  if (!key && without_keys_) return std::nullopt;
   if (!key) return Denial{PeerRefusal::kNoCurve, "the message names no key"};
   const auto reason = gate_->verdict(*key);
   if (!reason) return std::nullopt;
@@ -88,10 +125,39 @@ std::optional<Access::Denial> Access::mayBe(const AuthorizedKey& entry, const st
   return covers ? std::nullopt : std::optional(denial);
 }
 
-std::optional<Access::Denial> Access::mayRegister(const net::CurveKey& key,
+std::optional<Access::Denial> Access::isFree(const IpAddress& address) const {
+  for (const AuthorizedKey& entry : list_->entries()) {
+    if (!entry.speaksFor(address)) continue;
+    return Denial{PeerRefusal::kAddress,
+                  "the address " + address.text() + " belongs to a key, and this agent has none"};
+  }
+  return std::nullopt;
+}
+
+std::optional<Access::Denial> Access::mayRegisterWithoutKey(const wire::Register& request) const {
+  if (list_->hostNamed(request.host())) {
+    return Denial{PeerRefusal::kHost,
+                  "the host '" + request.host() + "' has a key, and this agent has none"};
+  }
+  for (const std::string& bytes : request.addresses()) {
+    const auto address = IpAddress::fromWire(bytes);
+    if (!address) continue;
+    if (auto denial = isFree(*address)) return denial;
+  }
+  for (const wire::Endpoint& in : request.endpoints()) {
+    const auto endpoint = plan::decodeEndpoint(in);
+    if (!endpoint) continue;
+    if (auto denial = isFree(IpAddress::fromBytes16(endpoint->gid.data()))) return denial;
+  }
+  const auto pages = SocketAddress::parse(request.pages());
+  return pages ? isFree(pages->address) : std::nullopt;
+}
+
+std::optional<Access::Denial> Access::mayRegister(const std::optional<net::CurveKey>& key,
                                                   const wire::Register& request,
                                                   const Agent* known) const {
-  const AuthorizedKey* entry = list_->find(key);
+  if (!key) return without_keys_ ? mayRegisterWithoutKey(request) : maySpeak(key);
+  const AuthorizedKey* entry = list_->find(*key);
   if (entry == nullptr) return maySpeak(key);
   if (auto denial = mayBe(*entry, request.host(), known)) return denial;
   // The registry refuses malformed addresses.
@@ -109,7 +175,9 @@ std::optional<Access::Denial> Access::mayRegister(const net::CurveKey& key,
   return pages ? mayHave(*entry, pages->address) : std::nullopt;
 }
 
+// An agent without a key goes on until its successor has registered with one.
 std::optional<Access::Denial> Access::mayStay(const AgentInfo& agent) const {
+  if (agent.public_key.empty()) return maySpeak(std::nullopt);
   const auto key = net::CurveKey::parse(agent.public_key);
   if (!key) return maySpeak(std::nullopt);
   if (auto denial = maySpeak(*key)) return denial;

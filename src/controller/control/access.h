@@ -6,26 +6,34 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "common/time.h"
 #include "control.pb.h"
 #include "controller/control/registry.h"
 #include "keys/authorized_keys.h"
+#include "keys/join_book.h"
 #include "net/peer_gate.h"
 
 namespace pingloom::controller {
 
 class Access {
  public:
-  static constexpr std::size_t kMaxCollectors = 1024;  // the maximum number that agents are told of
-
-  Access(std::shared_ptr<net::PeerGate> gate, std::shared_ptr<const keys::AuthorizedKeys> list)
+  Access(std::shared_ptr<net::PeerGate> gate, std::shared_ptr<const keys::AuthorizedKeys> list,
+         std::shared_ptr<const keys::JoinBook> joins = nullptr, Nanos now_utc = 0)
       : gate_(std::move(gate)) {
-    set(std::move(list));
+    set(std::move(list), std::move(joins), now_utc);
   }
 
-  // Replaces the authorised keys. The gate uses them when this returns.
-  void set(std::shared_ptr<const keys::AuthorizedKeys> list);
+  // Replaces the authorised keys and the join tokens. The gate uses them when this returns.
+  void set(std::shared_ptr<const keys::AuthorizedKeys> list,
+           std::shared_ptr<const keys::JoinBook> joins = nullptr, Nanos now_utc = 0);
+  // From now on messages without a key are those of agents that have none.
+  void letInWithoutKeys() { without_keys_ = true; }
+  // Closes the gate to tokens that have expired.
+  void runDue(Nanos now_utc);
+  // Tells whether this is the key of a join token, which may ask to join and nothing else.
+  bool joins(const net::CurveKey& key) const { return tokens_.contains(key); }
 
   struct Denial {
     net::PeerRefusal reason = net::PeerRefusal::kUnknownKey;
@@ -35,8 +43,8 @@ class Access {
   // than the revocation of its key.
   std::optional<Denial> maySpeak(const std::optional<net::CurveKey>& key) const;
   // `known` is the agent that has the requested host id, or nullptr.
-  std::optional<Denial> mayRegister(const net::CurveKey& key, const wire::Register& request,
-                                    const Agent* known) const;
+  std::optional<Denial> mayRegister(const std::optional<net::CurveKey>& key,
+                                    const wire::Register& request, const Agent* known) const;
   // Tells whether the agent may keep its registration.
   std::optional<Denial> mayStay(const AgentInfo& agent) const;
   // Counts the denial, and logs it unless `from` was logged lately.
@@ -44,7 +52,8 @@ class Access {
     gate_->refuse(denial.reason, from, denial.text, now_mono);
   }
 
-  // Returns a ControllerMessage with the collectors' keys. The object is replaced when they change.
+  // Returns a ControllerMessage with the collectors' keys and addresses. The object is replaced
+  // when they change.
   const std::shared_ptr<const std::string>& collectors() const { return collectors_; }
 
  private:
@@ -53,10 +62,18 @@ class Access {
                                    const plan::Endpoint& endpoint) const;
   std::optional<Denial> mayBe(const keys::AuthorizedKey& entry, const std::string& host,
                               const Agent* known) const;
+  // What an agent without a key may have: nothing that belongs to a key.
+  std::optional<Denial> mayRegisterWithoutKey(const wire::Register& request) const;
+  std::optional<Denial> isFree(const IpAddress& address) const;
   void encodeCollectors();
+  void setGate(Nanos now_utc);
 
   const std::shared_ptr<net::PeerGate> gate_;
   std::shared_ptr<const keys::AuthorizedKeys> list_;
+  std::shared_ptr<const keys::JoinBook> book_;                   // nullptr: nobody can join
+  std::unordered_set<net::CurveKey, net::CurveKeyHash> tokens_;  // those that are valid
+  Nanos next_expiry_utc_ = kNever;
+  bool without_keys_ = false;
   std::shared_ptr<const std::string> collectors_;
 };
 

@@ -13,17 +13,36 @@ Result<std::unique_ptr<AuthorizedSource>> AuthorizedSource::open(
   auto watcher = FileWatcher::create(file);
   if (!watcher) return tl::unexpected(watcher.error());
   made->watcher_ = std::move(*watcher);
-  auto loaded = keys::loadAuthorizedKeys(file);
-  if (!loaded) return tl::unexpected(loaded.error());
-  made->current_ = std::make_shared<const keys::AuthorizedKeys>(std::move(*loaded));
+  auto join_watcher = FileWatcher::create(keys::joinFile(file));
+  if (!join_watcher) return tl::unexpected(join_watcher.error());
+  made->join_watcher_ = std::move(*join_watcher);
+  if (auto loaded = made->load(); !loaded) return tl::unexpected(loaded.error());
   return made;
 }
 
+Status AuthorizedSource::load() {
+  auto list = keys::loadAuthorizedKeys(file_);
+  if (!list) return tl::unexpected(list.error());
+  auto joins = keys::loadJoinBook(file_);
+  if (!joins) return tl::unexpected(joins.error());
+  install(std::make_shared<const keys::AuthorizedKeys>(std::move(*list)),
+          std::make_shared<const keys::JoinBook>(std::move(*joins)));
+  return {};
+}
+
+void AuthorizedSource::install(std::shared_ptr<const keys::AuthorizedKeys> authorized,
+                               std::shared_ptr<const keys::JoinBook> joins) {
+  current_ = std::move(authorized);
+  joins_ = std::move(joins);
+}
+
 bool AuthorizedSource::reload(Nanos now_mono) {
-  const bool changed = watcher_->changed(now_mono);
+  const bool list_changed = watcher_->changed(now_mono);
+  const bool changed = join_watcher_->changed(now_mono) || list_changed;
   if (changed) backoff_.reset();
   if (!changed && now_mono < retry_mono_) return false;
-  auto loaded = keys::loadAuthorizedKeys(file_);
+  const std::size_t before = current_->entries().size();
+  const auto loaded = load();
   newest_in_force_ = loaded.has_value();
   if (!loaded) {
     retry_mono_ = now_mono + backoff_.fail();
@@ -33,8 +52,8 @@ bool AuthorizedSource::reload(Nanos now_mono) {
     return false;
   }
   retry_mono_ = kNever;
-  current_ = std::make_shared<const keys::AuthorizedKeys>(std::move(*loaded));
-  log::info("{}: in force, {} keys", file_.string(), current_->entries().size());
+  const std::size_t keys = current_->entries().size();
+  if (list_changed || keys != before) log::info("{}: in force, {} keys", file_.string(), keys);
   return true;
 }
 

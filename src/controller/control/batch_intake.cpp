@@ -40,8 +40,11 @@ BatchIntake::Verdict BatchIntake::take(Agent& agent, std::string_view frame,
 // Faults in it are reported when it arrives to be committed.
 void BatchIntake::show(const Agent& agent, const BatchParts& parts, Instant now) {
   ++counters_.batches_shown;
+  const std::string& host = agent.info.host;
+  const bool counted =
+      marks_.verdict(host, parts.id) != BatchMarks::Verdict::kNew || !counted_.show(host, parts.id);
   for (const std::string_view report : parts.reports) {
-    (void)takeReport(agent, parts.id, report, now);
+    (void)takeReport(agent, parts.id, counted, report, now);
   }
 }
 
@@ -49,8 +52,9 @@ void BatchIntake::commit(Agent& agent, const BatchParts& parts, LedgerBatch batc
                          Verdict& verdict) {
   if (!parts.fault.empty()) refuse({ReportFault::kBatch, parts.fault}, verdict);
   batch.windows.reserve(parts.reports.size());
+  const bool counted = !counted_.take(agent.info.host, parts.id);
   for (const std::string_view report : parts.reports) {
-    const auto head = takeReport(agent, parts.id, report, now);
+    const auto head = takeReport(agent, parts.id, counted, report, now);
     if (!head) {
       refuse(head.error(), verdict);
       continue;
@@ -66,10 +70,8 @@ void BatchIntake::commit(Agent& agent, const BatchParts& parts, LedgerBatch batc
   }
 }
 
-tl::expected<ReportHead, BatchIntake::BadReport> BatchIntake::takeReport(const Agent& agent,
-                                                                         wire::BatchId id,
-                                                                         std::string_view report,
-                                                                         Instant now) {
+tl::expected<ReportHead, BatchIntake::BadReport> BatchIntake::takeReport(
+    const Agent& agent, wire::BatchId id, bool counted, std::string_view report, Instant now) {
   const auto bad = [](ReportFault fault, std::string text) {
     return tl::unexpected(BadReport{fault, std::move(text)});
   };
@@ -86,7 +88,7 @@ tl::expected<ReportHead, BatchIntake::BadReport> BatchIntake::takeReport(const A
     return bad(ReportFault::kForeignSource,
                entity + head->source.text() + " is not an address of this agent");
   }
-  const auto applied = grid_.apply(view_, *head, {agent.id, id.incarnation, now.utc}, now);
+  const auto applied = grid_.apply(view_, *head, {agent.id, id.incarnation, now.utc, counted}, now);
   if (!applied) return bad(ReportFault::kRows, entity + applied.error().text());
   counters_.rows_ignored += applied->ignored;
   return *head;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "controller/control/batch_marks.h"
+#include "controller/control/counted_batches.h"
 #include "controller/control/grid.h"
 #include "controller/control/registry.h"
 #include "controller/history/ledger_writer.h"
@@ -84,8 +85,8 @@ class BatchIntake {
   void show(const Agent& agent, const BatchParts& parts, Instant now);
   void commit(Agent& agent, const BatchParts& parts, LedgerBatch batch, Instant now,
               Verdict& verdict);
-  // Applies a report to the grid.
-  tl::expected<ReportHead, BadReport> takeReport(const Agent& agent, wire::BatchId id,
+  // Applies a report to the grid. `counted`: its batch was counted before.
+  tl::expected<ReportHead, BadReport> takeReport(const Agent& agent, wire::BatchId id, bool counted,
                                                  std::string_view report, Instant now);
   void refuse(const BadReport& bad, Verdict& verdict);
 
@@ -93,6 +94,7 @@ class BatchIntake {
   Grid& grid_;
   BatchMarks& marks_;
   LedgerWriter& ledger_;
+  CountedBatches counted_;
   ReportView view_;
   UtcCeiling ceiling_;
   IntakeCounters counters_;

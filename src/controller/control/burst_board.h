@@ -51,10 +51,12 @@ constexpr std::array<std::string_view, 3> kBurstStateNames = {"running", "done",
 struct BurstSnapshot {
   std::uint64_t id = 0;
   BurstOrder order;
-  std::string host;  // of the agent that runs it
+  // The host id of the agent that runs it.
+  std::string host;
   Nanos started_utc = 0;
   BurstState state = BurstState::kRunning;
-  std::string reason;            // of the failure
+  // Why it failed.
+  std::string reason;
   std::vector<BurstPing> pings;  // those with a verdict, by sequence
 };
 

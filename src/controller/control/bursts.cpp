@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/random.h"
+#include "common/text.h"
 #include "wire/burst_codec.h"
 
 namespace pingloom::controller {
@@ -25,14 +26,6 @@ std::string orderMessage(std::uint64_t id, const BurstOrder& order) {
   body.set_count(order.count);
   body.set_interval_ns(order.interval);
   return message.SerializeAsString();
-}
-
-// An agent's text, made fit for an answer in JSON.
-std::string shownReason(std::string text) {
-  text.resize(std::min(text.size(), kMaxReason));
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-  return text;
 }
 
 }  // namespace
@@ -108,7 +101,7 @@ Status Bursts::report(const Agent& agent, const wire::BurstReport& report, Insta
   if (!report.finished()) {
     publish(burst);
   } else if (!report.refused().empty()) {
-    end(report.id(), BurstState::kFailed, shownReason(report.refused()), now);
+    end(report.id(), BurstState::kFailed, asOneLine(report.refused(), kMaxReason), now);
   } else {
     for (std::uint32_t sequence = 1; sequence <= burst.known.order.count; ++sequence) {
       burst.pings.try_emplace(sequence, BurstPing{sequence});

@@ -43,7 +43,8 @@ class Bursts {
  private:
   struct Running {
     BurstSnapshot known;
-    std::uint64_t incarnation = 0;  // of its agent
+    // Its agent's incarnation.
+    std::uint64_t incarnation = 0;
     Nanos deadline_mono = 0;
     std::map<std::uint32_t, BurstPing> pings;  // by sequence
   };

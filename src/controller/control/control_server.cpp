@@ -52,6 +52,7 @@ void ControlServer::take(net::ZmqRouter::Message message, Instant now) {
   if (access_ != nullptr) {
     key = message.frame->key();
     if (const auto denial = access_->maySpeak(key)) return deny(message, *denial, now);
+    if (key && access_->joins(*key)) return takeJoin(message, *key, now);
   }
   Agent* agent = registry_.heard(route, now, key ? key->text() : "");
   if (batchKind(bytes) != BatchKind::kNone) {
@@ -88,8 +89,42 @@ void ControlServer::deny(const net::ZmqRouter::Message& message, const Access::D
   refuse(message.route, wire::Refused::NOT_AUTHORIZED, denial.text);
 }
 
-void ControlServer::authorize(std::shared_ptr<const keys::AuthorizedKeys> list, Instant now) {
-  access_->set(std::move(list));
+void ControlServer::takeJoin(const net::ZmqRouter::Message& message, const net::CurveKey& token,
+                             Instant now) {
+  const std::string_view bytes = message.frame->bytes();
+  const std::string from(message.frame->peer());
+  const bool parsed = bytes.size() <= kMaxJoinBytes &&
+                      message_.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  if (parsed && !message_.has_join()) {
+    return deny(message, {net::PeerRefusal::kJoinOnly, "a join token is for joining only"}, now);
+  }
+  auto wants = parsed ? keys::readJoin(message_.join(), from)
+                      : makeError("join", "the message is malformed");
+  if (!wants) {
+    return answerJoins({{message.route, from, {wire::JoinReply::MALFORMED, wants.error().reason}}},
+                       now);
+  }
+  if (!desk_->take({message.route, token, std::move(*wants)})) {
+    answerJoins({{message.route, from, {wire::JoinReply::BUSY, "many hosts join at once"}}}, now);
+  }
+}
+
+void ControlServer::answerJoins(const std::vector<JoinDesk::Answer>& answers, Instant now) {
+  for (const auto& [route, from, decision] : answers) {
+    ++joins_[static_cast<std::size_t>(decision.outcome)];
+    if (decision.outcome > wire::JoinReply::WAITING && decision.outcome != wire::JoinReply::BUSY) {
+      access_->deny({net::PeerRefusal::kJoinRefused, decision.text}, from, now.mono);
+    }
+    wire::ControllerMessage reply;
+    reply.mutable_joined()->set_outcome(decision.outcome);
+    reply.mutable_joined()->set_text(decision.text);
+    send(route, reply);
+  }
+}
+
+void ControlServer::authorize(std::shared_ptr<const keys::AuthorizedKeys> list,
+                              std::shared_ptr<const keys::JoinBook> joins, Instant now) {
+  access_->set(std::move(list), std::move(joins), now.utc);
   for (const auto& [id, agent] : registry_.agents()) {
     if (agent->route.empty()) continue;
     if (const auto denial = access_->mayStay(agent->info)) {
@@ -104,7 +139,7 @@ void ControlServer::authorize(std::shared_ptr<const keys::AuthorizedKeys> list, 
 }
 
 void ControlServer::tellCollectors(Agent& agent) {
-  if (access_ == nullptr || !agent.info.pages) return;
+  if (access_ == nullptr) return;
   const auto& collectors = access_->collectors();
   // If the connection is full, the keys are sent with the next heartbeat.
   if (agent.told_collectors == collectors || !socket_.send(agent.route, collectors)) return;
@@ -117,7 +152,7 @@ void ControlServer::takeRegister(const net::ZmqRouter::Message& message,
   // Without keys the peer's claim is not authenticated.
   const auto key = access_ == nullptr ? std::nullopt : message.frame->key();
   if (access_ != nullptr) {
-    const auto denial = access_->mayRegister(*key, request, registry_.find(request.host()));
+    const auto denial = access_->mayRegister(key, request, registry_.find(request.host()));
     if (denial && before != nullptr) registry_.goodbye(*before);
     if (denial) return deny(message, *denial, now);
   }
@@ -155,6 +190,9 @@ void ControlServer::takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat
   if (heartbeat.status().has_page_owners()) {
     const auto refused = Registry::takePageOwners(agent, heartbeat.status().page_owners());
     if (refused) refuse(agent.route, refused->reason, refused->text);
+  }
+  if (const auto refused = counters_.take(agent, heartbeat.status(), now)) {
+    refuse(agent.route, refused->reason, refused->text);
   }
   agent.plan_hash = heartbeat.plan_hash();
   hosts_changed_ = true;

@@ -16,7 +16,9 @@
 #include "controller/control/batch_intake.h"
 #include "controller/control/batch_marks.h"
 #include "controller/control/bursts.h"
+#include "controller/control/counter_log.h"
 #include "controller/control/endpoint_push.h"
+#include "controller/control/join_desk.h"
 #include "controller/control/plan_history.h"
 #include "controller/control/registry.h"
 #include "controller/history/ledger_writer.h"
@@ -33,12 +35,13 @@ class ControlServer {
   static constexpr Nanos kPushAgain = 3 * kSecond;
   // limit for all messages except batches
   static constexpr std::size_t kMaxOtherBytes = 256U << 10;
+  static constexpr std::size_t kMaxJoinBytes = 16U << 10;
 
-  // REQUIRES: all of them outlive the server. `access` is nullptr without keys, and every agent is
-  // then admitted.
+  // REQUIRES: all of them outlive the server. `access` and `desk` are nullptr without keys, and
+  // every agent is then admitted.
   ControlServer(net::ZmqRouter& socket, Registry& registry, BatchMarks& marks, BatchIntake& intake,
                 LedgerWriter& ledger, BurstBoard& bursts, std::filesystem::path endpoints_file,
-                Nanos started_mono, Access* access = nullptr)
+                Nanos started_mono, Access* access = nullptr, JoinDesk* desk = nullptr)
       : socket_(socket),
         registry_(registry),
         marks_(marks),
@@ -46,14 +49,19 @@ class ControlServer {
         ledger_(ledger),
         endpoints_(socket, registry, std::move(endpoints_file), started_mono),
         bursts_(socket, registry, bursts),
-        access_(access) {}
+        access_(access),
+        desk_(desk) {}
 
   // Pushes the plan to all agents after kCoalesce.
   void setPlan(std::shared_ptr<const plan::Plan> plan, Instant now);
   std::uint64_t planHash() const { return plans_.currentHash(); }
   // Applies a new list of authorised keys. Agents that it no longer admits lose their lease and are
   // told why, and agents get the collectors' keys. REQUIRES: keys are configured.
-  void authorize(std::shared_ptr<const keys::AuthorizedKeys> list, Instant now);
+  void authorize(std::shared_ptr<const keys::AuthorizedKeys> list,
+                 std::shared_ptr<const keys::JoinBook> joins, Instant now);
+  // Answers requests to join. Call it after authorize() with what they have changed.
+  void answerJoins(const std::vector<JoinDesk::Answer>& answers, Instant now);
+  const JoinCounts& joins() const { return joins_; }
   // Takes the result of Registry::takeChanged() and pushes changed endpoints to all agents.
   void presenceChanged(const std::vector<IpAddress>& addresses, Instant now) {
     endpoints_.changed(addresses, now);
@@ -68,6 +76,8 @@ class ControlServer {
     return std::min({push_due_mono_, endpoints_.nextDue(), bursts_.nextDue()});
   }
 
+  CounterLog& counterLog() { return counters_; }
+
   std::uint64_t messagesRefused() const;
   const std::array<std::uint64_t, 7>& refusedByReason() const { return refused_; }
   // Tells whether an agent changed since the last call.
@@ -78,6 +88,7 @@ class ControlServer {
   void takeBatch(Agent& agent, std::unique_ptr<net::ZmqFrame> frame, Instant now);
   void takeRegister(const net::ZmqRouter::Message& message, const wire::Register& request,
                     Agent* agent, Instant now);
+  void takeJoin(const net::ZmqRouter::Message& message, const net::CurveKey& token, Instant now);
   void deny(const net::ZmqRouter::Message& message, const Access::Denial& denial, Instant now);
   void tellCollectors(Agent& agent);  // sends the keys that the agent does not have yet
   void takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat, Instant now);
@@ -96,7 +107,10 @@ class ControlServer {
   PlanHistory plans_;
   EndpointPush endpoints_;
   Bursts bursts_;
+  CounterLog counters_;
   Access* const access_;
+  JoinDesk* const desk_;  // nullptr as access_ is
+  JoinCounts joins_{};
   Nanos push_due_mono_ = kNever;
   std::array<std::uint64_t, 7> refused_{};
   bool hosts_changed_ = false;

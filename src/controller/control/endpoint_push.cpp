@@ -40,10 +40,6 @@ plan::HeldEndpoints load(const std::filesystem::path& file) {
   return {};
 }
 
-bool contains(const plan::AddressList& list, const IpAddress& address) {
-  return std::binary_search(list.begin(), list.end(), address);
-}
-
 }  // namespace
 
 EndpointPush::EndpointPush(net::ZmqRouter& socket, Registry& registry, std::filesystem::path file,
@@ -73,7 +69,7 @@ void EndpointPush::setPlan(const plan::Plan& plan, Instant now) {
 void EndpointPush::changed(const std::vector<IpAddress>& addresses, Instant now) {
   const std::size_t before = changed_.size();
   for (const IpAddress& address : addresses) {
-    if (contains(named_, address)) changed_.insert(address);
+    if (plan::contains(named_, address)) changed_.insert(address);
   }
   if (changed_.size() != before) gather(now);
 }
@@ -100,7 +96,7 @@ void EndpointPush::settle() {
 }
 
 void EndpointPush::update(const IpAddress& address) {
-  const bool named = contains(named_, address);
+  const bool named = plan::contains(named_, address);
   const plan::Endpoint* endpoint = named ? registry_.endpoint(address) : nullptr;
   const bool may_come_back = named && !settled_ && !registry_.presence(address).known;
   if (endpoint != nullptr || !may_come_back) directory_.set(address, endpoint);

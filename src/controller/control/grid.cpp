@@ -62,14 +62,16 @@ bool Grid::outdated(const SourceRows& have, AgentId agent, const ReportHead& hea
 Result<Grid::Applied> Grid::apply(ReportView& report, const ReportHead& head, const Origin& origin,
                                   Instant now) {
   const auto place = placeOf(report.head().probe(), head.source);
-  if (!place) return readOnly(report);
+  if (!place) return readRows(report, {});
   const ProbeGrid& probe = plan_->probes[place->first];
   Slot& slot = slots_[place->first][place->second];
   const SourceRows* have = slot.snapshot->rows.get();
-  if (probe.spec.protocol != head.protocol || head.path > probe.paths() ||
-      (have != nullptr && outdated(*have, slot.agent, head, origin))) {
-    return readOnly(report);
+  if (probe.spec.protocol != head.protocol || head.path > probe.paths()) {
+    return readRows(report, {});
   }
+  // The row of all paths together has the samples of each. Replayed windows count too.
+  Use use{place, nullptr, latency_ != nullptr && !origin.counted && head.path == 0};
+  if (have != nullptr && outdated(*have, slot.agent, head, origin)) return readRows(report, use);
   // A source's window may arrive in several reports.
   const bool same_window = have != nullptr && have->incarnation == origin.incarnation &&
                            have->window_start_utc == head.start_utc && slot.agent == origin.agent;
@@ -83,8 +85,8 @@ Result<Grid::Applied> Grid::apply(ReportView& report, const ReportHead& head, co
   rows->device = report.head().device();
   rows->rows.resize(probe.destinations.size());
   rows->paths.resize(probe.paths());
-  auto applied = head.path == 0 ? readInto(report, probe, head.source, rows->rows)
-                                : readPath(report, probe, head, *rows);
+  use.rows = &rows->rows;
+  auto applied = head.path == 0 ? readRows(report, use) : readPath(report, use, head.path, *rows);
   if (!applied) return applied;
   slot.agent = origin.agent;
   const auto counted = same_window ? slot.snapshot->rows : nullptr;
@@ -94,22 +96,25 @@ Result<Grid::Applied> Grid::apply(ReportView& report, const ReportHead& head, co
 }
 
 // The path's rows are copied, because other snapshots may hold them.
-Result<Grid::Applied> Grid::readPath(ReportView& report, const ProbeGrid& probe,
-                                     const ReportHead& head, SourceRows& rows) {
-  auto& known = rows.paths[head.path - 1];
-  auto next = known == nullptr ? std::make_shared<Rows>(probe.destinations.size())
-                               : std::make_shared<Rows>(*known);
-  auto applied = readInto(report, probe, head.source, *next);
+Result<Grid::Applied> Grid::readPath(ReportView& report, const Use& use, std::uint32_t path,
+                                     SourceRows& rows) {
+  auto& known = rows.paths[path - 1];
+  auto next =
+      known == nullptr ? std::make_shared<Rows>(rows.rows.size()) : std::make_shared<Rows>(*known);
+  auto applied = readRows(report, {use.place, next.get()});
   if (applied) known = std::move(next);
   return applied;
 }
 
-Result<Grid::Applied> Grid::readInto(ReportView& report, const ProbeGrid& probe,
-                                     const IpAddress& source, Rows& rows) {
+Result<Grid::Applied> Grid::readRows(ReportView& report, const Use& use) {
+  static const ProbeGrid no_probe;
+  const ProbeGrid& probe = use.place ? plan_->probes[use.place->first] : no_probe;
+  const IpAddress source = use.place ? probe.sources[use.place->second] : IpAddress();
   Applied applied;
   DestinationFinder finder(probe.destinations);
   IpAddress destination;
   Row row;
+  if (use.count) latency_->begin(use.place->first, use.place->second);
   for (std::size_t i = 0; i < report.rows().size(); ++i) {
     const auto message = report.row(i);
     if (!message) return tl::unexpected(message.error());
@@ -117,27 +122,17 @@ Result<Grid::Applied> Grid::readInto(ReportView& report, const ProbeGrid& probe,
       return tl::unexpected(status.error());
     }
     const auto index = finder.find(destination);
-    if (!index || !isPair(probe, source, destination)) {
+    const bool known = index && isPair(probe, source, destination);
+    if (known && use.count) latency_->add(*index, **message);
+    if (known && use.rows != nullptr) {
+      (*use.rows)[*index] = row;
+      ++applied.taken;
+    } else {
       ++applied.ignored;
-      continue;
     }
-    rows[*index] = row;
-    ++applied.taken;
   }
+  if (use.count) latency_->commit();
   return applied;
-}
-
-Result<Grid::Applied> Grid::readOnly(ReportView& report) {
-  IpAddress destination;
-  Row row;
-  for (std::size_t i = 0; i < report.rows().size(); ++i) {
-    const auto message = report.row(i);
-    if (!message) return tl::unexpected(message.error());
-    if (auto status = readRow(**message, destination, row); !status) {
-      return tl::unexpected(status.error());
-    }
-  }
-  return Applied{0, report.rows().size()};
 }
 
 void Grid::refresh(Place place, std::shared_ptr<const SourceRows> rows, Instant now, bool fresh,
@@ -147,6 +142,7 @@ void Grid::refresh(Place place, std::shared_ptr<const SourceRows> rows, Instant 
   Slot& slot = slots_[place.first][place.second];
   SourceSnapshot next = derive(place, std::move(rows), now);
   judgeSource(place, next, counted, fresh, now.mono);
+  recordSeverities(place, slot, next, fresh);
   if (next == *slot.snapshot) return;
   auto made = std::make_shared<const SourceSnapshot>(std::move(next));
   noteChanges(probe, source, *slot.snapshot, *made, now);
@@ -161,9 +157,11 @@ void Grid::noteChanges(const ProbeGrid& probe, const IpAddress& source,
     if (!after.states[i]) continue;
     const PairState from = i < before.states.size() ? before.states[i].value_or(PairState::kPending)
                                                     : PairState::kPending;
-    if (from == *after.states[i]) continue;
+    const Severity was = before.severityOf(i);
+    const Severity is = after.severityOf(i);
+    if (from == *after.states[i] && was == is) continue;
     events_.push_back({now.utc, probe.spec.name, source, probe.destinations[i], from,
-                       *after.states[i], window_start});
+                       *after.states[i], window_start, was, is});
     if (events_.size() >= kEventsAtOnce) publishEvents();
   }
 }
@@ -273,11 +271,13 @@ Grid::Slot Grid::carryOver(const ProbeGrid& probe, const IpAddress& source) cons
   }
   DestinationFinder finder(old_list);
   if (!old.history.empty()) made.history.resize(probe.destinations.size());
+  if (!old.snapshot->judged.empty()) snapshot->judged.resize(probe.destinations.size());
   for (std::size_t i = 0; i < probe.destinations.size(); ++i) {
     const auto at = finder.find(probe.destinations[i]);
     if (!at) continue;
     if (!old.history.empty()) made.history[i] = old.history[*at];
     snapshot->states[i] = old.snapshot->states[*at];
+    if (!snapshot->judged.empty()) snapshot->judged[i] = old.snapshot->judgedOf(0, *at);
     if (rows != nullptr) rows->rows[i] = old.snapshot->rows->rows[*at];
   }
   snapshot->rows = std::move(rows);
@@ -294,6 +294,7 @@ void Grid::setPlan(std::shared_ptr<const GridPlan> plan, Instant now) {
   plan_ = std::move(plan);
   slots_ = std::move(slots);
   resetYardsticks();
+  if (latency_ != nullptr) latency_->setPlan(*plan_);
   probes_.clear();
   stale_.clear();
   dirty_.clear();

@@ -1,13 +1,14 @@
-// The latest rows of every pair and the states derived from them. The grid owns what the board
-// shows. Rows come with reports. States change with reports, with agents that come and go, and with
-// time; only the states that these affect are derived again. The caller passes the time. The
-// control thread.
-// A probe with N paths has rows and states for each path and for all paths together; events concern
-// the pair.
-// Each window of a pair is judged once, when its row comes (docs/verdicts.md). Paths are not
-// judged. Memory: one Row and two bytes of state for each pair of a source that has reported,
-// whether the pair has a window or not; N + 1 times that with N paths. And for each such pair a
-// PairHistory and a Judged.
+// Holds the latest rows of every pair and the states derived from them, which the board shows. Rows
+// arrive in reports. States change when a report arrives, when an agent comes or goes, and with
+// time; only the states that this affects are derived again. The control thread uses the grid and
+// passes the time in.
+// A probe with N paths has rows and states for each path and for all paths together; events are
+// about the pair.
+// Each window of a pair is judged once, when its row arrives (docs/verdicts.md). Paths are not
+// judged.
+// Memory: one Row and two bytes of state for each pair of a source that has reported, even for a
+// pair without a window, and N + 1 times that with N paths; a PairHistory and a Judged for each
+// such pair.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +20,14 @@
 #include <utility>
 #include <vector>
 
+#include "controller/control/latency_histograms.h"
 #include "controller/control/registry.h"
 #include "controller/model/batch_frame.h"
 #include "controller/model/board.h"
 #include "controller/model/deadline_queue.h"
 #include "controller/model/event_batch.h"
 #include "controller/model/report_reader.h"
+#include "controller/model/severity_record.h"
 #include "controller/model/state.h"
 #include "controller/verdict/baseline.h"
 #include "controller/verdict/pair_judge.h"
@@ -36,9 +39,15 @@ class Grid {
   // REQUIRES: both outlive the grid.
   Grid(const Registry& registry, Board& board) : registry_(registry), board_(board) {}
 
-  // Makes `batch` receive every change of a state, as the board does. REQUIRES: it outlives the
+  // Makes `batch` receive every change of a state, like the board. REQUIRES: `batch` outlives the
   // grid.
   void keepEventsIn(EventBatch& batch) { kept_ = &batch; }
+  // Returns the changes of severities that windows have caused since the last call, the oldest
+  // first. There is at most one record for each report.
+  std::vector<SeverityRecord> takeSeverities() { return std::exchange(severities_, {}); }
+  // Makes `latency` count the rows of those reports that apply() is to count. REQUIRES: `latency`
+  // outlives the grid, and setPlan() has not been called yet.
+  void countLatencyIn(LatencyHistograms& latency) { latency_ = &latency; }
 
   // Sets the plan; the rows of pairs that are also in the new plan are kept.
   void setPlan(std::shared_ptr<const GridPlan> plan, Instant now);
@@ -50,21 +59,22 @@ class Grid {
     AgentId agent = 0;
     std::uint64_t incarnation = 0;
     Nanos reported_utc = 0;
+    bool counted = true;  // whether the report was counted in the histograms before
   };
   struct Applied {
     std::uint64_t taken = 0;
     std::uint64_t ignored = 0;  // rows of pairs that left the plan, or older than the known row
   };
-  // Applies the whole report or nothing. Refuses a report that contradicts itself, even if its rows
-  // would be ignored.
+  // Applies the whole report or nothing. A report that contradicts itself is refused even if its
+  // rows would be ignored.
   Result<Applied> apply(ReportView& report, const ReportHead& head, const Origin& origin,
                         Instant now);
 
-  // Pairs with one of these addresses are not judged from the next window on.
+  // From their next window on, pairs with one of these addresses are not judged.
   void setMaintenance(std::unordered_set<IpAddress, IpAddressHash> addresses) {
     maintenance_ = std::move(addresses);
   }
-  // The newest snapshot of each source, by probe.
+  // Returns the newest snapshot of each source, by probe.
   std::vector<std::vector<std::shared_ptr<const SourceSnapshot>>> snapshots() const;
   struct JudgedCounts {
     std::uint64_t judged = 0;
@@ -75,8 +85,8 @@ class Grid {
   JudgedCounts judgedCounts() const;
 
   void presenceChanged(const std::vector<IpAddress>& addresses);
-  // Derives the states that changed or became stale; under many changes this takes at most a fifth
-  // of the time.
+  // Derives the states that may have changed or become stale. If there are many changes, it is due
+  // less often, so that it takes at most a fifth of the time.
   void runDue(Instant now);
   Nanos nextDueUtc() const;
 
@@ -89,8 +99,10 @@ class Grid {
     std::vector<PairHistory> history;  // by destination; empty until it has reported
     std::uint64_t judged = 0;          // pairs of the snapshot
     std::uint64_t bad = 0;
+    // Whether the history does not have the severities of the snapshot yet.
+    bool unrecorded = true;
   };
-  // What a probe's pairs are compared with.
+  // The values that a probe's pairs are compared with.
   struct Yardstick {
     DistanceClasses classes;
     ProbeBaseline baseline;
@@ -106,17 +118,21 @@ class Grid {
   std::optional<Place> placeOf(std::string_view probe, const IpAddress& source) const;
   bool outdated(const SourceRows& have, AgentId agent, const ReportHead& head,
                 const Origin& origin) const;
-  Result<Applied> readInto(ReportView& report, const ProbeGrid& probe, const IpAddress& source,
-                           Rows& rows);
-  Result<Applied> readPath(ReportView& report, const ProbeGrid& probe, const ReportHead& head,
+  // Says how to use the rows of a report besides checking them.
+  struct Use {
+    std::optional<Place> place;  // nullopt: the plan does not have the report's source
+    Rows* rows = nullptr;        // nullptr: the rows are not shown
+    bool count = false;          // REQUIRES: place
+  };
+  Result<Applied> readRows(ReportView& report, const Use& use);
+  Result<Applied> readPath(ReportView& report, const Use& use, std::uint32_t path,
                            SourceRows& rows);
-  Result<Applied> readOnly(ReportView& report);
 
   Nanos staleAt(std::uint32_t probe, const SourceRows& rows) const;
   // Returns a snapshot of these rows with all states derived at `now`.
   SourceSnapshot derive(Place place, std::shared_ptr<const SourceRows> rows, Instant now) const;
-  // `counted`: the rows of the same window that were judged before, or nullptr; `fresh`: the rows
-  // have not been judged yet.
+  // `counted` are the rows of the same window that were judged before, or nullptr. `fresh` means
+  // that the rows have not been judged yet.
   void refresh(Place place, std::shared_ptr<const SourceRows> rows, Instant now, bool fresh = false,
                const SourceRows* counted = nullptr);
   void judgeSource(Place place, SourceSnapshot& made, const SourceRows* counted, bool fresh,
@@ -124,6 +140,7 @@ class Grid {
   bool isJudged(const ProbeGrid& probe, Place place, std::size_t destination,
                 const std::optional<PairState>& state) const;
   void resetYardsticks();
+  void recordSeverities(Place place, Slot& slot, const SourceSnapshot& made, bool fresh);
   void noteChanges(const ProbeGrid& probe, const IpAddress& source, const SourceSnapshot& before,
                    const SourceSnapshot& after, Instant now);
   void publishEvents();
@@ -144,6 +161,8 @@ class Grid {
   std::vector<Yardstick> yardsticks_;  // by probe
   std::unordered_set<IpAddress, IpAddressHash> maintenance_;
   EventBatch* kept_ = nullptr;
+  std::vector<SeverityRecord> severities_;
+  LatencyHistograms* latency_ = nullptr;
 };
 
 }  // namespace pingloom::controller

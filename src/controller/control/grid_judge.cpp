@@ -10,7 +10,7 @@ namespace pingloom::controller {
 bool Grid::isJudged(const ProbeGrid& probe, Place place, std::size_t destination,
                     const std::optional<PairState>& state) const {
   if (!state || *state == PairState::kPending || *state == PairState::kStale ||
-      *state == PairState::kAgentDown) {
+      *state == PairState::kAgentDown || *state == PairState::kMisfit) {
     return false;
   }
   return maintenance_.empty() || (!maintenance_.contains(probe.sources[place.second]) &&
@@ -56,6 +56,21 @@ void Grid::judgeSource(Place place, SourceSnapshot& made, const SourceRows* coun
   if (!fresh && slot.judged == 0) {
     yardstick.baseline.take(place.second, nullptr, yardstick.classes);
   }
+}
+
+// Only windows change what the history shows of severities: a pair whose state tells that it is not
+// judged is shown so without a record (PastSeverities). Rows from the history were recorded before.
+void Grid::recordSeverities(Place place, Slot& slot, const SourceSnapshot& made, bool fresh) {
+  const bool same =
+      made.judged.size() == slot.snapshot->judged.size() &&
+      std::equal(made.judged.begin(), made.judged.end(), slot.snapshot->judged.begin(),
+                 [](Judged a, Judged b) { return a.severity == b.severity; });
+  slot.unrecorded = slot.unrecorded || !same;
+  if (!fresh || !slot.unrecorded || slot.agent == 0 || made.rows == nullptr) return;
+  slot.unrecorded = false;
+  const ProbeGrid& probe = plan_->probes[place.first];
+  severities_.push_back({made.rows->window_start_utc, probe.spec.name, probe.sources[place.second],
+                         encodeSeverities(probe, made)});
 }
 
 std::vector<std::vector<std::shared_ptr<const SourceSnapshot>>> Grid::snapshots() const {

@@ -17,12 +17,13 @@ constexpr Nanos kFarthestStart = 365 * 24 * kHour;
 
 Refusal bad(std::string text) { return {wire::Refused::BAD_MESSAGE, std::move(text)}; }
 
-tl::expected<std::vector<IpAddress>, Refusal> readAddresses(const wire::Register& request) {
-  if (static_cast<std::size_t>(request.addresses_size()) > wire::kMaxHostAddresses) {
+tl::expected<std::vector<IpAddress>, Refusal> readAddresses(
+    const google::protobuf::RepeatedPtrField<std::string>& field) {
+  if (static_cast<std::size_t>(field.size()) > wire::kMaxHostAddresses) {
     return tl::unexpected(bad("more than 256 addresses"));
   }
   std::vector<IpAddress> addresses;
-  for (const std::string& bytes : request.addresses()) {
+  for (const std::string& bytes : field) {
     const auto address = IpAddress::fromWire(bytes);
     if (!address || address->isUnspecified())
       return tl::unexpected(bad("malformed or unspecified address"));
@@ -31,6 +32,15 @@ tl::expected<std::vector<IpAddress>, Refusal> readAddresses(const wire::Register
   std::sort(addresses.begin(), addresses.end());
   addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
   return addresses;
+}
+
+tl::expected<std::vector<IpAddress>, Refusal> readRdmaAddresses(
+    const wire::Register& request, const std::vector<IpAddress>& addresses) {
+  auto rdma = readAddresses(request.rdma_addresses());
+  if (rdma && !std::includes(addresses.begin(), addresses.end(), rdma->begin(), rdma->end())) {
+    return tl::unexpected(bad("an RDMA device at what is no address of the agent"));
+  }
+  return rdma;
 }
 
 // Reads at most one endpoint for each of the addresses, which are sorted.
@@ -97,10 +107,12 @@ tl::expected<Agent*, Refusal> Registry::admit(const wire::Register& request,
                                               std::optional<std::uint64_t> known_incarnation,
                                               Instant now, std::string_view key) {
   if (auto fault = faultOf(request, now.utc)) return tl::unexpected(std::move(*fault));
-  auto addresses = readAddresses(request);
+  auto addresses = readAddresses(request.addresses());
   if (!addresses) return tl::unexpected(std::move(addresses.error()));
   auto endpoints = readEndpoints(request, *addresses);
   if (!endpoints) return tl::unexpected(std::move(endpoints.error()));
+  auto rdma = readRdmaAddresses(request, *addresses);
+  if (!rdma) return tl::unexpected(std::move(rdma.error()));
   if (auto refusal = conflict(request, *addresses, now)) return tl::unexpected(std::move(*refusal));
 
   Agent* agent = find(request.host());
@@ -116,6 +128,7 @@ tl::expected<Agent*, Refusal> Registry::admit(const wire::Register& request,
   by_route_.erase(agent->route);
   if (const auto other = by_route_.find(route); other != by_route_.end()) endLease(*other->second);
   takeAddresses(*agent, std::move(*addresses));
+  info.rdma_addresses = std::move(*rdma);
   // If the agent outlived the controller, none of its endpoints counts as changed.
   takeEndpoints(*agent, std::move(*endpoints),
                 first && stayed ? std::nullopt : std::optional(now.utc));
@@ -173,10 +186,7 @@ Agent* Registry::makeAgent(const std::string& host, Instant now) {
       if (!at->second->info.alive && older) longest = at;
     }
     if (longest == agents_.end()) return nullptr;
-    takeAddresses(*longest->second, {});
-    endLease(*longest->second);
-    by_host_.erase(longest->second->info.host);
-    agents_.erase(longest);
+    erase(*longest->second);
   }
   auto made = std::make_unique<Agent>();
   made->id = ++last_id_;
@@ -186,6 +196,18 @@ Agent* Registry::makeAgent(const std::string& host, Instant now) {
   agents_.emplace(agent->id, std::move(made));
   by_host_[host] = agent;
   return agent;
+}
+
+void Registry::forget(const std::string& host) {
+  Agent* agent = find(host);
+  if (agent != nullptr && !agent->info.alive) erase(*agent);
+}
+
+void Registry::erase(Agent& agent) {
+  takeAddresses(agent, {});
+  endLease(agent);
+  by_host_.erase(agent.info.host);
+  agents_.erase(agent.id);
 }
 
 // Taking over an address ends the lease of the silent agent that had it; that agent has to register

@@ -1,7 +1,7 @@
-// The agents: who they are, on which connection they speak, which addresses and RDMA endpoints are
-// theirs, and since when they have been there without a gap. Time is an argument; the control
-// thread alone calls. Bounds: kMaxAgents, kMaxHostAddresses each; the agent that has been gone
-// longest makes room.
+// Knows each agent's identity, connection, addresses and RDMA endpoints, and since when it has been
+// present without a gap. Only the control thread uses it, and passes the time in. Bounds:
+// kMaxAgents agents with kMaxHostAddresses addresses each; a new agent beyond that replaces the one
+// that has been gone longest.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "common/address.h"
-#include "common/instant.h"
 #include "common/time.h"
 #include "control.pb.h"
 #include "controller/model/board.h"
@@ -35,15 +34,16 @@ struct Agent {
   Nanos pushed_mono = 0;
   Nanos heard_mono = 0;
   Nanos nudged_mono = 0;
+  Nanos counters_mono = 0;  // when its last heartbeat arrived; counter_log.h sets it
   // The version of this controller's endpoint table that the agent holds (endpoint_push.h), 0 if
   // none; and whether it holds any table, including another controller's.
   std::uint64_t endpoints_version = 0;
   bool endpoints_any = false;
   Nanos present_since_utc = 0;  // 0 if no absence is known
-  // The collectors' keys last sent on this connection.
+  // The collectors' keys that were last sent on this connection.
   std::shared_ptr<const std::string> told_collectors;
-  // Whether a batch of it could not be committed. Then no further batch is committed before it
-  // registers again, because the gap would count as delivered.
+  // Whether one of its batches could not be committed. Until it registers again, no later batch is
+  // committed, because the missing one would then count as delivered.
   bool suspended = false;
   bool in_lease_queue = false;
 };
@@ -68,20 +68,22 @@ class Registry {
   static constexpr std::size_t kMaxAgents = 65'536;
 
   // Registers the agent, or returns the reason for refusing it. `known_incarnation` is the newest
-  // incarnation of this host with committed batches: an agent that outlived the controller was not
-  // away. `key` is the authenticated key of its connection, or "" without keys; access.h has
-  // checked it before.
+  // incarnation of this host with committed batches. An agent with this incarnation was running
+  // before the controller was restarted, so it was not away. `key` is the authenticated key of its
+  // connection, which access.h has checked, or "" without keys.
   tl::expected<Agent*, Refusal> admit(const wire::Register& request, const std::string& route,
                                       std::optional<std::uint64_t> known_incarnation, Instant now,
                                       std::string_view key = "");
-  // Returns the agent of this connection and renews its lease, also an expired one, because silence
-  // alone says nothing about the agent. Returns nullptr if it has to register. A route belongs to
-  // the key that registered on it.
+  // Returns the agent of this connection and renews its lease, even if the lease has expired:
+  // silence does not mean that the agent ended. Returns nullptr if the agent has to register, also
+  // if `key` is not the key that registered on this route.
   Agent* heard(const std::string& route, Instant now, std::string_view key = "");
-  // Takes the owners of the agent's metric pages, or returns the reason for refusing them, and
-  // keeps the previous ones.
+  // Takes the owners of the agent's metric pages. If it refuses them, it returns the reason and
+  // keeps the previous owners.
   static std::optional<Refusal> takePageOwners(Agent& agent, const wire::PageOwners& told);
   void goodbye(Agent& agent);
+  // Forgets an agent that is away; does nothing if the agent is present.
+  void forget(const std::string& host);
   // Ends expired leases.
   void expire(Instant now);
   Nanos nextExpiry() const { return leases_.next(); }  // CLOCK_MONOTONIC
@@ -102,6 +104,7 @@ class Registry {
  private:
   std::optional<Refusal> conflict(const wire::Register& request,
                                   const std::vector<IpAddress>& addresses, Instant now) const;
+  void erase(Agent& agent);
   Agent* makeAgent(const std::string& host, Instant now);
   void takeAddresses(Agent& agent, std::vector<IpAddress> addresses);
   static void takeEndpoints(Agent& agent, std::vector<plan::Endpoint> endpoints,

@@ -4,7 +4,9 @@
 #include <set>
 #include <utility>
 
+#include "common/json_text.h"
 #include "controller/model/incident_json.h"
+#include "controller/verdict/counter_evidence.h"
 
 namespace pingloom::controller {
 namespace {
@@ -17,7 +19,7 @@ constexpr Nanos kMaxPause = 10 * kSecond;
 template <typename Value>
 OrderAnswer answerOf(const Result<Value>& result) {
   if (!result) return tl::unexpected(result.error());
-  return lineOf(toJson(*result)) + "\n";
+  return jsonLine(toJson(*result)) + "\n";
 }
 
 OrderAnswer emptyAnswer(const Status& status) {
@@ -128,17 +130,50 @@ std::vector<AgentWatch::Agent> Verdicts::agents() const {
   return made;
 }
 
+// Whether each pair that the finding rests on has an end whose agent is silent. An agent that died
+// loses pings before its silence lasts long enough, and its network is not at fault. An agent that
+// answers slowly is alive, although a starved one may be silent for a while.
+bool Verdicts::waitsForAgents(const Finding& finding, Nanos now_utc) const {
+  if (finding.figure != Figure::kLoss) return false;
+  const auto silent = [&](const IpAddress& address) {
+    const Presence presence = registry_.presence(address);
+    return presence.known && presence.heard_utc + AgentWatch::kSilent <= now_utc;
+  };
+  const auto& lines = finding.evidence;
+  return !lines.empty() && std::all_of(lines.begin(), lines.end(), [&](const Evidence& line) {
+    return silent(line.source) || silent(line.destination);
+  });
+}
+
 std::vector<Finding> Verdicts::find(Instant now) {
   std::vector<Finding> found = agent_watch_.find(places_, agents(), now.utc);
+  for (Finding& finding : found) addCounters(finding, now.utc);
   std::set<std::string> entities;
   for (const Finding& finding : found) entities.insert(finding.entity);
   counts_ = grid_.judgedCounts();
   if (counts_.bad == 0) return found;
   for (Finding& finding : findCulprits(places_, grid_.snapshots())) {
+    if (waitsForAgents(finding, now.utc)) continue;
     // What an agent's absence explains is not said twice.
-    if (entities.insert(finding.entity).second) found.push_back(std::move(finding));
+    if (!entities.insert(finding.entity).second) continue;
+    addCounters(finding, now.utc);
+    found.push_back(std::move(finding));
   }
   return found;
+}
+
+// Adds what the agents of the accused hosts told about their counters.
+void Verdicts::addCounters(Finding& finding, Nanos now_utc) const {
+  for (const std::uint32_t host : accusedHosts(places_, finding)) {
+    std::set<const HostCounters*> known;
+    for (const std::uint32_t at : places_.hosts()[host].addresses) {
+      const Agent* agent = registry_.owner(places_.addresses()[at].address);
+      if (agent == nullptr || agent->info.counters == nullptr) continue;
+      if (!known.insert(agent->info.counters.get()).second) continue;
+      appendMoved(places_.hosts()[host].name, *agent->info.counters, now_utc, finding.counters);
+    }
+  }
+  rankMoved(finding.counters);
 }
 
 void Verdicts::publish(Instant now) {

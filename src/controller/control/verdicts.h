@@ -1,10 +1,10 @@
-// Draws conclusions from the judged pairs: lets the culprits be found, keeps the incidents, carries
-// out orders about them, and publishes the verdict. The control thread.
+// Draws conclusions from the judged pairs: has the culprits found, keeps the incidents, carries out
+// orders about them, and publishes the verdict. It runs on the control thread.
 #pragma once
 
 #include <vector>
 
-#include "common/instant.h"
+#include "common/time.h"
 #include "controller/control/grid.h"
 #include "controller/control/order_board.h"
 #include "controller/control/registry.h"
@@ -18,18 +18,20 @@ namespace pingloom::controller {
 class Verdicts {
  public:
   // How often conclusions are drawn. With many bad pairs they take at most a tenth of the time.
-  static constexpr Nanos kInterval = 500 * kMillisecond;
+  static constexpr Nanos kInterval = 50 * kMillisecond;
 
-  // REQUIRES: all outlive it.
+  // REQUIRES: all arguments outlive it.
   Verdicts(Grid& grid, const Registry& registry, Board& board, OrderBoard& orders)
       : grid_(grid), registry_(registry), board_(board), orders_(orders) {}
 
-  // What the ledger kept; before everything else.
+  // Takes over what the ledger has kept, and publishes it: a reader of the board would take an
+  // empty verdict for the end of all incidents. It is called once, before the board has readers.
   void restore(const std::vector<VerdictRecord>& records, Instant now) {
     keeper_.restore(records, now);
+    publish(now);
   }
   void setPlan(std::shared_ptr<const GridPlan> plan, Instant now);
-  // Carries out orders and, when it is time, draws conclusions.
+  // Carries out orders, and draws conclusions when that is due.
   void run(Instant now);
   Nanos nextDue() const { return due_mono_; }  // CLOCK_MONOTONIC
   std::vector<VerdictRecord> takeRecords() { return keeper_.takeRecords(); }
@@ -40,6 +42,8 @@ class Verdicts {
   void applyMaintenance(Nanos now_utc);
   std::vector<AgentWatch::Agent> agents() const;
   std::vector<Finding> find(Instant now);
+  bool waitsForAgents(const Finding& finding, Nanos now_utc) const;
+  void addCounters(Finding& finding, Nanos now_utc) const;
   void publish(Instant now);
 
   Grid& grid_;

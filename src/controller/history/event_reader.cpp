@@ -12,15 +12,20 @@ namespace {
 constexpr Nanos kLookAhead = 30 * kSecond;
 
 // An operator wants to see the first of these first.
-constexpr std::array<PairState, 8> kWorstFirst = {
-    PairState::kUnreachable, PairState::kLoss,      PairState::kRefused, PairState::kAgentDown,
-    PairState::kStale,       PairState::kAnomalous, PairState::kPending, PairState::kOk};
+constexpr std::array<PairState, 9> kWorstFirst = {
+    PairState::kUnreachable, PairState::kLoss,    PairState::kRefused,
+    PairState::kAgentDown,   PairState::kStale,   PairState::kMisfit,
+    PairState::kAnomalous,   PairState::kPending, PairState::kOk};
 
-bool worse(PairState a, PairState b) {
-  const auto place = [](PairState state) {
-    return std::find(kWorstFirst.begin(), kWorstFirst.end(), state);
+// Whether a bin's worst is worse than what pairs changed to now. A pair that is not judged is no
+// worse than one that is well, so its state decides.
+bool worse(const EventBin& bin, PairState state, Severity severity) {
+  const auto place = [](PairState of) {
+    return std::find(kWorstFirst.begin(), kWorstFirst.end(), of);
   };
-  return place(a) < place(b);
+  const Severity had = std::max(bin.severity, Severity::kOk);
+  const Severity has = std::max(severity, Severity::kOk);
+  return had != has ? had > has : place(bin.worst) < place(state);
 }
 
 std::optional<IpAddress> addressIn(std::string_view bytes) {
@@ -34,6 +39,10 @@ PairState stateIn(std::int64_t number) {
   return known ? static_cast<PairState>(number) : PairState::kPending;
 }
 
+Severity severityIn(std::int64_t number) {
+  return severityNumbered(static_cast<std::uint64_t>(number)).value_or(Severity::kNone);
+}
+
 KeptEvent eventIn(const Statement& row) {
   return {row.number(0),
           row.number(1),
@@ -42,7 +51,9 @@ KeptEvent eventIn(const Statement& row) {
           addressIn(row.bytes(4)),
           stateIn(row.number(5)),
           stateIn(row.number(6)),
-          static_cast<std::uint64_t>(row.number(7))};
+          static_cast<std::uint64_t>(row.number(7)),
+          severityIn(row.number(8)),
+          severityIn(row.number(9))};
 }
 
 // Rows come newest first, so the last of several equally bad ones is the earliest.
@@ -50,13 +61,15 @@ void count(const Statement& row, const EventQuery& query, std::vector<EventBin>&
   if (bins.empty()) return;
   const Nanos utc = row.number(0);
   const PairState to = stateIn(row.number(6));
+  const Severity severity = severityIn(row.number(9));
   const auto part = static_cast<double>(utc - query.from_utc) /
                     static_cast<double>(query.until_utc - query.from_utc);
   const auto at = static_cast<std::size_t>(part * static_cast<double>(bins.size()));
   EventBin& bin = bins[std::min(at, bins.size() - 1)];
   bin.pairs += static_cast<std::uint64_t>(row.number(7));
-  if (bin.events++ > 0 && worse(bin.worst, to)) return;
+  if (bin.events++ > 0 && worse(bin, to, severity)) return;
   bin.worst = to;
+  bin.severity = severity;
   bin.utc = utc;
   bin.window_utc = row.number(1);
 }
@@ -76,7 +89,8 @@ Status eachRow(Statement& statement, Visit visit) {
 
 Result<FoundEvents> readEvents(Database& database, const EventQuery& query) {
   auto statement = database.prepare(
-      "SELECT utc_ns, window_ns, probe, source, destination, before, after, pairs FROM events "
+      "SELECT utc_ns, window_ns, probe, source, destination, before, after, pairs, "
+      "severity_before, severity_after FROM events "
       "WHERE utc_ns >= ?1 AND utc_ns < ?2 AND (?3 = '' OR probe = ?3) AND (?4 IS NULL OR source IS "
       "NULL OR source = ?4) AND (?5 IS NULL OR destination IS NULL OR destination = ?5) "
       "ORDER BY utc_ns DESC, id DESC");

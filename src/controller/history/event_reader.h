@@ -1,4 +1,5 @@
-// Reads state changes and presence from the ledger's file, in the thread of its History.
+// Reads changes of state and severity, and presence from the ledger's file, in the thread of its
+// History.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +32,11 @@ struct EventQuery {
 struct EventBin {
   std::uint64_t events = 0;  // 0: the fields below mean nothing
   std::uint64_t pairs = 0;
-  PairState worst = PairState::kOk;  // the worst state that pairs changed to
-  Nanos utc = 0;                     // of the first change to that state
+  // What the worst change changed pairs to: first by severity, then by state.
+  PairState worst = PairState::kOk;
+  Severity severity = Severity::kNone;
+  // When the first of the worst changes was.
+  Nanos utc = 0;
   Nanos window_utc = 0;
 };
 

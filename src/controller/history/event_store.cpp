@@ -4,13 +4,28 @@
 #include <string>
 #include <utility>
 
+#include "controller/history/ledger_schema.h"
+
 namespace pingloom::controller {
+namespace {
+
+// Adds the columns to a file from before they existed.
+Status addSeverities(Database& database) {
+  const auto known = database.number(
+      "SELECT count(*) FROM pragma_table_info('events') WHERE name = 'severity_after'");
+  if (!known) return tl::unexpected(known.error());
+  return *known > 0 ? Status() : database.execute(kEventSeverities);
+}
+
+}  // namespace
+
 Result<EventStore> EventStore::open(Database& database) {
+  if (auto status = addSeverities(database); !status) return tl::unexpected(status.error());
   EventStore made;
   auto prepared = database.prepareAll(
       {{&made.add_event_,
-        "INSERT INTO events(utc_ns, window_ns, probe, source, destination, before, after, "
-        "pairs) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"},
+        "INSERT INTO events(utc_ns, window_ns, probe, source, destination, before, after, pairs, "
+        "severity_before, severity_after) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"},
        {&made.add_presence_, "INSERT INTO presence(utc_ns, address, kind) VALUES(?1, ?2, ?3)"},
        {&made.remove_old_events_, "DELETE FROM events WHERE utc_ns < ?1"},
        {&made.remove_many_events_,
@@ -38,6 +53,8 @@ Status EventStore::write(std::span<const KeptEvent> events,
     auto status = add_event_.bind(6, static_cast<std::int64_t>(event.from))
                       .bind(7, static_cast<std::int64_t>(event.to))
                       .bind(8, static_cast<std::int64_t>(event.pairs))
+                      .bind(9, static_cast<std::int64_t>(event.severity_from))
+                      .bind(10, static_cast<std::int64_t>(event.severity_to))
                       .run();
     if (!status) return status;
   }

@@ -18,6 +18,42 @@ namespace {
 
 constexpr const char* kSideFiles[] = {"", "-wal", "-shm"};
 
+constexpr std::string_view kMoveAway =
+    "move the file with its -wal and -shm away to begin a new history";
+
+// Lists the columns that every file of the format has: those of its first tables, without the ones
+// that opening a file adds.
+Result<std::string> columnsOf(Database& database) {
+  auto select = database.prepare(
+      "SELECT m.name || '.' || c.name FROM sqlite_master m, pragma_table_info(m.name) c "
+      "WHERE m.type = 'table' AND m.name IN ('agents', 'blocks', 'events', 'presence') AND "
+      "c.name NOT IN ('severity_before', 'severity_after') ORDER BY m.name, c.cid");
+  if (!select) return tl::unexpected(select.error());
+  std::string columns;
+  for (;;) {
+    const auto more = select->step();
+    if (!more) return tl::unexpected(more.error());
+    if (!*more) return columns;
+    columns.append(select->bytes(0)) += ' ';
+  }
+}
+
+// Before the first release, files with other tables had the same version.
+Status checkTables(Database& database, const std::string& file) {
+  auto example = Database::open(":memory:");
+  if (!example) return tl::unexpected(example.error());
+  if (auto status = example->execute(kLedgerTables); !status) return status;
+  const auto expected = columnsOf(*example);
+  if (!expected) return tl::unexpected(expected.error());
+  const auto found = columnsOf(database);
+  if (!found) return tl::unexpected(found.error());
+  if (*found == *expected) return {};
+  return makeError(file, fmt::format("the history says that it has format {}, but its tables are "
+                                     "others: a pingloom from before the first release wrote it; "
+                                     "{}",
+                                     kLedgerVersion, kMoveAway));
+}
+
 }  // namespace
 
 // Statements are declared after the database, so that they are destroyed before it.
@@ -31,6 +67,12 @@ struct Ledger::Connection {
     auto verdict_store = VerdictStore::open(database);
     if (!verdict_store) return tl::unexpected(verdict_store.error());
     verdicts = std::move(*verdict_store);
+    auto severity_store = SeverityStore::open(database);
+    if (!severity_store) return tl::unexpected(severity_store.error());
+    severities = std::move(*severity_store);
+    auto counter_store = CounterStore::open(database);
+    if (!counter_store) return tl::unexpected(counter_store.error());
+    counters = std::move(*counter_store);
     if (auto status = roll_up.prepare(database); !status) return status;
     if (auto status = insert_block.prepare(database); !status) return status;
     return database.prepareAll(
@@ -64,6 +106,8 @@ struct Ledger::Connection {
   Statement used_bytes;
   EventStore events;
   VerdictStore verdicts;
+  SeverityStore severities;
+  CounterStore counters;
 };
 
 Ledger::Ledger(LedgerOptions options) : options_(std::move(options)) {}
@@ -96,14 +140,13 @@ Status Ledger::prepareTables() {
   Database& database = connection_->database;
   const auto version = database.number("PRAGMA user_version");
   if (!version) return tl::unexpected(version.error());
-  if (*version == kLedgerVersion) return {};
+  if (*version == kLedgerVersion) return checkTables(database, options_.file.string());
   if (*version != 0) {
     return makeError(
         options_.file.string(),
         fmt::format("the history has format {}, and this pingloom uses format {}: run the version "
-                    "that wrote it, or move the file with its -wal and -shm away to begin a new "
-                    "history",
-                    *version, kLedgerVersion));
+                    "that wrote it, or {}",
+                    *version, kLedgerVersion, kMoveAway));
   }
   return database.execute(
       fmt::format("BEGIN; {} PRAGMA user_version = {}; COMMIT;", kLedgerTables, kLedgerVersion)
@@ -302,11 +345,15 @@ Result<std::vector<VerdictRecord>> Ledger::verdicts(Nanos closed_after_utc) {
 }
 
 Status Ledger::record(std::span<const KeptEvent> events, std::span<const PresenceRecord> presence,
-                      std::span<const VerdictRecord> verdicts) {
+                      std::span<const VerdictRecord> verdicts,
+                      std::span<const SeverityRecord> severities,
+                      std::span<const CounterRecord> counters) {
   if (connection_ == nullptr) return makeError(options_.file.string(), "is not open");
   auto status = connection_->begin.run();
   if (status) status = connection_->events.write(events, presence);
   if (status) status = connection_->verdicts.write(verdicts);
+  if (status) status = connection_->severities.write(severities);
+  if (status) status = connection_->counters.write(counters);
   if (status) status = connection_->commit.run();
   if (!status) (void)connection_->database.execute("ROLLBACK");
   return status;
@@ -320,6 +367,16 @@ Result<bool> Ledger::trim(std::size_t windows, Nanos now_utc) {
     more = tl::unexpected(status.error());
   }
   if (const auto status = connection_->verdicts.trim(options_.retention, now_utc);
+      !status && more) {
+    more = tl::unexpected(status.error());
+  }
+  if (const auto status =
+          connection_->severities.trim(options_.retention, options_.max_bytes, now_utc);
+      !status && more) {
+    more = tl::unexpected(status.error());
+  }
+  if (const auto status =
+          connection_->counters.trim(options_.retention, options_.max_bytes, now_utc);
       !status && more) {
     more = tl::unexpected(status.error());
   }

@@ -1,11 +1,11 @@
-// The SQLite file of everything that was committed: each agent's high-water mark and every window
-// it delivered, written in one transaction, so that a batch is counted once. ledger_schema.h
-// describes its tables. Windows are packed when they arrive, and rolled up to minutes when they are
-// LedgerRollUp::kAge old. A damaged file is moved aside, and a new one begins with the marks that
-// are known in memory.
+// Keeps everything that was committed in one SQLite file. A batch's windows and its agent's new
+// high-water mark are written in one transaction, so that each batch is counted once.
+// ledger_schema.h describes the tables. Windows are packed when they arrive, and rolled up to
+// minutes when they are LedgerRollUp::kAge old. If the file is damaged, it is moved aside, and a
+// new file begins with the marks that are in memory.
 //
-// One thread at a time. Bounds: history by age and by size, trimmed in small steps; marks of hosts
-// that were silent for kMarkLife are forgotten.
+// One thread at a time uses it. Bounds: the history is limited by age and by size and is trimmed in
+// small steps; marks of hosts that have delivered nothing for kMarkLife are forgotten.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,9 @@
 #include "common/time.h"
 #include "controller/history/codec/block.h"
 #include "controller/history/codec/report_packer.h"
+#include "controller/history/counter_store.h"
 #include "controller/history/event_store.h"
+#include "controller/history/severity_store.h"
 #include "controller/history/sqlite.h"
 #include "controller/history/verdict_store.h"
 #include "controller/model/batch_frame.h"
@@ -77,31 +79,34 @@ class Ledger {
   ~Ledger();
 
   const Marks& marks() const { return marks_; }
-  // The reports of the newest window of this probe at this source; several if it was delivered in
-  // parts.
+  // Returns the reports of the newest window of this probe at this source. There are several if the
+  // window was delivered in parts.
   std::vector<LatestReport> latest(std::string_view probe, const IpAddress& source);
 
-  // The end of the newest window, UTC; 0: there is none.
+  // Returns the end of the newest window in UTC, or 0 if there is none.
   Nanos newestEnd();
 
   // Commits all batches in one transaction, or none. A batch at or below its agent's mark is left
   // out.
   Status commit(std::span<const LedgerBatch> batches, Nanos now_utc);
-  // Writes state changes, presence and verdicts, all or none of them.
+  // Writes all of them or none.
   Status record(std::span<const KeptEvent> events, std::span<const PresenceRecord> presence,
-                std::span<const VerdictRecord> verdicts = {});
-  // As VerdictStore::load().
+                std::span<const VerdictRecord> verdicts = {},
+                std::span<const SeverityRecord> severities = {},
+                std::span<const CounterRecord> counters = {});
+  // Does the same as VerdictStore::load().
   Result<std::vector<VerdictRecord>> verdicts(Nanos closed_after_utc);
-  // Rolls up some of the windows that are old enough. Returns their number; 0: none are left.
+  // Rolls up some of the windows that are old enough. Returns their number, or 0 if none are left.
   Result<std::size_t> rollUp(Nanos now_utc);
-  // Removes at most `windows` windows that are too old or exceed the size. True: there are more.
+  // Removes at most `windows` windows that are too old or exceed the size. Returns whether there
+  // may be more.
   Result<bool> trim(std::size_t windows, Nanos now_utc);
 
   std::uint64_t windowsWritten() const { return windows_written_; }
-  // Blocks that could not be read or made.
+  // Returns the number of blocks that could not be read or made.
   std::uint64_t blocksDropped() const { return blocks_dropped_; }
   std::uint64_t fileBytes() const;
-  // What happened to an earlier file; "": nothing.
+  // Says what happened to a damaged file; "" if nothing did.
   const std::string& note() const { return note_; }
 
  private:

@@ -19,13 +19,25 @@
 //          probe, source, destination (4 or 16 bytes; NULL: several)
 //          before, after    PairState
 //          pairs        the number of pairs that changed
+//          severity_before, severity_after    Severity
 //
 // presence utc_ns, address (empty: all agents), kind (PresenceRecord::Kind)
 //
 // verdicts kind (VerdictRecord::Kind), key (an id, or a host), opened_ns, closed_ns (0: open),
 //          document     JSON, as model/incident_json.h writes it
-//          A file of version 1 may lack this table; opening it adds the table, and programs of
-//          before ignore it.
+//
+// severities since_ns    start of the window from which on this was judged
+//          probe, source (4 or 16 bytes)
+//          content      model/severity_record.h: what is judged of all pairs of the source
+//
+// counters minute_ns    start of the minute, UTC
+//          host         the agent's id
+//          device, port (0: a network interface), counter (docs/counters.md), kind (CounterKind)
+//          total        the value at the end of the minute
+//          moved        by how much it grew; several rows of one minute add up
+//
+// Files of version 1 from before the first release may lack `verdicts`, `severities`,
+// `counters` and the two columns of severities in `events`; opening them adds these.
 //
 // A window that an agent delivered in parts has several rows in `blocks`, and one of several paths
 // has a row for each path and one for all. Times and names stand before the content, because SQLite
@@ -51,6 +63,40 @@ CREATE TABLE IF NOT EXISTS verdicts(
   document TEXT NOT NULL,
   PRIMARY KEY(kind, key)
 ) WITHOUT ROWID;
+)";
+
+constexpr const char* kSeverityTable = R"(
+CREATE TABLE IF NOT EXISTS severities(
+  id INTEGER PRIMARY KEY,
+  since_ns INTEGER NOT NULL,
+  probe TEXT NOT NULL,
+  source BLOB NOT NULL,
+  content BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS severities_by_source ON severities(probe, source, since_ns);
+CREATE INDEX IF NOT EXISTS severities_by_time ON severities(since_ns);
+)";
+
+constexpr const char* kCounterTable = R"(
+CREATE TABLE IF NOT EXISTS counters(
+  id INTEGER PRIMARY KEY,
+  minute_ns INTEGER NOT NULL,
+  host TEXT NOT NULL,
+  device TEXT NOT NULL,
+  port INTEGER NOT NULL,
+  counter TEXT NOT NULL,
+  kind INTEGER NOT NULL,
+  total INTEGER NOT NULL,
+  moved INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS counters_by_host ON counters(host, minute_ns);
+CREATE INDEX IF NOT EXISTS counters_by_time ON counters(minute_ns);
+CREATE INDEX IF NOT EXISTS counters_by_kind ON counters(kind);
+)";
+
+constexpr const char* kEventSeverities = R"(
+ALTER TABLE events ADD COLUMN severity_before INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE events ADD COLUMN severity_after INTEGER NOT NULL DEFAULT 0;
 )";
 
 constexpr const char* kLedgerTables = R"(
@@ -84,7 +130,9 @@ CREATE TABLE events(
   destination BLOB,
   before INTEGER NOT NULL,
   after INTEGER NOT NULL,
-  pairs INTEGER NOT NULL
+  pairs INTEGER NOT NULL,
+  severity_before INTEGER NOT NULL DEFAULT 0,
+  severity_after INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX events_by_time ON events(utc_ns);
 CREATE TABLE presence(

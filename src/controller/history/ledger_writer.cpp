@@ -177,10 +177,13 @@ void LedgerWriter::wakeOwner() const {
 }
 
 void LedgerWriter::record(std::vector<KeptEvent> events, std::vector<PresenceRecord> presence,
-                          std::vector<VerdictRecord> verdicts) {
+                          std::vector<VerdictRecord> verdicts,
+                          std::vector<SeverityRecord> severities,
+                          std::vector<CounterRecord> counters) {
   {
     const std::lock_guard lock(mutex_);
-    events_.add(std::move(events), std::move(presence), std::move(verdicts));
+    events_.add(std::move(events), std::move(presence), std::move(verdicts), std::move(severities),
+                std::move(counters));
   }
   wake_.notify_one();
 }

@@ -54,9 +54,10 @@ class LedgerWriter {
   // still.
   bool busy() const;
 
-  // State changes, presence and verdicts are written between batches.
+  // These are written between batches.
   void record(std::vector<KeptEvent> events, std::vector<PresenceRecord> presence,
-              std::vector<VerdictRecord> verdicts = {});
+              std::vector<VerdictRecord> verdicts = {}, std::vector<SeverityRecord> severities = {},
+              std::vector<CounterRecord> counters = {});
 
   // Starts to read the newest window of each place. Called once.
   void restore(std::vector<LedgerPlace> places);

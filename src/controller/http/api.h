@@ -23,13 +23,14 @@ http::Response status(const Board& board, const http::ServerCounters& counters);
 http::Response hosts(const Board& board);
 http::Response probes(const Board& board);
 
+// /api/v1/counters
+http::Response counters(const Board& board, const http::Request& request);
+// /api/v1/history/counters?host=HOST&from=TIME&to=TIME&limit=N
+http::Answer pastCounters(HistoryReader& reader, const http::Request& request);
+
 // Parses the query of a grid. The error is the answer.
 tl::expected<GridQuery, http::Response> gridQuery(const GridPlan& plan,
                                                   const http::Request& request);
-// Parses likewise for an answer with all pairs, which is refused where it would be too large as
-// CSV.
-tl::expected<GridQuery, http::Response> wholeGridQuery(const GridPlan& plan,
-                                                       const http::Request& request);
 
 // /api/v1/grid?probe=NAME&metric=NAME
 http::Response grid(const Board& board, const http::Request& request);

@@ -3,15 +3,12 @@
 
 #include <charconv>
 
+#include "common/json_text.h"
 #include "controller/http/api.h"
 #include "controller/http/burst_request.h"
-#include "http/json_text.h"
 
 namespace pingloom::controller::api {
 namespace {
-
-using http::appendJsonNumber;
-using http::appendJsonString;
 
 constexpr std::string_view kPath = "/api/v1/bursts/";
 constexpr int kIdDigits = 16;

@@ -1,18 +1,16 @@
-// Returns the state changes within a range of time.
+// Returns the changes of state and severity within a range of time.
 #include <fmt/format.h>
 
 #include <utility>
 
+#include "common/json_text.h"
 #include "controller/history/event_reader.h"
 #include "controller/http/api.h"
 #include "controller/http/cells.h"
 #include "controller/http/past_query.h"
-#include "http/json_text.h"
 
 namespace pingloom::controller::api {
 namespace {
-
-using http::appendJsonString;
 
 constexpr std::uint64_t kDefaultLimit = 1000;
 constexpr std::uint64_t kMaxEvents = 10'000;
@@ -79,17 +77,19 @@ void appendEvent(std::string& out, const GridPlan& plan, const KeptEvent& event)
   appendJsonString(out, event.probe);
   appendHost(out, plan, "source", event.source);
   appendHost(out, plan, "destination", event.destination);
-  out += fmt::format(R"(,"from":"{}","to":"{}","pairs":{}}})", name(event.from), name(event.to),
-                     event.pairs);
+  out += fmt::format(R"(,"from":"{}","to":"{}","severity_from":"{}","severity":"{}","pairs":{}}})",
+                     name(event.from), name(event.to), name(event.severity_from),
+                     name(event.severity_to), event.pairs);
 }
 
 void appendBins(std::string& out, const std::vector<EventBin>& bins) {
   char separator = '[';
   for (const EventBin& bin : bins) {
     if (bin.events == 0) continue;
-    out += fmt::format(R"({}{{"at":"{}","window":{},"worst":"{}","events":{},"pairs":{}}})",
-                       separator, formatUtc(bin.utc), windowText(bin.window_utc), name(bin.worst),
-                       bin.events, bin.pairs);
+    out += fmt::format(
+        R"({}{{"at":"{}","window":{},"worst":"{}","severity":"{}","events":{},"pairs":{}}})",
+        separator, formatUtc(bin.utc), windowText(bin.window_utc), name(bin.worst),
+        name(bin.severity), bin.events, bin.pairs);
     separator = ',';
   }
   out += separator == '[' ? "[]" : "]";

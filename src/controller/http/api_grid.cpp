@@ -3,6 +3,7 @@
 #include "controller/http/api.h"
 #include "controller/http/cells.h"
 #include "controller/http/csv.h"
+#include "controller/http/grid_csv.h"
 
 namespace pingloom::controller::api {
 namespace {
@@ -18,6 +19,8 @@ tl::expected<GridFormat, http::Response> gridFormat(const http::Request& request
   return *csv ? GridFormat::kCsv : GridFormat::kJson;
 }
 
+}  // namespace
+
 void fillLine(const ProbeGrid& grid, const Metric& metric, std::size_t source,
               const SourceSnapshot* snapshot, GridLine& line) {
   const SourceRows* rows = snapshot == nullptr ? nullptr : snapshot->rows.get();
@@ -26,7 +29,6 @@ void fillLine(const ProbeGrid& grid, const Metric& metric, std::size_t source,
     line.start_utc = rows->window_start_utc;
     line.window = rows->window;
   }
-  line.live = true;
   line.judged = snapshot == nullptr ? nullptr : &snapshot->judged;
   line.states.resize(grid.destinations.size());
   line.values.resize(grid.destinations.size());
@@ -35,8 +37,6 @@ void fillLine(const ProbeGrid& grid, const Metric& metric, std::size_t source,
     line.values[i] = metric.of(rowOf(snapshot, i));
   }
 }
-
-}  // namespace
 
 tl::expected<GridQuery, http::Response> gridQuery(const GridPlan& plan,
                                                   const http::Request& request) {
@@ -59,21 +59,11 @@ tl::expected<GridQuery, http::Response> gridQuery(const GridPlan& plan,
   return GridQuery{*probe, *metric, metric_name, *format};
 }
 
-tl::expected<GridQuery, http::Response> wholeGridQuery(const GridPlan& plan,
-                                                       const http::Request& request) {
-  auto query = gridQuery(plan, request);
-  if (!query || query->format != GridFormat::kCsv) return query;
-  const std::uint64_t bytes = csvGridBytes(plan, plan.probes[query->probe]);
-  if (bytes <= kMaxCsvGridBytes) return query;
-  return tl::unexpected(http::errorResponse(
-      400, fmt::format("as CSV this is {} MiB, more than {}; use format=json or format=cells",
-                       bytes >> 20U, kMaxCsvGridBytes >> 20U)));
-}
-
 http::Response grid(const Board& board, const http::Request& request) {
   const auto plan = board.plan();
-  auto query = wholeGridQuery(*plan, request);
+  auto query = gridQuery(*plan, request);
   if (!query) return std::move(query.error());
+  if (query->format == GridFormat::kCsv) return csvOf(board, plan, std::move(*query));
   const ProbeGrid& grid = plan->probes[query->probe];
   auto snapshots = board.sources(query->probe, plan->generation);
   snapshots.resize(grid.sources.size());  // the board has none just after a change of the plan

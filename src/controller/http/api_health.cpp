@@ -1,6 +1,6 @@
+#include "common/json_text.h"
 #include "common/text.h"
 #include "controller/http/api.h"
-#include "http/json_text.h"
 
 namespace pingloom::controller::api {
 
@@ -38,10 +38,10 @@ http::Response readiness(const Board& board, bool whole) {
   response.body = R"({"ready":false,"reasons":[)";
   for (std::size_t i = 0; i < reasons.size(); ++i) {
     if (i != 0) response.body += ',';
-    http::appendJsonString(response.body, reasons[i]);
+    appendJsonString(response.body, reasons[i]);
   }
   response.body += R"(],"error":{"reason":)";
-  http::appendJsonString(response.body, join(reasons, "; "));
+  appendJsonString(response.body, join(reasons, "; "));
   response.body += "}}\n";
   return response;
 }

@@ -1,5 +1,5 @@
-// The past: the span of history, a whole mesh at one time, and a pair over a range of time. The
-// HTTP thread parses the questions, and the reader's thread answers them.
+// The past: the span of history, and a pair over a range of time. The HTTP thread parses the
+// questions, and the reader's thread answers them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,10 +8,11 @@
 #include "controller/history/event_reader.h"
 #include "controller/history/past_pair.h"
 #include "controller/history/past_presence.h"
-#include "controller/history/past_source.h"
+#include "controller/history/past_severities.h"
 #include "controller/http/api.h"
 #include "controller/http/cells.h"
 #include "controller/http/pair_place.h"
+#include "controller/http/past_grid.h"
 #include "controller/http/past_query.h"
 #include "controller/model/report_reader.h"
 #include "controller/model/row_json.h"
@@ -40,56 +41,6 @@ http::Response spanOf(History& history) {
   return response;
 }
 
-// Fills in everything but the states.
-void fillLine(const Metric& metric, const ProbeGrid& grid, const std::optional<PastWindow>& window,
-              GridLine& line) {
-  line.start_utc.reset();
-  if (!window) {
-    line.values.assign(grid.destinations.size(), {});
-    return;
-  }
-  line.start_utc = window->start_utc;
-  line.window = window->length;
-  metric.of(*window, line.values);
-}
-
-http::Response gridAt(HistoryReader& reader, History& history, const GridPlan& plan,
-                      const GridQuery& query, Nanos at) {
-  const ProbeGrid& grid = plan.probes[query.probe];
-  // The ledger keeps windows as they were counted, and agents' presence separately from them.
-  const auto presence =
-      readPresence(history.database(), at - kMaxWindow, at + kMaxWindow + grid.spec.timeout);
-  if (!presence) return unreadable(presence.error());
-  PastSource past(grid, query.metric.pastFigure());
-  const auto writer = gridWriter(plan, query);
-  GridLine line;
-  for (const IpAddress& source : grid.sources) {
-    past.begin();
-    const auto status = history.at(grid.spec.name, source, at,
-                                   [&past](const PastContent& content) { past.add(content); });
-    if (!status) return unreadable(status.error());
-    const auto window = past.window();
-    pastStates(grid, source, window, *presence, at, line.states);
-    fillLine(query.metric, grid, window, line);
-    writer->add(line);
-  }
-  reader.reportDamaged(past.damaged());
-  return writer->finish();
-}
-
-http::Answer gridQuestion(const Plan& plan, HistoryReader& reader, const http::Request& request) {
-  auto query = wholeGridQuery(*plan, request);
-  if (!query) return std::move(query.error());
-  if (request.query.count("at") == 0) {
-    return http::errorResponse(400, "the parameter 'at' is missing; write at=2026-11-21T03:12:00Z");
-  }
-  const auto at = timeOption(request, "at", 0);
-  if (!at) return at.error();
-  return later(reader, [&reader, plan, query = *query, at = *at](History& history) {
-    return gridAt(reader, history, *plan, query, at);
-  });
-}
-
 struct PairQuery {
   PairPlace place;
   std::uint32_t path = 0;
@@ -115,15 +66,39 @@ tl::expected<PairQuery, http::Response> pairQuery(const GridPlan& plan,
                    *points};
 }
 
-void appendPast(const ProbeGrid& grid, const PairQuery& query, const PastPresence& presence,
-                PastPair& pair, std::string& rows) {
+// What the windows of a pair do not tell.
+struct PairPast {
+  PastPresence presence;
+  PastSeverities::Timeline severities;
+};
+
+Result<PairPast> readPairPast(History& history, const ProbeGrid& grid, const PairQuery& query) {
+  const IpAddress& destination = grid.destinations[query.place.destination];
+  const Nanos until = query.until_utc + kMaxWindow;
+  auto presence = readPresence(history.database(), query.from_utc, until, destination);
+  if (!presence) return tl::unexpected(presence.error());
+  auto severities = PastSeverities::open(history.database());
+  if (!severities) return tl::unexpected(severities.error());
+  auto timeline = severities->timeline(grid.spec.name, grid.sources[query.place.source],
+                                       destination, query.from_utc, until);
+  if (!timeline) return tl::unexpected(timeline.error());
+  return PairPast{std::move(*presence), std::move(*timeline)};
+}
+
+void appendPast(const ProbeGrid& grid, const PairQuery& query, const PairPast& past, PastPair& pair,
+                std::string& rows) {
   if (pair.empty()) return;
   if (!rows.empty()) rows += ',';
   const Row row = pair.row();
   const SourceRows source = pair.source();
   const IpAddress& destination = grid.destinations[query.place.destination];
-  const PairState state = stateWithPresence(grid.spec, source, row, destination, presence);
-  appendRowJson(grid.spec, source, row, state, rows, query.path, pair.rolledUp());
+  const PairState state = stateWithPresence(grid.spec, source, row, destination, past.presence);
+  RowJsonOptions options{.path = query.path, .rolled_up = pair.rolledUp()};
+  if (query.path == 0) {  // paths are not judged
+    options.judged =
+        Judged{worstIn(past.severities, source.window_start_utc, source.endUtc(), state), 0};
+  }
+  RowJson(grid.spec, source).append(row, state, rows, options);
   pair.clear();
 }
 
@@ -139,18 +114,17 @@ http::Response pairOver(HistoryReader& reader, History& history, const GridPlan&
   const std::uint64_t together =
       std::max<std::uint64_t>((*count / range.every + query.points - 1) / query.points, 1);
   const IpAddress& destination = grid.destinations[query.place.destination];
-  const auto presence =
-      readPresence(history.database(), query.from_utc, query.until_utc + kMaxWindow, destination);
-  if (!presence) return unreadable(presence.error());
+  const auto past = readPairPast(history, grid, query);
+  if (!past) return unreadable(past.error());
   PastPair pair(destination);
   std::string rows;
   const auto status = history.visit(range, [&](const PastContent& content) {
     pair.add(content);
-    if (pair.windows() == together) appendPast(grid, query, *presence, pair, rows);
+    if (pair.windows() == together) appendPast(grid, query, *past, pair, rows);
   });
   if (!status) return unreadable(status.error());
   reader.reportDamaged(pair.damaged());
-  appendPast(grid, query, *presence, pair, rows);
+  appendPast(grid, query, *past, pair, rows);
   http::Response response;
   response.body = fmt::format(
       R"({{"probe":"{}","source":"{}","destination":"{}","from":"{}","to":"{}","windows_per_row":{},"windows_read":"1/{}","rows":[)",
@@ -165,7 +139,7 @@ http::Response pairOver(HistoryReader& reader, History& history, const GridPlan&
 http::Answer history(const Plan& plan, HistoryReader& reader, const http::Request& request) {
   const std::string_view path = request.path;
   if (path == kRoot) return later(reader, spanOf);
-  if (path == "/api/v1/history/grid") return gridQuestion(plan, reader, request);
+  if (path == "/api/v1/history/grid") return pastGrid(plan, reader, request);
   if (path == "/api/v1/history/events") return events(plan, reader, request);
   if (path.starts_with(kPairs)) {
     auto query = pairQuery(*plan, request);

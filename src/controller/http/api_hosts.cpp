@@ -25,6 +25,7 @@ Json endpointsJson(const AgentInfo& agent) {
                          {"gid", gidText(endpoint)},
                          {"lid", endpoint.lid == 0 ? Json() : Json(endpoint.lid)},
                          {"qpn", endpoint.qpn},
+                         {"mtu", endpoint.mtu == 0 ? Json() : Json(endpoint.mtu)},
                          {"since", utcOrNull(since_utc)}});
   }
   return endpoints;
@@ -40,6 +41,12 @@ Json pageOwnersJson(const PageOwners& told) {
                       {"metrics", owner.metrics}});
   }
   return {{"owners", std::move(owners)}, {"left_out", told.left_out}};
+}
+
+Json addressesJson(const std::vector<IpAddress>& addresses) {
+  Json texts = Json::array();
+  for (const IpAddress& address : addresses) texts.push_back(address.text());
+  return texts;
 }
 
 Json labelsJson(const AddressLabels& labels) {
@@ -83,6 +90,7 @@ Json agentJson(const AgentInfo& agent, const GridPlan& plan, const HostLabels& l
           {"alive", agent.alive},
           {"addresses", std::move(addresses)},
           {"labels", labelsJson(commonLabels(agent, labels))},
+          {"rdma_addresses", addressesJson(agent.rdma_addresses)},
           {"endpoints", endpointsJson(agent)},
           {"port", agent.port},
           {"incarnation", std::to_string(agent.incarnation)},  // exceeds JSON's exact numbers
@@ -101,7 +109,9 @@ Json agentJson(const AgentInfo& agent, const GridPlan& plan, const HostLabels& l
           {"pings_sent", agent.pings_sent},
           {"pings_skipped", agent.pings_skipped},
           {"stalls", agent.stalls},
-          {"refused_packets", agent.refused_packets}};
+          {"refused_packets", agent.refused_packets},
+          {"error_counters_moved",
+           agent.counters == nullptr ? Json() : Json(errorsMoved(*agent.counters, utcNow()))}};
 }
 
 // Returns the sources of probes for which no agent has ever registered.

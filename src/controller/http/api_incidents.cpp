@@ -5,6 +5,7 @@
 #include <charconv>
 #include <utility>
 
+#include "common/json_text.h"
 #include "controller/history/verdict_store.h"
 #include "controller/http/api.h"
 #include "controller/http/order_request.h"
@@ -27,7 +28,7 @@ http::Response documentAnswer(std::string body, unsigned status = 200) {
 http::Response listAnswer(std::string_view key, const IncidentJson& list) {
   IncidentJson json;
   json[std::string(key)] = list;
-  return documentAnswer(lineOf(json) + "\n");
+  return documentAnswer(jsonLine(json) + "\n");
 }
 
 std::optional<std::uint64_t> idOf(std::string_view text) {
@@ -61,7 +62,7 @@ http::Answer incidentById(const Board& board, HistoryReader& reader, std::uint64
   const auto verdict = board.verdict();
   for (const Incidents* list : {&verdict->open, &verdict->recent}) {
     for (const auto& incident : *list) {
-      if (incident->id == id) return documentAnswer(lineOf(toJson(*incident)) + "\n");
+      if (incident->id == id) return documentAnswer(jsonLine(toJson(*incident)) + "\n");
     }
   }
   return later(reader, [id](History& history) {
@@ -75,7 +76,7 @@ http::Answer incidentById(const Board& board, HistoryReader& reader, std::uint64
 }  // namespace
 
 http::Response incidents(const Board& board) {
-  return documentAnswer(lineOf(toJson(*board.verdict())) + "\n");
+  return documentAnswer(jsonLine(toJson(*board.verdict())) + "\n");
 }
 
 http::Answer incident(const Board& board, HistoryReader& reader, OrderBoard& orders,

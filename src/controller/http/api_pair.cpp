@@ -2,16 +2,14 @@
 
 #include <algorithm>
 
+#include "common/json_text.h"
 #include "controller/http/api.h"
 #include "controller/http/cells.h"
 #include "controller/http/pair_place.h"
 #include "controller/model/row_json.h"
-#include "http/json_text.h"
 
 namespace pingloom::controller::api {
 namespace {
-
-using http::appendJsonString;
 
 // Appends the rows of the paths to the object of their merge.
 void appendPaths(std::string& out, const ProbeGrid& grid, const SourceSnapshot& snapshot,
@@ -19,6 +17,7 @@ void appendPaths(std::string& out, const ProbeGrid& grid, const SourceSnapshot& 
   if (grid.paths() == 0) return;
   out.back() = ',';
   out += R"("paths":[)";
+  const RowJson json(grid.spec, *snapshot.rows);
   for (std::uint32_t path = 1; path <= snapshot.rows->paths.size(); ++path) {
     const Rows* rows = snapshot.rows->ofPath(path);
     if (rows == nullptr || (*rows)[destination].sent == 0) continue;
@@ -26,7 +25,7 @@ void appendPaths(std::string& out, const ProbeGrid& grid, const SourceSnapshot& 
     PairState state = PairState::kPending;
     if (destination < states.size() && states[destination]) state = *states[destination];
     if (out.back() != '[') out += ',';
-    appendRowJson(grid.spec, *snapshot.rows, (*rows)[destination], state, out, path);
+    json.append((*rows)[destination], state, out, {.path = path});
   }
   out += "]}";
 }
@@ -37,23 +36,25 @@ std::string pairJson(const GridPlan& plan, const PairPlace& place, const SourceS
   const IpAddress& source = grid.sources[place.source];
   const IpAddress& destination = grid.destinations[place.destination];
   std::string out = "{";
-  http::appendJsonMember(out, "probe", grid.spec.name);
-  http::appendJsonMember(out, "source", source.text());
-  http::appendJsonMember(out, "source_name", plan.nameOf(source));
-  http::appendJsonMember(out, "destination", destination.text());
-  http::appendJsonMember(out, "destination_name", plan.nameOf(destination));
+  appendJsonMember(out, "probe", grid.spec.name);
+  appendJsonMember(out, "source", source.text());
+  appendJsonMember(out, "source_name", plan.nameOf(source));
+  appendJsonMember(out, "destination", destination.text());
+  appendJsonMember(out, "destination_name", plan.nameOf(destination));
 
   const auto state = stateOf(grid, snapshot, place.source, place.destination);
   const Row* row = rowOf(snapshot, place.destination);
   if (row != nullptr && state) {
     std::string row_json;
-    appendRowJson(grid.spec, *snapshot->rows, *row, *state, row_json, 0, false,
-                  snapshot->judgedOf(0, place.destination), &snapshot->baseline);
+    RowJson(grid.spec, *snapshot->rows)
+        .append(
+            *row, *state, row_json,
+            {.judged = snapshot->judgedOf(0, place.destination), .baseline = &snapshot->baseline});
     out.append(row_json, 1);  // without its '{'
     appendPaths(out, grid, *snapshot, place.destination);
   } else {
-    http::appendJsonMember(out, "protocol", name(grid.spec.protocol));
-    http::appendJsonMember(out, "state", name(state.value_or(PairState::kPending)));
+    appendJsonMember(out, "protocol", name(grid.spec.protocol));
+    appendJsonMember(out, "state", name(state.value_or(PairState::kPending)));
     out.back() = '}';
   }
   out += '\n';

@@ -30,8 +30,11 @@ Json pinglistJson(const GridPlan& plan, const ControlStatus& control) {
                {"reloads", control.pinglist_reloads},
                {"rejections", control.pinglist_rejections},
                {"error", textOrNull(control.pinglist_error)},
+               {"members", control.members},
+               {"notes", control.member_notes},
                {"warnings", Json::array()}};
   if (plan.pinglist != nullptr) json["warnings"] = plan.pinglist->warnings;
+  for (const std::string& warning : control.member_warnings) json["warnings"].push_back(warning);
   return json;
 }
 
@@ -42,7 +45,10 @@ Json agentsJson(const Hosts& hosts) {
   return {{"known", hosts.size()},
           {"alive", count([](const AgentInfo& agent) { return agent.alive; })},
           {"plan_current",
-           count([](const AgentInfo& agent) { return agent.alive && agent.plan_current; })}};
+           count([](const AgentInfo& agent) { return agent.alive && agent.plan_current; })},
+          {"error_counters_moved", count([now = utcNow()](const AgentInfo& agent) {
+             return agent.counters != nullptr && errorsMoved(*agent.counters, now) > 0;
+           })}};
 }
 
 Json redisJson(const RedisStatus& redis) {
@@ -69,8 +75,16 @@ Json controlJson(const ControlStatus& control) {
           {"rows_committed", control.rows_committed},
           {"rows_ignored", control.rows_ignored},
           {"messages_refused", control.messages_refused},
+          {"messages_dropped", control.messages_dropped},
           {"refused_by_reason", std::move(refused)},
           {"reports_refused", std::move(reports)}};
+}
+
+Json latencyJson(const LatencyShape& shape) {
+  return {{"series", shape.series},
+          {"max_series", LatencyShape::kMaxSeries},
+          {"probes_left_out", shape.probes_left_out},
+          {"combinations_left_out", shape.combinations_left_out}};
 }
 
 Json thresholdsJson(const pinglist::Thresholds& thresholds) {
@@ -99,10 +113,21 @@ Json probeJson(const ProbeGrid& grid, const CellCounts& counts) {
           {"window_ns", spec.window},
           {"traffic_class", spec.traffic_class},
           {"payload", spec.payload},
+          {"service_level", spec.service_level ? Json(*spec.service_level) : Json()},
+          {"gid_index", spec.gid_index ? Json(*spec.gid_index) : Json()},
           {"port", spec.port == 0 ? Json() : Json(spec.port)},
           {"thresholds", thresholdsJson(grid.thresholds)},
+          {"rollup", textOrNull(grid.rollup)},
           {"states", stateCounts(states)},
           {"severities", severityCounts(counts.severities())}};
+}
+
+Json keysJson(const ControlStatus& control) {
+  const KeysStatus keys = control.keys.value_or(KeysStatus());
+  return {{"in_use", control.keys.has_value()},
+          {"exposed", control.exposed},
+          {"authorized", keys.authorized},
+          {"waiting", keys.waiting}};
 }
 
 }  // namespace
@@ -127,6 +152,7 @@ http::Response status(const Board& board, const http::ServerCounters& counters) 
                      {"severities", severityCounts(totals.severities())},
                      {"agents", agentsJson(*board.hosts())},
                      {"control", controlJson(*control)},
+                     {"keys", keysJson(*control)},
                      {"redis", redisJson(*board.redis())},
                      {"history",
                       {{"writing", history.writing},
@@ -136,6 +162,7 @@ http::Response status(const Board& board, const http::ServerCounters& counters) 
                        {"bytes", history.bytes},
                        {"events_written", history.events_written},
                        {"events_dropped", history.events_dropped}}},
+                     {"latency", latencyJson(*board.latency()->shape)},
                      {"alerts", alertsJson(*board.alerts())},
                      {"http",
                       {{"connections", counters.connections_open.load()},

@@ -6,11 +6,11 @@
 #include <tuple>
 #include <utility>
 
+#include "common/json_text.h"
 #include "common/severity.h"
 #include "common/text.h"
 #include "controller/http/api.h"
 #include "controller/http/cells.h"
-#include "http/json_text.h"
 
 namespace pingloom::controller::api {
 namespace {
@@ -20,26 +20,29 @@ using Snapshots = std::vector<std::shared_ptr<const SourceSnapshot>>;
 constexpr std::uint64_t kDefaultPairs = 100;
 constexpr std::uint64_t kMaxCount = 10'000;
 
-enum class SortColumn : std::uint8_t { kState, kValue, kSource, kDestination };
-constexpr std::array<std::string_view, 4> kColumns = {"state", "value", "source", "destination"};
+enum class SortColumn : std::uint8_t { kSeverity, kState, kValue, kSource, kDestination };
+constexpr std::array<std::string_view, 5> kColumns = {"severity", "state", "value", "source",
+                                                      "destination"};
 
 // "value" sorts in ascending order, "-value" in descending order.
 struct Sort {
-  SortColumn by = SortColumn::kState;
+  SortColumn by = SortColumn::kSeverity;
   bool down = true;
 };
 
 struct Candidate {
-  double key = 0;  // the smallest key comes first
-  int severity = 0;
+  double key = 0;     // the smallest key comes first
+  int severity = 0;   // what is judged; a pair that is not judged is as well as one that is ok
+  int state = 0;      // by how much it deserves attention
   double value = -1;  // -1 means not measured
   std::uint32_t source = 0;
   std::uint32_t destination = 0;
 
   // The smaller candidate is listed first.
   bool operator<(const Candidate& other) const {
-    return std::tuple(key, -severity, -value, source, destination) <
-           std::tuple(other.key, -other.severity, -other.value, other.source, other.destination);
+    return std::tuple(key, -severity, -state, -value, source, destination) <
+           std::tuple(other.key, -other.severity, -other.state, -other.value, other.source,
+                      other.destination);
   }
 };
 
@@ -81,6 +84,8 @@ class SortKey {
       case SortColumn::kDestination:
         return places_[pair.destination];
       case SortColumn::kState:
+        return pair.state;
+      case SortColumn::kSeverity:
         break;
     }
     return pair.severity;
@@ -89,6 +94,11 @@ class SortKey {
   const Sort sort_;
   std::vector<double> places_;
 };
+
+int judgedRank(const SourceSnapshot* snapshot, std::uint32_t destination) {
+  const Severity judged = snapshot == nullptr ? Severity::kNone : snapshot->severityOf(destination);
+  return static_cast<int>(std::max(judged, Severity::kOk));
+}
 
 struct Chosen {
   std::vector<Candidate> pairs;
@@ -107,8 +117,11 @@ Chosen worstOf(const ProbeGrid& grid, const Metric& metric, const SortKey& key,
       const auto state = stateOf(grid, snapshot, source, destination);
       if (!state) continue;
       ++chosen.total;
-      Candidate candidate{0, severity(*state),
-                          metric.valueOf(rowOf(snapshot, destination)).value_or(-1), source,
+      Candidate candidate{0,
+                          judgedRank(snapshot, destination),
+                          severity(*state),
+                          metric.valueOf(rowOf(snapshot, destination)).value_or(-1),
+                          source,
                           destination};
       candidate.key = key.of(candidate);
       if (worst.size() == count) {
@@ -131,12 +144,14 @@ void appendPair(std::string& out, const GridPlan& plan, const GridQuery& query,
   const IpAddress& destination = grid.destinations[pair.destination];
   const SourceSnapshot* snapshot = snapshots[pair.source].get();
   out += '{';
-  http::appendJsonMember(out, "source", source.text());
-  http::appendJsonMember(out, "source_name", plan.nameOf(source));
-  http::appendJsonMember(out, "destination", destination.text());
-  http::appendJsonMember(out, "destination_name", plan.nameOf(destination));
-  http::appendJsonMember(out, "state",
-                         name(*stateOf(grid, snapshot, pair.source, pair.destination)));
+  appendJsonMember(out, "source", source.text());
+  appendJsonMember(out, "source_name", plan.nameOf(source));
+  appendJsonMember(out, "destination", destination.text());
+  appendJsonMember(out, "destination_name", plan.nameOf(destination));
+  appendJsonMember(out, "state", name(*stateOf(grid, snapshot, pair.source, pair.destination)));
+  appendJsonMember(
+      out, "severity",
+      name(snapshot == nullptr ? Severity::kNone : snapshot->severityOf(pair.destination)));
   out += R"("value":)";
   appendValue(out, query.metric, query.metric.of(rowOf(snapshot, pair.destination)));
   out += '}';
@@ -160,18 +175,18 @@ tl::expected<Sort, http::Response> sortOption(const http::Request& request) {
   for (std::size_t i = 0; i < kColumns.size(); ++i) {
     if (kColumns[i] == column) return Sort{static_cast<SortColumn>(i), down};
   }
-  return tl::unexpected(http::errorResponse(
-      400,
-      "the parameter 'sort' must be state, value, source or destination, with a leading '-' for "
-      "descending order"));
+  return tl::unexpected(http::errorResponse(400,
+                                            "the parameter 'sort' must be severity, state, value, "
+                                            "source or destination, with a leading '-' for "
+                                            "descending order"));
 }
 
 std::string headOf(const GridPlan& plan, const GridQuery& query, const Sort& sort,
                    std::uint64_t total) {
   std::string out = "{";
-  http::appendJsonMember(out, "probe", plan.probes[query.probe].spec.name);
-  http::appendJsonMember(out, "metric", query.metric_name);
-  http::appendJsonMember(out, "unit", query.metric.unit());
+  appendJsonMember(out, "probe", plan.probes[query.probe].spec.name);
+  appendJsonMember(out, "metric", query.metric_name);
+  appendJsonMember(out, "unit", query.metric.unit());
   out += fmt::format(R"("generation":{},"sort":"{}{}","total":{},"pairs":[)", plan.generation,
                      sort.down ? "-" : "", kColumns[static_cast<std::size_t>(sort.by)], total);
   return out;

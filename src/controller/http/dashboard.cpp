@@ -69,6 +69,7 @@ Result<std::unique_ptr<Dashboard>> Dashboard::start(const DashboardOptions& opti
   server_options.listen = options.listen;
   server_options.host_names = options.host_names;
   server_options.access = *access;
+  server_options.frame_ancestors = options.frame_ancestors;
   server_options.needs = neededRole;
   auto server = http::Server::start(
       server_options, [router](const http::Request& request) { return router->answer(request); },

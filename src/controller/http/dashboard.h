@@ -24,6 +24,7 @@ struct DashboardOptions {
   std::vector<std::string> host_names;  // see http::ServerOptions
   std::filesystem::path history;        // the ledger's file
   http::AccessFiles access;             // empty: every peer may do everything
+  std::string frame_ancestors;          // see http::ServerOptions
   Alerts* alerts = nullptr;             // to be tested; nullptr: there are no targets
 };
 

@@ -18,7 +18,15 @@ class CellsGrid : public GridWriter {
       const auto& state = line.states[i];
       cells_[i] = static_cast<char>(state ? liveCell(*state, line.severityOf(i)) : kLiveNotAPair);
     }
-    liveValues(query_.metric, line.values, cells_.data() + line.states.size());
+    char* const values = cells_.data() + line.states.size();
+    if (line.against == nullptr) {
+      liveValues(query_.metric, line.values, values);
+    } else {
+      for (std::size_t i = 0; i < line.states.size(); ++i) {
+        values[i] =
+            static_cast<char>(liveDifference(query_.metric, line.values[i], (*line.against)[i]));
+      }
+    }
     appendLiveRow(out_, query_.probe, source_++, line.endUtc(), cells_);
   }
 

@@ -1,13 +1,12 @@
+#include "controller/http/grid_csv.h"
+
 #include <array>
+#include <utility>
 
 #include "controller/http/csv.h"
-#include "controller/http/grid_writer.h"
 
 namespace pingloom::controller::api {
 namespace {
-
-// The usual length of a line's end: state, value, severity and separators.
-constexpr std::uint64_t kUsualRest = 16;
 
 // Returns "ADDRESS,NAME," of each host, made once and used for all of its pairs.
 std::vector<std::string> placesOf(const plan::AddressList& list, const GridPlan& plan) {
@@ -21,69 +20,71 @@ std::vector<std::string> placesOf(const plan::AddressList& list, const GridPlan&
   return places;
 }
 
-std::uint64_t bytesOf(const std::vector<std::string>& places) {
-  std::uint64_t bytes = 0;
-  for (const std::string& place : places) bytes += place.size();
-  return bytes;
-}
-
-std::uint64_t bytesOf(const std::vector<std::string>& sources,
-                      const std::vector<std::string>& destinations) {
-  return bytesOf(sources) * destinations.size() + bytesOf(destinations) * sources.size() +
-         kUsualRest * sources.size() * destinations.size();
-}
-
-class CsvGrid : public GridWriter {
+class PresentCsv : public http::BodyStream {
  public:
-  CsvGrid(const GridPlan& plan, const GridQuery& query)
-      : query_(query),
-        sources_(placesOf(plan.probes[query.probe].sources, plan)),
-        destinations_(placesOf(plan.probes[query.probe].destinations, plan)) {
-    out_ = "source,source_name,destination,destination_name,state,";
-    out_.append(query.metric_name).append("_").append(query.metric.unit());
-    out_ += ",severity\r\n";
-    out_.reserve(out_.size() + bytesOf(sources_, destinations_));
-  }
+  PresentCsv(const Board& board, std::shared_ptr<const GridPlan> plan, GridQuery query)
+      : board_(board), lines_(std::move(plan), std::move(query)) {}
 
-  void add(const GridLine& line) override {
-    const std::string& source = sources_[source_++];
-    std::array<char, Metric::kMaxDigits> digits;
-    for (std::size_t i = 0; i < destinations_.size(); ++i) {
-      const auto& state = line.states[i];
-      if (!state) continue;
-      out_.append(source).append(destinations_[i]).append(name(*state));
-      out_ += ',';
-      const MetricValue& value = line.values[i];
-      if (value.measured()) out_.append(digits.data(), query_.metric.write(digits.data(), value));
-      out_ += ',';
-      if (line.live) out_ += name(line.severityOf(i));
-      out_ += "\r\n";
+  void next(Take take) override {
+    std::string piece;
+    if (next_ == 0) lines_.appendHead(piece);
+    const ProbeGrid& grid = lines_.grid();
+    for (; next_ < grid.sources.size() && piece.size() < kCsvPieceBytes; ++next_) {
+      if (board_.plan()->generation != lines_.plan().generation) return take(std::nullopt);
+      const auto snapshot = board_.source(lines_.query().probe, static_cast<std::uint32_t>(next_),
+                                          lines_.plan().generation);
+      fillLine(grid, lines_.query().metric, next_, snapshot.get(), line_);
+      lines_.append(next_, line_, piece);
     }
-  }
-
-  http::Response finish() override {
-    http::Response response;
-    response.content_type = kCsvType;
-    response.body = std::move(out_);
-    return response;
+    take(std::move(piece));
   }
 
  private:
-  const GridQuery& query_;
-  const std::vector<std::string> sources_;
-  const std::vector<std::string> destinations_;
-  std::string out_;
-  std::size_t source_ = 0;
+  const Board& board_;
+  const CsvLines lines_;
+  GridLine line_;
+  std::size_t next_ = 0;  // source
 };
 
 }  // namespace
 
-std::uint64_t csvGridBytes(const GridPlan& plan, const ProbeGrid& grid) {
-  return bytesOf(placesOf(grid.sources, plan), placesOf(grid.destinations, plan));
+CsvLines::CsvLines(std::shared_ptr<const GridPlan> plan, GridQuery query)
+    : plan_(std::move(plan)),
+      query_(std::move(query)),
+      sources_(placesOf(grid().sources, *plan_)),
+      destinations_(placesOf(grid().destinations, *plan_)) {}
+
+void CsvLines::appendHead(std::string& out) const {
+  out += "source,source_name,destination,destination_name,state,";
+  out.append(query_.metric_name).append("_").append(query_.metric.unit());
+  out += ",severity,window_end\r\n";
 }
 
-std::unique_ptr<GridWriter> csvGrid(const GridPlan& plan, const GridQuery& query) {
-  return std::make_unique<CsvGrid>(plan, query);
+void CsvLines::append(std::size_t source, const GridLine& line, std::string& out) const {
+  std::string end = ",";
+  if (const auto utc = line.endUtc()) end += formatUtc(*utc);
+  end += "\r\n";
+  std::array<char, Metric::kMaxDigits> digits;
+  for (std::size_t i = 0; i < destinations_.size(); ++i) {
+    const auto& state = line.states[i];
+    if (!state) continue;
+    out.append(sources_[source]).append(destinations_[i]).append(name(*state));
+    out += ',';
+    out.append(digits.data(), writeValue(digits.data(), query_.metric, line, i));
+    out += ',';
+    out.append(name(line.severityOf(i))).append(end);
+  }
+}
+
+http::Response csvAnswer(std::shared_ptr<http::BodyStream> stream) {
+  http::Response response;
+  response.content_type = kCsvType;
+  response.stream = std::move(stream);
+  return response;
+}
+
+http::Response csvOf(const Board& board, std::shared_ptr<const GridPlan> plan, GridQuery query) {
+  return csvAnswer(std::make_shared<PresentCsv>(board, std::move(plan), std::move(query)));
 }
 
 }  // namespace pingloom::controller::api

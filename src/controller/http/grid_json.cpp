@@ -2,20 +2,17 @@
 #include <array>
 #include <cstring>
 
+#include "common/json_text.h"
 #include "controller/http/grid_writer.h"
-#include "http/json_text.h"
 
 namespace pingloom::controller::api {
 namespace {
 
-using http::appendJsonNumber;
-using http::appendJsonString;
-
 constexpr std::size_t kMaxWordBytes = 16;
 
 // A cell is kept as one byte: its state and its severity, or kNotAPair.
-constexpr unsigned kSeverityShift = 3;
-constexpr std::size_t kNotAPair = 64;
+constexpr unsigned kSeverityShift = 4;
+constexpr std::size_t kNotAPair = 128;
 static_assert(kPairStateNames.size() <= 1U << kSeverityShift);
 static_assert(kSeverityNames.size() << kSeverityShift <= kNotAPair);
 
@@ -75,12 +72,10 @@ class JsonGrid : public GridWriter {
   void add(const GridLine& line) override {
     showWindow(line);
     appendLine([&](char* at, std::size_t i) {
-      const MetricValue& value = line.values[i];
-      if (value.measured()) return query_.metric.write(at, value);
-      return std::copy_n("null", 4, at);
+      char* const end = writeValue(at, query_.metric, line, i);
+      return end != at ? end : std::copy_n("null", 4, at);
     });
     addWords(line);
-    live_ = live_ || line.live;
     ++lines_;
   }
 
@@ -90,11 +85,7 @@ class JsonGrid : public GridWriter {
     out_ += R"(],"states":)";
     appendWords(state_texts_, lines);
     out_ += R"(,"severities":)";
-    if (live_) {
-      appendWords(severity_texts_, lines);
-    } else {
-      out_ += "null";
-    }
+    appendWords(severity_texts_, lines);
     out_ += "}\n";
     http::Response response;
     response.body = std::move(out_);
@@ -118,6 +109,14 @@ class JsonGrid : public GridWriter {
     window_at_ = out_.size();
     out_ += "null";
     window_size_ = out_.size() - window_at_;
+    if (query_.against_utc) {
+      out_ += R"(,"against":)";
+      appendJsonString(out_, formatUtc(*query_.against_utc));
+    }
+    if (query_.worst_of > 0) {
+      out_ += R"(,"worst_of_ns":)";
+      appendJsonNumber(out_, static_cast<std::uint64_t>(query_.worst_of));
+    }
     out_ += R"(,"sources":)";
     appendAddresses(out_, grid.sources);
     out_ += R"(,"source_names":)";
@@ -196,10 +195,10 @@ class JsonGrid : public GridWriter {
   std::size_t window_at_ = 0;
   std::size_t window_size_ = 0;
   std::optional<Nanos> newest_utc_;
-  std::string line_;                 // the buffer for one line
-  std::vector<std::uint8_t> words_;  // of all cells, as the document has them after all values
-  std::size_t words_bytes_ = 0;      // with the commas
-  bool live_ = false;
+  std::string line_;  // the buffer for one line
+  // The words of all cells, which the document has after all values.
+  std::vector<std::uint8_t> words_;
+  std::size_t words_bytes_ = 0;  // with the commas
   std::size_t lines_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // Writes a whole mesh as one document, in the same way for the present and the past. It works
-// source by source, and keeps no more than a byte a pair in addition to the answer. One thread per
-// object.
+// source by source, and keeps no more than a byte a pair in addition to the answer. CSV is sent
+// while it is made (grid_csv.h). One thread per object.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +24,21 @@ struct GridQuery {
   Metric metric;
   std::string metric_name;
   GridFormat format = GridFormat::kJson;
+  // A grid of the past may have these: values are the difference to a time, or severities and
+  // values are the worst for so long.
+  std::optional<Nanos> against_utc{};
+  Nanos worst_of = 0;
 };
 
 // One source of the grid. States and values are in the order of the probe's destinations.
 struct GridLine {
-  std::optional<Nanos> start_utc;  // of the window; nullopt: the source has no window
+  // When the window began; nullopt: the source has no window.
+  std::optional<Nanos> start_utc;
   Nanos window = 0;
   States states;  // nullopt: not a pair
   std::vector<MetricValue> values;
-  bool live = false;  // whether the grid has severities; the past has none
+  // What is subtracted from the values; nullptr: nothing. Valid during add().
+  const std::vector<MetricValue>* against = nullptr;
   // Shorter than `states`, or nullptr: the rest is not judged. Valid during add().
   const std::vector<Judged>* judged = nullptr;
 
@@ -47,6 +53,10 @@ struct GridLine {
   }
 };
 
+// Fills in a source of the present; `snapshot` may be nullptr.
+void fillLine(const ProbeGrid& grid, const Metric& metric, std::size_t source,
+              const SourceSnapshot* snapshot, GridLine& line);
+
 class GridWriter {
  public:
   virtual ~GridWriter() = default;
@@ -54,19 +64,18 @@ class GridWriter {
   virtual http::Response finish() = 0;         // once, after all
 };
 
-// Returns the writer for the query's format. Plan and query have to outlive it.
+// Returns the writer for the query's format, which is not CSV. Plan and query have to outlive it.
 std::unique_ptr<GridWriter> gridWriter(const GridPlan& plan, const GridQuery& query);
 
 // Appends a value as JSON; null where nothing was measured.
 void appendValue(std::string& out, const Metric& metric, const MetricValue& value);
 
+// Writes the value or the difference of a pair as a number and returns its end; `at` where there is
+// none. It needs room for Metric::kMaxDigits.
+char* writeValue(char* at, const Metric& metric, const GridLine& line, std::size_t destination);
+
 // These return one kind of writer each.
 std::unique_ptr<GridWriter> jsonGrid(const GridPlan& plan, const GridQuery& query);
-// Writes a line for each pair: addresses, names, state, value and severity.
-std::unique_ptr<GridWriter> csvGrid(const GridPlan& plan, const GridQuery& query);
-// Estimates the size of that CSV, which repeats the names for each pair.
-std::uint64_t csvGridBytes(const GridPlan& plan, const ProbeGrid& grid);
-constexpr std::uint64_t kMaxCsvGridBytes = 1ULL << 30;
 // Writes one message of rows in the format of the live connection.
 std::unique_ptr<GridWriter> cellsGrid(const GridPlan& plan, const GridQuery& query);
 

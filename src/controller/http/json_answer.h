@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "common/json_text.h"
 #include "common/time.h"
 #include "http/message.h"
 
@@ -16,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 inline http::Response jsonAnswer(const Json& json) {
   http::Response response;
-  response.body = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  response.body = jsonLine(json) + "\n";
   return response;
 }
 

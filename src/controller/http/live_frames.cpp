@@ -9,18 +9,15 @@
 #include <map>
 #include <set>
 
+#include "common/json_text.h"
 #include "controller/http/cells.h"
 #include "controller/model/host_labels.h"
 #include "controller/model/incident_json.h"
-#include "http/json_text.h"
 
 namespace pingloom::controller {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "messages are written by memcpy");
-
-using http::appendJsonNumber;
-using http::appendJsonString;
 
 void appendAddresses(std::string& out, std::string_view key, const plan::AddressList& list) {
   appendJsonString(out, key);
@@ -201,10 +198,22 @@ void liveValues(const Metric& metric, std::span<const MetricValue> values, char*
   for (const MetricValue& value : values) *out++ = static_cast<char>(liveValue(metric, value));
 }
 
+std::uint8_t liveDifference(const Metric& metric, const MetricValue& now, const MetricValue& then) {
+  constexpr double kMiddle = 128;
+  constexpr double kSide = 127;
+  constexpr double kDecades = 3;
+  if (!now.measured() || !then.measured()) return 0;
+  const double step =
+      metric.isRatio()
+          ? now.number() - then.number()
+          : std::log10(std::max(now.number(), 1.0) / std::max(then.number(), 1.0)) / kDecades;
+  return static_cast<std::uint8_t>(std::lround(kMiddle + kSide * std::clamp(step, -1.0, 1.0)));
+}
+
 std::string livePlan(const GridPlan& plan, std::uint64_t epoch) {
   // The epoch is a string because JavaScript's numbers are exact only up to 2^53.
   std::string out =
-      R"({"type":"plan","version":4,"epoch":")" + std::to_string(epoch) + R"(","generation":)";
+      R"({"type":"plan","version":5,"epoch":")" + std::to_string(epoch) + R"(","generation":)";
   appendJsonNumber(out, plan.generation);
   out += R"(,"states":[)";
   for (std::size_t i = 0; i < kPairStateNames.size(); ++i) {
@@ -236,7 +245,7 @@ std::string livePlan(const GridPlan& plan, std::uint64_t epoch) {
 std::string liveVerdict(const Verdict& verdict) {
   IncidentJson json = {{"type", "verdict"}};
   json.update(toJson(verdict));
-  return lineOf(json);
+  return jsonLine(json);
 }
 
 std::string liveCells(const ProbeGrid& grid, const Metric& metric, std::uint32_t source,

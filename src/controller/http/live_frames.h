@@ -12,24 +12,28 @@
 
 namespace pingloom::controller {
 
-constexpr std::uint8_t kLiveVersion = 4;
+constexpr std::uint8_t kLiveVersion = 5;
 constexpr std::uint8_t kLiveRow = 1;  // a type of message, as kLiveSync
 constexpr std::uint8_t kLiveSync = 2;
-constexpr std::size_t kLiveHeaderBytes = 16;  // of a message
-constexpr std::size_t kLiveRowBytes = 16;     // of each of its rows, before the cells
+// A message begins with a header.
+constexpr std::size_t kLiveHeaderBytes = 16;
+// Each of its rows has a header, too, before the cells.
+constexpr std::size_t kLiveRowBytes = 16;
 constexpr std::size_t kLiveBytesPerCell = 2;  // a state with a severity, and a value
 constexpr std::uint8_t kLiveNotAPair = 255;
-// The first byte of a cell: the state in the low 3 bits, the severity in the next 3.
+static_assert(kPairStateNames.size() <= 16);
+// The first byte of a cell: the state in the low 4 bits, the severity in the next 3.
 constexpr std::uint8_t liveCell(PairState state, Severity severity) {
   return static_cast<std::uint8_t>(static_cast<unsigned>(state) | static_cast<unsigned>(severity)
-                                                                      << 3U);
+                                                                      << 4U);
 }
 
 // The head of a viewer's binary message.
 struct LiveFrame {
   std::uint32_t generation = 0;
-  std::uint32_t watch = 0;     // the number of watch messages that the viewer has sent
-  std::uint32_t sequence = 0;  // of the board's newest change
+  std::uint32_t watch = 0;  // the number of watch messages that the viewer has sent
+  // The number of the board's newest change.
+  std::uint32_t sequence = 0;
 };
 
 // Encodes a value in one byte; 0 stands for not measured. Times are 1..255 for 100 ns to 10 s, each
@@ -42,6 +46,11 @@ inline std::uint8_t liveValue(const Metric& metric, const Row* row) {
 
 // Encodes many values into `out`.
 void liveValues(const Metric& metric, std::span<const MetricValue> values, char* out);
+
+// Encodes the change from `then` to `now`; 0 stands for not measured. 128 is no change. Times are
+// 128 + 127 log10(now / then) / 3: a factor of 1,000 either way. Ratios are 128 + 127 (now - then).
+// Changes out of range saturate, and the smallest ones are no change.
+std::uint8_t liveDifference(const Metric& metric, const MetricValue& now, const MetricValue& then);
 
 // Returns the plan as JSON, to which row messages refer. `epoch` identifies the process whose
 // sequence numbers follow.

@@ -34,14 +34,16 @@ class LiveRows {
   struct Figure {
     std::uint32_t probe;
     Metric metric;
-    std::size_t bytes;  // of the complete figure
+    // The size of the complete figure.
+    std::size_t bytes;
     std::vector<Cells> sources;
   };
 
   Figure& figureOf(const ProbeGrid& grid, const Metric& metric, std::uint32_t probe);
 
   std::deque<Figure> figures_;  // the oldest first
-  std::size_t bytes_ = 0;       // of all figures
+  // The size of all figures.
+  std::size_t bytes_ = 0;
   std::string unkept_;
 };
 

@@ -7,6 +7,7 @@
 #include "common/program.h"
 #include "controller/http/api.h"
 #include "controller/http/cells.h"
+#include "controller/http/latency_metrics.h"
 
 namespace pingloom::controller::api {
 namespace {
@@ -57,6 +58,9 @@ void resultMetrics(MetricsText& text, const ControlStatus& control) {
                control.rows_ignored);
   text.counter("pingloom_controller_messages_refused_total",
                "Messages from agents that were refused.", control.messages_refused);
+  text.counter("pingloom_controller_messages_dropped_total",
+               "Messages that were dropped unread because their sender had too many waiting.",
+               control.messages_dropped);
   text.family("pingloom_controller_refusals_total", "counter",
               "Refusals sent to agents, by reason.");
   for (std::size_t i = 0; i < kRefusedNames.size(); ++i) {
@@ -76,6 +80,13 @@ void keyMetrics(MetricsText& text, const std::optional<KeysStatus>& keys) {
   text.gauge("pingloom_controller_authorized_keys_last_reload_successful",
              "1 when the list of authorised keys on disk is in force, 0 when it was rejected.",
              keys->newest_in_force ? 1 : 0);
+  text.gauge("pingloom_controller_keys_waiting", "Keys that wait for somebody to approve them.",
+             keys->waiting);
+  text.family("pingloom_controller_joins_total", "counter",
+              "Requests to join with a token, by outcome.");
+  for (std::size_t i = 1; i < keys->joins.size(); ++i) {
+    text.sample(keys->joins[i], {{"outcome", wire::kJoinOutcomeNames[i]}});
+  }
   text.family("pingloom_controller_peers_refused_total", "counter",
               "Connections and messages refused because of the peer's key, by reason.");
   for (std::size_t i = 0; i < keys->refused.size(); ++i) {
@@ -224,6 +235,7 @@ http::Response metrics(const Board& board, const BurstBoard& bursts,
   storeMetrics(text, *board.redis(), control->history);
   alertMetrics(text, *board.alerts());
   pairMetrics(text, board, *plan);
+  latencyMetrics(text, *board.latency());
   verdictMetrics(text, *board.verdict());
   burstMetrics(text, bursts);
   httpMetrics(text, counters);

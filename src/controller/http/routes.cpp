@@ -32,6 +32,12 @@ Answer status(const Sources& from, const Request&) {
 }
 Answer hosts(const Sources& from, const Request&) { return api::hosts(from.board); }
 Answer probes(const Sources& from, const Request&) { return api::probes(from.board); }
+Answer counters(const Sources& from, const Request& request) {
+  return api::counters(from.board, request);
+}
+Answer pastCounters(const Sources& from, const Request& request) {
+  return api::pastCounters(from.history, request);
+}
 Answer grid(const Sources& from, const Request& request) { return api::grid(from.board, request); }
 Answer worst(const Sources& from, const Request& request) {
   return api::worst(from.board, request);
@@ -105,18 +111,23 @@ constexpr CsvTable kHostsTable = {
     "host,alive,addresses,endpoints,port,incarnation,version,public_key,pages,page_owners.owners,"
     "page_owners.left_out,first_seen,last_seen,plan,plan_in_force,plan_current,spooled_batches,"
     "spooled_bytes,"
-    "spool_dropped,pings_sent,pings_skipped,stalls,refused_packets"};
+    "spool_dropped,pings_sent,pings_skipped,stalls,refused_packets,error_counters_moved"};
+constexpr CsvTable kCountersTable = {"counters", "device,port,counter,kind,total,moved,last_moved"};
+constexpr CsvTable kPastCountersTable = {"counters", "minute,device,port,counter,kind,total,moved"};
 constexpr CsvTable kProbesTable = {
     "probes",
     "name,protocol,paths,sources,destinations,pairs,self,interval_ns,timeout_ns,window_ns,"
     "traffic_class,payload,port"};
 constexpr CsvTable kWorstTable = {"pairs",
-                                  "source,source_name,destination,destination_name,state,value"};
+                                  "source,source_name,destination,destination_name,state,"
+                                  "severity,value"};
 constexpr CsvTable kAlertsTable = {
     "targets", "name,kind,delivered,failed,dropped,waiting,last_error,last_delivered"};
 constexpr CsvTable kPairTable = {"", ""};  // the answer is its only line
-constexpr CsvTable kEventsTable = {
-    "events", "at,window,probe,source,source_name,destination,destination_name,from,to,pairs"};
+constexpr CsvTable kEventsTable = {"events",
+                                   "at,window,probe,source,source_name,destination,destination_"
+                                   "name,from,to,severity_from,severity,"
+                                   "pairs"};
 // The lists within an incident have no place in a line.
 constexpr std::string_view kIncidentColumns =
     "id,kind,culprit,severity,figure,opened,updated,closed,flaps,pairs.bad,pairs.judged,sentence,"
@@ -125,26 +136,28 @@ constexpr CsvTable kIncidentsTable = {"incidents", kIncidentColumns};
 constexpr CsvTable kOpenTable = {"open", kIncidentColumns};
 constexpr CsvTable kRowsTable = {
     "rows",
-    "start,end,state,sent,received,lost,refused,unreachable,ack_lost,duplicate,late,"
+    "start,end,state,severity,sent,received,lost,refused,unreachable,ack_lost,duplicate,late,"
     "network_ns.min,network_ns.mean,network_ns.p50,network_ns.p95,network_ns.p99,network_ns.max,"
     "responder_ns.min,responder_ns.mean,responder_ns.p50,responder_ns.p95,responder_ns.p99,"
     "responder_ns.max,prober_ns.min,prober_ns.mean,prober_ns.p50,prober_ns.p95,prober_ns.p99,"
     "prober_ns.max,rtt_ns.min,rtt_ns.mean,rtt_ns.p50,rtt_ns.p95,rtt_ns.p99,rtt_ns.max,"
     "jitter_ns,clock,device,protocol"};
 
-constexpr std::array<Route, 29> kRoutes = {{
+constexpr std::array<Route, 31> kRoutes = {{
     {"/api/v1/status", status, "format", &kStatusTable},
     {"/api/v1/hosts", hosts, "format", &kHostsTable},
+    {"/api/v1/counters", counters, "host format", &kCountersTable},
     {"/api/v1/probes", probes, "format", &kProbesTable},
     {"/api/v1/grid", grid, "probe metric format"},
     {"/api/v1/worst", worst, "probe metric sort count format", &kWorstTable},
     {kPairs, pair, "format", &kPairTable},
     {"/api/v1/history", history, "format", &kSpanTable},
-    {"/api/v1/history/grid", history, "probe metric at format"},
+    {"/api/v1/history/grid", history, "probe metric at against worst format"},
     {"/api/v1/history/events", history, "probe from to source destination limit bins format",
      &kEventsTable},
     {"/api/v1/history/pairs/{probe}/{source}/{destination}", history, "from to points path format",
      &kRowsTable},
+    {"/api/v1/history/counters", pastCounters, "host from to limit format", &kPastCountersTable},
     {"/api/v1/history/incidents", pastIncidents, "from to limit format", &kIncidentsTable},
     {"/api/v1/incidents", incidents, "format", &kOpenTable},
     {kIncident, incident, "", nullptr, ""},

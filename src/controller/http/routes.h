@@ -31,9 +31,10 @@ struct Sources {
 struct Route {
   std::string_view path;  // as in openapi.yaml; from its first '{' on, anything matches
   http::Answer (*answer)(const Sources&, const http::Request&);
-  std::string_view parameters = "";  // of the query, separated by spaces; others are refused
-  const CsvTable* csv = nullptr;     // nullptr: no CSV, or the function writes CSV itself
-  std::string_view method = "GET";   // others are answered 405; "": the function checks it itself
+  // The query's parameters, separated by spaces; others are refused.
+  std::string_view parameters = "";
+  const CsvTable* csv = nullptr;    // nullptr: no CSV, or the function writes CSV itself
+  std::string_view method = "GET";  // others are answered 405; "": the function checks it itself
   http::Role needs = http::Role::kRead;
   // What a request needs that is not GET, where the function checks the method itself.
   http::Role needs_to_change = http::Role::kOperate;

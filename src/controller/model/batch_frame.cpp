@@ -142,13 +142,11 @@ Status ReportView::read(std::string_view report) {
   return {};
 }
 
-Result<const wire::Row*> ReportView::row(std::size_t index) {
+Result<const wire::RowView*> ReportView::row(std::size_t index) {
   const std::string_view bytes = rows_[index];
-  if (bytes.size() > kMaxRowBytes ||
-      !row_.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return makeError("report", "a row is malformed");
-  }
-  return &row_;
+  const wire::RowView* const row = bytes.size() <= kMaxRowBytes ? row_reader_.read(bytes) : nullptr;
+  if (row == nullptr) return makeError("report", "a row is malformed");
+  return row;
 }
 
 }  // namespace pingloom::controller

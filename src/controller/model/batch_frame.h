@@ -1,5 +1,5 @@
 // Splits a batch in place without building the message. Reports stay serialized for the ledger, and
-// rows are parsed one by one into a reused message, so that a hostile batch cannot grow in memory.
+// rows are read one by one into reused memory, so that a hostile batch cannot grow.
 // Views point into the frame. One thread per object.
 #pragma once
 
@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "control.pb.h"
 #include "wire/control_protocol.h"
+#include "wire/row_reader.h"
 
 namespace pingloom::controller {
 
@@ -41,11 +42,11 @@ class ReportView {
   const wire::Report& head() const { return head_; }
   const std::vector<std::string_view>& rows() const { return rows_; }
   // Returns the row's fields, which are valid until the next call.
-  Result<const wire::Row*> row(std::size_t index);
+  Result<const wire::RowView*> row(std::size_t index);
 
  private:
   wire::Report head_;
-  wire::Row row_;
+  wire::RowReader row_reader_;
   std::string head_bytes_;
   std::vector<std::string_view> rows_;
 };

@@ -92,6 +92,11 @@ void Board::publishVerdict(std::shared_ptr<const Verdict> verdict) {
   }
 }
 
+void Board::publishLatency(std::shared_ptr<const LatencySnapshot> latency) {
+  const std::lock_guard lock(mutex_);
+  latency_.swap(latency);
+}
+
 void Board::publishHosts(std::shared_ptr<const Hosts> hosts) {
   const std::lock_guard lock(mutex_);
   hosts_.swap(hosts);
@@ -137,6 +142,11 @@ std::shared_ptr<const SourceSnapshot> Board::source(std::uint32_t probe, std::ui
 std::shared_ptr<const Verdict> Board::verdict() const {
   const std::lock_guard lock(mutex_);
   return verdict_;
+}
+
+std::shared_ptr<const LatencySnapshot> Board::latency() const {
+  const std::lock_guard lock(mutex_);
+  return latency_;
 }
 
 std::shared_ptr<const Hosts> Board::hosts() const {

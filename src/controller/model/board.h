@@ -20,11 +20,14 @@
 #include "common/time.h"
 #include "common/vocabulary.h"
 #include "controller/model/alert_status.h"
+#include "controller/model/host_counters.h"
 #include "controller/model/incident.h"
+#include "controller/model/latency.h"
 #include "net/peer_gate.h"
 #include "pinglist/pinglist.h"
 #include "plan/endpoint.h"
 #include "plan/plan.h"
+#include "wire/control_protocol.h"
 
 namespace pingloom::controller {
 
@@ -38,6 +41,8 @@ struct Row {
   std::uint32_t ack_lost = 0;
   std::uint32_t duplicate = 0;
   std::uint32_t late = 0;
+  std::uint32_t misfit = 0;   // part of unreachable; the history does not keep it
+  std::uint32_t skipped = 0;  // not part of sent; the history does not keep it
   std::array<std::uint32_t, kAnomalies> anomalous{};
   Summary network;
   Summary responder;
@@ -82,17 +87,23 @@ struct SourceRows {
 // nullopt if it is not a pair, or a path without a row
 using States = std::vector<std::optional<PairState>>;
 
-// What is judged of one pair.
+// The judgement of one pair.
 struct Judged {
+  // Set in `figures` if the newest window does not show what the pair is judged for: the pair is
+  // only not forgiven yet.
+  static constexpr std::uint8_t kFading = 0x80;
+  static_assert(kFigureNames.size() <= 7);
+
   Severity severity = Severity::kNone;
-  // Bit i: Figure i is beyond its threshold in the newest window that has one beyond.
+  // Bit i: Figure i is beyond its threshold in the newest window that shows what the pair is judged
+  // for; if the pair is ok, in the newest window.
   std::uint8_t figures = 0;
 
   bool operator==(const Judged&) const = default;
 };
 
-// What the mesh's well pairs had when a source was judged, in nanoseconds; 0: unknown. Indexed by
-// Figure; for a share it is a millionth.
+// The mesh's medians when a source was judged, indexed by Figure. Times are nanoseconds, and shares
+// are millionths; 0 means unknown.
 using Baseline = std::array<std::uint64_t, kFigureNames.size()>;
 
 // Rows and the states derived from them. States can change without new rows (agent-down, stale).
@@ -126,6 +137,7 @@ struct ProbeGrid {
   plan::AddressList sources;
   plan::AddressList destinations;
   pinglist::Thresholds thresholds = {};
+  std::string rollup = {};  // the label by whose values latency is rolled up; "": none
 
   // Returns the number of paths, or 0 if there is only one.
   std::uint32_t paths() const { return spec.paths > 1 ? spec.paths : 0; }
@@ -152,6 +164,8 @@ struct AgentEndpoint {
 struct AgentInfo {
   std::string host;
   std::vector<IpAddress> addresses;
+  // Those of its addresses for which the host has an RDMA device; ascending.
+  std::vector<IpAddress> rdma_addresses;
   std::vector<AgentEndpoint> endpoints;  // RDMA endpoints, at most one for each address
   std::uint16_t port = 0;
   std::uint64_t incarnation = 0;
@@ -171,6 +185,7 @@ struct AgentInfo {
   std::uint64_t stalls = 0;
   std::uint64_t refused_packets = 0;
   std::shared_ptr<const PageOwners> page_owners;  // nullptr if there are none
+  std::shared_ptr<const HostCounters> counters;   // nullptr if the agent has told none
 };
 using Hosts = std::vector<AgentInfo>;  // ordered by host
 
@@ -190,13 +205,19 @@ struct HistoryStatus {
   std::uint64_t blocks_dropped = 0;  // blocks that could not be read for the roll-up
   std::uint64_t bytes = 0;           // size of the database file
   std::uint64_t events_written = 0;  // state changes written
-  std::uint64_t events_dropped = 0;  // state changes that the disk could not take in time
+  // State changes, and other records of that kind, that the disk could not take in time.
+  std::uint64_t events_dropped = 0;
 };
+
+// The outcomes of requests to join, by their number in JoinReply.
+using JoinCounts = std::array<std::uint64_t, wire::kJoinOutcomeNames.size()>;
 
 struct KeysStatus {
   std::size_t authorized = 0;
   bool newest_in_force = true;  // whether the file on disk is in force
   net::PeerRefusals refused{};  // refused at the control port
+  std::size_t waiting = 0;      // keys that somebody has to approve
+  JoinCounts joins{};
 };
 
 // The names of wire::Refused::Reason in the API and in metrics.
@@ -225,18 +246,25 @@ struct ControlStatus {
   std::string pinglist_error;  // the last rejection, or "" if the newest file is in force
   std::uint64_t pinglist_reloads = 0;
   std::uint64_t pinglist_rejections = 0;
+  // What the pinglist's entries `registered` lead to (pinglist/members.h).
+  std::size_t members = 0;  // agents that have registered and are not forgotten
+  std::vector<std::string> member_warnings;
+  std::vector<std::string> member_notes;
   std::uint64_t batches_committed = 0;
   std::uint64_t batches_duplicate = 0;
   std::uint64_t batches_shown = 0;  // batches shown out of order or before their commit
   std::uint64_t rows_committed = 0;
   std::uint64_t rows_ignored = 0;  // rows of pairs that left the plan, or older than the known row
   std::uint64_t messages_refused = 0;
+  std::uint64_t messages_dropped = 0;  // an agent had too many waiting
   std::array<std::uint64_t, kRefusedNames.size()> refused_by_reason{};
   ReportFaults reports_refused{};
   std::optional<KeysStatus> keys;  // nullopt without keys
+  bool exposed = false;            // whether agents without keys are let in from beyond loopback
   HistoryStatus history;
 };
 
+// A change of a pair's state, of its severity, or of both.
 struct StateEvent {
   Nanos utc = 0;
   std::string probe;
@@ -245,6 +273,8 @@ struct StateEvent {
   PairState from = PairState::kPending;
   PairState to = PairState::kPending;
   Nanos window_start_utc = 0;  // start of the current window; 0 if there is none yet
+  Severity severity_from = Severity::kNone;
+  Severity severity_to = Severity::kNone;
 };
 
 // What changed since the reader's last look. Bounds: each source is listed once, and beyond
@@ -285,6 +315,7 @@ class Board {
                      std::shared_ptr<const SourceSnapshot> snapshot);
   void publishEvents(const std::vector<StateEvent>& events);
   void publishVerdict(std::shared_ptr<const Verdict> verdict);
+  void publishLatency(std::shared_ptr<const LatencySnapshot> latency);
   void publishHosts(std::shared_ptr<const Hosts> hosts);
   void publishControl(std::shared_ptr<const ControlStatus> status);
   // This is called by the Redis thread.
@@ -300,6 +331,7 @@ class Board {
   std::shared_ptr<const SourceSnapshot> source(std::uint32_t probe, std::uint32_t source,
                                                std::uint64_t generation) const;
   std::shared_ptr<const Verdict> verdict() const;
+  std::shared_ptr<const LatencySnapshot> latency() const;
   std::shared_ptr<const Hosts> hosts() const;
   std::shared_ptr<const ControlStatus> control() const;
   std::shared_ptr<const RedisStatus> redis() const;
@@ -316,6 +348,7 @@ class Board {
   std::shared_ptr<const GridPlan> plan_ = std::make_shared<GridPlan>();
   Sources sources_;
   std::shared_ptr<const Verdict> verdict_ = std::make_shared<Verdict>();
+  std::shared_ptr<const LatencySnapshot> latency_ = std::make_shared<LatencySnapshot>();
   std::shared_ptr<const Hosts> hosts_ = std::make_shared<Hosts>();
   std::shared_ptr<const ControlStatus> control_ = std::make_shared<ControlStatus>();
   std::shared_ptr<const RedisStatus> redis_ = std::make_shared<RedisStatus>();

@@ -20,9 +20,9 @@ std::uint32_t EventBatch::numberOf(const IpAddress& address) {
 
 // Most events belong to the change of the previous one.
 EventBatch::Change& EventBatch::changeOf(const StateEvent& event) {
-  if (last_ == changes_.end() || std::tie(event.probe, event.from, event.to) != last_->first) {
-    last_ = changes_.try_emplace({event.probe, event.from, event.to}).first;
-  }
+  const auto key =
+      std::tie(event.probe, event.from, event.to, event.severity_from, event.severity_to);
+  if (last_ == changes_.end() || key != last_->first) last_ = changes_.try_emplace(key).first;
   return last_->second;
 }
 
@@ -49,8 +49,9 @@ void EventBatch::add(const StateEvent& event) {
 void EventBatch::appendLines(const Key& key, const Change& change,
                              std::vector<KeptEvent>& lines) const {
   const KeptEvent all{
-      change.utc,   change.window_utc, std::get<0>(key), std::nullopt,
-      std::nullopt, std::get<1>(key),  std::get<2>(key), change.pairs.size() + change.more};
+      change.utc,       change.window_utc, std::get<0>(key), std::nullopt,
+      std::nullopt,     std::get<1>(key),  std::get<2>(key), change.pairs.size() + change.more,
+      std::get<3>(key), std::get<4>(key)};
   const std::size_t before = lines.size();
   const auto line = [&](const std::uint32_t* source, const std::uint32_t* destination,
                         std::uint64_t pairs) {

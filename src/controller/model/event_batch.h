@@ -1,9 +1,9 @@
-// Collects the state changes of about a second for the history, so that an event storm stays small.
-// A host that dies yields one line for its column and one for its row; a rack of 1,000 in a mesh is
-// 10^6 changed pairs and one line. A pair's first change (pending to ok or stale) is left out.
-// The control thread owns it. Bounds: kMaxPairs pairs are kept individually (8 bytes each), further
-// ones only as a number; kMaxHosts lines for each probe and change; on average kLinesPerSecond
-// lines plus one for each probe and change.
+// Collects the changes of state and severity of about a second for the history, so that an event
+// storm stays small. A host that dies yields one line for its column and one for its row; a rack of
+// 1,000 in a mesh is 10^6 changed pairs and one line. A pair's first change (pending to ok or
+// stale) is left out. The control thread owns it. Bounds: kMaxPairs pairs are kept individually (8
+// bytes each), further ones only as a number; kMaxHosts lines for each probe and change; on average
+// kLinesPerSecond lines plus one for each probe and change.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,8 @@ struct KeptEvent {
   PairState from = PairState::kPending;
   PairState to = PairState::kPending;
   std::uint64_t pairs = 1;
+  Severity severity_from = Severity::kNone;
+  Severity severity_to = Severity::kNone;
 
   bool operator==(const KeptEvent&) const = default;
 };
@@ -58,7 +60,8 @@ class EventBatch {
     std::vector<Pair> pairs;
     std::uint64_t more = 0;  // number of pairs that are not in `pairs`
   };
-  using Key = std::tuple<std::string, PairState, PairState>;  // probe, from, to
+  // probe, from, to, severity_from, severity_to
+  using Key = std::tuple<std::string, PairState, PairState, Severity, Severity>;
 
   Change& changeOf(const StateEvent& event);
   std::uint32_t numberOf(const IpAddress& address);

@@ -13,8 +13,8 @@ std::shared_ptr<const GridPlan> makeGridPlan(std::shared_ptr<const pinglist::Pin
   const plan::Plan& plan = pinglist->plan;
   for (std::size_t i = 0; i < plan.probes.size(); ++i) {
     const plan::ProbeSpec& spec = plan.probes[i];
-    made->probes.push_back(
-        {spec, plan.list(spec.sources), plan.list(spec.destinations), pinglist->thresholds.at(i)});
+    made->probes.push_back({spec, plan.list(spec.sources), plan.list(spec.destinations),
+                            pinglist->thresholds.at(i), pinglist->rollups.at(i)});
   }
   made->pinglist = std::move(pinglist);
   return made;

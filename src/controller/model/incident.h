@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/address.h"
+#include "common/nic_counter.h"
 #include "common/time.h"
 #include "common/vocabulary.h"
 
@@ -62,6 +63,17 @@ struct Evidence {
   std::string because;  // "network_p50 2.4 ms, 800 x the mesh's median"
 };
 
+// A counter of an accused host's NIC or port that moved around the opening.
+struct MovedCounter {
+  std::string host;
+  std::string device;
+  std::uint32_t port = 0;  // 0: a network interface
+  std::string counter;     // docs/counters.md
+  CounterKind kind = CounterKind::kError;
+  std::uint64_t moved = 0;
+  Nanos since_utc = 0;
+};
+
 struct PastSentence {
   Nanos utc = 0;
   Severity severity = Severity::kNone;
@@ -78,6 +90,7 @@ struct Incident {
   static constexpr std::size_t kMaxEvidence = 10;
   static constexpr std::size_t kMaxHistory = 20;
   static constexpr std::size_t kMaxCandidates = 8;
+  static constexpr std::size_t kMaxCounters = 8;
 
   std::uint64_t id = 0;
   Culprit culprit;
@@ -88,12 +101,14 @@ struct Incident {
   Nanos closed_utc = 0;             // 0 while it is open
   std::uint32_t flaps = 0;          // how often it was opened again
   std::vector<std::string> probes;  // ordered by name
-  std::uint64_t bad_pairs = 0;      // of the pairs that the culprit would explain
+  // These count the pairs that the culprit would explain.
+  std::uint64_t bad_pairs = 0;
   std::uint64_t judged_pairs = 0;
   std::string sentence;
-  std::vector<Culprit> candidates;  // others that would explain it as well
-  std::string tell;                 // which probe would tell the candidates apart; "" if none
-  std::vector<Evidence> evidence;   // the worst first
+  std::vector<Culprit> candidates;     // others that would explain it as well
+  std::string tell;                    // which probe would tell the candidates apart; "" if none
+  std::vector<Evidence> evidence;      // the worst first
+  std::vector<MovedCounter> counters;  // errors first
   std::map<std::string, std::string> labels;  // the host's in the pinglist
   std::vector<PastSentence> history;          // the oldest first
   std::optional<Acknowledgement> acknowledged;

@@ -29,6 +29,16 @@ Json evidenceJson(const Evidence& evidence) {
           {"because", evidence.because}};
 }
 
+Json counterJson(const MovedCounter& moved) {
+  return {{"host", moved.host},
+          {"device", moved.device},
+          {"port", moved.port == 0 ? Json() : Json(moved.port)},
+          {"counter", moved.counter},
+          {"kind", name(moved.kind)},
+          {"moved", moved.moved},
+          {"since", timeOrNull(moved.since_utc)}};
+}
+
 template <typename Enum, std::size_t kCount>
 Enum enumFrom(const Json& json, const std::array<std::string_view, kCount>& names) {
   const auto text = json.get<std::string>();
@@ -71,10 +81,26 @@ Evidence evidenceFrom(const Json& json) {
   return made;
 }
 
+MovedCounter counterFrom(const Json& json) {
+  MovedCounter made;
+  made.host = json.at("host").get<std::string>();
+  made.device = json.at("device").get<std::string>();
+  if (!json.at("port").is_null()) made.port = json.at("port").get<std::uint32_t>();
+  made.counter = json.at("counter").get<std::string>();
+  made.kind = json.at("kind") == "load" ? CounterKind::kLoad : CounterKind::kError;
+  made.moved = json.at("moved").get<std::uint64_t>();
+  made.since_utc = timeFrom(json.at("since"));
+  return made;
+}
+
 void readLists(const Json& json, Incident& made) {
   for (const Json& probe : json.at("probes")) made.probes.push_back(probe.get<std::string>());
   for (const Json& other : json.at("candidates")) made.candidates.push_back(culpritFrom(other));
   for (const Json& pair : json.at("evidence")) made.evidence.push_back(evidenceFrom(pair));
+  // Documents of earlier versions have none.
+  for (const Json& moved : json.value("counters", Json::array())) {
+    made.counters.push_back(counterFrom(moved));
+  }
   for (const auto& [label, value] : json.at("labels").items()) {
     made.labels[label] = value.get<std::string>();
   }
@@ -171,6 +197,10 @@ IncidentJson toJson(const Incident& incident) {
   json["silenced_by"] = incident.silenced_by == 0 ? Json() : Json(idText(incident.silenced_by));
   json["evidence"] = Json::array();
   for (const Evidence& pair : incident.evidence) json["evidence"].push_back(evidenceJson(pair));
+  json["counters"] = Json::array();
+  for (const MovedCounter& moved : incident.counters) {
+    json["counters"].push_back(counterJson(moved));
+  }
   json["history"] = Json::array();
   for (const PastSentence& past : incident.history) {
     json["history"].push_back({{"at", timeOrNull(past.utc)},
@@ -221,10 +251,6 @@ Result<Silence> silenceFrom(std::string_view json) {
 }
 Result<Maintenance> maintenanceFrom(std::string_view json) {
   return readDocument<Maintenance>(json, "maintenance", readMaintenance);
-}
-
-std::string lineOf(const IncidentJson& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace pingloom::controller

@@ -24,7 +24,4 @@ Result<Incident> incidentFrom(std::string_view json);
 Result<Silence> silenceFrom(std::string_view json);
 Result<Maintenance> maintenanceFrom(std::string_view json);
 
-// Writes a document as one line. Bytes that are not UTF-8 are replaced.
-std::string lineOf(const IncidentJson& json);
-
 }  // namespace pingloom::controller

@@ -12,6 +12,7 @@ namespace {
 using pinglist::Level;
 
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kMostJudged = kNoLimit / 2;
 
 std::optional<std::uint64_t> medianOf(const Summary& part) {
   if (part.count == 0) return std::nullopt;
@@ -29,8 +30,10 @@ std::uint64_t limitOf(const Level& level, Figure figure, std::uint64_t base,
   switch (level.kind) {
     case Level::Kind::kFactor: {
       if (base == 0) return kNoLimit;
-      const auto times = static_cast<std::uint64_t>(level.value * static_cast<double>(base));
-      return std::max(times, base + least_excess);
+      // Nonsense that an agent reports may be the median of a small mesh.
+      const double times = level.value * static_cast<double>(base);
+      if (base > kMostJudged || times > static_cast<double>(kMostJudged)) return kNoLimit;
+      return std::max(static_cast<std::uint64_t>(times), base + least_excess);
     }
     case Level::Kind::kTime:
       return static_cast<std::uint64_t>(level.value);
@@ -87,7 +90,7 @@ std::uint64_t leastExcess(Figure figure, ClockSource clock) {
       return static_cast<std::uint64_t>((hardware ? 5 : 200) * kMicrosecond);
     case Figure::kResponder:
     case Figure::kProber:
-      return static_cast<std::uint64_t>(200 * kMicrosecond);
+      return static_cast<std::uint64_t>(kMillisecond);
     case Figure::kLoss:
     case Figure::kAnomalous:
       break;
@@ -127,6 +130,7 @@ std::string shareText(std::uint64_t millionths) {
 
 std::vector<std::string> becauseOf(const Row& row, Judged judged, const Baseline& baseline) {
   std::vector<std::string> made;
+  if (judged.severity < Severity::kSlow) return made;
   for (std::size_t i = 0; i < kFigureNames.size(); ++i) {
     if ((judged.figures & 1U << i) == 0) continue;
     const auto figure = static_cast<Figure>(i);

@@ -1,5 +1,5 @@
-// What a figure of a pair is compared with: the thresholds of its probe and what the mesh's well
-// pairs have now. docs/verdicts.md has the rules. Pure; any thread.
+// Computes the limits that a figure of a pair is compared with, from the thresholds of its probe
+// and the mesh's median. docs/verdicts.md has the rules. Pure; any thread.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ constexpr double kMillionth = 1e6;
 // row's exchanges have no network time, because it contains all other parts.
 std::optional<std::uint64_t> judgedValue(const Row& row, Figure figure);
 
-// The least distance from the median that counts as slow, because below it clocks and schedulers
-// decide. Shares: the least difference of the anomalous share from the mesh's median.
+// Returns by how much a time has to exceed the mesh's median to count as slow, because smaller
+// differences come from clocks and schedulers. It is 0 for shares.
 std::uint64_t leastExcess(Figure figure, ClockSource clock);
 
 // The values from which on a pair is beyond `warn` and `crit`; UINT64_MAX: never.
@@ -33,8 +33,9 @@ struct Limits {
 Limits limitsOf(const pinglist::Thresholds& thresholds, const Baseline& baseline,
                 ClockSource clock);
 
-// Says why the pair is judged so, one text for each figure of `figures` that the row has:
-// "network_p50 2.4 ms, 800 x the mesh's median", "loss 12 %".
+// Says why the pair is judged slow or worse, with one text for each figure of `judged` that the row
+// has: "network_p50 2.4 ms, 800 x the mesh's median", "loss 12 %". Returns nothing for a pair that
+// is ok.
 std::vector<std::string> becauseOf(const Row& row, Judged judged, const Baseline& baseline);
 
 // Writes a time with two or three significant digits: "2.4 ms", "870 ns".

@@ -1,6 +1,6 @@
 #include "controller/model/report_reader.h"
 
-#include <tuple>
+#include <algorithm>
 
 #include "plan/plan_codec.h"
 #include "wire/distribution_codec.h"
@@ -8,9 +8,9 @@
 namespace pingloom::controller {
 namespace {
 
-Status readPart(bool present, const wire::SampleSet& in, std::uint32_t received, Summary& out) {
+Status readPart(const wire::SampleSetView& in, std::uint32_t received, Summary& out) {
   out = Summary{};
-  if (!present) return {};
+  if (!in.present) return {};
   const auto summary = wire::decodeSummary(in);
   if (!summary) return tl::unexpected(summary.error());
   if (summary->count > received) return makeError("row", "more samples than were received");
@@ -48,42 +48,38 @@ Result<ReportHead> readHead(const wire::Report& report) {
                     report.path()};
 }
 
-void readCounts(const wire::Row& in, Row& out) {
-  out.sent = in.sent();
-  out.received = in.received();
-  out.lost = in.lost();
-  out.refused = in.refused();
-  out.unreachable = in.unreachable();
-  out.ack_lost = in.ack_lost();
-  out.duplicate = in.duplicate();
-  out.late = in.late();
+void readCounts(const wire::RowView& in, Row& out) {
+  out.sent = in.sent;
+  out.received = in.received;
+  out.lost = in.lost;
+  out.refused = in.refused;
+  out.unreachable = in.unreachable;
+  out.ack_lost = in.ack_lost;
+  out.duplicate = in.duplicate;
+  out.late = in.late;
+  out.misfit = in.misfit;
+  out.skipped = in.skipped;
   out.anomalous.fill(0);
-  for (int i = 0; i < in.anomalous_size() && i < static_cast<int>(kAnomalies); ++i) {
-    out.anomalous[static_cast<std::size_t>(i)] = in.anomalous(i);
-  }
-  out.jitter_ns.reset();
-  if (in.has_jitter_ns()) out.jitter_ns = in.jitter_ns();
+  const auto known = in.anomalous.first(std::min(in.anomalous.size(), kAnomalies));
+  std::copy(known.begin(), known.end(), out.anomalous.begin());
+  out.jitter_ns = in.jitter_ns;
 }
 
-Status readRow(const wire::Row& in, IpAddress& destination, Row& out) {
-  const auto address = IpAddress::fromWire(in.destination());
+Status readRow(const wire::RowView& in, IpAddress& destination, Row& out) {
+  const auto address = IpAddress::fromWire(in.destination);
   if (!address) return makeError("row", "bad destination address");
   destination = *address;
-  const std::uint64_t verdicts =
-      std::uint64_t{in.received()} + in.lost() + in.refused() + in.unreachable();
-  if (verdicts != in.sent()) {
+  const std::uint64_t verdicts = std::uint64_t{in.received} + in.lost + in.refused + in.unreachable;
+  if (verdicts != in.sent) {
     return makeError("row", "sent is not received + lost + refused + unreachable");
   }
-  if (in.ack_lost() > in.received()) return makeError("row", "more ACKs lost than PONGs received");
-  if (static_cast<std::size_t>(in.anomalous_size()) > kAnomalies) {
-    return makeError("row", "unknown reason of anomaly");
-  }
+  if (in.misfit > in.unreachable) return makeError("row", "more misfit than unreachable");
+  if (in.ack_lost > in.received) return makeError("row", "more ACKs lost than PONGs received");
+  if (in.anomalous.size() > kAnomalies) return makeError("row", "unknown reason of anomaly");
   readCounts(in, out);
-  for (auto [present, set, part] : {std::tuple{in.has_network(), &in.network(), &out.network},
-                                    std::tuple{in.has_responder(), &in.responder(), &out.responder},
-                                    std::tuple{in.has_prober(), &in.prober(), &out.prober},
-                                    std::tuple{in.has_rtt(), &in.rtt(), &out.rtt}}) {
-    if (auto status = readPart(present, *set, in.received(), *part); !status) return status;
+  for (std::size_t part = 0; part < kRowParts.size(); ++part) {
+    auto status = readPart(in.*wire::kRowViewParts[part], in.received, out.*kRowParts[part]);
+    if (!status) return status;
   }
   return {};
 }

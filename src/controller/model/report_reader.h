@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "control.pb.h"
 #include "controller/model/board.h"
+#include "wire/row_view.h"
 
 namespace pingloom::controller {
 
@@ -32,7 +33,7 @@ constexpr bool tooFarAhead(const ReportHead& head, Nanos now_utc) {
   return head.endUtc() > now_utc + kMaxAhead;
 }
 // Reads counts, anomalies of known reasons and jitter without checking them.
-void readCounts(const wire::Row& in, Row& out);
-Status readRow(const wire::Row& in, IpAddress& destination, Row& out);
+void readCounts(const wire::RowView& in, Row& out);
+Status readRow(const wire::RowView& in, IpAddress& destination, Row& out);
 
 }  // namespace pingloom::controller

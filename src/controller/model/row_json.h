@@ -1,18 +1,38 @@
-// A row as the line of JSON that Redis holds and /api/v1/pairs shows; docs/redis-keys.md explains
-// its fields. Any thread.
+// Writes a row as the line of JSON that Redis holds and /api/v1/pairs shows; docs/redis-keys.md
+// explains its fields.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "controller/model/board.h"
 
 namespace pingloom::controller {
 
-// Appends the object to `out`. No allocation beyond `out`'s own. `path`: which of several; 0: the
-// row of all together. `rolled_up`: it has neither minimum nor mean.
-// `baseline`: what the row was judged against; nullptr leaves out its severity and the reasons.
-void appendRowJson(const plan::ProbeSpec& probe, const SourceRows& source, const Row& row,
-                   PairState state, std::string& out, std::uint32_t path = 0,
-                   bool rolled_up = false, Judged judged = {}, const Baseline* baseline = nullptr);
+struct RowJsonOptions {
+  std::uint32_t path = 0;             // which of several; 0: the row of all together
+  bool rolled_up = false;             // the row has neither minimum nor mean
+  std::optional<Judged> judged = {};  // what is judged of the pair; nullopt leaves out its severity
+  // What the row was judged against; nullptr leaves out the reasons.
+  const Baseline* baseline = nullptr;
+};
+
+// Writes the rows of one source. Any thread may use it; it does not change.
+class RowJson {
+ public:
+  // Keeps nothing of its arguments but copies.
+  RowJson(const plan::ProbeSpec& probe, const SourceRows& source);
+
+  // Appends the object to `out`. Only the reasons of a pair that is not well allocate memory beyond
+  // `out`'s own.
+  void append(const Row& row, PairState state, std::string& out,
+              const RowJsonOptions& options = {}) const;
+
+ private:
+  // All rows of the source share these texts: the one before the state, and the one from the clock
+  // on.
+  std::string head_;
+  std::string tail_;
+};
 
 }  // namespace pingloom::controller

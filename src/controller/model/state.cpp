@@ -11,7 +11,8 @@ PairCounts countsOf(const Row& row) {
           row.refused,
           row.unreachable,
           std::accumulate(row.anomalous.begin(), row.anomalous.end(), std::uint64_t{0}),
-          row.network.count};
+          row.network.count,
+          row.misfit};
 }
 
 }  // namespace pingloom::controller

@@ -6,6 +6,7 @@
 //   agent-down   not everything was answered, and the destination's agent is not there, or was away
 //                at some time in the window or since; never where no agent is needed to answer.
 //                rdma: or its endpoint was made anew
+//   misfit       pings were longer than the path MTU
 //   refused      something was refused
 //   unreachable  something was unreachable
 //   loss         something was lost
@@ -37,6 +38,7 @@ struct PairCounts {
   std::uint32_t unreachable = 0;
   std::uint64_t anomalous = 0;  // for any reason
   std::uint64_t network_samples = 0;
+  std::uint32_t misfit = 0;  // part of unreachable
 };
 PairCounts countsOf(const Row& row);
 
@@ -48,6 +50,7 @@ inline PairState deriveState(const PairCounts& counts, const PairFacts& facts) {
   if (counts.received < counts.sent && facts.needs_agent && facts.destination_away) {
     return PairState::kAgentDown;
   }
+  if (counts.misfit > 0) return PairState::kMisfit;
   if (counts.refused > 0) return PairState::kRefused;
   if (counts.unreachable > 0) return PairState::kUnreachable;
   if (counts.lost > 0) return PairState::kLoss;

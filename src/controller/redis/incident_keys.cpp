@@ -2,8 +2,9 @@
 
 #include <set>
 
+#include "common/json_text.h"
 #include "controller/model/incident_json.h"
-#include "controller/redis/store.h"
+#include "controller/redis/key_updates.h"
 
 namespace pingloom::controller {
 
@@ -41,7 +42,7 @@ void IncidentKeys::writeOne(const Incident& incident, Commands& out) {
   }
   const std::string id = std::to_string(incident.id);
   const std::string name = key(incident.id);
-  out.add(string_view("SET"), name, lineOf(toJson(incident)));
+  out.add(string_view("SET"), name, jsonLine(toJson(incident)));
   if (incident.open()) {
     out.add(string_view("HSET"), kOpenKey, id, incident.sentence);
   } else {
@@ -59,8 +60,8 @@ void IncidentKeys::writeOne(const Incident& incident, Commands& out) {
 }
 
 void IncidentKeys::writeEvent(const Incident& incident, string_view change, Commands& out) {
-  const std::string limit = std::to_string(RedisStore::kMaxEvents);
-  out.add(string_view("XADD"), RedisStore::kEventsKey, string_view("MAXLEN"), string_view("~"),
+  const std::string limit = std::to_string(RedisKeys::kMaxEvents);
+  out.add(string_view("XADD"), RedisKeys::kEventsKey, string_view("MAXLEN"), string_view("~"),
           limit, string_view("*"), string_view("time"), formatUtc(incident.updated_utc),
           string_view("incident"), std::to_string(incident.id), string_view("change"), change,
           string_view("kind"), name(incident.culprit.kind), string_view("culprit"),

@@ -109,7 +109,7 @@ Status RedisWriter::resync() {
 
 // Removes only keys that the index names; keys of other programs are never touched.
 Status RedisWriter::removeLeftovers() {
-  const auto probes = connection_->members(RedisStore::kProbesKey);
+  const auto probes = connection_->members(RedisKeys::kProbesKey);
   if (!probes) return tl::unexpected(probes.error());
   for (const std::string& name : *probes) {
     const auto& known = store_.plan().probes;
@@ -120,20 +120,20 @@ Status RedisWriter::removeLeftovers() {
     if (auto status = removeLeftSources(probe == known.end() ? gone : *probe); !status) {
       return status;
     }
-    if (probe == known.end()) RedisStore::removeProbe(name, commands_);
+    if (probe == known.end()) RedisKeys::removeProbe(name, commands_);
   }
   return finish();
 }
 
 Status RedisWriter::removeLeftSources(const ProbeGrid& probe) {
   if (auto status = finish(); !status) return status;
-  const auto sources = connection_->members(RedisStore::sourcesKey(probe.spec.name));
+  const auto sources = connection_->members(RedisKeys::sourcesKey(probe.spec.name));
   if (!sources) return tl::unexpected(sources.error());
   for (const std::string& source : *sources) {
     const auto address = IpAddress::parse(source);
     const bool stays = address && address->text() == source &&
                        std::binary_search(probe.sources.begin(), probe.sources.end(), *address);
-    if (!stays) RedisStore::removeSource(probe.spec.name, source, commands_);
+    if (!stays) RedisKeys::removeSource(probe.spec.name, source, commands_);
     if (auto status = submitIfFull(); !status) return status;
   }
   return {};
@@ -179,7 +179,7 @@ Status RedisWriter::writeChanges() {
     if (auto status = submitIfFull(); !status) return status;
   }
   for (const StateEvent& event : changes.events) {
-    RedisStore::writeEvent(event, commands_);
+    RedisKeys::writeEvent(event, commands_);
     if (auto status = submitIfFull(); !status) return status;
   }
   if (changes.verdict) incidents_.write(*board_.verdict(), commands_);

@@ -15,8 +15,8 @@
 #include "controller/model/board.h"
 #include "controller/redis/connection.h"
 #include "controller/redis/incident_keys.h"
+#include "controller/redis/key_updates.h"
 #include "controller/redis/resp.h"
-#include "controller/redis/store.h"
 #include "controller/redis/target.h"
 
 namespace pingloom::controller {
@@ -59,7 +59,7 @@ class RedisWriter {
 
   // The members below belong to the writer's thread.
   std::unique_ptr<RedisConnection> connection_;
-  RedisStore store_;
+  RedisKeys store_;
   IncidentKeys incidents_;
   Commands commands_;
   std::uint64_t rows_under_way_ = 0;

@@ -1,9 +1,11 @@
-// What the well pairs of a probe have now: for each figure the median over the sources of each
-// source's own median, so that one bad host in a mesh moves neither. For network and round trips it
-// is at least what is usual for the pair's distance class, the pairs whose ends share as many
-// topology labels, because a pair across pods is slower than one within a rack and not at fault.
-// What is usual follows the class's median slowly.
-// The control thread owns it. Memory: a few numbers for each source and class, none for a pair.
+// Computes the values with which the pairs of a probe are compared. For each figure this is the
+// mesh's median: the median over all sources of each source's own median, so that one bad host
+// hardly moves it. A distance class consists of the pairs whose ends share the same number of
+// topology labels. For network time and round trip, a pair is compared with the usual value of its
+// class if that is larger than the mesh's median, because a pair across pods is slower than a pair
+// within a rack without being at fault. The usual value follows the median of the class slowly.
+// The control thread owns the baseline. Memory: a few numbers for each source and class, none for a
+// pair.
 #pragma once
 
 #include <array>
@@ -20,8 +22,8 @@ constexpr std::array<std::string_view, 6> kTopologyLabels = {"rack", "tor",  "le
                                                              "pod",  "zone", "site"};
 constexpr std::size_t kMaxClasses = kTopologyLabels.size() + 1;
 
-// Which distance class each pair of a probe has: the number of topology labels that both ends have
-// with the same value.
+// Knows the distance class of each pair of a probe: the number of topology labels that both ends
+// have with the same value.
 class DistanceClasses {
  public:
   DistanceClasses() = default;
@@ -44,13 +46,14 @@ class DistanceClasses {
 class ProbeBaseline {
  public:
   using Classes = std::array<Baseline, kMaxClasses>;
-  // Takes an hour to follow a change to 1/e of its logarithm.
+  // After this time, the difference of the logarithms of the usual value and the median is 1/e of
+  // what it was.
   static constexpr Nanos kDrift = kHour;
 
   void resize(std::size_t sources) { medians_.assign(sources, {}); }
-  // Takes the medians of a source's rows. `rows` may be nullptr: the source says nothing any more.
+  // Takes the medians of a source's rows. `rows` is nullptr if the source does not report any more.
   void take(std::uint32_t source, const Rows* rows, const DistanceClasses& classes);
-  // Returns the baseline of each class. Recomputed at most once in kRefresh.
+  // Returns the baseline of each class, which is recomputed at most once in kRefresh.
   const Classes& at(Nanos now_mono);
 
  private:

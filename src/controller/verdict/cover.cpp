@@ -20,6 +20,10 @@ constexpr double kMinShareOfFew = 0.6;
 constexpr std::uint64_t kFewPeers = 4;
 constexpr std::uint64_t kMinPeers = 2;
 constexpr double kCpuWeight = 1.05;
+// All that a host does waits for the same CPU, so its own time spoils at least about half of its
+// pairs. A few of them are the scheduler's chance.
+constexpr double kMinCpuShare = 0.45;
+constexpr std::uint64_t kFewCpuPeers = 16;
 constexpr double kMinGroupShare = 0.4;
 // This part of a group's members has to be bad, each at this part of the group's share.
 constexpr double kMembers = 0.75;
@@ -36,8 +40,9 @@ struct Candidate {
   std::uint64_t judged = 0;
   std::uint32_t address = Places::kNone;
   Side side = Side::kBoth;
-  bool cpu = false;       // the host's own time, and not its network side
-  std::size_t label = 0;  // of a group
+  bool cpu = false;  // the host's own time, and not its network side
+  // The label of which the group has a value.
+  std::size_t label = 0;
   std::uint32_t value = Places::kNone;
   bool crossing = false;
 
@@ -107,7 +112,7 @@ class Cover {
       if (cpu < kMinPeers || 2 * cpu < any) return;
       Candidate made{0, any, judged, at, side};
       made.cpu = true;
-      offer(made, peers >= kFewPeers ? kMinShare : kMinShareOfFew, kCpuWeight);
+      offer(made, peers >= kFewCpuPeers ? kMinCpuShare : kMinShareOfFew, kCpuWeight);
     };
     const std::uint64_t out = evidence_.judged_out[at];
     const std::uint64_t in = evidence_.judged_in[at];
@@ -137,7 +142,8 @@ class Cover {
   void offerGroup(std::size_t label, std::uint32_t value, const Tally& tally) {
     const Tally::Group& group = tally.groups()[label][value];
     if (group.network_all == 0) return;
-    std::uint64_t ends = 0;  // of judged pairs, those within the group twice
+    // Judged pairs; those within the group count twice.
+    std::uint64_t ends = 0;
     for (std::size_t at = 0; at < places_.addresses().size(); ++at) {
       if (places_.labels()[label].of[at] != value) continue;
       ends += evidence_.judged_out[at] + evidence_.judged_in[at];
@@ -261,14 +267,47 @@ class Cover {
   // The pairs that nothing larger explains, both directions of a pair together.
   void addPairs() {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<BadPair>> pairs;
-    for (const BadPair& pair : evidence_.bad)
+    std::vector<BadPair> all;
+    for (const BadPair& pair : evidence_.bad) {
+      if (!isPairsFault(pair)) continue;
       pairs[std::minmax(pair.from, pair.to)].push_back(pair);
+      all.push_back(pair);
+    }
     if (pairs.size() > kMaxSinglePairs) {
-      suspects_.push_back(
-          {{CulpritKind::kProbe, probeName()}, evidence_.probe, judged_, evidence_.bad});
+      Suspect& made = suspects_.emplace_back(
+          Suspect{{CulpritKind::kProbe, probeName()}, evidence_.probe, judged_, std::move(all)});
+      made.settled = false;
       return;
     }
     for (auto& [ends, bad] : pairs) suspects_.push_back(pairSuspect(ends, std::move(bad)));
+  }
+
+  // A host's own time concerns all that it does and never a pair alone. Only where one of the ends
+  // has no other pair, its own time cannot be told from the pair.
+  bool isPairsFault(const BadPair& pair) const {
+    if ((pair.figures & kNetworkFigures) != 0) return true;
+    const auto only = [this](std::uint32_t end) {
+      return evidence_.judged_out[end] <= 1 && evidence_.judged_in[end] <= 1;
+    };
+    return only(pair.from) || only(pair.to);
+  }
+
+  // Whether few other pairs of its ends are unsettled in the same way. Jitter alone is a few late
+  // packets, and a single pair's may be a busy core's.
+  bool isSettledPair(std::pair<std::uint32_t, std::uint32_t> ends,
+                     const std::vector<BadPair>& bad) const {
+    const auto is_jitter = [](const BadPair& pair) {
+      return (pair.figures & kNetworkFigures) == figureBit(Figure::kJitter);
+    };
+    if (std::all_of(bad.begin(), bad.end(), is_jitter)) return false;
+    const auto unsettled = std::count_if(
+        evidence_.unsettled.begin(), evidence_.unsettled.end(), [&](const BadPair& pair) {
+          const auto at = [&](std::uint32_t end) { return pair.from == end || pair.to == end; };
+          // Both are its own other direction.
+          return (pair.figures & bad.front().figures & kNetworkFigures) != 0 &&
+                 at(ends.first) != at(ends.second);
+        });
+    return 2 * static_cast<std::size_t>(unsettled) <= bad.size();
   }
 
   Suspect pairSuspect(std::pair<std::uint32_t, std::uint32_t> ends,
@@ -280,6 +319,7 @@ class Cover {
                  evidence_.probe,
                  bad.size(),
                  bad};
+    made.settled = isSettledPair(ends, bad);
     for (const std::uint32_t end : {ends.first, ends.second}) {
       const std::uint64_t judged = evidence_.judged_out[end] + evidence_.judged_in[end];
       // All that is judged of this end is this pair, so the end may be at fault as well.
@@ -301,7 +341,20 @@ class Cover {
 }  // namespace
 
 std::vector<Suspect> coverProbe(const Places& places, ProbeEvidence evidence) {
-  return Cover(places, std::move(evidence)).run();
+  if (evidence.unsettled.empty()) return Cover(places, std::move(evidence)).run();
+  // The next window makes unsettled pairs bad. Whoever is at fault then as well is settled.
+  ProbeEvidence next = evidence;
+  next.bad.insert(next.bad.end(), next.unsettled.begin(), next.unsettled.end());
+  std::vector<Suspect> made = Cover(places, std::move(evidence)).run();
+  const std::vector<Suspect> then = Cover(places, std::move(next)).run();
+  for (Suspect& suspect : made) {
+    if (suspect.culprit.kind == CulpritKind::kPair) continue;
+    suspect.settled =
+        suspect.settled && std::any_of(then.begin(), then.end(), [&](const Suspect& each) {
+          return each.culprit == suspect.culprit;
+        });
+  }
+  return made;
 }
 
 }  // namespace pingloom::controller

@@ -45,8 +45,9 @@ ProbeEvidence collectEvidence(const Places& places, std::uint32_t probe,
     countSource(places, snapshot, from, to, made);
     for (std::uint32_t i = 0; i < snapshot.judged.size(); ++i) {
       const Judged judged = snapshot.judged[i];
-      if (judged.severity < Severity::kSlow) continue;
-      made.bad.push_back({source, i, from, to[i], judged.severity, judged.figures});
+      if (judged.severity == Severity::kNone || judged.figures == 0) continue;
+      auto& pairs = judged.severity < Severity::kSlow ? made.unsettled : made.bad;
+      pairs.push_back({source, i, from, to[i], judged.severity, judged.figures});
     }
   }
   return made;

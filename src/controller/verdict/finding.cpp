@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -17,8 +18,9 @@ namespace {
 constexpr double kSeverityShare = 0.3;
 // The figures of a culprit are taken from at most so many pairs.
 constexpr std::size_t kMaxSummed = 1000;
-// A pair shows its trouble still if its figure is so many times the mesh's median.
-constexpr std::uint64_t kShows = 2;
+// A culprit's trouble shows while the newest window of one of so many of its bad pairs has it. One
+// lost ping among pairs that are only not forgiven yet is chance.
+constexpr std::size_t kShowsOneOf = 4;
 // A host is at fault, and not each of its addresses, from this share of its addresses on.
 constexpr double kAddressesOfHost = 0.75;
 
@@ -147,7 +149,6 @@ class RowReader {
         values_.push_back(value);
         base_ = std::max(base_, base);
       }
-      shows_ = shows_ || value > kShows * base;
       sent_ += row.sent;
       lost_ += std::uint64_t{row.lost} + row.refused + row.unreachable;
       worst_.emplace_back(pair.severity, value, part.probe, pair);
@@ -190,7 +191,6 @@ class RowReader {
   }
 
   Nanos window() const { return window_; }
-  bool shows() const { return shows_; }
 
  private:
   void keepWorst() {
@@ -208,7 +208,6 @@ class RowReader {
   std::uint64_t sent_ = 0;
   std::uint64_t lost_ = 0;
   Nanos window_ = 0;
-  bool shows_ = false;
   std::vector<std::tuple<Severity, std::uint64_t, std::uint32_t, BadPair>> worst_;
 };
 
@@ -221,18 +220,23 @@ Finding findingOf(const Places& places, const JudgedSources& sources, const std:
   made.figure = figureOf(joined.culprit, made.severity, joined.parts);
   RowReader rows(places, sources, made.figure);
   std::set<std::string> probes;
+  std::size_t showing = 0;
+  made.settled = false;
   for (const Suspect& part : joined.parts) {
+    made.settled = made.settled || part.settled;
     probes.insert(places.plan().probes[part.probe].spec.name);
     made.bad_pairs += part.bad.size();
     made.judged_pairs += part.judged;
     if (made.candidates.empty()) made.candidates = part.candidates;
     if (made.tell.empty()) made.tell = part.tell;
+    showing += static_cast<std::size_t>(
+        std::count_if(part.bad.begin(), part.bad.end(), std::mem_fn(&BadPair::shows)));
     rows.add(part);
   }
   made.probes.assign(probes.begin(), probes.end());
   made.evidence = rows.evidence();
   made.window = rows.window();
-  made.shows = rows.shows();
+  made.shows = kShowsOneOf * showing >= made.bad_pairs;
   made.sentence = sentenceOf(made, rows.summary());
   const std::uint32_t host = hostOf(places, made.culprit);
   if (host != Places::kNone) made.labels = labelsOfHost(places, places.hosts()[host].name);

@@ -1,6 +1,6 @@
-// From judged pairs to what people are told: collects the evidence of each probe, lets cover.h
-// explain it, joins what concerns the same culprit in several probes, and words it. Pure; the
-// control thread calls.
+// Turns judged pairs into findings that people can read: collects the evidence of each probe, lets
+// cover.h explain it, joins the findings of several probes about the same culprit, and writes the
+// sentence. Pure; the control thread calls it.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace pingloom::controller {
 
-// What is concluded about one culprit at this moment.
+// The conclusion about one culprit at one moment.
 struct Finding {
   std::string entity;  // entityOf(culprit), however its kind changes
   Culprit culprit;
@@ -27,14 +27,17 @@ struct Finding {
   std::vector<Culprit> candidates;
   std::string tell;
   std::vector<Evidence> evidence;
+  std::vector<MovedCounter> counters;  // of the accused hosts; filled in by control/verdicts.h
   std::map<std::string, std::string> labels;
   Nanos window = 0;  // the longest of its probes
-  // Whether the newest windows show it still. Otherwise it is only not forgiven yet, and its
-  // figures say nothing.
+  // Whether the newest windows still show the problem. If not, only earlier windows keep the pairs
+  // bad, and the figures of the newest windows say nothing about it.
   bool shows = true;
+  // False while the next window may well name another culprit instead.
+  bool settled = true;
 };
 
-// The snapshots of each probe's sources; never nullptr inside.
+// The snapshots of each probe's sources; no element is nullptr.
 using JudgedSources = std::vector<std::vector<std::shared_ptr<const SourceSnapshot>>>;
 
 ProbeEvidence collectEvidence(const Places& places, std::uint32_t probe,
@@ -43,7 +46,8 @@ ProbeEvidence collectEvidence(const Places& places, std::uint32_t probe,
 // Returns the findings of all probes, the worst first, then by entity.
 std::vector<Finding> findCulprits(const Places& places, const JudgedSources& sources);
 
-// Returns the labels of a host by its name, with "host"; empty where the pinglist has none.
+// Returns the labels of the host with this name, and its name as "host". Returns nothing if the
+// plan does not have the host.
 std::map<std::string, std::string> labelsOfHost(const Places& places, const std::string& host);
 
 }  // namespace pingloom::controller

@@ -6,30 +6,34 @@
 #include <tuple>
 #include <utility>
 
+#include "common/json_text.h"
 #include "controller/model/incident_json.h"
+#include "controller/verdict/counter_evidence.h"
 
 namespace pingloom::controller {
 namespace {
 
-// How many windows a finding has to last. Single pairs wait longer, because they are what is seen
-// first of a larger trouble.
-constexpr Nanos kLast = 1;
-constexpr Nanos kPairLast = 3;
+// The windows of all agents end together, and their reports arrive within a tenth of a window. So
+// long a finding has to last; one that is not settled waits for more windows.
+constexpr Nanos kSettlesIn = 10;
+constexpr Nanos kLeastSettling = 100 * kMillisecond;
+constexpr Nanos kUnsettledWindows = 3;
 // How many windows without the finding close its incident, and at least how long.
 constexpr Nanos kGone = 2;
-constexpr Nanos kLeastGone = 2 * kSecond;
+constexpr Nanos kMinGone = 2 * kSecond;
 // How many windows of less severe findings lower an incident's severity.
 constexpr Nanos kLower = 5;
 
-bool isSmall(CulpritKind kind) { return kind == CulpritKind::kPair || kind == CulpritKind::kProbe; }
-
 Nanos lastsFor(const Finding& finding) {
-  return finding.window * (isSmall(finding.culprit.kind) ? kPairLast : kLast);
+  if (!finding.settled) return kUnsettledWindows * finding.window;
+  if (finding.culprit.kind == CulpritKind::kAgent) return 0;
+  return std::max(finding.window / kSettlesIn, kLeastSettling);
 }
 
 bool structureDiffers(const Incident& incident, const Finding& finding) {
   return incident.culprit != finding.culprit || incident.severity != finding.severity ||
-         incident.figure != finding.figure || incident.probes != finding.probes;
+         incident.figure != finding.figure || incident.probes != finding.probes ||
+         (incident.counters.empty() && !finding.counters.empty());
 }
 
 void remember(Incident& incident, Nanos utc) {
@@ -83,7 +87,7 @@ void IncidentKeeper::update(std::vector<Finding> findings, Instant now) {
   for (Finding& finding : findings) see(std::move(finding), now);
   for (auto at = tracked_.begin(); at != tracked_.end();) {
     Tracked& tracked = at->second;
-    const Nanos gone = std::max(kGone * tracked.window, kLeastGone);
+    const Nanos gone = std::max(kGone * tracked.window, kMinGone);
     const bool seen_now = tracked.last_seen_mono >= now.mono;
     if (seen_now || (tracked.open && now.mono - tracked.last_seen_mono < gone)) {
       ++at;
@@ -102,6 +106,10 @@ void IncidentKeeper::update(std::vector<Finding> findings, Instant now) {
 void IncidentKeeper::see(Finding finding, Instant now) {
   const auto found = tracked_.find(finding.entity);
   if (found == tracked_.end() && tracked_.size() >= kMaxOpen) return;
+  // What is only not forgiven yet keeps an incident open, and is no reason to open one: it is what
+  // is left of something larger.
+  const bool open_already = found != tracked_.end() && found->second.open;
+  if (!finding.shows && !open_already) return;
   const std::string entity = finding.entity;
   Tracked& tracked = found == tracked_.end() ? tracked_[entity] : found->second;
   if (tracked.first_seen_mono == 0) tracked.first_seen_mono = now.mono;
@@ -114,6 +122,8 @@ void IncidentKeeper::see(Finding finding, Instant now) {
 
 void IncidentKeeper::refresh(Tracked& tracked, Finding finding, Instant now) {
   Incident& incident = tracked.incident;
+  // What is only not forgiven yet says nothing new; its figures are those of well windows.
+  if (!finding.shows) return;
   // A severity rises at once and falls after some windows.
   if (tracked.open && finding.severity < incident.severity) {
     if (tracked.lower_since_mono == 0) tracked.lower_since_mono = now.mono;
@@ -122,11 +132,9 @@ void IncidentKeeper::refresh(Tracked& tracked, Finding finding, Instant now) {
     }
   }
   tracked.lower_since_mono = 0;
+  takeCounters(tracked, finding, now);
   const bool differs = structureDiffers(incident, finding);
-  if (tracked.open && !differs &&
-      (!finding.shows || now.mono - tracked.refreshed_mono < kRefresh)) {
-    return;
-  }
+  if (tracked.open && !differs && now.mono - tracked.refreshed_mono < kRefresh) return;
   tracked.refreshed_mono = now.mono;
   incident.culprit = std::move(finding.culprit);
   incident.severity = finding.severity;
@@ -134,7 +142,9 @@ void IncidentKeeper::refresh(Tracked& tracked, Finding finding, Instant now) {
   incident.probes = std::move(finding.probes);
   incident.bad_pairs = finding.bad_pairs;
   incident.judged_pairs = finding.judged_pairs;
-  incident.sentence = std::move(finding.sentence);
+  incident.counters = std::move(finding.counters);
+  incident.sentence =
+      finding.sentence + clauseOf(incident.counters, tracked.open ? incident.opened_utc : now.utc);
   incident.candidates = std::move(finding.candidates);
   incident.tell = std::move(finding.tell);
   incident.evidence = std::move(finding.evidence);
@@ -145,6 +155,14 @@ void IncidentKeeper::refresh(Tracked& tracked, Finding finding, Instant now) {
   if (!differs) return;
   remember(incident, now.utc);
   keep(incident);
+}
+
+// What moved around the opening stays the evidence, although minutes later it counts as old.
+void IncidentKeeper::takeCounters(Tracked& tracked, Finding& finding, Instant now) {
+  if (!tracked.open) return;
+  const Incident& incident = tracked.incident;
+  const bool watching = now.utc - incident.opened_utc < kCounterWatch;
+  if (!watching || finding.counters.empty()) finding.counters = incident.counters;
 }
 
 void IncidentKeeper::open(Tracked& tracked, const std::string& entity, Instant now) {
@@ -274,7 +292,7 @@ Result<Maintenance> IncidentKeeper::beginMaintenance(Maintenance maintenance, In
   maintenance.created_utc = now.utc;
   maintenance_[maintenance.host] = maintenance;
   records_.push_back({VerdictRecord::Kind::kMaintenance, maintenance.host, now.utc,
-                      maintenance.until_utc, lineOf(toJson(maintenance))});
+                      maintenance.until_utc, jsonLine(toJson(maintenance))});
   changed_ = true;
   return maintenance;
 }
@@ -314,12 +332,12 @@ std::vector<VerdictRecord> IncidentKeeper::takeRecords() { return std::exchange(
 
 void IncidentKeeper::keep(const Incident& incident) {
   records_.push_back({VerdictRecord::Kind::kIncident, fmt::format("{}", incident.id),
-                      incident.opened_utc, incident.closed_utc, lineOf(toJson(incident))});
+                      incident.opened_utc, incident.closed_utc, jsonLine(toJson(incident))});
 }
 
 void IncidentKeeper::keep(const Silence& silence) {
   records_.push_back({VerdictRecord::Kind::kSilence, fmt::format("{}", silence.id),
-                      silence.created_utc, silence.until_utc, lineOf(toJson(silence))});
+                      silence.created_utc, silence.until_utc, jsonLine(toJson(silence))});
 }
 
 }  // namespace pingloom::controller

@@ -1,7 +1,8 @@
-// The incidents: opens them when a finding lasts, keeps them one while the finding changes, closes
-// them when it is gone, and opens a recent one again when it returns. Also acknowledgements,
-// silences and maintenance by hand. The control thread owns it. Bounds: kMaxOpen incidents open,
-// Verdict::kMaxRecent recent ones, kMaxSilences, kMaxMaintenance.
+// Keeps the incidents. A finding that lasts opens an incident, which stays the same incident while
+// the finding changes, closes when the finding is gone, and opens again if the finding returns
+// soon. It also keeps acknowledgements, silences, and the maintenance that people begin by hand.
+// The control thread owns the keeper. Bounds: kMaxOpen open incidents, Verdict::kMaxRecent recent
+// ones, kMaxSilences silences, kMaxMaintenance hosts in maintenance.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 #include <vector>
 
 #include "common/error.h"
-#include "common/instant.h"
+#include "common/time.h"
 #include "controller/model/incident.h"
 #include "controller/verdict/finding.h"
 
@@ -28,15 +29,18 @@ class IncidentKeeper {
   static constexpr Nanos kGrace = 30 * kSecond;
   // Figures in a sentence are refreshed at most this often.
   static constexpr Nanos kRefresh = 5 * kSecond;
-  static constexpr std::size_t kMaxTextBytes = 1000;  // of a name, a comment, a matcher
+  // Counters that move later than this after the opening are no evidence any more.
+  static constexpr Nanos kCounterWatch = 2 * kMinute;
+  // The largest size of a name, a comment or a matcher in bytes.
+  static constexpr std::size_t kMaxTextBytes = 1000;
 
-  // What the ledger kept. Called once, before everything else.
+  // Takes over what the ledger has kept. It is called once, before everything else.
   void restore(const std::vector<VerdictRecord>& records, Instant now);
 
   // Takes all findings of this moment.
   void update(std::vector<Finding> findings, Instant now);
 
-  // These fail where nothing has the id, or a bound or text is exceeded.
+  // These fail if the id or host is unknown, a bound is reached, or a text is too long.
   Result<Incident> acknowledge(std::uint64_t id, std::optional<Acknowledgement> acknowledgement,
                                Instant now);
   Result<Silence> addSilence(Silence silence, Instant now);
@@ -44,12 +48,12 @@ class IncidentKeeper {
   Result<Maintenance> beginMaintenance(Maintenance maintenance, Instant now);
   Status endMaintenance(const std::string& host);
 
-  // Whether there is something else to publish since the last call of verdict().
+  // Tells whether there is something new to publish since the last call of verdict().
   bool changed() const { return changed_; }
-  // Fills in all but the counts of pairs.
+  // Returns the verdict without the counts of pairs.
   Verdict verdict();
   const std::map<std::string, Maintenance>& maintenance() const { return maintenance_; }
-  // Returns what the ledger has to keep since the last call.
+  // Returns the changes since the last call that the ledger has to keep.
   std::vector<VerdictRecord> takeRecords();
 
  private:
@@ -66,6 +70,7 @@ class IncidentKeeper {
   void see(Finding finding, Instant now);
   void open(Tracked& tracked, const std::string& entity, Instant now);
   void refresh(Tracked& tracked, Finding finding, Instant now);
+  static void takeCounters(Tracked& tracked, Finding& finding, Instant now);
   void close(Tracked& tracked, Instant now);
   void expire(Instant now);
   void applySilences(Instant now);

@@ -56,10 +56,13 @@ Judged judge(PairHistory& history, const WindowLevels& window, bool again,
     }
   }
   history.judged.severity = now;
-  if (now == Severity::kOk) {
-    history.judged.figures = 0;
-  } else if (window.figures != 0) {
+  // A busy core may delay a pair that is only not forgiven yet for the pings it lost.
+  const bool slow = now < Severity::kLossy || reached(history.slow, enter);
+  const bool shows = (now >= Severity::kLossy && window.lossy) || (slow && window.slow);
+  if (now == Severity::kOk || shows) {
     history.judged.figures = window.figures;
+  } else {
+    history.judged.figures |= Judged::kFading;
   }
   return history.judged;
 }

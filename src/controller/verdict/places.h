@@ -1,4 +1,4 @@
-// The addresses, hosts and groups of a plan under numbers, so that culprits are counted in arrays.
+// Numbers the addresses, hosts and groups of a plan, so that culprits can be counted in arrays.
 // Immutable; any thread.
 #pragma once
 
@@ -15,7 +15,8 @@ namespace pingloom::controller {
 class Places {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
-  // Labels with more different values than this share of the hosts do not group them.
+  // Only this many labels form groups. A label needs at least two values, and at most half as many
+  // as there are addresses.
   static constexpr std::size_t kMaxLabels = 8;
 
   struct Address {

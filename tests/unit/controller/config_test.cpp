@@ -29,13 +29,42 @@ TEST(Config, HasDefaultsForEverythingButThePinglistAndTheStateDir) {
   EXPECT_TRUE(config->url_file.empty());
 }
 
+TEST(Config, WithoutKeysItStaysOnLoopbackUnlessItSaysOtherwise) {
+  const auto loaded = [](const std::string& more) {
+    auto config = parseConfig(kMin + more, "/etc/pingloom/controller.yaml");
+    EXPECT_TRUE(config) << config.error().text();
+    const auto status = loadKeys(*config);
+    return status ? std::string() : status.error().text();
+  };
+  EXPECT_THAT(loaded(""), HasSubstr("control 0.0.0.0:20711: without 'keys'"));
+  EXPECT_THAT(loaded("insecure: false\n"), HasSubstr("without 'keys'"));
+  EXPECT_EQ(loaded("insecure: true\n"), "");
+  EXPECT_EQ(loaded("control: 127.0.0.1:20711\n"), "");
+  EXPECT_EQ(loaded("control: '[::1]:20711'\n"), "");
+}
+
+TEST(Config, PlaintextBesideKeysHasAPortOfItsOwn) {
+  const auto parsed = [](const std::string& plaintext) {
+    return parseConfig(
+        kMin + std::string("keys: { secret: s, authorized: a, plaintext: ") + plaintext + " }\n",
+        "/etc/pingloom/controller.yaml");
+  };
+  const auto config = parsed("10.0.0.1:20700");
+  ASSERT_TRUE(config) << config.error().text();
+  EXPECT_EQ(config->keys->plaintext->text(), "10.0.0.1:20700");
+  EXPECT_EQ(exposedAt(*config), config->keys->plaintext);
+  EXPECT_EQ(exposedAt(*parsed("127.0.0.1:20700")), std::nullopt);
+  EXPECT_THAT(parsed("10.0.0.1:20711").error().text(), HasSubstr("needs another port"));
+}
+
 TEST(Config, TakesEveryKey) {
   const auto config = parseConfig(
       "pinglist: ../mesh.yaml\ncontrol: '[::]:1'\nhttp: 10.0.0.1:0\nweb_root: web\n"
       "state_dir: state\nredis: tcp:redis.example:6380\nredis_user: pingloom\n"
       "redis_password_file: secret\nlimits: { pings_per_second_per_host: 5, rows_per_second: 6,\n"
       "  history_bytes_per_day: 7GiB }\nhistory: { retention: 7d, max_size: 20GiB }\n"
-      "log_level: debug\nurl_file: url\n",
+      "log_level: debug\nurl_file: url\n"
+      "frame_ancestors: ['https://grafana.example', 'http://10.0.0.1:3000']\n",
       "/etc/pingloom/controller.yaml");
   ASSERT_TRUE(config) << config.error().text();
   EXPECT_EQ(config->pinglist, "/etc/mesh.yaml");
@@ -50,6 +79,17 @@ TEST(Config, TakesEveryKey) {
   EXPECT_EQ(config->history_retention, 7 * 24 * kHour);
   EXPECT_EQ(config->history_max_bytes, 20ULL << 30);
   EXPECT_EQ(config->url_file, "/etc/pingloom/url");
+  EXPECT_EQ(config->frame_ancestors,
+            (std::vector<std::string>{"https://grafana.example", "http://10.0.0.1:3000"}));
+}
+
+TEST(Config, OnlyOriginsMayFrameThePage) {
+  for (const char* value : {"https://a.example", "['*']", "[a.example]", "['https://']",
+                            "['https://a; script-src *']", "['https://a/b']", "[{a: b}]"}) {
+    const auto config = parseConfig(std::string(kMin) + "frame_ancestors: " + value, "c.yaml");
+    ASSERT_FALSE(config) << value;
+    EXPECT_THAT(config.error().text(), HasSubstr("c.yaml:3:")) << value;
+  }
 }
 
 TEST(Config, KnowsTheThreeKindsOfRedis) {
@@ -130,7 +170,7 @@ TEST(Config, TheExampleShowsTheDefaults) {
     EXPECT_EQ(config.limits, pinglist::Limits{});
     EXPECT_EQ(config.history_retention, Config{}.history_retention);
     EXPECT_EQ(config.history_max_bytes, Config{}.history_max_bytes);
-    EXPECT_EQ(config.log_level, Config{}.log_level);
+    EXPECT_EQ(config.log_levels.level, Config{}.log_levels.level);
   }
 }
 

@@ -137,6 +137,27 @@ TEST_F(ControllerTest, StartsWithoutAValidPinglistAndTakesItLater) {
   EXPECT_TRUE(eventually([&] { return manager_.ready(); }));
 }
 
+// An agent that registers is probed with no edit, and a restart of the controller changes nothing.
+TEST_F(ControllerTest, RegisteredAgentsBecomeMembers) {
+  std::ofstream(config_.pinglist)
+      << "version: 1\ngroups: { all: { members: registered } }\n"
+         "probes:\n  - { name: udp, protocol: udp, mesh: [all, 10.0.0.2] }\n";
+  start();
+  EXPECT_EQ(board().plan()->probes[0].sources.size(), 1U);
+  Dealer dealer(address_);
+  registerAgent(dealer);
+  ASSERT_TRUE(eventually([&] { return board().plan()->probes[0].sources.size() == 2; }));
+  const std::uint64_t hash = board().plan()->hash;
+  auto plan = dealer.expect(ControllerMessage::kPlan);
+  while (plan && plan->plan().hash() != hash) plan = dealer.expect(ControllerMessage::kPlan);
+  ASSERT_TRUE(plan) << "the agent gets the plan that it is a member of";
+  EXPECT_EQ(board().plan()->nameOf(test::ip("10.0.0.1")), "a");
+  EXPECT_TRUE(eventually([&] { return board().control()->members == 1; }));
+  stop();
+  start();
+  EXPECT_EQ(board().plan()->hash, hash) << "before anybody has registered again";
+}
+
 TEST_F(ControllerTest, AReloadTakesAnotherPinglistFile) {
   start();
   EXPECT_TRUE(eventually([&] { return board().plan()->probes.size() == 1; }));

@@ -21,23 +21,15 @@
 #include "pinglist/pinglist.h"
 #include "plan/endpoint_codec.h"
 #include "unit/common/temporary_directory.h"
+#include "unit/eventually.h"
 #include "wire/distribution_codec.h"
 
 namespace pingloom::controller::test {
 
+using pingloom::test::eventually;
 using pingloom::test::TemporaryDirectory;
 
 inline IpAddress ip(const std::string& text) { return *IpAddress::parse(text); }
-
-// For what happens on other threads or in other processes: asks again until it holds.
-inline bool eventually(const std::function<bool()>& holds, int seconds = 20) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
-  while (std::chrono::steady_clock::now() < end) {
-    if (holds()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return holds();
-}
 
 inline std::shared_ptr<const pinglist::Pinglist> pinglistOf(
     const std::string& probes, const std::string& defaults = "window: 10s, timeout: 500ms") {

@@ -22,28 +22,44 @@ constexpr std::uint64_t unzigzag(std::uint64_t number) {
   return (number >> 1) ^ (0 - (number & 1));
 }
 
+// Computes how many bits all occurrences of a byte take among `total` bytes after entropy coding.
+// Most bytes occur a few times only, so the results for these are remembered.
+class BitsOf {
+ public:
+  explicit BitsOf(std::size_t total) : total_(static_cast<double>(total)) {}
+  double operator()(std::uint32_t times) {
+    if (times >= known_.size()) return compute(times);
+    double& known = known_[times];
+    if (known == 0) known = compute(times);
+    return known;
+  }
+
+ private:
+  double compute(std::uint32_t times) const { return times * std::log2(total_ / times); }
+
+  double total_;
+  std::array<double, 64> known_{};
+};
+
 // Estimates the size of bytes after entropy coding, from how often each occurs.
 class Cost {
  public:
   void add(std::uint64_t byte) {
-    if (byte > 0xFF) {
-      fits_ = false;
-    } else {
-      ++times_[byte];
-    }
+    ++times_[byte & 0xFF];
+    all_ |= byte;
   }
-  bool fits() const { return fits_; }
-  double bits(std::size_t total) const {
+  bool fits() const { return all_ <= 0xFF; }  // every number was a byte
+  double bits(BitsOf& bits_of) const {
     double bits = 0;
     for (const std::uint32_t times : times_) {
-      if (times != 0) bits += times * std::log2(static_cast<double>(total) / times);
+      if (times != 0) bits += bits_of(times);
     }
     return bits;
   }
 
  private:
   std::array<std::uint32_t, 256> times_{};
-  bool fits_ = true;
+  std::uint64_t all_ = 0;  // the bits that any number has
 };
 
 // Differences are smaller when neighbours are alike, as hosts of a rack are.
@@ -58,7 +74,8 @@ std::uint64_t kindFor(std::span<const std::uint64_t> values, std::uint64_t lowes
   }
   if (!differences.fits()) return bytes.fits() ? kBytes : kNumbers;
   if (!bytes.fits()) return kDifferences;
-  return differences.bits(values.size()) < 0.95 * bytes.bits(values.size()) ? kDifferences : kBytes;
+  BitsOf bits_of(values.size());
+  return differences.bits(bits_of) < 0.95 * bytes.bits(bits_of) ? kDifferences : kBytes;
 }
 
 }  // namespace
@@ -85,10 +102,16 @@ void ColumnWriter::column(std::span<const std::uint64_t> values) {
   }
   number(kind == kDifferences ? values.front() : lowest);
   if (kind == kSame) return;
+  const std::size_t begin = bytes_.size();
+  bytes_.resize(begin + values.size());
+  char* to = bytes_.data() + begin;
+  if (kind == kBytes) {
+    for (const std::uint64_t value : values) *to++ = static_cast<char>(value - lowest);
+    return;
+  }
   std::uint64_t last = values.front();
   for (const std::uint64_t value : values) {
-    const std::uint64_t byte = kind == kBytes ? value - lowest : zigzag(value - last);
-    bytes_.push_back(static_cast<char>(byte));
+    *to++ = static_cast<char>(zigzag(value - last));
     last = value;
   }
 }

@@ -49,7 +49,8 @@ class MinuteBuilder {
   plan::AddressList destinations_;
   std::vector<Pair*> pairs_;  // one for each destination
   std::vector<std::unique_ptr<Pair>> kept_;
-  std::size_t used_ = 0;  // of kept_, from the beginning
+  // So many elements at the beginning of kept_ are in use.
+  std::size_t used_ = 0;
   std::vector<Row> rows_;
   std::array<ColumnWriter, kRowParts.size()> parts_;
   BlockWriter writer_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "controller/history/codec/steps.h"
 
@@ -49,17 +50,22 @@ struct Columns {
   std::vector<std::uint64_t> times;
 };
 
-void addEach(std::span<const StepRun> steps, Columns& columns) {
-  std::uint32_t last = steps.front().step;
-  for (const StepRun& run : steps) {
-    for (std::uint32_t i = &run == steps.data() ? 1 : 0; i < run.times; ++i) {
-      columns.rest.push_back(run.step - last);
-      last = run.step;
+// Each sample has a place of its own, whether or not the one before it has the same step.
+void addEach(std::span<const Run> runs, unsigned merged, Columns& columns) {
+  std::uint32_t last = stepOf(runs.front().value, merged);
+  columns.firsts.push_back(last);
+  std::uint32_t skipped = 1;  // the first sample is not in `rest`
+  for (const Run& run : runs) {
+    const std::uint32_t step = stepOf(run.value, merged);
+    for (std::uint32_t i = std::exchange(skipped, 0); i < run.times; ++i) {
+      columns.rest.push_back(step - last);
+      last = step;
     }
   }
 }
 
 void addRuns(std::span<const StepRun> steps, Columns& columns) {
+  columns.firsts.push_back(steps.front().step);
   columns.sizes.push_back(steps.size() - 1);
   for (std::size_t i = 1; i < steps.size(); ++i) {
     columns.rest.push_back(steps[i].step - steps[i - 1].step);
@@ -73,6 +79,7 @@ void encodeSamples(const Samples& samples, unsigned merged, ColumnWriter& out) {
   Columns columns;
   std::uint64_t total = 0;
   std::size_t present = 0;
+  columns.counts.reserve(samples.pairs());
   for (std::size_t i = 0; i < samples.pairs(); ++i) {
     columns.counts.push_back(countOf(samples.of(i)));
     total += columns.counts.back();
@@ -80,14 +87,15 @@ void encodeSamples(const Samples& samples, unsigned merged, ColumnWriter& out) {
   }
   if (total == 0) return;
   const std::uint64_t form = total <= kFewSamples * present ? kEach : kRuns;
+  columns.firsts.reserve(present);
+  if (form == kEach) columns.rest.reserve(total - present);
   std::vector<StepRun> steps;
   for (std::size_t i = 0; i < samples.pairs(); ++i) {
     if (columns.counts[i] == 0) continue;
-    stepsOfPair(samples.of(i), merged, steps);
-    columns.firsts.push_back(steps.front().step);
     if (form == kEach) {
-      addEach(steps, columns);
+      addEach(samples.of(i), merged, columns);
     } else {
+      stepsOfPair(samples.of(i), merged, steps);
       addRuns(steps, columns);
     }
   }

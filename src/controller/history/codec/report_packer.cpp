@@ -12,25 +12,25 @@ namespace {
 constexpr std::size_t kMaxProbes = 1024;  // the levels of this many are remembered
 
 // Checks like wire::decode(). Minimum, mean and maximum of buckets follow from the steps.
-bool addSamples(const wire::SampleSet& set, Samples& out) {
+bool addSamples(const wire::SampleSetView& set, Samples& out) {
   std::uint64_t value = 0;
   std::uint64_t count = 0;
-  for (const std::uint32_t delta : set.sample_deltas()) {
+  for (const std::uint32_t delta : set.sample_deltas) {
     value += delta;
     if (++count > Distribution::kExactSamples || value > UINT32_MAX) return false;
     out.add(value, 1);
   }
-  if (set.bucket_deltas_size() == 0) return true;
-  if (count != 0 || set.bucket_deltas_size() != set.bucket_counts_size()) return false;
+  if (set.bucket_deltas.empty()) return true;
+  if (count != 0 || set.bucket_deltas.size() != set.bucket_counts.size()) return false;
   std::uint64_t bucket = 0;
-  for (int i = 0; i < set.bucket_deltas_size(); ++i) {
-    if (i > 0 && set.bucket_deltas(i) == 0) return false;
-    bucket += set.bucket_deltas(i);
-    count += set.bucket_counts(i);
-    if (bucket >= histogram::kBuckets || set.bucket_counts(i) == 0 || count > UINT32_MAX) {
+  for (std::size_t i = 0; i < set.bucket_deltas.size(); ++i) {
+    if (i > 0 && set.bucket_deltas[i] == 0) return false;
+    bucket += set.bucket_deltas[i];
+    count += set.bucket_counts[i];
+    if (bucket >= histogram::kBuckets || set.bucket_counts[i] == 0 || count > UINT32_MAX) {
       return false;
     }
-    out.add(histogram::bucketMiddle(static_cast<std::uint32_t>(bucket)), set.bucket_counts(i));
+    out.add(histogram::bucketMiddle(static_cast<std::uint32_t>(bucket)), set.bucket_counts[i]);
   }
   return true;
 }
@@ -89,7 +89,7 @@ bool ReportPacker::readPlaces() {
       continue;
     }
     const auto row = view_.row(i);
-    const auto destination = IpAddress::fromWire(row ? (*row)->destination() : "");
+    const auto destination = IpAddress::fromWire(row ? (*row)->destination : "");
     if (!destination) return false;
     places_.push_back({*destination, i});
   }
@@ -109,14 +109,12 @@ bool ReportPacker::readRows(std::span<const Place> places) {
     const auto row = view_.row(places[i].row);
     if (!row) return false;
     // Addresses are compared instead of bytes, because IPv4 may be written as IPv6.
-    const auto destination = IpAddress::fromWire((*row)->destination());
+    const auto destination = IpAddress::fromWire((*row)->destination);
     if (!destination || *destination != destinations_.back()) return false;
-    const wire::Row& in = **row;
+    const wire::RowView& in = **row;
     readCounts(in, rows_[i]);
-    const std::array<const wire::SampleSet*, kRowParts.size()> sets = {
-        &in.network(), &in.responder(), &in.prober(), &in.rtt()};
-    for (std::size_t part = 0; part < sets.size(); ++part) {
-      if (!addSamples(*sets[part], samples_[part])) return false;
+    for (std::size_t part = 0; part < samples_.size(); ++part) {
+      if (!addSamples(in.*wire::kRowViewParts[part], samples_[part])) return false;
       samples_[part].endPair();
     }
   }

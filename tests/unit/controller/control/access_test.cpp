@@ -136,6 +136,76 @@ TEST_F(AccessTest, WhoMayStayWhenTheListChanges) {
   EXPECT_EQ(access_->maySpeak(std::nullopt)->reason, PeerRefusal::kNoCurve);
 }
 
+TEST_F(AccessTest, ATokenMayJoinUntilItEnds) {
+  const auto pair = [] { return net::CurvePair::generate().public_key; };
+  auto book = std::make_shared<keys::JoinBook>();
+  for (int i = 0; i < 3; ++i) book->tokens.emplace_back(pair());
+  for (auto& token : book->tokens) token.expires_utc = 100;
+  book->tokens[1].expires_utc = 10;
+  book->tokens[2].uses = book->tokens[2].used = 1;
+  const auto list = std::make_shared<keys::AuthorizedKeys>();
+  access_->set(list, book, 10);
+  const net::CurveKey valid = book->tokens[0].key;
+  EXPECT_TRUE(access_->joins(valid));
+  EXPECT_FALSE(access_->maySpeak(valid));
+  EXPECT_FALSE(access_->joins(book->tokens[1].key));
+  EXPECT_EQ(access_->maySpeak(book->tokens[1].key)->reason, PeerRefusal::kTokenExpired);
+  EXPECT_EQ(access_->maySpeak(book->tokens[2].key)->reason, PeerRefusal::kTokenUsedUp);
+  access_->runDue(99);
+  EXPECT_TRUE(access_->joins(valid));
+  access_->runDue(100);
+  EXPECT_FALSE(access_->joins(valid));
+  EXPECT_EQ(access_->maySpeak(valid)->reason, PeerRefusal::kTokenExpired);
+  access_->set(list, std::make_shared<keys::JoinBook>(), 10);
+  EXPECT_FALSE(access_->joins(valid));
+}
+
+TEST_F(AccessTest, ARevokedTokenIsToldFromAnUnknownOne) {
+  auto book = std::make_shared<keys::JoinBook>();
+  book->tokens.emplace_back(gpu2_.public_key).expires_utc = 100;
+  const auto list = std::make_shared<keys::AuthorizedKeys>();
+  access_->set(list, book, 10);
+  access_->set(list, std::make_shared<keys::JoinBook>(), 10);
+  EXPECT_EQ(access_->maySpeak(gpu2_.public_key)->reason, PeerRefusal::kRevoked);
+}
+
+TEST_F(AccessTest, AKeyThatWaitsIsRefusedUntilItIsApproved) {
+  auto book = std::make_shared<keys::JoinBook>();
+  const auto waits = entry(gpu2_, "gpu-002", {"10.0.0.2"});
+  book->requests.emplace_back(waits);
+  auto list = std::make_shared<keys::AuthorizedKeys>();
+  access_->set(list, book, 0);
+  EXPECT_EQ(access_->maySpeak(gpu2_.public_key)->reason, PeerRefusal::kWaiting);
+  book = std::make_shared<keys::JoinBook>(*book);
+  book->requests[0].rejected = true;
+  access_->set(list, book, 0);
+  EXPECT_EQ(access_->maySpeak(gpu2_.public_key)->reason, PeerRefusal::kRejected);
+  auto approved = std::make_shared<keys::AuthorizedKeys>();
+  ASSERT_TRUE(approved->add(waits));
+  access_->set(approved, book, 0);
+  EXPECT_FALSE(access_->maySpeak(gpu2_.public_key));
+}
+
+TEST_F(AccessTest, AnAgentWithoutAKeyGetsNothingThatBelongsToAKey) {
+  const auto registering = [&](const wire::Register& request) {
+    const auto denial = access_->mayRegister(std::nullopt, request, nullptr);
+    return denial ? std::optional(denial->reason) : std::nullopt;
+  };
+  EXPECT_EQ(registering(registerOf("gpu-009", 1, {"10.0.0.9"})), PeerRefusal::kNoCurve);
+  access_->letInWithoutKeys();
+  EXPECT_FALSE(access_->maySpeak(std::nullopt));
+  EXPECT_EQ(registering(registerOf("gpu-009", 1, {"10.0.0.9"})), std::nullopt);
+  EXPECT_EQ(registering(registerOf("gpu-001", 1, {"10.0.0.9"})), PeerRefusal::kHost);
+  EXPECT_EQ(registering(registerOf("gpu-009", 1, {"10.0.0.9", "10.1.0.2"})), PeerRefusal::kAddress);
+  auto pages = registerOf("gpu-009", 1, {"10.0.0.9"});
+  pages.set_pages("10.0.0.1:20714");
+  EXPECT_EQ(registering(pages), PeerRefusal::kAddress);
+  AgentInfo agent;
+  agent.host = "gpu-001";
+  agent.addresses = {*IpAddress::parse("10.0.0.1")};
+  EXPECT_FALSE(access_->mayStay(agent)) << "it goes on until its successor comes with a key";
+}
+
 TEST_F(AccessTest, AgentsAreToldOfCollectorsOnly) {
   wire::ControllerMessage message;
   ASSERT_TRUE(message.ParseFromString(*access_->collectors()));
@@ -145,6 +215,15 @@ TEST_F(AccessTest, AgentsAreToldOfCollectorsOnly) {
   const auto before = access_->collectors();
   use({entry(gpu2_, "", {"10.0.0.2"}), collector()});
   EXPECT_EQ(access_->collectors(), before) << "nobody is told what it knows";
+  auto elsewhere = collector();
+  ASSERT_TRUE(keys::addAddresses("10.0.0.[8-9]", elsewhere));
+  use({entry(gpu2_, "", {"10.0.0.2"}), elsewhere});
+  ASSERT_TRUE(message.ParseFromString(*access_->collectors()));
+  ASSERT_EQ(message.collectors().addresses_size(), 1);
+  const wire::CollectorAddresses& places = message.collectors().addresses(0);
+  EXPECT_EQ(places.key(), collector_.public_key.wire());
+  ASSERT_EQ(places.addresses_size(), 2);
+  EXPECT_EQ(places.addresses(1), IpAddress::parse("10.0.0.9")->wire());
   use({});
   EXPECT_NE(access_->collectors(), before);
 }

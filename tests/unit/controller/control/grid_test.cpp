@@ -92,6 +92,58 @@ TEST_F(GridTest, APairGoesFromPendingToOkAndSaysSo) {
               testing::ElementsAre("10.0.0.1>10.0.0.2 pending>ok", "10.0.0.1>10.0.0.3 pending>ok"));
 }
 
+TEST_F(GridTest, SeveritiesAreRecordedAndToldWhenAWindowChangesThem) {
+  come("a", "10.0.0.1");
+  come("b", "10.0.0.2");
+  come("c", "10.0.0.3");
+  constexpr std::uint64_t kFirst = kIndex + 6;  // the agents were there before it began
+  const auto window = [&](std::uint64_t index, bool lost) {
+    utc_ = static_cast<Nanos>(index + 1) * 10 * kSecond + 2 * kSecond;
+    const auto row = lost ? lossRow("10.0.0.2") : goodRow("10.0.0.2");
+    ASSERT_TRUE(apply(reportOf("udp", "10.0.0.1", index, {row, goodRow("10.0.0.3")}), {1, 1}));
+  };
+  const auto taken = [&] {
+    std::vector<std::string> made;
+    for (const SeverityRecord& record : grid_.takeSeverities()) {
+      const auto of = decodeSeverities(record.content).value();
+      made.push_back(std::to_string(record.since_utc / (10 * kSecond) - std::int64_t{kFirst}) +
+                     " " + std::string(name(of.of(ip("10.0.0.2")))) + " " +
+                     std::string(name(of.of(ip("10.0.0.3")))));
+    }
+    return made;
+  };
+  window(kFirst, false);
+  EXPECT_THAT(taken(), testing::ElementsAre("0 ok ok"));
+  window(kFirst + 1, true);
+  window(kFirst + 2, true);
+  EXPECT_THAT(taken(), testing::IsEmpty()) << "two windows of five are no change";
+  grid_.runDue(now());
+  takeEvents();
+  window(kFirst + 3, true);
+  EXPECT_THAT(taken(), testing::ElementsAre("3 down ok"));
+  grid_.runDue(now());
+  const auto events = feed_->take().events;
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].from, events[0].to);
+  EXPECT_EQ(events[0].severity_from, Severity::kOk);
+  EXPECT_EQ(events[0].severity_to, Severity::kDown);
+  grid_.setMaintenance({ip("10.0.0.2")});
+  window(kFirst + 4, true);
+  EXPECT_THAT(taken(), testing::ElementsAre("4 none ok"));
+}
+
+TEST_F(GridTest, ANewDestinationChangesNoSeverityOfTheOthers) {
+  come("a", "10.0.0.1");
+  come("b", "10.0.0.2");
+  ASSERT_TRUE(apply(reportOf("udp", "10.0.0.1", kIndex, {goodRow("10.0.0.2")}), {1, 1}));
+  grid_.runDue(now());
+  takeEvents();
+  usePlan("  - { name: udp, protocol: udp, mesh: ['10.0.0.[1-4]'] }\n");
+  for (const StateEvent& event : feed_->take().events) {
+    EXPECT_NE(event.destination, ip("10.0.0.2")) << name(event.severity_to);
+  }
+}
+
 TEST_F(GridTest, AReplayNeverReplacesWhatIsNewer) {
   come("a", "10.0.0.1");
   ASSERT_TRUE(apply(reportOf("udp", "10.0.0.1", kIndex, {goodRow("10.0.0.2", 50'000)}), {1, 2}));

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "controller/model/grid_plan.h"
 #include "unit/controller/support.h"
@@ -13,6 +14,7 @@
 namespace pingloom::controller::verdicts_test {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -39,11 +41,16 @@ class VerdictsTest : public testing::Test {
   static std::string address(int host) { return fmt::format("10.0.0.{}", host); }
   Instant now() const { return {utc_ - kStart + kSecond, utc_}; }
 
-  // The window that ended a second ago, in which only network times differ.
+  // The window that ended a second ago, in which only network times differ. A network time of 0
+  // stands for a pair that loses everything.
   wire::Report report(int from, const std::function<std::uint64_t(int, int)>& network) const {
     std::vector<wire::Row> rows;
     for (int to = 1; to <= kHosts; ++to) {
       if (to == from) continue;
+      if (network(from, to) == 0) {
+        rows.push_back(test::lossRow(address(to)));
+        continue;
+      }
       wire::Row& row = rows.emplace_back(test::goodRow(address(to)));
       Distribution samples;
       for (std::uint64_t i = 0; i < 10; ++i) samples.add(network(from, to) + i);
@@ -64,7 +71,9 @@ class VerdictsTest : public testing::Test {
         ASSERT_TRUE(head) << head.error().text();
         ASSERT_TRUE(grid_.apply(view_, *head, {static_cast<AgentId>(from), 1, utc_}, now()));
         for (const auto& [id, agent] : registry_.agents()) {
-          registry_.heard(agent->route, now());
+          if (agent->route != fmt::format("host-{}", silent_)) {
+            registry_.heard(agent->route, now());
+          }
         }
       }
       for (int half = 0; half < 2; ++half) {
@@ -91,6 +100,7 @@ class VerdictsTest : public testing::Test {
   }
 
   Nanos utc_ = kStart + 10 * kSecond;
+  int silent_ = 0;  // the host whose agent is not heard
   Registry registry_;
   Board board_;
   Grid grid_{registry_, board_};
@@ -117,6 +127,99 @@ TEST_F(VerdictsTest, ASlowHostIsNamedAndForgiven) {
   EXPECT_THAT(board_.verdict()->open, IsEmpty());
   ASSERT_THAT(board_.verdict()->recent, SizeIs(1));
   EXPECT_NE(board_.verdict()->recent[0]->closed_utc, 0);
+}
+
+TEST_F(VerdictsTest, WhatIsRestoredIsPublishedAtOnce) {
+  windows(8, well);
+  windows(5, thirdSlow);
+  Board board;
+  Verdicts next(grid_, registry_, board, orders_);
+  next.restore(verdicts_.takeRecords(), now());
+  ASSERT_THAT(board.verdict()->open, SizeIs(1));
+  EXPECT_EQ(board.verdict()->open[0]->id, board_.verdict()->open[0]->id);
+}
+
+TEST_F(VerdictsTest, WhatASilentAgentsHostLosesWaits) {
+  const auto third_loses = [](int from, int to) {
+    return from == 3 || to == 3 ? std::uint64_t{0} : well(from, to);
+  };
+  windows(8, well);
+  silent_ = 3;
+  windows(4, third_loses);
+  EXPECT_THAT(board_.verdict()->open, IsEmpty());
+  silent_ = 0;
+  windows(1, third_loses);
+  ASSERT_THAT(board_.verdict()->open, SizeIs(1)) << "its agent is there";
+  EXPECT_EQ(board_.verdict()->open[0]->culprit.kind, CulpritKind::kHost);
+}
+
+TEST_F(VerdictsTest, WhatASilentAgentAnswersSlowlyDoesNotWait) {
+  windows(8, well);
+  silent_ = 3;
+  windows(4, thirdSlow);
+  ASSERT_THAT(board_.verdict()->open, SizeIs(1));
+  EXPECT_EQ(board_.verdict()->open[0]->culprit.kind, CulpritKind::kHost);
+}
+
+TEST_F(VerdictsTest, WhatIsLeftOfAFaultWhileItIsForgivenAccusesNobody) {
+  const auto two_slow = [](int from, int to) {
+    const bool bad = (from <= 2) != (to <= 2);
+    return bad ? 8'000'000 : well(from, to);
+  };
+  // The fault ends within this window, and some pairs do not see it any more.
+  const auto last = [&](int from, int to) {
+    return from == 5 || to == 5 ? two_slow(from, to) : well(from, to);
+  };
+  windows(8, well);
+  windows(5, two_slow);
+  EXPECT_THAT(board_.verdict()->open, SizeIs(2));
+  windows(1, last);
+  windows(12, well);
+  EXPECT_THAT(board_.verdict()->open, IsEmpty());
+  std::set<std::string> accused;
+  for (const auto& incident : board_.verdict()->recent) accused.insert(incident->culprit.name);
+  EXPECT_THAT(accused, ElementsAre("10.0.0.1", "10.0.0.2"));
+}
+
+TEST_F(VerdictsTest, NonsenseOfOneAgentAccusesNobodyElse) {
+  windows(8, well);
+  const auto nonsense = [](int from, int to) {
+    return from == 2 ? std::uint64_t{4'000'000'000} : well(from, to);
+  };
+  windows(6, nonsense);
+  ASSERT_THAT(board_.verdict()->open, SizeIs(1));
+  const Incident& incident = *board_.verdict()->open[0];
+  EXPECT_EQ(incident.culprit, (Culprit{CulpritKind::kHostSend, "10.0.0.2"}));
+  for (const Evidence& line : incident.evidence) EXPECT_EQ(line.source.text(), "10.0.0.2");
+  const auto about_one = [](int from, int to) {
+    return from == 2 && to == 5 ? std::uint64_t{4'000'000'000} : well(from, to);
+  };
+  windows(12, well);
+  EXPECT_THAT(board_.verdict()->open, IsEmpty());
+  windows(6, about_one);
+  ASSERT_THAT(board_.verdict()->open, SizeIs(1));
+  EXPECT_EQ(board_.verdict()->open[0]->culprit,
+            (Culprit{CulpritKind::kPair, "10.0.0.2 -> 10.0.0.5"}));
+}
+
+TEST_F(VerdictsTest, AnIncidentCarriesTheErrorsThatItsHostCounted) {
+  windows(8, well);
+  for (const auto& [id, agent] : registry_.agents()) {
+    // Every host's port counts errors, and only those of the accused one are evidence.
+    const CounterId symbols = counterNamed(CounterOrigin::kPort, "symbol_error_total").value();
+    HostCounters counters;
+    counters.since_utc = kStart;
+    counters.ports = {{"mlx5_0", 1, {{symbols, 1211, {{utc_, utc_, 1000 + id}}}}}};
+    agent->info.counters = std::make_shared<const HostCounters>(std::move(counters));
+  }
+  windows(5, thirdSlow);
+  ASSERT_THAT(board_.verdict()->open, SizeIs(1));
+  const Incident& incident = *board_.verdict()->open[0];
+  ASSERT_THAT(incident.counters, SizeIs(1));
+  EXPECT_EQ(incident.counters[0].host, "10.0.0.3");
+  EXPECT_EQ(incident.counters[0].moved, 1003U);
+  EXPECT_THAT(incident.sentence,
+              HasSubstr(", and port mlx5_0/1: symbol_error +1,003 in the same minute"));
 }
 
 TEST_F(VerdictsTest, OneSlowWindowIsNothing) {

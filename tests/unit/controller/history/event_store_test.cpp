@@ -106,6 +106,22 @@ TEST_F(EventStoreTest, BeyondTheLimitTheNewestAreLeftAndAllAreCounted) {
   EXPECT_EQ(read.bins[3].events, 0U);
 }
 
+TEST_F(EventStoreTest, TheWorstOfABinIsJudgedFirst) {
+  std::vector<KeptEvent> events = {event(kUtc), event(kUtc + 1), event(kUtc + 2)};
+  events[1].from = events[1].to = PairState::kOk;
+  events[1].severity_from = Severity::kOk;
+  events[1].severity_to = Severity::kSlow;
+  events[2].to = PairState::kAgentDown;  // it is not judged any more
+  record(events);
+  EXPECT_EQ(found(all()).events, events);
+  EventQuery query = all();
+  query.bins = 1;
+  const EventBin bin = found(query).bins.at(0);
+  EXPECT_EQ(bin.severity, Severity::kSlow);
+  EXPECT_EQ(bin.worst, PairState::kOk);
+  EXPECT_EQ(bin.utc, kUtc + 1);
+}
+
 TEST_F(EventStoreTest, ForgetsWhatIsTooOldButNotWhoIsThere) {
   record({event(kUtc)}, {{kUtc, std::nullopt, Kind::kGone},
                          {kUtc + 1, kA, Kind::kCame},

@@ -13,6 +13,7 @@
 #include "controller/history/ledger.h"
 #include "controller/history/ledger_roll_up.h"
 #include "controller/history/past_pair.h"
+#include "controller/history/past_severities.h"
 #include "unit/controller/support.h"
 
 namespace pingloom::controller::ledger_format_test {
@@ -63,14 +64,20 @@ Status writeHistory(Ledger& ledger) {
   path.set_path(3);
   batches.push_back(ledgerBatchOf({7, 13}, path));
   if (auto status = ledger.commit(batches, kUtc); !status) return status;
-  const std::vector<KeptEvent> events = {{kUtc, kUtc - kSecond, "mesh", ip("10.0.0.1"),
-                                          ip("fd00::4"), PairState::kOk, PairState::kLoss, 1},
-                                         {kUtc + kSecond, 0, "mesh", std::nullopt, std::nullopt,
-                                          PairState::kOk, PairState::kStale, 99}};
+  const std::vector<KeptEvent> events = {
+      {kUtc, kUtc - kSecond, "mesh", ip("10.0.0.1"), ip("fd00::4"), PairState::kOk,
+       PairState::kLoss, 1, Severity::kOk, Severity::kLossy},
+      {kUtc + kSecond, 0, "mesh", std::nullopt, std::nullopt, PairState::kOk, PairState::kStale,
+       99}};
   const std::vector<PresenceRecord> presence = {
       {kUtc - kHour, std::nullopt, PresenceRecord::Kind::kGone},
       {kUtc - kMinute, ip("10.0.0.1"), PresenceRecord::Kind::kCame}};
-  if (auto status = ledger.record(events, presence); !status) return status;
+  const std::vector<VerdictRecord> verdicts = {
+      {VerdictRecord::Kind::kIncident, "17", kUtc, kUtc + kMinute, "{}"}};
+  const std::vector<SeverityRecord> severities = {
+      {kUtc, "mesh", ip("10.0.0.1"), std::string("\x01\x04\x0a\x00\x00\x03", 6)},
+      {kUtc + kMinute, "mesh", ip("fd00::1"), std::string("\x01", 1)}};
+  if (auto status = ledger.record(events, presence, verdicts, severities); !status) return status;
   for (;;) {
     const auto done = ledger.rollUp(kLater);
     if (!done) return tl::unexpected(done.error());
@@ -108,14 +115,18 @@ std::vector<std::string> contentsOf(const std::filesystem::path& file) {
   EXPECT_TRUE(database) << database.error().text();
   lines.push_back(std::to_string(database->number("PRAGMA user_version").value_or(-1)));
   for (const char* sql :
-       {"SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND tbl_name <> 'verdicts' ORDER BY "
-        "name",
+       {"SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name",
         "SELECT host || ' ' || incarnation || ' ' || sequence || ' ' || updated_ns FROM agents",
         "SELECT probe || ' ' || hex(source) || ' ' || path || ' ' || start_ns || ' ' || window_ns "
         "|| ' ' || minute || ' ' || incarnation || ' ' || sequence FROM blocks ORDER BY id",
         "SELECT utc_ns || ' ' || window_ns || ' ' || probe || ' ' || quote(source) || ' ' || "
-        "quote(destination) || ' ' || before || ' ' || after || ' ' || pairs FROM events",
-        "SELECT utc_ns || ' ' || hex(address) || ' ' || kind FROM presence"}) {
+        "quote(destination) || ' ' || before || ' ' || after || ' ' || pairs || ' ' || "
+        "severity_before || ' ' || severity_after FROM events",
+        "SELECT utc_ns || ' ' || hex(address) || ' ' || kind FROM presence",
+        "SELECT kind || ' ' || key || ' ' || opened_ns || ' ' || closed_ns || ' ' || document FROM "
+        "verdicts",
+        "SELECT since_ns || ' ' || probe || ' ' || hex(source) || ' ' || hex(content) FROM "
+        "severities"}) {
     auto rows = database->prepare(sql);
     EXPECT_TRUE(rows) << rows.error().text();
     while (rows->step().value_or(false)) lines.emplace_back(rows->bytes(0));
@@ -203,6 +214,44 @@ TEST_F(LedgerFormatTest, TheFileOfVersion1IsRead) {
   const auto presence = readPresence((*history)->database(), kUtc - kHour, kUtc + kHour);
   ASSERT_TRUE(presence);
   EXPECT_EQ(presence->at(ip("10.0.0.1"), kUtc, kUtc - kSecond), PastPresence::Status::kThere);
+  EXPECT_EQ(found->events[0].severity_to, Severity::kLossy);
+  auto severities = PastSeverities::open((*history)->database());
+  ASSERT_TRUE(severities);
+  const auto timeline =
+      severities->timeline("mesh", ip("10.0.0.1"), ip("10.0.0.3"), kUtc, kUtc + kHour);
+  ASSERT_TRUE(timeline);
+  EXPECT_EQ(*timeline, (PastSeverities::Timeline{{kUtc, Severity::kLossy}}));
+}
+
+TEST_F(LedgerFormatTest, AFileFromBeforeSeveritiesGetsThem) {
+  useFileOfVersion1();
+  {
+    auto database = Database::open(file());
+    ASSERT_TRUE(database);
+    ASSERT_TRUE(
+        database->execute("DROP TABLE severities; DROP TABLE verdicts; "
+                          "ALTER TABLE events DROP COLUMN severity_before; "
+                          "ALTER TABLE events DROP COLUMN severity_after;"));
+  }
+  auto ledger = open();
+  ASSERT_NE(ledger, nullptr);
+  const std::vector<KeptEvent> events = {{kUtc + kMinute, 0, "mesh", ip("10.0.0.1"), ip("10.0.0.2"),
+                                          PairState::kOk, PairState::kOk, 1, Severity::kOk,
+                                          Severity::kSlow}};
+  const std::vector<SeverityRecord> severities = {
+      {kUtc, "mesh", ip("10.0.0.1"), std::string("\x02", 1)}};
+  ASSERT_TRUE(ledger->record(events, {}, {}, severities));
+  const auto history = History::open(file());
+  ASSERT_TRUE(history);
+  EventQuery query;
+  query.from_utc = kUtc;
+  query.until_utc = kUtc + kHour;
+  query.limit = 10;
+  const auto found = readEvents((*history)->database(), query);
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->events.size(), 3U);
+  EXPECT_EQ(found->events[0].severity_to, Severity::kNone) << "nobody recorded it";
+  EXPECT_EQ(found->events[2].severity_to, Severity::kSlow);
 }
 
 TEST_F(LedgerFormatTest, TheFileOfVersion1IsWrittenTo) {

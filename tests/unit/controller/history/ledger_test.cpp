@@ -203,6 +203,20 @@ TEST_F(LedgerTest, RefusesAFileOfAnotherVersion) {
   }
 }
 
+TEST_F(LedgerTest, RefusesAFileThatIsOlderThanItsVersion) {
+  // Before the first release, version 1 stood for a table `windows` of whole reports.
+  ASSERT_TRUE(
+      Database::open(folder_ / "history.sqlite")
+          ->execute("CREATE TABLE windows(probe TEXT, report BLOB); PRAGMA user_version = 1"));
+  const auto opened = Ledger::open(options(), kUtc);
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(opened.error().text(),
+              testing::AllOf(testing::HasSubstr("says that it has format 1"),
+                             testing::HasSubstr("before the first release"),
+                             testing::HasSubstr("move the file with its -wal and -shm away")));
+  EXPECT_EQ(damagedFiles(), 0U) << "it is not damaged";
+}
+
 TEST_F(LedgerTest, ForgetsWhatIsOlderThanTheRetention) {
   auto ledger = open();
   std::vector<LedgerBatch> batches;

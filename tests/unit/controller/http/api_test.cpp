@@ -61,9 +61,19 @@ TEST_F(ApiTest, GridHasSeverities) {
   EXPECT_EQ(json["severities"][0], Json({nullptr, "ok", "very slow"}));
   EXPECT_EQ(json["severities"][1], Json({"none", nullptr, "none"}));
   EXPECT_EQ(json["states"][0], Json({nullptr, "ok", "loss"}));
+}
+
+TEST_F(ApiTest, TheWorstAreJudgedFirst) {
+  small.judgeFirstSource({Severity::kNone, Severity::kSlow, Severity::kOk});
   http::Request request;
-  request.query = {{"probe", "rack"}, {"metric", "network_p50"}, {"format", "csv"}};
-  EXPECT_THAT(api::grid(small.board, request).body, HasSubstr("10.0.0.3,loss,7000,very slow\r\n"));
+  request.query = {{"probe", "rack"}, {"metric", "network_p50"}, {"count", "2"}};
+  const Json judged = Json::parse(api::worst(small.board, request).body);
+  EXPECT_EQ(judged["sort"], "-severity");
+  EXPECT_EQ(judged["pairs"][0]["severity"], "slow");
+  EXPECT_EQ(judged["pairs"][0]["state"], "ok");
+  EXPECT_EQ(judged["pairs"][1]["state"], "loss") << "it outweighs pairs that are not judged";
+  request.query["sort"] = "-state";
+  EXPECT_EQ(Json::parse(api::worst(small.board, request).body)["pairs"][0]["state"], "loss");
 }
 
 TEST_F(ApiTest, SeveritiesAreCounted) {
@@ -222,7 +232,8 @@ TEST_F(ApiTest, Status) {
   EXPECT_EQ(json["pinglist"]["hash"], "0000000000000abc");
   EXPECT_EQ(json["pinglist"]["error"], nullptr);
   EXPECT_EQ(json["pinglist"]["warnings"].size(), 1U);
-  EXPECT_EQ(json["agents"], Json({{"known", 1}, {"alive", 1}, {"plan_current", 1}}));
+  EXPECT_EQ(json["agents"],
+            Json({{"known", 1}, {"alive", 1}, {"plan_current", 1}, {"error_counters_moved", 1}}));
   EXPECT_EQ(json["pairs"]["ok"], 1);
   EXPECT_EQ(json["pairs"]["loss"], 1);
   EXPECT_EQ(json["pairs"]["pending"], 4 + 2 + 6);
@@ -246,7 +257,8 @@ TEST_F(ApiTest, HostsWithThoseThatAreMissing) {
   EXPECT_EQ(json["hosts"][0]["addresses"][0]["name"], "gpu \"one\"");
   EXPECT_EQ(json["hosts"][0]["endpoints"],
             Json::parse(R"([{"address":"10.0.0.1","device":"mlx5_0","clock":"hardware",
-                             "gid":"::ffff:10.0.0.1","lid":null,"qpn":4711,"since":null}])"));
+                             "gid":"::ffff:10.0.0.1","lid":null,"qpn":4711,"mtu":null,
+                             "since":null}])"));
   EXPECT_EQ(json["hosts"][0]["page_owners"],
             Json::parse(R"({"owners":[{"application":"queue","pid":41,"uid":1000,"pages":2,
                                        "metrics":30}],"left_out":7})"));
@@ -254,6 +266,37 @@ TEST_F(ApiTest, HostsWithThoseThatAreMissing) {
   EXPECT_EQ(json["hosts"][0]["plan_in_force"], "0000000000000abc");
   EXPECT_EQ(json["unregistered"].size(), 2U);
   EXPECT_EQ(json["unregistered"][0]["address"], "10.0.0.2");
+}
+
+http::Request ofHost(const std::string& host) {
+  http::Request request;
+  request.query["host"] = host;
+  return request;
+}
+
+TEST_F(ApiTest, AHostsCountersThatMovedComeFirst) {
+  const Json json = Json::parse(api::counters(small.board, ofHost("one")).body);
+  EXPECT_EQ(json["host"], "one");
+  EXPECT_EQ(json["known_since"], "1970-01-01T00:00:01Z");
+  ASSERT_EQ(json["counters"].size(), 3U);
+  EXPECT_EQ(json["counters"][0]["counter"], "symbol_error_total");
+  EXPECT_EQ(json["counters"][0]["kind"], "error");
+  EXPECT_EQ(json["counters"][0]["port"], 1);
+  EXPECT_EQ(json["counters"][0]["total"], 1211);
+  EXPECT_EQ(json["counters"][0]["moved"], 1204);
+  EXPECT_EQ(json["counters"][1]["counter"], "np_cnp_packets_sent_total");
+  EXPECT_EQ(json["counters"][2], Json::parse(R"({"device":"eth0","port":null,"kind":"error",
+      "counter":"receive_errs_total","total":0,"moved":0,"last_moved":null})"));
+  EXPECT_EQ(Json::parse(api::hosts(small.board).body)["hosts"][0]["error_counters_moved"], 1);
+  auto hosts = std::make_shared<Hosts>(*small.board.hosts());
+  hosts->emplace_back().host = "untold/1";
+  small.board.publishHosts(hosts);
+  const Json untold = Json::parse(api::counters(small.board, ofHost("untold/1")).body);
+  EXPECT_EQ(untold["known_since"], nullptr);
+  EXPECT_EQ(untold["counters"], Json::array());
+  EXPECT_EQ(Json::parse(api::hosts(small.board).body)["hosts"][1]["error_counters_moved"], nullptr);
+  EXPECT_EQ(api::counters(small.board, ofHost("nobody")).status, 404U);
+  EXPECT_EQ(api::counters(small.board, {}).status, 400U);
 }
 
 TEST_F(ApiTest, AHostHasTheLabelsThatAllOfItsAddressesHave) {

@@ -90,6 +90,18 @@ TEST(Csv, TheAcceptHeaderAsksForItToo) {
   EXPECT_FALSE(*wantsCsv(request)) << "what is written out counts";
 }
 
+std::string allOf(http::BodyStream& stream) {
+  std::string all;
+  for (bool more = true; more;) {
+    stream.next([&](const std::optional<std::string>& piece) {
+      EXPECT_TRUE(piece);
+      more = piece && !piece->empty();
+      if (more) all += *piece;
+    });
+  }
+  return all;
+}
+
 struct BoardCsvTest : testing::Test {
   BoardCsvTest() {
     small.publishPlan();
@@ -102,21 +114,24 @@ struct BoardCsvTest : testing::Test {
 
 TEST_F(BoardCsvTest, AGridHasALineForEachPair) {
   request.query["format"] = "csv";
+  small.judgeFirstSource({Severity::kNone, Severity::kOk, Severity::kLossy});
   const auto response = api::grid(small.board, request);
   EXPECT_EQ(response.content_type, kCsvType);
-  EXPECT_EQ(response.body,
-            "source,source_name,destination,destination_name,state,network_p50_ns,severity\r\n"
-            "10.0.0.1,\"gpu \"\"one\"\"\",10.0.0.2,10.0.0.2,ok,5000,none\r\n"
-            "10.0.0.1,\"gpu \"\"one\"\"\",10.0.0.3,10.0.0.3,loss,7000,none\r\n"
-            "10.0.0.2,10.0.0.2,10.0.0.1,\"gpu \"\"one\"\"\",pending,,none\r\n"
-            "10.0.0.2,10.0.0.2,10.0.0.3,10.0.0.3,pending,,none\r\n"
-            "10.0.0.3,10.0.0.3,10.0.0.1,\"gpu \"\"one\"\"\",pending,,none\r\n"
-            "10.0.0.3,10.0.0.3,10.0.0.2,10.0.0.2,pending,,none\r\n");
+  ASSERT_NE(response.stream, nullptr);
+  EXPECT_EQ(allOf(*response.stream),
+            "source,source_name,destination,destination_name,state,network_p50_ns,severity,"
+            "window_end\r\n"
+            "10.0.0.1,\"gpu \"\"one\"\"\",10.0.0.2,10.0.0.2,ok,5000,ok,2026-11-21T03:12:10Z\r\n"
+            "10.0.0.1,\"gpu \"\"one\"\"\",10.0.0.3,10.0.0.3,loss,7000,lossy,"
+            "2026-11-21T03:12:10Z\r\n"
+            "10.0.0.2,10.0.0.2,10.0.0.1,\"gpu \"\"one\"\"\",pending,,none,\r\n"
+            "10.0.0.2,10.0.0.2,10.0.0.3,10.0.0.3,pending,,none,\r\n"
+            "10.0.0.3,10.0.0.3,10.0.0.1,\"gpu \"\"one\"\"\",pending,,none,\r\n"
+            "10.0.0.3,10.0.0.3,10.0.0.2,10.0.0.2,pending,,none,\r\n");
 }
 
-// 600 x 600 names of 4 KB, each with each: the JSON has them twice for each host, the CSV for each
-// pair.
-TEST_F(BoardCsvTest, AGridThatIsTooLargeAsATableIsRefused) {
+// 600 x 600 names of 4 KB, each with each: more than 6 GB.
+TEST_F(BoardCsvTest, AGridIsSentInPiecesHoweverLargeItIs) {
   auto plan = std::make_shared<GridPlan>(*small.board.plan());
   auto pinglist = std::make_shared<pinglist::Pinglist>(*plan->pinglist);
   plan->probes[0].sources.clear();
@@ -128,22 +143,35 @@ TEST_F(BoardCsvTest, AGridThatIsTooLargeAsATableIsRefused) {
   plan->pinglist = pinglist;
   small.board.publishPlan(plan);
   request.query["format"] = "csv";
-  const auto refused = api::grid(small.board, request);
-  EXPECT_EQ(refused.status, 400U);
-  EXPECT_THAT(refused.body, testing::HasSubstr("format=json or format=cells"));
+  const auto response = api::grid(small.board, request);
+  ASSERT_NE(response.stream, nullptr);
+  for (int i = 0; i < 3; ++i) {
+    response.stream->next([](const std::optional<std::string>& piece) {
+      ASSERT_TRUE(piece);
+      EXPECT_GT(piece->size(), 599U * 2 * 8192);
+      EXPECT_LT(piece->size(), 600U * 2 * 8300) << "a source at a time";
+    });
+  }
   request.query["format"] = "json";
   const Json json = Json::parse(api::grid(small.board, request).body);
   EXPECT_EQ(json["source_names"][599], std::string(4096, '"'));
+}
+
+TEST_F(BoardCsvTest, ANewPlanEndsAGrid) {
+  request.query["format"] = "csv";
+  const auto response = api::grid(small.board, request);
+  small.publishPlan();
+  response.stream->next([](const std::optional<std::string>& piece) { EXPECT_FALSE(piece); });
 }
 
 TEST_F(BoardCsvTest, TheWorstPairsComeFirst) {
   request.query["count"] = "3";
   const auto csv = csvOf(api::worst(small.board, request).body, "pairs");
   EXPECT_EQ(csv,
-            "source,source_name,destination,destination_name,state,value\r\n"
-            "10.0.0.1,\"gpu \"\"one\"\"\",10.0.0.3,10.0.0.3,loss,7000\r\n"
-            "10.0.0.2,10.0.0.2,10.0.0.1,\"gpu \"\"one\"\"\",pending,\r\n"
-            "10.0.0.2,10.0.0.2,10.0.0.3,10.0.0.3,pending,\r\n");
+            "source,source_name,destination,destination_name,state,severity,value\r\n"
+            "10.0.0.1,\"gpu \"\"one\"\"\",10.0.0.3,10.0.0.3,loss,none,7000\r\n"
+            "10.0.0.2,10.0.0.2,10.0.0.1,\"gpu \"\"one\"\"\",pending,none,\r\n"
+            "10.0.0.2,10.0.0.2,10.0.0.3,10.0.0.3,pending,none,\r\n");
 }
 
 // The other columns than the state: the first ones of all pairs by it.

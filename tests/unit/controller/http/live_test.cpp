@@ -39,7 +39,7 @@ TEST(LiveFrames, ARow) {
   appendLiveRow(frame, 0, 0, snapshot.get(),
                 liveCells(plan->probes[0], metric("network_p50"), 0, snapshot.get()));
   ASSERT_EQ(frame.size(), 32 + 3 * 2U);
-  EXPECT_EQ(frame[0], 4);                             // version
+  EXPECT_EQ(frame[0], 5);                             // version
   EXPECT_EQ(frame[1], 1);                             // a row
   EXPECT_EQ(at<std::uint32_t>(frame, 4), 1U);         // generation
   EXPECT_EQ(at<std::uint32_t>(frame, 8), 7U);         // watch

@@ -67,6 +67,8 @@ TEST(Routes, KnownParametersAreTaken) {
         "/api/v1/worst?probe=p&metric=m&sort=-value&count=1&format=csv",
         "/api/v1/history/grid?probe=p&metric=m&at=t&format=cells",
         "/api/v1/history/pairs/p/a/b?from=t&to=t&points=1&path=1&format=csv",
+        "/api/v1/counters?host=gpu-1&format=csv",
+        "/api/v1/history/counters?host=h&from=t&to=t&limit=1&format=csv",
         "/api/v1/history/events?probe=p&from=t&to=t&source=a&destination=b&limit=1&bins=1"}) {
     EXPECT_EQ(refusal(target), "") << target;
   }

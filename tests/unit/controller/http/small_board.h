@@ -117,6 +117,20 @@ class SmallBoard {
     agent.endpoints = {{endpoint, 0}};
     agent.page_owners =
         std::make_shared<const PageOwners>(PageOwners{{{"queue", 41, 1000, 2, 30}}, 7});
+    const auto counted = [](CounterOrigin origin, const char* name, std::uint64_t total,
+                            std::vector<CounterMove> moves) {
+      return HostCounter{counterNamed(origin, name).value(), total, std::move(moves)};
+    };
+    HostCounters counters;
+    counters.since_utc = kSecond;
+    const Nanos now = utcNow();
+    counters.ports = {
+        {"eth0", 0, {counted(CounterOrigin::kInterface, "receive_errs_total", 0, {})}},
+        {"mlx5_0",
+         1,
+         {counted(CounterOrigin::kPort, "symbol_error_total", 1211, {{now, now, 1204}}),
+          counted(CounterOrigin::kPort, "np_cnp_packets_sent_total", 9, {{now, now, 9}})}}};
+    agent.counters = std::make_shared<const HostCounters>(std::move(counters));
     hosts->push_back(agent);
     board.publishHosts(std::move(hosts));
   }

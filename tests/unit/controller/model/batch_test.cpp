@@ -40,8 +40,8 @@ TEST(BatchFrame, ComesApartWithoutBeingBuilt) {
   EXPECT_EQ(view.head().probe(), "udp");
   EXPECT_EQ(view.head().window_index(), kIndex);
   ASSERT_EQ(view.rows().size(), 2U);
-  EXPECT_EQ((*view.row(1))->destination(), ip("fd00::2").wire());
-  EXPECT_EQ((*view.row(0))->destination(), ip("10.0.0.2").wire());
+  EXPECT_EQ((*view.row(1))->destination, ip("fd00::2").wire());
+  EXPECT_EQ((*view.row(0))->destination, ip("10.0.0.2").wire());
 }
 
 TEST(BatchFrame, OtherMessagesAreNone) {
@@ -173,14 +173,14 @@ TEST(ReportReader, TakesAGoodRow) {
   wire::Row in = goodRow("10.0.0.2", 9'000);
   in.add_anomalous(0);
   in.add_anomalous(2);
-  ASSERT_TRUE(readRow(in, destination, row));
+  ASSERT_TRUE(readRow(viewOf(in), destination, row));
   EXPECT_EQ(destination, ip("10.0.0.2"));
   EXPECT_EQ(row.received, 10U);
   EXPECT_EQ(row.network.p50, 9'004U);
   EXPECT_EQ(row.network.count, 10U);
   EXPECT_EQ(row.jitter_ns, 1U);
   EXPECT_EQ(row.anomalous, (std::array<std::uint32_t, kAnomalies>{0, 2, 0, 0}));
-  ASSERT_TRUE(readRow(test::lossRow("10.0.0.3"), destination, row));
+  ASSERT_TRUE(readRow(viewOf(test::lossRow("10.0.0.3")), destination, row));
   EXPECT_EQ(row.network.count, 0U) << "nothing of the row before stays";
   EXPECT_FALSE(row.jitter_ns);
   EXPECT_EQ(row.anomalous[1], 0U);
@@ -225,7 +225,7 @@ TEST(ReportReader, RefusesRowsThatContradictThemselves) {
     line.change(in);
     IpAddress destination;
     Row row;
-    EXPECT_FALSE(readRow(in, destination, row)) << line.what;
+    EXPECT_FALSE(readRow(viewOf(in), destination, row)) << line.what;
   }
 }
 

@@ -41,6 +41,23 @@ TEST(EventBatch, FewPairsHaveALineEach) {
   EXPECT_TRUE(batch.take(kUtc).empty());
 }
 
+TEST(EventBatch, ASeverityThatChangesIsAnEventOfItsOwn) {
+  EventBatch batch;
+  StateEvent slow = change(1, 2, PairState::kOk);
+  slow.severity_from = Severity::kOk;
+  slow.severity_to = Severity::kVerySlow;
+  batch.add(slow);
+  batch.add(change(1, 3, PairState::kOk, PairState::kLoss));
+  const auto lines = batch.take(kUtc);
+  ASSERT_EQ(lines.size(), 2U);
+  const KeptEvent& line = lines[0].severity_to == Severity::kVerySlow ? lines[0] : lines[1];
+  EXPECT_EQ(line.destination, host(2));
+  EXPECT_EQ(line.from, PairState::kOk);
+  EXPECT_EQ(line.to, PairState::kOk);
+  EXPECT_EQ(line.severity_from, Severity::kOk);
+  EXPECT_EQ(line.window_utc, kUtc - 10 * kSecond);
+}
+
 TEST(EventBatch, WhatOnlyBeginsIsNoEvent) {
   EventBatch batch;
   batch.add(change(1, 2, PairState::kOk, PairState::kPending));

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <random>
+
+#include "common/vocabulary.h"
+#include "controller/model/limits.h"
 
 namespace pingloom::controller::row_json_test {
 namespace {
@@ -34,7 +38,7 @@ SourceRows exampleSource() {
 std::string json(const plan::ProbeSpec& probe, const SourceRows& source, const Row& row,
                  PairState state) {
   std::string out;
-  appendRowJson(probe, source, row, state, out);
+  RowJson(probe, source).append(row, state, out);
   return out;
 }
 
@@ -55,7 +59,7 @@ TEST(RowJson, NamesThePathOfSeveral) {
   plan::ProbeSpec probe;
   probe.protocol = Protocol::kRdma;
   std::string out;
-  appendRowJson(probe, exampleSource(), Row{}, PairState::kOk, out, 3);
+  RowJson(probe, exampleSource()).append(Row{}, PairState::kOk, out, {.path = 3});
   EXPECT_TRUE(out.ends_with(R"("protocol":"rdma","path":3})")) << out;
 }
 
@@ -76,27 +80,117 @@ TEST(RowJson, LeavesOutEmptyPartsAndAnUnknownDevice) {
 TEST(RowJson, NothingInADeviceNameEndsTheString) {
   SourceRows source = exampleSource();
   source.device = "a\"b\\c\nd";
-  EXPECT_NE(json({}, source, Row{}, PairState::kOk).find(R"("device":"a\"b\\c\u000ad")"),
+  EXPECT_NE(json({}, source, Row{}, PairState::kOk).find(R"("device":"a\"b\\c\nd")"),
             std::string::npos);
 }
 
-TEST(RowJson, WritesTimesAsFormatUtcDoes) {
-  std::mt19937_64 random(5);
-  SourceRows source = exampleSource();
-  for (int i = 0; i < 2'000; ++i) {
-    // To the year 2260, whole seconds and milliseconds; all leap days of that time are near.
-    const auto seconds = static_cast<Nanos>(random() % 9'151'488'000);
-    source.window_start_utc =
-        seconds * kSecond + (i % 2 == 0 ? 0 : static_cast<Nanos>(random() % 1000) * kMillisecond);
-    const std::string out = json({}, source, Row{}, PairState::kOk);
-    const std::string expected = "{\"start\":\"" + formatUtc(source.window_start_utc) + "\"";
-    ASSERT_EQ(out.substr(0, expected.size()), expected);
+using Json = nlohmann::ordered_json;
+
+// Takes the extremes and numbers of every length.
+std::uint64_t anyNumber(std::mt19937_64& random, unsigned bits = 64) {
+  if (random() % 4 == 0) return 0;
+  if (random() % 8 == 0) return ~std::uint64_t{0} >> (64 - bits);
+  return random() >> (64 - bits + random() % bits);
+}
+
+Row anyRow(std::mt19937_64& random) {
+  Row row;
+  const auto count = [&] { return static_cast<std::uint32_t>(anyNumber(random, 32)); };
+  for (const auto member : kRowCounts) row.*member = count();
+  row.misfit = count();
+  row.skipped = count();
+  for (std::uint32_t& reason : row.anomalous) reason = count();
+  for (const auto part : kRowParts) {
+    const auto number = [&] { return anyNumber(random); };
+    row.*part = {number(), number(), number(), number(), number(), number(), number()};
   }
-  for (const Nanos day :
-       std::initializer_list<Nanos>{951'782'400, 951'868'800, 4'107'542'400, 1'709'164'800}) {
-    source.window_start_utc = day * kSecond;
-    EXPECT_NE(json({}, source, Row{}, PairState::kOk).find(formatUtc(day * kSecond)),
-              std::string::npos);
+  if (random() % 2 == 0) row.jitter_ns = anyNumber(random);
+  return row;
+}
+
+void putPart(Json& out, const char* key, const Summary& part, bool rolled_up) {
+  if (part.count == 0) return;
+  Json& made = out[key];
+  if (!rolled_up) {
+    made["min"] = part.min;
+    made["mean"] = part.mean;
+  }
+  made["p50"] = part.p50;
+  made["p95"] = part.p95;
+  made["p99"] = part.p99;
+  made["max"] = part.max;
+}
+
+void putCounts(Json& out, const Row& row) {
+  out["sent"] = row.sent;
+  out["received"] = row.received;
+  out["lost"] = row.lost;
+  out["refused"] = row.refused;
+  out["unreachable"] = row.unreachable;
+  out["ack_lost"] = row.ack_lost;
+  out["duplicate"] = row.duplicate;
+  out["late"] = row.late;
+  if (row.misfit != 0) out["misfit"] = row.misfit;
+  if (row.skipped != 0) out["skipped"] = row.skipped;
+  out["anomalous"] = Json::object();
+  for (std::size_t i = 0; i < kAnomalies; ++i) {
+    if (row.anomalous[i] != 0) out["anomalous"][std::string(kAnomalyNames[i])] = row.anomalous[i];
+  }
+}
+
+// Returns the same object as a library writes it.
+std::string expectedJson(const plan::ProbeSpec& probe, const SourceRows& source, const Row& row,
+                         PairState state, const RowJsonOptions& options) {
+  Json out;
+  out["start"] = formatUtc(source.window_start_utc);
+  out["end"] = formatUtc(source.endUtc());
+  out["state"] = name(state);
+  if (options.judged) {
+    out["severity"] = name(options.judged->severity);
+    if (options.judged->severity >= Severity::kSlow && options.baseline != nullptr) {
+      out["because"] = becauseOf(row, *options.judged, *options.baseline);
+    }
+  }
+  putCounts(out, row);
+  putPart(out, "network_ns", row.network, options.rolled_up);
+  putPart(out, "responder_ns", row.responder, options.rolled_up);
+  putPart(out, "prober_ns", row.prober, options.rolled_up);
+  putPart(out, "rtt_ns", row.rtt, options.rolled_up);
+  if (row.jitter_ns) out["jitter_ns"] = *row.jitter_ns;
+  out["clock"] = name(source.clock);
+  if (!source.device.empty()) out["device"] = source.device;
+  out["protocol"] = name(probe.protocol);
+  if (options.path != 0) out["path"] = options.path;
+  return out.dump();
+}
+
+TEST(RowJson, AnyRowIsWrittenAsALibraryWritesIt) {
+  std::mt19937_64 random(5);
+  Baseline baseline;
+  plan::ProbeSpec probe;
+  for (int i = 0; i < 5'000; ++i) {
+    const Row row = anyRow(random);
+    SourceRows source;
+    source.window_start_utc = static_cast<Nanos>(random() % 4'000'000'000) * kSecond +
+                              static_cast<Nanos>(random() % 2 * (random() % kSecond));
+    source.window = static_cast<Nanos>(1 + random() % kHour);
+    source.clock = static_cast<ClockSource>(1 + random() % kClockSourceNames.size());
+    const std::size_t device = random() % 3 == 0 ? 0 : random() % 65;
+    for (std::size_t at = 0; at < device; ++at) source.device += " \"\\\n/:_z\x01"[random() % 9];
+    probe.protocol = static_cast<Protocol>(1 + random() % kProtocolNames.size());
+    for (std::uint64_t& figure : baseline) figure = anyNumber(random, 40);
+    RowJsonOptions options;
+    options.path = random() % 3 == 0 ? static_cast<std::uint32_t>(anyNumber(random, 7)) : 0;
+    options.rolled_up = random() % 4 == 0;
+    if (random() % 3 != 0) {
+      options.judged = Judged{static_cast<Severity>(random() % kSeverityNames.size()),
+                              static_cast<std::uint8_t>(random())};
+    }
+    if (random() % 2 == 0) options.baseline = &baseline;
+    const auto state = static_cast<PairState>(random() % kPairStateNames.size());
+    std::string out = "before";
+    RowJson(probe, source).append(row, state, out, options);
+    ASSERT_EQ(out, "before" + expectedJson(probe, source, row, state, options));
   }
 }
 

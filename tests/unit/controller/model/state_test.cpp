@@ -29,6 +29,8 @@ TEST(State, FollowsTheTableLineByLine) {
   const Row none;
   const Row fine = rowOf(10, 0, 0, 0);
   const Row everything = rowOf(1, 1, 1, 1, 1);
+  Row misfit = everything;
+  misfit.misfit = 1;
   const PairFacts never_there{false, false, false, true, true};
   const PairFacts gone = with(kThere, &PairFacts::source_alive, false);
   const PairFacts outdated = with(kThere, &PairFacts::window_outdated, true);
@@ -52,6 +54,8 @@ TEST(State, FollowsTheTableLineByLine) {
       {"agent-down comes before all that was counted", everything, away, PairState::kAgentDown},
       {"away, but everything was answered", fine, away, PairState::kOk},
       {"a service needs no agent", everything, service, PairState::kRefused},
+      {"agent-down comes before misfit", misfit, away, PairState::kAgentDown},
+      {"misfit comes before refused", misfit, kThere, PairState::kMisfit},
       {"refused comes before unreachable", everything, kThere, PairState::kRefused},
       {"unreachable comes before loss", rowOf(1, 1, 0, 1), kThere, PairState::kUnreachable},
       {"loss comes before anomalous", rowOf(2, 1, 0, 0, 2, 0), kThere, PairState::kLoss},

@@ -133,15 +133,17 @@ TEST_F(RedisTest, WritesRowsIndexExpiryAndEvents) {
   EXPECT_LE(left, 30'001) << "three windows after the report";
   board_.publishSource(0, 0, snapshot(0, 0, 5'000));
   board_.publishSource(0, 2, snapshot(0, 2));
-  board_.publishEvents({{1'795'230'720 * kSecond, "udp", ip("10.0.0.1"), ip("10.0.0.2"),
-                         PairState::kOk, PairState::kAgentDown}});
+  board_.publishEvents(
+      {{1'795'230'720 * kSecond, "udp", ip("10.0.0.1"), ip("10.0.0.2"), PairState::kOk,
+        PairState::kAgentDown, 0, Severity::kSlow, Severity::kNone}});
   ASSERT_TRUE(eventually([&] { return redis.one({"XLEN", "pingloom:events"}) == "1"; }));
   EXPECT_THAT(redis.one({"HGET", kLatest, "10.0.0.2"}), HasSubstr("\"p50\":5000"));
   EXPECT_EQ(redis.one({"HLEN", "pingloom:latest:udp:10.0.0.3"}), "2");
   const auto event = redis.ask({"XRANGE", "pingloom:events", "-", "+"});
   EXPECT_THAT(std::vector<std::string>(event.begin() + 1, event.end()),
               ElementsAre("time", "2026-11-21T03:12:00Z", "probe", "udp", "source", "10.0.0.1",
-                          "destination", "10.0.0.2", "from", "ok", "to", "agent-down"));
+                          "destination", "10.0.0.2", "from", "ok", "to", "agent-down",
+                          "severity_from", "slow", "severity", "none"));
 }
 
 TEST_F(RedisTest, AChangeOfStateRewritesItsFieldAndDoesNotExtendTheExpiry) {
@@ -177,7 +179,7 @@ TEST(RedisExpiry, RowsAreStaleBeforeTheyLeaveExceptWithShortWindows) {
     rows->rows[1].sent = rows->rows[1].received = 10;
     const auto snapshot =
         std::make_shared<SourceSnapshot>(SourceSnapshot{rows, {std::nullopt, PairState::kOk}});
-    RedisStore store;
+    RedisKeys store;
     store.forget(plan);
     Commands commands;
     ASSERT_EQ(store.writeSource(0, 0, snapshot, rows->reported_utc, commands), 1U);

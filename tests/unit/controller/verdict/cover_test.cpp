@@ -134,6 +134,74 @@ TEST(Cover, TheHostsOwnTimeShowsInOneDirectionOnly) {
   EXPECT_THAT(mesh.culprits(), ElementsAre("host-cpu h5"));
 }
 
+TEST(Cover, AFewPairsOfAHostsOwnTimeAccuseNobody) {
+  JudgedMesh mesh(24);
+  mesh.spoil([](auto from, auto to) { return from == 5 && to <= 10; }, Figure::kProber);
+  mesh.spoil([](auto from, auto to) { return from == 20 && to == 3; }, Figure::kResponder);
+  EXPECT_THAT(mesh.culprits(), IsEmpty());
+  mesh.spoil([](auto from, auto to) { return from == 5 && to <= 14; }, Figure::kProber);
+  EXPECT_THAT(mesh.culprits(), IsEmpty()) << "13 of 23, of few peers";
+  mesh.spoil([](auto from, auto to) { return from == 5 && to <= 16; }, Figure::kProber);
+  EXPECT_THAT(mesh.culprits(), ElementsAre("host-cpu h5"));
+}
+
+TEST(Cover, TheOwnTimeOfOneOfTwoHosts) {
+  JudgedMesh mesh(2);
+  mesh.spoil([](auto from, auto) { return from == 1; }, Figure::kProber);
+  EXPECT_THAT(mesh.culprits(), ElementsAre("pair h1 -> h2"));
+}
+
+TEST(Cover, IsNotSettledWhileMorePairsFollow) {
+  const auto with_h3 = [](auto from, auto to) { return from == 3 || to == 3; };
+  JudgedMesh pair(24);
+  pair.spoil([](auto from, auto to) { return from == 3 && to == 17; });
+  ASSERT_THAT(pair.find(), SizeIs(1));
+  EXPECT_TRUE(pair.find()[0].settled);
+  pair.unsettle([](auto from, auto to) { return from == 17 && to == 3; }, Figure::kNetwork);
+  EXPECT_TRUE(pair.find()[0].settled) << "it is the other direction";
+  pair.unsettle([](auto from, auto to) { return from == 17 && to == 4; }, Figure::kNetwork);
+  EXPECT_FALSE(pair.find()[0].settled);
+  JudgedMesh host(24);
+  host.spoil([&](auto from, auto to) { return with_h3(from, to) && (from + to) % 2 == 0; });
+  host.unsettle([&](auto from, auto to) { return with_h3(from, to) && (from + to) % 2 != 0; },
+                Figure::kNetwork);
+  ASSERT_THAT(host.find(), SizeIs(1));
+  EXPECT_TRUE(host.find()[0].settled) << "the next window accuses h3 as well";
+  host.unsettle(
+      [&](auto from, auto to) {
+        const auto in_rack = [](auto at) { return JudgedMesh::rackOf(at) == 1; };
+        return in_rack(from) != in_rack(to) && !with_h3(from, to);
+      },
+      Figure::kNetwork);
+  ASSERT_THAT(host.find(), SizeIs(1));
+  EXPECT_FALSE(host.find()[0].settled) << "the next window may accuse the rack";
+}
+
+TEST(Cover, ASinglePairThatOnlyItsJitterAccusesIsNotSettled) {
+  JudgedMesh mesh(24);
+  mesh.spoil([](auto from, auto to) { return from == 3 && to == 17; }, Figure::kJitter);
+  ASSERT_THAT(mesh.find(), SizeIs(1));
+  EXPECT_FALSE(mesh.find()[0].settled);
+  mesh.spoil([](auto from, auto to) { return from == 17 && to == 3; }, Figure::kNetwork);
+  ASSERT_THAT(mesh.find(), SizeIs(1));
+  EXPECT_TRUE(mesh.find()[0].settled) << "the other direction is slow";
+  JudgedMesh host(24);
+  host.spoil([](auto from, auto to) { return from == 3 || to == 3; }, Figure::kJitter);
+  ASSERT_THAT(host.find(), SizeIs(1));
+  EXPECT_TRUE(host.find()[0].settled) << "many pairs are no chance";
+}
+
+TEST(Cover, ACulpritShowsWhileAQuarterOfItsPairsDo) {
+  const auto with_h3 = [](auto from, auto to) { return from == 3 || to == 3; };
+  JudgedMesh mesh(24);
+  mesh.spoil(with_h3);
+  EXPECT_TRUE(mesh.find()[0].shows);
+  mesh.fade([](auto, auto to) { return to > 12; });
+  EXPECT_TRUE(mesh.find()[0].shows) << "mild loss does not hit every window";
+  mesh.fade([](auto from, auto to) { return from != 1 && to != 1; });
+  EXPECT_FALSE(mesh.find()[0].shows) << "two of its pairs had bad luck";
+}
+
 TEST(Cover, AllOfAProbe) {
   JudgedMesh mesh(24);
   mesh.spoil([](auto from, auto to) { return (from * 31 + to * 7) % 10 != 0; }, Figure::kLoss,

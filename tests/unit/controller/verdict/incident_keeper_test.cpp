@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/json_text.h"
 #include "controller/model/incident_json.h"
 
 namespace pingloom::controller::incident_keeper_test {
@@ -45,23 +46,56 @@ class IncidentKeeperTest : public testing::Test {
   IncidentKeeper keeper_;
 };
 
-TEST_F(IncidentKeeperTest, AFindingThatLastsAWindowIsAnIncident) {
-  show({finding()}, 2);
-  EXPECT_THAT(keeper_.verdict().open, IsEmpty());
+TEST_F(IncidentKeeperTest, AFindingThatLastsIsAnIncident) {
+  show({finding()}, 1);
+  EXPECT_THAT(keeper_.verdict().open, IsEmpty()) << "other reports of the window are under way";
   show({finding()}, 1);
   EXPECT_EQ(only().id, 1U);
   EXPECT_EQ(only().sentence, "gpu-3 is very slow");
   EXPECT_THAT(only().history, SizeIs(1));
 }
 
-TEST_F(IncidentKeeperTest, ASinglePairHasToLastLonger) {
-  Finding pair = finding();
-  pair.culprit = {CulpritKind::kPair, "a -> b"};
-  pair.entity = entityOf(pair.culprit);
-  show({pair}, 6);
+TEST_F(IncidentKeeperTest, WhatCountersMovedAroundTheOpeningStays) {
+  show({finding()}, 3);
+  EXPECT_THAT(only().counters, IsEmpty());
+  Finding with = finding();
+  const auto moved = [this](std::uint64_t by) {
+    return std::vector<MovedCounter>{
+        {"gpu-3", "mlx5_0", 1, "symbol_error_total", CounterKind::kError, by, now().utc}};
+  };
+  with.counters = moved(5);
+  show({with}, 1);
+  EXPECT_THAT(only().counters, SizeIs(1));
+  EXPECT_EQ(only().sentence,
+            "gpu-3 is very slow, and port mlx5_0/1: symbol_error +5 in the same minute");
+  EXPECT_THAT(only().history, SizeIs(2)) << "that it was seen is worth a line";
+  with.counters = moved(9);
+  show({with}, 20);
+  EXPECT_EQ(only().counters.at(0).moved, 9U) << "within two minutes it grows";
+  show({finding()}, 300);
+  EXPECT_EQ(only().counters.at(0).moved, 9U) << "it counts as old by then";
+  with.counters = moved(100);
+  show({with}, 20);
+  EXPECT_EQ(only().counters.at(0).moved, 9U) << "it moved long after the opening";
+  EXPECT_THAT(only().history, SizeIs(2));
+}
+
+TEST_F(IncidentKeeperTest, WhatIsNotSettledHasToLastLonger) {
+  Finding growing = finding();
+  growing.settled = false;
+  show({growing}, 6);
   EXPECT_THAT(keeper_.verdict().open, IsEmpty());
-  show({pair}, 1);
-  EXPECT_EQ(only().culprit.name, "a -> b");
+  show({growing}, 1);
+  EXPECT_EQ(only().culprit.name, "gpu-3");
+}
+
+TEST_F(IncidentKeeperTest, ALongWindowsReportsTakeLonger) {
+  Finding slow = finding();
+  slow.window = 10 * kSecond;
+  show({slow}, 2);
+  EXPECT_THAT(keeper_.verdict().open, IsEmpty());
+  show({slow}, 1);
+  EXPECT_THAT(keeper_.verdict().open, SizeIs(1));
 }
 
 TEST_F(IncidentKeeperTest, AFindingThatGoesAtOnceIsNone) {
@@ -103,6 +137,36 @@ TEST_F(IncidentKeeperTest, StaysOneWhileItsKindChanges) {
   EXPECT_EQ(only().id, 1U);
   EXPECT_EQ(only().culprit.kind, CulpritKind::kHostCpu);
   EXPECT_THAT(only().history, SizeIs(2));
+}
+
+TEST_F(IncidentKeeperTest, WhatIsOnlyNotForgivenYetChangesNothing) {
+  show({finding()}, 3);
+  Finding fading = finding();
+  fading.shows = false;
+  fading.culprit.kind = CulpritKind::kHostSend;
+  fading.sentence = "what gpu-3 sends loses 0 % of the pings";
+  show({fading}, 12);
+  EXPECT_EQ(only().culprit.kind, CulpritKind::kHost);
+  EXPECT_EQ(only().sentence, "gpu-3 is very slow");
+}
+
+TEST_F(IncidentKeeperTest, WhatIsOnlyNotForgivenYetRaisesNoSeverity) {
+  show({finding()}, 3);
+  Finding fading = finding("gpu-3", Severity::kDown);
+  fading.shows = false;
+  show({fading}, 12);
+  EXPECT_EQ(only().severity, Severity::kVerySlow);
+}
+
+TEST_F(IncidentKeeperTest, WhatIsOnlyNotForgivenYetOpensNothing) {
+  Finding fading = finding();
+  fading.shows = false;
+  show({fading}, 12);
+  EXPECT_THAT(keeper_.verdict().open, IsEmpty());
+  show({finding()}, 1);
+  EXPECT_THAT(keeper_.verdict().open, IsEmpty()) << "it has to last from now on";
+  show({finding()}, 1);
+  EXPECT_EQ(only().culprit.name, "gpu-3");
 }
 
 TEST_F(IncidentKeeperTest, ASeverityRisesAtOnceAndFallsAfterFiveWindows) {
@@ -205,10 +269,23 @@ TEST(IncidentJson, ReadsWhatItWrites) {
   incident.evidence.push_back({"a", *IpAddress::parse("10.0.0.1"), *IpAddress::parse("10.0.0.2"),
                                "gpu-1", "gpu-3/rail0", PairState::kLoss, Severity::kLossy,
                                "loss 10 %"});
-  const std::string json = lineOf(toJson(incident));
+  incident.counters = {
+      {"gpu-3", "mlx5_0", 1, "symbol_error_total", CounterKind::kError, 1204, incident.opened_utc},
+      {"gpu-3", "eth0", 0, "rx_prio5_pause", CounterKind::kLoad, UINT64_MAX, incident.opened_utc}};
+  const std::string json = jsonLine(toJson(incident));
   const auto again = incidentFrom(json);
   ASSERT_TRUE(again) << again.error().text();
-  EXPECT_EQ(lineOf(toJson(*again)), json);
+  EXPECT_EQ(jsonLine(toJson(*again)), json);
+}
+
+TEST(IncidentJson, ADocumentOfAnEarlierVersionHasNoCounters) {
+  Incident incident;
+  incident.id = 7;
+  auto json = toJson(incident);
+  json.erase("counters");
+  const auto again = incidentFrom(jsonLine(json));
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_THAT(again->counters, IsEmpty());
 }
 
 TEST(IncidentJson, WhatIsMalformedIsAnError) {

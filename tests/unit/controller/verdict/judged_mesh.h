@@ -61,6 +61,29 @@ class JudgedMesh {
     }
   }
 
+  // Makes each bad pair for which `which` holds have a newest window that is well.
+  void fade(const Which& which) {
+    for (std::size_t from = 0; from < made_[0].size(); ++from) {
+      auto& judged = made_[0][from]->judged;
+      for (std::size_t to = 0; to < judged.size(); ++to) {
+        const bool bad = judged[to].severity >= Severity::kSlow;
+        if (bad && which(from + 1, to + 1)) judged[to].figures |= Judged::kFading;
+      }
+    }
+  }
+
+  // Makes each pair for which `which` holds have a newest window beyond the threshold, though it is
+  // ok.
+  void unsettle(const Which& which, Figure figure) {
+    for (std::size_t from = 0; from < made_[0].size(); ++from) {
+      SourceSnapshot& source = *made_[0][from];
+      for (std::size_t to = 0; to < source.judged.size(); ++to) {
+        if (from == to || !which(from + 1, to + 1)) continue;
+        source.judged[to] = {Severity::kOk, figureBit(figure)};
+      }
+    }
+  }
+
   // Takes every judgement of pairs with this host away, as when its agent is gone.
   void forget(std::size_t host) {
     for (auto& sources : made_) {

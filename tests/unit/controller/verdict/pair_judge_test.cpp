@@ -1,7 +1,9 @@
 #include "controller/verdict/pair_judge.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 
 namespace pingloom::controller::pair_judge_test {
@@ -24,7 +26,7 @@ std::string judged(const std::string& windows) {
     levels.figures = window == '.' ? 0 : 1;
     const Judged now = judge(history, levels, false, kEnter, kLeave);
     made += "?.svld"[static_cast<std::size_t>(now.severity)];
-    EXPECT_EQ(now.figures == 0, now.severity == Severity::kOk);
+    EXPECT_TRUE(now.severity == Severity::kOk || now.figures != 0);
   }
   return made;
 }
@@ -92,6 +94,55 @@ TEST(PairJudge, LossIsLossyAndMostlyLossIsDown) {
   EXPECT_TRUE(levelsOf(row(10'000, 1), limits).lossy);
   EXPECT_FALSE(levelsOf(row(10'000, 4), limits).down);
   EXPECT_TRUE(levelsOf(row(10'000, 5), limits).down);
+}
+
+TEST(PairJudge, AMedianOfNonsenseIsNoMeasure) {
+  constexpr std::uint64_t kHuge = std::numeric_limits<std::uint64_t>::max();
+  const Limits limits = limitsOf({}, {kHuge, kHuge, kHuge, kHuge, kHuge}, ClockSource::kKernel);
+  EXPECT_FALSE(levelsOf(row(9'000'000), limits).slow);
+  const Limits half = limitsOf({}, {kHuge / 2}, ClockSource::kKernel);
+  EXPECT_FALSE(levelsOf(row(9'000'000), half).slow);
+}
+
+TEST(PairJudge, AnOkPairSaysNothingOfItsNewestWindow) {
+  PairHistory history;
+  const Limits limits = limitsOf({}, {10'000}, ClockSource::kKernel);
+  const Judged once = judge(history, levelsOf(row(10'000, 1), limits), false, kEnter, kLeave);
+  EXPECT_EQ(once.severity, Severity::kOk);
+  EXPECT_NE(once.figures, 0) << "the cover sees that it may become bad";
+  EXPECT_THAT(becauseOf(row(10'000, 1), once, {10'000}), testing::IsEmpty());
+  const Judged after = judge(history, levelsOf(row(10'000), limits), false, kEnter, kLeave);
+  EXPECT_EQ(after.figures, 0);
+}
+
+TEST(PairJudge, APairThatIsOnlyNotForgivenYetIsFading) {
+  PairHistory history;
+  const Limits limits = limitsOf({}, {10'000}, ClockSource::kKernel);
+  const auto judged = [&](std::uint32_t lost) {
+    return judge(history, levelsOf(row(10'000, lost), limits), false, kEnter, kLeave).figures;
+  };
+  constexpr std::uint8_t kLossBit = 1U << static_cast<unsigned>(Figure::kLoss);
+  judged(1);
+  judged(1);
+  EXPECT_EQ(judged(1), kLossBit);
+  EXPECT_EQ(judged(0), kLossBit | Judged::kFading) << "it says still why the pair is bad";
+  EXPECT_EQ(judged(1), kLossBit);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(judged(0), kLossBit | Judged::kFading);
+  EXPECT_EQ(judged(0), 0) << "it is forgiven";
+}
+
+TEST(PairJudge, ALossyPairThatIsLateOnceIsFading) {
+  PairHistory history;
+  const Limits limits = limitsOf({}, {10'000}, ClockSource::kKernel);
+  const auto judged = [&](std::uint64_t network, std::uint32_t lost) {
+    return judge(history, levelsOf(row(network, lost), limits), false, kEnter, kLeave).figures;
+  };
+  constexpr std::uint8_t kLossBit = 1U << static_cast<unsigned>(Figure::kLoss);
+  constexpr std::uint8_t kNetworkBit = 1U << static_cast<unsigned>(Figure::kNetwork);
+  for (int i = 0; i < 3; ++i) judged(10'000, 1);
+  EXPECT_EQ(judged(90'000, 0), kLossBit | Judged::kFading) << "one slow window says nothing";
+  judged(90'000, 0);
+  EXPECT_EQ(judged(90'000, 0), kNetworkBit) << "three of five do";
 }
 
 TEST(PairJudge, SaysWhy) {

@@ -30,7 +30,7 @@ TEST(BlockTest, KeepsCountsAsTheyAreAndTimesWithinTheBound) {
     EXPECT_EQ(block.destinations()[pair].wire(), report.rows(i).destination());
     IpAddress destination;
     Row exact;
-    ASSERT_TRUE(readRow(report.rows(i), destination, exact));
+    ASSERT_TRUE(readRow(viewOf(report.rows(i)), destination, exact));
     Row kept;
     block.counts(pair, kept);
     expectNear(*kept.jitter_ns, *exact.jitter_ns, 1.0 / 16, "jitter");
@@ -94,7 +94,7 @@ TEST(ContentTest, StaysWithinItsBytesByCoarserSteps) {
       for (std::size_t i = 0; i < 2000; ++i) {
         IpAddress destination;
         Row exact;
-        ASSERT_TRUE(readRow(report.rows(static_cast<int>(i)), destination, exact));
+        ASSERT_TRUE(readRow(viewOf(report.rows(static_cast<int>(i))), destination, exact));
         BlockReader& block = content.block(i / 500);
         EXPECT_EQ(block.destinations()[i % 500], destination);
         const Summary kept = summaryOf(block.samples(0, i % 500));
@@ -178,7 +178,7 @@ TEST(BlockTest, AReportOfItIsTakenByTheGridAgain) {
   for (int i = 0; i < 30; ++i) {
     IpAddress destination;
     Row row;
-    ASSERT_TRUE(readRow(again.rows(i), destination, row));
+    ASSERT_TRUE(readRow(viewOf(again.rows(i)), destination, row));
     EXPECT_EQ(row.lost, sent.rows(i).lost());
     EXPECT_EQ(row.rtt.count, sent.rows(i).received());
   }

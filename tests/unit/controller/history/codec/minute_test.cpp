@@ -22,7 +22,7 @@ TEST(MinuteTest, ItsPercentilesAreThoseOfAllSamples) {
       sent += report.rows(i).sent();
       for (std::size_t part = 0; part < 4; ++part) {
         exact[static_cast<std::size_t>(i)][part].merge(
-            *wire::decode((report.rows(i).*kSets[part])()));
+            *wire::decode(viewOf((report.rows(i).*kSets[part])())));
       }
     }
     const std::string bytes = packed(report);

@@ -1,4 +1,4 @@
-#include "controller/redis/store.h"
+#include "controller/redis/key_updates.h"
 
 #include <algorithm>
 #include <iterator>
@@ -37,8 +37,8 @@ plan::AddressList difference(const plan::AddressList& from, const plan::AddressL
 // Adds COMMAND KEY MEMBER..., split into several commands if the list is long.
 void addList(string_view command, string_view key, const std::vector<std::string>& members,
              Commands& out) {
-  for (std::size_t at = 0; at < members.size(); at += RedisStore::kMaxFieldsInCommand) {
-    const std::size_t count = std::min(members.size() - at, RedisStore::kMaxFieldsInCommand);
+  for (std::size_t at = 0; at < members.size(); at += RedisKeys::kMaxFieldsInCommand) {
+    const std::size_t count = std::min(members.size() - at, RedisKeys::kMaxFieldsInCommand);
     out.begin(2 + count);
     out.argument(command);
     out.argument(key);
@@ -82,11 +82,11 @@ std::vector<std::string> goneFields(const ProbeGrid& from, const ProbeGrid& to) 
 
 }  // namespace
 
-std::string RedisStore::sourcesKey(string_view probe) {
+std::string RedisKeys::sourcesKey(string_view probe) {
   return "pingloom:sources:" + std::string(probe);
 }
 
-std::string RedisStore::latestKey(string_view probe, string_view source) {
+std::string RedisKeys::latestKey(string_view probe, string_view source) {
   std::string key = "pingloom:latest:";
   key += probe;
   key += ':';
@@ -94,7 +94,7 @@ std::string RedisStore::latestKey(string_view probe, string_view source) {
   return key;
 }
 
-void RedisStore::setPlan(std::shared_ptr<const GridPlan> plan) {
+void RedisKeys::setPlan(std::shared_ptr<const GridPlan> plan) {
   plan_ = std::move(plan);
   destinations_.clear();
   for (const ProbeGrid& probe : plan_->probes) {
@@ -102,7 +102,7 @@ void RedisStore::setPlan(std::shared_ptr<const GridPlan> plan) {
   }
 }
 
-void RedisStore::forget(std::shared_ptr<const GridPlan> plan) {
+void RedisKeys::forget(std::shared_ptr<const GridPlan> plan) {
   setPlan(std::move(plan));
   written_.assign(plan_->probes.size(), {});
   for (std::size_t i = 0; i < written_.size(); ++i) {
@@ -111,7 +111,7 @@ void RedisStore::forget(std::shared_ptr<const GridPlan> plan) {
 }
 
 // A source with unchanged destinations needs only its changes written.
-RedisStore::AllWritten RedisStore::carryOver(const GridPlan& to) const {
+RedisKeys::AllWritten RedisKeys::carryOver(const GridPlan& to) const {
   AllWritten made(to.probes.size());
   for (std::size_t i = 0; i < to.probes.size(); ++i) {
     const ProbeGrid& probe = to.probes[i];
@@ -130,7 +130,7 @@ RedisStore::AllWritten RedisStore::carryOver(const GridPlan& to) const {
   return made;
 }
 
-void RedisStore::changePlan(std::shared_ptr<const GridPlan> plan, Commands& out) {
+void RedisKeys::changePlan(std::shared_ptr<const GridPlan> plan, Commands& out) {
   for (const ProbeGrid& from : plan_->probes) {
     leave(from, findProbe(*plan, from.spec.name), out);
   }
@@ -140,7 +140,7 @@ void RedisStore::changePlan(std::shared_ptr<const GridPlan> plan, Commands& out)
   writeIndex(out);
 }
 
-void RedisStore::leave(const ProbeGrid& from, const ProbeGrid* to, Commands& out) const {
+void RedisKeys::leave(const ProbeGrid& from, const ProbeGrid* to, Commands& out) const {
   const std::string& name = from.spec.name;
   const bool other_rows = to != nullptr && to->spec.protocol != from.spec.protocol;
   const auto gone_sources =
@@ -165,34 +165,37 @@ void RedisStore::leave(const ProbeGrid& from, const ProbeGrid* to, Commands& out
   }
 }
 
-void RedisStore::writeIndex(Commands& out) const {
+void RedisKeys::writeIndex(Commands& out) const {
   for (const ProbeGrid& probe : plan_->probes) {
     out.add(string_view("SADD"), kProbesKey, probe.spec.name);
     addList("SADD", sourcesKey(probe.spec.name), textsOf(probe.sources), out);
   }
 }
 
-void RedisStore::removeSource(string_view probe, string_view source, Commands& out) {
+void RedisKeys::removeSource(string_view probe, string_view source, Commands& out) {
   out.add(string_view("DEL"), latestKey(probe, source));
   out.add(string_view("SREM"), sourcesKey(probe), source);
 }
 
-void RedisStore::removeProbe(string_view probe, Commands& out) {
+void RedisKeys::removeProbe(string_view probe, Commands& out) {
   out.add(string_view("DEL"), sourcesKey(probe));
   out.add(string_view("SREM"), kProbesKey, probe);
 }
 
 // The reference is valid until the next call.
-const std::string& RedisStore::nameOf(std::uint32_t probe, Field field) {
+const std::string& RedisKeys::nameOf(std::uint32_t probe, Field field) {
   const std::string& destination = destinations_[probe][field.destination];
   if (field.path == 0) return destination;
   name_ = pathField(destination, field.path);
   return name_;
 }
 
-std::size_t RedisStore::writeRows(std::uint32_t probe, const SourceSnapshot& snapshot,
-                                  const std::vector<Field>& which, std::string_view key,
-                                  Commands& out) {
+std::size_t RedisKeys::writeRows(std::uint32_t probe, const SourceSnapshot& snapshot,
+                                 const std::vector<Field>& which, std::string_view key,
+                                 Commands& out) {
+  const RowJson json(plan_->probes[probe].spec, *snapshot.rows);
+  RowJsonOptions options;
+  options.baseline = &snapshot.baseline;
   for (std::size_t at = 0; at < which.size(); at += kMaxFieldsInCommand) {
     const std::size_t count = std::min(which.size() - at, kMaxFieldsInCommand);
     out.begin(2 + 2 * count);
@@ -200,12 +203,13 @@ std::size_t RedisStore::writeRows(std::uint32_t probe, const SourceSnapshot& sna
     out.argument(key);
     for (std::size_t i = 0; i < count; ++i) {
       const Field field = which[at + i];
+      options.path = field.path;
+      options.judged.reset();  // paths are not judged
+      if (field.path == 0) options.judged = snapshot.judgedOf(0, field.destination);
       json_.clear();
-      appendRowJson(plan_->probes[probe].spec, *snapshot.rows,
-                    (*snapshot.rows->ofPath(field.path))[field.destination],
-                    snapshot.statesOf(field.path)[field.destination].value_or(PairState::kPending),
-                    json_, field.path, false, snapshot.judgedOf(field.path, field.destination),
-                    field.path == 0 ? &snapshot.baseline : nullptr);
+      json.append((*snapshot.rows->ofPath(field.path))[field.destination],
+                  snapshot.statesOf(field.path)[field.destination].value_or(PairState::kPending),
+                  json_, options);
       out.argument(nameOf(probe, field));
       out.argument(json_);
     }
@@ -213,12 +217,12 @@ std::size_t RedisStore::writeRows(std::uint32_t probe, const SourceSnapshot& sna
   return which.size();
 }
 
-PairState RedisStore::Written::stateOf(std::uint32_t path, std::uint32_t destination) const {
+PairState RedisKeys::Written::stateOf(std::uint32_t path, std::uint32_t destination) const {
   if (path >= states.size() || destination >= states[path].size()) return PairState::kPending;
   return states[path][destination].value_or(PairState::kPending);
 }
 
-void RedisStore::noteWritten(Written& written, const SourceSnapshot& snapshot) {
+void RedisKeys::noteWritten(Written& written, const SourceSnapshot& snapshot) {
   written.rows = snapshot.rows;
   written.states.resize(1 + snapshot.path_states.size());
   written.states[0] = snapshot.states;
@@ -229,7 +233,7 @@ void RedisStore::noteWritten(Written& written, const SourceSnapshot& snapshot) {
 }
 
 // Finds the fields to write, and those that have to be removed if they exist.
-void RedisStore::findChanges(const Written& written, const SourceSnapshot& snapshot) {
+void RedisKeys::findChanges(const Written& written, const SourceSnapshot& snapshot) {
   const bool only_states = !written.states.empty() && written.rows.lock() == snapshot.rows;
   changed_.clear();
   gone_.clear();
@@ -248,9 +252,9 @@ void RedisStore::findChanges(const Written& written, const SourceSnapshot& snaps
   }
 }
 
-std::size_t RedisStore::writeSource(std::uint32_t probe, std::uint32_t source,
-                                    const std::shared_ptr<const SourceSnapshot>& snapshot,
-                                    Nanos now_utc, Commands& out) {
+std::size_t RedisKeys::writeSource(std::uint32_t probe, std::uint32_t source,
+                                   const std::shared_ptr<const SourceSnapshot>& snapshot,
+                                   Nanos now_utc, Commands& out) {
   if (snapshot == nullptr || snapshot->rows == nullptr) return 0;
   Written& written = written_[probe][source];
   if (expiresAt(*snapshot->rows) <= now_utc) {
@@ -275,9 +279,9 @@ std::size_t RedisStore::writeSource(std::uint32_t probe, std::uint32_t source,
   return rows;
 }
 
-std::size_t RedisStore::replaceSource(std::uint32_t probe, std::uint32_t source,
-                                      const std::shared_ptr<const SourceSnapshot>& snapshot,
-                                      Nanos now_utc, Commands& out) {
+std::size_t RedisKeys::replaceSource(std::uint32_t probe, std::uint32_t source,
+                                     const std::shared_ptr<const SourceSnapshot>& snapshot,
+                                     Nanos now_utc, Commands& out) {
   const std::string key =
       latestKey(plan_->probes[probe].spec.name, plan_->probes[probe].sources[source].text());
   Written& written = written_[probe][source];
@@ -297,13 +301,14 @@ std::size_t RedisStore::replaceSource(std::uint32_t probe, std::uint32_t source,
   return rows;
 }
 
-void RedisStore::writeEvent(const StateEvent& event, Commands& out) {
+void RedisKeys::writeEvent(const StateEvent& event, Commands& out) {
   const std::string limit = std::to_string(kMaxEvents);
   out.add(string_view("XADD"), kEventsKey, string_view("MAXLEN"), string_view("~"), limit,
           string_view("*"), string_view("time"), formatUtc(event.utc), string_view("probe"),
           event.probe, string_view("source"), event.source.text(), string_view("destination"),
           event.destination.text(), string_view("from"), name(event.from), string_view("to"),
-          name(event.to));
+          name(event.to), string_view("severity_from"), name(event.severity_from),
+          string_view("severity"), name(event.severity_to));
 }
 
 }  // namespace pingloom::controller

@@ -15,7 +15,7 @@
 
 namespace pingloom::controller {
 
-class RedisStore {
+class RedisKeys {
  public:
   static constexpr std::uint64_t kMaxEvents = 100'000;  // approximate length of the stream
   // more rows are split into several commands
