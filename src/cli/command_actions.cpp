@@ -4,6 +4,11 @@
 
 #include <iostream>
 
+#include "cli/controller_api.h"
+#include "cli/failure.h"
+#include "cli/service_api.h"
+#include "cli/site_options.h"
+#include "common/json_text.h"
 #include "common/text.h"
 
 namespace pingloom::cli {
@@ -55,6 +60,24 @@ int runAction(const std::string& command, const std::string& about,
   }
   return program::usageError(usage.name, "unknown action '" + arguments.front() + "'" +
                                              didYouMean(arguments.front(), names));
+}
+
+int runShowAction(ActionUsage action, const std::vector<std::string>& arguments, const char* path,
+                  void (*print)(const nlohmann::json& document)) {
+  action.options.add_options()("json", "print the controller's document");
+  addSiteOptions(action.options, kUrlHelp);
+  po::variables_map values;
+  if (const auto code = action.parse(arguments, values)) return *code;
+  const auto site = controllerSite(values);
+  if (!site) return fail(action.usage.name, site.error());
+  const auto answer = askControllerJson(*site, path, kAnswerTimeout);
+  if (!answer) return fail(action.usage.name, answer.error());
+  if (values.count("json") != 0) {
+    std::cout << jsonLine(*answer) << "\n";
+  } else {
+    print(*answer);
+  }
+  return 0;
 }
 
 }  // namespace pingloom::cli

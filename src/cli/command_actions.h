@@ -3,6 +3,7 @@
 
 #include <boost/program_options/options_description.hpp>
 #include <boost/program_options/variables_map.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,5 +41,10 @@ struct ActionUsage {
   std::optional<int> parse(const std::vector<std::string>& arguments,
                            boost::program_options::variables_map& values) const;
 };
+
+// Runs an action that shows a document of the controller: as it is with --json, otherwise by
+// `print`. Adds the options that this needs.
+int runShowAction(ActionUsage action, const std::vector<std::string>& arguments, const char* path,
+                  void (*print)(const nlohmann::json& document));
 
 }  // namespace pingloom::cli

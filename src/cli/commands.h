@@ -22,6 +22,7 @@ int runResults(const std::vector<std::string>& arguments);
 int runPing(const std::vector<std::string>& arguments);
 int runRead(const std::vector<std::string>& arguments);
 int runPages(const std::vector<std::string>& arguments);
+int runDta(const std::vector<std::string>& arguments);
 int runDevices(const std::vector<std::string>& arguments);
 int runAlerts(const std::vector<std::string>& arguments);
 int runKeys(const std::vector<std::string>& arguments);
@@ -33,7 +34,7 @@ struct Command {
 };
 
 // The help lists the commands in this order.
-constexpr std::array<Command, 15> kCommands = {
+constexpr std::array<Command, 16> kCommands = {
     {{"check", "check a pinglist or configuration file, and show what a pinglist costs", runCheck},
      {"plan", "show what a host would probe according to a pinglist", runPlan},
      {"status", "show whether the controller and its agents are healthy", runStatus},
@@ -46,6 +47,7 @@ constexpr std::array<Command, 15> kCommands = {
      {"ping", "measure one host once", runPing},
      {"read", "read another host's memory by RDMA, and measure latency and throughput", runRead},
      {"pages", "show the metric pages that a collector reads", runPages},
+     {"dta", "ask the stores of telemetry that is written by RDMA", runDta},
      {"devices", "show the RDMA devices of this host", runDevices},
      {"alerts", "show the targets of alerts, and send a test to one", runAlerts},
      {"keys", "generate, authorise and revoke keys of agents and collectors", runKeys}}};

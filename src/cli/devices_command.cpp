@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <iostream>
+#include <optional>
 
+#include "cli/clock_check.h"
 #include "cli/commands.h"
 #include "cli/devices_report.h"
 #include "cli/exit_codes.h"
@@ -18,8 +20,10 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr const char* kDevicesCommand = "pingloom devices";
+constexpr Nanos kClockCheck = 5 * kSecond;
 
-int explain(const std::string& text, const std::string& device) {
+int explain(const std::string& text, const std::string& device,
+            const std::optional<std::string>& clock_peer) {
   const auto address = IpAddress::parse(text);
   if (!address) {
     return fail(kDevicesCommand, {"--address", address.error().text()}, program::kExitUsage);
@@ -29,7 +33,13 @@ int explain(const std::string& text, const std::string& device) {
   auto opened = rdma::openDevice(*address, options);
   if (!opened) return fail(kDevicesCommand, opened.error(), kExitNoDevice);
   std::cout << textOf(address->text(), (*opened)->info());
-  return 0;
+  if (!clock_peer) return 0;
+  const auto peer = clock_peer->empty() ? address : IpAddress::parse(*clock_peer);
+  if (!peer) return fail(kDevicesCommand, {"--clock", peer.error().text()}, program::kExitUsage);
+  const auto check = checkClock(**opened, rdma::Gid::of(*peer), kClockCheck);
+  if (!check) return fail(kDevicesCommand, check.error(), kExitNoDevice);
+  std::cout << textOf(*check);
+  return check->plausible() ? 0 : kExitNoDevice;
 }
 
 int list(bool as_json, bool with_counters) {
@@ -56,16 +66,26 @@ int runDevices(const std::vector<std::string>& arguments) {
       "Shows the RDMA devices that libibverbs finds: ports, link layers, GIDs, timestamps.\n"
       "With --address it shows the device, port and GID that an endpoint on this address would "
       "get.\n"
-      "Exit: 0 done, 1 no device, 2 wrong usage.\n"};
+      "With --clock it also compares the device's clock with this host's for 5 s, by messages "
+      "to itself or to PEER that nobody has to receive.\n"
+      "Exit: 0 done, 1 no device or an implausible clock, 2 wrong usage.\n"};
   po::options_description options("Options");
   options.add_options()("address,a", po::value<std::string>(), "an address of this host")(
       "device,d", po::value<std::string>()->default_value("auto"),
       "with --address: auto, soft or a device's name, as the agent's rdma.device")(
+      "clock", po::value<std::string>()->implicit_value("")->value_name("[PEER]"),
+      "with --address: check the rate of the device's timestamps")(
       "counters", "every port's counters as well")("json", "as one JSON document");
   po::variables_map values;
   if (const auto code = program::parse(usage, arguments, options, {}, values)) return *code;
   if (values.count("address") != 0) {
-    return explain(values["address"].as<std::string>(), values["device"].as<std::string>());
+    std::optional<std::string> clock_peer;
+    if (values.count("clock") != 0) clock_peer = values["clock"].as<std::string>();
+    return explain(values["address"].as<std::string>(), values["device"].as<std::string>(),
+                   clock_peer);
+  }
+  if (values.count("clock") != 0) {
+    return fail(kDevicesCommand, {"--clock", "needs --address"}, program::kExitUsage);
   }
   return list(values.count("json") != 0, values.count("counters") != 0);
 }

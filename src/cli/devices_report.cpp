@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/text_table.h"
-#include "http/json_text.h"
+#include "common/json_text.h"
 
 namespace pingloom::cli {
 namespace {
@@ -108,7 +108,7 @@ std::string jsonOf(const std::vector<rdma::DeviceDetails>& devices, const Counte
     }
     document.push_back(std::move(entry));
   }
-  return document.dump(2) + "\n";
+  return jsonText(document) + "\n";
 }
 
 std::string textOf(const std::string& address, const rdma::DeviceInfo& chosen) {

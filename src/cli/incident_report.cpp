@@ -55,6 +55,18 @@ void appendEvidence(const Json& incident, Lines& lines) {
               lines);
 }
 
+void appendCounters(const Json& incident, Lines& lines) {
+  std::vector<TextTable::Cells> rows;
+  for (const Json& moved : listAt(incident, "/counters")) {
+    rows.push_back({shownAt(moved, "/host"), shownAt(moved, "/device"), shownAt(moved, "/port"),
+                    shownAt(moved, "/counter"), "+" + shownAt(moved, "/moved"),
+                    shownAt(moved, "/since")});
+  }
+  appendTable("counters that moved around the opening:",
+              TextTable({"HOST", "DEVICE", "PORT", "COUNTER", "MOVED", "SINCE (UTC)"}), rows,
+              lines);
+}
+
 void appendHistory(const Json& incident, Lines& lines) {
   std::vector<TextTable::Cells> rows;
   for (const Json& past : listAt(incident, "/history")) {
@@ -149,6 +161,7 @@ Lines incidentDetails(const Json& incident) {
   add("or it is", candidatesOf(incident));
   add("to tell", shownAt(incident, "/tell"));
   appendEvidence(incident, lines);
+  appendCounters(incident, lines);
   appendHistory(incident, lines);
   return lines;
 }

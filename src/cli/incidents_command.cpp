@@ -13,6 +13,7 @@
 #include "cli/operator_options.h"
 #include "cli/service_api.h"
 #include "cli/site_options.h"
+#include "common/json_text.h"
 #include "common/program.h"
 #include "common/text.h"
 
@@ -45,7 +46,7 @@ int showOne(const http::Site& site, const std::string& id, bool json) {
   const auto incident = askControllerJson(site, *path, kAnswerTimeout);
   if (!incident) return fail(kIncidentsCommand, incident.error());
   if (json) {
-    std::cout << documentLine(*incident) << "\n";
+    std::cout << jsonLine(*incident) << "\n";
   } else {
     printLines(incidentDetails(*incident));
   }
@@ -75,7 +76,7 @@ int showPast(const http::Site& site, const po::variables_map& values) {
                         kAnswerTimeout);
   if (!answer) return fail(kIncidentsCommand, answer.error());
   if (values.count("json") != 0) {
-    std::cout << documentLine(*answer) << "\n";
+    std::cout << jsonLine(*answer) << "\n";
   } else {
     printLines(incidentTable(fieldAt(*answer, "/incidents")));
   }
@@ -86,7 +87,7 @@ int showOpen(const http::Site& site, bool json) {
   const auto answer = askControllerJson(site, "/api/v1/incidents", kAnswerTimeout);
   if (!answer) return fail(kIncidentsCommand, answer.error());
   if (json) {
-    std::cout << documentLine(*answer) << "\n";
+    std::cout << jsonLine(*answer) << "\n";
   } else {
     printLines(incidentTable(fieldAt(*answer, "/open")));
   }
@@ -98,8 +99,8 @@ bool printChanges(const std::vector<IncidentChange>& changes, Nanos now_utc, boo
   const std::string now = formatUtc(now_utc / kSecond * kSecond);
   for (const IncidentChange& change : changes) {
     if (json) {
-      std::cout << documentLine(
-                       {{"at", now}, {"change", change.what}, {"incident", change.incident}})
+      std::cout << jsonLine(nlohmann::json{
+                       {"at", now}, {"change", change.what}, {"incident", change.incident}})
                 << "\n";
     } else {
       std::cout << fmt::format("{}  {:<7}  {}  {}\n", now, change.what,
@@ -149,7 +150,7 @@ int acknowledgeIncident(const std::vector<std::string>& arguments) {
   }
   const auto site = controllerSite(values);
   if (!site) return fail(kAckCommand, site.error());
-  const auto incident = tellController(*site, {"POST", *path, documentLine(body)}, kAnswerTimeout);
+  const auto incident = tellController(*site, {"POST", *path, jsonLine(body)}, kAnswerTimeout);
   if (!incident) return fail(kAckCommand, incident.error());
   std::cout << shownAt(*incident, "/id") << "  " << incidentSummary(*incident) << "\n";
   return 0;

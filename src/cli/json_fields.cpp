@@ -29,8 +29,4 @@ std::string textAt(const nlohmann::json& json, const char* pointer) {
   return value.is_string() ? value.get<std::string>() : "";
 }
 
-std::string documentLine(const nlohmann::json& json) {
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 }  // namespace pingloom::cli

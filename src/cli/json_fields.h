@@ -19,7 +19,4 @@ std::string shownAt(const nlohmann::json& json, const char* pointer);
 // Returns the text at the JSON pointer as it is, or "" if there is none.
 std::string textAt(const nlohmann::json& json, const char* pointer);
 
-// Writes a document as one line. Bytes that are not UTF-8 are replaced.
-std::string documentLine(const nlohmann::json& json);
-
 }  // namespace pingloom::cli

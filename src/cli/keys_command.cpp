@@ -7,9 +7,10 @@
 
 #include "cli/command_actions.h"
 #include "cli/commands.h"
-#include "cli/exit_codes.h"
 #include "cli/failure.h"
+#include "cli/keys_usage.h"
 #include "cli/text_table.h"
+#include "common/json_text.h"
 #include "common/program.h"
 #include "common/text.h"
 #include "common/time.h"
@@ -21,21 +22,6 @@ namespace {
 
 namespace po = boost::program_options;
 using Arguments = std::vector<std::string>;
-
-constexpr const char* kKeysCommand = "pingloom keys";
-
-int failKeys(const Error& error) { return fail(kKeysCommand, error, kExitKeysNotDone); }
-
-struct KeysUsage : ActionUsage {
-  KeysUsage(const std::string& name, const std::string& synopsis, const std::string& description)
-      : ActionUsage(kKeysCommand, name, synopsis,
-                    description + "\n\nExit code: 0 done, 1 not done, 2 usage.") {}
-
-  void takesFile() {
-    options.add_options()("file,f", po::value<std::string>()->required()->value_name("FILE"),
-                          "the controller's list: keys.authorized in its configuration");
-  }
-};
 
 int generateKeys(const Arguments& arguments) {
   KeysUsage action(
@@ -81,12 +67,10 @@ Status fillEntry(const po::variables_map& values, keys::AuthorizedKey& entry) {
   }
   if (values.count("addresses") == 0) return {};
   for (const std::string& list : values["addresses"].as<std::vector<std::string>>()) {
-    for (std::size_t at = 0; at <= list.size();) {
-      const std::size_t end = std::min(list.find(',', at), list.size());
-      if (auto added = keys::addAddresses(list.substr(at, end - at), entry); !added) {
+    for (const std::string& word : listedWords(list)) {
+      if (auto added = keys::addAddresses(word, entry); !added) {
         return makeError("--addresses " + added.error().entity, added.error().reason);
       }
-      at = end + 1;
     }
   }
   return {};
@@ -95,17 +79,18 @@ Status fillEntry(const po::variables_map& values, keys::AuthorizedKey& entry) {
 int authorizeKey(const Arguments& arguments) {
   KeysUsage action(
       "authorize",
-      "--file FILE --role agent|collector [--host NAME] [--addresses LIST] [--name TEXT] "
+      "[--file FILE] --role agent|collector [--host NAME] [--addresses LIST] [--name TEXT] "
       "PUBLIC_KEY|FILE.pub",
-      "Adds a key to the controller's list, and creates the list if it does not exist. The "
-      "key is\nin force within a second. An agent's key needs the agent's addresses, and "
-      "should have\nits host id.");
+      "Adds a key to the controller's list, and creates the list if it does not exist. The key is\n"
+      "in force within a second. An agent's key needs the agent's addresses, and should have\n"
+      "its host id. A collector's RDMA endpoint may be at any of the addresses that its key has,\n"
+      "and at the one that it connects from.");
   action.takesFile();
   action.options.add_options()("role,r", po::value<std::string>()->required(),
                                "agent or collector")(
       "host", po::value<std::string>(), "agent: the only host id that it may register as")(
       "addresses", po::value<std::vector<std::string>>()->composing()->value_name("LIST"),
-      "agent: 10.0.0.1,10.1.0.[1-8]")("name", po::value<std::string>(), "for people");
+      "10.0.0.1,10.1.0.[1-8]")("name", po::value<std::string>(), "for people");
   action.takesArgument("key", "the key, or the file that holds it");
   po::variables_map values;
   if (const auto code = action.parse(arguments, values)) return *code;
@@ -117,9 +102,10 @@ int authorizeKey(const Arguments& arguments) {
     return fail(kKeysCommand, filled.error(), program::kExitUsage);
   }
   const bool nameless = entry.role == keys::Role::kAgent && entry.host.empty();
+  const auto file = listFile(values);
+  if (!file) return failKeys(file.error());
   const auto changed = keys::changeAuthorizedKeys(
-      values["file"].as<std::string>(), true,
-      [&](keys::AuthorizedKeys& all) { return all.add(std::move(entry)); });
+      *file, true, [&](keys::AuthorizedKeys& all) { return all.add(std::move(entry)); });
   if (!changed) return failKeys(changed.error());
   if (nameless) {
     complain(kKeysCommand, {"note",
@@ -131,24 +117,25 @@ int authorizeKey(const Arguments& arguments) {
 
 int revokeKey(const Arguments& arguments) {
   KeysUsage action(
-      "revoke", "--file FILE PUBLIC_KEY|FILE.pub|NAME",
+      "revoke", "[--file FILE] PUBLIC_KEY|FILE.pub|NAME|HOST",
       "Removes a key from the controller's list. Within a second it is refused, also on\n"
       "open connections.");
   action.takesFile();
-  action.takesArgument("key", "the key, the file that holds it, or its name in the list");
+  action.takesArgument("key", "the key, the file that holds it, or its name or host in the list");
   po::variables_map values;
   if (const auto code = action.parse(arguments, values)) return *code;
   auto word = values["key"].as<std::string>();
   if (const auto key = keys::publicKeyOf(word)) word = key->text();
+  const auto file = listFile(values);
+  if (!file) return failKeys(file.error());
   std::string revoked;
-  const auto changed = keys::changeAuthorizedKeys(values["file"].as<std::string>(), false,
-                                                  [&](keys::AuthorizedKeys& all) -> Status {
-                                                    const auto removed = all.remove(word);
-                                                    if (!removed)
-                                                      return tl::unexpected(removed.error());
-                                                    revoked = removed->key.text();
-                                                    return {};
-                                                  });
+  const auto changed =
+      keys::changeAuthorizedKeys(*file, false, [&](keys::AuthorizedKeys& all) -> Status {
+        const auto removed = all.remove(word);
+        if (!removed) return tl::unexpected(removed.error());
+        revoked = removed->key.text();
+        return {};
+      });
   if (!changed) return failKeys(changed.error());
   std::cout << "revoked " << revoked << "\n";
   return 0;
@@ -174,17 +161,19 @@ void printKeys(const keys::AuthorizedKeys& all) {
 }
 
 int listKeys(const Arguments& arguments) {
-  KeysUsage action("list", "--file FILE [--json]", "Shows the controller's list.");
+  KeysUsage action("list", "[--file FILE] [--json]", "Shows the controller's list.");
   action.takesFile();
   action.options.add_options()("json", "as one JSON document");
   po::variables_map values;
   if (const auto code = action.parse(arguments, values)) return *code;
-  const auto all = keys::loadAuthorizedKeys(values["file"].as<std::string>());
+  const auto file = listFile(values);
+  if (!file) return failKeys(file.error());
+  const auto all = keys::loadAuthorizedKeys(*file);
   if (!all) return failKeys(all.error());
   if (values.count("json") != 0) {
     nlohmann::ordered_json json = {{"keys", nlohmann::ordered_json::array()}};
     for (const keys::AuthorizedKey& entry : all->entries()) json["keys"].push_back(jsonOf(entry));
-    std::cout << json.dump(2) << "\n";
+    std::cout << jsonText(json) << "\n";
     return 0;
   }
   printKeys(*all);
@@ -199,7 +188,13 @@ int runKeys(const std::vector<std::string>& arguments) {
       {"show", "print the public key of a secret key", showKey},
       {"authorize", "add a key to the controller's list", authorizeKey},
       {"revoke", "remove a key from the list", revokeKey},
-      {"list", "show the list", listKeys}};
+      {"list", "show the list", listKeys},
+      {"prepare", "make a controller's key and its list", prepareController},
+      {"token", "make, show and revoke tokens with which hosts join", runTokens},
+      {"join", "have this host's key authorised with a token", joinWithKey},
+      {"pending", "show the keys that wait to be approved", showPending},
+      {"approve", "authorise keys that wait", approveKeys},
+      {"reject", "refuse keys that wait", rejectKeys}};
   return runAction(kKeysCommand, "CURVE keys of controller, agents and collectors; docs/keys.md.",
                    actions, arguments);
 }

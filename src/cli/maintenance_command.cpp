@@ -12,6 +12,7 @@
 #include "cli/service_api.h"
 #include "cli/site_options.h"
 #include "cli/text_table.h"
+#include "common/json_text.h"
 #include "common/text.h"
 
 namespace pingloom::cli {
@@ -54,7 +55,7 @@ int beginMaintenance(const std::vector<std::string>& arguments) {
   const auto site = controllerSite(values);
   if (!site) return fail(action.usage.name, site.error());
   const auto made =
-      tellController(*site, {"POST", "/api/v1/maintenance", documentLine(body)}, kAnswerTimeout);
+      tellController(*site, {"POST", "/api/v1/maintenance", jsonLine(body)}, kAnswerTimeout);
   if (!made) return fail(action.usage.name, made.error());
   std::cout << fmt::format("maintenance of {} until {}\n", shownAt(*made, "/host"), untilOf(*made));
   return 0;
@@ -89,28 +90,14 @@ void printMaintenance(const Json& document) {
                     in_pinglist ? "pinglist" : "controller", shownAt(one, "/comment")});
     table.fit(rows.back());
   }
-  if (rows.empty()) std::cout << "none\n";
-  if (!rows.empty()) std::cout << table.header() << "\n";
-  for (const TextTable::Cells& row : rows) std::cout << table.line(row) << "\n";
+  printTable(table, rows);
 }
 
 int listMaintenance(const std::vector<std::string>& arguments) {
-  ActionUsage action(kMaintenanceCommand, "list", "[--json]",
-                     "Shows the hosts whose pairs are not judged." + std::string(kMaintenanceExit));
-  action.options.add_options()("json", "print the controller's document");
-  addSiteOptions(action.options, kUrlHelp);
-  po::variables_map values;
-  if (const auto code = action.parse(arguments, values)) return *code;
-  const auto site = controllerSite(values);
-  if (!site) return fail(action.usage.name, site.error());
-  const auto answer = askControllerJson(*site, "/api/v1/maintenance", kAnswerTimeout);
-  if (!answer) return fail(action.usage.name, answer.error());
-  if (values.count("json") != 0) {
-    std::cout << documentLine(*answer) << "\n";
-  } else {
-    printMaintenance(*answer);
-  }
-  return 0;
+  return runShowAction(
+      {kMaintenanceCommand, "list", "[--json]",
+       "Shows the hosts whose pairs are not judged." + std::string(kMaintenanceExit)},
+      arguments, "/api/v1/maintenance", printMaintenance);
 }
 
 }  // namespace

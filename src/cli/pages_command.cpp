@@ -12,6 +12,7 @@
 #include "cli/pages_source.h"
 #include "cli/service_api.h"
 #include "cli/site_options.h"
+#include "common/json_text.h"
 #include "common/program.h"
 
 namespace pingloom::cli {
@@ -24,7 +25,7 @@ constexpr const char* kPagesCommand = "pingloom pages";
 // Returns false when standard output is closed.
 bool printPages(const PagesAnswer& answer, bool json, bool rates) {
   if (json) {
-    std::cout << answer.json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+    std::cout << jsonLine(answer.json) << "\n";
   } else {
     for (const ReportLine& line : pagesLines(answer.document, {rates, 0})) {
       std::cout << line.text << "\n";

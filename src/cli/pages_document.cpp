@@ -19,7 +19,7 @@ const Json& member(const Json& json, const char* key) {
   return json.is_object() && found != json.end() ? *found : none;
 }
 
-std::string textAt(const Json& json, const char* key) {
+std::string memberText(const Json& json, const char* key) {
   const Json& value = member(json, key);
   return value.is_string() ? printable(value.get_ref<const std::string&>()) : "";
 }
@@ -57,8 +57,8 @@ std::string labelsText(const Json& labels) {
 
 PageMetric metricOf(const Json& json) {
   PageMetric metric;
-  metric.name = textAt(json, "name") + labelsText(member(json, "labels"));
-  metric.kind = textAt(json, "kind");
+  metric.name = memberText(json, "name") + labelsText(member(json, "labels"));
+  metric.kind = memberText(json, "kind");
   const Json& value = member(json, "value");
   if (metric.kind == "counter") {
     metric.count = countOf(value);
@@ -75,9 +75,9 @@ PageMetric metricOf(const Json& json) {
 
 ShownPage pageOf(const Json& json, double now) {
   ShownPage page;
-  page.application = textAt(json, "application");
+  page.application = memberText(json, "application");
   page.process = numberText(json, "pid");
-  page.state = textAt(json, "state");
+  page.state = memberText(json, "state");
   // A restarted agent counts its generations from the beginning.
   page.key = numberText(json, "generation") + " " + page.process + " " + page.application;
   const auto age = numberOf(member(json, "age_seconds"));
@@ -88,10 +88,10 @@ ShownPage pageOf(const Json& json, double now) {
 
 PagesAgent agentOf(const Json& json, double now) {
   PagesAgent agent;
-  agent.agent = textAt(json, "agent");
-  agent.host = textAt(json, "host");
-  agent.state = textAt(json, "state");
-  agent.problem = textAt(json, "problem");
+  agent.agent = memberText(json, "agent");
+  agent.host = memberText(json, "host");
+  agent.state = memberText(json, "state");
+  agent.problem = memberText(json, "problem");
   // An interval is an hour at most.
   agent.interval = std::clamp(numberOf(member(json, "interval_seconds")).value_or(0), 0.0, 3600.0);
   for (const Json& page : member(json, "pages")) agent.pages.push_back(pageOf(page, now));

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/duration.h"
+#include "common/json_text.h"
 
 namespace pingloom::cli {
 namespace {
@@ -122,7 +123,7 @@ std::string jsonOf(const PingResult& result) {
   for (const auto& [name, time] : times) {
     if (time) json[name] = *time;
   }
-  return json.dump();
+  return jsonLine(json);
 }
 
 void PingSummary::add(const PingResult& result) {
@@ -205,7 +206,7 @@ std::string PingSummary::json() const {
   for (const auto& [name, distribution] : parts) {
     if (distribution->count() != 0) json[name] = summaryJson(*distribution);
   }
-  return ordered_json{{"summary", json}}.dump();
+  return jsonLine(ordered_json{{"summary", json}});
 }
 
 }  // namespace pingloom::cli

@@ -7,10 +7,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "cli/ping_assignment.h"
 #include "cli/rdma_ping.h"
 #include "common/fd.h"
-#include "common/instant.h"
 #include "common/poll_set.h"
 #include "common/random.h"
 #include "probe/event_loop.h"
@@ -21,6 +19,8 @@
 
 namespace pingloom::cli {
 namespace {
+
+constexpr Nanos kEndless = 10 * 365 * 24 * kHour;
 
 // The part that both protocols share.
 class SessionBase : public PingSession {
@@ -143,6 +143,21 @@ Result<std::unique_ptr<PingSession>> opened(const PingRequest& request) {
 }
 
 }  // namespace
+
+std::shared_ptr<const plan::Assignment> assignmentOf(const PingRequest& request) {
+  auto made = std::make_shared<plan::Assignment>();
+  made->probe.name = "ping";
+  made->probe.protocol = request.protocol;
+  made->probe.interval = request.interval;
+  made->probe.timeout = request.timeout;
+  made->probe.window = kEndless;
+  made->probe.traffic_class = request.traffic_class;
+  made->probe.payload = request.payload;
+  if (request.protocol != Protocol::kRdma) made->probe.port = request.target.port;
+  made->source = request.source;
+  made->destinations = {request.target.address};
+  return made;
+}
 
 Result<std::unique_ptr<PingSession>> startPing(const PingRequest& request) {
   if (request.protocol == Protocol::kTcp) return opened<TcpSession>(request);

@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "common/time.h"
 #include "common/vocabulary.h"
+#include "plan/plan.h"
 #include "probe/window.h"
 
 namespace pingloom::cli {
@@ -38,6 +39,11 @@ class PingSession {
   virtual probe::PairWindow& pair() = 0;
   virtual std::uint64_t skipped() = 0;  // pings that could not be sent in their interval
 };
+
+// Returns the request as an assignment for a prober: one target, and a window that is longer than
+// any run, because the caller takes each result out of the window instead of waiting for it to
+// close.
+std::shared_ptr<const plan::Assignment> assignmentOf(const PingRequest& request);
 
 Result<std::unique_ptr<PingSession>> startPing(const PingRequest& request);
 

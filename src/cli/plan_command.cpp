@@ -6,13 +6,18 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/controller_api.h"
 #include "cli/exit_codes.h"
 #include "cli/input_file.h"
+#include "cli/pinglist_members.h"
+#include "cli/site_options.h"
+#include "cli/text_table.h"
 #include "common/duration.h"
+#include "common/json_text.h"
 #include "common/program.h"
 #include "common/text.h"
 #include "pinglist/pinglist.h"
-#include "plan/path_coverage.h"
+#include "plan/flow_labels.h"
 
 namespace pingloom::cli {
 namespace {
@@ -22,10 +27,11 @@ using nlohmann::ordered_json;
 using pinglist::Pinglist;
 
 program::Usage planUsage() {
-  return {"pingloom plan", "pingloom plan FILE --host HOST [--json]",
+  return {"pingloom plan", "pingloom plan FILE --host HOST [--json] [--url URL]",
           "Shows what HOST would probe according to the pinglist FILE. HOST is a host's name, one "
           "of its\n"
-          "addresses (NAME/LABEL) or an IP address.\n\n"
+          "addresses (NAME/LABEL) or an IP address. Agents that 'registered' in it stands for are\n"
+          "asked of a running controller.\n\n"
           "Exit code: 0 done, 1 invalid pinglist or unknown host, 2 could not read FILE."};
 }
 
@@ -84,6 +90,8 @@ ordered_json toJson(const plan::Assignment& assignment) {
   if (probe.protocol == Protocol::kRdma) {
     made["paths"] = probe.paths;
     made["equal_paths_covered"] = plan::pathsCovered(probe.paths);
+    if (probe.service_level) made["service_level"] = *probe.service_level;
+    if (probe.gid_index) made["gid_index"] = *probe.gid_index;
   }
   made["pings_per_second"] = rateOf(assignment);
   made["destination_count"] = assignment.destinations.size();
@@ -102,7 +110,7 @@ void printJson(const std::string& host, const std::vector<IpAddress>& addresses,
     document["probes"].push_back(toJson(assignment));
   }
   // The host comes from the command line and may be anything.
-  std::cout << document.dump(2, ' ', false, ordered_json::error_handler_t::replace) << "\n";
+  std::cout << jsonText(document) << "\n";
 }
 
 // "10.0.0.1 (gpu-001)".
@@ -162,6 +170,7 @@ int runPlan(const std::vector<std::string>& arguments) {
                         "the pinglist")(
       "host", po::value<std::string>()->required()->value_name("HOST"), "whose plan to show")(
       "json", "as one JSON document, times in nanoseconds");
+  addSiteOptions(options, kUrlHelp);
   po::variables_map values;
   const auto positional = po::positional_options_description().add("file", 1);
   if (const auto code = program::parse(planUsage(), arguments, options, positional, values)) {
@@ -170,11 +179,17 @@ int runPlan(const std::vector<std::string>& arguments) {
   const auto& file = values["file"].as<std::string>();
   const auto text = readInputFile(file);
   if (!text) return failFile(text.error(), kExitCouldNotRead);
-  const auto list = pinglist::parse(*text, file);
-  if (!list) return failFile(list.error(), kExitInvalid);
+  auto parsed = pinglist::parse(*text, file);
+  if (!parsed) return failFile(parsed.error(), kExitInvalid);
+  auto shown = withRegistered(std::move(*parsed), values);
+  if (!shown) return failFile(shown.error(), kExitCouldNotRead);
+  const Pinglist* const list = &shown->pinglist;
   const auto& host = values["host"].as<std::string>();
   const auto addresses = addressesOf(*list, host);
-  if (!addresses) return failFile(addresses.error(), kExitInvalid);
+  if (!addresses) {
+    for (const std::string& note : shown->notes) std::cerr << "note: " << printable(note) << "\n";
+    return failFile(addresses.error(), kExitInvalid);
+  }
   const auto assignments = plan::assignmentsOf(list->plan, *addresses);
   if (values.count("json") != 0) {
     printJson(host, *addresses, assignments);

@@ -9,7 +9,6 @@
 
 #include "cli/command_options.h"
 #include "cli/endpoint_lookup.h"
-#include "cli/ping_assignment.h"
 #include "common/random.h"
 #include "common/text.h"
 #include "probe/event_loop.h"

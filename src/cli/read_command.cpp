@@ -105,7 +105,9 @@ Result<std::unique_ptr<ReadRun>> startRun(const ReadRequest& request, rdma::Devi
   rdma::RcOptions options;
   options.depth = request.job.depth;
   options.busy = request.job.busy;
-  auto endpoint = device.createRc(options);
+  auto domain = device.createDomain();
+  if (!domain) return tl::unexpected(domain.error());
+  auto endpoint = (*domain)->createRc(options);
   if (!endpoint) return tl::unexpected(endpoint.error());
   const rdma::RcAddress own = (*endpoint)->address();
   auto remote = askForRegion(request.source, request.server, request.target.region, own, stop);
@@ -123,7 +125,8 @@ Result<std::unique_ptr<ReadRun>> startRun(const ReadRequest& request, rdma::Devi
   report.device = device.info().name;
   report.mtu = std::min(own.mtu, remote->peer.mtu);
   report.job = request.job;
-  return ReadRun::create(device, request.job, std::move(*endpoint), std::move(*remote), stop);
+  return ReadRun::create(std::move(*domain), request.job, std::move(*endpoint), std::move(*remote),
+                         stop);
 }
 
 int measureReads(const ReadRequest& request) {

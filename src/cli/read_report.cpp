@@ -5,19 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include "common/duration.h"
+#include "common/json_text.h"
+#include "common/size.h"
 
 namespace pingloom::cli {
 namespace {
 
 using nlohmann::ordered_json;
 using rdma::RcStatus;
-
-std::string humanBytes(std::uint64_t bytes) {
-  constexpr std::array<std::string_view, 4> kUnits = {"B", "KiB", "MiB", "GiB"};
-  std::size_t unit = 0;
-  for (; unit + 1 < kUnits.size() && bytes >= 1024 && bytes % 1024 == 0; ++unit) bytes /= 1024;
-  return fmt::format("{} {}", bytes, kUnits[unit]);
-}
 
 double perSecond(std::uint64_t amount, Nanos elapsed) {
   if (elapsed <= 0) return 0;
@@ -66,8 +61,8 @@ void addFailures(std::string& text, const ReadPhase& phase) {
 }
 
 std::string textOf(const ReadPhase& phase, const ReadJob& job) {
-  std::string text =
-      fmt::format("{} READs of {}, {} at a time: ", phase.done, humanBytes(job.bytes), phase.depth);
+  std::string text = fmt::format("{} READs of {}, {} at a time: ", phase.done,
+                                 formatSize(job.bytes, " "), phase.depth);
   const Summary latency = phase.latency.summary();
   const auto human = [](std::uint64_t time) { return humanNanos(static_cast<Nanos>(time)); };
   if (phase.done == 0) {
@@ -109,7 +104,7 @@ ordered_json jsonOf(const ReadPhase& phase, const ReadJob& job) {
 
 std::string titleOf(const ReadReport& report) {
   return fmt::format("reading {}:{} ({}, device {}) with {}, path MTU {}\n", report.server,
-                     report.region, humanBytes(report.region_bytes), report.server_device,
+                     report.region, formatSize(report.region_bytes, " "), report.server_device,
                      report.device, report.mtu);
 }
 
@@ -141,18 +136,17 @@ std::string jsonOf(const ReadReport& report) {
     checked += phase->checked;
     wrong += phase->wrong;
   }
-  return ordered_json{{"server", report.server},
-                      {"region", report.region},
-                      {"region_bytes", report.region_bytes},
-                      {"device", report.device},
-                      {"server_device", report.server_device},
-                      {"mtu", report.mtu},
-                      {"bytes", report.job.bytes},
-                      {"phases", phases},
-                      {"checked", checked},
-                      {"wrong", wrong},
-                      {"ok", isGood(report)}}
-      .dump();
+  return jsonLine(ordered_json{{"server", report.server},
+                               {"region", report.region},
+                               {"region_bytes", report.region_bytes},
+                               {"device", report.device},
+                               {"server_device", report.server_device},
+                               {"mtu", report.mtu},
+                               {"bytes", report.job.bytes},
+                               {"phases", phases},
+                               {"checked", checked},
+                               {"wrong", wrong},
+                               {"ok", isGood(report)}});
 }
 
 bool isGood(const ReadReport& report) {

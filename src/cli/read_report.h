@@ -15,7 +15,8 @@ struct ReadReport {
   std::string device;         // the device of this host
   std::string server_device;  // the device of the server
   std::uint64_t region_bytes = 0;
-  std::uint32_t mtu = 0;  // of the path
+  // The path's MTU.
+  std::uint32_t mtu = 0;
   ReadJob job;
   ReadPhase alone;                    // one READ in flight
   std::optional<ReadPhase> together;  // job.depth READs in flight; none if the first phase failed

@@ -21,15 +21,17 @@ bool hasHungUp(int socket) {
 
 }  // namespace
 
-Result<std::unique_ptr<ReadRun>> ReadRun::create(rdma::Device& device, const ReadJob& job,
+Result<std::unique_ptr<ReadRun>> ReadRun::create(std::unique_ptr<rdma::Domain> domain,
+                                                 const ReadJob& job,
                                                  std::unique_ptr<rdma::RcEndpoint> endpoint,
                                                  RemoteRegion remote, int stop) {
   std::unique_ptr<ReadRun> made(new ReadRun(job, std::move(remote), stop));
   made->memory_.resize(std::max<std::size_t>(std::size_t{job.bytes} * job.depth, 1));
-  auto region = device.registerMemory(made->memory_, rdma::Access::kNone);
+  made->domain_ = std::move(domain);
+  made->endpoint_ = std::move(endpoint);
+  auto region = made->domain_->registerMemory(made->memory_, rdma::Access::kNone);
   if (!region) return tl::unexpected(region.error());
   made->region_ = std::move(*region);
-  made->endpoint_ = std::move(endpoint);
   return made;
 }
 

@@ -43,8 +43,9 @@ struct ReadPhase {
 
 class ReadRun {
  public:
-  // REQUIRES: `device` outlives the run.
-  static Result<std::unique_ptr<ReadRun>> create(rdma::Device& device, const ReadJob& job,
+  // REQUIRES: `endpoint` is of the domain, and the domain's device outlives the run.
+  static Result<std::unique_ptr<ReadRun>> create(std::unique_ptr<rdma::Domain> domain,
+                                                 const ReadJob& job,
                                                  std::unique_ptr<rdma::RcEndpoint> endpoint,
                                                  RemoteRegion remote, int stop);
 
@@ -72,6 +73,7 @@ class ReadRun {
   RemoteRegion remote_;
   int stop_;
   std::vector<std::uint8_t> memory_;
+  std::unique_ptr<rdma::Domain> domain_;
   std::unique_ptr<rdma::MemoryRegion> region_;
   std::unique_ptr<rdma::RcEndpoint> endpoint_;  // destroyed before the memory it writes to
   rdma::RcEvents events_;

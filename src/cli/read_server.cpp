@@ -1,9 +1,11 @@
 #include "cli/read_server.h"
 
 #include <fmt/format.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -14,6 +16,7 @@
 #include "cli/read_client.h"
 #include "cli/read_pattern.h"
 #include "common/random.h"
+#include "rdma/control_peer.h"
 
 namespace pingloom::cli {
 namespace {
@@ -36,6 +39,13 @@ bool sendAnswer(int socket, const wire::ReadExchange& answer) {
          static_cast<ssize_t>(bytes.size());
 }
 
+// Tells whether the peer's TCP has acknowledged everything that was sent to it. Nobody can do that
+// without receiving at that address, because the numbers to acknowledge are random.
+bool isAcknowledged(int socket) {
+  int waiting = 0;
+  return ioctl(socket, SIOCOUTQ, &waiting) == 0 && waiting == 0;
+}
+
 void refuse(int socket, wire::ReadExchangeStatus status, const std::string& text) {
   wire::ReadExchange answer;
   answer.type = wire::ReadExchangeType::kAnswer;
@@ -51,10 +61,13 @@ Result<std::unique_ptr<ReadServer>> ReadServer::create(const ServeOptions& optio
   auto device = rdma::openDevice(options.listen.address, options.device);
   if (!device) return tl::unexpected(device.error());
   made->device_ = std::move(*device);
+  auto domain = made->device_->createDomain();
+  if (!domain) return tl::unexpected(domain.error());
+  made->domain_ = std::move(*domain);
   made->memory_.resize(options.bytes);
   made->seed_ = randomU64() | 1;  // never 0
   fillWithPattern(made->memory_, made->seed_);
-  auto region = made->device_->registerMemory(made->memory_, rdma::Access::kRead);
+  auto region = made->domain_->registerMemory(made->memory_, rdma::Access::kRead);
   if (!region) return tl::unexpected(region.error());
   made->region_ = std::move(*region);
   if (auto listening = made->listen(); !listening) return tl::unexpected(listening.error());
@@ -136,13 +149,9 @@ bool ReadServer::answer(Reader& reader) {
     refuse(socket, wire::ReadExchangeStatus::kFull, "");
     return false;
   }
-  rdma::RcOptions options;
-  options.access = rdma::Access::kRead;
-  options.depth = 1;  // this side posts no READs
-  auto made = device_->createRc(options);
-  Status connected = made ? (*made)->connect(addressOf(request)) : tl::unexpected(made.error());
-  if (!connected) {
-    refuse(socket, wire::ReadExchangeStatus::kDevice, connected.error().reason);
+  auto made = connect(reader, addressOf(request));
+  if (!made) {
+    refuse(socket, wire::ReadExchangeStatus::kDevice, made.error().reason);
     return false;
   }
   wire::ReadExchange answer = exchangeOf((*made)->address());
@@ -159,8 +168,26 @@ bool ReadServer::answer(Reader& reader) {
   return true;
 }
 
+Result<std::unique_ptr<rdma::RcEndpoint>> ReadServer::connect(const Reader& reader,
+                                                              const rdma::RcAddress& peer) {
+  const Status own = rdma::checkControlPeer(device_->info(), peer, reader.from.address);
+  if (!own) return tl::unexpected(own.error());
+  rdma::RcOptions options;
+  options.access = rdma::Access::kRead;
+  options.depth = 1;  // this side posts no READs
+  options.unproved = true;
+  auto made = domain_->createRc(options);
+  if (!made) return made;
+  if (auto connected = (*made)->connect(peer); !connected) return tl::unexpected(connected.error());
+  return made;
+}
+
 bool ReadServer::poll(Reader& reader) {
   if (reader.endpoint == nullptr) return monotonicNow() - reader.since < kPatience;
+  if (!reader.proved && isAcknowledged(reader.socket.get())) {
+    reader.proved = true;
+    reader.endpoint->peerProved();
+  }
   rdma::RcEvents events;
   const Status polled = reader.endpoint->poll(events);
   if (!polled) {
@@ -181,8 +208,13 @@ int ReadServer::waitMillis() const {
   const Nanos now = monotonicNow();
   Nanos wake = now + kSecond;
   for (const auto& reader : readers_) {
-    wake = std::min(wake, reader->endpoint != nullptr ? reader->endpoint->nextWake()
-                                                      : reader->since + kPatience);
+    if (reader->endpoint == nullptr) {
+      wake = std::min(wake, reader->since + kPatience);
+      continue;
+    }
+    wake = std::min(wake, reader->endpoint->nextWake());
+    // Nothing reports that the peer's TCP has acknowledged the answer.
+    if (!reader->proved) wake = std::min(wake, now + kMillisecond);
   }
   return wake <= now ? 0 : static_cast<int>((wake - now) / kMillisecond) + 1;
 }

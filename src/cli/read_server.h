@@ -25,6 +25,9 @@ struct ServeOptions {
 // Every client that reaches the TCP port may read the region, and nothing else. One thread. Bounds:
 // kReaders readers with an endpoint each, and kWaiting connections without a request yet. A
 // connection without a request is closed after kPatience; closing it destroys its endpoint.
+//
+// A reader's endpoint has to be at the address that it connects from. Until the reader's TCP has
+// acknowledged the answer, a soft device sends it at most three times the bytes that it received.
 class ReadServer {
  public:
   static constexpr std::size_t kReaders = 64;
@@ -47,12 +50,15 @@ class ReadServer {
     std::array<std::uint8_t, wire::kReadExchangeBytes> bytes{};
     std::size_t have = 0;
     std::unique_ptr<rdma::RcEndpoint> endpoint;  // set once the request has been answered
+    bool proved = false;                         // its TCP has acknowledged the answer
   };
 
   explicit ReadServer(const ServeOptions& options) : options_(options) {}
   Status listen();
   void accept();
   std::size_t serving() const;
+  Result<std::unique_ptr<rdma::RcEndpoint>> connect(const Reader& reader,
+                                                    const rdma::RcAddress& peer);
   // These return false when the connection has to be closed.
   bool hear(Reader& reader);
   bool answer(Reader& reader);
@@ -62,6 +68,7 @@ class ReadServer {
 
   ServeOptions options_;
   std::unique_ptr<rdma::Device> device_;
+  std::unique_ptr<rdma::Domain> domain_;
   std::vector<std::uint8_t> memory_;
   std::unique_ptr<rdma::MemoryRegion> region_;
   std::uint64_t seed_ = 0;

@@ -5,6 +5,7 @@
 
 #include "cli/text_table.h"
 #include "common/duration.h"
+#include "common/json_text.h"
 #include "common/text.h"
 #include "common/time.h"
 #include "common/vocabulary.h"
@@ -80,7 +81,7 @@ Result<std::string> resultJson(const ResultRow& row) {
   ordered_json whole = {
       {"probe", row.probe}, {"source", row.source}, {"destination", addressOf(row.destination)}};
   whole.update(*json);
-  return whole.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return jsonLine(whole);
 }
 
 std::string csvHeader() {

@@ -12,6 +12,7 @@
 #include "cli/service_api.h"
 #include "cli/site_options.h"
 #include "cli/text_table.h"
+#include "common/json_text.h"
 #include "common/text.h"
 
 namespace pingloom::cli {
@@ -79,7 +80,7 @@ int addSilence(const std::vector<std::string>& arguments) {
   const auto site = controllerSite(values);
   if (!site) return fail(action.usage.name, site.error());
   const auto made =
-      tellController(*site, {"POST", "/api/v1/silences", documentLine(body)}, kAnswerTimeout);
+      tellController(*site, {"POST", "/api/v1/silences", jsonLine(body)}, kAnswerTimeout);
   if (!made) return fail(action.usage.name, made.error());
   std::cout << fmt::format("silence {} of {} until {}\n", shownAt(*made, "/id"),
                            matchersText(*made), shownAt(*made, "/until"));
@@ -113,28 +114,13 @@ void printSilences(const Json& document) {
                     matchersText(silence), shownAt(silence, "/comment")});
     table.fit(rows.back());
   }
-  if (rows.empty()) std::cout << "none\n";
-  if (!rows.empty()) std::cout << table.header() << "\n";
-  for (const TextTable::Cells& row : rows) std::cout << table.line(row) << "\n";
+  printTable(table, rows);
 }
 
 int listSilences(const std::vector<std::string>& arguments) {
-  ActionUsage action(kSilenceCommand, "list", "[--json]",
-                     "Shows the silences in force." + std::string(kSilenceExit));
-  action.options.add_options()("json", "print the controller's document");
-  addSiteOptions(action.options, kUrlHelp);
-  po::variables_map values;
-  if (const auto code = action.parse(arguments, values)) return *code;
-  const auto site = controllerSite(values);
-  if (!site) return fail(action.usage.name, site.error());
-  const auto answer = askControllerJson(*site, "/api/v1/silences", kAnswerTimeout);
-  if (!answer) return fail(action.usage.name, answer.error());
-  if (values.count("json") != 0) {
-    std::cout << documentLine(*answer) << "\n";
-  } else {
-    printSilences(*answer);
-  }
-  return 0;
+  return runShowAction({kSilenceCommand, "list", "[--json]",
+                        "Shows the silences in force." + std::string(kSilenceExit)},
+                       arguments, "/api/v1/silences", printSilences);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "cli/service_api.h"
 #include "cli/site_options.h"
 #include "cli/status_report.h"
+#include "common/json_text.h"
 #include "common/program.h"
 
 namespace pingloom::cli {
@@ -51,7 +52,7 @@ int runStatus(const std::vector<std::string>& arguments) {
                                        {"hosts", *hosts},
                                        {"probes", *probes},
                                        {"incidents", verdict}};
-    std::cout << document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+    std::cout << jsonLine(document) << "\n";
   } else {
     for (const std::string& line : report.lines) std::cout << line << "\n";
   }

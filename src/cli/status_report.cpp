@@ -26,6 +26,11 @@ constexpr std::size_t kIncidentsShown = 5;
 
 bool isTrue(const Json& json, const char* pointer) { return fieldAt(json, pointer) == Json(true); }
 
+bool isPositive(const Json& json, const char* pointer) {
+  const Json& value = fieldAt(json, pointer);
+  return value.is_number_unsigned() && value != 0U;
+}
+
 std::string duration(const Json& json, const char* pointer) {
   const Json& value = fieldAt(json, pointer);
   return value.is_number_integer() ? formatDuration(value.get<Nanos>()) : "-";
@@ -121,6 +126,16 @@ void storeProblems(const Json& status, Lines& problems) {
   }
 }
 
+std::string keysLine(const Json& status) {
+  if (!isTrue(status, "/keys/in_use")) return "not in use";
+  std::string text = shownAt(status, "/keys/authorized") + " authorised";
+  const Json& waiting = fieldAt(status, "/keys/waiting");
+  if (waiting.is_number_unsigned() && waiting != 0) {
+    text += fmt::format(", {} wait; 'pingloom keys pending' shows them", waiting.dump());
+  }
+  return text;
+}
+
 void summaryLines(const Json& status, const Json& incidents, Lines& lines) {
   lines.push_back(fmt::format("controller  {} since {}", shownAt(status, "/version"),
                               shownAt(status, "/started")));
@@ -131,6 +146,13 @@ void summaryLines(const Json& status, const Json& incidents, Lines& lines) {
   lines.push_back(fmt::format("agents      {} alive of {} known, {} with the plan in force",
                               shownAt(status, "/agents/alive"), shownAt(status, "/agents/known"),
                               shownAt(status, "/agents/plan_current")));
+  const Json& moved = fieldAt(status, "/agents/error_counters_moved");
+  if (moved.is_number_unsigned() && moved != 0) {
+    lines.push_back(
+        fmt::format("counters    {} hosts have NICs or ports that counted errors in the last "
+                    "5 minutes: /api/v1/hosts, error_counters_moved",
+                    moved.get<std::uint64_t>()));
+  }
   lines.push_back(fmt::format("redis       {} {}, {} rows written",
                               shownAt(status, "/redis/target"),
                               isTrue(status, "/redis/connected") ? "connected" : "not connected",
@@ -141,6 +163,25 @@ void summaryLines(const Json& status, const Json& incidents, Lines& lines) {
   lines.push_back("pairs       " + stateCounts(fieldAt(status, "/pairs")));
   lines.push_back("judged      " + severityCounts(fieldAt(status, "/severities")));
   lines.push_back("incidents   " + openCount(incidents));
+  if (fieldAt(status, "/keys").is_object()) lines.push_back("keys        " + keysLine(status));
+  if (isTrue(status, "/keys/exposed")) {
+    lines.emplace_back(
+        "warning     WITHOUT KEYS: anybody who reaches the control port can be any agent that has "
+        "no key; docs/keys.md says how to change that");
+  }
+  lines.push_back(
+      fmt::format("latency     {} series of histograms", shownAt(status, "/latency/series")));
+  if (isPositive(status, "/latency/probes_left_out") ||
+      isPositive(status, "/latency/combinations_left_out")) {
+    lines.push_back(fmt::format(
+        "warning     {} probes and {} combinations of rollup labels have no histogram: the limit "
+        "is {} series; roll up by a label with fewer values",
+        shownAt(status, "/latency/probes_left_out"),
+        shownAt(status, "/latency/combinations_left_out"), shownAt(status, "/latency/max_series")));
+  }
+  for (const Json& note : listAt(status, "/pinglist/notes")) {
+    if (note.is_string()) lines.push_back("note        " + printable(note.get<std::string>()));
+  }
   for (const Json& warning : listAt(status, "/pinglist/warnings")) {
     if (warning.is_string())
       lines.push_back("warning     " + printable(warning.get<std::string>()));

@@ -1,6 +1,7 @@
 #include "cli/text_table.h"
 
 #include <algorithm>
+#include <iostream>
 #include <utility>
 
 namespace pingloom::cli {
@@ -40,6 +41,11 @@ std::string TextTable::line(const Cells& cells) const {
   }
   text.erase(text.find_last_not_of(' ') + 1);
   return text;
+}
+
+void printTable(const TextTable& table, const std::vector<TextTable::Cells>& rows) {
+  std::cout << (rows.empty() ? "none" : table.header()) << "\n";
+  for (const TextTable::Cells& row : rows) std::cout << table.line(row) << "\n";
 }
 
 }  // namespace pingloom::cli

@@ -29,4 +29,7 @@ class TextTable {
   std::vector<std::size_t> widths_;
 };
 
+// Prints the header and these rows, which the table fits, or "none".
+void printTable(const TextTable& table, const std::vector<TextTable::Cells>& rows);
+
 }  // namespace pingloom::cli

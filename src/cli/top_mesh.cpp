@@ -7,6 +7,7 @@
 
 #include "cli/top_source.h"
 #include "common/duration.h"
+#include "common/json_text.h"
 #include "common/text.h"
 
 namespace pingloom::cli {
@@ -111,7 +112,7 @@ std::string topJson(const TopMesh& mesh, TopSort sort, std::size_t limit) {
   const ordered_json document = {{"sort", kTopSortNames[static_cast<std::size_t>(sort)]},
                                  {"pairs_total", mesh.ranked.size()},
                                  {"pairs", std::move(pairs)}};
-  return document.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return jsonLine(document);
 }
 
 }  // namespace pingloom::cli

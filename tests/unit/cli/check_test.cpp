@@ -2,6 +2,7 @@
 
 #include "captured_run.h"
 #include "cli/commands.h"
+#include "controller_stub.h"
 
 namespace pingloom::cli::check_test {
 namespace {
@@ -27,7 +28,8 @@ TEST_F(CheckTest, AValidPinglistAndItsCost) {
                          "  pairs    56\n"
                          "  pings    70/s by the busiest host, 10.0.0.1; 560/s by all\n"
                          "  rows     5.6/s at the controller\n"
-                         "  history  918.75 KiB a day\n");
+                         "  history  918.75 KiB a day\n"
+                         "  latency  96 series for Prometheus\n");
   EXPECT_EQ(run.err, "");
 }
 
@@ -48,6 +50,20 @@ TEST_F(CheckTest, SaysWhichThresholdsAreNotTheUsual) {
   EXPECT_THAT(run.out, HasSubstr("  thresholds of a and 1 more: loss warn 2% crit 50%\n"));
 }
 
+TEST_F(CheckTest, SaysByWhichLabelLatencyIsRolledUpAndWhatThatCosts) {
+  std::string text = "version: 1\ndefaults: { rollup: rack }\nhosts:\n";
+  for (int i = 1; i <= 20; ++i) {
+    const std::string number = std::to_string(i);
+    text += "  h" + number + ": { address: 10.0.0." + number + ", rack: r" + number + " }\n";
+  }
+  text += "probes:\n  - { name: a, protocol: udp, mesh: ['10.0.0.[1-20]'] }\n";
+  const Captured run = capture(runCheck, {file("p.yaml", text)});
+  EXPECT_EQ(run.code, 0);
+  EXPECT_THAT(run.out, HasSubstr("  rollup of a: rack\n"));
+  EXPECT_THAT(run.out, HasSubstr("  latency  9984 series for Prometheus\n"));
+  EXPECT_THAT(run.out, HasSubstr("beyond the limits: 0 probes and "));
+}
+
 TEST_F(CheckTest, WarnsOfMaintenanceThatIsOver) {
   const std::string path = file("p.yaml",
                                 "version: 1\nhosts:\n  gpu-7: { address: 10.0.0.7, maintenance: "
@@ -63,6 +79,54 @@ TEST_F(CheckTest, WarnsWithThePlace) {
   EXPECT_EQ(run.code, 0);
   EXPECT_THAT(run.out, HasSubstr("warning: " + path + ":3:19: the placeholder 0.0.0.0"));
   EXPECT_THAT(run.out, HasSubstr("probes   1\n"));
+}
+
+class CheckMtuTest : public CheckTest {
+ protected:
+  static std::string pinglist(int payload, const std::string& protocol = "rdma") {
+    return "version: 1\nprobes:\n  - { name: big, protocol: " + protocol +
+           ", mesh: ['10.0.0.[1-3]'], payload: " + std::to_string(payload) + " }\n";
+  }
+  Captured check(const std::string& text) {
+    return capture(runCheck, {file("p.yaml", text), "--url", controller.url_});
+  }
+
+  struct Stub : ControllerStub {
+    void TestBody() override {}
+    using ControllerStub::seen;
+    using ControllerStub::serve;
+    using ControllerStub::url_;
+  } controller;
+};
+
+TEST_F(CheckMtuTest, WarnsOfPingsThatDoNotFitAnEndpoint) {
+  controller.serve("GET /api/v1/hosts", R"({"hosts": [
+      {"alive": true, "endpoints": [{"address": "10.0.0.1", "mtu": 4096}]},
+      {"alive": true, "endpoints": [{"address": "10.0.0.2", "mtu": 1024},
+                                    {"address": "10.0.0.3", "mtu": 2048}]},
+      {"alive": false, "endpoints": [{"address": "10.0.0.1", "mtu": 256}]}]})");
+  const Captured run = check(pinglist(2048));
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("warning: probe big: PINGs of 2048 bytes do not fit at 10.0.0.2, "
+                                 "where its RDMA endpoint permits 1024 bytes; make `payload` "
+                                 "smaller or the MTU larger\n"));
+  EXPECT_THAT(check(pinglist(2049)).out, HasSubstr("1024 bytes, nor at 1 more addresses; make"));
+  EXPECT_THAT(check(pinglist(1024)).out, Not(HasSubstr("warning")));
+  EXPECT_THAT(check(pinglist(2049, "udp")).out, Not(HasSubstr("warning")));
+  EXPECT_THAT(check(pinglist(4097)).out, HasSubstr("PINGs of 4097 bytes fit nowhere"));
+}
+
+TEST_F(CheckMtuTest, AsksOnlyIfThePingsMayBeTooLong) {
+  EXPECT_EQ(check(pinglist(256)).code, 0);
+  EXPECT_TRUE(controller.seen().empty());
+  EXPECT_EQ(check(pinglist(257)).code, 2) << "the controller that was named does not answer it";
+  const std::string path = file("p.yaml", pinglist(257));
+  ::setenv("PINGLOOM_URL", "http://127.0.0.1:1", 1);
+  const Captured run = capture(runCheck, {path});
+  ::unsetenv("PINGLOOM_URL");
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("note: the path MTUs of the hosts are not checked, because no "
+                                 "controller answers ("));
 }
 
 TEST_F(CheckTest, AnInvalidPinglistExitsOne) {

@@ -42,6 +42,24 @@ TEST(StatusReport, healthy) {
   EXPECT_THAT(page, HasSubstr("200ms"));
 }
 
+TEST(StatusReport, saysWhetherKeysAreInUse) {
+  const auto page = [](const char* keys) {
+    json status = healthyStatus();
+    status["keys"] = json::parse(keys);
+    const auto report = reportStatus(status, healthyHosts(), someProbes(), json());
+    EXPECT_THAT(report.problems, IsEmpty());
+    return join(report.lines, "\n");
+  };
+  const auto keyed = page(R"({"in_use":true,"exposed":false,"authorized":3,"waiting":0})");
+  EXPECT_THAT(keyed, HasSubstr("keys        3 authorised\n"));
+  EXPECT_THAT(keyed, Not(HasSubstr("WITHOUT KEYS")));
+  EXPECT_THAT(page(R"({"in_use":true,"exposed":false,"authorized":3,"waiting":2})"),
+              HasSubstr("3 authorised, 2 wait; 'pingloom keys pending' shows them"));
+  const auto plain = page(R"({"in_use":false,"exposed":true,"authorized":0,"waiting":0})");
+  EXPECT_THAT(plain, HasSubstr("keys        not in use"));
+  EXPECT_THAT(plain, HasSubstr("warning     WITHOUT KEYS"));
+}
+
 TEST(StatusReport, agentsDownAndMissing) {
   const auto hosts = json::parse(
       R"({"hosts":[{"host":"a","alive":false,"last_seen":"2026-11-21T03:00:09Z"},{"host":"b","alive":true}],
@@ -105,6 +123,23 @@ TEST(StatusReport, manyIncidentsAreCountedButNotAllNamed) {
   const auto report = reportStatus(healthyStatus(), healthyHosts(), someProbes(), incidents(9));
   ASSERT_EQ(report.problems.size(), 6U);
   EXPECT_EQ(report.problems.back(), "and 3 more incidents; 'pingloom incidents' shows them all");
+}
+
+TEST(StatusReport, histogramsThatAreLeftOutAreAWarning) {
+  json status = healthyStatus();
+  status["latency"] = {{"series", 9984U},
+                       {"max_series", 10000U},
+                       {"probes_left_out", 0U},
+                       {"combinations_left_out", 0U}};
+  const auto whole = reportStatus(status, healthyHosts(), someProbes(), json());
+  EXPECT_THAT(join(whole.lines, "\n"), HasSubstr("latency     9984 series of histograms"));
+  EXPECT_THAT(join(whole.lines, "\n"), Not(HasSubstr("rollup")));
+  status["latency"]["combinations_left_out"] = 276U;
+  const auto cut = reportStatus(status, healthyHosts(), someProbes(), json());
+  EXPECT_THAT(join(cut.lines, "\n"),
+              HasSubstr("warning     0 probes and 276 combinations of rollup labels have no "
+                        "histogram: the limit is 10000 series"));
+  EXPECT_THAT(cut.problems, IsEmpty());
 }
 
 TEST(StatusReport, aControllerThatDoesNotJudge) {

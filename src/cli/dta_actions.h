@@ -1,0 +1,15 @@
+// The actions of `pingloom dta`; dta_command.cpp lists them. Each has one .cpp, and its arguments
+// are those that follow its name. Main thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace pingloom::cli {
+
+int dtaTables(const std::vector<std::string>& arguments);
+int dtaGet(const std::vector<std::string>& arguments);
+int dtaStatus(const std::vector<std::string>& arguments);
+int dtaInspect(const std::vector<std::string>& arguments);
+
+}  // namespace pingloom::cli

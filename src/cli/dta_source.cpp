@@ -1,0 +1,92 @@
+#include "cli/dta_source.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "cli/pages_source.h"
+#include "cli/service_api.h"
+#include "cli/site_options.h"
+#include "collector/stores/store_document.h"
+#include "common/json_text.h"
+#include "common/time.h"
+#include "store/key_text.h"
+#include "store/store_view.h"
+
+namespace pingloom::cli {
+namespace {
+
+namespace po = boost::program_options;
+using DtaJson = nlohmann::ordered_json;
+
+constexpr Service kStoresCollector = {
+    "collector",
+    "Start one with 'pingloom-collector --config FILE', say with --url where one answers HTTP, or "
+    "name a store's file with --file"};
+
+struct OpenedStore {
+  std::string name;  // as the file's, which is its translator's unless configured otherwise
+  store::StoreView view;
+};
+
+Result<std::vector<OpenedStore>> openFiles(const std::vector<std::string>& files) {
+  std::vector<OpenedStore> opened;
+  for (const std::string& file : files) {
+    auto view = store::StoreView::open(file);
+    if (!view) return tl::unexpected(view.error());
+    opened.push_back({std::filesystem::path(file).stem().string(), std::move(*view)});
+  }
+  return opened;
+}
+
+nlohmann::json unordered(const DtaJson& document) {
+  return nlohmann::json::parse(jsonLine(document));
+}
+
+}  // namespace
+
+void addDtaOptions(po::options_description& options) {
+  options.add_options()("file", po::value<std::vector<std::string>>(),
+                        "read this store's file instead of asking a collector; may be repeated")(
+      "json", "print the answer as one JSON document");
+  addSiteOptions(options, "the collector's address (default: http://127.0.0.1:20715)");
+}
+
+Result<DtaSource> dtaSourceOf(const po::variables_map& values) {
+  DtaSource source;
+  if (values.count("file") != 0) source.files = values["file"].as<std::vector<std::string>>();
+  auto site = siteOf(values, nullptr, kDefaultCollectorUrl);
+  if (!site) return tl::unexpected(site.error());
+  source.site = std::move(*site);
+  return source;
+}
+
+Result<nlohmann::json> fetchStores(const DtaSource& source) {
+  if (source.files.empty()) {
+    return askJson(kStoresCollector, source.site, "/api/v1/dta/tables", kAnswerTimeout);
+  }
+  const auto opened = openFiles(source.files);
+  if (!opened) return tl::unexpected(opened.error());
+  DtaJson stores = DtaJson::array();
+  for (const OpenedStore& one : *opened) {
+    stores.push_back(collector::storeJson(one.view, one.name, std::nullopt, utcNow()));
+  }
+  return unordered({{"stores", std::move(stores)}});
+}
+
+Result<nlohmann::json> fetchValue(const DtaSource& source, const std::string& table,
+                                  const std::string& key) {
+  if (const auto parsed = store::parseKey(key); !parsed) return tl::unexpected(parsed.error());
+  if (source.files.empty()) {
+    const std::string query = "?table=" + percentEncoded(table) + "&key=" + percentEncoded(key);
+    return askJson(kStoresCollector, source.site, "/api/v1/dta/get" + query, kAnswerTimeout);
+  }
+  const auto opened = openFiles(source.files);
+  if (!opened) return tl::unexpected(opened.error());
+  std::vector<collector::NamedView> views;
+  for (const OpenedStore& one : *opened) views.push_back({one.name, &one.view});
+  const auto found = collector::getJson(views, table, key, utcNow());
+  if (!found) return tl::unexpected(found.error());
+  return unordered(*found);
+}
+
+}  // namespace pingloom::cli

@@ -1,0 +1,30 @@
+#include "cli/dta_stores.h"
+
+#include <iostream>
+
+#include "cli/command_actions.h"
+#include "cli/dta_source.h"
+#include "cli/failure.h"
+#include "common/json_text.h"
+
+namespace pingloom::cli {
+
+int showStores(const std::vector<std::string>& arguments, const char* action, const char* text,
+               void (*print)(const nlohmann::json& document)) {
+  ActionUsage usage(kDtaCommand, action, "[--file FILE] [--json] [--url U]", text);
+  addDtaOptions(usage.options);
+  boost::program_options::variables_map values;
+  if (const auto code = usage.parse(arguments, values)) return *code;
+  const auto source = dtaSourceOf(values);
+  if (!source) return fail(kDtaCommand, source.error());
+  const auto document = fetchStores(*source);
+  if (!document) return fail(kDtaCommand, document.error());
+  if (values.count("json") != 0) {
+    std::cout << jsonLine(*document) << "\n";
+  } else {
+    print(*document);
+  }
+  return 0;
+}
+
+}  // namespace pingloom::cli

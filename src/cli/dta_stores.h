@@ -1,0 +1,16 @@
+// The actions of `pingloom dta` that show the document of all stores, each as a table of its own.
+// Main thread.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace pingloom::cli {
+
+// Runs such an action and returns its exit code. `text` explains it, and `print` prints the
+// document for people.
+int showStores(const std::vector<std::string>& arguments, const char* action, const char* text,
+               void (*print)(const nlohmann::json& document));
+
+}  // namespace pingloom::cli
