@@ -11,9 +11,10 @@ import { Legend } from './legend';
 import { Map } from './map';
 import { PairPanel } from './pair';
 import { PairPage } from './pair_page';
+import { RollUpMap } from './roll_up_map';
 import { session } from './session';
 import { SignIn } from './sign_in';
-import { choose, grid, link, liveGrid, model, plan, time, view } from './store';
+import { away, choose, grid, link, liveGrid, model, plan, view } from './store';
 import { staleness } from './stale';
 import { Suspects } from './suspects';
 import { PastNotice } from './timeline';
@@ -49,7 +50,7 @@ export function App() {
 function Panel() {
   const stale = staleness.value;
   return <div id="probe-panel" class="panel" role="tabpanel" data-stale={stale === 'current' ? undefined : stale}
-    data-past={time.value === null ? undefined : grid.value === liveGrid.value ? 'missing' : 'shown'} aria-labelledby={TAB_OF + model.grids.indexOf(liveGrid.value!)}><Page /></div>;
+    data-past={!away.value ? undefined : grid.value === liveGrid.value ? 'missing' : 'shown'} aria-labelledby={TAB_OF + model.grids.indexOf(liveGrid.value!)}><Page /></div>;
 }
 
 function Page() {
@@ -60,7 +61,7 @@ function Page() {
     case 'host': return <HostPage />;
     case 'pair': return <PairPage />;
     default: return <main>
-      <section class="map" aria-label="Heatmap"><Controls /><Map /></section>
+      <section class="map" aria-label="Heatmap"><Controls />{view.value.roll === '' ? <Map /> : <RollUpMap />}</section>
       <aside class="side"><Suspects /><Legend /><PairPanel /></aside>
     </main>;
   }

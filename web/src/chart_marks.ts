@@ -1,13 +1,13 @@
-// Marks in a time series: a dashed line at each state change, coloured by the new state, and a
+// Marks in a time series: a dashed line at each change, coloured by whether the pair is well after it, and a
 // solid line at the time that is looked at.
 
 import type uPlot from 'uplot';
-import type { StateChange } from './events';
+import { classOf, type StateChange } from './events';
 
 export interface ChartMark { at: number; well: boolean; looked?: boolean } // seconds UTC
 
 export function chartMarksOf(changes: StateChange[], looked: number | null = null): ChartMark[] {
-  const marks: ChartMark[] = changes.map(({ at, to }) => ({ at: Date.parse(at) / 1000, well: to === 'ok' }));
+  const marks: ChartMark[] = changes.map(({ at, to, severity }) => ({ at: Date.parse(at) / 1000, well: classOf(to, severity) === 'ok' }));
   return looked === null ? marks : [...marks, { at: looked / 1000, well: true, looked: true }];
 }
 

@@ -4,16 +4,16 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { LONGEST_LABEL } from './axes';
-import { exportCsv, exportPng } from './export';
+import { csvOfAll, exportPng } from './export';
 import { clockTime, humanCount, inText, shortened } from './format';
-import { humanCode, METRICS } from './metrics';
+import { humanCode, isChange, METRICS, NO_CHANGE } from './metrics';
 import type { Probe } from './model';
 import { ordersOf } from './order';
 import { css } from './palette';
 import { isThreshold } from './severity';
 import { Timeline } from './timeline';
-import { choose, crit, grid, limits, metric, model, overlaid, ownThresholds, painted, palette, plan, scale, time, view, warn } from './store';
-import { suspectsOf } from './verdict';
+import { away, choose, crit, grid, limits, metric, model, overlaid, ownThresholds, painted, palette, pastQuestion, plan, ranks, scale, view, warn } from './store';
+import { accusedBy, suspectsOf } from './verdict';
 
 // Arrow keys move among the buttons of a group, as the ARIA roles tablist and radiogroup promise.
 function moveWithin(event: JSX.TargetedKeyboardEvent<HTMLElement>) {
@@ -68,8 +68,10 @@ export function Controls() {
     <div id="metrics" class="switch" role="radiogroup" aria-label="Metric" onKeyDown={moveWithin}>
       {METRICS.map(({ id, label }) => {
         const selected = id === metric.value.id;
+        const accusing = accusedBy(grid.value!.probe.name, id);
         return <button key={id} role="radio" aria-checked={selected} tabIndex={selected ? 0 : -1} data-metric={id}
-          onClick={() => choose({ metric: id })}>{label}</button>;
+          onClick={() => choose({ metric: id })}>{label}
+          {accusing.length > 0 && <em title={accusing.map(({ sentence }) => inText(sentence)).join('\n')}>{humanCount(accusing.length)}</em>}</button>;
       })}
     </div>
     <Order />
@@ -78,18 +80,27 @@ export function Controls() {
     <Threshold name="crit" label="very slow from" code={limits.value.verySlow} />
     <span class="export">
       <button onClick={() => exportPng(grid.value!, metric.value, palette.value.theme)}>PNG</button>
-      <button onClick={() => exportCsv(grid.value!, metric.value)}>CSV</button>
+      <CsvLink text="CSV" />
     </span>
     <Timeline />
   </div>;
 }
 
+// All pairs of the map as a file.
+export function CsvLink({ text }: { text: string }) {
+  const { name } = grid.value!.probe;
+  return <a class="button" download={`${name}-${metric.value.id}.csv`} href={csvOfAll(name, metric.value.id, pastQuestion())}>{text}</a>;
+}
+
 function Order() {
   plan.value; // the labels come with the plan
+  const grouped = (ranks.value?.rowOrder.groups.length ?? 0) > 1;
   return <label class="field">order by <select id="order" value={view.value.order}
     onChange={(event) => choose({ order: event.currentTarget.value, sight: null })}>
     {ordersOf(Object.keys(model.labels)).map(({ by, text }) => <option key={by} value={by}>{shortened(text, LONGEST_LABEL)}</option>)}
-  </select></label>;
+  </select>
+  {(grouped || view.value.roll !== '') && <button id="roll" class="quiet" aria-pressed={view.value.roll !== ''} title="A cell for each pair of groups; a click on one leads to its pairs"
+    onClick={() => choose({ roll: view.value.roll === '' ? 'on' : '' })}>groups</button>}</label>;
 }
 
 function Threshold({ name, label, code }: { name: 'warn' | 'crit'; label: string; code: number }) {
@@ -113,16 +124,20 @@ function Overlay() {
 
 // Says by what the pairs are slow.
 export function Standard() {
-  if (limits.value.judged) return <p class="standard">judged by the controller over several windows</p>;
+  if (isChange(metric.value)) return <p class="standard">coloured by the change, whatever was judged</p>;
+  if (limits.value.judged) return <p class="standard">{away.value ? 'as the controller judged it then' : 'judged by the controller over several windows'}</p>;
   if (overlaid.value) return <p class="standard own">by your thresholds, not the verdict</p>;
-  return <p class="standard">{time.value === null ? "not judged yet: by the pinglist's thresholds"
-    : "the past is not judged: by the pinglist's thresholds"}</p>;
+  return <p class="standard">{away.value ? "no judgement is known of that time: by the pinglist's thresholds"
+    : "not judged yet: by the pinglist's thresholds"}</p>;
 }
+
+const FULL = NO_CHANGE + 42; // the code with the full colour of a change (palette.ts)
 
 // The scale runs from fast to slow, or from little loss to total loss.
 export function ScaleBar() {
   const canvas = useRef<HTMLCanvasElement>(null);
   const ratio = metric.value.unit === 'ratio';
+  const change = isChange(metric.value);
   const lost = metric.value.id === 'loss' && !limits.value.judged;
   useEffect(() => {
     const context = canvas.current!.getContext('2d')!;
@@ -132,9 +147,9 @@ export function ScaleBar() {
     }
   }, [palette.value, lost]);
   return <div class="scale">
-    <span>{ratio ? '0.1 %' : humanCode(metric.value, scale.value.low)}</span>
+    <span>{change ? humanCode(metric.value, 2 * NO_CHANGE - FULL) : ratio ? '0.1 %' : humanCode(metric.value, scale.value.low)}</span>
     <canvas ref={canvas} width={256} height={1} aria-hidden="true" />
-    <span>{ratio ? '100 %' : humanCode(metric.value, Math.min(255, scale.value.high))}</span>
+    <span>{change ? humanCode(metric.value, FULL) : ratio ? '100 %' : humanCode(metric.value, Math.min(255, scale.value.high))}</span>
   </div>;
 }
 

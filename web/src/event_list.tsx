@@ -1,7 +1,7 @@
 // State changes as marks on the timeline, and as a list whose entries lead to their time and pair.
 
 import { useEffect, useState } from 'preact/hooks';
-import { type Changes, csvOf, fetchChanges, marksOf, type StateChange, timeOf, whoOf } from './events';
+import { type Changes, csvOf, fetchChanges, marksOf, sidesOf, type StateChange, timeOf, whoOf } from './events';
 import { humanCount } from './format';
 import { rangeOf } from './past';
 import { choose } from './store';
@@ -55,14 +55,14 @@ export function EventList({ changes, probe, span }: { changes: Changes; probe: s
   const { from, to } = rangeOf(span, null);
   const count = events.length + leftOut;
   return <details class="events" id="events">
-    <summary>{`${count === 0 ? 'no' : humanCount(count)} state ${count === 1 ? 'change' : 'changes'} in the last ${span}`}</summary>
+    <summary>{`${count === 0 ? 'no' : humanCount(count)} ${count === 1 ? 'change' : 'changes'} in the last ${span}`}</summary>
     <div><table class="pairs">
       <thead><tr><th scope="col">UTC</th><th scope="col">from</th><th scope="col">to</th><th scope="col">pairs</th></tr></thead>
-      <tbody>{[...events].reverse().map((change, at) => <tr key={`${change.at} ${at}`}>
+      <tbody>{[...events].reverse().map((change, at) => ({ change, at, sides: sidesOf(change) })).map(({ change, at, sides: [from, to] }) => <tr key={`${change.at} ${at}`}>
         <td><button onClick={() => goTo(change)} title="Show the mesh at that time">
           {change.at.slice(0, 19).replace('T', ' ')}</button></td>
-        <td><span class="chip" data-state={change.from}>{change.from}</span></td>
-        <td><span class="chip" data-state={change.to}>{change.to}</span></td>
+        <td><span class="chip" data-state={from}>{from}</span></td>
+        <td><span class="chip" data-state={to}>{to}</span></td>
         <td>{whoOf(change)}</td>
       </tr>)}</tbody>
     </table>

@@ -1,4 +1,4 @@
-// Fetches state changes from the history and describes them to the user. docs/http-api.md has their
+// Fetches changes of state and severity from the history and describes them to the user. docs/http-api.md has their
 // format.
 
 import { humanCount, inLine } from './format';
@@ -14,11 +14,13 @@ export interface StateChange {
   destination_name: string | null;
   from: string;
   to: string;
+  severity_from: string;
+  severity: string;
   pairs: number;
 }
 
 // One bin of the time shown: the number of its changes, and the time of the first of the worst.
-export interface Bin { at: string; window: string | null; worst: string; events: number; pairs: number }
+export interface Bin { at: string; window: string | null; worst: string; severity: string; events: number; pairs: number }
 
 // `left_out` counts the older changes that the answer has no room for; `bins` include them.
 export interface Changes { left_out: number; events: StateChange[]; bins?: Bin[] }
@@ -52,6 +54,20 @@ export function fetchChanges(question: Question, signal: AbortSignal): Promise<C
   return ask(`api/v1/history/events?${queryOf(question)}`, signal);
 }
 
+const UNREMARKABLE = ['none', 'ok'];
+
+// Returns what a pair has turned to or was before, in one word: what is judged counts more than the state of one window.
+export function classOf(state: string, severity: string): string {
+  return UNREMARKABLE.includes(severity) ? state : severity;
+}
+
+// Returns both sides of a change. Where they would read the same, the states tell them apart: one lost ping of a lossy pair.
+export function sidesOf({ from, to, severity_from: before, severity: after }: StateChange): [string, string] {
+  const sides: [string, string] = [classOf(from, before), classOf(to, after)];
+  if (sides[0] !== sides[1]) return sides;
+  return from === to ? [before, after] : [from, to];
+}
+
 // Returns the time at which the mesh shows a change: that of its window, or that of its detection
 // where no window shows it.
 export function timeOf({ at, window }: { at: string; window: string | null }): number {
@@ -72,7 +88,8 @@ export function marksOf(bins: Bin[], start: number, end: number): Mark[] {
     const place = (Date.parse(bin.at) - start) / (end - start);
     if (!(place >= 0 && place <= 1)) return [];
     const changes = bin.events === 1 ? '1 change' : `${humanCount(bin.events)} changes`;
-    return [{ place, time: timeOf(bin), worst: bin.worst, title: `${bin.at.slice(11, 19)} UTC: ${changes} of ${
-      humanCount(bin.pairs)} pairs, the worst to ${bin.worst}` }];
+    const worst = classOf(bin.worst, bin.severity);
+    return [{ place, time: timeOf(bin), worst, title: `${bin.at.slice(11, 19)} UTC: ${changes} of ${
+      humanCount(bin.pairs)} pairs, the worst to ${worst}` }];
   });
 }

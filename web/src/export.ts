@@ -52,11 +52,16 @@ export function csvLine(grid: Grid, metric: Metric, cell: number): string {
     timeOf(grid)].map(csvField).join(',')}\n`;
 }
 
-// Saves the given cells, or all pairs where none are given.
-export function exportCsv(grid: Grid, metric: Metric, cells?: number[]) {
-  const parts = [CSV_HEAD];
-  const rows = cells ? [cells] : Array.from({ length: grid.rows }, (_, row) =>
-    Array.from({ length: grid.columns }, (_, column) => row * grid.columns + column).filter((cell) => grid.isPair(cell)));
-  for (const row of rows) parts.push(row.map((cell) => csvLine(grid, metric, cell)).join(''));
+// Saves the given cells.
+export function exportCsv(grid: Grid, metric: Metric, cells: number[]) {
+  const parts = [CSV_HEAD, ...cells.map((cell) => csvLine(grid, metric, cell))];
   save(new Blob(parts, { type: 'text/csv' }), `${grid.probe.name}-${metric.id}.csv`);
+}
+
+// Returns the address of a CSV file with all pairs, which the controller sends while it makes it: as text in the page, a mesh of
+// 2,000 hosts would be hundreds of megabytes.
+export function csvOfAll(probe: string, metric: string, past: URLSearchParams | null): string {
+  const fields = new URLSearchParams({ probe, metric });
+  past?.forEach((value, name) => fields.set(name, value));
+  return `api/v1/${past ? 'history/' : ''}grid?${fields}&format=csv`;
 }

@@ -3,6 +3,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import { type Agent, labelsOf, planOf, useAgents } from './agents';
+import { CounterTable } from './counter_table';
 import { humanAge, humanCount, inText } from './format';
 import { hostsOf } from './incident';
 import { MetricPages } from './metric_pages';
@@ -43,6 +44,7 @@ export function HostPage() {
       <Accusations host={host} /></div>
     <MaintenanceOf key={host} host={host} />
     <Facts agent={agent} address={address} probe={probe} row={newest} />
+    {agent && <CounterTable host={agent.host} />}
     {agent && <MetricPages agent={agent} />}
     <div class="columns">
       <PeerTable key={`from ${address}`} title="from here to" cells={to} current={current}

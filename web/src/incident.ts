@@ -15,6 +15,8 @@ export interface Evidence {
   because: string;
 }
 
+export interface MovedCounter { host: string; device: string; port: number | null; counter: string; kind: string; moved: number; since: string }
+
 export interface Incident extends Culprit {
   id: string;
   severity: string;
@@ -32,6 +34,7 @@ export interface Incident extends Culprit {
   acknowledged: { by: string; comment: string; at: string } | null;
   silenced_by: string | null;
   evidence: Evidence[];
+  counters?: MovedCounter[]; // those of the accused hosts that moved around the opening; earlier versions kept none
   history: { at: string; severity: string; sentence: string }[];
 }
 

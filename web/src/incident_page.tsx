@@ -3,6 +3,7 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Acts } from './acts';
+import { grouped, placeOf } from './counters';
 import { dayAndTime, humanCount, inLine, inText } from './format';
 import { type Culprit, factsOf, type Incident, isWanted, together } from './incident';
 import { fetchPastIncidents } from './incident_api';
@@ -50,7 +51,7 @@ function Life({ incident, days }: { incident: Incident; days: number }) {
 const named = ({ kind, culprit }: Culprit) => `${kind} ${inLine(culprit)}`;
 
 function Details({ incident }: { incident: Incident }) {
-  const { evidence, history, candidates, tell, labels } = incident;
+  const { evidence, counters = [], history, candidates, tell, labels } = incident;
   return <div class="incident-details">
     {Object.keys(labels).length > 0 && <p class="quiet-text">{Object.entries(labels).map(([label, value]) => inText(`${label}=${value}`)).join(', ')}</p>}
     {candidates.length > 0 && <p>{`would explain it as well: ${candidates.map(named).join('; ')}`}</p>}
@@ -63,6 +64,9 @@ function Details({ incident }: { incident: Incident }) {
       <td><button onClick={() => showEvidence(incident, pair)}>map</button> <button
         onClick={() => showEvidence(incident, pair, 'pair')}>pair</button></td>
     </tr>)}</tbody></table></div>}
+    {counters.length > 0 && <ul class="quiet-text">{counters.map((each) => <li key={`${each.host} ${placeOf(each)} ${each.counter}`}>
+      {inText(`${each.host}, ${placeOf(each)}: ${each.counter} +${grouped(each.moved)} since `)}
+      <time dateTime={each.since}>{dayAndTime(Date.parse(each.since), now.value)}</time></li>)}</ul>}
     {history.length > 0 && <ol class="course">{history.map(({ at, severity, sentence }, line) => <li key={line}>
       <time dateTime={at}>{dayAndTime(Date.parse(at), now.value)}</time> <span class="chip" data-state={severity}>{severity}</span> <bdi>{inText(sentence)}</bdi></li>)}
       {incident.closed !== null && <li><time dateTime={incident.closed}>{dayAndTime(Date.parse(incident.closed), now.value)}</time> closed</li>}</ol>}

@@ -7,7 +7,7 @@ import type { Verdict } from './incident';
 
 const HEADER_BYTES = 16;
 const ROW_BYTES = 16; // of a row's header, which precedes its cells
-const VERSION = 4;
+const VERSION = 5;
 export const ROW = 1; // a type of message, as SYNC
 const SYNC = 2;
 const SHORTEST_WAIT = 500; // milliseconds

@@ -52,6 +52,14 @@ const strokes: Record<string, (path: Context, x: number, y: number, size: number
     path.moveTo(x - size * 0.6, y);
     path.lineTo(x + size * 0.6, y);
   },
+  misfit(path, x, y, size) { // a line that is longer than the gap between two walls
+    path.moveTo(x - size * 1.2, y);
+    path.lineTo(x + size * 1.2, y);
+    for (const at of [-0.6, 0.6]) {
+      path.moveTo(x + size * at, y - size * 0.8);
+      path.lineTo(x + size * at, y + size * 0.8);
+    }
+  },
   'very slow'(path, x, y, size) { // three bars
     for (const at of [-0.8, 0, 0.8]) {
       path.moveTo(x + size * at, y - size);

@@ -2,7 +2,8 @@
 
 import { humanRatio } from './format';
 
-export interface Metric { id: string; label: string; unit: 'ns' | 'ratio' }
+// The units 'factor' and 'points' are those of a change: how many times as long, and percentage points.
+export interface Metric { id: string; label: string; unit: 'ns' | 'ratio' | 'factor' | 'points' }
 
 export const METRICS: Metric[] = [
   { id: 'network_p50', label: 'network p50', unit: 'ns' },
@@ -22,11 +23,25 @@ export function metricNamed(id: string): Metric {
 }
 
 export const NOT_MEASURED = 0;
+export const NO_CHANGE = 128; // the code of a change; the codes on both sides are mirrored
+const SIDE = 127;
+const LARGEST_FACTOR = 1000;
+
+// Returns the metric of the difference to another time.
+export function changeOf(metric: Metric): Metric {
+  return { ...metric, label: `change of ${metric.label}`, unit: metric.unit === 'ns' ? 'factor' : 'points' };
+}
+
+export function isChange({ unit }: Metric): boolean {
+  return unit === 'factor' || unit === 'points';
+}
 
 // Returns NaN where nothing was measured.
 export function valueOf({ unit }: Metric, code: number): number {
   if (code === NOT_MEASURED) return NaN;
   if (unit === 'ns') return 100 * 1e8 ** ((code - 1) / 254);
+  if (unit === 'factor') return LARGEST_FACTOR ** ((code - NO_CHANGE) / SIDE);
+  if (unit === 'points') return (code - NO_CHANGE) / SIDE;
   return code === 1 ? 0 : 1e-4 * 1e4 ** ((code - 2) / 253);
 }
 
@@ -44,8 +59,17 @@ export function humanCode(metric: Metric, code: number): string {
   const value = valueOf(metric, code);
   if (Number.isNaN(value)) return '–';
   const rounded = Number(value.toPrecision(2));
+  if (metric.unit === 'factor') return humanFactor(value);
+  if (metric.unit === 'points') return `${value > 0 ? '+' : ''}${Math.round(value * 100)} %`;
   if (metric.unit === 'ratio') return humanRatio(rounded);
   const [unit, size] = ([['s', 1e9], ['ms', 1e6], ['µs', 1e3], ['ns', 1]] as const).find(([, at]) => rounded >= at)!;
   const shown = rounded / size;
   return `${shown < 10 && unit !== 'ns' ? shown.toFixed(1) : shown.toFixed(0)} ${unit}`;
+}
+
+function humanFactor(factor: number): string {
+  const times = factor < 1 ? 1 / factor : factor;
+  if (times < 1.05) return '=';
+  const shown = times < 10 ? times.toFixed(1) : times.toFixed(0);
+  return `${factor < 1 ? '÷' : '×'}${shown}`;
 }

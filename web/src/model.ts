@@ -32,7 +32,7 @@ export interface Plan {
 }
 
 const CODES = 256;
-const STATE_BITS = 3;
+const STATE_BITS = 4;
 const NOT_JUDGED = 0; // the controller's number for the severity none
 
 // The parts of a cell's first byte, in which NOT_A_PAIR has no meaning.

@@ -5,11 +5,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { humanCount, humanNanos, inLine } from './format';
 import { pairOf } from './model';
 import { fetchPairRows } from './past';
-import { fetchRow, PARTS, type PairRow, part } from './pair_row';
+import { fetchRow, PARTS, type PairRow, part, statisticsOf } from './pair_row';
 import { meaningOf } from './states';
 import { choose, followPair, grid, held, model, pointed, time } from './store';
 
-const STATISTICS = ['min', 'mean', 'p50', 'p95', 'p99', 'max'] as const;
 const COUNTS = ['sent', 'received', 'lost', 'refused', 'unreachable', 'ack_lost', 'duplicate',
   'late'] as const;
 const MINUTE = 60_000;
@@ -86,17 +85,19 @@ export function useWays(probe: string, pair: [string, string] | null, path = 0):
   return ways;
 }
 
+type Last = { current: { grid: unknown; cell: number } | null };
+
 // The last pair pointed at stays chosen when the pointer leaves the map.
-function usePair(): [string, string] | null {
-  const last = useRef<{ grid: unknown; cell: number } | null>(null);
+function pairAt(last: Last): [string, string] | null {
   const cell = held.value ?? pointed.value;
   if (cell !== null) last.current = { grid: grid.value, cell };
-  if (!grid.value || last.current?.grid !== grid.value) return null;
-  return pairOf(grid.value, last.current!.cell);
+  if (!grid.value || last.current === null || last.current.grid !== grid.value) return null;
+  return pairOf(grid.value, last.current.cell);
 }
 
 export function PairPanel() {
-  const ways = useWays(grid.value?.probe.name ?? '', usePair());
+  const last: Last = useRef(null);
+  const ways = useWays(grid.value?.probe.name ?? '', pairAt(last));
   if (!ways) {
     return <section id="pair" class="pair" aria-label="The chosen pair">
       <p class="hint">Point at a cell to see its latest window, both ways.</p>
@@ -105,7 +106,8 @@ export function PairPanel() {
   const { source, destination } = ways;
   const [from, to] = [source, destination].map((address) => inLine(model.nameOf(address)));
   return <section id="pair" class="pair" aria-label="The chosen pair" data-pair={`${source} ${destination}`}>
-    <h2>{`${from} → ${to}`}{held.value !== null && <span class="held">held</span>}</h2>
+    <h2>{`${from} → ${to}`}{held.value !== null && <span class="held">held</span>}
+      <button class="quiet close" aria-label="Close the details" onClick={() => { last.current = null; pointed.value = null; choose({ held: null }); }}>✕</button></h2>
     <p class="links">
       <button onClick={() => choose({ page: 'pair', held: [source, destination] })}>open pair</button>
       <button onClick={() => choose({ page: 'host', host: source })}>source</button>
@@ -128,7 +130,7 @@ export function Way({ title, row }: { title: string; row: PairRow }) {
       {judged && <span class="chip" data-state={row.severity}>, judged {row.severity}</span>}</span></h3>
     {row.state !== 'ok' && <p class="meaning">{meaningOf(row.state)}</p>}
     {judged && row.because && row.because.length > 0 && <ul class="because">{row.because.map((text) => <li key={text}>{text}</li>)}</ul>}
-    <SplitBar row={row} /><Times row={row} /><Counts row={row} /><Origin row={row} />
+    <SplitBar row={row} /><TimesTable row={row} /><Counts row={row} /><Origin row={row} />
   </section>;
 }
 
@@ -151,15 +153,15 @@ function SplitBar({ row }: { row: PairRow }) {
   </div>;
 }
 
-function Times({ row }: { row: PairRow }) {
+function TimesTable({ row }: { row: PairRow }) {
   const measured = PARTS.filter((name) => part(row, name));
   if (measured.length === 0) return null;
   return <table class="times">
     <thead><tr><th />{measured.map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>
     <tbody>
-      {STATISTICS.map((statistic) => <tr key={statistic}>
-        <th scope="row">{statistic}</th>
-        {measured.map((name) => <td key={name}>{humanNanos(part(row, name)![statistic])}</td>)}
+      {statisticsOf(measured.map((name) => part(row, name)!)).map(({ of, label }) => <tr key={of}>
+        <th scope="row">{label}</th>
+        {measured.map((name) => <td key={name}>{humanNanos(part(row, name)![of])}</td>)}
       </tr>)}
     </tbody>
   </table>;

@@ -24,7 +24,7 @@ function WayWithHistory({ title, probe, pair, row, series, paths, path, span }: 
     {paths > 1 && !row.missing && <PathTable row={row} paths={paths} path={path} />}
     <Way title={path > 0 ? `${title}, path ${path}` : title} row={row.missing ? row : rowOfPath(row, path) ?? UNMEASURED} />
     <Charts series={series} of={time.value === null ? `last ${span}` : `${span} around ${clockTime(time.value)}`} at={time.value}
-      changes={events} />
+      changes={events} group={pair.join()} />
   </section>;
 }
 

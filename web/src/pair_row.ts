@@ -37,6 +37,22 @@ export function part(row: PairRow, name: Part): Times | undefined {
   return row[`${name}_ns`];
 }
 
+const STATISTICS = ['min', 'mean', 'p50', 'p95', 'p99', 'max'] as const;
+type Statistic = typeof STATISTICS[number];
+
+// Of ten samples, the 95th and the 99th percentile are the largest one: what is the same in all parts is one line.
+export function statisticsOf(parts: Times[]): { of: Statistic; label: string }[] {
+  const lines: { of: Statistic; label: string }[] = [];
+  for (const of of STATISTICS) {
+    if (parts.every((times) => times[of] === undefined)) continue; // of minutes
+    const last = lines[lines.length - 1];
+    const upper = last && ['p95', 'p99'].includes(last.of) && parts.every((times) => times[of] === times[last.of]);
+    if (upper) last.label += ` = ${of}`;
+    else lines.push({ of, label: of });
+  }
+  return lines;
+}
+
 export async function fetchRow(probe: string, source: string, destination: string,
   signal: AbortSignal): Promise<PairRow> {
   const path = [probe, source, destination].map(encodeURIComponent).join('/');

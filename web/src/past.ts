@@ -5,6 +5,8 @@ import type { Metric } from './metrics';
 import { Grid, type Model } from './model';
 import type { PairRow } from './pair_row';
 
+export const WORST = ['1h', '24h']; // for how long the worst can be shown
+
 export const SPANS: Record<string, number> = { '5m': 300, '1h': 3600, '6h': 21_600, '24h': 86_400, '7d': 604_800 }; // seconds
 
 async function failureOf(answer: Response): Promise<Error> {
@@ -39,8 +41,32 @@ export function gridOf(answer: ArrayBuffer, model: Model, like: Grid): Grid {
   return grid;
 }
 
-export async function fetchPast(model: Model, like: Grid, metric: Metric, time: number, signal: AbortSignal): Promise<Grid> {
-  const fields = new URLSearchParams({ probe: like.probe.name, metric: metric.id, at: iso(time), format: 'cells' });
+// What of the past is shown: a time (null: the newest), or the worst for a while up to it, or the difference to another time.
+export interface PastView { time: number | null; worst: string; against: string }
+
+// A difference is that to a length of SPANS earlier, or to a time in ISO 8601; other text is none.
+export function againstText(text: string | null): string {
+  return text !== null && (SPANS[text] || !Number.isNaN(Date.parse(text))) ? text : '';
+}
+
+export function againstTime(against: string, time: number): number {
+  return SPANS[against] ? time - SPANS[against] * 1000 : Date.parse(against);
+}
+
+// Returns the fields of the question to the controller, null where the present is shown. `newest` is the time that stands for
+// the present in a difference.
+export function pastFields({ time, worst, against }: PastView, newest: number): URLSearchParams | null {
+  if (time === null && worst === '' && against === '') return null;
+  const fields = new URLSearchParams();
+  if (time !== null || against !== '') fields.set('at', iso(time ?? newest));
+  if (worst !== '') fields.set('worst', worst);
+  else if (against !== '') fields.set('against', iso(againstTime(against, time ?? newest)));
+  return fields;
+}
+
+export async function fetchPast(model: Model, like: Grid, metric: Metric, past: URLSearchParams, signal: AbortSignal): Promise<Grid> {
+  const fields = new URLSearchParams({ probe: like.probe.name, metric: metric.id, format: 'cells' });
+  past.forEach((value, name) => fields.set(name, value));
   const answer = await fetch(`api/v1/history/grid?${fields}`, { signal });
   if (!answer.ok) throw await failureOf(answer);
   return gridOf(await answer.arrayBuffer(), model, like);

@@ -1,11 +1,9 @@
-// The rank of every pair in the shown order, the max-pooled pyramid of the ranks, and a summary of
-// each row and column.
+// The rank of every pair in the shown order, their pyramid, and a summary of each row and column.
 
 import type { Grid } from './model';
 import type { Order } from './order';
+import { type Level, pool, pyramidOf } from './pooling';
 import { CLASSES, type Limits, OK, rankTable, UNJUDGED } from './severity';
-
-export interface Level { rows: number; columns: number; ranks: Uint16Array }
 
 const KINDS = CLASSES.length;
 
@@ -66,12 +64,7 @@ export class Ranks {
   constructor(readonly grid: Grid, readonly rowOrder: Order, readonly columnOrder: Order,
     private limits: Limits) {
     this.table = rankTable(grid, limits);
-    this.levels = [{ rows: grid.rows, columns: grid.columns, ranks: new Uint16Array(grid.rows * grid.columns) }];
-    for (let last = this.levels[0]; last.rows > 1 || last.columns > 1;) {
-      const [rows, columns] = [Math.ceil(last.rows / 2), Math.ceil(last.columns / 2)];
-      last = { rows, columns, ranks: new Uint16Array(rows * columns) };
-      this.levels.push(last);
-    }
+    this.levels = pyramidOf(grid.rows, grid.columns);
     this.counts[0] = grid.rows * grid.columns;
     this.rowLines = new Lines(grid.rows, grid.columns);
     this.columnLines = new Lines(grid.columns, grid.rows);
@@ -96,12 +89,12 @@ export class Ranks {
     const places = new Set<number>();
     for (const row of this.grid.changed) places.add(this.takeRow(row));
     this.grid.changed.clear();
-    this.pool(places);
+    pool(this.levels, places);
   }
 
   private takeAll() {
     for (let row = 0; row < this.grid.rows; ++row) this.takeRow(row);
-    this.pool(new Set(this.rowOrder.at.keys()));
+    pool(this.levels, new Set(this.rowOrder.at.keys()));
   }
 
   private takeRow(row: number): number {
@@ -121,26 +114,5 @@ export class Ranks {
       this.counts[rank >> 8] += 1;
     }
     return place;
-  }
-
-  private pool(changed: Set<number>) {
-    let rows = changed;
-    for (let at = 1; at < this.levels.length && rows.size > 0; ++at) {
-      const above = new Set<number>();
-      for (const row of rows) above.add(row >> 1);
-      for (const row of above) poolRow(this.levels[at - 1], this.levels[at], row);
-      rows = above;
-    }
-  }
-}
-
-function poolRow(fine: Level, coarse: Level, row: number) {
-  const first = 2 * row * fine.columns;
-  const second = 2 * row + 1 < fine.rows ? first + fine.columns : first;
-  for (let column = 0; column < coarse.columns; ++column) {
-    const left = 2 * column;
-    const right = left + 1 < fine.columns ? left + 1 : left;
-    coarse.ranks[row * coarse.columns + column] = Math.max(fine.ranks[first + left],
-      fine.ranks[first + right], fine.ranks[second + left], fine.ranks[second + right]);
   }
 }

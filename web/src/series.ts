@@ -28,6 +28,11 @@ export function pointOf(row: PairRow): Point {
     anomalous: percentOf(anomalous, row.received) };
 }
 
+// Whether no point tells the 95th percentile from the 99th: of ten samples both are the largest.
+export function sameUpper(points: Point[], of: Part): boolean {
+  return points.length > 0 && points.every((point) => point[of].p95 === point[of].p99);
+}
+
 // Appends a new window, which replaces the newest one where both end at the same time.
 export function append(points: Point[], point: Point): Point[] {
   const last = points[points.length - 1];

@@ -1,12 +1,12 @@
 // The rank of a pair says in one number how bad it is: a zoomed-out cell shows the largest rank of
 // its pairs. The upper byte is the class, the lower byte the value's code.
 
-import { type Metric, codeOf, NOT_MEASURED, valueOf } from './metrics';
+import { codeOf, isChange, type Metric, NOT_MEASURED, valueOf } from './metrics';
 import { type Grid, type Probe, severityIn, stateIn, type Threshold } from './model';
 import { NOT_A_PAIR } from './states';
 
 // Ordered by urgency: an operator wants to see the last class first.
-export const CLASSES = ['', 'not measured', 'pending', 'ok', 'unjudged', 'stale', 'anomalous', 'slow', 'agent-down', 'very slow',
+export const CLASSES = ['', 'not measured', 'pending', 'ok', 'unjudged', 'stale', 'misfit', 'anomalous', 'slow', 'agent-down', 'very slow',
   'refused', 'lossy', 'loss', 'unreachable', 'down'] as const;
 export type Class = typeof CLASSES[number];
 
@@ -56,6 +56,7 @@ export function isThreshold(text: string): boolean {
 
 // `own`: the thresholds are the user's, who wants to see them instead of the verdict.
 export function limitsOf(grid: Grid, metric: Metric, warn: string, crit: string, own = false): Limits {
+  if (isChange(metric)) return NO_LIMITS; // the colours show the change, and neither thresholds nor a verdict
   const median = grid.quantile(0.5);
   const [slow, verySlow] = [warn, crit].map((text) => thresholdCode(text, metric, median));
   const loss = [verySlow, slow].find((code) => code <= 255);

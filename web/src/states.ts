@@ -9,6 +9,7 @@ export const STATES = [
   { name: 'refused', text: 'the host answers, but nothing listens there' },
   { name: 'agent-down', text: "the destination's agent is down" },
   { name: 'stale', text: 'the source has stopped reporting' },
+  { name: 'misfit', text: 'the pings are longer than the path MTU and never left' },
   { name: 'anomalous', text: 'the pings were answered, but their times cannot be trusted' },
   { name: 'pending', text: 'no window has closed yet' },
   { name: 'ok', text: 'every ping was answered' },

@@ -13,9 +13,10 @@ export interface Status {
   not_ready: string[];
   pinglist: { path: string; error: string | null };
   history: { error: string | null };
+  keys?: { exposed: boolean };
 }
 
-export interface Notice { kind: 'pinglist' | 'trouble'; text: string }
+export interface Notice { kind: 'pinglist' | 'trouble' | 'exposed'; text: string }
 
 export const notices = signal<Notice[]>([]);
 export type Counts = Record<string, number>;
@@ -36,6 +37,9 @@ export async function fetchJson<T>(path: string, signal?: AbortSignal): Promise<
 function noticesOf(status: Status): Notice[] {
   const found: Notice[] = status.not_ready.map((text) => ({ kind: 'trouble', text }));
   if (status.pinglist.error) found.unshift({ kind: 'pinglist', text: status.pinglist.error });
+  if (status.keys?.exposed) {
+    found.push({ kind: 'exposed', text: 'WITHOUT KEYS: anybody who reaches the control port can be any agent that has no key' });
+  }
   if (status.history.error) found.push({ kind: 'trouble', text: `history: ${status.history.error}` });
   return found;
 }

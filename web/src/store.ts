@@ -4,10 +4,10 @@
 
 import { computed, effect, signal } from '@preact/signals';
 import { Live, type Rows } from './live';
-import { metricNamed } from './metrics';
+import { changeOf, metricNamed } from './metrics';
 import { type Grid, Model, pairOf } from './model';
 import { orderOf } from './order';
-import { fetchPast } from './past';
+import { fetchPast, pastFields } from './past';
 import { Palette } from './palette';
 import { Ranks } from './ranks';
 import { limitsOf, NO_LIMITS, thresholdOf } from './severity';
@@ -41,14 +41,21 @@ export const liveGrid = computed(() => {
   return model.gridNamed(probeName.value) ?? model.grids[0];
 });
 export const time = computed(() => view.value.time);
-const past = signal<Grid | null>(null);
+const worst = computed(() => view.value.worst);
+const against = computed(() => (view.value.worst === '' ? view.value.against : ''));
+// Whether the map shows anything but the present.
+export const away = computed(() => time.value !== null || worst.value !== '' || against.value !== '');
+const past = signal<{ grid: Grid; change: boolean } | null>(null);
 export const pastNote = signal(''); // why the past is not shown, '' where it is
 // The grid shown before stays until the past has arrived.
 export const grid = computed(() => {
-  const fits = past.value?.probe === liveGrid.value?.probe;
-  return time.value !== null && past.value && fits ? past.value : liveGrid.value;
+  const fits = past.value?.grid.probe === liveGrid.value?.probe;
+  return away.value && past.value && fits ? past.value.grid : liveGrid.value;
 });
-export const metric = computed(() => metricNamed(metricId.value));
+export const metric = computed(() => {
+  const named = metricNamed(metricId.value);
+  return grid.value === past.value?.grid && past.value?.change ? changeOf(named) : named;
+});
 export const held = computed(() => {
   const { held: pair } = view.value;
   return pair && grid.value ? grid.value.cellOf(...pair) : null;
@@ -164,7 +171,7 @@ export function start() {
   effect(() => { document.documentElement.dataset.theme = dark.value ? 'dark' : 'light'; });
   effect(() => {
     if (!liveGrid.value) return;
-    live.watch(liveGrid.value.probe.name, metric.value.id);
+    live.watch(liveGrid.value.probe.name, metricNamed(metricId.value).id);
     rescaled.value = 0;
   });
   effect(followTime);
@@ -181,10 +188,28 @@ export function start() {
   });
 }
 
+// Returns a time in the last window but one: the newest window has not arrived from all sources
+// yet.
+export function newestComplete(): number {
+  const { windowEnd = NaN, probe } = liveGrid.peek() ?? {};
+  const at = windowEnd - (probe?.window_ns ?? 0) / 1e6 - 1;
+  return Number.isNaN(at) ? Date.now() : at;
+}
+
+// Returns what the controller is asked for instead of the present, null for the present.
+export function pastQuestion(): URLSearchParams | null {
+  return pastFields({ time: time.value, worst: worst.value, against: against.value }, newestComplete());
+}
+
+// What ends at the present is asked for again now and then.
+const REFRESH_PAST = 30_000;
+const minute = computed(() => (away.value && time.value === null ? Math.floor(now.value / REFRESH_PAST) : 0));
+
 // Fetches the mesh at the chosen time once the slider rests.
 function followTime() {
-  const [current, shown, at] = [liveGrid.value, metric.value, time.value];
-  if (!current || at === null) {
+  minute.value;
+  const [current, shown, question] = [liveGrid.value, metricNamed(metricId.value), pastQuestion()];
+  if (!current || question === null) {
     past.value = null;
     pastNote.value = '';
     return undefined;
@@ -193,9 +218,9 @@ function followTime() {
   pastNote.value = 'loading';
   const timer = setTimeout(async () => {
     try {
-      const fetched = await fetchPast(model, current, shown, at, abort.signal);
+      const fetched = await fetchPast(model, current, shown, question, abort.signal);
       if (abort.signal.aborted) return;
-      past.value = fetched;
+      past.value = { grid: fetched, change: question.has('against') };
       pastNote.value = Number.isNaN(fetched.windowEnd) ? 'nothing was reported then' : '';
     } catch (failure) {
       if (!abort.signal.aborted) pastNote.value = (failure as Error).message;

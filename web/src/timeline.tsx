@@ -3,8 +3,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { EventList, EventMarks, useChanges } from './event_list';
 import { clockTime, timeTyped } from './format';
-import { fetchRange, SPANS } from './past';
-import { choose, liveGrid, now, pastNote, view } from './store';
+import { againstTime, fetchRange, SPANS, WORST } from './past';
+import { away, choose, liveGrid, newestComplete, now, pastNote, view } from './store';
 
 const REFRESH = 15_000; // milliseconds
 
@@ -24,23 +24,26 @@ function useOldest(): number | null {
   return oldest;
 }
 
-// Returns a time in the last window but one: the newest window has not arrived from all sources
-// yet.
-function newestComplete(): number {
-  const { windowEnd = NaN, probe } = liveGrid.value ?? {};
-  const at = windowEnd - (probe?.window_ns ?? 0) / 1e6 - 1;
-  return Number.isNaN(at) ? now.value : at;
+const utcText = (at: number) => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+
+// Names what is shown instead of the present.
+function pastText(): string {
+  const { time, worst, against } = view.value;
+  const at = time === null ? '' : ` of ${utcText(time)} UTC`;
+  if (worst !== '') return `The worst that was judged in the ${worst}${time === null ? ' up to now' : ` before ${utcText(time)} UTC`}`;
+  if (against === '') return `As${at}`;
+  const then = SPANS[against] ? `${against} before` : `${utcText(againstTime(against, 0))} UTC`;
+  return `The change from ${then} to ${time === null ? 'now' : `${utcText(time)} UTC`}`;
 }
 
-const utcText = (at: number) => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+export const LIVE = { time: null, worst: '', against: '' };
 
 // The notice that keeps past data from being taken for the present. Incidents are always those of
 // the present.
 export function PastNotice() {
-  const { time, page } = view.value;
-  if (time === null || page === 'incidents') return null;
-  return <p class="as-of" role="status">{`As of ${utcText(time)} UTC${pastNote.value ? ` (${pastNote.value})` : ''}, not live. `}
-    <button class="quiet" onClick={() => choose({ time: null })}>Live</button></p>;
+  if (!away.value || view.value.page === 'incidents') return null;
+  return <p class="as-of" role="status">{`${pastText()}${pastNote.value ? ` (${pastNote.value})` : ''}, not live. `}
+    <button onClick={() => choose(LIVE)}>Live</button></p>;
 }
 
 // Arrow keys step by one window; the slider's own step would be a hundredth of its range, which may
@@ -67,6 +70,48 @@ function When({ time, go }: { time: number | null; go: (at: number) => void }) {
     }} /> UTC</label>;
 }
 
+const TICKS = 5;
+
+// Times along the slider.
+function Ticks({ start, end }: { start: number; end: number }) {
+  const days = end - start > 86_400_000;
+  const at = Array.from({ length: TICKS }, (_, i) => start + ((end - start) * i) / (TICKS - 1));
+  const text = (time: number) => {
+    const iso = new Date(time).toISOString();
+    return days ? `${iso.slice(5, 10)} ${iso.slice(11, 16)}` : iso.slice(11, end - start < 600_000 ? 19 : 16);
+  };
+  return <span class="ticks" aria-hidden="true">{at.map((time) => <i key={time}>{text(time)}</i>)}</span>;
+}
+
+const EARLIER = ['5m', '1h', '24h'];
+
+// Chooses between one time, the worst of a while, and the difference to another time.
+function What({ start }: { start: number }) {
+  const { worst, against } = view.value;
+  const chosen = worst !== '' ? `worst ${worst}` : against === '' ? '' : SPANS[against] ? `against ${against}` : 'against';
+  const choice = (text: string) => {
+    const [kind, length] = text.split(' ');
+    if (kind === 'worst') return choose({ worst: length, against: '' });
+    return choose({ worst: '', against: kind === 'against' ? length ?? new Date(start).toISOString() : '' });
+  };
+  return <label class="field">show <select id="what" value={chosen} onChange={(event) => choice(event.currentTarget.value)}>
+    <option value="">this time</option>
+    {WORST.map((length) => <option key={length} value={`worst ${length}`}>{`worst of the last ${length}`}</option>)}
+    {EARLIER.map((length) => <option key={length} value={`against ${length}`}>{`change since ${length} before`}</option>)}
+    <option value="against">change since a time</option>
+  </select>
+  {chosen === 'against' && <Against />}</label>;
+}
+
+function Against() {
+  const at = againstTime(view.value.against, 0);
+  return <input id="against" defaultValue={utcText(at)} key={at} aria-label="Time to compare with, UTC"
+    onChange={(event) => {
+      const typed = timeTyped(event.currentTarget.value, now.value);
+      if (typed !== null) choose({ against: new Date(typed).toISOString() });
+    }} />;
+}
+
 export function Timeline() {
   const oldest = useOldest();
   const { time, span } = view.value;
@@ -77,17 +122,18 @@ export function Timeline() {
   const start = Math.min(end - 1000, time ?? end, Math.max(end - SPANS[span] * 1000, oldest ?? 0));
   const go = (at: number | null, replace: boolean) => choose({ time: at }, replace);
   return <><div class="timeline" role="group" aria-label="Time">
-    <button id="live" aria-pressed={time === null} onClick={() => go(time === null ? end : null, false)}>
-      {time === null ? 'Pause' : 'Live'}</button>
+    <button id="live" aria-pressed={!away.value} onClick={() => (away.value ? choose(LIVE) : go(end, false))}>
+      {away.value ? 'Live' : 'Pause'}</button>
     <span class="track"><EventMarks changes={changes} start={start} end={end} go={(at) => go(at, false)} />
     <input id="time" type="range" min={start} max={end} step="any" value={time ?? end} aria-label="Time to look at"
       aria-valuetext={time === null ? 'live' : clockTime(time)}
       onKeyDown={(event) => step(event, time ?? end, go)}
-      onInput={(event) => go(Number(event.currentTarget.value), time !== null)} /></span>
+      onInput={(event) => go(Number(event.currentTarget.value), time !== null)} /><Ticks start={start} end={end} /></span>
     <label class="field">last <select id="span" value={span} onChange={(event) => choose({ span: event.currentTarget.value })}>
       {Object.keys(SPANS).map((name) => <option key={name} value={name}>{name}</option>)}
     </select></label>
+    <What start={start} />
     <When time={time} go={(at) => go(Math.min(at, end), false)} />
-    <span class="past" role="status">{time === null ? '' : pastNote.value}</span>
+    <span class="past" role="status">{away.value ? pastNote.value : ''}</span>
   </div><EventList changes={changes} probe={probe} span={span} /></>;
 }

@@ -1,7 +1,7 @@
 // The verdict that the live connection brings.
 
 import { computed, signal } from '@preact/signals';
-import { type Incident, NO_VERDICT, type Verdict } from './incident';
+import { type Incident, NO_VERDICT, type Verdict, metricOf } from './incident';
 import { live } from './store';
 
 export const verdict = signal<Verdict>(NO_VERDICT);
@@ -13,6 +13,11 @@ export function followVerdict() {
 
 export function suspectsOf(probe: string): Incident[] {
   return suspects.value.filter(({ probes }) => probes.includes(probe));
+}
+
+// Returns the open incidents that a metric's button counts: each under the metric that shows its figure.
+export function accusedBy(probe: string, metric: string): Incident[] {
+  return suspectsOf(probe).filter(({ figure }) => metricOf(figure) === metric);
 }
 
 export function isHushed({ acknowledged, silenced_by: silenced }: Incident): boolean {

@@ -2,8 +2,8 @@
 // fits are large enough for their values; in a larger mesh, blocks of 2^level by 2^level pairs
 // share a display cell that shows the worst of them.
 
-const LARGEST_HEIGHT = 30;
-const LARGEST_WIDTH = 62;
+const LARGEST_HEIGHT = 44; // pixels; a small mesh fills a wide screen, and its cells are no tiles
+const LARGEST_WIDTH = 96;
 const LARGEST_GROUPED = 12; // pixels; narrower columns have the names of groups
 const SMALLEST_DISPLAY = 2; // the least width and height of a display cell, in pixels
 const WRITABLE_WIDTH = 38;

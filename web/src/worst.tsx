@@ -1,6 +1,7 @@
 // The pairs as a table, worst first, for reading and for spreadsheets.
 
 import { useMemo } from 'preact/hooks';
+import { CsvLink } from './controls';
 import { exportCsv } from './export';
 import { humanCount, inLine } from './format';
 import { humanCode } from './metrics';
@@ -51,8 +52,7 @@ export function WorstPage() {
       choose({ sort: `${up ? '' : '-'}${next}` }, true);
     }} />
     {rows.length < all && <p class="cut">{`The first ${humanCount(rows.length)} of ${humanCount(all)} pairs are listed. `}
-      Type a part of a name or address above to find others. <button class="quiet"
-        onClick={() => exportCsv(current, metric.value)}>CSV of all pairs</button></p>}
+      Type a part of a name or address above to find others. <CsvLink text="CSV of all pairs" /></p>}
   </main>;
 }
 

@@ -3,8 +3,8 @@ import { decodeHeader, decodeRows } from '../src/live';
 import { METRICS, codeOf, humanCode, metricNamed, valueOf } from '../src/metrics';
 
 // This is the example in docs/http-api.md.
-const EXAMPLE = `04 01 00 00  03 00 00 00  01 00 00 00  07 00 00 00
-  00 00 71 70 c1 1f 7a 42  00 00 00 00  00 00 00 00  ff 08  00 35`;
+const EXAMPLE = `05 01 00 00  03 00 00 00  01 00 00 00  07 00 00 00
+  00 00 71 70 c1 1f 7a 42  00 00 00 00  00 00 00 00  ff 10  00 35`;
 
 function example(): ArrayBuffer {
   return new Uint8Array(EXAMPLE.trim().split(/\s+/).map((hex) => parseInt(hex, 16))).buffer as ArrayBuffer;
@@ -16,7 +16,7 @@ describe('a message of the live connection', () => {
     const [row, ...others] = decodeRows(example(), () => 2);
     expect(others).toEqual([]);
     expect([row.probe, row.source]).toEqual([0, 0]);
-    expect([...row.cells]).toEqual([255, 8]);
+    expect([...row.cells]).toEqual([255, 16]);
     expect(humanCode(METRICS[0], row.values[1])).toBe('4.3 µs');
     expect(row.values[0]).toBe(0);
   });

@@ -35,7 +35,7 @@ const distance = (one: Rgb, other: Rgb, vision: number[][]) => {
 // An operator acts on these classes.
 const LOUD: Class[] = ['down', 'lossy', 'very slow', 'slow', 'unjudged', 'unreachable', 'refused', 'agent-down'];
 // These are meant to recede; they have to differ from the loud ones only.
-const QUIET: Class[] = ['stale', 'anomalous', 'pending', 'not measured'];
+const QUIET: Class[] = ['stale', 'misfit', 'anomalous', 'pending', 'not measured'];
 
 describe.each([['dark', true], ['light', false]] as const)('the %s palette', (_, dark) => {
   for (const [name, vision] of Object.entries(VISIONS)) {

@@ -3,13 +3,13 @@ import { humanCode, METRICS } from '../src/metrics';
 import { Model, type Probe } from '../src/model';
 import { gridOf } from '../src/past';
 
-const STATES = ['ok', 'loss', 'unreachable', 'refused', 'agent-down', 'pending', 'stale', 'anomalous'];
+const STATES = ['ok', 'loss', 'unreachable', 'refused', 'agent-down', 'pending', 'stale', 'anomalous', 'misfit'];
 const SEVERITIES = ['none', 'ok', 'slow', 'very slow', 'lossy', 'down'];
 const PROBE: Probe = { name: 'mesh', protocol: 'udp', paths: 1, interval_ns: 1, timeout_ns: 1, window_ns: 1, thresholds: {},
   sources: ['10.0.0.1', '10.0.0.2'], destinations: ['10.0.0.1', '10.0.0.2'] };
 
 // The rows of a mesh of two hosts: one at 4.2 us, as in docs/http-api.md, and one without a window.
-const ANSWER = `04 01 00 00  03 00 00 00  00 00 00 00  00 00 00 00
+const ANSWER = `05 01 00 00  03 00 00 00  00 00 00 00  00 00 00 00
   00 00 71 70 c1 1f 7a 42  00 00 00 00  00 00 00 00  ff 00  00 35
   00 00 00 00 00 00 f8 7f  01 00 00 00  00 00 00 00  06 ff  00 00`;
 
@@ -19,7 +19,7 @@ function answer(): Uint8Array {
 
 function modelOf(generation: number): Model {
   const model = new Model();
-  model.setPlan({ type: 'plan', version: 4, epoch: '1', generation, states: STATES, severities: SEVERITIES, probes: [PROBE], names: {}, labels: {} });
+  model.setPlan({ type: 'plan', version: 5, epoch: '1', generation, states: STATES, severities: SEVERITIES, probes: [PROBE], names: {}, labels: {} });
   return model;
 }
 

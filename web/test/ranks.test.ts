@@ -7,7 +7,7 @@ import { className, limitsOf, NO_LIMITS, thresholdCode, thresholdOf } from '../s
 import { NOT_A_PAIR } from '../src/states';
 import { type Column, firstIn, keyOf } from '../src/worst_list';
 
-const STATES = ['ok', 'loss', 'unreachable', 'refused', 'agent-down', 'pending', 'stale', 'anomalous'];
+const STATES = ['ok', 'loss', 'unreachable', 'refused', 'agent-down', 'pending', 'stale', 'anomalous', 'misfit'];
 const METRIC = METRICS[0];
 
 function meshOf(hosts: number): Grid {
@@ -48,7 +48,7 @@ describe('the pyramid', () => {
     const grid = meshOf(21);
     const ranks = ranksOf(grid);
     for (let i = 0; i < 60; ++i) {
-      setRow(grid, (i * 7) % 21, (column) => (column * i) % 8, (column) => 1000 * (1 + ((column + i) % 50)));
+      setRow(grid, (i * 7) % 21, (column) => (column * i) % STATES.length, (column) => 1000 * (1 + ((column + i) % 50)));
       if (i % 3 === 0) ranks.update();
     }
     ranks.update();
@@ -87,7 +87,7 @@ describe('thresholds', () => {
 
 describe('a judged grid', () => {
   const SEVERITIES = ['none', 'ok', 'slow', 'very slow', 'lossy', 'down'];
-  const judged = (severity: string, state: string) => (SEVERITIES.indexOf(severity) << 3) | STATES.indexOf(state);
+  const judged = (severity: string, state: string) => (SEVERITIES.indexOf(severity) << 4) | STATES.indexOf(state);
   function judgedGrid() {
     const grid = new Grid(meshOf(6).probe, STATES, SEVERITIES);
     const cells = [NOT_A_PAIR, judged('ok', 'loss'), judged('down', 'loss'), judged('slow', 'ok'), judged('none', 'ok'), judged('down', 'unreachable')];

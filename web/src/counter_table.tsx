@@ -1,0 +1,53 @@
+// The table of the counters of a host's NICs and ports.
+
+import { useEffect, useState } from 'preact/hooks';
+import { type CountersOfHost, grouped, placeOf, shownCounters, summaryOf } from './counters';
+import { humanAge, inText } from './format';
+import { fetchJson } from './status';
+import { now } from './store';
+
+const REFRESH = 5000; // milliseconds
+
+function useCounters(host: string): CountersOfHost | null {
+  const [counters, setCounters] = useState<CountersOfHost | null>(null);
+  useEffect(() => {
+    let stopped = false;
+    const ask = async () => {
+      try {
+        const answer = await fetchJson<CountersOfHost>(`api/v1/counters?host=${encodeURIComponent(host)}`);
+        if (!stopped) setCounters(answer);
+      } catch { /* the header says that the controller does not answer */ }
+    };
+    setCounters(null);
+    void ask();
+    const timer = setInterval(ask, REFRESH);
+    return () => {
+      stopped = true;
+      clearInterval(timer);
+    };
+  }, [host]);
+  return counters;
+}
+
+// `host` is the agent's id.
+export function CounterTable({ host }: { host: string }) {
+  const known = useCounters(host);
+  const [all, setAll] = useState(false);
+  if (known === null) return null;
+  const shown = shownCounters(known.counters, all);
+  return <section class="metric-pages" id="counters">
+    <h3>counters of NICs and ports<span>{summaryOf(known, now.value)}</span></h3>
+    {shown.length > 0 && <div class="wide"><table class="pairs"><thead><tr><th scope="col">device</th><th scope="col">counter</th><th scope="col">kind</th>
+      <th scope="col">total</th><th scope="col">last 5 min</th><th scope="col">last moved</th></tr></thead>
+    <tbody>{shown.map((each) => <tr key={`${placeOf(each)} ${each.counter}`}>
+      <td>{inText(placeOf(each))}</td>
+      <td>{inText(each.counter)}</td>
+      <td>{each.kind === 'error' && each.moved > 0 ? <span class="chip" data-state="lossy">error</span> : each.kind}</td>
+      <td class="number">{grouped(each.total)}</td>
+      <td class="number">{each.moved > 0 ? `+${grouped(each.moved)}` : '0'}</td>
+      <td>{each.last_moved === null ? '–' : `${humanAge(now.value - Date.parse(each.last_moved))} ago`}</td>
+    </tr>)}</tbody></table></div>}
+    {known.counters.length > 0 && <button class="quiet" aria-pressed={all} onClick={() => setAll(!all)}>{
+      all ? 'only those that moved' : `all ${known.counters.length} counters`}</button>}
+  </section>;
+}
