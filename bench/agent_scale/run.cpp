@@ -157,7 +157,8 @@ int respond(const Load& load, int ready) {
   Agent agent;
   if (!agent.open(load, {IpAddress()}, static_cast<std::uint16_t>(load.port + 1))) return 1;
   probe::Work work;
-  work.known_sources = std::make_shared<const plan::AddressList>(1, sourceOf(load));
+  work.known_sources = std::make_shared<const probe::Guests>(
+      probe::Guests{{sourceOf(load), probe::GuestList::kMaxRate}});
   for (std::uint32_t i = 0; load.rdma && i < kRdmaHosts; ++i) work.own.push_back(target(i));
   agent.transport->setWork(std::move(work));
   if (load.rdma) {

@@ -1,28 +1,25 @@
 // Measures how fast metrics are collected and what it costs: from metric pages over the soft
-// device, and the same metrics from HTTP endpoints of prometheus-cpp. All runs on one core.
+// device, and the same metrics from HTTP endpoints of prometheus-cpp. All of that runs on one core.
+// A second part compares one and two readers of a collector on two cores.
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/program_options.hpp>
+#include <cstdio>
 #include <string>
 #include <vector>
 
 #include "common/log.h"
 #include "common/program.h"
+#include "cores.h"
+#include "readers_part.h"
 #include "shared/figures.h"
 #include "sides.h"
 
 namespace {
 
 using namespace pingloom::bench;
-
-void pinToOneCore() {
-  cpu_set_t core;
-  CPU_ZERO(&core);
-  CPU_SET(0, &core);
-  sched_setaffinity(0, sizeof core, &core);
-}
 
 void add(Figures& figures, const std::string& row, const Collected& pages,
          const Collected& endpoints) {
@@ -38,16 +35,29 @@ void add(Figures& figures, const std::string& row, const Collected& pages,
               endpoints.collector_cpu / endpoints.metrics * 1e9);
 }
 
+// Adds one run of every shape.
+void addEndpoints(Figures& figures, double seconds) {
+  // These are the two axes that MicroView was measured on, and full pages.
+  static constexpr std::array<Shape, 9> kShapes = {
+      {{8, 16}, {8, 64}, {8, 128}, {8, 256}, {16, 64}, {64, 64}, {128, 64}, {256, 64}, {64, 504}}};
+  for (const Shape& shape : kShapes) {
+    add(figures, fmt::format("{} x {} | ", shape.applications, shape.metrics),
+        collectPages(shape, seconds), scrapeEndpoints(shape, seconds));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   namespace po = boost::program_options;
   int runs = 5;
   double seconds = 1;
+  bool readers_only = false;
   po::options_description options("Options");
   options.add_options()("runs", po::value(&runs)->default_value(runs), "how many runs to make")(
       "seconds", po::value(&seconds)->default_value(seconds, "1"),
-      "how long each way of collecting is measured in a run");
+      "how long each way of collecting is measured in a run")(
+      "readers-only", po::bool_switch(&readers_only), "measure the second part only");
   po::variables_map values;
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (const auto code = pingloom::program::parse(
@@ -57,16 +67,13 @@ int main(int argc, char** argv) {
     return *code;
   }
   pingloom::log::init("collection_bench", pingloom::log::Level::kWarning);
-  pinToOneCore();
-  // These are the two axes that MicroView was measured on, and full pages.
-  const std::vector<Shape> shapes = {{8, 16},  {8, 64},   {8, 128},  {8, 256}, {16, 64},
-                                     {64, 64}, {128, 64}, {256, 64}, {64, 504}};
+  pinTo(1);
   Figures figures;
-  for (const Shape& shape : shapes) {
-    const std::string row = fmt::format("{} x {} | ", shape.applications, shape.metrics);
-    for (int run = 0; run < std::max(1, runs); ++run) {
-      add(figures, row, collectPages(shape, seconds), scrapeEndpoints(shape, seconds));
-    }
+  for (int run = 0; run < std::max(1, runs) && !readers_only; ++run) addEndpoints(figures, seconds);
+  for (int run = 0; run < std::max(1, runs); ++run) {
+    if (addReaders(figures, seconds)) continue;
+    std::fprintf(stderr, "two readers were not measured: this process has only one core\n");
+    break;
   }
   figures.print();
   return 0;

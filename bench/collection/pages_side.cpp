@@ -1,16 +1,12 @@
-#include <fmt/format.h>
-#include <unistd.h>
-
+#include <chrono>
 #include <memory>
-#include <pingloom/pages.hpp>
 #include <thread>
 #include <vector>
 
+#include "collector/reader_shares.h"
 #include "collector/reader_thread.h"
-#include "common/log.h"
 #include "common/time.h"
-#include "pages/page_service.h"
-#include "shared/child.h"
+#include "page_host.h"
 #include "shared/clocks.h"
 #include "shared/wait.h"
 #include "sides.h"
@@ -18,55 +14,33 @@
 namespace pingloom::bench {
 namespace {
 
-constexpr const char* kSocket = "/tmp/pingloom-collection-bench.sock";
-constexpr const char* kHost = "127.0.77.1";
 constexpr const char* kReader = "127.0.77.2";
-constexpr std::uint16_t kPort = 20714;
 
-rdma::DeviceOptions soft() {
-  rdma::DeviceOptions options;
-  options.device = rdma::kSoftDevice;
-  options.soft.raw_socket = false;
-  return options;
-}
+using Hosts = std::vector<std::unique_ptr<PageHost>>;
+using Readers = std::vector<std::unique_ptr<collector::ReaderThread>>;
 
-void die(const Error& error) {
-  std::fprintf(stderr, "%s\n", error.text().c_str());
-  std::exit(1);
-}
-
-std::unique_ptr<pages::PageService> startService() {
-  pages::PageServiceOptions options;
-  options.address = *IpAddress::parse(kHost);
-  options.device = soft();
-  options.server.listen = {options.address, kPort};
-  options.server.host = "bench";
-  options.server.incarnation = 1;
-  options.registration.socket = kSocket;
-  auto service = pages::PageService::start(options);
-  if (!service) die(service.error());
-  return std::move(*service);
-}
-
-std::unique_ptr<Pages> startApplication(int number, int metrics) {
-  PagesOptions options;
-  options.application = fmt::format("application-{}", number);
-  options.socket = kSocket;
-  auto pages = std::make_unique<Pages>(options);
-  for (int i = 0; i < metrics; ++i) {
-    pages->counter({fmt::format("bench_metric_{}_total", i)}).add(static_cast<unsigned>(i));
+Readers startReaders(int count, collector::Board& board) {
+  const auto address = *IpAddress::parse(kReader);
+  auto devices = rdma::openDevices(address, static_cast<std::uint32_t>(count), softDevice());
+  if (!devices) die(devices.error());
+  Readers made;
+  for (std::shared_ptr<rdma::Device>& device : *devices) {
+    auto reader =
+        collector::ReaderThread::start({made.size(), address, std::move(device)}, "bench", board);
+    if (!reader) die(reader.error());
+    made.push_back(std::move(*reader));
   }
-  return pages;
+  return made;
 }
 
-bool allKnown(const std::vector<std::unique_ptr<Pages>>& applications, int metrics) {
-  for (const auto& pages : applications) {
-    if (pages->status().known_metrics < static_cast<unsigned>(metrics)) return false;
-  }
-  return true;
+void setAgents(const Readers& readers, const Hosts& hosts) {
+  std::vector<collector::AgentSpec> agents;
+  for (const auto& host : hosts) agents.push_back({host->agent(), 1});
+  auto shares = collector::ReaderShares(readers.size()).share(std::move(agents));
+  for (std::size_t i = 0; i < readers.size(); ++i) readers[i]->set(std::move(shares[i]));
 }
 
-// Counts the values on pages that were read in the last rounds.
+// Counts the values on pages that were read in the last round.
 std::size_t freshMetrics(const collector::AgentView& view) {
   std::size_t metrics = 0;
   for (const collector::PageView& page : view.pages) {
@@ -75,51 +49,63 @@ std::size_t freshMetrics(const collector::AgentView& view) {
   return metrics;
 }
 
-}  // namespace
-
-Collected collectPages(const Shape& shape, double seconds) {
-  Child host([&](int ready) -> int {
-    const auto service = startService();
-    std::vector<std::unique_ptr<Pages>> applications;
-    applications.reserve(static_cast<std::size_t>(shape.applications));
-    for (int i = 0; i < shape.applications; ++i) {
-      applications.push_back(startApplication(i, shape.metrics));
-    }
-    const auto known = waitUntil("metrics of all applications", kPatience / 2,
-                                 [&] { return allKnown(applications, shape.metrics); });
-    if (!known) die(known.error());
-    if (write(ready, "r", 1) != 1) return 1;
-    for (;;) pause();
-  });
-  if (!host.await('r')) die(Error{"applications", "did not start"});
-  collector::Board board;
-  auto reader = collector::ReaderThread::start(*IpAddress::parse(kReader), soft(), "bench", board);
-  if (!reader) die(reader.error());
-  (*reader)->set({{SocketAddress{*IpAddress::parse(kHost), kPort}.text(), 1}});
+// Whether every host's values have all been read.
+bool allRead(const collector::Board& board, std::size_t hosts, const Shape& shape) {
   const std::size_t all =
       static_cast<std::size_t>(shape.applications) * static_cast<std::size_t>(shape.metrics);
-  const auto look = [&] { return board.entries().front()->copy(); };
-  const auto fresh = waitUntil("all metrics at the collector", kPatience, [&] {
-    return !board.entries().empty() && freshMetrics(look()) >= all;
-  });
+  const auto entries = board.entries();
+  if (entries.size() != hosts) return false;
+  for (const auto& entry : entries) {
+    if (freshMetrics(entry->copy()) < all) return false;
+  }
+  return true;
+}
+
+// Adds what was read of one host.
+void add(const collector::AgentView& before, const collector::AgentView& after, Collected& to) {
+  const auto rounds = static_cast<double>(after.counters.rounds - before.counters.rounds);
+  to.rounds += rounds;
+  to.metrics += rounds * static_cast<double>(freshMetrics(after));
+  const auto& now = after.counters.reading;
+  const auto& then = before.counters.reading;
+  to.read_bytes += static_cast<double>(now.bytes - then.bytes);
+  to.useful_bytes += static_cast<double>(now.useful_bytes - then.useful_bytes);
+}
+
+std::vector<collector::AgentView> look(const collector::Board& board) {
+  std::vector<collector::AgentView> views;
+  for (const auto& entry : board.entries()) views.push_back(entry->copy());
+  return views;
+}
+
+Nanos cpuOf(const Hosts& hosts) {
+  Nanos sum = 0;
+  for (const auto& host : hosts) sum += host->cpu();
+  return sum;
+}
+
+}  // namespace
+
+Collected collectPages(const Shape& shape, double seconds, int hosts_count, int readers_count) {
+  Hosts hosts;
+  for (int i = 0; i < hosts_count; ++i) hosts.push_back(std::make_unique<PageHost>(i, shape));
+  collector::Board board;
+  const Readers readers = startReaders(readers_count, board);
+  setAgents(readers, hosts);
+  const auto fresh = waitUntil("all metrics at the collector", kPatience,
+                               [&] { return allRead(board, hosts.size(), shape); });
   if (!fresh) die(fresh.error());
-  const collector::AgentView before = look();
+  const auto before = look(board);
   const Nanos cpu = processCpu();
-  const Nanos host_cpu = host.usage().cpu;
+  const Nanos host_cpu = cpuOf(hosts);
   const Nanos begin = monotonicNow();
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-  const collector::AgentView after = look();
+  const auto after = look(board);
   Collected made;
   made.seconds = toSeconds(monotonicNow() - begin);
   made.collector_cpu = toSeconds(processCpu() - cpu);
-  made.host_cpu = toSeconds(host.usage().cpu - host_cpu);
-  made.rounds = static_cast<double>(after.counters.rounds - before.counters.rounds);
-  made.metrics = made.rounds * static_cast<double>(freshMetrics(after));
-  made.pages = made.rounds * static_cast<double>(after.pages.size());
-  const auto& now = after.counters.reading;
-  const auto& then = before.counters.reading;
-  made.read_bytes = static_cast<double>(now.bytes - then.bytes);
-  made.useful_bytes = static_cast<double>(now.useful_bytes - then.useful_bytes);
+  made.host_cpu = toSeconds(cpuOf(hosts) - host_cpu);
+  for (std::size_t i = 0; i < hosts.size(); ++i) add(before[i], after[i], made);
   return made;
 }
 

@@ -10,7 +10,7 @@
 #include "controller/model/row_json.h"
 #include "controller/redis/connection.h"
 #include "controller/redis/embedded.h"
-#include "controller/redis/store.h"
+#include "controller/redis/key_updates.h"
 #include "fleet.h"
 #include "shared/child.h"
 #include "shared/clocks.h"
@@ -40,7 +40,7 @@ std::string exampleRow() {
   source.window = kWindow;
   source.device = "eth0";
   std::string json;
-  appendRowJson({}, source, row, PairState::kOk, json);
+  controller::RowJson({}, source).append(row, PairState::kOk, json);
   return json;
 }
 
@@ -49,7 +49,7 @@ std::string hsetOf(const Shape& shape, std::uint32_t agent, const std::string& v
   controller::Commands commands;
   commands.begin(2 + 2 * std::size_t{shape.destinations});
   commands.argument(std::string_view("HSET"));
-  commands.argument(controller::RedisStore::latestKey(kProbe, sourceOf(agent).text()));
+  commands.argument(controller::RedisKeys::latestKey(kProbe, sourceOf(agent).text()));
   for (std::uint32_t i = 0; i < shape.destinations; ++i) {
     commands.argument(destinationOf(i).text());
     commands.argument(value);

@@ -11,8 +11,8 @@
 #include "common/duration.h"
 #include "common/program.h"
 #include "controller/redis/connection.h"
+#include "controller/redis/key_updates.h"
 #include "controller/redis/resp.h"
-#include "controller/redis/store.h"
 #include "fleet.h"
 #include "machine_limits.h"
 #include "scene.h"
@@ -41,7 +41,7 @@ Status waitVisible(const Scene& scene, const Shape& shape, std::uint64_t last_wi
   Status failed;
   auto visible = waitUntil("the last window of all sources in Redis", kMaxDelay, [&] {
     for (; agent < shape.agents; ++agent) {
-      const std::string key = controller::RedisStore::latestKey(kProbe, sourceOf(agent).text());
+      const std::string key = controller::RedisKeys::latestKey(kProbe, sourceOf(agent).text());
       const auto row = (*connection)->hashField(key, field);
       if (!row) failed = tl::unexpected(row.error());
       if (!row || row->find(expected) == std::string::npos) break;

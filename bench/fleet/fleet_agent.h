@@ -75,13 +75,15 @@ class FleetAgent : private agent::ControlOwner, private agent::BatchSource {
   void planChanged(std::shared_ptr<const plan::Plan> plan) override;
   void clockOffsetChanged(Nanos) override {}
   agent::AgentTotals totals() override;
+  std::shared_ptr<const NicPorts> nicCounters() override { return nullptr; }
   std::shared_ptr<const PageOwners> pageOwners() override { return nullptr; }
   std::uint64_t laterIncarnation(std::uint64_t committed) override;
   std::vector<plan::Endpoint> endpoints() override;
   plan::EndpointVersion heldEndpoints() override { return held_; }
+  std::vector<IpAddress> rdmaAddresses() override { return {}; }
   Status endpointsPushed(const wire::EndpointUpdate& update) override;
   void burstOrdered(const wire::BurstOrder&) override {}
-  void collectorsAuthorized(std::vector<net::CurveKey>) override {}
+  void collectorsAuthorized(std::vector<agent::AuthorizedCollector>) override {}
   std::optional<agent::StoredBatch> next(wire::BatchId after) override;
   wire::BatchId newest() const override { return {incarnation_, last_sequence_}; }
   void acknowledge(wire::BatchId up_to) override;

@@ -1,8 +1,8 @@
-// Measures what history takes on disk, and how long it takes to read a mesh at a past time and a
-// pair's last 24 hours. The questions go through the API's own functions, which includes JSON but
-// not HTTP. The machine's limit in the same run is to read the same blocks by SQLite and to
-// decompress by zstd the sections that the question needs, and to do nothing with them. All times
-// are CPU time.
+// Measures what history takes on disk, and how long it takes to read a mesh at a past time, the
+// worst of 24 hours, and a pair's last 24 hours. The questions go through the API's own functions,
+// which includes JSON but not HTTP. The machine's limit in the same run is to read the same blocks
+// by SQLite and to decompress by zstd the sections that the question needs, and to do nothing with
+// them. All times are CPU time.
 #include <sys/resource.h>
 #include <zstd.h>
 
@@ -154,6 +154,42 @@ Status gridTimes(const MeshHistory& mesh, const Shape& shape, Figures& figures,
                [&] { return bareRead(mesh.file(), at, at + length, 3); });
 }
 
+// The severities of each source rise more often than an answer reads windows for it, each time in
+// another minute.
+Status addRises(MeshHistory& mesh, const Shape& shape, Nanos old) {
+  constexpr std::uint32_t kRises = 4;
+  const Reports minutes(shape.hosts, kMinuteSamples);
+  for (std::uint32_t rise = 0; rise < kRises; ++rise) {
+    const Nanos at = old + (rise + 1) * kMinute;
+    for (std::uint32_t i = 0; i < shape.hosts; ++i) {
+      auto status = mesh.commit(i, at, kMinute, minutes, shape.hosts);
+      if (status) status = mesh.judge(i, at, rise);
+      if (!status) return status;
+    }
+    if (auto status = mesh.rollUp(); !status) return status;
+  }
+  return {};
+}
+
+Status worstTimes(const MeshHistory& mesh, const Shape& shape, Figures& figures, Nanos now) {
+  const auto plan = planOf(shape.hosts, shape.hosts);
+  controller::HistoryReader reader(mesh.file());
+  for (const auto& [format, metric] : std::vector<std::pair<const char*, const char*>>{
+           {"cells", "network_p99"}, {"cells", "loss"}, {"json", "network_p99"}}) {
+    const std::string name = std::string("the worst of 24 h: ") + metric + " as " + format;
+    auto status = timed(shape.runs, figures, name, [&, format = format, metric = metric] {
+      return ask(plan, reader, "/api/v1/history/grid",
+                 {{"probe", kProbe},
+                  {"metric", metric},
+                  {"format", format},
+                  {"worst", "24h"},
+                  {"at", formatUtc(now)}});
+    });
+    if (!status) return status;
+  }
+  return {};
+}
+
 Status measureMesh(const std::filesystem::path& folder, const Shape& shape, Figures& figures) {
   auto mesh = MeshHistory::begin(folder / "mesh.sqlite");
   if (!mesh) return tl::unexpected(mesh.error());
@@ -183,6 +219,7 @@ Status measureMesh(const std::filesystem::path& folder, const Shape& shape, Figu
   if (!all_bytes) return tl::unexpected(all_bytes.error());
   figures.add("a pair and window", "bytes",
               static_cast<double>(*all_bytes - *minute_bytes) / pairs);
+  if (auto status = addRises(**mesh, shape, old); !status) return status;
   const auto around = static_cast<std::uint32_t>(2 * kHour / kWindow);
   if (auto status = (*mesh)->fillIndex(shape.hosts, now, kWindow, around); !status) return status;
   const double before = residentMiB();
@@ -194,6 +231,7 @@ Status measureMesh(const std::filesystem::path& folder, const Shape& shape, Figu
       !status) {
     return status;
   }
+  if (auto status = worstTimes(**mesh, shape, figures, now); !status) return status;
   figures.add("memory that reading grids takes at most", "MiB", residentMiB() - before);
   return {};
 }

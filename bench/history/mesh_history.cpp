@@ -84,6 +84,14 @@ Status MeshHistory::commit(std::uint32_t source, Nanos start, Nanos window, cons
   return ledger_->commit({&batch, 1}, utcNow());
 }
 
+Status MeshHistory::judge(std::uint32_t source, Nanos since, std::uint32_t destination) {
+  std::string content(1, static_cast<char>(Severity::kOk));
+  content += static_cast<char>(Severity::kVerySlow);
+  content += hostOf(destination).wire();
+  const controller::SeverityRecord record{since, kProbe, hostOf(source), std::move(content)};
+  return ledger_->record({}, {}, {}, {&record, 1});
+}
+
 Status MeshHistory::rollUp() {
   for (;;) {
     const auto done = ledger_->rollUp(utcNow());

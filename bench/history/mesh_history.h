@@ -37,6 +37,8 @@ class MeshHistory {
 
   Status commit(std::uint32_t source, Nanos start, Nanos window, const Reports& reports,
                 std::uint64_t rows);
+  // Records that from this time on one pair of the source was very slow and all others ok.
+  Status judge(std::uint32_t source, Nanos since, std::uint32_t destination);
   // Rolls up everything that is old enough.
   Status rollUp();
   // Inserts small windows of all sources before `until`, so that the index is as full as in use.

@@ -27,6 +27,7 @@ host: idle
 addresses: [127.0.66.1]
 port: {agent}
 state_dir: {folder}/agent
+http: none
 rdma: {{ device: soft }}
 """
 PINGLIST = "version: 1\nprobes:\n  - { name: others, protocol: rdma, mesh: [127.0.66.2, 127.0.66.3] }\n"

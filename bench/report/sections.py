@@ -100,7 +100,9 @@ SECTIONS = [
                for n in ("1 thread", "2 threads")}),
     Section("pages_python", "bench/pages/update.py", "--runs 3", 120, full="--runs 9", targets=("pingloom-pages",)),
     Section("collection", f"{BIN}/collection_bench", "--runs 1 --seconds 0.2", 600, full="--runs 5 --seconds 0.4",
-            targets=("collection_bench",)),
+            targets=("collection_bench",),
+            goals={f"readers | 2 hosts, {shape}, 2 readers on 2 cores | times 1 reader on 1 core": ">= 1.8"
+                   for shape in ("64 x 64", "64 x 504")}),
     Section("truth", "bench/truth/truth.py", "--count 200", 400, full="--count 1000", targets=("pingloom", "truth_tool"),
             needs=(root, program("ip"), program("chrt")),
             goals={f"relay {delay}, witness at {witness} | within": ">= 99"

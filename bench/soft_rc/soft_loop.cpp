@@ -22,10 +22,13 @@ Status SoftLoop::Side::open(std::uint32_t address, bool raw, const rdma::RcOptio
   if (!opened) return tl::unexpected(opened.error());
   device = std::move(*opened);
   if (raw && device->info().icrc_check != "exact") return makeError("soft loop", "no CAP_NET_RAW");
-  auto registered = device->registerMemory(memory, kAll);
+  auto shared = device->createDomain();
+  if (!shared) return tl::unexpected(shared.error());
+  domain = std::move(*shared);
+  auto registered = domain->registerMemory(memory, kAll);
   if (!registered) return tl::unexpected(registered.error());
   region = std::move(*registered);
-  auto created = device->createRc(rc);
+  auto created = domain->createRc(rc);
   if (!created) return tl::unexpected(created.error());
   endpoint = std::move(*created);
   return {};

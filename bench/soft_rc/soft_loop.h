@@ -34,6 +34,7 @@ class SoftLoop {
 
     std::vector<std::uint8_t> memory = std::vector<std::uint8_t>(kRegion);
     std::unique_ptr<rdma::Device> device;
+    std::unique_ptr<rdma::Domain> domain;
     std::unique_ptr<rdma::MemoryRegion> region;
     std::unique_ptr<rdma::RcEndpoint> endpoint;
     rdma::RcEvents events;

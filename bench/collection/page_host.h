@@ -1,0 +1,33 @@
+// A host with metric pages: an agent and its applications in a process of their own.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "common/error.h"
+#include "rdma/open_device.h"
+#include "shared/child.h"
+#include "sides.h"
+
+namespace pingloom::bench {
+
+class PageHost {
+ public:
+  // Starts host number `number` of 0 .. 99, which has an address of its own, and ends this process
+  // if it cannot be started.
+  PageHost(int number, const Shape& shape);
+
+  const std::string& agent() const { return agent_; }  // HOST:PORT of its control channel
+  Nanos cpu() const { return process_.usage().cpu; }
+
+ private:
+  std::string agent_;
+  Child process_;
+};
+
+// The soft device's options of this benchmark: the way without privileges.
+rdma::DeviceOptions softDevice();
+// Ends this process.
+[[noreturn]] void die(const Error& error);
+
+}  // namespace pingloom::bench
