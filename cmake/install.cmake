@@ -12,6 +12,11 @@ foreach(role agent controller collector)
   # install.sh and the package's postinst make this file a drop-in where systemd knows its keys.
   install(FILES systemd/restart-steps.conf DESTINATION ${share}/systemd/pingloom-${role}.service.d COMPONENT ${role})
 endforeach()
+# The translator has neither a man page nor a package yet.
+install(TARGETS pingloom-translator RUNTIME COMPONENT translator)
+install(FILES config/translator.yaml DESTINATION ${share}/config COMPONENT translator)
+install(FILES systemd/pingloom-translator.service DESTINATION lib/systemd/system COMPONENT translator)
+install(FILES systemd/restart-steps.conf DESTINATION ${share}/systemd/pingloom-translator.service.d COMPONENT translator)
 # The target `man` needs scdoc, so it is not part of `all`.
 add_custom_target(man ${CMAKE_SOURCE_DIR}/packaging/man/build.sh $<TARGET_FILE:pingloom> ${CMAKE_BINARY_DIR}/man DEPENDS pingloom VERBATIM)
 function(pingloom_man component)
@@ -50,3 +55,13 @@ install(FILES cmake/pingloom-pages-config.cmake ${CMAKE_BINARY_DIR}/generated/pi
         DESTINATION ${pages_package} COMPONENT pages-dev)
 install(FILES ${CMAKE_BINARY_DIR}/generated/pingloom-pages.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
         COMPONENT pages-dev)
+
+# The report library is installed as the page library is; it has no CMake package.
+install(TARGETS pingloom-report LIBRARY COMPONENT report NAMELINK_COMPONENT report-dev)
+install(TARGETS pingloom-report-static ARCHIVE COMPONENT report-dev)
+install(FILES python/pingloom_report.py DESTINATION lib/python3/dist-packages COMPONENT report-python)
+install(FILES include/pingloom/report.h include/pingloom/report.hpp
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pingloom COMPONENT report-dev)
+configure_file(cmake/pingloom-report.pc.in generated/pingloom-report.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/generated/pingloom-report.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+        COMPONENT report-dev)

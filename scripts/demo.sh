@@ -158,6 +158,7 @@ EOF
 controller: $network.254:20711
 host: $(printf 'host-%02d' "$i")
 addresses: [${addresses[i - 1]}]
+http: none
 state_dir: $run_dir/agent-$i
 rdma: { device: $rdma_device$(impairments "$i") }
 EOF

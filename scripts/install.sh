@@ -10,14 +10,18 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 usage() {
   cat <<USAGE
-Usage: install.sh [--controller HOST[:PORT]] [OPTION]...
+Usage: install.sh -c [OPTION]...                                      on the controller's host
+       install.sh --controller HOST[:PORT] --join TOKEN [OPTION]...   on all others
 Installs the agent, with -c also the controller, with -k also the collector. Run it again to upgrade: without -c, -k and
 --no-agent it upgrades what is installed.
   --controller HOST[:PORT]  where the agent reports; asked for if missing, this host with -c
   -c                  install the controller too
   -k                  install the collector too (it reads agents' metric pages)
+  --join TOKEN        have this host's keys authorised by the controller that made TOKEN, which may also be a file with it;
+                      -c prints one, \`pingloom keys token create\` makes another (docs/keys.md)
+  --insecure          run without keys: anybody who reaches the controller can register as any host
   --no-agent          do not install the agent
-  --pinglist FILE     who probes whom; default with -c: this host probes itself (docs/pinglist.md)
+  --pinglist FILE     who probes whom; default with -c: all registered agents (docs/pinglist.md)
   --address ADDR      this host's address for the collector and the first pinglist; default: of the default route
   --device NAME       RDMA device of agent and collector: auto (default), soft, or a name such as mlx5_0
   --prefix DIR        where programs go (default /usr/local; .debs have /usr)
@@ -30,13 +34,13 @@ Exit code: 0 done, 1 failed (an upgrade is rolled back), 2 wrong usage.
 USAGE
 }
 
-controller='' with_controller='' with_collector='' with_agent=yes roles_given='' pinglist='' address='' device=auto
+controller='' with_controller='' with_collector='' with_agent=yes roles_given='' pinglist='' address='' device=auto join='' insecure=''
 prefix=/usr/local wait_seconds=60 uninstall='' purge='' dry=''
 config_dir=/etc/pingloom state_dir=/var/lib/pingloom unit_dir=/etc/systemd/system
 record=$state_dir/installer  # lists what was installed, for upgrades and for -d
 roles=() given=()  # the roles to install now, and the options that were given with a value
 
-for part in steps roles checks packages source files config kept services uninstall; do
+for part in steps roles checks packages source files config kept keys services uninstall; do
   # shellcheck source=/dev/null
   . "$here/install/$part.sh"
 done
@@ -50,12 +54,14 @@ parse_options() {
       --no-agent) with_agent='' roles_given=yes ;;
       -d) uninstall=yes ;;
       --purge) purge=yes ;;
+      --insecure) insecure=yes ;;
       -n) dry=yes ;;
-      --controller | --pinglist | --address | --device | --prefix | --wait)
+      --controller | --join | --pinglist | --address | --device | --prefix | --wait)
         [ -n "${2:-}" ] || fail "$1 needs a value" 2
         given+=("$1")
         case $1 in
           --controller) controller=$2 ;;
+          --join) join=$2 ;;
           --pinglist) pinglist=$2 ;;
           --address) address=$2 ;;
           --device) device=$2 ;;
@@ -79,6 +85,7 @@ check_options() {
   [[ -z $address || $address =~ ^[0-9A-Fa-f.:]+$ ]] || fail "--address takes an IP address, not '$address'" 2
   [[ -z $controller || $controller =~ ^[][A-Za-z0-9._:-]+$ ]] || fail "--controller takes HOST or HOST:PORT, not '$controller'" 2
   [ -z "$pinglist" ] || [ -r "$pinglist" ] || fail "cannot read the pinglist $pinglist" 2
+  check_key_options
   [ -n "$uninstall$with_agent$with_controller$with_collector" ] || fail "--no-agent leaves nothing to install" 2
 }
 
@@ -100,6 +107,7 @@ main() {
   if [ -n "$uninstall" ]; then uninstall_all; return; fi
   choose_roles
   ask_controller
+  check_how_to_join
   find_source
   step "checking this host"
   check_host
@@ -119,7 +127,8 @@ main() {
 closing_words() {
   local role
   for role in "${roles[@]}"; do say "pingloom-$role: $config_dir/$role.yaml, journalctl -u pingloom-$role"; done
-  [ -z "$with_controller" ] || say "who probes whom: $config_dir/pinglist.yaml; look: pingloom status, pingloom mesh, http://127.0.0.1:8080"
+  [ -z "$with_controller" ] || say "who probes whom: all hosts whose agents register ($config_dir/pinglist.yaml); look: pingloom status, pingloom mesh, http://127.0.0.1:8080"
+  [ -z "$with_controller" ] || tell_other_hosts
 }
 
 main "$@"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds and runs the tests, and ends with ctest's own summary.
+# Builds and runs the tests. After ctest's own summary it says why each failed test failed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -75,5 +75,19 @@ export TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp"
 labels=()
 [ "$mode" != quick ] || labels=(-LE 'integration|web|lab|tidy|soak|slow')
 [ "$mode" != normal ] || labels=(-LE 'soak|slow')
+# Prints the last lines of each failed test's output that name a cause.
+causes() {
+  awk '
+    /^[0-9]+\/[0-9]+ Testing: / { name = $3; lines = 0 }
+    /FAIL|Failure|[Ee]rror:|AssertionError|not ok / { said[lines++ % 4] = substr($0, 1, 300) }
+    /^Test Failed/ {
+      printf "\n==> %s failed:\n", name
+      for (i = lines > 4 ? lines - 4 : 0; i < lines; ++i) print "  " said[i % 4]
+    }' build/all/Testing/Temporary/LastTest.log
+}
+
 # One more test runs at a time than there are processors, because those that hold the lock "machine" mostly wait.
-exec ctest --test-dir build/all --output-on-failure --no-tests=error -j $(($(nproc) + 1)) "${labels[@]}"
+code=0
+ctest --test-dir build/all --output-on-failure --no-tests=error -j $(($(nproc) + 1)) "${labels[@]}" || code=$?
+[ "$code" = 0 ] || causes
+exit "$code"

@@ -14,7 +14,11 @@ check_host() {
   check_time
   check_other_install
   [ -z "$with_controller" ] || check_controller
+  check_controller_port
+  check_given_pinglist
+  check_key_files
   ! needs_address || check_address
+  check_given_address
   if [ "$check_faults" -gt 0 ]; then
     [ -n "$dry" ] || fail "nothing was changed; correct what fails above and start again"
     say "an installation would end here; the steps below are for a host without these faults"
@@ -51,6 +55,9 @@ check_system() {
   if [ "$free" -ge 1024 ]; then good "$free MiB free in /var/lib"; else warn "only $free MiB free in /var/lib: the agent's spool takes up to 256 MiB, history up to 4 GiB (both configurable)"; fi
 }
 
+# Will RDMA probes of this host find a device?
+has_rdma() { [ "$device" = soft ] || compgen -G '/dev/infiniband/uverbs*' >/dev/null; }
+
 check_rdma() {
   if [ "$device" = soft ]; then good "RDMA by the soft device, as asked"; return; fi
   if compgen -G '/dev/infiniband/uverbs*' >/dev/null; then
@@ -69,12 +76,12 @@ port_of() {
 }
 
 # A port that a pingloom service holds is free for the service.
-check_port() { # PROTOCOL PORT WHAT
+check_port() { # PROTOCOL PORT WHAT [warn]
   local line
   line=$(ss -Hln"${1:0:1}"p "sport = :$2" 2>/dev/null | head -n 1)
   if [ -z "$line" ] || [[ $line == *'"pingloom'* ]]; then good "$1 port $2 ($3)"; return; fi
   [[ $line =~ \(\(\"([^\"]+)\",pid=([0-9]+) ]] || true
-  bad "$1 port $2 ($3) is taken by ${BASH_REMATCH[1]:-another program} (process ${BASH_REMATCH[2]:-unknown}): stop it, or configure another port"
+  "${4:-bad}" "$1 port $2 ($3) is taken by ${BASH_REMATCH[1]:-another program} (process ${BASH_REMATCH[2]:-unknown}): stop it, or configure another port"
 }
 
 check_ports() {
@@ -85,6 +92,9 @@ check_ports() {
     check_port udp "$port" "probes"
     check_port tcp "$port" "probes"
     [ "$device" != soft ] || check_port udp 4791 "soft RDMA device"
+    # The agent probes without these two.
+    check_port tcp "$(port_of "$config_dir/agent.yaml" http 20712)" "agent's metrics" warn
+    check_port tcp 20714 "metric pages" warn
   fi
   if [ -n "$with_controller" ]; then
     check_port tcp "$(port_of "$config_dir/controller.yaml" control 20711)" "agents"
@@ -110,8 +120,63 @@ check_controller() {
       if command -v redis-server >/dev/null; then good "redis-server, which the controller starts"; else say "redis-server is not installed yet: it is among the packages below"; fi ;;
     unix:*)
       if [ -S "${redis#unix:}" ]; then good "Redis at ${redis#unix:}"; else warn "no Redis at ${redis#unix:}: the controller is not ready before it exists"; fi ;;
-    tcp:*) good "Redis is ${redis#tcp:}; the controller is not ready before it answers" ;;
+    tcp:*) check_redis_port "${redis#tcp:}" ;;
   esac
+}
+
+check_redis_port() { # HOST:PORT
+  local host=${1%:*}
+  host=${host#[} host=${host%]}
+  # shellcheck disable=SC2016  # the inner shell expands them
+  if timeout 3 bash -c 'exec 3<>"/dev/tcp/$0/$1"' "$host" "${1##*:}" 2>/dev/null; then
+    good "Redis listens at $1"
+  else
+    warn "nobody listens at $1, the Redis of the configuration: the controller is not ready before it answers"
+  fi
+}
+
+check_controller_port() {
+  local port=${controller##*:}
+  [[ $controller == *:* && ! ( $controller == \[*\] ) ]] || return 0
+  if [[ ! $port =~ ^[0-9]{1,5}$ ]] || ((10#$port < 1 || 10#$port > 65535)); then
+    bad "--controller $controller: the port is not a number 1..65535"
+  fi
+}
+
+# A program that is there already can check it before anything is changed; otherwise it is checked before pingloom is installed.
+check_given_pinglist() {
+  [ -n "$pinglist" ] || return 0
+  local program
+  for program in "$tree/cli/bin/pingloom" "$prefix/bin/pingloom"; do
+    "$program" --version >/dev/null 2>&1 || continue
+    if "$program" check "$pinglist" >"$work/check.log" 2>&1; then
+      good "pinglist $pinglist"
+    else
+      sed 's/^/    | /' "$work/check.log"
+      bad "the pinglist $pinglist is not valid (above)"
+    fi
+    return 0
+  done
+}
+
+# A key that a kept configuration names and that is missing would end the service.
+check_key_files() {
+  local role file
+  for role in "${roles[@]}"; do
+    [ -r "$config_dir/$role.yaml" ] || continue
+    file=$(value_of "$config_dir/$role.yaml" keys secret)
+    [ -n "$file" ] || continue
+    [[ $file == /* ]] || file=$config_dir/$file
+    if [ -f "$file" ]; then good "key $file"; else bad "$config_dir/$role.yaml names the key $file, which does not exist: pingloom keys generate makes one (docs/keys.md)"; fi
+  done
+}
+
+# Services can bind only what the host has.
+check_given_address() {
+  was_given --address || return 0
+  command -v ip >/dev/null || return 0
+  ip -o addr show 2>/dev/null | awk '{ sub(/\/.*/, "", $4); print $4 }' | grep -qxiF -e "$address" ||
+    bad "--address $address is no address of this host (ip addr shows them)"
 }
 
 # The first pinglist and the collector's first configuration name an address of this host.
@@ -126,12 +191,24 @@ check_address() {
   if [ -n "$address" ]; then good "address $address"; else bad "this host has no address; --address ADDR names one"; fi
 }
 
-# own_address prints the address of the default route, or the first one that is not loopback, or nothing.
+# own_address prints the first address of an RDMA device, else the address of the default route, else the first one that is not
+# loopback, or nothing.
 own_address() {
-  local found
-  found=$(ip -o route get 192.0.2.1 2>/dev/null | sed -nE 's/.* src ([0-9.]+).*/\1/p') || true
+  local found=''
+  [ "$device" = soft ] || found=$(rdma_address)
+  [ -n "$found" ] || found=$(ip -o route get 192.0.2.1 2>/dev/null | sed -nE 's/.* src ([0-9.]+).*/\1/p') || true
   [ -n "$found" ] || found=$(hostname -I 2>/dev/null | awk '{ print $1 }') || true
   printf '%s' "$found"
+}
+
+# rdma_address prints the first IPv4 address of a network interface of an RDMA device, or nothing.
+rdma_address() {
+  local file interface
+  for file in /sys/class/infiniband/*/ports/*/gid_attrs/ndevs/*; do
+    interface=$(cat "$file" 2>/dev/null) || continue
+    [ -n "$interface" ] || continue
+    ip -o -4 addr show dev "$interface" scope global 2>/dev/null | awk '{ sub(/\/.*/, "", $4); print $4 }'
+  done | head -n 1
 }
 
 # Two installations would install the same services.

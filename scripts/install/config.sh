@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034
 # Writes the first configuration. An existing one stays as it is.
 
 install_config() { # ROLE
@@ -6,10 +6,16 @@ install_config() { # ROLE
   [ -z "$dry" ] || [ -z "$tree" ] || examples=$tree/$1/share/pingloom/config
   [ -z "$dry" ] || [ -z "$checkout" ] || examples=$checkout/config
   case $1 in
-    agent) first_config agent.yaml "$examples" agent_config ;;
-    collector) first_config collector.yaml "$examples" collector_config ;;
+    agent)
+      first_config agent.yaml "$examples" agent_config
+      join_role agent ;;
+    collector)
+      first_config collector.yaml "$examples" collector_config
+      join_role collector ;;
     controller)
-      first_config controller.yaml "$examples" cat
+      ! writes_config controller.yaml "$examples" || first_keys=yes
+      first_config controller.yaml "$examples" controller_config
+      keep_without_keys
       first_config pinglist.yaml "$examples" first_pinglist ;;
   esac
 }
@@ -43,16 +49,35 @@ check_config() { # NAME CONTENT
 agent_config() {
   sed -E "s|^controller:.*|controller: \"$controller\"|"  # without quotes, [IPV6] would be a list
   [ "$device" = auto ] || printf '\nrdma: { device: %s }\n' "$device"
+  printf '\n# Applications on this host may write metric pages (docs/pages.md); a host without an RDMA device serves none.\n'
+  if [ "$device" = soft ]; then echo 'pages: { address: 127.0.0.1 }'; else echo 'pages: {}'; fi
+}
+
+# A soft device needs an address of its own for pages and collector, because UDP port 4791 of the host's address belongs to its
+# probes. On loopback only a collector on this host can read the pages.
+collector_address() {
+  if [ "$device" = soft ] && [ -n "$with_agent" ] && ! was_given --address; then printf '127.0.0.2'; else printf '%s' "$address"; fi
+}
+
+controller_config() {
+  cat
+  controller_keys
 }
 
 host_of() { # HOST, HOST:PORT, [IPV6], [IPV6]:PORT -> HOST or [IPV6]
   if [[ $1 == \[*\]* ]]; then printf '%s' "${1%%]*}]"; else printf '%s' "${1%%:*}"; fi
 }
 
+# The controller knows all agents, but answers on loopback only unless it is configured otherwise. So a collector on another host
+# also reads the agent of its own host.
 collector_config() {
-  sed -E -e "s|^address:.*|address: \"$address\"|" -e "s|^agents:.*|controller: \"http://$(host_of "$controller"):8080\"|" -e '/^#controller:/d'
+  sed -E -e "s|^address:.*|address: \"$(collector_address)\"|" -e "s|^agents:.*|controller: \"http://$(host_of "$controller"):8080\"|" -e '/^#controller:/d'
   [ "$device" = auto ] || printf '\ndevice: %s\n' "$device"
+  # With a token, join_with writes the agent together with its key once both exist.
+  [ -z "$with_agent" ] || [ -n "$with_controller$join" ] || printf '\nagents: ["%s"]\n' "$(local_pages)"
 }
+
+local_pages() { if [ "$device" = soft ]; then printf '127.0.0.1'; else printf '%s' "$address"; fi; }
 
 first_pinglist() {
   if [ -n "$pinglist" ]; then
@@ -62,14 +87,34 @@ first_pinglist() {
   fi
   cat >/dev/null
   cat <<LIST
-# This file says who probes whom. Add the other hosts' addresses; install.sh takes this host's address there as --controller.
+# This file says who probes whom. Hosts whose agents register are in the group 'all', so a new host needs no edit.
 # docs/pinglist.md explains every key, pingloom check $config_dir/pinglist.yaml checks an edit, and a saved file is in force
 # within a second.
 version: 1
+
+groups:
+  # The first address of each agent. Where hosts have several networks, name the one to probe:
+  #   members: [{ registered: { within: 10.1.0.0/16 } }]
+  all: { members: registered }
+
 probes:
-  - name: hosts
-    protocol: udp
-    mesh: ["$address"]
+LIST
+  if has_rdma; then
+    cat <<LIST
+  # RDMA pings between all hosts that have an RDMA device; an address without one is left out.
+  - name: rdma
+    protocol: rdma
+    mesh: all
     self: true
 LIST
+  else
+    cat <<LIST
+  # This host has no RDMA device. Where the others have one, write 'protocol: rdma' instead; hosts without a NIC for it can use
+  # RoCEv2 in user space: 'rdma: { device: soft }' in $config_dir/agent.yaml, or install.sh --device soft (docs/rdma.md).
+  - name: udp
+    protocol: udp
+    mesh: all
+    self: true
+LIST
+  fi
 }

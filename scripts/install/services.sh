@@ -12,6 +12,7 @@ leave() {
     keep_component "$placed"
   elif [ -n "$placed" ]; then
     take_back_component "$placed"
+    take_back_config "$placed"
     systemctl daemon-reload
     [ "$placed" = cli ] || systemctl restart --no-block "pingloom-$placed.service"
   fi
@@ -62,6 +63,7 @@ install_role() { # cli or ROLE
     place_component "$1"
   fi
   if [ "$1" != cli ]; then
+    config_changed='' waits_for_approval=''
     install_config "$1"
     [ -z "$changed" ] || systemctl daemon-reload
     start_role "$1" "$changed" "$fresh"
@@ -71,7 +73,12 @@ install_role() { # cli or ROLE
 
 start_role() { # ROLE CHANGED FRESH
   systemctl enable --quiet "pingloom-$1.service"
-  if [ -z "$2" ] && [ "$(property "$1" ActiveState)" = active ]; then return; fi
+  if [ -n "$waits_for_approval" ]; then
+    systemctl restart --no-block "pingloom-$1.service"
+    say "starts as soon as its key is approved: pingloom keys approve, at the controller"
+    return
+  fi
+  if [ -z "$2$config_changed" ] && [ "$(property "$1" ActiveState)" = active ]; then return; fi
   if service_ready "$1"; then say "ready: $(property "$1" StatusText)"; return; fi
   tell_failure "$1"
   if [ -n "$3" ] || [ -z "$2" ]; then
@@ -79,6 +86,7 @@ start_role() { # ROLE CHANGED FRESH
     fail "pingloom-$1 is installed but not ready after ${wait_seconds} s; it keeps trying (systemctl status pingloom-$1)"
   fi
   take_back_component "$1"
+  take_back_config "$1"
   placed=''
   systemctl daemon-reload
   roll_back_to_ready "$1"
@@ -113,6 +121,7 @@ install_deb() { # cli or ROLE
   [ "$1" = cli ] || ! installed "pingloom-$1" || fresh=''
   if [ -n "$old" ] && cmp -s "$old" "$file" && installed "pingloom-$1"; then
     say "this version is installed already"
+    config_changed='' waits_for_approval=''
     [ "$1" = cli ] || [ -n "$dry" ] || { install_config "$1"; start_role "$1" '' ''; }
     return
   fi
@@ -120,6 +129,7 @@ install_deb() { # cli or ROLE
   run mkdir -p "$kept"
   echo deb | put 644 "$record/mode"
   if [ "$1" != cli ]; then
+    config_changed='' waits_for_approval=''
     install_config "$1"
     run systemctl enable --quiet "pingloom-$1.service"
     [ -n "$dry" ] || start_deb "$1" "$old" "$fresh"
@@ -137,10 +147,12 @@ put_deb() { # FILE
 }
 
 start_deb() { # ROLE OLD FRESH
+  if [ -n "$waits_for_approval" ]; then start_role "$1" '' ''; return; fi
   if service_ready "$1"; then say "ready: $(property "$1" StatusText)"; return; fi
   tell_failure "$1"
   [ -z "$3" ] || fail "pingloom-$1 is installed but not ready after ${wait_seconds} s; it keeps trying (systemctl status pingloom-$1)"
   [ -n "$2" ] || fail "pingloom-$1 did not become ready, and the package before it was not kept: apt-get install pingloom-$1=VERSION brings one back"
+  take_back_config "$1"
   put_deb "$2" || fail "pingloom-$1 did not become ready, and $2 could not be installed again"
   roll_back_to_ready "$1"
 }
