@@ -113,10 +113,21 @@ class Endpoint : public fuzz::PlainEndpoint {
   std::vector<Posted> posted_;
 };
 
+class Domain : public fuzz::PlainDomain {
+ public:
+  explicit Domain(Range*& range) : range_(range) {}
+  Result<std::unique_ptr<rdma::RcEndpoint>> createRc(const rdma::RcOptions&) override {
+    return std::make_unique<Endpoint>(range_);
+  }
+
+ private:
+  Range*& range_;
+};
+
 class Device : public fuzz::PlainDevice {
  public:
-  Result<std::unique_ptr<rdma::RcEndpoint>> createRc(const rdma::RcOptions&) override {
-    return std::make_unique<Endpoint>(range);
+  Result<std::unique_ptr<rdma::Domain>> createDomain() override {
+    return std::make_unique<Domain>(range);
   }
   Range* range = nullptr;
 };

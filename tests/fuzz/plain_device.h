@@ -46,18 +46,25 @@ class PlainEndpoint : public rdma::RcEndpoint {
   rdma::RcState state_ = rdma::RcState::kNew;
 };
 
-class PlainDevice : public rdma::Device {
+class PlainDomain : public rdma::Domain {
  public:
-  const rdma::DeviceInfo& info() const override { return info_; }
-  Result<std::unique_ptr<rdma::UdEndpoint>> createUd(const rdma::UdOptions&) override {
-    return makeError("plain", "no UD endpoints");
-  }
   Result<std::unique_ptr<rdma::RcEndpoint>> createRc(const rdma::RcOptions&) override {
     return std::make_unique<PlainEndpoint>();
   }
   Result<std::unique_ptr<rdma::MemoryRegion>> registerMemory(std::span<std::uint8_t> memory,
                                                              rdma::Access) override {
     return std::make_unique<PlainRegion>(memory);
+  }
+};
+
+class PlainDevice : public rdma::Device {
+ public:
+  const rdma::DeviceInfo& info() const override { return info_; }
+  Result<std::unique_ptr<rdma::UdEndpoint>> createUd(const rdma::UdOptions&) override {
+    return makeError("plain", "no UD endpoints");
+  }
+  Result<std::unique_ptr<rdma::Domain>> createDomain() override {
+    return std::make_unique<PlainDomain>();
   }
 
  private:

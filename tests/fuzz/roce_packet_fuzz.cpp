@@ -39,7 +39,7 @@ bool sameHeaders(const Packet& a, const Packet& b) {
 
 void tryPacket(std::span<const std::uint8_t> bytes, const IcrcFlow& flow) {
   Packet packet;
-  if (parse(bytes, packet) != PacketError::kNone) return;
+  if (parse(bytes, packet) != PacketError::kNone || packet.malformed) return;
   demand(packet.payload.size() <= kMaxPayloadBytes);
   demand(packet.payload.data() >= bytes.data() &&
          packet.payload.data() + packet.payload.size() <= bytes.data() + bytes.size());

@@ -7,7 +7,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace pingloom;
   wire::SampleSet set;
   if (!set.ParseFromArray(data, static_cast<int>(size))) return 0;
-  const auto decoded = wire::decode(set);
+  const auto decoded = wire::decode(viewOf(set));
   if (!decoded) return 0;
   const Summary summary = decoded->summary();
   if (summary.count != 0 && !(summary.min <= summary.p50 && summary.p50 <= summary.p95 &&
@@ -16,6 +16,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   wire::SampleSet again;
   wire::encode(*decoded, again);
-  if (!wire::decode(again)) std::abort();
+  if (!wire::decode(viewOf(again))) std::abort();
   return 0;
 }

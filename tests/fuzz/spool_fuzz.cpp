@@ -47,7 +47,7 @@ void checkSpool(const std::filesystem::path& directory) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   [[maybe_unused]] static const bool quiet = [] {
-    pingloom::log::setLevel(pingloom::log::Level::kError);
+    pingloom::log::setLevels(pingloom::log::Level::kError);
     return true;
   }();
   const std::filesystem::path spool = folder() / "spool";

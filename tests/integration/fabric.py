@@ -1,5 +1,6 @@
 """Hosts with networks of their own: one network namespace each, joined to a bridge by veth pairs, with
-IPv4 and IPv6. The controller and the test itself are on the bridge."""
+IPv4 and IPv6. The controller and the test itself are on the bridge. On request the hosts have a second
+network, which the test may break while the control connections go on."""
 
 import os
 import subprocess
@@ -20,6 +21,7 @@ class Fabric:
 
     def __init__(self, case):
         self.case = case
+        self._holders = []  # a process for each host
         self._networks = []  # a descriptor for each host
         with namespaces.or_skip():
             namespaces.unshare(namespaces.CLONE_NEWNET)
@@ -41,6 +43,7 @@ class Fabric:
         holder = Process("holder", ["sleep", "600"], os.devnull,
                          inside=lambda: namespaces.unshare(namespaces.CLONE_NEWNET))
         self.case.addCleanup(holder.discard)
+        self._holders.append(holder)
         self._networks.append(os.open(f"/proc/{holder.pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC))
         self.case.addCleanup(os.close, self._networks[index])
         ip("link", "add", f"port{index}", "type", "veth", "peer", "name", "eth0", "netns",
@@ -54,3 +57,30 @@ class Fabric:
     def inside(self, index):
         """Moves the calling process to this host."""
         namespaces.enter(self._networks[index])
+
+
+class FabricWithData(Fabric):
+    """The addresses of its hosts are those of a second interface, `data0`, on a bridge of its own. The
+    hosts reach the controller by the first interface."""
+
+    def __init__(self, case):
+        super().__init__(case)
+        with namespaces.or_skip():
+            ip("link", "add", "data", "type", "bridge", "mcast_snooping", "0")
+            ip("link", "set", "data", "up")
+
+    def _add(self, index):
+        super()._add(index)
+        ip("link", "add", f"data{index}", "master", "data", "up", "type", "veth", "peer", "name", "data0",
+           "netns", str(self._holders[index].pid))
+        self.at(index, "addr", "add", self.data_address(index), "dev", "data0")
+        self.at(index, "link", "set", "data0", "up")
+        return [self.data_address(index).split("/")[0]]
+
+    @staticmethod
+    def data_address(index):
+        return f"10.78.0.{index + 1}/24"
+
+    def at(self, index, *words):
+        """Runs ip on this host."""
+        ip(*words, inside=lambda: self.inside(index))

@@ -132,6 +132,7 @@ http: {self.home}:{self.http_port}
 state_dir: {self.directory}/controller
 redis: {self.redis}
 """ + (f"redis_socket: {self.redis_socket}\n" if self.redis == "embedded" else "")
+            + ("" if "keys" in self.controller_options else "insecure: true\n")
             + "".join(f"{key}: {value}\n" for key, value in self.controller_options.items()))
         return path
 

@@ -9,6 +9,7 @@ CLONE_NEWNS = 0x00020000
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWNET = 0x40000000
 MNT_DETACH = 2
+MS_BIND = 0x1000
 MS_REC = 0x4000
 MS_PRIVATE = 0x40000
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -65,6 +66,28 @@ def mount_small_disk(case, path, size):
         path.mkdir()
         _call(LIBC.mount(b"tmpfs", str(path).encode(), b"tmpfs", 0, f"size={size}".encode()))
         case.addCleanup(LIBC.umount2, str(path).encode(), MNT_DETACH)
+
+
+def bind(path, place):
+    """Shows `path` at `place` to the calling process alone, and to what it starts from now on."""
+    unshare(CLONE_NEWNS)
+    _call(LIBC.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None))
+    _call(LIBC.mount(str(path).encode(), str(place).encode(), None, MS_BIND, None))
+
+
+def try_mounts():
+    """Raises OSError where this process may not mount."""
+    child = os.fork()
+    if child == 0:
+        try:
+            bind("/sys/class", "/sys/class")
+        except OSError as failure:
+            os._exit(failure.errno)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    error = os.waitstatus_to_exitcode(status)
+    if error != 0:
+        raise OSError(error, os.strerror(error))
 
 
 def fill(path):

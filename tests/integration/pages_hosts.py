@@ -16,6 +16,7 @@ def write_agent_config(directory, subnet, number):
 host: host-{number}
 addresses: [{subnet}.{number}]
 state_dir: {directory}/agent-{number}
+http: none
 rdma: {{ device: soft }}
 pages: {{ address: {pages_address(subnet, number)}, device: soft, socket: {pages_socket(directory, number)} }}
 """)

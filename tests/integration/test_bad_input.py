@@ -28,6 +28,8 @@ AGENT = "controller: 127.0.0.1:1\nhost: probed\nstate_dir: state\n", {
     "http": ("8080", "localhost:80", "127.0.0.1", "127.0.0.1:65536", "':80'", "''"),
     "http_access": ACCESS,
     "log_level": ("''", "verbose", "INFO", "3"),
+    "log": ("debug", "{ level: loud }", "{ rmda: debug }", "{ rdma: }", "{ rdma: debug, rdma: info }"),
+    "results_log": ("yes", "{ }", "{ path: '' }", "{ path: r, max_size: 1KiB }", "{ path: r, files: 0 }", "{ path: r, size: 1MiB }"),
     "rdma": ("auto", "{ device: '' }", "{ poll: often }", "{ mtu: 1500 }", "{ q_key: 0x80000000 }", "{ service_level: 16 }",
              "{ grh: maybe }", "{ p_key_index: -1 }", "{ flow_label: 1048576 }", "{ device: soft, impair: 5 }",
              "{ impair: [{ to: 10.0.0.1, loss: 1% }] }", "{ device: soft, impair: [{ to: 10.0.0.1, loss: 101% }] }",
@@ -37,6 +39,7 @@ AGENT = "controller: 127.0.0.1:1\nhost: probed\nstate_dir: state\n", {
               "{ device: '' }"),
     "spool": ("1GiB", "{ max_size: 1MiB }", "{ max_size: 65GiB }", "{ max_size: 10 MB }", "{ max_size: -1 }", "{ max_size: }"),
 }
+TABLE = "{ name: t, id: 1, kind: keyed, slots: 1000, value: 24B }"
 COLLECTOR = "address: 127.0.0.1\nagents: [127.0.0.1]\n", {
     "address": ("[]", "x", "[10.0.0.1, x]", "''", "10.0.0.0/8"),
     "device": ("''", "mlx5_0/0", "mlx5_0/256", "[a]"),
@@ -53,8 +56,17 @@ COLLECTOR = "address: 127.0.0.1\nagents: [127.0.0.1]\n", {
     "name": ("''", "'" + "x" * 300 + "'"),
     "http": AGENT[1]["http"],
     "http_access": ACCESS,
+    "readers": ("0", "65", "-1", "1.5", "many", "[1]", "''"),
+    "stores": ("[]", "rack-7", "[{ translator: rack-7 }]", "[{ translator: A, tables: [" + TABLE + "] }]", "[{ tables: [" + TABLE + "] }]",
+               "[{ translator: a, tables: [] }]", "[{ translator: a, tables: [{ name: t }] }]",
+               "[{ translator: a, tables: [" + TABLE.replace("keyed", "list") + "] }]",
+               "[{ translator: a, tables: [" + TABLE.replace("24B", "121B") + "] }]",
+               "[{ translator: a, tables: [" + TABLE.replace("id: 1", "id: 0") + "] }]",
+               "[{ translator: a, tables: [" + TABLE + ", " + TABLE + "] }]", "[{ translator: a, key: short, tables: [" + TABLE + "] }]"),
+    "stores_port": ("0", "65536", "-1", "1.5", "ssh", "''"),
     "url_file": ("''",),
     "log_level": AGENT[1]["log_level"],
+    "log": AGENT[1]["log"],
 }
 CONTROLLER = "pinglist: pinglist.yaml\nstate_dir: state\nhttp: 127.0.0.1:0\ncontrol: 127.0.0.1:0\n", {
     "pinglist": ("''", "[a]"),
@@ -63,6 +75,8 @@ CONTROLLER = "pinglist: pinglist.yaml\nstate_dir: state\nhttp: 127.0.0.1:0\ncont
     "keys": ("x", "{ secret: a.key }", "{ authorized: a.yaml }", "{ secret: '', authorized: a }", "{ secret: a, authorized: '' }"),
     "http": AGENT[1]["http"],
     "http_access": ACCESS,
+    "frame_ancestors": ("https://a.example", "[a.example]", "['https://a.example/path']", "['https://a b']", "[\"https://a; script-src *\"]"),
+    "insecure": ("''", "maybe", "2"),
     "web_root": ("''", "[a]"),
     "url_file": ("''", "[a]"),
     "redis": ("''", "Embedded", "'unix:'", "tcp:host", "tcp:host:0", "tcp::6379", "127.0.0.1:6379", "unix:/" + "x" * 200),
@@ -74,8 +88,22 @@ CONTROLLER = "pinglist: pinglist.yaml\nstate_dir: state\nhttp: 127.0.0.1:0\ncont
                "{ rows: 1 }"),
     "history": ("7d", "{ retention: 1s }", "{ retention: long }", "{ max_size: 1MiB }", "{ max_size: 4TB }", "{ age: 7d }"),
     "log_level": AGENT[1]["log_level"],
+    "log": AGENT[1]["log"],
 }
-DAEMONS = {"agent": AGENT, "collector": COLLECTOR, "controller": CONTROLLER}
+TRANSLATOR = "address: 127.0.0.1\ncollector: 127.0.0.1:1\nname: t\n", {
+    "address": ("x", "''", "[10.0.0.1]", "10.0.0.0/8"),
+    "device": COLLECTOR[1]["device"],
+    "collector": AGENT[1]["controller"],
+    "name": ("''", "A", "a b", "'" + "x" * 64 + "'"),
+    "listen": AGENT[1]["http"],
+    "keys": ("x", "{ }", "{ secret: '' }", "{ secret: a.key }", "{ secret: a.key, collector: short }", "{ public: a }"),
+    "http": AGENT[1]["http"],
+    "http_access": ACCESS,
+    "url_file": ("''",),
+    "log_level": AGENT[1]["log_level"],
+    "log": AGENT[1]["log"],
+}
+DAEMONS = {"agent": AGENT, "collector": COLLECTOR, "controller": CONTROLLER, "translator": TRANSLATOR}
 
 
 class BadInput(unittest.TestCase):
@@ -137,13 +165,14 @@ class Configurations(BadInput):
                     self.refused(f"pingloom-{daemon}", "--config", path, names=(path,))
 
 
-COMMANDS = [("pingloom-agent",), ("pingloom-collector",), ("pingloom-controller",), ("pingloom",)] + [
+COMMANDS = [("pingloom-agent",), ("pingloom-collector",), ("pingloom-controller",), ("pingloom-translator",), ("pingloom",)] + [
     ("pingloom", *words) for words in (("check",), ("devices",), ("mesh",), ("pages",), ("ping",), ("plan",), ("read",),
                                        ("results",), ("status",), ("top",), ("keys",), ("keys", "generate"), ("keys", "show"),
                                        ("keys", "authorize"), ("keys", "revoke"), ("keys", "list"), ("incidents",),
                                        ("incidents", "ack"), ("silence",), ("silence", "add"), ("silence", "remove"),
                                        ("silence", "list"), ("maintenance",), ("maintenance", "begin"),
-                                       ("maintenance", "end"), ("maintenance", "list"))]
+                                       ("maintenance", "end"), ("maintenance", "list"), ("dta",), ("dta", "tables"), ("dta", "get"),
+                                       ("dta", "status"), ("dta", "inspect"))]
 PING = ("pingloom", "ping", "udp", "127.0.0.1")
 READ = ("pingloom", "read", "127.0.0.1:test")
 AUTHORIZE = ("pingloom", "keys", "authorize", KEY, "--file", "keys.yaml")

@@ -7,11 +7,14 @@ count in.
 
 import os
 import pathlib
+import subprocess
+import tempfile
 import unittest
 
 from mesh import Mesh
 from processes import eventually
 
+PROGRAMS = pathlib.Path(os.environ.get("PINGLOOM_BIN", "."))
 LIBRARY = pathlib.Path(os.environ.get("PINGLOOM_BIN", ".")).parent / "fake_verbs"
 # Kilohertz, bits of the counter, delay of what the device sends in microseconds. The first counter
 # wraps every 55 s, the last one starts 0.5 s before its wrap.
@@ -49,6 +52,27 @@ class HardwareClocks(unittest.TestCase):
             self.assertGreater(row["network_ns"]["min"], true * 0.98, row)
             self.assertLess(row["network_ns"]["max"], true * 1.02, row)
             self.assertEqual(row["anomalous"].get("negative", 0), 0, row)
+
+    def check_clock(self, device):
+        directory = tempfile.TemporaryDirectory(prefix="pingloom-clock-")
+        self.addCleanup(directory.cleanup)
+        config = pathlib.Path(directory.name) / "nics"
+        config.write_text(f"device mlx5_0 {device}\nport 1\ngid 3 10.0.0.1 v2\n")
+        return subprocess.run(
+            [PROGRAMS / "pingloom", "devices", "--address", "10.0.0.1", "--clock"], text=True, check=False,
+            capture_output=True, timeout=60,
+            env={**os.environ, "LD_LIBRARY_PATH": str(LIBRARY), "PINGLOOM_FAKE_VERBS": str(config)})
+
+    def test_a_clock_is_compared_with_the_hosts(self):
+        # This counter wraps every 0.86 s.
+        honest = self.check_clock("clock_khz=78125 mask_bits=26")
+        self.assertEqual(honest.returncode, 0, honest)
+        self.assertRegex(honest.stdout, r"clock +hardware, 78125 kHz, repeats after 0\.9 s")
+        self.assertIn("plausible", honest.stdout)
+        # Ticks of 1 ns that are said to be ticks of 6.4 ns.
+        lying = self.check_clock("clock_khz=1000000 said_khz=156250 mask_bits=64")
+        self.assertEqual(lying.returncode, 1, lying)
+        self.assertIn("the ticks are not what the device says they are", lying.stdout)
 
     def test_a_device_without_timestamps_says_software(self):
         mesh = self.start([NICS[0], {"delay_us": 100}])

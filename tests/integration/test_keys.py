@@ -287,6 +287,30 @@ keys: {{ secret: {self.key_file("host-0")}, controller: {self.controller_key} }}
         self.cli("revoke", "--file", self.list, "dpu-1")
         eventually(lambda: "reading" not in states("collector"), 20, "it does not any more")
 
+    def test_pages_that_the_controller_is_not_told_of_are_read_with_a_key(self):
+        self.prepare(hosts=1)
+        mesh = self.mesh
+        pages, reader = (f"{mesh.subnet}.{last}" for last in (100, 200))
+        # An agent takes a controller with a name for one on another host, and does not tell it of pages on loopback. This is the
+        # same address with its last two numbers in one, which only the resolver of names understands.
+        first, second, third = mesh.subnet.split(".")
+        mesh.agent_options[0]["controller"] = f"{first}.{second}.{int(third) * 256 + 254}:{mesh.control_port}"
+        mesh.agent_options[0]["pages"] = (
+            f"{{ address: {pages}, device: soft, socket: {mesh.directory}/pages.sock }}")
+        mesh.start()
+        self.cli("authorize", "--file", self.list, "--role", "collector", self.generate("collector"))
+        port = free_port()
+        path = mesh.directory / "collector.yaml"
+        path.write_text(f"address: {reader}\ndevice: soft\nagents: [{{ agent: {pages}, key: {self.keys[0]} }}]\n"
+                        f"interval: 50ms\nhttp: {reader}:{port}\nkeys: {{ secret: {self.key_file('collector')} }}\n")
+        mesh.run("collector", binary("pingloom-collector"), "--config", str(path))
+
+        def states():
+            answer = mesh.get("/api/v1/pages", port=port, address=reader)
+            return [agent["state"] for agent in answer.json()["agents"]]
+
+        eventually(lambda: states() == ["reading"], 20, "the collector reads")
+
     def test_a_secret_that_others_may_read_is_refused(self):
         self.prepare(hosts=1)
         self.mesh.start_controller()

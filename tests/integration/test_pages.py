@@ -3,6 +3,7 @@
 import collections
 import json
 import pathlib
+import re
 import signal
 import socket
 import time
@@ -107,7 +108,7 @@ class Pages(PagesCase):
         return None
 
     def test_threads_share_the_agents_and_a_stopped_one_delays_neither(self):
-        # By their addresses' hash: so many that each thread has two. The others of the list are not there.
+        # So many that each thread has two. The others of the list are not there.
         listed = range(1, 21)
         self.start_collector(addresses=[200, 201], agents=listed)
         threads = collections.defaultdict(list)
@@ -139,6 +140,53 @@ class Pages(PagesCase):
         for number in stopped:
             self.agents[number].signal(signal.SIGCONT)
         self.moving(everyone)
+
+    def reader_switches(self):
+        """How often each reader of the collector has waited: by the name of its thread."""
+        switches = {}
+        for task in pathlib.Path(f"/proc/{self.collectors['collector'].pid}/task").iterdir():
+            name = (task / "comm").read_text().strip()
+            if name.startswith("reader-"):
+                switches[name] = int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", (task / "status").read_text(), re.M)[1])
+        return switches
+
+    def test_readers_of_one_address_share_the_agents(self):
+        numbers = range(1, 5)
+        for number in numbers:
+            self.start_agent(number)
+            self.writer(number, number * 1000)
+        self.start_collector(agents=numbers, settings="readers: 2")
+        everyone = {(number, number * 1000) for number in numbers}
+        self.moving(everyone)
+        before, begin = self.reader_switches(), time.monotonic()
+        time.sleep(2)
+        after, elapsed = self.reader_switches(), time.monotonic() - begin
+        self.assertEqual(set(after), {"reader-0", "reader-1"})
+        for name, count in after.items():
+            # Each has two agents with 50 rounds per second. A reader without agents wakes once per second.
+            self.assertGreater(count - before[name], 20 * elapsed, f"{name} reads")
+        self.assertEqual(json.loads(self.get("/healthz")), {"agents": 4, "reading": 4})
+        shown = self.get("/metrics")
+        for name in ("agent_up", "rounds_total", "failures_total"):
+            agents = re.findall(rf'^pingloom_collector_{name}\{{agent="([^":]*)', shown, re.M)
+            self.assertEqual(sorted(agents), sorted(map(self.agent_address, numbers)), f"{name}: each agent once")
+        self.assertEqual(set(self.own("pingloom_collector_failures_total").values()), {0})
+
+        # A second collector at the address is refused, and the first one goes on.
+        self.start_collector("second", agents=numbers, settings="readers: 2")
+        self.assertEqual(self.collectors["second"].process.wait(20), 1)
+        self.assertIn("UDP port 4791 is taken", self.collectors["second"].log())
+        self.moving(everyone)
+
+        # One that leaves is gone, and the others stay where they are.
+        path = self.directory / "collector.yaml"
+        path.write_text(path.read_text().replace(f"{self.agent_address(1)}, ", ""))
+        self.collectors["collector"].signal(signal.SIGHUP)
+        eventually(lambda: json.loads(self.get("/healthz")) == {"agents": 3, "reading": 3}, 20, "three are read")
+        self.moving({one for one in everyone if one[0] != 1})
+        for number in list(numbers)[1:]:
+            self.assertEqual(self.of("connects_total", number), 1, f"agent {number} has stayed connected")
+        self.assertEqual(self.collectors["collector"].stop(), 0)
 
     def of(self, name, number):
         return self.own(f"pingloom_collector_{name}")[self.agent_address(number)]

@@ -1,13 +1,17 @@
-"""promtool accepts the metrics of every daemon: agent, controller, collector, and the pages that a collector exposes. The
-shipped alerts fire when they should."""
+"""promtool accepts the metrics of every daemon: agent, controller, collector, translator, and the pages that a collector exposes, and
+docs/metrics.md explains each of them. The shipped alerts fire when they should."""
 
 import pathlib
+import re
 import subprocess
 import unittest
 
-from mesh import Mesh, free_port
+from mesh import ROOT, Mesh, free_port
 from pages_hosts import pages_address, pages_socket
 from processes import binary, eventually
+
+# These are shown only with keys or targets for alerts, which this mesh does not have.
+ELSEWHERE = re.compile("pingloom_alerts_|pingloom_controller_(authorized_keys|keys_waiting|joins_total)|.*_peers_refused_total$")
 
 
 class Rules(unittest.TestCase):
@@ -30,6 +34,11 @@ class Promtool(unittest.TestCase):
         config.write_text(f"address: {subnet}.200\ndevice: soft\nagents: [{self.pages}]\ninterval: 50ms\nanalytics:\n"
                           f"http: {self.pages}:{self.collector_port}\n")
         self.mesh.run("collector", binary("pingloom-collector"), "--config", str(config))
+        self.translator_port = free_port()
+        config = directory / "translator.yaml"
+        config.write_text(f"address: {subnet}.201\ndevice: soft\nname: t\ncollector: {subnet}.200\n"
+                          f"listen: 127.0.0.1:{free_port()}\nhttp: {subnet}.201:{self.translator_port}\n")
+        self.mesh.run("translator", binary("pingloom-translator"), "--config", str(config))
         self.mesh.run("writer", binary("pages_writer"), "1000", "2", "600", "1",
                       environment={"PINGLOOM_PAGES_SOCKET": str(self.socket)})
 
@@ -46,11 +55,20 @@ class Promtool(unittest.TestCase):
         self.mesh.wait_for_rows("rdma")
         wanted = ("pingloom_ping_network_seconds", "lab_writes", "pingloom_collector_read_latency_seconds")
         eventually(lambda: all(name in str(self.collector()) for name in wanted), 60, f"the collector shows {wanted}")
-        self.accepted(self.collector())
-        self.accepted(self.collector("/metrics/adaptive"))
-        self.accepted(self.mesh.get("/metrics").body)
-        for index in (0, 1):
-            self.accepted(self.mesh.get("/metrics", port=self.mesh.agent_http_port, address=self.mesh.addresses[index]).body)
+        agents = [self.mesh.get("/metrics", port=self.mesh.agent_http_port, address=address).body
+                  for address in self.mesh.addresses]
+        translator = self.mesh.get("/metrics", port=self.translator_port, address=f"{self.mesh.subnet}.201").body
+        expositions = [self.collector(), self.mesh.get("/metrics").body, translator, *agents]
+        for text in [*expositions, self.collector("/metrics/adaptive")]:
+            self.accepted(text)
+        self.documented("".join(map(str, expositions)))
+
+    def documented(self, text):
+        shown = {name for name in re.findall(r"^# TYPE (\S+)", text, re.MULTILINE) if not name.startswith("lab_")}
+        page = (ROOT / "docs/metrics.md").read_text()
+        named = set(re.findall(r"`((?:pingloom|process)_[a-z0-9_]+)[`{]", page))
+        self.assertEqual(shown - named, set(), "docs/metrics.md does not explain these")
+        self.assertEqual({name for name in named - shown if not ELSEWHERE.match(name)}, set(), "nobody shows these")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
 import time
@@ -15,6 +16,13 @@ from mesh import private_subnet
 from processes import Process, binary, eventually
 
 REQUEST = bytes.fromhex("504c5244 01010010") + bytes(120)  # of no region, from nowhere
+
+
+def request_from(address, psn=1000):
+    """A request for the region "test" by an RC endpoint at this address."""
+    gid = bytes(10) + b"\xff\xff" + socket.inet_aton(address)
+    return (REQUEST[:12] + struct.pack(">I16sII", 0x77, gid, psn, 1024) + bytes(32)
+            + b"test".ljust(56, b"\0"))
 
 
 class Read(unittest.TestCase):
@@ -147,6 +155,18 @@ class Read(unittest.TestCase):
         self.assertEqual(self.read_json("--count", "10")["wrong"], 0)
         descriptors = pathlib.Path(f"/proc/{self.server.pid}/fd")
         eventually(lambda: len(list(descriptors.iterdir())) < 30, 10, "nothing is left of them")
+
+    def test_nobody_directs_responses_to_somebody_else(self):
+        self.serve()
+        victim = self.there.rsplit(".", 1)[0] + ".3"
+        with socket.create_connection((self.there, self.port), timeout=5, source_address=(self.here, 0)) as one:
+            one.sendall(request_from(victim))
+            answer = one.recv(128, socket.MSG_WAITALL)
+        self.assertEqual((answer[5], answer[6]), (2, 3), answer)
+        self.assertIn(f"its RDMA endpoint is at {victim}", answer[72:].decode())
+        with socket.create_connection((self.there, self.port), timeout=5, source_address=(self.here, 0)) as one:
+            one.sendall(request_from(self.here))
+            self.assertEqual(one.recv(128, socket.MSG_WAITALL)[6], 0, "its own address is taken")
 
     def test_many_readers_leave_nothing_behind(self):
         self.serve()

@@ -36,6 +36,10 @@ class Dealer:
             else:
                 self.socket.sendall(bytes([more | 2]) + struct.pack("!Q", len(frame)) + frame)
 
+    def send_command(self, name, body=b""):
+        command = bytes([len(name)]) + name + body
+        self.socket.sendall(b"\x04" + bytes([len(command)]) + command)
+
     def receive(self):
         """One frame's body."""
         flags = self._take(1)[0]
@@ -43,4 +47,9 @@ class Dealer:
         return self._take(length)
 
     def close(self):
+        self.socket.close()
+
+    def reset(self):
+        """Ends the connection at once, as a process that dies does when it has not read everything."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.socket.close()

@@ -81,9 +81,12 @@ probes:
                 ("short", roce.datagram(self.mesh.address(2), address, bytes(15))),
                 ("version", self.packet(SOFT, good, version=3)),
                 ("opcode", self.packet(SOFT, good, opcode=0xC7)),
-                # An RC READ request: 8 bytes and the DETH's place are its RETH.
+                # An RC READ request: 8 bytes and the DETH's place are its RETH. With more bytes it is
+                # malformed, which only an RC endpoint would refuse.
                 ("opcode", self.packet(SOFT, bytes(8), opcode=0x0C)),
-                ("payload", self.packet(SOFT, good, opcode=0x0C)),
+                ("opcode", self.packet(SOFT, good, opcode=0x0C)),
+                # An RC acknowledge, whose AETH is half as long as a DETH, carries no payload.
+                ("payload", self.packet(SOFT, good, opcode=0x11)),
                 ("pad", self.packet(SOFT, b"", pad=3)),
                 ("icrc", self.packet(SOFT, good, damage=1 << 17)),
                 ("p_key", self.packet(SOFT, good, p_key=0x8123)),

@@ -27,6 +27,7 @@ probes:
         self.mesh.start()
         self.converges()
         self.delay()
+        self.verdict()
         self.stall_on_rxe()
         self.stall_on_soft()
         self.loss()
@@ -88,6 +89,25 @@ probes:
                 self.assertGreaterEqual(network, 5 * MS, pair)
             else:
                 self.assertLess(network, 5 * MS, pair)
+        self.all_ok()
+
+    # ---- who is at fault ----
+
+    def accused(self):
+        """The sentence about each culprit of an open incident, by culprit and kind."""
+        found = self.mesh.get("/api/v1/incidents").json()["open"]
+        return {(each["culprit"], each["kind"]): each["sentence"] for each in found}
+
+    def verdict(self):
+        say("netem delays what host 2 sends by 100 ms")
+        culprit = (self.mesh.address(2), "host")
+        with Fault("tc qdisc add dev h2 root netem delay 100ms", "tc qdisc del dev h2 root"):
+            eventually(lambda: culprit in self.accused(), 60,
+                       lambda: f"an incident about host 2; open: {self.accused()}", 0.3)
+            say("  open: " + "; ".join(self.accused().values()))
+        eventually(lambda: culprit not in self.accused(), 60,
+                   lambda: f"that incident is closed; open: {self.accused()}", 0.3)
+        say("  closed")
         self.all_ok()
 
     # ---- a process that does not run ----

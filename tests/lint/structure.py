@@ -13,16 +13,19 @@ MAY_USE = {
     "net": {"common"},
     "wire": {"common"},
     "rdma": {"common", "net", "wire"},
+    "store": {"common", "net", "wire", "rdma"},
     "plan": {"common", "wire"},
     "pinglist": {"common", "wire", "plan"},
     "keys": {"common", "net", "wire", "plan"},
     "http": {"common"},
     "probe": {"common", "net", "wire", "rdma", "plan"},
     "pages": {"common", "net", "wire", "rdma"},
+    "report": {"common", "wire"},
     "agent": {"common", "net", "keys", "wire", "rdma", "plan", "http", "probe", "pages"},
-    "collector": {"common", "net", "keys", "wire", "rdma", "http", "pages"},
+    "collector": {"common", "net", "keys", "wire", "rdma", "store", "http", "pages"},
+    "translator": {"common", "net", "keys", "wire", "rdma", "store", "http"},
     "controller": {"common", "net", "keys", "wire", "plan", "pinglist", "http"},
-    "cli": {"common", "net", "keys", "wire", "rdma", "plan", "pinglist", "http", "probe", "agent", "controller", "pages", "collector"},
+    "cli": {"common", "net", "keys", "wire", "rdma", "store", "plan", "pinglist", "http", "probe", "agent", "controller", "pages", "collector"},
 }
 # The rooms of src/controller, likewise; at its root lie main, the controller that wires them, and its configuration.
 CONTROLLER_ROOMS = {

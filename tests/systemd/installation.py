@@ -21,6 +21,13 @@ def wait(condition, seconds, what):
     raise AssertionError(f"not within {seconds} s: {what}")
 
 
+def unpacked(tarball, host):
+    """Unpacks the tarball in a machine, and returns the folder with install.sh."""
+    home = host.root / "root"
+    subprocess.run(["tar", "-xzf", tarball, "-C", home], check=True)
+    return next(home.glob("pingloom-*"))
+
+
 def packed(name, *options):
     """Runs scripts/package.sh on the tested build, with the dependencies, because machines have no network."""
     out = machine.BUILD / "systemd" / name

@@ -4,6 +4,7 @@ Needs root, systemd-nspawn, debootstrap and overlayfs. The Debian is kept in the
 the addresses that it is given; it ends with the test.
 """
 
+import itertools
 import os
 import pathlib
 import re
@@ -47,18 +48,38 @@ def base():
     return made.resolve()
 
 
+_numbers = itertools.count()
+
+
+def connect(*places):
+    """Joins machines by a switch. Each place is a pair of a machine and the address, with its prefix length, that it gets there.
+    The switch is a bridge in the first machine."""
+    switch = places[0][0]
+    switch.run("ip", "link", "add", "switch", "type", "bridge")
+    switch.run("ip", "link", "set", "switch", "up")
+    for number, (machine, address) in enumerate(places):
+        port = f"port{number}"
+        subprocess.run(["nsenter", "-t", switch.init(), "-n", "ip", "link", "add", port, "master", "switch", "up", "type", "veth",
+                        "peer", "name", "cable", "netns", machine.init()], check=True)
+        machine.run("ip", "address", "add", address, "dev", "cable")
+        machine.run("ip", "link", "set", "cable", "up")
+
+
 class Machine:
     def __init__(self, case, addresses):
         """`addresses` are IPv4 addresses with prefix lengths, which an interface of the machine gets."""
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="pingloom-systemd-"))
         self.root = self.directory / "root"
         self._process = None
+        self._name = f"pingloom-{os.getpid()}-{next(_numbers)}"
         case.addClassCleanup(self.end)
         for name in ("upper", "work", "root"):
             (self.directory / name).mkdir()
         options = f"lowerdir={base()},upperdir={self.directory}/upper,workdir={self.directory}/work"
         subprocess.run(["mount", "-t", "overlay", "overlay", "-o", options, self.root], check=True)
         self._boot()
+        if not addresses:
+            return
         self.run("ip", "link", "add", "fabric0", "type", "veth", "peer", "name", "fabric1")
         for address in addresses:
             self.run("ip", "address", "add", address, "dev", "fabric0")
@@ -69,15 +90,15 @@ class Machine:
         with open(self.directory / "console", "wb") as console:
             self._process = subprocess.Popen(
                 ["systemd-nspawn", "-q", "-D", self.root, "--register=no", "--keep-unit", "--boot", "--private-network",
-                 "--console=pipe", f"--machine=pingloom-{os.getpid()}"],
+                 "--console=pipe", f"--machine={self._name}"],
                 stdin=subprocess.DEVNULL, stdout=console, stderr=subprocess.STDOUT, start_new_session=True)
         deadline = time.monotonic() + 60
-        while self._init() is None or self.run("systemctl", "is-system-running", check=False).stdout.strip() != "running":
+        while self.init() is None or self.run("systemctl", "is-system-running", check=False).stdout.strip() != "running":
             if time.monotonic() > deadline or self._process.poll() is not None:
                 raise AssertionError("the machine does not boot: " + (self.directory / "console").read_text()[-2000:])
             time.sleep(0.2)
 
-    def _init(self):
+    def init(self):
         """Returns the pid of the machine's first process, as this host sees it."""
         pid = self._process.pid
         children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
@@ -85,7 +106,7 @@ class Machine:
 
     def run(self, *command, check=True, timeout=120):
         """Runs a command in the machine. Its output is text."""
-        done = subprocess.run(["nsenter", "-t", self._init(), "-a", "--", "env", "-i", f"PATH={PATH}", "HOME=/root", "LANG=C.UTF-8", *command],
+        done = subprocess.run(["nsenter", "-t", self.init(), "-a", "--", "env", "-i", f"PATH={PATH}", "HOME=/root", "LANG=C.UTF-8", *command],
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               timeout=timeout, check=False)
         if check and done.returncode != 0:

@@ -11,7 +11,7 @@ SETTINGS = """
 set -euo pipefail
 here={scripts} record={folder}/installer config_dir={folder}/etc state_dir={folder} unit_dir={folder}/units prefix={folder}/usr
 controller='' with_controller='' with_collector='' with_agent=yes roles_given='' pinglist='' address='' device=auto given=()
-uninstall='' purge='' dry='' checkout='' tree='' mode=tree work={folder}/work
+join='' insecure='' roles=() uninstall='' purge='' dry='' checkout='' tree='' mode=tree work={folder}/work
 """
 
 
@@ -59,6 +59,92 @@ class Roles(Parts):
         self.assertIn("roles: agent collector\n", shown)
 
 
+class Keys(Parts):
+    LOADED = "steps checks kept config keys"
+
+    def test_a_new_host_says_how_it_is_let_in(self):
+        token = "pingloom-join-" + "0" * 144
+        for settings, said in (("controller=10.0.0.1", "a new host needs a token"), ("controller=127.0.0.1:20711", ""), ("controller='[::1]'", ""),
+                               (f"controller=10.0.0.1 join={token}", ""), ("controller=10.0.0.1 insecure=yes", ""), ("with_controller=yes", "")):
+            shown = self.shell(self.LOADED, f"roles=(agent); {settings}; check_key_options; check_how_to_join && echo passed", check=False)
+            self.assertEqual((said in shown, "passed" in shown), (True, said == ""), f"{settings}: {shown}")
+        (self.folder / "etc/agent.yaml").touch()
+        self.assertEqual(self.shell(self.LOADED, "roles=(agent); controller=10.0.0.1; check_how_to_join && echo passed"), "passed\n")
+
+    def test_options_that_exclude_each_other(self):
+        token = "pingloom-join-" + "0" * 144
+        for settings, said in ((f"join={token} insecure=yes", "exclude each other"), (f"join={token} with_controller=yes", "is for other hosts"),
+                               (f"join={token}0", "takes a whole token"), ("join=x", "takes a whole token")):
+            self.assertIn(said, self.shell(self.LOADED, f"{settings}; check_key_options", check=False))
+        (self.folder / "token").write_text(token)
+        self.shell(self.LOADED, f"join={self.folder}/token; check_key_options")
+
+    def test_a_controller_without_keys_goes_on_as_it_was(self):
+        config = self.folder / "etc/controller.yaml"
+        for text, added in (("pinglist: p\n", True), ("control: 0.0.0.0:20711\n", True), ("control: 127.0.0.1:20711\n", False),
+                            ("control: '[::1]:20711'\n", False), ("keys: { secret: s, authorized: a }\n", False), ("insecure: true\n", False),
+                            ("# keys: { secret: s }\n", True)):
+            config.write_text(text)
+            shown = self.shell(self.LOADED, "keep_without_keys; keep_without_keys")
+            self.assertEqual(config.read_text().count("\ninsecure: true\n"), int(added), f"{text}: {shown}")
+            self.assertEqual("this controller has no keys" in shown, added)
+            self.assertTrue(config.read_text().startswith(text))
+            (self.folder / "work/config-before.controller").unlink(missing_ok=True)
+
+    def test_a_rollback_takes_back_what_was_added(self):
+        config = self.folder / "etc/controller.yaml"
+        config.write_text("pinglist: p\n")
+        config.chmod(0o640)
+        self.shell(self.LOADED, "keep_without_keys; [ -n \"$config_changed\" ]; take_back_config controller; take_back_config agent")
+        self.assertEqual((config.read_text(), config.stat().st_mode & 0o777), ("pinglist: p\n", 0o640))
+
+    def test_a_join_adds_the_line_that_the_program_prints(self):
+        program = self.folder / "usr/bin/pingloom"
+        program.parent.mkdir(parents=True)
+        config = self.folder / "etc/agent.yaml"
+        join = f"chown() {{ echo \"chown $*\"; }}; join=x controller=10.0.0.1; join_role agent; echo \"waits: $waits_for_approval $config_changed\""
+        for code, waits in ((0, ""), (3, "yes")):
+            config.write_text("controller: 10.0.0.1\n")
+            program.write_text(f"#!/bin/sh\necho told >&2; echo 'keys: {{ secret: s }}'; exit {code}\n")
+            program.chmod(0o755)
+            shown = self.shell(self.LOADED, join)
+            self.assertIn(f"waits: {waits} yes\n", shown)
+            self.assertIn("    told\n", shown)
+            self.assertEqual(config.read_text(), "controller: 10.0.0.1\n\nkeys: { secret: s }\n")
+        # It is done already: a token that has ended since is no harm.
+        program.write_text("#!/bin/sh\necho refused >&2; exit 1\n")
+        self.assertIn("--join has no effect", self.shell(self.LOADED, join))
+        config.write_text("controller: 10.0.0.1\n")
+        self.assertIn("this host's agent could not join", self.shell(self.LOADED, join, check=False))
+        self.assertEqual(config.read_text(), "controller: 10.0.0.1\n")
+
+    def test_a_collector_that_joins_gets_the_key_of_this_hosts_agent(self):
+        program = self.folder / "usr/bin/pingloom"
+        program.parent.mkdir(parents=True)
+        program.write_text("#!/bin/sh\necho 'keys: { secret: s }'\n")
+        program.chmod(0o755)
+        config = self.folder / "etc/collector.yaml"
+        (self.folder / "etc/keys").mkdir()
+        (self.folder / "etc/keys/agent.key.pub").write_text("PUBLIC\n")
+        join = "chown() { :; }; join=x controller=10.0.0.1 device=soft; collector_config <<<'agents: [a]'; join_role collector"
+        config.write_text("address: 127.0.0.2\n")
+        self.assertNotIn("agents:", self.shell(self.LOADED, join), "it is written with its key")
+        self.assertEqual(config.read_text(), "address: 127.0.0.2\n\nkeys: { secret: s }\n"
+                                             'agents: [{ agent: "127.0.0.1", key: "PUBLIC" }]\n')
+
+    def test_the_line_for_other_hosts_has_the_soft_device_where_this_host_has_it(self):
+        program = self.folder / "usr/bin/pingloom"
+        program.parent.mkdir(parents=True)
+        program.write_text("#!/bin/sh\necho TOKEN\n")
+        program.chmod(0o755)
+        for keys, more, line in (("keys: { secret: s, authorized: a }", "first_keys=yes", "./install.sh --controller 10.0.0.1 --join TOKEN"),
+                                 ("insecure: true", "", "./install.sh --controller 10.0.0.1 --insecure")):
+            (self.folder / "etc/controller.yaml").write_text(keys + "\n")
+            for device, end in (("auto", ""), ("soft", " --device soft"), ("mlx5_0", "")):
+                shown = self.shell(self.LOADED, f"own_address() {{ echo 10.0.0.1; }}; device={device} {more}; tell_other_hosts")
+                self.assertRegex(shown, f"(?m)(^|: ){line}{end}$")
+
+
 class Prefix(Parts):
     def test_one_that_services_cannot_see_is_refused(self):
         for prefix, seen in (("/usr/local", True), ("/opt/home", True), ("/home/me/p", False), ("/root", False), ("/opt/../tmp/p", False), ("/var/tmp/p", False)):
@@ -72,7 +158,7 @@ class Address(Parts):
 
     def checked(self, text):
         others = "for check in system rdma ports time other_install controller; do eval \"check_$check() { :; }\"; done\n"
-        return self.shell("steps checks config", f'{others}{text}\ncheck_host && echo "passed: $address"', check=False)
+        return self.shell("steps checks config kept", f'{others}{text}\ncheck_host && echo "passed: $address"', check=False)
 
     def test_a_host_without_one_fails_before_anything_is_changed(self):
         for roles in ("with_controller=yes", "with_collector=yes"):
@@ -84,6 +170,40 @@ class Address(Parts):
     def test_it_is_the_option_or_the_host_s_first(self):
         self.assertIn("passed: 10.0.0.5\n", self.checked(f"{self.ONE}with_controller=yes"))
         self.assertIn("passed: 10.0.0.7\n", self.checked(f"{self.NONE}with_controller=yes address=10.0.0.7"))
+
+    def test_one_that_the_host_does_not_have_is_refused(self):
+        has = 'ip() { echo "2: eth0    inet 10.0.0.5/24 scope global eth0"; }\n'
+        given = "with_controller=yes given=(--address)"
+        self.assertIn("FAILS    --address 10.0.0.6 is no address of this host", self.checked(f"{has}{given} address=10.0.0.6"))
+        self.assertIn("passed: 10.0.0.5\n", self.checked(f"{has}{given} address=10.0.0.5"))
+
+    def test_that_of_an_rdma_device_is_preferred(self):
+        both = f"rdma_address() {{ echo 10.1.0.5; }}\n{self.ONE}with_controller=yes"
+        self.assertIn("passed: 10.1.0.5\n", self.checked(both))
+        self.assertIn("passed: 10.0.0.5\n", self.checked(f"{both} device=soft"))
+
+    def test_the_controllers_port_is_one(self):
+        for controller, wrong in (("10.0.0.9", False), ("10.0.0.9:20711", False), ("[fd00::1]", False), ("[fd00::1]:1", False),
+                                  ("10.0.0.9:70000", True), ("10.0.0.9:0", True), ("[fd00::1]:x", True)):
+            shown = self.checked(f"controller={controller}")
+            self.assertEqual("the port is not a number 1..65535" in shown, wrong, controller)
+
+    def test_a_missing_key_of_a_kept_configuration_is_found(self):
+        (self.folder / "etc/agent.yaml").write_text("controller: a\nkeys: { secret: keys/agent.key, controller: x }\n")
+        self.assertIn("keys/agent.key, which does not exist", self.checked("roles=(agent)"))
+        (self.folder / "etc/keys").mkdir()
+        (self.folder / "etc/keys/agent.key").touch()
+        self.assertIn("passed", self.checked("roles=(agent)"))
+
+    def test_a_wrong_pinglist_is_refused_where_a_program_can_tell(self):
+        program = self.folder / "tree/cli/bin/pingloom"
+        program.parent.mkdir(parents=True)
+        program.write_text("#!/bin/sh\n[ $1 = --version ] || { echo 'p.yaml:1:1: bad'; exit 1; }\n")
+        program.chmod(0o755)
+        shown = self.checked(f"tree={self.folder}/tree pinglist=/etc/hostname")
+        self.assertIn("p.yaml:1:1: bad", shown)
+        self.assertIn("nothing was changed", shown)
+        self.assertIn("passed", self.checked("pinglist=/etc/hostname"))
 
     def test_without_a_file_that_names_it_none_is_needed(self):
         self.assertIn("passed: \n", self.checked(self.NONE))
@@ -184,9 +304,29 @@ class Configuration(Parts):
         # Without quotes, [fd00::1]:20711 would begin a list.
         agent = self.shell("steps config", f"controller='[fd00::1]:20711'; agent_config <{self.EXAMPLES}/agent.yaml")
         self.assertIn('\ncontroller: "[fd00::1]:20711"\n', agent)
-        collector = self.shell("steps config", f"controller='[fd00::1]' address=fd00::2; collector_config <{self.EXAMPLES}/collector.yaml")
+        collector = self.shell("steps config kept", f"controller='[fd00::1]' address=fd00::2; collector_config <{self.EXAMPLES}/collector.yaml")
         self.assertIn('\ncontroller: "http://[fd00::1]:8080"\n', collector)
         self.assertIn('\naddress: "fd00::2"\n', collector)
+
+    def test_the_first_pinglist_does_the_main_job(self):
+        examples = f"config_dir=/etc/pingloom; first_pinglist <{self.EXAMPLES}/pinglist.yaml"
+        soft = self.shell("steps checks config", f"device=soft; {examples}")
+        self.assertIn("  all: { members: registered }\n", soft)
+        self.assertRegex(soft, r"protocol: rdma\n    mesh: all\n")
+        none = self.shell("steps checks config", f"has_rdma() {{ false; }}; {examples}")
+        self.assertRegex(none, r"write 'protocol: rdma' instead(.|\n)*protocol: udp\n    mesh: all\n")
+
+    def test_pages_are_served_and_found(self):
+        agent = f"agent_config <{self.EXAMPLES}/agent.yaml"
+        collector = f"collector_config <{self.EXAMPLES}/collector.yaml"
+        self.assertTrue(self.shell("steps config kept", f"controller=a; {agent}").endswith("\npages: {}\n"))
+        self.assertTrue(self.shell("steps config kept", f"controller=a device=soft; {agent}").endswith("\npages: { address: 127.0.0.1 }\n"))
+        there = self.shell("steps config kept", f"controller=10.0.0.9 address=10.0.0.5; {collector}")
+        self.assertIn('\ncontroller: "http://10.0.0.9:8080"\n', there)
+        self.assertTrue(there.endswith('\nagents: ["10.0.0.5"]\n'), there)
+        here = self.shell("steps config kept", f"controller=127.0.0.1 address=10.0.0.5 with_controller=yes device=soft; {collector}")
+        self.assertIn('\naddress: "127.0.0.2"\n', here)
+        self.assertNotIn("\nagents:", here)
 
     def kept(self, name, text, settings):
         (self.folder / "etc" / name).write_text(text)

@@ -10,7 +10,7 @@ import time
 import unittest
 
 import machine
-from installation import ADDRESS, AGENT, CONTROLLER, OTHER, THIRD, Installation, packed, wait
+from installation import ADDRESS, AGENT, CONTROLLER, OTHER, THIRD, Installation, packed, unpacked, wait
 
 
 class Service(Installation):
@@ -18,9 +18,7 @@ class Service(Installation):
     def setUpClass(cls):
         tarball = max(packed("tarball", "--tarball").glob("*.tar.gz"), key=lambda path: path.stat().st_mtime)
         cls.begin()
-        home = cls.host.root / "root"
-        subprocess.run(["tar", "-xzf", tarball, "-C", home], check=True)
-        cls.folder = next(home.glob("pingloom-*"))
+        cls.folder = unpacked(tarball, cls.host)
 
     def test_01_a_dry_run_changes_nothing(self):
         shown = self.install("-c", "-n", "--address", ADDRESS).stdout
@@ -31,7 +29,8 @@ class Service(Installation):
         for options, said in ((("--controler", "x"), "unknown option '--controler'"), (("--purge",), "--purge goes with -d"),
                               (("--prefix", "opt"), "--prefix takes an absolute path"),
                               (("--prefix", "/opt/../root/p"), "the services see no files below"), (("--wait", "0"), "--wait takes seconds"),
-                              ((), "name the controller"), (("--controller", "a b"), "--controller takes HOST"),
+                              ((), "name the controller"), (("--controller", THIRD), "a new host needs a token: --join TOKEN"),
+                              (("-c", "--join", "x"), "--join is for other hosts"), (("--controller", THIRD, "--join", "x"), "--join takes a whole token"), (("--controller", "a b"), "--controller takes HOST"),
                               (("--no-agent",), "leaves nothing to install")):
             done = self.install(*options, check=False)
             self.assertEqual((done.returncode, said in done.stdout), (2, True), done.stdout)
@@ -47,10 +46,10 @@ class Service(Installation):
         self.assertEqual(self.host.state()["files"] ^ self.before["files"], set())
 
     def test_04_without_its_controller_an_agent_waits_and_says_so(self):
-        done = self.install("--controller", f"{THIRD}:70000", check=False)
+        done = self.install("--controller", f"{THIRD}:70000", "--insecure", check=False)
         self.assertEqual(done.returncode, 2, done.stdout)
         self.assertIn("the port is not a number 1..65535", done.stdout)
-        done = self.install("--controller", THIRD, "--wait", "3", check=False)
+        done = self.install("--controller", THIRD, "--insecure", "--wait", "3", check=False)
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("pingloom-agent was not ready: waiting for the controller", done.stdout)
         self.assertEqual(self.host.property(AGENT, "ActiveState"), "activating")

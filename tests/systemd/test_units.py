@@ -9,7 +9,7 @@ import unittest
 
 UNITS = pathlib.Path(__file__).resolve().parents[2] / "systemd"
 # `systemd-analyze security`: 0 is confined, 10 is exposed. Agent and collector need devices.
-MOST_EXPOSED = {"pingloom-controller": 2.5, "pingloom-agent": 3.5, "pingloom-collector": 3.5}
+MOST_EXPOSED = {"pingloom-controller": 2.5, "pingloom-agent": 3.5, "pingloom-collector": 3.5, "pingloom-translator": 3.5}
 DROP_IN = "restart-steps.conf"  # only where systemd is 254 or newer
 
 

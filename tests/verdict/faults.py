@@ -5,99 +5,142 @@ import signal
 import threading
 import time
 
-SLOW = "{ delay: 2ms, jitter: 300us }"
-LOSSY = "{ loss: 20% }"
-RACK = 4  # hosts in a rack
+from faulty_fabric import PROTOCOLS
+from named_mesh import RACK
 
-
-def device(*impairments):
-    return f"{{ device: soft, impair: [{', '.join(impairments)}] }}"
+HOST = ("host", "host-send", "host-receive")
+ADDRESS = ("address", "address-send", "address-receive")
 
 
 class Fault:
-    """One fault on one mesh. `expected` are the acceptable (kind, culprit) of its incident; none: no incident may open."""
+    """One fault on one mesh; the seed chooses the victims, the probes and, for most, between delay and loss.
+
+    `expected`: {culprit: the kinds that are right for it}; each of them has to be an incident. None: no incident may open.
+    `allowed`: culprits that may be accused as well, because one of several names of the same thing is expected.
+    """
+
+    hosts, rails = 9, 1  # of its mesh
+    own_mesh = False  # a mesh for each trial
+    closes = True  # its incident ends soon after it
 
     def __init__(self, mesh, seed):
         self.mesh = mesh
         self.random = random.Random(seed)
-        self.names = mesh.names
-        self.host = self.random.randrange(len(mesh.addresses))
-        self.expected = set()
+        self.host = mesh.order[seed % len(mesh.order)]
+        self.name = mesh.names[self.host]
+        self.protocols = self.random.choice((("rdma",), ("udp",), PROTOCOLS)) if mesh.rails == 1 else mesh.protocols
+        self.what = self.random.choice(("slow", "lossy"))
+        self.expected = {}
+        self.one_of = False  # one of the expected is enough
 
     def begin(self):
+        """Returns when the fault is there in full."""
         raise NotImplementedError
 
     def end(self):
-        """Afterwards the mesh is well again."""
+        self.mesh.network.heal()
 
-    def restart(self, host, rdma=None):
-        self.mesh.agents[host].kill()
-        self.mesh.rdma[host] = rdma or device()
-        self.mesh.start_agent(host)
+    # ---- helpers ----
+
+    def impair(self, ways):
+        self.mesh.network.impair(self.what, sorted(ways), self.protocols)
+
+    def ways(self, some, directions=("out", "in")):
+        """(source, destination) of all that these addresses exchange with the others, and with each other."""
+        everybody = self.mesh.everybody()
+        made = set()
+        for here in some:
+            for there in everybody:
+                if here != there:
+                    made |= {(here, there)} if "out" in directions else set()
+                    made |= {(there, here)} if "in" in directions else set()
+        return made
+
+    def describe(self):
+        probes = "+".join(self.protocols)
+        return f"{self.what} {probes} {', '.join(self.expected) or self.name}"
 
 
-class Impaired(Fault):
-    impairment = SLOW
+class Slow(Fault):
+    """All that a host sends and receives."""
+
+    kind_of_trouble = "slow"
 
     def begin(self):
-        self.expected = {("host", self.names[self.host])}
-        self.restart(self.host, device(self.impairment))
-
-    def end(self):
-        self.restart(self.host)
+        self.what = self.kind_of_trouble
+        self.expected = {self.name: HOST[:1]}
+        self.impair(self.ways(self.mesh.addresses_of(self.host)))
 
 
-class Lossy(Impaired):
-    impairment = LOSSY
+class Lossy(Slow):
+    kind_of_trouble = "lossy"
+
+
+class OneWay(Fault):
+    """What a host sends, or what it receives. A ping and its answer go both ways, so that cannot be told from both."""
+
+    def begin(self):
+        self.expected = {self.name: HOST}
+        self.impair(self.ways(self.mesh.addresses_of(self.host), self.random.choice((("out",), ("in",)))))
 
 
 class TwoHosts(Fault):
     def begin(self):
-        self.hosts = self.random.sample(range(len(self.names)), 2)
-        self.expected = {("host", self.names[host]) for host in self.hosts}
-        for host in self.hosts:
-            self.restart(host, device(SLOW))
-
-    def end(self):
-        for host in self.hosts:
-            self.restart(host)
+        others = [host for host in range(len(self.mesh.names)) if host != self.host]
+        hosts = (self.host, self.random.choice(others))
+        self.expected = {self.mesh.names[host]: HOST[:1] for host in hosts}
+        self.impair(set().union(*(self.ways(self.mesh.addresses_of(host)) for host in hosts)))
 
 
 class Pair(Fault):
-    """What one host sends to another is impaired, and so both directions of the pair are."""
+    """What two hosts exchange."""
 
     def begin(self):
-        other = (self.host + 1 + self.random.randrange(len(self.names) - 1)) % len(self.names)
-        a, b = self.names[self.host], self.names[other]
-        self.expected = {("pair", f"{x} {arrow} {y}") for x, y in ((a, b), (b, a)) for arrow in ("->", "<->")}
-        self.restart(self.host, device(f"{{ to: {self.mesh.addresses[other]}, delay: 2ms }}"))
-
-    def end(self):
-        self.restart(self.host)
+        other = self.random.choice([host for host in range(len(self.mesh.names)) if host != self.host])
+        a, b = self.name, self.mesh.names[other]
+        self.one_of = True
+        self.expected = {f"{x} {arrow} {y}": ("pair",) for x, y in ((a, b), (b, a)) for arrow in ("->", "<->")}
+        here, there = self.mesh.addresses[self.host], self.mesh.addresses[other]
+        self.impair({(here, there), (there, here)})
 
 
 class Rack(Fault):
-    """A rack's uplink: its hosts are slow to everybody outside."""
+    """A rack's uplink: its hosts are slow or lossy to everybody outside."""
 
     def begin(self):
         rack = self.host // RACK
-        self.hosts = range(rack * RACK, min((rack + 1) * RACK, len(self.names)))
-        self.expected = {("group", f"rack=r{rack + 1}")}
-        for host in self.hosts:
-            outside = [f"{{ to: {address}, delay: 2ms }}" for other, address in enumerate(self.mesh.addresses)
-                       if other not in self.hosts]
-            self.restart(host, device(*outside))
+        self.expected = {f"rack=r{rack + 1}": ("group",)}
+        inside = set(self.mesh.addresses[rack * RACK:(rack + 1) * RACK])
+        self.impair({way for way in self.ways(inside) if not inside.issuperset(way)})
 
-    def end(self):
-        for host in self.hosts:
-            self.restart(host)
+
+class Rail(Fault):
+    """A rail's switch: all that one of three rails exchanges."""
+
+    hosts, rails = 6, 3
+
+    def begin(self):
+        rail = self.random.randrange(self.rails)
+        self.expected = {f"rail=rail{rail}": ("group",)}
+        self.impair(self.ways([addresses[rail] for addresses in self.mesh.hosts_addresses]))
+
+
+class Nic(Fault):
+    """One address of a host that has three."""
+
+    hosts, rails = 6, 3
+
+    def begin(self):
+        rail = self.random.randrange(self.rails)
+        self.expected = {f"{self.name}/rail{rail}": ADDRESS[:1]}
+        self.impair(self.ways(self.mesh.addresses_of(self.host, rail)))
 
 
 class Starved(Fault):
     """The host's agent runs 2 ms of 14."""
 
     def begin(self):
-        self.expected = {("host-cpu", self.names[self.host])}
+        self.expected = {self.name: ("host-cpu",)}
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self.starve, daemon=True)
         self.thread.start()
@@ -118,7 +161,7 @@ class Starved(Fault):
 
 class Dead(Fault):
     def begin(self):
-        self.expected = {("agent", self.names[self.host])}
+        self.expected = {self.name: ("agent",)}
         self.mesh.agents[self.host].kill()
 
     def end(self):
@@ -126,38 +169,87 @@ class Dead(Fault):
 
 
 class Flapping(Fault):
+    """The incident lasts until the last of three restarts is 10 minutes ago."""
+
+    hosts = 6
+    own_mesh = True
+    closes = False
+
     def begin(self):
-        self.expected = {("agent", self.names[self.host])}
-        for _ in range(3):
-            self.restart(self.host)
-            time.sleep(3)
+        self.expected = {self.name: ("agent",)}
+        for i in range(3):
+            time.sleep(self.random.uniform(2, 4) if i > 0 else 0)
+            self.mesh.agents[self.host].kill()
+            self.mesh.start_agent(self.host)
+
+    def end(self):
+        pass
+
+
+class CutOff(Fault):
+    """The host's cable is pulled, so the controller does not hear it either."""
+
+    def begin(self):
+        self.expected = {self.name: ("agent", "host")}
+        self.mesh.network.plug(self.host, up=False)
+
+    def end(self):
+        self.mesh.network.plug(self.host, up=True)
 
 
 class Nothing(Fault):
     """A well mesh, with both cores busy."""
 
+    watched = 20
+
     def begin(self):
-        self.ended = threading.Event()
-        self.load = [self.mesh.run(f"load-{i}", "sh", "-c", "while :; do :; done") for i in range(2)]
+        self.busy = self.mesh.be_busy(2)
+        time.sleep(self.watched)
 
     def end(self):
-        for process in self.load:
+        for process in self.busy:
             process.kill()
 
 
 class StalledController(Fault):
     def begin(self):
         self.mesh.controller.signal(signal.SIGSTOP)
-        time.sleep(8)
+        time.sleep(self.random.uniform(4, 12))
         self.mesh.controller.signal(signal.SIGCONT)
+
+    def end(self):
+        pass
+
+
+class SlowUnderStalls(Slow):
+    """A slow host; the controller is stopped before the incident opens, and before it closes."""
+
+    def stall(self):
+        self.mesh.controller.signal(signal.SIGSTOP)
+        time.sleep(self.random.uniform(4, 8))
+        self.mesh.controller.signal(signal.SIGCONT)
+
+    def begin(self):
+        super().begin()
+        time.sleep(1)
+        self.stall()
+
+    def end(self):
+        super().end()
+        self.stall()
 
 
 class RollingRestart(Fault):
+    own_mesh = True
+
     def begin(self):
-        for host in range(len(self.names)):
+        for host in self.mesh.order:
             self.mesh.agents[host].stop()
             self.mesh.start_agent(host)
-            time.sleep(1)
+            time.sleep(self.random.uniform(0.2, 2))
+
+    def end(self):
+        pass
 
 
 class PinglistEdit(Fault):
@@ -165,12 +257,30 @@ class PinglistEdit(Fault):
 
     def begin(self):
         self.mesh.write_pinglist(self.mesh.pinglist(without=self.host))
-        time.sleep(5)
+        time.sleep(self.random.uniform(2, 8))
         self.mesh.write_pinglist(self.mesh.pinglist())
+
+    def end(self):
+        pass
+
+
+class ClockStep(Fault):
+    """The controller's wall clock is set. The agents have the true one, so it is a mesh of its own."""
+
+    hosts = 6
+    own_mesh = True
+
+    def begin(self):
+        self.mesh.set_clock(self.random.choice((-3600, -30, -5, 5, 30, 3600)))
+        time.sleep(15)
+
+    def end(self):
+        pass
 
 
 FAULTS = {
-    "slow": Impaired, "lossy": Lossy, "two": TwoHosts, "pair": Pair, "rack": Rack, "starved": Starved, "dead": Dead,
-    "flapping": Flapping, "nothing": Nothing, "stalled_controller": StalledController,
-    "rolling_restart": RollingRestart, "pinglist_edit": PinglistEdit,
+    "slow": Slow, "lossy": Lossy, "one-way": OneWay, "pair": Pair, "two": TwoHosts, "rack": Rack, "rail": Rail, "nic": Nic,
+    "starved": Starved, "dead": Dead, "cut-off": CutOff, "flapping": Flapping, "slow-under-stalls": SlowUnderStalls,
+    "stalled-controller": StalledController, "pinglist-edit": PinglistEdit, "clock-step": ClockStep,
+    "rolling-restart": RollingRestart, "nothing": Nothing,
 }

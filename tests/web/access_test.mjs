@@ -47,6 +47,8 @@ step('without a token there is a form, and nothing of the mesh', async () => {
   page = await open(browser, mesh.url);
   await page.waitForSelector('#sign-in');
   assert.equal(await page.$('#heatmap'), null);
+  const border = await page.$eval('#sign-in button', (button) => getComputedStyle(button).borderTopWidth);
+  assert.equal(border, '1px', 'the button looks like one');
   assert.equal(await page.evaluate(() => fetch('api/v1/status').then(({ status }) => status)), 401);
   await shot(page, 'sign-in');
 });

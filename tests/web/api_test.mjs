@@ -142,10 +142,19 @@ step('answers agree with the description', async () => {
   await check(`${events}?probe=rdma&source=${a}&limit=5`, 200);
   await check(`${events}?format=csv`, 200);
   assert.equal(await check(`${events}?format=csv&to=2001-01-01T00:00:00%2B01:00`, 200),
-    'at,window,probe,source,source_name,destination,destination_name,from,to,pairs\r\n');
+    'at,window,probe,source,source_name,destination,destination_name,from,to,severity_from,severity,pairs\r\n');
   await check(`${events}?from=0000-01-01T00:00:00Z&to=9999-12-31T23:59:59Z&bins=10`, 200);
   await check(`${events}?limit=x`, 400);
   await check(`${events}?probe=none`, 404);
+  const agent = encodeURIComponent(mesh.agentNames[0]);
+  const counters = `/api/v1/counters?host=${agent}`;
+  const moved = `/api/v1/history/counters?host=${agent}`;
+  for (const path of [counters, moved]) {
+    await check(path, 200);
+    await check(`${path}&format=csv`, 200);
+    await check(`${path}&format=xml`, 400);
+  }
+  await check('/api/v1/counters?host=nobody', 404);
   const pair = `/api/v1/history/pairs/rdma/${a}/${b}`;
   await check(`${pair}?from=${at}&to=2100-01-01T00:00:00Z&points=1`, 200);
   await check(`${pair}?points=0`, 400);

@@ -1,6 +1,6 @@
-// packaging/never_run/kubernetes: every manifest is valid by the types of the Kubernetes API's OpenAPI
-// document (kubernetes-types), which define the fields, their types and which are required; and the
-// parts fit together. The test runs on no cluster.
+// packaging/never_run/kubernetes: every manifest is valid by the types of the Kubernetes API's
+// OpenAPI document (kubernetes-types), which define the fields, their types and which are required;
+// and the parts fit together. The test runs on no cluster.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

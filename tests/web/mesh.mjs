@@ -100,7 +100,7 @@ export class Mesh {
   // (docs/soft-device.md).
   startAgent(at, impair = []) {
     writeFileSync(this.path(`agent-${at}.yaml`), JSON.stringify({ controller: this.control, host: this.agentNames[at],
-      addresses: [this.addresses[at]], state_dir: this.path(`agent-${at}`), rdma: { device: 'soft', impair } }));
+      addresses: [this.addresses[at]], http: 'none', state_dir: this.path(`agent-${at}`), rdma: { device: 'soft', impair } }));
     this.agents[at] = new Program(this.path(`agent-${at}.log`), this.binary('pingloom-agent'),
       ['--config', this.path(`agent-${at}.yaml`)]);
   }

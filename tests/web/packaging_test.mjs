@@ -12,14 +12,16 @@ const { default: yaml } = await npm('js-yaml');
 const read = (name) => readFileSync(new URL(`../../packaging/${name}`, import.meta.url), 'utf8');
 
 // The words of PromQL that the rules use; any other name is a metric.
-const WORDS = new Set(['sum', 'min', 'max', 'by', 'rate', 'changes', 'or', 'and', 'unless', 'vector', 'label_values']);
+const WORDS = new Set(['sum', 'min', 'max', 'by', 'rate', 'changes', 'or', 'and', 'unless', 'vector', 'label_values',
+  'histogram_quantile', 'topk']);
 const FROM_PROMETHEUS = { instance: null, job: null }; // labels that Prometheus adds
 
 let mesh;
 const metrics = new Map(); // name -> label -> values
 
 before(async () => {
-  mesh = new Mesh({ hosts: 2, protocols: ['udp', 'tcp'] });
+  mesh = new Mesh({ hosts: 2, protocols: ['udp', 'tcp'],
+    more: (members) => [{ name: 'racks', protocol: 'udp', mesh: members, rollup: 'rack' }] });
   await mesh.start({ agents: false });
   const text = await (await mesh.get('/metrics')).text();
   for (const line of text.split('\n')) {
@@ -58,7 +60,7 @@ function checkExpression(text, recorded, where) {
   const count = (what) => text.split(what).length - 1;
   assert.equal(count('('), count(')'), `${where}: brackets`);
   assert.equal(count('{'), count('}'), `${where}: braces`);
-  const bare = text.replace(/\bby \([\w, ]*\)/g, '').replace(/\[(\d+[smhd]|\$__rate_interval)\]/g, '')
+  const bare = text.replace(/\bby \([\w, ]*\)/g, '').replace(/\[(\d+[smhd]|\$__rate_interval)\]( offset \d+[smhd])?/g, '')
     .replace(/(label_values\([^,]*), \w+\)/g, '$1)');
   let found = 0;
   for (const [, name, , matchers] of bare.matchAll(/([a-zA-Z_:][\w:]*)(\{([^}]*)\})?/g)) {

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { until } from './browser.mjs';
+import { shot, until } from './browser.mjs';
 import { pointAt } from './heatmap.mjs';
 import { assertQuiet, board, page, press, start } from './synthetic.mjs';
 
@@ -75,7 +75,7 @@ test('a change arrives without a reload', async () => {
   await board.say('pair 0 2 5 loss');
   await until(page, () => document.querySelector('#heatmap').heatmap.grid.stateName(21) === 'loss');
   await legend('loss', 1);
-  await until(page, () => document.querySelector('#heatmap').heatmap.rankOf(21) >> 8 === 12); // the source of the painting
+  await until(page, () => document.querySelector('#heatmap').heatmap.rankOf(21) >> 8 === 13); // the source of the painting
   const [red, green, blue] = (await cell(2, 5)).colour;
   assert.notDeepEqual([red, green, blue], before_.colour.slice(0, 3));
   assert.ok(red > 1.3 * Math.max(green, blue));
@@ -239,10 +239,42 @@ test('a list that is cut says so, and how to see the rest', async () => {
   await page.click('[data-page=worst]');
   await until(page, () => document.querySelectorAll('.pairs tbody tr').length === 500);
   assert.match(await page.innerText('.cut'), /^The first 500 of 102,080 pairs are listed.* CSV of all pairs$/s);
-  const [download] = await Promise.all([page.waitForEvent('download'), page.click('.cut button')]);
-  assert.equal((await readFile(await download.path(), 'utf8')).split('\n').length, 1 + 102_080 + 1);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('.cut a')]);
+  const csv = await readFile(await download.path(), 'utf8');
+  assert.equal(csv.split('\r\n').length, 1 + 102_080 + 1);
+  assert.match(csv, /^source,source_name,destination,destination_name,state,network_p50_ns,severity,window_end\r\n/);
   await page.fill('#search', 'gpu-3');
   assert.match(await page.innerText('#found'), /13 more: type more of the name or address$/);
+  assertQuiet();
+});
+
+test('racks stand for their pairs, and lead to them', async () => {
+  await start(64, '#order=rack');
+  await page.click('#roll');
+  await page.waitForSelector('#roll-up');
+  const rows = await page.locator('#roll-up tbody tr').count();
+  assert.equal(await page.locator('#roll-up tbody button').count(), rows * rows);
+  assert.match(await page.getAttribute('#roll-up tbody button', 'title'), /^r1 to r1: \d+ of \d+ pairs are bad/);
+  await shot(page, 'racks');
+  await page.locator('#roll-up tbody tr').nth(1).locator('button').first().click();
+  await page.waitForSelector('#heatmap');
+  const [top, left] = await page.evaluate(() => { const { view } = document.querySelector('#heatmap').heatmap; return [view.y, view.x]; });
+  assert.ok(top > 0 && left === 0, `${top} ${left}`);
+  assertQuiet();
+});
+
+test('the details of a pair are a sheet on a phone', async () => {
+  await start(8, '', { viewport: { width: 390, height: 700 } });
+  await page.evaluate(() => document.querySelector('#heatmap').scrollIntoView());
+  await pointAt(page, 1, 2);
+  await page.mouse.down();
+  await page.mouse.up();
+  await until(page, () => document.querySelector('.pair[data-pair] .times'));
+  const sheet = await page.locator('.pair').boundingBox();
+  assert.ok(sheet.y + sheet.height <= 701 && sheet.height <= 0.46 * 700, JSON.stringify(sheet));
+  await shot(page, 'phone-sheet');
+  await page.click('.pair .close');
+  await until(page, () => !document.querySelector('.pair[data-pair]'));
   assertQuiet();
 });
 

@@ -48,6 +48,7 @@ test('the suspects stand first, each as a sentence', async () => {
   assert.equal(await page.title(), '(2) pingloom');
   assert.equal(await page.getAttribute('link[rel=icon]', 'href'), 'icon-2.svg');
   assert.equal(await page.innerText('[data-probe=udp] em'), '2');
+  assert.equal(await page.innerText('[data-metric=network_p50] em'), '1', 'the other one is about loss');
   await page.click('[data-probe=rdma]');
   assert.equal(await page.innerText('[data-probe=udp] em'), '2', 'whatever is shown');
   assert.equal(await page.locator('[data-probe=rdma] em').count(), 0);

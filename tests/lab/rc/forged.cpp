@@ -88,7 +88,8 @@ void ask(Host& subject, RawPeer& peer, const rdma::LocalPiece& piece, std::uint8
   request.local = {&piece, 1};
   require(subject.endpoint().post(request) == rdma::PostResult::kPosted, "not posted");
   subject.endpoint().flush();
-  require(peer.until([&] { return requests(peer) == 1; }), "no request came:" + heardText(peer));
+  // A guest that stood still for a while may hear the first request together with its repetition.
+  require(peer.until([&] { return requests(peer) >= 1; }), "no request came:" + heardText(peer));
 }
 
 void respond(RawPeer& peer) {
@@ -122,8 +123,9 @@ void refusal(Host& subject, RawPeer& peer, std::uint8_t syndrome, RcStatus statu
 void asksAgain(Host& subject, RawPeer& peer, std::uint8_t syndrome) {
   const rdma::LocalPiece piece{&subject.region(), subject.memory().first(kBytes)};
   ask(subject, peer, piece, 7);
+  const std::ptrdiff_t before = requests(peer);
   peer.sendSyndrome(syndrome, peer.subjectsPsn());
-  require(peer.until([&] { return requests(peer) >= 2; }),
+  require(peer.until([&] { return requests(peer) > before; }),
           fmt::format("NAK {:#x}: it does not ask again", syndrome));
   respond(peer);
   requireStatus(subject, peer, RcStatus::kOk, fmt::format("NAK {:#x}", syndrome));

@@ -43,12 +43,15 @@ Host::Host(const Place& place, std::size_t bytes) : place_(place), memory_(bytes
   auto opened = openDevice(place);
   if (!opened) fail(opened.error().text());
   device_ = std::move(*opened);
+  auto domain = device_->createDomain();
+  if (!domain) fail(domain.error().text());
+  domain_ = std::move(*domain);
   registerMemory(kAll);
 }
 
 void Host::registerMemory(rdma::Access access) {
   region_.reset();
-  auto made = device_->registerMemory(memory_, access);
+  auto made = domain_->registerMemory(memory_, access);
   if (!made) fail(made.error().text());
   region_ = std::move(*made);
 }
@@ -58,7 +61,7 @@ void Host::makeEndpoint(const rdma::RcOptions& options) {
   done_.clear();
   arrived_.clear();
   why_.clear();
-  auto made = device_->createRc(options);
+  auto made = domain_->createRc(options);
   if (!made) fail(made.error().text());
   endpoint_ = std::move(*made);
 }

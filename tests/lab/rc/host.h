@@ -69,6 +69,7 @@ class Host {
   Place place_;
   std::vector<std::uint8_t> memory_;
   std::unique_ptr<rdma::Device> device_;
+  std::unique_ptr<rdma::Domain> domain_;
   std::unique_ptr<rdma::MemoryRegion> region_;
   std::unique_ptr<rdma::RcEndpoint> endpoint_;
   rdma::RcEvents events_;

@@ -97,14 +97,15 @@ class Server {
     auto opened = soft::openSoftDevice(IpAddress::parse(address).value());
     if (!opened) fail(opened.error().text());
     device_ = std::move(*opened);
+    domain_ = taken(device_->createDomain());
     const Access all = Access::kRead | Access::kWrite | Access::kAtomic;
-    region_ = taken(device_->registerMemory(memory_, all));
-    answer_region_ = taken(device_->registerMemory(answer_, Access::kNone));
+    region_ = taken(domain_->registerMemory(memory_, all));
+    answer_region_ = taken(domain_->registerMemory(answer_, Access::kNone));
     RcOptions options;
     options.access = all;
     options.mtu = mtu;
     options.reads = kReads;
-    endpoint_ = taken(device_->createRc(options));
+    endpoint_ = taken(domain_->createRc(options));
   }
 
   void run(UniqueFd connection) {
@@ -190,6 +191,7 @@ class Server {
   std::vector<std::uint8_t> memory_;
   std::vector<std::uint8_t> answer_;
   std::unique_ptr<Device> device_;
+  std::unique_ptr<Domain> domain_;
   std::unique_ptr<MemoryRegion> region_;
   std::unique_ptr<MemoryRegion> answer_region_;
   std::unique_ptr<RcEndpoint> endpoint_;

@@ -21,7 +21,7 @@ RawPeer::RawPeer(const Place& place) {
   if (!bound) fail(bound.error().text());
   port_ =
       std::make_unique<soft::SoftPort>(UniqueFd(::epoll_create1(EPOLL_CLOEXEC)), std::move(*bound),
-                                       std::nullopt, kMtu, soft::Impairments{});
+                                       std::nullopt, soft::Impairments{}, soft::QpnClass{});
   address_.gid = rdma::Gid::of(port_->address());
   address_.qpn = port_->sinks().add(*this).value().qpn;
   address_.mtu = kMtu;

@@ -54,6 +54,45 @@ Result<Settings> read(std::string_view text, std::string_view file = "/etc/pingl
   return settings;
 }
 
+Result<log::Levels> readLevels(std::string_view text) {
+  const auto root = yaml::parse(text, "a.yaml");
+  if (!root) return tl::unexpected(root.error());
+  log::Levels levels;
+  if (auto status = readValue(*root, levels); !status) return tl::unexpected(status.error());
+  return levels;
+}
+
+TEST(ConfigReader, ReadsLevelsByComponent) {
+  const auto levels = readLevels("{ level: warning, rdma: debug }");
+  ASSERT_TRUE(levels) << levels.error().text();
+  EXPECT_EQ(levels->of(log::componentOf("/a/src/rdma/soft/soft_port.cpp")), log::Level::kDebug);
+  EXPECT_EQ(levels->of(log::componentOf("/a/src/probe/event_loop.cpp")), log::Level::kWarning);
+  EXPECT_EQ(levels->of(log::componentOf("/a/tests/unit/rdma/x.cpp")), log::Level::kWarning);
+}
+
+TEST(ConfigReader, AnUnknownComponentIsRefusedWithThoseThatThereAre) {
+  const auto refused = readLevels("{ level: info, rmda: debug }");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().entity, "a.yaml:1:16");
+  EXPECT_THAT(refused.error().reason, HasSubstr("'rmda' is no component (did you mean 'rdma'?)"));
+  EXPECT_THAT(refused.error().reason, HasSubstr("controller, http, keys, net, pages"));
+  EXPECT_FALSE(readLevels("{ rdma: loud }"));
+  EXPECT_FALSE(readLevels("debug"));
+  EXPECT_FALSE(readLevels("{ rdma: debug, rdma: info }"));
+}
+
+TEST(Log, EachComponentHasItsLevel) {
+  constexpr log::Component kRdma = log::componentOf("src/rdma/open_device.cpp");
+  static_assert(log::kComponents[kRdma] == "rdma");
+  log::Levels levels(log::Level::kError);
+  levels.own[kRdma] = log::Level::kDebug;
+  log::setLevels(levels);
+  EXPECT_TRUE(log::enabled(log::Level::kDebug, kRdma));
+  EXPECT_FALSE(log::enabled(log::Level::kWarning));
+  log::setLevels(log::Level::kWarning);
+  EXPECT_FALSE(log::enabled(log::Level::kDebug, kRdma));
+}
+
 TEST(ConfigReader, ReadsEachKindOfValue) {
   const auto settings = read(
       "file: x/../y\nlisten: '[::1]:80'\naddress: 10.0.0.1\nlevel: debug\non: true\nsize: 1TiB\n"

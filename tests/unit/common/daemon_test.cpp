@@ -19,13 +19,13 @@ using testing::ElementsAre;
 using Asked = ServiceManager::Asked;
 
 struct FakeConfig {
-  log::Level log_level = log::Level::kInfo;
+  log::Levels log_levels;
   std::string text;
 };
 
 Result<FakeConfig> parseFake(std::string_view text, std::string_view file) {
   if (text.find("wrong") != std::string_view::npos) return makeError(file, "is wrong");
-  return FakeConfig{log::Level::kInfo, std::string(text)};
+  return FakeConfig{{}, std::string(text)};
 }
 
 // Is asked what the test lists; before each the file is written.

@@ -35,5 +35,16 @@ TEST(Size, IsWrittenAsItIsRead) {
   }
 }
 
+TEST(Size, IsWrittenForPeople) {
+  EXPECT_EQ(formatSize(0, " "), "0 B");
+  EXPECT_EQ(formatSize(1500, " "), "1500 B");
+  EXPECT_EQ(formatSize(4096, " "), "4 KiB");
+  EXPECT_EQ(humanBytes(0), "0 B");
+  EXPECT_EQ(humanBytes(1023), "1023 B");
+  EXPECT_EQ(humanBytes(1536), "1.50 KiB");
+  EXPECT_EQ(humanBytes(50.0 * (1ULL << 30)), "50.00 GiB");
+  EXPECT_EQ(humanBytes(3.0e16), "27284.84 TiB");
+}
+
 }  // namespace
 }  // namespace pingloom

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <ctime>
+#include <random>
+
 namespace pingloom::time_test {
 namespace {
 
@@ -9,6 +13,28 @@ TEST(Utc, IsIso8601) {
   EXPECT_EQ(formatUtc(1'795'230'720 * kSecond), "2026-11-21T03:12:00Z");
   EXPECT_EQ(formatUtc(1'795'230'720 * kSecond + 250 * kMillisecond), "2026-11-21T03:12:00.250Z");
   EXPECT_EQ(formatUtc(-1), "1969-12-31T23:59:59.999Z");
+  EXPECT_EQ(formatUtc(kMillisecond), "1970-01-01T00:00:00.001Z");
+}
+
+TEST(Utc, IsTheDateThatTheSystemLibraryKnows) {
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 20'000; ++i) {
+    // Seconds to the year 2260: every leap day until then is near one of them.
+    const auto seconds = static_cast<std::time_t>(random() % 9'151'488'000);
+    std::tm parts{};
+    gmtime_r(&seconds, &parts);
+    std::array<char, 32> expected;
+    std::strftime(expected.data(), expected.size(), "%FT%TZ", &parts);
+    ASSERT_EQ(formatUtc(seconds * kSecond), expected.data());
+  }
+  EXPECT_EQ(formatUtc(951'782'400 * kSecond), "2000-02-29T00:00:00Z");
+  EXPECT_EQ(formatUtc(4'107'542'400 * kSecond), "2100-03-01T00:00:00Z");
+}
+
+TEST(Utc, IsAppended) {
+  std::string out = "at ";
+  appendUtc(out, 0);
+  EXPECT_EQ(out, "at 1970-01-01T00:00:00Z");
 }
 
 TEST(ParseUtc, ReadsWhatFormatUtcWrites) {

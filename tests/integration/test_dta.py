@@ -1,0 +1,309 @@
+"""Direct telemetry access from end to end on soft devices: the report library, a translator, and a collector's store."""
+
+import json
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from mesh import ROOT, free_port, private_subnet
+from processes import Process, binary, discard_all, eventually
+
+TABLE = 1
+NAME = "latest"
+TRANSLATOR = "translator-1"
+
+
+def report_library():
+    """The report library's module for Python, with the library of this build."""
+    os.environ["PINGLOOM_REPORT_LIBRARY"] = str(pathlib.Path(binary("x")).parent.parent / "lib/libpingloom-report.so")
+    sys.path.insert(0, str(ROOT / "python"))
+    import pingloom_report
+    return pingloom_report
+
+
+AGAIN = 1  # a flag of a datagram
+
+
+class LossyPath:
+    """Passes datagrams on to a translator and replies back, but drops and doubles datagrams with certain numbers. Those
+    that are sent again pass."""
+
+    def __init__(self, to, dropped, doubled):
+        self._dropped, self._doubled = dropped, doubled
+        self.arrived = 0
+        self._near = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._near.bind(("127.0.0.1", 0))
+        self._far = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._far.connect(to)
+        self._reporter = None
+        self.name = "127.0.0.1:%d" % self._near.getsockname()[1]
+        for run in (self._forth, self._back):
+            threading.Thread(target=run, daemon=True).start()
+
+    def _forth(self):
+        while True:
+            datagram, self._reporter = self._near.recvfrom(65536)
+            times = 1
+            if not datagram[3] & AGAIN:
+                self.arrived += 1
+                times = 0 if self._dropped(self.arrived) else 2 if self._doubled(self.arrived) else 1
+            for _ in range(times):
+                self._far.send(datagram)
+
+    def _back(self):
+        while True:
+            self._near.sendto(self._far.recv(65536), self._reporter)
+
+
+class Dta(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.library = report_library()
+
+    def setUp(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="pingloom-dta-"))
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+        self.subnet = private_subnet()
+        self.processes = []
+        self.addCleanup(self.end)
+        self.control, self.collector_http = free_port(), free_port()
+        self.reports, self.translator_http = free_port(), free_port()
+        self.keys = {}  # of the collector and the translator, if they encrypt
+        self.start_all()
+
+    def start_all(self):
+        self.start_collector()
+        self.start_translator()
+        self.connected()
+
+    def end(self):
+        outcome = getattr(self._outcome, "result", None)
+        if getattr(outcome, "failures", None) or getattr(outcome, "errors", None):
+            for process in self.processes:
+                print(f"--- {process.name}\n{process.tail()}")
+        discard_all(self.processes)
+
+    def run_one(self, name, config):
+        path = self.directory / f"{name}.yaml"
+        path.write_text(config)
+        process = Process(name, [binary(f"pingloom-{name}"), "--config", str(path)], self.directory / f"{name}.log")
+        self.processes.append(process)
+        return process
+
+    def start_collector(self):
+        self.collector = self.run_one("collector", f"""
+address: {self.subnet}.200
+device: soft
+stores_port: {self.control}
+http: {self.subnet}.200:{self.collector_http}
+stores:
+  - translator: {TRANSLATOR}
+    {f"key: {self.keys['translator']}" if self.keys else ""}
+    file: {self.directory}/translator.store
+    tables: [{{ name: {NAME}, id: {TABLE}, kind: keyed, slots: 20000, value: 24B }}]
+{f"keys: {{ secret: {self.directory}/collector.key }}" if self.keys else ""}
+""")
+
+    def start_translator(self, key="translator"):
+        self.translator = self.run_one("translator", f"""
+address: {self.subnet}.100
+device: soft
+name: {TRANSLATOR}
+collector: {self.subnet}.200:{self.control}
+listen: 127.0.0.1:{self.reports}
+http: {self.subnet}.100:{self.translator_http}
+{f"keys: {{ secret: {self.directory}/{key}.key, collector: {self.keys['collector']} }}" if self.keys else ""}
+""")
+
+    def reporter(self, to=None, forget=False):
+        reporter = self.library.Reporter(to or f"127.0.0.1:{self.reports}", forget=forget)
+        self.addCleanup(reporter.close)
+        return reporter
+
+    # ---- what is shown ----
+
+    def ask(self, path, **query):
+        url = f"http://{self.subnet}.200:{self.collector_http}/api/v1/dta/{path}?{urllib.parse.urlencode(query)}"
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            return json.load(answer)
+
+    def get(self, key):
+        """The value of a key as bytes, without the zeros at its end, or None."""
+        try:
+            value = self.ask("get", table=NAME, key=f"text:{key}")["value"]
+        except urllib.error.HTTPError as error:
+            with error:
+                if error.code == 404:
+                    return None
+                raise
+        return bytes.fromhex(value).rstrip(b"\0") if value is not None else None
+
+    def figure(self, name):
+        """The sum of a metric of the translator over its labels, or the one with the labels in `name`."""
+        with urllib.request.urlopen(f"http://{self.subnet}.100:{self.translator_http}/metrics", timeout=5) as answer:
+            lines = answer.read().decode().splitlines()
+        found = [line.rsplit(" ", 1) for line in lines if not line.startswith("#")]
+        values = [float(value) for key, value in found if key == name or key.split("{")[0] == name]
+        self.assertTrue(values, f"no {name}")
+        return sum(values)
+
+    def accepted(self):
+        return self.figure('pingloom_translator_accepted_total{operation="key_write"}')
+
+    def expect(self, key, value, seconds=20):
+        eventually(lambda: self.get(key) == value, seconds, lambda: f"{key} is {self.get(key)}, not {value}")
+
+    def connected(self, expected=1):
+        eventually(lambda: self.figure("pingloom_translator_collector_connected") == expected, 30,
+                   f"connected: {expected}")
+
+    def settled(self, count, seconds=20):
+        eventually(lambda: self.accepted() == count, seconds, lambda: f"accepted {self.accepted()}, not {count}")
+
+    # ---- cases ----
+
+    def test_the_latest_value_is_found(self):
+        reporter = self.reporter()
+        for number in range(5000):
+            reporter.key_write(TABLE, b"key %d" % number, b"value %d" % number)
+            if number % 500 == 499:
+                self.settled(number + 1)
+        for number in (0, 17, 4999):
+            self.expect(f"key {number}", b"value %d" % number)
+        self.assertIsNone(self.get("key 5000"))
+        reporter.key_write(TABLE, b"key 17", b"another")
+        self.expect("key 17", b"another")
+        # Everything that was sent is accounted for.
+        reporter.key_write(TABLE, b"key", b"v" * 25)
+        reporter.key_write(TABLE + 1, b"key", b"value")
+        reporter.increment(TABLE, b"key")
+        reporter.flush()
+        eventually(lambda: self.figure("pingloom_translator_refused_total") == 3, 10, "three reports are refused")
+        for reason in ("value_length", "unknown_table", "wrong_table"):
+            self.assertEqual(self.figure(f'pingloom_translator_refused_total{{reason="{reason}"}}'), 1, reason)
+        self.assertEqual(self.accepted(), 5001)
+        self.assertEqual(self.figure("pingloom_translator_lost_total"), 0)
+        self.assertEqual(reporter.status.sent, 5004)
+        eventually(lambda: self.ask("tables")["stores"][0]["writer"]["key_writes"] == 5001, 10, "the status is written")
+
+    def lossy(self, count, forget):
+        """Reports `count` values, each in a datagram, through a path that drops every 7th and doubles every 5th."""
+        path = LossyPath(("127.0.0.1", self.reports), lambda n: n % 7 == 0, lambda n: n % 5 == 0)
+        self.reporter().key_write(TABLE, b"first", b"value")
+        self.expect("first", b"value")  # the translator serves
+        reporter = self.reporter(path.name, forget)
+        for number in range(1, count + 1):
+            reporter.key_write(TABLE, b"key %d" % number, b"value")
+            reporter.flush()
+            if number % 50 == 0:
+                eventually(lambda: path.arrived == number, 10, "the path passes datagrams on")
+        self.assertNotEqual(count % 7, 0, "the last one shows what is missing")
+        return reporter, [n for n in range(1, count + 1) if n % 7 == 0]
+
+    def test_loss_and_duplicates_are_counted(self):
+        sent = 1000
+        _, lost = self.lossy(sent, forget=True)
+        doubled = [n for n in range(1, sent + 1) if n % 5 == 0 and n % 7 != 0]
+        self.settled(1 + sent - len(lost))
+        eventually(lambda: self.figure("pingloom_translator_lost_total") == len(lost), 10, "what is lost is counted")
+        self.assertEqual(self.figure('pingloom_translator_refused_total{reason="duplicate"}'), len(doubled))
+        self.assertEqual(self.figure("pingloom_translator_nacks_total"), 0)
+        self.expect("key 1000", b"value")
+        self.assertIsNone(self.get("key 700"))
+
+    def test_what_is_lost_is_sent_again(self):
+        sent = 1000
+        reporter, lost = self.lossy(sent, forget=False)
+        self.settled(1 + sent)
+        self.assertEqual(self.figure("pingloom_translator_lost_total"), 0)
+        self.assertGreaterEqual(reporter.status.repeated, len(lost))
+        self.assertGreater(self.figure("pingloom_translator_nacks_total"), 0)
+        self.expect("key 1000", b"value")
+        self.expect("key 700", b"value")
+
+    def test_a_translator_that_is_killed_comes_back(self):
+        reporter = self.reporter()
+        for number in range(1000):
+            reporter.key_write(TABLE, b"old %d" % number, b"value")
+        reporter.flush()
+        self.settled(1000)
+        self.expect("old 999", b"value")
+        eventually(lambda: self.ask("tables")["stores"][0]["writer"]["key_writes"] == 1000, 10, "the status is written")
+        self.translator.kill()
+        for number in range(100):
+            reporter.key_write(TABLE, b"gone %d" % number, b"value")
+            reporter.flush()
+        self.assertEqual(reporter.status.skipped, 100)
+        eventually(lambda: self.ask("tables")["stores"][0]["writer"]["stale"], 10, "the store is stale")
+        self.assertEqual(self.get("old 7"), b"value")
+        self.start_translator()
+        self.connected()
+        for number in range(1000):
+            reporter.key_write(TABLE, b"new %d" % number, b"value")
+        reporter.key_write(TABLE, b"old 7", b"newer")
+        reporter.flush()
+        self.settled(1001)
+        self.expect("old 7", b"newer")
+        for number in (0, 500, 999):
+            self.expect(f"new {number}", b"value")
+            self.expect(f"old {number}", b"value")
+        # What was sent was accepted by one of the two, or it was skipped.
+        status = reporter.status
+        self.assertEqual(status.taken, 1000 + 1001 + status.skipped)
+        self.assertEqual(self.figure("pingloom_translator_skipped_total"), status.skipped)
+        self.assertEqual(self.figure("pingloom_translator_lost_total"), 0)
+
+    def test_a_collector_that_is_killed_comes_back(self):
+        reporter = self.reporter()
+        for number in range(1000):
+            reporter.key_write(TABLE, b"before %d" % number, b"value")
+        reporter.flush()
+        self.expect("before 999", b"value")
+        self.collector.kill()
+        for number in range(1000):
+            reporter.key_write(TABLE, b"meanwhile %d" % number, b"value")
+        reporter.flush()
+        self.settled(2000)
+        self.connected(0)
+        self.start_collector()
+        for number in (0, 500, 999):
+            self.expect(f"meanwhile {number}", b"value", 30)
+            self.expect(f"before {number}", b"value")
+        reporter.key_write(TABLE, b"after", b"value")
+        self.expect("after", b"value")
+        self.assertEqual(self.accepted(), 2001)
+        self.assertEqual(self.figure("pingloom_translator_lost_total"), 0)
+
+    def test_only_the_owner_of_the_key_writes_the_store(self):
+        for process in (self.translator, self.collector):
+            process.stop()
+        for name in ("collector", "translator", "stranger"):
+            done = subprocess.run([binary("pingloom"), "keys", "generate", str(self.directory / f"{name}.key")],
+                                  capture_output=True, text=True, check=True)
+            self.keys[name] = done.stdout.strip()
+        self.start_all()
+        reporter = self.reporter()
+        reporter.key_write(TABLE, b"key", b"value")
+        self.expect("key", b"value")
+        self.translator.stop()
+        self.start_translator(key="stranger")
+        eventually(lambda: self.figure("pingloom_translator_collector_connected") == 0
+                   and "cannot be reached" in self.translator.log(), 30, "a stranger is not served")
+        self.assertEqual(self.figure("pingloom_translator_connects_total"), 0)
+        self.translator.stop()
+        self.start_translator()
+        self.connected()
+        self.assertEqual(self.get("key"), b"value")
+
+
+if __name__ == "__main__":
+    unittest.main()
