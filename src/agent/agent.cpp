@@ -52,6 +52,11 @@ Result<std::unique_ptr<Agent>> Agent::start(Config config,
   agent->spool_ = std::move(*spool);
   agent->incarnation_ =
       agent->state_.nextIncarnation(utcNow(), agent->spool_->newest().incarnation);
+  if (agent->config_.events) {
+    auto opened = Events::open(*agent->config_.events);
+    if (!opened) return tl::unexpected(opened.error());
+    agent->events_ = std::move(*opened);
+  }
   if (auto status = agent->startTransports(make_transports); !status) {
     return tl::unexpected(status.error());
   }
@@ -84,6 +89,7 @@ Status Agent::startTransports(const TransportFactory& make_transports) {
     (void)::eventfd_write(descriptor, 1);
   };
   transport_context_.endpoint_board = &endpoint_board_;
+  transport_context_.listener = events_.get();
   transport_context_.rdma = config_.rdma.endpoint;
   transport_context_.open_device = [options = config_.rdma.device](const IpAddress& address) {
     return rdma::openDevice(address, options);
@@ -284,7 +290,8 @@ Nanos Agent::nextDue() const {
   Nanos due = std::min(control_->deadline(), endpoint_keeper_.saveDue());
   due = std::min({due, path_merge_.due(), bursts_.due(), pages_due_});
   if (gather_due_ != 0) due = std::min(due, gather_due_);
-  if (http_ != nullptr || own_pages_ != nullptr) due = std::min(due, figures_due_);
+  if (http_ != nullptr || own_pages_ != nullptr || events_ != nullptr)
+    due = std::min(due, figures_due_);
   return due;
 }
 
@@ -335,6 +342,7 @@ void Agent::spoolWindows(bool last) {
     encoder.add(window);
     if (own_pages_ != nullptr) own_pages_->add(window);
     if (results_log_) results_log_->add(window);
+    if (events_ != nullptr) events_->add(window);
     windows_.recycle(std::move(window.pairs));
   }
   encoder.finish();
@@ -378,6 +386,10 @@ void Agent::collectFigures(Nanos now) {
                                    work_.targets(transports_[i]->protocol())});
   }
   figures_.counters = counters_->newest();
+  if (events_ != nullptr) {
+    events_->add(figures_.counters);
+    figures_.events = events_->counts();
+  }
   if (pages_ != nullptr) figures_.pages = pages_->figures();
   if (pages_gate_ != nullptr) figures_.pages_refused = pages_gate_->refusals();
   if (own_pages_ != nullptr) own_pages_->set(figures_);

@@ -17,6 +17,7 @@
 #include "agent/control_client.h"
 #include "agent/counter_thread.h"
 #include "agent/endpoint_keeper.h"
+#include "agent/events.h"
 #include "agent/metrics.h"
 #include "agent/own_addresses.h"
 #include "agent/own_pages.h"
@@ -125,6 +126,8 @@ class Agent : private ControlOwner {
   PathMerge path_merge_{windows_};
   Nanos gather_due_ = 0;  // 0 if no window waits
   probe::EndpointBoard endpoint_board_;
+  std::unique_ptr<Events>
+      events_;  // nullptr if not configured; the transports keep a pointer to it
   probe::AgentContext transport_context_;  // the transports keep a reference to it
   std::vector<std::unique_ptr<probe::Transport>> transports_;
   BurstRunner bursts_{work_, transports_,

@@ -139,6 +139,7 @@ constexpr auto kKeys = std::to_array<ConfigKey<Config>>({
      [](const yaml::Node& node, Config& config) { return readMap(node, kSpoolKeys, config); }},
     {"rdma", readField<&Config::rdma>},
     {"results_log", readField<&Config::results_log>},
+    {"events", readField<&Config::events>},
     {"keys", readKeys},
     {"pages", readField<&Config::pages>},
 });

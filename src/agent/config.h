@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/events.h"
 #include "agent/pages_config.h"
 #include "agent/rdma_config.h"
 #include "agent/results_log.h"
@@ -48,6 +49,7 @@ struct Config {
   std::uint64_t spool_max_bytes = 256ULL << 20;
   RdmaConfig rdma;
   std::optional<ResultsLogConfig> results_log;  // nullopt for none
+  std::optional<EventsConfig> events;           // nullopt if none are reported
   std::optional<KeysConfig> keys;    // nullopt stands for plaintext without authentication
   std::optional<PagesConfig> pages;  // nullopt if the agent serves no metric pages
 };

@@ -120,6 +120,15 @@ void writePages(MetricsText& out, const Figures& figures) {
   }
 }
 
+void writeEvents(MetricsText& out, const EventCounts& events) {
+  out.counter("pingloom_agent_events_reported_total", "Events reported to the translator.",
+              events.taken);
+  out.family("pingloom_agent_events_lost_total", "counter",
+             "Events that did not reach the network, by reason.");
+  out.sample(events.suppressed, {{"reason", "rate"}});
+  out.sample(events.skipped, {{"reason", "skipped"}});
+}
+
 void writeSpool(MetricsText& out, const SpoolStatus& spool) {
   out.gauge("pingloom_agent_spool_batches", "Batches that wait for the controller.", spool.batches);
   out.gauge("pingloom_agent_spool_bytes", "Bytes that wait for the controller.", spool.bytes);
@@ -171,6 +180,7 @@ std::string metricsText(const Figures& figures) {
   writeProbing(out, figures);
   writeControl(out, figures);
   writePages(out, figures);
+  if (figures.events) writeEvents(out, *figures.events);
   writeSpool(out, figures.spool);
   if (figures.counters != nullptr) writeInterfaceCounters(out, *figures.counters);
   out.process();

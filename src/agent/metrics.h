@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "agent/control_client.h"
+#include "agent/events.h"
 #include "agent/spool.h"
 #include "common/address.h"
 #include "common/distribution.h"
@@ -56,6 +57,7 @@ struct Figures {
   std::vector<TransportFigures> transports;
   std::optional<pages::PageFigures> pages;         // nullopt without metric pages
   std::shared_ptr<const NicPorts> counters;        // nullptr before they were read
+  std::optional<EventCounts> events;               // nullopt if none are reported
   std::optional<net::PeerRefusals> pages_refused;  // nullopt without metric pages or without keys
 };
 

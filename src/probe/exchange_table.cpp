@@ -42,7 +42,7 @@ int ExchangeTable::queueFor(Nanos lifetime) {
     unused = static_cast<int>(queues_.size());
     queues_.emplace_back();
   }
-  queues_[static_cast<std::size_t>(unused)] = {lifetime, 0, 0};
+  queues_[static_cast<std::size_t>(unused)] = {.lifetime = lifetime};
   return unused;
 }
 
@@ -63,6 +63,7 @@ Exchange* ExchangeTable::open(Nanos lifetime, const Instant& sent) {
   if (queue.newest != 0) at(queue.newest).newer = slot;
   queue.newest = slot;
   if (queue.oldest == 0) queue.oldest = slot;
+  if (queue.unseen == 0) queue.unseen = slot;
   ++size_;
   return &made;
 }
@@ -77,6 +78,7 @@ Exchange* ExchangeTable::find(std::uint32_t id) {
 void ExchangeTable::release(Exchange& exchange) {
   const std::uint32_t slot = exchange.id & kSlotMask;
   Queue& queue = queues_[exchange.queue];
+  if (queue.unseen == slot) queue.unseen = exchange.newer;
   (exchange.older != 0 ? at(exchange.older).newer : queue.oldest) = exchange.newer;
   (exchange.newer != 0 ? at(exchange.newer).older : queue.newest) = exchange.older;
   exchange.state = ExchangeState::kFree;
@@ -99,6 +101,28 @@ Exchange* ExchangeTable::expired(Nanos now) {
     if (queue.oldest == 0) continue;
     Exchange& oldest = at(queue.oldest);
     if (oldest.times.sent.mono + queue.lifetime <= now) return &oldest;
+  }
+  return nullptr;
+}
+
+Nanos ExchangeTable::nextOverdue(Nanos grace) const {
+  Nanos next = kNever;
+  for (const Queue& queue : queues_) {
+    if (queue.unseen == 0) continue;
+    next = std::min(next, at(queue.unseen).times.sent.mono + queue.lifetime - grace);
+  }
+  return next;
+}
+
+Exchange* ExchangeTable::overdue(Nanos now, Nanos grace) {
+  for (Queue& queue : queues_) {
+    while (queue.unseen != 0) {
+      Exchange& first = at(queue.unseen);
+      const bool open = first.state == ExchangeState::kOpen;
+      if (open && first.times.sent.mono + queue.lifetime - grace > now) break;
+      queue.unseen = first.newer;
+      if (open) return &first;
+    }
   }
   return nullptr;
 }

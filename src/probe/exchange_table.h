@@ -63,6 +63,11 @@ class ExchangeTable {
   // Returns an exchange that has expired by `now`, or nullptr. The caller releases it and asks
   // again.
   Exchange* expired(Nanos now);
+  // Returns an unanswered exchange that will expire within `grace` after `now`, or nullptr. Each
+  // exchange is returned at most once.
+  Exchange* overdue(Nanos now, Nanos grace);
+  // When overdue() may have the next one; kNever while it cannot have any.
+  Nanos nextOverdue(Nanos grace) const;
   // Calls visit(exchange) for each exchange; the call may release that exchange.
   template <typename Visit>
   void forEach(Visit&& visit) {
@@ -77,9 +82,10 @@ class ExchangeTable {
  private:
   static constexpr std::size_t kChunk = 1024;
   struct Queue {
-    Nanos lifetime;
-    std::uint32_t oldest;
-    std::uint32_t newest;
+    Nanos lifetime = 0;
+    std::uint32_t oldest = 0;
+    std::uint32_t newest = 0;
+    std::uint32_t unseen = 0;  // the oldest one that overdue() has not looked at
   };
 
   Exchange& at(std::uint32_t slot) { return chunks_[slot / kChunk][slot % kChunk]; }

@@ -7,6 +7,7 @@ namespace pingloom::probe {
 namespace {
 
 constexpr Nanos kVerdictSlack = 20 * kMillisecond;
+constexpr Nanos kListenerSlack = 5 * kMillisecond;
 
 }  // namespace
 
@@ -71,11 +72,21 @@ PairWindow& Exchanges::windowOf(const Exchange& exchange) {
   return (*tasks_)[exchange.task].windows.windowFor(exchange.target, exchange.window);
 }
 
+void Exchanges::tell(PingEvent event, const Exchange& exchange, Nanos now) const {
+  if (listener_ == nullptr) return;
+  const plan::Assignment& assignment = *(*tasks_)[exchange.task].assignment;
+  listener_->pingEvent(event, assignment, assignment.destinations[exchange.target],
+                       now - exchange.times.sent.mono);
+}
+
 void Exchanges::fail(Exchange& exchange, Failure failure) {
   exchange.state = ExchangeState::kSettled;
   PairWindow& window = windowOf(exchange);
   ++window.sent;
-  ++(failure == Failure::kRefused ? window.refused : window.unreachable);
+  const bool refused = failure == Failure::kRefused;
+  ++(refused ? window.refused : window.unreachable);
+  if (listener_ == nullptr) return;
+  tell(refused ? PingEvent::kRefused : PingEvent::kUnreachable, exchange, monotonicNow());
 }
 
 void Exchanges::failed(std::uint32_t id, Failure failure) {
@@ -120,6 +131,7 @@ void Exchanges::pong(Exchange& exchange, const Answer& answer, const Instant& no
   if (!inTime(times, clock_, timeout) && !excused) {
     exchange.state = ExchangeState::kLate;
     ++windowOf(exchange).late;
+    tell(PingEvent::kLate, exchange, now.mono);
     return;
   }
   exchange.state = ExchangeState::kAnswered;
@@ -150,10 +162,18 @@ void Exchanges::settle(Exchange& exchange) {
 
 Nanos Exchanges::nextWake() const {
   const Nanos expiry = table_.nextExpiry();
-  return expiry == kNever ? kNever : expiry + kVerdictSlack;
+  if (expiry == kNever) return kNever;
+  if (listener_ == nullptr) return expiry + kVerdictSlack;
+  const Nanos overdue = table_.nextOverdue(kWindowGrace);
+  return std::min(expiry + kVerdictSlack, overdue == kNever ? kNever : overdue + kListenerSlack);
 }
 
 void Exchanges::expire(Nanos now) {
+  if (listener_ != nullptr) {
+    while (const Exchange* lost = table_.overdue(now, kWindowGrace)) {
+      tell(PingEvent::kLost, *lost, now);
+    }
+  }
   while (Exchange* exchange = table_.expired(now)) {
     if (exchange->state == ExchangeState::kAnswered) {
       settle(*exchange);

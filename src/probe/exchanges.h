@@ -10,6 +10,7 @@
 
 #include "common/address.h"
 #include "probe/exchange_table.h"
+#include "probe/ping_listener.h"
 #include "probe/stall_watch.h"
 #include "probe/task_list.h"
 #include "probe/transport.h"
@@ -67,6 +68,7 @@ class Exchanges {
   Nanos nextExpiry() const { return table_.nextExpiry(); }
   // When expire() must be called; kNever while there is no exchange. Nothing but a window's end
   // needs a verdict, so it is a little later than nextExpiry(): another wake-up often comes first.
+  // A listener hears of a lost ping at most kListenerSlack after its timeout.
   Nanos nextWake() const;
   // REQUIRES: everything that arrived before `now` has been passed to answered().
   void expire(Nanos now);
@@ -87,6 +89,8 @@ class Exchanges {
   void onLost(std::function<void(std::uint32_t task, std::uint32_t target)> lost) {
     lost_ = std::move(lost);
   }
+  // Hears of exchanges that go wrong; it outlives this.
+  void setListener(PingListener* listener) { listener_ = listener; }
   // nullptr where there is none with this id (any more).
   const Exchange* find(std::uint32_t id) { return table_.find(id); }
   std::size_t size() const { return table_.size(); }
@@ -98,6 +102,7 @@ class Exchanges {
   void ack(Exchange& exchange, const Answer& answer);
   void settle(Exchange& exchange);
   void fail(Exchange& exchange, Failure failure);
+  void tell(PingEvent event, const Exchange& exchange, Nanos now) const;
   bool spoils(const wire::ProbeMessage& message) const;
   bool stalledMeanwhile(const ExchangeTimes& times) const;
 
@@ -107,6 +112,7 @@ class Exchanges {
   StallRule rule_;
   std::uint16_t port_;
   ExchangeTable table_;
+  PingListener* listener_ = nullptr;
   std::function<void(std::uint32_t, std::uint32_t)> lost_ = [](std::uint32_t, std::uint32_t) {};
 };
 

@@ -17,6 +17,7 @@
 #include "probe/drop_reason.h"
 #include "probe/endpoint_board.h"
 #include "probe/guest_list.h"
+#include "probe/ping_listener.h"
 #include "probe/window_clock.h"
 #include "probe/window_queue.h"
 #include "rdma/device.h"
@@ -66,6 +67,8 @@ struct AgentContext {
   // The RDMA transport publishes its endpoints here, and the UDP transport answers queries for
   // them.
   EndpointBoard* endpoint_board = nullptr;
+  // Hears of pings that go wrong; nullptr if nobody listens.
+  PingListener* listener = nullptr;
   // Called from a transport's thread when its endpoints() have changed. It must not wait.
   std::function<void()> endpoints_changed = [] {};
 };

@@ -23,6 +23,7 @@ Prober::Prober(const AgentContext& context, const Origin& origin, const Peers& p
              *context.windows),
       exchanges_(tasks_, stalls, origin.clock, StallRule::kSpoilsSoftware, 0),
       queue_(tasks_, exchanges_, stalls, counts_, kRetry) {
+  exchanges_.setListener(context.listener);
   exchanges_.onLost([this](std::uint32_t task, std::uint32_t target) { missed(task, target); });
 }
 

@@ -53,6 +53,32 @@ PairWindow& Prober::windowOf(const Connect& connect) {
   return tasks_[connect.task].windows.windowFor(connect.target, connect.window);
 }
 
+void Prober::count(const Connect& connect, ConnectVerdict verdict, const ConnectState& state,
+                   Nanos elapsed) {
+  countConnect(windowOf(connect), verdict, state, elapsed);
+  switch (verdict) {
+    case ConnectVerdict::kLost:
+      return tell(PingEvent::kLost, connect, elapsed);
+    case ConnectVerdict::kLostLate:
+      return tell(PingEvent::kLate, connect, elapsed);
+    case ConnectVerdict::kRefused:
+      return tell(PingEvent::kRefused, connect, elapsed);
+    case ConnectVerdict::kUnreachable:
+      return tell(PingEvent::kUnreachable, connect, elapsed);
+    case ConnectVerdict::kNone:
+    case ConnectVerdict::kReceived:
+    case ConnectVerdict::kStalled:
+    case ConnectVerdict::kUndecided:
+      return;
+  }
+}
+
+void Prober::tell(PingEvent event, const Connect& connect, Nanos elapsed) const {
+  if (context_.listener == nullptr) return;
+  const plan::Assignment& assignment = *tasks_.tasks()[connect.task].assignment;
+  context_.listener->pingEvent(event, assignment, assignment.destinations[connect.target], elapsed);
+}
+
 // ---- starting connects ----
 
 void Prober::start(Nanos now) {
@@ -88,7 +114,7 @@ void Prober::startPing(const Ping& ping) {
   lateness_.add(static_cast<std::uint64_t>(std::max<Nanos>(0, sent_mono - ping.due.due_mono)));
   if (started.stage != ConnectStage::kConnecting) {
     const ConnectState state{started.stage};
-    countConnect(windowOf(connect), verdictOf(state, 0, probe.timeout, false), state, 0);
+    count(connect, verdictOf(state, 0, probe.timeout, false), state, 0);
     return;
   }
   stalls_.watchUntil(sent_mono, sent_mono + probe.timeout);
@@ -153,7 +179,7 @@ void Prober::settle(std::uint32_t slot, Nanos now) {
   const bool stalled = stalls_.stalledDuring(connect.sent_mono, now);
   const ConnectVerdict verdict = verdictOf(state, elapsed, timeoutOf(connect.task), stalled);
   if (verdict == ConnectVerdict::kNone) return;
-  countConnect(windowOf(connect), verdict, state, elapsed);
+  count(connect, verdict, state, elapsed);
   if (verdict == ConnectVerdict::kUndecided) {
     connects_.linger(slot, ConnectPhase::kUndecided);
   } else if (state.stage == ConnectStage::kConnecting) {
@@ -170,16 +196,20 @@ void Prober::settleLingering(std::uint32_t slot, Nanos now) {
   const Nanos elapsed = now - connect.sent_mono;
   if (connect.phase == ConnectPhase::kUndecided) {
     const ConnectVerdict verdict = verdictOf(state, elapsed, timeoutOf(connect.task), true);
-    countConnect(windowOf(connect), verdict, state, elapsed);
+    count(connect, verdict, state, elapsed);
   } else if (state.stage == ConnectStage::kConnected || state.stage == ConnectStage::kRefused) {
     ++windowOf(connect).late;
+    tell(PingEvent::kLate, connect, elapsed);
   }
   connects_.remove(slot);
 }
 
 void Prober::endLingering(std::uint32_t slot) {
   const Connect& connect = connects_[slot];
-  if (connect.phase == ConnectPhase::kUndecided) ++windowOf(connect).lost;
+  if (connect.phase == ConnectPhase::kUndecided) {
+    ++windowOf(connect).lost;
+    tell(PingEvent::kLost, connect, timeoutOf(connect.task) + kWindowGrace);
+  }
   connects_.remove(slot);
 }
 

@@ -67,6 +67,10 @@ class Prober {
   // Ends a connect that has got no answer.
   void endLingering(std::uint32_t slot);
   PairWindow& windowOf(const Connect& connect);
+  // Counts the verdict in the connect's window, and tells the listener of a bad one.
+  void count(const Connect& connect, ConnectVerdict verdict, const ConnectState& state,
+             Nanos elapsed);
+  void tell(PingEvent event, const Connect& connect, Nanos elapsed) const;
   Nanos timeoutOf(std::uint32_t task) const {
     return tasks_.tasks()[task].assignment->probe.timeout;
   }

@@ -16,7 +16,9 @@ Prober::Prober(const AgentContext& context, StallWatch& stalls, net::RxBatch& sc
       scratch_(&scratch),
       tasks_(ClockSource::kKernel, context.phase_seed, *context.clock, *context.windows),
       exchanges_(tasks_, stalls, TickClock::nanoseconds(ClockSource::kKernel), StallRule::kSpoils,
-                 context.port) {}
+                 context.port) {
+  exchanges_.setListener(context.listener);
+}
 
 void Prober::setSockets(std::vector<net::UdpSocket>& sockets) {
   for (net::UdpSocket& socket : sockets) {

@@ -44,6 +44,7 @@ TEST(AgentConfig, Defaults) {
   EXPECT_EQ(config->http->text(), "127.0.0.1:20712");
   EXPECT_TRUE(config->http_by_default);
   EXPECT_FALSE(config->results_log);
+  EXPECT_FALSE(config->events);
   EXPECT_FALSE(config->pages);
   EXPECT_EQ(config->spool_max_bytes, 256ULL << 20);
 }
@@ -66,6 +67,15 @@ TEST(AgentConfig, LevelsByComponentAndTheResultsLog) {
   EXPECT_EQ(config->results_log->path, "/etc/pingloom/r.jsonl");
   EXPECT_EQ(config->results_log->max_bytes, 1ULL << 20);
   EXPECT_EQ(config->results_log->files, 2U);
+}
+
+TEST(AgentConfig, WhereEventsGo) {
+  const auto config =
+      parseConfig("controller: a\nevents: { translator: '10.0.0.9:20716', table: 2 }\n", "a.yaml");
+  ASSERT_TRUE(config) << config.error().text();
+  ASSERT_TRUE(config->events);
+  EXPECT_EQ(config->events->translator, "10.0.0.9:20716");
+  EXPECT_EQ(config->events->table, 2);
 }
 
 TEST(AgentConfig, TheControllerInAllItsForms) {
@@ -138,6 +148,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"controller: a\nlog_level: loud\n", "a.yaml:2:12", "loud"},
         BadFile{"controller: a\nlog: { rmda: debug }\n", "a.yaml:2:8", "no component"},
         BadFile{"controller: a\nhttp: none\nhttp_access: { tokens: t }\n", "a.yaml:3:14", "none"},
+        BadFile{"controller: a\nevents: { table: 2 }\n", "a.yaml:2:9", "'translator' is missing"},
+        BadFile{"controller: a\nevents: { translator: t.example, table: 2 }\n", "a.yaml:2:23",
+                "no ADDRESS"},
+        BadFile{"controller: a\nevents: { translator: '::1' }\n", "a.yaml:2:9",
+                "'table' is missing"},
         BadFile{"controller: a\nresults_log: { files: 2 }\n", "a.yaml:2:14", "'path' is missing"},
         BadFile{"controller: a\nresults_log: { path: r, files: 0 }\n", "a.yaml:2:32", "1 to 100"},
         BadFile{"controller: a\nresults_log: { path: r, max_size: 1KiB }\n", "a.yaml:2:35",

@@ -41,6 +41,37 @@ TEST(ExchangeTable, ASlotUsedAgainHasAnotherId) {
   }
 }
 
+TEST(ExchangeTable, EachUnansweredExchangeIsOverdueOnce) {
+  ExchangeTable table;
+  constexpr Nanos kGrace = kSecond;  // so those that live for 3 s are overdue after 2 s
+  const auto first = table.open(3 * kSecond, at(0))->id;
+  Exchange* answered = table.open(3 * kSecond, at(1));
+  const auto third = table.open(3 * kSecond, at(2))->id;
+  const auto quick = table.open(2 * kSecond, at(3))->id;
+  answered->state = ExchangeState::kSettled;
+  EXPECT_EQ(table.nextOverdue(kGrace), kSecond + 3);
+  EXPECT_EQ(table.overdue(kSecond + 2, kGrace), nullptr);
+  EXPECT_EQ(table.overdue(kSecond + 3, kGrace)->id, quick);
+  EXPECT_EQ(table.overdue(kSecond + 3, kGrace), nullptr) << "once only";
+  EXPECT_EQ(table.overdue(2 * kSecond + 2, kGrace)->id, first);
+  EXPECT_EQ(table.overdue(2 * kSecond + 2, kGrace)->id, third);
+  EXPECT_EQ(table.overdue(9 * kSecond, kGrace), nullptr);
+  EXPECT_EQ(table.nextOverdue(kGrace), kNever);
+  EXPECT_EQ(table.size(), 4U) << "they wait for late answers";
+}
+
+TEST(ExchangeTable, AReleasedExchangeIsNotOverdue) {
+  ExchangeTable table;
+  Exchange* gone = table.open(2 * kSecond, at(0));
+  const auto stays = table.open(2 * kSecond, at(1))->id;
+  table.release(*gone);
+  EXPECT_EQ(table.overdue(9 * kSecond, kSecond)->id, stays);
+  table.release(*table.find(stays));
+  EXPECT_EQ(table.nextOverdue(kSecond), kNever);
+  const auto again = table.open(2 * kSecond, at(10 * kSecond))->id;
+  EXPECT_EQ(table.overdue(11 * kSecond, kSecond)->id, again);
+}
+
 TEST(ExchangeTable, ExpiresEachQueueOldestFirst) {
   ExchangeTable table;
   const auto slow = table.open(10 * kSecond, at(0))->id;

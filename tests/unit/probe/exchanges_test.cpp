@@ -83,6 +83,48 @@ TEST_F(ExchangesTest, PongAndAckMakeAResult) {
   EXPECT_EQ(window(1).sent, 1U) << "once only";
 }
 
+class Heard : public PingListener {
+ public:
+  void pingEvent(PingEvent event, const plan::Assignment& assignment, const IpAddress& destination,
+                 Nanos after) override {
+    events.push_back(std::string(name(event)) + " " + assignment.probe.name + " " +
+                     destination.text() + " " + std::to_string(after / kMillisecond));
+  }
+  std::vector<std::string> events;
+};
+
+TEST_F(ExchangesTest, AListenerHearsOfALostPingAtItsTimeoutAndOfALateAnswer) {
+  Heard heard;
+  exchanges.setListener(&heard);
+  const auto lost = ping(0, kSecond);
+  const auto good = ping(1, kSecond);
+  pong(good, 2, kSecond + 11 * kMicrosecond);
+  ack(good, 2, kSecond + 20 * kMicrosecond);
+  EXPECT_LE(exchanges.nextWake(), kSecond + kTimeout + 10 * kMillisecond);
+  exchanges.expire(kSecond + kTimeout - 1);
+  EXPECT_TRUE(heard.events.empty());
+  exchanges.expire(kSecond + kTimeout);
+  exchanges.expire(kSecond + kTimeout + 1);
+  EXPECT_EQ(heard.events, std::vector<std::string>{"lost mesh 0.0.0.1 500"});
+  EXPECT_EQ(window(0).lost, 0U) << "the window still waits for a late answer";
+  pong(lost, 1, kSecond + kTimeout + 100 * kMillisecond);
+  EXPECT_EQ(heard.events.back(), "late mesh 0.0.0.1 600");
+  exchanges.expire(kSecond + kTimeout + kWindowGrace);
+  EXPECT_EQ(heard.events.size(), 2U);
+  EXPECT_EQ(window(0).lost, 1U);
+  EXPECT_EQ(window(0).late, 1U);
+}
+
+TEST_F(ExchangesTest, AListenerHearsOfFailures) {
+  Heard heard;
+  exchanges.setListener(&heard);
+  exchanges.failed(ping(0, kSecond).id, Failure::kRefused);
+  exchanges.failed(ping(1, kSecond).id, Failure::kUnreachable);
+  ASSERT_EQ(heard.events.size(), 2U);
+  EXPECT_EQ(heard.events[0].rfind("refused mesh 0.0.0.1 ", 0), 0U) << heard.events[0];
+  EXPECT_EQ(heard.events[1].rfind("unreachable mesh 0.0.0.2 ", 0), 0U) << heard.events[1];
+}
+
 TEST_F(ExchangesTest, AnAckMayOvertakeItsPong) {
   const auto sent = ping(0, kSecond);
   ack(sent, 1, kSecond + 10 * kMicrosecond);

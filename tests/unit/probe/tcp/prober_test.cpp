@@ -95,8 +95,18 @@ class Rounds : private LoopHandler {
   int ready_ = 0;
 };
 
+class Heard : public PingListener {
+ public:
+  void pingEvent(PingEvent event, const plan::Assignment& /*assignment*/,
+                 const IpAddress& destination, Nanos /*after*/) override {
+    events.push_back(std::string(name(event)) + " " + destination.text());
+  }
+  std::vector<std::string> events;
+};
+
 class TcpProberTest : public testing::Test {
  protected:
+  TcpProberTest() { context.listener = &heard; }
   void use(std::vector<std::shared_ptr<const plan::Assignment>> work) {
     prober.setWork({std::move(work), nullptr}, monotonicNow());
   }
@@ -122,6 +132,7 @@ class TcpProberTest : public testing::Test {
     return closed.empty() ? std::vector<PairWindow>(8) : std::move(closed[0].pairs);
   }
 
+  Heard heard;
   Rounds rounds;
   WindowClock clock{0};
   WindowQueue queue;
@@ -167,6 +178,7 @@ TEST_F(OnePing, RefusedIsToldAtOnce) {
   const auto pairs = results();
   EXPECT_EQ(pairs[0].refused, 1U);
   EXPECT_EQ(pairs[0].sent, 1U);
+  EXPECT_EQ(heard.events, std::vector<std::string>{"refused " + host(2).text()});
 }
 
 TEST_F(OnePing, AWrongSourceIsUnreachable) {
@@ -202,6 +214,8 @@ TEST_F(OnePing, AnAnswerAfterTheTimeoutIsLostAndLate) {
   EXPECT_EQ(pairs[0].lost, 1U);
   EXPECT_EQ(pairs[0].late, 1U);
   EXPECT_EQ(pairs[0].received, 0U);
+  EXPECT_EQ(heard.events,
+            (std::vector<std::string>{"lost " + host(4).text(), "late " + host(4).text()}));
 }
 
 TEST_F(OnePing, LingersForTheGraceOnly) {

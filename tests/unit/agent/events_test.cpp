@@ -1,0 +1,123 @@
+// The events that an agent reports, received from its datagrams by a socket of the test.
+#include "agent/events.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/fd.h"
+#include "wire/report_reader.h"
+
+namespace pingloom::agent::events_test {
+namespace {
+
+class EventsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    socket_ = UniqueFd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof own;
+    ASSERT_EQ(::bind(socket_.get(), reinterpret_cast<sockaddr*>(&own), length), 0);
+    ASSERT_EQ(::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&own), &length), 0);
+    timeval patience{20, 0};
+    ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    auto opened = Events::open({"127.0.0.1:" + std::to_string(ntohs(own.sin_port)), 7});
+    ASSERT_TRUE(opened) << opened.error().text();
+    events = std::move(*opened);
+    assignment = std::make_shared<plan::Assignment>();
+    assignment->probe.name = "mesh";
+    assignment->source = IpAddress::fromV4(0x0a000001);
+    assignment->destinations = {IpAddress::fromV4(0x0a000002), IpAddress::fromV4(0x0a000003)};
+  }
+
+  // Waits until `count` entries have arrived; each is without its time.
+  std::vector<std::string> entries(std::size_t count) {
+    std::vector<std::string> made;
+    while (made.size() < count) {
+      std::array<std::uint8_t, 2048> buffer{};
+      const ssize_t got = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
+      if (got <= 0) break;
+      wire::ReportReader reader;
+      const auto refusal = reader.open({buffer.data(), static_cast<std::size_t>(got)});
+      EXPECT_EQ(refusal, wire::ReportRefusal::kNone);
+      if (refusal != wire::ReportRefusal::kNone) break;
+      while (reader.next()) {
+        EXPECT_EQ(reader.report().table, 7);
+        const auto& value = reader.report().value;
+        const std::string text(value.begin(), value.end());
+        made.push_back(text.substr(text.find(' ') + 1));
+      }
+    }
+    return made;
+  }
+  probe::ClosedWindow window(std::uint32_t first_lost, std::uint32_t second_refused) const {
+    probe::ClosedWindow made;
+    made.assignment = assignment;
+    made.pairs.resize(2);
+    made.pairs[0].sent = 10;
+    made.pairs[0].lost = first_lost;
+    made.pairs[1].sent = 10;
+    made.pairs[1].refused = second_refused;
+    return made;
+  }
+
+  UniqueFd socket_;
+  std::unique_ptr<Events> events;
+  std::shared_ptr<plan::Assignment> assignment;
+};
+
+TEST_F(EventsTest, APingThatGoesWrong) {
+  events->pingEvent(probe::PingEvent::kLate, *assignment, assignment->destinations[1],
+                    500 * kMillisecond);
+  EXPECT_EQ(entries(1), std::vector<std::string>{"late mesh 10.0.0.1>10.0.0.3 500.0ms"});
+}
+
+TEST_F(EventsTest, AChangeOfState) {
+  events->add(window(0, 0));
+  events->add(window(0, 0));
+  events->add(window(1, 10));
+  events->add(window(2, 10));
+  events->add(window(0, 10));
+  EXPECT_EQ(entries(3), (std::vector<std::string>{"state mesh 10.0.0.1>10.0.0.2 ok>loss",
+                                                  "state mesh 10.0.0.1>10.0.0.3 ok>refused",
+                                                  "state mesh 10.0.0.1>10.0.0.2 loss>ok"}));
+}
+
+TEST_F(EventsTest, AnErrorCounterThatMoves) {
+  const auto counters = [](std::uint64_t errors, std::uint64_t pauses) {
+    NicPorts made{{"mlx5_0", 1, {}}};
+    const auto add = [&](std::string_view name, std::uint64_t value) {
+      const auto id = counterNamed(CounterOrigin::kPort, name);
+      ASSERT_TRUE(id) << name;
+      made[0].counters.push_back({*id, value});
+    };
+    add("symbol_error_total", errors);
+    add("port_transmit_wait_total", pauses);
+    return std::make_shared<const NicPorts>(made);
+  };
+  events->add(counters(5, 1));
+  events->add(counters(5, 9));
+  events->add(counters(17, 9));
+  EXPECT_EQ(entries(1), std::vector<std::string>{"counter mlx5_0/1 symbol_error_total +12"});
+}
+
+TEST_F(EventsTest, AnOutageDoesNotFloodTheTranslator) {
+  const std::uint32_t total = Events::kMaxPerSecond * 3;
+  for (std::uint32_t i = 0; i < total; ++i) {
+    events->pingEvent(probe::PingEvent::kLost, *assignment, assignment->destinations[0], kSecond);
+  }
+  const EventCounts counts = events->counts();
+  EXPECT_EQ(counts.taken + counts.suppressed, total);
+  EXPECT_GE(counts.taken, Events::kMaxPerSecond);
+}
+
+}  // namespace
+}  // namespace pingloom::agent::events_test
