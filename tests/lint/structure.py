@@ -21,7 +21,7 @@ MAY_USE = {
     "probe": {"common", "net", "wire", "rdma", "plan"},
     "pages": {"common", "net", "wire", "rdma"},
     "report": {"common", "wire"},
-    "agent": {"common", "net", "keys", "wire", "rdma", "plan", "http", "probe", "pages"},
+    "agent": {"common", "net", "keys", "wire", "rdma", "report", "plan", "http", "probe", "pages"},
     "collector": {"common", "net", "keys", "wire", "rdma", "store", "http", "pages"},
     "translator": {"common", "net", "keys", "wire", "rdma", "store", "http"},
     "controller": {"common", "net", "keys", "wire", "plan", "pinglist", "http"},

@@ -1,0 +1,33 @@
+#include "direct.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "common/crc32c.h"
+#include "shared/clocks.h"
+#include "store/hash.h"
+
+namespace pingloom::bench {
+
+double Direct::run(const Load& load) {
+  const Nanos before = threadCpu();
+  for (std::size_t i = 0; i < load.datagrams(); ++i) {
+    if (reader_.open(load.datagram(i)) != wire::ReportRefusal::kNone) continue;
+    while (reader_.next()) write(reader_.report());
+  }
+  return static_cast<double>(threadCpu() - before) / static_cast<double>(load.reports());
+}
+
+void Direct::write(const wire::ReportItem& report) {
+  const store::KeyHash hash = store::hashKey(report.key, 1);
+  const std::uint32_t checksum = crc32c(report.key);
+  const std::size_t bytes = std::min(report.value.size(), sizeof Slot{}.value);
+  for (const unsigned copy : {0U, 1U}) {
+    Slot& slot = slots_[store::choiceOf(hash, copy, slots_.size())];
+    slot.checksum = checksum;
+    slot.length = static_cast<std::uint32_t>(bytes);
+    std::memcpy(slot.value, report.value.data(), bytes);
+  }
+}
+
+}  // namespace pingloom::bench

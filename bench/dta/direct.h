@@ -1,0 +1,34 @@
+// What the translator is compared with: a collector that receives the same datagrams itself and
+// places each report in two slots with its own CPU, as the published Key-Write with two copies.
+// One thread. Memory: 32 bytes a slot.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "load.h"
+#include "wire/report_reader.h"
+
+namespace pingloom::bench {
+
+class Direct {
+ public:
+  explicit Direct(std::uint64_t slots) : slots_(slots) {}
+
+  // Returns the CPU time in nanoseconds for each report.
+  double run(const Load& load);
+
+ private:
+  static constexpr std::size_t kSlotBytes = 32;
+  struct Slot {
+    std::uint32_t checksum = 0;  // of the key
+    std::uint32_t length = 0;
+    std::uint8_t value[kSlotBytes - 8] = {};
+  };
+  void write(const wire::ReportItem& report);
+
+  std::vector<Slot> slots_;
+  wire::ReportReader reader_;
+};
+
+}  // namespace pingloom::bench
