@@ -3,13 +3,13 @@
 // imitates many reporters and switches; what it drops on purpose is lost for the translator too.
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include <algorithm>
 #include <array>
 #include <boost/program_options.hpp>
 #include <cerrno>
 #include <cstdio>
+#include <ctime>
 #include <optional>
 #include <random>
 #include <string>

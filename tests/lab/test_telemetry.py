@@ -1,0 +1,113 @@
+"""Direct telemetry access between kernel Soft-RoCE and the soft device: a translator on either writes the store of a
+collector on either, and goes on when the collector restarts."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from lab_mesh import GUEST, command, eventually, say
+from processes import Process, binary, discard_all
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SOFT = 50
+KEYS = 400
+REPORTER = """
+import sys
+import pingloom_report
+first, last, value = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+reporter = pingloom_report.Reporter("127.0.0.1:20716")
+for number in range(first, last):
+    reporter.key_write(1, b"key %d" % number, b"%s %d" % (value.encode(), number))
+reporter.flush()
+reporter.close()
+"""
+
+
+def on(number):
+    """What runs a program on this host: those with rxe devices share the guest's network."""
+    return ["ip", "netns", "exec", f"soft{SOFT}"] if number == SOFT else []
+
+
+class Telemetry(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        command(str(GUEST / "soft_host.sh"), str(SOFT))
+
+    def setUp(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="pingloom-dta-"))
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+        self.processes = []
+        self.addCleanup(self.end)
+
+    def end(self):
+        outcome = getattr(self._outcome, "result", None)
+        if getattr(outcome, "failures", None) or getattr(outcome, "errors", None):
+            for process in self.processes:
+                print(f"--- {process.name}\n{process.tail()}")
+        discard_all(self.processes)
+
+    def start(self, name, number, config):
+        path = self.directory / f"{name}.yaml"
+        device = "soft" if number == SOFT else "auto"
+        path.write_text(f"address: 10.0.0.{number}\ndevice: {device}\n{config}")
+        process = Process(name, [*on(number), binary(f"pingloom-{name}"), "--config", str(path)],
+                          self.directory / f"{name}.log")
+        self.processes.append(process)
+        return process
+
+    def start_collector(self):
+        return self.start("collector", self.at, f"""http: 127.0.0.1:20715
+stores:
+  - translator: lab
+    file: {self.directory}/lab.store
+    tables: [{{ name: latest, id: 1, kind: keyed, slots: 4000, value: 24B }}]
+""")
+
+    def report(self, first, last, value):
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"),
+                       "PINGLOOM_REPORT_LIBRARY": str(pathlib.Path(binary("x")).parent.parent / "lib/libpingloom-report.so")}
+        subprocess.run([*on(self.source), sys.executable, "-B", "-c", REPORTER, str(first), str(last), value], check=True,
+                       timeout=60, env=environment)
+
+    def get(self, key):
+        """The value, or what the command said."""
+        done = subprocess.run([*on(self.at), binary("pingloom"), "dta", "get", "latest", f"text:{key}"], timeout=60,
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        return done.stdout + done.stderr
+
+    def expect(self, number, value):
+        wanted = f"{value} {number}".encode().hex()
+        eventually(lambda: wanted in self.get(f"key {number}"), 60,
+                   lambda: f"key {number} is {self.get(f'key {number}')}, not {value}", 0.5)
+
+    def run_between(self, source, at):
+        self.source, self.at = source, at
+        collector = self.start_collector()
+        self.start("translator", source, f"name: lab\ncollector: 10.0.0.{at}\nhttp: 127.0.0.1:20718\n")
+        self.report(0, KEYS, "value")
+        for number in (0, 17, KEYS - 1):
+            self.expect(number, "value")
+        collector.kill()
+        self.report(KEYS // 2, KEYS, "later")
+        self.start_collector()
+        self.expect(KEYS - 1, "later")
+        for number in (0, KEYS // 2 - 1):
+            self.expect(number, "value")
+        say(f"a translator on host {source} and a collector on host {at}: every value that was looked at is right")
+
+    def test_both_on_soft_roce(self):
+        self.run_between(1, 2)
+
+    def test_a_soft_translator_writes_to_soft_roce(self):
+        self.run_between(SOFT, 1)
+
+    def test_soft_roce_writes_to_a_soft_collector(self):
+        self.run_between(1, SOFT)
+
+
+if __name__ == "__main__":
+    unittest.main()
