@@ -10,6 +10,8 @@ int runDta(const std::vector<std::string>& arguments) {
   static const std::vector<CommandAction> actions = {
       {"tables", "show the tables of all stores", dtaTables},
       {"get", "show the value of a key", dtaGet},
+      {"count", "show how much was counted for a key", dtaCount},
+      {"tail", "follow a list", dtaTail},
       {"status", "show the stores and what their writers say", dtaStatus},
       {"inspect", "describe and check a store's file", dtaInspect}};
   return runAction(kDtaCommand, "Stores of telemetry that is written by RDMA; docs/dta.md.",

@@ -8,6 +8,7 @@
 #include "cli/command_actions.h"
 #include "cli/dta_actions.h"
 #include "cli/dta_source.h"
+#include "cli/dta_stores.h"
 #include "cli/failure.h"
 #include "cli/json_fields.h"
 #include "cli/text_table.h"
@@ -27,7 +28,7 @@ nlohmann::json describeFile(const store::StoreView& view) {
     const store::Table& table = view.head().tables[i];
     auto& described = document["tables"][i];
     described["offset"] = table.offset;
-    if (table.kind == store::TableKind::kKeyed) described["used"] = view.usedSlots(table);
+    if (store::hasSlots(table.kind)) described["used"] = view.usedSlots(table);
   }
   return document;
 }
@@ -41,11 +42,11 @@ void printFile(const nlohmann::json& store) {
                            fieldAt(store, "/writer").is_null()
                                ? "never wrote"
                                : "incarnation " + shownAt(store, "/writer/incarnation"));
-  TextTable table({"TABLE", "ID", "KIND", "OFFSET", "SLOTS", "USED", "VALUE", "BYTES"});
+  TextTable table({"TABLE", "ID", "KIND", "OFFSET", "ROOM", "USED", "VALUE", "BYTES"});
   std::vector<TextTable::Cells> rows;
   for (const auto& one : listAt(store, "/tables")) {
     rows.push_back({shownAt(one, "/table"), shownAt(one, "/id"), shownAt(one, "/kind"),
-                    shownAt(one, "/offset"), shownAt(one, "/slots"), shownAt(one, "/used"),
+                    shownAt(one, "/offset"), tableRoom(one), shownAt(one, "/used"),
                     shownAt(one, "/value_bytes"), shownAt(one, "/bytes")});
     table.fit(rows.back());
   }

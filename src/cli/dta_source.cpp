@@ -6,11 +6,9 @@
 #include "cli/pages_source.h"
 #include "cli/service_api.h"
 #include "cli/site_options.h"
-#include "collector/stores/store_document.h"
 #include "common/json_text.h"
 #include "common/time.h"
 #include "store/key_text.h"
-#include "store/store_view.h"
 
 namespace pingloom::cli {
 namespace {
@@ -23,23 +21,20 @@ constexpr Service kStoresCollector = {
     "Start one with 'pingloom-collector --config FILE', say with --url where one answers HTTP, or "
     "name a store's file with --file"};
 
-struct OpenedStore {
-  std::string name;  // as the file's, which is its translator's unless configured otherwise
-  store::StoreView view;
-};
-
-Result<std::vector<OpenedStore>> openFiles(const std::vector<std::string>& files) {
-  std::vector<OpenedStore> opened;
-  for (const std::string& file : files) {
-    auto view = store::StoreView::open(file);
-    if (!view) return tl::unexpected(view.error());
-    opened.push_back({std::filesystem::path(file).stem().string(), std::move(*view)});
+// Asks the collector, or the function that it answers with.
+template <typename Ask>
+Result<nlohmann::json> fetchOfKey(const DtaSource& source, const std::string& question, Ask ask,
+                                  const std::string& table, const std::string& key) {
+  if (const auto parsed = store::parseKey(key); !parsed) return tl::unexpected(parsed.error());
+  if (source.files.empty()) {
+    const std::string query = "?table=" + percentEncoded(table) + "&key=" + percentEncoded(key);
+    return askCollector(source, question + query, kAnswerTimeout);
   }
-  return opened;
-}
-
-nlohmann::json unordered(const DtaJson& document) {
-  return nlohmann::json::parse(jsonLine(document));
+  const auto opened = openStoreFiles(source.files);
+  if (!opened) return tl::unexpected(opened.error());
+  const auto found = ask(viewsOf(*opened), table, key, utcNow());
+  if (!found) return tl::unexpected(found.error());
+  return unordered(*found);
 }
 
 }  // namespace
@@ -60,11 +55,36 @@ Result<DtaSource> dtaSourceOf(const po::variables_map& values) {
   return source;
 }
 
+Result<std::vector<OpenedStore>> openStoreFiles(const std::vector<std::string>& files) {
+  std::vector<OpenedStore> opened;
+  for (const std::string& file : files) {
+    auto view = store::StoreView::open(file);
+    if (!view) return tl::unexpected(view.error());
+    opened.push_back({std::filesystem::path(file).stem().string(), std::move(*view)});
+  }
+  return opened;
+}
+
+std::vector<collector::NamedView> viewsOf(const std::vector<OpenedStore>& stores) {
+  std::vector<collector::NamedView> views;
+  for (const OpenedStore& one : stores) views.push_back({one.name, &one.view});
+  return views;
+}
+
+Result<nlohmann::json> askCollector(const DtaSource& source, const std::string& question,
+                                    Nanos timeout) {
+  return askJson(kStoresCollector, source.site, "/api/v1/dta/" + question, timeout);
+}
+
+nlohmann::json unordered(const DtaJson& document) {
+  return nlohmann::json::parse(jsonLine(document));
+}
+
 Result<nlohmann::json> fetchStores(const DtaSource& source) {
   if (source.files.empty()) {
-    return askJson(kStoresCollector, source.site, "/api/v1/dta/tables", kAnswerTimeout);
+    return askCollector(source, "tables", kAnswerTimeout);
   }
-  const auto opened = openFiles(source.files);
+  const auto opened = openStoreFiles(source.files);
   if (!opened) return tl::unexpected(opened.error());
   DtaJson stores = DtaJson::array();
   for (const OpenedStore& one : *opened) {
@@ -75,18 +95,12 @@ Result<nlohmann::json> fetchStores(const DtaSource& source) {
 
 Result<nlohmann::json> fetchValue(const DtaSource& source, const std::string& table,
                                   const std::string& key) {
-  if (const auto parsed = store::parseKey(key); !parsed) return tl::unexpected(parsed.error());
-  if (source.files.empty()) {
-    const std::string query = "?table=" + percentEncoded(table) + "&key=" + percentEncoded(key);
-    return askJson(kStoresCollector, source.site, "/api/v1/dta/get" + query, kAnswerTimeout);
-  }
-  const auto opened = openFiles(source.files);
-  if (!opened) return tl::unexpected(opened.error());
-  std::vector<collector::NamedView> views;
-  for (const OpenedStore& one : *opened) views.push_back({one.name, &one.view});
-  const auto found = collector::getJson(views, table, key, utcNow());
-  if (!found) return tl::unexpected(found.error());
-  return unordered(*found);
+  return fetchOfKey(source, "get", collector::getJson, table, key);
+}
+
+Result<nlohmann::json> fetchCount(const DtaSource& source, const std::string& table,
+                                  const std::string& key) {
+  return fetchOfKey(source, "count", collector::countJson, table, key);
 }
 
 }  // namespace pingloom::cli

@@ -26,14 +26,16 @@ std::string writerAge(const nlohmann::json& store) {
 }
 
 void printStores(const nlohmann::json& document) {
-  TextTable table({"TRANSLATOR", "EPOCH", "LINK", "WRITER", "AGE", "KEY-WRITES", "LOST", "REFUSED",
-                   "SKIPPED", "EVICTED"});
+  TextTable table({"TRANSLATOR", "EPOCH", "LINK", "WRITER", "AGE", "KEY-WRITES", "APPENDS",
+                   "INCREMENTS", "LOST", "REFUSED", "SKIPPED", "EVICTED", "DROPPED"});
   std::vector<TextTable::Cells> rows;
   for (const auto& store : listAt(document, "/stores")) {
     rows.push_back({shownAt(store, "/translator"), shownAt(store, "/epoch"), linkState(store),
                     writerState(store), writerAge(store), shownAt(store, "/writer/key_writes"),
+                    shownAt(store, "/writer/appends"), shownAt(store, "/writer/increments"),
                     shownAt(store, "/writer/lost"), shownAt(store, "/writer/refused"),
-                    shownAt(store, "/writer/skipped"), shownAt(store, "/writer/evicted")});
+                    shownAt(store, "/writer/skipped"), shownAt(store, "/writer/evicted"),
+                    shownAt(store, "/writer/dropped")});
     table.fit(rows.back());
   }
   printTable(table, rows);

@@ -5,6 +5,7 @@
 #include "cli/command_actions.h"
 #include "cli/dta_source.h"
 #include "cli/failure.h"
+#include "cli/json_fields.h"
 #include "common/json_text.h"
 
 namespace pingloom::cli {
@@ -25,6 +26,14 @@ int showStores(const std::vector<std::string>& arguments, const char* action, co
     print(*document);
   }
   return 0;
+}
+
+std::string tableRoom(const nlohmann::json& table) {
+  const std::string kind = textAt(table, "/kind");
+  if (kind == "lists")
+    return shownAt(table, "/lists") + " x " + shownAt(table, "/blocks") + " blocks";
+  if (kind == "counters") return "2 x " + shownAt(table, "/counters") + " counters";
+  return shownAt(table, "/slots") + " slots";
 }
 
 }  // namespace pingloom::cli

@@ -13,4 +13,7 @@ namespace pingloom::cli {
 int showStores(const std::vector<std::string>& arguments, const char* action, const char* text,
                void (*print)(const nlohmann::json& document));
 
+// What a described table has room for: "1000 slots", "4 x 10000 blocks".
+std::string tableRoom(const nlohmann::json& table);
+
 }  // namespace pingloom::cli

@@ -8,13 +8,13 @@ namespace pingloom::cli {
 namespace {
 
 void printStoreTables(const nlohmann::json& document) {
-  TextTable table({"TRANSLATOR", "TABLE", "ID", "KIND", "SLOTS", "VALUE", "BYTES"});
+  TextTable table({"TRANSLATOR", "TABLE", "ID", "KIND", "ROOM", "USED", "VALUE", "BYTES"});
   std::vector<TextTable::Cells> rows;
   for (const auto& store : listAt(document, "/stores")) {
     for (const auto& one : listAt(store, "/tables")) {
       rows.push_back({shownAt(store, "/translator"), shownAt(one, "/table"), shownAt(one, "/id"),
-                      shownAt(one, "/kind"), shownAt(one, "/slots"), shownAt(one, "/value_bytes"),
-                      shownAt(one, "/bytes")});
+                      shownAt(one, "/kind"), tableRoom(one), shownAt(one, "/used"),
+                      shownAt(one, "/value_bytes"), shownAt(one, "/bytes")});
       table.fit(rows.back());
     }
   }

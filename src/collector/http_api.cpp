@@ -90,7 +90,7 @@ http::Response answer(const Board& board, Watcher* watcher, const http::ServerCo
   return http::errorResponse(
       404,
       "there are /metrics, /metrics/adaptive, /healthz, /api/v1/pages, /api/v1/events, "
-      "/api/v1/dta/tables and /api/v1/dta/get");
+      "and /api/v1/dta/ with tables, get, count and tail");
 }
 
 }  // namespace pingloom::collector

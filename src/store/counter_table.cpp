@@ -16,6 +16,10 @@ std::uint64_t counterOffset(const Table& table, const KeyHash& hash, unsigned ro
   return (row * table.units + choiceOf(hash, row, table.units)) * kCounterBytes;
 }
 
+std::uint64_t addSaturating(std::uint64_t a, std::uint64_t b) {
+  return a + std::min(b, UINT64_MAX - a);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<CounterWriter>> CounterWriter::create(const Table& table,
@@ -34,8 +38,17 @@ void CounterWriter::add(std::span<const std::uint8_t> key, std::uint64_t amount)
   for (unsigned row = 0; row < table_.choices; ++row) {
     const std::uint64_t offset = counterOffset(table_, hash, row);
     const auto before = getLittle<std::uint64_t>(content_, offset);
-    putLittle(content_, offset, before + std::min(amount, UINT64_MAX - before));
+    putLittle(content_, offset, addSaturating(before, amount));
     dirty_.mark(offset);
+  }
+  total_ = addSaturating(total_, amount);
+}
+
+// Each increment is in one counter of each row.
+void CounterWriter::restore() {
+  total_ = 0;
+  for (std::uint64_t i = 0; i < table_.units; ++i) {
+    total_ = addSaturating(total_, getLittle<std::uint64_t>(content_, i * kCounterBytes));
   }
 }
 

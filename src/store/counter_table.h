@@ -36,16 +36,24 @@ class CounterWriter {
   // Marks a block that takeDirty() gave as changed again, because its WRITE failed.
   void sendAgain(std::uint64_t offset) { dirty_.mark(offset - table_.offset); }
 
+  // Takes note that the content has been read back from the store.
+  void restore();
+  // The sum of all increments that the table has counted, of earlier writers too. It saturates.
+  std::uint64_t total() const { return total_; }
+
   const Table& table() const { return table_; }
   bool hasDirty() const { return !dirty_.empty(); }
 
  private:
   CounterWriter(const Table& table, std::span<std::uint8_t> content)
-      : table_(table), content_(content), dirty_(table, content, kBlockBytes) {}
+      : table_(table), content_(content), dirty_(table, content, kBlockBytes) {
+    restore();
+  }
 
   const Table table_;
   const std::span<std::uint8_t> content_;
   DirtyBlocks dirty_;
+  std::uint64_t total_ = 0;
 };
 
 // Estimates how much was added for the key: never too little, once everything is written, and too

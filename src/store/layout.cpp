@@ -174,8 +174,11 @@ Status checkHead(const Head& head) {
     return makeError("head", fmt::format("a size of {} bytes is impossible", head.bytes));
   }
   if (head.tables.size() > kMaxTables) return makeError("head", "more than 31 tables");
+  std::uint64_t lists = 0;
   for (std::size_t i = 0; i < head.tables.size(); ++i) {
     if (auto status = checkTable(head.tables[i], head.bytes); !status) return status;
+    if (head.tables[i].kind == TableKind::kLists) lists += head.tables[i].lists;
+    if (lists > kMaxLists) return makeError("head", "more than 65536 lists");
     for (std::size_t j = 0; j < i; ++j) {
       if (auto status = checkApart(head.tables[j], head.tables[i]); !status) return status;
     }

@@ -34,14 +34,18 @@ constexpr std::size_t kMinSlotBytes = 16;
 constexpr std::size_t kMaxSlotBytes = 128;
 constexpr std::size_t kMaxEntryBytes = 240;  // of a list
 constexpr std::size_t kCounterBytes = 8;
-constexpr std::uint32_t kMaxLists = 65536;
-constexpr std::uint64_t kMinBlocks = 4;  // of a list
-constexpr std::uint16_t kMaxRows = 4;    // of counters
+constexpr std::uint32_t kMaxLists = 65536;  // of all tables of a store
+constexpr std::uint64_t kMinBlocks = 4;     // of a list
+constexpr std::uint16_t kMaxRows = 4;       // of counters
 constexpr std::uint16_t kMaxWays = 16;
 constexpr std::uint16_t kMaxChoices = 4;
 
 enum class TableKind : std::uint16_t { kKeyed = 1, kLists = 2, kCounters = 3, kPaths = 4 };
 std::string_view name(TableKind kind);
+// Whether such a table consists of slots for keys.
+constexpr bool hasSlots(TableKind kind) {
+  return kind == TableKind::kKeyed || kind == TableKind::kPaths;
+}
 
 // A table's descriptor.
 struct Table {

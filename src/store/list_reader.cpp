@@ -11,6 +11,8 @@
 namespace pingloom::store {
 namespace {
 
+// Blocks that one call reads, whatever the writer has put there.
+constexpr std::size_t kMostBlocks = 10'000;
 // Where an answer depends on one block, which may be written just now.
 constexpr int kPatientAttempts = 100;
 
@@ -134,7 +136,7 @@ Tail readTail(const Table& table, std::span<const std::uint8_t> memory, std::uin
   Tail tail{from, 0, 0};
   const std::uint16_t room = entriesPerBlock(table.value_bytes);
   BlockCopy copy{};
-  while (tail.entries < most) {
+  for (std::size_t read = 0; tail.entries < most && read < kMostBlocks; ++read) {
     const auto head = copyBlock(table, memory, list, tail.next.sequence, copy);
     if (!head || head->sequence != tail.next.sequence) {
       if (!skipMissing(table, memory, list, head, tail)) break;

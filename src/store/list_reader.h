@@ -24,7 +24,8 @@ struct Tail {
   std::size_t entries = 0;  // how many were given
 };
 
-// Calls visit(entry) for at most `most` entries from the cursor on. `memory` is the table's.
+// Calls visit(entry) for at most `most` entries from the cursor on, of at most 10,000 blocks.
+// `memory` is the table's.
 // REQUIRES: a list below table.lists, of a table of lists whose head has been checked.
 Tail readTail(const Table& table, std::span<const std::uint8_t> memory, std::uint32_t list,
               ListCursor from, std::size_t most,

@@ -80,7 +80,9 @@ bool ListWriter::begin(List& list, std::uint32_t number) {
   (first ? list.oldest : blocks_[list.newest].next) = index;
   list.newest = index;
   list.count = 0;
+  const bool was_crowded = isCrowded(list);
   ++list.held;
+  crowded_ += !was_crowded && isCrowded(list) ? 1 : 0;
   const auto bytes = bytesOf(index);
   std::fill(bytes.begin(), bytes.end(), 0);
   return true;
@@ -124,7 +126,9 @@ void ListWriter::release(List& list) {
     block.next = free_;
     free_ = index;
     ++free_count_;
+    const bool was_crowded = isCrowded(list);
     --list.held;
+    crowded_ -= was_crowded && !isCrowded(list) ? 1 : 0;
     without_ += list.held == 0 ? 1 : 0;
   }
 }

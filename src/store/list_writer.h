@@ -68,6 +68,8 @@ class ListWriter {
   bool hasDirty() const { return !changed_.empty(); }
   // Full blocks that are ready to be sent.
   std::uint64_t fullBlocks() const { return full_; }
+  // Whether a list has three quarters of its blocks under way.
+  bool crowded() const { return crowded_ != 0; }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -96,6 +98,7 @@ class ListWriter {
     return static_cast<std::uint32_t>((bytes.data() - pool_.data()) / kBlockBytes);
   }
   bool isFull(const List& list) const { return list.count == room_; }
+  bool isCrowded(const List& list) const { return list.held >= most_held_ / 4 * 3; }
   bool begin(List& list, std::uint32_t number);
   void markDirty(std::uint32_t block);
   bool isDirty(const List& list) const;
@@ -125,6 +128,7 @@ class ListWriter {
   std::uint32_t free_ = kNone;          // the first free block
   std::uint32_t free_count_ = 0;
   std::uint32_t without_ = 0;  // lists that have no block
+  std::uint32_t crowded_ = 0;  // lists
   std::uint64_t full_ = 0;
 };
 

@@ -45,6 +45,9 @@ class StoreView {
   ListCursor endOf(const Table& table, std::uint32_t list) const {
     return endOfList(table, memoryOf(table), list);
   }
+  ListCursor beginOf(const Table& table, std::uint32_t list) const {
+    return beginOfList(table, memoryOf(table), list);
+  }
   // An error if no writer has written yet.
   Result<WriterStatus> status() const;
   // REQUIRES: a keyed table of this store. Reads the whole table.

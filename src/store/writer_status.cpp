@@ -12,6 +12,14 @@ constexpr std::size_t kAcceptedOffset = 32;
 constexpr std::size_t kCountersOffset = kAcceptedOffset + kOperations * 8;
 constexpr std::size_t kStatusCrcOffset = kCountersOffset + 6 * 8;
 static_assert(kStatusCrcOffset == 112);
+constexpr std::size_t kFiguresOffset = 128;
+constexpr std::size_t kFiguresBytes = 3 * 8;  // of a table
+static_assert(kFiguresOffset + kMaxTables * kFiguresBytes == kStatusBytes);
+
+std::uint32_t statusCrc(std::span<const std::uint8_t> block) {
+  const auto figures = block.subspan(kFiguresOffset, kMaxTables * kFiguresBytes);
+  return crc32c(figures, crc32c(block.first(kStatusCrcOffset)));
+}
 
 }  // namespace
 
@@ -32,8 +40,13 @@ StatusBlock encodeStatus(const WriterStatus& status) {
   putLittle(out, kCountersOffset + 24, status.evicted);
   putLittle(out, kCountersOffset + 32, status.dropped);
   putLittle(out, kCountersOffset + 40, status.increments);
-  putLittle(out, kStatusCrcOffset,
-            crc32c(std::span<const std::uint8_t>(out.first(kStatusCrcOffset))));
+  for (std::size_t i = 0; i < kMaxTables; ++i) {
+    const TableFigures& table = status.tables[i];
+    putLittle(out, kFiguresOffset + i * kFiguresBytes, table.used);
+    putLittle(out, kFiguresOffset + i * kFiguresBytes + 8, table.total);
+    putLittle(out, kFiguresOffset + i * kFiguresBytes + 16, table.displaced);
+  }
+  putLittle(out, kStatusCrcOffset, statusCrc(out));
   return block;
 }
 
@@ -45,7 +58,7 @@ Result<WriterStatus> decodeStatus(std::span<const std::uint8_t> block) {
   if (getLittle<std::uint16_t>(block, 4) != kStatusVersion) {
     return makeError("status", "is of an unknown version");
   }
-  if (getLittle<std::uint32_t>(block, kStatusCrcOffset) != crc32c(block.first(kStatusCrcOffset))) {
+  if (getLittle<std::uint32_t>(block, kStatusCrcOffset) != statusCrc(block)) {
     return makeError("status", "the checksum is wrong");
   }
   WriterStatus status;
@@ -61,6 +74,12 @@ Result<WriterStatus> decodeStatus(std::span<const std::uint8_t> block) {
   status.evicted = getLittle<std::uint64_t>(block, kCountersOffset + 24);
   status.dropped = getLittle<std::uint64_t>(block, kCountersOffset + 32);
   status.increments = getLittle<std::uint64_t>(block, kCountersOffset + 40);
+  for (std::size_t i = 0; i < kMaxTables; ++i) {
+    const std::size_t at = kFiguresOffset + i * kFiguresBytes;
+    status.tables[i] = {getLittle<std::uint64_t>(block, at),
+                        getLittle<std::uint64_t>(block, at + 8),
+                        getLittle<std::uint64_t>(block, at + 16)};
+  }
   return status;
 }
 

@@ -9,13 +9,26 @@
 
 #include "common/error.h"
 #include "common/time.h"
+#include "store/layout.h"
 
 namespace pingloom::store {
 
-constexpr std::size_t kStatusBytes = 128;
+constexpr std::size_t kStatusBytes = 872;
 constexpr Nanos kStatusInterval = 100 * kMillisecond;
 constexpr Nanos kStaleAfter = kSecond;  // without a beat
 constexpr std::size_t kOperations = 4;  // key-write, append, key-increment, postcard
+
+// What the writer says about one table.
+struct TableFigures {
+  std::uint64_t used = 0;  // slots that are not empty
+  // Reports placed since the writer started; of counters, the sum of all increments ever.
+  std::uint64_t total = 0;
+  // Since the writer started: keys that made room for others, or entries of lists for which there
+  // was no room.
+  std::uint64_t displaced = 0;
+
+  bool operator==(const TableFigures&) const = default;
+};
 
 struct WriterStatus {
   std::uint64_t incarnation = 0;  // random at each start of the writer
@@ -29,6 +42,7 @@ struct WriterStatus {
   std::uint64_t evicted = 0;     // keys that made room for others
   std::uint64_t dropped = 0;     // entries of lists for which there was no room
   std::uint64_t increments = 0;  // the sum of all increments in the store's counters
+  std::array<TableFigures, kMaxTables> tables{};  // in the head's order
 
   bool operator==(const WriterStatus&) const = default;
 };

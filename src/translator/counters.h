@@ -18,6 +18,7 @@ struct Counters {
   std::uint64_t lost = 0;       // datagrams that never arrived
   std::uint64_t skipped = 0;    // reports that reporters have dropped themselves
   std::uint64_t evicted = 0;    // keys that made room for others
+  std::uint64_t dropped = 0;    // accepted entries of lists for which there was no room
   std::uint64_t asked = 0;      // requests for missing datagrams
   std::uint64_t overflow = 0;   // datagrams that the kernel dropped because its queue was full
   std::uint64_t reporters = 0;  // known now

@@ -1,5 +1,6 @@
 #include "translator/ingest_thread.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -86,17 +87,21 @@ void IngestThread::run() {
   Nanos next_beat = monotonicNow();
   Nanos next_question = kNever;
   for (;;) {
-    // Until the store is known, reports wait in the socket.
-    wait.watch(Wait::kSocket, session_->shadow() != nullptr ? socket_.descriptor() : -1);
+    // Reports wait in the socket until the store is known, and while lists have too much under way.
+    Shadow* const before = session_->shadow();
+    const bool takes = before != nullptr && !(session_->serving() && before->crowded());
+    wait.watch(Wait::kSocket, takes ? socket_.descriptor() : -1);
     wait.watch(Wait::kLink, session_->linkDescriptor());
     wait.watch(Wait::kWriter, session_->writerDescriptor());
-    wait.wait(std::min({next_beat, next_question, session_->nextWake()}) - monotonicNow());
+    wait.wait(std::min({next_beat, next_question, next_lists_, session_->nextWake()}) -
+              monotonicNow());
     if (wait.ready(Wait::kStop)) break;
     const Nanos now = monotonicNow();
-    Shadow* shadow = session_->shadow();
+    Shadow* const shadow = session_->shadow();
     if (shadow != nullptr && wait.ready(Wait::kSocket)) receive(*shadow, now);
     const bool called = wait.ready(Wait::kLink) || wait.ready(Wait::kWriter);
     if (called || session_->nextWake() <= now) session_->work(now);
+    if (Shadow* const now_known = session_->shadow()) flushLists(*now_known, now);
     if (now >= next_question) {
       askForMissing();
       next_question = kNever;
@@ -114,7 +119,8 @@ void IngestThread::run() {
 
 void IngestThread::receive(Shadow& shadow, Nanos now_mono) {
   const Nanos utc = utcNow();
-  for (int i = 0; i < kBatchesAtOnce; ++i) {
+  const Nanos room_until = now_mono + kRoomWait;
+  for (int i = 0; i < kBatchesAtOnce && !(i > 0 && shadow.crowded()); ++i) {
     const int got = batch_.receive(socket_.descriptor(), 0);
     if (got < 0) {
       // A reporter that has ended refuses what it was asked.
@@ -125,6 +131,7 @@ void IngestThread::receive(Shadow& shadow, Nanos now_mono) {
     if (got <= 0) return;
     for (std::size_t j = 0; j < static_cast<std::size_t>(got); ++j) {
       takeSegments(j, shadow, now_mono, utc);
+      if (shadow.fullListBlocks() >= kFullBlocksAtOnce) makeRoom(shadow, room_until);
     }
     if (static_cast<std::size_t>(got) < net::RxBatch::kMax) return;
   }
@@ -156,8 +163,32 @@ void IngestThread::askForMissing() {
       });
 }
 
-void IngestThread::beat(Nanos now_mono) {
-  intake_.reporters().settle(now_mono);
+// Sends full blocks, and waits while a list is about to drop entries.
+void IngestThread::makeRoom(Shadow& shadow, Nanos until) {
+  session_->flushLists(store::ListFlush::kFullBlocks);
+  for (Nanos now = monotonicNow(); shadow.crowded() && session_->serving() && now < until;
+       now = monotonicNow()) {
+    pollfd ready{session_->writerDescriptor(), POLLIN, 0};
+    ::poll(&ready, 1, 1);
+    session_->work(now);
+    session_->flushLists(store::ListFlush::kFullBlocks);
+  }
+}
+
+// Full blocks leave at once, and unfinished ones when they may have waited for kListInterval.
+void IngestThread::flushLists(Shadow& shadow, Nanos now_mono) {
+  if (now_mono >= next_lists_) {
+    session_->flushLists(store::ListFlush::kAllBlocks);
+    next_lists_ = kNever;
+  } else if (shadow.fullListBlocks() != 0) {
+    session_->flushLists(store::ListFlush::kFullBlocks);
+  }
+  // Without a connection the next one flushes everything.
+  const bool waits = session_->serving() && shadow.listsChanged();
+  if (next_lists_ == kNever && waits) next_lists_ = now_mono + kListInterval;
+}
+
+store::WriterStatus IngestThread::statusNow() {
   store::WriterStatus status;
   status.incarnation = incarnation_;
   status.beat = ++beats_;
@@ -167,6 +198,19 @@ void IngestThread::beat(Nanos now_mono) {
   status.refused = counted_.refusedInAll();
   status.skipped = counted_.skipped;
   status.evicted = counted_.evicted;
+  status.dropped = counted_.dropped;
+  Shadow* const shadow = session_->shadow();
+  for (std::size_t i = 0; shadow != nullptr && i < shadow->tables().size(); ++i) {
+    status.tables[i] = shadow->tables()[i]->figures();
+    const auto kind = shadow->tables()[i]->table().kind;
+    if (kind == store::TableKind::kCounters) status.increments += status.tables[i].total;
+  }
+  return status;
+}
+
+void IngestThread::beat(Nanos now_mono) {
+  intake_.reporters().settle(now_mono);
+  const store::WriterStatus status = statusNow();
   session_->flush(status);
   {
     const std::lock_guard lock(mutex_);

@@ -35,7 +35,12 @@ class IngestThread {
   const rdma::DeviceInfo& device() const { return device_->info(); }
 
  private:
-  static constexpr int kBatchesAtOnce = 8;  // before other work is looked at
+  static constexpr int kBatchesAtOnce = 8;                   // before other work is looked at
+  static constexpr Nanos kListInterval = 10 * kMillisecond;  // an unfinished block leaves after it
+  // One batch of datagrams may bring more entries than a list has room for. Then the thread waits
+  // for WRITEs to arrive, so long at most that the store does not become stale.
+  static constexpr Nanos kRoomWait = 200 * kMillisecond;
+  static constexpr std::uint64_t kFullBlocksAtOnce = 8;
 
   IngestThread(std::unique_ptr<rdma::Device> device, net::UdpSocket socket);
   Status open(const Config& config);
@@ -43,6 +48,9 @@ class IngestThread {
   void receive(Shadow& shadow, Nanos now_mono);
   void takeSegments(std::size_t index, Shadow& shadow, Nanos now_mono, Nanos utc);
   void beat(Nanos now_mono);
+  store::WriterStatus statusNow();
+  void flushLists(Shadow& shadow, Nanos now_mono);
+  void makeRoom(Shadow& shadow, Nanos until);
   void askForMissing();
 
   std::unique_ptr<rdma::Device> device_;
@@ -55,6 +63,7 @@ class IngestThread {
   std::unique_ptr<StoreSession> session_;
   std::uint64_t incarnation_;
   std::uint64_t beats_ = 0;
+  Nanos next_lists_ = kNever;     // when unfinished blocks leave
   std::uint64_t complained_ = 0;  // refused and lost ones that the log has mentioned
   Nanos complain_at_ = 0;
   UniqueFd stop_;  // an eventfd that ends the thread

@@ -28,6 +28,9 @@ void reportMetrics(MetricsText& out, const Counters& counters) {
               counters.overflow);
   out.counter("pingloom_translator_evicted_total", "Keys that made room for others.",
               counters.evicted);
+  out.counter("pingloom_translator_dropped_total",
+              "Entries of lists that were dropped because too many were under way.",
+              counters.dropped);
   out.gauge("pingloom_translator_reporters", "Reporters that sent something lately.",
             counters.reporters);
 }

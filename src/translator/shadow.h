@@ -1,17 +1,23 @@
-// The translator's copy of its store: what the store will hold when everything has been written.
-// Its memory is registered for the WRITEs that bring it there. One thread.
+// The translator's copy of its store: what the store will hold when everything has been written. Of
+// lists it has only the blocks that have not arrived. Its memory is registered for the WRITEs that
+// bring it there. One thread.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "common/error.h"
 #include "rdma/domain.h"
+#include "store/counter_table.h"
 #include "store/keyed_writer.h"
 #include "store/layout.h"
+#include "store/list_writer.h"
+#include "store/writer_status.h"
 
 namespace pingloom::translator {
 
@@ -19,7 +25,7 @@ namespace pingloom::translator {
 struct Piece {
   std::uint64_t offset = 0;  // in the store's file
   std::span<std::uint8_t> bytes;
-  std::size_t table = 0;  // index of ShadowTable
+  std::size_t table = 0;  // index in Shadow::tables()
 };
 
 // Frees memory that was mapped.
@@ -30,60 +36,102 @@ struct Unmap {
 
 class ShadowTable {
  public:
+  // The WRITEs of all tables leave in this order.
+  enum class Take : std::uint8_t { kFullListBlocks, kListBlocks, kBlocks, kSlots };
+  using Visit = std::function<bool(std::uint64_t offset, std::span<std::uint8_t> bytes)>;
+
+  // `list_blocks` is how many blocks a table of lists has for what is under way.
   static Result<std::unique_ptr<ShadowTable>> create(const store::Table& table,
+                                                     std::uint64_t list_blocks,
                                                      rdma::Domain& domain);
 
-  store::KeyedWriter& writer() { return *writer_; }
-  const store::Table& table() const { return writer_->table(); }
-  std::span<std::uint8_t> content() { return content_; }
+  const store::Table& table() const { return table_; }
   const rdma::MemoryRegion& region() const { return *region_; }
+  // nullptr if the table is of another kind.
+  store::KeyedWriter* keyed() { return as<store::KeyedWriter>(); }
+  store::ListWriter* lists() { return as<store::ListWriter>(); }
+  store::CounterWriter* counters() { return as<store::CounterWriter>(); }
+
+  // Calls visit() for what has changed, until it returns false. Returns whether nothing is left of
+  // what was to be taken.
+  bool take(Take what, const Visit& visit);
+  // The WRITE of a piece that take() gave is done, or has failed and the piece changes again.
+  void arrived(std::span<const std::uint8_t> bytes);
+  void failed(std::uint64_t offset, std::span<const std::uint8_t> bytes);
+
+  // The content is read back piece by piece, in order, with at most readsAtOnce() under way. room()
+  // is where the piece of the table from this offset goes, and took() says that it is there.
+  static constexpr std::size_t kReadsAtOnce = 8;
+  std::size_t readsAtOnce() const;
+  std::span<std::uint8_t> room(std::uint64_t offset, std::size_t most);
+  void took(std::uint64_t offset, std::span<const std::uint8_t> bytes);
+  void endRestore();
+
+  // Counted by who places the reports.
+  std::uint64_t placed = 0;
+  std::uint64_t displaced = 0;
+  store::TableFigures figures() const;
+  std::span<std::uint8_t> content() { return memory_bytes_; }
 
  private:
-  ShadowTable() = default;
-  Status map(std::uint64_t bytes);
+  template <typename Writer>
+  using Owner = std::unique_ptr<Writer>;
+  using Writers = std::variant<Owner<store::KeyedWriter>, Owner<store::ListWriter>,
+                               Owner<store::CounterWriter>>;
 
+  explicit ShadowTable(const store::Table& table) : table_(table) {}
+  Status map(std::uint64_t bytes);
+  Status makeWriter();
+  template <typename Writer>
+  Status keep(Result<Owner<Writer>> made) {
+    if (!made) return tl::unexpected(made.error());
+    writer_ = std::move(*made);
+    return {};
+  }
+  template <typename Writer>
+  Writer* as() const {
+    const auto* found = std::get_if<Owner<Writer>>(&writer_);
+    return found != nullptr ? found->get() : nullptr;
+  }
+
+  const store::Table table_;
   std::unique_ptr<std::uint8_t, Unmap> memory_;
-  std::span<std::uint8_t> content_;
+  std::span<std::uint8_t> memory_bytes_;  // the table's copy, or the blocks of lists
   std::unique_ptr<rdma::MemoryRegion> region_;
-  std::unique_ptr<store::KeyedWriter> writer_;
+  Writers writer_;
 };
 
 class Shadow {
  public:
-  // The content is empty. Tables of kinds that this version does not write are left out. REQUIRES:
-  // the head has been checked; the domain outlives the shadow.
+  // All lists of a store together have at most so many blocks under way, 64 MiB.
+  static constexpr std::uint64_t kMaxListBlocks = 65'536;
+
+  // The content is empty. REQUIRES: the head has been checked; the domain outlives the shadow.
   static Result<std::unique_ptr<Shadow>> create(const store::Head& head, rdma::Domain& domain);
 
   // Tells whether the store is the one that this is the copy of.
   bool matches(const store::Head& head) const;
   const store::Head& head() const { return head_; }
   // Returns nullptr if there is no such table.
-  const store::Table* describe(std::uint16_t id) const;
-  // Returns nullptr if the table is not keyed.
-  ShadowTable* keyed(std::uint16_t id);
+  ShadowTable* find(std::uint16_t id);
+  // In the head's order.
   std::span<const std::unique_ptr<ShadowTable>> tables() const { return tables_; }
 
-  // Calls visit(Piece) -> bool for what has changed, until it returns false: the blocks of all
-  // tables first, then slots. Returns whether nothing is left.
-  template <typename Visit>
-  bool takeDirty(Visit&& visit) {
-    const auto each = [&](auto take) {
-      for (std::size_t i = 0; i < tables_.size(); ++i) {
-        const auto one = [&](std::uint64_t offset, std::span<std::uint8_t> bytes) {
-          return visit(Piece{offset, bytes, i});
-        };
-        if (!take(tables_[i]->writer(), one)) return false;
-      }
-      return true;
-    };
-    return each([](auto& writer, const auto& one) { return writer.takeBlocks(one); }) &&
-           each([](auto& writer, const auto& one) { return writer.takeSlots(one); });
-  }
+  // Calls visit(Piece) -> bool for what has changed in all tables, until it returns false. Returns
+  // whether nothing is left of what was to be taken.
+  bool take(ShadowTable::Take what, const std::function<bool(const Piece&)>& visit);
+
+  // Whether there are unfinished or full blocks of lists to send, and how many full ones.
+  bool listsChanged() const;
+  std::uint64_t fullListBlocks() const;
+  // Whether a list is about to drop entries, because too much of it is under way.
+  bool crowded() const;
 
  private:
   explicit Shadow(store::Head head) : head_(std::move(head)) {}
   store::Head head_;
   std::vector<std::unique_ptr<ShadowTable>> tables_;
+  std::vector<store::ListWriter*> lists_;
 };
 
 }  // namespace pingloom::translator

@@ -29,6 +29,10 @@ void StoreSession::flush(const store::WriterStatus& status) {
   if (serving()) writer_->flush(status);
 }
 
+void StoreSession::flushLists(store::ListFlush which) {
+  if (serving()) writer_->flushLists(which);
+}
+
 void StoreSession::openLink(Nanos now) {
   link_opened_ = now;
   asked_ = 0;

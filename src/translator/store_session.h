@@ -46,6 +46,7 @@ class StoreSession {
   // store's content is being read. It stays while the connection is lost.
   Shadow* shadow();
   void flush(const store::WriterStatus& status);
+  void flushLists(store::ListFlush which);
   bool serving() const { return state_ == State::kServing; }
 
  private:

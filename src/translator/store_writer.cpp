@@ -7,7 +7,6 @@ namespace {
 
 // A silent collector counts as gone after half a second.
 constexpr std::uint8_t kWriterTimeout = 14;  // 67 ms
-constexpr std::uint32_t kMaxReads = 8;       // in flight
 
 }  // namespace
 
@@ -37,11 +36,11 @@ Status StoreWriter::open() {
 }
 
 StoreWriter::~StoreWriter() {
-  if (shadow_ == nullptr) return;
+  if (shadow_ == nullptr || restoring_) return;
   for (; done_ < posted_; ++done_) {
     const Piece& piece = in_flight_[done_ % kDepth];
     if (piece.table == kNoTable) continue;
-    shadow_->tables()[piece.table]->writer().sendAgain(piece.offset, piece.bytes.size());
+    shadow_->tables()[piece.table]->failed(piece.offset, piece.bytes);
   }
 }
 
@@ -62,7 +61,13 @@ void StoreWriter::flush(const store::WriterStatus& status) {
   const auto block = store::encodeStatus(status);
   std::copy(block.begin(), block.end(), status_bytes_.begin());
   status_late_ = status_due_;
-  flush_due_ = status_due_ = true;
+  lists_due_ = flush_due_ = status_due_ = true;
+  pump();
+}
+
+void StoreWriter::flushLists(store::ListFlush which) {
+  if (shadow_ == nullptr || restoring_) return;
+  (which == store::ListFlush::kFullBlocks ? full_lists_due_ : lists_due_) = true;
   pump();
 }
 
@@ -78,8 +83,17 @@ Status StoreWriter::poll() {
 // Requests are done in order, so one that is done shows that those before it are.
 void StoreWriter::take(const rdma::RcDone& done) {
   if (done.status != rdma::RcStatus::kOk || done.id < done_ || done.id >= posted_) return;
-  if (restoring_) --reads_;
-  done_ = done.id + 1;
+  for (; done_ <= done.id; ++done_) {
+    const Piece& piece = in_flight_[done_ % kDepth];
+    if (restoring_) --reads_;
+    if (piece.table == kNoTable) continue;
+    ShadowTable& table = *shadow_->tables()[piece.table];
+    if (restoring_) {
+      table.took(piece.offset - table.table().offset, piece.bytes);
+    } else {
+      table.arrived(piece.bytes);
+    }
+  }
 }
 
 void StoreWriter::pump() {
@@ -87,16 +101,40 @@ void StoreWriter::pump() {
   const std::uint64_t before = posted_;
   if (restoring_) {
     postReads();
-  } else if (flush_due_ || status_due_) {
+  } else {
     if (status_late_) postStatus();
+    pumpLists();
     if (flush_due_) {
-      flush_due_ = !shadow_->takeDirty([this](const Piece& piece) {
-        return postWrite(piece, shadow_->tables()[piece.table]->region(), false);
-      });
+      const auto post = [this](const Piece& piece) { return postBlock(piece); };
+      flush_due_ = !(shadow_->take(ShadowTable::Take::kBlocks, post) &&
+                     shadow_->take(ShadowTable::Take::kSlots, post));
     }
-    if (!flush_due_ && status_due_) postStatus();
+    if (!flush_due_ && !lists_due_ && status_due_) postStatus();
   }
   if (posted_ != before) endpoint_->flush();
+}
+
+void StoreWriter::pumpLists() {
+  if (lists_due_) {
+    lists_due_ = !shadow_->take(ShadowTable::Take::kListBlocks,
+                                [this](const Piece& piece) { return postList(piece, true); });
+    full_lists_due_ = false;
+  } else if (full_lists_due_) {
+    full_lists_due_ = !shadow_->take(ShadowTable::Take::kFullListBlocks,
+                                     [this](const Piece& piece) { return postList(piece, false); });
+  }
+}
+
+bool StoreWriter::postBlock(const Piece& piece) {
+  return postWrite(piece, shadow_->tables()[piece.table]->region(), false);
+}
+
+// A list drops entries if it does not learn that its blocks have arrived. A short one has too few
+// blocks to wait for others to be signalled, and behind unfinished ones there may be no others.
+bool StoreWriter::postList(const Piece& piece, bool unfinished) {
+  const ShadowTable& table = *shadow_->tables()[piece.table];
+  const bool is_short = table.table().units < 2 * kSignalEvery;
+  return postWrite(piece, table.region(), unfinished || is_short);
 }
 
 bool StoreWriter::postWrite(const Piece& piece, const rdma::MemoryRegion& region, bool signalled) {
@@ -125,22 +163,22 @@ void StoreWriter::postStatus() {
 
 void StoreWriter::postReads() {
   const auto tables = shadow_->tables();
-  while (read_table_ < tables.size() && reads_ < kMaxReads) {
+  while (read_table_ < tables.size() && reads_ < tables[read_table_]->readsAtOnce()) {
     ShadowTable& table = *tables[read_table_];
-    const auto content = table.content().subspan(read_offset_);
-    const auto into = content.first(std::min<std::size_t>(content.size(), kReadBytes));
+    const std::uint64_t offset = table.table().offset + read_offset_;
+    const auto into = table.room(read_offset_, kReadBytes);
     const rdma::LocalPiece local{&table.region(), into};
     rdma::RcRequest request;
     request.id = posted_;
     request.local = {&local, 1};
-    request.remote_address = remote_ + (table.table().offset + read_offset_ - store::kRegionOffset);
+    request.remote_address = remote_ + (offset - store::kRegionOffset);
     request.rkey = rkey_;
     if (endpoint_->post(request) != rdma::PostResult::kPosted) return;
-    in_flight_[posted_ % kDepth] = {0, {}, kNoTable};
+    in_flight_[posted_ % kDepth] = {offset, into, read_table_};
     ++posted_;
     ++reads_;
     read_offset_ += into.size();
-    if (read_offset_ == table.content().size()) {
+    if (read_offset_ == table.table().bytes) {
       ++read_table_;
       read_offset_ = 0;
     }
@@ -149,7 +187,7 @@ void StoreWriter::postReads() {
 }
 
 void StoreWriter::endRestore() {
-  for (const auto& table : shadow_->tables()) table->writer().restore();
+  for (const auto& table : shadow_->tables()) table->endRestore();
   restoring_ = false;
 }
 

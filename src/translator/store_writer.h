@@ -1,6 +1,7 @@
 // Writes the shadow into the collector's store: one RC endpoint, its requests in flight, and the
 // order in which things leave. What was in flight when the endpoint fails is written again by the
-// next one, which is harmless, because every WRITE carries whole slots. One thread: the device's.
+// next one, which is harmless, because every WRITE carries whole slots, sums or blocks. One thread:
+// the device's.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +43,8 @@ class StoreWriter {
   // Asks that everything changed so far, and then the status, be written. A status that still waits
   // at the next call goes first, so readers see a beat however much there is to write.
   void flush(const store::WriterStatus& status);
+  // Asks that blocks of lists be written before everything else.
+  void flushLists(store::ListFlush which);
 
   // Never blocks. An error means that the endpoint has failed.
   Status poll();
@@ -53,6 +56,9 @@ class StoreWriter {
   Status open();
   void take(const rdma::RcDone& done);
   bool postWrite(const Piece& piece, const rdma::MemoryRegion& region, bool signalled);
+  bool postBlock(const Piece& piece);
+  bool postList(const Piece& piece, bool unfinished);
+  void pumpLists();
   void postStatus();
   void postReads();
   void endRestore();
@@ -72,6 +78,8 @@ class StoreWriter {
   std::size_t read_table_ = 0;  // the next READ is from this table and offset
   std::uint64_t read_offset_ = 0;
   std::uint32_t reads_ = 0;  // in flight
+  bool full_lists_due_ = false;
+  bool lists_due_ = false;
   bool flush_due_ = false;
   bool status_due_ = false;
   bool status_late_ = false;

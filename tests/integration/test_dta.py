@@ -64,7 +64,11 @@ class LossyPath:
             self._near.sendto(self._far.recv(65536), self._reporter)
 
 
-class Dta(unittest.TestCase):
+class DtaCase(unittest.TestCase):
+    """A collector with a store, and a translator that writes it."""
+
+    TABLES = f"[{{ name: {NAME}, id: {TABLE}, kind: keyed, slots: 20000, value: 24B }}]"
+
     @classmethod
     def setUpClass(cls):
         cls.library = report_library()
@@ -109,7 +113,7 @@ stores:
   - translator: {TRANSLATOR}
     {f"key: {self.keys['translator']}" if self.keys else ""}
     file: {self.directory}/translator.store
-    tables: [{{ name: {NAME}, id: {TABLE}, kind: keyed, slots: 20000, value: 24B }}]
+    tables: {self.TABLES}
 {f"keys: {{ secret: {self.directory}/collector.key }}" if self.keys else ""}
 """)
 
@@ -169,8 +173,8 @@ http: {self.subnet}.100:{self.translator_http}
     def settled(self, count, seconds=20):
         eventually(lambda: self.accepted() == count, seconds, lambda: f"accepted {self.accepted()}, not {count}")
 
-    # ---- cases ----
 
+class Dta(DtaCase):
     def test_the_latest_value_is_found(self):
         reporter = self.reporter()
         for number in range(5000):

@@ -4,7 +4,11 @@
 #include <vector>
 
 #include "collector/stores/store_document.h"
+#include "collector/stores/store_tail.h"
+#include "common/duration.h"
 #include "common/json_text.h"
+#include "common/text.h"
+#include "common/time.h"
 #include "store/key_text.h"
 
 namespace pingloom::collector {
@@ -28,7 +32,12 @@ http::Response tablesAnswer(const StoreService& service, const http::Request& re
   return storeResponse({{"stores", std::move(stores)}});
 }
 
-http::Response getAnswer(const StoreService& service, const http::Request& request, Nanos now_utc) {
+// What getJson() or countJson() know about a key.
+using AskKey = Result<nlohmann::ordered_json> (*)(std::span<const NamedView>, std::string_view,
+                                                  std::string_view, Nanos);
+
+http::Response keyAnswer(const StoreService& service, const http::Request& request, Nanos now_utc,
+                         AskKey ask) {
   if (auto refused = http::refusedParameter(request, {"table", "key"})) return std::move(*refused);
   const auto table = request.query.find("table");
   const auto key = request.query.find("key");
@@ -38,22 +47,79 @@ http::Response getAnswer(const StoreService& service, const http::Request& reque
   if (const auto parsed = store::parseKey(key->second); !parsed) {
     return http::errorResponse(400, parsed.error().text());
   }
-  std::vector<NamedView> views;
-  for (const ShownStore& shown : service.stores()) views.push_back({shown.translator, &shown.view});
-  const auto found = getJson(views, table->second, key->second, now_utc);
+  const auto found = ask(service.views(), table->second, key->second, now_utc);
   if (!found) return http::errorResponse(404, found.error().text());
   return storeResponse(*found);
 }
 
+constexpr Nanos kLongestWait = 10 * kSecond;
+
+Result<Nanos> waitOf(const http::Request& request) {
+  const auto wait = request.query.find("wait");
+  if (wait == request.query.end()) return 0;
+  const auto duration = parseDuration(wait->second);
+  if (!duration) return tl::unexpected(duration.error());
+  if (*duration > kLongestWait) return makeError("wait", "is at most 10s");
+  return *duration;
+}
+
+constexpr std::string_view kEndCursor = "end";
+
+Result<TailQuestion> tailQuestion(const http::Request& request) {
+  const auto of = [&](const char* name) {
+    const auto found = request.query.find(name);
+    return found == request.query.end() ? std::string() : found->second;
+  };
+  TailQuestion question;
+  question.table = of("table");
+  if (question.table.empty()) return makeError("tail", "say which: ?table=NAME");
+  if (const std::string list = of("list"); !list.empty()) {
+    const auto number = parseUnsigned(list, store::kMaxLists - 1);
+    if (!number) return makeError("list", number.error().reason);
+    question.list = static_cast<std::uint32_t>(*number);
+  }
+  if (const std::string cursor = of("cursor"); cursor != kEndCursor) {
+    auto parsed = TailCursor::parse(cursor);
+    if (!parsed) return tl::unexpected(parsed.error());
+    question.cursor = std::move(*parsed);
+  }
+  return question;
+}
+
+http::Answer tailAnswer(StoreService& service, const http::Request& request) {
+  if (auto refused = http::refusedParameter(request, {"table", "list", "cursor", "wait"})) {
+    return std::move(*refused);
+  }
+  auto question = tailQuestion(request);
+  if (!question) return http::errorResponse(400, question.error().text());
+  const auto wait = waitOf(request);
+  if (!wait) return http::errorResponse(400, wait.error().text());
+  const auto& views = service.views();
+  if (const Status known = checkTail(views, *question); !known) {
+    return http::errorResponse(404, known.error().text());
+  }
+  const auto cursor = request.query.find("cursor");
+  if (cursor != request.query.end() && cursor->second == kEndCursor) {
+    question->cursor = endOfTail(views, *question);
+  }
+  const auto tail = tailJson(views, *question);
+  if (hasNews(tail) || *wait == 0) return tailResponse(tail);
+  return http::Later([&service, asked = std::move(*question),
+                      until = monotonicNow() + *wait](http::Respond respond) {
+    service.tails().ask(asked, until, std::move(respond));
+  });
+}
+
 }  // namespace
 
-http::Response answerStores(const StoreService* service, const http::Request& request,
-                            Nanos now_utc) {
+http::Answer answerStores(StoreService* service, const http::Request& request, Nanos now_utc) {
   if (request.method != "GET") return http::errorResponse(405, "only GET is answered here");
   if (service == nullptr) return http::errorResponse(404, "there are no stores; see 'stores:'");
   if (request.path == "/api/v1/dta/tables") return tablesAnswer(*service, request, now_utc);
-  if (request.path == "/api/v1/dta/get") return getAnswer(*service, request, now_utc);
-  return http::errorResponse(404, "there are /api/v1/dta/tables and /api/v1/dta/get");
+  if (request.path == "/api/v1/dta/get") return keyAnswer(*service, request, now_utc, getJson);
+  if (request.path == "/api/v1/dta/count") return keyAnswer(*service, request, now_utc, countJson);
+  if (request.path == "/api/v1/dta/tail") return tailAnswer(*service, request);
+  return http::errorResponse(404, "there are tables, get, count and tail in /api/v1/dta/");
 }
 
 }  // namespace pingloom::collector

@@ -1,5 +1,4 @@
-// Answers /api/v1/dta/tables and /api/v1/dta/get?table=T&key=K from the stores (docs/dta.md). Any
-// thread.
+// Answers /api/v1/dta/tables, /get, /count and /tail from the stores (docs/dta.md). Any thread.
 #pragma once
 
 #include "collector/stores/store_service.h"
@@ -9,8 +8,8 @@ namespace pingloom::collector {
 
 constexpr std::string_view kStoreApi = "/api/v1/dta/";
 
-// `service` is nullptr if no stores are configured. REQUIRES: the path begins with kStoreApi.
-http::Response answerStores(const StoreService* service, const http::Request& request,
-                            Nanos now_utc);
+// `service` is nullptr if no stores are configured; it outlives a later answer. REQUIRES: the path
+// begins with kStoreApi.
+http::Answer answerStores(StoreService* service, const http::Request& request, Nanos now_utc);
 
 }  // namespace pingloom::collector

@@ -12,59 +12,12 @@
 namespace pingloom::collector {
 namespace {
 
-constexpr std::uint64_t kMaxTableId = 65535;
-
-Status readKind(const yaml::Node& node, store::TableSpec& table) {
-  const auto text = node.text();
-  if (!text) return tl::unexpected(text.error());
-  if (*text != store::name(store::TableKind::kKeyed)) {
-    return node.error("'" + *text + "' is unknown; a kind is: keyed");
-  }
-  table.kind = store::TableKind::kKeyed;
+Status readStoreTables(const yaml::Node& node, StoreSpec& spec) {
+  StoreTables tables;
+  if (auto status = readTables(node, tables); !status) return status;
+  spec.tables = std::move(tables.specs);
+  spec.watched = std::move(tables.watched);
   return {};
-}
-
-Status readValueBytes(const yaml::Node& node, store::TableSpec& table) {
-  std::uint64_t bytes = 0;
-  Status status = readSize(node, 1, store::kMaxValueBytes, bytes);
-  table.value_bytes = static_cast<std::uint32_t>(bytes);
-  return status;
-}
-
-constexpr auto kTableKeys = std::to_array<ConfigKey<store::TableSpec>>({
-    {"name", [](const yaml::Node& node,
-                store::TableSpec& table) { return store::readName(node, table.name); }},
-    {"id", [](const yaml::Node& node,
-              store::TableSpec& table) { return readNumber(node, 1, kMaxTableId, table.id); }},
-    {"kind", readKind},
-    {"slots",
-     [](const yaml::Node& node, store::TableSpec& table) {
-       return readNumber(node, 1, store::kMaxSlots, table.slots);
-     }},
-    {"value", readValueBytes},
-});
-
-Status checkTableSpec(const yaml::Node& node, const store::TableSpec& table) {
-  const bool whole = !table.name.empty() && table.id != 0 && table.slots != 0 &&
-                     table.value_bytes != 0 && node.find("kind");
-  if (whole) return {};
-  return node.error("write { name: NAME, id: NUMBER, kind: keyed, slots: NUMBER, value: BYTES }");
-}
-
-Status readTables(const yaml::Node& node, StoreSpec& spec) {
-  const auto items = node.items();
-  if (!node.isSequence() || items.empty() || items.size() > store::kMaxTables) {
-    return node.error(fmt::format("expected a list of 1 to {} tables", store::kMaxTables));
-  }
-  for (const yaml::Node& item : items) {
-    store::TableSpec table;
-    if (auto status = readMap(item, kTableKeys, table); !status) return status;
-    if (auto status = checkTableSpec(item, table); !status) return status;
-    spec.tables.push_back(std::move(table));
-  }
-  // The layout finds what is there twice, and stores that are too large.
-  const auto head = store::layOut(spec.tables, 0);
-  return head ? Status() : node.error(head.error().text());
 }
 
 Status readTranslatorKey(const yaml::Node& node, StoreSpec& spec) {
@@ -79,7 +32,7 @@ constexpr auto kStoreKeys = std::to_array<ConfigKey<StoreSpec>>({
                       StoreSpec& spec) { return store::readName(node, spec.translator); }},
     {"file", readField<&StoreSpec::file>},
     {"key", readTranslatorKey},
-    {"tables", readTables},
+    {"tables", readStoreTables},
 });
 
 Status readStore(const yaml::Node& node, StoreSpec& spec) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/stores/table_config.h"
 #include "common/error.h"
 #include "common/yaml.h"
 #include "net/curve_key.h"
@@ -23,6 +24,7 @@ struct StoreSpec {
   std::filesystem::path file;            // kStoreFolder/NAME.store unless set; unique
   std::optional<net::CurveKey> key;      // the translator's; there if and only if `keys:` is
   std::vector<store::TableSpec> tables;  // 1 to store::kMaxTables
+  std::vector<WatchedKey> watched;       // at most kMaxWatchedKeys
 };
 using StoreSpecs = std::vector<StoreSpec>;
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -19,17 +20,28 @@ double asSeconds(Nanos time) { return static_cast<double>(time) / 1e9; }
 // Numbers that a double does not hold are text.
 std::string hexNumber(std::uint64_t number) { return fmt::format("{:016x}", number); }
 
-StoreJson tableJson(const store::Table& table) {
-  return {{"table", table.name},
-          {"id", table.id},
-          {"kind", store::name(table.kind)},
-          {"slots", table.units * table.ways},
-          {"value_bytes", table.value_bytes},
-          {"bytes", table.bytes}};
+// `figures` are what the writer says; nullptr if none has written.
+StoreJson tableJson(const store::Table& table, const store::TableFigures* figures) {
+  const bool has_slots = store::hasSlots(table.kind);
+  const bool counts = table.kind == store::TableKind::kCounters;
+  StoreJson json = {{"table", table.name}, {"id", table.id}, {"kind", store::name(table.kind)}};
+  if (has_slots) json["slots"] = table.units * table.ways;
+  if (table.kind == store::TableKind::kLists) {
+    json["lists"] = table.lists;
+    json["blocks"] = table.units;
+  }
+  if (counts) json["counters"] = table.units;
+  if (!counts) json["value_bytes"] = table.value_bytes;
+  json["bytes"] = table.bytes;
+  if (figures == nullptr) return json;
+  if (has_slots) json["used"] = figures->used;
+  json[counts ? "increments" : "placed"] = figures->total;
+  if (has_slots) json["evicted"] = figures->displaced;
+  if (table.kind == store::TableKind::kLists) json["dropped"] = figures->displaced;
+  return json;
 }
 
-StoreJson writerJson(const store::StoreView& view, Nanos now_utc) {
-  const auto status = view.status();
+StoreJson writerJson(const Result<store::WriterStatus>& status, Nanos now_utc) {
   if (!status) return nullptr;
   const Nanos age = now_utc - status->utc;
   return {{"incarnation", hexNumber(status->incarnation)},
@@ -52,11 +64,19 @@ bool isStale(const store::StoreView& view, Nanos now_utc) {
   return !status || now_utc - status->utc > store::kStaleAfter;
 }
 
+// The sum of all increments of the table; nullopt if no writer says it.
+std::optional<std::uint64_t> totalOf(const store::StoreView& view, const store::Table& table) {
+  const auto status = view.status();
+  if (!status) return std::nullopt;
+  return status->tables[static_cast<std::size_t>(&table - view.head().tables.data())].total;
+}
+
 }  // namespace
 
 StoreJson storeJson(const store::StoreView& view, std::string_view translator,
                     std::optional<bool> connected, Nanos now_utc) {
   const auto head = view.readHead();
+  const auto status = view.status();
   StoreJson json = {{"translator", translator},
                     {"file", view.file().string()},
                     {"store", hexNumber(view.head().store)},
@@ -65,9 +85,12 @@ StoreJson storeJson(const store::StoreView& view, std::string_view translator,
                     {"serving", head && head->state == store::StoreState::kServing},
                     {"connected", connected ? StoreJson(*connected) : StoreJson(nullptr)},
                     {"bytes", view.head().bytes},
-                    {"writer", writerJson(view, now_utc)},
+                    {"writer", writerJson(status, now_utc)},
                     {"tables", StoreJson::array()}};
-  for (const store::Table& table : view.head().tables) json["tables"].push_back(tableJson(table));
+  for (std::size_t i = 0; i < view.head().tables.size(); ++i) {
+    const auto* const figures = status ? &status->tables[i] : nullptr;
+    json["tables"].push_back(tableJson(view.head().tables[i], figures));
+  }
   return json;
 }
 
@@ -104,6 +127,30 @@ Result<StoreJson> getJson(std::span<const NamedView> stores, std::string_view ta
   json["translator"] = where.translator;
   json["stale"] = isStale(*where.view, now_utc);
   return json;
+}
+
+Result<StoreJson> countJson(std::span<const NamedView> stores, std::string_view table,
+                            std::string_view key, Nanos now_utc) {
+  const auto bytes = store::parseKey(key);
+  if (!bytes) return tl::unexpected(bytes.error());
+  std::size_t known = 0;
+  std::uint64_t count = 0;
+  double error = 0;
+  bool stale = false;
+  for (const NamedView& one : stores) {
+    const store::Table* found = one.view->findTable(table);
+    if (found == nullptr || found->kind != store::TableKind::kCounters) continue;
+    ++known;
+    const std::uint64_t counted = one.view->count(*found, *bytes);
+    count += std::min(counted, UINT64_MAX - count);
+    stale = stale || isStale(*one.view, now_utc);
+    error += store::countErrorBound(*found, totalOf(*one.view, *found).value_or(0));
+  }
+  if (known == 0) {
+    return makeError("table " + std::string(table), "no store has counters of that name");
+  }
+  return StoreJson{{"table", table}, {"key", key},      {"count", count},
+                   {"error", error}, {"stores", known}, {"stale", stale}};
 }
 
 }  // namespace pingloom::collector

@@ -28,4 +28,9 @@ struct NamedView {
 Result<nlohmann::ordered_json> getJson(std::span<const NamedView> stores, std::string_view table,
                                        std::string_view key, Nanos now_utc);
 
+// The sum of the key's counts in all stores that have the table, and by how much it may be too
+// large. An error if no store has the table.
+Result<nlohmann::ordered_json> countJson(std::span<const NamedView> stores, std::string_view table,
+                                         std::string_view key, Nanos now_utc);
+
 }  // namespace pingloom::collector

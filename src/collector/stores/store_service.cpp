@@ -37,6 +37,8 @@ Result<std::unique_ptr<StoreService>> StoreService::start(
   made->stop_ = UniqueFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!made->stop_.valid()) return makeErrnoError("stores", "no eventfd", errno);
   made->publish();
+  for (const ShownStore& one : made->stores_) made->views_.push_back({one.translator, &one.view});
+  made->tails_ = std::make_unique<TailWaiter>(made->views_);
   made->thread_ = std::thread([service = made.get()] { service->run(); });
   log::info("{} stores; translators connect to {}, device {}", made->stores_.size(),
             made->address_.text(), made->device_->info().name);

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "collector/stores/store_config.h"
+#include "collector/stores/store_document.h"
 #include "collector/stores/store_server.h"
+#include "collector/stores/tail_waiter.h"
 #include "common/address.h"
 #include "common/error.h"
 #include "common/fd.h"
@@ -40,6 +42,9 @@ class StoreService {
   SocketAddress address() const { return address_; }
   // In the order of the configuration; they do not change.
   const std::vector<ShownStore>& stores() const { return stores_; }
+  const std::vector<NamedView>& views() const { return views_; }  // the same, for queries
+  // Those who wait for entries of lists. stop() has to be called before the HTTP server ends.
+  TailWaiter& tails() { return *tails_; }
   // Whether each of stores() has a translator, at most kFiguresInterval ago.
   std::vector<bool> connections() const;
   StoreCounters counters() const;
@@ -53,6 +58,8 @@ class StoreService {
 
   const std::shared_ptr<rdma::Device> device_;
   std::vector<ShownStore> stores_;
+  std::vector<NamedView> views_;
+  std::unique_ptr<TailWaiter> tails_;
   std::unique_ptr<StoreServer> server_;
   SocketAddress address_;
   UniqueFd stop_;  // an eventfd

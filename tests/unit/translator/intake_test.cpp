@@ -73,7 +73,7 @@ class IntakeTest : public testing::Test {
     return counters_.refused[static_cast<std::size_t>(reason)];
   }
   std::string valueOf(const std::string& key) {
-    ShadowTable& table = *shadow_->keyed(kTable);
+    ShadowTable& table = *shadow_->find(kTable);
     const auto value = store::findKey(table.table(), table.content(), bytesOf(key));
     return value ? std::string(reinterpret_cast<const char*>(value->memory.data())) : "";
   }
@@ -92,12 +92,14 @@ TEST_F(IntakeTest, PlacesKeyWrites) {
   EXPECT_EQ(valueOf("other"), "thing");
   EXPECT_EQ(valueOf("none"), "");
   std::size_t pieces = 0;
-  EXPECT_TRUE(shadow_->takeDirty([&](const Piece& piece) {
-    EXPECT_GE(piece.offset, store::kTablesOffset);
-    EXPECT_LE(piece.bytes.size(), store::kBlockBytes);
-    ++pieces;
-    return true;
-  }));
+  for (const auto what : {ShadowTable::Take::kBlocks, ShadowTable::Take::kSlots}) {
+    EXPECT_TRUE(shadow_->take(what, [&](const Piece& piece) {
+      EXPECT_GE(piece.offset, store::kTablesOffset);
+      EXPECT_LE(piece.bytes.size(), store::kBlockBytes);
+      ++pieces;
+      return true;
+    }));
+  }
   EXPECT_GE(pieces, 1U);
 }
 

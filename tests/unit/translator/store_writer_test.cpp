@@ -75,7 +75,7 @@ class StoreWriterTest : public testing::Test {
     writer_->serve(*shadow_, restore);
   }
   void place(const std::string& key, const std::string& value, std::uint32_t stamp = 1) {
-    shadow_->keyed(kTable)->writer().place(bytesOf(key), bytesOf(value), stamp);
+    shadow_->find(kTable)->keyed()->place(bytesOf(key), bytesOf(value), stamp);
   }
   // Runs both sides until it is so. Returns whether it became so.
   bool until(const std::function<bool()>& so) {
@@ -129,7 +129,7 @@ TEST_F(StoreWriterTest, ShowsABeatBeforeAllIsWritten) {
   writer_->flush(statusOf(1));
   writer_->flush(statusOf(2));
   ASSERT_TRUE(until([&] { return beatIs(2); }));
-  EXPECT_TRUE(shadow_->keyed(kTable)->writer().hasDirty());
+  EXPECT_TRUE(shadow_->find(kTable)->keyed()->hasDirty());
   writer_->flush(statusOf(3));
   ASSERT_TRUE(until([&] { return beatIs(3); }));
   for (int i = 0; i < 10'000; ++i) EXPECT_EQ(keeper_.get("key " + std::to_string(i)), "value");
@@ -178,7 +178,7 @@ TEST_F(StoreWriterTest, FailsWhereTheStoreIsGone) {
   while (!failed && monotonicNow() < end) failed = !writer_->poll();
   EXPECT_TRUE(failed);
   writer_.reset();
-  EXPECT_TRUE(shadow_->keyed(kTable)->writer().hasDirty());
+  EXPECT_TRUE(shadow_->find(kTable)->keyed()->hasDirty());
 }
 
 }  // namespace

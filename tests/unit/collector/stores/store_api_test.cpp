@@ -1,9 +1,15 @@
 #include "collector/stores/store_api.h"
 
+#include <fcntl.h>
+
+#include <future>
 #include <nlohmann/json.hpp>
 
 #include "../../common/temporary_directory.h"
+#include "common/fd.h"
+#include "store/counter_table.h"
 #include "store/keyed_writer.h"
+#include "store/list_writer.h"
 #include "store/stamp.h"
 #include "store/store_file.h"
 #include "translator_stub.h"
@@ -32,11 +38,78 @@ class StoreApiTest : public testing::Test {
     writer->place(key_bytes, value_bytes, store::stampAt(utc, file->head().made));
     specs.push_back(spec);
   }
+  // A store with the lists "events" and the counters "votes", which are written as a translator
+  // would while the service runs.
+  struct Written {
+    store::Head head;
+    std::vector<std::uint8_t> lists, counters;  // what the writers have
+    std::unique_ptr<store::ListWriter> events;
+    std::unique_ptr<store::CounterWriter> votes;
+    store::Mapping mapping;
+
+    void flush() {
+      const auto copy = [&](std::uint64_t offset, std::span<const std::uint8_t> bytes) {
+        std::copy(bytes.begin(), bytes.end(),
+                  mapping.memory().begin() + static_cast<std::ptrdiff_t>(offset));
+        return true;
+      };
+      events->takeDirty(store::ListFlush::kAllBlocks,
+                        [&](std::uint64_t offset, std::span<const std::uint8_t> bytes) {
+                          copy(offset, bytes);
+                          events->arrived(bytes);
+                          return true;
+                        });
+      votes->takeDirty(copy);
+      store::WriterStatus status;
+      status.utc = kNow;
+      status.tables[1].total = votes->total();
+      copy(store::kStatusOffset, store::encodeStatus(status));
+    }
+    void append(std::uint32_t list, std::string_view entry) {
+      EXPECT_TRUE(events->append(list, std::vector<std::uint8_t>(entry.begin(), entry.end())));
+      flush();
+    }
+    void count(std::string_view key, std::uint64_t amount) {
+      votes->add(std::vector<std::uint8_t>(key.begin(), key.end()), amount);
+      flush();
+    }
+  };
+  Written write(const std::string& name) {
+    StoreSpec spec;
+    spec.translator = name;
+    spec.file = directory / (name + ".store");
+    store::TableSpec lists{store::TableKind::kLists, 1, "events", 0, 8};
+    lists.lists = 2;
+    lists.blocks = 4;
+    store::TableSpec counters{store::TableKind::kCounters, 2, "votes"};
+    counters.counters = 1000;
+    spec.tables = {lists, counters};
+    Written made;
+    made.head = (*store::StoreFile::open(spec.file, spec.tables, kNow - kHour))->head();
+    made.lists.resize(std::size_t{128} * store::kBlockBytes);
+    made.counters.resize(made.head.tables[1].bytes);
+    made.events = std::move(*store::ListWriter::create(made.head.tables[0], made.lists));
+    made.votes = std::move(*store::CounterWriter::create(made.head.tables[1], made.counters));
+    const UniqueFd fd(::open(spec.file.c_str(), O_RDWR | O_CLOEXEC));
+    made.mapping =
+        std::move(*store::Mapping::of(fd.get(), made.head.bytes, store::MapFor::kWriting, "test"));
+    specs.push_back(spec);
+    return made;
+  }
   void start() {
     auto started = StoreService::start(specs, {IpAddress::fromV4(0x7F000001), 0},
                                        stub::freshStoreDevice(), std::nullopt);
     ASSERT_TRUE(started) << started.error().text();
     service = std::move(*started);
+  }
+  // Waits for a later answer.
+  http::Response answerOf(const http::Request& request) {
+    auto answer = answerStores(service.get(), request, kNow);
+    if (auto* now = std::get_if<http::Response>(&answer)) return std::move(*now);
+    std::promise<http::Response> promise;
+    std::get<http::Later>(answer)(
+        [&](http::Response response) { promise.set_value(std::move(response)); });
+    return promise.get_future().get();
   }
   nlohmann::json ask(const std::string& path, std::map<std::string, std::string> query = {},
                      unsigned status = 200) {
@@ -44,7 +117,7 @@ class StoreApiTest : public testing::Test {
     request.method = "GET";
     request.path = path;
     request.query = std::move(query);
-    const auto response = answerStores(service.get(), request, kNow);
+    const auto response = answerOf(request);
     EXPECT_EQ(response.status, status) << response.body;
     return nlohmann::json::parse(response.body);
   }
@@ -81,6 +154,126 @@ TEST_F(StoreApiTest, TablesAndTheirWriterAreShown) {
   EXPECT_TRUE(shown[0]["writer"].is_null());
   EXPECT_EQ(shown[0]["tables"][0]["table"], "latest");
   EXPECT_EQ(shown[0]["tables"][0]["slots"], 100);
+}
+
+TEST_F(StoreApiTest, ListsOfAllStoresAreFollowed) {
+  auto one = write("one");
+  auto two = write("two");
+  start();
+  const auto tail = [&](const std::string& cursor, const std::string& wait = "") {
+    std::map<std::string, std::string> query = {{"table", "events"}, {"list", "1"}};
+    query["cursor"] = cursor;
+    if (!wait.empty()) query["wait"] = wait;
+    return ask("/api/v1/dta/tail", query);
+  };
+  EXPECT_TRUE(tail("")["entries"].empty());
+  one.append(1, "a");
+  one.append(0, "other");
+  two.append(1, "b");
+  auto seen = tail("");
+  ASSERT_EQ(seen["entries"].size(), 2U);
+  EXPECT_EQ(seen["entries"][0]["entry"], "6100000000000000");
+  EXPECT_EQ(seen["entries"][0]["translator"], "one");
+  EXPECT_EQ(seen["entries"][1]["translator"], "two");
+  EXPECT_EQ(seen["lost"], 0);
+  EXPECT_EQ(tail("end")["cursor"], seen["cursor"]);
+  // Somebody waits, and is answered when an entry comes or when the time is over.
+  EXPECT_TRUE(tail(seen["cursor"], "1ms")["entries"].empty());
+  std::thread writer([&] { two.append(1, "c"); });
+  const auto later = tail(seen["cursor"], "10s");
+  writer.join();
+  ASSERT_EQ(later["entries"].size(), 1U);
+  EXPECT_EQ(later["entries"][0]["entry"], "6300000000000000");
+  // A reader that is too slow is told what it has lost: all of the first block but one entry.
+  for (int i = 0; i < 700; ++i) one.append(1, "x");
+  seen = tail(seen["cursor"]);
+  EXPECT_GE(seen["lost"].get<std::uint64_t>() + seen["entries"].size(), 701U);
+  EXPECT_GT(seen["lost"], 0);
+}
+
+TEST_F(StoreApiTest, ManyEntriesNeedSeveralAnswers) {
+  auto one = write("one");
+  auto two = write("two");
+  start();
+  for (int i = 0; i < 300; ++i) one.append(0, std::to_string(i));
+  two.append(0, "two");
+  std::string cursor;
+  std::size_t got = 0;
+  for (int answers = 0; answers < 3; ++answers) {
+    const auto tail = ask("/api/v1/dta/tail", {{"table", "events"}, {"cursor", cursor}});
+    EXPECT_LE(tail["entries"].size(), kMostTailEntries);
+    got += tail["entries"].size();
+    cursor = tail["cursor"];
+  }
+  EXPECT_EQ(got, 301U);
+}
+
+TEST_F(StoreApiTest, AStopAnswersThoseWhoWait) {
+  auto one = write("one");
+  start();
+  std::promise<http::Response> promise;
+  service->tails().ask({"events", 0, {}}, kNever,
+                       [&](http::Response response) { promise.set_value(std::move(response)); });
+  service->tails().stop();
+  EXPECT_EQ(promise.get_future().get().status, 200U);
+  EXPECT_TRUE(ask("/api/v1/dta/tail", {{"table", "events"}, {"wait", "10s"}})["entries"].empty());
+}
+
+TEST_F(StoreApiTest, TooManyWaitersAreRefused) {
+  auto one = write("one");
+  start();
+  std::mutex mutex;
+  std::map<unsigned, std::size_t> statuses;
+  for (std::size_t i = 0; i < TailWaiter::kMostWaiting + 3; ++i) {
+    service->tails().ask({"events", 0, {}}, kNever, [&](const http::Response& response) {
+      const std::lock_guard lock(mutex);
+      ++statuses[response.status];
+    });
+  }
+  service->tails().stop();
+  EXPECT_EQ(statuses[200], TailWaiter::kMostWaiting);
+  EXPECT_EQ(statuses[503], 3U);
+}
+
+TEST_F(StoreApiTest, CountsOfAllStoresAreAdded) {
+  auto one = write("one");
+  auto two = write("two");
+  start();
+  one.count("link", 5);
+  two.count("link", 7);
+  two.count("other", 100);
+  const auto counted = ask("/api/v1/dta/count", {{"table", "votes"}, {"key", "text:link"}});
+  EXPECT_EQ(counted["count"], 12);
+  EXPECT_EQ(counted["stores"], 2);
+  EXPECT_EQ(counted["stale"], false);
+  EXPECT_NEAR(counted["error"].get<double>(), 2.71828 * 112 / 1000, 1e-5);
+  EXPECT_EQ(ask("/api/v1/dta/count", {{"table", "votes"}, {"key", "text:x"}})["count"], 0);
+  const auto table = ask("/api/v1/dta/tables")["stores"][1]["tables"][1];
+  EXPECT_EQ(table["increments"], 107);
+  EXPECT_EQ(table["counters"], 1000);
+}
+
+TEST_F(StoreApiTest, QuestionsAboutListsAreChecked) {
+  auto one = write("one");
+  start();
+  const auto tail = [&](std::map<std::string, std::string> query, unsigned status) {
+    ask("/api/v1/dta/tail", std::move(query), status);
+  };
+  tail({{"table", "events"}}, 200);
+  tail({}, 400);
+  tail({{"table", "votes"}}, 404);
+  tail({{"table", "events"}, {"list", "2"}}, 404);
+  tail({{"table", "events"}, {"list", "x"}}, 400);
+  tail({{"table", "events"}, {"list", "65536"}}, 400);
+  tail({{"table", "events"}, {"wait", "11s"}}, 400);
+  tail({{"table", "events"}, {"wait", "1"}}, 400);
+  for (const char* cursor : {"x", "1", "1-1", "1-0-1", "1-1-10000", "1-1-1..", "1-1-1-1", "-1-1-1",
+                             "10000000000000000-1-1", "1-8000000000000000-1"}) {
+    tail({{"table", "events"}, {"cursor", cursor}}, 400);
+  }
+  tail({{"table", "events"}, {"cursor", "1-1-1.ffffffffffffffff-7fffffffffffffff-ffff"}}, 200);
+  ask("/api/v1/dta/count", {{"table", "events"}, {"key", "text:x"}}, 404);
+  ask("/api/v1/dta/count", {{"table", "votes"}, {"key", "x"}}, 400);
 }
 
 TEST_F(StoreApiTest, QuestionsThatCannotBeAnsweredAreRefused) {

@@ -35,6 +35,53 @@ TEST(StoreConfig, ReadsEveryKey) {
   EXPECT_EQ(config->stores[1].file, "/etc/a/b");
 }
 
+TEST(StoreConfig, ReadsListsAndCounters) {
+  const auto config = parseConfig(
+      kAddress +
+          "stores: [{ translator: one, tables: [\n"
+          "  { name: events, id: 1, kind: lists, lists: 3, blocks: 100, entry: 24B },\n"
+          "  { name: single, id: 2, kind: lists, blocks: 4, entry: 240 },\n"
+          "  { name: votes, id: 3, kind: counters, counters: 1000, watch: [u32:7, text:x] },\n"
+          "  { name: state, id: 4, kind: keyed, slots: 10, value: 8, watch: [text:y] }] }]\n",
+      "c.yaml");
+  ASSERT_TRUE(config) << config.error().text();
+  const StoreSpec& store = config->stores[0];
+  EXPECT_EQ(store.tables[0].lists, 3U);
+  EXPECT_EQ(store.tables[0].blocks, 100U);
+  EXPECT_EQ(store.tables[0].value_bytes, 24U);
+  EXPECT_EQ(store.tables[1].lists, 1U);
+  EXPECT_EQ(store.tables[2].counters, 1000U);
+  ASSERT_EQ(store.watched.size(), 3U);
+  EXPECT_EQ(store.watched[0].table, "votes");
+  EXPECT_EQ(store.watched[0].text, "u32:7");
+  EXPECT_EQ(store.watched[0].bytes, (std::vector<std::uint8_t>{0, 0, 0, 7}));
+  EXPECT_EQ(store.watched[2].table, "state");
+}
+
+TEST(StoreConfig, SaysWhatIsWrongWithListsAndCounters) {
+  EXPECT_THAT(table("{ name: t, id: 1, kind: lists, blocks: 3, entry: 8 }"), HasSubstr("4"));
+  EXPECT_THAT(table("{ name: t, id: 1, kind: lists, blocks: 4, entry: 241 }"), HasSubstr("240"));
+  EXPECT_THAT(table("{ name: t, id: 1, kind: lists, blocks: 4 }"), HasSubstr("entry: BYTES"));
+  EXPECT_THAT(table("{ name: t, id: 1, kind: lists, lists: 65537, blocks: 4, entry: 8 }"),
+              HasSubstr("65536"));
+  EXPECT_THAT(table("{ name: t, id: 1, kind: lists, lists: 65536, blocks: 4, entry: 8 },"
+                    "{ name: u, id: 2, kind: lists, blocks: 4, entry: 8 }"),
+              HasSubstr("more than 65536 lists"));
+  EXPECT_THAT(table("{ name: t, id: 1, kind: counters }"), HasSubstr("counters: NUMBER"));
+  EXPECT_THAT(table("{ name: t, id: 1, kind: counters, counters: 9, slots: 1 }"),
+              HasSubstr("have no 'slots'"));
+  EXPECT_THAT(table("{ name: t, id: 1, kind: keyed, slots: 1, value: 8, entry: 8 }"),
+              HasSubstr("have no 'entry'"));
+  EXPECT_THAT(table("{ name: t, id: 1, kind: keyed, slots: 1, value: 9, watch: [text:a] }"),
+              HasSubstr("8 bytes or less"));
+  EXPECT_THAT(table("{ name: t, id: 1, kind: counters, counters: 9, watch: [a] }"),
+              HasSubstr("text:TEXT"));
+  EXPECT_THAT(table("{ name: t, id: 1, kind: counters, counters: 9, watch: [u32:1, u32:1] }"),
+              HasSubstr("twice"));
+  EXPECT_THAT(table("{ name: t, id: 1, kind: lists, blocks: 4, entry: 8, watch: [u32:1] }"),
+              HasSubstr("have no 'watch'"));
+}
+
 TEST(StoreConfig, SaysWhatIsWrong) {
   const std::string good = "{ name: t, id: 1, kind: keyed, slots: 10, value: 8 }";
   EXPECT_EQ(table(good), "");
@@ -45,7 +92,7 @@ TEST(StoreConfig, SaysWhatIsWrong) {
               HasSubstr("number"));
   EXPECT_THAT(table("{ name: t, id: 1, kind: keyed, slots: 10 }"), HasSubstr("value: BYTES"));
   EXPECT_THAT(table("{ name: t, id: 1, kind: stack, slots: 1, value: 8 }"),
-              HasSubstr("a kind is: keyed"));
+              HasSubstr("a kind is one of: keyed"));
   EXPECT_THAT(table("{ name: T, id: 1, kind: keyed, slots: 1, value: 8 }"), HasSubstr("a-z"));
   EXPECT_THAT(table("{ name: t, id: 0, kind: keyed, slots: 1, value: 8 }"), HasSubstr("c.yaml:2"));
   EXPECT_THAT(table("{ name: t, id: 1, kind: keyed, slots: 1, value: 121 }"), HasSubstr("120"));

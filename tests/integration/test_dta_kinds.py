@@ -1,0 +1,241 @@
+"""Lists, counters and paths from end to end: what reporters say, what the collector answers, and what becomes of it when
+translators and collectors are killed."""
+
+import json
+import subprocess
+import threading
+import time
+import unittest
+
+import test_dta
+from processes import binary, eventually
+
+EVENTS, VOTES = 2, 3
+LISTS = 3
+
+
+class Kinds(test_dta.DtaCase):
+    TABLES = f"""
+      - {{ name: latest, id: {test_dta.TABLE}, kind: keyed, slots: 1000, value: 24B }}
+      - {{ name: events, id: {EVENTS}, kind: lists, lists: {LISTS}, blocks: 64, entry: 16B }}
+      - {{ name: votes, id: {VOTES}, kind: counters, counters: 10000 }}
+"""
+
+    def cli(self, *arguments, code=0):
+        done = subprocess.run([binary("pingloom"), "dta", *arguments, "--url",
+                               f"http://{self.subnet}.200:{self.collector_http}"],
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def counted(self, key):
+        return self.ask("count", table="votes", key=f"u32:{key}")["count"]
+
+    def report_until(self, report, stop, pause=0.0002):
+        """Calls report(number) with ascending numbers in a thread until `stop` is set. Returns the thread."""
+        def run():
+            number = 0
+            while not stop.is_set():
+                report(number)
+                number += 1
+                time.sleep(pause)
+        thread = threading.Thread(target=run)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(stop.set)
+        return thread
+
+    # ---- lists ----
+
+    def test_a_list_is_followed(self):
+        reporter = self.reporter()
+        for number in range(1000):
+            reporter.append(EVENTS, b"event %d" % number, list=number % LISTS)
+        reporter.flush()
+        got = Follower(self, list=1).until(333)
+        self.assertEqual(got, [b"event %d" % number for number in range(1, 1000, LISTS)])
+        # Somebody who waits is answered when an entry comes.
+        end = self.ask("tail", table="events", list=1, cursor="end")
+        self.assertEqual(end["entries"], [])
+        answers = []
+        waiting = threading.Thread(target=lambda: answers.append(
+            self.ask("tail", table="events", list=1, cursor=end["cursor"], wait="4s")))
+        waiting.start()
+        self.assertEqual(len(self.ask("tables")["stores"]), 1, "others are served meanwhile")
+        reporter.append(EVENTS, b"late", list=1)
+        waiting.join()
+        self.assertEqual([bytes.fromhex(one["entry"]).rstrip(b"\0") for one in answers[0]["entries"]], [b"late"])
+        self.assertEqual(self.ask("tail", table="events", list=1, cursor=answers[0]["cursor"], wait="10ms")["entries"], [])
+        # Reports that do not suit the table are refused.
+        reporter.append(EVENTS, b"event", list=LISTS)
+        reporter.append(EVENTS, b"e" * 17)
+        reporter.flush()
+        for reason in ("list", "value_length"):
+            eventually(lambda: self.figure(f'pingloom_translator_refused_total{{reason="{reason}"}}') == 1, 10, reason)
+
+    def test_the_command_follows_a_list(self):
+        reporter = self.reporter()
+        for number in range(10):
+            reporter.append(EVENTS, b"event %d" % number, list=2)
+        shown = self.cli("tail", "events", "2", "--all", "--count", "10")
+        self.assertEqual([line.split('"')[1] for line in shown.splitlines()], [f"event {number}" for number in range(10)])
+        self.assertTrue(shown.startswith(test_dta.TRANSLATOR), shown)
+        shown = subprocess.run([binary("pingloom"), "dta", "tail", "events", "2", "--all", "--count", "3", "--json",
+                                "--file", str(self.directory / "translator.store")],
+                               capture_output=True, text=True, timeout=60, check=True).stdout
+        self.assertEqual([bytes.fromhex(json.loads(line)["entry"])[:7] for line in shown.splitlines()],
+                         [b"event 0", b"event 1", b"event 2"])
+        self.cli("tail", "latest", "--count", "1", code=2)
+        self.cli("tail", "events", str(LISTS), "--count", "1", code=2)
+
+    def test_entries_are_right_when_translators_are_killed(self):
+        reporter, stop = self.reporter(forget=True), threading.Event()
+        follower = Follower(self)
+        sending = self.report_until(lambda number: reporter.append(EVENTS, b"%d" % number), stop)
+        for _ in range(3):
+            before = len(follower.got)
+            eventually(lambda: len(follower.read()) > before + 200, 30, "entries arrive")
+            self.translator.kill()
+            self.start_translator()
+            self.connected()
+        before = len(follower.got)
+        eventually(lambda: len(follower.read()) > before + 200, 30, "entries arrive")
+        stop.set()
+        sending.join()
+        reporter.append(EVENTS, b"last")
+        follower.until(last=b"last")
+        numbers = [int(entry) for entry in follower.got[:-1]]
+        self.assertEqual(numbers, sorted(set(numbers)), "each entry is there once, in order")
+        self.assertEqual(follower.lost, 0)
+        self.assertEqual(self.figure("pingloom_translator_dropped_total"), 0)
+
+    def test_entries_outlive_a_collector_that_is_killed(self):
+        reporter = self.reporter()
+        follower = Follower(self)
+        for number in range(500):
+            reporter.append(EVENTS, b"%d" % number)
+        reporter.flush()
+        follower.until(500)
+        self.collector.kill()
+        for number in range(500, 1500):
+            reporter.append(EVENTS, b"%d" % number)
+        reporter.flush()
+        eventually(lambda: self.figure('pingloom_translator_accepted_total{operation="append"}') == 1500, 20,
+                   "everything is accepted")
+        self.connected(0)
+        self.start_collector()
+        self.connected()
+        got = follower.until(1500)
+        self.assertEqual(got, [b"%d" % number for number in range(1500)])
+
+    def test_without_a_connection_a_list_drops_what_has_no_room(self):
+        reporter = self.reporter()
+        reporter.append(EVENTS, b"first")
+        follower = Follower(self)
+        follower.until(1)
+        self.collector.kill()
+        self.connected(0)
+        sent = 5000  # 63 entries fit into a block, and 64 blocks into the list
+        for number in range(sent):
+            reporter.append(EVENTS, b"%d" % number)
+            if number % 500 == 499:
+                reporter.flush()
+                eventually(lambda: self.figure('pingloom_translator_accepted_total{operation="append"}') == number + 2,
+                           20, "everything is accepted")
+        eventually(lambda: self.figure("pingloom_translator_dropped_total") > 0, 10, "entries are dropped")
+        self.start_collector()
+        self.connected()
+        reporter.append(EVENTS, b"last")
+        got = follower.until(last=b"last")
+        dropped = int(self.figure("pingloom_translator_dropped_total"))
+        self.assertEqual(len(got) + dropped + follower.lost, sent + 2)
+        self.assertEqual(got[1:-1], [b"%d" % number for number in range(sent - dropped)][-(len(got) - 2):])
+
+    # ---- counters ----
+
+    def test_counts_are_right(self):
+        reporter = self.reporter()
+        for number in range(1000):
+            reporter.increment(VOTES, (number % 10).to_bytes(4, "big"), number)
+        reporter.flush()
+        expected = [sum(range(key, 1000, 10)) for key in range(10)]
+        eventually(lambda: [self.counted(key) for key in range(10)] == expected, 10,
+                   lambda: f"{[self.counted(key) for key in range(10)]}, not {expected}")
+        self.assertEqual(self.counted(10), 0)
+        found = self.ask("count", table="votes", key="u32:3")
+        eventually(lambda: abs(self.ask("count", table="votes", key="u32:3")["error"] - 2.718281828 * 499500 / 10000) < 0.01,
+                   10, "the bound follows from the total")
+        self.assertEqual(found["stores"], 1)
+        self.assertIn(str(expected[3]), self.cli("count", "votes", "u32:3"))
+        self.cli("count", "votes", "u32:77", code=1)
+        self.cli("count", "latest", "u32:3", code=2)
+
+    def test_no_report_counts_twice_when_translators_and_collectors_are_killed(self):
+        reporter, stop = self.reporter(), threading.Event()
+        sent = []
+
+        def report(number):
+            reporter.increment(VOTES, b"\0\0\0\1")
+            if number % 20 == 0:
+                reporter.flush()
+            sent.append(number)
+        sending = self.report_until(report, stop)
+        accepted = 0
+        for kill, start in ((self.kill_collector, self.start_collector), (self.kill_translator, self.start_translator),
+                            (self.kill_collector, self.start_collector), (self.kill_translator, self.start_translator)):
+            eventually(lambda: self.figure('pingloom_translator_accepted_total{operation="increment"}') > 500, 30,
+                       "reports are accepted")
+            if start == self.start_translator:
+                eventually(lambda: self.counted(1) > accepted, 30, "and written")
+                accepted = self.counted(1)
+            kill()
+            start()
+            self.connected()
+        stop.set()
+        sending.join()
+        reporter.flush()
+        skipped = reporter.status.skipped
+        eventually(lambda: self.settled_count(1), 30, "the count stands still")
+        counted = self.counted(1)
+        self.assertLessEqual(counted, len(sent) - skipped, "no report counts twice")
+        self.assertGreater(counted, accepted, "it goes on from what was there")
+        self.cli("tables")
+
+    def kill_collector(self):
+        self.collector.kill()
+
+    def kill_translator(self):
+        self.translator.kill()
+
+    def settled_count(self, key):
+        before = self.counted(key)
+        time.sleep(0.5)
+        return self.counted(key) == before
+
+
+class Follower:
+    """Reads on in a list of the table `events`, from the oldest entry on."""
+
+    def __init__(self, case, list=0):
+        self.case, self.list = case, list
+        self.cursor, self.got, self.lost = "", [], 0
+
+    def read(self):
+        try:
+            answer = self.case.ask("tail", table="events", list=self.list, cursor=self.cursor)
+        except OSError:
+            return self.got  # the collector is just starting
+        self.cursor = answer["cursor"]
+        self.lost += answer["lost"]
+        self.got += [bytes.fromhex(one["entry"]).rstrip(b"\0") for one in answer["entries"]]
+        return self.got
+
+    def until(self, count=None, last=None, seconds=30):
+        """Reads until there are `count` entries, or until the last one is `last`. Returns all entries."""
+        eventually(lambda: len(self.read()) == count if last is None else self.read()[-1:] == [last], seconds,
+                   lambda: f"{len(self.got)} entries, the last {self.got[-1:]}")
+        return self.got
+
+
+if __name__ == "__main__":
+    unittest.main()
