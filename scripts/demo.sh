@@ -4,6 +4,7 @@
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+. "$root/scripts/demo/dta.sh"
 
 usage() {
   cat <<EOF
@@ -15,6 +16,8 @@ Usage: scripts/demo.sh [OPTION]...
   --protocol LIST      of rdma, udp and tcp, separated by commas (default rdma)
   --devices [A,B,...]  agents on these addresses of RDMA devices, by libibverbs; without addresses: lists them and asks
   --pages              metric pages too: two sample applications on host 1, and a collector that reads them
+  --dta                direct telemetry access too: a translator writes what three reporters (a C++ and a Python program,
+                       and the agents' events) report into the collector's memory by RDMA
   --fault FAULT        slow=HOST, lossy=HOST or pair=HOST,HOST; HOST is a number from 1, or host-NUMBER. Soft device only; again for more
   --pinglist FILE      use this pinglist instead of a generated one
   --subnet CIDR        loopback /24 the agents live on (default 127.0.1.0/24)
@@ -27,13 +30,14 @@ EOF
 fail() { echo "demo.sh: $1" >&2; exit "${2:-1}"; }
 
 hosts=8 duration='' http=127.0.0.1:8080 run_dir='' protocols=rdma pinglist='' subnet=127.0.1.0/24
-faults=() addresses=() rdma_device=soft ask_devices='' pages=''
+faults=() addresses=() rdma_device=soft ask_devices='' pages='' dta=''
 
 parse_options() {
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage; exit 0 ;;
       --pages) pages=yes; shift; continue ;;
+      --dta) dta=yes; shift; continue ;;
       --devices)
         if [ $# -ge 2 ] && [[ $2 != --* ]]; then
           IFS=, read -ra addresses <<<"$2"
@@ -94,7 +98,7 @@ choose_devices() {
   fi
   ((${#addresses[@]} >= 2)) || fail "--devices needs at least two addresses" 2
   [ ${#faults[@]} -eq 0 ] || fail "--fault impairs the soft device only; leave out --devices" 2
-  [ -z "$pages" ] || fail "--pages shows the soft device; leave out --devices" 2
+  [ -z "$pages$dta" ] || fail "--pages and --dta show the soft device; leave out --devices" 2
   rdma_device=auto
   hosts=${#addresses[@]}
   local address
@@ -107,6 +111,9 @@ choose_devices() {
 build() {
   local sections=(run build web) targets=(pingloom pingloom-agent pingloom-controller web)
   if [ -n "$pages" ]; then sections+=(pages) targets+=(pingloom-collector pages_orders pingloom-pages); fi
+  if [ -n "$dta" ]; then
+    sections+=(pages) targets+=(pingloom-collector pingloom-translator report_queue_state pingloom-report)
+  fi
   "$root/scripts/install-packages.sh" "${sections[@]}"
   echo "Building (the first time takes a few minutes) ..."
   # A tree that is configured already keeps its tests and benchmarks; a new one needs neither.
@@ -163,30 +170,38 @@ state_dir: $run_dir/agent-$i
 rdma: { device: $rdma_device$(impairments "$i") }
 EOF
   done
+  [ -z "$pages$dta" ] || write_collector_config
   [ -z "$pages" ] || write_pages_configs
+  [ -z "$dta" ] || write_dta_configs
 }
 
-# A soft device needs an address for itself alone, so pages and collector have other addresses than the probes.
-write_pages_configs() {
-  echo "pages: { address: $network.201, socket: $run_dir/pages.sock }" >>"$run_dir/agent-1.yaml"
+# A soft device needs an address for itself alone, so pages, collector and translator have other addresses than the probes.
+write_collector_config() {
   cat >"$run_dir/collector.yaml" <<EOF
 address: $network.202
 device: soft
-agents: [$network.201]
 http: 127.0.0.1:0
 url_file: $run_dir/collector.url
 EOF
+}
+
+write_pages_configs() {
+  echo "pages: { address: $network.201, socket: $run_dir/pages.sock }" >>"$run_dir/agent-1.yaml"
+  echo "agents: [$network.201]" >>"$run_dir/collector.yaml"
 }
 
 pages_shown() { "$bin/pingloom" pages --check --url "$(cat "$run_dir/collector.url")" >"$run_dir/log/pages.log" 2>&1; }
 
 start_pages() {
   export PINGLOOM_PAGES_SOCKET=$run_dir/pages.sock PINGLOOM_PAGES_LIBRARY=$bin/../lib/libpingloom-pages.so.0
-  start collector "$bin/pingloom-collector" --config "$run_dir/collector.yaml"
   start orders "$bin/pages_orders"
   start queue python3 "$root/examples/pages/queue.py"
-  wait_until 20 "the collector" test -s "$run_dir/collector.url"
   wait_until 20 "the applications' metrics" pages_shown
+}
+
+start_collector() {
+  start collector "$bin/pingloom-collector" --config "$run_dir/collector.yaml"
+  wait_until 20 "the collector" test -s "$run_dir/collector.url"
 }
 
 # Prints what host $1's soft device does to the packets it sends. Both directions of a pair pass it, once as a PING and once
@@ -249,7 +264,7 @@ main() {
   run_dir=$(cd "$run_dir" && pwd)
   # A Unix socket's path holds at most 107 bytes.
   ((${#run_dir} <= 90)) || fail "--run-dir is too long for a Unix socket: $run_dir"
-  rm -f "$run_dir/url" "$run_dir/collector.url"
+  rm -f "$run_dir/url" "$run_dir/collector.url" "$run_dir/translator.url"
   if [ -n "$pinglist" ]; then pinglist=$(realpath "$pinglist"); fi
   bin=${PINGLOOM_BIN:-$root/build/release/bin}
   [ -n "${PINGLOOM_BIN:-}" ] || build
@@ -269,7 +284,9 @@ main() {
   for ((i = 1; i <= hosts; i++)); do start "agent-$i" "$bin/pingloom-agent" --config "$run_dir/agent-$i.yaml"; done
   sleep 0.5
   agents_alive
+  [ -z "$pages$dta" ] || start_collector
   [ -z "$pages" ] || start_pages
+  [ -z "$dta" ] || start_dta
 
   local how="RDMA on the soft device: RoCEv2 in user space, kernel timestamps"
   [ "$rdma_device" = soft ] || how="RDMA by libibverbs; the rows name device and clock"
@@ -282,6 +299,7 @@ $hosts agents on ${addresses[0]} to ${addresses[hosts - 1]} are probing each oth
   worst pairs $bin/pingloom top --url $(cat "$run_dir/url")
   pinglist    $pinglist   (an edit shows within a second)
 ${pages:+  pages       curl $(cat "$run_dir/collector.url")/metrics   or: $bin/pingloom pages --watch --url $(cat "$run_dir/collector.url")
+}${dta:+$(dta_hints)
 }  logs        $run_dir/log
   stop        Ctrl-C
 EOF
@@ -292,6 +310,7 @@ EOF
   echo "Measuring for $duration s ..."
   # It waits in the background, so that the shell acts on a signal at once.
   sleep "$duration" & wait $!
+  [ -z "$dta" ] || show_dta
   [ -z "$pages" ] || "$bin/pingloom" pages --check --url "$(cat "$run_dir/collector.url")"
   "$bin/pingloom" mesh --check --url "$(cat "$run_dir/url")"
 }

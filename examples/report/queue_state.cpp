@@ -1,9 +1,10 @@
 // Reports the state of a queue every 10 ms: its latest length by key, and each overflow as an
-// event.
-//   queue_state [TRANSLATOR]
+// event. It runs for so many seconds (default 10).
+//   queue_state [TRANSLATOR [SECONDS]]
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <pingloom/report.hpp>
 #include <random>
@@ -27,8 +28,10 @@ std::string bytesOf(std::uint32_t number) {
 int main(int argc, char** argv) {
   pingloom::Reporter reporter(argc > 1 ? argv[1] : "");
   std::mt19937 random(std::random_device{}());
+  const long seconds = argc > 2 ? std::strtol(argv[2], nullptr, 10) : 10;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
   std::uint32_t length = 0;
-  for (int i = 0; i < 1000; ++i) {
+  while (std::chrono::steady_clock::now() < end) {
     length += random() % 20;
     if (length > kRoom) {
       reporter.append(kEvents, "queue-7 overflowed");
