@@ -35,13 +35,27 @@ Result<std::unique_ptr<CounterWriter>> CounterWriter::create(const Table& table,
 
 void CounterWriter::add(std::span<const std::uint8_t> key, std::uint64_t amount) {
   const KeyHash hash = hashKey(key, table_.seed);
+  Pending& pending = pending_[pending_count_++];
+  pending.amount = amount;
   for (unsigned row = 0; row < table_.choices; ++row) {
     const std::uint64_t offset = counterOffset(table_, hash, row);
-    const auto before = getLittle<std::uint64_t>(content_, offset);
-    putLittle(content_, offset, addSaturating(before, amount));
-    dirty_.mark(offset);
+    __builtin_prefetch(&content_[offset], 1);
+    dirty_.prefetch(offset);
+    pending.offsets[row] = offset;
   }
   total_ = addSaturating(total_, amount);
+  if (pending_count_ == kMaxPending) settle();
+}
+
+void CounterWriter::settle() {
+  for (const Pending& pending : std::span(pending_).first(pending_count_)) {
+    for (const std::uint64_t offset : std::span(pending.offsets).first(table_.choices)) {
+      const auto before = getLittle<std::uint64_t>(content_, offset);
+      putLittle(content_, offset, addSaturating(before, pending.amount));
+      dirty_.mark(offset);
+    }
+  }
+  pending_count_ = 0;
 }
 
 // Each increment is in one counter of each row.

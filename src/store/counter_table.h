@@ -2,6 +2,8 @@
 // sketch). The writer keeps the sums and sends absolute values, so a WRITE may be repeated.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -24,13 +26,15 @@ class CounterWriter {
   static Result<std::unique_ptr<CounterWriter>> create(const Table& table,
                                                        std::span<std::uint8_t> content);
 
-  // REQUIRES: a key of 1 to kMaxKeyBytes, at most kMaxIncrement. A counter saturates.
+  // REQUIRES: a key of 1 to kMaxKeyBytes, at most kMaxIncrement. A counter saturates. The content
+  // changes at the latest when it is taken.
   void add(std::span<const std::uint8_t> key, std::uint64_t amount);
 
   // Calls visit(offset in the store, span of bytes) -> bool for each block that has changed since
   // it was last taken, until it returns false. Returns whether nothing is left.
   template <typename Visit>
   bool takeDirty(Visit&& visit) {
+    settle();
     return dirty_.takeBlocks(visit);
   }
   // Marks a block that takeDirty() gave as changed again, because its WRITE failed.
@@ -42,9 +46,18 @@ class CounterWriter {
   std::uint64_t total() const { return total_; }
 
   const Table& table() const { return table_; }
-  bool hasDirty() const { return !dirty_.empty(); }
+  bool hasDirty() const { return pending_count_ != 0 || !dirty_.empty(); }
 
  private:
+  // An increment whose counters have been asked for and are not changed yet. Several are located
+  // before the first is added, so that their memory accesses overlap.
+  struct Pending {
+    std::array<std::uint64_t, kMaxRows> offsets{};
+    std::uint64_t amount = 0;
+  };
+  static constexpr std::size_t kMaxPending = 32;
+
+  void settle();
   CounterWriter(const Table& table, std::span<std::uint8_t> content)
       : table_(table), content_(content), dirty_(table, content, kBlockBytes) {
     restore();
@@ -54,6 +67,8 @@ class CounterWriter {
   const std::span<std::uint8_t> content_;
   DirtyBlocks dirty_;
   std::uint64_t total_ = 0;
+  std::array<Pending, kMaxPending> pending_;
+  std::size_t pending_count_ = 0;
 };
 
 // Estimates how much was added for the key: never too little, once everything is written, and too

@@ -59,10 +59,16 @@ bool ListWriter::append(std::uint32_t list, std::span<const std::uint8_t> entry)
                                    table_.value_bytes);
   std::fill(std::copy(entry.begin(), entry.end(), place.begin()), place.end(), 0);
   ++end.count;
-  sealBlock(table_, block, {end.sequence, end.count});
   markDirty(end.newest);
   full_ += isFull(end) ? 1 : 0;
   return true;
+}
+
+// The entries are sealed once for all that came since the last time: a checksum for each would cost
+// more than everything else. Only the newest block of a list can be unfinished.
+void ListWriter::seal(const List& list, std::uint32_t block) {
+  const std::uint16_t count = block == list.newest ? list.count : room_;
+  sealBlock(table_, bytesOf(block), {blocks_[block].sequence, count});
 }
 
 // Begins the list's next block. Returns false if there is none for it.

@@ -100,6 +100,7 @@ class ListWriter {
   bool isFull(const List& list) const { return list.count == room_; }
   bool isCrowded(const List& list) const { return list.held >= most_held_ / 4 * 3; }
   bool begin(List& list, std::uint32_t number);
+  void seal(const List& list, std::uint32_t block);
   void markDirty(std::uint32_t block);
   bool isDirty(const List& list) const;
   void release(List& list);
@@ -111,6 +112,7 @@ class ListWriter {
       Block& block = blocks_[i];
       if (!block.dirty) continue;
       if (which == ListFlush::kFullBlocks && i == list.newest && !isFull(list)) continue;
+      seal(list, i);
       if (!visit(offsetOf(block), bytesOf(i))) return false;
       block.dirty = false;
       ++block.under_way;
