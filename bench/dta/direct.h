@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "load.h"
@@ -25,9 +26,18 @@ class Direct {
     std::uint32_t length = 0;
     std::uint8_t value[kSlotBytes - 8] = {};
   };
-  void write(const wire::ReportItem& report);
+  // A copy that is to be written. All of a datagram are located before the first is written, so
+  // that their memory accesses overlap.
+  struct Copy {
+    Slot* slot = nullptr;
+    std::uint32_t checksum = 0;
+    std::span<const std::uint8_t> value;  // in the datagram
+  };
+  void locate(const wire::ReportItem& report);
+  void writeAll();
 
   std::vector<Slot> slots_;
+  std::vector<Copy> copies_;
   wire::ReportReader reader_;
 };
 

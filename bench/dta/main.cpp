@@ -24,6 +24,8 @@ using namespace pingloom::bench;
 using wire::ReportOperation;
 
 constexpr std::uint16_t kKeyed = 1;
+constexpr std::uint16_t kLists = 2;
+constexpr std::uint16_t kCounters = 3;
 constexpr std::uint32_t kKeys = 786'432;
 constexpr std::uint64_t kSlots = 1'048'576;  // 75 % of them are used
 constexpr std::uint64_t kMillion = 1'000'000;
@@ -41,7 +43,19 @@ std::vector<store::TableSpec> tables() {
   keyed.name = "latest";
   keyed.slots = kSlots;
   keyed.value_bytes = 24;
-  return {keyed};
+  store::TableSpec lists;
+  lists.kind = store::TableKind::kLists;
+  lists.id = kLists;
+  lists.name = "events";
+  lists.lists = 1;
+  lists.blocks = 65'536;
+  lists.value_bytes = Load::kValueBytes;
+  store::TableSpec counters;
+  counters.kind = store::TableKind::kCounters;
+  counters.id = kCounters;
+  counters.name = "counts";
+  counters.counters = kKeys / 2;
+  return {keyed, lists, counters};
 }
 
 std::vector<Case> cases(std::uint64_t reports) {
@@ -50,6 +64,9 @@ std::vector<Case> cases(std::uint64_t reports) {
   };
   const auto key_write = ReportOperation::kKeyWrite;
   return {
+      {"Append, 63 a block", load(ReportOperation::kAppend, kLists, Spread::kUniform), kOften},
+      {"Key-Increment, Zipf", load(ReportOperation::kKeyIncrement, kCounters, Spread::kZipf),
+       kMillion},
       {"Key-Write, Zipf", load(key_write, kKeyed, Spread::kZipf), kMillion},
       {"Key-Write, uniform", load(key_write, kKeyed, Spread::kUniform), kMillion},
       {"Key-Write, uniform, written every 2,000 reports", load(key_write, kKeyed, Spread::kUniform),
