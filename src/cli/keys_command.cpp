@@ -1,4 +1,4 @@
-// pingloom keys: generates CURVE keys, and maintains the controller's list of authorised ones.
+// pingloom keys: generates keys, and maintains the controller's list of authorised ones.
 #include <fmt/format.h>
 
 #include <functional>
@@ -16,6 +16,7 @@
 #include "common/time.h"
 #include "keys/authorized_file.h"
 #include "keys/key_file.h"
+#include "keys/reporter_key.h"
 
 namespace pingloom::cli {
 namespace {
@@ -48,6 +49,19 @@ int showKey(const Arguments& arguments) {
   if (!pair) return failKeys(pair.error());
   std::cout << pair->public_key.text() << "\n";
   return 0;
+}
+
+int makeReporter(const Arguments& arguments) {
+  KeysUsage action(
+      "reporter", "FILE",
+      "Writes a random key of 128 bits into FILE (mode 0600), with which a reporter seals its\n"
+      "datagrams and a translator checks them. Both need a copy: `key: FILE` in the translator's\n"
+      "'reporters', and the reporter's key_file. An existing file is never overwritten.");
+  action.takesArgument("path", "the file for the key");
+  po::variables_map values;
+  if (const auto code = action.parse(arguments, values)) return *code;
+  const auto made = keys::makeReporterKey(values["path"].as<std::string>());
+  return made ? 0 : failKeys(made.error());
 }
 
 Status fillEntry(const po::variables_map& values, keys::AuthorizedKey& entry) {
@@ -189,13 +203,14 @@ int runKeys(const std::vector<std::string>& arguments) {
       {"authorize", "add a key to the controller's list", authorizeKey},
       {"revoke", "remove a key from the list", revokeKey},
       {"list", "show the list", listKeys},
+      {"reporter", "make the key of a reporter of telemetry", makeReporter},
       {"prepare", "make a controller's key and its list", prepareController},
       {"token", "make, show and revoke tokens with which hosts join", runTokens},
       {"join", "have this host's key authorised with a token", joinWithKey},
       {"pending", "show the keys that wait to be approved", showPending},
       {"approve", "authorise keys that wait", approveKeys},
       {"reject", "refuse keys that wait", rejectKeys}};
-  return runAction(kKeysCommand, "CURVE keys of controller, agents and collectors; docs/keys.md.",
+  return runAction(kKeysCommand, "CURVE keys of the services, and keys of reporters; docs/keys.md.",
                    actions, arguments);
 }
 

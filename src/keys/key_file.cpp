@@ -1,17 +1,13 @@
 #include "keys/key_file.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <string_view>
 
-#include "common/fd.h"
 #include "common/file.h"
 #include "common/secret_file.h"
 #include "common/text.h"
+#include "keys/new_file.h"
 
 namespace pingloom::keys {
 namespace {
@@ -19,24 +15,6 @@ namespace {
 // The prefix keeps the two kinds of files from being confused.
 constexpr std::string_view kSecretWord = "pingloom-secret-key ";
 constexpr std::size_t kMaxFileBytes = 4096;
-
-Status writeNew(const std::filesystem::path& file, mode_t mode, std::string_view content) {
-  const UniqueFd out(
-      ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
-  if (!out.valid() && errno == EEXIST) {
-    return makeError(file.string(), "is there already; nothing was written");
-  }
-  if (!out.valid()) return makeErrnoError(file.string(), "cannot create", errno);
-  const ssize_t wrote = ::write(out.get(), content.data(), content.size());
-  const bool done = wrote == static_cast<ssize_t>(content.size()) &&
-                    ::fchmod(out.get(), mode) == 0 && ::fsync(out.get()) == 0;
-  if (!done) {
-    const int error = wrote >= 0 && wrote < static_cast<ssize_t>(content.size()) ? ENOSPC : errno;
-    ::unlink(file.c_str());
-    return makeErrnoError(file.string(), "cannot write", error);
-  }
-  return {};
-}
 
 }  // namespace
 
@@ -68,8 +46,8 @@ Status writeKeyPair(const std::filesystem::path& file, const net::CurvePair& pai
     return makeError(public_file.string(), "is there already; nothing was written");
   }
   const std::string secret = std::string(kSecretWord) + std::string(pair.secret.text()) + "\n";
-  if (auto wrote = writeNew(file, 0600, secret); !wrote) return wrote;
-  return writeNew(public_file, 0644, std::string(pair.public_key.text()) + "\n");
+  if (auto wrote = writeNewFile(file, 0600, secret); !wrote) return wrote;
+  return writeNewFile(public_file, 0644, std::string(pair.public_key.text()) + "\n");
 }
 
 Result<net::CurveKey> publicKeyOf(const std::string& key_or_file) {

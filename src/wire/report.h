@@ -25,10 +25,13 @@ constexpr std::size_t kReportIncrementBytes = 8;
 constexpr std::size_t kReportListBytes = 4;  // the key of an append that names its list
 constexpr std::uint64_t kMaxReportIncrement = (std::uint64_t{1} << 48) - 1;
 
-constexpr std::size_t kReportFlagsOffset = 3;  // in a datagram
-constexpr std::uint8_t kReportAgain = 1;       // the datagram was sent before
-constexpr std::uint8_t kReportSealed = 2;      // the last 8 bytes are a seal
-constexpr std::uint8_t kReportKeeps = 4;  // the reporter keeps datagrams and can send them again
+constexpr std::size_t kReportFlagsOffset = 3;  // these are offsets in a datagram
+constexpr std::size_t kReportCountOffset = 4;
+constexpr std::size_t kReportSequenceOffset = 16;
+constexpr std::size_t kReportSkippedOffset = 20;
+constexpr std::uint8_t kReportAgain = 1;   // the datagram was sent before
+constexpr std::uint8_t kReportSealed = 2;  // the last 8 bytes are a seal
+constexpr std::uint8_t kReportKeeps = 4;   // the reporter keeps datagrams and can send them again
 constexpr std::uint8_t kReportFlags = kReportAgain | kReportSealed | kReportKeeps;
 
 enum class ReportOperation : std::uint8_t {
@@ -85,13 +88,15 @@ enum class ReportRefusal : std::uint8_t {
   kHop,        // the hop is beyond the hops
   kIncrement,  // the increment is above kMaxReportIncrement
   kList,       // the table has no list of that number
+  kForbidden,  // the reporter may not write this table
 };
-constexpr std::size_t kReportRefusals = 18;
+constexpr std::size_t kReportRefusals = 19;
 constexpr std::string_view name(ReportRefusal refusal) {
   constexpr std::array<std::string_view, kReportRefusals> kNames = {
-      "none",        "short",      "magic",        "version", "length",    "count",
-      "seal",        "reporter",   "duplicate",    "old",     "operation", "unknown_table",
-      "wrong_table", "key_length", "value_length", "hop",     "increment", "list"};
+      "none",      "short",         "magic",       "version",    "length",
+      "count",     "seal",          "reporter",    "duplicate",  "old",
+      "operation", "unknown_table", "wrong_table", "key_length", "value_length",
+      "hop",       "increment",     "list",        "forbidden"};
   return kNames[static_cast<std::size_t>(refusal)];
 }
 constexpr bool refusesDatagram(ReportRefusal refusal) {

@@ -1,6 +1,7 @@
 // What a translator sends back to a reporter: credit, or the ranges of datagrams that it misses
-// (NACK); docs/report-format.md has the table. Big endian. It needs nothing but the C++ library,
-// because the report library reads replies. Pure functions; any thread.
+// (NACK); docs/report-format.md has the table. With a key, a reply is sealed. Big endian. It needs
+// nothing but the C++ library, because the report library reads replies. Pure functions; any
+// thread.
 #pragma once
 
 #include <array>
@@ -11,6 +12,7 @@
 
 #include "wire/big_endian.h"
 #include "wire/report.h"
+#include "wire/report_seal.h"
 
 namespace pingloom::wire {
 
@@ -18,7 +20,8 @@ enum class ReportReplyType : std::uint8_t { kCredit = 1, kNack = 2 };
 
 constexpr std::size_t kReportReplyHeadBytes = 24;
 constexpr std::size_t kMaxReportRanges = 32;
-constexpr std::size_t kMaxReportReplyBytes = kReportReplyHeadBytes + kMaxReportRanges * 8;
+constexpr std::size_t kMaxReportReplyBytes =
+    kReportReplyHeadBytes + kMaxReportRanges * 8 + kReportSealBytes;
 
 struct ReportRange {
   std::uint32_t first = 0;  // sequence of a datagram
@@ -36,9 +39,11 @@ struct ReportReply {
   std::array<ReportRange, kMaxReportRanges> missing{};  // the first `ranges` of them count
 };
 
-// Writes the reply and returns the number of bytes. REQUIRES: ranges <= kMaxReportRanges.
+// Writes the reply, with a seal unless the key is nullptr, and returns the number of bytes.
+// REQUIRES: ranges <= kMaxReportRanges.
 inline std::size_t write(const ReportReply& reply,
-                         std::span<std::uint8_t, kMaxReportReplyBytes> out) {
+                         std::span<std::uint8_t, kMaxReportReplyBytes> out,
+                         const ReportKey* key = nullptr) {
   std::uint8_t* to = out.data();
   storeBe16(to, kReportMagic);
   to[2] = kReportVersion;
@@ -54,11 +59,20 @@ inline std::size_t write(const ReportReply& reply,
     storeBe32(to, reply.missing[i].first);
     storeBe32(to + 4, reply.missing[i].count);
   }
-  return kReportReplyHeadBytes + std::size_t{reply.ranges} * 8;
+  const std::size_t bytes = kReportReplyHeadBytes + std::size_t{reply.ranges} * 8;
+  if (key == nullptr) return bytes;
+  writeSeal(*key, out.first(bytes + kReportSealBytes));
+  return bytes + kReportSealBytes;
 }
 
-// The bytes come from outside. Returns nullopt if they are no reply without a seal.
-inline std::optional<ReportReply> parseReportReply(std::span<const std::uint8_t> bytes) {
+// The bytes come from outside. Returns nullopt if they are no reply with the key's seal, or with
+// nullptr no reply without a seal.
+inline std::optional<ReportReply> parseReportReply(std::span<const std::uint8_t> bytes,
+                                                   const ReportKey* key = nullptr) {
+  if (key != nullptr) {
+    if (!hasSeal(*key, bytes)) return std::nullopt;
+    bytes = bytes.first(bytes.size() - kReportSealBytes);
+  }
   if (bytes.size() < kReportReplyHeadBytes) return std::nullopt;
   const std::uint8_t* from = bytes.data();
   const std::size_t ranges = from[4];

@@ -15,8 +15,11 @@ namespace pingloom::wire {
 class ReportWriter {
  public:
   // The buffer outlives the writer, and its size is the bound of a datagram.
-  // REQUIRES: kReportHeadBytes <= its size <= kMaxJumboReportDatagram.
-  explicit ReportWriter(std::span<std::uint8_t> buffer) : buffer_(buffer) {}
+  // `sealed` leaves room for a seal, which the caller writes when nothing else changes any more
+  // (report_seal.h). REQUIRES: the buffer has room for a head and the seal, and at most
+  // kMaxJumboReportDatagram bytes.
+  explicit ReportWriter(std::span<std::uint8_t> buffer, bool sealed = false)
+      : buffer_(buffer), seal_bytes_(sealed ? kReportSealBytes : 0) {}
 
   // Begins the next datagram.
   void clear() {
@@ -25,9 +28,9 @@ class ReportWriter {
   }
   bool empty() const { return reports_ == 0; }
   std::uint16_t reports() const { return reports_; }
-  std::size_t bytes() const { return used_; }
+  std::size_t bytes() const { return used_ + seal_bytes_; }
   bool hasRoom(std::size_t key, std::size_t value) const {
-    return reportBytes(key, value) <= buffer_.size() - used_;
+    return reportBytes(key, value) <= buffer_.size() - seal_bytes_ - used_;
   }
 
   // Appends a report. REQUIRES: hasRoom(), and key and value within their bounds.
@@ -58,23 +61,24 @@ class ReportWriter {
 
   // Writes the head, with reports and length as they are, and returns the whole datagram, which
   // stays in the buffer until clear(). REQUIRES: !empty().
-  std::span<const std::uint8_t> finish(const ReportHead& head) {
+  std::span<std::uint8_t> finish(const ReportHead& head) {
     std::uint8_t* to = buffer_.data();
     storeBe16(to, kReportMagic);
     to[2] = kReportVersion;
-    to[3] = head.flags;
+    to[3] = seal_bytes_ != 0 ? head.flags | kReportSealed : head.flags;
     storeBe16(to + 4, reports_);
-    storeBe16(to + 6, static_cast<std::uint16_t>(used_));
+    storeBe16(to + 6, static_cast<std::uint16_t>(bytes()));
     storeBe32(to + 8, head.reporter);
     storeBe32(to + 12, head.incarnation);
     storeBe32(to + 16, head.sequence);
     storeBe32(to + 20, head.skipped);
     storeBe64(to + 24, head.oldest_utc);
-    return buffer_.first(used_);
+    return buffer_.first(bytes());
   }
 
  private:
   std::span<std::uint8_t> buffer_;
+  std::size_t seal_bytes_;
   std::size_t used_ = kReportHeadBytes;
   std::uint16_t reports_ = 0;
 };

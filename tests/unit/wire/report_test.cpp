@@ -265,5 +265,27 @@ TEST(ReportReply, RefusesEveryDamage) {
   }
 }
 
+TEST(ReportReply, HasASealOfItsKey) {
+  constexpr ReportKey kSecret = {9, 8, 7};
+  constexpr ReportKey kOther = {9, 8, 6};
+  std::array<std::uint8_t, kMaxReportReplyBytes> buffer{};
+  const Bytes bytes(buffer.begin(), buffer.begin() + write(nack(), buffer, &kSecret));
+  EXPECT_EQ(bytes.size(), kReportReplyHeadBytes + 2 * 8 + kReportSealBytes);
+  const auto back = parseReportReply(bytes, &kSecret);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->missing, nack().missing);
+  EXPECT_FALSE(parseReportReply(bytes, &kOther));
+  EXPECT_FALSE(parseReportReply(bytes)) << "a reporter without a key expects no seal";
+  EXPECT_FALSE(parseReportReply(std::span(bytes).first(bytes.size() - kReportSealBytes), &kSecret));
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    auto bad = bytes;
+    bad[at] ^= 4;
+    EXPECT_FALSE(parseReportReply(bad, &kSecret)) << at;
+  }
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    EXPECT_FALSE(parseReportReply(std::span(bytes).first(length), &kSecret)) << length;
+  }
+}
+
 }  // namespace
 }  // namespace pingloom::wire::report_test
