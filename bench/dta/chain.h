@@ -58,7 +58,7 @@ class Chain {
   Nanos collector_time_ = 0;
 
   translator::Counters counters_;
-  translator::Intake intake_{counters_};
+  translator::Intake intake_{counters_, 4 << 20};
   std::unique_ptr<rdma::Device> device_;
   std::unique_ptr<rdma::Domain> domain_;
   std::unique_ptr<translator::Shadow> shadow_;

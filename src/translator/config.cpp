@@ -49,6 +49,8 @@ constexpr auto kTranslatorKeys = std::to_array<ConfigKey<Config>>({
     {"device", readField<&Config::device>},
     {"collector", readCollector},
     {"listen", readField<&Config::listen>},
+    {"reporters", readField<&Config::reporters>},
+    {"published", readField<&Config::published>},
     {"http", readField<&Config::http>},
     {"http_access", readField<&Config::http_access>},
     {"keys", readTranslatorKeys},
@@ -72,7 +74,11 @@ std::string nameOfHost() {
 }  // namespace
 
 Status loadKeys(Config& config) {
-  return config.keys ? keys::loadOwn(config.keys->secret, config.keys->own) : Status();
+  if (config.keys) {
+    const Status own = keys::loadOwn(config.keys->secret, config.keys->own);
+    if (!own) return own;
+  }
+  return loadReporterKeys(config.reporters);
 }
 
 std::optional<net::DealerOptions::Curve> curveOf(const Config& config) {

@@ -14,6 +14,7 @@
 #include "net/curve_key.h"
 #include "net/zmq_dealer.h"
 #include "rdma/open_device.h"
+#include "translator/reporter_config.h"
 #include "wire/report.h"
 
 namespace pingloom::translator {
@@ -32,6 +33,8 @@ struct Config {
   rdma::DeviceOptions device;
   std::string collector;  // HOST:PORT
   SocketAddress listen{IpAddress::fromV4(0x7f000001), wire::kReportPort};
+  ReporterSpecs reporters;  // empty: everybody on this host may report
+  std::optional<PublishedSpec> published;
   SocketAddress http{IpAddress::fromV4(0x7f000001), kDefaultTranslatorHttpPort};
   http::AccessFiles http_access;
   std::optional<KeysConfig> keys;  // nullopt stands for plaintext
@@ -39,7 +42,7 @@ struct Config {
   log::Levels log_levels;
 };
 
-// Reads the configured secret key unless it was read before.
+// Reads the configured secret key unless it was read before, and the reporters' keys.
 Status loadKeys(Config& config);
 // REQUIRES: loadKeys() has succeeded.
 std::optional<net::DealerOptions::Curve> curveOf(const Config& config);

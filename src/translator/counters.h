@@ -20,8 +20,11 @@ struct Counters {
   std::uint64_t evicted = 0;    // keys that made room for others
   std::uint64_t dropped = 0;    // accepted entries of lists for which there was no room
   std::uint64_t asked = 0;      // requests for missing datagrams
+  std::uint64_t replies = 0;    // credit, and requests for missing datagrams
   std::uint64_t overflow = 0;   // datagrams that the kernel dropped because its queue was full
   std::uint64_t reporters = 0;  // known now
+  std::uint64_t published = 0;  // packets of the published DTA, refused ones included
+  std::uint64_t published_lost = 0;
 
   std::uint64_t writes = 0;  // WRITEs posted, those that are repeated included
   std::uint64_t write_bytes = 0;

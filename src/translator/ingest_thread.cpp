@@ -3,11 +3,12 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
+#include <span>
 #include <utility>
 
 #include "common/log.h"
@@ -18,37 +19,24 @@
 namespace pingloom::translator {
 namespace {
 
-enum class Wait : std::uint8_t { kStop, kSocket, kLink, kWriter, kCount };
+enum class Wait : std::uint8_t { kStop, kReports, kPublished, kLink, kWriter, kCount };
 
-// The kernel may deliver so many bytes of datagrams as one.
-constexpr std::size_t kMaxCoalesced = 65'535;
 constexpr Nanos kComplainEvery = kMinute;
-
-SocketAddress boundTo(const net::UdpSocket& socket) {
-  sockaddr_storage local{};
-  socklen_t length = sizeof local;
-  getsockname(socket.descriptor(), reinterpret_cast<sockaddr*>(&local), &length);
-  return SocketAddress::fromSockaddr(reinterpret_cast<const sockaddr*>(&local));
-}
 
 }  // namespace
 
-IngestThread::IngestThread(std::unique_ptr<rdma::Device> device, net::UdpSocket socket)
+IngestThread::IngestThread(std::unique_ptr<rdma::Device> device, Receiver reports)
     : device_(std::move(device)),
-      socket_(std::move(socket)),
-      listens_(boundTo(socket_)),
-      batch_(kMaxCoalesced),
+      reports_(std::move(reports)),
+      intake_(counted_, reports_.bufferBytes()),
       incarnation_(randomU64()) {}
 
 Result<std::unique_ptr<IngestThread>> IngestThread::start(const Config& config) {
   auto device = rdma::openDevice(*config.address, config.device);
   if (!device) return tl::unexpected(device.error());
-  net::UdpSocketOptions options;
-  options.coalesced = true;
-  options.port_taken = "another process listens there";
-  auto socket = net::UdpSocket::bind(config.listen.address, config.listen.port, options);
-  if (!socket) return tl::unexpected(socket.error());
-  std::unique_ptr<IngestThread> made(new IngestThread(std::move(*device), std::move(*socket)));
+  auto reports = Receiver::bind(config.listen, true);
+  if (!reports) return tl::unexpected(reports.error());
+  std::unique_ptr<IngestThread> made(new IngestThread(std::move(*device), std::move(*reports)));
   if (auto opened = made->open(config); !opened) return tl::unexpected(opened.error());
   made->thread_ = std::thread([thread = made.get()] { thread->run(); });
   return made;
@@ -57,6 +45,13 @@ Result<std::unique_ptr<IngestThread>> IngestThread::start(const Config& config) 
 Status IngestThread::open(const Config& config) {
   stop_ = UniqueFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!stop_.valid()) return makeErrnoError("translator", "no eventfd", errno);
+  intake_.setRules(std::make_unique<ReporterRules>(config.reporters));
+  if (config.published) {
+    auto packets = Receiver::bind(config.published->listen, false);
+    if (!packets) return tl::unexpected(packets.error());
+    published_packets_.emplace(std::move(*packets));
+    published_sources_.emplace(*config.published);
+  }
   SessionOptions options;
   options.name = config.name;
   options.collector = config.collector;
@@ -80,34 +75,44 @@ Counters IngestThread::counters() const {
   return published_;
 }
 
+void IngestThread::setReporters(const ReporterSpecs& specs) {
+  auto rules = std::make_unique<ReporterRules>(specs);
+  const std::lock_guard lock(mutex_);
+  next_rules_ = std::move(rules);
+}
+
 void IngestThread::run() {
   pthread_setname_np(pthread_self(), "ingest");
   PollSet<Wait> wait;
   wait.watch(Wait::kStop, stop_.get());
   Nanos next_beat = monotonicNow();
-  Nanos next_question = kNever;
+  Nanos next_reply = kNever;
   for (;;) {
-    // Reports wait in the socket until the store is known, and while lists have too much under way.
+    // Reports wait in the sockets until the store is known, and while lists have too much under
+    // way.
     Shadow* const before = session_->shadow();
     const bool takes = before != nullptr && !(session_->serving() && before->crowded());
-    wait.watch(Wait::kSocket, takes ? socket_.descriptor() : -1);
+    wait.watch(Wait::kReports, takes ? reports_.descriptor() : -1);
+    wait.watch(Wait::kPublished,
+               takes && published_packets_ ? published_packets_->descriptor() : -1);
     wait.watch(Wait::kLink, session_->linkDescriptor());
     wait.watch(Wait::kWriter, session_->writerDescriptor());
-    wait.wait(std::min({next_beat, next_question, next_lists_, session_->nextWake()}) -
+    wait.wait(std::min({next_beat, next_reply, next_lists_, session_->nextWake()}) -
               monotonicNow());
     if (wait.ready(Wait::kStop)) break;
     const Nanos now = monotonicNow();
     Shadow* const shadow = session_->shadow();
-    if (shadow != nullptr && wait.ready(Wait::kSocket)) receive(*shadow, now);
+    if (shadow != nullptr && wait.ready(Wait::kReports)) receive(*shadow, now);
+    if (shadow != nullptr && wait.ready(Wait::kPublished)) receivePublished(*shadow, now);
     const bool called = wait.ready(Wait::kLink) || wait.ready(Wait::kWriter);
     if (called || session_->nextWake() <= now) session_->work(now);
     if (Shadow* const now_known = session_->shadow()) flushLists(*now_known, now);
-    if (now >= next_question) {
-      askForMissing();
-      next_question = kNever;
+    if (now >= next_reply) {
+      reply(now);
+      next_reply = kNever;
     }
-    if (next_question == kNever && intake_.reporters().hasGaps()) {
-      next_question = now + Reporters::kAskInterval;
+    if (next_reply == kNever && intake_.reporters().hasWaiting()) {
+      next_reply = now + Reporters::kReplyInterval;
     }
     if (now >= next_beat) {
       beat(now);
@@ -120,47 +125,41 @@ void IngestThread::run() {
 void IngestThread::receive(Shadow& shadow, Nanos now_mono) {
   const Nanos utc = utcNow();
   const Nanos room_until = now_mono + kRoomWait;
-  for (int i = 0; i < kBatchesAtOnce && !(i > 0 && shadow.crowded()); ++i) {
-    const int got = batch_.receive(socket_.descriptor(), 0);
-    if (got < 0) {
-      // A reporter that has ended refuses what it was asked.
-      socket_.readErrors(batch_);
-      socket_.bounces().clear();
-      socket_.departures().clear();
-    }
-    if (got <= 0) return;
-    for (std::size_t j = 0; j < static_cast<std::size_t>(got); ++j) {
-      takeSegments(j, shadow, now_mono, utc);
-      if (shadow.fullListBlocks() >= kFullBlocksAtOnce) makeRoom(shadow, room_until);
-    }
-    if (static_cast<std::size_t>(got) < net::RxBatch::kMax) return;
-  }
-}
-
-void IngestThread::takeSegments(std::size_t index, Shadow& shadow, Nanos now_mono, Nanos utc) {
-  const net::Ancillary about = batch_.ancillary(index);
-  if (about.overflow) counted_.overflow += socket_.newlyDropped(*about.overflow);
-  auto left = batch_.head(index);
-  const SocketAddress source = batch_.from(index);
-  const std::size_t each = about.segment_bytes != 0 ? about.segment_bytes : left.size();
-  do {  // an empty datagram counts as well
-    const auto datagram = left.first(std::min(each, left.size()));
-    left = left.subspan(datagram.size());
+  const auto take = [&](std::span<const std::uint8_t> datagram, const SocketAddress& source) {
     intake_.take(datagram, source, shadow, now_mono, utc);
-  } while (!left.empty());
+    if (shadow.fullListBlocks() >= kFullBlocksAtOnce) makeRoom(shadow, room_until);
+  };
+  reports_.receive(take, [&] { return !shadow.crowded(); });
+  counted_.overflow += reports_.takeOverflow();
 }
 
-void IngestThread::askForMissing() {
-  intake_.reporters().askForMissing(
-      [this](const SocketAddress& to, const wire::ReportReply& reply) {
+void IngestThread::receivePublished(Shadow& shadow, Nanos now_mono) {
+  const Nanos utc = utcNow();
+  const Nanos room_until = now_mono + kRoomWait;
+  const auto take = [&](std::span<const std::uint8_t> packet, const SocketAddress& source) {
+    intake_.takePublished(packet, source, *published_sources_, shadow, utc);
+    if (shadow.fullListBlocks() >= kFullBlocksAtOnce) makeRoom(shadow, room_until);
+  };
+  published_packets_->receive(take, [&] { return !shadow.crowded(); });
+  counted_.overflow += published_packets_->takeOverflow();
+}
+
+void IngestThread::reply(Nanos now_mono) {
+  intake_.reporters().answer(
+      now_mono, [this](const SocketAddress& to, const wire::ReportReply& reply) {
+        const ReporterRule* rule = intake_.rules().find(reply.reporter, to.address);
+        if (rule == nullptr) return;  // the rules have changed
         std::array<std::uint8_t, wire::kMaxReportReplyBytes> bytes{};
-        const std::size_t length = wire::write(reply, bytes);
-        sockaddr_storage address{};
-        const socklen_t address_length = to.address.toSockaddr(to.port, address);
-        // What does not leave now is asked for again.
-        ::sendto(socket_.descriptor(), bytes.data(), length, MSG_DONTWAIT | MSG_NOSIGNAL,
-                 reinterpret_cast<const sockaddr*>(&address), address_length);
+        const std::size_t length = wire::write(reply, bytes, rule->key());
+        reports_.send(to, std::span(bytes).first(length));
       });
+}
+
+// Gives the other threads the counters, and takes what they have for this one.
+void IngestThread::exchange() {
+  const std::lock_guard lock(mutex_);
+  published_ = counted_;
+  if (next_rules_ != nullptr) intake_.setRules(std::move(next_rules_));
 }
 
 // Sends full blocks, and waits while a list is about to drop entries.
@@ -212,10 +211,7 @@ void IngestThread::beat(Nanos now_mono) {
   intake_.reporters().settle(now_mono);
   const store::WriterStatus status = statusNow();
   session_->flush(status);
-  {
-    const std::lock_guard lock(mutex_);
-    published_ = counted_;
-  }
+  exchange();
   const std::uint64_t bad = status.refused + status.lost;
   if (bad != complained_ && now_mono >= complain_at_) {
     log::warning(

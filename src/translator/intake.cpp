@@ -3,38 +3,71 @@
 #include "store/stamp.h"
 
 namespace pingloom::translator {
-namespace {
 
 using wire::ReportRefusal;
-
-}  // namespace
 
 void Intake::take(std::span<const std::uint8_t> datagram, const SocketAddress& source,
                   Shadow& shadow, Nanos now_mono, Nanos utc) {
   ++counters_.datagrams;
-  const ReportRefusal refused = checkDatagram(datagram, source, now_mono);
-  if (refused != ReportRefusal::kNone) return counters_.refuse(refused);
+  const auto rule = checkDatagram(datagram, source, now_mono);
+  if (!rule) return counters_.refuse(rule.error());
+  rules_->learn(shadow.head());
   const std::uint32_t stamp = store::stampAt(utc, shadow.head().made);
   while (reader_.next()) {
+    const wire::ReportItem& report = reader_.report();
     ReportRefusal why = reader_.refusal();
-    if (why == ReportRefusal::kNone) why = placer_.place(reader_, shadow, stamp);
-    if (why != ReportRefusal::kNone) {
-      counters_.refuse(why);
-    } else {
-      ++counters_.accepted[static_cast<std::size_t>(reader_.report().operation) - 1];
+    if (why == ReportRefusal::kNone && !(*rule)->mayWrite(report.table)) {
+      why = ReportRefusal::kForbidden;
     }
+    if (why == ReportRefusal::kNone) why = placer_.place(report, shadow, stamp);
+    count(report.operation, why);
   }
   placer_.finish(stamp);
 }
 
-ReportRefusal Intake::checkDatagram(std::span<const std::uint8_t> datagram,
-                                    const SocketAddress& source, Nanos now_mono) {
-  // Without seals nobody can tell who has sent a datagram that came from another host.
-  if (!source.address.isLoopback()) return ReportRefusal::kUnknownReporter;
+void Intake::count(wire::ReportOperation operation, ReportRefusal refused) {
+  if (refused != ReportRefusal::kNone) return counters_.refuse(refused);
+  ++counters_.accepted[static_cast<std::size_t>(operation) - 1];
+}
+
+tl::expected<const ReporterRule*, ReportRefusal> Intake::checkDatagram(
+    std::span<const std::uint8_t> datagram, const SocketAddress& source, Nanos now_mono) {
   const ReportRefusal malformed = reader_.open(datagram);
+  if (malformed != ReportRefusal::kNone) return tl::unexpected(malformed);
+  const wire::ReportHead& head = reader_.head();
+  const ReporterRule* rule = rules_->find(head.reporter, source.address);
+  if (rule == nullptr) return tl::unexpected(ReportRefusal::kUnknownReporter);
+  const bool sealed = (head.flags & wire::kReportSealed) != 0;
+  const bool right =
+      rule->key() == nullptr ? !sealed : sealed && wire::hasSeal(*rule->key(), datagram);
+  if (!right) return tl::unexpected(ReportRefusal::kSeal);
+  const ReportRefusal refused = reporters_.take(head, source, now_mono);
+  if (refused != ReportRefusal::kNone) return tl::unexpected(refused);
+  return rule;
+}
+
+void Intake::takePublished(std::span<const std::uint8_t> packet, const SocketAddress& source,
+                           PublishedSources& sources, Shadow& shadow, Nanos utc) {
+  ++counters_.published;
+  sources.learn(shadow.head());
+  wire::PublishedReport published;
+  ReportRefusal why = checkPublished(packet, source.address, sources, published);
+  const std::uint32_t stamp = store::stampAt(utc, shadow.head().made);
+  if (why == ReportRefusal::kNone) why = placer_.place(published.report, shadow, stamp);
+  count(published.report.operation, why);
+  placer_.finish(stamp);
+}
+
+ReportRefusal Intake::checkPublished(std::span<const std::uint8_t> packet, const IpAddress& source,
+                                     PublishedSources& sources, wire::PublishedReport& out) {
+  if (!sources.admits(source)) return ReportRefusal::kUnknownReporter;
+  const ReportRefusal malformed = wire::parsePublished(packet, out);
   if (malformed != ReportRefusal::kNone) return malformed;
-  if ((reader_.head().flags & wire::kReportSealed) != 0) return ReportRefusal::kSeal;
-  return reporters_.take(reader_.head(), source, now_mono);
+  if (out.sequence) counters_.published_lost += sources.lostBefore(source, *out.sequence);
+  const auto table = sources.tableFor(out.report.operation);
+  if (!table) return ReportRefusal::kUnknownTable;
+  out.report.table = *table;
+  return ReportRefusal::kNone;
 }
 
 }  // namespace pingloom::translator

@@ -1,14 +1,19 @@
-// Takes datagrams: checks them, counts them, and places their reports in the shadow. One thread; no
-// allocation except for a new reporter.
+// Takes datagrams: checks who sent them, counts them, and places their reports in the shadow. One
+// thread; no allocation except for a new reporter.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 
 #include "common/address.h"
+#include "common/error.h"
 #include "common/time.h"
 #include "translator/counters.h"
 #include "translator/placer.h"
+#include "translator/published_sources.h"
+#include "translator/reporter_rules.h"
 #include "translator/reporters.h"
 #include "translator/shadow.h"
 #include "wire/report_reader.h"
@@ -17,19 +22,36 @@ namespace pingloom::translator {
 
 class Intake {
  public:
-  // REQUIRES: the counters outlive this.
-  explicit Intake(Counters& counters)
-      : counters_(counters), reporters_(counters), placer_(counters) {}
+  // Without rules everybody on this host may report. `buffer_bytes` is the size of the socket's
+  // queue. REQUIRES: the counters outlive this.
+  Intake(Counters& counters, std::size_t buffer_bytes)
+      : counters_(counters),
+        rules_(std::make_unique<ReporterRules>(ReporterSpecs{})),
+        reporters_(counters, buffer_bytes),
+        placer_(counters) {}
+
+  // The rules apply to datagrams from now on.
+  void setRules(std::unique_ptr<ReporterRules> rules) { rules_ = std::move(rules); }
+  const ReporterRules& rules() const { return *rules_; }
 
   // The bytes and the source come from outside. `utc` is when they arrived.
   void take(std::span<const std::uint8_t> datagram, const SocketAddress& source, Shadow& shadow,
             Nanos now_mono, Nanos utc);
+  // The same for a packet of the published DTA.
+  void takePublished(std::span<const std::uint8_t> packet, const SocketAddress& source,
+                     PublishedSources& sources, Shadow& shadow, Nanos utc);
   Reporters& reporters() { return reporters_; }
 
  private:
-  wire::ReportRefusal checkDatagram(std::span<const std::uint8_t> datagram,
-                                    const SocketAddress& source, Nanos now_mono);
+  // Returns the rule of the reporter, or why the datagram is refused.
+  tl::expected<const ReporterRule*, wire::ReportRefusal> checkDatagram(
+      std::span<const std::uint8_t> datagram, const SocketAddress& source, Nanos now_mono);
+  wire::ReportRefusal checkPublished(std::span<const std::uint8_t> packet, const IpAddress& source,
+                                     PublishedSources& sources, wire::PublishedReport& out);
+  void count(wire::ReportOperation operation, wire::ReportRefusal refused);
+
   Counters& counters_;
+  std::unique_ptr<ReporterRules> rules_;  // never nullptr
   Reporters reporters_;
   wire::ReportReader reader_;
   Placer placer_;

@@ -10,6 +10,16 @@ constexpr pingloom::daemon::About kAbout{
     "Takes reports of telemetry and writes them into a collector's memory by RDMA.",
     "config/translator.yaml"};
 
+// A reload takes effect as a whole or not at all, the files of the reporters' keys included.
+pingloom::Result<pingloom::translator::Config> parseReload(std::string_view text,
+                                                           std::string_view file) {
+  auto config = pingloom::translator::parseConfig(text, file);
+  if (!config) return config;
+  const auto loaded = pingloom::translator::loadReporterKeys(config->reporters);
+  if (!loaded) return tl::unexpected(loaded.error());
+  return config;
+}
+
 int runTranslator(const std::string& file) {
   using namespace pingloom;
   auto config = daemon::readConfig(file, translator::parseConfig);
@@ -26,7 +36,7 @@ int runTranslator(const std::string& file) {
   if (auto status = url_file.write((*translator)->url()); !status) {
     return daemon::fail(kAbout, status.error());
   }
-  daemon::serve(**translator, **manager, file, translator::parseConfig);
+  daemon::serve(**translator, **manager, file, parseReload);
   return EXIT_SUCCESS;
 }
 

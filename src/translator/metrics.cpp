@@ -21,6 +21,8 @@ void reportMetrics(MetricsText& out, const Counters& counters) {
   out.counter("pingloom_translator_lost_total", "Datagrams that never arrived.", counters.lost);
   out.counter("pingloom_translator_nacks_total", "Requests for datagrams that were missing.",
               counters.asked);
+  out.counter("pingloom_translator_replies_total",
+              "Replies to reporters: credit, and requests for datagrams.", counters.replies);
   out.counter("pingloom_translator_skipped_total", "Reports that reporters dropped themselves.",
               counters.skipped);
   out.counter("pingloom_translator_socket_overflow_total",
@@ -33,6 +35,11 @@ void reportMetrics(MetricsText& out, const Counters& counters) {
               counters.dropped);
   out.gauge("pingloom_translator_reporters", "Reporters that sent something lately.",
             counters.reporters);
+  out.counter("pingloom_translator_published_total", "Packets of the published DTA received.",
+              counters.published);
+  out.counter("pingloom_translator_published_lost_total",
+              "Packets of the published DTA that never arrived, by their sequences.",
+              counters.published_lost);
 }
 
 void storeMetrics(MetricsText& out, const Counters& counters) {

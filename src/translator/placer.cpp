@@ -15,8 +15,7 @@ constexpr std::array<store::TableKind, wire::kReportOperations> kKinds = {
 
 }  // namespace
 
-ReportRefusal Placer::place(const wire::ReportReader& reader, Shadow& shadow, std::uint32_t stamp) {
-  const wire::ReportItem& report = reader.report();
+ReportRefusal Placer::place(const wire::ReportItem& report, Shadow& shadow, std::uint32_t stamp) {
   ShadowTable* const table = shadow.find(report.table);
   if (table == nullptr) return ReportRefusal::kUnknownTable;
   if (table->table().kind != kKinds[static_cast<std::size_t>(report.operation) - 1]) {
@@ -28,7 +27,7 @@ ReportRefusal Placer::place(const wire::ReportReader& reader, Shadow& shadow, st
     case ReportOperation::kAppend:
       return append(report, *table);
     case ReportOperation::kKeyIncrement:
-      return increment(reader, *table);
+      return increment(report, *table);
     default:
       return ReportRefusal::kUnknownTable;
   }
@@ -56,8 +55,8 @@ ReportRefusal Placer::append(const wire::ReportItem& report, ShadowTable& table)
   return ReportRefusal::kNone;
 }
 
-ReportRefusal Placer::increment(const wire::ReportReader& reader, ShadowTable& table) {
-  table.counters()->add(reader.report().key, reader.increment());
+ReportRefusal Placer::increment(const wire::ReportItem& report, ShadowTable& table) {
+  table.counters()->add(report.key, wire::loadBe64(report.value.data()));
   return ReportRefusal::kNone;
 }
 

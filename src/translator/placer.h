@@ -8,7 +8,7 @@
 
 #include "translator/counters.h"
 #include "translator/shadow.h"
-#include "wire/report_reader.h"
+#include "wire/report.h"
 
 namespace pingloom::translator {
 
@@ -17,9 +17,9 @@ class Placer {
   // REQUIRES: the counters outlive this.
   explicit Placer(Counters& counters) : counters_(counters) {}
 
-  // Places the reader's present report, or says why it is refused. REQUIRES: the reader itself does
-  // not refuse it. Its datagram and the shadow stay until finish().
-  wire::ReportRefusal place(const wire::ReportReader& reader, Shadow& shadow, std::uint32_t stamp);
+  // Places the report, or says why it is refused. REQUIRES: its reader does not refuse it. Its
+  // bytes and the shadow stay until finish().
+  wire::ReportRefusal place(const wire::ReportItem& report, Shadow& shadow, std::uint32_t stamp);
   // Places what still waits.
   void finish(std::uint32_t stamp);
 
@@ -36,7 +36,7 @@ class Placer {
   wire::ReportRefusal keyWrite(const wire::ReportItem& report, ShadowTable& table,
                                std::uint32_t stamp);
   wire::ReportRefusal append(const wire::ReportItem& report, ShadowTable& table);
-  static wire::ReportRefusal increment(const wire::ReportReader& reader, ShadowTable& table);
+  static wire::ReportRefusal increment(const wire::ReportItem& report, ShadowTable& table);
 
   Counters& counters_;
   std::array<Pending, kMaxPending> pending_;

@@ -1,6 +1,10 @@
 // The reporters that have sent something lately, by number and incarnation: the window of their
-// sequences and what they have skipped. One thread; it allocates only for a new reporter. Bound:
-// kMaxReporters of less than 1 KiB each.
+// sequences, what they have skipped, and what they have to be told. One thread; it allocates only
+// for a new reporter. Bound: kMaxReporters of less than 1 KiB each.
+//
+// Reporters that keep their datagrams are asked for missing ones, and get credit: they may send up
+// to a sequence so far ahead that their share of the socket's queue holds what is in flight. The
+// others could neither send again nor wait, so they are told nothing.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +25,17 @@ class Reporters {
  public:
   static constexpr std::size_t kMaxReporters = 16'384;
   static constexpr Nanos kForgetAfter = 10 * kMinute;  // since its last datagram
-  static constexpr Nanos kAskInterval = 10 * kMillisecond;
+  static constexpr Nanos kReplyInterval = 10 * kMillisecond;
   static constexpr int kMaxAsked = 3;  // in kStatusInterval; a gap is given up after one or two
+  // While datagrams arrive, credit is repeated so often, because replies may be lost.
+  static constexpr Nanos kCreditInterval = 100 * kMillisecond;
+  static constexpr Nanos kActive = kSecond;  // a reporter has a share so long after a datagram
+  static constexpr std::uint32_t kMinShare = 8;
+  static constexpr std::uint32_t kMaxShare = SequenceWindow::kSize / 2;
 
-  // REQUIRES: the counters outlive this.
-  explicit Reporters(Counters& counters) : counters_(counters) {}
+  // `buffer_bytes` is the size of the socket's queue. REQUIRES: the counters outlive this.
+  Reporters(Counters& counters, std::size_t buffer_bytes)
+      : counters_(counters), buffer_bytes_(buffer_bytes) {}
 
   // Tells whether the reports of a datagram count: kNone, kDuplicate, kOld, or kUnknownReporter if
   // there is no room for another reporter.
@@ -34,29 +44,24 @@ class Reporters {
   // Counts what is lost, and forgets who is silent. Called every kStatusInterval.
   void settle(Nanos now_mono);
 
-  // Calls send(SocketAddress, ReportReply) for each reporter that keeps its datagrams and whose
-  // gaps were there at the last call already. Called every kAskInterval.
+  // Whether answer() is due kReplyInterval after it was called last.
+  bool hasWaiting() const { return !waiting_.empty(); }
+  // Calls send(SocketAddress, ReportReply) for each reporter that needs credit, or whose gaps were
+  // there at the last call already.
   template <typename Send>
-  void askForMissing(Send&& send) {
+  void answer(Nanos now_mono, Send&& send) {
     std::size_t kept = 0;
-    for (const std::uint64_t key : gaps_) {
+    for (const std::uint64_t key : waiting_) {
       const auto found = reporters_.find(key);
       if (found == reporters_.end()) continue;
       Entry& entry = found->second;
-      entry.listed = entry.window.missing() != 0;
-      if (!entry.listed) continue;
-      gaps_[kept++] = key;
-      if (entry.fresh_gap || entry.asked >= kMaxAsked) {
-        entry.fresh_gap = false;
-        continue;
-      }
-      ++entry.asked;
-      ++counters_.asked;
-      send(entry.source, requestFor(key, entry));
+      const bool ask = isToBeAsked(entry);
+      if (ask || entry.credit_due) send(entry.source, replyTo(key, entry, ask, now_mono));
+      entry.waiting = entry.gap = entry.window.missing() != 0;
+      if (entry.waiting) waiting_[kept++] = key;
     }
-    gaps_.resize(kept);
+    waiting_.resize(kept);
   }
-  bool hasGaps() const { return !gaps_.empty(); }
 
   std::size_t size() const { return reporters_.size(); }
 
@@ -66,19 +71,29 @@ class Reporters {
     std::uint32_t skipped;
     Nanos seen;
     SocketAddress source;
-    bool listed = false;     // in gaps_
-    bool fresh_gap = false;  // it was not there when askForMissing() was called last
+    Nanos credited_at = 0;
+    std::uint32_t credited = 0;  // the latest sequence when credit was sent
+    std::uint32_t lost = 0;      // datagrams that were given up; it wraps
+    std::uint16_t length = 0;    // of its longest datagram
+    bool waiting = false;        // it is in waiting_
+    bool gap = false;            // sequences are missing
+    bool fresh_gap = false;      // it was not there when answer() was called last
+    bool credit_due = true;
     std::uint8_t asked = 0;  // since settle()
   };
-  void noteGap(const wire::ReportHead& head, Entry& entry, const SocketAddress& source);
-  static wire::ReportReply requestFor(std::uint64_t key, const Entry& entry);
+  void noteReply(const wire::ReportHead& head, Entry& entry, Nanos now_mono);
+  bool isToBeAsked(Entry& entry);
+  wire::ReportReply replyTo(std::uint64_t key, Entry& entry, bool ask, Nanos now_mono);
+  std::uint32_t shareOf(const Entry& entry) const;
   static std::uint64_t keyOf(const wire::ReportHead& head) {
     return std::uint64_t{head.reporter} << 32 | head.incarnation;
   }
 
   Counters& counters_;
+  const std::size_t buffer_bytes_;
+  std::size_t active_ = 0;  // reporters that share the buffer
   std::unordered_map<std::uint64_t, Entry> reporters_;
-  std::vector<std::uint64_t> gaps_;  // keys of reporters that keep and have gaps
+  std::vector<std::uint64_t> waiting_;  // keys of reporters that answer() has to look at
 };
 
 }  // namespace pingloom::translator

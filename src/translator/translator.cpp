@@ -54,6 +54,9 @@ ServiceManager::Asked Translator::run(ServiceManager& manager) {
   }
 }
 
-void Translator::reload(const Config& /*config*/) { http::reloadAccess(access_.get()); }
+void Translator::reload(const Config& config) {
+  http::reloadAccess(access_.get());
+  thread_->setReporters(config.reporters);
+}
 
 }  // namespace pingloom::translator

@@ -22,8 +22,9 @@ class Translator {
   Translator& operator=(const Translator&) = delete;
   // Runs until it is asked to stop or to reload. The translator is ready from the start.
   ServiceManager::Asked run(ServiceManager& manager);
+  // REQUIRES: the reporters' keys are loaded.
   void reload(const Config& config);
-  static constexpr std::array<std::string_view, 2> kReloadable = {"log_level", "log"};
+  static constexpr std::array<std::string_view, 3> kReloadable = {"reporters", "log_level", "log"};
   std::string url() const;
 
  private:

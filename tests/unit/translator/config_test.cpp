@@ -45,5 +45,46 @@ TEST(TranslatorConfig, RefusesMistakes) {
             std::string::npos);
 }
 
+TEST(TranslatorConfig, ReadsReporters) {
+  const auto config = parseConfig(std::string(kLeast) + R"(
+reporters:
+  - { id: 4294967295, addresses: [10.1.0.0/16, 'fd00::1'], key: keys/7.key, tables: [latest, 3] }
+  - { id: 0 }
+)",
+                                  "/etc/pingloom/translator.yaml");
+  ASSERT_TRUE(config) << config.error().text();
+  ASSERT_EQ(config->reporters.size(), 2U);
+  const ReporterSpec& first = config->reporters[0];
+  EXPECT_EQ(first.id, UINT32_MAX);
+  EXPECT_TRUE(first.addresses.contains(IpAddress::fromV4(0x0a010203)));
+  EXPECT_FALSE(first.addresses.contains(IpAddress::fromV4(0x7f000001)));
+  EXPECT_EQ(first.key_file, "/etc/pingloom/keys/7.key");
+  EXPECT_EQ(first.tables, (std::vector<std::string>{"latest", "3"}));
+  EXPECT_TRUE(config->reporters[1].addresses.contains(IpAddress::fromV4(0x7f000001)));
+  EXPECT_TRUE(config->reporters[1].key_file.empty());
+}
+
+TEST(TranslatorConfig, ReadsPublished) {
+  EXPECT_FALSE(parseConfig(kLeast, "file")->published);
+  const auto config = parseConfig(
+      std::string(kLeast) + "published: { listen: '10.0.0.1:5', tables: { append: events } }\n",
+      "file");
+  ASSERT_TRUE(config) << config.error().text();
+  ASSERT_TRUE(config->published);
+  EXPECT_EQ(config->published->listen.text(), "10.0.0.1:5");
+  EXPECT_EQ(config->published->tables[1], "events");
+  EXPECT_EQ(config->published->tables[0], "");
+}
+
+TEST(TranslatorConfig, SaysWhatAReporterNeeds) {
+  const auto with = [](const std::string& text) { return errorOf(std::string(kLeast) + text); };
+  EXPECT_NE(with("reporters: [{ addresses: [::1] }]").find("'id' is missing"), std::string::npos);
+  EXPECT_NE(with("reporters: [{ id: 1 }, { id: 1 }]").find("1 is here twice"), std::string::npos);
+  EXPECT_NE(with("reporters: [{ id: 1, addresses: [10.0.0.1/8] }]").find("bits behind"),
+            std::string::npos);
+  EXPECT_NE(with("published: { listen: '10.0.0.1:5' }").find("'tables' is missing"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace pingloom::translator::config_test

@@ -80,7 +80,7 @@ class IntakeTest : public testing::Test {
 
   PlainDomain domain_;
   Counters counters_;
-  Intake intake_{counters_};
+  Intake intake_{counters_, 4U << 20};
   std::unique_ptr<Shadow> shadow_;
 };
 
@@ -150,60 +150,6 @@ TEST_F(IntakeTest, RefusesSingleReports) {
   EXPECT_EQ(refused(ReportRefusal::kWrongTable), 2U);
   EXPECT_EQ(refused(ReportRefusal::kValueLength), 1U);
   EXPECT_EQ(counters_.accepted[0], 1U);
-}
-
-TEST_F(IntakeTest, AsksForWhatIsMissing) {
-  std::vector<wire::ReportReply> asked;
-  const auto ask = [&] {
-    asked.clear();
-    intake_.reporters().askForMissing([&](const SocketAddress& to, const wire::ReportReply& reply) {
-      EXPECT_EQ(to, kLoopback);
-      asked.push_back(reply);
-    });
-    return asked.size();
-  };
-  take(datagram({{}}, 1, 0, wire::kReportKeeps));
-  EXPECT_FALSE(intake_.reporters().hasGaps());
-  take(datagram({{}}, 4, 0, wire::kReportKeeps));
-  take(datagram({{}}, 6, 0, wire::kReportKeeps));
-  EXPECT_TRUE(intake_.reporters().hasGaps());
-  EXPECT_EQ(ask(), 0U) << "they may just be late";
-  ASSERT_EQ(ask(), 1U);
-  EXPECT_EQ(asked[0].type, wire::ReportReplyType::kNack);
-  EXPECT_EQ(asked[0].reporter, 1U);
-  EXPECT_EQ(asked[0].incarnation, 2U);
-  ASSERT_EQ(asked[0].ranges, 2);
-  EXPECT_EQ(asked[0].missing[0], (wire::ReportRange{2, 2}));
-  EXPECT_EQ(asked[0].missing[1], (wire::ReportRange{5, 1}));
-  take(datagram({{}}, 5, 0, wire::kReportKeeps | wire::kReportAgain));
-  ASSERT_EQ(ask(), 1U);
-  EXPECT_EQ(asked[0].ranges, 1);
-  EXPECT_EQ(ask(), 1U);
-  EXPECT_EQ(ask(), 0U) << "three times are enough";
-  intake_.reporters().settle(0);
-  intake_.reporters().settle(0);
-  EXPECT_EQ(counters_.lost, 2U);
-  EXPECT_EQ(ask(), 0U);
-  EXPECT_FALSE(intake_.reporters().hasGaps());
-  // A reporter that cannot send again is not asked.
-  take(datagram({{}}, 9));
-  EXPECT_FALSE(intake_.reporters().hasGaps());
-}
-
-TEST_F(IntakeTest, KnowsABoundedNumberOfReporters) {
-  Counters counters;
-  Reporters reporters(counters);
-  wire::ReportHead head;
-  head.sequence = 1;
-  for (std::size_t i = 0; i < Reporters::kMaxReporters; ++i) {
-    head.incarnation = static_cast<std::uint32_t>(i);
-    ASSERT_EQ(reporters.take(head, kLoopback, 0), ReportRefusal::kNone);
-  }
-  head.incarnation = ~0U;
-  EXPECT_EQ(reporters.take(head, kLoopback, 0), ReportRefusal::kUnknownReporter);
-  reporters.settle(Reporters::kForgetAfter);
-  EXPECT_EQ(reporters.size(), 0U);
-  EXPECT_EQ(reporters.take(head, kLoopback, 0), ReportRefusal::kNone);
 }
 
 }  // namespace

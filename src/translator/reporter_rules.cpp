@@ -1,0 +1,45 @@
+#include "translator/reporter_rules.h"
+
+#include <algorithm>
+
+#include "translator/table_name.h"
+
+namespace pingloom::translator {
+
+bool ReporterRule::mayWrite(std::uint16_t table) const {
+  if (spec_.tables.empty()) return true;
+  return std::find(writable_.begin(), writable_.end(), table) != writable_.end();
+}
+
+void ReporterRule::learn(const store::Head& head) {
+  writable_.clear();
+  for (const std::string& name : spec_.tables) {
+    if (const auto number = numberOf(name, head)) writable_.push_back(*number);
+  }
+}
+
+ReporterRules::ReporterRules(const ReporterSpecs& specs) {
+  if (specs.empty()) {
+    anybody_.emplace(ReporterSpec{});
+    return;
+  }
+  for (const ReporterSpec& spec : specs) rules_.emplace(spec.id, ReporterRule(spec));
+}
+
+const ReporterRule* ReporterRules::find(std::uint32_t reporter, const IpAddress& source) const {
+  const ReporterRule* rule = nullptr;
+  if (anybody_) {
+    rule = &*anybody_;
+  } else if (const auto found = rules_.find(reporter); found != rules_.end()) {
+    rule = &found->second;
+  }
+  return rule != nullptr && rule->admits(source) ? rule : nullptr;
+}
+
+void ReporterRules::learn(const store::Head& head) {
+  if (learned_ == head.store) return;
+  learned_ = head.store;
+  for (auto& [id, rule] : rules_) rule.learn(head);
+}
+
+}  // namespace pingloom::translator
