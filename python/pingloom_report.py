@@ -18,7 +18,7 @@ __all__ = ["Reporter", "Status"]
 
 class _Options(ctypes.Structure):
     _fields_ = [("translator", ctypes.c_char_p), ("reporter", ctypes.c_uint32), ("datagram", ctypes.c_size_t),
-                ("forget", ctypes.c_int)]
+                ("forget", ctypes.c_int), ("key_file", ctypes.c_char_p)]
 
 
 class Status(ctypes.Structure):
@@ -59,12 +59,15 @@ def _taken(error):
 
 class Reporter:
     """`translator` is ADDRESS or ADDRESS:PORT and defaults to $PINGLOOM_TRANSLATOR or 127.0.0.1. `datagram` is the
-    largest size of one in bytes. With `forget` lost datagrams are not sent again, which saves 1 MiB of memory. Keys and values are bytes. A report whose lengths are out of bounds raises ValueError
-    and counts as skipped."""
+    largest size of one in bytes. With `forget` lost datagrams are not sent again, and none waits for a slow translator,
+    which saves 1 MiB of memory. `key_file` is the path of the key that the translator has for this reporter; it seals
+    the datagrams. Keys and values are bytes. A report whose lengths are out of bounds raises ValueError and counts as
+    skipped."""
 
-    def __init__(self, translator=None, reporter=0, datagram=0, forget=False):
+    def __init__(self, translator=None, reporter=0, datagram=0, forget=False, key_file=None):
         self._reporter = None
-        options = _Options(translator.encode() if translator is not None else None, reporter, datagram, forget)
+        options = _Options(translator.encode() if translator is not None else None, reporter, datagram, forget,
+                           os.fsencode(key_file) if key_file is not None else None)
         made = ctypes.c_void_p()
         error = _slow.pingloom_reporter_open(ctypes.byref(options), ctypes.byref(made))
         if error:

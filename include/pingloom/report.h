@@ -4,7 +4,8 @@
  * A report is copied into a datagram, which leaves when it is full, after 10 ms, or by a flush. No
  * call blocks or allocates. What cannot be sent is dropped and counted: pingloom_reporter_status
  * has the number, and so have the translator's metrics. A datagram that is lost on its way is sent
- * again if the translator asks for it; the last 1 MiB of datagrams is kept for that.
+ * again if the translator asks for it; the last 1 MiB of datagrams is kept for that. While the
+ * translator is too slow, datagrams wait in the same memory, and the oldest are dropped beyond it.
  *
  * Threads: any thread may call everything but open and close with the same reporter. A forked child
  * may go on with its copy of a reporter; it counts as another reporter then.
@@ -33,15 +34,19 @@ struct pingloom_reporter_options {
   const char* translator;
   uint32_t reporter; /* the reporter's number, which a translator may have a key for */
   size_t datagram;   /* most bytes of a datagram; 0: PINGLOOM_REPORT_DATAGRAM */
-  int forget;        /* not 0: lost datagrams are not sent again, which saves 1 MiB of memory */
+  int forget;        /* not 0: lost datagrams are not sent again, and none waits for the translator,
+                      * which saves 1 MiB of memory */
+  /* The file of the key that the translator has for this reporter: 32 hexadecimal digits, closed
+   * to other users (`pingloom keys reporter FILE`). It seals the datagrams. NULL: no seal. */
+  const char* key_file;
 };
 
-/* Returns 0, or an errno: EINVAL for options that are not valid, or what the socket or the thread
- * failed with. Then *reporter is NULL, which all other functions accept. The translator need not
- * run. */
+/* Returns 0, or an errno: EINVAL for options that are not valid or a file without a key, EPERM for
+ * a key file that other users may read, or what the file, the socket or the thread failed with.
+ * Then *reporter is NULL, which all other functions accept. The translator need not run. */
 PINGLOOM_API int pingloom_reporter_open(const struct pingloom_reporter_options* options,
                                         pingloom_reporter** reporter);
-/* Flushes first. */
+/* Sends first what has been reported, and what waits for the translator. */
 PINGLOOM_API void pingloom_reporter_close(pingloom_reporter* reporter);
 
 /* The four kinds of reports. They return 0 if the report was taken, EINVAL if a length or number
@@ -64,11 +69,11 @@ PINGLOOM_API int pingloom_report_postcard(pingloom_reporter* reporter, uint16_t 
                                           const void* key, size_t key_bytes, uint8_t hop,
                                           uint8_t hops, const void* value, size_t value_bytes);
 
-/* Sends what has been reported so far. */
+/* Ends the present datagram, which leaves at once unless the translator is too slow. */
 PINGLOOM_API void pingloom_reporter_flush(pingloom_reporter* reporter);
 
 struct pingloom_reporter_status {
-  uint64_t taken;     /* reports */
+  uint64_t taken;     /* reports; those that are neither sent nor skipped wait */
   uint64_t sent;      /* reports in datagrams that the kernel took and did not see refused */
   uint64_t skipped;   /* reports that were dropped here */
   uint64_t datagrams; /* that the kernel took */

@@ -21,14 +21,16 @@ namespace pingloom {
 class Reporter {
  public:
   // The meaning of the arguments is that of pingloom_reporter_options; an empty translator stands
-  // for the default. Throws std::system_error.
+  // for the default, and an empty key_file for none. Throws std::system_error.
   explicit Reporter(const std::string& translator = "", std::uint32_t number = 0,
-                    std::size_t datagram = 0, bool forget = false) {
+                    std::size_t datagram = 0, bool forget = false,
+                    const std::string& key_file = "") {
     pingloom_reporter_options options{};
     options.translator = translator.empty() ? nullptr : translator.c_str();
     options.reporter = number;
     options.datagram = datagram;
     options.forget = forget ? 1 : 0;
+    options.key_file = key_file.empty() ? nullptr : key_file.c_str();
     pingloom_reporter* made = nullptr;
     if (const int error = pingloom_reporter_open(&options, &made)) {
       throw std::system_error(error, std::generic_category(), "pingloom reporter");

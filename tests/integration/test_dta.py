@@ -82,6 +82,7 @@ class DtaCase(unittest.TestCase):
         self.control, self.collector_http = free_port(), free_port()
         self.reports, self.translator_http = free_port(), free_port()
         self.keys = {}  # of the collector and the translator, if they encrypt
+        self.rights = ""  # who may report to the translator
         self.start_all()
 
     def start_all(self):
@@ -125,11 +126,12 @@ name: {TRANSLATOR}
 collector: {self.subnet}.200:{self.control}
 listen: 127.0.0.1:{self.reports}
 http: {self.subnet}.100:{self.translator_http}
+{self.rights}
 {f"keys: {{ secret: {self.directory}/{key}.key, collector: {self.keys['collector']} }}" if self.keys else ""}
 """)
 
-    def reporter(self, to=None, forget=False):
-        reporter = self.library.Reporter(to or f"127.0.0.1:{self.reports}", forget=forget)
+    def reporter(self, to=None, **options):
+        reporter = self.library.Reporter(to or f"127.0.0.1:{self.reports}", **options)
         self.addCleanup(reporter.close)
         return reporter
 
@@ -204,7 +206,7 @@ class Dta(DtaCase):
         path = LossyPath(("127.0.0.1", self.reports), lambda n: n % 7 == 0, lambda n: n % 5 == 0)
         self.reporter().key_write(TABLE, b"first", b"value")
         self.expect("first", b"value")  # the translator serves
-        reporter = self.reporter(path.name, forget)
+        reporter = self.reporter(path.name, forget=forget)
         for number in range(1, count + 1):
             reporter.key_write(TABLE, b"key %d" % number, b"value")
             reporter.flush()

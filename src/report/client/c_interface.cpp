@@ -12,6 +12,7 @@
 
 #include "report/client/address.h"
 #include "report/client/fork.h"
+#include "report/client/key_file.h"
 #include "report/client/reporter.h"
 #include "wire/big_endian.h"
 
@@ -28,7 +29,8 @@ namespace {
 constexpr const char* kTranslatorVariable = "PINGLOOM_TRANSLATOR";
 constexpr std::size_t kMinDatagram =
     pingloom::wire::kReportHeadBytes +
-    pingloom::wire::reportBytes(PINGLOOM_REPORT_MAX_KEY, PINGLOOM_REPORT_MAX_VALUE);
+    pingloom::wire::reportBytes(PINGLOOM_REPORT_MAX_KEY, PINGLOOM_REPORT_MAX_VALUE) +
+    pingloom::wire::kReportSealBytes;
 
 const char* translatorOf(const pingloom_reporter_options& options) {
   if (options.translator != nullptr) return options.translator;
@@ -43,10 +45,16 @@ int openReporter(const pingloom_reporter_options& options, pingloom_reporter** o
   if (!translator || datagram < kMinDatagram || datagram > PINGLOOM_REPORT_MAX_DATAGRAM) {
     return EINVAL;
   }
+  pingloom::report::client::OutboxOptions outbox;
+  outbox.reporter = options.reporter;
+  outbox.longest = datagram;
+  outbox.keeps = options.forget == 0;
+  if (options.key_file != nullptr) {
+    const int error = pingloom::report::client::readKeyFile(options.key_file, outbox.key);
+    if (error != 0) return error;
+  }
   auto made = std::make_unique<pingloom_reporter>();
-  const int error =
-      Reporter::open(*translator, options.reporter, datagram, options.forget == 0, made->one);
-  if (error != 0) return error;
+  if (const int error = Reporter::open(*translator, outbox, made->one)) return error;
   pingloom::report::client::watchForks(made->one.get());
   *out = made.release();
   return 0;

@@ -1,94 +1,27 @@
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <fstream>
 #include <optional>
 #include <pingloom/report.hpp>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "common/fd.h"
-#include "wire/report_reader.h"
-#include "wire/report_reply.h"
+#include "../../common/temporary_directory.h"
+#include "listener.h"
 
 namespace pingloom::report::client::reporter_test {
 namespace {
 
+using test::Datagram;
+using test::Listener;
+using test::Seen;
 using wire::ReportOperation;
-
-struct Seen {
-  ReportOperation operation;
-  std::uint16_t table;
-  std::string key;
-  std::string value;
-};
-struct Datagram {
-  wire::ReportHead head;
-  std::vector<Seen> reports;
-};
-
-// A socket where a translator would listen.
-class Listener {
- public:
-  Listener() : fd_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in local{};
-    local.sin_family = AF_INET;
-    local.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t length = sizeof local;
-    EXPECT_EQ(::bind(fd_.get(), reinterpret_cast<sockaddr*>(&local), sizeof local), 0);
-    EXPECT_EQ(::getsockname(fd_.get(), reinterpret_cast<sockaddr*>(&local), &length), 0);
-    name_ = "127.0.0.1:" + std::to_string(ntohs(local.sin_port));
-  }
-  const std::string& name() const { return name_; }
-  void close() { fd_.reset(); }
-  // Asks the sender of the last datagram for others.
-  void ask(const wire::ReportHead& head, const std::vector<wire::ReportRange>& missing) {
-    wire::ReportReply reply;
-    reply.type = wire::ReportReplyType::kNack;
-    reply.reporter = head.reporter;
-    reply.incarnation = head.incarnation;
-    for (const wire::ReportRange& range : missing) reply.missing[reply.ranges++] = range;
-    std::array<std::uint8_t, wire::kMaxReportReplyBytes> bytes{};
-    const std::size_t length = wire::write(reply, bytes);
-    EXPECT_GT(::sendto(fd_.get(), bytes.data(), length, 0, reinterpret_cast<sockaddr*>(&from_),
-                       sizeof from_),
-              0);
-  }
-
-  std::optional<Datagram> receive(int wait_ms = 2000) {
-    pollfd ready{fd_.get(), POLLIN, 0};
-    if (poll(&ready, 1, wait_ms) <= 0) return std::nullopt;
-    std::array<std::uint8_t, 10'000> bytes{};
-    socklen_t from_length = sizeof from_;
-    const auto got = ::recvfrom(fd_.get(), bytes.data(), bytes.size(), 0,
-                                reinterpret_cast<sockaddr*>(&from_), &from_length);
-    wire::ReportReader reader;
-    EXPECT_GT(got, 0);
-    EXPECT_EQ(reader.open(std::span(bytes).first(static_cast<std::size_t>(got))),
-              wire::ReportRefusal::kNone);
-    Datagram datagram{reader.head(), {}};
-    while (reader.next()) {
-      EXPECT_EQ(reader.refusal(), wire::ReportRefusal::kNone);
-      const wire::ReportItem& item = reader.report();
-      datagram.reports.push_back({item.operation,
-                                  item.table,
-                                  {item.key.begin(), item.key.end()},
-                                  {item.value.begin(), item.value.end()}});
-    }
-    return datagram;
-  }
-
- private:
-  UniqueFd fd_;
-  std::string name_;
-  sockaddr_in from_{};
-};
 
 TEST(Reporter, SendsManyReportsInADatagram) {
   Listener listener;
@@ -196,6 +129,38 @@ TEST(Reporter, RefusesBadOptions) {
   }
   EXPECT_EQ(opened("127.0.0.1", 100), EINVAL);
   EXPECT_EQ(opened("127.0.0.1", 8901), EINVAL);
+}
+
+TEST(Reporter, ReadsItsKey) {
+  const pingloom::test::TemporaryDirectory folder;
+  const std::string file = (folder / "reporter.key").string();
+  const auto opened = [&](const std::string& text, mode_t mode = 0600) {
+    std::ofstream(file) << text;
+    chmod(file.c_str(), mode);
+    pingloom_reporter_options options{};
+    options.key_file = file.c_str();
+    pingloom_reporter* made = nullptr;
+    const int error = pingloom_reporter_open(&options, &made);
+    pingloom_reporter_close(made);
+    return error;
+  };
+  constexpr const char* kText = "000102030405060708090a0b0c0d0e0f\n";
+  EXPECT_EQ(opened(kText), 0);
+  EXPECT_EQ(opened(kText, 0640), 0);
+  EXPECT_EQ(opened(kText, 0644), EPERM);
+  EXPECT_EQ(opened("0001"), EINVAL);
+  EXPECT_EQ(opened(""), EINVAL);
+  EXPECT_THROW(Reporter("", 0, 0, false, (folder / "none").string()), std::system_error);
+  EXPECT_EQ(opened(kText), 0);
+  Listener listener;
+  Reporter reporter(listener.name(), 7, 0, false, file);
+  for (int i = 0; i < 100; ++i) reporter.keyWrite(1, std::to_string(i), "value");
+  reporter.flush();
+  constexpr wire::ReportKey kKey = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  const auto datagram = listener.receive(2000, &kKey);
+  ASSERT_TRUE(datagram);
+  EXPECT_EQ(datagram->head.flags, wire::kReportKeeps | wire::kReportSealed);
+  EXPECT_LE(datagram->head.length, PINGLOOM_REPORT_DATAGRAM);
 }
 
 TEST(Reporter, NothingHappensWithoutOne) {
