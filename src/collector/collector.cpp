@@ -130,6 +130,11 @@ void Collector::reload(const Config& config) {
   } else if (watcher_ != nullptr) {
     watcher_->reload(*config.analytics);
   }
+  if (stores_ != nullptr) {
+    stores_->reload(config.stores);
+  } else if (!config.stores.empty()) {
+    log::warning("to begin with 'stores' needs a restart");
+  }
   const std::lock_guard lock(mutex_);
   config_.agents = config.agents;
   config_.interval = config.interval;

@@ -32,8 +32,8 @@ class Collector {
   ServiceManager::Asked run(ServiceManager& manager);
   // Applies a configuration between two runs; settings that cannot be reloaded stay unchanged.
   void reload(const Config& config);
-  static constexpr std::array<std::string_view, 5> kReloadable = {"agents", "interval", "log_level",
-                                                                  "log", "analytics"};
+  static constexpr std::array<std::string_view, 6> kReloadable = {
+      "agents", "interval", "stores", "log_level", "log", "analytics"};
   SocketAddress httpAddress() const { return http_->address(); }
   std::string url() const;
 

@@ -1,5 +1,5 @@
-// The `reporters:` and `published:` of a translator's configuration: who may send it reports, and
-// into which tables. Plain values.
+// The `reporters:` and `published:` of a translator's configuration. They say from whom it takes
+// reports, and into which tables. Plain values.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// Who may report, and into which tables: what `reporters:` of the configuration says. One thread.
+// The reporters that may report, and into which tables: what `reporters:` of the configuration
+// says. One thread.
 #pragma once
 
 #include <cstdint>

@@ -121,6 +121,30 @@ reporters:
             self.assertEqual(self.figure("pingloom_translator_socket_overflow_total"), 0)
         self.expect(f"key {count - 1}", b"value")
 
+    def test_a_translator_whose_key_is_taken_back_writes_no_more(self):
+        for process in (self.translator, self.collector):
+            process.stop()
+        for name in ("collector", "translator", "stranger"):
+            done = subprocess.run([binary("pingloom"), "keys", "generate", str(self.directory / f"{name}.key")],
+                                  capture_output=True, text=True, check=True)
+            self.keys[name] = done.stdout.strip()
+        self.start_all()
+        self.report(b"before")
+        self.expect("before", b"value")
+        config = self.directory / "collector.yaml"
+        text = config.read_text()
+        config.write_text(text.replace(self.keys["translator"], self.keys["stranger"]))
+        self.collector.signal(signal.SIGHUP)
+        self.connected(0)
+        eventually(lambda: "may not write it any more" in self.collector.log(), 10, "the collector says so")
+        self.report(b"after")
+        self.settled(2)
+        # It is let in again, and writes what it could not.
+        config.write_text(text)
+        self.collector.signal(signal.SIGHUP)
+        self.connected()
+        self.expect("after", b"value")
+
     def test_switches_report_with_packets_of_the_published_dta(self):
         port = free_port()
         self.permit(f"published: {{ listen: '127.0.0.1:{port}', tables: {{ key-write: {NAME} }} }}")

@@ -28,7 +28,46 @@ Result<std::unique_ptr<StoreServer>> StoreServer::create(const StoreServerOption
     std::string translator = kept.spec.translator;
     made->entries_.emplace(std::move(translator), Entry{std::move(kept), std::nullopt});
   }
+  made->allowKeys();
   return made;
+}
+
+// Tells the gate whose handshakes may succeed.
+void StoreServer::allowKeys() {
+  if (options_.gate == nullptr) return;
+  net::PeerGate::Keys allowed;
+  for (const auto& [translator, entry] : entries_) {
+    const auto& key = entry.kept.spec.key;
+    if (key && !entry.barred) allowed[*key] = std::nullopt;
+  }
+  options_.gate->allow(std::move(allowed));
+}
+
+void StoreServer::permit(const StoreSpecs& specs) {
+  for (auto& named : entries_) {
+    Entry& entry = named.second;
+    const auto spec = std::find_if(specs.begin(), specs.end(), [&](const StoreSpec& one) {
+      return one.translator == named.first;
+    });
+    entry.barred = spec == specs.end();
+    if (entry.barred) {
+      revoke(entry);
+      continue;
+    }
+    // To begin or end with keys needs a restart.
+    if (!spec->key || spec->key == entry.kept.spec.key) continue;
+    entry.kept.spec.key = spec->key;
+    revoke(entry);
+  }
+  allowKeys();
+}
+
+void StoreServer::revoke(Entry& entry) {
+  if (!entry.link) return;
+  ++counters_.revoked;
+  log::warning("store of {}: the translator may not write it any more; its connection is closed",
+               entry.kept.spec.translator);
+  entry.link.reset();
 }
 
 std::vector<int> StoreServer::descriptors() const {
@@ -127,7 +166,7 @@ std::optional<store::ConnectReply> StoreServer::answer(const Asked& asked, Nanos
 std::optional<store::Refused> StoreServer::refusalFor(const Asked& asked,
                                                       const store::ConnectRequest& request) {
   const auto found = entries_.find(request.translator);
-  if (found == entries_.end()) {
+  if (found == entries_.end() || found->second.barred) {
     ++counters_.unknown;
     return refusePermanently("no store is for a translator '" + request.translator +
                              "'; see the collector's 'stores:'");

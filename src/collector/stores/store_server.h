@@ -45,7 +45,8 @@ struct StoreCounters {
   std::uint64_t device = 0;       // the device could not make or connect an endpoint
   std::uint64_t failed = 0;       // endpoints that have failed
   std::uint64_t silent = 0;       // endpoints closed because no request came
-  std::uint64_t flood = 0;        // requests dropped because their sender had too many waiting
+  std::uint64_t revoked = 0;  // endpoints closed because their translator may not write any more
+  std::uint64_t flood = 0;    // requests dropped because their sender had too many waiting
 };
 
 struct KeptStore {
@@ -62,6 +63,10 @@ class StoreServer {
   static Result<std::unique_ptr<StoreServer>> create(const StoreServerOptions& options,
                                                      rdma::Device& device,
                                                      std::vector<KeptStore> stores);
+
+  // Applies the keys of a new configuration. A store whose key has changed, or which is not in the
+  // configuration any more, loses its connection. Other differences have no effect.
+  void permit(const StoreSpecs& specs);
 
   SocketAddress address() const { return socket_->address(); }
   std::vector<int> descriptors() const;  // call work() when one of them is readable
@@ -95,10 +100,13 @@ class StoreServer {
   struct Entry {
     KeptStore kept;
     std::optional<Link> link;
+    bool barred = false;  // the store is not in the configuration any more
   };
 
   StoreServer(const StoreServerOptions& options, rdma::Device& device)
       : options_(options), device_(device) {}
+  void allowKeys();
+  void revoke(Entry& entry);
   void take(const net::ZmqRouter::Message& message, Nanos now);
   std::optional<store::Refused> refusalFor(const Asked& asked,
                                            const store::ConnectRequest& request);

@@ -18,17 +18,13 @@ Result<std::unique_ptr<StoreService>> StoreService::start(
     const StoreSpecs& specs, SocketAddress listen, std::shared_ptr<rdma::Device> device,
     const std::optional<net::CurvePair>& own) {
   std::unique_ptr<StoreService> made(new StoreService(std::move(device)));
+  made->specs_ = specs;
   std::vector<KeptStore> kept;
   if (auto opened = made->openStores(specs, kept); !opened) return tl::unexpected(opened.error());
   StoreServerOptions options;
   options.listen = listen;
   if (own) {
     options.gate = std::make_shared<net::PeerGate>(*own, "stores");
-    net::PeerGate::Keys allowed;
-    for (const StoreSpec& spec : specs) {
-      if (spec.key) allowed[*spec.key] = std::nullopt;
-    }
-    options.gate->allow(std::move(allowed));
   }
   auto server = StoreServer::create(options, *made->device_, std::move(kept));
   if (!server) return tl::unexpected(server.error());
@@ -84,6 +80,30 @@ void StoreService::publish() {
   }
 }
 
+void StoreService::reload(StoreSpecs specs) {
+  for (const StoreSpec& spec : specs) {
+    const auto before = std::find_if(specs_.begin(), specs_.end(), [&](const StoreSpec& one) {
+      return one.translator == spec.translator;
+    });
+    const bool same =
+        before != specs_.end() && before->file == spec.file && before->tables == spec.tables;
+    if (same) continue;
+    log::warning("store of {}: {} at the next start", spec.translator,
+                 before == specs_.end() ? "it is made" : "its file or its tables change");
+  }
+  const std::lock_guard lock(mutex_);
+  next_specs_ = std::move(specs);
+}
+
+void StoreService::takeReload() {
+  std::optional<StoreSpecs> specs;
+  {
+    const std::lock_guard lock(mutex_);
+    specs.swap(next_specs_);
+  }
+  if (specs) server_->permit(*specs);
+}
+
 void StoreService::run() {
   pthread_setname_np(pthread_self(), "stores");
   constexpr std::size_t kStop = 0;  // in `ready`
@@ -100,6 +120,7 @@ void StoreService::run() {
     const Nanos now = monotonicNow();
     server_->work(now);
     if (now < publish_due) continue;
+    takeReload();
     publish();
     publish_due = now + kFiguresInterval;
   }

@@ -39,6 +39,10 @@ class StoreService {
   StoreService(const StoreService&) = delete;
   StoreService& operator=(const StoreService&) = delete;
 
+  // Applies the keys of a new configuration within kFiguresInterval, as StoreServer::permit() does.
+  // Logs what takes effect at the next start only.
+  void reload(StoreSpecs specs);
+
   SocketAddress address() const { return address_; }
   // In the order of the configuration; they do not change.
   const std::vector<ShownStore>& stores() const { return stores_; }
@@ -55,8 +59,10 @@ class StoreService {
   Status openStores(const StoreSpecs& specs, std::vector<KeptStore>& kept);
   void run();
   void publish();
+  void takeReload();
 
   const std::shared_ptr<rdma::Device> device_;
+  StoreSpecs specs_;  // as they were at the start
   std::vector<ShownStore> stores_;
   std::vector<NamedView> views_;
   std::unique_ptr<TailWaiter> tails_;
@@ -64,8 +70,9 @@ class StoreService {
   SocketAddress address_;
   UniqueFd stop_;  // an eventfd
   mutable std::mutex mutex_;
-  std::vector<bool> connections_;  // these two are guarded by the mutex
+  std::vector<bool> connections_;  // these three are guarded by the mutex
   StoreCounters counters_;
+  std::optional<StoreSpecs> next_specs_;
   std::thread thread_;
 };
 

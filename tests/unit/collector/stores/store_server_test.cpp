@@ -144,6 +144,55 @@ TEST_F(StoreServerTest, AKeyIsForOneStore) {
   EXPECT_EQ(server->counters().foreign_key, 2U);
 }
 
+TEST_F(StoreServerTest, AKeyThatIsTakenBackEndsTheConnection) {
+  const auto gate = std::make_shared<net::PeerGate>(net::CurvePair::generate(), "test");
+  start(gate);
+  StoreSpecs specs(2);
+  specs[0].translator = "one";
+  specs[0].key = keys["one"].public_key;
+  specs[1].translator = "two";
+  specs[1].key = keys["two"].public_key;
+  TranslatorStub one("one");
+  TranslatorStub two("two");
+  const auto place = std::get<store::Connected>(ask(one, "", keys["one"].public_key));
+  one.connect(place);
+  EXPECT_EQ(refusal(ask(two, "", keys["two"].public_key)), "connected");
+  server->permit(specs);
+  EXPECT_TRUE(server->connected("one")) << "nothing has changed";
+  const auto fresh = net::CurvePair::generate().public_key;
+  specs[0].key = fresh;
+  server->permit(specs);
+  EXPECT_FALSE(server->connected("one"));
+  EXPECT_TRUE(server->connected("two"));
+  one.put("k", "late", utcNow());
+  EXPECT_NE(one.flush(work()), rdma::RcStatus::kOk) << "its rkey is dead";
+  EXPECT_EQ(get("one", "k"), "absent");
+  EXPECT_THAT(refusal(ask(one, "", keys["one"].public_key)), HasSubstr("another key"));
+  EXPECT_EQ(gate->verdict(keys["one"].public_key), net::PeerRefusal::kRevoked);
+  EXPECT_EQ(gate->verdict(fresh), std::nullopt);
+  EXPECT_EQ(refusal(ask(TranslatorStub("one"), "", fresh)), "connected");
+  EXPECT_EQ(server->counters().revoked, 1U);
+}
+
+TEST_F(StoreServerTest, AStoreThatIsNotConfiguredAnyMoreIsClosed) {
+  const auto key = keys["one"].public_key;
+  start(std::make_shared<net::PeerGate>(net::CurvePair::generate(), "test"));
+  EXPECT_EQ(refusal(ask(TranslatorStub("one"), "", key)), "connected");
+  StoreSpecs specs(1);
+  specs[0].translator = "two";
+  server->permit(specs);
+  EXPECT_FALSE(server->connected("one"));
+  EXPECT_THAT(refusal(ask(TranslatorStub("one"), "", key)), HasSubstr("no store is for"));
+  const TranslatorStub two("two");
+  EXPECT_EQ(refusal(ask(two, "", keys["two"].public_key)), "connected")
+      << "a configuration without keys changes no key";
+  specs[0].translator = "one";
+  specs[0].key = key;
+  server->permit(specs);
+  EXPECT_FALSE(server->connected("two"));
+  EXPECT_EQ(refusal(ask(TranslatorStub("one"), "", key)), "connected");
+}
+
 TEST_F(StoreServerTest, AnswersThroughItsSocket) {
   net::ZmqContext context;
   net::ZmqDealer dealer;
