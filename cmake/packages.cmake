@@ -4,7 +4,7 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME pingloom)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_COMPONENTS_ALL cli agent controller collector pages pages-python pages-dev)
+set(CPACK_COMPONENTS_ALL cli agent controller collector translator pages pages-python pages-dev report report-python report-dev)
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -41,12 +41,14 @@ pingloom_package(cli pingloom-cli "mesh probing of RDMA fabrics: command line an
 set(agent_text "Runs on every host: probes others by the controller's plan over RDMA,\nUDP and TCP, and answers their probes.")
 set(controller_text "Hands the pinglist to the agents, keeps their results in Redis and a\nhistory, and serves dashboard and API.")
 set(collector_text "Reads the metric pages of agents by RDMA and serves them to Prometheus.")
+set(translator_text "Takes reports of telemetry and writes them into a collector's memory by\nRDMA.")
 set(agent_needs "")
 # The agent's unit has RuntimeDirectoryPreserve, so systemd leaves /run/pingloom when the agent stops.
 set(agent_leaves "if [ \"$1\" = remove ]; then rm -rf /run/pingloom; fi\n")
 set(controller_needs ", redis-server")
 set(collector_needs "")
-foreach(role agent controller collector)
+set(translator_needs "")
+foreach(role agent controller collector translator)
   set(ROLE ${role})
   set(MORE_TO_REMOVE "${${role}_leaves}")
   set(control)
@@ -65,21 +67,29 @@ endforeach()
 # libibverbs loads the NIC drivers' user-space halves at run time, so no library depends on them.
 set(CPACK_DEBIAN_AGENT_PACKAGE_RECOMMENDS ibverbs-providers)
 set(CPACK_DEBIAN_COLLECTOR_PACKAGE_RECOMMENDS ibverbs-providers)
+set(CPACK_DEBIAN_TRANSLATOR_PACKAGE_RECOMMENDS ibverbs-providers)
 
-file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/generated/debian/pages)
-file(WRITE ${CMAKE_BINARY_DIR}/generated/debian/pages/shlibs
-     "libpingloom-pages 0 libpingloom-pages0 (>= ${PROJECT_VERSION})\n")
-pingloom_package(pages libpingloom-pages0 "metrics that are read by RDMA: library"
-  "Applications write counters, gauges and histograms into memory that a\ncollector reads by RDMA."
-  "" ${debian}/triggers ${CMAKE_BINARY_DIR}/generated/debian/pages/shlibs)
-set(CPACK_DEBIAN_PAGES_PACKAGE_SECTION libs)
-pingloom_package(pages-python python3-pingloom-pages "metrics that are read by RDMA: module for Python"
-  "Applications write counters, gauges and histograms into memory that a\ncollector reads by RDMA."
-  "libpingloom-pages0 ${same_version}, python3:any")
-set(CPACK_DEBIAN_PAGES-PYTHON_PACKAGE_ARCHITECTURE all)
-set(CPACK_DEBIAN_PAGES-PYTHON_PACKAGE_SECTION python)
-pingloom_package(pages-dev libpingloom-pages-dev "metrics that are read by RDMA: development files"
-  "Headers for C and C++, the static library, and what CMake and\npkg-config need to find them."
-  "libpingloom-pages0 ${same_version}")
-set(CPACK_DEBIAN_PAGES-DEV_PACKAGE_SECTION libdevel)
+# pingloom_library_packages(LIBRARY SOVERSION SUMMARY TEXT) describes the packages of a library of applications.
+macro(pingloom_library_packages library soversion summary long)
+  set(name libpingloom-${library})
+  string(TOUPPER ${library} upper_library)
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/generated/debian/${library})
+  file(WRITE ${CMAKE_BINARY_DIR}/generated/debian/${library}/shlibs
+       "${name} ${soversion} ${name}${soversion} (>= ${PROJECT_VERSION})\n")
+  pingloom_package(${library} ${name}${soversion} "${summary}: library" "${long}" ""
+    ${debian}/triggers ${CMAKE_BINARY_DIR}/generated/debian/${library}/shlibs)
+  set(CPACK_DEBIAN_${upper_library}_PACKAGE_SECTION libs)
+  pingloom_package(${library}-python python3-pingloom-${library} "${summary}: module for Python" "${long}"
+    "${name}${soversion} ${same_version}, python3:any")
+  set(CPACK_DEBIAN_${upper_library}-PYTHON_PACKAGE_ARCHITECTURE all)
+  set(CPACK_DEBIAN_${upper_library}-PYTHON_PACKAGE_SECTION python)
+  pingloom_package(${library}-dev ${name}-dev "${summary}: development files"
+    "Headers for C and C++, the static library, and what CMake and\npkg-config need to find them."
+    "${name}${soversion} ${same_version}")
+  set(CPACK_DEBIAN_${upper_library}-DEV_PACKAGE_SECTION libdevel)
+endmacro()
+pingloom_library_packages(pages 0 "metrics that are read by RDMA"
+  "Applications write counters, gauges and histograms into memory that a\ncollector reads by RDMA.")
+pingloom_library_packages(report 0 "reports of telemetry by RDMA"
+  "Applications report latest values, counts, events and paths to a\ntranslator, which writes them into a collector's memory by RDMA.")
 include(CPack)

@@ -43,7 +43,8 @@ build_all() {
   local options=()
   [ -e "$build/CMakeCache.txt" ] || options=(-DPINGLOOM_TESTS=OFF -DPINGLOOM_BENCH=OFF)
   cmake -S "$root" --preset release "${options[@]}" >/dev/null
-  cmake --build "$build" --target pingloom pingloom-agent pingloom-controller pingloom-collector pingloom-pages pingloom-pages-static web
+  cmake --build "$build" --target pingloom pingloom-agent pingloom-controller pingloom-collector pingloom-translator \
+    pingloom-pages pingloom-pages-static pingloom-report pingloom-report-static web
 }
 
 # Fetches the packages of [run] and all that they depend on, as for a host that has none of them. install.sh installs only

@@ -5,8 +5,8 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 program=$1 out=$2
 
-# "  check    is a pinglist ..." -> a definition.
-commands() { "$program" --help | sed -nE 's/^  ([a-z]+) +([a-z].*)$/*\1*\n\t\2.\n/p'; }
+# "  check    is a pinglist ..." -> a definition. With a command, its actions.
+commands() { "$program" "$@" --help | sed -nE 's/^  ([a-z]+) +([a-z].*)$/*\1*\n\t\2.\n/p'; }
 
 page() { # SOURCE NAME.SECTION
   mkdir -p "$out/man${2##*.}"
@@ -18,7 +18,7 @@ filled() { sed -e "/^@$2@\$/{r /dev/stdin" -e 'd}' "$1"; }
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-for name in agent controller collector; do
+for name in agent controller collector translator; do
   page "$here/pingloom-$name.8.scd" "pingloom-$name.8"
   filled "$here/pingloom-$name.yaml.5.scd.in" CONFIG <"$here/../../config/$name.yaml" >"$work/page"
   page "$work/page" "pingloom-$name.yaml.5"
@@ -27,3 +27,6 @@ filled "$here/pingloom-pinglist.5.scd.in" CONFIG <"$here/../../config/pinglist.y
 page "$work/page" pingloom-pinglist.5
 commands | filled "$here/pingloom.1.scd.in" COMMANDS >"$work/page"
 page "$work/page" pingloom.1
+commands dta | filled "$here/pingloom-dta.1.scd.in" ACTIONS >"$work/page"
+page "$work/page" pingloom-dta.1
+page "$here/pingloom-report.3.scd" pingloom-report.3

@@ -101,6 +101,9 @@ check_ports() {
     check_port tcp "$(port_of "$config_dir/controller.yaml" http 8080)" "dashboard"
   fi
   [ -z "$with_collector" ] || check_port tcp "$(port_of "$config_dir/collector.yaml" http 20715)" "collector"
+  [ -n "$with_translator" ] || return 0
+  check_port udp "$(port_of "$config_dir/translator.yaml" listen 20716)" "reports"
+  check_port tcp "$(port_of "$config_dir/translator.yaml" http 20718)" "translator's metrics"
 }
 
 check_time() {
@@ -179,11 +182,12 @@ check_given_address() {
     bad "--address $address is no address of this host (ip addr shows them)"
 }
 
-# The first pinglist and the collector's first configuration name an address of this host.
+# The first pinglist and the first configurations of collector and translator name an address of this host.
 needs_address() {
   local examples=$prefix/share/pingloom/config
   [ -n "$with_controller" ] && [ -z "$pinglist" ] && writes_config pinglist.yaml "$examples" && return
-  [ -n "$with_collector" ] && writes_config collector.yaml "$examples"
+  [ -n "$with_collector" ] && writes_config collector.yaml "$examples" && return
+  [ -n "$with_translator" ] && writes_config translator.yaml "$examples"
 }
 
 check_address() {

@@ -12,6 +12,7 @@ install_config() { # ROLE
     collector)
       first_config collector.yaml "$examples" collector_config
       join_role collector ;;
+    translator) first_config translator.yaml "$examples" translator_config ;;
     controller)
       ! writes_config controller.yaml "$examples" || first_keys=yes
       first_config controller.yaml "$examples" controller_config
@@ -43,7 +44,7 @@ check_config() { # NAME CONTENT
   printf '%s\n' "$2" >"$work/$1"
   "$prefix/bin/pingloom" check "$work/$1" >"$work/check.log" 2>&1 && return 0
   cat "$work/check.log" >&2
-  fail "--controller, --address, --device or --pinglist makes a configuration that is not valid (above); $config_dir/$1 was not written" 2
+  fail "--controller, --translator, --address, --device or --pinglist makes a configuration that is not valid (above); $config_dir/$1 was not written" 2
 }
 
 agent_config() {
@@ -53,10 +54,10 @@ agent_config() {
   if [ "$device" = soft ]; then echo 'pages: { address: 127.0.0.1 }'; else echo 'pages: {}'; fi
 }
 
-# A soft device needs an address of its own for pages and collector, because UDP port 4791 of the host's address belongs to its
-# probes. On loopback only a collector on this host can read the pages.
-collector_address() {
-  if [ "$device" = soft ] && [ -n "$with_agent" ] && ! was_given --address; then printf '127.0.0.2'; else printf '%s' "$address"; fi
+# A soft device needs an address of its own for pages, collector and translator, because UDP port 4791 of the host's address
+# belongs to its probes. On loopback they reach each other on this host only.
+role_address() { # LOOPBACK ADDRESS
+  if [ "$device" = soft ] && [ -n "$with_agent" ] && ! was_given --address; then printf '%s' "$1"; else printf '%s' "$address"; fi
 }
 
 controller_config() {
@@ -71,10 +72,15 @@ host_of() { # HOST, HOST:PORT, [IPV6], [IPV6]:PORT -> HOST or [IPV6]
 # The controller knows all agents, but answers on loopback only unless it is configured otherwise. So a collector on another host
 # also reads the agent of its own host.
 collector_config() {
-  sed -E -e "s|^address:.*|address: \"$(collector_address)\"|" -e "s|^agents:.*|controller: \"http://$(host_of "$controller"):8080\"|" -e '/^#controller:/d'
+  sed -E -e "s|^address:.*|address: \"$(role_address 127.0.0.2)\"|" -e "s|^agents:.*|controller: \"http://$(host_of "$controller"):8080\"|" -e '/^#controller:/d'
   [ "$device" = auto ] || printf '\ndevice: %s\n' "$device"
   # With a token, join_with writes the agent together with its key once both exist.
   [ -z "$with_agent" ] || [ -n "$with_controller$join" ] || printf '\nagents: ["%s"]\n' "$(local_pages)"
+}
+
+translator_config() {
+  sed -E -e "s|^address:.*|address: \"$(role_address 127.0.0.3)\"|" -e "s|^collector:.*|collector: \"$stores_at\"|"
+  [ "$device" = auto ] || printf '\ndevice: %s\n' "$device"
 }
 
 local_pages() { if [ "$device" = soft ]; then printf '127.0.0.1'; else printf '%s' "$address"; fi; }

@@ -96,12 +96,13 @@ install_users() {
   if [ "$mode" = deb ]; then say "by the packages"; return; fi
   local cli=$tree/cli/lib
   if [ -n "$checkout" ] && [ -n "$dry" ]; then cli=$checkout/systemd; fi
-  say "users pingloom-agent, pingloom-controller, pingloom-collector; group pingloom; $config_dir/keys"
+  say "users pingloom-agent, pingloom-controller, pingloom-collector, pingloom-translator; group pingloom; $config_dir/keys"
   run systemd-sysusers "$(compgen -G "$cli/*/pingloom.conf" | grep sysusers || echo "$cli/pingloom.sysusers.conf")" 2>&1 | sed 's/^/    /'
   run systemd-tmpfiles --create "$(compgen -G "$cli/*/pingloom.conf" | grep tmpfiles || echo "$cli/pingloom.tmpfiles.conf")"
   # Some distributions give the RDMA devices to this group.
   if getent group rdma >/dev/null; then
     run usermod -a -G rdma pingloom-agent
     run usermod -a -G rdma pingloom-collector
+    run usermod -a -G rdma pingloom-translator
   fi
 }

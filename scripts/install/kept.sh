@@ -13,6 +13,10 @@ tell_kept() { # NAME
       tell_differs --controller "$(host_of "$controller")" "$(host_of "$(value_of "$file" controller | sed 's|^https*://||')")" "'controller'" "$file" restart
       tell_differs --device "$device" "$(value_of "$file" device)" "'device'" "$file" restart
       tell_differs --address "$address" "$(value_of "$file" address | tr -d "[]\"'")" "'address'" "$file" restart ;;
+    translator.yaml)
+      tell_differs --translator "$(bare_collector "$stores_at")" "$(bare_collector "$(value_of "$file" collector)")" "'collector'" "$file" restart
+      tell_differs --device "$device" "$(value_of "$file" device)" "'device'" "$file" restart
+      tell_differs --address "$address" "$(value_of "$file" address)" "'address'" "$file" restart ;;
     pinglist.yaml) tell_pinglist "$file" ;;
   esac
 }
@@ -36,6 +40,7 @@ tell_pinglist() { # FILE
 
 # 10.0.0.9:20711 is the same as 10.0.0.9, and [fd00::1]:20711 as [fd00::1].
 bare_controller() { printf '%s' "${1%:20711}"; }
+bare_collector() { printf '%s' "${1%:20717}"; }
 
 # value_of FILE KEY [KEY BELOW IT] prints a value as text without quotes, or nothing.
 value_of() {

@@ -19,7 +19,7 @@ check_how_to_join() {
   ! is_this_host "$(host_of "$controller")" || return 0
   local role
   for role in "${roles[@]}"; do
-    if [ "$role" = controller ] || [ -e "$config_dir/$role.yaml" ]; then continue; fi
+    if [ "$role" = controller ] || [ "$role" = translator ] || [ -e "$config_dir/$role.yaml" ]; then continue; fi
     fail "a new host needs a token: --join TOKEN ('pingloom keys token create' at the controller makes one); --insecure is for a controller without keys" 2
   done
 }

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154,SC2034
 # Finds what is to be installed: .debs in install.sh's folder, the tree of a tarball, or a checkout, which is built first. A tree
-# has a folder for each component (cli, agent, controller, collector), laid out as below a prefix.
+# has a folder for each component (cli, agent, controller, collector, translator), laid out as below a prefix.
 
 find_source() {
   checkout='' tree=''
@@ -24,7 +24,7 @@ prepare_source() {
     return
   fi
   # The dashboard needs Node, and only the controller has it.
-  local sections=(build) names=() section name targets=(pingloom pingloom-agent pingloom-controller pingloom-collector)
+  local sections=(build) names=() section name targets=(pingloom pingloom-agent pingloom-controller pingloom-collector pingloom-translator)
   [ -z "$with_controller" ] || { sections+=(web) targets+=(web); }
   for section in "${sections[@]}"; do
     for name in $(listed_packages "$section"); do
@@ -43,7 +43,7 @@ prepare_source() {
 
 make_tree() { # BUILD FOLDER
   local component
-  for component in cli agent controller collector; do
+  for component in cli agent controller collector translator; do
     mkdir -p "$2/$component"
     cmake --install "$1" --strip --prefix "$2/$component" --component "$component" >/dev/null
   done

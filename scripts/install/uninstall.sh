@@ -7,7 +7,7 @@ uninstall_all() {
   [ ! -r "$record/mode" ] || before=$(cat "$record/mode")
   if [ -z "$before" ] && [ -z "$purge" ]; then say "nothing of pingloom was installed by this script"; return; fi
   step "stopping the services"
-  for role in collector agent controller; do
+  for role in translator collector agent controller; do
     [ -n "$(systemctl list-unit-files --no-legend "pingloom-$role.service" 2>/dev/null)" ] || continue
     run systemctl disable --now --quiet "pingloom-$role.service"
     run systemctl reset-failed "pingloom-$role.service" 2>/dev/null || true
@@ -42,7 +42,7 @@ remove_debs() {
   run rm -rf "$record/debs" "$record/mode"
 }
 
-all_debs=(pingloom-collector pingloom-agent pingloom-controller pingloom-cli)
+all_debs=(pingloom-translator pingloom-collector pingloom-agent pingloom-controller pingloom-cli)
 
 take_debs_away() { # remove or purge NAME...
   if [ -n "$dry" ]; then say "would run: apt-get $*"; return; fi
@@ -68,10 +68,11 @@ purge_rest() {
   local user
   purge_debs
   remove_packages
-  run rm -rf "$unit_dir"/pingloom-{agent,controller,collector}.service.d "$config_dir" "$state_dir" /run/pingloom{-controller,-collector,-install.lock}
+  run rm -rf "$unit_dir"/pingloom-{agent,controller,collector,translator}.service.d "$config_dir" "$state_dir" \
+    /run/pingloom{-controller,-collector,-translator,-install.lock}
   # A package's script has removed the users by now, but a dry run has purged no package.
   if [ -n "$dry" ] && known_package pingloom-cli; then say "the package pingloom-cli removes its users with it"; return; fi
-  for user in pingloom-agent pingloom-controller pingloom-collector; do remove_user "$user"; done
+  for user in pingloom-agent pingloom-controller pingloom-collector pingloom-translator; do remove_user "$user"; done
   ! getent group pingloom >/dev/null || run groupdel pingloom
 }
 

@@ -22,6 +22,7 @@
 #include "controller/model/grid_plan.h"
 #include "controller/model/latency.h"
 #include "pinglist/cost.h"
+#include "translator/config.h"
 
 namespace pingloom::cli {
 namespace {
@@ -31,11 +32,11 @@ namespace po = boost::program_options;
 program::Usage checkUsage() {
   return {"pingloom check", "pingloom check FILE [--config CONTROLLER.yaml] [--url URL]",
           "Checks whether FILE is valid. FILE is a pinglist (pingloom's or PingWeave's) or the\n"
-          "configuration of an agent, a controller or a collector; its keys tell which. For a "
-          "pinglist\n"
-          "the command also prints what it costs, where that exceeds the limits, and which PINGs\n"
-          "do not fit an MTU that is known. A running controller is asked for the agents that\n"
-          "entries 'registered' stand for, and for the MTUs of RDMA endpoints.\n\n"
+          "configuration of an agent, a controller, a collector or a translator; its keys tell\n"
+          "which. For a pinglist the command also prints what it costs, where that exceeds the\n"
+          "limits, and which PINGs do not fit an MTU that is known. A running controller is asked\n"
+          "for the agents that entries 'registered' stand for, and for the MTUs of RDMA\n"
+          "endpoints.\n\n"
           "Exit code: 0 valid, 1 invalid, 2 could not check."};
 }
 
@@ -168,6 +169,8 @@ int runCheck(const std::vector<std::string>& arguments) {
       return reportConfig(controller::parseConfig(*text, file), file, "a controller");
     case FileKind::kCollectorConfig:
       return reportConfig(collector::parseConfig(*text, file), file, "a collector");
+    case FileKind::kTranslatorConfig:
+      return reportConfig(translator::parseConfig(*text, file), file, "a translator");
   }
   return kExitInvalid;
 }

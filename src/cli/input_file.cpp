@@ -19,13 +19,17 @@ struct TellingKey {
 };
 
 // Each of these keys belongs to one kind of file; the first one that the file has decides.
-constexpr std::array<TellingKey, 20> kTellingKeys = {
+constexpr std::array<TellingKey, 23> kTellingKeys = {
     {{"version", FileKind::kPinglist},
      {"probes", FileKind::kPinglist},
      {"mesh", FileKind::kPinglist},
      {"arrow", FileKind::kPinglist},
      {"hosts", FileKind::kPinglist},
      {"defaults", FileKind::kPinglist},
+     // These precede 'address', which a translator's configuration has too.
+     {"collector", FileKind::kTranslatorConfig},
+     {"reporters", FileKind::kTranslatorConfig},
+     {"published", FileKind::kTranslatorConfig},
      // This precedes 'controller', which an agent's configuration has too.
      {"address", FileKind::kCollectorConfig},
      {"agents", FileKind::kCollectorConfig},

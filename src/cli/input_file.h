@@ -12,7 +12,13 @@ namespace pingloom::cli {
 // Returns the whole text. A file above 64 MiB is an error, as docs/pinglist.md says.
 Result<std::string> readInputFile(const std::string& file);
 
-enum class FileKind { kPinglist, kAgentConfig, kControllerConfig, kCollectorConfig };
+enum class FileKind {
+  kPinglist,
+  kAgentConfig,
+  kControllerConfig,
+  kCollectorConfig,
+  kTranslatorConfig
+};
 // Tells by its keys which of pingloom's files a text is. For a text that is none of them, the error
 // says why. Pure; any thread.
 Result<FileKind> fileKindOf(std::string_view text, std::string_view file);

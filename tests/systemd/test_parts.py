@@ -10,7 +10,7 @@ SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 SETTINGS = """
 set -euo pipefail
 here={scripts} record={folder}/installer config_dir={folder}/etc state_dir={folder} unit_dir={folder}/units prefix={folder}/usr
-controller='' with_controller='' with_collector='' with_agent=yes roles_given='' pinglist='' address='' device=auto given=()
+controller='' with_controller='' with_collector='' with_translator='' stores_at='' with_agent=yes roles_given='' pinglist='' address='' device=auto given=()
 join='' insecure='' roles=() uninstall='' purge='' dry='' checkout='' tree='' mode=tree work={folder}/work
 """
 
@@ -42,11 +42,11 @@ class Roles(Parts):
         self.assertEqual(self.shell("steps roles", self.CHOSEN), "roles: agent\n")
 
     def test_without_a_word_it_is_what_is_installed(self):
-        for role in ("controller", "collector"):
+        for role in ("controller", "collector", "translator"):
             (self.folder / "installer" / f"manifest.{role}").touch()
         shown = self.shell("steps roles", self.CHOSEN)
-        self.assertIn("as installed on this host: controller collector\n", shown)
-        self.assertIn("roles: controller collector\n", shown)
+        self.assertIn("as installed on this host: controller collector translator\n", shown)
+        self.assertIn("roles: controller collector translator\n", shown)
 
     def test_packages_count(self):
         packages = 'dpkg-query() { case ${*: -1} in pingloom-controller) echo installed ;; *) echo config-files ;; esac; }; choose_roles; echo "${roles[*]}"'
@@ -161,7 +161,7 @@ class Address(Parts):
         return self.shell("steps checks config kept", f'{others}{text}\ncheck_host && echo "passed: $address"', check=False)
 
     def test_a_host_without_one_fails_before_anything_is_changed(self):
-        for roles in ("with_controller=yes", "with_collector=yes"):
+        for roles in ("with_controller=yes", "with_collector=yes", "with_translator=yes"):
             shown = self.checked(f"{self.NONE}{roles}")
             self.assertIn("FAILS    this host has no address; --address ADDR names one", shown)
             self.assertIn("nothing was changed", shown)
@@ -324,6 +324,14 @@ class Configuration(Parts):
         there = self.shell("steps config kept", f"controller=10.0.0.9 address=10.0.0.5; {collector}")
         self.assertIn('\ncontroller: "http://10.0.0.9:8080"\n', there)
         self.assertTrue(there.endswith('\nagents: ["10.0.0.5"]\n'), there)
+        translator = f"translator_config <{self.EXAMPLES}/translator.yaml"
+        alone = self.shell("steps config kept", f"stores_at=dpu-1:7 address=10.0.0.5 with_agent=; {translator}")
+        self.assertIn('\naddress: "10.0.0.5"\n', alone)
+        self.assertIn('\ncollector: "dpu-1:7"\n', alone)
+        self.assertNotIn("\ndevice:", alone)
+        soft = self.shell("steps config kept", f"stores_at='[fd00::1]' address=10.0.0.5 device=soft; {translator}")
+        self.assertIn('\naddress: "127.0.0.3"\n', soft)
+        self.assertTrue(soft.endswith("\ndevice: soft\n"))
         here = self.shell("steps config kept", f"controller=127.0.0.1 address=10.0.0.5 with_controller=yes device=soft; {collector}")
         self.assertIn('\naddress: "127.0.0.2"\n', here)
         self.assertNotIn("\nagents:", here)
@@ -342,6 +350,11 @@ class Configuration(Parts):
         self.assertIn("says nothing, not 10.0.0.9;", collector)
         self.assertIn("says auto, not soft;", collector)
         self.assertIn("says 10.0.0.5, 10.0.0.6, not 10.0.0.7;", collector)
+        translator = self.kept("translator.yaml", "address: 10.0.0.5\ncollector: 10.0.0.8:20717\n",
+                               f"{options[:-1]} --translator) stores_at=10.0.0.9")
+        self.assertIn("--translator has no effect: ", translator)
+        self.assertIn("says 10.0.0.8, not 10.0.0.9; edit 'collector'", translator)
+        self.assertIn("says 10.0.0.5, not 10.0.0.7;", translator)
         (self.folder / "new.yaml").write_text("version: 1\nprobes: []\n")
         pinglist = self.kept("pinglist.yaml", "version: 1\n", f"{options} pinglist={self.folder}/new.yaml")
         self.assertIn("warning  --pinglist has no effect", pinglist)

@@ -26,6 +26,13 @@ test('an agent is installed without the page', () => {
   assert.match(execFileSync(join(prefix, 'bin/pingloom-agent'), ['--version'], { encoding: 'utf8' }), /^pingloom-agent \d/);
 });
 
+test('a translator is installed with its configuration and its unit', () => {
+  const prefix = install('translator', 'translator');
+  assert.deepEqual(readdirSync(join(prefix, 'bin')), ['pingloom-translator']);
+  assert.ok(existsSync(join(prefix, 'share/pingloom/config/translator.yaml')));
+  assert.ok(existsSync(join(prefix, 'lib/systemd/system/pingloom-translator.service')));
+});
+
 test('an installed controller finds its page', async () => {
   const prefix = install('controller', 'controller');
   assert.ok(existsSync(join(prefix, 'share/pingloom/grafana/pingloom.json')));

@@ -159,6 +159,17 @@ TEST_F(CheckTest, AControllersConfiguration) {
   EXPECT_THAT(refused.err, HasSubstr(bad + ":2:1: unknown key 'redsi' (did you mean 'redis'?)"));
 }
 
+TEST_F(CheckTest, ATranslatorsConfiguration) {
+  const std::string good = file("translator.yaml", "address: 10.0.0.5\ncollector: 10.0.0.9\n");
+  const Captured run = capture(runCheck, {good});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(run.out, good + ": valid configuration of a translator\n");
+  const std::string bad = file("bad.yaml", "collector: 10.0.0.9\nreporters: [{ id: x }]\n");
+  const Captured refused = capture(runCheck, {bad});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr(bad + ":2:"));
+}
+
 TEST_F(CheckTest, ACollectorsConfiguration) {
   const std::string good =
       file("collector.yaml", "address: 10.0.0.5\ncontroller: http://10.0.0.9:8080\n");
