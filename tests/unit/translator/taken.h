@@ -81,7 +81,7 @@ class Taken {
     return counters_.refused[static_cast<std::size_t>(reason)];
   }
   std::string valueOf(const std::string& key) {
-    ShadowTable& table = *shadow_->keyed(kLatest);
+    ShadowTable& table = *shadow_->find(kLatest);
     const auto value = store::findKey(table.table(), table.content(), bytesOf(key));
     return value ? std::string(reinterpret_cast<const char*>(value->memory.data())) : "";
   }
