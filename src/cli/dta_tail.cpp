@@ -58,8 +58,10 @@ void printEntry(const nlohmann::json& entry, const TailRequest& request) {
     std::cout << jsonLine(entry) << "\n";
     return;
   }
-  std::cout << fmt::format("{}  {}{}\n", shownAt(entry, "/translator"), shownAt(entry, "/entry"),
-                           quotedText(textAt(entry, "/entry")));
+  // Long entries of text are easier to read without their digits.
+  const std::string text = quotedText(textAt(entry, "/entry"));
+  std::cout << fmt::format("{}{}\n", shownAt(entry, "/translator"),
+                           text.empty() ? "  " + shownAt(entry, "/entry") : text);
 }
 
 int follow(DtaTail& tail, const TailRequest& request) {
@@ -82,8 +84,8 @@ int follow(DtaTail& tail, const TailRequest& request) {
 int dtaTail(const std::vector<std::string>& arguments) {
   ActionUsage action(
       kDtaCommand, "tail", "TABLE [LIST] [--all] [--count N] [--file FILE] [--json] [--url U]",
-      "Follows a list: shows each new entry as hexadecimal digits, and as text if it\n"
-      "is printable, until it is interrupted. LIST is a number; the default is 0.\n"
+      "Follows a list: shows each new entry as text in quotes if it is printable,\n"
+      "otherwise as hexadecimal digits, until it is interrupted. LIST is a number; the default is 0.\n"
       "Entries that were overwritten before they were read are counted.\n"
       "Exit: 0 N entries were shown; 2 could not ask.\n");
   action.takesArguments("ARGUMENT", "the table's name, and the list's number");

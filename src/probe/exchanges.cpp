@@ -128,10 +128,11 @@ void Exchanges::pong(Exchange& exchange, const Answer& answer, const Instant& no
   const bool excused =
       answer.message.stalled() ||
       (!timesFit(times, clock_) && stalls_->stalledDuring(times.sent.mono, now.mono));
-  if (!inTime(times, clock_, timeout) && !excused) {
+  const bool late = !inTime(times, clock_, timeout);
+  if (late) tell(PingEvent::kLate, exchange, now.mono);
+  if (late && !excused) {
     exchange.state = ExchangeState::kLate;
     ++windowOf(exchange).late;
-    tell(PingEvent::kLate, exchange, now.mono);
     return;
   }
   exchange.state = ExchangeState::kAnswered;

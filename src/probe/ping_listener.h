@@ -14,7 +14,7 @@ namespace pingloom::probe {
 
 enum class PingEvent : std::uint8_t {
   kLost,         // no answer arrived within the timeout; it may still arrive, and is late then
-  kLate,         // an answer arrived after the timeout
+  kLate,         // an answer arrived after the timeout, even if a window excuses it by a stall
   kRefused,      // the target's host refused the ping
   kUnreachable,  // the network or the kernel said that the ping does not arrive
 };

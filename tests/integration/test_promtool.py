@@ -27,7 +27,9 @@ class Promtool(unittest.TestCase):
         subnet, directory = self.mesh.subnet, self.mesh.directory
         self.pages = pages_address(subnet, 1)
         self.socket = pages_socket(directory, 1)
-        self.mesh.agent_options[0] = {"pages": f"{{ address: {self.pages}, device: soft, socket: {self.socket} }}"}
+        reports = free_port()
+        self.mesh.agent_options[0] = {"pages": f"{{ address: {self.pages}, device: soft, socket: {self.socket} }}",
+                                      "events": f"{{ translator: '127.0.0.1:{reports}', table: 2 }}"}
         self.mesh.start()
         self.collector_port = free_port()
         config = directory / "collector.yaml"
@@ -37,7 +39,7 @@ class Promtool(unittest.TestCase):
         self.translator_port = free_port()
         config = directory / "translator.yaml"
         config.write_text(f"address: {subnet}.201\ndevice: soft\nname: t\ncollector: {subnet}.200\n"
-                          f"listen: 127.0.0.1:{free_port()}\nhttp: {subnet}.201:{self.translator_port}\n")
+                          f"listen: 127.0.0.1:{reports}\nhttp: {subnet}.201:{self.translator_port}\n")
         self.mesh.run("translator", binary("pingloom-translator"), "--config", str(config))
         self.mesh.run("writer", binary("pages_writer"), "1000", "2", "600", "1",
                       environment={"PINGLOOM_PAGES_SOCKET": str(self.socket)})
