@@ -108,7 +108,8 @@ void IngestThread::run() {
     if (called || session_->nextWake() <= now) session_->work(now);
     if (Shadow* const now_known = session_->shadow()) flushLists(*now_known, now);
     if (now >= next_reply) {
-      reply(now);
+      intake_.reporters().answer(now,
+                                 [this](const auto& to, const auto& what) { reply(to, what); });
       next_reply = kNever;
     }
     if (next_reply == kNever && intake_.reporters().hasWaiting()) {
@@ -131,6 +132,8 @@ void IngestThread::receive(Shadow& shadow, Nanos now_mono) {
   };
   reports_.receive(take, [&] { return !shadow.crowded(); });
   counted_.overflow += reports_.takeOverflow();
+  intake_.reporters().giveUrgentCredit(
+      now_mono, [this](const auto& to, const auto& what) { reply(to, what); });
 }
 
 void IngestThread::receivePublished(Shadow& shadow, Nanos now_mono) {
@@ -144,15 +147,12 @@ void IngestThread::receivePublished(Shadow& shadow, Nanos now_mono) {
   counted_.overflow += published_packets_->takeOverflow();
 }
 
-void IngestThread::reply(Nanos now_mono) {
-  intake_.reporters().answer(
-      now_mono, [this](const SocketAddress& to, const wire::ReportReply& reply) {
-        const ReporterRule* rule = intake_.rules().find(reply.reporter, to.address);
-        if (rule == nullptr) return;  // the rules have changed
-        std::array<std::uint8_t, wire::kMaxReportReplyBytes> bytes{};
-        const std::size_t length = wire::write(reply, bytes, rule->key());
-        reports_.send(to, std::span(bytes).first(length));
-      });
+void IngestThread::reply(const SocketAddress& to, const wire::ReportReply& reply) const {
+  const ReporterRule* rule = intake_.rules().find(reply.reporter, to.address);
+  if (rule == nullptr) return;  // the rules have changed
+  std::array<std::uint8_t, wire::kMaxReportReplyBytes> bytes{};
+  const std::size_t length = wire::write(reply, bytes, rule->key());
+  reports_.send(to, std::span(bytes).first(length));
 }
 
 // Gives the other threads the counters, and takes what they have for this one.

@@ -49,7 +49,7 @@ class IngestThread {
   void run();
   void receive(Shadow& shadow, Nanos now_mono);
   void receivePublished(Shadow& shadow, Nanos now_mono);
-  void reply(Nanos now_mono);
+  void reply(const SocketAddress& to, const wire::ReportReply& reply) const;
   void beat(Nanos now_mono);
   store::WriterStatus statusNow();
   void flushLists(Shadow& shadow, Nanos now_mono);

@@ -7,9 +7,13 @@ namespace pingloom::translator {
 void PublishedSources::learn(const store::Head& head) {
   if (learned_ == head.store) return;
   learned_ = head.store;
+  std::set<std::string> unknown;
   for (std::size_t i = 0; i < tables_.size(); ++i) {
-    tables_[i] = numberOf(spec_.tables[i], head);
+    const std::string& name = spec_.tables[i];
+    tables_[i] = numberOf(name, head);
+    if (!tables_[i] && !name.empty()) unknown.insert(name);
   }
+  warnOfUnknown("published", unknown);
 }
 
 std::uint8_t PublishedSources::lostBefore(const IpAddress& source, std::uint8_t sequence) {

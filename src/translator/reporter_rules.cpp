@@ -11,10 +11,15 @@ bool ReporterRule::mayWrite(std::uint16_t table) const {
   return std::find(writable_.begin(), writable_.end(), table) != writable_.end();
 }
 
-void ReporterRule::learn(const store::Head& head) {
+void ReporterRule::learn(const store::Head& head, std::set<std::string>& unknown) {
   writable_.clear();
   for (const std::string& name : spec_.tables) {
-    if (const auto number = numberOf(name, head)) writable_.push_back(*number);
+    const auto number = numberOf(name, head);
+    if (number) {
+      writable_.push_back(*number);
+    } else {
+      unknown.insert(name);
+    }
   }
 }
 
@@ -39,7 +44,9 @@ const ReporterRule* ReporterRules::find(std::uint32_t reporter, const IpAddress&
 void ReporterRules::learn(const store::Head& head) {
   if (learned_ == head.store) return;
   learned_ = head.store;
-  for (auto& [id, rule] : rules_) rule.learn(head);
+  std::set<std::string> unknown;
+  for (auto& [id, rule] : rules_) rule.learn(head, unknown);
+  warnOfUnknown("reporters", unknown);
 }
 
 }  // namespace pingloom::translator

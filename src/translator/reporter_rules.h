@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -25,8 +26,9 @@ class ReporterRule {
   const wire::ReportKey* key() const { return spec_.key ? &*spec_.key : nullptr; }
   // REQUIRES: learn() was called.
   bool mayWrite(std::uint16_t table) const;
-  // Finds the numbers of the tables that the rule names.
-  void learn(const store::Head& head);
+  // Finds the numbers of the tables that the rule names. Adds those that are not there to
+  // `unknown`.
+  void learn(const store::Head& head, std::set<std::string>& unknown);
 
  private:
   ReporterSpec spec_;
@@ -41,7 +43,8 @@ class ReporterRules {
 
   // Returns the rule for a datagram, or nullptr if nobody with that number may report from there.
   const ReporterRule* find(std::uint32_t reporter, const IpAddress& source) const;
-  // To be called before mayWrite() of a rule. It costs nothing while the store is the same.
+  // To be called before mayWrite() of a rule. It costs nothing while the store is the same. Logs
+  // the tables that the rules name and the store does not have.
   void learn(const store::Head& head);
 
  private:

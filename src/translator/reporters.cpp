@@ -50,8 +50,13 @@ void Reporters::noteReply(const wire::ReportHead& head, Entry& entry, Nanos now_
   if ((head.flags & wire::kReportKeeps) == 0) return;
   entry.length = std::max(entry.length, head.length);
   const std::uint32_t used = entry.window.latest() - entry.credited;
-  if (used >= shareOf(entry) / 4 || now_mono - entry.credited_at >= kCreditInterval) {
+  const bool first = entry.credited_at == 0;
+  if (first || used >= shareOf(entry) / 4 || now_mono - entry.credited_at >= kCreditInterval) {
     entry.credit_due = true;
+  }
+  if (entry.credit_due && (first || used >= kUrgent) && !entry.urgent) {
+    entry.urgent = true;
+    urgent_.push_back(keyOf(head));
   }
   const bool gap = entry.window.missing() != 0;
   if (gap && !entry.gap) entry.fresh_gap = true;

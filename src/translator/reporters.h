@@ -30,6 +30,9 @@ class Reporters {
   // While datagrams arrive, credit is repeated so often, because replies may be lost.
   static constexpr Nanos kCreditInterval = 100 * kMillisecond;
   static constexpr Nanos kActive = kSecond;  // a reporter has a share so long after a datagram
+  // Credit that is used up faster than this in kReplyInterval does not wait for answer(): a
+  // reporter that sends hundreds of datagrams for a reply is neither slowed down nor amplified.
+  static constexpr std::uint32_t kUrgent = 64;  // datagrams
   static constexpr std::uint32_t kMinShare = 8;
   static constexpr std::uint32_t kMaxShare = SequenceWindow::kSize / 2;
 
@@ -63,6 +66,19 @@ class Reporters {
     waiting_.resize(kept);
   }
 
+  // Calls send(SocketAddress, ReportReply) for each reporter whose credit does not wait for
+  // answer(). Called when datagrams have been taken.
+  template <typename Send>
+  void giveUrgentCredit(Nanos now_mono, Send&& send) {
+    for (const std::uint64_t key : urgent_) {
+      const auto found = reporters_.find(key);
+      if (found == reporters_.end()) continue;
+      found->second.urgent = false;
+      send(found->second.source, replyTo(key, found->second, false, now_mono));
+    }
+    urgent_.clear();
+  }
+
   std::size_t size() const { return reporters_.size(); }
 
  private:
@@ -71,14 +87,15 @@ class Reporters {
     std::uint32_t skipped;
     Nanos seen;
     SocketAddress source;
-    Nanos credited_at = 0;
+    Nanos credited_at = 0;       // 0: never
     std::uint32_t credited = 0;  // the latest sequence when credit was sent
     std::uint32_t lost = 0;      // datagrams that were given up; it wraps
     std::uint16_t length = 0;    // of its longest datagram
     bool waiting = false;        // it is in waiting_
     bool gap = false;            // sequences are missing
     bool fresh_gap = false;      // it was not there when answer() was called last
-    bool credit_due = true;
+    bool credit_due = false;
+    bool urgent = false;     // it is in urgent_
     std::uint8_t asked = 0;  // since settle()
   };
   void noteReply(const wire::ReportHead& head, Entry& entry, Nanos now_mono);
@@ -94,6 +111,7 @@ class Reporters {
   std::size_t active_ = 0;  // reporters that share the buffer
   std::unordered_map<std::uint64_t, Entry> reporters_;
   std::vector<std::uint64_t> waiting_;  // keys of reporters that answer() has to look at
+  std::vector<std::uint64_t> urgent_;   // keys for giveUrgentCredit()
 };
 
 }  // namespace pingloom::translator

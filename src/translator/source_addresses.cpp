@@ -73,6 +73,16 @@ bool SourceAddresses::contains(const IpAddress& address) const {
   });
 }
 
+bool SourceAddresses::onlyLoopback() const {
+  const SourceAddresses local = loopback();
+  return std::all_of(blocks_.begin(), blocks_.end(), [&](const Block& block) {
+    return std::any_of(local.blocks_.begin(), local.blocks_.end(), [&](const Block& outer) {
+      return outer.first.isV4() == block.first.isV4() && block.bits >= outer.bits &&
+             sharePrefix(outer.first, block.first, outer.bits);
+    });
+  });
+}
+
 Status readValue(const yaml::Node& node, SourceAddresses& out) {
   const auto items = node.items();
   if (!node.isSequence() || items.empty()) {

@@ -22,6 +22,7 @@ class SourceAddresses {
   // its length, and for one more than kMax.
   Status add(std::string_view text);
   bool contains(const IpAddress& address) const;
+  bool onlyLoopback() const;  // all of them are addresses of this host
 
  private:
   struct Block {

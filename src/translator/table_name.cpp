@@ -1,6 +1,10 @@
 #include "translator/table_name.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "common/log.h"
 
 namespace pingloom::translator {
 
@@ -22,6 +26,19 @@ std::optional<std::uint16_t> numberOf(const std::string& table, const store::Hea
   }
   if (found == head.tables.end()) return std::nullopt;
   return found->id;
+}
+
+void warnOfUnknown(std::string_view section, const std::set<std::string>& tables) {
+  constexpr std::size_t kShown = 8;
+  if (tables.empty()) return;
+  std::string names;
+  std::size_t shown = 0;
+  for (const std::string& table : tables) {
+    if (shown++ == kShown) break;
+    names += (names.empty() ? "" : ", ") + table;
+  }
+  if (tables.size() > kShown) names += fmt::format(" and {} more", tables.size() - kShown);
+  log::warning("'{}' names tables that the store does not have: {}", section, names);
 }
 
 }  // namespace pingloom::translator

@@ -10,6 +10,25 @@
 #include "translator/metrics.h"
 
 namespace pingloom::translator {
+namespace {
+
+// Says what a strict or an open configuration means, where nobody would notice it otherwise.
+void warnAboutReporters(const Config& config) {
+  if (config.reporters.empty() && !config.listen.address.isLoopback()) {
+    log::warning("reports from other hosts are refused, because there are no 'reporters'");
+  }
+  std::size_t open = 0;
+  for (const ReporterSpec& spec : config.reporters) {
+    if (!spec.key && !spec.addresses.onlyLoopback()) ++open;
+  }
+  if (open == 0) return;
+  log::warning(
+      "{} reporters on other hosts have no key: whoever can send packets with their addresses can "
+      "report as they do",
+      open);
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Translator>> Translator::start(const Config& config) {
   // A malformed answer of a collector is reported as any other failure.
@@ -34,6 +53,7 @@ Result<std::unique_ptr<Translator>> Translator::start(const Config& config) {
   if (!http) return tl::unexpected(http.error());
   made->http_ = std::move(*http);
   http::warnWhereOpen(made->http_->address(), made->access_.get(), "see this translator's metrics");
+  warnAboutReporters(config);
   log::info("reports at udp {}, device {}; metrics at {}/metrics", made->thread_->listens().text(),
             made->thread_->device().name, made->url());
   return made;
@@ -56,6 +76,7 @@ ServiceManager::Asked Translator::run(ServiceManager& manager) {
 
 void Translator::reload(const Config& config) {
   http::reloadAccess(access_.get());
+  warnAboutReporters(config);
   thread_->setReporters(config.reporters);
 }
 

@@ -5,6 +5,7 @@
 #include "agent/config.h"
 #include "collector/config.h"
 #include "controller/config.h"
+#include "translator/config.h"
 
 namespace {
 
@@ -20,5 +21,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check(pingloom::agent::parseConfig(text, "fuzz.yaml"));
   check(pingloom::controller::parseConfig(text, "fuzz.yaml"));
   check(pingloom::collector::parseConfig(text, "fuzz.yaml"));
+  check(pingloom::translator::parseConfig(text, "fuzz.yaml"));
   return 0;
 }

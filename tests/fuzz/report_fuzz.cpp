@@ -47,9 +47,13 @@ void checkDatagram(std::span<const std::uint8_t> bytes) {
 }
 
 void checkReply(std::span<const std::uint8_t> bytes) {
+  constexpr ReportKey kKey = {1, 2, 3};
+  if (parseReportReply(bytes, &kKey)) std::abort();  // its seal cannot be guessed
   const auto reply = parseReportReply(bytes);
   if (!reply) return;
   std::array<std::uint8_t, kMaxReportReplyBytes> again{};
+  const std::size_t sealed = write(*reply, again, &kKey);
+  if (!parseReportReply(std::span(again).first(sealed), &kKey)) std::abort();
   if (write(*reply, again) != bytes.size()) std::abort();
   const auto after_head = [](auto span) { return span.subspan(8); };
   const auto written = after_head(std::span<const std::uint8_t>(again).first(bytes.size()));

@@ -63,6 +63,7 @@ void Outbox::add(std::span<std::uint8_t> datagram, std::int64_t now) {
     kept_->drop();
   }
   kept_->add(datagram);
+  if (sequence_ % kLookEvery == 0) takeReplies(now);
   sendWaiting(now);
   if (!kept_->hasWaiting()) return;
   takeReplies(now);

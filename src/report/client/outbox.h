@@ -30,6 +30,8 @@ class Outbox {
   // A translator asks for what is missing within a fifth of a second.
   static constexpr std::int64_t kListen = 300'000'000;  // nanoseconds after the last datagram
   static constexpr int kMaxReplies = 16;                // that are looked at at a time
+  // Replies are looked for so often while datagrams leave, because the thread may come too late.
+  static constexpr std::uint32_t kLookEvery = 64;  // datagrams
 
   explicit Outbox(const OutboxOptions& options)
       : options_(options),

@@ -119,9 +119,15 @@ TEST(SourceAddresses, AreAddressesAndPrefixes) {
                           "fd00::/129", "fd00::1/64", "10.0.0.0/8x"}) {
     EXPECT_FALSE(some.add(bad)) << bad;
   }
+  EXPECT_FALSE(some.onlyLoopback());
   EXPECT_TRUE(some.add("0.0.0.0/0"));
   EXPECT_TRUE(has("10.0.0.2"));
   EXPECT_FALSE(has("::1"));
+  SourceAddresses local = SourceAddresses::loopback();
+  EXPECT_TRUE(local.add("127.1.0.0/16"));
+  EXPECT_TRUE(local.onlyLoopback());
+  EXPECT_TRUE(local.add("126.0.0.0/7"));
+  EXPECT_FALSE(local.onlyLoopback()) << "half of it is not of this host";
   SourceAddresses full;
   for (std::size_t i = 0; i < SourceAddresses::kMax; ++i) EXPECT_TRUE(full.add("10.0.0.1"));
   EXPECT_FALSE(full.add("10.0.0.1"));

@@ -27,8 +27,16 @@ class ReportersTest : public testing::Test {
   }
   // What is sent now.
   std::vector<wire::ReportReply> answers() {
-    std::vector<wire::ReportReply> sent;
+    std::vector<wire::ReportReply> sent = urgent();
     reporters_.answer(now_, [&](const SocketAddress& to, const wire::ReportReply& reply) {
+      EXPECT_EQ(to, kSource);
+      sent.push_back(reply);
+    });
+    return sent;
+  }
+  std::vector<wire::ReportReply> urgent() {
+    std::vector<wire::ReportReply> sent;
+    reporters_.giveUrgentCredit(now_, [&](const SocketAddress& to, const wire::ReportReply& reply) {
       EXPECT_EQ(to, kSource);
       sent.push_back(reply);
     });
@@ -80,8 +88,9 @@ TEST_F(ReportersTest, TellsNothingToThoseThatForget) {
 
 TEST_F(ReportersTest, GivesCreditAsDatagramsArrive) {
   take(1);
-  auto sent = answers();
+  auto sent = urgent();  // a new reporter sends without credit
   ASSERT_EQ(sent.size(), 1U);
+  EXPECT_TRUE(answers().empty());
   EXPECT_EQ(sent[0].type, ReportReplyType::kCredit);
   EXPECT_EQ(sent[0].ranges, 0);
   const std::uint32_t share = sent[0].until - 1;
@@ -89,12 +98,15 @@ TEST_F(ReportersTest, GivesCreditAsDatagramsArrive) {
   EXPECT_EQ(share, kBuffer / 2 / 3824);
   for (std::uint32_t sequence = 2; sequence <= share / 4; ++sequence) take(sequence);
   EXPECT_FALSE(reporters_.hasWaiting()) << "there is enough";
+  EXPECT_TRUE(urgent().empty());
   take(share / 4 + 1);
-  sent = answers();
+  sent = urgent();
   ASSERT_EQ(sent.size(), 1U);
   EXPECT_EQ(sent[0].until, share / 4 + 1 + share);
+  EXPECT_TRUE(answers().empty());
   now_ += Reporters::kCreditInterval;
   take(share / 4 + 2);
+  EXPECT_TRUE(urgent().empty());
   EXPECT_EQ(answers().size(), 1U) << "the reply before may be lost";
   EXPECT_EQ(counters_.replies, 3U);
 }
@@ -116,9 +128,17 @@ TEST_F(ReportersTest, SharesTheQueue) {
   wire::ReportHead head;
   head.flags = wire::kReportKeeps;
   large.take(head, kSource, now_);
-  large.answer(now_, [](const SocketAddress&, const wire::ReportReply& reply) {
+  large.giveUrgentCredit(now_, [](const SocketAddress&, const wire::ReportReply& reply) {
     EXPECT_EQ(reply.until, Reporters::kMaxShare) << "less than a window of sequences";
   });
+}
+
+TEST_F(ReportersTest, SmallSharesAreAnsweredNowAndThen) {
+  for (std::uint32_t reporter = 0; reporter < 1000; ++reporter) take(1, reporter);
+  EXPECT_EQ(urgent().size(), 1000U);
+  for (std::uint32_t sequence = 2; sequence < Reporters::kUrgent; ++sequence) take(sequence);
+  EXPECT_TRUE(urgent().empty());
+  EXPECT_EQ(answers().size(), 1U);
 }
 
 TEST_F(ReportersTest, CreditWraps) {

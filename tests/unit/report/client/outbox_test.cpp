@@ -97,6 +97,15 @@ TEST(Outbox, WaitsForCredit) {
   EXPECT_EQ(sender.outbox().status().skipped, 0U);
 }
 
+TEST(Outbox, LooksForRepliesWhileItSends) {
+  Sender sender(options());
+  sender.add(1);
+  EXPECT_EQ(sender.next(), 1U);
+  sender.grant(70);
+  for (std::uint32_t i = 2; i <= 200; ++i) sender.add(i);
+  EXPECT_EQ(sender.arrived(), 69);
+}
+
 TEST(Outbox, ALostReplyStopsNothing) {
   Sender sender(options());
   sender.add(1);
