@@ -69,7 +69,7 @@ purge_rest() {
   purge_debs
   remove_packages
   run rm -rf "$unit_dir"/pingloom-{agent,controller,collector,translator}.service.d "$config_dir" "$state_dir" \
-    /run/pingloom{-controller,-collector,-translator,-install.lock}
+    /run/pingloom{-controller,-collector,-translator,-install.lock} /dev/shm/pingloom  # the last are a collector's stores
   # A package's script has removed the users by now, but a dry run has purged no package.
   if [ -n "$dry" ] && known_package pingloom-cli; then say "the package pingloom-cli removes its users with it"; return; fi
   for user in pingloom-agent pingloom-controller pingloom-collector pingloom-translator; do remove_user "$user"; done
