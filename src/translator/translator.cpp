@@ -23,8 +23,8 @@ void warnAboutReporters(const Config& config) {
   }
   if (open == 0) return;
   log::warning(
-      "{} reporters on other hosts have no key: whoever can send packets with their addresses can "
-      "report as they do",
+      "{} reporters on other hosts have no key: anybody who can send packets with their addresses "
+      "can report in their place",
       open);
 }
 
