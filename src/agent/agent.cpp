@@ -52,6 +52,15 @@ Result<std::unique_ptr<Agent>> Agent::start(Config config,
   agent->spool_ = std::move(*spool);
   agent->incarnation_ =
       agent->state_.nextIncarnation(utcNow(), agent->spool_->newest().incarnation);
+  if (agent->config_.translator) {
+    translator::Config& own = *agent->config_.translator;
+    if (auto loaded = translator::loadKeys(own); !loaded) return tl::unexpected(loaded.error());
+    auto started = translator::IngestThread::start(own);
+    if (!started) return tl::unexpected(started.error());
+    agent->translator_ = std::move(*started);
+    log::info("reports at udp {} go to collector {}", agent->translator_->listens().text(),
+              own.collector);
+  }
   if (agent->config_.events) {
     auto opened = Events::open(*agent->config_.events);
     if (!opened) return tl::unexpected(opened.error());
@@ -386,6 +395,7 @@ void Agent::collectFigures(Nanos now) {
                                    work_.targets(transports_[i]->protocol())});
   }
   figures_.counters = counters_->newest();
+  if (translator_ != nullptr) figures_.translator = translator_->counters();
   if (events_ != nullptr) {
     events_->add(figures_.counters);
     figures_.events = events_->counts();

@@ -140,6 +140,7 @@ constexpr auto kKeys = std::to_array<ConfigKey<Config>>({
     {"rdma", readField<&Config::rdma>},
     {"results_log", readField<&Config::results_log>},
     {"events", readField<&Config::events>},
+    {"translator", readField<&Config::translator>},
     {"keys", readKeys},
     {"pages", readField<&Config::pages>},
 });

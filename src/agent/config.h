@@ -17,6 +17,7 @@
 #include "common/log.h"
 #include "http/access_config.h"
 #include "net/curve_key.h"
+#include "translator/config.h"
 
 namespace pingloom::agent {
 
@@ -48,8 +49,9 @@ struct Config {
   log::Levels log_levels;
   std::uint64_t spool_max_bytes = 256ULL << 20;
   RdmaConfig rdma;
-  std::optional<ResultsLogConfig> results_log;  // nullopt for none
-  std::optional<EventsConfig> events;           // nullopt if none are reported
+  std::optional<ResultsLogConfig> results_log;   // nullopt for none
+  std::optional<EventsConfig> events;            // nullopt if none are reported
+  std::optional<translator::Config> translator;  // nullopt if the agent is no translator
   std::optional<KeysConfig> keys;    // nullopt stands for plaintext without authentication
   std::optional<PagesConfig> pages;  // nullopt if the agent serves no metric pages
 };

@@ -28,6 +28,11 @@ constexpr auto kEventsKeys = std::to_array<ConfigKey<EventsConfig>>({
     {"translator", readTranslator},
     {"table", [](const yaml::Node& node,
                  EventsConfig& config) { return readNumber(node, 1, 65535, config.table); }},
+    {"reporter",
+     [](const yaml::Node& node, EventsConfig& config) {
+       return readNumber(node, 0, UINT32_MAX, config.reporter);
+     }},
+    {"key", readField<&EventsConfig::key>},
 });
 
 // TIME KIND PROBE SOURCE>DESTINATION DETAIL
@@ -41,9 +46,6 @@ std::string pairText(std::string_view kind, const plan::Assignment& assignment,
 
 Status readValue(const yaml::Node& node, EventsConfig& config) {
   if (auto status = readMap(node, kEventsKeys, config); !status) return status;
-  if (config.translator.empty()) {
-    return node.error("'translator' is missing: the address of a pingloom-translator");
-  }
   if (config.table == 0) {
     return node.error("'table' is missing: the number of a table of lists in the store");
   }
@@ -54,7 +56,9 @@ Result<std::unique_ptr<Events>> Events::open(const EventsConfig& config) {
   try {
     return std::unique_ptr<Events>(new Events(config));
   } catch (const std::system_error& error) {
-    return makeErrnoError("events", "cannot report to " + config.translator, error.code().value());
+    const std::string key = config.key.empty() ? "" : " with the key in " + config.key.string();
+    return makeErrnoError("events", "cannot report to " + config.translator + key,
+                          error.code().value());
   }
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -25,8 +26,10 @@
 namespace pingloom::agent {
 
 struct EventsConfig {
-  std::string translator;   // ADDRESS, ADDRESS:PORT or [ADDRESS]:PORT
-  std::uint16_t table = 0;  // the number of a table of lists
+  std::string translator = "127.0.0.1";  // ADDRESS, ADDRESS:PORT or [ADDRESS]:PORT
+  std::uint16_t table = 0;               // the number of a table of lists
+  std::uint32_t reporter = 0;            // this agent's number, by which the translator knows it
+  std::filesystem::path key;             // the file of the key that seals; empty for none
 };
 
 // Reads the section, for common/config_reader.h.
@@ -56,7 +59,8 @@ class Events : public probe::PingListener {
 
  private:
   explicit Events(const EventsConfig& config)
-      : reporter_(config.translator), table_(config.table) {}
+      : reporter_(config.translator, config.reporter, 0, false, config.key.string()),
+        table_(config.table) {}
   void append(Nanos now, std::string_view text);
 
   Reporter reporter_;

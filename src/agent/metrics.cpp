@@ -7,6 +7,7 @@
 #include "common/metrics_text.h"
 #include "common/program.h"
 #include "http/server.h"
+#include "translator/metrics.h"
 
 namespace pingloom::agent {
 namespace {
@@ -181,6 +182,7 @@ std::string metricsText(const Figures& figures) {
   writeControl(out, figures);
   writePages(out, figures);
   if (figures.events) writeEvents(out, *figures.events);
+  if (figures.translator) translator::writeMetrics(out, *figures.translator);
   writeSpool(out, figures.spool);
   if (figures.counters != nullptr) writeInterfaceCounters(out, *figures.counters);
   out.process();

@@ -21,6 +21,7 @@
 #include "net/peer_gate.h"
 #include "pages/page_service.h"
 #include "probe/transport.h"
+#include "translator/counters.h"
 
 namespace pingloom::http {
 class Access;
@@ -58,6 +59,7 @@ struct Figures {
   std::optional<pages::PageFigures> pages;         // nullopt without metric pages
   std::shared_ptr<const NicPorts> counters;        // nullptr before they were read
   std::optional<EventCounts> events;               // nullopt if none are reported
+  std::optional<translator::Counters> translator;  // nullopt if the agent is no translator
   std::optional<net::PeerRefusals> pages_refused;  // nullopt without metric pages or without keys
 };
 

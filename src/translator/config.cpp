@@ -42,7 +42,7 @@ Status readTranslatorKeys(const yaml::Node& node, Config& config) {
   return {};
 }
 
-constexpr auto kTranslatorKeys = std::to_array<ConfigKey<Config>>({
+constexpr auto kWorkKeys = std::to_array<ConfigKey<Config>>({
     {"name",
      [](const yaml::Node& node, Config& config) { return store::readName(node, config.name); }},
     {"address", readField<&Config::address>},
@@ -51,9 +51,12 @@ constexpr auto kTranslatorKeys = std::to_array<ConfigKey<Config>>({
     {"listen", readField<&Config::listen>},
     {"reporters", readField<&Config::reporters>},
     {"published", readField<&Config::published>},
+    {"keys", readTranslatorKeys},
+});
+
+constexpr auto kDaemonKeys = std::to_array<ConfigKey<Config>>({
     {"http", readField<&Config::http>},
     {"http_access", readField<&Config::http_access>},
-    {"keys", readTranslatorKeys},
     {"url_file", readField<&Config::url_file>},
     {"log_level",
      [](const yaml::Node& node, Config& config) { return readLogLevel(node, config.log_levels); }},
@@ -71,11 +74,35 @@ std::string nameOfHost() {
   return name.empty() ? "translator" : name;
 }
 
+// The keys of a file: those of the work and those of a daemon.
+constexpr auto kFileKeys = [] {
+  std::array<ConfigKey<Config>, kWorkKeys.size() + kDaemonKeys.size()> all{};
+  std::copy(kDaemonKeys.begin(), kDaemonKeys.end(),
+            std::copy(kWorkKeys.begin(), kWorkKeys.end(), all.begin()));
+  return all;
+}();
+
+Status complete(const yaml::Node& node, Config& config) {
+  if (!config.address) {
+    return node.error("'address' is missing: this host's, whose RDMA device writes");
+  }
+  if (config.collector.empty()) {
+    return node.error("'collector' is missing: write 'collector: ADDRESS'");
+  }
+  if (config.name.empty()) config.name = nameOfHost();
+  return {};
+}
+
 }  // namespace
+
+Status readValue(const yaml::Node& node, Config& config) {
+  if (auto status = readMap(node, kWorkKeys, config); !status) return status;
+  return complete(node, config);
+}
 
 Status loadKeys(Config& config) {
   if (config.keys) {
-    const Status own = keys::loadOwn(config.keys->secret, config.keys->own);
+    Status own = keys::loadOwn(config.keys->secret, config.keys->own);
     if (!own) return own;
   }
   return loadReporterKeys(config.reporters);
@@ -91,16 +118,10 @@ Result<Config> parseConfig(std::string_view text, std::string_view file) {
   if (!root) return tl::unexpected(root.error());
   if (root->isNull()) return makeError(file, "is empty; it needs 'address' and 'collector'");
   Config config;
-  if (auto status = readMap(*root, kTranslatorKeys, config); !status) {
+  if (auto status = readMap(*root, kFileKeys, config); !status) {
     return tl::unexpected(status.error());
   }
-  if (!config.address) {
-    return root->error("'address' is missing: this host's, whose RDMA device writes");
-  }
-  if (config.collector.empty()) {
-    return root->error("'collector' is missing: write 'collector: ADDRESS'");
-  }
-  if (config.name.empty()) config.name = nameOfHost();
+  if (auto status = complete(*root, config); !status) return tl::unexpected(status.error());
   return config;
 }
 

@@ -10,6 +10,7 @@
 #include "common/address.h"
 #include "common/error.h"
 #include "common/log.h"
+#include "common/yaml.h"
 #include "http/access_config.h"
 #include "net/curve_key.h"
 #include "net/zmq_dealer.h"
@@ -41,6 +42,11 @@ struct Config {
   std::filesystem::path url_file;  // written when the translator listens; may be empty
   log::Levels log_levels;
 };
+
+// Reads the section of an agent's configuration that makes the agent a translator too. It has the
+// keys of the file apart from those that a daemon has once: http, http_access, url_file, log_level
+// and log.
+Status readValue(const yaml::Node& node, Config& config);
 
 // Reads the configured secret key unless it was read before, and the reporters' keys.
 Status loadKeys(Config& config);

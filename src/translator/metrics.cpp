@@ -1,7 +1,5 @@
 #include "translator/metrics.h"
 
-#include "common/metrics_text.h"
-
 namespace pingloom::translator {
 namespace {
 
@@ -54,10 +52,18 @@ void storeMetrics(MetricsText& out, const Counters& counters) {
               "Connections that failed or could not be established.", counters.failures);
 }
 
+}  // namespace
+
+void writeMetrics(MetricsText& out, const Counters& counters) {
+  reportMetrics(out, counters);
+  storeMetrics(out, counters);
+}
+
+namespace {
+
 http::Response metricsOf(const Counters& counters, const http::Request& request) {
   MetricsText text(MetricsText::formatFor(request.accept));
-  reportMetrics(text, counters);
-  storeMetrics(text, counters);
+  writeMetrics(text, counters);
   text.process();
   text.finish();
   http::Response response;

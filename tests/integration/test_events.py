@@ -16,6 +16,9 @@ class Events(unittest.TestCase):
         reports, stores, self.http = free_port(), free_port(), free_port()
         for index in range(3):
             self.mesh.agent_options[index] = {"events": f"{{ translator: '127.0.0.1:{reports}', table: {EVENTS} }}"}
+        # The first agent is the translator too, of the events of all.
+        self.mesh.agent_options[0]["translator"] = (f"{{ address: {subnet}.201, device: soft, name: t, "
+                                                    f"collector: '{subnet}.200:{stores}', listen: '127.0.0.1:{reports}' }}")
         self.start("collector", f"""address: {subnet}.200
 device: soft
 stores_port: {stores}
@@ -24,13 +27,6 @@ stores:
   - translator: t
     file: {directory}/t.store
     tables: [{{ name: events, id: {EVENTS}, kind: lists, blocks: 1024, entry: 160B }}]
-""")
-        self.start("translator", f"""address: {subnet}.201
-device: soft
-name: t
-collector: {subnet}.200:{stores}
-listen: 127.0.0.1:{reports}
-http: {subnet}.201:{free_port()}
 """)
         self.mesh.start()
         for protocol in ("udp", "rdma"):

@@ -21,9 +21,9 @@ MAY_USE = {
     "probe": {"common", "net", "wire", "rdma", "plan"},
     "pages": {"common", "net", "wire", "rdma"},
     "report": {"common", "wire"},
-    "agent": {"common", "net", "keys", "wire", "rdma", "report", "plan", "http", "probe", "pages"},
-    "collector": {"common", "net", "keys", "wire", "rdma", "store", "http", "pages"},
     "translator": {"common", "net", "keys", "wire", "rdma", "store", "http"},
+    "agent": {"common", "net", "keys", "wire", "rdma", "store", "report", "plan", "http", "translator", "probe", "pages"},
+    "collector": {"common", "net", "keys", "wire", "rdma", "store", "http", "pages"},
     "controller": {"common", "net", "keys", "wire", "plan", "pinglist", "http"},
     "cli": {"common", "net", "keys", "wire", "rdma", "store", "plan", "pinglist", "http", "probe", "agent", "controller", "pages", "collector", "translator"},
 }

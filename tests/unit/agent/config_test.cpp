@@ -76,6 +76,21 @@ TEST(AgentConfig, WhereEventsGo) {
   ASSERT_TRUE(config->events);
   EXPECT_EQ(config->events->translator, "10.0.0.9:20716");
   EXPECT_EQ(config->events->table, 2);
+  const auto sealed = parseConfig(
+      "controller: a\nevents: { table: 3, reporter: 7, key: events.key }\n", "/etc/p/a.yaml");
+  ASSERT_TRUE(sealed) << sealed.error().text();
+  EXPECT_EQ(sealed->events->translator, "127.0.0.1");
+  EXPECT_EQ(sealed->events->reporter, 7U);
+  EXPECT_EQ(sealed->events->key, "/etc/p/events.key");
+}
+
+TEST(AgentConfig, ATranslatorOfItsOwn) {
+  const auto config = parseConfig(
+      "controller: a\ntranslator: { address: 10.0.0.1, collector: 10.0.0.5, name: t }\n", "a.yaml");
+  ASSERT_TRUE(config) << config.error().text();
+  ASSERT_TRUE(config->translator);
+  EXPECT_EQ(config->translator->collector, "10.0.0.5:20717");
+  EXPECT_EQ(config->translator->listen.text(), "127.0.0.1:20716");
 }
 
 TEST(AgentConfig, TheControllerInAllItsForms) {
@@ -148,7 +163,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"controller: a\nlog_level: loud\n", "a.yaml:2:12", "loud"},
         BadFile{"controller: a\nlog: { rmda: debug }\n", "a.yaml:2:8", "no component"},
         BadFile{"controller: a\nhttp: none\nhttp_access: { tokens: t }\n", "a.yaml:3:14", "none"},
-        BadFile{"controller: a\nevents: { table: 2 }\n", "a.yaml:2:9", "'translator' is missing"},
+        BadFile{"controller: a\ntranslator: { address: 10.0.0.1 }\n", "a.yaml:2:13",
+                "'collector' is missing"},
+        BadFile{"controller: a\ntranslator: { http: 1.2.3.4:5 }\n", "a.yaml:2:15", "http"},
         BadFile{"controller: a\nevents: { translator: t.example, table: 2 }\n", "a.yaml:2:23",
                 "no ADDRESS"},
         BadFile{"controller: a\nevents: { translator: '::1' }\n", "a.yaml:2:9",

@@ -29,7 +29,8 @@ class EventsTest : public testing::Test {
     ASSERT_EQ(::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&own), &length), 0);
     timeval patience{20, 0};
     ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    auto opened = Events::open({"127.0.0.1:" + std::to_string(ntohs(own.sin_port)), 7});
+    auto opened = Events::open(
+        {.translator = "127.0.0.1:" + std::to_string(ntohs(own.sin_port)), .table = 7, .key = {}});
     ASSERT_TRUE(opened) << opened.error().text();
     events = std::move(*opened);
     assignment = std::make_shared<plan::Assignment>();
