@@ -55,7 +55,7 @@ Result<std::unique_ptr<Agent>> Agent::start(Config config,
   if (agent->config_.translator) {
     translator::Config& own = *agent->config_.translator;
     if (auto loaded = translator::loadKeys(own); !loaded) return tl::unexpected(loaded.error());
-    auto started = translator::IngestThread::start(own);
+    auto started = translator::IngestGroup::start(own);
     if (!started) return tl::unexpected(started.error());
     agent->translator_ = std::move(*started);
     log::info("reports at udp {} go to collector {}", agent->translator_->listens().text(),

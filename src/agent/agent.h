@@ -33,7 +33,7 @@
 #include "probe/transport.h"
 #include "probe/window_clock.h"
 #include "probe/window_queue.h"
-#include "translator/ingest_thread.h"
+#include "translator/ingest_group.h"
 
 namespace pingloom::agent {
 
@@ -128,7 +128,7 @@ class Agent : private ControlOwner {
   Nanos gather_due_ = 0;  // 0 if no window waits
   probe::EndpointBoard endpoint_board_;
   // nullptr if not configured; the transports keep a pointer to the events.
-  std::unique_ptr<translator::IngestThread> translator_;
+  std::unique_ptr<translator::IngestGroup> translator_;
   std::unique_ptr<Events> events_;
   probe::AgentContext transport_context_;  // the transports keep a reference to it
   std::vector<std::unique_ptr<probe::Transport>> transports_;

@@ -48,6 +48,8 @@ constexpr auto kWorkKeys = std::to_array<ConfigKey<Config>>({
     {"address", readField<&Config::address>},
     {"device", readField<&Config::device>},
     {"collector", readCollector},
+    {"threads", [](const yaml::Node& node,
+                   Config& config) { return readNumber(node, 1, kMaxThreads, config.threads); }},
     {"listen", readField<&Config::listen>},
     {"reporters", readField<&Config::reporters>},
     {"published", readField<&Config::published>},

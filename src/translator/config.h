@@ -21,6 +21,7 @@
 namespace pingloom::translator {
 
 constexpr std::uint16_t kDefaultTranslatorHttpPort = 20718;
+constexpr std::uint32_t kMaxThreads = 16;
 
 struct KeysConfig {
   std::filesystem::path secret;
@@ -32,7 +33,8 @@ struct Config {
   std::string name;  // names this translator's store at the collector; the host's name unless set
   std::optional<IpAddress> address;  // the address whose RDMA device writes
   rdma::DeviceOptions device;
-  std::string collector;  // HOST:PORT
+  std::string collector;      // HOST:PORT
+  std::uint32_t threads = 1;  // each has a store of its own (ingest_group.h)
   SocketAddress listen{IpAddress::fromV4(0x7f000001), wire::kReportPort};
   ReporterSpecs reporters;  // empty: everybody on this host may report
   std::optional<PublishedSpec> published;

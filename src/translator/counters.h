@@ -32,6 +32,8 @@ struct Counters {
   std::uint64_t failures = 0;  // connections that failed or could not be made
   bool connected = false;
 
+  // Adds what another thread has counted. They are connected if both are.
+  void add(const Counters& other);
   void refuse(wire::ReportRefusal reason) { ++refused[static_cast<std::size_t>(reason)]; }
   std::uint64_t refusedInAll() const {
     return std::accumulate(refused.begin(), refused.end(), std::uint64_t{0});

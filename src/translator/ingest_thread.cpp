@@ -25,35 +25,35 @@ constexpr Nanos kComplainEvery = kMinute;
 
 }  // namespace
 
-IngestThread::IngestThread(std::unique_ptr<rdma::Device> device, Receiver reports)
+IngestThread::IngestThread(std::shared_ptr<rdma::Device> device, Receiver reports)
     : device_(std::move(device)),
       reports_(std::move(reports)),
       intake_(counted_, reports_.bufferBytes()),
       incarnation_(randomU64()) {}
 
-Result<std::unique_ptr<IngestThread>> IngestThread::start(const Config& config) {
-  auto device = rdma::openDevice(*config.address, config.device);
-  if (!device) return tl::unexpected(device.error());
-  auto reports = Receiver::bind(config.listen, true);
-  if (!reports) return tl::unexpected(reports.error());
-  std::unique_ptr<IngestThread> made(new IngestThread(std::move(*device), std::move(*reports)));
-  if (auto opened = made->open(config); !opened) return tl::unexpected(opened.error());
+Result<std::unique_ptr<IngestThread>> IngestThread::start(const Config& config, Share share,
+                                                          std::shared_ptr<rdma::Device> device,
+                                                          Receiver reports) {
+  std::unique_ptr<IngestThread> made(new IngestThread(std::move(device), std::move(reports)));
+  if (auto opened = made->open(config, std::move(share)); !opened) {
+    return tl::unexpected(opened.error());
+  }
   made->thread_ = std::thread([thread = made.get()] { thread->run(); });
   return made;
 }
 
-Status IngestThread::open(const Config& config) {
+Status IngestThread::open(const Config& config, Share share) {
   stop_ = UniqueFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!stop_.valid()) return makeErrnoError("translator", "no eventfd", errno);
   intake_.setRules(std::make_unique<ReporterRules>(config.reporters));
-  if (config.published) {
+  if (config.published && share.published) {
     auto packets = Receiver::bind(config.published->listen, false);
     if (!packets) return tl::unexpected(packets.error());
     published_packets_.emplace(std::move(*packets));
     published_sources_.emplace(*config.published);
   }
   SessionOptions options;
-  options.name = config.name;
+  options.name = std::move(share.store);
   options.collector = config.collector;
   options.source = *config.address;
   options.curve = curveOf(config);
@@ -64,7 +64,7 @@ Status IngestThread::open(const Config& config) {
   return {};
 }
 
-IngestThread::~IngestThread() {
+void IngestThread::stop() {
   if (!thread_.joinable()) return;
   eventfd_write(stop_.get(), 1);
   thread_.join();

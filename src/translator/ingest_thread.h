@@ -1,10 +1,11 @@
-// The thread that owns a translator's work: the sockets, the shadow, and the session with the
-// collector. Any thread may call counters() and setReporters().
+// A thread that owns a share of a translator's work: its sockets, its shadow, and its session with
+// the collector. Any thread may call counters() and setReporters().
 #pragma once
 
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "common/address.h"
@@ -24,12 +25,21 @@ namespace pingloom::translator {
 
 class IngestThread {
  public:
-  // Opens the device and the socket, and starts. REQUIRES: the keys are loaded.
-  static Result<std::unique_ptr<IngestThread>> start(const Config& config);
-  ~IngestThread();
+  struct Share {
+    std::string store;       // its name
+    bool published = false;  // whether it takes the packets of the published DTA
+  };
+
+  // REQUIRES: the keys are loaded.
+  static Result<std::unique_ptr<IngestThread>> start(const Config& config, Share share,
+                                                     std::shared_ptr<rdma::Device> device,
+                                                     Receiver reports);
+  ~IngestThread() { stop(); }
   IngestThread(const IngestThread&) = delete;
   IngestThread& operator=(const IngestThread&) = delete;
 
+  // Ends the thread; the device and the sockets stay open.
+  void stop();
   // Returns what had been counted up to 100 ms ago.
   Counters counters() const;
   // Applies within 100 ms. REQUIRES: the reporters' keys are loaded.
@@ -44,8 +54,8 @@ class IngestThread {
   static constexpr Nanos kRoomWait = 200 * kMillisecond;
   static constexpr std::uint64_t kFullBlocksAtOnce = 8;
 
-  IngestThread(std::unique_ptr<rdma::Device> device, Receiver reports);
-  Status open(const Config& config);
+  IngestThread(std::shared_ptr<rdma::Device> device, Receiver reports);
+  Status open(const Config& config, Share share);
   void run();
   void receive(Shadow& shadow, Nanos now_mono);
   void receivePublished(Shadow& shadow, Nanos now_mono);
@@ -56,7 +66,7 @@ class IngestThread {
   void makeRoom(Shadow& shadow, Nanos until);
   void exchange();
 
-  std::unique_ptr<rdma::Device> device_;
+  std::shared_ptr<rdma::Device> device_;
   Receiver reports_;
   std::optional<Receiver> published_packets_;          // nullopt if not configured
   std::optional<PublishedSources> published_sources_;  // there if and only if the receiver is

@@ -2,6 +2,10 @@
 
 #include <sys/socket.h>
 
+#include <string_view>
+
+#include "net/udp_group.h"
+
 namespace pingloom::translator {
 namespace {
 
@@ -9,6 +13,7 @@ namespace {
 constexpr std::size_t kMaxCoalesced = 65'535;
 // Longer datagrams of those that are not coalesced are cut off, and refused for their length.
 constexpr std::size_t kMaxSingle = 2048;
+constexpr std::string_view kPortTaken = "another process listens there";
 
 SocketAddress boundTo(const net::UdpSocket& socket) {
   sockaddr_storage local{};
@@ -27,10 +32,28 @@ Receiver::Receiver(net::UdpSocket socket, bool coalesced)
 Result<Receiver> Receiver::bind(const SocketAddress& listen, bool coalesced) {
   net::UdpSocketOptions options;
   options.coalesced = coalesced;
-  options.port_taken = "another process listens there";
+  options.port_taken = kPortTaken;
   auto socket = net::UdpSocket::bind(listen.address, listen.port, options);
   if (!socket) return tl::unexpected(socket.error());
   return Receiver(std::move(*socket), coalesced);
+}
+
+Result<std::vector<Receiver>> Receiver::bindGroup(const SocketAddress& listen, std::uint32_t count,
+                                                  const net::PayloadField& field) {
+  std::vector<Receiver> made;
+  if (count == 1) {
+    auto only = bind(listen, true);
+    if (!only) return tl::unexpected(only.error());
+    made.push_back(std::move(*only));
+    return made;
+  }
+  net::UdpSocketOptions options;
+  options.coalesced = true;
+  options.port_taken = kPortTaken;
+  auto sockets = net::bindGroup(listen.address, listen.port, count, field, options);
+  if (!sockets) return tl::unexpected(sockets.error());
+  for (net::UdpSocket& socket : *sockets) made.push_back(Receiver(std::move(socket), true));
+  return made;
 }
 
 std::size_t Receiver::bufferBytes() const {

@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "common/address.h"
 #include "common/error.h"
+#include "net/payload_share.h"
 #include "net/rx_batch.h"
 #include "net/udp_socket.h"
 
@@ -19,6 +21,9 @@ class Receiver {
   // With `coalesced` the kernel may deliver datagrams of one sender together (UDP GRO), which pays
   // where a sender sends many.
   static Result<Receiver> bind(const SocketAddress& listen, bool coalesced);
+  // Binds as many that share the port, coalesced; the field of a datagram chooses the receiver.
+  static Result<std::vector<Receiver>> bindGroup(const SocketAddress& listen, std::uint32_t count,
+                                                 const net::PayloadField& field);
 
   int descriptor() const { return socket_.descriptor(); }
   const SocketAddress& address() const { return address_; }

@@ -34,9 +34,9 @@ Result<std::unique_ptr<Translator>> Translator::start(const Config& config) {
   // A malformed answer of a collector is reported as any other failure.
   google::protobuf::SetLogHandler(nullptr);
   std::unique_ptr<Translator> made(new Translator());
-  auto thread = IngestThread::start(config);
-  if (!thread) return tl::unexpected(thread.error());
-  made->thread_ = std::move(*thread);
+  auto threads = IngestGroup::start(config);
+  if (!threads) return tl::unexpected(threads.error());
+  made->threads_ = std::move(*threads);
   auto access = http::openAccess(config.http_access);
   if (!access) return tl::unexpected(access.error());
   made->access_ = std::move(*access);
@@ -47,15 +47,15 @@ Result<std::unique_ptr<Translator>> Translator::start(const Config& config) {
     return request.path == "/healthz" ? http::Role::kNone : http::usualNeeds(request);
   };
   auto http =
-      http::Server::start(options, [ingest = made->thread_.get()](const http::Request& request) {
+      http::Server::start(options, [ingest = made->threads_.get()](const http::Request& request) {
         return answer(ingest->counters(), request);
       });
   if (!http) return tl::unexpected(http.error());
   made->http_ = std::move(*http);
   http::warnWhereOpen(made->http_->address(), made->access_.get(), "see this translator's metrics");
   warnAboutReporters(config);
-  log::info("reports at udp {}, device {}; metrics at {}/metrics", made->thread_->listens().text(),
-            made->thread_->device().name, made->url());
+  log::info("reports at udp {}, device {}; metrics at {}/metrics", made->threads_->listens().text(),
+            made->threads_->device().name, made->url());
   return made;
 }
 
@@ -66,7 +66,7 @@ std::string Translator::url() const {
 
 ServiceManager::Asked Translator::run(ServiceManager& manager) {
   for (;;) {
-    manager.tell(true, thread_->counters().connected ? "writing" : "waiting for the collector");
+    manager.tell(true, threads_->counters().connected ? "writing" : "waiting for the collector");
     pollfd ready{manager.descriptor(), POLLIN, 0};
     if (poll(&ready, 1, static_cast<int>(kSecond / kMillisecond)) <= 0) continue;
     const ServiceManager::Asked asked = manager.asked();
@@ -77,7 +77,7 @@ ServiceManager::Asked Translator::run(ServiceManager& manager) {
 void Translator::reload(const Config& config) {
   http::reloadAccess(access_.get());
   warnAboutReporters(config);
-  thread_->setReporters(config.reporters);
+  threads_->setReporters(config.reporters);
 }
 
 }  // namespace pingloom::translator

@@ -10,7 +10,7 @@
 #include "common/service_manager.h"
 #include "http/server.h"
 #include "translator/config.h"
-#include "translator/ingest_thread.h"
+#include "translator/ingest_group.h"
 
 namespace pingloom::translator {
 
@@ -29,7 +29,7 @@ class Translator {
 
  private:
   Translator() = default;
-  std::unique_ptr<IngestThread> thread_;
+  std::unique_ptr<IngestGroup> threads_;
   std::shared_ptr<http::Access> access_;  // nullptr if not configured
   std::unique_ptr<http::Server> http_;    // destroyed before what it renders
 };

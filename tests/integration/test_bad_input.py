@@ -106,6 +106,7 @@ TRANSLATOR = "address: 127.0.0.1\ncollector: 127.0.0.1:1\nname: t\n", {
     "collector": AGENT[1]["controller"],
     "name": ("''", "A", "a b", "'" + "x" * 64 + "'"),
     "listen": AGENT[1]["http"],
+    "threads": ("0", "17", "-1", "many", "1.5"),
     "reporters": ("[]", "7", "[7]", "[{ }]", "[{ addresses: [10.0.0.1] }]", "[{ id: -1 }]", "[{ id: 4294967296 }]", "[{ id: 1 }, { id: 1 }]",
                   "[{ id: 1, addresses: [] }]", "[{ id: 1, addresses: 10.0.0.1 }]", "[{ id: 1, addresses: [host] }]",
                   "[{ id: 1, addresses: [10.0.0.1/24] }]", "[{ id: 1, addresses: [10.0.0.0/33] }]", "[{ id: 1, tables: [] }]",
