@@ -47,7 +47,7 @@ class Service(Installation):
 
     def test_04_without_its_controller_an_agent_waits_and_says_so(self):
         done = self.install("--controller", f"{THIRD}:70000", "--insecure", check=False)
-        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("the port is not a number 1..65535", done.stdout)
         done = self.install("--controller", THIRD, "--insecure", "--wait", "3", check=False)
         self.assertEqual(done.returncode, 1, done.stdout)
@@ -180,7 +180,9 @@ class Service(Installation):
     def test_13_rdma_and_metric_pages_work_in_the_sandbox(self):
         """The container has no RDMA device, so soft devices are used. Each needs an address for itself, so pages get another one."""
         old = {name: (self.host.root / "etc/pingloom" / name).read_text() for name in ("agent.yaml", "pinglist.yaml")}
-        self.write("agent.yaml", old["agent.yaml"] + f"\nrdma: {{ device: soft }}\npages: {{ address: {OTHER} }}\n")
+        served = old["agent.yaml"].replace("\npages: {}\n", f"\npages: {{ address: {OTHER} }}\n")
+        self.assertNotEqual(served, old["agent.yaml"], "the installation serves pages")
+        self.write("agent.yaml", served + "\nrdma: { device: soft }\n")
         self.write("pinglist.yaml", old["pinglist.yaml"] + f"  - {{ name: rdma, protocol: rdma, mesh: [{ADDRESS}], self: true }}\n")
         self.host.run("systemctl", "restart", AGENT)
         wait(lambda: "rdma" in self.host.run("pingloom", "mesh").stdout and self.mesh_is_fresh(), 60, "RDMA probes are answered")
