@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from installation import ADDRESS, AGENT, CONTROLLER, Installation, packed, wait
+from installation import ADDRESS, AGENT, CONTROLLER, OTHER, Installation, packed, wait
 
 
 def later(package, broken):
@@ -51,6 +51,19 @@ class Packages(Installation):
         shown = self.install("-c", "--address", ADDRESS).stdout
         self.assertEqual(shown.count("this version is installed already"), 3, shown)
         self.assertEqual(pids, [self.pid(CONTROLLER), self.pid(AGENT)])
+
+    def test_2b_a_translator(self):
+        shown = self.install("--no-agent", "--translator", ADDRESS, "--address", OTHER, "--device", "soft").stdout
+        self.assertTrue(self.active("pingloom-translator.service"), shown)
+        config = (self.host.root / "etc/pingloom/translator.yaml").read_text()
+        for line in (f'address: "{OTHER}"', f'collector: "{ADDRESS}"', "device: soft"):
+            self.assertIn(f"\n{line}\n", config)
+        self.assertIn("/etc/pingloom/translator.yaml", self.host.run("dpkg-query", "-W", "-f", "${Conffiles}", "pingloom-translator").stdout)
+        # The library for applications needs nothing that a small server lacks.
+        library = next(self.folder.glob("libpingloom-report0_*.deb"))
+        self.host.run("dpkg", "-i", f"/{library.relative_to(self.host.root)}")
+        self.assertIn("libpingloom-report.so.0", self.host.run("ldconfig", "-p").stdout)
+        self.host.run("dpkg", "--purge", "libpingloom-report0")
 
     def test_3_an_upgrade_that_does_not_become_ready_is_taken_back(self):
         config = (self.host.root / "etc/pingloom/agent.yaml").read_text()
