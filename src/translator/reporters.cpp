@@ -101,13 +101,14 @@ wire::ReportReply Reporters::replyTo(std::uint64_t key, Entry& entry, bool ask, 
 
 void Reporters::settle(Nanos now_mono) {
   active_ = 0;
+  const Nanos patience = reporters_.size() > kCrowded ? kForgetCrowdedAfter : kForgetAfter;
   for (auto at = reporters_.begin(); at != reporters_.end();) {
     Entry& entry = at->second;
     entry.window.giveUp();
     entry.asked = 0;
     const Nanos silence = now_mono - entry.seen;
     if (silence < kActive) ++active_;
-    const bool silent = silence >= kForgetAfter;
+    const bool silent = silence >= patience;
     if (silent) entry.window.giveUp();  // nothing stays missing
     const std::uint64_t lost = entry.window.takeLost();
     entry.lost += static_cast<std::uint32_t>(lost);

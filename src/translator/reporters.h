@@ -25,6 +25,9 @@ class Reporters {
  public:
   static constexpr std::size_t kMaxReporters = 16'384;
   static constexpr Nanos kForgetAfter = 10 * kMinute;  // since its last datagram
+  // The same while more than kCrowded are known, so that short-lived ones keep nobody out.
+  static constexpr Nanos kForgetCrowdedAfter = 10 * kSecond;
+  static constexpr std::size_t kCrowded = kMaxReporters / 4 * 3;
   static constexpr Nanos kReplyInterval = 10 * kMillisecond;
   static constexpr int kMaxAsked = 3;  // in kStatusInterval; a gap is given up after one or two
   // While datagrams arrive, credit is repeated so often, because replies may be lost.

@@ -153,7 +153,15 @@ TEST_F(ReportersTest, KnowsABoundedNumber) {
     ASSERT_EQ(take(1, i), ReportRefusal::kNone);
   }
   EXPECT_EQ(take(1, ~0U), ReportRefusal::kUnknownReporter);
-  now_ += Reporters::kForgetAfter;
+  now_ += Reporters::kForgetCrowdedAfter - 1;
+  for (std::uint32_t i = 0; i < 100; ++i) take(2, i);
+  now_ += 1;
+  reporters_.settle(now_);
+  EXPECT_EQ(reporters_.size(), 100U) << "they were many, and silent for a while";
+  now_ += Reporters::kForgetAfter - 2;
+  reporters_.settle(now_);
+  EXPECT_EQ(reporters_.size(), 100U);
+  now_ += 2;
   reporters_.settle(now_);
   EXPECT_EQ(reporters_.size(), 0U);
   EXPECT_TRUE(answers().empty());
