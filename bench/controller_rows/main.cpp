@@ -83,7 +83,7 @@ Status measure(const std::string& controller, const Shape& shape, double rate, F
   const Usage controller_after = (*scene)->controller();
   const Nanos redis_cpu = (*scene)->redis().cpu - redis_before.cpu;
   const auto rows = static_cast<double>(shape.rows());
-  const auto perMillion = [&](Nanos cpu) { return toSeconds(cpu) / (rows / 1e6); };
+  const auto per_million = [&](Nanos cpu) { return toSeconds(cpu) / (rows / 1e6); };
   const double growth = (static_cast<double>(controller_after.resident_bytes) -
                          static_cast<double>(controller_before.resident_bytes)) /
                         static_cast<double>(shape.pairs());
@@ -93,10 +93,10 @@ Status measure(const std::string& controller, const Shape& shape, double rate, F
               100 * static_cast<double>((*scene)->hsetCommands()) * shape.destinations / rows);
   figures.add("history", "bytes per row", static_cast<double>((*scene)->historyBytes()) / rows);
   figures.add("controller's CPU", "s per million rows",
-              perMillion(controller_after.cpu - controller_before.cpu));
-  figures.add("redis-server's CPU", "s per million rows", perMillion(redis_cpu));
+              per_million(controller_after.cpu - controller_before.cpu));
+  figures.add("redis-server's CPU", "s per million rows", per_million(redis_cpu));
   figures.add("load generator's CPU", "s per million rows",
-              perMillion(processCpu() - fleet_before));
+              per_million(processCpu() - fleet_before));
   figures.add("controller's memory", "bytes per pair", growth);
   figures.add("controller's memory, without the latest row", "bytes per pair",
               growth - sizeof(controller::Row));

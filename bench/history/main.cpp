@@ -259,14 +259,14 @@ Status measurePair(const std::filesystem::path& folder, const Shape& shape, Figu
     return ask(plan, reader, path, {{"from", formatUtc(now - 24 * kHour)}, {"to", formatUtc(now)}});
   });
   if (!status) return status;
-  const auto bareBlock = [&](Nanos from, Nanos until, std::size_t most) {
+  const auto bare_block = [&](Nanos from, Nanos until, std::size_t most) {
     const std::size_t number = place / controller::evenBlockPairs(shape.hosts, most);
     return bareRead((*mesh)->file(), from, until, controller::kSections, number);
   };
   return timed(shape.runs, figures, std::string("a pair's last 24 h") + kLimit,
                [&]() -> Result<std::size_t> {
-                 const auto of_minutes = bareBlock(0, recent, controller::kMinutePairs);
-                 const auto of_windows = bareBlock(recent, now + 1, controller::kWindowPairs);
+                 const auto of_minutes = bare_block(0, recent, controller::kMinutePairs);
+                 const auto of_windows = bare_block(recent, now + 1, controller::kWindowPairs);
                  if (!of_minutes || !of_windows) return of_minutes ? of_windows : of_minutes;
                  return *of_minutes + *of_windows;
                });

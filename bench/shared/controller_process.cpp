@@ -98,7 +98,7 @@ Status ControllerProcess::start() {
   if (auto status = writeConfiguration(); !status) return status;
   if (auto status = spawn(); !status) return status;
   bool ended = false;
-  const auto up = waitUntil(program_, kPatience, [&] {
+  auto up = waitUntil(program_, kPatience, [&] {
     ended = ::waitpid(pid_, nullptr, WNOHANG) == pid_;
     return ended || answers();
   });

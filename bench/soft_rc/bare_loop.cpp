@@ -205,7 +205,7 @@ class BareLoop {
     while (answered_bytes < operations * answer_bytes) {
       const std::uint64_t done = answered_bytes / answer_bytes;
       const std::uint64_t more = std::min(operations, done + depth) - asked;
-      const Status sent = asking_.send(kAnsweringAddress, more, traffic_.request);
+      Status sent = asking_.send(kAnsweringAddress, more, traffic_.request);
       if (!sent) return sent;
       asked += more;
       if (auto went = meanwhile(); !went) return went;

@@ -11,7 +11,7 @@ namespace pingloom::bench {
 namespace {
 
 constexpr rdma::Access kAll = rdma::Access::kRead | rdma::Access::kWrite | rdma::Access::kAtomic;
-constexpr Nanos kMaxSilence = 10 * kSecond;  // more than all retries of the endpoint
+constexpr Nanos kLongestSilence = 10 * kSecond;  // more than all retries of the endpoint
 
 }  // namespace
 
@@ -62,9 +62,9 @@ Status SoftLoop::ask(const Task& task, Meanwhile&& meanwhile) {
     if (auto went = meanwhile(); !went) return went;
     if (auto polled = asking_.poll(); !polled) return polled;
     if (!asking_.events.done.empty()) progress = monotonicNow();
-    if (monotonicNow() - progress > kMaxSilence) {
+    if (monotonicNow() - progress > kLongestSilence) {
       return makeError("soft loop",
-                       "no operation was completed within " + formatDuration(kMaxSilence));
+                       "no operation was completed within " + formatDuration(kLongestSilence));
     }
     done += asking_.events.done.size();
   }
