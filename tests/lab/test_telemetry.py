@@ -22,6 +22,8 @@ first, last, value = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 reporter = pingloom_report.Reporter("127.0.0.1:20716")
 for number in range(first, last):
     reporter.key_write(1, b"key %d" % number, b"%s %d" % (value.encode(), number))
+    reporter.append(2, b"%s %d" % (value.encode(), number))
+    reporter.increment(3, b"all", number)
 reporter.flush()
 reporter.close()
 """
@@ -64,7 +66,10 @@ class Telemetry(unittest.TestCase):
 stores:
   - translator: lab
     file: {self.directory}/lab.store
-    tables: [{{ name: latest, id: 1, kind: keyed, slots: 4000, value: 24B }}]
+    tables:
+      - {{ name: latest, id: 1, kind: keyed, slots: 4000, value: 24B }}
+      - {{ name: events, id: 2, kind: lists, blocks: 64, entry: 16B }}
+      - {{ name: counts, id: 3, kind: counters, counters: 1000 }}
 """)
 
     def report(self, first, last, value):
@@ -73,11 +78,22 @@ stores:
         subprocess.run([*on(self.source), sys.executable, "-B", "-c", REPORTER, str(first), str(last), value], check=True,
                        timeout=60, env=environment)
 
-    def get(self, key):
-        """The value, or what the command said."""
-        done = subprocess.run([*on(self.at), binary("pingloom"), "dta", "get", "latest", f"text:{key}"], timeout=60,
+    def dta(self, *words):
+        """What the command said."""
+        done = subprocess.run([*on(self.at), binary("pingloom"), "dta", *words], timeout=60,
                               capture_output=True, text=True, stdin=subprocess.DEVNULL)
         return done.stdout + done.stderr
+
+    def get(self, key):
+        return self.dta("get", "latest", f"text:{key}")
+
+    def expect_lists_and_counts(self):
+        """Everything that run_between() reports is in the list once and in order, and in the sum."""
+        numbers = [*range(KEYS), *range(KEYS // 2, KEYS)]
+        eventually(lambda: self.dta("count", "counts", "text:all").split()[:1] == [str(sum(numbers))], 60,
+                   lambda: f"{sum(numbers)}, not {self.dta('count', 'counts', 'text:all')}", 0.5)
+        shown = self.dta("tail", "events", "--all", "--count", str(len(numbers)))
+        self.assertEqual([int(line.split('"')[1].split()[1]) for line in shown.splitlines()], numbers)
 
     def expect(self, number, value):
         wanted = f"{value} {number}".encode().hex()
@@ -97,7 +113,8 @@ stores:
         self.expect(KEYS - 1, "later")
         for number in (0, KEYS // 2 - 1):
             self.expect(number, "value")
-        say(f"a translator on host {source} and a collector on host {at}: every value that was looked at is right")
+        self.expect_lists_and_counts()
+        say(f"a translator on host {source} and a collector on host {at}: values, entries and sums are right")
 
     def test_both_on_soft_roce(self):
         self.run_between(1, 2)
