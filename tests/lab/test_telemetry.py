@@ -1,9 +1,11 @@
 """Direct telemetry access between kernel Soft-RoCE and the soft device: a translator on either writes the store of a
 collector on either, and goes on when the collector restarts."""
 
+import json
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -67,16 +69,19 @@ stores:
   - translator: lab
     file: {self.directory}/lab.store
     tables:
-      - {{ name: latest, id: 1, kind: keyed, slots: 4000, value: 24B }}
+      - {{ name: latest, id: 1, kind: keyed, slots: 4000, value: 40B }}
       - {{ name: events, id: 2, kind: lists, blocks: 64, entry: 16B }}
       - {{ name: counts, id: 3, kind: counters, counters: 1000 }}
 """)
 
+    @staticmethod
+    def library():
+        return {"PYTHONPATH": str(ROOT / "python"),
+                "PINGLOOM_REPORT_LIBRARY": str(pathlib.Path(binary("x")).parent.parent / "lib/libpingloom-report.so")}
+
     def report(self, first, last, value):
-        environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"),
-                       "PINGLOOM_REPORT_LIBRARY": str(pathlib.Path(binary("x")).parent.parent / "lib/libpingloom-report.so")}
         subprocess.run([*on(self.source), sys.executable, "-B", "-c", REPORTER, str(first), str(last), value], check=True,
-                       timeout=60, env=environment)
+                       timeout=60, env={**os.environ, **self.library()})
 
     def dta(self, *words):
         """What the command said."""
@@ -118,6 +123,17 @@ stores:
 
     def test_both_on_soft_roce(self):
         self.run_between(1, 2)
+        self.expect_queue_pairs()
+
+    def expect_queue_pairs(self):
+        """The example that reports the state of queue pairs shows the translator's own, which is connected."""
+        example = Process("qp_state", [sys.executable, "-B", str(ROOT / "examples/report/qp_state.py")],
+                          self.directory / "qp_state.log", environment=self.library())
+        self.processes.append(example)
+        pairs = json.loads(command("rdma", "-j", "resource", "show", "qp"))
+        number = next(pair["lqpn"] for pair in pairs if pair["ifname"] == "rxe1" and pair.get("type") == "RC")
+        key = f"{socket.gethostname().split('.')[0]}/rxe1/{number}"
+        eventually(lambda: '"RC RTS sq ' in self.get(key), 60, lambda: f"{key}: {self.get(key)}; {pairs}", 0.5)
 
     def test_a_soft_translator_writes_to_soft_roce(self):
         self.run_between(SOFT, 1)
