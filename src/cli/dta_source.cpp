@@ -103,4 +103,26 @@ Result<nlohmann::json> fetchCount(const DtaSource& source, const std::string& ta
   return fetchOfKey(source, "count", collector::countJson, table, key);
 }
 
+Result<nlohmann::json> fetchPaths(const DtaSource& source, const collector::PathTexts& texts) {
+  const auto question = collector::pathQuestion(texts);
+  if (!question) return tl::unexpected(question.error());
+  if (source.files.empty()) {
+    std::string query = "path?";
+    const auto add = [&query](const char* name, const std::string& value) {
+      if (!value.empty()) query += std::string(name) + "=" + percentEncoded(value) + "&";
+    };
+    add("key", texts.key);
+    add("source", texts.source);
+    add("destination", texts.destination);
+    add("source_port", texts.source_port);
+    query.pop_back();
+    return askCollector(source, query, kAnswerTimeout);
+  }
+  const auto opened = openStoreFiles(source.files);
+  if (!opened) return tl::unexpected(opened.error());
+  const auto found = collector::pathJson(viewsOf(*opened), *question, utcNow());
+  if (!found) return tl::unexpected(found.error());
+  return unordered(*found);
+}
+
 }  // namespace pingloom::cli

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collector/stores/store_document.h"
+#include "collector/stores/store_paths.h"
 #include "common/error.h"
 #include "common/time.h"
 #include "http/client.h"
@@ -48,5 +49,8 @@ Result<nlohmann::json> fetchValue(const DtaSource& source, const std::string& ta
                                   const std::string& key);
 Result<nlohmann::json> fetchCount(const DtaSource& source, const std::string& table,
                                   const std::string& key);
+
+// Returns the document of /api/v1/dta/path.
+Result<nlohmann::json> fetchPaths(const DtaSource& source, const collector::PathTexts& texts);
 
 }  // namespace pingloom::cli

@@ -6,6 +6,7 @@
 
 #include "common/text.h"
 #include "store/layout.h"
+#include "store/tuple_key.h"
 
 namespace pingloom::store {
 namespace {
@@ -43,7 +44,13 @@ Result<std::vector<std::uint8_t>> parseBody(std::string_view kind, std::string_v
   if (kind == "text") return std::vector<std::uint8_t>(body.begin(), body.end());
   if (kind == "hex") return parseHex(body);
   if (kind == "u32") return parseU32(body);
-  return makeError("key", "write text:TEXT, hex:DIGITS or u32:NUMBER");
+  if (kind == "tuple") {
+    const auto tuple = parseTuple(body);
+    if (!tuple) return tl::unexpected(tuple.error());
+    return tupleKey(*tuple);
+  }
+  return makeError("key",
+                   "write text:TEXT, hex:DIGITS, u32:NUMBER or tuple:10.0.0.1:1>10.0.0.2:2/udp");
 }
 
 }  // namespace

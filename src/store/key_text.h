@@ -1,5 +1,5 @@
 // Keys as people write them: "text:db-7", "hex:00ff", "u32:17" (four bytes, big endian, as reports
-// carry numbers). Pure functions; any thread.
+// carry numbers), and tuples (tuple_key.h). Pure functions; any thread.
 #pragma once
 
 #include <cstdint>

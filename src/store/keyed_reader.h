@@ -12,7 +12,7 @@
 namespace pingloom::store {
 
 struct Value {
-  std::array<std::uint8_t, kMaxValueBytes> memory{};
+  std::array<std::uint8_t, kMaxSlotBytes - kSlotHeadBytes> memory{};
   std::size_t size = 0;     // the table's value_bytes
   std::uint32_t stamp = 0;  // when its writer stored it (store/stamp.h)
 
@@ -23,7 +23,8 @@ struct Value {
 constexpr int kReadAttempts = 3;
 
 // Returns the value that was stored last. `memory` is the table's. A wrong value is returned for
-// 8 x 2^-32 of the keys that are absent. REQUIRES: keyed, and the table's head has been checked.
+// 8 x 2^-32 of the keys that are absent. REQUIRES: the table has slots, and its head has been
+// checked.
 std::optional<Value> findKey(const Table& table, std::span<const std::uint8_t> memory,
                              std::span<const std::uint8_t> key);
 

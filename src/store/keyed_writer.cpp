@@ -9,9 +9,7 @@ namespace pingloom::store {
 
 Result<std::unique_ptr<KeyedWriter>> KeyedWriter::create(const Table& table,
                                                          std::span<std::uint8_t> content) {
-  if (table.kind != TableKind::kKeyed) {
-    return makeError("table " + table.name, "is not keyed");
-  }
+  if (!hasSlots(table.kind)) return makeError("table " + table.name, "has no slots");
   if (content.size() != table.bytes) {
     return makeError("table " + table.name, "the copy has another size");
   }
@@ -77,6 +75,25 @@ Placed KeyedWriter::place(const Spot& spot, std::span<const std::uint8_t> key,
   putLittle(slot, 4, stamp);
   dirty_.mark(offset);
   return choice.how;
+}
+
+std::span<const std::uint8_t> KeyedWriter::recall(const Spot& spot,
+                                                  std::span<const std::uint8_t> key) {
+  for (unsigned k = 0; k < table_.choices; ++k) {
+    const std::uint64_t first = spot.buckets[k] * table_.ways;
+    for (std::uint64_t slot = first; slot < first + table_.ways; ++slot) {
+      Slot& there = index_[slot];
+      if (there.stamp == 0 || (there.tag != spot.tag && there.tag != 0)) continue;
+      const auto bytes = content_.subspan(slot * slot_bytes_, slot_bytes_);
+      const auto room = bytes.subspan(kSlotHeadBytes);
+      if (getLittle<std::uint32_t>(bytes, 0) != slotCrc(table_.seed, key, there.stamp, room)) {
+        continue;
+      }
+      there.tag = spot.tag;
+      return room;
+    }
+  }
+  return {};
 }
 
 void KeyedWriter::sendAgain(std::uint64_t offset, std::size_t bytes) {

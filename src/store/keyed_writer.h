@@ -1,7 +1,7 @@
-// The writer's side of a keyed table: a copy of the table's bytes and an index of it, from which
-// what has changed is sent. Because the writer knows which slots are taken, a key has one copy: in
-// its own slot, else in an empty one of the emptier of its buckets, else in the place of the key
-// that was written longest ago. One thread; no call allocates.
+// The writer's side of a keyed table, or of the slots of paths: a copy of the table's bytes and an
+// index of it, from which what has changed is sent. Because the writer knows which slots are taken,
+// a key has one copy: in its own slot, else in an empty one of the emptier of its buckets, else in
+// the place of the key that was written longest ago. One thread; no call allocates.
 //
 // A key whose hash equals another's in 32 bits and in a bucket takes that one's slot. The loser is
 // then absent, never wrong, because a slot's checksum is over its key.
@@ -26,7 +26,7 @@ enum class Placed : std::uint8_t { kNew, kUpdated, kEvicted };
 class KeyedWriter {
  public:
   // `content` becomes the copy of the table; it has the table's bytes, all 0, and outlives the
-  // writer. Besides, the writer needs 8 bytes a slot. An error for a table of another kind.
+  // writer. Besides, the writer needs 8 bytes a slot. An error for a table without slots.
   // REQUIRES: the table's head has been checked.
   static Result<std::unique_ptr<KeyedWriter>> create(const Table& table,
                                                      std::span<std::uint8_t> content);
@@ -46,6 +46,11 @@ class KeyedWriter {
                std::uint32_t stamp) {
     return place(locate(key), key, value, stamp);
   }
+
+  // Returns the value that the content has of the key, also if it was read back, or an empty span.
+  // place() then takes that slot. The value is valid until the next place(). REQUIRES: `spot` is
+  // the key's.
+  std::span<const std::uint8_t> recall(const Spot& spot, std::span<const std::uint8_t> key);
 
   // Calls visit(offset in the store, span of bytes) -> bool for what has changed since it was last
   // taken, until it returns false: first whole blocks, then single slots. What was refused stays

@@ -6,6 +6,7 @@
 
 #include "common/crc32c.h"
 #include "store/little_endian.h"
+#include "store/path_slot.h"
 
 namespace pingloom::store {
 namespace {
@@ -70,17 +71,30 @@ std::uint64_t runsOf(const Table& table) {
   return 1;
 }
 
-std::string_view keyedFault(const Table& table) {
+std::string_view slotsFault(const Table& table) {
   if (table.ways < 1 || table.ways > kMaxWays || table.choices < 1 || table.choices > kMaxChoices) {
     return "has an impossible number of ways or choices";
   }
   const std::size_t slot = table.slotBytes();
-  const bool power = slot >= kMinSlotBytes && slot <= kMaxSlotBytes && (slot & (slot - 1)) == 0;
+  const std::size_t most = table.kind == TableKind::kPaths ? kMaxSlotBytes : kMaxKeyedSlotBytes;
+  const bool power = slot >= kMinSlotBytes && slot <= most && (slot & (slot - 1)) == 0;
   if (!power || table.unit_bytes % table.ways != 0) return "has an impossible size of slots";
   if (table.value_bytes < 1 || table.value_bytes > slot - kSlotHeadBytes) {
     return "has values that do not fit into its slots";
   }
   return "";
+}
+
+std::string_view pathsFault(const Table& table) {
+  if (const auto fault = slotsFault(table); !fault.empty()) return fault;
+  if (table.identity_bytes != kIpv4Bytes && table.identity_bytes != kIpv6Bytes) {
+    return "has hops of an impossible size";
+  }
+  const std::size_t hop = pathHopBytes(table.identity_bytes);
+  const bool fits = table.hops >= 1 && table.hops <= kMaxPathHops &&
+                    table.value_bytes == table.slotBytes() - kSlotHeadBytes &&
+                    kPathHeadBytes + table.hops * hop <= table.value_bytes;
+  return fits ? "" : "has an impossible number of hops";
 }
 
 std::string_view listsFault(const Table& table) {
@@ -102,11 +116,13 @@ std::string_view countersFault(const Table& table) {
 std::string_view shapeFault(const Table& table) {
   switch (table.kind) {
     case TableKind::kKeyed:
-      return keyedFault(table);
+      return slotsFault(table);
     case TableKind::kLists:
       return listsFault(table);
     case TableKind::kCounters:
       return countersFault(table);
+    case TableKind::kPaths:
+      return pathsFault(table);
     default:
       return "is of a kind that this version does not know";
   }

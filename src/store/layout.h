@@ -31,7 +31,12 @@ constexpr std::size_t kMaxKeyBytes = 40;
 constexpr std::size_t kMaxValueBytes = 120;
 constexpr std::size_t kSlotHeadBytes = 8;  // CRC and stamp
 constexpr std::size_t kMinSlotBytes = 16;
-constexpr std::size_t kMaxSlotBytes = 128;
+constexpr std::size_t kMaxKeyedSlotBytes = 128;
+constexpr std::size_t kMaxSlotBytes = 256;  // of paths
+constexpr std::size_t kIpv4Bytes = 4;       // the identity of a hop
+constexpr std::size_t kIpv6Bytes = 16;
+constexpr std::size_t kMaxPathHops = 10;
+constexpr std::size_t kPathHeadBytes = 8;    // before the hops in a slot's value
 constexpr std::size_t kMaxEntryBytes = 240;  // of a list
 constexpr std::size_t kCounterBytes = 8;
 constexpr std::uint32_t kMaxLists = 65536;  // of all tables of a store
@@ -56,16 +61,16 @@ struct Table {
   std::uint64_t bytes = 0;           // divisible by kPageBytes
   std::uint64_t units = 0;           // buckets, blocks of each list, or counters of each row
   std::uint32_t unit_bytes = 0;      // of a bucket, block or counter
-  std::uint32_t value_bytes = 0;     // of a value or list entry
+  std::uint32_t value_bytes = 0;     // of a value or list entry; of paths, a slot without its head
   std::uint16_t ways = 0;            // slots of a bucket
   std::uint16_t choices = 0;         // buckets that a key may be in; rows of counters
   std::uint32_t lists = 0;           // number of lists, each a ring of `units` blocks
   std::uint64_t seed = 0;            // of the hash; random and secret
   std::uint16_t hops = 0;            // most hops of a path
-  std::uint16_t identity_bytes = 0;  // bytes that identify a hop
+  std::uint16_t identity_bytes = 0;  // bytes that identify a hop: 4 or 16
   std::string name;                  // 1 to kMaxTableName characters: a-z, 0-9, _ and -
 
-  // REQUIRES: keyed, and the table has been checked.
+  // REQUIRES: the table has slots and has been checked.
   std::size_t slotBytes() const { return unit_bytes / ways; }
   bool operator==(const Table&) const = default;
 };

@@ -13,9 +13,15 @@
 #include "store/layout.h"
 #include "store/list_reader.h"
 #include "store/mapping.h"
+#include "store/path_slot.h"
 #include "store/writer_status.h"
 
 namespace pingloom::store {
+
+struct FoundPath {
+  Path path;
+  std::uint32_t stamp = 0;  // when its writer stored it (store/stamp.h)
+};
 
 class StoreView {
  public:
@@ -32,6 +38,12 @@ class StoreView {
   // Returns nullopt if the key is absent. REQUIRES: a keyed table of this store.
   std::optional<Value> get(const Table& table, std::span<const std::uint8_t> key) const {
     return findKey(table, memoryOf(table), key);
+  }
+  // The same of a table of paths.
+  std::optional<FoundPath> path(const Table& table, std::span<const std::uint8_t> key) const {
+    const auto found = findKey(table, memoryOf(table), key);
+    if (!found) return std::nullopt;
+    return FoundPath{decodePath(table, found->bytes()), found->stamp};
   }
   // REQUIRES: a table of counters of this store.
   std::uint64_t count(const Table& table, std::span<const std::uint8_t> key) const {
@@ -50,7 +62,7 @@ class StoreView {
   }
   // An error if no writer has written yet.
   Result<WriterStatus> status() const;
-  // REQUIRES: a keyed table of this store. Reads the whole table.
+  // REQUIRES: a table with slots of this store. Reads the whole table.
   std::uint64_t usedSlots(const Table& table) const { return countUsed(table, memoryOf(table)); }
 
  private:

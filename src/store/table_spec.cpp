@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "common/random.h"
+#include "store/path_change.h"
 
 namespace pingloom::store {
 namespace {
@@ -13,6 +14,10 @@ namespace {
 constexpr std::uint16_t kKeyedWays = 4;
 constexpr std::uint16_t kKeyedChoices = 2;
 constexpr std::uint16_t kCounterRows = 2;
+// Slots of paths have as many hops as there is room for.
+constexpr std::uint32_t kIpv4SlotBytes = 64;
+constexpr std::uint32_t kIpv6SlotBytes = 256;
+constexpr std::uint16_t kIpv4Hops = 6;
 
 std::uint64_t roundUp(std::uint64_t bytes, std::uint64_t to) { return (bytes + to - 1) / to * to; }
 
@@ -30,6 +35,22 @@ Result<Table> describeKeyed(const TableSpec& spec) {
   table.choices = kKeyedChoices;
   table.unit_bytes = kKeyedWays * std::max<std::uint32_t>(slot, kMinSlotBytes);
   table.units = roundUp(spec.slots, kKeyedWays) / kKeyedWays;
+  return table;
+}
+
+Result<Table> describePaths(const TableSpec& spec) {
+  if (spec.slots < 1 || spec.slots > kMaxSlots) {
+    return makeError("table " + spec.name, fmt::format("1 to {} slots", kMaxSlots));
+  }
+  const bool ipv4 = spec.identity_bytes == kIpv4Bytes;
+  Table table;
+  table.ways = kKeyedWays;
+  table.choices = kKeyedChoices;
+  table.unit_bytes = kKeyedWays * (ipv4 ? kIpv4SlotBytes : kIpv6SlotBytes);
+  table.units = roundUp(spec.slots, kKeyedWays) / kKeyedWays;
+  table.hops = ipv4 ? kIpv4Hops : kMaxPathHops;
+  table.identity_bytes = spec.identity_bytes;
+  table.value_bytes = static_cast<std::uint32_t>(table.slotBytes() - kSlotHeadBytes);
   return table;
 }
 
@@ -56,7 +77,25 @@ Result<Table> describeCounters(const TableSpec& spec) {
 Result<Table> describe(const TableSpec& spec) {
   if (spec.kind == TableKind::kLists) return describeLists(spec);
   if (spec.kind == TableKind::kCounters) return describeCounters(spec);
+  if (spec.kind == TableKind::kPaths) return describePaths(spec);
   return describeKeyed(spec);
+}
+
+// A list for changes of paths has room for those of all tables of the store.
+Status checkPathChanges(const std::vector<TableSpec>& specs) {
+  std::size_t needed = 0;
+  for (const TableSpec& spec : specs) {
+    if (spec.kind != TableKind::kPaths) continue;
+    needed = std::max(needed, pathChangeBytes(spec.identity_bytes));
+  }
+  for (const TableSpec& spec : specs) {
+    const bool is_for_them = spec.kind == TableKind::kLists && spec.name == kPathChanges;
+    if (is_for_them && spec.value_bytes < needed) {
+      return makeError("table " + spec.name,
+                       fmt::format("changes of paths need entries of {} bytes", needed));
+    }
+  }
+  return {};
 }
 
 // How many runs of units lie one behind the other.
@@ -73,6 +112,7 @@ std::string shapeOf(const Table& table) {
 }  // namespace
 
 Result<Head> layOut(const std::vector<TableSpec>& specs, Nanos now_utc) {
+  if (auto status = checkPathChanges(specs); !status) return tl::unexpected(status.error());
   Head head;
   head.store = randomU64();
   head.made = now_utc;
@@ -83,7 +123,7 @@ Result<Head> layOut(const std::vector<TableSpec>& specs, Nanos now_utc) {
     table->kind = spec.kind;
     table->id = spec.id;
     table->name = spec.name;
-    table->value_bytes = spec.value_bytes;
+    if (spec.kind != TableKind::kPaths) table->value_bytes = spec.value_bytes;
     table->seed = randomU64();
     table->offset = head.bytes;
     table->bytes = roundUp(table->units * table->unit_bytes * tableRuns(*table, spec), kPageBytes);

@@ -17,11 +17,12 @@ struct TableSpec {
   TableKind kind = TableKind::kKeyed;
   std::uint16_t id = 0;
   std::string name;
-  std::uint64_t slots = 0;        // keyed: at least this many, at most kMaxSlots
-  std::uint32_t value_bytes = 0;  // keyed: 1 to kMaxValueBytes; lists: 1 to kMaxEntryBytes
-  std::uint32_t lists = 0;        // lists: 1 to kMaxLists
-  std::uint64_t blocks = 0;       // lists: of each list, from kMinBlocks
-  std::uint64_t counters = 0;     // counters: in each of two rows
+  std::uint64_t slots = 0;           // keyed, paths: at least this many, at most kMaxSlots
+  std::uint32_t value_bytes = 0;     // keyed: 1 to kMaxValueBytes; lists: 1 to kMaxEntryBytes
+  std::uint32_t lists = 0;           // lists: 1 to kMaxLists
+  std::uint64_t blocks = 0;          // lists: of each list, from kMinBlocks
+  std::uint64_t counters = 0;        // counters: in each of two rows
+  std::uint16_t identity_bytes = 0;  // paths: kIpv4Bytes or kIpv6Bytes
 
   bool operator==(const TableSpec&) const = default;
 };

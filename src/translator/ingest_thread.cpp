@@ -140,7 +140,7 @@ void IngestThread::receivePublished(Shadow& shadow, Nanos now_mono) {
   const Nanos utc = utcNow();
   const Nanos room_until = now_mono + kRoomWait;
   const auto take = [&](std::span<const std::uint8_t> packet, const SocketAddress& source) {
-    intake_.takePublished(packet, source, *published_sources_, shadow, utc);
+    intake_.takePublished(packet, source, *published_sources_, shadow, now_mono, utc);
     if (shadow.fullListBlocks() >= kFullBlocksAtOnce) makeRoom(shadow, room_until);
   };
   published_packets_->receive(take, [&] { return !shadow.crowded(); });
@@ -209,6 +209,9 @@ store::WriterStatus IngestThread::statusNow() {
 
 void IngestThread::beat(Nanos now_mono) {
   intake_.reporters().settle(now_mono);
+  if (Shadow* const shadow = session_->shadow()) {
+    intake_.settlePaths(*shadow, now_mono, utcNow());
+  }
   const store::WriterStatus status = statusNow();
   session_->flush(status);
   exchange();

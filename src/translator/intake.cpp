@@ -12,17 +12,21 @@ void Intake::take(std::span<const std::uint8_t> datagram, const SocketAddress& s
   const auto rule = checkDatagram(datagram, source, now_mono);
   if (!rule) return counters_.refuse(rule.error());
   rules_->learn(shadow.head());
-  const std::uint32_t stamp = store::stampAt(utc, shadow.head().made);
+  const Moment now{now_mono, utc, store::stampAt(utc, shadow.head().made)};
   while (reader_.next()) {
     const wire::ReportItem& report = reader_.report();
     ReportRefusal why = reader_.refusal();
     if (why == ReportRefusal::kNone && !(*rule)->mayWrite(report.table)) {
       why = ReportRefusal::kForbidden;
     }
-    if (why == ReportRefusal::kNone) why = placer_.place(report, shadow, stamp);
+    if (why == ReportRefusal::kNone) why = placer_.place(report, shadow, now);
     count(report.operation, why);
   }
-  placer_.finish(stamp);
+  placer_.finish(now.stamp);
+}
+
+void Intake::settlePaths(Shadow& shadow, Nanos now_mono, Nanos utc) {
+  placer_.settlePaths(shadow, {now_mono, utc, store::stampAt(utc, shadow.head().made)});
 }
 
 void Intake::count(wire::ReportOperation operation, ReportRefusal refused) {
@@ -47,15 +51,15 @@ tl::expected<const ReporterRule*, ReportRefusal> Intake::checkDatagram(
 }
 
 void Intake::takePublished(std::span<const std::uint8_t> packet, const SocketAddress& source,
-                           PublishedSources& sources, Shadow& shadow, Nanos utc) {
+                           PublishedSources& sources, Shadow& shadow, Nanos now_mono, Nanos utc) {
   ++counters_.published;
   sources.learn(shadow.head());
   wire::PublishedReport published;
   ReportRefusal why = checkPublished(packet, source.address, sources, published);
-  const std::uint32_t stamp = store::stampAt(utc, shadow.head().made);
-  if (why == ReportRefusal::kNone) why = placer_.place(published.report, shadow, stamp);
+  const Moment now{now_mono, utc, store::stampAt(utc, shadow.head().made)};
+  if (why == ReportRefusal::kNone) why = placer_.place(published.report, shadow, now);
   count(published.report.operation, why);
-  placer_.finish(stamp);
+  placer_.finish(now.stamp);
 }
 
 ReportRefusal Intake::checkPublished(std::span<const std::uint8_t> packet, const IpAddress& source,

@@ -39,7 +39,9 @@ class Intake {
             Nanos now_mono, Nanos utc);
   // The same for a packet of the published DTA.
   void takePublished(std::span<const std::uint8_t> packet, const SocketAddress& source,
-                     PublishedSources& sources, Shadow& shadow, Nanos utc);
+                     PublishedSources& sources, Shadow& shadow, Nanos now_mono, Nanos utc);
+  // Stores the paths whose missing hops are no longer waited for.
+  void settlePaths(Shadow& shadow, Nanos now_mono, Nanos utc);
   Reporters& reporters() { return reporters_; }
 
  private:

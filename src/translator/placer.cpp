@@ -1,5 +1,8 @@
 #include "translator/placer.h"
 
+#include <functional>
+
+#include "store/path_change.h"
 #include "wire/big_endian.h"
 
 namespace pingloom::translator {
@@ -15,7 +18,7 @@ constexpr std::array<store::TableKind, wire::kReportOperations> kKinds = {
 
 }  // namespace
 
-ReportRefusal Placer::place(const wire::ReportItem& report, Shadow& shadow, std::uint32_t stamp) {
+ReportRefusal Placer::place(const wire::ReportItem& report, Shadow& shadow, const Moment& now) {
   ShadowTable* const table = shadow.find(report.table);
   if (table == nullptr) return ReportRefusal::kUnknownTable;
   if (table->table().kind != kKinds[static_cast<std::size_t>(report.operation) - 1]) {
@@ -23,14 +26,15 @@ ReportRefusal Placer::place(const wire::ReportItem& report, Shadow& shadow, std:
   }
   switch (report.operation) {
     case ReportOperation::kKeyWrite:
-      return keyWrite(report, *table, stamp);
+      return keyWrite(report, *table, now.stamp);
     case ReportOperation::kAppend:
       return append(report, *table);
     case ReportOperation::kKeyIncrement:
       return increment(report, *table);
-    default:
-      return ReportRefusal::kUnknownTable;
+    case ReportOperation::kPostcard:
+      return postcard(report, *table, shadow, now);
   }
+  return ReportRefusal::kOperation;
 }
 
 ReportRefusal Placer::keyWrite(const wire::ReportItem& report, ShadowTable& table,
@@ -46,13 +50,57 @@ ReportRefusal Placer::append(const wire::ReportItem& report, ShadowTable& table)
   if (report.value.size() > table.table().value_bytes) return ReportRefusal::kValueLength;
   const std::uint32_t list = report.key.empty() ? 0 : wire::loadBe32(report.key.data());
   if (list >= table.table().lists) return ReportRefusal::kList;
-  if (table.lists()->append(list, report.value)) {
+  addEntry(table, list, report.value);
+  return ReportRefusal::kNone;
+}
+
+void Placer::addEntry(ShadowTable& table, std::uint32_t list, std::span<const std::uint8_t> entry) {
+  if (table.lists()->append(list, entry)) {
     ++table.placed;
   } else {
     ++table.displaced;
     ++counters_.dropped;
   }
+}
+
+template <typename Use>
+void Placer::withEvents(ShadowTable& table, Shadow& shadow, Nanos utc, Use use) {
+  // One reference is captured, so that the function allocates nothing.
+  const auto change = [&](const store::PathChange& changed) {
+    ShadowTable* const list = shadow.pathChanges();
+    if (list == nullptr) return;
+    store::PathChangeEntry memory;
+    const auto entry = store::encodePathChange(changed, utc, memory);
+    if (entry.size() <= list->table().value_bytes) addEntry(*list, 0, entry);
+  };
+  store::PathWriter::Events events;
+  events.changed = std::cref(change);
+  use(events);
+  table.displaced += events.evicted;
+  counters_.evicted += events.evicted;
+}
+
+ReportRefusal Placer::postcard(const wire::ReportItem& report, ShadowTable& table, Shadow& shadow,
+                               const Moment& now) {
+  if (!table.paths()->takes(report.value)) return ReportRefusal::kValueLength;
+  if (report.hop >= table.table().hops || report.hops > table.table().hops) {
+    return ReportRefusal::kHop;
+  }
+  const store::Postcard postcard{report.key, report.hop, report.hops, report.value};
+  withEvents(table, shadow, now.utc, [&](store::PathWriter::Events& events) {
+    table.paths()->add(postcard, now.mono, now.stamp, events);
+  });
+  ++table.placed;
   return ReportRefusal::kNone;
+}
+
+void Placer::settlePaths(Shadow& shadow, const Moment& now) {
+  for (const auto& table : shadow.tables()) {
+    if (table->paths() == nullptr) continue;
+    withEvents(*table, shadow, now.utc, [&](store::PathWriter::Events& events) {
+      table->paths()->settle(now.mono, now.stamp, events);
+    });
+  }
 }
 
 ReportRefusal Placer::increment(const wire::ReportItem& report, ShadowTable& table) {

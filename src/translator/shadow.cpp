@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "store/path_change.h"
+
 namespace pingloom::translator {
 
 void Unmap::operator()(std::uint8_t* memory) const { munmap(memory, bytes); }
@@ -41,9 +43,15 @@ Status ShadowTable::makeWriter() {
       return keep(store::ListWriter::create(table_, memory_bytes_));
     case store::TableKind::kCounters:
       return keep(store::CounterWriter::create(table_, memory_bytes_));
-    default:
-      return makeError("table " + table_.name, "is of a kind that this version does not write");
+    case store::TableKind::kPaths:
+      return keep(store::PathWriter::create(table_, memory_bytes_));
   }
+  return makeError("table " + table_.name, "is of a kind that this version does not write");
+}
+
+store::KeyedWriter* ShadowTable::slots() const {
+  if (auto* paths = as<store::PathWriter>()) return &paths->slots();
+  return as<store::KeyedWriter>();
 }
 
 bool ShadowTable::take(Take what, const Visit& visit) {
@@ -55,9 +63,8 @@ bool ShadowTable::take(Take what, const Visit& visit) {
   if (auto* counters = this->counters()) {
     return what != Take::kBlocks || counters->takeDirty(visit);
   }
-  auto& slots = *keyed();
-  if (what == Take::kBlocks) return slots.takeBlocks(visit);
-  return what != Take::kSlots || slots.takeSlots(visit);
+  if (what == Take::kBlocks) return slots()->takeBlocks(visit);
+  return what != Take::kSlots || slots()->takeSlots(visit);
 }
 
 void ShadowTable::arrived(std::span<const std::uint8_t> bytes) {
@@ -67,7 +74,7 @@ void ShadowTable::arrived(std::span<const std::uint8_t> bytes) {
 void ShadowTable::failed(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
   if (auto* lists = this->lists()) return lists->failed(bytes);
   if (auto* counters = this->counters()) return counters->sendAgain(offset);
-  keyed()->sendAgain(offset, bytes.size());
+  slots()->sendAgain(offset, bytes.size());
 }
 
 // Blocks of lists are looked at and forgotten, so the memory for them is used in turns.
@@ -97,13 +104,13 @@ void ShadowTable::took(std::uint64_t offset, std::span<const std::uint8_t> bytes
 }
 
 void ShadowTable::endRestore() {
-  if (auto* slots = keyed()) slots->restore();
+  if (auto* slots = this->slots()) slots->restore();
   if (auto* counters = this->counters()) counters->restore();
 }
 
 store::TableFigures ShadowTable::figures() const {
   store::TableFigures figures{0, placed, displaced};
-  if (const auto* slots = as<store::KeyedWriter>()) figures.used = slots->used();
+  if (const auto* slots = this->slots()) figures.used = slots->used();
   if (const auto* counters = as<store::CounterWriter>()) figures.total = counters->total();
   return figures;
 }
@@ -120,7 +127,11 @@ Result<std::unique_ptr<Shadow>> Shadow::create(const store::Head& head, rdma::Do
     const std::uint64_t share = lists == 0 ? 0 : kMaxListBlocks * table.lists / lists;
     auto copy = ShadowTable::create(table, std::min(share, wanted), domain);
     if (!copy) return tl::unexpected(copy.error());
-    if (auto* writer = (*copy)->lists()) made->lists_.push_back(writer);
+    if (auto* writer = (*copy)->lists()) {
+      made->lists_.push_back(writer);
+      const bool fits = table.value_bytes >= store::pathChangeBytes(store::kIpv4Bytes);
+      if (table.name == store::kPathChanges && fits) made->path_changes_ = copy->get();
+    }
     made->tables_.push_back(std::move(*copy));
   }
   return made;

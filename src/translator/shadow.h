@@ -17,6 +17,7 @@
 #include "store/keyed_writer.h"
 #include "store/layout.h"
 #include "store/list_writer.h"
+#include "store/path_writer.h"
 #include "store/writer_status.h"
 
 namespace pingloom::translator {
@@ -51,6 +52,7 @@ class ShadowTable {
   store::KeyedWriter* keyed() { return as<store::KeyedWriter>(); }
   store::ListWriter* lists() { return as<store::ListWriter>(); }
   store::CounterWriter* counters() { return as<store::CounterWriter>(); }
+  store::PathWriter* paths() { return as<store::PathWriter>(); }
 
   // Calls visit() for what has changed, until it returns false. Returns whether nothing is left of
   // what was to be taken.
@@ -77,7 +79,7 @@ class ShadowTable {
   template <typename Writer>
   using Owner = std::unique_ptr<Writer>;
   using Writers = std::variant<Owner<store::KeyedWriter>, Owner<store::ListWriter>,
-                               Owner<store::CounterWriter>>;
+                               Owner<store::CounterWriter>, Owner<store::PathWriter>>;
 
   explicit ShadowTable(const store::Table& table) : table_(table) {}
   Status map(std::uint64_t bytes);
@@ -88,6 +90,8 @@ class ShadowTable {
     writer_ = std::move(*made);
     return {};
   }
+  // Those of a keyed table or of paths; nullptr if the table has none.
+  store::KeyedWriter* slots() const;
   template <typename Writer>
   Writer* as() const {
     const auto* found = std::get_if<Owner<Writer>>(&writer_);
@@ -112,6 +116,8 @@ class Shadow {
   // Tells whether the store is the one that this is the copy of.
   bool matches(const store::Head& head) const;
   const store::Head& head() const { return head_; }
+  // Returns the table that takes changes of paths; nullptr if the store has none.
+  ShadowTable* pathChanges() { return path_changes_; }
   // Returns nullptr if there is no such table.
   ShadowTable* find(std::uint16_t id);
   // In the head's order.
@@ -132,6 +138,7 @@ class Shadow {
   store::Head head_;
   std::vector<std::unique_ptr<ShadowTable>> tables_;
   std::vector<store::ListWriter*> lists_;
+  ShadowTable* path_changes_ = nullptr;
 };
 
 }  // namespace pingloom::translator

@@ -71,6 +71,7 @@ COLLECTOR = "address: 127.0.0.1\nagents: [127.0.0.1]\n", {
                "[{ translator: a, tables: [{ name: t, id: 1, kind: lists, blocks: 4, entry: 241B }] }]",
                "[{ translator: a, tables: [{ name: t, id: 1, kind: counters, counters: 0 }] }]",
                "[{ translator: a, tables: [{ name: t, id: 1, kind: counters, counters: 9, watch: [a] }] }]",
+               "[{ translator: a, tables: [{ name: t, id: 1, kind: paths, slots: 9, family: ipx }] }]",
                "[{ translator: a, tables: [" + TABLE.replace("id: 1", "id: 0") + "] }]",
                "[{ translator: a, tables: [" + TABLE + ", " + TABLE + "] }]", "[{ translator: a, key: short, tables: [" + TABLE + "] }]"),
     "stores_port": ("0", "65536", "-1", "1.5", "ssh", "''"),
@@ -189,7 +190,7 @@ COMMANDS = [("pingloom-agent",), ("pingloom-collector",), ("pingloom-controller"
                                        ("incidents", "ack"), ("silence",), ("silence", "add"), ("silence", "remove"),
                                        ("silence", "list"), ("maintenance",), ("maintenance", "begin"),
                                        ("maintenance", "end"), ("maintenance", "list"), ("dta",), ("dta", "tables"), ("dta", "get"),
-                                       ("dta", "count"), ("dta", "tail"),
+                                       ("dta", "count"), ("dta", "path"), ("dta", "tail"),
                                        ("dta", "status"), ("dta", "inspect"))]
 PING = ("pingloom", "ping", "udp", "127.0.0.1")
 READ = ("pingloom", "read", "127.0.0.1:test")

@@ -10,7 +10,7 @@ import unittest
 import test_dta
 from processes import binary, eventually
 
-EVENTS, VOTES = 2, 3
+EVENTS, VOTES, PATHS, CHANGES = 2, 3, 4, 5
 LISTS = 3
 
 
@@ -19,6 +19,8 @@ class Kinds(test_dta.DtaCase):
       - {{ name: latest, id: {test_dta.TABLE}, kind: keyed, slots: 1000, value: 24B }}
       - {{ name: events, id: {EVENTS}, kind: lists, lists: {LISTS}, blocks: 64, entry: 16B }}
       - {{ name: votes, id: {VOTES}, kind: counters, counters: 10000 }}
+      - {{ name: paths, id: {PATHS}, kind: paths, slots: 1000 }}
+      - {{ name: path-changes, id: {CHANGES}, kind: lists, blocks: 16, entry: 60B }}
 """
 
     def cli(self, *arguments, code=0):
@@ -200,6 +202,66 @@ class Kinds(test_dta.DtaCase):
         self.assertLessEqual(counted, len(sent) - skipped, "no report counts twice")
         self.assertGreater(counted, accepted, "it goes on from what was there")
         self.cli("tables")
+
+    # ---- paths ----
+
+    @staticmethod
+    def tuple(sport=49152, destination=9):
+        return bytes((17, 10, 0, 0, 1, 10, 0, 1, destination)) + sport.to_bytes(2, "big") + (4791).to_bytes(2, "big")
+
+    @staticmethod
+    def postcard(last, microseconds):
+        return bytes((10, 0, 9, last)) + (microseconds * 1000).to_bytes(4, "big")
+
+    def paths(self, **query):
+        query = query or {"source": "10.0.0.1", "destination": "10.0.1.9"}
+        return self.ask("path", **query)["paths"]
+
+    def test_a_path_is_joined_and_its_changes_are_listed(self):
+        reporter = self.reporter()
+        for hop, last in ((2, 3), (0, 1), (1, 2)):
+            reporter.postcard(PATHS, self.tuple(), hop, 3, self.postcard(last, 10 * last))
+        reporter.postcard(PATHS, self.tuple(50000), 1, 3, self.postcard(2, 20))
+        reporter.flush()
+        eventually(lambda: len(self.paths()) == 2, 20, "a complete path, and a partial one after a while")
+        whole, part = self.paths()
+        self.assertEqual((whole["key"], whole["complete"], whole["hops"], whole["changes"]),
+                         ("tuple:10.0.0.1:49152>10.0.1.9:4791/udp", True, 3, 0))
+        self.assertEqual([hop["address"] for hop in whole["path"]], ["10.0.9.1", "10.0.9.2", "10.0.9.3"])
+        self.assertEqual([round(hop["rtt_seconds"] * 1e6) for hop in whole["path"]], [10, 20, 30])
+        self.assertEqual((part["complete"], part["path"][0], part["path"][1]["address"]), (False, None, "10.0.9.2"))
+        # The rest comes after the translator has been killed: it is added to what the store has.
+        self.translator.kill()
+        self.start_translator()
+        self.connected()
+        for hop, last in ((0, 1), (2, 3)):
+            reporter.postcard(PATHS, self.tuple(50000), hop, 3, self.postcard(last, 10))
+        for hop, last in ((0, 1), (1, 8), (2, 3)):
+            reporter.postcard(PATHS, self.tuple(), hop, 3, self.postcard(last, 10))
+        reporter.flush()
+        eventually(lambda: [(path["complete"], path["changes"]) for path in self.paths()] == [(True, 1), (True, 0)], 20,
+                   lambda: f"one has changed, the other is complete: {self.paths()}")
+        changes = self.ask("tail", table="path-changes", wait="5s")["entries"]
+        self.assertEqual(len(changes), 1)
+        entry = bytes.fromhex(changes[0]["entry"])
+        self.assertEqual(entry[8:12], bytes((1, 13, 4, 0)))
+        self.assertEqual(entry[12:33], bytes((10, 0, 9, 2, 10, 0, 9, 8)) + self.tuple())
+        shown = self.cli("path", "10.0.0.1", "10.0.1.9", "--sport", "49152")
+        self.assertIn("complete, 1 changes", shown)
+        self.assertIn("10.0.9.8  10.0 us", shown)
+        self.cli("path", "10.0.0.1", "10.0.1.8", code=1)
+        self.cli("path", "10.0.0.1", "fd00::1", code=2)
+        self.assertEqual(self.paths(key="tuple:10.0.0.1:50000>10.0.1.9:4791/udp")[0]["hops"], 3)
+
+    def test_postcards_that_do_not_suit_are_refused(self):
+        reporter = self.reporter()
+        reporter.postcard(PATHS, self.tuple(), 6, 0, self.postcard(1, 1))
+        reporter.postcard(PATHS, self.tuple(), 0, 7, self.postcard(1, 1))
+        reporter.postcard(PATHS, self.tuple(), 0, 3, b"12345")
+        reporter.postcard(EVENTS, self.tuple(), 0, 3, self.postcard(1, 1))
+        reporter.flush()
+        for reason, count in (("hop", 2), ("value_length", 1), ("wrong_table", 1)):
+            eventually(lambda: self.figure(f'pingloom_translator_refused_total{{reason="{reason}"}}') == count, 10, reason)
 
     def kill_collector(self):
         self.collector.kill()

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "collector/stores/store_document.h"
+#include "collector/stores/store_paths.h"
 #include "collector/stores/store_tail.h"
 #include "common/duration.h"
 #include "common/json_text.h"
@@ -52,6 +53,27 @@ http::Response keyAnswer(const StoreService& service, const http::Request& reque
   return storeResponse(*found);
 }
 
+// Returns "" for a parameter that is not there.
+std::string parameter(const http::Request& request, const char* name) {
+  const auto found = request.query.find(name);
+  return found == request.query.end() ? std::string() : found->second;
+}
+
+http::Response pathAnswer(const StoreService& service, const http::Request& request,
+                          Nanos now_utc) {
+  if (auto refused = http::refusedParameter(
+          request, {"table", "key", "source", "destination", "source_port"})) {
+    return std::move(*refused);
+  }
+  const auto question = pathQuestion(
+      {parameter(request, "table"), parameter(request, "key"), parameter(request, "source"),
+       parameter(request, "destination"), parameter(request, "source_port")});
+  if (!question) return http::errorResponse(400, question.error().text());
+  const auto found = pathJson(service.views(), *question, now_utc);
+  if (!found) return http::errorResponse(404, found.error().text());
+  return storeResponse(*found);
+}
+
 constexpr Nanos kLongestWait = 10 * kSecond;
 
 Result<Nanos> waitOf(const http::Request& request) {
@@ -66,19 +88,15 @@ Result<Nanos> waitOf(const http::Request& request) {
 constexpr std::string_view kEndCursor = "end";
 
 Result<TailQuestion> tailQuestion(const http::Request& request) {
-  const auto of = [&](const char* name) {
-    const auto found = request.query.find(name);
-    return found == request.query.end() ? std::string() : found->second;
-  };
   TailQuestion question;
-  question.table = of("table");
+  question.table = parameter(request, "table");
   if (question.table.empty()) return makeError("tail", "say which: ?table=NAME");
-  if (const std::string list = of("list"); !list.empty()) {
+  if (const std::string list = parameter(request, "list"); !list.empty()) {
     const auto number = parseUnsigned(list, store::kMaxLists - 1);
     if (!number) return makeError("list", number.error().reason);
     question.list = static_cast<std::uint32_t>(*number);
   }
-  if (const std::string cursor = of("cursor"); cursor != kEndCursor) {
+  if (const std::string cursor = parameter(request, "cursor"); cursor != kEndCursor) {
     auto parsed = TailCursor::parse(cursor);
     if (!parsed) return tl::unexpected(parsed.error());
     question.cursor = std::move(*parsed);
@@ -118,8 +136,9 @@ http::Answer answerStores(StoreService* service, const http::Request& request, N
   if (request.path == "/api/v1/dta/tables") return tablesAnswer(*service, request, now_utc);
   if (request.path == "/api/v1/dta/get") return keyAnswer(*service, request, now_utc, getJson);
   if (request.path == "/api/v1/dta/count") return keyAnswer(*service, request, now_utc, countJson);
+  if (request.path == "/api/v1/dta/path") return pathAnswer(*service, request, now_utc);
   if (request.path == "/api/v1/dta/tail") return tailAnswer(*service, request);
-  return http::errorResponse(404, "there are tables, get, count and tail in /api/v1/dta/");
+  return http::errorResponse(404, "there are tables, get, count, path and tail in /api/v1/dta/");
 }
 
 }  // namespace pingloom::collector

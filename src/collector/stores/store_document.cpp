@@ -31,7 +31,12 @@ StoreJson tableJson(const store::Table& table, const store::TableFigures* figure
     json["blocks"] = table.units;
   }
   if (counts) json["counters"] = table.units;
-  if (!counts) json["value_bytes"] = table.value_bytes;
+  if (table.kind == store::TableKind::kPaths) {
+    json["hops"] = table.hops;
+    json["identity_bytes"] = table.identity_bytes;
+  } else if (!counts) {
+    json["value_bytes"] = table.value_bytes;
+  }
   json["bytes"] = table.bytes;
   if (figures == nullptr) return json;
   if (has_slots) json["used"] = figures->used;
@@ -59,11 +64,6 @@ StoreJson writerJson(const Result<store::WriterStatus>& status, Nanos now_utc) {
           {"dropped", status->dropped}};
 }
 
-bool isStale(const store::StoreView& view, Nanos now_utc) {
-  const auto status = view.status();
-  return !status || now_utc - status->utc > store::kStaleAfter;
-}
-
 // The sum of all increments of the table; nullopt if no writer says it.
 std::optional<std::uint64_t> totalOf(const store::StoreView& view, const store::Table& table) {
   const auto status = view.status();
@@ -72,6 +72,17 @@ std::optional<std::uint64_t> totalOf(const store::StoreView& view, const store::
 }
 
 }  // namespace
+
+bool isStale(const store::StoreView& view, Nanos now_utc) {
+  const auto status = view.status();
+  return !status || now_utc - status->utc > store::kStaleAfter;
+}
+
+std::string writtenText(const store::StoreView& view, Nanos age, Nanos now_utc) {
+  const Nanos made = view.head().made;
+  const Nanos now = made + (now_utc - made) / store::kStampTick * store::kStampTick;
+  return formatUtc((now - age) / kMillisecond * kMillisecond);
+}
 
 StoreJson storeJson(const store::StoreView& view, std::string_view translator,
                     std::optional<bool> connected, Nanos now_utc) {
@@ -120,10 +131,7 @@ Result<StoreJson> getJson(std::span<const NamedView> stores, std::string_view ta
   const auto value = newest->bytes();
   json["value"] = hexOf({reinterpret_cast<const char*>(value.data()), value.size()});
   json["age_seconds"] = asSeconds(newest_age);
-  // Counted in the store's own ticks, so that the time does not depend on when it is asked for.
-  const Nanos made = where.view->head().made;
-  const Nanos now = made + (now_utc - made) / store::kStampTick * store::kStampTick;
-  json["written"] = formatUtc((now - newest_age) / kMillisecond * kMillisecond);
+  json["written"] = writtenText(*where.view, newest_age, now_utc);
   json["translator"] = where.translator;
   json["stale"] = isStale(*where.view, now_utc);
   return json;

@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,12 @@ struct NamedView {
   std::string_view translator;
   const store::StoreView* view = nullptr;
 };
+
+// Whether the writer has not shown itself for kStaleAfter.
+bool isStale(const store::StoreView& view, Nanos now_utc);
+// The time at which something of this age was stored, as text. It is counted in the store's own
+// ticks, so that it does not depend on when it is asked for.
+std::string writtenText(const store::StoreView& view, Nanos age, Nanos now_utc);
 
 // Looks the key up in each store that has the table. The answer is the value that was stored last;
 // its member `value` is null if no store has the key. An error if no store has the table.

@@ -36,6 +36,7 @@ const std::vector<Kind>& kinds() {
       {store::TableKind::kKeyed, {"slots", "value"}, {"watch"}, "slots: NUMBER, value: BYTES"},
       {store::TableKind::kLists, {"blocks", "entry"}, {"lists"}, "blocks: NUMBER, entry: BYTES"},
       {store::TableKind::kCounters, {"counters"}, {"watch"}, "counters: NUMBER"},
+      {store::TableKind::kPaths, {"slots"}, {"family"}, "slots: NUMBER"},
   };
   return all;
 }
@@ -71,6 +72,14 @@ Status readCount(const yaml::Node& node, TableConfig& table) {
   return readNumber(node, kLeast, kMost, table.spec.*kMember);
 }
 
+Status readFamily(const yaml::Node& node, TableConfig& table) {
+  const auto text = node.text();
+  if (!text) return tl::unexpected(text.error());
+  if (*text != "ipv4" && *text != "ipv6") return node.error("a family is ipv4 or ipv6");
+  table.spec.identity_bytes = *text == "ipv4" ? store::kIpv4Bytes : store::kIpv6Bytes;
+  return {};
+}
+
 Status readWatch(const yaml::Node& node, TableConfig& table) {
   if (!node.isSequence()) return node.error("expected a list of keys");
   for (const yaml::Node& item : node.items()) {
@@ -99,6 +108,7 @@ constexpr auto kTableKeys = std::to_array<ConfigKey<TableConfig>>({
     {"blocks", readCount<store::kMinBlocks, store::kMaxSlots, &Spec::blocks>},
     {"entry", readBytes<store::kMaxEntryBytes, &Spec::value_bytes>},
     {"counters", readCount<1, store::kMaxSlots, &Spec::counters>},
+    {"family", readFamily},
     {"watch", readWatch},
 });
 
@@ -127,9 +137,11 @@ Status checkKeys(const yaml::Node& node, const store::TableSpec& spec) {
 Status readTable(const yaml::Node& node, StoreTables& tables) {
   TableConfig table;
   table.spec.lists = 1;
+  table.spec.identity_bytes = store::kIpv4Bytes;
   if (auto status = readMap(node, kTableKeys, table); !status) return status;
   if (auto status = checkKeys(node, table.spec); !status) return status;
   if (table.spec.kind != store::TableKind::kLists) table.spec.lists = 0;
+  if (table.spec.kind != store::TableKind::kPaths) table.spec.identity_bytes = 0;
   const bool keyed = table.spec.kind == store::TableKind::kKeyed;
   if (keyed && !table.watched.empty() && table.spec.value_bytes > kMaxWatchedBytes) {
     return node.error("only keys with values of 8 bytes or less can be watched, as numbers");

@@ -70,7 +70,7 @@ class Taken {
   }
   void takePublished(const std::vector<std::uint8_t>& packet, PublishedSources& sources,
                      const SocketAddress& source = kLoopback) {
-    intake_.takePublished(packet, source, sources, *shadow_, kMade + 10 * kSecond);
+    intake_.takePublished(packet, source, sources, *shadow_, 0, kMade + 10 * kSecond);
   }
   // Returns how many reports were accepted since the last call.
   std::uint64_t newlyAccepted() {
