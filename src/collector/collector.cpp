@@ -34,15 +34,15 @@ Result<std::unique_ptr<Collector>> Collector::start(Config config) {
   options.needs = [](const http::Request& request) {
     return request.path == "/healthz" ? http::Role::kNone : http::usualNeeds(request);
   };
-  auto http =
-      http::Server::start(options,
-                          [self = made.get(), counters = options.counters](
-                              const http::Request& request) -> http::Answer {
-                            if (request.path.starts_with(kStoreApi)) {
-                              return answerStores(self->stores_.get(), request, utcNow());
-                            }
-                            return answer(self->board_, self->watcher_.get(), *counters, request);
-                          });
+  auto http = http::Server::start(
+      options,
+      [self = made.get(),
+       counters = options.counters](const http::Request& request) -> http::Answer {
+        if (request.path.starts_with(kStoreApi)) {
+          return answerStores(self->stores_.get(), request, utcNow());
+        }
+        return answer(self->board_, self->watcher_.get(), *counters, request, self->stores_.get());
+      });
   if (!http) return tl::unexpected(http.error());
   made->http_ = std::move(*http);
   http::warnWhereOpen(made->httpAddress(), made->access_.get(), "see all metric pages");

@@ -5,6 +5,7 @@
 #include "collector/exposition.h"
 #include "collector/pages_document.h"
 #include "collector/self_metrics.h"
+#include "collector/stores/store_metrics.h"
 #include "collector/watch/watcher.h"
 #include "common/json_text.h"
 #include "common/time.h"
@@ -17,7 +18,7 @@ using Json = nlohmann::ordered_json;
 // With `adaptive`, applications that behave as usual are exported only from time to time, and
 // nothing else is exported.
 http::Response metrics(const Board& board, Watcher* watcher, const http::ServerCounters& counters,
-                       const http::Request& request, bool adaptive) {
+                       const http::Request& request, bool adaptive, const StoreService* stores) {
   const MetricsFormat format = MetricsText::formatFor(request.accept);
   const Nanos now = monotonicNow();
   Exposition exposition(format);
@@ -35,6 +36,7 @@ http::Response metrics(const Board& board, Watcher* watcher, const http::ServerC
   MetricsText own(format);
   if (!adaptive) selfMetrics(own, agents, exposition.counters(), counters, now);
   if (!adaptive && watcher != nullptr) watcher->metrics(own);
+  if (!adaptive && stores != nullptr) storeMetrics(own, *stores, utcNow());
   own.finish();
   response.body += own.text();
   return response;
@@ -74,9 +76,9 @@ http::Response eventsOf(const Watcher& watcher, const http::Request& request) {
 }  // namespace
 
 http::Response answer(const Board& board, Watcher* watcher, const http::ServerCounters& counters,
-                      const http::Request& request) {
+                      const http::Request& request, const StoreService* stores) {
   if (request.method != "GET") return http::errorResponse(405, "only GET is answered here");
-  if (request.path == "/metrics") return metrics(board, watcher, counters, request, false);
+  if (request.path == "/metrics") return metrics(board, watcher, counters, request, false, stores);
   if (request.path == "/healthz") return health(board);
   if (request.path == "/api/v1/pages") return pagesDocument(board, request);
   const bool adaptive = request.path == "/metrics/adaptive";
@@ -84,7 +86,7 @@ http::Response answer(const Board& board, Watcher* watcher, const http::ServerCo
     if (watcher == nullptr) {
       return http::errorResponse(404, "pages are not watched; configure 'analytics:'");
     }
-    return adaptive ? metrics(board, watcher, counters, request, true)
+    return adaptive ? metrics(board, watcher, counters, request, true, nullptr)
                     : eventsOf(*watcher, request);
   }
   return http::errorResponse(

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "collector/board.h"
+#include "collector/stores/store_service.h"
 #include "http/message.h"
 #include "http/server.h"
 
@@ -11,8 +12,9 @@ namespace pingloom::collector {
 
 class Watcher;
 
-// `watcher` is nullptr if pages are not watched. `counters` are those of the HTTP server.
+// `watcher` is nullptr if pages are not watched, and `stores` if there are none. `counters` are
+// those of the HTTP server.
 http::Response answer(const Board& board, Watcher* watcher, const http::ServerCounters& counters,
-                      const http::Request& request);
+                      const http::Request& request, const StoreService* stores = nullptr);
 
 }  // namespace pingloom::collector

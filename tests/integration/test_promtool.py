@@ -34,7 +34,11 @@ class Promtool(unittest.TestCase):
         self.collector_port = free_port()
         config = directory / "collector.yaml"
         config.write_text(f"address: {subnet}.200\ndevice: soft\nagents: [{self.pages}]\ninterval: 50ms\nanalytics:\n"
-                          f"http: {self.pages}:{self.collector_port}\n")
+                          f"http: {self.pages}:{self.collector_port}\n"
+                          f"stores: [{{ translator: t, file: {directory}/t.store, tables: [\n"
+                          "  { name: latest, id: 1, kind: keyed, slots: 100, value: 8, watch: ['text:a \"b\"', u32:7] },\n"
+                          "  { name: events, id: 2, kind: lists, blocks: 4, entry: 8 },\n"
+                          "  { name: votes, id: 3, kind: counters, counters: 100, watch: [u32:7] }] }]\n")
         self.mesh.run("collector", binary("pingloom-collector"), "--config", str(config))
         self.translator_port = free_port()
         config = directory / "translator.yaml"
@@ -55,7 +59,8 @@ class Promtool(unittest.TestCase):
 
     def test_every_exposition_is_accepted(self):
         self.mesh.wait_for_rows("rdma")
-        wanted = ("pingloom_ping_network_seconds", "lab_writes", "pingloom_collector_read_latency_seconds")
+        wanted = ("pingloom_ping_network_seconds", "lab_writes", "pingloom_collector_read_latency_seconds",
+                  'pingloom_collector_store_slots{translator="t",table="latest"}')
         eventually(lambda: all(name in str(self.collector()) for name in wanted), 60, f"the collector shows {wanted}")
         agents = [self.mesh.get("/metrics", port=self.mesh.agent_http_port, address=address).body
                   for address in self.mesh.addresses]

@@ -49,7 +49,7 @@ Status StoreService::openStores(const StoreSpecs& specs, std::vector<KeptStore>&
     if (!view) return tl::unexpected(view.error());
     log::info("store of {}: {} {}, epoch {}", spec.translator,
               (*file)->wasThere() ? "opened" : "made", spec.file.string(), (*file)->head().epoch);
-    stores_.push_back({spec.translator, std::move(*view)});
+    stores_.push_back({spec.translator, std::move(*view), spec.watched});
     kept.push_back({spec, std::move(*file)});
   }
   return {};

@@ -26,6 +26,7 @@ namespace pingloom::collector {
 struct ShownStore {
   std::string translator;
   store::StoreView view;
+  std::vector<WatchedKey> watched;
 };
 
 class StoreService {

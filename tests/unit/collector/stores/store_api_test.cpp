@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../../common/temporary_directory.h"
+#include "collector/stores/store_metrics.h"
 #include "common/fd.h"
 #include "store/counter_table.h"
 #include "store/keyed_writer.h"
@@ -93,6 +94,7 @@ class StoreApiTest : public testing::Test {
     const UniqueFd fd(::open(spec.file.c_str(), O_RDWR | O_CLOEXEC));
     made.mapping =
         std::move(*store::Mapping::of(fd.get(), made.head.bytes, store::MapFor::kWriting, "test"));
+    spec.watched = {{"votes", "text:link", {'l', 'i', 'n', 'k'}}};
     specs.push_back(spec);
     return made;
   }
@@ -251,6 +253,29 @@ TEST_F(StoreApiTest, CountsOfAllStoresAreAdded) {
   const auto table = ask("/api/v1/dta/tables")["stores"][1]["tables"][1];
   EXPECT_EQ(table["increments"], 107);
   EXPECT_EQ(table["counters"], 1000);
+}
+
+TEST_F(StoreApiTest, MetricsShowTablesAndWatchedKeys) {
+  auto one = write("one");
+  fill("two", "k", std::string("\0\0\0\0\0\0\1\2", 8), kNow - 2 * kSecond);
+  specs.back().watched = {{"latest", "text:k", {'k'}}, {"latest", "text:absent", {'a'}}};
+  start();
+  one.count("link", 5);
+  MetricsText out;
+  storeMetrics(out, *service, kNow + 3 * kSecond);
+  const std::string text = out.text();
+  for (const char* line :
+       {"pingloom_collector_store_connected{translator=\"one\"} 0\n",
+        "pingloom_collector_store_writer_age_seconds{translator=\"one\"} 3\n",
+        "pingloom_collector_store_placed_total{translator=\"one\",table=\"votes\"} 5\n",
+        "pingloom_collector_store_dropped_total{translator=\"one\",table=\"events\"} 0\n",
+        "store_count_total{translator=\"one\",table=\"votes\",key=\"text:link\"} 5\n",
+        "store_value{translator=\"two\",table=\"latest\",key=\"text:k\"} 258\n",
+        "store_value_age_seconds{translator=\"two\",table=\"latest\",key=\"text:k\"} 5\n",
+        "pingloom_collector_store_requests_refused_total{reason=\"unknown\"} 0\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  EXPECT_EQ(text.find("text:absent"), std::string::npos);
 }
 
 TEST_F(StoreApiTest, QuestionsAboutListsAreChecked) {
