@@ -40,7 +40,15 @@ class IntakeTest : public testing::Test {
     spec.name = "latest";
     spec.slots = 1000;
     spec.value_bytes = 24;
-    auto head = store::layOut({spec}, kMade);
+    store::TableSpec lists{store::TableKind::kLists, 8, "events", 0, 8};
+    lists.lists = 2;
+    lists.blocks = 4;
+    store::TableSpec counters{store::TableKind::kCounters, 9, "votes"};
+    counters.counters = 100;
+    store::TableSpec paths{store::TableKind::kPaths, 10, "paths", 100};
+    paths.identity_bytes = 4;
+    store::TableSpec changes{store::TableKind::kLists, 11, "path-changes", 0, 60, 1, 4};
+    auto head = store::layOut({spec, lists, counters, paths, changes}, kMade);
     EXPECT_TRUE(head) << head.error().text();
     shadow_ = std::move(*Shadow::create(*head, domain_));
   }
@@ -103,6 +111,31 @@ TEST_F(IntakeTest, PlacesKeyWrites) {
   EXPECT_GE(pieces, 1U);
 }
 
+TEST_F(IntakeTest, PlacesTheOtherOperations) {
+  const std::string five = std::string(7, '\0') + '\5';
+  const auto hop = [](char last) { return std::string("\x0a\0\0", 3) + last; };
+  take(datagram({{ReportOperation::kAppend, 8, "", "entry"},
+                 {ReportOperation::kAppend, 8, std::string("\0\0\0\1", 4), "entry"},
+                 {ReportOperation::kAppend, 8, std::string("\0\0\0\2", 4), "entry"},
+                 {ReportOperation::kAppend, 8, "", "too long for it"},
+                 {ReportOperation::kKeyIncrement, 9, "link", five},
+                 {ReportOperation::kPostcard, 10, "flow", hop(1)},
+                 {ReportOperation::kPostcard, 10, "flow", hop(2)},
+                 {ReportOperation::kPostcard, 10, "flow", "12345"}},
+                1));
+  EXPECT_EQ(refused(ReportRefusal::kList), 1U);
+  EXPECT_EQ(refused(ReportRefusal::kValueLength), 2U);
+  EXPECT_EQ(shadow_->find(8)->figures().total, 2U);
+  EXPECT_TRUE(shadow_->listsChanged());
+  ShadowTable& votes = *shadow_->find(9);
+  EXPECT_EQ(store::countKey(votes.table(), votes.content(), bytesOf("link")), 5U);
+  // The first postcard's hop came again with another address when its path was stored.
+  EXPECT_EQ(shadow_->find(11)->figures().total, 0U);
+  intake_.settlePaths(*shadow_, 2 * kSecond, kMade + 12 * kSecond);
+  EXPECT_EQ(shadow_->find(10)->figures().used, 1U);
+  EXPECT_EQ(shadow_->find(11)->figures().total, 1U) << "a change";
+}
+
 TEST_F(IntakeTest, ADatagramCountsOnce) {
   const auto bytes = datagram({{}}, 1);
   take(bytes);
@@ -140,7 +173,7 @@ TEST_F(IntakeTest, RefusesWhatItCannotCheck) {
 }
 
 TEST_F(IntakeTest, RefusesSingleReports) {
-  take(datagram({{ReportOperation::kKeyWrite, 8, "key", "value"},
+  take(datagram({{ReportOperation::kKeyWrite, 99, "key", "value"},
                  {ReportOperation::kKeyIncrement, kTable, "key", std::string(8, '\0')},
                  {ReportOperation::kKeyWrite, kTable, "key", std::string(25, 'v')},
                  {ReportOperation::kAppend, kTable, "", "entry"},

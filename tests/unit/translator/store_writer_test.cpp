@@ -10,12 +10,15 @@
 #include "common/time.h"
 #include "rdma/soft/soft_device.h"
 #include "store/keyed_reader.h"
+#include "store/list_reader.h"
 #include "store/table_spec.h"
 
 namespace pingloom::translator::store_writer_test {
 namespace {
 
 constexpr std::uint16_t kTable = 1;
+constexpr std::uint16_t kLists = 2;
+constexpr std::uint16_t kCounters = 3;
 constexpr rdma::Access kWriterAccess = rdma::Access::kRead | rdma::Access::kWrite;
 
 std::span<const std::uint8_t> bytesOf(const std::string& text) {
@@ -59,7 +62,19 @@ store::Head layoutOf(std::uint64_t slots) {
   spec.name = "latest";
   spec.slots = slots;
   spec.value_bytes = 24;
-  return *store::layOut({spec}, 0);
+  store::TableSpec lists;
+  lists.kind = store::TableKind::kLists;
+  lists.id = kLists;
+  lists.name = "events";
+  lists.lists = 2;
+  lists.blocks = 300;
+  lists.value_bytes = 8;
+  store::TableSpec counters;
+  counters.kind = store::TableKind::kCounters;
+  counters.id = kCounters;
+  counters.name = "votes";
+  counters.counters = 20'000;
+  return *store::layOut({spec, lists, counters}, 0);
 }
 
 class StoreWriterTest : public testing::Test {
@@ -166,6 +181,41 @@ TEST_F(StoreWriterTest, RestoresWhatTheStoreHolds) {
     EXPECT_EQ(keeper_.get("old " + std::to_string(i)), i == 7 ? "newer" : "value") << i;
     EXPECT_EQ(keeper_.get("new " + std::to_string(i)), "value") << i;
   }
+}
+
+// A restarted translator appends behind the entries and adds to the sums of its predecessor.
+TEST_F(StoreWriterTest, RestoresListsAndCounters) {
+  std::vector<std::string> sent;
+  for (std::uint64_t run = 1; run <= 3; ++run) {
+    if (run > 1) {
+      writer_.reset();
+      shadow_ = std::move(*Shadow::create(keeper_.head, *domain_));
+    }
+    connect(true);
+    ASSERT_TRUE(until([&] { return !writer_->restoring(); }));
+    for (int i = 0; i < 2000; ++i) {
+      sent.push_back(std::to_string(run * 10'000 + static_cast<std::uint64_t>(i)));
+      ASSERT_TRUE(shadow_->find(kLists)->lists()->append(1, bytesOf(sent.back())));
+      shadow_->find(kCounters)->counters()->add(bytesOf("key " + std::to_string(i)), 1);
+    }
+    writer_->flushLists(store::ListFlush::kFullBlocks);
+    writer_->flush(statusOf(run));
+    ASSERT_TRUE(until([&] { return beatIs(run); }));
+    EXPECT_EQ(shadow_->find(kCounters)->figures().total, run * 2000);
+  }
+  const auto memoryOf = [&](std::size_t table) {
+    return std::span(keeper_.file)
+        .subspan(keeper_.head.tables[table].offset, keeper_.head.tables[table].bytes);
+  };
+  std::vector<std::string> got;
+  const auto tail =
+      store::readTail(keeper_.head.tables[1], memoryOf(1), 1, {}, 100'000,
+                      [&](std::span<const std::uint8_t> entry) {
+                        got.emplace_back(entry.begin(), std::find(entry.begin(), entry.end(), 0));
+                      });
+  EXPECT_EQ(tail.lost, 0U);
+  EXPECT_EQ(got, sent);
+  EXPECT_GE(store::countKey(keeper_.head.tables[2], memoryOf(2), bytesOf("key 7")), 3U);
 }
 
 TEST_F(StoreWriterTest, FailsWhereTheStoreIsGone) {
