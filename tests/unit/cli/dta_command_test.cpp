@@ -7,7 +7,11 @@
 #include "cli/commands.h"
 #include "common/time.h"
 #include "http/server.h"
+#include "store/counter_table.h"
+#include "store/key_text.h"
 #include "store/keyed_writer.h"
+#include "store/list_writer.h"
+#include "store/path_writer.h"
 #include "store/stamp.h"
 #include "store/store_file.h"
 
@@ -52,9 +56,70 @@ class DtaCommand : public FilesTest {
     writer->place(key, value, store::stampAt(utcNow(), file->head().made));
     return path;
   }
+  // A store's file with entries, counts and a path.
+  std::string fullFile() {
+    const std::string path = directory_ / "full.store";
+    store::TableSpec lists{store::TableKind::kLists, 1, "events", 0, 8, 2, 4};
+    store::TableSpec counters{store::TableKind::kCounters, 2, "votes"};
+    counters.counters = 100;
+    store::TableSpec paths{store::TableKind::kPaths, 3, "paths", 10};
+    paths.identity_bytes = store::kIpv4Bytes;
+    const auto file = std::move(*store::StoreFile::open(path, {lists, counters, paths}, utcNow()));
+    const auto memoryOf = [&](std::size_t table) {
+      const store::Table& found = file->head().tables[table];
+      return file->region().subspan(found.offset - store::kRegionOffset, found.bytes);
+    };
+    const std::vector<std::uint8_t> key = {'k'};
+    (*store::CounterWriter::create(file->head().tables[1], memoryOf(1)))->add(key, 7);
+    const auto flow = *store::parseKey("tuple:10.0.0.1:50000>10.0.0.2:4791/udp");
+    store::PathWriter::Events events;
+    const auto joined = std::move(*store::PathWriter::create(file->head().tables[2], memoryOf(2)));
+    const std::vector<std::uint8_t> hop = {10, 0, 0, 2, 0, 0, 0x27, 0x10};
+    joined->add({flow, 1, 2, hop}, 0, store::stampAt(utcNow(), file->head().made), events);
+    joined->settle(store::PathWriter::kPatience, 1, events);
+    std::vector<std::uint8_t> pool(4 * store::kBlockBytes);
+    const auto list = std::move(*store::ListWriter::create(file->head().tables[0], pool));
+    list->append(1, std::vector<std::uint8_t>{'o', 'n', 'e'});
+    list->append(1, std::vector<std::uint8_t>{1, 2});
+    list->takeDirty(store::ListFlush::kAllBlocks,
+                    [&](std::uint64_t offset, std::span<const std::uint8_t> bytes) {
+                      const auto at = offset - store::kRegionOffset;
+                      std::copy(bytes.begin(), bytes.end(), file->region().subspan(at).begin());
+                      return true;
+                    });
+    return path;
+  }
   std::unique_ptr<http::Server> server_;
   std::string url_;
 };
+
+TEST_F(DtaCommand, countPathAndTailReadAFile) {
+  const std::string file = fullFile();
+  const auto count = capture(runDta, {"count", "votes", "text:k", "--file", file});
+  EXPECT_EQ(count.code, 0) << count.err;
+  EXPECT_THAT(count.out, HasSubstr("7\n"));
+  EXPECT_EQ(capture(runDta, {"count", "votes", "text:x", "--file", file}).code, 1);
+  EXPECT_EQ(capture(runDta, {"count", "events", "text:k", "--file", file}).code, 2);
+  EXPECT_EQ(capture(runDta, {"count", "votes", "--file", file}).code, 2);
+
+  const auto path = capture(runDta, {"path", "10.0.0.1", "10.0.0.2", "--file", file});
+  EXPECT_EQ(path.code, 0) << path.err;
+  EXPECT_THAT(path.out, HasSubstr("tuple:10.0.0.1:50000>10.0.0.2:4791/udp\n  partial, 0 changes"));
+  EXPECT_THAT(path.out, HasSubstr("   1  *\n   2  10.0.0.2  10.0 us\n"));
+  const std::vector<std::string> other = {"path", "10.0.0.1", "10.0.0.2", "--sport",
+                                          "1",    "--file",   file};
+  EXPECT_EQ(capture(runDta, other).code, 1);
+  EXPECT_EQ(capture(runDta, {"path", "10.0.0.1", "x", "--file", file}).code, 2);
+  EXPECT_EQ(capture(runDta, {"path", "10.0.0.1", "--file", file}).code, 2);
+
+  const auto tail =
+      capture(runDta, {"tail", "events", "1", "--all", "--count", "2", "--file", file});
+  EXPECT_EQ(tail.code, 0) << tail.err;
+  EXPECT_EQ(tail.out, "full  6f6e650000000000  \"one\"\nfull  0102000000000000\n");
+  EXPECT_EQ(capture(runDta, {"tail", "events", "2", "--file", file}).code, 2);
+  EXPECT_EQ(capture(runDta, {"tail", "votes", "--file", file}).code, 2);
+  EXPECT_EQ(capture(runDta, {"tail", "events", "x", "--file", file}).code, 2);
+}
 
 TEST_F(DtaCommand, getAsksTheCollector) {
   serve();
