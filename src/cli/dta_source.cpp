@@ -67,6 +67,7 @@ Result<std::vector<OpenedStore>> openStoreFiles(const std::vector<std::string>& 
 
 std::vector<collector::NamedView> viewsOf(const std::vector<OpenedStore>& stores) {
   std::vector<collector::NamedView> views;
+  views.reserve(stores.size());
   for (const OpenedStore& one : stores) views.push_back({one.name, &one.view});
   return views;
 }
