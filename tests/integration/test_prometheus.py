@@ -108,13 +108,21 @@ scrape_configs: [{{ job_name: pingloom, static_configs: [{{ targets: ["{mesh.hom
 
     def assert_histograms_add_up(self):
         """The racks' histograms together are the probe's, and Prometheus has all series of each."""
-        metrics = parse_metrics(self.mesh.get("/metrics").body)
-        for part in ("network", "responder", "prober", "rtt"):
-            whole = metrics[f'pingloom_latency_seconds_count{{probe="rdma",part="{part}"}}']
+        parts = ("network", "responder", "prober", "rtt")
+
+        def whole_of(metrics, part):
+            return metrics[f'pingloom_latency_seconds_count{{probe="rdma",part="{part}"}}']
+
+        def counted():
+            metrics = parse_metrics(self.mesh.get("/metrics").body)
+            return metrics if all(whole_of(metrics, part) > 0 for part in parts) else None
+
+        metrics = eventually(counted, 20, "every part has been counted")
+        for part in parts:
+            whole = whole_of(metrics, part)
             racks = [value for name, value in metrics.items()
                      if name.startswith("pingloom_latency_rollup_seconds_count{") and f'part="{part}"' in name]
             self.assertEqual((len(racks), sum(racks)), (8, whole))
-            self.assertGreater(whole, 0)
             self.assertEqual(metrics[f'pingloom_latency_seconds_bucket{{probe="rdma",part="{part}",le="+Inf"}}'], whole)
         self.assertEqual(metrics["pingloom_latency_series"], sum(name.startswith(
             ("pingloom_latency_seconds_", "pingloom_latency_rollup_seconds_")) for name in metrics))
