@@ -9,4 +9,8 @@ namespace pingloom::cli {
 // of it is printable ASCII apart from zeros at the end; otherwise "".
 std::string quotedText(const std::string& hex);
 
+// Returns an entry of the table `path-changes` as "  TIME KEY hop N: BEFORE > AFTER"; "" if the
+// hexadecimal digits are none.
+std::string pathChangeText(const std::string& hex);
+
 }  // namespace pingloom::cli

@@ -11,6 +11,7 @@
 #include "cli/json_fields.h"
 #include "common/json_text.h"
 #include "common/text.h"
+#include "store/path_change.h"
 
 namespace pingloom::cli {
 namespace {
@@ -58,8 +59,10 @@ void printEntry(const nlohmann::json& entry, const TailRequest& request) {
     std::cout << jsonLine(entry) << "\n";
     return;
   }
-  // Long entries of text are easier to read without their digits.
-  const std::string text = quotedText(textAt(entry, "/entry"));
+  // Entries that are text are easier to read without their digits.
+  const std::string hex = textAt(entry, "/entry");
+  const std::string text =
+      request.table == store::kPathChanges ? pathChangeText(hex) : quotedText(hex);
   std::cout << fmt::format("{}{}\n", shownAt(entry, "/translator"),
                            text.empty() ? "  " + shownAt(entry, "/entry") : text);
 }
@@ -82,12 +85,13 @@ int follow(DtaTail& tail, const TailRequest& request) {
 }  // namespace
 
 int dtaTail(const std::vector<std::string>& arguments) {
-  ActionUsage action(
-      kDtaCommand, "tail", "TABLE [LIST] [--all] [--count N] [--file FILE] [--json] [--url U]",
-      "Follows a list: shows each new entry as text in quotes if it is printable,\n"
-      "otherwise as hexadecimal digits, until it is interrupted. LIST is a number; the default is 0.\n"
-      "Entries that were overwritten before they were read are counted.\n"
-      "Exit: 0 N entries were shown; 2 could not ask.\n");
+  ActionUsage action(kDtaCommand, "tail",
+                     "TABLE [LIST] [--all] [--count N] [--file FILE] [--json] [--url U]",
+                     "Follows a list: shows each new entry as text in quotes if it is printable,\n"
+                     "otherwise as hexadecimal digits, until it is interrupted. LIST is a number; "
+                     "the default is 0.\n"
+                     "Entries that were overwritten before they were read are counted.\n"
+                     "Exit: 0 N entries were shown; 2 could not ask.\n");
   action.takesArguments("ARGUMENT", "the table's name, and the list's number");
   addDtaOptions(action.options);
   action.options.add_options()("all", "begin with the oldest entry that is still there")(
