@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import urllib.error
 import urllib.parse
@@ -288,6 +289,34 @@ class Dta(DtaCase):
         self.expect("after", b"value")
         self.assertEqual(self.accepted(), 2001)
         self.assertEqual(self.figure("pingloom_translator_lost_total"), 0)
+
+    def test_questions_are_answered_while_the_collector_restarts_again_and_again(self):
+        self.reporter().key_write(TABLE, b"key", b"value")
+        self.expect("key", b"value")
+        stop = threading.Event()
+
+        def restart():
+            while not stop.is_set():
+                self.collector.kill()
+                self.start_collector()
+                time.sleep(0.2)
+
+        restarting = threading.Thread(target=restart)
+        restarting.start()
+        try:
+            for _ in range(25):
+                asked = subprocess.run([binary("pingloom"), "dta", "get", NAME, "text:key", "--file",
+                                        str(self.directory / "translator.store")], capture_output=True, text=True,
+                                       timeout=30, check=False)
+                self.assertEqual(asked.returncode, 0, asked.stderr)
+                self.assertIn('"value"', asked.stdout)
+        finally:
+            stop.set()
+            restarting.join()
+        # What a thread has started ends with the thread.
+        self.start_collector()
+        self.connected()
+        self.expect("key", b"value")
 
     def test_only_the_owner_of_the_key_writes_the_store(self):
         for process in (self.translator, self.collector):
