@@ -4,19 +4,17 @@
 
 #include <array>
 #include <limits>
-#include <system_error>
 #include <utility>
 
 #include "common/config_reader.h"
 #include "common/text.h"
 #include "controller/alerts/target_config.h"
+#include "http/static_files.h"
 #include "keys/authorized_file.h"
 #include "keys/key_config.h"
 
 namespace pingloom::controller {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxSocketPath = 107;  // the limit of sockaddr_un
 constexpr Nanos kMinRetention = kMinute;
@@ -59,7 +57,7 @@ Status readRedis(const yaml::Node& node, Config& config) {
 bool embedded(const Config& config) { return config.redis.kind == RedisTarget::Kind::kEmbedded; }
 
 Status readRedisSocket(const yaml::Node& node, Config& config) {
-  fs::path path;
+  std::filesystem::path path;
   if (auto status = readValue(node, path); !status) return status;
   if (path.native().size() > kMaxSocketPath) return node.error("is too long for a Unix socket");
   if (!embedded(config)) return node.error("is where an embedded Redis listens; leave it out");
@@ -173,25 +171,12 @@ constexpr auto kKeys = std::to_array<ConfigKey<Config>>({
      [](const yaml::Node& node, Config& config) { return readAlertTargets(node, config.alerts); }},
 });
 
-// Finds the dashboard next to the program, in its build, or in the installation. Returns an empty
-// path if there is none.
-fs::path findWebRoot() {
-  std::error_code error;
-  const fs::path binary = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const fs::path& candidate :
-       {binary / "../share/pingloom/web", binary / "../web", fs::path("/usr/share/pingloom/web")}) {
-    fs::path folder = candidate.lexically_normal();
-    if (fs::exists(folder / "index.html", error)) return folder;
-  }
-  return {};
-}
-
 Status complete(const yaml::Node& root, Config& config) {
   if (config.pinglist.empty()) return root.error("'pinglist' is missing; write 'pinglist: FILE'");
   if (config.state_dir.empty()) {
     return root.error("'state_dir' is missing; write 'state_dir: FOLDER', where history is kept");
   }
-  if (config.web_root.empty()) config.web_root = findWebRoot();
+  if (config.web_root.empty()) config.web_root = http::findWebRoot("web");
   if (embedded(config) && config.redis.path.empty()) {
     config.redis.path = (config.state_dir / "redis.sock").native();
     if (config.redis.path.size() > kMaxSocketPath) {

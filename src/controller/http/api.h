@@ -79,10 +79,6 @@ http::Response health();
 // `whole` adds the reasons, which only peers with the role kRead may see.
 http::Response readiness(const Board& board, bool whole);
 
-// /api/v1/session. GET returns the peer's role, POST {"token": TOKEN} signs a browser in with a
-// cookie, and DELETE signs it out. `access` is nullptr where no access is configured.
-http::Response session(http::Access* access, const http::Request& request,
-                       http::ServerCounters& counters);
 // Returns why the controller is not ready; empty where it is.
 std::vector<std::string> notReady(const Board& board);
 

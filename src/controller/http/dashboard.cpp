@@ -4,8 +4,8 @@
 
 #include "controller/http/live.h"
 #include "controller/http/routes.h"
-#include "controller/http/static_files.h"
 #include "http/server.h"
+#include "http/static_files.h"
 
 namespace pingloom::controller {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 // Answers plain requests. Only the HTTP thread uses it.
 struct Router {
   const Board& board;
-  StaticFiles files;
+  http::StaticFiles files;
   std::shared_ptr<http::ServerCounters> counters;
   HistoryReader& history;
   BurstBoard& bursts;
@@ -56,7 +56,7 @@ Dashboard::~Dashboard() = default;
 
 Result<std::unique_ptr<Dashboard>> Dashboard::start(const DashboardOptions& options, Board& board,
                                                     BurstBoard& bursts, OrderBoard& orders) {
-  auto files = StaticFiles::load(options.web_root);
+  auto files = http::StaticFiles::load(options.web_root);
   if (!files) return tl::unexpected(files.error());
   auto access = http::openAccess(options.access);
   if (!access) return tl::unexpected(access.error());

@@ -8,6 +8,7 @@
 #include "controller/http/api.h"
 #include "controller/http/csv.h"
 #include "controller/http/openapi.h"
+#include "http/session_answer.h"
 
 namespace pingloom::controller {
 namespace {
@@ -85,7 +86,7 @@ Answer readiness(const Sources& from, const Request& request) {
   return api::readiness(from.board, request.pass.role >= http::Role::kRead);
 }
 Answer session(const Sources& from, const Request& request) {
-  return api::session(from.access, request, from.counters);
+  return http::answerSession(from.access, request, from.counters);
 }
 
 Answer live(const Sources&, const Request&) {
@@ -170,7 +171,7 @@ constexpr std::array<Route, 31> kRoutes = {{
     {"/api/v1/alerts", alerts, "format", &kAlertsTable},
     {kAlertTest, testAlert, "", nullptr, "POST", http::Role::kOperate},
     {"/api/v1/live", live},
-    {"/api/v1/session", session, "", nullptr, "", http::Role::kNone, http::Role::kNone},
+    {http::kSessionPath, session, "", nullptr, "", http::Role::kNone, http::Role::kNone},
     {"/api/v1/openapi.yaml", description},
     {"/metrics", metrics},
     {"/healthz", health, "", nullptr, "GET", http::Role::kNone},

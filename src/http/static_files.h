@@ -1,7 +1,8 @@
-// The web page's files, read into memory once at the start, so that no request reaches the file
+// A web page's files, read into memory once at the start, so that no request reaches the file
 // system. Immutable; any thread.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,7 +11,11 @@
 #include "common/error.h"
 #include "http/message.h"
 
-namespace pingloom::controller {
+namespace pingloom::http {
+
+// Finds the folder of a page, "web" or "web-collector", next to the program: in the installation or
+// in the build that the program belongs to, else in /usr. Returns an empty path if there is none.
+std::filesystem::path findWebRoot(std::string_view name);
 
 class StaticFiles {
  public:
@@ -22,7 +27,8 @@ class StaticFiles {
   static Result<StaticFiles> load(const std::string& root);
 
   // Returns nullopt where no file has the path; "/" means index.html.
-  std::optional<http::Response> find(const std::string& path) const;
+  std::optional<Response> find(const std::string& path) const;
+  bool has(const std::string& path) const { return at(path) != files_.end(); }
   std::size_t size() const { return files_.size(); }
 
  private:
@@ -30,7 +36,10 @@ class StaticFiles {
     std::string_view content_type;
     std::string content;
   };
-  std::map<std::string, File> files_;  // by path, with its leading '/'
+  using Files = std::map<std::string, File>;  // by path, with its leading '/'
+  Files::const_iterator at(const std::string& path) const;
+
+  Files files_;
 };
 
-}  // namespace pingloom::controller
+}  // namespace pingloom::http

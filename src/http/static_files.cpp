@@ -1,4 +1,4 @@
-#include "controller/http/static_files.h"
+#include "http/static_files.h"
 
 #include <array>
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 #include "common/file.h"
 
-namespace pingloom::controller {
+namespace pingloom::http {
 namespace {
 
 namespace fs = std::filesystem;
@@ -34,6 +34,17 @@ std::string_view contentTypeOf(const fs::path& path) {
 
 }  // namespace
 
+fs::path findWebRoot(std::string_view name) {
+  std::error_code error;
+  const fs::path programs = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const fs::path& candidate : {programs / "../share/pingloom" / name, programs / ".." / name,
+                                    fs::path("/usr/share/pingloom") / name}) {
+    fs::path folder = candidate.lexically_normal();
+    if (fs::exists(folder / "index.html", error)) return folder;
+  }
+  return {};
+}
+
 Result<StaticFiles> StaticFiles::load(const std::string& root) {
   StaticFiles files;
   if (root.empty()) return files;
@@ -56,14 +67,18 @@ Result<StaticFiles> StaticFiles::load(const std::string& root) {
   return files;
 }
 
-std::optional<http::Response> StaticFiles::find(const std::string& path) const {
-  const auto found = files_.find(path == "/" ? "/index.html" : path);
+StaticFiles::Files::const_iterator StaticFiles::at(const std::string& path) const {
+  return files_.find(path == "/" ? "/index.html" : path);
+}
+
+std::optional<Response> StaticFiles::find(const std::string& path) const {
+  const auto found = at(path);
   if (found == files_.end()) return std::nullopt;
-  http::Response response;
+  Response response;
   response.content_type = found->second.content_type;
   response.body = found->second.content;
   response.headers.emplace_back("Cache-Control", "no-cache");
   return response;
 }
 
-}  // namespace pingloom::controller
+}  // namespace pingloom::http

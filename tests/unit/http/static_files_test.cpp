@@ -1,4 +1,4 @@
-#include "controller/http/static_files.h"
+#include "http/static_files.h"
 
 #include <gmock/gmock.h>
 
@@ -6,7 +6,7 @@
 
 #include "common/file.h"
 
-namespace pingloom::controller::static_files_test {
+namespace pingloom::http::static_files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -38,6 +38,7 @@ TEST_F(StaticFilesTest, ServesWhatLiesBelowTheRoot) {
   EXPECT_EQ(files->size(), 2U);
   EXPECT_EQ(files->find("/")->body, "<p>hello");
   EXPECT_EQ(files->find("/")->content_type, "text/html; charset=utf-8");
+  EXPECT_TRUE(files->has("/"));
   EXPECT_EQ(files->find("/index.html")->body, "<p>hello");
   EXPECT_EQ(files->find("/sub/app.js")->content_type, "text/javascript; charset=utf-8");
 }
@@ -47,6 +48,7 @@ TEST_F(StaticFilesTest, NothingElse) {
   for (const char* path : {"", "/link.txt", "/up/secret.txt", "/../secret.txt", "/notes.md", "/sub",
                            "/sub/", "index.html", "//index.html"}) {
     EXPECT_FALSE(files->find(path)) << path;
+    EXPECT_FALSE(files->has(path)) << path;
   }
 }
 
@@ -63,4 +65,4 @@ TEST_F(StaticFilesTest, IsBounded) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller::static_files_test
+}  // namespace pingloom::http::static_files_test
