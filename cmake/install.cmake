@@ -1,7 +1,7 @@
 # `cmake --install build/release --prefix PREFIX --component COMPONENT` installs a component, and cmake/packages.cmake makes a
-# package of each. The command `pingloom` and each daemon are a component; only the controller's needs Node to be built.
-# Applications with metric pages are built with `pages-dev` and run with `pages` or `pages-python`, and those that report with
-# `report-dev`, `report` or `report-python`. Units and users are meant for the prefix /usr, and scripts/install.sh adapts them to another prefix.
+# package of each. The command `pingloom` and each daemon are a component; only the pages of controller and collector need Node to
+# be built. Applications with metric pages are built with `pages-dev` and run with `pages` or `pages-python`, and those that report
+# with `report-dev`, `report` or `report-python`. Units and users are meant for the prefix /usr, and scripts/install.sh adapts them to another prefix.
 include(GNUInstallDirs)
 set(share ${CMAKE_INSTALL_DATADIR}/pingloom)
 install(TARGETS pingloom RUNTIME COMPONENT cli)
@@ -32,8 +32,9 @@ install(FILES systemd/pingloom.sysusers.conf DESTINATION lib/sysusers.d RENAME p
 install(FILES systemd/pingloom.tmpfiles.conf DESTINATION lib/tmpfiles.d RENAME pingloom.conf COMPONENT cli)
 install(DIRECTORY packaging/wireshark DESTINATION ${share} COMPONENT cli)
 install(DIRECTORY packaging/grafana packaging/prometheus DESTINATION ${share} COMPONENT controller)
-# The controller looks for the dashboard there. Without it the controller serves the API only.
+# The daemons look for their pages there. Without its page a daemon serves the API only.
 install(DIRECTORY ${CMAKE_BINARY_DIR}/web/ DESTINATION ${share}/web COMPONENT controller OPTIONAL)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/web-collector/ DESTINATION ${share}/web-collector COMPONENT collector OPTIONAL)
 
 # Each library of applications is found by CMake and by pkg-config, below any prefix.
 include(CMakePackageConfigHelpers)

@@ -40,7 +40,7 @@ pingloom_package(cli pingloom-cli "mesh probing of RDMA fabrics: command line an
 # The daemons' packages do not depend on each other's version, because they are upgraded and rolled back one by one.
 set(agent_text "Runs on every host: probes others by the controller's plan over RDMA,\nUDP and TCP, and answers their probes.")
 set(controller_text "Hands the pinglist to the agents, keeps their results in Redis and a\nhistory, and serves dashboard and API.")
-set(collector_text "Reads the metric pages of agents by RDMA and serves them to Prometheus.")
+set(collector_text "Reads the metric pages of agents by RDMA and serves them to Prometheus, and\nkeeps the tables that translators write, with a page that shows them.")
 set(translator_text "Takes reports of telemetry and writes them into a collector's memory by\nRDMA.")
 set(agent_needs "")
 # The agent's unit has RuntimeDirectoryPreserve, so systemd leaves /run/pingloom when the agent stops.

@@ -43,7 +43,8 @@ dta_hints() {
   local url
   url=$(cat "$run_dir/collector.url")
   cat <<EOF
-  telemetry   $bin/pingloom dta tail events --url $url
+  telemetry   $url/
+              $bin/pingloom dta tail events --url $url
               $bin/pingloom dta get latest text:queue-7 --url $url
               $bin/pingloom dta count counts text:link-7 --url $url
 EOF

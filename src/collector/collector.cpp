@@ -7,8 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "collector/http_api.h"
-#include "collector/stores/store_api.h"
+#include "collector/http_router.h"
 #include "common/fd.h"
 #include "common/log.h"
 
@@ -25,27 +24,7 @@ Result<std::unique_ptr<Collector>> Collector::start(Config config) {
   if (settings.analytics) {
     made->watcher_ = std::make_unique<Watcher>(made->board_, *settings.analytics);
   }
-  auto access = http::openAccess(settings.http_access);
-  if (!access) return tl::unexpected(access.error());
-  made->access_ = std::move(*access);
-  http::ServerOptions options;
-  options.listen = settings.http;
-  options.access = made->access_;
-  options.needs = [](const http::Request& request) {
-    return request.path == "/healthz" ? http::Role::kNone : http::usualNeeds(request);
-  };
-  auto http = http::Server::start(
-      options,
-      [self = made.get(),
-       counters = options.counters](const http::Request& request) -> http::Answer {
-        if (request.path.starts_with(kStoreApi)) {
-          return answerStores(self->stores_.get(), request, utcNow());
-        }
-        return answer(self->board_, self->watcher_.get(), *counters, request, self->stores_.get());
-      });
-  if (!http) return tl::unexpected(http.error());
-  made->http_ = std::move(*http);
-  http::warnWhereOpen(made->httpAddress(), made->access_.get(), "see all metric pages");
+  if (auto started = made->startHttp(); !started) return tl::unexpected(started.error());
   made->distribute();
   if (!settings.controller.empty()) {
     made->discovery_ = std::make_unique<Discovery>(
@@ -90,6 +69,34 @@ Status Collector::startReaders() {
       if (!reader) return tl::unexpected(reader.error());
       readers_.push_back(std::move(*reader));
     }
+  }
+  return {};
+}
+
+Status Collector::startHttp() {
+  auto access = http::openAccess(config_.http_access);
+  if (!access) return tl::unexpected(access.error());
+  access_ = std::move(*access);
+  auto page = http::StaticFiles::load(http::findWebRoot("web-collector"));
+  if (!page) return tl::unexpected(page.error());
+  http::ServerOptions options;
+  options.listen = config_.http;
+  options.access = access_;
+  const bool has_page = page->has("/");
+  const auto router = std::make_shared<const HttpRouter>(
+      HttpSources{board_, watcher_.get(), stores_.get(), access_, options.counters},
+      std::move(*page));
+  options.needs = [router](const http::Request& request) { return router->needs(request); };
+  auto http = http::Server::start(
+      options, [router](const http::Request& request) { return router->answer(request); });
+  if (!http) return tl::unexpected(http.error());
+  http_ = std::move(*http);
+  http::warnWhereOpen(httpAddress(), access_.get(), "see all metric pages");
+  if (stores_ == nullptr) return {};
+  if (has_page) {
+    log::info("the page of the stores is at {}", url());
+  } else {
+    log::warning("the page of the stores is not built; at {} there is the API only", url());
   }
   return {};
 }

@@ -42,6 +42,7 @@ class Collector {
       : config_(std::move(config)), shares_(config_.addresses.size() * config_.readers) {}
   // Opens the devices and starts their readers, and the stores if there are any.
   Status startReaders();
+  Status startHttp();
   // Distributes the configured agents and the controller's other agents over the threads.
   void distribute();
 

@@ -1,4 +1,4 @@
-// `cmake --install` into a staging folder: the installed controller finds its page, and agents are
+// `cmake --install` into a staging folder: the installed controller and collector find their pages, and agents are
 // installed without it.
 
 import assert from 'node:assert/strict';
@@ -7,6 +7,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Mesh } from './mesh.mjs';
+import { Stores } from './stores.mjs';
 
 const { CMAKE = 'cmake', PINGLOOM_BUILD } = process.env;
 const staging = mkdtempSync('/tmp/pingloom-install-');
@@ -31,6 +32,23 @@ test('a translator is installed with its configuration and its unit', () => {
   assert.deepEqual(readdirSync(join(prefix, 'bin')), ['pingloom-translator']);
   assert.ok(existsSync(join(prefix, 'share/pingloom/config/translator.yaml')));
   assert.ok(existsSync(join(prefix, 'lib/systemd/system/pingloom-translator.service')));
+});
+
+test('an installed collector finds its page', async () => {
+  const stores = new Stores({ programs: join(install('collector', 'collector'), 'bin') });
+  let failed = true;
+  try {
+    await stores.chooseAddresses();
+    await stores.startCollector();
+    for (const [path, type] of [['/', 'text/html'], ['/app.js', 'text/javascript'], ['/style.css', 'text/css']]) {
+      const answer = await stores.get(path);
+      assert.equal(answer.status, 200, path);
+      assert.ok(answer.headers.get('content-type').startsWith(type), path);
+    }
+    failed = false;
+  } finally {
+    await stores.end(failed);
+  }
 });
 
 test('an installed controller finds its page', async () => {

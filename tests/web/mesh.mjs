@@ -8,7 +8,7 @@ import { eventually, Program } from './processes.mjs';
 const { PINGLOOM_BIN, PINGLOOM_WEB } = process.env;
 const START_SECONDS = 30;
 
-function freePort(host) {
+export function freePort(host) {
   return new Promise((resolve, reject) => {
     const server = createServer().once('error', reject).listen(0, host, () => {
       const { port } = server.address();
@@ -18,7 +18,7 @@ function freePort(host) {
 }
 
 // Returns a loopback /24 for this process alone.
-function subnetOf(pid) {
+export function subnetOf(pid) {
   const number = pid % (80 * 256);
   return `127.${150 + Math.floor(number / 256) % 80}.${number % 256}`;
 }

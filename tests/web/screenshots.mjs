@@ -1,14 +1,14 @@
-// Makes the README's pictures from a running demo: scripts/demo.sh --hosts 12 --fault slow=3, then
+// Makes the pictures of the docs from a running demo: scripts/demo.sh --hosts 12 --fault slow=3 --dta, then
 //
-//     node tests/web/screenshots.mjs http://127.0.0.1:8080
+//     node tests/web/screenshots.mjs http://127.0.0.1:8080 COLLECTOR_URL
 
 import { fileURLToPath } from 'node:url';
 import { launch, open, until } from './browser.mjs';
 
 const docs = (name) => fileURLToPath(new URL(`../../docs/${name}`, import.meta.url));
-const url = process.argv[2]?.replace(/\/$/, '');
-if (!url) {
-  console.error('usage: node tests/web/screenshots.mjs URL');
+const [url, collector] = process.argv.slice(2).map((text) => text.replace(/\/$/, ''));
+if (!url || !collector) {
+  console.error('usage: node tests/web/screenshots.mjs URL COLLECTOR_URL');
   process.exit(2);
 }
 
@@ -36,4 +36,9 @@ await until(page, () => document.querySelectorAll('.uplot canvas').length >= 2
   && document.querySelectorAll('#pair-page .times').length === 2);
 await page.evaluate(() => new Promise((resolve) => { setTimeout(resolve, 3000); })); // two windows of the demo
 await page.screenshot({ path: docs('pair.png') });
+const links = Array.from({ length: 8 }, (_, link) => `text:link-${link}`).join(', ');
+await page.goto(`${collector}/#${new URLSearchParams({ key: 'text:queue-7', keys: links, tail: 'events' })}`);
+await until(page, () => document.querySelectorAll('#tail tbody tr').length >= 12 && document.querySelector('#get code')
+  && [...document.querySelectorAll('#watch tbody td:last-child')].filter(({ innerText }) => /\d/.test(innerText)).length === 8);
+await page.screenshot({ path: docs('telemetry.png') });
 await browser.close();

@@ -41,9 +41,14 @@ export function App() {
     <Notices />
     <Tabs />
     <PastNotice />
-    {session.value?.role === null ? <SignIn /> : grid.value ? <Panel /> : <Empty />}
+    {session.value?.role === null ? <SignInToMesh /> : grid.value ? <Panel /> : <Empty />}
     <Help />
   </>;
+}
+
+function SignInToMesh() {
+  return <SignIn>This controller requires a token. A token with the role <b>read</b> shows the mesh; one with the role <b>operate</b> may
+    also send bursts, and acknowledge or silence incidents. Ask the controller's operator for one.</SignIn>;
 }
 
 // The tabs' panel: the chosen probe, on whichever page.

@@ -11,7 +11,8 @@ import type { StateChange } from './events';
 import { humanNanos, humanRatio } from './format';
 import type { Part } from './pair_row';
 import { type Point, sameUpper, type Series } from './series';
-import { choose, dark, view } from './store';
+import { choose, view } from './store';
+import { dark } from './theme';
 
 const TALL = 200;
 const LOW = 110;

@@ -8,11 +8,11 @@ import { WhoAmI } from './sign_in';
 import { age, staleness } from './stale';
 import { JUDGED_OK, JUDGED_STATES, STATES, UNJUDGEABLE_STATES } from './states';
 import { countsOfAll, notices, severitiesOfAll } from './status';
-import { choose, chooseTheme, grid, link, live, liveGrid, metric, model, painted, plan, ranks, theme, type Theme, view } from './store';
+import { choose, grid, link, live, liveGrid, metric, model, painted, plan, ranks, view } from './store';
+import { ThemeButton } from './theme_button';
 import { suspects } from './verdict';
 import type { Page } from './view';
 
-const NEXT: Record<Theme, Theme> = { auto: 'dark', dark: 'light', light: 'auto' };
 const PAGES: [Page, string][] = [['mesh', 'Mesh'], ['worst', 'Worst pairs'], ['incidents', 'Incidents'], ['hosts', 'Hosts']];
 const MOST_FOUND = 8;
 
@@ -28,8 +28,7 @@ export function Header() {
     <Summary />
     <Link />
     <WhoAmI />
-    <button class="theme" onClick={() => chooseTheme(NEXT[theme.value])}
-      aria-label={`Colours: ${theme.value}; change`}>◐ {theme.value}</button>
+    <ThemeButton />
   </header>;
 }
 

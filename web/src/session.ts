@@ -1,4 +1,4 @@
-// The browser's session, where the controller requires tokens. The page sends the token once;
+// The browser's session, where the server (a controller or a collector) requires tokens. The page sends the token once;
 // afterwards a cookie that no script can read stands for it.
 
 import { signal } from '@preact/signals';

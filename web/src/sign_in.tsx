@@ -1,10 +1,12 @@
 // The form that replaces the page until the user has signed in, and the bar's note about the
 // session.
 
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { session, signIn, signOut } from './session';
 
-export function SignIn() {
+// `children` says what a token is for.
+export function SignIn({ children }: { children: ComponentChildren }) {
   const [fault, setFault] = useState('');
   const [asking, setAsking] = useState(false);
   const submit = async (event: SubmitEvent) => {
@@ -23,8 +25,7 @@ export function SignIn() {
   return <main class="empty">
     <form id="sign-in" class="sign-in" onSubmit={submit}>
       <h2>Sign in</h2>
-      <p>This controller requires a token. A token with the role <b>read</b> shows the mesh; one with the role <b>operate</b> may
-        also send bursts, and acknowledge or silence incidents. Ask the controller's operator for one.</p>
+      <p>{children}</p>
       <label class="field">Token
         <input name="token" type="password" autocomplete="current-password" spellcheck={false} required autofocus /></label>
       <button class="quiet" disabled={asking}>{asking ? 'asking…' : 'sign in'}</button>
@@ -33,7 +34,7 @@ export function SignIn() {
   </main>;
 }
 
-// Shows nothing where the controller requires no tokens.
+// Shows nothing where the server requires no tokens.
 export function WhoAmI() {
   const who = session.value;
   if (!who?.tokens || !who.role) return null;

@@ -11,6 +11,7 @@ import { fetchPast, pastFields } from './past';
 import { Palette } from './palette';
 import { Ranks } from './ranks';
 import { limitsOf, NO_LIMITS, thresholdOf } from './severity';
+import { dark, followTheme } from './theme';
 import { formatView, parseView, type View } from './view';
 
 const SHORTEST_REST = 25; // milliseconds from one painting to the next
@@ -25,12 +26,6 @@ export const link = signal(live.state);
 export const now = signal(Date.now());
 export const view = signal<View>(parseView(location.hash));
 export const pointed = signal<number | null>(null); // cell under the pointer or the keyboard's cursor
-
-const darkness = window.matchMedia('(prefers-color-scheme: dark)');
-const systemDark = signal(darkness.matches);
-export type Theme = 'auto' | 'dark' | 'light';
-export const theme = signal<Theme>((localStorage.getItem('pingloom.theme') as Theme | null) ?? 'auto');
-export const dark = computed(() => (theme.value === 'auto' ? systemDark.value : theme.value === 'dark'));
 
 const probeName = computed(() => view.value.probe);
 const metricId = computed(() => view.value.metric);
@@ -124,11 +119,6 @@ export function openPair(cell: number | null) {
   if (cell !== null) choose({ page: 'pair', held: pairOf(grid.value!, cell) });
 }
 
-export function chooseTheme(next: Theme) {
-  theme.value = next;
-  localStorage.setItem('pingloom.theme', next);
-}
-
 let paintPlanned = false;
 let nextPaint = 0; // the earliest time of the next painting, as performance.now()
 
@@ -162,13 +152,12 @@ export function start() {
   });
   live.addEventListener('rows', planPaint);
   live.addEventListener('link', () => { link.value = live.state; });
-  darkness.addEventListener('change', () => { systemDark.value = darkness.matches; });
+  followTheme();
   window.addEventListener('popstate', () => { view.value = parseView(location.hash); });
   setInterval(() => {
     now.value = Date.now();
     planPaint(); // the scale may have to follow the values
   }, 1000);
-  effect(() => { document.documentElement.dataset.theme = dark.value ? 'dark' : 'light'; });
   effect(() => {
     if (!liveGrid.value) return;
     live.watch(liveGrid.value.probe.name, metricNamed(metricId.value).id);

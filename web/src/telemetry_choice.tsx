@@ -1,0 +1,17 @@
+// The choice of a table in a form. A link may name a table that no store has, so that it is offered too.
+
+interface Props {
+  names: string[];
+  value: string;
+  none?: string; // the text of an empty choice
+  onChoose?: (name: string) => void;
+}
+
+export function TableChoice({ names, value, none, onChoose }: Props) {
+  const offered = value === '' || names.includes(value) ? names : [...names, value];
+  return <label class="field">Table <select name="table" value={value} key={offered.join()}
+    onChange={(event) => onChoose?.(event.currentTarget.value)}>
+    {none !== undefined && <option value="">{none}</option>}
+    {offered.map((name) => <option key={name} value={name} selected={name === value}>{name}</option>)}
+  </select></label>;
+}
