@@ -26,8 +26,10 @@ using wire::ReportOperation;
 constexpr std::uint16_t kKeyed = 1;
 constexpr std::uint16_t kLists = 2;
 constexpr std::uint16_t kCounters = 3;
+constexpr std::uint16_t kPaths = 4;
 constexpr std::uint32_t kKeys = 786'432;
 constexpr std::uint64_t kSlots = 1'048'576;  // 75 % of them are used
+constexpr std::uint32_t kFlows = 131'072;
 constexpr std::uint64_t kMillion = 1'000'000;
 constexpr std::uint64_t kOften = 2'000;  // reports
 
@@ -55,7 +57,13 @@ std::vector<store::TableSpec> tables() {
   counters.id = kCounters;
   counters.name = "counts";
   counters.counters = kKeys / 2;
-  return {keyed, lists, counters};
+  store::TableSpec paths;
+  paths.kind = store::TableKind::kPaths;
+  paths.id = kPaths;
+  paths.name = "paths";
+  paths.slots = kFlows / 3 * 4;
+  paths.identity_bytes = store::kIpv4Bytes;
+  return {keyed, lists, counters, paths};
 }
 
 std::vector<Case> cases(std::uint64_t reports) {
@@ -66,6 +74,10 @@ std::vector<Case> cases(std::uint64_t reports) {
   return {
       {"Append, 63 a block", load(ReportOperation::kAppend, kLists, Spread::kUniform), kOften},
       {"Key-Increment, Zipf", load(ReportOperation::kKeyIncrement, kCounters, Spread::kZipf),
+       kMillion},
+      {"Postcards, 5 hops",
+       {ReportOperation::kPostcard, kPaths, kFlows, Spread::kUniform,
+        reports / Load::kHops * Load::kHops},
        kMillion},
       {"Key-Write, Zipf", load(key_write, kKeyed, Spread::kZipf), kMillion},
       {"Key-Write, uniform", load(key_write, kKeyed, Spread::kUniform), kMillion},

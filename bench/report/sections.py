@@ -125,6 +125,15 @@ SECTIONS = [
             goals={f"UDP socket, {cores} | {READ_4096} | bytes": ">= 2" for cores in ("a core for each side", "one core")}
             | {f"UDP socket, {cores} | {task} | ratio to bare": ">= 0.7"
                for cores in ("a core for each side", "one core") for task in (READ_4096, READ_1024)}),
+    Section("dta", f"{BIN}/dta_bench", "--runs 1 --reports 1000000", 900, full="--runs 5", targets=("dta_bench",),
+            limit_of=same_row("limit: direct"),
+            goals={"Append, 63 a block | both of direct": "<= 1.2", "Append, 63 a block | collector of direct": "<= 0.3",
+                   "Key-Increment, Zipf | both of direct": "<= 1.5", "Postcards, 5 hops | both of direct": "<= 4.5",
+                   "Key-Write, Zipf | both of direct": "<= 4.5", "Key-Write, uniform | both of direct": "<= 6",
+                   "Key-Write, uniform, written every 2,000 reports | both of direct": "<= 15",
+                   "keys found at 75 % load": ">= 0.999",
+                   "receiving a datagram of 34 reports | bare of parsed": ">= 0.8"}
+            | {f"Key-Write, {spread} | collector of direct": "<= 1" for spread in ("Zipf", "uniform")}),
     Section("fleet", f"{BIN}/fleet", "--windows 2 --pushes 1 --restarts 2", 600, full="--windows 6 --pushes 3",
             targets=("fleet", "pingloom-controller"), needs=(program("redis-server"),),
             limit_of=figure("limit: bare ZeroMQ with the same frames"),
