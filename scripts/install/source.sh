@@ -23,7 +23,7 @@ prepare_source() {
     tree=$checkout/build/release
     return
   fi
-  # The dashboard needs Node, and only the controller has it.
+  # The pages need Node, which a collector on a DPU does not get for its page alone.
   local sections=(build) names=() section name targets=(pingloom pingloom-agent pingloom-controller pingloom-collector pingloom-translator)
   [ -z "$with_controller" ] || { sections+=(web) targets+=(web); }
   for section in "${sections[@]}"; do

@@ -116,6 +116,18 @@ step('a key that no store has, and one that is no key, are told apart', async ()
   await says('#get .fault', /refuses.*text:TEXT/);
 });
 
+step('what is typed is not undone when the page is drawn again', async () => {
+  await page.fill('#get input[name=key]', 'text:half a k');
+  await page.fill('#watch input[name=keys]', 'text:half');
+  await page.selectOption('#get select', 'votes');
+  const sign = await text('.store .page-head');
+  await stores.report(['increment', 3, 'nobody', 1]);
+  await says(figure('increments'), /^1$/); // later answers have been drawn
+  await until(page, (last) => document.querySelector('.store .page-head').innerText !== last, sign);
+  assert.deepEqual([await page.inputValue('#get input[name=key]'), await page.inputValue('#watch input[name=keys]'), await page.inputValue('#get select')],
+    ['text:half a k', 'text:half', 'votes']);
+});
+
 step('a count is shown with its error', async () => {
   await stores.report(['increment', 3, 'link-1', 10], ['increment', 3, 'link-2', 4000], ['increment', 3, 'link, 3', 300]);
   await page.selectOption('#get select', 'votes');

@@ -31,7 +31,7 @@ export function KeyBox() {
     <h2>Get a key</h2>
     <form class="row" onSubmit={submit}>
       <TableChoice names={names} value={table} />
-      <label class="field grows">Key <input name="key" value={key} key={key} placeholder="text:db-7" autocomplete="off" spellcheck={false} required /></label>
+      <label class="field grows">Key <input name="key" defaultValue={key} key={key} placeholder="text:db-7" autocomplete="off" spellcheck={false} required /></label>
       <button class="quiet">get</button>
     </form>
     {fault !== '' && <p class="fault" role="alert">{fault}</p>}

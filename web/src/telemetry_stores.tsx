@@ -21,7 +21,7 @@ function StorePanel({ store }: { store: Store }) {
       <h2>{inText(store.translator)}</h2>
       <span class="state" data-loud={loud}>{text}</span>
       <span class="quiet-text">{`${humanBytes(store.bytes)} · epoch ${store.epoch ?? '–'}${
-        store.writer === null ? '' : ` · writer's last sign ${store.writer.age_seconds.toFixed(1)} s ago`}`}</span>
+        store.writer === null ? '' : ` · writer's last sign ${Math.max(0, store.writer.age_seconds).toFixed(1)} s ago`}`}</span>
     </div>
     {store.writer !== null && <div class="figures">
       <Figures store={store} title="accepted" figures={ACCEPTED} />

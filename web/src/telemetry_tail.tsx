@@ -57,7 +57,7 @@ export function TailBox() {
     <h2>Follow a list</h2>
     <form class="row" onSubmit={(event) => event.preventDefault()}>
       <TableChoice names={tablesOf(stores, 'lists')} value={tail} none="none" onChoose={(name) => choose({ tail: name, list: 0 })} />
-      <label class="field">List <input name="list" type="number" min={0} max={listsOf(stores, tail) - 1} value={list} disabled={tail === ''}
+      <label class="field">List <input name="list" type="number" min={0} max={listsOf(stores, tail) - 1} defaultValue={String(list)} key={list} disabled={tail === ''}
         onChange={(event) => choose({ list: listOf(event.currentTarget.value) })} /></label>
     </form>
     {tail === '' ? <p class="quiet-text">Choose a table whose new entries are shown as they arrive.</p>

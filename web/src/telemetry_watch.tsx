@@ -47,7 +47,7 @@ export function WatchBox() {
     <h2>Compare counts</h2>
     <form class="row" onSubmit={submit}>
       <TableChoice names={names} value={table} />
-      <label class="field grows">Keys <input name="keys" value={chosen.value.keys} key={chosen.value.keys}
+      <label class="field grows">Keys <input name="keys" defaultValue={chosen.value.keys} key={chosen.value.keys}
         placeholder="text:link-1, text:link-2" autocomplete="off" spellcheck={false} /></label>
       <button class="quiet">watch</button>
     </form>
