@@ -14,6 +14,7 @@ export const TABLES = [
   { name: 'latest', id: 1, kind: 'keyed', slots: 1000, value: '24B' },
   { name: 'events', id: 2, kind: 'lists', lists: 2, blocks: 64, entry: '160B' },
   { name: 'votes', id: 3, kind: 'counters', counters: 1000 },
+  { name: 'paths', id: 4, kind: 'paths', slots: 1000 },
 ];
 
 export class Stores {

@@ -67,9 +67,10 @@ step('the store and its tables are shown', async () => {
   page = await open(browser, stores.url, { before: () => { window.hacked = () => { window.wasHacked = true; }; } });
   await page.waitForSelector('#link[data-state=live]');
   await says('.store .state', /^connected$/);
-  assert.deepEqual(await page.$$eval('.tables tbody tr', (rows) => rows.map(({ dataset }) => dataset.table)), ['latest', 'events', 'votes']);
+  assert.deepEqual(await page.$$eval('.tables tbody tr', (rows) => rows.map(({ dataset }) => dataset.table)), ['latest', 'events', 'votes', 'paths']);
   assert.match(await text('[data-table=events]'), /2 lists × 64 blocks, entries of 160 B/);
   assert.match(await text('[data-table=votes]'), /2 rows × 1,000 counters/);
+  assert.match(await text('[data-table=paths]'), /slots of up to \d+ hops/);
 });
 
 step('what is reported is counted, with rates, and fills the table', async () => {
@@ -134,6 +135,22 @@ step('a count is shown with its error', async () => {
   await page.fill('#get input[name=key]', 'text:link-2');
   await page.click('#get button');
   await says('#get .answer', /4,000.*more than 12 with a probability of at most 14\s%/);
+});
+
+step('a path is shown hop by hop', async () => {
+  // UDP from 10.0.0.1, port 49152, to 10.0.1.9, port 4791; a hop has an address and nanoseconds.
+  const tuple = 'hex:110a0000010a000109c00012b7';
+  await stores.report(...[1, 2, 3].map((hop) => ['postcard', 4, tuple, hop - 1, 3, `hex:0a00090${hop}0000${(hop * 10_000).toString(16).padStart(4, '0')}`]));
+  await page.selectOption('#get select', 'paths');
+  await page.fill('#get input[name=key]', 'tuple:10.0.0.1:49152>10.0.1.9:4791/udp');
+  await page.click('#get button');
+  await says('#get .answer', /1\s+10\.0\.9\.1\s+10\.0 µs.*3\s+10\.0\.9\.3\s+30\.0 µs.*complete, 3 hops, 0 changes.*rack-7/);
+  await page.fill('#get input[name=key]', 'tuple:10.0.0.1:49153>10.0.1.9:4791/udp');
+  await page.click('#get button');
+  await says('#get .answer', /No store has a path/);
+  await page.goBack();
+  await page.goBack();
+  await says('#get .answer', /4,000/);
 });
 
 step('several counts are compared, the greatest first', async () => {

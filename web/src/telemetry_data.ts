@@ -3,9 +3,10 @@
 export interface Table {
   table: string;
   id: number;
-  kind: string; // keyed, lists, counters or a kind that this page does not know yet
+  kind: string; // keyed, lists, counters, paths, or a kind that this page does not know yet
   bytes: number;
   value_bytes?: number;
+  hops?: number; // of a path, at most
   slots?: number;
   lists?: number;
   blocks?: number;

@@ -50,10 +50,12 @@ export function humanRate(rate: number | null): string {
 }
 
 // Says how much fits into a table.
-export function roomOf({ kind, slots, lists, blocks, counters, value_bytes }: Table): string {
+export function roomOf({ kind, slots, lists, blocks, counters, value_bytes, hops }: Table): string {
   if (kind === 'lists') return `${many(lists ?? 0, 'list')} × ${many(blocks ?? 0, 'block')}, entries of ${value_bytes} B`;
   if (kind === 'counters') return `2 rows × ${many(counters ?? 0, 'counter')}`;
-  return slots === undefined ? '–' : `${many(slots, 'slot')} of ${value_bytes} B`;
+  if (slots === undefined) return '–';
+  if (kind === 'paths') return `${many(slots, 'slot')} of up to ${many(hops ?? 0, 'hop')}`;
+  return `${many(slots, 'slot')}${value_bytes === undefined ? '' : ` of ${value_bytes} B`}`;
 }
 
 // Returns which part of a table is used; null where the table has no fill, or no writer says it.

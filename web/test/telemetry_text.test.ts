@@ -34,6 +34,8 @@ describe('a table', () => {
     expect(roomOf({ ...table, kind: 'keyed', slots: 1000, value_bytes: 24 })).toBe('1,000 slots of 24 B');
     expect(roomOf({ ...table, kind: 'lists', lists: 1, blocks: 64, value_bytes: 32 })).toBe('1 list × 64 blocks, entries of 32 B');
     expect(roomOf({ ...table, kind: 'counters', counters: 100 })).toBe('2 rows × 100 counters');
+    expect(roomOf({ ...table, kind: 'paths', slots: 96, hops: 6 })).toBe('96 slots of up to 6 hops');
+    expect(roomOf({ ...table, kind: 'later', slots: 2 })).toBe('2 slots');
     expect(roomOf({ ...table, kind: 'later' })).toBe('–');
   });
   it('has a fill if it has slots and a writer', () => {
