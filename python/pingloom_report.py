@@ -57,16 +57,23 @@ def _taken(error):
         raise ValueError(os.strerror(error))
 
 
+def _number(value, bits, name):
+    """ctypes would cut a number that is too large, and report for another table or key."""
+    if not 0 <= value < 1 << bits:
+        raise ValueError(f"{name} is {value}, which is not in 0 to {(1 << bits) - 1}")
+    return value
+
+
 class Reporter:
     """`translator` is ADDRESS or ADDRESS:PORT and defaults to $PINGLOOM_TRANSLATOR or 127.0.0.1. `datagram` is the
     largest size of one in bytes. With `forget` lost datagrams are not sent again, and none waits for a slow translator,
     which saves 1 MiB of memory. `key_file` is the path of the key that the translator has for this reporter; it seals
-    the datagrams. Keys and values are bytes. A report whose lengths are out of bounds raises ValueError and counts as
-    skipped."""
+    the datagrams. Keys and values are bytes. A report whose lengths or numbers are out of bounds raises ValueError;
+    with a wrong length it counts as skipped."""
 
     def __init__(self, translator=None, reporter=0, datagram=0, forget=False, key_file=None):
         self._reporter = None
-        options = _Options(translator.encode() if translator is not None else None, reporter, datagram, forget,
+        options = _Options(translator.encode() if translator is not None else None, _number(reporter, 32, "reporter"), datagram, forget,
                            os.fsencode(key_file) if key_file is not None else None)
         made = ctypes.c_void_p()
         error = _slow.pingloom_reporter_open(ctypes.byref(options), ctypes.byref(made))
@@ -76,19 +83,23 @@ class Reporter:
 
     def key_write(self, table, key, value):
         """Stores the latest value of a key."""
-        _taken(_fast.pingloom_report_key_write(self._reporter, table, key, len(key), value, len(value)))
+        _taken(_fast.pingloom_report_key_write(self._reporter, _number(table, 16, "table"), key, len(key), value,
+                                               len(value)))
 
     def append(self, table, entry, list=0):
         """Appends an entry to a list of the table."""
-        _taken(_fast.pingloom_report_append(self._reporter, table, list, entry, len(entry)))
+        _taken(_fast.pingloom_report_append(self._reporter, _number(table, 16, "table"), _number(list, 32, "list"), entry,
+                                            len(entry)))
 
     def increment(self, table, key, amount=1):
         """Adds to the count of a key, at most 2**48 - 1."""
-        _taken(_fast.pingloom_report_increment(self._reporter, table, key, len(key), amount))
+        _taken(_fast.pingloom_report_increment(self._reporter, _number(table, 16, "table"), key, len(key),
+                                               _number(amount, 48, "amount")))
 
     def postcard(self, table, key, hop, hops, value):
         """Reports one hop of the path of a key. `hop` counts from 0; `hops` is 0 if it is not known."""
-        _taken(_fast.pingloom_report_postcard(self._reporter, table, key, len(key), hop, hops, value, len(value)))
+        _taken(_fast.pingloom_report_postcard(self._reporter, _number(table, 16, "table"), key, len(key),
+                                              _number(hop, 8, "hop"), _number(hops, 8, "hops"), value, len(value)))
 
     def flush(self):
         """Sends what has been reported so far."""

@@ -202,6 +202,16 @@ class Dta(DtaCase):
         self.assertEqual(reporter.status.sent, 5004)
         eventually(lambda: self.ask("tables")["stores"][0]["writer"]["key_writes"] == 5001, 10, "the status is written")
 
+    def test_numbers_that_do_not_fit_are_refused_in_python(self):
+        reporter = self.reporter()
+        for report in (lambda: reporter.key_write(65536 + TABLE, b"key", b"value"), lambda: reporter.append(-1, b"entry"),
+                       lambda: reporter.append(TABLE, b"entry", list=1 << 32),
+                       lambda: reporter.increment(TABLE, b"key", 1 << 48),
+                       lambda: reporter.postcard(TABLE, b"key", 256, 0, b"value"), lambda: self.reporter(reporter=1 << 32)):
+            with self.assertRaisesRegex(ValueError, "not in 0 to"):
+                report()
+        self.assertEqual(reporter.status.taken, 0)
+
     def lossy(self, count, forget):
         """Reports `count` values, each in a datagram, through a path that drops every 7th and doubles every 5th."""
         path = LossyPath(("127.0.0.1", self.reports), lambda n: n % 7 == 0, lambda n: n % 5 == 0)
