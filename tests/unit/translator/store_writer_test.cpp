@@ -2,8 +2,11 @@
 #include "translator/store_writer.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <functional>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -21,6 +24,15 @@ constexpr std::uint16_t kLists = 2;
 constexpr std::uint16_t kCounters = 3;
 constexpr rdma::Access kWriterAccess = rdma::Access::kRead | rdma::Access::kWrite;
 
+// A soft device of this process, which runs beside other tests: 0 is the collector's, 1 the
+// translator's.
+std::unique_ptr<rdma::Device> openDevice(std::uint32_t number) {
+  const auto process = static_cast<std::uint32_t>(getpid()) & 0x7fff;
+  auto device = rdma::soft::openSoftDevice(IpAddress::fromV4(0x7f510000 + 2 * process + number));
+  if (!device) throw std::runtime_error(device.error().text());
+  return std::move(*device);
+}
+
 std::span<const std::uint8_t> bytesOf(const std::string& text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
@@ -28,7 +40,7 @@ std::span<const std::uint8_t> bytesOf(const std::string& text) {
 // What a collector does for a translator, without the control channel.
 struct Keeper {
   explicit Keeper(const store::Head& layout) : head(layout), file(layout.bytes) {
-    device = std::move(*rdma::soft::openSoftDevice(IpAddress::fromV4(0x7f000002)));
+    device = openDevice(0);
     domain = std::move(*device->createDomain());
     region = std::move(
         *domain->registerMemory(std::span(file).subspan(store::kRegionOffset), kWriterAccess));
@@ -80,7 +92,7 @@ store::Head layoutOf(std::uint64_t slots) {
 class StoreWriterTest : public testing::Test {
  protected:
   StoreWriterTest() : keeper_(layoutOf(100'000)) {
-    device_ = std::move(*rdma::soft::openSoftDevice(IpAddress::fromV4(0x7f000003)));
+    device_ = openDevice(1);
     domain_ = std::move(*device_->createDomain());
     shadow_ = std::move(*Shadow::create(keeper_.head, *domain_));
   }
