@@ -136,6 +136,7 @@ p.id = ProtoField.uint32("pingloom_probe.id", "Id")
 p.incarnation = ProtoField.uint32("pingloom_probe.incarnation", "Incarnation", base.HEX)
 p.nonce = ProtoField.uint64("pingloom_probe.nonce", "Nonce", base.HEX)
 p.q_key = ProtoField.uint32("pingloom_probe.q_key", "Q_Key", base.HEX)
+p.answer_label = ProtoField.uint32("pingloom_probe.answer_label", "Label of the answers", base.DEC)
 p.responder = ProtoField.uint64("pingloom_probe.responder", "T3 - T2, ns")
 
 function probe.dissector(buffer, pinfo, root)
@@ -154,7 +155,10 @@ function probe.dissector(buffer, pinfo, root)
   tree:add(p.id, bytes(8, 4))
   tree:add(p.incarnation, bytes(12, 4))
   tree:add(p.nonce, bytes(16, 8))
-  if kind == 1 and bytes:len() >= PROBE_HEAD + 4 then tree:add(p.q_key, bytes(24, 4)) end
+  if kind == 1 and bytes:len() >= PROBE_HEAD + 8 then
+    tree:add(p.q_key, bytes(24, 4))
+    tree:add(p.answer_label, bytes(28, 4))
+  end
   if kind == 3 and bytes:len() >= PROBE_HEAD + 8 then tree:add(p.responder, bytes(24, 8)) end
   return bytes:len()
 end

@@ -35,7 +35,7 @@ std::size_t write(const ProbeMessage& message, std::span<std::uint8_t> out) {
                                     .nonce = htobe64(message.nonce)};
   std::memcpy(out.data(), &header, sizeof header);
   if (message.type == ProbeType::kPing) {
-    const PingLayout ping = {header, htobe32(message.q_key), 0};
+    const PingLayout ping = {header, htobe32(message.q_key), htobe32(message.answer_label)};
     std::memcpy(out.data(), &ping, sizeof ping);
     return sizeof ping;
   }
@@ -62,6 +62,7 @@ ProbeParseError parseQuoted(std::span<const std::uint8_t> head, ProbeMessage& ou
   out.incarnation = be32toh(header.incarnation);
   out.nonce = be64toh(header.nonce);
   out.q_key = 0;
+  out.answer_label = 0;
   out.responder_ns = 0;
   return ProbeParseError::kNone;
 }
@@ -91,6 +92,7 @@ ProbeParseError parseHead(std::span<const std::uint8_t> head, std::size_t whole,
   PingLayout ping;
   std::memcpy(&ping, head.data(), sizeof ping);
   out.q_key = be32toh(ping.q_key);
+  out.answer_label = be32toh(ping.answer_label);
   return ProbeParseError::kNone;
 }
 

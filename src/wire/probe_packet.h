@@ -33,8 +33,8 @@ static_assert(sizeof(ProbeHeaderLayout) == 24 && offsetof(ProbeHeaderLayout, non
 
 struct PingLayout {
   ProbeHeaderLayout header;
-  std::uint32_t q_key;     // with RDMA the Q_Key for the answer, with bit 31 clear; otherwise 0
-  std::uint32_t reserved;  // 0
+  std::uint32_t q_key;         // with RDMA the Q_Key for the answer, with bit 31 clear; otherwise 0
+  std::uint32_t answer_label;  // with RDMA the flow label for the answers; otherwise 0
 };
 struct PongLayout {
   ProbeHeaderLayout header;
@@ -77,6 +77,7 @@ struct ProbeMessage {
   std::uint32_t incarnation = 0;
   std::uint64_t nonce = 0;
   std::uint32_t q_key = 0;         // in a PING
+  std::uint32_t answer_label = 0;  // in a PING
   std::uint64_t responder_ns = 0;  // in an ACK
 
   bool stalled() const { return (flags & kFlagStalled) != 0; }

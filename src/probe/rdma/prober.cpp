@@ -224,6 +224,7 @@ void Prober::post(const Ping& ping, const Target& target, const Exchange& exchan
   wire::ProbeMessage message = exchanges_.pingOf(exchange);
   message.incarnation = context_->incarnation;
   message.q_key = q_key_;
+  message.answer_label = target.path.flow_label;
   wire::write(message, buffer_);
   const auto bytes = std::span<const std::uint8_t>(buffer_).first(message.length);
   const std::uint64_t tag = tagOf(SendKind::kPing, exchange.id);

@@ -3,11 +3,23 @@
 #include <algorithm>
 #include <array>
 
+#include "plan/flow_labels.h"
+#include "plan/plan.h"
 #include "probe/rdma/tags.h"
 
 namespace pingloom::probe::rdma_ud {
 
 using rdma::PostResult;
+
+namespace {
+
+// A label beyond those of plans is not honoured: each label costs a soft device a socket, so a
+// stranger could otherwise make it open and close one for each PING.
+std::uint32_t answerLabel(std::uint32_t wanted) {
+  return wanted <= plan::flowLabelOf(plan::kMaxPaths) ? wanted : 0;
+}
+
+}  // namespace
 
 Responder::Responder(rdma::UdEndpoint& endpoint, const StallWatch& stalls,
                      std::uint32_t incarnation)
@@ -53,6 +65,7 @@ bool Responder::ping(const wire::ProbeMessage& message, const rdma::UdReceived& 
   Waiting& answer = waiting(next_);
   answer = {from.from, from.qpn,   message.q_key, message.id,        message.nonce, from.ticks,
             {},        after_mono, now.mono,      State::kPongWaits, false};
+  answer.path.flow_label = answerLabel(message.answer_label);
   answer.stalled = stalledSince(answer, now);
   answer.acknowledge = wire::mayAcknowledge(message.length, wire::kRdmaHeaders);
   ++unposted_;

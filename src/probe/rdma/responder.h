@@ -1,7 +1,8 @@
 // Answers the PINGs that arrive at one UD endpoint: with a PONG at once, and with an ACK that
 // carries T3 - T2 as soon as the endpoint reports when the PONG left. Both go to the queue pair
-// that sent the PING, with the Q_Key that the PING names and its traffic class. A PING that is
-// smaller than both as packets gets no ACK. One thread.
+// that sent the PING, with the Q_Key and the flow label that the PING names and its traffic class.
+// The label makes the answers take the same path as the other side's PINGs of that label. A PING
+// that is smaller than both as packets gets no ACK. One thread.
 #pragma once
 
 #include <cstddef>

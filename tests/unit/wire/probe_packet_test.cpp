@@ -36,6 +36,21 @@ TEST(ProbePacket, PingHasTheDocumentedBytes) {
   EXPECT_EQ(back.incarnation, ping.incarnation);
 }
 
+TEST(ProbePacket, PingNamesTheKeyAndTheLabelOfItsAnswers) {
+  ProbeMessage ping;
+  ping.type = ProbeType::kPing;
+  ping.length = 132;
+  ping.q_key = 0x11223344;
+  ping.answer_label = 0x00012345;
+  const auto bytes = bytesOf(ping, 132);
+  const std::vector<std::uint8_t> want = {0x11, 0x22, 0x33, 0x44, 0, 1, 0x23, 0x45};
+  EXPECT_EQ(std::vector<std::uint8_t>(bytes.begin() + 24, bytes.begin() + 32), want);
+  ProbeMessage back;
+  ASSERT_EQ(parse(bytes, back), ProbeParseError::kNone);
+  EXPECT_EQ(back.q_key, ping.q_key);
+  EXPECT_EQ(back.answer_label, ping.answer_label);
+}
+
 TEST(ProbePacket, AckCarriesTheResponderTime) {
   ProbeMessage ack;
   ack.type = ProbeType::kAck;

@@ -29,6 +29,7 @@ class MemoryFabric {
   std::map<std::uint32_t, MemoryEndpoint*> endpoints;  // by queue pair
   std::map<IpAddress, std::string> refused;     // addresses without a device, with the reason
   std::map<IpAddress, rdma::PostResult> posts;  // the result of posting to an address
+  std::map<std::uint32_t, int> answers;         // PONGs and ACKs that left, by flow label
   bool lose_acks = false;
   bool no_timestamps = false;
   std::uint32_t next_qpn = 100;
@@ -111,11 +112,13 @@ class MemoryEndpoint final : public rdma::UdEndpoint {
     sent_.push_back({message.id, true, now});
     wake();
     const bool is_ack = bytes.size() > 3 && bytes[3] == 3;
+    if (bytes.size() > 3 && bytes[3] >= 2) ++fabric_->answers[message.path.flow_label];
     const auto to = fabric_->endpoints.find(message.qpn);
     if (to == fabric_->endpoints.end() || message.q_key != to->second->address_.q_key) return;
     if (is_ack && fabric_->lose_acks) return;
     rdma::UdPath back = message.path;
     back.gid = address_.gid;
+    back.flow_label = 0;  // IPv4 has none
     to->second->arrived_.push_back({std::move(bytes), back, address_.qpn, now + 2000});
     to->second->wake();
   }

@@ -140,6 +140,52 @@ TEST(RdmaTransport, EachPathIsARowOfItsOwn) {
   EXPECT_EQ(paths, (std::vector<std::uint32_t>{1, 2, 3}));
 }
 
+TEST(RdmaTransport, AnswersTakeThePathOfTheirPing) {
+  MemoryFabric fabric;
+  Agent one(fabric, 1);
+  Agent two(fabric, 2);
+  one.probe({host(2)}, 3);
+  two.probe({});
+  introduce({&one, &two});
+  ASSERT_TRUE(eventually([&] { return two.answered() >= 30; }));
+  one.flush();
+  const std::lock_guard lock(fabric.mutex);
+  ASSERT_EQ(fabric.answers.size(), 3U);
+  for (const auto& [label, count] : fabric.answers) {
+    EXPECT_TRUE(label >= 1 && label <= 3) << label;
+    EXPECT_GT(count, 5) << label;
+  }
+}
+
+TEST(RdmaTransport, AnswersWithoutALabelThatNoPlanHas) {
+  MemoryFabric fabric;
+  Agent one(fabric, 1);
+  one.probe({});
+  ASSERT_TRUE(eventually([&] { return !one.transport->endpoints().empty(); }));
+  const auto to = one.transport->endpoints()[0];
+  MemoryEndpoint stranger(fabric, host(9));
+  wire::ProbeMessage ping;
+  ping.type = wire::ProbeType::kPing;
+  ping.length = wire::kPingPaddedBytes;
+  ping.q_key = stranger.address().q_key;
+  ping.answer_label = plan::kMaxPaths + 1;
+  std::vector<std::uint8_t> bytes(wire::kPingPaddedBytes);
+  wire::write(ping, bytes);
+  rdma::UdMessage message;
+  message.path.gid.bytes = to.gid;
+  message.qpn = to.qpn;
+  message.q_key = to.q_key;
+  message.payload = bytes;
+  stranger.post(message);
+  stranger.flush();
+  ASSERT_TRUE(eventually([&] {
+    const std::lock_guard lock(fabric.mutex);
+    return fabric.answers[0] == 2;
+  }));
+  const std::lock_guard lock(fabric.mutex);
+  EXPECT_EQ(fabric.answers.size(), 1U);
+}
+
 TEST(RdmaTransport, APingThatIsLongerThanThePathMtuIsAMisfit) {
   MemoryFabric fabric;
   Agent one(fabric, 1);
