@@ -23,7 +23,7 @@ void append(ControlData& control, int level, int type, const Value& value) {
   control.used += CMSG_SPACE(sizeof value);
 }
 
-static_assert(CMSG_SPACE(sizeof(std::uint32_t)) + CMSG_SPACE(sizeof(int)) +
+static_assert(CMSG_SPACE(sizeof(std::uint32_t)) + 2 * CMSG_SPACE(sizeof(int)) +
                   CMSG_SPACE(sizeof(in6_pktinfo)) + CMSG_SPACE(sizeof(std::uint16_t)) <=
               ControlData::kRoom);
 
@@ -38,6 +38,10 @@ ControlData makeControl(const SendOptions& options, bool v6) {
   if (options.traffic_class != 0) {
     append(made, v6 ? IPPROTO_IPV6 : IPPROTO_IP, v6 ? IPV6_TCLASS : IP_TOS,
            static_cast<int>(options.traffic_class));
+  }
+  if (options.hop_limit != 0) {
+    append(made, v6 ? IPPROTO_IPV6 : IPPROTO_IP, v6 ? IPV6_HOPLIMIT : IP_TTL,
+           static_cast<int>(options.hop_limit));
   }
   if (options.from && v6) {
     in6_pktinfo info{};

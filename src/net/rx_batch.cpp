@@ -25,6 +25,16 @@ Value valueOf(const cmsghdr* header) {
   return value;
 }
 
+// Behind the error the kernel puts the address of whoever sent the ICMP message.
+struct ErrorFromV4 {
+  sock_extended_err error;
+  sockaddr_in sender;
+};
+struct ErrorFromV6 {
+  sock_extended_err error;
+  sockaddr_in6 sender;
+};
+
 void readError(const sock_extended_err& error, Ancillary& out) {
   if (error.ee_origin == SO_EE_ORIGIN_TIMESTAMPING) {
     out.is_timestamp = true;
@@ -32,10 +42,13 @@ void readError(const sock_extended_err& error, Ancillary& out) {
   } else if (error.ee_origin == SO_EE_ORIGIN_ICMP) {
     out.is_icmp = error.ee_type == ICMP_DEST_UNREACH || error.ee_type == ICMP_TIME_EXCEEDED;
     out.refused = error.ee_type == ICMP_DEST_UNREACH && error.ee_code == ICMP_PORT_UNREACH;
+    out.expired = error.ee_type == ICMP_TIME_EXCEEDED && error.ee_code == ICMP_EXC_TTL;
   } else if (error.ee_origin == SO_EE_ORIGIN_ICMP6) {
     out.is_icmp = error.ee_type == ICMP6_DST_UNREACH || error.ee_type == ICMP6_TIME_EXCEEDED ||
                   error.ee_type == ICMP6_PACKET_TOO_BIG;
     out.refused = error.ee_type == ICMP6_DST_UNREACH && error.ee_code == ICMP6_DST_UNREACH_NOPORT;
+    out.expired =
+        error.ee_type == ICMP6_TIME_EXCEEDED && error.ee_code == ICMP6_TIME_EXCEED_TRANSIT;
   }
 }
 
@@ -54,7 +67,11 @@ void readV4(const cmsghdr* header, Ancillary& out) {
   } else if (header->cmsg_type == IP_TOS) {
     out.traffic_class = valueOf<std::uint8_t>(header);
   } else if (header->cmsg_type == IP_RECVERR) {
-    readError(valueOf<sock_extended_err>(header), out);
+    const auto from = valueOf<ErrorFromV4>(header);
+    readError(from.error, out);
+    if (out.is_icmp && from.sender.sin_family == AF_INET) {
+      out.icmp_sender = IpAddress::fromV4(ntohl(from.sender.sin_addr.s_addr));
+    }
   }
 }
 
@@ -64,7 +81,11 @@ void readV6(const cmsghdr* header, Ancillary& out) {
   } else if (header->cmsg_type == IPV6_TCLASS) {
     out.traffic_class = static_cast<std::uint8_t>(valueOf<int>(header));
   } else if (header->cmsg_type == IPV6_RECVERR) {
-    readError(valueOf<sock_extended_err>(header), out);
+    const auto from = valueOf<ErrorFromV6>(header);
+    readError(from.error, out);
+    if (out.is_icmp && from.sender.sin6_family == AF_INET6) {
+      out.icmp_sender = IpAddress::fromBytes16(from.sender.sin6_addr.s6_addr);
+    }
   }
 }
 

@@ -33,6 +33,8 @@ struct Ancillary {
   std::uint32_t tx_number = 0;
   bool is_icmp = false;
   bool refused = false;  // the ICMP error was "port unreachable"
+  bool expired = false;  // it was "time exceeded in transit"
+  std::optional<IpAddress> icmp_sender;
 };
 
 class RxBatch {

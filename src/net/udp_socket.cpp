@@ -101,6 +101,9 @@ void UdpSocket::readErrors(RxBatch& batch) {
         const auto head = batch.head(i);
         Bounce& bounce = bounces_.emplace_back();
         bounce.refused = about.refused;
+        bounce.expired = about.expired;
+        bounce.sender = about.icmp_sender.value_or(IpAddress());
+        bounce.destination = batch.from(i);
         bounce.quoted_bytes = std::min(head.size(), bounce.quoted.size());
         std::copy_n(head.begin(), bounce.quoted_bytes, bounce.quoted.begin());
       }

@@ -27,7 +27,10 @@ struct Departure {
 struct Bounce {
   std::array<std::uint8_t, RxBatch::kHead> quoted;  // the beginning of the datagram
   std::size_t quoted_bytes;
-  bool refused;  // no socket listens on the port; otherwise the host is unreachable
+  bool refused;               // no socket listens on the port; otherwise the host is unreachable
+  bool expired;               // the datagram's hop limit ran out
+  IpAddress sender;           // of the ICMP message; unspecified if the kernel does not say
+  SocketAddress destination;  // the datagram's
 };
 
 struct UdpSocketOptions {

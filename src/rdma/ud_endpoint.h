@@ -2,6 +2,7 @@
 // posted in batches; poll() returns their completions with timestamps.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/address.h"
 #include "common/error.h"
 #include "common/tick_clock.h"
 #include "rdma/gid.h"
@@ -40,6 +42,9 @@ struct UdPath {
   std::optional<std::uint8_t> service_level = std::nullopt;  // nullopt: the endpoint's
   // The entry of this port's GID table with the message's source GID; nullopt: the endpoint's.
   std::optional<std::uint8_t> gid_index = std::nullopt;
+  // The hop limit (IPv4: TTL) of RoCE packets; 0: the maximum, or the system's default. Not every
+  // NIC lets its user choose it.
+  std::uint8_t hop_limit = 0;
 
   bool operator==(const UdPath&) const = default;
 };
@@ -49,8 +54,9 @@ struct UdPathHash {
                                static_cast<std::uint64_t>(path.traffic_class) << 16 | path.lid;
     const std::uint64_t own = static_cast<std::uint64_t>(path.service_level.value_or(0xFF)) << 8 |
                               path.gid_index.value_or(0);
+    const std::uint64_t limit = std::uint64_t{path.hop_limit} << 24;
     return GidHash()(path.gid) ^
-           std::hash<std::uint64_t>()((rest ^ own << 52) * 0x9E3779B97F4A7C15);
+           std::hash<std::uint64_t>()((rest ^ own << 52 ^ limit) * 0x9E3779B97F4A7C15);
   }
 };
 
@@ -83,14 +89,28 @@ struct UdReceived {
   std::optional<std::uint64_t> ticks;     // when, on the endpoint's clock
 };
 
+// Reports that the hop limit of one of this endpoint's messages ran out, as an ICMP message says.
+// Anyone can forge it, so the owner compares `quoted` with what it has sent.
+struct UdExpired {
+  static constexpr std::size_t kQuoted = 24;
+
+  IpAddress router;  // the sender of the ICMP message
+  IpAddress destination;
+  std::array<std::uint8_t, kQuoted> quoted{};  // the beginning of the message's payload
+  std::size_t quoted_bytes = 0;
+};
+
 // Filled by poll(), which clears it first.
 struct UdEvents {
   std::vector<UdSent> sent;
   std::vector<UdReceived> received;
+  std::vector<UdExpired> expired;  // only of devices whose DeviceInfo says so
   void clear() {
     sent.clear();
     received.clear();
+    expired.clear();
   }
+  bool empty() const { return sent.empty() && received.empty() && expired.empty(); }
 };
 
 // The number of packets or completions that were dropped for one reason.

@@ -140,7 +140,7 @@ bool Port::poll() {
     fail(polled.error());
     return false;
   }
-  if (events_.sent.empty() && events_.received.empty()) {
+  if (events_.empty()) {
     drained_mono_ = before;
     behind_ = false;
     return false;

@@ -158,6 +158,15 @@ PacketError parse(std::span<const std::uint8_t> bytes, Packet& out) {
   return PacketError::kNone;
 }
 
+std::optional<std::uint32_t> senderOfUd(std::span<const std::uint8_t> head) {
+  if (head.size() < sizeof(BthLayout) + sizeof(DethLayout)) return std::nullopt;
+  const std::uint8_t* at = head.data();
+  if (take<BthLayout>(at).opcode != static_cast<std::uint8_t>(Opcode::kUdSendOnly)) {
+    return std::nullopt;
+  }
+  return be32toh(take<DethLayout>(at).source_qpn) & kMask24;
+}
+
 std::size_t write(const Packet& packet, std::span<std::uint8_t> out) {
   const std::size_t pad = padOf(packet.payload.size());
   std::uint8_t* at = out.data();

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -84,6 +85,10 @@ std::string_view reasonOf(PacketError error);  // "short", "version", ...; for c
 // ignored. A response and a UD message may be unpadded, which kernel rxe accepts too. RC requests
 // are parsed even if they are malformed, because the peer has to be told.
 PacketError parse(std::span<const std::uint8_t> bytes, Packet& out);
+
+// Returns the QPN of the endpoint that sent a UD packet, of which only the first bytes are known
+// (an ICMP message quotes them); nullopt if they do not have it or are no UD packet's.
+std::optional<std::uint32_t> senderOfUd(std::span<const std::uint8_t> head);
 
 // Returns the number of zero bytes that pad a payload to a multiple of four.
 constexpr std::size_t padOf(std::size_t payload_bytes) { return -payload_bytes & 3; }

@@ -11,6 +11,7 @@
 #include "common/address.h"
 #include "common/time.h"
 #include "rdma/soft/packet.h"
+#include "rdma/ud_endpoint.h"
 
 namespace pingloom::rdma::soft {
 
@@ -30,6 +31,8 @@ class PacketSink {
   virtual void received(const Inbound& inbound) = 0;
   virtual void departed(std::uint32_t id, Nanos utc) = 0;
   virtual void failed(std::uint32_t id) = 0;
+  // A packet of this endpoint's QPN came back. The default ignores it.
+  virtual void expired(const UdExpired& /*how*/) {}
 
  protected:
   ~PacketSink() = default;

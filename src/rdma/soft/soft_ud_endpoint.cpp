@@ -60,7 +60,7 @@ PostResult SoftUdEndpoint::post(const UdMessage& message) {
   const UdPath& path = message.path;
   if (path.gid_index.value_or(0) != 0) return PostResult::kUnreachable;  // it has one GID
   const Route route = {path.gid.address(), path.flow_label != 0 ? path.flow_label : flow_label_,
-                       path.traffic_class};
+                       path.traffic_class, path.hop_limit};
   if (!canReach(route.destination)) return PostResult::kUnreachable;
   if (in_flight_.full()) return PostResult::kFull;
   const std::uint32_t number = in_flight_.add(message.id);
@@ -96,6 +96,7 @@ Status SoftUdEndpoint::poll(UdEvents& events) {
   in_flight_.expire(now, sent_);
   events.sent.insert(events.sent.end(), sent_.begin(), sent_.end());
   sent_.clear();
+  events.expired.swap(expired_);
   queue_.show(events.received);
   if (isLost()) return makeError("soft " + port_.address().text(), fault());
   return {};
@@ -117,7 +118,7 @@ std::string SoftUdEndpoint::fault() const {
 }
 
 Nanos SoftUdEndpoint::nextWake() const {
-  if (!sent_.empty() || queue_.hasNews() || isLost()) return kAtOnce;
+  if (!sent_.empty() || !expired_.empty() || queue_.hasNews() || isLost()) return kAtOnce;
   return std::min(in_flight_.nextExpiry(), port_.transmitter().nextWake());
 }
 
@@ -145,6 +146,11 @@ void SoftUdEndpoint::departed(std::uint32_t id, Nanos utc) {
 
 void SoftUdEndpoint::failed(std::uint32_t id) {
   in_flight_.finish(id, {.id = 0, .ok = false, .ticks = std::nullopt}, sent_);
+}
+
+void SoftUdEndpoint::expired(const UdExpired& how) {
+  if (expired_.size() >= kMaxExpired) return drops_.add(Drop::kIcmpError);
+  expired_.push_back(how);
 }
 
 }  // namespace pingloom::rdma::soft

@@ -39,6 +39,9 @@ class SoftUdEndpoint final : public UdEndpoint, private PacketSink {
   // Includes the drops of the device and of packets to this endpoint.
   std::vector<DropCount> drops() const override { return port_.drops().plus(drops_); }
 
+  // Messages that came back, kept until the next poll(). Further ones are dropped as `icmp_error`.
+  static constexpr std::size_t kMaxExpired = 256;
+
  private:
   SoftUdEndpoint(SoftPort& port, std::uint32_t mtu, std::uint32_t q_key, std::uint32_t flow_label);
   bool isLost() const;
@@ -47,6 +50,7 @@ class SoftUdEndpoint final : public UdEndpoint, private PacketSink {
   void received(const Inbound& inbound) override;
   void departed(std::uint32_t id, Nanos utc) override;
   void failed(std::uint32_t id) override;
+  void expired(const UdExpired& how) override;
 
   SoftPort& port_;
   std::size_t mtu_;
@@ -60,7 +64,8 @@ class SoftUdEndpoint final : public UdEndpoint, private PacketSink {
   std::uint32_t psn_;
   InFlight in_flight_;
   ReceiveQueue queue_;
-  std::vector<UdSent> sent_;  // for the next poll(); bounded by in_flight_
+  std::vector<UdSent> sent_;        // for the next poll(); bounded by in_flight_
+  std::vector<UdExpired> expired_;  // likewise; at most kMaxExpired
 };
 
 }  // namespace pingloom::rdma::soft

@@ -45,10 +45,12 @@ bool Transmitter::add(const Route& route, const Packet& packet, net::TxTag tag) 
   made.destination = route.destination;
   made.qpn = packet.bth.destination_qpn;
   made.traffic_class = route.traffic_class;
+  made.hop_limit = route.hop_limit;
   made.tag = tag;
   made.at = bytesOf(slot);
   made.bytes = wireBytes(packet);
-  made.may_join = segments_ && tag.kind == net::TxTag::kNone && !fate.delayed && !fate.duplicated;
+  made.may_join = segments_ && tag.kind == net::TxTag::kNone && !fate.delayed && !fate.duplicated &&
+                  route.hop_limit == 0;
   join(slot);
   const std::span<std::uint8_t> bytes(made.at, made.bytes);
   write(packet, bytes);
@@ -175,6 +177,7 @@ std::size_t Transmitter::stage(const FlowSocket& flow, std::size_t at) {
   const auto control =
       net::makeControl({.timestamp = first.tag.kind != net::TxTag::kNone,
                         .traffic_class = first.traffic_class,
+                        .hop_limit = first.hop_limit,
                         .from = std::nullopt,
                         .segment_bytes = static_cast<std::uint16_t>(count > 1 ? first.bytes : 0)},
                        !first.destination.isV4());
@@ -239,8 +242,22 @@ void Transmitter::report(FlowSocket& flow) {
     if (owner != nullptr) owner->departed(departure.tag.id, departure.utc);
   }
   flow.socket.departures().clear();
-  drops_.add(Drop::kIcmpError, flow.socket.bounces().size());
+  for (const net::Bounce& bounce : flow.socket.bounces()) cameBack(bounce);
   flow.socket.bounces().clear();
+}
+
+void Transmitter::cameBack(const net::Bounce& bounce) {
+  const auto quoted = std::span(bounce.quoted).first(bounce.quoted_bytes);
+  const auto sender = bounce.expired ? senderOfUd(quoted) : std::nullopt;
+  PacketSink* owner = sender ? sinks_.byQpn(*sender) : nullptr;
+  if (owner == nullptr) return drops_.add(Drop::kIcmpError);
+  UdExpired expired;
+  expired.router = bounce.sender;
+  expired.destination = bounce.destination.address;
+  const auto payload = quoted.subspan(headerBytes(Opcode::kUdSendOnly));
+  expired.quoted_bytes = std::min(payload.size(), expired.quoted.size());
+  std::copy_n(payload.begin(), expired.quoted_bytes, expired.quoted.begin());
+  owner->expired(expired);
 }
 
 }  // namespace pingloom::rdma::soft

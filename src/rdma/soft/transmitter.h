@@ -29,6 +29,7 @@ struct Route {
   IpAddress destination;  // must have the device's address family
   std::uint32_t flow_label = 0;
   std::uint8_t traffic_class = 0;
+  std::uint8_t hop_limit = 0;  // 0: the system's default
 };
 
 // Consecutive packets of one size to one queue pair, whose departures no endpoint needs, leave as
@@ -78,6 +79,7 @@ class Transmitter {
     IpAddress destination;
     std::uint32_t qpn = 0;  // the destination's
     std::uint8_t traffic_class = 0;
+    std::uint8_t hop_limit = 0;
     net::TxTag tag;
     std::uint8_t* at = nullptr;  // its bytes; they are in its own slot or in an earlier packet's
     std::size_t bytes = 0;
@@ -109,6 +111,7 @@ class Transmitter {
   void stageFrom(const FlowSocket& flow, std::size_t at, std::size_t end);
   void couldNotLeave(net::TxTag tag, int error);
   void report(FlowSocket& flow);
+  void cameBack(const net::Bounce& bounce);
 
   SinkTable& sinks_;
   DropCounters& drops_;

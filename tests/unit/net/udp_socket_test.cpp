@@ -2,11 +2,15 @@
 
 #include <gtest/gtest.h>
 #include <netinet/ip.h>
+#include <netinet/ip_icmp.h>
+#include <netinet/udp.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <cstring>
 #include <vector>
 
+#include "common/fd.h"
 #include "common/random.h"
 #include "net/outbox.h"
 #include "net/raw_udp_socket.h"
@@ -114,6 +118,106 @@ TEST(UdpSocket, SendsIdZeroAndDfWhenUnfragmented) {
     EXPECT_EQ(ntohs(ip.frag_off), IP_DF);
     EXPECT_NE(batch.ancillary(0).kernel_utc, 0);
   }
+}
+
+TEST(UdpSocket, SendsWithTheHopLimitAskedFor) {
+  auto sender = UdpSocket::bind(freshLoopback(), kPort);
+  const auto receiver = UdpSocket::bind(freshLoopback(), kPort);
+  ASSERT_TRUE(sender && receiver);
+  const int on = 1;
+  ASSERT_EQ(setsockopt(receiver->descriptor(), IPPROTO_IP, IP_RECVTTL, &on, sizeof on), 0);
+  Outbox outbox(100);
+  RxBatch batch;
+  for (const int wanted : {9, 0}) {
+    put(outbox, *receiver, {.hop_limit = static_cast<std::uint8_t>(wanted)}, 100, {});
+    outbox.flush(*sender, batch, [](TxTag, int) {});
+    outbox.clear();
+    std::array<std::uint8_t, 100> bytes;
+    alignas(cmsghdr) std::array<std::uint8_t, 256> control;
+    iovec data = {bytes.data(), bytes.size()};
+    msghdr message{};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    ASSERT_EQ(recvmsg(receiver->descriptor(), &message, 0), 100);
+    int ttl = -1;
+    for (cmsghdr* at = CMSG_FIRSTHDR(&message); at != nullptr; at = CMSG_NXTHDR(&message, at)) {
+      if (at->cmsg_level == IPPROTO_IP && at->cmsg_type == IP_TTL) {
+        std::memcpy(&ttl, CMSG_DATA(at), sizeof ttl);
+      }
+    }
+    if (wanted != 0) {
+      EXPECT_EQ(ttl, wanted);
+    } else {
+      EXPECT_GT(ttl, 9) << "the system's default";
+    }
+  }
+}
+
+std::uint16_t checksumOf(const std::vector<std::uint8_t>& bytes) {
+  std::uint32_t sum = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) sum += i % 2 == 0 ? bytes[i] << 8 : bytes[i];
+  while (sum > 0xFFFF) sum = (sum & 0xFFFF) + (sum >> 16);
+  return htons(static_cast<std::uint16_t>(~sum));
+}
+
+// What a router sends when the hop limit of a datagram from `from` to `to` has run out.
+std::vector<std::uint8_t> timeExceeded(const IpAddress& from, const IpAddress& to,
+                                       const std::vector<std::uint8_t>& payload) {
+  icmphdr icmp{};
+  icmp.type = ICMP_TIME_EXCEEDED;
+  iphdr ip{};
+  ip.version = 4;
+  ip.ihl = 5;
+  ip.ttl = 1;
+  ip.protocol = IPPROTO_UDP;
+  ip.tot_len = htons(static_cast<std::uint16_t>(sizeof ip + sizeof(udphdr) + payload.size()));
+  std::memcpy(&ip.saddr, from.bytes().data(), 4);
+  std::memcpy(&ip.daddr, to.bytes().data(), 4);
+  udphdr udp{};
+  udp.source = htons(kPort);
+  udp.dest = htons(kPort);
+  udp.len = htons(static_cast<std::uint16_t>(sizeof udp + payload.size()));
+  std::vector<std::uint8_t> bytes(sizeof icmp + sizeof ip + sizeof udp);
+  std::memcpy(bytes.data(), &icmp, sizeof icmp);
+  std::memcpy(bytes.data() + sizeof icmp, &ip, sizeof ip);
+  std::memcpy(bytes.data() + sizeof icmp + sizeof ip, &udp, sizeof udp);
+  bytes.insert(bytes.end(), payload.begin(), payload.end());
+  const std::uint16_t sum = checksumOf(bytes);
+  std::memcpy(bytes.data() + offsetof(icmphdr, checksum), &sum, sizeof sum);
+  return bytes;
+}
+
+TEST(UdpSocket, TellsWhichRouterDroppedADatagram) {
+  auto socket = UdpSocket::bind(freshLoopback(), kPort);
+  ASSERT_TRUE(socket);
+  const UniqueFd raw(::socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMP));
+  if (!raw.valid()) GTEST_SKIP() << "no permission for raw sockets";
+  const IpAddress router = freshLoopback();
+  const IpAddress destination = freshLoopback();
+  sockaddr_storage address{};
+  socklen_t length = router.toSockaddr(0, address);
+  ASSERT_EQ(bind(raw.get(), reinterpret_cast<const sockaddr*>(&address), length), 0);
+  length = socket->address().toSockaddr(0, address);
+  const auto message =
+      timeExceeded(socket->address(), destination, std::vector<std::uint8_t>(44, 0x42));
+  ASSERT_GT(sendto(raw.get(), message.data(), message.size(), 0,
+                   reinterpret_cast<const sockaddr*>(&address), length),
+            0);
+  RxBatch batch;
+  for (int i = 0; i < 1000 && socket->bounces().empty(); ++i) {
+    usleep(1000);
+    socket->readErrors(batch);
+  }
+  ASSERT_EQ(socket->bounces().size(), 1U);
+  const Bounce& bounce = socket->bounces()[0];
+  EXPECT_TRUE(bounce.expired);
+  EXPECT_FALSE(bounce.refused);
+  EXPECT_EQ(bounce.sender, router);
+  EXPECT_EQ(bounce.destination, (SocketAddress{destination, kPort}));
+  ASSERT_EQ(bounce.quoted_bytes, 44U);
+  EXPECT_EQ(bounce.quoted[43], 0x42);
 }
 
 TEST(RawUdpSocket, SeesItsPortAndAddressOnly) {
