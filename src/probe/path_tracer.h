@@ -1,0 +1,123 @@
+// Traces the paths of a transport's flows, without sockets or clocks. A trace sends packets with a
+// flow's own 5-tuple and hop limits 1, 2, 3, ...; the router where a limit runs out says so by an
+// ICMP message, and the destination answers as to any PING. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "common/time.h"
+#include "common/traced_path.h"
+#include "probe/nonces.h"
+
+namespace pingloom::probe {
+
+// When the next trace packet may leave. All tracers of a transport share one, so that the packets
+// of a host have one budget.
+class TracePace {
+ public:
+  // Routers answer few ICMP messages per second, and they answer all hosts.
+  static constexpr Nanos kGap = kSecond / 20;
+
+  Nanos next() const { return next_; }
+  void sent(Nanos now) { next_ = now + kGap; }
+
+ private:
+  Nanos next_ = 0;
+};
+
+// A flow, by the transport's numbers of its task and of the target in that task.
+struct TracedFlow {
+  std::uint32_t task = 0;
+  std::uint32_t target = 0;
+  std::uint64_t key = 0;  // the same for the same flow after a plan change, unlike its numbers
+};
+
+struct TracePacket {
+  std::uint32_t task = 0;
+  std::uint32_t target = 0;
+  std::uint8_t hop_limit = 0;
+  std::uint64_t nonce = 0;  // proves that an answer belongs to this packet
+};
+
+struct FinishedTrace {
+  TracedFlow flow;
+  std::vector<PathHop> hops;
+  PathEnd end = PathEnd::kSilent;
+  Nanos destination_rtt = 0;
+};
+
+// Flows that were never traced come first, and each again after kPeriod. A flow for which
+// traceSoon() was called comes before all others.
+//
+// Bounds: 24 bytes for each flow; kMaxActive traces at a time, each with one packet in flight;
+// kMaxUrgent flows that wait for an urgent trace, beyond which further ones are ignored.
+class PathTracer {
+ public:
+  static constexpr Nanos kPeriod = 10 * kMinute;
+  static constexpr Nanos kTimeout = kSecond;
+  static constexpr int kTries = 3;  // packets for one hop limit before the router counts as silent
+  static constexpr std::size_t kMaxSilent = 5;  // silent routers in a row that end a trace
+  static constexpr int kMaxRepeats = 3;         // appearances of one router that are a loop
+  static constexpr std::size_t kMaxActive = 32;
+  static constexpr std::size_t kMaxUrgent = 1024;
+
+  // The pace outlives this.
+  explicit PathTracer(TracePace& pace) : pace_(&pace) {}
+
+  // Replaces the flows. Those with a known key keep their turn. Traces in progress are dropped and
+  // begin again.
+  void setFlows(std::vector<TracedFlow> flows);
+  // Traces the flow in the place `flow` of the last setFlows() before its turn.
+  void traceSoon(std::size_t flow);
+
+  // Gives up packets that were not answered in time, and returns the packet to send at `now`, if
+  // any. Call it again until it returns none.
+  std::optional<TracePacket> next(Nanos now);
+  // A router says that the hop limit of the packet with this nonce ran out. Returns whether there
+  // is such a packet in flight.
+  bool expired(std::uint64_t nonce, const IpAddress& router, Nanos now);
+  // The destination answered the packet with this nonce. Returns as expired() does.
+  bool answered(std::uint64_t nonce, Nanos now);
+  // Returns the traces that ended since the last call.
+  std::vector<FinishedTrace> takeFinished();
+
+  // When next() may have a packet to send or to give up; kNever without flows.
+  Nanos nextWake() const;
+
+ private:
+  struct Flow {
+    TracedFlow flow;
+    Nanos due = 0;
+  };
+  struct Active {
+    TracedFlow flow;
+    std::vector<PathHop> hops;
+    std::size_t silent = 0;  // silent routers at the end of `hops`
+    int tries = 0;           // packets sent with the present hop limit
+    bool in_flight = false;
+    std::uint64_t nonce = 0;
+    Nanos sent = 0;
+  };
+
+  Active* inFlight(std::uint64_t nonce);
+  void giveUp(Nanos now);
+  void noAnswer(Active& trace);
+  void finish(Active& trace, PathEnd end, Nanos destination_rtt);
+  bool begin(Nanos now);
+  TracePacket send(Active& trace, Nanos now);
+
+  TracePace* pace_;
+  Nonces nonces_;
+  std::vector<Flow> flows_;            // in the order of their turns, beginning at cursor_
+  std::vector<std::uint32_t> places_;  // in flows_, by the place in setFlows()
+  std::size_t cursor_ = 0;
+  std::deque<std::uint32_t> urgent_;  // places in flows_
+  std::vector<Active> active_;
+  std::vector<FinishedTrace> finished_;  // at most kMaxActive between two calls of next()
+};
+
+}  // namespace pingloom::probe
