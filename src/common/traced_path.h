@@ -66,6 +66,7 @@ struct TracedPath {
   std::vector<PathHop> hops;  // the routers; the destination is not among them
   PathEnd end = PathEnd::kSilent;
   Nanos destination_rtt = 0;  // if it was reached
+  Nanos traced = 0;           // when the trace ended, UTC by the controller's clock
 
   // A path is traced if the destination answered and every router before it did.
   PathState state() const {

@@ -21,12 +21,13 @@ enum class DropReason : std::uint8_t {
   kSource,
   kRateLimited,
   kReceiveOverflow,
-  kQKey,  // RDMA: the PING asks for an answer to a privileged Q_Key
+  kQKey,   // RDMA: the PING asks for an answer to a privileged Q_Key
+  kTrace,  // says something of a trace packet that is not in flight
 };
-constexpr std::array<std::string_view, 11> kDropReasonNames = {
+constexpr std::array<std::string_view, 12> kDropReasonNames = {
     "short",  "magic",        "version",          "type", "length", "unknown_id", "nonce",
-    "source", "rate_limited", "receive_overflow", "q_key"};
-static_assert(static_cast<std::size_t>(DropReason::kQKey) + 1 == kDropReasonNames.size());
+    "source", "rate_limited", "receive_overflow", "q_key", "trace"};
+static_assert(static_cast<std::size_t>(DropReason::kTrace) + 1 == kDropReasonNames.size());
 
 // Packets dropped, by reason; indexes of kDropReasonNames.
 using DropCounts = std::array<std::uint64_t, kDropReasonNames.size()>;

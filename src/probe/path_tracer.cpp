@@ -46,14 +46,15 @@ void PathTracer::setFlows(std::vector<TracedFlow> flows) {
   active_.clear();
 }
 
-void PathTracer::traceSoon(std::size_t flow) {
-  if (flow >= places_.size() || urgent_.size() >= kMaxUrgent) return;
+void PathTracer::traceSoon(std::size_t flow, Nanos now) {
+  if (flow >= places_.size()) return;
+  if (now - hurried_at_ >= kUrgentPause) {
+    hurried_.clear();
+    hurried_at_ = now;
+  }
   const std::uint32_t place = places_[flow];
-  if (std::find(urgent_.begin(), urgent_.end(), place) != urgent_.end()) return;
-  const std::uint64_t key = flows_[place].flow.key;
-  const bool runs = std::any_of(active_.begin(), active_.end(),
-                                [&](const Active& trace) { return trace.flow.key == key; });
-  if (!runs) urgent_.push_back(place);
+  if (hurried_.size() >= kMaxUrgent || !hurried_.insert(flows_[place].flow.key).second) return;
+  urgent_.push_back(place);
 }
 
 std::optional<TracePacket> PathTracer::next(Nanos now) {
@@ -71,12 +72,14 @@ std::optional<TracePacket> PathTracer::next(Nanos now) {
 // Starts the trace whose turn it is. Returns false if there is none.
 bool PathTracer::begin(Nanos now) {
   if (active_.size() >= kMaxActive) return false;
-  if (!urgent_.empty()) {
+  const bool is_due = !flows_.empty() && flows_[cursor_].due <= now;
+  if (urgent_.empty() && !is_due) return false;
+  was_urgent_ = !urgent_.empty() && !(is_due && was_urgent_);
+  if (was_urgent_) {
     active_.push_back({.flow = flows_[urgent_.front()].flow, .hops = {}});
     urgent_.pop_front();
     return true;
   }
-  if (flows_.empty() || flows_[cursor_].due > now) return false;
   flows_[cursor_].due = now + kPeriod;
   active_.push_back({.flow = flows_[cursor_].flow, .hops = {}});
   cursor_ = (cursor_ + 1) % flows_.size();
@@ -148,6 +151,11 @@ bool PathTracer::answered(std::uint64_t nonce, Nanos now) {
   finish(*trace, PathEnd::kReached, now - trace->sent);
   std::erase_if(active_, [](const Active& ended) { return ended.tries < 0; });
   return true;
+}
+
+void PathTracer::cancel(std::uint64_t nonce) {
+  std::erase_if(active_,
+                [&](const Active& trace) { return trace.in_flight && trace.nonce == nonce; });
 }
 
 std::vector<FinishedTrace> PathTracer::takeFinished() { return std::exchange(finished_, {}); }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "common/time.h"
@@ -50,11 +51,11 @@ struct FinishedTrace {
   Nanos destination_rtt = 0;
 };
 
-// Flows that were never traced come first, and each again after kPeriod. A flow for which
-// traceSoon() was called comes before all others.
+// Flows that were never traced come first, and each again after kPeriod. Flows for which
+// traceSoon() was called take turns with those.
 //
 // Bounds: 24 bytes for each flow; kMaxActive traces at a time, each with one packet in flight;
-// kMaxUrgent flows that wait for an urgent trace, beyond which further ones are ignored.
+// kMaxUrgent urgent traces in kUrgentPause, beyond which further ones are ignored.
 class PathTracer {
  public:
   static constexpr Nanos kPeriod = 10 * kMinute;
@@ -64,6 +65,7 @@ class PathTracer {
   static constexpr int kMaxRepeats = 3;         // appearances of one router that are a loop
   static constexpr std::size_t kMaxActive = 32;
   static constexpr std::size_t kMaxUrgent = 1024;
+  static constexpr Nanos kUrgentPause = 30 * kSecond;  // between two urgent traces of one flow
 
   // The pace outlives this.
   explicit PathTracer(TracePace& pace) : pace_(&pace) {}
@@ -72,7 +74,7 @@ class PathTracer {
   // begin again.
   void setFlows(std::vector<TracedFlow> flows);
   // Traces the flow in the place `flow` of the last setFlows() before its turn.
-  void traceSoon(std::size_t flow);
+  void traceSoon(std::size_t flow, Nanos now);
 
   // Gives up packets that were not answered in time, and returns the packet to send at `now`, if
   // any. Call it again until it returns none.
@@ -82,6 +84,8 @@ class PathTracer {
   bool expired(std::uint64_t nonce, const IpAddress& router, Nanos now);
   // The destination answered the packet with this nonce. Returns as expired() does.
   bool answered(std::uint64_t nonce, Nanos now);
+  // The packet with this nonce could not be sent: its trace is dropped without a result.
+  void cancel(std::uint64_t nonce);
   // Returns the traces that ended since the last call.
   std::vector<FinishedTrace> takeFinished();
 
@@ -115,7 +119,10 @@ class PathTracer {
   std::vector<Flow> flows_;            // in the order of their turns, beginning at cursor_
   std::vector<std::uint32_t> places_;  // in flows_, by the place in setFlows()
   std::size_t cursor_ = 0;
-  std::deque<std::uint32_t> urgent_;  // places in flows_
+  std::deque<std::uint32_t> urgent_;           // places in flows_
+  bool was_urgent_ = false;                    // the trace that began last
+  std::unordered_set<std::uint64_t> hurried_;  // keys of flows that were urgent since hurried_at_
+  Nanos hurried_at_ = 0;
   std::vector<Active> active_;
   std::vector<FinishedTrace> finished_;  // at most kMaxActive between two calls of next()
 };

@@ -17,6 +17,7 @@
 #include "probe/drop_reason.h"
 #include "probe/endpoint_board.h"
 #include "probe/guest_list.h"
+#include "probe/path_queue.h"
 #include "probe/ping_listener.h"
 #include "probe/window_clock.h"
 #include "probe/window_queue.h"
@@ -61,6 +62,7 @@ struct AgentContext {
   std::uint64_t phase_seed = 0;   // derived from the host's name; sets the phase in the interval
   const WindowClock* clock = nullptr;
   WindowQueue* windows = nullptr;
+  PathQueue* paths = nullptr;  // nullptr if paths are not traced
   // Opens the RDMA device that the configuration selects for this address of the host.
   std::function<Result<std::unique_ptr<rdma::Device>>(const IpAddress&)> open_device = {};
   rdma::UdOptions rdma = {};

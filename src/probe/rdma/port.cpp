@@ -40,7 +40,8 @@ Port::Port(PortContext& context, const IpAddress& address, std::uint64_t key)
     : context_(&context),
       address_(address),
       key_(key),
-      prober_(std::make_unique<Prober>(*context.agent, origin_, context.peers, context.stalls)) {}
+      prober_(makeProber()),
+      tracer_(*context.agent, context.trace_pace, address) {}
 
 Port::~Port() {
   if (endpoint_ != nullptr) context_->loop->unwatch(endpoint_->descriptor());
@@ -64,6 +65,26 @@ std::optional<plan::Endpoint> Port::endpoint() const {
 void Port::setWork(std::vector<std::shared_ptr<const plan::Assignment>> work, const Instant& now) {
   work_ = std::move(work);
   prober_->setWork(work_, now);
+  tracer_.workChanged(*prober_, now.mono);
+}
+
+void Port::peersChanged() {
+  prober_->peersChanged();
+  tracer_.targetsChanged();
+}
+
+void Port::flush(const Instant& now) {
+  prober_->flush(now);
+  tracer_.workChanged(*prober_, now.mono);
+}
+
+std::unique_ptr<Prober> Port::makeProber() {
+  auto made =
+      std::make_unique<Prober>(*context_->agent, origin_, context_->peers, context_->stalls);
+  made->onLost([this](std::uint32_t task, std::uint32_t target) {
+    tracer_.lost(task, target, monotonicNow());
+  });
+  return made;
 }
 
 void Port::open(const Instant& now) {
@@ -100,6 +121,8 @@ Status Port::tryOpen(const Instant& now) {
   responder_ =
       std::make_unique<Responder>(*endpoint_, context_->stalls, context_->agent->incarnation);
   prober_->setEndpoint(endpoint_.get(), endpoint_->address().q_key);
+  const bool traces = device_->info().reports_expired && context_->agent->paths != nullptr;
+  tracer_.setEndpoint(traces ? endpoint_.get() : nullptr);
   return {};
 }
 
@@ -111,8 +134,9 @@ void Port::use(const rdma::DeviceInfo& info, const Instant& now) {
   prober_->flush(now);
   sent_before_ += prober_->pingsSent();
   skipped_before_ += prober_->pingsSkipped();
-  prober_ = std::make_unique<Prober>(*context_->agent, origin_, context_->peers, context_->stalls);
+  prober_ = makeProber();
   prober_->setWork(work_, now);
+  tracer_.workChanged(*prober_, now.mono);
 }
 
 void Port::fail(const Error& error) {
@@ -121,6 +145,7 @@ void Port::fail(const Error& error) {
                endpoint_->address().qpn, origin_.device, error.text());
   context_->loop->unwatch(endpoint_->descriptor());
   prober_->setEndpoint(nullptr, 0);
+  tracer_.setEndpoint(nullptr);
   answered_before_ += responder_->answered();
   add(endpoint_->drops(), dropped_before_);
   ++endpoints_lost_;
@@ -164,6 +189,9 @@ void Port::handle(const Instant& now) {
     if (kindOf(sent.id) == SendKind::kPong) responder_->sent(numberOf(sent.id), sent, now);
   }
   for (const rdma::UdReceived& packet : events_.received) received(packet, now);
+  for (const rdma::UdExpired& expired : events_.expired) {
+    if (!tracer_.expired(*prober_, expired, now.mono)) drop(DropReason::kTrace);
+  }
   endpoint_->flush();
 }
 
@@ -177,6 +205,10 @@ void Port::received(const rdma::UdReceived& packet, const Instant& now) {
   const IpAddress from = context_->peers.addressOf(packet.from, packet.qpn);
   if (answer.message.type == wire::ProbeType::kPing) {
     ping(answer.message, packet, from, now);
+    return;
+  }
+  if (answer.message.type == wire::ProbeType::kPong && PortTracer::isTrace(answer.message.id)) {
+    if (!tracer_.answered(*prober_, answer.message, now.mono)) drop(DropReason::kTrace);
     return;
   }
   answer.from = {from, 0};
@@ -204,6 +236,7 @@ void Port::elapse(const Instant& now) {
   if (!behind_ || endpoint_ == nullptr) drained_mono_ = now.mono;
   const Nanos handled = std::max(drained_mono_, now.mono - kMaxBehind);
   prober_->elapse(handled, now.mono);
+  tracer_.elapse(*prober_, now.mono);
   if (responder_ == nullptr) return;
   responder_->elapse(now);
   endpoint_->flush();
@@ -211,7 +244,8 @@ void Port::elapse(const Instant& now) {
 
 Nanos Port::nextWake(Nanos now) const {
   if (endpoint_ == nullptr) return std::min(prober_->nextWake(), retry_at_);
-  return std::min({prober_->nextWake(), responder_->nextWake(now), endpoint_->nextWake()});
+  return std::min(
+      {prober_->nextWake(), responder_->nextWake(now), endpoint_->nextWake(), tracer_.nextWake()});
 }
 
 void Port::addTo(TransportCounters& counters) {

@@ -14,6 +14,7 @@
 #include "plan/endpoint.h"
 #include "probe/event_loop.h"
 #include "probe/guest_list.h"
+#include "probe/rdma/port_tracer.h"
 #include "probe/rdma/prober.h"
 #include "probe/rdma/responder.h"
 #include "probe/transport.h"
@@ -27,6 +28,7 @@ struct PortContext {
   Peers peers;
   GuestList guests;
   StallWatch stalls;
+  TracePace trace_pace;
   EventLoop* loop = nullptr;
   DropCounts dropped{};
 };
@@ -51,8 +53,8 @@ class Port {
   bool takeChanged() { return std::exchange(changed_, false); }
 
   void setWork(std::vector<std::shared_ptr<const plan::Assignment>> work, const Instant& now);
-  void peersChanged() { prober_->peersChanged(); }
-  void flush(const Instant& now) { prober_->flush(now); }
+  void peersChanged();
+  void flush(const Instant& now);
 
   Prober& prober() { return *prober_; }
 
@@ -74,6 +76,7 @@ class Port {
   void received(const rdma::UdReceived& packet, const Instant& now);
   void ping(const wire::ProbeMessage& message, const rdma::UdReceived& packet,
             const IpAddress& from, const Instant& now);
+  std::unique_ptr<Prober> makeProber();
   void drop(DropReason reason) { count(reason, context_->dropped); }
 
   PortContext* context_;
@@ -85,6 +88,7 @@ class Port {
   std::unique_ptr<rdma::UdEndpoint> endpoint_;
   std::unique_ptr<Prober> prober_;
   std::unique_ptr<Responder> responder_;
+  PortTracer tracer_;
   rdma::UdEvents events_;
   Nanos drained_mono_ = 0;  // everything that arrived by then has been handled
   bool behind_ = false;     // more packets wait than one wake-up reads

@@ -156,6 +156,7 @@ std::optional<DropReason> Prober::answered(const Answer& answer, const Instant& 
 }
 
 void Prober::missed(std::uint32_t task, std::uint32_t target) {
+  lost_(task, target);
   Target& at = targets_[task][target];
   if (++at.missed < kMissedTooMany) return;
   at.missed = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -43,6 +44,15 @@ class Prober {
   // After this many losses in a row the path is looked up again.
   static constexpr std::uint8_t kMissedTooMany = 3;
 
+  struct Target {
+    rdma::UdPath path;
+    std::uint32_t qpn = 0;
+    std::uint32_t q_key = 0;
+    std::uint32_t mtu = 0;  // the longest PING that both sides take
+    bool there = false;
+    std::uint8_t missed = 0;  // losses in a row
+  };
+
   Prober(const AgentContext& context, const Origin& origin, const Peers& peers, StallWatch& stalls);
   Prober(const Prober&) = delete;
   Prober& operator=(const Prober&) = delete;
@@ -72,19 +82,19 @@ class Prober {
   bool hasWaiting() const { return queue_.hasWaiting(); }
 
   TaskList& tasks() { return tasks_; }
+  const TaskList& tasks() const { return tasks_; }
+  const Target& target(std::uint32_t task, std::uint32_t target) const {
+    return targets_[task][target];
+  }
+  // `lost` is called for each PING that nobody answered.
+  void onLost(std::function<void(std::uint32_t task, std::uint32_t target)> lost) {
+    lost_ = std::move(lost);
+  }
   std::uint64_t pingsSent() const { return counts_.sent; }
   std::uint64_t pingsSkipped() const { return counts_.skipped + tasks_.skipped(); }
   Distribution takeLateness();
 
  private:
-  struct Target {
-    rdma::UdPath path;
-    std::uint32_t qpn = 0;
-    std::uint32_t q_key = 0;
-    std::uint32_t mtu = 0;  // the longest PING that both sides take
-    bool there = false;
-    std::uint8_t missed = 0;  // losses in a row
-  };
   Target targetFor(const Task& task, std::uint32_t target) const;
   void findTargets();
   void findTargets(std::uint32_t task);
@@ -113,6 +123,7 @@ class Prober {
   Pace pace_;
   PingCounts counts_;
   PingQueue queue_;  // its batch is posted, and leaves with leave()
+  std::function<void(std::uint32_t, std::uint32_t)> lost_ = [](std::uint32_t, std::uint32_t) {};
 };
 
 }  // namespace pingloom::probe::rdma_ud

@@ -192,13 +192,41 @@ TEST(PathTracer, TracesUrgentFlowsBeforeTheirTurn) {
   TracePace pace;
   PathTracer tracer(pace);
   tracer.setFlows(flowsOf(50));
-  tracer.traceSoon(40);
-  tracer.traceSoon(40);
-  tracer.traceSoon(50);  // there is none
+  tracer.traceSoon(40, 0);
+  tracer.traceSoon(40, 0);
+  tracer.traceSoon(50, 0);  // there is none
   Fabric fabric;
   const auto found = fabric.run(tracer, kMinute);
   ASSERT_EQ(found.size(), 51U);
   EXPECT_EQ(found[0].flow.target, 40U);
+}
+
+TEST(PathTracer, UrgentFlowsAndOthersTakeTurns) {
+  TracePace pace;
+  PathTracer tracer(pace);
+  tracer.setFlows(flowsOf(50));
+  for (std::size_t i = 40; i < 50; ++i) tracer.traceSoon(i, 0);
+  Fabric fabric;
+  const auto found = fabric.run(tracer, 10 * kSecond);
+  ASSERT_GT(found.size(), 20U);
+  for (std::uint32_t i = 0; i < 10; ++i) {
+    EXPECT_EQ(found[2 * i].flow.target, 40 + i);
+    EXPECT_EQ(found[2 * i + 1].flow.target, i);
+  }
+}
+
+TEST(PathTracer, DropsATraceWhosePacketCannotBeSent) {
+  TracePace pace;
+  PathTracer tracer(pace);
+  tracer.setFlows(flowsOf(2));
+  const auto packet = tracer.next(0);
+  ASSERT_TRUE(packet);
+  tracer.cancel(packet->nonce);
+  EXPECT_FALSE(tracer.answered(packet->nonce, kMillisecond));
+  const auto other = tracer.next(TracePace::kGap);
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->target, 1U);
+  EXPECT_TRUE(tracer.takeFinished().empty());
 }
 
 TEST(PathTracer, KeepsTheTurnsOfFlowsThatStay) {

@@ -400,9 +400,13 @@ TEST(RdmaTransport, DropsWhatIsNoneOfItsBusiness) {
   send(bytes);
   ping.type = wire::ProbeType::kPong;
   bytes.resize(wire::kPongBytes);
-  wire::write(ping, bytes);
-  send(bytes);
+  for (const std::uint32_t id : {3U << 17, 5U}) {
+    ping.id = id;
+    wire::write(ping, bytes);
+    send(bytes);
+  }
   EXPECT_TRUE(eventually([&] { return one.dropped(DropReason::kUnknownId) == 1; }));
+  EXPECT_EQ(one.dropped(DropReason::kTrace), 1U);
   EXPECT_EQ(one.dropped(DropReason::kShort), 1U);
   EXPECT_EQ(one.dropped(DropReason::kMagic), 1U);
   EXPECT_EQ(one.dropped(DropReason::kQKey), 1U);

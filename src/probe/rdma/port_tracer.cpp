@@ -1,0 +1,121 @@
+#include "probe/rdma/port_tracer.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "probe/rdma/tags.h"
+
+namespace pingloom::probe::rdma_ud {
+namespace {
+
+std::uint64_t keyOf(const Task& task, const IpAddress& destination) {
+  const std::uint64_t probe = std::hash<std::string>()(task.assignment->probe.name);
+  const std::uint64_t address = IpAddressHash()(destination);
+  return (probe * 31 + task.path) * 0x9E3779B97F4A7C15 ^ address * 0xC2B2AE3D27D4EB4F;
+}
+
+}  // namespace
+
+void PortTracer::setEndpoint(rdma::UdEndpoint* endpoint) {
+  endpoint_ = endpoint;
+  changed_ = true;
+}
+
+// A burst's task is left out, because its pair is in another task too.
+void PortTracer::list(const Prober& prober, Nanos now) {
+  changed_ = false;
+  listed_ = now;
+  std::vector<TracedFlow> flows;
+  const auto& tasks = prober.tasks().tasks();
+  places_.assign(tasks.size() - (prober.tasks().hasBurst() ? 1 : 0), {});
+  for (std::uint32_t t = 0; t < places_.size(); ++t) {
+    const auto& destinations = tasks[t].assignment->destinations;
+    places_[t].assign(destinations.size(), kNone);
+    for (std::uint32_t i = 0; i < destinations.size(); ++i) {
+      if (!prober.target(t, i).there || destinations[i] == own_) continue;
+      places_[t][i] = static_cast<std::uint32_t>(flows.size());
+      flows.push_back({t, i, keyOf(tasks[t], destinations[i])});
+    }
+  }
+  tracer_.setFlows(std::move(flows));
+}
+
+void PortTracer::lost(std::uint32_t task, std::uint32_t target, Nanos now) {
+  if (endpoint_ == nullptr || task >= places_.size() || target >= places_[task].size()) return;
+  if (places_[task][target] != kNone) tracer_.traceSoon(places_[task][target], now);
+}
+
+bool PortTracer::answered(const Prober& prober, const wire::ProbeMessage& pong, Nanos now) {
+  if (!tracer_.answered(pong.nonce, now)) return false;
+  publish(prober, now);
+  return true;
+}
+
+bool PortTracer::expired(const Prober& prober, const rdma::UdExpired& expired, Nanos now) {
+  wire::ProbeMessage quoted;
+  const auto head = std::span(expired.quoted).first(expired.quoted_bytes);
+  if (wire::parseQuoted(head, quoted) != wire::ProbeParseError::kNone || !isTrace(quoted.id) ||
+      !tracer_.expired(quoted.nonce, expired.router, now)) {
+    return false;
+  }
+  publish(prober, now);
+  return true;
+}
+
+void PortTracer::elapse(const Prober& prober, Nanos now) {
+  if (endpoint_ == nullptr) return;
+  if (changed_ && now >= listed_ + kListPause) list(prober, now);
+  bool posted = false;
+  while (const auto packet = tracer_.next(now)) {
+    post(prober, *packet);
+    posted = true;
+  }
+  if (posted) endpoint_->flush();
+  publish(prober, now);
+}
+
+// If the endpoint has no room, the packet counts as unanswered and is sent again later.
+void PortTracer::post(const Prober& prober, const TracePacket& packet) {
+  const Prober::Target& target = prober.target(packet.task, packet.target);
+  wire::ProbeMessage message;
+  message.type = wire::ProbeType::kPing;
+  message.clock = static_cast<std::uint8_t>(endpoint_->clock().source());
+  message.length = wire::kPingMinBytes;
+  message.id = std::uint32_t{packet.hop_limit} << ExchangeTable::kSlotBits;
+  message.nonce = packet.nonce;
+  message.incarnation = context_->incarnation;
+  message.q_key = endpoint_->address().q_key;
+  message.answer_label = target.path.flow_label;
+  wire::write(message, buffer_);
+  rdma::UdPath path = target.path;
+  path.hop_limit = packet.hop_limit;
+  const bool sent = target.there &&
+                    endpoint_->post({path, target.qpn, target.q_key, buffer_,
+                                     tagOf(SendKind::kTrace, 0)}) != rdma::PostResult::kUnreachable;
+  if (!sent) tracer_.cancel(packet.nonce);
+}
+
+void PortTracer::publish(const Prober& prober, Nanos now) {
+  for (FinishedTrace& trace : tracer_.takeFinished()) {
+    const Task& task = prober.tasks().tasks()[trace.flow.task];
+    TracedPath path;
+    path.probe = task.assignment->probe.name;
+    path.source = own_;
+    path.destination = task.assignment->destinations[trace.flow.target];
+    path.path = task.path;
+    path.hops = std::move(trace.hops);
+    path.end = trace.end;
+    path.destination_rtt = trace.destination_rtt;
+    path.traced = context_->clock->utc(now);
+    context_->paths->push(std::move(path));
+  }
+}
+
+Nanos PortTracer::nextWake() const {
+  if (endpoint_ == nullptr) return kNever;
+  return std::min(tracer_.nextWake(), changed_ ? listed_ + kListPause : kNever);
+}
+
+}  // namespace pingloom::probe::rdma_ud
