@@ -27,7 +27,7 @@ std::string textOf(const std::vector<IpAddress>& addresses) {
 }
 
 // The descriptors that wake the control thread.
-enum class Wake { kServiceManager, kController, kWindows, kAddresses, kEndpoints, kCount };
+enum class Wake { kServiceManager, kController, kWindows, kAddresses, kEndpoints, kPaths, kCount };
 
 }  // namespace
 
@@ -94,6 +94,7 @@ Status Agent::startTransports(const TransportFactory& make_transports) {
   transport_context_.phase_seed = std::hash<std::string>()(config_.host);
   transport_context_.clock = &clock_;
   transport_context_.windows = &windows_;
+  transport_context_.paths = &paths_;
   transport_context_.endpoints_changed = [descriptor = endpoints_event_.get()] {
     (void)::eventfd_write(descriptor, 1);
   };
@@ -240,6 +241,7 @@ ServiceManager::Asked Agent::run(ServiceManager& manager) {
     if (gather_due_ == 0) wakes.watch(Wake::kWindows, windows_.descriptor());
     if (address_watch_) wakes.watch(Wake::kAddresses, address_watch_->descriptor());
     wakes.watch(Wake::kEndpoints, endpoints_event_.get());
+    wakes.watch(Wake::kPaths, path_reporter_.descriptor());
     wakes.wait(nextDue() - monotonicNow());
     const Nanos now = monotonicNow();
     if (wakes.ready(Wake::kServiceManager)) {
@@ -254,9 +256,19 @@ ServiceManager::Asked Agent::run(ServiceManager& manager) {
     if (now >= endpoint_keeper_.saveDue()) endpoint_keeper_.save();
     if (now >= pages_due_) startPages(now);
     bursts_.run(now);
+    if (wakes.ready(Wake::kPaths) || now >= path_reporter_.due()) path_reporter_.run(now);
     control_->run(now);
+    tellPathsAgain(now);
     if (now >= figures_due_) collectFigures(now);
   }
+}
+
+// A controller that was restarted knows no paths.
+void Agent::tellPathsAgain(Nanos now) {
+  const std::uint64_t registrations = control_->counters().registrations;
+  if (registrations == registrations_) return;
+  registrations_ = registrations;
+  path_reporter_.tellAll(now, clock_.utc(now));
 }
 
 std::string_view Agent::doing() const {
@@ -297,7 +309,7 @@ void Agent::reload(const Config& config) {
 
 Nanos Agent::nextDue() const {
   Nanos due = std::min(control_->deadline(), endpoint_keeper_.saveDue());
-  due = std::min({due, path_merge_.due(), bursts_.due(), pages_due_});
+  due = std::min({due, path_merge_.due(), path_reporter_.due(), bursts_.due(), pages_due_});
   if (gather_due_ != 0) due = std::min(due, gather_due_);
   if (http_ != nullptr || own_pages_ != nullptr || events_ != nullptr)
     due = std::min(due, figures_due_);

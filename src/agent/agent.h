@@ -22,6 +22,7 @@
 #include "agent/own_addresses.h"
 #include "agent/own_pages.h"
 #include "agent/path_merge.h"
+#include "agent/path_reporter.h"
 #include "agent/results_log.h"
 #include "agent/spool.h"
 #include "agent/state_dir.h"
@@ -99,6 +100,7 @@ class Agent : private ControlOwner {
   std::uint64_t laterIncarnation(std::uint64_t committed) override;
 
   Nanos nextDue() const;
+  void tellPathsAgain(Nanos now);
   std::string_view doing() const;
   void applyPlan();
   void readAddresses(Nanos now);
@@ -125,7 +127,11 @@ class Agent : private ControlOwner {
   probe::WindowClock clock_;
   probe::WindowQueue windows_;
   PathMerge path_merge_{windows_};
-  Nanos gather_due_ = 0;  // 0 if no window waits
+  probe::PathQueue paths_;
+  PathReporter path_reporter_{
+      paths_, [this](const wire::PathReport& report) { return control_->send(report); }};
+  std::uint64_t registrations_ = 0;  // when all paths were told
+  Nanos gather_due_ = 0;             // 0 if no window waits
   probe::EndpointBoard endpoint_board_;
   // nullptr if not configured; the transports keep a pointer to the events.
   std::unique_ptr<translator::IngestGroup> translator_;

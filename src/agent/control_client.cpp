@@ -262,6 +262,13 @@ bool ControlClient::send(const wire::BurstReport& report) {
   return sendMessage(message);
 }
 
+bool ControlClient::send(const wire::PathReport& report) {
+  if (state_ != State::kRegistered) return false;
+  wire::AgentMessage message;
+  *message.mutable_paths() = report;
+  return sendMessage(message);
+}
+
 void ControlClient::setAddresses(std::vector<IpAddress> addresses, Nanos now_mono) {
   options_.addresses = std::move(addresses);
   endpointsChanged(now_mono);

@@ -40,6 +40,7 @@ class CollectorKeys;
 class ControllerMessage;
 class EndpointUpdate;
 class HeartbeatReply;
+class PathReport;
 class PlanUpdate;
 class Refused;
 class Registered;
@@ -176,6 +177,8 @@ class ControlClient {
 
   // Returns false and drops the report if the agent is not registered.
   bool send(const wire::BurstReport& report);
+  // Does the same; the connection preserves the order of reports.
+  bool send(const wire::PathReport& report);
 
   // It changes when run() makes a new connection.
   int descriptor() const { return socket_.descriptor(); }
