@@ -99,7 +99,7 @@ Status Controller::open() {
   const auto first = written_ == nullptr ? nullptr : expanded(now);
   if (first != nullptr) {
     grid_.setPlan(makeGridPlan(first, ++generation_), now);
-    verdicts_.setPlan(grid_.sharedPlan(), now);
+    planChanged(now);
     for (const LedgerPlace& place : places()) {
       for (const LatestReport& latest : opened.latest(place.probe, place.source)) {
         restore(latest, Instant::now());
@@ -111,7 +111,7 @@ Status Controller::open() {
   intake_ = std::make_unique<BatchIntake>(registry_, grid_, *marks_, *ledger_);
   intake_->noteClock({monotonicNow(), newest});
   server_ = std::make_unique<ControlServer>(*socket_, registry_, *marks_, *intake_, *ledger_,
-                                            bursts_, config_.state_dir / "endpoints",
+                                            bursts_, paths_, config_.state_dir / "endpoints",
                                             monotonicNow(), access_.get(), desk_.get());
   if (first != nullptr) {
     server_->setPlan({first, &first->plan}, Instant::now());
@@ -216,7 +216,7 @@ void Controller::enforce(std::shared_ptr<const pinglist::Pinglist> loaded, Insta
   written_ = std::move(loaded);
   const auto next = expanded(now);
   grid_.setPlan(makeGridPlan(next, ++generation_), now);
-  verdicts_.setPlan(grid_.sharedPlan(), now);
+  planChanged(now);
   if (first) ledger_->restore(places());
   server_->setPlan({next, &next->plan}, now);
 }
@@ -239,6 +239,12 @@ std::shared_ptr<const pinglist::Pinglist> Controller::expanded(Instant now) {
   return std::make_shared<const pinglist::Pinglist>(std::move(made.pinglist));
 }
 
+// The grid has another plan.
+void Controller::planChanged(Instant now) {
+  verdicts_.setPlan(grid_.sharedPlan(), now);
+  paths_.setPlan(grid_.sharedPlan());
+}
+
 void Controller::membersChanged(Instant now) {
   if (written_ == nullptr || written_->registered.empty()) return;
   const Nanos started = monotonicNow();
@@ -246,7 +252,7 @@ void Controller::membersChanged(Instant now) {
   const GridPlan& plan = grid_.plan();
   if (plan::hash(next->plan) == plan.hash && next->names == plan.pinglist->names) return;
   grid_.setPlan(makeGridPlan(next, ++generation_), now);
-  verdicts_.setPlan(grid_.sharedPlan(), now);
+  planChanged(now);
   server_->setPlan({next, &next->plan}, now);
   membership_->tookToApply(monotonicNow() - started);
   log::info("{}: {} agents have registered; {} probes in force", pinglist_->path(),
@@ -310,6 +316,7 @@ void Controller::turn() {
   if (membership_->runDue(registry_, forget, now)) membersChanged(now);
   grid_.runDue(now);
   verdicts_.run(now);
+  paths_.runDue(now);
   server_->runDue(now);
   if (access_ != nullptr) access_->runDue(now.utc);
   if (redis_ != nullptr) redis_->run(now.mono);

@@ -60,7 +60,10 @@ class Controller {
 
  private:
   explicit Controller(const Config& config)
-      : config_(config), grid_(registry_, board_), verdicts_(grid_, registry_, board_, orders_) {}
+      : config_(config),
+        grid_(registry_, board_),
+        verdicts_(grid_, registry_, board_, orders_),
+        paths_(registry_, board_) {}
   Status open();
   Status lockStateDir();
   Status listen();
@@ -72,6 +75,7 @@ class Controller {
   void membersChanged(Instant now);
   std::vector<LedgerPlace> places() const;
   void restore(const LatestReport& latest, Instant now);
+  void planChanged(Instant now);
   void turn();
   Nanos longestWait() const;
   ServiceManager::Asked wait(ServiceManager& manager);
@@ -89,6 +93,7 @@ class Controller {
   LatencyHistograms latency_;
   Grid grid_;
   Verdicts verdicts_;
+  PathIntake paths_;
   std::optional<PresenceLog> presence_;
   std::unique_ptr<PinglistSource> pinglist_;
   std::shared_ptr<const pinglist::Pinglist> written_;  // as the file has it; nullptr without one

@@ -25,7 +25,7 @@ enum class DropReason : std::uint8_t {
   kTrace,  // says something of a trace packet that is not in flight
 };
 constexpr std::array<std::string_view, 12> kDropReasonNames = {
-    "short",  "magic",        "version",          "type", "length", "unknown_id", "nonce",
+    "short",  "magic",        "version",          "type",  "length", "unknown_id", "nonce",
     "source", "rate_limited", "receive_overflow", "q_key", "trace"};
 static_assert(static_cast<std::size_t>(DropReason::kTrace) + 1 == kDropReasonNames.size());
 

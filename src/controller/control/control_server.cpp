@@ -80,6 +80,11 @@ void ControlServer::take(net::ZmqRouter::Message message, Instant now) {
     }
     return;
   }
+  if (message_.has_paths()) {
+    const auto fault = paths_.take(*agent, message_.paths(), now.utc);
+    if (fault) refuse(route, wire::Refused::BAD_MESSAGE, *fault);
+    return;
+  }
   refuse(route, wire::Refused::BAD_MESSAGE, "the message is empty or of an unknown kind");
 }
 

@@ -19,6 +19,7 @@
 #include "controller/control/counter_log.h"
 #include "controller/control/endpoint_push.h"
 #include "controller/control/join_desk.h"
+#include "controller/control/path_intake.h"
 #include "controller/control/plan_history.h"
 #include "controller/control/registry.h"
 #include "controller/history/ledger_writer.h"
@@ -40,8 +41,9 @@ class ControlServer {
   // REQUIRES: all of them outlive the server. `access` and `desk` are nullptr without keys, and
   // every agent is then admitted.
   ControlServer(net::ZmqRouter& socket, Registry& registry, BatchMarks& marks, BatchIntake& intake,
-                LedgerWriter& ledger, BurstBoard& bursts, std::filesystem::path endpoints_file,
-                Nanos started_mono, Access* access = nullptr, JoinDesk* desk = nullptr)
+                LedgerWriter& ledger, BurstBoard& bursts, PathIntake& paths,
+                std::filesystem::path endpoints_file, Nanos started_mono, Access* access = nullptr,
+                JoinDesk* desk = nullptr)
       : socket_(socket),
         registry_(registry),
         marks_(marks),
@@ -49,6 +51,7 @@ class ControlServer {
         ledger_(ledger),
         endpoints_(socket, registry, std::move(endpoints_file), started_mono),
         bursts_(socket, registry, bursts),
+        paths_(paths),
         access_(access),
         desk_(desk) {}
 
@@ -107,6 +110,7 @@ class ControlServer {
   PlanHistory plans_;
   EndpointPush endpoints_;
   Bursts bursts_;
+  PathIntake& paths_;
   CounterLog counters_;
   Access* const access_;
   JoinDesk* const desk_;  // nullptr as access_ is

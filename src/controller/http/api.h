@@ -41,6 +41,9 @@ http::Response worst(const Board& board, const http::Request& request);
 // /api/v1/pairs/PAIR; `pair` is PROBE/SRC/DST.
 http::Response pair(const Board& board, std::string_view pair);
 
+// /api/v1/paths/PAIR: the known paths of the pair, in both directions.
+http::Response paths(const Board& board, std::string_view pair);
+
 // /api/v1/history/events?probe=NAME&from=TIME&to=TIME&source=ADDRESS&...
 http::Answer events(const std::shared_ptr<const GridPlan>& plan, HistoryReader& reader,
                     const http::Request& request);

@@ -21,6 +21,7 @@ constexpr std::string_view kIncident = "/api/v1/incidents/{id}";
 constexpr std::string_view kSilence = "/api/v1/silences/{id}";
 constexpr std::string_view kMaintenance = "/api/v1/maintenance/{host}";
 constexpr std::string_view kAlertTest = "/api/v1/alerts/{target}/test";
+constexpr std::string_view kPaths = "/api/v1/paths/{probe}/{source}/{destination}";
 constexpr std::string_view kPairs = "/api/v1/pairs/{probe}/{source}/{destination}";
 
 // Returns the part of the path in the place of the template's parameters.
@@ -45,6 +46,9 @@ Answer worst(const Sources& from, const Request& request) {
 }
 Answer pair(const Sources& from, const Request& request) {
   return api::pair(from.board, rest(request, kPairs));
+}
+Answer paths(const Sources& from, const Request& request) {
+  return api::paths(from.board, rest(request, kPaths));
 }
 Answer history(const Sources& from, const Request& request) {
   return api::history(from.board.plan(), from.history, request);
@@ -144,7 +148,7 @@ constexpr CsvTable kRowsTable = {
     "prober_ns.max,rtt_ns.min,rtt_ns.mean,rtt_ns.p50,rtt_ns.p95,rtt_ns.p99,rtt_ns.max,"
     "jitter_ns,clock,device,protocol"};
 
-constexpr std::array<Route, 31> kRoutes = {{
+constexpr std::array<Route, 32> kRoutes = {{
     {"/api/v1/status", status, "format", &kStatusTable},
     {"/api/v1/hosts", hosts, "format", &kHostsTable},
     {"/api/v1/counters", counters, "host format", &kCountersTable},
@@ -152,6 +156,7 @@ constexpr std::array<Route, 31> kRoutes = {{
     {"/api/v1/grid", grid, "probe metric format"},
     {"/api/v1/worst", worst, "probe metric sort count format", &kWorstTable},
     {kPairs, pair, "format", &kPairTable},
+    {kPaths, paths, ""},
     {"/api/v1/history", history, "format", &kSpanTable},
     {"/api/v1/history/grid", history, "probe metric at against worst format"},
     {"/api/v1/history/events", history, "probe from to source destination limit bins format",

@@ -92,6 +92,24 @@ void Board::publishVerdict(std::shared_ptr<const Verdict> verdict) {
   }
 }
 
+PathBoard::Taken Board::publishPath(TracedPath&& traced) {
+  const PathBoard::Taken taken = paths_.take(std::move(traced));
+  if (taken.known == nullptr) return taken;
+  Feeds feeds;
+  {
+    const std::lock_guard lock(mutex_);
+    feeds = liveFeeds();
+  }
+  for (const auto& feed : feeds) {
+    {
+      const std::lock_guard lock(feed->mutex_);
+      feed->addPath(taken.known);
+    }
+    feed->wake_();
+  }
+  return taken;
+}
+
 void Board::publishLatency(std::shared_ptr<const LatencySnapshot> latency) {
   const std::lock_guard lock(mutex_);
   latency_.swap(latency);
@@ -173,6 +191,7 @@ std::shared_ptr<Feed> Board::subscribe(std::function<void()> wake) {
   auto feed = std::make_shared<Feed>(std::move(wake));
   feed->waiting_.plan = true;
   feed->waiting_.verdict = true;
+  feed->waiting_.all_paths = true;
   const std::lock_guard lock(mutex_);
   std::erase_if(feeds_, [](const auto& held) { return held.expired(); });
   feeds_.push_back(feed);
@@ -201,6 +220,16 @@ void Feed::addEvents(const std::vector<StateEvent>& events) {
   waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(old));
   waiting.insert(waiting.end(), events.begin() + static_cast<std::ptrdiff_t>(excess - old),
                  events.end());
+}
+
+void Feed::addPath(const std::shared_ptr<const KnownPath>& path) {
+  if (waiting_.all_paths) return;
+  if (waiting_.paths.size() >= kMaxPaths) {
+    waiting_.paths.clear();
+    waiting_.all_paths = true;
+    return;
+  }
+  waiting_.paths.push_back(path);
 }
 
 }  // namespace pingloom::controller

@@ -23,6 +23,7 @@
 #include "controller/model/host_counters.h"
 #include "controller/model/incident.h"
 #include "controller/model/latency.h"
+#include "controller/model/path_board.h"
 #include "net/peer_gate.h"
 #include "pinglist/pinglist.h"
 #include "plan/endpoint.h"
@@ -285,17 +286,23 @@ struct Changes {
   std::vector<StateEvent> events;
   std::uint64_t events_dropped = 0;
   bool verdict = false;  // whether there is another verdict
+  KnownPaths paths;      // each time a path was traced
+  // Whether there were more than kMaxPaths, which are not listed: all may have changed.
+  bool all_paths = false;
 };
 
 class Feed {
  public:
   static constexpr std::size_t kMaxEvents = 10'000;
+  static constexpr std::size_t kMaxPaths = 10'000;
   explicit Feed(std::function<void()> wake) : wake_(std::move(wake)) {}
   Changes take();
 
  private:
   friend class Board;
-  void addEvents(const std::vector<StateEvent>& events);  // requires the lock
+  // Both require the lock.
+  void addEvents(const std::vector<StateEvent>& events);
+  void addPath(const std::shared_ptr<const KnownPath>& path);
 
   std::mutex mutex_;
   std::function<void()>
@@ -315,6 +322,8 @@ class Board {
                      std::shared_ptr<const SourceSnapshot> snapshot);
   void publishEvents(const std::vector<StateEvent>& events);
   void publishVerdict(std::shared_ptr<const Verdict> verdict);
+  PathBoard::Taken publishPath(TracedPath&& traced);
+  void forgetPaths(Nanos now_utc) { paths_.forget(now_utc); }
   void publishLatency(std::shared_ptr<const LatencySnapshot> latency);
   void publishHosts(std::shared_ptr<const Hosts> hosts);
   void publishControl(std::shared_ptr<const ControlStatus> status);
@@ -331,6 +340,7 @@ class Board {
   std::shared_ptr<const SourceSnapshot> source(std::uint32_t probe, std::uint32_t source,
                                                std::uint64_t generation) const;
   std::shared_ptr<const Verdict> verdict() const;
+  const PathBoard& paths() const { return paths_; }
   std::shared_ptr<const LatencySnapshot> latency() const;
   std::shared_ptr<const Hosts> hosts() const;
   std::shared_ptr<const ControlStatus> control() const;
@@ -348,6 +358,7 @@ class Board {
   std::shared_ptr<const GridPlan> plan_ = std::make_shared<GridPlan>();
   Sources sources_;
   std::shared_ptr<const Verdict> verdict_ = std::make_shared<Verdict>();
+  PathBoard paths_;
   std::shared_ptr<const LatencySnapshot> latency_ = std::make_shared<LatencySnapshot>();
   std::shared_ptr<const Hosts> hosts_ = std::make_shared<Hosts>();
   std::shared_ptr<const ControlStatus> control_ = std::make_shared<ControlStatus>();

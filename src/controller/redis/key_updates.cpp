@@ -6,6 +6,7 @@
 
 #include "controller/model/grid_plan.h"
 #include "controller/model/row_json.h"
+#include "controller/redis/path_keys.h"
 
 namespace pingloom::controller {
 namespace {
@@ -174,6 +175,7 @@ void RedisKeys::writeIndex(Commands& out) const {
 
 void RedisKeys::removeSource(string_view probe, string_view source, Commands& out) {
   out.add(string_view("DEL"), latestKey(probe, source));
+  path_keys::removeSource(probe, source, out);
   out.add(string_view("SREM"), sourcesKey(probe), source);
 }
 

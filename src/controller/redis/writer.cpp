@@ -104,7 +104,17 @@ Status RedisWriter::resync() {
   if (auto status = writeAll(); !status) return status;
   incidents_.forget();
   incidents_.write(*board_.verdict(), commands_);
+  if (auto status = writePaths(board_.paths().all()); !status) return status;
   return finish();
+}
+
+Status RedisWriter::writePaths(const KnownPaths& paths) {
+  const auto names = routerNames(store_.plan());
+  for (const auto& known : paths) {
+    path_keys::write(*known, names, commands_);
+    if (auto status = submitIfFull(); !status) return status;
+  }
+  return {};
 }
 
 // Removes only keys that the index names; keys of other programs are never touched.
@@ -183,6 +193,8 @@ Status RedisWriter::writeChanges() {
     if (auto status = submitIfFull(); !status) return status;
   }
   if (changes.verdict) incidents_.write(*board_.verdict(), commands_);
+  const KnownPaths paths = changes.all_paths ? board_.paths().all() : changes.paths;
+  if (auto status = writePaths(paths); !status) return status;
   return finish();
 }
 

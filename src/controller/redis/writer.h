@@ -16,6 +16,7 @@
 #include "controller/redis/connection.h"
 #include "controller/redis/incident_keys.h"
 #include "controller/redis/key_updates.h"
+#include "controller/redis/path_keys.h"
 #include "controller/redis/resp.h"
 #include "controller/redis/target.h"
 
@@ -42,6 +43,7 @@ class RedisWriter {
   Status removeLeftSources(const ProbeGrid& probe);
   Status writeAll();
   Status writeChanges();
+  Status writePaths(const KnownPaths& paths);
   Status submitIfFull();
   Status finish();
   void lost(const Error& error);

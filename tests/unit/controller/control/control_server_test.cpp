@@ -78,8 +78,10 @@ class ControlServerTest : public testing::Test {
   LedgerWriter writer_;
   BatchIntake intake_{registry_, grid_, marks_, writer_};
   BurstBoard bursts_;
-  ControlServer server_{
-      *socket_, registry_, marks_, intake_, writer_, bursts_, folder_ / "endpoints", now_.mono};
+  PathIntake paths_{registry_, board_};
+  ControlServer server_{*socket_, registry_, marks_, intake_,
+                        writer_,  bursts_,   paths_, folder_ / "endpoints",
+                        now_.mono};
   std::shared_ptr<const pinglist::Pinglist> pinglist_;
   std::uint64_t generation_ = 0;
 };

@@ -1,0 +1,52 @@
+#include "controller/control/path_intake.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "controller/model/grid_plan.h"
+#include "wire/path_codec.h"
+
+namespace pingloom::controller {
+
+bool PathIntake::hasFlow(const TracedPath& path) const {
+  const auto probe =
+      std::find_if(plan_->probes.begin(), plan_->probes.end(),
+                   [&](const ProbeGrid& grid) { return grid.spec.name == path.probe; });
+  return probe != plan_->probes.end() && path.path <= probe->paths() &&
+         (path.path > 0 || probe->paths() == 0) && indexOf(probe->sources, path.source) &&
+         indexOf(probe->destinations, path.destination);
+}
+
+std::optional<std::string> PathIntake::take(const Agent& agent, const wire::PathReport& report,
+                                            Nanos now_utc) {
+  if (static_cast<std::size_t>(report.paths_size()) > wire::kMaxReportedPaths) {
+    ++counters_.refused;
+    return "paths: are more than 256";
+  }
+  std::optional<std::string> fault;
+  for (const wire::TracedPath& each : report.paths()) {
+    auto path = wire::decode(each);
+    if (!path || !registry_.owns(agent, path->source)) {
+      ++counters_.refused;
+      if (!fault) fault = path ? "path: its source is not the agent's" : path.error().text();
+      continue;
+    }
+    if (!hasFlow(*path)) {
+      ++counters_.ignored;
+      continue;
+    }
+    path->traced = std::min(path->traced, now_utc);  // its clock may be ahead
+    const PathBoard::Taken taken = board_.publishPath(std::move(*path));
+    ++(taken.known == nullptr ? counters_.ignored : counters_.taken);
+    counters_.changed += taken.changed ? 1 : 0;
+  }
+  return fault;
+}
+
+void PathIntake::runDue(Instant now) {
+  if (now.mono < forget_due_mono_) return;
+  forget_due_mono_ = now.mono + kForgetEvery;
+  board_.forgetPaths(now.utc);
+}
+
+}  // namespace pingloom::controller

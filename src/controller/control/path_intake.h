@@ -1,0 +1,47 @@
+// Takes the paths that agents have traced, and puts them on the board. All input is hostile: an
+// agent may tell only of flows that start at its own addresses and that the plan has. The control
+// thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "control.pb.h"
+#include "controller/control/registry.h"
+#include "controller/model/board.h"
+
+namespace pingloom::controller {
+
+class PathIntake {
+ public:
+  static constexpr Nanos kForgetEvery = kMinute;
+
+  struct Counters {
+    std::uint64_t taken = 0;
+    std::uint64_t changed = 0;  // of those, flows that took another path than before
+    std::uint64_t ignored = 0;  // the plan does not have the flow (any more), or nothing is new
+    std::uint64_t refused = 0;  // malformed, or of a source that the agent does not own
+  };
+
+  // REQUIRES: both outlive it.
+  PathIntake(const Registry& registry, Board& board) : registry_(registry), board_(board) {}
+
+  void setPlan(std::shared_ptr<const GridPlan> plan) { plan_ = std::move(plan); }
+  // Returns what is wrong with the first path that is refused, if any. The others are taken.
+  std::optional<std::string> take(const Agent& agent, const wire::PathReport& report,
+                                  Nanos now_utc);
+  void runDue(Instant now);
+  const Counters& counters() const { return counters_; }
+
+ private:
+  bool hasFlow(const TracedPath& path) const;
+
+  const Registry& registry_;
+  Board& board_;
+  std::shared_ptr<const GridPlan> plan_ = std::make_shared<GridPlan>();
+  Counters counters_;
+  Nanos forget_due_mono_ = 0;
+};
+
+}  // namespace pingloom::controller
