@@ -10,6 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What each folder of src/ may use besides itself. ARCHITECTURE.md draws the same.
 MAY_USE = {
     "common": set(),
+    "localise": {"common"},
     "net": {"common"},
     "wire": {"common"},
     "rdma": {"common", "net", "wire"},
