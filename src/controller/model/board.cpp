@@ -110,6 +110,11 @@ PathBoard::Taken Board::publishPath(TracedPath&& traced) {
   return taken;
 }
 
+void Board::publishFabric(std::shared_ptr<const FabricMap> map) {
+  const std::lock_guard lock(mutex_);
+  fabric_.swap(map);
+}
+
 void Board::publishLatency(std::shared_ptr<const LatencySnapshot> latency) {
   const std::lock_guard lock(mutex_);
   latency_.swap(latency);
@@ -160,6 +165,11 @@ std::shared_ptr<const SourceSnapshot> Board::source(std::uint32_t probe, std::ui
 std::shared_ptr<const Verdict> Board::verdict() const {
   const std::lock_guard lock(mutex_);
   return verdict_;
+}
+
+std::shared_ptr<const FabricMap> Board::fabric() const {
+  const std::lock_guard lock(mutex_);
+  return fabric_;
 }
 
 std::shared_ptr<const LatencySnapshot> Board::latency() const {

@@ -35,4 +35,6 @@ bool needsAgent(const plan::ProbeSpec& probe) {
   return probe.protocol != Protocol::kTcp || probe.port == 0;
 }
 
+SwitchNames switchNames(const GridPlan& /*plan*/) { return {}; }
+
 }  // namespace pingloom::controller

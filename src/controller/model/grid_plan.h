@@ -13,6 +13,9 @@ std::shared_ptr<const GridPlan> makeGridPlan(std::shared_ptr<const pinglist::Pin
                                              std::uint64_t generation);
 
 // Returns the index of the address in the list.
+// The names of the pinglist's topology.
+SwitchNames switchNames(const GridPlan& plan);
+
 std::optional<std::uint32_t> indexOf(const plan::AddressList& list, const IpAddress& address);
 
 // Tells whether the source probes the destination: not itself unless the probe says so, and never

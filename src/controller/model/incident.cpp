@@ -31,6 +31,18 @@ std::string pairEntity(const std::string& name) {
   return "pair:" + std::min(from, to) + "|" + std::max(from, to);
 }
 
+// A direction and its cable are one thing: "a -> b" and "a - b".
+std::string linkEntity(const std::string& name) {
+  for (const std::string_view between : {" -> ", " - "}) {
+    const std::size_t at = name.find(between);
+    if (at == std::string::npos) continue;
+    const std::string from = name.substr(0, at);
+    const std::string to = name.substr(at + between.size());
+    return "cable:" + std::min(from, to) + "|" + std::max(from, to);
+  }
+  return "cable:" + name;
+}
+
 }  // namespace
 
 std::string entityOf(const Culprit& culprit) {
@@ -49,6 +61,11 @@ std::string entityOf(const Culprit& culprit) {
       return "group:" + culprit.name;
     case CulpritKind::kProbe:
       return "probe:" + culprit.name;
+    case CulpritKind::kLink:
+    case CulpritKind::kCable:
+      return linkEntity(culprit.name);
+    case CulpritKind::kSwitch:
+      return "switch:" + culprit.name;
     case CulpritKind::kPair:
       break;
   }

@@ -31,10 +31,14 @@ enum class CulpritKind : std::uint8_t {
   kProbe = 8,   // all pairs of one probe
   kPair = 9,    // a single pair
   kAgent = 10,  // an agent that is gone or restarts again and again
+  // Parts of the fabric, if the paths of flows are known (docs/paths.md).
+  kLink = 11,    // one direction between two switches
+  kCable = 12,   // both directions
+  kSwitch = 13,  // everything through a switch
 };
-constexpr std::array<std::string_view, 11> kCulpritKindNames = {
+constexpr std::array<std::string_view, 14> kCulpritKindNames = {
     "host",  "host-send", "host-receive", "host-cpu", "address", "address-send", "address-receive",
-    "group", "probe",     "pair",         "agent"};
+    "group", "probe",     "pair",         "agent",    "link",    "cable",        "switch"};
 constexpr std::string_view name(CulpritKind kind) {
   return kCulpritKindNames[static_cast<std::size_t>(kind)];
 }
@@ -42,7 +46,8 @@ constexpr std::string_view name(CulpritKind kind) {
 struct Culprit {
   CulpritKind kind = CulpritKind::kPair;
   // The host's name, the address's name ("gpu-7/rail0"), "rack=r1" for a group, the probe's name,
-  // or "gpu-1 -> gpu-2" for a pair.
+  // "gpu-1 -> gpu-2" for a pair, "spine1 -> leaf0" for a link, "leaf0 - spine1" for a cable, or the
+  // switch's name.
   std::string name;
 
   auto operator<=>(const Culprit&) const = default;

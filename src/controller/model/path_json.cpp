@@ -35,8 +35,13 @@ Json traceJson(const TracedPath& path, const RouterNames& names) {
 
 }  // namespace
 
-RouterNames routerNames(const GridPlan& /*plan*/) {
-  return [](const IpAddress&) { return std::string(); };
+RouterNames routerNames(const FabricMap& map) {
+  return [&map](const IpAddress& router) {
+    const std::uint32_t at = map.at(router);
+    if (at == FabricMap::kNone) return std::string();
+    const FabricMap::Switch& known = map.switches[at];
+    return known.named || known.addresses.size() > 1 ? known.name : std::string();
+  };
 }
 
 std::string pathJson(const KnownPath& known, const RouterNames& names, bool history) {

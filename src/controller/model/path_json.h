@@ -12,8 +12,9 @@ namespace pingloom::controller {
 // Returns the name of a router's switch, or "" if it has none.
 using RouterNames = std::function<std::string(const IpAddress&)>;
 
-// The names that the pinglist's topology gives them. The plan outlives the result.
-RouterNames routerNames(const GridPlan& plan);
+// The names of the map's switches, unless they are nothing but one of their addresses. The map
+// outlives the result.
+RouterNames routerNames(const FabricMap& map);
 
 // The flow's path number and what is known of it now; with `history` also what was before.
 std::string pathJson(const KnownPath& known, const RouterNames& names, bool history);
