@@ -14,7 +14,7 @@ import { Sentence, showEvidence } from './suspects';
 import { isHushed, verdict } from './verdict';
 
 const KINDS = ['host', 'host-send', 'host-receive', 'host-cpu', 'address', 'address-send', 'address-receive', 'group', 'probe', 'pair',
-  'agent'];
+  'agent', 'link', 'cable', 'switch'];
 const REFRESH = 15_000; // milliseconds
 const MOST = 300;
 const DAY = 86_400_000;

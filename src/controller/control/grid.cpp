@@ -88,6 +88,7 @@ Result<Grid::Applied> Grid::apply(ReportView& report, const ReportHead& head, co
   use.rows = &rows->rows;
   auto applied = head.path == 0 ? readRows(report, use) : readPath(report, use, head.path, *rows);
   if (!applied) return applied;
+  ++reports_;
   slot.agent = origin.agent;
   const auto counted = same_window ? slot.snapshot->rows : nullptr;
   refresh(*place, std::move(rows), now, true, counted.get());

@@ -76,6 +76,8 @@ class Grid {
   }
   // Returns the newest snapshot of each source, by probe.
   std::vector<std::vector<std::shared_ptr<const SourceSnapshot>>> snapshots() const;
+  // Grows with every report that is shown.
+  std::uint64_t reports() const { return reports_; }
   struct JudgedCounts {
     std::uint64_t judged = 0;
     std::uint64_t bad = 0;
@@ -158,6 +160,7 @@ class Grid {
   std::vector<Place> dirty_;
   Nanos dirty_due_utc_ = 0;
   std::vector<StateEvent> events_;
+  std::uint64_t reports_ = 0;
   std::vector<Yardstick> yardsticks_;  // by probe
   std::unordered_set<IpAddress, IpAddressHash> maintenance_;
   EventBatch* kept_ = nullptr;

@@ -37,7 +37,8 @@ Overloaded(Visitors...) -> Overloaded<Visitors...>;
 }  // namespace
 
 void Verdicts::setPlan(std::shared_ptr<const GridPlan> plan, Instant now) {
-  places_ = Places(std::move(plan));
+  places_ = std::make_shared<const Places>(std::move(plan));
+  fabric_ = {};
   applyMaintenance(now.utc);
   due_mono_ = now.mono;
 }
@@ -67,7 +68,7 @@ OrderAnswer Verdicts::carryOut(const VerdictOrder& order, Instant now) {
             return emptyAnswer(keeper_.removeSilence(it.silence, now));
           },
           [&](const BeginMaintenanceOrder& it) -> OrderAnswer {
-            if (places_.hostNamed(it.maintenance.host) == Places::kNone) {
+            if (places_->hostNamed(it.maintenance.host) == Places::kNone) {
               return makeError("host '" + it.maintenance.host + "'", "is not in the pinglist");
             }
             auto answer = answerOf(keeper_.beginMaintenance(it.maintenance, now));
@@ -87,7 +88,7 @@ std::vector<Maintenance> Verdicts::maintenance(Nanos now_utc) const {
   for (const auto& [host, by_hand] : keeper_.maintenance()) {
     if (by_hand.until_utc > now_utc) made.push_back(by_hand);
   }
-  for (const Places::Host& host : places_.hosts()) {
+  for (const Places::Host& host : places_->hosts()) {
     if (host.known == nullptr || host.known->maintenance_until.value_or(0) <= now_utc) continue;
     if (keeper_.maintenance().contains(host.name)) continue;
     Maintenance& written = made.emplace_back();
@@ -102,10 +103,10 @@ void Verdicts::applyMaintenance(Nanos now_utc) {
   in_maintenance_ = maintenance(now_utc);
   std::unordered_set<IpAddress, IpAddressHash> addresses;
   for (const Maintenance& each : in_maintenance_) {
-    const std::uint32_t host = places_.hostNamed(each.host);
+    const std::uint32_t host = places_->hostNamed(each.host);
     if (host == Places::kNone) continue;
-    for (const std::uint32_t at : places_.hosts()[host].addresses) {
-      addresses.insert(places_.addresses()[at].address);
+    for (const std::uint32_t at : places_->hosts()[host].addresses) {
+      addresses.insert(places_->addresses()[at].address);
     }
   }
   grid_.setMaintenance(std::move(addresses));
@@ -118,10 +119,10 @@ std::vector<AgentWatch::Agent> Verdicts::agents() const {
   std::vector<AgentWatch::Agent> made;
   for (const auto& [id, agent] : registry_.agents()) {
     for (const IpAddress& address : agent->info.addresses) {
-      const std::uint32_t at = places_.addressOf(address);
+      const std::uint32_t at = places_->addressOf(address);
       if (at == Places::kNone) continue;
-      const std::uint32_t host = places_.addresses()[at].host;
-      if (quiet.contains(places_.hosts()[host].name)) break;
+      const std::uint32_t host = places_->addresses()[at].host;
+      if (quiet.contains(places_->hosts()[host].name)) break;
       const Presence presence = registry_.presence(address);
       made.push_back({host, presence.alive, presence.heard_utc, agent->info.incarnation});
       break;
@@ -146,13 +147,19 @@ bool Verdicts::waitsForAgents(const Finding& finding, Nanos now_utc) const {
 }
 
 std::vector<Finding> Verdicts::find(Instant now) {
-  std::vector<Finding> found = agent_watch_.find(places_, agents(), now.utc);
+  std::vector<Finding> found = agent_watch_.find(*places_, agents(), now.utc);
   for (Finding& finding : found) addCounters(finding, now.utc);
   std::set<std::string> entities;
   for (const Finding& finding : found) entities.insert(finding.entity);
   counts_ = grid_.judgedCounts();
-  if (counts_.bad == 0) return found;
-  for (Finding& finding : findCulprits(places_, grid_.snapshots())) {
+  watchFabric(now.mono);
+  std::vector<Finding> culprits = fabric_.findings;
+  if (counts_.bad > 0) {
+    for (Finding& finding : findCulprits(*places_, grid_.snapshots())) {
+      if (!isExplained(finding)) culprits.push_back(std::move(finding));
+    }
+  }
+  for (Finding& finding : culprits) {
     if (waitsForAgents(finding, now.utc)) continue;
     // What an agent's absence explains is not said twice.
     if (!entities.insert(finding.entity).second) continue;
@@ -162,15 +169,37 @@ std::vector<Finding> Verdicts::find(Instant now) {
   return found;
 }
 
+// Looks at the fabric when there are new windows or other paths. A link that loses little makes no
+// pair bad, so this does not wait for bad pairs.
+void Verdicts::watchFabric(Nanos now_mono) {
+  if (auto report = fabric_watch_.takeReport()) fabric_ = std::move(*report);
+  const std::uint64_t version = board_.paths().version();
+  const std::pair seen{version, grid_.reports()};
+  if (version == 0 || seen == watched_ || !fabric_watch_.ready(now_mono)) return;
+  watched_ = seen;
+  fabric_watch_.begin({places_, grid_.snapshots()});
+}
+
+// Whether a fault of the fabric explains most of the pairs that the finding rests on.
+bool Verdicts::isExplained(const Finding& finding) const {
+  if (finding.figure != Figure::kLoss || fabric_.explained.empty()) return false;
+  const auto explained =
+      std::count_if(finding.evidence.begin(), finding.evidence.end(), [&](const Evidence& line) {
+        return fabric_.explained.contains(
+            {std::min(line.source, line.destination), std::max(line.source, line.destination)});
+      });
+  return 2 * static_cast<std::size_t>(explained) > finding.evidence.size();
+}
+
 // Adds what the agents of the accused hosts told about their counters.
 void Verdicts::addCounters(Finding& finding, Nanos now_utc) const {
-  for (const std::uint32_t host : accusedHosts(places_, finding)) {
+  for (const std::uint32_t host : accusedHosts(*places_, finding)) {
     std::set<const HostCounters*> known;
-    for (const std::uint32_t at : places_.hosts()[host].addresses) {
-      const Agent* agent = registry_.owner(places_.addresses()[at].address);
+    for (const std::uint32_t at : places_->hosts()[host].addresses) {
+      const Agent* agent = registry_.owner(places_->addresses()[at].address);
       if (agent == nullptr || agent->info.counters == nullptr) continue;
       if (!known.insert(agent->info.counters.get()).second) continue;
-      appendMoved(places_.hosts()[host].name, *agent->info.counters, now_utc, finding.counters);
+      appendMoved(places_->hosts()[host].name, *agent->info.counters, now_utc, finding.counters);
     }
   }
   rankMoved(finding.counters);

@@ -2,6 +2,9 @@
 // orders about them, and publishes the verdict. It runs on the control thread.
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "common/time.h"
@@ -10,6 +13,7 @@
 #include "controller/control/registry.h"
 #include "controller/model/board.h"
 #include "controller/verdict/agent_watch.h"
+#include "controller/verdict/fabric_watch.h"
 #include "controller/verdict/incident_keeper.h"
 #include "controller/verdict/places.h"
 
@@ -22,7 +26,7 @@ class Verdicts {
 
   // REQUIRES: all arguments outlive it.
   Verdicts(Grid& grid, const Registry& registry, Board& board, OrderBoard& orders)
-      : grid_(grid), registry_(registry), board_(board), orders_(orders) {}
+      : grid_(grid), registry_(registry), board_(board), orders_(orders), fabric_watch_(board) {}
 
   // Takes over what the ledger has kept, and publishes it: a reader of the board would take an
   // empty verdict for the end of all incidents. It is called once, before the board has readers.
@@ -42,6 +46,8 @@ class Verdicts {
   void applyMaintenance(Nanos now_utc);
   std::vector<AgentWatch::Agent> agents() const;
   std::vector<Finding> find(Instant now);
+  void watchFabric(Nanos now_mono);
+  bool isExplained(const Finding& finding) const;
   bool waitsForAgents(const Finding& finding, Nanos now_utc) const;
   void addCounters(Finding& finding, Nanos now_utc) const;
   void publish(Instant now);
@@ -50,14 +56,18 @@ class Verdicts {
   const Registry& registry_;
   Board& board_;
   OrderBoard& orders_;
-  Places places_;
+  std::shared_ptr<const Places> places_ = std::make_shared<Places>();
   IncidentKeeper keeper_;
   AgentWatch agent_watch_;
+  FabricReport fabric_;  // the newest
+  // What the last look saw: the paths' version, and the number of reports.
+  std::pair<std::uint64_t, std::uint64_t> watched_;
   Grid::JudgedCounts counts_;
   std::vector<Maintenance> in_maintenance_;
   std::uint64_t published_judged_ = 0;
   Nanos due_mono_ = 0;
   Nanos published_mono_ = 0;
+  FabricWatch fabric_watch_;  // its thread ends before the rest
 };
 
 }  // namespace pingloom::controller

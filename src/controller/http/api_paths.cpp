@@ -26,7 +26,8 @@ http::Response paths(const Board& board, std::string_view pair) {
   const ProbeGrid& grid = plan->probes[place->probe];
   const IpAddress& source = grid.sources[place->source];
   const IpAddress& destination = grid.destinations[place->destination];
-  const RouterNames names = routerNames(*plan);
+  const auto map = board.fabric();
+  const RouterNames names = routerNames(*map);
   std::string out = "{";
   appendJsonMember(out, "probe", grid.spec.name);
   appendJsonMember(out, "source", source.text());

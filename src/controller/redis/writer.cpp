@@ -109,7 +109,8 @@ Status RedisWriter::resync() {
 }
 
 Status RedisWriter::writePaths(const KnownPaths& paths) {
-  const auto names = routerNames(store_.plan());
+  const auto map = board_.fabric();
+  const auto names = routerNames(*map);
   for (const auto& known : paths) {
     path_keys::write(*known, names, commands_);
     if (auto status = submitIfFull(); !status) return status;

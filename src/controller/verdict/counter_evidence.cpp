@@ -57,6 +57,9 @@ std::vector<std::uint32_t> accusedHosts(const Places& places, const Finding& fin
   switch (finding.culprit.kind) {
     case CulpritKind::kGroup:
     case CulpritKind::kProbe:
+    case CulpritKind::kLink:
+    case CulpritKind::kCable:
+    case CulpritKind::kSwitch:
       break;
     case CulpritKind::kPair:
       if (finding.evidence.empty()) break;

@@ -25,6 +25,12 @@ std::string subjectOf(const Culprit& culprit) {
       return "probe " + culprit.name + " as a whole";
     case CulpritKind::kPair:
       return "the pair " + culprit.name;
+    case CulpritKind::kLink:
+      return "the link " + culprit.name;
+    case CulpritKind::kCable:
+      return "the cable " + culprit.name;
+    case CulpritKind::kSwitch:
+      return "the switch " + culprit.name;
     case CulpritKind::kHostCpu:
     case CulpritKind::kAgent:
       break;
@@ -64,7 +70,26 @@ std::string predicateOf(const Finding& finding, const FigureSummary& summary) {
                      name(finding.figure), timesOf(summary));
 }
 
+std::string percentOf(double share) {
+  return shareText(static_cast<std::uint64_t>(share * kMillionth + 0.5));
+}
+
+// A flow that loses this much is lost as a whole.
+constexpr double kEvery = 0.95;
+
 }  // namespace
+
+std::string fabricSentenceOf(const Finding& finding, const FabricSummary& summary) {
+  const bool every = summary.rate >= kEvery;
+  std::string what =
+      every ? "loses every packet" : "loses " + percentOf(summary.rate) + " of the packets";
+  if (summary.share < 1) {
+    what += " of " + percentOf(summary.share) + " of its flows";
+  }
+  return fmt::format("{} {}, in {} of {} flows of {}{}", subjectOf(finding.culprit), what,
+                     finding.bad_pairs, finding.judged_pairs, join(finding.probes, ", "),
+                     summary.witnesses == 1 ? "; only one host saw it" : "");
+}
 
 std::string sentenceOf(const Finding& finding, const FigureSummary& summary) {
   const std::string probes = join(finding.probes, ", ");

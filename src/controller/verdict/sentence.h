@@ -17,4 +17,14 @@ struct FigureSummary {
 
 std::string sentenceOf(const Finding& finding, const FigureSummary& summary);
 
+// How a link, a cable or a switch fails.
+struct FabricSummary {
+  double rate = 0;              // loss of the flows that it hits
+  double share = 1;             // part of the flows through it that it hits
+  std::uint32_t witnesses = 0;  // hosts that saw it
+};
+
+// "the link spine1 -> leaf0 loses 10 % of the packets, in 47 of 56 flows of rdma"
+std::string fabricSentenceOf(const Finding& finding, const FabricSummary& summary);
+
 }  // namespace pingloom::controller

@@ -1,0 +1,71 @@
+#include "controller/verdict/fabric_watch.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace pingloom::controller {
+
+FabricWatch::FabricWatch(Board& board) : board_(board), thread_([this] { run(); }) {
+  pthread_setname_np(thread_.native_handle(), "fabric");
+}
+
+FabricWatch::~FabricWatch() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+bool FabricWatch::ready(Nanos now_mono) const {
+  const std::lock_guard lock(mutex_);
+  return !busy_ && now_mono >= due_mono_;
+}
+
+void FabricWatch::begin(Work work) {
+  {
+    const std::lock_guard lock(mutex_);
+    work_ = std::move(work);
+    busy_ = true;
+  }
+  wake_.notify_one();
+}
+
+std::optional<FabricReport> FabricWatch::takeReport() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(report_, std::nullopt);
+}
+
+void FabricWatch::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    wake_.wait(lock, [this] { return stop_ || work_; });
+    if (stop_) return;
+    const Work work = *std::exchange(work_, std::nullopt);
+    lock.unlock();
+    const Nanos started = monotonicNow();
+    FabricReport report = look(work);
+    const Nanos ended = monotonicNow();
+    lock.lock();
+    report_ = std::move(report);
+    due_mono_ = ended + std::max(kPause, 9 * (ended - started));
+    busy_ = false;
+  }
+}
+
+FabricReport FabricWatch::look(const Work& work) {
+  const std::shared_ptr<const GridPlan> plan = board_.plan();
+  const std::uint64_t version = board_.paths().version();
+  if (map_ == nullptr || map_->version != version || plan_ != plan) {
+    paths_ = board_.paths().all();
+    map_ = mapFabric(paths_, version, switchNames(*plan));
+    plan_ = plan;
+    board_.publishFabric(map_);
+  }
+  return judge_.judge({work.places, work.sources, map_, paths_});
+}
+
+}  // namespace pingloom::controller

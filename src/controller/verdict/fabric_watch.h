@@ -1,0 +1,59 @@
+// Runs the fabric's judge on a thread of its own, because a large fabric takes it longer than the
+// control thread may stand still. The control thread calls everything here.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "common/time.h"
+#include "controller/model/board.h"
+#include "controller/verdict/fabric_judge.h"
+
+namespace pingloom::controller {
+
+class FabricWatch {
+ public:
+  // A look begins this long after the last one at the earliest, and takes at most a tenth of the
+  // time.
+  static constexpr Nanos kPause = 200 * kMillisecond;
+
+  // The board outlives it.
+  explicit FabricWatch(Board& board);
+  ~FabricWatch();
+  FabricWatch(const FabricWatch&) = delete;
+  FabricWatch& operator=(const FabricWatch&) = delete;
+
+  struct Work {
+    std::shared_ptr<const Places> places;
+    JudgedSources sources;
+  };
+  // Whether begin() may be called at `now`.
+  bool ready(Nanos now_mono) const;
+  void begin(Work work);
+  // Returns the result of the last look once, when it is there.
+  std::optional<FabricReport> takeReport();
+
+ private:
+  void run();
+  FabricReport look(const Work& work);
+
+  Board& board_;
+  FabricJudge judge_;                     // the thread's
+  std::shared_ptr<const FabricMap> map_;  // the thread's; nullptr before the first look
+  KnownPaths paths_;                      // the thread's: those of the map
+  std::shared_ptr<const GridPlan> plan_;  // the thread's: whose names the map has
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::optional<Work> work_;
+  std::optional<FabricReport> report_;
+  bool busy_ = false;
+  bool stop_ = false;
+  Nanos due_mono_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace pingloom::controller

@@ -1,0 +1,208 @@
+#include "controller/verdict/fabric_judge.h"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+#include <string>
+
+#include "controller/model/grid_plan.h"
+#include "unit/controller/support.h"
+
+namespace pingloom::controller::fabric_judge_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+// Four leaves with two hosts each and four spines; a mesh with eight paths. All flows are traced.
+class FabricJudgeTest : public testing::Test {
+ protected:
+  static constexpr std::uint32_t kHosts = 8;
+  static constexpr std::uint32_t kPaths = 8;
+  static constexpr std::uint32_t kSent = 10;
+
+  FabricJudgeTest() {
+    evidence_.places = std::make_shared<const Places>(
+        makeGridPlan(test::pinglistOf("  - { name: fabric, protocol: rdma, mesh: "
+                                      "['10.1.0.[1-8]'], paths: 8, window: 10s }\n"),
+                     1));
+    for (std::uint32_t from = 0; from < kHosts; ++from) {
+      for (std::uint32_t to = 0; to < kHosts; ++to) {
+        for (std::uint32_t path = 1; path <= kPaths && from != to; ++path) trace(from, to, path);
+      }
+    }
+    draw();
+  }
+
+  static IpAddress host(std::uint32_t number) { return IpAddress::fromV4(0x0A010001 + number); }
+  static std::uint32_t leafOf(std::uint32_t host) { return host / 2; }
+  static std::uint32_t spineOf(std::uint32_t from, std::uint32_t to, std::uint32_t path) {
+    return (from * 5 + to * 3 + path * 7 + from * to * path) % 4;
+  }
+  static IpAddress atLeaf(std::uint32_t leaf, std::uint32_t spine) {
+    return IpAddress::fromV4(0x0A020000 + (leaf << 8) + 2 * spine);
+  }
+  static IpAddress atSpine(std::uint32_t leaf, std::uint32_t spine) {
+    return IpAddress::fromV4(0x0A020001 + (leaf << 8) + 2 * spine);
+  }
+
+  void trace(std::uint32_t from, std::uint32_t to, std::uint32_t path) {
+    auto known = std::make_shared<KnownPath>();
+    TracedPath& traced = known->path;
+    traced.probe = "fabric";
+    traced.source = host(from);
+    traced.destination = host(to);
+    traced.path = path;
+    traced.end = PathEnd::kReached;
+    traced.hops.push_back({IpAddress::fromV4(0x0A030000 + from), 1});
+    if (leafOf(from) != leafOf(to)) {
+      const std::uint32_t spine = spineOf(from, to, path);
+      traced.hops.push_back({atSpine(leafOf(from), spine), 1});
+      traced.hops.push_back({atLeaf(leafOf(to), spine), 1});
+    }
+    evidence_.paths.push_back(std::move(known));
+  }
+
+  void draw() {
+    SwitchNames names;
+    for (std::uint32_t leaf = 0; leaf < 4; ++leaf) {
+      for (std::uint32_t spine = 0; spine < 4; ++spine) {
+        names[atLeaf(leaf, spine)] = "leaf" + std::to_string(leaf);
+        names[atSpine(leaf, spine)] = "spine" + std::to_string(spine);
+      }
+    }
+    evidence_.map = mapFabric(evidence_.paths, 1, names);
+  }
+
+  // One way of a packet; returns the share of packets that are lost on it.
+  using Loss = std::function<double(std::uint32_t from, std::uint32_t to, std::uint32_t path)>;
+
+  void measure(const Loss& loss) {
+    evidence_.sources.assign(1, {});
+    for (std::uint32_t from = 0; from < kHosts; ++from) {
+      auto rows = std::make_shared<SourceRows>();
+      rows->window = 10 * kSecond;
+      rows->rows.resize(kHosts);
+      for (std::uint32_t path = 1; path <= kPaths; ++path) {
+        auto of_path = std::make_shared<Rows>(kHosts);
+        for (std::uint32_t to = 0; to < kHosts; ++to) {
+          if (to == from) continue;
+          const double lost = 1 - (1 - loss(from, to, path)) * (1 - loss(to, from, path));
+          Row& row = (*of_path)[to];
+          row.sent = kSent;
+          row.lost = static_cast<std::uint32_t>(lost * kSent + 0.5);
+          row.received = kSent - row.lost;
+        }
+        rows->paths.push_back(std::move(of_path));
+      }
+      auto snapshot = std::make_shared<SourceSnapshot>();
+      snapshot->rows = std::move(rows);
+      snapshot->states.assign(kHosts, PairState::kOk);
+      snapshot->judged.assign(kHosts, {Severity::kOk, 0});
+      snapshot->states[from].reset();
+      snapshot->judged[from] = {};
+      evidence_.sources[0].push_back(std::move(snapshot));
+    }
+  }
+
+  std::vector<std::string> culprits(const Loss& loss) {
+    measure(loss);
+    report_ = judge_.judge(evidence_);
+    std::vector<std::string> made;
+    for (const Finding& finding : report_.findings) {
+      made.push_back(std::string(name(finding.culprit.kind)) + " " + finding.culprit.name);
+    }
+    return made;
+  }
+
+  // The loss of a link from a spine to a leaf, or, with `up`, from the leaf to the spine.
+  static Loss link(std::uint32_t leaf, std::uint32_t spine, bool up, double lost) {
+    return [=](std::uint32_t from, std::uint32_t to, std::uint32_t path) {
+      const bool crosses = leafOf(from) != leafOf(to) && spineOf(from, to, path) == spine &&
+                           leafOf(up ? from : to) == leaf;
+      return crosses ? lost : 0;
+    };
+  }
+
+  FabricJudge::Evidence evidence_;
+  FabricJudge judge_;
+  FabricReport report_;
+};
+
+TEST_F(FabricJudgeTest, AWellFabricHasNoCulprit) {
+  EXPECT_THAT(culprits([](auto, auto, auto) { return 0; }), IsEmpty());
+  EXPECT_EQ(report_.flows, kHosts * (kHosts - 1) * kPaths);
+  EXPECT_THAT(report_.explained, IsEmpty());
+}
+
+TEST_F(FabricJudgeTest, NamesALinkAndItsDirection) {
+  EXPECT_THAT(culprits(link(0, 1, false, 0.3)), ElementsAre("link spine1 -> leaf0"));
+  const Finding& finding = report_.findings[0];
+  EXPECT_EQ(finding.entity, "cable:leaf0|spine1");
+  EXPECT_EQ(finding.severity, Severity::kLossy);
+  EXPECT_EQ(finding.window, 10 * kSecond);
+  EXPECT_TRUE(finding.settled);
+  EXPECT_THAT(finding.sentence, testing::StartsWith("the link spine1 -> leaf0 loses "));
+  EXPECT_THAT(finding.sentence, HasSubstr(" flows of fabric"));
+  EXPECT_THAT(finding.evidence, SizeIs(Incident::kMaxEvidence));
+  EXPECT_THAT(finding.evidence[0].because, HasSubstr(" of 10 pings"));
+  EXPECT_TRUE(report_.explained.contains({host(0), host(2)}) ||
+              report_.explained.contains({host(0), host(3)}));
+  EXPECT_FALSE(report_.explained.contains({host(2), host(4)}));
+  EXPECT_THAT(culprits(link(2, 3, true, 0.5)), ElementsAre("link leaf2 -> spine3"));
+}
+
+TEST_F(FabricJudgeTest, NamesACableAndASwitch) {
+  const Loss up = link(3, 0, true, 0.3);
+  const Loss down = link(3, 0, false, 0.3);
+  EXPECT_THAT(culprits([&](auto from, auto to, auto path) {
+                return up(from, to, path) + down(from, to, path);
+              }),
+              ElementsAre("cable leaf3 - spine0"));
+  EXPECT_THAT(culprits([](auto from, auto to, auto path) {
+                return leafOf(from) != leafOf(to) && spineOf(from, to, path) == 2 ? 1.0 : 0.0;
+              }),
+              ElementsAre("switch spine2"));
+  EXPECT_EQ(report_.findings[0].severity, Severity::kDown);
+  EXPECT_THAT(report_.findings[0].sentence, HasSubstr("the switch spine2 loses every packet, in "));
+}
+
+TEST_F(FabricJudgeTest, NamesABlackHoleOfSomeFlows) {
+  const Loss all = link(1, 3, true, 1);
+  EXPECT_THAT(culprits([&](auto from, auto to, auto path) {
+                return (from * 7 + to * 11 + path) % 5 == 0 ? all(from, to, path) : 0;
+              }),
+              ElementsAre("link leaf1 -> spine3"));
+  ASSERT_THAT(report_.findings, SizeIs(1));
+  EXPECT_THAT(report_.findings[0].sentence, HasSubstr("loses every packet of "));
+}
+
+TEST_F(FabricJudgeTest, LeavesAHostsTroubleToOthers) {
+  EXPECT_THAT(culprits([](auto from, auto to, auto) { return from == 3 || to == 3 ? 0.4 : 0; }),
+              IsEmpty());
+}
+
+TEST_F(FabricJudgeTest, LooksOnlyAtWhatIsJudged) {
+  measure(link(0, 1, false, 1));
+  for (auto& source : evidence_.sources[0]) {
+    auto copy = std::make_shared<SourceSnapshot>(*source);
+    copy->judged.assign(kHosts, {});
+    source = std::move(copy);
+  }
+  EXPECT_THAT(judge_.judge(evidence_).findings, IsEmpty());
+}
+
+TEST_F(FabricJudgeTest, FindsALinkWithoutThePathsOfOneHost) {
+  std::erase_if(evidence_.paths, [](const auto& known) { return known->path.source == host(5); });
+  draw();
+  EXPECT_THAT(culprits(link(0, 1, false, 0.3)), ElementsAre("link spine1 -> leaf0"));
+  evidence_.paths.clear();
+  draw();
+  EXPECT_THAT(culprits(link(0, 1, false, 0.3)), IsEmpty());
+  EXPECT_EQ(report_.flows, 0U);
+}
+
+}  // namespace
+}  // namespace pingloom::controller::fabric_judge_test
