@@ -1,3 +1,6 @@
+#include <filesystem>
+#include <system_error>
+
 #include "common/text.h"
 #include "pinglist/address_list.h"
 #include "pinglist/forms.h"
@@ -6,6 +9,7 @@
 #include "pinglist/plan_builder.h"
 #include "pinglist/probe_parameters.h"
 #include "pinglist/thresholds.h"
+#include "pinglist/topology.h"
 
 namespace pingloom::pinglist {
 namespace {
@@ -164,10 +168,22 @@ class ProbeReader {
   std::vector<std::string> rollups_;
 };
 
+// The file's errors name their own place; those of reading it name the entry.
+Result<Topology> readTopology(const yaml::Node& node) {
+  const auto name = node.text();
+  if (!name) return tl::unexpected(name.error());
+  const auto path = std::filesystem::path(node.file()).parent_path() / *name;
+  std::error_code ignored;
+  if (name->empty() || !std::filesystem::is_regular_file(path, ignored)) {
+    return node.error("there is no file " + path.string());
+  }
+  return loadTopology(path.string());
+}
+
 }  // namespace
 
 Result<Pinglist> parseNative(const yaml::Node& root, Nanos now_utc, Warnings& warnings) {
-  auto status = root.onlyKeys({"version", "defaults", "hosts", "groups", "probes"});
+  auto status = root.onlyKeys({"version", "defaults", "hosts", "groups", "topology", "probes"});
   if (!status) return tl::unexpected(status.error());
   if (status = checkVersion(root); !status) return tl::unexpected(status.error());
   HostTable hosts;
@@ -195,6 +211,11 @@ Result<Pinglist> parseNative(const yaml::Node& root, Nanos now_utc, Warnings& wa
     if (status = reader.read(probe); !status) return tl::unexpected(status.error());
   }
   Pinglist made;
+  if (const auto topology = root.find("topology")) {
+    auto read = readTopology(*topology);
+    if (!read) return tl::unexpected(read.error());
+    made.topology = std::move(*read);
+  }
   builder.moveTo(made);
   made.thresholds = reader.takeThresholds();
   made.rollups = reader.takeRollups();

@@ -14,6 +14,7 @@
 #include "common/time.h"
 #include "pinglist/registered.h"
 #include "pinglist/thresholds.h"
+#include "pinglist/topology.h"
 #include "plan/plan.h"
 
 namespace pingloom::pinglist {
@@ -39,6 +40,7 @@ struct Pinglist {
   std::map<std::string, std::vector<RegisteredFilter>> registered;
   std::vector<Host> hosts;
   std::unordered_map<IpAddress, std::string, IpAddressHash> names;  // "gpu-001", "gpu-002/rail1"
+  Topology topology;                  // of the file that `topology` names; empty without one
   std::vector<std::string> warnings;  // each begins with file:line:column
 
   // Returns the host's name in the pinglist, or the address if it has none.
@@ -47,7 +49,8 @@ struct Pinglist {
 
 // Parses the native form (version: 1) or PingWeave's. The error's entity is file:line:column.
 // Errors and warnings quote the file and have at most kMaxComplaintBytes each, because documents
-// show them. A maintenance that ended before `now_utc` causes a warning.
+// show them. A maintenance that ended before `now_utc` causes a warning. A topology file is read
+// too; its name is relative to the folder of `file`.
 constexpr std::size_t kMaxComplaintBytes = 2000;
 Result<Pinglist> parse(std::string_view text, std::string_view file, Nanos now_utc = 0);
 Result<Pinglist> load(const std::string& path);  // refuses a file above 64 MiB

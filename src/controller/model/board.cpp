@@ -93,7 +93,7 @@ void Board::publishVerdict(std::shared_ptr<const Verdict> verdict) {
 }
 
 PathBoard::Taken Board::publishPath(TracedPath&& traced) {
-  const PathBoard::Taken taken = paths_.take(std::move(traced));
+  PathBoard::Taken taken = paths_.take(std::move(traced));
   if (taken.known == nullptr) return taken;
   Feeds feeds;
   {

@@ -117,7 +117,7 @@ void Mapper::mergeNamed() {
   for (Number at = 0; at < addresses_.size(); ++at) {
     const auto named = names_.find(addresses_[at]);
     if (named == names_.end()) continue;
-    const auto [one, fresh] = first.try_emplace(named->second, at);
+    const auto [one, fresh] = first.try_emplace(named->second.name, at);
     if (!fresh) sets_.join(one->second, at);
   }
 }
@@ -159,6 +159,7 @@ bool Mapper::mergeBySuccessor() {
 
 std::shared_ptr<FabricMap> Mapper::finish() {
   std::map<Number, FabricMap::Switch> by_set;
+  std::map<Number, std::uint32_t> named_tiers;
   for (Number at = 0; at < addresses_.size(); ++at) {
     FabricMap::Switch& made = by_set[sets_.find(at)];
     made.tier = made.addresses.empty() ? tiers_[at] : std::min(made.tier, tiers_[at]);
@@ -166,12 +167,14 @@ std::shared_ptr<FabricMap> Mapper::finish() {
     const auto named = names_.find(addresses_[at]);
     if (named == names_.end()) continue;
     made.named = true;
-    made.name = named->second;
+    made.name = named->second.name;
+    if (named->second.tier != 0) named_tiers[sets_.find(at)] = named->second.tier;
   }
   auto map = std::make_shared<FabricMap>();
   for (auto& [set, made] : by_set) {
     std::sort(made.addresses.begin(), made.addresses.end());
     if (!made.named) made.name = made.addresses.front().text();
+    if (named_tiers.contains(set)) made.tier = named_tiers[set];
     map->switches.push_back(std::move(made));
   }
   std::sort(map->switches.begin(), map->switches.end(), [](const auto& a, const auto& b) {

@@ -15,8 +15,12 @@
 
 namespace pingloom::controller {
 
-// Names of switches by the addresses of their routers, as the pinglist's topology has them.
-using SwitchNames = std::unordered_map<IpAddress, std::string, IpAddressHash>;
+// What the pinglist's topology says of the switch that has an address.
+struct SwitchName {
+  std::string name;
+  std::uint32_t tier = 0;  // 0: it does not say
+};
+using SwitchNames = std::unordered_map<IpAddress, SwitchName, IpAddressHash>;
 
 struct FabricMap {
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -24,8 +28,10 @@ struct FabricMap {
   struct Switch {
     std::string name;                  // the topology's, otherwise its lowest address
     std::vector<IpAddress> addresses;  // ascending
-    std::uint32_t tier = 0;  // routers between it and the nearest host, and itself: 1 next to hosts
-    bool named = false;      // whether the topology names it
+    // The topology's; otherwise routers between it and the nearest host, and itself: 1 next to
+    // hosts.
+    std::uint32_t tier = 0;
+    bool named = false;  // whether the topology names it
   };
   // A direction of a link. Parallel links between two switches are one here.
   struct Link {

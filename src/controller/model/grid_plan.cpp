@@ -35,6 +35,13 @@ bool needsAgent(const plan::ProbeSpec& probe) {
   return probe.protocol != Protocol::kTcp || probe.port == 0;
 }
 
-SwitchNames switchNames(const GridPlan& /*plan*/) { return {}; }
+SwitchNames switchNames(const GridPlan& plan) {
+  SwitchNames names;
+  if (plan.pinglist == nullptr) return names;
+  for (const pinglist::Switch& each : plan.pinglist->topology.switches) {
+    for (const IpAddress& address : each.addresses) names[address] = {each.name, each.tier};
+  }
+  return names;
+}
 
 }  // namespace pingloom::controller

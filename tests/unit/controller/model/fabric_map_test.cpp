@@ -90,14 +90,16 @@ TEST(FabricMap, MergesTheAddressesOfASwitch) {
 TEST(FabricMap, TakesTheTopologysNames) {
   LeafSpine fabric;
   fabric.traceAll();
-  const SwitchNames names = {{LeafSpine::atSpine(1, 0), "spine0"},
-                             {LeafSpine::atSpine(2, 0), "spine0"},
-                             {LeafSpine::atLeaf(0, 1), "leaf0"}};
+  const SwitchNames names = {{LeafSpine::atSpine(1, 0), {"spine0", 5}},
+                             {LeafSpine::atSpine(2, 0), {"spine0", 5}},
+                             {LeafSpine::atLeaf(0, 1), {"leaf0", 0}}};
   const auto map = mapFabric(fabric.paths, 1, names);
   ASSERT_EQ(map->switches.size(), 5U);
   EXPECT_EQ(map->nameOf(LeafSpine::atSpine(0, 0)), "spine0") << "merged with a named one";
   EXPECT_EQ(map->nameOf(LeafSpine::gateway(0, 1)), "leaf0");
   EXPECT_TRUE(map->switches[map->at(LeafSpine::gateway(0, 1))].named);
+  EXPECT_EQ(map->switches[map->at(LeafSpine::gateway(0, 1))].tier, 1U);
+  EXPECT_EQ(map->switches[map->at(LeafSpine::atSpine(0, 0))].tier, 5U);
 }
 
 TEST(FabricMap, SaysWhenAddressesCannotBeMerged) {

@@ -69,8 +69,8 @@ class FabricJudgeTest : public testing::Test {
     SwitchNames names;
     for (std::uint32_t leaf = 0; leaf < 4; ++leaf) {
       for (std::uint32_t spine = 0; spine < 4; ++spine) {
-        names[atLeaf(leaf, spine)] = "leaf" + std::to_string(leaf);
-        names[atSpine(leaf, spine)] = "spine" + std::to_string(spine);
+        names[atLeaf(leaf, spine)] = {"leaf" + std::to_string(leaf), 1};
+        names[atSpine(leaf, spine)] = {"spine" + std::to_string(spine), 2};
       }
     }
     evidence_.map = mapFabric(evidence_.paths, 1, names);
