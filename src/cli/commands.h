@@ -19,6 +19,8 @@ int runMaintenance(const std::vector<std::string>& arguments);
 int runTop(const std::vector<std::string>& arguments);
 int runMesh(const std::vector<std::string>& arguments);
 int runResults(const std::vector<std::string>& arguments);
+int runPath(const std::vector<std::string>& arguments);
+int runFabric(const std::vector<std::string>& arguments);
 int runPing(const std::vector<std::string>& arguments);
 int runRead(const std::vector<std::string>& arguments);
 int runPages(const std::vector<std::string>& arguments);
@@ -34,7 +36,7 @@ struct Command {
 };
 
 // The help lists the commands in this order.
-constexpr std::array<Command, 16> kCommands = {
+constexpr std::array<Command, 18> kCommands = {
     {{"check", "check a pinglist or configuration file, and show what a pinglist costs", runCheck},
      {"plan", "show what a host would probe according to a pinglist", runPlan},
      {"status", "show whether the controller and its agents are healthy", runStatus},
@@ -44,6 +46,8 @@ constexpr std::array<Command, 16> kCommands = {
      {"top", "show the worst pairs, live", runTop},
      {"mesh", "show every probe's mesh as a table, and check that results are fresh", runMesh},
      {"results", "show the latest rows, read from Redis", runResults},
+     {"path", "show the routers that the packets of a pair pass", runPath},
+     {"fabric", "show the switches and links that the traced paths have shown", runFabric},
      {"ping", "measure one host once", runPing},
      {"read", "read another host's memory by RDMA, and measure latency and throughput", runRead},
      {"pages", "show the metric pages that a collector reads", runPages},

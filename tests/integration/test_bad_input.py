@@ -185,7 +185,7 @@ class Configurations(BadInput):
 
 COMMANDS = [("pingloom-agent",), ("pingloom-collector",), ("pingloom-controller",), ("pingloom-translator",), ("pingloom",)] + [
     ("pingloom", *words) for words in (("check",), ("devices",), ("mesh",), ("pages",), ("ping",), ("plan",), ("read",),
-                                       ("results",), ("status",), ("top",), ("keys",), ("keys", "generate"), ("keys", "show"),
+                                       ("results",), ("status",), ("top",), ("path",), ("fabric",), ("keys",), ("keys", "generate"), ("keys", "show"),
                                        ("keys", "authorize"), ("keys", "revoke"), ("keys", "list"), ("keys", "reporter"), ("incidents",),
                                        ("incidents", "ack"), ("silence",), ("silence", "add"), ("silence", "remove"),
                                        ("silence", "list"), ("maintenance",), ("maintenance", "begin"),

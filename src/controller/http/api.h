@@ -44,6 +44,9 @@ http::Response pair(const Board& board, std::string_view pair);
 // /api/v1/paths/PAIR: the known paths of the pair, in both directions.
 http::Response paths(const Board& board, std::string_view pair);
 
+// /api/v1/fabric: the switches and links that the traced paths have shown.
+http::Response fabric(const Board& board);
+
 // /api/v1/history/events?probe=NAME&from=TIME&to=TIME&source=ADDRESS&...
 http::Answer events(const std::shared_ptr<const GridPlan>& plan, HistoryReader& reader,
                     const http::Request& request);

@@ -50,6 +50,7 @@ Answer pair(const Sources& from, const Request& request) {
 Answer paths(const Sources& from, const Request& request) {
   return api::paths(from.board, rest(request, kPaths));
 }
+Answer fabric(const Sources& from, const Request&) { return api::fabric(from.board); }
 Answer history(const Sources& from, const Request& request) {
   return api::history(from.board.plan(), from.history, request);
 }
@@ -148,7 +149,7 @@ constexpr CsvTable kRowsTable = {
     "prober_ns.max,rtt_ns.min,rtt_ns.mean,rtt_ns.p50,rtt_ns.p95,rtt_ns.p99,rtt_ns.max,"
     "jitter_ns,clock,device,protocol"};
 
-constexpr std::array<Route, 32> kRoutes = {{
+constexpr std::array<Route, 33> kRoutes = {{
     {"/api/v1/status", status, "format", &kStatusTable},
     {"/api/v1/hosts", hosts, "format", &kHostsTable},
     {"/api/v1/counters", counters, "host format", &kCountersTable},
@@ -157,6 +158,7 @@ constexpr std::array<Route, 32> kRoutes = {{
     {"/api/v1/worst", worst, "probe metric sort count format", &kWorstTable},
     {kPairs, pair, "format", &kPairTable},
     {kPaths, paths, ""},
+    {"/api/v1/fabric", fabric, ""},
     {"/api/v1/history", history, "format", &kSpanTable},
     {"/api/v1/history/grid", history, "probe metric at against worst format"},
     {"/api/v1/history/events", history, "probe from to source destination limit bins format",
