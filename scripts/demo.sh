@@ -5,6 +5,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/scripts/demo/dta.sh"
+. "$root/scripts/demo/fabric.sh"
 
 usage() {
   cat <<EOF
@@ -18,6 +19,8 @@ Usage: scripts/demo.sh [OPTION]...
   --pages              metric pages too: two sample applications on host 1, and a collector that reads them
   --dta                direct telemetry access too: a translator writes what three reporters (a C++ and a Python program,
                        and the agents' events) report into the collector's memory by RDMA
+  --fabric LxSxH       in a fabric of network namespaces with L leaves, S spines and H hosts, for example 4x4x8; faults are then
+                       link=spine1-leaf0,10% and others (scripts/fabric.sh --help). Needs root, or user namespaces
   --fault FAULT        slow=HOST, lossy=HOST or pair=HOST,HOST; HOST is a number from 1, or host-NUMBER. Soft device only; again for more
   --pinglist FILE      use this pinglist instead of a generated one
   --subnet CIDR        loopback /24 the agents live on (default 127.0.1.0/24)
@@ -30,7 +33,7 @@ EOF
 fail() { echo "demo.sh: $1" >&2; exit "${2:-1}"; }
 
 hosts=8 duration='' http=127.0.0.1:8080 run_dir='' protocols=rdma pinglist='' subnet=127.0.1.0/24
-faults=() addresses=() rdma_device=soft ask_devices='' pages='' dta=''
+faults=() addresses=() rdma_device=soft ask_devices='' pages='' dta='' fabric=''
 
 parse_options() {
   while [ $# -gt 0 ]; do
@@ -47,7 +50,7 @@ parse_options() {
         fi
         shift
         continue ;;
-      --hosts | --duration | --http | --run-dir | --protocol | --pinglist | --subnet | --fault)
+      --hosts | --duration | --http | --run-dir | --protocol | --pinglist | --subnet | --fault | --fabric)
         [ $# -ge 2 ] || fail "$1 needs a value" 2 ;;
       *) usage >&2; fail "unknown option '$1'" 2 ;;
     esac
@@ -59,6 +62,7 @@ parse_options() {
       --protocol) protocols=$2 ;;
       --pinglist) pinglist=$2 ;;
       --subnet) subnet=$2 ;;
+      --fabric) fabric=$2 ;;
       --fault) faults+=("${2//host-/}") ;;  # as the page names them
     esac
     shift 2
@@ -75,6 +79,10 @@ parse_options() {
   done
   [ -n "${protocols//,/}" ] || fail "--protocol names no protocol" 2
   [ -z "$pinglist" ] || [ -r "$pinglist" ] || fail "cannot read $pinglist"
+  if [ -n "$fabric" ]; then
+    [ -z "$pages$dta$pinglist" ] || fail "--fabric is without --pages, --dta and --pinglist" 2
+    return
+  fi
   local fault
   for fault in "${faults[@]}"; do check_fault "$fault"; done
 }
@@ -228,6 +236,13 @@ start() { # NAME COMMAND...: in its own session, so that Ctrl-C reaches it only 
   children+=($!)
 }
 
+start_in() { # NODE NAME COMMAND...: in the fabric, the command runs in that node
+  local node=$1 name=$2
+  shift 2
+  [ -z "$fabric" ] || set -- ip netns exec "plf-$node" "$@"
+  start "$name" "$@"
+}
+
 stop_all() {
   trap - INT TERM EXIT
   [ ${#children[@]} -gt 0 ] || return 0
@@ -268,37 +283,50 @@ main() {
   if [ -n "$pinglist" ]; then pinglist=$(realpath "$pinglist"); fi
   bin=${PINGLOOM_BIN:-$root/build/release/bin}
   [ -n "${PINGLOOM_BIN:-}" ] || build
-  if [ -n "$ask_devices" ] || [ ${#addresses[@]} -gt 0 ]; then
+  if [ -n "$fabric" ]; then
+    [ -n "${FORWARD_FD:-}" ] || enter_fabric "$@"
+    build_fabric
+    pinglist=$run_dir/pinglist.yaml
+    write_fabric_pinglist
+  elif [ -n "$ask_devices" ] || [ ${#addresses[@]} -gt 0 ]; then
     choose_devices
   else
     for ((i = 1; i <= hosts; i++)); do addresses+=("$network.$i"); done
   fi
   if [ -z "$pinglist" ]; then pinglist=$run_dir/pinglist.yaml; write_pinglist; fi
   "$bin/pingloom" check "$pinglist" >"$run_dir/log/check.log" 2>&1 || { cat "$run_dir/log/check.log" >&2; fail "the pinglist is not valid"; }
-  write_configs
+  if [ -n "$fabric" ]; then write_fabric_configs; else write_configs; fi
 
   trap 'stop_all; echo "stopped"; exit 130' INT TERM
   trap stop_all EXIT
-  start controller "$bin/pingloom-controller" --config "$run_dir/controller.yaml"
+  start_in management controller "$bin/pingloom-controller" --config "$run_dir/controller.yaml"
   wait_until 20 "the dashboard" test -s "$run_dir/url"
-  for ((i = 1; i <= hosts; i++)); do start "agent-$i" "$bin/pingloom-agent" --config "$run_dir/agent-$i.yaml"; done
+  for ((i = 1; i <= hosts; i++)); do
+    start_in "host$((i - 1))" "agent-$i" "$bin/pingloom-agent" --config "$run_dir/agent-$i.yaml"
+  done
+  [ -z "$fabric" ] || start_in management forward python3 -B "$root/scripts/demo/forward.py" serve 10.99.0.1:8080
   sleep 0.5
   agents_alive
   [ -z "$pages$dta" ] || start_collector
   [ -z "$pages" ] || start_pages
   [ -z "$dta" ] || start_dta
 
+  local url outside
+  url=$(cat "$run_dir/url")
+  outside=${FORWARD_URL:-$url}
   local how="RDMA on the soft device: RoCEv2 in user space, kernel timestamps"
   [ "$rdma_device" = soft ] || how="RDMA by libibverbs; the rows name device and clock"
   [[ ,$protocols, == *,rdma,* ]] || how="no RDMA"
   cat <<EOF
 
 $hosts agents on ${addresses[0]} to ${addresses[hosts - 1]} are probing each other ($protocols; $how).
-  dashboard   $(cat "$run_dir/url")
+  dashboard   $outside
   results     redis-cli -s $run_dir/redis.sock HGETALL pingloom:latest:${protocols%%,*}:${addresses[0]}
-  worst pairs $bin/pingloom top --url $(cat "$run_dir/url")
+  worst pairs $bin/pingloom top --url $outside
   pinglist    $pinglist   (an edit shows within a second)
-${pages:+  pages       curl $(cat "$run_dir/collector.url")/metrics   or: $bin/pingloom pages --watch --url $(cat "$run_dir/collector.url")
+${fabric:+  paths       $bin/pingloom path ${addresses[0]} ${addresses[hosts - 1]} --url $outside
+  fabric      $bin/pingloom fabric --url $outside
+}${pages:+  pages       curl $(cat "$run_dir/collector.url")/metrics   or: $bin/pingloom pages --watch --url $(cat "$run_dir/collector.url")
 }${dta:+$(dta_hints)
 }  logs        $run_dir/log
   stop        Ctrl-C
@@ -312,7 +340,12 @@ EOF
   sleep "$duration" & wait $!
   [ -z "$dta" ] || show_dta
   [ -z "$pages" ] || "$bin/pingloom" pages --check --url "$(cat "$run_dir/collector.url")"
-  "$bin/pingloom" mesh --check --url "$(cat "$run_dir/url")"
+  if [ -n "$fabric" ]; then
+    inside management "$bin/pingloom" incidents --url "$url" || true  # its exit code says that there are some
+    inside management "$bin/pingloom" mesh --check --url "$url"
+  else
+    "$bin/pingloom" mesh --check --url "$url"
+  fi
 }
 
 main "$@"

@@ -15,7 +15,7 @@ int timesIn(const std::vector<PathHop>& hops, const IpAddress& router) {
 
 }  // namespace
 
-void PathTracer::setFlows(std::vector<TracedFlow> flows) {
+void PathTracer::setFlows(const std::vector<TracedFlow>& flows) {
   std::unordered_map<std::uint64_t, Nanos> due_of;
   for (const Flow& flow : flows_) due_of[flow.flow.key] = flow.due;
   std::vector<Flow> next;

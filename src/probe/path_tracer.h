@@ -72,7 +72,7 @@ class PathTracer {
 
   // Replaces the flows. Those with a known key keep their turn. Traces in progress are dropped and
   // begin again.
-  void setFlows(std::vector<TracedFlow> flows);
+  void setFlows(const std::vector<TracedFlow>& flows);
   // Traces the flow in the place `flow` of the last setFlows() before its turn.
   void traceSoon(std::size_t flow, Nanos now);
 

@@ -25,7 +25,7 @@ MAY_USE = {
     "translator": {"common", "net", "keys", "wire", "rdma", "store", "http"},
     "agent": {"common", "net", "keys", "wire", "rdma", "store", "report", "plan", "http", "translator", "probe", "pages"},
     "collector": {"common", "net", "keys", "wire", "rdma", "store", "http", "pages"},
-    "controller": {"common", "net", "keys", "wire", "plan", "pinglist", "http"},
+    "controller": {"common", "localise", "net", "keys", "wire", "plan", "pinglist", "http"},
     "cli": {"common", "net", "keys", "wire", "rdma", "store", "plan", "pinglist", "http", "probe", "agent", "controller", "pages", "collector", "translator"},
 }
 # The rooms of src/controller, likewise; at its root lie main, the controller that wires them, and its configuration.

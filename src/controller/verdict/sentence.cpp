@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "common/text.h"
 #include "controller/model/limits.h"
 
@@ -71,7 +73,7 @@ std::string predicateOf(const Finding& finding, const FigureSummary& summary) {
 }
 
 std::string percentOf(double share) {
-  return shareText(static_cast<std::uint64_t>(share * kMillionth + 0.5));
+  return shareText(static_cast<std::uint64_t>(std::llround(share * kMillionth)));
 }
 
 // A flow that loses this much is lost as a whole.

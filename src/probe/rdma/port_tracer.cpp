@@ -39,7 +39,7 @@ void PortTracer::list(const Prober& prober, Nanos now) {
       flows.push_back({t, i, keyOf(tasks[t], destinations[i])});
     }
   }
-  tracer_.setFlows(std::move(flows));
+  tracer_.setFlows(flows);
 }
 
 void PortTracer::lost(std::uint32_t task, std::uint32_t target, Nanos now) {
