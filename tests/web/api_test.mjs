@@ -127,6 +127,11 @@ step('answers agree with the description', async () => {
   await check(`/api/v1/grid?probe=rdma&metric=loss&at=${at}`, 400); // only history/grid has `at`
   await check('/api/v1/grid?probe=rdma&metric=loss&metric=jitter', 400);
   await check(`/api/v1/pairs/rdma/${a}/${b}?path=1`, 400);
+  await check(`/api/v1/paths/rdma/${a}/${b}`, 200);
+  await check(`/api/v1/paths/rdma/${a}/${b}?path=1`, 400);
+  await check(`/api/v1/paths/nothing/${a}/${b}`, 404);
+  await check('/api/v1/fabric', 200);
+  await check('/api/v1/fabric?format=csv', 400);
   for (const path of ['/api/v1/pairs', '/api/v1/history/pairs']) {
     await check(`${path}/rdma/${a}/${b}`, 200);
     await check(`${path}/tcp/${b}/${a}`, 200);
