@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "controller/model/grid_plan.h"
+
 namespace pingloom::controller {
 
 FabricWatch::FabricWatch(Board& board) : board_(board), thread_([this] { run(); }) {
