@@ -1,5 +1,5 @@
 // Finds the links, cables, switches and hosts that lose or delay probes, by greedy maximum
-// likelihood. docs/localisation.md has the model, its sources, its limits and what was measured.
+// likelihood. docs/verdicts.md says how it is used, and lists its limits.
 #pragma once
 
 #include <cstdint>
