@@ -12,7 +12,8 @@ double logBinomial(double sent, double lost, double loss) {
 }
 
 double logChoose(double sent, double lost) {
-  return std::lgamma(sent + 1) - std::lgamma(lost + 1) - std::lgamma(sent - lost + 1);
+  int sign = 0;  // std::lgamma() would keep it in a global
+  return lgamma_r(sent + 1, &sign) - lgamma_r(lost + 1, &sign) - lgamma_r(sent - lost + 1, &sign);
 }
 
 double logSum(double a, double b) {
@@ -35,7 +36,7 @@ Guess gridGuess(std::size_t index) {
 }
 
 double Classes::logLikelihood(const ClassOf& of) const {
-  const double detour = of.detour > 0 ? settings_.detour : 0;
+  const double detour = of.detour_odds;
   double sum = std::log1p(-settings_.wrong_path - detour) + logBinomial(of.sent, of.lost, of.loss);
   if (detour > 0) sum = logSum(sum, std::log(detour) + logBinomial(of.sent, of.lost, of.detour));
   if (settings_.wrong_path <= 0) return sum;
@@ -43,8 +44,15 @@ double Classes::logLikelihood(const ClassOf& of) const {
       sum, std::log(settings_.wrong_path) - std::log(of.sent + 1.0) - logChoose(of.sent, of.lost));
 }
 
+void Classes::clear() {
+  classes_.clear();
+  now_.clear();
+  grids_.clear();
+  ids_.clear();
+}
+
 ClassId Classes::find(const ClassOf& of) {
-  const auto [it, added] = ids_.try_emplace({of.sent, of.lost, of.loss, of.detour},
+  const auto [it, added] = ids_.try_emplace({of.sent, of.lost, of.loss, of.detour, of.detour_odds},
                                             static_cast<ClassId>(classes_.size()));
   if (!added) return it->second;
   classes_.push_back(of);

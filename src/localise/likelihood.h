@@ -29,8 +29,9 @@ Guess gridGuess(std::size_t index);
 struct ClassOf {
   std::uint32_t sent = 0;
   std::uint32_t lost = 0;
-  double loss = 0;    // modelled for the recorded path
-  double detour = 0;  // modelled for a path through a culprit that the flow may have taken, or 0
+  double loss = 0;         // modelled for the recorded path
+  double detour = 0;       // modelled for a path through a culprit that the flow may have taken
+  double detour_odds = 0;  // probability that it has taken that path
 };
 
 class Classes {
@@ -40,6 +41,7 @@ class Classes {
   ClassId find(const ClassOf& of);
   const ClassOf& operator[](ClassId id) const { return classes_[id]; }
   std::size_t size() const { return classes_.size(); }
+  void clear();
 
   // log of how much likelier the class becomes if a culprit of this rate hits all its members.
   double logRatio(ClassId id, double rate) const;
@@ -55,7 +57,7 @@ class Classes {
   std::vector<ClassOf> classes_;
   std::vector<double> now_;  // logLikelihood() of each class
   std::vector<std::array<double, kGrid>> grids_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, double, double>, ClassId> ids_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, double, double, double>, ClassId> ids_;
 };
 
 // Loss of a path after a culprit is added.

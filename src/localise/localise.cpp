@@ -6,6 +6,15 @@
 
 namespace pingloom::localise {
 
+namespace {
+
+bool isReported(const Fabric& fabric, const Verdict& verdict, const Settings& settings) {
+  if (verdict.rate * verdict.share < settings.min_rate) return false;
+  return !fabric.components()[verdict.component].at_host || verdict.gain >= settings.cost_host;
+}
+
+}  // namespace
+
 Settings delaySettings() {
   Settings settings;
   settings.background = 0.02;
@@ -43,9 +52,7 @@ Outcome localise(const Fabric& fabric, std::span<const Observation> evidence,
   }
   for (std::size_t i = 0; i < culprits.size(); ++i) {
     Verdict verdict = search->describe(culprits, i);
-    if (verdict.rate * verdict.share >= settings.min_rate) {
-      outcome.verdicts.push_back(std::move(verdict));
-    }
+    if (isReported(fabric, verdict, settings)) outcome.verdicts.push_back(std::move(verdict));
   }
   std::sort(outcome.verdicts.begin(), outcome.verdicts.end(),
             [](const Verdict& a, const Verdict& b) {

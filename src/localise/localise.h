@@ -1,5 +1,5 @@
 // Finds the links, cables, switches and hosts that lose or delay probes, by greedy maximum
-// likelihood. docs/verdicts.md says how it is used, and lists its limits.
+// likelihood. docs/localisation.md has the model, what was measured, and its limits.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +25,19 @@ struct Settings {
   double background = 1e-5;      // loss of a healthy path, before it is estimated
   double max_background = 1e-3;  // the estimate's upper bound
   double wrong_path = 5e-4;      // probability that an observation's path is not the recorded one
-  double detour = 0.05;          // the same for a path that could cross a culprit found so far
-  double cost_link = 12;         // nats that a culprit of each kind must gain
-  double cost_host = 12;
-  double cost_cable = 12.5;
-  double cost_switch = 13;
-  double cost_share = 4;   // in addition, for a culprit that hits only a share of its flows
-  double set_within = 3;   // nats within which alternatives belong to the verdict's set
-  double min_rate = 5e-4;  // culprits below it are not reported
-  std::size_t most = 16;   // culprits at most
+  double detour = 0.05;          // the most for a path that could cross a culprit found so far
+  double cost_link = 11.5;       // nats that a culprit of each kind must gain
+  double cost_host = 11.5;
+  double cost_cable = 12;
+  double cost_switch = 12.5;
+  // Busy hosts lose a little all the time, so little loss at a host costs less than a fault does.
+  // It is reported only if its gain pays for a fault.
+  double cost_noise = 5;
+  double most_noise = 0.011;  // the highest rate that is taken for noise
+  double cost_share = 4;      // in addition, for a culprit that hits only a share of its flows
+  double set_within = 3;      // nats within which alternatives belong to the verdict's set
+  double min_rate = 5e-4;     // culprits below it are not reported
+  std::size_t most = 16;      // culprits at most
 };
 
 // The settings for samples above a baseline instead of losses.
@@ -48,9 +52,9 @@ struct Verdict {
   double share = 1;  // part of its flows that it hits
   double gain = 0;   // nats by which it explains the evidence better than the other verdicts alone
   std::vector<ComponentId> alternatives;   // the set that cannot be told apart, itself first
-  std::uint32_t through = 0;               // observations that cross it
+  std::uint32_t through = 0;               // flows that cross it
   std::uint32_t explained = 0;             // those of them that lost something and that it hits
-  std::uint32_t witnesses = 0;             // distinct source hosts of the explained observations
+  std::uint32_t witnesses = 0;             // distinct source hosts of the explained flows
   std::vector<std::uint32_t> worst_flows;  // at most 20, the highest loss first
 };
 
