@@ -6,7 +6,6 @@
 namespace pingloom::bench {
 namespace {
 
-using localise::Component;
 using localise::Kind;
 using localise::Observation;
 

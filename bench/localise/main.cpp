@@ -74,19 +74,23 @@ struct Algorithm {
 template <typename F>
 std::vector<Answer> single(const F& localiser) {
   std::vector<Answer> answers;
+  answers.reserve(localiser.size());
   for (const auto component : localiser) answers.push_back({component, {component}});
   return answers;
 }
 
-const std::vector<Algorithm> kAlgorithms = {
-    {"007", true, [](const World& w) { return single(votes007(w.window())); }},
-    {"set cover", true, [](const World& w) { return single(setCover(w.window())); }},
-    {"NetBouncer", true, [](const World& w) { return single(netBouncer(w.window())); }},
-    {"Flock", false, [](const World& w) { return single(flock(w.window())); }},
-    {"R-Pingmesh votes", true,
-     [](const World& w) { return single(votesRPingmesh(w.window(), w.topology())); }},
-    {"pingloom", false, [](const World& w) { return ours(w.window()); }},
-};
+const std::vector<Algorithm>& algorithms() {
+  static const std::vector<Algorithm> all = {
+      {"007", true, [](const World& w) { return single(votes007(w.window())); }},
+      {"set cover", true, [](const World& w) { return single(setCover(w.window())); }},
+      {"NetBouncer", true, [](const World& w) { return single(netBouncer(w.window())); }},
+      {"Flock", false, [](const World& w) { return single(flock(w.window())); }},
+      {"R-Pingmesh votes", true,
+       [](const World& w) { return single(votesRPingmesh(w.window(), w.topology())); }},
+      {"pingloom", false, [](const World& w) { return ours(w.window()); }},
+  };
+  return all;
+}
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
@@ -119,16 +123,16 @@ void explain(const World& world, const std::string& kind, std::uint64_t seed,
 // Lets every algorithm judge the same trial.
 void judge(const World& world, const std::string& kind, std::uint64_t seed, const Options& options,
            std::vector<Score>& scores) {
-  for (std::size_t i = 0; i < kAlgorithms.size(); ++i) {
-    const bool is_ours = i + 1 == kAlgorithms.size();
+  for (std::size_t i = 0; i < algorithms().size(); ++i) {
+    const bool is_ours = i + 1 == algorithms().size();
     if (options.ours_only && !is_ours) continue;
     Score& score = scores[i];
     const Nanos before = threadCpu();
-    const auto answers = kAlgorithms[i].run(world);
+    const auto answers = algorithms()[i].run(world);
     score.milliseconds += toMilliseconds(threadCpu() - before);
     ++score.runs;
     const Score old = score;
-    score.add(world, answers, kAlgorithms[i].links_only);
+    score.add(world, answers, algorithms()[i].links_only);
     const bool perfect =
         score.wrong == old.wrong && score.found - old.found == score.faults - old.faults;
     if (options.verbose && is_ours && !perfect) explain(world, kind, seed, answers);
@@ -137,11 +141,11 @@ void judge(const World& world, const std::string& kind, std::uint64_t seed, cons
 
 void measure(const Setup& setup, const Options& options) {
   std::optional<World> world;
-  std::vector<Score> scores(kAlgorithms.size());
+  std::vector<Score> scores(algorithms().size());
   for (std::uint64_t trial = 0; trial < options.trials; ++trial) {
     const std::uint64_t seed = options.seed + trial;
     if (trial % kTrialsOfAPlan == 0) world.emplace(setup, seed);
-    for (const std::string& kind : kKinds) {
+    for (const std::string& kind : faultKinds()) {
       world->draw(kind, seed);
       if (setup.bursts) confirm(*world);
       judge(*world, kind, seed, options, scores);
@@ -152,8 +156,8 @@ void measure(const Setup& setup, const Options& options) {
              world->flows(), world->truth().components().size());
   fmt::print("| localiser | precision | recall | exact | kind | set | false alarms | ms |\n");
   fmt::print("|---|---|---|---|---|---|---|---|\n");
-  for (std::size_t i = 0; i < kAlgorithms.size(); ++i) {
-    if (scores[i].runs > 0) printRow(kAlgorithms[i].name, scores[i]);
+  for (std::size_t i = 0; i < algorithms().size(); ++i) {
+    if (scores[i].runs > 0) printRow(algorithms()[i].name, scores[i]);
   }
   std::fflush(stdout);
 }

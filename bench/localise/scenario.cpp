@@ -7,8 +7,11 @@ namespace pingloom::bench {
 
 using localise::Kind;
 
-const std::vector<std::string> kKinds = {"link", "cable",  "switch",   "blackhole",
-                                         "host", "hostup", "hostdown", "none"};
+const std::vector<std::string>& faultKinds() {
+  static const std::vector<std::string> kinds = {"link", "cable",  "switch",   "blackhole",
+                                                 "host", "hostup", "hostdown", "none"};
+  return kinds;
+}
 
 namespace {
 

@@ -83,6 +83,6 @@ class World {
   Window window_;
 };
 
-extern const std::vector<std::string> kKinds;
+const std::vector<std::string>& faultKinds();
 
 }  // namespace pingloom::bench

@@ -192,6 +192,7 @@ void Search::addEvidence(Verdict& verdict, const Culprit& culprit) const {
   verdict.explained = static_cast<std::uint32_t>(explained.size());
   verdict.witnesses = static_cast<std::uint32_t>(sources.size());
   std::vector<std::pair<double, std::uint32_t>> worst;
+  worst.reserve(explained.size());
   for (const auto& [flow, loss] : explained) worst.emplace_back(-loss, flow);
   std::sort(worst.begin(), worst.end());
   worst.resize(std::min<std::size_t>(worst.size(), 20));
