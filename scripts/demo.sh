@@ -245,6 +245,7 @@ start_in() { # NODE NAME COMMAND...: in the fabric, the command runs in that nod
 
 stop_all() {
   trap - INT TERM EXIT
+  [ -z "$fabric" ] || "$root/scripts/fabric.sh" fault clear 2>/dev/null || true # ends what delays packets
   [ ${#children[@]} -gt 0 ] || return 0
   local agents=("${children[@]:1}") pid
   [ ${#agents[@]} -eq 0 ] || kill "${agents[@]}" 2>/dev/null || true

@@ -16,6 +16,7 @@ host has one link to its leaf. A management network beside the fabric connects a
 
 FAULTS = """faults:
   link=spine1-leaf0,10%       packets from spine1 to leaf0 are lost; 100% is a dead link
+  link=spine1-leaf0,300us     UDP packets from spine1 to leaf0 are delayed; the same for the following
   cable=leaf0-spine1,10%      both directions
   switch=spine1,5%            everything that passes spine1
   host=host3,5%               host3's link, both directions
@@ -77,6 +78,7 @@ def main():
         return
     if options.action == "down":
         network.check_permission()
+        faults.stop_delays()
         network.down()
         return
     layout = network.load()

@@ -60,7 +60,7 @@ def check_permission():
         raise FabricError(f"this system does not permit network namespaces: {done.stderr.strip()}")
 
 
-def _set(node, settings):
+def set_values(node, settings):
     script = "; ".join(f"echo {value} > /proc/sys/net/{key} 2>/dev/null" for key, value in settings)
     run(inside(node, ["sh", "-c", script + "; true"]))
 
@@ -136,7 +136,7 @@ def up(layout, icmp_limits=False, inbound=True):
             batch(f"host{number}", [f"addr add {layout.management_address(number)}/16 dev mgmt",
                                     "link set mgmt up"])
         for node in layout.leaf_names() + layout.spine_names():
-            _set(node, _switch_settings(node, icmp_limits, inbound))
+            set_values(node, _switch_settings(node, icmp_limits, inbound))
         for node, lines in _routes(layout).items():
             if lines:
                 batch(node, lines)

@@ -1,7 +1,7 @@
 """Hosts with networks of their own whose packets can be lost or delayed while everything runs.
 
 Rules of nftables look at each packet when it comes from its host, so one rule is one direction of one pair. A delayed packet takes
-the way of the delay line (delay_line.py). The kernel's own delays (netem) are not in every kernel.
+the way of a delay line (scripts/fabric/delay_line.py). The kernel's own delays (netem) are not in every kernel.
 """
 
 import itertools
@@ -35,7 +35,7 @@ class FaultyFabric(Fabric):
             ip("link", "set", "delay1", "master", "fabric")
             # The frames that leave the delay line are those of other ports.
             ip("link", "set", "delay1", "type", "bridge_slave", "learning", "off")
-        line = pathlib.Path(__file__).with_name("delay_line.py")
+        line = pathlib.Path(__file__).resolve().parents[2] / "scripts/fabric/delay_line.py"
         self._line = subprocess.Popen([sys.executable, "-B", str(line), "delay0", "delay1", str(DELAY), str(JITTER)],
                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         case.addCleanup(self._end_line)
