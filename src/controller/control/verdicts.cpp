@@ -182,10 +182,13 @@ void Verdicts::watchFabric(Nanos now_mono) {
 
 // Whether a fault of the fabric explains most of the pairs that the finding rests on.
 bool Verdicts::isExplained(const Finding& finding) const {
-  if (finding.figure != Figure::kLoss || fabric_.explained.empty()) return false;
+  const bool slow = finding.figure == Figure::kNetwork || finding.figure == Figure::kRtt;
+  if (finding.figure != Figure::kLoss && !slow) return false;
+  const FabricReport::Pairs& pairs = slow ? fabric_.explained_delay : fabric_.explained;
+  if (pairs.empty()) return false;
   const auto explained =
       std::count_if(finding.evidence.begin(), finding.evidence.end(), [&](const Evidence& line) {
-        return fabric_.explained.contains(
+        return pairs.contains(
             {std::min(line.source, line.destination), std::max(line.source, line.destination)});
       });
   return 2 * static_cast<std::size_t>(explained) > finding.evidence.size();

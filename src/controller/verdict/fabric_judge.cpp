@@ -23,20 +23,7 @@ using localise::Observation;
 constexpr double kAll = 0.95;
 // The next window may well name another culprit if this one gains less (in nats).
 constexpr double kSureGain = 30;
-
-using FlowKey = std::tuple<std::uint32_t, IpAddress, IpAddress, std::uint32_t>;
-
-// The row of one flow in its source's newest window; nullptr if it says nothing about the network.
-const Row* rowOf(const SourceSnapshot& snapshot, std::uint32_t path, std::uint32_t destination) {
-  if (snapshot.rows == nullptr || snapshot.severityOf(destination) == Severity::kNone) {
-    return nullptr;
-  }
-  const Rows* rows = snapshot.rows->ofPath(path);
-  if (rows == nullptr || destination >= rows->size() || (*rows)[destination].sent == 0) {
-    return nullptr;
-  }
-  return &(*rows)[destination];
-}
+constexpr double kSureDelayGain = 100;  // a short queue delays several samples at a time
 
 // What was refused never crossed the fabric to its end, and what found no way never left.
 Observation observationOf(const Row& row) {
@@ -49,6 +36,38 @@ Observation observationOf(const Row& row) {
 bool crosses(const localise::Fabric& fabric, localise::PathId path, ComponentId component) {
   const auto components = fabric.componentsOf(path);
   return std::binary_search(components.begin(), components.end(), component);
+}
+
+// Which way a flow and its answers take, by the routers.
+std::uint64_t wayOf(const TracedPath& path, const TracedPath* back) {
+  std::string routers = path.probe;
+  for (const TracedPath* each : {&path, back}) {
+    if (each == nullptr) continue;
+    for (const PathHop& hop : each->hops) {
+      routers += '|';
+      if (hop.isKnown()) routers += hop.router.text();
+    }
+  }
+  return std::hash<std::string>{}(routers);
+}
+
+// The part of the samples that are slow in flows that are not slow as a whole.
+double usualShare(const std::vector<Observation>& observations) {
+  std::uint64_t sent = 0;
+  std::uint64_t above = 0;
+  for (const Observation& it : observations) {
+    if (2 * it.lost >= it.sent) continue;
+    sent += it.sent;
+    above += it.lost;
+  }
+  return sent == 0 ? 0 : static_cast<double>(above) / static_cast<double>(sent);
+}
+
+double medianOf(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
 }  // namespace
@@ -69,7 +88,19 @@ std::vector<NodeId> FabricJudge::nodesOf(const TracedPath& path) const {
   return nodes;
 }
 
+std::map<FabricJudge::FlowKey, FlowBaseline> FabricJudge::takeBaselines() {
+  std::map<FlowKey, FlowBaseline> taken;
+  if (places_ == nullptr) return taken;
+  for (const Flow& flow : flows_) {
+    const ProbeGrid& grid = places_->plan().probes[flow.probe];
+    taken[{flow.probe, grid.sources[flow.source], grid.destinations[flow.destination], flow.path}] =
+        flow.baseline;
+  }
+  return taken;
+}
+
 void FabricJudge::build(const Evidence& evidence) {
+  const std::map<FlowKey, FlowBaseline> baselines = takeBaselines();
   places_ = evidence.places;
   map_ = evidence.map;
   fabric_ = {};
@@ -96,27 +127,58 @@ void FabricJudge::build(const Evidence& evidence) {
     const auto to = indexOf(plan.probes[probe].destinations, destination);
     if (!from || !to) continue;
     const auto back = by_flow.find({probe, destination, source, number});
-    const auto over = back == by_flow.end()
+    const TracedPath* return_path = back == by_flow.end() ? nullptr : back->second;
+    const auto over = return_path == nullptr
                           ? fabric_.addPath(nodesOf(*path))
-                          : fabric_.addRoundTrip(nodesOf(*path), nodesOf(*back->second));
-    if (over) flows_.push_back({probe, *from, *to, number, *over});
+                          : fabric_.addRoundTrip(nodesOf(*path), nodesOf(*return_path));
+    if (!over) continue;
+    Flow& flow = flows_.emplace_back();
+    flow = {probe, *from, *to, number, *over, wayOf(*path, return_path), {}};
+    // A baseline that belongs to another path is forgotten with the next window.
+    if (const auto it = baselines.find(key); it != baselines.end()) flow.baseline = it->second;
   }
 }
 
-std::vector<Observation> FabricJudge::observe(const JudgedSources& sources) const {
-  std::vector<Observation> made;
-  made.reserve(flows_.size());
+// The row of a flow in its source's newest window; nullptr if it says nothing about the network.
+const Row* FabricJudge::rowOf(const Flow& flow, const JudgedSources& sources) const {
+  if (flow.probe >= sources.size() || flow.source >= sources[flow.probe].size()) return nullptr;
+  const SourceSnapshot& snapshot = *sources[flow.probe][flow.source];
+  if (snapshot.rows == nullptr || snapshot.severityOf(flow.destination) == Severity::kNone) {
+    return nullptr;
+  }
+  const Rows* rows = snapshot.rows->ofPath(flow.path);
+  if (rows == nullptr || flow.destination >= rows->size()) return nullptr;
+  const Row& row = (*rows)[flow.destination];
+  return row.sent == 0 ? nullptr : &row;
+}
+
+FabricJudge::Symptom FabricJudge::observeLoss(const JudgedSources& sources) const {
+  Symptom made;
+  made.observations.reserve(flows_.size());
   for (std::uint32_t i = 0; i < flows_.size(); ++i) {
-    const Flow& flow = flows_[i];
-    const Row* row = nullptr;
-    if (flow.probe < sources.size() && flow.source < sources[flow.probe].size()) {
-      row = rowOf(*sources[flow.probe][flow.source], flow.path, flow.destination);
-    }
+    const Row* row = rowOf(flows_[i], sources);
     if (row == nullptr) continue;
     Observation observation = observationOf(*row);
     observation.flow = i;
-    observation.path = flow.over;
-    made.push_back(observation);
+    observation.path = flows_[i].over;
+    made.observations.push_back(observation);
+  }
+  return made;
+}
+
+FabricJudge::Symptom FabricJudge::observeDelay(const JudgedSources& sources) {
+  Symptom made;
+  made.figure = Figure::kNetwork;
+  made.observations.reserve(flows_.size());
+  for (std::uint32_t i = 0; i < flows_.size(); ++i) {
+    Flow& flow = flows_[i];
+    const Row* row = rowOf(flow, sources);
+    if (row == nullptr) continue;
+    // Window 0 is the one that a baseline without windows has.
+    const std::uint64_t window = sources[flow.probe][flow.source]->rows->window_index + 1;
+    flow.baseline.take(window, flow.way, row->network);
+    const Exceedance& newest = flow.baseline.newest();
+    made.observations.push_back({i, flow.over, newest.samples, newest.above});
   }
   return made;
 }
@@ -124,14 +186,31 @@ std::vector<Observation> FabricJudge::observe(const JudgedSources& sources) cons
 FabricReport FabricJudge::judge(const Evidence& evidence) {
   if (map_ != evidence.map || places_ != evidence.places) build(evidence);
   FabricReport report;
-  const std::vector<Observation> observations = observe(evidence.sources);
-  report.flows = observations.size();
-  for (const localise::Verdict& verdict : localise::localise(fabric_, observations).verdicts) {
+  const Symptom loss = observeLoss(evidence.sources);
+  report.flows = loss.observations.size();
+  explain(loss, {}, evidence, report);
+  const Symptom delay = observeDelay(evidence.sources);
+  localise::Settings settings = localise::delaySettings();
+  settings.background =
+      std::clamp(usualShare(delay.observations), settings.background, settings.max_background);
+  explain(delay, settings, evidence, report);
+  return report;
+}
+
+void FabricJudge::explain(const Symptom& symptom, const localise::Settings& settings,
+                          const Evidence& evidence, FabricReport& report) const {
+  auto& explained = symptom.figure == Figure::kLoss ? report.explained : report.explained_delay;
+  for (const localise::Verdict& verdict :
+       localise::localise(fabric_, symptom.observations, settings).verdicts) {
     // Hosts are accused by cover.h, which sees all probes and directions.
     if (fabric_.components()[verdict.component].at_host) continue;
-    report.findings.push_back(findingOf(verdict, evidence, observations, report));
+    // When everything is a little slow, parts of the fabric may stand out by chance.
+    if (symptom.figure != Figure::kLoss &&
+        delayBy(verdict.component, symptom) < FlowBaseline::kLeastExcess) {
+      continue;
+    }
+    report.findings.push_back(findingOf(verdict, evidence, symptom, explained));
   }
-  return report;
 }
 
 Culprit FabricJudge::culpritOf(ComponentId component) const {
@@ -155,45 +234,84 @@ Culprit FabricJudge::culpritOf(ComponentId component) const {
   return made;
 }
 
+// By how much the flows through a component are slower than usual, compared with the others.
+std::uint64_t FabricJudge::delayBy(ComponentId component, const Symptom& symptom) const {
+  std::vector<double> through;
+  std::vector<double> others;
+  for (const Observation& it : symptom.observations) {
+    auto& values = crosses(fabric_, it.path, component) ? through : others;
+    values.push_back(flows_[it.flow].baseline.newest().excess_ns);
+  }
+  return static_cast<std::uint64_t>(
+      std::max(0.0, medianOf(std::move(through)) - medianOf(std::move(others))));
+}
+
 Finding FabricJudge::findingOf(const localise::Verdict& verdict, const Evidence& evidence,
-                               const std::vector<Observation>& observations,
-                               FabricReport& report) const {
+                               const Symptom& symptom, FabricReport::Pairs& explained) const {
+  const bool is_loss = symptom.figure == Figure::kLoss;
   const GridPlan& plan = places_->plan();
   Finding made;
   made.culprit = culpritOf(verdict.component);
   made.entity = entityOf(made.culprit);
-  made.figure = Figure::kLoss;
-  made.severity = verdict.rate >= kAll && verdict.share >= 1 ? Severity::kDown : Severity::kLossy;
+  made.figure = symptom.figure;
+  made.severity = Severity::kSlow;
+  if (is_loss) {
+    const bool all = verdict.rate >= kAll && verdict.share >= 1;
+    made.severity = all ? Severity::kDown : Severity::kLossy;
+  }
   made.judged_pairs = verdict.through;
-  made.settled = verdict.gain >= kSureGain && verdict.witnesses > 1;
+  made.settled = verdict.gain >= (is_loss ? kSureGain : kSureDelayGain) && verdict.witnesses > 1;
   for (const ComponentId other : std::span(verdict.alternatives).subspan(1)) {
     if (made.candidates.size() < Incident::kMaxCandidates) {
       made.candidates.push_back(culpritOf(other));
     }
   }
   std::set<std::string> probes;
-  std::vector<std::pair<double, const Observation*>> worst;
-  for (const Observation& it : observations) {
+  std::vector<const Observation*> worst;
+  for (const Observation& it : symptom.observations) {
     if (it.lost == 0 || !crosses(fabric_, it.path, verdict.component)) continue;
     const Flow& flow = flows_[it.flow];
     const ProbeGrid& grid = plan.probes[flow.probe];
     const IpAddress& a = grid.sources[flow.source];
     const IpAddress& b = grid.destinations[flow.destination];
     probes.insert(grid.spec.name);
-    report.explained.insert({std::min(a, b), std::max(a, b)});
+    explained.insert({std::min(a, b), std::max(a, b)});
     ++made.bad_pairs;
     made.window = std::max(made.window, evidence.sources[flow.probe][flow.source]->rows->window);
-    worst.emplace_back(-static_cast<double>(it.lost) / it.sent, &it);
+    worst.push_back(&it);
   }
   made.probes.assign(probes.begin(), probes.end());
-  std::stable_sort(worst.begin(), worst.end(),
-                   [](const auto& x, const auto& y) { return x.first < y.first; });
+  addEvidence(made, worst, evidence);
+  FabricSummary summary{verdict.rate, verdict.share, verdict.witnesses, 0};
+  if (!is_loss) summary.delay_ns = delayBy(verdict.component, symptom);
+  made.sentence = fabricSentenceOf(made, summary);
+  return made;
+}
+
+std::string FabricJudge::becauseOf(const Observation& it, Figure figure) const {
+  const Flow& flow = flows_[it.flow];
+  const std::string path = flow.path == 0 ? "" : fmt::format("path {} ", flow.path);
+  if (figure == Figure::kLoss) {
+    return fmt::format("{}loses {} of {} pings", path, it.lost, it.sent);
+  }
+  const double excess = std::max(0.0, flow.baseline.newest().excess_ns);
+  return fmt::format("{}is {} slower than usual", path,
+                     timeText(static_cast<std::uint64_t>(excess)));
+}
+
+// The flows that are hit most, at most kMaxEvidence.
+void FabricJudge::addEvidence(Finding& finding, const std::vector<const Observation*>& hit,
+                              const Evidence& evidence) const {
+  std::vector<const Observation*> worst = hit;
+  std::stable_sort(worst.begin(), worst.end(), [](const auto* x, const auto* y) {
+    return static_cast<double>(x->lost) / x->sent > static_cast<double>(y->lost) / y->sent;
+  });
   if (worst.size() > Incident::kMaxEvidence) worst.resize(Incident::kMaxEvidence);
-  for (const auto& [share, it] : worst) {
+  for (const Observation* it : worst) {
     const Flow& flow = flows_[it->flow];
-    const ProbeGrid& grid = plan.probes[flow.probe];
+    const ProbeGrid& grid = places_->plan().probes[flow.probe];
     const SourceSnapshot& snapshot = *evidence.sources[flow.probe][flow.source];
-    pingloom::controller::Evidence& line = made.evidence.emplace_back();
+    pingloom::controller::Evidence& line = finding.evidence.emplace_back();
     line.probe = grid.spec.name;
     line.source = grid.sources[flow.source];
     line.destination = grid.destinations[flow.destination];
@@ -201,12 +319,8 @@ Finding FabricJudge::findingOf(const localise::Verdict& verdict, const Evidence&
     line.destination_name = places_->addresses()[places_->addressOf(line.destination)].name;
     line.state = snapshot.states[flow.destination].value_or(PairState::kPending);
     line.severity = snapshot.severityOf(flow.destination);
-    line.because = flow.path == 0
-                       ? fmt::format("loses {} of {} pings", it->lost, it->sent)
-                       : fmt::format("path {} loses {} of {} pings", flow.path, it->lost, it->sent);
+    line.because = becauseOf(*it, finding.figure);
   }
-  made.sentence = fabricSentenceOf(made, {verdict.rate, verdict.share, verdict.witnesses});
-  return made;
 }
 
 }  // namespace pingloom::controller

@@ -83,8 +83,13 @@ constexpr double kEvery = 0.95;
 
 std::string fabricSentenceOf(const Finding& finding, const FabricSummary& summary) {
   const bool every = summary.rate >= kEvery;
-  std::string what =
-      every ? "loses every packet" : "loses " + percentOf(summary.rate) + " of the packets";
+  std::string what;
+  if (finding.figure == Figure::kLoss) {
+    what = every ? "loses every packet" : "loses " + percentOf(summary.rate) + " of the packets";
+  } else {
+    what = every ? "delays packets" : "delays " + percentOf(summary.rate) + " of the packets";
+    what += " by " + timeText(summary.delay_ns);
+  }
   if (summary.share < 1) {
     what += " of " + percentOf(summary.share) + " of its flows";
   }

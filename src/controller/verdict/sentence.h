@@ -19,12 +19,14 @@ std::string sentenceOf(const Finding& finding, const FigureSummary& summary);
 
 // How a link, a cable or a switch fails.
 struct FabricSummary {
-  double rate = 0;              // loss of the flows that it hits
+  double rate = 0;              // part of the packets of the flows that it hits
   double share = 1;             // part of the flows through it that it hits
   std::uint32_t witnesses = 0;  // hosts that saw it
+  std::uint64_t delay_ns = 0;   // if it delays packets
 };
 
-// "the link spine1 -> leaf0 loses 10 % of the packets, in 47 of 56 flows of rdma"
+// "the link spine1 -> leaf0 loses 10 % of the packets, in 47 of 56 flows of rdma", or
+// "... delays packets by 310 us, ...".
 std::string fabricSentenceOf(const Finding& finding, const FabricSummary& summary);
 
 }  // namespace pingloom::controller
