@@ -277,7 +277,8 @@ keys: {{ secret: {self.key_file("host-0")}, controller: {self.controller_key} }}
             return [agent["state"] for agent in mesh.get("/api/v1/pages", port=port, address=address).json()["agents"]]
 
         def refused(reason):
-            return mesh.agent_metrics(0)[f'pingloom_agent_pages_peers_refused_total{{reason="{reason}"}}']
+            # The agent counts from when it offers its pages.
+            return mesh.agent_metrics(0).get(f'pingloom_agent_pages_peers_refused_total{{reason="{reason}"}}', 0)
 
         eventually(lambda: refused("unknown_key") > 0, 20, "a key that is not authorised is counted")
         eventually(lambda: refused("no_curve") + refused("hung_up") > 0, 20, "plaintext is counted")
