@@ -132,6 +132,10 @@ step('answers agree with the description', async () => {
   await check(`/api/v1/paths/nothing/${a}/${b}`, 404);
   await check('/api/v1/fabric', 200);
   await check('/api/v1/fabric?format=csv', 400);
+  await check('/api/v1/fabric/flows?switch=', 400);
+  await check('/api/v1/fabric/flows?from=leaf0', 400);
+  await check('/api/v1/fabric/flows?switch=leaf0&to=spine0', 400);
+  await check('/api/v1/fabric/flows?switch=nothing', 200);
   for (const path of ['/api/v1/pairs', '/api/v1/history/pairs']) {
     await check(`${path}/rdma/${a}/${b}`, 200);
     await check(`${path}/tcp/${b}/${a}`, 200);

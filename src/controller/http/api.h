@@ -46,6 +46,8 @@ http::Response paths(const Board& board, std::string_view pair);
 
 // /api/v1/fabric: the switches and links that the traced paths have shown.
 http::Response fabric(const Board& board);
+// /api/v1/fabric/flows: the flows that cross a switch, or a link in one direction.
+http::Response fabricFlows(const Board& board, const http::Request& request);
 
 // /api/v1/history/events?probe=NAME&from=TIME&to=TIME&source=ADDRESS&...
 http::Answer events(const std::shared_ptr<const GridPlan>& plan, HistoryReader& reader,

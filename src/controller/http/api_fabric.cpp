@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "common/json_text.h"
@@ -45,7 +48,63 @@ Json linkIncident(const Accused& accused, const std::string& from, const std::st
   return {};
 }
 
+constexpr std::size_t kMostFlows = 200;  // listed; all are counted
+
+std::optional<std::uint32_t> switchNamed(const FabricMap& map, const std::string& name) {
+  const auto found = std::find_if(map.switches.begin(), map.switches.end(),
+                                  [&](const FabricMap::Switch& each) { return each.name == name; });
+  if (found == map.switches.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(found - map.switches.begin());
+}
+
+// Whether a path goes through `from`, and from there directly to `to`, unless that is `from` too.
+bool crosses(const FabricMap& map, const TracedPath& path, std::uint32_t from, std::uint32_t to) {
+  std::uint32_t before = FabricMap::kNone;
+  for (const PathHop& hop : path.hops) {
+    const std::uint32_t here = hop.isKnown() ? map.at(hop.router) : FabricMap::kNone;
+    if (from == to ? here == from : before == from && here == to) return true;
+    before = here;
+  }
+  return false;
+}
+
+Json flowJson(const GridPlan& plan, const TracedPath& path) {
+  return {{"probe", path.probe},
+          {"source", path.source.text()},
+          {"source_name", plan.nameOf(path.source)},
+          {"destination", path.destination.text()},
+          {"destination_name", plan.nameOf(path.destination)},
+          {"path", path.path}};
+}
+
 }  // namespace
+
+http::Response fabricFlows(const Board& board, const http::Request& request) {
+  const auto named = [&](const char* key) {
+    const auto found = request.query.find(key);
+    return found == request.query.end() ? std::string() : found->second;
+  };
+  const std::string one = named("switch");
+  const std::string from_name = one.empty() ? named("from") : one;
+  const std::string to_name = one.empty() ? named("to") : one;
+  if (from_name.empty() || to_name.empty() ||
+      (!one.empty() && (request.query.contains("from") || request.query.contains("to")))) {
+    return http::errorResponse(400, "name a switch, or a link with from and to");
+  }
+  const auto map = board.fabric();
+  const auto from = switchNamed(*map, from_name);
+  const auto to = switchNamed(*map, to_name);
+  const auto plan = board.plan();
+  Json listed = Json::array();
+  std::uint64_t flows = 0;
+  for (const auto& known : board.paths().all()) {
+    if (!from || !to || !crosses(*map, known->path, *from, *to)) continue;
+    if (++flows <= kMostFlows) listed.push_back(flowJson(*plan, known->path));
+  }
+  http::Response response;
+  response.body = jsonLine(Json{{"flows", flows}, {"listed", std::move(listed)}}) + "\n";
+  return response;
+}
 
 http::Response fabric(const Board& board) {
   const auto map = board.fabric();

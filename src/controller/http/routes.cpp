@@ -51,6 +51,9 @@ Answer paths(const Sources& from, const Request& request) {
   return api::paths(from.board, rest(request, kPaths));
 }
 Answer fabric(const Sources& from, const Request&) { return api::fabric(from.board); }
+Answer fabricFlows(const Sources& from, const Request& request) {
+  return api::fabricFlows(from.board, request);
+}
 Answer history(const Sources& from, const Request& request) {
   return api::history(from.board.plan(), from.history, request);
 }
@@ -149,7 +152,7 @@ constexpr CsvTable kRowsTable = {
     "prober_ns.max,rtt_ns.min,rtt_ns.mean,rtt_ns.p50,rtt_ns.p95,rtt_ns.p99,rtt_ns.max,"
     "jitter_ns,clock,device,protocol"};
 
-constexpr std::array<Route, 33> kRoutes = {{
+constexpr std::array<Route, 34> kRoutes = {{
     {"/api/v1/status", status, "format", &kStatusTable},
     {"/api/v1/hosts", hosts, "format", &kHostsTable},
     {"/api/v1/counters", counters, "host format", &kCountersTable},
@@ -159,6 +162,7 @@ constexpr std::array<Route, 33> kRoutes = {{
     {kPairs, pair, "format", &kPairTable},
     {kPaths, paths, ""},
     {"/api/v1/fabric", fabric, ""},
+    {"/api/v1/fabric/flows", fabricFlows, "switch from to"},
     {"/api/v1/history", history, "format", &kSpanTable},
     {"/api/v1/history/grid", history, "probe metric at against worst format"},
     {"/api/v1/history/events", history, "probe from to source destination limit bins format",

@@ -380,5 +380,55 @@ TEST(Api, ABrokenNameDoesNotSpoilADocument) {
   EXPECT_FALSE(Json::parse(api::hosts(small.board).body).is_discarded());
 }
 
+struct FabricApiTest : ApiTest {
+  FabricApiTest() {
+    for (std::uint32_t path = 1; path <= 3; ++path) {
+      TracedPath traced;
+      traced.probe = "rdma";
+      traced.source = IpAddress::fromV4(0x0A000001);
+      traced.destination = IpAddress::fromV4(0x0A000002);
+      traced.path = path;
+      traced.end = PathEnd::kReached;
+      const std::uint32_t spine = path < 3 ? 0 : 1;
+      for (const std::uint32_t router : {0x0A020000U, 0x0A020100U + spine, 0x0A020200U}) {
+        traced.hops.push_back({IpAddress::fromV4(router), 1000});
+      }
+      small.board.publishPath(std::move(traced));
+    }
+    SwitchNames names;
+    names[IpAddress::fromV4(0x0A020000)] = {"leaf0", 1};
+    names[IpAddress::fromV4(0x0A020100)] = {"spine0", 2};
+    names[IpAddress::fromV4(0x0A020101)] = {"spine1", 2};
+    names[IpAddress::fromV4(0x0A020200)] = {"leaf1", 1};
+    small.board.publishFabric(
+        mapFabric(small.board.paths().all(), small.board.paths().version(), names));
+  }
+  Json flows(std::map<std::string, std::string> query, unsigned status = 200) {
+    http::Request request;
+    request.query = std::move(query);
+    const auto response = api::fabricFlows(small.board, request);
+    EXPECT_EQ(response.status, status) << response.body;
+    return Json::parse(response.body);
+  }
+};
+
+TEST_F(FabricApiTest, ListsTheFlowsOfALinkAndASwitch) {
+  const Json link = flows({{"from", "leaf0"}, {"to", "spine0"}});
+  EXPECT_EQ(link["flows"], 2);
+  EXPECT_EQ(link["listed"][1]["path"], 2);
+  EXPECT_EQ(link["listed"][0]["source"], "10.0.0.1");
+  EXPECT_EQ(flows({{"from", "spine0"}, {"to", "leaf0"}})["flows"], 0);
+  EXPECT_EQ(flows({{"from", "leaf0"}, {"to", "leaf1"}})["flows"], 0) << "not neighbours";
+  EXPECT_EQ(flows({{"switch", "spine1"}})["flows"], 1);
+  EXPECT_EQ(flows({{"switch", "leaf1"}})["flows"], 3);
+  EXPECT_EQ(flows({{"switch", "nothing"}})["flows"], 0);
+}
+
+TEST_F(FabricApiTest, RefusesQuestionsThatNameNeitherLinkNorSwitch) {
+  EXPECT_THAT(reason(flows({}, 400)), HasSubstr("name a switch, or a link with from and to"));
+  flows({{"from", "leaf0"}}, 400);
+  flows({{"switch", "leaf0"}, {"to", "spine0"}}, 400);
+}
+
 }  // namespace
 }  // namespace pingloom::controller::api_test

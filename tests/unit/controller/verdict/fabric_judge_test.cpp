@@ -80,10 +80,12 @@ class FabricJudgeTest : public testing::Test {
   using Loss = std::function<double(std::uint32_t from, std::uint32_t to, std::uint32_t path)>;
 
   void measure(const Loss& loss) {
+    ++window_;
     evidence_.sources.assign(1, {});
     for (std::uint32_t from = 0; from < kHosts; ++from) {
       auto rows = std::make_shared<SourceRows>();
       rows->window = 10 * kSecond;
+      rows->window_index = window_;
       rows->rows.resize(kHosts);
       for (std::uint32_t path = 1; path <= kPaths; ++path) {
         auto of_path = std::make_shared<Rows>(kHosts);
@@ -94,6 +96,8 @@ class FabricJudgeTest : public testing::Test {
           row.sent = kSent;
           row.lost = static_cast<std::uint32_t>(lost * kSent + 0.5);
           row.received = kSent - row.lost;
+          const std::uint64_t time = kUsual + delay_(from, to, path) + delay_(to, from, path);
+          row.network = {kSent, time - 2000, time, time, time + 3000, time + 3000, time + 3000};
         }
         rows->paths.push_back(std::move(of_path));
       }
@@ -126,9 +130,25 @@ class FabricJudgeTest : public testing::Test {
     };
   }
 
+  // One way of a packet; returns by how many nanoseconds it is late.
+  using Delay = std::function<std::uint64_t(std::uint32_t from, std::uint32_t to, std::uint32_t)>;
+
+  std::vector<std::string> slowCulprits(const Delay& delay) {
+    delay_ = delay;
+    return culprits([](auto, auto, auto) { return 0; });
+  }
+  void learn() {
+    for (std::uint8_t i = 0; i < FlowBaseline::kLearned; ++i) {
+      EXPECT_THAT(slowCulprits([](auto, auto, auto) { return 0; }), IsEmpty());
+    }
+  }
+
+  static constexpr std::uint64_t kUsual = 40'000;
   FabricJudge::Evidence evidence_;
   FabricJudge judge_;
   FabricReport report_;
+  std::uint64_t window_ = 100;
+  Delay delay_ = [](auto, auto, auto) { return 0; };
 };
 
 TEST_F(FabricJudgeTest, AWellFabricHasNoCulprit) {
@@ -182,6 +202,45 @@ TEST_F(FabricJudgeTest, NamesABlackHoleOfSomeFlows) {
 TEST_F(FabricJudgeTest, LeavesAHostsTroubleToOthers) {
   EXPECT_THAT(culprits([](auto from, auto to, auto) { return from == 3 || to == 3 ? 0.4 : 0; }),
               IsEmpty());
+}
+
+TEST_F(FabricJudgeTest, NamesALinkThatDelays) {
+  learn();
+  const Loss on_link = link(0, 1, false, 1);
+  EXPECT_THAT(slowCulprits([&](auto from, auto to, auto path) {
+                return on_link(from, to, path) > 0 ? 310'000 : 0;
+              }),
+              ElementsAre("link spine1 -> leaf0"));
+  const Finding& finding = report_.findings[0];
+  EXPECT_EQ(finding.severity, Severity::kSlow);
+  EXPECT_EQ(finding.figure, Figure::kNetwork);
+  EXPECT_TRUE(finding.settled);
+  EXPECT_THAT(finding.sentence,
+              HasSubstr("the link spine1 -> leaf0 delays packets by 310 us, in "));
+  EXPECT_THAT(finding.evidence[0].because, HasSubstr("is 310 us slower than usual"));
+  EXPECT_THAT(report_.explained, IsEmpty());
+  EXPECT_THAT(report_.explained_delay, testing::Not(IsEmpty()));
+  EXPECT_THAT(slowCulprits([](auto, auto, auto) { return 0; }), IsEmpty());
+}
+
+TEST_F(FabricJudgeTest, NamesASwitchThatDelays) {
+  learn();
+  EXPECT_THAT(slowCulprits([](auto from, auto to, auto path) {
+                return leafOf(from) != leafOf(to) && spineOf(from, to, path) == 2 ? 50'000 : 0;
+              }),
+              ElementsAre("switch spine2"));
+}
+
+TEST_F(FabricJudgeTest, AccusesNobodyWhenEverythingIsSlower) {
+  learn();
+  EXPECT_THAT(slowCulprits([](auto, auto, auto) { return 30'000; }), IsEmpty());
+}
+
+TEST_F(FabricJudgeTest, LeavesASlowHostToOthers) {
+  learn();
+  EXPECT_THAT(
+      slowCulprits([](auto from, auto to, auto) { return from == 3 || to == 3 ? 200'000 : 0; }),
+      IsEmpty());
 }
 
 TEST_F(FabricJudgeTest, LooksOnlyAtWhatIsJudged) {
