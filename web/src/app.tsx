@@ -2,6 +2,7 @@
 
 import { useEffect } from 'preact/hooks';
 import { Controls, TAB_OF, Tabs } from './controls';
+import { FabricPage } from './fabric_page';
 import { Header, Notices } from './header';
 import { Help, helpShown } from './help';
 import { HostPage } from './host';
@@ -63,6 +64,7 @@ function Page() {
     case 'worst': return <WorstPage />;
     case 'incidents': return <IncidentPage />;
     case 'hosts': return <HostsPage />;
+    case 'fabric': return <FabricPage />;
     case 'host': return <HostPage />;
     case 'pair': return <PairPage />;
     default: return <main>

@@ -12,17 +12,20 @@ import { PathTable } from './paths';
 import { BurstPanel } from './burst_panel';
 import { rowOfPath, type Series, useSeries } from './series';
 import { choose, grid, model, painted, time, view } from './store';
+import type { KnownPath } from './way';
+import { useKnownPaths, WaysTable } from './ways_table';
 
 const UNMEASURED: PairRow = { missing: 'Nothing was measured on this path.', state: '' };
 
-interface OneWay { title: string; probe: string; pair: [string, string]; row: PairRow; series: Series; paths: number; path: number; span: string }
+interface OneWay { title: string; probe: string; pair: [string, string]; row: PairRow; series: Series; paths: number; path: number; span: string; known: KnownPath[] | undefined }
 
 // One direction, on the chosen path.
-function WayWithHistory({ title, probe, pair, row, series, paths, path, span }: OneWay) {
+function WayWithHistory({ title, probe, pair, row, series, paths, path, span, known }: OneWay) {
   const { events } = useChanges(probe, span, pair, time.value);
   return <section>
     {paths > 1 && !row.missing && <PathTable row={row} paths={paths} path={path} />}
     <Way title={path > 0 ? `${title}, path ${path}` : title} row={row.missing ? row : rowOfPath(row, path) ?? UNMEASURED} />
+    {known && time.value === null && <WaysTable known={known} path={path} from={model.nameOf(pair[0])} to={model.nameOf(pair[1])} />}
     <Charts series={series} of={time.value === null ? `last ${span}` : `${span} around ${clockTime(time.value)}`} at={time.value}
       changes={events} group={pair.join()} />
   </section>;
@@ -47,6 +50,7 @@ export function PairPage() {
   const { goes, returns } = waysOf(pair);
   const there = useSeries(probe, goes ? [source, destination] : null, path, span, time.value, ways?.there);
   const back = useSeries(probe, returns ? [destination, source] : null, path, span, time.value, ways?.back);
+  const known = useKnownPaths(probe, goes ? [source, destination] : null);
   const swap = () => choose({ held: [destination, source] });
   if (!pair) return <main class="page empty"><h2>No pair is chosen</h2><p>Choose one in the mesh.</p></main>;
   if (!goes) return <NoSuchPair probe={probe} pair={pair} swap={returns ? swap : null} />;
@@ -64,9 +68,9 @@ export function PairPage() {
     <BurstPanel probe={probe} source={source} destination={destination} path={path} />
     <div class="columns">
       {ways?.there && <WayWithHistory title="there" probe={probe} pair={[source, destination]} row={ways.there}
-        series={there} paths={paths} path={path} span={span} />}
+        series={there} paths={paths} path={path} span={span} known={known?.forward} />}
       {ways?.back && <WayWithHistory title="back" probe={probe} pair={[destination, source]} row={ways.back}
-        series={back} paths={paths} path={path} span={span} />}
+        series={back} paths={paths} path={path} span={span} known={known?.return} />}
     </div>
     <Ends source={source} destination={destination} there={ways?.there} back={ways?.back} />
   </main>;
