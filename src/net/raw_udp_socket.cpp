@@ -53,6 +53,14 @@ bool attachShareFilter(int fd, std::uint16_t port, const PayloadShare& share) {
   return attach(fd, program);
 }
 
+// A raw socket receives every host's UDP packets from its creation until it is filtered and bound.
+void dropWaiting(int descriptor) {
+  constexpr int kMost = 1 << 16;  // a flood of packets that do match ends this, too
+  char byte = 0;
+  for (int i = 0; i < kMost && ::recv(descriptor, &byte, 1, MSG_DONTWAIT) >= 0; ++i) {
+  }
+}
+
 }  // namespace
 
 Result<RawUdpSocket> RawUdpSocket::bind(const IpAddress& address, std::uint16_t port,
@@ -73,6 +81,7 @@ Result<RawUdpSocket> RawUdpSocket::bind(const IpAddress& address, std::uint16_t 
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&local), length) != 0) {
     return makeErrnoError(entity, "cannot bind", errno);
   }
+  dropWaiting(fd.get());
   return RawUdpSocket(std::move(fd));
 }
 
