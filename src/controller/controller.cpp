@@ -405,6 +405,7 @@ void Controller::publish(Instant now) {
   status->reports_refused = counters.refused;
   status->rows_committed = counters.rows_committed;
   status->rows_ignored = counters.rows_ignored;
+  status->paths = paths_.counters();
   status->messages_refused = server_->messagesRefused();
   status->messages_dropped = socket_->dropped();
   status->refused_by_reason = server_->refusedByReason();

@@ -17,13 +17,6 @@ class PathIntake {
  public:
   static constexpr Nanos kForgetEvery = kMinute;
 
-  struct Counters {
-    std::uint64_t taken = 0;
-    std::uint64_t changed = 0;  // of those, flows that took another path than before
-    std::uint64_t ignored = 0;  // the plan does not have the flow (any more), or nothing is new
-    std::uint64_t refused = 0;  // malformed, or of a source that the agent does not own
-  };
-
   // REQUIRES: both outlive it.
   PathIntake(const Registry& registry, Board& board) : registry_(registry), board_(board) {}
 
@@ -32,7 +25,7 @@ class PathIntake {
   std::optional<std::string> take(const Agent& agent, const wire::PathReport& report,
                                   Nanos now_utc);
   void runDue(Instant now);
-  const Counters& counters() const { return counters_; }
+  const PathCounts& counters() const { return counters_; }
 
  private:
   bool hasFlow(const TracedPath& path) const;
@@ -40,7 +33,7 @@ class PathIntake {
   const Registry& registry_;
   Board& board_;
   std::shared_ptr<const GridPlan> plan_ = std::make_shared<GridPlan>();
-  Counters counters_;
+  PathCounts counters_;
   Nanos forget_due_mono_ = 0;
 };
 

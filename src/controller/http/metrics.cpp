@@ -182,6 +182,23 @@ void verdictMetrics(MetricsText& text, const Verdict& verdict) {
              verdict.judged_pairs);
 }
 
+void pathMetrics(MetricsText& text, const Board& board) {
+  const PathCounts& counts = board.control()->paths;
+  const auto map = board.fabric();
+  text.gauge("pingloom_controller_paths", "Flows whose path is known.", board.paths().size());
+  text.family("pingloom_controller_traces_total", "counter",
+              "Paths that agents have reported, by outcome.");
+  text.sample(counts.taken, {{"outcome", "taken"}});
+  text.sample(counts.ignored, {{"outcome", "ignored"}});
+  text.sample(counts.refused, {{"outcome", "refused"}});
+  text.counter("pingloom_controller_path_changes_total",
+               "Flows that were found on another path than before.", counts.changed);
+  text.gauge("pingloom_controller_fabric_switches", "Switches that the known paths show.",
+             map->switches.size());
+  text.gauge("pingloom_controller_fabric_links",
+             "Directions of links between switches that the known paths show.", map->links.size());
+}
+
 void burstMetrics(MetricsText& text, const BurstBoard& bursts) {
   text.counter("pingloom_controller_bursts_total", "Bursts started.", bursts.started());
   text.family("pingloom_controller_bursts_refused_total", "counter",
@@ -237,6 +254,7 @@ http::Response metrics(const Board& board, const BurstBoard& bursts,
   pairMetrics(text, board, *plan);
   latencyMetrics(text, *board.latency());
   verdictMetrics(text, *board.verdict());
+  pathMetrics(text, board);
   burstMetrics(text, bursts);
   httpMetrics(text, counters);
   text.process();

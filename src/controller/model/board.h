@@ -241,6 +241,14 @@ constexpr std::array<std::string_view, 6> kReportFaultNames = {
     "batch", "malformed", "head", "future_window", "foreign_source", "rows"};
 using ReportFaults = std::array<std::uint64_t, kReportFaultNames.size()>;
 
+// Traced paths from agents.
+struct PathCounts {
+  std::uint64_t taken = 0;
+  std::uint64_t changed = 0;  // of those, flows that took another path than before
+  std::uint64_t ignored = 0;  // the plan does not have the flow (any more), or nothing is new
+  std::uint64_t refused = 0;  // malformed, or of a source that the agent does not own
+};
+
 struct ControlStatus {
   Nanos started_utc = 0;
   std::string pinglist_path;
@@ -257,6 +265,7 @@ struct ControlStatus {
   std::uint64_t batches_shown = 0;  // batches shown out of order or before their commit
   std::uint64_t rows_committed = 0;
   std::uint64_t rows_ignored = 0;  // rows of pairs that left the plan, or older than the known row
+  PathCounts paths;
   std::uint64_t messages_refused = 0;
   std::uint64_t messages_dropped = 0;  // an agent had too many waiting
   std::array<std::uint64_t, kRefusedNames.size()> refused_by_reason{};

@@ -17,6 +17,8 @@ std::string key(std::string_view probe, std::string_view source);
 
 // Sets the field of this flow.
 void write(const KnownPath& known, const RouterNames& names, Commands& out);
+// Adds an entry to the stream of events if the newest trace of this flow has found another path.
+void writeChange(const KnownPath& known, const RouterNames& names, Commands& out);
 void removeSource(std::string_view probe, std::string_view source, Commands& out);
 
 }  // namespace pingloom::controller::path_keys

@@ -196,6 +196,11 @@ Status RedisWriter::writeChanges() {
   if (changes.verdict) incidents_.write(*board_.verdict(), commands_);
   const KnownPaths paths = changes.all_paths ? board_.paths().all() : changes.paths;
   if (auto status = writePaths(paths); !status) return status;
+  if (!changes.all_paths) {
+    const auto map = board_.fabric();
+    const auto names = routerNames(*map);
+    for (const auto& known : paths) path_keys::writeChange(*known, names, commands_);
+  }
   return finish();
 }
 
