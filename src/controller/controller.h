@@ -62,7 +62,7 @@ class Controller {
   explicit Controller(const Config& config)
       : config_(config),
         grid_(registry_, board_),
-        verdicts_(grid_, registry_, board_, orders_),
+        verdicts_(grid_, registry_, board_, orders_, bursts_),
         paths_(registry_, board_) {}
   Status open();
   Status lockStateDir();

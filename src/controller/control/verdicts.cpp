@@ -172,12 +172,16 @@ std::vector<Finding> Verdicts::find(Instant now) {
 // Looks at the fabric when there are new windows or other paths. A link that loses little makes no
 // pair bad, so this does not wait for bad pairs.
 void Verdicts::watchFabric(Nanos now_mono) {
-  if (auto report = fabric_watch_.takeReport()) fabric_ = std::move(*report);
+  if (auto report = fabric_watch_.takeReport()) {
+    fabric_ = std::move(*report);
+    fabric_confirm_.begin(fabric_.to_confirm, places_->plan(), now_mono);
+  }
+  if (fabric_confirm_.collect(now_mono)) watched_ = {};
   const std::uint64_t version = board_.paths().version();
   const std::pair seen{version, grid_.reports()};
   if (version == 0 || seen == watched_ || !fabric_watch_.ready(now_mono)) return;
   watched_ = seen;
-  fabric_watch_.begin({places_, grid_.snapshots()});
+  fabric_watch_.begin({places_, grid_.snapshots(), fabric_confirm_.evidence()});
 }
 
 // Whether a fault of the fabric explains most of the pairs that the finding rests on.

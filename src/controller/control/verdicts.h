@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/time.h"
+#include "controller/control/fabric_confirm.h"
 #include "controller/control/grid.h"
 #include "controller/control/order_board.h"
 #include "controller/control/registry.h"
@@ -25,8 +26,14 @@ class Verdicts {
   static constexpr Nanos kInterval = 50 * kMillisecond;
 
   // REQUIRES: all arguments outlive it.
-  Verdicts(Grid& grid, const Registry& registry, Board& board, OrderBoard& orders)
-      : grid_(grid), registry_(registry), board_(board), orders_(orders), fabric_watch_(board) {}
+  Verdicts(Grid& grid, const Registry& registry, Board& board, OrderBoard& orders,
+           BurstBoard& bursts)
+      : grid_(grid),
+        registry_(registry),
+        board_(board),
+        orders_(orders),
+        fabric_confirm_(bursts),
+        fabric_watch_(board) {}
 
   // Takes over what the ledger has kept, and publishes it: a reader of the board would take an
   // empty verdict for the end of all incidents. It is called once, before the board has readers.
@@ -60,6 +67,7 @@ class Verdicts {
   IncidentKeeper keeper_;
   AgentWatch agent_watch_;
   FabricReport fabric_;  // the newest
+  FabricConfirm fabric_confirm_;
   // What the last look saw: the paths' version, and the number of reports.
   std::pair<std::uint64_t, std::uint64_t> watched_;
   Grid::JudgedCounts counts_;

@@ -23,7 +23,10 @@ using localise::Observation;
 constexpr double kAll = 0.95;
 // The next window may well name another culprit if this one gains less (in nats).
 constexpr double kSureGain = 30;
-constexpr double kSureDelayGain = 100;  // a short queue delays several samples at a time
+// A search for suspects asks for this much less (in nats).
+constexpr double kSuspicion = 6;
+constexpr std::size_t kConfirmCrossing = 4;  // flows that cross a suspect, and as many that do not
+constexpr double kSureDelayGain = 100;       // a short queue delays several samples at a time
 
 // What was refused never crossed the fabric to its end, and what found no way never left.
 Observation observationOf(const Row& row) {
@@ -152,18 +155,96 @@ const Row* FabricJudge::rowOf(const Flow& flow, const JudgedSources& sources) co
   return row.sent == 0 ? nullptr : &row;
 }
 
-FabricJudge::Symptom FabricJudge::observeLoss(const JudgedSources& sources) const {
+FabricJudge::Symptom FabricJudge::observeLoss(const Evidence& evidence) const {
   Symptom made;
   made.observations.reserve(flows_.size());
   for (std::uint32_t i = 0; i < flows_.size(); ++i) {
-    const Row* row = rowOf(flows_[i], sources);
+    const Row* row = rowOf(flows_[i], evidence.sources);
     if (row == nullptr) continue;
     Observation observation = observationOf(*row);
     observation.flow = i;
     observation.path = flows_[i].over;
     made.observations.push_back(observation);
   }
+  addBursts(made, evidence.bursts);
   return made;
+}
+
+FlowName FabricJudge::nameOf(const Flow& flow) const {
+  const ProbeGrid& grid = places_->plan().probes[flow.probe];
+  return {grid.spec.name, grid.sources[flow.source], grid.destinations[flow.destination],
+          flow.path};
+}
+
+void FabricJudge::addBursts(Symptom& symptom, const std::vector<FlowCounts>& bursts) const {
+  const auto& probes = places_->plan().probes;
+  for (const FlowCounts& burst : bursts) {
+    const FlowName& name = burst.flow;
+    const auto probe = std::find_if(probes.begin(), probes.end(), [&](const ProbeGrid& grid) {
+      return grid.spec.name == name.probe;
+    });
+    if (probe == probes.end()) continue;
+    const auto from = indexOf(probe->sources, name.source);
+    const auto to = indexOf(probe->destinations, name.destination);
+    if (!from || !to) continue;
+    const auto number = static_cast<std::uint32_t>(probe - probes.begin());
+    const auto it = std::find_if(symptom.observations.begin(), symptom.observations.end(),
+                                 [&](const Observation& each) {
+                                   const Flow& flow = flows_[each.flow];
+                                   return flow.probe == number && flow.source == *from &&
+                                          flow.destination == *to && flow.path == name.path;
+                                 });
+    if (it == symptom.observations.end()) continue;
+    it->sent += burst.sent;
+    it->lost += burst.lost;
+  }
+}
+
+// The first part of the fabric that is in doubt: the culprit of a finding that is not settled, or
+// else what a search that asks for less finds.
+std::vector<FlowName> FabricJudge::flowsToConfirm(const Symptom& loss,
+                                                  const FabricReport& report) const {
+  const bool doubtful = std::any_of(report.findings.begin(), report.findings.end(),
+                                    [](const Finding& finding) { return !finding.settled; });
+  if (!doubtful && !report.findings.empty()) return {};
+  localise::Settings low;
+  for (double* cost : {&low.cost_link, &low.cost_host, &low.cost_cable, &low.cost_switch}) {
+    *cost -= kSuspicion;
+  }
+  for (const localise::Verdict& verdict :
+       localise::localise(fabric_, loss.observations, low).verdicts) {
+    if (fabric_.components()[verdict.component].at_host || verdict.gain >= kSureGain) continue;
+    return choose(loss, verdict.component);
+  }
+  return {};
+}
+
+// An agent sends one burst at a time. So of each switch next to hosts one host sends over the
+// suspect, and another one beside it.
+std::vector<FlowName> FabricJudge::choose(const Symptom& loss, ComponentId component) const {
+  std::vector<FlowName> chosen;
+  std::set<NodeId> sources;
+  std::set<NodeId> crossing_from;
+  std::set<std::pair<NodeId, NodeId>> edges;
+  const auto take = [&](const Observation& it) {
+    if (!sources.insert(fabric_.ends(it.path).source).second) return false;
+    chosen.push_back(nameOf(flows_[it.flow]));
+    return true;
+  };
+  for (const Observation& it : loss.observations) {
+    if (!crosses(fabric_, it.path, component)) continue;
+    const auto& ends = fabric_.ends(it.path);
+    edges.insert({ends.first_switch, ends.last_switch});
+    if (chosen.size() >= kConfirmCrossing || crossing_from.contains(ends.first_switch)) continue;
+    if (take(it)) crossing_from.insert(ends.first_switch);
+  }
+  for (const Observation& it : loss.observations) {
+    if (chosen.size() >= 2 * kConfirmCrossing) break;
+    const auto& ends = fabric_.ends(it.path);
+    if (crosses(fabric_, it.path, component)) continue;
+    if (edges.contains({ends.first_switch, ends.last_switch})) take(it);
+  }
+  return chosen;
 }
 
 FabricJudge::Symptom FabricJudge::observeDelay(const JudgedSources& sources) {
@@ -186,9 +267,10 @@ FabricJudge::Symptom FabricJudge::observeDelay(const JudgedSources& sources) {
 FabricReport FabricJudge::judge(const Evidence& evidence) {
   if (map_ != evidence.map || places_ != evidence.places) build(evidence);
   FabricReport report;
-  const Symptom loss = observeLoss(evidence.sources);
+  const Symptom loss = observeLoss(evidence);
   report.flows = loss.observations.size();
   explain(loss, {}, evidence, report);
+  report.to_confirm = flowsToConfirm(loss, report);
   const Symptom delay = observeDelay(evidence.sources);
   localise::Settings settings = localise::delaySettings();
   settings.background =

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "controller/model/fabric_map.h"
+#include "controller/verdict/fabric_flow.h"
 #include "controller/verdict/finding.h"
 #include "controller/verdict/flow_baseline.h"
 #include "controller/verdict/places.h"
@@ -30,6 +31,9 @@ struct FabricReport {
   Pairs explained;
   Pairs explained_delay;
   std::uint64_t flows = 0;  // flows with a known path that were looked at
+  // Flows over which bursts would tell whether the suspicions are right, no two of one source: some
+  // that cross the suspected part, and some that differ only there. Empty: nothing is in doubt.
+  std::vector<FlowName> to_confirm;
 };
 
 class FabricJudge {
@@ -38,7 +42,8 @@ class FabricJudge {
     std::shared_ptr<const Places> places;
     JudgedSources sources;
     std::shared_ptr<const FabricMap> map;
-    KnownPaths paths;  // REQUIRES: those that `map` was made of
+    KnownPaths paths;                     // REQUIRES: those that `map` was made of
+    std::vector<FlowCounts> bursts = {};  // more losses of some flows
   };
 
   FabricReport judge(const Evidence& evidence);
@@ -65,7 +70,11 @@ class FabricJudge {
   localise::NodeId hostNode(std::uint32_t address) const;
   std::map<FlowKey, FlowBaseline> takeBaselines();
   const Row* rowOf(const Flow& flow, const JudgedSources& sources) const;
-  Symptom observeLoss(const JudgedSources& sources) const;
+  Symptom observeLoss(const Evidence& evidence) const;
+  void addBursts(Symptom& symptom, const std::vector<FlowCounts>& bursts) const;
+  std::vector<FlowName> flowsToConfirm(const Symptom& loss, const FabricReport& report) const;
+  std::vector<FlowName> choose(const Symptom& loss, localise::ComponentId component) const;
+  FlowName nameOf(const Flow& flow) const;
   Symptom observeDelay(const JudgedSources& sources);
   void explain(const Symptom& symptom, const localise::Settings& settings, const Evidence& evidence,
                FabricReport& report) const;

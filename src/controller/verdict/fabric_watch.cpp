@@ -67,7 +67,7 @@ FabricReport FabricWatch::look(const Work& work) {
     plan_ = plan;
     board_.publishFabric(map_);
   }
-  return judge_.judge({work.places, work.sources, map_, paths_});
+  return judge_.judge({work.places, work.sources, map_, paths_, work.bursts});
 }
 
 }  // namespace pingloom::controller

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "common/time.h"
 #include "controller/model/board.h"
@@ -29,6 +30,7 @@ class FabricWatch {
   struct Work {
     std::shared_ptr<const Places> places;
     JudgedSources sources;
+    std::vector<FlowCounts> bursts = {};
   };
   // Whether begin() may be called at `now`.
   bool ready(Nanos now_mono) const;

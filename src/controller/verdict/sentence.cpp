@@ -95,7 +95,9 @@ std::string fabricSentenceOf(const Finding& finding, const FabricSummary& summar
   }
   return fmt::format("{} {}, in {} of {} flows of {}{}", subjectOf(finding.culprit), what,
                      finding.bad_pairs, finding.judged_pairs, join(finding.probes, ", "),
-                     summary.witnesses == 1 ? "; only one host saw it" : "");
+                     summary.witnesses == 1 ? "; only one host saw it"
+                     : finding.settled      ? ""
+                                            : "; not certain yet");
 }
 
 std::string sentenceOf(const Finding& finding, const FigureSummary& summary) {

@@ -105,7 +105,8 @@ class VerdictsTest : public testing::Test {
   Board board_;
   Grid grid_{registry_, board_};
   OrderBoard orders_;
-  Verdicts verdicts_{grid_, registry_, board_, orders_};
+  BurstBoard bursts_;
+  Verdicts verdicts_{grid_, registry_, board_, orders_, bursts_};
   ReportView view_;
 };
 
@@ -133,7 +134,7 @@ TEST_F(VerdictsTest, WhatIsRestoredIsPublishedAtOnce) {
   windows(8, well);
   windows(5, thirdSlow);
   Board board;
-  Verdicts next(grid_, registry_, board, orders_);
+  Verdicts next(grid_, registry_, board, orders_, bursts_);
   next.restore(verdicts_.takeRecords(), now());
   ASSERT_THAT(board.verdict()->open, SizeIs(1));
   EXPECT_EQ(board.verdict()->open[0]->id, board_.verdict()->open[0]->id);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <functional>
+#include <set>
 #include <string>
 
 #include "controller/model/grid_plan.h"
@@ -37,6 +38,11 @@ class FabricJudgeTest : public testing::Test {
   }
 
   static IpAddress host(std::uint32_t number) { return IpAddress::fromV4(0x0A010001 + number); }
+  static std::uint32_t numberOf(const IpAddress& address) {
+    std::uint32_t number = 0;
+    while (host(number) != address) ++number;
+    return number;
+  }
   static std::uint32_t leafOf(std::uint32_t host) { return host / 2; }
   static std::uint32_t spineOf(std::uint32_t from, std::uint32_t to, std::uint32_t path) {
     return (from * 5 + to * 3 + path * 7 + from * to * path) % 4;
@@ -202,6 +208,44 @@ TEST_F(FabricJudgeTest, NamesABlackHoleOfSomeFlows) {
 TEST_F(FabricJudgeTest, LeavesAHostsTroubleToOthers) {
   EXPECT_THAT(culprits([](auto from, auto to, auto) { return from == 3 || to == 3 ? 0.4 : 0; }),
               IsEmpty());
+}
+
+TEST_F(FabricJudgeTest, AsksForBurstsWhereItIsInDoubt) {
+  int lost = 0;
+  const Loss on_link = link(0, 1, false, 1);
+  // Two of the flows over the link lose one ping each, which may be chance.
+  culprits([&](auto from, auto to, auto path) {
+    return on_link(from, to, path) > 0 && lost < 4 && ++lost % 2 == 0 ? 0.1 : 0;
+  });
+  ASSERT_FALSE(report_.to_confirm.empty());
+  std::set<IpAddress> sources;
+  std::size_t crossing = 0;
+  for (const FlowName& flow : report_.to_confirm) {
+    EXPECT_TRUE(sources.insert(flow.source).second);
+    const std::uint32_t from = numberOf(flow.source);
+    const std::uint32_t to = numberOf(flow.destination);
+    const bool crosses = on_link(from, to, flow.path) > 0 || on_link(to, from, flow.path) > 0;
+    crossing += crosses ? 1 : 0;
+    evidence_.bursts.push_back({flow, 50, crosses ? 5U : 0U});
+  }
+  EXPECT_GE(crossing, 2U);
+  EXPECT_LT(crossing, report_.to_confirm.size());
+  // The bursts settle it.
+  EXPECT_THAT(judge_.judge(evidence_).findings, testing::Not(IsEmpty()));
+}
+
+TEST_F(FabricJudgeTest, AsksForNoBurstsWhereNothingIsInDoubt) {
+  culprits([](auto, auto, auto) { return 0; });
+  EXPECT_THAT(report_.to_confirm, IsEmpty());
+  culprits(link(0, 1, false, 0.5));
+  EXPECT_THAT(report_.to_confirm, IsEmpty());
+}
+
+TEST_F(FabricJudgeTest, IgnoresBurstsOverFlowsThatItDoesNotKnow) {
+  evidence_.bursts = {{{"other", host(0), host(1), 1}, 50, 50},
+                      {{"fabric", host(0), IpAddress::fromV4(1), 1}, 50, 50},
+                      {{"fabric", host(0), host(1), 99}, 50, 50}};
+  EXPECT_THAT(culprits([](auto, auto, auto) { return 0; }), IsEmpty());
 }
 
 TEST_F(FabricJudgeTest, NamesALinkThatDelays) {
