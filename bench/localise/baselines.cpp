@@ -23,11 +23,6 @@ std::vector<localise::ComponentId> linksOf(const Window& window, const Observati
   return links;
 }
 
-bool isOn(const Window& window, const Observation& it, localise::ComponentId id) {
-  const auto on = window.fabric->componentsOf(it.path);
-  return std::binary_search(on.begin(), on.end(), id);
-}
-
 std::vector<const Observation*> lossyOf(const Window& window) {
   std::vector<const Observation*> lossy;
   for (const Observation& it : window.evidence) {
@@ -43,7 +38,7 @@ localise::ComponentId highest(const std::vector<double>& values) {
 
 void takeOut(const Window& window, std::vector<const Observation*>& lossy,
              localise::ComponentId id) {
-  std::erase_if(lossy, [&](const Observation* it) { return isOn(window, *it, id); });
+  std::erase_if(lossy, [&](const Observation* it) { return window.fabric->crosses(it->path, id); });
 }
 
 }  // namespace
@@ -165,7 +160,7 @@ Blamed flock(const Window& window) {
     if (score[top] <= 12) break;
     blamed.push_back(top);
     for (std::size_t i = 0; i < left.size(); ++i) {
-      if (left[i] && isOn(window, window.evidence[i], top)) left[i] = false;
+      if (left[i] && window.fabric->crosses(window.evidence[i].path, top)) left[i] = false;
     }
   }
   return blamed;
@@ -211,8 +206,8 @@ Blamed votesRPingmesh(const Window& window, const Topology& topology) {
   std::vector<double> votes(components.size(), 0.0);
   for (const Observation& it : window.evidence) {
     if (it.lost == 0 || inside(it)) continue;
-    const bool gone =
-        std::any_of(blamed.begin(), blamed.end(), [&](auto id) { return isOn(window, it, id); });
+    const bool gone = std::any_of(blamed.begin(), blamed.end(),
+                                  [&](auto id) { return window.fabric->crosses(it.path, id); });
     if (gone) continue;
     for (const auto id : linksOf(window, it)) votes[id] += components[id].at_host ? 0 : it.lost;
   }

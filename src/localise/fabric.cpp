@@ -53,6 +53,11 @@ std::span<const ComponentId> Fabric::componentsOf(PathId path) const {
   return std::span(of_paths_).subspan(begins_[path], begins_[path + 1] - begins_[path]);
 }
 
+bool Fabric::crosses(PathId path, ComponentId component) const {
+  const auto on = componentsOf(path);
+  return std::binary_search(on.begin(), on.end(), component);
+}
+
 std::string Fabric::name(ComponentId component) const {
   const Component& it = components_[component];
   if (it.kind == Kind::kLink) return nodeName(it.from) + " -> " + nodeName(it.to);

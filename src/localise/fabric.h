@@ -50,6 +50,7 @@ class Fabric {
   std::size_t paths() const { return ends_.size(); }
   const std::vector<Component>& components() const { return components_; }
   std::span<const ComponentId> componentsOf(PathId path) const;
+  bool crosses(PathId path, ComponentId component) const;
   // The hosts at the ends of a (forward) path, and the switches next to them.
   struct Ends {
     NodeId source = 0;

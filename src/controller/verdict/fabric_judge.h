@@ -1,7 +1,7 @@
 // Finds the links, cables and switches that lose or delay packets, from the newest windows of all
 // flows and their known paths (docs/verdicts.md). It keeps what it derived from the paths until
 // they change, and what is usual for each flow. One thread at a time uses it; it reads only its
-// arguments. Memory: about 100 bytes for each flow with a known path.
+// arguments. Memory: about 200 bytes for each flow with a known path.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@
 #include "controller/verdict/finding.h"
 #include "controller/verdict/flow_baseline.h"
 #include "controller/verdict/places.h"
+#include "controller/verdict/recent_counts.h"
 #include "localise/localise.h"
 
 namespace pingloom::controller {
@@ -57,27 +58,36 @@ class FabricJudge {
     localise::PathId over = 0;
     std::uint64_t way = 0;  // a hash of the hops in both directions
     FlowBaseline baseline;
+    RecentCounts recent;
   };
   using FlowKey = std::tuple<std::uint32_t, IpAddress, IpAddress, std::uint32_t>;
   // The evidence of one symptom, loss or delay, over the same flows.
   struct Symptom {
     Figure figure = Figure::kLoss;
     std::vector<localise::Observation> observations;
+    bool is_long = false;  // several windows together
   };
 
   void build(const Evidence& evidence);
   std::vector<localise::NodeId> nodesOf(const TracedPath& path) const;
   localise::NodeId hostNode(std::uint32_t address) const;
-  std::map<FlowKey, FlowBaseline> takeBaselines();
+  // What is remembered of a flow while the paths of others change.
+  struct Memory {
+    FlowBaseline baseline;
+    RecentCounts recent;
+  };
+  std::map<FlowKey, Memory> takeMemories() const;
   const Row* rowOf(const Flow& flow, const JudgedSources& sources) const;
-  Symptom observeLoss(const Evidence& evidence) const;
+  Symptom observeLoss(const Evidence& evidence);
+  Symptom observeLongLoss(const Symptom& loss, const FabricReport& report) const;
+  bool lasts(localise::ComponentId component, const Symptom& loss) const;
   void addBursts(Symptom& symptom, const std::vector<FlowCounts>& bursts) const;
   std::vector<FlowName> flowsToConfirm(const Symptom& loss, const FabricReport& report) const;
   std::vector<FlowName> choose(const Symptom& loss, localise::ComponentId component) const;
   FlowName nameOf(const Flow& flow) const;
   Symptom observeDelay(const JudgedSources& sources);
   void explain(const Symptom& symptom, const localise::Settings& settings, const Evidence& evidence,
-               FabricReport& report) const;
+               FabricReport& report);
   Finding findingOf(const localise::Verdict& verdict, const Evidence& evidence,
                     const Symptom& symptom, FabricReport::Pairs& explained) const;
   void addEvidence(Finding& finding, const std::vector<const localise::Observation*>& worst,
@@ -90,6 +100,7 @@ class FabricJudge {
   std::shared_ptr<const FabricMap> map_;
   localise::Fabric fabric_;
   std::vector<Flow> flows_;
+  std::vector<localise::ComponentId> accused_;  // by the findings of the newest look
 };
 
 }  // namespace pingloom::controller

@@ -210,6 +210,34 @@ TEST_F(FabricJudgeTest, LeavesAHostsTroubleToOthers) {
               IsEmpty());
 }
 
+TEST_F(FabricJudgeTest, FindsALittleLossInSeveralWindows) {
+  const Loss on_link = link(0, 1, false, 1);
+  std::vector<std::string> found;
+  for (std::uint32_t window = 0; window < RecentCounts::kWindows; ++window) {
+    // In each window another one of the flows over the link loses one ping.
+    std::uint32_t seen = 0;
+    found = culprits([&](auto from, auto to, auto path) {
+      return on_link(from, to, path) > 0 && ++seen == 2 * window + 1 ? 0.1 : 0;
+    });
+    if (window == 0) {
+      EXPECT_THAT(found, IsEmpty());
+    }
+  }
+  EXPECT_THAT(found, ElementsAre("link spine1 -> leaf0"));
+  // It has ended.
+  const auto well = [](auto, auto, auto) { return 0; };
+  culprits(well);
+  EXPECT_THAT(culprits(well), IsEmpty());
+}
+
+TEST_F(FabricJudgeTest, ForgetsAFaultThatHasEnded) {
+  for (int window = 0; window < 3; ++window) culprits(link(0, 1, false, 0.3));
+  EXPECT_THAT(report_.findings, SizeIs(1));
+  const auto well = [](auto, auto, auto) { return 0; };
+  culprits(well);
+  EXPECT_THAT(culprits(well), IsEmpty());
+}
+
 TEST_F(FabricJudgeTest, AsksForBurstsWhereItIsInDoubt) {
   int lost = 0;
   const Loss on_link = link(0, 1, false, 1);

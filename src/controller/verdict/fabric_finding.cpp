@@ -1,0 +1,201 @@
+// Makes findings of what the localiser says, and chooses the flows that bursts should confirm.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "controller/model/grid_plan.h"
+#include "controller/model/limits.h"
+#include "controller/verdict/fabric_judge.h"
+#include "controller/verdict/sentence.h"
+
+namespace pingloom::controller {
+namespace {
+
+using localise::ComponentId;
+using localise::NodeId;
+using localise::Observation;
+
+// A flow that loses this much loses everything; single packets may be answered by chance.
+constexpr double kAll = 0.95;
+// The next window may well name another culprit if this one gains less (in nats).
+constexpr double kSureGain = 30;
+// A search for suspects asks for this much less (in nats).
+constexpr double kSuspicion = 6;
+constexpr std::size_t kConfirmCrossing = 4;  // flows that cross a suspect, and as many that do not
+constexpr double kSureDelayGain = 100;       // a short queue delays several samples at a time
+
+double medianOf(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+Culprit FabricJudge::culpritOf(ComponentId component) const {
+  const localise::Component& it = fabric_.components()[component];
+  Culprit made;
+  made.name = fabric_.name(component);
+  switch (it.kind) {
+    case localise::Kind::kLink:
+      made.kind = CulpritKind::kLink;
+      break;
+    case localise::Kind::kCable:
+      made.kind = CulpritKind::kCable;
+      break;
+    case localise::Kind::kSwitch:
+      made.kind = CulpritKind::kSwitch;
+      break;
+    case localise::Kind::kHost:
+      made.kind = CulpritKind::kAddress;
+      break;
+  }
+  return made;
+}
+
+// By how much the flows through a component are slower than usual, compared with the others.
+std::uint64_t FabricJudge::delayBy(ComponentId component, const Symptom& symptom) const {
+  std::vector<double> through;
+  std::vector<double> others;
+  for (const Observation& it : symptom.observations) {
+    auto& values = fabric_.crosses(it.path, component) ? through : others;
+    values.push_back(flows_[it.flow].baseline.newest().excess_ns);
+  }
+  return static_cast<std::uint64_t>(
+      std::max(0.0, medianOf(std::move(through)) - medianOf(std::move(others))));
+}
+
+Finding FabricJudge::findingOf(const localise::Verdict& verdict, const Evidence& evidence,
+                               const Symptom& symptom, FabricReport::Pairs& explained) const {
+  const bool is_loss = symptom.figure == Figure::kLoss;
+  const GridPlan& plan = places_->plan();
+  Finding made;
+  made.culprit = culpritOf(verdict.component);
+  made.entity = entityOf(made.culprit);
+  made.figure = symptom.figure;
+  made.severity = Severity::kSlow;
+  if (is_loss) {
+    const bool all = verdict.rate >= kAll && verdict.share >= 1;
+    made.severity = all ? Severity::kDown : Severity::kLossy;
+  }
+  made.judged_pairs = verdict.through;
+  made.settled = verdict.gain >= (is_loss ? kSureGain : kSureDelayGain) && verdict.witnesses > 1;
+  for (const ComponentId other : std::span(verdict.alternatives).subspan(1)) {
+    if (made.candidates.size() < Incident::kMaxCandidates) {
+      made.candidates.push_back(culpritOf(other));
+    }
+  }
+  std::set<std::string> probes;
+  std::vector<const Observation*> worst;
+  for (const Observation& it : symptom.observations) {
+    if (it.lost == 0 || !fabric_.crosses(it.path, verdict.component)) continue;
+    const Flow& flow = flows_[it.flow];
+    const ProbeGrid& grid = plan.probes[flow.probe];
+    const IpAddress& a = grid.sources[flow.source];
+    const IpAddress& b = grid.destinations[flow.destination];
+    probes.insert(grid.spec.name);
+    explained.insert({std::min(a, b), std::max(a, b)});
+    ++made.bad_pairs;
+    made.window = std::max(made.window, evidence.sources[flow.probe][flow.source]->rows->window);
+    worst.push_back(&it);
+  }
+  made.probes.assign(probes.begin(), probes.end());
+  addEvidence(made, worst, evidence);
+  FabricSummary summary{verdict.rate, verdict.share, verdict.witnesses, 0};
+  if (!is_loss) summary.delay_ns = delayBy(verdict.component, symptom);
+  made.sentence = fabricSentenceOf(made, summary);
+  return made;
+}
+
+std::string FabricJudge::becauseOf(const Observation& it, Figure figure) const {
+  const Flow& flow = flows_[it.flow];
+  const std::string path = flow.path == 0 ? "" : fmt::format("path {} ", flow.path);
+  if (figure == Figure::kLoss) {
+    return fmt::format("{}loses {} of {} pings", path, it.lost, it.sent);
+  }
+  const double excess = std::max(0.0, flow.baseline.newest().excess_ns);
+  return fmt::format("{}is {} slower than usual", path,
+                     timeText(static_cast<std::uint64_t>(excess)));
+}
+
+// The flows that are hit most, at most kMaxEvidence.
+void FabricJudge::addEvidence(Finding& finding, const std::vector<const Observation*>& hit,
+                              const Evidence& evidence) const {
+  std::vector<const Observation*> worst = hit;
+  std::stable_sort(worst.begin(), worst.end(), [](const auto* x, const auto* y) {
+    return static_cast<double>(x->lost) / x->sent > static_cast<double>(y->lost) / y->sent;
+  });
+  if (worst.size() > Incident::kMaxEvidence) worst.resize(Incident::kMaxEvidence);
+  for (const Observation* it : worst) {
+    const Flow& flow = flows_[it->flow];
+    const ProbeGrid& grid = places_->plan().probes[flow.probe];
+    const SourceSnapshot& snapshot = *evidence.sources[flow.probe][flow.source];
+    pingloom::controller::Evidence& line = finding.evidence.emplace_back();
+    line.probe = grid.spec.name;
+    line.source = grid.sources[flow.source];
+    line.destination = grid.destinations[flow.destination];
+    line.source_name = places_->addresses()[places_->addressOf(line.source)].name;
+    line.destination_name = places_->addresses()[places_->addressOf(line.destination)].name;
+    line.state = snapshot.states[flow.destination].value_or(PairState::kPending);
+    line.severity = snapshot.severityOf(flow.destination);
+    line.because = becauseOf(*it, finding.figure);
+  }
+}
+
+FlowName FabricJudge::nameOf(const Flow& flow) const {
+  const ProbeGrid& grid = places_->plan().probes[flow.probe];
+  return {grid.spec.name, grid.sources[flow.source], grid.destinations[flow.destination],
+          flow.path};
+}
+
+// The first part of the fabric that is in doubt: the culprit of a finding that is not settled, or
+// else what a search that asks for less finds.
+std::vector<FlowName> FabricJudge::flowsToConfirm(const Symptom& loss,
+                                                  const FabricReport& report) const {
+  const bool doubtful = std::any_of(report.findings.begin(), report.findings.end(),
+                                    [](const Finding& finding) { return !finding.settled; });
+  if (!doubtful && !report.findings.empty()) return {};
+  localise::Settings low;
+  for (double* cost : {&low.cost_link, &low.cost_host, &low.cost_cable, &low.cost_switch}) {
+    *cost -= kSuspicion;
+  }
+  for (const localise::Verdict& verdict :
+       localise::localise(fabric_, loss.observations, low).verdicts) {
+    if (fabric_.components()[verdict.component].at_host || verdict.gain >= kSureGain) continue;
+    return choose(loss, verdict.component);
+  }
+  return {};
+}
+
+// An agent sends one burst at a time. So of each switch next to hosts one host sends over the
+// suspect, and another one beside it.
+std::vector<FlowName> FabricJudge::choose(const Symptom& loss, ComponentId component) const {
+  std::vector<FlowName> chosen;
+  std::set<NodeId> sources;
+  std::set<NodeId> crossing_from;
+  std::set<std::pair<NodeId, NodeId>> edges;
+  const auto take = [&](const Observation& it) {
+    if (!sources.insert(fabric_.ends(it.path).source).second) return false;
+    chosen.push_back(nameOf(flows_[it.flow]));
+    return true;
+  };
+  for (const Observation& it : loss.observations) {
+    if (!fabric_.crosses(it.path, component)) continue;
+    const auto& ends = fabric_.ends(it.path);
+    edges.insert({ends.first_switch, ends.last_switch});
+    if (chosen.size() >= kConfirmCrossing || crossing_from.contains(ends.first_switch)) continue;
+    if (take(it)) crossing_from.insert(ends.first_switch);
+  }
+  for (const Observation& it : loss.observations) {
+    if (chosen.size() >= 2 * kConfirmCrossing) break;
+    const auto& ends = fabric_.ends(it.path);
+    if (fabric_.crosses(it.path, component)) continue;
+    if (edges.contains({ends.first_switch, ends.last_switch})) take(it);
+  }
+  return chosen;
+}
+
+}  // namespace pingloom::controller
