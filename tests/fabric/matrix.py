@@ -90,6 +90,8 @@ def trial(mesh, name, seed):
     fabric("fault", "add", fault)
     named = watch(mesh, right, OPEN_WITHIN, wrong)
     fabric("fault", "clear")
+    if not named:
+        time.sleep(2 * WINDOW)  # it may be named late, which the next trial must not see
     closed = wait_until_quiet(mesh)
     if named:
         exact = "" if named[1] else " (as a candidate)"
