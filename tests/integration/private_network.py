@@ -51,5 +51,6 @@ class Table:
 
 def udp_probe(kind, extra=""):
     """Matches probe packets of one kind (probe_packet.PING ...): magic "PL" and the type are in the
-    first 4 bytes behind the 8 of the UDP header."""
-    return f"{extra} udp length >= 32 @th,64,16 0x504c @th,88,8 {kind}"
+    first 4 bytes behind the 8 of the UDP header. Trace packets (docs/paths.md) are left out: the low
+    bits of their ids are 0."""
+    return f"{extra} udp length >= 32 @th,64,16 0x504c @th,88,8 {kind} @th,144,16 != 0"

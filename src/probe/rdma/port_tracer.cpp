@@ -1,23 +1,12 @@
 #include "probe/rdma/port_tracer.h"
 
 #include <algorithm>
-#include <functional>
-#include <string>
 #include <utility>
 
 #include "probe/rdma/tags.h"
+#include "probe/task_flows.h"
 
 namespace pingloom::probe::rdma_ud {
-namespace {
-
-std::uint64_t keyOf(const Task& task, const IpAddress& destination) {
-  const std::uint64_t probe = std::hash<std::string>()(task.assignment->probe.name);
-  const std::uint64_t address = IpAddressHash()(destination);
-  return (probe * 31 + task.path) * 0x9E3779B97F4A7C15 ^ address * 0xC2B2AE3D27D4EB4F;
-}
-
-}  // namespace
-
 void PortTracer::setEndpoint(rdma::UdEndpoint* endpoint) {
   endpoint_ = endpoint;
   changed_ = true;
@@ -36,7 +25,7 @@ void PortTracer::list(const Prober& prober, Nanos now) {
     for (std::uint32_t i = 0; i < destinations.size(); ++i) {
       if (!prober.target(t, i).there || destinations[i] == own_) continue;
       places_[t][i] = static_cast<std::uint32_t>(flows.size());
-      flows.push_back({t, i, keyOf(tasks[t], destinations[i])});
+      flows.push_back({t, i, flowKeyOf(tasks[t], destinations[i])});
     }
   }
   tracer_.setFlows(flows);
@@ -100,16 +89,7 @@ void PortTracer::post(const Prober& prober, const TracePacket& packet) {
 void PortTracer::publish(const Prober& prober, Nanos now) {
   for (FinishedTrace& trace : tracer_.takeFinished()) {
     const Task& task = prober.tasks().tasks()[trace.flow.task];
-    TracedPath path;
-    path.probe = task.assignment->probe.name;
-    path.source = own_;
-    path.destination = task.assignment->destinations[trace.flow.target];
-    path.path = task.path;
-    path.hops = std::move(trace.hops);
-    path.end = trace.end;
-    path.destination_rtt = trace.destination_rtt;
-    path.traced = context_->clock->utc(now);
-    context_->paths->push(std::move(path));
+    context_->paths->push(tracedPathOf(std::move(trace), task, own_, context_->clock->utc(now)));
   }
 }
 

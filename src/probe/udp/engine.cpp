@@ -20,7 +20,11 @@ static_assert(kPingTag != kPongTag);
 }  // namespace
 
 Engine::Engine(const AgentContext& context)
-    : context_(context), prober_(context, stalls_, scratch_) {}
+    : context_(context), prober_(context, stalls_, scratch_), tracer_(context, scratch_) {
+  prober_.onLost([this](std::uint32_t task, std::uint32_t target) {
+    tracer_.lost(task, target, monotonicNow());
+  });
+}
 
 Status Engine::open() {
   std::vector<IpAddress> addresses = context_.listen;
@@ -47,6 +51,12 @@ Status Engine::open() {
 void Engine::setWork(const Work& work, const Instant& now) {
   guests_.setKnown(work.known_sources);
   prober_.setWork(work.assignments, now);
+  tracer_.workChanged(prober_);
+}
+
+void Engine::flush(const Instant& now) {
+  prober_.flush(now);
+  tracer_.workChanged(prober_);
 }
 
 void Engine::addTo(TransportCounters& counters) {
@@ -120,6 +130,10 @@ void Engine::receiveOne(std::size_t socket, std::size_t i, const Instant& now) {
     if (!taken) drop(DropReason::kRateLimited);
     return;
   }
+  if (answer.message.type == wire::ProbeType::kPong && FlowTracer::isTrace(answer.message.id)) {
+    if (!tracer_.answered(prober_, answer.message, now.mono)) drop(DropReason::kTrace);
+    return;
+  }
   if (about.kernel_utc != 0) answer.ticks = static_cast<std::uint64_t>(about.kernel_utc);
   if (const auto reason = prober_.answered(answer, now)) drop(*reason);
 }
@@ -176,13 +190,27 @@ void Engine::handleErrors(std::size_t socket, const Instant& now) {
     }
   }
   sockets_[socket].departures().clear();
-  for (const net::Bounce& bounce : sockets_[socket].bounces()) prober_.bounced(bounce);
+  for (const net::Bounce& bounce : sockets_[socket].bounces()) bounced(bounce, now);
   sockets_[socket].bounces().clear();
   responders_[socket].sendAcks();
 }
 
+// A router where a hop limit ran out answers a trace packet; everything else failed a PING.
+void Engine::bounced(const net::Bounce& bounce, const Instant& now) {
+  wire::ProbeMessage quoted;
+  const auto head = std::span(bounce.quoted).first(bounce.quoted_bytes);
+  const bool is_trace = wire::parseQuoted(head, quoted) == wire::ProbeParseError::kNone &&
+                        quoted.type == wire::ProbeType::kPing && FlowTracer::isTrace(quoted.id);
+  if (!is_trace) {
+    prober_.bounced(bounce);
+  } else if (!bounce.expired || !tracer_.expired(prober_, quoted, bounce.sender, now.mono)) {
+    drop(DropReason::kTrace);
+  }
+}
+
 void Engine::elapse(const Instant& now) {
   prober_.elapse(now.mono - std::exchange(behind_, 0), now.mono);
+  tracer_.elapse(prober_, now.mono);
   for (std::size_t i = 0; i < sockets_.size(); ++i) {
     if (responders_[i].nextGiveUp() <= now.mono) responders_[i].giveUp(now);
     answer(i, now);
@@ -190,7 +218,7 @@ void Engine::elapse(const Instant& now) {
 }
 
 Nanos Engine::nextWake() const {
-  Nanos next = std::min(prober_.nextWake(), stalls_.nextTick());
+  Nanos next = std::min({prober_.nextWake(), tracer_.nextWake(), stalls_.nextTick()});
   for (const Responder& responder : responders_) {
     next = std::min(next, responder.nextGiveUp());
     if (responder.blocked()) next = std::min(next, monotonicNow() + kRetry);

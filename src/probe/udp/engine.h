@@ -13,6 +13,7 @@
 #include "probe/guest_list.h"
 #include "probe/stall_watch.h"
 #include "probe/transport.h"
+#include "probe/udp/flow_tracer.h"
 #include "probe/udp/prober.h"
 #include "probe/udp/responder.h"
 
@@ -28,6 +29,8 @@ class Engine {
 
   std::vector<net::UdpSocket>& sockets() { return sockets_; }
   Prober& prober() { return prober_; }
+  // Closes all windows as they stand and stops.
+  void flush(const Instant& now);
 
   void setWork(const Work& work, const Instant& now);
   void addTo(TransportCounters& counters);
@@ -48,6 +51,7 @@ class Engine {
                    const Instant& now);
   void answer(std::size_t socket, const Instant& now);
   void handleErrors(std::size_t socket, const Instant& now);
+  void bounced(const net::Bounce& bounce, const Instant& now);
   Nanos waited(std::size_t i, const Instant& now);
   void drop(DropReason reason) { count(reason, dropped_); }
 
@@ -57,6 +61,7 @@ class Engine {
   net::RxBatch incoming_;
   net::RxBatch scratch_;  // for error queues
   Prober prober_;
+  FlowTracer tracer_;
   std::vector<net::UdpSocket> sockets_;  // fixed once open
   std::deque<Responder> responders_;     // [i] belongs to sockets_[i]
   // If more packets wait than one wake-up reads, this is the age of the last packet read. Verdicts

@@ -68,15 +68,30 @@ Prober::Lane* Prober::laneFor(const IpAddress& source) {
   return wildcard;
 }
 
-Prober::Route Prober::routeOf(const plan::Assignment& assignment) {
-  Lane* lane = laneFor(assignment.source);
-  if (lane == nullptr) return {};
+net::SendOptions Prober::optionsOf(const plan::Assignment& assignment, const Lane& lane) const {
   net::SendOptions options;
   options.timestamp = true;
   options.traffic_class = static_cast<std::uint8_t>(assignment.probe.traffic_class);
-  if (lane->socket->isWildcard()) options.from = assignment.source;
-  return {lane, net::makeControl(options, lane->socket->isV6()),
-          assignment.probe.port != 0 ? assignment.probe.port : context_->port};
+  if (lane.socket->isWildcard()) options.from = assignment.source;
+  return options;
+}
+
+std::uint16_t Prober::portOf(const plan::Assignment& assignment) const {
+  return assignment.probe.port != 0 ? assignment.probe.port : context_->port;
+}
+
+Prober::Route Prober::routeOf(const plan::Assignment& assignment) {
+  Lane* lane = laneFor(assignment.source);
+  if (lane == nullptr) return {};
+  return {lane, net::makeControl(optionsOf(assignment, *lane), lane->socket->isV6()),
+          portOf(assignment)};
+}
+
+std::optional<Prober::Way> Prober::wayOf(std::uint32_t task) const {
+  if (task >= routes_.size() || routes_[task].lane == nullptr) return std::nullopt;
+  const plan::Assignment& assignment = *tasks_.tasks()[task].assignment;
+  const Lane& lane = *routes_[task].lane;
+  return Way{lane.socket, optionsOf(assignment, lane), portOf(assignment)};
 }
 
 void Prober::findRoutes() {

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "common/distribution.h"
@@ -59,7 +61,20 @@ class Prober {
   bool wantsToSend(Nanos now) const { return nextSend() <= now; }
   bool hasWaiting() const { return retryAt() != kNever; }
 
+  // How packets of a task leave; nullopt if no socket is bound to its source.
+  struct Way {
+    net::UdpSocket* socket = nullptr;
+    net::SendOptions options;
+    std::uint16_t port = 0;
+  };
+  std::optional<Way> wayOf(std::uint32_t task) const;
+  // `lost` is called for each PING that nobody answered.
+  void onLost(std::function<void(std::uint32_t task, std::uint32_t target)> lost) {
+    exchanges_.onLost(std::move(lost));
+  }
+
   TaskList& tasks() { return tasks_; }
+  const TaskList& tasks() const { return tasks_; }
   std::uint64_t pingsSent() const { return counts_.sent; }
   std::uint64_t pingsSkipped() const { return counts_.skipped + tasks_.skipped(); }
   Distribution takeLateness();
@@ -79,6 +94,8 @@ class Prober {
     std::uint16_t port = 0;
   };
   Lane* laneFor(const IpAddress& source);
+  net::SendOptions optionsOf(const plan::Assignment& assignment, const Lane& lane) const;
+  std::uint16_t portOf(const plan::Assignment& assignment) const;
   Route routeOf(const plan::Assignment& assignment);
   void findRoutes();
   Nanos retryAt() const;

@@ -33,7 +33,7 @@ class UdpTransport final : public Transport, private LoopHandler {
     loop_.call([&] { engine_.prober().endBurst(); });
   }
   void flush() override {
-    loop_.call([&] { engine_.prober().flush(Instant::now()); });
+    loop_.call([&] { engine_.flush(Instant::now()); });
   }
   TransportCounters counters() override {
     TransportCounters counters;

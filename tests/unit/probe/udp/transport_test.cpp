@@ -14,6 +14,7 @@
 
 #include "common/fd.h"
 #include "probe/guest_list.h"
+#include "probe/path_queue.h"
 #include "unit/eventually.h"
 #include "wire/probe_packet.h"
 
@@ -178,6 +179,49 @@ TEST(UdpTransport, TwoOfThemMeasureEachOtherAndThemselves) {
     EXPECT_EQ(pair.duplicate, 0U);
   }
   EXPECT_GT(two.flush()["b"][0].network.count(), 0U);
+}
+
+TEST(UdpTransport, TracesItsFlows) {
+  const std::uint16_t port = freePort();
+  Agent one({host(1)}, port);
+  Agent two({host(2)}, port);
+  PathQueue paths;
+  one.context.paths = &paths;
+  one.transport->setWork({{assignmentOf("a", host(1), {host(1), host(2)})}, nullptr});
+  std::vector<TracedPath> traced;
+  ASSERT_TRUE(eventually([&] {
+    for (TracedPath& path : paths.takeAll()) traced.push_back(std::move(path));
+    return !traced.empty();
+  }));
+  ASSERT_EQ(traced.size(), 1U) << "not to itself";
+  EXPECT_EQ(traced[0].probe, "a");
+  EXPECT_EQ(traced[0].source, host(1));
+  EXPECT_EQ(traced[0].destination, host(2));
+  EXPECT_EQ(traced[0].path, 0U);
+  EXPECT_EQ(traced[0].end, PathEnd::kReached);
+  EXPECT_TRUE(traced[0].hops.empty()) << "there is no router";
+  EXPECT_GT(traced[0].destination_rtt, 0);
+}
+
+TEST(UdpTransport, BelievesAnswersToItsTracePacketsOnly) {
+  const std::uint16_t port = freePort();
+  Agent agent({host(1)}, port);
+  const RawPeer peer(host(3), port);
+  PathQueue paths;
+  agent.context.paths = &paths;
+  agent.transport->setWork({{assignmentOf("a", host(1), {host(3)})}, nullptr});
+  RawPeer::Received trace;
+  ASSERT_TRUE(eventually([&] {
+    trace = peer.receive();
+    return trace.bytes.size() == wire::kPingMinBytes;
+  }));
+  auto forged = trace.message;
+  ++forged.nonce;
+  peer.send(bytesOf(wire::ProbeType::kPong, forged), trace.from);
+  ASSERT_TRUE(eventually([&] { return agent.dropped(DropReason::kTrace) == 1; }));
+  EXPECT_TRUE(paths.takeAll().empty());
+  peer.send(bytesOf(wire::ProbeType::kPong, trace.message), trace.from);
+  ASSERT_TRUE(eventually([&] { return paths.takeAll().size() == 1; }));
 }
 
 TEST(UdpTransport, ABurstIsAnsweredAndInNoWindow) {
