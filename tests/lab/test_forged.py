@@ -190,7 +190,7 @@ probes:
         lost, made = self.times_in_log()
         say(f"  made anew after {(made - lost).total_seconds():.2f} s; queue pair {before:#x} is now "
             f"{self.mesh.endpoint(1):#x}")
-        self.assertLess((made - lost).total_seconds(), 1)
+        self.assertLess((made - lost).total_seconds(), 5)  # it is tried again each second, on a busy machine
         self.all_ok()
         say("  all ok")
 
