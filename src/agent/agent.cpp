@@ -65,6 +65,8 @@ Result<std::unique_ptr<Agent>> Agent::start(Config config,
     auto opened = Events::open(*agent->config_.events);
     if (!opened) return tl::unexpected(opened.error());
     agent->events_ = std::move(*opened);
+    agent->path_reporter_.onPath(
+        [events = agent->events_.get()](const TracedPath& path) { events->add(path); });
   }
   if (auto status = agent->startTransports(make_transports); !status) {
     return tl::unexpected(status.error());
@@ -363,7 +365,13 @@ void Agent::spoolWindows(bool last) {
     encoder.add(window);
     if (own_pages_ != nullptr) own_pages_->add(window);
     if (results_log_) results_log_->add(window);
-    if (events_ != nullptr) events_->add(window);
+    if (events_ != nullptr) {
+      events_->add(window);
+      events_->vote(window, [&](const IpAddress& destination) {
+        const plan::Assignment& of = *window.assignment;
+        return path_reporter_.find(of.probe.name, of.source, destination, window.path);
+      });
+    }
     windows_.recycle(std::move(window.pairs));
   }
   encoder.finish();

@@ -28,6 +28,10 @@ constexpr auto kEventsKeys = std::to_array<ConfigKey<EventsConfig>>({
     {"translator", readTranslator},
     {"table", [](const yaml::Node& node,
                  EventsConfig& config) { return readNumber(node, 1, 65535, config.table); }},
+    {"paths", [](const yaml::Node& node,
+                 EventsConfig& config) { return readNumber(node, 1, 65535, config.paths); }},
+    {"votes", [](const yaml::Node& node,
+                 EventsConfig& config) { return readNumber(node, 1, 65535, config.votes); }},
     {"reporter",
      [](const yaml::Node& node, EventsConfig& config) {
        return readNumber(node, 0, UINT32_MAX, config.reporter);
@@ -40,6 +44,23 @@ std::string pairText(std::string_view kind, const plan::Assignment& assignment,
                      const IpAddress& destination, std::string_view detail) {
   return fmt::format("{} {} {} {}>{} {}", formatUtc(utcNow()), kind, assignment.probe.name,
                      assignment.source.text(), destination.text(), detail);
+}
+
+void appendBigEndian(std::string& out, std::uint64_t number, int bytes) {
+  for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) {
+    out += static_cast<char>(number >> static_cast<unsigned>(shift));
+  }
+}
+
+// The key of a path's postcards: the tuple of the flow (docs/report-format.md).
+std::string tupleOf(const TracedPath& path) {
+  constexpr char kUdp = 17;
+  std::string key(1, kUdp);
+  key += path.source.wire();
+  key += path.destination.wire();
+  appendBigEndian(key, path.source_port, 2);
+  appendBigEndian(key, path.destination_port, 2);
+  return key;
 }
 
 }  // namespace
@@ -98,6 +119,52 @@ void Events::append(Nanos now, std::string_view text) {
   }
   if (!before.empty()) reporter_.append(table_, before);
   reporter_.append(table_, text.substr(0, kMaxBytes));
+}
+
+// Counts a report of the present second; beyond kMaxPerSecond it counts it as suppressed.
+bool Events::mayLeave(Nanos now) {
+  const std::lock_guard lock(mutex_);
+  if (now - second_ >= kSecond) {
+    second_ = now;
+    in_second_ = 0;
+  }
+  if (in_second_ >= kMaxPerSecond) {
+    ++suppressed_;
+    return false;
+  }
+  ++in_second_;
+  return true;
+}
+
+void Events::add(const TracedPath& path) {
+  if (paths_ == 0 || path.hops.empty()) return;
+  const std::string key = tupleOf(path);
+  const Nanos now = monotonicNow();
+  const auto hops = static_cast<std::uint8_t>(path.end == PathEnd::kReached ? path.hops.size() : 0);
+  for (std::size_t i = 0; i < path.hops.size(); ++i) {
+    const PathHop& hop = path.hops[i];
+    if (!hop.isKnown() || !mayLeave(now)) continue;
+    const auto rtt = std::clamp<Nanos>(hop.rtt, 0, UINT32_MAX);
+    std::string value(hop.router.wire());
+    appendBigEndian(value, static_cast<std::uint64_t>(rtt), 4);
+    reporter_.postcard(paths_, key, static_cast<std::uint8_t>(i), hops, value);
+  }
+}
+
+void Events::vote(const probe::ClosedWindow& window, const FindPath& find) {
+  if (votes_ == 0) return;
+  const Nanos now = monotonicNow();
+  for (std::size_t i = 0; i < window.pairs.size(); ++i) {
+    const std::uint32_t lost = window.pairs[i].lost;
+    const TracedPath* path = lost == 0 ? nullptr : find(window.assignment->destinations[i]);
+    if (path == nullptr) continue;
+    for (std::size_t hop = 1; hop < path->hops.size(); ++hop) {
+      const PathHop& from = path->hops[hop - 1];
+      const PathHop& to = path->hops[hop];
+      if (!from.isKnown() || !to.isKnown() || !mayLeave(now)) continue;
+      reporter_.increment(votes_, fmt::format("{}>{}", from.router.text(), to.router.text()), lost);
+    }
+  }
 }
 
 PairState stateSeen(const probe::PairWindow& pair) {

@@ -1,12 +1,14 @@
 // Reports the events of this agent to a translator, which appends them to a list in a collector's
 // memory (docs/events.md): pings that go wrong, pairs that change their state, and NIC counters
-// that move. A window tells the same only when it closes. Any thread; no call waits for the
-// network. At most kMaxPerSecond events leave in a second; the others are counted, and an event
-// says how many there were.
+// that move. On request it also reports the hops of traced paths, and votes for links that lose. A
+// window tells the same only when it closes. Any thread; no call waits for the network. At most
+// kMaxPerSecond events leave in a second; the others are counted, and an event says how many there
+// were.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -18,6 +20,7 @@
 #include "common/error.h"
 #include "common/nic_counter.h"
 #include "common/time.h"
+#include "common/traced_path.h"
 #include "common/vocabulary.h"
 #include "common/yaml.h"
 #include "probe/ping_listener.h"
@@ -28,6 +31,8 @@ namespace pingloom::agent {
 struct EventsConfig {
   std::string translator = "127.0.0.1";  // ADDRESS, ADDRESS:PORT or [ADDRESS]:PORT
   std::uint16_t table = 0;               // the number of a table of lists
+  std::uint16_t paths = 0;               // of a table of paths; 0: hops are not reported
+  std::uint16_t votes = 0;               // of a table of counters; 0: links get no votes
   std::uint32_t reporter = 0;            // this agent's number, by which the translator knows it
   std::filesystem::path key;             // the file of the key that seals; empty for none
 };
@@ -53,6 +58,13 @@ class Events : public probe::PingListener {
   // Compares the states of the window's pairs with those of their windows before. The control
   // thread.
   void add(const probe::ClosedWindow& window);
+  // Reports the hops of a traced path as postcards. The control thread.
+  void add(const TracedPath& path);
+  // Finds the known path of a window's pair; nullptr if there is none.
+  using FindPath = std::function<const TracedPath*(const IpAddress& destination)>;
+  // Gives each link on the path of a pair a vote for each ping that the window has lost. The
+  // control thread.
+  void vote(const probe::ClosedWindow& window, const FindPath& find);
   // Compares counters with the last ones. The control thread.
   void add(const std::shared_ptr<const NicPorts>& counters);
   EventCounts counts();
@@ -60,11 +72,16 @@ class Events : public probe::PingListener {
  private:
   explicit Events(const EventsConfig& config)
       : reporter_(config.translator, config.reporter, 0, false, config.key.string()),
-        table_(config.table) {}
+        table_(config.table),
+        paths_(config.paths),
+        votes_(config.votes) {}
   void append(Nanos now, std::string_view text);
+  bool mayLeave(Nanos now);
 
   Reporter reporter_;
   const std::uint16_t table_;
+  const std::uint16_t paths_;
+  const std::uint16_t votes_;
   std::mutex mutex_;             // guards the three below
   Nanos second_ = 0;             // monotonic; when the present second began
   std::uint32_t in_second_ = 0;  // events of it

@@ -8,6 +8,7 @@ namespace pingloom::agent {
 
 void PathReporter::run(Nanos now_mono) {
   for (TracedPath& path : queue_.takeAll()) {
+    heard_(path);
     Key key{path.probe, path.source, path.destination, path.path};
     if (known_.size() >= kMax && !known_.contains(key)) continue;
     untold_.insert(key);

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "common/address.h"
 #include "common/time.h"
@@ -39,6 +40,14 @@ class PathReporter {
   void run(Nanos now_mono);
   // A new connection: the controller may not know any path.
   void tellAll(Nanos now_mono, Nanos now_utc);
+  // `heard` is called for each path as it was traced.
+  void onPath(std::function<void(const TracedPath&)> heard) { heard_ = std::move(heard); }
+  // nullptr: it is not known.
+  const TracedPath* find(const std::string& probe, const IpAddress& source,
+                         const IpAddress& destination, std::uint32_t path) const {
+    const auto found = known_.find({probe, source, destination, path});
+    return found == known_.end() ? nullptr : &found->second;
+  }
   std::size_t size() const { return known_.size(); }
 
  private:
@@ -52,6 +61,7 @@ class PathReporter {
 
   probe::PathQueue& queue_;
   Send send_;
+  std::function<void(const TracedPath&)> heard_ = [](const TracedPath&) {};
   std::map<Key, TracedPath> known_;
   std::set<Key> untold_;
   Nanos due_ = kNever;

@@ -62,7 +62,11 @@ struct TracedPath {
   std::string probe;
   IpAddress source;
   IpAddress destination;
-  std::uint32_t path = 0;     // as in rows: 0 if the probe has one path
+  std::uint32_t path = 0;  // as in rows: 0 if the probe has one path
+  // UDP ports of the flow's packets; 0 where they are not known (the controller does not hear
+  // them).
+  std::uint16_t source_port = 0;
+  std::uint16_t destination_port = 0;
   std::vector<PathHop> hops;  // the routers; the destination is not among them
   PathEnd end = PathEnd::kSilent;
   Nanos destination_rtt = 0;  // if it was reached

@@ -30,7 +30,7 @@ AGENT = "controller: 127.0.0.1:1\nhost: probed\nstate_dir: state\n", {
     "log_level": ("''", "verbose", "INFO", "3"),
     "log": ("debug", "{ level: loud }", "{ rmda: debug }", "{ rdma: }", "{ rdma: debug, rdma: info }"),
     "results_log": ("yes", "{ }", "{ path: '' }", "{ path: r, max_size: 1KiB }", "{ path: r, files: 0 }", "{ path: r, size: 1MiB }"),
-    "events": ("yes", "{ }", "{ translator: 10.0.0.9 }", "{ table: 2, reporter: -1 }", "{ table: 2, key: '' }", "{ translator: 10.0.0.9, table: 0 }",
+    "events": ("yes", "{ }", "{ translator: 10.0.0.9 }", "{ table: 2, reporter: -1 }", "{ table: 2, paths: 0 }", "{ table: 2, votes: 70000 }", "{ table: 2, key: '' }", "{ translator: 10.0.0.9, table: 0 }",
                "{ translator: t.example, table: 2 }", "{ translator: '10.0.0.9:x', table: 2 }",
                "{ translator: 10.0.0.9, table: 65536 }", "{ translator: 10.0.0.9, table: 2, list: 1 }"),
     "translator": ("yes", "{ }", "{ address: 10.0.0.1 }", "{ address: x, collector: 10.0.0.5 }",

@@ -5,6 +5,8 @@
 
 #include "probe/rdma/tags.h"
 #include "probe/task_flows.h"
+#include "rdma/soft/packet.h"
+#include "rdma/soft/source_port.h"
 
 namespace pingloom::probe::rdma_ud {
 void PortTracer::setEndpoint(rdma::UdEndpoint* endpoint) {
@@ -89,7 +91,13 @@ void PortTracer::post(const Prober& prober, const TracePacket& packet) {
 void PortTracer::publish(const Prober& prober, Nanos now) {
   for (FinishedTrace& trace : tracer_.takeFinished()) {
     const Task& task = prober.tasks().tasks()[trace.flow.task];
-    context_->paths->push(tracedPathOf(std::move(trace), task, own_, context_->clock->utc(now)));
+    const Prober::Target& target = prober.target(trace.flow.task, trace.flow.target);
+    TracedPath path = tracedPathOf(std::move(trace), task, own_, context_->clock->utc(now));
+    path.destination_port = rdma::soft::kRoceUdpPort;
+    path.source_port = target.path.flow_label == 0
+                           ? rdma::soft::kRoceUdpPort
+                           : rdma::soft::sourcePortOf(target.path.flow_label);
+    context_->paths->push(std::move(path));
   }
 }
 

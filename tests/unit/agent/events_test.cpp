@@ -2,6 +2,7 @@
 #include "agent/events.h"
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -29,8 +30,11 @@ class EventsTest : public testing::Test {
     ASSERT_EQ(::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&own), &length), 0);
     timeval patience{20, 0};
     ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    auto opened = Events::open(
-        {.translator = "127.0.0.1:" + std::to_string(ntohs(own.sin_port)), .table = 7, .key = {}});
+    auto opened = Events::open({.translator = "127.0.0.1:" + std::to_string(ntohs(own.sin_port)),
+                                .table = 7,
+                                .paths = 8,
+                                .votes = 9,
+                                .key = {}});
     ASSERT_TRUE(opened) << opened.error().text();
     events = std::move(*opened);
     assignment = std::make_shared<plan::Assignment>();
@@ -59,6 +63,42 @@ class EventsTest : public testing::Test {
     }
     return made;
   }
+  // Waits until `count` reports to another table have arrived: "KIND KEY HOP/HOPS VALUE".
+  std::vector<std::string> reports(std::size_t count, std::uint16_t table) {
+    std::vector<std::string> made;
+    while (made.size() < count) {
+      std::array<std::uint8_t, 2048> buffer{};
+      const ssize_t got = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
+      if (got <= 0) break;
+      wire::ReportReader reader;
+      EXPECT_EQ(reader.open({buffer.data(), static_cast<std::size_t>(got)}),
+                wire::ReportRefusal::kNone);
+      while (reader.next()) {
+        const auto& report = reader.report();
+        EXPECT_EQ(report.table, table);
+        std::string text = fmt::format("{} {}/{} ", report.key.size(), report.hop, report.hops);
+        for (const std::uint8_t byte : report.key) text += fmt::format("{:02x}", byte);
+        text += ' ';
+        for (const std::uint8_t byte : report.value) text += fmt::format("{:02x}", byte);
+        made.push_back(text);
+      }
+    }
+    return made;
+  }
+  TracedPath path() const {
+    TracedPath made;
+    made.probe = "mesh";
+    made.source = assignment->source;
+    made.destination = assignment->destinations[0];
+    made.source_port = 0xC001;
+    made.destination_port = 4791;
+    made.end = PathEnd::kReached;
+    made.hops = {{IpAddress::fromV4(0x0a020001), 24'000},
+                 {},
+                 {IpAddress::fromV4(0x0a020003), 5 * kSecond},
+                 {IpAddress::fromV4(0x0a020004), 1}};
+    return made;
+  }
   probe::ClosedWindow window(std::uint32_t first_lost, std::uint32_t second_refused) const {
     probe::ClosedWindow made;
     made.assignment = assignment;
@@ -79,6 +119,29 @@ TEST_F(EventsTest, APingThatGoesWrong) {
   events->pingEvent(probe::PingEvent::kLate, *assignment, assignment->destinations[1],
                     500 * kMillisecond);
   EXPECT_EQ(entries(1), std::vector<std::string>{"late mesh 10.0.0.1>10.0.0.3 500.0ms"});
+}
+
+TEST_F(EventsTest, TheHopsOfAPath) {
+  events->add(path());
+  const std::string key = "0a0000010a000002c00112b7";
+  EXPECT_EQ(reports(3, 8), (std::vector<std::string>{
+                               "13 0/4 11" + key + " 0a02000100005dc0",
+                               "13 2/4 11" + key + " 0a020003ffffffff",  // the time saturates
+                               "13 3/4 11" + key + " 0a02000400000001"}));
+}
+
+TEST_F(EventsTest, VotesForTheLinksOfAFlowThatLoses) {
+  const TracedPath known = path();
+  events->vote(window(3, 0), [&](const IpAddress& destination) {
+    return destination == known.destination ? &known : nullptr;
+  });
+  const auto votes = reports(1, 9);
+  ASSERT_EQ(votes.size(), 1U) << "a link beside a silent router has no name";
+  EXPECT_TRUE(votes[0].ends_with(" 0000000000000003")) << votes[0];
+  events->vote(window(0, 2), [&](const IpAddress&) -> const TracedPath* {
+    ADD_FAILURE() << "nothing was lost";
+    return nullptr;
+  });
 }
 
 TEST_F(EventsTest, AChangeOfState) {
