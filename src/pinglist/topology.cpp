@@ -83,7 +83,9 @@ Result<Topology> parseTopology(std::string_view text, std::string_view file) {
 Result<Topology> loadTopology(const std::string& path) {
   const auto text = readFile(path, Topology::kMaxFileBytes);
   if (!text) return tl::unexpected(text.error());
-  return parseTopology(*text, path);
+  auto made = parseTopology(*text, path);
+  if (made) made->file = path;
+  return made;
 }
 
 }  // namespace pingloom::pinglist

@@ -26,6 +26,7 @@ struct Topology {
   static constexpr std::uint32_t kMaxTier = 16;
 
   std::vector<Switch> switches;  // in the file's order
+  std::string file;              // where it was read; empty without one
 };
 
 // The error's entity is file:line:column. An address belongs to one switch, and a name to one.

@@ -1,5 +1,8 @@
 #include "controller/control/pinglist_source.h"
 
+#include <sys/epoll.h>
+
+#include <cerrno>
 #include <utility>
 
 #include "common/log.h"
@@ -12,7 +15,38 @@ Result<std::unique_ptr<PinglistSource>> PinglistSource::open(const std::filesyst
   auto watcher = FileWatcher::create(file);
   if (!watcher) return tl::unexpected(watcher.error());
   made->watcher_ = std::move(*watcher);
+  made->poll_ = UniqueFd(::epoll_create1(EPOLL_CLOEXEC));
+  if (auto status = made->watch(*made->watcher_); !status) return tl::unexpected(status.error());
   return made;
+}
+
+Status PinglistSource::watch(const FileWatcher& watcher) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  if (::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, watcher.descriptor(), &event) == 0) return {};
+  return makeErrnoError(path_, "cannot be watched", errno);
+}
+
+bool PinglistSource::changed(Nanos now_mono) {
+  const bool pinglist = watcher_->changed(now_mono);
+  const bool topology = topology_watcher_ != nullptr && topology_watcher_->changed(now_mono);
+  return pinglist || topology;
+}
+
+// Returns true if the file was not watched before, so that it may have changed since it was read.
+bool PinglistSource::watchTopology(const std::string& file) {
+  if (file == topology_) return false;
+  topology_ = file;
+  topology_watcher_.reset();  // which closes its descriptor, and so leaves the epoll set
+  if (file.empty()) return false;
+  auto watcher = FileWatcher::create(file);
+  const Status status = watcher ? watch(**watcher) : tl::unexpected(watcher.error());
+  if (!status) {
+    log::warning("{}; changes of it count when the pinglist is saved", status.error().text());
+    return false;
+  }
+  topology_watcher_ = std::move(*watcher);
+  return true;
 }
 
 void PinglistSource::succeed(const PinglistSource& before) {
@@ -23,8 +57,9 @@ void PinglistSource::succeed(const PinglistSource& before) {
 
 std::shared_ptr<const pinglist::Pinglist> PinglistSource::load(bool at_start, Nanos now_mono,
                                                                Nanos now_utc) {
-  if (!watcher_->changed(now_mono) && !at_start) return nullptr;
+  if (!changed(now_mono) && !at_start) return nullptr;
   auto loaded = pinglist::load(path_);
+  if (loaded && watchTopology(loaded->topology.file)) loaded = pinglist::load(path_);
   if (!loaded) {
     ++rejections_;
     error_ = loaded.error().text();
