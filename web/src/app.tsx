@@ -1,6 +1,6 @@
 // Puts the page together.
 
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { Controls, TAB_OF, Tabs } from './controls';
 import { FabricPage } from './fabric_page';
 import { Header, Notices } from './header';
@@ -33,7 +33,8 @@ function keyPressed(event: KeyboardEvent) {
 }
 
 export function App() {
-  useEffect(() => {
+  // Before the first painting: whoever sees the page may press a key.
+  useLayoutEffect(() => {
     window.addEventListener('keydown', keyPressed);
     return () => window.removeEventListener('keydown', keyPressed);
   }, []);
