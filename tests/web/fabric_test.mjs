@@ -69,7 +69,8 @@ test('a switch is chosen with the keyboard, and shows its links', async () => {
   await until(page, () => document.querySelector('.switch-node[data-severity]')?.dataset.switch === 'spine2');
   await page.focus('.switch-node[data-switch=leaf1]');
   await page.keyboard.press('Enter');
-  await until(page, () => document.querySelectorAll('.fabric-flows .acts button').length === 6);
+  await until(page, () => document.querySelectorAll('.fabric-flows .acts button').length === 6
+    && document.querySelectorAll('.fabric-flows tbody tr').length === 2);
   assert.deepEqual(asked, ['?switch=leaf1']);
   assertQuiet();
 });
