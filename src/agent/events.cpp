@@ -10,6 +10,8 @@
 
 #include "common/config_reader.h"
 #include "report/client/address.h"
+#include "store/tuple_key.h"
+#include "wire/big_endian.h"
 
 namespace pingloom::agent {
 namespace {
@@ -46,23 +48,6 @@ std::string pairText(std::string_view kind, const plan::Assignment& assignment,
                      assignment.source.text(), destination.text(), detail);
 }
 
-void appendBigEndian(std::string& out, std::uint64_t number, int bytes) {
-  for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) {
-    out += static_cast<char>(number >> static_cast<unsigned>(shift));
-  }
-}
-
-// The key of a path's postcards: the tuple of the flow (docs/report-format.md).
-std::string tupleOf(const TracedPath& path) {
-  constexpr char kUdp = 17;
-  std::string key(1, kUdp);
-  key += path.source.wire();
-  key += path.destination.wire();
-  appendBigEndian(key, path.source_port, 2);
-  appendBigEndian(key, path.destination_port, 2);
-  return key;
-}
-
 }  // namespace
 
 Status readValue(const yaml::Node& node, EventsConfig& config) {
@@ -85,20 +70,15 @@ Result<std::unique_ptr<Events>> Events::open(const EventsConfig& config) {
 
 void Events::pingEvent(probe::PingEvent event, const plan::Assignment& assignment,
                        const IpAddress& destination, Nanos after) {
-  const Nanos now = monotonicNow();
-  {
-    // What will not leave needs no text: an outage may lose many thousand pings a second.
-    const std::lock_guard lock(mutex_);
-    if (in_second_ >= kMaxPerSecond && now - second_ < kSecond) {
-      ++suppressed_;
-      return;
-    }
-  }
-  append(now, pairText(probe::name(event), assignment, destination,
-                       fmt::format("{:.1f}ms", static_cast<double>(after) / kMillisecond)));
+  // What will not leave needs no text: an outage may lose many thousand pings a second.
+  if (!mayLeave(monotonicNow())) return;
+  tell(pairText(probe::name(event), assignment, destination,
+                fmt::format("{:.1f}ms", static_cast<double>(after) / kMillisecond)));
 }
 
-void Events::append(Nanos now, std::string_view text) {
+// Counts a report of the present second; beyond kMaxPerSecond it is suppressed. The first one of a
+// second tells how many were before.
+bool Events::mayLeave(Nanos now) {
   std::string before;
   {
     const std::lock_guard lock(mutex_);
@@ -113,40 +93,34 @@ void Events::append(Nanos now, std::string_view text) {
     }
     if (in_second_ >= kMaxPerSecond) {
       ++suppressed_;
-      return;
+      return false;
     }
     ++in_second_;
   }
-  if (!before.empty()) reporter_.append(table_, before);
-  reporter_.append(table_, text.substr(0, kMaxBytes));
+  if (!before.empty()) tell(before);
+  return true;
 }
 
-// Counts a report of the present second; beyond kMaxPerSecond it counts it as suppressed.
-bool Events::mayLeave(Nanos now) {
-  const std::lock_guard lock(mutex_);
-  if (now - second_ >= kSecond) {
-    second_ = now;
-    in_second_ = 0;
-  }
-  if (in_second_ >= kMaxPerSecond) {
-    ++suppressed_;
-    return false;
-  }
-  ++in_second_;
-  return true;
+void Events::tell(std::string_view text) { reporter_.append(table_, text.substr(0, kMaxBytes)); }
+
+void Events::append(Nanos now, std::string_view text) {
+  if (mayLeave(now)) tell(text);
 }
 
 void Events::add(const TracedPath& path) {
   if (paths_ == 0 || path.hops.empty()) return;
-  const std::string key = tupleOf(path);
+  const auto tuple = store::tupleKey({.source = {path.source, path.source_port},
+                                      .destination = {path.destination, path.destination_port}});
+  const std::string key(tuple.begin(), tuple.end());
   const Nanos now = monotonicNow();
   const auto hops = static_cast<std::uint8_t>(path.end == PathEnd::kReached ? path.hops.size() : 0);
   for (std::size_t i = 0; i < path.hops.size(); ++i) {
     const PathHop& hop = path.hops[i];
     if (!hop.isKnown() || !mayLeave(now)) continue;
     const auto rtt = std::clamp<Nanos>(hop.rtt, 0, UINT32_MAX);
-    std::string value(hop.router.wire());
-    appendBigEndian(value, static_cast<std::uint64_t>(rtt), 4);
+    std::array<std::uint8_t, 4> time{};
+    wire::storeBe32(time.data(), static_cast<std::uint32_t>(rtt));
+    const std::string value = hop.router.wire() + std::string(time.begin(), time.end());
     reporter_.postcard(paths_, key, static_cast<std::uint8_t>(i), hops, value);
   }
 }

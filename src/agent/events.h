@@ -75,6 +75,7 @@ class Events : public probe::PingListener {
         table_(config.table),
         paths_(config.paths),
         votes_(config.votes) {}
+  void tell(std::string_view text);
   void append(Nanos now, std::string_view text);
   bool mayLeave(Nanos now);
 

@@ -8,8 +8,11 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "common/fd.h"
@@ -43,8 +46,10 @@ class EventsTest : public testing::Test {
     assignment->destinations = {IpAddress::fromV4(0x0a000002), IpAddress::fromV4(0x0a000003)};
   }
 
-  // Waits until `count` entries have arrived; each is without its time.
-  std::vector<std::string> entries(std::size_t count) {
+  // Waits until `count` reports to a table have arrived, and returns each as `text` makes it.
+  std::vector<std::string> reports(
+      std::size_t count, std::uint16_t table,
+      const std::function<std::string(const wire::ReportItem&)>& text) {
     std::vector<std::string> made;
     while (made.size() < count) {
       std::array<std::uint8_t, 2048> buffer{};
@@ -54,36 +59,27 @@ class EventsTest : public testing::Test {
       const auto refusal = reader.open({buffer.data(), static_cast<std::size_t>(got)});
       EXPECT_EQ(refusal, wire::ReportRefusal::kNone);
       if (refusal != wire::ReportRefusal::kNone) break;
-      while (reader.next()) {
-        EXPECT_EQ(reader.report().table, 7);
-        const auto& value = reader.report().value;
-        const std::string text(value.begin(), value.end());
-        made.push_back(text.substr(text.find(' ') + 1));
+      while (made.size() < count && reader.next()) {
+        EXPECT_EQ(reader.report().table, table);
+        made.push_back(text(reader.report()));
       }
     }
     return made;
   }
-  // Waits until `count` reports to another table have arrived: "KIND KEY HOP/HOPS VALUE".
-  std::vector<std::string> reports(std::size_t count, std::uint16_t table) {
-    std::vector<std::string> made;
-    while (made.size() < count) {
-      std::array<std::uint8_t, 2048> buffer{};
-      const ssize_t got = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
-      if (got <= 0) break;
-      wire::ReportReader reader;
-      EXPECT_EQ(reader.open({buffer.data(), static_cast<std::size_t>(got)}),
-                wire::ReportRefusal::kNone);
-      while (reader.next()) {
-        const auto& report = reader.report();
-        EXPECT_EQ(report.table, table);
-        std::string text = fmt::format("{} {}/{} ", report.key.size(), report.hop, report.hops);
-        for (const std::uint8_t byte : report.key) text += fmt::format("{:02x}", byte);
-        text += ' ';
-        for (const std::uint8_t byte : report.value) text += fmt::format("{:02x}", byte);
-        made.push_back(text);
-      }
-    }
-    return made;
+  // The entries of the list of events; each is without its time.
+  std::vector<std::string> entries(std::size_t count) {
+    return reports(count, 7, [](const wire::ReportItem& report) {
+      const std::string text(report.value.begin(), report.value.end());
+      return text.substr(text.find(' ') + 1);
+    });
+  }
+  // "KEYBYTES HOP/HOPS KEY VALUE", key and value in hexadecimal digits.
+  static std::string inHex(const wire::ReportItem& report) {
+    std::string text = fmt::format("{} {}/{} ", report.key.size(), report.hop, report.hops);
+    for (const std::uint8_t byte : report.key) text += fmt::format("{:02x}", byte);
+    text += ' ';
+    for (const std::uint8_t byte : report.value) text += fmt::format("{:02x}", byte);
+    return text;
   }
   TracedPath path() const {
     TracedPath made;
@@ -124,10 +120,11 @@ TEST_F(EventsTest, APingThatGoesWrong) {
 TEST_F(EventsTest, TheHopsOfAPath) {
   events->add(path());
   const std::string key = "0a0000010a000002c00112b7";
-  EXPECT_EQ(reports(3, 8), (std::vector<std::string>{
-                               "13 0/4 11" + key + " 0a02000100005dc0",
-                               "13 2/4 11" + key + " 0a020003ffffffff",  // the time saturates
-                               "13 3/4 11" + key + " 0a02000400000001"}));
+  EXPECT_EQ(
+      reports(3, 8, inHex),
+      (std::vector<std::string>{"13 0/4 11" + key + " 0a02000100005dc0",
+                                "13 2/4 11" + key + " 0a020003ffffffff",  // the time saturates
+                                "13 3/4 11" + key + " 0a02000400000001"}));
 }
 
 TEST_F(EventsTest, VotesForTheLinksOfAFlowThatLoses) {
@@ -135,7 +132,7 @@ TEST_F(EventsTest, VotesForTheLinksOfAFlowThatLoses) {
   events->vote(window(3, 0), [&](const IpAddress& destination) {
     return destination == known.destination ? &known : nullptr;
   });
-  const auto votes = reports(1, 9);
+  const auto votes = reports(1, 9, inHex);
   ASSERT_EQ(votes.size(), 1U) << "a link beside a silent router has no name";
   EXPECT_TRUE(votes[0].ends_with(" 0000000000000003")) << votes[0];
   events->vote(window(0, 2), [&](const IpAddress&) -> const TracedPath* {
@@ -171,6 +168,18 @@ TEST_F(EventsTest, AnErrorCounterThatMoves) {
   events->add(counters(5, 9));
   events->add(counters(17, 9));
   EXPECT_EQ(entries(1), std::vector<std::string>{"counter mlx5_0/1 symbol_error_total +12"});
+}
+
+TEST_F(EventsTest, WhateverIsReportedNextTellsHowMuchWasSuppressed) {
+  while (events->counts().suppressed == 0) {
+    events->pingEvent(probe::PingEvent::kLost, *assignment, assignment->destinations[0], kSecond);
+  }
+  entries(Events::kMaxPerSecond);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  events->add(path());
+  const auto next = entries(1);
+  ASSERT_EQ(next.size(), 1U);
+  EXPECT_TRUE(next[0].starts_with("suppressed ")) << next[0];
 }
 
 TEST_F(EventsTest, AnOutageDoesNotFloodTheTranslator) {
