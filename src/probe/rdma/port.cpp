@@ -41,7 +41,7 @@ Port::Port(PortContext& context, const IpAddress& address, std::uint64_t key)
       address_(address),
       key_(key),
       prober_(makeProber()),
-      tracer_(*context.agent, context.trace_pace, address) {}
+      tracer_(*context.agent, context.trace_pace) {}
 
 Port::~Port() {
   if (endpoint_ != nullptr) context_->loop->unwatch(endpoint_->descriptor());
@@ -207,7 +207,7 @@ void Port::received(const rdma::UdReceived& packet, const Instant& now) {
     ping(answer.message, packet, from, now);
     return;
   }
-  if (answer.message.type == wire::ProbeType::kPong && PortTracer::isTrace(answer.message.id)) {
+  if (answer.message.type == wire::ProbeType::kPong && isTraceId(answer.message.id)) {
     if (!tracer_.answered(*prober_, answer.message, now.mono)) drop(DropReason::kTrace);
     return;
   }

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "probe/rdma/tags.h"
-#include "probe/task_flows.h"
 #include "rdma/soft/packet.h"
 #include "rdma/soft/source_port.h"
 
@@ -14,28 +13,17 @@ void PortTracer::setEndpoint(rdma::UdEndpoint* endpoint) {
   changed_ = true;
 }
 
-// A burst's task is left out, because its pair is in another task too.
 void PortTracer::list(const Prober& prober, Nanos now) {
   changed_ = false;
   listed_ = now;
-  std::vector<TracedFlow> flows;
-  const auto& tasks = prober.tasks().tasks();
-  places_.assign(tasks.size() - (prober.tasks().hasBurst() ? 1 : 0), {});
-  for (std::uint32_t t = 0; t < places_.size(); ++t) {
-    const auto& destinations = tasks[t].assignment->destinations;
-    places_[t].assign(destinations.size(), kNone);
-    for (std::uint32_t i = 0; i < destinations.size(); ++i) {
-      if (!prober.target(t, i).there || destinations[i] == own_) continue;
-      places_[t][i] = static_cast<std::uint32_t>(flows.size());
-      flows.push_back({t, i, flowKeyOf(tasks[t], destinations[i])});
-    }
-  }
-  tracer_.setFlows(flows);
+  tracer_.setFlows(flows_.list(prober.tasks(), [&](std::uint32_t task, std::uint32_t target) {
+    return prober.target(task, target).there;
+  }));
 }
 
 void PortTracer::lost(std::uint32_t task, std::uint32_t target, Nanos now) {
-  if (endpoint_ == nullptr || task >= places_.size() || target >= places_[task].size()) return;
-  if (places_[task][target] != kNone) tracer_.traceSoon(places_[task][target], now);
+  const auto place = flows_.placeOf(task, target);
+  if (endpoint_ != nullptr && place) tracer_.traceSoon(*place, now);
 }
 
 bool PortTracer::answered(const Prober& prober, const wire::ProbeMessage& pong, Nanos now) {
@@ -47,7 +35,7 @@ bool PortTracer::answered(const Prober& prober, const wire::ProbeMessage& pong, 
 bool PortTracer::expired(const Prober& prober, const rdma::UdExpired& expired, Nanos now) {
   wire::ProbeMessage quoted;
   const auto head = std::span(expired.quoted).first(expired.quoted_bytes);
-  if (wire::parseQuoted(head, quoted) != wire::ProbeParseError::kNone || !isTrace(quoted.id) ||
+  if (wire::parseQuoted(head, quoted) != wire::ProbeParseError::kNone || !isTraceId(quoted.id) ||
       !tracer_.expired(quoted.nonce, expired.router, now)) {
     return false;
   }
@@ -70,13 +58,7 @@ void PortTracer::elapse(const Prober& prober, Nanos now) {
 // If the endpoint has no room, the packet counts as unanswered and is sent again later.
 void PortTracer::post(const Prober& prober, const TracePacket& packet) {
   const Prober::Target& target = prober.target(packet.task, packet.target);
-  wire::ProbeMessage message;
-  message.type = wire::ProbeType::kPing;
-  message.clock = static_cast<std::uint8_t>(endpoint_->clock().source());
-  message.length = wire::kPingMinBytes;
-  message.id = std::uint32_t{packet.hop_limit} << ExchangeTable::kSlotBits;
-  message.nonce = packet.nonce;
-  message.incarnation = context_->incarnation;
+  wire::ProbeMessage message = tracePing(packet, endpoint_->clock().source(), *context_);
   message.q_key = endpoint_->address().q_key;
   message.answer_label = target.path.flow_label;
   wire::write(message, buffer_);
@@ -92,7 +74,7 @@ void PortTracer::publish(const Prober& prober, Nanos now) {
   for (FinishedTrace& trace : tracer_.takeFinished()) {
     const Task& task = prober.tasks().tasks()[trace.flow.task];
     const Prober::Target& target = prober.target(trace.flow.task, trace.flow.target);
-    TracedPath path = tracedPathOf(std::move(trace), task, own_, context_->clock->utc(now));
+    TracedPath path = tracedPathOf(std::move(trace), task, *context_, now);
     path.destination_port = rdma::soft::kRoceUdpPort;
     path.source_port = target.path.flow_label == 0
                            ? rdma::soft::kRoceUdpPort

@@ -4,11 +4,11 @@
 
 #include <array>
 #include <cstdint>
-#include <vector>
 
 #include "common/address.h"
 #include "probe/path_tracer.h"
 #include "probe/rdma/prober.h"
+#include "probe/task_flows.h"
 #include "rdma/ud_endpoint.h"
 #include "wire/probe_packet.h"
 
@@ -21,8 +21,7 @@ class PortTracer {
   // After a change of the mesh's endpoints the flows are listed again at most this often.
   static constexpr Nanos kListPause = kSecond;
 
-  PortTracer(const AgentContext& context, TracePace& pace, const IpAddress& own)
-      : context_(&context), own_(own), tracer_(pace) {}
+  PortTracer(const AgentContext& context, TracePace& pace) : context_(&context), tracer_(pace) {}
 
   // nullptr if there is none, or one that does not tell which router drops a packet.
   void setEndpoint(rdma::UdEndpoint* endpoint);
@@ -33,8 +32,6 @@ class PortTracer {
   // A PING to this target was lost, so its path may have changed.
   void lost(std::uint32_t task, std::uint32_t target, Nanos now);
 
-  // Whether a PONG with this id answers a trace packet, if anything.
-  static bool isTrace(std::uint32_t id) { return (id & kNoSlot) == 0; }
   // Each returns false if nothing in flight fits.
   bool answered(const Prober& prober, const wire::ProbeMessage& pong, Nanos now);
   bool expired(const Prober& prober, const rdma::UdExpired& expired, Nanos now);
@@ -43,19 +40,14 @@ class PortTracer {
   Nanos nextWake() const;
 
  private:
-  // No exchange has an id with these bits zero, because slot 0 of its table is never used.
-  static constexpr std::uint32_t kNoSlot = (1U << ExchangeTable::kSlotBits) - 1;
-  static constexpr std::uint32_t kNone = ~0U;
-
   void list(const Prober& prober, Nanos now);
   void post(const Prober& prober, const TracePacket& packet);
   void publish(const Prober& prober, Nanos now);
 
   const AgentContext* context_;
-  IpAddress own_;
   PathTracer tracer_;
   rdma::UdEndpoint* endpoint_ = nullptr;
-  std::vector<std::vector<std::uint32_t>> places_;  // [task][target]: in the tracer's list
+  TaskFlows flows_;
   bool changed_ = false;
   Nanos listed_ = 0;
   std::array<std::uint8_t, wire::kPingMinBytes> buffer_{};

@@ -130,7 +130,7 @@ void Engine::receiveOne(std::size_t socket, std::size_t i, const Instant& now) {
     if (!taken) drop(DropReason::kRateLimited);
     return;
   }
-  if (answer.message.type == wire::ProbeType::kPong && FlowTracer::isTrace(answer.message.id)) {
+  if (answer.message.type == wire::ProbeType::kPong && isTraceId(answer.message.id)) {
     if (!tracer_.answered(prober_, answer.message, now.mono)) drop(DropReason::kTrace);
     return;
   }
@@ -200,7 +200,7 @@ void Engine::bounced(const net::Bounce& bounce, const Instant& now) {
   wire::ProbeMessage quoted;
   const auto head = std::span(bounce.quoted).first(bounce.quoted_bytes);
   const bool is_trace = wire::parseQuoted(head, quoted) == wire::ProbeParseError::kNone &&
-                        quoted.type == wire::ProbeType::kPing && FlowTracer::isTrace(quoted.id);
+                        quoted.type == wire::ProbeType::kPing && isTraceId(quoted.id);
   if (!is_trace) {
     prober_.bounced(bounce);
   } else if (!bounce.expired || !tracer_.expired(prober_, quoted, bounce.sender, now.mono)) {

@@ -2,14 +2,12 @@
 // PINGs, as PINGs with a small hop limit, and publishes what it finds. One thread.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <vector>
 
 #include "net/outbox.h"
 #include "net/rx_batch.h"
-#include "probe/exchange_table.h"
 #include "probe/path_tracer.h"
+#include "probe/task_flows.h"
 #include "probe/transport.h"
 #include "probe/udp/prober.h"
 #include "wire/probe_packet.h"
@@ -28,8 +26,6 @@ class FlowTracer {
   // A PING to this target was lost, so its path may have changed.
   void lost(std::uint32_t task, std::uint32_t target, Nanos now);
 
-  // Whether a message with this id is a trace packet or answers one, if anything.
-  static bool isTrace(std::uint32_t id) { return (id & kNoSlot) == 0; }
   // Each returns false if nothing in flight fits.
   bool answered(const Prober& prober, const wire::ProbeMessage& pong, Nanos now);
   bool expired(const Prober& prober, const wire::ProbeMessage& quoted, const IpAddress& router,
@@ -39,10 +35,6 @@ class FlowTracer {
   Nanos nextWake() const { return tracer_.nextWake(); }
 
  private:
-  // No exchange has an id with these bits zero, because slot 0 of its table is never used.
-  static constexpr std::uint32_t kNoSlot = (1U << ExchangeTable::kSlotBits) - 1;
-  static constexpr std::uint32_t kNone = ~0U;
-
   void post(const Prober& prober, const TracePacket& packet);
   void publish(const Prober& prober, Nanos now);
 
@@ -51,7 +43,7 @@ class FlowTracer {
   TracePace pace_;
   PathTracer tracer_;
   net::Outbox outbox_;
-  std::vector<std::vector<std::uint32_t>> places_;  // [task][target]: in the tracer's list
+  TaskFlows flows_;
 };
 
 }  // namespace pingloom::probe::udp

@@ -68,37 +68,25 @@ Prober::Lane* Prober::laneFor(const IpAddress& source) {
   return wildcard;
 }
 
-net::SendOptions Prober::optionsOf(const plan::Assignment& assignment, const Lane& lane) const {
-  net::SendOptions options;
-  options.timestamp = true;
-  options.traffic_class = static_cast<std::uint8_t>(assignment.probe.traffic_class);
-  if (lane.socket->isWildcard()) options.from = assignment.source;
-  return options;
-}
-
-std::uint16_t Prober::portOf(const plan::Assignment& assignment) const {
-  return assignment.probe.port != 0 ? assignment.probe.port : context_->port;
-}
-
-Prober::Route Prober::routeOf(const plan::Assignment& assignment) {
+Prober::LaneRoute Prober::routeOf(const plan::Assignment& assignment) {
   Lane* lane = laneFor(assignment.source);
   if (lane == nullptr) return {};
-  return {lane, net::makeControl(optionsOf(assignment, *lane), lane->socket->isV6()),
-          portOf(assignment)};
-}
-
-std::optional<Prober::Way> Prober::wayOf(std::uint32_t task) const {
-  if (task >= routes_.size() || routes_[task].lane == nullptr) return std::nullopt;
-  const plan::Assignment& assignment = *tasks_.tasks()[task].assignment;
-  const Lane& lane = *routes_[task].lane;
-  return Way{lane.socket, optionsOf(assignment, lane), portOf(assignment)};
+  LaneRoute made;
+  made.lane = lane;
+  made.route.socket = lane->socket;
+  made.route.options.timestamp = true;
+  made.route.options.traffic_class = static_cast<std::uint8_t>(assignment.probe.traffic_class);
+  if (lane->socket->isWildcard()) made.route.options.from = assignment.source;
+  made.route.port = assignment.probe.port != 0 ? assignment.probe.port : context_->port;
+  made.control = net::makeControl(made.route.options, lane->socket->isV6());
+  return made;
 }
 
 void Prober::findRoutes() {
   for (Lane& lane : lanes_) lane.queue.skipFrom(0);  // their tasks may be gone
   routes_.clear();
   for (const Task& task : tasks_.tasks()) {
-    const Route& route = routes_.emplace_back(routeOf(*task.assignment));
+    const LaneRoute& route = routes_.emplace_back(routeOf(*task.assignment));
     if (route.lane == nullptr) continue;
     route.lane->longest =
         std::max(route.lane->longest, wire::paddedPing(task.assignment->probe.payload));
@@ -160,12 +148,12 @@ void Prober::sendTask(std::uint32_t task, Nanos until) {
 }
 
 void Prober::ping(const Ping& ping, const Instant& now) {
-  const Route& route = routes_[ping.task];
+  const LaneRoute& route = routes_[ping.task];
   const Exchange* exchange = route.lane->queue.open(ping, nonces_.next(), now);
   if (exchange == nullptr) return;
   sockaddr_storage address;
   const socklen_t address_length =
-      tasks_[ping.task].assignment->destinations[ping.target].toSockaddr(route.port, address);
+      tasks_[ping.task].assignment->destinations[ping.target].toSockaddr(route.route.port, address);
   sockaddr_in6 to;
   std::memcpy(&to, &address, sizeof to);
   wire::ProbeMessage message = exchanges_.pingOf(*exchange);

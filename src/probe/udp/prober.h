@@ -61,13 +61,13 @@ class Prober {
   bool wantsToSend(Nanos now) const { return nextSend() <= now; }
   bool hasWaiting() const { return retryAt() != kNever; }
 
-  // How packets of a task leave; nullopt if no socket is bound to its source.
-  struct Way {
-    net::UdpSocket* socket = nullptr;
+  // How the packets of one task leave.
+  struct Route {
+    net::UdpSocket* socket = nullptr;  // nullptr: none is bound to the task's source
     net::SendOptions options;
     std::uint16_t port = 0;
   };
-  std::optional<Way> wayOf(std::uint32_t task) const;
+  const Route& route(std::uint32_t task) const { return routes_[task].route; }
   // `lost` is called for each PING that nobody answered.
   void onLost(std::function<void(std::uint32_t task, std::uint32_t target)> lost) {
     exchanges_.onLost(std::move(lost));
@@ -87,16 +87,13 @@ class Prober {
     std::size_t longest = 0;
     std::unique_ptr<net::Outbox> outbox = nullptr;  // the queue's batch, in the same order
   };
-  // How the PINGs of one task leave.
-  struct Route {
+  struct LaneRoute {
+    Route route;
     Lane* lane = nullptr;  // nullptr: no socket
     net::ControlData control;
-    std::uint16_t port = 0;
   };
   Lane* laneFor(const IpAddress& source);
-  net::SendOptions optionsOf(const plan::Assignment& assignment, const Lane& lane) const;
-  std::uint16_t portOf(const plan::Assignment& assignment) const;
-  Route routeOf(const plan::Assignment& assignment);
+  LaneRoute routeOf(const plan::Assignment& assignment);
   void findRoutes();
   Nanos retryAt() const;
   Nanos nextSend() const;
@@ -113,7 +110,7 @@ class Prober {
   Nonces nonces_;
   PingCounts counts_;
   std::vector<Lane> lanes_;
-  std::vector<Route> routes_;
+  std::vector<LaneRoute> routes_;
   std::vector<ProbeSchedule::Due> due_;
   Pace pace_;
 };
