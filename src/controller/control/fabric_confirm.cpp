@@ -1,16 +1,11 @@
 #include "controller/control/fabric_confirm.h"
 
-#include <algorithm>
 #include <utility>
+
+#include "controller/model/grid_plan.h"
 
 namespace pingloom::controller {
 namespace {
-
-const ProbeGrid* probeNamed(const GridPlan& plan, const std::string& name) {
-  const auto found = std::find_if(plan.probes.begin(), plan.probes.end(),
-                                  [&](const ProbeGrid& grid) { return grid.spec.name == name; });
-  return found == plan.probes.end() ? nullptr : &*found;
-}
 
 FlowCounts countsOf(const FlowName& flow, const BurstSnapshot& burst) {
   FlowCounts made{flow};
@@ -32,11 +27,16 @@ void FabricConfirm::begin(const std::vector<FlowName>& flows, const GridPlan& pl
   ++rounds_;
   bursts_.clear();
   for (const FlowName& flow : flows) {
-    const ProbeGrid* grid = probeNamed(plan, flow.probe);
-    if (grid == nullptr || bursts_.size() >= kFlows) continue;
+    const auto probe = probeNamed(plan, flow.probe);
+    if (!probe || bursts_.size() >= kFlows) continue;
     const Burst& burst = bursts_.emplace_back(Burst{flow});
-    BurstOrder order{flow.probe, flow.source, flow.destination,  flow.path,
-                     kPings,     kInterval,   grid->spec.timeout};
+    BurstOrder order{flow.probe,
+                     flow.source,
+                     flow.destination,
+                     flow.path,
+                     kPings,
+                     kInterval,
+                     plan.probes[*probe].spec.timeout};
     board_.ask(std::move(order), [answer = burst.answer](const BurstAnswer& given) {
       answer->refused = given.id == 0;  // a user's burst may be under way there
       answer->id = given.id;

@@ -9,12 +9,11 @@
 namespace pingloom::controller {
 
 bool PathIntake::hasFlow(const TracedPath& path) const {
-  const auto probe =
-      std::find_if(plan_->probes.begin(), plan_->probes.end(),
-                   [&](const ProbeGrid& grid) { return grid.spec.name == path.probe; });
-  return probe != plan_->probes.end() && path.path <= probe->paths() &&
-         (path.path > 0 || probe->paths() == 0) && indexOf(probe->sources, path.source) &&
-         indexOf(probe->destinations, path.destination);
+  const auto number = probeNamed(*plan_, path.probe);
+  if (!number) return false;
+  const ProbeGrid& probe = plan_->probes[*number];
+  return path.path <= probe.paths() && (path.path > 0 || probe.paths() == 0) &&
+         indexOf(probe.sources, path.source) && indexOf(probe.destinations, path.destination);
 }
 
 std::optional<std::string> PathIntake::take(const Agent& agent, const wire::PathReport& report,

@@ -8,6 +8,7 @@
 #include "controller/http/api.h"
 #include "controller/http/cells.h"
 #include "controller/http/past_query.h"
+#include "controller/model/grid_plan.h"
 
 namespace pingloom::controller::api {
 namespace {

@@ -4,6 +4,7 @@
 #include "controller/http/cells.h"
 #include "controller/http/csv.h"
 #include "controller/http/grid_csv.h"
+#include "controller/model/grid_plan.h"
 
 namespace pingloom::controller::api {
 namespace {

@@ -1,5 +1,7 @@
 #include "controller/http/cells.h"
 
+#include "controller/model/grid_plan.h"
+
 namespace pingloom::controller {
 
 bool isPair(const ProbeGrid& grid, std::size_t source, std::size_t destination) {
@@ -74,13 +76,6 @@ CellCounts countPairs(const Board& board, const GridPlan& plan, std::uint32_t pr
     }
   }
   return counts;
-}
-
-std::optional<std::uint32_t> probeNamed(const GridPlan& plan, std::string_view name) {
-  for (std::uint32_t i = 0; i < plan.probes.size(); ++i) {
-    if (plan.probes[i].spec.name == name) return i;
-  }
-  return std::nullopt;
 }
 
 }  // namespace pingloom::controller

@@ -34,7 +34,4 @@ struct CellCounts {
 };
 CellCounts countPairs(const Board& board, const GridPlan& plan, std::uint32_t probe);
 
-// Returns the probe's number in the plan.
-std::optional<std::uint32_t> probeNamed(const GridPlan& plan, std::string_view name);
-
 }  // namespace pingloom::controller

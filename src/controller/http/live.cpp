@@ -7,6 +7,7 @@
 #include "controller/http/cells.h"
 #include "controller/http/live_frames.h"
 #include "controller/http/live_watch.h"
+#include "controller/model/grid_plan.h"
 
 namespace pingloom::controller {
 

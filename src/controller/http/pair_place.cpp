@@ -1,20 +1,13 @@
 #include "controller/http/pair_place.h"
 
-#include <algorithm>
-#include <optional>
 #include <string>
 
 #include "controller/http/api.h"
 #include "controller/http/cells.h"
+#include "controller/model/grid_plan.h"
 
 namespace pingloom::controller::api {
 namespace {
-
-std::optional<std::size_t> indexOf(const plan::AddressList& list, const IpAddress& address) {
-  const auto found = std::lower_bound(list.begin(), list.end(), address);
-  if (found == list.end() || *found != address) return std::nullopt;
-  return static_cast<std::size_t>(found - list.begin());
-}
 
 // Finds the pair. The answer shows the error's text.
 Result<PairPlace> placeOf(const GridPlan& plan, std::uint32_t probe, const std::string& source_text,

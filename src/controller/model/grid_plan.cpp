@@ -20,6 +20,13 @@ std::shared_ptr<const GridPlan> makeGridPlan(std::shared_ptr<const pinglist::Pin
   return made;
 }
 
+std::optional<std::uint32_t> probeNamed(const GridPlan& plan, std::string_view name) {
+  for (std::uint32_t i = 0; i < plan.probes.size(); ++i) {
+    if (plan.probes[i].spec.name == name) return i;
+  }
+  return std::nullopt;
+}
+
 std::optional<std::uint32_t> indexOf(const plan::AddressList& list, const IpAddress& address) {
   const auto at = std::lower_bound(list.begin(), list.end(), address);
   if (at == list.end() || *at != address) return std::nullopt;

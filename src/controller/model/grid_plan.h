@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "controller/model/board.h"
 
@@ -12,10 +13,13 @@ namespace pingloom::controller {
 std::shared_ptr<const GridPlan> makeGridPlan(std::shared_ptr<const pinglist::Pinglist> pinglist,
                                              std::uint64_t generation);
 
-// Returns the index of the address in the list.
 // The names of the pinglist's topology.
 SwitchNames switchNames(const GridPlan& plan);
 
+// Returns the index of the probe with this name.
+std::optional<std::uint32_t> probeNamed(const GridPlan& plan, std::string_view name);
+
+// Returns the index of the address in the list.
 std::optional<std::uint32_t> indexOf(const plan::AddressList& list, const IpAddress& address);
 
 // Tells whether the source probes the destination: not itself unless the probe says so, and never

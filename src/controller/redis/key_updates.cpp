@@ -16,10 +16,8 @@ using std::string_view;
 constexpr int kExpiryWindows = 3;
 
 const ProbeGrid* findProbe(const GridPlan& plan, const std::string& name) {
-  for (const ProbeGrid& probe : plan.probes) {
-    if (probe.spec.name == name) return &probe;
-  }
-  return nullptr;
+  const auto found = probeNamed(plan, name);
+  return found ? &plan.probes[*found] : nullptr;
 }
 
 std::vector<std::string> textsOf(const plan::AddressList& list) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/log.h"
+#include "controller/model/grid_plan.h"
 
 namespace pingloom::controller {
 namespace {
@@ -123,15 +124,13 @@ Status RedisWriter::removeLeftovers() {
   const auto probes = connection_->members(RedisKeys::kProbesKey);
   if (!probes) return tl::unexpected(probes.error());
   for (const std::string& name : *probes) {
-    const auto& known = store_.plan().probes;
-    const auto probe = std::find_if(known.begin(), known.end(),
-                                    [&](const ProbeGrid& at) { return at.spec.name == name; });
+    const auto probe = probeNamed(store_.plan(), name);
     ProbeGrid gone;
     gone.spec.name = name;
-    if (auto status = removeLeftSources(probe == known.end() ? gone : *probe); !status) {
+    if (auto status = removeLeftSources(probe ? store_.plan().probes[*probe] : gone); !status) {
       return status;
     }
-    if (probe == known.end()) RedisKeys::removeProbe(name, commands_);
+    if (!probe) RedisKeys::removeProbe(name, commands_);
   }
   return finish();
 }
