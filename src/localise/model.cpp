@@ -60,10 +60,9 @@ double Model::cost(ComponentId component, const Guess& guess) const {
 std::vector<bool> Model::findCandidates() {
   fillClasses();
   std::vector<double> bounds(fabric_.components().size(), 0.0);
-  for (std::uint32_t row = 0; row < evidence_.size(); ++row) {
+  for (std::size_t row = 0; row < evidence_.size(); ++row) {
     const Observation& it = evidence_[row];
     if (it.lost == 0) continue;
-    lossy_.push_back(row);
     const double own = static_cast<double>(it.lost) / it.sent;
     const double most = std::max(0.0, classes_.logRatio(healthy_[row], own));
     for (const ComponentId component : fabric_.componentsOf(it.path)) bounds[component] += most;

@@ -51,7 +51,6 @@ class Model {
   Classes classes_;
   std::vector<ClassId> healthy_;  // of each observation, without culprits
   std::vector<ClassId> now_;      // and with those that were set
-  std::vector<std::uint32_t> lossy_;
   Candidates candidates_;
   Edges edges_;
   std::unordered_map<ComponentId, Edges::Near> near_;

@@ -62,7 +62,7 @@ std::uint64_t FabricJudge::delayBy(ComponentId component, const Symptom& symptom
   std::vector<double> others;
   for (const Observation& it : symptom.observations) {
     auto& values = fabric_.crosses(it.path, component) ? through : others;
-    values.push_back(flows_[it.flow].baseline.newest().excess_ns);
+    values.push_back(flows_[it.flow].memory.baseline.newest().excess_ns);
   }
   return static_cast<std::uint64_t>(
       std::max(0.0, medianOf(std::move(through)) - medianOf(std::move(others))));
@@ -116,7 +116,7 @@ std::string FabricJudge::becauseOf(const Observation& it, Figure figure) const {
   if (figure == Figure::kLoss) {
     return fmt::format("{}loses {} of {} pings", path, it.lost, it.sent);
   }
-  const double excess = std::max(0.0, flow.baseline.newest().excess_ns);
+  const double excess = std::max(0.0, flow.memory.baseline.newest().excess_ns);
   return fmt::format("{}is {} slower than usual", path,
                      timeText(static_cast<std::uint64_t>(excess)));
 }

@@ -14,8 +14,8 @@ using localise::ComponentId;
 using localise::NodeId;
 using localise::Observation;
 
-// Which way a flow and its answers take, by the routers.
-std::uint64_t wayOf(const TracedPath& path, const TracedPath* back) {
+// The routers that a flow and its answers pass, as one number.
+std::uint64_t routeOf(const TracedPath& path, const TracedPath* back) {
   std::string routers = path.probe;
   for (const TracedPath* each : {&path, back}) {
     if (each == nullptr) continue;
@@ -63,7 +63,7 @@ std::map<FabricJudge::FlowKey, FabricJudge::Memory> FabricJudge::takeMemories() 
   for (const Flow& flow : flows_) {
     const ProbeGrid& grid = places_->plan().probes[flow.probe];
     taken[{flow.probe, grid.sources[flow.source], grid.destinations[flow.destination], flow.path}] =
-        {flow.baseline, flow.recent};
+        flow.memory;
   }
   return taken;
 }
@@ -102,12 +102,11 @@ void FabricJudge::build(const Evidence& evidence) {
                           : fabric_.addRoundTrip(nodesOf(*path), nodesOf(*return_path));
     if (!over) continue;
     Flow& flow = flows_.emplace_back();
-    flow = {probe, *from, *to, number, *over, wayOf(*path, return_path), {}, {}};
-    // What belongs to another path is forgotten with the next window.
-    if (const auto it = memories.find(key); it != memories.end()) {
-      flow.baseline = it->second.baseline;
-      flow.recent = it->second.recent;
-    }
+    flow = {probe, *from, *to, number, *over, {}};
+    const std::uint64_t route = routeOf(*path, return_path);
+    const auto known = memories.find(key);
+    if (known != memories.end() && known->second.route == route) flow.memory = known->second;
+    flow.memory.route = route;
   }
 }
 
@@ -116,9 +115,8 @@ FabricReport FabricJudge::judge(const Evidence& evidence) {
   FabricReport report;
   const Symptom loss = observeLoss(evidence);
   report.flows = loss.observations.size();
-  accused_.clear();
-  explain(loss, {}, evidence, report);
-  explain(observeLongLoss(loss, report), {}, evidence, report);
+  const Accused accused = explain(loss, {}, evidence, report);
+  explain(observeLongLoss(loss, accused), {}, evidence, report);
   report.to_confirm = flowsToConfirm(loss, report);
   const Symptom delay = observeDelay(evidence.sources);
   localise::Settings settings = localise::delaySettings();
@@ -128,8 +126,10 @@ FabricReport FabricJudge::judge(const Evidence& evidence) {
   return report;
 }
 
-void FabricJudge::explain(const Symptom& symptom, const localise::Settings& settings,
-                          const Evidence& evidence, FabricReport& report) {
+FabricJudge::Accused FabricJudge::explain(const Symptom& symptom,
+                                          const localise::Settings& settings,
+                                          const Evidence& evidence, FabricReport& report) const {
+  Accused accused;
   auto& explained = symptom.figure == Figure::kLoss ? report.explained : report.explained_delay;
   for (const localise::Verdict& verdict :
        localise::localise(fabric_, symptom.observations, settings).verdicts) {
@@ -142,8 +142,9 @@ void FabricJudge::explain(const Symptom& symptom, const localise::Settings& sett
       continue;
     }
     report.findings.push_back(findingOf(verdict, evidence, symptom, explained));
-    if (symptom.figure == Figure::kLoss) accused_.push_back(verdict.component);
+    accused.push_back(verdict.component);
   }
+  return accused;
 }
 
 }  // namespace pingloom::controller

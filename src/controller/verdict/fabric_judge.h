@@ -50,15 +50,19 @@ class FabricJudge {
   FabricReport judge(const Evidence& evidence);
 
  private:
+  // What is remembered of a flow as long as it takes the same route.
+  struct Memory {
+    std::uint64_t route = 0;  // a hash of the hops in both directions
+    FlowBaseline baseline;
+    RecentCounts recent;
+  };
   struct Flow {
     std::uint32_t probe = 0;
     std::uint32_t source = 0;       // of the probe's sources
     std::uint32_t destination = 0;  // of the probe's destinations
     std::uint32_t path = 0;
     localise::PathId over = 0;
-    std::uint64_t way = 0;  // a hash of the hops in both directions
-    FlowBaseline baseline;
-    RecentCounts recent;
+    Memory memory;
   };
   using FlowKey = std::tuple<std::uint32_t, IpAddress, IpAddress, std::uint32_t>;
   // The evidence of one symptom, loss or delay, over the same flows.
@@ -71,23 +75,20 @@ class FabricJudge {
   void build(const Evidence& evidence);
   std::vector<localise::NodeId> nodesOf(const TracedPath& path) const;
   localise::NodeId hostNode(std::uint32_t address) const;
-  // What is remembered of a flow while the paths of others change.
-  struct Memory {
-    FlowBaseline baseline;
-    RecentCounts recent;
-  };
   std::map<FlowKey, Memory> takeMemories() const;
   const Row* rowOf(const Flow& flow, const JudgedSources& sources) const;
   Symptom observeLoss(const Evidence& evidence);
-  Symptom observeLongLoss(const Symptom& loss, const FabricReport& report) const;
+  // The components that are accused for what one symptom shows.
+  using Accused = std::vector<localise::ComponentId>;
+  Symptom observeLongLoss(const Symptom& loss, const Accused& accused) const;
   bool lasts(localise::ComponentId component, const Symptom& loss) const;
   void addBursts(Symptom& symptom, const std::vector<FlowCounts>& bursts) const;
   std::vector<FlowName> flowsToConfirm(const Symptom& loss, const FabricReport& report) const;
   std::vector<FlowName> choose(const Symptom& loss, localise::ComponentId component) const;
   FlowName nameOf(const Flow& flow) const;
   Symptom observeDelay(const JudgedSources& sources);
-  void explain(const Symptom& symptom, const localise::Settings& settings, const Evidence& evidence,
-               FabricReport& report);
+  Accused explain(const Symptom& symptom, const localise::Settings& settings,
+                  const Evidence& evidence, FabricReport& report) const;
   Finding findingOf(const localise::Verdict& verdict, const Evidence& evidence,
                     const Symptom& symptom, FabricReport::Pairs& explained) const;
   void addEvidence(Finding& finding, const std::vector<const localise::Observation*>& worst,
@@ -100,7 +101,6 @@ class FabricJudge {
   std::shared_ptr<const FabricMap> map_;
   localise::Fabric fabric_;
   std::vector<Flow> flows_;
-  std::vector<localise::ComponentId> accused_;  // by the findings of the newest look
 };
 
 }  // namespace pingloom::controller

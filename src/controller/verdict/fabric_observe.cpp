@@ -45,8 +45,8 @@ FabricJudge::Symptom FabricJudge::observeLoss(const Evidence& evidence) {
     observation.path = flows_[i].over;
     made.observations.push_back(observation);
     Flow& flow = flows_[i];
-    flow.recent.take(evidence.sources[flow.probe][flow.source]->rows->window_index, flow.way,
-                     {observation.sent, observation.lost});
+    flow.memory.recent.take(evidence.sources[flow.probe][flow.source]->rows->window_index,
+                            {observation.sent, observation.lost});
   }
   addBursts(made, evidence.bursts);
   return made;
@@ -55,17 +55,16 @@ FabricJudge::Symptom FabricJudge::observeLoss(const Evidence& evidence) {
 // The newest windows together show what loses too little for one. Flows through what is accused
 // already say nothing new.
 FabricJudge::Symptom FabricJudge::observeLongLoss(const Symptom& loss,
-                                                  const FabricReport& report) const {
+                                                  const Accused& accused) const {
   Symptom made;
   made.is_long = true;
   made.observations.reserve(loss.observations.size());
   for (const Observation& it : loss.observations) {
-    const bool explained =
-        !report.findings.empty() &&
-        std::any_of(accused_.begin(), accused_.end(),
-                    [&](ComponentId component) { return fabric_.crosses(it.path, component); });
+    const bool explained = std::any_of(accused.begin(), accused.end(), [&](ComponentId component) {
+      return fabric_.crosses(it.path, component);
+    });
     if (explained) continue;
-    const RecentCounts::Counts sum = flows_[it.flow].recent.sum();
+    const RecentCounts::Counts sum = flows_[it.flow].memory.recent.sum();
     made.observations.push_back({it.flow, it.path, sum.sent, sum.lost});
   }
   return made;
@@ -78,7 +77,7 @@ bool FabricJudge::lasts(ComponentId component, const Symptom& loss) const {
   for (const Observation& it : loss.observations) {
     if (it.lost == 0 || !fabric_.crosses(it.path, component)) continue;
     for (std::size_t age = 0; age < lossy.size(); ++age) {
-      lossy[age] = lossy[age] || flows_[it.flow].recent[age].lost > 0;
+      lossy[age] = lossy[age] || flows_[it.flow].memory.recent[age].lost > 0;
     }
   }
   const auto windows = std::count(lossy.begin(), lossy.end(), true);
@@ -86,21 +85,18 @@ bool FabricJudge::lasts(ComponentId component, const Symptom& loss) const {
 }
 
 void FabricJudge::addBursts(Symptom& symptom, const std::vector<FlowCounts>& bursts) const {
-  const auto& probes = places_->plan().probes;
+  const GridPlan& plan = places_->plan();
   for (const FlowCounts& burst : bursts) {
     const FlowName& name = burst.flow;
-    const auto probe = std::find_if(probes.begin(), probes.end(), [&](const ProbeGrid& grid) {
-      return grid.spec.name == name.probe;
-    });
-    if (probe == probes.end()) continue;
-    const auto from = indexOf(probe->sources, name.source);
-    const auto to = indexOf(probe->destinations, name.destination);
+    const auto probe = probeNamed(plan, name.probe);
+    if (!probe) continue;
+    const auto from = indexOf(plan.probes[*probe].sources, name.source);
+    const auto to = indexOf(plan.probes[*probe].destinations, name.destination);
     if (!from || !to) continue;
-    const auto number = static_cast<std::uint32_t>(probe - probes.begin());
     const auto it = std::find_if(symptom.observations.begin(), symptom.observations.end(),
                                  [&](const Observation& each) {
                                    const Flow& flow = flows_[each.flow];
-                                   return flow.probe == number && flow.source == *from &&
+                                   return flow.probe == *probe && flow.source == *from &&
                                           flow.destination == *to && flow.path == name.path;
                                  });
     if (it == symptom.observations.end()) continue;
@@ -117,10 +113,9 @@ FabricJudge::Symptom FabricJudge::observeDelay(const JudgedSources& sources) {
     Flow& flow = flows_[i];
     const Row* row = rowOf(flow, sources);
     if (row == nullptr) continue;
-    // Window 0 is the one that a baseline without windows has.
-    const std::uint64_t window = sources[flow.probe][flow.source]->rows->window_index + 1;
-    flow.baseline.take(window, flow.way, row->network);
-    const Exceedance& newest = flow.baseline.newest();
+    FlowBaseline& baseline = flow.memory.baseline;
+    baseline.take(sources[flow.probe][flow.source]->rows->window_index, row->network);
+    const Exceedance& newest = baseline.newest();
     made.observations.push_back({i, flow.over, newest.samples, newest.above});
   }
   return made;

@@ -66,11 +66,7 @@ void FlowBaseline::learn(const Summary& network, double weight) {
   deviation_ += (gap - deviation_) * part;
 }
 
-void FlowBaseline::take(std::uint64_t window, std::uint64_t path, const Summary& network) {
-  if (path != path_) {
-    *this = {};
-    path_ = path;
-  }
+void FlowBaseline::take(std::uint64_t window, const Summary& network) {
   if (window == window_ || network.count == 0) return;
   window_ = window;
   newest_ = {static_cast<std::uint32_t>(network.count), 0, 0};

@@ -1,4 +1,5 @@
-// What is usual for one flow: the network time of its windows while nothing was wrong. A value.
+// What is usual for one flow on one route: the network time of its windows while nothing was wrong.
+// A value.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +24,15 @@ class FlowBaseline {
   // A sample is above what is usual beyond the median and this, or four median deviations.
   static constexpr double kLeastExcess = 5000;  // nanoseconds
 
-  // Takes a window once, by its index. What was learned of another path is forgotten: `path` is any
-  // number that says which path the flow takes.
-  void take(std::uint64_t window, std::uint64_t path, const Summary& network);
+  // Takes a window once, by its index.
+  void take(std::uint64_t window, const Summary& network);
   // The newest window that was taken. Nothing is above while the flow is being learned.
   const Exceedance& newest() const { return newest_; }
 
  private:
   void learn(const Summary& network, double weight);
 
-  std::uint64_t window_ = 0;
-  std::uint64_t path_ = 0;
+  std::uint64_t window_ = UINT64_MAX;
   float usual_ = 0;      // median of a window, in nanoseconds
   float deviation_ = 0;  // median deviation of the samples below the median
   std::uint8_t learned_ = 0;

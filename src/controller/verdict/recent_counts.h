@@ -1,4 +1,4 @@
-// What one flow lost in its newest windows. A value of 64 bytes.
+// What one flow lost in its newest windows on one route. A value of 56 bytes.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,11 @@ class RecentCounts {
     std::uint32_t lost = 0;
   };
 
-  // Takes a window's counts, or the newest window's again with more reports. What was counted on
-  // another path is forgotten: `path` is any number that says which path the flow takes.
-  void take(std::uint64_t window, std::uint64_t path, Counts counts) {
-    if (path != path_) *this = {};
-    path_ = path;
-    if (window != window_)
+  // Takes a window's counts, or the newest window's again with more reports.
+  void take(std::uint64_t window, Counts counts) {
+    if (window != window_) {
       std::rotate(newest_first_.begin(), newest_first_.end() - 1, newest_first_.end());
+    }
     window_ = window;
     newest_first_[0] = counts;
   }
@@ -40,9 +38,8 @@ class RecentCounts {
 
  private:
   std::uint64_t window_ = UINT64_MAX;
-  std::uint64_t path_ = 0;
   std::array<Counts, kWindows> newest_first_{};
 };
-static_assert(sizeof(RecentCounts) == 64, "the memory of a flow");
+static_assert(sizeof(RecentCounts) == 56, "the memory of a flow");
 
 }  // namespace pingloom::controller

@@ -5,8 +5,6 @@
 namespace pingloom::controller {
 namespace {
 
-constexpr std::uint64_t kPath = 7;
-
 Summary summaryOf(std::uint64_t min, std::uint64_t p50, std::uint64_t max) {
   return {10, min, p50, p50, max, max, max};
 }
@@ -14,7 +12,7 @@ Summary summaryOf(std::uint64_t min, std::uint64_t p50, std::uint64_t max) {
 FlowBaseline learned() {
   FlowBaseline baseline;
   for (std::uint64_t window = 1; window <= FlowBaseline::kLearned; ++window) {
-    baseline.take(window, kPath, summaryOf(38'000, 40'000, 43'000));
+    baseline.take(window, summaryOf(38'000, 40'000, 43'000));
   }
   return baseline;
 }
@@ -22,7 +20,7 @@ FlowBaseline learned() {
 TEST(FlowBaseline, SaysNothingWhileItLearns) {
   FlowBaseline baseline;
   for (std::uint64_t window = 1; window <= FlowBaseline::kLearned; ++window) {
-    baseline.take(window, kPath, summaryOf(40'000 * window, 50'000 * window, 900'000));
+    baseline.take(window, summaryOf(40'000 * window, 50'000 * window, 900'000));
     EXPECT_EQ(baseline.newest().above, 0U);
     EXPECT_EQ(baseline.newest().samples, 10U);
   }
@@ -30,14 +28,14 @@ TEST(FlowBaseline, SaysNothingWhileItLearns) {
 
 TEST(FlowBaseline, CountsTheSamplesOfASlowWindow) {
   FlowBaseline baseline = learned();
-  baseline.take(4, kPath, summaryOf(340'000, 345'000, 350'000));
+  baseline.take(4, summaryOf(340'000, 345'000, 350'000));
   EXPECT_EQ(baseline.newest().above, 10U);
   EXPECT_NEAR(baseline.newest().excess_ns, 305'000, 1'000);
 }
 
 TEST(FlowBaseline, SaysHowMuchTheSlowPartOfAWindowIsSlower) {
   FlowBaseline baseline = learned();
-  baseline.take(4, kPath, summaryOf(38'000, 40'000, 340'000));
+  baseline.take(4, summaryOf(38'000, 40'000, 340'000));
   EXPECT_GT(baseline.newest().above, 2U);
   EXPECT_LT(baseline.newest().above, 6U);
   EXPECT_GT(baseline.newest().excess_ns, 100'000);
@@ -45,16 +43,16 @@ TEST(FlowBaseline, SaysHowMuchTheSlowPartOfAWindowIsSlower) {
 
 TEST(FlowBaseline, TakesAWindowOnce) {
   FlowBaseline baseline = learned();
-  baseline.take(4, kPath, summaryOf(340'000, 345'000, 350'000));
-  for (int i = 0; i < 100'000; ++i) baseline.take(4, kPath, summaryOf(340'000, 345'000, 350'000));
-  baseline.take(5, kPath, summaryOf(340'000, 345'000, 350'000));
+  baseline.take(4, summaryOf(340'000, 345'000, 350'000));
+  for (int i = 0; i < 100'000; ++i) baseline.take(4, summaryOf(340'000, 345'000, 350'000));
+  baseline.take(5, summaryOf(340'000, 345'000, 350'000));
   EXPECT_EQ(baseline.newest().above, 10U);
 }
 
 TEST(FlowBaseline, DoesNotTakeAFaultForUsual) {
   FlowBaseline baseline = learned();
   for (std::uint64_t window = 4; window < 200; ++window) {  // a quarter of an hour
-    baseline.take(window, kPath, summaryOf(340'000, 345'000, 350'000));
+    baseline.take(window, summaryOf(340'000, 345'000, 350'000));
   }
   EXPECT_EQ(baseline.newest().above, 10U);
 }
@@ -63,20 +61,14 @@ TEST(FlowBaseline, FollowsWhatChangesSlowly) {
   FlowBaseline baseline = learned();
   for (std::uint64_t window = 4; window < 400; ++window) {
     const std::uint64_t base = 40'000 + 100 * window;  // twice the value after 400 windows
-    baseline.take(window, kPath, summaryOf(base - 2'000, base, base + 3'000));
+    baseline.take(window, summaryOf(base - 2'000, base, base + 3'000));
     EXPECT_LT(baseline.newest().above, 5U) << window;
   }
 }
 
-TEST(FlowBaseline, ForgetsAnotherPath) {
-  FlowBaseline baseline = learned();
-  baseline.take(4, kPath + 1, summaryOf(340'000, 345'000, 350'000));
-  EXPECT_EQ(baseline.newest().above, 0U);
-}
-
 TEST(FlowBaseline, BearsWindowsWithoutSamples) {
   FlowBaseline baseline = learned();
-  baseline.take(4, kPath, {});
+  baseline.take(4, {});
   EXPECT_EQ(baseline.newest().above, 0U);
 }
 

@@ -8,7 +8,7 @@ namespace {
 TEST(RecentCounts, SumsTheNewestWindows) {
   RecentCounts counts;
   EXPECT_EQ(counts.sum().sent, 0U);
-  for (std::uint32_t window = 0; window < 10; ++window) counts.take(window, 1, {10, window});
+  for (std::uint32_t window = 0; window < 10; ++window) counts.take(window, {10, window});
   EXPECT_EQ(counts.sum().sent, 60U);
   EXPECT_EQ(counts.sum().lost, 4U + 5 + 6 + 7 + 8 + 9);
   EXPECT_EQ(counts[0].lost, 9U);
@@ -17,18 +17,10 @@ TEST(RecentCounts, SumsTheNewestWindows) {
 
 TEST(RecentCounts, ReplacesAWindowThatComesAgain) {
   RecentCounts counts;
-  counts.take(7, 1, {10, 2});
-  counts.take(7, 1, {12, 3});
+  counts.take(7, {10, 2});
+  counts.take(7, {12, 3});
   EXPECT_EQ(counts.sum().sent, 12U);
   EXPECT_EQ(counts.sum().lost, 3U);
-}
-
-TEST(RecentCounts, ForgetsAnotherPath) {
-  RecentCounts counts;
-  counts.take(7, 1, {10, 2});
-  counts.take(8, 2, {10, 0});
-  EXPECT_EQ(counts.sum().sent, 10U);
-  EXPECT_EQ(counts.sum().lost, 0U);
 }
 
 }  // namespace
