@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <boost/program_options.hpp>
-#include <iostream>
 #include <optional>
 
 #include "baselines.h"
+#include "common/program.h"
 #include "score.h"
 #include "shared/clocks.h"
 
@@ -162,33 +162,25 @@ void measure(const Setup& setup, const Options& options) {
   std::fflush(stdout);
 }
 
-bool parse(int argc, char** argv, Options& options) {
+}  // namespace
+
+int main(int argc, char** argv) {
   namespace po = boost::program_options;
-  po::options_description all("localise_bench: how right localisers are, and what they cost");
-  all.add_options()("help,h", "show this help")("seed", po::value(&options.seed),
-                                                "the first trial's seed (default 1000)")(
+  Options options;
+  po::options_description described("Options");
+  described.add_options()("seed", po::value(&options.seed),
+                          "the first trial's seed (default 1000)")(
       "trials", po::value(&options.trials), "trials of each of eight kinds (default 20)")(
       "only", po::value(&options.only), "measure only scenarios whose name contains this")(
       "ours", po::bool_switch(&options.ours_only), "measure only pingloom's localiser")(
       "verbose", po::bool_switch(&options.verbose), "print the trials in which it was not right");
   po::variables_map values;
-  try {
-    po::store(po::parse_command_line(argc, argv, all), values);
-    po::notify(values);
-  } catch (const po::error& error) {
-    std::cerr << "localise_bench: " << error.what() << '\n';
-    std::exit(2);
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (const auto code = pingloom::program::parse({"localise_bench", "localise_bench [OPTIONS]",
+                                                  "How right localisers are, and what they cost."},
+                                                 arguments, described, {}, values)) {
+    return *code;
   }
-  if (values.count("help") == 0) return true;
-  std::cout << all;
-  return false;
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
-  Options options;
-  if (!parse(argc, argv, options)) return 0;
   for (const Setup& setup : setups()) {
     if (setup.name.find(options.only) != std::string::npos) measure(setup, options);
   }

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <boost/program_options.hpp>
-#include <iostream>
 
+#include "common/program.h"
 #include "controller/model/limits.h"
 #include "controller/verdict/baseline.h"
 #include "controller/verdict/finding.h"
@@ -145,33 +145,24 @@ void cost(const Options& options, Figures& figures) {
              std::uint64_t{options.hosts} * (options.hosts - 1), bad);
 }
 
-bool parse(int argc, char** argv, Options& options) {
+}  // namespace
+
+int main(int argc, char** argv) {
   namespace po = boost::program_options;
-  po::options_description all("verdict_bench: how right verdicts are, and what they cost");
-  all.add_options()("help,h", "show this help")("hosts", po::value(&options.hosts),
-                                                "hosts of the mesh (default 2000)")(
+  Options options;
+  po::options_description described("Options");
+  described.add_options()("hosts", po::value(&options.hosts), "hosts of the mesh (default 2000)")(
       "seed", po::value(&options.seed), "the first scenario's seed (default 1)")(
       "scenarios", po::value(&options.scenarios), "number of scenarios (default 1000)")(
       "runs", po::value(&options.runs), "runs of each timed part (default 5)")(
       "verbose", po::bool_switch(&options.verbose), "print the scenarios that were not all right");
   po::variables_map values;
-  try {
-    po::store(po::parse_command_line(argc, argv, all), values);
-    po::notify(values);
-  } catch (const po::error& error) {
-    std::cerr << "verdict_bench: " << error.what() << '\n';
-    std::exit(2);
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (const auto code = pingloom::program::parse({"verdict_bench", "verdict_bench [OPTIONS]",
+                                                  "How right verdicts are, and what they cost."},
+                                                 arguments, described, {}, values)) {
+    return *code;
   }
-  if (values.count("help") == 0) return true;
-  std::cout << all;
-  return false;
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
-  Options options;
-  if (!parse(argc, argv, options)) return 0;
   Figures figures;
   if (options.scenarios > 0) truth(options, figures);
   if (options.runs > 0) cost(options, figures);
