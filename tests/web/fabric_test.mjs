@@ -1,4 +1,4 @@
-// The fabric's page and a pair's way through it. Routes stand for the controller's answers, because the board has no paths.
+// The fabric's page and a pair's paths through it. Routes stand for the controller's answers, because the board has no paths.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -90,16 +90,16 @@ const hop = (router, name) => ({ router, ...(name && { name }), ...(router && { 
 const trace = (...hops) => ({ state: 'traced', end: 'reached', traced: '2026-11-25T03:12:00Z', rtt_ns: 60_000, hops });
 const EVIL = '<img src=x onerror=alert(1)>';
 
-test('a pair shows its way, its change and where it is broken', async () => {
+test('a pair shows its path, its change and where it is broken', async () => {
   const known = { path: 0, ...trace(hop('10.2.0.1', 'leaf0'), hop('10.2.1.1', EVIL), hop(null), hop('10.2.3.1')), state: 'partial', since: '2026-11-25T03:00:00Z', changes: 1,
     before: [trace(hop('10.2.0.1', 'leaf0'), hop('10.2.1.9', 'spine9'))], broken: { ...trace(hop('10.2.0.1', 'leaf0')), end: 'silent' } };
   const paths = { probe: 'udp', source: '10.0.0.1', source_name: 'gpu-001', destination: '10.0.0.2', destination_name: 'gpu-002', forward: [known], return: [] };
   await start('#page=pair&probe=udp&from=10.0.0.1&to=10.0.0.2', fabricOf(''), paths);
   await until(page, () => document.querySelectorAll('.hops').length === 2);
-  const hops = await page.$$eval('.ways > div > .hops:first-of-type > li', (all) => all.map((each) => each.firstChild.data));
+  const hops = await page.$$eval('.hop-lists > div > .hops:first-of-type > li', (all) => all.map((each) => each.firstChild.data));
   assert.deepEqual(hops, ['gpu-001', 'leaf0', EVIL, '?', '10.2.3.1', 'gpu-002']);
   assert.equal(await page.innerText('.hops [data-changed=true]').then((text) => text.startsWith('<img')), true);
-  assert.match(await page.innerText('.ways'), /came only so far[^]*nobody answered behind it[^]*changed once; before: leaf0, spine9/);
-  await shot(page, 'pair-way');
+  assert.match(await page.innerText('.hop-lists'), /came only so far[^]*nobody answered behind it[^]*changed once; before: leaf0, spine9/);
+  await shot(page, 'pair-hops');
   assertQuiet();
 });

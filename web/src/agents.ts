@@ -1,8 +1,7 @@
 // Asks the controller every few seconds what it knows about the agents of some addresses.
 
-import { useEffect, useState } from 'preact/hooks';
+import { usePolled } from './polled';
 import { model } from './store';
-import { fetchJson } from './status';
 
 export interface Endpoint { address: string; device: string; clock: string; gid: string; qpn: number }
 
@@ -34,25 +33,8 @@ function addressesOf({ addresses }: Agent): string[] {
 // Returns the agent of each address; undefined: not known yet; null: no agent has registered for
 // it.
 export function useAgents(addresses: string[]): (Agent | null | undefined)[] {
-  const [hosts, setHosts] = useState<Agent[] | undefined>(undefined);
-  const key = addresses.join(' ');
-  useEffect(() => {
-    let stopped = false;
-    const ask = async () => {
-      try {
-        const answer = await fetchJson<{ hosts: Agent[] }>('api/v1/hosts');
-        if (!stopped) setHosts(answer.hosts.filter((each) => addressesOf(each).some((one) => addresses.includes(one))));
-      } catch { /* the header says that the controller does not answer */ }
-    };
-    setHosts(undefined);
-    void ask();
-    const timer = setInterval(ask, REFRESH);
-    return () => {
-      stopped = true;
-      clearInterval(timer);
-    };
-  }, [key]);
-  return addresses.map((address) => hosts && (hosts.find((each) => addressesOf(each).includes(address)) ?? null));
+  const answer = usePolled<{ hosts: Agent[] }>('api/v1/hosts', REFRESH);
+  return addresses.map((address) => answer?.hosts && (answer.hosts.find((each) => addressesOf(each).includes(address)) ?? null));
 }
 
 // Says which plan the agent runs, and whether that plan is in force.

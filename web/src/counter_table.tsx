@@ -1,37 +1,16 @@
 // The table of the counters of a host's NICs and ports.
 
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { type CountersOfHost, grouped, placeOf, shownCounters, summaryOf } from './counters';
 import { humanAge, inText } from './format';
-import { fetchJson } from './status';
+import { usePolled } from './polled';
 import { now } from './store';
 
 const REFRESH = 5000; // milliseconds
 
-function useCounters(host: string): CountersOfHost | null {
-  const [counters, setCounters] = useState<CountersOfHost | null>(null);
-  useEffect(() => {
-    let stopped = false;
-    const ask = async () => {
-      try {
-        const answer = await fetchJson<CountersOfHost>(`api/v1/counters?host=${encodeURIComponent(host)}`);
-        if (!stopped) setCounters(answer);
-      } catch { /* the header says that the controller does not answer */ }
-    };
-    setCounters(null);
-    void ask();
-    const timer = setInterval(ask, REFRESH);
-    return () => {
-      stopped = true;
-      clearInterval(timer);
-    };
-  }, [host]);
-  return counters;
-}
-
 // `host` is the agent's id.
 export function CounterTable({ host }: { host: string }) {
-  const known = useCounters(host);
+  const known = usePolled<CountersOfHost>(`api/v1/counters?host=${encodeURIComponent(host)}`, REFRESH);
   const [all, setAll] = useState(false);
   if (known === null) return null;
   const shown = shownCounters(known.counters, all);

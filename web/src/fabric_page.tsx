@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { draw, type Drawing, type Fabric, FEW_FLOWS, type Flow, type Flows, flowsPath, halfLine, isSame, NO_FABRIC, type Part, summaryOf, titleOf, WIDTH } from './fabric';
 import { humanCount, inLine, inText } from './format';
 import type { Incident } from './incident';
+import { usePolled } from './polled';
 import { fetchJson } from './status';
 import { choose, model } from './store';
 import { suspects } from './verdict';
@@ -11,26 +12,6 @@ import { suspects } from './verdict';
 const REFRESH = 2000; // milliseconds
 const MOST_DRAWN = 5000; // directions; larger fabrics are listed only
 const RADIUS = 8;
-
-function useFabric(): Fabric | null {
-  const [fabric, setFabric] = useState<Fabric | null>(null);
-  useEffect(() => {
-    let stopped = false;
-    const ask = async () => {
-      try {
-        const answer = await fetchJson<Fabric>('api/v1/fabric');
-        if (!stopped) setFabric(answer);
-      } catch { /* the header says that the controller does not answer */ }
-    };
-    void ask();
-    const timer = setInterval(ask, REFRESH);
-    return () => {
-      stopped = true;
-      clearInterval(timer);
-    };
-  }, []);
-  return fabric;
-}
 
 function useFlows(part: Part | null): Flows | null {
   const [flows, setFlows] = useState<Flows | null>(null);
@@ -48,7 +29,7 @@ const incidentOf = (id: string | null): Incident | undefined => (id === null ? u
 interface Chosen { chosen: Part | null; take: (part: Part) => void }
 
 export function FabricPage() {
-  const fabric = useFabric();
+  const fabric = usePolled<Fabric>('api/v1/fabric', REFRESH);
   const [chosen, take] = useState<Part | null>(null);
   const known = fabric ?? NO_FABRIC;
   const drawing = useMemo(() => draw(known.switches), [known.switches.map(({ name }) => name).join()]);

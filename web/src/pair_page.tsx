@@ -5,6 +5,8 @@ import { Charts } from './chart';
 import { Ends } from './ends';
 import { useChanges } from './event_list';
 import { clockTime, inLine } from './format';
+import type { KnownPath } from './hops';
+import { HopsTable, useKnownPaths } from './hops_table';
 import { useWays, Way, waysOf } from './pair';
 import { SPANS } from './past';
 import type { PairRow } from './pair_row';
@@ -12,8 +14,6 @@ import { PathTable } from './paths';
 import { BurstPanel } from './burst_panel';
 import { rowOfPath, type Series, useSeries } from './series';
 import { choose, grid, model, painted, time, view } from './store';
-import type { KnownPath } from './way';
-import { useKnownPaths, WaysTable } from './ways_table';
 
 const UNMEASURED: PairRow = { missing: 'Nothing was measured on this path.', state: '' };
 
@@ -25,7 +25,7 @@ function WayWithHistory({ title, probe, pair, row, series, paths, path, span, kn
   return <section>
     {paths > 1 && !row.missing && <PathTable row={row} paths={paths} path={path} />}
     <Way title={path > 0 ? `${title}, path ${path}` : title} row={row.missing ? row : rowOfPath(row, path) ?? UNMEASURED} />
-    {known && time.value === null && <WaysTable known={known} path={path} from={model.nameOf(pair[0])} to={model.nameOf(pair[1])} />}
+    {known && time.value === null && <HopsTable known={known} path={path} from={model.nameOf(pair[0])} to={model.nameOf(pair[1])} />}
     <Charts series={series} of={time.value === null ? `last ${span}` : `${span} around ${clockTime(time.value)}`} at={time.value}
       changes={events} group={pair.join()} />
   </section>;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { draw, type Fabric, flowsPath, halfLine, isSame, summaryOf, titleOf, WIDTH } from '../src/fabric';
-import { endOf, firstChange, type Trace, wordsOf } from '../src/way';
+import { endOf, firstChange, type Trace, wordsOf } from '../src/hops';
 
 const node = (name: string, tier: number) => ({ name, tier, named: true, addresses: [], incident: null });
 const FABRIC: Fabric = { paths: 1, merged: true, switches: [node('leaf0', 1), node('leaf1', 1), node('spine0', 2)],

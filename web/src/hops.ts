@@ -14,7 +14,7 @@ export function endOf({ end }: Trace): string {
 
 export const hopName = ({ router, name }: Hop): string => name ?? router ?? '?';
 
-// The way in words: "leaf0, spine2, leaf1".
+// The path in words: "leaf0, spine2, leaf1".
 export function wordsOf({ hops }: Trace): string {
   return hops.length === 0 ? 'no router' : hops.map(hopName).join(', ');
 }

@@ -1,35 +1,15 @@
-// Draws the ways of a pair's paths hop by hop, with what was before.
+// Draws a pair's paths hop by hop, with what was before.
 
-import { useEffect, useState } from 'preact/hooks';
 import { humanAge, humanNanos, inLine } from './format';
-import { fetchJson } from './status';
+import { endOf, firstChange, hopName, type KnownPath, type PathsOfPair, type Trace, wordsOf } from './hops';
+import { usePolled } from './polled';
 import { now } from './store';
-import { endOf, firstChange, hopName, type KnownPath, type PathsOfPair, type Trace, wordsOf } from './way';
 
 const REFRESH = 5000; // milliseconds
 
-// Asks for the known paths of a pair, in both directions.
+// The known paths of a pair, in both directions.
 export function useKnownPaths(probe: string, pair: [string, string] | null): PathsOfPair | null {
-  const [paths, setPaths] = useState<PathsOfPair | null>(null);
-  const key = pair?.join(' ');
-  useEffect(() => {
-    let stopped = false;
-    setPaths(null);
-    if (!pair) return undefined;
-    const ask = async () => {
-      try {
-        const answer = await fetchJson<PathsOfPair>(`api/v1/paths/${[probe, ...pair].map(encodeURIComponent).join('/')}`);
-        if (!stopped) setPaths(answer);
-      } catch { /* the header says that the controller does not answer */ }
-    };
-    void ask();
-    const timer = setInterval(ask, REFRESH);
-    return () => {
-      stopped = true;
-      clearInterval(timer);
-    };
-  }, [probe, key]);
-  return paths;
+  return usePolled(pair && `api/v1/paths/${[probe, ...pair].map(encodeURIComponent).join('/')}`, REFRESH);
 }
 
 interface Ends { from: string; to: string }
@@ -47,17 +27,17 @@ function Hops({ trace, from, to, changed }: { trace: Trace; changed: number } & 
 function History({ known }: { known: KnownPath }) {
   const age = humanAge(now.value - Date.parse(known.traced));
   const since = humanAge(now.value - Date.parse(known.since));
-  return <p class="quiet-text">{`${known.state}, traced ${age} ago, this way for ${since}`}
+  return <p class="quiet-text">{`${known.state}, traced ${age} ago, this path for ${since}`}
     {known.changes > 0 && `, changed ${known.changes === 1 ? 'once' : `${known.changes} times`}`}
     {known.before.length > 0 && <span title={known.before.map((each) => `until ${each.traced}: ${wordsOf(each)}`).join('\n')}>{`; before: ${wordsOf(known.before[0])}`}</span>}
   </p>;
 }
 
 // `path` is the chosen one; 0 stands for all.
-export function WaysTable({ known, path, from, to }: { known: KnownPath[]; path: number } & Ends) {
+export function HopsTable({ known, path, from, to }: { known: KnownPath[]; path: number } & Ends) {
   const shown = path === 0 ? known : known.filter((each) => each.path === path);
   if (shown.length === 0) return null;
-  return <div class="ways" aria-label="Way through the fabric">{shown.map((each) => <div key={each.path} data-way={each.path}>
+  return <div class="hop-lists" aria-label="Path through the fabric">{shown.map((each) => <div key={each.path} data-path={each.path}>
     {known.length > 1 && <b>{`path ${each.path}`}</b>}
     <Hops trace={each} from={from} to={to} changed={firstChange(each, each.before[0])} />
     {each.broken && <><p class="broken-note">{`The newest trace, ${humanAge(now.value - Date.parse(each.broken.traced))} ago, came only so far:`}</p>
