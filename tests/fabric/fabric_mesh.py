@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -123,7 +124,7 @@ class FabricMesh:
         fabric("fault", "clear", check=False)
         discard_all(self.processes)
         fabric("down", check=False)
-        subprocess.run(["rm", "-r", "--", str(self.directory)], check=True)
+        shutil.rmtree(self.directory)
 
 
 def run_in_child(function):
