@@ -51,6 +51,20 @@ test('the help takes the focus, keeps it, and gives it back', async () => {
   assertQuiet();
 });
 
+test('the help stays when it is opened right after it was closed', async () => {
+  await start(4, '#page=worst');
+  await press('?');
+  await page.waitForSelector('dialog.help[open]');
+  await page.evaluate(async () => {
+    document.querySelector('dialog.help button').click();
+    while (document.querySelector('dialog.help')) await Promise.resolve();
+    window.dispatchEvent(new KeyboardEvent('keydown', { key: '?' }));
+  });
+  await page.evaluate(() => new Promise((resolve) => { setTimeout(resolve, 100); }));
+  assert.equal(await page.locator('dialog.help[open]').count(), 1);
+  assertQuiet();
+});
+
 // Moves fingers from their first places to their last.
 async function swipe(fingers) {
   const glass = await page.context().newCDPSession(page);

@@ -24,15 +24,21 @@ export function Help() {
 
 // The dialog is modal: nothing behind it takes the focus, and the browser restores the focus when
 // it closes. Tab is disabled because from the only button it would lead to the browser's own bars.
+// A dialog tells of its closing in a later task. By then the keys may be shown again, so a dialog
+// that the page itself removed is not listened to.
 function Dialog() {
   const dialog = useRef<HTMLDialogElement>(null);
   const close = () => { helpShown.value = false; };
   useLayoutEffect(() => {
     const shown = dialog.current!;
+    shown.addEventListener('close', close);
     shown.showModal();
-    return () => shown.close();
+    return () => {
+      shown.removeEventListener('close', close);
+      shown.close();
+    };
   }, []);
-  return <dialog class="help" ref={dialog} aria-labelledby="help-title" onClose={close}
+  return <dialog class="help" ref={dialog} aria-labelledby="help-title"
     onKeyDown={(event) => event.key === 'Tab' && event.preventDefault()}
     onClick={(event) => event.target === dialog.current && close()}>
     <section>
