@@ -33,7 +33,9 @@ std::string tableRoom(const nlohmann::json& table) {
   if (kind == "lists")
     return shownAt(table, "/lists") + " x " + shownAt(table, "/blocks") + " blocks";
   if (kind == "counters") return "2 x " + shownAt(table, "/counters") + " counters";
-  return shownAt(table, "/slots") + " slots";
+  const bool copies = table.contains("copies");
+  return shownAt(table, "/slots") + " slots" +
+         (copies ? ", " + shownAt(table, "/copies") + " copies" : "");
 }
 
 }  // namespace pingloom::cli

@@ -6,7 +6,6 @@
 
 #include "store/hash.h"
 #include "store/little_endian.h"
-#include "store/shared_read.h"
 
 namespace pingloom::store {
 namespace {
@@ -66,14 +65,19 @@ void CounterWriter::restore() {
   }
 }
 
-std::uint64_t countKey(const Table& table, std::span<const std::uint8_t> memory,
+std::uint64_t countKey(const Table& table, const TableMemory& memory,
                        std::span<const std::uint8_t> key) {
   const KeyHash hash = hashKey(key, table.seed);
+  std::array<std::uint8_t, kMaxRows * kCounterBytes> counters{};
+  std::array<ReadPiece, kMaxRows> pieces;
+  for (unsigned row = 0; row < table.choices; ++row) {
+    pieces[row] = {counterOffset(table, hash, row),
+                   std::span(counters).subspan(row * kCounterBytes, kCounterBytes)};
+  }
+  memory.read(std::span(pieces).first(table.choices));
   std::uint64_t least = UINT64_MAX;
   for (unsigned row = 0; row < table.choices; ++row) {
-    std::array<std::uint8_t, kCounterBytes> counter{};
-    copyShared(memory.subspan(counterOffset(table, hash, row), kCounterBytes), counter);
-    least = std::min(least, getLittle<std::uint64_t>(counter, 0));
+    least = std::min(least, getLittle<std::uint64_t>(pieces[row].into, 0));
   }
   return least;
 }

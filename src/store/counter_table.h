@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "store/dirty_blocks.h"
 #include "store/layout.h"
+#include "store/table_memory.h"
 
 namespace pingloom::store {
 
@@ -74,7 +75,7 @@ class CounterWriter {
 // Estimates how much was added for the key: never too little, once everything is written, and too
 // much by what other keys have added to all of its counters. `memory` is the table's and may change
 // meanwhile. Any thread. REQUIRES: a table of counters, of a head that has been checked.
-std::uint64_t countKey(const Table& table, std::span<const std::uint8_t> memory,
+std::uint64_t countKey(const Table& table, const TableMemory& memory,
                        std::span<const std::uint8_t> key);
 
 // An estimate is too large by more than this with a probability of at most e^-rows. `total` is the

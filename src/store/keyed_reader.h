@@ -1,5 +1,5 @@
-// Finds a key in a keyed table while its writer writes. Pure functions on memory that may change
-// at any time; any thread.
+// Finds a key in a keyed table while its writer writes. Functions without a state of their own, on
+// memory that may change at any time; any thread.
 #pragma once
 
 #include <array>
@@ -8,6 +8,7 @@
 #include <span>
 
 #include "store/layout.h"
+#include "store/table_memory.h"
 
 namespace pingloom::store {
 
@@ -22,13 +23,14 @@ struct Value {
 // A key that is not found is looked for so many times in all, because its slot may be half written.
 constexpr int kReadAttempts = 3;
 
-// Returns the value that was stored last. `memory` is the table's. A wrong value is returned for
-// 8 x 2^-32 of the keys that are absent. REQUIRES: the table has slots, and its head has been
-// checked.
-std::optional<Value> findKey(const Table& table, std::span<const std::uint8_t> memory,
+// Returns the value that was stored last; in a table with copies, the one that most copies of the
+// key have, and of as many the last. `memory` is the table's. A wrong value is returned for 2^-32
+// of the keys that are absent, times the slots that a key may be in. REQUIRES: the table has slots,
+// and its head has been checked.
+std::optional<Value> findKey(const Table& table, const TableMemory& memory,
                              std::span<const std::uint8_t> key);
 
 // Counts the slots that are not empty. It reads the whole table.
-std::uint64_t countUsed(const Table& table, std::span<const std::uint8_t> memory);
+std::uint64_t countUsed(const Table& table, const TableMemory& memory);
 
 }  // namespace pingloom::store

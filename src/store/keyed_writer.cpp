@@ -64,17 +64,40 @@ KeyedWriter::Choice KeyedWriter::choose(const Spot& spot, std::uint32_t stamp) c
 
 Placed KeyedWriter::place(const Spot& spot, std::span<const std::uint8_t> key,
                           std::span<const std::uint8_t> value, std::uint32_t stamp) {
+  if (table_.hasCopies()) return placeCopies(spot, key, value, stamp);
   const Choice choice = choose(spot, stamp);
   used_ += choice.how == Placed::kNew ? 1 : 0;
   index_[choice.slot] = {spot.tag, stamp};
-  const std::uint64_t offset = choice.slot * slot_bytes_;
-  const auto slot = content_.subspan(offset, slot_bytes_);
-  const auto room = slot.subspan(kSlotHeadBytes);
-  std::fill(std::copy(value.begin(), value.end(), room.begin()), room.end(), 0);
-  putLittle(slot, 0, slotCrc(table_.seed, key, stamp, room));
-  putLittle(slot, 4, stamp);
-  dirty_.mark(offset);
+  fill(choice.slot, key, value, stamp);
   return choice.how;
+}
+
+Placed KeyedWriter::placeCopies(const Spot& spot, std::span<const std::uint8_t> key,
+                                std::span<const std::uint8_t> value, std::uint32_t stamp) {
+  Placed how = Placed::kUpdated;
+  for (unsigned k = 0; k < table_.choices; ++k) {
+    Slot& there = index_[spot.buckets[k]];
+    if (there.stamp == 0) {
+      ++used_;
+      if (how == Placed::kUpdated) how = Placed::kNew;
+    } else if (there.tag != spot.tag) {
+      how = Placed::kEvicted;
+    }
+    there = {spot.tag, stamp};
+    fill(spot.buckets[k], key, value, stamp);
+  }
+  return how;
+}
+
+void KeyedWriter::fill(std::uint64_t slot, std::span<const std::uint8_t> key,
+                       std::span<const std::uint8_t> value, std::uint32_t stamp) {
+  const std::uint64_t offset = slot * slot_bytes_;
+  const auto bytes = content_.subspan(offset, slot_bytes_);
+  const auto room = bytes.subspan(kSlotHeadBytes);
+  std::fill(std::copy(value.begin(), value.end(), room.begin()), room.end(), 0);
+  putLittle(bytes, 0, slotCrc(table_.seed, key, stamp, room));
+  putLittle(bytes, 4, stamp);
+  dirty_.mark(offset);
 }
 
 std::span<const std::uint8_t> KeyedWriter::recall(const Spot& spot,

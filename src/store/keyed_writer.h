@@ -3,6 +3,8 @@
 // a key has one copy: in its own slot, else in an empty one of the emptier of its buckets, else in
 // the place of the key that was written longest ago. One thread; no call allocates.
 //
+// In a table with copies a key is instead written to all of its slots, whatever they contain.
+//
 // A key whose hash equals another's in 32 bits and in a bucket takes that one's slot. The loser is
 // then absent, never wrong, because a slot's checksum is over its key.
 #pragma once
@@ -21,6 +23,8 @@
 
 namespace pingloom::store {
 
+// Whether the key was there, and whether another one had to go; of copies, whether another key lost
+// at least one of its copies.
 enum class Placed : std::uint8_t { kNew, kUpdated, kEvicted };
 
 class KeyedWriter {
@@ -93,6 +97,10 @@ class KeyedWriter {
 
   KeyedWriter(const Table& table, std::span<std::uint8_t> content);
   Choice choose(const Spot& spot, std::uint32_t stamp) const;
+  Placed placeCopies(const Spot& spot, std::span<const std::uint8_t> key,
+                     std::span<const std::uint8_t> value, std::uint32_t stamp);
+  void fill(std::uint64_t slot, std::span<const std::uint8_t> key,
+            std::span<const std::uint8_t> value, std::uint32_t stamp);
 
   const Table table_;
   const std::size_t slot_bytes_;

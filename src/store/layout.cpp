@@ -75,6 +75,7 @@ std::string_view slotsFault(const Table& table) {
   if (table.ways < 1 || table.ways > kMaxWays || table.choices < 1 || table.choices > kMaxChoices) {
     return "has an impossible number of ways or choices";
   }
+  if (table.hasCopies() && table.ways != 1) return "has copies in buckets of several slots";
   const std::size_t slot = table.slotBytes();
   const std::size_t most = table.kind == TableKind::kPaths ? kMaxSlotBytes : kMaxKeyedSlotBytes;
   const bool power = slot >= kMinSlotBytes && slot <= most && (slot & (slot - 1)) == 0;
@@ -128,10 +129,15 @@ std::string_view shapeFault(const Table& table) {
   }
 }
 
+// The flags that tables of the kind may have.
+bool knowsFlags(const Table& table) {
+  return table.flags == 0 || (table.kind == TableKind::kKeyed && table.flags == kCopies);
+}
+
 Status checkTable(const Table& table, std::uint64_t file_bytes) {
   if (!isName(table.name)) return makeError("a table", "has an impossible name");
   const std::string entity = "table " + table.name;
-  if (table.flags != 0) return makeError(entity, "has flags that this version does not know");
+  if (!knowsFlags(table)) return makeError(entity, "has flags that this version does not know");
   if (const auto fault = shapeFault(table); !fault.empty()) return makeError(entity, fault);
   if (table.offset % kPageBytes != 0 || table.bytes % kPageBytes != 0) {
     return makeError(entity, "is not aligned to pages");

@@ -45,6 +45,9 @@ constexpr std::uint16_t kMaxRows = 4;       // of counters
 constexpr std::uint16_t kMaxWays = 16;
 constexpr std::uint16_t kMaxChoices = 4;
 
+// Flags of tables.
+constexpr std::uint32_t kCopies = 2;  // keyed: each of the key's buckets, of one slot, has a copy
+
 enum class TableKind : std::uint16_t { kKeyed = 1, kLists = 2, kCounters = 3, kPaths = 4 };
 std::string_view name(TableKind kind);
 // Whether such a table consists of slots for keys.
@@ -56,7 +59,7 @@ constexpr bool hasSlots(TableKind kind) {
 struct Table {
   TableKind kind = TableKind::kKeyed;
   std::uint16_t id = 0;              // the number that reports name the table by; unique in a store
-  std::uint32_t flags = 0;           // must be 0 in this version
+  std::uint32_t flags = 0;           // kCopies or 0
   std::uint64_t offset = 0;          // of its first byte in the file; divisible by kPageBytes
   std::uint64_t bytes = 0;           // divisible by kPageBytes
   std::uint64_t units = 0;           // buckets, blocks of each list, or counters of each row
@@ -72,6 +75,7 @@ struct Table {
 
   // REQUIRES: the table has slots and has been checked.
   std::size_t slotBytes() const { return unit_bytes / ways; }
+  bool hasCopies() const { return (flags & kCopies) != 0; }
   bool operator==(const Table&) const = default;
 };
 

@@ -6,7 +6,6 @@
 
 #include "store/keyed_reader.h"
 #include "store/list_block.h"
-#include "store/shared_read.h"
 
 namespace pingloom::store {
 namespace {
@@ -19,19 +18,18 @@ constexpr int kPatientAttempts = 100;
 using BlockCopy = std::array<std::uint8_t, kBlockBytes>;
 
 // Reads the block where `sequence` belongs; nullopt if it stays half written.
-std::optional<ListBlock> copyBlock(const Table& table, std::span<const std::uint8_t> memory,
+std::optional<ListBlock> copyBlock(const Table& table, const TableMemory& memory,
                                    std::uint32_t list, std::uint64_t sequence, BlockCopy& copy) {
-  const auto shared = memory.subspan(blockOffset(table, list, sequence), kBlockBytes);
   std::optional<ListBlock> head;
   for (int attempt = 0; attempt < kReadAttempts && !head; ++attempt) {
-    copyShared(shared, copy);
+    memory.read(blockOffset(table, list, sequence), copy);
     head = readBlock(table, copy);
   }
   return head;
 }
 
 // The same, but with as much patience as it takes a writer to write the block.
-std::optional<ListBlock> copyPatiently(const Table& table, std::span<const std::uint8_t> memory,
+std::optional<ListBlock> copyPatiently(const Table& table, const TableMemory& memory,
                                        std::uint32_t list, std::uint64_t sequence,
                                        BlockCopy& copy) {
   std::optional<ListBlock> head;
@@ -43,8 +41,7 @@ std::optional<ListBlock> copyPatiently(const Table& table, std::span<const std::
 
 // The sequence at the ring's first place. A writer that was killed may have left one block half
 // written for good; then the second place tells what the first one had.
-std::uint64_t sequenceAtFirst(const Table& table, std::span<const std::uint8_t> memory,
-                              std::uint32_t list) {
+std::uint64_t sequenceAtFirst(const Table& table, const TableMemory& memory, std::uint32_t list) {
   BlockCopy copy{};
   if (const auto first = copyPatiently(table, memory, list, 0, copy)) return first->sequence;
   const auto second = copyPatiently(table, memory, list, 1, copy);
@@ -53,8 +50,7 @@ std::uint64_t sequenceAtFirst(const Table& table, std::span<const std::uint8_t> 
 
 // The sequence of the newest block; 0 if there is none. The blocks from the ring's first one on
 // have ascending sequences up to the newest, so it is found by bisection.
-std::uint64_t newestBlock(const Table& table, std::span<const std::uint8_t> memory,
-                          std::uint32_t list) {
+std::uint64_t newestBlock(const Table& table, const TableMemory& memory, std::uint32_t list) {
   BlockCopy copy{};
   const std::uint64_t base = sequenceAtFirst(table, memory, list);
   const auto reached = [&](std::uint64_t place, bool& readable) {
@@ -84,7 +80,7 @@ std::uint64_t oldestBlock(const Table& table, std::uint64_t newest) {
 }
 
 // Whether a later block follows the one with this sequence, so that the writer is done with it.
-bool isFollowed(const Table& table, std::span<const std::uint8_t> memory, std::uint32_t list,
+bool isFollowed(const Table& table, const TableMemory& memory, std::uint32_t list,
                 std::uint64_t sequence) {
   BlockCopy copy{};
   const auto following = copyBlock(table, memory, list, sequence + 1, copy);
@@ -93,7 +89,7 @@ bool isFollowed(const Table& table, std::span<const std::uint8_t> memory, std::u
 
 // Goes on where the cursor's block cannot be read or is a later one. Returns false if the cursor's
 // block may still come.
-bool skipMissing(const Table& table, std::span<const std::uint8_t> memory, std::uint32_t list,
+bool skipMissing(const Table& table, const TableMemory& memory, std::uint32_t list,
                  const std::optional<ListBlock>& head, Tail& tail) {
   const std::uint64_t room = entriesPerBlock(table.value_bytes);
   ListCursor next{tail.next.sequence + 1, 0};
@@ -115,7 +111,7 @@ bool skipMissing(const Table& table, std::span<const std::uint8_t> memory, std::
 
 }  // namespace
 
-ListCursor endOfList(const Table& table, std::span<const std::uint8_t> memory, std::uint32_t list) {
+ListCursor endOfList(const Table& table, const TableMemory& memory, std::uint32_t list) {
   const std::uint64_t newest = newestBlock(table, memory, list);
   if (newest == 0) return {};
   BlockCopy copy{};
@@ -124,15 +120,13 @@ ListCursor endOfList(const Table& table, std::span<const std::uint8_t> memory, s
   return {newest, head->count};
 }
 
-ListCursor beginOfList(const Table& table, std::span<const std::uint8_t> memory,
-                       std::uint32_t list) {
+ListCursor beginOfList(const Table& table, const TableMemory& memory, std::uint32_t list) {
   const std::uint64_t oldest = oldestBlock(table, newestBlock(table, memory, list));
   return {std::max<std::uint64_t>(oldest, 1), 0};
 }
 
-Tail readTail(const Table& table, std::span<const std::uint8_t> memory, std::uint32_t list,
-              ListCursor from, std::size_t most,
-              const std::function<void(std::span<const std::uint8_t>)>& visit) {
+Tail readTail(const Table& table, const TableMemory& memory, std::uint32_t list, ListCursor from,
+              std::size_t most, const std::function<void(std::span<const std::uint8_t>)>& visit) {
   Tail tail{from, 0, 0};
   const std::uint16_t room = entriesPerBlock(table.value_bytes);
   BlockCopy copy{};

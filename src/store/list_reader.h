@@ -1,5 +1,5 @@
-// Reads a list while its writer appends. Pure functions on memory that may change at any time; any
-// thread.
+// Reads a list while its writer appends. Functions without a state of their own, on memory that may
+// change at any time; any thread.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <span>
 
 #include "store/layout.h"
+#include "store/table_memory.h"
 
 namespace pingloom::store {
 
@@ -27,15 +28,13 @@ struct Tail {
 // Calls visit(entry) for at most `most` entries from the cursor on, of at most 10,000 blocks.
 // `memory` is the table's.
 // REQUIRES: a list below table.lists, of a table of lists whose head has been checked.
-Tail readTail(const Table& table, std::span<const std::uint8_t> memory, std::uint32_t list,
-              ListCursor from, std::size_t most,
-              const std::function<void(std::span<const std::uint8_t>)>& visit);
+Tail readTail(const Table& table, const TableMemory& memory, std::uint32_t list, ListCursor from,
+              std::size_t most, const std::function<void(std::span<const std::uint8_t>)>& visit);
 
 // Returns the place behind the newest entry, which a reader of new entries begins at. It reads as
 // many blocks as the number of blocks has binary digits.
-ListCursor endOfList(const Table& table, std::span<const std::uint8_t> memory, std::uint32_t list);
+ListCursor endOfList(const Table& table, const TableMemory& memory, std::uint32_t list);
 // Returns the place of the oldest entry that is not about to be overwritten.
-ListCursor beginOfList(const Table& table, std::span<const std::uint8_t> memory,
-                       std::uint32_t list);
+ListCursor beginOfList(const Table& table, const TableMemory& memory, std::uint32_t list);
 
 }  // namespace pingloom::store

@@ -29,12 +29,16 @@ Result<Table> describeKeyed(const TableSpec& spec) {
   if (spec.value_bytes < 1 || spec.value_bytes > kMaxValueBytes) {
     return makeError(entity, fmt::format("values of 1 to {} bytes", kMaxValueBytes));
   }
+  if (spec.copies > kMaxChoices) {
+    return makeError(entity, fmt::format("at most {} copies", kMaxChoices));
+  }
   Table table;
   const auto slot = std::bit_ceil(static_cast<std::uint32_t>(kSlotHeadBytes) + spec.value_bytes);
-  table.ways = kKeyedWays;
-  table.choices = kKeyedChoices;
-  table.unit_bytes = kKeyedWays * std::max<std::uint32_t>(slot, kMinSlotBytes);
-  table.units = roundUp(spec.slots, kKeyedWays) / kKeyedWays;
+  table.flags = spec.copies != 0 ? kCopies : 0;
+  table.ways = spec.copies != 0 ? 1 : kKeyedWays;
+  table.choices = spec.copies != 0 ? spec.copies : kKeyedChoices;
+  table.unit_bytes = table.ways * std::max<std::uint32_t>(slot, kMinSlotBytes);
+  table.units = roundUp(spec.slots, table.ways) / table.ways;
   return table;
 }
 
@@ -105,8 +109,9 @@ std::uint64_t tableRuns(const Table& table, const TableSpec& spec) {
 }
 
 std::string shapeOf(const Table& table) {
-  return fmt::format("{} x {} bytes, values of {}, as {}", table.units, table.unit_bytes,
-                     table.value_bytes, name(table.kind));
+  const std::string copies = table.hasCopies() ? fmt::format(" in {} copies", table.choices) : "";
+  return fmt::format("{} x {} bytes, values of {}, as {}{}", table.units, table.unit_bytes,
+                     table.value_bytes, name(table.kind), copies);
 }
 
 }  // namespace

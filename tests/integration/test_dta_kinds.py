@@ -2,6 +2,7 @@
 translators and collectors are killed."""
 
 import json
+import struct
 import subprocess
 import threading
 import time
@@ -10,7 +11,7 @@ import unittest
 import test_dta
 from processes import binary, eventually
 
-EVENTS, VOTES, PATHS, CHANGES = 2, 3, 4, 5
+EVENTS, VOTES, PATHS, CHANGES, COPIES = 2, 3, 4, 5, 6
 LISTS = 3
 
 
@@ -21,6 +22,7 @@ class Kinds(test_dta.DtaCase):
       - {{ name: votes, id: {VOTES}, kind: counters, counters: 10000 }}
       - {{ name: paths, id: {PATHS}, kind: paths, slots: 1000 }}
       - {{ name: path-changes, id: {CHANGES}, kind: lists, blocks: 16, entry: 60B }}
+      - {{ name: copies, id: {COPIES}, kind: keyed, slots: 4096, value: 8B, copies: 2 }}
 """
 
     def cli(self, *arguments, code=0):
@@ -46,6 +48,30 @@ class Kinds(test_dta.DtaCase):
         self.addCleanup(thread.join)
         self.addCleanup(stop.set)
         return thread
+
+    # ---- keyed tables with copies ----
+
+    def test_a_key_is_found_while_one_of_its_copies_is_left(self):
+        reporter = self.reporter()
+        for key in range(400):
+            reporter.key_write(COPIES, struct.pack(">I", key), b"%d" % key)
+        reporter.flush()
+        value = lambda key: self.ask("get", table="copies", key=f"u32:{key}")["value"]
+        eventually(lambda: value(399) is not None, 10, "the last key is stored")
+        eventually(lambda: sum(value(key) is not None for key in range(400)) >= 380, 10, "1-(1-e^-0.2)^2 of 400 is 387")
+        for key in range(0, 400, 40):
+            self.assertIn(value(key), (None, (b"%d" % key).ljust(8, b"\0").hex()))
+        described = next(one for one in self.ask("tables")["stores"][0]["tables"] if one["table"] == "copies")
+        self.assertEqual(described["copies"], 2)
+        self.assertGreater(described["used"], 700)
+        self.assertIn("4096 slots, 2 copies", self.cli("tables"))
+        # After the translator's restart keys are overwritten as before.
+        self.translator.kill()
+        self.start_translator()
+        self.connected()
+        reporter.key_write(COPIES, struct.pack(">I", 7), b"again")
+        reporter.flush()
+        eventually(lambda: value(7) == b"again".ljust(8, b"\0").hex(), 10, "the key has its new value")
 
     # ---- lists ----
 

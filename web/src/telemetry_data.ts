@@ -8,6 +8,7 @@ export interface Table {
   value_bytes?: number;
   hops?: number; // of a path, at most
   slots?: number;
+  copies?: number; // of each key
   lists?: number;
   blocks?: number;
   counters?: number;

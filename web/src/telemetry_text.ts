@@ -50,12 +50,13 @@ export function humanRate(rate: number | null): string {
 }
 
 // Says how much fits into a table.
-export function roomOf({ kind, slots, lists, blocks, counters, value_bytes, hops }: Table): string {
+export function roomOf({ kind, slots, copies, lists, blocks, counters, value_bytes, hops }: Table): string {
   if (kind === 'lists') return `${many(lists ?? 0, 'list')} × ${many(blocks ?? 0, 'block')}, entries of ${value_bytes} B`;
   if (kind === 'counters') return `2 rows × ${many(counters ?? 0, 'counter')}`;
   if (slots === undefined) return '–';
   if (kind === 'paths') return `${many(slots, 'slot')} of up to ${many(hops ?? 0, 'hop')}`;
-  return `${many(slots, 'slot')}${value_bytes === undefined ? '' : ` of ${value_bytes} B`}`;
+  const inCopies = copies === undefined ? '' : `, ${copies === 1 ? '1 copy' : `${copies} copies`} of a key`;
+  return `${many(slots, 'slot')}${value_bytes === undefined ? '' : ` of ${value_bytes} B`}${inCopies}`;
 }
 
 // Returns which part of a table is used; null where the table has no fill, or no writer says it.

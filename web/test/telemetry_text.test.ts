@@ -32,6 +32,7 @@ describe('a table', () => {
   const table = { table: 't', id: 1, bytes: 0 };
   it('has the room of its kind', () => {
     expect(roomOf({ ...table, kind: 'keyed', slots: 1000, value_bytes: 24 })).toBe('1,000 slots of 24 B');
+    expect(roomOf({ ...table, kind: 'keyed', slots: 1000, value_bytes: 8, copies: 2 })).toBe('1,000 slots of 8 B, 2 copies of a key');
     expect(roomOf({ ...table, kind: 'lists', lists: 1, blocks: 64, value_bytes: 32 })).toBe('1 list × 64 blocks, entries of 32 B');
     expect(roomOf({ ...table, kind: 'counters', counters: 100 })).toBe('2 rows × 100 counters');
     expect(roomOf({ ...table, kind: 'paths', slots: 96, hops: 6 })).toBe('96 slots of up to 6 hops');

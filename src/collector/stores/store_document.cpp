@@ -26,6 +26,7 @@ StoreJson tableJson(const store::Table& table, const store::TableFigures* figure
   const bool counts = table.kind == store::TableKind::kCounters;
   StoreJson json = {{"table", table.name}, {"id", table.id}, {"kind", store::name(table.kind)}};
   if (has_slots) json["slots"] = table.units * table.ways;
+  if (table.hasCopies()) json["copies"] = table.choices;
   if (table.kind == store::TableKind::kLists) {
     json["lists"] = table.lists;
     json["blocks"] = table.units;

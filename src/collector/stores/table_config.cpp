@@ -33,7 +33,10 @@ struct Kind {
 
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = {
-      {store::TableKind::kKeyed, {"slots", "value"}, {"watch"}, "slots: NUMBER, value: BYTES"},
+      {store::TableKind::kKeyed,
+       {"slots", "value"},
+       {"copies", "watch"},
+       "slots: NUMBER, value: BYTES"},
       {store::TableKind::kLists, {"blocks", "entry"}, {"lists"}, "blocks: NUMBER, entry: BYTES"},
       {store::TableKind::kCounters, {"counters"}, {"watch"}, "counters: NUMBER"},
       {store::TableKind::kPaths, {"slots"}, {"family"}, "slots: NUMBER"},
@@ -104,6 +107,7 @@ constexpr auto kTableKeys = std::to_array<ConfigKey<TableConfig>>({
     {"kind", readKind},
     {"slots", readCount<1, store::kMaxSlots, &Spec::slots>},
     {"value", readBytes<store::kMaxValueBytes, &Spec::value_bytes>},
+    {"copies", readCount<1, store::kMaxChoices, &Spec::copies>},
     {"lists", readCount<1, store::kMaxLists, &Spec::lists>},
     {"blocks", readCount<store::kMinBlocks, store::kMaxSlots, &Spec::blocks>},
     {"entry", readBytes<store::kMaxEntryBytes, &Spec::value_bytes>},

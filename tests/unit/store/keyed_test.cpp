@@ -1,8 +1,12 @@
 #include <atomic>
+#include <cmath>
 #include <set>
 
+#include "store/hash.h"
 #include "store/keyed_reader.h"
+#include "store/little_endian.h"
 #include "store/stamp.h"
+#include "store/table_spec.h"
 #include "store_support.h"
 
 namespace pingloom::store::keyed_test {
@@ -275,6 +279,97 @@ TEST(Keyed, AWriterNeedsAKeyedTableAndACopyOfItsSize) {
   lists.kind = TableKind::kLists;
   content.resize(lists.bytes);
   EXPECT_FALSE(KeyedWriter::create(lists, content));
+}
+
+Table copiesTable(std::uint64_t slots, std::uint16_t copies, std::uint32_t value_bytes = 8) {
+  TableSpec spec{TableKind::kKeyed, 1, "copies", slots, value_bytes};
+  spec.copies = copies;
+  return layOut({spec}, 0)->tables.front();
+}
+
+TEST(KeyedCopies, EachCopyIsWrittenAndOneIsEnough) {
+  const Table table = copiesTable(1 << 12, 3);
+  Keyed keyed(table);
+  EXPECT_EQ(keyed.writer->place(bytesOf("a"), bytesOf("12345678"), 9), Placed::kNew);
+  EXPECT_EQ(keyed.writer->used(), 3U);
+  EXPECT_EQ(keyed.writer->place(bytesOf("a"), bytesOf("87654321"), 10), Placed::kUpdated);
+  EXPECT_EQ(keyed.writer->used(), 3U);
+  flush(*keyed.writer, keyed.store);
+  EXPECT_EQ(countUsed(table, keyed.store), 3U);
+  const auto spot = keyed.writer->locate(bytesOf("a"));
+  for (int damaged = 0; damaged < 3; ++damaged) {
+    EXPECT_EQ(got(keyed.get(bytesOf("a"))), bytesOf("87654321")) << damaged;
+    keyed.store[spot.buckets[damaged] * table.unit_bytes + 8] ^= 1;
+  }
+  EXPECT_FALSE(keyed.get(bytesOf("a")));
+}
+
+// Puts a value with a right checksum into one slot of the key, as a writer does that only wrote
+// some of the copies.
+void forge(Keyed& keyed, const Bytes& key, unsigned copy, const Bytes& value, std::uint32_t stamp) {
+  const Table& table = keyed.writer->table();
+  const auto slot =
+      std::span(keyed.store)
+          .subspan(keyed.writer->locate(key).buckets[copy] * table.unit_bytes, table.unit_bytes);
+  std::ranges::copy(value, slot.begin() + kSlotHeadBytes);
+  putLittle(slot, 0, slotCrc(table.seed, key, stamp, slot.subspan(kSlotHeadBytes)));
+  putLittle(slot, 4, stamp);
+}
+
+TEST(KeyedCopies, TheValueOfMostCopiesCountsAndOfAsManyTheLast) {
+  Keyed keyed(copiesTable(1 << 12, 4));
+  const Bytes key = bytesOf("a");
+  keyed.writer->place(key, bytesOf("11111111"), 100);
+  flush(*keyed.writer, keyed.store);
+  forge(keyed, key, 0, bytesOf("22222222"), 200);
+  EXPECT_EQ(got(keyed.get(key)), bytesOf("11111111"));
+  forge(keyed, key, 3, bytesOf("22222222"), 150);
+  EXPECT_EQ(got(keyed.get(key)), bytesOf("22222222"));
+  EXPECT_EQ(keyed.get(key)->stamp, 200U);
+  forge(keyed, key, 2, bytesOf("22222222"), 50);
+  EXPECT_EQ(got(keyed.get(key)), bytesOf("22222222"));
+}
+
+// Returns the part of the keys with `age` to `age + width` x slots later ones that is found.
+double foundAt(const Keyed& keyed, std::uint64_t keys, double age, double width) {
+  const auto slots = static_cast<double>(keyed.writer->slots());
+  const auto first = keys - static_cast<std::uint64_t>((age + width) * slots);
+  const auto end = keys - static_cast<std::uint64_t>(age * slots);
+  std::uint64_t found = 0;
+  for (std::uint64_t key = first; key < end; ++key) {
+    const auto value = findKey(keyed.writer->table(), keyed.content, numberKey(key));
+    if (!value) continue;
+    EXPECT_EQ(got(value), numberKey(key));
+    ++found;
+  }
+  return static_cast<double>(found) / static_cast<double>(end - first);
+}
+
+// The same by 1-(1-e^(-aN))^N, where a is the number of later keys for each slot.
+double expectedAt(double copies, double age, double width) {
+  constexpr int kSteps = 100;
+  double sum = 0;
+  for (int step = 0; step < kSteps; ++step) {
+    const double a = age + width * (step + 0.5) / kSteps;
+    sum += 1 - std::pow(1 - std::exp(-a * copies), copies);
+  }
+  return sum / kSteps;
+}
+
+TEST(KeyedCopies, TheRateOfSuccessIsTheFormulas) {
+  constexpr std::uint64_t kSlots = 1 << 19;
+  constexpr double kWidth = 0.04;
+  const std::uint64_t keys = kSlots * 11 / 10;
+  for (const int copies : {1, 2, 3, 4}) {
+    Keyed keyed(copiesTable(kSlots, static_cast<std::uint16_t>(copies)));
+    for (std::uint64_t key = 0; key < keys; ++key) {
+      keyed.writer->place(numberKey(key), numberKey(key), 1);
+    }
+    for (const double age : {0.0, 0.05, 0.1, 0.25, 0.5, 1.0}) {
+      EXPECT_NEAR(foundAt(keyed, keys, age, kWidth), expectedAt(copies, age, kWidth), 0.01)
+          << copies << " copies, age " << age;
+    }
+  }
 }
 
 }  // namespace

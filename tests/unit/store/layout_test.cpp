@@ -100,7 +100,14 @@ INSTANTIATE_TEST_SUITE_P(
         Spoil{"number", [](Head& head) { head.tables[1].id = 1; }, "number"},
         Spoil{"name", [](Head& head) { head.tables[1].name = "a b"; }, "name"},
         Spoil{"no_name", [](Head& head) { head.tables[1].name = ""; }, "name"},
-        Spoil{"flags", [](Head& head) { head.tables[0].flags = 2; }, "flags"},
+        Spoil{"flags", [](Head& head) { head.tables[0].flags = 4; }, "flags"},
+        Spoil{"copies", [](Head& head) { head.tables[0].flags = kCopies; }, "copies"},
+        Spoil{"copied_counters",
+              [](Head& head) {
+                head.tables[1].kind = TableKind::kCounters;
+                head.tables[1].flags = kCopies;
+              },
+              "flags"},
         Spoil{"units", [](Head& head) { head.tables[0].units = 257; }, "no room"},
         Spoil{"no_units", [](Head& head) { head.tables[0].units = 0; }, "no room"},
         Spoil{"overflow", [](Head& head) { head.tables[0].units = 1ULL << 57; }, "no room"},

@@ -91,6 +91,11 @@ TEST(StoreConfig, SaysWhatIsWrong) {
   EXPECT_THAT(table(good + ", { name: u, id: 1, kind: keyed, slots: 10, value: 8 }"),
               HasSubstr("number"));
   EXPECT_THAT(table("{ name: t, id: 1, kind: keyed, slots: 10 }"), HasSubstr("value: BYTES"));
+  EXPECT_EQ(table("{ name: t, id: 1, kind: keyed, slots: 1, value: 8, copies: 4 }"), "");
+  EXPECT_THAT(table("{ name: t, id: 1, kind: keyed, slots: 1, value: 8, copies: 5 }"),
+              HasSubstr("4"));
+  EXPECT_THAT(table("{ name: t, id: 1, kind: counters, counters: 9, copies: 2 }"),
+              HasSubstr("have no 'copies'"));
   EXPECT_THAT(table("{ name: t, id: 1, kind: stack, slots: 1, value: 8 }"),
               HasSubstr("a kind is one of: keyed"));
   EXPECT_THAT(table("{ name: T, id: 1, kind: keyed, slots: 1, value: 8 }"), HasSubstr("a-z"));
