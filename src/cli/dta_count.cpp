@@ -26,7 +26,7 @@ void printCount(const nlohmann::json& counted) {
 
 int dtaCount(const std::vector<std::string>& arguments) {
   ActionUsage action(
-      kDtaCommand, "count", "TABLE KEY [--file FILE] [--json] [--url U]",
+      kDtaCommand, "count", "TABLE KEY [--file FILE | --rdma HOST] [--json] [--url U]",
       "Shows how much was counted for a key, in all stores together. The number is\n"
       "never too small, and may be too large by what other keys have added. A KEY is\n"
       "written as for 'pingloom dta get'.\n"

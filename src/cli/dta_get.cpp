@@ -30,7 +30,7 @@ void printValue(const nlohmann::json& found) {
 
 int dtaGet(const std::vector<std::string>& arguments) {
   ActionUsage action(
-      kDtaCommand, "get", "TABLE KEY [--file FILE] [--json] [--url U]",
+      kDtaCommand, "get", "TABLE KEY [--file FILE | --rdma HOST] [--json] [--url U]",
       "Shows the value of a key that was stored last, as hexadecimal digits, and as\n"
       "text if it is printable. A KEY is text:TEXT, hex:DIGITS, u32:NUMBER or\n"
       "tuple:10.0.0.1:49152>10.0.1.1:4791/udp.\n"

@@ -41,7 +41,7 @@ void printPath(const nlohmann::json& path) {
 
 int dtaPath(const std::vector<std::string>& arguments) {
   ActionUsage action(
-      kDtaCommand, "path", "SRC DST [--sport N] [--file FILE] [--json] [--url U]",
+      kDtaCommand, "path", "SRC DST [--sport N] [--file FILE | --rdma HOST] [--json] [--url U]",
       "Shows the paths of the UDP flows from one address to another at port 4791, hop\n"
       "by hop with the time to it and back, in all tables of paths. Without --sport\n"
       "these are the flows from all source ports of RoCE. A single KEY in the place of\n"

@@ -26,14 +26,15 @@ template <typename Ask>
 Result<nlohmann::json> fetchOfKey(const DtaSource& source, const std::string& question, Ask ask,
                                   const std::string& table, const std::string& key) {
   if (const auto parsed = store::parseKey(key); !parsed) return tl::unexpected(parsed.error());
-  if (source.files.empty()) {
+  if (source.asksCollector()) {
     const std::string query = "?table=" + percentEncoded(table) + "&key=" + percentEncoded(key);
     return askCollector(source, question + query, kAnswerTimeout);
   }
-  const auto opened = openStoreFiles(source.files);
+  const auto opened = openStores(source);
   if (!opened) return tl::unexpected(opened.error());
   const auto found = ask(viewsOf(*opened), table, key, utcNow());
   if (!found) return tl::unexpected(found.error());
+  if (auto reached = opened->reachable(); !reached) return tl::unexpected(reached.error());
   return unordered(*found);
 }
 
@@ -43,32 +44,40 @@ void addDtaOptions(po::options_description& options) {
   options.add_options()("file", po::value<std::vector<std::string>>(),
                         "read this store's file instead of asking a collector; may be repeated")(
       "json", "print the answer as one JSON document");
+  addRdmaOptions(options);
   addSiteOptions(options, "the collector's address (default: http://127.0.0.1:20715)");
 }
 
 Result<DtaSource> dtaSourceOf(const po::variables_map& values) {
   DtaSource source;
   if (values.count("file") != 0) source.files = values["file"].as<std::vector<std::string>>();
+  if (values.count("rdma") != 0) {
+    if (!source.files.empty()) return makeError("--rdma", "is of no use with --file");
+    auto rdma = rdmaSourceOf(values);
+    if (!rdma) return tl::unexpected(rdma.error());
+    source.rdma = std::move(*rdma);
+  }
   auto site = siteOf(values, nullptr, kDefaultCollectorUrl);
   if (!site) return tl::unexpected(site.error());
   source.site = std::move(*site);
   return source;
 }
 
-Result<std::vector<OpenedStore>> openStoreFiles(const std::vector<std::string>& files) {
-  std::vector<OpenedStore> opened;
-  for (const std::string& file : files) {
+Result<OpenedStores> openStores(const DtaSource& source) {
+  if (source.rdma) return openRemoteStores(*source.rdma);
+  OpenedStores opened;
+  for (const std::string& file : source.files) {
     auto view = store::StoreView::open(file);
     if (!view) return tl::unexpected(view.error());
-    opened.push_back({std::filesystem::path(file).stem().string(), std::move(*view)});
+    opened.stores.push_back({std::filesystem::path(file).stem().string(), std::move(*view)});
   }
   return opened;
 }
 
-std::vector<collector::NamedView> viewsOf(const std::vector<OpenedStore>& stores) {
+std::vector<collector::NamedView> viewsOf(const OpenedStores& opened) {
   std::vector<collector::NamedView> views;
-  views.reserve(stores.size());
-  for (const OpenedStore& one : stores) views.push_back({one.name, &one.view});
+  views.reserve(opened.stores.size());
+  for (const OpenedStore& one : opened.stores) views.push_back({one.name, &one.view});
   return views;
 }
 
@@ -82,15 +91,16 @@ nlohmann::json unordered(const DtaJson& document) {
 }
 
 Result<nlohmann::json> fetchStores(const DtaSource& source) {
-  if (source.files.empty()) {
+  if (source.asksCollector()) {
     return askCollector(source, "tables", kAnswerTimeout);
   }
-  const auto opened = openStoreFiles(source.files);
+  const auto opened = openStores(source);
   if (!opened) return tl::unexpected(opened.error());
   DtaJson stores = DtaJson::array();
-  for (const OpenedStore& one : *opened) {
+  for (const OpenedStore& one : opened->stores) {
     stores.push_back(collector::storeJson(one.view, one.name, std::nullopt, utcNow()));
   }
+  if (auto reached = opened->reachable(); !reached) return tl::unexpected(reached.error());
   return unordered({{"stores", std::move(stores)}});
 }
 
@@ -107,7 +117,7 @@ Result<nlohmann::json> fetchCount(const DtaSource& source, const std::string& ta
 Result<nlohmann::json> fetchPaths(const DtaSource& source, const collector::PathTexts& texts) {
   const auto question = collector::pathQuestion(texts);
   if (!question) return tl::unexpected(question.error());
-  if (source.files.empty()) {
+  if (source.asksCollector()) {
     std::string query = "path?";
     const auto add = [&query](const char* name, const std::string& value) {
       if (!value.empty()) query += std::string(name) + "=" + percentEncoded(value) + "&";
@@ -119,10 +129,11 @@ Result<nlohmann::json> fetchPaths(const DtaSource& source, const collector::Path
     query.pop_back();
     return askCollector(source, query, kAnswerTimeout);
   }
-  const auto opened = openStoreFiles(source.files);
+  const auto opened = openStores(source);
   if (!opened) return tl::unexpected(opened.error());
   const auto found = collector::pathJson(viewsOf(*opened), *question, utcNow());
   if (!found) return tl::unexpected(found.error());
+  if (auto reached = opened->reachable(); !reached) return tl::unexpected(reached.error());
   return unordered(*found);
 }
 

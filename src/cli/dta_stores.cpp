@@ -12,7 +12,7 @@ namespace pingloom::cli {
 
 int showStores(const std::vector<std::string>& arguments, const char* action, const char* text,
                void (*print)(const nlohmann::json& document)) {
-  ActionUsage usage(kDtaCommand, action, "[--file FILE] [--json] [--url U]", text);
+  ActionUsage usage(kDtaCommand, action, "[--file FILE | --rdma HOST] [--json] [--url U]", text);
   addDtaOptions(usage.options);
   boost::program_options::variables_map values;
   if (const auto code = usage.parse(arguments, values)) return *code;

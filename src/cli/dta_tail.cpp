@@ -85,13 +85,14 @@ int follow(DtaTail& tail, const TailRequest& request) {
 }  // namespace
 
 int dtaTail(const std::vector<std::string>& arguments) {
-  ActionUsage action(kDtaCommand, "tail",
-                     "TABLE [LIST] [--all] [--count N] [--file FILE] [--json] [--url U]",
-                     "Follows a list: shows each new entry as text in quotes if it is printable,\n"
-                     "otherwise as hexadecimal digits, until it is interrupted. LIST is a number; "
-                     "the default is 0.\n"
-                     "Entries that were overwritten before they were read are counted.\n"
-                     "Exit: 0 N entries were shown; 2 could not ask.\n");
+  ActionUsage action(
+      kDtaCommand, "tail",
+      "TABLE [LIST] [--all] [--count N] [--file FILE | --rdma HOST] [--json] [--url U]",
+      "Follows a list: shows each new entry as text in quotes if it is printable,\n"
+      "otherwise as hexadecimal digits, until it is interrupted. LIST is a number; "
+      "the default is 0.\n"
+      "Entries that were overwritten before they were read are counted.\n"
+      "Exit: 0 N entries were shown; 2 could not ask.\n");
   action.takesArguments("ARGUMENT", "the table's name, and the list's number");
   addDtaOptions(action.options);
   action.options.add_options()("all", "begin with the oldest entry that is still there")(

@@ -11,24 +11,24 @@
 namespace pingloom::cli {
 namespace {
 
-constexpr Nanos kLookAgain = 20 * kMillisecond;  // in files
+constexpr Nanos kLookAgain = 20 * kMillisecond;  // in stores
 
 }  // namespace
 
 Result<DtaTail> DtaTail::open(const DtaSource& source, const std::string& table, std::uint32_t list,
                               bool all) {
   DtaTail tail(source, {table, list, {}});
-  if (source.files.empty()) {
+  if (source.asksCollector()) {
     if (all) return tail;
     const auto end = tail.askTail("end", "");
     if (!end) return tl::unexpected(end.error());
     tail.cursor_ = textAt(*end, "/cursor");
     return tail;
   }
-  auto files = openStoreFiles(source.files);
-  if (!files) return tl::unexpected(files.error());
-  tail.files_ = std::move(*files);
-  const auto views = viewsOf(tail.files_);
+  auto opened = openStores(source);
+  if (!opened) return tl::unexpected(opened.error());
+  tail.opened_ = std::move(*opened);
+  const auto views = viewsOf(tail.opened_);
   if (auto known = checkTail(views, tail.question_); !known) return tl::unexpected(known.error());
   if (!all) tail.question_.cursor = endOfTail(views, tail.question_);
   return tail;
@@ -43,17 +43,18 @@ Result<nlohmann::json> DtaTail::askTail(const std::string& cursor, const std::st
 }
 
 Result<nlohmann::json> DtaTail::next() {
-  if (!files_.empty()) return nextOfFiles();
+  if (!source_.asksCollector()) return nextOfStores();
   auto tail = askTail(cursor_, formatDuration(kWait));
   if (tail) cursor_ = textAt(*tail, "/cursor");
   return tail;
 }
 
-nlohmann::json DtaTail::nextOfFiles() {
-  const auto views = viewsOf(files_);
+Result<nlohmann::json> DtaTail::nextOfStores() {
+  const auto views = viewsOf(opened_);
   const Nanos end = monotonicNow() + kWait;
   for (;;) {
     const auto tail = tailJson(views, question_);
+    if (auto reached = opened_.reachable(); !reached) return tl::unexpected(reached.error());
     if (auto on = collector::TailCursor::parse(tail["cursor"].get<std::string>())) {
       question_.cursor = std::move(*on);
     }

@@ -1,4 +1,4 @@
-// Follows a list of stores, at a collector or in files. Blocking; one thread.
+// Follows a list of stores, at a collector, in files, or by RDMA. Blocking; one thread.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,12 @@ class DtaTail {
  private:
   DtaTail(DtaSource source, collector::TailQuestion question)
       : source_(std::move(source)), question_(std::move(question)) {}
-  nlohmann::json nextOfFiles();
+  Result<nlohmann::json> nextOfStores();
   Result<nlohmann::json> askTail(const std::string& cursor, const std::string& wait) const;
 
   DtaSource source_;
-  std::vector<OpenedStore> files_;    // if there are none, the collector is asked
-  collector::TailQuestion question_;  // its cursor is for files
+  OpenedStores opened_;               // empty if the collector is asked
+  collector::TailQuestion question_;  // its cursor is for these
   std::string cursor_;                // for the collector
 };
 

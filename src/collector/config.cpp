@@ -93,6 +93,10 @@ Status checkAgentKeys(const yaml::Node& root, const Config& config) {
 // A store's translator is known by its key, or without keys by its name only.
 Status checkStoreKeys(const yaml::Node& root, const Config& config) {
   for (const StoreSpec& spec : config.stores) {
+    if (!config.keys && !spec.readers.empty()) {
+      return root.find("stores")->error("the store of " + spec.translator +
+                                        " has readers' keys; write 'keys: { secret: FILE }' too");
+    }
     if (config.keys.has_value() == spec.key.has_value()) continue;
     return root.find("stores")->error(
         "store " + spec.translator +

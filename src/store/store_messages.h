@@ -1,11 +1,12 @@
-// What translators and collectors say to each other (wire/store.proto), checked. Plain values and
-// pure functions; any thread.
+// What translators or readers and collectors say to each other (wire/store.proto), checked. Plain
+// values and pure functions; any thread.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "common/error.h"
 #include "common/time.h"
@@ -20,12 +21,16 @@ constexpr Nanos kKeepAlive = 5 * kSecond;  // between a translator's requests
 constexpr Nanos kPatience = 30 * kSecond;  // without one its endpoint is closed
 constexpr std::size_t kMaxRequestBytes = 1024;
 constexpr std::size_t kMaxReplyBytes = 2 * kPageBytes;
+constexpr std::size_t kMaxStores = 64;   // of a collector
 constexpr std::size_t kMaxReason = 512;  // bytes
+
+enum class Purpose : std::uint8_t { kWrite, kRead };
 
 struct ConnectRequest {
   std::string translator;  // a name (isName())
   std::uint64_t incarnation = 0;
   rdma::RcAddress endpoint;
+  Purpose purpose = Purpose::kWrite;
 
   bool operator==(const ConnectRequest&) const = default;
 };
@@ -42,13 +47,25 @@ struct Refused {
   bool permanent = false;  // asking again soon is of no use
 };
 
-using ConnectReply = std::variant<Connected, Refused>;
+// The stores that somebody may read.
+struct StoreNames {
+  std::vector<std::string> translators;  // at most kMaxStores names
+};
+
+struct ListRequest {};
+// Ends what a reader's request began.
+struct LeaveRequest {
+  ConnectRequest began;
+};
+struct Left {};
+using Request = std::variant<ConnectRequest, ListRequest, LeaveRequest>;
+using ConnectReply = std::variant<Connected, Refused, StoreNames, Left>;
 
 // Why a request was refused before it was looked at.
 enum class BadRequest : std::uint8_t { kMalformed, kVersion };
 
-std::string encodeRequest(const ConnectRequest& request);
-tl::expected<ConnectRequest, BadRequest> decodeRequest(std::string_view bytes);
+std::string encodeRequest(const Request& request);
+tl::expected<Request, BadRequest> decodeRequest(std::string_view bytes);
 
 // REQUIRES: checkHead(head) of what is connected.
 std::string encodeReply(const ConnectReply& reply);

@@ -42,7 +42,17 @@ Result<StoreView> StoreView::open(const std::filesystem::path& file) {
   return made;
 }
 
+StoreView StoreView::over(std::unique_ptr<const RemoteStore> remote, Head head,
+                          std::string_view name) {
+  StoreView made;
+  made.file_ = name;
+  made.remote_ = std::move(remote);
+  made.head_ = std::move(head);
+  return made;
+}
+
 Result<Head> StoreView::readHead() const {
+  if (remote_ != nullptr) return head_;
   Result<Head> head;
   for (int attempt = 0; attempt < kPageAttempts; ++attempt) {
     HeadPage page{};
@@ -63,7 +73,7 @@ Result<WriterStatus> StoreView::status() const {
   Result<WriterStatus> status;
   for (int attempt = 0; attempt < kPageAttempts; ++attempt) {
     StatusBlock block{};
-    copyShared(mapping_.memory().subspan(kStatusOffset, kStatusBytes), block);
+    memoryAt(kStatusOffset, kStatusBytes).read(0, block);
     status = decodeStatus(block);
     if (status) return status;
   }

@@ -1,8 +1,11 @@
-// Reads a store's file, whether or not a collector serves it. Any number of processes may read.
-// Any thread may call the const functions.
+// Reads a store: its file, whether or not a collector serves it, or its memory at another host. Any
+// number of processes may read. Any thread may call the const functions of a file's view, and one
+// thread those of a remote one.
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -14,6 +17,7 @@
 #include "store/list_reader.h"
 #include "store/mapping.h"
 #include "store/path_slot.h"
+#include "store/table_memory.h"
 #include "store/writer_status.h"
 
 namespace pingloom::store {
@@ -28,10 +32,18 @@ class StoreView {
   // Refuses what is no regular file, and a head that is wrong or does not suit the file's size.
   static Result<StoreView> open(const std::filesystem::path& file);
 
-  // The head as it was when the file was opened.
+  // A view of a store at another host, with its name instead of a file's.
+  static StoreView over(std::unique_ptr<const RemoteStore> remote, Head head,
+                        std::string_view name);
+
+  // An error if the store at the other host could not be reached, so that what was found or not
+  // found since then means nothing. A file is always reachable.
+  Status reachable() const { return remote_ != nullptr ? remote_->reachable() : Status(); }
+  // The head as it was when the store was opened.
   const Head& head() const { return head_; }
   const std::filesystem::path& file() const { return file_; }
-  // Reads the head again, because its epoch and state change.
+  // Reads the head again, because its epoch and state change. Of a store at another host it is
+  // what it was: nobody reaches a head by RDMA.
   Result<Head> readHead() const;
   const Table* findTable(std::string_view name) const;  // nullptr if there is none
 
@@ -67,12 +79,15 @@ class StoreView {
 
  private:
   StoreView() = default;
-  std::span<const std::uint8_t> memoryOf(const Table& table) const {
-    return mapping_.memory().subspan(table.offset, table.bytes);
+  TableMemory memoryOf(const Table& table) const { return memoryAt(table.offset, table.bytes); }
+  TableMemory memoryAt(std::uint64_t offset, std::uint64_t bytes) const {
+    if (remote_ != nullptr) return {*remote_, offset};
+    return mapping_.memory().subspan(offset, bytes);
   }
 
   std::filesystem::path file_;
-  Mapping mapping_;
+  Mapping mapping_;                            // of the file
+  std::unique_ptr<const RemoteStore> remote_;  // instead of a file
   Head head_;
 };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "common/error.h"
 #include "store/shared_read.h"
 
 namespace pingloom::store {
@@ -25,8 +26,10 @@ class RemoteStore {
   virtual ~RemoteStore() = default;
 
   // Reads pieces of the store's file, from `base` on, and waits until they are there. When the
-  // store cannot be reached any more, they become zeros, and whoever owns the connection knows why.
+  // store cannot be reached any more, they become zeros, and reachable() says why.
   virtual void read(std::uint64_t base, std::span<const ReadPiece> pieces) const = 0;
+  // An error if the store could not be reached, now or earlier.
+  virtual Status reachable() const = 0;
 };
 
 class TableMemory {

@@ -128,7 +128,9 @@ Status StoreSession::take(const store::ConnectReply& reply, Nanos now) {
   if (const auto* refused = std::get_if<store::Refused>(&reply)) {
     return makeError("refuses", refused->reason);
   }
-  const auto& connected = std::get<store::Connected>(reply);
+  const auto* answer = std::get_if<store::Connected>(&reply);
+  if (answer == nullptr) return makeError("the collector's answer", "is not what was asked for");
+  const store::Connected& connected = *answer;
   if (state_ == State::kAsking) return takeConnected(connected, now);
   // The answer to a sign of life. Another epoch means that the collector has made a new endpoint.
   if (connected.head.epoch != epoch_) return makeError("", "the collector has restarted");

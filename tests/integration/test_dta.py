@@ -84,7 +84,14 @@ class DtaCase(unittest.TestCase):
         self.reports, self.translator_http = free_port(), free_port()
         self.keys = {}  # of the collector and the translator, if they encrypt
         self.rights = ""  # who may report to the translator
+        self.store_rights = ""  # who may read the store by RDMA
         self.start_all()
+
+    def make_keys(self, *names):
+        for name in names:
+            done = subprocess.run([binary("pingloom"), "keys", "generate", str(self.directory / f"{name}.key")],
+                                  capture_output=True, text=True, check=True)
+            self.keys[name] = done.stdout.strip()
 
     def start_all(self):
         self.start_collector()
@@ -114,6 +121,7 @@ http: {self.subnet}.200:{self.collector_http}
 stores:
   - translator: {TRANSLATOR}
     {f"key: {self.keys['translator']}" if self.keys else ""}
+    {self.store_rights}
     file: {self.directory}/translator.store
     tables: {self.TABLES}
 {f"keys: {{ secret: {self.directory}/collector.key }}" if self.keys else ""}
@@ -156,7 +164,13 @@ http: {self.subnet}.100:{self.translator_http}
 
     def figure(self, name):
         """The sum of a metric of the translator over its labels, or the one with the labels in `name`."""
-        with urllib.request.urlopen(f"http://{self.subnet}.100:{self.translator_http}/metrics", timeout=5) as answer:
+        return self.figure_at(f"{self.subnet}.100:{self.translator_http}", name)
+
+    def collector_figure(self, name):
+        return self.figure_at(f"{self.subnet}.200:{self.collector_http}", name)
+
+    def figure_at(self, place, name):
+        with urllib.request.urlopen(f"http://{place}/metrics", timeout=5) as answer:
             lines = answer.read().decode().splitlines()
         found = [line.rsplit(" ", 1) for line in lines if not line.startswith("#")]
         values = [float(value) for key, value in found if key == name or key.split("{")[0] == name]
@@ -331,10 +345,7 @@ class Dta(DtaCase):
     def test_only_the_owner_of_the_key_writes_the_store(self):
         for process in (self.translator, self.collector):
             process.stop()
-        for name in ("collector", "translator", "stranger"):
-            done = subprocess.run([binary("pingloom"), "keys", "generate", str(self.directory / f"{name}.key")],
-                                  capture_output=True, text=True, check=True)
-            self.keys[name] = done.stdout.strip()
+        self.make_keys("collector", "translator", "stranger")
         self.start_all()
         reporter = self.reporter()
         reporter.key_write(TABLE, b"key", b"value")

@@ -27,11 +27,25 @@ Status readTranslatorKey(const yaml::Node& node, StoreSpec& spec) {
   return {};
 }
 
+Status readReaders(const yaml::Node& node, StoreSpec& spec) {
+  const auto items = node.items();
+  if (!node.isSequence() || items.empty() || items.size() > kMaxReaderKeys) {
+    return node.error(fmt::format("expected a list of 1 to {} public keys", kMaxReaderKeys));
+  }
+  for (const yaml::Node& item : items) {
+    const auto key = keys::readPublicKey(item);
+    if (!key) return tl::unexpected(key.error());
+    spec.readers.push_back(*key);
+  }
+  return {};
+}
+
 constexpr auto kStoreKeys = std::to_array<ConfigKey<StoreSpec>>({
     {"translator", [](const yaml::Node& node,
                       StoreSpec& spec) { return store::readName(node, spec.translator); }},
     {"file", readField<&StoreSpec::file>},
     {"key", readTranslatorKey},
+    {"readers", readReaders},
     {"tables", readStoreTables},
 });
 

@@ -12,17 +12,20 @@
 #include "common/error.h"
 #include "common/yaml.h"
 #include "net/curve_key.h"
+#include "store/store_messages.h"
 #include "store/table_spec.h"
 
 namespace pingloom::collector {
 
-constexpr std::size_t kMaxStores = 64;
+constexpr std::size_t kMaxStores = store::kMaxStores;
+constexpr std::size_t kMaxReaderKeys = 64;  // of a store
 constexpr const char* kStoreFolder = "/dev/shm/pingloom";
 
 struct StoreSpec {
   std::string translator;                // names the store; unique
   std::filesystem::path file;            // kStoreFolder/NAME.store unless set; unique
   std::optional<net::CurveKey> key;      // the translator's; there if and only if `keys:` is
+  std::vector<net::CurveKey> readers;    // who may read the store by RDMA; empty without `keys:`
   std::vector<store::TableSpec> tables;  // 1 to store::kMaxTables
   std::vector<WatchedKey> watched;       // at most kMaxWatchedKeys
 };

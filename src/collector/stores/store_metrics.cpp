@@ -103,17 +103,20 @@ void refusalMetrics(MetricsText& out, const StoreCounters& counters) {
               counters.requests);
   out.family("pingloom_collector_store_requests_refused_total", "counter",
              "Requests of translators that were refused, by reason.");
-  const std::array<std::pair<std::string_view, std::uint64_t>, 7> reasons = {
+  const std::array<std::pair<std::string_view, std::uint64_t>, 8> reasons = {
       {{"malformed", counters.malformed},
        {"version", counters.version},
        {"unknown", counters.unknown},
        {"foreign_key", counters.foreign_key},
        {"elsewhere", counters.elsewhere},
+       {"crowded", counters.crowded},
        {"device", counters.device},
        {"flood", counters.flood}}};
   for (const auto& [reason, count] : reasons) out.sample(count, {{"reason", reason}});
-  out.counter("pingloom_collector_store_connects_total", "Endpoints made for translators.",
-              counters.connected);
+  out.counter("pingloom_collector_store_connects_total",
+              "Endpoints made for translators and readers.", counters.connected);
+  out.gauge("pingloom_collector_store_readers", "Endpoints of hosts that read stores by RDMA.",
+            counters.readers);
   out.family("pingloom_collector_store_connections_ended_total", "counter",
              "Endpoints that have failed, or were closed because no request came.");
   out.sample(counters.failed, {{"reason", "failed"}});

@@ -11,6 +11,14 @@ namespace {
 
 store::Refused refusePermanently(std::string reason) { return {std::move(reason), true}; }
 
+std::string_view name(store::Purpose purpose) {
+  return purpose == store::Purpose::kRead ? "reader" : "translator";
+}
+
+bool contains(const std::vector<net::CurveKey>& keys, const std::optional<net::CurveKey>& key) {
+  return key && std::find(keys.begin(), keys.end(), *key) != keys.end();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<StoreServer>> StoreServer::create(const StoreServerOptions& options,
@@ -26,7 +34,7 @@ Result<std::unique_ptr<StoreServer>> StoreServer::create(const StoreServerOption
   made->socket_ = std::move(*socket);
   for (KeptStore& kept : stores) {
     std::string translator = kept.spec.translator;
-    made->entries_.emplace(std::move(translator), Entry{std::move(kept), std::nullopt});
+    made->entries_.emplace(std::move(translator), Entry{std::move(kept), nullptr, {}});
   }
   made->allowKeys();
   return made;
@@ -37,43 +45,54 @@ void StoreServer::allowKeys() {
   if (options_.gate == nullptr) return;
   net::PeerGate::Keys allowed;
   for (const auto& [translator, entry] : entries_) {
-    const auto& key = entry.kept.spec.key;
-    if (key && !entry.barred) allowed[*key] = std::nullopt;
+    if (entry.barred) continue;
+    const StoreSpec& spec = entry.kept.spec;
+    if (spec.key) allowed[*spec.key] = std::nullopt;
+    for (const net::CurveKey& key : spec.readers) allowed[key] = std::nullopt;
   }
   options_.gate->allow(std::move(allowed));
 }
 
 void StoreServer::permit(const StoreSpecs& specs) {
   for (auto& named : entries_) {
-    Entry& entry = named.second;
     const auto spec = std::find_if(specs.begin(), specs.end(), [&](const StoreSpec& one) {
       return one.translator == named.first;
     });
-    entry.barred = spec == specs.end();
-    if (entry.barred) {
-      revoke(entry);
-      continue;
-    }
-    // To begin or end with keys needs a restart.
-    if (!spec->key || spec->key == entry.kept.spec.key) continue;
-    entry.kept.spec.key = spec->key;
-    revoke(entry);
+    permit(named.second, spec == specs.end() ? nullptr : &*spec);
   }
   allowKeys();
 }
 
-void StoreServer::revoke(Entry& entry) {
-  if (!entry.link) return;
+// `spec` is what the configuration says about the store; nullptr if it does not have it any more.
+void StoreServer::permit(Entry& entry, const StoreSpec* spec) {
+  entry.barred = spec == nullptr;
+  if (spec == nullptr) {
+    revoke(entry.link);
+    for (auto& reader : entry.readers) revoke(reader);
+  } else if (spec->key) {  // to begin or end with keys needs a restart
+    if (spec->key != entry.kept.spec.key) revoke(entry.link);
+    entry.kept.spec.key = spec->key;
+    entry.kept.spec.readers = spec->readers;
+    for (auto& reader : entry.readers) {
+      if (!contains(spec->readers, reader->key)) revoke(reader);
+    }
+  }
+  std::erase(entry.readers, nullptr);
+}
+
+void StoreServer::revoke(std::unique_ptr<StoreLink>& link) {
+  if (link == nullptr) return;
   ++counters_.revoked;
-  log::warning("store of {}: the translator may not write it any more; its connection is closed",
-               entry.kept.spec.translator);
-  entry.link.reset();
+  log::warning("store of {}: the {} has lost its right; its connection is closed",
+               link->request().translator, name(link->request().purpose));
+  link.reset();
 }
 
 std::vector<int> StoreServer::descriptors() const {
   std::vector<int> made = {socket_->descriptor()};
   for (const auto& [translator, entry] : entries_) {
-    if (entry.link) made.push_back(entry.link->endpoint->descriptor());
+    if (entry.link != nullptr) made.push_back(entry.link->endpoint().descriptor());
+    for (const auto& reader : entry.readers) made.push_back(reader->endpoint().descriptor());
   }
   return made;
 }
@@ -81,21 +100,32 @@ std::vector<int> StoreServer::descriptors() const {
 Nanos StoreServer::nextWake() const {
   if (socket_->readable()) return kAtOnce;
   Nanos wake = kNever;
+  const auto consider = [&wake](const StoreLink& link) {
+    wake = std::min({wake, link.heard + store::kPatience, link.endpoint().nextWake()});
+  };
   for (const auto& [translator, entry] : entries_) {
-    if (!entry.link) continue;
-    wake = std::min({wake, entry.link->heard + store::kPatience, entry.link->endpoint->nextWake()});
+    if (entry.link != nullptr) consider(*entry.link);
+    for (const auto& reader : entry.readers) consider(*reader);
   }
   return wake;
 }
 
 bool StoreServer::connected(std::string_view translator) const {
   const auto found = entries_.find(translator);
-  return found != entries_.end() && found->second.link && !found->second.link->connecting;
+  return found != entries_.end() && found->second.link != nullptr &&
+         !found->second.link->connecting;
+}
+
+std::size_t StoreServer::readers() const {
+  std::size_t readers = 0;
+  for (const auto& [translator, entry] : entries_) readers += entry.readers.size();
+  return readers;
 }
 
 StoreCounters StoreServer::counters() const {
   StoreCounters counters = counters_;
   counters.flood = socket_->dropped();
+  counters.readers = readers();
   return counters;
 }
 
@@ -106,34 +136,39 @@ void StoreServer::work(Nanos now) {
     take(*message, now);
   }
   for (auto& [translator, entry] : entries_) {
-    if (entry.link) pollLink(entry, now);
+    poll(entry.link, now);
+    for (auto& reader : entry.readers) poll(reader, now);
+    std::erase(entry.readers, nullptr);
   }
 }
 
-void StoreServer::pollLink(Entry& entry, Nanos now) {
-  Link& link = *entry.link;
+// Ends a connection that has failed or is silent. `link` may be nullptr.
+void StoreServer::poll(std::unique_ptr<StoreLink>& link, Nanos now) {
+  if (link == nullptr) return;
+  const std::string& translator = link->request().translator;
+  const auto peer = name(link->request().purpose);
   events_.clear();
-  if (const Status polled = link.endpoint->poll(events_); !polled) {
-    if (link.connecting) {
+  if (const Status polled = link->endpoint().poll(events_); !polled) {
+    if (link->connecting) {
       ++counters_.device;
-      send(link.route, store::Refused{polled.error().text(), false});
+      send(link->route, store::Refused{polled.error().text(), false});
     } else {
       ++counters_.failed;
-      log::info("store of {}: the connection ended: {}", link.request.translator,
+      log::info("store of {}: the connection of its {} ended: {}", translator, peer,
                 polled.error().text());
     }
-    entry.link.reset();
+    link.reset();
     return;
   }
-  if (link.connecting && link.endpoint->state() != rdma::RcState::kConnecting) {
-    link.connecting = false;
-    link.heard = now;
-    send(link.route, describe(entry));
+  if (link->connecting && link->endpoint().state() != rdma::RcState::kConnecting) {
+    link->connecting = false;
+    link->heard = now;
+    send(link->route, link->describe());
   }
-  if (now - link.heard < store::kPatience) return;
+  if (now - link->heard < store::kPatience) return;
   ++counters_.silent;
-  log::info("store of {}: nothing was heard for 30 s", link.request.translator);
-  entry.link.reset();
+  log::info("store of {}: nothing was heard of its {} for 30 s", translator, peer);
+  link.reset();
 }
 
 void StoreServer::take(const net::ZmqRouter::Message& message, Nanos now) {
@@ -159,8 +194,32 @@ std::optional<store::ConnectReply> StoreServer::answer(const Asked& asked, Nanos
     return refusePermanently(version ? "this collector speaks version 1 of the stores' protocol"
                                      : "the request is malformed");
   }
-  if (auto refused = refusalFor(asked, *request)) return std::move(*refused);
-  return connect(entries_.find(request->translator)->second, asked, *request, now);
+  if (const auto* leaves = std::get_if<store::LeaveRequest>(&*request)) return leave(leaves->began);
+  const auto* connects = std::get_if<store::ConnectRequest>(&*request);
+  if (connects == nullptr) return namesFor(asked);
+  if (auto refused = refusalFor(asked, *connects)) return std::move(*refused);
+  return connect(entries_.find(connects->translator)->second, asked, *connects, now);
+}
+
+// Only the reader itself knows what its request said.
+store::Left StoreServer::leave(const store::ConnectRequest& began) {
+  if (const auto found = entries_.find(began.translator); found != entries_.end()) {
+    std::erase_if(found->second.readers,
+                  [&](const auto& reader) { return reader->request() == began; });
+  }
+  return {};
+}
+
+bool StoreServer::mayRead(const Entry& entry, const std::optional<net::CurveKey>& key) const {
+  return options_.gate == nullptr || contains(entry.kept.spec.readers, key);
+}
+
+store::StoreNames StoreServer::namesFor(const Asked& asked) const {
+  store::StoreNames names;
+  for (const auto& [translator, entry] : entries_) {
+    if (!entry.barred && mayRead(entry, asked.key)) names.translators.push_back(translator);
+  }
+  return names;
 }
 
 std::optional<store::Refused> StoreServer::refusalFor(const Asked& asked,
@@ -171,13 +230,23 @@ std::optional<store::Refused> StoreServer::refusalFor(const Asked& asked,
     return refusePermanently("no store is for a translator '" + request.translator +
                              "'; see the collector's 'stores:'");
   }
-  if (options_.gate != nullptr && asked.key != found->second.kept.spec.key) {
+  Entry& entry = found->second;
+  const bool reads = request.purpose == store::Purpose::kRead;
+  if (reads && !mayRead(entry, asked.key)) {
+    ++counters_.foreign_key;
+    return refusePermanently("the key may not read that store; see its 'readers:'");
+  }
+  if (!reads && options_.gate != nullptr && asked.key != entry.kept.spec.key) {
     ++counters_.foreign_key;
     return refusePermanently("that store is for a translator with another key");
   }
   if (const Status own = checkPeer(asked, request.endpoint); !own) {
     ++counters_.elsewhere;
     return refusePermanently(own.error().text());
+  }
+  if (reads && readers() >= kMaxReaders && linkOf(entry, request) == nullptr) {
+    ++counters_.crowded;
+    return store::Refused{"the collector has 64 readers already", false};
   }
   return std::nullopt;
 }
@@ -188,60 +257,45 @@ Status StoreServer::checkPeer(const Asked& asked, const rdma::RcAddress& peer) c
   return rdma::checkControlPeer(device_.info(), peer, *control);
 }
 
+StoreLink* StoreServer::linkOf(Entry& entry, const store::ConnectRequest& request) {
+  if (entry.link != nullptr && entry.link->request() == request) return entry.link.get();
+  for (const auto& reader : entry.readers) {
+    if (reader->request() == request) return reader.get();
+  }
+  return nullptr;
+}
+
 std::optional<store::ConnectReply> StoreServer::connect(Entry& entry, const Asked& asked,
                                                         const store::ConnectRequest& request,
                                                         Nanos now) {
-  if (entry.link && entry.link->request == request) {
-    entry.link->heard = now;
-    entry.link->route = asked.route;
-    if (entry.link->connecting) return std::nullopt;
-    return describe(entry);
+  if (StoreLink* const link = linkOf(entry, request)) {
+    link->heard = now;
+    link->route = asked.route;
+    if (link->connecting) return std::nullopt;
+    return link->describe();
   }
-  entry.link.reset();  // first of all, so that there are never two writers
-  auto link = makeLink(entry, request);
-  if (!link) {
+  const bool reads = request.purpose == store::Purpose::kRead;
+  if (!reads) entry.link.reset();  // first of all, so that there are never two writers
+  auto made = StoreLink::make(*entry.kept.file, request, device_);
+  if (!made) {
     ++counters_.device;
-    return store::Refused{link.error().text(), false};
+    return store::Refused{made.error().text(), false};
   }
-  entry.kept.file->nextEpoch();
-  entry.link = std::move(*link);
-  entry.link->route = asked.route;
-  entry.link->heard = now;
+  StoreLink& link = **made;
+  link.route = asked.route;
+  link.key = asked.key;
+  link.heard = now;
   ++counters_.connected;
-  log::info("store of {}: epoch {}, a writer at {}", request.translator,
-            entry.kept.file->head().epoch, asked.peer);
-  if (entry.link->connecting) return std::nullopt;
-  return describe(entry);
-}
-
-Result<StoreServer::Link> StoreServer::makeLink(const Entry& entry,
-                                                const store::ConnectRequest& request) {
-  constexpr rdma::Access kAccess = rdma::Access::kRead | rdma::Access::kWrite;
-  Link link;
-  link.request = request;
-  auto domain = device_.createDomain();
-  if (!domain) return tl::unexpected(domain.error());
-  link.domain = std::move(*domain);
-  auto region = link.domain->registerMemory(entry.kept.file->region(), kAccess);
-  if (!region) return tl::unexpected(region.error());
-  link.region = std::move(*region);
-  rdma::RcOptions options;
-  options.access = kAccess;
-  options.depth = 1;  // this side posts no requests
-  auto endpoint = link.domain->createRc(options);
-  if (!endpoint) return tl::unexpected(endpoint.error());
-  link.endpoint = std::move(*endpoint);
-  if (auto started = link.endpoint->startConnect(request.endpoint); !started) {
-    return tl::unexpected(started.error());
+  if (reads) {
+    entry.readers.push_back(std::move(*made));
+  } else {
+    entry.kept.file->nextEpoch();
+    entry.link = std::move(*made);
   }
-  link.connecting = link.endpoint->state() == rdma::RcState::kConnecting;
-  return link;
-}
-
-store::Connected StoreServer::describe(const Entry& entry) const {
-  const Link& link = *entry.link;
-  return {link.endpoint->address(), link.region->address(), link.region->rkey(),
-          entry.kept.file->head()};
+  log::info("store of {}: epoch {}, a {} at {}", request.translator, entry.kept.file->head().epoch,
+            name(request.purpose), asked.peer);
+  if (link.connecting) return std::nullopt;
+  return link.describe();
 }
 
 }  // namespace pingloom::collector

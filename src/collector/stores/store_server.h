@@ -1,13 +1,12 @@
-// The server for translators: a ZeroMQ ROUTER that gives the one translator of each store an RC
-// endpoint, with which it writes the store (wire/store.proto, docs/store-control.md). It runs on
-// one thread, that of the device.
+// The server for translators and readers: a ZeroMQ ROUTER that gives the one translator of each
+// store an RC endpoint, with which it writes the store, and readers endpoints that permit READ only
+// (wire/store.proto, docs/store-control.md). It runs on one thread, that of the device.
 //
-// Each connection has a protection domain of its own, in which nothing but its store's region is
-// registered, without the head page. Before a translator gets its endpoint, the one that its store
-// had before is closed and its rkey is dead, so a store never has two writers. A translator's
-// endpoint is at the address of its TCP connection, so nobody can direct responses at others.
-// Bounds: one connection for each store; one without requests ends after store::kPatience. A
-// request has at most store::kMaxRequestBytes.
+// Before a translator gets its endpoint, the one that its store had before is closed and its rkey
+// is dead, so a store never has two writers. A peer's endpoint is at the address of its TCP
+// connection, so nobody can direct responses at others. Bounds: one translator for each store, and
+// kMaxReaders in all; a connection without requests ends after store::kPatience. A request has at
+// most store::kMaxRequestBytes.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "collector/stores/store_config.h"
+#include "collector/stores/store_link.h"
 #include "common/address.h"
 #include "common/error.h"
 #include "common/time.h"
@@ -40,13 +40,15 @@ struct StoreCounters {
   std::uint64_t malformed = 0;
   std::uint64_t version = 0;      // requests with another protocol version
   std::uint64_t unknown = 0;      // no store is for a translator with that name
-  std::uint64_t foreign_key = 0;  // the key is another translator's
+  std::uint64_t foreign_key = 0;  // the key is not the store's translator's, or no reader's
+  std::uint64_t crowded = 0;      // there are kMaxReaders already
   std::uint64_t elsewhere = 0;    // the endpoint is at an address of somebody else
   std::uint64_t device = 0;       // the device could not make or connect an endpoint
   std::uint64_t failed = 0;       // endpoints that have failed
   std::uint64_t silent = 0;       // endpoints closed because no request came
   std::uint64_t revoked = 0;  // endpoints closed because their translator may not write any more
   std::uint64_t flood = 0;    // requests dropped because their sender had too many waiting
+  std::uint64_t readers = 0;  // endpoints that readers have now
 };
 
 struct KeptStore {
@@ -58,14 +60,16 @@ class StoreServer {
  public:
   static constexpr int kAnswersWaiting = 8;    // for a translator that does not read them
   static constexpr int kRequestsAtATime = 64;  // before the endpoints get their turn
+  static constexpr std::size_t kMaxReaders = 64;
 
   // REQUIRES: the device outlives the server.
   static Result<std::unique_ptr<StoreServer>> create(const StoreServerOptions& options,
                                                      rdma::Device& device,
                                                      std::vector<KeptStore> stores);
 
-  // Applies the keys of a new configuration. A store whose key has changed, or which is not in the
-  // configuration any more, loses its connection. Other differences have no effect.
+  // Applies the keys of a new configuration. A store whose key has changed loses its connection,
+  // one that is not in the configuration any more its readers, too, and readers whose key is gone
+  // lose theirs. Other differences have no effect.
   void permit(const StoreSpecs& specs);
 
   SocketAddress address() const { return socket_->address(); }
@@ -87,35 +91,31 @@ class StoreServer {
   StoreCounters counters() const;
 
  private:
-  // A translator's connection. The members are destroyed from the last to the first.
-  struct Link {
-    std::unique_ptr<rdma::Domain> domain;
-    std::unique_ptr<rdma::MemoryRegion> region;
-    std::unique_ptr<rdma::RcEndpoint> endpoint;
-    store::ConnectRequest request;
-    std::string route;  // where the answer goes
-    Nanos heard = 0;
-    bool connecting = true;  // whether the answer is still due
-  };
   struct Entry {
     KeptStore kept;
-    std::optional<Link> link;
+    std::unique_ptr<StoreLink> link;                  // the translator's; may be nullptr
+    std::vector<std::unique_ptr<StoreLink>> readers;  // at most kMaxReaders in all entries
     bool barred = false;  // the store is not in the configuration any more
   };
 
   StoreServer(const StoreServerOptions& options, rdma::Device& device)
       : options_(options), device_(device) {}
   void allowKeys();
-  void revoke(Entry& entry);
+  void permit(Entry& entry, const StoreSpec* spec);
+  void revoke(std::unique_ptr<StoreLink>& link);
   void take(const net::ZmqRouter::Message& message, Nanos now);
+  store::StoreNames namesFor(const Asked& asked) const;
+  bool mayRead(const Entry& entry, const std::optional<net::CurveKey>& key) const;
   std::optional<store::Refused> refusalFor(const Asked& asked,
                                            const store::ConnectRequest& request);
   Status checkPeer(const Asked& asked, const rdma::RcAddress& peer) const;
   std::optional<store::ConnectReply> connect(Entry& entry, const Asked& asked,
                                              const store::ConnectRequest& request, Nanos now);
-  Result<Link> makeLink(const Entry& entry, const store::ConnectRequest& request);
-  store::Connected describe(const Entry& entry) const;
-  void pollLink(Entry& entry, Nanos now);
+  store::Left leave(const store::ConnectRequest& began);
+  // Returns the connection that the request is a sign of life for; nullptr if it asks for one.
+  static StoreLink* linkOf(Entry& entry, const store::ConnectRequest& request);
+  std::size_t readers() const;
+  void poll(std::unique_ptr<StoreLink>& link, Nanos now);
   void send(const std::string& route, const store::ConnectReply& reply);
 
   const StoreServerOptions options_;

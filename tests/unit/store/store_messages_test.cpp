@@ -25,7 +25,21 @@ TEST(StoreMessages, ARequestComesBackAsItWas) {
   const ConnectRequest request{"rack-7", 1234567, endpoint()};
   const auto again = decodeRequest(encodeRequest(request));
   ASSERT_TRUE(again);
-  EXPECT_EQ(*again, request);
+  EXPECT_EQ(std::get<ConnectRequest>(*again), request);
+  const ConnectRequest reads{"rack-7", 1234567, endpoint(), Purpose::kRead};
+  EXPECT_EQ(std::get<ConnectRequest>(*decodeRequest(encodeRequest(reads))), reads);
+  EXPECT_EQ(std::get<LeaveRequest>(*decodeRequest(encodeRequest(LeaveRequest{reads}))).began,
+            reads);
+  EXPECT_TRUE(std::holds_alternative<Left>(*decodeReply(encodeReply(Left{}))));
+  EXPECT_TRUE(std::holds_alternative<ListRequest>(*decodeRequest(encodeRequest(ListRequest{}))));
+}
+
+TEST(StoreMessages, NamesComeBackAsTheyWere) {
+  const auto names = decodeReply(encodeReply(StoreNames{{"rack-7", "rack-8"}}));
+  ASSERT_TRUE(names) << names.error().text();
+  EXPECT_THAT(std::get<StoreNames>(*names).translators, testing::ElementsAre("rack-7", "rack-8"));
+  EXPECT_FALSE(decodeReply(encodeReply(StoreNames{{"two words"}})));
+  EXPECT_FALSE(decodeReply(encodeReply(StoreNames{std::vector<std::string>(65, "a")})));
 }
 
 TEST(StoreMessages, AnswersComeBackAsTheyWere) {
@@ -46,10 +60,11 @@ TEST(StoreMessages, MalformedRequestsAreRefused) {
   EXPECT_EQ(decodeRequest("").error(), BadRequest::kMalformed);
   EXPECT_EQ(decodeRequest("nonsense").error(), BadRequest::kMalformed);
   EXPECT_EQ(decodeRequest(std::string(2000, 'x')).error(), BadRequest::kMalformed);
-  EXPECT_EQ(decodeRequest(encodeRequest({"two words", 1, endpoint()})).error(),
+  EXPECT_EQ(decodeRequest(encodeRequest(ConnectRequest{"two words", 1, endpoint()})).error(),
             BadRequest::kMalformed);
-  EXPECT_EQ(decodeRequest(encodeRequest({"a", 1, {}})).error(), BadRequest::kMalformed);
-  std::string other = encodeRequest({"a", 1, endpoint()});
+  EXPECT_EQ(decodeRequest(encodeRequest(ConnectRequest{"a", 1, {}})).error(),
+            BadRequest::kMalformed);
+  std::string other = encodeRequest(ConnectRequest{"a", 1, endpoint()});
   other[1] = 2;  // the version's value
   EXPECT_EQ(decodeRequest(other).error(), BadRequest::kVersion);
 }
@@ -69,12 +84,13 @@ TEST(StoreMessages, AnAnswerWithAWrongHeadIsRefused) {
 TEST(StoreMessages, RandomChangesAreDecodedOrRefused) {
   std::mt19937 random(5);
   for (int i = 0; i < 3000; ++i) {
-    std::string request = encodeRequest({"rack-7", 1234567, endpoint()});
+    std::string request = encodeRequest(ConnectRequest{"rack-7", 1234567, endpoint()});
     std::string reply = encodeReply(connected());
     request[random() % request.size()] = static_cast<char>(random());
     reply[random() % reply.size()] = static_cast<char>(random());
     const auto asked = decodeRequest(request);
-    EXPECT_TRUE(!asked || isName(asked->translator));
+    const auto* connects = asked ? std::get_if<ConnectRequest>(&*asked) : nullptr;
+    EXPECT_TRUE(connects == nullptr || isName(connects->translator));
     const auto answered = decodeReply(reply);
     const auto* made = answered ? std::get_if<Connected>(&*answered) : nullptr;
     EXPECT_TRUE(made == nullptr || checkHead(made->head));

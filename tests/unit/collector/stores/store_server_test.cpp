@@ -27,6 +27,7 @@ class StoreServerTest : public testing::Test {
       spec.file = directory / (std::string(name) + ".store");
       spec.tables = {{store::TableKind::kKeyed, 1, "latest", 1000, 16}};
       if (gate != nullptr) spec.key = keys[name].public_key;
+      if (gate != nullptr) spec.readers = {reader.public_key};
       auto file = store::StoreFile::open(spec.file, spec.tables, utcNow());
       ASSERT_TRUE(file) << file.error().text();
       kept.push_back({spec, std::move(*file)});
@@ -55,6 +56,7 @@ class StoreServerTest : public testing::Test {
   pingloom::test::TemporaryDirectory directory;
   std::map<std::string, net::CurvePair> keys = {{"one", net::CurvePair::generate()},
                                                 {"two", net::CurvePair::generate()}};
+  net::CurvePair reader = net::CurvePair::generate();
   std::unique_ptr<rdma::Device> device = stub::freshStoreDevice();
   std::unique_ptr<StoreServer> server;
   Nanos now = kSecond;
@@ -133,6 +135,71 @@ TEST_F(StoreServerTest, RefusalsAreCountedByWhatIsWrong) {
   EXPECT_EQ(counters.elsewhere, 1U);
   EXPECT_EQ(counters.malformed, 1U);
   EXPECT_EQ(counters.connected, 0U);
+}
+
+TEST_F(StoreServerTest, ReadersReadBesideTheTranslatorAndChangeNothing) {
+  TranslatorStub writer("one");
+  const auto place = std::get<store::Connected>(ask(writer));
+  writer.connect(place);
+  TranslatorStub first("one", 1, store::Purpose::kRead);
+  TranslatorStub second("one", 2, store::Purpose::kRead);
+  for (TranslatorStub* one : {&first, &second}) {
+    const auto seen = std::get<store::Connected>(ask(*one));
+    EXPECT_EQ(seen.head.epoch, 1U) << "a reader begins no epoch";
+    EXPECT_NE(seen.rkey, place.rkey);
+    one->connect(seen);
+    EXPECT_EQ(one->peek(seen.address, seen.rkey, work()), rdma::RcStatus::kOk);
+  }
+  EXPECT_EQ(server->counters().readers, 2U);
+  const auto again = std::get<store::Connected>(ask(first));
+  EXPECT_EQ(server->counters().readers, 2U) << "a sign of life";
+  EXPECT_EQ(first.poke(again.address, again.rkey, work()), rdma::RcStatus::kRemoteInvalid);
+  EXPECT_EQ(server->counters().readers, 1U);
+  writer.put("k", "value", utcNow());
+  EXPECT_EQ(writer.flush(work()), rdma::RcStatus::kOk);
+  now += 31 * kSecond;
+  server->work(now);
+  EXPECT_EQ(server->counters().readers, 0U) << "it was silent";
+}
+
+TEST_F(StoreServerTest, OnlySoManyReadAtATime) {
+  std::vector<std::unique_ptr<TranslatorStub>> readers;
+  for (std::size_t i = 0; i < StoreServer::kMaxReaders; ++i) {
+    readers.push_back(
+        std::make_unique<TranslatorStub>(i % 2 == 0 ? "one" : "two", i, store::Purpose::kRead));
+    EXPECT_EQ(refusal(ask(*readers.back())), "connected");
+  }
+  const TranslatorStub late("one", 1000, store::Purpose::kRead);
+  EXPECT_THAT(refusal(ask(late)), HasSubstr("64 readers"));
+  EXPECT_EQ(server->counters().crowded, 1U);
+  EXPECT_EQ(refusal(ask(*readers.front())), "connected");
+}
+
+TEST_F(StoreServerTest, AReadersKeyReadsUntilItIsTakenAway) {
+  start(std::make_shared<net::PeerGate>(net::CurvePair::generate(), "test"));
+  const auto names = [this](const net::CurvePair& pair) {
+    const auto reply = server->answer(
+        {"route", store::encodeRequest(store::ListRequest{}), pair.public_key, "127.0.0.1"}, now);
+    return std::get<store::StoreNames>(*reply).translators;
+  };
+  const TranslatorStub one("one", 1, store::Purpose::kRead);
+  EXPECT_THAT(refusal(ask(one, "", keys["one"].public_key)), HasSubstr("may not read"));
+  EXPECT_EQ(refusal(ask(one, "", reader.public_key)), "connected");
+  EXPECT_THAT(names(reader), testing::ElementsAre("one", "two"));
+  EXPECT_THAT(names(keys["one"]), testing::IsEmpty());
+  const TranslatorStub writes("one");
+  EXPECT_THAT(refusal(ask(writes, "", reader.public_key)), HasSubstr("another key"));
+  StoreSpecs specs;
+  for (const char* name : {"one", "two"}) {
+    StoreSpec spec;
+    spec.translator = name;
+    spec.key = keys[name].public_key;
+    specs.push_back(spec);
+  }
+  server->permit(specs);
+  EXPECT_EQ(server->counters().readers, 0U);
+  EXPECT_EQ(server->counters().revoked, 1U);
+  EXPECT_THAT(refusal(ask(one, "", reader.public_key)), HasSubstr("may not read"));
 }
 
 TEST_F(StoreServerTest, AKeyIsForOneStore) {

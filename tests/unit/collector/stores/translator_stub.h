@@ -1,5 +1,5 @@
-// The RDMA side of a translator for tests: a soft device with one endpoint, and a writer of one
-// keyed table. The tests work both sides on one thread.
+// The RDMA side of a translator, or of a reader, for tests: a soft device with one endpoint, and a
+// writer of one keyed table. The tests work both sides on one thread.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,8 +28,9 @@ inline std::unique_ptr<rdma::Device> freshStoreDevice() {
 
 class TranslatorStub {
  public:
-  explicit TranslatorStub(std::string name, std::uint64_t incarnation = 1)
-      : name_(std::move(name)), incarnation_(incarnation) {
+  explicit TranslatorStub(std::string name, std::uint64_t incarnation = 1,
+                          store::Purpose purpose = store::Purpose::kWrite)
+      : name_(std::move(name)), incarnation_(incarnation), purpose_(purpose) {
     domain_ = std::move(*device->createDomain());
     rdma::RcOptions options;
     options.timeout = 13;  // 34 ms
@@ -38,7 +39,8 @@ class TranslatorStub {
   }
 
   std::string request() const {
-    return store::encodeRequest({name_, incarnation_, endpoint_->address()});
+    return store::encodeRequest(
+        store::ConnectRequest{name_, incarnation_, endpoint_->address(), purpose_});
   }
   std::string address() const { return device->info().gid.address().text(); }
 
@@ -59,24 +61,32 @@ class TranslatorStub {
   // Writes what has changed and returns how the last WRITE ended. `other` works the other side.
   rdma::RcStatus flush(const std::function<void()>& other) {
     writer_->takeDirty([&](std::uint64_t offset, std::span<std::uint8_t> bytes) {
-      return write(place_.address + offset - store::kRegionOffset, place_.rkey, bytes);
+      return post(rdma::RcOperation::kWrite, place_.address + offset - store::kRegionOffset,
+                  place_.rkey, bytes);
     });
     return finish(other);
   }
   // Writes 8 bytes anywhere.
   rdma::RcStatus poke(std::uint64_t address, std::uint32_t rkey,
                       const std::function<void()>& other) {
-    write(address, rkey, std::span(content_).first(8));
+    post(rdma::RcOperation::kWrite, address, rkey, std::span(content_).first(8));
+    return finish(other);
+  }
+  // Reads 8 bytes from anywhere.
+  rdma::RcStatus peek(std::uint64_t address, std::uint32_t rkey,
+                      const std::function<void()>& other) {
+    post(rdma::RcOperation::kRead, address, rkey, std::span(content_).first(8));
     return finish(other);
   }
 
   std::unique_ptr<rdma::Device> device = freshStoreDevice();
 
  private:
-  bool write(std::uint64_t address, std::uint32_t rkey, std::span<std::uint8_t> bytes) {
+  bool post(rdma::RcOperation operation, std::uint64_t address, std::uint32_t rkey,
+            std::span<std::uint8_t> bytes) {
     const rdma::LocalPiece piece{region_.get(), bytes};
     rdma::RcRequest request;
-    request.operation = rdma::RcOperation::kWrite;
+    request.operation = operation;
     request.local = {&piece, 1};
     request.remote_address = address;
     request.rkey = rkey;
@@ -101,6 +111,7 @@ class TranslatorStub {
 
   const std::string name_;
   const std::uint64_t incarnation_;
+  const store::Purpose purpose_;
   std::unique_ptr<rdma::Domain> domain_;
   std::vector<std::uint8_t> content_;
   std::unique_ptr<rdma::MemoryRegion> region_;
