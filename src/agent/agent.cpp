@@ -415,7 +415,10 @@ void Agent::collectFigures(Nanos now) {
                                    work_.targets(transports_[i]->protocol())});
   }
   figures_.counters = counters_->newest();
-  if (translator_ != nullptr) figures_.translator = translator_->counters();
+  if (translator_ != nullptr) {
+    figures_.translator = translator_->counters();
+    figures_.translator_losses = translator_->losses();
+  }
   if (events_ != nullptr) {
     events_->add(figures_.counters);
     figures_.events = events_->counts();

@@ -182,7 +182,9 @@ std::string metricsText(const Figures& figures) {
   writeControl(out, figures);
   writePages(out, figures);
   if (figures.events) writeEvents(out, *figures.events);
-  if (figures.translator) translator::writeMetrics(out, *figures.translator);
+  if (figures.translator) {
+    translator::writeMetrics(out, *figures.translator, figures.translator_losses);
+  }
   writeSpool(out, figures.spool);
   if (figures.counters != nullptr) writeInterfaceCounters(out, *figures.counters);
   out.process();

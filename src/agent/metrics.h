@@ -22,6 +22,7 @@
 #include "pages/page_service.h"
 #include "probe/transport.h"
 #include "translator/counters.h"
+#include "translator/reporter_losses.h"
 
 namespace pingloom::http {
 class Access;
@@ -60,6 +61,7 @@ struct Figures {
   std::shared_ptr<const NicPorts> counters;        // nullptr before they were read
   std::optional<EventCounts> events;               // nullopt if none are reported
   std::optional<translator::Counters> translator;  // nullopt if the agent is no translator
+  translator::ReporterLosses translator_losses;
   std::optional<net::PeerRefusals> pages_refused;  // nullopt without metric pages or without keys
 };
 

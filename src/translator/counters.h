@@ -1,4 +1,5 @@
-// What a translator has counted since it started. A plain value.
+// What a translator has counted since it started. A plain value. reporter_losses.h has what is
+// counted by reporter.
 #pragma once
 
 #include <array>

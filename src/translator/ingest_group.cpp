@@ -46,6 +46,12 @@ Counters IngestGroup::counters() const {
   return sums;
 }
 
+ReporterLosses IngestGroup::losses() const {
+  ReporterLosses sums = threads_.front()->losses();
+  for (std::size_t i = 1; i < threads_.size(); ++i) sums.add(threads_[i]->losses());
+  return sums;
+}
+
 void IngestGroup::setReporters(const ReporterSpecs& specs) {
   for (const auto& thread : threads_) thread->setReporters(specs);
 }

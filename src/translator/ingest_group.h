@@ -23,8 +23,9 @@ class IngestGroup {
   IngestGroup(const IngestGroup&) = delete;
   IngestGroup& operator=(const IngestGroup&) = delete;
 
-  // Returns the sums of what the threads had counted up to 100 ms ago. It is connected if all are.
+  // Return the sums of what the threads had counted up to 100 ms ago. It is connected if all are.
   Counters counters() const;
+  ReporterLosses losses() const;
   // Applies within 100 ms. REQUIRES: the reporters' keys are loaded.
   void setReporters(const ReporterSpecs& specs);
   const SocketAddress& listens() const { return threads_.front()->listens(); }

@@ -75,6 +75,11 @@ Counters IngestThread::counters() const {
   return published_;
 }
 
+ReporterLosses IngestThread::losses() const {
+  const std::lock_guard lock(mutex_);
+  return published_losses_;
+}
+
 void IngestThread::setReporters(const ReporterSpecs& specs) {
   auto rules = std::make_unique<ReporterRules>(specs);
   const std::lock_guard lock(mutex_);
@@ -158,8 +163,9 @@ void IngestThread::reply(const SocketAddress& to, const wire::ReportReply& reply
 // Gives the other threads the counters, and takes what they have for this one.
 void IngestThread::exchange() {
   const std::lock_guard lock(mutex_);
-  published_ = counted_;
   if (next_rules_ != nullptr) intake_.setRules(std::move(next_rules_));
+  published_ = counted_;
+  intake_.losses().copyTo(published_losses_);
 }
 
 // Sends full blocks, and waits while a list is about to drop entries.
@@ -215,14 +221,15 @@ void IngestThread::beat(Nanos now_mono) {
   const store::WriterStatus status = statusNow();
   session_->flush(status);
   exchange();
-  const std::uint64_t bad = status.refused + status.lost;
-  if (bad != complained_ && now_mono >= complain_at_) {
-    log::warning(
-        "{} datagrams lost and {} datagrams or reports refused so far; /metrics has the reasons",
-        status.lost, status.refused);
-    complained_ = bad;
-    complain_at_ = now_mono + kComplainEvery;
-  }
+  complain(now_mono);
+}
+
+void IngestThread::complain(Nanos now_mono) {
+  if (now_mono < complain_at_) return;
+  const auto complaint = intake_.losses().complain();
+  if (!complaint) return;
+  log::warning("{}", text(*complaint));
+  complain_at_ = now_mono + kComplainEvery;
 }
 
 }  // namespace pingloom::translator

@@ -1,5 +1,5 @@
 // A thread that owns a share of a translator's work: its sockets, its shadow, and its session with
-// the collector. Any thread may call counters() and setReporters().
+// the collector. Any thread may call counters(), losses() and setReporters().
 #pragma once
 
 #include <memory>
@@ -40,8 +40,9 @@ class IngestThread {
 
   // Ends the thread; the device and the sockets stay open.
   void stop();
-  // Returns what had been counted up to 100 ms ago.
+  // Return what had been counted up to 100 ms ago.
   Counters counters() const;
+  ReporterLosses losses() const;
   // Applies within 100 ms. REQUIRES: the reporters' keys are loaded.
   void setReporters(const ReporterSpecs& specs);
   const SocketAddress& listens() const { return reports_.address(); }
@@ -65,6 +66,7 @@ class IngestThread {
   void flushLists(Shadow& shadow, Nanos now_mono);
   void makeRoom(Shadow& shadow, Nanos until);
   void exchange();
+  void complain(Nanos now_mono);
 
   std::shared_ptr<rdma::Device> device_;
   Receiver reports_;
@@ -76,12 +78,12 @@ class IngestThread {
   std::unique_ptr<StoreSession> session_;
   std::uint64_t incarnation_;
   std::uint64_t beats_ = 0;
-  Nanos next_lists_ = kNever;     // when unfinished blocks leave
-  std::uint64_t complained_ = 0;  // refused and lost ones that the log has mentioned
-  Nanos complain_at_ = 0;
-  UniqueFd stop_;  // an eventfd that ends the thread
+  Nanos next_lists_ = kNever;  // when unfinished blocks leave
+  Nanos complain_at_ = 0;      // no sooner
+  UniqueFd stop_;              // an eventfd that ends the thread
   mutable std::mutex mutex_;
-  Counters published_;                         // these two are guarded by the mutex
+  Counters published_;  // these three are guarded by the mutex
+  ReporterLosses published_losses_;
   std::unique_ptr<ReporterRules> next_rules_;  // nullptr unless they have changed
   std::thread thread_;
 };

@@ -10,7 +10,7 @@ void Intake::take(std::span<const std::uint8_t> datagram, const SocketAddress& s
                   Shadow& shadow, Nanos now_mono, Nanos utc) {
   ++counters_.datagrams;
   const auto rule = checkDatagram(datagram, source, now_mono);
-  if (!rule) return counters_.refuse(rule.error());
+  if (!rule) return refuseDatagram(rule.error(), source);
   rules_->learn(shadow.head());
   const Moment now{now_mono, utc, store::stampAt(utc, shadow.head().made)};
   while (reader_.next()) {
@@ -20,7 +20,12 @@ void Intake::take(std::span<const std::uint8_t> datagram, const SocketAddress& s
       why = ReportRefusal::kForbidden;
     }
     if (why == ReportRefusal::kNone) why = placer_.place(report, shadow, now);
-    count(report.operation, why);
+    if (why == ReportRefusal::kNone) {
+      ++counters_.accepted[static_cast<std::size_t>(report.operation) - 1];
+    } else {
+      refuse(
+          {why, Refused::Sender::kReporter, report.table, reader_.head().reporter, source.address});
+    }
   }
   placer_.finish(now.stamp);
 }
@@ -29,9 +34,26 @@ void Intake::settlePaths(Shadow& shadow, Nanos now_mono, Nanos utc) {
   placer_.settlePaths(shadow, {now_mono, utc, store::stampAt(utc, shadow.head().made)});
 }
 
-void Intake::count(wire::ReportOperation operation, ReportRefusal refused) {
-  if (refused != ReportRefusal::kNone) return counters_.refuse(refused);
-  ++counters_.accepted[static_cast<std::size_t>(operation) - 1];
+void Intake::setRules(std::unique_ptr<ReporterRules> rules) {
+  rules_ = std::move(rules);
+  losses_.setReporters(rules_->numbers());
+}
+
+void Intake::refuse(const Refused& refused) {
+  counters_.refuse(refused.reason);
+  losses_.refuse(refused);
+}
+
+void Intake::refuseDatagram(ReportRefusal reason, const SocketAddress& source) {
+  Refused refused{reason, Refused::Sender::kUnreadable, 0, 0, source.address};
+  const bool readable = reason != ReportRefusal::kShort && reason != ReportRefusal::kMagic &&
+                        reason != ReportRefusal::kVersion;
+  if (readable) {
+    refused.reporter = reader_.head().reporter;
+    const bool known = rules_->find(refused.reporter, source.address) != nullptr;
+    refused.sender = known ? Refused::Sender::kReporter : Refused::Sender::kStranger;
+  }
+  refuse(refused);
 }
 
 tl::expected<const ReporterRule*, ReportRefusal> Intake::checkDatagram(
@@ -58,7 +80,11 @@ void Intake::takePublished(std::span<const std::uint8_t> packet, const SocketAdd
   ReportRefusal why = checkPublished(packet, source.address, sources, published);
   const Moment now{now_mono, utc, store::stampAt(utc, shadow.head().made)};
   if (why == ReportRefusal::kNone) why = placer_.place(published.report, shadow, now);
-  count(published.report.operation, why);
+  if (why == ReportRefusal::kNone) {
+    ++counters_.accepted[static_cast<std::size_t>(published.report.operation) - 1];
+  } else {
+    refuse({why, Refused::Sender::kSwitch, published.report.table, 0, source.address});
+  }
   placer_.finish(now.stamp);
 }
 

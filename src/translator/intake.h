@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "common/time.h"
 #include "translator/counters.h"
+#include "translator/loss_ledger.h"
 #include "translator/placer.h"
 #include "translator/published_sources.h"
 #include "translator/reporter_rules.h"
@@ -27,11 +28,11 @@ class Intake {
   Intake(Counters& counters, std::size_t buffer_bytes)
       : counters_(counters),
         rules_(std::make_unique<ReporterRules>(ReporterSpecs{})),
-        reporters_(counters, buffer_bytes),
+        reporters_(counters, losses_, buffer_bytes),
         placer_(counters) {}
 
   // The rules apply to datagrams from now on.
-  void setRules(std::unique_ptr<ReporterRules> rules) { rules_ = std::move(rules); }
+  void setRules(std::unique_ptr<ReporterRules> rules);
   const ReporterRules& rules() const { return *rules_; }
 
   // The bytes and the source come from outside. `utc` is when they arrived.
@@ -43,6 +44,7 @@ class Intake {
   // Stores the paths whose missing hops are no longer waited for.
   void settlePaths(Shadow& shadow, Nanos now_mono, Nanos utc);
   Reporters& reporters() { return reporters_; }
+  LossLedger& losses() { return losses_; }
 
  private:
   // Returns the rule of the reporter, or why the datagram is refused.
@@ -50,10 +52,12 @@ class Intake {
       std::span<const std::uint8_t> datagram, const SocketAddress& source, Nanos now_mono);
   wire::ReportRefusal checkPublished(std::span<const std::uint8_t> packet, const IpAddress& source,
                                      PublishedSources& sources, wire::PublishedReport& out);
-  void count(wire::ReportOperation operation, wire::ReportRefusal refused);
+  void refuse(const Refused& refused);
+  void refuseDatagram(wire::ReportRefusal reason, const SocketAddress& source);
 
   Counters& counters_;
   std::unique_ptr<ReporterRules> rules_;  // never nullptr
+  LossLedger losses_;
   Reporters reporters_;
   wire::ReportReader reader_;
   Placer placer_;

@@ -1,5 +1,7 @@
 #include "translator/metrics.h"
 
+#include <string>
+
 namespace pingloom::translator {
 namespace {
 
@@ -52,18 +54,49 @@ void storeMetrics(MetricsText& out, const Counters& counters) {
               "Connections that failed or could not be established.", counters.failures);
 }
 
+// Calls use(reporter, Losses) for each configured reporter and for all others.
+template <typename Use>
+void forEach(const ReporterLosses& losses, Use use) {
+  for (const auto& [number, counted] : losses.reporters) use(std::to_string(number), counted);
+  use(std::string("other"), losses.other);
+}
+
+void reporterMetrics(MetricsText& out, const ReporterLosses& losses) {
+  out.family("pingloom_translator_reporter_lost_total", "counter",
+             "Datagrams that never arrived, by configured reporter.");
+  forEach(losses, [&](const std::string& reporter, const Losses& counted) {
+    out.sample(counted.lost, {{"reporter", reporter}});
+  });
+  out.family("pingloom_translator_reporter_skipped_total", "counter",
+             "Reports that reporters dropped themselves, by configured reporter.");
+  forEach(losses, [&](const std::string& reporter, const Losses& counted) {
+    out.sample(counted.skipped, {{"reporter", reporter}});
+  });
+  out.family("pingloom_translator_reporter_refused_total", "counter",
+             "Datagrams and reports refused, by configured reporter and reason.");
+  forEach(losses, [&](const std::string& reporter, const Losses& counted) {
+    for (std::size_t i = 1; i < counted.refused.size(); ++i) {
+      if (counted.refused[i] == 0) continue;  // of 4,096 reporters and all reasons too many
+      const auto reason = static_cast<wire::ReportRefusal>(i);
+      out.sample(counted.refused[i], {{"reporter", reporter}, {"reason", name(reason)}});
+    }
+  });
+}
+
 }  // namespace
 
-void writeMetrics(MetricsText& out, const Counters& counters) {
+void writeMetrics(MetricsText& out, const Counters& counters, const ReporterLosses& losses) {
   reportMetrics(out, counters);
+  reporterMetrics(out, losses);
   storeMetrics(out, counters);
 }
 
 namespace {
 
-http::Response metricsOf(const Counters& counters, const http::Request& request) {
+http::Response metricsOf(const Counters& counters, const ReporterLosses& losses,
+                         const http::Request& request) {
   MetricsText text(MetricsText::formatFor(request.accept));
-  writeMetrics(text, counters);
+  writeMetrics(text, counters, losses);
   text.process();
   text.finish();
   http::Response response;
@@ -74,9 +107,10 @@ http::Response metricsOf(const Counters& counters, const http::Request& request)
 
 }  // namespace
 
-http::Response answer(const Counters& counters, const http::Request& request) {
+http::Response answer(const Counters& counters, const ReporterLosses& losses,
+                      const http::Request& request) {
   if (request.method != "GET") return http::errorResponse(405, "only GET is answered here");
-  if (request.path == "/metrics") return metricsOf(counters, request);
+  if (request.path == "/metrics") return metricsOf(counters, losses, request);
   if (request.path == "/healthz") {
     http::Response response;
     response.body = counters.connected ? "{\"connected\":true}\n" : "{\"connected\":false}\n";

@@ -5,11 +5,13 @@
 #include "http/message.h"
 #include "http/server.h"
 #include "translator/counters.h"
+#include "translator/reporter_losses.h"
 
 namespace pingloom::translator {
 
 // Writes the metrics for whoever has a translator's thread.
-void writeMetrics(MetricsText& out, const Counters& counters);
-http::Response answer(const Counters& counters, const http::Request& request);
+void writeMetrics(MetricsText& out, const Counters& counters, const ReporterLosses& losses);
+http::Response answer(const Counters& counters, const ReporterLosses& losses,
+                      const http::Request& request);
 
 }  // namespace pingloom::translator

@@ -41,6 +41,12 @@ const ReporterRule* ReporterRules::find(std::uint32_t reporter, const IpAddress&
   return rule != nullptr && rule->admits(source) ? rule : nullptr;
 }
 
+std::vector<std::uint32_t> ReporterRules::numbers() const {
+  std::vector<std::uint32_t> found;
+  for (const auto& [number, rule] : rules_) found.push_back(number);
+  return found;
+}
+
 void ReporterRules::learn(const store::Head& head) {
   if (learned_ == head.store) return;
   learned_ = head.store;

@@ -43,6 +43,8 @@ class ReporterRules {
 
   // Returns the rule for a datagram, or nullptr if nobody with that number may report from there.
   const ReporterRule* find(std::uint32_t reporter, const IpAddress& source) const;
+  // The numbers of the configured reporters.
+  std::vector<std::uint32_t> numbers() const;
   // To be called before mayWrite() of a rule. It costs nothing while the store is the same. Logs
   // the tables that the rules name and the store does not have.
   void learn(const store::Head& head);

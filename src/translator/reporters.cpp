@@ -20,7 +20,7 @@ wire::ReportRefusal Reporters::take(const wire::ReportHead& head, const SocketAd
     Entry fresh{SequenceWindow(head.sequence), head.skipped, now_mono, source};
     Entry& entry = reporters_.emplace(keyOf(head), fresh).first->second;
     ++active_;
-    counters_.skipped += head.skipped;
+    countSkipped(head.reporter, head.skipped);
     counters_.reporters = reporters_.size();
     noteReply(head, entry, now_mono);
     return wire::ReportRefusal::kNone;
@@ -38,11 +38,16 @@ wire::ReportRefusal Reporters::take(const wire::ReportHead& head, const SocketAd
   entry.source = source;
   const std::uint32_t more = head.skipped - entry.skipped;
   if (static_cast<std::int32_t>(more) > 0) {  // an older datagram has an older count
-    counters_.skipped += more;
+    countSkipped(head.reporter, more);
     entry.skipped = head.skipped;
   }
   noteReply(head, entry, now_mono);
   return wire::ReportRefusal::kNone;
+}
+
+void Reporters::countSkipped(std::uint32_t reporter, std::uint32_t reports) {
+  counters_.skipped += reports;
+  losses_.skip(reporter, reports);
 }
 
 // Has answer() look at the reporter if there is something to tell it.
@@ -87,7 +92,7 @@ std::uint32_t Reporters::shareOf(const Entry& entry) const {
 wire::ReportReply Reporters::replyTo(std::uint64_t key, Entry& entry, bool ask, Nanos now_mono) {
   wire::ReportReply reply;
   reply.type = ask ? wire::ReportReplyType::kNack : wire::ReportReplyType::kCredit;
-  reply.reporter = static_cast<std::uint32_t>(key >> 32);
+  reply.reporter = reporterOf(key);
   reply.incarnation = static_cast<std::uint32_t>(key);
   reply.until = entry.window.latest() + shareOf(entry);
   reply.lost = entry.lost;
@@ -113,6 +118,7 @@ void Reporters::settle(Nanos now_mono) {
     const std::uint64_t lost = entry.window.takeLost();
     entry.lost += static_cast<std::uint32_t>(lost);
     counters_.lost += lost;
+    losses_.lose(reporterOf(at->first), lost);
     at = silent ? reporters_.erase(at) : std::next(at);
   }
   counters_.reporters = reporters_.size();

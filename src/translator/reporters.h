@@ -15,6 +15,7 @@
 #include "common/address.h"
 #include "common/time.h"
 #include "translator/counters.h"
+#include "translator/loss_ledger.h"
 #include "translator/sequence_window.h"
 #include "wire/report.h"
 #include "wire/report_reply.h"
@@ -39,9 +40,10 @@ class Reporters {
   static constexpr std::uint32_t kMinShare = 8;
   static constexpr std::uint32_t kMaxShare = SequenceWindow::kSize / 2;
 
-  // `buffer_bytes` is the size of the socket's queue. REQUIRES: the counters outlive this.
-  Reporters(Counters& counters, std::size_t buffer_bytes)
-      : counters_(counters), buffer_bytes_(buffer_bytes) {}
+  // `buffer_bytes` is the size of the socket's queue. REQUIRES: the counters and the
+  // ledger outlive this.
+  Reporters(Counters& counters, LossLedger& losses, std::size_t buffer_bytes)
+      : counters_(counters), losses_(losses), buffer_bytes_(buffer_bytes) {}
 
   // Tells whether the reports of a datagram count: kNone, kDuplicate, kOld, or kUnknownReporter if
   // there is no room for another reporter.
@@ -108,8 +110,13 @@ class Reporters {
   static std::uint64_t keyOf(const wire::ReportHead& head) {
     return std::uint64_t{head.reporter} << 32 | head.incarnation;
   }
+  static std::uint32_t reporterOf(std::uint64_t key) {
+    return static_cast<std::uint32_t>(key >> 32);
+  }
+  void countSkipped(std::uint32_t reporter, std::uint32_t reports);
 
   Counters& counters_;
+  LossLedger& losses_;
   const std::size_t buffer_bytes_;
   std::size_t active_ = 0;  // reporters that share the buffer
   std::unordered_map<std::uint64_t, Entry> reporters_;

@@ -48,7 +48,7 @@ Result<std::unique_ptr<Translator>> Translator::start(const Config& config) {
   };
   auto http =
       http::Server::start(options, [ingest = made->threads_.get()](const http::Request& request) {
-        return answer(ingest->counters(), request);
+        return answer(ingest->counters(), ingest->losses(), request);
       });
   if (!http) return tl::unexpected(http.error());
   made->http_ = std::move(*http);

@@ -27,6 +27,9 @@ class Reporters(DtaCase):
     def refused(self, reason):
         return self.figure(f'pingloom_translator_refused_total{{reason="{reason}"}}')
 
+    def by_reporter(self, reporter, reason):
+        return self.figure(f'pingloom_translator_reporter_refused_total{{reporter="{reporter}",reason="{reason}"}}')
+
     def expect_refused(self, reason, count):
         eventually(lambda: self.refused(reason) == count, 20, lambda: f"{reason}: {self.refused(reason)}, not {count}")
 
@@ -50,6 +53,11 @@ reporters:
             self.report(b"other", reporter=reporter)
         self.expect_refused("reporter", 2)
         self.assertEqual(self.accepted(), 1)
+        self.assertEqual(self.by_reporter(2, "forbidden"), 1)
+        self.assertEqual(self.by_reporter("other", "reporter"), 2)
+        self.assertEqual(self.figure("pingloom_translator_reporter_refused_total"), 3)
+        line = "reporter 2: 0 datagrams lost, 1 datagrams or reports refused; the latest is from reporter 2 at 127.0.0.1"
+        self.assertIn(line, self.translator.log())
 
     def test_a_key_is_needed_and_can_be_revoked(self):
         key, other = self.key("reporter"), self.key("other")

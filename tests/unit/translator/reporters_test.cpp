@@ -50,7 +50,8 @@ class ReportersTest : public testing::Test {
 
   Nanos now_ = kHour;
   Counters counters_;
-  Reporters reporters_{counters_, kBuffer};
+  LossLedger losses_;
+  Reporters reporters_{counters_, losses_, kBuffer};
 };
 
 TEST_F(ReportersTest, AsksForWhatIsMissing) {
@@ -124,7 +125,7 @@ TEST_F(ReportersTest, SharesTheQueue) {
   sent = answers();
   ASSERT_EQ(sent.size(), 10'000U);
   EXPECT_EQ(sent.back().until, 1 + Reporters::kMinShare);
-  Reporters large(counters_, std::size_t{1} << 30);
+  Reporters large(counters_, losses_, std::size_t{1} << 30);
   wire::ReportHead head;
   head.flags = wire::kReportKeeps;
   large.take(head, kSource, now_);
