@@ -111,7 +111,10 @@ void IngestThread::run() {
     if (shadow != nullptr && wait.ready(Wait::kPublished)) receivePublished(*shadow, now);
     const bool called = wait.ready(Wait::kLink) || wait.ready(Wait::kWriter);
     if (called || session_->nextWake() <= now) session_->work(now);
-    if (Shadow* const now_known = session_->shadow()) flushLists(*now_known, now);
+    if (Shadow* const now_known = session_->shadow()) {
+      learn(now_known->head());
+      flushLists(*now_known, now);
+    }
     if (now >= next_reply) {
       intake_.reporters().answer(now,
                                  [this](const auto& to, const auto& what) { reply(to, what); });
@@ -166,6 +169,12 @@ void IngestThread::exchange() {
   if (next_rules_ != nullptr) intake_.setRules(std::move(next_rules_));
   published_ = counted_;
   intake_.losses().copyTo(published_losses_);
+}
+
+// A mistake in the configuration is logged before the first datagram comes.
+void IngestThread::learn(const store::Head& head) {
+  intake_.learn(head);
+  if (published_sources_) published_sources_->learn(head);
 }
 
 // Sends full blocks, and waits while a list is about to drop entries.

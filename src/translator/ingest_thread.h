@@ -63,6 +63,7 @@ class IngestThread {
   void reply(const SocketAddress& to, const wire::ReportReply& reply) const;
   void beat(Nanos now_mono);
   store::WriterStatus statusNow();
+  void learn(const store::Head& head);
   void flushLists(Shadow& shadow, Nanos now_mono);
   void makeRoom(Shadow& shadow, Nanos until);
   void exchange();

@@ -34,6 +34,9 @@ class Intake {
   // The rules apply to datagrams from now on.
   void setRules(std::unique_ptr<ReporterRules> rules);
   const ReporterRules& rules() const { return *rules_; }
+  // Finds the tables that the rules name, and logs those that the store does not have, as soon as
+  // it is known. It costs nothing while rules and store are the same.
+  void learn(const store::Head& head) { rules_->learn(head); }
 
   // The bytes and the source come from outside. `utc` is when they arrived.
   void take(std::span<const std::uint8_t> datagram, const SocketAddress& source, Shadow& shadow,

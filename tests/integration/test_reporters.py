@@ -59,6 +59,20 @@ reporters:
         line = "reporter 2: 0 datagrams lost, 1 datagrams or reports refused; the latest is from reporter 2 at 127.0.0.1"
         self.assertIn(line, self.translator.log())
 
+    def test_unknown_tables_are_named_before_anybody_reports(self):
+        self.permit(f"""
+reporters: [{{ id: 1, tables: [{NAME}, latst] }}]
+published: {{ listen: '127.0.0.1:{free_port()}', tables: {{ key-write: {NAME}, append: evnts }} }}
+""")
+        for section, table in (("reporters", "latst"), ("published", "evnts")):
+            line = f"'{section}' names tables that the store does not have: {table}"
+            eventually(lambda line=line: line in self.translator.log(), 20, line)
+        config = self.directory / "translator.yaml"
+        config.write_text(config.read_text().replace("latst", "ltest"))
+        self.translator.signal(signal.SIGHUP)
+        eventually(lambda: "does not have: ltest" in self.translator.log(), 20, "a reload is checked, too")
+        self.assertEqual(self.figure("pingloom_translator_datagrams_total"), 0)
+
     def test_a_key_is_needed_and_can_be_revoked(self):
         key, other = self.key("reporter"), self.key("other")
         self.permit(f"reporters: [{{ id: 7, key: {key} }}, {{ id: 8 }}]")
