@@ -2,9 +2,12 @@
 
 #include <sys/signalfd.h>
 
+#include <algorithm>
 #include <boost/program_options/parsers.hpp>
 #include <csignal>
 #include <iostream>
+#include <sstream>
+#include <utility>
 
 #include "pingloom_version.h"
 
@@ -22,6 +25,42 @@ int usageError(std::string_view name, std::string_view reason) {
   std::cerr << name << ": " << reason << "; see '" << name << " --help'\n";
   return kExitUsage;
 }
+
+namespace {
+
+bool isPositional(const std::string& option, const po::positional_options_description& positional) {
+  constexpr unsigned kPlaces = 8;  // more than any command names one by one
+  const unsigned places = std::min(positional.max_total_count(), kPlaces);
+  for (unsigned i = 0; i < places; ++i) {
+    if ("--" + positional.name_for_position(i) == option) return true;
+  }
+  return false;
+}
+
+// The arguments without a dash that the synopsis does not put in brackets: "TABLE and KEY" of
+// "pingloom dta get TABLE KEY [--file FILE] --max N".
+std::string neededArguments(const Usage& usage, std::string_view synopsis) {
+  std::string needed;
+  bool several = false;
+  bool value = false;  // of an option
+  int brackets = 0;
+  std::istringstream words{
+      std::string(synopsis.substr(std::min(usage.name.size(), synopsis.size())))};
+  for (std::string word; words >> word;) {
+    const bool outside = brackets == 0;
+    brackets += static_cast<int>(std::count(word.begin(), word.end(), '['));
+    brackets -= static_cast<int>(std::count(word.begin(), word.end(), ']'));
+    if (!outside || word.front() == '[') continue;
+    const bool is_value =
+        std::exchange(value, word.front() == '-' || word.find("|--") != word.npos);
+    if (is_value || value) continue;
+    several = !needed.empty();
+    needed += (several ? " and " : "") + word;
+  }
+  return needed + (several ? " are needed" : " is needed");
+}
+
+}  // namespace
 
 std::optional<int> parse(const Usage& usage, const std::vector<std::string>& arguments,
                          const po::options_description& options,
@@ -48,6 +87,12 @@ std::optional<int> parse(const Usage& usage, const std::vector<std::string>& arg
       return 0;
     }
     po::notify(values);
+  } catch (const po::required_option& missing) {
+    const std::string first_form = usage.synopsis.substr(0, usage.synopsis.find('\n'));
+    const std::string what = isPositional(missing.get_option_name(), positional)
+                                 ? neededArguments(usage, first_form)
+                                 : std::string(missing.what());
+    return usageError(usage.name, what + "; usage: " + first_form);
   } catch (const po::error& failure) {
     const std::string first_form = usage.synopsis.substr(0, usage.synopsis.find('\n'));
     return usageError(usage.name, std::string(failure.what()) + "; usage: " + first_form);
