@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -29,6 +30,66 @@ def report_library():
     sys.path.insert(0, str(ROOT / "python"))
     import pingloom_report
     return pingloom_report
+
+
+class PythonModule(unittest.TestCase):
+    """What the module says about arguments that are not valid. No translator runs."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.library = report_library()
+
+    def setUp(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="pingloom-python-"))
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+
+    def test_refused_reports_name_the_argument_and_its_limit(self):
+        reporter = self.library.Reporter("127.0.0.1:9")
+        for report, says in (
+                (lambda: reporter.key_write(TABLE, b"k" * 41, b"value"), "key has 41 bytes, which is not in 1 to 40"),
+                (lambda: reporter.key_write(TABLE, b"", b"value"), "key has 0 bytes, which is not in 1 to 40"),
+                (lambda: reporter.key_write(TABLE, b"key", b"v" * 256), "value has 256 bytes, which is not in 1 to 255"),
+                (lambda: reporter.append(TABLE, b""), "entry has 0 bytes, which is not in 1 to 255"),
+                (lambda: reporter.increment(TABLE, b"k" * 50), "key has 50 bytes, which is not in 1 to 40"),
+                (lambda: reporter.postcard(TABLE, b"key", 3, 3, b"hop"), "hop is 3, which is not in 0 to 2, because hops is 3"),
+                (lambda: reporter.postcard(TABLE, b"key", 3, 4, b""), "value has 0 bytes, which is not in 1 to 255")):
+            with self.assertRaises(ValueError) as raised:
+                report()
+            self.assertEqual(str(raised.exception), says)
+        self.assertEqual(reporter.status.skipped, 7, "the library has refused them")
+        reporter.close()
+        with self.assertRaisesRegex(ValueError, "the reporter is closed"):
+            reporter.key_write(TABLE, b"key", b"value")
+
+    def not_opened(self, says, kind=OSError, **options):
+        with self.assertRaises(kind) as raised:
+            self.library.Reporter(**options).close()
+        self.assertIn(says, str(raised.exception))
+
+    def test_options_that_are_not_valid_are_named(self):
+        form = "which is not ADDRESS, ADDRESS:PORT or [ADDRESS]:PORT"
+        self.not_opened(f"translator is 'db-7', {form}", translator="db-7")
+        self.not_opened(f"translator is '10.0.0.1:x', {form}", translator="10.0.0.1:x")
+        for least, most in ((343, 344), (8901, 8900)):
+            self.not_opened(f"datagram is {least}, which is not in 344 to 8900", datagram=least)
+            self.library.Reporter("127.0.0.1:9", datagram=most).close()
+        with unittest.mock.patch.dict(os.environ, PINGLOOM_TRANSLATOR="nowhere"):
+            self.not_opened(f"$PINGLOOM_TRANSLATOR is 'nowhere', {form}")
+
+    def test_key_files_that_cannot_be_used_are_named(self):
+        path = self.directory / "7.key"
+        self.not_opened(f"No such file or directory: '{path}'", FileNotFoundError, key_file=str(path))
+        path.write_text("00112233445566778899aabbccddeeff\n")
+        path.chmod(0o644)
+        self.not_opened(f"key_file has the mode 0644, but must be closed to other users: 0600 or 0640: '{path}'",
+                        PermissionError, key_file=str(path))
+        path.chmod(0o640)
+        self.library.Reporter(key_file=path).close()
+        self.not_opened("translator is 'x'", translator="x", key_file=str(path))
+        self.not_opened("key_file is not a regular file", PermissionError, key_file=str(self.directory))
+        for text in ("", "00112233445566778899aabbccddee", "00112233445566778899aabbccddeefg", "0" * 33, "0" * 200):
+            path.write_text(text)
+            self.not_opened(f"key_file has no key, which is 32 hexadecimal digits: '{path}'", key_file=str(path))
 
 
 AGAIN = 1  # a flag of a datagram
