@@ -124,9 +124,9 @@ tl::unexpected<Error> notFound(const std::vector<DeviceDetails>& devices,
     }
   }
   return makeError(
-      entity, fmt::format("no RDMA port has this address; those with RoCE v2: {}; to use another "
-                          "device configure rdma.device (here: {}; or soft)",
-                          addressList(devices, choice), nameList(devices)));
+      entity, fmt::format("no RDMA port has this address; those with RoCE v2: {}; write 'device: "
+                          "NAME' to use another device (here: {}), {}",
+                          addressList(devices, choice), nameList(devices), kOrSoft));
 }
 
 }  // namespace
@@ -135,9 +135,9 @@ Result<Chosen> choose(const std::vector<DeviceDetails>& devices, const DeviceCho
                       const std::optional<Gid>& port_gid) {
   const std::string entity = entityOf(choice);
   if (devices.empty()) {
-    return makeError(entity,
-                     "there is no RDMA device on this host: load its driver (see rdma link), or "
-                     "configure rdma.device: soft");
+    return makeError(entity, fmt::format("there is no RDMA device on this host: load its driver "
+                                         "(see rdma link), {}",
+                                         kOrSoft));
   }
   Candidates found;
   bool known = choice.device.empty();
@@ -158,8 +158,8 @@ Result<Chosen> choose(const std::vector<DeviceDetails>& devices, const DeviceCho
     }
   }
   if (!known) {
-    return makeError(entity, fmt::format("there is no RDMA device '{}'; there are: {}",
-                                         choice.device, nameList(devices)));
+    return makeError(entity, fmt::format("there is no RDMA device '{}'; there are: {}, {}",
+                                         choice.device, nameList(devices), kOrSoft));
   }
   if (found.active()) return *found.active();
   if (found.first()) return unusable(entity, *found.first());

@@ -22,6 +22,9 @@ struct DeviceChoice {
   std::optional<std::uint8_t> port{};
 };
 
+// With this end the errors of a host that has no fitting device.
+constexpr const char* kOrSoft = "or write 'device: soft' (for commands: --device soft)";
+
 struct Chosen {
   const DeviceDetails* device = nullptr;  // points into the given list
   const PortDetails* port = nullptr;

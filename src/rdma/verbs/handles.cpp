@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "common/log.h"
+#include "rdma/verbs/device_choice.h"
 
 namespace pingloom::rdma::verbs {
 namespace {
@@ -43,7 +44,9 @@ Result<DeviceList> DeviceList::get() {
   made.list_.reset(ibv_get_device_list(&count));
   if (made.list_ == nullptr) {
     if (errno == ENOSYS) {
-      return makeError("rdma", "the kernel has no RDMA: load its modules (modprobe ib_uverbs)");
+      return makeError("rdma", fmt::format("the kernel has no RDMA: load its modules (modprobe "
+                                           "ib_uverbs), {}",
+                                           kOrSoft));
     }
     return makeErrnoError("rdma", "cannot list the devices", errno);
   }

@@ -83,7 +83,8 @@ TEST_F(DeviceChoiceTest, ByIpoibAddress) {
 
 TEST_F(DeviceChoiceTest, RefusalsSayWhatToDo) {
   EXPECT_EQ(refusal({.device = "mlx5_9"}),
-            "mlx5_9: there is no RDMA device 'mlx5_9'; there are: mlx5_0, mlx5_1, ib_0");
+            "mlx5_9: there is no RDMA device 'mlx5_9'; there are: mlx5_0, mlx5_1, ib_0, "
+            "or write 'device: soft' (for commands: --device soft)");
   EXPECT_EQ(refusal(at("10.2.0.1")),
             "10.2.0.1: mlx5_1 port 1 has it as RoCE v1 only: enable RoCE v2");
   EXPECT_EQ(refusal({.device = "mlx5_1", .port = 1}),
@@ -94,8 +95,9 @@ TEST_F(DeviceChoiceTest, RefusalsSayWhatToDo) {
   EXPECT_EQ(refusal({.device = "mlx5_0", .port = 3}), "mlx5_0 port 3: the device has no such port");
   EXPECT_EQ(refusal(at("10.9.9.9")),
             "10.9.9.9: no RDMA port has this address; those with RoCE v2: 10.0.0.1 (mlx5_0), "
-            "10.0.7.1 (mlx5_0), fd00::1 (mlx5_0), 10.1.0.1 (mlx5_0), 10.3.0.1 (mlx5_1); to use "
-            "another device configure rdma.device (here: mlx5_0, mlx5_1, ib_0; or soft)");
+            "10.0.7.1 (mlx5_0), fd00::1 (mlx5_0), 10.1.0.1 (mlx5_0), 10.3.0.1 (mlx5_1); write "
+            "'device: NAME' to use another device (here: mlx5_0, mlx5_1, ib_0), or write 'device: "
+            "soft' (for commands: --device soft)");
 }
 
 TEST_F(DeviceChoiceTest, DetailsOfAll) {

@@ -172,6 +172,7 @@ TEST_F(FaultsTest, NoDevices) {
   const auto opened = openVerbsDevice(at("10.0.0.1"));
   ASSERT_FALSE(opened);
   EXPECT_TRUE(contains(opened.error().text(), "there is no RDMA device on this host"));
+  EXPECT_TRUE(contains(opened.error().text(), "or write 'device: soft'"));
 }
 
 }  // namespace
