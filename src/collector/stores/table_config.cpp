@@ -161,6 +161,19 @@ Status readTable(const yaml::Node& node, StoreTables& tables) {
   return {};
 }
 
+// Checks the name and the number of the latest table. `items` are the nodes of all tables.
+Status checkUnique(const std::vector<yaml::Node>& items, const std::vector<Spec>& specs) {
+  const std::size_t latest = specs.size() - 1;
+  for (std::size_t i = 0; i < latest; ++i) {
+    const bool same_name = specs[i].name == specs[latest].name;
+    if (!same_name && specs[i].id != specs[latest].id) continue;
+    const char* key = same_name ? "name" : "id";
+    return items[latest].find(key)->error(fmt::format(
+        "table '{}' has the same {}, at {}", specs[i].name, key, items[i].find(key)->place()));
+  }
+  return {};
+}
+
 }  // namespace
 
 Status readTables(const yaml::Node& node, StoreTables& tables) {
@@ -170,8 +183,9 @@ Status readTables(const yaml::Node& node, StoreTables& tables) {
   }
   for (const yaml::Node& item : items) {
     if (auto status = readTable(item, tables); !status) return status;
+    if (auto status = checkUnique(items, tables.specs); !status) return status;
   }
-  // The layout finds what is there twice, and stores that are too large.
+  // The layout finds stores that are too large.
   const auto head = store::layOut(tables.specs, 0);
   return head ? Status() : node.error(head.error().text());
 }

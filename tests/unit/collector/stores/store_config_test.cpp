@@ -3,6 +3,7 @@
 namespace pingloom::collector::store_config_test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 const std::string kAddress = "address: 10.0.0.9\n";
@@ -86,10 +87,6 @@ TEST(StoreConfig, SaysWhatIsWrong) {
   const std::string good = "{ name: t, id: 1, kind: keyed, slots: 10, value: 8 }";
   EXPECT_EQ(table(good), "");
   EXPECT_THAT(table(""), HasSubstr("1 to 31 tables"));
-  EXPECT_THAT(table(good + ", { name: t, id: 2, kind: keyed, slots: 10, value: 8 }"),
-              HasSubstr("twice"));
-  EXPECT_THAT(table(good + ", { name: u, id: 1, kind: keyed, slots: 10, value: 8 }"),
-              HasSubstr("number"));
   EXPECT_THAT(table("{ name: t, id: 1, kind: keyed, slots: 10 }"), HasSubstr("value: BYTES"));
   EXPECT_EQ(table("{ name: t, id: 1, kind: keyed, slots: 1, value: 8, copies: 4 }"), "");
   EXPECT_THAT(table("{ name: t, id: 1, kind: keyed, slots: 1, value: 8, copies: 5 }"),
@@ -110,6 +107,21 @@ TEST(StoreConfig, SaysWhatIsWrong) {
               HasSubstr("twice"));
   EXPECT_THAT(error("keys: { secret: x }\nstores: [{ translator: a, tables: [" + good + "] }]\n"),
               HasSubstr("store a has no key"));
+}
+
+TEST(StoreConfig, TablesThatAreTheSameAreBothNamed) {
+  const auto tables = [](const char* second) {
+    return error(
+        "stores:\n  - translator: a\n    tables:\n"
+        "      - { name: t, id: 1, kind: keyed, slots: 10, value: 8 }\n"
+        "      - { name: v, id: 3, kind: counters, counters: 10 }\n" +
+        std::string(second));
+  };
+  EXPECT_THAT(tables("      - { name: u, id: 1, kind: keyed, slots: 10, value: 8 }\n"),
+              AllOf(HasSubstr("c.yaml:7:"), HasSubstr("table 't' has the same id, at c.yaml:5:")));
+  EXPECT_THAT(
+      tables("      - { id: 2, name: v, kind: keyed, slots: 10, value: 8 }\n"),
+      AllOf(HasSubstr("c.yaml:7:"), HasSubstr("table 'v' has the same name, at c.yaml:6:")));
 }
 
 }  // namespace
