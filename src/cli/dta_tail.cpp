@@ -1,7 +1,10 @@
 // pingloom dta tail: follows a list.
 #include <fmt/format.h>
 
+#include <chrono>
 #include <iostream>
+#include <thread>
+#include <utility>
 
 #include "cli/command_actions.h"
 #include "cli/dta_actions.h"
@@ -9,8 +12,10 @@
 #include "cli/dta_tail_source.h"
 #include "cli/failure.h"
 #include "cli/json_fields.h"
+#include "common/backoff.h"
 #include "common/json_text.h"
 #include "common/text.h"
+#include "common/time.h"
 #include "store/path_change.h"
 
 namespace pingloom::cli {
@@ -23,6 +28,7 @@ struct TailRequest {
   std::uint32_t list = 0;
   std::uint64_t count = UINT64_MAX;  // entries to show
   bool all = false;
+  bool follow = true;
   bool json = false;
 };
 
@@ -38,6 +44,7 @@ Result<TailRequest> tailRequest(const po::variables_map& values, const std::stri
   }
   if (values.count("count") != 0) request.count = values["count"].as<std::uint64_t>();
   request.all = values.count("all") != 0;
+  request.follow = values.count("no-follow") == 0;
   request.json = values.count("json") != 0;
   return request;
 }
@@ -67,19 +74,32 @@ void printEntry(const nlohmann::json& entry, const TailRequest& request) {
                            text.empty() ? "  " + shownAt(entry, "/entry") : text);
 }
 
-int follow(DtaTail& tail, const TailRequest& request) {
-  for (std::uint64_t shown = 0; shown < request.count && std::cout.good();) {
-    const auto news = tail.next();
-    if (!news) return fail(kDtaCommand, news.error());
-    printLost(*news, request);
-    for (const auto& entry : listAt(*news, "/entries")) {
+// Asks until there is an answer: a collector that restarts is asked again from the same place on.
+nlohmann::json nextNews(DtaTail& tail, Nanos wait) {
+  Backoff pause{100 * kMillisecond, 2 * kSecond};
+  for (;;) {
+    auto news = tail.next(wait);
+    if (news) return std::move(*news);
+    if (pause.last() == 0) complain(kDtaCommand, {"tail", news.error().text() + "; trying again"});
+    std::this_thread::sleep_for(std::chrono::nanoseconds(pause.fail()));
+  }
+}
+
+void printUntilTheEnd(DtaTail& tail, const TailRequest& request) {
+  std::uint64_t shown = 0;
+  while (shown < request.count && std::cout.good()) {
+    if (!request.follow && tail.pastFirstEnd()) return;
+    const nlohmann::json news = nextNews(tail, request.follow ? DtaTail::kWait : 0);
+    printLost(news, request);
+    const auto& entries = listAt(news, "/entries");
+    for (const auto& entry : entries) {
       if (shown == request.count) break;
       printEntry(entry, request);
       ++shown;
     }
     std::cout.flush();
+    if (!request.follow && entries.empty()) return;
   }
-  return 0;
 }
 
 }  // namespace
@@ -87,16 +107,19 @@ int follow(DtaTail& tail, const TailRequest& request) {
 int dtaTail(const std::vector<std::string>& arguments) {
   ActionUsage action(
       kDtaCommand, "tail",
-      "TABLE [LIST] [--all] [--count N] [--file FILE | --rdma HOST] [--json] [--url U]",
+      "TABLE [LIST] [--all] [--no-follow] [--count N] [--file FILE | --rdma HOST] [--json] [--url "
+      "U]",
       "Follows a list: shows each new entry as text in quotes if it is printable,\n"
       "otherwise as hexadecimal digits, until it is interrupted. LIST is a number; "
       "the default is 0.\n"
       "Entries that were overwritten before they were read are counted.\n"
-      "Exit: 0 N entries were shown; 2 could not ask.\n");
+      "While the collector restarts it asks again, and goes on where it was.\n"
+      "Exit: 0 N entries, or all that were there, were shown; 2 could not ask at first.\n");
   action.takesArguments("ARGUMENT", "the table's name, and the list's number");
   addDtaOptions(action.options);
   action.options.add_options()("all", "begin with the oldest entry that is still there")(
-      "count", po::value<std::uint64_t>(), "end after so many entries");
+      "count", po::value<std::uint64_t>(), "end after so many entries")(
+      "no-follow", "end when what is there has been read: with --all, all entries");
   po::variables_map values;
   if (const auto code = action.parse(arguments, values)) return *code;
   const auto request = tailRequest(values, action.positional);
@@ -105,7 +128,8 @@ int dtaTail(const std::vector<std::string>& arguments) {
   if (!source) return fail(kDtaCommand, source.error());
   auto tail = DtaTail::open(*source, request->table, request->list, request->all);
   if (!tail) return fail(kDtaCommand, tail.error());
-  return follow(*tail, *request);
+  printUntilTheEnd(*tail, *request);
+  return 0;
 }
 
 }  // namespace pingloom::cli

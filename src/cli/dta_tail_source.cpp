@@ -1,7 +1,9 @@
 #include "cli/dta_tail_source.h"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "cli/json_fields.h"
@@ -19,10 +21,13 @@ Result<DtaTail> DtaTail::open(const DtaSource& source, const std::string& table,
                               bool all) {
   DtaTail tail(source, {table, list, {}});
   if (source.asksCollector()) {
-    if (all) return tail;
-    const auto end = tail.askTail("end", "");
-    if (!end) return tl::unexpected(end.error());
-    tail.cursor_ = textAt(*end, "/cursor");
+    const auto answer = tail.askTail("end", 0);
+    if (!answer) return tl::unexpected(answer.error());
+    const std::string end = textAt(*answer, "/cursor");
+    auto parsed = collector::TailCursor::parse(end);
+    if (!parsed) return tl::unexpected(parsed.error());
+    tail.first_end_ = std::move(*parsed);
+    if (!all) tail.cursor_ = end;
     return tail;
   }
   auto opened = openStores(source);
@@ -30,28 +35,45 @@ Result<DtaTail> DtaTail::open(const DtaSource& source, const std::string& table,
   tail.opened_ = std::move(*opened);
   const auto views = viewsOf(tail.opened_);
   if (auto known = checkTail(views, tail.question_); !known) return tl::unexpected(known.error());
-  if (!all) tail.question_.cursor = endOfTail(views, tail.question_);
+  tail.first_end_ = endOfTail(views, tail.question_);
+  if (!all) tail.question_.cursor = tail.first_end_;
   return tail;
 }
 
-Result<nlohmann::json> DtaTail::askTail(const std::string& cursor, const std::string& wait) const {
+Result<nlohmann::json> DtaTail::askTail(const std::string& cursor, Nanos wait) const {
   std::string question = "tail?table=" + percentEncoded(question_.table) +
                          "&list=" + std::to_string(question_.list) +
                          "&cursor=" + percentEncoded(cursor);
-  if (!wait.empty()) question += "&wait=" + wait;
-  return askCollector(source_, question, kWait + kAnswerTimeout);
+  if (wait != 0) question += "&wait=" + formatDuration(wait);
+  return askCollector(source_, question, wait + kAnswerTimeout);
 }
 
-Result<nlohmann::json> DtaTail::next() {
-  if (!source_.asksCollector()) return nextOfStores();
-  auto tail = askTail(cursor_, formatDuration(kWait));
+Result<nlohmann::json> DtaTail::next(Nanos wait) {
+  if (!source_.asksCollector()) return nextOfStores(wait);
+  auto tail = askTail(cursor_, wait);
   if (tail) cursor_ = textAt(*tail, "/cursor");
   return tail;
 }
 
-Result<nlohmann::json> DtaTail::nextOfStores() {
+bool DtaTail::pastFirstEnd() const {
+  auto now = source_.asksCollector() ? collector::TailCursor::parse(cursor_) : question_.cursor;
+  if (!now) return false;
+  return std::all_of(first_end_.places.begin(), first_end_.places.end(), [&](const auto& end) {
+    const auto at = now->places.find(end.first);
+    return at != now->places.end() && std::tie(at->second.sequence, at->second.entry) >=
+                                          std::tie(end.second.sequence, end.second.entry);
+  });
+}
+
+Result<nlohmann::json> DtaTail::nextOfStores(Nanos wait) {
+  if (opened_.stores.empty() || !opened_.reachable()) {
+    opened_.stores.clear();  // before their device
+    auto opened = openStores(source_);
+    if (!opened) return tl::unexpected(opened.error());
+    opened_ = std::move(*opened);
+  }
   const auto views = viewsOf(opened_);
-  const Nanos end = monotonicNow() + kWait;
+  const Nanos end = monotonicNow() + wait;
   for (;;) {
     const auto tail = tailJson(views, question_);
     if (auto reached = opened_.reachable(); !reached) return tl::unexpected(reached.error());

@@ -9,7 +9,7 @@ import time
 import unittest
 
 import test_dta
-from processes import binary, eventually
+from processes import Process, binary, eventually
 
 EVENTS, VOTES, PATHS, CHANGES, COPIES = 2, 3, 4, 5, 6
 LISTS = 3
@@ -115,6 +115,55 @@ class Kinds(test_dta.DtaCase):
                          [b"event 0", b"event 1", b"event 2"])
         self.cli("tail", "latest", "--count", "1", code=2)
         self.cli("tail", "events", str(LISTS), "--count", "1", code=2)
+
+    def test_the_command_ends_after_what_is_there(self):
+        reporter = self.reporter()
+        for number in range(2500):  # more than one answer has
+            reporter.append(EVENTS, b"%d" % number)
+        reporter.flush()
+        Follower(self).until(2500)
+        shown = self.cli("tail", "events", "--all", "--no-follow")
+        self.assertEqual([line.split('"')[1] for line in shown.splitlines()], [str(number) for number in range(2500)])
+        self.assertEqual(self.cli("tail", "events", "--no-follow"), "")
+        self.assertEqual(self.cli("tail", "events", "1", "--all", "--no-follow"), "")
+
+    def test_the_command_survives_restarts_of_the_collector(self):
+        reporter, stop = self.reporter(), threading.Event()
+        reporter.append(EVENTS, b"0")
+        reporter.flush()
+        Follower(self).until(1)
+        url = f"http://{self.subnet}.200:{self.collector_http}"
+        tail = Process("tail", [binary("pingloom"), "dta", "tail", "events", "--all", "--url", url],
+                       self.directory / "tail.log")
+        self.processes.append(tail)
+
+        def shown():
+            return [int(line.split('"')[1]) for line in tail.log().splitlines() if line.startswith(test_dta.TRANSLATOR)]
+
+        def complaints():
+            return [line for line in tail.log().splitlines() if line.startswith("pingloom dta: ")]
+
+        eventually(lambda: shown() == [0], 20, "the first entry is shown")
+        sending = self.report_until(lambda number: reporter.append(EVENTS, b"%d" % (number + 1)), stop, pause=0.02)
+        for round_number in (1, 2):
+            (self.collector.kill if round_number == 1 else self.collector.stop)()
+            eventually(lambda: len(complaints()) == round_number, 20, "it says that nobody answers")
+            self.assertIn("trying again", complaints()[-1])
+            self.start_collector()
+            self.connected()
+            before = len(shown())
+            eventually(lambda: len(shown()) > before, 30, "it goes on")
+        stop.set()
+        sending.join()
+        reporter.append(EVENTS, b"99999")
+        reporter.flush()
+        eventually(lambda: shown()[-1] == 99999, 30, "the last entry is shown")
+        self.assertEqual(shown()[:-1], list(range(len(shown()) - 1)), "each entry once and in order")
+        self.assertEqual(len(complaints()), 2, "each outage is mentioned once")
+        self.assertTrue(tail.running())
+        # Without a collector the first question fails.
+        self.collector.kill()
+        self.assertIn("cannot connect", self.cli("tail", "events", "--all", code=2))
 
     def test_entries_are_right_when_translators_are_killed(self):
         reporter, stop = self.reporter(forget=True), threading.Event()

@@ -119,6 +119,14 @@ TEST_F(DtaCommand, countPathAndTailReadAFile) {
       capture(runDta, {"tail", "events", "1", "--all", "--count", "2", "--file", file});
   EXPECT_EQ(tail.code, 0) << tail.err;
   EXPECT_EQ(tail.out, "full  \"one\"\nfull  0102000000000000\n");
+  const auto whole =
+      capture(runDta, {"tail", "events", "1", "--all", "--no-follow", "--file", file});
+  EXPECT_EQ(whole.code, 0) << whole.err;
+  EXPECT_EQ(whole.out, tail.out);
+  EXPECT_EQ(capture(runDta, {"tail", "events", "1", "--no-follow", "--file", file}).out, "");
+  const auto empty = capture(runDta, {"tail", "events", "--all", "--no-follow", "--file", file});
+  EXPECT_EQ(empty.code, 0) << empty.err;
+  EXPECT_EQ(empty.out, "");
   EXPECT_EQ(capture(runDta, {"tail", "events", "2", "--file", file}).code, 2);
   EXPECT_EQ(capture(runDta, {"tail", "votes", "--file", file}).code, 2);
   EXPECT_EQ(capture(runDta, {"tail", "events", "x", "--file", file}).code, 2);
