@@ -15,6 +15,7 @@ export const TABLES = [
   { name: 'events', id: 2, kind: 'lists', lists: 2, blocks: 64, entry: '160B' },
   { name: 'votes', id: 3, kind: 'counters', counters: 1000 },
   { name: 'paths', id: 4, kind: 'paths', slots: 1000 },
+  { name: 'path-changes', id: 5, kind: 'lists', blocks: 64, entry: '60B' },
 ];
 
 export class Stores {

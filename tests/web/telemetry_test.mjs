@@ -67,7 +67,7 @@ step('the store and its tables are shown', async () => {
   page = await open(browser, stores.url, { before: () => { window.hacked = () => { window.wasHacked = true; }; } });
   await page.waitForSelector('#link[data-state=live]');
   await says('.store .state', /^connected$/);
-  assert.deepEqual(await page.$$eval('.tables tbody tr', (rows) => rows.map(({ dataset }) => dataset.table)), ['latest', 'events', 'votes', 'paths']);
+  assert.deepEqual(await page.$$eval('.tables tbody tr', (rows) => rows.map(({ dataset }) => dataset.table)), ['latest', 'events', 'votes', 'paths', 'path-changes']);
   assert.match(await text('[data-table=events]'), /2 lists × 64 blocks, entries of 160 B/);
   assert.match(await text('[data-table=votes]'), /2 rows × 1,000 counters/);
   assert.match(await text('[data-table=paths]'), /slots of up to \d+ hops/);
@@ -162,6 +162,20 @@ step('several counts are compared, the greatest first', async () => {
   await says('#watch [data-key=oops]', /refuses/);
   await stores.report(['increment', 3, 'link-1', 9000]);
   await says('#watch tbody tr:first-child', /link-1\s+9,010/);
+});
+
+step('changes of paths are shown in words', async () => {
+  await page.selectOption('#tail select', 'path-changes');
+  await page.waitForSelector('#arrived');
+  const tuple = 'hex:110a0000020a000109c00012b7';
+  let last = 1;
+  await eventually(async () => { // the page shows what comes after it has begun to follow the list
+    last = 3 - last;
+    await stores.report(['postcard', 4, tuple, 0, 1, `hex:0a00080${last}00001000`]);
+    return (await entries()).length > 0;
+  }, 30, 'a change is shown');
+  assert.match((await entries())[0],
+    /^20\d\d-\d\d-\d\dT[\d:.]+Z tuple:10\.0\.0\.2:49152>10\.0\.1\.9:4791\/udp hop 1: 10\.0\.8\.([12]) > 10\.0\.8\.(?!\1)[12]$/);
 });
 
 step('a list is followed, the newest entry first, and hostile entries are harmless', async () => {

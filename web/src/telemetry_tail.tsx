@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { clockTime, humanCount } from './format';
 import { ask } from './telemetry_ask';
+import { changeText, PATH_CHANGES } from './telemetry_change';
 import { TableChoice } from './telemetry_choice';
 import { type Store, tablesOf } from './telemetry_data';
 import { type Lines, MOST_LINES, NO_LINES, type TailAnswer, withAnswer } from './telemetry_lines';
@@ -78,16 +79,17 @@ function Following({ table, list }: { table: string; list: number }) {
     {lines.lost > 0 && <p class="fault">{`At most ${humanCount(lines.lost)} entries were overwritten before they were read.`}</p>}
     {lines.skips > 0 && <p class="state" data-loud="warn">More entries arrive than this page reads: some were left out to go on with the newest.</p>}
     {fault !== '' && <p class="fault" role="alert">{fault}</p>}
-    {lines.lines.length > 0 ? <Entries lines={lines} of={stores} /> : <p class="quiet-text">No entry has arrived since the page follows the list.</p>}
+    {lines.lines.length > 0 ? <Entries table={table} lines={lines} of={stores} /> : <p class="quiet-text">No entry has arrived since the page follows the list.</p>}
   </>;
 }
 
 // The store of an entry is named if several stores have the list.
-function Entries({ lines, of }: { lines: Lines; of: number }) {
+function Entries({ table, lines, of }: { table: string; lines: Lines; of: number }) {
+  const words = table === PATH_CHANGES ? changeText : textOf;
   return <div class="entries" tabIndex={0} role="region" aria-label="Entries, the newest first"><table class="pairs">
     <thead><tr><th scope="col">arrived</th>{of > 1 && <th scope="col">store</th>}<th scope="col">entry</th></tr></thead>
     <tbody>{lines.lines.map(({ number, seen, translator, entry }) => {
-      const text = textOf(entry);
+      const text = words(entry);
       return <tr key={number}>
         <td class="number">{clockTime(seen)}</td>{of > 1 && <td>{translator}</td>}
         <td><code class={text === null ? 'quiet-text' : undefined}>{text ?? bytesText(entry)}</code></td>
