@@ -10,6 +10,7 @@ namespace pingloom::cli {
 int dtaTables(const std::vector<std::string>& arguments);
 int dtaGet(const std::vector<std::string>& arguments);
 int dtaCount(const std::vector<std::string>& arguments);
+int dtaTop(const std::vector<std::string>& arguments);
 int dtaPath(const std::vector<std::string>& arguments);
 int dtaTail(const std::vector<std::string>& arguments);
 int dtaStatus(const std::vector<std::string>& arguments);

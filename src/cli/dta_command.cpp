@@ -11,6 +11,7 @@ int runDta(const std::vector<std::string>& arguments) {
       {"tables", "show the tables of all stores", dtaTables},
       {"get", "show the value of a key", dtaGet},
       {"count", "show how much was counted for a key", dtaCount},
+      {"top", "show the most counted keys of a table", dtaTop},
       {"path", "show the paths between two hosts", dtaPath},
       {"tail", "follow a list", dtaTail},
       {"status", "show the stores and what their writers say", dtaStatus},

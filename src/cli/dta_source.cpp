@@ -1,11 +1,14 @@
 #include "cli/dta_source.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <utility>
 
 #include "cli/pages_source.h"
 #include "cli/service_api.h"
 #include "cli/site_options.h"
+#include "collector/stores/store_top.h"
 #include "common/json_text.h"
 #include "common/time.h"
 #include "store/key_text.h"
@@ -112,6 +115,20 @@ Result<nlohmann::json> fetchValue(const DtaSource& source, const std::string& ta
 Result<nlohmann::json> fetchCount(const DtaSource& source, const std::string& table,
                                   const std::string& key) {
   return fetchOfKey(source, "count", collector::countJson, table, key);
+}
+
+Result<nlohmann::json> fetchTop(const DtaSource& source, const std::string& table,
+                                std::size_t limit) {
+  if (source.asksCollector()) {
+    const std::string query = fmt::format("top?table={}&limit={}", percentEncoded(table), limit);
+    return askCollector(source, query, kAnswerTimeout);
+  }
+  const auto opened = openStores(source);
+  if (!opened) return tl::unexpected(opened.error());
+  const auto found = collector::topJson(viewsOf(*opened), table, limit, utcNow());
+  if (!found) return tl::unexpected(found.error());
+  if (auto reached = opened->reachable(); !reached) return tl::unexpected(reached.error());
+  return unordered(*found);
 }
 
 Result<nlohmann::json> fetchPaths(const DtaSource& source, const collector::PathTexts& texts) {

@@ -50,6 +50,9 @@ Result<nlohmann::json> fetchValue(const DtaSource& source, const std::string& ta
                                   const std::string& key);
 Result<nlohmann::json> fetchCount(const DtaSource& source, const std::string& table,
                                   const std::string& key);
+// Returns the document of /api/v1/dta/top.
+Result<nlohmann::json> fetchTop(const DtaSource& source, const std::string& table,
+                                std::size_t limit);
 
 // Returns the document of /api/v1/dta/path.
 Result<nlohmann::json> fetchPaths(const DtaSource& source, const collector::PathTexts& texts);

@@ -1,5 +1,6 @@
 // A table of counters: rows of numbers in which each key has one counter per row (a count-min
-// sketch). The writer keeps the sums and sends absolute values, so a WRITE may be repeated.
+// sketch). The writer keeps the sums and sends absolute values, so a WRITE may be repeated. A
+// sketch does not know its keys, so the writer also keeps the most counted ones (heavy_keys.h).
 #pragma once
 
 #include <array>
@@ -10,6 +11,8 @@
 
 #include "common/error.h"
 #include "store/dirty_blocks.h"
+#include "store/hash.h"
+#include "store/heavy_keys.h"
 #include "store/layout.h"
 #include "store/table_memory.h"
 
@@ -31,6 +34,9 @@ class CounterWriter {
   // changes at the latest when it is taken.
   void add(std::span<const std::uint8_t> key, std::uint64_t amount);
 
+  // Brings the most counted keys into the content. Call it every second or so.
+  void publishKeys();
+
   // Calls visit(offset in the store, span of bytes) -> bool for each block that has changed since
   // it was last taken, until it returns false. Returns whether nothing is left.
   template <typename Visit>
@@ -41,7 +47,8 @@ class CounterWriter {
   // Marks a block that takeDirty() gave as changed again, because its WRITE failed.
   void sendAgain(std::uint64_t offset) { dirty_.mark(offset - table_.offset); }
 
-  // Takes note that the content has been read back from the store.
+  // Takes note that the content has been read back from the store, with the most counted keys as
+  // they were last published.
   void restore();
   // The sum of all increments that the table has counted, of earlier writers too. It saturates.
   std::uint64_t total() const { return total_; }
@@ -55,18 +62,27 @@ class CounterWriter {
   struct Pending {
     std::array<std::uint64_t, kMaxRows> offsets{};
     std::uint64_t amount = 0;
+    std::uint64_t estimate = 0;  // of the key, with this amount
+    KeyHash hash;
+    std::array<std::uint8_t, kMaxKeyBytes> key{};
+    std::uint8_t key_size = 0;
   };
   static constexpr std::size_t kMaxPending = 32;
 
   void settle();
+  std::uint64_t addTo(const Pending& pending);
   CounterWriter(const Table& table, std::span<std::uint8_t> content)
-      : table_(table), content_(content), dirty_(table, content, kBlockBytes) {
+      : table_(table),
+        content_(content),
+        dirty_(table, content, kBlockBytes),
+        heavy_(table.top_keys) {
     restore();
   }
 
   const Table table_;
   const std::span<std::uint8_t> content_;
   DirtyBlocks dirty_;
+  HeavyKeys heavy_;
   std::uint64_t total_ = 0;
   std::array<Pending, kMaxPending> pending_;
   std::size_t pending_count_ = 0;

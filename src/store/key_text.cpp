@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
+#include "common/hex.h"
 #include "common/text.h"
 #include "store/layout.h"
 #include "store/tuple_key.h"
@@ -63,6 +65,21 @@ Result<std::vector<std::uint8_t>> parseKey(std::string_view text) {
     return makeError("key", fmt::format("a key has 1 to {} bytes", kMaxKeyBytes));
   }
   return bytes;
+}
+
+std::string keyText(std::span<const std::uint8_t> key) {
+  const std::string_view bytes(reinterpret_cast<const char*>(key.data()), key.size());
+  const auto shows = [](char c) { return c >= ' ' && c <= '~'; };
+  if (std::all_of(bytes.begin(), bytes.end(), shows)) return "text:" + std::string(bytes);
+  if (std::string tuple = tupleText(key); !tuple.empty()) {
+    // Bytes of that length need not be a tuple.
+    const auto parsed = parseKey(tuple);
+    if (parsed && std::equal(parsed->begin(), parsed->end(), key.begin(), key.end())) return tuple;
+  }
+  if (key.size() != sizeof(std::uint32_t)) return "hex:" + hexOf(bytes);
+  std::uint32_t number = 0;
+  for (const std::uint8_t byte : key) number = number << 8 | byte;
+  return fmt::format("u32:{}", number);
 }
 
 }  // namespace pingloom::store

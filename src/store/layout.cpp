@@ -39,6 +39,7 @@ void encodeTable(const Table& table, std::span<std::uint8_t> out) {
   putLittle(out, 48, table.seed);
   putLittle(out, 56, table.hops);
   putLittle(out, 58, table.identity_bytes);
+  putLittle(out, 60, table.top_keys);
   std::copy(table.name.begin(), table.name.end(), out.begin() + kNameOffset);
 }
 
@@ -58,6 +59,7 @@ Table decodeTable(std::span<const std::uint8_t> in) {
   table.seed = getLittle<std::uint64_t>(in, 48);
   table.hops = getLittle<std::uint16_t>(in, 56);
   table.identity_bytes = getLittle<std::uint16_t>(in, 58);
+  table.top_keys = getLittle<std::uint32_t>(in, 60);
   const auto name = in.subspan(kNameOffset, kMaxTableName + 1);
   const auto end = std::find(name.begin(), name.end(), 0);
   table.name.assign(name.begin(), end);
@@ -109,8 +111,8 @@ std::string_view listsFault(const Table& table) {
 
 std::string_view countersFault(const Table& table) {
   if (table.unit_bytes != kCounterBytes) return "has an impossible size of counters";
-  const bool fits = table.choices >= 1 && table.choices <= kMaxRows;
-  return fits ? "" : "has an impossible number of rows";
+  if (table.choices < 1 || table.choices > kMaxRows) return "has an impossible number of rows";
+  return table.top_keys <= kMaxTopKeys ? "" : "has an impossible number of most counted keys";
 }
 
 // What has to hold for the table's kind; "" if it does.
@@ -150,6 +152,10 @@ Status checkTable(const Table& table, std::uint64_t file_bytes) {
   const std::uint64_t runs = runsOf(table);
   if (table.units == 0 || runs == 0 || table.units > table.bytes / table.unit_bytes / runs) {
     return makeError(entity, "has no room for its units");
+  }
+  if (table.kind == TableKind::kCounters && table.top_keys != 0 &&
+      table.topKeysOffset() + table.top_keys * kTopKeyBytes > table.bytes) {
+    return makeError(entity, "has no room for its most counted keys");
   }
   return {};
 }

@@ -42,6 +42,8 @@ constexpr std::size_t kCounterBytes = 8;
 constexpr std::uint32_t kMaxLists = 65536;  // of all tables of a store
 constexpr std::uint64_t kMinBlocks = 4;     // of a list
 constexpr std::uint16_t kMaxRows = 4;       // of counters
+constexpr std::size_t kTopKeyBytes = 64;    // of an entry for a most counted key
+constexpr std::uint32_t kMaxTopKeys = 1024;
 constexpr std::uint16_t kMaxWays = 16;
 constexpr std::uint16_t kMaxChoices = 4;
 
@@ -71,11 +73,17 @@ struct Table {
   std::uint64_t seed = 0;            // of the hash; random and secret
   std::uint16_t hops = 0;            // most hops of a path
   std::uint16_t identity_bytes = 0;  // bytes that identify a hop: 4 or 16
+  std::uint32_t top_keys = 0;        // of counters: room for so many of the most counted keys
   std::string name;                  // 1 to kMaxTableName characters: a-z, 0-9, _ and -
 
   // REQUIRES: the table has slots and has been checked.
   std::size_t slotBytes() const { return unit_bytes / ways; }
   bool hasCopies() const { return (flags & kCopies) != 0; }
+  // Where the most counted keys begin in a table of counters: in the block behind its rows.
+  // REQUIRES: the table has room for its units.
+  std::uint64_t topKeysOffset() const {
+    return (units * unit_bytes * choices + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
+  }
   bool operator==(const Table&) const = default;
 };
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "common/error.h"
 #include "store/counter_table.h"
@@ -18,6 +19,7 @@
 #include "store/mapping.h"
 #include "store/path_slot.h"
 #include "store/table_memory.h"
+#include "store/top_keys.h"
 #include "store/writer_status.h"
 
 namespace pingloom::store {
@@ -60,6 +62,11 @@ class StoreView {
   // REQUIRES: a table of counters of this store.
   std::uint64_t count(const Table& table, std::span<const std::uint8_t> key) const {
     return countKey(table, memoryOf(table), key);
+  }
+  // The keys that were counted most, as far as their writer has published them: at most kMaxTopKeys
+  // in no order. REQUIRES: the same.
+  std::vector<TopKey> topKeys(const Table& table) const {
+    return readTopKeys(table, memoryOf(table));
   }
   // As in list_reader.h. REQUIRES: a list below table.lists of a table of lists of this store.
   Tail tail(const Table& table, std::uint32_t list, ListCursor from, std::size_t most,

@@ -75,6 +75,7 @@ Result<Table> describeCounters(const TableSpec& spec) {
   table.choices = kCounterRows;
   table.units = spec.counters;
   table.unit_bytes = kCounterBytes;
+  table.top_keys = kMaxTopKeys;
   return table;
 }
 
@@ -102,16 +103,20 @@ Status checkPathChanges(const std::vector<TableSpec>& specs) {
   return {};
 }
 
-// How many runs of units lie one behind the other.
-std::uint64_t tableRuns(const Table& table, const TableSpec& spec) {
-  if (spec.kind == TableKind::kLists) return table.lists;
-  return spec.kind == TableKind::kCounters ? table.choices : 1;
+std::uint64_t tableBytes(const Table& table) {
+  if (table.kind == TableKind::kCounters) {
+    return roundUp(table.topKeysOffset() + table.top_keys * kTopKeyBytes, kPageBytes);
+  }
+  const std::uint64_t lists = table.kind == TableKind::kLists ? table.lists : 1;
+  return roundUp(table.units * table.unit_bytes * lists, kPageBytes);
 }
 
 std::string shapeOf(const Table& table) {
-  const std::string copies = table.hasCopies() ? fmt::format(" in {} copies", table.choices) : "";
-  return fmt::format("{} x {} bytes, values of {}, as {}{}", table.units, table.unit_bytes,
-                     table.value_bytes, name(table.kind), copies);
+  std::string shape = fmt::format("{} x {} bytes, values of {}, as {}", table.units,
+                                  table.unit_bytes, table.value_bytes, name(table.kind));
+  if (table.top_keys != 0) shape += fmt::format(" with {} keys", table.top_keys);
+  if (table.hasCopies()) shape += fmt::format(" in {} copies", table.choices);
+  return shape;
 }
 
 }  // namespace
@@ -131,7 +136,7 @@ Result<Head> layOut(const std::vector<TableSpec>& specs, Nanos now_utc) {
     if (spec.kind != TableKind::kPaths) table->value_bytes = spec.value_bytes;
     table->seed = randomU64();
     table->offset = head.bytes;
-    table->bytes = roundUp(table->units * table->unit_bytes * tableRuns(*table, spec), kPageBytes);
+    table->bytes = tableBytes(*table);
     head.bytes += table->bytes;
     head.tables.push_back(std::move(*table));
     if (head.bytes > kMaxStoreBytes) {

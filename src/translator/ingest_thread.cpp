@@ -226,6 +226,7 @@ void IngestThread::beat(Nanos now_mono) {
   intake_.reporters().settle(now_mono);
   if (Shadow* const shadow = session_->shadow()) {
     intake_.settlePaths(*shadow, now_mono, utcNow());
+    if (beats_ % kBeatsForKeys == 0) shadow->publishKeys();
   }
   const store::WriterStatus status = statusNow();
   session_->flush(status);

@@ -54,6 +54,8 @@ class IngestThread {
   // for WRITEs to arrive, so long at most that the store does not become stale.
   static constexpr Nanos kRoomWait = 200 * kMillisecond;
   static constexpr std::uint64_t kFullBlocksAtOnce = 8;
+  // The most counted keys of tables of counters leave every second.
+  static constexpr std::uint64_t kBeatsForKeys = kSecond / store::kStatusInterval;
 
   IngestThread(std::shared_ptr<rdma::Device> device, Receiver reports);
   Status open(const Config& config, Share share);

@@ -158,6 +158,12 @@ bool Shadow::take(ShadowTable::Take what, const std::function<bool(const Piece&)
   return true;
 }
 
+void Shadow::publishKeys() {
+  for (const auto& table : tables_) {
+    if (auto* counters = table->counters()) counters->publishKeys();
+  }
+}
+
 bool Shadow::listsChanged() const {
   return std::any_of(lists_.begin(), lists_.end(),
                      [](const store::ListWriter* lists) { return lists->hasDirty(); });

@@ -127,6 +127,9 @@ class Shadow {
   // whether nothing is left of what was to be taken.
   bool take(ShadowTable::Take what, const std::function<bool(const Piece&)>& visit);
 
+  // Brings the most counted keys of all tables of counters into their copies.
+  void publishKeys();
+
   // Whether there are unfinished or full blocks of lists to send, and how many full ones.
   bool listsChanged() const;
   std::uint64_t fullListBlocks() const;

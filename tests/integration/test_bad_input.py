@@ -190,7 +190,7 @@ COMMANDS = [("pingloom-agent",), ("pingloom-collector",), ("pingloom-controller"
                                        ("incidents", "ack"), ("silence",), ("silence", "add"), ("silence", "remove"),
                                        ("silence", "list"), ("maintenance",), ("maintenance", "begin"),
                                        ("maintenance", "end"), ("maintenance", "list"), ("dta",), ("dta", "tables"), ("dta", "get"),
-                                       ("dta", "count"), ("dta", "path"), ("dta", "tail"),
+                                       ("dta", "count"), ("dta", "top"), ("dta", "path"), ("dta", "tail"),
                                        ("dta", "status"), ("dta", "inspect"))]
 PING = ("pingloom", "ping", "udp", "127.0.0.1")
 READ = ("pingloom", "read", "127.0.0.1:test")

@@ -247,6 +247,42 @@ class Kinds(test_dta.DtaCase):
         self.cli("count", "votes", "u32:77", code=1)
         self.cli("count", "latest", "u32:3", code=2)
 
+    def test_the_most_counted_keys_are_ranked(self):
+        # Key n is counted 10 n times, by three reporters together.
+        reporters = [self.reporter() for _ in range(3)]
+        for number in range(1, 31):
+            for turn in range(number):
+                reporters[turn % 3].increment(VOTES, b"link-%d" % number, 10)
+        reporters[0].increment(VOTES, (7).to_bytes(4, "big"), 1000)
+        for reporter in reporters:
+            reporter.flush()
+        expected = [("u32:7", 1000)] + [(f"text:link-{number}", 10 * number) for number in range(30, 0, -1)]
+        self.ranks(expected)
+        self.assertEqual(len(self.ask("top", table="votes")["keys"]), 20)
+        shown = self.cli("top", "votes", "--limit", "2").splitlines()
+        self.assertEqual([line.split()[:3] for line in shown[1:]], [["1", "u32:7", "1000"], ["2", "text:link-30", "300"]])
+        self.cli("top", "events", code=2)
+        # The ranking is in the store: it is there while no collector runs, and after a restart of either side.
+        self.collector.kill()
+        file = str(self.directory / "translator.store")
+        self.assertEqual(json.loads(self.cli("top", "votes", "--json", "--limit", "1", "--file", file))["keys"],
+                         [{"key": "u32:7", "count": 1000}])
+        self.start_collector()
+        self.connected()
+        self.ranks(expected)
+        self.translator.kill()
+        self.start_translator()
+        self.connected()
+        self.ranks(expected)
+        reporters[1].increment(VOTES, b"link-1", 5000)
+        reporters[1].flush()
+        self.ranks([("text:link-1", 5010), *expected[:-1]])
+
+    def ranks(self, expected):
+        def shown():
+            return [(one["key"], one["count"]) for one in self.ask("top", table="votes", limit=1000)["keys"]]
+        eventually(lambda: shown() == expected, 20, lambda: f"{shown()}, not {expected}")
+
     def test_no_report_counts_twice_when_translators_and_collectors_are_killed(self):
         reporter, stop = self.reporter(), threading.Event()
         sent = []

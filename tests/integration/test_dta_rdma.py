@@ -45,6 +45,8 @@ class ByRdma(test_dta.DtaCase):
         self.assertEqual((value["translator"], value["stale"]), (test_dta.TRANSLATOR, False))
         self.assertIn('"up"', self.dta("get", "latest", "text:db-7", options=("--store", test_dta.TRANSLATOR)))
         self.assertEqual(self.json("count", "votes", "text:leaf-3")["count"], 17)
+        eventually(lambda: self.ask("top", table="votes")["keys"] != [], 10, "the most counted keys are published")
+        self.assertEqual([one["key"] for one in self.json("top", "votes")["keys"]], ["text:leaf-3"])
         tail = self.dta("tail", "events", "--all", "--count", "200")
         self.assertEqual([line.split('"')[1] for line in tail.splitlines()], [f"event {n}" for n in range(200)])
         tuple_text = "tuple:10.0.0.1:49152>10.0.1.1:4791/udp"

@@ -6,6 +6,7 @@
 #include "collector/stores/store_document.h"
 #include "collector/stores/store_paths.h"
 #include "collector/stores/store_tail.h"
+#include "collector/stores/store_top.h"
 #include "common/duration.h"
 #include "common/json_text.h"
 #include "common/text.h"
@@ -49,6 +50,23 @@ http::Response keyAnswer(const StoreService& service, const http::Request& reque
     return http::errorResponse(400, parsed.error().text());
   }
   const auto found = ask(service.views(), table->second, key->second, now_utc);
+  if (!found) return http::errorResponse(404, found.error().text());
+  return storeResponse(*found);
+}
+
+http::Response topAnswer(const StoreService& service, const http::Request& request, Nanos now_utc) {
+  if (auto refused = http::refusedParameter(request, {"table", "limit"})) {
+    return std::move(*refused);
+  }
+  const auto table = request.query.find("table");
+  if (table == request.query.end()) return http::errorResponse(400, "say which: ?table=NAME");
+  std::uint64_t limit = kTopLimit;
+  if (const auto asked = request.query.find("limit"); asked != request.query.end()) {
+    const auto number = parseUnsigned(asked->second, kMaxTopLimit);
+    if (!number || *number == 0) return http::errorResponse(400, "limit: is from 1 to 1000");
+    limit = *number;
+  }
+  const auto found = topJson(service.views(), table->second, limit, now_utc);
   if (!found) return http::errorResponse(404, found.error().text());
   return storeResponse(*found);
 }
@@ -136,9 +154,11 @@ http::Answer answerStores(StoreService* service, const http::Request& request, N
   if (request.path == "/api/v1/dta/tables") return tablesAnswer(*service, request, now_utc);
   if (request.path == "/api/v1/dta/get") return keyAnswer(*service, request, now_utc, getJson);
   if (request.path == "/api/v1/dta/count") return keyAnswer(*service, request, now_utc, countJson);
+  if (request.path == "/api/v1/dta/top") return topAnswer(*service, request, now_utc);
   if (request.path == "/api/v1/dta/path") return pathAnswer(*service, request, now_utc);
   if (request.path == "/api/v1/dta/tail") return tailAnswer(*service, request);
-  return http::errorResponse(404, "there are tables, get, count, path and tail in /api/v1/dta/");
+  return http::errorResponse(404,
+                             "there are tables, get, count, top, path and tail in /api/v1/dta/");
 }
 
 }  // namespace pingloom::collector

@@ -1,5 +1,5 @@
-// Answers /api/v1/dta/tables, /get, /count, /path and /tail from the stores (docs/dta.md). Any
-// thread.
+// Answers /api/v1/dta/tables, /get, /count, /top, /path and /tail from the stores (docs/dta.md).
+// Any thread.
 #pragma once
 
 #include "collector/stores/store_service.h"

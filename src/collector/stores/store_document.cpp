@@ -65,18 +65,18 @@ StoreJson writerJson(const Result<store::WriterStatus>& status, Nanos now_utc) {
           {"dropped", status->dropped}};
 }
 
-// The sum of all increments of the table; nullopt if no writer says it.
-std::optional<std::uint64_t> totalOf(const store::StoreView& view, const store::Table& table) {
-  const auto status = view.status();
-  if (!status) return std::nullopt;
-  return status->tables[static_cast<std::size_t>(&table - view.head().tables.data())].total;
-}
-
 }  // namespace
 
 bool isStale(const store::StoreView& view, Nanos now_utc) {
   const auto status = view.status();
   return !status || now_utc - status->utc > store::kStaleAfter;
+}
+
+double countError(const store::StoreView& view, const store::Table& table) {
+  const auto status = view.status();
+  if (!status) return 0;
+  const auto index = static_cast<std::size_t>(&table - view.head().tables.data());
+  return store::countErrorBound(table, status->tables[index].total);
 }
 
 std::string writtenText(const store::StoreView& view, Nanos age, Nanos now_utc) {
@@ -153,7 +153,7 @@ Result<StoreJson> countJson(std::span<const NamedView> stores, std::string_view 
     const std::uint64_t counted = one.view->count(*found, *bytes);
     count += std::min(counted, UINT64_MAX - count);
     stale = stale || isStale(*one.view, now_utc);
-    error += store::countErrorBound(*found, totalOf(*one.view, *found).value_or(0));
+    error += countError(*one.view, *found);
   }
   if (known == 0) {
     return makeError("table " + std::string(table), "no store has counters of that name");

@@ -26,6 +26,9 @@ struct NamedView {
 
 // Whether the writer has not shown itself for kStaleAfter.
 bool isStale(const store::StoreView& view, Nanos now_utc);
+// By how much a count of this store may be too large (countErrorBound()); 0 if no writer has
+// written. REQUIRES: a table of counters of the store.
+double countError(const store::StoreView& view, const store::Table& table);
 // The time at which something of this age was stored, as text. It is counted in the store's own
 // ticks, so that it does not depend on when it is asked for.
 std::string writtenText(const store::StoreView& view, Nanos age, Nanos now_utc);

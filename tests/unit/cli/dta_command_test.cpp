@@ -73,6 +73,8 @@ class DtaCommand : public FilesTest {
     const auto votes =
         std::move(*store::CounterWriter::create(file->head().tables[1], memoryOf(1)));
     votes->add(key, 7);
+    votes->add(*store::parseKey("u32:9"), 8);
+    votes->publishKeys();
     votes->takeDirty([](auto&&...) { return true; });
     const auto flow = *store::parseKey("tuple:10.0.0.1:50000>10.0.0.2:4791/udp");
     store::PathWriter::Events events;
@@ -130,6 +132,21 @@ TEST_F(DtaCommand, countPathAndTailReadAFile) {
   EXPECT_EQ(capture(runDta, {"tail", "events", "2", "--file", file}).code, 2);
   EXPECT_EQ(capture(runDta, {"tail", "votes", "--file", file}).code, 2);
   EXPECT_EQ(capture(runDta, {"tail", "events", "x", "--file", file}).code, 2);
+}
+
+TEST_F(DtaCommand, topRanksTheKeysOfAFile) {
+  const std::string file = fullFile();
+  const auto top = capture(runDta, {"top", "votes", "--file", file});
+  EXPECT_EQ(top.code, 0) << top.err;
+  EXPECT_THAT(top.out, testing::ContainsRegex("RANK +KEY +COUNT +ERROR\n1 +u32:9 +8 +0\n"
+                                              "2 +text:k +7 +0\n"));
+  const auto first = capture(runDta, {"top", "votes", "--limit", "1", "--json", "--file", file});
+  EXPECT_EQ(nlohmann::json::parse(first.out)["keys"].dump(), R"([{"count":8,"key":"u32:9"}])");
+  EXPECT_EQ(capture(runDta, {"top", "events", "--file", file}).code, 2);
+  EXPECT_EQ(capture(runDta, {"top", "--file", file}).code, 2);
+  for (const char* limit : {"0", "1001", "-1", "x"}) {
+    EXPECT_EQ(capture(runDta, {"top", "votes", "--limit", limit, "--file", file}).code, 2) << limit;
+  }
 }
 
 TEST_F(DtaCommand, getAsksTheCollector) {

@@ -60,6 +60,7 @@ class StoreApiTest : public testing::Test {
                           events->arrived(bytes);
                           return true;
                         });
+      votes->publishKeys();
       votes->takeDirty(copy);
       store::WriterStatus status;
       status.utc = kNow;
@@ -253,6 +254,38 @@ TEST_F(StoreApiTest, CountsOfAllStoresAreAdded) {
   const auto table = ask("/api/v1/dta/tables")["stores"][1]["tables"][1];
   EXPECT_EQ(table["increments"], 107);
   EXPECT_EQ(table["counters"], 1000);
+}
+
+TEST_F(StoreApiTest, TheMostCountedKeysOfAllStoresAreRanked) {
+  auto one = write("one");
+  auto two = write("two");
+  start();
+  const auto top = [&](std::map<std::string, std::string> query, unsigned status = 200) {
+    query.emplace("table", "votes");
+    return ask("/api/v1/dta/top", std::move(query), status);
+  };
+  EXPECT_TRUE(top({})["keys"].empty());
+  one.count("link", 5);
+  two.count("link", 7);
+  two.count("other", 10);
+  one.count(std::string_view("\0\0\1\0", 4), 11);
+  const auto all = top({});
+  const nlohmann::json expected = {{{"key", "text:link"}, {"count", 12}},
+                                   {{"key", "u32:256"}, {"count", 11}},
+                                   {{"key", "text:other"}, {"count", 10}}};
+  EXPECT_EQ(all["keys"], expected);
+  EXPECT_EQ(all["table"], "votes");
+  EXPECT_EQ(all["stores"], 2);
+  EXPECT_EQ(all["stale"], false);
+  EXPECT_NEAR(all["error"].get<double>(), 2.71828 * 33 / 1000, 1e-5);
+  for (int i = 0; i < 30; ++i) one.count("key " + std::to_string(i), 20);
+  EXPECT_EQ(top({})["keys"].size(), 20U);
+  EXPECT_EQ(top({{"limit", "1000"}})["keys"].size(), 33U);
+  EXPECT_EQ(top({{"limit", "1"}})["keys"][0]["key"], "text:key 0");
+  for (const char* limit : {"0", "1001", "-1", "", "x"}) top({{"limit", limit}}, 400);
+  top({{"key", "text:link"}}, 400);
+  ask("/api/v1/dta/top", {}, 400);
+  ask("/api/v1/dta/top", {{"table", "events"}}, 404);
 }
 
 TEST_F(StoreApiTest, MetricsShowTablesAndWatchedKeys) {
