@@ -36,8 +36,7 @@ await until(page, () => document.querySelectorAll('.uplot canvas').length >= 2
   && document.querySelectorAll('#pair-page .times').length === 2);
 await page.evaluate(() => new Promise((resolve) => { setTimeout(resolve, 3000); })); // two windows of the demo
 await page.screenshot({ path: docs('pair.png') });
-const links = Array.from({ length: 8 }, (_, link) => `text:link-${link}`).join(', ');
-await page.goto(`${collector}/#${new URLSearchParams({ key: 'text:queue-7', keys: links, tail: 'events' })}`);
+await page.goto(`${collector}/#${new URLSearchParams({ key: 'text:queue-7', counts: 'counts', tail: 'events' })}`);
 await until(page, () => document.querySelectorAll('#tail tbody tr').length >= 12 && document.querySelector('#get code')
   && [...document.querySelectorAll('#watch tbody td:last-child')].filter(({ innerText }) => /\d/.test(innerText)).length === 8);
 await page.screenshot({ path: docs('telemetry.png') });

@@ -153,15 +153,27 @@ step('a path is shown hop by hop', async () => {
   await says('#get .answer', /4,000/);
 });
 
+step('the most counted keys are listed, the greatest first', async () => {
+  await until(page, () => document.querySelectorAll('#watch [data-rows^=most] tbody tr').length === 4);
+  assert.deepEqual(await page.$$eval('#watch [data-rows^=most] tbody tr', (rows) => rows.map(({ dataset }) => dataset.key)),
+    ['text:link-2', 'text:link, 3', 'text:link-1', 'text:nobody']);
+  await stores.report(['increment', 3, HOSTILE.slice(0, 36), 5000], ['increment', 3, CONTROL, 2]);
+  await until(page, () => document.querySelectorAll('#watch [data-rows^=most] tbody tr').length === 6);
+  await says('#watch [data-rows^=most] tbody tr:first-child', /text:<img src=x.*5,000/);
+  await says('#watch [data-rows^=most] tbody tr:nth-child(5)', new RegExp(`${CONTROL}\\s+2`));
+  await says('#watch [data-rows^=most]', /more than 26 with a probability of at most 14\s%/);
+  await assertHarmless();
+});
+
 step('several counts are compared, the greatest first', async () => {
   const comma = `hex:${Buffer.from('link, 3').toString('hex')}`;
   await page.fill('#watch input[name=keys]', `text:link-1, text:link-2,${comma}, oops`);
   await page.click('#watch button');
-  await until(page, () => document.querySelectorAll('#watch tbody tr').length === 4);
-  assert.deepEqual(await page.$$eval('#watch tbody tr', (rows) => rows.map(({ dataset }) => dataset.key)), ['text:link-2', comma, 'text:link-1', 'oops']);
-  await says('#watch [data-key=oops]', /refuses/);
+  await until(page, () => document.querySelectorAll('#watch [data-rows=named] tbody tr').length === 4);
+  assert.deepEqual(await page.$$eval('#watch [data-rows=named] tbody tr', (rows) => rows.map(({ dataset }) => dataset.key)), ['text:link-2', comma, 'text:link-1', 'oops']);
+  await says('#watch [data-rows=named] [data-key=oops]', /refuses/);
   await stores.report(['increment', 3, 'link-1', 9000]);
-  await says('#watch tbody tr:first-child', /link-1\s+9,010/);
+  await says('#watch [data-rows=named] tbody tr:first-child', /link-1\s+9,010/);
 });
 
 step('changes of paths are shown in words', async () => {
@@ -244,7 +256,7 @@ step('a link opens the same choices, also on a phone', async () => {
   await page.setViewportSize({ width: 400, height: 800 });
   await page.reload();
   await says('#get .answer', /4,000/);
-  await says('#watch tbody tr:first-child', /link-1/);
+  await says('#watch [data-rows=named] tbody tr:first-child', /link-1/);
   assert.equal(await page.inputValue('#tail input[name=list]'), '1');
   await assertHarmless(400);
   await page.screenshot({ path: `${process.env.PINGLOOM_VIEWS ?? '/tmp'}/telemetry-phone.png`, fullPage: true });
