@@ -39,8 +39,9 @@ void printFile(const nlohmann::json& store) {
                              shownAt(store, (std::string("/") + field).c_str()));
   }
   std::cout << fmt::format("{:<8} {}\n\n", "writer",
-                           fieldAt(store, "/writer").is_null()
-                               ? "never wrote"
+                           fieldAt(store, "/writer").is_null() ? "never wrote"
+                           : fieldAt(store, "/shared") == true
+                               ? "several, which share the store"
                                : "incarnation " + shownAt(store, "/writer/incarnation"));
   TextTable table({"TABLE", "ID", "KIND", "OFFSET", "ROOM", "USED", "VALUE", "BYTES"});
   std::vector<TextTable::Cells> rows;

@@ -97,11 +97,13 @@ Status checkStoreKeys(const yaml::Node& root, const Config& config) {
       return root.find("stores")->error("the store of " + spec.translator +
                                         " has readers' keys; write 'keys: { secret: FILE }' too");
     }
-    if (config.keys.has_value() == spec.key.has_value()) continue;
+    if (config.keys.has_value() == (spec.key || !spec.writers.empty())) continue;
     return root.find("stores")->error(
         "store " + spec.translator +
-        (config.keys ? " has no key; write { translator: NAME, key: PUBLIC_KEY, ... }"
-                     : " has a key; write 'keys: { secret: FILE }' too"));
+        (config.keys
+             ? " has no key; write { translator: NAME, key: PUBLIC_KEY, ... }, or 'writers: "
+               "[PUBLIC_KEY, ...]' if it is shared"
+             : " has a key; write 'keys: { secret: FILE }' too"));
   }
   return {};
 }

@@ -11,11 +11,6 @@
 namespace pingloom::store {
 namespace {
 
-// Where the key's counter in a row is, as an offset in the table.
-std::uint64_t counterOffset(const Table& table, const KeyHash& hash, unsigned row) {
-  return (row * table.units + choiceOf(hash, row, table.units)) * kCounterBytes;
-}
-
 std::uint64_t addSaturating(std::uint64_t a, std::uint64_t b) {
   return a + std::min(b, UINT64_MAX - a);
 }

@@ -88,6 +88,11 @@ class CounterWriter {
   std::size_t pending_count_ = 0;
 };
 
+// Where the counter of a key with this hash is in a row, as an offset in the table.
+inline std::uint64_t counterOffset(const Table& table, const KeyHash& hash, unsigned row) {
+  return (row * table.units + choiceOf(hash, row, table.units)) * kCounterBytes;
+}
+
 // Estimates how much was added for the key: never too little, once everything is written, and too
 // much by what other keys have added to all of its counters. `memory` is the table's and may change
 // meanwhile. Any thread. REQUIRES: a table of counters, of a head that has been checked.

@@ -112,6 +112,8 @@ std::string_view listsFault(const Table& table) {
 std::string_view countersFault(const Table& table) {
   if (table.unit_bytes != kCounterBytes) return "has an impossible size of counters";
   if (table.choices < 1 || table.choices > kMaxRows) return "has an impossible number of rows";
+  if (table.isShared() && table.top_keys != 0)
+    return "is shared, so nobody knows its most counted keys";
   return table.top_keys <= kMaxTopKeys ? "" : "has an impossible number of most counted keys";
 }
 
@@ -133,6 +135,7 @@ std::string_view shapeFault(const Table& table) {
 
 // The flags that tables of the kind may have.
 bool knowsFlags(const Table& table) {
+  if (table.flags == kShared) return table.kind == TableKind::kCounters;
   return table.flags == 0 || (table.kind == TableKind::kKeyed && table.flags == kCopies);
 }
 
@@ -205,6 +208,9 @@ Status checkHead(const Head& head) {
   std::uint64_t lists = 0;
   for (std::size_t i = 0; i < head.tables.size(); ++i) {
     if (auto status = checkTable(head.tables[i], head.bytes); !status) return status;
+    if (head.tables[i].isShared() != head.isShared()) {
+      return makeError("table " + head.tables[i].name, "some tables are shared and others are not");
+    }
     if (head.tables[i].kind == TableKind::kLists) lists += head.tables[i].lists;
     if (lists > kMaxLists) return makeError("head", "more than 65536 lists");
     for (std::size_t j = 0; j < i; ++j) {

@@ -47,7 +47,8 @@ constexpr std::uint32_t kMaxTopKeys = 1024;
 constexpr std::uint16_t kMaxWays = 16;
 constexpr std::uint16_t kMaxChoices = 4;
 
-// Flags of tables.
+// Flags of tables. Either all tables of a store are shared or none.
+constexpr std::uint32_t kShared = 1;  // counters: several writers add to them by RDMA atomics
 constexpr std::uint32_t kCopies = 2;  // keyed: each of the key's buckets, of one slot, has a copy
 
 enum class TableKind : std::uint16_t { kKeyed = 1, kLists = 2, kCounters = 3, kPaths = 4 };
@@ -61,7 +62,7 @@ constexpr bool hasSlots(TableKind kind) {
 struct Table {
   TableKind kind = TableKind::kKeyed;
   std::uint16_t id = 0;              // the number that reports name the table by; unique in a store
-  std::uint32_t flags = 0;           // kCopies or 0
+  std::uint32_t flags = 0;           // kShared, kCopies or 0
   std::uint64_t offset = 0;          // of its first byte in the file; divisible by kPageBytes
   std::uint64_t bytes = 0;           // divisible by kPageBytes
   std::uint64_t units = 0;           // buckets, blocks of each list, or counters of each row
@@ -79,6 +80,7 @@ struct Table {
   // REQUIRES: the table has slots and has been checked.
   std::size_t slotBytes() const { return unit_bytes / ways; }
   bool hasCopies() const { return (flags & kCopies) != 0; }
+  bool isShared() const { return (flags & kShared) != 0; }
   // Where the most counted keys begin in a table of counters: in the block behind its rows.
   // REQUIRES: the table has room for its units.
   std::uint64_t topKeysOffset() const {
@@ -97,6 +99,8 @@ struct Head {
   std::uint64_t bytes = 0;  // of the whole file
   std::vector<Table> tables;
 
+  // Whether several translators may write the store.
+  bool isShared() const { return !tables.empty() && tables.front().isShared(); }
   bool operator==(const Head&) const = default;
 };
 

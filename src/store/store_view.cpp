@@ -74,7 +74,7 @@ Result<WriterStatus> StoreView::status() const {
   for (int attempt = 0; attempt < kPageAttempts; ++attempt) {
     StatusBlock block{};
     memoryAt(kStatusOffset, kStatusBytes).read(0, block);
-    status = decodeStatus(block);
+    status = head_.isShared() ? decodeSharedStatus(block) : decodeStatus(block);
     if (status) return status;
   }
   return makeError(file_.string(), status.error().text());

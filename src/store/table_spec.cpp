@@ -75,7 +75,11 @@ Result<Table> describeCounters(const TableSpec& spec) {
   table.choices = kCounterRows;
   table.units = spec.counters;
   table.unit_bytes = kCounterBytes;
-  table.top_keys = kMaxTopKeys;
+  if (spec.shared) {
+    table.flags = kShared;
+  } else {
+    table.top_keys = kMaxTopKeys;
+  }
   return table;
 }
 
@@ -116,6 +120,7 @@ std::string shapeOf(const Table& table) {
                                   table.unit_bytes, table.value_bytes, name(table.kind));
   if (table.top_keys != 0) shape += fmt::format(" with {} keys", table.top_keys);
   if (table.hasCopies()) shape += fmt::format(" in {} copies", table.choices);
+  if (table.isShared()) shape += ", shared";
   return shape;
 }
 
@@ -128,6 +133,9 @@ Result<Head> layOut(const std::vector<TableSpec>& specs, Nanos now_utc) {
   head.made = now_utc;
   head.bytes = kTablesOffset;
   for (const TableSpec& spec : specs) {
+    if (spec.shared && spec.kind != TableKind::kCounters) {
+      return makeError("table " + spec.name, "only counters can be shared");
+    }
     auto table = describe(spec);
     if (!table) return tl::unexpected(table.error());
     table->kind = spec.kind;

@@ -24,6 +24,7 @@ struct TableSpec {
   std::uint64_t counters = 0;        // counters: in each of two rows
   std::uint16_t identity_bytes = 0;  // paths: kIpv4Bytes or kIpv6Bytes
   std::uint16_t copies = 0;          // keyed: 1 to kMaxChoices of each key, or 0 to place one
+  bool shared = false;               // counters: several translators add to them
 
   bool operator==(const TableSpec&) const = default;
 };

@@ -15,6 +15,7 @@ static_assert(kStatusCrcOffset == 112);
 constexpr std::size_t kFiguresOffset = 128;
 constexpr std::size_t kFiguresBytes = 3 * 8;  // of a table
 static_assert(kFiguresOffset + kMaxTables * kFiguresBytes == kStatusBytes);
+static_assert(totalOffset(2) == kStatusOffset + kFiguresOffset + 2 * kFiguresBytes + 8);
 
 std::uint32_t statusCrc(std::span<const std::uint8_t> block) {
   const auto figures = block.subspan(kFiguresOffset, kMaxTables * kFiguresBytes);
@@ -79,6 +80,18 @@ Result<WriterStatus> decodeStatus(std::span<const std::uint8_t> block) {
     status.tables[i] = {getLittle<std::uint64_t>(block, at),
                         getLittle<std::uint64_t>(block, at + 8),
                         getLittle<std::uint64_t>(block, at + 16)};
+  }
+  return status;
+}
+
+Result<WriterStatus> decodeSharedStatus(std::span<const std::uint8_t> block) {
+  if (block.size() < kStatusBytes) return makeError("status", "is too short");
+  WriterStatus status;
+  status.utc = static_cast<Nanos>(getLittle<std::uint64_t>(block, kBeatOffset - kStatusOffset));
+  if (status.utc == 0) return makeError("status", "no writer has written yet");
+  if (status.utc < 0 || status.utc > kLatestUtc) return makeError("status", "impossible time");
+  for (std::size_t i = 0; i < kMaxTables; ++i) {
+    status.tables[i].total = getLittle<std::uint64_t>(block, totalOffset(i) - kStatusOffset);
   }
   return status;
 }

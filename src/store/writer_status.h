@@ -47,10 +47,21 @@ struct WriterStatus {
   bool operator==(const WriterStatus&) const = default;
 };
 
+// Where the total of the table with this index in the head is, as an offset in the store. The
+// writers of a shared store add to it.
+constexpr std::uint64_t totalOffset(std::size_t index) {
+  return kStatusOffset + 128 + index * 24 + 8;
+}
+// Where the time is at which one of them was last alive, as UTC in nanoseconds.
+constexpr std::uint64_t kBeatOffset = kStatusOffset + 24;
+
 using StatusBlock = std::array<std::uint8_t, kStatusBytes>;
 StatusBlock encodeStatus(const WriterStatus& status);
 // An error for what is not there yet or half written, so a reader tries again. `block` may be
 // shorter than kStatusBytes, which is an error too.
 Result<WriterStatus> decodeStatus(std::span<const std::uint8_t> block);
+// The same of a shared store, of which only the time and the tables' totals are known, and which
+// has no checksum: each number is written as a whole.
+Result<WriterStatus> decodeSharedStatus(std::span<const std::uint8_t> block);
 
 }  // namespace pingloom::store

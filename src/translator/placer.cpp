@@ -104,7 +104,12 @@ void Placer::settlePaths(Shadow& shadow, const Moment& now) {
 }
 
 ReportRefusal Placer::increment(const wire::ReportItem& report, ShadowTable& table) {
-  table.counters()->add(report.key, wire::loadBe64(report.value.data()));
+  const std::uint64_t amount = wire::loadBe64(report.value.data());
+  if (auto* shared = table.shared()) {
+    shared->add(report.key, amount);
+  } else {
+    table.counters()->add(report.key, amount);
+  }
   return ReportRefusal::kNone;
 }
 

@@ -22,6 +22,7 @@ Status ShadowTable::map(std::uint64_t bytes) {
 }
 
 Result<std::unique_ptr<ShadowTable>> ShadowTable::create(const store::Table& table,
+                                                         std::size_t index,
                                                          std::uint64_t list_blocks,
                                                          rdma::Domain& domain) {
   std::unique_ptr<ShadowTable> made(new ShadowTable(table));
@@ -31,11 +32,14 @@ Result<std::unique_ptr<ShadowTable>> ShadowTable::create(const store::Table& tab
   auto region = domain.registerMemory(made->memory_bytes_, rdma::Access::kNone);
   if (!region) return tl::unexpected(region.error());
   made->region_ = std::move(*region);
-  if (auto writer = made->makeWriter(); !writer) return tl::unexpected(writer.error());
+  if (auto writer = made->makeWriter(index); !writer) return tl::unexpected(writer.error());
   return made;
 }
 
-Status ShadowTable::makeWriter() {
+Status ShadowTable::makeWriter(std::size_t index) {
+  if (table_.isShared()) {
+    return keep(store::SharedCounterWriter::create(table_, index, memory_bytes_));
+  }
   switch (table_.kind) {
     case store::TableKind::kKeyed:
       return keep(store::KeyedWriter::create(table_, memory_bytes_));
@@ -60,6 +64,7 @@ bool ShadowTable::take(Take what, const Visit& visit) {
       return lists->takeDirty(store::ListFlush::kFullBlocks, visit);
     return what != Take::kListBlocks || lists->takeDirty(store::ListFlush::kAllBlocks, visit);
   }
+  if (shared() != nullptr) return true;  // takeSums() takes them
   if (auto* counters = this->counters()) {
     return what != Take::kBlocks || counters->takeDirty(visit);
   }
@@ -71,10 +76,11 @@ void ShadowTable::arrived(std::span<const std::uint8_t> bytes) {
   if (auto* lists = this->lists()) lists->arrived(bytes);
 }
 
-void ShadowTable::failed(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
-  if (auto* lists = this->lists()) return lists->failed(bytes);
-  if (auto* counters = this->counters()) return counters->sendAgain(offset);
-  slots()->sendAgain(offset, bytes.size());
+void ShadowTable::failed(const Piece& piece) {
+  if (auto* lists = this->lists()) return lists->failed(piece.bytes);
+  if (auto* counters = this->counters()) return counters->sendAgain(piece.offset);
+  if (auto* shared = this->shared()) return shared->sendAgain(piece.offset, piece.amount);
+  slots()->sendAgain(piece.offset, piece.bytes.size());
 }
 
 // Blocks of lists are looked at and forgotten, so the memory for them is used in turns.
@@ -125,7 +131,7 @@ Result<std::unique_ptr<Shadow>> Shadow::create(const store::Head& head, rdma::Do
     // A table of lists gets its share of the blocks, which is at least one for each list.
     const std::uint64_t wanted = std::uint64_t{table.lists} * store::ListWriter::kMaxHeld;
     const std::uint64_t share = lists == 0 ? 0 : kMaxListBlocks * table.lists / lists;
-    auto copy = ShadowTable::create(table, std::min(share, wanted), domain);
+    auto copy = ShadowTable::create(table, made->tables_.size(), std::min(share, wanted), domain);
     if (!copy) return tl::unexpected(copy.error());
     if (auto* writer = (*copy)->lists()) {
       made->lists_.push_back(writer);
@@ -154,6 +160,18 @@ bool Shadow::take(ShadowTable::Take what, const std::function<bool(const Piece&)
       return visit(Piece{offset, bytes, i});
     };
     if (!tables_[i]->take(what, one)) return false;
+  }
+  return true;
+}
+
+bool Shadow::takeSums(const std::function<bool(const Piece&)>& visit) {
+  for (std::size_t i = 0; i < tables_.size(); ++i) {
+    auto* const shared = tables_[i]->shared();
+    if (shared == nullptr) continue;
+    const bool all = shared->takeSums([&](std::uint64_t offset, std::uint64_t amount) {
+      return visit(Piece{offset, {}, i, amount});
+    });
+    if (!all) return false;
   }
   return true;
 }

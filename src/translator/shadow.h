@@ -18,6 +18,7 @@
 #include "store/layout.h"
 #include "store/list_writer.h"
 #include "store/path_writer.h"
+#include "store/shared_counters.h"
 #include "store/writer_status.h"
 
 namespace pingloom::translator {
@@ -26,7 +27,8 @@ namespace pingloom::translator {
 struct Piece {
   std::uint64_t offset = 0;  // in the store's file
   std::span<std::uint8_t> bytes;
-  std::size_t table = 0;  // index in Shadow::tables()
+  std::size_t table = 0;     // index in Shadow::tables()
+  std::uint64_t amount = 0;  // to be added to a shared counter there; the piece has no bytes then
 };
 
 // Frees memory that was mapped.
@@ -41,8 +43,9 @@ class ShadowTable {
   enum class Take : std::uint8_t { kFullListBlocks, kListBlocks, kBlocks, kSlots };
   using Visit = std::function<bool(std::uint64_t offset, std::span<std::uint8_t> bytes)>;
 
-  // `list_blocks` is how many blocks a table of lists has for what is under way.
-  static Result<std::unique_ptr<ShadowTable>> create(const store::Table& table,
+  // `index` is the table's in the head. `list_blocks` is how many blocks a table of lists has for
+  // what is under way.
+  static Result<std::unique_ptr<ShadowTable>> create(const store::Table& table, std::size_t index,
                                                      std::uint64_t list_blocks,
                                                      rdma::Domain& domain);
 
@@ -53,13 +56,14 @@ class ShadowTable {
   store::ListWriter* lists() { return as<store::ListWriter>(); }
   store::CounterWriter* counters() { return as<store::CounterWriter>(); }
   store::PathWriter* paths() { return as<store::PathWriter>(); }
+  store::SharedCounterWriter* shared() { return as<store::SharedCounterWriter>(); }
 
   // Calls visit() for what has changed, until it returns false. Returns whether nothing is left of
   // what was to be taken.
   bool take(Take what, const Visit& visit);
   // The WRITE of a piece that take() gave is done, or has failed and the piece changes again.
   void arrived(std::span<const std::uint8_t> bytes);
-  void failed(std::uint64_t offset, std::span<const std::uint8_t> bytes);
+  void failed(const Piece& piece);
 
   // The content is read back piece by piece, in order, with at most readsAtOnce() under way. room()
   // is where the piece of the table from this offset goes, and took() says that it is there.
@@ -78,12 +82,13 @@ class ShadowTable {
  private:
   template <typename Writer>
   using Owner = std::unique_ptr<Writer>;
-  using Writers = std::variant<Owner<store::KeyedWriter>, Owner<store::ListWriter>,
-                               Owner<store::CounterWriter>, Owner<store::PathWriter>>;
+  using Writers =
+      std::variant<Owner<store::KeyedWriter>, Owner<store::ListWriter>, Owner<store::CounterWriter>,
+                   Owner<store::PathWriter>, Owner<store::SharedCounterWriter>>;
 
   explicit ShadowTable(const store::Table& table) : table_(table) {}
   Status map(std::uint64_t bytes);
-  Status makeWriter();
+  Status makeWriter(std::size_t index);
   template <typename Writer>
   Status keep(Result<Owner<Writer>> made) {
     if (!made) return tl::unexpected(made.error());
@@ -126,6 +131,9 @@ class Shadow {
   // Calls visit(Piece) -> bool for what has changed in all tables, until it returns false. Returns
   // whether nothing is left of what was to be taken.
   bool take(ShadowTable::Take what, const std::function<bool(const Piece&)>& visit);
+
+  // The same for what has to be added to shared counters.
+  bool takeSums(const std::function<bool(const Piece&)>& visit);
 
   // Brings the most counted keys of all tables of counters into their copies.
   void publishKeys();

@@ -8,12 +8,17 @@ namespace {
 // A silent collector counts as gone after half a second.
 constexpr std::uint8_t kWriterTimeout = 14;  // 67 ms
 
+std::span<std::uint8_t> bytesOf(std::span<std::uint64_t> words) {
+  return {reinterpret_cast<std::uint8_t*>(words.data()), words.size_bytes()};
+}
+
 }  // namespace
 
 StoreWriter::StoreWriter(rdma::Domain& domain, Counters& counters)
     : domain_(domain),
       counters_(counters),
       status_bytes_(store::kStatusBytes),
+      results_(kDepth),
       in_flight_(kDepth) {}
 
 Result<std::unique_ptr<StoreWriter>> StoreWriter::create(rdma::Domain& domain, Counters& counters) {
@@ -26,8 +31,12 @@ Status StoreWriter::open() {
   auto region = domain_.registerMemory(status_bytes_, rdma::Access::kNone);
   if (!region) return tl::unexpected(region.error());
   status_region_ = std::move(*region);
+  auto results = domain_.registerMemory(bytesOf(results_), rdma::Access::kNone);
+  if (!results) return tl::unexpected(results.error());
+  results_region_ = std::move(*results);
   rdma::RcOptions options;
   options.timeout = kWriterTimeout;
+  options.reads = kAtomicsInFlight;
   options.depth = kDepth;
   auto endpoint = domain_.createRc(options);
   if (!endpoint) return tl::unexpected(endpoint.error());
@@ -40,7 +49,7 @@ StoreWriter::~StoreWriter() {
   for (; done_ < posted_; ++done_) {
     const Piece& piece = in_flight_[done_ % kDepth];
     if (piece.table == kNoTable) continue;
-    shadow_->tables()[piece.table]->failed(piece.offset, piece.bytes);
+    shadow_->tables()[piece.table]->failed(piece);
   }
 }
 
@@ -52,7 +61,8 @@ Status StoreWriter::connect(const store::Connected& to) {
 
 void StoreWriter::serve(Shadow& shadow, bool restore) {
   shadow_ = &shadow;
-  restoring_ = restore && !shadow.tables().empty();
+  // What others have added to a shared store is no concern of ours.
+  restoring_ = restore && !shadow.tables().empty() && !shadow.head().isShared();
   pump();
 }
 
@@ -60,6 +70,7 @@ void StoreWriter::flush(const store::WriterStatus& status) {
   if (shadow_ == nullptr || restoring_) return;
   const auto block = store::encodeStatus(status);
   std::copy(block.begin(), block.end(), status_bytes_.begin());
+  beat_wanted_ = static_cast<std::uint64_t>(status.utc);
   status_late_ = status_due_;
   lists_due_ = flush_due_ = status_due_ = true;
   pump();
@@ -86,6 +97,10 @@ void StoreWriter::take(const rdma::RcDone& done) {
   for (; done_ <= done.id; ++done_) {
     const Piece& piece = in_flight_[done_ % kDepth];
     if (restoring_) --reads_;
+    if (beat_ == done_) {
+      beat_seen_ = results_[done_ % kDepth];
+      beat_.reset();
+    }
     if (piece.table == kNoTable) continue;
     ShadowTable& table = *shadow_->tables()[piece.table];
     if (restoring_) {
@@ -101,6 +116,8 @@ void StoreWriter::pump() {
   const std::uint64_t before = posted_;
   if (restoring_) {
     postReads();
+  } else if (shadow_->head().isShared()) {
+    pumpSums();
   } else {
     if (status_late_) postStatus();
     pumpLists();
@@ -159,6 +176,53 @@ bool StoreWriter::postWrite(const Piece& piece, const rdma::MemoryRegion& region
 void StoreWriter::postStatus() {
   const Piece piece{store::kStatusOffset, status_bytes_, kNoTable};
   if (postWrite(piece, *status_region_, true)) status_due_ = status_late_ = false;
+}
+
+void StoreWriter::pumpSums() {
+  if (status_late_) postBeat();
+  if (flush_due_) {
+    flush_due_ = !shadow_->takeSums([this](const Piece& piece) {
+      rdma::RcRequest request;
+      request.operation = rdma::RcOperation::kFetchAdd;
+      request.add_or_swap = piece.amount;
+      return postAtomic(request, piece);
+    });
+  }
+  if (!flush_due_ && status_due_) postBeat();
+}
+
+// Writers of a shared store cannot WRITE, so they show that they are alive by setting the time. A
+// writer that does not know the present one learns it, and succeeds the next time; in the meantime
+// somebody else has set it.
+void StoreWriter::postBeat() {
+  if (beat_) return;
+  rdma::RcRequest request;
+  request.operation = rdma::RcOperation::kCompareSwap;
+  request.compare = beat_seen_;
+  request.add_or_swap = beat_wanted_;
+  beat_ = posted_;
+  if (postAtomic(request, {store::kBeatOffset, {}, kNoTable})) {
+    status_due_ = status_late_ = false;
+  } else {
+    beat_.reset();
+  }
+}
+
+bool StoreWriter::postAtomic(rdma::RcRequest request, const Piece& piece) {
+  if (posted_ - done_ == kDepth) return false;
+  const auto result = std::span(results_).subspan(posted_ % kDepth, 1);
+  const rdma::LocalPiece local{results_region_.get(), bytesOf(result)};
+  request.id = posted_;
+  request.signalled = beat_ == posted_ || posted_ % kSignalEvery == kSignalEvery - 1;
+  request.local = {&local, 1};
+  request.remote_address = remote_ + (piece.offset - store::kRegionOffset);
+  request.rkey = rkey_;
+  if (endpoint_->post(request) != rdma::PostResult::kPosted) return false;
+  in_flight_[posted_ % kDepth] = piece;
+  ++posted_;
+  ++counters_.writes;
+  counters_.write_bytes += rdma::kAtomicBytes;
+  return true;
 }
 
 void StoreWriter::postReads() {

@@ -1,11 +1,13 @@
 // Writes the shadow into the collector's store: one RC endpoint, its requests in flight, and the
 // order in which things leave. What was in flight when the endpoint fails is written again by the
-// next one, which is harmless, because every WRITE carries whole slots, sums or blocks. One thread:
-// the device's.
+// next one, which is harmless, because every WRITE carries whole slots, sums or blocks. Into a
+// shared store it adds by FETCH_ADD instead: what was in flight is then added once more, so at most
+// kAtomicsInFlight sums count twice for each endpoint that fails. One thread: the device's.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "common/error.h"
@@ -23,6 +25,8 @@ class StoreWriter {
   static constexpr std::uint32_t kDepth = 1024;           // requests in flight
   static constexpr std::uint32_t kSignalEvery = 32;       // WRITEs
   static constexpr std::uint32_t kReadBytes = 64 * 1024;  // of one READ
+  // Requests behind these have not left, so they cannot have been carried out.
+  static constexpr std::uint8_t kAtomicsInFlight = 16;
 
   // REQUIRES: the domain and the counters outlive this.
   static Result<std::unique_ptr<StoreWriter>> create(rdma::Domain& domain, Counters& counters);
@@ -35,7 +39,8 @@ class StoreWriter {
   Status connect(const store::Connected& to);
   bool connecting() const { return endpoint_->state() == rdma::RcState::kConnecting; }
 
-  // Sets what is written. With `restore` the shadow's content is read from the store first.
+  // Sets what is written. With `restore` the shadow's content is read from the store first,
+  // unless the store is shared.
   // REQUIRES: connected; the shadow outlives this.
   void serve(Shadow& shadow, bool restore);
   bool restoring() const { return restoring_; }
@@ -60,6 +65,9 @@ class StoreWriter {
   bool postList(const Piece& piece, bool unfinished);
   void pumpLists();
   void postStatus();
+  void pumpSums();
+  bool postAtomic(rdma::RcRequest request, const Piece& piece);
+  void postBeat();
   void postReads();
   void endRestore();
   void pump();
@@ -70,6 +78,8 @@ class StoreWriter {
   Counters& counters_;
   std::vector<std::uint8_t> status_bytes_;
   std::unique_ptr<rdma::MemoryRegion> status_region_;
+  std::vector<std::uint64_t> results_;  // of atomics: that of request n is at n modulo kDepth
+  std::unique_ptr<rdma::MemoryRegion> results_region_;
   std::unique_ptr<rdma::RcEndpoint> endpoint_;
   std::uint64_t remote_ = 0;  // the address of the store's first byte that may be written
   std::uint32_t rkey_ = 0;
@@ -86,6 +96,10 @@ class StoreWriter {
   std::vector<Piece> in_flight_;  // a ring: request n is at n modulo kDepth
   std::uint64_t posted_ = 0;
   std::uint64_t done_ = 0;
+  // The time that was last seen in a shared store, and the one that we last wanted there.
+  std::uint64_t beat_seen_ = 0;
+  std::uint64_t beat_wanted_ = 0;
+  std::optional<std::uint64_t> beat_;  // the request that brings it there
   rdma::RcEvents events_;
 };
 

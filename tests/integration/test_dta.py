@@ -166,10 +166,11 @@ class DtaCase(unittest.TestCase):
                 print(f"--- {process.name}\n{process.tail()}")
         discard_all(self.processes)
 
-    def run_one(self, name, config):
-        path = self.directory / f"{name}.yaml"
+    def run_one(self, name, config, number=""):
+        path = self.directory / f"{name}{number}.yaml"
         path.write_text(config)
-        process = Process(name, [binary(f"pingloom-{name}"), "--config", str(path)], self.directory / f"{name}.log")
+        process = Process(f"{name}{number}", [binary(f"pingloom-{name}"), "--config", str(path)],
+                          self.directory / f"{name}{number}.log")
         self.processes.append(process)
         return process
 

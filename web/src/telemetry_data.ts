@@ -44,6 +44,7 @@ export interface Store {
   serving: boolean;
   connected: boolean | null; // null: not known
   bytes: number;
+  shared?: boolean; // several translators add to it, and none says what it accepted or lost
   writer: Writer | null; // null: none has written yet
   tables: Table[];
 }

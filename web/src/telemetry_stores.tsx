@@ -23,7 +23,7 @@ function StorePanel({ store }: { store: Store }) {
       <span class="quiet-text">{`${humanBytes(store.bytes)} · epoch ${store.epoch ?? '–'}${
         store.writer === null ? '' : ` · writer's last sign ${Math.max(0, store.writer.age_seconds).toFixed(1)} s ago`}`}</span>
     </div>
-    {store.writer !== null && <div class="figures">
+    {store.writer !== null && !store.shared && <div class="figures">
       <Figures store={store} title="accepted" figures={ACCEPTED} />
       <Figures store={store} title="losses" figures={LOSSES} />
     </div>}

@@ -27,15 +27,16 @@ Status readTranslatorKey(const yaml::Node& node, StoreSpec& spec) {
   return {};
 }
 
-Status readReaders(const yaml::Node& node, StoreSpec& spec) {
+template <auto kMember>
+Status readKeys(const yaml::Node& node, StoreSpec& spec) {
   const auto items = node.items();
-  if (!node.isSequence() || items.empty() || items.size() > kMaxReaderKeys) {
-    return node.error(fmt::format("expected a list of 1 to {} public keys", kMaxReaderKeys));
+  if (!node.isSequence() || items.empty() || items.size() > kMaxKeys) {
+    return node.error(fmt::format("expected a list of 1 to {} public keys", kMaxKeys));
   }
   for (const yaml::Node& item : items) {
     const auto key = keys::readPublicKey(item);
     if (!key) return tl::unexpected(key.error());
-    spec.readers.push_back(*key);
+    (spec.*kMember).push_back(*key);
   }
   return {};
 }
@@ -45,15 +46,37 @@ constexpr auto kStoreKeys = std::to_array<ConfigKey<StoreSpec>>({
                       StoreSpec& spec) { return store::readName(node, spec.translator); }},
     {"file", readField<&StoreSpec::file>},
     {"key", readTranslatorKey},
-    {"readers", readReaders},
+    {"shared", readField<&StoreSpec::shared>},
+    {"writers", readKeys<&StoreSpec::writers>},
+    {"readers", readKeys<&StoreSpec::readers>},
     {"tables", readStoreTables},
 });
+
+// Makes the tables of a shared store shared ones, and checks what it may have.
+Status share(const yaml::Node& node, StoreSpec& spec) {
+  if (!spec.shared && !spec.writers.empty()) {
+    return node.find("writers")->error(
+        "only a store with 'shared: true' has several; write 'key: PUBLIC_KEY'");
+  }
+  if (spec.shared && spec.key) {
+    return node.find("key")->error("a shared store has 'writers: [PUBLIC_KEY, ...]' instead");
+  }
+  for (store::TableSpec& table : spec.tables) {
+    if (spec.shared && table.kind != store::TableKind::kCounters) {
+      return node.find("tables")->error("a shared store has tables of counters only, and table " +
+                                        table.name + " is not one");
+    }
+    table.shared = spec.shared;
+  }
+  return {};
+}
 
 Status readStore(const yaml::Node& node, StoreSpec& spec) {
   if (auto status = readMap(node, kStoreKeys, spec); !status) return status;
   if (spec.translator.empty() || spec.tables.empty()) {
     return node.error("write { translator: NAME, tables: [...] }");
   }
+  if (auto status = share(node, spec); !status) return status;
   if (spec.file.empty()) {
     spec.file = std::filesystem::path(kStoreFolder) / (spec.translator + ".store");
   }

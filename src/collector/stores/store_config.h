@@ -18,13 +18,15 @@
 namespace pingloom::collector {
 
 constexpr std::size_t kMaxStores = store::kMaxStores;
-constexpr std::size_t kMaxReaderKeys = 64;  // of a store
+constexpr std::size_t kMaxKeys = 64;  // of a store's writers or readers
 constexpr const char* kStoreFolder = "/dev/shm/pingloom";
 
 struct StoreSpec {
   std::string translator;                // names the store; unique
   std::filesystem::path file;            // kStoreFolder/NAME.store unless set; unique
+  bool shared = false;                   // several translators of that name add to it
   std::optional<net::CurveKey> key;      // the translator's; there if and only if `keys:` is
+  std::vector<net::CurveKey> writers;    // in the place of `key`, if the store is shared
   std::vector<net::CurveKey> readers;    // who may read the store by RDMA; empty without `keys:`
   std::vector<store::TableSpec> tables;  // 1 to store::kMaxTables
   std::vector<WatchedKey> watched;       // at most kMaxWatchedKeys

@@ -47,9 +47,10 @@ StoreJson tableJson(const store::Table& table, const store::TableFigures* figure
   return json;
 }
 
-StoreJson writerJson(const Result<store::WriterStatus>& status, Nanos now_utc) {
+StoreJson writerJson(const Result<store::WriterStatus>& status, bool shared, Nanos now_utc) {
   if (!status) return nullptr;
   const Nanos age = now_utc - status->utc;
+  if (shared) return {{"age_seconds", asSeconds(age)}, {"stale", age > store::kStaleAfter}};
   return {{"incarnation", hexNumber(status->incarnation)},
           {"beat", status->beat},
           {"age_seconds", asSeconds(age)},
@@ -97,7 +98,8 @@ StoreJson storeJson(const store::StoreView& view, std::string_view translator,
                     {"serving", head && head->state == store::StoreState::kServing},
                     {"connected", connected ? StoreJson(*connected) : StoreJson(nullptr)},
                     {"bytes", view.head().bytes},
-                    {"writer", writerJson(status, now_utc)},
+                    {"shared", view.head().isShared()},
+                    {"writer", writerJson(status, view.head().isShared(), now_utc)},
                     {"tables", StoreJson::array()}};
   for (std::size_t i = 0; i < view.head().tables.size(); ++i) {
     const auto* const figures = status ? &status->tables[i] : nullptr;

@@ -2,12 +2,21 @@
 
 namespace pingloom::collector {
 
+namespace {
+
+// The translators of a shared store must not overwrite what others have added.
+rdma::Access accessFor(const store::Head& head, store::Purpose purpose) {
+  if (purpose == store::Purpose::kRead) return rdma::Access::kRead;
+  if (head.isShared()) return rdma::Access::kAtomic;
+  return rdma::Access::kRead | rdma::Access::kWrite;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<StoreLink>> StoreLink::make(const store::StoreFile& file,
                                                    const store::ConnectRequest& request,
                                                    rdma::Device& device) {
-  const rdma::Access access = request.purpose == store::Purpose::kRead
-                                  ? rdma::Access::kRead
-                                  : rdma::Access::kRead | rdma::Access::kWrite;
+  const rdma::Access access = accessFor(file.head(), request.purpose);
   std::unique_ptr<StoreLink> link(new StoreLink(file, request));
   auto domain = device.createDomain();
   if (!domain) return tl::unexpected(domain.error());

@@ -40,7 +40,7 @@ void writerMetrics(MetricsText& out, const std::vector<Described>& stores, Nanos
   for (const WriterFigure& figure : kWriterFigures) {
     out.family(figure.name, "counter", figure.help);
     for (const Described& one : stores) {
-      if (!one.status) continue;
+      if (!one.status || one.store->view.head().isShared()) continue;
       out.sample((*one.status).*figure.value, {{"translator", one.store->translator}});
     }
   }

@@ -34,7 +34,9 @@ Result<std::unique_ptr<StoreServer>> StoreServer::create(const StoreServerOption
   made->socket_ = std::move(*socket);
   for (KeptStore& kept : stores) {
     std::string translator = kept.spec.translator;
-    made->entries_.emplace(std::move(translator), Entry{std::move(kept), nullptr, {}});
+    // The translators of a shared store come and go, so an epoch of it is as long as our process.
+    if (kept.file->head().isShared()) kept.file->nextEpoch();
+    made->entries_.emplace(std::move(translator), Entry{std::move(kept), {}, {}});
   }
   made->allowKeys();
   return made;
@@ -47,7 +49,7 @@ void StoreServer::allowKeys() {
   for (const auto& [translator, entry] : entries_) {
     if (entry.barred) continue;
     const StoreSpec& spec = entry.kept.spec;
-    if (spec.key) allowed[*spec.key] = std::nullopt;
+    for (const net::CurveKey& key : writersOf(spec)) allowed[key] = std::nullopt;
     for (const net::CurveKey& key : spec.readers) allowed[key] = std::nullopt;
   }
   options_.gate->allow(std::move(allowed));
@@ -67,31 +69,38 @@ void StoreServer::permit(const StoreSpecs& specs) {
 void StoreServer::permit(Entry& entry, const StoreSpec* spec) {
   entry.barred = spec == nullptr;
   if (spec == nullptr) {
-    revoke(entry.link);
-    for (auto& reader : entry.readers) revoke(reader);
-  } else if (spec->key) {  // to begin or end with keys needs a restart
-    if (spec->key != entry.kept.spec.key) revoke(entry.link);
-    entry.kept.spec.key = spec->key;
-    entry.kept.spec.readers = spec->readers;
-    for (auto& reader : entry.readers) {
-      if (!contains(spec->readers, reader->key)) revoke(reader);
-    }
+    revoke(entry.writers, {});
+    revoke(entry.readers, {});
+    return;
   }
-  std::erase(entry.readers, nullptr);
+  const auto writers = writersOf(*spec);
+  if (writers.empty()) return;  // to begin or end with keys needs a restart
+  revoke(entry.writers, writers);
+  revoke(entry.readers, spec->readers);
+  entry.kept.spec.key = spec->key;
+  entry.kept.spec.writers = spec->writers;
+  entry.kept.spec.readers = spec->readers;
 }
 
-void StoreServer::revoke(std::unique_ptr<StoreLink>& link) {
-  if (link == nullptr) return;
-  ++counters_.revoked;
-  log::warning("store of {}: the {} has lost its right; its connection is closed",
-               link->request().translator, name(link->request().purpose));
-  link.reset();
+std::vector<net::CurveKey> StoreServer::writersOf(const StoreSpec& spec) {
+  return spec.key ? std::vector{*spec.key} : spec.writers;
+}
+
+void StoreServer::revoke(std::vector<std::unique_ptr<StoreLink>>& links,
+                         const std::vector<net::CurveKey>& keys) {
+  std::erase_if(links, [&](const auto& link) {
+    if (contains(keys, link->key)) return false;
+    ++counters_.revoked;
+    log::warning("store of {}: the {} has lost its right; its connection is closed",
+                 link->request().translator, name(link->request().purpose));
+    return true;
+  });
 }
 
 std::vector<int> StoreServer::descriptors() const {
   std::vector<int> made = {socket_->descriptor()};
   for (const auto& [translator, entry] : entries_) {
-    if (entry.link != nullptr) made.push_back(entry.link->endpoint().descriptor());
+    for (const auto& writer : entry.writers) made.push_back(writer->endpoint().descriptor());
     for (const auto& reader : entry.readers) made.push_back(reader->endpoint().descriptor());
   }
   return made;
@@ -104,7 +113,7 @@ Nanos StoreServer::nextWake() const {
     wake = std::min({wake, link.heard + store::kPatience, link.endpoint().nextWake()});
   };
   for (const auto& [translator, entry] : entries_) {
-    if (entry.link != nullptr) consider(*entry.link);
+    for (const auto& writer : entry.writers) consider(*writer);
     for (const auto& reader : entry.readers) consider(*reader);
   }
   return wake;
@@ -112,8 +121,9 @@ Nanos StoreServer::nextWake() const {
 
 bool StoreServer::connected(std::string_view translator) const {
   const auto found = entries_.find(translator);
-  return found != entries_.end() && found->second.link != nullptr &&
-         !found->second.link->connecting;
+  if (found == entries_.end()) return false;
+  return std::any_of(found->second.writers.begin(), found->second.writers.end(),
+                     [](const auto& writer) { return !writer->connecting; });
 }
 
 std::size_t StoreServer::readers() const {
@@ -136,39 +146,39 @@ void StoreServer::work(Nanos now) {
     take(*message, now);
   }
   for (auto& [translator, entry] : entries_) {
-    poll(entry.link, now);
-    for (auto& reader : entry.readers) poll(reader, now);
-    std::erase(entry.readers, nullptr);
+    poll(entry.writers, now);
+    poll(entry.readers, now);
   }
 }
 
-// Ends a connection that has failed or is silent. `link` may be nullptr.
-void StoreServer::poll(std::unique_ptr<StoreLink>& link, Nanos now) {
-  if (link == nullptr) return;
-  const std::string& translator = link->request().translator;
-  const auto peer = name(link->request().purpose);
+void StoreServer::poll(std::vector<std::unique_ptr<StoreLink>>& links, Nanos now) {
+  std::erase_if(links, [&](const auto& link) { return !lives(*link, now); });
+}
+
+bool StoreServer::lives(StoreLink& link, Nanos now) {
+  const std::string& translator = link.request().translator;
+  const auto peer = name(link.request().purpose);
   events_.clear();
-  if (const Status polled = link->endpoint().poll(events_); !polled) {
-    if (link->connecting) {
+  if (const Status polled = link.endpoint().poll(events_); !polled) {
+    if (link.connecting) {
       ++counters_.device;
-      send(link->route, store::Refused{polled.error().text(), false});
+      send(link.route, store::Refused{polled.error().text(), false});
     } else {
       ++counters_.failed;
       log::info("store of {}: the connection of its {} ended: {}", translator, peer,
                 polled.error().text());
     }
-    link.reset();
-    return;
+    return false;
   }
-  if (link->connecting && link->endpoint().state() != rdma::RcState::kConnecting) {
-    link->connecting = false;
-    link->heard = now;
-    send(link->route, link->describe());
+  if (link.connecting && link.endpoint().state() != rdma::RcState::kConnecting) {
+    link.connecting = false;
+    link.heard = now;
+    send(link.route, link.describe());
   }
-  if (now - link->heard < store::kPatience) return;
+  if (now - link.heard < store::kPatience) return true;
   ++counters_.silent;
   log::info("store of {}: nothing was heard of its {} for 30 s", translator, peer);
-  link.reset();
+  return false;
 }
 
 void StoreServer::take(const net::ZmqRouter::Message& message, Nanos now) {
@@ -236,7 +246,7 @@ std::optional<store::Refused> StoreServer::refusalFor(const Asked& asked,
     ++counters_.foreign_key;
     return refusePermanently("the key may not read that store; see its 'readers:'");
   }
-  if (!reads && options_.gate != nullptr && asked.key != entry.kept.spec.key) {
+  if (!reads && options_.gate != nullptr && !contains(writersOf(entry.kept.spec), asked.key)) {
     ++counters_.foreign_key;
     return refusePermanently("that store is for a translator with another key");
   }
@@ -244,9 +254,14 @@ std::optional<store::Refused> StoreServer::refusalFor(const Asked& asked,
     ++counters_.elsewhere;
     return refusePermanently(own.error().text());
   }
-  if (reads && readers() >= kMaxReaders && linkOf(entry, request) == nullptr) {
+  if (linkOf(entry, request) != nullptr) return std::nullopt;
+  if (reads && readers() >= kMaxReaders) {
     ++counters_.crowded;
     return store::Refused{"the collector has 64 readers already", false};
+  }
+  if (!reads && entry.writers.size() >= kMaxWriters) {
+    ++counters_.crowded;
+    return store::Refused{"the store has 16 translators already", false};
   }
   return std::nullopt;
 }
@@ -258,9 +273,10 @@ Status StoreServer::checkPeer(const Asked& asked, const rdma::RcAddress& peer) c
 }
 
 StoreLink* StoreServer::linkOf(Entry& entry, const store::ConnectRequest& request) {
-  if (entry.link != nullptr && entry.link->request() == request) return entry.link.get();
-  for (const auto& reader : entry.readers) {
-    if (reader->request() == request) return reader.get();
+  for (const auto* links : {&entry.writers, &entry.readers}) {
+    for (const auto& link : *links) {
+      if (link->request() == request) return link.get();
+    }
   }
   return nullptr;
 }
@@ -275,7 +291,8 @@ std::optional<store::ConnectReply> StoreServer::connect(Entry& entry, const Aske
     return link->describe();
   }
   const bool reads = request.purpose == store::Purpose::kRead;
-  if (!reads) entry.link.reset();  // first of all, so that there are never two writers
+  const bool alone = !reads && !entry.kept.file->head().isShared();
+  if (alone) entry.writers.clear();  // first of all, so that there are never two writers
   auto made = StoreLink::make(*entry.kept.file, request, device_);
   if (!made) {
     ++counters_.device;
@@ -286,12 +303,8 @@ std::optional<store::ConnectReply> StoreServer::connect(Entry& entry, const Aske
   link.key = asked.key;
   link.heard = now;
   ++counters_.connected;
-  if (reads) {
-    entry.readers.push_back(std::move(*made));
-  } else {
-    entry.kept.file->nextEpoch();
-    entry.link = std::move(*made);
-  }
+  if (alone) entry.kept.file->nextEpoch();
+  (reads ? entry.readers : entry.writers).push_back(std::move(*made));
   log::info("store of {}: epoch {}, a {} at {}", request.translator, entry.kept.file->head().epoch,
             name(request.purpose), asked.peer);
   if (link.connecting) return std::nullopt;

@@ -4,9 +4,10 @@
 //
 // Before a translator gets its endpoint, the one that its store had before is closed and its rkey
 // is dead, so a store never has two writers. A peer's endpoint is at the address of its TCP
-// connection, so nobody can direct responses at others. Bounds: one translator for each store, and
-// kMaxReaders in all; a connection without requests ends after store::kPatience. A request has at
-// most store::kMaxRequestBytes.
+// connection, so nobody can direct responses at others. A shared store has several translators,
+// which can only add to it by atomics. Bounds: one translator for each store, or kMaxWriters of a
+// shared one, and kMaxReaders in all; a connection without requests ends after store::kPatience. A
+// request has at most store::kMaxRequestBytes.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,7 @@ struct StoreCounters {
   std::uint64_t version = 0;      // requests with another protocol version
   std::uint64_t unknown = 0;      // no store is for a translator with that name
   std::uint64_t foreign_key = 0;  // the key is not the store's translator's, or no reader's
-  std::uint64_t crowded = 0;      // there are kMaxReaders already
+  std::uint64_t crowded = 0;      // there are kMaxReaders or kMaxWriters already
   std::uint64_t elsewhere = 0;    // the endpoint is at an address of somebody else
   std::uint64_t device = 0;       // the device could not make or connect an endpoint
   std::uint64_t failed = 0;       // endpoints that have failed
@@ -61,6 +62,7 @@ class StoreServer {
   static constexpr int kAnswersWaiting = 8;    // for a translator that does not read them
   static constexpr int kRequestsAtATime = 64;  // before the endpoints get their turn
   static constexpr std::size_t kMaxReaders = 64;
+  static constexpr std::size_t kMaxWriters = 16;  // of a shared store
 
   // REQUIRES: the device outlives the server.
   static Result<std::unique_ptr<StoreServer>> create(const StoreServerOptions& options,
@@ -93,7 +95,8 @@ class StoreServer {
  private:
   struct Entry {
     KeptStore kept;
-    std::unique_ptr<StoreLink> link;                  // the translator's; may be nullptr
+    // At most one writer, or kMaxWriters of a shared store.
+    std::vector<std::unique_ptr<StoreLink>> writers;
     std::vector<std::unique_ptr<StoreLink>> readers;  // at most kMaxReaders in all entries
     bool barred = false;  // the store is not in the configuration any more
   };
@@ -102,10 +105,13 @@ class StoreServer {
       : options_(options), device_(device) {}
   void allowKeys();
   void permit(Entry& entry, const StoreSpec* spec);
-  void revoke(std::unique_ptr<StoreLink>& link);
+  // Ends the connections of a store whose key is not among these.
+  void revoke(std::vector<std::unique_ptr<StoreLink>>& links,
+              const std::vector<net::CurveKey>& keys);
   void take(const net::ZmqRouter::Message& message, Nanos now);
   store::StoreNames namesFor(const Asked& asked) const;
   bool mayRead(const Entry& entry, const std::optional<net::CurveKey>& key) const;
+  static std::vector<net::CurveKey> writersOf(const StoreSpec& spec);
   std::optional<store::Refused> refusalFor(const Asked& asked,
                                            const store::ConnectRequest& request);
   Status checkPeer(const Asked& asked, const rdma::RcAddress& peer) const;
@@ -115,7 +121,9 @@ class StoreServer {
   // Returns the connection that the request is a sign of life for; nullptr if it asks for one.
   static StoreLink* linkOf(Entry& entry, const store::ConnectRequest& request);
   std::size_t readers() const;
-  void poll(std::unique_ptr<StoreLink>& link, Nanos now);
+  // Ends those that have failed or are silent.
+  void poll(std::vector<std::unique_ptr<StoreLink>>& links, Nanos now);
+  bool lives(StoreLink& link, Nanos now);
   void send(const std::string& route, const store::ConnectReply& reply);
 
   const StoreServerOptions options_;

@@ -6,14 +6,17 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "common/time.h"
 #include "rdma/soft/soft_device.h"
+#include "store/counter_table.h"
 #include "store/keyed_reader.h"
 #include "store/list_reader.h"
+#include "store/little_endian.h"
 #include "store/table_spec.h"
 
 namespace pingloom::translator::store_writer_test {
@@ -39,15 +42,18 @@ std::span<const std::uint8_t> bytesOf(const std::string& text) {
 
 // What a collector does for a translator, without the control channel.
 struct Keeper {
-  explicit Keeper(const store::Head& layout) : head(layout), file(layout.bytes) {
+  explicit Keeper(const store::Head& layout)
+      : head(layout),
+        file(layout.bytes),
+        access(layout.isShared() ? rdma::Access::kAtomic : kWriterAccess) {
     device = openDevice(0);
     domain = std::move(*device->createDomain());
-    region = std::move(
-        *domain->registerMemory(std::span(file).subspan(store::kRegionOffset), kWriterAccess));
+    region =
+        std::move(*domain->registerMemory(std::span(file).subspan(store::kRegionOffset), access));
   }
   store::Connected connect(const rdma::RcAddress& writer) {
     rdma::RcOptions options;
-    options.access = kWriterAccess;
+    options.access = access;
     endpoint = std::move(*domain->createRc(options));
     EXPECT_TRUE(endpoint->connect(writer));
     return {endpoint->address(), region->address(), region->rkey(), head};
@@ -61,6 +67,7 @@ struct Keeper {
 
   store::Head head;
   std::vector<std::uint8_t> file;
+  rdma::Access access;
   std::unique_ptr<rdma::Device> device;
   std::unique_ptr<rdma::Domain> domain;
   std::unique_ptr<rdma::MemoryRegion> region;
@@ -91,7 +98,7 @@ store::Head layoutOf(std::uint64_t slots) {
 
 class StoreWriterTest : public testing::Test {
  protected:
-  StoreWriterTest() : keeper_(layoutOf(100'000)) {
+  explicit StoreWriterTest(const store::Head& head = layoutOf(100'000)) : keeper_(head) {
     device_ = openDevice(1);
     domain_ = std::move(*device_->createDomain());
     shadow_ = std::move(*Shadow::create(keeper_.head, *domain_));
@@ -108,7 +115,11 @@ class StoreWriterTest : public testing::Test {
   bool until(const std::function<bool()>& so) {
     const Nanos end = monotonicNow() + 20 * kSecond;
     while (!so()) {
-      if (monotonicNow() > end || !writer_->poll()) return false;
+      if (monotonicNow() > end) return false;
+      if (auto polled = writer_->poll(); !polled) {
+        ADD_FAILURE() << polled.error().text();
+        return false;
+      }
       keeper_.events.clear();
       static_cast<void>(keeper_.endpoint->poll(keeper_.events));
     }
@@ -241,6 +252,96 @@ TEST_F(StoreWriterTest, FailsWhereTheStoreIsGone) {
   EXPECT_TRUE(failed);
   writer_.reset();
   EXPECT_TRUE(shadow_->find(kTable)->keyed()->hasDirty());
+}
+
+store::Head sharedLayout() {
+  store::TableSpec counters;
+  counters.kind = store::TableKind::kCounters;
+  counters.id = kCounters;
+  counters.name = "votes";
+  counters.counters = 20'000;
+  counters.shared = true;
+  return *store::layOut({counters}, 0);
+}
+
+class SharedStoreTest : public StoreWriterTest {
+ protected:
+  SharedStoreTest() : StoreWriterTest(sharedLayout()) {}
+
+  void add(std::uint64_t amount) {
+    for (int key = 0; key < 2000; ++key) {
+      shadow_->find(kCounters)->shared()->add(bytesOf("key " + std::to_string(key)), amount);
+    }
+  }
+  std::uint64_t count(int key) const {
+    const store::Table& table = keeper_.head.tables.front();
+    return store::countKey(table, std::span(keeper_.file).subspan(table.offset, table.bytes),
+                           bytesOf("key " + std::to_string(key)));
+  }
+  std::optional<store::WriterStatus> status() const {
+    const auto read = store::decodeSharedStatus(
+        std::span(keeper_.file).subspan(store::kStatusOffset, store::kStatusBytes));
+    return read ? std::optional(*read) : std::nullopt;
+  }
+  void flushOnce(Nanos utc) {
+    store::WriterStatus mine;
+    mine.utc = utc;
+    writer_->flush(mine);
+  }
+  // Flushes until everything has left, and then until the store has this time. Requests are carried
+  // out in order, so everything has arrived then.
+  bool flushAt(Nanos utc) {
+    const bool left = until([&] {
+      flushOnce(utc - 1);
+      return !shadow_->find(kCounters)->shared()->hasDirty();
+    });
+    return left && until([&] {
+             flushOnce(utc);
+             return status() && status()->utc == utc;
+           });
+  }
+};
+
+TEST_F(SharedStoreTest, SumsAreAddedAndTheTimeIsSet) {
+  connect(true);
+  EXPECT_FALSE(writer_->restoring()) << "what others have added is not read";
+  add(3);
+  ASSERT_TRUE(flushAt(1000));
+  EXPECT_GE(count(7), 3U);
+  EXPECT_EQ(status()->tables[0].total, 6000U);
+  add(4);
+  ASSERT_TRUE(flushAt(2000));
+  EXPECT_EQ(status()->tables[0].total, 14'000U);
+  // Somebody else sets the time, too: the next attempt learns it, and the one after that succeeds.
+  store::putLittle<std::uint64_t>(std::span(keeper_.file), store::kBeatOffset, 2500);
+  ASSERT_TRUE(flushAt(3000));
+}
+
+TEST_F(SharedStoreTest, AfterAFailureAtMostWhatWasInFlightCountsTwice) {
+  constexpr std::uint64_t kAmount = 5;
+  connect(true);
+  for (int round = 0; round < 4; ++round) {
+    add(kAmount);
+    flushOnce(1000 + round);
+    static_cast<void>(writer_->poll());
+    keeper_.events.clear();
+    static_cast<void>(keeper_.endpoint->poll(keeper_.events));
+    connect(true);  // the answers to what arrived are not seen
+  }
+  ASSERT_TRUE(flushAt(9000));
+  const std::uint64_t sent = 4 * 2000 * kAmount;
+  const std::uint64_t total = status()->tables[0].total;
+  EXPECT_GE(total, sent);
+  std::uint64_t sum = 0;
+  const store::Table& table = keeper_.head.tables.front();
+  for (std::uint64_t i = 0; i < table.units * table.choices; ++i) {
+    sum += store::getLittle<std::uint64_t>(std::span<const std::uint8_t>(keeper_.file),
+                                           table.offset + i * store::kCounterBytes);
+  }
+  // A sum of a counter has what was added in this and the rounds before that had not left.
+  EXPECT_GE(sum, 2 * sent);
+  EXPECT_LE(sum, 2 * sent + std::uint64_t{4} * StoreWriter::kAtomicsInFlight * 4 * 4 * kAmount);
+  for (int key = 0; key < 2000; key += 100) EXPECT_GE(count(key), 4 * kAmount);
 }
 
 }  // namespace

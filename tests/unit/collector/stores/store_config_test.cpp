@@ -124,5 +124,30 @@ TEST(StoreConfig, TablesThatAreTheSameAreBothNamed) {
       AllOf(HasSubstr("c.yaml:7:"), HasSubstr("table 'v' has the same name, at c.yaml:6:")));
 }
 
+TEST(StoreConfig, AStoreIsShared) {
+  const std::string counters = "[{ name: v, id: 1, kind: counters, counters: 9 }]";
+  const auto read = parseConfig(
+      "address: 10.0.0.1\nstores: [{ translator: votes, shared: true, tables: " + counters +
+          " }]\n",
+      "c.yaml");
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_TRUE(read->stores.front().shared);
+  EXPECT_TRUE(read->stores.front().tables.front().shared);
+  EXPECT_THAT(
+      error("stores: [{ translator: a, shared: true, tables: [{ name: t, id: 1, kind: keyed, "
+            "slots: 1, value: 8 }] }]\n"),
+      HasSubstr("tables of counters only"));
+  const std::string key(40, 'a');
+  EXPECT_THAT(
+      error("stores: [{ translator: a, writers: ['" + key + "'], tables: " + counters + " }]\n"),
+      HasSubstr("key: PUBLIC_KEY"));
+  EXPECT_THAT(error("stores: [{ translator: a, shared: true, key: '" + key +
+                    "', tables: " + counters + " }]\n"),
+              HasSubstr("writers: [PUBLIC_KEY"));
+  EXPECT_THAT(error("stores: [{ translator: a, shared: true, writers: ['" + key +
+                    "'], tables: " + counters + " }]\n"),
+              HasSubstr("keys: { secret: FILE }"));
+}
+
 }  // namespace
 }  // namespace pingloom::collector::store_config_test

@@ -1,5 +1,7 @@
 #include "collector/stores/store_server.h"
 
+#include <fstream>
+
 #include "../../common/temporary_directory.h"
 #include "net/zmq_dealer.h"
 #include "store/store_view.h"
@@ -160,6 +162,38 @@ TEST_F(StoreServerTest, ReadersReadBesideTheTranslatorAndChangeNothing) {
   now += 31 * kSecond;
   server->work(now);
   EXPECT_EQ(server->counters().readers, 0U) << "it was silent";
+}
+
+TEST_F(StoreServerTest, SeveralTranslatorsAddToASharedStoreAndCannotOverwriteIt) {
+  server.reset();
+  StoreSpec spec;
+  spec.translator = "votes";
+  spec.file = directory / "votes.store";
+  spec.tables = {{store::TableKind::kCounters, 1, "votes", 0, 0, 0, 0, 1000}};
+  spec.tables.front().shared = true;
+  std::vector<KeptStore> kept;
+  kept.push_back({spec, std::move(*store::StoreFile::open(spec.file, spec.tables, utcNow()))});
+  server = std::move(*StoreServer::create({{IpAddress::fromV4(0x7F000001), 0}, nullptr}, *device,
+                                          std::move(kept)));
+  std::vector<std::unique_ptr<TranslatorStub>> writers;
+  for (std::size_t i = 0; i < StoreServer::kMaxWriters; ++i) {
+    writers.push_back(std::make_unique<TranslatorStub>("votes", i));
+    const auto place = std::get<store::Connected>(ask(*writers.back()));
+    EXPECT_EQ(place.head.epoch, 1U) << "one for the collector's process";
+    writers.back()->connect(place);
+  }
+  EXPECT_THAT(refusal(ask(TranslatorStub("votes", 1000))), HasSubstr("16 translators"));
+  EXPECT_EQ(refusal(ask(*writers.front())), "connected") << "a sign of life";
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto place = std::get<store::Connected>(ask(*writers[i]));
+    EXPECT_EQ(writers[i]->add(place.address + 4096, 5, work()), rdma::RcStatus::kOk);
+    EXPECT_EQ(i == 0 ? writers[i]->poke(place.address, place.rkey, work())
+                     : writers[i]->peek(place.address, place.rkey, work()),
+              rdma::RcStatus::kRemoteInvalid);
+  }
+  std::ifstream file(spec.file, std::ios::binary);
+  file.seekg(8192);
+  EXPECT_EQ(file.get(), 10) << "both have added";
 }
 
 TEST_F(StoreServerTest, OnlySoManyReadAtATime) {

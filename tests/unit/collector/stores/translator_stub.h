@@ -50,7 +50,7 @@ class TranslatorStub {
     const store::Table& table = to.head.tables.front();
     content_.assign(table.bytes, 0);
     region_ = std::move(*domain_->registerMemory(content_, rdma::Access::kNone));
-    writer_ = std::move(*store::KeyedWriter::create(table, content_));
+    if (hasSlots(table.kind)) writer_ = std::move(*store::KeyedWriter::create(table, content_));
   }
   void put(std::string_view key, std::string_view value, Nanos utc) {
     const auto bytes = [](std::string_view text) {
@@ -72,6 +72,12 @@ class TranslatorStub {
     post(rdma::RcOperation::kWrite, address, rkey, std::span(content_).first(8));
     return finish(other);
   }
+  // Adds to the 8 bytes there.
+  rdma::RcStatus add(std::uint64_t address, std::uint64_t amount,
+                     const std::function<void()>& other) {
+    post(rdma::RcOperation::kFetchAdd, address, place_.rkey, std::span(content_).first(8), amount);
+    return finish(other);
+  }
   // Reads 8 bytes from anywhere.
   rdma::RcStatus peek(std::uint64_t address, std::uint32_t rkey,
                       const std::function<void()>& other) {
@@ -83,13 +89,14 @@ class TranslatorStub {
 
  private:
   bool post(rdma::RcOperation operation, std::uint64_t address, std::uint32_t rkey,
-            std::span<std::uint8_t> bytes) {
+            std::span<std::uint8_t> bytes, std::uint64_t amount = 0) {
     const rdma::LocalPiece piece{region_.get(), bytes};
     rdma::RcRequest request;
     request.operation = operation;
     request.local = {&piece, 1};
     request.remote_address = address;
     request.rkey = rkey;
+    request.add_or_swap = amount;
     const bool posted = endpoint_->post(request) == rdma::PostResult::kPosted;
     posted_ += posted ? 1 : 0;
     return posted;
