@@ -46,7 +46,7 @@ dta_hints() {
   telemetry   $url/
               $bin/pingloom dta tail events --url $url
               $bin/pingloom dta get latest text:queue-7 --url $url
-              $bin/pingloom dta count counts text:link-7 --url $url
+              $bin/pingloom dta top counts --url $url
 EOF
 }
 
