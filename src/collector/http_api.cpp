@@ -92,7 +92,7 @@ http::Response answer(const Board& board, Watcher* watcher, const http::ServerCo
   return http::errorResponse(
       404,
       "there are /metrics, /metrics/adaptive, /healthz, /api/v1/pages, /api/v1/events, "
-      "and /api/v1/dta/ with tables, get, count, path and tail");
+      "and /api/v1/dta/ with tables, get, count, top, path and tail");
 }
 
 }  // namespace pingloom::collector

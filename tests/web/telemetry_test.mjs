@@ -49,7 +49,9 @@ step('without a token there is a form, and nothing of the stores', async () => {
     const visitor = await open(browser, locked.url);
     await visitor.waitForSelector('#sign-in');
     assert.equal(await visitor.$('.store'), null);
-    assert.equal(await visitor.evaluate(() => fetch('api/v1/dta/tables').then(({ status }) => status)), 401);
+    for (const path of ['tables', 'top?table=votes']) {
+      assert.equal(await visitor.evaluate((asked) => fetch(`api/v1/dta/${asked}`).then(({ status }) => status), path), 401);
+    }
     await visitor.fill('#sign-in input', token);
     await visitor.click('#sign-in button');
     await visitor.waitForSelector('.store');

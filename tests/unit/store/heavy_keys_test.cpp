@@ -104,8 +104,8 @@ TEST(HeavyKeys, SurviveAmountsOfAllSizes) {
 // same amounts and with different ones, and however much the estimates are too large.
 TEST(HeavyKeys, KeepWhatTheAlgorithmPromises) {
   std::mt19937_64 random(22);
-  for (const std::size_t most : {1, 3, 64, 1024}) {
-    for (const std::uint64_t noise : {0, 40, 100'000}) {
+  for (const std::size_t most : {1U, 3U, 64U, 1024U}) {
+    for (const std::uint64_t noise : {0U, 40U, 100'000U}) {
       Model model(most, noise);
       const double spread = 6.0 + static_cast<double>(random() % 6);
       for (int part = 0; part < 3; ++part) {
@@ -123,7 +123,7 @@ TEST(HeavyKeys, KeepWhatTheAlgorithmPromises) {
 
 TEST(HeavyKeys, GoOnFromWhatAnEarlierWriterLeft) {
   HeavyKeys list(2);
-  for (std::uint64_t number : {1, 1, 2, 3}) {
+  for (const std::uint64_t number : {1U, 1U, 2U, 3U}) {
     list.restore(hashKey(numberKey(number), kSeed), topKey(numberKey(number), 10 * number, 1));
   }
   ASSERT_EQ(list.size(), 2U) << "a key that is there twice, and one without room";
