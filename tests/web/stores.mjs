@@ -13,7 +13,7 @@ const START_SECONDS = 30;
 export const TABLES = [
   { name: 'latest', id: 1, kind: 'keyed', slots: 1000, value: '24B' },
   { name: 'events', id: 2, kind: 'lists', lists: 2, blocks: 64, entry: '160B' },
-  { name: 'votes', id: 3, kind: 'counters', counters: 1000 },
+  { name: 'votes', id: 3, kind: 'counters', counters: 10000 },
   { name: 'paths', id: 4, kind: 'paths', slots: 1000 },
   { name: 'path-changes', id: 5, kind: 'lists', blocks: 64, entry: '60B' },
 ];

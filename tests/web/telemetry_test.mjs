@@ -71,7 +71,7 @@ step('the store and its tables are shown', async () => {
   await says('.store .state', /^connected$/);
   assert.deepEqual(await page.$$eval('.tables tbody tr', (rows) => rows.map(({ dataset }) => dataset.table)), ['latest', 'events', 'votes', 'paths', 'path-changes']);
   assert.match(await text('[data-table=events]'), /2 lists × 64 blocks, entries of 160 B/);
-  assert.match(await text('[data-table=votes]'), /2 rows × 1,000 counters/);
+  assert.match(await text('[data-table=votes]'), /2 rows × 10,000 counters/);
   assert.match(await text('[data-table=paths]'), /slots of up to \d+ hops/);
 });
 
@@ -136,7 +136,7 @@ step('a count is shown with its error', async () => {
   await page.selectOption('#get select', 'votes');
   await page.fill('#get input[name=key]', 'text:link-2');
   await page.click('#get button');
-  await says('#get .answer', /4,000.*more than 12 with a probability of at most 14\s%/);
+  await says('#get .answer', /4,000.*more than 2 with a probability of at most 14\s%/);
 });
 
 step('a path is shown hop by hop', async () => {
@@ -163,7 +163,7 @@ step('the most counted keys are listed, the greatest first', async () => {
   await until(page, () => document.querySelectorAll('#watch [data-rows^=most] tbody tr').length === 6);
   await says('#watch [data-rows^=most] tbody tr:first-child', /text:<img src=x.*5,000/);
   await says('#watch [data-rows^=most] tbody tr:nth-child(5)', new RegExp(`${CONTROL}\\s+2`));
-  await says('#watch [data-rows^=most]', /more than 26 with a probability of at most 14\s%/);
+  await says('#watch [data-rows^=most]', /more than 3 with a probability of at most 14\s%/);
   await assertHarmless();
 });
 

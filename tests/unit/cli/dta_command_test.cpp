@@ -61,7 +61,7 @@ class DtaCommand : public FilesTest {
     const std::string path = directory_ / "full.store";
     store::TableSpec lists{store::TableKind::kLists, 1, "events", 0, 8, 2, 4};
     store::TableSpec counters{store::TableKind::kCounters, 2, "votes"};
-    counters.counters = 100;
+    counters.counters = 10'000;
     store::TableSpec paths{store::TableKind::kPaths, 3, "paths", 10};
     paths.identity_bytes = store::kIpv4Bytes;
     const auto file = std::move(*store::StoreFile::open(path, {lists, counters, paths}, utcNow()));

