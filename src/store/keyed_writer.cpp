@@ -34,11 +34,13 @@ KeyedWriter::Spot KeyedWriter::locate(std::span<const std::uint8_t> key) const {
   return spot;
 }
 
-KeyedWriter::Choice KeyedWriter::choose(const Spot& spot, std::uint32_t stamp) const {
+KeyedWriter::Choice KeyedWriter::choose(const Spot& spot, std::span<const std::uint8_t> key,
+                                        std::uint32_t stamp) const {
   Choice oldest{spot.buckets[0] * table_.ways, Placed::kEvicted};
   std::int64_t oldest_ticks = INT64_MIN;
   Choice empty;
   int most_empty = 0;
+  bool unknown = false;
   for (unsigned k = 0; k < table_.choices; ++k) {
     const std::uint64_t first = spot.buckets[k] * table_.ways;
     int empties = 0;
@@ -47,9 +49,11 @@ KeyedWriter::Choice KeyedWriter::choose(const Spot& spot, std::uint32_t stamp) c
       const Slot& there = index_[slot];
       if (there.stamp == 0) {
         if (empties++ == 0) an_empty = slot;
-      } else if (there.tag == spot.tag) {
-        return {slot, Placed::kUpdated};
-      } else if (const auto ticks = ticksBetween(there.stamp, stamp); ticks > oldest_ticks) {
+        continue;
+      }
+      if (there.tag == spot.tag) return {slot, Placed::kUpdated};
+      unknown = unknown || there.tag == 0;
+      if (const auto ticks = ticksBetween(there.stamp, stamp); ticks > oldest_ticks) {
         oldest_ticks = ticks;
         oldest.slot = slot;
       }
@@ -59,13 +63,34 @@ KeyedWriter::Choice KeyedWriter::choose(const Spot& spot, std::uint32_t stamp) c
       empty.slot = an_empty;
     }
   }
+  // A slot that was read back may be the key's.
+  if (unknown) {
+    if (const auto own = ownSlot(spot, key)) return {*own, Placed::kUpdated};
+  }
   return most_empty > 0 ? empty : oldest;
+}
+
+// Finds the key's slot by its checksum, which is over the key, too.
+std::optional<std::uint64_t> KeyedWriter::ownSlot(const Spot& spot,
+                                                  std::span<const std::uint8_t> key) const {
+  for (unsigned k = 0; k < table_.choices; ++k) {
+    const std::uint64_t first = spot.buckets[k] * table_.ways;
+    for (std::uint64_t slot = first; slot < first + table_.ways; ++slot) {
+      const Slot& there = index_[slot];
+      if (there.stamp == 0 || (there.tag != spot.tag && there.tag != 0)) continue;
+      const auto bytes = content_.subspan(slot * slot_bytes_, slot_bytes_);
+      const auto room = bytes.subspan(kSlotHeadBytes);
+      const auto crc = getLittle<std::uint32_t>(bytes, 0);
+      if (crc == slotCrc(table_.seed, key, there.stamp, room)) return slot;
+    }
+  }
+  return std::nullopt;
 }
 
 Placed KeyedWriter::place(const Spot& spot, std::span<const std::uint8_t> key,
                           std::span<const std::uint8_t> value, std::uint32_t stamp) {
   if (table_.hasCopies()) return placeCopies(spot, key, value, stamp);
-  const Choice choice = choose(spot, stamp);
+  const Choice choice = choose(spot, key, stamp);
   used_ += choice.how == Placed::kNew ? 1 : 0;
   index_[choice.slot] = {spot.tag, stamp};
   fill(choice.slot, key, value, stamp);
@@ -102,19 +127,9 @@ void KeyedWriter::fill(std::uint64_t slot, std::span<const std::uint8_t> key,
 
 std::span<const std::uint8_t> KeyedWriter::recall(const Spot& spot,
                                                   std::span<const std::uint8_t> key) {
-  for (unsigned k = 0; k < table_.choices; ++k) {
-    const std::uint64_t first = spot.buckets[k] * table_.ways;
-    for (std::uint64_t slot = first; slot < first + table_.ways; ++slot) {
-      Slot& there = index_[slot];
-      if (there.stamp == 0 || (there.tag != spot.tag && there.tag != 0)) continue;
-      const auto bytes = content_.subspan(slot * slot_bytes_, slot_bytes_);
-      const auto room = bytes.subspan(kSlotHeadBytes);
-      if (getLittle<std::uint32_t>(bytes, 0) != slotCrc(table_.seed, key, there.stamp, room)) {
-        continue;
-      }
-      there.tag = spot.tag;
-      return room;
-    }
+  if (const auto own = ownSlot(spot, key)) {
+    index_[*own].tag = spot.tag;
+    return content_.subspan(*own * slot_bytes_ + kSlotHeadBytes, slot_bytes_ - kSlotHeadBytes);
   }
   return {};
 }

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -77,7 +78,7 @@ class KeyedWriter {
   void sendAgain(std::uint64_t offset, std::size_t bytes);
 
   // Builds the index from the content, which the caller has read from the store. The keys are not
-  // known, so a key gets a second copy, and readers take the later one.
+  // known: place() and recall() find a key's slot by its checksum.
   void restore();
 
   const Table& table() const { return table_; }
@@ -96,7 +97,8 @@ class KeyedWriter {
   };
 
   KeyedWriter(const Table& table, std::span<std::uint8_t> content);
-  Choice choose(const Spot& spot, std::uint32_t stamp) const;
+  Choice choose(const Spot& spot, std::span<const std::uint8_t> key, std::uint32_t stamp) const;
+  std::optional<std::uint64_t> ownSlot(const Spot& spot, std::span<const std::uint8_t> key) const;
   Placed placeCopies(const Spot& spot, std::span<const std::uint8_t> key,
                      std::span<const std::uint8_t> value, std::uint32_t stamp);
   void fill(std::uint64_t slot, std::span<const std::uint8_t> key,

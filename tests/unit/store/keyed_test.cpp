@@ -204,8 +204,9 @@ TEST(Keyed, FailedWritesAreSentAgain) {
   EXPECT_EQ(keyed.store, keyed.content);
 }
 
-// A writer that starts again knows which slots are taken and how old they are, but no keys.
-TEST(Keyed, ARestartedWriterKeepsWhatIsThereAndItsNewCopiesWin) {
+// A writer that starts again knows which slots are taken and how old they are, but no keys. It
+// finds the slot of a key by its checksum, so that no room is lost.
+TEST(Keyed, ARestartedWriterKeepsWhatIsThereAndFindsTheSlotsOfItsKeys) {
   const Table table = keyedTable(4096);
   Keyed before(table);
   for (std::uint64_t key = 0; key < 1000; ++key) {
@@ -218,8 +219,9 @@ TEST(Keyed, ARestartedWriterKeepsWhatIsThereAndItsNewCopiesWin) {
   after.writer->restore();
   EXPECT_EQ(after.writer->used(), 1000U);
   for (std::uint64_t key = 0; key < 500; ++key) {
-    EXPECT_EQ(after.writer->place(numberKey(key), valueOf(key, 1), 6), Placed::kNew);
+    EXPECT_EQ(after.writer->place(numberKey(key), valueOf(key, 1), 6), Placed::kUpdated);
   }
+  EXPECT_EQ(after.writer->used(), 1000U);
   flush(*after.writer, after.store);
   for (std::uint64_t key = 0; key < 1000; ++key) {
     EXPECT_EQ(got(after.get(numberKey(key))), valueOf(key, key < 500 ? 1 : 0)) << key;
