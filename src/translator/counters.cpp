@@ -9,9 +9,10 @@ void Counters::add(const Counters& other) {
        {&Counters::datagrams, &Counters::lost, &Counters::skipped, &Counters::evicted,
         &Counters::dropped, &Counters::asked, &Counters::replies, &Counters::overflow,
         &Counters::reporters, &Counters::published, &Counters::published_lost, &Counters::writes,
-        &Counters::write_bytes, &Counters::connects, &Counters::failures}) {
+        &Counters::write_bytes, &Counters::flushes, &Counters::connects, &Counters::failures}) {
     this->*field += other.*field;
   }
+  flush_time += other.flush_time;
   connected = connected && other.connected;
 }
 

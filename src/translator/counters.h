@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <numeric>
 
+#include "common/time.h"
 #include "wire/report.h"
 
 namespace pingloom::translator {
@@ -29,6 +30,8 @@ struct Counters {
 
   std::uint64_t writes = 0;  // WRITEs posted, those that are repeated included
   std::uint64_t write_bytes = 0;
+  std::uint64_t flushes = 0;
+  Nanos flush_time = 0;  // of all of them, until the collector's memory had everything
   std::uint64_t connects = 0;
   std::uint64_t failures = 0;  // connections that failed or could not be made
   bool connected = false;

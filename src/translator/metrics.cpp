@@ -46,6 +46,11 @@ void storeMetrics(MetricsText& out, const Counters& counters) {
   out.counter("pingloom_translator_writes_total", "RDMA WRITEs posted.", counters.writes);
   out.counter("pingloom_translator_write_bytes_total", "Bytes of these WRITEs.",
               counters.write_bytes);
+  out.counter("pingloom_translator_flushes_total",
+              "Times that everything changed was written into the store.", counters.flushes);
+  out.counter("pingloom_translator_flush_seconds_total",
+              "Time that these took, until the collector's memory had everything.",
+              static_cast<double>(counters.flush_time) / 1e9);
   out.gauge("pingloom_translator_collector_connected", "Whether the store is being written.",
             counters.connected ? 1 : 0);
   out.counter("pingloom_translator_connects_total", "Connections made to the collector.",

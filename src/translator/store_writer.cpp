@@ -72,6 +72,7 @@ void StoreWriter::flush(const store::WriterStatus& status) {
   std::copy(block.begin(), block.end(), status_bytes_.begin());
   beat_wanted_ = static_cast<std::uint64_t>(status.utc);
   status_late_ = status_due_;
+  if (flush_began_ == 0) flush_began_ = monotonicNow();
   lists_due_ = flush_due_ = status_due_ = true;
   pump();
 }
@@ -97,6 +98,12 @@ void StoreWriter::take(const rdma::RcDone& done) {
   for (; done_ <= done.id; ++done_) {
     const Piece& piece = in_flight_[done_ % kDepth];
     if (restoring_) --reads_;
+    if (flush_last_ == done_) {
+      ++counters_.flushes;
+      counters_.flush_time += monotonicNow() - flush_began_;
+      flush_began_ = 0;
+      flush_last_.reset();
+    }
     if (beat_ == done_) {
       beat_seen_ = results_[done_ % kDepth];
       beat_.reset();
@@ -126,9 +133,20 @@ void StoreWriter::pump() {
       flush_due_ = !(shadow_->take(ShadowTable::Take::kBlocks, post) &&
                      shadow_->take(ShadowTable::Take::kSlots, post));
     }
-    if (!flush_due_ && !lists_due_ && status_due_) postStatus();
+    if (!flush_due_ && !lists_due_ && status_due_) postLast();
   }
   if (posted_ != before) endpoint_->flush();
+}
+
+// Posts what ends a flush: when it has arrived, so has everything before it.
+void StoreWriter::postLast() {
+  const std::uint64_t before = posted_;
+  if (shadow_->head().isShared()) {
+    postBeat();
+  } else {
+    postStatus();
+  }
+  if (posted_ != before) flush_last_ = before;
 }
 
 void StoreWriter::pumpLists() {
@@ -188,7 +206,7 @@ void StoreWriter::pumpSums() {
       return postAtomic(request, piece);
     });
   }
-  if (!flush_due_ && status_due_) postBeat();
+  if (!flush_due_ && status_due_) postLast();
 }
 
 // Writers of a shared store cannot WRITE, so they show that they are alive by setting the time. A

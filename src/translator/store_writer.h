@@ -71,6 +71,7 @@ class StoreWriter {
   void postReads();
   void endRestore();
   void pump();
+  void postLast();
 
   static constexpr std::size_t kNoTable = SIZE_MAX;
 
@@ -93,7 +94,9 @@ class StoreWriter {
   bool flush_due_ = false;
   bool status_due_ = false;
   bool status_late_ = false;
-  std::vector<Piece> in_flight_;  // a ring: request n is at n modulo kDepth
+  Nanos flush_began_ = 0;                    // 0: none is under way
+  std::optional<std::uint64_t> flush_last_;  // the last request of the one under way
+  std::vector<Piece> in_flight_;             // a ring: request n is at n modulo kDepth
   std::uint64_t posted_ = 0;
   std::uint64_t done_ = 0;
   // The time that was last seen in a shared store, and the one that we last wanted there.
