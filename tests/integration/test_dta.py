@@ -143,6 +143,7 @@ class DtaCase(unittest.TestCase):
         self.addCleanup(self.end)
         self.control, self.collector_http = free_port(), free_port()
         self.reports, self.translator_http = free_port(), free_port()
+        self.store_folder = self.directory
         self.keys = {}  # of the collector and the translator, if they encrypt
         self.rights = ""  # who may report to the translator
         self.store_rights = ""  # who may read the store by RDMA
@@ -184,7 +185,7 @@ stores:
   - translator: {TRANSLATOR}
     {f"key: {self.keys['translator']}" if self.keys else ""}
     {self.store_rights}
-    file: {self.directory}/translator.store
+    file: {self.store_folder}/translator.store
     tables: {self.TABLES}
 {f"keys: {{ secret: {self.directory}/collector.key }}" if self.keys else ""}
 """)

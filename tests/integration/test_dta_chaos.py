@@ -10,6 +10,8 @@ import sys
 import threading
 import time
 
+import namespaces
+import private_network
 import test_dta
 import test_dta_kinds
 from mesh import ROOT
@@ -41,6 +43,18 @@ reporter.close()
 
 class Chaos(test_dta.DtaCase):
     TABLES = test_dta_kinds.Kinds.TABLES
+
+    def setUp(self):
+        private_network.enter()
+        super().setUp()
+
+    def cut_the_network(self, seconds):
+        """Nothing passes between translator and collector, neither RDMA nor the control channel."""
+        between = f"ip saddr {{ {self.subnet}.100, {self.subnet}.200 }} ip daddr {{ {self.subnet}.100, {self.subnet}.200 }}"
+        private_network.nft("add table inet cut", "add chain inet cut sent { type filter hook output priority 0; }",
+                            f"add rule inet cut sent {between} drop")
+        time.sleep(seconds)
+        private_network.nft("delete table inet cut")
 
     def start_reporter(self):
         environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "PINGLOOM_REPORT_LIBRARY":
@@ -93,6 +107,9 @@ class Chaos(test_dta.DtaCase):
             self.stand_still(process, seconds)
             self.connected()
             self.flows()
+        self.cut_the_network(3)
+        self.connected()
+        self.flows()
         self.collector.kill()
         time.sleep(1)
         self.start_collector()
@@ -124,6 +141,33 @@ class Chaos(test_dta.DtaCase):
             value = int(self.get(f"key {key}"))
             self.assertEqual(value % KEYS, key)
             self.assertGreaterEqual(value, sent - 2 * KEYS - skipped - 34 * lost)
+
+    def test_a_store_needs_its_memory_at_the_start_and_never_later(self):
+        for process in (self.translator, self.collector):
+            process.stop()
+        store = self.directory / "translator.store"
+        size = store.stat().st_size
+        disk = self.directory / "disk"
+        namespaces.mount_small_disk(self, disk, size + 8192)
+        self.store_folder = disk
+        filler = disk / "filler"
+        filler.write_bytes(bytes(65536))
+        self.start_collector()
+        eventually(lambda: f"there is no room for {size} bytes" in self.collector.log(), 10, "it says what is missing")
+        filler.unlink()
+        self.start_all()
+        namespaces.fill(filler)
+        reporter = self.reporter()
+        for key in range(500):
+            reporter.key_write(test_dta.TABLE, b"key %d" % key, b"value %d" % key)
+        reporter.flush()
+        for key in (0, 250, 499):
+            self.expect(f"key {key}", b"value %d" % key)
+        # The file that a restarted collector finds is the same.
+        self.collector.kill()
+        self.start_collector()
+        self.connected()
+        self.expect("key 499", b"value 499")
 
 
 if __name__ == "__main__":
