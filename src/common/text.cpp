@@ -29,6 +29,13 @@ std::size_t editDistance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+// Returns how many bytes to keep so that at most `most` remain and no UTF-8 character is split.
+std::size_t wholeCharacters(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text.size();
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
+  return most;
+}
+
 }  // namespace
 
 Result<std::uint64_t> parseUnsigned(std::string_view text, std::uint64_t largest) {
@@ -64,9 +71,7 @@ std::string didYouMean(std::string_view word, const std::vector<std::string_view
 
 void shorten(std::string& text, std::size_t most_bytes) {
   if (text.size() <= most_bytes) return;
-  std::size_t end = most_bytes;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  text.resize(end);
+  text.resize(wholeCharacters(text, most_bytes));
   text += "...";
 }
 
@@ -81,7 +86,7 @@ bool equalsIgnoringCase(std::string_view a, std::string_view b) {
 }
 
 std::string asOneLine(std::string text, std::size_t max_bytes) {
-  text.resize(std::min(text.size(), max_bytes));
+  text.resize(wholeCharacters(text, max_bytes));
   std::replace_if(
       text.begin(), text.end(),
       [](char c) {

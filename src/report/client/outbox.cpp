@@ -146,22 +146,27 @@ void Outbox::takeReplies(std::int64_t now) {
       continue;
     }
     credit_.grant(reply->until, now);
-    for (std::size_t r = 0; r < reply->ranges; ++r) sendAgain(reply->missing[r]);
+    // Ranges may overlap, so that they ask for a datagram many times.
+    std::size_t most = kept_->datagrams();
+    for (std::size_t r = 0; r < reply->ranges; ++r) most -= sendAgain(reply->missing[r], most);
   }
 }
 
-void Outbox::sendAgain(const wire::ReportRange& range) {
+std::size_t Outbox::sendAgain(const wire::ReportRange& range, std::size_t most) {
+  std::size_t sent = 0;
   const auto count = std::min<std::uint64_t>(range.count, kept_->datagrams());
-  for (std::uint32_t i = 0; i < count; ++i) {
+  for (std::uint32_t i = 0; i < count && sent < most; ++i) {
     const auto datagram = kept_->find(range.first + i);
     if (datagram.empty()) continue;
     datagram[wire::kReportFlagsOffset] |= wire::kReportAgain;
     seal(datagram);
     if (::send(socket_.get(), datagram.data(), datagram.size(), MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
-      return;  // the translator asks again
+      break;  // the translator asks again
     }
     ++status_.repeated;
+    ++sent;
   }
+  return sent;
 }
 
 pingloom_reporter_status Outbox::status() {

@@ -63,7 +63,8 @@ class Outbox {
   bool send(std::span<std::uint8_t> datagram);
   void seal(std::span<std::uint8_t> datagram) const;
   void takeReplies(std::int64_t now);
-  void sendAgain(const wire::ReportRange& range);
+  // Returns how many were sent, at most `most`.
+  std::size_t sendAgain(const wire::ReportRange& range, std::size_t most);
   void takeBounce(int error);
   void drop(std::span<const std::uint8_t> datagram);
 

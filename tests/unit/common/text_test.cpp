@@ -27,6 +27,12 @@ TEST(Shorten, KeepsWholeCharacters) {
   EXPECT_EQ(shortened("a\xe2\x82\xac", 4), "a\xe2\x82\xac");
 }
 
+TEST(AsOneLine, SplitsNoCharacter) {
+  EXPECT_EQ(asOneLine("a\nb\tc", 4), "a b ");
+  EXPECT_EQ(asOneLine("ab\xc3\xb6", 3), "ab");
+  EXPECT_EQ(asOneLine("ab\xc3\xb6", 4), "ab\xc3\xb6");
+}
+
 TEST(ParseUnsigned, TakesDigitsOnly) {
   EXPECT_EQ(*parseUnsigned("65535", 65535), 65535U);
   for (const char* text : {"", "-1", "+1", "1.0", "65536", "0x10", " 1", "99999999999999999999"}) {

@@ -125,6 +125,18 @@ TEST(Outbox, ALostReplyStopsNothing) {
   EXPECT_EQ(sender.arrived(), 90) << "nobody answers";
 }
 
+TEST(Outbox, SendsNoMoreAgainThanItKeeps) {
+  Sender sender(options(SentRing::kBytes / 4));
+  sender.add(1);
+  sender.add(2);
+  EXPECT_EQ(sender.arrived(), 2);
+  const std::vector<wire::ReportRange> everything(wire::kMaxReportRanges, {1, 2});
+  sender.listener().ask(sender.head(), everything);
+  sender.outbox().work(0);
+  EXPECT_EQ(sender.arrived(), 4) << "no more than the ring has room for";
+  EXPECT_EQ(sender.outbox().status().repeated, 4U);
+}
+
 TEST(Outbox, DropsTheOldestThatWaits) {
   Sender sender(options());
   const auto kept = static_cast<std::uint32_t>(SentRing(1400).datagrams());
