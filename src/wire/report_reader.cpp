@@ -7,6 +7,25 @@ namespace {
 
 bool isReportOperation(std::uint8_t number) { return number >= 1 && number <= kReportOperations; }
 
+// The bytes that the report says it has, of those that its lengths say. REQUIRES: its head is
+// there.
+std::size_t saidBytes(const std::uint8_t* report) { return std::size_t{report[1]} * 4; }
+bool isAsLongAs(const std::uint8_t* report, std::size_t bytes) {
+  return saidBytes(report) == bytes && reportBytes(report[4], report[7]) == bytes;
+}
+
+// Returns the size of the reports if all of them have the same one, and 0 if not. Where each begins
+// is then known without reading the one before it, which takes a third of the time.
+std::size_t commonSize(std::span<const std::uint8_t> reports) {
+  if (reports.size() < kReportItemHeadBytes) return 0;
+  const std::size_t bytes = saidBytes(reports.data());
+  if (bytes < kReportItemHeadBytes || reports.size() % bytes != 0) return 0;
+  for (std::size_t at = 0; at < reports.size(); at += bytes) {
+    if (!isAsLongAs(&reports[at], bytes)) return 0;
+  }
+  return bytes;
+}
+
 ReportRefusal judge(const ReportItem& report) {
   const bool append = report.operation == ReportOperation::kAppend;
   const bool has_key = !report.key.empty() && report.key.size() <= kMaxReportKey;
@@ -45,15 +64,18 @@ ReportRefusal ReportReader::open(std::span<const std::uint8_t> datagram) {
   return checkLengths();
 }
 
-ReportRefusal ReportReader::checkLengths() const {
-  std::uint32_t reports = 0;
-  for (auto left = left_; !left.empty(); ++reports) {
-    if (left.size() < kReportItemHeadBytes) return ReportRefusal::kLength;
-    const std::size_t bytes = std::size_t{left[1]} * 4;
-    if (bytes != reportBytes(left[4], left[7]) || bytes > left.size()) {
-      return ReportRefusal::kLength;
+ReportRefusal ReportReader::checkLengths() {
+  std::size_t reports = 0;
+  each_ = commonSize(left_);
+  if (each_ != 0) {
+    reports = left_.size() / each_;
+  } else {
+    for (auto left = left_; !left.empty(); ++reports) {
+      if (left.size() < kReportItemHeadBytes) return ReportRefusal::kLength;
+      const std::size_t bytes = saidBytes(left.data());
+      if (!isAsLongAs(left.data(), bytes) || bytes > left.size()) return ReportRefusal::kLength;
+      left = left.subspan(bytes);
     }
-    left = left.subspan(bytes);
   }
   return reports != 0 && reports == head_.reports ? ReportRefusal::kNone : ReportRefusal::kCount;
 }
@@ -72,7 +94,11 @@ bool ReportReader::next() {
     report_.value = left_.subspan(kReportItemHeadBytes + reportPadded(key), from[7]);
     refusal_ = judge(report_);
   }
-  left_ = left_.subspan(std::size_t{from[1]} * 4);
+  if (each_ != 0) [[likely]] {
+    left_ = left_.subspan(each_);
+  } else {
+    left_ = left_.subspan(saidBytes(from));
+  }
   return true;
 }
 

@@ -29,9 +29,10 @@ class ReportReader {
   std::uint64_t increment() const;
 
  private:
-  ReportRefusal checkLengths() const;
+  ReportRefusal checkLengths();
 
   std::span<const std::uint8_t> left_;  // the reports that next() has not reached
+  std::size_t each_ = 0;                // the size of every report, or 0 if they differ
   ReportHead head_;
   ReportItem report_;
   ReportRefusal refusal_ = ReportRefusal::kNone;

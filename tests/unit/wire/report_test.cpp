@@ -150,6 +150,37 @@ TEST(Report, RefusesABrokenDatagramAsAWhole) {
   EXPECT_EQ(opened(longer), ReportRefusal::kLength);
 }
 
+// Reports of one size are found in another way than others.
+TEST(Report, ReadsReportsOfOneSizeAndOfSeveral) {
+  ReportItem small = increment();  // 20 bytes, as keyWrite() has
+  ReportItem large = keyWrite();   // twice as much
+  const Bytes value(23, 0x55);
+  large.value = value;
+  const std::vector<std::vector<ReportItem>> all = {{keyWrite()},
+                                                    {keyWrite(), small, keyWrite()},
+                                                    {keyWrite(), small, large},
+                                                    {large, small, keyWrite()},
+                                                    {large, large}};
+  for (const auto& reports : all) {
+    const auto good = datagramOf(reports);
+    ReportReader reader;
+    ASSERT_EQ(reader.open(good), ReportRefusal::kNone);
+    for (const ReportItem& report : reports) {
+      ASSERT_TRUE(reader.next());
+      ASSERT_EQ(reader.refusal(), ReportRefusal::kNone);
+      EXPECT_EQ(reader.report().table, report.table);
+      EXPECT_EQ(reader.report().value.size(), report.value.size());
+    }
+    EXPECT_FALSE(reader.next());
+    auto bad = good;
+    bad[5] = static_cast<std::uint8_t>(reports.size() + 1);
+    EXPECT_EQ(reader.open(bad), ReportRefusal::kCount);
+    bad = good;
+    bad[bad.size() - reportBytes(reports.back().key.size(), reports.back().value.size()) + 7] += 4;
+    EXPECT_EQ(reader.open(bad), ReportRefusal::kLength) << "the last value";
+  }
+}
+
 TEST(Report, NeedsAtLeastOneReport) {
   auto bytes = datagramOf({keyWrite()});
   bytes.resize(kReportHeadBytes);
