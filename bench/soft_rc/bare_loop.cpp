@@ -73,7 +73,7 @@ class End {
     net::UdpSocketOptions options;
     options.unfragmented = true;
     options.deaf = raw;
-    options.coalesced = !raw;
+    options.coalesced = true;  // the raw socket's port drops whole messages, as the device's does
     auto bound = net::UdpSocket::bind(IpAddress::fromV4(address), kPort, options);
     if (!bound) return tl::unexpected(bound.error());
     return End(std::move(*bound), std::move(seeing), working);

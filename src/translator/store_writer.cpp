@@ -174,6 +174,7 @@ bool StoreWriter::postList(const Piece& piece, bool unfinished) {
 
 bool StoreWriter::postWrite(const Piece& piece, const rdma::MemoryRegion& region, bool signalled) {
   if (posted_ - done_ == kDepth) return false;
+  __builtin_prefetch(piece.bytes.data());  // the packet is built once more WRITEs are posted
   const rdma::LocalPiece local{&region, piece.bytes};
   rdma::RcRequest request;
   request.operation = rdma::RcOperation::kWrite;

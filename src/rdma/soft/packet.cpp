@@ -167,6 +167,17 @@ std::optional<std::uint32_t> senderOfUd(std::span<const std::uint8_t> head) {
   return be32toh(take<DethLayout>(at).source_qpn) & kMask24;
 }
 
+std::optional<ComingWrite> peekWrite(std::span<const std::uint8_t> packet) {
+  if (packet.size() < sizeof(BthLayout) + sizeof(RethLayout)) return std::nullopt;
+  const auto opcode = static_cast<Opcode>(packet.front());
+  if (opcode != Opcode::kRcWriteOnly && opcode != Opcode::kRcWriteFirst) return std::nullopt;
+  const std::uint8_t* at = packet.data();
+  const auto bth = take<BthLayout>(at);
+  const auto reth = take<RethLayout>(at);
+  return ComingWrite{be32toh(bth.congestion_qpn) & kMask24,
+                     {be64toh(reth.address), be32toh(reth.rkey), be32toh(reth.length)}};
+}
+
 std::size_t write(const Packet& packet, std::span<std::uint8_t> out) {
   const std::size_t pad = padOf(packet.payload.size());
   std::uint8_t* at = out.data();

@@ -90,6 +90,14 @@ PacketError parse(std::span<const std::uint8_t> bytes, Packet& out);
 // (an ICMP message quotes them); nullopt if they do not have it or are no UD packet's.
 std::optional<std::uint32_t> senderOfUd(std::span<const std::uint8_t> head);
 
+// A WRITE's first packet, before anything of it but its opcode has been checked.
+struct ComingWrite {
+  std::uint32_t destination_qpn = 0;
+  Reth reth;
+};
+// Returns nullopt for other packets. The bytes come from outside.
+std::optional<ComingWrite> peekWrite(std::span<const std::uint8_t> packet);
+
 // Returns the number of zero bytes that pad a payload to a multiple of four.
 constexpr std::size_t padOf(std::size_t payload_bytes) { return -payload_bytes & 3; }
 // Returns the offset at which write() puts the payload.

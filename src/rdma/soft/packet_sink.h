@@ -29,6 +29,9 @@ struct Inbound {
 class PacketSink {
  public:
   virtual void received(const Inbound& inbound) = 0;
+  // The first packet of a WRITE will be received soon, if it passes its checks. Only the memory
+  // that it is for may be prefetched; the default ignores it.
+  virtual void announced(const Reth& /*write*/) {}
   virtual void departed(std::uint32_t id, Nanos utc) = 0;
   virtual void failed(std::uint32_t id) = 0;
   // A packet of this endpoint's QPN came back. The default ignores it.

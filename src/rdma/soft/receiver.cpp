@@ -13,6 +13,7 @@ namespace pingloom::rdma::soft {
 namespace {
 
 constexpr std::size_t kMaxSegments = 64;  // the limit of UDP GSO
+constexpr std::size_t kAhead = 2;         // packets by which one is announced in advance
 
 Drop dropFor(PacketError error) {
   switch (error) {
@@ -60,9 +61,10 @@ void Receiver::receiveOne(std::size_t i) {
     datagram.payload = batch_.head(i);
     datagram.from = batch_.from(i);
     datagram.traffic_class = about.traffic_class;
-    deliverSegments(datagram, about.segment_bytes);
+    const std::size_t bytes = about.segment_bytes;
+    deliverMessage(datagram, bytes == 0 ? datagram.payload.size() : bytes, flowOf(datagram), false);
   } else if (readRaw(batch_.head(i), datagram)) {
-    deliverEach(datagram);
+    deliverRaw(datagram);
   }
 }
 
@@ -100,32 +102,32 @@ std::size_t Receiver::firstBytes(const IcrcFlow& flow, const Datagram& whole) co
   return 0;
 }
 
-void Receiver::deliverEach(Datagram whole) {
+void Receiver::deliverRaw(const Datagram& whole) {
   const IcrcFlow flow = flowOf(whole);
   const std::size_t bytes = firstBytes(flow, whole);
   if (bytes == 0) return deliver(flow, whole, false);
   last_first_bytes_ = bytes;
-  const auto all = whole.payload;
-  whole.payload = all.first(bytes);
-  deliver(flow, whole, true);
-  for (std::size_t at = bytes; at < all.size(); at += bytes) {
-    whole.payload = all.subspan(at, bytes);
-    ++whole.identification.id;
-    deliver(flow, whole, false);
-  }
+  deliverMessage(whole, bytes, flow, true);
 }
 
-void Receiver::deliverSegments(Datagram whole, std::size_t segment_bytes) {
-  const IcrcFlow flow = flowOf(whole);
+void Receiver::deliverMessage(Datagram whole, std::size_t bytes, const IcrcFlow& flow,
+                              bool first_holds) {
   const auto all = whole.payload;
-  const std::size_t bytes = segment_bytes == 0 ? all.size() : segment_bytes;
   std::size_t at = 0;
   do {  // a datagram may be empty
+    announce(all.subspan(std::min(at + kAhead * bytes, all.size())));
     whole.payload = all.subspan(at, std::min(bytes, all.size() - at));
-    deliver(flow, whole, false);
+    deliver(flow, whole, first_holds && at == 0);
     ++whole.identification.id;
     at += bytes;
   } while (at < all.size());
+}
+
+// WRITEs of a message may be for places far apart, and each would wait for its memory.
+void Receiver::announce(std::span<const std::uint8_t> packet) const {
+  const auto write = peekWrite(packet);
+  if (!write) return;
+  if (PacketSink* sink = sinks_.byQpn(write->destination_qpn)) sink->announced(write->reth);
 }
 
 void Receiver::deliver(const IcrcFlow& flow, const Datagram& datagram, bool holds) {

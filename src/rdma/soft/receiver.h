@@ -23,7 +23,7 @@ namespace pingloom::rdma::soft {
 //
 // The UDP socket also returns pieces that the interface merged (GRO), and reports the size of each
 // packet. GRO stays off when `raw` is given, because merged packets have lost the IDs that the
-// exact check needs.
+// exact check needs; on loopback nothing is merged.
 //
 // `bound` (which does not receive when `raw` is given), `sinks` and `drops` outlive this. Memory:
 // at most net::RxBatch::kMax times 64 KiB, of which unused parts are never touched.
@@ -50,8 +50,11 @@ class Receiver {
   void receiveOne(std::size_t i);
   bool readRaw(std::span<const std::uint8_t> bytes, Datagram& out);
   std::size_t firstBytes(const IcrcFlow& flow, const Datagram& whole) const;
-  void deliverEach(Datagram whole);
-  void deliverSegments(Datagram whole, std::size_t segment_bytes);
+  void deliverRaw(const Datagram& whole);
+  // Delivers the packets of a message, each of `bytes` but perhaps the last one. `first_holds`
+  // tells that the first one's iCRC has already been checked.
+  void deliverMessage(Datagram whole, std::size_t bytes, const IcrcFlow& flow, bool first_holds);
+  void announce(std::span<const std::uint8_t> packet) const;  // `packet` may be empty
   // `holds` tells that the iCRC has already been checked.
   void deliver(const IcrcFlow& flow, const Datagram& datagram, bool holds);
   IcrcFlow flowOf(const Datagram& datagram) const;

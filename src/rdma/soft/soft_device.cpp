@@ -164,11 +164,15 @@ Result<std::vector<std::unique_ptr<Device>>> openSoftDevices(const IpAddress& ad
   const auto mtu = pathMtuOf(address);
   if (!mtu) return tl::unexpected(mtu.error());
   auto raw = openRaw(address, count, options);
+  // A deaf socket that takes coalesced datagrams drops those of a whole message at once; the kernel
+  // would cut the message into packets first. Only on loopback, where messages arrive as they were
+  // sent: elsewhere the kernel would join packets whose IPv4 IDs only it has seen.
+  const bool coalesced = raw.empty() || address.isLoopback();
   auto bound = net::bindGroup(address, kRoceUdpPort, count, kQpnField,
                               {.unfragmented = true,
                                .accept_no_checksum = true,
                                .deaf = !raw.empty(),
-                               .coalesced = raw.empty(),
+                               .coalesced = coalesced,
                                .port_taken = kPortTaken});
   if (!bound) return tl::unexpected(bound.error());
   std::vector<std::unique_ptr<Device>> made;

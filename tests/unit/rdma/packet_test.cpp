@@ -145,6 +145,29 @@ TEST(Packet, ThePayloadMayAlreadyLieInItsPlace) {
   EXPECT_EQ(buffer[1] >> 4 & 3, 1);
 }
 
+TEST(Packet, PeeksAtWritesOnly) {
+  const Bytes payload(8, 1);
+  Packet packet;
+  packet.bth.destination_qpn = 0x123456;
+  packet.bth.fecn = true;
+  packet.reth = {0x1122334455667788, 0x99AABBCC, 8};
+  packet.payload = payload;
+  for (const Opcode opcode : {Opcode::kRcWriteOnly, Opcode::kRcWriteFirst}) {
+    packet.bth.opcode = opcode;
+    const auto bytes = written(packet);
+    const auto write = peekWrite(bytes);
+    ASSERT_TRUE(write);
+    EXPECT_EQ(write->destination_qpn, 0x123456U);
+    EXPECT_EQ(write->reth.address, 0x1122334455667788U);
+    EXPECT_EQ(write->reth.rkey, 0x99AABBCCU);
+    EXPECT_EQ(write->reth.length, 8U);
+    EXPECT_FALSE(peekWrite(std::span(bytes).first(27)));
+  }
+  EXPECT_FALSE(peekWrite({}));
+  packet.bth.opcode = Opcode::kRcWriteMiddle;
+  EXPECT_FALSE(peekWrite(written(packet)));
+}
+
 TEST(Packet, IgnoresReservedBitsAndTakesAnUnpaddedPayload) {
   const Bytes payload = {9, 8, 7};
   Packet packet;

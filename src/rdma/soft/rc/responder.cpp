@@ -198,7 +198,7 @@ void Responder::continueWrite(const Packet& packet) {
   store(packet, *write_);
 }
 
-void Responder::store(const Packet& packet, Write write) {
+void Responder::store(const Packet& packet, const Write& write) {
   const Opcode opcode = packet.bth.opcode;
   const auto bytes = static_cast<std::uint32_t>(packet.payload.size());
   const bool fits = isLast(opcode) ? bytes == write.left.length && bytes <= options_.mtu
@@ -212,13 +212,14 @@ void Responder::store(const Packet& packet, Write write) {
   if (found.fault != AccessFault::kNone) return refuse(found.fault);
   if (bytes > 0 && found.generation != write.generation) return refuse(AccessFault::kRkey);
   copyToShared(found.bytes, packet.payload);
-  write.left.address += bytes;
-  write.left.length -= bytes;
-  write_ = write;
   if (hasImmediate(opcode)) arrived_.push_back({packet.immediate, write.whole});
   if (isLast(opcode)) {
     write_.reset();
     ++messages_;
+  } else {
+    if (!write_) write_ = write;
+    write_->left.address += bytes;
+    write_->left.length -= bytes;
   }
   ++expected_;
   if (packet.bth.ack_request) ack_due_ = true;

@@ -100,7 +100,7 @@ class Responder {
   void reportGap(std::uint64_t last);
   void beginWrite(const Packet& packet);
   void continueWrite(const Packet& packet);
-  void store(const Packet& packet, Write write);
+  void store(const Packet& packet, const Write& write);
   bool mayBegin(Access wanted);
   bool hasRoomForRead();
   void read(const Packet& packet);

@@ -157,6 +157,11 @@ void SoftRcEndpoint::received(const Inbound& inbound) {
   has_work_ = true;
 }
 
+void SoftRcEndpoint::announced(const Reth& write) {
+  const FoundMemory found = memory_.find({write.address, write.rkey, write.length}, Access::kWrite);
+  if (found.bytes != nullptr) __builtin_prefetch(found.bytes, 1);
+}
+
 void SoftRcEndpoint::pump(Nanos now_mono) {
   noticeFailure();
   requester_->setWindow(share_.window(mtu_));

@@ -52,6 +52,7 @@ class SoftRcEndpoint final : public RcEndpoint, private PacketSink {
                  const RcOptions& options);
   std::string entity() const;
   void received(const Inbound& inbound) override;
+  void announced(const Reth& write) override;
   void departed(std::uint32_t, Nanos) override {}  // its packets have no owner
   void failed(std::uint32_t) override {}
   void pump(Nanos now_mono);
