@@ -158,7 +158,7 @@ published: {{ listen: '127.0.0.1:{free_port()}', tables: {{ key-write: {NAME}, a
         config.write_text(text.replace(self.keys["translator"], self.keys["stranger"]))
         self.collector.signal(signal.SIGHUP)
         self.connected(0)
-        eventually(lambda: "may not write it any more" in self.collector.log(), 10, "the collector says so")
+        eventually(lambda: "has lost its right" in self.collector.log(), 10, "the collector says so")
         self.report(b"after")
         self.settled(2)
         # It is let in again, and writes what it could not.
