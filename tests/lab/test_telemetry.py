@@ -1,5 +1,5 @@
 """Direct telemetry access between kernel Soft-RoCE and the soft device: a translator on either writes the store of a
-collector on either, and goes on when the collector restarts."""
+collector on either, and goes on when the collector restarts. Readers on either read that store by RDMA READ."""
 
 import json
 import os
@@ -16,6 +16,7 @@ from processes import Process, binary, discard_all
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOFT = 50
+SOFT_READER = 51  # a soft device's address is one program's
 KEYS = 400
 REPORTER = """
 import sys
@@ -33,13 +34,14 @@ reporter.close()
 
 def on(number):
     """What runs a program on this host: those with rxe devices share the guest's network."""
-    return ["ip", "netns", "exec", f"soft{SOFT}"] if number == SOFT else []
+    return ["ip", "netns", "exec", f"soft{number}"] if number >= SOFT else []
 
 
 class Telemetry(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        command(str(GUEST / "soft_host.sh"), str(SOFT))
+        for number in (SOFT, SOFT_READER):
+            command(str(GUEST / "soft_host.sh"), str(number))
 
     def setUp(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="pingloom-dta-"))
@@ -89,6 +91,24 @@ stores:
                               capture_output=True, text=True, stdin=subprocess.DEVNULL)
         return done.stdout + done.stderr
 
+    def read_remotely(self, reader, *words):
+        """What the command on another host reads by RDMA READ."""
+        done = subprocess.run([*on(reader), binary("pingloom"), "dta", *words, "--rdma", f"10.0.0.{self.at}",
+                               "--source", f"10.0.0.{reader}", "--device", "soft" if reader >= SOFT else "auto"],
+                              timeout=60, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        return done.stdout + done.stderr
+
+    def expect_remotely(self, reader):
+        """A reader gets the values and all entries and sums that the collector itself answers."""
+        for number, value in ((0, "value"), (KEYS - 1, "later")):
+            shown = self.read_remotely(reader, "get", "latest", f"text:key {number}")
+            self.assertIn(f"{value} {number}".encode().hex(), shown)
+        self.assertIn("is not in table latest", self.read_remotely(reader, "get", "latest", "text:nobody"))
+        entries = ("tail", "events", "--all", "--no-follow")
+        self.assertEqual(self.read_remotely(reader, *entries), self.dta(*entries))
+        count = ("count", "counts", "text:all")
+        self.assertEqual(self.read_remotely(reader, *count).split()[0], self.dta(*count).split()[0])
+
     def get(self, key):
         return self.dta("get", "latest", f"text:{key}")
 
@@ -119,7 +139,10 @@ stores:
         for number in (0, KEYS // 2 - 1):
             self.expect(number, "value")
         self.expect_lists_and_counts()
-        say(f"a translator on host {source} and a collector on host {at}: values, entries and sums are right")
+        for reader in (1 if at == 2 else 2, SOFT_READER):
+            self.expect_remotely(reader)
+        say(f"a translator on host {source} and a collector on host {at}: values, entries and sums are right, "
+            "and for readers by RDMA too")
 
     def test_both_on_soft_roce(self):
         self.run_between(1, 2)
