@@ -60,7 +60,7 @@ class RdmaSession final : public PingSession, private probe::LoopHandler {
   probe::WindowQueue queue_;
   probe::AgentContext context_;
   probe::EventLoop loop_{"ping-rdma", *this};
-  probe::rdma_ud::PortContext shared_;
+  probe::rdma_ud::PortContext shared_{context_};
   std::unique_ptr<probe::rdma_ud::Port> port_;
   bool watching_ = false;
   bool stopped_ = false;
@@ -79,7 +79,6 @@ Status RdmaSession::open() {
   const auto endpoint = lookUpEndpoint(request_.source, request_.target);
   if (!endpoint) return tl::unexpected(endpoint.error());
   if (auto opened = loop_.open(); !opened) return opened;
-  shared_.agent = &context_;
   shared_.loop = &loop_;
   auto table = std::make_shared<plan::EndpointTable>();
   (*table)[endpoint->address] = *endpoint;

@@ -28,6 +28,7 @@ void PathTracer::setFlows(const std::vector<TracedFlow>& flows) {
   std::iota(order.begin(), order.end(), 0U);
   std::stable_sort(order.begin(), order.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return next[a].due < next[b].due; });
+  pace_.setFlows(flows_.size(), next.size());
   flows_.clear();
   places_.resize(order.size());
   for (const std::uint32_t from : order) {
@@ -59,7 +60,7 @@ void PathTracer::traceSoon(std::size_t flow, Nanos now) {
 
 std::optional<TracePacket> PathTracer::next(Nanos now) {
   giveUp(now);
-  if (now < pace_->next()) return std::nullopt;
+  if (now < pace_.next()) return std::nullopt;
   auto waiting = std::find_if(active_.begin(), active_.end(),
                               [](const Active& trace) { return !trace.in_flight; });
   if (waiting == active_.end()) {
@@ -91,7 +92,7 @@ TracePacket PathTracer::send(Active& trace, Nanos now) {
   trace.nonce = nonces_.next();
   trace.sent = now;
   ++trace.tries;
-  pace_->sent(now);
+  pace_.sent(now);
   return {trace.flow.task, trace.flow.target, static_cast<std::uint8_t>(trace.hops.size() + 1),
           trace.nonce};
 }
@@ -170,9 +171,9 @@ Nanos PathTracer::nextWake() const {
       sends = true;
     }
   }
-  if (sends) return std::min(soonest, pace_->next());
+  if (sends) return std::min(soonest, pace_.next());
   if (!flows_.empty() && active_.size() < kMaxActive) {
-    soonest = std::min(soonest, std::max(pace_->next(), flows_[cursor_].due));
+    soonest = std::min(soonest, std::max(pace_.next(), flows_[cursor_].due));
   }
   return soonest;
 }

@@ -13,22 +13,9 @@
 #include "common/time.h"
 #include "common/traced_path.h"
 #include "probe/nonces.h"
+#include "probe/trace_pace.h"
 
 namespace pingloom::probe {
-
-// When the next trace packet may leave. All tracers of a transport share one, so that the packets
-// of a host have one budget.
-class TracePace {
- public:
-  // Routers answer few ICMP messages per second, and they answer all hosts.
-  static constexpr Nanos kGap = kSecond / 20;
-
-  Nanos next() const { return next_; }
-  void sent(Nanos now) { next_ = now + kGap; }
-
- private:
-  Nanos next_ = 0;
-};
 
 // A flow, by the transport's numbers of its task and of the target in that task.
 struct TracedFlow {
@@ -68,7 +55,10 @@ class PathTracer {
   static constexpr Nanos kUrgentPause = 30 * kSecond;  // between two urgent traces of one flow
 
   // The pace outlives this.
-  explicit PathTracer(TracePace& pace) : pace_(&pace) {}
+  explicit PathTracer(TracePace& pace) : pace_(pace) {}
+  PathTracer(const PathTracer&) = delete;
+  PathTracer& operator=(const PathTracer&) = delete;
+  ~PathTracer() { pace_.setFlows(flows_.size(), 0); }
 
   // Replaces the flows. Those with a known key keep their turn. Traces in progress are dropped and
   // begin again.
@@ -114,7 +104,7 @@ class PathTracer {
   bool begin(Nanos now);
   TracePacket send(Active& trace, Nanos now);
 
-  TracePace* pace_;
+  TracePace& pace_;
   Nonces nonces_;
   std::vector<Flow> flows_;            // in the order of their turns, beginning at cursor_
   std::vector<std::uint32_t> places_;  // in flows_, by the place in setFlows()

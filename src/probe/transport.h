@@ -19,6 +19,7 @@
 #include "probe/guest_list.h"
 #include "probe/path_queue.h"
 #include "probe/ping_listener.h"
+#include "probe/trace_pace.h"
 #include "probe/window_clock.h"
 #include "probe/window_queue.h"
 #include "rdma/device.h"
@@ -63,6 +64,7 @@ struct AgentContext {
   const WindowClock* clock = nullptr;
   WindowQueue* windows = nullptr;
   PathQueue* paths = nullptr;  // nullptr if paths are not traced
+  std::shared_ptr<TraceBudget> trace_budget = std::make_shared<TraceBudget>();
   // Opens the RDMA device that the configuration selects for this address of the host.
   std::function<Result<std::unique_ptr<rdma::Device>>(const IpAddress&)> open_device = {};
   rdma::UdOptions rdma = {};

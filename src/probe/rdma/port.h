@@ -24,7 +24,10 @@ namespace pingloom::probe::rdma_ud {
 
 // Shared by all ports of a transport, and outlives them.
 struct PortContext {
-  const AgentContext* agent = nullptr;
+  explicit PortContext(const AgentContext& context)
+      : agent(&context), trace_pace(context.trace_budget) {}
+
+  const AgentContext* agent;
   Peers peers;
   GuestList guests;
   StallWatch stalls;

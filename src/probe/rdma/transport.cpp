@@ -20,7 +20,7 @@ std::vector<std::shared_ptr<const plan::Assignment>> assignmentsFrom(const IpAdd
 
 class RdmaTransport final : public Transport, private LoopHandler {
  public:
-  explicit RdmaTransport(const AgentContext& context) { context_.agent = &context; }
+  explicit RdmaTransport(const AgentContext& context) : context_(context) {}
   ~RdmaTransport() override { loop_.stop(); }
   Status open();
 

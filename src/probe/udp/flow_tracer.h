@@ -19,7 +19,11 @@ namespace pingloom::probe::udp {
 class FlowTracer {
  public:
   FlowTracer(const AgentContext& context, net::RxBatch& scratch)
-      : context_(&context), scratch_(&scratch), tracer_(pace_), outbox_(wire::kPingMinBytes) {}
+      : context_(&context),
+        scratch_(&scratch),
+        pace_(context.trace_budget),
+        tracer_(pace_),
+        outbox_(wire::kPingMinBytes) {}
 
   // Called when the prober has other tasks.
   void workChanged(const Prober& prober);

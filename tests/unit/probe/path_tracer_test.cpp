@@ -95,7 +95,32 @@ TEST(PathTracer, TracersShareABudget) {
   two.setFlows(flowsOf(1));
   EXPECT_TRUE(one.next(0));
   EXPECT_FALSE(two.next(0));
-  EXPECT_TRUE(two.next(TracePace::kGap));
+  EXPECT_TRUE(two.next(TraceBudget::kGap));
+}
+
+TEST(PathTracer, TransportsShareTheBudgetOfAnAgent) {
+  const auto budget = std::make_shared<TraceBudget>();
+  TracePace udp(budget);
+  TracePace rdma(budget);
+  PathTracer one(udp);
+  one.setFlows(flowsOf(30));
+  EXPECT_TRUE(one.next(0));
+  EXPECT_TRUE(one.next(TraceBudget::kGap)) << "the other transport has nothing to trace";
+  {
+    PathTracer two(rdma);
+    two.setFlows(flowsOf(30));
+    Nanos now = 2 * TraceBudget::kGap;
+    int sent = 0;
+    for (const Nanos end = now + kSecond; now < end; now += kMillisecond) {
+      for (PathTracer* tracer : {&one, &two}) {
+        while (tracer->next(now)) ++sent;
+      }
+    }
+    EXPECT_NEAR(sent, 20, 1) << "both together";
+  }
+  EXPECT_TRUE(one.next(10 * kSecond));
+  EXPECT_FALSE(one.next(10 * kSecond));
+  EXPECT_TRUE(one.next(10 * kSecond + TraceBudget::kGap)) << "the other one is gone";
 }
 
 TEST(PathTracer, TracesAgainAfterThePeriod) {
@@ -223,7 +248,7 @@ TEST(PathTracer, DropsATraceWhosePacketCannotBeSent) {
   ASSERT_TRUE(packet);
   tracer.cancel(packet->nonce);
   EXPECT_FALSE(tracer.answered(packet->nonce, kMillisecond));
-  const auto other = tracer.next(TracePace::kGap);
+  const auto other = tracer.next(TraceBudget::kGap);
   ASSERT_TRUE(other);
   EXPECT_EQ(other->target, 1U);
   EXPECT_TRUE(tracer.takeFinished().empty());
