@@ -37,13 +37,27 @@ bool sameHeaders(const Packet& a, const Packet& b) {
   return bth(a) == bth(b) && extensions(a) == extensions(b);
 }
 
+// What is looked at in advance is what the parser then finds.
+void tryPeek(std::span<const std::uint8_t> bytes, const Packet& packet) {
+  const bool begins =
+      packet.bth.opcode == Opcode::kRcWriteOnly || packet.bth.opcode == Opcode::kRcWriteFirst;
+  const auto write = peekWrite(bytes);
+  demand(write.has_value() == begins);
+  if (!write) return;
+  demand(write->destination_qpn == packet.bth.destination_qpn &&
+         write->reth.address == packet.reth.address && write->reth.rkey == packet.reth.rkey &&
+         write->reth.length == packet.reth.length);
+}
+
 void tryPacket(std::span<const std::uint8_t> bytes, const IcrcFlow& flow) {
   Packet packet;
+  static_cast<void>(peekWrite(bytes));
   if (parse(bytes, packet) != PacketError::kNone || packet.malformed) return;
   demand(packet.payload.size() <= kMaxPayloadBytes);
   demand(packet.payload.data() >= bytes.data() &&
          packet.payload.data() + packet.payload.size() <= bytes.data() + bytes.size());
   flow.compute(bytes);
+  tryPeek(bytes, packet);
 
   std::vector<std::uint8_t> again(wireBytes(packet));
   demand(again.size() <= kMaxPacketBytes && write(packet, again) == again.size());
