@@ -305,8 +305,12 @@ std::optional<store::ConnectReply> StoreServer::connect(Entry& entry, const Aske
   ++counters_.connected;
   if (alone) entry.kept.file->nextEpoch();
   (reads ? entry.readers : entry.writers).push_back(std::move(*made));
-  log::info("store of {}: epoch {}, a {} at {}", request.translator, entry.kept.file->head().epoch,
-            name(request.purpose), asked.peer);
+  if (reads) {  // they come and go with each question
+    log::debug("store of {}: a reader at {}", request.translator, asked.peer);
+  } else {
+    log::info("store of {}: epoch {}, a translator at {}", request.translator,
+              entry.kept.file->head().epoch, asked.peer);
+  }
   if (link.connecting) return std::nullopt;
   return link.describe();
 }
