@@ -28,9 +28,8 @@ Result<std::shared_ptr<const probe::Burst>> BurstRunner::burstFor(
   const auto source = IpAddress::fromWire(order.source());
   const auto destination = IpAddress::fromWire(order.destination());
   if (!source || !destination) return makeError("agent", "not an address");
-  const auto assignment = work_.find(order.probe(), *source);
-  if (assignment == nullptr || !std::binary_search(assignment->destinations.begin(),
-                                                   assignment->destinations.end(), *destination)) {
+  const auto assignment = work_.find(order.probe(), *source, *destination);
+  if (assignment == nullptr) {
     return makeError("agent", "the pair is not in the plan that it holds");
   }
   const std::uint32_t paths = assignment->probe.paths > 1 ? assignment->probe.paths : 0;

@@ -54,9 +54,7 @@ OwnPages::Pair OwnPages::makePair(const plan::Assignment& assignment,
 }
 
 bool OwnPages::probed(const plan::Assignment& assignment, const IpAddress& destination) const {
-  const auto now = work_.find(assignment.probe.name, assignment.source);
-  return now != nullptr &&
-         std::binary_search(now->destinations.begin(), now->destinations.end(), destination);
+  return work_.find(assignment.probe.name, assignment.source, destination) != nullptr;
 }
 
 void OwnPages::add(const probe::ClosedWindow& window) {

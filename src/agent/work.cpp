@@ -94,10 +94,12 @@ probe::Work WorkList::of(Protocol protocol) const {
 }
 
 std::shared_ptr<const plan::Assignment> WorkList::find(const std::string& probe,
-                                                       const IpAddress& source) const {
+                                                       const IpAddress& source,
+                                                       const IpAddress& destination) const {
   const auto found =
       std::find_if(assignments_.begin(), assignments_.end(), [&](const auto& assignment) {
-        return assignment->source == source && assignment->probe.name == probe;
+        return assignment->source == source && assignment->probe.name == probe &&
+               plan::contains(assignment->destinations, destination);
       });
   return found == assignments_.end() ? nullptr : *found;
 }

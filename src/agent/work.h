@@ -21,9 +21,9 @@ class WorkList {
 
   std::size_t size() const { return assignments_.size(); }
   probe::Work of(Protocol protocol) const;
-  // Returns what the probe does from this address, or nullptr.
-  std::shared_ptr<const plan::Assignment> find(const std::string& probe,
-                                               const IpAddress& source) const;
+  // Returns the probe's assignment that has this pair, or nullptr.
+  std::shared_ptr<const plan::Assignment> find(const std::string& probe, const IpAddress& source,
+                                               const IpAddress& destination) const;
   std::size_t targets(Protocol protocol) const;  // number of pairs
 
  private:

@@ -11,12 +11,12 @@
 #include "cli/exit_codes.h"
 #include "cli/input_file.h"
 #include "cli/mtu_check.h"
+#include "cli/pinglist_cost.h"
 #include "cli/pinglist_members.h"
 #include "cli/site_options.h"
 #include "cli/text_table.h"
 #include "collector/config.h"
 #include "common/program.h"
-#include "common/size.h"
 #include "common/time.h"
 #include "controller/config.h"
 #include "controller/model/grid_plan.h"
@@ -41,16 +41,7 @@ program::Usage checkUsage() {
 }
 
 void printCost(const pinglist::Cost& cost, const pinglist::Limits& limits) {
-  std::cout << fmt::format("  probes   {}\n", cost.probes)
-            << fmt::format("  hosts    {}\n", cost.hosts)
-            << fmt::format("  pairs    {}\n", cost.pairs);
-  if (!cost.busiest_host.empty()) {
-    std::cout << fmt::format("  pings    {:.6g}/s by the busiest host, {}; {:.6g}/s by all\n",
-                             cost.busiest_pings_per_second, cost.busiest_host,
-                             cost.pings_per_second);
-  }
-  std::cout << fmt::format("  rows     {:.6g}/s at the controller\n", cost.rows_per_second)
-            << fmt::format("  history  {} a day\n", humanBytes(cost.history_bytes_per_day));
+  std::cout << costText(cost);
   for (const std::string& sentence : pinglist::beyondLimits(cost, limits)) {
     std::cout << "beyond the limits: " << sentence << "\n";
   }
@@ -118,6 +109,7 @@ int checkPinglist(const std::string& text, const std::string& file, const pingli
   printMisfits(shown.pinglist.plan, *asked);
   printCost(pinglist::costOf(shown.pinglist), limits);
   printLatency(shown.pinglist);
+  std::cout << coverageText(shown.pinglist);
   return 0;
 }
 

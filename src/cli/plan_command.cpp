@@ -9,6 +9,7 @@
 #include "cli/controller_api.h"
 #include "cli/exit_codes.h"
 #include "cli/input_file.h"
+#include "cli/pinglist_cost.h"
 #include "cli/pinglist_members.h"
 #include "cli/site_options.h"
 #include "cli/text_table.h"
@@ -27,12 +28,14 @@ using nlohmann::ordered_json;
 using pinglist::Pinglist;
 
 program::Usage planUsage() {
-  return {"pingloom plan", "pingloom plan FILE --host HOST [--json] [--url URL]",
-          "Shows what HOST would probe according to the pinglist FILE. HOST is a host's name, one "
-          "of its\n"
-          "addresses (NAME/LABEL) or an IP address. Agents that 'registered' in it stands for are\n"
-          "asked of a running controller.\n\n"
-          "Exit code: 0 done, 1 invalid pinglist or unknown host, 2 could not read FILE."};
+  return {
+      "pingloom plan", "pingloom plan FILE --host HOST [--json] [--url URL]",
+      "Shows what HOST would probe according to the pinglist FILE. HOST is a host's name, one "
+      "of its\n"
+      "addresses (NAME/LABEL) or an IP address. Agents that 'registered' in it stands for are\n"
+      "asked of a running controller. If a probe has a 'plan', what all hosts together probe and\n"
+      "cover is shown too.\n\n"
+      "Exit code: 0 done, 1 invalid pinglist or unknown host, 2 could not read FILE."};
 }
 
 std::vector<std::string> knownHosts(const Pinglist& list) {
@@ -99,7 +102,8 @@ ordered_json toJson(const plan::Assignment& assignment) {
   return made;
 }
 
-void printJson(const std::string& host, const std::vector<IpAddress>& addresses,
+void printJson(const Pinglist& list, const std::string& host,
+               const std::vector<IpAddress>& addresses,
                const std::vector<plan::Assignment>& assignments) {
   ordered_json document = {{"host", host},
                            {"addresses", ordered_json::array()},
@@ -109,6 +113,7 @@ void printJson(const std::string& host, const std::vector<IpAddress>& addresses,
   for (const plan::Assignment& assignment : assignments) {
     document["probes"].push_back(toJson(assignment));
   }
+  document["all_hosts"] = costJson(list);
   // The host comes from the command line and may be anything.
   std::cout << jsonText(document) << "\n";
 }
@@ -160,6 +165,9 @@ void printText(const Pinglist& list, const std::string& host,
     }
   }
   printCoverage(assignments);
+  if (const std::string text = coverageText(list); !text.empty()) {
+    std::cout << "\nAll hosts together\n" << costText(pinglist::costOf(list)) << text;
+  }
 }
 
 }  // namespace
@@ -192,7 +200,7 @@ int runPlan(const std::vector<std::string>& arguments) {
   }
   const auto assignments = plan::assignmentsOf(list->plan, *addresses);
   if (values.count("json") != 0) {
-    printJson(host, *addresses, assignments);
+    printJson(*list, host, *addresses, assignments);
   } else {
     printText(*list, host, assignments);
   }

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "common/size.h"
+#include "plan/sampling.h"
 
 namespace pingloom::pinglist {
 namespace {
@@ -62,11 +65,47 @@ class HostRates {
   std::unordered_map<IpAddress, double, IpAddressHash> rates_;
 };
 
+void addPairs(const plan::ProbeSpec& probe, std::uint64_t pairs, std::uint32_t paths, Cost& cost) {
+  const double rows = static_cast<double>(paths == 1 ? 1 : paths + 1);
+  cost.pairs += pairs;
+  const double row_rate = static_cast<double>(pairs) * rows * perSecond(probe.window);
+  const double minute_rate =
+      static_cast<double>(pairs) * rows * perSecond(std::max(probe.window, kMinute));
+  cost.rows_per_second += row_rate;
+  cost.history_bytes_per_day +=
+      row_rate * kHistoryBytesPerRow * kSecondsAsTheyCame +
+      minute_rate * kHistoryBytesPerMinute * (kSecondsPerDay - kSecondsAsTheyCame);
+}
+
+// Within its group a member probes the others of its address family on one path.
+void addSampled(const plan::Plan& plan, const plan::ProbeSpec& probe, HostRates& rates,
+                Cost& cost) {
+  const auto targets = plan::targetsOf(plan, probe);
+  const plan::AddressList& members = plan.list(probe.destinations);
+  std::map<std::pair<std::uint32_t, bool>, std::uint64_t> sizes;  // by group and family
+  for (std::uint32_t i = 0; i < members.size(); ++i) {
+    ++sizes[{targets->groupOf(i), members[i].isV4()}];
+  }
+  std::uint64_t within = 0;
+  std::uint64_t across = 0;
+  for (std::uint32_t i = 0; i < members.size(); ++i) {
+    const std::uint64_t group =
+        sizes[{targets->groupOf(i), members[i].isV4()}] - (probe.self ? 0 : 1);
+    const std::uint64_t others = targets->across(i).size();
+    within += group;
+    across += others;
+    rates.add(members[i],
+              static_cast<double>(group + others * probe.paths) * perSecond(probe.interval));
+  }
+  addPairs(probe, within, 1, cost);
+  addPairs(probe, across, probe.paths, cost);
+}
+
 void addProbe(const plan::Plan& plan, const plan::ProbeSpec& probe, HostRates& rates, Cost& cost) {
+  if (probe.across != 0) return addSampled(plan, probe, rates, cost);
   const plan::AddressList& sources = plan.list(probe.sources);
   const plan::AddressList& destinations = plan.list(probe.destinations);
   const double pings = static_cast<double>(probe.paths) * perSecond(probe.interval);
-  const double rows = static_cast<double>(probe.paths == 1 ? 1 : probe.paths + 1);
   // IPv4 sorts before IPv6.
   const auto v4 = static_cast<std::uint64_t>(
       std::partition_point(destinations.begin(), destinations.end(),
@@ -86,14 +125,7 @@ void addProbe(const plan::Plan& plan, const plan::ProbeSpec& probe, HostRates& r
   if (!mesh) {
     for (const IpAddress& destination : destinations) rates.add(destination, 0);
   }
-  cost.pairs += pairs;
-  const double row_rate = static_cast<double>(pairs) * rows * perSecond(probe.window);
-  const double minute_rate =
-      static_cast<double>(pairs) * rows * perSecond(std::max(probe.window, kMinute));
-  cost.rows_per_second += row_rate;
-  cost.history_bytes_per_day +=
-      row_rate * kHistoryBytesPerRow * kSecondsAsTheyCame +
-      minute_rate * kHistoryBytesPerMinute * (kSecondsPerDay - kSecondsAsTheyCame);
+  addPairs(probe, pairs, probe.paths, cost);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Computes what a pinglist costs, and whether that is within the operator's limits. It uses the
-// lists and never the pairs, so a mesh of 10,000 takes milliseconds. Pure functions; any thread.
+// lists, and of the pairs only those that a plan samples, so a mesh of 10,000 takes milliseconds,
+// and with a plan less than a second. Pure functions; any thread.
 #pragma once
 
 #include <cstdint>

@@ -84,6 +84,13 @@ class Expander {
     }
     leaveOutEmptyProbes(made);
     nameMembers(made);
+    formGroups(made);
+    for (const auto& [name, sampling] : made.samplings) {
+      if (sampling.unlabeled == 0) continue;
+      made_.notes.push_back(fmt::format(
+          "probe '{}': {} members have no label '{}', so each of them is a group of its own", name,
+          sampling.unlabeled, sampling.label));
+    }
     return std::move(made_);
   }
 
@@ -104,6 +111,9 @@ class Expander {
     std::vector<const Member*> beyond;
     std::vector<const Member*> without_device;
     std::size_t taken = 0;
+    const std::size_t most = probe.across == 0 ? plan::kMaxListAddresses
+                                               : std::min(plan::kMaxListAddresses,
+                                                          plan::kMaxSampledPairs / probe.across);
     for (const Member* member : members_) {
       if (member->gone_utc != 0 && now_utc_ - member->gone_utc > filter.forget) continue;
       std::vector<IpAddress> found;
@@ -121,7 +131,7 @@ class Expander {
         continue;
       }
       if (!filter.all_addresses) found.resize(1);
-      if (taken == filter.max || all.size() + found.size() > plan::kMaxListAddresses) {
+      if (taken == filter.max || all.size() + found.size() > most) {
         beyond.push_back(member);
         continue;
       }
@@ -154,16 +164,20 @@ class Expander {
     plan::Plan& plan = made.plan;
     std::vector<plan::ProbeSpec> probes;
     std::vector<Thresholds> thresholds;
+    std::vector<std::string> rollups;
     std::set<std::string> named;
     for (std::size_t i = 0; i < plan.probes.size(); ++i) {
       const plan::ProbeSpec& probe = plan.probes[i];
       if (plan.list(probe.sources).empty() || plan.list(probe.destinations).empty()) continue;
       named.insert({probe.sources, probe.destinations});
+      named.insert(probe.groups.begin(), probe.groups.end());
       probes.push_back(probe);
       thresholds.push_back(made.thresholds.at(i));
+      rollups.push_back(made.rollups.at(i));
     }
     plan.probes = std::move(probes);
     made.thresholds = std::move(thresholds);
+    made.rollups = std::move(rollups);
     std::erase_if(plan.lists, [&](const auto& list) { return !named.contains(list.first); });
   }
 

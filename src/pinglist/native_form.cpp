@@ -1,4 +1,7 @@
+#include <fmt/format.h>
+
 #include <filesystem>
+#include <map>
 #include <system_error>
 
 #include "common/text.h"
@@ -8,6 +11,7 @@
 #include "pinglist/host_table.h"
 #include "pinglist/plan_builder.h"
 #include "pinglist/probe_parameters.h"
+#include "pinglist/sampling.h"
 #include "pinglist/thresholds.h"
 #include "pinglist/topology.h"
 
@@ -82,9 +86,10 @@ Result<Defaults> readDefaults(const yaml::Node& root, const HostTable& hosts) {
 
 const std::vector<std::string_view>& probeKeys() {
   static const std::vector<std::string_view> keys = [] {
-    std::vector<std::string_view> made = {
-        "name", "protocol", "mesh",       "members",       "from",      "to",          "self",
-        "port", "paths",    "thresholds", "service_level", "gid_index", "p_key_index", "rollup"};
+    std::vector<std::string_view> made = {"name",        "protocol",   "mesh",          "members",
+                                          "from",        "to",         "self",          "port",
+                                          "paths",       "thresholds", "service_level", "gid_index",
+                                          "p_key_index", "rollup",     "plan"};
     for (const std::string_view name : parameterNames()) made.push_back(name);
     return made;
   }();
@@ -117,11 +122,17 @@ class ProbeReader {
     if (auto status = readThresholds(probe, thresholds_.back()); !status) return status;
     rollups_.push_back(defaults_.rollup);
     if (auto status = readRollup(probe, hosts_, rollups_.back()); !status) return status;
+    if (const auto plan = probe.find("plan")) {
+      auto sampling = readSampling(*plan, probe, hosts_, spec);
+      if (!sampling) return tl::unexpected(sampling.error());
+      samplings_[spec.name] = std::move(*sampling);
+    }
     return addProbe(probe, *name_node, std::move(spec));
   }
 
   std::vector<Thresholds> takeThresholds() { return std::move(thresholds_); }
   std::vector<std::string> takeRollups() { return std::move(rollups_); }
+  std::map<std::string, Sampling> takeSamplings() { return std::move(samplings_); }
 
  private:
   Result<MemberList> list(const yaml::Node& node) {
@@ -141,6 +152,10 @@ class ProbeReader {
     if (mesh) {
       auto all = list(*mesh);
       if (!all) return tl::unexpected(all.error());
+      if (all->addresses.size() * spec.across > plan::kMaxSampledPairs) {
+        return mesh->error(fmt::format("{} members with {} targets each are more than {} pairs",
+                                       all->addresses.size(), spec.across, plan::kMaxSampledPairs));
+      }
       return builder_.addMesh(place, std::move(spec), std::move(*all));
     }
     if (!from && !to) {
@@ -166,6 +181,7 @@ class ProbeReader {
   Warnings& warnings_;
   std::vector<Thresholds> thresholds_;
   std::vector<std::string> rollups_;
+  std::map<std::string, Sampling> samplings_;
 };
 
 // The file's errors name their own place; those of reading it name the entry.
@@ -178,6 +194,16 @@ Result<Topology> readTopology(const yaml::Node& node) {
     return node.error("there is no file " + path.string());
   }
   return loadTopology(path.string());
+}
+
+void warnOfUnlabeled(const Pinglist& made, const yaml::Node& probes, Warnings& warnings) {
+  for (const auto& [name, sampling] : made.samplings) {
+    if (sampling.unlabeled == 0) continue;
+    warnings.add(probes.place(),
+                 fmt::format("probe '{}': {} members have no label '{}', so each of them is a "
+                             "group of its own",
+                             name, sampling.unlabeled, sampling.label));
+  }
 }
 
 }  // namespace
@@ -220,6 +246,9 @@ Result<Pinglist> parseNative(const yaml::Node& root, Nanos now_utc, Warnings& wa
   made.thresholds = reader.takeThresholds();
   made.rollups = reader.takeRollups();
   hosts.moveTo(made);
+  made.samplings = reader.takeSamplings();
+  formGroups(made);
+  warnOfUnlabeled(made, *probes, warnings);
   if (made.plan.probes.empty()) warnings.add(probes->place(), "no probes: nothing is probed");
   return made;
 }

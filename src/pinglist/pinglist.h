@@ -13,6 +13,7 @@
 #include "common/error.h"
 #include "common/time.h"
 #include "pinglist/registered.h"
+#include "pinglist/sampling.h"
 #include "pinglist/thresholds.h"
 #include "pinglist/topology.h"
 #include "plan/plan.h"
@@ -35,6 +36,8 @@ struct Pinglist {
   std::vector<Thresholds> thresholds;  // indexed like plan.probes
   // Labels by whose values latency is rolled up, indexed likewise; "": none.
   std::vector<std::string> rollups;
+  // `plan` of those probes that sample, by the probe's name.
+  std::map<std::string, Sampling> samplings;
   // The entries `registered`, by the name of the list in `plan` that they belong to. Such a list
   // has only the addresses that the file itself names; expand() adds the agents' (members.h).
   std::map<std::string, std::vector<RegisteredFilter>> registered;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
+
+#include "plan/sampling.h"
 
 namespace pingloom::plan {
 namespace {
@@ -21,6 +24,42 @@ class Fnv1a {
   void addByte(std::uint8_t byte) { state_ = (state_ ^ byte) * 0x100000001b3ULL; }
   std::uint64_t state_ = 0xcbf29ce484222325ULL;
 };
+
+// Adds the assignment without the pairs that do not exist.
+void addWork(Assignment&& assignment, std::vector<Assignment>& made) {
+  const IpAddress own = assignment.source;
+  if (!assignment.probe.self) std::erase(assignment.destinations, own);
+  // A pair never crosses address families, because there is no route between them.
+  std::erase_if(assignment.destinations,
+                [&](const IpAddress& to) { return to.isV4() != own.isV4(); });
+  if (!assignment.destinations.empty()) made.push_back(std::move(assignment));
+}
+
+void addSampled(const Plan& plan, const ProbeSpec& probe, const IpAddress& own,
+                const Targets& targets, std::vector<Assignment>& made) {
+  const AddressList& members = plan.list(probe.destinations);
+  const auto at = std::lower_bound(members.begin(), members.end(), own);
+  if (at == members.end() || *at != own) return;
+  const auto source = static_cast<std::uint32_t>(at - members.begin());
+  Assignment group{probe, own, {}};
+  group.probe.groups.clear();
+  Assignment across = group;
+  group.probe.paths = 1;
+  for (std::uint32_t member = 0; member < members.size(); ++member) {
+    if (targets.together(source, member)) group.destinations.push_back(members[member]);
+  }
+  for (const std::uint32_t target : targets.across(source)) {
+    across.destinations.push_back(members[target]);
+  }
+  if (probe.paths == 1) {
+    auto& all = across.destinations;
+    all.insert(all.end(), group.destinations.begin(), group.destinations.end());
+    std::sort(all.begin(), all.end());
+  } else {
+    addWork(std::move(group), made);
+  }
+  addWork(std::move(across), made);
+}
 
 }  // namespace
 
@@ -58,6 +97,11 @@ std::uint64_t hash(const Plan& plan) {
       sum.add("gid_index");
       sum.addNumber(*probe.gid_index);
     }
+    if (probe.across != 0) {
+      sum.add("across");
+      sum.addNumber(probe.across);
+      for (const std::string& group : probe.groups) sum.add(group);
+    }
   }
   for (const auto& [name, list] : plan.lists) {
     sum.add(name);
@@ -72,14 +116,15 @@ std::vector<Assignment> assignmentsOf(const Plan& plan,
   std::vector<Assignment> made;
   for (const ProbeSpec& probe : plan.probes) {
     const AddressList& sources = plan.list(probe.sources);
+    std::shared_ptr<const Targets> targets;
     for (const IpAddress& own : own_addresses) {
       if (!contains(sources, own)) continue;
-      Assignment assignment{probe, own, plan.list(probe.destinations)};
-      if (!probe.self) std::erase(assignment.destinations, own);
-      // A pair never crosses address families, because there is no route between them.
-      std::erase_if(assignment.destinations,
-                    [&](const IpAddress& to) { return to.isV4() != own.isV4(); });
-      if (!assignment.destinations.empty()) made.push_back(std::move(assignment));
+      if (probe.across != 0) {
+        if (targets == nullptr) targets = targetsOf(plan, probe);
+        addSampled(plan, probe, own, *targets, made);
+        continue;
+      }
+      addWork({probe, own, plan.list(probe.destinations)}, made);
     }
   }
   return made;

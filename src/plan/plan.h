@@ -19,6 +19,11 @@ namespace pingloom::plan {
 // for their merge.
 constexpr std::uint32_t kMaxPaths = 128;
 constexpr std::uint32_t kMaxServiceLevel = 15;
+// Limits of a probe that samples: destinations in other groups for each source, such pairs in all,
+// and groups.
+constexpr std::uint32_t kMaxAcross = 128;
+constexpr std::size_t kMaxSampledPairs = 1 << 24;
+constexpr std::size_t kMaxGroups = 16'384;
 
 using AddressList = std::vector<IpAddress>;  // ascending, without duplicates
 bool contains(const AddressList& list, const IpAddress& address);
@@ -42,6 +47,11 @@ struct ProbeSpec {
   std::optional<std::uint8_t> service_level = std::nullopt;  // 0..15
   // rdma: the source's entry in its port's GID table; nullopt stands for the address's
   std::optional<std::uint8_t> gid_index = std::nullopt;
+  // 0: each source probes all destinations. Otherwise the probe samples a mesh: members of the same
+  // group probe each other on one path, and each probes so many of other groups on `paths` paths.
+  // src/plan/sampling.h chooses them.
+  std::uint32_t across = 0;
+  std::vector<std::string> groups = {};  // names of lists in Plan::lists, one for each group
 
   bool operator==(const ProbeSpec&) const = default;
 };
@@ -58,7 +68,9 @@ struct Plan {
 // every restart.
 std::uint64_t hash(const Plan& plan);
 
-// The work of one source address for one probe.
+// The work of one source address for one probe. A probe that samples and has several paths gives a
+// source two of them: the pairs of its group, with `paths` 1, and all others. `groups` is empty in
+// `probe`, so that an assignment changes only if its own work does.
 struct Assignment {
   ProbeSpec probe;
   IpAddress source;

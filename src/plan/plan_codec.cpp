@@ -44,6 +44,8 @@ wire::ProbeSpec encodeProbe(const ProbeSpec& probe) {
   out.set_paths(probe.paths);
   if (probe.service_level) out.set_service_level(*probe.service_level);
   if (probe.gid_index) out.set_gid_index(*probe.gid_index);
+  out.set_across(probe.across);
+  for (const std::string& group : probe.groups) out.add_groups(group);
   return out;
 }
 
@@ -53,14 +55,21 @@ bool hasRdmaFields(const wire::ProbeSpec& in) {
   return pathsOf(in) != 1 || in.has_service_level() || in.has_gid_index();
 }
 
+// Only a mesh samples.
+bool hasSaneGroups(const wire::ProbeSpec& in) {
+  if (in.across() == 0) return in.groups_size() == 0;
+  return in.across() <= kMaxAcross && in.sources() == in.destinations() &&
+         static_cast<std::size_t>(in.groups_size()) <= kMaxGroups;
+}
+
 Result<ProbeSpec> decodeProbe(const wire::ProbeSpec& in) {
-  const bool sane = validProbeName(in.name()) && in.protocol() >= wire::UDP &&
-                    in.protocol() <= wire::RDMA && in.interval_ns() > 0 && in.timeout_ns() > 0 &&
-                    in.window_ns() > 0 && in.traffic_class() <= 255 &&
-                    in.payload() >= wire::kPingMinBytes && in.payload() <= wire::kPingMaxBytes &&
-                    in.port() <= 65535 && pathsOf(in) <= kMaxPaths &&
-                    (in.protocol() == wire::RDMA || !hasRdmaFields(in)) &&
-                    in.service_level() <= kMaxServiceLevel && in.gid_index() <= 255;
+  const bool sane =
+      validProbeName(in.name()) && in.protocol() >= wire::UDP && in.protocol() <= wire::RDMA &&
+      in.interval_ns() > 0 && in.timeout_ns() > 0 && in.window_ns() > 0 &&
+      in.traffic_class() <= 255 && in.payload() >= wire::kPingMinBytes &&
+      in.payload() <= wire::kPingMaxBytes && in.port() <= 65535 && pathsOf(in) <= kMaxPaths &&
+      (in.protocol() == wire::RDMA || !hasRdmaFields(in)) &&
+      in.service_level() <= kMaxServiceLevel && in.gid_index() <= 255 && hasSaneGroups(in);
   if (!sane) return makeError("plan probe '" + in.name() + "'", "has a field out of range");
   ProbeSpec probe;
   probe.name = in.name();
@@ -77,6 +86,8 @@ Result<ProbeSpec> decodeProbe(const wire::ProbeSpec& in) {
   probe.paths = pathsOf(in);
   if (in.has_service_level()) probe.service_level = static_cast<std::uint8_t>(in.service_level());
   if (in.has_gid_index()) probe.gid_index = static_cast<std::uint8_t>(in.gid_index());
+  probe.across = in.across();
+  probe.groups.assign(in.groups().begin(), in.groups().end());
   return probe;
 }
 
@@ -118,7 +129,10 @@ Result<AddressList> applyUpdate(const wire::AddressListUpdate& update, const Add
 
 Status decodeLists(const wire::PlanUpdate& update, const Plan* base, Plan& plan) {
   std::set<std::string> wanted;
-  for (const ProbeSpec& probe : plan.probes) wanted.insert({probe.sources, probe.destinations});
+  for (const ProbeSpec& probe : plan.probes) {
+    wanted.insert({probe.sources, probe.destinations});
+    wanted.insert(probe.groups.begin(), probe.groups.end());
+  }
   if (base != nullptr) plan.lists = base->lists;
   std::erase_if(plan.lists, [&](const auto& entry) { return !wanted.contains(entry.first); });
   for (const wire::AddressListUpdate& list : update.lists()) {
@@ -126,6 +140,11 @@ Status decodeLists(const wire::PlanUpdate& update, const Plan* base, Plan& plan)
     auto made = applyUpdate(list, list.from_base() ? plan.list(list.name()) : AddressList{});
     if (!made) return tl::unexpected(made.error());
     plan.lists[list.name()] = std::make_shared<const AddressList>(std::move(*made));
+  }
+  for (const ProbeSpec& probe : plan.probes) {
+    if (plan.list(probe.destinations).size() * probe.across > kMaxSampledPairs) {
+      return makeError("plan probe '" + probe.name + "'", "samples too many pairs");
+    }
   }
   return {};
 }

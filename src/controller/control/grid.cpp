@@ -84,6 +84,7 @@ Result<Grid::Applied> Grid::apply(ReportView& report, const ReportHead& head, co
   rows->clock = head.clock;
   rows->device = report.head().device();
   rows->rows.resize(probe.destinations.size());
+  if (have != nullptr) rows->rows.reserve(have->rows.entries().size());
   rows->paths.resize(probe.paths());
   use.rows = &rows->rows;
   auto applied = head.path == 0 ? readRows(report, use) : readPath(report, use, head.path, *rows);
@@ -110,7 +111,6 @@ Result<Grid::Applied> Grid::readPath(ReportView& report, const Use& use, std::ui
 Result<Grid::Applied> Grid::readRows(ReportView& report, const Use& use) {
   static const ProbeGrid no_probe;
   const ProbeGrid& probe = use.place ? plan_->probes[use.place->first] : no_probe;
-  const IpAddress source = use.place ? probe.sources[use.place->second] : IpAddress();
   Applied applied;
   DestinationFinder finder(probe.destinations);
   IpAddress destination;
@@ -123,7 +123,7 @@ Result<Grid::Applied> Grid::readRows(ReportView& report, const Use& use) {
       return tl::unexpected(status.error());
     }
     const auto index = finder.find(destination);
-    const bool known = index && isPair(probe, source, destination);
+    const bool known = index && isPair(probe, use.place->second, *index);
     if (known && use.count) latency_->add(*index, **message);
     if (known && use.rows != nullptr) {
       (*use.rows)[*index] = row;
@@ -258,7 +258,9 @@ Grid::Slot Grid::carryOver(const ProbeGrid& probe, const IpAddress& source) cons
   const plan::AddressList& old_list = plan_->probes[place->first].destinations;
   made.agent = old.agent;
   const bool same_paths = plan_->probes[place->first].paths() == probe.paths();
-  if (old_list == probe.destinations && same_paths) {
+  const bool same_pairs =
+      plan_->probes[place->first].targets == nullptr && probe.targets == nullptr;
+  if (old_list == probe.destinations && same_paths && same_pairs) {
     made.snapshot = old.snapshot;
     made.history = old.history;
     return made;
@@ -267,19 +269,22 @@ Grid::Slot Grid::carryOver(const ProbeGrid& probe, const IpAddress& source) cons
   if (old.snapshot->rows != nullptr) {
     rows = std::make_shared<SourceRows>();
     *rows = *old.snapshot->rows;
-    rows->rows.assign(probe.destinations.size(), Row{});
+    rows->rows = Rows(probe.destinations.size());
     rows->paths.assign(probe.paths(), nullptr);  // they arrive with the next window
   }
   DestinationFinder finder(old_list);
+  const std::size_t own = *indexOf(probe.sources, source);
   if (!old.history.empty()) made.history.resize(probe.destinations.size());
   if (!old.snapshot->judged.empty()) snapshot->judged.resize(probe.destinations.size());
   for (std::size_t i = 0; i < probe.destinations.size(); ++i) {
     const auto at = finder.find(probe.destinations[i]);
-    if (!at) continue;
+    if (!at || !isPair(probe, own, i)) continue;
     if (!old.history.empty()) made.history[i] = old.history[*at];
     snapshot->states[i] = old.snapshot->states[*at];
     if (!snapshot->judged.empty()) snapshot->judged[i] = old.snapshot->judgedOf(0, *at);
-    if (rows != nullptr) rows->rows[i] = old.snapshot->rows->rows[*at];
+    if (rows == nullptr) continue;
+    const Row& row = old.snapshot->rows->rows[*at];
+    if (row.sent > 0) rows->rows[i] = row;
   }
   snapshot->rows = std::move(rows);
   made.snapshot = std::move(snapshot);

@@ -6,9 +6,9 @@
 // about the pair.
 // Each window of a pair is judged once, when its row arrives (docs/verdicts.md). Paths are not
 // judged.
-// Memory: one Row and two bytes of state for each pair of a source that has reported, even for a
-// pair without a window, and N + 1 times that with N paths; a PairHistory and a Judged for each
-// such pair.
+// Memory: a Row and 8 bytes for each pair that has a window, and for each of its paths. Besides,
+// for each combination of a source that has reported and a destination, even if it is no pair: two
+// bytes of state, as many for each path, a PairHistory and a Judged.
 #pragma once
 
 #include <cstdint>

@@ -49,8 +49,8 @@ SourceSnapshot Grid::derive(Place place, std::shared_ptr<const SourceRows> rows,
   SourceSnapshot made = emptyStates(rows.get(), probe.destinations.size());
   for (std::size_t i = 0; i < probe.destinations.size(); ++i) {
     const IpAddress& destination = probe.destinations[i];
-    if (!isPair(probe, source, destination)) continue;
-    const Row& row = rows == nullptr ? no_row : rows->rows[i];
+    if (!isPair(probe, place.second, i)) continue;
+    const Row& row = rows == nullptr ? no_row : std::as_const(*rows).rows[i];
     // With several paths the row is their sum; if that is complete, each path is.
     facts.destination_away = row.received < row.sent && facts.needs_agent &&
                              wasAway(registry_.presence(destination), rdma, rows->window_start_utc);

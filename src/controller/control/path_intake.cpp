@@ -12,8 +12,12 @@ bool PathIntake::hasFlow(const TracedPath& path) const {
   const auto number = probeNamed(*plan_, path.probe);
   if (!number) return false;
   const ProbeGrid& probe = plan_->probes[*number];
-  return path.path <= probe.paths() && (path.path > 0 || probe.paths() == 0) &&
-         indexOf(probe.sources, path.source) && indexOf(probe.destinations, path.destination);
+  const auto source = indexOf(probe.sources, path.source);
+  const auto destination = indexOf(probe.destinations, path.destination);
+  if (!source || !destination) return false;
+  const std::uint32_t paths = pathsOf(probe, *source, *destination);
+  return path.path <= paths && (path.path > 0 || paths == 0) &&
+         (probe.targets == nullptr || isPair(probe, *source, *destination));
 }
 
 std::optional<std::string> PathIntake::take(const Agent& agent, const wire::PathReport& report,

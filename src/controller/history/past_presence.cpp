@@ -18,8 +18,9 @@ std::optional<PairState> silentState(PastPresence::Status status) {
 
 void silentStates(const ProbeGrid& grid, const IpAddress& source, PastPresence::Status status,
                   States& out) {
-  for (std::size_t i = 0; i < grid.destinations.size(); ++i) {
-    if (isPair(grid, source, grid.destinations[i])) out[i] = silentState(status);
+  const auto from = indexOf(grid.sources, source);
+  for (std::size_t i = 0; from && i < grid.destinations.size(); ++i) {
+    if (isPair(grid, *from, i)) out[i] = silentState(status);
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "common/text.h"
 #include "controller/http/pair_place.h"
+#include "controller/model/grid_plan.h"
 #include "http/media_type.h"
 
 namespace pingloom::controller::api {
@@ -79,8 +80,9 @@ tl::expected<BurstOrder, http::Response> burstOrder(const GridPlan& plan,
   const auto place = pairNamed(plan, names[0], names[1], names[2]);
   if (!place) return unexpected(place.error());
   const ProbeGrid& grid = plan.probes[place->probe];
-  const std::uint64_t first_path = grid.paths() == 0 ? 0 : 1;
-  const auto path = numberOf(*document, "path", first_path, first_path, grid.paths());
+  const std::uint32_t paths = pathsOf(grid, place->source, place->destination);
+  const std::uint64_t first_path = paths == 0 ? 0 : 1;
+  const auto path = numberOf(*document, "path", first_path, first_path, paths);
   if (!path) return unexpected(path.error());
   const auto count = numberOf(*document, "count", kDefaultPings, 1, kMaxBurstPings);
   if (!count) return unexpected(count.error());

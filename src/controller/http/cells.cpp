@@ -4,12 +4,6 @@
 
 namespace pingloom::controller {
 
-bool isPair(const ProbeGrid& grid, std::size_t source, std::size_t destination) {
-  const IpAddress& from = grid.sources[source];
-  const IpAddress& to = grid.destinations[destination];
-  return from.isV4() == to.isV4() && (grid.spec.self || from != to);
-}
-
 std::optional<PairState> stateOf(const ProbeGrid& grid, const SourceSnapshot* snapshot,
                                  std::size_t source, std::size_t destination) {
   if (snapshot != nullptr && destination < snapshot->states.size()) {

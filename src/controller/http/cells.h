@@ -10,9 +10,6 @@
 
 namespace pingloom::controller {
 
-// Whether the source probes the destination at all.
-bool isPair(const ProbeGrid& grid, std::size_t source, std::size_t destination);
-
 // Returns nullopt where the cell is not a pair. `snapshot` may be nullptr: every pair is pending
 // then.
 std::optional<PairState> stateOf(const ProbeGrid& grid, const SourceSnapshot* snapshot,

@@ -25,44 +25,15 @@
 #include "controller/model/incident.h"
 #include "controller/model/latency.h"
 #include "controller/model/path_board.h"
+#include "controller/model/rows.h"
 #include "net/peer_gate.h"
 #include "pinglist/pinglist.h"
 #include "plan/endpoint.h"
 #include "plan/plan.h"
+#include "plan/sampling.h"
 #include "wire/control_protocol.h"
 
 namespace pingloom::controller {
-
-// The latest window of one pair. A part with count 0 was not measured.
-struct Row {
-  std::uint32_t sent = 0;
-  std::uint32_t received = 0;
-  std::uint32_t lost = 0;
-  std::uint32_t refused = 0;
-  std::uint32_t unreachable = 0;
-  std::uint32_t ack_lost = 0;
-  std::uint32_t duplicate = 0;
-  std::uint32_t late = 0;
-  std::uint32_t misfit = 0;   // part of unreachable; the history does not keep it
-  std::uint32_t skipped = 0;  // not part of sent; the history does not keep it
-  std::array<std::uint32_t, kAnomalies> anomalous{};
-  Summary network;
-  Summary responder;
-  Summary prober;
-  Summary rtt;
-  std::optional<std::uint64_t> jitter_ns;
-};
-
-constexpr std::array<std::uint32_t Row::*, 8> kRowCounts = {
-    &Row::sent,        &Row::received, &Row::lost,      &Row::refused,
-    &Row::unreachable, &Row::ack_lost, &Row::duplicate, &Row::late};
-// The parts of a row that have samples.
-constexpr std::array<Summary Row::*, 4> kRowParts = {&Row::network, &Row::responder, &Row::prober,
-                                                     &Row::rtt};
-
-// One row for each of ProbeGrid::destinations. If the source does not probe the destination
-// (itself, the other address family), or there is no window yet, sent is 0 and there is no row.
-using Rows = std::vector<Row>;
 
 // All rows of one probe at one source.
 struct SourceRows {
@@ -140,6 +111,8 @@ struct ProbeGrid {
   plan::AddressList destinations;
   pinglist::Thresholds thresholds = {};
   std::string rollup = {};  // the label by whose values latency is rolled up; "": none
+  // The pairs of a probe that samples; nullptr: all. Then sources and destinations are the same.
+  std::shared_ptr<const plan::Targets> targets = nullptr;
 
   // Returns the number of paths, or 0 if there is only one.
   std::uint32_t paths() const { return spec.paths > 1 ? spec.paths : 0; }

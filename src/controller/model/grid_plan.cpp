@@ -14,7 +14,8 @@ std::shared_ptr<const GridPlan> makeGridPlan(std::shared_ptr<const pinglist::Pin
   for (std::size_t i = 0; i < plan.probes.size(); ++i) {
     const plan::ProbeSpec& spec = plan.probes[i];
     made->probes.push_back({spec, plan.list(spec.sources), plan.list(spec.destinations),
-                            pinglist->thresholds.at(i), pinglist->rollups.at(i)});
+                            pinglist->thresholds.at(i), pinglist->rollups.at(i),
+                            plan::targetsOf(plan, spec)});
   }
   made->pinglist = std::move(pinglist);
   return made;
@@ -33,9 +34,20 @@ std::optional<std::uint32_t> indexOf(const plan::AddressList& list, const IpAddr
   return static_cast<std::uint32_t>(at - list.begin());
 }
 
-bool isPair(const ProbeGrid& probe, const IpAddress& source, const IpAddress& destination) {
-  if (source.isV4() != destination.isV4()) return false;
-  return probe.spec.self || source != destination;
+bool isPair(const ProbeGrid& probe, std::size_t source, std::size_t destination) {
+  const IpAddress& from = probe.sources[source];
+  const IpAddress& to = probe.destinations[destination];
+  if (from.isV4() != to.isV4() || (!probe.spec.self && from == to)) return false;
+  return probe.targets == nullptr ||
+         probe.targets->contains(static_cast<std::uint32_t>(source),
+                                 static_cast<std::uint32_t>(destination));
+}
+
+std::uint32_t pathsOf(const ProbeGrid& probe, std::size_t source, std::size_t destination) {
+  const bool within =
+      probe.targets != nullptr && probe.targets->together(static_cast<std::uint32_t>(source),
+                                                          static_cast<std::uint32_t>(destination));
+  return within ? 0 : probe.paths();
 }
 
 bool needsAgent(const plan::ProbeSpec& probe) {

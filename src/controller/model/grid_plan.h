@@ -22,9 +22,13 @@ std::optional<std::uint32_t> probeNamed(const GridPlan& plan, std::string_view n
 // Returns the index of the address in the list.
 std::optional<std::uint32_t> indexOf(const plan::AddressList& list, const IpAddress& address);
 
-// Tells whether the source probes the destination: not itself unless the probe says so, and never
-// across address families.
-bool isPair(const ProbeGrid& probe, const IpAddress& source, const IpAddress& destination);
+// Tells whether the source probes the destination: not itself unless the probe says so, never
+// across address families, and only what its plan samples. REQUIRES: both are in the lists.
+bool isPair(const ProbeGrid& probe, std::size_t source, std::size_t destination);
+
+// Returns the number of paths of a pair, or 0 if there is only one. Pairs within a group of a probe
+// that samples have one.
+std::uint32_t pathsOf(const ProbeGrid& probe, std::size_t source, std::size_t destination);
 
 // Tells whether the destination needs a running agent to answer.
 bool needsAgent(const plan::ProbeSpec& probe);

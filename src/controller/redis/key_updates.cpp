@@ -79,6 +79,28 @@ std::vector<std::string> goneFields(const ProbeGrid& from, const ProbeGrid& to) 
   return gone;
 }
 
+// Returns the fields of the source's pairs, or of their paths, that are not in the plan any more
+// though the destinations are.
+std::vector<std::string> goneOfSample(const ProbeGrid& from, const ProbeGrid& to,
+                                      const IpAddress& source) {
+  std::vector<std::string> gone;
+  if (to.targets == nullptr) return gone;
+  const auto before = indexOf(from.sources, source);
+  const auto after = indexOf(to.sources, source);
+  for (std::size_t i = 0; i < from.destinations.size(); ++i) {
+    const auto at = indexOf(to.destinations, from.destinations[i]);
+    if (!at || !isPair(from, *before, i)) continue;
+    const bool stays = isPair(to, *after, *at);
+    const std::string destination = from.destinations[i].text();
+    if (!stays) gone.push_back(destination);
+    const std::uint32_t paths = stays ? pathsOf(to, *after, *at) : 0;
+    for (std::uint32_t path = paths + 1; path <= pathsOf(from, *before, i); ++path) {
+      gone.push_back(pathField(destination, path));
+    }
+  }
+  return gone;
+}
+
 }  // namespace
 
 std::string RedisKeys::sourcesKey(string_view probe) {
@@ -156,6 +178,7 @@ void RedisKeys::leave(const ProbeGrid& from, const ProbeGrid* to, Commands& out)
       continue;
     }
     addList("HDEL", key, gone_fields, out);
+    addList("HDEL", key, goneOfSample(from, *to, source), out);
     if (!from.spec.self || to->spec.self) continue;
     out.add(string_view("HDEL"), key, text);
     for (std::uint32_t path = 1; path <= from.paths(); ++path) {

@@ -30,7 +30,7 @@ TEST(Examples, OfTheReferenceAreValid) {
     EXPECT_TRUE(parsed) << parsed.error().text() << "\n" << text;
     ++examples;
   }
-  EXPECT_EQ(examples, 8);
+  EXPECT_EQ(examples, 9);
 }
 
 }  // namespace

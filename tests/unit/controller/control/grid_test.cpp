@@ -57,7 +57,7 @@ class GridTest : public testing::Test {
   }
   Row rowOf(std::uint32_t source, std::uint32_t destination, std::uint32_t probe = 0) {
     const auto snapshot = board_.source(probe, source, generation_);
-    return snapshot->rows == nullptr ? Row{} : snapshot->rows->rows.at(destination);
+    return snapshot->rows == nullptr ? Row{} : snapshot->rows->rows[destination];
   }
   std::vector<std::string> takeEvents() {
     std::vector<std::string> made;

@@ -99,7 +99,7 @@ class RedisTest : public testing::Test {
     made->states.resize(shape.destinations.size());
     rows->rows.resize(shape.destinations.size());
     for (std::size_t i = 0; i < shape.destinations.size(); ++i) {
-      if (!isPair(shape, shape.sources[source], shape.destinations[i])) continue;
+      if (!isPair(shape, source, i)) continue;
       rows->rows[i].sent = rows->rows[i].received = 10;
       rows->rows[i].network = {10, p50, p50, p50, p50, p50, p50};
       made->states[i] = PairState::kOk;
