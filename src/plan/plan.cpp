@@ -45,19 +45,11 @@ void addSampled(const Plan& plan, const ProbeSpec& probe, const IpAddress& own,
   group.probe.groups.clear();
   Assignment across = group;
   group.probe.paths = 1;
-  for (std::uint32_t member = 0; member < members.size(); ++member) {
-    if (targets.together(source, member)) group.destinations.push_back(members[member]);
+  for (const std::uint32_t target : targets.of(source)) {
+    const bool within = probe.paths > 1 && targets.together(source, target);
+    (within ? group : across).destinations.push_back(members[target]);
   }
-  for (const std::uint32_t target : targets.across(source)) {
-    across.destinations.push_back(members[target]);
-  }
-  if (probe.paths == 1) {
-    auto& all = across.destinations;
-    all.insert(all.end(), group.destinations.begin(), group.destinations.end());
-    std::sort(all.begin(), all.end());
-  } else {
-    addWork(std::move(group), made);
-  }
+  addWork(std::move(group), made);
   addWork(std::move(across), made);
 }
 

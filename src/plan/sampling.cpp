@@ -1,6 +1,7 @@
 #include "plan/sampling.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace pingloom::plan {
@@ -192,6 +193,15 @@ bool Targets::contains(std::uint32_t source, std::uint32_t destination) const {
   return std::binary_search(targets.begin(), targets.end(), destination);
 }
 
+std::vector<std::uint32_t> Targets::of(std::uint32_t source) const {
+  const auto others = across(source);
+  const auto& group = members_[groups_[source]];
+  std::vector<std::uint32_t> all;
+  all.reserve(others.size() + group.size());
+  std::merge(others.begin(), others.end(), group.begin(), group.end(), std::back_inserter(all));
+  return all;
+}
+
 std::vector<std::vector<std::uint32_t>> sampleAcross(std::span<const IpAddress> members,
                                                      std::span<const std::uint32_t> groups,
                                                      std::uint32_t across) {
@@ -203,6 +213,11 @@ std::shared_ptr<const Targets> targetsOf(const Plan& plan, const ProbeSpec& prob
   const AddressList& members = plan.list(probe.destinations);
   auto made = std::make_shared<Targets>();
   made->groups_ = groupsOf(plan, probe, members);
+  for (std::uint32_t member = 0; member < members.size(); ++member) {
+    const std::uint32_t group = made->groups_[member];
+    if (group >= made->members_.size()) made->members_.resize(group + 1);
+    made->members_[group].push_back(member);
+  }
   made->first_.reserve(members.size() + 1);
   // IPv4 sorts before IPv6, and a pair never crosses address families.
   const auto v4 = static_cast<std::size_t>(

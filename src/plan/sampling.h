@@ -26,6 +26,9 @@ class Targets {
   std::span<const std::uint32_t> across(std::uint32_t source) const {
     return std::span(across_).subspan(first_[source], first_[source + 1] - first_[source]);
   }
+  // Returns the destinations in other groups and the members of its own, itself among them, of both
+  // address families; ascending. REQUIRES: source < members().
+  std::vector<std::uint32_t> of(std::uint32_t source) const;
   // Tells whether two members are in the same group; a member is always together with itself.
   bool together(std::uint32_t a, std::uint32_t b) const { return groups_[a] == groups_[b]; }
   // Tells whether the source probes the destination, if they are of the same address family and
@@ -37,9 +40,10 @@ class Targets {
 
  private:
   friend std::shared_ptr<const Targets> targetsOf(const Plan& plan, const ProbeSpec& probe);
-  std::vector<std::uint32_t> first_;   // of each member in across_, and the end
-  std::vector<std::uint32_t> across_;  // by source
-  std::vector<std::uint32_t> groups_;  // by member
+  std::vector<std::uint32_t> first_;                 // of each member in across_, and the end
+  std::vector<std::uint32_t> across_;                // by source
+  std::vector<std::uint32_t> groups_;                // by member
+  std::vector<std::vector<std::uint32_t>> members_;  // by group, ascending
 };
 
 // Returns the pairs of a probe that samples, and nullptr for all others. It takes

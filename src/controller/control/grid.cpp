@@ -139,32 +139,31 @@ Result<Grid::Applied> Grid::readRows(ReportView& report, const Use& use) {
 void Grid::refresh(Place place, std::shared_ptr<const SourceRows> rows, Instant now, bool fresh,
                    const SourceRows* counted) {
   const ProbeGrid& probe = plan_->probes[place.first];
-  const IpAddress& source = probe.sources[place.second];
   Slot& slot = slots_[place.first][place.second];
   SourceSnapshot next = derive(place, std::move(rows), now);
   judgeSource(place, next, counted, fresh, now.mono);
   recordSeverities(place, slot, next, fresh);
   if (next == *slot.snapshot) return;
   auto made = std::make_shared<const SourceSnapshot>(std::move(next));
-  noteChanges(probe, source, *slot.snapshot, *made, now);
+  noteChanges(probe, place.second, *slot.snapshot, *made, now);
   slot.snapshot = made;
   board_.publishSource(place.first, place.second, std::move(made));
 }
 
-void Grid::noteChanges(const ProbeGrid& probe, const IpAddress& source,
-                       const SourceSnapshot& before, const SourceSnapshot& after, Instant now) {
+void Grid::noteChanges(const ProbeGrid& probe, std::uint32_t source, const SourceSnapshot& before,
+                       const SourceSnapshot& after, Instant now) {
   const Nanos window_start = after.rows == nullptr ? 0 : after.rows->window_start_utc;
-  for (std::size_t i = 0; i < after.states.size(); ++i) {
-    if (!after.states[i]) continue;
+  forEachPair(probe, source, [&](std::size_t i) {
+    if (!after.states[i]) return;
     const PairState from = i < before.states.size() ? before.states[i].value_or(PairState::kPending)
                                                     : PairState::kPending;
     const Severity was = before.severityOf(i);
     const Severity is = after.severityOf(i);
-    if (from == *after.states[i] && was == is) continue;
-    events_.push_back({now.utc, probe.spec.name, source, probe.destinations[i], from,
+    if (from == *after.states[i] && was == is) return;
+    events_.push_back({now.utc, probe.spec.name, probe.sources[source], probe.destinations[i], from,
                        *after.states[i], window_start, was, is});
     if (events_.size() >= kEventsAtOnce) publishEvents();
-  }
+  });
 }
 
 void Grid::publishEvents() {
@@ -276,16 +275,16 @@ Grid::Slot Grid::carryOver(const ProbeGrid& probe, const IpAddress& source) cons
   const std::size_t own = *indexOf(probe.sources, source);
   if (!old.history.empty()) made.history.resize(probe.destinations.size());
   if (!old.snapshot->judged.empty()) snapshot->judged.resize(probe.destinations.size());
-  for (std::size_t i = 0; i < probe.destinations.size(); ++i) {
+  forEachPair(probe, own, [&](std::size_t i) {
     const auto at = finder.find(probe.destinations[i]);
-    if (!at || !isPair(probe, own, i)) continue;
+    if (!at) return;
     if (!old.history.empty()) made.history[i] = old.history[*at];
     snapshot->states[i] = old.snapshot->states[*at];
     if (!snapshot->judged.empty()) snapshot->judged[i] = old.snapshot->judgedOf(0, *at);
-    if (rows == nullptr) continue;
+    if (rows == nullptr) return;
     const Row& row = old.snapshot->rows->rows[*at];
     if (row.sent > 0) rows->rows[i] = row;
-  }
+  });
   snapshot->rows = std::move(rows);
   made.snapshot = std::move(snapshot);
   return made;
@@ -314,7 +313,7 @@ void Grid::setPlan(std::shared_ptr<const GridPlan> plan, Instant now) {
       judgeSource({i, j}, next, nullptr, false, now.mono);
       if (next != *slot.snapshot) {
         auto made = std::make_shared<const SourceSnapshot>(std::move(next));
-        noteChanges(probe, probe.sources[j], *slot.snapshot, *made, now);
+        noteChanges(probe, j, *slot.snapshot, *made, now);
         slot.snapshot = std::move(made);
       }
       snapshots[i].push_back(slot.snapshot);

@@ -143,7 +143,7 @@ class Grid {
                 const std::optional<PairState>& state) const;
   void resetYardsticks();
   void recordSeverities(Place place, Slot& slot, const SourceSnapshot& made, bool fresh);
-  void noteChanges(const ProbeGrid& probe, const IpAddress& source, const SourceSnapshot& before,
+  void noteChanges(const ProbeGrid& probe, std::uint32_t source, const SourceSnapshot& before,
                    const SourceSnapshot& after, Instant now);
   void publishEvents();
   void watchStale(Place place);

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "controller/control/grid.h"
+#include "controller/model/grid_plan.h"
 #include "controller/model/limits.h"
 
 namespace pingloom::controller {
@@ -33,14 +34,14 @@ void Grid::judgeSource(Place place, SourceSnapshot& made, const SourceRows* coun
   }
   made.baseline = fresh ? baselines[0] : slot.snapshot->baseline;
   slot.judged = slot.bad = 0;
-  for (std::size_t i = 0; i < made.judged.size(); ++i) {
+  forEachPair(probe, place.second, [&](std::size_t i) {
     PairHistory& history = slot.history[i];
     const Row& row = made.rows->rows[i];
     if (row.sent == 0 || !isJudged(probe, place, i, made.states[i])) {
       if (history.judged.severity != Severity::kNone || history.slow != 0 || history.lossy != 0) {
         history = {};
       }
-      continue;
+      return;
     }
     if (fresh) {
       const bool again =
@@ -51,7 +52,7 @@ void Grid::judgeSource(Place place, SourceSnapshot& made, const SourceRows* coun
     made.judged[i] = history.judged;
     ++slot.judged;
     slot.bad += history.judged.severity >= Severity::kSlow ? 1 : 0;
-  }
+  });
   // A source that says nothing any more is no measure for the others.
   if (!fresh && slot.judged == 0) {
     yardstick.baseline.take(place.second, nullptr, yardstick.classes);

@@ -47,9 +47,8 @@ SourceSnapshot Grid::derive(Place place, std::shared_ptr<const SourceRows> rows,
   facts.window_outdated = rows != nullptr && staleAt(place.first, *rows) <= now.utc;
   facts.needs_agent = needsAgent(probe.spec);
   SourceSnapshot made = emptyStates(rows.get(), probe.destinations.size());
-  for (std::size_t i = 0; i < probe.destinations.size(); ++i) {
+  forEachPair(probe, place.second, [&](std::size_t i) {
     const IpAddress& destination = probe.destinations[i];
-    if (!isPair(probe, place.second, i)) continue;
     const Row& row = rows == nullptr ? no_row : std::as_const(*rows).rows[i];
     // With several paths the row is their sum; if that is complete, each path is.
     facts.destination_away = row.received < row.sent && facts.needs_agent &&
@@ -59,7 +58,7 @@ SourceSnapshot Grid::derive(Place place, std::shared_ptr<const SourceRows> rows,
       if (rows->paths[k] == nullptr || (*rows->paths[k])[i].sent == 0) continue;
       made.path_states[k][i] = deriveState((*rows->paths[k])[i], facts);
     }
-  }
+  });
   made.rows = std::move(rows);
   return made;
 }

@@ -26,6 +26,22 @@ std::optional<std::uint32_t> indexOf(const plan::AddressList& list, const IpAddr
 // across address families, and only what its plan samples. REQUIRES: both are in the lists.
 bool isPair(const ProbeGrid& probe, std::size_t source, std::size_t destination);
 
+// Calls visit(destination) for each pair of the source, ascending. If the probe samples, it takes
+// time for the sample only.
+template <typename Visit>
+void forEachPair(const ProbeGrid& probe, std::size_t source, Visit&& visit) {
+  const IpAddress& from = probe.sources[source];
+  const auto visitPair = [&](std::size_t destination) {
+    const IpAddress& to = probe.destinations[destination];
+    if (from.isV4() == to.isV4() && (probe.spec.self || from != to)) visit(destination);
+  };
+  if (probe.targets == nullptr) {
+    for (std::size_t i = 0; i < probe.destinations.size(); ++i) visitPair(i);
+    return;
+  }
+  for (const std::uint32_t i : probe.targets->of(static_cast<std::uint32_t>(source))) visitPair(i);
+}
+
 // Returns the number of paths of a pair, or 0 if there is only one. Pairs within a group of a probe
 // that samples have one.
 std::uint32_t pathsOf(const ProbeGrid& probe, std::size_t source, std::size_t destination);

@@ -76,7 +76,7 @@ class SmallBoard {
     board.publishSource(0, 0, std::move(snapshot));
   }
 
-  void publishSource(std::uint32_t probe, std::uint32_t source, std::vector<Row> rows,
+  void publishSource(std::uint32_t probe, std::uint32_t source, Rows rows,
                      std::vector<std::optional<PairState>> states) {
     auto measured_rows = std::make_shared<SourceRows>();
     measured_rows->window_index = 177;
