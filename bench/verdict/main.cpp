@@ -67,8 +67,9 @@ struct FullMesh {
       source_rows->window = 10 * kSecond;
       for (std::uint32_t to = 0; to < hosts; ++to) {
         noise = noise * 6364136223846793005U + 1442695040888963407U;
-        source_rows->rows.push_back(from == to ? Row{} : wellRow(noise >> 33U));
-        if (from % 100 == 7 && from != to) source_rows->rows.back().network.p50 = 5'000'000;
+        Row row = from == to ? Row{} : wellRow(noise >> 33U);
+        if (from % 100 == 7 && from != to) row.network.p50 = 5'000'000;
+        source_rows->rows.push_back(row);
       }
       rows.push_back(std::move(source_rows));
       histories.emplace_back(hosts);
@@ -109,7 +110,10 @@ struct FullMesh {
   std::uint64_t pass() const {
     std::uint64_t sum = 0;
     for (const auto& source : rows) {
-      for (const Row& row : source->rows) sum += row.sent + row.network.p50 + row.rtt.max;
+      for (const auto& entry : source->rows.entries()) {
+        const Row& row = source->rows.of(entry);
+        sum += row.sent + row.network.p50 + row.rtt.max;
+      }
     }
     return sum;
   }

@@ -22,7 +22,7 @@ constexpr std::uint32_t kMaxServiceLevel = 15;
 // Limits of a probe that samples: destinations in other groups for each source, such pairs in all,
 // and groups.
 constexpr std::uint32_t kMaxAcross = 128;
-constexpr std::size_t kMaxSampledPairs = 1 << 24;
+constexpr std::size_t kMaxSampledPairs = 1 << 22;
 constexpr std::size_t kMaxGroups = 16'384;
 
 using AddressList = std::vector<IpAddress>;  // ascending, without duplicates

@@ -24,6 +24,10 @@ probes:
     mesh: &all [gpu-001, 10.0.0.2, "10.0.0.[3-64]", "fd00::[1-ff]"]
     interval: 200ms
   - { name: b, protocol: tcp, from: *all, to: [10.0.9.1], port: 2049, traffic_class: 106 }
+  - name: c
+    protocol: rdma
+    mesh: [gpu-001, "10.0.1.[1-40]"]
+    plan: { full: rack, across: { targets: 4, paths: 2, cover: 1 } }
 )";
 const std::string kPingWeave = R"(mesh:
   udp:

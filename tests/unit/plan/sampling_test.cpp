@@ -122,7 +122,6 @@ TEST(Sampling, IsStableUnderJoinsAndLeaves) {
     }
     EXPECT_LE(worst, all.size() / 50);
     RecordProperty("worst_of_groups_of_" + std::to_string(size), static_cast<int>(worst));
-    std::cout << "groups of " << size << ": " << worst << " of " << all.size() << "\n";
   }
 }
 
@@ -151,7 +150,6 @@ TEST(Sampling, OfTenThousandTakesLessThanASecond) {
   EXPECT_EQ(chosen.size(), 10'000U);
   // Measured: see docs/pinglist.md. The bound is loose, because a machine may be busy.
   EXPECT_LT(took, std::chrono::seconds(20));
-  std::cout << std::chrono::duration_cast<std::chrono::milliseconds>(took).count() << " ms\n";
 }
 
 // A mesh of four racks of three, where 10.0.0.12 has no rack.
@@ -198,6 +196,29 @@ TEST(SampledPlan, GivesASourceItsGroupAndItsSample) {
   const auto alone = assignmentsOf(plan, {at(12)});
   ASSERT_EQ(alone.size(), 1U) << "without a label it has no group";
   EXPECT_EQ(alone[0].destinations.size(), 2U);
+}
+
+// The agent keeps an assignment that is equal, with its open windows.
+TEST(SampledPlan, LeavesTheWorkOfOthersAlone) {
+  const Plan before = sampled(4);
+  Plan after = sampled(4);
+  AddressList rack = after.list("fabric/r3");
+  rack.push_back(at(13));
+  AddressList all = after.list("fabric");
+  all.push_back(at(13));
+  after.lists["fabric/r3"] = std::make_shared<const AddressList>(rack);
+  after.lists["fabric"] = std::make_shared<const AddressList>(all);
+  after.probes[0].groups.push_back("fabric/r4");
+  int same = 0;
+  for (std::uint32_t i = 0; i < 9; ++i) {
+    const auto was = assignmentsOf(before, {at(i)});
+    const auto is = assignmentsOf(after, {at(i)});
+    ASSERT_EQ(is.size(), 2U);
+    EXPECT_EQ(was[0].probe, is[0].probe);
+    EXPECT_EQ(was[0].destinations, is[0].destinations) << "its rack";
+    same += was[1].probe == is[1].probe && was[1].destinations == is[1].destinations ? 1 : 0;
+  }
+  EXPECT_GE(same, 4);
 }
 
 TEST(SampledPlan, OfOnePathIsOneAssignment) {
