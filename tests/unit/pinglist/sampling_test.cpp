@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "pinglist/cost.h"
@@ -167,6 +168,30 @@ TEST(Coverage, OfLinksIsABoundOfTheirProbability) {
   EXPECT_EQ(linksCovered(8, 1), 2U);
   EXPECT_GT(linksCovered(2048, 3), 100U);
   EXPECT_LT(linksCovered(2048, 3), 300U);
+}
+
+TEST(Coverage, SaysWhenTheTopologyHasMoreLinksThanItCovers) {
+  const Pinglist list =
+      parsed(meshOf(12, 3, "plan: { full: rack, across: { targets: 3, paths: 2, cover: 2 } }"));
+  const Coverage covered = coverageOf(list).at(0);
+  ASSERT_EQ(covered.links_covered, linksCovered(18, 2));
+  Topology topology;
+  const auto hasWarning = [&] {
+    const auto lines = describe(covered, topology);
+    return std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+      return line.find("too few for links") != std::string::npos;
+    });
+  };
+  EXPECT_THAT(describe(covered, topology).back(), HasSubstr("no 'topology' is named"));
+  for (std::uint32_t i = 0; i < covered.links_covered; ++i) {
+    topology.switches.push_back({"spine" + std::to_string(i), 2, {}});
+  }
+  EXPECT_FALSE(hasWarning());
+  EXPECT_THAT(describe(covered, topology).back(), HasSubstr("pingloom fabric"));
+  topology.switches.push_back({"leaf", 1, {}});
+  EXPECT_FALSE(hasWarning()) << "links to hosts are no links to the fabric";
+  topology.switches.push_back({"spine", 2, {}});
+  EXPECT_TRUE(hasWarning());
 }
 
 // The plan of docs/pinglist.md for 10,000 NICs, 64 in a rack.
