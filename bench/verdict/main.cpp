@@ -69,7 +69,7 @@ struct FullMesh {
         noise = noise * 6364136223846793005U + 1442695040888963407U;
         Row row = from == to ? Row{} : wellRow(noise >> 33U);
         if (from % 100 == 7 && from != to) row.network.p50 = 5'000'000;
-        source_rows->rows.push_back(row);
+        source_rows->rows.add(row);
       }
       rows.push_back(std::move(source_rows));
       histories.emplace_back(hosts);

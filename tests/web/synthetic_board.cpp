@@ -191,7 +191,7 @@ void SyntheticBoard::publish(std::uint32_t probe, std::uint32_t source) {
     const PairState state = stateAt(probe, source, destination);
     snapshot->states.push_back(self ? std::nullopt : std::optional(state));
     if (judging_) snapshot->judged.push_back(judgedAs(probe, source, destination, state));
-    rows->rows.push_back(self ? Row() : rowFor(probe, source, destination, state));
+    rows->rows.add(self ? Row() : rowFor(probe, source, destination, state));
   }
   if (hasWindows(grid)) snapshot->rows = std::move(rows);
   board_.publishSource(probe, source, std::move(snapshot));

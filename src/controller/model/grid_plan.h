@@ -31,15 +31,15 @@ bool isPair(const ProbeGrid& probe, std::size_t source, std::size_t destination)
 template <typename Visit>
 void forEachPair(const ProbeGrid& probe, std::size_t source, Visit&& visit) {
   const IpAddress& from = probe.sources[source];
-  const auto visitPair = [&](std::size_t destination) {
+  const auto visit_pair = [&](std::size_t destination) {
     const IpAddress& to = probe.destinations[destination];
     if (from.isV4() == to.isV4() && (probe.spec.self || from != to)) visit(destination);
   };
   if (probe.targets == nullptr) {
-    for (std::size_t i = 0; i < probe.destinations.size(); ++i) visitPair(i);
+    for (std::size_t i = 0; i < probe.destinations.size(); ++i) visit_pair(i);
     return;
   }
-  for (const std::uint32_t i : probe.targets->of(static_cast<std::uint32_t>(source))) visitPair(i);
+  for (const std::uint32_t i : probe.targets->of(static_cast<std::uint32_t>(source))) visit_pair(i);
 }
 
 // Returns the number of paths of a pair, or 0 if there is only one. Pairs within a group of a probe

@@ -54,7 +54,7 @@ class Rows {
   Rows() = default;
   explicit Rows(std::size_t size) : size_(size) {}
   Rows(std::initializer_list<Row> rows) {
-    for (const Row& row : rows) push_back(row);
+    for (const Row& row : rows) add(row);
   }
 
   std::size_t size() const { return size_; }
@@ -63,7 +63,7 @@ class Rows {
     entries_.reserve(rows);
     rows_.reserve(rows);
   }
-  void push_back(const Row& row) { (*this)[size_++] = row; }
+  void add(const Row& row) { (*this)[size_++] = row; }
 
   const Row& operator[](std::size_t destination) const {
     static const Row none;
