@@ -109,7 +109,8 @@ def children(pid, name):
 def eventually(condition, seconds, what, interval=0.05):
     """What `condition` returns once it is true; fails with `what` when it is not in time.
 
-    OSErrors of the condition count as "not yet": processes are starting and ending all the time.
+    OSErrors of the condition count as "not yet": processes are starting and ending all the time. KeyErrors
+    do, too: a metric or a row is missing until its part of the process has started.
     """
     deadline = time.monotonic() + seconds
     last = None
@@ -119,7 +120,7 @@ def eventually(condition, seconds, what, interval=0.05):
             if result:
                 return result
             last = result
-        except (OSError, EOFError) as failure:
+        except (OSError, EOFError, KeyError) as failure:
             last = failure
         if time.monotonic() > deadline:
             text = what() if callable(what) else what
