@@ -10,19 +10,24 @@
 
 namespace pingloom::daemon {
 
-int start(const About& about, int argc, char** argv,
-          const std::function<int(const std::string& file)>& run) {
+int start(const About& about, int argc, char** argv, const Run& run,
+          const std::vector<Task>& tasks) {
   namespace po = boost::program_options;
   po::options_description options("Options");
   options.add_options()(
       "config,c", po::value<std::string>()->required()->value_name("FILE"),
       ("its configuration; " + std::string(about.explains) + " explains it").c_str());
+  for (const Task& task : tasks) options.add_options()(task.option, task.does);
   po::variables_map values;
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const std::string name(about.name);
   const program::Usage usage{name, name + " --config FILE", std::string(about.does)};
   if (const auto code = program::parse(usage, arguments, options, {}, values)) return *code;
-  return run(values["config"].as<std::string>());
+  const auto& file = values["config"].as<std::string>();
+  for (const Task& task : tasks) {
+    if (values.count(task.option) > 0) return task.run(file);
+  }
+  return run(file);
 }
 
 int fail(const About& about, const Error& error, int code) {

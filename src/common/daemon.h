@@ -26,9 +26,19 @@ struct About {
   std::string_view explains;  // names the file that explains the configuration
 };
 
-// Parses --config FILE and passes FILE to `run`. Returns the exit code for main.
-int start(const About& about, int argc, char** argv,
-          const std::function<int(const std::string& file)>& run);
+using Run = std::function<int(const std::string& file)>;
+
+// What a daemon does instead of serving, if it is called with this option.
+struct Task {
+  const char* option;  // "init-history"
+  const char* does;    // for --help
+  Run run;
+};
+
+// Parses --config FILE and passes FILE to `run`, or to the task that is asked for. Returns the exit
+// code for main.
+int start(const About& about, int argc, char** argv, const Run& run,
+          const std::vector<Task>& tasks = {});
 // Prints the error on stderr, with an error's priority for the journal. Returns `code`.
 int fail(const About& about, const Error& error, int code = kExitFailure);
 

@@ -21,6 +21,8 @@ constexpr Nanos kMinRetention = kMinute;
 constexpr std::uint64_t kMinHistory = 16ULL << 20;
 constexpr std::size_t kMaxAncestors = 16;
 constexpr std::size_t kMaxOrigin = 253;
+constexpr std::size_t kMaxServers = 16;
+constexpr std::size_t kMaxPostgresName = 63;
 
 Status readTcpTarget(const yaml::Node& node, std::string_view target, RedisTarget& out) {
   const auto colon = target.rfind(':');
@@ -134,7 +136,64 @@ constexpr auto kLimitKeys = std::to_array<ConfigKey<pinglist::Limits>>({
      }},
 });
 
+// HOST, HOST:PORT, [ADDRESS]:PORT or the folder of a Unix socket.
+Result<PostgresServer> readServer(const yaml::Node& node) {
+  auto text = node.text();
+  if (!text) return tl::unexpected(text.error());
+  PostgresServer server;
+  std::string_view host = *text;
+  const auto colon = host.rfind(':');
+  const bool bare_v6 = colon != host.find(':') && !host.starts_with('[');
+  if (colon != host.npos && !bare_v6 && host.back() != ']') {
+    const auto port = parseUnsigned(host.substr(colon + 1), 65535);
+    if (!port || *port == 0) return node.error("write HOST or HOST:PORT");
+    server.port = static_cast<std::uint16_t>(*port);
+    host = host.substr(0, colon);
+  }
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
+  }
+  // libpq separates hosts by commas.
+  if (host.empty() || host.find(',') != host.npos) return node.error("write HOST or HOST:PORT");
+  server.host = host;
+  return server;
+}
+
+Status readServers(const yaml::Node& node, PostgresPlace& place) {
+  const auto items = node.items();
+  if (!node.isSequence() || items.empty()) return node.error("write a list: [HOST:PORT, ...]");
+  if (items.size() > kMaxServers) {
+    return node.error(fmt::format("has more than {} servers", kMaxServers));
+  }
+  for (const yaml::Node& item : items) {
+    auto server = readServer(item);
+    if (!server) return tl::unexpected(server.error());
+    place.servers.push_back(std::move(*server));
+  }
+  return {};
+}
+
+constexpr auto kPostgresKeys = std::to_array<ConfigKey<PostgresPlace>>({
+    {"hosts", readServers},
+    {"database",
+     [](const yaml::Node& node, PostgresPlace& place) {
+       return readText(node, kMaxPostgresName, place.database);
+     }},
+    {"user", [](const yaml::Node& node,
+                PostgresPlace& place) { return readText(node, kMaxPostgresName, place.user); }},
+    {"password_file", readField<&PostgresPlace::password_file>},
+    {"tls", readField<&PostgresPlace::ca_file>},
+});
+
+Status readPostgres(const yaml::Node& node, Config& config) {
+  PostgresPlace& place = config.history_postgres.emplace();
+  if (auto status = readMap(node, kPostgresKeys, place); !status) return status;
+  if (place.servers.empty()) return node.error("'hosts' is missing; write 'hosts: [HOST:PORT]'");
+  return {};
+}
+
 constexpr auto kHistoryKeys = std::to_array<ConfigKey<Config>>({
+    {"postgres", readPostgres},
     {"retention",
      [](const yaml::Node& node, Config& config) {
        return readDuration(node, kMinRetention, kMaxDuration, config.history_retention);

@@ -13,6 +13,7 @@
 #include "common/log.h"
 #include "common/time.h"
 #include "controller/alerts/target.h"
+#include "controller/history/sql/place.h"
 #include "controller/redis/target.h"
 #include "http/access_config.h"
 #include "net/curve_key.h"
@@ -43,6 +44,7 @@ struct Config {
   std::optional<KeysConfig> keys;  // nullopt stands for plaintext without authentication
   bool insecure = false;           // whether it may do without keys beyond loopback
   pinglist::Limits limits;
+  std::optional<PostgresPlace> history_postgres;  // nullopt: a file in state_dir
   Nanos history_retention = 7 * 24 * kHour;
   std::uint64_t history_max_bytes = 4ULL << 30;
   log::Levels log_levels;
@@ -50,8 +52,9 @@ struct Config {
   std::vector<AlertTarget> alerts;
 };
 
-// Returns the path of the ledger, which holds history and marks.
-inline std::filesystem::path ledgerFile(const Config& config) {
+// Returns where the ledger is kept, which holds history and marks.
+inline HistoryPlace historyPlace(const Config& config) {
+  if (config.history_postgres) return *config.history_postgres;
   return config.state_dir / "history.sqlite";
 }
 

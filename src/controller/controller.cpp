@@ -74,7 +74,7 @@ Status Controller::open() {
   if (auto status = makeDirectories(config_.state_dir); !status) return status;
   if (auto status = lockStateDir(); !status) return status;
   auto ledger = Ledger::open(
-      {ledgerFile(config_), config_.history_retention, config_.history_max_bytes}, started_utc_);
+      {historyPlace(config_), config_.history_retention, config_.history_max_bytes}, started_utc_);
   if (!ledger) return tl::unexpected(ledger.error());
   if (auto status = listen(); !status) return status;
   auto pinglist = PinglistSource::open(config_.pinglist, config_.limits);

@@ -1,10 +1,12 @@
 #include <malloc.h>
 
 #include <cstdlib>
+#include <iostream>
 
 #include "common/daemon.h"
 #include "common/text.h"
 #include "controller/controller.h"
+#include "controller/history/ledger_tables.h"
 #include "controller/http/dashboard.h"
 
 namespace {
@@ -67,7 +69,7 @@ int runController(const std::string& file) {
       {config->http,
        config->web_root.native(),
        {},
-       ledgerFile(*config),
+       historyPlace(*config),
        config->http_access,
        join(config->frame_ancestors, " "),
        (*controller)->alerts()},
@@ -82,6 +84,27 @@ int runController(const std::string& file) {
   return EXIT_SUCCESS;
 }
 
+// Creates the tables of a history in PostgreSQL. SQLite's are created when the controller starts.
+int runInitHistory(const std::string& file) {
+  const auto config = daemon::readConfig(file, controller::parseConfig);
+  if (!config) return daemon::fail(kAbout, config.error(), program::kExitUsage);
+  const auto place = historyPlace(*config);
+  if (!place.postgres()) {
+    const auto error = makeError(
+        file, "has no 'history: { postgres: ... }'; a file is created when the controller starts");
+    return daemon::fail(kAbout, error.value(), program::kExitUsage);
+  }
+  const auto made = controller::initHistory(place);
+  if (!made) return daemon::fail(kAbout, made.error());
+  std::cout << place.text() << ": the tables of a history are there\n";
+  return EXIT_SUCCESS;
+}
+
 }  // namespace
 
-int main(int argc, char** argv) { return daemon::start(kAbout, argc, argv, runController); }
+int main(int argc, char** argv) {
+  return daemon::start(
+      kAbout, argc, argv, runController,
+      {{"init-history", "create the tables in the PostgreSQL database of 'history:', and exit",
+        runInitHistory}});
+}

@@ -118,6 +118,14 @@ def block_of(block):
 
 
 def windows(mesh, probe, source):
+    """What the ledger has of a source: from the mesh's database if it has one (postgres.py), else from its file."""
+    if getattr(mesh, "postgres", None) is not None:
+        found = mesh.postgres.sql(
+            "SELECT start_ns / window_ns, incarnation, sequence, start_ns, window_ns, encode(content, 'hex') FROM blocks "
+            f"WHERE minute = 0 AND probe = '{probe}' AND source = '\\x{ipaddress.ip_address(source).packed.hex()}' "
+            "ORDER BY id", "pingloom")
+        rows = [line.split("|") for line in found]
+        return [Window(*map(int, row[:5]), rows_of(bytes.fromhex(row[5]))) for row in rows]
     path = mesh.directory / "controller" / "history.sqlite"
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)
     try:

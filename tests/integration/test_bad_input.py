@@ -97,7 +97,8 @@ CONTROLLER = "pinglist: pinglist.yaml\nstate_dir: state\nhttp: 127.0.0.1:0\ncont
     "alerts": ("x", "{ name: a }", "[{ name: a, kind: nosuch }]"),
     "limits": ("1", "{ rows_per_second: 0 }", "{ pings_per_second_per_host: many }", "{ history_bytes_per_day: 5 GB }",
                "{ rows: 1 }"),
-    "history": ("7d", "{ retention: 1s }", "{ retention: long }", "{ max_size: 1MiB }", "{ max_size: 4TB }", "{ age: 7d }"),
+    "history": ("7d", "{ retention: 1s }", "{ retention: long }", "{ max_size: 1MiB }", "{ max_size: 4TB }", "{ age: 7d }",
+                "{ postgres: db }", "{ postgres: { hosts: [a], database: '' } }"),
     "log_level": AGENT[1]["log_level"],
     "log": AGENT[1]["log"],
 }

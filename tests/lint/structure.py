@@ -32,12 +32,13 @@ MAY_USE = {
 CONTROLLER_ROOMS = {
     "model": set(),
     "history/codec": {"model"},
-    "history": {"model", "history/codec"},
+    "history/sql": set(),
+    "history": {"model", "history/codec", "history/sql"},
     "verdict": {"model"},
     "control": {"model", "history", "verdict"},
     "redis": {"model"},
     "alerts": {"model"},
-    "http": {"model", "history/codec", "history", "control", "redis", "alerts"},
+    "http": {"model", "history/codec", "history/sql", "history", "control", "redis", "alerts"},
 }
 MOST_LINES = 600
 SOURCES = (".h", ".cpp", ".py", ".sh", ".js", ".ts", ".tsx", ".css")

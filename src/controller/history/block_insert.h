@@ -6,7 +6,7 @@
 
 #include "common/error.h"
 #include "common/time.h"
-#include "controller/history/sqlite.h"
+#include "controller/history/sql/database.h"
 
 namespace pingloom::controller {
 
@@ -30,6 +30,7 @@ class BlockInsert {
           "INSERT INTO blocks(probe, source, path, start_ns, window_ns, minute, incarnation, "
           "sequence, content) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"}});
   }
+  // A failure may be told as late as by the transaction's COMMIT.
   Status run(const BlockLine& line, std::string_view content) {
     return statement_.bind(1, line.probe)
         .bindBlob(2, line.source)
@@ -40,7 +41,7 @@ class BlockInsert {
         .bind(7, line.incarnation)
         .bind(8, line.sequence)
         .bindBlob(9, content)
-        .run();
+        .queue();
   }
 
  private:

@@ -3,14 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "controller/history/ledger_schema.h"
-
 namespace pingloom::controller {
 
 Result<CounterStore> CounterStore::open(Database& database) {
-  if (auto status = database.execute(kCounterTable); !status) {
-    return tl::unexpected(status.error());
-  }
   CounterStore made;
   auto prepared = database.prepareAll(
       {{&made.add_,
@@ -36,7 +31,7 @@ Status CounterStore::write(std::span<const CounterRecord> records) {
                       .bind(6, static_cast<std::int64_t>(counter.kind))
                       .bind(7, static_cast<std::int64_t>(record.total))
                       .bind(8, static_cast<std::int64_t>(record.moved))
-                      .run();
+                      .queue();
     if (!status) return status;
   }
   return {};

@@ -121,9 +121,12 @@ Result<PastPresence> readPresence(Database& database, Nanos from_utc, Nanos unti
   // all later ones.
   auto statement = database.prepare(
       "SELECT utc_ns, address, kind, id FROM presence WHERE utc_ns > ?1 AND utc_ns <= ?2 AND (?3 "
-      "IS NULL OR address IN (?3, x'')) "
-      "UNION ALL SELECT max(utc_ns), address, kind, id FROM presence WHERE utc_ns <= ?1 AND kind "
-      "<> 3 AND (?3 IS NULL OR address IN (?3, x'')) GROUP BY address ORDER BY 1, 4");
+      "IS NULL OR address = ?3 OR length(address) = 0) "
+      "UNION ALL SELECT utc_ns, address, kind, id FROM presence WHERE utc_ns <= ?1 AND kind <> 3 "
+      "AND (?3 IS NULL OR address = ?3 OR length(address) = 0) AND NOT EXISTS(SELECT 1 FROM "
+      "presence AS newer WHERE newer.address = presence.address AND newer.kind <> 3 AND "
+      "newer.utc_ns <= ?1 AND (newer.utc_ns > presence.utc_ns OR (newer.utc_ns = presence.utc_ns "
+      "AND newer.id > presence.id))) ORDER BY 1, 4");
   if (!statement) return tl::unexpected(statement.error());
   // A replaced endpoint still matters for a while.
   const Nanos since = from_utc - kLookAhead;

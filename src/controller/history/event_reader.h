@@ -12,7 +12,7 @@
 #include "common/error.h"
 #include "common/time.h"
 #include "controller/history/past_presence.h"
-#include "controller/history/sqlite.h"
+#include "controller/history/sql/database.h"
 #include "controller/model/event_batch.h"
 
 namespace pingloom::controller {

@@ -4,23 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "controller/history/ledger_schema.h"
-
 namespace pingloom::controller {
-namespace {
-
-// Adds the columns to a file from before they existed.
-Status addSeverities(Database& database) {
-  const auto known = database.number(
-      "SELECT count(*) FROM pragma_table_info('events') WHERE name = 'severity_after'");
-  if (!known) return tl::unexpected(known.error());
-  return *known > 0 ? Status() : database.execute(kEventSeverities);
-}
-
-}  // namespace
-
 Result<EventStore> EventStore::open(Database& database) {
-  if (auto status = addSeverities(database); !status) return tl::unexpected(status.error());
   EventStore made;
   auto prepared = database.prepareAll(
       {{&made.add_event_,
@@ -55,7 +40,7 @@ Status EventStore::write(std::span<const KeptEvent> events,
                       .bind(8, static_cast<std::int64_t>(event.pairs))
                       .bind(9, static_cast<std::int64_t>(event.severity_from))
                       .bind(10, static_cast<std::int64_t>(event.severity_to))
-                      .run();
+                      .queue();
     if (!status) return status;
   }
   for (const PresenceRecord& record : presence) {
@@ -63,7 +48,7 @@ Status EventStore::write(std::span<const KeptEvent> events,
     auto status = add_presence_.bind(1, record.utc)
                       .bindBlob(2, address)
                       .bind(3, static_cast<std::int64_t>(record.kind))
-                      .run();
+                      .queue();
     if (!status) return status;
   }
   return {};

@@ -11,7 +11,7 @@
 
 #include "common/error.h"
 #include "common/time.h"
-#include "controller/history/sqlite.h"
+#include "controller/history/sql/database.h"
 #include "controller/model/event_batch.h"
 #include "controller/model/presence.h"
 

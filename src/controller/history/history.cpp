@@ -6,8 +6,8 @@
 
 namespace pingloom::controller {
 
-Result<std::unique_ptr<History>> History::open(const std::filesystem::path& file) {
-  auto database = Database::openToRead(file);
+Result<std::unique_ptr<History>> History::open(const HistoryPlace& place) {
+  auto database = Database::openToRead(place);
   if (!database) return tl::unexpected(database.error());
   std::unique_ptr<History> made(new History(std::move(*database)));
   if (auto status = made->prepare(); !status) return tl::unexpected(status.error());

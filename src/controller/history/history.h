@@ -1,9 +1,8 @@
-// Reads the past from the ledger's file. It has a connection of its own, and with SQLite's
-// write-ahead log neither it nor the ledger waits for the other. One thread uses it.
+// Reads the past from the ledger's file or database. It has a connection of its own, and neither it
+// nor the ledger waits for the other. One thread uses it.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -12,7 +11,7 @@
 #include "common/address.h"
 #include "common/error.h"
 #include "common/time.h"
-#include "controller/history/sqlite.h"
+#include "controller/history/sql/database.h"
 
 namespace pingloom::controller {
 
@@ -42,7 +41,7 @@ struct HistorySpan {
 
 class History {
  public:
-  static Result<std::unique_ptr<History>> open(const std::filesystem::path& file);
+  static Result<std::unique_ptr<History>> open(const HistoryPlace& place);
 
   // nullopt: there is no window yet.
   Result<std::optional<HistorySpan>> span();
@@ -55,7 +54,8 @@ class History {
 
   // For the other tables of the file (event_reader.h).
   Database& database() { return database_; }
-  bool damaged() const { return database_.damaged(); }
+  // Whether it has to be opened again.
+  bool usable() const { return !database_.damaged() && !database_.lost(); }
 
  private:
   explicit History(Database database) : database_(std::move(database)) {}

@@ -9,8 +9,8 @@
 
 namespace pingloom::controller {
 
-HistoryReader::HistoryReader(std::filesystem::path file)
-    : file_(std::move(file)), thread_([this] { run(); }) {
+HistoryReader::HistoryReader(HistoryPlace place)
+    : place_(std::move(place)), thread_([this] { run(); }) {
   pthread_setname_np(thread_.native_handle(), "history");
 }
 
@@ -35,7 +35,7 @@ bool HistoryReader::ask(Query query) {
 
 void HistoryReader::reportDamaged(std::uint64_t blocks) {
   if (blocks > 0 && !damage_said_.exchange(true)) {
-    log::warning("{}: some blocks are damaged; answers leave them out", file_.string());
+    log::warning("{}: some blocks are damaged; answers leave them out", place_.text());
   }
 }
 
@@ -60,19 +60,27 @@ void HistoryReader::run() {
 }
 
 Result<History*> HistoryReader::opened() {
-  struct stat about {};
-  if (::stat(file_.c_str(), &about) != 0) {
-    history_.reset();
-    return makeErrnoError(file_.string(), "cannot read", errno);
+  if (!place_.postgres()) {
+    if (auto status = follow(); !status) return tl::unexpected(status.error());
   }
-  const Identity identity{about.st_dev, about.st_ino};
-  if (history_ != nullptr && identity == identity_ && !history_->damaged()) return history_.get();
+  if (history_ != nullptr && history_->usable()) return history_.get();
   history_.reset();
-  auto opened = History::open(file_);
+  auto opened = History::open(place_);
   if (!opened) return tl::unexpected(opened.error());
   history_ = std::move(*opened);
-  identity_ = identity;
   return history_.get();
+}
+
+Status HistoryReader::follow() {
+  struct stat about {};
+  if (::stat(place_.file().c_str(), &about) != 0) {
+    history_.reset();
+    return makeErrnoError(place_.text(), "cannot read", errno);
+  }
+  const Identity identity{about.st_dev, about.st_ino};
+  if (identity != identity_) history_.reset();
+  identity_ = identity;
+  return {};
 }
 
 }  // namespace pingloom::controller

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -22,7 +21,7 @@ class HistoryReader {
   // Receives the history, or the reason why it cannot be read.
   using Query = std::function<void(const Result<History*>&)>;
 
-  explicit HistoryReader(std::filesystem::path file);
+  explicit HistoryReader(HistoryPlace place);
   ~HistoryReader() { stop(); }
   HistoryReader(const HistoryReader&) = delete;
   HistoryReader& operator=(const HistoryReader&) = delete;
@@ -45,8 +44,10 @@ class HistoryReader {
 
   void run();
   Result<History*> opened();
+  // Forgets a history whose file was moved aside.
+  Status follow();
 
-  const std::filesystem::path file_;
+  const HistoryPlace place_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Query> waiting_;

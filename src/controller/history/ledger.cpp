@@ -10,7 +10,7 @@
 #include "controller/history/block_insert.h"
 #include "controller/history/codec/kept_report.h"
 #include "controller/history/ledger_roll_up.h"
-#include "controller/history/ledger_schema.h"
+#include "controller/history/ledger_tables.h"
 #include "controller/model/report_reader.h"
 
 namespace pingloom::controller {
@@ -18,41 +18,15 @@ namespace {
 
 constexpr const char* kSideFiles[] = {"", "-wal", "-shm"};
 
-constexpr std::string_view kMoveAway =
-    "move the file with its -wal and -shm away to begin a new history";
+// Two controllers must not write one history. The lock belongs to the connection. That of a
+// controller which was killed may end a moment later, so it is waited for.
+constexpr const char* kLockHistory =
+    "SET lock_timeout = 3000; SELECT pg_advisory_lock(hashtext('pingloom history'))";
 
-// Lists the columns that every file of the format has: those of its first tables, without the ones
-// that opening a file adds.
-Result<std::string> columnsOf(Database& database) {
-  auto select = database.prepare(
-      "SELECT m.name || '.' || c.name FROM sqlite_master m, pragma_table_info(m.name) c "
-      "WHERE m.type = 'table' AND m.name IN ('agents', 'blocks', 'events', 'presence') AND "
-      "c.name NOT IN ('severity_before', 'severity_after') ORDER BY m.name, c.cid");
-  if (!select) return tl::unexpected(select.error());
-  std::string columns;
-  for (;;) {
-    const auto more = select->step();
-    if (!more) return tl::unexpected(more.error());
-    if (!*more) return columns;
-    columns.append(select->bytes(0)) += ' ';
-  }
-}
-
-// Before the first release, files with other tables had the same version.
-Status checkTables(Database& database, const std::string& file) {
-  auto example = Database::open(":memory:");
-  if (!example) return tl::unexpected(example.error());
-  if (auto status = example->execute(kLedgerTables); !status) return status;
-  const auto expected = columnsOf(*example);
-  if (!expected) return tl::unexpected(expected.error());
-  const auto found = columnsOf(database);
-  if (!found) return tl::unexpected(found.error());
-  if (*found == *expected) return {};
-  return makeError(file, fmt::format("the history says that it has format {}, but its tables are "
-                                     "others: a pingloom from before the first release wrote it; "
-                                     "{}",
-                                     kLedgerVersion, kMoveAway));
-}
+// The size that trimming compares with the limit; pages that deletions have freed do not count.
+constexpr const char* kUsedBytes =
+    "SELECT (c.page_count - f.freelist_count) * s.page_size FROM pragma_page_count c, "
+    "pragma_freelist_count f, pragma_page_size s";
 
 }  // namespace
 
@@ -76,11 +50,12 @@ struct Ledger::Connection {
     if (auto status = roll_up.prepare(database); !status) return status;
     if (auto status = insert_block.prepare(database); !status) return status;
     return database.prepareAll(
-        {{&begin, "BEGIN IMMEDIATE"},
+        {{&begin, database.engine() == Engine::kSqlite ? "BEGIN IMMEDIATE" : "BEGIN"},
          {&commit, "COMMIT"},
          {&set_mark,
-          "INSERT OR REPLACE INTO agents(host, incarnation, sequence, updated_ns) "
-          "VALUES(?1, ?2, ?3, ?4)"},
+          "INSERT INTO agents(host, incarnation, sequence, updated_ns) VALUES(?1, ?2, ?3, ?4) ON "
+          "CONFLICT(host) DO UPDATE SET incarnation = excluded.incarnation, sequence = "
+          "excluded.sequence, updated_ns = excluded.updated_ns"},
          {&latest,
           "SELECT incarnation, start_ns, window_ns, path, content FROM blocks WHERE probe = ?1 AND "
           "source = ?2 AND start_ns = "
@@ -88,10 +63,9 @@ struct Ledger::Connection {
          {&remove_old,
           "DELETE FROM blocks WHERE id IN (SELECT id FROM blocks WHERE start_ns < ?1 "
           "ORDER BY start_ns LIMIT ?2)"},
-         {&changes, "SELECT changes()"},
-         {&used_bytes,
-          "SELECT (c.page_count - f.freelist_count) * s.page_size FROM pragma_page_count c, "
-          "pragma_freelist_count f, pragma_page_size s"}});
+         {&used_bytes, database.engine() == Engine::kSqlite
+                           ? kUsedBytes
+                           : "SELECT pg_database_size(current_database())"}});
   }
 
   Database database;
@@ -102,7 +76,6 @@ struct Ledger::Connection {
   Statement set_mark;
   Statement latest;
   Statement remove_old;
-  Statement changes;
   Statement used_bytes;
   EventStore events;
   VerdictStore verdicts;
@@ -125,32 +98,25 @@ Result<std::unique_ptr<Ledger>> Ledger::open(LedgerOptions options, Nanos now_ut
 
 Status Ledger::connect(Nanos now_utc) {
   connection_.reset();
-  auto opened = Database::open(options_.file);
+  auto opened = Database::open(options_.place);
   if (!opened) return tl::unexpected(opened.error());
   connection_ = std::make_unique<Connection>(std::move(*opened));
   Database& database = connection_->database;
-  if (auto status = database.execute(kLedgerSettings); !status) return status;
-  if (auto status = prepareTables(); !status) return status;
+  if (auto status = prepareTables(database, options_.place); !status) return status;
+  if (auto status = lockHistory(); !status) return status;
   if (auto status = connection_->prepare(); !status) return status;
   return loadMarks(now_utc);
 }
 
-// Creates the tables in a new file, whose version is 0, and refuses those of another version.
-Status Ledger::prepareTables() {
+// A state folder has a lock of its own, so an SQLite file needs none.
+Status Ledger::lockHistory() {
   Database& database = connection_->database;
-  const auto version = database.number("PRAGMA user_version");
-  if (!version) return tl::unexpected(version.error());
-  if (*version == kLedgerVersion) return checkTables(database, options_.file.string());
-  if (*version != 0) {
-    return makeError(
-        options_.file.string(),
-        fmt::format("the history has format {}, and this pingloom uses format {}: run the version "
-                    "that wrote it, or {}",
-                    *version, kLedgerVersion, kMoveAway));
-  }
-  return database.execute(
-      fmt::format("BEGIN; {} PRAGMA user_version = {}; COMMIT;", kLedgerTables, kLedgerVersion)
-          .c_str());
+  if (database.engine() == Engine::kSqlite) return {};
+  auto locked = database.execute(kLockHistory);
+  if (locked || database.lost()) return locked;
+  return makeError(options_.place.text(),
+                   "another controller writes this history; stop it, or use another database (" +
+                       locked.error().reason + ")");
 }
 
 Status Ledger::loadMarks(Nanos now_utc) {
@@ -180,13 +146,13 @@ Nanos Ledger::newestEnd() {
 // Moves the file aside with its -wal and -shm and begins a new one.
 Status Ledger::replaceDamaged(Nanos now_utc) {
   connection_.reset();
-  const std::string aside = options_.file.string() + ".damaged-" + formatUtc(now_utc);
+  const std::string aside = options_.place.text() + ".damaged-" + formatUtc(now_utc);
   for (const char* suffix : kSideFiles) {
     std::error_code missing;
-    std::filesystem::rename(options_.file.string() + suffix, aside + suffix, missing);
+    std::filesystem::rename(options_.place.text() + suffix, aside + suffix, missing);
   }
   note_ = "the history was damaged; it was moved to " + aside + ", and a new one has begun";
-  log::error("{}: {}", options_.file.string(), note_);
+  log::error("{}: {}", options_.place.text(), note_);
   if (auto status = connect(now_utc); !status) return status;
   if (auto status = connection_->begin.run(); !status) return status;
   for (const auto& [host, mark] : marks_) {
@@ -239,17 +205,11 @@ Result<std::vector<LatestReport>> Ledger::readLatest(std::string_view probe,
 }
 
 Status Ledger::commit(std::span<const LedgerBatch> batches, Nanos now_utc) {
-  if (connection_ == nullptr) {
-    if (auto status = connect(now_utc); !status) {
-      connection_.reset();  // it is only partly prepared
-      return status;
-    }
-  }
+  if (auto status = reconnect(now_utc); !status) return status;
   auto status = writeOrUndo(batches, now_utc);
   if (status) return status;
   if (!connection_->database.damaged()) {
-    // This fails harmlessly when SQLite has rolled back already.
-    (void)connection_->database.execute("ROLLBACK");
+    rollBack();
     return status;
   }
   if (auto replaced = replaceDamaged(now_utc); !replaced) {
@@ -257,6 +217,21 @@ Status Ledger::commit(std::span<const LedgerBatch> batches, Nanos now_utc) {
     return replaced;
   }
   return writeOrUndo(batches, now_utc);
+}
+
+Status Ledger::reconnect(Nanos now_utc) {
+  if (connection_ != nullptr) return {};
+  auto status = connect(now_utc);
+  if (!status) connection_.reset();  // it is only partly prepared
+  return status;
+}
+
+// A connection that is lost is closed; whether its last COMMIT took effect is seen by the marks
+// that the next one reads.
+void Ledger::rollBack() {
+  // This fails harmlessly when the engine has rolled back already.
+  if (!connection_->database.lost()) (void)connection_->database.execute("ROLLBACK");
+  if (connection_->database.lost()) connection_.reset();
 }
 
 // Undoes the changes in memory when the transaction fails.
@@ -316,13 +291,15 @@ Result<std::size_t> Ledger::rollUp(Nanos now_utc) {
   auto rolled = rollUpStep(now_utc);
   if (rolled) {
     if (dropped_before == 0 && blocks_dropped_ > 0) {
-      log::warning("{}: dropped blocks that could not be read", options_.file.string());
+      log::warning("{}: dropped blocks that could not be read", options_.place.text());
     }
     return rolled;
   }
   blocks_dropped_ = dropped_before;
-  (void)connection_->database.execute("ROLLBACK");
-  if (!connection_->database.damaged()) return rolled;
+  if (!connection_->database.damaged()) {
+    rollBack();
+    return rolled;
+  }
   if (auto status = replaceDamaged(now_utc); !status) {
     connection_.reset();
     return tl::unexpected(status.error());
@@ -340,7 +317,7 @@ Result<std::size_t> Ledger::rollUpStep(Nanos now_utc) {
 }
 
 Result<std::vector<VerdictRecord>> Ledger::verdicts(Nanos closed_after_utc) {
-  if (connection_ == nullptr) return makeError(options_.file.string(), "is not open");
+  if (connection_ == nullptr) return makeError(options_.place.text(), "is not open");
   return connection_->verdicts.load(closed_after_utc);
 }
 
@@ -348,14 +325,14 @@ Status Ledger::record(std::span<const KeptEvent> events, std::span<const Presenc
                       std::span<const VerdictRecord> verdicts,
                       std::span<const SeverityRecord> severities,
                       std::span<const CounterRecord> counters) {
-  if (connection_ == nullptr) return makeError(options_.file.string(), "is not open");
+  if (connection_ == nullptr) return makeError(options_.place.text(), "is not open");
   auto status = connection_->begin.run();
   if (status) status = connection_->events.write(events, presence);
   if (status) status = connection_->verdicts.write(verdicts);
   if (status) status = connection_->severities.write(severities);
   if (status) status = connection_->counters.write(counters);
   if (status) status = connection_->commit.run();
-  if (!status) (void)connection_->database.execute("ROLLBACK");
+  if (!status) rollBack();
   return status;
 }
 
@@ -387,6 +364,7 @@ Result<bool> Ledger::trim(std::size_t windows, Nanos now_utc) {
     }
     return false;
   }
+  if (connection_->database.lost()) connection_.reset();
   return more;
 }
 
@@ -395,24 +373,23 @@ Result<bool> Ledger::removeOldest(std::size_t windows, Nanos now_utc) {
   if (!used) return tl::unexpected(used.error());
   const auto used_bytes = static_cast<std::uint64_t>(connection_->used_bytes.number(0));
   connection_->used_bytes.reset();
-  const bool too_large = used_bytes > options_.max_bytes;
+  database_bytes_ = used_bytes;
+  // PostgreSQL's size does not shrink with its content, so only the age limits it.
+  const bool too_large = !options_.place.postgres() && used_bytes > options_.max_bytes;
   const Nanos before = too_large ? INT64_MAX : now_utc - options_.retention;
   auto status =
       connection_->remove_old.bind(1, before).bind(2, static_cast<std::int64_t>(windows)).run();
   if (!status) return tl::unexpected(status.error());
-  const auto counted = connection_->changes.step();
-  if (!counted) return tl::unexpected(counted.error());
-  const bool all_taken = connection_->changes.number(0) == static_cast<std::int64_t>(windows);
-  connection_->changes.reset();
-  return all_taken;
+  return connection_->remove_old.changed() == static_cast<std::int64_t>(windows);
 }
 
 std::uint64_t Ledger::fileBytes() const {
+  if (options_.place.postgres()) return database_bytes_;
   // Commits lie in the write-ahead log until a checkpoint moves them.
   std::uint64_t total = 0;
   for (const char* suffix : {"", "-wal"}) {
     std::error_code missing;
-    const auto bytes = std::filesystem::file_size(options_.file.string() + suffix, missing);
+    const auto bytes = std::filesystem::file_size(options_.place.text() + suffix, missing);
     if (!missing) total += bytes;
   }
   return total;

@@ -1,15 +1,16 @@
-// Keeps everything that was committed in one SQLite file. A batch's windows and its agent's new
-// high-water mark are written in one transaction, so that each batch is counted once.
-// ledger_schema.h describes the tables. Windows are packed when they arrive, and rolled up to
-// minutes when they are LedgerRollUp::kAge old. If the file is damaged, it is moved aside, and a
-// new file begins with the marks that are in memory.
+// Keeps everything that was committed in one SQLite file or one PostgreSQL database. A batch's
+// windows and its agent's new high-water mark are written in one transaction, so that each batch is
+// counted once. ledger_schema.h describes the tables. Windows are packed when they arrive, and
+// rolled up to minutes when they are LedgerRollUp::kAge old. If the file is damaged, it is moved
+// aside, and a new file begins with the marks that are in memory. If the database is lost, what
+// uses it fails until commit() has connected again; one controller at a time holds its lock.
 //
-// One thread at a time uses it. Bounds: the history is limited by age and by size and is trimmed in
-// small steps; marks of hosts that have delivered nothing for kMarkLife are forgotten.
+// One thread at a time uses it. Bounds: the history is limited by age, in a file by size too, and
+// is trimmed in small steps; marks of hosts that have delivered nothing for kMarkLife are
+// forgotten.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <span>
@@ -25,16 +26,16 @@
 #include "controller/history/counter_store.h"
 #include "controller/history/event_store.h"
 #include "controller/history/severity_store.h"
-#include "controller/history/sqlite.h"
+#include "controller/history/sql/database.h"
 #include "controller/history/verdict_store.h"
 #include "controller/model/batch_frame.h"
 
 namespace pingloom::controller {
 
 struct LedgerOptions {
-  std::filesystem::path file;
+  HistoryPlace place;
   Nanos retention = 7 * 24 * kHour;
-  std::uint64_t max_bytes = 4ULL << 30;
+  std::uint64_t max_bytes = 4ULL << 30;  // of a file; a database's events are bounded by it, too
 };
 
 // One report on its way into the ledger. The views point into the memory of LedgerBatch::owner.
@@ -74,7 +75,8 @@ class Ledger {
   static constexpr Nanos kMarkLife = 30 * 24 * kHour;
   using Marks = std::map<std::string, wire::BatchId>;  // by host
 
-  // Fails when the file can be neither opened nor created, or has another format.
+  // Fails when the file can be neither opened nor created, when the database cannot be reached or
+  // another controller writes it, or when the history has another format.
   static Result<std::unique_ptr<Ledger>> open(LedgerOptions options, Nanos now_utc);
   ~Ledger();
 
@@ -87,7 +89,7 @@ class Ledger {
   Nanos newestEnd();
 
   // Commits all batches in one transaction, or none. A batch at or below its agent's mark is left
-  // out.
+  // out. Connects again where the connection was lost.
   Status commit(std::span<const LedgerBatch> batches, Nanos now_utc);
   // Writes all of them or none.
   Status record(std::span<const KeptEvent> events, std::span<const PresenceRecord> presence,
@@ -113,8 +115,10 @@ class Ledger {
   struct Connection;
   explicit Ledger(LedgerOptions options);
   Status connect(Nanos now_utc);
-  Status prepareTables();
+  Status reconnect(Nanos now_utc);
+  Status lockHistory();
   Status loadMarks(Nanos now_utc);
+  void rollBack();
   Status writeOrUndo(std::span<const LedgerBatch> batches, Nanos now_utc);
   Status write(std::span<const LedgerBatch> batches, Nanos now_utc);
   Status writeWindow(const LedgerWindow& window, wire::BatchId id);
@@ -130,6 +134,7 @@ class Ledger {
   ContentReader content_;
   std::uint64_t windows_written_ = 0;
   std::uint64_t blocks_dropped_ = 0;
+  std::uint64_t database_bytes_ = 0;  // the size at the last trim()
   std::string note_;
 };
 

@@ -23,7 +23,7 @@ Result<std::size_t> LedgerRollUp::step(Nanos now_utc, BlockInsert& insert, std::
   if (!*found) return std::size_t{0};
   if (auto status = collect(group, dropped); !status) return tl::unexpected(status.error());
   for (const std::int64_t id : taken_) {
-    if (auto status = remove_.bind(1, id).run(); !status) return tl::unexpected(status.error());
+    if (auto status = remove_.bind(1, id).queue(); !status) return tl::unexpected(status.error());
   }
   if (minute_.empty()) return taken_.size();
   const auto content = minute_.content();

@@ -10,7 +10,7 @@
 #include "common/time.h"
 #include "controller/history/block_insert.h"
 #include "controller/history/codec/minute_builder.h"
-#include "controller/history/sqlite.h"
+#include "controller/history/sql/database.h"
 
 namespace pingloom::controller {
 

@@ -2,14 +2,9 @@
 
 #include <string>
 
-#include "controller/history/ledger_schema.h"
-
 namespace pingloom::controller {
 
 Result<SeverityStore> SeverityStore::open(Database& database) {
-  if (auto status = database.execute(kSeverityTable); !status) {
-    return tl::unexpected(status.error());
-  }
   SeverityStore made;
   auto prepared = database.prepareAll(
       {{&made.add_,
@@ -36,7 +31,7 @@ Status SeverityStore::write(std::span<const SeverityRecord> records) {
                       .bind(2, record.probe)
                       .bindBlob(3, source)
                       .bindBlob(4, record.content)
-                      .run();
+                      .queue();
     if (!status) return status;
   }
   return {};

@@ -13,7 +13,7 @@
 #include "common/address.h"
 #include "common/error.h"
 #include "common/time.h"
-#include "controller/history/sqlite.h"
+#include "controller/history/sql/database.h"
 #include "controller/model/severity_record.h"
 
 namespace pingloom::controller {

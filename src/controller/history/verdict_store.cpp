@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "controller/history/ledger_schema.h"
-
 namespace pingloom::controller {
 namespace {
 
@@ -20,24 +18,23 @@ Result<std::vector<std::string>> documentsIn(Statement& statement) {
 }  // namespace
 
 Result<VerdictStore> VerdictStore::open(Database& database) {
-  if (auto status = database.execute(kVerdictTable); !status) {
-    return tl::unexpected(status.error());
-  }
   VerdictStore made;
   auto prepared = database.prepareAll(
       {{&made.put_,
-        "INSERT OR REPLACE INTO verdicts(kind, key, opened_ns, closed_ns, document) "
-        "VALUES(?1, ?2, ?3, ?4, ?5)"},
+        "INSERT INTO verdicts(kind, key, opened_ns, closed_ns, document) VALUES(?1, ?2, ?3, ?4, "
+        "?5) "
+        "ON CONFLICT(kind, key) DO UPDATE SET opened_ns = excluded.opened_ns, closed_ns = "
+        "excluded.closed_ns, document = excluded.document"},
        {&made.remove_, "DELETE FROM verdicts WHERE kind = ?1 AND key = ?2"},
        {&made.load_,
         "SELECT kind, key, opened_ns, closed_ns, document FROM verdicts WHERE kind <> 0 OR "
-        "closed_ns = 0 OR closed_ns > ?1 OR CAST(key AS INTEGER) = (SELECT max(CAST(key AS "
-        "INTEGER)) FROM verdicts WHERE kind = 0)"},
+        "closed_ns = 0 OR closed_ns > ?1 OR CASE WHEN kind = 0 THEN CAST(key AS BIGINT) END = "
+        "(SELECT max(CAST(key AS BIGINT)) FROM verdicts WHERE kind = 0)"},
        {&made.remove_old_,
         "DELETE FROM verdicts WHERE kind = 0 AND closed_ns <> 0 AND closed_ns < ?1"},
        {&made.remove_many_,
-        "DELETE FROM verdicts WHERE kind = 0 AND CAST(key AS INTEGER) <= (SELECT max(CAST(key AS "
-        "INTEGER)) FROM verdicts WHERE kind = 0) - ?1"}});
+        "DELETE FROM verdicts WHERE CASE WHEN kind = 0 THEN CAST(key AS BIGINT) END <= (SELECT "
+        "max(CAST(key AS BIGINT)) FROM verdicts WHERE kind = 0) - ?1"}});
   if (!prepared) return tl::unexpected(prepared.error());
   return made;
 }
@@ -88,7 +85,7 @@ Status VerdictStore::trim(Nanos retention, Nanos now_utc) {
 Result<std::vector<std::string>> readIncidents(Database& database, const IncidentQuery& query) {
   auto statement = database.prepare(
       "SELECT document FROM verdicts WHERE kind = 0 AND opened_ns < ?2 AND (closed_ns = 0 OR "
-      "closed_ns >= ?1) ORDER BY opened_ns DESC, CAST(key AS INTEGER) DESC LIMIT ?3");
+      "closed_ns >= ?1) ORDER BY opened_ns DESC, CAST(key AS BIGINT) DESC LIMIT ?3");
   if (!statement) return tl::unexpected(statement.error());
   statement->bind(1, query.from_utc)
       .bind(2, query.until_utc)

@@ -10,7 +10,7 @@
 
 #include "common/error.h"
 #include "common/time.h"
-#include "controller/history/sqlite.h"
+#include "controller/history/sql/database.h"
 #include "controller/model/incident.h"
 
 namespace pingloom::controller {

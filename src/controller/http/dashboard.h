@@ -3,7 +3,6 @@
 // about incidents and to test targets of alerts. Another thread answers questions about the past.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "controller/alerts/alerts.h"
 #include "controller/control/burst_board.h"
 #include "controller/control/order_board.h"
+#include "controller/history/sql/place.h"
 #include "controller/model/board.h"
 #include "http/access_config.h"
 
@@ -22,7 +22,7 @@ struct DashboardOptions {
   SocketAddress listen;                 // port 0 picks a free one
   std::string web_root;                 // the folder of the page's files; read once, at the start
   std::vector<std::string> host_names;  // see http::ServerOptions
-  std::filesystem::path history;        // the ledger's file
+  HistoryPlace history;                 // the ledger's
   http::AccessFiles access;             // empty: every peer may do everything
   std::string frame_ancestors;          // see http::ServerOptions
   Alerts* alerts = nullptr;             // to be tested; nullptr: there are no targets

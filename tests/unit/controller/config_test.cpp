@@ -92,6 +92,26 @@ TEST(Config, OnlyOriginsMayFrameThePage) {
   }
 }
 
+TEST(Config, FindsTheHistoryInAFileOrADatabase) {
+  const auto placeOf = [](const std::string& line) {
+    const auto config = parseConfig(kMin + line, "/etc/c.yaml");
+    return config ? historyPlace(*config).text() : config.error().text();
+  };
+  EXPECT_THAT(placeOf(""), HasSubstr("/history.sqlite"));
+  EXPECT_EQ(
+      placeOf("history: { postgres: { hosts: [db-1, 'db-2:5433', '[fd00::1]:7', 'fd00::2', "
+              "/run/pg] } }\n"),
+      "postgresql://pingloom@db-1:5432,db-2:5433,fd00::1:7,fd00::2:5432,/run/pg:5432/pingloom");
+  const auto config = parseConfig(std::string(kMin) +
+                                      "history: { postgres: { hosts: [a], database: d, user: u, "
+                                      "password_file: p, tls: ca.pem } }\n",
+                                  "/etc/c.yaml");
+  ASSERT_TRUE(config) << config.error().text();
+  EXPECT_EQ(historyPlace(*config).text(), "postgresql://u@a:5432/d");
+  EXPECT_EQ(config->history_postgres->password_file, "/etc/p");
+  EXPECT_EQ(config->history_postgres->ca_file, "/etc/ca.pem");
+}
+
 TEST(Config, KnowsTheThreeKindsOfRedis) {
   const auto redisOf = [](const std::string& line) {
     const auto config = parseConfig(kMin + line, "/etc/c.yaml");
@@ -127,6 +147,11 @@ TEST(Config, SaysWhereAndWhatIsWrong) {
       {"history: { retention: 10 }\n", "has no unit"},
       {"history: { retention: 1s }\n", "a duration from 1m to 3650d"},
       {"history: { max_size: 1MiB }\n", "a size of at least 16MiB"},
+      {"history: { postgres: { user: me } }\n", "'hosts' is missing"},
+      {"history: { postgres: { hosts: [] } }\n", "write a list"},
+      {"history: { postgres: { hosts: ['a,b'] } }\n", "write HOST or HOST:PORT"},
+      {"history: { postgres: { hosts: ['a:0'] } }\n", "write HOST or HOST:PORT"},
+      {"history: { postgres: { hosts: [a], port: 1 } }\n", "unknown"},
       {"history: { max_size: 99999999999TiB }\n", "not a size"},
       {"log_level: loud\n", "not one of debug, info, warning, error"},
       {"web_root: ''\n", "is empty"},

@@ -5,6 +5,7 @@
 
 #include "controller/history/history.h"
 #include "controller/history/ledger.h"
+#include "unit/controller/history/test_history.h"
 #include "unit/controller/support.h"
 
 namespace pingloom::controller::counter_store_test {
@@ -18,11 +19,11 @@ class CounterStoreTest : public testing::Test {
  protected:
   static constexpr Nanos kUtc = 1'795'230'720 * kSecond;
   void open(std::uint64_t max_bytes = 1ULL << 30) {
-    auto opened = Ledger::open({file(), 24 * kHour, max_bytes}, kUtc);
+    auto opened = Ledger::open({place(), 24 * kHour, max_bytes}, kUtc);
     ASSERT_TRUE(opened) << opened.error().text();
     ledger_ = std::move(*opened);
   }
-  std::filesystem::path file() const { return folder_ / "history.sqlite"; }
+  HistoryPlace place() const { return history_.place(); }
   static CounterRecord record(const std::string& host, Nanos minute, std::uint64_t moved,
                               const char* counter = "symbol_error_total") {
     const CounterId id = counterNamed(CounterOrigin::kPort, counter).value();
@@ -33,7 +34,7 @@ class CounterStoreTest : public testing::Test {
     ASSERT_TRUE(status) << status.error().text();
   }
   std::vector<PastCounter> read(const CounterQuery& query) {
-    const auto history = History::open(file());
+    const auto history = History::open(place());
     EXPECT_TRUE(history) << history.error().text();
     const auto found = readCounters((*history)->database(), query);
     EXPECT_TRUE(found);
@@ -45,7 +46,7 @@ class CounterStoreTest : public testing::Test {
     return made;
   }
 
-  test::TemporaryDirectory folder_;
+  test::TestHistory history_;
   std::unique_ptr<Ledger> ledger_;
 };
 

@@ -6,6 +6,7 @@
 #include "controller/history/event_reader.h"
 #include "controller/history/history.h"
 #include "controller/history/ledger.h"
+#include "unit/controller/history/test_history.h"
 #include "unit/controller/support.h"
 
 namespace pingloom::controller::event_store_test {
@@ -23,7 +24,8 @@ class EventStoreTest : public testing::Test {
  protected:
   EventStoreTest() { open(); }
   void open() {
-    auto opened = Ledger::open({folder_ / "history.sqlite", 24 * kHour, 1ULL << 30}, kUtc);
+    ledger_.reset();
+    auto opened = Ledger::open({history_.place(), 24 * kHour, 1ULL << 30}, kUtc);
     ASSERT_TRUE(opened) << opened.error().text();
     ledger_ = std::move(*opened);
   }
@@ -32,14 +34,14 @@ class EventStoreTest : public testing::Test {
     EXPECT_TRUE(status) << status.error().text();
   }
   FoundEvents found(const EventQuery& query) {
-    const auto history = History::open(folder_ / "history.sqlite");
+    const auto history = History::open(history_.place());
     EXPECT_TRUE(history) << history.error().text();
     auto read = readEvents((*history)->database(), query);
     EXPECT_TRUE(read) << read.error().text();
     return std::move(*read);
   }
   PastPresence presence(Nanos from, Nanos until) {
-    const auto history = History::open(folder_ / "history.sqlite");
+    const auto history = History::open(history_.place());
     EXPECT_TRUE(history);
     return readPresence((*history)->database(), from, until).value();
   }
@@ -56,7 +58,7 @@ class EventStoreTest : public testing::Test {
             destination, PairState::kOk, PairState::kLoss, source && destination ? 1U : 99U};
   }
 
-  test::TemporaryDirectory folder_;
+  test::TestHistory history_;
   std::unique_ptr<Ledger> ledger_;
 };
 
@@ -145,8 +147,9 @@ TEST_F(EventStoreTest, KeepsNoMoreThanItsBound) {
 }
 
 TEST_F(EventStoreTest, KeepsLessWhereTheHistoryIsSmall) {
-  auto opened = Ledger::open({folder_ / "history.sqlite", 24 * kHour, 16ULL << 20}, kUtc);
-  ASSERT_TRUE(opened);
+  ledger_.reset();
+  auto opened = Ledger::open({history_.place(), 24 * kHour, 16ULL << 20}, kUtc);
+  ASSERT_TRUE(opened) << opened.error().text();
   ledger_ = std::move(*opened);
   const std::uint64_t most = (16ULL << 20) / EventStore::kBytesOfEach;
   record(std::vector<KeptEvent>(most + 10, event(kUtc)));

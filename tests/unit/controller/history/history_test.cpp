@@ -8,13 +8,13 @@
 #include "controller/history/ledger.h"
 #include "controller/history/past_pair.h"
 #include "controller/history/past_presence.h"
+#include "unit/controller/history/test_history.h"
 #include "unit/controller/support.h"
 
 namespace pingloom::controller::history_test {
 namespace {
 
 using test::ip;
-using test::TemporaryDirectory;
 
 constexpr Nanos kWindow = 10 * kSecond;
 constexpr std::uint64_t kFirst = 179'523'072;  // the window of 2026-11-21T03:12:00Z
@@ -53,23 +53,23 @@ wire::Row& addRow(wire::Report& report, const char* destination, std::uint32_t r
 class HistoryTest : public testing::Test {
  protected:
   HistoryTest() {
-    auto opened = Ledger::open({file(), 24 * kHour, 1ULL << 30}, kUtc);
+    auto opened = Ledger::open({place(), 24 * kHour, 1ULL << 30}, kUtc);
     EXPECT_TRUE(opened);
     ledger_ = std::move(*opened);
   }
-  std::filesystem::path file() const { return folder_ / "history.sqlite"; }
+  HistoryPlace place() const { return history_.place(); }
   void commit(const wire::Report& report) {
     const LedgerBatch batch = test::ledgerBatchOf({1, ++sequence_}, report);
     ASSERT_TRUE(ledger_->commit({&batch, 1}, kUtc));
   }
   std::unique_ptr<History> open() {
-    auto opened = History::open(file());
+    auto opened = History::open(place());
     EXPECT_TRUE(opened) << opened.error().text();
     return std::move(*opened);
   }
   PastRange all() const { return {"rack", ip("10.0.0.1"), 0, 0, INT64_MAX}; }
 
-  TemporaryDirectory folder_;
+  test::TestHistory history_;
   std::unique_ptr<Ledger> ledger_;
   std::uint64_t sequence_ = 0;
 };
@@ -291,7 +291,7 @@ TEST_F(PastSourceTest, HasWhatIsAskedFor) {
 
 TEST_F(HistoryTest, TheReaderFollowsAFileThatIsReplaced) {
   commit(reportOf(kFirst));
-  HistoryReader reader(file());
+  HistoryReader reader(place());
   const auto oldest = [&] {
     std::promise<Nanos> promise;
     EXPECT_TRUE(reader.ask([&](const Result<History*>& history) {
@@ -304,10 +304,10 @@ TEST_F(HistoryTest, TheReaderFollowsAFileThatIsReplaced) {
   EXPECT_EQ(oldest(), kUtc);
   ledger_.reset();
   for (const char* suffix : {"", "-wal", "-shm"}) {
-    std::filesystem::remove(file().string() + suffix);
+    std::filesystem::remove(history_.file().string() + suffix);
   }
   EXPECT_EQ(oldest(), -1);
-  ledger_ = std::move(*Ledger::open({file(), 24 * kHour, 1ULL << 30}, kUtc));
+  ledger_ = std::move(*Ledger::open({place(), 24 * kHour, 1ULL << 30}, kUtc));
   commit(reportOf(kFirst + 5));
   EXPECT_EQ(oldest(), kUtc + 5 * kWindow);
   reader.stop();

@@ -11,6 +11,7 @@
 #include "controller/history/ledger_writer.h"
 #include "controller/history/past_pair.h"
 #include "controller/history/past_presence.h"
+#include "unit/controller/history/test_history.h"
 #include "unit/controller/support.h"
 
 namespace pingloom::controller::ledger_roll_up_test {
@@ -18,7 +19,6 @@ namespace {
 
 using test::eventually;
 using test::ip;
-using test::TemporaryDirectory;
 
 constexpr Nanos kUtc = 1'795'230'720 * kSecond;  // a full minute
 constexpr Nanos kWindow = 10 * kSecond;
@@ -27,7 +27,7 @@ constexpr Nanos kLater = kUtc + LedgerRollUp::kAge + kMinute;
 class LedgerRollUpTest : public testing::Test {
  protected:
   std::unique_ptr<Ledger> open() {
-    auto opened = Ledger::open({folder_ / "history.sqlite", 24 * kHour, 1ULL << 30}, kUtc);
+    auto opened = Ledger::open({history_.place(), 24 * kHour, 1ULL << 30}, kUtc);
     EXPECT_TRUE(opened) << opened.error().text();
     return opened ? std::move(*opened) : nullptr;
   }
@@ -52,13 +52,13 @@ class LedgerRollUpTest : public testing::Test {
     }
   }
   std::int64_t count(const char* sql) {
-    auto database = Database::open(folder_ / "history.sqlite");
+    auto database = Database::open(history_.place());
     EXPECT_TRUE(database);
     return database->number(sql).value_or(-1);
   }
   // Sums up the pair to 10.0.0.2 over everything that is kept.
   std::pair<Row, SourceRows> total(std::uint32_t path = 0) {
-    const auto history = History::open(folder_ / "history.sqlite");
+    const auto history = History::open(history_.place());
     EXPECT_TRUE(history);
     PastPair pair(ip("10.0.0.2"));
     EXPECT_TRUE((*history)->visit({"udp", ip("10.0.0.1"), path, 0, INT64_MAX},
@@ -67,7 +67,7 @@ class LedgerRollUpTest : public testing::Test {
     return {pair.row(), pair.source()};
   }
 
-  TemporaryDirectory folder_;
+  test::TestHistory history_;
   std::uint64_t sequence_ = 0;
 };
 
@@ -83,7 +83,7 @@ TEST_F(LedgerRollUpTest, AMinuteTakesThePlaceOfItsWindows) {
   EXPECT_EQ(row.sent, 120U);
   EXPECT_EQ(source.window_start_utc, kUtc);
   EXPECT_EQ(source.endUtc(), kUtc + 2 * kMinute);
-  const auto history = std::move(*History::open(folder_ / "history.sqlite"));
+  const auto history = std::move(*History::open(history_.place()));
   PastPair pair(ip("10.0.0.2"));
   EXPECT_TRUE(history->visit({"udp", ip("10.0.0.1"), 0, kUtc, kUtc + 1},
                              [&](const PastContent& block) { pair.add(block); }));
@@ -125,7 +125,7 @@ TEST_F(LedgerRollUpTest, WhatComesLateIsCountedBesideItsMinute) {
   grid.destinations = {ip("10.0.0.2"), ip("10.0.0.3")};
   PastSource past(grid, {&Row::rtt, &Summary::p99});
   past.begin();
-  const auto history = std::move(*History::open(folder_ / "history.sqlite"));
+  const auto history = std::move(*History::open(history_.place()));
   ASSERT_TRUE(history->at("udp", ip("10.0.0.1"), kUtc + 30 * kSecond,
                           [&](const PastContent& block) { past.add(block); }));
   const auto found = past.window();
@@ -146,7 +146,7 @@ TEST_F(LedgerRollUpTest, LongWindowsAreRolledUpEachByItself) {
 TEST_F(LedgerRollUpTest, ADamagedBlockIsCountedAndLeftOut) {
   auto ledger = open();
   for (int i = 0; i < 3; ++i) commit(*ledger, window(kUtc + i * kWindow));
-  ASSERT_TRUE(Database::open(folder_ / "history.sqlite")
+  ASSERT_TRUE(Database::open(history_.place())
                   ->execute("UPDATE blocks SET content = x'0102030405' WHERE sequence = 2"));
   EXPECT_EQ(rollUp(*ledger), 3U);
   EXPECT_EQ(ledger->blocksDropped(), 1U);
@@ -156,8 +156,7 @@ TEST_F(LedgerRollUpTest, ADamagedBlockIsCountedAndLeftOut) {
 TEST_F(LedgerRollUpTest, OnlyDamagedOnesLeaveNothing) {
   auto ledger = open();
   commit(*ledger, window(kUtc));
-  ASSERT_TRUE(
-      Database::open(folder_ / "history.sqlite")->execute("UPDATE blocks SET content = x''"));
+  ASSERT_TRUE(Database::open(history_.place())->execute("UPDATE blocks SET content = x''"));
   EXPECT_EQ(rollUp(*ledger), 1U);
   EXPECT_EQ(count("SELECT count(*) FROM blocks"), 0);
 }
@@ -175,7 +174,7 @@ TEST_F(LedgerRollUpTest, AKillInTheMiddleLosesNothing) {
   for (int round = 0; round < 6; ++round) {
     const pid_t child = fork();
     if (child == 0) {
-      auto ledger = Ledger::open({folder_ / "history.sqlite", 24 * kHour, 1ULL << 30}, kUtc);
+      auto ledger = Ledger::open({history_.place(), 24 * kHour, 1ULL << 30}, kUtc);
       while (ledger && (*ledger)->rollUp(now).value_or(0) > 0) {
       }
       _exit(0);

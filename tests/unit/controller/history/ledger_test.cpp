@@ -11,6 +11,7 @@
 
 #include "controller/history/ledger_schema.h"
 #include "controller/history/ledger_writer.h"
+#include "unit/controller/history/test_history.h"
 #include "unit/controller/support.h"
 
 namespace pingloom::controller::ledger_test {
@@ -18,7 +19,6 @@ namespace {
 
 using test::eventually;
 using test::ip;
-using test::TemporaryDirectory;
 
 constexpr Nanos kUtc = 1'795'230'720 * kSecond;
 constexpr Nanos kWindow = 10 * kSecond;
@@ -47,20 +47,20 @@ LedgerBatch batchOf(const std::string& host, wire::BatchId id, std::uint64_t win
 
 class LedgerTest : public testing::Test {
  protected:
-  LedgerOptions options() const { return {folder_ / "history.sqlite", 24 * kHour, 1ULL << 30}; }
+  LedgerOptions options() const { return {history_.place(), 24 * kHour, 1ULL << 30}; }
   std::unique_ptr<Ledger> open() {
     auto opened = Ledger::open(options(), kUtc);
     EXPECT_TRUE(opened) << opened.error().text();
     return opened ? std::move(*opened) : nullptr;
   }
   std::int64_t count(const char* sql) {
-    auto database = Database::open(folder_ / "history.sqlite");
+    auto database = Database::open(history_.place());
     EXPECT_TRUE(database);
     return database->number(sql).value_or(-1);
   }
   std::size_t damagedFiles() const {
     std::size_t found = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+    for (const auto& entry : std::filesystem::directory_iterator(history_.folder())) {
       found += entry.path().native().find("history.sqlite.damaged-") != std::string::npos &&
                        entry.path().native().find("-wal") == std::string::npos &&
                        entry.path().native().find("-shm") == std::string::npos
@@ -70,7 +70,7 @@ class LedgerTest : public testing::Test {
     return found;
   }
 
-  TemporaryDirectory folder_;
+  test::TestHistory history_;
 };
 
 constexpr std::uint64_t kIndex = kUtc / kWindow;
@@ -151,7 +151,7 @@ TEST_F(LedgerTest, AKillInTheMiddleLeavesNothingHalf) {
 }
 
 TEST_F(LedgerTest, AFileThatIsNoDatabaseIsMovedAside) {
-  std::ofstream(folder_ / "history.sqlite") << std::string(50'000, 'x');
+  std::ofstream(history_.file()) << std::string(50'000, 'x');
   auto ledger = open();
   ASSERT_NE(ledger, nullptr);
   EXPECT_THAT(ledger->note(), testing::HasSubstr("damaged"));
@@ -171,7 +171,7 @@ TEST_F(LedgerTest, DamageThatIsFoundLaterKeepsTheMarks) {
   }
   auto ledger = open();
   {
-    std::fstream file(folder_ / "history.sqlite", std::ios::in | std::ios::out | std::ios::binary);
+    std::fstream file(history_.file(), std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(5 * 4096);
     file << std::string(100 * 4096, '\xee');
   }
@@ -192,7 +192,7 @@ TEST_F(LedgerTest, RefusesAFileOfAnotherVersion) {
   open().reset();
   for (const int version : {kLedgerVersion + 1, kLedgerVersion + 8}) {
     const std::string change = "PRAGMA user_version = " + std::to_string(version);
-    EXPECT_TRUE(Database::open(folder_ / "history.sqlite")->execute(change.c_str()));
+    EXPECT_TRUE(Database::open(history_.place())->execute(change.c_str()));
     const auto opened = Ledger::open(options(), kUtc);
     ASSERT_FALSE(opened);
     EXPECT_THAT(opened.error().text(),
@@ -206,7 +206,7 @@ TEST_F(LedgerTest, RefusesAFileOfAnotherVersion) {
 TEST_F(LedgerTest, RefusesAFileThatIsOlderThanItsVersion) {
   // Before the first release, version 1 stood for a table `windows` of whole reports.
   ASSERT_TRUE(
-      Database::open(folder_ / "history.sqlite")
+      Database::open(history_.place())
           ->execute("CREATE TABLE windows(probe TEXT, report BLOB); PRAGMA user_version = 1"));
   const auto opened = Ledger::open(options(), kUtc);
   ASSERT_FALSE(opened);

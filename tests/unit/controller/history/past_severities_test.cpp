@@ -7,6 +7,7 @@
 #include "controller/history/ledger.h"
 #include "controller/history/severity_store.h"
 #include "controller/model/grid_plan.h"
+#include "unit/controller/history/test_history.h"
 #include "unit/controller/support.h"
 
 namespace pingloom::controller::past_severities_test {
@@ -25,7 +26,7 @@ class PastSeveritiesTest : public testing::Test {
         test::pinglistOf("  - { name: mesh, protocol: udp, mesh: ['10.0.0.[1-3]', fd00::4] }\n"),
         1);
     grid_ = plan->probes[0];
-    auto opened = Ledger::open({folder_ / "history.sqlite", kHour, 1ULL << 30}, kUtc);
+    auto opened = Ledger::open({history_.place(), kHour, 1ULL << 30}, kUtc);
     EXPECT_TRUE(opened) << opened.error().text();
     ledger_ = std::move(*opened);
   }
@@ -44,7 +45,7 @@ class PastSeveritiesTest : public testing::Test {
   }
   // Returns what stands in the grid of these windows, such as "ok down".
   std::string shown(Nanos from, Nanos until, PairState second = PairState::kOk) {
-    const auto history = History::open(folder_ / "history.sqlite");
+    const auto history = History::open(history_.place());
     auto past = PastSeverities::open((*history)->database());
     std::vector<Judged> judged;
     const States states = {std::nullopt, second, PairState::kOk, std::nullopt};
@@ -56,7 +57,7 @@ class PastSeveritiesTest : public testing::Test {
     return shown(kUtc + index * kWindow, kUtc + (index + 1) * kWindow);
   }
 
-  test::TemporaryDirectory folder_;
+  test::TestHistory history_;
   ProbeGrid grid_;
   std::unique_ptr<Ledger> ledger_;
 };
@@ -95,7 +96,7 @@ TEST_F(PastSeveritiesTest, ATimelineSaysTheSameOfOnePair) {
   record(kUtc, Severity::kOk, Severity::kOk);
   record(kUtc + 2 * kWindow, Severity::kOk, Severity::kLossy);
   record(kUtc + 4 * kWindow, Severity::kOk, Severity::kOk);
-  const auto history = History::open(folder_ / "history.sqlite");
+  const auto history = History::open(history_.place());
   auto past = PastSeverities::open((*history)->database());
   const auto timeline =
       past->timeline("mesh", kSource, ip("10.0.0.3"), kUtc + kWindow, kUtc + kHour);
@@ -126,7 +127,9 @@ TEST_F(PastSeveritiesTest, WhatIsInForceOutlivesTheHistoryUntilItsSourceIsGone) 
 }
 
 TEST_F(PastSeveritiesTest, KeepsLessWhereTheHistoryIsSmall) {
-  auto opened = Ledger::open({folder_ / "history.sqlite", kHour, 10'000}, kUtc);
+  ledger_.reset();
+  auto opened = Ledger::open({history_.place(), kHour, 10'000}, kUtc);
+  ASSERT_TRUE(opened) << opened.error().text();
   ledger_ = std::move(*opened);
   for (int i = 0; i < 20; ++i) {
     record(kUtc + i * kWindow, i % 2 == 0 ? Severity::kOk : Severity::kSlow, Severity::kOk);

@@ -5,6 +5,7 @@
 
 #include "controller/history/history.h"
 #include "controller/history/ledger.h"
+#include "unit/controller/history/test_history.h"
 #include "unit/controller/support.h"
 
 namespace pingloom::controller::verdict_store_test {
@@ -20,11 +21,11 @@ class VerdictStoreTest : public testing::Test {
   static constexpr Nanos kUtc = 1'795'230'720 * kSecond;
   void open(Nanos retention = 24 * kHour) {
     ledger_.reset();
-    auto opened = Ledger::open({file(), retention, 1ULL << 30}, kUtc);
+    auto opened = Ledger::open({place(), retention, 1ULL << 30}, kUtc);
     ASSERT_TRUE(opened) << opened.error().text();
     ledger_ = std::move(*opened);
   }
-  std::filesystem::path file() const { return folder_ / "history.sqlite"; }
+  HistoryPlace place() const { return history_.place(); }
   void record(const std::vector<VerdictRecord>& records) {
     const auto status = ledger_->record({}, {}, records);
     ASSERT_TRUE(status) << status.error().text();
@@ -37,14 +38,14 @@ class VerdictStoreTest : public testing::Test {
     return made;
   }
   std::vector<std::string> past(Nanos from, Nanos until, std::size_t limit = 10) {
-    const auto history = History::open(file());
+    const auto history = History::open(place());
     EXPECT_TRUE(history) << history.error().text();
     const auto found = readIncidents((*history)->database(), {from, until, limit});
     EXPECT_TRUE(found);
     return *found;
   }
 
-  test::TemporaryDirectory folder_;
+  test::TestHistory history_;
   std::unique_ptr<Ledger> ledger_;
 };
 
@@ -74,7 +75,7 @@ TEST_F(VerdictStoreTest, ThePastIsReadByTimeTheNewestFirst) {
   EXPECT_THAT(past(kUtc + 2 * kMinute, kUtc + kHour), ElementsAre("b"));
   EXPECT_THAT(past(kUtc, kUtc + kMinute), ElementsAre("a"));
   EXPECT_THAT(past(kUtc - kHour, kUtc), IsEmpty());
-  const auto history = History::open(file());
+  const auto history = History::open(place());
   EXPECT_EQ(*readIncident((*history)->database(), 2), "b");
   EXPECT_EQ(*readIncident((*history)->database(), 3), "");
 }
@@ -90,7 +91,7 @@ TEST_F(VerdictStoreTest, ClosedIncidentsAreTrimmedByAge) {
 
 TEST_F(VerdictStoreTest, TheFileOfVersion1IsReadAndWrittenTo) {
   std::filesystem::copy_file(
-      std::string(PINGLOOM_SOURCE_DIR) + "/tests/data/ledger/version-1.sqlite", file());
+      std::string(PINGLOOM_SOURCE_DIR) + "/tests/data/ledger/version-1.sqlite", history_.file());
   open();
   record({{Kind::kIncident, "1", kUtc, 0, "a"}});
   EXPECT_THAT(kept(), ElementsAre("1=a", "17={}"));
