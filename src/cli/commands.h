@@ -27,6 +27,7 @@ int runPages(const std::vector<std::string>& arguments);
 int runDta(const std::vector<std::string>& arguments);
 int runDevices(const std::vector<std::string>& arguments);
 int runAlerts(const std::vector<std::string>& arguments);
+int runHistory(const std::vector<std::string>& arguments);
 int runKeys(const std::vector<std::string>& arguments);
 
 struct Command {
@@ -36,7 +37,7 @@ struct Command {
 };
 
 // The help lists the commands in this order.
-constexpr std::array<Command, 18> kCommands = {
+constexpr std::array<Command, 19> kCommands = {
     {{"check", "check a pinglist or configuration file, and show what a pinglist costs", runCheck},
      {"plan", "show what a host would probe according to a pinglist", runPlan},
      {"status", "show whether the controller and its agents are healthy", runStatus},
@@ -54,6 +55,7 @@ constexpr std::array<Command, 18> kCommands = {
      {"dta", "ask the stores of telemetry that is written by RDMA", runDta},
      {"devices", "show the RDMA devices of this host", runDevices},
      {"alerts", "show the targets of alerts, and send a test to one", runAlerts},
+     {"history", "copy a history to another database, or back to a file", runHistory},
      {"keys", "generate, authorise and revoke keys of agents and collectors", runKeys}}};
 
 }  // namespace pingloom::cli

@@ -16,6 +16,7 @@ constexpr int kExitReadFailed = 1;    // read: a READ failed or returned wrong c
 constexpr int kExitNoDevice = 1;      // devices: no device exists, or none has the address
 constexpr int kExitKeysNotDone = 1;   // keys: a file could not be read or changed
 constexpr int kExitNotDelivered = 1;  // alerts test: a place did not take the notification
+constexpr int kExitNotCopied = 1;     // history copy: nothing was copied
 constexpr int kExitNoKey = 1;         // dta get, count, top, path: no store has it
 constexpr int kExitNoStore = 1;       // dta inspect: the file is no sound store
 

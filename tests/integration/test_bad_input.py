@@ -187,7 +187,7 @@ class Configurations(BadInput):
 COMMANDS = [("pingloom-agent",), ("pingloom-collector",), ("pingloom-controller",), ("pingloom-translator",), ("pingloom",)] + [
     ("pingloom", *words) for words in (("check",), ("devices",), ("mesh",), ("pages",), ("ping",), ("plan",), ("read",),
                                        ("results",), ("status",), ("top",), ("path",), ("fabric",), ("keys",), ("keys", "generate"), ("keys", "show"),
-                                       ("keys", "authorize"), ("keys", "revoke"), ("keys", "list"), ("keys", "reporter"), ("incidents",),
+                                       ("keys", "authorize"), ("keys", "revoke"), ("keys", "list"), ("keys", "reporter"), ("history",), ("history", "copy"), ("incidents",),
                                        ("incidents", "ack"), ("silence",), ("silence", "add"), ("silence", "remove"),
                                        ("silence", "list"), ("maintenance",), ("maintenance", "begin"),
                                        ("maintenance", "end"), ("maintenance", "list"), ("dta",), ("dta", "tables"), ("dta", "get"),
