@@ -67,6 +67,24 @@ std::shared_ptr<const controller::GridPlan> planOf(std::uint32_t sources, std::u
   return plan;
 }
 
+// Takes all pieces of a body and gives their length.
+Result<std::size_t> drain(const std::string& path, http::BodyStream& stream) {
+  std::size_t total = 0;
+  for (;;) {
+    const auto promise = std::make_shared<std::promise<std::optional<std::string>>>();
+    stream.next(
+        [promise](std::optional<std::string> made) { promise->set_value(std::move(made)); });
+    auto future = promise->get_future();
+    if (future.wait_for(std::chrono::nanoseconds(kPatience)) != std::future_status::ready) {
+      return makeError(path, "no piece within " + formatDuration(kPatience));
+    }
+    const auto piece = future.get();
+    if (!piece) return makeError(path, "the answer cannot be finished");
+    if (piece->empty()) return total;
+    total += piece->size();
+  }
+}
+
 // Gives the answer's length.
 Result<std::size_t> ask(const std::shared_ptr<const controller::GridPlan>& plan,
                         controller::HistoryReader& reader, const std::string& path,
@@ -89,6 +107,7 @@ Result<std::size_t> ask(const std::shared_ptr<const controller::GridPlan>& plan,
     response = std::get<http::Response>(answer);
   }
   if (response.status != 200) return makeError(path, response.body);
+  if (response.stream != nullptr) return drain(path, *response.stream);
   return response.body.size();
 }
 

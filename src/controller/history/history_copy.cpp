@@ -146,9 +146,9 @@ Result<std::uint64_t> copyHistory(const HistoryPlace& from, const HistoryPlace& 
     return tl::unexpected(status.error());
   }
   // Within a transaction the source does not change, even while a controller writes it.
-  const char* begin =
-      source->engine() == Engine::kSqlite ? "BEGIN" : "BEGIN ISOLATION LEVEL REPEATABLE READ";
-  if (auto status = source->execute(begin); !status) return tl::unexpected(status.error());
+  if (auto status = source->execute(ReadTransaction::beginReading(*source)); !status) {
+    return tl::unexpected(status.error());
+  }
   const auto all = rowsIn(*source);
   if (!all) return tl::unexpected(all.error());
   const auto present = rowsIn(*destination);

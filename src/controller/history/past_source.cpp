@@ -15,8 +15,8 @@ void addPairCounts(const PairCounts& from, PairCounts& into) {
                            &PairCounts::refused, &PairCounts::unreachable}) {
     addSaturating(into.*count, from.*count);
   }
-  into.anomalous += from.anomalous;
-  into.network_samples += from.network_samples;
+  addSaturating(into.anomalous, from.anomalous);
+  into.timed |= from.timed;
 }
 
 }  // namespace
@@ -36,8 +36,10 @@ bool PastSource::read(const PastContent& content) {
   if (!content_.open(content.content)) return false;
   for (std::size_t at = 0; at < content_.blocks(); ++at) {
     BlockReader& block = content_.block(at);
-    const bool part_read = !part_ || *part_ == 0 || block.readPart(*part_);
-    if (!part_read || !block.readCounts() || !block.readPart(0)) return false;
+    if (!block.readCounts()) return false;
+    const bool network = part_ == std::size_t{0} || block.countsNeedNetwork();
+    if (network && !block.readPart(0)) return false;
+    if (part_ && *part_ != 0 && !block.readPart(*part_)) return false;
   }
   return true;
 }

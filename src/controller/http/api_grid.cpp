@@ -4,6 +4,7 @@
 #include "controller/http/cells.h"
 #include "controller/http/csv.h"
 #include "controller/http/grid_csv.h"
+#include "controller/http/live_frames.h"
 #include "controller/model/grid_plan.h"
 
 namespace pingloom::controller::api {
@@ -69,6 +70,9 @@ http::Response grid(const Board& board, const http::Request& request) {
   auto snapshots = board.sources(query->probe, plan->generation);
   snapshots.resize(grid.sources.size());  // the board has none just after a change of the plan
   const auto writer = gridWriter(*plan, *query);
+  // The usual length of a value, a state and a severity.
+  const std::size_t cell_bytes = query->format == GridFormat::kCells ? kLiveBytesPerCell : 18;
+  writer->text().reserve(grid.sources.size() * grid.destinations.size() * cell_bytes);
   GridLine line;
   for (std::size_t source = 0; source < snapshots.size(); ++source) {
     fillLine(grid, query->metric, source, snapshots[source].get(), line);

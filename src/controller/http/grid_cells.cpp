@@ -6,12 +6,12 @@ namespace {
 
 class CellsGrid : public GridWriter {
  public:
-  CellsGrid(const GridPlan& plan, const GridQuery& query)
-      : query_(query), out_(liveRows({static_cast<std::uint32_t>(plan.generation), 0, 0})) {
-    const ProbeGrid& grid = plan.probes[query.probe];
-    cells_.resize(grid.destinations.size() * kLiveBytesPerCell);
-    out_.reserve(out_.size() + grid.sources.size() * (kLiveRowBytes + cells_.size()));
+  CellsGrid(const GridPlan& plan, const GridQuery& query) : query_(query) {
+    out_ = liveRows({static_cast<std::uint32_t>(plan.generation), 0, 0});
+    cells_.resize(plan.probes[query.probe].destinations.size() * kLiveBytesPerCell);
   }
+
+  std::string_view contentType() const override { return "application/octet-stream"; }
 
   void add(const GridLine& line) override {
     for (std::size_t i = 0; i < line.states.size(); ++i) {
@@ -30,16 +30,8 @@ class CellsGrid : public GridWriter {
     appendLiveRow(out_, query_.probe, source_++, line.endUtc(), cells_);
   }
 
-  http::Response finish() override {
-    http::Response response;
-    response.content_type = "application/octet-stream";
-    response.body = std::move(out_);
-    return response;
-  }
-
  private:
   const GridQuery& query_;
-  std::string out_;
   std::string cells_;  // one source's states with severities, then its values
   std::uint32_t source_ = 0;
 };

@@ -20,71 +20,80 @@ std::vector<std::string> placesOf(const plan::AddressList& list, const GridPlan&
   return places;
 }
 
+class CsvGrid : public GridWriter {
+ public:
+  CsvGrid(const GridPlan& plan, const GridQuery& query)
+      : query_(query),
+        sources_(placesOf(plan.probes[query.probe].sources, plan)),
+        destinations_(placesOf(plan.probes[query.probe].destinations, plan)) {
+    out_ = "source,source_name,destination,destination_name,state,";
+    out_.append(query_.metric_name).append("_").append(query_.metric.unit());
+    out_ += ",severity,window_end\r\n";
+  }
+
+  std::string_view contentType() const override { return kCsvType; }
+
+  void add(const GridLine& line) override {
+    std::string end = ",";
+    if (const auto utc = line.endUtc()) end += formatUtc(*utc);
+    end += "\r\n";
+    std::array<char, Metric::kMaxDigits> digits;
+    for (std::size_t i = 0; i < destinations_.size(); ++i) {
+      const auto& state = line.states[i];
+      if (!state) continue;
+      out_.append(sources_[source_]).append(destinations_[i]).append(name(*state));
+      out_ += ',';
+      out_.append(digits.data(), writeValue(digits.data(), query_.metric, line, i));
+      out_ += ',';
+      out_.append(name(line.severityOf(i))).append(end);
+    }
+    ++source_;
+  }
+
+ private:
+  const GridQuery& query_;
+  std::vector<std::string> sources_;  // each as the beginning of its lines
+  std::vector<std::string> destinations_;
+  std::size_t source_ = 0;  // the next one
+};
+
 class PresentCsv : public http::BodyStream {
  public:
   PresentCsv(const Board& board, std::shared_ptr<const GridPlan> plan, GridQuery query)
-      : board_(board), lines_(std::move(plan), std::move(query)) {}
+      : board_(board), plan_(std::move(plan)), query_(std::move(query)), writer_(*plan_, query_) {}
 
   void next(Take take) override {
-    std::string piece;
-    if (next_ == 0) lines_.appendHead(piece);
-    const ProbeGrid& grid = lines_.grid();
-    for (; next_ < grid.sources.size() && piece.size() < kCsvPieceBytes; ++next_) {
-      if (board_.plan()->generation != lines_.plan().generation) return take(std::nullopt);
-      const auto snapshot = board_.source(lines_.query().probe, static_cast<std::uint32_t>(next_),
-                                          lines_.plan().generation);
-      fillLine(grid, lines_.query().metric, next_, snapshot.get(), line_);
-      lines_.append(next_, line_, piece);
+    const ProbeGrid& grid = plan_->probes[query_.probe];
+    for (; next_ < grid.sources.size() && writer_.text().size() < kCsvPieceBytes; ++next_) {
+      if (board_.plan()->generation != plan_->generation) return take(std::nullopt);
+      const auto snapshot =
+          board_.source(query_.probe, static_cast<std::uint32_t>(next_), plan_->generation);
+      fillLine(grid, query_.metric, next_, snapshot.get(), line_);
+      writer_.add(line_);
     }
-    take(std::move(piece));
+    take(std::exchange(writer_.text(), {}));
   }
 
  private:
   const Board& board_;
-  const CsvLines lines_;
+  const std::shared_ptr<const GridPlan> plan_;
+  const GridQuery query_;
+  CsvGrid writer_;
   GridLine line_;
   std::size_t next_ = 0;  // source
 };
 
 }  // namespace
 
-CsvLines::CsvLines(std::shared_ptr<const GridPlan> plan, GridQuery query)
-    : plan_(std::move(plan)),
-      query_(std::move(query)),
-      sources_(placesOf(grid().sources, *plan_)),
-      destinations_(placesOf(grid().destinations, *plan_)) {}
-
-void CsvLines::appendHead(std::string& out) const {
-  out += "source,source_name,destination,destination_name,state,";
-  out.append(query_.metric_name).append("_").append(query_.metric.unit());
-  out += ",severity,window_end\r\n";
-}
-
-void CsvLines::append(std::size_t source, const GridLine& line, std::string& out) const {
-  std::string end = ",";
-  if (const auto utc = line.endUtc()) end += formatUtc(*utc);
-  end += "\r\n";
-  std::array<char, Metric::kMaxDigits> digits;
-  for (std::size_t i = 0; i < destinations_.size(); ++i) {
-    const auto& state = line.states[i];
-    if (!state) continue;
-    out.append(sources_[source]).append(destinations_[i]).append(name(*state));
-    out += ',';
-    out.append(digits.data(), writeValue(digits.data(), query_.metric, line, i));
-    out += ',';
-    out.append(name(line.severityOf(i))).append(end);
-  }
-}
-
-http::Response csvAnswer(std::shared_ptr<http::BodyStream> stream) {
-  http::Response response;
-  response.content_type = kCsvType;
-  response.stream = std::move(stream);
-  return response;
+std::unique_ptr<GridWriter> csvGrid(const GridPlan& plan, const GridQuery& query) {
+  return std::make_unique<CsvGrid>(plan, query);
 }
 
 http::Response csvOf(const Board& board, std::shared_ptr<const GridPlan> plan, GridQuery query) {
-  return csvAnswer(std::make_shared<PresentCsv>(board, std::move(plan), std::move(query)));
+  http::Response response;
+  response.content_type = kCsvType;
+  response.stream = std::make_shared<PresentCsv>(board, std::move(plan), std::move(query));
+  return response;
 }
 
 }  // namespace pingloom::controller::api

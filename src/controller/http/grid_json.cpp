@@ -4,6 +4,7 @@
 
 #include "common/json_text.h"
 #include "controller/http/grid_writer.h"
+#include "controller/http/past_query.h"
 
 namespace pingloom::controller::api {
 namespace {
@@ -36,6 +37,8 @@ WordTexts wordTexts(const std::array<std::string_view, kCount>& names, unsigned 
   return texts;
 }
 
+char* writeNull(char* at) { return std::copy_n("null", 4, at); }
+
 void appendAddresses(std::string& out, const plan::AddressList& list) {
   char separator = '[';
   for (const IpAddress& address : list) {
@@ -61,35 +64,49 @@ class JsonGrid : public GridWriter {
  public:
   JsonGrid(const GridPlan& plan, const GridQuery& query)
       : query_(query), columns_(plan.probes[query.probe].destinations.size()) {
-    constexpr std::size_t kUsualBytes = 17;  // the usual length of a value, a state and a severity
-    const std::size_t cells = plan.probes[query.probe].sources.size() * columns_;
-    out_.reserve(4096 + cells * kUsualBytes);
-    words_.reserve(cells);
+    words_.reserve(plan.probes[query.probe].sources.size() * columns_);
     line_.resize(columns_ * (std::max(Metric::kMaxDigits, kMaxWordBytes) + 1));
     appendHead(plan);
   }
 
   void add(const GridLine& line) override {
-    showWindow(line);
-    appendLine([&](char* at, std::size_t i) {
-      char* const end = writeValue(at, query_.metric, line, i);
-      return end != at ? end : std::copy_n("null", 4, at);
-    });
-    addWords(line);
+    if (line.start_utc && (!window_ || window_->from_utc < *line.start_utc)) {
+      window_ = {*line.start_utc, *line.endUtc()};
+    }
+    if (line.against == nullptr && !query_.metric.isRatio()) {
+      // The usual answer has a loop of its own, because it has millions of values.
+      appendLine(lines_ == 0, [values = line.values.data()](char* at, std::size_t i) {
+        return values[i].measured() ? writeDecimal(at, values[i].part) : writeNull(at);
+      });
+    } else {
+      appendLine(lines_ == 0, [&](char* at, std::size_t i) {
+        char* const end = writeValue(at, query_.metric, line, i);
+        return end != at ? end : writeNull(at);
+      });
+    }
+    keepWords(line);
     ++lines_;
   }
 
-  http::Response finish() override {
-    const std::size_t lines = lines_;
-    out_.reserve(out_.size() + words_bytes_ + 4 * lines + 64);
-    out_ += R"(],"states":)";
-    appendWords(state_texts_, lines);
-    out_ += R"(,"severities":)";
-    appendWords(severity_texts_, lines);
-    out_ += "}\n";
-    http::Response response;
-    response.body = std::move(out_);
-    return response;
+  // Appends a line of states, a line of severities, or the window.
+  bool addEnd() override {
+    switch (end_) {
+      case End::kStates:
+        if (end_line_ == 0) out_ += R"(],"states":[)";
+        if (!addWords(state_texts_)) end_ = End::kSeverities;
+        return true;
+      case End::kSeverities:
+        if (end_line_ == 0) out_ += R"(],"severities":[)";
+        if (!addWords(severity_texts_)) end_ = End::kWindow;
+        return true;
+      case End::kWindow:
+        addWindow();
+        end_ = End::kDone;
+        return true;
+      case End::kDone:
+        break;
+    }
+    return false;
   }
 
  private:
@@ -105,10 +122,6 @@ class JsonGrid : public GridWriter {
     appendJsonString(out_, query_.metric.unit());
     out_ += R"(,"generation":)";
     appendJsonNumber(out_, plan.generation);
-    out_ += R"(,"window":)";
-    window_at_ = out_.size();
-    out_ += "null";
-    window_size_ = out_.size() - window_at_;
     if (query_.against_utc) {
       out_ += R"(,"against":)";
       appendJsonString(out_, formatUtc(*query_.against_utc));
@@ -128,11 +141,10 @@ class JsonGrid : public GridWriter {
     out_ += R"(,"values":[)";
   }
 
-  void addWords(const GridLine& line) {
+  void keepWords(const GridLine& line) {
     const std::size_t first = words_.size();
     words_.resize(first + line.states.size());
     std::uint8_t* const words = words_.data() + first;
-    std::size_t bytes = 0;
     for (std::size_t i = 0; i < line.states.size(); ++i) {
       std::size_t word = kNotAPair;
       if (line.states[i]) {
@@ -140,43 +152,44 @@ class JsonGrid : public GridWriter {
                static_cast<std::size_t>(line.severityOf(i)) << kSeverityShift;
       }
       words[i] = static_cast<std::uint8_t>(word);
-      bytes += state_texts_[word].size + severity_texts_[word].size + 2;
     }
-    words_bytes_ += bytes;
   }
 
-  // Appends a matrix of the texts of all cells.
-  void appendWords(const WordTexts& texts, std::size_t lines) {
-    out_ += '[';
-    lines_ = 0;
-    for (const std::uint8_t* line = words_.data(); lines_ < lines; line += columns_, ++lines_) {
-      appendLine([&](char* at, std::size_t i) {
-        const WordText& text = texts[line[i]];
-        std::memcpy(at, text.bytes.data(), kMaxWordBytes);
-        return at + text.size;
-      });
+  // Appends the texts of the next line's cells. False: there is no further line.
+  bool addWords(const WordTexts& texts) {
+    if (end_line_ == lines_) {
+      end_line_ = 0;
+      return false;
     }
-    out_ += ']';
+    const std::uint8_t* const words = words_.data() + end_line_ * columns_;
+    appendLine(end_line_ == 0, [&](char* at, std::size_t i) {
+      const WordText& text = texts[words[i]];
+      std::memcpy(at, text.bytes.data(), kMaxWordBytes);
+      return at + text.size;
+    });
+    ++end_line_;
+    return true;
   }
 
-  // Writes the newest window of all sources. Usually all have the same, which the first one writes.
-  void showWindow(const GridLine& line) {
-    if (!line.start_utc || (newest_utc_ && *line.start_utc <= *newest_utc_)) return;
-    newest_utc_ = line.start_utc;
-    std::string window = R"({"start":)";
-    appendJsonString(window, formatUtc(*line.start_utc));
-    window += R"(,"end":)";
-    appendJsonString(window, formatUtc(*line.endUtc()));
-    window += '}';
-    out_.replace(window_at_, window_size_, window);
-    window_size_ = window.size();
+  // The newest window of all sources is known only at the end.
+  void addWindow() {
+    out_ += R"(],"window":)";
+    if (window_) {
+      out_ += R"({"start":)";
+      appendJsonString(out_, formatUtc(window_->from_utc));
+      out_ += R"(,"end":)";
+      appendJsonString(out_, formatUtc(window_->until_utc));
+      out_ += "}}\n";
+    } else {
+      out_ += "null}\n";
+    }
   }
 
   // Appends an array with one element for each destination; `write` writes an element to the given
   // place and returns its end.
   template <typename Write>
-  void appendLine(Write write) {
-    if (lines_ != 0) out_ += ',';
+  void appendLine(bool first, Write write) {
+    if (!first) out_ += ',';
     out_ += '[';
     char* at = line_.data();
     for (std::size_t i = 0; i < columns_; ++i) {
@@ -191,14 +204,13 @@ class JsonGrid : public GridWriter {
   const std::size_t columns_;
   const WordTexts state_texts_ = wordTexts(kPairStateNames, 0);
   const WordTexts severity_texts_ = wordTexts(kSeverityNames, kSeverityShift);
-  std::string out_;
-  std::size_t window_at_ = 0;
-  std::size_t window_size_ = 0;
-  std::optional<Nanos> newest_utc_;
-  std::string line_;  // the buffer for one line
+  enum class End : std::uint8_t { kStates, kSeverities, kWindow, kDone };
+  End end_ = End::kStates;  // what the end has next
+  std::size_t end_line_ = 0;
+  std::optional<TimeRange> window_;  // the newest one
+  std::string line_;                 // the buffer for one line
   // The words of all cells, which the document has after all values.
   std::vector<std::uint8_t> words_;
-  std::size_t words_bytes_ = 0;  // with the commas
   std::size_t lines_ = 0;
 };
 

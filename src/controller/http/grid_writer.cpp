@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <utility>
 
 namespace pingloom::controller::api {
 
@@ -11,10 +12,20 @@ std::unique_ptr<GridWriter> gridWriter(const GridPlan& plan, const GridQuery& qu
     case GridFormat::kCells:
       return cellsGrid(plan, query);
     case GridFormat::kCsv:
+      return csvGrid(plan, query);
     case GridFormat::kJson:
       break;
   }
   return jsonGrid(plan, query);
+}
+
+http::Response GridWriter::finish() {
+  while (addEnd()) {
+  }
+  http::Response response;
+  response.content_type = contentType();
+  response.body = std::move(out_);
+  return response;
 }
 
 void appendValue(std::string& out, const Metric& metric, const MetricValue& value) {

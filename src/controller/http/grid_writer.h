@@ -1,6 +1,6 @@
-// Writes a whole mesh as one document, in the same way for the present and the past. It works
-// source by source, and keeps no more than a byte a pair in addition to the answer. CSV is sent
-// while it is made (grid_csv.h). One thread per object.
+// Writes a whole mesh as a document, in the same way for the present and the past. It works source
+// by source, and keeps no more than a byte a pair in addition to the text, which can be taken in
+// pieces while it is made. One thread per object.
 #pragma once
 
 #include <cstdint>
@@ -60,11 +60,20 @@ void fillLine(const ProbeGrid& grid, const Metric& metric, std::size_t source,
 class GridWriter {
  public:
   virtual ~GridWriter() = default;
+  virtual std::string_view contentType() const { return "application/json"; }
   virtual void add(const GridLine& line) = 0;  // once for each source of the probe, in their order
-  virtual http::Response finish() = 0;         // once, after all
+  // Appends some of what follows the sources, after all of them. False: the text is complete.
+  virtual bool addEnd() { return false; }
+
+  // The text that was made since it was last taken.
+  std::string& text() { return out_; }
+  http::Response finish();  // makes the end; the answer has all of the text
+
+ protected:
+  std::string out_;
 };
 
-// Returns the writer for the query's format, which is not CSV. Plan and query have to outlive it.
+// Returns the writer for the query's format. Plan and query have to outlive it.
 std::unique_ptr<GridWriter> gridWriter(const GridPlan& plan, const GridQuery& query);
 
 // Appends a value as JSON; null where nothing was measured.
@@ -78,5 +87,6 @@ char* writeValue(char* at, const Metric& metric, const GridLine& line, std::size
 std::unique_ptr<GridWriter> jsonGrid(const GridPlan& plan, const GridQuery& query);
 // Writes one message of rows in the format of the live connection.
 std::unique_ptr<GridWriter> cellsGrid(const GridPlan& plan, const GridQuery& query);
+std::unique_ptr<GridWriter> csvGrid(const GridPlan& plan, const GridQuery& query);
 
 }  // namespace pingloom::controller::api

@@ -7,7 +7,6 @@
 #include "common/duration.h"
 #include "controller/history/event_reader.h"
 #include "controller/http/api.h"
-#include "controller/http/grid_csv.h"
 #include "controller/http/past_query.h"
 #include "controller/model/report_reader.h"
 
@@ -17,6 +16,8 @@ namespace {
 using Plan = std::shared_ptr<const GridPlan>;
 
 constexpr Nanos kMaxWorst = 366 * 24 * kHour;
+// A piece is at least a source's line, and at most this much more.
+constexpr std::size_t kPieceBytes = 256 * 1024;
 
 // Fills in everything but the states and severities.
 void fillPast(const Metric& metric, const ProbeGrid& grid, const std::optional<PastWindow>& window,
@@ -31,15 +32,19 @@ void fillPast(const Metric& metric, const ProbeGrid& grid, const std::optional<P
   metric.of(*window, line.values);
 }
 
-// A past mesh as CSV. Each piece is a question of its own, so that others are answered in between.
-class PastCsv : public http::BodyStream, public std::enable_shared_from_this<PastCsv> {
+// A past mesh is sent while it is made, so that no more than a piece of it is in memory. Each piece
+// is a question of its own, so that others are answered in between.
+class PastStream : public http::BodyStream, public std::enable_shared_from_this<PastStream> {
  public:
-  PastCsv(HistoryReader& reader, Plan plan, GridQuery query, Nanos at)
+  PastStream(HistoryReader& reader, Plan plan, GridQuery query, Nanos at)
       : reader_(reader),
-        lines_(std::move(plan), std::move(query)),
-        past_(lines_.grid(), lines_.query(), at) {}
+        plan_(std::move(plan)),
+        query_(std::move(query)),
+        writer_(gridWriter(*plan_, query_)),
+        past_(grid(), query_, at) {}
 
   Status begin(History& history) { return past_.begin(history); }
+  std::string_view contentType() const { return writer_->contentType(); }
 
   void next(Take take) override {
     const auto shared = std::make_shared<Take>(std::move(take));
@@ -51,6 +56,8 @@ class PastCsv : public http::BodyStream, public std::enable_shared_from_this<Pas
   }
 
  private:
+  const ProbeGrid& grid() const { return plan_->probes[query_.probe]; }
+
   // Only a shortage of memory is expected to throw.
   std::optional<std::string> piece(History& history) {
     try {
@@ -61,38 +68,28 @@ class PastCsv : public http::BodyStream, public std::enable_shared_from_this<Pas
   }
 
   std::optional<std::string> make(History& history) {
-    std::string out;
-    if (next_ == 0) lines_.appendHead(out);
+    std::string& out = writer_->text();
+    out.reserve(kPieceBytes + kPieceBytes / 4);
     if (!past_.resume(history)) return std::nullopt;
-    for (; next_ < lines_.grid().sources.size() && out.size() < kCsvPieceBytes; ++next_) {
+    const ReadTransaction whole_piece(history.database());
+    for (; next_ < grid().sources.size() && out.size() < kPieceBytes; ++next_) {
       const auto line = past_.line(history, next_);
       if (!line) return std::nullopt;
-      lines_.append(next_, **line, out);
+      writer_->add(**line);
+    }
+    while (next_ == grid().sources.size() && out.size() < kPieceBytes && writer_->addEnd()) {
     }
     if (out.empty()) reader_.reportDamaged(past_.damaged());
-    return out;
+    return std::exchange(out, {});
   }
 
   HistoryReader& reader_;
-  const CsvLines lines_;
+  const Plan plan_;
+  const GridQuery query_;
+  const std::unique_ptr<GridWriter> writer_;
   PastGrid past_;
   std::size_t next_ = 0;  // source
 };
-
-http::Response documentOf(HistoryReader& reader, History& history, const GridPlan& plan,
-                          const GridQuery& query, Nanos at) {
-  const ProbeGrid& grid = plan.probes[query.probe];
-  PastGrid past(grid, query, at);
-  if (const auto status = past.begin(history); !status) return unreadable(status.error());
-  const auto writer = gridWriter(plan, query);
-  for (std::size_t source = 0; source < grid.sources.size(); ++source) {
-    const auto line = past.line(history, source);
-    if (!line) return unreadable(line.error());
-    writer->add(**line);
-  }
-  reader.reportDamaged(past.damaged());
-  return writer->finish();
-}
 
 // The newest time of which every source that reports has a window.
 Result<Nanos> newestTime(History& history, const ProbeGrid& grid) {
@@ -105,10 +102,12 @@ http::Response answerOf(HistoryReader& reader, History& history, const Plan& pla
                         const GridQuery& query, std::optional<Nanos> asked) {
   const auto at = asked ? Result<Nanos>(*asked) : newestTime(history, plan->probes[query.probe]);
   if (!at) return unreadable(at.error());
-  if (query.format != GridFormat::kCsv) return documentOf(reader, history, *plan, query, *at);
-  const auto stream = std::make_shared<PastCsv>(reader, plan, query, *at);
+  const auto stream = std::make_shared<PastStream>(reader, plan, query, *at);
   if (const auto status = stream->begin(history); !status) return unreadable(status.error());
-  return csvAnswer(stream);
+  http::Response response;
+  response.content_type = stream->contentType();
+  response.stream = stream;
+  return response;
 }
 
 tl::expected<std::optional<Nanos>, http::Response> optionalTime(const http::Request& request,

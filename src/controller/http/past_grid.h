@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "controller/history/history_reader.h"
 #include "controller/history/past_presence.h"
 #include "controller/history/past_severities.h"
 #include "controller/history/past_source.h"

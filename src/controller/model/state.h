@@ -36,10 +36,13 @@ struct PairCounts {
   std::uint32_t lost = 0;
   std::uint32_t refused = 0;
   std::uint32_t unreachable = 0;
-  std::uint64_t anomalous = 0;  // for any reason
-  std::uint64_t network_samples = 0;
-  std::uint32_t misfit = 0;  // part of unreachable
+  std::uint32_t anomalous = 0;  // for any reason; saturates
+  std::uint32_t misfit = 0;     // part of unreachable
+  // 1: some exchange has a network time. It is as wide as the others so that the struct has no
+  // padding, around which compilers copy in slow pieces.
+  std::uint32_t timed = 0;
 };
+static_assert(sizeof(PairCounts) == 32, "a past grid moves one of these for each pair");
 PairCounts countsOf(const Row& row);
 
 // Pure; any thread. It is inline because it is called for millions of pairs at a time.
@@ -55,7 +58,7 @@ inline PairState deriveState(const PairCounts& counts, const PairFacts& facts) {
   if (counts.unreachable > 0) return PairState::kUnreachable;
   if (counts.lost > 0) return PairState::kLoss;
   if (counts.received > 0 &&
-      (counts.network_samples == 0 || counts.anomalous * 2 > counts.received)) {
+      (counts.timed == 0 || std::uint64_t{counts.anomalous} * 2 > counts.received)) {
     return PairState::kAnomalous;
   }
   return PairState::kOk;

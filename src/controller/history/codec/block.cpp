@@ -111,6 +111,7 @@ Result<std::string_view> BlockWriter::write(const BlockHead& head,
 }
 
 bool BlockReader::open(std::string_view bytes) {
+  network_read_ = false;
   ColumnReader in(bytes);
   if (in.number() != kVersion) return false;
   std::array<std::uint64_t, kSections> sizes{};
@@ -181,10 +182,12 @@ bool BlockReader::readCounts() {
 }
 
 void BlockReader::pairCounts(PairCounts* out) const {
+  if (!network_read_) return counts_.counts(true, out);
   const auto same = parts_[0].sameCount();
-  counts_.counts(same.value_or(0), out);
+  counts_.counts(same.value_or(0) > 0, out);
   if (same) return;
-  for (std::size_t i = 0; i < destinations_.size(); ++i) out[i].network_samples = sampleCount(0, i);
+  for (std::size_t i = 0; i < destinations_.size(); ++i)
+    out[i].timed = sampleCount(0, i) > 0 ? 1 : 0;
 }
 
 bool BlockReader::readAll() {
@@ -196,6 +199,7 @@ bool BlockReader::readAll() {
 }
 
 bool BlockReader::readPart(std::size_t part) {
+  network_read_ = network_read_ || part == 0;
   const std::size_t number = kFirstPart + part;
   if (sections_[number].empty()) return parts_[part].read({}, destinations_.size());
   return section(number, bytes_[number]) && parts_[part].read(bytes_[number], destinations_.size());

@@ -72,7 +72,9 @@ class BlockReader {
 
   // REQUIRES for all below: their section has been read.
   void counts(std::size_t pair, Row& row) const { counts_.fill(pair, row); }
-  // REQUIRES: `out` has room for all destinations.
+  // Whether pairCounts() needs part 0 (network), which tells what the counts do not.
+  bool countsNeedNetwork() const { return !counts_.showTimed(); }
+  // REQUIRES: `out` has room for all destinations, and part 0 has been read if it is needed.
   void pairCounts(PairCounts* out) const;
   void jitter(std::uint64_t* out) const { counts_.jitter(out); }
   // As PartReader::percentiles().
@@ -100,6 +102,7 @@ class BlockReader {
   plan::AddressList destinations_;
   CountReader counts_;
   std::array<PartReader, kRowParts.size()> parts_;
+  bool network_read_ = false;  // whether part 0 of this block has been read
 };
 
 }  // namespace pingloom::controller

@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "controller/history/codec/row_sums.h"
 #include "controller/history/codec/steps.h"
 
 namespace pingloom::controller {
@@ -14,6 +15,9 @@ std::uint32_t narrow(std::uint64_t value) {
       std::min<std::uint64_t>(value, std::numeric_limits<std::uint32_t>::max()));
 }
 
+constexpr std::size_t kReceived = 1;
+constexpr std::size_t kAckLost = 5;
+static_assert(kRowCounts[kReceived] == &Row::received && kRowCounts[kAckLost] == &Row::ack_lost);
 constexpr std::size_t kReasons = kRowCounts.size();  // the first column of reasons
 constexpr std::size_t kJitter = kReasons + kAnomalies;
 
@@ -84,9 +88,9 @@ void CountReader::fill(std::size_t pair, Row& row) const {
 }
 
 // In nearly all blocks most columns have one number for all pairs.
-void CountReader::counts(std::uint64_t network_samples, PairCounts* out) const {
+void CountReader::counts(bool timed, PairCounts* out) const {
   PairCounts same = countsOf(same_);
-  same.network_samples = network_samples;
+  same.timed = timed ? 1 : 0;
   const std::size_t pairs = columns_[kJitter].size();
   std::fill_n(out, pairs, same);
   for (const std::size_t column : differing_) {
@@ -95,9 +99,26 @@ void CountReader::counts(std::uint64_t network_samples, PairCounts* out) const {
       const auto count = kPairCounts[column];
       for (std::size_t i = 0; i < pairs; ++i) out[i].*count = narrow(values[i]);
     } else if (column >= kReasons && column < kJitter) {
-      for (std::size_t i = 0; i < pairs; ++i) out[i].anomalous += narrow(values[i]);
+      for (std::size_t i = 0; i < pairs; ++i) addSaturating(out[i].anomalous, narrow(values[i]));
     }
   }
+}
+
+bool CountReader::showTimed() const {
+  const auto timed = [this](std::size_t pair) {
+    const std::uint64_t received = narrow(columns_[kReceived][pair]);
+    std::uint64_t untimed = narrow(columns_[kAckLost][pair]);
+    for (std::size_t i = kReasons; i < kJitter; ++i) untimed += narrow(columns_[i][pair]);
+    return received == 0 || received > untimed;
+  };
+  const std::size_t pairs = columns_[kJitter].size();
+  const bool alike = std::none_of(differing_.begin(), differing_.end(), [](std::size_t column) {
+    return column == kReceived || column == kAckLost || (column >= kReasons && column < kJitter);
+  });
+  for (std::size_t pair = 0; pair < (alike ? std::min<std::size_t>(pairs, 1) : pairs); ++pair) {
+    if (!timed(pair)) return false;
+  }
+  return true;
 }
 
 void CountReader::jitter(std::uint64_t* out) const {

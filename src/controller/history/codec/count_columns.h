@@ -24,9 +24,12 @@ class CountReader {
   bool read(std::string_view section, std::size_t pairs);  // false: malformed
   // Fills everything of the row but its summaries.
   void fill(std::size_t pair, Row& row) const;
-  // Fills the counts of all pairs. Their numbers of network samples are in another section, so all
-  // pairs get `network_samples`. REQUIRES: `out` has room for all pairs.
-  void counts(std::uint64_t network_samples, PairCounts* out) const;
+  // Fills the counts of all pairs. Whether they have a network time is in another section, so all
+  // pairs get `timed`. REQUIRES: `out` has room for all pairs.
+  void counts(bool timed, PairCounts* out) const;
+  // Whether the counts alone show that each pair with an answer has a network time: an exchange has
+  // one unless it is anomalous or its ACK was lost.
+  bool showTimed() const;
   void jitter(std::uint64_t* out) const;  // for all pairs; kNoSample: there is none
 
  private:

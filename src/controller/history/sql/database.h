@@ -77,4 +77,26 @@ class Database {
   std::unique_ptr<DatabaseDriver> driver_;
 };
 
+// While it lives, all that is read belongs to one state of the history, and an SQLite file is
+// locked only once. Other reads give the errors if it cannot begin.
+class ReadTransaction {
+ public:
+  explicit ReadTransaction(Database& database)
+      : database_(database), begun_(database.execute(beginReading(database)).has_value()) {}
+  ~ReadTransaction() {
+    if (begun_) static_cast<void>(database_.execute("COMMIT"));
+  }
+  ReadTransaction(const ReadTransaction&) = delete;
+  ReadTransaction& operator=(const ReadTransaction&) = delete;
+
+  // What begins such a transaction.
+  static const char* beginReading(const Database& database) {
+    return database.engine() == Engine::kSqlite ? "BEGIN" : "BEGIN ISOLATION LEVEL REPEATABLE READ";
+  }
+
+ private:
+  Database& database_;
+  const bool begun_;
+};
+
 }  // namespace pingloom::controller

@@ -212,6 +212,20 @@ TEST_F(PastSourceTest, HasTheStatesOfItsCounts) {
   EXPECT_EQ(past.damaged(), 1U);
 }
 
+// The part `network` is read only where the counts leave open whether there is a network time.
+TEST_F(PastSourceTest, CountsTellWhetherTimesWereMeasured) {
+  wire::Report report = reportOf(kFirst);
+  addRow(report, "10.0.0.2", 2, 0, {10, 20});
+  addRow(report, "10.0.0.3", 2, 0, {});
+  report.mutable_rows(1)->set_ack_lost(2);
+  addRow(report, "10.0.0.4", 2, 0, {30});
+  report.mutable_rows(2)->set_ack_lost(1);
+  commit(report);
+  PastSource past(grid_, {nullptr, nullptr, false});
+  const States states{PairState::kOk, PairState::kAnomalous, PairState::kOk};
+  EXPECT_EQ(statesOf(read(past)), states);
+}
+
 // As after an outage: some pairs of a window in one batch, some in another, some in both.
 TEST_F(PastSourceTest, PartsOfAWindowAreOne) {
   wire::Report first = reportOf(kFirst);
@@ -224,7 +238,7 @@ TEST_F(PastSourceTest, PartsOfAWindowAreOne) {
   PastSource past(grid_, {&Row::network, &Summary::p50});
   const auto window = read(past);
   EXPECT_EQ(window->counts[0].sent, 3U);
-  EXPECT_EQ(window->counts[0].network_samples, 2U);
+  EXPECT_EQ(window->counts[0].timed, 1U);
   EXPECT_EQ(figuresOf(window), (std::vector<std::uint64_t>{20, 30, kNoFigure}));
   EXPECT_EQ(statesOf(window), (States{PairState::kLoss, PairState::kOk, std::nullopt}));
   PastSource lowest(grid_, {&Row::network, &Summary::min});

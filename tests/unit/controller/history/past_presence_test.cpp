@@ -85,7 +85,7 @@ States statesAt(const ProbeGrid& grid, int second, std::uint32_t received,
                 const PastPresence& presence) {
   PairCounts counts[2];
   counts[0] = {
-      .sent = 10, .received = received, .lost = 10 - received, .network_samples = received};
+      .sent = 10, .received = received, .lost = 10 - received, .timed = received > 0 ? 1U : 0U};
   const std::uint64_t figures[2] = {kNoFigure, kNoFigure};
   States states;
   pastStates(grid, kB, PastWindow{kUtc + second * kSecond, 10 * kSecond, counts, figures}, presence,

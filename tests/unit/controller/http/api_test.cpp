@@ -133,11 +133,11 @@ TEST_F(ApiTest, GridIsThisDocument) {
   small.publishSource(1, 1, {SmallBoard::lossy(1), Row()}, {PairState::kLoss, std::nullopt});
   EXPECT_EQ(api::grid(small.board, request).body,
             R"({"probe":"storage","protocol":"tcp","metric":"loss","unit":"ratio","generation":1,)"
-            R"("window":{"start":"2026-11-21T03:12:00Z","end":"2026-11-21T03:12:10Z"},)"
             R"("sources":["10.0.0.1","10.0.0.2"],"source_names":["gpu \"one\"","10.0.0.2"],)"
             R"("destinations":["10.0.9.1","fd00::9"],"destination_names":["10.0.9.1","fd00::9"],)"
             R"("values":[[null,null],[0.1,null]],"states":[["pending",null],["loss",null]],)"
-            R"("severities":[["none",null],["none",null]]})"
+            R"("severities":[["none",null],["none",null]],)"
+            R"("window":{"start":"2026-11-21T03:12:00Z","end":"2026-11-21T03:12:10Z"}})"
             "\n");
 }
 

@@ -57,10 +57,24 @@ class PastGridTest : public testing::Test {
         [&](http::Response response) { promise.set_value(std::move(response)); });
     return promise.get_future().get();
   }
+  static std::optional<std::string> pieceOf(const http::Response& response) {
+    std::promise<std::optional<std::string>> promise;
+    response.stream->next(
+        [&](std::optional<std::string> made) { promise.set_value(std::move(made)); });
+    return promise.get_future().get();
+  }
+  // Returns all pieces together.
+  static std::string bodyOf(const http::Response& response) {
+    std::string body;
+    for (auto piece = pieceOf(response); piece && !piece->empty(); piece = pieceOf(response)) {
+      body += *piece;
+    }
+    return body;
+  }
   Json askJson(std::map<std::string, std::string> query) {
     const auto response = ask(std::move(query));
     EXPECT_EQ(response.status, 200U) << response.body;
-    return Json::parse(response.body);
+    return Json::parse(bodyOf(response));
   }
   http::Answer pastGridOf(const http::Request& request) {
     return api::pastGrid(plan_, *reader_, request);
@@ -96,7 +110,7 @@ TEST_F(PastGridTest, IsTheDifferenceToAnotherTime) {
   EXPECT_EQ(loss["values"][0][1], 1);
   auto cells = query;
   cells["format"] = "cells";
-  const std::string bytes = ask(cells).body;
+  const std::string bytes = bodyOf(ask(cells));
   ASSERT_EQ(bytes.size(), 16U + 2 * (16 + 4));
   EXPECT_NEAR(static_cast<unsigned char>(bytes[16 + 16 + 3]), 128 + 127 * std::log10(4.0) / 3, 2);
 }
@@ -151,19 +165,43 @@ TEST_F(PastGridTest, RefusesWhatMakesNoSense) {
 TEST_F(PastGridTest, AsCsvItComesInPieces) {
   const auto response = ask({{"at", "2026-11-21T03:12:15Z"}, {"format", "csv"}});
   ASSERT_NE(response.stream, nullptr);
-  const auto piece = [&] {
-    std::promise<std::optional<std::string>> promise;
-    response.stream->next(
-        [&](std::optional<std::string> made) { promise.set_value(std::move(made)); });
-    return promise.get_future().get();
-  };
-  const auto first = piece();
+  const auto first = pieceOf(response);
   ASSERT_TRUE(first);
   EXPECT_THAT(*first, testing::HasSubstr("10.0.0.2,10.0.0.2,ok,"));
   EXPECT_THAT(*first, testing::HasSubstr(",very slow,2026-11-21T03:12:20Z\r\n"));
-  EXPECT_EQ(piece(), "");
+  EXPECT_EQ(pieceOf(response), "");
   reader_->stop();
-  EXPECT_EQ(piece(), std::nullopt) << "it can be read no further";
+  EXPECT_EQ(pieceOf(response), std::nullopt) << "it can be read no further";
+}
+
+// 400 hosts: the document is larger than a piece, and so is each matrix in it.
+TEST_F(PastGridTest, AsJsonItComesInPiecesToo) {
+  plan_ = makeGridPlan(
+      test::pinglistOf("  - { name: mesh, protocol: udp, mesh: ['10.0.[0-1].[1-200]'] }\n"), 1);
+  const auto response = ask({{"at", "2026-11-21T03:12:15Z"}});
+  ASSERT_NE(response.stream, nullptr);
+  EXPECT_EQ(response.content_type, "application/json");
+  std::string body;
+  std::size_t pieces = 0;
+  for (auto piece = pieceOf(response); piece && !piece->empty(); piece = pieceOf(response)) {
+    EXPECT_LT(piece->size(), 280'000U);
+    body += *piece;
+    ++pieces;
+  }
+  EXPECT_GT(pieces, 10U);
+  const Json json = Json::parse(body);
+  for (const char* matrix : {"values", "states", "severities"}) {
+    ASSERT_EQ(json[matrix].size(), 400U) << matrix;
+    for (const Json& line : json[matrix]) ASSERT_EQ(line.size(), 400U) << matrix;
+  }
+  EXPECT_EQ(json["states"][0][1], "ok");
+  EXPECT_EQ(json["states"][399][398], "stale");  // nobody recorded who was there
+  EXPECT_EQ(json["severities"][0][1], "very slow");
+  EXPECT_EQ(json["window"]["end"], "2026-11-21T03:12:20Z");
+  const auto stopped = ask({{"at", "2026-11-21T03:12:15Z"}});
+  EXPECT_TRUE(pieceOf(stopped));
+  reader_->stop();
+  EXPECT_EQ(pieceOf(stopped), std::nullopt) << "what follows cannot be read";
 }
 
 }  // namespace
