@@ -214,11 +214,15 @@ void Controller::loadPinglist(bool at_start) {
 void Controller::enforce(std::shared_ptr<const pinglist::Pinglist> loaded, Instant now) {
   const bool first = generation_ == 0;
   written_ = std::move(loaded);
-  const auto next = expanded(now);
+  use(expanded(now), now);
+  if (first) ledger_->restore(places());
+}
+
+// Agents get the plan first: the states of millions of pairs take seconds to derive again.
+void Controller::use(const std::shared_ptr<const pinglist::Pinglist>& next, Instant now) {
+  server_->setPlan({next, &next->plan}, now);
   grid_.setPlan(makeGridPlan(next, ++generation_), now);
   planChanged(now);
-  if (first) ledger_->restore(places());
-  server_->setPlan({next, &next->plan}, now);
 }
 
 // Returns the pinglist with its members, and logs what is new about them.
@@ -251,9 +255,7 @@ void Controller::membersChanged(Instant now) {
   const auto next = expanded(now);
   const GridPlan& plan = grid_.plan();
   if (plan::hash(next->plan) == plan.hash && next->names == plan.pinglist->names) return;
-  grid_.setPlan(makeGridPlan(next, ++generation_), now);
-  planChanged(now);
-  server_->setPlan({next, &next->plan}, now);
+  use(next, now);
   membership_->tookToApply(monotonicNow() - started);
   log::info("{}: {} agents have registered; {} probes in force", pinglist_->path(),
             membership_->members().size(), next->plan.probes.size());

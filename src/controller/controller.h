@@ -76,6 +76,7 @@ class Controller {
   std::vector<LedgerPlace> places() const;
   void restore(const LatestReport& latest, Instant now);
   void planChanged(Instant now);
+  void use(const std::shared_ptr<const pinglist::Pinglist>& next, Instant now);
   void turn();
   Nanos longestWait() const;
   ServiceManager::Asked wait(ServiceManager& manager);

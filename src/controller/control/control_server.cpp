@@ -1,5 +1,6 @@
 #include "controller/control/control_server.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -25,7 +26,17 @@ void copyStatus(const wire::AgentStatus& status, AgentInfo& info) {
 void ControlServer::setPlan(std::shared_ptr<const plan::Plan> plan, Instant now) {
   endpoints_.setPlan(*plan, now);
   plans_.setCurrent(std::move(plan));
-  if (push_due_mono_ == kNever) push_due_mono_ = now.mono + kCoalesce;
+  if (push_due_mono_ == kNever) push_due_mono_ = std::max(now.mono, pushed_mono_ + kCoalesce);
+  pushDue(now);
+}
+
+void ControlServer::pushDue(Instant now) {
+  if (now.mono < push_due_mono_) return;
+  push_due_mono_ = kNever;
+  pushed_mono_ = now.mono;
+  for (const auto& [id, agent] : registry_.agents()) {
+    if (agent->info.alive) push(*agent, now);
+  }
 }
 
 ControlServer::Waiting ControlServer::receive(Instant now) {
@@ -248,17 +259,15 @@ void ControlServer::acknowledge(const std::string& route, wire::BatchId id) {
 void ControlServer::runDue(Instant now) {
   endpoints_.runDue(now);
   bursts_.runDue(now);
-  if (now.mono < push_due_mono_) return;
-  push_due_mono_ = kNever;
-  for (const auto& [id, agent] : registry_.agents()) {
-    if (agent->info.alive) push(*agent, now);
-  }
+  pushDue(now);
 }
 
 void ControlServer::push(Agent& agent, Instant now) {
   const std::uint64_t current = plans_.currentHash();
   if (current == 0 || push_due_mono_ != kNever) return;
-  if (agent.plan_hash == current) return;
+  // A heartbeat that names the current plan may be older than a push of another one.
+  const bool unanswered = agent.pushed_hash != 0 && agent.pushed_hash != current;
+  if (agent.plan_hash == current && !unanswered) return;
   if (agent.pushed_hash == current && now.mono - agent.pushed_mono < kPushAgain) return;
   // A connection loses no messages, so the agent holds what was pushed on it before, even if its
   // heartbeat does not say so yet.

@@ -31,7 +31,8 @@ class ControlServer {
  public:
   static constexpr std::size_t kMessagesAtOnce = 1024;
   static constexpr Nanos kMaxTurn = 20 * kMillisecond;
-  static constexpr Nanos kCoalesce = 50 * kMillisecond;  // plans within this time are coalesced
+  // Plans within this time of a push are coalesced into the next one.
+  static constexpr Nanos kCoalesce = 50 * kMillisecond;
   // pushes the plan again to an agent that lacks it
   static constexpr Nanos kPushAgain = 3 * kSecond;
   // limit for all messages except batches
@@ -55,7 +56,8 @@ class ControlServer {
         access_(access),
         desk_(desk) {}
 
-  // Pushes the plan to all agents after kCoalesce.
+  // Pushes the plan to all agents: at once, or in runDue() if another was pushed within kCoalesce.
+  // A plan need not wait for the grid: until the grid has it, no message is handled.
   void setPlan(std::shared_ptr<const plan::Plan> plan, Instant now);
   std::uint64_t planHash() const { return plans_.currentHash(); }
   // Applies a new list of authorised keys. Agents that it no longer admits lose their lease and are
@@ -96,6 +98,7 @@ class ControlServer {
   void tellCollectors(Agent& agent);  // sends the keys that the agent does not have yet
   void takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat, Instant now);
   void nudge(Agent& agent, Instant now);
+  void pushDue(Instant now);
   void push(Agent& agent, Instant now);
   void acknowledge(const std::string& route, wire::BatchId id);
   void refuse(const std::string& route, wire::Refused::Reason reason, std::string_view text,
@@ -116,6 +119,7 @@ class ControlServer {
   JoinDesk* const desk_;  // nullptr as access_ is
   JoinCounts joins_{};
   Nanos push_due_mono_ = kNever;
+  Nanos pushed_mono_ = -kCoalesce;  // the last time at which a plan went to all agents
   std::array<std::uint64_t, 7> refused_{};
   bool hosts_changed_ = false;
   wire::AgentMessage message_;

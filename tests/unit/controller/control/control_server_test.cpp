@@ -94,8 +94,6 @@ TEST_F(ControlServerTest, RegistersAndPushesThePlan) {
   ASSERT_TRUE(registered);
   EXPECT_EQ(registered->registered().heartbeat_interval_ns(), kSecond);
   EXPECT_EQ(registered->registered().lease_ns(), 4 * kSecond);
-  EXPECT_FALSE(dealer.receive()) << "the plan waits for others that may follow";
-  now_.mono += ControlServer::kCoalesce;
   const auto plan = expect(dealer, ControllerMessage::kPlan);
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->plan().base_hash(), 0U);
@@ -116,18 +114,58 @@ TEST_F(ControlServerTest, PushesTheDifferenceAndOnlyToThoseWhoNeedIt) {
   ASSERT_TRUE(expect(has_not, ControllerMessage::kPlan));
   EXPECT_FALSE(has.receive()) << "it holds this one";
   usePlan("  - { name: udp, protocol: udp, mesh: ['10.0.0.[1-4]'] }\n");
+  const plan::Plan second = pinglist_->plan;
   usePlan("  - { name: udp, protocol: udp, mesh: ['10.0.0.[1-5]'] }\n");
-  turn();
-  EXPECT_FALSE(has.receive());
-  now_.mono += ControlServer::kCoalesce;
+  usePlan("  - { name: udp, protocol: udp, mesh: ['10.0.0.[1-6]'] }\n");
   for (Dealer* dealer : {&has, &has_not}) {
     const auto update = expect(*dealer, ControllerMessage::kPlan);
     ASSERT_TRUE(update);
     EXPECT_EQ(update->plan().base_hash(), plan::hash(first)) << "what it holds by now";
     const auto decoded = plan::decode(update->plan(), &first);
     ASSERT_TRUE(decoded);
+    EXPECT_EQ(plan::hash(*decoded), plan::hash(second));
+  }
+  turn();
+  EXPECT_FALSE(has.receive()) << "further plans wait for others that may follow";
+  now_.mono += ControlServer::kCoalesce;
+  for (Dealer* dealer : {&has, &has_not}) {
+    const auto update = expect(*dealer, ControllerMessage::kPlan);
+    ASSERT_TRUE(update);
+    EXPECT_EQ(update->plan().base_hash(), plan::hash(second));
+    const auto decoded = plan::decode(update->plan(), &second);
+    ASSERT_TRUE(decoded);
     EXPECT_EQ(plan::hash(*decoded), plan::hash(pinglist_->plan)) << "both changes in one";
   }
+}
+
+// The heartbeat that confirms a plan may come only after the plan before it is back in force.
+TEST_F(ControlServerTest, APlanThatComesBackIsPushedThoughNoHeartbeatCameBetween) {
+  usePlan(kMesh);
+  const plan::Plan first = pinglist_->plan;
+  Dealer dealer(socket_->address());
+  dealer.send(registration("a", "10.0.0.1", 1, plan::hash(first)));
+  ASSERT_TRUE(expect(dealer, ControllerMessage::kRegistered));
+  now_.mono += ControlServer::kCoalesce;
+  usePlan("  - { name: udp, protocol: udp, mesh: ['10.0.0.[1-4]'] }\n");
+  const plan::Plan second = pinglist_->plan;
+  ASSERT_TRUE(expect(dealer, ControllerMessage::kPlan));
+  now_.mono += ControlServer::kCoalesce;
+  usePlan(kMesh);
+  const auto update = expect(dealer, ControllerMessage::kPlan);
+  ASSERT_TRUE(update);
+  EXPECT_EQ(update->plan().base_hash(), plan::hash(second));
+}
+
+// Agents do not wait until the states of all pairs are derived again, which can take seconds.
+TEST_F(ControlServerTest, APlanIsPushedBeforeTheGridHasIt) {
+  usePlan(kMesh);
+  Dealer dealer(socket_->address());
+  dealer.send(registration("a", "10.0.0.1"));
+  ASSERT_TRUE(expect(dealer, ControllerMessage::kPlan));
+  now_.mono += ControlServer::kCoalesce;
+  const auto next = test::pinglistOf("  - { name: udp, protocol: udp, mesh: ['10.0.0.[1-4]'] }\n");
+  server_.setPlan({next, &next->plan}, now_);
+  EXPECT_TRUE(dealer.expect(ControllerMessage::kPlan, [] {})) << "without a turn of the loop";
 }
 
 TEST_F(ControlServerTest, AHeartbeatTellsThatThePlanIsNotThereYet) {
