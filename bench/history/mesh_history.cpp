@@ -5,7 +5,7 @@
 
 #include "common/distribution.h"
 #include "control.pb.h"
-#include "controller/history/sqlite.h"
+#include "controller/history/sql/database.h"
 #include "wire/distribution_codec.h"
 
 namespace pingloom::bench {
