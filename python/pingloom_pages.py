@@ -16,6 +16,7 @@ of their own that start at 0. An update is one call into the library. Make metri
 import contextlib
 import ctypes
 import ctypes.util
+import operator
 import os
 import time
 import weakref
@@ -91,6 +92,10 @@ _slow, _fast = _load()
 
 def _labels(labels):
     """Returns the C array of a dictionary or of None, and its length."""
+    for name, value in (labels or {}).items():
+        if name is None or value is None:
+            raise ValueError(f"label {name!r}: its {'name' if name is None else 'value'} is None; "
+                             "give it a text, or leave the label out")
     items = [(str(name).encode(), str(value).encode()) for name, value in (labels or {}).items()]
     return (_Label * len(items))(*items), len(items)
 
@@ -106,13 +111,30 @@ class _Handle:
         self._make(None, None, self._ref)
 
 
+_LARGEST = 2**64 - 1
+
+
+def _whole(n):
+    """Returns a number that a counter takes, or explains why it takes none."""
+    try:
+        whole = operator.index(n)
+    except TypeError:
+        raise TypeError(f"a counter counts whole numbers, not {n!r}: count in a smaller unit "
+                        "(milliseconds, not seconds), or use a gauge") from None
+    if whole < 0:
+        raise ValueError(f"a counter only grows, so it cannot add {whole}: use a gauge for values that fall")
+    if whole > _LARGEST:
+        raise ValueError(f"a counter has 64 bits, so it cannot add {whole}: count in a larger unit")
+    return whole
+
+
 class Counter(_Handle):
     _update = _fast.pingloom_call_shared_counter_add
 
     def add(self, n=1):
-        """`n` is a whole number and not negative."""
-        if n < 0:
-            raise ValueError("a counter only grows")
+        """`n` is a whole number, not negative and below 2**64. Raises TypeError or ValueError otherwise."""
+        if n.__class__ is not int or not 0 <= n <= _LARGEST:
+            n = _whole(n)
         self._update(self._ref, n)
 
 
@@ -129,15 +151,13 @@ class Gauge(_Handle):
 
 class Histogram(_Handle):
     _observe = _fast.pingloom_call_shared_histogram_observe
-    _LARGEST = 2**64 - 1
-
     def __init__(self, pages, kind, make, metric, unit):
         super().__init__(pages, kind, make, metric)
         self._per_unit = 1 / unit
 
     def observe(self, value):
         """`value` has the metric's own unit, seconds for ..._seconds. A negative value counts as 0."""
-        self._observe(self._ref, min(max(round(value * self._per_unit), 0), self._LARGEST))
+        self._observe(self._ref, min(max(round(value * self._per_unit), 0), _LARGEST))
 
     @contextlib.contextmanager
     def time(self):

@@ -18,6 +18,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,9 @@ class Counter {
  public:
   Counter() { pingloom_counter_make(nullptr, nullptr, &handle_); }
   void add(std::uint64_t n = 1) const { pingloom_counter_add(handle_, n); }
+  // A fraction would be lost. Count in a smaller unit, or use a gauge.
+  template <typename Number, std::enable_if_t<std::is_floating_point_v<Number>, int> = 0>
+  void add(Number) const = delete;
 
  private:
   friend class Pages;
@@ -43,6 +47,9 @@ class SharedCounter {
  public:
   SharedCounter() { pingloom_shared_counter_make(nullptr, nullptr, &handle_); }
   void add(std::uint64_t n = 1) const { pingloom_shared_counter_add(handle_, n); }
+  // A fraction would be lost, see Counter.
+  template <typename Number, std::enable_if_t<std::is_floating_point_v<Number>, int> = 0>
+  void add(Number) const = delete;
 
  private:
   friend class Pages;

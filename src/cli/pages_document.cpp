@@ -43,14 +43,23 @@ std::optional<double> numberOf(const Json& value) {
   return std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
+// Escapes a label's value as Prometheus does, so that its end can be seen.
+std::string labelValue(std::string_view value) {
+  std::string text = "\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text + '"';
+}
+
 std::string labelsText(const Json& labels) {
   if (!labels.is_object() || labels.empty()) return "";
   std::string text;
   for (const auto& [name, value] : labels.items()) {
     text += text.empty() ? "{" : ",";
-    text += printable(name) + "=\"";
-    if (value.is_string()) text += printable(value.get_ref<const std::string&>());
-    text += "\"";
+    text += printable(name) + "=";
+    text += labelValue(value.is_string() ? printable(value.get_ref<const std::string&>()) : "");
   }
   return text + "}";
 }
@@ -94,6 +103,10 @@ PagesAgent agentOf(const Json& json, double now) {
   agent.problem = memberText(json, "problem");
   // An interval is an hour at most.
   agent.interval = std::clamp(numberOf(member(json, "interval_seconds")).value_or(0), 0.0, 3600.0);
+  for (const Json& warning : member(json, "warnings")) {
+    if (warning.is_string())
+      agent.warnings.push_back(printable(warning.get_ref<const std::string&>()));
+  }
   for (const Json& page : member(json, "pages")) agent.pages.push_back(pageOf(page, now));
   return agent;
 }

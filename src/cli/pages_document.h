@@ -37,8 +37,9 @@ struct PagesAgent {
   std::string agent;  // ADDRESS:PORT
   std::string host;   // "" until the agent has sent it
   std::string state;
-  std::string problem;  // "" when there is none
-  double interval = 0;  // seconds between two rounds of reading
+  std::string problem;                // "" when there is none
+  std::vector<std::string> warnings;  // metrics that /metrics shows under another name, and why
+  double interval = 0;                // seconds between two rounds of reading
   std::vector<ShownPage> pages;
 
   std::string name() const { return host.empty() ? agent : host + " (" + agent + ")"; }

@@ -141,6 +141,9 @@ std::vector<ReportLine> pagesLines(const PagesDocument& document, const PagesLay
     if (!lines.empty()) lines.emplace_back();
     lines.push_back(titleOf(agent));
     if (!agent.pages.empty()) addTable(agent, layout, lines);
+    for (const std::string& warning : agent.warnings) {
+      lines.push_back({"warning: " + warning, LineStyle::kBad});
+    }
   }
   return lines;
 }

@@ -260,7 +260,7 @@ void AgentSession::showDirectory() {
       // view.
       auto kept = before.extract(info->generation);
       PageView& page = view.pages.emplace_back(kept ? std::move(kept.mapped()) : PageView());
-      page.info = info;
+      if (page.info != info) setInfo(view, page, info, entry_->names());
     }
   });
 }

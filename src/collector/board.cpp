@@ -1,6 +1,18 @@
 #include "collector/board.h"
 
+#include <utility>
+
 namespace pingloom::collector {
+
+void setInfo(const AgentView& agent, PageView& page, std::shared_ptr<const PageInfo> info,
+             FamilyNames& names) {
+  std::vector<std::shared_ptr<const FamilyName>> families;
+  families.reserve(info->schema.size());
+  const Declarer by{agent.host, info->application, info->process};
+  for (const pages::Metric& metric : info->schema) families.push_back(names.claim(metric, by));
+  page.families = std::move(families);  // the earlier ones have kept their names until here
+  page.info = std::move(info);
+}
 
 void BoardEntry::update(const std::function<void(AgentView&)>& change) {
   const std::lock_guard lock(mutex_);
@@ -20,7 +32,7 @@ AgentView BoardEntry::head() const {
 }
 
 std::shared_ptr<BoardEntry> Board::add(const std::string& agent) {
-  auto made = std::make_shared<BoardEntry>();
+  auto made = std::make_shared<BoardEntry>(names_);
   made->update([&](AgentView& view) { view.agent = agent; });
   const std::lock_guard lock(mutex_);
   entries_[agent] = made;

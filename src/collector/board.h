@@ -11,8 +11,10 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "collector/family_names.h"
 #include "collector/page_directory.h"
 #include "collector/page_reader.h"
 #include "common/time.h"
@@ -35,6 +37,8 @@ constexpr Nanos kStaleAfter = 5 * kSecond;
 
 struct PageView {
   std::shared_ptr<const PageInfo> info;
+  // One for each metric of the schema.
+  std::vector<std::shared_ptr<const FamilyName>> families;
   PageState state = PageState::kUnread;
   Nanos read = 0;  // when the values were read, monotonic
   std::uint32_t slots = 0;
@@ -74,15 +78,23 @@ struct AgentView {
   std::vector<LeftOutPage> left_out;
 };
 
+// Gives a page of the agent its info, and its metrics' families their names.
+void setInfo(const AgentView& agent, PageView& page, std::shared_ptr<const PageInfo> info,
+             FamilyNames& names);
+
 // One agent's part.
 class BoardEntry {
  public:
+  explicit BoardEntry(std::shared_ptr<FamilyNames> names = std::make_shared<FamilyNames>())
+      : names_(std::move(names)) {}
+  FamilyNames& names() const { return *names_; }
   void update(const std::function<void(AgentView&)>& change);
   AgentView copy() const;
   // Returns a copy without the pages, because their values are expensive to copy.
   AgentView head() const;
 
  private:
+  const std::shared_ptr<FamilyNames> names_;
   mutable std::mutex mutex_;
   AgentView view_;
 };
@@ -98,6 +110,7 @@ class Board {
   std::vector<std::shared_ptr<const BoardEntry>> entries() const;
 
  private:
+  const std::shared_ptr<FamilyNames> names_ = std::make_shared<FamilyNames>();
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<BoardEntry>> entries_;
 };

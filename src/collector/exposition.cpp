@@ -2,31 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <iterator>
 #include <utility>
 
 namespace pingloom::collector {
 namespace {
-
-// Returns the suffixes of a family's samples.
-std::vector<std::string_view> sampleSuffixes(pingloom_metric_kind kind) {
-  switch (kind) {
-    case PINGLOOM_COUNTER:
-      return {"_total", "_created"};
-    case PINGLOOM_HISTOGRAM:
-      return {"_bucket", "_count", "_sum", "_created"};
-    case PINGLOOM_INFO:
-      return {"_info"};
-    case PINGLOOM_GAUGE:
-      break;
-  }
-  return {};
-}
-
-// Tells whether the name belongs to the collector's own metrics.
-bool isOwnName(std::string_view name) {
-  return name.starts_with("pingloom_collector_") || name.starts_with("process_");
-}
 
 // `own` are the metric's labels.
 LabelText labelsOf(const AgentView& agent, const PageInfo& page, const pages::Labels& own) {
@@ -58,12 +37,13 @@ void addSamples(MetricsText& out, const LabelText& labels, const PageView& page,
     case PINGLOOM_GAUGE:
       return out.sample(std::bit_cast<double>(slots[0]), labels);
     case PINGLOOM_HISTOGRAM: {
+      const pages::UnitScale scale(metric.unit);
       const auto upper = [&](std::size_t bucket) {
         const auto units = pingloom_histogram_upper(metric.shape, static_cast<unsigned>(bucket));
-        return static_cast<double>(units) * metric.unit;
+        return scale.of(static_cast<double>(units));
       };
       return out.histogram({slots + 1, pingloom_histogram_buckets(metric.shape)}, upper,
-                           static_cast<double>(slots[0]) * metric.unit, labels);
+                           scale.of(static_cast<double>(slots[0])), labels);
     }
     case PINGLOOM_INFO:
       return out.sample(1, labels);
@@ -89,50 +69,52 @@ void Exposition::add(const AgentView& agent, Nanos now) {
   for (const PageView& page : agent.pages) {
     if (!isCurrent(page, agent.interval, now)) continue;
     const LabelText common = labelsOf(agent, *page.info, {});
-    for (const pages::Metric& metric : page.info->schema) {
+    for (std::size_t i = 0; i < page.info->schema.size(); ++i) {
+      const pages::Metric& metric = page.info->schema[i];
       // The owner publishes its slots after it has defined them.
       if (metric.first_slot + metric.slots > page.slots) continue;
       if (metric.labels.empty()) {
-        addMetric(common, page, metric);
+        addMetric(common, page, i);
       } else {
-        addMetric(labelsOf(agent, *page.info, metric.labels), page, metric);
+        addMetric(labelsOf(agent, *page.info, metric.labels), page, i);
       }
     }
   }
 }
 
-// Returns nullptr if a family of another kind has the name, or its samples' names are taken.
-Exposition::Family* Exposition::familyOf(const pages::Metric& metric) {
-  const std::string_view type = pages::name(metric.kind);
-  const std::string_view name = MetricsText::familyName(metric.name, type, format_);
+Exposition::Family& Exposition::familyOf(const FamilyName& family, std::string_view help) {
+  const std::string_view type = pages::name(family.kind);
+  const std::string_view name = MetricsText::familyName(family.shown, type, format_);
   const auto known = families_.find(name);
-  if (known != families_.end()) {
-    return known->second.kind == metric.kind ? &known->second : nullptr;
-  }
-  std::vector<std::string> names = {std::string(name)};
-  for (const std::string_view suffix : sampleSuffixes(metric.kind)) {
-    names.push_back(std::string(name).append(suffix));
-  }
-  const bool taken = std::any_of(names.begin(), names.end(),
-                                 [this](const auto& one) { return names_.contains(one); });
-  if (taken || isOwnName(name)) return nullptr;
-  Family made{metric.kind, MetricsText(format_), {}};
-  made.text.family(metric.name, type, metric.help);
-  Family* const family = &families_.emplace(name, std::move(made)).first->second;
-  names_.insert(std::make_move_iterator(names.begin()), std::make_move_iterator(names.end()));
-  return family;
+  if (known != families_.end()) return known->second;
+  if (!family.conflict.empty()) ++counters_.renamed;
+  Family made{MetricsText(format_), {}};
+  made.text.family(family.shown, type, help);
+  return families_.emplace(name, std::move(made)).first->second;
 }
 
-void Exposition::addMetric(const LabelText& labels, const PageView& page,
-                           const pages::Metric& metric) {
-  Family* const family = familyOf(metric);
-  if (family == nullptr) {
+void Exposition::addMetric(const LabelText& labels, const PageView& page, std::size_t index) {
+  const pages::Metric& metric = page.info->schema[index];
+  const FamilyName& name = *page.families[index];
+  if (name.shown.empty()) {
     ++counters_.conflicts;
-  } else if (!family->series.insert(labels.text()).second) {
+    return;
+  }
+  Family& family = familyOf(name, metric.help);
+  if (!family.series.insert(labels.text()).second) {
     ++counters_.duplicates;
-  } else {
-    ++counters_.series;
-    addSamples(family->text, labels, page, metric);
+    return;
+  }
+  ++counters_.series;
+  addSamples(family.text, labels, page, metric);
+}
+
+void Exposition::addOwnProcess() {
+  for (const ProcessMetric& metric : processMetrics()) {
+    Family made{MetricsText(format_), {}};
+    made.text.family(metric.name, metric.type, metric.help);
+    made.text.sample(metric.value);
+    families_.emplace(MetricsText::familyName(metric.name, metric.type, format_), std::move(made));
   }
 }
 

@@ -3,13 +3,13 @@
 // and pid. If other owners share these (PageInfo::numbered), it also has the label owner. An
 // application's own label with one of these names becomes exported_NAME.
 //
-// If applications declare a family differently, the first declaration counts, and of duplicate
-// series the first one. The others are left out and counted, and so are families whose samples
-// would have the names of another family or of the collector's own, and pages of agents that claim
-// another agent's host. Values are also left out if the page has no heartbeat, or was not read for
-// kStaleAfter longer than the agent's interval.
+// Families have the names that FamilyNames gave them. Of duplicate series the first one counts. The
+// others are left out and counted, and so are pages of agents that claim another agent's host, and
+// families for which no name was free. Values are also left out if the page has no heartbeat, or
+// was not read for kStaleAfter longer than the agent's interval.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -27,15 +27,17 @@ namespace pingloom::collector {
 struct ExpositionCounters {
   std::uint64_t series = 0;
   std::uint64_t duplicates = 0;
-  // series that conflict with a family's kind or another family's names
-  std::uint64_t conflicts = 0;
-  std::uint64_t hosts = 0;  // pages of agents that claim another agent's host
+  std::uint64_t conflicts = 0;  // series of families for which no name was free
+  std::uint64_t renamed = 0;    // families that are shown under another name than their own
+  std::uint64_t hosts = 0;      // pages of agents that claim another agent's host
 };
 
 class Exposition {
  public:
   explicit Exposition(MetricsFormat format) : format_(format) {}
 
+  // Adds the figures of this process to their families. REQUIRES: nothing has been added yet.
+  void addOwnProcess();
   // Adds the pages whose values are recent enough; `now` is monotonic.
   void add(const AgentView& agent, Nanos now);
   // Tells whether a page's values are exported.
@@ -46,16 +48,15 @@ class Exposition {
 
  private:
   struct Family {
-    pingloom_metric_kind kind = PINGLOOM_COUNTER;
     MetricsText text;
     std::unordered_set<std::string> series;  // the labels of its series
   };
-  Family* familyOf(const pages::Metric& metric);
-  void addMetric(const LabelText& labels, const PageView& page, const pages::Metric& metric);
+  Family& familyOf(const FamilyName& family, std::string_view help);
+  // `index` is that of the metric in the schema.
+  void addMetric(const LabelText& labels, const PageView& page, std::size_t index);
 
   const MetricsFormat format_;
   std::map<std::string, Family, std::less<>> families_;
-  std::unordered_set<std::string> names_;  // the names of all possible samples
   std::unordered_set<std::string> hosts_;
   ExpositionCounters counters_;
 };

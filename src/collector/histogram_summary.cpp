@@ -7,18 +7,19 @@ double quantile(const pages::Metric& metric, std::span<const std::uint64_t> buck
   double total = 0;
   for (const std::uint64_t count : buckets) total += static_cast<double>(count);
   const double rank = share * total;
+  const pages::UnitScale scale(metric.unit);
   double below = 0;
   double lower = 0;
   for (unsigned bucket = 0; bucket + 1 < buckets.size(); ++bucket) {
     const auto here = static_cast<double>(buckets[bucket]);
     const auto upper = static_cast<double>(pingloom_histogram_upper(metric.shape, bucket));
     if (here > 0 && below + here >= rank) {
-      return (lower + (upper - lower) * (rank - below) / here) * metric.unit;
+      return scale.of(lower + (upper - lower) * (rank - below) / here);
     }
     below += here;
     lower = upper;
   }
-  return lower * metric.unit;
+  return scale.of(lower);
 }
 
 }  // namespace
@@ -27,7 +28,7 @@ HistogramSummary summarize(const pages::Metric& metric, std::span<const std::uin
   HistogramSummary summary;
   const auto buckets = slots.subspan(1);
   for (const std::uint64_t count : buckets) summary.count += count;
-  summary.sum = static_cast<double>(slots[0]) * metric.unit;
+  summary.sum = pages::UnitScale(metric.unit).of(static_cast<double>(slots[0]));
   if (summary.count == 0) return summary;
   summary.p50 = quantile(metric, buckets, 0.50);
   summary.p99 = quantile(metric, buckets, 0.99);

@@ -22,6 +22,7 @@ http::Response metrics(const Board& board, Watcher* watcher, const http::ServerC
   const MetricsFormat format = MetricsText::formatFor(request.accept);
   const Nanos now = monotonicNow();
   Exposition exposition(format);
+  if (!adaptive) exposition.addOwnProcess();
   std::vector<AgentView> agents;
   for (const auto& entry : board.entries()) {
     AgentView agent = entry->copy();

@@ -5,6 +5,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
 
 #include "collector/histogram_summary.h"
 #include "common/json_text.h"
@@ -53,12 +56,18 @@ Json pageJson(const PageView& page, Nanos now) {
                {"age_seconds", nullptr},
                {"metrics", Json::array()}};
   if (page.read != 0) json["age_seconds"] = static_cast<double>(now - page.read) / 1e9;
-  for (const pages::Metric& metric : info.schema) {
+  for (std::size_t i = 0; i < info.schema.size(); ++i) {
+    const pages::Metric& metric = info.schema[i];
     if (metric.first_slot + metric.slots > page.slots) continue;
-    json["metrics"].push_back({{"name", metric.name},
-                               {"kind", pages::name(metric.kind)},
-                               {"labels", labelsJson(metric.labels)},
-                               {"value", valueJson(page, metric)}});
+    Json shown = {{"name", metric.name},
+                  {"kind", pages::name(metric.kind)},
+                  {"labels", labelsJson(metric.labels)},
+                  {"value", valueJson(page, metric)}};
+    const FamilyName& family = *page.families[i];
+    if (!family.conflict.empty()) {
+      shown["shown_as"] = family.shown.empty() ? Json(nullptr) : Json(family.shown);
+    }
+    json["metrics"].push_back(std::move(shown));
   }
   return json;
 }
@@ -96,12 +105,26 @@ http::Response noSuchAgent(const Board& board, const std::string& wanted) {
   return http::errorResponse(404, "no agent '" + wanted + "' is read; " + known);
 }
 
+// Returns the conflicts that the agent's metrics have lost, each once.
+Json warningsJson(const AgentView& agent) {
+  std::set<std::string_view> conflicts;
+  for (const PageView& page : agent.pages) {
+    for (const auto& family : page.families) {
+      if (!family->conflict.empty()) conflicts.insert(family->conflict);
+    }
+  }
+  Json json = Json::array();
+  for (const std::string_view conflict : conflicts) json.push_back(conflict);
+  return json;
+}
+
 Json agentJson(const AgentView& agent, Nanos now) {
   Json json = {{"agent", agent.agent},
                {"host", agent.host},
                {"state", name(agent.state)},
                {"problem", agent.problem.empty() ? Json(nullptr) : Json(agent.problem)},
                {"interval_seconds", static_cast<double>(agent.interval) / 1e9},
+               {"warnings", warningsJson(agent)},
                {"pages", Json::array()}};
   for (const PageView& page : agent.pages) json["pages"].push_back(pageJson(page, now));
   for (const LeftOutPage& page : agent.left_out) json["pages"].push_back(leftOutJson(page));

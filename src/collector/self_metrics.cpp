@@ -111,17 +111,20 @@ void selfMetrics(MetricsText& out, const std::vector<AgentView>& agents,
   out.gauge("pingloom_collector_series", "Series from pages in this answer.", exposed.series);
   out.family(
       "pingloom_collector_series_left_out", "gauge",
-      "Series left out of this answer: duplicates, series with conflicting declarations, and "
-      "pages of agents that claim another agent's host.");
+      "Series left out of this answer: duplicates, series for which no name was free, and pages "
+      "of agents that claim another agent's host.");
   out.sample(exposed.duplicates, {{"reason", "duplicate"}});
   out.sample(exposed.conflicts, {{"reason", "conflict"}});
   out.sample(exposed.hosts, {{"reason", "host"}});
+  out.gauge("pingloom_collector_families_renamed",
+            "Metric families of applications that this answer shows under another name, because "
+            "their own name was taken.",
+            exposed.renamed);
   out.family("pingloom_collector_http_refused_total", "counter",
              "Requests and connections refused for want of access, by reason.");
   for (std::size_t i = 0; i < http.refused.size(); ++i) {
     out.sample(http.refused[i].load(), {{"reason", http::kRefusalNames[i]}});
   }
-  out.process();
 }
 
 }  // namespace pingloom::collector

@@ -44,6 +44,32 @@ std::string_view withoutSuffix(std::string_view name, std::string_view suffix) {
 
 }  // namespace
 
+std::vector<ProcessMetric> processMetrics() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  std::vector<ProcessMetric> metrics = {{"process_cpu_seconds_total", "counter",
+                                         "User and system time used.",
+                                         seconds(usage.ru_utime) + seconds(usage.ru_stime)}};
+  long long pages_total = 0;
+  long long pages_resident = 0;
+  const auto statm = readFile("/proc/self/statm", 4096);
+  if (statm && std::sscanf(statm->c_str(), "%lld %lld", &pages_total, &pages_resident) == 2) {
+    metrics.push_back(
+        {"process_resident_memory_bytes", "gauge", "Resident memory.",
+         static_cast<double>(pages_resident) * static_cast<double>(sysconf(_SC_PAGESIZE))});
+  }
+  std::error_code error;
+  const std::filesystem::directory_iterator descriptors("/proc/self/fd", error);
+  if (!error) {
+    metrics.push_back({"process_open_fds", "gauge", "Open file descriptors.",
+                       static_cast<double>(std::distance(begin(descriptors), end(descriptors)))});
+  }
+  return metrics;
+}
+
 void MetricValue::appendTo(std::string& text) const {
   if (is_count_) {
     const fmt::format_int digits(count_);
@@ -139,25 +165,9 @@ void MetricsText::gauge(std::string_view name, std::string_view help, MetricValu
 }
 
 void MetricsText::process() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  family("process_cpu_seconds_total", "counter", "User and system time used.");
-  sample(seconds(usage.ru_utime) + seconds(usage.ru_stime));
-  long long pages_total = 0;
-  long long pages_resident = 0;
-  const auto statm = readFile("/proc/self/statm", 4096);
-  if (statm && std::sscanf(statm->c_str(), "%lld %lld", &pages_total, &pages_resident) == 2) {
-    gauge("process_resident_memory_bytes", "Resident memory.",
-          static_cast<double>(pages_resident) * static_cast<double>(sysconf(_SC_PAGESIZE)));
-  }
-  std::error_code error;
-  const std::filesystem::directory_iterator descriptors("/proc/self/fd", error);
-  if (!error) {
-    gauge("process_open_fds", "Open file descriptors.",
-          static_cast<double>(std::distance(begin(descriptors), end(descriptors))));
+  for (const ProcessMetric& metric : processMetrics()) {
+    family(metric.name, metric.type, metric.help);
+    sample(metric.value);
   }
 }
 

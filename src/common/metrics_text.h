@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace pingloom {
 
@@ -46,6 +47,17 @@ class LabelText {
   std::string text_;
 };
 
+// A figure of this process under the name that all of Prometheus' clients use.
+struct ProcessMetric {
+  std::string_view name;
+  std::string_view type;
+  std::string_view help;
+  double value = 0;
+};
+// Returns process_cpu_seconds_total, process_resident_memory_bytes and process_open_fds, except
+// those that the system does not tell.
+std::vector<ProcessMetric> processMetrics();
+
 class MetricsText {
  public:
   using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
@@ -74,7 +86,7 @@ class MetricsText {
   // family() and one sample without labels.
   void counter(std::string_view name, std::string_view help, std::uint64_t value);
   void gauge(std::string_view name, std::string_view help, MetricValue value);
-  // process_cpu_seconds_total, process_resident_memory_bytes, process_open_fds of this process.
+  // The families of processMetrics().
   void process();
   // Follows the last family.
   void finish();

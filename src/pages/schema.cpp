@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "pages/definition_rules.h"
@@ -44,6 +45,11 @@ std::string_view name(pingloom_metric_kind kind) {
       return "info";
   }
   return "unknown";
+}
+
+UnitScale::UnitScale(double unit) : unit_(unit) {
+  const double parts = std::round(1 / unit);
+  if (std::isfinite(parts) && parts >= 1 && 1 / parts == unit) divisor_ = parts;
 }
 
 std::span<const std::uint8_t> Bytes::take(std::size_t bytes) {

@@ -35,6 +35,19 @@ struct Metric {
 
 using Schema = std::vector<Metric>;
 
+// Converts whole numbers of a histogram to the unit of its name. Most units are a fraction like
+// 1e-9, which no double is exactly. Dividing by 1e9 rounds once and multiplying by 1e-9 rounds
+// twice, so 1,280 ns becomes 1.28e-06 and not 1.2800000000000001e-06.
+class UnitScale {
+ public:
+  explicit UnitScale(double unit);
+  double of(double units) const { return divisor_ != 0 ? units / divisor_ : units * unit_; }
+
+ private:
+  double unit_;
+  double divisor_ = 0;  // 0 if the unit is not one part of a whole number
+};
+
 // A reader for the body of a message. Once a read fails, all later reads fail.
 class Bytes {
  public:

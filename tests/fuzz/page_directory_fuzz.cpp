@@ -28,11 +28,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   agent.host = "host";
   agent.interval = kSecond;
   std::vector<const PageInfo*> pages;
+  FamilyNames names;
   for (const auto& [place, info] : directory.byPlace()) {
     if (place == 0 || place >= directory.pages() || info->slots > PINGLOOM_PAGE_SLOTS) std::abort();
     pages.push_back(info.get());
     PageView page;
-    page.info = info;
+    setInfo(agent, page, info, names);
     page.state = PageState::kFresh;
     page.read = kSecond;
     page.slots = static_cast<std::uint32_t>(info->slots);

@@ -6,6 +6,8 @@ import pathlib
 import re
 import signal
 import socket
+import subprocess
+import sys
 import time
 import unittest
 
@@ -13,9 +15,10 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
 from pages_case import PagesCase
-from processes import eventually
+from processes import binary, eventually
 
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES_PORT = 20714
 ESTABLISHED = "01"  # in /proc/net/tcp
 
@@ -34,6 +37,46 @@ class Pages(PagesCase):
         latency = next(family for family in metrics if family.name == "pingloom_collector_read_latency_seconds")
         self.assertEqual(latency.type, "histogram")
         self.assertEqual(json.loads(self.get("/healthz")), {"agents": 2, "reading": 2})
+
+    def test_owners_that_disagree_on_a_kind_are_both_shown(self):
+        self.start_agent(1)
+        self.start_collector(agents=[1])
+        program = """import sys, time, pingloom_pages
+pages = pingloom_pages.Pages(sys.argv[1])
+if sys.argv[2] == "gauge":
+    pages.gauge("jobs_total", labels={"path": 'a"b'}).set(1.5)
+else:
+    pages.counter("jobs_total").add(7)
+pages.counter("process_cpu_seconds_total").add(3)
+time.sleep(600)
+"""
+        environment = {"PINGLOOM_PAGES_SOCKET": str(self.socket(1)), "PYTHONPATH": str(ROOT / "python"),
+                       "PINGLOOM_PAGES_LIBRARY": str(pathlib.Path(binary("pingloom")).parents[1]
+                                                     / "lib/libpingloom-pages.so")}
+        families = {}
+
+        def shown(name):
+            families.clear()
+            families.update((family.name, family) for family in parse_text(self.get("/metrics")))
+            return name in families
+
+        for application, kind, name in (("first", "gauge", "jobs_total"), ("later", "counter", "jobs_counter")):
+            self.run_one(application, sys.executable, "-B", "-c", program, application, kind, environment=environment)
+            eventually(lambda: shown(name), 60, f"the {kind} is shown as {name}", 0.2)
+        values = {name: [(sample.labels["application"], sample.value) for sample in families[name].samples]
+                  for name in ("jobs_total", "jobs_counter")}
+        self.assertEqual(values, {"jobs_total": [("first", 1.5)], "jobs_counter": [("later", 7)]})
+        self.assertEqual(families["jobs_total"].samples[0].labels["path"], 'a"b')
+        self.assertEqual({sample.labels.get("application") for sample in families["process_cpu_seconds"].samples},
+                         {None, "first", "later"}, "the collector's own has no labels")
+        command = [binary("pingloom"), "pages", "--url", self.urls["collector"]]
+        lines = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()
+        warnings = [line for line in lines if line.startswith("warning: ")]
+        self.assertEqual(len(warnings), 1, lines)
+        self.assertRegex(warnings[0], "counter 'jobs_total' of application 'later' .* is shown as 'jobs_counter_total', "
+                                      "because the gauge 'jobs_total' of application 'first' .* came first")
+        self.assertIn('jobs_total{path="a\\"b"}', "\n".join(lines))
+        self.assertEqual(self.collectors["collector"].log().count(warnings[0].removeprefix("warning: ")), 1)
 
     def test_whoever_is_killed_comes_back(self):
         self.start_all()

@@ -88,11 +88,17 @@ class Python(unittest.TestCase):
                 pages.counter(**wrong)
         counter = pages.counter("a")
         with self.assertRaises(ValueError):
-            counter.add(-1)
-        with self.assertRaises(ValueError):
             pages.gauge("a")
-        with self.assertRaises(Exception):
-            counter.add("1")
+        for wrong, error, advice in ((1.5, TypeError, "smaller unit"), ("1", TypeError, "not '1'"),
+                                     (2**64, ValueError, "larger unit"), (-1, ValueError, "use a gauge")):
+            with self.assertRaisesRegex(error, advice):
+                counter.add(wrong)
+        counter.add(True)
+        for labels in ({"kind": None}, {None: "mail"}):
+            with self.assertRaisesRegex(ValueError, "is None; give it a text, or leave the label out"):
+                pages.counter("b", labels=labels)
+            with self.assertRaisesRegex(ValueError, "is None"):
+                pingloom_pages.Pages("tested", labels)
         group = pages.group()
         for i in range(504):
             pages.counter(f"c{i}", group=group)

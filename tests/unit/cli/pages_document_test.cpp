@@ -117,6 +117,20 @@ TEST(PagesDocument, hostileAnswers) {
   }
 }
 
+TEST(PagesDocument, quotesInLabelsAreEscaped) {
+  json quoting = answerWith(1, 0);
+  quoting["agents"][0]["pages"][0]["metrics"][0]["labels"] = {{"path", "a\"b\\c"}};
+  const auto document = readPagesDocument(quoting, 0).value();
+  EXPECT_EQ(jobs(document).name, R"(jobs_total{path="a\"b\\c"})");
+}
+
+TEST(PagesDocument, takesWarnings) {
+  json warning = answerWith(1, 0);
+  warning["agents"][0]["warnings"] = {"g is shown as h", 7, "i\n"};
+  const auto document = readPagesDocument(warning, 0).value();
+  EXPECT_EQ(document[0].warnings, (std::vector<std::string>{"g is shown as h", "i?"}));
+}
+
 TEST(PagesDocument, textCannotSteerTheTerminal) {
   json steering = answerWith(1, 0);
   json& agent = steering["agents"][0];

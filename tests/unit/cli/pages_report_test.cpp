@@ -73,6 +73,13 @@ TEST(PagesReport, metricsAreCutSoThatValuesFit) {
   EXPECT_THAT(lines[2], HasSubstr("\xc3\xa9...  counter  12"));
 }
 
+TEST(PagesReport, warningsFollowTheTable) {
+  auto document = twoPages();
+  document[0].warnings = {"gauge 'jobs' is shown as 'jobs_gauge'"};
+  EXPECT_EQ(texts(pagesLines(document, {})).back(),
+            "warning: gauge 'jobs' is shown as 'jobs_gauge'");
+}
+
 TEST(PagesReport, allIsWell) { EXPECT_THAT(pagesProblems(twoPages()), IsEmpty()); }
 
 TEST(PagesReport, namesWhatIsNot) {

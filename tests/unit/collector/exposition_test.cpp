@@ -46,13 +46,18 @@ PageView page(std::vector<pages::Metric> schema, std::vector<std::uint64_t> valu
   made.values = std::move(values);
   return made;
 }
-AgentView agent(std::vector<PageView> pages, const std::string& host = "a") {
+AgentView agent(std::vector<PageView> pages, const std::string& host, FamilyNames& names) {
   AgentView made;
   made.agent = host + ":1";
   made.host = host;
   made.interval = kSecond;
   made.pages = std::move(pages);
+  for (PageView& one : made.pages) setInfo(made, one, one.info, names);
   return made;
+}
+AgentView agent(std::vector<PageView> pages, const std::string& host = "a") {
+  FamilyNames names;
+  return agent(std::move(pages), host, names);
 }
 std::string text(const AgentView& view, MetricsFormat format = MetricsFormat::kPrometheus) {
   Exposition exposition(format);
@@ -167,49 +172,69 @@ TEST(Exposition, OwnersOfTheSameNameAreToldApartByTheirNumber) {
       << "it does not go on as the one that has ended";
 }
 
-class Conflicts : public testing::Test {
- protected:
-  // Renders one page for each metric, each of a process of its own, in this order.
-  ExpositionCounters counters(const std::vector<pages::Metric>& metrics,
-                              MetricsFormat format = MetricsFormat::kOpenMetrics) {
-    std::vector<PageView> pages;
-    for (const auto& one : metrics) {
-      pages.push_back(page({one}, std::vector<std::uint64_t>(8), 5));
-    }
-    Exposition exposition(format);
-    exposition.add(agent(std::move(pages)), kNow);
-    return exposition.counters();
-  }
-};
-
-TEST_F(Conflicts, TheSameSeriesTwiceIsThereOnce) {
+TEST(Exposition, TheSameSeriesTwiceIsThereOnce) {
   const auto one = metric(PINGLOOM_GAUGE, "g");
-  EXPECT_EQ(counters({one, one}).duplicates, 1U);
-  EXPECT_EQ(counters({one, one}).series, 1U);
+  Exposition exposition(MetricsFormat::kPrometheus);
+  exposition.add(agent({page({one}, {0}), page({one}, {0})}), kNow);
+  EXPECT_EQ(exposition.counters().duplicates, 1U);
+  EXPECT_EQ(exposition.counters().series, 1U);
 }
 
-TEST_F(Conflicts, AnotherKindIsLeftOut) {
-  EXPECT_EQ(counters({metric(PINGLOOM_GAUGE, "g"), histogram("g")}).conflicts, 1U);
+TEST(Exposition, OwnersThatDisagreeOnAKindAreBothShown) {
+  FamilyNames names;
+  const AgentView first = agent({page({metric(PINGLOOM_GAUGE, "jobs_total")}, {0}, 5)}, "a", names);
+  const AgentView second = agent({page({metric(PINGLOOM_COUNTER, "jobs_total")}, {7}, 6),
+                                  page({metric(PINGLOOM_COUNTER, "jobs_total")}, {8}, 7)},
+                                 "b", names);
+  const auto shown = [&](MetricsFormat format) {
+    Exposition exposition(format);
+    exposition.add(first, kNow);
+    exposition.add(second, kNow);
+    EXPECT_EQ(exposition.counters().series, 3U);
+    EXPECT_EQ(exposition.counters().renamed, 1U);
+    EXPECT_EQ(exposition.counters().conflicts, 0U);
+    return exposition.text();
+  };
+  const std::string counters =
+      "jobs_counter_total{application=\"shop\",host=\"b\",pid=\"6\"} 7\n"
+      "jobs_counter_total{application=\"shop\",host=\"b\",pid=\"7\"} 8\n";
+  const std::string gauge =
+      "# TYPE jobs_total gauge\njobs_total{application=\"shop\",host=\"a\",pid=\"5\"} 0\n";
+  EXPECT_EQ(shown(MetricsFormat::kPrometheus),
+            "# TYPE jobs_counter_total counter\n" + counters + gauge);
+  EXPECT_EQ(shown(MetricsFormat::kOpenMetrics), "# TYPE jobs_counter counter\n" + counters + gauge);
 }
 
-TEST_F(Conflicts, SamplesOfTwoFamiliesAreNotNamedAlike) {
-  const auto gauge = [](const char* name) { return metric(PINGLOOM_GAUGE, name); };
-  EXPECT_EQ(counters({histogram("h"), gauge("h_count")}).conflicts, 1U);
-  EXPECT_EQ(counters({gauge("h_bucket"), histogram("h")}).conflicts, 1U);
-  EXPECT_EQ(counters({metric(PINGLOOM_COUNTER, "c_total"), gauge("c_total")}).conflicts, 1U);
-  EXPECT_EQ(counters({metric(PINGLOOM_COUNTER, "c_total"), gauge("c")}).conflicts, 1U);
-  EXPECT_EQ(counters({metric(PINGLOOM_INFO, "build_info"), gauge("build_info")}).conflicts, 1U);
-  EXPECT_EQ(counters({histogram("h"), gauge("h_max")}).conflicts, 0U);
+TEST(Exposition, SeriesWithoutAFreeNameAreCounted) {
+  AgentView view = agent({page({metric(PINGLOOM_GAUGE, "g")}, {0})});
+  view.pages[0].families[0] = std::make_shared<FamilyName>();
+  Exposition exposition(MetricsFormat::kPrometheus);
+  exposition.add(view, kNow);
+  EXPECT_EQ(exposition.counters().conflicts, 1U);
+  EXPECT_EQ(exposition.text(), "");
 }
 
-TEST_F(Conflicts, TheCollectorsOwnNamesAreItsOwn) {
-  for (const char* name : {"pingloom_collector_rounds_total", "pingloom_collector_pages",
-                           "process_open_fds", "process_cpu_seconds_total"}) {
-    for (const MetricsFormat format : {MetricsFormat::kPrometheus, MetricsFormat::kOpenMetrics}) {
-      EXPECT_EQ(counters({metric(PINGLOOM_COUNTER, name)}, format).conflicts, 1U) << name;
-    }
+TEST(Exposition, ProcessMetricsOfApplicationsJoinTheCollectorsOwn) {
+  Exposition exposition(MetricsFormat::kPrometheus);
+  exposition.addOwnProcess();
+  exposition.add(agent({page({metric(PINGLOOM_GAUGE, "process_open_fds")},
+                             {std::bit_cast<std::uint64_t>(12.0)})}),
+                 kNow);
+  const std::string out = exposition.text();
+  EXPECT_THAT(out, testing::ContainsRegex("# TYPE process_open_fds gauge\nprocess_open_fds [0-9]+\n"
+                                          "process_open_fds\\{application=\"shop\",host=\"a\","
+                                          "pid=\"5\"\\} 12\n"));
+}
+
+TEST(Exposition, BoundsAreAsShortAsTheyReadBack) {
+  pages::Metric one = metric(PINGLOOM_HISTOGRAM, "wait_seconds");
+  one.shape = {10, 34, 2};
+  one.slots = static_cast<std::uint16_t>(pingloom_histogram_slots(one.shape));
+  one.unit = 1e-9;
+  const std::string out = text(agent({page({one}, std::vector<std::uint64_t>(one.slots))}));
+  for (const char* bound : {"1.024e-06", "1.28e-06", "2.56e-06", "0.001048576", "17.179869184"}) {
+    EXPECT_THAT(out, HasSubstr(std::string("le=\"") + bound + "\""));
   }
-  EXPECT_EQ(counters({metric(PINGLOOM_COUNTER, "pingloom_agent_x_total")}).conflicts, 0U);
 }
 
 TEST(Exposition, OfTwoAgentsThatSayToBeTheSameHostTheFirstCounts) {

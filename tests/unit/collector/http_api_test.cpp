@@ -61,6 +61,31 @@ TEST_F(HttpApi, PagesAreOfAllAgentsOrOfTheOneAskedFor) {
   EXPECT_EQ(get("/api/v1/pages").body, "{\"agents\":[]}\n");
 }
 
+TEST_F(HttpApi, AMetricUnderAnotherNameHasAWarning) {
+  for (const auto kind : {PINGLOOM_GAUGE, PINGLOOM_COUNTER}) {
+    auto info = std::make_shared<PageInfo>();
+    info->application = kind == PINGLOOM_GAUGE ? "queue" : "shop";
+    info->schema.resize(1);
+    info->schema[0].kind = kind;
+    info->schema[0].name = "jobs";
+    info->schema[0].slots = 1;
+    entries[0]->update([&](AgentView& view) {
+      PageView& page = view.pages.emplace_back();
+      setInfo(view, page, info, entries[0]->names());
+      page.slots = 1;
+      page.values = {0};
+    });
+  }
+  const auto document = nlohmann::json::parse(get("/api/v1/pages").body);
+  const auto& agent = document.at("agents").at(0);
+  EXPECT_FALSE(agent.at("pages").at(0).at("metrics").at(0).contains("shown_as"));
+  EXPECT_EQ(agent.at("pages").at(1).at("metrics").at(0).at("shown_as"), "jobs_counter");
+  ASSERT_EQ(agent.at("warnings").size(), 1U);
+  EXPECT_THAT(agent.at("warnings").at(0).get<std::string>(),
+              testing::AllOf(HasSubstr("'shop'"), HasSubstr("'queue'")));
+  EXPECT_EQ(document.at("agents").at(1).at("warnings").size(), 0U);
+}
+
 TEST_F(HttpApi, WhatAQuestionHasBesideIsRefused) {
   for (const auto& [target, reason] : std::vector<std::pair<std::string, std::string>>{
            {"/api/v1/pages?agnet=a", "unknown parameter 'agnet' (did you mean 'agent'?)"},
