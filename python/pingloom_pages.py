@@ -21,7 +21,7 @@ import os
 import time
 import weakref
 
-__all__ = ["Counter", "Gauge", "Group", "Histogram", "Pages", "Status"]
+__all__ = ["BoundedHistogram", "Counter", "Gauge", "Group", "Histogram", "Pages", "Status"]
 
 _OK, _BAD_ARGUMENT, _CONFLICT = 0, 1, 2
 
@@ -40,6 +40,10 @@ class _Slot(ctypes.Structure):  # a counter, gauge or group
 
 class _Slots(ctypes.Structure):  # a histogram
     _fields_ = [("slots", ctypes.c_void_p), ("shape", _Shape)]
+
+
+class _Bounded(ctypes.Structure):  # a histogram with bounds of its own
+    _fields_ = [("slots", ctypes.c_void_p), ("bounds", ctypes.c_void_p), ("bound_count", ctypes.c_size_t)]
 
 
 class _Options(ctypes.Structure):
@@ -75,12 +79,16 @@ def _load():
             (slow.pingloom_shared_counter_make, [pointer] * 3, ctypes.c_int),
             (slow.pingloom_gauge_make, [pointer] * 3, ctypes.c_int),
             (slow.pingloom_shared_histogram_make, [pointer] * 3, ctypes.c_int),
+            (slow.pingloom_bounded_histogram_make, [pointer, pointer, pointer, ctypes.c_size_t, pointer], ctypes.c_int),
             (slow.pingloom_info_make, [pointer] * 2, ctypes.c_int),
             (slow.pingloom_group_make, [pointer] * 2, ctypes.c_int),
             (fast.pingloom_call_shared_counter_add, [pointer, ctypes.c_uint64], None),
             (fast.pingloom_call_gauge_set, [pointer, ctypes.c_double], None),
             (fast.pingloom_call_gauge_add, [pointer, ctypes.c_double], None),
             (fast.pingloom_call_shared_histogram_observe, [pointer, ctypes.c_uint64], None),
+            (fast.pingloom_call_shared_counter_set, [pointer, ctypes.c_uint64], None),
+            (fast.pingloom_call_bounded_histogram_observe, [pointer, ctypes.c_double, ctypes.c_uint64], None),
+            (fast.pingloom_call_bounded_histogram_set, [pointer, pointer, ctypes.c_uint64], None),
             (fast.pingloom_call_group_begin, [pointer], None),
             (fast.pingloom_call_group_commit, [pointer], None)):
         function.argtypes, function.restype = arguments, result
@@ -130,12 +138,17 @@ def _whole(n):
 
 class Counter(_Handle):
     _update = _fast.pingloom_call_shared_counter_add
+    _set = _fast.pingloom_call_shared_counter_set
 
     def add(self, n=1):
         """`n` is a whole number, not negative and below 2**64. Raises TypeError or ValueError otherwise."""
         if n.__class__ is not int or not 0 <= n <= _LARGEST:
             n = _whole(n)
         self._update(self._ref, n)
+
+    def set(self, n):
+        """Sets it to a number that is counted elsewhere and never falls."""
+        self._set(self._ref, _whole(n))
 
 
 class Gauge(_Handle):
@@ -167,6 +180,36 @@ class Histogram(_Handle):
             yield
         finally:
             self.observe(time.perf_counter() - begin)
+
+
+class BoundedHistogram(_Handle):
+    """A histogram with bounds of its own."""
+    _observe = _fast.pingloom_call_bounded_histogram_observe
+    _set = _fast.pingloom_call_bounded_histogram_set
+
+    def __init__(self, pages, metric, bounds, unit):
+        self._bounds = (ctypes.c_double * len(bounds))(*bounds)
+        self._unit = unit
+        super().__init__(pages, _Bounded, self._make_bounded, metric)
+
+    def _make_bounded(self, pages, metric, ref):
+        return _slow.pingloom_bounded_histogram_make(pages, metric, self._bounds, len(self._bounds), ref)
+
+    def _units(self, value):
+        units = value / self._unit
+        if not units > 0:  # NaN, too
+            return 0
+        return _LARGEST if units >= _LARGEST else round(units)
+
+    def observe(self, value):
+        """Any number goes into its bucket. A negative one adds nothing to the sum."""
+        self._observe(self._ref, value, self._units(value))
+
+    def set(self, buckets, total):
+        """Sets all of a histogram that is counted elsewhere: a count for each bound and one more, and the sum."""
+        if len(buckets) != len(self._bounds) + 1:
+            raise ValueError(f"{len(buckets)} buckets for {len(self._bounds)} bounds: give one more than there are bounds")
+        self._set(self._ref, (ctypes.c_uint64 * len(buckets))(*map(_whole, buckets)), self._units(total))
 
 
 class Group:
@@ -207,10 +250,12 @@ class Pages:
             raise ValueError(_slow.pingloom_error_text().decode(errors="replace"))
         self._pages = pages
 
-    def counter(self, name, help="", labels=None, group=None):
+    def counter(self, name, help="", labels=None, group=None, unit=1.0):
         """The same name and labels give the same metric. Raises ValueError if they are invalid. If the agent has no
-        page for the metric, or its group has no room, it counts where nobody reads, and last_error says why."""
-        return Counter(self, _Slot, _slow.pingloom_shared_counter_make, self._metric(name, help, labels, group))
+        page for the metric, or its group has no room, it counts where nobody reads, and last_error says why. `unit` is
+        the worth of 1: with 1e-9 a counter of seconds is given nanoseconds."""
+        return Counter(self, _Slot, _slow.pingloom_shared_counter_make,
+                       self._metric(name, help, labels, group, unit=unit))
 
     def gauge(self, name, help="", labels=None, group=None):
         return Gauge(self, _Slot, _slow.pingloom_gauge_make, self._metric(name, help, labels, group))
@@ -220,6 +265,11 @@ class Pages:
         unit * 2**shape[1], with 2**shape[2] of them per doubling. The default is 1 us to 17 s."""
         metric = self._metric(name, help, labels, group, _Shape(*shape), unit)
         return Histogram(self, _Slots, _slow.pingloom_shared_histogram_make, metric, unit)
+
+    def bounded_histogram(self, name, bounds, help="", labels=None, group=None, unit=1e-9):
+        """`bounds` are the upper bounds of its buckets, 1 to 502 and ascending, in the unit of the name. `unit` is the
+        smallest difference that its sum resolves."""
+        return BoundedHistogram(self, self._metric(name, help, labels, group, unit=unit), bounds, unit)
 
     def info(self, name, help="", labels=None):
         """An info has no value. It consists of its labels, for example a version."""

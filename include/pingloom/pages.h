@@ -103,7 +103,8 @@ struct pingloom_metric {
    * shape has at most PINGLOOM_PAGE_SLOTS slots. All 0 means {10, 34, 2}, which is 1 us to 17 s in
    * nanoseconds. */
   struct pingloom_histogram_shape shape;
-  double unit; /* histograms: the worth of 1 in the name's unit, 1e-9 for ..._seconds; 0 means 1 */
+  /* Counters and histograms: the worth of 1 in the name's unit, 1e-9 for ..._seconds; 0 means 1 */
+  double unit;
 };
 
 typedef struct pingloom_counter { /* one thread at a time may add to it */
@@ -124,6 +125,12 @@ typedef struct pingloom_shared_histogram { /* any thread may observe */
   struct pingloom_histogram_shape shape;
 } pingloom_shared_histogram;
 
+typedef struct pingloom_bounded_histogram { /* any thread may observe; one at a time may set */
+  uint64_t* slots;
+  const double* bounds; /* valid until pingloom_pages_close() */
+  size_t bound_count;
+} pingloom_bounded_histogram;
+
 /* The handle is usable whatever the function returns. After an error it is inert: it writes where
  * nobody reads. The same name and labels give the same slots again. */
 PINGLOOM_API int pingloom_counter_make(pingloom_pages* pages, const struct pingloom_metric* metric,
@@ -139,6 +146,13 @@ PINGLOOM_API int pingloom_histogram_make(pingloom_pages* pages,
 PINGLOOM_API int pingloom_shared_histogram_make(pingloom_pages* pages,
                                                 const struct pingloom_metric* metric,
                                                 pingloom_shared_histogram* histogram);
+/* A histogram whose buckets have these upper bounds, in the unit of the name, and one more without
+ * a bound. There are 1 to 502 bounds, finite and ascending. The metric's shape is ignored; its unit
+ * is that of the sum. */
+PINGLOOM_API int pingloom_bounded_histogram_make(pingloom_pages* pages,
+                                                 const struct pingloom_metric* metric,
+                                                 const double* bounds, size_t bound_count,
+                                                 pingloom_bounded_histogram* histogram);
 /* An info has no value. It consists of its labels, for example a version. */
 PINGLOOM_API int pingloom_info_make(pingloom_pages* pages, const struct pingloom_metric* metric);
 PINGLOOM_API int pingloom_group_make(pingloom_pages* pages, pingloom_group* group);
@@ -157,6 +171,11 @@ static inline void pingloom_counter_add(pingloom_counter counter, uint64_t n) {
 }
 static inline void pingloom_shared_counter_add(pingloom_shared_counter counter, uint64_t n) {
   pingloom_slot_share_(counter.slot, n);
+}
+
+/* Sets a counter to a value that is counted elsewhere and never falls. */
+static inline void pingloom_shared_counter_set(pingloom_shared_counter counter, uint64_t value) {
+  __atomic_store_n(counter.slot, value, __ATOMIC_RELAXED);
 }
 
 static inline void pingloom_gauge_set(pingloom_gauge gauge, double value) {
@@ -184,6 +203,33 @@ static inline void pingloom_shared_histogram_observe(pingloom_shared_histogram h
                                                      uint64_t value) {
   pingloom_slot_share_(histogram.slots, value);
   pingloom_slot_share_(histogram.slots + 1 + pingloom_histogram_bucket(histogram.shape, value), 1);
+}
+
+/* `value` has the unit of the name and is put into a bucket. `units` is what is added to the sum:
+ * the value divided by the metric's unit. */
+static inline void pingloom_bounded_histogram_observe(pingloom_bounded_histogram histogram,
+                                                      double value, uint64_t units) {
+  size_t low = 0, high = histogram.bound_count;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (value <= histogram.bounds[middle]) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  pingloom_slot_share_(histogram.slots, units);
+  pingloom_slot_share_(histogram.slots + 1 + low, 1);
+}
+/* Sets all of a histogram that is counted elsewhere: `buckets` are bound_count + 1 counts, each of
+ * its own bucket, and `sum` is in units. An inert histogram has one bucket. */
+static inline void pingloom_bounded_histogram_set(pingloom_bounded_histogram histogram,
+                                                  const uint64_t* buckets, uint64_t sum) {
+  size_t i;
+  __atomic_store_n(histogram.slots, sum, __ATOMIC_RELAXED);
+  for (i = 0; i <= histogram.bound_count; ++i) {
+    __atomic_store_n(histogram.slots + 1 + i, buckets[i], __ATOMIC_RELAXED);
+  }
 }
 
 /* No later store to the group's metrics becomes visible before the odd sequence. */
@@ -222,6 +268,12 @@ PINGLOOM_API void pingloom_call_histogram_observe(const pingloom_histogram* hist
                                                   uint64_t value);
 PINGLOOM_API void pingloom_call_shared_histogram_observe(const pingloom_shared_histogram* histogram,
                                                          uint64_t value);
+PINGLOOM_API void pingloom_call_shared_counter_set(const pingloom_shared_counter* counter,
+                                                   uint64_t value);
+PINGLOOM_API void pingloom_call_bounded_histogram_observe(
+    const pingloom_bounded_histogram* histogram, double value, uint64_t units);
+PINGLOOM_API void pingloom_call_bounded_histogram_set(const pingloom_bounded_histogram* histogram,
+                                                      const uint64_t* buckets, uint64_t sum);
 PINGLOOM_API void pingloom_call_group_begin(const pingloom_group* group);
 PINGLOOM_API void pingloom_call_group_commit(const pingloom_group* group);
 

@@ -47,6 +47,8 @@ class SharedCounter {
  public:
   SharedCounter() { pingloom_shared_counter_make(nullptr, nullptr, &handle_); }
   void add(std::uint64_t n = 1) const { pingloom_shared_counter_add(handle_, n); }
+  // Sets it to a value that is counted elsewhere and never falls.
+  void set(std::uint64_t value) const { pingloom_shared_counter_set(handle_, value); }
   // A fraction would be lost, see Counter.
   template <typename Number, std::enable_if_t<std::is_floating_point_v<Number>, int> = 0>
   void add(Number) const = delete;
@@ -90,6 +92,25 @@ class SharedHistogram {
   pingloom_shared_histogram handle_{};
 };
 
+// A histogram with bounds of its own. Any thread may observe, and one at a time may set.
+class BoundedHistogram {
+ public:
+  BoundedHistogram() { pingloom_bounded_histogram_make(nullptr, nullptr, nullptr, 0, &handle_); }
+  // See pingloom_bounded_histogram_observe.
+  void observe(double value, std::uint64_t units) const {
+    pingloom_bounded_histogram_observe(handle_, value, units);
+  }
+  // `buckets` has a count for each bound, and one more. A vector of another size is ignored.
+  void set(const std::vector<std::uint64_t>& buckets, std::uint64_t sum) const {
+    if (buckets.size() != handle_.bound_count + 1) return;
+    pingloom_bounded_histogram_set(handle_, buckets.data(), sum);
+  }
+
+ private:
+  friend class Pages;
+  pingloom_bounded_histogram handle_{};
+};
+
 // Metrics that are read together. Readers see all updates in the life of an Update, or none. Only
 // one thread at a time may have an Update.
 class Group {
@@ -118,7 +139,7 @@ struct MetricOptions {
   Labels labels{};
   std::optional<Group> group{};  // absent: in no group
   bool own_line = false;         // PINGLOOM_OWN_LINE
-  // Shape and unit are for histograms, see pingloom_metric.
+  // The shape is for histograms, the unit for them and for counters, see pingloom_metric.
   pingloom_histogram_shape shape{};
   double unit = 1;
 };
@@ -176,6 +197,16 @@ class Pages {
     make(options, pingloom_shared_histogram_make, &made.handle_);
     return made;
   }
+  BoundedHistogram boundedHistogram(const MetricOptions& options,
+                                    const std::vector<double>& bounds) {
+    BoundedHistogram made;
+    const auto making = [&bounds](pingloom_pages* pages, const pingloom_metric* metric,
+                                  pingloom_bounded_histogram* handle) {
+      return pingloom_bounded_histogram_make(pages, metric, bounds.data(), bounds.size(), handle);
+    };
+    make(options, making, &made.handle_);
+    return made;
+  }
   void info(const MetricOptions& options) {
     const auto making = [](pingloom_pages* pages, const pingloom_metric* metric, void*) {
       return pingloom_info_make(pages, metric);
@@ -191,6 +222,8 @@ class Pages {
   // Explains why the last inert metric could not be made; empty if none failed. If several threads
   // make metrics of one Pages, use pingloom_error_text() in each thread instead.
   const std::string& lastError() const { return last_error_; }
+  // Returns lastError() and forgets it, so that the next error is told from this one.
+  std::string takeLastError() { return std::exchange(last_error_, {}); }
   pingloom_pages_status status() const {
     pingloom_pages_status now;
     pingloom_pages_get_status(pages_.get(), &now);

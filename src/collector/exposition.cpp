@@ -33,17 +33,15 @@ void addSamples(MetricsText& out, const LabelText& labels, const PageView& page,
   const std::uint64_t* slots = page.values.data() + metric.first_slot;
   switch (metric.kind) {
     case PINGLOOM_COUNTER:
-      return out.sample(slots[0], labels);
+      if (metric.unit == 1) return out.sample(slots[0], labels);
+      return out.sample(pages::UnitScale(metric.unit)(static_cast<double>(slots[0])), labels);
     case PINGLOOM_GAUGE:
       return out.sample(std::bit_cast<double>(slots[0]), labels);
     case PINGLOOM_HISTOGRAM: {
       const pages::UnitScale scale(metric.unit);
-      const auto upper = [&](std::size_t bucket) {
-        const auto units = pingloom_histogram_upper(metric.shape, static_cast<unsigned>(bucket));
-        return scale.of(static_cast<double>(units));
-      };
-      return out.histogram({slots + 1, pingloom_histogram_buckets(metric.shape)}, upper,
-                           scale.of(static_cast<double>(slots[0])), labels);
+      const auto upper = [&](std::size_t bucket) { return upperBound(metric, scale, bucket); };
+      return out.histogram({slots + 1, metric.slots - std::size_t{1}}, upper,
+                           scale(static_cast<double>(slots[0])), labels);
     }
     case PINGLOOM_INFO:
       return out.sample(1, labels);

@@ -10,16 +10,18 @@ double quantile(const pages::Metric& metric, std::span<const std::uint64_t> buck
   const pages::UnitScale scale(metric.unit);
   double below = 0;
   double lower = 0;
-  for (unsigned bucket = 0; bucket + 1 < buckets.size(); ++bucket) {
+  for (std::size_t bucket = 0; bucket + 1 < buckets.size(); ++bucket) {
     const auto here = static_cast<double>(buckets[bucket]);
-    const auto upper = static_cast<double>(pingloom_histogram_upper(metric.shape, bucket));
+    const double upper = upperBound(metric, scale, bucket);
     if (here > 0 && below + here >= rank) {
-      return scale.of(lower + (upper - lower) * (rank - below) / here);
+      // As in Prometheus, a first bucket of values below 0 is not interpolated.
+      if (bucket == 0 && upper <= 0) return upper;
+      return lower + (upper - lower) * (rank - below) / here;
     }
     below += here;
     lower = upper;
   }
-  return scale.of(lower);
+  return lower;
 }
 
 }  // namespace
@@ -28,7 +30,7 @@ HistogramSummary summarize(const pages::Metric& metric, std::span<const std::uin
   HistogramSummary summary;
   const auto buckets = slots.subspan(1);
   for (const std::uint64_t count : buckets) summary.count += count;
-  summary.sum = pages::UnitScale(metric.unit).of(static_cast<double>(slots[0]));
+  summary.sum = pages::UnitScale(metric.unit)(static_cast<double>(slots[0]));
   if (summary.count == 0) return summary;
   summary.p50 = quantile(metric, buckets, 0.50);
   summary.p99 = quantile(metric, buckets, 0.99);

@@ -29,7 +29,10 @@ Json orNull(const std::optional<double>& value) { return value ? Json(*value) : 
 
 Json valueJson(const PageView& page, const pages::Metric& metric) {
   const std::uint64_t* slots = page.values.data() + metric.first_slot;
-  if (metric.kind == PINGLOOM_COUNTER) return slots[0];
+  if (metric.kind == PINGLOOM_COUNTER) {
+    if (metric.unit == 1) return slots[0];
+    return pages::UnitScale(metric.unit)(static_cast<double>(slots[0]));
+  }
   if (metric.kind == PINGLOOM_GAUGE) {
     const auto value = std::bit_cast<double>(slots[0]);
     return std::isfinite(value) ? Json(value) : Json(nullptr);

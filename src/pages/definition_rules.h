@@ -4,7 +4,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <string_view>
+#include <vector>
 
 #include "common/utf8.h"
 #include "pages/registration.h"
@@ -37,6 +40,13 @@ constexpr bool isLabelName(std::string_view name) {
 constexpr bool isHistogramShape(const pingloom_histogram_shape& shape) {
   return shape.precision <= 5 && shape.precision <= shape.lowest && shape.lowest < shape.highest &&
          shape.highest <= 63;
+}
+
+// Tells whether the bounds are a histogram's: at least one, finite and ascending.
+inline bool areBounds(const std::vector<double>& bounds) {
+  return !bounds.empty() && bounds.size() <= kMaxBounds &&
+         std::all_of(bounds.begin(), bounds.end(), [](double one) { return std::isfinite(one); }) &&
+         std::adjacent_find(bounds.begin(), bounds.end(), std::greater_equal<>()) == bounds.end();
 }
 
 }  // namespace pingloom::pages

@@ -64,11 +64,17 @@ static_assert(sizeof(Head) == 16);
 // kDefine, and a page's schema, which is these one after the other as the collector gets it:
 //   u8 kind (pingloom_metric_kind), u8 flags (MetricFlag), u16 first slot, u16 slots,
 //   u8 lowest, u8 highest, u8 precision (a histogram's shape; otherwise 0), u8 count of labels,
-//   f64 unit: the value shown is the slot's times this (histograms: bounds and sum; otherwise 1),
-//   1e-30 .. 1e30,
-//   string name, u16-string help, count x (string name, u16-string value)
+//   f64 unit: the value shown is the slot's times this (counters; histograms: bounds and sum;
+//   otherwise 1), 1e-30 .. 1e30,
+//   string name, u16-string help, count x (string name, u16-string value),
+//   with kBounds: u16 count of bounds, count x f64 bound
 // Slots of metrics do not overlap and come in order.
-enum MetricFlag : std::uint8_t { kSharedWriters = 1 };
+enum MetricFlag : std::uint8_t {
+  kSharedWriters = 1,
+  kBounds = 2,  // a histogram with bounds of its own: the shape is 0
+};
+// The sum and the last bucket, which has no bound, take a slot each.
+constexpr std::size_t kMaxBounds = 502;
 
 constexpr std::size_t kMaxNameBytes = 128;  // [a-zA-Z_:][a-zA-Z0-9_:]*; a label's has no colon
 constexpr std::size_t kMaxHelpBytes = 512;

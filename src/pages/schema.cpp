@@ -23,6 +23,7 @@ bool hasShape(const Metric& metric) {
     case PINGLOOM_GAUGE:
       return metric.slots == 1;
     case PINGLOOM_HISTOGRAM:
+      if (metric.bounded()) return metric.slots == metric.bounds.size() + 2;
       return isHistogramShape(metric.shape) &&
              metric.slots == pingloom_histogram_slots(metric.shape);
     case PINGLOOM_INFO:
@@ -82,6 +83,12 @@ std::string_view Bytes::string() {
 template std::string_view Bytes::string<std::uint8_t>();
 template std::string_view Bytes::string<std::uint16_t>();
 
+double upperBound(const Metric& metric, const UnitScale& scale, std::size_t bucket) {
+  if (metric.bounded()) return metric.bounds[bucket];
+  return scale(
+      static_cast<double>(pingloom_histogram_upper(metric.shape, static_cast<unsigned>(bucket))));
+}
+
 std::optional<Labels> readLabels(Bytes& bytes, std::size_t count) {
   if (count > kMaxLabels) return std::nullopt;
   Labels labels;
@@ -100,12 +107,26 @@ std::optional<Labels> readLabels(Bytes& bytes, std::size_t count) {
   return labels;
 }
 
+namespace {
+
+std::optional<std::vector<double>> readBounds(Bytes& bytes) {
+  const auto count = bytes.number<std::uint16_t>();
+  if (!bytes.good() || count > kMaxBounds) return std::nullopt;
+  std::vector<double> bounds(count);
+  for (double& bound : bounds) bound = bytes.number<double>();
+  if (!bytes.good() || !areBounds(bounds)) return std::nullopt;
+  return bounds;
+}
+
+}  // namespace
+
 std::optional<Metric> readMetric(Bytes& bytes) {
   Metric metric;
   const auto kind = bytes.number<std::uint8_t>();
   if (kind < PINGLOOM_COUNTER || kind > PINGLOOM_INFO) return std::nullopt;
   metric.kind = static_cast<pingloom_metric_kind>(kind);
-  metric.shared_writers = (bytes.number<std::uint8_t>() & kSharedWriters) != 0;
+  const auto flags = bytes.number<std::uint8_t>();
+  metric.shared_writers = (flags & kSharedWriters) != 0;
   metric.first_slot = bytes.number<std::uint16_t>();
   metric.slots = bytes.number<std::uint16_t>();
   metric.shape.lowest = bytes.number<std::uint8_t>();
@@ -115,16 +136,20 @@ std::optional<Metric> readMetric(Bytes& bytes) {
   metric.unit = bytes.number<double>();
   metric.name = bytes.string();
   metric.help = bytes.string<std::uint16_t>();
-  if (!bytes.good() || !hasShape(metric) || !isMetricName(metric.name) ||
-      metric.help.size() > kMaxHelpBytes || !isText(metric.help) ||
-      !(metric.unit >= kMinUnit && metric.unit <= kMaxUnit) ||
+  if (!bytes.good() || !isMetricName(metric.name) || metric.help.size() > kMaxHelpBytes ||
+      !isText(metric.help) || !(metric.unit >= kMinUnit && metric.unit <= kMaxUnit) ||
       metric.first_slot + metric.slots > PINGLOOM_PAGE_SLOTS) {
     return std::nullopt;
   }
   auto read = readLabels(bytes, labels);
   if (!read) return std::nullopt;
   metric.labels = std::move(*read);
-  return metric;
+  if ((flags & kBounds) != 0) {
+    auto bounds = readBounds(bytes);
+    if (!bounds || metric.kind != PINGLOOM_HISTOGRAM) return std::nullopt;
+    metric.bounds = std::move(*bounds);
+  }
+  return hasShape(metric) ? std::optional(std::move(metric)) : std::nullopt;
 }
 
 std::optional<Schema> readSchema(std::span<const std::uint8_t> raw) {

@@ -31,6 +31,11 @@ struct Metric {
   std::string name;
   std::string help;
   Labels labels;
+  // The upper bounds of a histogram without a shape, in the unit of its name, ascending. The last
+  // bucket has none.
+  std::vector<double> bounds = {};
+
+  bool bounded() const { return !bounds.empty(); }
 };
 
 using Schema = std::vector<Metric>;
@@ -41,7 +46,7 @@ using Schema = std::vector<Metric>;
 class UnitScale {
  public:
   explicit UnitScale(double unit);
-  double of(double units) const { return divisor_ != 0 ? units / divisor_ : units * unit_; }
+  double operator()(double units) const { return divisor_ != 0 ? units / divisor_ : units * unit_; }
 
  private:
   double unit_;
@@ -65,6 +70,10 @@ class Bytes {
   std::span<const std::uint8_t> left_;
   bool good_ = true;
 };
+
+// Returns the upper bound of a histogram's bucket in the unit of its name. The last bucket has
+// none.
+double upperBound(const Metric& metric, const UnitScale& scale, std::size_t bucket);
 
 // Reads labels. Returns nullopt unless the names are valid in Prometheus and unique, and the values
 // are printable UTF-8.

@@ -50,7 +50,7 @@ class Application {
       pingloom_metric metric{};
       metric.name = name;
       client::Definition made;
-      demand(client::makeDefinition(metric, PINGLOOM_COUNTER, false, {}, &made).ok());
+      demand(client::makeDefinition(metric, PINGLOOM_COUNTER, false, {}, {}, &made).ok());
       page->add(std::move(made));
     }
     pages_.push_back(std::move(page));

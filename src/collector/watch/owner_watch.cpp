@@ -30,7 +30,8 @@ void addRules(const pages::Metric& metric, std::size_t slot, const WatchSettings
     rule.slot = slot;
     rule.of = metric.kind == PINGLOOM_GAUGE ? ThresholdRule::Of::kValue : ThresholdRule::Of::kRate;
     rule.side = limit.side;
-    rule.limit = limit.limit;
+    rule.limit = limit.limit / metric.unit;
+    rule.unit = metric.unit;
     rule.hysteresis = limit.hysteresis;
     rules.push_back(std::move(rule));
   }
@@ -121,7 +122,9 @@ void OwnerWatch::observe(const PagesOfOwner& pages, std::vector<WatchEvent>& eve
   for (const auto& verdict : limits_.observe(sample_, sample_)) {
     exceeded_.push_back({verdict.rule->metric, verdict.anomalous});
     if (!verdict.changed) continue;
-    event("limit", verdict.anomalous, verdict.rule->metric, verdict.value, verdict.rule->limit);
+    const ThresholdRule& rule = *verdict.rule;
+    event("limit", verdict.anomalous, rule.metric, verdict.value * rule.unit,
+          rule.limit * rule.unit);
   }
   const auto& found = detector_.observe(sample_);
   verdict_.learning = found.state == analytics::GroupState::kLearning;

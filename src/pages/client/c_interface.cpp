@@ -68,17 +68,34 @@ Outcome open(const pingloom_pages_options& options, pingloom_pages** pages) {
   return {};
 }
 
-// `slots` and `shape` stay inert unless the metric is created.
+// The result is inert unless the metric is created.
 int make(pingloom_pages* pages, const pingloom_metric* metric, pingloom_metric_kind kind,
-         bool shared, std::uint64_t** slots, pingloom_histogram_shape* shape) {
-  *slots = inert_page.slots;
-  *shape = kInertShape;
+         bool shared, Pages::Placed* placed, const std::vector<double>& bounds = {}) {
+  *placed = {inert_page.slots, kInertShape, nullptr, 0};
   return guarded([&]() -> Outcome {
     if (pages == nullptr || metric == nullptr) {
       return {PINGLOOM_BAD_ARGUMENT, "pages that were not opened, or no metric"};
     }
-    return pages->all.makeMetric(*metric, kind, shared, slots, shape);
+    return pages->all.makeMetric(*metric, kind, shared, bounds, placed);
   });
+}
+
+// Makes a metric of one slot.
+int makeSlot(pingloom_pages* pages, const pingloom_metric* metric, pingloom_metric_kind kind,
+             bool shared, std::uint64_t** slot) {
+  Pages::Placed placed;
+  const int error = make(pages, metric, kind, shared, &placed);
+  *slot = placed.slots;
+  return error;
+}
+
+int makeHistogram(pingloom_pages* pages, const pingloom_metric* metric, bool shared,
+                  std::uint64_t** slots, pingloom_histogram_shape* shape) {
+  Pages::Placed placed;
+  const int error = make(pages, metric, PINGLOOM_HISTOGRAM, shared, &placed);
+  *slots = placed.slots;
+  *shape = placed.shape;
+  return error;
 }
 
 }  // namespace
@@ -104,36 +121,52 @@ void pingloom_pages_get_status(pingloom_pages* pages, pingloom_pages_status* sta
 
 int pingloom_counter_make(pingloom_pages* pages, const pingloom_metric* metric,
                           pingloom_counter* counter) {
-  pingloom_histogram_shape none;
-  return make(pages, metric, PINGLOOM_COUNTER, false, &counter->slot, &none);
+  return makeSlot(pages, metric, PINGLOOM_COUNTER, false, &counter->slot);
 }
 
 int pingloom_shared_counter_make(pingloom_pages* pages, const pingloom_metric* metric,
                                  pingloom_shared_counter* counter) {
-  pingloom_histogram_shape none;
-  return make(pages, metric, PINGLOOM_COUNTER, true, &counter->slot, &none);
+  return makeSlot(pages, metric, PINGLOOM_COUNTER, true, &counter->slot);
 }
 
 int pingloom_gauge_make(pingloom_pages* pages, const pingloom_metric* metric,
                         pingloom_gauge* gauge) {
-  pingloom_histogram_shape none;
-  return make(pages, metric, PINGLOOM_GAUGE, false, &gauge->slot, &none);
+  return makeSlot(pages, metric, PINGLOOM_GAUGE, false, &gauge->slot);
 }
 
 int pingloom_histogram_make(pingloom_pages* pages, const pingloom_metric* metric,
                             pingloom_histogram* histogram) {
-  return make(pages, metric, PINGLOOM_HISTOGRAM, false, &histogram->slots, &histogram->shape);
+  return makeHistogram(pages, metric, false, &histogram->slots, &histogram->shape);
 }
 
 int pingloom_shared_histogram_make(pingloom_pages* pages, const pingloom_metric* metric,
                                    pingloom_shared_histogram* histogram) {
-  return make(pages, metric, PINGLOOM_HISTOGRAM, true, &histogram->slots, &histogram->shape);
+  return makeHistogram(pages, metric, true, &histogram->slots, &histogram->shape);
+}
+
+int pingloom_bounded_histogram_make(pingloom_pages* pages, const pingloom_metric* metric,
+                                    const double* bounds, std::size_t bound_count,
+                                    pingloom_bounded_histogram* histogram) {
+  *histogram = {inert_page.slots, nullptr, 0};
+  Pages::Placed placed;
+  const int error = guarded([&]() -> Outcome {
+    if (bounds == nullptr || bound_count == 0 || bound_count > pingloom::pages::kMaxBounds) {
+      return {PINGLOOM_BAD_ARGUMENT,
+              "a histogram needs 1 to " + std::to_string(pingloom::pages::kMaxBounds) + " bounds"};
+    }
+    return {make(pages, metric, PINGLOOM_HISTOGRAM, true, &placed,
+                 std::vector<double>(bounds, bounds + bound_count)),
+            last_text};
+  });
+  if (error == PINGLOOM_OK) {
+    *histogram = {placed.slots, placed.bounds, placed.bound_count};
+  }
+  return error;
 }
 
 int pingloom_info_make(pingloom_pages* pages, const pingloom_metric* metric) {
-  std::uint64_t* slots = nullptr;
-  pingloom_histogram_shape none;
-  return make(pages, metric, PINGLOOM_INFO, false, &slots, &none);
+  Pages::Placed placed;
+  return make(pages, metric, PINGLOOM_INFO, false, &placed);
 }
 
 int pingloom_group_make(pingloom_pages* pages, pingloom_group* group) {
@@ -162,6 +195,17 @@ void pingloom_call_histogram_observe(const pingloom_histogram* histogram, std::u
 void pingloom_call_shared_histogram_observe(const pingloom_shared_histogram* histogram,
                                             std::uint64_t value) {
   pingloom_shared_histogram_observe(*histogram, value);
+}
+void pingloom_call_shared_counter_set(const pingloom_shared_counter* counter, std::uint64_t value) {
+  pingloom_shared_counter_set(*counter, value);
+}
+void pingloom_call_bounded_histogram_observe(const pingloom_bounded_histogram* histogram,
+                                             double value, std::uint64_t units) {
+  pingloom_bounded_histogram_observe(*histogram, value, units);
+}
+void pingloom_call_bounded_histogram_set(const pingloom_bounded_histogram* histogram,
+                                         const std::uint64_t* buckets, std::uint64_t sum) {
+  pingloom_bounded_histogram_set(*histogram, buckets, sum);
 }
 void pingloom_call_group_begin(const pingloom_group* group) { pingloom_group_begin(*group); }
 void pingloom_call_group_commit(const pingloom_group* group) { pingloom_group_commit(*group); }

@@ -27,6 +27,12 @@ bool hasLabel(const std::vector<Label>& labels, const std::string& name) {
                      [&name](const Label& label) { return label.name == name; });
 }
 
+Outcome setUnit(const pingloom_metric& metric, Definition* made) {
+  made->unit = metric.unit == 0 ? 1 : metric.unit;
+  if (std::isfinite(made->unit) && made->unit > 0) return {};
+  return badArgument(made->name, "the unit is not a number above 0");
+}
+
 Outcome shapeHistogram(const pingloom_metric& metric, Definition* made) {
   const pingloom_histogram_shape& asked = metric.shape;
   const bool none = asked.lowest == 0 && asked.highest == 0 && asked.precision == 0;
@@ -35,12 +41,18 @@ Outcome shapeHistogram(const pingloom_metric& metric, Definition* made) {
   if (pingloom_histogram_slots(shape) > PINGLOOM_PAGE_SLOTS) {
     return badArgument(made->name, "a histogram of this shape is larger than a page");
   }
-  made->unit = metric.unit == 0 ? 1 : metric.unit;
-  if (!std::isfinite(made->unit) || made->unit < 0) {
-    return badArgument(made->name, "the unit is not a number above 0");
-  }
   made->shape = shape;
   made->slots = static_cast<std::uint16_t>(pingloom_histogram_slots(shape));
+  return {};
+}
+
+Outcome boundHistogram(const std::vector<double>& bounds, Definition* made) {
+  if (!areBounds(bounds)) {
+    return badArgument(made->name, "its bounds are not 1 to " + std::to_string(kMaxBounds) +
+                                       " finite numbers in ascending order");
+  }
+  made->bounds = bounds;
+  made->slots = static_cast<std::uint16_t>(bounds.size() + 2);
   return {};
 }
 
@@ -59,13 +71,14 @@ std::string Definition::key() const {
 bool Definition::sameMetric(const Definition& other) const {
   return kind == other.kind && shared == other.shared && unit == other.unit &&
          shape.lowest == other.shape.lowest && shape.highest == other.shape.highest &&
-         shape.precision == other.shape.precision;
+         shape.precision == other.shape.precision && bounds == other.bounds;
 }
 
 std::vector<std::uint8_t> Definition::encode() const {
   Encoder encoder;
   encoder.u8(static_cast<std::uint8_t>(kind));
-  encoder.u8(shared ? kSharedWriters : 0);
+  encoder.u8(
+      static_cast<std::uint8_t>((shared ? kSharedWriters : 0) | (bounds.empty() ? 0 : kBounds)));
   encoder.u16(first);
   encoder.u16(slots);
   encoder.u8(shape.lowest);
@@ -78,6 +91,10 @@ std::vector<std::uint8_t> Definition::encode() const {
   for (const Label& label : labels) {
     encoder.shortText(label.name);
     encoder.text(label.value);
+  }
+  if (!bounds.empty()) {
+    encoder.u16(static_cast<std::uint16_t>(bounds.size()));
+    for (const double bound : bounds) encoder.f64(bound);
   }
   return encoder.take();
 }
@@ -107,7 +124,8 @@ Outcome makeLabels(const pingloom_label* labels, std::size_t count,
 }
 
 Outcome makeDefinition(const pingloom_metric& metric, pingloom_metric_kind kind, bool shared,
-                       const std::vector<Label>& common, Definition* made) {
+                       const std::vector<double>& bounds, const std::vector<Label>& common,
+                       Definition* made) {
   made->kind = kind;
   made->shared = shared;
   made->own_line = (metric.options & PINGLOOM_OWN_LINE) != 0;
@@ -121,10 +139,14 @@ Outcome makeDefinition(const pingloom_metric& metric, pingloom_metric_kind kind,
       !labels.ok()) {
     return badArgument(made->name, labels.text);
   }
-  made->schema_bytes = made->encode().size();  // independent of the slots
-  if (kind == PINGLOOM_HISTOGRAM) return shapeHistogram(metric, made);
+  Outcome shaped;
+  if (kind == PINGLOOM_HISTOGRAM || kind == PINGLOOM_COUNTER) shaped = setUnit(metric, made);
   made->slots = kind == PINGLOOM_INFO ? 0 : 1;
-  return {};
+  if (shaped.ok() && kind == PINGLOOM_HISTOGRAM) {
+    shaped = bounds.empty() ? shapeHistogram(metric, made) : boundHistogram(bounds, made);
+  }
+  made->schema_bytes = made->encode().size();  // independent of the slots
+  return shaped;
 }
 
 Outcome checkApplication(const std::string& name) {

@@ -35,8 +35,9 @@ struct Definition {
   double unit = 1;
   std::string name;
   std::string help;
-  std::vector<Label> labels;  // sorted by name
-  std::uint16_t first = 0;    // first slot; set by the page on which it is placed
+  std::vector<Label> labels;   // sorted by name
+  std::vector<double> bounds;  // a histogram's, if it has no shape
+  std::uint16_t first = 0;     // first slot; set by the page on which it is placed
   std::uint16_t slots = 0;
   std::size_t schema_bytes = 0;  // the size of encode()
 
@@ -48,8 +49,10 @@ struct Definition {
 // Checks and copies the labels. `common` are the labels of all metrics of the application.
 Outcome makeLabels(const pingloom_label* labels, std::size_t count,
                    const std::vector<Label>& common, std::vector<Label>* made);
+// A histogram with `bounds` has no shape.
 Outcome makeDefinition(const pingloom_metric& metric, pingloom_metric_kind kind, bool shared,
-                       const std::vector<Label>& common, Definition* made);
+                       const std::vector<double>& bounds, const std::vector<Label>& common,
+                       Definition* made);
 // Checks the application's name, which is a text of 1 to 64 bytes.
 Outcome checkApplication(const std::string& name);
 

@@ -33,9 +33,15 @@ class Pages {
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
 
-  // Creates a metric and returns its first slot.
+  // What a handle needs. The bounds live as long as the Pages.
+  struct Placed {
+    std::uint64_t* slots = nullptr;
+    pingloom_histogram_shape shape{};
+    const double* bounds = nullptr;
+    std::size_t bound_count = 0;
+  };
   Outcome makeMetric(const pingloom_metric& metric, pingloom_metric_kind kind, bool shared,
-                     std::uint64_t** slots, pingloom_histogram_shape* shape);
+                     const std::vector<double>& bounds, Placed* placed);
   Outcome makeGroup(pingloom_page** page);
   void status(pingloom_pages_status* status);
 

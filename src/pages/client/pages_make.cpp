@@ -14,17 +14,17 @@ constexpr std::size_t kMaxPages = 1024;  // each needs a descriptor
 }  // namespace
 
 Outcome Pages::makeMetric(const pingloom_metric& metric, pingloom_metric_kind kind, bool shared,
-                          std::uint64_t** slots, pingloom_histogram_shape* shape) {
+                          const std::vector<double>& bounds, Placed* at) {
   Definition definition;
-  Outcome outcome = makeDefinition(metric, kind, shared, labels_, &definition);
+  Outcome outcome = makeDefinition(metric, kind, shared, bounds, labels_, &definition);
   if (!outcome.ok()) return outcome;
   const std::lock_guard creating(creating_);
   Metric made{};
   outcome = addMetric(metric.group, std::move(definition), &made);
   if (!outcome.ok()) return outcome;
   const Definition& placed = made.page->metric(made.index);
-  *slots = made.page->page()->slots + placed.first;
-  *shape = placed.shape;
+  *at = {made.page->page()->slots + placed.first, placed.shape, placed.bounds.data(),
+         placed.bounds.size()};
   return {};
 }
 

@@ -118,6 +118,23 @@ TEST(Exposition, BucketsOfHistogramsAreCumulative) {
                 labels + "} 21\n");
 }
 
+TEST(Exposition, HistogramsMayHaveBoundsAndCountersAUnit) {
+  pages::Metric bounded = metric(PINGLOOM_HISTOGRAM, "wait_seconds");
+  bounded.bounds = {0.005, 0.1};
+  bounded.slots = 4;
+  bounded.unit = 1e-9;
+  pages::Metric counter = metric(PINGLOOM_COUNTER, "busy_seconds_total", 4);
+  counter.unit = 1e-9;
+  const std::string out = text(agent({page({bounded, counter}, {1'500'000'000, 1, 2, 3, 100})}));
+  const std::string labels = "{application=\"shop\",host=\"a\",pid=\"5\"";
+  EXPECT_EQ(out, "# TYPE busy_seconds_total counter\nbusy_seconds_total" + labels +
+                     "} 1e-07\n# TYPE wait_seconds histogram\nwait_seconds_bucket" + labels +
+                     ",le=\"0.005\"} 1\nwait_seconds_bucket" + labels +
+                     ",le=\"0.1\"} 3\nwait_seconds_bucket" + labels +
+                     ",le=\"+Inf\"} 6\nwait_seconds_sum" + labels + "} 1.5\nwait_seconds_count" +
+                     labels + "} 6\n");
+}
+
 TEST(Exposition, BucketsThatSumUpToTooMuchStayInOrder) {
   constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
   const std::string out = text(agent({page({histogram("h")}, {0, kMax, kMax, 1, 1, 1, 1})}));

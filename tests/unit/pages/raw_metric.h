@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "pages/registration.h"
+
 namespace pingloom::pages::test {
 
 using Raw = std::vector<std::uint8_t>;
@@ -49,9 +51,11 @@ struct RawMetric {
   std::string name = "requests_total";
   std::string help = {};
   RawLabels labels = {};
+  std::uint8_t flags = 0;
+  std::vector<double> bounds = {};  // written if the flags say so
 
   Raw bytes() const {
-    Raw out = {kind, 0};
+    Raw out = {kind, flags};
     append(out, first);
     append(out, slots);
     out.insert(out.end(), {lowest, highest, precision, static_cast<std::uint8_t>(labels.size())});
@@ -59,6 +63,10 @@ struct RawMetric {
     appendShort(out, name);
     appendLong(out, help);
     appendLabels(out, labels);
+    if ((flags & kBounds) != 0) {
+      append(out, static_cast<std::uint16_t>(bounds.size()));
+      for (const double bound : bounds) append(out, bound);
+    }
     return out;
   }
 };
@@ -72,6 +80,16 @@ inline RawMetric rawHistogram(const std::string& name, std::uint16_t first = 0) 
   made.precision = 1;
   made.slots = 7;  // the sum, one below, two octaves of two, one above
   made.name = name;
+  return made;
+}
+
+inline RawMetric rawBounded(const std::string& name, std::vector<double> bounds) {
+  RawMetric made;
+  made.kind = PINGLOOM_HISTOGRAM;
+  made.flags = kBounds;
+  made.slots = static_cast<std::uint16_t>(bounds.size() + 2);
+  made.name = name;
+  made.bounds = std::move(bounds);
   return made;
 }
 

@@ -11,6 +11,7 @@ namespace pingloom::pages::schema_test {
 namespace {
 
 using test::Raw;
+using test::rawBounded;
 using test::rawHistogram;
 using test::RawMetric;
 using test::together;
@@ -40,6 +41,15 @@ TEST(Schema, ReadsWhatItSays) {
   EXPECT_EQ(metric->labels, (Labels{{"path", "/a b"}, {"code", ""}}));
 }
 
+TEST(Schema, ReadsBoundsOfAHistogram) {
+  const auto metric = read(rawBounded("wait_seconds", {-1, 0.005, 0.01, 1e300}));
+  ASSERT_TRUE(metric);
+  EXPECT_EQ(metric->slots, 6);
+  EXPECT_EQ(metric->bounds, (std::vector<double>{-1, 0.005, 0.01, 1e300}));
+  EXPECT_EQ(upperBound(*metric, UnitScale(1e-9), 1), 0.005) << "bounds have the name's own unit";
+  EXPECT_EQ(upperBound(*read(rawHistogram("h")), UnitScale(1e-3), 1), 0.006);
+}
+
 TEST(Schema, RefusesMetricsThatAreNone) {
   struct Case {
     const char* what;
@@ -65,6 +75,33 @@ TEST(Schema, RefusesMetricsThatAreNone) {
       {"precision 6",
        [](RawMetric& m) {
          m = rawHistogram("h"), m.lowest = 10, m.highest = 11, m.precision = 6, m.slots = 67;
+       }},
+      {"no bounds", [](RawMetric& m) { m = rawBounded("h", {}); }},
+      {"equal bounds",
+       [](RawMetric& m) {
+         m = rawBounded("h", {1, 1});
+       }},
+      {"falling bounds",
+       [](RawMetric& m) {
+         m = rawBounded("h", {2, 1});
+       }},
+      {"an infinite bound",
+       [](RawMetric& m) {
+         m = rawBounded("h", {1, std::numeric_limits<double>::infinity()});
+       }},
+      {"a bound that is NaN",
+       [](RawMetric& m) { m = rawBounded("h", {std::numeric_limits<double>::quiet_NaN()}); }},
+      {"fewer slots than bounds",
+       [](RawMetric& m) {
+         m = rawBounded("h", {1, 2}), m.slots = 3;
+       }},
+      {"a counter with bounds",
+       [](RawMetric& m) { m = rawBounded("h", {1}), m.kind = PINGLOOM_COUNTER, m.slots = 1; }},
+      {"more bounds than slots of a page",
+       [](RawMetric& m) {
+         m = rawBounded("h", {});
+         for (int i = 0; i < 503; ++i) m.bounds.push_back(i);
+         m.slots = 505;
        }},
       {"unit 0", [](RawMetric& m) { m.unit = 0; }},
       {"unit -1", [](RawMetric& m) { m.unit = -1; }},

@@ -145,6 +145,28 @@ TEST(Metrics, AreOnFurtherPagesWhenTheirNamesOrInfosAreTooMany) {
   EXPECT_EQ(client.status().pages, 4u);  // 64 infos each
 }
 
+TEST(Metrics, BoundsThatAreNoneMakeAnInertHistogram) {
+  Client client(kNoAgent);
+  pingloom_metric metric{};
+  metric.name = "h";
+  pingloom_bounded_histogram histogram;
+  const double falling[] = {2, 1};
+  EXPECT_EQ(pingloom_bounded_histogram_make(client, &metric, falling, 2, &histogram),
+            PINGLOOM_BAD_ARGUMENT);
+  EXPECT_NE(std::string(pingloom_error_text()).find("ascending"), std::string::npos);
+  EXPECT_EQ(histogram.bound_count, 0u);
+  pingloom_bounded_histogram_observe(histogram, 5, 5);
+  EXPECT_EQ(pingloom_bounded_histogram_make(client, &metric, falling, 503, &histogram),
+            PINGLOOM_BAD_ARGUMENT);
+  EXPECT_EQ(client.status().metrics, 0u);
+  const double one = 1;
+  EXPECT_EQ(pingloom_bounded_histogram_make(client, &metric, &one, 1, &histogram), PINGLOOM_OK);
+  const double two = 2;
+  EXPECT_EQ(pingloom_bounded_histogram_make(client, &metric, &two, 1, &histogram),
+            PINGLOOM_CONFLICT)
+      << "the same metric has other bounds";
+}
+
 TEST(Metrics, AHistogramIsOnOnePage) {
   Client client(kNoAgent);
   for (int i = 0; i < 6; ++i) {

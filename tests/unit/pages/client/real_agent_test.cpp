@@ -97,6 +97,18 @@ void makeMetrics(Client& client) {
     EXPECT_EQ(pingloom_histogram_make(client, &metric, &histogram), PINGLOOM_OK);
     pingloom_histogram_observe(histogram, 4);
   }
+  metric.name = "bounded_seconds";
+  metric.unit = 1e-9;
+  std::vector<double> bounds;
+  for (int i = 0; i < 502; ++i) bounds.push_back(i);
+  pingloom_bounded_histogram bounded;
+  EXPECT_EQ(
+      pingloom_bounded_histogram_make(client, &metric, bounds.data(), bounds.size(), &bounded),
+      PINGLOOM_OK);
+  pingloom_bounded_histogram_observe(bounded, 400.5, 3);
+  pingloom_bounded_histogram_observe(bounded, 1000, 0);
+  EXPECT_EQ(bounded.slots[1 + 401], 1u);
+  EXPECT_EQ(bounded.slots[1 + 502], 1u);
   metric.name = "build_info";
   EXPECT_EQ(pingloom_info_make(client, &metric), PINGLOOM_OK);
   client.counter("after_the_info");
@@ -121,7 +133,7 @@ TEST(RealAgent, TakesAllThatTheLibraryMakes) {
     ASSERT_TRUE(schema);
     metrics += schema->size();
     for (const Metric& metric : *schema) {
-      if (metric.kind == PINGLOOM_HISTOGRAM) {
+      if (metric.kind == PINGLOOM_HISTOGRAM && !metric.bounded()) {
         EXPECT_EQ(memory->slots[metric.first_slot], 4u) << metric.name;
       }
       if (metric.shared_writers) {
