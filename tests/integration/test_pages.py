@@ -78,6 +78,41 @@ time.sleep(600)
         self.assertIn('jobs_total{path="a\\"b"}', "\n".join(lines))
         self.assertEqual(self.collectors["collector"].log().count(warnings[0].removeprefix("warning: ")), 1)
 
+    def test_applications_of_prometheus_libraries_are_shown(self):
+        self.start_agent(1)
+        self.start_collector(agents=[1])
+        environment = {"PINGLOOM_PAGES_SOCKET": str(self.socket(1)), "PYTHONPATH": str(ROOT / "python"),
+                       "PINGLOOM_PAGES_LIBRARY": str(pathlib.Path(binary("pingloom")).parents[1]
+                                                     / "lib/libpingloom-pages.so")}
+        self.run_one("orders", binary("pages_prometheus_orders"), environment=environment)
+        self.run_one("queue", "/usr/bin/python3", "-B", str(ROOT / "examples/pages/prometheus_queue.py"),
+                     environment=environment)
+
+        def shown():
+            text = self.get("/metrics", accept="application/openmetrics-text; version=1.0.0")
+            families = {family.name: family for family in parse_openmetrics(text)}
+            counts = {}
+            for application, counter, histogram, bounds in (
+                    ("orders", "shop_orders", "shop_order_seconds", ["0.001", "0.0025", "0.005", "0.01", "+Inf"]),
+                    ("queue", "jobs_done", "job_seconds", ["0.001", "0.0025", "0.005", "0.01", "0.1", "+Inf"])):
+                if not {counter, histogram} <= families.keys():
+                    return None
+                sample = families[counter].samples[0]
+                self.assertEqual((families[counter].type, sample.labels["application"]), ("counter", application))
+                buckets = [sample for sample in families[histogram].samples if sample.name.endswith("_bucket")]
+                self.assertEqual([bucket.labels["le"] for bucket in buckets], bounds)
+                counts[application] = (sample.value, buckets[-1].value)
+            self.assertIn("queue", {sample.labels.get("application") for sample in families["process_open_fds"].samples})
+            return counts
+
+        first = eventually(shown, 60, "both applications are shown", 0.2)
+
+        def moved():
+            now = shown()
+            return all(after > before for name in first for before, after in zip(first[name], now[name]))
+
+        eventually(moved, 60, "counters and histograms move", 0.2)
+
     def test_whoever_is_killed_comes_back(self):
         self.start_all()
         everyone = {(1, 1000), (2, 2000)}

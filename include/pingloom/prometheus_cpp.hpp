@@ -1,0 +1,208 @@
+// Publishes the metrics of prometheus-cpp as metric pages, so that a collector reads them without
+// HTTP. An application changes two lines:
+//
+//   #include <pingloom/prometheus_cpp.hpp>
+//   pingloom::PrometheusPages pages(registry, "orders");  // instead of an Exposer
+//
+// A thread copies the registry into pages every second, and the application's own updates stay as
+// they are. Counters and histograms keep their names, labels and buckets. Fractions are kept in
+// steps of 1e-9 in names with `_seconds`, of 1 in names with `_bytes`, and of 1e-6 otherwise. A
+// summary becomes gauges: its quantiles, `_sum` and `_count`. A gauge that is removed from the
+// registry becomes NaN, and the other kinds keep their last value. Needs C++17 and prometheus-cpp.
+#pragma once
+
+#include <prometheus/collectable.h>
+#include <prometheus/metric_family.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <pingloom/pages.hpp>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace pingloom {
+
+class PrometheusPages {
+ public:
+  // Copies at once and then every `period`. The application's name has 1 to 64 bytes. Throws as
+  // Pages does, and what Collect() throws. The thread ends with this object, and does not run in
+  // forked children.
+  PrometheusPages(std::shared_ptr<prometheus::Collectable> source, const std::string& application,
+                  std::chrono::milliseconds period = std::chrono::seconds(1))
+      : PrometheusPages(std::move(source), optionsOf(application), period) {}
+  PrometheusPages(std::shared_ptr<prometheus::Collectable> source, const PagesOptions& options,
+                  std::chrono::milliseconds period = std::chrono::seconds(1))
+      : source_(std::move(source)), pages_(options) {
+    copy();
+    thread_ = std::thread([this, period] { run(period); });
+  }
+  ~PrometheusPages() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      ended_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+  }
+  PrometheusPages(const PrometheusPages&) = delete;
+  PrometheusPages& operator=(const PrometheusPages&) = delete;
+
+  // Returns why metrics could not be published, by name. The others are published all the same.
+  std::map<std::string, std::string> errors() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return errors_;
+  }
+  pingloom_pages_status status() const { return pages_.status(); }
+
+ private:
+  using Metric = prometheus::ClientMetric;
+  enum class Kind { kCounter, kGauge, kHistogram };
+  struct Published {
+    Kind kind = Kind::kGauge;
+    double unit = 1;
+    bool seen = false;
+    SharedCounter counter;
+    Gauge gauge;
+    BoundedHistogram histogram;
+  };
+
+  static PagesOptions optionsOf(const std::string& application) {
+    PagesOptions options;
+    options.application = application;
+    return options;
+  }
+
+  static double unitOf(const std::string& name) {
+    if (name.find("_seconds") != std::string::npos) return 1e-9;
+    return name.find("_bytes") != std::string::npos ? 1 : 1e-6;
+  }
+
+  // Returns the value in units. What a page cannot hold saturates.
+  static std::uint64_t unitsOf(double value, double unit) {
+    constexpr double kMost = 18446744073709549568.0;  // the largest double below 2^64
+    const double units = std::round(value / unit);
+    if (!(units > 0)) return 0;
+    return static_cast<std::uint64_t>(std::min(units, kMost));
+  }
+
+  void run(std::chrono::milliseconds period) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!wake_.wait_for(lock, period, [this] { return ended_; })) {
+      lock.unlock();
+      std::string why;
+      try {
+        copy();
+      } catch (const std::exception& error) {  // the next copy tries again
+        why = error.what();
+      }
+      lock.lock();
+      if (!why.empty()) errors_["Collect"] = why;
+    }
+  }
+
+  void copy() {
+    for (auto& [key, metric] : published_) metric.seen = false;
+    for (const prometheus::MetricFamily& family : source_->Collect()) {
+      for (const Metric& metric : family.metric) copy(family, metric);
+    }
+    for (auto& [key, metric] : published_) {
+      if (!metric.seen && metric.kind == Kind::kGauge) {
+        metric.gauge.set(std::numeric_limits<double>::quiet_NaN());
+      }
+    }
+  }
+
+  void copy(const prometheus::MetricFamily& family, const Metric& metric) {
+    Labels labels;
+    for (const auto& label : metric.label) labels.emplace_back(label.name, label.value);
+    switch (family.type) {
+      case prometheus::MetricType::Counter: {
+        Published& to = published(family.name, family, labels, Kind::kCounter);
+        return to.counter.set(unitsOf(metric.counter.value, to.unit));
+      }
+      case prometheus::MetricType::Histogram:
+        return copyHistogram(family, metric.histogram, labels);
+      case prometheus::MetricType::Summary:
+        return copySummary(family, metric.summary, labels);
+      case prometheus::MetricType::Gauge:
+        return setGauge(family.name, family, labels, metric.gauge.value);
+      default:
+        return setGauge(family.name, family, labels, metric.untyped.value);
+    }
+  }
+
+  void setGauge(const std::string& name, const prometheus::MetricFamily& family,
+                const Labels& labels, double value) {
+    published(name, family, labels, Kind::kGauge).gauge.set(value);
+  }
+
+  void copyHistogram(const prometheus::MetricFamily& family, const Metric::Histogram& from,
+                     const Labels& labels) {
+    std::vector<double> bounds;
+    std::vector<std::uint64_t> counts;
+    std::uint64_t below = 0;
+    for (const Metric::Bucket& bucket : from.bucket) {
+      if (std::isinf(bucket.upper_bound)) continue;
+      bounds.push_back(bucket.upper_bound);
+      counts.push_back(bucket.cumulative_count - below);
+      below = bucket.cumulative_count;
+    }
+    counts.push_back(from.sample_count - std::min(from.sample_count, below));
+    Published& to = published(family.name, family, labels, Kind::kHistogram, bounds);
+    to.histogram.set(counts, unitsOf(from.sample_sum, to.unit));
+  }
+
+  void copySummary(const prometheus::MetricFamily& family, const Metric::Summary& from,
+                   const Labels& labels) {
+    for (const Metric::Quantile& one : from.quantile) {
+      Labels with = labels;
+      std::ostringstream text;
+      text << one.quantile;
+      with.emplace_back("quantile", text.str());
+      setGauge(family.name, family, with, one.value);
+    }
+    setGauge(family.name + "_sum", family, labels, from.sample_sum);
+    setGauge(family.name + "_count", family, labels, static_cast<double>(from.sample_count));
+  }
+
+  Published& published(const std::string& name, const prometheus::MetricFamily& family,
+                       const Labels& labels, Kind kind, const std::vector<double>& bounds = {}) {
+    const auto [found, fresh] = published_.try_emplace({name, labels});
+    Published& made = found->second;
+    made.seen = true;
+    if (!fresh) return made;
+    made.kind = kind;
+    MetricOptions options{name, family.help, labels};
+    if (kind != Kind::kGauge) options.unit = made.unit = unitOf(name);
+    if (kind == Kind::kCounter) made.counter = pages_.sharedCounter(options);
+    if (kind == Kind::kGauge) made.gauge = pages_.gauge(options);
+    if (kind == Kind::kHistogram) made.histogram = pages_.boundedHistogram(options, bounds);
+    if (std::string why = pages_.takeLastError(); !why.empty()) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      errors_[name] = std::move(why);
+    }
+    return made;
+  }
+
+  std::shared_ptr<prometheus::Collectable> source_;
+  Pages pages_;
+  std::map<std::pair<std::string, Labels>, Published> published_;  // used by the copying thread
+  mutable std::mutex mutex_;                                       // guards the rest
+  std::condition_variable wake_;
+  std::map<std::string, std::string> errors_;
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+}  // namespace pingloom

@@ -1,0 +1,82 @@
+"""Copies metrics that another library counts into metric pages, round by round. The bridges from Prometheus' and
+OpenTelemetry's libraries use it.
+
+Fractions are kept in steps of 1e-9 in names with `_seconds`, of 1 in names with `_bytes`, and of 1e-6 otherwise. What a
+page cannot hold saturates. One thread at a time.
+"""
+
+import math
+
+__all__ = ["Mirror"]
+
+_LARGEST = 2**64 - 1
+
+
+def _unit(name):
+    if "_seconds" in name:
+        return 1e-9
+    return 1.0 if "_bytes" in name else 1e-6
+
+
+def _units(value, unit):
+    units = value / unit
+    if not units > 0:  # NaN, too
+        return 0
+    return _LARGEST if units >= _LARGEST else round(units)
+
+
+class Mirror:
+    """Between begin() and end() every metric is given once. end() makes gauges NaN that were not given; other kinds keep
+    their last value. `errors` has what could not be published and why, by name."""
+
+    def __init__(self, pages):
+        self.pages, self.errors = pages, {}
+        self._metrics = {}  # by kind, name and labels; None: it could not be made
+        self._seen = set()
+
+    def begin(self):
+        self._seen.clear()
+
+    def end(self):
+        for key in self._metrics.keys() - self._seen:
+            if key[0] == "gauge" and self._metrics[key] is not None:
+                self._metrics[key].set(math.nan)
+
+    def counter(self, name, help_text, labels, value):
+        unit = _unit(name)
+        made = self._metric("counter", name, labels, lambda: self.pages.counter(name, help_text, labels, unit=unit))
+        if made is not None:
+            made.set(_units(value, unit))
+
+    def gauge(self, name, help_text, labels, value):
+        made = self._metric("gauge", name, labels, lambda: self.pages.gauge(name, help_text, labels))
+        if made is not None:
+            made.set(value)
+
+    def info(self, name, help_text, labels):
+        self._metric("info", name, labels, lambda: self.pages.info(name, help_text, labels))
+
+    def histogram(self, name, help_text, labels, bounds, counts, total):
+        """`counts` are those of each bucket by itself, of which there is one more than there are bounds."""
+        made = self._metric("histogram", name, labels, lambda: self.pages.bounded_histogram(
+            name, bounds, help_text, labels, unit=_unit(name)))
+        if made is None:
+            return
+        try:
+            made.set(counts, total)
+        except ValueError as error:  # its bounds have changed
+            self.errors[name] = str(error)
+
+    def _metric(self, kind, name, labels, make):
+        key = (kind, name, tuple(sorted(labels.items())))
+        self._seen.add(key)
+        if key not in self._metrics:
+            try:
+                self.pages.last_error = ""
+                self._metrics[key] = make()
+                if self.pages.last_error:  # the agent has no page for it
+                    self.errors[name] = self.pages.last_error
+            except ValueError as error:
+                self._metrics[key] = None
+                self.errors[name] = str(error)
+        return self._metrics[key]

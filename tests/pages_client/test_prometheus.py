@@ -1,0 +1,119 @@
+"""The bridge from the real prometheus_client to metric pages."""
+
+import math
+import pathlib
+import sys
+import tempfile
+import unittest
+
+from prometheus_client import CollectorRegistry, Counter, Enum, Gauge, Histogram, Info, Summary
+from prometheus_client.core import GaugeMetricFamily
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/integration")]
+import pingloom_pages  # noqa: E402
+import pingloom_pages_prometheus  # noqa: E402
+from processes import eventually  # noqa: E402
+from scripted_agent import Agent  # noqa: E402
+
+
+class Prometheus(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="pingloom-prometheus-")
+        self.addCleanup(folder.cleanup)
+        self.registry = CollectorRegistry()
+        self.agent = Agent(folder.name + "/pages.sock")
+        self.addCleanup(self.agent.stop)
+        self.socket = folder.name + "/pages.sock"
+
+    def publish(self, period=0.02):
+        publisher = pingloom_pages_prometheus.publish("tested", self.registry, socket=self.socket, period=period)
+        self.addCleanup(publisher.close)
+        self.settle(publisher)
+        return publisher
+
+    def settle(self, publisher):
+        def all_known():
+            status = publisher.pages.status
+            return status.connected and status.metrics == status.known_metrics
+        eventually(all_known, 10, "every metric is known to the agent")
+
+    def slot(self, *arguments, **more):
+        return self.agent.owners[0].slot(*arguments, **more)
+
+    def test_every_kind_follows_its_updates(self):
+        jobs = Counter("jobs", "Jobs.", ["kind"], registry=self.registry)
+        busy = Counter("busy_seconds", "Busy.", registry=self.registry)
+        depth = Gauge("depth", "Depth.", registry=self.registry)
+        took = Histogram("job_seconds", "Took.", buckets=(0.005, 0.1, 2.5), registry=self.registry)
+        size = Summary("job_bytes", "Size.", registry=self.registry)
+        Info("build", "Build.", registry=self.registry).info({"version": "1"})
+        Enum("state", "State.", states=["idle", "busy"], registry=self.registry).state("busy")
+        jobs.labels("mail").inc(41)
+        busy.inc(0.125)
+        depth.set(-2.5)
+        for seconds in (0.005, 0.006, 0.1, 7):
+            took.observe(seconds)
+        size.observe(100)
+        publisher = self.publish()
+        self.assertEqual(publisher.errors, {})
+        self.assertEqual(self.slot("jobs_total"), 41_000_000)
+        self.assertEqual(self.slot("busy_seconds_total"), 125_000_000)
+        self.assertEqual(self.slot("depth", kind="d"), -2.5)
+        self.assertEqual([self.slot("job_seconds", i) for i in range(5)], [7_111_000_000, 1, 2, 0, 1])
+        self.assertEqual(self.slot("job_bytes_count", kind="d"), 1)
+        self.assertEqual(self.slot("job_bytes_sum", kind="d"), 100)
+        self.assertEqual({name: metric[3] for name, metric in self.agent.owners[0].metrics.items()},
+                         {"jobs_total": 1, "busy_seconds_total": 1, "depth": 2, "job_seconds": 3, "job_bytes_count": 2,
+                          "job_bytes_sum": 2, "build_info": 4, "state": 2}, "times of creation are left out")
+        jobs.labels("mail").inc(0.5)
+        took.observe(0.001)
+        eventually(lambda: self.slot("jobs_total") == 41_500_000, 10, "the counter follows")
+        eventually(lambda: self.slot("job_seconds", 1) == 2, 10, "the histogram follows")
+
+    def test_metrics_come_later_and_removed_gauges_become_nan(self):
+        depth = Gauge("depth", "Depth.", ["queue"], registry=self.registry)
+        depth.labels("a").set(1)
+        publisher = self.publish()
+        depth.remove("a")
+        eventually(lambda: math.isnan(self.slot("depth", kind="d")), 10, "it is no number any more")
+        depth.labels("a").set(3)
+        eventually(lambda: self.slot("depth", kind="d") == 3, 10, "it is back")
+        Gauge("late", "Late.", registry=self.registry).set(4)
+        eventually(lambda: publisher.pages.status.known_metrics == 2, 10, "a metric that was made later is published")
+        eventually(lambda: self.slot("late", kind="d") == 4, 10, "its value is there")
+
+    def test_what_cannot_be_published_is_told_and_the_rest_is_there(self):
+        class Odd:
+            calls = 0
+
+            def collect(self):
+                Odd.calls += 1
+                if Odd.calls in (3, 4):  # the first is for its registration
+                    raise RuntimeError("not now")
+                yield GaugeMetricFamily("long_" + 200 * "x", "Too long.", value=1)
+                yield GaugeMetricFamily("calls", "Calls.", value=Odd.calls)
+
+        huge = Counter("huge_bytes", "Huge.", registry=self.registry)
+        huge.inc(1e30)
+        self.registry.register(Odd())
+        publisher = self.publish()
+        self.assertIn("not a metric's name", publisher.errors["long_" + 200 * "x"])
+        self.assertEqual(self.slot("huge_bytes_total"), 2**64 - 1)
+        eventually(lambda: self.slot("calls", kind="d") > 4, 10, "a failure is not the end")
+
+    def test_bounds_and_buckets_are_checked(self):
+        with pingloom_pages.Pages("tested", socket=self.socket) as pages:
+            with self.assertRaisesRegex(ValueError, "ascending"):
+                pages.bounded_histogram("h", (2, 1))
+            histogram = pages.bounded_histogram("h", (1, 2.5), unit=0.5)
+            with self.assertRaisesRegex(ValueError, "3 bounds|give one more"):
+                histogram.set([1, 2], 3)
+            for value in (1, 2, 3, -4):
+                histogram.observe(value)
+            eventually(lambda: pages.status.known_metrics == 1, 10, "the agent knows it")
+            self.assertEqual([self.slot("h", i) for i in range(4)], [12, 2, 1, 1])
+
+
+if __name__ == "__main__":
+    unittest.main()
