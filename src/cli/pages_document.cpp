@@ -71,6 +71,9 @@ PageMetric metricOf(const Json& json) {
   const Json& value = member(json, "value");
   if (metric.kind == "counter") {
     metric.count = countOf(value);
+    // A counter with a unit has fractions.
+    const auto number = numberOf(value);
+    if (!metric.count && number && *number >= 0) metric.value = number;
   } else if (metric.kind == "histogram") {
     metric.count = countOf(member(value, "count"));
     metric.value = numberOf(member(value, "sum"));
@@ -127,6 +130,9 @@ void setPageRates(const ShownPage& before, ShownPage& page, double interval) {
       metric.rate = old.rate;
     } else if (metric.count && old.count && *metric.count >= *old.count) {
       metric.rate = static_cast<double>(*metric.count - *old.count) / seconds;
+    } else if (metric.kind == "counter" && metric.value && old.value &&
+               *metric.value >= *old.value) {
+      metric.rate = (*metric.value - *old.value) / seconds;
     }
   }
   if (!read_again) page.read = before.read;

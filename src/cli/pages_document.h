@@ -18,10 +18,10 @@ struct PageMetric {
   std::string name;  // includes the labels: jobs_total{kind="mail"}
   std::string kind;
   std::optional<std::uint64_t> count;  // counters and histograms have one
-  std::optional<double> value;         // a gauge's value, or a histogram's sum
-  std::optional<double> p50;           // histograms only
-  std::optional<double> p99;           // histograms only
-  std::optional<double> rate;          // growth of `count` per second; set by setRates()
+  std::optional<double> value;  // a gauge's or fractional counter's value, or a histogram's sum
+  std::optional<double> p50;    // histograms only
+  std::optional<double> p99;    // histograms only
+  std::optional<double> rate;   // growth of `count` per second; set by setRates()
 };
 
 struct ShownPage {

@@ -22,7 +22,7 @@ std::string number(std::optional<double> value) {
 std::string valueText(const PageMetric& metric) {
   if (metric.kind == "info") return "";
   if (metric.kind != "counter" && metric.kind != "histogram") return number(metric.value);
-  if (!metric.count) return "-";
+  if (!metric.count) return metric.kind == "counter" ? number(metric.value) : "-";
   if (metric.kind == "counter") return std::to_string(*metric.count);
   if (*metric.count == 0) return "count 0";
   std::string text = fmt::format("count {}", *metric.count);
@@ -35,7 +35,7 @@ std::string valueText(const PageMetric& metric) {
 }
 
 std::string rateText(const PageMetric& metric) {
-  if (!metric.count) return "";
+  if (!metric.count && metric.kind != "counter") return "";
   return metric.rate ? fmt::format("{:.6g}/s", *metric.rate) : "-";
 }
 

@@ -100,7 +100,7 @@ TEST(PagesDocument, hostileAnswers) {
         R"({"agents":[{"pages":[{"metrics":[{"name":[],"labels":3,"value":{}},9]},null,4]}]})",
         R"({"agents":[{"interval_seconds":-1e308,"pages":[{"age_seconds":-4,"pid":-1,
            "metrics":[{"kind":"counter","value":-3},{"kind":"histogram","value":[1]},
-                      {"kind":"gauge","value":"1"},{"kind":"counter","value":1e300}]}]}]})"}) {
+                      {"kind":"gauge","value":"1"},{"kind":"counter","value":-0.5}]}]}]})"}) {
     auto document = readPagesDocument(json::parse(odd), kSecond);
     ASSERT_TRUE(document.has_value()) << odd;
     auto again = *document;
@@ -122,6 +122,18 @@ TEST(PagesDocument, quotesInLabelsAreEscaped) {
   quoting["agents"][0]["pages"][0]["metrics"][0]["labels"] = {{"path", "a\"b\\c"}};
   const auto document = readPagesDocument(quoting, 0).value();
   EXPECT_EQ(jobs(document).name, R"(jobs_total{path="a\"b\\c"})");
+}
+
+TEST(PagesDocument, countersMayHaveFractions) {
+  json early = answerWith(0, 0);
+  json late = early;
+  early["agents"][0]["pages"][0]["metrics"][0]["value"] = 1.5;
+  late["agents"][0]["pages"][0]["metrics"][0]["value"] = 2.5;
+  const auto before = readPagesDocument(early, 0).value();
+  auto now = readPagesDocument(late, 2 * kSecond).value();
+  setRates(before, now);
+  EXPECT_EQ(jobs(now).value, 2.5);
+  EXPECT_EQ(jobs(now).rate, 0.5);
 }
 
 TEST(PagesDocument, takesWarnings) {
