@@ -1,0 +1,81 @@
+"""The exporter from OpenTelemetry's SDK to metric pages."""
+
+import math
+import pathlib
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/integration")]
+import opentelemetry_interface  # noqa: E402
+
+sdk = opentelemetry_interface.install()
+from pingloom_pages_opentelemetry import PagesMetricExporter  # noqa: E402
+from processes import eventually  # noqa: E402
+from scripted_agent import Agent  # noqa: E402
+
+CUMULATIVE, DELTA = sdk.AggregationTemporality.CUMULATIVE, sdk.AggregationTemporality.DELTA
+
+
+def number(value, **attributes):
+    return sdk.NumberDataPoint(attributes, 0, 1, value)
+
+
+def batch(*metrics):
+    scope = sdk.ScopeMetrics(None, metrics, "")
+    return sdk.MetricsData([sdk.ResourceMetrics(None, [scope], "")])
+
+
+class OpenTelemetry(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="pingloom-opentelemetry-")
+        self.addCleanup(folder.cleanup)
+        self.agent = Agent(folder.name + "/pages.sock")
+        self.addCleanup(self.agent.stop)
+        self.exporter = PagesMetricExporter("tested", socket=folder.name + "/pages.sock")
+        self.addCleanup(self.exporter.shutdown)
+
+    def export(self, *metrics, known):
+        self.assertEqual(self.exporter.export(batch(*metrics)), sdk.MetricExportResult.SUCCESS)
+        self.assertTrue(self.exporter.force_flush())
+        eventually(lambda: self.agent.owners and len(self.agent.owners[0].metrics) == known, 10,
+                   "every metric is known to the agent")
+        return self.agent.owners[0]
+
+    def test_every_kind_follows_its_updates(self):
+        def metrics(done, seconds):
+            return (sdk.Metric("jobs.done", "Jobs.", "1", sdk.Sum([number(done, kind="mail")], CUMULATIVE, True)),
+                    sdk.Metric("queue.depth", None, None, sdk.Sum([number(-3)], CUMULATIVE, False)),
+                    sdk.Metric("cpu.load", "", "%", sdk.Gauge([number(2.5)])),
+                    sdk.Metric("http.server.duration", "", "s", sdk.Histogram(
+                        [sdk.HistogramDataPoint({"http.route": "/a"}, 0, 1, 3, seconds, [1, 2, 0], [0.005, 0.1], 0, 1)],
+                        CUMULATIVE)))
+
+        owner = self.export(*metrics(41, 0.25), known=4)
+        self.assertEqual({name: metric[3] for name, metric in owner.metrics.items()},
+                         {"jobs_done_total": 1, "queue_depth": 2, "cpu_load_percent": 2, "http_server_duration_seconds": 3})
+        self.assertEqual(owner.slot("jobs_done_total"), 41_000_000)
+        self.assertEqual(owner.slot("queue_depth", kind="d"), -3)
+        self.assertEqual(owner.slot("cpu_load_percent", kind="d"), 2.5)
+        self.assertEqual([owner.slot("http_server_duration_seconds", i) for i in range(4)], [250_000_000, 1, 2, 0])
+        self.export(*metrics(41.5, 0.5), known=4)
+        self.assertEqual(owner.slot("jobs_done_total"), 41_500_000)
+        self.assertEqual(owner.slot("http_server_duration_seconds"), 500_000_000)
+        self.assertEqual(self.exporter.errors, {})
+        self.export(known=4)
+        self.assertTrue(math.isnan(owner.slot("cpu_load_percent", kind="d")), "it is reported no more")
+
+    def test_what_cannot_be_exported_is_told_and_the_rest_is_there(self):
+        owner = self.export(sdk.Metric("deltas", "", "", sdk.Sum([number(1)], DELTA, True)),
+                            sdk.Metric("wide", "", "", sdk.ExponentialHistogram([None], CUMULATIVE)),
+                            sdk.Metric("labelled", "", "", sdk.Gauge([number(1, __reserved="x")])),
+                            sdk.Metric("fine", "", "", sdk.Gauge([number(1)])), known=1)
+        self.assertEqual(owner.slot("fine", kind="d"), 1)
+        self.assertEqual(sorted(self.exporter.errors), ["deltas_total", "labelled", "wide"])
+        self.assertIn("prefer cumulative", self.exporter.errors["deltas_total"])
+        self.assertIn("explicit bounds", self.exporter.errors["wide"])
+
+
+if __name__ == "__main__":
+    unittest.main()
