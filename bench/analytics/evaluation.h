@@ -7,10 +7,18 @@
 #include <vector>
 
 #include "collector/analytics/adaptive_sampler.h"
+#include "collector/analytics/hysteresis.h"
 #include "collector/analytics/subspace_detector.h"
 #include "incidents.h"
 
 namespace pingloom::bench {
+
+// What a detector says about each sample of a run.
+struct Trace {
+  std::vector<collector::analytics::GroupState> states;
+  std::vector<float> scores;       // NaN where nothing was judged
+  std::vector<std::uint32_t> top;  // the metric that deviates most
+};
 
 struct KindResult {
   std::uint64_t incidents = 0;
@@ -29,9 +37,8 @@ struct Evaluation {
 
   std::uint64_t incidents() const;
   std::uint64_t detected() const;
-  double precision() const;  // the share of alarms inside an incident; 1 without alarms
-  double recall() const;     // the share of incidents that had an alarm
-  double f1() const;
+  double precision() const;           // the share of alarms inside an incident; 1 without alarms
+  double recall() const;              // the share of incidents in which an alarm began
   double falseAlarmsPerHour() const;  // of quiet samples, one per second
   double saving() const;              // the share of values that the sampler did not export
   // A quantile of all delays; NaN without any.
@@ -42,9 +49,19 @@ double quantileOf(std::vector<double> values, double quantile);
 // An alarm up to so many samples after an incident's end still counts as the incident's: hysteresis
 // ends late, and the verdict may need the last samples.
 constexpr std::size_t kGrace = 10;
+// An alarm is false if no incident is near. Recovering from one takes so many samples: what lags
+// behind a load that was gone, and values that are averaged.
+constexpr std::size_t kRecovery = 120;
 
-// Evaluates each run with a fresh detector and sampler.
+// Observes a run with a fresh detector, which may fit a model in between.
+Trace traceOf(const collector::analytics::SubspaceSettings& settings, const Run& run);
+// Adds what the trace found in the run.
+void add(const Run& run, const Trace& trace, Evaluation& sum);
 Evaluation evaluate(const collector::analytics::SubspaceSettings& settings,
                     std::span<const Run> runs);
+
+// The evaluation of bare scores, with the limit that has the highest recall at no more than
+// `false_alarms` an hour. It is chosen in hindsight, on these very runs.
+Evaluation bestOf(std::span<const Run> runs, std::span<Trace> traces, double false_alarms);
 
 }  // namespace pingloom::bench

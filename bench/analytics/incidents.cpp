@@ -3,104 +3,60 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
+#include <optional>
 
 namespace pingloom::bench {
 
 namespace {
 
-constexpr std::size_t kCauses = 3;
-constexpr double kDay = 86400;
-constexpr std::size_t kGapLeast = 600;  // samples between incidents
-constexpr std::size_t kGapMore = 600;
+constexpr std::size_t kGapLeast = 900;  // samples between incidents
+constexpr std::size_t kGapMore = 900;
+constexpr double kLag = 1.0 / 600;
 
-// This is Steele, Lea and Flood's SplitMix64 with Box and Muller's normal numbers. The standard
-// library's distributions differ between implementations.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15U + 1) {}
-
-  std::uint64_t next() {
-    std::uint64_t x = state_ += 0x9E3779B97F4A7C15U;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
-    return x ^ (x >> 31);
+std::size_t oneOf(const std::vector<Form>& forms, Random& random) {
+  for (;;) {
+    const std::size_t metric = random.below(kMetrics);
+    if (std::find(forms.begin(), forms.end(), kForms[metric]) != forms.end()) return metric;
   }
-  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
-  double between(double low, double high) { return low + (high - low) * uniform(); }
-  std::size_t below(std::size_t bound) { return static_cast<std::size_t>(next() % bound); }
-  double normal() {
-    const double radius = std::sqrt(-2 * std::log(1 - uniform()));
-    return radius * std::cos(2 * std::numbers::pi * uniform());
-  }
-
- private:
-  std::uint64_t state_;
-};
-
-// A random walk of variance 1 that forgets within about `memory` samples.
-class Wander {
- public:
-  explicit Wander(double memory) : keep_(std::exp(-1 / memory)) {}
-  double next(Random& random) {
-    value_ = keep_ * value_ + std::sqrt(1 - keep_ * keep_) * random.normal();
-    return value_;
-  }
-
- private:
-  double keep_;
-  double value_ = 0;
-};
-
-enum class Kind : std::uint8_t { kCoupled, kAlone, kBursts, kConstant };
-
-struct Metric {
-  Kind kind = Kind::kCoupled;
-  std::array<double, kCauses> weights{};
-  double noise = 1;
-  double base = 0;
-  double unit = 1;
-  double usual = 1;  // standard deviation, in units
-};
-
-Metric makeMetric(std::size_t number, std::size_t metrics, Random& random) {
-  Metric metric;
-  const double share = static_cast<double>(number) / static_cast<double>(metrics);
-  if (share >= 0.70) metric.kind = Kind::kAlone;
-  if (share >= 0.82) metric.kind = Kind::kBursts;
-  if (share >= 0.92) metric.kind = Kind::kConstant;
-  metric.unit = std::pow(10, random.between(-3, 6));
-  metric.base = metric.unit * random.between(0, 50);
-  metric.noise = random.between(0.2, 0.6);
-  if (metric.kind != Kind::kCoupled) metric.noise = 1;
-  double square = metric.noise * metric.noise;
-  for (std::size_t i = 0; metric.kind == Kind::kCoupled && i < kCauses; ++i) {
-    metric.weights[i] = i == 0 ? random.between(0.6, 1) : random.between(-0.5, 0.5);
-    square += metric.weights[i] * metric.weights[i];
-  }
-  metric.usual = std::sqrt(square);
-  return metric;
 }
 
-Occurrence makeOccurrence(Incident kind, std::size_t begin, std::size_t metrics, Random& random) {
+std::vector<std::size_t> all(Form form) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < kMetrics; ++i) {
+    if (kForms[i] == form) found.push_back(i);
+  }
+  return found;
+}
+
+const std::vector<Form> kLoaded = {Form::kTraffic, Form::kCpu,   Form::kLatency,
+                                   Form::kReplica, Form::kQueue, Form::kRatio};
+const std::vector<Form> kMoving = {Form::kTraffic, Form::kCpu,   Form::kLatency,
+                                   Form::kReplica, Form::kQueue, Form::kRatio,
+                                   Form::kMemory,  Form::kAlone, Form::kLagged};
+
+Occurrence makeOccurrence(Incident kind, std::size_t begin, Random& random) {
   Occurrence made{.kind = kind, .begin = begin, .end = begin, .metrics = {}};
-  const std::size_t coupled = metrics * 7 / 10;
+  made.end += kind == Incident::kDrift ? 900 + random.below(900) : 240 + random.below(360);
   switch (kind) {
-    case Incident::kSpike:
-      made.end += 10 + random.below(21);
-      made.metrics = {random.below(metrics * 8 / 10)};
+    case Incident::kDrift:
+    case Incident::kJitter:
+    case Incident::kLevelShift:
+      made.metrics = {oneOf(kMoving, random)};
       break;
+    case Incident::kFlatline:
     case Incident::kDecoupled:
-      made.end += 180 + random.below(240);
-      made.metrics = {random.below(coupled)};
+      made.metrics = {oneOf(kLoaded, random)};
       break;
-    case Incident::kSaturation:
-      made.end += 180 + random.below(240);
-      made.metrics = {random.below(coupled), random.below(coupled), random.below(coupled)};
+    case Incident::kOutage:
+      made.end = begin + 120 + random.below(180);
+      made.metrics = all(Form::kTraffic);
       break;
-    case Incident::kLeak:
-      made.end += 900 + random.below(600);
-      made.metrics = {random.below(metrics * 8 / 10)};
+    case Incident::kGray:
+      made.metrics = all(Form::kLatency);
+      for (const std::size_t metric : all(Form::kReplica)) made.metrics.push_back(metric);
+      break;
+    case Incident::kReplica:
+      made.metrics = {oneOf({Form::kReplica}, random)};
       break;
   }
   return made;
@@ -108,91 +64,105 @@ Occurrence makeOccurrence(Incident kind, std::size_t begin, std::size_t metrics,
 
 std::vector<Occurrence> makeOccurrences(const RunShape& shape, Random& random) {
   std::vector<Occurrence> made;
-  std::size_t begin = shape.quiet + random.below(kGapMore);
-  for (std::size_t i = 0; shape.incidents; ++i) {
-    made.push_back(
-        makeOccurrence(static_cast<Incident>(i % kIncidents), begin, shape.metrics, random));
-    if (made.back().end + kGapLeast >= shape.samples) {
-      made.pop_back();
-      break;
-    }
-    begin = made.back().end + kGapLeast + random.below(kGapMore);
+  if (!shape.incidents) return made;
+  const std::size_t end = shape.history + shape.samples;
+  std::size_t begin = shape.history + shape.quiet + random.below(kGapMore);
+  const std::size_t first = random.below(kIncidents);
+  for (std::size_t i = 0;; ++i) {
+    auto next = makeOccurrence(static_cast<Incident>((first + i) % kIncidents), begin, random);
+    if (next.end + kGapLeast >= end) return made;
+    begin = next.end + kGapLeast + random.below(kGapMore);
+    made.push_back(std::move(next));
   }
-  return made;
 }
 
-// Gives what the incident makes of a metric's value, in its units and without its base.
+// What an incident makes of the values of the metrics that it hits.
 class Effect {
  public:
   explicit Effect(Random& random)
-      : size_(random.between(6, 12) * (random.uniform() < 0.5 ? -1 : 1)),
-        ceiling_(random.between(-1.0, -0.5)),
-        apart_(40) {}
+      : sign_(random.uniform() < 0.5 ? -1 : 1), size_(random.uniform()), other_(random) {}
 
-  double on(double value, const Metric& metric, const Occurrence& occurrence, std::size_t now,
-            Random& random) {
+  double load(double load, const Occurrence& occurrence) const {
+    return occurrence.kind == Incident::kOutage ? load * (0.05 + 0.25 * size_) : load;
+  }
+  double otherLoad(std::size_t now, Random& random) { return other_.next(now, random); }
+
+  double on(const Usual& usual, double noise, const Occurrence& occurrence, std::size_t now) {
     const double progress = static_cast<double>(now - occurrence.begin) /
                             static_cast<double>(occurrence.end - occurrence.begin);
+    const double value = usual.value + usual.scatter * noise;
     switch (occurrence.kind) {
-      case Incident::kSpike:
-        return value + size_ * metric.usual;
+      case Incident::kDrift:
+        return value + sign_ * (5 + 5 * size_) * progress * usual.scatter;
+      case Incident::kJitter:
+        return usual.value + (2.5 + 1.5 * size_) * usual.scatter * noise;
+      case Incident::kFlatline:
+        if (!held_) held_ = value;
+        return *held_;
+      case Incident::kGray:
+      case Incident::kReplica:
+        return value * (1.3 + 0.4 * size_);
+      case Incident::kLevelShift:
+        return value + sign_ * (3 + 3 * size_) * usual.scatter;
+      case Incident::kOutage:
       case Incident::kDecoupled:
-        return metric.usual * apart_.next(random);
-      case Incident::kSaturation:
-        return std::min(value, ceiling_ * metric.usual);
-      case Incident::kLeak:
-        return value + std::abs(size_) * metric.usual * progress;
+        return value;
     }
     return value;
   }
 
  private:
-  double size_;     // a spike's, or a leak's at its end, in standard deviations
-  double ceiling_;  // in standard deviations
-  Wander apart_;
+  double sign_;
+  double size_;  // from 0 to 1
+  Load other_;
+  std::optional<double> held_;
 };
 
 }  // namespace
 
 std::string_view nameOf(Incident kind) {
   constexpr std::array<std::string_view, kIncidents> kNames{
-      "spike of one metric", "correlation break", "saturation", "slow leak"};
+      "slow drift",   "jitter",
+      "flatline",     "outage",
+      "gray latency", "correlation break",
+      "level shift",  "one slow replica of four"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
 Run makeRun(const RunShape& shape, std::uint64_t seed) {
   Random random(seed);
-  Run run{shape.metrics, shape.samples, {}, makeOccurrences(shape, random)};
-  std::vector<Metric> metrics;
-  for (std::size_t i = 0; i < shape.metrics; ++i) {
-    metrics.push_back(makeMetric(i, shape.metrics, random));
-  }
+  Run run;
+  run.samples = shape.history + shape.samples;
+  run.history = shape.history;
+  run.occurrences = makeOccurrences(shape, random);
+  std::vector<ServiceMetric> metrics;
+  for (const Form form : kForms) metrics.emplace_back(form, random);
   std::vector<Effect> effects;
   for (std::size_t i = 0; i < run.occurrences.size(); ++i) effects.emplace_back(random);
-  std::array<Wander, kCauses> causes{Wander(60), Wander(20), Wander(5)};
-  const double phase = random.uniform();
+  Load loads(random);
+  double lagged = loads.next(0, random);
 
-  run.values.reserve(shape.metrics * shape.samples);
+  run.values.reserve(kMetrics * run.samples);
   std::size_t current = 0;  // the current occurrence, or the next one
-  for (std::size_t now = 0; now < shape.samples; ++now) {
-    std::array<double, kCauses> cause{};
-    for (std::size_t i = 0; i < kCauses; ++i) cause[i] = causes[i].next(random);
-    cause[0] += 2 * std::sin(2 * std::numbers::pi * (static_cast<double>(now) / kDay + phase));
+  for (std::size_t now = 0; now < run.samples; ++now) {
     if (current < run.occurrences.size() && now >= run.occurrences[current].end) ++current;
-    const bool incident = current < run.occurrences.size() && now >= run.occurrences[current].begin;
-    for (std::size_t i = 0; i < shape.metrics; ++i) {
-      const Metric& metric = metrics[i];
-      double value = metric.kind == Kind::kConstant ? 0 : metric.noise * random.normal();
-      for (std::size_t k = 0; k < kCauses; ++k) value += metric.weights[k] * cause[k];
-      // Sometimes it has a burst of its own, as compactions and garbage collections cause.
-      if (metric.kind == Kind::kBursts && random.uniform() < 0.01) value += random.between(1, 4);
-      if (incident) {
-        const Occurrence& occurrence = run.occurrences[current];
-        const bool hit = std::find(occurrence.metrics.begin(), occurrence.metrics.end(), i) !=
-                         occurrence.metrics.end();
-        if (hit) value = effects[current].on(value, metric, occurrence, now, random);
-      }
-      run.values.push_back(metric.base + metric.unit * value);
+    const bool within = current < run.occurrences.size() && now >= run.occurrences[current].begin;
+    const Occurrence* incident = within ? &run.occurrences[current] : nullptr;
+    double load = loads.next(now, random);
+    if (within) load = effects[current].load(load, *incident);
+    const bool apart = within && incident->kind == Incident::kDecoupled;
+    const double other = apart ? effects[current].otherLoad(now, random) : load;
+    lagged += kLag * (load - lagged);
+    for (std::size_t i = 0; i < kMetrics; ++i) {
+      const bool hit = within && std::find(incident->metrics.begin(), incident->metrics.end(), i) !=
+                                     incident->metrics.end();
+      const Usual usual = metrics[i].usual(hit ? other : load, lagged, now, random);
+      const double noise = random.normal();
+      double value = hit ? effects[current].on(usual, noise, *incident, now)
+                         : usual.value + usual.scatter * noise;
+      if (kForms[i] == Form::kQueue) value = std::round(value);
+      if (kForms[i] != Form::kRatio) value = std::max(value, 0.0);
+      run.values.push_back(metrics[i].unit() * value);
     }
   }
   return run;

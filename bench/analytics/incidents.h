@@ -1,6 +1,5 @@
-// Makes a group of metrics as a service has them, and incidents in it whose time, metrics and kind
-// are known. The same seed gives the same numbers on every machine, except for the last digits of
-// sin and log.
+// Makes the samples of a synthetic service, and incidents in them whose time, metrics and kind are
+// known. The same seed gives the same run.
 #pragma once
 
 #include <cstddef>
@@ -9,27 +8,34 @@
 #include <string_view>
 #include <vector>
 
+#include "service.h"
+
 namespace pingloom::bench {
 
 enum class Incident : std::uint8_t {
-  kSpike,       // one metric is far off for a short time
-  kDecoupled,   // one metric keeps its range but no longer goes with the others
-  kSaturation,  // a few metrics that go together stop at a ceiling that they used to pass
-  kLeak,        // one metric grows slowly, then falls back
+  kDrift,       // one metric moves away slowly
+  kJitter,      // one metric scatters more
+  kFlatline,    // one metric stays at its last value
+  kOutage,      // most of the traffic is gone
+  kGray,        // latencies grow and nothing else does
+  kDecoupled,   // one metric follows another load
+  kLevelShift,  // one metric moves at once
+  kReplica,     // one of four replicas is slow
 };
-constexpr std::size_t kIncidents = 4;
+constexpr std::size_t kIncidents = 8;
 std::string_view nameOf(Incident kind);
 
 struct Occurrence {
-  Incident kind = Incident::kSpike;
+  Incident kind = Incident::kDrift;
   std::size_t begin = 0;  // samples
   std::size_t end = 0;    // the first sample that is as usual again
   std::vector<std::size_t> metrics;
 };
 
 struct Run {
-  std::size_t metrics = 0;
+  std::size_t metrics = kMetrics;
   std::size_t samples = 0;
+  std::size_t history = 0;     // samples before the first that counts
   std::vector<double> values;  // sample by sample
   std::vector<Occurrence> occurrences;
 
@@ -39,15 +45,12 @@ struct Run {
 };
 
 struct RunShape {
-  std::size_t metrics = 32;
-  std::size_t samples = 6 * 3600;  // one per second
-  std::size_t quiet = 1200;        // at the beginning
+  std::size_t samples = 24 * 3600;  // one per second, without the history
+  std::size_t history = 0;
+  std::size_t quiet = 1200;  // before the first incident
   bool incidents = true;
 };
 
-// Makes metrics of different sizes and units, each with its own noise. They follow a common load (a
-// day's curve with faster changes on top), a second and a third cause to different degrees. Some
-// have only noise, some have bursts of their own, and some never change.
 Run makeRun(const RunShape& shape, std::uint64_t seed);
 
 }  // namespace pingloom::bench

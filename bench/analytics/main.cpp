@@ -1,5 +1,5 @@
-// Measures how well incidents are detected, on synthetic runs of which everything is known. --tune
-// chose the settings on seeds of its own; the report evaluates other seeds.
+// Measures how well incidents are detected, on synthetic runs of which everything is known. The
+// settings were chosen on the seeds of --tune; the report evaluates other seeds.
 #include <fmt/format.h>
 
 #include <boost/program_options.hpp>
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "baselines.h"
 #include "common/program.h"
 #include "evaluation.h"
 #include "shared/figures.h"
@@ -19,6 +20,8 @@ using namespace pingloom::collector::analytics;
 
 constexpr std::uint64_t kTuningSeed = 1;
 constexpr std::uint64_t kReportSeed = 7001;
+constexpr std::size_t kHour = 3600;
+constexpr double kFalseAlarms = 0.3;  // an hour, at which all are compared
 
 std::vector<Run> runsOf(const RunShape& shape, std::uint64_t first_seed, std::size_t count) {
   std::vector<Run> runs;
@@ -26,117 +29,60 @@ std::vector<Run> runsOf(const RunShape& shape, std::uint64_t first_seed, std::si
   return runs;
 }
 
-void printLine(const std::string& what, const Evaluation& found) {
-  std::printf("%-46s %9.3f %9.3f %9.3f %8.0f %8.0f %10.3f %9.3f\n", what.c_str(), found.precision(),
-              found.recall(), found.f1(), found.delay(0.5), found.delay(0.9),
-              found.falseAlarmsPerHour(), found.saving());
-}
-
-std::string nameOf(const SubspaceSettings& settings) {
-  return fmt::format("factor {} memory {} half-life {} {} of {}", settings.factor, settings.memory,
-                     settings.half_life, settings.hysteresis.raise, settings.hysteresis.window);
-}
-
-void printHead(const char* what) {
-  std::printf("%-46s %9s %9s %9s %8s %8s %10s %9s\n", what, "precision", "recall", "F1", "delay50",
-              "delay90", "false/h", "saving");
-}
-
-// Settings around the defaults. Those that do not vary here were settled before on the same seeds.
-std::vector<SubspaceSettings> grid() {
-  std::vector<SubspaceSettings> all;
-  for (const double factor : {4, 5, 6}) {
-    for (const double memory : {15, 25}) {
-      for (const double half_life : {3600, 14400}) {
-        for (const HysteresisSettings hysteresis : {HysteresisSettings{3, 5}, {5, 9}}) {
-          all.push_back({.half_life = half_life,
-                         .factor = factor,
-                         .memory = memory,
-                         .hysteresis = hysteresis});
-        }
-      }
-    }
-  }
-  return all;
-}
-
-// Prints all settings of the grid, and which have the highest F1.
-void tune(std::size_t metrics, std::size_t count) {
-  const auto runs = runsOf({.metrics = metrics}, kTuningSeed, count);
-  printHead("tuning seeds");
-  double best = 0;
-  std::string chosen;
-  for (const auto& settings : grid()) {
-    const Evaluation found = evaluate(settings, runs);
-    printLine(nameOf(settings), found);
-    if (found.f1() <= best) continue;
-    best = found.f1();
-    chosen = nameOf(settings);
-  }
-  std::printf("chosen: %s\n", chosen.c_str());
-}
-
 double share(std::uint64_t part, std::uint64_t whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
 }
 
-void addKinds(const Evaluation& found, Figures& figures) {
+void addKinds(const std::string& table, const Evaluation& found, Figures& figures) {
   for (std::size_t i = 0; i < kIncidents; ++i) {
     const KindResult& kind = found.kinds[i];
-    const std::string row = "by kind | " + std::string(nameOf(static_cast<Incident>(i))) + " | ";
+    const std::string row =
+        table + ", by kind | " + std::string(nameOf(static_cast<Incident>(i))) + " | ";
     figures.add(row + "incidents", "", static_cast<double>(kind.incidents));
     figures.add(row + "recall", "", share(kind.detected, kind.incidents));
     figures.add(row + "named", "", share(kind.named, kind.detected));
     figures.add(row + "delay p50", "s", quantileOf(kind.delays, 0.5));
-    figures.add(row + "delay p90", "s", quantileOf(kind.delays, 0.9));
   }
 }
 
-void add(const char* what, const Evaluation& found, Figures& figures) {
-  const std::string row = "runs with incidents | " + std::string(what) + " | ";
-  figures.add(row + "precision", "", found.precision());
+void add(const std::string& table, const char* what, const Evaluation& found, Figures& figures) {
+  const std::string row = table + " | " + what + " | ";
   figures.add(row + "recall", "", found.recall());
-  figures.add(row + "delay p50", "s", found.delay(0.5));
-  figures.add(row + "delay p90", "s", found.delay(0.9));
+  figures.add(row + "precision", "", found.precision());
   figures.add(row + "false alarms a quiet hour", "", found.falseAlarmsPerHour());
-  figures.add(row + "values not exported", "%", 100 * found.saving());
+  figures.add(row + "delay p50", "s", found.delay(0.5));
 }
 
-void report(std::size_t metrics, std::size_t count) {
-  const auto runs = runsOf({.metrics = metrics}, kReportSeed, count);
-  const SubspaceSettings settings;
-  std::printf("%zu metrics, %zu runs of 6 h, a sample a second, seeds %llu and on\n%s\n", metrics,
-              count, static_cast<unsigned long long>(kReportSeed), nameOf(settings).c_str());
-  Figures figures;
-  const Evaluation found = evaluate(settings, runs);
-  add("the detector", found, figures);
-  SubspaceSettings alone = settings;
-  alone.max_rank = 0;
-  add("each metric by itself (max_rank 0)", evaluate(alone, runs), figures);
-  SubspaceSettings momentary = settings;
-  momentary.memory = 1;
-  add("the latest sample alone (memory 1)", evaluate(momentary, runs), figures);
-  addKinds(found, figures);
-  const auto quiet = runsOf({.metrics = metrics, .incidents = false}, kReportSeed, count);
-  const Evaluation calm = evaluate(settings, quiet);
-  figures.add("runs without incidents | the detector | false alarms an hour", "",
-              calm.falseAlarmsPerHour());
-  figures.add("runs without incidents | the detector | values not exported", "%",
-              100 * calm.saving());
-  figures.print();
+Evaluation bestOf(const std::vector<Run>& runs, Trace (*trace)(const Run&)) {
+  std::vector<Trace> traces;
+  for (const Run& run : runs) traces.push_back(trace(run));
+  return pingloom::bench::bestOf(runs, traces, kFalseAlarms);
+}
+
+void report(const std::string& table, const std::vector<Run>& runs, bool baselines,
+            Figures& figures) {
+  const Evaluation found = evaluate({}, runs);
+  add(table, "the detector", found, figures);
+  figures.add(table + " | the detector | values not exported", "%", 100 * found.saving());
+  if (found.incidents() > 0) addKinds(table, found, figures);
+  if (!baselines) return;
+  const std::string hindsight = table + ", the limit chosen in hindsight";
+  add(hindsight, "z-score of each metric", bestOf(runs, zScores), figures);
+  add(hindsight, "smoothed z-score (EWMA)", bestOf(runs, smoothedScores), figures);
+  add(hindsight, "window PCA over 24 h", bestOf(runs, windowPca), figures);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::size_t runs = 20;
-  std::size_t metrics = 32;
+  std::size_t count = 4;
+  std::size_t hours = 24;
   bool tuning = false;
   po::options_description options("Options");
   options.add_options()("tune", po::bool_switch(&tuning),
-                        "print the grid that the settings were chosen from")(
-      "runs", po::value(&runs)->default_value(runs), "how many runs of 6 hours to evaluate")(
-      "metrics", po::value(&metrics)->default_value(metrics), "how many metrics the group has");
+                        "evaluate the seeds that the settings were chosen on")(
+      "runs", po::value(&count)->default_value(count), "how many runs to evaluate")(
+      "hours", po::value(&hours)->default_value(hours), "how long a run is");
   po::variables_map values;
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (const auto code =
@@ -145,10 +91,17 @@ int main(int argc, char** argv) {
                                    arguments, options, {}, values)) {
     return *code;
   }
-  if (tuning) {
-    tune(metrics, runs);
-  } else {
-    report(metrics, runs);
-  }
+  const std::uint64_t seed = tuning ? kTuningSeed : kReportSeed;
+  RunShape shape{.samples = hours * kHour};
+  std::printf("%zu metrics, %zu runs of %zu h, a sample a second, seeds %llu and on\n", kMetrics,
+              count, hours, static_cast<unsigned long long>(seed));
+  Figures figures;
+  report("cold", runsOf(shape, seed, count), !tuning, figures);
+  shape.incidents = false;
+  report("cold, no incidents", runsOf(shape, seed, count), false, figures);
+  shape.incidents = true;
+  shape.history = 24 * kHour;
+  report("after a day", runsOf(shape, seed, count), !tuning, figures);
+  figures.print();
   return 0;
 }

@@ -166,6 +166,6 @@ SECTIONS = [
             goals={"a whole window to all of them, processors used": "<= 1"}),
     Section("analytics_speed", f"{BIN}/analytics_speed", "--runs 1", 300, full="--runs 7", targets=("analytics_speed",),
             limit_of=same_column("limit: product of the sample with 32 directions")),
-    Section("analytics_detection", f"{BIN}/analytics_detection", "--runs 2", 600, full="--runs 20",
+    Section("analytics_detection", f"{BIN}/analytics_detection", "--runs 1 --hours 4", 600, full="--runs 4",
             targets=("analytics_detection",)),
 ]

@@ -40,10 +40,10 @@ class Normalizer {
   std::size_t varying() const;
 
   std::uint64_t samples() const { return samples_; }
-
- private:
+  // Returns how much of a metric counts as 1; 0 if it has always been 0.
   double scale(std::size_t metric) const;
 
+ private:
   double slowest_;  // weight of a new sample in the long run
   std::uint64_t samples_ = 0;
   std::vector<double> mean_;

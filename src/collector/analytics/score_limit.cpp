@@ -1,6 +1,8 @@
 #include "collector/analytics/score_limit.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 
 namespace pingloom::collector::analytics {
 
@@ -8,46 +10,58 @@ namespace {
 
 constexpr double kMedian = 0.5;
 constexpr double kHigh = 0.9;
-// Scores that hardly differ still get a limit above them.
-constexpr double kMinShare = 0.01;     // as a share of the median
-constexpr double kMinDistance = 0.05;  // if the median is 0 too: as a share of the usual value
+// What the quantiles begin with. A score is a multiple of its metric's own usual highest value.
+constexpr double kFirstMedian = 0.9;
+constexpr double kFirstHigh = 1.2;
+// Blocks that hardly differ still get a limit above them.
+constexpr double kMinShare = 0.1;
+constexpr double kFirstStep = 2;  // of the distance between the quantiles
+// A young limit is higher, because little is known: by this share after the first block.
+constexpr double kYoung = 1;
 
 }  // namespace
 
-ScoreLimit::ScoreLimit(std::size_t learn_from, double factor, double pace)
-    : learn_from_(learn_from), factor_(factor), pace_(pace) {
-  first_.reserve(learn_from);
+ScoreLimit::ScoreLimit(double factor, double pace, HysteresisSettings hysteresis)
+    : factor_(factor), pace_(pace), hysteresis_(hysteresis) {
+  clear();
 }
 
-double ScoreLimit::apart() const {
-  return std::max({high_ - median_, kMinShare * median_, kMinDistance});
+double ScoreLimit::limit() const {
+  return (median_ + factor_ * apart()) * (1 + kYoung / std::sqrt(1.0 + blocks_));
 }
 
-void ScoreLimit::add(double score) {
-  if (!learned_) {
-    first_.push_back(score);
-    if (first_.size() == learn_from_) learn();
-    return;
-  }
-  const double step = pace_ * apart();
-  median_ += step * (score > median_ ? kMedian : kMedian - 1);
-  high_ += step * (score > high_ ? kHigh : kHigh - 1);
+double ScoreLimit::apart() const { return std::max(high_ - median_, kMinShare * median_); }
+
+void ScoreLimit::add(double score, bool usual) {
+  last_[scores_++ % hysteresis_.window] = static_cast<float>(score);
+  if (!usual || scores_ < hysteresis_.window) return;
+  highest_ = std::max(highest_, level());
+  if (++in_block_ < kBlock) return;
+  learn(highest_);
+  in_block_ = 0;
+  highest_ = 0;
 }
 
-void ScoreLimit::learn() {
-  const auto quantile = [this](double share) {
-    const auto rank = static_cast<std::ptrdiff_t>(share * static_cast<double>(first_.size() - 1));
-    std::nth_element(first_.begin(), first_.begin() + rank, first_.end());
-    return first_[static_cast<std::size_t>(rank)];
-  };
-  median_ = quantile(kMedian);
-  high_ = quantile(kHigh);
-  learned_ = true;
+double ScoreLimit::level() const {
+  auto sorted = last_;
+  const auto nth = sorted.begin() + (hysteresis_.raise - 1);
+  std::nth_element(sorted.begin(), nth, sorted.begin() + hysteresis_.window, std::greater<>());
+  return *nth;
+}
+
+void ScoreLimit::learn(double highest) {
+  ++blocks_;
+  const double step = std::max(pace_, kFirstStep / (4.0 + blocks_)) * apart();
+  median_ += step * (highest > median_ ? kMedian : kMedian - 1);
+  high_ += step * (highest > high_ ? kHigh : kHigh - 1);
 }
 
 void ScoreLimit::clear() {
-  first_.clear();
-  learned_ = false;
+  median_ = kFirstMedian;
+  high_ = kFirstHigh;
+  scores_ = 0;
+  in_block_ = blocks_ = 0;
+  highest_ = 0;
 }
 
 }  // namespace pingloom::collector::analytics

@@ -1,39 +1,48 @@
-// The limit up to which a score counts as usual: median + factor * (90th percentile - median) of
-// the scores so far. It uses quantiles because an incident among the scores moves them little, and
-// these two because a few hundred scores determine them well, unlike the 99.9th percentile. Scores
-// are multiples of the usual value and lie around 1.
+// The limit up to which a score counts as usual. Scores are judged by N of M (hysteresis.h), so the
+// level of a moment is the N-th largest of the last M scores: a limit below it would have raised.
+// Of each block of kBlock samples the highest level counts, and the limit is
+// median + factor * (90th percentile - median) of these. Blocks make the limit depend on how heavy
+// the score's tail is, and quantiles make an incident among them move it little.
 //
-// Learned from the first scores, then followed: each score moves a quantile by a fixed small part
-// of their distance, whatever its size (Robbins and Monro's stochastic approximation).
-// One thread; memory is taken at construction.
+// The quantiles begin with values that hold for most groups, and follow each block by a part of
+// their distance, less and less (Robbins and Monro's stochastic approximation).
+// One thread; it allocates nothing.
 #pragma once
 
+#include <array>
 #include <cstddef>
-#include <vector>
+#include <cstdint>
+
+#include "collector/analytics/hysteresis.h"
 
 namespace pingloom::collector::analytics {
 
 class ScoreLimit {
  public:
-  // Learns from the first `learn_from` scores. `pace` is the maximum movement of a quantile by one
-  // score, as a fraction of the distance between the two. REQUIRES: learn_from >= 1.
-  ScoreLimit(std::size_t learn_from, double factor, double pace);
+  static constexpr std::uint32_t kBlock = 60;  // samples
 
-  bool learned() const { return learned_; }
-  // Adds a usual score. REQUIRES: it is finite.
-  void add(double score);
-  double limit() const { return median_ + factor_ * apart(); }  // REQUIRES: learned()
+  // `pace` is the least movement of a quantile by one block, as a fraction of the distance between
+  // the two. REQUIRES: Hysteresis::valid(hysteresis).
+  ScoreLimit(double factor, double pace, HysteresisSettings hysteresis);
+
+  // Adds a score. `usual` says whether it may move the limit. REQUIRES: it is finite.
+  void add(double score, bool usual);
+  double limit() const;
   void clear();
 
  private:
   double apart() const;
-  void learn();
+  double level() const;
+  void learn(double highest);
 
-  std::size_t learn_from_;
   double factor_;
   double pace_;
-  std::vector<double> first_;
-  bool learned_ = false;
+  HysteresisSettings hysteresis_;
+  std::array<float, Hysteresis::kMaxWindow> last_{};
+  std::uint64_t scores_ = 0;
+  std::uint32_t in_block_ = 0;
+  std::uint32_t blocks_ = 0;
+  double highest_ = 0;  // of the current block
   double median_ = 0;
   double high_ = 0;  // the 90th percentile
 };

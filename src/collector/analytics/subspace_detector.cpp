@@ -9,12 +9,23 @@ namespace pingloom::collector::analytics {
 
 namespace {
 
-// The residual of a metric counts as at least this part of its standard deviation. Otherwise
-// rounding errors of a metric that the others explain exactly would be anomalies.
-constexpr double kMinLeft = 0.1;
-
-// The warm-up has three parts: mean and variance; directions; limits.
+// The warm-up has three parts: scale, mean and variance; directions; what is left.
 constexpr std::uint32_t kWarmUpParts = 3;
+
+// A load is counted in these shares of its deviation in the rows that its direction was learned
+// from. A warm-up sees little of a day's loads, and the history sees most of them.
+constexpr double kColdUnit = 1;
+constexpr double kLearnedUnit = 0.5;
+
+DeviationJudge::Settings judgeSettings(const SubspaceSettings& settings) {
+  return {settings.memory, settings.factor, settings.pace, settings.hysteresis, settings.warm_up};
+}
+
+// A group for which no model is fitted has a history for its warm-up only.
+std::size_t historyRows(const SubspaceSettings& settings, std::size_t slots) {
+  const bool learned = settings.learned && slots <= SubspaceDetector::kMaxLearnedSlots;
+  return learned ? SubspaceDetector::kHistoryRows : 2 * AutoencoderFit::kBatch;
+}
 
 }  // namespace
 
@@ -54,21 +65,21 @@ Status SubspaceDetector::check(const SubspaceSettings& settings, std::size_t slo
 
 SubspaceDetector::SubspaceDetector(std::size_t slots, const SubspaceSettings& settings)
     : settings_(settings),
-      slowest_(1 - std::exp2(-1 / settings.half_life)),
-      smoothing_(1 - std::exp(-1 / settings.memory)),
       presence_(slots),
+      activity_(slots),
+      scale_(slots),
       normalizer_(slots, settings.half_life),
       sketch_(slots, settings.directions, settings.half_life),
-      residual_limit_(settings.warm_up / kWarmUpParts, settings.factor, settings.pace),
-      peak_limit_(settings.warm_up / kWarmUpParts, settings.factor, settings.pace),
-      sustained_limit_(settings.warm_up / kWarmUpParts, settings.factor, settings.pace),
+      direction_(slots, kColdUnit),
+      judge_(slots, judgeSettings(settings)),
+      history_(slots, historyRows(settings, slots), kDay),
       hysteresis_(settings.hysteresis),
       sample_(slots),
+      scaled_(slots),
       normalized_(slots),
-      sustained_(slots),
       left_(slots),
-      usually_sustained_(slots),
-      usually_left_(slots) {}
+      better_(slots),
+      worse_(slots) {}
 
 const SubspaceVerdict& SubspaceDetector::observe(std::span<const double> sample) {
   verdict_.changed = verdict_.judged = false;
@@ -81,49 +92,56 @@ const SubspaceVerdict& SubspaceDetector::observe(std::span<const double> sample)
   for (std::size_t i = 0; i < sample_.size(); ++i) {
     sample_[i] = presence_.leftOut(i) ? 0 : sample[i];
   }
-  if (warmingUp()) {
+  const bool warming_up = warmingUp();
+  activity_.observe(sample_, !warming_up, !hysteresis_.raised());
+  if (warming_up) {
     warmUp();
   } else {
     judge();
   }
+  ++samples_;
   return verdict_;
 }
 
 void SubspaceDetector::warmUp() {
   const std::uint64_t part = settings_.warm_up / kWarmUpParts;
-  const std::uint64_t seen = warm_up_samples_++;
-  if (seen < part) return normalizer_.learn(sample_);
-  if (seen == part + part / 2) {
-    // Residuals count from here on, where directions exist that explain the rest. The first
-    // deviations are rough and large, because the usual values are hardly known. That makes a young
-    // detector tolerant of sustained deviations, of whose slow changes it has seen few.
+  if (samples_ < part) return scale_.learn(sample_);
+  scale_.apply(sample_, scaled_);
+  normalizer_.learn(scaled_);
+  history_.add(scaled_);
+  if (samples_ == 2 * part) {
+    activity_.settle();
     sketch_.compress();
     updateRank();
-    left_samples_ = 0;
+    direction_.learn(history_.all());
   }
   explain();
-  score();
-  if (seen >= 2 * part) {
-    addScores();
-    if (!warmingUp()) verdict_.state = GroupState::kQuiet;
+  if (samples_ >= 2 * part) {
+    const double load = direction_.load(scaled_);
+    judge_.observe(left_, load, activity_, true);
+    judge_.learn(left_, activity_, false);
   }
-  learn();
+  learnSketch();
+  if (samples_ + 1 < settings_.warm_up) return;
+  activity_.settle();
+  judge_.settle();
+  verdict_.state = GroupState::kQuiet;
 }
 
 void SubspaceDetector::judge() {
+  scale_.apply(sample_, scaled_);
   explain();
-  score();
+  const bool was = hysteresis_.raised();
+  observeModels(!was);
+  const DeviationJudge& judge = learned_ ? learned_->judge : judge_;
   ++judged_;
   verdict_.judged = true;
-  verdict_.residual_limit = residual_limit_.limit();
-  verdict_.peak_limit = peak_limit_.limit();
-  verdict_.sustained_limit = sustained_limit_.limit();
-  verdict_.score =
-      std::max({verdict_.residual / verdict_.residual_limit, verdict_.peak / verdict_.peak_limit,
-                verdict_.sustained / verdict_.sustained_limit});
-  findTop();
+  verdict_.scores = judge.scores();
+  const auto largest = std::max_element(verdict_.scores.begin(), verdict_.scores.end());
+  verdict_.score = *largest;
+  verdict_.statistic = static_cast<Statistic>(largest - verdict_.scores.begin());
+  findTop(judge);
   const bool over = verdict_.score > 1;
-  const bool was = hysteresis_.raised();
   const bool anomalous = hysteresis_.add(over);
   verdict_.changed = anomalous != was;
   verdict_.state = anomalous ? GroupState::kAnomalous : GroupState::kQuiet;
@@ -135,18 +153,26 @@ void SubspaceDetector::judge() {
   anomalous_samples_ = 0;
   // Scores over the limit count too, because they move it no more than others. If all scores grow,
   // the limit follows.
-  addScores();
-  if (!over) learn();
+  judge_.learn(left_, activity_, over);
+  if (learned_) learned_->judge.learn(learned_->left, activity_, over);
+  if (candidate_) candidate_->judge.learn(candidate_->left, activity_, over);
+  if (over) return;
+  normalizer_.learn(scaled_);
+  learnSketch();
+  history_.add(scaled_);
+  if (candidate_) compare();
 }
 
-void SubspaceDetector::learn() {
-  normalizer_.learn(sample_);
-  ++left_samples_;
-  const double weight = std::max(slowest_, 1 / static_cast<double>(left_samples_));
-  for (std::size_t i = 0; i < left_.size(); ++i) {
-    usually_left_[i] += weight * (left_[i] * left_[i] - usually_left_[i]);
-    usually_sustained_[i] += weight * (sustained_[i] * sustained_[i] - usually_sustained_[i]);
+void SubspaceDetector::observeModels(bool calm) {
+  judge_.observe(left_, direction_.load(scaled_), activity_, calm);
+  for (Learned* const one : {learned_.get(), candidate_.get()}) {
+    if (one == nullptr) continue;
+    one->model->residual(scaled_, one->left);
+    one->judge.observe(one->left, one->direction.load(scaled_), activity_, calm);
   }
+}
+
+void SubspaceDetector::learnSketch() {
   sketch_.append(normalized_);
   if (sketch_.compressions() != rank_compression_) updateRank();
 }
@@ -162,70 +188,112 @@ void SubspaceDetector::updateRank() {
   while (rank_ < most && sketch_.energy(rank_) > least) ++rank_;
 }
 
-void SubspaceDetector::addScores() {
-  residual_limit_.add(verdict_.residual);
-  peak_limit_.add(verdict_.peak);
-  sustained_limit_.add(verdict_.sustained);
-}
-
 void SubspaceDetector::explain() {
-  normalizer_.normalize(sample_, normalized_);
+  normalizer_.normalize(scaled_, normalized_);
+  for (std::size_t i = 0; i < normalized_.size(); ++i) {
+    if (!activity_.active(i)) normalized_[i] = 0;
+  }
   sketch_.residual(normalized_, rank_, left_);
 }
 
-double SubspaceDetector::deviation(std::size_t slot) const {
-  return left_[slot] / std::max(std::sqrt(usually_left_[slot]), kMinLeft);
-}
-
-double SubspaceDetector::sustained(std::size_t slot) const {
-  return sustained_[slot] / std::max(std::sqrt(usually_sustained_[slot]), kMinLeft);
-}
-
-void SubspaceDetector::score() {
-  double sum = 0;
-  verdict_.peak = verdict_.sustained = 0;
-  for (std::size_t i = 0; i < left_.size(); ++i) {
-    const double now = deviation(i);
-    sum += now * now;
-    sustained_[i] += smoothing_ * (now - sustained_[i]);
-    verdict_.peak = std::max(verdict_.peak, std::abs(now));
-    verdict_.sustained = std::max(verdict_.sustained, std::abs(sustained(i)));
-  }
-  const auto present = static_cast<double>(std::max<std::size_t>(presence_.present(), 1));
-  verdict_.residual = std::sqrt(sum / present);
-}
-
-void SubspaceDetector::findTop() {
+void SubspaceDetector::findTop(const DeviationJudge& judge) {
   std::size_t count = 0;
   auto& top = verdict_.top;
   for (std::size_t i = 0; i < left_.size(); ++i) {
-    const double peak = deviation(i) / verdict_.peak_limit;
-    const double lasting = sustained(i) / verdict_.sustained_limit;
-    const double score = std::abs(lasting) > std::abs(peak) ? lasting : peak;
+    const double score = judge.score(i);
     if (score == 0) continue;
     if (count == top.size() && std::abs(score) <= std::abs(top[count - 1].score)) continue;
     std::size_t place = count < top.size() ? count++ : count - 1;
     for (; place > 0 && std::abs(top[place - 1].score) < std::abs(score); --place) {
       top[place] = top[place - 1];
     }
-    top[place] = {static_cast<std::uint32_t>(i), score};
+    top[place] = {static_cast<std::uint32_t>(i), score, judge.statistic(i)};
   }
   verdict_.top_count = count;
+}
+
+bool SubspaceDetector::fitIsDue() const {
+  return keepsHistory() && candidate_ == nullptr && samples_ >= next_fit_ &&
+         history_.rows() >= AutoencoderFit::kBatch;
+}
+
+void SubspaceDetector::fit(std::size_t rows) {
+  if (fit_ == nullptr) {
+    if (!fitIsDue()) return;
+    std::vector<bool> active(history_.slots());
+    for (std::size_t i = 0; i < active.size(); ++i) {
+      active[i] = activity_.active(i) && activity_.ages()[i] >= settings_.warm_up;
+    }
+    fit_ = std::make_unique<AutoencoderFit>(history_, active, ++fits_);
+    // A young history grows quickly; a day's is fitted again twice a day.
+    next_fit_ = samples_ < kDay ? std::min(samples_ * 3 / 2, kDay) : samples_ + kDay / 2;
+  }
+  if (fit_->step(rows)) endFit();
+}
+
+void SubspaceDetector::endFit() {
+  const std::size_t slots = history_.slots();
+  auto made = std::make_unique<Learned>(Learned{fit_->take(), MainDirection(slots, kLearnedUnit),
+                                                DeviationJudge(slots, judgeSettings(settings_)),
+                                                std::vector<double>(slots)});
+  fit_.reset();
+  made->direction.learn(history_.all());
+  made->judge.inherit(learned_ ? learned_->judge : judge_);
+  std::vector<double> row(slots);
+  for (std::size_t r = 0; r < history_.rows(); ++r) {
+    const auto from = history_.row(r);
+    std::copy(from.begin(), from.end(), row.begin());
+    made->model->residual(row, made->left);
+    made->judge.learnSpread(made->left, made->direction.load(row), activity_);
+  }
+  candidate_ = std::move(made);
+  std::fill(better_.begin(), better_.end(), 0);
+  std::fill(worse_.begin(), worse_.end(), 0);
+  compared_ = 0;
+}
+
+// Compares the candidate with the model in charge by the samples since its fit.
+void SubspaceDetector::compare() {
+  static constexpr double kFarthest = 9;  // one burst must not decide
+  const auto square = [](double left) { return std::min(left * left, kFarthest); };
+  for (std::size_t i = 0; i < left_.size(); ++i) {
+    const double unit = candidate_->model->scale(i);
+    if (unit == 0) continue;
+    // in the candidate's deviations, all of them
+    const double in_charge = learned_ ? learned_->left[i] * learned_->model->scale(i) / unit
+                                      : left_[i] * normalizer_.scale(i) / unit;
+    better_[i] += square(candidate_->left[i]);
+    worse_[i] += square(in_charge);
+  }
+  const std::uint64_t wanted = std::clamp<std::uint64_t>(samples_ / 8, 600, 3600);
+  if (++compared_ < wanted) return;
+  double gain = 0;
+  for (std::size_t i = 0; i < left_.size(); ++i) {
+    if (candidate_->model->scale(i) == 0) continue;
+    gain += std::log((worse_[i] + 1) / (better_[i] + 1));
+  }
+  if (gain > 0) {
+    learned_ = std::move(candidate_);
+    ++adopted_;
+  }
+  candidate_.reset();
 }
 
 void SubspaceDetector::relearn() {
   ++relearned_;
   const bool was_anomalous = hysteresis_.raised();
+  activity_.clear();
+  scale_.clear();
   normalizer_.clear();
   sketch_.clear();
-  residual_limit_.clear();
-  peak_limit_.clear();
-  sustained_limit_.clear();
-  std::fill(sustained_.begin(), sustained_.end(), 0);
-  std::fill(usually_sustained_.begin(), usually_sustained_.end(), 0);
+  judge_.clear();
+  history_.clear();
   hysteresis_.clear();
-  std::fill(usually_left_.begin(), usually_left_.end(), 0);
-  left_samples_ = warm_up_samples_ = 0;
+  learned_.reset();
+  candidate_.reset();
+  fit_.reset();
+  samples_ = 0;
+  next_fit_ = kFirstFit;
   rank_ = 0;
   anomalous_samples_ = 0;
   verdict_ = {};

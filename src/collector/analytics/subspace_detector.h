@@ -1,15 +1,14 @@
 // Detects when the metrics of a group do not vary together as they usually do.
 //
-// A sample is the vector of all slots of a group, counters as rates (rate_tracker.h). It is
-// normalised metric by metric, and the part that the group's principal directions explain, which a
-// Frequent Directions sketch holds, is taken away. What is left of a metric is compared with what
-// is usually left of it: its deviation. Three numbers are formed of the deviations:
-//   residual   their root mean square: many metrics a little off;
-//   peak       the largest: one far off, which a mean over a thousand metrics would hide;
-//   sustained  the largest when each is smoothed over the last samples, and compared with what is
-//              usual of that: one a little off, but for long.
-// Each has a limit, learned and then slowly followed. score = the largest of the three, each
-// divided by its limit: above 1 is out of the usual, N of M such samples are an anomaly.
+// A sample is the vector of all slots of a group, counters as rates (rate_tracker.h). It is brought
+// to one scale, and the part that a model explains is taken away. There are two models:
+//   cold      the group's principal directions, which a Frequent Directions sketch holds and which
+//             follow the samples;
+//   learned   an autoencoder that is fitted to the last day's samples, again and again as they
+//             grow. It takes over where it left less of the samples since its fit, which it has
+//             never seen, than the model before it.
+// deviation_judge.h judges what is left. A score above 1 is unusual, N of M such samples are an
+// anomaly.
 //
 // A change that moves all metrics as usual, more load say, is explained and is no anomaly.
 //
@@ -18,20 +17,29 @@
 // is learned anew.
 //
 // One thread, no clock: settings count samples. Memory is taken at construction, about
-// 16 * slots * (directions + 4) bytes; no call allocates.
+// 16 * slots * (directions + 25) bytes, and kHistoryRows * 4 bytes for each slot if the group is
+// small enough for a learned model. observe() allocates nothing; fit() does when a fit begins and
+// ends.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "collector/analytics/adaptive_sampler.h"
+#include "collector/analytics/autoencoder.h"
+#include "collector/analytics/autoencoder_fit.h"
+#include "collector/analytics/deviation_judge.h"
 #include "collector/analytics/frequent_directions.h"
 #include "collector/analytics/hysteresis.h"
+#include "collector/analytics/main_direction.h"
 #include "collector/analytics/normalizer.h"
-#include "collector/analytics/score_limit.h"
+#include "collector/analytics/sample_history.h"
+#include "collector/analytics/sample_scale.h"
+#include "collector/analytics/slot_activity.h"
 #include "collector/analytics/slot_presence.h"
 #include "common/error.h"
 
@@ -45,20 +53,22 @@ struct SubspaceSettings {
   std::uint32_t warm_up = 600;  // samples before the first verdict
   // The half-life of mean, variance and sketch, in samples.
   double half_life = 14400;
-  double factor = 5;     // factor of the limits, see score_limit.h
-  double pace = 0.0005;  // pace of the limits, see score_limit.h
+  double factor = 4;   // factor of the limits, see score_limit.h
+  double pace = 0.02;  // pace of the limits, see score_limit.h
   // For how many samples the sustained deviation remembers.
   double memory = 25;
   HysteresisSettings hysteresis{.raise = 5, .window = 9};
   std::uint32_t relearn_after = 3600;  // samples
+  bool learned = true;                 // whether an autoencoder is fitted
 
   bool operator==(const SubspaceSettings&) const = default;
 };
 
 struct Contribution {
   std::uint32_t slot = 0;
-  // This metric's score by peak and sustained deviation; it is negative if the metric is too low.
+  // This metric's own score; it is negative if the metric is too low.
   double score = 0;
+  Statistic statistic = Statistic::kPeak;
 };
 
 struct SubspaceVerdict {
@@ -68,20 +78,20 @@ struct SubspaceVerdict {
   bool changed = false;  // whether it became anomalous or ceased to be, which sends an event
   // whether the numbers below are valid; false in the warm-up and for skipped samples
   bool judged = false;
-  double score = 0;  // unusual if > 1
-  double residual = 0;
-  double residual_limit = 0;
-  double peak = 0;
-  double peak_limit = 0;
-  double sustained = 0;
-  double sustained_limit = 0;
-  std::array<Contribution, kTop> top{};  // the metrics that deviate most, in descending order
+  double score = 0;  // unusual if > 1: the largest of the statistics' scores
+  std::array<double, kStatistics> scores{};  // by Statistic; each is unusual if > 1
+  Statistic statistic = Statistic::kPeak;    // the one with the largest score
+  std::array<Contribution, kTop> top{};      // the metrics that deviate most, in descending order
   std::size_t top_count = 0;
 };
 
 class SubspaceDetector {
  public:
   static constexpr std::uint32_t kMaxWarmUp = 1'000'000;
+  static constexpr std::size_t kMaxLearnedSlots = 128;
+  static constexpr std::size_t kHistoryRows = 4096;
+  static constexpr std::uint64_t kDay = 86400;      // samples
+  static constexpr std::uint64_t kFirstFit = 1800;  // samples
 
   static Status check(const SubspaceSettings& settings, std::size_t slots);
 
@@ -96,44 +106,63 @@ class SubspaceDetector {
   // Forgets everything and begins the warm-up again, because the slots have another meaning now.
   void relearn();
 
+  // Whether fit() has something to do.
+  bool wantsFit() const { return fit_ != nullptr || fitIsDue(); }
+  // Works on the learned model for about so many rows of the history (autoencoder_fit.h).
+  void fit(std::size_t rows);
+
+  // Whether it keeps kHistoryRows samples, because a model is fitted for the group.
+  bool keepsHistory() const { return settings_.learned && history_.slots() <= kMaxLearnedSlots; }
+
   std::uint64_t judged() const { return judged_; }
   std::uint64_t skipped() const { return skipped_; }
   std::uint64_t anomalies() const { return anomalies_; }
   std::uint64_t relearned() const { return relearned_; }
+  std::uint64_t fits() const { return fits_; }
+  std::uint64_t adopted() const { return adopted_; }
+  bool usesLearnedModel() const { return learned_ != nullptr; }
 
  private:
-  bool warmingUp() const { return !peak_limit_.learned(); }
+  // A model with the judge of what it leaves.
+  struct Learned {
+    std::unique_ptr<Autoencoder> model;
+    MainDirection direction;
+    DeviationJudge judge;
+    std::vector<double> left;
+  };
+  bool warmingUp() const { return samples_ < settings_.warm_up; }
   void warmUp();
   void judge();
-  void learn();
+  void learnSketch();
   void updateRank();
   void explain();
-  // Returns the signed deviation in the latest sample, in multiples of the metric's usual
-  // deviation.
-  double deviation(std::size_t slot) const;
-  double sustained(std::size_t slot) const;
-  void score();
-  void findTop();
-  void addScores();
+  void observeModels(bool calm);
+  void findTop(const DeviationJudge& judge);
+  bool fitIsDue() const;
+  void endFit();
+  void compare();
 
   SubspaceSettings settings_;
-  double slowest_;    // weight of a new sample in the usual values in the long run
-  double smoothing_;  // weight of the latest deviation in the sustained one
   SlotPresence presence_;
+  SlotActivity activity_;
+  SampleScale scale_;
   Normalizer normalizer_;
   FrequentDirections sketch_;
-  ScoreLimit residual_limit_;
-  ScoreLimit peak_limit_;
-  ScoreLimit sustained_limit_;
+  MainDirection direction_;
+  DeviationJudge judge_;
+  SampleHistory history_;
   Hysteresis hysteresis_;
+  std::unique_ptr<Learned> learned_;    // in charge unless nullptr
+  std::unique_ptr<Learned> candidate_;  // being compared with the one in charge
+  std::unique_ptr<AutoencoderFit> fit_;
   std::vector<double> sample_;  // 0 for slots that are left out
+  std::vector<double> scaled_;
   std::vector<double> normalized_;
-  std::vector<double> sustained_;  // signed, smoothed deviations
-  std::vector<double> left_;       // the part that the directions do not explain
-  std::vector<double> usually_sustained_;
-  std::vector<double> usually_left_;  // mean square of that for each metric
-  std::uint64_t left_samples_ = 0;    // number of samples in usually_left_
-  std::uint64_t warm_up_samples_ = 0;
+  std::vector<double> left_;            // the part that the directions do not explain
+  std::vector<double> better_, worse_;  // squares that candidate and model in charge have left
+  std::uint64_t compared_ = 0;
+  std::uint64_t samples_ = 0;
+  std::uint64_t next_fit_ = kFirstFit;
   std::size_t rank_ = 0;
   std::uint64_t rank_compression_ = 0;  // the compression for which rank_ was computed
   std::uint32_t anomalous_samples_ = 0;
@@ -142,6 +171,8 @@ class SubspaceDetector {
   std::uint64_t skipped_ = 0;
   std::uint64_t anomalies_ = 0;
   std::uint64_t relearned_ = 0;
+  std::uint64_t fits_ = 0;
+  std::uint64_t adopted_ = 0;
 };
 
 }  // namespace pingloom::collector::analytics

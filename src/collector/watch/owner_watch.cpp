@@ -40,7 +40,7 @@ void addRules(const pages::Metric& metric, std::size_t slot, const WatchSettings
 }  // namespace
 
 std::unique_ptr<OwnerWatch> OwnerWatch::make(const PagesOfOwner& pages,
-                                             const WatchSettings& settings) {
+                                             const WatchSettings& settings, bool learned) {
   std::vector<Layout> layout;
   std::vector<SlotKind> kinds;
   std::vector<std::string> names;
@@ -62,7 +62,8 @@ std::unique_ptr<OwnerWatch> OwnerWatch::make(const PagesOfOwner& pages,
     }
   }
   if (kinds.empty()) return nullptr;
-  const auto& subspace = settings.subspaceOf(pages.front()->info->application);
+  auto subspace = settings.subspaceOf(pages.front()->info->application);
+  subspace.learned = subspace.learned && learned;
   const bool watched = kinds.size() <= kMaxSlots &&
                        analytics::SubspaceDetector::check(subspace, kinds.size()) &&
                        analytics::ThresholdDetector::check(rules, kinds.size());

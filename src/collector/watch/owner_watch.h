@@ -33,7 +33,9 @@ class OwnerWatch {
   static constexpr std::size_t kMaxSlots = 4096;
 
   // Returns nullptr if the owner has no slots, or more than kMaxSlots.
-  static std::unique_ptr<OwnerWatch> make(const PagesOfOwner& pages, const WatchSettings& settings);
+  // `learned` says whether there may be a learned model, which needs a history of samples.
+  static std::unique_ptr<OwnerWatch> make(const PagesOfOwner& pages, const WatchSettings& settings,
+                                          bool learned = true);
 
   // Tells whether these are the pages and metrics for which it was created.
   bool fits(const PagesOfOwner& pages) const;
@@ -42,7 +44,13 @@ class OwnerWatch {
   // Tells whether this round's values are exported (docs/analytics.md).
   bool exports(Nanos now) { return sampler_.exports(now, state(), kinds_); }
 
+  // Whether fit() has something to do, which works on the learned model for so many rows.
+  bool wantsFit() const { return detector_.wantsFit(); }
+  void fit(std::size_t rows) { detector_.fit(rows); }
+
   std::size_t slots() const { return kinds_; }
+  // The number of slots for which a history is kept.
+  std::size_t historySlots() const { return detector_.keepsHistory() ? kinds_ : 0; }
   bool anomalous() const { return limits_.anomalous() || verdict_.anomalous; }
   analytics::GroupState state() const;
   double score() const { return verdict_.score; }

@@ -86,6 +86,10 @@ constexpr auto kDetectorKeys = std::to_array<ConfigKey<SubspaceSettings>>({
        return readNumber(node, 1, analytics::Hysteresis::kMaxWindow, settings.hysteresis.window);
      }},
     {"relearn_after", readCount<&SubspaceSettings::relearn_after>},
+    {"learned",
+     [](const yaml::Node& node, SubspaceSettings& settings) {
+       return pingloom::readValue(node, settings.learned);
+     }},
 });
 
 // Sets what the map contains; the rest of the settings stays unchanged.

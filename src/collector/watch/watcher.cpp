@@ -66,6 +66,7 @@ void Watcher::run() {
   while (!stop_) {
     lock.unlock();
     observe();
+    fitModels();
     lock.lock();
     due = std::max(due + std::chrono::nanoseconds(settings_.interval),
                    std::chrono::steady_clock::now());
@@ -87,9 +88,28 @@ void Watcher::observe() {
   }
 }
 
+void Watcher::fitModels() {
+  constexpr std::size_t kSlice = 256;  // rows: a few milliseconds
+  const Nanos begin = monotonicNow();
+  for (;;) {
+    const std::lock_guard lock(mutex_);
+    const auto budget = static_cast<Nanos>(kFitShare * static_cast<double>(settings_.interval));
+    if (stop_ || monotonicNow() - begin >= budget) return;
+    const auto wants = [](const auto& group) {
+      return group.second.watch != nullptr && group.second.watch->wantsFit();
+    };
+    auto next = std::find_if(groups_.lower_bound(fitted_), groups_.end(), wants);
+    if (next == groups_.end()) next = std::find_if(groups_.begin(), groups_.end(), wants);
+    if (next == groups_.end()) return;
+    fitted_ = next->first;
+    next->second.watch->fit(kSlice);
+  }
+}
+
 void Watcher::forget(Entry& entry) {
   if (entry.watch == nullptr) return;
   slots_ -= entry.watch->slots();
+  history_slots_ -= entry.watch->historySlots();
   exported_ += entry.watch->sampler().exported();
   suppressed_ += entry.watch->sampler().suppressed();
   entry.watch.reset();
@@ -118,8 +138,12 @@ void Watcher::observeGroup(Entry& entry, const PagesOfOwner& pages) {
     forget(entry);
     std::size_t slots = 0;
     for (const PageView* page : pages) slots += page->info->slots;
-    if (slots <= kMaxSlots - slots_) entry.watch = OwnerWatch::make(pages, settings_);
-    if (entry.watch != nullptr) slots_ += entry.watch->slots();
+    const bool learned = slots <= kMaxHistorySlots - history_slots_;
+    if (slots <= kMaxSlots - slots_) entry.watch = OwnerWatch::make(pages, settings_, learned);
+    if (entry.watch != nullptr) {
+      slots_ += entry.watch->slots();
+      history_slots_ += entry.watch->historySlots();
+    }
   }
   if (entry.watch == nullptr) return;
   std::vector<WatchEvent> events;

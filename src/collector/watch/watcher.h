@@ -1,7 +1,11 @@
 // Watches the pages of all agents. Its thread takes a sample of every owner at each interval; any
 // thread may call the rest. An owner with more slots than one OwnerWatch takes is watched in
 // several groups of its pages, each with a detector of its own. Bounds: kMaxSlots slots are watched
-// (about 120 MB), and groups beyond that are only counted; kMaxEvents events are kept.
+// (about 200 MB), and groups beyond that are only counted; kMaxHistorySlots slots have a history
+// (about 180 MB more), and groups beyond that no learned model; kMaxEvents events are kept.
+//
+// Models are fitted on the same thread, in slices of a few milliseconds and for kFitShare of its
+// time, one group after the other. So a model has one owner, and neither readers nor HTTP wait.
 #pragma once
 
 #include <condition_variable>
@@ -30,6 +34,8 @@ class Watcher {
  public:
   static constexpr std::size_t kMaxSlots = 200'000;
   static constexpr std::size_t kMaxEvents = 1000;
+  static constexpr std::size_t kMaxHistorySlots = 10'000;
+  static constexpr double kFitShare = 0.05;  // of a core
 
   Watcher(const Board& board, const WatchSettings& settings);
   ~Watcher();
@@ -54,6 +60,7 @@ class Watcher {
   };
   void run();
   void observe();
+  void fitModels();
   void observeAgent(const AgentView& agent);
   void observeGroup(Entry& entry, const PagesOfOwner& pages);
   void forget(Entry& entry);  // forgets what it has learned; its counters stay
@@ -65,7 +72,8 @@ class Watcher {
   WatchSettings settings_;  // guarded by the mutex, like the members below
   bool stop_ = false;
   std::map<GroupKey, Entry> groups_;
-  std::size_t slots_ = 0;
+  std::size_t slots_ = 0, history_slots_ = 0;
+  GroupKey fitted_;  // the group whose model was fitted last
   std::deque<WatchEvent> events_;
   std::uint64_t limits_total_ = 0, anomalies_total_ = 0;
   std::uint64_t exported_ = 0, suppressed_ = 0;  // values of owners that are gone

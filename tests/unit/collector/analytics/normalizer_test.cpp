@@ -6,8 +6,6 @@
 #include <random>
 #include <vector>
 
-#include "collector/analytics/score_limit.h"
-
 namespace {
 
 using namespace pingloom::collector::analytics;
@@ -53,36 +51,6 @@ TEST(Normalizer, ConstantHasNoScaleOfItsOwn) {
   EXPECT_EQ(normalized(thousand, 1000), 0);
   EXPECT_NEAR(normalized(thousand, 1000.001), 1, 1e-6);
   EXPECT_EQ(normalized(thousand, 1001), Normalizer::kFarthest);
-}
-
-TEST(ScoreLimit, IsLearnedFromTheFirstScoresWhateverAFewOfThemAre) {
-  ScoreLimit limit(101, 4, 0.001);
-  for (int i = 0; i < 100; ++i) {
-    EXPECT_FALSE(limit.learned());
-    limit.add(i);
-  }
-  limit.add(1e9);
-  ASSERT_TRUE(limit.learned());
-  EXPECT_NEAR(limit.limit(), 50 + 4 * 40, 1);
-}
-
-TEST(ScoreLimit, FollowsSlowly) {
-  ScoreLimit limit(200, 5, 0.01);
-  std::mt19937_64 random(5);
-  std::normal_distribution<double> normal;
-  for (int i = 0; i < 200; ++i) limit.add(10 + normal(random));
-  const double before = limit.limit();
-  limit.add(1e12);
-  EXPECT_LT(limit.limit(), before + 0.1);
-  for (int i = 0; i < 20000; ++i) limit.add(20 + 2 * normal(random));
-  EXPECT_NEAR(limit.limit(), 20 + 5 * 2 * 1.28, 2);
-}
-
-TEST(ScoreLimit, ScoresThatDoNotDifferHaveALimitAboveThem) {
-  ScoreLimit limit(10, 5, 0.001);
-  for (int i = 0; i < 1000; ++i) limit.add(3);
-  EXPECT_GT(limit.limit(), 3);
-  EXPECT_LT(limit.limit(), 4);
 }
 
 }  // namespace

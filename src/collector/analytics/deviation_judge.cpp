@@ -1,0 +1,166 @@
+#include "collector/analytics/deviation_judge.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pingloom::collector::analytics {
+
+namespace {
+
+constexpr std::uint32_t kBlock = ScoreLimit::kBlock;
+constexpr float kQuantile = 0.95F;  // of a block's highest values: the usual highest value
+constexpr float kFirstTailStep = 0.5F;
+// How much more a block counts that is far above the usual highest value.
+constexpr float kFarBlock = 8;
+// The least usual highest values: half of those of white noise, but for the jitter, which may be
+// that of a metric that moves smoothly.
+constexpr std::array<float, 4> kLeastTail = {2, 0.25F, 0.08F, 0.02F};
+constexpr float kLeastResidual = 0.7F;
+constexpr float kLeastLoad = 0.2F;
+// What is smoothed saturates at this multiple of its limit, so that it is forgotten soon after an
+// incident, whatever its size.
+constexpr double kSaturated = 1.5;
+constexpr float kKnownInWarmUp = 10;  // samples at a load
+constexpr double kLoadMemory = 300;   // samples
+
+std::size_t index(Statistic statistic) { return static_cast<std::size_t>(statistic); }
+
+}  // namespace
+
+DeviationJudge::DeviationJudge(std::size_t slots, const Settings& settings)
+    : settings_(settings),
+      spread_(slots),
+      slots_(slots),
+      slot_scores_(slots),
+      slot_statistics_(slots),
+      limits_(kStatistics, ScoreLimit(settings.factor, settings.pace, settings.hysteresis)) {
+  clear();
+}
+
+double DeviationJudge::of(Tail& tail, double value) const {
+  if (calm_) tail.highest = std::max(tail.highest, static_cast<float>(value));
+  if (!settled_) tail.usual = std::max(tail.usual, tail.highest);
+  return value / tail.usual;
+}
+
+void DeviationJudge::observeSlot(std::size_t number, double deviation) {
+  Slot& slot = slots_[number];
+  const double fast = 1 / settings_.memory;
+  const double slow = fast / kLongMemory;
+  const auto bound = [&](Statistic statistic) {
+    if (!settled_) return static_cast<float>(kUnusual);
+    const std::size_t i = index(statistic);
+    return static_cast<float>(kSaturated * limits_[i].limit()) * slot.tails[i].usual;
+  };
+  const auto smooth = [&](float& smoothed, double weight, float most) {
+    smoothed += static_cast<float>(weight * (deviation - smoothed));
+    smoothed = std::clamp(smoothed, -most, most);
+  };
+  smooth(slot.sustained, fast, bound(Statistic::kSustained));
+  smooth(slot.lasting, slow, bound(Statistic::kLasting));
+  const float step = static_cast<float>(deviation) - slot.last;
+  slot.last = static_cast<float>(deviation);
+  slot.square += static_cast<float>(fast / 2) * (step * step / 2 - slot.square);
+  slot.square = std::min(slot.square, std::pow(bound(Statistic::kJitter), 2.0F));
+  const std::array<double, kOwn> values = {deviation, slot.sustained, slot.lasting,
+                                           std::sqrt(slot.square)};
+  slot_scores_[number] = 0;
+  for (std::size_t i = 0; i < kOwn; ++i) {
+    const double ratio = of(slot.tails[i], std::abs(values[i]));
+    largest_[i] = std::max(largest_[i], ratio);
+    const double score = ratio / limits_[i].limit();
+    if (score <= std::abs(slot_scores_[number])) continue;
+    slot_scores_[number] = std::copysign(score, values[i]);
+    slot_statistics_[number] = static_cast<Statistic>(i);
+  }
+}
+
+void DeviationJudge::observe(std::span<const double> left, double load,
+                             const SlotActivity& activity, bool calm) {
+  calm_ = calm;
+  largest_ = {};
+  spread_.place(load);
+  known_ = settled_ ? spread_.known() : spread_.known(kKnownInWarmUp);
+  double sum = 0;
+  double counted = 1;
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const bool judged = activity.active(i) && activity.ages()[i] >= settings_.young;
+    double deviation = judged && known_ ? spread_.deviation(i, left[i]) : 0;
+    deviation = std::clamp(deviation, -kUnusual, kUnusual);
+    if (judged) {
+      sum += deviation * deviation;
+      ++counted;
+    }
+    observeSlot(i, deviation);
+    const double flat = judged ? activity.flat(i) : 0;
+    largest_[index(Statistic::kFlat)] = std::max(largest_[index(Statistic::kFlat)], flat);
+    if (flat <= std::abs(slot_scores_[i])) continue;
+    slot_scores_[i] = flat;
+    slot_statistics_[i] = Statistic::kFlat;
+  }
+  largest_[index(Statistic::kResidual)] = of(residual_, std::sqrt(sum / counted));
+  if (!any_load_) usual_load_ = load;
+  any_load_ = true;
+  largest_[index(Statistic::kLoad)] = of(load_, std::abs(load - usual_load_));
+  usual_load_ += (load - usual_load_) / kLoadMemory;
+  for (std::size_t i = 0; i < kStatistics; ++i) scores_[i] = largest_[i] / limits_[i].limit();
+  scores_[index(Statistic::kFlat)] = largest_[index(Statistic::kFlat)];
+}
+
+void DeviationJudge::learn(std::span<const double> left, const SlotActivity& activity, bool over) {
+  for (std::size_t i = 0; i < kStatistics; ++i) limits_[i].add(largest_[i], true);
+  if (!over || !known_) spread_.learn(left, activity.ages());
+  if (++in_block_ == kBlock) endBlock();
+}
+
+void DeviationJudge::learnSpread(std::span<const double> left, double load,
+                                 const SlotActivity& activity) {
+  spread_.place(load);
+  spread_.learn(left, activity.ages());
+}
+
+void DeviationJudge::endBlock() {
+  in_block_ = 0;
+  ++blocks_;
+  const float pace = static_cast<float>(settings_.pace);
+  const float step = std::max(pace, kFirstTailStep / std::pow(static_cast<float>(blocks_), 0.7F));
+  const auto follow = [&](Tail& tail) {
+    if (tail.highest > tail.usual) {
+      const float ratio = tail.highest / tail.usual;
+      const float growth =
+          std::exp(step * (kQuantile + kFarBlock * std::min(std::log(ratio), 1.0F)));
+      tail.usual *= std::min(growth, ratio);
+    } else {
+      tail.usual = std::max(tail.usual * std::exp(step * (kQuantile - 1)), tail.least);
+    }
+    tail.highest = 0;
+  };
+  for (Slot& slot : slots_) std::for_each(slot.tails.begin(), slot.tails.end(), follow);
+  follow(residual_);
+  follow(load_);
+}
+
+void DeviationJudge::inherit(const DeviationJudge& other) {
+  slots_ = other.slots_;
+  limits_ = other.limits_;
+  residual_ = other.residual_;
+  blocks_ = other.blocks_;
+  settled_ = other.settled_;
+}
+
+void DeviationJudge::clear() {
+  spread_.clear();
+  for (ScoreLimit& limit : limits_) limit.clear();
+  Slot fresh;
+  const auto tail = [](float least) { return Tail{least, 0, least}; };
+  std::transform(kLeastTail.begin(), kLeastTail.end(), fresh.tails.begin(), tail);
+  std::fill(slots_.begin(), slots_.end(), fresh);
+  std::fill(slot_scores_.begin(), slot_scores_.end(), 0);
+  residual_ = tail(kLeastResidual);
+  load_ = tail(kLeastLoad);
+  scores_ = largest_ = {};
+  any_load_ = known_ = settled_ = false;
+  in_block_ = blocks_ = 0;
+}
+
+}  // namespace pingloom::collector::analytics

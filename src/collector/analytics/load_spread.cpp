@@ -1,0 +1,64 @@
+#include "collector/analytics/load_spread.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pingloom::collector::analytics {
+
+namespace {
+
+constexpr double kFarthestLoad = (LoadSpread::kBins - 1) / 2.0;
+
+}  // namespace
+
+LoadSpread::LoadSpread(std::size_t metrics)
+    : metrics_(metrics), counts_(kBins), mean_(kBins * metrics), variance_(kBins * metrics) {}
+
+void LoadSpread::place(double load) {
+  const double position = std::clamp(load, -kFarthestLoad, kFarthestLoad) + kFarthestLoad;
+  bin_ = std::min(static_cast<std::size_t>(position), kBins - 2);
+  share_ = static_cast<float>(position - static_cast<double>(bin_));
+}
+
+bool LoadSpread::known(float samples) const {
+  return (1 - share_) * counts_[bin_] + share_ * counts_[bin_ + 1] >= samples;
+}
+
+double LoadSpread::deviation(std::size_t metric, double left) const {
+  const std::size_t low = bin_ * metrics_ + metric;
+  const std::size_t high = low + metrics_;
+  // A bin without samples says nothing, and the other one stands for both.
+  const float share = counts_[bin_] == 0 ? 1 : counts_[bin_ + 1] == 0 ? 0 : share_;
+  const float mean = (1 - share) * mean_[low] + share * mean_[high];
+  const float variance = (1 - share) * variance_[low] + share * variance_[high];
+  return (left - mean) / std::max(std::sqrt(variance), kLeast);
+}
+
+void LoadSpread::learn(std::span<const double> left, std::span<const std::uint32_t> ages) {
+  learnBin(bin_, 1 - share_, left, ages);
+  learnBin(bin_ + 1, share_, left, ages);
+}
+
+void LoadSpread::learnBin(std::size_t bin, float share, std::span<const double> left,
+                          std::span<const std::uint32_t> ages) {
+  if (share <= 0) return;
+  counts_[bin] += share;
+  const float common = std::max(1 / kMemory, 1 / counts_[bin]);
+  float* const mean = mean_.data() + bin * metrics_;
+  float* const variance = variance_.data() + bin * metrics_;
+  for (std::size_t i = 0; i < metrics_; ++i) {
+    const float young = 1 / (1 + static_cast<float>(ages[i]));
+    const float weight = std::min(share * std::max(common, young), 1.0F);
+    const float apart = static_cast<float>(left[i]) - mean[i];
+    mean[i] += weight * apart;
+    variance[i] = (1 - weight) * (variance[i] + weight * apart * apart);
+  }
+}
+
+void LoadSpread::clear() {
+  std::fill(counts_.begin(), counts_.end(), 0);
+  std::fill(mean_.begin(), mean_.end(), 0);
+  std::fill(variance_.begin(), variance_.end(), 0);
+}
+
+}  // namespace pingloom::collector::analytics

@@ -1,0 +1,52 @@
+// What is usually left of each metric of a group at a given load, after its model has explained the
+// rest: mean and variance by bins of the load, interpolated between their centres. Noise that grows
+// with the load is then no deviation, and neither is the curve that a linear model leaves.
+//
+// A bin is known after kKnown samples; before that nothing can be judged at its load. Old samples
+// count less and less: the weight of a new one in a bin is at least 1/kMemory.
+//
+// One thread; memory is 8 * kBins bytes for each metric, taken at construction.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace pingloom::collector::analytics {
+
+class LoadSpread {
+ public:
+  static constexpr std::size_t kBins = 17;  // centres at -8 to 8; loads beyond are clamped
+  static constexpr float kKnown = 60;       // samples
+  static constexpr float kMemory = 1800;    // samples
+  // What is left of a metric counts as at least this part of its standard deviation. Otherwise
+  // rounding errors of a metric that the others explain exactly would be deviations.
+  static constexpr float kLeast = 0.1F;
+
+  explicit LoadSpread(std::size_t metrics);
+
+  // Sets the load of the sample to which the calls below refer.
+  void place(double load);
+  // Whether there were `samples` samples at this load.
+  bool known(float samples = kKnown) const;
+  // Returns how far `left` is from its usual value, in multiples of its usual deviation.
+  double deviation(std::size_t metric, double left) const;
+  // Learns the sample. `ages` are the numbers of samples for which each metric has been learned;
+  // young ones learn faster.
+  void learn(std::span<const double> left, std::span<const std::uint32_t> ages);
+  void clear();
+
+ private:
+  void learnBin(std::size_t bin, float share, std::span<const double> left,
+                std::span<const std::uint32_t> ages);
+
+  std::size_t metrics_;
+  std::vector<float> counts_;
+  std::vector<float> mean_;      // bin by bin
+  std::vector<float> variance_;  // bin by bin
+  std::size_t bin_ = 0;          // the lower one of the two nearest bins
+  float share_ = 0;              // the share of the upper one
+};
+
+}  // namespace pingloom::collector::analytics
