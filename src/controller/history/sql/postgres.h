@@ -1,6 +1,7 @@
 // PostgreSQL as the engine of a history (driver.h), through libpq. A connection is made to the
-// first of the servers that accepts writes, and every wait for it has a limit: kConnectSeconds for
-// each server, kSilenceMs for a server that is gone, kStatementMs for a statement.
+// first of the servers that accepts writes. Waits have limits: kConnectSeconds for each server,
+// kSilenceMs for a host that is gone, kStatementMs for a statement, which the server counts. A
+// server that hangs with its connections open is waited for, like a disk that hangs.
 //
 // Statements that are queued are sent without a wait for their outcome (libpq's pipeline mode), at
 // most kMaxQueued of them; any other call takes the outcomes first and returns the first failure.
