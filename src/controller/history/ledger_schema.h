@@ -146,85 +146,11 @@ CREATE INDEX presence_by_address ON presence(address, utc_ns, kind);
 CREATE INDEX presence_by_time ON presence(utc_ns);
 )";
 
-// Blocks are compressed already, so PostgreSQL need not try. SQLite's numbers are BIGINT and its
-// blobs BYTEA there.
-constexpr const char* kPostgresTables = R"(
+// What only PostgreSQL's tables have (ledger_tables.cpp translates the others). Blocks are
+// compressed already, so it need not try.
+constexpr const char* kOnlyInPostgres = R"(
 CREATE TABLE pingloom_history(version BIGINT NOT NULL);
-CREATE TABLE agents(
-  host TEXT PRIMARY KEY,
-  incarnation BIGINT NOT NULL,
-  sequence BIGINT NOT NULL,
-  updated_ns BIGINT NOT NULL
-);
-CREATE TABLE blocks(
-  id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  probe TEXT NOT NULL,
-  source BYTEA NOT NULL,
-  path BIGINT NOT NULL,
-  start_ns BIGINT NOT NULL,
-  window_ns BIGINT NOT NULL,
-  minute BIGINT NOT NULL,
-  incarnation BIGINT NOT NULL,
-  sequence BIGINT NOT NULL,
-  content BYTEA NOT NULL
-);
 ALTER TABLE blocks ALTER COLUMN content SET STORAGE EXTERNAL;
-CREATE INDEX blocks_by_source ON blocks(probe, source, start_ns, path, window_ns);
-CREATE INDEX blocks_by_start ON blocks(start_ns);
-CREATE INDEX blocks_to_roll_up ON blocks(start_ns) WHERE minute = 0;
-CREATE TABLE events(
-  id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  utc_ns BIGINT NOT NULL,
-  window_ns BIGINT NOT NULL,
-  probe TEXT NOT NULL,
-  source BYTEA,
-  destination BYTEA,
-  before BIGINT NOT NULL,
-  after BIGINT NOT NULL,
-  pairs BIGINT NOT NULL,
-  severity_before BIGINT NOT NULL DEFAULT 0,
-  severity_after BIGINT NOT NULL DEFAULT 0
-);
-CREATE INDEX events_by_time ON events(utc_ns);
-CREATE TABLE presence(
-  id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  utc_ns BIGINT NOT NULL,
-  address BYTEA NOT NULL,
-  kind BIGINT NOT NULL
-);
-CREATE INDEX presence_by_address ON presence(address, utc_ns, kind);
-CREATE INDEX presence_by_time ON presence(utc_ns);
-CREATE TABLE verdicts(
-  kind BIGINT NOT NULL,
-  key TEXT NOT NULL,
-  opened_ns BIGINT NOT NULL,
-  closed_ns BIGINT NOT NULL,
-  document TEXT NOT NULL,
-  PRIMARY KEY(kind, key)
-);
-CREATE TABLE severities(
-  id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  since_ns BIGINT NOT NULL,
-  probe TEXT NOT NULL,
-  source BYTEA NOT NULL,
-  content BYTEA NOT NULL
-);
-CREATE INDEX severities_by_source ON severities(probe, source, since_ns);
-CREATE INDEX severities_by_time ON severities(since_ns);
-CREATE TABLE counters(
-  id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  minute_ns BIGINT NOT NULL,
-  host TEXT NOT NULL,
-  device TEXT NOT NULL,
-  port BIGINT NOT NULL,
-  counter TEXT NOT NULL,
-  kind BIGINT NOT NULL,
-  total BIGINT NOT NULL,
-  moved BIGINT NOT NULL
-);
-CREATE INDEX counters_by_host ON counters(host, minute_ns);
-CREATE INDEX counters_by_time ON counters(minute_ns);
-CREATE INDEX counters_by_kind ON counters(kind);
 )";
 
 }  // namespace pingloom::controller

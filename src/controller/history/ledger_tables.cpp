@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "controller/history/ledger_schema.h"
 
@@ -83,6 +85,23 @@ Status prepareFile(Database& database, const std::string& file) {
   return status ? addLaterTables(database) : status;
 }
 
+// The same tables in PostgreSQL's words.
+std::string postgresTables() {
+  std::string sql =
+      fmt::format("{}{}{}{}", kLedgerTables, kVerdictTable, kSeverityTable, kCounterTable);
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {" INTEGER PRIMARY KEY", " BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"},
+      {" INTEGER", " BIGINT"},
+      {" BLOB", " BYTEA"},
+      {" WITHOUT ROWID", ""}};
+  for (const auto& [sqlite, postgres] : kWords) {
+    for (auto at = sql.find(sqlite); at != std::string::npos; at = sql.find(sqlite, at)) {
+      sql.replace(at, sqlite.size(), postgres);
+    }
+  }
+  return sql + kOnlyInPostgres;
+}
+
 Status checkPostgres(Database& database, const std::string& entity) {
   const auto tables = database.number(kCountTables);
   if (!tables) return tl::unexpected(tables.error());
@@ -116,7 +135,7 @@ Status initHistory(const HistoryPlace& place) {
   if (!tables) return tl::unexpected(tables.error());
   if (*tables > 0) return checkPostgres(*database, place.text());
   return database->execute(fmt::format("BEGIN; {} INSERT INTO pingloom_history VALUES({}); COMMIT;",
-                                       kPostgresTables, kLedgerVersion)
+                                       postgresTables(), kLedgerVersion)
                                .c_str());
 }
 
