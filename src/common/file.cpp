@@ -28,6 +28,15 @@ Result<std::string> readFile(const std::filesystem::path& path, std::size_t larg
   }
 }
 
+Result<std::string> readPassword(const std::filesystem::path& path) {
+  constexpr std::size_t kMaxBytes = 4096;
+  auto password = readFile(path, kMaxBytes);
+  while (password && !password->empty() && (password->back() == '\n' || password->back() == '\r')) {
+    password->pop_back();
+  }
+  return password;
+}
+
 Status writeFileAtomic(const std::filesystem::path& path, std::string_view content) {
   const std::filesystem::path temporary = path.string() + ".tmp";
   UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640));

@@ -12,7 +12,6 @@
 namespace pingloom::controller {
 namespace {
 
-constexpr std::size_t kMaxPasswordBytes = 4096;
 constexpr timeval kTimeoutValue = {RedisConnection::kTimeout / kSecond, 0};
 
 redisContext* open(const RedisTarget& target) {
@@ -42,11 +41,8 @@ Result<std::unique_ptr<RedisConnection>> RedisConnection::connect(const RedisTar
 
 Status RedisConnection::authenticate(const RedisLogin& login) {
   if (login.password_file.empty()) return {};
-  auto password = readFile(login.password_file, kMaxPasswordBytes);
+  const auto password = readPassword(login.password_file);
   if (!password) return tl::unexpected(password.error());
-  while (!password->empty() && (password->back() == '\n' || password->back() == '\r')) {
-    password->pop_back();
-  }
   Commands commands;
   if (login.user.empty()) {
     commands.add(std::string_view("AUTH"), *password);

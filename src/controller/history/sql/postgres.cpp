@@ -18,7 +18,6 @@
 namespace pingloom::controller {
 namespace {
 
-constexpr std::size_t kMaxPostgresPassword = 4096;
 // The types' numbers in PostgreSQL's catalog, which never change.
 constexpr Oid kInt8 = 20;
 constexpr Oid kText = 25;
@@ -290,22 +289,9 @@ class PostgresDatabase final : public DatabaseDriver {
   std::shared_ptr<Connection> connection_;
 };
 
-Result<std::string> passwordOf(const PostgresPlace& place) {
-  if (place.password_file.empty()) return std::string();
-  auto password = readFile(place.password_file, kMaxPostgresPassword);
-  if (!password) return password;
-  while (!password->empty() && (password->back() == '\n' || password->back() == '\r')) {
-    password->pop_back();
-  }
-  return password;
-}
-
-}  // namespace
-
-Result<std::unique_ptr<DatabaseDriver>> openPostgres(const PostgresPlace& place,
-                                                     const std::string& entity) {
-  const auto password = passwordOf(place);
-  if (!password) return tl::unexpected(password.error());
+// libpq's connection parameters.
+std::vector<std::pair<const char*, std::string>> parametersOf(const PostgresPlace& place,
+                                                              const std::string& password) {
   std::string hosts;
   std::string ports;
   for (const PostgresServer& server : place.servers) {
@@ -313,35 +299,41 @@ Result<std::unique_ptr<DatabaseDriver>> openPostgres(const PostgresPlace& place,
     hosts += comma + server.host;
     ports += comma + std::to_string(server.port);
   }
-  const std::string connect = std::to_string(kConnectSeconds);
-  const std::string silence = std::to_string(kSilenceMs);
-  const std::string ca_file = place.ca_file.string();
-  const std::string options = fmt::format(
-      "-c statement_timeout={} -c tcp_keepalives_idle=3 -c tcp_keepalives_interval=1 "
-      "-c tcp_keepalives_count=3 -c search_path=public",
-      kStatementMs);
-  const std::pair<const char*, const char*> settings[] = {
-      {"host", hosts.c_str()},
-      {"port", ports.c_str()},
-      {"dbname", place.database.c_str()},
-      {"user", place.user.c_str()},
-      {"password", password->c_str()},
-      {"sslmode", ca_file.empty() ? "prefer" : "verify-full"},
-      {"sslrootcert", ca_file.c_str()},
-      {"target_session_attrs", "read-write"},
-      {"connect_timeout", connect.c_str()},
-      {"tcp_user_timeout", silence.c_str()},
-      {"keepalives_idle", "3"},
-      {"keepalives_interval", "1"},
-      {"keepalives_count", "3"},
-      {"client_encoding", "UTF8"},
-      {"options", options.c_str()},
-      {"application_name", "pingloom-controller"}};
+  return {{"host", hosts},
+          {"port", ports},
+          {"dbname", place.database},
+          {"user", place.user},
+          {"password", password},
+          {"sslmode", place.ca_file.empty() ? "prefer" : "verify-full"},
+          {"sslrootcert", place.ca_file.string()},
+          {"target_session_attrs", "read-write"},
+          {"connect_timeout", std::to_string(kConnectSeconds)},
+          {"tcp_user_timeout", std::to_string(kSilenceMs)},
+          {"keepalives_idle", "3"},
+          {"keepalives_interval", "1"},
+          {"keepalives_count", "3"},
+          {"client_encoding", "UTF8"},
+          {"application_name", "pingloom-controller"},
+          // The server notices as soon that a controller is gone, and frees its lock.
+          {"options", fmt::format("-c statement_timeout={} -c tcp_keepalives_idle=3 "
+                                  "-c tcp_keepalives_interval=1 -c tcp_keepalives_count=3 "
+                                  "-c search_path=public",
+                                  kStatementMs)}};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DatabaseDriver>> openPostgres(const PostgresPlace& place,
+                                                     const std::string& entity) {
+  const auto password =
+      place.password_file.empty() ? Result<std::string>() : readPassword(place.password_file);
+  if (!password) return tl::unexpected(password.error());
+  const auto parameters = parametersOf(place, *password);
   std::vector<const char*> names;
   std::vector<const char*> values;
-  for (const auto& [name, value] : settings) {
+  for (const auto& [name, value] : parameters) {
     names.push_back(name);
-    values.push_back(value);
+    values.push_back(value.c_str());
   }
   names.push_back(nullptr);
   values.push_back(nullptr);
