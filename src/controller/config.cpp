@@ -24,15 +24,18 @@ constexpr std::size_t kMaxOrigin = 253;
 constexpr std::size_t kMaxServers = 16;
 constexpr std::size_t kMaxPostgresName = 63;
 
+// An IPv6 address stands in brackets before a port.
+std::string_view withoutBrackets(std::string_view host) {
+  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  return bracketed ? host.substr(1, host.size() - 2) : host;
+}
+
 Status readTcpTarget(const yaml::Node& node, std::string_view target, RedisTarget& out) {
   const auto colon = target.rfind(':');
   const auto port = colon == std::string_view::npos
                         ? parseUnsigned("", 0)
                         : parseUnsigned(target.substr(colon + 1), 65535);
-  std::string_view host = target.substr(0, colon);
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
-    host = host.substr(1, host.size() - 2);
-  }
+  const std::string_view host = withoutBrackets(target.substr(0, colon));
   if (!port || *port == 0 || host.empty()) return node.error("write tcp:HOST:PORT");
   out.kind = RedisTarget::Kind::kTcp;
   out.host = host;
@@ -150,9 +153,7 @@ Result<PostgresServer> readServer(const yaml::Node& node) {
     server.port = static_cast<std::uint16_t>(*port);
     host = host.substr(0, colon);
   }
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
-    host = host.substr(1, host.size() - 2);
-  }
+  host = withoutBrackets(host);
   // libpq separates hosts by commas.
   if (host.empty() || host.find(',') != host.npos) return node.error("write HOST or HOST:PORT");
   server.host = host;
