@@ -1,4 +1,4 @@
-// The layers of an autoencoder in a row of weights, and its forward pass. For autoencoder.cpp and
+// The layers of an autoencoder as matrices in its row of weights. For autoencoder.cpp and
 // autoencoder_fit.cpp, which know Eigen.
 #pragma once
 
