@@ -98,6 +98,20 @@ ShownPage pageOf(const Json& json, double now) {
   return page;
 }
 
+PageAnomaly anomalyOf(const Json& json) {
+  PageAnomaly anomaly;
+  anomaly.application = memberText(json, "application");
+  anomaly.process = numberText(json, "pid");
+  anomaly.metric = memberText(json, "metric");
+  const std::string part = memberText(json, "part");
+  if (!part.empty()) anomaly.metric += " " + part;
+  anomaly.statistic = memberText(json, "statistic");
+  anomaly.score = numberOf(member(json, "score"));
+  anomaly.value = numberOf(member(json, "value"));
+  anomaly.peers = numberOf(member(json, "peers"));
+  return anomaly;
+}
+
 PagesAgent agentOf(const Json& json, double now) {
   PagesAgent agent;
   agent.agent = memberText(json, "agent");
@@ -109,6 +123,9 @@ PagesAgent agentOf(const Json& json, double now) {
   for (const Json& warning : member(json, "warnings")) {
     if (warning.is_string())
       agent.warnings.push_back(printable(warning.get_ref<const std::string&>()));
+  }
+  for (const Json& anomaly : member(json, "anomalies")) {
+    agent.anomalies.push_back(anomalyOf(anomaly));
   }
   for (const Json& page : member(json, "pages")) agent.pages.push_back(pageOf(page, now));
   return agent;

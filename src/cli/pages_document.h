@@ -33,13 +33,25 @@ struct ShownPage {
   std::vector<PageMetric> metrics;
 };
 
+// A metric that explains an anomaly of an application.
+struct PageAnomaly {
+  std::string application;
+  std::string process;
+  std::string metric;  // with its labels, and with its part if it is of a histogram
+  std::string statistic;
+  std::optional<double> score;
+  std::optional<double> value;
+  std::optional<double> peers;  // the median of its replicas, if it was compared with them
+};
+
 struct PagesAgent {
   std::string agent;  // ADDRESS:PORT
   std::string host;   // "" until the agent has sent it
   std::string state;
   std::string problem;                // "" when there is none
   std::vector<std::string> warnings;  // metrics that /metrics shows under another name, and why
-  double interval = 0;                // seconds between two rounds of reading
+  std::vector<PageAnomaly> anomalies;
+  double interval = 0;  // seconds between two rounds of reading
   std::vector<ShownPage> pages;
 
   std::string name() const { return host.empty() ? agent : host + " (" + agent + ")"; }

@@ -126,6 +126,14 @@ ReportLine titleOf(const PagesAgent& agent) {
           LineStyle::kTitle};
 }
 
+std::string anomalyText(const PageAnomaly& anomaly) {
+  std::string text = fmt::format("anomaly: {} (pid {}): {} is {}", orDash(anomaly.application),
+                                 anomaly.process, orDash(anomaly.metric), number(anomaly.value));
+  if (anomaly.peers) text += fmt::format(", that of its peers {}", number(anomaly.peers));
+  return text +
+         fmt::format(" ({}, score {:.2f})", orDash(anomaly.statistic), anomaly.score.value_or(0));
+}
+
 std::string pageName(const ShownPage& page) {
   return fmt::format("the page of {} (pid {})", orDash(page.application), page.process);
 }
@@ -143,6 +151,9 @@ std::vector<ReportLine> pagesLines(const PagesDocument& document, const PagesLay
     if (!agent.pages.empty()) addTable(agent, layout, lines);
     for (const std::string& warning : agent.warnings) {
       lines.push_back({"warning: " + warning, LineStyle::kBad});
+    }
+    for (const PageAnomaly& anomaly : agent.anomalies) {
+      lines.push_back({anomalyText(anomaly), LineStyle::kBad});
     }
   }
   return lines;

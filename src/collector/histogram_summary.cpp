@@ -1,17 +1,17 @@
 #include "collector/histogram_summary.h"
 
-namespace pingloom::collector {
-namespace {
+#include <vector>
 
-double quantile(const pages::Metric& metric, std::span<const std::uint64_t> buckets, double share) {
+namespace pingloom::collector {
+double quantile(const pages::Metric& metric, std::span<const double> buckets, double share) {
   double total = 0;
-  for (const std::uint64_t count : buckets) total += static_cast<double>(count);
+  for (const double count : buckets) total += count;
   const double rank = share * total;
   const pages::UnitScale scale(metric.unit);
   double below = 0;
   double lower = 0;
   for (std::size_t bucket = 0; bucket + 1 < buckets.size(); ++bucket) {
-    const auto here = static_cast<double>(buckets[bucket]);
+    const double here = buckets[bucket];
     const double upper = upperBound(metric, scale, bucket);
     if (here > 0 && below + here >= rank) {
       // As in Prometheus, a first bucket of values below 0 is not interpolated.
@@ -24,14 +24,12 @@ double quantile(const pages::Metric& metric, std::span<const std::uint64_t> buck
   return lower;
 }
 
-}  // namespace
-
 HistogramSummary summarize(const pages::Metric& metric, std::span<const std::uint64_t> slots) {
   HistogramSummary summary;
-  const auto buckets = slots.subspan(1);
-  for (const std::uint64_t count : buckets) summary.count += count;
+  for (const std::uint64_t count : slots.subspan(1)) summary.count += count;
   summary.sum = pages::UnitScale(metric.unit)(static_cast<double>(slots[0]));
   if (summary.count == 0) return summary;
+  const std::vector<double> buckets(slots.begin() + 1, slots.end());
   summary.p50 = quantile(metric, buckets, 0.50);
   summary.p99 = quantile(metric, buckets, 0.99);
   return summary;

@@ -16,8 +16,12 @@ struct HistogramSummary {
   std::optional<double> p99;
 };
 
-// A quantile is interpolated in its bucket as if the values were spread evenly; the first bucket
-// begins at 0. In the last bucket, which has no upper bound, the quantile is the lower bound.
+// Returns a quantile of the values that the buckets count, in the metric's unit. It is interpolated
+// in its bucket as if the values were spread evenly; the first bucket begins at 0. In the last
+// bucket, which has no upper bound, the quantile is the lower bound. REQUIRES: the metric's number
+// of buckets, and readMetric() returned the histogram.
+double quantile(const pages::Metric& metric, std::span<const double> buckets, double share);
+
 // REQUIRES: slots.size() == metric.slots, and readMetric() returned the histogram.
 HistogramSummary summarize(const pages::Metric& metric, std::span<const std::uint64_t> slots);
 

@@ -6,6 +6,7 @@
 #include "collector/pages_document.h"
 #include "collector/self_metrics.h"
 #include "collector/stores/store_metrics.h"
+#include "collector/watch/watch_json.h"
 #include "collector/watch/watcher.h"
 #include "common/json_text.h"
 #include "common/time.h"
@@ -57,21 +58,43 @@ http::Response health(const Board& board) {
 http::Response eventsOf(const Watcher& watcher, const http::Request& request) {
   if (auto refused = http::refusedParameter(request, {})) return std::move(*refused);
   Json events = Json::array();
-  for (const WatchEvent& event : watcher.events()) {
-    events.push_back({{"time", formatUtc(event.utc)},
-                      {"kind", event.kind},
-                      {"began", event.began},
-                      {"host", event.host},
-                      {"application", event.application},
-                      {"pid", event.pid},
-                      {"owner", event.owner},
-                      {"metric", event.metric.empty() ? Json(nullptr) : Json(event.metric)},
-                      {"value", event.value},
-                      {"limit", event.limit}});
-  }
+  for (const WatchEvent& event : watcher.events()) events.push_back(eventJson(event));
   http::Response response;
   response.body = jsonLine(Json{{"events", events}}) + "\n";
   return response;
+}
+
+// How many of an application's traces a tracer keeps: all while it is anomalous anywhere, because a
+// trace crosses hosts.
+http::Response sampling(const Watcher& watcher, const http::Request& request) {
+  if (auto refused = http::refusedParameter(request, {"application"})) return std::move(*refused);
+  const auto wanted = request.query.find("application");
+  if (wanted == request.query.end()) {
+    return http::errorResponse(400, "name the application: ?application=NAME");
+  }
+  const ApplicationState state = watcher.stateOf(wanted->second);
+  if (!state.known) {
+    return http::errorResponse(404, "no application '" + wanted->second + "' is watched");
+  }
+  const bool anomalous = !state.anomalous_hosts.empty();
+  http::Response response;
+  response.body = jsonLine(Json{{"application", wanted->second},
+                                {"anomalous", anomalous},
+                                {"keep_one_in", anomalous ? 1 : watcher.traceOneIn()},
+                                {"hosts", state.anomalous_hosts}}) +
+                  "\n";
+  return response;
+}
+
+// What is answered where pages are watched.
+http::Response watchAnswer(const Board& board, Watcher* watcher,
+                           const http::ServerCounters& counters, const http::Request& request) {
+  if (watcher == nullptr) {
+    return http::errorResponse(404, "pages are not watched; configure 'analytics:'");
+  }
+  if (request.path == "/api/v1/events") return eventsOf(*watcher, request);
+  if (request.path == "/api/v1/sampling") return sampling(*watcher, request);
+  return metrics(board, watcher, counters, request, true, nullptr);
 }
 
 }  // namespace
@@ -81,18 +104,15 @@ http::Response answer(const Board& board, Watcher* watcher, const http::ServerCo
   if (request.method != "GET") return http::errorResponse(405, "only GET is answered here");
   if (request.path == "/metrics") return metrics(board, watcher, counters, request, false, stores);
   if (request.path == "/healthz") return health(board);
-  if (request.path == "/api/v1/pages") return pagesDocument(board, request);
-  const bool adaptive = request.path == "/metrics/adaptive";
-  if (adaptive || request.path == "/api/v1/events") {
-    if (watcher == nullptr) {
-      return http::errorResponse(404, "pages are not watched; configure 'analytics:'");
-    }
-    return adaptive ? metrics(board, watcher, counters, request, true, nullptr)
-                    : eventsOf(*watcher, request);
+  if (request.path == "/api/v1/pages") return pagesDocument(board, watcher, request);
+  if (request.path == "/metrics/adaptive" || request.path == "/api/v1/events" ||
+      request.path == "/api/v1/sampling") {
+    return watchAnswer(board, watcher, counters, request);
   }
   return http::errorResponse(
       404,
       "there are /metrics, /metrics/adaptive, /healthz, /api/v1/pages, /api/v1/events, "
+      "/api/v1/sampling, "
       "and /api/v1/dta/ with tables, get, count, top, path and tail");
 }
 

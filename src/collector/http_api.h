@@ -1,6 +1,6 @@
 // Answers HTTP requests: /metrics, /healthz and /api/v1/pages, and if pages are watched
-// /metrics/adaptive and /api/v1/events. Answers come from the board and never read an agent. See
-// docs/collector.md. Any thread.
+// /metrics/adaptive, /api/v1/events and /api/v1/sampling. Answers come from the board and never
+// read an agent. See docs/collector.md. Any thread.
 #pragma once
 
 #include "collector/board.h"

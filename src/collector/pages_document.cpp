@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "collector/histogram_summary.h"
+#include "collector/watch/watch_json.h"
+#include "collector/watch/watcher.h"
 #include "common/json_text.h"
 #include "common/text.h"
 #include "common/time.h"
@@ -121,13 +123,29 @@ Json warningsJson(const AgentView& agent) {
   return json;
 }
 
-Json agentJson(const AgentView& agent, Nanos now) {
+// Returns each metric that explains an anomaly of the agent's applications.
+Json anomaliesJson(const AgentView& agent, const Watcher* watcher) {
+  Json json = Json::array();
+  if (watcher == nullptr) return json;
+  for (const Anomaly& anomaly : watcher->anomalies(agent)) {
+    for (const Deviation& deviation : anomaly.deviations) {
+      Json one = {
+          {"application", anomaly.application}, {"pid", anomaly.pid}, {"owner", anomaly.owner}};
+      one.update(deviationJson(deviation));
+      json.push_back(std::move(one));
+    }
+  }
+  return json;
+}
+
+Json agentJson(const AgentView& agent, const Watcher* watcher, Nanos now) {
   Json json = {{"agent", agent.agent},
                {"host", agent.host},
                {"state", name(agent.state)},
                {"problem", agent.problem.empty() ? Json(nullptr) : Json(agent.problem)},
                {"interval_seconds", static_cast<double>(agent.interval) / 1e9},
                {"warnings", warningsJson(agent)},
+               {"anomalies", anomaliesJson(agent, watcher)},
                {"pages", Json::array()}};
   for (const PageView& page : agent.pages) json["pages"].push_back(pageJson(page, now));
   for (const LeftOutPage& page : agent.left_out) json["pages"].push_back(leftOutJson(page));
@@ -136,7 +154,8 @@ Json agentJson(const AgentView& agent, Nanos now) {
 
 }  // namespace
 
-http::Response pagesDocument(const Board& board, const http::Request& request) {
+http::Response pagesDocument(const Board& board, const Watcher* watcher,
+                             const http::Request& request) {
   if (auto refused = http::refusedParameter(request, {"agent"})) return std::move(*refused);
   const auto wanted = request.query.find("agent");
   const Nanos now = monotonicNow();
@@ -149,7 +168,7 @@ http::Response pagesDocument(const Board& board, const http::Request& request) {
       if (wanted->second != head.agent && wanted->second != head.host) continue;
     }
     response.body += response.body.empty() ? R"({"agents":[)" : ",";
-    response.body += jsonLine(agentJson(entry->copy(), now));
+    response.body += jsonLine(agentJson(entry->copy(), watcher, now));
   }
   if (response.body.empty()) {
     if (wanted != request.query.end()) return noSuchAgent(board, wanted->second);

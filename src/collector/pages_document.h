@@ -7,8 +7,11 @@
 
 namespace pingloom::collector {
 
+class Watcher;
+
 // Returns all agents, or the one that the parameter `agent` names by its host or HOST:PORT; 404 if
-// that agent is not read.
-http::Response pagesDocument(const Board& board, const http::Request& request);
+// that agent is not read. `watcher` is nullptr if pages are not watched.
+http::Response pagesDocument(const Board& board, const Watcher* watcher,
+                             const http::Request& request);
 
 }  // namespace pingloom::collector

@@ -1,14 +1,18 @@
-"""What a collector that watches pages answers: /metrics/adaptive and /api/v1/events."""
+"""What a collector that watches pages answers: /metrics/adaptive, /api/v1/events and /api/v1/sampling."""
 
 import json
+import pathlib
 import re
+import subprocess
+import sys
 import unittest
 
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
+from mesh import ROOT
 from pages_case import PagesCase
-from processes import eventually
+from processes import binary, eventually
 
 OPENMETRICS = "application/openmetrics-text; version=1.0.0"
 FOREVER_MS = 100_000_000
@@ -19,6 +23,16 @@ WATCHED = """analytics:
   slow_interval: 1h
   hold: 1s
   limits: [{ metric: lab_writes_total, above: 0.5 }]
+"""
+
+
+# A thousand steps in a second, each of about so many milliseconds.
+TRAINER = """import random, sys, time, pingloom_pages
+steps = pingloom_pages.Pages("trainer").histogram("step_seconds")
+while True:
+    for _ in range(50):
+        steps.observe(float(sys.argv[1]) / 1000 * random.uniform(0.9, 1.1))
+    time.sleep(0.05)
 """
 
 
@@ -53,12 +67,41 @@ class PagesWatch(PagesCase):
         self.assertGreater(event.pop("value"), event["limit"])
         self.assertGreater(event.pop("owner"), 0)
         self.assertEqual(event, {"kind": "limit", "began": True, "host": "host-1", "application": "writer-1000",
-                                 "pid": writer.pid, "metric": "lab_writes_total{identity=1000,page=0}", "limit": 0.5})
+                                 "pid": writer.pid, "metric": "lab_writes_total{identity=1000,page=0}", "limit": 0.5,
+                                 "statistic": None, "deviations": []})
+        self.assertEqual(json.loads(self.get("/api/v1/sampling?application=writer-1000")),
+                         {"application": "writer-1000", "anomalous": True, "keep_one_in": 1, "hosts": ["host-1"]})
+        self.assertEqual(self.ask("/api/v1/sampling?application=none")[0], 404)
+        self.assertEqual(self.ask("/api/v1/sampling")[0], 400)
+        self.assertEqual(self.ask("/api/v1/sampling?application=writer-1000", "plain")[0], 404, "nothing is watched there")
         for _ in range(5):
             self.assertEqual(self.adaptive(), {"writer-1000"})
         status, kind, text = self.ask("/metrics/adaptive", accept=OPENMETRICS)
         self.assertEqual((status, kind.split(";")[0]), (200, OPENMETRICS.split(";")[0]))
         self.assertLessEqual({"lab_writes", "lab_value"}, {family.name for family in parse_openmetrics(text)})
+
+    def test_a_slow_replica_is_named_with_its_peers(self):
+        environment = {"PINGLOOM_PAGES_SOCKET": str(self.socket(1)), "PYTHONPATH": str(ROOT / "python"),
+                       "PINGLOOM_PAGES_LIBRARY": str(pathlib.Path(binary("pingloom")).parents[1]
+                                                     / "lib/libpingloom-pages.so")}
+        trainers = [self.run_one(f"trainer-{number}", sys.executable, "-B", "-c", TRAINER, "15" if number == 3 else "10",
+                                 environment=environment) for number in range(6)]
+        slow = trainers[3].pid
+        event = eventually(lambda: [event for event in self.events()
+                                    if (event["pid"], event["statistic"]) == (slow, "peers")], 120, "it is named", 0.2)[0]
+        self.assertEqual((event["kind"], event["began"]), ("anomaly", True))
+        most = event["deviations"][0]
+        self.assertEqual((most["metric"], most["statistic"]), ("step_seconds", "peers"))
+        self.assertGreater(most["score"], 1)
+        self.assertAlmostEqual(most["value"] / most["peers"], 1.5, delta=0.25)
+        self.assertEqual(json.loads(self.get("/api/v1/sampling?application=trainer"))["keep_one_in"], 1)
+        scores = re.findall(r'pingloom_collector_anomaly_metric_score\{.*pid="(\d+)".*statistic="peers"\}',
+                            self.get("/metrics"))
+        self.assertIn(str(slow), scores)
+        lines = subprocess.run([binary("pingloom"), "pages", "--url", self.urls["collector"]], capture_output=True,
+                               text=True, check=True, timeout=60).stdout.splitlines()
+        told = next(line for line in lines if line.startswith(f"anomaly: trainer (pid {slow}): "))
+        self.assertRegex(told, r"step_seconds \w+ is [\d.e-]+, that of its peers [\d.e-]+ \(peers, score [\d.]+\)$")
 
     def test_what_is_as_usual_is_shown_now_and_then(self):
         self.writer(1, 1000, pages=1)

@@ -42,6 +42,30 @@ Autoencoder::Autoencoder(std::vector<float> mean, std::vector<float> scale, std:
   fill(layers.out);
 }
 
+void Autoencoder::rearrange(SlotOrigins from) {
+  std::vector<float> weights(weightsFor(from.size()));
+  const Layers<const float> old(std::as_const(weights_).data(), slots());
+  Layers<float> moved(weights.data(), from.size());
+  moved.in_bias = old.in_bias;
+  moved.narrow = old.narrow;
+  moved.narrow_bias = old.narrow_bias;
+  moved.wide = old.wide;
+  moved.wide_bias = old.wide_bias;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (from[i] == kNewSlot) continue;
+    const auto to = static_cast<Eigen::Index>(i);
+    const auto origin = static_cast<Eigen::Index>(from[i]);
+    moved.in.col(to) = old.in.col(origin);
+    moved.out.row(to) = old.out.row(origin);
+    moved.out_bias[to] = old.out_bias[origin];
+  }
+  weights_ = std::move(weights);
+  analytics::rearrange(mean_, from);
+  analytics::rearrange(scale_, from);
+  input_.resize(from.size());
+  output_.resize(from.size());
+}
+
 void Autoencoder::residual(std::span<const double> sample, std::span<double> out) {
   const Layers<const float> layers(std::as_const(weights_).data(), slots());
   for (std::size_t i = 0; i < slots(); ++i) {

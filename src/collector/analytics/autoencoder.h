@@ -11,6 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "collector/analytics/rearrange.h"
+
 namespace pingloom::collector::analytics {
 
 class Autoencoder {
@@ -26,6 +28,9 @@ class Autoencoder {
   // Computes what it does not repeat of each slot, in standard deviations; 0 for slots without a
   // part. REQUIRES: both spans have an element for each slot.
   void residual(std::span<const double> sample, std::span<double> out);
+
+  // A new slot has no part in it.
+  void rearrange(SlotOrigins from);
 
   std::size_t slots() const { return mean_.size(); }
   // The standard deviation that counts as 1 in a residual.

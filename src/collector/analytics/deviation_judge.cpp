@@ -21,6 +21,7 @@ constexpr float kLeastLoad = 0.2F;
 // incident, whatever its size.
 constexpr double kSaturated = 1.5;
 constexpr float kKnownInWarmUp = 10;  // samples at a load
+constexpr float kKnownSlot = 30;      // samples of a slot at a load
 constexpr double kLoadMemory = 300;   // samples
 
 std::size_t index(Statistic statistic) { return static_cast<std::size_t>(statistic); }
@@ -37,18 +38,18 @@ DeviationJudge::DeviationJudge(std::size_t slots, const Settings& settings)
   clear();
 }
 
-double DeviationJudge::of(Tail& tail, double value) const {
+double DeviationJudge::of(Tail& tail, double value, bool learning) const {
   if (calm_) tail.highest = std::max(tail.highest, static_cast<float>(value));
-  if (!settled_) tail.usual = std::max(tail.usual, tail.highest);
+  if (learning) tail.usual = std::max(tail.usual, tail.highest);
   return value / tail.usual;
 }
 
-void DeviationJudge::observeSlot(std::size_t number, double deviation) {
+void DeviationJudge::observeSlot(std::size_t number, double deviation, bool learning) {
   Slot& slot = slots_[number];
   const double fast = 1 / settings_.memory;
   const double slow = fast / kLongMemory;
   const auto bound = [&](Statistic statistic) {
-    if (!settled_) return static_cast<float>(kUnusual);
+    if (learning) return static_cast<float>(kUnusual);
     const std::size_t i = index(statistic);
     return static_cast<float>(kSaturated * limits_[i].limit()) * slot.tails[i].usual;
   };
@@ -66,13 +67,24 @@ void DeviationJudge::observeSlot(std::size_t number, double deviation) {
                                            std::sqrt(slot.square)};
   slot_scores_[number] = 0;
   for (std::size_t i = 0; i < kOwn; ++i) {
-    const double ratio = of(slot.tails[i], std::abs(values[i]));
+    const double ratio = of(slot.tails[i], std::abs(values[i]), learning);
+    if (learning && settled_) continue;
     largest_[i] = std::max(largest_[i], ratio);
     const double score = ratio / limits_[i].limit();
     if (score <= std::abs(slot_scores_[number])) continue;
     slot_scores_[number] = std::copysign(score, values[i]);
     slot_statistics_[number] = static_cast<Statistic>(i);
   }
+}
+
+// A slot that became active late first learns what is usual, and then how large its statistics
+// usually are, because limits of others' statistics say nothing about its own.
+DeviationJudge::Part DeviationJudge::partOf(std::size_t slot, const SlotActivity& activity) const {
+  if (!activity.active(slot) || !known_) return Part::kNone;
+  if (!settled_) return activity.ages()[slot] >= settings_.young ? Part::kJudged : Part::kNone;
+  if (!spread_.knows(slot, kKnownSlot)) return Part::kNone;
+  if (activity.ages()[slot] >= settings_.young) return Part::kJudged;
+  return 2 * activity.ages()[slot] >= settings_.young ? Part::kLearning : Part::kNone;
 }
 
 void DeviationJudge::observe(std::span<const double> left, double load,
@@ -84,24 +96,25 @@ void DeviationJudge::observe(std::span<const double> left, double load,
   double sum = 0;
   double counted = 1;
   for (std::size_t i = 0; i < slots_.size(); ++i) {
-    const bool judged = activity.active(i) && activity.ages()[i] >= settings_.young;
-    double deviation = judged && known_ ? spread_.deviation(i, left[i]) : 0;
+    const Part part = partOf(i, activity);
+    double deviation = part == Part::kNone ? 0 : spread_.deviation(i, left[i]);
     deviation = std::clamp(deviation, -kUnusual, kUnusual);
-    if (judged) {
+    if (part == Part::kJudged) {
       sum += deviation * deviation;
       ++counted;
     }
-    observeSlot(i, deviation);
-    const double flat = judged ? activity.flat(i) : 0;
+    observeSlot(i, deviation, !settled_ || part == Part::kLearning);
+    const bool old = activity.active(i) && activity.ages()[i] >= settings_.young;
+    const double flat = old ? activity.flat(i) : 0;
     largest_[index(Statistic::kFlat)] = std::max(largest_[index(Statistic::kFlat)], flat);
     if (flat <= std::abs(slot_scores_[i])) continue;
     slot_scores_[i] = flat;
     slot_statistics_[i] = Statistic::kFlat;
   }
-  largest_[index(Statistic::kResidual)] = of(residual_, std::sqrt(sum / counted));
+  largest_[index(Statistic::kResidual)] = of(residual_, std::sqrt(sum / counted), !settled_);
   if (!any_load_) usual_load_ = load;
   any_load_ = true;
-  largest_[index(Statistic::kLoad)] = of(load_, std::abs(load - usual_load_));
+  largest_[index(Statistic::kLoad)] = of(load_, std::abs(load - usual_load_), !settled_);
   usual_load_ += (load - usual_load_) / kLoadMemory;
   for (std::size_t i = 0; i < kStatistics; ++i) scores_[i] = largest_[i] / limits_[i].limit();
   scores_[index(Statistic::kFlat)] = largest_[index(Statistic::kFlat)];
@@ -148,16 +161,28 @@ void DeviationJudge::inherit(const DeviationJudge& other) {
   settled_ = other.settled_;
 }
 
+DeviationJudge::Slot DeviationJudge::freshSlot() {
+  Slot fresh;
+  std::transform(kLeastTail.begin(), kLeastTail.end(), fresh.tails.begin(), [](float least) {
+    return Tail{least, 0, least};
+  });
+  return fresh;
+}
+
+void DeviationJudge::rearrange(SlotOrigins from) {
+  spread_.rearrange(from);
+  analytics::rearrange(slots_, from, freshSlot());
+  slot_scores_.assign(from.size(), 0);
+  slot_statistics_.assign(from.size(), Statistic::kPeak);
+}
+
 void DeviationJudge::clear() {
   spread_.clear();
   for (ScoreLimit& limit : limits_) limit.clear();
-  Slot fresh;
-  const auto tail = [](float least) { return Tail{least, 0, least}; };
-  std::transform(kLeastTail.begin(), kLeastTail.end(), fresh.tails.begin(), tail);
-  std::fill(slots_.begin(), slots_.end(), fresh);
+  std::fill(slots_.begin(), slots_.end(), freshSlot());
   std::fill(slot_scores_.begin(), slot_scores_.end(), 0);
-  residual_ = tail(kLeastResidual);
-  load_ = tail(kLeastLoad);
+  residual_ = {kLeastResidual, 0, kLeastResidual};
+  load_ = {kLeastLoad, 0, kLeastLoad};
   scores_ = largest_ = {};
   any_load_ = known_ = settled_ = false;
   in_block_ = blocks_ = 0;

@@ -4,7 +4,7 @@
 // so that a metric with wild habits is judged by them and does not make the others invisible. The
 // largest of a statistic has a limit (score_limit.h).
 //
-// One thread, no clock; memory is about 290 bytes for each metric, taken at construction.
+// One thread, no clock; memory is about 360 bytes for each metric, taken at construction.
 #pragma once
 
 #include <array>
@@ -64,6 +64,7 @@ class DeviationJudge {
   // Ends the warm-up, in which whatever is seen is usual.
   void settle() { settled_ = true; }
   void clear();
+  void rearrange(SlotOrigins from);
 
   // Each statistic divided by its limit: above 1 is unusual.
   const std::array<double, kStatistics>& scores() const { return scores_; }
@@ -87,8 +88,13 @@ class DeviationJudge {
     float square = 0;  // of the steps from sample to sample, smoothed
     std::array<Tail, kOwn> tails;
   };
-  double of(Tail& tail, double value) const;  // divides it by its usual highest value
-  void observeSlot(std::size_t slot, double deviation);
+  static Slot freshSlot();
+  // Divides it by its usual highest value. While that is learned, whatever is seen is usual.
+  double of(Tail& tail, double value, bool learning) const;
+  // How much a slot takes part in the verdict.
+  enum class Part : std::uint8_t { kNone, kLearning, kJudged };
+  Part partOf(std::size_t slot, const SlotActivity& activity) const;
+  void observeSlot(std::size_t slot, double deviation, bool learning);
   void endBlock();
 
   Settings settings_;

@@ -97,6 +97,19 @@ void FrequentDirections::forget(std::size_t rows) {
   energy_ *= weight;
 }
 
+void FrequentDirections::rearrange(SlotOrigins from) {
+  const auto length = [this] {
+    return ConstRow(rows_.data(), index(used_ * dimensions_)).squaredNorm();
+  };
+  const double before = length();
+  rearrangeRows(rows_, 2 * ell_, from);
+  dimensions_ = from.size();
+  // What was taken off the rows is shared among the dimensions as what is left of them is.
+  if (before > 0) energy_ *= length() / before;
+  kept_ = directions_ = 0;
+  compress();
+}
+
 void FrequentDirections::clear() {
   used_ = kept_ = directions_ = 0;
   energy_ = compressed_energy_ = 0;

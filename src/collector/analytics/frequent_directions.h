@@ -26,6 +26,8 @@
 #include <span>
 #include <vector>
 
+#include "collector/analytics/rearrange.h"
+
 namespace pingloom::collector::analytics {
 
 class FrequentDirections {
@@ -47,6 +49,9 @@ class FrequentDirections {
   // buffer is full.
   void compress();
   void clear();
+  // Gives the rows other dimensions. A new one is 0 in all rows so far. The directions are computed
+  // again.
+  void rearrange(SlotOrigins from);
 
   // The number of principal directions at the last compression, at most ell. They are orthogonal
   // and ordered by descending energy; directions with less than 10^-12 of the first one's energy

@@ -12,7 +12,11 @@ constexpr double kFarthestLoad = (LoadSpread::kBins - 1) / 2.0;
 }  // namespace
 
 LoadSpread::LoadSpread(std::size_t metrics)
-    : metrics_(metrics), counts_(kBins), mean_(kBins * metrics), variance_(kBins * metrics) {}
+    : metrics_(metrics),
+      counts_(kBins),
+      seen_(kBins * metrics),
+      mean_(kBins * metrics),
+      variance_(kBins * metrics) {}
 
 void LoadSpread::place(double load) {
   const double position = std::clamp(load, -kFarthestLoad, kFarthestLoad) + kFarthestLoad;
@@ -24,39 +28,55 @@ bool LoadSpread::known(float samples) const {
   return (1 - share_) * counts_[bin_] + share_ * counts_[bin_ + 1] >= samples;
 }
 
+bool LoadSpread::knows(std::size_t metric, float samples) const {
+  const std::size_t low = bin_ * metrics_ + metric;
+  return (1 - share_) * seen_[low] + share_ * seen_[low + metrics_] >= samples;
+}
+
 double LoadSpread::deviation(std::size_t metric, double left) const {
   const std::size_t low = bin_ * metrics_ + metric;
   const std::size_t high = low + metrics_;
   // A bin without samples says nothing, and the other one stands for both.
-  const float share = counts_[bin_] == 0 ? 1 : counts_[bin_ + 1] == 0 ? 0 : share_;
+  const float share = seen_[low] == 0 ? 1 : seen_[high] == 0 ? 0 : share_;
   const float mean = (1 - share) * mean_[low] + share * mean_[high];
   const float variance = (1 - share) * variance_[low] + share * variance_[high];
   return (left - mean) / std::max(std::sqrt(variance), kLeast);
 }
 
 void LoadSpread::learn(std::span<const double> left, std::span<const std::uint32_t> ages) {
-  learnBin(bin_, 1 - share_, left, ages);
-  learnBin(bin_ + 1, share_, left, ages);
+  for (std::size_t i = 0; i < metrics_; ++i) {
+    if (ages[i] != 1) continue;
+    for (std::size_t bin = 0; bin < kBins; ++bin) seen_[bin * metrics_ + i] = 0;
+  }
+  learnBin(bin_, 1 - share_, left);
+  learnBin(bin_ + 1, share_, left);
 }
 
-void LoadSpread::learnBin(std::size_t bin, float share, std::span<const double> left,
-                          std::span<const std::uint32_t> ages) {
+void LoadSpread::learnBin(std::size_t bin, float share, std::span<const double> left) {
   if (share <= 0) return;
   counts_[bin] += share;
-  const float common = std::max(1 / kMemory, 1 / counts_[bin]);
+  float* const seen = seen_.data() + bin * metrics_;
   float* const mean = mean_.data() + bin * metrics_;
   float* const variance = variance_.data() + bin * metrics_;
   for (std::size_t i = 0; i < metrics_; ++i) {
-    const float young = 1 / (1 + static_cast<float>(ages[i]));
-    const float weight = std::min(share * std::max(common, young), 1.0F);
+    seen[i] += share;
+    const float weight = share * std::max(1 / kMemory, 1 / seen[i]);
     const float apart = static_cast<float>(left[i]) - mean[i];
     mean[i] += weight * apart;
     variance[i] = (1 - weight) * (variance[i] + weight * apart * apart);
   }
 }
 
+void LoadSpread::rearrange(SlotOrigins from) {
+  metrics_ = from.size();
+  rearrangeRows(seen_, kBins, from);
+  rearrangeRows(mean_, kBins, from);
+  rearrangeRows(variance_, kBins, from);
+}
+
 void LoadSpread::clear() {
   std::fill(counts_.begin(), counts_.end(), 0);
+  std::fill(seen_.begin(), seen_.end(), 0);
   std::fill(mean_.begin(), mean_.end(), 0);
   std::fill(variance_.begin(), variance_.end(), 0);
 }

@@ -13,6 +13,8 @@
 #include <span>
 #include <vector>
 
+#include "collector/analytics/rearrange.h"
+
 namespace pingloom::collector::analytics {
 
 class LoadSpread {
@@ -30,23 +32,26 @@ class LoadSpread {
   void place(double load);
   // Whether there were `samples` samples at this load.
   bool known(float samples = kKnown) const;
+  // Whether a metric was learned from so many samples at this load.
+  bool knows(std::size_t metric, float samples) const;
   // Returns how far `left` is from its usual value, in multiples of its usual deviation.
   double deviation(std::size_t metric, double left) const;
-  // Learns the sample. `ages` are the numbers of samples for which each metric has been learned;
-  // young ones learn faster.
+  // Learns the sample. `ages` are the numbers of samples for which each metric has been active; one
+  // that begins to be is learned anew.
   void learn(std::span<const double> left, std::span<const std::uint32_t> ages);
   void clear();
+  void rearrange(SlotOrigins from);
 
  private:
-  void learnBin(std::size_t bin, float share, std::span<const double> left,
-                std::span<const std::uint32_t> ages);
+  void learnBin(std::size_t bin, float share, std::span<const double> left);
 
   std::size_t metrics_;
   std::vector<float> counts_;
-  std::vector<float> mean_;      // bin by bin
-  std::vector<float> variance_;  // bin by bin
-  std::size_t bin_ = 0;          // the lower one of the two nearest bins
-  float share_ = 0;              // the share of the upper one
+  std::vector<float> seen_;  // samples of each metric, bin by bin, like the next two
+  std::vector<float> mean_;
+  std::vector<float> variance_;
+  std::size_t bin_ = 0;  // the lower one of the two nearest bins
+  float share_ = 0;      // the share of the upper one
 };
 
 }  // namespace pingloom::collector::analytics

@@ -23,6 +23,12 @@ double MainDirection::load(std::span<const double> sample) const {
   return sum;
 }
 
+void MainDirection::rearrange(SlotOrigins from) {
+  for (auto* values : {&mean_, &scale_, &weights_}) analytics::rearrange(*values, from);
+  row_.resize(from.size());
+  next_.resize(from.size());
+}
+
 void MainDirection::learn(std::span<const float> rows) {
   const std::size_t slots = weights_.size();
   const std::size_t count = rows.size() / slots;

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "collector/analytics/rearrange.h"
+
 namespace pingloom::collector::analytics {
 
 class MainDirection {
@@ -19,6 +21,8 @@ class MainDirection {
   // have no part in it.
   void learn(std::span<const float> rows);
   double load(std::span<const double> sample) const;
+  // A new slot has no part in it.
+  void rearrange(SlotOrigins from);
 
  private:
   double unit_;

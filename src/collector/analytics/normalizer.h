@@ -18,6 +18,8 @@
 #include <span>
 #include <vector>
 
+#include "collector/analytics/rearrange.h"
+
 namespace pingloom::collector::analytics {
 
 // Tells whether squares and sums of a number do not overflow.
@@ -33,19 +35,20 @@ class Normalizer {
   Normalizer(std::size_t metrics, double half_life);
 
   // REQUIRES for both: one element for each metric, and all are usable().
-  void learn(std::span<const double> sample);
+  // Slots that are not `ready` are not learned.
+  void learn(std::span<const double> sample, const std::vector<bool>& ready);
   void normalize(std::span<const double> sample, std::span<double> out) const;
   void clear();
+  void rearrange(SlotOrigins from);
   // Returns how many metrics have not been constant.
   std::size_t varying() const;
 
-  std::uint64_t samples() const { return samples_; }
   // Returns how much of a metric counts as 1; 0 if it has always been 0.
   double scale(std::size_t metric) const;
 
  private:
   double slowest_;  // weight of a new sample in the long run
-  std::uint64_t samples_ = 0;
+  std::vector<std::uint64_t> samples_;
   std::vector<double> mean_;
   std::vector<double> variance_;
 };

@@ -38,6 +38,11 @@ std::span<const float> SampleHistory::row(std::size_t number) const {
   return {values_.data() + (first_ + number) % capacity_ * slots_, slots_};
 }
 
+void SampleHistory::rearrange(SlotOrigins from) {
+  slots_ = from.size();
+  rearrangeRows(values_, capacity_, from);
+}
+
 void SampleHistory::clear() {
   first_ = used_ = 0;
   stride_ = 1;

@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "collector/analytics/rearrange.h"
+
 namespace pingloom::collector::analytics {
 
 class SampleHistory {
@@ -19,6 +21,8 @@ class SampleHistory {
   // REQUIRES: sample.size() == slots.
   void add(std::span<const double> sample);
   void clear();
+  // New slots are 0 in the rows that there are.
+  void rearrange(SlotOrigins from);
 
   std::size_t rows() const { return used_; }
   std::uint64_t stride() const { return stride_; }

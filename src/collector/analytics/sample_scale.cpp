@@ -11,18 +11,19 @@ constexpr double kBend = 0.3;  // of the usual size of a value
 // What counts as a deviation of a metric that has been constant, as a share of the constant.
 constexpr double kOfConstant = 0.01;
 constexpr double kFarthestInWarmUp = 12;     // deviations
-constexpr std::uint64_t kSettledScale = 30;  // samples
+constexpr std::uint32_t kSettledScale = 30;  // samples
 
 }  // namespace
 
-void SampleScale::learn(std::span<const double> sample) {
-  const double weight = 1 / static_cast<double>(++samples_);
+void SampleScale::learn(std::span<const double> sample, std::uint32_t most) {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     Slot& slot = slots_[i];
+    if (slot.samples >= most) continue;
+    const double weight = 1 / static_cast<double>(++slot.samples);
     // A wild value in the warm-up must not make its metric blind.
     const double far = kFarthestInWarmUp * std::sqrt(slot.variance);
     double apart = sample[i] - slot.mean;
-    if (samples_ > kSettledScale && far > 0) apart = std::clamp(apart, -far, far);
+    if (slot.samples > kSettledScale && far > 0) apart = std::clamp(apart, -far, far);
     slot.size += weight * (std::abs(slot.mean + apart) - slot.size);
     slot.mean += weight * apart;
     slot.variance = (1 - weight) * (slot.variance + weight * apart * apart);
@@ -42,9 +43,6 @@ void SampleScale::apply(std::span<const double> sample, std::span<double> out) c
   }
 }
 
-void SampleScale::clear() {
-  std::fill(slots_.begin(), slots_.end(), Slot());
-  samples_ = 0;
-}
+void SampleScale::clear() { std::fill(slots_.begin(), slots_.end(), Slot()); }
 
 }  // namespace pingloom::collector::analytics

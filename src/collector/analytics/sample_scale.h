@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "collector/analytics/rearrange.h"
+
 namespace pingloom::collector::analytics {
 
 class SampleScale {
@@ -16,12 +18,19 @@ class SampleScale {
   explicit SampleScale(std::size_t slots) : slots_(slots) {}
 
   // REQUIRES for both: one usable() value for each slot (see normalizer.h).
-  void learn(std::span<const double> sample);
+  // A slot that has learned `most` samples keeps its scale.
+  void learn(std::span<const double> sample, std::uint32_t most);
   void apply(std::span<const double> sample, std::span<double> out) const;
+  // Whether a slot has learned so many samples.
+  bool hasLearned(std::size_t slot, std::uint32_t most) const {
+    return slots_[slot].samples >= most;
+  }
   void clear();
+  void rearrange(SlotOrigins from) { analytics::rearrange(slots_, from); }
 
  private:
   struct Slot {
+    std::uint32_t samples = 0;
     double mean = 0;
     double variance = 0;
     double size = 0;  // the mean of the absolute values
@@ -30,7 +39,6 @@ class SampleScale {
     double factor = 1;
   };
   std::vector<Slot> slots_;
-  std::uint64_t samples_ = 0;
 };
 
 }  // namespace pingloom::collector::analytics

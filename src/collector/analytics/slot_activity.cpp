@@ -16,11 +16,11 @@ constexpr std::uint32_t kUnusual = 4;  // a run of so many times the longest is 
 SlotActivity::SlotActivity(std::size_t slots) : slots_(slots), ages_(slots) {}
 
 void SlotActivity::observe(std::span<const double> sample, bool settled, bool quiet) {
-  ++samples_;
-  const double weight = std::max(1 / kMemory, 1 / static_cast<double>(samples_));
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     Slot& slot = slots_[i];
-    const bool moved = samples_ > 1 && sample[i] != slot.last;
+    const bool moved = slot.samples > 0 && sample[i] != slot.last;
+    if (slot.samples < kMemory) ++slot.samples;
+    const double weight = 1 / static_cast<double>(slot.samples);
     slot.last = sample[i];
     slot.moving += static_cast<float>(weight * ((moved ? 1 : 0) - slot.moving));
     if (!moved) {
@@ -36,9 +36,10 @@ void SlotActivity::observe(std::span<const double> sample, bool settled, bool qu
   }
 }
 
-void SlotActivity::settle() {
+void SlotActivity::settle(std::uint32_t samples) {
+  const auto least = std::min(samples, static_cast<std::uint32_t>(kMemory));
   for (std::size_t i = 0; i < slots_.size(); ++i) {
-    if (slots_[i].active) ages_[i] = kOld;
+    if (slots_[i].active && slots_[i].samples >= least) ages_[i] = kOld;
   }
 }
 
@@ -51,7 +52,11 @@ double SlotActivity::flat(std::size_t slot) const {
 void SlotActivity::clear() {
   std::fill(slots_.begin(), slots_.end(), Slot());
   std::fill(ages_.begin(), ages_.end(), 0);
-  samples_ = 0;
+}
+
+void SlotActivity::rearrange(SlotOrigins from) {
+  analytics::rearrange(slots_, from);
+  analytics::rearrange(ages_, from);
 }
 
 }  // namespace pingloom::collector::analytics

@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "collector/analytics/rearrange.h"
+
 namespace pingloom::collector::analytics {
 
 class SlotActivity {
@@ -28,16 +30,19 @@ class SlotActivity {
   bool active(std::size_t slot) const { return slots_[slot].active; }
   // The number of samples for which each slot has been active.
   std::span<const std::uint32_t> ages() const { return ages_; }
-  // Says that all slots that are active now have been so for long.
-  void settle();
+  // Says that all slots that are active now, and have been there for so many samples, have been
+  // active for long.
+  void settle(std::uint32_t samples);
   // Returns how long a slot has had the same value, in multiples of what is unusual; 0 if it is not
   // active, or young, or keeps its value often.
   double flat(std::size_t slot) const;
   void clear();
+  void rearrange(SlotOrigins from);
 
  private:
   struct Slot {
     double last = 0;
+    std::uint32_t samples = 0;  // up to kMemory
     float moving = 0;           // the share of samples in which it moved
     std::uint32_t run = 0;      // samples since it moved
     std::uint32_t longest = 0;  // the longest run that was usual
@@ -45,7 +50,6 @@ class SlotActivity {
   };
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> ages_;
-  std::uint64_t samples_ = 0;
 };
 
 }  // namespace pingloom::collector::analytics

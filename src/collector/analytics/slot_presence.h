@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "collector/analytics/rearrange.h"
+
 namespace pingloom::collector::analytics {
 
 class SlotPresence {
@@ -26,16 +28,17 @@ class SlotPresence {
   // Takes a sample in which missing values are not usable() (see normalizer.h).
   Sample observe(std::span<const double> sample);
   bool leftOut(std::size_t slot) const { return slots_[slot].left_out; }
-  // Returns the number of slots that are not left out.
-  std::size_t present() const { return slots_.size() - left_out_; }
+  // Whether the last sample changed it.
+  bool changed(std::size_t slot) const { return slots_[slot].changed; }
+  void rearrange(SlotOrigins from) { analytics::rearrange(slots_, from); }
 
  private:
   struct Slot {
     std::uint16_t contrary = 0;  // successive samples that contradict left_out
     bool left_out = false;
+    bool changed = false;
   };
   std::vector<Slot> slots_;
-  std::size_t left_out_ = 0;
 };
 
 }  // namespace pingloom::collector::analytics

@@ -12,14 +12,9 @@ namespace {
 // The warm-up has three parts: scale, mean and variance; directions; what is left.
 constexpr std::uint32_t kWarmUpParts = 3;
 
-// A load is counted in these shares of its deviation in the rows that its direction was learned
-// from. A warm-up sees little of a day's loads, and the history sees most of them.
+// A load is counted in this share of its deviation in the rows that its direction was learned from.
+// A warm-up sees little of a day's loads.
 constexpr double kColdUnit = 1;
-constexpr double kLearnedUnit = 0.5;
-
-DeviationJudge::Settings judgeSettings(const SubspaceSettings& settings) {
-  return {settings.memory, settings.factor, settings.pace, settings.hysteresis, settings.warm_up};
-}
 
 // A group for which no model is fitted has a history for its warm-up only.
 std::size_t historyRows(const SubspaceSettings& settings, std::size_t slots) {
@@ -71,20 +66,30 @@ SubspaceDetector::SubspaceDetector(std::size_t slots, const SubspaceSettings& se
       normalizer_(slots, settings.half_life),
       sketch_(slots, settings.directions, settings.half_life),
       direction_(slots, kColdUnit),
-      judge_(slots, judgeSettings(settings)),
+      judge_(slots, judgeSettings()),
       history_(slots, historyRows(settings, slots), kDay),
       hysteresis_(settings.hysteresis),
       sample_(slots),
+      ready_(slots),
       scaled_(slots),
       normalized_(slots),
       left_(slots),
       better_(slots),
       worse_(slots) {}
 
+DeviationJudge::Settings SubspaceDetector::judgeSettings() const {
+  return {settings_.memory, settings_.factor, settings_.pace, settings_.hysteresis,
+          settings_.warm_up};
+}
+
 const SubspaceVerdict& SubspaceDetector::observe(std::span<const double> sample) {
   verdict_.changed = verdict_.judged = false;
   const auto complete = presence_.observe(sample);
-  if (complete == SlotPresence::Sample::kChanged) relearn();
+  if (complete == SlotPresence::Sample::kChanged) {
+    std::vector<std::size_t> from(sample_.size());
+    for (std::size_t i = 0; i < from.size(); ++i) from[i] = presence_.changed(i) ? kNewSlot : i;
+    rearrangeModels(from);
+  }
   if (complete != SlotPresence::Sample::kComplete) {
     ++skipped_;
     return verdict_;
@@ -92,6 +97,9 @@ const SubspaceVerdict& SubspaceDetector::observe(std::span<const double> sample)
   for (std::size_t i = 0; i < sample_.size(); ++i) {
     sample_[i] = presence_.leftOut(i) ? 0 : sample[i];
   }
+  const std::uint32_t part = settings_.warm_up / kWarmUpParts;
+  scale_.learn(sample_, part);
+  for (std::size_t i = 0; i < ready_.size(); ++i) ready_[i] = scale_.hasLearned(i, part);
   const bool warming_up = warmingUp();
   activity_.observe(sample_, !warming_up, !hysteresis_.raised());
   if (warming_up) {
@@ -105,12 +113,12 @@ const SubspaceVerdict& SubspaceDetector::observe(std::span<const double> sample)
 
 void SubspaceDetector::warmUp() {
   const std::uint64_t part = settings_.warm_up / kWarmUpParts;
-  if (samples_ < part) return scale_.learn(sample_);
+  if (samples_ < part) return;
   scale_.apply(sample_, scaled_);
-  normalizer_.learn(scaled_);
+  normalizer_.learn(scaled_, ready_);
   history_.add(scaled_);
   if (samples_ == 2 * part) {
-    activity_.settle();
+    activity_.settle(static_cast<std::uint32_t>(samples_));
     sketch_.compress();
     updateRank();
     direction_.learn(history_.all());
@@ -123,7 +131,7 @@ void SubspaceDetector::warmUp() {
   }
   learnSketch();
   if (samples_ + 1 < settings_.warm_up) return;
-  activity_.settle();
+  activity_.settle(settings_.warm_up);
   judge_.settle();
   verdict_.state = GroupState::kQuiet;
 }
@@ -157,7 +165,7 @@ void SubspaceDetector::judge() {
   if (learned_) learned_->judge.learn(learned_->left, activity_, over);
   if (candidate_) candidate_->judge.learn(candidate_->left, activity_, over);
   if (over) return;
-  normalizer_.learn(scaled_);
+  normalizer_.learn(scaled_, ready_);
   learnSketch();
   history_.add(scaled_);
   if (candidate_) compare();
@@ -191,7 +199,7 @@ void SubspaceDetector::updateRank() {
 void SubspaceDetector::explain() {
   normalizer_.normalize(scaled_, normalized_);
   for (std::size_t i = 0; i < normalized_.size(); ++i) {
-    if (!activity_.active(i)) normalized_[i] = 0;
+    if (!activity_.active(i) || !ready_[i]) normalized_[i] = 0;
   }
   sketch_.residual(normalized_, rank_, left_);
 }
@@ -212,71 +220,37 @@ void SubspaceDetector::findTop(const DeviationJudge& judge) {
   verdict_.top_count = count;
 }
 
-bool SubspaceDetector::fitIsDue() const {
-  return keepsHistory() && candidate_ == nullptr && samples_ >= next_fit_ &&
-         history_.rows() >= AutoencoderFit::kBatch;
+void SubspaceDetector::rearrange(SlotOrigins from) {
+  presence_.rearrange(from);
+  rearrangeModels(from);
 }
 
-void SubspaceDetector::fit(std::size_t rows) {
-  if (fit_ == nullptr) {
-    if (!fitIsDue()) return;
-    std::vector<bool> active(history_.slots());
-    for (std::size_t i = 0; i < active.size(); ++i) {
-      active[i] = activity_.active(i) && activity_.ages()[i] >= settings_.warm_up;
-    }
-    fit_ = std::make_unique<AutoencoderFit>(history_, active, ++fits_);
-    // A young history grows quickly; a day's is fitted again twice a day.
-    next_fit_ = samples_ < kDay ? std::min(samples_ * 3 / 2, kDay) : samples_ + kDay / 2;
-  }
-  if (fit_->step(rows)) endFit();
-}
-
-void SubspaceDetector::endFit() {
-  const std::size_t slots = history_.slots();
-  auto made = std::make_unique<Learned>(Learned{fit_->take(), MainDirection(slots, kLearnedUnit),
-                                                DeviationJudge(slots, judgeSettings(settings_)),
-                                                std::vector<double>(slots)});
+void SubspaceDetector::rearrangeModels(SlotOrigins from) {
+  const bool kept = keepsHistory();
   fit_.reset();
-  made->direction.learn(history_.all());
-  made->judge.inherit(learned_ ? learned_->judge : judge_);
-  std::vector<double> row(slots);
-  for (std::size_t r = 0; r < history_.rows(); ++r) {
-    const auto from = history_.row(r);
-    std::copy(from.begin(), from.end(), row.begin());
-    made->model->residual(row, made->left);
-    made->judge.learnSpread(made->left, made->direction.load(row), activity_);
-  }
-  candidate_ = std::move(made);
-  std::fill(better_.begin(), better_.end(), 0);
-  std::fill(worse_.begin(), worse_.end(), 0);
-  compared_ = 0;
-}
-
-// Compares the candidate with the model in charge by the samples since its fit.
-void SubspaceDetector::compare() {
-  static constexpr double kFarthest = 9;  // one burst must not decide
-  const auto square = [](double left) { return std::min(left * left, kFarthest); };
-  for (std::size_t i = 0; i < left_.size(); ++i) {
-    const double unit = candidate_->model->scale(i);
-    if (unit == 0) continue;
-    // in the candidate's deviations, all of them
-    const double in_charge = learned_ ? learned_->left[i] * learned_->model->scale(i) / unit
-                                      : left_[i] * normalizer_.scale(i) / unit;
-    better_[i] += square(candidate_->left[i]);
-    worse_[i] += square(in_charge);
-  }
-  const std::uint64_t wanted = std::clamp<std::uint64_t>(samples_ / 8, 600, 3600);
-  if (++compared_ < wanted) return;
-  double gain = 0;
-  for (std::size_t i = 0; i < left_.size(); ++i) {
-    if (candidate_->model->scale(i) == 0) continue;
-    gain += std::log((worse_[i] + 1) / (better_[i] + 1));
-  }
-  if (gain > 0) {
-    learned_ = std::move(candidate_);
-    ++adopted_;
-  }
   candidate_.reset();
+  activity_.rearrange(from);
+  scale_.rearrange(from);
+  normalizer_.rearrange(from);
+  sketch_.rearrange(from);
+  updateRank();
+  direction_.rearrange(from);
+  judge_.rearrange(from);
+  for (auto* values : {&sample_, &scaled_, &normalized_, &left_, &better_, &worse_}) {
+    values->assign(from.size(), 0);
+  }
+  ready_.assign(from.size(), false);
+  verdict_.top_count = 0;
+  history_.rearrange(from);
+  if (kept != keepsHistory()) {
+    history_ = SampleHistory(from.size(), historyRows(settings_, from.size()), kDay);
+    learned_.reset();
+  }
+  if (learned_ == nullptr) return;
+  learned_->model->rearrange(from);
+  learned_->direction.rearrange(from);
+  learned_->judge.rearrange(from);
+  learned_->left.assign(from.size(), 0);
 }
 
 void SubspaceDetector::relearn() {

@@ -12,12 +12,15 @@
 //
 // A change that moves all metrics as usual, more load say, is explained and is no anomaly.
 //
+// A slot that is new, or was without values for long, is learned while the others are judged. It is
+// judged as soon as it has been active for warm_up samples.
+//
 // What is over the limit is not learned, and nothing is while the group is anomalous: an incident
 // does not teach itself. An anomaly that lasts for relearn_after samples is the new usual, and all
 // is learned anew.
 //
 // One thread, no clock: settings count samples. Memory is taken at construction, about
-// 16 * slots * (directions + 25) bytes, and kHistoryRows * 4 bytes for each slot if the group is
+// 16 * slots * (directions + 30) bytes, and kHistoryRows * 4 bytes for each slot if the group is
 // small enough for a learned model. observe() allocates nothing; fit() does when a fit begins and
 // ends.
 #pragma once
@@ -103,8 +106,11 @@ class SubspaceDetector {
   // slot_presence.h handles values that are missing for long. REQUIRES: sample.size() == slots.
   const SubspaceVerdict& observe(std::span<const double> sample);
   const SubspaceVerdict& latest() const { return verdict_; }
-  // Forgets everything and begins the warm-up again, because the slots have another meaning now.
+  // Forgets everything and begins the warm-up again.
   void relearn();
+  // The group has other slots from now on. What is known about the slots that stay is kept, and new
+  // ones are learned while the others are judged. REQUIRES: check(settings, from.size()).
+  void rearrange(SlotOrigins from);
 
   // Whether fit() has something to do.
   bool wantsFit() const { return fit_ != nullptr || fitIsDue(); }
@@ -130,6 +136,8 @@ class SubspaceDetector {
     DeviationJudge judge;
     std::vector<double> left;
   };
+  DeviationJudge::Settings judgeSettings() const;
+  void rearrangeModels(SlotOrigins from);
   bool warmingUp() const { return samples_ < settings_.warm_up; }
   void warmUp();
   void judge();
@@ -156,6 +164,7 @@ class SubspaceDetector {
   std::unique_ptr<Learned> candidate_;  // being compared with the one in charge
   std::unique_ptr<AutoencoderFit> fit_;
   std::vector<double> sample_;  // 0 for slots that are left out
+  std::vector<bool> ready_;     // whether a slot's scale is known
   std::vector<double> scaled_;
   std::vector<double> normalized_;
   std::vector<double> left_;            // the part that the directions do not explain

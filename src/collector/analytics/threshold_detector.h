@@ -21,8 +21,7 @@ struct ThresholdRule {
   std::size_t slot = 0;  // index in the group's samples
   Of of = Of::kValue;
   Side side = Side::kAbove;
-  double limit = 0;  // in the units of samples; a value equal to it is within the limit
-  double unit = 1;   // the worth of 1 in a sample, for people
+  double limit = 0;  // a value equal to it is within the limit
   HysteresisSettings hysteresis;
 };
 

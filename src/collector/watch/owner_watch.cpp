@@ -1,6 +1,7 @@
 #include "collector/watch/owner_watch.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "common/time.h"
@@ -8,30 +9,21 @@
 namespace pingloom::collector {
 namespace {
 
-using analytics::SlotKind;
 using analytics::ThresholdRule;
 
-// Returns the name of a slot in events: its metric with its labels.
-std::string slotName(const pages::Metric& metric) {
-  std::string name = metric.name;
-  for (std::size_t i = 0; i < metric.labels.size(); ++i) {
-    name += (i == 0 ? "{" : ",") + metric.labels[i].first + "=" + metric.labels[i].second;
-  }
-  return metric.labels.empty() ? name : name + "}";
-}
+constexpr std::string_view kPeers = "peers";
 
-void addRules(const pages::Metric& metric, std::size_t slot, const WatchSettings& settings,
-              std::vector<ThresholdRule>& rules) {
+void addRules(const pages::Metric& metric, const std::string& name, std::size_t feature,
+              const WatchSettings& settings, std::vector<ThresholdRule>& rules) {
   for (const MetricLimit& limit : settings.limits) {
     // only counters and gauges have one slot
     if (limit.metric != metric.name || metric.slots != 1) continue;
     ThresholdRule rule;
-    rule.metric = slotName(metric);
-    rule.slot = slot;
+    rule.metric = name;
+    rule.slot = feature;
     rule.of = metric.kind == PINGLOOM_GAUGE ? ThresholdRule::Of::kValue : ThresholdRule::Of::kRate;
     rule.side = limit.side;
-    rule.limit = limit.limit / metric.unit;
-    rule.unit = metric.unit;
+    rule.limit = limit.limit;
     rule.hysteresis = limit.hysteresis;
     rules.push_back(std::move(rule));
   }
@@ -41,58 +33,39 @@ void addRules(const pages::Metric& metric, std::size_t slot, const WatchSettings
 
 std::unique_ptr<OwnerWatch> OwnerWatch::make(const PagesOfOwner& pages,
                                              const WatchSettings& settings, bool learned) {
-  std::vector<Layout> layout;
-  std::vector<SlotKind> kinds;
-  std::vector<std::string> names;
+  std::size_t count = 0;
+  for (const PageView* page : pages) count += PageFeatures::countOf(page->info->schema);
+  if (count == 0 || count > kMaxFeatures) return nullptr;
+  PageFeatures features(pages);
   std::vector<ThresholdRule> rules;
-  for (const PageView* page : pages) {
-    const PageInfo& info = *page->info;
-    const std::size_t first = kinds.size();
-    layout.push_back({info.generation, info.schema_version, info.slots});
-    // Slots between metrics stay 0, which is harmless.
-    kinds.resize(first + info.slots, SlotKind::kCounter);
-    names.resize(first + info.slots);
-    for (const pages::Metric& metric : info.schema) {
-      const bool gauge = metric.kind == PINGLOOM_GAUGE;
-      for (std::size_t slot = metric.first_slot; slot < metric.first_slot + metric.slots; ++slot) {
-        kinds[first + slot] = gauge ? SlotKind::kGauge : SlotKind::kCounter;
-        names[first + slot] = slotName(metric);
-      }
-      addRules(metric, first + metric.first_slot, settings, rules);
-    }
+  for (std::size_t i = 0; i < count; ++i) {
+    addRules(features.metricOf(i), features.all()[i].metric, i, settings, rules);
   }
-  if (kinds.empty()) return nullptr;
   auto subspace = settings.subspaceOf(pages.front()->info->application);
   subspace.learned = subspace.learned && learned;
-  const bool watched = kinds.size() <= kMaxSlots &&
-                       analytics::SubspaceDetector::check(subspace, kinds.size()) &&
-                       analytics::ThresholdDetector::check(rules, kinds.size());
+  const bool watched = analytics::SubspaceDetector::check(subspace, count) &&
+                       analytics::ThresholdDetector::check(rules, count);
   if (!watched) return nullptr;
-  return std::unique_ptr<OwnerWatch>(new OwnerWatch(std::move(layout), std::move(kinds),
-                                                    std::move(names), std::move(rules), subspace,
-                                                    settings.sampler));
+  return std::unique_ptr<OwnerWatch>(
+      new OwnerWatch(std::move(features), std::move(rules), subspace, settings.sampler));
 }
 
-OwnerWatch::OwnerWatch(std::vector<Layout> layout, std::vector<SlotKind> kinds,
-                       std::vector<std::string> names, std::vector<ThresholdRule> rules,
+OwnerWatch::OwnerWatch(PageFeatures features, std::vector<ThresholdRule> rules,
                        const analytics::SubspaceSettings& subspace,
                        const analytics::SamplerSettings& sampler)
-    : layout_(std::move(layout)),
-      kinds_(kinds.size()),
-      names_(std::move(names)),
-      rates_(std::move(kinds)),
+    : features_(std::move(features)),
       limits_(std::move(rules)),
-      detector_(kinds_, subspace),
-      sampler_(sampler),
-      raw_(kinds_),
-      sample_(kinds_) {}
+      detector_(features_.size(), subspace),
+      replica_(features_.size()),
+      sampler_(sampler) {}
 
-bool OwnerWatch::fits(const PagesOfOwner& pages) const {
-  return std::equal(pages.begin(), pages.end(), layout_.begin(), layout_.end(),
-                    [](const PageView* page, const Layout& layout) {
-                      return Layout{page->info->generation, page->info->schema_version,
-                                    page->info->slots} == layout;
-                    });
+void OwnerWatch::takeOver(OwnerWatch& other) {
+  const std::vector<std::size_t> from = features_.originsIn(other.features_);
+  features_.takeOver(other.features_, from);
+  replica_.takeOver(other.replica_, from);
+  detector_ = std::move(other.detector_);
+  detector_.rearrange(from);
+  verdict_ = other.verdict_;
 }
 
 analytics::GroupState OwnerWatch::state() const {
@@ -100,41 +73,110 @@ analytics::GroupState OwnerWatch::state() const {
   return verdict_.learning ? analytics::GroupState::kLearning : analytics::GroupState::kQuiet;
 }
 
-void OwnerWatch::observe(const PagesOfOwner& pages, std::vector<WatchEvent>& events) {
+double OwnerWatch::score() const {
+  return std::max(verdict_.score, replica_.verdict().judged ? replica_.verdict().score : 0);
+}
+
+bool OwnerWatch::observe(const PagesOfOwner& pages, std::vector<WatchEvent>& events) {
   Nanos read = 0;
-  std::size_t slot = 0;
   for (const PageView* page : pages) {
     const std::size_t slots = page->info->slots;
-    if (page->state != PageState::kFresh || page->read <= last_read_ || page->slots < slots) return;
+    if (page->state != PageState::kFresh || page->read <= last_read_ || page->slots < slots)
+      return false;
     read = std::max(read, page->read);
-    std::copy_n(page->values.begin(), slots, raw_.begin() + static_cast<std::ptrdiff_t>(slot));
-    slot += slots;
   }
   last_read_ = read;
-  rates_.update(read, raw_, sample_);
-  const PageInfo& info = *pages.front()->info;
-  const auto event = [&](std::string kind, bool began, std::string metric, double value,
-                         double limit) {
-    events.push_back({utcNow(), "", info.application, info.process, info.owner, std::move(kind),
-                      began, std::move(metric), value, limit});
-  };
-  // A rule's slot has either the rate of a counter or the value of a gauge.
+  sample_ = features_.update(read, pages);
+  replica_.observe(sample_);
+  // A rule's feature is either the rate of a counter or the value of a gauge.
   exceeded_.clear();
   for (const auto& verdict : limits_.observe(sample_, sample_)) {
     exceeded_.push_back({verdict.rule->metric, verdict.anomalous});
     if (!verdict.changed) continue;
-    const ThresholdRule& rule = *verdict.rule;
-    event("limit", verdict.anomalous, rule.metric, verdict.value * rule.unit,
-          rule.limit * rule.unit);
+    WatchEvent event = eventOf("limit", verdict.anomalous);
+    event.metric = verdict.rule->metric;
+    event.value = verdict.value;
+    event.limit = verdict.rule->limit;
+    events.push_back(std::move(event));
   }
   const auto& found = detector_.observe(sample_);
   verdict_.learning = found.state == analytics::GroupState::kLearning;
   verdict_.anomalous = found.state == analytics::GroupState::kAnomalous;
   verdict_.judged = found.judged;
   if (found.judged) verdict_.score = found.score;
+  if (!found.changed) return true;
+  WatchEvent event = eventOf("anomaly", verdict_.anomalous);
+  event.value = found.score;
+  event.limit = 1;
+  if (found.top_count != 0) event.metric = nameOf(found.top[0].slot);
+  if (event.began) {
+    event.statistic = name(found.statistic);
+    event.deviations = detectorDeviations();
+  }
+  events.push_back(std::move(event));
+  return true;
+}
+
+void OwnerWatch::comparePeers(std::vector<WatchEvent>& events) const {
+  const analytics::PeerVerdict& found = replica_.verdict();
   if (!found.changed) return;
-  const std::string top = found.top_count == 0 ? "" : names_[found.top[0].slot];
-  event("anomaly", verdict_.anomalous, top, found.score, 1);
+  WatchEvent event = eventOf("anomaly", found.anomalous);
+  event.value = found.score;
+  event.limit = 1;
+  event.statistic = kPeers;
+  if (found.top_count != 0) event.metric = nameOf(found.top[0].metric);
+  if (event.began) event.deviations = peerDeviations();
+  events.push_back(std::move(event));
+}
+
+std::vector<Deviation> OwnerWatch::deviations() const {
+  std::vector<Deviation> found;
+  if (verdict_.anomalous) found = detectorDeviations();
+  if (replica_.verdict().anomalous) {
+    for (Deviation& deviation : peerDeviations()) found.push_back(std::move(deviation));
+  }
+  return found;
+}
+
+WatchEvent OwnerWatch::eventOf(std::string_view kind, bool began) const {
+  WatchEvent event;
+  event.utc = utcNow();
+  const PageInfo& info = features_.firstInfo();
+  event.application = info.application;
+  event.pid = info.process;
+  event.owner = info.owner;
+  event.kind = kind;
+  event.began = began;
+  return event;
+}
+
+// The metrics that are unusual by themselves; the first one if only all of them together are.
+std::vector<Deviation> OwnerWatch::detectorDeviations() const {
+  std::vector<Deviation> found;
+  const analytics::SubspaceVerdict& verdict = detector_.latest();
+  for (const auto& top : std::span(verdict.top).first(verdict.top_count)) {
+    if (!found.empty() && std::abs(top.score) <= 1) continue;
+    const Feature& feature = features_.all()[top.slot];
+    found.push_back({feature.metric, feature.part, name(top.statistic), top.score,
+                     sample_[top.slot], std::nullopt});
+  }
+  return found;
+}
+
+std::vector<Deviation> OwnerWatch::peerDeviations() const {
+  std::vector<Deviation> found;
+  const analytics::PeerVerdict& verdict = replica_.verdict();
+  for (const auto& top : std::span(verdict.top).first(verdict.top_count)) {
+    if (!found.empty() && std::abs(top.score) <= 1) continue;
+    const Feature& feature = features_.all()[top.metric];
+    found.push_back({feature.metric, feature.part, kPeers, top.score, top.value, top.peers});
+  }
+  return found;
+}
+
+std::string OwnerWatch::nameOf(std::size_t feature) const {
+  const Feature& named = features_.all()[feature];
+  return named.part.empty() ? named.metric : named.metric + " " + std::string(named.part);
 }
 
 }  // namespace pingloom::collector

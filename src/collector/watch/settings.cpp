@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kMaxLimits = 256;
 constexpr std::uint32_t kMaxWindow = 60;
+constexpr std::uint32_t kMaxTraceOneIn = 1'000'000;
 constexpr std::size_t kMaxApplication = 253;  // bytes of a name; no page can have a longer one
 
 // Reads { metric: NAME, above: X, samples: N, of: M }, or below instead of above.
@@ -128,6 +129,10 @@ constexpr auto kWatchKeys = std::to_array<ConfigKey<WatchSettings>>({
     {"hold",
      [](const yaml::Node& node, WatchSettings& settings) {
        return readDuration(node, kSecond, kHour, settings.sampler.hold);
+     }},
+    {"trace_one_in",
+     [](const yaml::Node& node, WatchSettings& settings) {
+       return readNumber(node, 1, kMaxTraceOneIn, settings.trace_one_in);
      }},
     {"limits", readLimits},
     {"detector", [](const yaml::Node& node,

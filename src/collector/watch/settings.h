@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -35,6 +36,7 @@ struct WatchSettings {
   // The detector's settings of applications that have their own, by the application's name.
   std::map<std::string, analytics::SubspaceSettings> applications;
   analytics::SamplerSettings sampler;
+  std::uint32_t trace_one_in = 100;  // traces of which a tracer keeps one while all is usual
 
   const analytics::SubspaceSettings& subspaceOf(const std::string& application) const {
     const auto own = applications.find(application);

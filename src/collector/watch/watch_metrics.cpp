@@ -1,5 +1,6 @@
 #include "collector/watch/watch_metrics.h"
 
+#include <set>
 #include <string>
 
 namespace pingloom::collector {
@@ -11,6 +12,14 @@ LabelText ownerLabels(const WatchedOwner& owner) {
   labels.add("application", owner.application);
   labels.add("pid", std::to_string(owner.pid));
   if (owner.owner != 0) labels.add("owner", std::to_string(owner.owner));
+  return labels;
+}
+
+LabelText deviationLabels(const WatchedOwner& owner, const Deviation& deviation) {
+  LabelText labels = ownerLabels(owner);
+  labels.add("metric", deviation.metric);
+  if (!deviation.part.empty()) labels.add("part", deviation.part);
+  labels.add("statistic", deviation.statistic);
   return labels;
 }
 
@@ -26,6 +35,16 @@ void watchMetrics(MetricsText& out, const WatchFigures& figures) {
              "Deviation from the usual; unusual above 1. Absent while the usual is being learned.");
   for (const WatchedOwner& owner : figures.owners) {
     if (owner.judged) out.sample(owner.score, ownerLabels(owner));
+  }
+  out.family(
+      "pingloom_collector_anomaly_metric_score", "gauge",
+      "How unusual a metric is in which statistic; unusual above 1, negative if it is too low.");
+  for (const WatchedOwner& owner : figures.owners) {
+    std::set<std::string> shown;  // an application that is watched in groups may repeat one
+    for (const Deviation& deviation : owner.deviations) {
+      const LabelText labels = deviationLabels(owner, deviation);
+      if (shown.insert(labels.text()).second) out.sample(deviation.score, labels);
+    }
   }
   out.gauge("pingloom_collector_unwatched_applications",
             "Applications that are not watched, because they have no metrics or are too many.",

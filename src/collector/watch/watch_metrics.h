@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/watch/watch_event.h"
 #include "common/metrics_text.h"
 
 namespace pingloom::collector {
@@ -16,6 +17,7 @@ struct WatchedOwner {
   bool anomalous = false;
   bool judged = false;
   double score = 0;
+  std::vector<Deviation> deviations;  // while it is anomalous
 };
 
 struct WatchFigures {

@@ -20,15 +20,16 @@ std::map<std::uint64_t, PagesOfOwner> ownersOf(const AgentView& agent) {
   return owners;
 }
 
-// Neighbouring pages whose slots fit into one OwnerWatch.
+// Neighbouring pages whose features fit into one OwnerWatch.
 std::vector<PagesOfOwner> groupsOf(const PagesOfOwner& pages) {
   std::vector<PagesOfOwner> groups(1);
-  std::size_t slots = 0;
+  std::size_t features = 0;
   for (const PageView* page : pages) {
-    slots += page->info->slots;
-    if (slots > OwnerWatch::kMaxSlots && !groups.back().empty()) {
+    const std::size_t more = PageFeatures::countOf(page->info->schema);
+    features += more;
+    if (features > OwnerWatch::kMaxFeatures && !groups.back().empty()) {
       groups.emplace_back();
-      slots = page->info->slots;
+      features = more;
     }
     groups.back().push_back(page);
   }
@@ -52,10 +53,13 @@ Watcher::~Watcher() {
 void Watcher::reload(const WatchSettings& settings) {
   const std::lock_guard lock(mutex_);
   const bool all = settings.limits != settings_.limits || settings.sampler != settings_.sampler;
+  const auto changed = [&](const std::string& name) {
+    return all || settings.subspaceOf(name) != settings_.subspaceOf(name);
+  };
   for (auto& [key, entry] : groups_) {
-    const std::string& name = entry.application;
-    if (all || settings.subspaceOf(name) != settings_.subspaceOf(name)) forget(entry);
+    if (changed(entry.application)) remove(entry);
   }
+  shelf_.forget(changed);
   settings_ = settings;
 }
 
@@ -79,13 +83,32 @@ void Watcher::observe() {
     const std::lock_guard lock(mutex_);
     for (auto& [key, entry] : groups_) entry.seen = false;
   }
-  for (const auto& entry : board_.entries()) observeAgent(entry->copy());
-  const std::lock_guard lock(mutex_);
-  for (auto group = groups_.begin(); group != groups_.end();) {
-    const bool gone = !group->second.seen;
-    if (gone) forget(group->second);
-    group = gone ? groups_.erase(group) : std::next(group);
+  // New groups are made after the round, because what they continue may have ended in it.
+  std::vector<std::shared_ptr<const BoardEntry>> unmade;
+  for (const auto& entry : board_.entries()) {
+    if (!observeAgent(entry->copy(), false)) unmade.push_back(entry);
   }
+  endRound();
+  for (const auto& entry : unmade) observeAgent(entry->copy(), true);
+  const std::lock_guard lock(mutex_);
+  comparePeers();
+}
+
+void Watcher::endRound() {
+  const std::lock_guard lock(mutex_);
+  const Nanos now = monotonicNow();
+  for (auto group = groups_.begin(); group != groups_.end();) {
+    Entry& entry = group->second;
+    if (entry.seen) {
+      ++group;
+      continue;
+    }
+    if (auto watch = remove(entry)) {
+      shelf_.put({entry.host, entry.application, std::get<3>(group->first)}, std::move(watch), now);
+    }
+    group = groups_.erase(group);
+  }
+  shelf_.expire(now);
 }
 
 void Watcher::fitModels() {
@@ -106,62 +129,107 @@ void Watcher::fitModels() {
   }
 }
 
-void Watcher::forget(Entry& entry) {
-  if (entry.watch == nullptr) return;
-  slots_ -= entry.watch->slots();
-  history_slots_ -= entry.watch->historySlots();
+std::unique_ptr<OwnerWatch> Watcher::remove(Entry& entry) {
+  if (entry.watch == nullptr) return nullptr;
+  features_ -= entry.watch->features();
+  history_features_ -= entry.watch->historyFeatures();
   exported_ += entry.watch->sampler().exported();
   suppressed_ += entry.watch->sampler().suppressed();
-  entry.watch.reset();
+  return std::move(entry.watch);
 }
 
-void Watcher::observeAgent(const AgentView& agent) {
+// Returns whether all of its groups are watched, or cannot be. Others are made if `make` says so.
+bool Watcher::observeAgent(const AgentView& agent, bool make) {
+  bool complete = true;
   const std::lock_guard lock(mutex_);
   for (const auto& [owner, pages] : ownersOf(agent)) {
     std::size_t number = 0;
     for (const PagesOfOwner& group : groupsOf(pages)) {
-      Entry& entry = groups_[{agent.agent, agent.incarnation, owner, number++}];
+      Entry& entry = groups_[{agent.agent, agent.incarnation, owner, number}];
       entry.seen = true;
       entry.host = agent.host;
       const PageInfo& info = *pages.front()->info;
       entry.application = info.application;
       entry.pid = info.process;
-      entry.owner = info.numbered ? owner : 0;
-      observeGroup(entry, group);
+      entry.owner = owner;
+      entry.numbered = info.numbered;
+      complete = observeGroup(entry, group, number++, make) && complete;
     }
   }
+  return complete;
 }
 
-void Watcher::observeGroup(Entry& entry, const PagesOfOwner& pages) {
-  if (entry.watch == nullptr || !entry.watch->fits(pages)) {
-    // The metrics have changed, so their usual behaviour has to be learned again.
-    forget(entry);
-    std::size_t slots = 0;
-    for (const PageView* page : pages) slots += page->info->slots;
-    const bool learned = slots <= kMaxHistorySlots - history_slots_;
-    if (slots <= kMaxSlots - slots_) entry.watch = OwnerWatch::make(pages, settings_, learned);
-    if (entry.watch != nullptr) {
-      slots_ += entry.watch->slots();
-      history_slots_ += entry.watch->historySlots();
-    }
+bool Watcher::observeGroup(Entry& entry, const PagesOfOwner& pages, std::size_t number, bool make) {
+  constexpr int kRetry = 60;  // rounds until a group that was refused is tried again
+  const bool known = entry.watch != nullptr && entry.watch->fits(pages);
+  if (known && make) return true;  // this round's sample has been taken
+  if (entry.refused && !make && ++entry.unread < kRetry) return true;
+  if (!known && !make) return false;
+  if (!known) makeWatch(entry, pages, number);
+  entry.refused = entry.watch == nullptr;
+  if (!entry.refused) takeSample(entry, pages);
+  return true;
+}
+
+// Continues what is known about the group, if its metrics have changed or it has been here before.
+void Watcher::makeWatch(Entry& entry, const PagesOfOwner& pages, std::size_t number) {
+  entry.unread = 0;
+  auto before = remove(entry);
+  if (before == nullptr) before = shelf_.take({entry.host, entry.application, number});
+  std::size_t features = 0;
+  for (const PageView* page : pages) features += PageFeatures::countOf(page->info->schema);
+  const auto room = [](std::size_t most, std::size_t used) { return most - std::min(most, used); };
+  while (features > room(kMaxFeatures, features_ + shelf_.features()) && shelf_.dropOldest()) {
+  }
+  const bool learned =
+      features <= room(kMaxHistoryFeatures, history_features_ + shelf_.historyFeatures());
+  if (features <= room(kMaxFeatures, features_)) {
+    entry.watch = OwnerWatch::make(pages, settings_, learned);
   }
   if (entry.watch == nullptr) return;
+  if (before != nullptr) entry.watch->takeOver(*before);
+  features_ += entry.watch->features();
+  history_features_ += entry.watch->historyFeatures();
+}
+
+void Watcher::takeSample(Entry& entry, const PagesOfOwner& pages) {
   std::vector<WatchEvent> events;
-  entry.watch->observe(pages, events);
-  for (WatchEvent& event : events) {
-    event.host = entry.host;
-    log(std::move(event));
+  ++entry.unread;
+  if (entry.watch->observe(pages, events)) entry.unread = 0;
+  log(entry, std::move(events));
+}
+
+// Replicas that have not been read for long take no part.
+void Watcher::comparePeers() {
+  constexpr int kMaxUnread = 10;  // rounds
+  const auto compared = [](const Entry& entry) {
+    return entry.watch != nullptr && entry.unread < kMaxUnread;
+  };
+  for (auto& [key, entry] : groups_) {
+    if (!compared(entry)) continue;
+    peers_.add(entry.application, *entry.watch,
+               settings_.subspaceOf(entry.application).relearn_after);
+  }
+  peers_.judge();
+  for (auto& [key, entry] : groups_) {
+    if (!compared(entry)) continue;
+    std::vector<WatchEvent> events;
+    entry.watch->comparePeers(events);
+    log(entry, std::move(events));
   }
 }
 
-void Watcher::log(WatchEvent event) {
-  // The application chose the names of metrics; isText() guarantees that they are printable.
-  log::info("{} {} ({} of {}, pid {}): {} is {}, limit {}", event.kind,
-            event.began ? "begins" : "ends", event.application, event.host, event.pid,
-            event.metric.empty() ? "the score" : event.metric, event.value, event.limit);
-  if (event.began) ++(event.kind == "limit" ? limits_total_ : anomalies_total_);
-  if (events_.size() == kMaxEvents) events_.pop_front();
-  events_.push_back(std::move(event));
+void Watcher::log(const Entry& entry, std::vector<WatchEvent> events) {
+  for (WatchEvent& event : events) {
+    event.host = entry.host;
+    // The application chose the names of metrics; isText() guarantees that they are printable.
+    log::info("{} {} ({} of {}, pid {}): {} is {}, limit {}", event.kind,
+              event.began ? "begins" : "ends", event.application, event.host, event.pid,
+              event.metric.empty() ? "the score" : event.metric, event.value, event.limit);
+    if (event.began) ++(event.kind == "limit" ? limits_total_ : anomalies_total_);
+    if (events_.size() == kMaxEvents) events_.pop_front();
+    events_.push_back(std::move(event));
+  }
 }
 
 void Watcher::keepExported(AgentView& agent, Nanos now) {
@@ -184,40 +252,6 @@ void Watcher::keepExported(AgentView& agent, Nanos now) {
     known->second = any;
   }
   std::erase_if(agent.pages, [&](const PageView& page) { return !exported[page.info->owner]; });
-}
-
-std::vector<WatchEvent> Watcher::events() const {
-  const std::lock_guard lock(mutex_);
-  return {events_.begin(), events_.end()};
-}
-
-void Watcher::metrics(MetricsText& out) const {
-  WatchFigures figures;
-  const std::lock_guard lock(mutex_);
-  figures.limits = limits_total_;
-  figures.anomalies = anomalies_total_;
-  figures.exported = exported_;
-  figures.suppressed = suppressed_;
-  std::map<std::tuple<std::string, std::string, std::uint32_t, std::uint64_t>, WatchedOwner> merged;
-  for (const auto& [key, entry] : groups_) {
-    if (entry.watch == nullptr) {
-      ++figures.unwatched;
-      continue;
-    }
-    figures.exported += entry.watch->sampler().exported();
-    figures.suppressed += entry.watch->sampler().suppressed();
-    // An agent of before `namesake` does not tell a process's connections apart.
-    WatchedOwner& owner = merged[{entry.host, entry.application, entry.pid, entry.owner}];
-    owner.anomalous = owner.anomalous || entry.watch->anomalous();
-    if (!entry.watch->judged()) continue;
-    owner.score = owner.judged ? std::max(owner.score, entry.watch->score()) : entry.watch->score();
-    owner.judged = true;
-  }
-  for (auto& [who, owner] : merged) {
-    std::tie(owner.host, owner.application, owner.pid, owner.owner) = who;
-    figures.owners.push_back(std::move(owner));
-  }
-  watchMetrics(out, figures);
 }
 
 }  // namespace pingloom::collector

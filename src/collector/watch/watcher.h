@@ -1,8 +1,9 @@
 // Watches the pages of all agents. Its thread takes a sample of every owner at each interval; any
-// thread may call the rest. An owner with more slots than one OwnerWatch takes is watched in
-// several groups of its pages, each with a detector of its own. Bounds: kMaxSlots slots are watched
-// (about 200 MB), and groups beyond that are only counted; kMaxHistorySlots slots have a history
-// (about 180 MB more), and groups beyond that no learned model; kMaxEvents events are kept.
+// thread may call the rest. An owner with more features than one OwnerWatch takes is watched in
+// several groups of its pages, each with a detector of its own. What is known about an application
+// outlives its restarts (watch_shelf.h). Bounds: kMaxFeatures features are
+// watched (about 200 MB), and groups beyond that are only counted; kMaxHistoryFeatures have a
+// history (about 180 MB more), and groups beyond that no learned model; kMaxEvents events are kept.
 //
 // Models are fitted on the same thread, in slices of a few milliseconds and for kFitShare of its
 // time, one group after the other. So a model has one owner, and neither readers nor HTTP wait.
@@ -23,6 +24,8 @@
 #include "collector/board.h"
 #include "collector/exposition.h"
 #include "collector/watch/owner_watch.h"
+#include "collector/watch/peer_watch.h"
+#include "collector/watch/watch_shelf.h"
 
 namespace pingloom::collector {
 
@@ -32,9 +35,9 @@ using GroupKey = std::tuple<std::string, std::uint64_t, std::uint64_t, std::size
 
 class Watcher {
  public:
-  static constexpr std::size_t kMaxSlots = 200'000;
+  static constexpr std::size_t kMaxFeatures = 200'000;
   static constexpr std::size_t kMaxEvents = 1000;
-  static constexpr std::size_t kMaxHistorySlots = 10'000;
+  static constexpr std::size_t kMaxHistoryFeatures = 10'000;
   static constexpr double kFitShare = 0.05;  // of a core
 
   Watcher(const Board& board, const WatchSettings& settings);
@@ -49,22 +52,35 @@ class Watcher {
   void keepExported(AgentView& agent, Nanos now);
   void metrics(MetricsText& out) const;
   std::vector<WatchEvent> events() const;  // oldest first
+  // Returns the anomalies of an agent's applications that metrics explain.
+  std::vector<Anomaly> anomalies(const AgentView& agent) const;
+  ApplicationState stateOf(const std::string& application) const;
+  // Out of so many traces a tracer keeps one while nothing is anomalous.
+  std::uint32_t traceOneIn() const;
 
  private:
   struct Entry {
     std::unique_ptr<OwnerWatch> watch;  // nullptr if it is not watched
     std::string host, application;
     std::uint32_t pid = 0;
-    std::uint64_t owner = 0;  // the label's value; 0 if there is none
+    std::uint64_t owner = 0;  // its number at the agent
+    bool numbered = false;    // whether its series have the label `owner`
     bool seen = false;        // whether it was seen in this round
+    bool refused = false;     // whether it cannot be watched
+    int unread = 0;           // rounds since it took a sample, or was refused
   };
   void run();
   void observe();
   void fitModels();
-  void observeAgent(const AgentView& agent);
-  void observeGroup(Entry& entry, const PagesOfOwner& pages);
-  void forget(Entry& entry);  // forgets what it has learned; its counters stay
-  void log(WatchEvent event);
+  bool observeAgent(const AgentView& agent, bool make);
+  bool observeGroup(Entry& entry, const PagesOfOwner& pages, std::size_t number, bool make);
+  void makeWatch(Entry& entry, const PagesOfOwner& pages, std::size_t number);
+  void takeSample(Entry& entry, const PagesOfOwner& pages);
+  void endRound();
+  void comparePeers();
+  void log(const Entry& entry, std::vector<WatchEvent> events);
+  // Takes the watch out of it; its counters stay.
+  std::unique_ptr<OwnerWatch> remove(Entry& entry);
 
   const Board& board_;
   mutable std::mutex mutex_;
@@ -72,7 +88,9 @@ class Watcher {
   WatchSettings settings_;  // guarded by the mutex, like the members below
   bool stop_ = false;
   std::map<GroupKey, Entry> groups_;
-  std::size_t slots_ = 0, history_slots_ = 0;
+  std::size_t features_ = 0, history_features_ = 0;  // without those on the shelf
+  WatchShelf shelf_;
+  PeerWatch peers_;
   GroupKey fitted_;  // the group whose model was fitted last
   std::deque<WatchEvent> events_;
   std::uint64_t limits_total_ = 0, anomalies_total_ = 0;

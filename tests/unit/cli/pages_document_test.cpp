@@ -143,6 +143,30 @@ TEST(PagesDocument, takesWarnings) {
   EXPECT_EQ(document[0].warnings, (std::vector<std::string>{"g is shown as h", "i?"}));
 }
 
+TEST(PagesDocument, takesAnomalies) {
+  json answer = answerWith(1, 0);
+  answer["agents"][0]["anomalies"] = {{{"application", "trainer\n"},
+                                       {"pid", 7},
+                                       {"metric", "step"},
+                                       {"part", "p99"},
+                                       {"statistic", "peers"},
+                                       {"score", 3},
+                                       {"value", 0.9},
+                                       {"peers", nullptr}},
+                                      5};
+  const auto document = readPagesDocument(answer, 0).value();
+  ASSERT_EQ(document[0].anomalies.size(), 2U);
+  const PageAnomaly& anomaly = document[0].anomalies[0];
+  EXPECT_EQ(anomaly.application, "trainer?");
+  EXPECT_EQ(anomaly.process, "7");
+  EXPECT_EQ(anomaly.metric, "step p99");
+  EXPECT_EQ(anomaly.statistic, "peers");
+  EXPECT_EQ(anomaly.score, 3);
+  EXPECT_EQ(anomaly.value, 0.9);
+  EXPECT_EQ(anomaly.peers, std::nullopt);
+  EXPECT_EQ(document[0].anomalies[1].metric, "");
+}
+
 TEST(PagesDocument, textCannotSteerTheTerminal) {
   json steering = answerWith(1, 0);
   json& agent = steering["agents"][0];

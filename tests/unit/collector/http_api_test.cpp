@@ -4,9 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <nlohmann/json.hpp>
 
+#include "collector/watch/watcher.h"
 #include "http/target.h"
+#include "unit/eventually.h"
 
 namespace pingloom::collector::http_api_test {
 namespace {
@@ -26,14 +29,17 @@ class HttpApi : public testing::Test {
       });
     }
   }
-  http::Response get(const std::string& target) const {
+  static http::Request requestOf(const std::string& target) {
     const auto parsed = http::parseTarget(target);
     http::Request request;
     request.method = "GET";
     request.path = parsed->path;
     request.query = parsed->query;
     request.doubled = parsed->doubled;
-    return answer(board, nullptr, counters, request);
+    return request;
+  }
+  http::Response get(const std::string& target) const {
+    return answer(board, nullptr, counters, requestOf(target));
   }
   std::vector<std::string> hosts(const std::string& target) const {
     std::vector<std::string> names;
@@ -49,6 +55,51 @@ class HttpApi : public testing::Test {
   std::vector<std::shared_ptr<BoardEntry>> entries;
   http::ServerCounters counters;
 };
+
+TEST_F(HttpApi, SamplingIsOfAWatchedApplication) {
+  EXPECT_EQ(get("/api/v1/sampling?application=queue").status, 404U);  // nothing is watched
+  auto info = std::make_shared<PageInfo>();
+  info->application = "queue";
+  info->schema.resize(1);
+  info->schema[0].kind = PINGLOOM_GAUGE;
+  info->schema[0].name = "depth";
+  info->schema[0].slots = 1;
+  info->slots = 1;
+  entries[0]->update([&](AgentView& view) {
+    PageView& page = view.pages.emplace_back();
+    setInfo(view, page, info, entries[0]->names());
+    page.state = PageState::kFresh;
+    page.slots = 1;
+    page.values = {std::bit_cast<std::uint64_t>(5.0)};
+    page.read = 1;
+  });
+  WatchSettings settings;
+  settings.trace_one_in = 50;
+  settings.limits.push_back(
+      {"depth", analytics::ThresholdRule::Side::kAbove, 4, {.raise = 1, .window = 1}});
+  Watcher watcher(board, settings);
+  ASSERT_TRUE(test::eventually([&] { return !watcher.events().empty(); }));
+  const auto ask = [&](const std::string& target) {
+    return answer(board, &watcher, counters, requestOf(target));
+  };
+  const auto state = nlohmann::json::parse(ask("/api/v1/sampling?application=queue").body);
+  EXPECT_EQ(state.at("anomalous"), true);
+  EXPECT_EQ(state.at("keep_one_in"), 1);
+  EXPECT_EQ(state.at("hosts"), nlohmann::json::array({"a"}));
+  EXPECT_EQ(ask("/api/v1/sampling?application=other").status, 404U);
+  EXPECT_EQ(ask("/api/v1/sampling").status, 400U);
+  settings.limits.clear();
+  watcher.reload(settings);
+  const auto quiet = [&] {
+    const auto now = nlohmann::json::parse(ask("/api/v1/sampling?application=queue").body);
+    return now.value("keep_one_in", 0) == 50;
+  };
+  EXPECT_TRUE(test::eventually(quiet));
+  const auto event = nlohmann::json::parse(ask("/api/v1/events").body).at("events").at(0);
+  EXPECT_EQ(event.at("metric"), "depth");
+  EXPECT_EQ(event.at("statistic"), nullptr);
+  EXPECT_EQ(event.at("deviations"), nlohmann::json::array());
+}
 
 TEST_F(HttpApi, PagesAreOfAllAgentsOrOfTheOneAskedFor) {
   EXPECT_THAT(hosts("/api/v1/pages"), testing::ElementsAre("a", "b"));

@@ -57,6 +57,27 @@ class WatchedPage {
     return {&view_};
   }
   PageView& view() { return view_; }
+  // Adds a gauge.
+  void grow() {
+    auto info = std::make_shared<PageInfo>(*view_.info);
+    pages::Metric more = info->schema.back();
+    ++more.first_slot;
+    more.labels[0].second = std::to_string(++gauges_);
+    info->schema.push_back(std::move(more));
+    ++info->schema_version;
+    info->slots = ++view_.slots;
+    view_.values.push_back(0);
+    view_.info = info;
+  }
+  // Another process has the page from now on.
+  void restart() {
+    auto info = std::make_shared<PageInfo>(*view_.info);
+    ++info->generation;
+    ++info->owner;
+    ++info->process;
+    view_.values.assign(view_.values.size(), 0);
+    view_.info = info;
+  }
 
  private:
   std::size_t gauges_;
@@ -107,6 +128,13 @@ TEST(OwnerWatch, aMetricThatLeavesTheOthersIsNamed) {
   EXPECT_EQ(events[0].kind, "anomaly");
   EXPECT_EQ(events[0].metric, "depth{queue=3}");
   EXPECT_GT(events[0].value, 1);
+  EXPECT_NE(events[0].statistic, "");
+  ASSERT_FALSE(events[0].deviations.empty());
+  EXPECT_EQ(events[0].deviations[0].metric, "depth{queue=3}");
+  EXPECT_EQ(events[0].deviations[0].part, "");
+  EXPECT_GT(events[0].deviations[0].value, 100);
+  EXPECT_EQ(events[0].deviations[0].peers, std::nullopt);
+  EXPECT_EQ(watch->deviations().size(), events[0].deviations.size());
   EXPECT_EQ(watch->state(), analytics::GroupState::kAnomalous);
 }
 
@@ -136,6 +164,25 @@ TEST(OwnerWatch, isMadeAnewForOtherMetrics) {
   page.view().info = more;
   EXPECT_FALSE(watch->fits({&page.view()}));
   EXPECT_FALSE(watch->fits({}));
+}
+
+TEST(OwnerWatch, isJudgedAlthoughMetricsAreAddedAllTheTime) {
+  WatchedPage page;
+  auto watch = OwnerWatch::make(page.next(0), WatchSettings());
+  std::vector<WatchEvent> events;
+  for (int i = 1; i <= 1000; ++i) {
+    watch->observe(page.next(20), events);
+    if (i % 40 != 0) continue;
+    page.grow();
+    auto next = OwnerWatch::make({&page.view()}, WatchSettings());
+    next->takeOver(*watch);
+    watch = std::move(next);
+  }
+  EXPECT_THAT(events, testing::IsEmpty());
+  EXPECT_EQ(watch->state(), analytics::GroupState::kQuiet);
+  for (int i = 0; i < 10; ++i) watch->observe(page.next(20, 3), events);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].metric, "depth{queue=3}");
 }
 
 TEST(OwnerWatch, isNotMadeForWhatHasNoMetricsOrTooMany) {
@@ -199,6 +246,51 @@ TEST(Watcher, aReloadForgetsOnlyWhatItChanges) {
   EXPECT_THAT(metricsOf(watcher), testing::Not(testing::HasSubstr(shown)));
 }
 
+// The watch of an application with this interval, which takes a sample of each reading.
+struct Watched {
+  Watched() {
+    settings.interval = 100 * kMillisecond;
+    settings.subspace.learned = false;
+  }
+  void publish(std::uint64_t jobs, std::uint64_t incarnation = 1) {
+    page.next(jobs);
+    entry->update([&](AgentView& view) {
+      view.agent = "10.0.0.1:20714";
+      view.incarnation = incarnation;
+      view.host = "h1";
+      view.pages = {page.view()};
+    });
+  }
+  Board board;
+  std::shared_ptr<BoardEntry> entry = board.add("10.0.0.1:20714");
+  WatchedPage page;
+  WatchSettings settings = quickSettings();
+};
+
+TEST(Watcher, anApplicationThatReturnsIsKnown) {
+  Watched watched;
+  watched.settings.subspace.directions = 2;
+  watched.settings.subspace.max_rank = 1;
+  watched.settings.subspace.warm_up = 18;
+  Watcher watcher(watched.board, watched.settings);
+  const auto scored = [&](const std::string& pid) {
+    const std::string score = "pingloom_collector_anomaly_score{host=\"h1\",application=\"queue\"";
+    return metricsOf(watcher).find(score + ",pid=\"" + pid + "\"") != std::string::npos;
+  };
+  ASSERT_TRUE(eventually([&] {
+    watched.publish(10);
+    return scored("42");
+  }));
+  watched.page.restart();
+  // So many samples are too few to learn anything from, even if each of them is taken.
+  int samples = 10;
+  EXPECT_TRUE(eventually([&] { return scored("43"); },
+                         [&] {
+                           if (samples-- > 0) watched.publish(10, 2);  // its agent restarted too
+                           std::this_thread::sleep_for(std::chrono::milliseconds(150));
+                         }));
+}
+
 TEST(Watcher, exportsQuietOwnersNowAndThen) {
   Board board;
   WatchedPage page;
@@ -226,8 +318,38 @@ TEST(Watcher, exportsQuietOwnersNowAndThen) {
   EXPECT_THAT(watcher.events(), testing::IsEmpty());
 }
 
-// An agent's own pages have seven slots for each of its pairs: thousands of them are more than one
-// detector takes.
+TEST(Watcher, knowsTheStateOfAnApplication) {
+  Board board;
+  WatchedPage page;
+  page.next(1);
+  WatchSettings settings = quickSettings();
+  settings.interval = 100 * kMillisecond;
+  settings.limits.push_back(
+      {"jobs_total", analytics::ThresholdRule::Side::kAbove, 50, {.raise = 1, .window = 1}});
+  const auto entry = board.add("10.0.0.1:20714");
+  const auto publish = [&](std::uint64_t jobs) {
+    page.next(jobs);
+    entry->update([&](AgentView& view) {
+      view.host = "h1";
+      view.pages = {page.view()};
+    });
+  };
+  Watcher watcher(board, settings);
+  EXPECT_FALSE(watcher.stateOf("queue").known);
+  ASSERT_TRUE(eventually([&] {
+    publish(1);
+    return watcher.stateOf("queue").known;
+  }));
+  EXPECT_THAT(watcher.stateOf("queue").anomalous_hosts, testing::IsEmpty());
+  EXPECT_TRUE(eventually([&] {
+    publish(100);
+    return watcher.stateOf("queue").anomalous_hosts.count("h1") == 1;
+  }));
+  EXPECT_FALSE(watcher.stateOf("other").known);
+}
+
+// An agent's own pages have seven features for each of its pairs: thousands of them are more than
+// one detector takes.
 TEST(Watcher, watchesAnOwnerWithMoreSlotsThanADetectorTakes) {
   constexpr std::size_t kPages = 10;  // of 500 slots
   Board board;
@@ -266,11 +388,13 @@ WatchSettings parsed(std::string_view text) {
 
 TEST(WatchSettings, areRead) {
   const WatchSettings settings = parsed(
-      "{ interval: 500ms, slow_interval: 10s, hold: 20s, limits: [{ metric: a, above: 1.5, "
+      "{ interval: 500ms, slow_interval: 10s, hold: 20s, trace_one_in: 50, limits: [{ metric: a, "
+      "above: 1.5, "
       "samples: "
       "2, of: 4 }, { metric: b, below: -3 }] }");
   EXPECT_EQ(settings.interval, 500 * kMillisecond);
   EXPECT_EQ(settings.sampler.slow_interval, 10 * kSecond);
+  EXPECT_EQ(settings.trace_one_in, 50U);
   ASSERT_EQ(settings.limits.size(), 2U);
   EXPECT_EQ(settings.limits[0].limit, 1.5);
   EXPECT_EQ(settings.limits[0].hysteresis.raise, 2U);

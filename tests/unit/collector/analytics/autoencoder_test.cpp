@@ -51,6 +51,25 @@ struct AutoencoderTest : testing::Test {
   SampleHistory history{kSlots, 2048, 2048};
 };
 
+TEST_F(AutoencoderTest, SlotsMayGetOtherNumbers) {
+  const auto model = fitted(4096);
+  const auto sample = curves.next();
+  std::vector<double> before(kSlots);
+  model->residual(sample, before);
+  const std::vector<std::size_t> from = {4, kNewSlot, 3, 2, 1, 0, 5};
+  model->rearrange(from);
+  ASSERT_EQ(model->slots(), from.size());
+  std::vector<double> moved(from.size(), 1e6);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (from[i] != kNewSlot) moved[i] = sample[from[i]];
+  }
+  std::vector<double> after(from.size());
+  model->residual(moved, after);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    EXPECT_NEAR(after[i], from[i] == kNewSlot ? 0 : before[from[i]], 1e-4) << i;
+  }
+}
+
 TEST_F(AutoencoderTest, FollowsCurvesItHasNotSeen) {
   const auto model = fitted(4096);
   std::vector<double> left(kSlots);

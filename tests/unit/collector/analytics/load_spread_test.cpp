@@ -60,9 +60,9 @@ TEST_F(LoadSpreadTest, LoadsBeyondTheBinsAreTheFarthest) {
   EXPECT_NEAR(deviation(-1e9, 0), 0, 1e-9);
 }
 
-TEST_F(LoadSpreadTest, AYoungMetricLearnsFast) {
+TEST_F(LoadSpreadTest, AMetricThatBecomesActiveIsLearnedAnew) {
   learn(0, 0, 1, 10'000);
-  constexpr std::array<std::uint32_t, 1> kYoung = {0};
+  constexpr std::array<std::uint32_t, 1> kYoung = {1};
   const std::array<double, 1> left = {50};
   spread.place(0);
   spread.learn(left, kYoung);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -228,9 +230,8 @@ TEST_F(SubspaceDetectorTest, HugeValuesInTheWarmUpDoNotBlind) {
 TEST_F(SubspaceDetectorTest, SlotThatStaysWithoutValueIsLeftOut) {
   warmUp();
   feed(SlotPresence::kPatience, 5, kNone);
-  EXPECT_EQ(detector.latest().state, GroupState::kLearning);
-  feed(static_cast<int>(settings.warm_up), 5, kNone);
-  EXPECT_EQ(feed(1, 5, kNone).state, GroupState::kQuiet);
+  EXPECT_EQ(feed(100, 5, kNone).state, GroupState::kQuiet);
+  EXPECT_TRUE(detector.latest().judged);
   for (int i = 0; i < 6; ++i) {
     auto sample = group.next();
     sample[5] = kNone;
@@ -239,8 +240,97 @@ TEST_F(SubspaceDetectorTest, SlotThatStaysWithoutValueIsLeftOut) {
   }
   EXPECT_EQ(detector.latest().state, GroupState::kAnomalous);
   EXPECT_EQ(detector.latest().top[0].slot, 3U);
+  feed(150, 5, kNone);
+  EXPECT_EQ(detector.latest().state, GroupState::kQuiet);
   feed(SlotPresence::kPatience);  // it is back
-  EXPECT_EQ(detector.latest().state, GroupState::kLearning);
+  EXPECT_EQ(feed(100).state, GroupState::kQuiet);
+  EXPECT_EQ(feed(20, 3, 8 * deviation(3)).state, GroupState::kAnomalous);
+  EXPECT_EQ(detector.relearned(), 0U);
+}
+
+TEST_F(SubspaceDetectorTest, ASlotThatIsBackIsLearnedAgain) {
+  warmUp();
+  feed(2 * SlotPresence::kPatience, 5, kNone);
+  feed(SlotPresence::kPatience + static_cast<int>(settings.warm_up) + 100);
+  EXPECT_EQ(detector.latest().state, GroupState::kQuiet);
+  EXPECT_EQ(feed(20, 5, 12 * deviation(5)).state, GroupState::kAnomalous);
+  const auto& top = detector.latest().top;
+  EXPECT_TRUE(std::any_of(top.begin(), top.end(), [](const Contribution& contribution) {
+    return contribution.slot == 5 && contribution.score > 1;
+  }));
+}
+
+// A group whose slots are those of Group, but for the order and a new one.
+struct Rearranged : SubspaceDetectorTest {
+  static constexpr std::array<std::size_t, kMetrics> kOrigins = {6, 5, kNewSlot, 3, 2, 1, 0, 7};
+
+  SubspaceVerdict feedRearranged(int samples, std::size_t slot = 0, double added = 0) {
+    SubspaceVerdict last;
+    for (int i = 0; i < samples; ++i) {
+      const auto sample = group.next();
+      std::vector<double> moved(kMetrics);
+      for (std::size_t to = 0; to < kMetrics; ++to) {
+        // The new slot has the values of one that is gone, in another unit.
+        moved[to] = kOrigins[to] == kNewSlot ? 7e9 * sample[4] : sample[kOrigins[to]];
+      }
+      moved[slot] += added;
+      last = detector.observe(moved);
+    }
+    return last;
+  }
+};
+
+TEST_F(Rearranged, SlotsThatStayAreJudgedAtOnce) {
+  warmUp();
+  feed(600);
+  detector.rearrange(kOrigins);
+  EXPECT_TRUE(feedRearranged(1).judged);
+  EXPECT_EQ(feedRearranged(300).state, GroupState::kQuiet);
+  EXPECT_EQ(detector.anomalies(), 0U);
+  const auto verdict = feedRearranged(8, 5, 8 * deviation(1));
+  EXPECT_EQ(verdict.state, GroupState::kAnomalous);
+  EXPECT_EQ(verdict.top[0].slot, 5U);
+}
+
+TEST_F(Rearranged, ANewSlotIsJudgedOnceItIsKnown) {
+  warmUp();
+  feed(600);
+  detector.rearrange(kOrigins);
+  const double far = 7e9 * 12 * deviation(4);
+  EXPECT_EQ(feedRearranged(300, 2, far).state, GroupState::kQuiet);  // not known yet
+  detector.rearrange(std::array<std::size_t, kMetrics>{0, 1, kNewSlot, 3, 4, 5, 6, 7});
+  feedRearranged(static_cast<int>(2 * settings.warm_up));
+  EXPECT_EQ(detector.latest().state, GroupState::kQuiet);
+  EXPECT_EQ(detector.anomalies(), 0U);
+  EXPECT_EQ(feedRearranged(20, 2, far).state, GroupState::kAnomalous);
+  EXPECT_EQ(detector.latest().top[0].slot, 2U);
+}
+
+TEST_F(Rearranged, OtherNumbersOfSlotsAreTakenToo) {
+  warmUp();
+  detector.rearrange(std::vector<std::size_t>{3});
+  for (int i = 0; i < 100; ++i) detector.observe(std::vector<double>{group.next()[3]});
+  EXPECT_TRUE(detector.latest().judged);
+  std::vector<std::size_t> many(200, kNewSlot);  // too many for a learned model
+  many[7] = 0;
+  detector.rearrange(many);
+  EXPECT_FALSE(detector.keepsHistory());
+  std::vector<double> sample(200, 5);
+  for (int i = 0; i < 100; ++i) {
+    sample[7] = group.next()[3];
+    detector.observe(sample);
+  }
+  EXPECT_TRUE(detector.latest().judged);
+  EXPECT_EQ(detector.latest().state, GroupState::kQuiet);
+}
+
+TEST_F(Rearranged, DuringTheWarmUpToo) {
+  feed(static_cast<int>(settings.warm_up) / 2);
+  detector.rearrange(kOrigins);
+  feedRearranged(static_cast<int>(3 * settings.warm_up));
+  EXPECT_EQ(detector.latest().state, GroupState::kQuiet);
+  EXPECT_EQ(detector.anomalies(), 0U);
+  EXPECT_EQ(feedRearranged(8, 5, 8 * deviation(1)).state, GroupState::kAnomalous);
 }
 
 TEST_F(SubspaceDetectorTest, AllConstantIsQuiet) {

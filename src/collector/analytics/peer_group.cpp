@@ -1,0 +1,189 @@
+#include "collector/analytics/peer_group.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pingloom::collector::analytics {
+namespace {
+
+constexpr double kFar = 6;                // the least limit, in multiples of the usual distance
+constexpr double kAboveTail = 1.5;        // limits are so many times the usual highest distance
+constexpr double kFirstTail = 4;          // what that begins with
+constexpr double kTailPace = 0.02;        // the least step of it in a minute
+constexpr double kSpreadRounds = 300;     // over which usual distances are smoothed
+constexpr double kLearnRounds = 7200;     // over which a replica's own usual distance is learned
+constexpr double kMinSpread = 0.02;       // replicas that agree better than that are equal
+constexpr double kNormal = 1.4826;        // a normal distribution's deviation by its MAD
+constexpr std::uint32_t kTailBlock = 60;  // rounds
+
+double medianOf(std::vector<float>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+void follow(double& mean, double value, double rounds, std::uint64_t seen) {
+  mean += (value - mean) / std::min(rounds, static_cast<double>(seen) + 1);
+}
+
+void insert(PeerVerdict& verdict, const PeerContribution& found) {
+  auto* const end = verdict.top.begin() + verdict.top_count;
+  auto* const place = std::find_if(verdict.top.begin(), end, [&](const PeerContribution& other) {
+    return std::abs(other.score) < std::abs(found.score);
+  });
+  if (place == verdict.top.end()) return;
+  std::move_backward(place, std::min(end, verdict.top.end() - 1),
+                     std::min(end + 1, verdict.top.end()));
+  *place = found;
+  verdict.top_count = std::min(verdict.top_count + 1, PeerVerdict::kTop);
+}
+
+}  // namespace
+
+Replica::Replica(std::size_t metrics) : metrics_(metrics), moved_(metrics) {}
+
+void Replica::observe(std::span<const double> sample) {
+  ++samples_;
+  const double step = 1 / std::min(kMemory, static_cast<double>(samples_));
+  for (std::size_t i = 0; i < metrics_.size(); ++i) {
+    if (!std::isfinite(sample[i])) continue;
+    Metric& metric = metrics_[i];
+    const auto value = static_cast<float>(sample[i]);
+    moved_[i] = value != metric.last;
+    metric.last = value;
+    metric.smooth += static_cast<float>(step) * (value - metric.smooth);
+  }
+}
+
+void Replica::takeOver(const Replica& other, SlotOrigins from) {
+  for (std::size_t i = 0; i < metrics_.size(); ++i) {
+    if (from[i] != kNewSlot) metrics_[i].usual = other.metrics_[from[i]].usual;
+  }
+}
+
+PeerGroup::PeerGroup(std::size_t metrics) : metrics_(metrics) {
+  for (Metric& metric : metrics_) metric.tail = kFirstTail;
+}
+
+double PeerGroup::limitOf(const Metric& metric) { return std::max(kFar, kAboveTail * metric.tail); }
+
+void PeerGroup::judge(std::span<Replica* const> replicas, std::uint32_t relearn_after) {
+  judged_.clear();
+  for (Replica* replica : replicas) {
+    replica->verdict_.changed = false;
+    replica->verdict_.judged = false;
+    replica->verdict_.score = 0;
+    replica->verdict_.top_count = 0;
+    if (replica->samples_ >= kYoung) judged_.push_back(replica);
+  }
+  if (judged_.size() < kMinReplicas) return;
+  for (std::size_t number = 0; number < metrics_.size(); ++number) {
+    if (compare(number)) score(number);
+  }
+  for (Replica* replica : judged_) conclude(*replica, relearn_after);
+  ++rounds_;
+  learnTails();
+}
+
+// Finds the median and the distances from it. Returns whether they say anything. They do not if few
+// replicas' values move: differences of a constant are of configuration, and those of a metric that
+// seldom moves are of chance.
+bool PeerGroup::compare(std::size_t number) {
+  std::size_t moved = 0;
+  scratch_.clear();
+  for (const Replica* replica : judged_) {
+    moved += replica->moved_[number] ? 1 : 0;
+    scratch_.push_back(replica->metrics_[number].smooth);
+  }
+  Metric& metric = metrics_[number];
+  metric.median = static_cast<float>(medianOf(scratch_));
+  for (float& value : scratch_) value = std::abs(value - metric.median);
+  follow(metric.away, kNormal * medianOf(scratch_), kSpreadRounds, rounds_);
+  if (2 * moved < judged_.size()) {
+    if (++metric.still == kForget) metric.rounds = 0;
+    return false;
+  }
+  metric.still = 0;
+  setDistances(number);
+  ++metric.rounds;
+  return metric.present > 0;
+}
+
+// Distances are relative to the median, so that a replica with a larger share of the load has the
+// same distance at every load. Where the median is about 0 they are relative to the usual distance.
+void PeerGroup::setDistances(std::size_t number) {
+  Metric& metric = metrics_[number];
+  const double unit = std::max(std::abs(static_cast<double>(metric.median)), 3 * metric.away);
+  scratch_.clear();
+  for (Replica* replica : judged_) {
+    Replica::Metric& own = replica->metrics_[number];
+    own.distance = unit > 0 ? static_cast<float>((own.smooth - metric.median) / unit) : 0;
+    scratch_.push_back(std::abs(own.distance - own.usual));
+  }
+  // All replicas may scatter more from one moment to the next, for example near saturation.
+  metric.present = std::max(kNormal * medianOf(scratch_), kMinSpread);
+  follow(metric.spread, metric.present, kSpreadRounds, metric.rounds);
+  metric.present = std::max(metric.present, metric.spread);
+}
+
+void PeerGroup::score(std::size_t number) {
+  Metric& metric = metrics_[number];
+  const double limit = limitOf(metric);
+  std::size_t far = 0;
+  double first = 0;
+  double second = 0;
+  for (const Replica* replica : judged_) {
+    const Replica::Metric& own = replica->metrics_[number];
+    const double off = std::abs(own.distance - own.usual) / metric.present;
+    far += off > limit ? 1 : 0;
+    second = std::max(second, std::min(first, off));
+    first = std::max(first, off);
+  }
+  metric.highest = std::max(metric.highest, std::min(second, 2 * limit));
+  const bool role = static_cast<double>(far) > kRole * static_cast<double>(judged_.size());
+  const bool known = metric.rounds > kLearn;
+  for (Replica* replica : judged_) {
+    Replica::Metric& own = replica->metrics_[number];
+    const double score = (own.distance - own.usual) / metric.present / limit;
+    if (role) {
+      own.usual = own.distance;
+    } else if (known) {
+      insert(replica->verdict_, {static_cast<std::uint32_t>(number), score, own.smooth,
+                                 static_cast<double>(metric.median)});
+    }
+  }
+}
+
+void PeerGroup::conclude(Replica& replica, std::uint32_t relearn_after) {
+  PeerVerdict& verdict = replica.verdict_;
+  verdict.judged = true;
+  verdict.score = verdict.top_count == 0 ? 0 : std::abs(verdict.top[0].score);
+  const bool before = verdict.anomalous;
+  verdict.anomalous = replica.hysteresis_.add(verdict.score > 1);
+  replica.anomalous_samples_ = verdict.anomalous ? replica.anomalous_samples_ + 1 : 0;
+  const bool new_usual = replica.anomalous_samples_ >= relearn_after;
+  if (new_usual) {
+    replica.hysteresis_.clear();
+    replica.anomalous_samples_ = 0;
+    verdict.anomalous = false;
+  }
+  verdict.changed = verdict.anomalous != before;
+  if (verdict.anomalous) return;
+  const double step = new_usual ? 1 : 1 / kLearnRounds;
+  for (Replica::Metric& metric : replica.metrics_) {
+    metric.usual += static_cast<float>(step * (metric.distance - metric.usual));
+  }
+}
+
+void PeerGroup::learnTails() {
+  if (++in_block_ < kTailBlock) return;
+  in_block_ = 0;
+  for (Metric& metric : metrics_) {
+    if (metric.highest == 0) continue;
+    const double blocks = metric.rounds / static_cast<double>(kTailBlock);
+    metric.tail += std::max(kTailPace, 1 / (blocks + 4)) * (metric.highest - metric.tail);
+    metric.highest = 0;
+  }
+}
+
+}  // namespace pingloom::collector::analytics

@@ -1,0 +1,120 @@
+// Compares replicas: groups that have the same metrics and ought to behave alike. Each metric of a
+// replica, smoothed, is compared with the median over all replicas, and its distance with how far
+// replicas usually are from it (the median of the distances, as in MAD). So a replica is found that
+// is slow from its first minute on, although nothing else is usual in its own history.
+//
+// A replica that always differs (more memory, a share of the load of its own) is judged by what
+// is usual for it: while it is calm its distance is learned slowly, and at once after an anomaly of
+// `relearn_after` samples. If more than kRole of the replicas are far off in a metric at once,
+// that is a role or a rollout, and no replica's fault: their distances are the new usual.
+//
+// One thread, no clock. Memory is 17 bytes for each metric of each replica, and 56 for each metric
+// of a group. Replica's constructor and PeerGroup's allocate; judge() does when there are more
+// replicas than ever before.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "collector/analytics/hysteresis.h"
+#include "collector/analytics/rearrange.h"
+
+namespace pingloom::collector::analytics {
+
+// A metric by which a replica differs.
+struct PeerContribution {
+  std::uint32_t metric = 0;
+  double score = 0;  // unusual above 1; negative if it is lower than its peers'
+  double value = 0;  // smoothed
+  double peers = 0;  // the median of all replicas
+};
+
+struct PeerVerdict {
+  static constexpr std::size_t kTop = 5;
+
+  bool judged = false;                       // false while it is young or has too few peers
+  bool anomalous = false;                    // score was above 1 in N of the last M samples
+  bool changed = false;                      // whether `anomalous` changed
+  double score = 0;                          // the largest of its metrics'; unusual above 1
+  std::array<PeerContribution, kTop> top{};  // in descending order
+  std::size_t top_count = 0;
+};
+
+class Replica {
+ public:
+  static constexpr double kMemory = 20;  // samples over which values are smoothed
+
+  explicit Replica(std::size_t metrics);
+
+  // Takes its next sample. A value that is not finite is missing and changes nothing. REQUIRES:
+  // an element for each metric.
+  void observe(std::span<const double> sample);
+  // Takes over how another replica usually differs from its peers. The origins are numbers of that
+  // replica's metrics.
+  void takeOver(const Replica& other, SlotOrigins from);
+  // What PeerGroup::judge() found last.
+  const PeerVerdict& verdict() const { return verdict_; }
+
+ private:
+  friend class PeerGroup;
+  struct Metric {
+    float last = 0;
+    float smooth = 0;
+    float usual = 0;     // its usual distance, relative
+    float distance = 0;  // the present one
+  };
+  std::vector<Metric> metrics_;
+  std::vector<bool> moved_;  // whether the metric had another value than in the sample before
+  std::uint32_t samples_ = 0;
+  std::uint32_t anomalous_samples_ = 0;
+  Hysteresis hysteresis_{{.raise = 5, .window = 9}};
+  PeerVerdict verdict_;
+};
+
+class PeerGroup {
+ public:
+  static constexpr std::size_t kMinReplicas = 5;
+  static constexpr std::uint32_t kYoung = 20;  // samples before a replica is judged
+  // Rounds in which a metric has moved before replicas are judged by it, and rounds without a move
+  // after which it is learned anew.
+  static constexpr std::uint32_t kLearn = 100;
+  static constexpr std::uint32_t kForget = 600;
+  static constexpr double kRole = 0.2;  // of the replicas
+
+  explicit PeerGroup(std::size_t metrics);
+
+  // Judges all replicas after each of them has taken a sample. `relearn_after` is in samples.
+  // REQUIRES: each has the group's number of metrics.
+  void judge(std::span<Replica* const> replicas, std::uint32_t relearn_after);
+
+ private:
+  struct Metric {
+    double away = 0;           // the usual size of distances between value and median, smoothed
+    double spread = 0;         // the usual size of relative distances from the usual, smoothed
+    double present = 0;        // the larger one of that and its present size
+    std::uint32_t rounds = 0;  // in which it moved
+    std::uint32_t still = 0;   // rounds since it moved
+    // The usual second-largest distance in a minute, in multiples of `present`: one slow replica
+    // must not become usual for all.
+    double tail = 0;
+    double highest = 0;  // of the current minute
+    float median = 0;
+  };
+  static double limitOf(const Metric& metric);
+  bool compare(std::size_t number);
+  void setDistances(std::size_t number);
+  void score(std::size_t number);
+  static void conclude(Replica& replica, std::uint32_t relearn_after);
+  void learnTails();
+
+  std::vector<Metric> metrics_;
+  std::vector<Replica*> judged_;  // of this round
+  std::vector<float> scratch_;
+  std::uint64_t rounds_ = 0;
+  std::uint32_t in_block_ = 0;
+};
+
+}  // namespace pingloom::collector::analytics

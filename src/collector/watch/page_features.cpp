@@ -1,0 +1,170 @@
+#include "collector/watch/page_features.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "collector/histogram_summary.h"
+
+namespace pingloom::collector {
+namespace {
+
+using analytics::SlotKind;
+
+constexpr std::size_t kOfHistogram = 4;
+
+// The metric with its labels.
+std::string nameOf(const pages::Metric& metric) {
+  std::string name = metric.name;
+  for (std::size_t i = 0; i < metric.labels.size(); ++i) {
+    name += (i == 0 ? "{" : ",") + metric.labels[i].first + "=" + metric.labels[i].second;
+  }
+  return metric.labels.empty() ? name : name + "}";
+}
+
+std::vector<SlotKind> kindsOf(const PagesOfOwner& pages) {
+  std::vector<SlotKind> kinds;
+  for (const PageView* page : pages) {
+    const std::size_t first = kinds.size();
+    kinds.resize(first + page->info->slots, SlotKind::kCounter);
+    for (const pages::Metric& metric : page->info->schema) {
+      if (metric.kind == PINGLOOM_GAUGE) kinds[first + metric.first_slot] = SlotKind::kGauge;
+    }
+  }
+  return kinds;
+}
+
+}  // namespace
+
+std::size_t PageFeatures::countOf(const pages::Schema& schema) {
+  std::size_t count = 0;
+  for (const pages::Metric& metric : schema) {
+    count += metric.kind == PINGLOOM_HISTOGRAM ? kOfHistogram : 1;
+  }
+  return count;
+}
+
+PageFeatures::PageFeatures(const PagesOfOwner& pages) : rates_(kindsOf(pages)) {
+  raw_.resize(rates_.slots());
+  sample_.resize(rates_.slots());
+  recent_.resize(rates_.slots());
+  std::size_t slot = 0;
+  for (const PageView* page : pages) {
+    infos_.push_back(page->info);
+    for (const pages::Metric& metric : page->info->schema) {
+      addMetric(metric, slot + metric.first_slot);
+    }
+    slot += page->info->slots;
+  }
+  values_.resize(features_.size());
+  std::string names;
+  for (const Feature& feature : features_) names.append(feature.metric).append("\n");
+  fingerprint_ = std::hash<std::string>()(names);
+}
+
+void PageFeatures::addMetric(const pages::Metric& metric, std::size_t slot) {
+  sources_.push_back({&metric, pages::UnitScale(metric.unit), slot, features_.size()});
+  const std::string name = nameOf(metric);
+  if (metric.kind == PINGLOOM_HISTOGRAM) {
+    for (const char* part : {"rate", "mean", "p50", "p99"}) features_.push_back({name, part});
+  } else {
+    features_.push_back({name, ""});
+  }
+}
+
+bool PageFeatures::fits(const PagesOfOwner& pages) const {
+  return std::equal(pages.begin(), pages.end(), infos_.begin(), infos_.end(),
+                    [](const PageView* page, const auto& known) {
+                      const PageInfo& info = *page->info;
+                      return info.generation == known->generation && info.slots == known->slots &&
+                             info.schema_version == known->schema_version;
+                    });
+}
+
+std::vector<std::size_t> PageFeatures::originsIn(const PageFeatures& other) const {
+  std::map<std::pair<std::string_view, std::string_view>, std::size_t> numbers;
+  for (std::size_t i = 0; i < other.size(); ++i) {
+    numbers.try_emplace({other.features_[i].metric, other.features_[i].part}, i);
+  }
+  std::vector<std::size_t> from(size(), analytics::kNewSlot);
+  for (std::size_t i = 0; i < size(); ++i) {
+    // Each number is taken once, because pages may repeat a metric.
+    const auto found = numbers.find({features_[i].metric, features_[i].part});
+    if (found == numbers.end()) continue;
+    if (other.metricOf(found->second).kind == metricOf(i).kind) from[i] = found->second;
+    numbers.erase(found);
+  }
+  return from;
+}
+
+void PageFeatures::takeOver(const PageFeatures& other, analytics::SlotOrigins from) {
+  for (const Source& source : sources_) {
+    if (from[source.feature] == analytics::kNewSlot) continue;
+    const Source& origin = other.sourceOf(from[source.feature]);
+    const bool same =
+        source.metric->kind == PINGLOOM_HISTOGRAM && origin.metric->slots == source.metric->slots;
+    if (!same) continue;
+    for (std::size_t i = 1; i < kOfHistogram; ++i) {
+      values_[source.feature + i] = other.values_[origin.feature + i];
+    }
+    std::copy_n(other.recent_.begin() + static_cast<std::ptrdiff_t>(origin.slot),
+                source.metric->slots, recent_.begin() + static_cast<std::ptrdiff_t>(source.slot));
+  }
+}
+
+const pages::Metric& PageFeatures::metricOf(std::size_t feature) const {
+  return *sourceOf(feature).metric;
+}
+
+const PageFeatures::Source& PageFeatures::sourceOf(std::size_t feature) const {
+  const auto behind = std::upper_bound(
+      sources_.begin(), sources_.end(), feature,
+      [](std::size_t number, const Source& source) { return number < source.feature; });
+  return *std::prev(behind);
+}
+
+std::span<const double> PageFeatures::update(Nanos read, const PagesOfOwner& pages) {
+  auto out = raw_.begin();
+  for (std::size_t i = 0; i < pages.size(); ++i) {
+    out = std::copy_n(pages[i]->values.begin(), infos_[i]->slots, out);
+  }
+  rates_.update(read, raw_, sample_);
+  const double seconds = static_cast<double>(read - last_read_) / kSecond;
+  last_read_ = read;
+  for (const Source& source : sources_) {
+    if (source.metric->kind == PINGLOOM_HISTOGRAM) {
+      updateHistogram(source, seconds);
+    } else {
+      const bool gauge = source.metric->kind == PINGLOOM_GAUGE;
+      const double value = sample_[source.slot];
+      values_[source.feature] = gauge ? value : source.scale(value);
+    }
+  }
+  return values_;
+}
+
+void PageFeatures::updateHistogram(const Source& source, double seconds) {
+  const pages::Metric& metric = *source.metric;
+  const std::span<const double> rates{sample_.data() + source.slot, metric.slots};
+  const std::span<double> recent{recent_.data() + source.slot + 1, metric.slots - std::size_t{1}};
+  double* const values = values_.data() + source.feature;
+  double rate = 0;
+  for (const double bucket : rates.subspan(1)) rate += bucket;
+  values[0] = rate;
+  if (!std::isfinite(rate) || !std::isfinite(rates[0])) return;
+  if (rate > 0) values[1] = source.scale(rates[0] / rate);
+  const double keep = std::exp2(-seconds * kSecond / static_cast<double>(kHalfLife));
+  double total = 0;
+  for (std::size_t i = 0; i < recent.size(); ++i) {
+    recent[i] = recent[i] * keep + rates[i + 1] * seconds;
+    total += recent[i];
+  }
+  if (total < kMinValues) return;
+  values[2] = quantile(metric, recent, 0.50);
+  values[3] = quantile(metric, recent, 0.99);
+}
+
+}  // namespace pingloom::collector

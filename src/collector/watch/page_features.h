@@ -1,0 +1,86 @@
+// Turns the slots of a group's pages into the numbers that are judged, its features: a gauge's
+// value, a counter's rate per second, and of a histogram the rate of its values, their mean, and
+// their median and 99th percentile of the last minute or so. A histogram's buckets are not judged
+// one by one: each gets few values, so their counts jump although the histogram is as usual.
+//
+// One thread. Memory is 40 bytes for each slot, and the names of the features. update() allocates
+// nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/analytics/rate_tracker.h"
+#include "collector/analytics/rearrange.h"
+#include "collector/board.h"
+
+namespace pingloom::collector {
+
+using PagesOfOwner = std::vector<const PageView*>;  // ordered by place
+
+struct Feature {
+  std::string metric;     // the metric's name with its labels
+  std::string_view part;  // of a histogram: "rate", "mean", "p50" or "p99"; "" of other metrics
+};
+
+class PageFeatures {
+ public:
+  static constexpr Nanos kHalfLife = 30 * kSecond;  // of the values that quantiles are computed of
+  // So many of these values are needed for a quantile; it stays as it is while there are fewer.
+  static constexpr double kMinValues = 200;
+
+  // The number of features that pages with this schema have.
+  static std::size_t countOf(const pages::Schema& schema);
+
+  explicit PageFeatures(const PagesOfOwner& pages);
+
+  const std::vector<Feature>& all() const { return features_; }
+  std::size_t size() const { return features_.size(); }
+  std::size_t slots() const { return raw_.size(); }
+  // The same for pages with the same features.
+  std::size_t fingerprint() const { return fingerprint_; }
+  const PageInfo& firstInfo() const { return *infos_.front(); }
+  // For each feature the number of the same one in `other`, or analytics::kNewSlot.
+  std::vector<std::size_t> originsIn(const PageFeatures& other) const;
+  // Continues the histograms of `other`, whose numbers these are.
+  void takeOver(const PageFeatures& other, analytics::SlotOrigins from);
+  // Tells whether these are the pages and metrics for which it was created.
+  bool fits(const PagesOfOwner& pages) const;
+  // The metric that a feature is of.
+  const pages::Metric& metricOf(std::size_t feature) const;
+
+  // Returns the features of the slots that were read at `read`, monotonic, in the metrics' units.
+  // An unknown one is NaN (rate_tracker.h). What a histogram's values are like is 0 before its
+  // first ones, and stays as it is while there are none. REQUIRES: the pages have the constructor's
+  // layout, and enough slots.
+  std::span<const double> update(Nanos read, const PagesOfOwner& pages);
+
+ private:
+  struct Source {
+    const pages::Metric* metric;
+    pages::UnitScale scale;
+    std::size_t slot;     // its first one
+    std::size_t feature;  // its first one
+  };
+  void addMetric(const pages::Metric& metric, std::size_t slot);
+  void updateHistogram(const Source& source, double seconds);
+  const Source& sourceOf(std::size_t feature) const;
+
+  std::vector<std::shared_ptr<const PageInfo>> infos_;  // keep the metrics
+  std::vector<Source> sources_;
+  std::vector<Feature> features_;
+  std::vector<std::uint64_t> raw_;
+  std::vector<double> sample_;  // by slot
+  std::vector<double> recent_;  // by slot: recent values in a histogram's buckets
+  std::vector<double> values_;  // by feature
+  analytics::RateTracker rates_;
+  std::size_t fingerprint_ = 0;
+  Nanos last_read_ = 0;
+};
+
+}  // namespace pingloom::collector

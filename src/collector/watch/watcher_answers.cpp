@@ -1,0 +1,81 @@
+// What the watch of pages says to HTTP and Prometheus.
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "collector/watch/watch_metrics.h"
+#include "collector/watch/watcher.h"
+
+namespace pingloom::collector {
+
+std::vector<WatchEvent> Watcher::events() const {
+  const std::lock_guard lock(mutex_);
+  return {events_.begin(), events_.end()};
+}
+
+std::vector<Anomaly> Watcher::anomalies(const AgentView& agent) const {
+  std::vector<Anomaly> found;
+  const std::lock_guard lock(mutex_);
+  const GroupKey begin{agent.agent, agent.incarnation, 0, 0};
+  for (auto group = groups_.lower_bound(begin); group != groups_.end(); ++group) {
+    if (std::get<0>(group->first) != agent.agent) break;
+    const Entry& entry = group->second;
+    if (std::get<1>(group->first) != agent.incarnation || entry.watch == nullptr) continue;
+    auto deviations = entry.watch->deviations();
+    if (deviations.empty()) continue;
+    found.push_back({entry.application, entry.pid, entry.owner, std::move(deviations)});
+  }
+  return found;
+}
+
+ApplicationState Watcher::stateOf(const std::string& application) const {
+  ApplicationState state;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, entry] : groups_) {
+    if (entry.application != application || entry.watch == nullptr) continue;
+    state.known = true;
+    if (entry.watch->anomalous()) state.anomalous_hosts.insert(entry.host);
+  }
+  return state;
+}
+
+std::uint32_t Watcher::traceOneIn() const {
+  const std::lock_guard lock(mutex_);
+  return settings_.trace_one_in;
+}
+
+void Watcher::metrics(MetricsText& out) const {
+  WatchFigures figures;
+  const std::lock_guard lock(mutex_);
+  figures.limits = limits_total_;
+  figures.anomalies = anomalies_total_;
+  figures.exported = exported_;
+  figures.suppressed = suppressed_;
+  std::map<std::tuple<std::string, std::string, std::uint32_t, std::uint64_t>, WatchedOwner> merged;
+  for (const auto& [key, entry] : groups_) {
+    if (entry.watch == nullptr) {
+      ++figures.unwatched;
+      continue;
+    }
+    figures.exported += entry.watch->sampler().exported();
+    figures.suppressed += entry.watch->sampler().suppressed();
+    // An agent of before `namesake` does not tell a process's connections apart.
+    const std::uint64_t number = entry.numbered ? entry.owner : 0;
+    WatchedOwner& owner = merged[{entry.host, entry.application, entry.pid, number}];
+    owner.anomalous = owner.anomalous || entry.watch->anomalous();
+    for (Deviation& deviation : entry.watch->deviations()) {
+      owner.deviations.push_back(std::move(deviation));
+    }
+    if (!entry.watch->judged()) continue;
+    owner.score = owner.judged ? std::max(owner.score, entry.watch->score()) : entry.watch->score();
+    owner.judged = true;
+  }
+  for (auto& [who, owner] : merged) {
+    std::tie(owner.host, owner.application, owner.pid, owner.owner) = who;
+    figures.owners.push_back(std::move(owner));
+  }
+  watchMetrics(out, figures);
+}
+
+}  // namespace pingloom::collector

@@ -1,0 +1,154 @@
+#include "collector/analytics/peer_group.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <random>
+#include <vector>
+
+namespace pingloom::collector::analytics::peer_group_test {
+namespace {
+
+constexpr std::size_t kMetrics = 4;
+constexpr std::uint32_t kRelearnAfter = 600;
+
+// Replicas that share a load, each with noise of 5 % of its own.
+class Replicas {
+ public:
+  explicit Replicas(std::size_t count) : slower_(count, 1), group_(kMetrics) {
+    for (std::size_t i = 0; i < count; ++i) add();
+  }
+  void add() {
+    slower_.resize(replicas_.size() + 1, 1);
+    replicas_.push_back(std::make_unique<Replica>(kMetrics));
+  }
+  void step() {
+    load_ = 0.99 * load_ + 0.1 * normal_(random_);
+    std::vector<Replica*> all;
+    for (std::size_t i = 0; i < replicas_.size(); ++i) {
+      const double level = 100 * std::exp(0.2 * load_);
+      // A latency, a rate, a constant and a number that is 0 on average.
+      const std::vector<double> sample = {level * slower_[i] * (1 + 0.05 * normal_(random_)),
+                                          level * (1 + 0.05 * normal_(random_)), constant_[i % 2],
+                                          normal_(random_)};
+      replicas_[i]->observe(sample);
+      all.push_back(replicas_[i].get());
+    }
+    group_.judge(all, kRelearnAfter);
+    for (const auto& replica : replicas_) alarms_ += began(*replica) ? 1 : 0;
+  }
+  void steps(int count) {
+    for (int i = 0; i < count; ++i) step();
+  }
+  // Steps until a replica is anomalous; returns the steps, or `most`.
+  int stepsUntilAnomalous(std::size_t replica, int most) {
+    int steps = 0;
+    while (steps < most && !verdict(replica).anomalous) {
+      step();
+      ++steps;
+    }
+    return steps;
+  }
+  void slowDown(std::size_t replica, double factor) { slower_[replica] = factor; }
+  const PeerVerdict& verdict(std::size_t replica) const { return replicas_[replica]->verdict(); }
+  int alarms() const { return alarms_; }
+
+ private:
+  static bool began(const Replica& replica) {
+    return replica.verdict().changed && replica.verdict().anomalous;
+  }
+  std::vector<double> slower_;
+  std::array<double, 2> constant_ = {5, 7};
+  PeerGroup group_;
+  std::vector<std::unique_ptr<Replica>> replicas_;
+  std::mt19937 random_{7};
+  std::normal_distribution<double> normal_;
+  double load_ = 0;
+  int alarms_ = 0;
+};
+
+TEST(PeerGroup, equalReplicasAreNoAnomaly) {
+  Replicas replicas(16);
+  replicas.steps(3600);
+  EXPECT_EQ(replicas.alarms(), 0);
+  EXPECT_TRUE(replicas.verdict(0).judged);
+}
+
+TEST(PeerGroup, aSlowReplicaIsNamedWithItsPeers) {
+  Replicas replicas(16);
+  replicas.steps(600);
+  replicas.slowDown(3, 1.3);
+  EXPECT_LT(replicas.stepsUntilAnomalous(3, 150), 150);
+  const PeerVerdict& verdict = replicas.verdict(3);
+  EXPECT_GT(verdict.score, 1);
+  ASSERT_GE(verdict.top_count, 1U);
+  EXPECT_EQ(verdict.top[0].metric, 0U);
+  EXPECT_GT(verdict.top[0].score, 1);
+  EXPECT_GT(verdict.top[0].value, 1.1 * verdict.top[0].peers);
+  EXPECT_EQ(replicas.alarms(), 1);
+  replicas.slowDown(3, 1);
+  replicas.steps(150);
+  EXPECT_FALSE(replicas.verdict(3).anomalous);
+}
+
+TEST(PeerGroup, aReplicaThatWasAlwaysSlowIsFound) {
+  Replicas replicas(16);
+  replicas.slowDown(5, 1.3);
+  EXPECT_LT(replicas.stepsUntilAnomalous(5, 150), 150);
+}
+
+TEST(PeerGroup, aTooLowValueHasANegativeScore) {
+  Replicas replicas(16);
+  replicas.slowDown(5, 0.5);
+  EXPECT_LT(replicas.stepsUntilAnomalous(5, 150), 150);
+  EXPECT_LT(replicas.verdict(5).top[0].score, -1);
+}
+
+TEST(PeerGroup, aLastingDifferenceBecomesUsual) {
+  Replicas replicas(16);
+  replicas.slowDown(5, 1.5);
+  replicas.steps(3 * kRelearnAfter);
+  EXPECT_FALSE(replicas.verdict(5).anomalous);
+  EXPECT_EQ(replicas.alarms(), 1);
+}
+
+TEST(PeerGroup, aRoleOfManyReplicasIsNoAnomaly) {
+  Replicas replicas(16);
+  for (std::size_t i = 0; i < 5; ++i) replicas.slowDown(i, 1.5);
+  replicas.steps(1200);
+  EXPECT_EQ(replicas.alarms(), 0);
+}
+
+TEST(PeerGroup, aReplicaThatJoinsIsJudgedAtOnce) {
+  Replicas replicas(16);
+  replicas.steps(600);
+  replicas.add();
+  replicas.slowDown(16, 1.4);
+  EXPECT_LT(replicas.stepsUntilAnomalous(16, 150), 150);
+}
+
+TEST(PeerGroup, tooFewReplicasAreNotJudged) {
+  Replicas replicas(PeerGroup::kMinReplicas - 1);
+  replicas.slowDown(0, 3);
+  replicas.steps(300);
+  EXPECT_FALSE(replicas.verdict(0).judged);
+  EXPECT_EQ(replicas.alarms(), 0);
+}
+
+TEST(PeerGroup, missingValuesChangeNothing) {
+  Replica replica(1);
+  const std::vector<Replica*> all(PeerGroup::kMinReplicas, &replica);
+  PeerGroup group(1);
+  const std::vector<double> none = {std::numeric_limits<double>::quiet_NaN()};
+  const std::vector<double> wild = {std::numeric_limits<double>::infinity()};
+  for (int i = 0; i < 100; ++i) {
+    replica.observe(i % 2 == 0 ? none : wild);
+    group.judge(all, kRelearnAfter);
+  }
+  EXPECT_EQ(replica.verdict().score, 0);
+}
+
+}  // namespace
+}  // namespace pingloom::collector::analytics::peer_group_test

@@ -1,0 +1,127 @@
+#include "collector/watch/page_features.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+namespace pingloom::collector::page_features_test {
+namespace {
+
+// A counter in thousandths, a gauge, and a histogram with buckets up to 1024, 1536, 2048, 3072,
+// 4096 and without an end, in thousandths too.
+class Page {
+ public:
+  Page() {
+    auto info = std::make_shared<PageInfo>();
+    info->generation = 1;
+    info->schema_version = 1;
+    info->schema.push_back({PINGLOOM_COUNTER, false, 0, 1, {}, 0.001, "busy_total", "", {}});
+    info->schema.push_back({PINGLOOM_GAUGE, false, 1, 1, {}, 1, "depth", "", {{"queue", "a"}}});
+    const pingloom_histogram_shape shape{10, 12, 1};
+    const auto slots = static_cast<std::uint16_t>(pingloom_histogram_slots(shape));
+    info->schema.push_back({PINGLOOM_HISTOGRAM, false, 2, slots, shape, 0.001, "step", "", {}});
+    info->slots = 2U + slots;
+    view_.info = info;
+    view_.values.assign(info->slots, 0);
+  }
+  // So many more values of `each` thousandths in a bucket.
+  void count(std::size_t bucket, std::uint64_t values, std::uint64_t each) {
+    view_.values[2] += values * each;
+    view_.values[3 + bucket] += values;
+  }
+  PageView& view() { return view_; }
+  PagesOfOwner pages() const { return {&view_}; }
+
+ private:
+  PageView view_;
+};
+
+enum Number : std::uint8_t { kBusy, kDepth, kRate, kMean, kP50, kP99, kFeatures };
+
+TEST(PageFeatures, histogramsHaveFourAndOthersOne) {
+  Page page;
+  const PageFeatures features(page.pages());
+  ASSERT_EQ(features.size(), kFeatures);
+  EXPECT_EQ(PageFeatures::countOf(page.view().info->schema), kFeatures);
+  EXPECT_EQ(features.all()[kDepth].metric, "depth{queue=a}");
+  EXPECT_EQ(features.all()[kDepth].part, "");
+  EXPECT_EQ(features.all()[kP99].metric, "step");
+  EXPECT_EQ(features.all()[kP99].part, "p99");
+  EXPECT_EQ(features.metricOf(kBusy).name, "busy_total");
+  EXPECT_EQ(features.metricOf(kP99).name, "step");
+}
+
+TEST(PageFeatures, areInTheUnitsOfTheMetrics) {
+  Page page;
+  PageFeatures features(page.pages());
+  EXPECT_TRUE(std::isnan(features.update(kSecond, page.pages())[kBusy]));
+  page.view().values[0] += 5000;
+  page.view().values[1] = std::bit_cast<std::uint64_t>(2.5);
+  page.count(1, 400, 1200);
+  const auto values = features.update(3 * kSecond, page.pages());
+  EXPECT_DOUBLE_EQ(values[kBusy], 2.5);
+  EXPECT_DOUBLE_EQ(values[kDepth], 2.5);
+  EXPECT_DOUBLE_EQ(values[kRate], 200);
+  EXPECT_DOUBLE_EQ(values[kMean], 1.2);
+  EXPECT_DOUBLE_EQ(values[kP50], 1.280);
+  EXPECT_NEAR(values[kP99], 1.531, 0.001);
+}
+
+TEST(PageFeatures, aHistogramWithoutNewValuesStaysAsItIs) {
+  Page page;
+  PageFeatures features(page.pages());
+  features.update(kSecond, page.pages());
+  auto values = features.update(2 * kSecond, page.pages());
+  EXPECT_EQ(values[kRate], 0);
+  EXPECT_EQ(values[kMean], 0);  // nothing was counted yet
+  page.count(1, 400, 1200);
+  features.update(3 * kSecond, page.pages());
+  values = features.update(4 * kSecond, page.pages());
+  EXPECT_EQ(values[kRate], 0);
+  EXPECT_DOUBLE_EQ(values[kMean], 1.2);
+  EXPECT_DOUBLE_EQ(values[kP50], 1.280);
+}
+
+TEST(PageFeatures, quantilesFollowSlowly) {
+  Page page;
+  PageFeatures features(page.pages());
+  Nanos now = kSecond;
+  features.update(now, page.pages());
+  const auto second = [&](std::size_t bucket) {
+    page.count(bucket, 100, 1200);
+    return features.update(now += kSecond, page.pages())[kP50];
+  };
+  EXPECT_EQ(second(1), 0);  // too few values
+  for (int i = 0; i < 60; ++i) second(1);
+  EXPECT_LT(second(4), 1.536);
+  for (int i = 0; i < 60; ++i) second(4);
+  EXPECT_GT(second(4), 3.072);
+}
+
+TEST(PageFeatures, aRestartedOwnerHasAGap) {
+  Page page;
+  PageFeatures features(page.pages());
+  page.count(1, 400, 1200);
+  features.update(kSecond, page.pages());
+  page.view().values.assign(page.view().values.size(), 0);
+  const auto values = features.update(2 * kSecond, page.pages());
+  EXPECT_TRUE(std::isnan(values[kRate]));
+  EXPECT_FALSE(std::isnan(values[kMean]));
+}
+
+TEST(PageFeatures, equalFeaturesHaveEqualFingerprints) {
+  Page page, same, other;
+  auto info = std::make_shared<PageInfo>(*other.view().info);
+  info->schema[1].labels[0].second = "b";
+  other.view().info = info;
+  const PageFeatures features(page.pages());
+  EXPECT_EQ(features.fingerprint(), PageFeatures(same.pages()).fingerprint());
+  EXPECT_NE(features.fingerprint(), PageFeatures(other.pages()).fingerprint());
+  EXPECT_TRUE(features.fits(same.pages()));
+  EXPECT_FALSE(features.fits({}));
+}
+
+}  // namespace
+}  // namespace pingloom::collector::page_features_test
