@@ -137,6 +137,9 @@ p.incarnation = ProtoField.uint32("pingloom_probe.incarnation", "Incarnation", b
 p.nonce = ProtoField.uint64("pingloom_probe.nonce", "Nonce", base.HEX)
 p.q_key = ProtoField.uint32("pingloom_probe.q_key", "Q_Key", base.HEX)
 p.answer_label = ProtoField.uint32("pingloom_probe.answer_label", "Label of the answers", base.DEC)
+p.counted = ProtoField.bool("pingloom_probe.counted", "Counted", 8, nil, 0x04)
+p.probe = ProtoField.uint32("pingloom_probe.probe", "Hash of the probe's name", base.HEX)
+p.window = ProtoField.uint32("pingloom_probe.window", "Window", base.DEC)
 p.responder = ProtoField.uint64("pingloom_probe.responder", "T3 - T2, ns")
 
 function probe.dissector(buffer, pinfo, root)
@@ -158,6 +161,11 @@ function probe.dissector(buffer, pinfo, root)
   if kind == 1 and bytes:len() >= PROBE_HEAD + 8 then
     tree:add(p.q_key, bytes(24, 4))
     tree:add(p.answer_label, bytes(28, 4))
+    tree:add(p.counted, bytes(4, 1))
+  end
+  if kind == 1 and math.floor(bytes(4, 1):uint() / 4) % 2 == 1 and bytes:len() >= PROBE_HEAD + 16 then
+    tree:add(p.probe, bytes(32, 4))
+    tree:add(p.window, bytes(36, 4))
   end
   if kind == 3 and bytes:len() >= PROBE_HEAD + 8 then tree:add(p.responder, bytes(24, 8)) end
   return bytes:len()

@@ -32,6 +32,7 @@ void encodeRow(const IpAddress& destination, const probe::PairWindow& pair, wire
   out.set_late(pair.late);
   out.set_misfit(pair.misfit);
   out.set_skipped(pair.skipped);
+  if (pair.inbound != probe::kInboundUnknown) out.set_inbound(pair.inbound);
   if (std::any_of(pair.anomalous.begin(), pair.anomalous.end(), [](auto n) { return n != 0; })) {
     for (const std::uint32_t count : pair.anomalous) out.add_anomalous(count);
   }

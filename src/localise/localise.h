@@ -17,6 +17,7 @@ struct Observation {
   PathId path = 0;
   std::uint32_t sent = 0;
   std::uint32_t lost = 0;
+  NodeId witness = kUnknownNode;  // the host that tells it; kUnknownNode: the path's source
 };
 
 constexpr std::uint32_t kMaxSent = 1'000'000;  // probes of one observation; more are refused
@@ -54,7 +55,7 @@ struct Verdict {
   std::vector<ComponentId> alternatives;   // the set that cannot be told apart, itself first
   std::uint32_t through = 0;               // flows that cross it
   std::uint32_t explained = 0;             // those of them that lost something and that it hits
-  std::uint32_t witnesses = 0;             // distinct source hosts of the explained flows
+  std::uint32_t witnesses = 0;             // distinct hosts that tell of the explained flows
   std::vector<std::uint32_t> worst_flows;  // at most 20, the highest loss first
 };
 

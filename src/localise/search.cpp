@@ -177,20 +177,20 @@ std::vector<ComponentId> Search::alternativesOf(const std::vector<Culprit>& culp
 void Search::addEvidence(Verdict& verdict, const Culprit& culprit) const {
   std::map<std::uint32_t, double> explained;  // the worst loss of each flow
   std::unordered_set<std::uint32_t> through;
-  std::unordered_set<NodeId> sources;
+  std::unordered_set<NodeId> witnesses;
   for (const std::uint32_t row : model_.candidates().rows(culprit.component)) {
     const Observation& it = evidence_[row];
     through.insert(it.flow);
     if (it.lost == 0 || model_.classes().logRatio(model_.classOf(row), culprit.guess.rate) <= 0) {
       continue;
     }
-    sources.insert(fabric_.ends(it.path).source);
+    witnesses.insert(it.witness == kUnknownNode ? fabric_.ends(it.path).source : it.witness);
     double& worst = explained[it.flow];
     worst = std::max(worst, static_cast<double>(it.lost) / it.sent);
   }
   verdict.through = static_cast<std::uint32_t>(through.size());
   verdict.explained = static_cast<std::uint32_t>(explained.size());
-  verdict.witnesses = static_cast<std::uint32_t>(sources.size());
+  verdict.witnesses = static_cast<std::uint32_t>(witnesses.size());
   std::vector<std::pair<double, std::uint32_t>> worst;
   worst.reserve(explained.size());
   for (const auto& [flow, loss] : explained) worst.emplace_back(-loss, flow);

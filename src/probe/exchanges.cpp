@@ -19,6 +19,7 @@ Exchange* Exchanges::open(std::uint32_t task, std::uint32_t target, std::uint64_
   made->task = task;
   made->target = target;
   made->nonce = nonce;
+  made->window = (*tasks_)[task].windows.open(now.mono);
   return made;
 }
 
@@ -30,6 +31,10 @@ wire::ProbeMessage Exchanges::pingOf(const Exchange& exchange) const {
   made.length = static_cast<std::uint16_t>(wire::paddedPing(payload));
   made.id = exchange.id;
   made.nonce = exchange.nonce;
+  if (tasks_->isBurst(exchange.task)) return made;
+  made.flags = wire::kFlagCounted;
+  made.probe = (*tasks_)[exchange.task].windows.probeTag();
+  made.window = static_cast<std::uint32_t>(exchange.window);
   return made;
 }
 
@@ -37,7 +42,6 @@ void Exchanges::sending(std::uint32_t id, const Instant& now) {
   Exchange* exchange = table_.find(id);
   if (exchange == nullptr) return;
   exchange->times.sent = now;
-  exchange->window = (*tasks_)[exchange->task].windows.open(now.mono);
 }
 
 void Exchanges::cancel(std::uint32_t id) {

@@ -47,7 +47,8 @@ class Exchanges {
             std::uint16_t port)
       : tasks_(&tasks), stalls_(&stalls), clock_(clock), rule_(rule), port_(port) {}
 
-  // Called before the PING is sent. Returns nullptr when the table is full.
+  // Called just before the PING is sent; it names the window of this moment, and is counted in it.
+  // Returns nullptr when the table is full.
   Exchange* open(std::uint32_t task, std::uint32_t target, std::uint64_t nonce, const Instant& now);
   // Sets T0. Called right before the call that sends this PING and those opened after it.
   void sending(std::uint32_t id, const Instant& now);

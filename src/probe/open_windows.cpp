@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "wire/probe_packet.h"
+
 namespace pingloom::probe {
 
 OpenWindows::OpenWindows(std::shared_ptr<const plan::Assignment> assignment, WindowOrigin origin,
@@ -10,11 +12,13 @@ OpenWindows::OpenWindows(std::shared_ptr<const plan::Assignment> assignment, Win
     : assignment_(std::move(assignment)),
       origin_(std::move(origin)),
       clock_(&clock),
-      queue_(&queue) {}
+      queue_(&queue),
+      probe_tag_(wire::probeTag(assignment_->probe.name)),
+      inbound_(assignment_->destinations.size()) {}
 
-std::uint64_t OpenWindows::indexAt(Nanos now) const {
-  return static_cast<std::uint64_t>(std::max<Nanos>(0, clock_->utc(now))) /
-         static_cast<std::uint64_t>(assignment_->probe.window);
+InboundCounts::Clock OpenWindows::clockAt(Nanos now) const {
+  const Nanos offset = clock_->offset();
+  return {std::max<Nanos>(0, now + offset), offset, assignment_->probe.window};
 }
 
 bool OpenWindows::hasCurrent() const {
@@ -35,6 +39,7 @@ std::uint64_t OpenWindows::open(Nanos now) {
   endCurrent(now);
   if (!hasCurrent()) {
     last_index_ = std::max(indexAt(now), last_index_ + 1);
+    inbound_.begin(clockAt(now));
     windows_.push_back({last_index_, now, assignment_->probe.timeout, kNever,
                         queue_->spare(assignment_->destinations.size())});
   }
@@ -66,7 +71,9 @@ Nanos OpenWindows::nextClose() const {
 void OpenWindows::closeDue(Nanos now) {
   endCurrent(now);
   while (!windows_.empty() && windows_.front().close_mono <= now) {
-    handOver(windows_.front(), now);
+    Window& done = windows_.front();
+    inbound_.take(done.index, clockAt(now), done.pairs);
+    handOver(done, now);
     windows_.pop_front();
   }
 }
@@ -108,6 +115,7 @@ void OpenWindows::reassign(std::shared_ptr<const plan::Assignment> assignment,
     std::swap(window.pairs, pairs);
     queue_->recycle(std::move(pairs));
   }
+  if (!same_pairs) inbound_ = InboundCounts(assignment->destinations.size());
   assignment_ = std::move(assignment);
 }
 

@@ -10,6 +10,7 @@
 
 #include "common/time.h"
 #include "plan/plan.h"
+#include "probe/inbound_counts.h"
 #include "probe/renumber.h"
 #include "probe/window.h"
 #include "probe/window_clock.h"
@@ -41,6 +42,12 @@ class OpenWindows {
   // flush().
   PairWindow& windowFor(std::uint32_t target, std::uint64_t index);
   bool isOpen(std::uint64_t index) const;
+  // The number by which PINGs name the probe (wire::probeTag).
+  std::uint32_t probeTag() const { return probe_tag_; }
+  // Counts a PING of the target's own flow to this source, which names its window.
+  void arrived(std::uint32_t target, std::uint32_t window, Nanos now) {
+    inbound_.arrived(target, window, clockAt(now));
+  }
 
   // When closeDue() must be called next; kNever while nothing is open.
   Nanos nextClose() const;
@@ -50,7 +57,8 @@ class OpenWindows {
   void flush(Nanos now);
 
   // Adopts a changed plan. Pairs that stay keep their counts, and those that left are dropped;
-  // `new_numbers` comes from renumber(). REQUIRES: keeps(*assignment).
+  // `new_numbers` comes from renumber(). The counting of arrivals begins again then. REQUIRES:
+  // keeps(*assignment).
   void reassign(std::shared_ptr<const plan::Assignment> assignment,
                 std::span<const std::uint32_t> new_numbers);
   // Whether the open windows can continue as this assignment's: the probe's name, the source and
@@ -65,7 +73,8 @@ class OpenWindows {
     Nanos close_mono;  // kNever for the current window
     std::vector<PairWindow> pairs;
   };
-  std::uint64_t indexAt(Nanos now) const;
+  InboundCounts::Clock clockAt(Nanos now) const;
+  std::uint64_t indexAt(Nanos now) const { return clockAt(now).index(); }
   bool hasCurrent() const;
   void endCurrent(Nanos now);  // if its time is over
   void handOver(Window& window, Nanos now);
@@ -74,6 +83,8 @@ class OpenWindows {
   WindowOrigin origin_;
   const WindowClock* clock_;
   WindowQueue* queue_;
+  std::uint32_t probe_tag_;
+  InboundCounts inbound_;
   std::deque<Window> windows_;  // ascending; only back() may be the current one
   std::uint64_t last_index_ = 0;
   PairWindow unclaimed_;

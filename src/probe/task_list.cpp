@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "plan/flow_labels.h"
+
 namespace pingloom::probe {
 namespace {
 
@@ -146,6 +148,23 @@ void TaskList::countSkipped(std::uint32_t task, std::uint32_t target, Nanos now,
   OpenWindows& windows = tasks_[task].windows;
   const std::uint64_t window = windows.open(now);
   windows.windowFor(target, window).skipped += times;
+}
+
+void TaskList::countArrival(const wire::ProbeMessage& ping, const IpAddress& source,
+                            const IpAddress& own, Nanos now) {
+  if (!ping.counted()) return;
+  for (std::uint32_t number = 0; number < tasks_.size(); ++number) {
+    Task& task = tasks_[number];
+    if (plan::flowLabelOf(task.path) != ping.answer_label || isBurst(number) ||
+        task.windows.probeTag() != ping.probe || task.assignment->source != own) {
+      continue;
+    }
+    const plan::AddressList& targets = task.assignment->destinations;
+    const auto target = std::lower_bound(targets.begin(), targets.end(), source);
+    if (target == targets.end() || *target != source) continue;
+    task.windows.arrived(static_cast<std::uint32_t>(target - targets.begin()), ping.window, now);
+    return;
+  }
 }
 
 Nanos TaskList::nextDue() const {

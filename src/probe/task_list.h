@@ -10,6 +10,7 @@
 #include "probe/open_windows.h"
 #include "probe/schedule.h"
 #include "probe/transport.h"
+#include "wire/probe_packet.h"
 
 namespace pingloom::probe {
 
@@ -48,6 +49,7 @@ class TaskList {
   // Drops the burst with its counts. Returns the same as replace(). REQUIRES: hasBurst().
   std::vector<TaskMove> endBurst();
   bool hasBurst() const { return burst_ != nullptr; }
+  bool isBurst(std::uint32_t task) const { return hasBurst() && task + 1 == tasks_.size(); }
   // The burst's pings that have a verdict; none without a burst.
   std::vector<BurstPing> burstPings();
 
@@ -60,6 +62,10 @@ class TaskList {
                std::vector<ProbeSchedule::Due>& out, Nanos now);
   // Counts a ping that was due and is not sent, in the pair's current window.
   void countSkipped(std::uint32_t task, std::uint32_t target, Nanos now, std::uint32_t times = 1);
+  // Counts a PING of another host in the task that pings back on the same path, if there is one:
+  // the PING has come from `source` to this host's address `own`.
+  void countArrival(const wire::ProbeMessage& ping, const IpAddress& source, const IpAddress& own,
+                    Nanos now);
   // When the next ping is due; kNever if there is none.
   Nanos nextDue() const;
   // When closeDue() must be called next; kNever while no window is open.

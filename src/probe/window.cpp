@@ -38,6 +38,7 @@ void PairWindow::addTimes(const PairWindow& other) {
 void PairWindow::clear() {
   sent = received = lost = refused = unreachable = 0;
   ack_lost = duplicate = late = misfit = skipped = 0;
+  inbound = kInboundUnknown;
   anomalous.fill(0);
   for (Distribution* distribution : {&network, &responder, &prober, &rtt}) distribution->clear();
   jitter_sum = 0;

@@ -15,6 +15,9 @@
 
 namespace pingloom::probe {
 
+// The count of PINGs that arrived is not known.
+constexpr std::uint32_t kInboundUnknown = 0xffffffff;
+
 // Once the window is closed, sent = received + lost + refused + unreachable. The other counts are
 // independent of this sum.
 struct PairWindow {
@@ -28,6 +31,9 @@ struct PairWindow {
   std::uint32_t late = 0;
   std::uint32_t misfit = 0;   // part of unreachable: longer than the path MTU, so it never left
   std::uint32_t skipped = 0;  // was due and never sent, so it is not in `sent`
+  // PINGs of the destination's own flow to this source on the same path that arrived. They left in
+  // the window of the same index. Unknown while the window is open, and in the merge of paths.
+  std::uint32_t inbound = kInboundUnknown;
   std::array<std::uint32_t, kAnomalies> anomalous{};
   Distribution network;
   Distribution responder;  // empty if the protocol does not measure it

@@ -35,7 +35,8 @@ std::size_t write(const ProbeMessage& message, std::span<std::uint8_t> out) {
                                     .nonce = htobe64(message.nonce)};
   std::memcpy(out.data(), &header, sizeof header);
   if (message.type == ProbeType::kPing) {
-    const PingLayout ping = {header, htobe32(message.q_key), htobe32(message.answer_label)};
+    const PingLayout ping = {header, htobe32(message.q_key), htobe32(message.answer_label),
+                             htobe32(message.probe), htobe32(message.window)};
     std::memcpy(out.data(), &ping, sizeof ping);
     return sizeof ping;
   }
@@ -63,6 +64,8 @@ ProbeParseError parseQuoted(std::span<const std::uint8_t> head, ProbeMessage& ou
   out.nonce = be64toh(header.nonce);
   out.q_key = 0;
   out.answer_label = 0;
+  out.probe = 0;
+  out.window = 0;
   out.responder_ns = 0;
   return ProbeParseError::kNone;
 }
@@ -93,6 +96,8 @@ ProbeParseError parseHead(std::span<const std::uint8_t> head, std::size_t whole,
   std::memcpy(&ping, head.data(), sizeof ping);
   out.q_key = be32toh(ping.q_key);
   out.answer_label = be32toh(ping.answer_label);
+  out.probe = be32toh(ping.probe);
+  out.window = be32toh(ping.window);
   return ProbeParseError::kNone;
 }
 

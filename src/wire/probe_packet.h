@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "common/error.h"
 #include "common/vocabulary.h"
@@ -17,6 +18,7 @@ enum class ProbeType : std::uint8_t { kPing = 1, kPong = 2, kAck = 3 };
 constexpr std::uint8_t kProbeVersion = 1;
 constexpr std::uint8_t kFlagStalled = 1;  // the sender stalled during the exchange
 constexpr std::uint8_t kFlagNoT3 = 2;     // in an ACK: the responder has no timestamp of its PONG
+constexpr std::uint8_t kFlagCounted = 4;  // in a PING: it names its probe and its window
 
 struct ProbeHeaderLayout {
   std::uint16_t magic;  // 0x504C, "PL"
@@ -35,6 +37,8 @@ struct PingLayout {
   ProbeHeaderLayout header;
   std::uint32_t q_key;         // with RDMA the Q_Key for the answer, with bit 31 clear; otherwise 0
   std::uint32_t answer_label;  // with RDMA the flow label for the answers; otherwise 0
+  std::uint32_t probe;         // probeTag() of its probe; with kFlagCounted
+  std::uint32_t window;        // low 32 bits of its window's index; with kFlagCounted
 };
 struct PongLayout {
   ProbeHeaderLayout header;
@@ -43,12 +47,13 @@ struct AckLayout {
   ProbeHeaderLayout header;
   std::uint64_t responder_ns;  // T3 - T2
 };
-static_assert(sizeof(PingLayout) == 32 && sizeof(PongLayout) == 24 && sizeof(AckLayout) == 32);
+static_assert(sizeof(PingLayout) == 40 && sizeof(PongLayout) == 24 && sizeof(AckLayout) == 32);
 
 constexpr std::size_t kPongBytes = sizeof(PongLayout);
 constexpr std::size_t kAckBytes = sizeof(AckLayout);
 constexpr std::size_t kPingMinBytes = kPongBytes + kAckBytes;  // 56
 constexpr std::size_t kPingMaxBytes = 8972;                    // the UDP payload of a jumbo frame
+static_assert(sizeof(PingLayout) <= kPingMinBytes);
 
 // The headers around a message, from IP (InfiniBand: from the LRH) to the end of the packet.
 constexpr std::size_t kUdpV4Headers = 28;
@@ -78,22 +83,32 @@ struct ProbeMessage {
   std::uint64_t nonce = 0;
   std::uint32_t q_key = 0;         // in a PING
   std::uint32_t answer_label = 0;  // in a PING
+  std::uint32_t probe = 0;         // in a PING that is counted
+  std::uint32_t window = 0;        // in a PING that is counted
   std::uint64_t responder_ns = 0;  // in an ACK
 
   bool stalled() const { return (flags & kFlagStalled) != 0; }
+  bool counted() const { return (flags & kFlagCounted) != 0; }
 };
+
+// The number by which PINGs name their probe: the 32-bit FNV-1a hash of its name.
+constexpr std::uint32_t probeTag(std::string_view name) {
+  std::uint32_t hash = 2'166'136'261U;
+  for (const char each : name) hash = (hash ^ static_cast<std::uint8_t>(each)) * 16'777'619U;
+  return hash;
+}
 
 enum class ProbeParseError : std::uint8_t { kNone, kShort, kMagic, kVersion, kType, kLength };
 
 // Writes the message without padding (the caller has zeroed the rest of the buffer) and returns the
 // number of bytes. `message.length` is used as it is for PING, and computed for PONG and ACK.
-// REQUIRES: room for 32 bytes.
+// REQUIRES: room for 40 bytes.
 std::size_t write(const ProbeMessage& message, std::span<std::uint8_t> out);
 
 // The bytes come from outside.
 ProbeParseError parse(std::span<const std::uint8_t> bytes, ProbeMessage& out);
 // Parses the beginning of a datagram of `whole` bytes. REQUIRES: `head` is the whole datagram, or
-// at least the 32 bytes before the padding.
+// at least the 40 bytes before the padding.
 ProbeParseError parseHead(std::span<const std::uint8_t> head, std::size_t whole, ProbeMessage& out);
 // Parses the beginning of a message of this host as quoted by an ICMP error, however short.
 ProbeParseError parseQuoted(std::span<const std::uint8_t> head, ProbeMessage& out);

@@ -138,6 +138,8 @@ bool readRowField(std::uint32_t tag, Input& in, RowView& out, std::uint32_t*& ne
       return in.readNumber(out.skipped);
     case numberTag(Row::kMisfitFieldNumber):
       return in.readNumber(out.misfit);
+    case numberTag(Row::kInboundFieldNumber):
+      return in.readNumber(out.inbound.emplace());
     default:
       return false;
   }

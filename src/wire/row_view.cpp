@@ -41,6 +41,7 @@ RowView viewOf(const Row& row) {
                .prober = partOf(row.has_prober(), row.prober()),
                .rtt = partOf(row.has_rtt(), row.rtt())};
   if (row.has_jitter_ns()) view.jitter_ns = row.jitter_ns();
+  if (row.has_inbound()) view.inbound = row.inbound();
   return view;
 }
 

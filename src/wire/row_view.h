@@ -38,6 +38,7 @@ struct RowView {
   std::uint32_t misfit = 0;
   std::span<const std::uint32_t> anomalous = {};
   std::optional<std::uint64_t> jitter_ns = {};
+  std::optional<std::uint32_t> inbound = {};
   SampleSetView network = {};
   SampleSetView responder = {};
   SampleSetView prober = {};

@@ -106,6 +106,41 @@ class OverAFabric(unittest.TestCase):
                    "40 packets of each probe")
         self.assertEqual((table.packets("marked_wrong"), table.packets("plain_wrong")), (0, 0))
 
+    def test_rows_tell_the_two_ways_apart(self):
+        """Answers are lost on their way to the first host, and its PINGs are not."""
+        mesh = self.mesh("  - {{ name: udp, protocol: udp, mesh: [{v4}] }}\n"
+                         "  - {{ name: rdma, protocol: rdma, paths: 2, mesh: [{v4}] }}\n")
+        for probe in ("udp", "rdma"):
+            mesh.wait_for_rows(probe, state="ok")
+        (first, _), (second, _) = mesh.hosts_addresses
+
+        def same_window(probe, path, lost):
+            rows = [mesh.get(f"/api/v1/pairs/{probe}/{a}/{b}").json()
+                    for a, b in ((first, second), (second, first))]
+            if path:
+                rows = [next((row for row in pair.get("paths", []) if row["path"] == path), {})
+                        for pair in rows]
+            if not all("inbound" in row for row in rows) or rows[0]["start"] != rows[1]["start"]:
+                return None
+            there, back = rows
+            return rows if (there["received"] == 0) == lost else None
+
+        flows = (("udp", 0), ("rdma", 1), ("rdma", 2))
+        for flow in flows:
+            there, back = eventually(lambda: same_window(*flow, lost=False), 30, f"arrivals of {flow}")
+            self.assertEqual((there["inbound"], back["inbound"]), (back["sent"], there["sent"]), flow)
+        table = private_network.Table(lambda: self.fabric.inside(0))
+        for kind in (probe_packet.PONG, probe_packet.ACK):
+            table.count("arriving", f"udp{kind}", private_network.udp_probe(kind), "drop")
+            # With RDMA, 20 bytes of BTH and DETH come first.
+            table.count("arriving", f"rdma{kind}",
+                        f"udp dport 4791 @th,224,16 0x504c @th,248,8 {kind}", "drop")
+        for flow in flows:
+            there, back = eventually(lambda: same_window(*flow, lost=True), 30, f"lost answers of {flow}")
+            self.assertEqual(there["lost"], there["sent"], flow)
+            self.assertEqual((there["inbound"], back["inbound"]), (back["sent"], there["sent"]), flow)
+            self.assertEqual(back["lost"], 0, flow)
+
     def test_traffic_class_of_tcp(self):
         """The kernel sets a TCP socket's ECN bits itself: the DSCP is what a probe can choose."""
         mesh = self.mesh(f"  - {{{{ name: tcp, protocol: tcp, traffic_class: {DSCP_AND_ECN}, "

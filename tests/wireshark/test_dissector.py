@@ -90,6 +90,12 @@ class Dissector(unittest.TestCase):
         self.assertEqual(info, f"PING id {0x01020304}")
         self.assertEqual(fields["clock"], ["2"])
         self.assertEqual(fields["q_key"], ["0x7bcdef01"])
+        self.assertNotIn("window", fields)
+        counted = bytearray(PING)
+        counted[4] |= 4
+        counted[32:40] = struct.pack("!II", 0x9bbbe46b, 77)
+        fields, _ = self.one(bytes(counted), PROBES, PROBES)
+        self.assertEqual((fields["probe"], fields["window"]), (["0x9bbbe46b"], ["77"]))
         ack = bytearray(PING[:32])
         ack[3], ack[4], ack[7] = 3, 2, 32
         ack[24:32] = struct.pack("!Q", 12345)

@@ -59,6 +59,7 @@ void readCounts(const wire::RowView& in, Row& out) {
   out.late = in.late;
   out.misfit = in.misfit;
   out.skipped = in.skipped;
+  out.inbound = in.inbound;
   out.anomalous.fill(0);
   const auto known = in.anomalous.first(std::min(in.anomalous.size(), kAnomalies));
   std::copy(known.begin(), known.end(), out.anomalous.begin());

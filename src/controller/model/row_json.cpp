@@ -70,6 +70,7 @@ void addCountFields(const Row& row, TextBuffer& out) {
   addField(",\"late\":", row.late, out);
   if (row.misfit != 0) addField(",\"misfit\":", row.misfit, out);
   if (row.skipped != 0) addField(",\"skipped\":", row.skipped, out);
+  if (row.inbound) addField(",\"inbound\":", *row.inbound, out);
   addAnomalies(row, out);
 }
 

@@ -26,6 +26,9 @@ struct Row {
   std::uint32_t late = 0;
   std::uint32_t misfit = 0;   // part of unreachable; the history does not keep it
   std::uint32_t skipped = 0;  // not part of sent; the history does not keep it
+  // PINGs of the destination's own flow to the source that arrived, of those that left in the same
+  // window; nullopt if it is not known. The history does not keep it.
+  std::optional<std::uint32_t> inbound;
   std::array<std::uint32_t, kAnomalies> anomalous{};
   Summary network;
   Summary responder;

@@ -90,6 +90,7 @@ Finding FabricJudge::findingOf(const localise::Verdict& verdict, const Evidence&
   }
   std::set<std::string> probes;
   std::vector<const Observation*> worst;
+  std::set<std::uint32_t> hit;
   for (const Observation& it : symptom.observations) {
     if (it.lost == 0 || !fabric_.crosses(it.path, verdict.component)) continue;
     const Flow& flow = flows_[it.flow];
@@ -98,10 +99,11 @@ Finding FabricJudge::findingOf(const localise::Verdict& verdict, const Evidence&
     const IpAddress& b = grid.destinations[flow.destination];
     probes.insert(grid.spec.name);
     explained.insert({std::min(a, b), std::max(a, b)});
-    ++made.bad_pairs;
+    hit.insert(it.flow);
     made.window = std::max(made.window, evidence.sources[flow.probe][flow.source]->rows->window);
     worst.push_back(&it);
   }
+  made.bad_pairs = static_cast<std::uint32_t>(hit.size());
   made.probes.assign(probes.begin(), probes.end());
   addEvidence(made, worst, evidence);
   FabricSummary summary{verdict.rate, verdict.share, verdict.witnesses, 0};
@@ -114,7 +116,10 @@ std::string FabricJudge::becauseOf(const Observation& it, Figure figure) const {
   const Flow& flow = flows_[it.flow];
   const std::string path = flow.path == 0 ? "" : fmt::format("path {} ", flow.path);
   if (figure == Figure::kLoss) {
-    return fmt::format("{}loses {} of {} pings", path, it.lost, it.sent);
+    const char* what = "pings";
+    if (it.path == flow.there) what = "pings on the way there";
+    if (it.path == flow.back) what = "answers on the way back";
+    return fmt::format("{}loses {} of {} {}", path, it.lost, it.sent, what);
   }
   const double excess = std::max(0.0, flow.memory.baseline.newest().excess_ns);
   return fmt::format("{}is {} slower than usual", path,
@@ -177,23 +182,25 @@ std::vector<FlowName> FabricJudge::choose(const Symptom& loss, ComponentId compo
   std::set<NodeId> sources;
   std::set<NodeId> crossing_from;
   std::set<std::pair<NodeId, NodeId>> edges;
-  const auto take = [&](const Observation& it) {
-    if (!sources.insert(fabric_.ends(it.path).source).second) return false;
-    chosen.push_back(nameOf(flows_[it.flow]));
+  const auto take = [&](const Flow& flow) {
+    if (!sources.insert(fabric_.ends(flow.over).source).second) return false;
+    chosen.push_back(nameOf(flow));
     return true;
   };
-  for (const Observation& it : loss.observations) {
-    if (!fabric_.crosses(it.path, component)) continue;
-    const auto& ends = fabric_.ends(it.path);
+  for (const std::uint32_t number : loss.flows) {
+    const Flow& flow = flows_[number];
+    if (!fabric_.crosses(flow.over, component)) continue;
+    const auto& ends = fabric_.ends(flow.over);
     edges.insert({ends.first_switch, ends.last_switch});
     if (chosen.size() >= kConfirmCrossing || crossing_from.contains(ends.first_switch)) continue;
-    if (take(it)) crossing_from.insert(ends.first_switch);
+    if (take(flow)) crossing_from.insert(ends.first_switch);
   }
-  for (const Observation& it : loss.observations) {
+  for (const std::uint32_t number : loss.flows) {
     if (chosen.size() >= 2 * kConfirmCrossing) break;
-    const auto& ends = fabric_.ends(it.path);
-    if (fabric_.crosses(it.path, component)) continue;
-    if (edges.contains({ends.first_switch, ends.last_switch})) take(it);
+    const Flow& flow = flows_[number];
+    const auto& ends = fabric_.ends(flow.over);
+    if (fabric_.crosses(flow.over, component)) continue;
+    if (edges.contains({ends.first_switch, ends.last_switch})) take(flow);
   }
   return chosen;
 }

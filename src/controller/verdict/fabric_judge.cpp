@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 
@@ -83,40 +85,61 @@ void FabricJudge::build(const Evidence& evidence) {
   for (std::uint32_t i = 0; i < places_->addresses().size(); ++i) {
     fabric_.nameNode(hostNode(i), places_->addresses()[i].name);
   }
-  std::map<FlowKey, const TracedPath*> by_flow;
+  Ways ways;
   for (const auto& known : evidence.paths) {
     const TracedPath& path = known->path;
     const auto probe = probes.find(path.probe);
     if (probe == probes.end()) continue;
-    by_flow[{probe->second, path.source, path.destination, path.path}] = &path;
+    ways[{probe->second, path.source, path.destination, path.path}].traced = &path;
   }
-  for (const auto& [key, path] : by_flow) {
-    const auto& [probe, source, destination, number] = key;
-    const auto from = indexOf(plan.probes[probe].sources, source);
-    const auto to = indexOf(plan.probes[probe].destinations, destination);
-    if (!from || !to) continue;
-    const auto back = by_flow.find({probe, destination, source, number});
-    const TracedPath* return_path = back == by_flow.end() ? nullptr : back->second;
-    const auto over = return_path == nullptr
-                          ? fabric_.addPath(nodesOf(*path))
-                          : fabric_.addRoundTrip(nodesOf(*path), nodesOf(*return_path));
-    if (!over) continue;
-    Flow& flow = flows_.emplace_back();
-    flow = {probe, *from, *to, number, *over, {}};
-    const std::uint64_t route = routeOf(*path, return_path);
+  for (auto at = ways.begin(); at != ways.end();) {
+    const auto id = fabric_.addPath(nodesOf(*at->second.traced));
+    at->second.id = id.value_or(0);
+    at = id ? std::next(at) : ways.erase(at);
+  }
+  for (const auto& [key, way] : ways) {
+    std::optional<Flow> flow = flowOf(key, ways);
+    if (!flow) continue;
     const auto known = memories.find(key);
-    if (known != memories.end() && known->second.route == route) flow.memory = known->second;
-    flow.memory.route = route;
+    if (known != memories.end() && known->second.route == flow->memory.route) {
+      flow->memory = known->second;
+    }
+    flows_.push_back(*flow);
   }
+}
+
+// nullopt if the flow is not in the plan, or the fabric has no room for it.
+std::optional<FabricJudge::Flow> FabricJudge::flowOf(const FlowKey& key, const Ways& ways) {
+  const auto& [probe, source, destination, number] = key;
+  const ProbeGrid& grid = places_->plan().probes[probe];
+  const auto from = indexOf(grid.sources, source);
+  const auto to = indexOf(grid.destinations, destination);
+  if (!from || !to) return std::nullopt;
+  const Way& there = ways.at(key);
+  const auto back = ways.find({probe, destination, source, number});
+  const TracedPath* return_path = back == ways.end() ? nullptr : back->second.traced;
+  const auto over = return_path == nullptr
+                        ? fabric_.addPath(nodesOf(*there.traced))
+                        : fabric_.addRoundTrip(nodesOf(*there.traced), nodesOf(*return_path));
+  if (!over) return std::nullopt;
+  Flow flow{probe, *from, *to, number, there.id, std::nullopt, *over, std::nullopt, {}};
+  if (return_path != nullptr) flow.back = back->second.id;
+  const auto reverse_from = indexOf(grid.sources, destination);
+  const auto reverse_to = indexOf(grid.destinations, source);
+  if (reverse_from && reverse_to) flow.reverse = {*reverse_from, *reverse_to};
+  flow.memory.route = routeOf(*there.traced, return_path);
+  return flow;
 }
 
 FabricReport FabricJudge::judge(const Evidence& evidence) {
   if (map_ != evidence.map || places_ != evidence.places) build(evidence);
   FabricReport report;
   const Symptom loss = observeLoss(evidence);
-  report.flows = loss.observations.size();
+  report.flows = loss.flows.size();
   const Accused accused = explain(loss, {}, evidence, report);
-  explain(observeLongLoss(loss, accused), {}, evidence, report);
+  const Accused later = explain(observeLongLoss(loss, accused), {}, evidence, report);
+  note(accused, loss);
+  note(later, loss);
   report.to_confirm = flowsToConfirm(loss, report);
   const Symptom delay = observeDelay(evidence.sources);
   localise::Settings settings = localise::delaySettings();

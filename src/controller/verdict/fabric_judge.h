@@ -1,12 +1,13 @@
 // Finds the links, cables and switches that lose or delay packets, from the newest windows of all
 // flows and their known paths (docs/verdicts.md). It keeps what it derived from the paths until
 // they change, and what is usual for each flow. One thread at a time uses it; it reads only its
-// arguments. Memory: about 200 bytes for each flow with a known path.
+// arguments. Memory: about 250 bytes for each flow with a known path.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -56,31 +57,52 @@ class FabricJudge {
     FlowBaseline baseline;
     RecentCounts recent;
   };
+  struct PairNumbers {
+    std::uint32_t source = 0;       // of the probe's sources
+    std::uint32_t destination = 0;  // of the probe's destinations
+  };
   struct Flow {
     std::uint32_t probe = 0;
     std::uint32_t source = 0;       // of the probe's sources
     std::uint32_t destination = 0;  // of the probe's destinations
     std::uint32_t path = 0;
-    localise::PathId over = 0;
+    localise::PathId there = 0;
+    std::optional<localise::PathId> back = std::nullopt;  // the traced path of the flow `reverse`
+    localise::PathId over = 0;                            // both together, as far as they are known
+    // The flow from the destination to the source on the same path, if the probe has one.
+    std::optional<PairNumbers> reverse = std::nullopt;
     Memory memory;
   };
   using FlowKey = std::tuple<std::uint32_t, IpAddress, IpAddress, std::uint32_t>;
+  // What is known of one direction of a flow.
+  struct Way {
+    const TracedPath* traced = nullptr;
+    localise::PathId id = 0;
+  };
+  using Ways = std::map<FlowKey, Way>;
   // The evidence of one symptom, loss or delay, over the same flows.
   struct Symptom {
     Figure figure = Figure::kLoss;
     std::vector<localise::Observation> observations;
-    bool is_long = false;  // several windows together
+    std::vector<std::uint32_t> flows;  // those that were looked at
+    bool is_long = false;              // several windows together
   };
 
   void build(const Evidence& evidence);
   std::vector<localise::NodeId> nodesOf(const TracedPath& path) const;
   localise::NodeId hostNode(std::uint32_t address) const;
   std::map<FlowKey, Memory> takeMemories() const;
+  std::optional<Flow> flowOf(const FlowKey& key, const Ways& ways);
   const Row* rowOf(const Flow& flow, const JudgedSources& sources) const;
+  RecentCounts::Counts countsOf(const Flow& flow, const JudgedSources& sources,
+                                const Row& row) const;
+  void observe(Symptom& symptom, std::uint32_t flow, const RecentCounts::Counts& counts) const;
   Symptom observeLoss(const Evidence& evidence);
   // The components that are accused for what one symptom shows.
   using Accused = std::vector<localise::ComponentId>;
   Symptom observeLongLoss(const Symptom& loss, const Accused& accused) const;
+  // Notes that flows cross what is accused, so that their windows are forgotten when that is over.
+  void note(const Accused& accused, const Symptom& loss);
   bool lasts(localise::ComponentId component, const Symptom& loss) const;
   void addBursts(Symptom& symptom, const std::vector<FlowCounts>& bursts) const;
   std::vector<FlowName> flowsToConfirm(const Symptom& loss, const FabricReport& report) const;

@@ -223,8 +223,12 @@ void Port::ping(const wire::ProbeMessage& message, const rdma::UdReceived& packe
   }
   if ((message.q_key & rdma::kPrivilegedQKey) != 0) {
     drop(DropReason::kQKey);
-  } else if (!context_->guests.admits(from, now.mono) || prober_->hasWaiting() ||
-             !responder_->ping(message, packet, drained_mono_, now)) {
+    return;
+  }
+  // It has crossed the fabric, whether it is answered or not.
+  prober_->tasks().countArrival(message, from, address_, now.mono);
+  if (!context_->guests.admits(from, now.mono) || prober_->hasWaiting() ||
+      !responder_->ping(message, packet, drained_mono_, now)) {
     drop(DropReason::kRateLimited);
   }
 }

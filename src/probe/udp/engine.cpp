@@ -124,6 +124,9 @@ void Engine::receiveOne(std::size_t socket, std::size_t i, const Instant& now) {
   }
   answer.from = incoming_.from(i);
   if (answer.message.type == wire::ProbeType::kPing) {
+    // It has crossed the fabric, whether it is answered or not.
+    prober_.tasks().countArrival(answer.message, answer.from.address,
+                                 about.to.value_or(sockets_[socket].address()), now.mono);
     const bool taken = guests_.admits(answer.from.address, now.mono) && !prober_.hasWaiting() &&
                        responders_[socket].ping(answer.message, incoming_.peer(i),
                                                 incoming_.peerLength(i), about, now);

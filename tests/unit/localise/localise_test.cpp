@@ -160,6 +160,16 @@ TEST(Localise, CountsFlowsAndNotTheirDirections) {
   EXPECT_EQ(verdicts[0].through, localise(once.fabric, once.evidence).verdicts[0].through);
 }
 
+// One host says that it misses the answers of all others. Their paths begin at as many hosts, but
+// only one tells of it.
+TEST(Localise, CountsTheHostsThatTellAndNotThePathsSources) {
+  LeafSpine at(onLink(20, 10, 1));
+  const auto one = [&] { return localise(at.fabric, at.evidence).verdicts.at(0); };
+  EXPECT_GT(one().witnesses, 1U);
+  for (Observation& it : at.evidence) it.witness = 3;
+  EXPECT_EQ(one().witnesses, 1U);
+}
+
 TEST(Localise, RefusesWhatCannotBe) {
   LeafSpine at(onLink(21, 12, 0.1));
   at.evidence.push_back({9000, 0, 10, 11});

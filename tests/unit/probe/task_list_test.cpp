@@ -182,5 +182,48 @@ TEST_F(TaskListTest, ABurstIsNeverAWindow) {
   EXPECT_FALSE(tasks.hasBurst());
 }
 
+TEST_F(TaskListTest, CountsArrivalsInTheTaskThatPingsBackOnTheSamePath) {
+  const IpAddress own = IpAddress::fromV4(100);
+  const IpAddress peer = IpAddress::fromV4(2);
+  auto paths = assignmentOf("a", {1, 2});
+  paths->probe.paths = 2;
+  tasks.replace({paths, assignmentOf("b", {2})}, 0);
+  ASSERT_EQ(tasks.tasks().size(), 3U);
+  wire::ProbeMessage ping;
+  ping.flags = wire::kFlagCounted;
+  ping.probe = wire::probeTag("a");
+  ping.answer_label = 2;
+  Nanos now = 0;
+  for (int window = 0; window < 3; ++window, now += 10 * kSecond) {
+    for (Task& task : tasks.tasks()) task.windows.open(now);
+    ping.window = static_cast<std::uint32_t>(tasks[0].windows.open(now));
+    tasks.countArrival(ping, peer, own, now);
+    tasks.countArrival(ping, peer, own, now);
+    // None of these is of a flow of this host.
+    wire::ProbeMessage other_path = ping;
+    other_path.answer_label = 3;
+    tasks.countArrival(other_path, peer, own, now);
+    tasks.countArrival(ping, IpAddress::fromV4(77), own, now);
+    tasks.countArrival(ping, peer, IpAddress::fromV4(101), now);
+    wire::ProbeMessage unmarked = ping;
+    unmarked.flags = 0;
+    tasks.countArrival(unmarked, peer, own, now);
+    tasks.closeDue(now);
+  }
+  tasks.closeDue(now);
+  tasks.closeDue(now + 10 * kSecond);
+  std::vector<ClosedWindow> closed = queue.takeAll();
+  ASSERT_EQ(closed.size(), 9U);
+  for (const ClosedWindow& window : closed) {
+    if (window.index == 100) continue;
+    const bool counts = window.path == 2;
+    EXPECT_EQ(window.pairs.back().inbound, counts ? 2U : 0U) << window.path;
+    if (window.pairs.size() == 2) {
+      EXPECT_EQ(window.pairs[0].inbound, 0U);
+    }
+  }
+  EXPECT_EQ(closed[0].pairs[0].inbound, kInboundUnknown) << "the first window is not complete";
+}
+
 }  // namespace
 }  // namespace pingloom::probe::task_list_test

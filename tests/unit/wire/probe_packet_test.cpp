@@ -9,7 +9,7 @@ namespace pingloom::wire::probe_packet_test {
 namespace {
 
 std::vector<std::uint8_t> bytesOf(const ProbeMessage& message, std::size_t length) {
-  std::vector<std::uint8_t> bytes(std::max<std::size_t>(length, 32));
+  std::vector<std::uint8_t> bytes(std::max<std::size_t>(length, 40));
   write(message, bytes);
   bytes.resize(length);
   return bytes;
@@ -49,6 +49,23 @@ TEST(ProbePacket, PingNamesTheKeyAndTheLabelOfItsAnswers) {
   ASSERT_EQ(parse(bytes, back), ProbeParseError::kNone);
   EXPECT_EQ(back.q_key, ping.q_key);
   EXPECT_EQ(back.answer_label, ping.answer_label);
+}
+
+TEST(ProbePacket, ACountedPingNamesItsProbeAndItsWindow) {
+  ProbeMessage ping;
+  ping.flags = kFlagCounted;
+  ping.length = 132;
+  ping.probe = probeTag("rail0");
+  ping.window = 0x01020304;
+  EXPECT_EQ(ping.probe, 0x9bbbe46bU);
+  const auto bytes = bytesOf(ping, 132);
+  const std::vector<std::uint8_t> want = {0x9b, 0xbb, 0xe4, 0x6b, 1, 2, 3, 4};
+  EXPECT_EQ(std::vector<std::uint8_t>(bytes.begin() + 32, bytes.begin() + 40), want);
+  ProbeMessage back;
+  ASSERT_EQ(parse(bytes, back), ProbeParseError::kNone);
+  EXPECT_TRUE(back.counted());
+  EXPECT_EQ(back.probe, ping.probe);
+  EXPECT_EQ(back.window, ping.window);
 }
 
 TEST(ProbePacket, AckCarriesTheResponderTime) {

@@ -60,6 +60,7 @@ Row randomRow(Random& random) {
   row.set_late(random.number32());
   row.set_skipped(random.number32());
   row.set_misfit(random.number32());
+  if (random.oneIn(2)) row.set_inbound(random.number32());
   for (auto left = random.below(6); left > 0; --left) row.add_anomalous(random.number32());
   if (random.oneIn(2)) row.set_jitter_ns(random.number(63));
   for (SampleSet* (Row::*part)() :
@@ -143,7 +144,7 @@ class Readers {
 };
 
 TEST(RowReader, KnowsEveryField) {
-  EXPECT_EQ(Row::descriptor()->field_count(), 17) << "a new one also goes into RowView, viewOf() "
+  EXPECT_EQ(Row::descriptor()->field_count(), 18) << "a new one also goes into RowView, viewOf() "
                                                      "and readUsualRow()";
   EXPECT_EQ(SampleSet::descriptor()->field_count(), 6) << "likewise";
 }
@@ -189,7 +190,7 @@ TEST(RowReader, LeavesUnusualEncodingsToProtobuf) {
     const char* what;
     std::string bytes;
   } table[] = {
-      {"an unknown field", usual + std::string("\x90\x01\x05", 3)},
+      {"an unknown field", usual + std::string("\x98\x01\x05", 3)},
       {"a group", usual + std::string("\xa3\x01\xa4\x01", 4)},
       {"a list that is not packed", usual + std::string("\x50\x05\x50\x06", 4)},
       {"a list in two pieces", usual + std::string("\x52\x01\x05\x52\x01\x06", 6)},

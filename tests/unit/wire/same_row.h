@@ -18,7 +18,7 @@ inline bool same(const RowView& a, const RowView& b) {
   return a.destination == b.destination && a.sent == b.sent && a.received == b.received &&
          a.lost == b.lost && a.refused == b.refused && a.unreachable == b.unreachable &&
          a.ack_lost == b.ack_lost && a.duplicate == b.duplicate && a.late == b.late &&
-         a.skipped == b.skipped && a.misfit == b.misfit &&
+         a.skipped == b.skipped && a.misfit == b.misfit && a.inbound == b.inbound &&
          std::ranges::equal(a.anomalous, b.anomalous) && a.jitter_ns == b.jitter_ns &&
          std::ranges::all_of(kRowViewParts, [&](auto part) { return same(a.*part, b.*part); });
 }

@@ -99,6 +99,7 @@ Row anyRow(std::mt19937_64& random) {
   for (const auto member : kRowCounts) row.*member = count();
   row.misfit = count();
   row.skipped = count();
+  if (random() % 2 == 0) row.inbound = count();
   for (std::uint32_t& reason : row.anomalous) reason = count();
   for (const auto part : kRowParts) {
     const auto number = [&] { return anyNumber(random); };
@@ -132,6 +133,7 @@ void putCounts(Json& out, const Row& row) {
   out["late"] = row.late;
   if (row.misfit != 0) out["misfit"] = row.misfit;
   if (row.skipped != 0) out["skipped"] = row.skipped;
+  if (row.inbound) out["inbound"] = *row.inbound;
   out["anomalous"] = Json::object();
   for (std::size_t i = 0; i < kAnomalies; ++i) {
     if (row.anomalous[i] != 0) out["anomalous"][std::string(kAnomalyNames[i])] = row.anomalous[i];

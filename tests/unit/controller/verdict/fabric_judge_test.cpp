@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <string>
@@ -106,6 +107,10 @@ class FabricJudgeTest : public testing::Test {
           row.sent = kSent;
           row.lost = static_cast<std::uint32_t>(lost * kSent + 0.5);
           row.received = kSent - row.lost;
+          if (counts_(from)) {
+            const double came = counts_(to) ? 1 - loss(to, from, path) : 0;
+            row.inbound = static_cast<std::uint32_t>(came * kSent + 0.5);
+          }
           const std::uint64_t time = kUsual + delay_(from, to, path) + delay_(to, from, path);
           row.network = {kSent, time - 2000, time, time, time + 3000, time + 3000, time + 3000};
         }
@@ -160,6 +165,8 @@ class FabricJudgeTest : public testing::Test {
   std::uint64_t window_ = 100;
   std::uint32_t turn_ = 0;  // by how many spines all flows were moved
   Delay delay_ = [](auto, auto, auto) { return 0; };
+  // Whether a host's agent counts the PINGs that arrive.
+  std::function<bool(std::uint32_t host)> counts_ = [](auto) { return false; };
 };
 
 TEST_F(FabricJudgeTest, AWellFabricHasNoCulprit) {
@@ -183,6 +190,52 @@ TEST_F(FabricJudgeTest, NamesALinkAndItsDirection) {
               report_.explained.contains({host(0), host(3)}));
   EXPECT_FALSE(report_.explained.contains({host(2), host(4)}));
   EXPECT_THAT(culprits(link(2, 3, true, 0.5)), ElementsAre("link leaf2 -> spine3"));
+}
+
+TEST_F(FabricJudgeTest, TellsTheWaysApartWhereBothEndsCount) {
+  counts_ = [](auto) { return true; };
+  EXPECT_THAT(culprits(link(0, 1, false, 0.3)), ElementsAre("link spine1 -> leaf0"));
+  EXPECT_THAT(report_.findings[0].candidates, IsEmpty());
+  EXPECT_EQ(report_.flows, kHosts * (kHosts - 1) * kPaths);
+  ASSERT_THAT(report_.findings[0].evidence, SizeIs(Incident::kMaxEvidence));
+  for (const Evidence& line : report_.findings[0].evidence) {
+    EXPECT_THAT(line.because, testing::AnyOf(HasSubstr(" of 10 answers on the way back"),
+                                             HasSubstr(" of 10 pings on the way there")));
+  }
+  EXPECT_THAT(culprits(link(2, 3, true, 1)), ElementsAre("link leaf2 -> spine3"));
+  EXPECT_THAT(report_.findings[0].candidates, IsEmpty());
+}
+
+// Between two hosts alone, each path there and back crosses the same spine. Round trips then accuse
+// both directions alike.
+TEST_F(FabricJudgeTest, KnowsTheDirectionThatRoundTripsCannotTell) {
+  std::erase_if(evidence_.paths, [](const auto& known) {
+    const TracedPath& path = known->path;
+    return std::max(path.source, path.destination) != host(2) ||
+           std::min(path.source, path.destination) != host(0);
+  });
+  draw();
+  const auto suspects = [&] {
+    std::set<std::string> made;
+    for (const Finding& finding : report_.findings) {
+      made.insert(finding.culprit.name);
+      for (const Culprit& each : finding.candidates) made.insert(each.name);
+    }
+    return made;
+  };
+  culprits(link(0, 1, true, 0.5));
+  EXPECT_THAT(suspects(), testing::IsSupersetOf({"leaf0 -> spine1", "spine1 -> leaf0"}));
+  counts_ = [](auto) { return true; };
+  culprits(link(0, 1, true, 0.5));
+  EXPECT_THAT(suspects(), testing::UnorderedElementsAre("leaf0 -> spine1", "spine1 -> leaf1"));
+}
+
+// Its peers count none of its PINGs, because they do not say that they may be counted.
+TEST_F(FabricJudgeTest, ExcusesAnAgentThatDoesNotCountArrivals) {
+  counts_ = [](std::uint32_t host) { return host != 3; };
+  EXPECT_THAT(culprits([](auto, auto, auto) { return 0; }), IsEmpty());
+  EXPECT_THAT(report_.to_confirm, IsEmpty());
+  EXPECT_THAT(culprits(link(0, 1, false, 0.3)), ElementsAre("link spine1 -> leaf0"));
 }
 
 TEST_F(FabricJudgeTest, NamesACableAndASwitch) {
@@ -241,6 +294,34 @@ TEST_F(FabricJudgeTest, ForgetsAFaultThatHasEnded) {
   const auto well = [](auto, auto, auto) { return 0; };
   culprits(well);
   EXPECT_THAT(culprits(well), IsEmpty());
+}
+
+// A ping that is lost there four windows later may be chance, or another fault.
+TEST_F(FabricJudgeTest, ForgetsTheWindowsOfAnIncidentThatIsOver) {
+  counts_ = [](auto) { return true; };
+  for (int window = 0; window < 3; ++window) culprits(link(0, 1, false, 0.3));
+  ASSERT_THAT(report_.findings, SizeIs(1));
+  const auto well = [](auto, auto, auto) { return 0; };
+  for (int window = 0; window < 3; ++window) culprits(well);
+  const Loss on_link = link(0, 1, false, 0.1);
+  ASSERT_GT(on_link(2, 0, 1), 0);
+  EXPECT_THAT(culprits([&](auto from, auto to, auto path) {
+                return from == 2 && path == 1 ? on_link(from, to, path) : 0;
+              }),
+              IsEmpty());
+}
+
+// The flow crosses the link on its way back, where it loses nothing any more.
+TEST_F(FabricJudgeTest, ALossOnTheOtherWayDoesNotProlongAFault) {
+  counts_ = [](auto) { return true; };
+  for (int window = 0; window < 3; ++window) culprits(link(0, 1, false, 0.3));
+  ASSERT_THAT(report_.findings, SizeIs(1));
+  culprits([](auto, auto, auto) { return 0; });
+  const Loss other_way = link(0, 1, true, 0.1);
+  EXPECT_THAT(culprits([&](auto from, auto to, auto path) {
+                return from == 0 && to == 2 ? other_way(from, to, path) : 0;
+              }),
+              IsEmpty());
 }
 
 TEST_F(FabricJudgeTest, ForgetsWhatItLearnedOnAnotherRoute) {

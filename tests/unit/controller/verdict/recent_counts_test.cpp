@@ -23,5 +23,34 @@ TEST(RecentCounts, ReplacesAWindowThatComesAgain) {
   EXPECT_EQ(counts.sum().lost, 3U);
 }
 
+TEST(RecentCounts, TellsTheTwoWaysApartOnlyIfEveryWindowDoes) {
+  RecentCounts counts;
+  counts.take(1, {10, 2, 9});
+  counts.take(2, {10, 1, 10});
+  ASSERT_TRUE(counts.sum().apart());
+  EXPECT_EQ(counts.sum().arrived, 19U);
+  counts.take(3, {10, 0});
+  EXPECT_FALSE(counts.sum().apart());
+  for (std::uint32_t window = 4; window < 4 + RecentCounts::kWindows; ++window) {
+    counts.take(window, {10, 1, 9});
+  }
+  EXPECT_EQ(counts.sum().arrived, 54U);
+}
+
+TEST(RecentCounts, ForgetsWhatAccusedSomebodyWhoIsNotAccusedAnyMore) {
+  RecentCounts counts;
+  counts.take(1, {10, 2});
+  counts.take(2, {10, 3});
+  counts.accuse();
+  counts.take(3, {10, 1});
+  counts.take(4, {10, 0});
+  EXPECT_EQ(counts.sum().lost, 6U);
+  counts.take(5, {10, 4});
+  EXPECT_EQ(counts.sum().sent, 10U);
+  EXPECT_EQ(counts.sum().lost, 4U);
+  counts.take(6, {10, 0});
+  EXPECT_EQ(counts.sum().sent, 20U);
+}
+
 }  // namespace
 }  // namespace pingloom::controller
