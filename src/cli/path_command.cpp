@@ -49,7 +49,7 @@ Result<std::vector<Json>> askPaths(const http::Site& site, const Pair& pair,
     const std::string name = textAt(probe, "/name");
     if (!only.empty() && name != only) continue;
     const auto grid =
-        askControllerJson(site, "/api/v1/grid?probe=" + name + "&metric=sent", kGridTimeout);
+        askControllerJson(site, "/api/v1/grid?probe=" + name + "&metric=loss", kGridTimeout);
     if (!grid) return tl::unexpected(grid.error());
     const auto source = addressIn(*grid, "source", pair.source);
     const auto destination = addressIn(*grid, "destination", pair.destination);
