@@ -16,6 +16,7 @@ int runStatus(const std::vector<std::string>& arguments);
 int runIncidents(const std::vector<std::string>& arguments);
 int runSilence(const std::vector<std::string>& arguments);
 int runMaintenance(const std::vector<std::string>& arguments);
+int runEvents(const std::vector<std::string>& arguments);
 int runTop(const std::vector<std::string>& arguments);
 int runMesh(const std::vector<std::string>& arguments);
 int runResults(const std::vector<std::string>& arguments);
@@ -37,13 +38,14 @@ struct Command {
 };
 
 // The help lists the commands in this order.
-constexpr std::array<Command, 19> kCommands = {
+constexpr std::array<Command, 20> kCommands = {
     {{"check", "check a pinglist or configuration file, and show what a pinglist costs", runCheck},
      {"plan", "show what a host would probe according to a pinglist", runPlan},
      {"status", "show whether the controller and its agents are healthy", runStatus},
      {"incidents", "show what is wrong with hosts and pairs, and acknowledge it", runIncidents},
      {"silence", "hide known incidents and withhold their alerts", runSilence},
      {"maintenance", "say which hosts are being worked on and are not judged", runMaintenance},
+     {"events", "show what changed: states of pairs, and paths of flows", runEvents},
      {"top", "show the worst pairs, live", runTop},
      {"mesh", "show every probe's mesh as a table, and check that results are fresh", runMesh},
      {"results", "show the latest rows, read from Redis", runResults},

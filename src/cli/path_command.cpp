@@ -3,6 +3,7 @@
 
 #include <iostream>
 #include <optional>
+#include <tuple>
 
 #include "cli/commands.h"
 #include "cli/controller_api.h"
@@ -22,6 +23,8 @@ namespace po = boost::program_options;
 using Json = nlohmann::json;
 
 constexpr const char* kPathCommand = "pingloom path";
+constexpr Nanos kPastChanges = 24 * kHour;
+constexpr std::size_t kMostChanges = 20;
 
 // The address that a name or an address of the controller's hosts stands for. Names are those of
 // the pinglist, as /api/v1/grid lists them.
@@ -38,6 +41,19 @@ struct Pair {
   std::string source;
   std::string destination;
 };
+
+// The changes of one direction that the history has. A controller of an older version has none.
+Result<Json> askChanges(const http::Site& site, const std::string& probe, const std::string& from,
+                        const std::string& to) {
+  const auto answer = askControllerIfKnown(
+      site,
+      fmt::format("/api/v1/history/paths?probe={}&source={}&destination={}&from={}&limit={}", probe,
+                  percentEncoded(from), percentEncoded(to), formatUtc(utcNow() - kPastChanges),
+                  kMostChanges),
+      kAnswerTimeout);
+  if (!answer) return tl::unexpected(answer.error());
+  return *answer ? listAt(**answer, "/changes") : Json::array();
+}
 
 // Asks for the paths of the pair in each probe that has it, or in the one that is named.
 Result<std::vector<Json>> askPaths(const http::Site& site, const Pair& pair,
@@ -57,6 +73,12 @@ Result<std::vector<Json>> askPaths(const http::Site& site, const Pair& pair,
     auto paths = askControllerJson(
         site, fmt::format("/api/v1/paths/{}/{}/{}", name, *source, *destination), kAnswerTimeout);
     if (!paths) return tl::unexpected(paths.error());
+    for (const auto& [member, from, to] : {std::tuple("forward_changes", *source, *destination),
+                                           std::tuple("return_changes", *destination, *source)}) {
+      auto changes = askChanges(site, name, from, to);
+      if (!changes) return tl::unexpected(changes.error());
+      (*paths)[member] = std::move(*changes);
+    }
     found.push_back(std::move(*paths));
   }
   if (!found.empty()) return found;
@@ -71,7 +93,8 @@ int runPath(const std::vector<std::string>& arguments) {
   const program::Usage usage{
       kPathCommand, "pingloom path SOURCE DESTINATION [--probe P] [--label N] [--json] [--url U]",
       "Shows the routers that the packets of a pair pass, in both directions, as the agents have\n"
-      "traced them (docs/paths.md). SOURCE and DESTINATION are addresses, or names of the "
+      "traced them (docs/paths.md), and what changed in the last 24 hours. SOURCE and DESTINATION "
+      "are addresses, or names of the "
       "pinglist.\n"
       "Exit: 0 shown, 2 could not ask, or there is no such pair.\n"};
   po::options_description options("Options");

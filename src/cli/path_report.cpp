@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/event_report.h"
 #include "cli/json_fields.h"
 #include "cli/text_table.h"
 
@@ -61,6 +62,18 @@ void addDirection(Lines& lines, const Json& list, std::optional<std::uint32_t> l
   if (lines.size() == before) lines.emplace_back("  not traced (yet)");
 }
 
+void addChanges(Lines& lines, const Json& list, std::optional<std::uint32_t> label) {
+  Json shown = Json::array();
+  for (const Json& change : list) {
+    if (!label || fieldAt(change, "/flows") != 1 || fieldAt(change, "/path") == *label) {
+      shown.push_back(change);
+    }
+  }
+  if (shown.empty()) return;
+  lines.emplace_back("  changes in the last 24 hours, the newest first:");
+  for (const std::string& line : pathHistoryLines(shown)) lines.push_back("  " + line);
+}
+
 }  // namespace
 
 Lines pathLines(const Json& paths, std::optional<std::uint32_t> label) {
@@ -68,8 +81,10 @@ Lines pathLines(const Json& paths, std::optional<std::uint32_t> label) {
   const std::string destination = shownAt(paths, "/destination_name");
   Lines lines = {fmt::format("{}: {} -> {}", shownAt(paths, "/probe"), source, destination)};
   addDirection(lines, listAt(paths, "/forward"), label);
+  addChanges(lines, listAt(paths, "/forward_changes"), label);
   lines.push_back(fmt::format("{}: {} -> {}", shownAt(paths, "/probe"), destination, source));
   addDirection(lines, listAt(paths, "/return"), label);
+  addChanges(lines, listAt(paths, "/return_changes"), label);
   return lines;
 }
 

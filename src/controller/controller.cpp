@@ -380,12 +380,13 @@ void Controller::keepEvents(Instant now) {
   auto verdicts = verdicts_.takeRecords();
   auto severities = grid_.takeSeverities();
   auto counters = server_->counterLog().takeEnded(now.utc);
+  auto path_changes = paths_.takeChanges(now.utc);
   if (events_.empty() && presence.empty() && verdicts.empty() && severities.empty() &&
-      counters.empty()) {
+      counters.empty() && path_changes.empty()) {
     return;
   }
   ledger_->record(events_.take(now.utc), std::move(presence), std::move(verdicts),
-                  std::move(severities), std::move(counters));
+                  std::move(severities), std::move(counters), std::move(path_changes));
 }
 
 void Controller::publish(Instant now) {

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/integration"))
@@ -135,6 +136,8 @@ def run_in_child(function):
         code = 1
         try:
             code = function()
+        except Exception:  # the exit below would swallow it
+            traceback.print_exc()
         finally:
             sys.stdout.flush()
             os._exit(code)

@@ -186,7 +186,7 @@ class Configurations(BadInput):
 
 COMMANDS = [("pingloom-agent",), ("pingloom-collector",), ("pingloom-controller",), ("pingloom-translator",), ("pingloom",)] + [
     ("pingloom", *words) for words in (("check",), ("devices",), ("mesh",), ("pages",), ("ping",), ("plan",), ("read",),
-                                       ("results",), ("status",), ("top",), ("path",), ("fabric",), ("keys",), ("keys", "generate"), ("keys", "show"),
+                                       ("results",), ("status",), ("top",), ("path",), ("fabric",), ("events",), ("keys",), ("keys", "generate"), ("keys", "show"),
                                        ("keys", "authorize"), ("keys", "revoke"), ("keys", "list"), ("keys", "reporter"), ("history",), ("history", "copy"), ("incidents",),
                                        ("incidents", "ack"), ("silence",), ("silence", "add"), ("silence", "remove"),
                                        ("silence", "list"), ("maintenance",), ("maintenance", "begin"),
@@ -217,6 +217,9 @@ VALUES = [(*PING, "--count", value) for value in ("0", "-1", "many", "1000001", 
          [("pingloom", "silence", "add", "host=a", "--until", value) for value in ("soon", "2020-01-01T00:00:00Z", "")] + \
          [("pingloom", "incidents", "--past", option, value) for option in ("--from", "--to") for value in ("soon", "")] + \
          [("pingloom", "incidents", "--past", "--number", value) for value in ("0", "x")] + \
+         [("pingloom", "events", option, value) for option, values in (
+             ("--number", ("0", "x")), ("--from", ("soon", "")), ("--to", ("soon",)), ("--src", ("nobody",)), ("--dst", ("10.0.0.256",)))
+          for value in values] + \
          [(*AUTHORIZE, "--role", value) for value in ("king", "")] + \
          [(*AUTHORIZE, "--role", "agent", "--host", "a", "--addresses", value) for value in ("10.0.0.256", "name", "")] + \
          [("pingloom", command, option, value) for command in ("status", "mesh", "pages", "incidents")

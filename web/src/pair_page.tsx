@@ -10,6 +10,7 @@ import { HopsTable, useKnownPaths } from './hops_table';
 import { useWays, Way, waysOf } from './pair';
 import { SPANS } from './past';
 import type { PairRow } from './pair_row';
+import { PathChangeList, usePathChanges } from './path_change_list';
 import { PathTable } from './paths';
 import { BurstPanel } from './burst_panel';
 import { rowOfPath, type Series, useSeries } from './series';
@@ -22,10 +23,12 @@ interface OneWay { title: string; probe: string; pair: [string, string]; row: Pa
 // One direction, on the chosen path.
 function WayWithHistory({ title, probe, pair, row, series, paths, path, span, known }: OneWay) {
   const { events } = useChanges(probe, span, pair, time.value);
+  const moved = usePathChanges(probe, span, pair, time.value);
   return <section>
     {paths > 1 && !row.missing && <PathTable row={row} paths={paths} path={path} />}
     <Way title={path > 0 ? `${title}, path ${path}` : title} row={row.missing ? row : rowOfPath(row, path) ?? UNMEASURED} />
     {known && time.value === null && <HopsTable known={known} path={path} from={model.nameOf(pair[0])} to={model.nameOf(pair[1])} />}
+    <PathChangeList found={moved} span={span} />
     <Charts series={series} of={time.value === null ? `last ${span}` : `${span} around ${clockTime(time.value)}`} at={time.value}
       changes={events} group={pair.join()} />
   </section>;

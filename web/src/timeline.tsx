@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import { EventList, EventMarks, useChanges } from './event_list';
+import { PathChangeList, PathMarks, usePathChanges } from './path_change_list';
 import { clockTime, timeTyped } from './format';
 import { againstTime, fetchRange, SPANS, WORST } from './past';
 import { away, choose, liveGrid, newestComplete, now, pastNote, view } from './store';
@@ -117,6 +118,7 @@ export function Timeline() {
   const { time, span } = view.value;
   const probe = liveGrid.value?.probe.name ?? '';
   const changes = useChanges(probe, span, null, null);
+  const moved = usePathChanges(probe, span, null, null);
   if (oldest === null && time === null) return null; // there is no history
   const end = newestComplete();
   const start = Math.min(end - 1000, time ?? end, Math.max(end - SPANS[span] * 1000, oldest ?? 0));
@@ -125,6 +127,7 @@ export function Timeline() {
     <button id="live" aria-pressed={!away.value} onClick={() => (away.value ? choose(LIVE) : go(end, false))}>
       {away.value ? 'Live' : 'Pause'}</button>
     <span class="track"><EventMarks changes={changes} start={start} end={end} go={(at) => go(at, false)} />
+    <PathMarks changes={moved.changes} start={start} end={end} go={(at) => go(at, false)} />
     <input id="time" type="range" min={start} max={end} step="any" value={time ?? end} aria-label="Time to look at"
       aria-valuetext={time === null ? 'live' : clockTime(time)}
       onKeyDown={(event) => step(event, time ?? end, go)}
@@ -135,5 +138,5 @@ export function Timeline() {
     <What start={start} />
     <When time={time} go={(at) => go(Math.min(at, end), false)} />
     <span class="past" role="status">{away.value ? pastNote.value : ''}</span>
-  </div><EventList changes={changes} probe={probe} span={span} /></>;
+  </div><EventList changes={changes} probe={probe} span={span} /><PathChangeList found={moved} span={span} /></>;
 }

@@ -41,9 +41,17 @@ std::optional<std::string> PathIntake::take(const Agent& agent, const wire::Path
     path->traced = std::min(path->traced, now_utc);  // its clock may be ahead
     const PathBoard::Taken taken = board_.publishPath(std::move(*path));
     ++(taken.known == nullptr ? counters_.ignored : counters_.taken);
-    counters_.changed += taken.changed ? 1 : 0;
+    if (!taken.changed) continue;
+    ++counters_.changed;
+    changes_.add(changeOf(*taken.known, now_utc));
   }
   return fault;
+}
+
+std::vector<PathChange> PathIntake::takeChanges(Nanos now_utc) {
+  auto made = changes_.take(now_utc);
+  counters_.folded = changes_.folded();
+  return made;
 }
 
 void PathIntake::runDue(Instant now) {

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "control.pb.h"
 #include "controller/control/registry.h"
 #include "controller/model/board.h"
+#include "controller/model/path_change.h"
 
 namespace pingloom::controller {
 
@@ -25,6 +27,8 @@ class PathIntake {
   std::optional<std::string> take(const Agent& agent, const wire::PathReport& report,
                                   Nanos now_utc);
   void runDue(Instant now);
+  // What the history is to keep of the changes since the last call.
+  std::vector<PathChange> takeChanges(Nanos now_utc);
   const PathCounts& counters() const { return counters_; }
 
  private:
@@ -34,6 +38,7 @@ class PathIntake {
   Board& board_;
   std::shared_ptr<const GridPlan> plan_ = std::make_shared<GridPlan>();
   PathCounts counters_;
+  PathChangeBatch changes_;
   Nanos forget_due_mono_ = 0;
 };
 

@@ -45,19 +45,21 @@ void EventQueue::addSeverities(std::vector<SeverityRecord> more) {
 
 void EventQueue::add(std::vector<KeptEvent> events, std::vector<PresenceRecord> presence,
                      std::vector<VerdictRecord> verdicts, std::vector<SeverityRecord> severities,
-                     std::vector<CounterRecord> counters) {
+                     std::vector<CounterRecord> counters, std::vector<PathChange> path_changes) {
   const std::lock_guard lock(mutex_);
   dropped_ += append(events_, std::move(events));
   dropped_ += append(presence_, std::move(presence));
   dropped_ += append(verdicts_, std::move(verdicts));
   addSeverities(std::move(severities));
   dropped_ += append(counters_, std::move(counters));
+  dropped_ += append(path_changes_, std::move(path_changes));
 }
 
 bool EventQueue::due(Nanos now_mono) const {
   const std::lock_guard lock(mutex_);
   const bool none = events_.empty() && presence_.empty() && verdicts_.empty() &&
-                    severities_.empty() && unknown_.empty() && counters_.empty();
+                    severities_.empty() && unknown_.empty() && counters_.empty() &&
+                    path_changes_.empty();
   return !none && now_mono >= retry_mono_;
 }
 
@@ -78,6 +80,7 @@ void EventQueue::writeTo(Ledger& ledger, Nanos now_mono) {
   std::vector<VerdictRecord> verdicts;
   std::vector<SeverityRecord> severities;
   std::vector<CounterRecord> counters;
+  std::vector<PathChange> path_changes;
   Unknown unknown;
   {
     const std::lock_guard lock(mutex_);
@@ -86,13 +89,14 @@ void EventQueue::writeTo(Ledger& ledger, Nanos now_mono) {
     verdicts.swap(verdicts_);
     severities.swap(severities_);
     counters.swap(counters_);
+    path_changes.swap(path_changes_);
     unknown.swap(unknown_);
   }
   // They stand before the others, because of records with the same time the last one counts.
   const std::vector<SeverityRecord> none = recordsOf(unknown);
   severities.insert(severities.begin(), none.begin(), none.end());
   // The ledger's own writing reports a disk that cannot be written.
-  const auto status = ledger.record(events, presence, verdicts, severities, counters);
+  const auto status = ledger.record(events, presence, verdicts, severities, counters, path_changes);
   const std::lock_guard lock(mutex_);
   if (status) {
     written_ += events.size();
@@ -108,11 +112,13 @@ void EventQueue::writeTo(Ledger& ledger, Nanos now_mono) {
   verdicts.swap(verdicts_);
   severities.swap(severities_);
   counters.swap(counters_);
+  path_changes.swap(path_changes_);
   dropped_ += append(events_, std::move(events));
   dropped_ += append(presence_, std::move(presence));
   dropped_ += append(verdicts_, std::move(verdicts));
   addSeverities(std::move(severities));
   dropped_ += append(counters_, std::move(counters));
+  dropped_ += append(path_changes_, std::move(path_changes));
 }
 
 }  // namespace pingloom::controller

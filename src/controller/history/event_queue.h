@@ -1,8 +1,8 @@
-// State changes, presence, verdicts, severities and moved counters on their way from the control
-// thread to the ledger's thread. Bounds: kMaxWaiting records of each kind. While they cannot be
-// written, the newest are dropped and counted; of the severities the oldest, so that what is in
-// force at the end is known. A record in their place says that nothing is known of their source for
-// that time; there are at most kMaxUnknown of these.
+// Changes of states and paths, presence, verdicts, severities and moved counters on their way from
+// the control thread to the ledger's thread. Bounds: kMaxWaiting records of each kind. While they
+// cannot be written, the newest are dropped and counted; of the severities the oldest, so that what
+// is in force at the end is known. A record in their place says that nothing is known of their
+// source for that time; there are at most kMaxUnknown of these.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 
 #include "controller/history/ledger.h"
 #include "controller/model/event_batch.h"
+#include "controller/model/path_change.h"
 #include "controller/model/presence.h"
 #include "controller/model/severity_record.h"
 
@@ -28,7 +29,7 @@ class EventQueue {
   // Any thread may call these.
   void add(std::vector<KeptEvent> events, std::vector<PresenceRecord> presence,
            std::vector<VerdictRecord> verdicts = {}, std::vector<SeverityRecord> severities = {},
-           std::vector<CounterRecord> counters = {});
+           std::vector<CounterRecord> counters = {}, std::vector<PathChange> path_changes = {});
   bool due(Nanos now_mono) const;
   std::uint64_t written() const;  // counts events
   std::uint64_t dropped() const;  // counts all kinds of records
@@ -49,6 +50,7 @@ class EventQueue {
   std::vector<SeverityRecord> severities_;
   Unknown unknown_;
   std::vector<CounterRecord> counters_;
+  std::vector<PathChange> path_changes_;
   Nanos retry_mono_ = 0;
   std::uint64_t written_ = 0;
   std::uint64_t dropped_ = 0;

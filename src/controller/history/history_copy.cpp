@@ -40,7 +40,11 @@ const std::vector<Table>& tables() {
       {"severities", {"since_ns", "probe", "source", "content"}, "ntbb"},
       {"counters",
        {"minute_ns", "host", "device", "port", "counter", "kind", "total", "moved"},
-       "nttntnnn"}};
+       "nttntnnn"},
+      {"path_changes",
+       {"utc_ns", "probe", "flows", "several", "source", "destination", "path", "hop", "before",
+        "after"},
+       "ntnnbbnntt"}};
   return all;
 }
 

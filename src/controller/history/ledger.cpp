@@ -47,6 +47,9 @@ struct Ledger::Connection {
     auto counter_store = CounterStore::open(database);
     if (!counter_store) return tl::unexpected(counter_store.error());
     counters = std::move(*counter_store);
+    auto path_change_store = PathChangeStore::open(database);
+    if (!path_change_store) return tl::unexpected(path_change_store.error());
+    path_changes = std::move(*path_change_store);
     if (auto status = roll_up.prepare(database); !status) return status;
     if (auto status = insert_block.prepare(database); !status) return status;
     return database.prepareAll(
@@ -81,6 +84,7 @@ struct Ledger::Connection {
   VerdictStore verdicts;
   SeverityStore severities;
   CounterStore counters;
+  PathChangeStore path_changes;
 };
 
 Ledger::Ledger(LedgerOptions options) : options_(std::move(options)) {}
@@ -324,13 +328,15 @@ Result<std::vector<VerdictRecord>> Ledger::verdicts(Nanos closed_after_utc) {
 Status Ledger::record(std::span<const KeptEvent> events, std::span<const PresenceRecord> presence,
                       std::span<const VerdictRecord> verdicts,
                       std::span<const SeverityRecord> severities,
-                      std::span<const CounterRecord> counters) {
+                      std::span<const CounterRecord> counters,
+                      std::span<const PathChange> path_changes) {
   if (connection_ == nullptr) return makeError(options_.place.text(), "is not open");
   auto status = connection_->begin.run();
   if (status) status = connection_->events.write(events, presence);
   if (status) status = connection_->verdicts.write(verdicts);
   if (status) status = connection_->severities.write(severities);
   if (status) status = connection_->counters.write(counters);
+  if (status) status = connection_->path_changes.write(path_changes);
   if (status) status = connection_->commit.run();
   if (!status) rollBack();
   return status;
@@ -354,6 +360,11 @@ Result<bool> Ledger::trim(std::size_t windows, Nanos now_utc) {
   }
   if (const auto status =
           connection_->counters.trim(options_.retention, options_.max_bytes, now_utc);
+      !status && more) {
+    more = tl::unexpected(status.error());
+  }
+  if (const auto status =
+          connection_->path_changes.trim(options_.retention, options_.max_bytes, now_utc);
       !status && more) {
     more = tl::unexpected(status.error());
   }

@@ -25,6 +25,7 @@
 #include "controller/history/codec/report_packer.h"
 #include "controller/history/counter_store.h"
 #include "controller/history/event_store.h"
+#include "controller/history/path_change_store.h"
 #include "controller/history/severity_store.h"
 #include "controller/history/sql/database.h"
 #include "controller/history/verdict_store.h"
@@ -95,7 +96,8 @@ class Ledger {
   Status record(std::span<const KeptEvent> events, std::span<const PresenceRecord> presence,
                 std::span<const VerdictRecord> verdicts = {},
                 std::span<const SeverityRecord> severities = {},
-                std::span<const CounterRecord> counters = {});
+                std::span<const CounterRecord> counters = {},
+                std::span<const PathChange> path_changes = {});
   // Does the same as VerdictStore::load().
   Result<std::vector<VerdictRecord>> verdicts(Nanos closed_after_utc);
   // Rolls up some of the windows that are old enough. Returns their number, or 0 if none are left.

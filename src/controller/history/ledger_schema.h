@@ -37,8 +37,15 @@
 //          total        the value at the end of the minute
 //          moved        by how much it grew; several rows of one minute add up
 //
-// Files of version 1 from before the first release may lack `verdicts`, `severities`,
-// `counters` and the two columns of severities in `events`; opening them adds these.
+// path_changes utc_ns  the time at which the controller learned of it
+//          probe, flows (the number of flows that changed)
+//          several      1: flows of other sources too
+//          source, destination (4 or 16 bytes), path    the flow that is the example
+//          hop          the first of its routers that differs, from 1
+//          before, after    its routers, separated by blanks; *: it did not answer
+//
+// Files of version 1 from before the first release may lack `verdicts`, `severities`, `counters`,
+// `path_changes` and the two columns of severities in `events`; opening them adds these.
 //
 // A window that an agent delivered in parts has several rows in `blocks`, and one of several paths
 // has a row for each path and one for all. Times and names stand before the content, because SQLite
@@ -93,6 +100,23 @@ CREATE TABLE IF NOT EXISTS counters(
 CREATE INDEX IF NOT EXISTS counters_by_host ON counters(host, minute_ns);
 CREATE INDEX IF NOT EXISTS counters_by_time ON counters(minute_ns);
 CREATE INDEX IF NOT EXISTS counters_by_kind ON counters(kind);
+)";
+
+constexpr const char* kPathChangeTable = R"(
+CREATE TABLE IF NOT EXISTS path_changes(
+  id INTEGER PRIMARY KEY,
+  utc_ns INTEGER NOT NULL,
+  probe TEXT NOT NULL,
+  flows INTEGER NOT NULL,
+  several INTEGER NOT NULL,
+  source BLOB NOT NULL,
+  destination BLOB NOT NULL,
+  path INTEGER NOT NULL,
+  hop INTEGER NOT NULL,
+  before TEXT NOT NULL,
+  after TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS path_changes_by_time ON path_changes(utc_ns);
 )";
 
 constexpr const char* kEventSeverities = R"(

@@ -17,8 +17,8 @@ constexpr const char* kCountTables =
     "SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = "
     "c.relnamespace WHERE c.relkind = 'r' AND n.nspname = 'public' AND c.relname IN "
     "('pingloom_history', 'agents', 'blocks', 'events', 'presence', 'verdicts', 'severities', "
-    "'counters')";
-constexpr std::int64_t kTables = 8;
+    "'counters', 'path_changes')";
+constexpr std::int64_t kTables = 9;
 
 // Lists the columns that every file of the format has: those of its first tables, without the ones
 // that opening a file adds.
@@ -61,7 +61,7 @@ Status addLaterTables(Database& database) {
   if (*known == 0) {
     if (auto status = database.execute(kEventSeverities); !status) return status;
   }
-  for (const char* table : {kVerdictTable, kSeverityTable, kCounterTable}) {
+  for (const char* table : {kVerdictTable, kSeverityTable, kCounterTable, kPathChangeTable}) {
     if (auto status = database.execute(table); !status) return status;
   }
   return {};
@@ -87,8 +87,8 @@ Status prepareFile(Database& database, const std::string& file) {
 
 // The same tables in PostgreSQL's words.
 std::string postgresTables() {
-  std::string sql =
-      fmt::format("{}{}{}{}", kLedgerTables, kVerdictTable, kSeverityTable, kCounterTable);
+  std::string sql = fmt::format("{}{}{}{}{}", kLedgerTables, kVerdictTable, kSeverityTable,
+                                kCounterTable, kPathChangeTable);
   constexpr std::pair<std::string_view, std::string_view> kWords[] = {
       {" INTEGER PRIMARY KEY", " BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"},
       {" INTEGER", " BIGINT"},

@@ -179,11 +179,12 @@ void LedgerWriter::wakeOwner() const {
 void LedgerWriter::record(std::vector<KeptEvent> events, std::vector<PresenceRecord> presence,
                           std::vector<VerdictRecord> verdicts,
                           std::vector<SeverityRecord> severities,
-                          std::vector<CounterRecord> counters) {
+                          std::vector<CounterRecord> counters,
+                          std::vector<PathChange> path_changes) {
   {
     const std::lock_guard lock(mutex_);
     events_.add(std::move(events), std::move(presence), std::move(verdicts), std::move(severities),
-                std::move(counters));
+                std::move(counters), std::move(path_changes));
   }
   wake_.notify_one();
 }

@@ -57,7 +57,7 @@ class LedgerWriter {
   // These are written between batches.
   void record(std::vector<KeptEvent> events, std::vector<PresenceRecord> presence,
               std::vector<VerdictRecord> verdicts = {}, std::vector<SeverityRecord> severities = {},
-              std::vector<CounterRecord> counters = {});
+              std::vector<CounterRecord> counters = {}, std::vector<PathChange> path_changes = {});
 
   // Starts to read the newest window of each place. Called once.
   void restore(std::vector<LedgerPlace> places);

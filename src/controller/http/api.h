@@ -57,6 +57,9 @@ http::Answer events(const std::shared_ptr<const GridPlan>& plan, HistoryReader& 
 http::Answer history(const std::shared_ptr<const GridPlan>& plan, HistoryReader& reader,
                      const http::Request& request);
 
+// /api/v1/history/paths?probe=NAME&from=TIME&to=TIME&source=ADDRESS&...
+http::Answer pastPaths(const Board& board, HistoryReader& reader, const http::Request& request);
+
 // POST /api/v1/bursts: starts a burst. The control thread answers.
 http::Answer startBurst(const Board& board, BurstBoard& bursts, const http::Request& request);
 // /api/v1/bursts/ID

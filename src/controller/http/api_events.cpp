@@ -17,16 +17,6 @@ constexpr std::uint64_t kDefaultLimit = 1000;
 constexpr std::uint64_t kMaxEvents = 10'000;
 constexpr std::uint64_t kMaxBins = 1000;
 
-tl::expected<std::optional<IpAddress>, http::Response> addressOption(const http::Request& request,
-                                                                     const char* name) {
-  const auto given = request.query.find(name);
-  if (given == request.query.end()) return std::nullopt;
-  const auto address = IpAddress::parse(given->second);
-  if (address) return *address;
-  return tl::unexpected(http::errorResponse(
-      400, fmt::format("the parameter '{}': {}", name, address.error().text())));
-}
-
 tl::expected<EventQuery, http::Response> eventQuery(const GridPlan& plan,
                                                     const http::Request& request) {
   EventQuery query;

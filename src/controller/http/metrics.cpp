@@ -193,6 +193,9 @@ void pathMetrics(MetricsText& text, const Board& board) {
   text.sample(counts.refused, {{"outcome", "refused"}});
   text.counter("pingloom_controller_path_changes_total",
                "Flows that were found on another path than before.", counts.changed);
+  text.counter("pingloom_controller_path_changes_folded_total",
+               "Of these, the ones that the history has only as the number of another's record.",
+               counts.folded);
   text.gauge("pingloom_controller_fabric_switches", "Switches that the known paths show.",
              map->switches.size());
   text.gauge("pingloom_controller_fabric_links",

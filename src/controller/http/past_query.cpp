@@ -56,6 +56,16 @@ tl::expected<OptionalTime, http::Response> calendarTimeOption(const http::Reques
 
 }  // namespace
 
+tl::expected<std::optional<IpAddress>, http::Response> addressOption(const http::Request& request,
+                                                                     const char* name) {
+  const auto given = request.query.find(name);
+  if (given == request.query.end()) return std::nullopt;
+  const auto address = IpAddress::parse(given->second);
+  if (address) return *address;
+  return tl::unexpected(http::errorResponse(
+      400, fmt::format("the parameter '{}': {}", name, address.error().text())));
+}
+
 tl::expected<TimeRange, http::Response> rangeOption(const http::Request& request) {
   const auto to = calendarTimeOption(request, "to");
   if (!to) return tl::unexpected(to.error());

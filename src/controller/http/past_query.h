@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
+#include "common/address.h"
 #include "common/error.h"
 #include "common/time.h"
 #include "controller/history/history_reader.h"
@@ -20,6 +22,10 @@ tl::expected<Nanos, http::Response> timeOption(const http::Request& request, con
 tl::expected<std::uint64_t, http::Response> numberOption(const http::Request& request,
                                                          const char* name, std::uint64_t without,
                                                          std::uint64_t most);
+
+// Likewise, nullopt where the request has none.
+tl::expected<std::optional<IpAddress>, http::Response> addressOption(const http::Request& request,
+                                                                     const char* name);
 
 struct TimeRange {
   Nanos from_utc = 0;  // the range is [from, until)

@@ -57,6 +57,9 @@ Answer fabricFlows(const Sources& from, const Request& request) {
 Answer history(const Sources& from, const Request& request) {
   return api::history(from.board.plan(), from.history, request);
 }
+Answer pastPaths(const Sources& from, const Request& request) {
+  return api::pastPaths(from.board, from.history, request);
+}
 Answer startBurst(const Sources& from, const Request& request) {
   return api::startBurst(from.board, from.bursts, request);
 }
@@ -137,6 +140,9 @@ constexpr CsvTable kEventsTable = {"events",
                                    "at,window,probe,source,source_name,destination,destination_"
                                    "name,from,to,severity_from,severity,"
                                    "pairs"};
+constexpr CsvTable kPathChangesTable = {"changes",
+                                        "at,probe,flows,of,of_name,source,source_name,destination,"
+                                        "destination_name,path,hop"};
 // The lists within an incident have no place in a line.
 constexpr std::string_view kIncidentColumns =
     "id,kind,culprit,severity,figure,opened,updated,closed,flaps,pairs.bad,pairs.judged,sentence,"
@@ -152,7 +158,7 @@ constexpr CsvTable kRowsTable = {
     "prober_ns.max,rtt_ns.min,rtt_ns.mean,rtt_ns.p50,rtt_ns.p95,rtt_ns.p99,rtt_ns.max,"
     "jitter_ns,clock,device,protocol"};
 
-constexpr std::array<Route, 34> kRoutes = {{
+constexpr std::array<Route, 35> kRoutes = {{
     {"/api/v1/status", status, "format", &kStatusTable},
     {"/api/v1/hosts", hosts, "format", &kHostsTable},
     {"/api/v1/counters", counters, "host format", &kCountersTable},
@@ -167,6 +173,8 @@ constexpr std::array<Route, 34> kRoutes = {{
     {"/api/v1/history/grid", history, "probe metric at against worst format"},
     {"/api/v1/history/events", history, "probe from to source destination limit bins format",
      &kEventsTable},
+    {"/api/v1/history/paths", pastPaths, "probe from to source destination limit format",
+     &kPathChangesTable},
     {"/api/v1/history/pairs/{probe}/{source}/{destination}", history, "from to points path format",
      &kRowsTable},
     {"/api/v1/history/counters", pastCounters, "host from to limit format", &kPastCountersTable},

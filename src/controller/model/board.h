@@ -218,6 +218,7 @@ using ReportFaults = std::array<std::uint64_t, kReportFaultNames.size()>;
 struct PathCounts {
   std::uint64_t taken = 0;
   std::uint64_t changed = 0;  // of those, flows that took another path than before
+  std::uint64_t folded = 0;   // of those, without a record of their own (path_change.h)
   std::uint64_t ignored = 0;  // the plan does not have the flow (any more), or nothing is new
   std::uint64_t refused = 0;  // malformed, or of a source that the agent does not own
 };

@@ -24,7 +24,8 @@ class PathIntakeTest : public testing::Test {
   }
 
   std::optional<std::string> take(const std::string& probe, const std::string& source,
-                                  const std::string& destination, std::uint32_t path) {
+                                  const std::string& destination, std::uint32_t path,
+                                  std::initializer_list<std::uint32_t> routers = {}) {
     TracedPath traced;
     traced.probe = probe;
     traced.source = ip(source);
@@ -32,6 +33,9 @@ class PathIntakeTest : public testing::Test {
     traced.path = path;
     traced.end = PathEnd::kReached;
     traced.traced = now_.utc + kHour;  // an agent whose clock is ahead
+    for (const std::uint32_t each : routers) {
+      traced.hops.push_back({IpAddress::fromV4(0x0A020000 + each), 1000});
+    }
     wire::PathReport report;
     wire::encode(traced, *report.add_paths());
     return intake_.take(*agent_, report, now_.utc);
@@ -82,6 +86,21 @@ TEST_F(PathIntakeTest, RefusesAMalformedReport) {
   EXPECT_TRUE(intake_.take(*agent_, report, now_.utc));
   for (int i = 0; i < 300; ++i) report.add_paths();
   EXPECT_EQ(intake_.take(*agent_, report, now_.utc), "paths: are more than 256");
+}
+
+TEST_F(PathIntakeTest, TellsTheHistoryOfFlowsThatTakeAnotherPath) {
+  EXPECT_FALSE(take("fabric", "10.0.0.1", "10.0.0.2", 2, {1, 2}));
+  now_.utc += kMinute;
+  EXPECT_FALSE(take("fabric", "10.0.0.1", "10.0.0.2", 2, {1, 2}));
+  EXPECT_TRUE(intake_.takeChanges(now_.utc).empty());
+  now_.utc += kMinute;
+  EXPECT_FALSE(take("fabric", "10.0.0.1", "10.0.0.2", 2, {1, 3}));
+  const auto changes = intake_.takeChanges(now_.utc);
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].utc, now_.utc);
+  EXPECT_EQ(changes[0].hop, 2U);
+  EXPECT_EQ(changes[0].path, 2U);
+  EXPECT_TRUE(intake_.takeChanges(now_.utc).empty());
 }
 
 }  // namespace

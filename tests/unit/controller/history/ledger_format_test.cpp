@@ -229,7 +229,7 @@ TEST_F(LedgerFormatTest, AFileFromBeforeSeveritiesGetsThem) {
     auto database = Database::open(file());
     ASSERT_TRUE(database);
     ASSERT_TRUE(
-        database->execute("DROP TABLE severities; DROP TABLE verdicts; "
+        database->execute("DROP TABLE severities; DROP TABLE verdicts; DROP TABLE path_changes; "
                           "ALTER TABLE events DROP COLUMN severity_before; "
                           "ALTER TABLE events DROP COLUMN severity_after;"));
   }

@@ -69,7 +69,8 @@ TEST(Routes, KnownParametersAreTaken) {
         "/api/v1/history/pairs/p/a/b?from=t&to=t&points=1&path=1&format=csv",
         "/api/v1/counters?host=gpu-1&format=csv",
         "/api/v1/history/counters?host=h&from=t&to=t&limit=1&format=csv",
-        "/api/v1/history/events?probe=p&from=t&to=t&source=a&destination=b&limit=1&bins=1"}) {
+        "/api/v1/history/events?probe=p&from=t&to=t&source=a&destination=b&limit=1&bins=1",
+        "/api/v1/history/paths?probe=p&from=t&to=t&source=a&destination=b&limit=1&format=csv"}) {
     EXPECT_EQ(refusal(target), "") << target;
   }
 }
