@@ -74,6 +74,26 @@ void addChanges(Lines& lines, const Json& list, std::optional<std::uint32_t> lab
   for (const std::string& line : pathHistoryLines(shown)) lines.push_back("  " + line);
 }
 
+std::string reasonText(const std::string& state) {
+  if (state == "no pair") return "no other pair can cross it";
+  if (state == "at limit") return "its hosts have as many further pairs as they may";
+  return "pairs are chosen for it";
+}
+
+void addCover(Lines& lines, const Json& probe) {
+  const std::string cover = shownAt(probe, "/cover");
+  lines.push_back(
+      fmt::format("{}: {} of {} link directions are crossed by at least {} of its {} "
+                  "flows; {} pairs are probed for that beside the sample",
+                  shownAt(probe, "/probe"), shownAt(probe, "/covered"), shownAt(probe, "/links"),
+                  cover, shownAt(probe, "/flows"), shownAt(probe, "/pairs")));
+  for (const Json& link : listAt(probe, "/few")) {
+    lines.push_back(fmt::format("  {} -> {} has {}: {}", shownAt(link, "/from"),
+                                shownAt(link, "/to"), shownAt(link, "/flows"),
+                                reasonText(textAt(link, "/state"))));
+  }
+}
+
 }  // namespace
 
 Lines pathLines(const Json& paths, std::optional<std::uint32_t> label) {
@@ -97,6 +117,7 @@ Lines fabricLines(const Json& fabric) {
         "Routers do not answer from the addresses that packets arrive at, so only switches next to "
         "hosts and named ones are merged (docs/paths.md).");
   }
+  for (const Json& probe : listAt(fabric, "/cover")) addCover(lines, probe);
   TextTable switches({"TIER", "SWITCH", "ADDRESSES", "INCIDENT"});
   std::vector<TextTable::Cells> rows;
   for (const Json& each : listAt(fabric, "/switches")) {

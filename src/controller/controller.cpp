@@ -95,6 +95,7 @@ Status Controller::open() {
   }
   // This runs before the ledger's thread starts.
   membership_.emplace(config_.state_dir / "members", now);
+  cover_pairs_.emplace(config_.state_dir / "cover");
   written_ = pinglist_->load(true, monotonicNow(), started_utc_);
   const auto first = written_ == nullptr ? nullptr : expanded(now);
   if (first != nullptr) {
@@ -225,12 +226,13 @@ void Controller::use(const std::shared_ptr<const pinglist::Pinglist>& next, Inst
   planChanged(now);
 }
 
-// Returns the pinglist with its members, and logs what is new about them.
+// Returns the pinglist with its members and the pairs for its links, and logs what is new about the
+// members.
 std::shared_ptr<const pinglist::Pinglist> Controller::expanded(Instant now) {
   if (written_->registered.empty()) {
     member_warnings_.clear();
     member_notes_.clear();
-    return written_;
+    return cover_pairs_->applied(written_);
   }
   auto made = pinglist::expand(*written_, membership_->members(), now.utc);
   for (const std::string& warning : made.warnings) {
@@ -240,7 +242,19 @@ std::shared_ptr<const pinglist::Pinglist> Controller::expanded(Instant now) {
   }
   member_warnings_ = std::move(made.warnings);
   member_notes_ = std::move(made.notes);
-  return std::make_shared<const pinglist::Pinglist>(std::move(made.pinglist));
+  return cover_pairs_->applied(
+      std::make_shared<const pinglist::Pinglist>(std::move(made.pinglist)));
+}
+
+void Controller::coverLinks(Instant now) {
+  const auto chosen = verdicts_.takeChosen();
+  if (chosen.empty() || written_ == nullptr) return;
+  if (!cover_pairs_->add(chosen, *grid_.plan().pinglist)) return;
+  use(expanded(now), now);
+  for (const CoverPairs& each : chosen) {
+    log::info("{}: {} more pairs are probed, for links that too few flows cross", each.probe,
+              each.pairs.size());
+  }
 }
 
 // The grid has another plan.
@@ -318,6 +332,7 @@ void Controller::turn() {
   if (membership_->runDue(registry_, forget, now)) membersChanged(now);
   grid_.runDue(now);
   verdicts_.run(now);
+  coverLinks(now);
   paths_.runDue(now);
   server_->runDue(now);
   if (access_ != nullptr) access_->runDue(now.utc);

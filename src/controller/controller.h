@@ -18,6 +18,7 @@
 #include "controller/control/batch_marks.h"
 #include "controller/control/burst_board.h"
 #include "controller/control/control_server.h"
+#include "controller/control/cover_pairs.h"
 #include "controller/control/grid.h"
 #include "controller/control/join_desk.h"
 #include "controller/control/lapse_watch.h"
@@ -73,6 +74,7 @@ class Controller {
   void enforce(std::shared_ptr<const pinglist::Pinglist> loaded, Instant now);
   std::shared_ptr<const pinglist::Pinglist> expanded(Instant now);
   void membersChanged(Instant now);
+  void coverLinks(Instant now);
   std::vector<LedgerPlace> places() const;
   void restore(const LatestReport& latest, Instant now);
   void planChanged(Instant now);
@@ -99,6 +101,7 @@ class Controller {
   std::unique_ptr<PinglistSource> pinglist_;
   std::shared_ptr<const pinglist::Pinglist> written_;  // as the file has it; nullptr without one
   std::optional<Membership> membership_;
+  std::optional<CoverPairsFile> cover_pairs_;
   std::vector<std::string> member_warnings_;
   std::vector<std::string> member_notes_;
   std::unique_ptr<LedgerWriter> ledger_;

@@ -143,6 +143,10 @@ std::vector<std::string> describe(const Coverage& coverage, const Topology& topo
         spines));
   }
   made.push_back(
+      fmt::format("once paths are traced, the controller adds pairs for links that fewer than {} "
+                  "flow{} cross{}",
+                  coverage.cover, coverage.cover == 1 ? "" : "s", coverage.cover == 1 ? "es" : ""));
+  made.push_back(
       topology.switches.empty()
           ? "which links share all of their flows is not known, because no 'topology' is named; "
             "no plan can tell such links apart, as little as a NIC from its cable"

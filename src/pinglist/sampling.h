@@ -19,7 +19,7 @@ struct Sampling {
   static constexpr std::uint32_t kMaxCover = 64;
 
   std::string label;          // members with the same value of it are a group
-  std::uint32_t cover = 3;    // the flows that each link of a group to the fabric needs each way
+  std::uint32_t cover = 3;    // the flows that each link of the fabric shall have each way
   std::size_t unlabeled = 0;  // members without the label; each is a group of its own
 
   bool operator==(const Sampling&) const = default;

@@ -43,6 +43,7 @@ void addSampled(const Plan& plan, const ProbeSpec& probe, const IpAddress& own,
   const auto source = static_cast<std::uint32_t>(at - members.begin());
   Assignment group{probe, own, {}};
   group.probe.groups.clear();
+  group.probe.extra.clear();
   Assignment across = group;
   group.probe.paths = 1;
   for (const std::uint32_t target : targets.of(source)) {
@@ -93,6 +94,10 @@ std::uint64_t hash(const Plan& plan) {
       sum.add("across");
       sum.addNumber(probe.across);
       for (const std::string& group : probe.groups) sum.add(group);
+      for (const auto& [source, destination] : probe.extra) {
+        sum.add(source.wire());
+        sum.add(destination.wire());
+      }
     }
   }
   for (const auto& [name, list] : plan.lists) {

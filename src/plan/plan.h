@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/address.h"
@@ -24,6 +25,9 @@ constexpr std::uint32_t kMaxServiceLevel = 15;
 constexpr std::uint32_t kMaxAcross = 128;
 constexpr std::size_t kMaxSampledPairs = 1 << 22;
 constexpr std::size_t kMaxGroups = 16'384;
+// Pairs that are added to the sample, so that its flows cross each link (link_cover.h). Every
+// update of the plan names all of them.
+constexpr std::size_t kMaxExtraPairs = 4096;
 
 using AddressList = std::vector<IpAddress>;  // ascending, without duplicates
 bool contains(const AddressList& list, const IpAddress& address);
@@ -52,6 +56,8 @@ struct ProbeSpec {
   // src/plan/sampling.h chooses them.
   std::uint32_t across = 0;
   std::vector<std::string> groups = {};  // names of lists in Plan::lists, one for each group
+  // With `across`: more pairs of members of different groups, ascending.
+  std::vector<std::pair<IpAddress, IpAddress>> extra = {};
 
   bool operator==(const ProbeSpec&) const = default;
 };
@@ -69,8 +75,8 @@ struct Plan {
 std::uint64_t hash(const Plan& plan);
 
 // The work of one source address for one probe. A probe that samples and has several paths gives a
-// source two of them: the pairs of its group, with `paths` 1, and all others. `groups` is empty in
-// `probe`, so that an assignment changes only if its own work does.
+// source two of them: the pairs of its group, with `paths` 1, and all others. `groups` and `extra`
+// are empty in `probe`, so that an assignment changes only if its own work does.
 struct Assignment {
   ProbeSpec probe;
   IpAddress source;

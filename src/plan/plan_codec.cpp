@@ -46,6 +46,10 @@ wire::ProbeSpec encodeProbe(const ProbeSpec& probe) {
   if (probe.gid_index) out.set_gid_index(*probe.gid_index);
   out.set_across(probe.across);
   for (const std::string& group : probe.groups) out.add_groups(group);
+  for (const auto& [source, destination] : probe.extra) {
+    append(source, *out.mutable_extra_v4(), *out.mutable_extra_v6());
+    append(destination, *out.mutable_extra_v4(), *out.mutable_extra_v6());
+  }
   return out;
 }
 
@@ -57,9 +61,25 @@ bool hasRdmaFields(const wire::ProbeSpec& in) {
 
 // Only a mesh samples.
 bool hasSaneGroups(const wire::ProbeSpec& in) {
-  if (in.across() == 0) return in.groups_size() == 0;
+  if (in.across() == 0) {
+    return in.groups_size() == 0 && in.extra_v4().empty() && in.extra_v6().empty();
+  }
   return in.across() <= kMaxAcross && in.sources() == in.destinations() &&
          static_cast<std::size_t>(in.groups_size()) <= kMaxGroups;
+}
+
+Status decodeExtra(const std::string& bytes, std::size_t width, ProbeSpec& probe) {
+  if (bytes.size() % (2 * width) != 0 || bytes.size() / (2 * width) > kMaxExtraPairs) {
+    return makeError("plan probe '" + probe.name + "'", "has extra pairs of a bad length");
+  }
+  for (std::size_t at = 0; at < bytes.size(); at += 2 * width) {
+    const auto source = IpAddress::fromWire(std::string_view(bytes).substr(at, width));
+    if (!source) return tl::unexpected(source.error());
+    const auto destination = IpAddress::fromWire(std::string_view(bytes).substr(at + width, width));
+    if (!destination) return tl::unexpected(destination.error());
+    probe.extra.emplace_back(*source, *destination);
+  }
+  return {};
 }
 
 Result<ProbeSpec> decodeProbe(const wire::ProbeSpec& in) {
@@ -88,6 +108,9 @@ Result<ProbeSpec> decodeProbe(const wire::ProbeSpec& in) {
   if (in.has_gid_index()) probe.gid_index = static_cast<std::uint8_t>(in.gid_index());
   probe.across = in.across();
   probe.groups.assign(in.groups().begin(), in.groups().end());
+  auto status = decodeExtra(in.extra_v4(), 4, probe);
+  if (status) status = decodeExtra(in.extra_v6(), 16, probe);
+  if (!status) return tl::unexpected(status.error());
   return probe;
 }
 

@@ -185,6 +185,22 @@ std::vector<std::uint32_t> groupsOf(const Plan& plan, const ProbeSpec& probe,
   return groups;
 }
 
+// The extra pairs of two members by their numbers, ascending.
+Targets::ExtraPairs extraOf(const ProbeSpec& probe, const AddressList& members) {
+  const auto number_of = [&](const IpAddress& address) {
+    const auto at = std::lower_bound(members.begin(), members.end(), address);
+    const bool found = at != members.end() && *at == address;
+    return static_cast<std::uint32_t>(found ? at - members.begin() : members.size());
+  };
+  Targets::ExtraPairs made;
+  for (const auto& [source, destination] : probe.extra) {
+    const Targets::ExtraPairs::value_type pair{number_of(source), number_of(destination)};
+    if (std::max(pair.first, pair.second) < members.size()) made.push_back(pair);
+  }
+  std::sort(made.begin(), made.end());
+  return made;
+}
+
 }  // namespace
 
 bool Targets::contains(std::uint32_t source, std::uint32_t destination) const {
@@ -208,6 +224,18 @@ std::vector<std::vector<std::uint32_t>> sampleAcross(std::span<const IpAddress> 
   return Sampler(members, groups, across).run();
 }
 
+// `extra` is ascending. What is no pair across groups, or is one already, adds nothing.
+void Targets::addExtra(const ExtraPairs& extra, std::uint32_t source) {
+  auto at = std::lower_bound(extra.begin(), extra.end(), std::pair(source, std::uint32_t{0}));
+  if (at == extra.end() || at->first != source) return;
+  for (; at != extra.end() && at->first == source; ++at) {
+    if (!together(source, at->second)) across_.push_back(at->second);
+  }
+  const auto first = across_.begin() + first_[source];
+  std::sort(first, across_.end());
+  across_.erase(std::unique(first, across_.end()), across_.end());
+}
+
 std::shared_ptr<const Targets> targetsOf(const Plan& plan, const ProbeSpec& probe) {
   if (probe.across == 0) return nullptr;
   const AddressList& members = plan.list(probe.destinations);
@@ -218,6 +246,7 @@ std::shared_ptr<const Targets> targetsOf(const Plan& plan, const ProbeSpec& prob
     if (group >= made->members_.size()) made->members_.resize(group + 1);
     made->members_[group].push_back(member);
   }
+  const auto extra = extraOf(probe, members);
   made->first_.reserve(members.size() + 1);
   // IPv4 sorts before IPv6, and a pair never crosses address families.
   const auto v4 = static_cast<std::size_t>(
@@ -233,6 +262,7 @@ std::shared_ptr<const Targets> targetsOf(const Plan& plan, const ProbeSpec& prob
       for (const std::uint32_t target : targets) {
         made->across_.push_back(target + static_cast<std::uint32_t>(begin));
       }
+      made->addExtra(extra, static_cast<std::uint32_t>(made->first_.size() - 1));
     }
   }
   made->first_.push_back(static_cast<std::uint32_t>(made->across_.size()));

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "plan/plan.h"
@@ -22,6 +23,8 @@ namespace pingloom::plan {
 // The pairs of a probe that samples. Members are known by their number in the probe's list.
 class Targets {
  public:
+  using ExtraPairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
   // Returns the destinations in other groups, ascending. REQUIRES: source < members().
   std::span<const std::uint32_t> across(std::uint32_t source) const {
     return std::span(across_).subspan(first_[source], first_[source + 1] - first_[source]);
@@ -40,6 +43,8 @@ class Targets {
 
  private:
   friend std::shared_ptr<const Targets> targetsOf(const Plan& plan, const ProbeSpec& probe);
+  void addExtra(const ExtraPairs& extra, std::uint32_t source);
+
   std::vector<std::uint32_t> first_;                 // of each member in across_, and the end
   std::vector<std::uint32_t> across_;                // by source
   std::vector<std::uint32_t> groups_;                // by member

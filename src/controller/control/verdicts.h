@@ -45,6 +45,8 @@ class Verdicts {
   // Carries out orders, and draws conclusions when that is due.
   void run(Instant now);
   Nanos nextDue() const { return due_mono_; }  // CLOCK_MONOTONIC
+  // Pairs that shall be probed too, for links that few flows cross.
+  std::vector<CoverPairs> takeChosen() { return fabric_watch_.takeChosen(); }
   std::vector<VerdictRecord> takeRecords() { return keeper_.takeRecords(); }
 
  private:

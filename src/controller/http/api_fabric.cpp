@@ -48,6 +48,19 @@ Json linkIncident(const Accused& accused, const std::string& from, const std::st
   return {};
 }
 
+Json coverJson(const FabricCover::Probe& probe) {
+  Json few = Json::array();
+  for (const FabricCover::Link& link : probe.few) {
+    few.push_back({{"from", link.from},
+                   {"to", link.to},
+                   {"flows", link.flows},
+                   {"state", plan::name(link.state)}});
+  }
+  return {{"probe", probe.name},  {"cover", probe.cover},     {"flows", probe.flows},
+          {"links", probe.links}, {"covered", probe.covered}, {"pairs", probe.pairs},
+          {"few", std::move(few)}};
+}
+
 constexpr std::size_t kMostFlows = 200;  // listed; all are counted
 
 std::optional<std::uint32_t> switchNamed(const FabricMap& map, const std::string& name) {
@@ -123,11 +136,14 @@ http::Response fabric(const Board& board) {
                      {"flows", link.flows},
                      {"incident", linkIncident(accused, from, to)}});
   }
+  Json cover = Json::array();
+  for (const FabricCover::Probe& probe : board.cover()->probes) cover.push_back(coverJson(probe));
   http::Response response;
   response.body = jsonLine(Json{{"paths", board.paths().size()},
                                 {"merged", map->merged},
                                 {"switches", std::move(switches)},
-                                {"links", std::move(links)}}) +
+                                {"links", std::move(links)},
+                                {"cover", std::move(cover)}}) +
                   "\n";
   return response;
 }

@@ -115,6 +115,11 @@ void Board::publishFabric(std::shared_ptr<const FabricMap> map) {
   fabric_.swap(map);
 }
 
+void Board::publishCover(std::shared_ptr<const FabricCover> cover) {
+  const std::lock_guard lock(mutex_);
+  cover_.swap(cover);
+}
+
 void Board::publishLatency(std::shared_ptr<const LatencySnapshot> latency) {
   const std::lock_guard lock(mutex_);
   latency_.swap(latency);
@@ -170,6 +175,11 @@ std::shared_ptr<const Verdict> Board::verdict() const {
 std::shared_ptr<const FabricMap> Board::fabric() const {
   const std::lock_guard lock(mutex_);
   return fabric_;
+}
+
+std::shared_ptr<const FabricCover> Board::cover() const {
+  const std::lock_guard lock(mutex_);
+  return cover_;
 }
 
 std::shared_ptr<const LatencySnapshot> Board::latency() const {

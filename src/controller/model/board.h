@@ -20,6 +20,7 @@
 #include "common/time.h"
 #include "common/vocabulary.h"
 #include "controller/model/alert_status.h"
+#include "controller/model/fabric_cover.h"
 #include "controller/model/fabric_map.h"
 #include "controller/model/host_counters.h"
 #include "controller/model/incident.h"
@@ -309,6 +310,7 @@ class Board {
   PathBoard::Taken publishPath(TracedPath&& traced);
   // Called by the fabric's thread.
   void publishFabric(std::shared_ptr<const FabricMap> map);
+  void publishCover(std::shared_ptr<const FabricCover> cover);
   void forgetPaths(Nanos now_utc) { paths_.forget(now_utc); }
   void publishLatency(std::shared_ptr<const LatencySnapshot> latency);
   void publishHosts(std::shared_ptr<const Hosts> hosts);
@@ -328,6 +330,7 @@ class Board {
   std::shared_ptr<const Verdict> verdict() const;
   const PathBoard& paths() const { return paths_; }
   std::shared_ptr<const FabricMap> fabric() const;
+  std::shared_ptr<const FabricCover> cover() const;
   std::shared_ptr<const LatencySnapshot> latency() const;
   std::shared_ptr<const Hosts> hosts() const;
   std::shared_ptr<const ControlStatus> control() const;
@@ -347,6 +350,7 @@ class Board {
   std::shared_ptr<const Verdict> verdict_ = std::make_shared<Verdict>();
   PathBoard paths_;
   std::shared_ptr<const FabricMap> fabric_ = std::make_shared<FabricMap>();
+  std::shared_ptr<const FabricCover> cover_ = std::make_shared<FabricCover>();
   std::shared_ptr<const LatencySnapshot> latency_ = std::make_shared<LatencySnapshot>();
   std::shared_ptr<const Hosts> hosts_ = std::make_shared<Hosts>();
   std::shared_ptr<const ControlStatus> control_ = std::make_shared<ControlStatus>();

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "controller/model/grid_plan.h"
@@ -41,6 +42,11 @@ std::optional<FabricReport> FabricWatch::takeReport() {
   return std::exchange(report_, std::nullopt);
 }
 
+std::vector<CoverPairs> FabricWatch::takeChosen() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(chosen_, {});
+}
+
 void FabricWatch::run() {
   std::unique_lock lock(mutex_);
   while (true) {
@@ -58,6 +64,13 @@ void FabricWatch::run() {
   }
 }
 
+void FabricWatch::watchCover() {
+  CoverWatch::Seen seen = cover_.look(plan_, *map_, paths_, monotonicNow());
+  if (seen.cover != nullptr) board_.publishCover(std::move(seen.cover));
+  const std::lock_guard lock(mutex_);
+  std::move(seen.chosen.begin(), seen.chosen.end(), std::back_inserter(chosen_));
+}
+
 FabricReport FabricWatch::look(const Work& work) {
   const std::shared_ptr<const GridPlan> plan = board_.plan();
   const std::uint64_t version = board_.paths().version();
@@ -67,6 +80,7 @@ FabricReport FabricWatch::look(const Work& work) {
     plan_ = plan;
     board_.publishFabric(map_);
   }
+  watchCover();
   return judge_.judge({work.places, work.sources, map_, paths_, work.bursts});
 }
 

@@ -11,6 +11,7 @@
 
 #include "common/time.h"
 #include "controller/model/board.h"
+#include "controller/verdict/cover_watch.h"
 #include "controller/verdict/fabric_judge.h"
 
 namespace pingloom::controller {
@@ -37,21 +38,26 @@ class FabricWatch {
   void begin(Work work);
   // Returns the result of the last look once, when it is there.
   std::optional<FabricReport> takeReport();
+  // Returns the pairs that looks have chosen since the last call.
+  std::vector<CoverPairs> takeChosen();
 
  private:
   void run();
   FabricReport look(const Work& work);
+  void watchCover();
 
   Board& board_;
   FabricJudge judge_;                     // the thread's
   std::shared_ptr<const FabricMap> map_;  // the thread's; nullptr before the first look
   KnownPaths paths_;                      // the thread's: those of the map
   std::shared_ptr<const GridPlan> plan_;  // the thread's: whose names the map has
+  CoverWatch cover_;                      // the thread's
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::optional<Work> work_;
   std::optional<FabricReport> report_;
+  std::vector<CoverPairs> chosen_;
   bool busy_ = false;
   bool stop_ = false;
   Nanos due_mono_ = 0;
