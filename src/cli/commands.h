@@ -27,6 +27,7 @@ int runRead(const std::vector<std::string>& arguments);
 int runPages(const std::vector<std::string>& arguments);
 int runDta(const std::vector<std::string>& arguments);
 int runDevices(const std::vector<std::string>& arguments);
+int runControllers(const std::vector<std::string>& arguments);
 int runAlerts(const std::vector<std::string>& arguments);
 int runHistory(const std::vector<std::string>& arguments);
 int runKeys(const std::vector<std::string>& arguments);
@@ -56,6 +57,8 @@ constexpr std::array<Command, 20> kCommands = {
      {"pages", "show the metric pages that a collector reads", runPages},
      {"dta", "ask the stores of telemetry that is written by RDMA", runDta},
      {"devices", "show the RDMA devices of this host", runDevices},
+     {"controllers", "show the controllers that share a history, and which one leads",
+      runControllers},
      {"alerts", "show the targets of alerts, and send a test to one", runAlerts},
      {"history", "copy a history to another database, or back to a file", runHistory},
      {"keys", "generate, authorise and revoke keys of agents and collectors", runKeys}}};

@@ -23,6 +23,7 @@ constexpr std::size_t kMaxAncestors = 16;
 constexpr std::size_t kMaxOrigin = 253;
 constexpr std::size_t kMaxServers = 16;
 constexpr std::size_t kMaxPostgresName = 63;
+constexpr std::size_t kMaxClusterName = 63;
 
 // An IPv6 address stands in brackets before a port.
 std::string_view withoutBrackets(std::string_view host) {
@@ -193,6 +194,38 @@ Status readPostgres(const yaml::Node& node, Config& config) {
   return {};
 }
 
+Status readClusterName(const yaml::Node& node, ClusterConfig& cluster) {
+  if (auto status = readText(node, kMaxClusterName, cluster.name); !status) return status;
+  return isOneWord(cluster.name) ? Status() : node.error("has blanks; write one word");
+}
+
+Status readClusterAddress(const yaml::Node& node, ClusterConfig& cluster) {
+  const auto server = readServer(node);
+  if (!server) return tl::unexpected(server.error());
+  auto text = node.text();
+  if (!text) return tl::unexpected(text.error());
+  if (server->host.starts_with('/') || !text->ends_with(fmt::format(":{}", server->port))) {
+    return node.error("write HOST:PORT, where agents reach this controller");
+  }
+  cluster.address = std::move(*text);
+  return {};
+}
+
+constexpr auto kClusterKeys = std::to_array<ConfigKey<ClusterConfig>>({
+    {"name", readClusterName},
+    {"address", readClusterAddress},
+});
+
+Status readCluster(const yaml::Node& node, Config& config) {
+  ClusterConfig& cluster = config.cluster.emplace();
+  if (auto status = readMap(node, kClusterKeys, cluster); !status) return status;
+  if (cluster.name.empty()) return node.error("'name' is missing; write 'name: NAME'");
+  if (cluster.address.empty()) {
+    return node.error("'address' is missing; write 'address: HOST:PORT'");
+  }
+  return {};
+}
+
 constexpr auto kHistoryKeys = std::to_array<ConfigKey<Config>>({
     {"postgres", readPostgres},
     {"retention",
@@ -223,6 +256,7 @@ constexpr auto kKeys = std::to_array<ConfigKey<Config>>({
                   Config& config) { return readMap(node, kLimitKeys, config.limits); }},
     {"history",
      [](const yaml::Node& node, Config& config) { return readMap(node, kHistoryKeys, config); }},
+    {"cluster", readCluster},
     {"log_level",
      [](const yaml::Node& node, Config& config) { return readLogLevel(node, config.log_levels); }},
     {"log", readField<&Config::log_levels>},
@@ -243,6 +277,9 @@ Status complete(const yaml::Node& root, Config& config) {
       return root.error(
           "the path of Redis' socket is too long; set 'redis_socket' to a shorter one");
     }
+  }
+  if (config.cluster && !config.history_postgres) {
+    return root.find("cluster")->error("needs 'history: { postgres: ... }', which they share");
   }
   if (config.keys && config.keys->plaintext &&
       config.keys->plaintext->port == config.control.port) {

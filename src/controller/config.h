@@ -29,6 +29,12 @@ struct KeysConfig {
   std::optional<SocketAddress> plaintext;  // where agents may connect that have no key yet
 };
 
+// Several controllers share the history in PostgreSQL (cluster/cluster.h).
+struct ClusterConfig {
+  std::string name;     // unique among them
+  std::string address;  // HOST:PORT at which agents reach this one
+};
+
 struct Config {
   std::filesystem::path pinglist;
   SocketAddress control{IpAddress::fromV4(0), wire::kDefaultControlPort};
@@ -45,6 +51,7 @@ struct Config {
   bool insecure = false;           // whether it may do without keys beyond loopback
   pinglist::Limits limits;
   std::optional<PostgresPlace> history_postgres;  // nullopt: a file in state_dir
+  std::optional<ClusterConfig> cluster;           // nullopt: this controller works alone
   Nanos history_retention = 7 * 24 * kHour;
   std::uint64_t history_max_bytes = 4ULL << 30;
   log::Levels log_levels;

@@ -28,6 +28,7 @@ enum class Wake {
   kAuthorizedKeys,
   kJoinBook,
   kJoins,
+  kCluster,
   kCount
 };
 
@@ -61,6 +62,7 @@ Controller::~Controller() {
     if (server_ != nullptr) ledger_->record({}, {}, {}, {}, server_->counterLog().takeAll());
   }
   ledger_.reset();
+  cluster_.reset();
 }
 
 Status Controller::open() {
@@ -73,8 +75,11 @@ Status Controller::open() {
   google::protobuf::SetLogHandler(nullptr);
   if (auto status = makeDirectories(config_.state_dir); !status) return status;
   if (auto status = lockStateDir(); !status) return status;
-  auto ledger = Ledger::open(
-      {historyPlace(config_), config_.history_retention, config_.history_max_bytes}, started_utc_);
+  if (auto status = joinCluster(); !status) return status;
+  auto ledger =
+      Ledger::open({historyPlace(config_), config_.history_retention, config_.history_max_bytes,
+                    cluster_ == nullptr ? nullptr : cluster_->fence()},
+                   started_utc_);
   if (!ledger) return tl::unexpected(ledger.error());
   if (auto status = listen(); !status) return status;
   auto pinglist = PinglistSource::open(config_.pinglist, config_.limits);
@@ -120,13 +125,47 @@ Status Controller::open() {
   writer_ = std::make_unique<RedisWriter>(
       config_.redis, RedisLogin{config_.redis_user, config_.redis_password_file}, board_);
   if (!config_.alerts.empty()) {
-    auto alerts = Alerts::start(config_.alerts, config_.state_dir / "alerts", board_);
+    Alerts::Sends sends;
+    if (cluster_ != nullptr) {
+      sends = [fence = cluster_->fence()] { return fence->leads(monotonicNow()); };
+    }
+    auto alerts =
+        Alerts::start(config_.alerts, config_.state_dir / "alerts", board_, std::move(sends));
     if (!alerts) return tl::unexpected(alerts.error());
     alerts_ = std::move(*alerts);
   }
   publish(Instant::now());
   log::info("agents connect to {}", socket_->address().text());
   return {};
+}
+
+// Nothing is written to a shared history before this controller has a session. It does not lead
+// yet.
+Status Controller::joinCluster() {
+  if (!config_.cluster) return {};
+  ClusterMember self;
+  self.name = config_.cluster->name;
+  self.address = config_.cluster->address;
+  self.http = config_.http.text();
+  auto joined = Cluster::join({historyPlace(config_), std::move(self), config_.state_dir}, board_);
+  if (!joined) return tl::unexpected(joined.error());
+  cluster_ = std::move(*joined);
+  verdicts_.stopLeading();
+  return {};
+}
+
+void Controller::clusterChanged() {
+  const auto news = cluster_->takeNews();
+  if (!news) return;
+  const Instant now = Instant::now();
+  if (!news->leads) {
+    verdicts_.stopLeading();
+    if (news->verdicts) verdicts_.follow(*news->verdicts, now);
+  } else if (news->verdicts) {
+    verdicts_.lead(*news->verdicts, now);
+  } else {
+    verdicts_.resumeLeading();
+  }
 }
 
 Status Controller::listen() {
@@ -331,6 +370,8 @@ void Controller::turn() {
   const Nanos forget = written_ == nullptr ? 0 : pinglist::longestForget(*written_);
   if (membership_->runDue(registry_, forget, now)) membersChanged(now);
   grid_.runDue(now);
+  // One that was paused has missed that another controller leads until its next renewal.
+  if (cluster_ != nullptr && !cluster_->fence()->leads(now.mono)) verdicts_.stopLeading();
   verdicts_.run(now);
   coverLinks(now);
   paths_.runDue(now);
@@ -372,12 +413,14 @@ ServiceManager::Asked Controller::wait(ServiceManager& manager) {
     wakes.watch(Wake::kJoinBook, authorized_->joinsDescriptor());
     wakes.watch(Wake::kJoins, desk_->descriptor());
   }
+  if (cluster_ != nullptr) wakes.watch(Wake::kCluster, cluster_->descriptor());
   if (!wakes.wait(longestWait())) {
     if (errno == EINTR) return ServiceManager::Asked::kNothing;
     log::error("{}", makeErrnoError("controller", "cannot wait", errno).value().text());
     return ServiceManager::Asked::kStop;
   }
   if (wakes.ready(Wake::kPinglist)) loadPinglist(false);
+  if (cluster_ != nullptr && wakes.ready(Wake::kCluster)) clusterChanged();
   if (access_ != nullptr) {
     if (wakes.ready(Wake::kAuthorizedKeys) || wakes.ready(Wake::kJoinBook) ||
         Instant::now().mono >= authorized_->nextDue()) {
@@ -439,6 +482,7 @@ void Controller::publish(Instant now) {
   }
   status->history = ledger_->status();
   status->history.events_dropped += server_->counterLog().dropped();
+  if (cluster_ != nullptr) cluster_->setLoad(registry_.present(), status->history.lag);
   board_.publishControl(std::move(status));
   if (auto latency = latency_.takeChanged()) board_.publishLatency(std::move(latency));
   hosts_changed_ = server_->takeHostsChanged() || hosts_changed_;

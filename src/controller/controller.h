@@ -11,6 +11,7 @@
 #include "common/fd.h"
 #include "common/service_manager.h"
 #include "controller/alerts/alerts.h"
+#include "controller/cluster/cluster.h"
 #include "controller/config.h"
 #include "controller/control/access.h"
 #include "controller/control/authorized_source.h"
@@ -66,6 +67,8 @@ class Controller {
         verdicts_(grid_, registry_, board_, orders_, bursts_),
         paths_(registry_, board_) {}
   Status open();
+  Status joinCluster();
+  void clusterChanged();
   Status lockStateDir();
   Status listen();
   void loadAuthorized();
@@ -104,6 +107,7 @@ class Controller {
   std::optional<CoverPairsFile> cover_pairs_;
   std::vector<std::string> member_warnings_;
   std::vector<std::string> member_notes_;
+  std::unique_ptr<Cluster> cluster_;  // nullptr if this controller works alone
   std::unique_ptr<LedgerWriter> ledger_;
   std::unique_ptr<BatchMarks> marks_;
   std::unique_ptr<BatchIntake> intake_;

@@ -5,6 +5,7 @@
 
 #include "common/daemon.h"
 #include "common/text.h"
+#include "controller/cluster/cluster_tables.h"
 #include "controller/controller.h"
 #include "controller/history/ledger_tables.h"
 #include "controller/http/dashboard.h"
@@ -94,7 +95,8 @@ int runInitHistory(const std::string& file) {
         file, "has no 'history: { postgres: ... }'; a file is created when the controller starts");
     return daemon::fail(kAbout, error.value(), program::kExitUsage);
   }
-  const auto made = controller::initHistory(place);
+  auto made = controller::initHistory(place);
+  if (made) made = controller::initCluster(place);
   if (!made) return daemon::fail(kAbout, made.error());
   std::cout << place.text() << ": the tables of a history are there\n";
   return EXIT_SUCCESS;

@@ -99,6 +99,8 @@ CONTROLLER = "pinglist: pinglist.yaml\nstate_dir: state\nhttp: 127.0.0.1:0\ncont
                "{ rows: 1 }"),
     "history": ("7d", "{ retention: 1s }", "{ retention: long }", "{ max_size: 1MiB }", "{ max_size: 4TB }", "{ age: 7d }",
                 "{ postgres: db }", "{ postgres: { hosts: [a], database: '' } }"),
+    "cluster": ("a", "{ }", "{ name: a }", "{ address: a:1 }", "{ name: a b, address: a:1 }", "{ name: a, address: a }",
+                "{ name: a, address: a:1 }"),  # the last one lacks PostgreSQL
     "log_level": AGENT[1]["log_level"],
     "log": AGENT[1]["log"],
 }
@@ -185,7 +187,7 @@ class Configurations(BadInput):
 
 
 COMMANDS = [("pingloom-agent",), ("pingloom-collector",), ("pingloom-controller",), ("pingloom-translator",), ("pingloom",)] + [
-    ("pingloom", *words) for words in (("check",), ("devices",), ("mesh",), ("pages",), ("ping",), ("plan",), ("read",),
+    ("pingloom", *words) for words in (("check",), ("controllers",), ("devices",), ("mesh",), ("pages",), ("ping",), ("plan",), ("read",),
                                        ("results",), ("status",), ("top",), ("path",), ("fabric",), ("events",), ("keys",), ("keys", "generate"), ("keys", "show"),
                                        ("keys", "authorize"), ("keys", "revoke"), ("keys", "list"), ("keys", "reporter"), ("history",), ("history", "copy"), ("incidents",),
                                        ("incidents", "ack"), ("silence",), ("silence", "add"), ("silence", "remove"),

@@ -35,6 +35,7 @@ CONTROLLER_ROOMS = {
     "history/sql": set(),
     "history": {"model", "history/codec", "history/sql"},
     "verdict": {"model"},
+    "cluster": {"model", "history", "history/sql", "verdict"},
     "control": {"model", "history", "verdict"},
     "redis": {"model"},
     "alerts": {"model"},

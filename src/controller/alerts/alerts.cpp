@@ -43,12 +43,13 @@ struct Alerts::Test {
   TestReply reply;
 };
 
-Alerts::Alerts(std::vector<AlertTarget> targets, Board& board)
-    : configured_(std::move(targets)), board_(board) {}
+Alerts::Alerts(std::vector<AlertTarget> targets, Board& board, Sends sends)
+    : configured_(std::move(targets)), board_(board), sends_(std::move(sends)) {}
 
 Result<std::unique_ptr<Alerts>> Alerts::start(std::vector<AlertTarget> targets,
-                                              const std::filesystem::path& folder, Board& board) {
-  std::unique_ptr<Alerts> made(new Alerts(std::move(targets), board));
+                                              const std::filesystem::path& folder, Board& board,
+                                              Sends sends) {
+  std::unique_ptr<Alerts> made(new Alerts(std::move(targets), board, std::move(sends)));
   if (auto status = made->open(folder); !status) return tl::unexpected(status.error());
   made->begin();
   return made;
@@ -74,7 +75,8 @@ Status Alerts::openTarget(const AlertTarget& target, const std::filesystem::path
         std::make_unique<AlertLane>(target, url, std::move(*queue), [this] { wake(); }));
   }
   made->notifier = std::make_unique<Notifier>(
-      target, std::move(*told), [lanes = &made->lanes](const Notification& notification) {
+      target, std::move(*told), [this, lanes = &made->lanes](const Notification& notification) {
+        if (sends_ && !sends_()) return;
         for (const auto& lane : *lanes) lane->add(notification);
       });
   targets_.push_back(std::move(made));

@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -33,11 +34,15 @@ struct AlertTestAnswer {
 class Alerts {
  public:
   using TestReply = std::function<void(AlertTestAnswer)>;
+  // Whether notifications are sent. What is not sent counts as told, because another controller
+  // tells it. Called on the alerts' thread.
+  using Sends = std::function<bool()>;
 
   // Takes over what waits in `folder`, which has a folder for each target. The board must outlive
   // the alerts.
   static Result<std::unique_ptr<Alerts>> start(std::vector<AlertTarget> targets,
-                                               const std::filesystem::path& folder, Board& board);
+                                               const std::filesystem::path& folder, Board& board,
+                                               Sends sends = nullptr);  // nullptr: always
   ~Alerts();  // cancels what is in flight and joins all threads
   Alerts(const Alerts&) = delete;
   Alerts& operator=(const Alerts&) = delete;
@@ -52,7 +57,7 @@ class Alerts {
   struct Target;  // a target with its lanes
   struct Test;    // a test that waits for its lanes
 
-  Alerts(std::vector<AlertTarget> targets, Board& board);
+  Alerts(std::vector<AlertTarget> targets, Board& board, Sends sends);
   Status open(const std::filesystem::path& folder);
   Status openTarget(const AlertTarget& target, const std::filesystem::path& folder);
   void begin();
@@ -63,6 +68,7 @@ class Alerts {
 
   const std::vector<AlertTarget> configured_;
   Board& board_;
+  const Sends sends_;
   std::shared_ptr<Feed> feed_;
 
   std::mutex mutex_;

@@ -345,6 +345,11 @@ Agent* Registry::find(const std::string& host) {
   return found == by_host_.end() ? nullptr : found->second;
 }
 
+std::size_t Registry::present() const {
+  return static_cast<std::size_t>(std::count_if(
+      agents_.begin(), agents_.end(), [](const auto& agent) { return agent.second->info.alive; }));
+}
+
 std::vector<IpAddress> Registry::takeChanged() { return std::exchange(changed_, {}); }
 
 std::shared_ptr<const Hosts> Registry::hosts(std::uint64_t plan_hash) const {

@@ -96,6 +96,7 @@ class Registry {
   const Agent* owner(const IpAddress& address) const;  // nullptr if no agent owns it
   Agent* find(const std::string& host);
   const std::map<AgentId, std::unique_ptr<Agent>>& agents() const { return agents_; }
+  std::size_t present() const;  // the number of agents with a lease
 
   // Returns the addresses whose presence or endpoint changed since the last call.
   std::vector<IpAddress> takeChanged();

@@ -43,11 +43,31 @@ void Verdicts::setPlan(std::shared_ptr<const GridPlan> plan, Instant now) {
   due_mono_ = now.mono;
 }
 
+void Verdicts::follow(const std::vector<VerdictRecord>& records, Instant now) {
+  leads_ = false;
+  if (followed_ && *followed_ == records) return;
+  followed_ = records;
+  replaceAll(records, now);
+}
+
+void Verdicts::lead(const std::vector<VerdictRecord>& records, Instant now) {
+  leads_ = true;
+  followed_.reset();
+  replaceAll(records, now);
+  due_mono_ = now.mono;
+}
+
+void Verdicts::replaceAll(const std::vector<VerdictRecord>& records, Instant now) {
+  keeper_ = IncidentKeeper();
+  keeper_.restore(records, now);
+  applyMaintenance(now.utc);
+}
+
 void Verdicts::run(Instant now) {
   for (const OrderBoard::Asked& asked : orders_.takeAsked()) {
     asked.reply(carryOut(asked.order, now));
   }
-  if (now.mono >= due_mono_) {
+  if (leads_ && now.mono >= due_mono_) {
     applyMaintenance(now.utc);
     const Nanos started = monotonicNow();
     keeper_.update(find(now), now);
@@ -58,6 +78,11 @@ void Verdicts::run(Instant now) {
 }
 
 OrderAnswer Verdicts::carryOut(const VerdictOrder& order, Instant now) {
+  if (!leads_) {
+    return makeError("this controller",
+                     "follows another one, and only the leader takes orders about incidents; "
+                     "`pingloom controllers` says which one leads");
+  }
   return std::visit(
       Overloaded{
           [&](const AcknowledgeOrder& it) {

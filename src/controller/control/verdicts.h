@@ -1,9 +1,11 @@
 // Draws conclusions from the judged pairs: has the culprits found, keeps the incidents, carries out
-// orders about them, and publishes the verdict. It runs on the control thread.
+// orders about them, and publishes the verdict. Where several controllers share a history, only the
+// leader does so; the others show what it has written. It runs on the control thread.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -41,15 +43,24 @@ class Verdicts {
     keeper_.restore(records, now);
     publish(now);
   }
+  // Shows what another controller has concluded, and draws no conclusions any more.
+  void follow(const std::vector<VerdictRecord>& records, Instant now);
+  // Draws conclusions from now on, beginning with what the former leader has written.
+  void lead(const std::vector<VerdictRecord>& records, Instant now);
+  // Draws no conclusions until lead(), and shows the last ones.
+  void stopLeading() { leads_ = false; }
+  // Goes on after stopLeading(), if no other controller has led meanwhile.
+  void resumeLeading() { leads_ = true; }
   void setPlan(std::shared_ptr<const GridPlan> plan, Instant now);
   // Carries out orders, and draws conclusions when that is due.
   void run(Instant now);
-  Nanos nextDue() const { return due_mono_; }  // CLOCK_MONOTONIC
+  Nanos nextDue() const { return leads_ ? due_mono_ : kNever; }  // CLOCK_MONOTONIC
   // Pairs that shall be probed too, for links that few flows cross.
   std::vector<CoverPairs> takeChosen() { return fabric_watch_.takeChosen(); }
   std::vector<VerdictRecord> takeRecords() { return keeper_.takeRecords(); }
 
  private:
+  void replaceAll(const std::vector<VerdictRecord>& records, Instant now);
   OrderAnswer carryOut(const VerdictOrder& order, Instant now);
   std::vector<Maintenance> maintenance(Nanos now_utc) const;
   void applyMaintenance(Nanos now_utc);
@@ -66,6 +77,8 @@ class Verdicts {
   Board& board_;
   OrderBoard& orders_;
   std::shared_ptr<const Places> places_ = std::make_shared<Places>();
+  bool leads_ = true;
+  std::optional<std::vector<VerdictRecord>> followed_;  // what follow() shows at present
   IncidentKeeper keeper_;
   AgentWatch agent_watch_;
   FabricReport fabric_;  // the newest

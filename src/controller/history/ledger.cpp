@@ -17,11 +17,17 @@ namespace pingloom::controller {
 namespace {
 
 constexpr const char* kSideFiles[] = {"", "-wal", "-shm"};
+constexpr int kReadMarksAgain = 3;
 
 // Two controllers must not write one history. The lock belongs to the connection. That of a
 // controller which was killed may end a moment later, so it is waited for.
 constexpr const char* kLockHistory =
     "SET lock_timeout = 3000; SELECT pg_advisory_lock(hashtext('pingloom history'))";
+// Controllers with sessions keep out the others, and these keep them out. The transaction of one
+// that is paused must not hold up another one that takes over its agents.
+constexpr const char* kShareHistory =
+    "SET lock_timeout = 3000; SELECT pg_advisory_lock_shared(hashtext('pingloom history')); "
+    "SET idle_in_transaction_session_timeout = 2000";
 
 // The size that trimming compares with the limit; pages that deletions have freed do not count.
 constexpr const char* kUsedBytes =
@@ -58,7 +64,8 @@ struct Ledger::Connection {
          {&set_mark,
           "INSERT INTO agents(host, incarnation, sequence, updated_ns) VALUES(?1, ?2, ?3, ?4) ON "
           "CONFLICT(host) DO UPDATE SET incarnation = excluded.incarnation, sequence = "
-          "excluded.sequence, updated_ns = excluded.updated_ns"},
+          "excluded.sequence, updated_ns = excluded.updated_ns WHERE agents.incarnation = ?5 AND "
+          "agents.sequence = ?6"},
          {&latest,
           "SELECT incarnation, start_ns, window_ns, path, content FROM blocks WHERE probe = ?1 AND "
           "source = ?2 AND start_ns = "
@@ -116,17 +123,25 @@ Status Ledger::connect(Nanos now_utc) {
 Status Ledger::lockHistory() {
   Database& database = connection_->database;
   if (database.engine() == Engine::kSqlite) return {};
-  auto locked = database.execute(kLockHistory);
+  auto locked = database.execute(options_.fence == nullptr ? kLockHistory : kShareHistory);
   if (locked || database.lost()) return locked;
   return makeError(options_.place.text(),
-                   "another controller writes this history; stop it, or use another database (" +
+                   "another controller writes this history; stop it, use another database, or give "
+                   "both a 'cluster' section (" +
                        locked.error().reason + ")");
 }
 
-Status Ledger::loadMarks(Nanos now_utc) {
+Status Ledger::forgetMarks(Nanos now_utc) {
+  if (!mayTidy()) return {};
   auto forget = connection_->database.prepare("DELETE FROM agents WHERE updated_ns < ?1");
   if (!forget) return tl::unexpected(forget.error());
+  if (auto status = connection_->begin.run(); !status) return status;
   if (auto status = forget->bind(1, now_utc - kMarkLife).run(); !status) return status;
+  return finish(Writer::kLeader);
+}
+
+Status Ledger::loadMarks(Nanos now_utc) {
+  if (auto status = forgetMarks(now_utc); !status) return status;
   auto select = connection_->database.prepare("SELECT host, incarnation, sequence FROM agents");
   if (!select) return tl::unexpected(select.error());
   for (;;) {
@@ -160,12 +175,7 @@ Status Ledger::replaceDamaged(Nanos now_utc) {
   if (auto status = connect(now_utc); !status) return status;
   if (auto status = connection_->begin.run(); !status) return status;
   for (const auto& [host, mark] : marks_) {
-    auto status = connection_->set_mark.bind(1, host)
-                      .bind(2, static_cast<std::int64_t>(mark.incarnation))
-                      .bind(3, static_cast<std::int64_t>(mark.sequence))
-                      .bind(4, now_utc)
-                      .run();
-    if (!status) return status;
+    if (auto status = setMark(host, {}, mark, now_utc); !status) return status;
   }
   return connection_->commit.run();
 }
@@ -210,7 +220,7 @@ Result<std::vector<LatestReport>> Ledger::readLatest(std::string_view probe,
 
 Status Ledger::commit(std::span<const LedgerBatch> batches, Nanos now_utc) {
   if (auto status = reconnect(now_utc); !status) return status;
-  auto status = writeOrUndo(batches, now_utc);
+  auto status = writeKnowingMarks(batches, now_utc);
   if (status) return status;
   if (!connection_->database.damaged()) {
     rollBack();
@@ -238,6 +248,18 @@ void Ledger::rollBack() {
   if (connection_->database.lost()) connection_.reset();
 }
 
+// An agent that has moved here from another controller has a newer mark than the one in memory.
+Status Ledger::writeKnowingMarks(std::span<const LedgerBatch> batches, Nanos now_utc) {
+  auto status = writeOrUndo(batches, now_utc);
+  for (int again = 0; !status && moved_ && again < kReadMarksAgain; ++again) {
+    if (auto undone = connection_->database.execute("ROLLBACK"); !undone) return undone;
+    marks_.clear();  // the database's are right, also where it has lost commits in a failover
+    if (auto read = loadMarks(now_utc); !read) return read;
+    status = writeOrUndo(batches, now_utc);
+  }
+  return status;
+}
+
 // Undoes the changes in memory when the transaction fails.
 Status Ledger::writeOrUndo(std::span<const LedgerBatch> batches, Nanos now_utc) {
   Marks before;
@@ -251,22 +273,48 @@ Status Ledger::writeOrUndo(std::span<const LedgerBatch> batches, Nanos now_utc) 
 }
 
 Status Ledger::write(std::span<const LedgerBatch> batches, Nanos now_utc) {
+  moved_ = false;
   if (auto status = connection_->begin.run(); !status) return status;
   for (const LedgerBatch& batch : batches) {
     wire::BatchId& mark = marks_[batch.host];
     if (batch.id <= mark) continue;
-    mark = batch.id;
+    const wire::BatchId before = std::exchange(mark, batch.id);
     for (const LedgerWindow& window : batch.windows) {
       if (auto status = writeWindow(window, batch.id); !status) return status;
     }
-    auto status = connection_->set_mark.bind(1, batch.host)
-                      .bind(2, static_cast<std::int64_t>(batch.id.incarnation))
-                      .bind(3, static_cast<std::int64_t>(batch.id.sequence))
-                      .bind(4, now_utc)
-                      .run();
-    if (!status) return status;
+    if (auto status = setMark(batch.host, before, batch.id, now_utc); !status) return status;
   }
-  return connection_->commit.run();
+  return finish(Writer::kMember);
+}
+
+// Fails if the mark is not `before`, or, where that is none, if there is one.
+Status Ledger::setMark(const std::string& host, wire::BatchId before, wire::BatchId mark,
+                       Nanos now_utc) {
+  auto status = connection_->set_mark.bind(1, host)
+                    .bind(2, static_cast<std::int64_t>(mark.incarnation))
+                    .bind(3, static_cast<std::int64_t>(mark.sequence))
+                    .bind(4, now_utc)
+                    .bind(5, static_cast<std::int64_t>(before.incarnation))
+                    .bind(6, static_cast<std::int64_t>(before.sequence))
+                    .run();
+  if (!status || connection_->set_mark.changed() == 1) return status;
+  moved_ = true;
+  return makeError(options_.place.text(), "another controller has committed batches of " + host);
+}
+
+Status Ledger::finish(Writer writer) {
+  if (options_.fence == nullptr) return connection_->commit.run();
+  const Fence::Held held = options_.fence->held();
+  if (held.session == 0) {
+    return makeError(options_.place.text(),
+                     "this controller has no session at present; its lease has ended");
+  }
+  return connection_->database.execute(fencedCommit(held, writer).c_str());
+}
+
+// Two controllers must not roll up the same windows.
+bool Ledger::mayTidy() const {
+  return options_.fence == nullptr || options_.fence->leads(monotonicNow());
 }
 
 Status Ledger::writeWindow(const LedgerWindow& window, wire::BatchId id) {
@@ -290,7 +338,7 @@ Status Ledger::writeWindow(const LedgerWindow& window, wire::BatchId id) {
 }
 
 Result<std::size_t> Ledger::rollUp(Nanos now_utc) {
-  if (connection_ == nullptr) return std::size_t{0};
+  if (connection_ == nullptr || !mayTidy()) return std::size_t{0};
   const std::uint64_t dropped_before = blocks_dropped_;
   auto rolled = rollUpStep(now_utc);
   if (rolled) {
@@ -316,7 +364,7 @@ Result<std::size_t> Ledger::rollUpStep(Nanos now_utc) {
   if (auto status = connection.begin.run(); !status) return tl::unexpected(status.error());
   auto done = connection.roll_up.step(now_utc, connection.insert_block, blocks_dropped_);
   if (!done) return done;
-  if (auto status = connection.commit.run(); !status) return tl::unexpected(status.error());
+  if (auto status = finish(Writer::kLeader); !status) return tl::unexpected(status.error());
   return done;
 }
 
@@ -333,17 +381,41 @@ Status Ledger::record(std::span<const KeptEvent> events, std::span<const Presenc
   if (connection_ == nullptr) return makeError(options_.place.text(), "is not open");
   auto status = connection_->begin.run();
   if (status) status = connection_->events.write(events, presence);
-  if (status) status = connection_->verdicts.write(verdicts);
+  // What a former leader has concluded is not written; the next one has taken over.
+  const bool leads = !verdicts.empty() && mayTidy();
+  if (status && leads) status = connection_->verdicts.write(verdicts);
   if (status) status = connection_->severities.write(severities);
   if (status) status = connection_->counters.write(counters);
   if (status) status = connection_->path_changes.write(path_changes);
-  if (status) status = connection_->commit.run();
+  if (status) status = finish(leads ? Writer::kLeader : Writer::kMember);
   if (!status) rollBack();
   return status;
 }
 
 Result<bool> Ledger::trim(std::size_t windows, Nanos now_utc) {
-  if (connection_ == nullptr) return false;
+  if (connection_ == nullptr || !mayTidy()) return false;
+  // A file is locked for one statement at a time, so that readers wait less.
+  const bool fenced = options_.fence != nullptr;
+  if (fenced) {
+    if (auto status = connection_->begin.run(); !status) return tl::unexpected(status.error());
+  }
+  auto more = removeOld(windows, now_utc);
+  if (more && fenced) {
+    if (auto status = finish(Writer::kLeader); !status) more = tl::unexpected(status.error());
+  }
+  if (!more && connection_->database.damaged()) {
+    if (auto status = replaceDamaged(now_utc); !status) {
+      connection_.reset();
+      return tl::unexpected(status.error());
+    }
+    return false;
+  }
+  if (!more) rollBack();
+  return more;
+}
+
+// Removes from all tables what is too old.
+Result<bool> Ledger::removeOld(std::size_t windows, Nanos now_utc) {
   auto more = removeOldest(windows, now_utc);
   if (const auto status = connection_->events.trim(options_.retention, options_.max_bytes, now_utc);
       !status && more) {
@@ -368,14 +440,6 @@ Result<bool> Ledger::trim(std::size_t windows, Nanos now_utc) {
       !status && more) {
     more = tl::unexpected(status.error());
   }
-  if (!more && connection_->database.damaged()) {
-    if (auto status = replaceDamaged(now_utc); !status) {
-      connection_.reset();
-      return tl::unexpected(status.error());
-    }
-    return false;
-  }
-  if (connection_->database.lost()) connection_.reset();
   return more;
 }
 

@@ -4,6 +4,10 @@
 // rolled up to minutes when they are LedgerRollUp::kAge old. If the file is damaged, it is moved
 // aside, and a new file begins with the marks that are in memory. If the database is lost, what
 // uses it fails until commit() has connected again; one controller at a time holds its lock.
+// Several controllers that have sessions (fence.h) may share a database. What one of them writes is
+// checked against its session when it commits, and each mark against the one that it expects, so
+// that a batch counts once though its agent has moved; the leader alone rolls up, trims, and
+// writes incidents.
 //
 // One thread at a time uses it. Bounds: the history is limited by age, in a file by size too, and
 // is trimmed in small steps; marks of hosts that have delivered nothing for kMarkLife are
@@ -25,6 +29,7 @@
 #include "controller/history/codec/report_packer.h"
 #include "controller/history/counter_store.h"
 #include "controller/history/event_store.h"
+#include "controller/history/fence.h"
 #include "controller/history/path_change_store.h"
 #include "controller/history/severity_store.h"
 #include "controller/history/sql/database.h"
@@ -37,6 +42,7 @@ struct LedgerOptions {
   HistoryPlace place;
   Nanos retention = 7 * 24 * kHour;
   std::uint64_t max_bytes = 4ULL << 30;  // of a file; a database's events are bounded by it, too
+  std::shared_ptr<const Fence> fence = nullptr;  // nullptr: no other controller may write
 };
 
 // One report on its way into the ledger. The views point into the memory of LedgerBatch::owner.
@@ -119,12 +125,18 @@ class Ledger {
   Status connect(Nanos now_utc);
   Status reconnect(Nanos now_utc);
   Status lockHistory();
+  Status setMark(const std::string& host, wire::BatchId before, wire::BatchId mark, Nanos now_utc);
+  Status finish(Writer writer);
+  bool mayTidy() const;
+  Status forgetMarks(Nanos now_utc);
   Status loadMarks(Nanos now_utc);
   void rollBack();
+  Status writeKnowingMarks(std::span<const LedgerBatch> batches, Nanos now_utc);
   Status writeOrUndo(std::span<const LedgerBatch> batches, Nanos now_utc);
   Status write(std::span<const LedgerBatch> batches, Nanos now_utc);
   Status writeWindow(const LedgerWindow& window, wire::BatchId id);
   Result<std::vector<LatestReport>> readLatest(std::string_view probe, const IpAddress& source);
+  Result<bool> removeOld(std::size_t windows, Nanos now_utc);
   Result<bool> removeOldest(std::size_t windows, Nanos now_utc);
   Result<std::size_t> rollUpStep(Nanos now_utc);
   Status replaceDamaged(Nanos now_utc);
@@ -136,6 +148,7 @@ class Ledger {
   ContentReader content_;
   std::uint64_t windows_written_ = 0;
   std::uint64_t blocks_dropped_ = 0;
+  bool moved_ = false;                // a mark was not the expected one
   std::uint64_t database_bytes_ = 0;  // the size at the last trim()
   std::string note_;
 };

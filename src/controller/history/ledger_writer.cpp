@@ -82,6 +82,7 @@ HistoryStatus LedgerWriter::status() const {
   HistoryStatus status = status_;
   status.events_written = events_.written();
   status.events_dropped = events_.dropped();
+  status.lag = waiting_bytes_ > 0 ? monotonicNow() - progress_mono_ : 0;
   if (standsStill()) {
     status.writing = false;
     if (status.last_error.empty()) status.last_error = "the disk does not answer";

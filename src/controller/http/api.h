@@ -78,6 +78,8 @@ http::Answer silence(OrderBoard& orders, std::string_view id);
 // /api/v1/maintenance; POST begins it for a host. /api/v1/maintenance/HOST; DELETE ends it.
 http::Answer maintenanceList(const Board& board, OrderBoard& orders, const http::Request& request);
 http::Answer maintenance(OrderBoard& orders, std::string_view host);
+// /api/v1/controllers: those that share the history, as this one sees them.
+http::Response controllers(const Board& board);
 // /api/v1/alerts
 http::Response alerts(const Board& board);
 // POST /api/v1/alerts/TARGET/test: sends a test notification. `rest` is what follows

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "common/json_text.h"
 #include "common/text.h"
 #include "controller/http/api.h"
@@ -14,6 +16,9 @@ std::vector<std::string> notReady(const Board& board) {
     if (!redis->last_error.empty()) reason += ": " + redis->last_error;
     reasons.push_back(std::move(reason));
   }
+  if (const auto cluster = board.cluster(); !cluster->error.empty()) {
+    reasons.push_back("the lease among the controllers: " + cluster->error);
+  }
   return reasons;
 }
 
@@ -25,9 +30,11 @@ http::Response health() {
 
 http::Response readiness(const Board& board, bool whole) {
   const auto reasons = notReady(board);
+  const auto cluster = board.cluster();
+  const std::string role = cluster->alone() ? "" : fmt::format(R"(,"role":"{}")", cluster->role());
   http::Response response;
   if (reasons.empty()) {
-    response.body = "{\"ready\":true}\n";
+    response.body = fmt::format("{{\"ready\":true{}}}\n", role);
     return response;
   }
   response.status = 503;
@@ -35,7 +42,7 @@ http::Response readiness(const Board& board, bool whole) {
     response.body = "{\"ready\":false}\n";
     return response;
   }
-  response.body = R"({"ready":false,"reasons":[)";
+  response.body = fmt::format(R"({{"ready":false{},"reasons":[)", role);
   for (std::size_t i = 0; i < reasons.size(); ++i) {
     if (i != 0) response.body += ',';
     appendJsonString(response.body, reasons[i]);

@@ -118,6 +118,23 @@ void storeMetrics(MetricsText& text, const RedisStatus& redis, const HistoryStat
              history.bytes);
 }
 
+void clusterMetrics(MetricsText& text, const ClusterStatus& cluster) {
+  if (cluster.alone()) return;
+  text.gauge("pingloom_controller_cluster_member",
+             "1 while this controller has a session among those that share its history.",
+             cluster.session != 0 ? 1 : 0);
+  text.gauge("pingloom_controller_cluster_leader", "1 while this controller leads.",
+             cluster.leads ? 1 : 0);
+  text.gauge("pingloom_controller_cluster_epoch",
+             "The leader's epoch; each controller that takes the lead increases it.",
+             cluster.epoch);
+  text.gauge("pingloom_controller_cluster_members", "Controllers that share the history.",
+             cluster.members.size());
+  text.counter("pingloom_controller_cluster_sessions_lost_total",
+               "Sessions that ended because the lease was not renewed in time.",
+               cluster.sessions_lost);
+}
+
 void alertMetrics(MetricsText& text, const AlertStatuses& targets) {
   if (targets.empty()) return;
   const auto family = [&](const char* name, const char* type, const char* help,
@@ -253,6 +270,7 @@ http::Response metrics(const Board& board, const BurstBoard& bursts,
   resultMetrics(text, *control);
   keyMetrics(text, control->keys);
   storeMetrics(text, *board.redis(), control->history);
+  clusterMetrics(text, *board.cluster());
   alertMetrics(text, *board.alerts());
   pairMetrics(text, board, *plan);
   latencyMetrics(text, *board.latency());

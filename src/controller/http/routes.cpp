@@ -86,6 +86,7 @@ Answer maintenance(const Sources& from, const Request& request) {
   return api::maintenance(from.orders, rest(request, kMaintenance));
 }
 Answer alerts(const Sources& from, const Request&) { return api::alerts(from.board); }
+Answer controllers(const Sources& from, const Request&) { return api::controllers(from.board); }
 Answer testAlert(const Sources& from, const Request& request) {
   return api::testAlert(from.alerts, rest(request, kAlertTest));
 }
@@ -135,6 +136,8 @@ constexpr CsvTable kWorstTable = {"pairs",
                                   "severity,value"};
 constexpr CsvTable kAlertsTable = {
     "targets", "name,kind,delivered,failed,dropped,waiting,last_error,last_delivered"};
+constexpr CsvTable kControllersTable = {
+    "controllers", "name,leader,address,http,agents,lag_ns,lease_left_ns,session"};
 constexpr CsvTable kPairTable = {"", ""};  // the answer is its only line
 constexpr CsvTable kEventsTable = {"events",
                                    "at,window,probe,source,source_name,destination,destination_"
@@ -187,6 +190,7 @@ constexpr std::array<Route, 35> kRoutes = {{
     {kMaintenance, maintenance, "", nullptr, "DELETE", http::Role::kOperate},
     {"/api/v1/bursts", startBurst, "", nullptr, "POST", http::Role::kOperate},
     {kBurst, burst, "format", &kPingsTable},
+    {"/api/v1/controllers", controllers, "format", &kControllersTable},
     {"/api/v1/alerts", alerts, "format", &kAlertsTable},
     {kAlertTest, testAlert, "", nullptr, "POST", http::Role::kOperate},
     {"/api/v1/live", live},

@@ -145,6 +145,11 @@ void Board::publishAlerts(std::shared_ptr<const AlertStatuses> statuses) {
   alerts_.swap(statuses);
 }
 
+void Board::publishCluster(std::shared_ptr<const ClusterStatus> status) {
+  const std::lock_guard lock(mutex_);
+  cluster_.swap(status);
+}
+
 std::shared_ptr<const GridPlan> Board::plan() const {
   const std::lock_guard lock(mutex_);
   return plan_;
@@ -205,6 +210,11 @@ std::shared_ptr<const RedisStatus> Board::redis() const {
 std::shared_ptr<const AlertStatuses> Board::alerts() const {
   const std::lock_guard lock(mutex_);
   return alerts_;
+}
+
+std::shared_ptr<const ClusterStatus> Board::cluster() const {
+  const std::lock_guard lock(mutex_);
+  return cluster_;
 }
 
 std::shared_ptr<Feed> Board::subscribe(std::function<void()> wake) {

@@ -20,6 +20,7 @@
 #include "common/time.h"
 #include "common/vocabulary.h"
 #include "controller/model/alert_status.h"
+#include "controller/model/cluster_status.h"
 #include "controller/model/fabric_cover.h"
 #include "controller/model/fabric_map.h"
 #include "controller/model/host_counters.h"
@@ -183,6 +184,7 @@ struct HistoryStatus {
   std::uint64_t events_written = 0;  // state changes written
   // State changes, and other records of that kind, that the disk could not take in time.
   std::uint64_t events_dropped = 0;
+  Nanos lag = 0;  // since when nothing was committed of the batches that wait; 0: none wait
 };
 
 // The outcomes of requests to join, by their number in JoinReply.
@@ -319,6 +321,8 @@ class Board {
   void publishRedis(std::shared_ptr<const RedisStatus> status);
   // This is called by the alerts' thread.
   void publishAlerts(std::shared_ptr<const AlertStatuses> statuses);
+  // This is called by the thread that keeps the lease.
+  void publishCluster(std::shared_ptr<const ClusterStatus> status);
 
   // Any thread may call these. They never return nullptr, except for sources without a snapshot.
   std::shared_ptr<const GridPlan> plan() const;
@@ -336,6 +340,7 @@ class Board {
   std::shared_ptr<const ControlStatus> control() const;
   std::shared_ptr<const RedisStatus> redis() const;
   std::shared_ptr<const AlertStatuses> alerts() const;
+  std::shared_ptr<const ClusterStatus> cluster() const;
 
   // The feed starts with `plan` set, and lives as long as the reader holds it.
   std::shared_ptr<Feed> subscribe(std::function<void()> wake);
@@ -356,6 +361,7 @@ class Board {
   std::shared_ptr<const ControlStatus> control_ = std::make_shared<ControlStatus>();
   std::shared_ptr<const RedisStatus> redis_ = std::make_shared<RedisStatus>();
   std::shared_ptr<const AlertStatuses> alerts_ = std::make_shared<AlertStatuses>();
+  std::shared_ptr<const ClusterStatus> cluster_ = std::make_shared<ClusterStatus>();
   std::vector<std::weak_ptr<Feed>> feeds_;
 };
 

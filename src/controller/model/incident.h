@@ -157,6 +157,8 @@ struct VerdictRecord {
   Nanos opened_utc = 0;
   Nanos closed_utc = 0;
   std::string document = {};
+
+  bool operator==(const VerdictRecord&) const = default;
 };
 
 // Everything that is concluded at one time.

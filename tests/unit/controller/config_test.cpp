@@ -112,6 +112,19 @@ TEST(Config, FindsTheHistoryInAFileOrADatabase) {
   EXPECT_EQ(config->history_postgres->ca_file, "/etc/ca.pem");
 }
 
+TEST(Config, ControllersShareOnlyADatabase) {
+  const std::string shared = std::string(kMin) + "history: { postgres: { hosts: [db-1] } }\n";
+  const auto config =
+      parseConfig(shared + "cluster: { name: c-1, address: '[fd00::1]:20711' }\n", "/etc/c.yaml");
+  ASSERT_TRUE(config) << config.error().text();
+  EXPECT_EQ(config->cluster->name, "c-1");
+  EXPECT_EQ(config->cluster->address, "[fd00::1]:20711");
+  const auto without =
+      parseConfig(std::string(kMin) + "cluster: { name: c-1, address: a:1 }\n", "/etc/c.yaml");
+  ASSERT_FALSE(without);
+  EXPECT_THAT(without.error().text(), HasSubstr("needs 'history: { postgres: ... }'"));
+}
+
 TEST(Config, KnowsTheThreeKindsOfRedis) {
   const auto redisOf = [](const std::string& line) {
     const auto config = parseConfig(kMin + line, "/etc/c.yaml");

@@ -84,6 +84,25 @@ TEST_F(AlertsTest, AVerdictReachesAWebhook) {
   EXPECT_NE(status("oncall").last_delivered_utc, 0);
 }
 
+TEST_F(AlertsTest, WhatAnotherControllerTellsIsNotToldAgain) {
+  OddServer server(takeIt);
+  std::atomic<bool> leads{false};
+  auto started = Alerts::start({targetOf(AlertKind::kWebhook, {server.url()})},
+                               folder.path() / "alerts", board, [&leads] { return leads.load(); });
+  ASSERT_TRUE(started) << started.error().text();
+  alerts = std::move(*started);
+  board.publishVerdict(verdictOf({incidentOf(17)}));
+  ASSERT_TRUE(eventually(
+      [&] { return std::filesystem::exists(folder.path() / "alerts" / "oncall" / "told"); }));
+  ASSERT_TRUE(eventually(
+      [&] { return !std::filesystem::is_empty(folder.path() / "alerts" / "oncall" / "told"); }));
+  leads = true;
+  board.publishVerdict(verdictOf({incidentOf(17), incidentOf(18)}));
+  ASSERT_TRUE(eventually([&] { return status("oncall").delivered == 1; }));
+  ASSERT_EQ(server.requests().size(), 1U);
+  EXPECT_THAT(server.requests()[0], HasSubstr("Idempotency-Key: 18-"));
+}
+
 TEST_F(AlertsTest, NobodyWaitsForAServerThatMisbehaves) {
   OddServer good(takeIt);
   OddServer hangs([&](int, const std::string&) {

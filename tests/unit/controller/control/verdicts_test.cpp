@@ -140,6 +140,34 @@ TEST_F(VerdictsTest, WhatIsRestoredIsPublishedAtOnce) {
   EXPECT_EQ(board.verdict()->open[0]->id, board_.verdict()->open[0]->id);
 }
 
+TEST_F(VerdictsTest, AFollowerShowsWhatTheLeaderHasWrittenAndGoesOnWithIt) {
+  windows(8, well);
+  windows(5, thirdSlow);
+  const auto written = verdicts_.takeRecords();
+  const std::uint64_t id = board_.verdict()->open.at(0)->id;
+  verdicts_.follow({}, now());
+  windows(3, thirdSlow);
+  EXPECT_THAT(board_.verdict()->open, IsEmpty()) << "it draws no conclusions";
+  EXPECT_THAT(verdicts_.takeRecords(), IsEmpty());
+  EXPECT_THAT(order(AcknowledgeOrder{id, Acknowledgement{"me", "", 0}}).get<std::string>(),
+              HasSubstr("only the leader takes orders"));
+  EXPECT_EQ(verdicts_.nextDue(), kNever);
+  verdicts_.follow(written, now());
+  verdicts_.run(now());
+  ASSERT_THAT(board_.verdict()->open, SizeIs(1));
+  EXPECT_EQ(board_.verdict()->open[0]->id, id);
+
+  verdicts_.lead(written, now());
+  windows(1, thirdSlow);
+  ASSERT_THAT(board_.verdict()->open, SizeIs(1));
+  EXPECT_EQ(board_.verdict()->open[0]->id, id);
+  EXPECT_TRUE(order(AcknowledgeOrder{id, Acknowledgement{"me", "", 0}}).is_object());
+  verdicts_.stopLeading();
+  verdicts_.resumeLeading();
+  ASSERT_THAT(board_.verdict()->open, SizeIs(1));
+  EXPECT_TRUE(board_.verdict()->open[0]->acknowledged.has_value());
+}
+
 TEST_F(VerdictsTest, WhatASilentAgentsHostLosesWaits) {
   const auto third_loses = [](int from, int to) {
     return from == 3 || to == 3 ? std::uint64_t{0} : well(from, to);

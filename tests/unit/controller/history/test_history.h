@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "controller/cluster/cluster_tables.h"
 #include "controller/history/ledger_tables.h"
 #include "unit/common/temporary_directory.h"
 
@@ -23,6 +24,8 @@ class TestHistory {
     onServer("CREATE DATABASE " + name_);
     const auto status = initHistory(place());
     EXPECT_TRUE(status) << status.error().text();
+    const auto cluster = initCluster(place());
+    EXPECT_TRUE(cluster) << cluster.error().text();
   }
   TestHistory(const TestHistory&) = delete;
   TestHistory& operator=(const TestHistory&) = delete;

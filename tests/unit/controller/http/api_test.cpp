@@ -369,6 +369,32 @@ TEST_F(ApiTest, ReadyOnlyWithRedisAndAPinglist) {
   EXPECT_EQ(api::health().status, 200U);
 }
 
+TEST_F(ApiTest, ReadinessAndTheListTellTheRole) {
+  EXPECT_EQ(Json::parse(api::controllers(small.board).body)["role"], "alone");
+  EXPECT_FALSE(Json::parse(api::readiness(small.board, true).body).contains("role"));
+  ClusterStatus status;
+  status.name = "a";
+  status.session = 17;
+  status.epoch = 4;
+  status.leads = true;
+  status.members = {{"a", "a:20711", "10.0.0.5:8080", 7, 0, kSecond, 17, true}};
+  small.board.publishCluster(std::make_shared<const ClusterStatus>(status));
+  EXPECT_EQ(Json::parse(api::readiness(small.board, true).body)["role"], "leader");
+  const Json list = Json::parse(api::controllers(small.board).body);
+  EXPECT_EQ(list["epoch"], 4);
+  EXPECT_EQ(list["controllers"][0]["agents"], 7);
+  EXPECT_EQ(list["controllers"][0]["leader"], true);
+  status.session = 0;
+  status.leads = false;
+  status.error = "the database is away";
+  small.board.publishCluster(std::make_shared<const ClusterStatus>(status));
+  const auto outside = api::readiness(small.board, true);
+  EXPECT_EQ(outside.status, 503U);
+  EXPECT_EQ(Json::parse(outside.body)["role"], "outside");
+  EXPECT_EQ(Json::parse(outside.body)["reasons"],
+            Json({"the lease among the controllers: the database is away"}));
+}
+
 TEST(Api, ABrokenNameDoesNotSpoilADocument) {
   SmallBoard small;
   small.rack.spec.name = "rack";

@@ -1,0 +1,67 @@
+#include "controller/cluster/cluster_tables.h"
+
+#include <fmt/format.h>
+
+namespace pingloom::controller {
+namespace {
+
+constexpr const char* kClusterTables = R"(
+CREATE TABLE pingloom_cluster(
+  version BIGINT NOT NULL,
+  installation TEXT NOT NULL,
+  sessions BIGINT NOT NULL
+);
+CREATE TABLE pingloom_controllers(
+  session BIGINT PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  address TEXT NOT NULL,
+  http TEXT NOT NULL,
+  agents BIGINT NOT NULL,
+  lag_ns BIGINT NOT NULL,
+  lease_until_ns BIGINT NOT NULL
+);
+CREATE TABLE pingloom_leader(
+  epoch BIGINT PRIMARY KEY,
+  session BIGINT NOT NULL
+);
+INSERT INTO pingloom_leader VALUES(0, 0);
+)";
+
+constexpr const char* kCountClusterTables =
+    "SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = "
+    "c.relnamespace WHERE c.relkind = 'r' AND n.nspname = 'public' AND c.relname IN "
+    "('pingloom_cluster', 'pingloom_controllers', 'pingloom_leader')";
+constexpr std::int64_t kClusterTableCount = 3;
+
+}  // namespace
+
+Status checkCluster(Database& database, const HistoryPlace& place) {
+  const auto tables = database.number(kCountClusterTables);
+  if (!tables) return tl::unexpected(tables.error());
+  if (*tables != kClusterTableCount) {
+    return makeError(place.text(),
+                     "has no tables for several controllers; run 'pingloom-controller --config "
+                     "FILE --init-history', and grant the controller's role access to them");
+  }
+  const auto version = database.number("SELECT version FROM pingloom_cluster");
+  if (!version) return tl::unexpected(version.error());
+  if (*version == kClusterVersion) return {};
+  return makeError(place.text(),
+                   fmt::format("the tables for several controllers have version {}, and this "
+                               "pingloom uses version {}: run the version that made them",
+                               *version, kClusterVersion));
+}
+
+Status initCluster(const HistoryPlace& place) {
+  auto database = Database::open(place);
+  if (!database) return tl::unexpected(database.error());
+  const auto tables = database->number(kCountClusterTables);
+  if (!tables) return tl::unexpected(tables.error());
+  if (*tables > 0) return checkCluster(*database, place);
+  return database->execute(fmt::format("BEGIN; {} INSERT INTO pingloom_cluster "
+                                       "VALUES({}, gen_random_uuid()::text, 0); COMMIT;",
+                                       kClusterTables, kClusterVersion)
+                               .c_str());
+}
+
+}  // namespace pingloom::controller

@@ -1,0 +1,28 @@
+// The tables by which several controllers share one history in PostgreSQL. They stand beside the
+// history's own (history/ledger_schema.h). All times are the database's.
+//
+// pingloom_cluster      version       of these tables
+//                       installation  a random id; a controller remembers it in its state_dir
+//                       sessions      the last session that was given
+// pingloom_controllers  session       of a member; it ends when the row is removed
+//                       name          unique
+//                       address, http, agents, lag_ns    what it told about itself
+//                       lease_until_ns    when any member may remove the row, UTC
+// pingloom_leader       epoch         grows with each leader
+//                       session       the leader's; 0: nobody has led yet
+#pragma once
+
+#include "common/error.h"
+#include "controller/history/sql/database.h"
+#include "controller/history/sql/place.h"
+
+namespace pingloom::controller {
+
+constexpr int kClusterVersion = 1;
+
+// Creates the tables where they are not there. REQUIRES: the place is in PostgreSQL.
+Status initCluster(const HistoryPlace& place);
+// Returns an error if the tables are missing or of another version.
+Status checkCluster(Database& database, const HistoryPlace& place);
+
+}  // namespace pingloom::controller

@@ -1,0 +1,27 @@
+// The controllers that share a history over HTTP.
+#include "controller/http/api.h"
+#include "controller/http/json_answer.h"
+
+namespace pingloom::controller::api {
+
+http::Response controllers(const Board& board) {
+  const auto cluster = board.cluster();
+  Json list = Json::array();
+  for (const ClusterMember& member : cluster->members) {
+    list.push_back({{"name", member.name},
+                    {"leader", member.leads},
+                    {"address", member.address},
+                    {"http", member.http},
+                    {"agents", member.agents},
+                    {"lag_ns", member.lag},
+                    {"lease_left_ns", member.lease_left},
+                    {"session", member.session}});
+  }
+  return jsonAnswer({{"name", textOrNull(cluster->name)},
+                     {"role", cluster->alone() ? "alone" : cluster->role()},
+                     {"epoch", cluster->epoch},
+                     {"error", textOrNull(cluster->error)},
+                     {"controllers", std::move(list)}});
+}
+
+}  // namespace pingloom::controller::api
