@@ -190,7 +190,7 @@ std::string Agent::announcedPages() const {
 
 Status Agent::startControl() {
   ControlOptions options;
-  options.controller = config_.controller;
+  options.controllers = config_.controllers;
   options.host = config_.host;
   options.incarnation = incarnation_;
   options.addresses = addresses_;
@@ -205,7 +205,7 @@ Status Agent::startControl() {
   if (auto status = startHttp(); !status) return status;
   collectFigures(monotonicNow());
   log::info("agent {} (addresses {}, port {}) looks for controller {}", config_.host,
-            textOf(addresses_), config_.port, config_.controller);
+            textOf(addresses_), config_.port, control_->controller());
   return {};
 }
 
@@ -294,11 +294,11 @@ void Agent::reload(const Config& config) {
   if (!sameSecret(config.keys, config_.keys)) {
     log::warning(
         "this agent's own key, 'keys: {{ secret }}', needs a restart: {} stays its controller",
-        config_.controller);
+        control_->controller());
     return;
   }
   const std::string announced = announcedPages();
-  config_.controller = config.controller;
+  config_.controllers = config.controllers;
   if (announced != announcedPages()) control_->setPages(announcedPages(), monotonicNow());
   std::vector<net::CurveKey> keys;
   if (config_.keys) {
@@ -306,7 +306,7 @@ void Agent::reload(const Config& config) {
     if (!config.keys->controller.empty()) config_.keys->controller = config.keys->controller;
     keys = config_.keys->controller;
   }
-  control_->setController(config.controller, std::move(keys), monotonicNow());
+  control_->setControllers(config.controllers, std::move(keys), monotonicNow());
 }
 
 Nanos Agent::nextDue() const {

@@ -25,9 +25,11 @@ std::string machineName() {
 
 bool announcesPages(const Config& config, const IpAddress& pages) {
   if (!pages.isLoopback()) return true;
-  const auto controller = SocketAddress::parse(config.controller);
-  return controller ? controller->address.isLoopback()
-                    : config.controller.rfind("localhost:", 0) == 0;
+  return std::all_of(
+      config.controllers.begin(), config.controllers.end(), [](const std::string& text) {
+        const auto controller = SocketAddress::parse(text);
+        return controller ? controller->address.isLoopback() : text.rfind("localhost:", 0) == 0;
+      });
 }
 
 Result<std::string> parseController(std::string_view text) {
@@ -78,12 +80,29 @@ constexpr auto kSpoolKeys = std::to_array<ConfigKey<Config>>({
      }},
 });
 
-Status readController(const yaml::Node& node, Config& config) {
+Status addController(const yaml::Node& node, Config& config) {
   auto text = node.text();
   if (!text) return tl::unexpected(text.error());
   auto controller = parseController(*text);
   if (!controller) return node.error(controller.error().text());
-  config.controller = std::move(*controller);
+  auto& known = config.controllers;
+  if (std::find(known.begin(), known.end(), *controller) != known.end()) {
+    return node.error(*controller + " is there twice");
+  }
+  known.push_back(std::move(*controller));
+  return {};
+}
+
+Status readController(const yaml::Node& node, Config& config) {
+  if (!node.isSequence()) return addController(node, config);
+  const auto items = node.items();
+  if (items.empty()) return node.error("is empty; write HOST:PORT, or a list of them");
+  if (items.size() > kMaxControllers) {
+    return node.error("has more than " + std::to_string(kMaxControllers) + " controllers");
+  }
+  for (const yaml::Node& item : items) {
+    if (auto status = addController(item, config); !status) return status;
+  }
   return {};
 }
 
@@ -169,7 +188,7 @@ Result<Config> parseConfig(std::string_view text, std::string_view file) {
   config.http = SocketAddress{IpAddress::fromV4(0x7f000001), kDefaultHttpPort};
   config.http_by_default = true;
   if (auto status = readMap(*root, kKeys, config); !status) return tl::unexpected(status.error());
-  if (config.controller.empty()) {
+  if (config.controllers.empty()) {
     return root->error("'controller' is missing; write 'controller: HOST:PORT'");
   }
   if (config.host.empty()) config.host = machineName();

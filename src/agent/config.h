@@ -36,8 +36,9 @@ struct KeysConfig {
 };
 
 struct Config {
-  std::string controller;  // "controller.example:20711", "[fd00::1]:20711"
-  std::string host;        // this agent's host id; the host's name unless configured
+  // "controller.example:20711", "[fd00::1]:20711"; one, or several that share a history
+  std::vector<std::string> controllers;
+  std::string host;  // this agent's host id; the host's name unless configured
   // if empty, the machine's global addresses, followed as they change
   std::vector<IpAddress> addresses;
   std::uint16_t port = kDefaultProbePort;
@@ -56,6 +57,8 @@ struct Config {
   std::optional<PagesConfig> pages;  // nullopt if the agent serves no metric pages
 };
 
+constexpr std::size_t kMaxControllers = 16;
+
 // Converts HOST, HOST:PORT or [IPV6]:PORT to HOST:PORT.
 Result<std::string> parseController(std::string_view text);
 
@@ -63,8 +66,8 @@ Result<std::string> parseController(std::string_view text);
 Result<Config> parseConfig(std::string_view text, std::string_view file);
 
 // Tells whether the controller is told of metric pages at this address. Pages on loopback are for
-// collectors on the same host, and every host may have some, so only a controller that is reached
-// by loopback is told of them.
+// collectors on the same host, and every host may have some, so only controllers that are reached
+// by loopback are told of them.
 bool announcesPages(const Config& config, const IpAddress& pages);
 
 // The file beside the secret key that keeps the controller's public key of a host that has joined.

@@ -19,12 +19,17 @@ constexpr int kGoodbyeLingerMs = 200;
 
 ControlClient::ControlClient(net::ZmqContext& context, ControlOptions options, BatchSource& batches,
                              ControlOwner& owner)
-    : context_(context), options_(std::move(options)), batches_(batches), owner_(owner) {}
+    : context_(context),
+      options_(std::move(options)),
+      batches_(batches),
+      owner_(owner),
+      choice_(options_.host, options_.controllers) {}
 
 Status ControlClient::start(Nanos now_mono, std::shared_ptr<const plan::Plan> kept) {
   plan_ = std::move(kept);
   plan_hash_ = plan_ == nullptr ? 0 : plan::hash(*plan_);
   warn_due_ = now_mono + kUnreached;
+  next_due_ = now_mono + choice_.patience();
   if (auto status = connectSocket(now_mono); !status) return status;
   run(now_mono);
   return {};
@@ -53,8 +58,9 @@ Nanos ControlClient::deadline() const {
   if (state_ == State::kConnecting && !loss_logged_) due = std::min(due, warn_due_);
   if (state_ == State::kConnecting && socket_.isOpen()) {
     due = std::min(due, options_.keys ? look_due_ : opened_at_ + kReopen);
+    if (choice_.several()) due = std::min(due, next_due_);
   }
-  if (unanswered_since_ != 0) due = std::min(due, unanswered_since_ + kSilence);
+  if (unanswered_since_ != 0) due = std::min(due, unanswered_since_ + silence());
   if (state_ == State::kRegistered && !in_flight_.empty()) due = std::min(due, resend_due_);
   return due;
 }
@@ -83,15 +89,24 @@ void ControlClient::checkConnection(Nanos now) {
       sendRegister(now);
     } else if (now >= warn_due_ && !std::exchange(loss_logged_, true)) {
       log::warning("controller {} cannot be reached; trying on, probing by the kept plan meanwhile",
-                   options_.controller);
+                   choice_.current());
     }
+    if (!connected && choice_.several() && now >= next_due_) return tryNext(now);
     if (!connected) checkHandshake(now);
   } else if (!connected) {
     loseConnection("the connection broke");
-  } else if (unanswered_since_ != 0 && now - unanswered_since_ >= kSilence) {
+    next_due_ = now + choice_.patience();
+  } else if (unanswered_since_ != 0 && now - unanswered_since_ >= silence()) {
     loseConnection("it does not answer");
-    openSocket(now);
+    tryNext(now);
   }
+}
+
+// The one that is tried next may be the same.
+void ControlClient::tryNext(Nanos now) {
+  choice_.failed();
+  next_due_ = now + choice_.patience();
+  openSocket(now);
 }
 
 // Opens a new socket, so that messages of the old connection are not taken for answers.
@@ -111,7 +126,7 @@ Status ControlClient::connectSocket(Nanos now) {
     options.curve =
         net::DealerOptions::Curve{options_.keys->own, options_.keys->controller[key_at_]};
   }
-  return socket_.open(context_, options_.controller, options);
+  return socket_.open(context_, choice_.current(), options);
 }
 
 // Opens the socket again after a failed handshake, with the next of the controller's keys if there
@@ -144,7 +159,7 @@ void ControlClient::sayHandshakeFault(net::HandshakeFault fault) {
   }
   loss_logged_ = true;
   if (std::exchange(handshake_said_, text) == text) return;
-  log::error("controller {}: {}; trying again every second", options_.controller, text);
+  log::error("controller {}: {}; trying again every second", choice_.current(), text);
 }
 
 void ControlClient::doWhatIsDue(Nanos now) {
@@ -163,7 +178,7 @@ void ControlClient::loseConnection(const char* why) {
   ++counters_.connections_lost;
   if (!std::exchange(loss_logged_, true)) {
     log::warning("controller {} is gone ({}); probing goes on, results are spooled",
-                 options_.controller, why);
+                 choice_.current(), why);
   }
   state_ = State::kConnecting;
   unanswered_since_ = 0;
@@ -191,6 +206,7 @@ void ControlClient::sendRegister(Nanos now) {
   body.set_pages(options_.pages);
   for (const IpAddress& address : options_.addresses) body.add_addresses(address.wire());
   body.set_port(options_.port);
+  body.set_follows(choice_.mayFollow());
   body.set_plan_hash(plan_hash_);
   for (const plan::Endpoint& endpoint : owner_.endpoints()) {
     plan::encode(endpoint, *body.add_endpoints());
@@ -279,10 +295,10 @@ void ControlClient::setPages(std::string pages, Nanos now_mono) {
   endpointsChanged(now_mono);
 }
 
-void ControlClient::setController(std::string controller, std::vector<net::CurveKey> keys,
-                                  Nanos now_mono) {
+void ControlClient::setControllers(std::vector<std::string> controllers,
+                                   std::vector<net::CurveKey> keys, Nanos now_mono) {
   if (state_ == State::kClosed) return;
-  const bool same_address = controller == options_.controller;
+  const bool same_address = choice_.hasOnly(controllers);
   bool stays = same_address;
   if (options_.keys) {
     const auto in_use = std::find(keys.begin(), keys.end(), options_.keys->controller[key_at_]);
@@ -291,17 +307,24 @@ void ControlClient::setController(std::string controller, std::vector<net::Curve
     options_.keys->controller = std::move(keys);
   }
   if (stays) return;
+  const std::string before = choice_.current();
+  if (!same_address) choice_ = ControllerChoice(options_.host, std::move(controllers));
   if (same_address) {
-    log::info("controller {}: by another key from now on", controller);
+    log::info("controller {}: by another key from now on", before);
   } else {
-    log::info("controller {} from now on, not {} any more", controller, options_.controller);
+    log::info("controller {} from now on, not {} any more", choice_.current(), before);
   }
-  options_.controller = std::move(controller);
+  warn_due_ = now_mono + kUnreached;
+  moveTo(now_mono);
+}
+
+// Connects to the current controller. The loss of the connection to the former one is intended.
+void ControlClient::moveTo(Nanos now_mono) {
   handshake_said_.clear();
-  loss_logged_ = true;  // the loss is intended
+  loss_logged_ = true;
   loseConnection("");
   loss_logged_ = false;
-  warn_due_ = now_mono + kUnreached;
+  next_due_ = now_mono + choice_.patience();
   openSocket(now_mono);
 }
 

@@ -6,6 +6,8 @@
 //                  ^        |        |           or nothing is heard for kSilence
 //                  |        v        v
 //                  +----- refused <--+           tries again after kRetry
+// If there are several controllers, it goes on to the next one when one cannot be reached, and
+// follows redirects (controller_choice.h).
 // It has no thread: the owner polls descriptor() and calls run() when it is readable, when
 // deadline() has passed, and after it has added a batch. One thread can run 2,000 clients. Bounds:
 // kMaxInFlight batches and kMaxInFlightBytes in flight, as many shown in one call,
@@ -21,6 +23,7 @@
 
 #include "agent/batch_source.h"
 #include "agent/clock_filter.h"
+#include "agent/controller_choice.h"
 #include "common/address.h"
 #include "common/backoff.h"
 #include "common/error.h"
@@ -42,6 +45,7 @@ class EndpointUpdate;
 class HeartbeatReply;
 class PathReport;
 class PlanUpdate;
+class Redirect;
 class Refused;
 class Registered;
 }  // namespace pingloom::wire
@@ -56,8 +60,8 @@ struct ControlKeys {
 };
 
 struct ControlOptions {
-  std::string controller;  // HOST:PORT
-  std::string host;        // the agent's id
+  std::vector<std::string> controllers;  // HOST:PORT each; at least one
+  std::string host;                      // the agent's id
   std::uint64_t incarnation = 0;
   std::vector<IpAddress> addresses;
   std::uint16_t port = 0;
@@ -79,6 +83,7 @@ struct AgentTotals {
 
 struct ControlCounters {
   std::uint64_t registrations = 0;
+  std::uint64_t redirects = 0;
   std::uint64_t refusals = 0;
   std::uint64_t connections_lost = 0;
   std::uint64_t handshakes_failed = 0;
@@ -142,6 +147,8 @@ class ControlClient {
   // host much sooner, and a controller that handles the windows of thousands of agents may just be
   // busy.
   static constexpr Nanos kSilence = 30 * kSecond;
+  // The same where there is another controller to go to.
+  static constexpr Nanos kSilenceOfOne = 10 * kSecond;
   // time without a first connection until that is logged
   static constexpr Nanos kUnreached = 3 * kSecond;
   static constexpr Nanos kRetry = kSecond;  // delay after a refusal
@@ -170,10 +177,11 @@ class ControlClient {
   void setAddresses(std::vector<IpAddress> addresses, Nanos now_mono);
   void endpointsChanged(Nanos now_mono);
   void setPages(std::string pages, Nanos now_mono);
-  // Changes to another controller, which gets the unacknowledged batches. `keys` are the keys that
-  // it may have, as in ControlKeys, and empty if this agent has no keys. Nothing happens if the
-  // address is the same and the present key is among `keys`.
-  void setController(std::string controller, std::vector<net::CurveKey> keys, Nanos now_mono);
+  // Changes to other controllers, which get the unacknowledged batches. `keys` are the keys that
+  // they may have, as in ControlKeys, and empty if this agent has no keys. Nothing happens if the
+  // addresses are the same and the present key is among `keys`.
+  void setControllers(std::vector<std::string> controllers, std::vector<net::CurveKey> keys,
+                      Nanos now_mono);
 
   // Returns false and drops the report if the agent is not registered.
   bool send(const wire::BurstReport& report);
@@ -188,6 +196,7 @@ class ControlClient {
   const ControlCounters& counters() const { return counters_; }
   const ClockFilter& clock() const { return clock_; }
   std::uint64_t planHash() const { return plan_hash_; }
+  const std::string& controller() const { return choice_.current(); }  // the present one
   std::uint64_t incarnation() const { return options_.incarnation; }
   std::size_t inFlight() const { return in_flight_.size(); }
 
@@ -206,6 +215,9 @@ class ControlClient {
   void sayHandshakeFault(net::HandshakeFault fault);
   void doWhatIsDue(Nanos now);
   void loseConnection(const char* why);
+  void tryNext(Nanos now);
+  void moveTo(Nanos now_mono);
+  Nanos silence() const { return choice_.several() ? kSilenceOfOne : kSilence; }
   bool sendMessage(const wire::AgentMessage& message);
   void sendRegister(Nanos now);
   void registerAgain(Nanos now);
@@ -217,6 +229,7 @@ class ControlClient {
   void takeFrame(const std::string& frame, Nanos now);
   void take(const wire::Registered& registered, Nanos now);
   void take(const wire::Refused& refused, Nanos now);
+  void take(const wire::Redirect& redirect, Nanos now);
   void take(const wire::HeartbeatReply& reply, Nanos now);
   void take(const wire::PlanUpdate& update, Nanos now);
   void take(const wire::EndpointUpdate& update, Nanos now);
@@ -235,6 +248,7 @@ class ControlClient {
   ControlOptions options_;
   BatchSource& batches_;
   ControlOwner& owner_;
+  ControllerChoice choice_;
   net::ZmqDealer socket_;
   State state_ = State::kConnecting;
   ControlCounters counters_;
@@ -256,6 +270,7 @@ class ControlClient {
   std::size_t key_at_ = 0;      // index of the key that the controller is expected to have
   Nanos look_due_ = 0;
   Nanos opened_at_ = 0;
+  Nanos next_due_ = kNever;        // when another controller is tried, if there is no connection
   bool handshake_failed_ = false;  // whether the socket has to be opened again
   std::string handshake_said_;     // the last logged failure of handshakes
   std::string refusal_;            // the last logged refusal

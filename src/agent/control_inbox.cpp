@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "agent/control_client.h"
+#include "common/host_port.h"
 #include "common/log.h"
 #include "common/text.h"
 #include "control.pb.h"
@@ -70,6 +71,9 @@ void ControlClient::takeFrame(const std::string& frame, Nanos now) {
     case wire::ControllerMessage::kRefused:
       take(message.refused(), now);
       break;
+    case wire::ControllerMessage::kRedirect:
+      take(message.redirect(), now);
+      return;
     case wire::ControllerMessage::kHeartbeatReply:
       take(message.heartbeat_reply(), now);
       break;
@@ -114,6 +118,7 @@ void ControlClient::take(const wire::Registered& registered, Nanos now) {
     return;
   }
   ++counters_.registrations;
+  choice_.registered();
   heartbeat_interval_ =
       std::clamp(registered.heartbeat_interval_ns(), kMinHeartbeat, kMaxHeartbeat);
   heartbeat_due_ = now;
@@ -123,12 +128,12 @@ void ControlClient::take(const wire::Registered& registered, Nanos now) {
   unanswered_since_ = 0;
   registered_at_ = now;
   if (!refusal_.empty() || !handshake_said_.empty()) {
-    log::info("controller {} accepts this agent now", options_.controller);
+    log::info("controller {} accepts this agent now", choice_.current());
   }
   refusal_.clear();
   handshake_said_.clear();
   if (std::exchange(loss_logged_, false) || counters_.registrations == 1) {
-    log::info("registered with controller {} as {}", options_.controller, options_.host);
+    log::info("registered with controller {} as {}", choice_.current(), options_.host);
   }
   acknowledged_ = committed;
   batches_.acknowledge(committed);
@@ -152,7 +157,7 @@ void ControlClient::take(const wire::Refused& refused, Nanos now) {
     // A single message, or one report of a batch, was refused; the rest was accepted.
     if (now >= complaint_due_) {
       log::warning("controller {} complains: {} (others are counted for a minute)",
-                   options_.controller, text);
+                   choice_.current(), text);
       complaint_due_ = now + kMinute;
     }
     return;
@@ -162,11 +167,31 @@ void ControlClient::take(const wire::Refused& refused, Nanos now) {
     const bool may_pass = refused.reason() == wire::Refused::DUPLICATE_HOST ||
                           refused.reason() == wire::Refused::DUPLICATE_ADDRESS;
     log::at(may_pass ? log::Level::kWarning : log::Level::kError,
-            "controller {} refuses this agent: {}; trying again every second", options_.controller,
+            "controller {} refuses this agent: {}; trying again every second", choice_.current(),
             text);
     refusal_ = std::move(text);
   }
   retryLater(now + kRetry);
+}
+
+// A controller sends no agent to itself.
+void ControlClient::take(const wire::Redirect& redirect, Nanos now) {
+  const bool asked = state_ == State::kRegistering || state_ == State::kRegistered;
+  auto controller = redirect.controller().size() <= wire::kMaxController
+                        ? parseHostPort(redirect.controller(), wire::kDefaultControlPort)
+                        : makeError("redirect", "is too long");
+  if (!controller) {
+    ++counters_.bad_messages;
+    return;
+  }
+  if (!asked || !choice_.mayFollow() || *controller == choice_.current()) {
+    ++counters_.unexpected_messages;
+    return;
+  }
+  ++counters_.redirects;
+  log::info("controller {} sends this agent to {}", choice_.current(), *controller);
+  choice_.follow(std::move(*controller));
+  moveTo(now);
 }
 
 void ControlClient::take(const wire::HeartbeatReply& reply, Nanos now) {
@@ -192,7 +217,7 @@ void ControlClient::take(const wire::PlanUpdate& update, Nanos now) {
     ++counters_.plans_refused;
     if (!std::exchange(bad_plan_logged_, true)) {
       log::error("the plan from controller {} does not fit ({}); asking for a complete one",
-                 options_.controller, decoded.error().text());
+                 choice_.current(), decoded.error().text());
     }
     // The plan stays in force; the controller is only told that the agent holds none, so that it
     // sends the whole plan.
@@ -226,7 +251,7 @@ void ControlClient::take(const wire::EndpointUpdate& update, Nanos now) {
   ++counters_.endpoint_updates_refused;
   if (!std::exchange(bad_endpoints_, true)) {
     log::error("the endpoints from controller {} do not fit ({}); asking for all of them",
-               options_.controller, taken.error().text());
+               choice_.current(), taken.error().text());
   }
   if (update.base_version() == 0) {
     retryLater(now + kRetry);

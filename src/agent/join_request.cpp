@@ -26,12 +26,14 @@ constexpr Nanos kMaxPause = kMinute;
 // Each cause is logged once; one that a person can remove, such as a used token, may last.
 void waitUntilJoined(const Config& config, const keys::JoinToken& token, const net::CurveKey& key) {
   Backoff pause(kSecond, kMaxPause);
+  std::size_t attempt = 0;
   for (std::string said;;) {
     // The addresses may come later than the agent.
     const auto request = joinRequestOf(config, key);
     std::string trouble = "this host has no address yet";
     if (!request.addresses.empty()) {
-      const auto decision = keys::askToJoin(config.controller, token, request, kAttempt);
+      const auto decision = keys::askToJoin(
+          config.controllers[attempt++ % config.controllers.size()], token, request, kAttempt);
       if (decision && decision->outcome == wire::JoinReply::AUTHORIZED) return;
       if (decision && decision->outcome == wire::JoinReply::WAITING) {
         log::warning("join: the key {} waits to be approved at the controller: {}", key.text(),

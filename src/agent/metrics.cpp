@@ -75,6 +75,8 @@ void writeControl(MetricsText& out, const Figures& figures) {
   const ControlCounters& control = figures.control;
   out.gauge("pingloom_agent_controller_connected", "1 while registered with the controller.",
             figures.registered ? 1 : 0);
+  out.counter("pingloom_agent_redirects_total",
+              "Times that a controller sent the agent to another one.", control.redirects);
   out.counter("pingloom_agent_registrations_total", "Registrations that the controller accepted.",
               control.registrations);
   out.counter("pingloom_agent_refusals_total", "Refusals by the controller.", control.refusals);

@@ -56,7 +56,7 @@ Result<Joiner> joiningAgent(const std::string& file) {
   if (joiner.request.addresses.empty()) {
     return makeError(file, "this host has no address; write 'addresses: [ADDRESS]'");
   }
-  joiner.controller = config->controller;
+  joiner.controller = config->controllers.front();
   joiner.secret = config->keys ? config->keys->secret : "/etc/pingloom/keys/agent.key";
   return joiner;
 }

@@ -75,13 +75,14 @@ Status Controller::open() {
   google::protobuf::SetLogHandler(nullptr);
   if (auto status = makeDirectories(config_.state_dir); !status) return status;
   if (auto status = lockStateDir(); !status) return status;
+  // Once this controller has joined, agents may come.
+  if (auto status = listen(); !status) return status;
   if (auto status = joinCluster(); !status) return status;
   auto ledger =
       Ledger::open({historyPlace(config_), config_.history_retention, config_.history_max_bytes,
                     cluster_ == nullptr ? nullptr : cluster_->fence()},
                    started_utc_);
   if (!ledger) return tl::unexpected(ledger.error());
-  if (auto status = listen(); !status) return status;
   auto pinglist = PinglistSource::open(config_.pinglist, config_.limits);
   if (!pinglist) return tl::unexpected(pinglist.error());
   pinglist_ = std::move(*pinglist);
@@ -118,7 +119,8 @@ Status Controller::open() {
   intake_->noteClock({monotonicNow(), newest});
   server_ = std::make_unique<ControlServer>(*socket_, registry_, *marks_, *intake_, *ledger_,
                                             bursts_, paths_, config_.state_dir / "endpoints",
-                                            monotonicNow(), access_.get(), desk_.get());
+                                            monotonicNow(), access_.get(), desk_.get(),
+                                            homes_ ? &*homes_ : nullptr, &foreign_);
   if (first != nullptr) {
     server_->setPlan({first, &first->plan}, Instant::now());
   }
@@ -150,6 +152,7 @@ Status Controller::joinCluster() {
   auto joined = Cluster::join({historyPlace(config_), std::move(self), config_.state_dir}, board_);
   if (!joined) return tl::unexpected(joined.error());
   cluster_ = std::move(*joined);
+  homes_.emplace(board_);
   verdicts_.stopLeading();
   return {};
 }
@@ -158,6 +161,12 @@ void Controller::clusterChanged() {
   const auto news = cluster_->takeNews();
   if (!news) return;
   const Instant now = Instant::now();
+  if (const auto changed = foreign_.take(news->addresses); !changed.empty()) {
+    server_->presenceChanged(changed, now);
+  }
+  if (news->session != 0 && std::exchange(shared_session_, news->session) != news->session) {
+    shareAll();
+  }
   if (!news->leads) {
     verdicts_.stopLeading();
     if (news->verdicts) verdicts_.follow(*news->verdicts, now);
@@ -166,6 +175,29 @@ void Controller::clusterChanged() {
   } else {
     verdicts_.resumeLeading();
   }
+}
+
+void Controller::share(const std::vector<IpAddress>& addresses) {
+  if (cluster_ == nullptr) return;
+  std::vector<SharedAddress> changes;
+  for (const IpAddress& address : addresses) {
+    const plan::Endpoint* endpoint = registry_.endpoint(address);
+    if (endpoint != nullptr) {
+      shared_.insert(address);
+      changes.push_back({address, *endpoint});
+    } else if (shared_.erase(address) != 0) {
+      changes.push_back({address, std::nullopt});
+    }
+  }
+  cluster_->share(changes);
+}
+
+void Controller::shareAll() {
+  std::vector<IpAddress> addresses;
+  for (const auto& [id, agent] : registry_.agents()) {
+    addresses.insert(addresses.end(), agent->info.addresses.begin(), agent->info.addresses.end());
+  }
+  share(addresses);
 }
 
 Status Controller::listen() {
@@ -362,6 +394,7 @@ void Controller::turn() {
   const auto changed = registry_.takeChanged();
   if (!changed.empty()) {
     grid_.presenceChanged(changed);
+    share(changed);
     presence_->note(registry_, changed, now);
     server_->presenceChanged(changed, now);
     membership_->changed(now);
@@ -480,6 +513,7 @@ void Controller::publish(Instant now) {
         KeysStatus{authorized_->current()->entries().size(), authorized_->newestInForce(),
                    gate_->refusals(), static_cast<std::size_t>(waiting), server_->joins()};
   }
+  status->agents_sent_away = server_->agentsSentAway();
   status->history = ledger_->status();
   status->history.events_dropped += server_->counterLog().dropped();
   if (cluster_ != nullptr) cluster_->setLoad(registry_.present(), status->history.lag);

@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "common/error.h"
@@ -21,6 +22,7 @@
 #include "controller/control/control_server.h"
 #include "controller/control/cover_pairs.h"
 #include "controller/control/grid.h"
+#include "controller/control/homes.h"
 #include "controller/control/join_desk.h"
 #include "controller/control/lapse_watch.h"
 #include "controller/control/membership.h"
@@ -69,6 +71,8 @@ class Controller {
   Status open();
   Status joinCluster();
   void clusterChanged();
+  void share(const std::vector<IpAddress>& addresses);
+  void shareAll();
   Status lockStateDir();
   Status listen();
   void loadAuthorized();
@@ -108,6 +112,10 @@ class Controller {
   std::vector<std::string> member_warnings_;
   std::vector<std::string> member_notes_;
   std::unique_ptr<Cluster> cluster_;  // nullptr if this controller works alone
+  std::optional<Homes> homes_;        // likewise
+  ForeignEndpoints foreign_;
+  std::unordered_set<IpAddress, IpAddressHash> shared_;  // what the others know from here
+  std::int64_t shared_session_ = 0;                      // in which they were told
   std::unique_ptr<LedgerWriter> ledger_;
   std::unique_ptr<BatchMarks> marks_;
   std::unique_ptr<BatchIntake> intake_;

@@ -15,6 +15,7 @@ namespace pingloom::wire {
 constexpr std::uint32_t kControlVersion = 1;
 constexpr std::uint16_t kDefaultControlPort = 20711;
 constexpr std::size_t kMaxHostName = 253;       // bytes
+constexpr std::size_t kMaxController = 263;     // bytes of HOST:PORT
 constexpr std::size_t kMaxHostAddresses = 256;  // that one agent registers
 constexpr std::size_t kMaxCollectors = 1024;    // that agents are told of
 // addresses that the key of a collector has beside the one it connects from

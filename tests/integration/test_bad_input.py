@@ -18,7 +18,7 @@ ACCESS = ("{ }", "{ tokens: '' }", "{ certificate: a.crt }", "{ key: a.key }", "
 
 # What a daemon cannot do without, and each key with what is wrong for it.
 AGENT = "controller: 127.0.0.1:1\nhost: probed\nstate_dir: state\n", {
-    "controller": ("''", "a:b:c", "host:0", "host:65536", "'[::1'", "'[10.0.0.1]:1'", "a b", "'host:'"),
+    "controller": ("''", "a:b:c", "host:0", "host:65536", "'[::1'", "'[10.0.0.1]:1'", "a b", "'host:'", "[]", "[a, a]", "[a, a b]"),
     "host": ("''", "a b", "'" + "x" * 300 + "'", "[a]"),
     "keys": ("x", "{ controller: a }", "{ secret: a.key }", "{ secret: a.key, controller: short }",
              "{ secret: a.key, controller: [] }", "{ secret: '', controller: x }", "{ secret: a, public: b }"),

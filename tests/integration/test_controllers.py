@@ -13,6 +13,41 @@ from postgres import Postgres
 from processes import binary, eventually
 
 
+def sip_hash(key, words):
+    """SipHash-2-4 of 64-bit words, as src/common/sip_hash.h has it."""
+    mask = 2**64 - 1
+    k0, k1 = (int.from_bytes(key[at:at + 8], "little") for at in (0, 8))
+    v = [k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261, k1 ^ 0x7465646279746573]
+
+    def turn(number, bits):
+        return (number << bits | number >> (64 - bits)) & mask
+
+    def rounds(count):
+        for _ in range(count):
+            v[0], v[2] = (v[0] + v[1]) & mask, (v[2] + v[3]) & mask
+            v[1], v[3] = turn(v[1], 13) ^ v[0], turn(v[3], 16) ^ v[2]
+            v[0] = turn(v[0], 32)
+            v[0], v[2] = (v[0] + v[3]) & mask, (v[2] + v[1]) & mask
+            v[3], v[1] = turn(v[3], 21) ^ v[0], turn(v[1], 17) ^ v[2]
+            v[2] = turn(v[2], 32)
+
+    for word in words:
+        v[3] ^= word
+        rounds(2)
+        v[0] ^= word
+    v[2] ^= 0xff
+    rounds(4)
+    return v[0] ^ v[1] ^ v[2] ^ v[3]
+
+
+def home_weight(host, address):
+    """As src/wire/rendezvous.h has it: the controller of the largest weight is the host's home."""
+    words = []
+    for text in (host.encode(), address.encode()):
+        words += [len(text)] + [int.from_bytes(text[at:at + 8], "big") for at in range(0, len(text), 8)]
+    return sip_hash(b"pingloom home".ljust(16, b"\0"), words)
+
+
 class Controller:
     """One of several controllers of a mesh, each with a Redis and a folder of its own."""
 
@@ -28,7 +63,7 @@ http: {mesh.home}:{self.http_port}
 state_dir: {mesh.directory}/{name}
 redis_socket: {mesh.directory}/redis-{name}.sock
 insecure: true
-history: {{ postgres: {{ hosts: [{server.folder}] }} }}
+history: {{ postgres: {{ hosts: [{server.folder}], user: {name} }} }}
 cluster: {{ name: {name}, address: {self.address} }}
 """)
         self.process = None
@@ -66,24 +101,31 @@ class SharedHistory(unittest.TestCase):
         self.server = Postgres(self.folder / "a").create().start()
         self.addCleanup(lambda: self.server.process.poll() is None and self.server.kill())
         self.server.sql("CREATE DATABASE pingloom")
-        self.server.sql("CREATE ROLE pingloom LOGIN")
+        for role in ("a", "b", "twin"):  # so that the database knows who has written
+            self.server.sql(f"CREATE ROLE {role} LOGIN")
 
     def sql(self, statement):
         return self.server.sql(statement, "pingloom")
 
-    def mesh(self, hosts):
-        mesh = Mesh(self, hosts=hosts, interval="100ms", window="1s")
+    def mesh(self, hosts, **options):
+        mesh = Mesh(self, hosts=hosts, interval="100ms", window="1s", **options)
         mesh.postgres = self.server
         config = mesh.directory / "owner.yaml"
         config.write_text(f"pinglist: p\nstate_dir: s\nhistory: {{ postgres: {{ hosts: [{self.server.folder}], user: postgres }} }}\n")
         done = subprocess.run([binary("pingloom-controller"), "--config", config, "--init-history"], capture_output=True,
                               text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.sql("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO pingloom")
+        self.sql("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO a, b, twin")
+        self.sql("ALTER TABLE blocks ADD COLUMN writer TEXT NOT NULL DEFAULT current_user")
         return mesh
 
-    def controllers(self, mesh, *names):
-        made = [Controller(mesh, name, self.server).start() for name in names]
+    def controllers(self, mesh, *names, homes=None):
+        """`homes`: which of them is the home of which host."""
+        made = [Controller(mesh, name, self.server) for name in names]
+        while any(max(made, key=lambda one: home_weight(host, one.address)).name != name for host, name in (homes or {}).items()):
+            made[-1] = Controller(mesh, names[-1], self.server)
+        for one in made:
+            one.start()
         eventually(lambda: all(len(one.get("/api/v1/controllers").json()["controllers"]) == len(names) and one.leader()
                                for one in made), 20, "the controllers see each other and a leader")
         self.assertEqual(len({one.leader() for one in made}), 1)
@@ -93,19 +135,17 @@ class SharedHistory(unittest.TestCase):
         return all(mesh.agent_metrics(index)["pingloom_agent_spool_batches"] == 0
                    and mesh.agent_metrics(index)["pingloom_agent_controller_connected"] == 1 for index in mesh.agents)
 
-    def check_history(self, mesh, at_least):
+    def check_history(self, mesh, per_window=10):
         for source in mesh.addresses:
-            history.assert_contiguous(self, mesh, "udp", source, at_least)
+            history.assert_contiguous(self, mesh, "udp", source, per_window)
 
     def mark(self, host):
         return self.sql(f"SELECT incarnation, sequence FROM agents WHERE host = '{host}'")
 
     def test_a_paused_leader_is_replaced_and_commits_nothing_when_it_wakes(self):
         mesh = self.mesh(2)
-        both = self.controllers(mesh, "a", "b")
-        leader = next(one for one in both if one.role() == "leader")
-        other = next(one for one in both if one is not leader)
-        self.assertEqual(other.role(), "follower")
+        leader, other = both = self.controllers(mesh, "a", "b", homes={"host-0": "a", "host-1": "b"})
+        self.assertEqual((leader.role(), other.role()), ("leader", "follower"))
         self.assertEqual(other.get("/readyz").json()["role"], "follower")
         for index, controller in enumerate((leader, other)):
             mesh.agent_options[index] = {"controller": controller.address}
@@ -119,8 +159,8 @@ class SharedHistory(unittest.TestCase):
 
         leader.process.signal(signal.SIGSTOP)
         eventually(lambda: other.role() == "leader", 20, "the other one leads")
-        held = self.mark("host-0")
         before = self.mark("host-1")
+        last = self.sql("SELECT max(id) FROM blocks")[0]
         eventually(lambda: self.mark("host-1") != before, 20, "the other one commits")
         # Somebody else has the name meanwhile, so that it cannot join again.
         self.sql(f"INSERT INTO pingloom_controllers SELECT 1000, '{leader.name}', 'x:1', 'x:2', 0, 0, max(lease_until_ns) + 10^12 "
@@ -132,14 +172,16 @@ class SharedHistory(unittest.TestCase):
         ready = leader.get("/readyz")
         self.assertEqual((ready.status, ready.json()["role"]), (503, "outside"))
         self.assertIn(f"has the name '{leader.name}' already", ready.body)
-        self.assertEqual(self.mark("host-0"), held, "it has committed nothing")
+        written = "SELECT count(*) FROM blocks WHERE writer = '{}' AND id > {}"
+        self.assertEqual(self.sql(written.format("a", last)), ["0"], "it has committed nothing")
+        self.assertNotEqual(self.sql(written.format("b", last)), ["0"])
         shown = mesh.cli("controllers", "--url", f"http://{mesh.home}:{leader.http_port}")
         self.assertEqual(shown.returncode, 1, shown.stdout)
 
         self.sql("DELETE FROM pingloom_controllers WHERE session = 1000")
         eventually(lambda: leader.role() == "follower", 20, "it joins again")
         eventually(lambda: self.delivered(mesh), 60, "the spools are delivered")
-        self.check_history(mesh, 10)
+        self.check_history(mesh)
         self.assertEqual({one.leader() for one in both}, {other.name})
 
         # An orderly end is no lapse: the next one leads at once, and an agent that moves is counted once.
@@ -151,6 +193,44 @@ class SharedHistory(unittest.TestCase):
         moved = self.mark("host-1")
         eventually(lambda: self.mark("host-1") > moved and self.delivered(mesh), 60, "its agent goes on with the other one")
         eventually(lambda: len(history.windows(mesh, "udp", mesh.addresses[1])) > 5, 20, "windows of both")
+
+    @staticmethod
+    def states(mesh, controller, probe, index):
+        """The states of the pairs of one source."""
+        grid = controller.get(f"/api/v1/grid?probe={probe}&metric=network_p50").json()
+        row = grid["states"][grid["sources"].index(mesh.addresses[index])]
+        return {state for state in row if state is not None}
+
+    def test_agents_of_a_killed_controller_go_to_the_other_one(self):
+        mesh = self.mesh(3, protocols=("udp", "rdma"))
+        both = self.controllers(mesh, "a", "b")
+        for index in range(3):
+            mesh.agent_options[index] = {"controller": "[" + ", ".join(one.address for one in both) + "]"}
+            mesh.start_agent(index)
+
+        def homes():
+            return {host["host"]: one for one in both if one.process.running()
+                    for host in one.get("/api/v1/hosts").json()["hosts"] if host["alive"]}
+
+        eventually(lambda: len(homes()) == 3 and all(self.mark(f"host-{index}") for index in range(3)), 60, "all are home and commit")
+        before = homes()
+        killed = before["host-0"]
+        other = next(one for one in both if one is not killed)
+        # Endpoints reach the agents of the other controller, so rdma probes have results everywhere.
+        eventually(lambda: all(self.states(mesh, before[f"host-{index}"], "rdma", index) == {"ok"} for index in range(3)), 40,
+                   "each agent has results of all by RDMA")
+        killed.process.kill()
+        eventually(lambda: len(homes()) == 3, 40, "all are home again")
+        self.assertEqual(set(homes().values()), {other})
+        eventually(lambda: other.role() == "leader", 20, "it leads")
+        eventually(lambda: self.delivered(mesh), 60, "the spools are delivered")
+        self.check_history(mesh)
+
+        killed.start()
+        eventually(lambda: homes() == before, 60, "those that belong there are sent back")
+        self.assertGreaterEqual(other.metrics()["pingloom_controller_cluster_agents_sent_away_total"], 1)
+        eventually(lambda: self.delivered(mesh), 60, "and go on")
+        self.check_history(mesh)
 
     def test_what_does_not_fit_is_refused_by_name(self):
         mesh = self.mesh(2)

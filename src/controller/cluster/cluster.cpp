@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
+
+#include "plan/endpoint_codec.h"
 
 namespace pingloom::controller {
 namespace {
@@ -53,12 +56,18 @@ Cluster::~Cluster() {
 }
 
 void Cluster::run() {
+  Nanos renew_due = 0;
   for (;;) {
     const Nanos started = monotonicNow();
-    renew();
-    const Nanos pause = std::max<Nanos>(started + Lease::kRenewInterval - monotonicNow(), 0);
+    if (started >= renew_due) {
+      renew_due = started + Lease::kRenewInterval;
+      renew();
+    }
+    exchange();
+    const Nanos due = std::min(renew_due, started + kExchangeInterval);
+    const auto pause = std::chrono::nanoseconds(std::max<Nanos>(due - monotonicNow(), 0));
     std::unique_lock lock(mutex_);
-    if (wake_.wait_for(lock, std::chrono::nanoseconds(pause), [&] { return stop_; })) return;
+    if (wake_.wait_for(lock, pause, [&] { return stop_; })) return;
   }
 }
 
@@ -77,10 +86,58 @@ void Cluster::renew() {
     const std::lock_guard lock(mutex_);
     // What a new leader begins with must not be lost when the control thread is late.
     if (!verdicts && news_) verdicts = std::move(news_->verdicts);
-    news_ = News{lease_.status().leads, std::move(verdicts)};
+    auto addresses = news_ ? std::move(news_->addresses) : std::vector<SharedAddress>();
+    news_ = News{lease_.status().leads, lease_.status().session, std::move(verdicts),
+                 std::move(addresses)};
   }
+  wakeOwner();
+}
+
+void Cluster::wakeOwner() const {
   const std::uint64_t one = 1;
   (void)!::write(event_.get(), &one, sizeof one);
+}
+
+// The database is away if it fails, which the renewal logs.
+void Cluster::exchange() {
+  write();
+  auto told = lease_.shared();
+  if (!told || told->empty()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!news_) news_ = News{lease_.status().leads, lease_.status().session, std::nullopt, {}};
+    std::move(told->begin(), told->end(), std::back_inserter(news_->addresses));
+  }
+  wakeOwner();
+}
+
+void Cluster::write() {
+  for (;;) {
+    std::vector<SharedAddress> some;
+    {
+      const std::lock_guard lock(mutex_);
+      while (!to_share_.empty() && some.size() < AddressStore::kMaxWritten) {
+        auto node = to_share_.extract(to_share_.begin());
+        some.push_back({node.key(), std::move(node.mapped())});
+      }
+    }
+    if (some.empty()) return;
+    if (lease_.share(some)) continue;
+    const std::lock_guard lock(mutex_);
+    for (SharedAddress& change : some) {  // what has come meanwhile is newer
+      to_share_.try_emplace(change.address, std::move(change.endpoint));
+    }
+    return;
+  }
+}
+
+void Cluster::share(const std::vector<SharedAddress>& changes) {
+  const std::lock_guard lock(mutex_);
+  for (const SharedAddress& change : changes) {
+    if (to_share_.size() < plan::kMaxEndpoints || to_share_.contains(change.address)) {
+      to_share_[change.address] = change.endpoint;
+    }
+  }
 }
 
 void Cluster::setLoad(std::uint64_t agents, Nanos lag) {

@@ -9,7 +9,8 @@ constexpr const char* kClusterTables = R"(
 CREATE TABLE pingloom_cluster(
   version BIGINT NOT NULL,
   installation TEXT NOT NULL,
-  sessions BIGINT NOT NULL
+  sessions BIGINT NOT NULL,
+  changes BIGINT NOT NULL
 );
 CREATE TABLE pingloom_controllers(
   session BIGINT PRIMARY KEY,
@@ -25,13 +26,20 @@ CREATE TABLE pingloom_leader(
   session BIGINT NOT NULL
 );
 INSERT INTO pingloom_leader VALUES(0, 0);
+CREATE TABLE pingloom_addresses(
+  address BYTEA PRIMARY KEY,
+  session BIGINT NOT NULL,
+  change BIGINT NOT NULL,
+  endpoint BYTEA NOT NULL
+);
+CREATE INDEX pingloom_addresses_by_change ON pingloom_addresses(change);
 )";
 
 constexpr const char* kCountClusterTables =
     "SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = "
     "c.relnamespace WHERE c.relkind = 'r' AND n.nspname = 'public' AND c.relname IN "
-    "('pingloom_cluster', 'pingloom_controllers', 'pingloom_leader')";
-constexpr std::int64_t kClusterTableCount = 3;
+    "('pingloom_cluster', 'pingloom_controllers', 'pingloom_leader', 'pingloom_addresses')";
+constexpr std::int64_t kClusterTableCount = 4;
 
 }  // namespace
 
@@ -59,7 +67,7 @@ Status initCluster(const HistoryPlace& place) {
   if (!tables) return tl::unexpected(tables.error());
   if (*tables > 0) return checkCluster(*database, place);
   return database->execute(fmt::format("BEGIN; {} INSERT INTO pingloom_cluster "
-                                       "VALUES({}, gen_random_uuid()::text, 0); COMMIT;",
+                                       "VALUES({}, gen_random_uuid()::text, 0, 0); COMMIT;",
                                        kClusterTables, kClusterVersion)
                                .c_str());
 }

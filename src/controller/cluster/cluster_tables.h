@@ -4,12 +4,17 @@
 // pingloom_cluster      version       of these tables
 //                       installation  a random id; a controller remembers it in its state_dir
 //                       sessions      the last session that was given
+//                       changes       the last number of a change of pingloom_addresses
 // pingloom_controllers  session       of a member; it ends when the row is removed
 //                       name          unique
 //                       address, http, agents, lag_ns    what it told about itself
 //                       lease_until_ns    when any member may remove the row, UTC
 // pingloom_leader       epoch         grows with each leader
 //                       session       the leader's; 0: nobody has led yet
+// pingloom_addresses    address       4 or 16 bytes
+//                       session       that of the controller with which its agent is registered
+//                       change        grows with each transaction
+//                       endpoint      wire::Endpoint; empty: none (any more)
 #pragma once
 
 #include "common/error.h"

@@ -140,7 +140,7 @@ Status Lease::look(Instant now) {
   status_.epoch = members->epoch;
   status_.members = std::move(members->list);
   fence_->set({status_.session, leads ? status_.epoch : 0}, now.mono + kControllerLease);
-  return {};
+  return leads ? store_->removeOrphans(fence_->held(), now.mono) : Status();
 }
 
 void Lease::failed(const Error& error, Instant now) {
@@ -154,6 +154,19 @@ void Lease::leave() {
   if (status_.session == 0 || !store_ || store_->lost()) return;
   // If it fails, the lease ends by itself.
   (void)store_->leave(status_.session);
+}
+
+Status Lease::share(const std::vector<SharedAddress>& changes) {
+  const Fence::Held held = fence_->held();
+  if (held.session == 0 || !store_ || store_->lost()) {
+    return makeError("cluster", "this controller has no session at present");
+  }
+  return store_->writeAddresses(held, changes);
+}
+
+Result<std::vector<SharedAddress>> Lease::shared() {
+  if (status_.session == 0 || !store_ || store_->lost()) return std::vector<SharedAddress>();
+  return store_->readAddresses(status_.session);
 }
 
 std::optional<std::vector<VerdictRecord>> Lease::takeVerdicts() {

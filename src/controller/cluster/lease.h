@@ -55,6 +55,11 @@ class Lease {
   // always while another controller leads, and once when this one has become the leader.
   std::optional<std::vector<VerdictRecord>> takeVerdicts();
 
+  // Tells the other controllers. Fails without a session.
+  Status share(const std::vector<SharedAddress>& changes);
+  // What they have told since the last call.
+  Result<std::vector<SharedAddress>> shared();
+
  private:
   Status connect();
   Status checkInstallation();

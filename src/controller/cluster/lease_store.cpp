@@ -44,6 +44,7 @@ Status LeaseStore::prepare() {
   auto verdicts = VerdictStore::open(database_);
   if (!verdicts) return tl::unexpected(verdicts.error());
   verdicts_ = std::move(*verdicts);
+  if (auto status = addresses_.prepare(database_); !status) return status;
   const std::string lease = std::to_string(kControllerLease);
   const std::string remove_namesake =
       withClock("DELETE FROM pingloom_controllers WHERE name = ?1 AND lease_until_ns < NOW_NS");
@@ -160,6 +161,25 @@ Result<LeaseStore::Members> LeaseStore::members() {
     one.session = members_.number(6);
     one.leads = members_.number(7) == one.session;
   }
+}
+
+Status LeaseStore::writeAddresses(Fence::Held held, const std::vector<SharedAddress>& changes) {
+  auto status = database_.execute("BEGIN");
+  if (status) status = addresses_.write(held.session, changes);
+  if (status) status = database_.execute(fencedCommit(held, Writer::kMember).c_str());
+  if (!status && !database_.lost()) (void)database_.execute("ROLLBACK");
+  return status;
+}
+
+Status LeaseStore::removeOrphans(Fence::Held held, Nanos now_mono) {
+  if (auto status = database_.execute("BEGIN"); !status) return status;
+  const auto any = addresses_.removeOrphans(now_mono);
+  Status status = any ? Status() : tl::unexpected(any.error());
+  if (any && *any) status = database_.execute(fencedCommit(held, Writer::kLeader).c_str());
+  if (!any || !*any || !status) {
+    if (!database_.lost()) (void)database_.execute("ROLLBACK");
+  }
+  return status;
 }
 
 Status LeaseStore::leave(std::int64_t session) { return leave_.bind(1, session).run(); }

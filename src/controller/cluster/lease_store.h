@@ -16,6 +16,8 @@
 
 #include "common/error.h"
 #include "common/time.h"
+#include "controller/cluster/address_store.h"
+#include "controller/history/fence.h"
 #include "controller/history/sql/database.h"
 #include "controller/history/sql/place.h"
 #include "controller/history/verdict_store.h"
@@ -62,6 +64,12 @@ class LeaseStore {
   Result<std::vector<VerdictRecord>> verdicts(Nanos closed_after_utc) {
     return verdicts_.load(closed_after_utc);
   }
+  // See address_store.h.
+  Status writeAddresses(Fence::Held held, const std::vector<SharedAddress>& changes);
+  Result<std::vector<SharedAddress>> readAddresses(std::int64_t session) {
+    return addresses_.read(session);
+  }
+  Status removeOrphans(Fence::Held held, Nanos now_mono);
   bool lost() const { return database_.lost(); }
 
  private:
@@ -79,6 +87,7 @@ class LeaseStore {
   Statement members_;
   Statement leave_;
   VerdictStore verdicts_;
+  AddressStore addresses_;
 };
 
 }  // namespace pingloom::controller

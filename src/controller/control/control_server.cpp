@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include "common/log.h"
 
@@ -172,6 +173,11 @@ void ControlServer::takeRegister(const net::ZmqRouter::Message& message,
     if (denial && before != nullptr) registry_.goodbye(*before);
     if (denial) return deny(message, *denial, now);
   }
+  if (homes_ != nullptr && request.follows()) {
+    if (const auto home = homes_->elsewhere(request.host())) {
+      return sendAway(route, request.host(), *home);
+    }
+  }
   const wire::BatchId committed = marks_.committedUpTo(request.host());
   std::optional<std::uint64_t> known;
   if (committed.incarnation != 0) known = committed.incarnation;
@@ -260,6 +266,41 @@ void ControlServer::runDue(Instant now) {
   endpoints_.runDue(now);
   bursts_.runDue(now);
   pushDue(now);
+  if (now.mono >= move_due_mono_) moveAgents(now);
+}
+
+// Sends agents to their homes, which have changed with the controllers.
+void ControlServer::moveAgents(Instant now) {
+  move_due_mono_ = now.mono + kMovePause;
+  if (homes_->refresh()) all_at_home_ = false;
+  if (all_at_home_) return;
+  std::vector<std::pair<const Agent*, std::string>> moves;
+  for (const auto& [id, agent] : registry_.agents()) {
+    if (moves.size() == kMovesAtOnce) break;
+    if (!agent->info.alive || !agent->follows || agent->route.empty()) continue;
+    if (auto home = homes_->elsewhere(agent->info.host)) {
+      moves.emplace_back(agent.get(), std::move(*home));
+    }
+  }
+  all_at_home_ = moves.empty();
+  for (const auto& [agent, home] : moves) {
+    sendAway(std::string(agent->route), std::string(agent->info.host), home);
+  }
+}
+
+// An agent that has moved is not down, so it is forgotten here.
+void ControlServer::sendAway(const std::string& route, const std::string& host,
+                             const std::string& home) {
+  wire::ControllerMessage message;
+  message.mutable_redirect()->set_controller(home);
+  if (!send(route, message)) return;
+  ++sent_away_;
+  log::info("agent {} is sent to controller {}", host, home);
+  Agent* const agent = registry_.find(host);
+  if (agent == nullptr || agent->route != route) return;
+  registry_.goodbye(*agent);
+  registry_.forget(host);
+  hosts_changed_ = true;
 }
 
 void ControlServer::push(Agent& agent, Instant now) {

@@ -18,6 +18,7 @@
 #include "controller/control/bursts.h"
 #include "controller/control/counter_log.h"
 #include "controller/control/endpoint_push.h"
+#include "controller/control/homes.h"
 #include "controller/control/join_desk.h"
 #include "controller/control/path_intake.h"
 #include "controller/control/plan_history.h"
@@ -38,23 +39,30 @@ class ControlServer {
   // limit for all messages except batches
   static constexpr std::size_t kMaxOtherBytes = 256U << 10;
   static constexpr std::size_t kMaxJoinBytes = 16U << 10;
+  // When controllers come or go, agents are sent to their home at this rate.
+  static constexpr Nanos kMovePause = 100 * kMillisecond;
+  static constexpr std::size_t kMovesAtOnce = 20;
 
   // REQUIRES: all of them outlive the server. `access` and `desk` are nullptr without keys, and
-  // every agent is then admitted.
+  // every agent is then admitted. `homes` and `foreign` are nullptr if this controller
+  // works alone.
   ControlServer(net::ZmqRouter& socket, Registry& registry, BatchMarks& marks, BatchIntake& intake,
                 LedgerWriter& ledger, BurstBoard& bursts, PathIntake& paths,
                 std::filesystem::path endpoints_file, Nanos started_mono, Access* access = nullptr,
-                JoinDesk* desk = nullptr)
+                JoinDesk* desk = nullptr, Homes* homes = nullptr,
+                const ForeignEndpoints* foreign = nullptr)
       : socket_(socket),
         registry_(registry),
         marks_(marks),
         intake_(intake),
         ledger_(ledger),
-        endpoints_(socket, registry, std::move(endpoints_file), started_mono),
+        endpoints_(socket, registry, std::move(endpoints_file), started_mono, foreign),
         bursts_(socket, registry, bursts),
         paths_(paths),
         access_(access),
-        desk_(desk) {}
+        desk_(desk),
+        homes_(homes),
+        move_due_mono_(homes == nullptr ? kNever : started_mono) {}
 
   // Pushes the plan to all agents: at once, or in runDue() if another was pushed within kCoalesce.
   // A plan need not wait for the grid: until the grid has it, no message is handled.
@@ -78,9 +86,10 @@ class ControlServer {
   void acknowledgeCommitted();
   void runDue(Instant now);
   Nanos nextDue() const {  // monotonic
-    return std::min({push_due_mono_, endpoints_.nextDue(), bursts_.nextDue()});
+    return std::min({push_due_mono_, endpoints_.nextDue(), bursts_.nextDue(), move_due_mono_});
   }
 
+  std::uint64_t agentsSentAway() const { return sent_away_; }
   CounterLog& counterLog() { return counters_; }
 
   std::uint64_t messagesRefused() const;
@@ -100,6 +109,8 @@ class ControlServer {
   void nudge(Agent& agent, Instant now);
   void pushDue(Instant now);
   void push(Agent& agent, Instant now);
+  void moveAgents(Instant now);
+  void sendAway(const std::string& route, const std::string& host, const std::string& home);
   void acknowledge(const std::string& route, wire::BatchId id);
   void refuse(const std::string& route, wire::Refused::Reason reason, std::string_view text,
               std::uint64_t times = 1);
@@ -117,6 +128,10 @@ class ControlServer {
   CounterLog counters_;
   Access* const access_;
   JoinDesk* const desk_;  // nullptr as access_ is
+  Homes* const homes_;
+  Nanos move_due_mono_;
+  bool all_at_home_ = true;
+  std::uint64_t sent_away_ = 0;
   JoinCounts joins_{};
   Nanos push_due_mono_ = kNever;
   Nanos pushed_mono_ = -kCoalesce;  // the last time at which a plan went to all agents

@@ -43,10 +43,11 @@ plan::HeldEndpoints load(const std::filesystem::path& file) {
 }  // namespace
 
 EndpointPush::EndpointPush(net::ZmqRouter& socket, Registry& registry, std::filesystem::path file,
-                           Nanos started_mono)
+                           Nanos started_mono, const ForeignEndpoints* foreign)
     : socket_(socket),
       registry_(registry),
       file_(std::move(file)),
+      foreign_(foreign),
       settle_mono_(started_mono + kSettle),
       directory_(load(file_)),
       due_mono_(settle_mono_) {}
@@ -98,6 +99,7 @@ void EndpointPush::settle() {
 void EndpointPush::update(const IpAddress& address) {
   const bool named = plan::contains(named_, address);
   const plan::Endpoint* endpoint = named ? registry_.endpoint(address) : nullptr;
+  if (named && endpoint == nullptr && foreign_ != nullptr) endpoint = foreign_->find(address);
   const bool may_come_back = named && !settled_ && !registry_.presence(address).known;
   if (endpoint != nullptr || !may_come_back) directory_.set(address, endpoint);
 }

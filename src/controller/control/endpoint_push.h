@@ -15,6 +15,7 @@
 
 #include "common/address.h"
 #include "controller/control/endpoint_directory.h"
+#include "controller/control/foreign_endpoints.h"
 #include "controller/control/registry.h"
 #include "net/zmq_router.h"
 #include "plan/plan.h"
@@ -30,9 +31,10 @@ class EndpointPush {
   static constexpr Nanos kSettle = 10 * kSecond;
   static constexpr Nanos kSavePause = kSecond;
 
-  // REQUIRES: the first two outlive this. `file` is where the table is kept; it need not exist.
+  // REQUIRES: the first two outlive this, and `foreign`, which is nullptr if there are no other
+  // controllers. `file` is where the table is kept; it need not exist.
   EndpointPush(net::ZmqRouter& socket, Registry& registry, std::filesystem::path file,
-               Nanos started_mono);
+               Nanos started_mono, const ForeignEndpoints* foreign = nullptr);
   ~EndpointPush();  // writes the table to disk
   EndpointPush(const EndpointPush&) = delete;
   EndpointPush& operator=(const EndpointPush&) = delete;
@@ -61,6 +63,7 @@ class EndpointPush {
   net::ZmqRouter& socket_;
   Registry& registry_;
   const std::filesystem::path file_;
+  const ForeignEndpoints* const foreign_;
   const Nanos settle_mono_;
   bool settled_ = false;
   EndpointDirectory directory_;

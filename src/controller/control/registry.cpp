@@ -146,6 +146,7 @@ tl::expected<Agent*, Refusal> Registry::admit(const wire::Register& request,
   agent->plan_hash = request.plan_hash();
   agent->pushed_hash = 0;
   agent->suspended = false;
+  agent->follows = request.follows();
   by_route_[route] = agent;
   watchLease(*agent);
   return agent;

@@ -45,6 +45,7 @@ struct Agent {
   // Whether one of its batches could not be committed. Until it registers again, no later batch is
   // committed, because the missing one would then count as delivered.
   bool suspended = false;
+  bool follows = false;  // it goes to another controller if it is sent there
   bool in_lease_queue = false;
 };
 

@@ -118,7 +118,7 @@ void storeMetrics(MetricsText& text, const RedisStatus& redis, const HistoryStat
              history.bytes);
 }
 
-void clusterMetrics(MetricsText& text, const ClusterStatus& cluster) {
+void clusterMetrics(MetricsText& text, const ClusterStatus& cluster, const ControlStatus& control) {
   if (cluster.alone()) return;
   text.gauge("pingloom_controller_cluster_member",
              "1 while this controller has a session among those that share its history.",
@@ -133,6 +133,9 @@ void clusterMetrics(MetricsText& text, const ClusterStatus& cluster) {
   text.counter("pingloom_controller_cluster_sessions_lost_total",
                "Sessions that ended because the lease was not renewed in time.",
                cluster.sessions_lost);
+  text.counter("pingloom_controller_cluster_agents_sent_away_total",
+               "Times that an agent was sent to another controller, its home.",
+               control.agents_sent_away);
 }
 
 void alertMetrics(MetricsText& text, const AlertStatuses& targets) {
@@ -270,7 +273,7 @@ http::Response metrics(const Board& board, const BurstBoard& bursts,
   resultMetrics(text, *control);
   keyMetrics(text, control->keys);
   storeMetrics(text, *board.redis(), control->history);
-  clusterMetrics(text, *board.cluster());
+  clusterMetrics(text, *board.cluster(), *control);
   alertMetrics(text, *board.alerts());
   pairMetrics(text, board, *plan);
   latencyMetrics(text, *board.latency());

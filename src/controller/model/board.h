@@ -250,6 +250,7 @@ struct ControlStatus {
   std::optional<KeysStatus> keys;  // nullopt without keys
   bool exposed = false;            // whether agents without keys are let in from beyond loopback
   HistoryStatus history;
+  std::uint64_t agents_sent_away = 0;  // redirects to other controllers
 };
 
 // A change of a pair's state, of its severity, or of both.

@@ -105,7 +105,7 @@ class AgentTest : public testing::Test {
  protected:
   void startAgent() {
     Config config;
-    config.controller = router.address();
+    config.controllers = {router.address()};
     config.host = "gpu-001";
     config.addresses = {*IpAddress::parse("10.0.0.1")};
     config.state_dir = directory.path() / "state";
@@ -272,7 +272,7 @@ TEST_F(AgentTest, AReloadLeadsToAnotherController) {
   startAgent();
   ASSERT_TRUE(serve([&] { return !registrations.empty(); }));
   ScriptedRouter other;
-  next_config.controller = other.address();
+  next_config.controllers = {other.address()};
   manager.ask(ServiceManager::Asked::kReload);
   std::optional<ScriptedRouter::Message> message;
   EXPECT_TRUE(serve([&] { return (message = other.receive()).has_value(); }));
@@ -284,7 +284,7 @@ TEST_F(AgentTest, AControllerThatNeedsOtherKeysWaitsForARestart) {
   ScriptedRouter other;
   startAgent();
   ASSERT_TRUE(serve([&] { return !heartbeats.empty(); }));
-  next_config.controller = other.address();
+  next_config.controllers = {other.address()};
   KeysConfig& keys = next_config.keys.emplace();
   keys.secret = "agent.key";
   keys.controller = {net::CurvePair::generate().public_key};
@@ -342,7 +342,7 @@ TEST_F(AgentTest, RegistersEndpointsGivesTheTableToTransportsAndKeepsIt) {
 TEST_F(AgentTest, TwoAgentsCannotShareAStateDirectory) {
   startAgent();
   Config config;
-  config.controller = router.address();
+  config.controllers = {router.address()};
   config.state_dir = directory.path() / "state";
   const auto second = Agent::start(
       config,

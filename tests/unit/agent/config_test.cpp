@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/text.h"
+
 namespace pingloom::agent::config_test {
 namespace {
 
@@ -20,7 +22,7 @@ TEST(AgentConfig, EverythingSet) {
       "spool: { max_size: 64MiB }\n",
       "/etc/pingloom/agent.yaml");
   ASSERT_TRUE(config) << config.error().text();
-  EXPECT_EQ(config->controller, "ctrl.example:4711");
+  EXPECT_EQ(config->controllers, std::vector<std::string>{"ctrl.example:4711"});
   EXPECT_EQ(config->host, "gpu-001");
   ASSERT_EQ(config->addresses.size(), 3U);
   EXPECT_EQ(config->addresses[0].text(), "10.0.0.1") << "sorted";
@@ -35,7 +37,7 @@ TEST(AgentConfig, EverythingSet) {
 TEST(AgentConfig, Defaults) {
   const auto config = parseConfig("controller: 10.0.0.1\n", "agent.yaml");
   ASSERT_TRUE(config) << config.error().text();
-  EXPECT_EQ(config->controller, "10.0.0.1:20711");
+  EXPECT_EQ(config->controllers, std::vector<std::string>{"10.0.0.1:20711"});
   EXPECT_FALSE(config->host.empty());
   EXPECT_TRUE(config->addresses.empty());
   EXPECT_EQ(config->port, 20710);
@@ -96,11 +98,20 @@ TEST(AgentConfig, ATranslatorOfItsOwn) {
 TEST(AgentConfig, TheControllerInAllItsForms) {
   const auto controller = [](const std::string& text) {
     const auto config = parseConfig("controller: '" + text + "'\n", "a.yaml");
-    return config ? config->controller : config.error().text();
+    return config ? join(config->controllers, " ") : config.error().text();
   };
   EXPECT_EQ(controller("localhost"), "localhost:20711");
   EXPECT_EQ(controller("[fd00::1]"), "[fd00::1]:20711");
   EXPECT_EQ(controller("[fd00::1]:5"), "[fd00::1]:5");
+}
+
+TEST(AgentConfig, SeveralControllers) {
+  const auto config = parseConfig("controller: [a, 'b:5']\n", "a.yaml");
+  ASSERT_TRUE(config) << config.error().text();
+  EXPECT_EQ(join(config->controllers, " "), "a:20711 b:5");
+  const auto twice = parseConfig("controller: [a, 'a:20711']\n", "a.yaml");
+  ASSERT_FALSE(twice);
+  EXPECT_THAT(twice.error().text(), HasSubstr("a:20711 is there twice"));
 }
 
 // Wherever the agent is started from.
@@ -150,7 +161,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"controller: 'a b'\n", "a.yaml:1:13", "not HOST:PORT"},
         BadFile{"controller: 'tcp://a:1'\n", "a.yaml:1:13", "[ADDRESS]:PORT"},
         BadFile{"controller: ':20711'\n", "a.yaml:1:13", "not HOST:PORT"},
-        BadFile{"controller: [a]\n", "a.yaml:1:13", "single value"},
+        BadFile{"controller: []\n", "a.yaml:1:13", "is empty"},
         BadFile{"controller: a\nhost: ''\n", "a.yaml:2:7", "1 to 253"},
         BadFile{"controller: a\nhost: 'a b'\n", "a.yaml:2:7", "blanks"},
         BadFile{"controller: a\naddresses: 10.0.0.1\n", "a.yaml:2:12", "list"},

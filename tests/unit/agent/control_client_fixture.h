@@ -110,7 +110,7 @@ class ControlClientTest : public testing::Test {
 
   void start(std::shared_ptr<const plan::Plan> kept = nullptr) {
     ControlOptions options;
-    options.controller = router->address();
+    options.controllers = {router->address()};
     options.host = "gpu-001";
     options.incarnation = kIncarnation;
     options.addresses = {*IpAddress::parse("10.0.0.1"), *IpAddress::parse("fd00::1")};

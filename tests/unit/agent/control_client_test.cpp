@@ -382,7 +382,7 @@ TEST_F(ControlClientTest, ManyClientsShareOneThread) {
   std::vector<std::unique_ptr<ControlClient>> clients;
   for (std::size_t i = 0; i < kClients; ++i) {
     ControlOptions options;
-    options.controller = router->address();
+    options.controllers = {router->address()};
     options.host = "host-" + std::to_string(i);
     options.incarnation = 1;
     clients.push_back(std::make_unique<ControlClient>(shared, options, batches, owner));
@@ -448,6 +448,78 @@ TEST_F(ControlClientTest, TakesOrdersForBurstsAndReports) {
   const auto message = expect(Body::kBurst);
   ASSERT_TRUE(message);
   EXPECT_EQ(message->body.burst().id(), 3U);
+}
+
+wire::ControllerMessage redirectTo(const std::string& controller) {
+  wire::ControllerMessage message;
+  message.mutable_redirect()->set_controller(controller);
+  return message;
+}
+
+TEST_F(ControlClientTest, GoesWhereItIsSentAndTakesItsBatchesAlong) {
+  start();
+  const auto first = expect(Body::kRegistration);
+  ASSERT_TRUE(first);
+  EXPECT_TRUE(first->body.registration().follows());
+  auto home = std::make_unique<ScriptedRouter>();
+  answer(redirectTo(home->address()));
+  ASSERT_TRUE(flow([&] { return client->counters().redirects == 1; }));
+  std::swap(router, home);
+  registerClient(kIncarnation, 1);
+  EXPECT_EQ(client->controller(), router->address());
+  batches.add({kIncarnation, 2});
+  EXPECT_EQ(takeBatches(1), std::vector<std::uint64_t>{2});
+  // Later it may be sent elsewhere from a registration that stands.
+  answer(redirectTo(home->address()));
+  std::swap(router, home);
+  registerClient(kIncarnation, 1);
+  EXPECT_EQ(takeBatches(1), std::vector<std::uint64_t>{2}) << "it was not acknowledged";
+}
+
+TEST_F(ControlClientTest, RedirectsThatMakeNoSenseAreCounted) {
+  start();
+  ASSERT_TRUE(expect(Body::kRegistration));
+  for (const std::string& wrong : {std::string("a b"), std::string(":1"), std::string(400, 'a')}) {
+    answer(redirectTo(wrong));
+  }
+  ASSERT_TRUE(flow([&] { return client->counters().bad_messages == 3; }));
+  answer(redirectTo(router->address()));
+  ASSERT_TRUE(flow([&] { return client->counters().unexpected_messages == 1; }));
+  EXPECT_EQ(client->state(), ControlClient::State::kRegistering);
+}
+
+TEST_F(ControlClientTest, StaysWhereControllersDoNotAgree) {
+  start();
+  auto other = std::make_unique<ScriptedRouter>();
+  for (int i = 0; i < ControllerChoice::kMaxRedirects; ++i) {
+    const auto asked = expect(Body::kRegistration);
+    ASSERT_TRUE(asked);
+    EXPECT_TRUE(asked->body.registration().follows());
+    answer(redirectTo(other->address()));
+    ASSERT_TRUE(flow([&] { return client->counters().redirects == std::uint64_t(i) + 1; }));
+    std::swap(router, other);
+  }
+  const auto last = expect(Body::kRegistration);
+  ASSERT_TRUE(last);
+  EXPECT_FALSE(last->body.registration().follows());
+}
+
+TEST_F(ControlClientTest, GoesOnToAnotherControllerWhenOneIsGone) {
+  auto other = std::make_unique<ScriptedRouter>();
+  ControlOptions options;
+  options.controllers = {router->address(), other->address()};
+  options.host = "gpu-001";
+  options.incarnation = kIncarnation;
+  client = std::make_unique<ControlClient>(context, std::move(options), batches, owner);
+  ASSERT_TRUE(client->start(now, nullptr));
+  if (client->controller() != router->address()) std::swap(router, other);
+  registerClient();
+  router.reset();
+  ASSERT_TRUE(flow([&] { return client->state() == ControlClient::State::kConnecting; }));
+  router = std::move(other);
+  now += ControllerChoice::kPatience + ControllerChoice::kSpread;
+  registerClient();
+  EXPECT_EQ(client->controller(), router->address());
 }
 
 }  // namespace

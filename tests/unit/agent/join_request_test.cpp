@@ -52,7 +52,7 @@ TEST(JoinRequest, ClaimsLoopbackOnlyFromAControllerOnTheSameHost) {
        {Case{"10.0.0.9:20711", false}, Case{"gpu-001:20711", false}, Case{"127.0.0.1:20711", true},
         Case{"[::1]:20711", true}, Case{"localhost:20711", true}}) {
     Config config = parsed("addresses: [10.0.0.1]\npages: { address: 127.0.0.1 }\n");
-    config.controller = one.controller;
+    config.controllers = {one.controller};
     const auto request = joinRequestOf(config, net::CurvePair::generate().public_key);
     EXPECT_EQ(request.addresses.size(), one.claimed ? 2U : 1U) << one.controller;
   }

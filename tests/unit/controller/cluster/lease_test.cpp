@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
+#include <map>
 
 #include "common/file.h"
 #include "controller/history/ledger.h"
@@ -180,6 +181,71 @@ TEST_F(LeaseTest, WhatCannotBeSharedIsRefusedByNameAndNothingIsWritten) {
   sql("UPDATE pingloom_history SET version = 98");
   EXPECT_THAT(join(other), HasSubstr("format 98"));
   EXPECT_EQ(number("SELECT count(*) FROM pingloom_controllers"), 0);
+}
+
+SharedAddress sharedAt(const char* address, std::optional<std::uint32_t> qpn) {
+  SharedAddress made{ip(address), std::nullopt};
+  if (!qpn) return made;
+  plan::Endpoint& endpoint = made.endpoint.emplace();
+  endpoint.address = ip(address);
+  endpoint.gid[15] = 1;
+  endpoint.qpn = *qpn;
+  endpoint.q_key = 7;
+  endpoint.device = "soft";
+  endpoint.incarnation = 5;
+  return made;
+}
+
+// The queue pairs' numbers, 0 where there is no endpoint.
+std::map<IpAddress, std::uint32_t> endpointsIn(const std::vector<SharedAddress>& changes) {
+  std::map<IpAddress, std::uint32_t> found;
+  for (const SharedAddress& change : changes) {
+    found[change.address] = change.endpoint ? change.endpoint->qpn : 0;
+  }
+  return found;
+}
+
+TEST_F(LeaseTest, EndpointsReachTheOtherControllers) {
+  Lease a = leaseOf("a");
+  Lease b = leaseOf("b");
+  ASSERT_EQ(join(a), "");
+  ASSERT_EQ(join(b), "");
+  ASSERT_TRUE(a.share({sharedAt("10.0.0.1", 17), sharedAt("10.0.0.2", 18)}));
+  const auto first = b.shared();
+  ASSERT_TRUE(first);
+  ASSERT_EQ(first->size(), 2U);
+  EXPECT_EQ((*first)[0].endpoint->qpn + (*first)[1].endpoint->qpn, 35U);
+  EXPECT_TRUE(b.shared()->empty());
+  // The agent has moved, and its former controller notices afterwards.
+  ASSERT_TRUE(b.share({sharedAt("10.0.0.1", 19)}));
+  ASSERT_TRUE(a.share({sharedAt("10.0.0.1", std::nullopt), sharedAt("10.0.0.2", std::nullopt)}));
+  const auto at_a = a.shared();
+  ASSERT_TRUE(at_a);
+  EXPECT_EQ(endpointsIn(*at_a).at(ip("10.0.0.1")), 19U);
+  const auto at_b = b.shared();
+  ASSERT_TRUE(at_b);
+  EXPECT_EQ(endpointsIn(*at_b).at(ip("10.0.0.1")), 0U) << "its own";
+  EXPECT_EQ(endpointsIn(*at_b).at(ip("10.0.0.2")), 0U);
+}
+
+TEST_F(LeaseTest, EndpointsOfALostControllerStayForAWhile) {
+  Lease a = leaseOf("a");
+  Lease b = leaseOf("b");
+  ASSERT_EQ(join(a), "");
+  ASSERT_EQ(join(b), "");
+  settle(a, b);
+  ASSERT_TRUE(a.share({sharedAt("10.0.0.1", 17)}));
+  endLease("a");
+  renew(b);
+  ASSERT_TRUE(b.status().leads);
+  EXPECT_FALSE(a.share({sharedAt("10.0.0.1", 18)})) << "its session has ended";
+  EXPECT_EQ(b.shared()->size(), 1U);
+  renew(b);
+  mono_ += AddressStore::kKeepOrphans;
+  renew(b);
+  const auto gone = b.shared();
+  ASSERT_EQ(gone->size(), 1U);
+  EXPECT_FALSE((*gone)[0].endpoint);
 }
 
 class FencedLedger : public OnPostgres {

@@ -9,6 +9,7 @@
 #include "plan/plan_codec.h"
 #include "unit/controller/dealer.h"
 #include "unit/controller/support.h"
+#include "wire/rendezvous.h"
 
 namespace pingloom::controller::control_server_test {
 namespace {
@@ -100,6 +101,56 @@ TEST_F(ControlServerTest, RegistersAndPushesThePlan) {
   const auto decoded = plan::decode(plan->plan(), nullptr);
   ASSERT_TRUE(decoded);
   EXPECT_EQ(plan::hash(*decoded), server_.planHash());
+}
+
+TEST_F(ControlServerTest, SendsAgentsToTheirHomeAndForgetsThem) {
+  Homes homes(board_);
+  ControlServer server(*socket_, registry_, marks_, intake_, writer_, bursts_, paths_,
+                       folder_ / "endpoints", now_.mono, nullptr, nullptr, &homes);
+  const auto runTurn = [&] {
+    server.receive(now_);
+    server.runDue(now_);
+  };
+  ClusterStatus status;
+  status.name = "a";
+  status.session = 1;
+  status.members = {{"a", "a:1", "", 0, 0, kSecond, 1, true}};
+  board_.publishCluster(std::make_shared<const ClusterStatus>(status));
+  runTurn();
+  std::string moves;
+  std::string stays;
+  for (int i = 0; moves.empty() || stays.empty(); ++i) {
+    const std::string host = "gpu-" + std::to_string(i);
+    (wire::homeWeight(host, "b:1") > wire::homeWeight(host, "a:1") ? moves : stays) = host;
+  }
+  const auto follows = [](const std::string& host, const std::string& address) {
+    auto message = registration(host, address);
+    message.mutable_registration()->set_follows(true);
+    return message;
+  };
+  Dealer dealer(socket_->address());
+  dealer.send(follows(moves, "10.0.0.1"));
+  ASSERT_TRUE(dealer.expect(ControllerMessage::kRegistered, runTurn)) << "it is alone";
+  status.members.push_back({"b", "b:1", "", 0, 0, kSecond, 2, false});
+  board_.publishCluster(std::make_shared<const ClusterStatus>(status));
+  now_.mono += ControlServer::kMovePause;
+  const auto sent = dealer.expect(ControllerMessage::kRedirect, runTurn);
+  ASSERT_TRUE(sent);
+  EXPECT_EQ(sent->redirect().controller(), "b:1");
+  EXPECT_EQ(registry_.find(moves), nullptr) << "it is not down";
+  dealer.send(follows(moves, "10.0.0.1"));
+  EXPECT_TRUE(dealer.expect(ControllerMessage::kRedirect, runTurn)) << "instead of Registered";
+  dealer.send(registration(moves, "10.0.0.1"));
+  EXPECT_TRUE(dealer.expect(ControllerMessage::kRegistered, runTurn)) << "it does not follow";
+  Dealer another(socket_->address());
+  another.send(follows(stays, "10.0.0.2"));
+  EXPECT_TRUE(another.expect(ControllerMessage::kRegistered, runTurn));
+  EXPECT_EQ(server.agentsSentAway(), 2U);
+  // A controller without a session is nobody's home.
+  status.session = 0;
+  board_.publishCluster(std::make_shared<const ClusterStatus>(status));
+  now_.mono += ControlServer::kMovePause;
+  EXPECT_TRUE(another.expect(ControllerMessage::kRedirect, runTurn));
 }
 
 TEST_F(ControlServerTest, PushesTheDifferenceAndOnlyToThoseWhoNeedIt) {
