@@ -39,7 +39,7 @@ struct Command {
 };
 
 // The help lists the commands in this order.
-constexpr std::array<Command, 20> kCommands = {
+constexpr std::array<Command, 21> kCommands = {
     {{"check", "check a pinglist or configuration file, and show what a pinglist costs", runCheck},
      {"plan", "show what a host would probe according to a pinglist", runPlan},
      {"status", "show whether the controller and its agents are healthy", runStatus},
