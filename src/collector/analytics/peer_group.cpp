@@ -6,14 +6,16 @@
 namespace pingloom::collector::analytics {
 namespace {
 
-constexpr double kFar = 6;                // the least limit, in multiples of the usual distance
-constexpr double kAboveTail = 1.5;        // limits are so many times the usual highest distance
-constexpr double kFirstTail = 4;          // what that begins with
-constexpr double kTailPace = 0.02;        // the least step of it in a minute
-constexpr double kSpreadRounds = 300;     // over which usual distances are smoothed
-constexpr double kLearnRounds = 7200;     // over which a replica's own usual distance is learned
-constexpr double kMinSpread = 0.02;       // replicas that agree better than that are equal
-constexpr double kNormal = 1.4826;        // a normal distribution's deviation by its MAD
+constexpr double kLargest = 1e30;      // larger values are missing, so that floats do not overflow
+constexpr double kFarthest = 1e6;      // distances are clamped to it
+constexpr double kFar = 6;             // the least limit, in multiples of the usual distance
+constexpr double kAboveTail = 1.5;     // limits are so many times the usual highest distance
+constexpr double kFirstTail = 4;       // what that begins with
+constexpr double kTailPace = 0.02;     // the least step of it in a minute
+constexpr double kSpreadRounds = 300;  // over which usual distances are smoothed
+constexpr double kLearnRounds = 7200;  // over which a replica's own usual distance is learned
+constexpr double kMinSpread = 0.02;    // replicas that agree better than that are equal
+constexpr double kNormal = 1.4826;     // a normal distribution's deviation by its MAD
 constexpr std::uint32_t kTailBlock = 60;  // rounds
 
 double medianOf(std::vector<float>& values) {
@@ -46,13 +48,21 @@ void Replica::observe(std::span<const double> sample) {
   ++samples_;
   const double step = 1 / std::min(kMemory, static_cast<double>(samples_));
   for (std::size_t i = 0; i < metrics_.size(); ++i) {
-    if (!std::isfinite(sample[i])) continue;
+    if (!(std::abs(sample[i]) <= kLargest)) continue;
     Metric& metric = metrics_[i];
     const auto value = static_cast<float>(sample[i]);
     moved_[i] = value != metric.last;
     metric.last = value;
     metric.smooth += static_cast<float>(step) * (value - metric.smooth);
   }
+}
+
+void Replica::leave() {
+  const bool was = verdict_.anomalous;
+  verdict_ = {};
+  verdict_.changed = was;
+  hysteresis_.clear();
+  anomalous_samples_ = 0;
 }
 
 void Replica::takeOver(const Replica& other, SlotOrigins from) {
@@ -76,7 +86,10 @@ void PeerGroup::judge(std::span<Replica* const> replicas, std::uint32_t relearn_
     replica->verdict_.top_count = 0;
     if (replica->samples_ >= kYoung) judged_.push_back(replica);
   }
-  if (judged_.size() < kMinReplicas) return;
+  if (judged_.size() < kMinReplicas) {
+    for (Replica* replica : replicas) replica->leave();
+    return;
+  }
   for (std::size_t number = 0; number < metrics_.size(); ++number) {
     if (compare(number)) score(number);
   }
@@ -117,7 +130,8 @@ void PeerGroup::setDistances(std::size_t number) {
   scratch_.clear();
   for (Replica* replica : judged_) {
     Replica::Metric& own = replica->metrics_[number];
-    own.distance = unit > 0 ? static_cast<float>((own.smooth - metric.median) / unit) : 0;
+    const double distance = unit > 0 ? (own.smooth - metric.median) / unit : 0;
+    own.distance = static_cast<float>(std::clamp(distance, -kFarthest, kFarthest));
     scratch_.push_back(std::abs(own.distance - own.usual));
   }
   // All replicas may scatter more from one moment to the next, for example near saturation.

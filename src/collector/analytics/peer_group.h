@@ -55,6 +55,8 @@ class Replica {
   // Takes over how another replica usually differs from its peers. The origins are numbers of that
   // replica's metrics.
   void takeOver(const Replica& other, SlotOrigins from);
+  // It is not compared any more: its anomaly ends.
+  void leave();
   // What PeerGroup::judge() found last.
   const PeerVerdict& verdict() const { return verdict_; }
 

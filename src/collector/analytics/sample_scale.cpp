@@ -10,6 +10,7 @@ namespace {
 constexpr double kBend = 0.3;  // of the usual size of a value
 // What counts as a deviation of a metric that has been constant, as a share of the constant.
 constexpr double kOfConstant = 0.01;
+constexpr double kTiny = 1e-290;             // sizes below are 0
 constexpr double kFarthestInWarmUp = 12;     // deviations
 constexpr std::uint32_t kSettledScale = 30;  // samples
 
@@ -27,10 +28,11 @@ void SampleScale::learn(std::span<const double> sample, std::uint32_t most) {
     slot.size += weight * (std::abs(slot.mean + apart) - slot.size);
     slot.mean += weight * apart;
     slot.variance = (1 - weight) * (slot.variance + weight * apart * apart);
-    slot.bend = slot.size > 0 ? kBend * slot.size : 1;
+    const bool large = slot.size > kTiny;
+    slot.bend = large ? kBend * slot.size : 1;
     slot.centre = std::asinh(slot.mean / slot.bend);
     double deviation = std::sqrt(slot.variance);
-    if (deviation <= 1e-9 * slot.size) deviation = slot.size > 0 ? kOfConstant * slot.size : 1;
+    if (deviation <= 1e-9 * slot.size) deviation = large ? kOfConstant * slot.size : 1;
     // The slope of asinh at the mean makes one deviation there one.
     slot.factor = std::hypot(slot.bend, slot.mean) / deviation;
   }

@@ -88,7 +88,7 @@ const SubspaceVerdict& SubspaceDetector::observe(std::span<const double> sample)
   if (complete == SlotPresence::Sample::kChanged) {
     std::vector<std::size_t> from(sample_.size());
     for (std::size_t i = 0; i < from.size(); ++i) from[i] = presence_.changed(i) ? kNewSlot : i;
-    rearrangeModels(from);
+    rearrangeModels(from, settings_.learned);
   }
   if (complete != SlotPresence::Sample::kComplete) {
     ++skipped_;
@@ -176,6 +176,10 @@ void SubspaceDetector::observeModels(bool calm) {
   for (Learned* const one : {learned_.get(), candidate_.get()}) {
     if (one == nullptr) continue;
     one->model->residual(scaled_, one->left);
+    // What has no part in the model is judged as without one.
+    for (std::size_t i = 0; i < left_.size(); ++i) {
+      if (one->model->scale(i) == 0) one->left[i] = left_[i];
+    }
     one->judge.observe(one->left, one->direction.load(scaled_), activity_, calm);
   }
 }
@@ -220,13 +224,14 @@ void SubspaceDetector::findTop(const DeviationJudge& judge) {
   verdict_.top_count = count;
 }
 
-void SubspaceDetector::rearrange(SlotOrigins from) {
+void SubspaceDetector::rearrange(SlotOrigins from, bool learned) {
   presence_.rearrange(from);
-  rearrangeModels(from);
+  rearrangeModels(from, learned);
 }
 
-void SubspaceDetector::rearrangeModels(SlotOrigins from) {
+void SubspaceDetector::rearrangeModels(SlotOrigins from, bool learned) {
   const bool kept = keepsHistory();
+  settings_.learned = learned;
   fit_.reset();
   candidate_.reset();
   activity_.rearrange(from);

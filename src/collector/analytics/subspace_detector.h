@@ -109,8 +109,10 @@ class SubspaceDetector {
   // Forgets everything and begins the warm-up again.
   void relearn();
   // The group has other slots from now on. What is known about the slots that stay is kept, and new
-  // ones are learned while the others are judged. REQUIRES: check(settings, from.size()).
-  void rearrange(SlotOrigins from);
+  // ones are learned while the others are judged. `learned` replaces the setting. REQUIRES:
+  // check(settings, from.size()).
+  void rearrange(SlotOrigins from, bool learned);
+  bool mayLearn() const { return settings_.learned; }
 
   // Whether fit() has something to do.
   bool wantsFit() const { return fit_ != nullptr || fitIsDue(); }
@@ -137,7 +139,7 @@ class SubspaceDetector {
     std::vector<double> left;
   };
   DeviationJudge::Settings judgeSettings() const;
-  void rearrangeModels(SlotOrigins from);
+  void rearrangeModels(SlotOrigins from, bool learned);
   bool warmingUp() const { return samples_ < settings_.warm_up; }
   void warmUp();
   void judge();

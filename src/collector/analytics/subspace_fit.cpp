@@ -62,7 +62,8 @@ void SubspaceDetector::compare() {
     const double unit = candidate_->model->scale(i);
     if (unit == 0) continue;
     // in the candidate's deviations, all of them
-    const double in_charge = learned_ ? learned_->left[i] * learned_->model->scale(i) / unit
+    const bool modelled = learned_ != nullptr && learned_->model->scale(i) > 0;
+    const double in_charge = modelled ? learned_->left[i] * learned_->model->scale(i) / unit
                                       : left_[i] * normalizer_.scale(i) / unit;
     better_[i] += square(candidate_->left[i]);
     worse_[i] += square(in_charge);

@@ -63,8 +63,9 @@ void OwnerWatch::takeOver(OwnerWatch& other) {
   const std::vector<std::size_t> from = features_.originsIn(other.features_);
   features_.takeOver(other.features_, from);
   replica_.takeOver(other.replica_, from);
+  const bool allowed = detector_.mayLearn();
   detector_ = std::move(other.detector_);
-  detector_.rearrange(from);
+  detector_.rearrange(from, allowed);
   verdict_ = other.verdict_;
 }
 

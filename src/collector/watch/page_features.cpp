@@ -42,6 +42,7 @@ std::vector<SlotKind> kindsOf(const PagesOfOwner& pages) {
 std::size_t PageFeatures::countOf(const pages::Schema& schema) {
   std::size_t count = 0;
   for (const pages::Metric& metric : schema) {
+    if (metric.slots == 0) continue;  // an info has no value
     count += metric.kind == PINGLOOM_HISTOGRAM ? kOfHistogram : 1;
   }
   return count;
@@ -66,6 +67,7 @@ PageFeatures::PageFeatures(const PagesOfOwner& pages) : rates_(kindsOf(pages)) {
 }
 
 void PageFeatures::addMetric(const pages::Metric& metric, std::size_t slot) {
+  if (metric.slots == 0) return;
   sources_.push_back({&metric, pages::UnitScale(metric.unit), slot, features_.size()});
   const std::string name = nameOf(metric);
   if (metric.kind == PINGLOOM_HISTOGRAM) {

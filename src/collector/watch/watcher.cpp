@@ -163,12 +163,27 @@ bool Watcher::observeGroup(Entry& entry, const PagesOfOwner& pages, std::size_t 
   constexpr int kRetry = 60;  // rounds until a group that was refused is tried again
   const bool known = entry.watch != nullptr && entry.watch->fits(pages);
   if (known && make) return true;  // this round's sample has been taken
-  if (entry.refused && !make && ++entry.unread < kRetry) return true;
+  if (entry.refused && !make && ++entry.unread >= kRetry) entry.refused = false;
+  if (entry.refused) return true;
   if (!known && !make) return false;
   if (!known) makeWatch(entry, pages, number);
   entry.refused = entry.watch == nullptr;
   if (!entry.refused) takeSample(entry, pages);
   return true;
+}
+
+// Drops from the shelf what a group with so many features needs, if the group fits at all. Returns
+// whether there is room for its history.
+bool Watcher::makeRoom(std::size_t features) {
+  const auto drop = [&](std::size_t most, std::size_t used, auto shelved) {
+    if (used > most || features > most - used) return false;
+    while (features > most - std::min(most, used + shelved()) && shelf_.dropOldest()) {
+    }
+    return true;
+  };
+  if (!drop(kMaxFeatures, features_, [this] { return shelf_.features(); })) return false;
+  if (features > analytics::SubspaceDetector::kMaxLearnedSlots) return false;
+  return drop(kMaxHistoryFeatures, history_features_, [this] { return shelf_.historyFeatures(); });
 }
 
 // Continues what is known about the group, if its metrics have changed or it has been here before.
@@ -178,12 +193,8 @@ void Watcher::makeWatch(Entry& entry, const PagesOfOwner& pages, std::size_t num
   if (before == nullptr) before = shelf_.take({entry.host, entry.application, number});
   std::size_t features = 0;
   for (const PageView* page : pages) features += PageFeatures::countOf(page->info->schema);
-  const auto room = [](std::size_t most, std::size_t used) { return most - std::min(most, used); };
-  while (features > room(kMaxFeatures, features_ + shelf_.features()) && shelf_.dropOldest()) {
-  }
-  const bool learned =
-      features <= room(kMaxHistoryFeatures, history_features_ + shelf_.historyFeatures());
-  if (features <= room(kMaxFeatures, features_)) {
+  const bool learned = makeRoom(features);
+  if (features <= kMaxFeatures - features_) {
     entry.watch = OwnerWatch::make(pages, settings_, learned);
   }
   if (entry.watch == nullptr) return;
@@ -202,17 +213,18 @@ void Watcher::takeSample(Entry& entry, const PagesOfOwner& pages) {
 // Replicas that have not been read for long take no part.
 void Watcher::comparePeers() {
   constexpr int kMaxUnread = 10;  // rounds
-  const auto compared = [](const Entry& entry) {
-    return entry.watch != nullptr && entry.unread < kMaxUnread;
-  };
   for (auto& [key, entry] : groups_) {
-    if (!compared(entry)) continue;
+    if (entry.watch == nullptr) continue;
+    if (entry.unread >= kMaxUnread) {
+      entry.watch->replica().leave();
+      continue;
+    }
     peers_.add(entry.application, *entry.watch,
                settings_.subspaceOf(entry.application).relearn_after);
   }
   peers_.judge();
   for (auto& [key, entry] : groups_) {
-    if (!compared(entry)) continue;
+    if (entry.watch == nullptr) continue;
     std::vector<WatchEvent> events;
     entry.watch->comparePeers(events);
     log(entry, std::move(events));

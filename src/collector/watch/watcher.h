@@ -74,6 +74,7 @@ class Watcher {
   void fitModels();
   bool observeAgent(const AgentView& agent, bool make);
   bool observeGroup(Entry& entry, const PagesOfOwner& pages, std::size_t number, bool make);
+  bool makeRoom(std::size_t features);
   void makeWatch(Entry& entry, const PagesOfOwner& pages, std::size_t number);
   void takeSample(Entry& entry, const PagesOfOwner& pages);
   void endRound();

@@ -6,6 +6,8 @@
 #include <bit>
 #include <cmath>
 
+#include "collector/watch/owner_watch.h"
+
 namespace pingloom::collector::page_features_test {
 namespace {
 
@@ -51,6 +53,25 @@ TEST(PageFeatures, histogramsHaveFourAndOthersOne) {
   EXPECT_EQ(features.all()[kP99].part, "p99");
   EXPECT_EQ(features.metricOf(kBusy).name, "busy_total");
   EXPECT_EQ(features.metricOf(kP99).name, "step");
+}
+
+TEST(PageFeatures, anInfoHasNone) {
+  auto info = std::make_shared<PageInfo>();
+  info->schema.push_back({PINGLOOM_INFO, false, 0, 0, {}, 1, "build_info", "", {{"v", "1"}}});
+  PageView view;
+  view.info = info;
+  EXPECT_EQ(PageFeatures::countOf(info->schema), 0U);
+  EXPECT_EQ(PageFeatures({&view}).size(), 0U);
+  EXPECT_EQ(OwnerWatch::make({&view}, {}), nullptr);
+  Page page;
+  auto more = std::make_shared<PageInfo>(*page.view().info);
+  pages::Metric last = info->schema[0];
+  last.first_slot = static_cast<std::uint16_t>(more->slots);
+  more->schema.push_back(last);
+  page.view().info = more;
+  PageFeatures features(page.pages());
+  EXPECT_EQ(features.size(), kFeatures);
+  EXPECT_EQ(features.update(kSecond, page.pages()).size(), kFeatures);
 }
 
 TEST(PageFeatures, areInTheUnitsOfTheMetrics) {

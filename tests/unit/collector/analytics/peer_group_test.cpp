@@ -137,6 +137,46 @@ TEST(PeerGroup, tooFewReplicasAreNotJudged) {
   EXPECT_EQ(replicas.alarms(), 0);
 }
 
+TEST(PeerGroup, anAnomalyEndsWhenTooFewAreLeft) {
+  std::vector<Replica> replicas(PeerGroup::kMinReplicas, Replica(1));
+  std::vector<Replica*> all;
+  for (Replica& replica : replicas) all.push_back(&replica);
+  PeerGroup group(1);
+  std::mt19937 random(5);
+  std::normal_distribution<double> normal;
+  for (int i = 0; i < 300; ++i) {
+    for (Replica& replica : replicas) {
+      const double value = (&replica == all[0] ? 2 : 1) * (100 + normal(random));
+      replica.observe(std::vector<double>{value});
+    }
+    group.judge(all, kRelearnAfter);
+  }
+  ASSERT_TRUE(replicas[0].verdict().anomalous);
+  all.pop_back();
+  group.judge(all, kRelearnAfter);
+  EXPECT_FALSE(replicas[0].verdict().anomalous);
+  EXPECT_TRUE(replicas[0].verdict().changed);
+  group.judge(all, kRelearnAfter);
+  EXPECT_FALSE(replicas[0].verdict().changed);
+}
+
+TEST(PeerGroup, hugeValuesPoisonNothing) {
+  std::vector<Replica> replicas(PeerGroup::kMinReplicas, Replica(1));
+  std::vector<Replica*> all;
+  for (Replica& replica : replicas) all.push_back(&replica);
+  PeerGroup group(1);
+  std::mt19937 random(5);
+  std::normal_distribution<double> normal;
+  for (int i = 0; i < 400; ++i) {
+    for (Replica& replica : replicas) {
+      const double usual = (&replica == all[0] && i > 200 ? 2 : 1) * (100 + normal(random));
+      replica.observe(std::vector<double>{i < 3 ? std::numeric_limits<double>::max() : usual});
+    }
+    group.judge(all, kRelearnAfter);
+  }
+  EXPECT_TRUE(replicas[0].verdict().anomalous);
+}
+
 TEST(PeerGroup, missingValuesChangeNothing) {
   Replica replica(1);
   const std::vector<Replica*> all(PeerGroup::kMinReplicas, &replica);

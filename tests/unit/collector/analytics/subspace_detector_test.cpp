@@ -283,7 +283,7 @@ struct Rearranged : SubspaceDetectorTest {
 TEST_F(Rearranged, SlotsThatStayAreJudgedAtOnce) {
   warmUp();
   feed(600);
-  detector.rearrange(kOrigins);
+  detector.rearrange(kOrigins, true);
   EXPECT_TRUE(feedRearranged(1).judged);
   EXPECT_EQ(feedRearranged(300).state, GroupState::kQuiet);
   EXPECT_EQ(detector.anomalies(), 0U);
@@ -295,10 +295,10 @@ TEST_F(Rearranged, SlotsThatStayAreJudgedAtOnce) {
 TEST_F(Rearranged, ANewSlotIsJudgedOnceItIsKnown) {
   warmUp();
   feed(600);
-  detector.rearrange(kOrigins);
+  detector.rearrange(kOrigins, true);
   const double far = 7e9 * 12 * deviation(4);
   EXPECT_EQ(feedRearranged(300, 2, far).state, GroupState::kQuiet);  // not known yet
-  detector.rearrange(std::array<std::size_t, kMetrics>{0, 1, kNewSlot, 3, 4, 5, 6, 7});
+  detector.rearrange(std::array<std::size_t, kMetrics>{0, 1, kNewSlot, 3, 4, 5, 6, 7}, true);
   feedRearranged(static_cast<int>(2 * settings.warm_up));
   EXPECT_EQ(detector.latest().state, GroupState::kQuiet);
   EXPECT_EQ(detector.anomalies(), 0U);
@@ -308,12 +308,12 @@ TEST_F(Rearranged, ANewSlotIsJudgedOnceItIsKnown) {
 
 TEST_F(Rearranged, OtherNumbersOfSlotsAreTakenToo) {
   warmUp();
-  detector.rearrange(std::vector<std::size_t>{3});
+  detector.rearrange(std::vector<std::size_t>{3}, true);
   for (int i = 0; i < 100; ++i) detector.observe(std::vector<double>{group.next()[3]});
   EXPECT_TRUE(detector.latest().judged);
   std::vector<std::size_t> many(200, kNewSlot);  // too many for a learned model
   many[7] = 0;
-  detector.rearrange(many);
+  detector.rearrange(many, true);
   EXPECT_FALSE(detector.keepsHistory());
   std::vector<double> sample(200, 5);
   for (int i = 0; i < 100; ++i) {
@@ -326,7 +326,7 @@ TEST_F(Rearranged, OtherNumbersOfSlotsAreTakenToo) {
 
 TEST_F(Rearranged, DuringTheWarmUpToo) {
   feed(static_cast<int>(settings.warm_up) / 2);
-  detector.rearrange(kOrigins);
+  detector.rearrange(kOrigins, true);
   feedRearranged(static_cast<int>(3 * settings.warm_up));
   EXPECT_EQ(detector.latest().state, GroupState::kQuiet);
   EXPECT_EQ(detector.anomalies(), 0U);
@@ -379,6 +379,26 @@ TEST_F(SubspaceDetectorTest, AnAutoencoderTakesOverWhereItIsBetter) {
   }
   EXPECT_EQ(detector.latest().state, GroupState::kAnomalous);
   EXPECT_EQ(detector.latest().top[0].slot, 4U);
+  for (int i = 0; i < 300; ++i) detector.observe(next());
+  // One slot is new. The model knows nothing of it, and stays in charge of the others.
+  detector.rearrange(std::array<std::size_t, kMetrics>{0, 1, 2, 3, 4, 5, 6, kNewSlot}, true);
+  EXPECT_TRUE(detector.usesLearnedModel());
+  for (int i = 0; i < 1500; ++i) detector.observe(next());
+  EXPECT_EQ(detector.latest().state, GroupState::kQuiet);
+  for (int i = 0; i < 30; ++i) {
+    sample = next();
+    sample[7] += 20;
+    detector.observe(sample);
+  }
+  EXPECT_EQ(detector.latest().state, GroupState::kAnomalous);
+  EXPECT_EQ(detector.latest().top[0].slot, 7U);
+}
+
+TEST_F(Rearranged, WithoutALearnedModelTheHistoryGoes) {
+  detector.rearrange(kOrigins, false);
+  EXPECT_FALSE(detector.keepsHistory());
+  detector.rearrange(kOrigins, true);
+  EXPECT_TRUE(detector.keepsHistory());
 }
 
 TEST(SubspaceSettings, Checked) {
