@@ -174,18 +174,23 @@ void ControlClient::take(const wire::Refused& refused, Nanos now) {
   retryLater(now + kRetry);
 }
 
-// A controller sends no agent to itself.
+// A redirect that makes no sense is declined: the controller has let go of this agent, so it asks
+// to stay there. A controller sends no agent to itself.
 void ControlClient::take(const wire::Redirect& redirect, Nanos now) {
-  const bool asked = state_ == State::kRegistering || state_ == State::kRegistered;
+  if (state_ != State::kRegistering && state_ != State::kRegistered) {
+    ++counters_.unexpected_messages;
+    return;
+  }
   auto controller = redirect.controller().size() <= wire::kMaxController
                         ? parseHostPort(redirect.controller(), wire::kDefaultControlPort)
                         : makeError("redirect", "is too long");
-  if (!controller) {
-    ++counters_.bad_messages;
-    return;
+  if (controller && isUnspecified(*controller)) {
+    controller = makeError("redirect", "has an unspecified address");
   }
-  if (!asked || !choice_.mayFollow() || *controller == choice_.current()) {
-    ++counters_.unexpected_messages;
+  if (!controller || !choice_.mayFollow() || *controller == choice_.current()) {
+    ++(controller ? counters_.unexpected_messages : counters_.bad_messages);
+    choice_.stay();
+    if (state_ == State::kRegistering) retryLater(now + kRetry);
     return;
   }
   ++counters_.redirects;

@@ -30,6 +30,8 @@ class ControllerChoice {
 
   bool mayFollow() const { return redirects_ < kMaxRedirects; }
   void follow(std::string controller);  // REQUIRES: mayFollow()
+  // A redirect was declined: the agent asks to stay where it is.
+  void stay() { redirects_ = kMaxRedirects; }
   void failed();
   void registered() { redirects_ = 0; }
   // How long the next attempt may take.

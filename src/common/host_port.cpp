@@ -41,4 +41,11 @@ Result<std::string> parseHostPort(std::string_view text, std::uint16_t default_p
   return std::string(host) + ":" + port;
 }
 
+bool isUnspecified(std::string_view host_port) {
+  std::string_view host = host_port.substr(0, host_port.rfind(':'));
+  if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
+  const auto address = IpAddress::parse(host);
+  return address && address->isUnspecified();
+}
+
 }  // namespace pingloom

@@ -13,4 +13,8 @@ namespace pingloom {
 // error's entity is the text.
 Result<std::string> parseHostPort(std::string_view text, std::uint16_t default_port);
 
+// Whether what parseHostPort() returned has an unspecified address (0.0.0.0, [::]), at which a host
+// reaches itself.
+bool isUnspecified(std::string_view host_port);
+
 }  // namespace pingloom

@@ -476,16 +476,23 @@ TEST_F(ControlClientTest, GoesWhereItIsSentAndTakesItsBatchesAlong) {
   EXPECT_EQ(takeBatches(1), std::vector<std::uint64_t>{2}) << "it was not acknowledged";
 }
 
-TEST_F(ControlClientTest, RedirectsThatMakeNoSenseAreCounted) {
+TEST_F(ControlClientTest, RedirectsThatMakeNoSenseAreDeclined) {
   start();
   ASSERT_TRUE(expect(Body::kRegistration));
-  for (const std::string& wrong : {std::string("a b"), std::string(":1"), std::string(400, 'a')}) {
-    answer(redirectTo(wrong));
+  const std::vector<std::string> wrong = {"a b", ":1", std::string(400, 'a'), "0.0.0.0:1",
+                                          "[::]:1"};
+  for (std::uint64_t i = 0; i < wrong.size(); ++i) {
+    answer(redirectTo(wrong[i]));
+    ASSERT_TRUE(flow([&] { return client->counters().bad_messages == i + 1; })) << wrong[i];
+    const auto asked = expect(Body::kRegistration);
+    ASSERT_TRUE(asked);
+    EXPECT_FALSE(asked->body.registration().follows()) << wrong[i];
   }
-  ASSERT_TRUE(flow([&] { return client->counters().bad_messages == 3; }));
   answer(redirectTo(router->address()));
   ASSERT_TRUE(flow([&] { return client->counters().unexpected_messages == 1; }));
-  EXPECT_EQ(client->state(), ControlClient::State::kRegistering);
+  const auto asked = expect(Body::kRegistration);
+  ASSERT_TRUE(asked);
+  EXPECT_FALSE(asked->body.registration().follows());
 }
 
 TEST_F(ControlClientTest, StaysWhereControllersDoNotAgree) {
