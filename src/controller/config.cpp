@@ -7,11 +7,13 @@
 #include <utility>
 
 #include "common/config_reader.h"
+#include "common/host_port.h"
 #include "common/text.h"
 #include "controller/alerts/target_config.h"
 #include "http/static_files.h"
 #include "keys/authorized_file.h"
 #include "keys/key_config.h"
+#include "wire/control_protocol.h"
 
 namespace pingloom::controller {
 namespace {
@@ -200,11 +202,10 @@ Status readClusterName(const yaml::Node& node, ClusterConfig& cluster) {
 }
 
 Status readClusterAddress(const yaml::Node& node, ClusterConfig& cluster) {
-  const auto server = readServer(node);
-  if (!server) return tl::unexpected(server.error());
   auto text = node.text();
   if (!text) return tl::unexpected(text.error());
-  if (server->host.starts_with('/') || !text->ends_with(fmt::format(":{}", server->port))) {
+  const auto parsed = parseHostPort(*text, wire::kDefaultControlPort);
+  if (!parsed || *parsed != *text || isUnspecified(*text)) {
     return node.error("write HOST:PORT, where agents reach this controller");
   }
   cluster.address = std::move(*text);

@@ -29,7 +29,9 @@ Status AddressStore::prepare(Database& database) {
         "SELECT DISTINCT session FROM pingloom_addresses WHERE endpoint <> '' AND session NOT IN "
         "(SELECT session FROM pingloom_controllers)"},
        {&clear_session_,
-        "UPDATE pingloom_addresses SET change = ?2, endpoint = '' WHERE session = ?1"}});
+        // So many that read() takes them at once; the rest follow at the next call.
+        "UPDATE pingloom_addresses SET change = ?2, endpoint = '' WHERE address IN (SELECT address "
+        "FROM pingloom_addresses WHERE session = ?1 AND endpoint <> '' LIMIT 4000)"}});
 }
 
 Result<std::int64_t> AddressStore::nextChange() {

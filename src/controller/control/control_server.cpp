@@ -173,7 +173,8 @@ void ControlServer::takeRegister(const net::ZmqRouter::Message& message,
     if (denial && before != nullptr) registry_.goodbye(*before);
     if (denial) return deny(message, *denial, now);
   }
-  if (homes_ != nullptr && request.follows()) {
+  // A malformed name is refused below.
+  if (homes_ != nullptr && request.follows() && wire::isHostName(request.host())) {
     if (const auto home = homes_->elsewhere(request.host())) {
       return sendAway(route, request.host(), *home);
     }
@@ -295,7 +296,7 @@ void ControlServer::sendAway(const std::string& route, const std::string& host,
   message.mutable_redirect()->set_controller(home);
   if (!send(route, message)) return;
   ++sent_away_;
-  log::info("agent {} is sent to controller {}", host, home);
+  log::debug("agent {} is sent to controller {}", host, home);
   Agent* const agent = registry_.find(host);
   if (agent == nullptr || agent->route != route) return;
   registry_.goodbye(*agent);

@@ -88,7 +88,8 @@ void CoverPairsFile::load() {
       for (const nlohmann::json& pair : json.at("pairs")) {
         const auto source = IpAddress::parse(pair.at(0).get<std::string>());
         const auto destination = IpAddress::parse(pair.at(1).get<std::string>());
-        if (!source || !destination || known.pairs.size() >= plan::kMaxExtraPairs) continue;
+        if (!source || !destination || source->isV4() != destination->isV4()) continue;
+        if (known.pairs.size() >= plan::kMaxExtraPairs) continue;
         known.pairs.emplace(*source, *destination);
       }
     }

@@ -381,8 +381,11 @@ Status Ledger::record(std::span<const KeptEvent> events, std::span<const Presenc
   if (connection_ == nullptr) return makeError(options_.place.text(), "is not open");
   auto status = connection_->begin.run();
   if (status) status = connection_->events.write(events, presence);
-  // What a former leader has concluded is not written; the next one has taken over.
-  const bool leads = !verdicts.empty() && mayTidy();
+  // What a former leader has concluded is not written; the next one has taken over. A lease that
+  // has lapsed is no reason: if another controller leads, the commit fails, and if not, this one
+  // goes on.
+  const bool member = options_.fence != nullptr && options_.fence->held().epoch == 0;
+  const bool leads = !verdicts.empty() && !member;
   if (status && leads) status = connection_->verdicts.write(verdicts);
   if (status) status = connection_->severities.write(severities);
   if (status) status = connection_->counters.write(counters);

@@ -41,7 +41,9 @@ RecentCounts::Counts FabricJudge::countsOf(const Flow& flow, const JudgedSources
   RecentCounts::Counts made;
   made.sent = row.received + row.lost;
   made.lost = row.lost - std::min(row.lost, row.late);
-  if (!row.inbound || !flow.reverse) return made;
+  if (!row.inbound || !flow.reverse || flow.reverse->source >= sources[flow.probe].size()) {
+    return made;
+  }
   const SourceSnapshot& other = *sources[flow.probe][flow.reverse->source];
   const std::uint64_t window = sources[flow.probe][flow.source]->rows->window_index;
   if (other.rows == nullptr || other.rows->window_index != window) return made;

@@ -119,6 +119,12 @@ TEST(Config, ControllersShareOnlyADatabase) {
   ASSERT_TRUE(config) << config.error().text();
   EXPECT_EQ(config->cluster->name, "c-1");
   EXPECT_EQ(config->cluster->address, "[fd00::1]:20711");
+  for (const char* address : {"0.0.0.0:20711", "'[::]:20711'", "a", "'a b:1'", "fd00::1:5"}) {
+    const auto wrong =
+        parseConfig(shared + "cluster: { name: c-1, address: " + address + " }\n", "/etc/c.yaml");
+    ASSERT_FALSE(wrong) << address;
+    EXPECT_THAT(wrong.error().text(), HasSubstr("write HOST:PORT")) << address;
+  }
   const auto without =
       parseConfig(std::string(kMin) + "cluster: { name: c-1, address: a:1 }\n", "/etc/c.yaml");
   ASSERT_FALSE(without);
