@@ -6,6 +6,7 @@
 #include "controller/history/path_change_store.h"
 #include "controller/http/api.h"
 #include "controller/http/cells.h"
+#include "controller/http/json_answer.h"
 #include "controller/http/past_query.h"
 #include "controller/model/grid_plan.h"
 #include "controller/model/incident_json.h"
@@ -13,8 +14,6 @@
 
 namespace pingloom::controller::api {
 namespace {
-
-using Json = IncidentJson;
 
 constexpr std::uint64_t kDefaultPathChanges = 1000;
 constexpr std::uint64_t kMaxPathChanges = 10'000;
