@@ -484,12 +484,14 @@ TEST_F(ControlClientTest, RedirectsThatMakeNoSenseAreDeclined) {
   for (std::uint64_t i = 0; i < wrong.size(); ++i) {
     answer(redirectTo(wrong[i]));
     ASSERT_TRUE(flow([&] { return client->counters().bad_messages == i + 1; })) << wrong[i];
+    now += kSecond;
     const auto asked = expect(Body::kRegistration);
     ASSERT_TRUE(asked);
     EXPECT_FALSE(asked->body.registration().follows()) << wrong[i];
   }
   answer(redirectTo(router->address()));
   ASSERT_TRUE(flow([&] { return client->counters().unexpected_messages == 1; }));
+  now += kSecond;
   const auto asked = expect(Body::kRegistration);
   ASSERT_TRUE(asked);
   EXPECT_FALSE(asked->body.registration().follows());
