@@ -11,7 +11,7 @@ from pages_hosts import pages_address, pages_socket
 from processes import binary, eventually
 
 # These are shown only with keys or targets for alerts, which this mesh does not have.
-ELSEWHERE = re.compile("pingloom_alerts_|pingloom_controller_(authorized_keys|keys_waiting|joins_total)|.*_peers_refused_total$")
+ELSEWHERE = re.compile("pingloom_alerts_|pingloom_controller_(authorized_keys|keys_waiting|joins_total|cluster_.*)|.*_peers_refused_total$")
 
 
 class Rules(unittest.TestCase):

@@ -153,6 +153,9 @@ step('answers agree with the description', async () => {
   assert.equal(await check(`${events}?format=csv&to=2001-01-01T00:00:00%2B01:00`, 200),
     'at,window,probe,source,source_name,destination,destination_name,from,to,severity_from,severity,pairs\r\n');
   await check(`${events}?from=0000-01-01T00:00:00Z&to=9999-12-31T23:59:59Z&bins=10`, 200);
+  await check('/api/v1/controllers', 200);
+  await check('/api/v1/controllers?format=csv', 200);
+  await check('/api/v1/controllers?format=x', 400);
   await check('/api/v1/history/paths?probe=rdma&limit=5', 200);
   await check('/api/v1/history/paths?format=csv', 200);
   await check('/api/v1/history/paths?source=nobody', 400);
