@@ -176,10 +176,6 @@ void SubspaceDetector::observeModels(bool calm) {
   for (Learned* const one : {learned_.get(), candidate_.get()}) {
     if (one == nullptr) continue;
     one->model->residual(scaled_, one->left);
-    // What has no part in the model is judged as without one.
-    for (std::size_t i = 0; i < left_.size(); ++i) {
-      if (one->model->scale(i) == 0) one->left[i] = left_[i];
-    }
     one->judge.observe(one->left, one->direction.load(scaled_), activity_, calm);
   }
 }
@@ -252,6 +248,7 @@ void SubspaceDetector::rearrangeModels(SlotOrigins from, bool learned) {
     learned_.reset();
   }
   if (learned_ == nullptr) return;
+  next_fit_ = std::min(next_fit_, samples_ + kFirstFit);
   learned_->model->rearrange(from);
   learned_->direction.rearrange(from);
   learned_->judge.rearrange(from);

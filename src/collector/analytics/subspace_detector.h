@@ -13,7 +13,8 @@
 // A change that moves all metrics as usual, more load say, is explained and is no anomaly.
 //
 // A slot that is new, or was without values for long, is learned while the others are judged. It is
-// judged as soon as it has been active for warm_up samples.
+// judged as soon as it has been active for warm_up samples; if a learned model is in charge, once
+// one takes over that was fitted with it.
 //
 // What is over the limit is not learned, and nothing is while the group is anomalous: an incident
 // does not teach itself. An anomaly that lasts for relearn_after samples is the new usual, and all
