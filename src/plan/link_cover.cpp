@@ -55,7 +55,9 @@ class Chooser {
 
   CoverAnswer run() {
     countLinks();
-    for (const auto& [source, destination] : question_.chosen) count(source, destination);
+    for (const auto& [source, destination] : question_.chosen) {
+      if (std::max(source, destination) < pairs_of_.size()) count(source, destination);
+    }
     findMembers();
     std::vector<std::pair<Ends, Link>> few;
     for (const auto& [ends, link] : links_) {

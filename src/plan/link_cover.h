@@ -58,7 +58,7 @@ struct CoverAnswer {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;  // to be added
 };
 
-// REQUIRES: the members in `chosen` and `flows` are in the probe's list.
+// A chosen pair whose members are not both in the list is skipped. REQUIRES: those in `flows` are.
 CoverAnswer coverLinks(const CoverQuestion& question);
 
 }  // namespace pingloom::plan
