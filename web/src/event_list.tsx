@@ -1,9 +1,9 @@
 // State changes as marks on the timeline, and as a list whose entries lead to their time and pair.
 
-import { useEffect, useState } from 'preact/hooks';
 import { type Changes, csvOf, fetchChanges, marksOf, sidesOf, type StateChange, timeOf, whoOf } from './events';
 import { humanCount } from './format';
 import { rangeOf } from './past';
+import { useRepeated } from './polled';
 import { choose } from './store';
 
 const REFRESH = 15_000; // milliseconds
@@ -14,23 +14,10 @@ const NONE: Changes = { left_out: 0, events: [], bins: [] };
 // Fetches the changes within the last `span`, or within `span` around a time, again and again.
 // Failures are not shown here because the timeline shows them.
 export function useChanges(probe: string, span: string, pair: [string, string] | null, time: number | null): Changes {
-  const [changes, setChanges] = useState(NONE);
-  const key = JSON.stringify([probe, span, pair, time]);
-  useEffect(() => {
-    const abort = new AbortController();
-    setChanges(NONE);
-    const ask = () => {
-      fetchChanges({ probe, ...rangeOf(span, time), pair, limit: MOST, bins: pair ? 0 : BINS }, abort.signal)
-        .then((found) => { if (!abort.signal.aborted) setChanges(found); }, () => {});
-    };
-    if (probe !== '' && pair?.[0] !== '') ask();
-    const timer = setInterval(ask, REFRESH);
-    return () => {
-      abort.abort();
-      clearInterval(timer);
-    };
-  }, [key]);
-  return changes;
+  const ask = (signal: AbortSignal) =>
+    fetchChanges({ probe, ...rangeOf(span, time), pair, limit: MOST, bins: pair ? 0 : BINS }, signal);
+  const nothing = probe === '' || pair?.[0] === '';
+  return useRepeated(JSON.stringify([probe, span, pair, time]), NONE, nothing ? null : ask, REFRESH);
 }
 
 interface MarksProps { changes: Changes; start: number; end: number; go: (time: number) => void }

@@ -1,9 +1,9 @@
 // Changes of flows' paths as marks on the timeline, and as a list.
 
-import { useEffect, useState } from 'preact/hooks';
 import { humanCount } from './format';
 import { rangeOf } from './past';
 import { fetchPathChanges, flowsOf, type PathChange, type PathChanges, pathMarksOf, sidesOfPath } from './path_changes';
+import { useRepeated } from './polled';
 import { choose } from './store';
 
 const REFRESH = 15_000; // milliseconds
@@ -13,23 +13,8 @@ const NONE: PathChanges = { left_out: 0, changes: [] };
 
 // Fetches the changes within the last `span`, or within `span` around a time, again and again. Failures are not shown.
 export function usePathChanges(probe: string, span: string, pair: [string, string] | null, time: number | null): PathChanges {
-  const [changes, setChanges] = useState(NONE);
-  const key = JSON.stringify([probe, span, pair, time]);
-  useEffect(() => {
-    const abort = new AbortController();
-    setChanges(NONE);
-    const ask = () => {
-      fetchPathChanges(probe, rangeOf(span, time), pair, MOST, abort.signal)
-        .then((found) => { if (!abort.signal.aborted) setChanges(found); }, () => {});
-    };
-    if (probe !== '') ask();
-    const timer = setInterval(ask, REFRESH);
-    return () => {
-      abort.abort();
-      clearInterval(timer);
-    };
-  }, [key]);
-  return changes;
+  const ask = (signal: AbortSignal) => fetchPathChanges(probe, rangeOf(span, time), pair, MOST, signal);
+  return useRepeated(JSON.stringify([probe, span, pair, time]), NONE, probe === '' ? null : ask, REFRESH);
 }
 
 interface MarksProps { changes: PathChange[]; start: number; end: number; go: (time: number) => void }

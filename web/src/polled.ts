@@ -3,21 +3,29 @@
 import { useEffect, useState } from 'preact/hooks';
 import { fetchJson } from './status';
 
-// Returns the newest answer; null before the first one. `path` is null where there is nothing to ask. Failures are not told
-// here, because the header says that the controller does not answer.
-export function usePolled<T>(path: string | null, milliseconds: number): T | null {
-  const [answer, setAnswer] = useState<T | null>(null);
+// Returns the newest answer; `none` before the first one, and again as soon as `key` says that another thing is asked for.
+// `ask` is null where there is nothing to ask. Failures are not told here, because the header and the timeline say that the
+// controller does not answer.
+export function useRepeated<T>(key: string, none: T, ask: ((signal: AbortSignal) => Promise<T>) | null, milliseconds: number): T {
+  const [answer, setAnswer] = useState(none);
   useEffect(() => {
-    let stopped = false;
-    setAnswer(null);
-    if (path === null) return undefined;
-    const ask = () => fetchJson<T>(path).then((found) => { if (!stopped) setAnswer(found); }, () => {});
-    void ask();
-    const timer = setInterval(ask, milliseconds);
+    setAnswer(() => none);
+    if (ask === null) return undefined;
+    const abort = new AbortController();
+    const again = () => {
+      ask(abort.signal).then((found) => { if (!abort.signal.aborted) setAnswer(() => found); }, () => {});
+    };
+    again();
+    const timer = setInterval(again, milliseconds);
     return () => {
-      stopped = true;
+      abort.abort();
       clearInterval(timer);
     };
-  }, [path]);
+  }, [key]);
   return answer;
+}
+
+// The same for a fixed path; null before the first answer. `path` is null where there is nothing to ask.
+export function usePolled<T>(path: string | null, milliseconds: number): T | null {
+  return useRepeated<T | null>(path ?? '', null, path === null ? null : () => fetchJson<T>(path), milliseconds);
 }

@@ -1,28 +1,18 @@
 // The timeline: live, or the whole mesh at a past time.
 
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { EventList, EventMarks, useChanges } from './event_list';
 import { PathChangeList, PathMarks, usePathChanges } from './path_change_list';
 import { clockTime, timeTyped } from './format';
 import { againstTime, fetchRange, SPANS, WORST } from './past';
+import { useRepeated } from './polled';
 import { away, choose, liveGrid, newestComplete, now, pastNote, view } from './store';
 
 const REFRESH = 15_000; // milliseconds
 
 function useOldest(): number | null {
-  const [oldest, setOldest] = useState<number | null>(null);
-  useEffect(() => {
-    const abort = new AbortController();
-    const ask = () => fetchRange(abort.signal).then(
-      (range) => setOldest(range.oldest === null ? null : Date.parse(range.oldest)), () => {});
-    void ask();
-    const timer = setInterval(ask, REFRESH);
-    return () => {
-      abort.abort();
-      clearInterval(timer);
-    };
-  }, []);
-  return oldest;
+  return useRepeated<number | null>('', null, (signal) => fetchRange(signal).then(
+    (range) => (range.oldest === null ? null : Date.parse(range.oldest))), REFRESH);
 }
 
 const utcText = (at: number) => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
