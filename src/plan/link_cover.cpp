@@ -6,12 +6,14 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "plan/mix.h"
+
 namespace pingloom::plan {
 namespace {
 
-constexpr std::uint32_t kMostPerRound = 8;  // pairs for one link
+constexpr std::uint32_t kMaxPerRound = 8;  // pairs for one link
 constexpr std::uint32_t kUnknownSwitch = TracedFlow::kUnknown;
-constexpr std::size_t kMostSwitches = 31;  // of a path whose length counts
+constexpr std::size_t kMaxSwitches = 31;  // of a path whose length counts
 
 using Ends = std::pair<std::uint32_t, std::uint32_t>;
 
@@ -36,13 +38,6 @@ struct Link {
     length = of;
   }
 };
-
-std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t number = a * 0x9E3779B97F4A7C15 + b;
-  number = (number ^ (number >> 30)) * 0xBF58476D1CE4E5B9;
-  number = (number ^ (number >> 27)) * 0x94D049BB133111EB;
-  return number ^ (number >> 31);
-}
 
 class Chooser {
  public:
@@ -80,7 +75,7 @@ class Chooser {
   void countLinks() {
     for (const TracedFlow& flow : question_.flows) {
       const auto length = static_cast<std::uint32_t>(flow.switches.size());
-      const bool whole = flow.reached && length <= kMostSwitches;
+      const bool whole = flow.reached && length <= kMaxSwitches;
       for (std::uint32_t i = 0; i + 1 < length; ++i) {
         const Ends ends{flow.switches[i], flow.switches[i + 1]};
         if (ends.first == kUnknownSwitch || ends.second == kUnknownSwitch ||
@@ -108,7 +103,7 @@ class Chooser {
     }
     for (const TracedFlow& flow : question_.flows) {
       const auto length = static_cast<std::uint32_t>(flow.switches.size());
-      if (!flow.reached || length > kMostSwitches || length == 0) continue;
+      if (!flow.reached || length > kMaxSwitches || length == 0) continue;
       lengths_[edges(flow.source, flow.destination)] |= 1U << length;
       for (std::uint32_t i = 0; i < length; ++i) {
         if (flow.switches[i] == kUnknownSwitch) continue;
@@ -151,7 +146,7 @@ class Chooser {
     const std::uint64_t one_of = std::max(1U, std::min(out, in));
     const std::uint64_t lacks = question_.cover - link.flows;
     const std::uint64_t pairs = (lacks * one_of + question_.paths - 1) / question_.paths;
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(pairs, kMostPerRound));
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(pairs, kMaxPerRound));
   }
 
   // The least used first; equal ones in an order that is another one for each link.
@@ -160,9 +155,9 @@ class Chooser {
                                      const Ends& ends) const {
     std::vector<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>> keys;
     keys.reserve(members.size());
-    const std::uint64_t seed = mixed(ends.first, ends.second);
+    const std::uint64_t seed = mix(ends.first, ends.second);
     for (const std::uint32_t member : members) {
-      keys.emplace_back(used[member], mixed(seed, member), member);
+      keys.emplace_back(used[member], mix(seed, member), member);
     }
     std::sort(keys.begin(), keys.end());
     std::vector<std::uint32_t> made;

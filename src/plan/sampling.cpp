@@ -4,19 +4,13 @@
 #include <iterator>
 #include <utility>
 
+#include "plan/mix.h"
+
 namespace pingloom::plan {
 namespace {
 
 // A destination that suits none of so many waiting sources gets none in this round.
-constexpr std::size_t kMostTries = 32;
-
-// The finalizer of splitmix64: every bit of the result depends on every bit of `number`.
-std::uint64_t mix(std::uint64_t number) {
-  number += 0x9E3779B97F4A7C15;
-  number = (number ^ (number >> 30)) * 0xBF58476D1CE4E5B9;
-  number = (number ^ (number >> 27)) * 0x94D049BB133111EB;
-  return number ^ (number >> 31);
-}
+constexpr std::size_t kMaxTries = 32;
 
 // The same on every machine, unlike std::hash.
 std::uint64_t hashOf(const IpAddress& address) {
@@ -119,7 +113,7 @@ class Sampler {
 
   // Makes `destination` the target of the newest waiting source that it suits.
   bool giveTo(std::uint32_t destination, std::vector<std::uint32_t>& waiting) {
-    const std::size_t tries = std::min(waiting.size(), kMostTries);
+    const std::size_t tries = std::min(waiting.size(), kMaxTries);
     for (std::size_t i = 1; i <= tries; ++i) {
       const auto source = waiting.end() - static_cast<std::ptrdiff_t>(i);
       if (!suit(*source, destination)) continue;
