@@ -20,26 +20,11 @@ constexpr std::uint64_t kMaxBins = 1000;
 tl::expected<EventQuery, http::Response> eventQuery(const GridPlan& plan,
                                                     const http::Request& request) {
   EventQuery query;
-  const auto probe = request.query.find("probe");
-  if (probe != request.query.end()) {
-    if (!probeNamed(plan, probe->second)) return tl::unexpected(unknownProbe(plan, probe->second));
-    query.probe = probe->second;
+  if (auto refused = readPairQuery(plan, request, kDefaultLimit, kMaxEvents, query)) {
+    return tl::unexpected(std::move(*refused));
   }
-  const auto range = rangeOption(request);
-  if (!range) return tl::unexpected(range.error());
-  const auto source = addressOption(request, "source");
-  if (!source) return tl::unexpected(source.error());
-  const auto destination = addressOption(request, "destination");
-  if (!destination) return tl::unexpected(destination.error());
-  const auto limit = numberOption(request, "limit", kDefaultLimit, kMaxEvents);
-  if (!limit) return tl::unexpected(limit.error());
   const auto bins = numberOption(request, "bins", 0, kMaxBins);
   if (!bins) return tl::unexpected(bins.error());
-  query.from_utc = range->from_utc;
-  query.until_utc = range->until_utc;
-  query.source = *source;
-  query.destination = *destination;
-  query.limit = *limit;
   query.bins = *bins;
   return query;
 }

@@ -23,30 +23,6 @@ struct Present {
   std::shared_ptr<const FabricMap> map;
 };
 
-tl::expected<PathChangeQuery, http::Response> pathChangeQuery(const GridPlan& plan,
-                                                              const http::Request& request) {
-  PathChangeQuery query;
-  const auto probe = request.query.find("probe");
-  if (probe != request.query.end()) {
-    if (!probeNamed(plan, probe->second)) return tl::unexpected(unknownProbe(plan, probe->second));
-    query.probe = probe->second;
-  }
-  const auto range = rangeOption(request);
-  if (!range) return tl::unexpected(range.error());
-  const auto source = addressOption(request, "source");
-  if (!source) return tl::unexpected(source.error());
-  const auto destination = addressOption(request, "destination");
-  if (!destination) return tl::unexpected(destination.error());
-  const auto limit = numberOption(request, "limit", kDefaultPathChanges, kMaxPathChanges);
-  if (!limit) return tl::unexpected(limit.error());
-  query.from_utc = range->from_utc;
-  query.until_utc = range->until_utc;
-  query.source = *source;
-  query.destination = *destination;
-  query.limit = *limit;
-  return query;
-}
-
 Json routersJson(const std::string& routers, const RouterNames& names) {
   Json made = Json::array();
   for (const IpAddress& router : routersIn(routers)) {
@@ -99,9 +75,12 @@ http::Response pathChangesIn(History& history, const Present& present,
 
 http::Answer pastPaths(const Board& board, HistoryReader& reader, const http::Request& request) {
   Present present{board.plan(), board.fabric()};
-  auto query = pathChangeQuery(*present.plan, request);
-  if (!query) return std::move(query.error());
-  return later(reader, [present = std::move(present), query = std::move(*query)](History& history) {
+  PathChangeQuery query;
+  if (auto refused =
+          readPairQuery(*present.plan, request, kDefaultPathChanges, kMaxPathChanges, query)) {
+    return std::move(*refused);
+  }
+  return later(reader, [present = std::move(present), query = std::move(query)](History& history) {
     return pathChangesIn(history, present, query);
   });
 }

@@ -5,11 +5,14 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "common/address.h"
 #include "common/error.h"
 #include "common/time.h"
 #include "controller/history/history_reader.h"
+#include "controller/http/api.h"
+#include "controller/model/grid_plan.h"
 #include "http/message.h"
 
 namespace pingloom::controller::api {
@@ -33,6 +36,32 @@ struct TimeRange {
 };
 // Parses 'from' and 'to'. Years out of the range of Nanos are clamped to it.
 tl::expected<TimeRange, http::Response> rangeOption(const http::Request& request);
+
+// Reads which changes of a probe's pairs are asked for into a query of the history: 'probe', the
+// range, 'source', 'destination' and 'limit'. Returns the answer if one of them is malformed.
+template <typename Query>
+std::optional<http::Response> readPairQuery(const GridPlan& plan, const http::Request& request,
+                                            std::uint64_t usual, std::uint64_t most, Query& query) {
+  const auto probe = request.query.find("probe");
+  if (probe != request.query.end()) {
+    if (!probeNamed(plan, probe->second)) return unknownProbe(plan, probe->second);
+    query.probe = probe->second;
+  }
+  auto range = rangeOption(request);
+  if (!range) return std::move(range.error());
+  auto source = addressOption(request, "source");
+  if (!source) return std::move(source.error());
+  auto destination = addressOption(request, "destination");
+  if (!destination) return std::move(destination.error());
+  auto limit = numberOption(request, "limit", usual, most);
+  if (!limit) return std::move(limit.error());
+  query.from_utc = range->from_utc;
+  query.until_utc = range->until_utc;
+  query.source = *source;
+  query.destination = *destination;
+  query.limit = *limit;
+  return std::nullopt;
+}
 
 http::Response unreadable(const Error& error);
 
