@@ -1,0 +1,69 @@
+// What a controller does among those that share its history: it joins them, follows or leads, and
+// exchanges the RDMA endpoints of agents.
+#include <utility>
+#include <vector>
+
+#include "controller/controller.h"
+
+namespace pingloom::controller {
+
+// Nothing is written to a shared history before this controller has a session. It does not lead
+// yet.
+Status Controller::joinCluster() {
+  if (!config_.cluster) return {};
+  ClusterMember self;
+  self.name = config_.cluster->name;
+  self.address = config_.cluster->address;
+  self.http = config_.http.text();
+  auto joined = Cluster::join({historyPlace(config_), std::move(self), config_.state_dir}, board_);
+  if (!joined) return tl::unexpected(joined.error());
+  cluster_ = std::move(*joined);
+  homes_.emplace(board_);
+  verdicts_.stopLeading();
+  return {};
+}
+
+void Controller::clusterChanged() {
+  const auto news = cluster_->takeNews();
+  if (!news) return;
+  const Instant now = Instant::now();
+  if (const auto changed = foreign_.take(news->addresses); !changed.empty()) {
+    server_->presenceChanged(changed, now);
+  }
+  if (news->session != 0 && std::exchange(shared_session_, news->session) != news->session) {
+    shareAll();
+  }
+  if (!news->leads) {
+    verdicts_.stopLeading();
+    if (news->verdicts) verdicts_.follow(*news->verdicts, now);
+  } else if (news->verdicts) {
+    verdicts_.lead(*news->verdicts, now);
+  } else {
+    verdicts_.resumeLeading();
+  }
+}
+
+void Controller::share(const std::vector<IpAddress>& addresses) {
+  if (cluster_ == nullptr) return;
+  std::vector<SharedAddress> changes;
+  for (const IpAddress& address : addresses) {
+    const plan::Endpoint* endpoint = registry_.endpoint(address);
+    if (endpoint != nullptr) {
+      shared_.insert(address);
+      changes.push_back({address, *endpoint});
+    } else if (shared_.erase(address) != 0) {
+      changes.push_back({address, std::nullopt});
+    }
+  }
+  cluster_->share(changes);
+}
+
+void Controller::shareAll() {
+  std::vector<IpAddress> addresses;
+  for (const auto& [id, agent] : registry_.agents()) {
+    addresses.insert(addresses.end(), agent->info.addresses.begin(), agent->info.addresses.end());
+  }
+  share(addresses);
+}
+
+}  // namespace pingloom::controller
