@@ -26,18 +26,18 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kLeastBytes = 64ULL << 10;
-constexpr std::uint64_t kMostBytes = 4ULL << 30;
-constexpr std::uint64_t kMostFiles = 100;
+constexpr std::uint64_t kMaxBytes = 4ULL << 30;
+constexpr std::uint64_t kMaxFiles = 100;
 
 constexpr auto kResultsKeys = std::to_array<ConfigKey<ResultsLogConfig>>({
     {"path", readField<&ResultsLogConfig::path>},
     {"max_size",
      [](const yaml::Node& node, ResultsLogConfig& config) {
-       return readSize(node, kLeastBytes, kMostBytes, config.max_bytes);
+       return readSize(node, kLeastBytes, kMaxBytes, config.max_bytes);
      }},
     {"files",
      [](const yaml::Node& node, ResultsLogConfig& config) {
-       return readNumber(node, 1, kMostFiles, config.files);
+       return readNumber(node, 1, kMaxFiles, config.files);
      }},
 });
 

@@ -22,13 +22,13 @@ namespace po = boost::program_options;
 using Json = nlohmann::json;
 
 constexpr const char* kEventsCommand = "pingloom events";
-constexpr std::uint64_t kMostEvents = 10'000;
+constexpr std::uint64_t kMaxEvents = 10'000;
 
 // The query that the options stand for. The controller checks the rest of it.
 Result<std::string> eventQuery(const po::variables_map& values) {
   const auto number = values["number"].as<std::uint64_t>();
-  if (number < 1 || number > kMostEvents) {
-    return makeError("--number", fmt::format("must be 1 to {}", kMostEvents));
+  if (number < 1 || number > kMaxEvents) {
+    return makeError("--number", fmt::format("must be 1 to {}", kMaxEvents));
   }
   std::string query = fmt::format("?limit={}", number);
   for (const char* option : {"from", "to"}) {

@@ -22,7 +22,7 @@ namespace po = boost::program_options;
 using Arguments = std::vector<std::string>;
 
 constexpr const char* kTokenCommand = "pingloom keys token";
-constexpr std::uint64_t kMostUses = 1'000'000;
+constexpr std::uint64_t kMaxUses = 1'000'000;
 constexpr Nanos kLongest = 365 * 24 * kHour;
 
 struct TokenUsage : KeysUsage {
@@ -48,7 +48,7 @@ Status fillToken(const po::variables_map& values, keys::KnownToken& token) {
   token.expires_utc = (utcNow() + *lifetime) / kSecond * kSecond;
   token.manual = values.count("manual") != 0;
   if (values.count("uses") != 0) {
-    const auto uses = parseUnsigned(values["uses"].as<std::string>(), kMostUses);
+    const auto uses = parseUnsigned(values["uses"].as<std::string>(), kMaxUses);
     if (!uses || *uses == 0) return makeError("--uses", "takes a number from 1 to 1000000");
     token.uses = *uses;
   }

@@ -24,7 +24,7 @@ using Json = nlohmann::json;
 
 constexpr const char* kPathCommand = "pingloom path";
 constexpr Nanos kPastChanges = 24 * kHour;
-constexpr std::size_t kMostChanges = 20;
+constexpr std::size_t kMaxChanges = 20;
 
 // The address that a name or an address of the controller's hosts stands for. Names are those of
 // the pinglist, as /api/v1/grid lists them.
@@ -49,7 +49,7 @@ Result<Json> askChanges(const http::Site& site, const std::string& probe, const 
       site,
       fmt::format("/api/v1/history/paths?probe={}&source={}&destination={}&from={}&limit={}", probe,
                   percentEncoded(from), percentEncoded(to), formatUtc(utcNow() - kPastChanges),
-                  kMostChanges),
+                  kMaxChanges),
       kAnswerTimeout);
   if (!answer) return tl::unexpected(answer.error());
   return *answer ? listAt(**answer, "/changes") : Json::array();

@@ -31,7 +31,7 @@ class TextBuffer {
   }
   void addNumber(std::uint64_t number) {
     if (number < 10) return add(static_cast<char>('0' + number));
-    if (left() < kMostDigits) flush();
+    if (left() < kMaxDigits) flush();
     end_ = std::to_chars(end_, end_ + left(), number).ptr;
   }
   void finish() { flush(); }
@@ -42,7 +42,7 @@ class TextBuffer {
   }
 
  private:
-  static constexpr std::size_t kMostDigits = 20;
+  static constexpr std::size_t kMaxDigits = 20;
 
   std::size_t left() const {
     return static_cast<std::size_t>(bytes_.data() + bytes_.size() - end_);

@@ -12,7 +12,7 @@
 namespace pingloom::keys {
 namespace {
 
-constexpr std::uint64_t kMostUses = 1U << 20;
+constexpr std::uint64_t kMaxUses = 1U << 20;
 
 Status readTime(const yaml::Node& node, Nanos& out) {
   const auto text = node.text();
@@ -40,9 +40,9 @@ constexpr auto kTokenKeys = std::to_array<ConfigKey<KnownToken>>({
     {"expires",
      [](const yaml::Node& node, KnownToken& token) { return readTime(node, token.expires_utc); }},
     {"uses", [](const yaml::Node& node,
-                KnownToken& token) { return readNumber(node, 1, kMostUses, token.uses); }},
+                KnownToken& token) { return readNumber(node, 1, kMaxUses, token.uses); }},
     {"used", [](const yaml::Node& node,
-                KnownToken& token) { return readNumber(node, 0, kMostUses, token.used); }},
+                KnownToken& token) { return readNumber(node, 0, kMaxUses, token.used); }},
     {"role",
      [](const yaml::Node& node, KnownToken& token) -> Status {
        const auto text = node.text();

@@ -7,7 +7,7 @@ namespace pingloom::localise {
 namespace {
 
 // Every fitted rate makes new classes. When there are so many, those of former models are dropped.
-constexpr std::size_t kMostClasses = 50'000;
+constexpr std::size_t kMaxClasses = 50'000;
 // A culprit tells how many paths are wrong if at least this part of its flows lose something.
 constexpr double kTelling = 0.2;
 constexpr double kMargin = 2;  // too much costs less than a wrong accusation  // a little too much
@@ -73,7 +73,7 @@ std::vector<bool> Model::findCandidates() {
 }
 
 void Model::set(std::span<const Culprit> culprits, std::size_t without) {
-  if (classes_.size() > kMostClasses) fillClasses();
+  if (classes_.size() > kMaxClasses) fillClasses();
   now_ = healthy_;
   // Detours come last, because they are told from what no culprit explains.
   for (std::size_t i = 0; i < culprits.size(); ++i) {

@@ -12,20 +12,20 @@ namespace {
 
 constexpr Nanos kShortestForget = 5 * kSecond;  // longer than an agent's lease
 constexpr Nanos kLongestForget = 365 * 24 * kHour;
-constexpr std::size_t kMostLabelBytes = 4096;
+constexpr std::size_t kMaxLabelBytes = 4096;
 
 Status readWantedLabels(const yaml::Node& node, RegisteredFilter& filter) {
   if (!node.isMap()) return node.error("expected labels, such as { rack: r1 }");
   if (auto status = node.uniqueKeys(); !status) return status;
   const auto entries = node.entries();
-  if (entries.empty() || entries.size() > RegisteredFilter::kMostLabels) {
-    return node.error("has 1 to " + std::to_string(RegisteredFilter::kMostLabels) + " labels");
+  if (entries.empty() || entries.size() > RegisteredFilter::kMaxLabels) {
+    return node.error("has 1 to " + std::to_string(RegisteredFilter::kMaxLabels) + " labels");
   }
   for (const auto& [key, value] : entries) {
     const auto label = key.text();
     if (!label) return tl::unexpected(label.error());
     std::string wanted;
-    if (auto status = pingloom::readText(value, kMostLabelBytes, wanted); !status) return status;
+    if (auto status = pingloom::readText(value, kMaxLabelBytes, wanted); !status) return status;
     filter.labels.emplace(*label, std::move(wanted));
   }
   return {};
@@ -43,8 +43,8 @@ Status addNetwork(const yaml::Node& node, RegisteredFilter& filter) {
 Status readNetworks(const yaml::Node& node, RegisteredFilter& filter) {
   if (!node.isSequence()) return addNetwork(node, filter);
   const auto items = node.items();
-  if (items.empty() || items.size() > RegisteredFilter::kMostNetworks) {
-    return node.error("has 1 to " + std::to_string(RegisteredFilter::kMostNetworks) + " networks");
+  if (items.empty() || items.size() > RegisteredFilter::kMaxNetworks) {
+    return node.error("has 1 to " + std::to_string(RegisteredFilter::kMaxNetworks) + " networks");
   }
   for (const yaml::Node& item : items) {
     if (auto status = addNetwork(item, filter); !status) return status;
@@ -63,7 +63,7 @@ Status readWhichAddresses(const yaml::Node& node, RegisteredFilter& filter) {
 constexpr auto kFilterKeys = std::to_array<ConfigKey<RegisteredFilter>>({
     {"max",
      [](const yaml::Node& node, RegisteredFilter& filter) {
-       return pingloom::readNumber(node, 1, RegisteredFilter::kMostAgents, filter.max);
+       return pingloom::readNumber(node, 1, RegisteredFilter::kMaxAgents, filter.max);
      }},
     {"labels", readWantedLabels},
     {"within", readNetworks},

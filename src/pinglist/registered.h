@@ -27,9 +27,9 @@ struct Network {
 
 // Which registered agents an entry stands for, and which of their addresses.
 struct RegisteredFilter {
-  static constexpr std::size_t kMostAgents = 65'536;
-  static constexpr std::size_t kMostLabels = 16;
-  static constexpr std::size_t kMostNetworks = 64;
+  static constexpr std::size_t kMaxAgents = 65'536;
+  static constexpr std::size_t kMaxLabels = 16;
+  static constexpr std::size_t kMaxNetworks = 64;
 
   std::size_t max = 1000;                     // agents; those that registered first count
   std::map<std::string, std::string> labels;  // as `hosts:` gives them; the agent has all of these

@@ -45,7 +45,7 @@ void InboundCounts::arrived(std::uint32_t target, std::uint32_t window, const Cl
     return;
   }
   ++slotOf(static_cast<std::uint64_t>(index))[target];
-  if (slots_.size() <= kMostOpen) return;
+  if (slots_.size() <= kMaxOpen) return;
   open_from_ = slots_.front().index + 1;
   slots_.pop_front();
 }

@@ -16,7 +16,7 @@ namespace pingloom::probe {
 // A count that misses PINGs would accuse the fabric, so a count is known only if this host was
 // counting well before the window began, and both hosts number their windows alike. One thread.
 // Memory: 8 bytes for each target, and 4 for each target and open window, of which it counts at
-// most kMostOpen.
+// most kMaxOpen.
 class InboundCounts {
  public:
   // A window is complete if it begins this long after the counting; two hosts' clocks differ by
@@ -26,7 +26,7 @@ class InboundCounts {
   explicit InboundCounts(std::size_t targets) : trusted_from_(targets, 0) {}
 
   // More open windows than this are not counted.
-  static constexpr std::size_t kMostOpen = 32;
+  static constexpr std::size_t kMaxOpen = 32;
 
   struct Clock {
     Nanos utc = 0;     // the controller's, at this moment; not negative

@@ -11,7 +11,7 @@ namespace pingloom::store {
 namespace {
 
 // Blocks that one call reads, whatever the writer has put there.
-constexpr std::size_t kMostBlocks = 10'000;
+constexpr std::size_t kMaxBlocks = 10'000;
 // Where an answer depends on one block, which may be written just now.
 constexpr int kPatientAttempts = 100;
 
@@ -130,7 +130,7 @@ Tail readTail(const Table& table, const TableMemory& memory, std::uint32_t list,
   Tail tail{from, 0, 0};
   const std::uint16_t room = entriesPerBlock(table.value_bytes);
   BlockCopy copy{};
-  for (std::size_t read = 0; tail.entries < most && read < kMostBlocks; ++read) {
+  for (std::size_t read = 0; tail.entries < most && read < kMaxBlocks; ++read) {
     const auto head = copyBlock(table, memory, list, tail.next.sequence, copy);
     if (!head || head->sequence != tail.next.sequence) {
       if (!skipMissing(table, memory, list, head, tail)) break;

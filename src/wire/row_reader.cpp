@@ -57,10 +57,10 @@ class Input {
  private:
   std::uint32_t readByte() { return static_cast<unsigned char>(*at_++); }
 
-  template <unsigned kMostBytes>
+  template <unsigned kMaxBytes>
   bool readVarint(std::uint64_t& out) {
     out = 0;
-    for (unsigned i = 0; i < kMostBytes && !ended(); ++i) {
+    for (unsigned i = 0; i < kMaxBytes && !ended(); ++i) {
       const std::uint32_t byte = readByte();
       out |= std::uint64_t{byte & 0x7FU} << (7 * i);
       if (byte < 0x80) return true;

@@ -29,9 +29,9 @@ using Bytes = std::span<const std::uint8_t>;
 constexpr std::size_t kHeadBytes = 48;
 constexpr std::size_t kDescriptorsOffset = 128;
 constexpr std::size_t kDescriptorBytes = 128;
-constexpr std::size_t kMostEntries = 200;         // that are read of a list
-constexpr std::uint64_t kMostCounted = 64 << 10;  // bytes of a table whose slots are counted
-constexpr std::uint64_t kMostCopied = 1 << 20;    // bytes of a table that is read in memory too
+constexpr std::size_t kMaxEntries = 200;         // that are read of a list
+constexpr std::uint64_t kMaxCounted = 64 << 10;  // bytes of a table whose slots are counted
+constexpr std::uint64_t kMaxCopied = 1 << 20;    // bytes of a table that is read in memory too
 constexpr std::array<std::uint64_t, 6> kSequences = {0, 1, 2, 1000, UINT64_MAX - 1, UINT64_MAX};
 
 Bytes take(Bytes& from, std::size_t bytes) {
@@ -87,7 +87,7 @@ class HostileTable : public RemoteStore {
 };
 
 void readSlots(const Table& table, const TableMemory& memory, Bytes key) {
-  if (table.bytes <= kMostCounted && countUsed(table, memory) > table.units * table.ways) {
+  if (table.bytes <= kMaxCounted && countUsed(table, memory) > table.units * table.ways) {
     std::abort();
   }
   const auto found = findKey(table, memory, key);
@@ -107,11 +107,11 @@ void readList(const Table& table, const TableMemory& memory, std::uint32_t list)
   for (const std::uint64_t sequence : kSequences) cursors.push_back({sequence, 3});
   for (const ListCursor& from : cursors) {
     std::size_t seen = 0;
-    const Tail tail = readTail(table, memory, list, from, kMostEntries, [&](Bytes entry) {
+    const Tail tail = readTail(table, memory, list, from, kMaxEntries, [&](Bytes entry) {
       if (entry.size() != table.value_bytes) std::abort();
       ++seen;
     });
-    if (seen != tail.entries || seen > kMostEntries) std::abort();
+    if (seen != tail.entries || seen > kMaxEntries) std::abort();
   }
 }
 
@@ -128,7 +128,7 @@ void readTable(const Table& table, const TableMemory& memory, Bytes key) {
 
 // The sanitizer sees what is read beyond a table in memory.
 void readInMemory(const Table& table, const HostileTable& store, Bytes key) {
-  if (table.bytes > kMostCopied) return;
+  if (table.bytes > kMaxCopied) return;
   std::vector<std::uint64_t> words(table.bytes / sizeof(std::uint64_t));
   const std::span memory(reinterpret_cast<std::uint8_t*>(words.data()), table.bytes);
   const ReadPiece all{0, memory};

@@ -104,6 +104,8 @@ def faults(path, explained):
         yield f"{path.relative_to(ROOT)}: {lines} lines; split it (at most {MOST_LINES})"
     if path.suffix == ".h" and "#pragma once" not in text:
         yield f"{path.relative_to(ROOT)}: no #pragma once"
+    if path.suffix in (".h", ".cpp") and (other := re.search(r"\bkMost[A-Z]\w*", text)):
+        yield f"{path.relative_to(ROOT)}: limits are called kMax... and kMin..., not {other[0]}"
     if (ROOT / "src") in path.parents and path.suffix in (".h", ".cpp"):
         yield from import_faults(path, text)
         yield from room_faults(path, text)

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "collector/analytics/load_spread.h"
+#include "collector/analytics/rearrange.h"
 #include "collector/analytics/score_limit.h"
 #include "collector/analytics/slot_activity.h"
 

@@ -41,6 +41,7 @@
 #include "collector/analytics/hysteresis.h"
 #include "collector/analytics/main_direction.h"
 #include "collector/analytics/normalizer.h"
+#include "collector/analytics/rearrange.h"
 #include "collector/analytics/sample_history.h"
 #include "collector/analytics/sample_scale.h"
 #include "collector/analytics/slot_activity.h"

@@ -129,7 +129,7 @@ Result<PathJson> pathJson(std::span<const NamedView> stores, const PathQuestion&
     addPath(tables, question.key, now_utc, paths);
     return PathJson{{"paths", std::move(paths)}};
   }
-  if (!question.source_port && tables.size() > kMostPathTables) {
+  if (!question.source_port && tables.size() > kMaxPathTables) {
     return makeError("path", fmt::format("there are {} tables of paths; say which table or source "
                                          "port",
                                          tables.size()));

@@ -25,7 +25,7 @@ struct PathQuestion {
 constexpr std::uint16_t kPathPort = 4791;
 // A search for all source ports is refused beyond so many tables, because each of them costs
 // milliseconds.
-constexpr std::size_t kMostPathTables = 8;
+constexpr std::size_t kMaxPathTables = 8;
 
 // Builds the question from texts, of which empty ones were not given. The error says what is wrong.
 struct PathTexts {

@@ -85,7 +85,7 @@ nlohmann::ordered_json tailJson(std::span<const NamedView> stores, const TailQue
   std::uint64_t lost = 0;
   // Every store gets the same share, so that a busy one does not keep the others waiting.
   const std::size_t share =
-      std::max<std::size_t>(kMostTailEntries / std::max<std::size_t>(stores.size(), 1), 1);
+      std::max<std::size_t>(kMaxTailEntries / std::max<std::size_t>(stores.size(), 1), 1);
   for (const NamedView& one : stores) {
     const store::Table* table = tableOf(one, question);
     if (table == nullptr) continue;

@@ -14,7 +14,7 @@
 
 namespace pingloom::collector {
 
-constexpr std::size_t kMostTailEntries = 1000;  // of one answer
+constexpr std::size_t kMaxTailEntries = 1000;  // of one answer
 
 // Where a reader is in the list of each store. A store that is not in it is read from its oldest
 // entry on.
@@ -37,7 +37,7 @@ Status checkTail(std::span<const NamedView> stores, const TailQuestion& question
 // The cursor behind the newest entries. REQUIRES: checkTail().
 TailCursor endOfTail(std::span<const NamedView> stores, const TailQuestion& question);
 
-// The entries from the question's cursor on: at most kMostTailEntries, of each store in their
+// The entries from the question's cursor on: at most kMaxTailEntries, of each store in their
 // order. Members: table, list, entries (translator, entry), lost, cursor. REQUIRES: checkTail().
 nlohmann::ordered_json tailJson(std::span<const NamedView> stores, const TailQuestion& question);
 // Whether the document has entries or says that some were lost.

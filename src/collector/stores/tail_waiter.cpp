@@ -33,7 +33,7 @@ void TailWaiter::stop() {
 
 void TailWaiter::ask(TailQuestion question, Nanos until_mono, http::Respond respond) {
   std::unique_lock lock(mutex_);
-  if (!stopped_ && waiting_.size() + looked_at_ < kMostWaiting) {
+  if (!stopped_ && waiting_.size() + looked_at_ < kMaxWaiting) {
     waiting_.push_back({std::move(question), until_mono, std::move(respond)});
     lock.unlock();
     changed_.notify_one();

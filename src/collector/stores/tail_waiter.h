@@ -17,7 +17,7 @@ namespace pingloom::collector {
 
 class TailWaiter {
  public:
-  static constexpr std::size_t kMostWaiting = 64;  // a further one is answered 503
+  static constexpr std::size_t kMaxWaiting = 64;  // a further one is answered 503
   static constexpr Nanos kLookEvery = 10 * kMillisecond;
 
   // REQUIRES: the stores outlive this.

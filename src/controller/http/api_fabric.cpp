@@ -61,7 +61,7 @@ Json coverJson(const FabricCover::Probe& probe) {
           {"few", std::move(few)}};
 }
 
-constexpr std::size_t kMostFlows = 200;  // listed; all are counted
+constexpr std::size_t kMaxFlows = 200;  // listed; all are counted
 
 std::optional<std::uint32_t> switchNamed(const FabricMap& map, const std::string& name) {
   const auto found = std::find_if(map.switches.begin(), map.switches.end(),
@@ -112,7 +112,7 @@ http::Response fabricFlows(const Board& board, const http::Request& request) {
   std::uint64_t flows = 0;
   for (const auto& known : board.paths().all()) {
     if (!from || !to || !crosses(*map, known->path, *from, *to)) continue;
-    if (++flows <= kMostFlows) listed.push_back(flowJson(*plan, known->path));
+    if (++flows <= kMaxFlows) listed.push_back(flowJson(*plan, known->path));
   }
   http::Response response;
   response.body = jsonLine(Json{{"flows", flows}, {"listed", std::move(listed)}}) + "\n";

@@ -27,9 +27,9 @@ struct FabricCover {
     std::size_t links = 0;       // directions that they cross, and the opposite ones
     std::size_t covered = 0;     // those with enough flows
     std::size_t pairs = 0;       // that are probed because of this, beside the sample
-    std::vector<Link> few = {};  // those with too few, the fewest first; at most kMostListed
+    std::vector<Link> few = {};  // those with too few, the fewest first; at most kMaxListed
   };
-  static constexpr std::size_t kMostListed = 200;
+  static constexpr std::size_t kMaxListed = 200;
 
   std::vector<Probe> probes;
 };

@@ -12,7 +12,7 @@ namespace {
 using pinglist::Level;
 
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
-constexpr std::uint64_t kMostJudged = kNoLimit / 2;
+constexpr std::uint64_t kMaxJudged = kNoLimit / 2;
 
 std::optional<std::uint64_t> medianOf(const Summary& part) {
   if (part.count == 0) return std::nullopt;
@@ -32,7 +32,7 @@ std::uint64_t limitOf(const Level& level, Figure figure, std::uint64_t base,
       if (base == 0) return kNoLimit;
       // Nonsense that an agent reports may be the median of a small mesh.
       const double times = level.value * static_cast<double>(base);
-      if (base > kMostJudged || times > static_cast<double>(kMostJudged)) return kNoLimit;
+      if (base > kMaxJudged || times > static_cast<double>(kMaxJudged)) return kNoLimit;
       return std::max(static_cast<std::uint64_t>(times), base + least_excess);
     }
     case Level::Kind::kTime:

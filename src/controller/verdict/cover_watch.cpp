@@ -53,7 +53,7 @@ FabricCover::Probe shown(const plan::CoverQuestion& question, const plan::CoverA
   }
   std::stable_sort(made.few.begin(), made.few.end(),
                    [](const auto& a, const auto& b) { return a.flows < b.flows; });
-  if (made.few.size() > FabricCover::kMostListed) made.few.resize(FabricCover::kMostListed);
+  if (made.few.size() > FabricCover::kMaxListed) made.few.resize(FabricCover::kMaxListed);
   return made;
 }
 

@@ -79,7 +79,7 @@ TEST_F(InboundCountsTest, BeginsAgainWhenTheControllersClockIsSet) {
 
 TEST_F(InboundCountsTest, KeepsABoundedNumberOfWindows) {
   counts_.begin(at(kFirst));
-  const std::uint64_t most = InboundCounts::kMostOpen;
+  const std::uint64_t most = InboundCounts::kMaxOpen;
   for (std::uint64_t i = 0; i < 3 * most; ++i) {
     counts_.arrived(1, low(kFirst + i), at(kFirst + i));
   }

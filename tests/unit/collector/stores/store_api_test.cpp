@@ -204,7 +204,7 @@ TEST_F(StoreApiTest, ManyEntriesNeedSeveralAnswers) {
   std::size_t got = 0;
   for (int answers = 0; answers < 3; ++answers) {
     const auto tail = ask("/api/v1/dta/tail", {{"table", "events"}, {"cursor", cursor}});
-    EXPECT_LE(tail["entries"].size(), kMostTailEntries);
+    EXPECT_LE(tail["entries"].size(), kMaxTailEntries);
     got += tail["entries"].size();
     cursor = tail["cursor"];
   }
@@ -227,14 +227,14 @@ TEST_F(StoreApiTest, TooManyWaitersAreRefused) {
   start();
   std::mutex mutex;
   std::map<unsigned, std::size_t> statuses;
-  for (std::size_t i = 0; i < TailWaiter::kMostWaiting + 3; ++i) {
+  for (std::size_t i = 0; i < TailWaiter::kMaxWaiting + 3; ++i) {
     service->tails().ask({"events", 0, {}}, kNever, [&](const http::Response& response) {
       const std::lock_guard lock(mutex);
       ++statuses[response.status];
     });
   }
   service->tails().stop();
-  EXPECT_EQ(statuses[200], TailWaiter::kMostWaiting);
+  EXPECT_EQ(statuses[200], TailWaiter::kMaxWaiting);
   EXPECT_EQ(statuses[503], 3U);
 }
 
