@@ -3,13 +3,11 @@
 link often enough in both directions."""
 
 import subprocess
-import sys
 import time
 
-from fabric_mesh import CONTROLLER, FabricMesh, NotPermitted, run_in_child
+from fabric_mesh import CONTROLLER, run_check
 from processes import binary, eventually
 
-SKIPPED = 77  # exit code where the kernel does not permit the fabric
 FLOWS = 8 * (3 * 2 + 1)  # across racks, and within
 PLAN = "plan: { full: rack, across: { targets: 3, paths: 2, cover: 2 } }"
 
@@ -39,19 +37,5 @@ def check(mesh):
           f"{last['pairs']} more pairs, {time.monotonic() - began:.0f} s after the start")
 
 
-def run():
-    try:
-        mesh = FabricMesh("4x4x8", probe=PLAN)
-    except NotPermitted as reason:
-        print(f"not permitted here: {reason}")
-        return SKIPPED
-    try:
-        mesh.start()
-        check(mesh)
-    finally:
-        mesh.stop()
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(run_in_child(run))
+    run_check(check, layout="4x4x8", probe=PLAN)

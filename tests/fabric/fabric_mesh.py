@@ -19,6 +19,7 @@ from resp import Resp  # noqa: E402
 WINDOW = 5  # seconds
 INTERVAL, PATHS = "500ms", 8
 CONTROLLER = "10.99.0.1"
+SKIPPED = 77  # exit code where the kernel does not permit the fabric
 
 
 class NotPermitted(Exception):
@@ -143,3 +144,20 @@ def run_in_child(function):
             sys.stdout.flush()
             os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def run_check(check, **options):
+    """Runs check(mesh) in a process of its own and ends this one with its exit code. `options` are FabricMesh's."""
+    def run():
+        try:
+            mesh = FabricMesh(**options)
+        except NotPermitted as reason:
+            print(f"not permitted here: {reason}")
+            return SKIPPED
+        try:
+            mesh.start()
+            check(mesh)
+        finally:
+            mesh.stop()
+        return 0
+    sys.exit(run_in_child(run))

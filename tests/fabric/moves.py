@@ -3,13 +3,11 @@
 which flows moved, from where to where."""
 
 import subprocess
-import sys
 import time
 
-from fabric_mesh import CONTROLLER, FabricMesh, NotPermitted, run_in_child
+from fabric_mesh import CONTROLLER, run_check
 from processes import binary, eventually
 
-SKIPPED = 77  # exit code where the kernel does not permit the fabric
 AGENTS_NOTICE = 1  # seconds; a flow is traced again at once if it loses a PING
 
 
@@ -33,6 +31,7 @@ def names(routers):
 
 
 def check(mesh):
+    mesh.wait_until_traced()
     assert changes(mesh) == [], "flows moved before"
     take_out()
     found = eventually(lambda: changes(mesh), 60, "a change of paths")
@@ -55,20 +54,5 @@ def check(mesh):
     print(f"{sum(change['flows'] for change in found)} flows moved, in {len(found)} records")
 
 
-def run():
-    try:
-        mesh = FabricMesh("2x2x4")
-    except NotPermitted as reason:
-        print(f"not permitted here: {reason}")
-        return SKIPPED
-    try:
-        mesh.start()
-        mesh.wait_until_traced()
-        check(mesh)
-    finally:
-        mesh.stop()
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(run_in_child(run))
+    run_check(check, layout="2x2x4")

@@ -15,6 +15,25 @@ import tempfile
 PROGRAMS = pathlib.Path("/usr/lib/postgresql/15/bin")
 
 
+def serve(case, *roles):
+    """A folder for the servers of a test case, and a first one, which runs and has a database and these roles."""
+    # The path of a Unix socket has to be short.
+    folder = tempfile.TemporaryDirectory(prefix="pg-")
+    case.addCleanup(folder.cleanup)
+    os.chmod(folder.name, 0o711)
+    server = started(case, Postgres(pathlib.Path(folder.name) / "a").create())
+    server.sql("CREATE DATABASE pingloom")
+    for role in roles:
+        server.sql(f"CREATE ROLE {role} LOGIN")
+    return pathlib.Path(folder.name), server
+
+
+def started(case, server):
+    """Starts it, and ends it with the test."""
+    case.addCleanup(lambda: server.process.poll() is None and server.kill())
+    return server.start()
+
+
 class Postgres:
     """One server with a cluster of its own in a folder. PostgreSQL refuses to run as root, so it runs as `postgres` then."""
 

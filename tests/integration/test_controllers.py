@@ -1,15 +1,12 @@
 """Several controllers that share a history in PostgreSQL: who leads, what a paused one commits, and each window once."""
 
-import os
-import pathlib
 import signal
 import subprocess
-import tempfile
 import unittest
 
 import history
 from mesh import Mesh, free_port, parse_metrics
-from postgres import Postgres
+from postgres import serve
 from processes import binary, eventually
 
 
@@ -93,16 +90,8 @@ cluster: {{ name: {name}, address: {self.address} }}
 
 class SharedHistory(unittest.TestCase):
     def setUp(self):
-        # The path of a Unix socket has to be short.
-        folder = tempfile.TemporaryDirectory(prefix="pg-")
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        os.chmod(self.folder, 0o711)
-        self.server = Postgres(self.folder / "a").create().start()
-        self.addCleanup(lambda: self.server.process.poll() is None and self.server.kill())
-        self.server.sql("CREATE DATABASE pingloom")
-        for role in ("a", "b", "twin"):  # so that the database knows who has written
-            self.server.sql(f"CREATE ROLE {role} LOGIN")
+        # A role each, so that the database knows who has written.
+        self.folder, self.server = serve(self, "a", "b", "twin")
 
     def sql(self, statement):
         return self.server.sql(statement, "pingloom")

@@ -1,32 +1,18 @@
 """A controller whose history is in PostgreSQL: whatever is killed, each closed window is there once."""
 
 import datetime
-import os
-import pathlib
 import subprocess
-import tempfile
 import unittest
 
 import history
 from mesh import Mesh
-from postgres import Postgres
+from postgres import Postgres, serve, started
 from processes import binary, eventually
 
 
 class InPostgres(unittest.TestCase):
     def setUp(self):
-        # The path of a Unix socket has to be short.
-        folder = tempfile.TemporaryDirectory(prefix="pg-")
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        os.chmod(self.folder, 0o711)
-        self.server = self.started(Postgres(self.folder / "a").create())
-        self.server.sql("CREATE DATABASE pingloom")
-        self.server.sql("CREATE ROLE pingloom LOGIN")
-
-    def started(self, server):
-        self.addCleanup(lambda: server.process.poll() is None and server.kill())
-        return server.start()
+        self.folder, self.server = serve(self, "pingloom")
 
     def mesh(self, servers=None, **options):
         mesh = Mesh(self, hosts=2, interval="100ms", window="1s", **options)
@@ -81,7 +67,7 @@ class InPostgres(unittest.TestCase):
         mesh = self.mesh()
         self.initialise(mesh)
         self.server.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
-        replica = self.started(Postgres(self.folder / "b").copy_of(self.server))
+        replica = started(self, Postgres(self.folder / "b").copy_of(self.server))
         self.server.sql("SELECT pg_reload_conf()")
         hosts = f"{self.server.folder}, {replica.folder}"
         mesh.controller_options["history"] = f"{{ postgres: {{ hosts: [{hosts}] }} }}"
