@@ -26,6 +26,7 @@ Trace alone(const Run& run, double smoothing) {
   Trace trace = emptyTrace(run);
   Normalizer normalizer(run.metrics, kHalfLife);
   std::vector<double> smoothed(run.metrics), normalized(run.metrics);
+  const std::vector<bool> every(run.metrics, true);
   for (std::size_t now = 0; now < run.samples; ++now) {
     const auto sample = run.sample(now);
     for (std::size_t i = 0; i < smoothed.size(); ++i) {
@@ -39,7 +40,7 @@ Trace alone(const Run& run, double smoothing) {
       trace.scores[now] = static_cast<float>(all.cwiseAbs().maxCoeff(&top));
       trace.top[now] = static_cast<std::uint32_t>(top);
     }
-    normalizer.learn(smoothed);
+    normalizer.learn(smoothed, every);
   }
   return trace;
 }
