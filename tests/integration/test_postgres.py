@@ -38,6 +38,10 @@ class InPostgres(unittest.TestCase):
         for source in mesh.addresses:
             history.assert_contiguous(self, mesh, "udp", source, 10)
 
+    def newest(self, mesh):
+        """The end of the newest window that the live view shows."""
+        return max(row["end"] for row in mesh.rows("udp").values())
+
     def spooled(self, mesh, batches=3):
         eventually(lambda: all(mesh.agent_metrics(index)["pingloom_agent_spool_batches"] >= batches for index in mesh.agents),
                    60, "agents spool")
@@ -52,8 +56,11 @@ class InPostgres(unittest.TestCase):
         mesh.start_controller()
         eventually(lambda: self.delivered(mesh), 40, "the spools are delivered to the next controller")
         self.server.kill()
+        before = self.newest(mesh)
         self.spooled(mesh)
-        self.assertEqual(set(mesh.states("udp").values()), {"ok"}, "the live view goes on")
+        # A busy machine may lose a ping in one of the windows.
+        eventually(lambda: self.newest(mesh) > before and set(mesh.states("udp").values()) == {"ok"}, 30,
+                   lambda: f"the live view goes on: {before}, {mesh.rows('udp')}")
         self.server.start()
         eventually(lambda: self.delivered(mesh), 60, "the spools are delivered to the next server")
         self.check_history(mesh)
