@@ -92,7 +92,9 @@ void ControlClient::takeFrame(const std::string& frame, Nanos now) {
     case wire::ControllerMessage::kCollectors:
       take(message.collectors());
       break;
-    case wire::ControllerMessage::kJoined:  // an agent never asks on this connection
+    // An agent never asks for these on this connection.
+    case wire::ControllerMessage::kJoined:
+    case wire::ControllerMessage::kRelays:
       ++counters_.unexpected_messages;
       return;
     case wire::ControllerMessage::BODY_NOT_SET:

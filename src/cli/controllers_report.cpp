@@ -19,6 +19,8 @@ std::string secondsAt(const nlohmann::json& object, const char* pointer) {
                      static_cast<double>(value.get<std::int64_t>()) / static_cast<double>(kSecond));
 }
 
+// A controller of an earlier version does not say so.
+bool isShown(const nlohmann::json& member) { return fieldAt(member, "/shown") != false; }
 bool leadsAt(const nlohmann::json& member) { return fieldAt(member, "/leader") == true; }
 
 }  // namespace
@@ -27,7 +29,7 @@ std::vector<std::string> reportControllers(const nlohmann::json& answer) {
   if (fieldAt(answer, "/role") == "alone") {
     return {"this controller works alone; 'cluster' of its configuration lets it share a history"};
   }
-  TextTable table({"NAME", "ROLE", "AGENTS", "LAG", "LEASE LEFT", "CONTROL", "HTTP"});
+  TextTable table({"NAME", "ROLE", "AGENTS", "LAG", "LEASE LEFT", "SHOWN", "CONTROL", "HTTP"});
   std::vector<TextTable::Cells> rows;
   for (const nlohmann::json& member : listAt(answer, "/controllers")) {
     TextTable::Cells cells = {shownAt(member, "/name"),
@@ -35,6 +37,7 @@ std::vector<std::string> reportControllers(const nlohmann::json& answer) {
                               shownAt(member, "/agents"),
                               secondsAt(member, "/lag_ns"),
                               secondsAt(member, "/lease_left_ns"),
+                              isShown(member) ? "yes" : "no",
                               shownAt(member, "/address"),
                               shownAt(member, "/http")};
     table.fit(cells);
@@ -44,6 +47,11 @@ std::vector<std::string> reportControllers(const nlohmann::json& answer) {
   for (const TextTable::Cells& cells : rows) lines.push_back(table.line(cells));
   const nlohmann::json& members = listAt(answer, "/controllers");
   if (std::none_of(members.begin(), members.end(), leadsAt)) lines.emplace_back("NOBODY LEADS");
+  for (const nlohmann::json& member : members) {
+    if (isShown(member)) continue;
+    lines.push_back(fmt::format("{} does not show what the agents of {} report",
+                                shownAt(answer, "/name"), shownAt(member, "/name")));
+  }
   const std::string error = printable(textAt(answer, "/error"));
   if (!error.empty()) lines.push_back(fmt::format("{}: {}", shownAt(answer, "/name"), error));
   return lines;

@@ -29,6 +29,7 @@ enum class Wake {
   kJoinBook,
   kJoins,
   kCluster,
+  kOtherControllers,
   kCount
 };
 
@@ -117,10 +118,11 @@ Status Controller::open() {
   ledger_ = std::make_unique<LedgerWriter>(std::move(*ledger));
   intake_ = std::make_unique<BatchIntake>(registry_, grid_, *marks_, *ledger_);
   intake_->noteClock({monotonicNow(), newest});
-  server_ = std::make_unique<ControlServer>(*socket_, registry_, *marks_, *intake_, *ledger_,
-                                            bursts_, paths_, config_.state_dir / "endpoints",
-                                            monotonicNow(), access_.get(), desk_.get(),
-                                            homes_ ? &*homes_ : nullptr, &foreign_);
+  server_ = std::make_unique<ControlServer>(
+      *socket_, registry_, *marks_, *intake_, *ledger_, bursts_, paths_,
+      config_.state_dir / "endpoints", monotonicNow(), access_.get(), desk_.get(),
+      homes_ ? &*homes_ : nullptr, &foreign_, feed_ ? &*feed_ : nullptr);
+  if (auto status = followOthers(); !status) return status;
   if (first != nullptr) {
     server_->setPlan({first, &first->plan}, Instant::now());
   }
@@ -326,6 +328,7 @@ void Controller::turn() {
   const Instant before = Instant::now();
   waiting_ = server_->receive(before);
   server_->acknowledgeCommitted();
+  if (others_ != nullptr) others_->run(before);
   const Instant now = Instant::now();
   for (const LatestReport& latest : ledger_->takeRestored()) restore(latest, now);
   const bool drained = waiting_ == Waiting::kNothing;
@@ -367,6 +370,7 @@ Nanos Controller::longestWait() const {
   wait = std::min(wait, membership_->nextDue() - now.mono);
   wait = std::min(wait, grid_.nextDueUtc() - now.utc);
   wait = std::min(wait, verdicts_.nextDue() - now.mono);
+  if (others_ != nullptr) wait = std::min(wait, others_->nextDue() - now.mono);
   if (redis_ != nullptr) wait = std::min(wait, redis_->nextDue() - now.mono);
   if (access_ != nullptr) wait = std::min(wait, authorized_->nextDue() - now.mono);
   return std::max<Nanos>(wait, 0);
@@ -387,7 +391,10 @@ ServiceManager::Asked Controller::wait(ServiceManager& manager) {
     wakes.watch(Wake::kJoinBook, authorized_->joinsDescriptor());
     wakes.watch(Wake::kJoins, desk_->descriptor());
   }
-  if (cluster_ != nullptr) wakes.watch(Wake::kCluster, cluster_->descriptor());
+  if (cluster_ != nullptr) {
+    wakes.watch(Wake::kCluster, cluster_->descriptor());
+    wakes.watch(Wake::kOtherControllers, others_->descriptor());
+  }
   if (!wakes.wait(longestWait())) {
     if (errno == EINTR) return ServiceManager::Asked::kNothing;
     log::error("{}", makeErrnoError("controller", "cannot wait", errno).value().text());
@@ -455,12 +462,16 @@ void Controller::publish(Instant now) {
                    gate_->refusals(), static_cast<std::size_t>(waiting), server_->joins()};
   }
   status->agents_sent_away = server_->agentsSentAway();
+  status->batches_relayed = counters.batches_relayed;
+  if (others_ != nullptr) status->controllers_heard = others_->heard();
+  if (feed_) status->followers_restarted = feed_->restarts();
   status->history = ledger_->status();
   status->history.events_dropped += server_->counterLog().dropped();
   if (cluster_ != nullptr) cluster_->setLoad(registry_.present(), status->history.lag);
   board_.publishControl(std::move(status));
   if (auto latency = latency_.takeChanged()) board_.publishLatency(std::move(latency));
   hosts_changed_ = server_->takeHostsChanged() || hosts_changed_;
+  if (relay_intake_) hosts_changed_ = relay_intake_->takeHostsChanged() || hosts_changed_;
   if (!hosts_changed_ || now.mono < hosts_due_mono_) return;
   board_.publishHosts(registry_.hosts(server_->planHash()));
   hosts_changed_ = false;

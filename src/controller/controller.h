@@ -30,11 +30,14 @@
 #include "controller/control/pinglist_source.h"
 #include "controller/control/presence_log.h"
 #include "controller/control/registry.h"
+#include "controller/control/relay_feed.h"
 #include "controller/control/verdicts.h"
 #include "controller/history/ledger_writer.h"
 #include "controller/model/board.h"
 #include "controller/redis/embedded.h"
 #include "controller/redis/writer.h"
+#include "controller/relay/other_controllers.h"
+#include "controller/relay/relay_intake.h"
 #include "net/zmq_router.h"
 
 namespace pingloom::controller {
@@ -70,6 +73,7 @@ class Controller {
         paths_(registry_, board_) {}
   Status open();
   Status joinCluster();
+  Status followOthers();
   void clusterChanged();
   void share(const std::vector<IpAddress>& addresses);
   void shareAll();
@@ -124,7 +128,10 @@ class Controller {
   std::unique_ptr<Access> access_;
   std::unique_ptr<JoinDesk> desk_;
   std::unique_ptr<net::ZmqRouter> socket_;
+  std::optional<RelayFeed> feed_;  // without a value if this controller works alone
   std::unique_ptr<ControlServer> server_;
+  std::optional<RelayIntake> relay_intake_;   // likewise
+  std::unique_ptr<OtherControllers> others_;  // likewise
   std::unique_ptr<EmbeddedRedis> redis_;
   std::unique_ptr<RedisWriter> writer_;
   std::unique_ptr<Alerts> alerts_;

@@ -1,5 +1,5 @@
-// What a controller does among those that share its history: it joins them, follows or leads, and
-// exchanges the RDMA endpoints of agents.
+// What a controller does among those that share its history: it joins them, follows or leads,
+// exchanges the RDMA endpoints of agents, and tells what its agents say.
 #include <utility>
 #include <vector>
 
@@ -19,7 +19,19 @@ Status Controller::joinCluster() {
   if (!joined) return tl::unexpected(joined.error());
   cluster_ = std::move(*joined);
   homes_.emplace(board_);
+  feed_.emplace(*socket_, registry_, board_);
+  if (access_ != nullptr) access_->letInControllers(utcNow());
   verdicts_.stopLeading();
+  return {};
+}
+
+Status Controller::followOthers() {
+  if (cluster_ == nullptr) return {};
+  relay_intake_.emplace(registry_, *intake_, paths_, server_->counterLog());
+  auto others = OtherControllers::make(
+      board_, *relay_intake_, config_.keys ? std::optional(*config_.keys->own) : std::nullopt);
+  if (!others) return tl::unexpected(others.error());
+  others_ = std::move(*others);
   return {};
 }
 
@@ -47,7 +59,9 @@ void Controller::share(const std::vector<IpAddress>& addresses) {
   if (cluster_ == nullptr) return;
   std::vector<SharedAddress> changes;
   for (const IpAddress& address : addresses) {
-    const plan::Endpoint* endpoint = registry_.endpoint(address);
+    const Agent* owner = registry_.owner(address);
+    const bool here = owner != nullptr && owner->info.controller.empty();
+    const plan::Endpoint* endpoint = here ? registry_.endpoint(address) : nullptr;
     if (endpoint != nullptr) {
       shared_.insert(address);
       changes.push_back({address, *endpoint});
@@ -61,6 +75,7 @@ void Controller::share(const std::vector<IpAddress>& addresses) {
 void Controller::shareAll() {
   std::vector<IpAddress> addresses;
   for (const auto& [id, agent] : registry_.agents()) {
+    if (!agent->info.controller.empty()) continue;
     addresses.insert(addresses.end(), agent->info.addresses.begin(), agent->info.addresses.end());
   }
   share(addresses);

@@ -1,5 +1,6 @@
 """Several controllers that share a history in PostgreSQL: who leads, what a paused one commits, and each window once."""
 
+import ipaddress
 import signal
 import subprocess
 import unittest
@@ -43,6 +44,9 @@ def home_weight(host, address):
     for text in (host.encode(), address.encode()):
         words += [len(text)] + [int.from_bytes(text[at:at + 8], "big") for at in range(0, len(text), 8)]
     return sip_hash(b"pingloom home".ljust(16, b"\0"), words)
+
+
+SLOW = "{ device: soft, impair: [{ delay: 2ms, jitter: 500us }] }"
 
 
 class Controller:
@@ -190,6 +194,21 @@ class SharedHistory(unittest.TestCase):
         row = grid["states"][grid["sources"].index(mesh.addresses[index])]
         return {state for state in row if state is not None}
 
+    def check_both_show_all(self, mesh, both, protocols=("udp", "rdma")):
+        """Any controller shows each pair and each agent, and says which agents are the other one's."""
+        for one in both:
+            eventually(lambda: all(self.states(mesh, one, probe, index) == {"ok"} for probe in protocols
+                                   for index in mesh.agents), 40, f"{one.name} shows each pair")
+            eventually(lambda: [(host["host"], host["alive"]) for host in one.get("/api/v1/hosts").json()["hosts"]]
+                       == [(f"host-{index}", True) for index in sorted(mesh.agents)], 20, f"{one.name} knows each agent")
+            self.assertEqual([member["shown"] for member in one.get("/api/v1/controllers").json()["controllers"]], [True, True])
+        named = {host["controller"] for one in both for host in one.get("/api/v1/hosts").json()["hosts"]}
+        self.assertEqual(named - {None}, {one.name for one in both if self.own(one)})
+
+    @staticmethod
+    def own(controller):
+        return [host for host in controller.get("/api/v1/hosts").json()["hosts"] if host["controller"] is None]
+
     def test_agents_of_a_killed_controller_go_to_the_other_one(self):
         mesh = self.mesh(3, protocols=("udp", "rdma"))
         both = self.controllers(mesh, "a", "b")
@@ -199,7 +218,7 @@ class SharedHistory(unittest.TestCase):
 
         def homes():
             return {host["host"]: one for one in both if one.process.running()
-                    for host in one.get("/api/v1/hosts").json()["hosts"] if host["alive"]}
+                    for host in one.get("/api/v1/hosts").json()["hosts"] if host["alive"] and host["controller"] is None}
 
         eventually(lambda: len(homes()) == 3 and all(self.mark(f"host-{index}") for index in range(3)), 60, "all are home and commit")
         before = homes()
@@ -208,6 +227,7 @@ class SharedHistory(unittest.TestCase):
         # Endpoints reach the agents of the other controller, so rdma probes have results everywhere.
         eventually(lambda: all(self.states(mesh, before[f"host-{index}"], "rdma", index) == {"ok"} for index in range(3)), 40,
                    "each agent has results of all by RDMA")
+        self.check_both_show_all(mesh, both)
         killed.process.kill()
         eventually(lambda: len(homes()) == 3, 40, "all are home again")
         self.assertEqual(set(homes().values()), {other})
@@ -218,8 +238,48 @@ class SharedHistory(unittest.TestCase):
         killed.start()
         eventually(lambda: homes() == before, 60, "those that belong there are sent back")
         self.assertGreaterEqual(other.metrics()["pingloom_controller_cluster_agents_sent_away_total"], 1)
+        self.check_both_show_all(mesh, both)
         eventually(lambda: self.delivered(mesh), 60, "and go on")
         self.check_history(mesh)
+
+    def test_a_leader_judges_the_agents_of_the_others(self):
+        mesh = self.mesh(5, protocols=("rdma",), timeout="300ms")
+        for table in ("events", "presence", "severities"):
+            self.sql(f"ALTER TABLE {table} ADD COLUMN writer TEXT NOT NULL DEFAULT current_user")
+        homes = {"host-0": "a"} | {f"host-{index}": "b" for index in range(1, 5)}
+        leader, other = both = self.controllers(mesh, "a", "b", homes=homes)
+        self.assertEqual(leader.role(), "leader")
+        for index in range(5):
+            mesh.agent_options[index] = {"controller": "[" + ", ".join(one.address for one in both) + "]"}
+            mesh.start_agent(index)
+        self.check_both_show_all(mesh, both, ("rdma",))
+        self.assertEqual([host["host"] for host in self.own(leader)], ["host-0"])
+
+        def about(one, address):
+            return {incident["id"] for incident in one.get("/api/v1/incidents").json()["open"] if incident["culprit"] == address}
+
+        slow = mesh.addresses[4]
+        mesh.agents[4].kill()
+        mesh.rdma[4] = SLOW
+        mesh.start_agent(4)
+        eventually(lambda: about(leader, slow), 40, "the leader accuses an agent of the other one")
+        incident = about(leader, slow)
+        eventually(lambda: about(other, slow) == incident, 20, "the other one shows it")
+        # Each thing is in the history once, from the home of its source.
+        by_address = {address: homes[f"host-{index}"] for index, address in enumerate(mesh.addresses)}
+        for table, column in (("severities", "source"), ("presence", "address"), ("events", "source")):
+            writers = {tuple(line.split("|")) for line in self.sql(
+                f"SELECT encode({column}, 'hex'), writer FROM {table} WHERE length({column}) > 0")}
+            self.assertLessEqual(writers, {(ipaddress.ip_address(address).packed.hex(), home)
+                                           for address, home in by_address.items()}, table)
+        self.assertTrue(writers)
+
+        leader.process.kill()
+        eventually(lambda: other.role() == "leader", 20, "the other one leads")
+        eventually(lambda: len(self.own(other)) == 5 and self.delivered(mesh), 40, "all agents are home there")
+        eventually(lambda: self.states(mesh, other, "rdma", 0) == {"ok"}, 20, "with the rows of all")
+        self.assertEqual(about(other, slow), incident, "the same incident goes on")
+        self.assertEqual([host["host"] for host in other.get("/api/v1/hosts").json()["hosts"] if not host["alive"]], [])
 
     def test_what_does_not_fit_is_refused_by_name(self):
         mesh = self.mesh(2)

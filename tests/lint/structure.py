@@ -37,6 +37,7 @@ CONTROLLER_ROOMS = {
     "verdict": {"model"},
     "cluster": {"model", "history", "history/sql", "verdict"},
     "control": {"model", "history", "verdict"},
+    "relay": {"model", "control"},
     "redis": {"model"},
     "alerts": {"model"},
     "http": {"model", "history/codec", "history/sql", "history", "control", "redis", "alerts"},

@@ -50,6 +50,7 @@ void Access::setGate(Nanos now_utc) {
     allowed[entry.key] =
         entry.role == keys::Role::kAgent ? std::nullopt : std::optional(PeerRefusal::kWrongRole);
   }
+  if (for_controllers_) allowed[gate_->own().public_key] = std::nullopt;
   gate_->allow(std::move(allowed));
 }
 

@@ -30,10 +30,19 @@ class Access {
            std::shared_ptr<const keys::JoinBook> joins = nullptr, Nanos now_utc = 0);
   // From now on messages without a key are those of agents that have none.
   void letInWithoutKeys() { without_keys_ = true; }
+  // From now on controllers with this one's key may connect.
+  void letInControllers(Nanos now_utc) {
+    for_controllers_ = true;
+    setGate(now_utc);
+  }
   // Closes the gate to tokens that have expired.
   void runDue(Nanos now_utc);
   // Tells whether this is the key of a join token, which may ask to join and nothing else.
   bool joins(const net::CurveKey& key) const { return tokens_.contains(key); }
+
+  // Tells whether this is the controller's own key, which others that share the history use, too.
+  // It may ask them to tell what their agents say, and nothing else.
+  bool isOwn(const net::CurveKey& key) const { return key == gate_->own().public_key; }
 
   struct Denial {
     net::PeerRefusal reason = net::PeerRefusal::kUnknownKey;
@@ -74,6 +83,7 @@ class Access {
   std::unordered_set<net::CurveKey, net::CurveKeyHash> tokens_;  // those that are valid
   Nanos next_expiry_utc_ = kNever;
   bool without_keys_ = false;
+  bool for_controllers_ = false;
   std::shared_ptr<const std::string> collectors_;
 };
 

@@ -20,6 +20,7 @@ BatchIntake::Verdict BatchIntake::take(Agent& agent, std::string_view frame,
   }
   if (batchKind(frame) == BatchKind::kLive) {
     show(agent, *parts, now);
+    verdict.shown = true;
     return verdict;
   }
   const std::string& host = agent.info.host;
@@ -29,6 +30,7 @@ BatchIntake::Verdict BatchIntake::take(Agent& agent, std::string_view frame,
     if (known == BatchMarks::Verdict::kCommitted) verdict.acknowledge = marks_.committedUpTo(host);
     return verdict;
   }
+  verdict.shown = true;
   if (agent.suspended) {
     show(agent, *parts, now);
   } else {
@@ -45,6 +47,16 @@ void BatchIntake::show(const Agent& agent, const BatchParts& parts, Instant now)
       marks_.verdict(host, parts.id) != BatchMarks::Verdict::kNew || !counted_.show(host, parts.id);
   for (const std::string_view report : parts.reports) {
     (void)takeReport(agent, parts.id, counted, report, now);
+  }
+}
+
+// It is counted in the histograms of the controller that has taken it.
+void BatchIntake::takeRelayed(const Agent& agent, std::string_view frame, Instant now) {
+  const auto parts = splitBatch(frame);
+  if (!parts) return;
+  ++counters_.batches_relayed;
+  for (const std::string_view report : parts->reports) {
+    (void)takeReport(agent, parts->id, true, report, now);
   }
 }
 
@@ -88,7 +100,9 @@ tl::expected<ReportHead, BatchIntake::BadReport> BatchIntake::takeReport(
     return bad(ReportFault::kForeignSource,
                entity + head->source.text() + " is not an address of this agent");
   }
-  const auto applied = grid_.apply(view_, *head, {agent.id, id.incarnation, now.utc, counted}, now);
+  const bool elsewhere = !agent.info.controller.empty();
+  const auto applied =
+      grid_.apply(view_, *head, {agent.id, id.incarnation, now.utc, counted, elsewhere}, now);
   if (!applied) return bad(ReportFault::kRows, entity + applied.error().text());
   counters_.rows_ignored += applied->ignored;
   return *head;

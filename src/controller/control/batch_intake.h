@@ -28,6 +28,7 @@ struct IntakeCounters {
   std::uint64_t batches_duplicate = 0;
   // batches that were only shown; they arrive again to be committed
   std::uint64_t batches_shown = 0;
+  std::uint64_t batches_relayed = 0;  // shown because another controller has told them
   std::uint64_t rows_committed = 0;
   std::uint64_t rows_ignored = 0;
   ReportFaults refused{};
@@ -59,10 +60,14 @@ class BatchIntake {
     std::optional<wire::BatchId> acknowledge;  // everything up to this batch was committed before
     std::uint64_t refused = 0;  // number of refused reports, or 1 for the batch itself
     std::string first_fault;    // the reason of the first refusal
+    bool shown = false;         // whether the grid has its reports
   };
   // Takes a frame of BatchKind kBatch or kLive; `frame` points into the memory that `owner` keeps.
   Verdict take(Agent& agent, std::string_view frame, std::shared_ptr<const void> owner,
                Instant now);
+  // Shows a frame that another controller has taken from one of its agents. Faults are that
+  // controller's to report.
+  void takeRelayed(const Agent& agent, std::string_view frame, Instant now);
 
   // Notes a reading of the clocks. Windows may end at most kMaxAhead after the highest wall-clock
   // time so far. The value of an earlier run is the end of the newest window that it committed.

@@ -46,6 +46,10 @@ BurstAnswer Bursts::start(const BurstOrder& order, Instant now) {
     return refuse(BurstRefusal::kNoAgent, "there is no agent at " + order.source.text());
   }
   const std::string& host = agent->info.host;
+  if (!agent->info.controller.empty()) {
+    return refuse(BurstRefusal::kNoAgent, "agent " + host + " is registered with the controller " +
+                                              agent->info.controller + ": order it there");
+  }
   if (busy(host)) {
     return refuse(BurstRefusal::kAgentBusy, "agent " + host + " is busy with another burst");
   }

@@ -6,21 +6,12 @@
 #include <vector>
 
 #include "common/log.h"
+#include "controller/control/agent_status.h"
 
 namespace pingloom::controller {
 namespace {
 
 constexpr Nanos kNudgeInterval = 2 * kSecond;
-
-void copyStatus(const wire::AgentStatus& status, AgentInfo& info) {
-  info.spooled_batches = status.spooled_batches();
-  info.spooled_bytes = status.spooled_bytes();
-  info.spool_dropped = status.spool_dropped();
-  info.pings_sent = status.pings_sent();
-  info.pings_skipped = status.pings_skipped();
-  info.stalls = status.stalls();
-  info.refused_packets = status.refused_packets();
-}
 
 }  // namespace
 
@@ -36,7 +27,7 @@ void ControlServer::pushDue(Instant now) {
   push_due_mono_ = kNever;
   pushed_mono_ = now.mono;
   for (const auto& [id, agent] : registry_.agents()) {
-    if (agent->info.alive) push(*agent, now);
+    if (agent->info.alive && !agent->route.empty()) push(*agent, now);
   }
 }
 
@@ -65,6 +56,7 @@ void ControlServer::take(net::ZmqRouter::Message message, Instant now) {
     key = message.frame->key();
     if (const auto denial = access_->maySpeak(key)) return deny(message, *denial, now);
     if (key && access_->joins(*key)) return takeJoin(message, *key, now);
+    if (key && access_->isOwn(*key)) return takeFollow(message, now);
   }
   Agent* agent = registry_.heard(route, now, key ? key->text() : "");
   if (batchKind(bytes) != BatchKind::kNone) {
@@ -75,6 +67,7 @@ void ControlServer::take(net::ZmqRouter::Message message, Instant now) {
       !message_.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return refuse(route, wire::Refused::BAD_MESSAGE, "the message is malformed");
   }
+  if (message_.has_follow() && access_ == nullptr) return takeFollow(message, now);
   if (message_.has_registration()) {
     return takeRegister(message, message_.registration(), agent, now);
   }
@@ -94,6 +87,7 @@ void ControlServer::take(net::ZmqRouter::Message message, Instant now) {
   }
   if (message_.has_paths()) {
     const auto fault = paths_.take(*agent, message_.paths(), now.utc);
+    if (feed_ != nullptr) feed_->paths(*agent, message_.paths(), now);
     if (fault) refuse(route, wire::Refused::BAD_MESSAGE, *fault);
     return;
   }
@@ -104,6 +98,20 @@ void ControlServer::deny(const net::ZmqRouter::Message& message, const Access::D
                          Instant now) {
   access_->deny(denial, message.frame->peer(), now.mono);
   refuse(message.route, wire::Refused::NOT_AUTHORIZED, denial.text);
+}
+
+// With keys, controllers know each other by the key that they share.
+void ControlServer::takeFollow(const net::ZmqRouter::Message& message, Instant now) {
+  const std::string_view bytes = message.frame->bytes();
+  const bool parsed = bytes.size() <= kMaxOtherBytes &&
+                      message_.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  if (!parsed || !message_.has_follow()) {
+    return refuse(message.route, wire::Refused::BAD_MESSAGE, "only controllers have this key");
+  }
+  const auto refused = feed_ == nullptr
+                           ? Refusal{wire::Refused::NOT_AUTHORIZED, "this controller works alone"}
+                           : feed_->follow(message.route, message_.follow(), now);
+  if (refused) refuse(message.route, refused->reason, refused->text);
 }
 
 void ControlServer::takeJoin(const net::ZmqRouter::Message& message, const net::CurveKey& token,
@@ -176,7 +184,7 @@ void ControlServer::takeRegister(const net::ZmqRouter::Message& message,
   // A malformed name is refused below.
   if (homes_ != nullptr && request.follows() && wire::isHostName(request.host())) {
     if (const auto home = homes_->elsewhere(request.host())) {
-      return sendAway(route, request.host(), *home);
+      return sendAway(route, request.host(), *home, now);
     }
   }
   const wire::BatchId committed = marks_.committedUpTo(request.host());
@@ -203,6 +211,7 @@ void ControlServer::takeRegister(const net::ZmqRouter::Message& message,
   tellCollectors(agent);
   push(agent, now);
   endpoints_.push(agent);
+  if (feed_ != nullptr) feed_->registered(agent, now);
 }
 
 void ControlServer::takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat, Instant now) {
@@ -219,6 +228,7 @@ void ControlServer::takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat
   }
   agent.plan_hash = heartbeat.plan_hash();
   hosts_changed_ = true;
+  if (feed_ != nullptr) feed_->heartbeat(agent, heartbeat, now);
   tellCollectors(agent);
   wire::ControllerMessage reply;
   reply.mutable_heartbeat_reply()->set_agent_mono_ns(heartbeat.agent_mono_ns());
@@ -243,6 +253,7 @@ void ControlServer::nudge(Agent& agent, Instant now) {
 void ControlServer::takeBatch(Agent& agent, std::unique_ptr<net::ZmqFrame> frame, Instant now) {
   const std::shared_ptr<net::ZmqFrame> owner = std::move(frame);
   const auto verdict = intake_.take(agent, owner->bytes(), owner, now);
+  if (feed_ != nullptr && verdict.shown) feed_->batch(agent, owner->bytes(), now);
   if (verdict.acknowledge) acknowledge(agent.route, *verdict.acknowledge);
   if (verdict.refused > 0) {
     refuse(agent.route, wire::Refused::BAD_MESSAGE, verdict.first_fault, verdict.refused);
@@ -266,6 +277,7 @@ void ControlServer::acknowledge(const std::string& route, wire::BatchId id) {
 void ControlServer::runDue(Instant now) {
   endpoints_.runDue(now);
   bursts_.runDue(now);
+  if (feed_ != nullptr) feed_->runDue(now);
   pushDue(now);
   if (now.mono >= move_due_mono_) moveAgents(now);
 }
@@ -285,13 +297,13 @@ void ControlServer::moveAgents(Instant now) {
   }
   all_at_home_ = moves.empty();
   for (const auto& [agent, home] : moves) {
-    sendAway(std::string(agent->route), std::string(agent->info.host), home);
+    sendAway(std::string(agent->route), std::string(agent->info.host), home, now);
   }
 }
 
 // An agent that has moved is not down, so it is forgotten here.
 void ControlServer::sendAway(const std::string& route, const std::string& host,
-                             const std::string& home) {
+                             const std::string& home, Instant now) {
   wire::ControllerMessage message;
   message.mutable_redirect()->set_controller(home);
   if (!send(route, message)) return;
@@ -301,6 +313,7 @@ void ControlServer::sendAway(const std::string& route, const std::string& host,
   if (agent == nullptr || agent->route != route) return;
   registry_.goodbye(*agent);
   registry_.forget(host);
+  if (feed_ != nullptr) feed_->moved(host, now);
   hosts_changed_ = true;
 }
 

@@ -23,6 +23,7 @@
 #include "controller/control/path_intake.h"
 #include "controller/control/plan_history.h"
 #include "controller/control/registry.h"
+#include "controller/control/relay_feed.h"
 #include "controller/history/ledger_writer.h"
 #include "net/zmq_router.h"
 
@@ -44,13 +45,13 @@ class ControlServer {
   static constexpr std::size_t kMovesAtOnce = 20;
 
   // REQUIRES: all of them outlive the server. `access` and `desk` are nullptr without keys, and
-  // every agent is then admitted. `homes` and `foreign` are nullptr if this controller
-  // works alone.
+  // every agent is then admitted. `homes`, `foreign` and `feed` are nullptr if this
+  // controller works alone.
   ControlServer(net::ZmqRouter& socket, Registry& registry, BatchMarks& marks, BatchIntake& intake,
                 LedgerWriter& ledger, BurstBoard& bursts, PathIntake& paths,
                 std::filesystem::path endpoints_file, Nanos started_mono, Access* access = nullptr,
                 JoinDesk* desk = nullptr, Homes* homes = nullptr,
-                const ForeignEndpoints* foreign = nullptr)
+                const ForeignEndpoints* foreign = nullptr, RelayFeed* feed = nullptr)
       : socket_(socket),
         registry_(registry),
         marks_(marks),
@@ -62,6 +63,7 @@ class ControlServer {
         access_(access),
         desk_(desk),
         homes_(homes),
+        feed_(feed),
         move_due_mono_(homes == nullptr ? kNever : started_mono) {}
 
   // Pushes the plan to all agents: at once, or in runDue() if another was pushed within kCoalesce.
@@ -75,9 +77,11 @@ class ControlServer {
   // Answers requests to join. Call it after authorize() with what they have changed.
   void answerJoins(const std::vector<JoinDesk::Answer>& answers, Instant now);
   const JoinCounts& joins() const { return joins_; }
-  // Takes the result of Registry::takeChanged() and pushes changed endpoints to all agents.
+  // Takes the result of Registry::takeChanged(), pushes changed endpoints to all agents, and tells
+  // the other controllers.
   void presenceChanged(const std::vector<IpAddress>& addresses, Instant now) {
     endpoints_.changed(addresses, now);
+    if (feed_ != nullptr) feed_->presenceChanged(addresses, now);
   }
 
   // Handles waiting messages for at most kMaxTurn.
@@ -86,7 +90,9 @@ class ControlServer {
   void acknowledgeCommitted();
   void runDue(Instant now);
   Nanos nextDue() const {  // monotonic
-    return std::min({push_due_mono_, endpoints_.nextDue(), bursts_.nextDue(), move_due_mono_});
+    const Nanos feed_due = feed_ == nullptr ? kNever : feed_->nextDue();
+    return std::min(
+        {push_due_mono_, endpoints_.nextDue(), bursts_.nextDue(), move_due_mono_, feed_due});
   }
 
   std::uint64_t agentsSentAway() const { return sent_away_; }
@@ -110,7 +116,9 @@ class ControlServer {
   void pushDue(Instant now);
   void push(Agent& agent, Instant now);
   void moveAgents(Instant now);
-  void sendAway(const std::string& route, const std::string& host, const std::string& home);
+  void sendAway(const std::string& route, const std::string& host, const std::string& home,
+                Instant now);
+  void takeFollow(const net::ZmqRouter::Message& message, Instant now);
   void acknowledge(const std::string& route, wire::BatchId id);
   void refuse(const std::string& route, wire::Refused::Reason reason, std::string_view text,
               std::uint64_t times = 1);
@@ -129,6 +137,7 @@ class ControlServer {
   Access* const access_;
   JoinDesk* const desk_;  // nullptr as access_ is
   Homes* const homes_;
+  RelayFeed* const feed_;
   Nanos move_due_mono_;
   bool all_at_home_ = true;
   std::uint64_t sent_away_ = 0;

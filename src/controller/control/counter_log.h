@@ -25,7 +25,7 @@ class CounterLog {
   static constexpr Nanos kLongestGap = kMinute;
 
   // Takes a heartbeat, or returns the reason for refusing its counters, and keeps the previous
-  // ones.
+  // ones. Another controller keeps the history of the agents that are registered with it.
   std::optional<Refusal> take(Agent& agent, const wire::AgentStatus& status, Instant now);
   // Returns records of the minutes that have ended, those of the oldest first.
   std::vector<CounterRecord> takeEnded(Nanos now_utc, std::size_t most = kMaxAtOnce);

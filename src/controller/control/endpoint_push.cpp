@@ -107,7 +107,7 @@ void EndpointPush::update(const IpAddress& address) {
 void EndpointPush::pushAll(Instant now) {
   const Nanos started = monotonicNow();
   for (const auto& [id, agent] : registry_.agents()) {
-    if (agent->info.alive) push(*agent);
+    if (agent->info.alive && !agent->route.empty()) push(*agent);
   }
   const Nanos took = monotonicNow() - started;
   pause_until_mono_ = now.mono + took + std::min(4 * took, kMaxCoalesce);

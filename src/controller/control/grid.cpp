@@ -91,6 +91,7 @@ Result<Grid::Applied> Grid::apply(ReportView& report, const ReportHead& head, co
   if (!applied) return applied;
   ++reports_;
   slot.agent = origin.agent;
+  slot.elsewhere = origin.elsewhere;
   const auto counted = same_window ? slot.snapshot->rows : nullptr;
   refresh(*place, std::move(rows), now, true, counted.get());
   watchStale(*place);
@@ -138,20 +139,22 @@ Result<Grid::Applied> Grid::readRows(ReportView& report, const Use& use) {
 
 void Grid::refresh(Place place, std::shared_ptr<const SourceRows> rows, Instant now, bool fresh,
                    const SourceRows* counted) {
-  const ProbeGrid& probe = plan_->probes[place.first];
   Slot& slot = slots_[place.first][place.second];
   SourceSnapshot next = derive(place, std::move(rows), now);
   judgeSource(place, next, counted, fresh, now.mono);
   recordSeverities(place, slot, next, fresh);
   if (next == *slot.snapshot) return;
   auto made = std::make_shared<const SourceSnapshot>(std::move(next));
-  noteChanges(probe, place.second, *slot.snapshot, *made, now);
+  noteChanges(place, *slot.snapshot, *made, now);
   slot.snapshot = made;
   board_.publishSource(place.first, place.second, std::move(made));
 }
 
-void Grid::noteChanges(const ProbeGrid& probe, std::uint32_t source, const SourceSnapshot& before,
-                       const SourceSnapshot& after, Instant now) {
+void Grid::noteChanges(Place place, const SourceSnapshot& before, const SourceSnapshot& after,
+                       Instant now) {
+  const ProbeGrid& probe = plan_->probes[place.first];
+  const std::uint32_t source = place.second;
+  const bool elsewhere = slots_[place.first][source].elsewhere;
   const Nanos window_start = after.rows == nullptr ? 0 : after.rows->window_start_utc;
   forEachPair(probe, source, [&](std::size_t i) {
     if (!after.states[i]) return;
@@ -161,7 +164,7 @@ void Grid::noteChanges(const ProbeGrid& probe, std::uint32_t source, const Sourc
     const Severity is = after.severityOf(i);
     if (from == *after.states[i] && was == is) return;
     events_.push_back({now.utc, probe.spec.name, probe.sources[source], probe.destinations[i], from,
-                       *after.states[i], window_start, was, is});
+                       *after.states[i], window_start, was, is, elsewhere});
     if (events_.size() >= kEventsAtOnce) publishEvents();
   });
 }
@@ -169,7 +172,9 @@ void Grid::noteChanges(const ProbeGrid& probe, std::uint32_t source, const Sourc
 void Grid::publishEvents() {
   board_.publishEvents(events_);
   if (kept_ != nullptr) {
-    for (const StateEvent& event : events_) kept_->add(event);
+    for (const StateEvent& event : events_) {
+      if (!event.elsewhere) kept_->add(event);
+    }
   }
   events_.clear();
 }
@@ -256,6 +261,7 @@ Grid::Slot Grid::carryOver(const ProbeGrid& probe, const IpAddress& source) cons
   const Slot& old = slots_[place->first][place->second];
   const plan::AddressList& old_list = plan_->probes[place->first].destinations;
   made.agent = old.agent;
+  made.elsewhere = old.elsewhere;
   const bool same_paths = plan_->probes[place->first].paths() == probe.paths();
   const bool same_pairs =
       plan_->probes[place->first].targets == nullptr && probe.targets == nullptr;
@@ -313,7 +319,7 @@ void Grid::setPlan(std::shared_ptr<const GridPlan> plan, Instant now) {
       judgeSource({i, j}, next, nullptr, false, now.mono);
       if (next != *slot.snapshot) {
         auto made = std::make_shared<const SourceSnapshot>(std::move(next));
-        noteChanges(probe, j, *slot.snapshot, *made, now);
+        noteChanges({i, j}, *slot.snapshot, *made, now);
         slot.snapshot = std::move(made);
       }
       snapshots[i].push_back(slot.snapshot);

@@ -4,8 +4,9 @@
 // passes the time in.
 // A probe with N paths has rows and states for each path and for all paths together; events are
 // about the pair.
-// Each window of a pair is judged once, when its row arrives (docs/verdicts.md). Paths are not
-// judged.
+// Where several controllers share a history, the grid also has the rows that the agents of the
+// others have reported; what follows from them is shown, and kept by the other controller. Each
+// window of a pair is judged once, when its row arrives (docs/verdicts.md). Paths are not judged.
 // Memory: a Row and 8 bytes for each pair that has a window, and for each of its paths. Besides,
 // for each combination of a source that has reported and a destination, even if it is no pair: two
 // bytes of state, as many for each path, a PairHistory and a Judged.
@@ -59,7 +60,8 @@ class Grid {
     AgentId agent = 0;
     std::uint64_t incarnation = 0;
     Nanos reported_utc = 0;
-    bool counted = true;  // whether the report was counted in the histograms before
+    bool counted = true;     // whether the report was counted in the histograms before
+    bool elsewhere = false;  // whether another controller keeps the report in the history
   };
   struct Applied {
     std::uint64_t taken = 0;
@@ -96,6 +98,7 @@ class Grid {
   struct Slot {
     std::shared_ptr<const SourceSnapshot> snapshot;  // never nullptr
     AgentId agent = 0;                               // the agent that measured the rows
+    bool elsewhere = false;                          // as in Origin
     bool dirty = false;
     Nanos reminder = kNever;           // the time of its earliest entry in stale_
     std::vector<PairHistory> history;  // by destination; empty until it has reported
@@ -143,8 +146,8 @@ class Grid {
                 const std::optional<PairState>& state) const;
   void resetYardsticks();
   void recordSeverities(Place place, Slot& slot, const SourceSnapshot& made, bool fresh);
-  void noteChanges(const ProbeGrid& probe, std::uint32_t source, const SourceSnapshot& before,
-                   const SourceSnapshot& after, Instant now);
+  void noteChanges(Place place, const SourceSnapshot& before, const SourceSnapshot& after,
+                   Instant now);
   void publishEvents();
   void watchStale(Place place);
   void markDirty(Place place);

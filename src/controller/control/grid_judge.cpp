@@ -60,14 +60,17 @@ void Grid::judgeSource(Place place, SourceSnapshot& made, const SourceRows* coun
 }
 
 // Only windows change what the history shows of severities: a pair whose state tells that it is not
-// judged is shown so without a record (PastSeverities). Rows from the history were recorded before.
+// judged is shown so without a record (PastSeverities). Rows from the history were recorded before,
+// and those of another controller's agents are recorded there.
 void Grid::recordSeverities(Place place, Slot& slot, const SourceSnapshot& made, bool fresh) {
   const bool same =
       made.judged.size() == slot.snapshot->judged.size() &&
       std::equal(made.judged.begin(), made.judged.end(), slot.snapshot->judged.begin(),
                  [](Judged a, Judged b) { return a.severity == b.severity; });
   slot.unrecorded = slot.unrecorded || !same;
-  if (!fresh || !slot.unrecorded || slot.agent == 0 || made.rows == nullptr) return;
+  if (!fresh || !slot.unrecorded || slot.agent == 0 || slot.elsewhere || made.rows == nullptr) {
+    return;
+  }
   slot.unrecorded = false;
   const ProbeGrid& probe = plan_->probes[place.first];
   severities_.push_back({made.rows->window_start_utc, probe.spec.name, probe.sources[place.second],

@@ -43,6 +43,7 @@ std::optional<std::string> PathIntake::take(const Agent& agent, const wire::Path
     ++(taken.known == nullptr ? counters_.ignored : counters_.taken);
     if (!taken.changed) continue;
     ++counters_.changed;
+    if (!agent.info.controller.empty()) continue;
     changes_.add(changeOf(*taken.known, now_utc));
   }
   return fault;

@@ -27,7 +27,8 @@ class PathIntake {
   std::optional<std::string> take(const Agent& agent, const wire::PathReport& report,
                                   Nanos now_utc);
   void runDue(Instant now);
-  // What the history is to keep of the changes since the last call.
+  // What the history is to keep of the changes since the last call. Another controller keeps those
+  // of the agents that are registered with it.
   std::vector<PathChange> takeChanges(Nanos now_utc);
   const PathCounts& counters() const { return counters_; }
 

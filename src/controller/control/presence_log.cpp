@@ -8,6 +8,11 @@ void PresenceLog::note(const Registry& registry, std::span<const IpAddress> addr
                        Instant now) {
   using Kind = PresenceRecord::Kind;
   for (const IpAddress& address : addresses) {
+    const Agent* owner = registry.owner(address);
+    if (owner != nullptr && !owner->info.controller.empty()) {
+      known_.erase(address);
+      continue;
+    }
     const Presence presence = registry.presence(address);
     Known& known = known_[address];
     // An agent may have been away and back between two calls.

@@ -5,71 +5,10 @@
 
 #include "common/duration.h"
 #include "common/log.h"
-#include "plan/endpoint_codec.h"
-#include "wire/control_protocol.h"
 #include "wire/page_owner_codec.h"
 
 namespace pingloom::controller {
 namespace {
-
-constexpr std::size_t kMaxVersionText = 128;
-constexpr Nanos kFarthestStart = 365 * 24 * kHour;
-
-Refusal bad(std::string text) { return {wire::Refused::BAD_MESSAGE, std::move(text)}; }
-
-tl::expected<std::vector<IpAddress>, Refusal> readAddresses(
-    const google::protobuf::RepeatedPtrField<std::string>& field) {
-  if (static_cast<std::size_t>(field.size()) > wire::kMaxHostAddresses) {
-    return tl::unexpected(bad("more than 256 addresses"));
-  }
-  std::vector<IpAddress> addresses;
-  for (const std::string& bytes : field) {
-    const auto address = IpAddress::fromWire(bytes);
-    if (!address || address->isUnspecified())
-      return tl::unexpected(bad("malformed or unspecified address"));
-    addresses.push_back(*address);
-  }
-  std::sort(addresses.begin(), addresses.end());
-  addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
-  return addresses;
-}
-
-tl::expected<std::vector<IpAddress>, Refusal> readRdmaAddresses(
-    const wire::Register& request, const std::vector<IpAddress>& addresses) {
-  auto rdma = readAddresses(request.rdma_addresses());
-  if (rdma && !std::includes(addresses.begin(), addresses.end(), rdma->begin(), rdma->end())) {
-    return tl::unexpected(bad("an RDMA device at what is no address of the agent"));
-  }
-  return rdma;
-}
-
-// Reads at most one endpoint for each of the addresses, which are sorted.
-tl::expected<std::vector<plan::Endpoint>, Refusal> readEndpoints(
-    const wire::Register& request, const std::vector<IpAddress>& addresses) {
-  if (static_cast<std::size_t>(request.endpoints_size()) > addresses.size()) {
-    return tl::unexpected(bad("more endpoints than addresses"));
-  }
-  std::vector<plan::Endpoint> endpoints;
-  for (const wire::Endpoint& in : request.endpoints()) {
-    auto endpoint = plan::decodeEndpoint(in);
-    if (!endpoint) return tl::unexpected(bad(endpoint.error().text()));
-    if (!std::binary_search(addresses.begin(), addresses.end(), endpoint->address)) {
-      return tl::unexpected(
-          bad("an endpoint at " + endpoint->address.text() + ", which is no address of the agent"));
-    }
-    endpoint->incarnation = request.incarnation();
-    endpoints.push_back(std::move(*endpoint));
-  }
-  const auto by_address = [](const auto& a, const auto& b) { return a.address < b.address; };
-  std::sort(endpoints.begin(), endpoints.end(), by_address);
-  const auto twice =
-      std::adjacent_find(endpoints.begin(), endpoints.end(),
-                         [](const auto& a, const auto& b) { return a.address == b.address; });
-  if (twice != endpoints.end()) {
-    return tl::unexpected(bad("two endpoints at " + twice->address.text()));
-  }
-  return endpoints;
-}
 
 const AgentEndpoint* endpointAt(const AgentInfo& info, const IpAddress& address) {
   for (const AgentEndpoint& at : info.endpoints) {
@@ -78,78 +17,90 @@ const AgentEndpoint* endpointAt(const AgentInfo& info, const IpAddress& address)
   return nullptr;
 }
 
-std::optional<Refusal> faultOf(const wire::Register& request, Nanos now_utc) {
-  if (request.control_version() != wire::kControlVersion) {
-    return Refusal{wire::Refused::BAD_VERSION,
-                   "control version " + std::to_string(request.control_version()) +
-                       " is not spoken here, but " + std::to_string(wire::kControlVersion)};
-  }
-  if (!wire::isHostName(request.host())) {
-    return bad("the host id has to have 1 to 253 characters and no blanks");
-  }
-  // Batches of an incarnation in the far future would make all later incarnations of the host look
-  // old.
-  if (request.incarnation() == 0 ||
-      request.incarnation() > static_cast<std::uint64_t>(now_utc + kFarthestStart)) {
-    return bad(
-        "the incarnation is 0 or more than a year ahead of the controller's clock; where the "
-        "agent's clock was wrong, remove 'incarnation' from its state_dir");
-  }
-  if (request.port() > 65535) return bad("the port is out of range");
-  if (request.software_version().size() > kMaxVersionText) return bad("the version is too long");
-  return std::nullopt;
-}
-
 }  // namespace
 
 tl::expected<Agent*, Refusal> Registry::admit(const wire::Register& request,
                                               const std::string& route,
                                               std::optional<std::uint64_t> known_incarnation,
                                               Instant now, std::string_view key) {
-  if (auto fault = faultOf(request, now.utc)) return tl::unexpected(std::move(*fault));
-  auto addresses = readAddresses(request.addresses());
-  if (!addresses) return tl::unexpected(std::move(addresses.error()));
-  auto endpoints = readEndpoints(request, *addresses);
-  if (!endpoints) return tl::unexpected(std::move(endpoints.error()));
-  auto rdma = readRdmaAddresses(request, *addresses);
-  if (!rdma) return tl::unexpected(std::move(rdma.error()));
-  if (auto refusal = conflict(request, *addresses, now)) return tl::unexpected(std::move(*refusal));
-
+  auto told = readRegistration(request, now.utc);
+  if (!told) return tl::unexpected(std::move(told.error()));
+  if (auto refusal = conflict(request, told->addresses, now)) {
+    return tl::unexpected(std::move(*refusal));
+  }
   Agent* agent = find(request.host());
   const bool first = agent == nullptr;
   if (first) agent = makeAgent(request.host(), now);
   if (agent == nullptr) {
     return tl::unexpected(Refusal{wire::Refused::UNKNOWN, "too many agents"});
   }
-  AgentInfo& info = agent->info;
+  const AgentInfo& info = agent->info;
   const bool stayed = first ? known_incarnation && request.incarnation() <= *known_incarnation
                             : info.alive && info.incarnation == request.incarnation();
   if (!stayed) agent->present_since_utc = now.utc;
   by_route_.erase(agent->route);
   if (const auto other = by_route_.find(route); other != by_route_.end()) endLease(*other->second);
-  takeAddresses(*agent, std::move(*addresses));
-  info.rdma_addresses = std::move(*rdma);
   // If the agent outlived the controller, none of its endpoints counts as changed.
-  takeEndpoints(*agent, std::move(*endpoints),
-                first && stayed ? std::nullopt : std::optional(now.utc));
-  info.port = static_cast<std::uint16_t>(request.port());
-  info.incarnation = request.incarnation();
-  info.software_version = request.software_version();
-  info.pages.reset();
-  if (const auto pages = SocketAddress::parse(request.pages())) info.pages = *pages;
-  info.page_owners.reset();  // its first heartbeat contains them
-  info.public_key = key;
-  info.alive = true;
-  info.last_seen_utc = now.utc;
+  take(*agent, request, std::move(*told), first && stayed ? std::nullopt : std::optional(now.utc));
+  agent->info.controller.clear();
+  agent->info.public_key = key;
+  agent->info.alive = true;
+  agent->info.last_seen_utc = now.utc;
   agent->route = route;
   agent->heard_mono = now.mono;
-  agent->plan_hash = request.plan_hash();
   agent->pushed_hash = 0;
   agent->suspended = false;
   agent->follows = request.follows();
   by_route_[route] = agent;
   watchLease(*agent);
   return agent;
+}
+
+// `changed_utc` is the time since which new endpoints count as changed.
+void Registry::take(Agent& agent, const wire::Register& request, Registration told,
+                    std::optional<Nanos> changed_utc) {
+  AgentInfo& info = agent.info;
+  takeAddresses(agent, std::move(told.addresses));
+  info.rdma_addresses = std::move(told.rdma_addresses);
+  takeEndpoints(agent, std::move(told.endpoints), changed_utc);
+  info.port = static_cast<std::uint16_t>(request.port());
+  info.incarnation = request.incarnation();
+  info.software_version = request.software_version();
+  info.pages.reset();
+  if (const auto pages = SocketAddress::parse(request.pages())) info.pages = *pages;
+  info.page_owners.reset();  // its first heartbeat contains them
+  agent.plan_hash = request.plan_hash();
+}
+
+Agent* Registry::takeRelayed(const wire::RelayedAgent& told, const std::string& controller,
+                             Instant now) {
+  const wire::Register& request = told.registration();
+  Agent* agent = find(request.host());
+  const bool here = agent != nullptr && agent->info.controller.empty();
+  if (here && agent->info.alive) return nullptr;
+  // One that has moved may be told by two controllers.
+  const bool another = agent != nullptr && agent->info.controller != controller;
+  if (another && !told.alive()) return nullptr;
+  auto read = readRegistration(request, now.utc);
+  if (!read || conflict(request, read->addresses, now)) return nullptr;
+  const bool first = agent == nullptr;
+  if (first) agent = makeAgent(request.host(), now);
+  if (agent == nullptr) return nullptr;
+  endLease(*agent);
+  agent->present_since_utc = told.present_since_utc_ns();
+  take(*agent, request, std::move(*read), first ? std::nullopt : std::optional(now.utc));
+  agent->info.controller = controller;
+  agent->info.public_key = told.public_key();
+  agent->info.first_seen_utc = told.first_seen_utc_ns();
+  agent->info.last_seen_utc = told.last_seen_utc_ns();
+  agent->info.alive = told.alive();
+  agent->heard_mono = now.mono;
+  return agent;
+}
+
+void Registry::forgetRelayed(const std::string& host) {
+  Agent* agent = find(host);
+  if (agent != nullptr && !agent->info.controller.empty()) erase(*agent);
 }
 
 std::optional<Refusal> Registry::conflict(const wire::Register& request,
@@ -231,7 +182,6 @@ void Registry::takeAddresses(Agent& agent, std::vector<IpAddress> addresses) {
   agent.info.addresses = std::move(addresses);
 }
 
-// `changed_utc` is the time since which new endpoints count as changed.
 void Registry::takeEndpoints(Agent& agent, std::vector<plan::Endpoint> endpoints,
                              std::optional<Nanos> changed_utc) {
   std::vector<AgentEndpoint> next;
@@ -347,8 +297,10 @@ Agent* Registry::find(const std::string& host) {
 }
 
 std::size_t Registry::present() const {
-  return static_cast<std::size_t>(std::count_if(
-      agents_.begin(), agents_.end(), [](const auto& agent) { return agent.second->info.alive; }));
+  return static_cast<std::size_t>(
+      std::count_if(agents_.begin(), agents_.end(), [](const auto& entry) {
+        return entry.second->info.alive && entry.second->info.controller.empty();
+      }));
 }
 
 std::vector<IpAddress> Registry::takeChanged() { return std::exchange(changed_, {}); }

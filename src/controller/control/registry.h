@@ -1,5 +1,7 @@
 // Knows each agent's identity, connection, addresses and RDMA endpoints, and since when it has been
-// present without a gap. Only the control thread uses it, and passes the time in. Bounds:
+// present without a gap. Where several controllers share a history, it also has the agents that are
+// registered with the others, as those tell them. Only the control thread uses it, and passes the
+// time in. Bounds:
 // kMaxAgents agents with kMaxHostAddresses addresses each; a new agent beyond that replaces the one
 // that has been gone longest.
 #pragma once
@@ -15,6 +17,7 @@
 #include "common/address.h"
 #include "common/time.h"
 #include "control.pb.h"
+#include "controller/control/registration.h"
 #include "controller/model/board.h"
 #include "controller/model/deadline_queue.h"
 
@@ -27,8 +30,9 @@ using AgentId = std::uint32_t;  // unique in this run of the controller; counts 
 
 struct Agent {
   AgentId id = 0;
-  AgentInfo info;                 // hosts() fills in what concerns the plan
-  std::string route;              // ZeroMQ's routing id of its connection; "" if it has to register
+  AgentInfo info;  // hosts() fills in what concerns the plan
+  // ZeroMQ's routing id of its connection; "" if it has to register, or has done so elsewhere.
+  std::string route;
   std::uint64_t plan_hash = 0;    // hash of the plan that the agent reports
   std::uint64_t pushed_hash = 0;  // hash of the plan last sent to it
   Nanos pushed_mono = 0;
@@ -47,11 +51,6 @@ struct Agent {
   bool suspended = false;
   bool follows = false;  // it goes to another controller if it is sent there
   bool in_lease_queue = false;
-};
-
-struct Refusal {
-  wire::Refused::Reason reason = wire::Refused::UNKNOWN;
-  std::string text;
 };
 
 // What is known about the agent that owns an address.
@@ -75,6 +74,12 @@ class Registry {
   tl::expected<Agent*, Refusal> admit(const wire::Register& request, const std::string& route,
                                       std::optional<std::uint64_t> known_incarnation, Instant now,
                                       std::string_view key = "");
+  // Takes an agent that is registered with another controller, as that one tells it. Returns
+  // nullptr if the agent is registered here, or if what is told is invalid or contradicts live
+  // agents. It has neither route nor lease; the controller tells when it is gone.
+  Agent* takeRelayed(const wire::RelayedAgent& told, const std::string& controller, Instant now);
+  // Forgets an agent that another controller has told; does nothing if it is registered here.
+  void forgetRelayed(const std::string& host);
   // Returns the agent of this connection and renews its lease, even if the lease has expired:
   // silence does not mean that the agent ended. Returns nullptr if the agent has to register, also
   // if `key` is not the key that registered on this route.
@@ -97,7 +102,7 @@ class Registry {
   const Agent* owner(const IpAddress& address) const;  // nullptr if no agent owns it
   Agent* find(const std::string& host);
   const std::map<AgentId, std::unique_ptr<Agent>>& agents() const { return agents_; }
-  std::size_t present() const;  // the number of agents with a lease
+  std::size_t present() const;  // the number of agents with a lease here
 
   // Returns the addresses whose presence or endpoint changed since the last call.
   std::vector<IpAddress> takeChanged();
@@ -108,6 +113,8 @@ class Registry {
                                   const std::vector<IpAddress>& addresses, Instant now) const;
   void erase(Agent& agent);
   Agent* makeAgent(const std::string& host, Instant now);
+  void take(Agent& agent, const wire::Register& request, Registration told,
+            std::optional<Nanos> changed_utc);
   void takeAddresses(Agent& agent, std::vector<IpAddress> addresses);
   static void takeEndpoints(Agent& agent, std::vector<plan::Endpoint> endpoints,
                             std::optional<Nanos> changed_utc);

@@ -1,4 +1,6 @@
 // The controllers that share a history over HTTP.
+#include <algorithm>
+
 #include "controller/http/api.h"
 #include "controller/http/json_answer.h"
 
@@ -6,6 +8,12 @@ namespace pingloom::controller::api {
 
 http::Response controllers(const Board& board) {
   const auto cluster = board.cluster();
+  const auto control = board.control();
+  const auto shown = [&](const ClusterMember& member) {
+    const auto& heard = control->controllers_heard;
+    return member.name == cluster->name ||
+           std::find(heard.begin(), heard.end(), member.name) != heard.end();
+  };
   Json list = Json::array();
   for (const ClusterMember& member : cluster->members) {
     list.push_back({{"name", member.name},
@@ -15,7 +23,8 @@ http::Response controllers(const Board& board) {
                     {"agents", member.agents},
                     {"lag_ns", member.lag},
                     {"lease_left_ns", member.lease_left},
-                    {"session", member.session}});
+                    {"session", member.session},
+                    {"shown", shown(member)}});
   }
   return jsonAnswer({{"name", textOrNull(cluster->name)},
                      {"role", cluster->alone() ? "alone" : cluster->role()},

@@ -87,6 +87,7 @@ Json agentJson(const AgentInfo& agent, const GridPlan& plan, const HostLabels& l
     addresses.push_back(placeJson(address, plan, labels));
   }
   return {{"host", agent.host},
+          {"controller", textOrNull(agent.controller)},
           {"alive", agent.alive},
           {"addresses", std::move(addresses)},
           {"labels", labelsJson(commonLabels(agent, labels))},

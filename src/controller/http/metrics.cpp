@@ -15,10 +15,14 @@ namespace {
 double seconds(Nanos utc) { return static_cast<double>(utc) / static_cast<double>(kSecond); }
 
 void agentMetrics(MetricsText& text, const Hosts& hosts) {
+  // The other controllers that share the history have metrics of their own.
   const auto count = [&hosts](auto condition) {
-    return std::count_if(hosts.begin(), hosts.end(), condition);
+    return std::count_if(hosts.begin(), hosts.end(), [&](const AgentInfo& agent) {
+      return agent.controller.empty() && condition(agent);
+    });
   };
-  text.gauge("pingloom_controller_agents_known", "Agents that have registered.", hosts.size());
+  text.gauge("pingloom_controller_agents_known", "Agents that have registered.",
+             count([](const AgentInfo&) { return true; }));
   text.gauge("pingloom_controller_agents_alive", "Agents with a live lease.",
              count([](const AgentInfo& agent) { return agent.alive; }));
   text.gauge("pingloom_controller_agents_plan_current", "Live agents that hold the plan in force.",
@@ -136,6 +140,15 @@ void clusterMetrics(MetricsText& text, const ClusterStatus& cluster, const Contr
   text.counter("pingloom_controller_cluster_agents_sent_away_total",
                "Times that an agent was sent to another controller, its home.",
                control.agents_sent_away);
+  text.gauge("pingloom_controller_cluster_controllers_heard",
+             "Other controllers that tell what their agents report.",
+             control.controllers_heard.size());
+  text.counter("pingloom_controller_cluster_batches_relayed_total",
+               "Batches of agents of other controllers that are shown here.",
+               control.batches_relayed);
+  text.counter("pingloom_controller_cluster_followers_restarted_total",
+               "Times that another controller was too slow for what this one told.",
+               control.followers_restarted);
 }
 
 void alertMetrics(MetricsText& text, const AlertStatuses& targets) {

@@ -140,6 +140,7 @@ struct AgentEndpoint {
 
 struct AgentInfo {
   std::string host;
+  std::string controller;  // the other controller that it is registered with; "": this one
   std::vector<IpAddress> addresses;
   // Those of its addresses for which the host has an RDMA device; ascending.
   std::vector<IpAddress> rdma_addresses;
@@ -250,6 +251,11 @@ struct ControlStatus {
   std::optional<KeysStatus> keys;  // nullopt without keys
   bool exposed = false;            // whether agents without keys are let in from beyond loopback
   HistoryStatus history;
+  // Other controllers that tell what their agents say, the batches that they have told, and how
+  // often one of them was too slow for what this one told.
+  std::vector<std::string> controllers_heard;
+  std::uint64_t batches_relayed = 0;
+  std::uint64_t followers_restarted = 0;
   std::uint64_t agents_sent_away = 0;  // redirects to other controllers
 };
 
@@ -264,6 +270,7 @@ struct StateEvent {
   Nanos window_start_utc = 0;  // start of the current window; 0 if there is none yet
   Severity severity_from = Severity::kNone;
   Severity severity_to = Severity::kNone;
+  bool elsewhere = false;  // another controller keeps it in the history
 };
 
 // What changed since the reader's last look. Bounds: each source is listed once, and beyond

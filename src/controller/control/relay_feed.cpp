@@ -1,0 +1,269 @@
+#include "controller/control/relay_feed.h"
+
+#include <utility>
+
+#include "common/log.h"
+#include "plan/endpoint_codec.h"
+#include "wire/control_protocol.h"
+#include "wire/nic_counter_codec.h"
+#include "wire/page_owner_codec.h"
+#include "wire/path_codec.h"
+
+namespace pingloom::controller {
+namespace {
+
+bool isHere(const Agent& agent) { return agent.info.controller.empty(); }
+
+void encodeRegistration(const Agent& agent, wire::Register& out) {
+  const AgentInfo& info = agent.info;
+  out.set_control_version(wire::kControlVersion);
+  out.set_host(info.host);
+  out.set_incarnation(info.incarnation);
+  out.set_software_version(info.software_version);
+  for (const IpAddress& address : info.addresses) out.add_addresses(address.wire());
+  for (const IpAddress& address : info.rdma_addresses) out.add_rdma_addresses(address.wire());
+  for (const AgentEndpoint& at : info.endpoints) {
+    plan::encode(at.endpoint, *out.add_endpoints());
+  }
+  out.set_port(info.port);
+  out.set_plan_hash(agent.plan_hash);
+  if (info.pages) out.set_pages(info.pages->text());
+}
+
+NicUpdate allOf(const HostCounters& counters) {
+  NicUpdate made;
+  made.complete = true;
+  for (const HostPort& port : counters.ports) {
+    NicPort& to = made.ports.emplace_back();
+    to.device = port.device;
+    to.port = port.port;
+    for (const HostCounter& counter : port.counters)
+      to.counters.push_back({counter.id, counter.total});
+  }
+  return made;
+}
+
+void encodeHeartbeat(const Agent& agent, wire::Heartbeat& out) {
+  const AgentInfo& info = agent.info;
+  out.set_incarnation(info.incarnation);
+  out.set_plan_hash(agent.plan_hash);
+  wire::AgentStatus& status = *out.mutable_status();
+  status.set_spooled_batches(info.spooled_batches);
+  status.set_spooled_bytes(info.spooled_bytes);
+  status.set_spool_dropped(info.spool_dropped);
+  status.set_pings_sent(info.pings_sent);
+  status.set_pings_skipped(info.pings_skipped);
+  status.set_stalls(info.stalls);
+  status.set_refused_packets(info.refused_packets);
+  if (info.page_owners != nullptr) wire::encode(*info.page_owners, *status.mutable_page_owners());
+  if (info.counters != nullptr) wire::encode(allOf(*info.counters), *status.mutable_counters());
+}
+
+void encodeAgent(const Agent& agent, wire::RelayedAgent& out) {
+  encodeRegistration(agent, *out.mutable_registration());
+  encodeHeartbeat(agent, *out.mutable_heartbeat());
+  out.set_present_since_utc_ns(agent.present_since_utc);
+  out.set_first_seen_utc_ns(agent.info.first_seen_utc);
+  out.set_last_seen_utc_ns(agent.info.last_seen_utc);
+  out.set_alive(agent.info.alive);
+  out.set_public_key(agent.info.public_key);
+}
+
+// Collects what is known already into pieces of about kPieceBytes.
+class Pieces {
+ public:
+  Pieces() { message_.mutable_relays()->set_from_start(true); }
+
+  wire::Relay& add(const std::string& host) {
+    if (bytes_ > RelayFeed::kPieceBytes) end(false);
+    wire::Relay& relay = *message_.mutable_relays()->add_relays();
+    relay.set_host(host);
+    return relay;
+  }
+  void added(const wire::Relay& relay) { bytes_ += relay.ByteSizeLong(); }
+  std::vector<std::shared_ptr<const std::string>> take() {
+    end(true);
+    return std::move(done_);
+  }
+
+ private:
+  void end(bool complete) {
+    message_.mutable_relays()->set_complete(complete);
+    done_.push_back(std::make_shared<const std::string>(message_.SerializeAsString()));
+    message_.Clear();
+    bytes_ = 0;
+  }
+
+  wire::ControllerMessage message_;
+  std::size_t bytes_ = 0;
+  std::vector<std::shared_ptr<const std::string>> done_;
+};
+
+std::shared_ptr<const std::string> nothingNew() {
+  wire::ControllerMessage message;
+  message.mutable_relays();
+  return std::make_shared<const std::string>(message.SerializeAsString());
+}
+
+}  // namespace
+
+std::optional<Refusal> RelayFeed::follow(const std::string& route, const wire::Follow& follow,
+                                         Instant now) {
+  if (follow.control_version() != wire::kControlVersion) {
+    return Refusal{wire::Refused::BAD_VERSION, "another control version"};
+  }
+  const auto cluster = board_.cluster();
+  const auto& members = cluster->members;
+  const bool member = std::any_of(members.begin(), members.end(), [&](const ClusterMember& one) {
+    return one.name == follow.controller() && one.session == follow.session() &&
+           one.name != cluster->name;
+  });
+  if (!member) {
+    return Refusal{wire::Refused::NOT_AUTHORIZED, "no other controller has this name and session"};
+  }
+  const auto known = followers_.find(follow.controller());
+  if (known == followers_.end() && followers_.size() >= kMaxFollowers) {
+    return Refusal{wire::Refused::UNKNOWN, "too many controllers follow"};
+  }
+  Follower& follower = followers_[follow.controller()];
+  const bool again = follower.route == route && follower.attempt == follow.attempt();
+  follower.heard_mono = now.mono;
+  if (!again || follower.overrun) {
+    encodeGathered();
+    follower = {route, follow.attempt(), now.mono, false, {}, 0};
+    tellAll(follower);
+    log::info("controller {} follows", follow.controller());
+  } else if (follower.waiting.empty()) {
+    give(follower, nothingNew());
+  }
+  flush(follower);
+  return std::nullopt;
+}
+
+void RelayFeed::tellAll(Follower& follower) {
+  Pieces pieces;
+  for (const auto& [id, agent] : registry_.agents()) {
+    if (!isHere(*agent)) continue;
+    wire::Relay& relay = pieces.add(agent->info.host);
+    encodeAgent(*agent, *relay.mutable_agent());
+    pieces.added(relay);
+    told_[agent->info.host] = agent->info.alive;
+  }
+  for (const auto& known : board_.paths().all()) {
+    const Agent* agent = registry_.owner(known->path.source);
+    if (agent == nullptr || !isHere(*agent)) continue;
+    wire::Relay& relay = pieces.add(agent->info.host);
+    wire::encode(known->path, *relay.mutable_paths()->add_paths());
+    pieces.added(relay);
+  }
+  for (auto& piece : pieces.take()) give(follower, std::move(piece));
+}
+
+void RelayFeed::registered(const Agent& agent, Instant now) {
+  told_[agent.info.host] = agent.info.alive;
+  if (wire::Relay* relay = add(agent.info.host, 0, now)) {
+    encodeAgent(agent, *relay->mutable_agent());
+    gathered_bytes_ += relay->ByteSizeLong();
+  }
+}
+
+void RelayFeed::heartbeat(const Agent& agent, const wire::Heartbeat& heartbeat, Instant now) {
+  if (wire::Relay* relay = add(agent.info.host, 0, now)) {
+    *relay->mutable_heartbeat() = heartbeat;
+    gathered_bytes_ += relay->ByteSizeLong();
+  }
+}
+
+void RelayFeed::batch(const Agent& agent, std::string_view frame, Instant now) {
+  if (wire::Relay* relay = add(agent.info.host, frame.size(), now)) {
+    relay->set_batch(frame.data(), frame.size());
+  }
+}
+
+void RelayFeed::paths(const Agent& agent, const wire::PathReport& report, Instant now) {
+  if (wire::Relay* relay = add(agent.info.host, 0, now)) {
+    *relay->mutable_paths() = report;
+    gathered_bytes_ += relay->ByteSizeLong();
+  }
+}
+
+void RelayFeed::moved(const std::string& host, Instant now) {
+  told_.erase(host);
+  if (wire::Relay* relay = add(host, 0, now)) relay->mutable_gone()->set_moved(true);
+}
+
+void RelayFeed::presenceChanged(const std::vector<IpAddress>& addresses, Instant now) {
+  for (const IpAddress& address : addresses) {
+    const Agent* agent = registry_.owner(address);
+    if (agent == nullptr || !isHere(*agent)) continue;
+    const auto told = told_.find(agent->info.host);
+    if (told == told_.end() || told->second == agent->info.alive) continue;
+    if (agent->info.alive) {
+      registered(*agent, now);
+      continue;
+    }
+    told->second = false;
+    if (wire::Relay* relay = add(agent->info.host, 0, now)) {
+      relay->mutable_gone()->set_last_seen_utc_ns(agent->info.last_seen_utc);
+    }
+  }
+}
+
+// Returns nullptr if nobody follows.
+wire::Relay* RelayFeed::add(const std::string& host, std::size_t bytes, Instant now) {
+  if (followers_.empty()) return nullptr;
+  if (gathered_bytes_ > kPieceBytes) {
+    encodeGathered();
+    flushAll(now);
+  }
+  wire::Relay* relay = gathered_.mutable_relays()->add_relays();
+  relay->set_host(host);
+  gathered_bytes_ += bytes + host.size();
+  gathered_mono_ = std::min(gathered_mono_, now.mono + kGather);
+  return relay;
+}
+
+void RelayFeed::encodeGathered() {
+  gathered_mono_ = kNever;
+  if (gathered_bytes_ == 0) return;
+  const auto piece = std::make_shared<const std::string>(gathered_.SerializeAsString());
+  gathered_.Clear();
+  gathered_bytes_ = 0;
+  for (auto& [name, follower] : followers_) give(follower, piece);
+}
+
+void RelayFeed::give(Follower& follower, Piece piece) {
+  if (follower.overrun) return;
+  follower.waiting_bytes += piece->size();
+  follower.waiting.push_back(std::move(piece));
+  if (follower.waiting_bytes <= max_waiting_) return;
+  ++restarts_;
+  follower.overrun = true;
+  follower.waiting.clear();
+  follower.waiting_bytes = 0;
+}
+
+void RelayFeed::flush(Follower& follower) {
+  while (!follower.waiting.empty() && socket_.send(follower.route, follower.waiting.front())) {
+    follower.waiting_bytes -= follower.waiting.front()->size();
+    follower.waiting.pop_front();
+  }
+}
+
+void RelayFeed::flushAll(Instant now) {
+  retry_mono_ = kNever;
+  for (auto& [name, follower] : followers_) {
+    flush(follower);
+    if (!follower.waiting.empty()) retry_mono_ = now.mono + kRetry;
+  }
+}
+
+void RelayFeed::runDue(Instant now) {
+  if (now.mono < nextDue()) return;
+  if (now.mono >= gathered_mono_) encodeGathered();
+  std::erase_if(followers_,
+                [&](const auto& entry) { return now.mono - entry.second.heard_mono > kForget; });
+  flushAll(now);
+}
+
+}  // namespace pingloom::controller

@@ -1,0 +1,89 @@
+// Tells the other controllers of the same history what the agents of this one say: registrations,
+// heartbeats, batches, traced paths, and that they are gone (docs/scale.md). A controller follows
+// by a Follow message each second. It first gets all that is known, then everything in order. What
+// one cannot take in time waits here; if too much waits, it starts from the beginning again. The
+// control thread; the owner calls runDue() at nextDue(). Bounds: kMaxFollowers followers,
+// kMaxWaiting bytes for each (which all share as far as they are the same), kPieceBytes that are
+// not encoded yet.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "control.pb.h"
+#include "controller/control/registry.h"
+#include "controller/model/board.h"
+#include "net/zmq_router.h"
+
+namespace pingloom::controller {
+
+class RelayFeed {
+ public:
+  static constexpr Nanos kGather =
+      20 * kMillisecond;  // what is said within it is sent as one message
+  static constexpr std::size_t kPieceBytes = 256U << 10;
+  static constexpr std::size_t kMaxFollowers = 64;
+  static constexpr std::size_t kMaxWaiting = std::size_t{256} << 20;
+  static constexpr Nanos kForget = 5 * kSecond;  // without a Follow
+  static constexpr Nanos kRetry = 5 * kMillisecond;
+
+  // REQUIRES: all of them outlive the feed.
+  RelayFeed(net::ZmqRouter& socket, const Registry& registry, const Board& board,
+            std::size_t max_waiting = kMaxWaiting)
+      : socket_(socket), registry_(registry), board_(board), max_waiting_(max_waiting) {}
+
+  // Takes a Follow, or returns the reason for refusing it: only members of the cluster may follow.
+  std::optional<Refusal> follow(const std::string& route, const wire::Follow& follow, Instant now);
+
+  // REQUIRES: the agents are registered here.
+  void registered(const Agent& agent, Instant now);
+  void heartbeat(const Agent& agent, const wire::Heartbeat& heartbeat, Instant now);
+  void batch(const Agent& agent, std::string_view frame, Instant now);
+  void paths(const Agent& agent, const wire::PathReport& report, Instant now);
+  void moved(const std::string& host, Instant now);
+  // Takes the result of Registry::takeChanged(), and tells which agents are gone or back.
+  void presenceChanged(const std::vector<IpAddress>& addresses, Instant now);
+
+  void runDue(Instant now);
+  Nanos nextDue() const { return std::min(gathered_mono_, retry_mono_); }  // CLOCK_MONOTONIC
+  std::uint64_t restarts() const { return restarts_; }
+
+ private:
+  using Piece = std::shared_ptr<const std::string>;
+  struct Follower {
+    std::string route;
+    std::uint64_t attempt = 0;
+    Nanos heard_mono = 0;
+    bool overrun = false;  // too much has waited; its next Follow starts again
+    std::deque<Piece> waiting;
+    std::size_t waiting_bytes = 0;
+  };
+
+  wire::Relay* add(const std::string& host, std::size_t bytes, Instant now);
+  void encodeGathered();
+  void tellAll(Follower& follower);
+  void give(Follower& follower, Piece piece);
+  void flush(Follower& follower);
+  void flushAll(Instant now);
+
+  net::ZmqRouter& socket_;
+  const Registry& registry_;
+  const Board& board_;
+  const std::size_t max_waiting_;
+  std::map<std::string, Follower> followers_;  // by name
+  wire::ControllerMessage gathered_;
+  std::size_t gathered_bytes_ = 0;
+  Nanos gathered_mono_ = kNever;      // when it is sent
+  Nanos retry_mono_ = kNever;         // when what waits is tried again
+  std::map<std::string, bool> told_;  // whether each host was told to be alive
+  std::uint64_t restarts_ = 0;        // of followers that were too slow
+};
+
+}  // namespace pingloom::controller

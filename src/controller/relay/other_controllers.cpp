@@ -1,0 +1,156 @@
+#include "controller/relay/other_controllers.h"
+
+#include <sys/epoll.h>
+
+#include <cerrno>
+#include <iterator>
+
+#include "common/log.h"
+#include "wire/control_protocol.h"
+
+namespace pingloom::controller {
+
+Result<std::unique_ptr<OtherControllers>> OtherControllers::make(
+    const Board& board, RelayIntake& intake, std::optional<net::CurvePair> own) {
+  UniqueFd readable(epoll_create1(EPOLL_CLOEXEC));
+  if (!readable.valid()) return makeErrnoError("cluster", "cannot make an epoll descriptor", errno);
+  return std::unique_ptr<OtherControllers>(
+      new OtherControllers(board, intake, std::move(own), std::move(readable)));
+}
+
+std::vector<std::string> OtherControllers::heard() const {
+  std::vector<std::string> names;
+  for (const auto& [name, link] : links_) {
+    if (link.heard) names.push_back(name);
+  }
+  return names;
+}
+
+void OtherControllers::run(Instant now) {
+  more_waits_ = false;
+  if (now.mono >= follow_due_mono_) {
+    follow_due_mono_ = now.mono + kFollow;
+    refresh(now);
+    for (auto& [name, link] : links_) follow(name, link, now);
+  }
+  const Nanos until_mono = monotonicNow() + kMaxTurn;
+  for (auto& [name, link] : links_) receive(name, link, until_mono, now);
+  intake_.runDue(now.mono);
+}
+
+// A controller that has another session may have restarted.
+void OtherControllers::refresh(Instant now) {
+  const auto cluster = board_.cluster();
+  std::map<std::string, const ClusterMember*> members;
+  for (const ClusterMember& member : cluster->members) {
+    if (member.name != cluster->name && members.size() < kMaxOthers) members[member.name] = &member;
+  }
+  for (auto at = links_.begin(); at != links_.end();) {
+    auto& [name, link] = *at;
+    const bool stays = members.contains(name);
+    if (!stays) lose(name, link, now);
+    at = stays ? std::next(at) : links_.erase(at);
+  }
+  for (const auto& [name, member] : members) {
+    Link& link = links_[name];
+    if (link.session == member->session && link.address == member->address) continue;
+    link.session = member->session;
+    link.address = member->address;
+    open(name, link, now);
+  }
+}
+
+void OtherControllers::open(const std::string& name, Link& link, Instant now) {
+  net::DealerOptions options;
+  if (own_) options.curve = net::DealerOptions::Curve{*own_, own_->public_key};
+  link.connected = false;
+  link.heard_mono = now.mono;
+  if (auto status = link.socket.open(context_, link.address, options); !status) {
+    log::error("{}; what the agents of controller {} report is not shown here",
+               status.error().text(), name);
+    return;
+  }
+  epoll_event event{};
+  event.events = EPOLLIN;
+  // The descriptor leaves the set when the socket is closed. Without it, messages are taken each
+  // second.
+  (void)epoll_ctl(readable_.get(), EPOLL_CTL_ADD, link.socket.descriptor(), &event);
+}
+
+void OtherControllers::follow(const std::string& name, Link& link, Instant now) {
+  const auto cluster = board_.cluster();
+  const bool was_connected = std::exchange(link.connected, link.socket.connected());
+  if (now.mono - link.heard_mono > kSilence) {
+    if (!link.heard && !std::exchange(link.warned, true)) {
+      log::warning(
+          "controller {} at {} does not tell what its agents report, so it is not shown here: it "
+          "cannot be reached, or has another key (docs/scale.md)",
+          name, link.address);
+    }
+    lose(name, link, now);
+    open(name, link, now);
+    return;
+  }
+  if (!link.connected || cluster->session == 0) return;
+  if (!was_connected || (link.missed && now.mono - link.asked_mono >= kAskAgain)) {
+    ++link.attempt;
+    link.missed = false;
+    link.asked_mono = now.mono;
+  }
+  wire::AgentMessage message;
+  wire::Follow& follow = *message.mutable_follow();
+  follow.set_control_version(wire::kControlVersion);
+  follow.set_controller(cluster->name);
+  follow.set_session(cluster->session);
+  follow.set_attempt(link.attempt);
+  (void)link.socket.send({}, message.SerializeAsString());
+}
+
+void OtherControllers::receive(const std::string& name, Link& link, Nanos until_mono, Instant now) {
+  while (monotonicNow() < until_mono) {
+    switch (link.socket.receive(frame_)) {
+      case net::ZmqDealer::Received::kNothing:
+        return;
+      case net::ZmqDealer::Received::kBad:
+        link.missed = true;
+        break;
+      case net::ZmqDealer::Received::kMessage:
+        takeFrame(name, link, now);
+        break;
+    }
+  }
+  more_waits_ = true;
+}
+
+void OtherControllers::takeFrame(const std::string& name, Link& link, Instant now) {
+  if (!message_.ParseFromString(frame_)) {
+    link.missed = true;
+    return;
+  }
+  if (message_.has_refused()) {
+    const std::string& text = message_.refused().text();
+    if (std::exchange(link.refusal, text) != text) {
+      log::warning("controller {} does not tell what its agents report: {}", name, text);
+    }
+    return;
+  }
+  if (!message_.has_relays()) return;
+  link.heard_mono = now.mono;
+  link.refusal.clear();
+  if (!intake_.take(name, message_.relays(), now)) link.missed = true;
+  if (message_.relays().complete() && !std::exchange(link.heard, true)) {
+    link.warned = false;
+    log::info("controller {} tells what its agents report", name);
+  }
+}
+
+void OtherControllers::lose(const std::string& name, Link& link, Instant now) {
+  if (std::exchange(link.heard, false)) {
+    log::warning(
+        "nothing is heard from controller {} any more; what its agents report is not shown here",
+        name);
+  }
+  intake_.lost(name, now);
+}
+
+}  // namespace pingloom::controller

@@ -1,0 +1,82 @@
+// Follows the other controllers that share the history: holds a connection to the control port of
+// each that has a session, asks it each second to tell what its agents say, and passes that on to
+// the intake. It has no thread: the owner calls run() when descriptor() is readable and at
+// nextDue(). Where keys are in use, all controllers need the same one (docs/scale.md). The control
+// thread. Bounds: kMaxOthers connections, and those of net::ZmqDealer for each.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/fd.h"
+#include "controller/model/board.h"
+#include "controller/relay/relay_intake.h"
+#include "net/zmq_dealer.h"
+
+namespace pingloom::controller {
+
+class OtherControllers {
+ public:
+  static constexpr std::size_t kMaxOthers = 64;
+  static constexpr Nanos kFollow = kSecond;
+  static constexpr Nanos kSilence = 5 * kSecond;   // then it counts as lost
+  static constexpr Nanos kAskAgain = 2 * kSecond;  // between two requests for everything
+  static constexpr Nanos kMaxTurn = 20 * kMillisecond;
+
+  // REQUIRES: the board and the intake outlive it. `own` is nullopt without keys.
+  static Result<std::unique_ptr<OtherControllers>> make(const Board& board, RelayIntake& intake,
+                                                        std::optional<net::CurvePair> own);
+  OtherControllers(const OtherControllers&) = delete;
+  OtherControllers& operator=(const OtherControllers&) = delete;
+
+  // Those that tell what their agents say.
+  std::vector<std::string> heard() const;
+  int descriptor() const { return readable_.get(); }
+  void run(Instant now);
+  // CLOCK_MONOTONIC
+  Nanos nextDue() const { return more_waits_ ? 0 : std::min(follow_due_mono_, intake_.nextDue()); }
+
+ private:
+  struct Link {
+    net::ZmqDealer socket;
+    std::string address;
+    std::int64_t session = 0;
+    std::uint64_t attempt = 0;
+    bool connected = false;
+    bool missed = false;   // everything is to be asked for again
+    bool heard = false;    // it tells, and nothing is missing so far
+    Nanos heard_mono = 0;  // the last time, or when it was opened
+    Nanos asked_mono = 0;  // when everything was last asked for
+    bool warned = false;   // that it has never been heard
+    std::string refusal;   // the last that was logged
+  };
+
+  OtherControllers(const Board& board, RelayIntake& intake, std::optional<net::CurvePair> own,
+                   UniqueFd readable)
+      : board_(board), intake_(intake), own_(std::move(own)), readable_(std::move(readable)) {}
+  void refresh(Instant now);
+  void open(const std::string& name, Link& link, Instant now);
+  void follow(const std::string& name, Link& link, Instant now);
+  void receive(const std::string& name, Link& link, Nanos until_mono, Instant now);
+  void takeFrame(const std::string& name, Link& link, Instant now);
+  void lose(const std::string& name, Link& link, Instant now);
+
+  const Board& board_;
+  RelayIntake& intake_;
+  const std::optional<net::CurvePair> own_;
+  net::ZmqContext context_{4 * kMaxOthers};
+  UniqueFd readable_;  // an epoll descriptor of all links
+  std::map<std::string, Link> links_;
+  Nanos follow_due_mono_ = 0;
+  bool more_waits_ = false;
+  wire::ControllerMessage message_;
+  std::string frame_;
+};
+
+}  // namespace pingloom::controller

@@ -1,0 +1,303 @@
+// What agents say at one controller reaches another one, over real sockets, on a clock of the
+// test's own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "controller/control/control_server.h"
+#include "controller/model/grid_plan.h"
+#include "controller/relay/other_controllers.h"
+#include "unit/controller/dealer.h"
+#include "unit/controller/support.h"
+#include "wire/path_codec.h"
+
+namespace pingloom::controller::relay_test {
+namespace {
+
+using test::Dealer;
+using test::goodRow;
+using test::ip;
+using test::lossRow;
+
+constexpr const char* kMesh = "  - { name: udp, protocol: udp, mesh: ['10.0.0.[1-3]'] }\n";
+constexpr Nanos kWindow = 10 * kSecond;
+
+// What both controllers are made of.
+struct Side {
+  Side(const std::filesystem::path& folder, Instant now)
+      : ledger(std::move(*Ledger::open({folder / "history.sqlite"}, now.utc))),
+        marks(ledger->marks()),
+        writer(std::move(ledger)) {
+    grid.keepEventsIn(events);
+    grid.setPlan(makeGridPlan(pinglist, 1), now);
+    paths.setPlan(grid.sharedPlan());
+  }
+  // The states of the pairs of 10.0.0.1.
+  std::vector<PairState> states() const {
+    std::vector<PairState> made;
+    for (const auto& state : grid.snapshots()[0][0]->states) {
+      if (state) made.push_back(*state);
+    }
+    return made;
+  }
+
+  std::shared_ptr<const pinglist::Pinglist> pinglist = test::pinglistOf(kMesh);
+  Registry registry;
+  Board board;
+  EventBatch events;
+  Grid grid{registry, board};
+  std::unique_ptr<Ledger> ledger;
+  BatchMarks marks;
+  LedgerWriter writer;
+  BatchIntake intake{registry, grid, marks, writer};
+  BurstBoard bursts;
+  PathIntake paths{registry, board};
+  CounterLog counters;
+};
+
+class RelayTest : public testing::Test {
+ protected:
+  RelayTest() {
+    for (Side* side : {&home_, &other_}) {
+      ClusterStatus status;
+      status.name = side == &home_ ? "home" : "other";
+      status.session = side == &home_ ? 1 : 2;
+      status.members = {{"home", socket_->address().text(), "", 0, 0, kSecond, 1, true},
+                        {"other", "other:1", "", 0, 0, kSecond, 2, false}};
+      side->board.publishCluster(std::make_shared<const ClusterStatus>(status));
+    }
+    server_.setPlan({home_.pinglist, &home_.pinglist->plan}, now_);
+  }
+
+  // A turn of both, `passed` later.
+  void turn(Nanos passed = 0) {
+    now_.mono += passed;
+    now_.utc += passed;
+    server_.receive(now_);
+    home_.registry.expire(now_);
+    const auto changed = home_.registry.takeChanged();
+    home_.grid.presenceChanged(changed);
+    server_.presenceChanged(changed, now_);
+    home_.grid.runDue(now_);
+    server_.runDue(now_);
+    others_->run(now_);
+    other_.grid.presenceChanged(other_.registry.takeChanged());
+    other_.grid.runDue(now_);
+  }
+  // Time passes by a fifth of a second in each turn, until it holds.
+  template <typename Condition>
+  bool comes(const Condition& condition) {
+    return test::eventually([&] {
+      turn(kSecond / 5);
+      for (const Agent& agent : talking_) say(agent);
+      return condition();
+    });
+  }
+
+  struct Agent {
+    Dealer* dealer;
+    wire::AgentMessage heartbeat;
+  };
+  static void say(const Agent& agent) { agent.dealer->send(agent.heartbeat); }
+  // From now on it sends heartbeats.
+  void registerAgent(Dealer& dealer, const std::string& host, const std::string& address) {
+    wire::AgentMessage message;
+    *message.mutable_registration() = test::registerOf(host, 7, {address});
+    message.mutable_registration()->set_follows(true);
+    dealer.send(message);
+    ASSERT_TRUE(comes([&] { return home_.registry.find(host) != nullptr; }));
+    wire::AgentMessage heartbeat;
+    heartbeat.mutable_heartbeat()->set_incarnation(7);
+    heartbeat.mutable_heartbeat()->mutable_status()->set_pings_sent(42);
+    talking_.push_back({&dealer, heartbeat});
+  }
+  const AgentInfo* relayed(const std::string& host) {
+    const auto* agent = other_.registry.find(host);
+    return agent == nullptr ? nullptr : &agent->info;
+  }
+  bool known(const std::string& host, bool alive = true) {
+    const AgentInfo* info = relayed(host);
+    return info != nullptr && info->alive == alive && info->controller == "home";
+  }
+  std::string batch(std::uint64_t sequence, const std::vector<wire::Row>& rows) {
+    const auto index = static_cast<std::uint64_t>(now_.utc / kWindow) - 1;
+    return test::batchOf({7, sequence}, {test::reportOf("udp", "10.0.0.1", index, rows)});
+  }
+
+  test::TemporaryDirectory folder_;
+  test::TemporaryDirectory other_folder_;
+  Instant now_{1000 * kSecond, utcNow()};
+  Side home_{folder_.path(), now_};
+  Side other_{other_folder_.path(), now_};
+  static net::RouterOptions fewWait() {
+    net::RouterOptions options;
+    options.waiting_out = 4;
+    return options;
+  }
+  std::unique_ptr<net::ZmqRouter> socket_ =
+      std::move(*net::ZmqRouter::bind({IpAddress::fromV4(0x7f000001), 0}, fewWait()));
+  Homes homes_{home_.board};
+  RelayFeed feed_{*socket_, home_.registry, home_.board, 2U << 20};
+  ControlServer server_{*socket_,     home_.registry, home_.marks, home_.intake,
+                        home_.writer, home_.bursts,   home_.paths, folder_ / "endpoints",
+                        now_.mono,    nullptr,        nullptr,     nullptr,
+                        nullptr,      &feed_};
+  RelayIntake intake_{other_.registry, other_.intake, other_.paths, other_.counters};
+  std::unique_ptr<OtherControllers> others_ =
+      std::move(*OtherControllers::make(other_.board, intake_, std::nullopt));
+  std::vector<Agent> talking_;
+};
+
+TEST_F(RelayTest, AnotherControllerShowsWhatAgentsSayAndKeepsNothingOfIt) {
+  Dealer dealer(socket_->address());
+  registerAgent(dealer, "a", "10.0.0.1");
+  ASSERT_TRUE(comes([&] { return known("a"); }));
+  EXPECT_THAT(others_->heard(), testing::ElementsAre("home"));
+  ASSERT_TRUE(comes([&] { return relayed("a")->pings_sent == 42; }));
+  dealer.send(batch(1, {goodRow("10.0.0.2"), lossRow("10.0.0.3")}));
+  ASSERT_TRUE(comes([&] {
+    return other_.states() == home_.states() && other_.intake.counters().batches_relayed == 1;
+  }));
+  EXPECT_EQ(other_.states()[0], PairState::kOk);
+  EXPECT_EQ(other_.grid.takeSeverities().size(), 0U);
+  EXPECT_EQ(home_.grid.takeSeverities().size(), 1U);
+  EXPECT_EQ(other_.registry.present(), 0U);
+  EXPECT_EQ(home_.registry.present(), 1U);
+
+  now_.utc += kWindow;
+  dealer.send(batch(2, {lossRow("10.0.0.2"), lossRow("10.0.0.3")}));
+  ASSERT_TRUE(comes([&] { return other_.intake.counters().batches_relayed == 2; }));
+  EXPECT_EQ(other_.states(), home_.states());
+  EXPECT_NE(other_.states()[0], PairState::kOk);
+  EXPECT_FALSE(home_.events.take(now_.utc).empty());
+  EXPECT_TRUE(other_.events.empty());
+}
+
+TEST_F(RelayTest, OneThatBeginsGetsAgentsAndPathsThatAreKnown) {
+  Dealer dealer(socket_->address());
+  talking_.clear();
+  wire::AgentMessage message;
+  *message.mutable_registration() = test::registerOf("a", 7, {"10.0.0.1"});
+  dealer.send(message);
+  TracedPath traced;
+  traced.probe = "udp";
+  traced.source = ip("10.0.0.1");
+  traced.destination = ip("10.0.0.2");
+  traced.end = PathEnd::kReached;
+  traced.traced = now_.utc;
+  traced.hops.push_back({ip("10.1.0.1"), 1000});
+  wire::AgentMessage paths;
+  wire::encode(traced, *paths.mutable_paths()->add_paths());
+  dealer.send(paths);
+  ASSERT_TRUE(test::eventually([&] {
+    server_.receive(now_);
+    return home_.board.paths().size() == 1;
+  }));
+  ASSERT_TRUE(comes([&] { return known("a") && other_.board.paths().size() == 1; }));
+  EXPECT_TRUE(other_.paths.takeChanges(now_.utc + kHour).empty());
+}
+
+TEST_F(RelayTest, GoneAndBack) {
+  Dealer dealer(socket_->address());
+  registerAgent(dealer, "a", "10.0.0.1");
+  ASSERT_TRUE(comes([&] { return known("a"); }));
+  const auto silent = std::exchange(talking_, {});
+  ASSERT_TRUE(comes([&] { return known("a", false); }));
+  talking_ = silent;
+  ASSERT_TRUE(comes([&] { return known("a"); }));
+  EXPECT_EQ(other_.registry.find("a")->present_since_utc,
+            home_.registry.find("a")->present_since_utc);
+}
+
+TEST_F(RelayTest, AgentsOfALostControllerStayForAWhile) {
+  Dealer dealer(socket_->address());
+  registerAgent(dealer, "a", "10.0.0.1");
+  ASSERT_TRUE(comes([&] { return known("a"); }));
+  ClusterStatus alone = *other_.board.cluster();
+  alone.members.erase(alone.members.begin());
+  other_.board.publishCluster(std::make_shared<const ClusterStatus>(alone));
+  turn(kSecond);
+  turn(RelayIntake::kLinger - kSecond);
+  EXPECT_TRUE(known("a")) << "another controller may tell it soon";
+  EXPECT_TRUE(others_->heard().empty());
+  turn(2 * kSecond);
+  EXPECT_EQ(relayed("a"), nullptr);
+}
+
+TEST_F(RelayTest, AnAgentThatComesHereIsNotTheOthersAnyMore) {
+  Dealer dealer(socket_->address());
+  registerAgent(dealer, "a", "10.0.0.1");
+  ASSERT_TRUE(comes([&] { return known("a"); }));
+  auto* here =
+      *other_.registry.admit(test::registerOf("a", 7, {"10.0.0.1"}), "route", std::nullopt, now_);
+  EXPECT_EQ(here->info.controller, "");
+  wire::Relays told;
+  wire::Relay& relay = *told.add_relays();
+  relay.set_host("a");
+  relay.mutable_gone();
+  EXPECT_TRUE(intake_.take("home", told, now_));
+  EXPECT_TRUE(here->info.alive);
+  EXPECT_EQ(other_.registry.present(), 1U);
+  // When it has left again, a heartbeat of it shows that something was missed.
+  other_.registry.goodbye(*here);
+  relay.mutable_heartbeat();
+  EXPECT_FALSE(intake_.take("home", told, now_));
+  EXPECT_TRUE(comes([&] { return known("a"); }));
+}
+
+TEST_F(RelayTest, OnlyMembersFollow) {
+  const auto refusal = [&](const std::string& name, std::int64_t session) {
+    wire::AgentMessage message;
+    message.mutable_follow()->set_control_version(1);
+    message.mutable_follow()->set_controller(name);
+    message.mutable_follow()->set_session(session);
+    Dealer dealer(socket_->address());
+    dealer.send(message);
+    const auto answer =
+        dealer.expect(wire::ControllerMessage::kRefused, [&] { server_.receive(now_); });
+    return answer ? answer->refused().reason() : wire::Refused::UNKNOWN;
+  };
+  EXPECT_EQ(refusal("other", 1), wire::Refused::NOT_AUTHORIZED);
+  EXPECT_EQ(refusal("home", 1), wire::Refused::NOT_AUTHORIZED);
+  EXPECT_EQ(refusal("", 0), wire::Refused::NOT_AUTHORIZED);
+}
+
+TEST_F(RelayTest, OneThatIsTooSlowBeginsAgain) {
+  Dealer dealer(socket_->address());
+  registerAgent(dealer, "a", "10.0.0.1");
+  ASSERT_TRUE(comes([&] { return known("a"); }));
+  const auto* agent = home_.registry.find("a");
+  const std::string frame(RelayFeed::kPieceBytes, 'x');
+  for (int i = 0; i < 1000 && feed_.restarts() == 0; ++i) feed_.batch(*agent, frame, now_);
+  EXPECT_EQ(feed_.restarts(), 1U);
+  Dealer next(socket_->address());
+  registerAgent(next, "b", "10.0.0.2");
+  EXPECT_TRUE(comes([&] { return known("b"); }));
+  EXPECT_TRUE(known("a"));
+}
+
+TEST_F(RelayTest, MalformedRelaysChangeNothing) {
+  Dealer dealer(socket_->address());
+  registerAgent(dealer, "a", "10.0.0.1");
+  ASSERT_TRUE(comes([&] { return known("a"); }));
+  wire::Relays told;
+  wire::Relay& batch = *told.add_relays();
+  batch.set_host("a");
+  batch.set_batch("nonsense");
+  wire::Relay& foreign = *told.add_relays();
+  foreign.set_host("a");
+  foreign.set_batch(
+      test::batchOf({7, 1}, {test::reportOf("udp", "10.0.0.3", 1, {goodRow("10.0.0.2")})}));
+  wire::Relay& another = *told.add_relays();
+  another.set_host("b");
+  *another.mutable_agent()->mutable_registration() = test::registerOf("b", 7, {"10.0.0.1"});
+  another.mutable_agent()->set_alive(true);
+  wire::Relay& empty = *told.add_relays();
+  empty.mutable_agent();
+  EXPECT_TRUE(intake_.take("home", told, now_));
+  EXPECT_EQ(relayed("b"), nullptr) << "its address belongs to a live agent";
+  EXPECT_TRUE(known("a"));
+  EXPECT_EQ(other_.grid.reports(), 0U);
+}
+
+}  // namespace
+}  // namespace pingloom::controller::relay_test
