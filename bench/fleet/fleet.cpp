@@ -14,6 +14,12 @@ IpAddress destinationAddress(std::uint32_t number) {
   return IpAddress::fromV4(0x0ac80000 + (number / 250) * 256 + number % 250 + 1);
 }
 
+std::string listOf(std::uint32_t count, IpAddress (*address)(std::uint32_t)) {
+  std::string text;
+  for (std::uint32_t i = 0; i < count; ++i) text += (i == 0 ? "" : ", ") + address(i).text();
+  return "[" + text + "]";
+}
+
 Fleet::Fleet(const FleetShape& shape, std::uint32_t agents)
     : shape_(shape), context_(static_cast<int>(2 * agents + 16)) {
   for (std::uint32_t i = 0; i < agents; ++i) {

@@ -51,5 +51,7 @@ class Fleet {
 // Agents have addresses 10.x.y.z, destinations 10.200.x.y.
 IpAddress agentAddress(std::uint32_t number);
 IpAddress destinationAddress(std::uint32_t number);
+// The first `count` of them, as a list in a pinglist.
+std::string listOf(std::uint32_t count, IpAddress (*address)(std::uint32_t));
 
 }  // namespace pingloom::bench

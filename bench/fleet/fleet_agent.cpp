@@ -41,7 +41,7 @@ Status FleetAgent::start(net::ZmqContext& context, Nanos now_mono) {
   incarnation_ = std::max(incarnation_ + 1, static_cast<std::uint64_t>(utcNow()));
   last_sequence_ = 0;
   agent::ControlOptions options;
-  options.controllers = {shape_.controller};
+  options.controllers = shape_.controllers;
   options.host = host_;
   options.incarnation = incarnation_;
   options.addresses = {address_};

@@ -24,7 +24,7 @@ constexpr const char* kRdmaProbeName = "fleet-rdma";
 
 // All agents share this.
 struct FleetShape {
-  std::string controller;  // HOST:PORT
+  std::vector<std::string> controllers;  // HOST:PORT each
   Nanos window = 10 * kSecond;
   std::uint32_t rows = 100;  // per agent and window
   std::string row_bytes;     // Report.rows, serialized

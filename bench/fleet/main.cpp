@@ -47,21 +47,15 @@ struct Options {
   std::string url;      // its HTTP
 };
 
-std::string list(std::uint32_t count, IpAddress (*address)(std::uint32_t)) {
-  std::string text;
-  for (std::uint32_t i = 0; i < count; ++i) text += (i == 0 ? "" : ", ") + address(i).text();
-  return "[" + text + "]";
-}
-
 // `extra` destinations without rows make it another plan.
 std::string pinglistText(const Options& options, std::uint32_t extra) {
   return fmt::format(
       "version: 1\ndefaults: {{ interval: 200ms, timeout: 100ms, window: {} }}\nprobes:\n"
       "  - name: {}\n    protocol: udp\n    from: {}\n    to: {}\n"
       "  - name: {}\n    protocol: rdma\n    mesh: {}\n",
-      formatDuration(options.window), kProbeName, list(options.agents, agentAddress),
-      list(options.rows + extra, destinationAddress), kRdmaProbeName,
-      list(options.agents, agentAddress));
+      formatDuration(options.window), kProbeName, listOf(options.agents, agentAddress),
+      listOf(options.rows + extra, destinationAddress), kRdmaProbeName,
+      listOf(options.agents, agentAddress));
 }
 
 template <typename T>
@@ -110,10 +104,10 @@ Status Bench::prepare() {
   if (options_.control.empty()) {
     controller_.emplace(options_.program, pinglistText(options_, 0));
     if (auto status = controller_->start(); !status) return status;
-    shape_.controller = controller_->address();
+    shape_.controllers = {controller_->address()};
     url_ = controller_->url();
   } else {
-    shape_.controller = options_.control;
+    shape_.controllers = {options_.control};
     url_ = options_.url;
   }
   if (!url_.empty()) {

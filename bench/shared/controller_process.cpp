@@ -43,8 +43,11 @@ std::string builtController() {
   return (self.parent_path() / "pingloom-controller").string();
 }
 
-ControllerProcess::ControllerProcess(std::string program, std::string pinglist)
-    : program_(std::move(program)), pinglist_(std::move(pinglist)), port_(freePort()) {
+ControllerProcess::ControllerProcess(std::string program, std::string pinglist, std::string more)
+    : program_(std::move(program)),
+      pinglist_(std::move(pinglist)),
+      more_(std::move(more)),
+      port_(freePort()) {
   std::string pattern = (std::filesystem::temp_directory_path() / "pingloom-bench-XXXXXX").string();
   if (const char* made = ::mkdtemp(pattern.data())) directory_ = made;
 }
@@ -66,10 +69,25 @@ Status ControllerProcess::writeConfiguration() {
   return writeFileAtomic(directory_ / "controller.yaml",
                          "pinglist: pinglist.yaml\ncontrol: " + address() +
                              "\nhttp: 127.0.0.1:0\nstate_dir: state\nredis: embedded\n"
-                             "redis_socket: redis.sock\nlog_level: warning\nurl_file: url\n");
+                             "redis_socket: redis.sock\nlog_level: warning\nurl_file: url\n" +
+                             more_);
 }
 
-Status ControllerProcess::spawn() {
+void ControllerProcess::joinCluster(const std::string& name) {
+  more_ += "cluster: { name: " + name + ", address: " + address() + " }\n";
+}
+
+Status ControllerProcess::initHistory() {
+  if (auto status = writeConfiguration(); !status) return status;
+  if (auto status = spawn("--init-history"); !status) return status;
+  int code = 0;
+  ::waitpid(std::exchange(pid_, -1), &code, 0);
+  if (code == 0) return {};
+  return makeError(program_, "--init-history failed: " +
+                                 readFile(directory_ / "controller.log", 1 << 20).value_or(""));
+}
+
+Status ControllerProcess::spawn(const char* option) {
   pid_ = ::fork();
   if (pid_ < 0) return makeErrnoError(program_, "cannot be started", errno);
   if (pid_ > 0) return {};
@@ -79,7 +97,7 @@ Status ControllerProcess::spawn() {
   ::dup2(log, STDERR_FILENO);
   ::dup2(log, STDOUT_FILENO);
   const std::string file = directory_ / "controller.yaml";
-  ::execl(program_.c_str(), program_.c_str(), "--config", file.c_str(), nullptr);
+  ::execl(program_.c_str(), program_.c_str(), "--config", file.c_str(), option, nullptr);
   ::_exit(127);
 }
 

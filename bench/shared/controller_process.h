@@ -18,11 +18,16 @@ std::string builtController();
 class ControllerProcess {
  public:
   // `program` is the pingloom-controller to run.
-  ControllerProcess(std::string program, std::string pinglist);
+  // `more` is added to its configuration.
+  ControllerProcess(std::string program, std::string pinglist, std::string more = {});
   ControllerProcess(const ControllerProcess&) = delete;
   ControllerProcess& operator=(const ControllerProcess&) = delete;
   ~ControllerProcess();  // ends it and removes the folder
 
+  // Adds the cluster's section to its configuration, in which this controller has this name.
+  void joinCluster(const std::string& name);
+  // Makes the tables of the history that its configuration names.
+  Status initHistory();
   // Starts it, and again after kill(), and waits until it answers.
   Status start();
   void kill();  // SIGKILL
@@ -37,11 +42,12 @@ class ControllerProcess {
 
  private:
   Status writeConfiguration();
-  Status spawn();
+  Status spawn(const char* option = nullptr);
   bool answers();
 
   std::string program_;
   std::string pinglist_;
+  std::string more_;
   std::filesystem::path directory_;
   std::uint16_t port_ = 0;
   std::string url_;
