@@ -261,7 +261,12 @@ std::shared_ptr<const pinglist::Pinglist> Controller::expanded(Instant now) {
 }
 
 void Controller::coverLinks(Instant now) {
-  const auto chosen = verdicts_.takeChosen();
+  auto chosen = verdicts_.takeChosen();
+  // An agent of another controller gets its plan there.
+  for (CoverPairs& each : chosen) {
+    std::erase_if(each.pairs, [&](const auto& pair) { return registry_.isElsewhere(pair.first); });
+  }
+  std::erase_if(chosen, [](const CoverPairs& each) { return each.pairs.empty(); });
   if (chosen.empty() || written_ == nullptr) return;
   if (!cover_pairs_->add(chosen, *grid_.plan().pinglist)) return;
   use(expanded(now), now);

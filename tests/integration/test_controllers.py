@@ -201,7 +201,8 @@ class SharedHistory(unittest.TestCase):
                                    for index in mesh.agents), 40, f"{one.name} shows each pair")
             eventually(lambda: [(host["host"], host["alive"]) for host in one.get("/api/v1/hosts").json()["hosts"]]
                        == [(f"host-{index}", True) for index in sorted(mesh.agents)], 20, f"{one.name} knows each agent")
-            self.assertEqual([member["shown"] for member in one.get("/api/v1/controllers").json()["controllers"]], [True, True])
+            eventually(lambda: all(member["shown"] for member in one.get("/api/v1/controllers").json()["controllers"]), 20,
+                       f"{one.name} says that it shows the agents of both")
         named = {host["controller"] for one in both for host in one.get("/api/v1/hosts").json()["hosts"]}
         self.assertEqual(named - {None}, {one.name for one in both if self.own(one)})
 

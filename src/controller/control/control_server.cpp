@@ -184,7 +184,15 @@ void ControlServer::takeRegister(const net::ZmqRouter::Message& message,
   // A malformed name is refused below.
   if (homes_ != nullptr && request.follows() && wire::isHostName(request.host())) {
     if (const auto home = homes_->elsewhere(request.host())) {
-      return sendAway(route, request.host(), *home, now);
+      // It may have registered here before, on this connection or on another one.
+      Agent* known = registry_.find(request.host());
+      const bool same = known != nullptr && known->info.controller.empty() &&
+                        known->info.incarnation == request.incarnation() &&
+                        known->info.public_key == (key ? key->text() : "");
+      if (sendAway(route, request.host(), *home) && same) {
+        registry_.movedTo(*known, home->name, now);
+      }
+      return;
     }
   }
   const wire::BatchId committed = marks_.committedUpTo(request.host());
@@ -287,7 +295,7 @@ void ControlServer::moveAgents(Instant now) {
   move_due_mono_ = now.mono + kMovePause;
   if (homes_->refresh()) all_at_home_ = false;
   if (all_at_home_) return;
-  std::vector<std::pair<const Agent*, std::string>> moves;
+  std::vector<std::pair<Agent*, Homes::Home>> moves;
   for (const auto& [id, agent] : registry_.agents()) {
     if (moves.size() == kMovesAtOnce) break;
     if (!agent->info.alive || !agent->follows || agent->route.empty()) continue;
@@ -297,24 +305,19 @@ void ControlServer::moveAgents(Instant now) {
   }
   all_at_home_ = moves.empty();
   for (const auto& [agent, home] : moves) {
-    sendAway(std::string(agent->route), std::string(agent->info.host), home, now);
+    if (sendAway(agent->route, agent->info.host, home)) registry_.movedTo(*agent, home.name, now);
   }
 }
 
-// An agent that has moved is not down, so it is forgotten here.
-void ControlServer::sendAway(const std::string& route, const std::string& host,
-                             const std::string& home, Instant now) {
+bool ControlServer::sendAway(const std::string& route, const std::string& host,
+                             const Homes::Home& home) {
   wire::ControllerMessage message;
-  message.mutable_redirect()->set_controller(home);
-  if (!send(route, message)) return;
+  message.mutable_redirect()->set_controller(home.address);
+  if (!send(route, message)) return false;
   ++sent_away_;
-  log::debug("agent {} is sent to controller {}", host, home);
-  Agent* const agent = registry_.find(host);
-  if (agent == nullptr || agent->route != route) return;
-  registry_.goodbye(*agent);
-  registry_.forget(host);
-  if (feed_ != nullptr) feed_->moved(host, now);
   hosts_changed_ = true;
+  log::debug("agent {} is sent to controller {}", host, home.name);
+  return true;
 }
 
 void ControlServer::push(Agent& agent, Instant now) {

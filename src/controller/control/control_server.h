@@ -116,8 +116,7 @@ class ControlServer {
   void pushDue(Instant now);
   void push(Agent& agent, Instant now);
   void moveAgents(Instant now);
-  void sendAway(const std::string& route, const std::string& host, const std::string& home,
-                Instant now);
+  bool sendAway(const std::string& route, const std::string& host, const Homes::Home& home);
   void takeFollow(const net::ZmqRouter::Message& message, Instant now);
   void acknowledge(const std::string& route, wire::BatchId id);
   void refuse(const std::string& route, wire::Refused::Reason reason, std::string_view text,

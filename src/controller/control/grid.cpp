@@ -154,7 +154,9 @@ void Grid::noteChanges(Place place, const SourceSnapshot& before, const SourceSn
                        Instant now) {
   const ProbeGrid& probe = plan_->probes[place.first];
   const std::uint32_t source = place.second;
-  const bool elsewhere = slots_[place.first][source].elsewhere;
+  const Agent* owner = registry_.owner(probe.sources[source]);
+  const bool elsewhere =
+      owner == nullptr ? slots_[place.first][source].elsewhere : !owner->info.controller.empty();
   const Nanos window_start = after.rows == nullptr ? 0 : after.rows->window_start_utc;
   forEachPair(probe, source, [&](std::size_t i) {
     if (!after.states[i]) return;

@@ -25,7 +25,7 @@ bool Homes::refresh() {
   return !same;
 }
 
-std::optional<std::string> Homes::elsewhere(std::string_view host) const {
+std::optional<Homes::Home> Homes::elsewhere(std::string_view host) const {
   const ClusterMember* home = nullptr;
   std::uint64_t largest = 0;
   for (const ClusterMember& member : seen_->members) {
@@ -37,7 +37,7 @@ std::optional<std::string> Homes::elsewhere(std::string_view host) const {
     largest = weight;
   }
   if (home == nullptr || home->name == seen_->name) return std::nullopt;
-  return home->address;
+  return Home{home->name, home->address};
 }
 
 }  // namespace pingloom::controller

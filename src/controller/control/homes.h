@@ -21,8 +21,12 @@ class Homes {
 
   // Takes over who is there. Returns true if there are others than before.
   bool refresh();
-  // Returns the address of another controller that is the agent's home, or nullopt if it is here.
-  std::optional<std::string> elsewhere(std::string_view host) const;
+  struct Home {
+    std::string name;
+    std::string address;
+  };
+  // Returns the other controller that is the agent's home, or nullopt if it is here.
+  std::optional<Home> elsewhere(std::string_view host) const;
 
  private:
   const Board& board_;

@@ -8,17 +8,18 @@ void PresenceLog::note(const Registry& registry, std::span<const IpAddress> addr
                        Instant now) {
   using Kind = PresenceRecord::Kind;
   for (const IpAddress& address : addresses) {
-    const Agent* owner = registry.owner(address);
-    if (owner != nullptr && !owner->info.controller.empty()) {
-      known_.erase(address);
-      continue;
-    }
     const Presence presence = registry.presence(address);
     Known& known = known_[address];
+    if (registry.isElsewhere(address)) {
+      known = {false, presence.since_utc, presence.endpoint_since_utc, true};
+      continue;
+    }
     // An agent may have been away and back between two calls.
     const bool came = presence.alive && (!known.alive || presence.since_utc != known.since_utc);
     if (came) {
-      const bool stayed = presence.since_utc == 0;
+      // One that has come from another controller was not away meanwhile.
+      const bool moved = known.elsewhere && presence.since_utc == known.since_utc;
+      const bool stayed = presence.since_utc == 0 || moved;
       records_.push_back(
           {stayed ? now.utc : presence.since_utc, address, stayed ? Kind::kStayed : Kind::kCame});
     } else if (!presence.alive && known.alive) {
@@ -30,7 +31,7 @@ void PresenceLog::note(const Registry& registry, std::span<const IpAddress> addr
         presence.endpoint_since_utc != known.endpoint_since_utc) {
       records_.push_back({presence.endpoint_since_utc, address, Kind::kEndpoint});
     }
-    known = {presence.alive, presence.since_utc, presence.endpoint_since_utc};
+    known = {presence.alive, presence.since_utc, presence.endpoint_since_utc, false};
   }
 }
 

@@ -28,6 +28,7 @@ class PresenceLog {
     bool alive = false;
     Nanos since_utc = 0;
     Nanos endpoint_since_utc = 0;
+    bool elsewhere = false;  // the agent is registered with another controller, which notes it
   };
   std::unordered_map<IpAddress, Known, IpAddressHash> known_;
   std::vector<PresenceRecord> records_;

@@ -72,6 +72,19 @@ void Registry::take(Agent& agent, const wire::Register& request, Registration to
   agent.plan_hash = request.plan_hash();
 }
 
+bool Registry::isSame(const Agent& agent, const wire::RelayedAgent& told,
+                      const std::string& controller, const Registration& read) {
+  const AgentInfo& info = agent.info;
+  return info.controller == controller && info.alive == told.alive() &&
+         info.incarnation == told.registration().incarnation() &&
+         agent.present_since_utc == told.present_since_utc_ns() &&
+         info.addresses == read.addresses && info.rdma_addresses == read.rdma_addresses &&
+         std::equal(info.endpoints.begin(), info.endpoints.end(), read.endpoints.begin(),
+                    read.endpoints.end(), [](const AgentEndpoint& at, const plan::Endpoint& is) {
+                      return at.endpoint == is;
+                    });
+}
+
 Agent* Registry::takeRelayed(const wire::RelayedAgent& told, const std::string& controller,
                              Instant now) {
   const wire::Register& request = told.registration();
@@ -80,15 +93,19 @@ Agent* Registry::takeRelayed(const wire::RelayedAgent& told, const std::string& 
   if (here && agent->info.alive) return nullptr;
   // One that has moved may be told by two controllers.
   const bool another = agent != nullptr && agent->info.controller != controller;
-  if (another && !told.alive()) return nullptr;
+  const bool later = another && agent->info.alive && now.mono - agent->heard_mono < kLease &&
+                     agent->info.last_seen_utc > told.last_seen_utc_ns() + kHeartbeatInterval;
+  if (later || (another && !told.alive())) return nullptr;
   auto read = readRegistration(request, now.utc);
   if (!read || conflict(request, read->addresses, now)) return nullptr;
   const bool first = agent == nullptr;
   if (first) agent = makeAgent(request.host(), now);
   if (agent == nullptr) return nullptr;
-  endLease(*agent);
-  agent->present_since_utc = told.present_since_utc_ns();
-  take(*agent, request, std::move(*read), first ? std::nullopt : std::optional(now.utc));
+  if (first || !isSame(*agent, told, controller, *read)) {
+    endLease(*agent);
+    agent->present_since_utc = told.present_since_utc_ns();
+    take(*agent, request, std::move(*read), first ? std::nullopt : std::optional(now.utc));
+  }
   agent->info.controller = controller;
   agent->info.public_key = told.public_key();
   agent->info.first_seen_utc = told.first_seen_utc_ns();
@@ -98,9 +115,18 @@ Agent* Registry::takeRelayed(const wire::RelayedAgent& told, const std::string& 
   return agent;
 }
 
-void Registry::forgetRelayed(const std::string& host) {
-  Agent* agent = find(host);
-  if (agent != nullptr && !agent->info.controller.empty()) erase(*agent);
+void Registry::heardRelayed(Agent& agent, Instant now) {
+  agent.heard_mono = now.mono;
+  agent.info.last_seen_utc = now.utc;
+  if (!std::exchange(agent.info.alive, true)) noteChanged(agent);
+}
+
+void Registry::movedTo(Agent& agent, const std::string& controller, Instant now) {
+  by_route_.erase(agent.route);
+  agent.route.clear();
+  agent.info.controller = controller;
+  agent.heard_mono = now.mono;
+  noteChanged(agent);
 }
 
 std::optional<Refusal> Registry::conflict(const wire::Register& request,
@@ -250,7 +276,7 @@ void Registry::expire(Instant now) {
     if (found == agents_.end()) continue;
     Agent& agent = *found->second;
     agent.in_lease_queue = false;
-    if (!agent.info.alive) continue;
+    if (!agent.info.alive || !agent.info.controller.empty()) continue;
     if (agent.heard_mono + kLease <= now.mono) {
       log::warning("agent {} has not been heard for {}: it counts as gone", agent.info.host,
                    formatDuration(kLease));

@@ -51,6 +51,7 @@ struct Agent {
   bool suspended = false;
   bool follows = false;  // it goes to another controller if it is sent there
   bool in_lease_queue = false;
+  bool told_alive = false;  // what the other controllers were told (relay_feed.h)
 };
 
 // What is known about the agent that owns an address.
@@ -75,11 +76,15 @@ class Registry {
                                       std::optional<std::uint64_t> known_incarnation, Instant now,
                                       std::string_view key = "");
   // Takes an agent that is registered with another controller, as that one tells it. Returns
-  // nullptr if the agent is registered here, or if what is told is invalid or contradicts live
-  // agents. It has neither route nor lease; the controller tells when it is gone.
+  // nullptr if the agent is registered here or another controller has heard it later, or if what is
+  // told is invalid or contradicts live agents. The agent has neither route nor lease; its
+  // controller tells when it is gone.
   Agent* takeRelayed(const wire::RelayedAgent& told, const std::string& controller, Instant now);
-  // Forgets an agent that another controller has told; does nothing if it is registered here.
-  void forgetRelayed(const std::string& host);
+  // Notes that an agent that is registered with another controller was heard there.
+  void heardRelayed(Agent& agent, Instant now);
+  // Notes that the agent was sent to this other controller. It counts as registered there already,
+  // because it is not away.
+  void movedTo(Agent& agent, const std::string& controller, Instant now);
   // Returns the agent of this connection and renews its lease, even if the lease has expired:
   // silence does not mean that the agent ended. Returns nullptr if the agent has to register, also
   // if `key` is not the key that registered on this route.
@@ -100,6 +105,11 @@ class Registry {
   const plan::Endpoint* endpoint(const IpAddress& address) const;
   bool owns(const Agent& agent, const IpAddress& address) const;
   const Agent* owner(const IpAddress& address) const;  // nullptr if no agent owns it
+  // Tells whether the address's agent is registered with another controller.
+  bool isElsewhere(const IpAddress& address) const {
+    const Agent* agent = owner(address);
+    return agent != nullptr && !agent->info.controller.empty();
+  }
   Agent* find(const std::string& host);
   const std::map<AgentId, std::unique_ptr<Agent>>& agents() const { return agents_; }
   std::size_t present() const;  // the number of agents with a lease here
@@ -115,6 +125,8 @@ class Registry {
   Agent* makeAgent(const std::string& host, Instant now);
   void take(Agent& agent, const wire::Register& request, Registration told,
             std::optional<Nanos> changed_utc);
+  static bool isSame(const Agent& agent, const wire::RelayedAgent& told,
+                     const std::string& controller, const Registration& read);
   void takeAddresses(Agent& agent, std::vector<IpAddress> addresses);
   static void takeEndpoints(Agent& agent, std::vector<plan::Endpoint> endpoints,
                             std::optional<Nanos> changed_utc);

@@ -129,14 +129,16 @@ std::optional<Refusal> RelayFeed::follow(const std::string& route, const wire::F
   const bool again = follower.route == route && follower.attempt == follow.attempt();
   follower.heard_mono = now.mono;
   if (!again || follower.overrun) {
+    // Anybody may claim to be a member, and to tell everything is dear.
+    if (follower.started_mono != 0 && now.mono - follower.started_mono < kStartPause) return {};
     encodeGathered();
-    follower = {route, follow.attempt(), now.mono, false, {}, 0};
+    follower = {route, follow.attempt(), now.mono, now.mono, false, {}, 0, max_waiting_};
     tellAll(follower);
     log::info("controller {} follows", follow.controller());
   } else if (follower.waiting.empty()) {
     give(follower, nothingNew());
   }
-  flush(follower);
+  flushAll(now);
   return std::nullopt;
 }
 
@@ -147,7 +149,6 @@ void RelayFeed::tellAll(Follower& follower) {
     wire::Relay& relay = pieces.add(agent->info.host);
     encodeAgent(*agent, *relay.mutable_agent());
     pieces.added(relay);
-    told_[agent->info.host] = agent->info.alive;
   }
   for (const auto& known : board_.paths().all()) {
     const Agent* agent = registry_.owner(known->path.source);
@@ -156,11 +157,14 @@ void RelayFeed::tellAll(Follower& follower) {
     wire::encode(known->path, *relay.mutable_paths()->add_paths());
     pieces.added(relay);
   }
-  for (auto& piece : pieces.take()) give(follower, std::move(piece));
+  for (auto& piece : pieces.take()) {
+    follower.max_waiting += piece->size();
+    give(follower, std::move(piece));
+  }
 }
 
-void RelayFeed::registered(const Agent& agent, Instant now) {
-  told_[agent.info.host] = agent.info.alive;
+void RelayFeed::registered(Agent& agent, Instant now) {
+  agent.told_alive = agent.info.alive;
   if (wire::Relay* relay = add(agent.info.host, 0, now)) {
     encodeAgent(agent, *relay->mutable_agent());
     gathered_bytes_ += relay->ByteSizeLong();
@@ -187,24 +191,18 @@ void RelayFeed::paths(const Agent& agent, const wire::PathReport& report, Instan
   }
 }
 
-void RelayFeed::moved(const std::string& host, Instant now) {
-  told_.erase(host);
-  if (wire::Relay* relay = add(host, 0, now)) relay->mutable_gone()->set_moved(true);
-}
-
 void RelayFeed::presenceChanged(const std::vector<IpAddress>& addresses, Instant now) {
   for (const IpAddress& address : addresses) {
-    const Agent* agent = registry_.owner(address);
-    if (agent == nullptr || !isHere(*agent)) continue;
-    const auto told = told_.find(agent->info.host);
-    if (told == told_.end() || told->second == agent->info.alive) continue;
-    if (agent->info.alive) {
-      registered(*agent, now);
+    const Agent* owner = registry_.owner(address);
+    if (owner == nullptr || !isHere(*owner) || owner->told_alive == owner->info.alive) continue;
+    Agent& agent = *registry_.find(owner->info.host);
+    if (agent.info.alive) {
+      registered(agent, now);
       continue;
     }
-    told->second = false;
-    if (wire::Relay* relay = add(agent->info.host, 0, now)) {
-      relay->mutable_gone()->set_last_seen_utc_ns(agent->info.last_seen_utc);
+    agent.told_alive = false;
+    if (wire::Relay* relay = add(agent.info.host, 0, now)) {
+      relay->mutable_gone()->set_last_seen_utc_ns(agent.info.last_seen_utc);
     }
   }
 }
@@ -236,7 +234,7 @@ void RelayFeed::give(Follower& follower, Piece piece) {
   if (follower.overrun) return;
   follower.waiting_bytes += piece->size();
   follower.waiting.push_back(std::move(piece));
-  if (follower.waiting_bytes <= max_waiting_) return;
+  if (follower.waiting_bytes <= follower.max_waiting) return;
   ++restarts_;
   follower.overrun = true;
   follower.waiting.clear();

@@ -32,10 +32,11 @@ class RelayFeed {
   static constexpr std::size_t kMaxFollowers = 64;
   static constexpr std::size_t kMaxWaiting = std::size_t{256} << 20;
   static constexpr Nanos kForget = 5 * kSecond;  // without a Follow
+  static constexpr Nanos kStartPause = kSecond;  // between two starts of one follower
   static constexpr Nanos kRetry = 5 * kMillisecond;
 
   // REQUIRES: all of them outlive the feed.
-  RelayFeed(net::ZmqRouter& socket, const Registry& registry, const Board& board,
+  RelayFeed(net::ZmqRouter& socket, Registry& registry, const Board& board,
             std::size_t max_waiting = kMaxWaiting)
       : socket_(socket), registry_(registry), board_(board), max_waiting_(max_waiting) {}
 
@@ -43,11 +44,10 @@ class RelayFeed {
   std::optional<Refusal> follow(const std::string& route, const wire::Follow& follow, Instant now);
 
   // REQUIRES: the agents are registered here.
-  void registered(const Agent& agent, Instant now);
+  void registered(Agent& agent, Instant now);
   void heartbeat(const Agent& agent, const wire::Heartbeat& heartbeat, Instant now);
   void batch(const Agent& agent, std::string_view frame, Instant now);
   void paths(const Agent& agent, const wire::PathReport& report, Instant now);
-  void moved(const std::string& host, Instant now);
   // Takes the result of Registry::takeChanged(), and tells which agents are gone or back.
   void presenceChanged(const std::vector<IpAddress>& addresses, Instant now);
 
@@ -60,10 +60,12 @@ class RelayFeed {
   struct Follower {
     std::string route;
     std::uint64_t attempt = 0;
+    Nanos started_mono = 0;
     Nanos heard_mono = 0;
     bool overrun = false;  // too much has waited; its next Follow starts again
     std::deque<Piece> waiting;
     std::size_t waiting_bytes = 0;
+    std::size_t max_waiting = 0;
   };
 
   wire::Relay* add(const std::string& host, std::size_t bytes, Instant now);
@@ -74,16 +76,15 @@ class RelayFeed {
   void flushAll(Instant now);
 
   net::ZmqRouter& socket_;
-  const Registry& registry_;
+  Registry& registry_;
   const Board& board_;
   const std::size_t max_waiting_;
   std::map<std::string, Follower> followers_;  // by name
   wire::ControllerMessage gathered_;
   std::size_t gathered_bytes_ = 0;
-  Nanos gathered_mono_ = kNever;      // when it is sent
-  Nanos retry_mono_ = kNever;         // when what waits is tried again
-  std::map<std::string, bool> told_;  // whether each host was told to be alive
-  std::uint64_t restarts_ = 0;        // of followers that were too slow
+  Nanos gathered_mono_ = kNever;  // when it is sent
+  Nanos retry_mono_ = kNever;     // when what waits is tried again
+  std::uint64_t restarts_ = 0;    // of followers that were too slow
 };
 
 }  // namespace pingloom::controller

@@ -199,6 +199,9 @@ std::vector<Finding> Verdicts::find(Instant now) {
 void Verdicts::watchFabric(Nanos now_mono) {
   if (auto report = fabric_watch_.takeReport()) {
     fabric_ = std::move(*report);
+    // Other controllers' agents take no orders from here.
+    std::erase_if(fabric_.to_confirm,
+                  [&](const FlowName& flow) { return registry_.isElsewhere(flow.source); });
     fabric_confirm_.begin(fabric_.to_confirm, places_->plan(), now_mono);
   }
   if (fabric_confirm_.collect(now_mono)) watched_ = {};

@@ -137,7 +137,7 @@ constexpr CsvTable kWorstTable = {"pairs",
 constexpr CsvTable kAlertsTable = {
     "targets", "name,kind,delivered,failed,dropped,waiting,last_error,last_delivered"};
 constexpr CsvTable kControllersTable = {
-    "controllers", "name,leader,address,http,agents,lag_ns,lease_left_ns,session"};
+    "controllers", "name,leader,address,http,agents,lag_ns,lease_left_ns,session,shown"};
 constexpr CsvTable kPairTable = {"", ""};  // the answer is its only line
 constexpr CsvTable kEventsTable = {"events",
                                    "at,window,probe,source,source_name,destination,destination_"

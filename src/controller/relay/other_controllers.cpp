@@ -27,18 +27,33 @@ std::vector<std::string> OtherControllers::heard() const {
 }
 
 void OtherControllers::run(Instant now) {
-  more_waits_ = false;
-  if (now.mono >= follow_due_mono_) {
-    follow_due_mono_ = now.mono + kFollow;
-    refresh(now);
-    for (auto& [name, link] : links_) follow(name, link, now);
+  if (now.mono - std::exchange(ran_mono_, now.mono) > kLapse) {
+    for (auto& [name, link] : links_) link.heard_mono = now.mono;
   }
-  const Nanos until_mono = monotonicNow() + kMaxTurn;
-  for (auto& [name, link] : links_) receive(name, link, until_mono, now);
-  intake_.runDue(now.mono);
+  receiveAll(now);
+  if (now.mono < follow_due_mono_) return;
+  follow_due_mono_ = now.mono + kFollow;
+  refresh(now);
+  for (auto& [name, link] : links_) follow(name, link, now);
+  intake_.expire(
+      [&](const std::string& name) {
+        const auto link = links_.find(name);
+        return link != links_.end() && !link->second.heard;
+      },
+      now);
+  receiveAll(now);  // opening and asking may have consumed the descriptors' events
 }
 
-// A controller that has another session may have restarted.
+void OtherControllers::receiveAll(Instant now) {
+  more_waits_ = false;
+  for (auto& [name, link] : links_) {
+    const Nanos share = kMaxTurn / static_cast<Nanos>(links_.size());
+    receive(name, link, monotonicNow() + share, now);
+  }
+}
+
+// A controller that has another session may have restarted. One that has lost its session, because
+// it alone cannot reach the database, may still tell what its agents say.
 void OtherControllers::refresh(Instant now) {
   const auto cluster = board_.cluster();
   std::map<std::string, const ClusterMember*> members;
@@ -47,8 +62,9 @@ void OtherControllers::refresh(Instant now) {
   }
   for (auto at = links_.begin(); at != links_.end();) {
     auto& [name, link] = *at;
-    const bool stays = members.contains(name);
-    if (!stays) lose(name, link, now);
+    const bool tells = link.heard && now.mono - link.heard_mono <= kSilence;
+    const bool stays = members.contains(name) || (tells && links_.size() <= kMaxOthers);
+    if (!stays) lose(name, link);
     at = stays ? std::next(at) : links_.erase(at);
   }
   for (const auto& [name, member] : members) {
@@ -87,7 +103,7 @@ void OtherControllers::follow(const std::string& name, Link& link, Instant now) 
           "cannot be reached, or has another key (docs/scale.md)",
           name, link.address);
     }
-    lose(name, link, now);
+    lose(name, link);
     open(name, link, now);
     return;
   }
@@ -144,13 +160,11 @@ void OtherControllers::takeFrame(const std::string& name, Link& link, Instant no
   }
 }
 
-void OtherControllers::lose(const std::string& name, Link& link, Instant now) {
-  if (std::exchange(link.heard, false)) {
-    log::warning(
-        "nothing is heard from controller {} any more; what its agents report is not shown here",
-        name);
-  }
-  intake_.lost(name, now);
+void OtherControllers::lose(const std::string& name, Link& link) {
+  if (!std::exchange(link.heard, false)) return;
+  log::warning(
+      "nothing is heard from controller {} any more; what its agents report is not shown here",
+      name);
 }
 
 }  // namespace pingloom::controller

@@ -25,9 +25,11 @@ class OtherControllers {
  public:
   static constexpr std::size_t kMaxOthers = 64;
   static constexpr Nanos kFollow = kSecond;
-  static constexpr Nanos kSilence = 5 * kSecond;   // then it counts as lost
-  static constexpr Nanos kAskAgain = 2 * kSecond;  // between two requests for everything
-  static constexpr Nanos kMaxTurn = 20 * kMillisecond;
+  static constexpr Nanos kSilence = 5 * kSecond;        // then it counts as lost
+  static constexpr Nanos kAskAgain = 2 * kSecond;       // between two requests for everything
+  static constexpr Nanos kMaxTurn = 20 * kMillisecond;  // of run(), for all links together
+  static constexpr Nanos kLapse =
+      2 * kSecond;  // between two turns: nothing was heard because nobody listened
 
   // REQUIRES: the board and the intake outlive it. `own` is nullopt without keys.
   static Result<std::unique_ptr<OtherControllers>> make(const Board& board, RelayIntake& intake,
@@ -40,7 +42,7 @@ class OtherControllers {
   int descriptor() const { return readable_.get(); }
   void run(Instant now);
   // CLOCK_MONOTONIC
-  Nanos nextDue() const { return more_waits_ ? 0 : std::min(follow_due_mono_, intake_.nextDue()); }
+  Nanos nextDue() const { return more_waits_ ? 0 : follow_due_mono_; }
 
  private:
   struct Link {
@@ -60,12 +62,13 @@ class OtherControllers {
   OtherControllers(const Board& board, RelayIntake& intake, std::optional<net::CurvePair> own,
                    UniqueFd readable)
       : board_(board), intake_(intake), own_(std::move(own)), readable_(std::move(readable)) {}
+  void receiveAll(Instant now);
   void refresh(Instant now);
   void open(const std::string& name, Link& link, Instant now);
   void follow(const std::string& name, Link& link, Instant now);
   void receive(const std::string& name, Link& link, Nanos until_mono, Instant now);
   void takeFrame(const std::string& name, Link& link, Instant now);
-  void lose(const std::string& name, Link& link, Instant now);
+  static void lose(const std::string& name, Link& link);
 
   const Board& board_;
   RelayIntake& intake_;
@@ -74,6 +77,7 @@ class OtherControllers {
   UniqueFd readable_;  // an epoll descriptor of all links
   std::map<std::string, Link> links_;
   Nanos follow_due_mono_ = 0;
+  Nanos ran_mono_ = 0;  // the last turn
   bool more_waits_ = false;
   wire::ControllerMessage message_;
   std::string frame_;

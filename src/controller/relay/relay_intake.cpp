@@ -1,16 +1,13 @@
 #include "controller/relay/relay_intake.h"
 
-#include <algorithm>
-
+#include "common/log.h"
 #include "controller/control/agent_status.h"
 
 namespace pingloom::controller {
-
 bool RelayIntake::take(const std::string& from, const wire::Relays& told, Instant now) {
-  if (told.from_start()) named_[from].clear();
+  if (told.from_start()) refused_.erase(from);
   bool known = true;
   for (const wire::Relay& relay : told.relays()) known = take(from, relay, now) && known;
-  if (told.complete()) complete(from, now);
   return known;
 }
 
@@ -21,91 +18,69 @@ bool RelayIntake::take(const std::string& from, const wire::Relay& relay, Instan
   }
   Agent* agent = registry_.find(relay.host());
   if (agent == nullptr || agent->info.controller != from) {
-    const bool here = agent != nullptr && agent->info.controller.empty() && agent->info.alive;
-    return here || relay.has_gone();
+    return relay.has_gone() || knowsBetter(from, relay.host(), now);
   }
   if (relay.has_heartbeat()) {
+    registry_.heardRelayed(*agent, now);
     takeHeartbeat(*agent, relay.heartbeat(), now);
   } else if (relay.has_batch()) {
     batches_.takeRelayed(*agent, relay.batch(), now);
   } else if (relay.has_paths()) {
     (void)paths_.take(*agent, relay.paths(), now.utc);
   } else if (relay.has_gone()) {
-    takeGone(*agent, relay.gone(), now);
+    agent->info.last_seen_utc = relay.gone().last_seen_utc_ns();
+    registry_.goodbye(*agent);
+    hosts_changed_ = true;
   }
   return true;
 }
 
-void RelayIntake::takeAgent(const std::string& from, const wire::Relay& relay, Instant now) {
-  if (const auto named = named_.find(from); named != named_.end())
-    named->second.insert(relay.host());
-  if (relay.agent().registration().host() != relay.host()) return;
-  Agent* agent = registry_.takeRelayed(relay.agent(), from, now);
-  if (agent == nullptr) return;
-  leaving_.erase(relay.host());
-  takeHeartbeat(*agent, relay.agent().heartbeat(), now);
-  agent->info.last_seen_utc = relay.agent().last_seen_utc_ns();
+// Whether it is right to ignore what is told about this agent. One that has just moved may be told
+// by its former controller for a moment.
+bool RelayIntake::knowsBetter(const std::string& from, const std::string& host, Instant now) const {
+  const Agent* agent = registry_.find(host);
+  const bool alive = agent != nullptr && agent->info.alive;
+  if (alive && agent->info.controller.empty()) return true;
+  if (alive && now.mono - agent->heard_mono < kLease) return true;
+  const auto names = refused_.find(from);
+  if (names == refused_.end()) return false;
+  const auto since = names->second.find(host);
+  return since != names->second.end() && now.mono - since->second < kRetryRefused;
 }
 
+void RelayIntake::takeAgent(const std::string& from, const wire::Relay& relay, Instant now) {
+  const bool named = relay.agent().registration().host() == relay.host();
+  Agent* agent = named ? registry_.takeRelayed(relay.agent(), from, now) : nullptr;
+  if (agent != nullptr) {
+    takeHeartbeat(*agent, relay.agent().heartbeat(), now);
+    return;
+  }
+  if (knowsBetter(from, relay.host(), now)) return;
+  refused_[from][relay.host()] = now.mono;
+  log::warning("agent {} of controller {} is not taken: another agent has its addresses",
+               relay.host(), from);
+}
+
+// The other controller has refused what is malformed.
 void RelayIntake::takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat, Instant now) {
   const wire::AgentStatus& status = heartbeat.status();
   copyStatus(status, agent.info);
-  // The other controller has refused what is malformed.
   if (status.has_page_owners()) (void)Registry::takePageOwners(agent, status.page_owners());
   (void)counters_.take(agent, status, now);
   agent.plan_hash = heartbeat.plan_hash();
-  agent.heard_mono = now.mono;
-  agent.info.last_seen_utc = now.utc;
   hosts_changed_ = true;
 }
 
-void RelayIntake::takeGone(Agent& agent, const wire::RelayedGone& gone, Instant now) {
-  if (gone.moved()) return leave(agent.info.controller, agent.info.host, now);
-  agent.info.last_seen_utc = gone.last_seen_utc_ns();
-  registry_.goodbye(agent);
-  hosts_changed_ = true;
-}
-
-// An agent that was not named has left while nothing was heard.
-void RelayIntake::complete(const std::string& from, Instant now) {
-  const auto named = named_.find(from);
-  if (named == named_.end()) return;
+void RelayIntake::expire(const std::function<bool(const std::string&)>& unheard, Instant now) {
   for (const auto& [id, agent] : registry_.agents()) {
-    if (agent->info.controller == from && !named->second.contains(agent->info.host)) {
-      leave(from, agent->info.host, now);
-    }
+    const AgentInfo& info = agent->info;
+    if (info.controller.empty() || !info.alive || now.mono - agent->heard_mono < kLinger) continue;
+    if (unheard(info.controller)) continue;
+    log::warning("agent {} of controller {} has not been told for 20 s: it counts as gone",
+                 info.host, info.controller);
+    registry_.goodbye(*agent);
+    hosts_changed_ = true;
   }
-  named_.erase(named);
-}
-
-void RelayIntake::lost(const std::string& from, Instant now) {
-  named_.erase(from);
-  for (const auto& [id, agent] : registry_.agents()) {
-    if (agent->info.controller == from) leave(from, agent->info.host, now);
-  }
-}
-
-void RelayIntake::leave(const std::string& from, const std::string& host, Instant now) {
-  if (!leaving_.try_emplace(host, Leaving{from, now.mono + kLinger}).second) return;
-  due_mono_ = std::min(due_mono_, now.mono + kLinger);
-}
-
-void RelayIntake::runDue(Nanos now_mono) {
-  if (now_mono < due_mono_) return;
-  due_mono_ = kNever;
-  std::erase_if(leaving_, [&](const auto& entry) {
-    const auto& [host, leaving] = entry;
-    if (leaving.due_mono > now_mono) {
-      due_mono_ = std::min(due_mono_, leaving.due_mono);
-      return false;
-    }
-    const Agent* agent = registry_.find(host);
-    if (agent != nullptr && agent->info.controller == leaving.from) {
-      registry_.forgetRelayed(host);
-      hosts_changed_ = true;
-    }
-    return true;
-  });
 }
 
 }  // namespace pingloom::controller

@@ -103,7 +103,7 @@ TEST_F(ControlServerTest, RegistersAndPushesThePlan) {
   EXPECT_EQ(plan::hash(*decoded), server_.planHash());
 }
 
-TEST_F(ControlServerTest, SendsAgentsToTheirHomeAndForgetsThem) {
+TEST_F(ControlServerTest, SendsAgentsToTheirHome) {
   Homes homes(board_);
   ControlServer server(*socket_, registry_, marks_, intake_, writer_, bursts_, paths_,
                        folder_ / "endpoints", now_.mono, nullptr, nullptr, &homes);
@@ -137,7 +137,9 @@ TEST_F(ControlServerTest, SendsAgentsToTheirHomeAndForgetsThem) {
   const auto sent = dealer.expect(ControllerMessage::kRedirect, runTurn);
   ASSERT_TRUE(sent);
   EXPECT_EQ(sent->redirect().controller(), "b:1");
-  EXPECT_EQ(registry_.find(moves), nullptr) << "it is not down";
+  ASSERT_NE(registry_.find(moves), nullptr);
+  EXPECT_EQ(registry_.find(moves)->info.controller, "b");
+  EXPECT_TRUE(registry_.find(moves)->info.alive) << "it is not down";
   dealer.send(follows(moves, "10.0.0.1"));
   EXPECT_TRUE(dealer.expect(ControllerMessage::kRedirect, runTurn)) << "instead of Registered";
   dealer.send(registration(moves, "10.0.0.1"));

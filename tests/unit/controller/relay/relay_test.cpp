@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "controller/control/control_server.h"
+#include "controller/control/presence_log.h"
 #include "controller/model/grid_plan.h"
 #include "controller/relay/other_controllers.h"
 #include "unit/controller/dealer.h"
@@ -72,13 +75,15 @@ class RelayTest : public testing::Test {
   void turn(Nanos passed = 0) {
     now_.mono += passed;
     now_.utc += passed;
-    server_.receive(now_);
-    home_.registry.expire(now_);
-    const auto changed = home_.registry.takeChanged();
-    home_.grid.presenceChanged(changed);
-    server_.presenceChanged(changed, now_);
-    home_.grid.runDue(now_);
-    server_.runDue(now_);
+    if (home_runs_) {
+      server_.receive(now_);
+      home_.registry.expire(now_);
+      const auto changed = home_.registry.takeChanged();
+      home_.grid.presenceChanged(changed);
+      server_.presenceChanged(changed, now_);
+      home_.grid.runDue(now_);
+      server_.runDue(now_);
+    }
     others_->run(now_);
     other_.grid.presenceChanged(other_.registry.takeChanged());
     other_.grid.runDue(now_);
@@ -145,6 +150,7 @@ class RelayTest : public testing::Test {
   std::unique_ptr<OtherControllers> others_ =
       std::move(*OtherControllers::make(other_.board, intake_, std::nullopt));
   std::vector<Agent> talking_;
+  bool home_runs_ = true;
 };
 
 TEST_F(RelayTest, AnotherControllerShowsWhatAgentsSayAndKeepsNothingOfIt) {
@@ -208,19 +214,74 @@ TEST_F(RelayTest, GoneAndBack) {
             home_.registry.find("a")->present_since_utc);
 }
 
-TEST_F(RelayTest, AgentsOfALostControllerStayForAWhile) {
+TEST_F(RelayTest, AgentsOfALostControllerAreGoneAfterAWhile) {
+  Dealer dealer(socket_->address());
+  registerAgent(dealer, "a", "10.0.0.1");
+  ASSERT_TRUE(comes([&] { return known("a"); }));
+  home_runs_ = false;
+  for (int i = 0; i < 60; ++i) turn(kSecond);
+  EXPECT_TRUE(others_->heard().empty());
+  EXPECT_TRUE(known("a")) << "its controller is a member, and its agents may be well";
+  ClusterStatus alone = *other_.board.cluster();
+  alone.members.erase(alone.members.begin());
+  other_.board.publishCluster(std::make_shared<const ClusterStatus>(alone));
+  turn(kSecond);
+  EXPECT_TRUE(known("a", false)) << "nobody has it";
+}
+
+TEST_F(RelayTest, OneThatHasLostItsSessionIsHeardAsLongAsItTells) {
   Dealer dealer(socket_->address());
   registerAgent(dealer, "a", "10.0.0.1");
   ASSERT_TRUE(comes([&] { return known("a"); }));
   ClusterStatus alone = *other_.board.cluster();
   alone.members.erase(alone.members.begin());
   other_.board.publishCluster(std::make_shared<const ClusterStatus>(alone));
-  turn(kSecond);
-  turn(RelayIntake::kLinger - kSecond);
-  EXPECT_TRUE(known("a")) << "another controller may tell it soon";
-  EXPECT_TRUE(others_->heard().empty());
-  turn(2 * kSecond);
+  for (int i = 0; i < 30; ++i) {
+    turn(kSecond);
+    const Nanos since = now_.mono;
+    ASSERT_TRUE(test::eventually([&] {
+      turn(RelayFeed::kGather);
+      say(talking_[0]);
+      return other_.registry.find("a")->heard_mono >= since;
+    }));
+  }
+  EXPECT_TRUE(known("a"));
+  EXPECT_THAT(others_->heard(), testing::ElementsAre("home"));
+}
+
+TEST_F(RelayTest, AnAgentThatMovesIsNoAbsence) {
+  Dealer dealer(socket_->address());
+  registerAgent(dealer, "a", "10.0.0.1");
+  ASSERT_TRUE(comes([&] { return known("a"); }));
+  PresenceLog log(now_.utc);
+  (void)log.take();
+  const std::array<IpAddress, 1> address = {ip("10.0.0.1")};
+  log.note(other_.registry, address, now_);
+  EXPECT_TRUE(log.take().empty()) << "its controller notes it";
+  ASSERT_TRUE(
+      other_.registry.admit(test::registerOf("a", 7, {"10.0.0.1"}), "route", std::nullopt, now_));
+  log.note(other_.registry, address, now_);
+  const auto records = log.take();
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].kind, PresenceRecord::Kind::kStayed);
+  EXPECT_EQ(records[0].utc, now_.utc);
+}
+
+TEST_F(RelayTest, AnAgentThatIsRefusedDoesNotBeginEverythingAgain) {
+  Dealer dealer(socket_->address());
+  ASSERT_TRUE(other_.registry.admit(test::registerOf("here", 7, {"10.0.0.1"}), "route",
+                                    std::nullopt, now_));
+  wire::Relays told;
+  wire::Relay& agent = *told.add_relays();
+  agent.set_host("a");
+  *agent.mutable_agent()->mutable_registration() = test::registerOf("a", 7, {"10.0.0.1"});
+  agent.mutable_agent()->set_alive(true);
+  EXPECT_TRUE(intake_.take("home", told, now_));
   EXPECT_EQ(relayed("a"), nullptr);
+  agent.mutable_heartbeat();
+  EXPECT_TRUE(intake_.take("home", told, now_));
+  now_.mono += RelayIntake::kRetryRefused;
+  EXPECT_FALSE(intake_.take("home", told, now_)) << "the address may be free now";
 }
 
 TEST_F(RelayTest, AnAgentThatComesHereIsNotTheOthersAnyMore) {
