@@ -40,6 +40,11 @@ def chromium():
     return None if os.access(path, os.X_OK) else f"{path} is missing (CHROMIUM names another)"
 
 
+def postgres_server():
+    there = pathlib.Path("/usr/lib/postgresql/15/bin/postgres").exists()
+    return None if there else "the package postgresql-15 is not installed"
+
+
 def browser_driver():
     there = (ROOT / "web/node_modules/playwright-core").exists()
     return None if there else "web/node_modules has no playwright-core (build the target web with tests on)"
@@ -141,6 +146,12 @@ SECTIONS = [
     Section("fleet_mesh", f"{BIN}/fleet --rows 2000 --window 60s --pushes 1", "--windows 1 --restarts 0", 900,
             full="--windows 2 --restarts 2", targets=("fleet", "pingloom-controller"), needs=(program("redis-server"),),
             limit_of=figure("limit: bare ZeroMQ with the same frames")),
+    Section("fleet_cluster", f"/usr/bin/python3 -B tests/integration/postgres.py {BIN}/fleet_cluster", "--windows 2 --kills 1",
+            900, full="--rows 500 --windows 5 --kills 3", targets=("fleet_cluster", "pingloom-controller"),
+            needs=(program("redis-server"), postgres_server),
+            goals={"rows for a CPU second, several to one": ">= 0.7", "a controller killed | another one leads after": "<= 5000",
+                   "a controller killed | all agents registered after": "< 6000",
+                   "a controller killed | all rows committed after": "< 10000"}),
     Section("icrc", f"{BIN}/icrc_bench --benchmark_min_time=0.1", "--benchmark_repetitions=1", 300,
             full="--benchmark_repetitions=9", targets=("icrc_bench",), limit_of=same_column("limit: the plain CRC call")),
     Section("verdict", f"{BIN}/verdict_bench --seed 2000000", "--scenarios 100 --runs 1", 600,

@@ -240,7 +240,7 @@ void Registry::comeBack(Agent& agent, Instant now) {
 
 std::optional<Refusal> Registry::takePageOwners(Agent& agent, const wire::PageOwners& told) {
   auto taken = wire::decode(told);
-  if (!taken) return bad(taken.error().text());
+  if (!taken) return Refusal{wire::Refused::BAD_MESSAGE, taken.error().text()};
   agent.info.page_owners =
       *taken == PageOwners{} ? nullptr : std::make_shared<const PageOwners>(std::move(*taken));
   return std::nullopt;

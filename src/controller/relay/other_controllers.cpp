@@ -11,11 +11,11 @@
 namespace pingloom::controller {
 
 Result<std::unique_ptr<OtherControllers>> OtherControllers::make(
-    const Board& board, RelayIntake& intake, std::optional<net::CurvePair> own) {
+    const Board& board, RelayIntake& intake, const std::optional<net::CurvePair>& own) {
   UniqueFd readable(epoll_create1(EPOLL_CLOEXEC));
   if (!readable.valid()) return makeErrnoError("cluster", "cannot make an epoll descriptor", errno);
   return std::unique_ptr<OtherControllers>(
-      new OtherControllers(board, intake, std::move(own), std::move(readable)));
+      new OtherControllers(board, intake, own, std::move(readable)));
 }
 
 std::vector<std::string> OtherControllers::heard() const {

@@ -33,7 +33,7 @@ class OtherControllers {
 
   // REQUIRES: the board and the intake outlive it. `own` is nullopt without keys.
   static Result<std::unique_ptr<OtherControllers>> make(const Board& board, RelayIntake& intake,
-                                                        std::optional<net::CurvePair> own);
+                                                        const std::optional<net::CurvePair>& own);
   OtherControllers(const OtherControllers&) = delete;
   OtherControllers& operator=(const OtherControllers&) = delete;
 
@@ -59,9 +59,9 @@ class OtherControllers {
     std::string refusal;   // the last that was logged
   };
 
-  OtherControllers(const Board& board, RelayIntake& intake, std::optional<net::CurvePair> own,
-                   UniqueFd readable)
-      : board_(board), intake_(intake), own_(std::move(own)), readable_(std::move(readable)) {}
+  OtherControllers(const Board& board, RelayIntake& intake,
+                   const std::optional<net::CurvePair>& own, UniqueFd readable)
+      : board_(board), intake_(intake), own_(own), readable_(std::move(readable)) {}
   void receiveAll(Instant now);
   void refresh(Instant now);
   void open(const std::string& name, Link& link, Instant now);
