@@ -180,6 +180,9 @@ void Agent::startPages(Nanos now) {
   pages_problem_.clear();
   pages_ = std::move(*started);
   own_pages_ = std::make_unique<OwnPages>(config_.pages->registration.socket, work_);
+  if (config_.pages->system) {
+    system_ = std::make_unique<system::SystemThread>(config_.pages->registration.socket);
+  }
   if (control_ != nullptr) control_->setPages(announcedPages(), now);
 }
 

@@ -26,6 +26,7 @@
 #include "agent/results_log.h"
 #include "agent/spool.h"
 #include "agent/state_dir.h"
+#include "agent/system/system_thread.h"
 #include "agent/work.h"
 #include "common/fd.h"
 #include "common/service_manager.h"
@@ -154,8 +155,9 @@ class Agent : private ControlOwner {
   std::unique_ptr<http::Server> http_;
   std::unique_ptr<pages::PageService> pages_;
   std::unique_ptr<OwnPages> own_pages_;
-  Nanos pages_due_ = kNever;   // when to try to serve pages again
-  std::string pages_problem_;  // the last logged reason why they are not served
+  std::unique_ptr<system::SystemThread> system_;  // nullptr if not configured
+  Nanos pages_due_ = kNever;                      // when to try to serve pages again
+  std::string pages_problem_;                     // the last logged reason why they are not served
   std::optional<ResultsLog> results_log_;
 };
 

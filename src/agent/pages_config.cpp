@@ -79,6 +79,7 @@ constexpr auto kPagesKeys = std::to_array<ConfigKey<PagesConfig>>({
      [](const yaml::Node& node, PagesConfig& config) {
        return readNumber(node, 1, kMaxPages, config.limits.pages_per_user);
      }},
+    {"system", readField<&PagesConfig::system>},
 });
 
 }  // namespace

@@ -18,6 +18,7 @@ struct PagesConfig {
   std::optional<rdma::DeviceOptions> device;  // by default the same as for probes
   pages::RegistrationOptions registration;
   pages::PoolLimits limits;
+  bool system = false;  // whether the agent shows the host's own metrics on pages
 };
 
 // Reads the section, for common/config_reader.h.

@@ -50,9 +50,9 @@ class PagesCase(unittest.TestCase):
     def socket(self, number):
         return pages_socket(self.directory, number)
 
-    def start_agent(self, number, prefix=()):
-        """`prefix`: the command that starts it."""
-        path = write_agent_config(self.directory, self.subnet, number)
+    def start_agent(self, number, prefix=(), system=False):
+        """`prefix`: the command that starts it. `system`: whether it shows the host's own metrics."""
+        path = write_agent_config(self.directory, self.subnet, number, system)
         self.agents[number] = self.run_one(f"agent-{number}", *prefix, binary("pingloom-agent"), "--config", str(path))
 
     def start_collector(self, name="collector", addresses=(200,), agents=(1, 2), more=(), settings=""):

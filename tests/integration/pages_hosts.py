@@ -9,8 +9,8 @@ def pages_socket(directory, number):
     return directory / f"pages-{number}.sock"
 
 
-def write_agent_config(directory, subnet, number):
-    """Its path. There is no controller."""
+def write_agent_config(directory, subnet, number, system=False):
+    """Its path. There is no controller. `system`: whether it shows the host's own metrics."""
     path = directory / f"agent-{number}.yaml"
     path.write_text(f"""controller: {subnet}.254:9
 host: host-{number}
@@ -18,6 +18,7 @@ addresses: [{subnet}.{number}]
 state_dir: {directory}/agent-{number}
 http: none
 rdma: {{ device: soft }}
-pages: {{ address: {pages_address(subnet, number)}, device: soft, socket: {pages_socket(directory, number)} }}
+pages: {{ address: {pages_address(subnet, number)}, device: soft, socket: {pages_socket(directory, number)},
+          system: {str(system).lower()} }}
 """)
     return path

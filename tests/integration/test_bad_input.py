@@ -42,7 +42,7 @@ AGENT = "controller: 127.0.0.1:1\nhost: probed\nstate_dir: state\n", {
              "{ device: soft, impair: [{ to: x }] }", "{ device: soft, impair: [{ to: 10.0.0.1, delay: 11s }] }"),
     "pages": ("yes", "{ address: x }", "{ port: 0 }", "{ socket: '' }", "{ socket: '" + "x" * 200 + "' }", "{ max_pages: 0 }",
               "{ max_pages_per_user: many }", "{ users: [] }", "{ groups: [no-such-group] }", "{ users: [no-such-user] }",
-              "{ device: '' }"),
+              "{ device: '' }", "{ system: 1 }", "{ system: }"),
     "spool": ("1GiB", "{ max_size: 1MiB }", "{ max_size: 65GiB }", "{ max_size: 10 MB }", "{ max_size: -1 }", "{ max_size: }"),
 }
 TABLE = "{ name: t, id: 1, kind: keyed, slots: 1000, value: 24B }"
