@@ -1,13 +1,18 @@
 """The host's own metrics on pages: what a collector shows of them is what this test reads from /proc itself."""
 
+import os
 import pathlib
 import re
+import sys
 import unittest
 
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
 from pages_case import PagesCase
 from processes import eventually
+
+
+CGROUPS = pathlib.Path("/sys/fs/cgroup")
 
 
 def proc(name):
@@ -65,6 +70,57 @@ class SystemMetrics(PagesCase):
                          lambda: int(re.search(r"^some .*total=(\d+)", proc("pressure/cpu"), re.M)[1]) / 1e6)
         self.assertEqual(self.value("pingloom_system_malformed_total"), 0)
         self.assertEqual(self.value("pingloom_system_refused"), 0)
+
+    def test_devices_are_shown_as_proc_shows_them(self):
+        self.start(system=True)
+
+        def received():
+            return int(re.search(r"^ *lo: *(\d+)", proc("net/dev"), re.M)[1])
+
+        self.between("node_network_receive_bytes_total", received, device="lo")
+        disks = [line.split() for line in proc("diskstats").splitlines()]
+        for name in {fields[2] for fields in disks if re.fullmatch("[sv]d[a-z]|nvme[0-9]+n1", fields[2])}:
+            def written(name=name):
+                return int(re.search(rf" {name} (?:\d+ ){{6}}(\d+)", proc("diskstats"))[1]) * 512
+            self.between("node_disk_written_bytes_total", written, device=name)
+        mounts = [line.split() for line in proc("self/mounts").splitlines()]
+        roots = [fields for fields in mounts if fields[1] == "/"]
+        shown = {dict(labels)["mountpoint"]: value for (name, labels), value in self.shown().items()
+                 if name == "node_filesystem_size_bytes"}
+        self.assertEqual("/" in shown, roots[-1][2] in ("ext4", "xfs", "btrfs"))
+        for point, size in shown.items():
+            self.assertEqual(size, os.statvfs(point).f_blocks * os.statvfs(point).f_frsize, point)
+        self.assertEqual(self.value("pingloom_system_malformed_total"), 0)
+        self.assertEqual(self.value("pingloom_system_refused"), 0)
+
+    def busy_cgroup(self):
+        """A cgroup of version 2 in which a process has run: a new one if that may be made, or any, or None."""
+        root = next((root for root in (CGROUPS, CGROUPS / "unified") if (root / "cgroup.controllers").exists()), None)
+        if root is None:
+            return None
+        made = root / f"pingloom-test-{os.getpid()}"
+        try:
+            made.mkdir()
+        except OSError:
+            return next((path.parent for path in sorted(root.glob("*/cpu.stat"))), None)
+        self.addCleanup(made.rmdir)
+        busy = self.run_one("busy", sys.executable, "-c", "import time\nwhile time.process_time() < 1: pass\ntime.sleep(600)")
+        self.addCleanup(busy.kill)  # first, because a cgroup with processes cannot be removed
+        (made / "cgroup.procs").write_text(str(busy.pid))
+        eventually(lambda: self.used(made) > 0.5, 60, "the process has run")
+        return made
+
+    def used(self, cgroup):
+        return int(re.search(r"^usage_usec (\d+)", (cgroup / "cpu.stat").read_text(), re.M)[1]) / 1e6
+
+    def test_a_cgroup_is_shown_as_its_files_show_it(self):
+        cgroup = self.busy_cgroup()
+        self.start(system=True)
+        if cgroup is None:
+            eventually(lambda: self.value("pingloom_system_rounds_total"), 60, "the host is shown", 0.2)
+            self.assertEqual([name for name, _ in self.shown() if name.startswith("pingloom_cgroup_")], [])
+        else:
+            self.between("pingloom_cgroup_cpu_seconds_total", lambda: self.used(cgroup), cgroup=f"/{cgroup.name}")
 
     def test_they_are_off_by_default(self):
         self.start(system=False)

@@ -1,10 +1,15 @@
 #include "agent/system/system_reader.h"
 
+#include <utility>
+
+#include "agent/system/device_parsers.h"
 #include "agent/system/host_parsers.h"
+#include "common/log.h"
 
 namespace pingloom::agent::system {
 
-SystemReader::SystemReader(const std::filesystem::path& proc) {
+SystemReader::SystemReader(const std::filesystem::path& proc, std::filesystem::path cgroups)
+    : filesystems_(proc / "self/mounts"), cgroups_mount_(std::move(cgroups)) {
   host_.push_back({KeptFile(proc / "stat"), parseStat});
   host_.push_back({KeptFile(proc / "loadavg"), parseLoad});
   host_.push_back({KeptFile(proc / "meminfo"), parseMemory});
@@ -12,15 +17,37 @@ SystemReader::SystemReader(const std::filesystem::path& proc) {
   for (const char* name : {"cpu", "memory", "io", "irq"}) {
     pressures_.push_back({KeptFile(proc / "pressure" / name), name});
   }
+  devices_.push_back({KeptFile(proc / "diskstats"), parseDisks});
+  devices_.push_back({KeptFile(proc / "self/net/dev"), parseNetwork});
 }
 
 void SystemReader::readHost(Readings& readings) {
-  for (HostFile& one : host_) {
+  for (ParsedFile& one : host_) {
     if (const auto text = one.file.read()) one.parse(*text, readings);
   }
   for (PressureFile& one : pressures_) {
     if (const auto text = one.file.read()) parsePressure(one.name, *text, readings);
   }
+}
+
+void SystemReader::readDevices(Readings& readings) {
+  for (ParsedFile& one : devices_) {
+    if (const auto text = one.file.read()) one.parse(*text, readings);
+  }
+  filesystems_.read(readings);
+}
+
+void SystemReader::readCgroups(Readings& readings) {
+  const auto root = cgroupRoot(cgroups_mount_);
+  if (!root) {
+    if (!std::exchange(no_cgroups_logged_, true)) {
+      log::warning("system metrics: {} has no cgroups of version 2, so they are left out",
+                   cgroups_mount_.string());
+    }
+    return;
+  }
+  cgroups_ = findCgroups(*root);
+  system::readCgroups(*root, cgroups_, readings);
 }
 
 }  // namespace pingloom::agent::system

@@ -1,12 +1,15 @@
-// Reads the host's own metrics from /proc. A file that is missing or cannot be read leaves
-// its metrics out and never keeps the rest from being read. One thread, off those that probe,
-// because a file may take long.
+// Reads the host's own metrics from /proc and from the cgroups' files. What is missing or cannot be
+// read is left out and never keeps the rest from being read. One thread, off those that probe,
+// because the kernel may take long.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "agent/system/cgroups.h"
+#include "agent/system/filesystems.h"
 #include "agent/system/kept_file.h"
 #include "agent/system/readings.h"
 
@@ -14,15 +17,20 @@ namespace pingloom::agent::system {
 
 class SystemReader {
  public:
-  // Only tests pass another folder than /proc.
-  explicit SystemReader(const std::filesystem::path& proc = "/proc");
+  // Only tests pass other folders.
+  explicit SystemReader(const std::filesystem::path& proc = "/proc",
+                        std::filesystem::path cgroups = "/sys/fs/cgroup");
 
-  // Appends what is read. The readings' labels are valid until the next call.
-  void readHost(Readings& readings);
+  // These append what they read. The readings' labels are valid until the next call of the same
+  // function.
+  void readHost(Readings& readings);     // the host as a whole
+  void readDevices(Readings& readings);  // disks, network interfaces and file systems
+  // Also finds the cgroups anew. It takes much longer than the others.
+  void readCgroups(Readings& readings);
 
  private:
   using Parser = void (*)(std::string_view text, Readings& readings);
-  struct HostFile {
+  struct ParsedFile {
     KeptFile file;
     Parser parse;
   };
@@ -31,8 +39,13 @@ class SystemReader {
     std::string name;
   };
 
-  std::vector<HostFile> host_;
+  std::vector<ParsedFile> host_;
   std::vector<PressureFile> pressures_;
+  std::vector<ParsedFile> devices_;
+  Filesystems filesystems_;
+  const std::filesystem::path cgroups_mount_;
+  Cgroups cgroups_;
+  bool no_cgroups_logged_ = false;
 };
 
 }  // namespace pingloom::agent::system

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <string>
 #include <utility>
 
 #include "agent/system/readings.h"
@@ -19,24 +21,62 @@ constexpr Family kMalformed = {"pingloom_system_malformed_total",
 constexpr Family kRefused = {"pingloom_system_refused",
                              "Metrics that are left out, because pages do not take them."};
 
+constexpr Family kLeftOut = {"pingloom_system_left_out",
+                             "Disks, interfaces, file systems and cgroups beyond the limits."};
+
+// Metrics of one application: what was read last, and how it is shown.
+struct Part {
+  Part(std::string application, const std::filesystem::path& socket)
+      : shown(std::move(application), socket) {}
+
+  Readings readings;
+  ShownReadings shown;
+};
+
 // Everything that the thread owns while it runs.
 class Rounds {
  public:
-  explicit Rounds(const std::filesystem::path& socket) : host_("pingloom-system", socket) {}
+  explicit Rounds(const std::filesystem::path& socket)
+      : host_("pingloom-system", socket),
+        devices_("pingloom-devices", socket),
+        cgroups_("pingloom-cgroups", socket) {}
 
   void run(Nanos now) {
-    readings_.clear();
-    reader_.readHost(readings_);
-    readings_.count(kRounds, ++rounds_);
-    readings_.count(kMalformed, readings_.malformed);
-    readings_.gauge(kRefused, static_cast<double>(host_.refused()));
-    host_.show(readings_, now);
+    host_.readings.clear();
+    devices_.readings.clear();
+    reader_.readHost(host_.readings);
+    reader_.readDevices(devices_.readings);
+    devices_.shown.show(devices_.readings, now);
+    if (now >= cgroups_due_) {
+      cgroups_due_ = now + SystemThread::kCgroupInterval;
+      cgroups_.readings.clear();
+      reader_.readCgroups(cgroups_.readings);
+      cgroups_.shown.show(cgroups_.readings, now);
+    }
+    addOwn();
+    host_.shown.show(host_.readings, now);
   }
 
  private:
+  // Adds what is known about the reading itself.
+  void addOwn() {
+    std::uint64_t malformed = 0;
+    std::uint64_t left_out = 0;
+    std::size_t refused = 0;
+    for (const Part* part : {&host_, &devices_, &cgroups_}) {
+      malformed += part->readings.malformed;
+      left_out += part->readings.left_out;
+      refused += part->shown.refused();
+    }
+    host_.readings.count(kRounds, ++rounds_);
+    host_.readings.count(kMalformed, malformed);
+    host_.readings.gauge(kLeftOut, static_cast<double>(left_out));
+    host_.readings.gauge(kRefused, static_cast<double>(refused));
+  }
+
   SystemReader reader_;
-  ShownReadings host_;
-  Readings readings_;
+  Part host_, devices_, cgroups_;
+  Nanos cgroups_due_ = 0;
   std::uint64_t rounds_ = 0;
 };
 

@@ -14,6 +14,7 @@ namespace pingloom::agent::system {
 class SystemThread {
  public:
   static constexpr Nanos kInterval = kSecond;
+  static constexpr Nanos kCgroupInterval = 10 * kSecond;
   // Reading takes at most this share of the time, however slow the kernel is.
   static constexpr Nanos kRestAfterReading = 20;
 

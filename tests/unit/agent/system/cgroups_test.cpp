@@ -1,0 +1,121 @@
+// Control groups in a tree in the place of /sys/fs/cgroup.
+#include "agent/system/cgroups.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "../../common/temporary_directory.h"
+#include "truncations.h"
+
+namespace pingloom::agent::system::cgroups_test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+
+constexpr std::string_view kCpuStat =
+    "usage_usec 63273826957\nuser_usec 56774288457\nsystem_usec 6499538499\nnr_periods 10\n"
+    "nr_throttled 3\nthrottled_usec 2500000\n";
+constexpr std::string_view kMemoryEvents = "low 0\nhigh 0\nmax 12\noom 3\noom_kill 2\n";
+
+class CgroupFiles : public testing::Test {
+ protected:
+  void make(const std::string& path, bool memory = true) {
+    fs::create_directories(root_ / path);
+    write(path + "/cpu.stat", kCpuStat);
+    if (!memory) return;
+    write(path + "/memory.current", "1048576\n");
+    write(path + "/memory.events", kMemoryEvents);
+  }
+  void write(const std::string& path, std::string_view text) {
+    std::ofstream(root_ / path) << text;
+  }
+
+  test::TemporaryDirectory directory_;
+  const fs::path root_ = directory_.path() / "cgroup";
+};
+
+TEST_F(CgroupFiles, AreFoundToTheDepthThatIsShown) {
+  make("init.scope");
+  make("system.slice/ssh.service/deeper");
+  make("kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1.slice/container");
+  make("kubepods/besteffort/pod2/container");
+  make("user.slice/user-0.slice/session-1.scope");
+  write("cgroup.procs", "1\n");
+  const auto found = findCgroups(root_);
+  EXPECT_THAT(
+      found.paths,
+      ElementsAre("/init.scope", "/kubepods", "/kubepods.slice", "/system.slice", "/user.slice",
+                  "/kubepods/besteffort", "/kubepods.slice/kubepods-burstable.slice",
+                  "/system.slice/ssh.service", "/user.slice/user-0.slice",
+                  "/kubepods/besteffort/pod2",
+                  "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1.slice"));
+  EXPECT_EQ(found.left_out, 0U);
+}
+
+TEST_F(CgroupFiles, HaveALimit) {
+  for (std::size_t i = 0; i < kMaxCgroups + 5; ++i) {
+    fs::create_directories(root_ / "system.slice" / std::to_string(i));
+  }
+  const auto found = findCgroups(root_);
+  EXPECT_EQ(found.paths.size(), kMaxCgroups);
+  EXPECT_EQ(found.paths.front(), "/system.slice");
+  EXPECT_EQ(found.left_out, 6U);
+  Readings readings;
+  readCgroups(root_, found, readings);
+  EXPECT_EQ(readings.left_out, 6U);
+  EXPECT_EQ(readings.all.size(), 0U) << "they have no files";
+}
+
+TEST_F(CgroupFiles, AreRead) {
+  make("system.slice/db.service");
+  make("user.slice", false);
+  auto found = findCgroups(root_);
+  found.paths.emplace_back("/has.ended");
+  Readings readings;
+  readCgroups(root_, found, readings);
+  EXPECT_EQ(readings.malformed, 0U);
+  EXPECT_EQ(readings.all.size(), 4 + 2U);
+  const Readings::Values db = {"/system.slice/db.service"};
+  EXPECT_DOUBLE_EQ(valueOf(readings, "pingloom_cgroup_cpu_seconds_total", db), 63273.826957);
+  EXPECT_DOUBLE_EQ(valueOf(readings, "pingloom_cgroup_cpu_throttled_seconds_total", db), 2.5);
+  EXPECT_EQ(valueOf(readings, "pingloom_cgroup_memory_bytes", db), 1048576);
+  EXPECT_EQ(valueOf(readings, "pingloom_cgroup_oom_kills_total", db), 2);
+  EXPECT_EQ(valueOf(readings, "pingloom_cgroup_memory_bytes", {"/user.slice"}), -1);
+}
+
+TEST_F(CgroupFiles, OfVersion2AreFoundWhereTheyAre) {
+  EXPECT_EQ(cgroupRoot(root_), std::nullopt);
+  fs::create_directories(root_ / "unified");
+  EXPECT_EQ(cgroupRoot(root_), std::nullopt);
+  write("unified/cgroup.controllers", "");
+  EXPECT_EQ(cgroupRoot(root_), root_ / "unified");
+  write("cgroup.controllers", "cpu memory\n");
+  EXPECT_EQ(cgroupRoot(root_), root_);
+  EXPECT_EQ(findCgroups(directory_.path() / "none").paths.size(), 0U);
+}
+
+TEST_F(CgroupFiles, MayHaveFilesThatAreCutOffOrWrong) {
+  const auto with = [](void (*parse)(std::string_view, std::string_view, Readings&)) {
+    return [parse](std::string_view text, Readings& readings) { parse(text, "/a", readings); };
+  };
+  expectTruncationsAreHarmless(kCpuStat, with(parseCgroupProcessor));
+  expectNonsenseIsHarmless(kCpuStat, with(parseCgroupProcessor));
+  expectTruncationsAreHarmless(kMemoryEvents, with(parseCgroupMemoryEvents));
+  for (const char* wrong : {"", "\n", "5", "-1\n", "max\n", "1 2\n", "99999999999999999999\n"}) {
+    Readings readings;
+    parseCgroupMemory(wrong, "/a", readings);
+    EXPECT_EQ(readings.all.size(), 0U) << wrong;
+    EXPECT_EQ(readings.malformed, 1U) << wrong;
+  }
+  Readings readings;
+  parseCgroupProcessor("usage_usec\nthrottled_usec x\n", "/a", readings);
+  EXPECT_EQ(readings.all.size(), 0U);
+  EXPECT_EQ(readings.malformed, 2U);
+}
+
+}  // namespace
+}  // namespace pingloom::agent::system::cgroups_test
