@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import sys
+import time
 import unittest
 
 from prometheus_client.parser import text_string_to_metric_families as parse_text
@@ -55,6 +56,9 @@ class SystemMetrics(PagesCase):
         for name, key in stat.items():
             self.between(name, lambda key=key: float(re.search(rf"^{key} (\d+)", proc("stat"), re.M)[1]))
         self.assertEqual(self.value("node_boot_time_seconds"), float(re.search(r"^btime (\d+)", proc("stat"), re.M)[1]))
+        self.between("node_time_seconds", time.time)
+        name = next(dict(labels) for name, labels in self.shown() if name == "node_uname_info")
+        self.assertEqual((name["nodename"], name["release"]), (os.uname().nodename, os.uname().release))
         processors = re.findall(r"^cpu(\d+) (.*)", proc("stat"), re.M)
         self.assertEqual(self.value("pingloom_system_cpus"), len(processors))
         for number, _ in processors:

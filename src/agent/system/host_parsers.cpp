@@ -35,8 +35,8 @@ constexpr auto kStat = std::to_array<Named>({
 
 constexpr std::array kLoads = {
     Family{"node_load1", "Threads that run or wait for a device, over a minute."},
-    Family{"node_load5", "The same over 5 minutes."},
-    Family{"node_load15", "The same over 15 minutes."},
+    Family{"node_load5", "Threads that run or wait for a device, over 5 minutes."},
+    Family{"node_load15", "Threads that run or wait for a device, over 15 minutes."},
 };
 
 #define PINGLOOM_MEMORY(key, name, help) \
@@ -52,6 +52,10 @@ constexpr auto kMemory = std::to_array<Named>({
     PINGLOOM_MEMORY("SwapCached", "SwapCached_bytes", "Memory that is also in swap."),
     PINGLOOM_MEMORY("Active", "Active_bytes", "Memory that was used recently."),
     PINGLOOM_MEMORY("Inactive", "Inactive_bytes", "Memory that is reclaimed first."),
+    PINGLOOM_MEMORY("Active(anon)", "Active_anon_bytes", "Active memory that no file backs."),
+    PINGLOOM_MEMORY("Inactive(anon)", "Inactive_anon_bytes", "Inactive memory that no file backs."),
+    PINGLOOM_MEMORY("Active(file)", "Active_file_bytes", "Active memory that caches files."),
+    PINGLOOM_MEMORY("Inactive(file)", "Inactive_file_bytes", "Inactive memory that caches files."),
     PINGLOOM_MEMORY("Unevictable", "Unevictable_bytes", "Memory that cannot be reclaimed."),
     PINGLOOM_MEMORY("Mlocked", "Mlocked_bytes", "Memory that programs have locked."),
     PINGLOOM_MEMORY("SwapTotal", "SwapTotal_bytes", "Swap."),
@@ -64,13 +68,18 @@ constexpr auto kMemory = std::to_array<Named>({
     PINGLOOM_MEMORY("Slab", "Slab_bytes", "The kernel's own objects."),
     PINGLOOM_MEMORY("SReclaimable", "SReclaimable_bytes", "Kernel objects that can be reclaimed."),
     PINGLOOM_MEMORY("SUnreclaim", "SUnreclaim_bytes", "Kernel objects that cannot be reclaimed."),
+    PINGLOOM_MEMORY("KReclaimable", "KReclaimable_bytes", "Kernel memory that can be reclaimed."),
     PINGLOOM_MEMORY("KernelStack", "KernelStack_bytes", "Stacks of the kernel's threads."),
     PINGLOOM_MEMORY("PageTables", "PageTables_bytes", "Page tables."),
+    PINGLOOM_MEMORY("Percpu", "Percpu_bytes", "Kernel memory that each processor has of its own."),
+    PINGLOOM_MEMORY("HardwareCorrupted", "HardwareCorrupted_bytes", "Memory with known defects."),
     PINGLOOM_MEMORY("CommitLimit", "CommitLimit_bytes", "The limit of committed memory."),
     PINGLOOM_MEMORY("Committed_AS", "Committed_AS_bytes", "Memory that was promised to programs."),
     PINGLOOM_MEMORY("AnonHugePages", "AnonHugePages_bytes", "Transparent huge pages."),
     PINGLOOM_MEMORY("HugePages_Total", "HugePages_Total", "Huge pages that are reserved."),
     PINGLOOM_MEMORY("HugePages_Free", "HugePages_Free", "Huge pages that nothing uses."),
+    PINGLOOM_MEMORY("HugePages_Rsvd", "HugePages_Rsvd", "Huge pages that were promised."),
+    PINGLOOM_MEMORY("HugePages_Surp", "HugePages_Surp", "Huge pages beyond those reserved."),
     PINGLOOM_MEMORY("Hugepagesize", "Hugepagesize_bytes", "The size of a huge page."),
 });
 #undef PINGLOOM_MEMORY

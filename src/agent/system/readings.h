@@ -14,7 +14,7 @@ enum class Kind : std::uint8_t { kCounter, kGauge };
 
 // All metrics of a name. Families are static objects, and readings point at them.
 struct Family {
-  static constexpr std::size_t kMaxLabels = 3;
+  static constexpr std::size_t kMaxLabels = 6;
 
   const char* name;
   const char* help;

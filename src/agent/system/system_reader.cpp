@@ -7,6 +7,14 @@
 #include "common/log.h"
 
 namespace pingloom::agent::system {
+namespace {
+
+constexpr Family kUname = {"node_uname_info",
+                           "The names of the host and of its kernel, as labels.",
+                           Kind::kGauge,
+                           {"domainname", "machine", "nodename", "release", "sysname", "version"}};
+
+}  // namespace
 
 SystemReader::SystemReader(const std::filesystem::path& proc, std::filesystem::path cgroups)
     : filesystems_(proc / "self/mounts"), cgroups_mount_(std::move(cgroups)) {
@@ -21,7 +29,15 @@ SystemReader::SystemReader(const std::filesystem::path& proc, std::filesystem::p
   devices_.push_back({KeptFile(proc / "self/net/dev"), parseNetwork});
 }
 
+void SystemReader::readName(Readings& readings) {
+  if (::uname(&name_) != 0) return;
+  readings.gauge(kUname, 1,
+                 {name_.domainname, name_.machine, name_.nodename, name_.release, name_.sysname,
+                  name_.version});
+}
+
 void SystemReader::readHost(Readings& readings) {
+  readName(readings);
   for (ParsedFile& one : host_) {
     if (const auto text = one.file.read()) one.parse(*text, readings);
   }

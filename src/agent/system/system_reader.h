@@ -3,6 +3,8 @@
 // because the kernel may take long.
 #pragma once
 
+#include <sys/utsname.h>
+
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -39,6 +41,9 @@ class SystemReader {
     std::string name;
   };
 
+  void readName(Readings& readings);
+
+  utsname name_{};  // the memory of labels
   std::vector<ParsedFile> host_;
   std::vector<PressureFile> pressures_;
   std::vector<ParsedFile> devices_;

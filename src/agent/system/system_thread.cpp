@@ -13,6 +13,8 @@
 namespace pingloom::agent::system {
 namespace {
 
+constexpr Family kTime = {"node_time_seconds",
+                          "The host's clock when its metrics were read, as a Unix time."};
 constexpr Family kRounds = {"pingloom_system_rounds_total",
                             "Times that the host's own metrics were read.", Kind::kCounter};
 constexpr Family kMalformed = {"pingloom_system_malformed_total",
@@ -68,6 +70,7 @@ class Rounds {
       left_out += part->readings.left_out;
       refused += part->shown.refused();
     }
+    host_.readings.gauge(kTime, static_cast<double>(utcNow()) / kSecond);
     host_.readings.count(kRounds, ++rounds_);
     host_.readings.count(kMalformed, malformed);
     host_.readings.gauge(kLeftOut, static_cast<double>(left_out));

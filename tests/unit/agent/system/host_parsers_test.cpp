@@ -103,7 +103,8 @@ constexpr std::string_view kMeminfo =
 TEST(HostParsers, ReadMemory) {
   Readings readings;
   parseMemory(kMeminfo, readings);
-  EXPECT_EQ(readings.all.size(), 5U);
+  EXPECT_EQ(readings.all.size(), 6U);
+  EXPECT_EQ(valueOf(readings, "node_memory_Active_anon_bytes"), 61668.0 * 1024);
   EXPECT_EQ(valueOf(readings, "node_memory_MemTotal_bytes"), 24684092.0 * 1024);
   EXPECT_EQ(valueOf(readings, "node_memory_Committed_AS_bytes"), 3674696.0 * 1024);
   EXPECT_EQ(valueOf(readings, "node_memory_HugePages_Total"), 12);

@@ -2,6 +2,7 @@
 #include "agent/system/system_reader.h"
 
 #include <gtest/gtest.h>
+#include <sys/utsname.h>
 
 #include <filesystem>
 #include <fstream>
@@ -35,7 +36,13 @@ TEST_F(Host, LeavesOutWhatItLacks) {
     reader.readCgroups(readings);
   };
   read();
-  EXPECT_EQ(readings.all.size(), 0U);
+  utsname name{};
+  ASSERT_EQ(uname(&name), 0);
+  EXPECT_EQ(valueOf(readings, "node_uname_info",
+                    {name.domainname, name.machine, name.nodename, name.release, name.sysname,
+                     name.version}),
+            1);
+  EXPECT_EQ(readings.all.size(), 1U);
   write("proc/stat", "ctxt 5\n");
   write("proc/pressure/io", "some avg10=0.00 total=1000000\n");
   write("proc/self/net/dev", "lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n");
@@ -51,13 +58,13 @@ TEST_F(Host, LeavesOutWhatItLacks) {
   EXPECT_GT(valueOf(readings, "node_filesystem_size_bytes", root), 0);
   EXPECT_GE(valueOf(readings, "node_filesystem_size_bytes", root),
             valueOf(readings, "node_filesystem_avail_bytes", root));
-  EXPECT_EQ(readings.all.size(), 1 + 1 + 16 + 1 + 5U);
+  EXPECT_EQ(readings.all.size(), 1 + 1 + 1 + 16 + 1 + 5U);
   EXPECT_EQ(readings.malformed, 0U);
   write("proc/stat", "ctxt 6\n");
   write("proc/self/mounts", "");
   read();
   EXPECT_EQ(valueOf(readings, "node_context_switches_total"), 6);
-  EXPECT_EQ(readings.all.size(), 1 + 1 + 16 + 1U);
+  EXPECT_EQ(readings.all.size(), 1 + 1 + 1 + 16 + 1U);
 }
 
 TEST_F(Host, FilesMayHaveAnyLength) {
