@@ -82,6 +82,12 @@ class SystemMetrics(PagesCase):
             return int(re.search(r"^ *lo: *(\d+)", proc("net/dev"), re.M)[1])
 
         self.between("node_network_receive_bytes_total", received, device="lo")
+
+        def datagrams():
+            names, values = re.findall(r"^Udp: (.*)", proc("net/snmp"), re.M)
+            return int(dict(zip(names.split(), values.split()))["InDatagrams"])
+
+        self.between("node_netstat_Udp_InDatagrams", datagrams)
         disks = [line.split() for line in proc("diskstats").splitlines()]
         for name in {fields[2] for fields in disks if re.fullmatch("[sv]d[a-z]|nvme[0-9]+n1", fields[2])}:
             def written(name=name):

@@ -4,6 +4,7 @@
 
 #include "agent/system/device_parsers.h"
 #include "agent/system/host_parsers.h"
+#include "agent/system/netstat_parser.h"
 #include "common/log.h"
 
 namespace pingloom::agent::system {
@@ -27,6 +28,8 @@ SystemReader::SystemReader(const std::filesystem::path& proc, std::filesystem::p
   }
   devices_.push_back({KeptFile(proc / "diskstats"), parseDisks});
   devices_.push_back({KeptFile(proc / "self/net/dev"), parseNetwork});
+  devices_.push_back({KeptFile(proc / "self/net/snmp"), parseNetstat});
+  devices_.push_back({KeptFile(proc / "self/net/netstat"), parseNetstat});
 }
 
 void SystemReader::readName(Readings& readings) {

@@ -26,7 +26,7 @@ class SystemReader {
   // These append what they read. The readings' labels are valid until the next call of the same
   // function.
   void readHost(Readings& readings);     // the host as a whole
-  void readDevices(Readings& readings);  // disks, network interfaces and file systems
+  void readDevices(Readings& readings);  // disks, the network and file systems
   // Also finds the cgroups anew. It takes much longer than the others.
   void readCgroups(Readings& readings);
 
