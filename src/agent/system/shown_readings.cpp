@@ -44,10 +44,11 @@ void ShownReadings::openPages() {
   ++pages_number_;
 }
 
-void ShownReadings::make(const Reading& reading, Series& series) {
+void ShownReadings::make(const Reading& reading, Series& series, Nanos now) {
   const MetricOptions options = optionsOf(reading);
   series.kind = reading.family->kind;
   series.pages = pages_number_;
+  series.tried = now;
   if (series.kind == Kind::kCounter) {
     series.counter = pages_->sharedCounter(options);
   } else {
@@ -72,7 +73,8 @@ void ShownReadings::set(const Reading& reading, Nanos now) {
     found = series_.emplace(key_, Series()).first;
   }
   Series& series = found->second;
-  if (series.pages != pages_number_) make(reading, series);
+  const bool retry = series.refused && now - series.tried >= kRetryAfter;
+  if (series.pages != pages_number_ || retry) make(reading, series, now);
   if (series.refused) ++refused_;
   series.seen = now;
   if (series.kind == Kind::kGauge) {

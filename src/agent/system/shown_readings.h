@@ -27,6 +27,9 @@ class ShownReadings {
  public:
   static constexpr std::size_t kMaxSeries = 8192;
   static constexpr Nanos kForgetAfter = 60 * kSecond;
+  // A metric that pages did not take is tried again after so long: applications may have freed the
+  // pages that it needs.
+  static constexpr Nanos kRetryAfter = 60 * kSecond;
 
   // `socket` belongs to this host's page service.
   ShownReadings(std::string application, std::filesystem::path socket);
@@ -43,7 +46,8 @@ class ShownReadings {
     SharedCounter counter;
     Gauge gauge;
     Kind kind = Kind::kGauge;
-    bool refused = false;
+    bool refused = false;     // pages do not take it
+    Nanos tried = 0;          // when it was made, or refused last
     std::uint64_t base = 0;   // what the counter showed before it was reset
     std::uint64_t last = 0;   // what was read last
     Nanos seen = 0;           // the last round that read it
@@ -57,7 +61,7 @@ class ShownReadings {
   };
 
   void openPages();
-  void make(const Reading& reading, Series& series);
+  void make(const Reading& reading, Series& series, Nanos now);
   void set(const Reading& reading, Nanos now);
   // Returns whether something has been gone for kForgetAfter.
   bool hideGone(Nanos now);

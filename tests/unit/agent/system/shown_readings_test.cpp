@@ -27,7 +27,7 @@ using test::eventually;
 // The pages' part of an agent, with a thread that answers applications.
 class PageHost {
  public:
-  explicit PageHost(const std::string& socket) {
+  PageHost(const std::string& socket, std::size_t pages) {
     rdma::DeviceOptions options;
     options.device = rdma::kSoftDevice;
     // Each process has an address of its own, because tests run in parallel.
@@ -35,7 +35,7 @@ class PageHost {
     auto device = rdma::openDevice(IpAddress::fromV4(0x7F530000 | own), options);
     EXPECT_TRUE(device) << device.error().text();
     device_ = std::move(*device);
-    pool_ = pages::PagePool::create(*device_, 1, {}).value();
+    pool_ = pages::PagePool::create(*device_, 1, {pages, pages}).value();
     pages::RegistrationOptions registration;
     registration.socket = socket;
     server_ = pages::RegistrationServer::create(registration, *pool_).value();
@@ -99,6 +99,8 @@ constexpr Family kFree = {"free", "What is free.", Kind::kGauge, {"device"}};
 
 class Shown : public testing::Test {
  protected:
+  explicit Shown(std::size_t pages = 17) : host_((directory_ / "socket").string(), pages) {}
+
   // A round in which these are read.
   void round(const std::function<void(Readings&)>& read) {
     readings_.clear();
@@ -106,8 +108,17 @@ class Shown : public testing::Test {
     shown_.show(readings_, now_ += kSecond);
   }
 
+  // A round in which so many series are read.
+  void many(std::size_t count) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < count; ++i) names.push_back(std::to_string(i));
+    round([&](Readings& readings) {
+      for (const std::string& name : names) readings.count(kBytes, 1, {name});
+    });
+  }
+
   test::TemporaryDirectory directory_;
-  PageHost host_{(directory_ / "socket").string()};
+  PageHost host_;
   ShownReadings shown_{"host", directory_ / "socket"};
   Readings readings_;
   Nanos now_ = 1000 * kSecond;
@@ -183,13 +194,33 @@ TEST_F(Shown, WhatPagesDoNotTakeIsCounted) {
   EXPECT_TRUE(eventually([&] { return host_.shows({{"free", 4}}); }));
 }
 
+class ShownOnTwoPages : public Shown {
+ protected:
+  ShownOnTwoPages() : Shown(2) {}
+};
+
+TEST_F(ShownOnTwoPages, WhatHadNoPageIsTriedAgain) {
+  PagesOptions options;
+  options.application = "other";
+  options.socket = (directory_ / "socket").string();
+  auto other = std::make_unique<Pages>(options);
+  other->counter({"other_total"});
+  EXPECT_TRUE(eventually([&] { return host_.values().size() == 1; }));
+  constexpr std::size_t kSeries = PINGLOOM_PAGE_SLOTS + 3;
+  many(kSeries);
+  EXPECT_EQ(shown_.refused(), 3U);
+  other.reset();
+  EXPECT_TRUE(eventually([&] { return host_.values().size() == PINGLOOM_PAGE_SLOTS; }));
+  many(kSeries);
+  EXPECT_EQ(shown_.refused(), 3U) << "it is not tried every second";
+  now_ += ShownReadings::kRetryAfter;
+  many(kSeries);
+  EXPECT_EQ(shown_.refused(), 0U);
+  EXPECT_TRUE(eventually([&] { return host_.values().size() == kSeries; }));
+}
+
 TEST_F(Shown, HasALimit) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < ShownReadings::kMaxSeries + 3; ++i)
-    names.push_back(std::to_string(i));
-  round([&](Readings& readings) {
-    for (const std::string& name : names) readings.count(kBytes, 1, {name});
-  });
+  many(ShownReadings::kMaxSeries + 3);
   EXPECT_EQ(shown_.refused(), 3U);
   EXPECT_TRUE(eventually([&] { return host_.values().size() == ShownReadings::kMaxSeries; }));
 }
