@@ -126,8 +126,7 @@ Status Controller::open() {
   if (first != nullptr) {
     server_->setPlan({first, &first->plan}, Instant::now());
   }
-  writer_ = std::make_unique<RedisWriter>(
-      config_.redis, RedisLogin{config_.redis_user, config_.redis_password_file}, board_);
+  writer_ = startWriter();
   if (!config_.alerts.empty()) {
     Alerts::Sends sends;
     if (cluster_ != nullptr) {

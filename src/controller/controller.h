@@ -74,6 +74,7 @@ class Controller {
   Status open();
   Status joinCluster();
   Status followOthers();
+  std::unique_ptr<RedisWriter> startWriter();
   void clusterChanged();
   void share(const std::vector<IpAddress>& addresses);
   void shareAll();

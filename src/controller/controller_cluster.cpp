@@ -35,6 +35,17 @@ Status Controller::followOthers() {
   return {};
 }
 
+// A Redis that is not the controller's own is everybody's.
+std::unique_ptr<RedisWriter> Controller::startWriter() {
+  RedisWriter::Leads leads;
+  if (cluster_ != nullptr && config_.redis.kind != RedisTarget::Kind::kEmbedded) {
+    leads = [fence = cluster_->fence()] { return fence->leads(monotonicNow()); };
+  }
+  return std::make_unique<RedisWriter>(config_.redis,
+                                       RedisLogin{config_.redis_user, config_.redis_password_file},
+                                       board_, std::move(leads));
+}
+
 void Controller::clusterChanged() {
   const auto news = cluster_->takeNews();
   if (!news) return;

@@ -50,9 +50,9 @@ SLOW = "{ device: soft, impair: [{ delay: 2ms, jitter: 500us }] }"
 
 
 class Controller:
-    """One of several controllers of a mesh, each with a Redis and a folder of its own."""
+    """One of several controllers of a mesh, each with a folder of its own, and a Redis of its own or a shared one."""
 
-    def __init__(self, mesh, name, server):
+    def __init__(self, mesh, name, server, redis=None):
         self.mesh = mesh
         self.name = name
         self.control_port = free_port()
@@ -62,7 +62,7 @@ class Controller:
 control: {mesh.home}:{self.control_port}
 http: {mesh.home}:{self.http_port}
 state_dir: {mesh.directory}/{name}
-redis_socket: {mesh.directory}/redis-{name}.sock
+{f"redis: {redis}" if redis else f"redis_socket: {mesh.directory}/redis-{name}.sock"}
 insecure: true
 history: {{ postgres: {{ hosts: [{server.folder}], user: {name} }} }}
 cluster: {{ name: {name}, address: {self.address} }}
@@ -112,11 +112,11 @@ class SharedHistory(unittest.TestCase):
         self.sql("ALTER TABLE blocks ADD COLUMN writer TEXT NOT NULL DEFAULT current_user")
         return mesh
 
-    def controllers(self, mesh, *names, homes=None):
+    def controllers(self, mesh, *names, homes=None, redis=None):
         """`homes`: which of them is the home of which host."""
-        made = [Controller(mesh, name, self.server) for name in names]
+        made = [Controller(mesh, name, self.server, redis) for name in names]
         while any(max(made, key=lambda one: home_weight(host, one.address)).name != name for host, name in (homes or {}).items()):
-            made[-1] = Controller(mesh, names[-1], self.server)
+            made[-1] = Controller(mesh, names[-1], self.server, redis)
         for one in made:
             one.start()
         eventually(lambda: all(len(one.get("/api/v1/controllers").json()["controllers"]) == len(names) and one.leader()
@@ -242,6 +242,54 @@ class SharedHistory(unittest.TestCase):
         self.check_both_show_all(mesh, both)
         eventually(lambda: self.delivered(mesh), 60, "and go on")
         self.check_history(mesh)
+
+    def test_one_redis_for_all_controllers(self):
+        mesh = self.mesh(3)
+        mesh.start_redis()
+        homes = {"host-0": "a", "host-1": "b", "host-2": "b"}
+        leader, other = both = self.controllers(mesh, "a", "b", homes=homes, redis=f"unix:{mesh.redis_socket}")
+        for index in range(3):
+            mesh.agent_options[index] = {"controller": "[" + ", ".join(one.address for one in both) + "]"}
+            mesh.start_agent(index)
+        pairs = mesh.pairs()
+
+        def complete(since=""):
+            """Whether Redis has a good row of each pair that begins later."""
+            rows = mesh.rows("udp")
+            return set(rows) == pairs and all(row["state"] == "ok" and row["start"] > since for row in rows.values())
+
+        def newest():
+            return max(row["end"] for row in mesh.rows("udp").values())
+
+        def events():
+            return [dict(zip(fields[::2], fields[1::2])) for _, fields in mesh.ask_redis("XRANGE", "pingloom:events", "-", "+")]
+
+        def first_changes():
+            return sorted((event["source"], event["destination"]) for event in events() if event.get("from") == "pending")
+
+        eventually(complete, 40, "the rows of all pairs are in Redis")
+
+        self.check_both_show_all(mesh, both, ("udp",))
+        eventually(lambda: set(first_changes()) == pairs, 20, "each pair's first change is there")
+        self.assertEqual(first_changes(), sorted(pairs), "once")
+        eventually(lambda: all(one.get("/api/v1/status").json()["redis"]["rows_written"] for one in both), 20, "each writes its own")
+
+        # The leader alone tells of incidents, also when it is not the agent's home.
+        mesh.agents[2].kill()
+        eventually(lambda: any(mesh.addresses[2] in sentence for sentence in mesh.ask_redis("HVALS", "pingloom:incidents:open")), 60,
+                   "an incident about the agent that is gone")
+        opened = [event["incident"] for event in events() if event.get("change") == "opened"]
+        self.assertEqual(len(opened), len(set(opened)), "each is told once")
+        mesh.start_agent(2)
+        eventually(complete, 40, "it is back")
+
+        killed, since = leader, newest()
+        killed.process.kill()
+        eventually(lambda: len(self.own(other)) == 3 and complete(since), 40, "the rows of all pairs go on")
+        killed.start()
+        eventually(lambda: len(self.own(killed)) == 1, 60, "the agent of the first one is sent back")
+        since = newest()
+        eventually(lambda: complete(since), 40, "and its rows go on")
 
     def test_a_leader_judges_the_agents_of_the_others(self):
         mesh = self.mesh(5, protocols=("rdma",), timeout="300ms")

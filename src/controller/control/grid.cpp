@@ -166,7 +166,7 @@ void Grid::noteChanges(Place place, const SourceSnapshot& before, const SourceSn
     const Severity is = after.severityOf(i);
     if (from == *after.states[i] && was == is) return;
     events_.push_back({now.utc, probe.spec.name, probe.sources[source], probe.destinations[i], from,
-                       *after.states[i], window_start, was, is, elsewhere});
+                       *after.states[i], window_start, was, is, elsewhere, after.here});
     if (events_.size() >= kEventsAtOnce) publishEvents();
   });
 }

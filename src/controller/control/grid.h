@@ -136,6 +136,7 @@ class Grid {
   Nanos staleAt(std::uint32_t probe, const SourceRows& rows) const;
   // Returns a snapshot of these rows with all states derived at `now`.
   SourceSnapshot derive(Place place, std::shared_ptr<const SourceRows> rows, Instant now) const;
+  bool isHere(Place place) const;
   // `counted` are the rows of the same window that were judged before, or nullptr. `fresh` means
   // that the rows have not been judged yet.
   void refresh(Place place, std::shared_ptr<const SourceRows> rows, Instant now, bool fresh = false,

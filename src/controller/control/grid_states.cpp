@@ -60,7 +60,17 @@ SourceSnapshot Grid::derive(Place place, std::shared_ptr<const SourceRows> rows,
     }
   });
   made.rows = std::move(rows);
+  made.here = isHere(place);
   return made;
+}
+
+// An agent that has moved is not here, even if its newest report was taken here, and its rows are
+// not from here before its first report.
+bool Grid::isHere(Place place) const {
+  const Slot& slot = slots_[place.first][place.second];
+  const Agent* owner = registry_.owner(plan_->probes[place.first].sources[place.second]);
+  return slot.agent != 0 && !slot.elsewhere && owner != nullptr && owner->id == slot.agent &&
+         owner->info.controller.empty();
 }
 
 }  // namespace pingloom::controller

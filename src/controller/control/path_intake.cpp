@@ -39,11 +39,12 @@ std::optional<std::string> PathIntake::take(const Agent& agent, const wire::Path
       continue;
     }
     path->traced = std::min(path->traced, now_utc);  // its clock may be ahead
-    const PathBoard::Taken taken = board_.publishPath(std::move(*path));
+    const bool elsewhere = !agent.info.controller.empty();
+    const PathBoard::Taken taken = board_.publishPath(std::move(*path), elsewhere);
     ++(taken.known == nullptr ? counters_.ignored : counters_.taken);
     if (!taken.changed) continue;
     ++counters_.changed;
-    if (!agent.info.controller.empty()) continue;
+    if (elsewhere) continue;
     changes_.add(changeOf(*taken.known, now_utc));
   }
   return fault;

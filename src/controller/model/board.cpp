@@ -92,8 +92,8 @@ void Board::publishVerdict(std::shared_ptr<const Verdict> verdict) {
   }
 }
 
-PathBoard::Taken Board::publishPath(TracedPath&& traced) {
-  PathBoard::Taken taken = paths_.take(std::move(traced));
+PathBoard::Taken Board::publishPath(TracedPath&& traced, bool elsewhere) {
+  PathBoard::Taken taken = paths_.take(std::move(traced), elsewhere);
   if (taken.known == nullptr) return taken;
   Feeds feeds;
   {

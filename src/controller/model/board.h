@@ -90,6 +90,8 @@ struct SourceSnapshot {
   // Indexed like `states`; empty: nothing is judged yet. Paths are not judged.
   std::vector<Judged> judged = {};
   Baseline baseline = {};
+  // Whether an agent that is registered with this controller has measured the rows.
+  bool here = false;
 
   // Paths are not judged.
   Judged judgedOf(std::uint32_t path, std::size_t destination) const {
@@ -271,6 +273,7 @@ struct StateEvent {
   Severity severity_from = Severity::kNone;
   Severity severity_to = Severity::kNone;
   bool elsewhere = false;  // another controller keeps it in the history
+  bool here = false;       // as in SourceSnapshot
 };
 
 // What changed since the reader's last look. Bounds: each source is listed once, and beyond
@@ -317,7 +320,7 @@ class Board {
                      std::shared_ptr<const SourceSnapshot> snapshot);
   void publishEvents(const std::vector<StateEvent>& events);
   void publishVerdict(std::shared_ptr<const Verdict> verdict);
-  PathBoard::Taken publishPath(TracedPath&& traced);
+  PathBoard::Taken publishPath(TracedPath&& traced, bool elsewhere = false);
   // Called by the fabric's thread.
   void publishFabric(std::shared_ptr<const FabricMap> map);
   void publishCover(std::shared_ptr<const FabricCover> cover);

@@ -47,7 +47,7 @@ KnownPath changedTo(TracedPath&& traced, const KnownPath& was) {
 
 }  // namespace
 
-PathBoard::Taken PathBoard::take(TracedPath&& traced) {
+PathBoard::Taken PathBoard::take(TracedPath&& traced, bool elsewhere) {
   Key key{traced.probe, traced.source, traced.destination, traced.path};
   const std::lock_guard lock(mutex_);
   const auto found = known_.find(key);
@@ -59,6 +59,7 @@ PathBoard::Taken PathBoard::take(TracedPath&& traced) {
     KnownPath made;
     made.since_utc = traced.traced;
     made.path = std::move(traced);
+    made.elsewhere = elsewhere;
     ++version_;
     const auto known = std::make_shared<const KnownPath>(std::move(made));
     known_.emplace(std::move(key), known);
@@ -84,6 +85,7 @@ PathBoard::Taken PathBoard::take(TracedPath&& traced) {
     changed = true;
     ++version_;
   }
+  made.elsewhere = elsewhere;
   found->second = std::make_shared<const KnownPath>(std::move(made));
   return {found->second, changed};
 }

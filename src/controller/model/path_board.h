@@ -31,6 +31,7 @@ struct KnownPath {
   Nanos since_utc = 0;             // since when the path is this one
   std::uint64_t changes = 0;       // to another path, since the controller's start
   std::vector<TracedPath> before;  // earlier paths, the newest first
+  bool elsewhere = false;          // its agent has told the newest trace to another controller
 };
 
 using KnownPaths = std::vector<std::shared_ptr<const KnownPath>>;
@@ -45,7 +46,8 @@ class PathBoard {
     std::shared_ptr<const KnownPath> known;  // nullptr: not kept, or older than what is known
     bool changed = false;                    // whether the flow takes another path than before
   };
-  Taken take(TracedPath&& traced);
+  // `elsewhere`: the agent is registered with another controller, which has told the trace.
+  Taken take(TracedPath&& traced, bool elsewhere = false);
   // Drops the paths that were not traced since kForgetAfter before `now_utc`.
   void forget(Nanos now_utc);
 

@@ -161,6 +161,12 @@ void RedisKeys::changePlan(std::shared_ptr<const GridPlan> plan, Commands& out) 
   writeIndex(out);
 }
 
+const RedisKeys::Written& RedisKeys::writtenOf(const ProbeGrid& probe,
+                                               const IpAddress& source) const {
+  const auto& written = written_[static_cast<std::size_t>(&probe - plan_->probes.data())];
+  return written[*indexOf(probe.sources, source)];
+}
+
 void RedisKeys::leave(const ProbeGrid& from, const ProbeGrid* to, Commands& out) const {
   const std::string& name = from.spec.name;
   const bool other_rows = to != nullptr && to->spec.protocol != from.spec.protocol;
@@ -171,6 +177,7 @@ void RedisKeys::leave(const ProbeGrid& from, const ProbeGrid* to, Commands& out)
   const auto gone_fields = goneFields(from, *to);
   for (const IpAddress& source : to->sources) {
     if (!indexOf(from.sources, source)) continue;
+    if (shared_ && !writtenOf(from, source).own) continue;
     const std::string text = source.text();
     const std::string key = latestKey(name, text);
     if (other_rows) {
@@ -246,6 +253,7 @@ PairState RedisKeys::Written::stateOf(std::uint32_t path, std::uint32_t destinat
 }
 
 void RedisKeys::noteWritten(Written& written, const SourceSnapshot& snapshot) {
+  written.own = true;
   written.rows = snapshot.rows;
   written.states.resize(1 + snapshot.path_states.size());
   written.states[0] = snapshot.states;
@@ -275,11 +283,21 @@ void RedisKeys::findChanges(const Written& written, const SourceSnapshot& snapsh
   }
 }
 
+// Another controller may write the source from now on.
+bool RedisKeys::leftToOthers(Written& written, const SourceSnapshot* snapshot) const {
+  if (!shared_ || (snapshot != nullptr && snapshot->here)) return false;
+  written = {};
+  return true;
+}
+
 std::size_t RedisKeys::writeSource(std::uint32_t probe, std::uint32_t source,
                                    const std::shared_ptr<const SourceSnapshot>& snapshot,
                                    Nanos now_utc, Commands& out) {
   if (snapshot == nullptr || snapshot->rows == nullptr) return 0;
   Written& written = written_[probe][source];
+  if (leftToOthers(written, snapshot.get())) return 0;
+  // The key may hold fields that another controller has written.
+  if (shared_ && !written.own) return replaceSource(probe, source, snapshot, now_utc, out);
   if (expiresAt(*snapshot->rows) <= now_utc) {
     noteWritten(written, *snapshot);
     return 0;
@@ -308,6 +326,7 @@ std::size_t RedisKeys::replaceSource(std::uint32_t probe, std::uint32_t source,
   const std::string key =
       latestKey(plan_->probes[probe].spec.name, plan_->probes[probe].sources[source].text());
   Written& written = written_[probe][source];
+  if (leftToOthers(written, snapshot.get())) return 0;
   written = {};
   if (snapshot == nullptr || snapshot->rows == nullptr || expiresAt(*snapshot->rows) <= now_utc) {
     if (snapshot != nullptr) noteWritten(written, *snapshot);
@@ -324,7 +343,8 @@ std::size_t RedisKeys::replaceSource(std::uint32_t probe, std::uint32_t source,
   return rows;
 }
 
-void RedisKeys::writeEvent(const StateEvent& event, Commands& out) {
+void RedisKeys::writeEvent(const StateEvent& event, Commands& out) const {
+  if (shared_ && !event.here) return;
   const std::string limit = std::to_string(kMaxEvents);
   out.add(string_view("XADD"), kEventsKey, string_view("MAXLEN"), string_view("~"), limit,
           string_view("*"), string_view("time"), formatUtc(event.utc), string_view("probe"),

@@ -1,6 +1,7 @@
 // Produces the commands that keep the keys of docs/redis-keys.md, and no others, up to date. It
 // remembers what was written last, so that a change of states writes only those. It has no
-// connection; after a lost one call forget() and write everything. One thread.
+// connection; after a lost one call forget() and write everything. In a Redis that several
+// controllers share, each writes only the rows of agents that are registered with it. One thread.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,8 @@ namespace pingloom::controller {
 
 class RedisKeys {
  public:
+  explicit RedisKeys(bool shared = false) : shared_(shared) {}
+
   static constexpr std::uint64_t kMaxEvents = 100'000;  // approximate length of the stream
   // more rows are split into several commands
   static constexpr std::size_t kMaxFieldsInCommand = 16'384;
@@ -46,7 +49,7 @@ class RedisKeys {
   std::size_t replaceSource(std::uint32_t probe, std::uint32_t source,
                             const std::shared_ptr<const SourceSnapshot>& snapshot, Nanos now_utc,
                             Commands& out);
-  static void writeEvent(const StateEvent& event, Commands& out);
+  void writeEvent(const StateEvent& event, Commands& out) const;
 
  private:
   // What a source's key holds. The rows themselves are not kept, because they would be in memory
@@ -54,6 +57,7 @@ class RedisKeys {
   struct Written {
     std::weak_ptr<const SourceRows> rows;
     std::vector<States> states;  // indexed by path, 0 is all paths together; empty if unknown
+    bool own = false;            // whether this controller has written the key last, as it knows
 
     PairState stateOf(std::uint32_t path, std::uint32_t destination) const;
   };
@@ -65,13 +69,17 @@ class RedisKeys {
 
   void setPlan(std::shared_ptr<const GridPlan> plan);
   static void noteWritten(Written& written, const SourceSnapshot& snapshot);
+  bool leftToOthers(Written& written, const SourceSnapshot* snapshot) const;
   void findChanges(const Written& written, const SourceSnapshot& snapshot);
   const std::string& nameOf(std::uint32_t probe, Field field);
   AllWritten carryOver(const GridPlan& to) const;
+  // REQUIRES: `probe` is in the plan in force, and has the source.
+  const Written& writtenOf(const ProbeGrid& probe, const IpAddress& source) const;
   void leave(const ProbeGrid& from, const ProbeGrid* to, Commands& out) const;
   std::size_t writeRows(std::uint32_t probe, const SourceSnapshot& snapshot,
                         const std::vector<Field>& which, std::string_view key, Commands& out);
 
+  const bool shared_;
   std::shared_ptr<const GridPlan> plan_ = std::make_shared<GridPlan>();
   // the fields' names of path 0, indexed by probe
   std::vector<std::vector<std::string>> destinations_;

@@ -19,10 +19,12 @@ constexpr Nanos kPatience = 3 * kSecond;
 
 }  // namespace
 
-RedisWriter::RedisWriter(RedisTarget target, RedisLogin login, Board& board)
+RedisWriter::RedisWriter(RedisTarget target, RedisLogin login, Board& board, Leads leads)
     : target_(std::move(target)),
       login_(std::move(login)),
       board_(board),
+      leads_(std::move(leads)),
+      store_(leads_ != nullptr),
       started_mono_(monotonicNow()) {
   status_.target = target_.text();
   publish();
@@ -100,19 +102,39 @@ Status RedisWriter::resync() {
   rows_under_way_ = 0;
   if (store_.plan().pinglist == nullptr)
     return {};  // rows of an earlier run stay until they expire
-  if (auto status = removeLeftovers(); !status) return status;
+  leading_ = leads_ == nullptr || leads_();
+  if (leading_) {
+    if (auto status = removeLeftovers(); !status) return status;
+  }
   store_.writeIndex(commands_);
   if (auto status = writeAll(); !status) return status;
   incidents_.forget();
-  incidents_.write(*board_.verdict(), commands_);
+  writeIncidents();
   if (auto status = writePaths(board_.paths().all()); !status) return status;
   return finish();
+}
+
+// A new leader replaces what the one before it has written about incidents.
+Status RedisWriter::noteLead() {
+  if (leads_ == nullptr || store_.plan().pinglist == nullptr) return {};
+  if (std::exchange(leading_, leads_()) == leading_ || !leading_) return {};
+  if (auto status = removeLeftovers(); !status) return status;
+  incidents_.forget();
+  writeIncidents();
+  return finish();
+}
+
+// What a follower sees counts as told: the leader tells it.
+void RedisWriter::writeIncidents() {
+  Commands by_the_leader;
+  incidents_.write(*board_.verdict(), leading_ ? commands_ : by_the_leader);
 }
 
 Status RedisWriter::writePaths(const KnownPaths& paths) {
   const auto map = board_.fabric();
   const auto names = routerNames(*map);
   for (const auto& known : paths) {
+    if (leads_ != nullptr && known->elsewhere) continue;
     path_keys::write(*known, names, commands_);
     if (auto status = submitIfFull(); !status) return status;
   }
@@ -163,6 +185,7 @@ Status RedisWriter::writeAll() {
 }
 
 Status RedisWriter::writeChanges() {
+  if (auto status = noteLead(); !status) return status;
   {
     const std::lock_guard lock(mutex_);
     if (!std::exchange(changed_, false)) return connection_->ping();
@@ -189,16 +212,18 @@ Status RedisWriter::writeChanges() {
     if (auto status = submitIfFull(); !status) return status;
   }
   for (const StateEvent& event : changes.events) {
-    RedisKeys::writeEvent(event, commands_);
+    store_.writeEvent(event, commands_);
     if (auto status = submitIfFull(); !status) return status;
   }
-  if (changes.verdict) incidents_.write(*board_.verdict(), commands_);
+  if (changes.verdict) writeIncidents();
   const KnownPaths paths = changes.all_paths ? board_.paths().all() : changes.paths;
   if (auto status = writePaths(paths); !status) return status;
   if (!changes.all_paths) {
     const auto map = board_.fabric();
     const auto names = routerNames(*map);
-    for (const auto& known : paths) path_keys::writeChange(*known, names, commands_);
+    for (const auto& known : paths) {
+      if (leads_ == nullptr || !known->elsewhere) path_keys::writeChange(*known, names, commands_);
+    }
   }
   return finish();
 }

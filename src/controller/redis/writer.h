@@ -2,10 +2,13 @@
 // the feed remembers which sources changed, and everything is written when Redis is back. Bounds:
 // about kChunkBytes of commands per chunk (one long command may exceed it),
 // RedisConnection::kChunksInFlight chunks, and the feed.
+// Several controllers may share a Redis. Then each writes what it has from agents that are
+// registered with it, and only the leader writes incidents and removes what nobody's plan has.
 #pragma once
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -28,8 +31,12 @@ class RedisWriter {
   static constexpr Nanos kFirstRetry = 100 * kMillisecond;
   static constexpr Nanos kMaxRetry = 2 * kSecond;
 
-  // REQUIRES: the board outlives the writer.
-  RedisWriter(RedisTarget target, RedisLogin login, Board& board);
+  // Says whether this controller leads those that share the Redis. The writer's thread calls it.
+  using Leads = std::function<bool()>;
+
+  // REQUIRES: the board outlives the writer. `leads`: nullptr if no other controller writes to this
+  // Redis.
+  RedisWriter(RedisTarget target, RedisLogin login, Board& board, Leads leads = nullptr);
   ~RedisWriter();  // joins the thread, which takes at most RedisConnection::kTimeout
   RedisWriter(const RedisWriter&) = delete;
   RedisWriter& operator=(const RedisWriter&) = delete;
@@ -43,6 +50,8 @@ class RedisWriter {
   Status removeLeftSources(const ProbeGrid& probe);
   Status writeAll();
   Status writeChanges();
+  Status noteLead();
+  void writeIncidents();
   Status writePaths(const KnownPaths& paths);
   Status submitIfFull();
   Status finish();
@@ -52,6 +61,7 @@ class RedisWriter {
   const RedisTarget target_;
   const RedisLogin login_;
   Board& board_;
+  const Leads leads_;
   std::shared_ptr<Feed> feed_;
 
   std::mutex mutex_;
@@ -63,6 +73,7 @@ class RedisWriter {
   std::unique_ptr<RedisConnection> connection_;
   RedisKeys store_;
   IncidentKeys incidents_;
+  bool leading_ = false;  // what leads_ said last
   Commands commands_;
   std::uint64_t rows_under_way_ = 0;
   std::uint64_t connects_ = 0;

@@ -92,6 +92,42 @@ TEST_F(GridTest, APairGoesFromPendingToOkAndSaysSo) {
               testing::ElementsAre("10.0.0.1>10.0.0.2 pending>ok", "10.0.0.1>10.0.0.3 pending>ok"));
 }
 
+TEST_F(GridTest, RowsAreFromHereWhileTheirAgentIsRegisteredHere) {
+  const auto report = [&](std::uint64_t index) {
+    return reportOf("udp", "10.0.0.1", index, {goodRow("10.0.0.2"), goodRow("10.0.0.3")});
+  };
+  const auto here = [&] { return board_.source(0, 0, generation_)->here; };
+  const auto event_here = [&] {
+    grid_.runDue(now());
+    const auto events = feed_->take().events;
+    return !events.empty() && events.back().here;
+  };
+  ASSERT_TRUE(apply(report(kIndex), {0, 1}));
+  EXPECT_FALSE(here()) << "the rows come from the history";
+  EXPECT_FALSE(event_here());
+  come("a", "10.0.0.1");
+  EXPECT_FALSE(here()) << "it has not reported yet";
+  ASSERT_TRUE(apply(report(kIndex + 1), {1, 1}));
+  EXPECT_TRUE(here());
+  EXPECT_TRUE(event_here());
+  leave("a");
+  EXPECT_TRUE(here()) << "nobody else says that they are stale";
+
+  wire::RelayedAgent moved;
+  *moved.mutable_registration() = registerOf("a", 1, {"10.0.0.1"});
+  moved.set_alive(true);
+  Agent* agent = registry_.takeRelayed(moved, "other", now());
+  ASSERT_NE(agent, nullptr);
+  settle();
+  EXPECT_FALSE(here()) << "before its first report there";
+  ASSERT_TRUE(apply(report(kIndex + 2), {agent->id, 1, 0, true, true}));
+  EXPECT_FALSE(here());
+  come("a", "10.0.0.1");
+  EXPECT_FALSE(here()) << "it has come back, and its rows are the other one's";
+  ASSERT_TRUE(apply(report(kIndex + 3), {agent->id, 1}));
+  EXPECT_TRUE(here());
+}
+
 TEST_F(GridTest, SeveritiesAreRecordedAndToldWhenAWindowChangesThem) {
   come("a", "10.0.0.1");
   come("b", "10.0.0.2");

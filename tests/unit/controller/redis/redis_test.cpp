@@ -4,6 +4,7 @@
 #include <hiredis/hiredis.h>
 #include <sys/wait.h>
 
+#include <atomic>
 #include <csignal>
 #include <fstream>
 #include <map>
@@ -352,6 +353,93 @@ TEST_F(RedisTest, AServerThatStandsStillIsAnOutage) {
   kill(server_->pid(), SIGCONT);
   EXPECT_TRUE(eventually([&] { return board_.redis()->connected; }));
   EXPECT_EQ(cli().one({"HLEN", kLatest}), "2");
+}
+
+// A test's second controller has a board of its own.
+TEST_F(RedisTest, ControllersThatShareARedisWriteWhatIsTheirs) {
+  constexpr const char* kOther = "pingloom:latest:udp:10.0.0.2";
+  usePlan(kMesh);
+  Board other;
+  other.publishPlan(plan_);
+  const auto publish = [&](Board& home, Board& follower, std::uint32_t source, std::uint64_t p50) {
+    auto made = snapshot(0, source, p50);
+    follower.publishSource(0, source, std::make_shared<SourceSnapshot>(*made));
+    made->here = true;
+    home.publishSource(0, source, made);
+    StateEvent event{0, "udp", ip("10.0.0.1"), ip("10.0.0.3"), PairState::kPending, PairState::kOk};
+    follower.publishEvents({event});
+    event.here = true;
+    home.publishEvents({event});
+  };
+  const auto trace = [](Board& home, Board& follower, const char* source) {
+    TracedPath path;
+    path.probe = "udp";
+    path.source = ip(source);
+    path.destination = ip("10.0.0.3");
+    path.traced = utcNow();
+    home.publishPath(TracedPath(path));
+    follower.publishPath(std::move(path), true);
+  };
+  auto incident = std::make_shared<Incident>();
+  incident->id = 7;
+  incident->sentence = "slow";
+  incident->updated_utc = utcNow();
+  auto verdict = std::make_shared<Verdict>();
+  verdict->open = {incident};
+
+  auto redis = cli();
+  redis.ask({"SADD", "pingloom:probes", "left"});
+  std::atomic<bool> leads = false;
+  const auto writer =
+      std::make_unique<RedisWriter>(target(), RedisLogin{}, board_, [] { return false; });
+  const auto second =
+      std::make_unique<RedisWriter>(target(), RedisLogin{}, other, [&] { return leads.load(); });
+  ASSERT_TRUE(eventually([&] { return board_.redis()->connected && other.redis()->connected; }));
+  publish(board_, other, 0, 4'001);
+  publish(other, board_, 1, 4'002);
+  // Nobody has an agent for it, as for rows that come from the history.
+  redis.ask({"HSET", "pingloom:latest:udp:10.0.0.3", "10.0.0.1", "another's"});
+  for (Board* each : {&board_, &other}) {
+    each->publishSource(0, 2, snapshot(0, 2));
+    each->publishVerdict(verdict);
+  }
+  trace(board_, other, "10.0.0.1");
+  ASSERT_TRUE(eventually([&] {
+    return redis.one({"HLEN", kLatest}) == "2" && redis.one({"HLEN", kOther}) == "2" &&
+           redis.one({"EXISTS", "pingloom:path:udp:10.0.0.1"}) == "1";
+  }));
+  EXPECT_EQ(redis.one({"XLEN", "pingloom:events"}), "2") << "each change once";
+  EXPECT_TRUE(eventually(
+      [&] { return board_.redis()->rows_written == 2 && other.redis()->rows_written == 2; }));
+  EXPECT_EQ(redis.one({"EXISTS", "pingloom:incidents:open"}), "0") << "nobody leads";
+  EXPECT_EQ(redis.one({"SISMEMBER", "pingloom:probes", "left"}), "1");
+
+  leads = true;
+  ASSERT_TRUE(eventually([&] { return redis.one({"HLEN", "pingloom:incidents:open"}) == "1"; }));
+  EXPECT_EQ(redis.one({"EXISTS", "pingloom:incident:7"}), "1");
+  EXPECT_EQ(redis.one({"SISMEMBER", "pingloom:probes", "left"}), "0") << "leaders clean up";
+  EXPECT_EQ(redis.one({"XLEN", "pingloom:events"}), "2") << "the leader before has told it";
+
+  // An agent moves, and what the other controller has written of it goes.
+  redis.ask({"HSET", kLatest, "10.0.0.99", "old"});
+  publish(other, board_, 0, 5'001);
+  ASSERT_TRUE(eventually([&] {
+    return redis.one({"HGET", kLatest, "10.0.0.2"}).find("5001") != std::string::npos;
+  }));
+  EXPECT_EQ(redis.one({"HLEN", kLatest}), "2");
+  EXPECT_EQ(redis.one({"HGET", "pingloom:latest:udp:10.0.0.3", "10.0.0.1"}), "another's");
+
+  // A connection that is lost makes neither touch what is the other's.
+  redis.ask({"HSET", kLatest, "10.0.0.99", "untouched"});
+  redis.ask({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+  publish(board_, other, 1, 5'002);
+  ASSERT_TRUE(eventually([&] {
+    return board_.redis()->reconnects == 1 && board_.redis()->connected &&
+           redis.one({"HGET", kOther, "10.0.0.1"}).find("5002") != std::string::npos;
+  }));
+  ASSERT_TRUE(eventually([&] {
+    return redis.one({"HLEN", kLatest}) == "2";
+  })) << "its own controller has replaced the key";
 }
 
 TEST_F(RedisTest, LogsInWithUserAndPasswordFile) {
