@@ -26,6 +26,7 @@ constexpr std::size_t kMaxOrigin = 253;
 constexpr std::size_t kMaxServers = 16;
 constexpr std::size_t kMaxPostgresName = 63;
 constexpr std::size_t kMaxClusterName = 63;
+constexpr std::size_t kMaxMasterName = 255;
 
 // An IPv6 address stands in brackets before a port.
 std::string_view withoutBrackets(std::string_view host) {
@@ -33,20 +34,64 @@ std::string_view withoutBrackets(std::string_view host) {
   return bracketed ? host.substr(1, host.size() - 2) : host;
 }
 
+std::optional<RedisServer> parseRedisServer(std::string_view text) {
+  const auto colon = text.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const auto port = parseUnsigned(text.substr(colon + 1), 65535);
+  const std::string_view host = withoutBrackets(text.substr(0, colon));
+  if (!port || *port == 0 || host.empty()) return std::nullopt;
+  return RedisServer{std::string(host), static_cast<std::uint16_t>(*port)};
+}
+
 Status readTcpTarget(const yaml::Node& node, std::string_view target, RedisTarget& out) {
-  const auto colon = target.rfind(':');
-  const auto port = colon == std::string_view::npos
-                        ? parseUnsigned("", 0)
-                        : parseUnsigned(target.substr(colon + 1), 65535);
-  const std::string_view host = withoutBrackets(target.substr(0, colon));
-  if (!port || *port == 0 || host.empty()) return node.error("write tcp:HOST:PORT");
+  auto server = parseRedisServer(target);
+  if (!server) return node.error("write tcp:HOST:PORT");
   out.kind = RedisTarget::Kind::kTcp;
-  out.host = host;
-  out.port = static_cast<std::uint16_t>(*port);
+  out.host = std::move(server->host);
+  out.port = server->port;
   return {};
 }
 
+Status readSentinelHosts(const yaml::Node& node, RedisTarget& target) {
+  if (!node.isSequence() || node.items().empty()) {
+    return node.error("write a list: [HOST:PORT, ...]");
+  }
+  if (node.items().size() > kMaxServers) {
+    return node.error(fmt::format("has more than {} servers", kMaxServers));
+  }
+  for (const yaml::Node& item : node.items()) {
+    const auto text = item.text();
+    if (!text) return tl::unexpected(text.error());
+    auto server = parseRedisServer(*text);
+    if (!server) return item.error("write HOST:PORT");
+    target.sentinels.push_back(std::move(*server));
+  }
+  return {};
+}
+
+constexpr auto kSentinelKeys = std::to_array<ConfigKey<RedisTarget>>({
+    {"master", [](const yaml::Node& node,
+                  RedisTarget& target) { return readText(node, kMaxMasterName, target.master); }},
+    {"hosts", readSentinelHosts},
+});
+
+Status readSentinel(const yaml::Node& node, RedisTarget& target) {
+  target.kind = RedisTarget::Kind::kSentinel;
+  if (auto status = readMap(node, kSentinelKeys, target); !status) return status;
+  if (target.master.empty()) return node.error("'master' is missing; write 'master: NAME'");
+  if (target.sentinels.empty()) {
+    return node.error("'hosts' is missing; write 'hosts: [HOST:PORT, ...]'");
+  }
+  return {};
+}
+
+constexpr auto kRedisKeys = std::to_array<ConfigKey<RedisTarget>>({{"sentinel", readSentinel}});
+
 Status readRedis(const yaml::Node& node, Config& config) {
+  if (node.isMap()) {
+    if (!node.find("sentinel")) return node.error("'sentinel' is missing");
+    return readMap(node, kRedisKeys, config.redis);
+  }
   auto text = node.text();
   if (!text) return tl::unexpected(text.error());
   RedisTarget& target = config.redis;
@@ -58,7 +103,8 @@ Status readRedis(const yaml::Node& node, Config& config) {
     if (target.path.size() > kMaxSocketPath) return node.error("the socket's path is too long");
     return {};
   }
-  return node.error("'" + *text + "' is none of embedded, unix:/PATH, tcp:HOST:PORT" +
+  return node.error("'" + *text +
+                    "' is none of embedded, unix:/PATH, tcp:HOST:PORT, { sentinel: ... }" +
                     didYouMean(*text, {"embedded"}));
 }
 

@@ -1,4 +1,4 @@
-"""A Redis client just large enough for the tests: commands out, replies in, over a unix socket."""
+"""A Redis client just large enough for the tests: commands out, replies in, over a unix socket or TCP."""
 
 import socket
 
@@ -8,11 +8,13 @@ class RespError(Exception):
 
 
 class Resp:
-    def __init__(self, path, timeout=5.0):
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    def __init__(self, place, timeout=5.0):
+        """`place`: the socket's path, or (host, port)."""
+        tcp = isinstance(place, tuple)
+        self._socket = socket.socket(socket.AF_INET if tcp else socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(timeout)
         try:
-            self._socket.connect(str(path))
+            self._socket.connect(place if tcp else str(place))
         except OSError:
             self._socket.close()
             raise

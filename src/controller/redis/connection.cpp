@@ -127,21 +127,8 @@ Status RedisConnection::check(const redisReply& reply) {
   return {};
 }
 
-Result<std::string> RedisConnection::hashField(std::string_view key, std::string_view field) {
-  Commands commands;
-  commands.add(std::string_view("HGET"), key, field);
-  if (auto status = write(commands.bytes()); !status) return tl::unexpected(status.error());
-  const auto reply = readReply();
-  if (!reply) return tl::unexpected(reply.error());
-  if (auto status = check(**reply); !status) return tl::unexpected(status.error());
-  if ((*reply)->type != REDIS_REPLY_STRING) return std::string();
-  return std::string((*reply)->str, (*reply)->len);
-}
-
-Result<std::vector<std::string>> RedisConnection::members(std::string_view key) {
-  Commands commands;
-  commands.add(std::string_view("SMEMBERS"), key);
-  if (auto status = write(commands.bytes()); !status) return tl::unexpected(status.error());
+Result<std::vector<std::string>> RedisConnection::list(const Commands& command) {
+  if (auto status = write(command.bytes()); !status) return tl::unexpected(status.error());
   const auto reply = readReply();
   if (!reply) return tl::unexpected(reply.error());
   if (auto status = check(**reply); !status) return tl::unexpected(status.error());
@@ -152,6 +139,21 @@ Result<std::vector<std::string>> RedisConnection::members(std::string_view key) 
     if (element.type == REDIS_REPLY_STRING) made.emplace_back(element.str, element.len);
   }
   return made;
+}
+
+Result<std::vector<std::string>> RedisConnection::members(std::string_view key) {
+  Commands command;
+  command.add(std::string_view("SMEMBERS"), key);
+  return list(command);
+}
+
+Status RedisConnection::checkMaster() {
+  Commands command;
+  command.add(std::string_view("ROLE"));
+  const auto role = list(command);
+  if (!role) return tl::unexpected(role.error());
+  if (!role->empty() && role->front() == "master") return {};
+  return makeError(entity_, "is no master, as the sentinel says");
 }
 
 }  // namespace pingloom::controller

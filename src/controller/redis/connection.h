@@ -39,12 +39,14 @@ class RedisConnection {
   Status submit(std::string_view commands, std::size_t replies);
   // Reads all outstanding replies.
   Status drain();
-  // Executes SMEMBERS; returns an error if the key is not a set. REQUIRES: no replies are
-  // outstanding.
+  // Executes one command, and returns the texts of the list that is the reply; none if the reply is
+  // nil. REQUIRES: no replies are outstanding.
+  Result<std::vector<std::string>> list(const Commands& command);
+  // Executes SMEMBERS; returns an error if the key is not a set. REQUIRES: as for list().
   Result<std::vector<std::string>> members(std::string_view key);
-  // Executes HGET; returns "" if the field does not exist. REQUIRES: no replies are outstanding.
-  Result<std::string> hashField(std::string_view key, std::string_view field);
   Status ping();
+  // Returns an error if the server is no master. REQUIRES: as for list().
+  Status checkMaster();
 
   // Counts commands that were refused because a key of another program has another type. The other
   // commands were executed.

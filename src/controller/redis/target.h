@@ -1,23 +1,38 @@
-// Where Redis listens: the controller's own child process, a Unix socket, or a TCP port.
+// Where Redis listens: the controller's own child process, a Unix socket, a TCP port, or where
+// sentinels say.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace pingloom::controller {
 
+// A host without brackets, and its TCP port.
+struct RedisServer {
+  std::string host;
+  std::uint16_t port = 0;
+
+  std::string text() const {
+    const bool v6 = host.find(':') != std::string::npos;
+    return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+  }
+};
+
 struct RedisTarget {
-  enum class Kind { kEmbedded, kUnix, kTcp };
+  enum class Kind { kEmbedded, kUnix, kTcp, kSentinel };
   Kind kind = Kind::kEmbedded;
   std::string path;  // the socket of a Unix or embedded Redis
   std::string host;  // used with TCP
   std::uint16_t port = 0;
+  std::string master = {};                  // the name that the sentinels know it by
+  std::vector<RedisServer> sentinels = {};  // at least one with kSentinel
 
-  // "unix:/run/redis.sock", "tcp:10.0.0.5:6379"
+  // "unix:/run/redis.sock", "tcp:10.0.0.5:6379", "sentinel:mymaster"
   std::string text() const {
+    if (kind == Kind::kSentinel) return "sentinel:" + master;
     if (kind != Kind::kTcp) return "unix:" + path;
-    const bool v6 = host.find(':') != std::string::npos;
-    return "tcp:" + (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+    return "tcp:" + RedisServer{host, port}.text();
   }
 };
 

@@ -24,6 +24,7 @@ RedisWriter::RedisWriter(RedisTarget target, RedisLogin login, Board& board, Lea
       login_(std::move(login)),
       board_(board),
       leads_(std::move(leads)),
+      sentinels_(target_.master, target_.sentinels),
       store_(leads_ != nullptr),
       started_mono_(monotonicNow()) {
   status_.target = target_.text();
@@ -69,8 +70,22 @@ void RedisWriter::run() {
   }
 }
 
+// Sentinels are asked for each connection, because another server may be the master.
+Result<std::unique_ptr<RedisConnection>> RedisWriter::open() {
+  if (target_.kind != RedisTarget::Kind::kSentinel)
+    return RedisConnection::connect(target_, login_);
+  const auto master = sentinels_.askForMaster();
+  if (!master) return tl::unexpected(master.error());
+  auto connected = RedisConnection::connect(*master, login_);
+  if (!connected) return connected;
+  // One that has just lost its role may still be named.
+  if (auto status = (*connected)->checkMaster(); !status) return tl::unexpected(status.error());
+  return connected;
+}
+
 Status RedisWriter::connect() {
-  auto connected = RedisConnection::connect(target_, login_);
+  auto connected = open();
+  if (!connected && !target_.sentinels.empty()) sentinels_.turn();
   if (!connected) return tl::unexpected(connected.error());
   connection_ = std::move(*connected);
   commands_.clear();

@@ -21,6 +21,7 @@
 #include "controller/redis/key_updates.h"
 #include "controller/redis/path_keys.h"
 #include "controller/redis/resp.h"
+#include "controller/redis/sentinels.h"
 #include "controller/redis/target.h"
 
 namespace pingloom::controller {
@@ -37,13 +38,14 @@ class RedisWriter {
   // REQUIRES: the board outlives the writer. `leads`: nullptr if no other controller writes to this
   // Redis.
   RedisWriter(RedisTarget target, RedisLogin login, Board& board, Leads leads = nullptr);
-  ~RedisWriter();  // joins the thread, which takes at most RedisConnection::kTimeout
+  ~RedisWriter();  // joins the thread, which takes a few RedisConnection::kTimeout at most
   RedisWriter(const RedisWriter&) = delete;
   RedisWriter& operator=(const RedisWriter&) = delete;
 
  private:
   void run();
   bool waitFor(Nanos longest, bool for_changes);  // returns false when the writer stops
+  Result<std::unique_ptr<RedisConnection>> open();
   Status connect();
   Status resync();
   Status removeLeftovers();
@@ -70,6 +72,7 @@ class RedisWriter {
   bool stop_ = false;
 
   // The members below belong to the writer's thread.
+  Sentinels sentinels_;  // there are none unless the target names them
   std::unique_ptr<RedisConnection> connection_;
   RedisKeys store_;
   IncidentKeys incidents_;

@@ -131,7 +131,7 @@ TEST(Config, ControllersShareOnlyADatabase) {
   EXPECT_THAT(without.error().text(), HasSubstr("needs 'history: { postgres: ... }'"));
 }
 
-TEST(Config, KnowsTheThreeKindsOfRedis) {
+TEST(Config, KnowsTheKindsOfRedis) {
   const auto redisOf = [](const std::string& line) {
     const auto config = parseConfig(kMin + line, "/etc/c.yaml");
     return config ? config->redis.text() : config.error().text();
@@ -140,6 +140,13 @@ TEST(Config, KnowsTheThreeKindsOfRedis) {
   EXPECT_EQ(redisOf("redis: unix:/run/redis/redis.sock\n"), "unix:/run/redis/redis.sock");
   EXPECT_EQ(redisOf("redis: unix:run/redis.sock\n"), "unix:/etc/run/redis.sock");
   EXPECT_EQ(redisOf("redis: 'tcp:[fd00::1]:6379'\n"), "tcp:[fd00::1]:6379");
+  const std::string sentinel =
+      "redis: { sentinel: { master: main, hosts: [s1:26379, '[fd00::1]:2'] } }\n";
+  EXPECT_EQ(redisOf(sentinel), "sentinel:main");
+  const auto with_sentinels = parseConfig(kMin + sentinel, "/etc/c.yaml");
+  ASSERT_TRUE(with_sentinels);
+  ASSERT_EQ(with_sentinels->redis.sentinels.size(), 2U);
+  EXPECT_EQ(with_sentinels->redis.sentinels[1].text(), "[fd00::1]:2");
 }
 
 TEST(Config, SaysWhereAndWhatIsWrong) {
@@ -153,6 +160,12 @@ TEST(Config, SaysWhereAndWhatIsWrong) {
       {"http: 127.0.0.1\n", "not ADDRESS:PORT"},
       {"redis: embeded\n", "(did you mean 'embedded'?)"},
       {"redis: tcp:host\n", "write tcp:HOST:PORT"},
+      {"redis: {}\n", "'sentinel' is missing"},
+      {"redis: { sentinel: { master: m } }\n", "'hosts' is missing"},
+      {"redis: { sentinel: { hosts: [a:1] } }\n", "'master' is missing"},
+      {"redis: { sentinel: { master: m, hosts: [] } }\n", "write a list"},
+      {"redis: { sentinel: { master: m, hosts: [a] } }\n", "write HOST:PORT"},
+      {"redis: { sentinel: { master: m, host: a } }\n", "hosts"},
       {"redis: tcp:host:0\n", "write tcp:HOST:PORT"},
       {"redis: tcp:host:66000\n", "write tcp:HOST:PORT"},
       {"redis: unix:" + long_path + "\n", "too long"},

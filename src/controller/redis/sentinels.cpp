@@ -1,0 +1,33 @@
+#include "controller/redis/sentinels.h"
+
+#include <string_view>
+
+#include "common/text.h"
+#include "controller/redis/connection.h"
+
+namespace pingloom::controller {
+
+Result<RedisTarget> Sentinels::askForMaster() const {
+  const RedisServer& server = servers_[asked_];
+  RedisTarget target;
+  target.kind = RedisTarget::Kind::kTcp;
+  target.host = server.host;
+  target.port = server.port;
+  const auto sentinel = RedisConnection::connect(target, {});
+  if (!sentinel) return tl::unexpected(sentinel.error());
+  Commands question;
+  question.add(std::string_view("SENTINEL"), std::string_view("get-master-addr-by-name"), master_);
+  const auto answer = (*sentinel)->list(question);
+  if (!answer) return tl::unexpected(answer.error());
+  const std::string entity = "sentinel " + server.text();
+  if (answer->empty()) return makeError(entity, "knows no master '" + master_ + "'");
+  const auto port = parseUnsigned(answer->back(), 65535);
+  if (answer->size() != 2 || answer->front().empty() || !port || *port == 0) {
+    return makeError(entity, "does not answer with an address");
+  }
+  target.host = answer->front();
+  target.port = static_cast<std::uint16_t>(*port);
+  return target;
+}
+
+}  // namespace pingloom::controller

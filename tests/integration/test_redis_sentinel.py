@@ -1,0 +1,103 @@
+"""An external Redis whose master sentinels name: the controller follows them to another master."""
+
+import unittest
+
+from mesh import Mesh, free_port
+from processes import eventually
+from resp import Resp, RespError
+
+
+class RedisSentinel(unittest.TestCase):
+    def setUp(self):
+        self.mesh = Mesh(self, hosts=2, interval="100ms", window="1s")
+        self.home = self.mesh.home
+        self.servers = {}
+        self.master, self.replica = free_port(), free_port()
+        self.start_redis(self.master)
+        self.start_redis(self.replica, "--replicaof", self.home, str(self.master))
+        eventually(lambda: self.ask(self.replica, "ROLE")[3] == "connected", 20, "the replica follows")
+        self.sentinel = self.start_sentinel()
+        # The first one of the list is never there.
+        self.mesh.redis = f"{{ sentinel: {{ master: main, hosts: [{self.home}:{free_port()}, {self.home}:{self.sentinel}] }} }}"
+
+    def ask(self, port, *words):
+        try:
+            with Resp((self.home, port)) as redis:
+                return redis(*words)
+        except RespError as failure:
+            raise OSError(str(failure)) from failure
+
+    def run_redis(self, port, *arguments):
+        self.servers[port] = self.mesh.run(f"redis-{port}", "redis-server", *arguments)
+        eventually(lambda: self.ask(port, "PING") == "PONG", 20, "it answers")
+
+    def start_redis(self, port, *arguments):
+        folder = self.mesh.directory / str(port)
+        folder.mkdir(exist_ok=True)
+        self.run_redis(port, "--port", str(port), "--bind", self.home, "--save", "", "--dir", str(folder),
+                       "--repl-diskless-sync-delay", "0", "--replica-announce-ip", self.home, *arguments)
+
+    def start_sentinel(self):
+        port = free_port()
+        config = self.mesh.directory / "sentinel.conf"
+        config.write_text(f"""port {port}
+bind {self.home}
+dir {self.mesh.directory}
+sentinel monitor main {self.home} {self.master} 1
+sentinel down-after-milliseconds main 1000
+sentinel failover-timeout main 5000
+""")
+        self.run_redis(port, str(config), "--sentinel")
+        # A sentinel hears of replicas by asking their master, and cannot promote one before.
+        eventually(lambda: len(self.ask(port, "SENTINEL", "replicas", "main")) == 1, 30, "the sentinel knows the replica")
+        return port
+
+    def rows(self, port):
+        return [destination for source in self.mesh.addresses
+                for destination in self.ask(port, "HKEYS", f"pingloom:latest:udp:{source}")]
+
+    def state(self):
+        return self.mesh.status()["redis"]
+
+    def test_a_master_is_killed(self):
+        self.mesh.start()
+        eventually(lambda: len(self.rows(self.master)) == 2, 40, "the rows are at the master")
+        self.assertEqual(self.state()["target"], "sentinel:main")
+        self.servers[self.master].kill()
+        eventually(lambda: self.ask(self.replica, "ROLE")[0] == "master", 40, "the replica is promoted")
+        # Replicated keys expire after three windows; what is there then has been written to this server.
+        self.ask(self.replica, "FLUSHALL")
+        eventually(lambda: len(self.rows(self.replica)) == 2 and self.state()["connected"], 40, "the rows are at the new master")
+        self.assertEqual(self.ask(self.replica, "SMEMBERS", "pingloom:probes"), ["udp"])
+
+        # The old one comes back, and loses its role while the controller is connected to the new one.
+        self.start_redis(self.master)
+        eventually(lambda: self.ask(self.master, "ROLE")[0] == "slave", 60, "the old master is a replica")
+        eventually(lambda: len(self.rows(self.master)) == 2, 40, "the rows are there by replication")
+        self.mesh.assert_all_alive()
+
+    def test_what_is_no_master_takes_no_rows(self):
+        self.ask(self.sentinel, "SENTINEL", "REMOVE", "main")
+        self.ask(self.sentinel, "SENTINEL", "MONITOR", "main", self.home, self.replica, "1")
+        self.mesh.start()
+
+        def outage(reason):
+            # The sentinel that is not there is asked in turn.
+            eventually(lambda: not self.state()["connected"] and reason in self.state()["error"], 40, reason)
+
+        outage(f"tcp:{self.home}:{self.replica}: is no master")
+        self.assertEqual(self.ask(self.replica, "DBSIZE"), 0)
+        self.ask(self.sentinel, "SENTINEL", "REMOVE", "main")
+        outage("knows no master 'main'")
+        self.ask(self.sentinel, "SENTINEL", "MONITOR", "main", self.home, self.master, "1")
+        eventually(lambda: len(self.rows(self.master)) == 2, 40, "the rows are at the master")
+        # It loses its role, and the connection stays.
+        self.ask(self.sentinel, "SENTINEL", "REMOVE", "main")
+        self.ask(self.master, "REPLICAOF", self.home, free_port())
+        outage("knows no master 'main'")
+        self.assertIn("READONLY", self.mesh.controller.log())
+        self.mesh.assert_all_alive()
+
+
+if __name__ == "__main__":
+    unittest.main()
