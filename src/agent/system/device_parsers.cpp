@@ -129,20 +129,39 @@ std::string unescaped(std::string_view text) {
   return out;
 }
 
-// `point` is still as in the file.
+// Points are still as in the file.
+bool isBelow(std::string_view point, std::string_view folder) {
+  if (folder == "/") return point.size() > 1;
+  return point.starts_with(folder) && point.size() > folder.size() && point[folder.size()] == '/';
+}
+
 bool isHiddenPoint(std::string_view point) {
-  static constexpr auto kFolders =
-      std::to_array<std::string_view>({"/dev", "/proc", "/sys", "/run/credentials",
-                                       "/var/lib/docker", "/var/lib/containers/storage"});
-  return std::any_of(kFolders.begin(), kFolders.end(), [point](std::string_view folder) {
-    return point.starts_with(folder) &&
-           (point.size() == folder.size() || point[folder.size()] == '/');
-  });
+  static constexpr auto kFolders = std::to_array<std::string_view>({"/dev", "/proc", "/sys"});
+  // A disk may be mounted here; what is below belongs to containers.
+  static constexpr auto kContents = std::to_array<std::string_view>(
+      {"/run/credentials", "/var/lib/docker", "/var/lib/containers/storage"});
+  const auto below = [point](std::string_view folder) { return isBelow(point, folder); };
+  return std::find(kFolders.begin(), kFolders.end(), point) != kFolders.end() ||
+         std::any_of(kFolders.begin(), kFolders.end(), below) ||
+         std::any_of(kContents.begin(), kContents.end(), below);
 }
 
 struct MountLine {
   std::string_view device, point, type;
 };
+
+// Whether another mount hides this one, or whether the way to it leads through a file system that
+// may not answer.
+bool isOutOfReach(const std::vector<MountLine>& lines, std::size_t number) {
+  static constexpr auto kRemoteTypes = std::to_array<std::string_view>(
+      {"9p", "afs", "beegfs", "ceph", "cifs", "fuse", "glusterfs", "gpfs", "lustre", "nfs", "smb"});
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (i == number || !isBelow(lines[number].point, lines[i].point)) continue;
+    if (i > number && lines[i].point != "/") return true;
+    if (startsWithAny(lines[i].type, kRemoteTypes)) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -228,9 +247,10 @@ Mounts parseMounts(std::string_view text) {
     }
   });
   if (!whole) ++mounts.malformed;
-  for (const MountLine& one : lines) {
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const MountLine& one = lines[i];
     if (std::find(kLocalTypes.begin(), kLocalTypes.end(), one.type) == kLocalTypes.end()) continue;
-    if (isHiddenPoint(one.point)) continue;
+    if (isHiddenPoint(one.point) || isOutOfReach(lines, i)) continue;
     Mount mount{unescaped(one.device), unescaped(one.point), std::string(one.type)};
     const bool known = std::any_of(mounts.all.begin(), mounts.all.end(), [&](const Mount& other) {
       return other.device == mount.device;

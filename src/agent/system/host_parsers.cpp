@@ -9,12 +9,17 @@
 namespace pingloom::agent::system {
 namespace {
 
-// A processor's idle time may fall by so much; node_exporter disregards the same.
-constexpr std::uint64_t kProcessorJitter = 3 * kTicksPerSecond;
-constexpr Family kProcessorSeconds = {
-    "node_cpu_seconds_total", "Seconds that a processor spent in each mode.",
-    Kind::kCounter,           {"cpu", "mode"},
-    1.0 / kTicksPerSecond,    kProcessorJitter};
+// Like node_exporter: a processor's idle time that falls by more is that of one that was offline,
+// and the other modes' times never fall. The kernel takes waiting for devices back when the waiting
+// thread goes to another processor.
+constexpr std::uint64_t kIdleJitter = 3 * kTicksPerSecond;
+constexpr Family processorSeconds(std::uint64_t jitter) {
+  return {"node_cpu_seconds_total", "Seconds that a processor spent in each mode.",
+          Kind::kCounter,           {"cpu", "mode"},
+          1.0 / kTicksPerSecond,    jitter};
+}
+constexpr Family kProcessorSeconds = processorSeconds(UINT64_MAX);
+constexpr Family kIdleSeconds = processorSeconds(kIdleJitter);
 constexpr Family kProcessors = {"pingloom_system_cpus", "Processors that are online."};
 constexpr auto kModes = std::to_array<std::string_view>(
     {"user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"});
@@ -176,7 +181,8 @@ void addProcessor(std::string_view label, std::string_view rest, Readings& readi
   }
   if (modes == 0) ++readings.malformed;
   for (std::size_t i = 0; i < modes; ++i) {
-    readings.count(kProcessorSeconds, ticks[i], {label, kModes[i]});
+    const Family& family = kModes[i] == "idle" ? kIdleSeconds : kProcessorSeconds;
+    readings.count(family, ticks[i], {label, kModes[i]});
   }
 }
 

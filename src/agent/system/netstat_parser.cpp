@@ -14,8 +14,8 @@ struct ProtocolCounter {
   Family family;
 };
 
-// These are the ones that node_exporter selects. It gives them no type, and no `_total`, which
-// OpenMetrics requires of counters.
+// These are most of what node_exporter selects for IPv4. It gives them no type, and no `_total`,
+// which OpenMetrics requires of counters.
 constexpr auto kNetstat = std::to_array<ProtocolCounter>({
     {"Icmp:", "InMsgs", {"node_netstat_Icmp_InMsgs", "ICMP messages received."}},
     {"Icmp:", "InErrors", {"node_netstat_Icmp_InErrors", "ICMP messages received in error."}},

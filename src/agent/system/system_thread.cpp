@@ -106,7 +106,8 @@ void SystemThread::run() {
     rounds.run(began);
     const Nanos took = monotonicNow() - began;
     lock.lock();
-    const Nanos pause = std::max(kInterval - took, kRestAfterReading * took);
+    const Nanos rest = std::min(kRestAfterReading * took, kMaxRest);
+    const Nanos pause = std::max(kInterval - took, rest);
     wake_.wait_for(lock, std::chrono::nanoseconds(pause), [this] { return stop_; });
   }
 }

@@ -15,8 +15,9 @@ class SystemThread {
  public:
   static constexpr Nanos kInterval = kSecond;
   static constexpr Nanos kCgroupInterval = 10 * kSecond;
-  // Reading takes at most this share of the time, however slow the kernel is.
+  // After a slow reading the thread rests for so many times as long, but not for ever.
   static constexpr Nanos kRestAfterReading = 20;
+  static constexpr Nanos kMaxRest = 10 * kSecond;
 
   // `socket` belongs to this agent's page service, which runs already and outlives this.
   explicit SystemThread(std::filesystem::path socket);

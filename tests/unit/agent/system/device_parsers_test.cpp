@@ -121,6 +121,10 @@ constexpr std::string_view kMounts =
     "tmpfs /home tmpfs ro 0 0\n"
     "/dev/sdc1 /var/lib/docker/overlay2 ext4 rw 0 0\n"
     "/dev/sdd1 /device xfs rw 0 0\n"
+    "/dev/sde1 /var/lib/docker ext4 rw 0 0\n"
+    "/dev/sdf1 /mnt/nfs/disk xfs rw 0 0\n"
+    "/dev/sdg1 /data/scratch xfs rw 0 0\n"
+    "server:/x /data nfs rw 0 0\n"
     "sshfs /mnt/ssh fuse.sshfs rw 0 0\n";
 
 TEST(DeviceParsers, ReadMounts) {
@@ -128,7 +132,8 @@ TEST(DeviceParsers, ReadMounts) {
   EXPECT_EQ(mounts.malformed, 0U);
   EXPECT_THAT(mounts.all, ElementsAre(Mount{"/dev/nvme0n1p2", "/", "ext4"},
                                       Mount{"/dev/sda1", "/mnt/my disk\\", "xfs"},
-                                      Mount{"/dev/sdd1", "/device", "xfs"}));
+                                      Mount{"/dev/sdd1", "/device", "xfs"},
+                                      Mount{"/dev/sde1", "/var/lib/docker", "ext4"}));
   EXPECT_EQ(parseMounts("a b\n\n/dev/sda1 / ext4 rw").malformed, 3U);
   for (std::size_t size = 0; size < kMounts.size(); ++size) {
     const std::string cut(kMounts.substr(0, size));

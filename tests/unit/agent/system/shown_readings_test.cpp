@@ -207,6 +207,8 @@ TEST_F(ShownOnTwoPages, WhatHadNoPageIsTriedAgain) {
   other->counter({"other_total"});
   EXPECT_TRUE(eventually([&] { return host_.values().size() == 1; }));
   constexpr std::size_t kSeries = PINGLOOM_PAGE_SLOTS + 3;
+  many(1);
+  EXPECT_TRUE(eventually([&] { return host_.values().size() == 2; }));
   many(kSeries);
   EXPECT_EQ(shown_.refused(), 3U);
   other.reset();
