@@ -132,6 +132,23 @@ Status readRedisPasswordFile(const yaml::Node& node, Config& config) {
   return readValue(node, config.redis_password_file);
 }
 
+constexpr auto kRedisTlsKeys = std::to_array<ConfigKey<RedisTls>>({
+    {"ca", readField<&RedisTls::ca>},
+    {"certificate", readField<&RedisTls::certificate>},
+    {"key", readField<&RedisTls::key>},
+});
+
+Status readRedisTls(const yaml::Node& node, Config& config) {
+  if (config.redis.kind != RedisTarget::Kind::kTcp &&
+      config.redis.kind != RedisTarget::Kind::kSentinel) {
+    return node.error("a Redis at a Unix socket has no TLS; leave this out");
+  }
+  RedisTls& tls = config.redis.tls.emplace();
+  if (auto status = readMap(node, kRedisTlsKeys, tls); !status) return status;
+  if (tls.certificate.empty() == tls.key.empty()) return {};
+  return node.error("'certificate' and 'key' belong together");
+}
+
 Status readControllerKeys(const yaml::Node& node, Config& config) {
   if (auto status = node.onlyKeys({"secret", "authorized", "plaintext"}); !status) return status;
   KeysConfig& made = config.keys.emplace();
@@ -297,6 +314,7 @@ constexpr auto kKeys = std::to_array<ConfigKey<Config>>({
     {"redis_socket", readRedisSocket},
     {"redis_user", readRedisUser},
     {"redis_password_file", readRedisPasswordFile},
+    {"redis_tls", readRedisTls},
     {"keys", readControllerKeys},
     {"insecure", readField<&Config::insecure>},
     {"limits", [](const yaml::Node& node,

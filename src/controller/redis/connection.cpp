@@ -3,6 +3,7 @@
 #include <hiredis/hiredis.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -34,6 +35,11 @@ Result<std::unique_ptr<RedisConnection>> RedisConnection::connect(const RedisTar
   if (made->context_ == nullptr) return makeError(made->entity_, "out of memory");
   if (made->context_->err != 0) return makeError(made->entity_, made->context_->errstr);
   redisSetTimeout(made->context_.get(), kTimeoutValue);
+  if (target.tls) {
+    auto tls = RedisTlsStream::open(made->context_->fd, *target.tls, target.host, made->entity_);
+    if (!tls) return tl::unexpected(tls.error());
+    made->tls_ = std::move(*tls);
+  }
   if (auto status = made->authenticate(login); !status) return tl::unexpected(status.error());
   if (auto status = made->ping(); !status) return tl::unexpected(status.error());
   return made;
@@ -61,6 +67,7 @@ Status RedisConnection::ping() {
 }
 
 Status RedisConnection::write(std::string_view bytes) {
+  if (tls_ != nullptr) return tls_->send(bytes);
   while (!bytes.empty()) {
     const ssize_t sent = ::send(context_->fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
@@ -104,7 +111,24 @@ Status RedisConnection::takeChunk() {
   return {};
 }
 
+Result<RedisConnection::Reply> RedisConnection::readEncryptedReply() {
+  std::array<char, 16'384> piece;  // one record of TLS
+  for (;;) {
+    void* raw = nullptr;
+    if (redisReaderGetReply(context_->reader, &raw) != REDIS_OK) {
+      return makeError(entity_, context_->reader->errstr);
+    }
+    if (raw != nullptr) return Reply(static_cast<redisReply*>(raw));
+    const auto got = tls_->receive(piece);
+    if (!got) return tl::unexpected(got.error());
+    if (redisReaderFeed(context_->reader, piece.data(), *got) != REDIS_OK) {
+      return makeError(entity_, context_->reader->errstr);
+    }
+  }
+}
+
 Result<RedisConnection::Reply> RedisConnection::readReply() {
+  if (tls_ != nullptr) return readEncryptedReply();
   void* raw = nullptr;
   if (redisGetReply(context_.get(), &raw) != REDIS_OK) {
     const bool timed_out = context_->err == REDIS_ERR_IO && (errno == EAGAIN);

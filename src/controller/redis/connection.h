@@ -14,6 +14,7 @@
 #include "common/time.h"
 #include "controller/redis/resp.h"
 #include "controller/redis/target.h"
+#include "controller/redis/tls_stream.h"
 
 struct redisContext;
 struct redisReply;
@@ -67,10 +68,12 @@ class RedisConnection {
   };
   using Reply = std::unique_ptr<redisReply, FreeReply>;
   Result<Reply> readReply();
+  Result<Reply> readEncryptedReply();
 
   std::string entity_;
   std::unique_ptr<redisContext, FreeContext> context_;
-  std::deque<std::size_t> in_flight_;  // the number of replies of each chunk
+  std::unique_ptr<RedisTlsStream> tls_;  // nullptr without TLS
+  std::deque<std::size_t> in_flight_;    // the number of replies of each chunk
   std::uint64_t wrong_types_ = 0;
 };
 

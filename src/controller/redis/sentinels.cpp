@@ -8,19 +8,21 @@
 namespace pingloom::controller {
 
 Result<RedisTarget> Sentinels::askForMaster() const {
-  const RedisServer& server = servers_[asked_];
+  const RedisServer& server = target_.sentinels[asked_];
   RedisTarget target;
+  target.tls = target_.tls;
   target.kind = RedisTarget::Kind::kTcp;
   target.host = server.host;
   target.port = server.port;
   const auto sentinel = RedisConnection::connect(target, {});
   if (!sentinel) return tl::unexpected(sentinel.error());
   Commands question;
-  question.add(std::string_view("SENTINEL"), std::string_view("get-master-addr-by-name"), master_);
+  question.add(std::string_view("SENTINEL"), std::string_view("get-master-addr-by-name"),
+               target_.master);
   const auto answer = (*sentinel)->list(question);
   if (!answer) return tl::unexpected(answer.error());
   const std::string entity = "sentinel " + server.text();
-  if (answer->empty()) return makeError(entity, "knows no master '" + master_ + "'");
+  if (answer->empty()) return makeError(entity, "knows no master '" + target_.master + "'");
   const auto port = parseUnsigned(answer->back(), 65535);
   if (answer->size() != 2 || answer->front().empty() || !port || *port == 0) {
     return makeError(entity, "does not answer with an address");

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "common/error.h"
 #include "controller/redis/target.h"
@@ -14,17 +12,15 @@ namespace pingloom::controller {
 
 class Sentinels {
  public:
-  Sentinels(std::string master, std::vector<RedisServer> servers)
-      : master_(std::move(master)), servers_(std::move(servers)) {}
+  explicit Sentinels(RedisTarget target) : target_(std::move(target)) {}
 
-  // REQUIRES: there are sentinels.
+  // REQUIRES: the target has sentinels.
   Result<RedisTarget> askForMaster() const;
   // Makes the next question go to another sentinel, because this one did not help.
-  void turn() { asked_ = (asked_ + 1) % servers_.size(); }
+  void turn() { asked_ = (asked_ + 1) % target_.sentinels.size(); }
 
  private:
-  const std::string master_;
-  const std::vector<RedisServer> servers_;
+  const RedisTarget target_;
   std::size_t asked_ = 0;
 };
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,13 @@ struct RedisServer {
   }
 };
 
+// PEM files, which are read at each connect.
+struct RedisTls {
+  std::filesystem::path ca;           // the certificates to trust; "": those of the system
+  std::filesystem::path certificate;  // the client's; "" stands for none
+  std::filesystem::path key;          // "" if and only if there is no certificate
+};
+
 struct RedisTarget {
   enum class Kind { kEmbedded, kUnix, kTcp, kSentinel };
   Kind kind = Kind::kEmbedded;
@@ -27,6 +36,7 @@ struct RedisTarget {
   std::uint16_t port = 0;
   std::string master = {};                  // the name that the sentinels know it by
   std::vector<RedisServer> sentinels = {};  // at least one with kSentinel
+  std::optional<RedisTls> tls = {};         // of the server and of sentinels; not with a socket
 
   // "unix:/run/redis.sock", "tcp:10.0.0.5:6379", "sentinel:mymaster"
   std::string text() const {

@@ -24,7 +24,7 @@ RedisWriter::RedisWriter(RedisTarget target, RedisLogin login, Board& board, Lea
       login_(std::move(login)),
       board_(board),
       leads_(std::move(leads)),
-      sentinels_(target_.master, target_.sentinels),
+      sentinels_(target_),
       store_(leads_ != nullptr),
       started_mono_(monotonicNow()) {
   status_.target = target_.text();

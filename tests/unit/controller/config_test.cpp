@@ -161,6 +161,8 @@ TEST(Config, SaysWhereAndWhatIsWrong) {
       {"redis: embeded\n", "(did you mean 'embedded'?)"},
       {"redis: tcp:host\n", "write tcp:HOST:PORT"},
       {"redis: {}\n", "'sentinel' is missing"},
+      {"redis_tls: { ca: a }\n", "leave this out"},
+      {"redis: tcp:a:1\nredis_tls: { ca: a, key: b }\n", "belong together"},
       {"redis: { sentinel: { master: m } }\n", "'hosts' is missing"},
       {"redis: { sentinel: { hosts: [a:1] } }\n", "'master' is missing"},
       {"redis: { sentinel: { master: m, hosts: [] } }\n", "write a list"},
