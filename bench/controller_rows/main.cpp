@@ -42,9 +42,11 @@ Status waitVisible(const Scene& scene, const Shape& shape, std::uint64_t last_wi
   auto visible = waitUntil("the last window of all sources in Redis", kMaxDelay, [&] {
     for (; agent < shape.agents; ++agent) {
       const std::string key = controller::RedisKeys::latestKey(kProbe, sourceOf(agent).text());
-      const auto row = (*connection)->hashField(key, field);
+      controller::Commands question;
+      question.add(std::string_view("HMGET"), key, field);
+      const auto row = (*connection)->list(question);
       if (!row) failed = tl::unexpected(row.error());
-      if (!row || row->find(expected) == std::string::npos) break;
+      if (!row || row->empty() || row->front().find(expected) == std::string::npos) break;
     }
     return !failed || agent == shape.agents;
   });

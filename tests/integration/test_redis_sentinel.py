@@ -83,7 +83,7 @@ sentinel failover-timeout main 5000
 
         def outage(reason):
             # The sentinel that is not there is asked in turn.
-            eventually(lambda: not self.state()["connected"] and reason in self.state()["error"], 40, reason)
+            eventually(lambda: not (state := self.state())["connected"] and reason in (state["error"] or ""), 40, reason)
 
         outage(f"tcp:{self.home}:{self.replica}: is no master")
         self.assertEqual(self.ask(self.replica, "DBSIZE"), 0)

@@ -172,8 +172,12 @@ void RedisKeys::leave(const ProbeGrid& from, const ProbeGrid* to, Commands& out)
   const bool other_rows = to != nullptr && to->spec.protocol != from.spec.protocol;
   const auto gone_sources =
       difference(from.sources, to == nullptr ? plan::AddressList{} : to->sources);
-  for (const std::string& source : textsOf(gone_sources)) removeSource(name, source, out);
-  if (to == nullptr) return removeProbe(name, out);
+  for (const IpAddress& source : gone_sources) {
+    // Another controller may still have it; otherwise its rows expire, and a leader cleans up.
+    if (shared_ && !writtenOf(from, source).own) continue;
+    removeSource(name, source.text(), out);
+  }
+  if (to == nullptr) return shared_ ? void() : removeProbe(name, out);
   const auto gone_fields = goneFields(from, *to);
   for (const IpAddress& source : to->sources) {
     if (!indexOf(from.sources, source)) continue;
@@ -340,7 +344,15 @@ std::size_t RedisKeys::replaceSource(std::uint32_t probe, std::uint32_t source,
   const std::size_t rows = writeRows(probe, *snapshot, changed_, key, out);
   addExpiry(key, *snapshot->rows, now_utc, out);
   out.add(string_view("EXEC"));
+  if (shared_) addToIndex(probe, source, out);
   return rows;
+}
+
+// A controller with another plan may have removed the source from the index.
+void RedisKeys::addToIndex(std::uint32_t probe, std::uint32_t source, Commands& out) const {
+  const ProbeGrid& grid = plan_->probes[probe];
+  out.add(string_view("SADD"), kProbesKey, grid.spec.name);
+  out.add(string_view("SADD"), sourcesKey(grid.spec.name), grid.sources[source].text());
 }
 
 void RedisKeys::writeEvent(const StateEvent& event, Commands& out) const {

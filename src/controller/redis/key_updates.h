@@ -69,6 +69,7 @@ class RedisKeys {
 
   void setPlan(std::shared_ptr<const GridPlan> plan);
   static void noteWritten(Written& written, const SourceSnapshot& snapshot);
+  void addToIndex(std::uint32_t probe, std::uint32_t source, Commands& out) const;
   bool leftToOthers(Written& written, const SourceSnapshot* snapshot) const;
   void findChanges(const Written& written, const SourceSnapshot& snapshot);
   const std::string& nameOf(std::uint32_t probe, Field field);

@@ -39,6 +39,8 @@ Status RedisTlsStream::load(const RedisTls& files) {
   if (context_ == nullptr) return makeError(entity_, newestTlsError());
   SSL_CTX* context = context_.get();
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+  // A daemon cannot ask for a passphrase.
+  SSL_CTX_set_default_passwd_cb(context, [](char*, int, int, void*) { return 0; });
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
   if (files.ca.empty()) {
     SSL_CTX_set_default_verify_paths(context);

@@ -89,7 +89,11 @@ Status RedisWriter::connect() {
   if (!connected) return tl::unexpected(connected.error());
   connection_ = std::move(*connected);
   commands_.clear();
-  if (auto status = resync(); !status) return status;
+  if (auto status = resync(); !status) {
+    // Another sentinel may know a master that takes what is written.
+    if (!target_.sentinels.empty()) sentinels_.turn();
+    return status;
+  }
   if (loss_logged_ || connects_ > 0) log::info("connected to redis {}", status_.target);
   status_.reconnects = connects_++;
   loss_logged_ = false;
@@ -141,6 +145,8 @@ Status RedisWriter::noteLead() {
 
 // What a follower sees counts as told: the leader tells it.
 void RedisWriter::writeIncidents() {
+  // Writing all rows may have taken seconds.
+  leading_ = leading_ && (leads_ == nullptr || leads_());
   Commands by_the_leader;
   incidents_.write(*board_.verdict(), leading_ ? commands_ : by_the_leader);
 }
@@ -211,6 +217,11 @@ Status RedisWriter::writeChanges() {
   if (changes.plan && newest->generation != store_.plan().generation) {
     if (store_.plan().pinglist == nullptr) return resync();
     store_.changePlan(newest, commands_);
+    if (leads_ != nullptr && leading_) {
+      // What nobody has written is left to the leader.
+      if (auto status = finish(); !status) return status;
+      if (auto status = removeLeftovers(); !status) return status;
+    }
   }
   const GridPlan& plan = store_.plan();
   auto sources = changes.sources;

@@ -406,11 +406,12 @@ TEST_F(RedisTest, ControllersThatShareARedisWriteWhatIsTheirs) {
   trace(board_, other, "10.0.0.1");
   ASSERT_TRUE(eventually([&] {
     return redis.one({"HLEN", kLatest}) == "2" && redis.one({"HLEN", kOther}) == "2" &&
-           redis.one({"EXISTS", "pingloom:path:udp:10.0.0.1"}) == "1";
+           redis.one({"EXISTS", "pingloom:path:udp:10.0.0.1"}) == "1" &&
+           redis.one({"XLEN", "pingloom:events"}) == "2";
   }));
-  EXPECT_EQ(redis.one({"XLEN", "pingloom:events"}), "2") << "each change once";
   EXPECT_TRUE(eventually(
       [&] { return board_.redis()->rows_written == 2 && other.redis()->rows_written == 2; }));
+  EXPECT_EQ(redis.one({"XLEN", "pingloom:events"}), "2") << "each change once";
   EXPECT_EQ(redis.one({"EXISTS", "pingloom:incidents:open"}), "0") << "nobody leads";
   EXPECT_EQ(redis.one({"SISMEMBER", "pingloom:probes", "left"}), "1");
 
