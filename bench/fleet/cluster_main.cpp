@@ -117,7 +117,7 @@ Status Bench::begin(std::size_t controllers) {
     return fleet_->allRegistered() && fleet_->allHavePlan(1);
   });
   if (!took) return tl::unexpected(took.error());
-  figures_.add(fmt::format("{} | first registration of all", shared ? "several" : "one"), "ms",
+  figures_.add(fmt::format("{}: first registration of all", shared ? "several" : "one"), "ms",
                toMilliseconds(*took));
   fleet_->serveFor(3 * kSecond);  // agents that are not home yet move
   return {};
@@ -140,7 +140,7 @@ Status Bench::commitRows(const std::string& who) {
     const auto took = fleet_->serveUntil("all batches acknowledged", kMaxRecovery,
                                          [&] { return fleet_->nothingWaits(); });
     if (!took) return tl::unexpected(took.error());
-    figures_.add(who + " | committed while a window drains", "rows/s",
+    figures_.add(who + ": committed while a window drains", "rows/s",
                  double{1.0} * options_.agents * options_.rows / toSeconds(monotonicNow() - start));
     fleet_->serveFor(std::max<Nanos>(0, start + options_.window - monotonicNow()));
   }
@@ -151,11 +151,11 @@ Status Bench::commitRows(const std::string& who) {
   for (std::size_t i = 0; i < after.size(); ++i) {
     const char* program = i == 0 ? "controllers" : i == 1 ? "Redis" : "PostgreSQL";
     const double each = toSeconds(after[i] - before[i]) / million;
-    figures_.add(who + " | CPU of " + program, "s per million rows", each);
+    figures_.add(who + ": CPU of " + program, "s per million rows", each);
     sum += each;
   }
   cost_.push_back(sum);
-  figures_.add(who + " | CPU of all", "s per million rows", sum);
+  figures_.add(who + ": CPU of all", "s per million rows", sum);
   return {};
 }
 
@@ -182,12 +182,12 @@ Status Bench::killOne(int round) {
     return ledAgain() && fleet_->allRegistered() && monotonicNow() - start > kSecond;
   });
   if (!home) return tl::unexpected(home.error());
-  figures_.add("a controller killed | another one leads after", "ms", toMilliseconds(led_after));
-  figures_.add("a controller killed | all agents registered after", "ms", toMilliseconds(*home));
+  figures_.add("a controller killed: another one leads after", "ms", toMilliseconds(led_after));
+  figures_.add("a controller killed: all agents registered after", "ms", toMilliseconds(*home));
   const auto drained = fleet_->serveUntil("all batches acknowledged", kMaxRecovery,
                                           [&] { return fleet_->nothingWaits(); });
   if (!drained) return tl::unexpected(drained.error());
-  figures_.add("a controller killed | all rows committed after", "ms",
+  figures_.add("a controller killed: all rows committed after", "ms",
                toMilliseconds(monotonicNow() - start));
   fleet_->closeWindows();
   const std::uint64_t pairs = std::uint64_t{1} * options_.agents * options_.rows;
@@ -216,9 +216,9 @@ Status Bench::checkAll() {
   const auto history = readSharedHistory(options_.postgres);
   if (!history) return tl::unexpected(history.error());
   const std::uint64_t closed = fleet_->batchesClosed();
-  figures_.add("history | batches closed", "", static_cast<double>(closed));
-  figures_.add("history | batches in it", "", static_cast<double>(history->windows));
-  figures_.add("history | distinct batches in it", "", static_cast<double>(history->distinct));
+  figures_.add("history: batches closed", "", static_cast<double>(closed));
+  figures_.add("history: batches in it", "", static_cast<double>(history->windows));
+  figures_.add("history: distinct batches in it", "", static_cast<double>(history->distinct));
   if (history->windows != closed || history->distinct != closed) {
     return makeError("history", fmt::format("{} batches closed, {} in it, {} distinct", closed,
                                             history->windows, history->distinct));
