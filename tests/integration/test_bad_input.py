@@ -90,10 +90,14 @@ CONTROLLER = "pinglist: pinglist.yaml\nstate_dir: state\nhttp: 127.0.0.1:0\ncont
     "insecure": ("''", "maybe", "2"),
     "web_root": ("''", "[a]"),
     "url_file": ("''", "[a]"),
-    "redis": ("''", "Embedded", "'unix:'", "tcp:host", "tcp:host:0", "tcp::6379", "127.0.0.1:6379", "unix:/" + "x" * 200),
+    "redis": ("''", "Embedded", "'unix:'", "tcp:host", "tcp:host:0", "tcp::6379", "127.0.0.1:6379", "unix:/" + "x" * 200,
+              "{ sentinel: x }", "{ sentinel: { master: m } }", "{ sentinel: { hosts: ['a:1'] } }",
+              "{ sentinel: { master: m, hosts: [] } }", "{ sentinel: { master: m, hosts: [a] } }"),
     "redis_socket": ("''", "/" + "x" * 200),
     "redis_user": ("someone",),  # an embedded Redis has none
     "redis_password_file": ("''", "secret"),
+    "redis_tls": ("x", "{ ca: '' }", "{ certificate: a.pem }", "{ key: a.pem }",
+                  "{ ca: a.pem }"),  # an embedded Redis has none
     "alerts": ("x", "{ name: a }", "[{ name: a, kind: nosuch }]"),
     "limits": ("1", "{ rows_per_second: 0 }", "{ pings_per_second_per_host: many }", "{ history_bytes_per_day: 5 GB }",
                "{ rows: 1 }"),
