@@ -76,6 +76,7 @@ class Controller {
   Status followOthers();
   std::unique_ptr<RedisWriter> startWriter();
   void clusterChanged();
+  void noteStarted(Instant now);
   void share(const std::vector<IpAddress>& addresses);
   void shareAll();
   Status lockStateDir();
@@ -120,7 +121,8 @@ class Controller {
   std::optional<Homes> homes_;        // likewise
   ForeignEndpoints foreign_;
   std::unordered_set<IpAddress, IpAddressHash> shared_;  // what the others know from here
-  std::int64_t shared_session_ = 0;                      // in which they were told
+  std::shared_ptr<const ClusterStatus> seen_cluster_ = std::make_shared<const ClusterStatus>();
+  std::int64_t shared_session_ = 0;  // in which they were told
   std::unique_ptr<LedgerWriter> ledger_;
   std::unique_ptr<BatchMarks> marks_;
   std::unique_ptr<BatchIntake> intake_;

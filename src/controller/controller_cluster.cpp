@@ -1,5 +1,6 @@
 // What a controller does among those that share its history: it joins them, follows or leads,
 // exchanges the RDMA endpoints of agents, and tells what its agents say.
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -63,6 +64,22 @@ void Controller::clusterChanged() {
     verdicts_.lead(*news->verdicts, now);
   } else {
     verdicts_.resumeLeading();
+  }
+}
+
+// A controller writes that it has started, and the history takes that for the end of everybody's
+// presence.
+void Controller::noteStarted(Instant now) {
+  const auto cluster = board_.cluster();
+  if (cluster == seen_cluster_) return;
+  const auto before = std::exchange(seen_cluster_, cluster);
+  const auto isNew = [&](const ClusterMember& member) {
+    const auto same = [&](const ClusterMember& old) { return old.session == member.session; };
+    return member.name != cluster->name &&
+           std::none_of(before->members.begin(), before->members.end(), same);
+  };
+  if (std::any_of(cluster->members.begin(), cluster->members.end(), isNew)) {
+    presence_->noteAll(registry_, now);
   }
 }
 

@@ -219,7 +219,7 @@ void ControlServer::takeRegister(const net::ZmqRouter::Message& message,
   tellCollectors(agent);
   push(agent, now);
   endpoints_.push(agent);
-  if (feed_ != nullptr) feed_->registered(agent, now);
+  if (feed_ != nullptr) feed_->registered(agent, true, now);
 }
 
 void ControlServer::takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat, Instant now) {

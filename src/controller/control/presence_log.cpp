@@ -11,7 +11,9 @@ void PresenceLog::note(const Registry& registry, std::span<const IpAddress> addr
     const Presence presence = registry.presence(address);
     Known& known = known_[address];
     if (registry.isElsewhere(address)) {
-      known = {false, presence.since_utc, presence.endpoint_since_utc, true};
+      // It was taken for gone, and has registered there meanwhile.
+      if (known.gone && presence.alive) records_.push_back({now.utc, address, Kind::kStayed});
+      known = {false, presence.since_utc, presence.endpoint_since_utc, true, false};
       continue;
     }
     // An agent may have been away and back between two calls.
@@ -22,7 +24,7 @@ void PresenceLog::note(const Registry& registry, std::span<const IpAddress> addr
       const bool stayed = presence.since_utc == 0 || moved;
       records_.push_back(
           {stayed ? now.utc : presence.since_utc, address, stayed ? Kind::kStayed : Kind::kCame});
-    } else if (!presence.alive && known.alive) {
+    } else if (!presence.alive && (known.alive || (known.elsewhere && presence.known))) {
       // The agent was gone before its lease ended.
       const bool heard = presence.heard_utc != 0 && presence.heard_utc < now.utc;
       records_.push_back({heard ? presence.heard_utc : now.utc, address, Kind::kGone});
@@ -31,7 +33,17 @@ void PresenceLog::note(const Registry& registry, std::span<const IpAddress> addr
         presence.endpoint_since_utc != known.endpoint_since_utc) {
       records_.push_back({presence.endpoint_since_utc, address, Kind::kEndpoint});
     }
-    known = {presence.alive, presence.since_utc, presence.endpoint_since_utc, false};
+    const bool gone = !presence.alive && (known.gone || known.alive || known.elsewhere);
+    known = {presence.alive, presence.since_utc, presence.endpoint_since_utc, false, gone};
+  }
+}
+
+void PresenceLog::noteAll(const Registry& registry, Instant now) {
+  for (const auto& [id, agent] : registry.agents()) {
+    if (!agent->info.alive || !agent->info.controller.empty()) continue;
+    for (const IpAddress& address : agent->info.addresses) {
+      records_.push_back({now.utc, address, PresenceRecord::Kind::kStayed});
+    }
   }
 }
 

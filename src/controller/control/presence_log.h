@@ -21,6 +21,9 @@ class PresenceLog {
 
   // Checks these addresses, which the registry's takeChanged() returned.
   void note(const Registry& registry, std::span<const IpAddress> addresses, Instant now);
+  // Notes that all agents that are registered here are present: another controller has started,
+  // which counts as the end of everybody's presence.
+  void noteAll(const Registry& registry, Instant now);
   std::vector<PresenceRecord> take();
 
  private:
@@ -29,6 +32,7 @@ class PresenceLog {
     Nanos since_utc = 0;
     Nanos endpoint_since_utc = 0;
     bool elsewhere = false;  // the agent is registered with another controller, which notes it
+    bool gone = false;       // the last record says that it is gone
   };
   std::unordered_map<IpAddress, Known, IpAddressHash> known_;
   std::vector<PresenceRecord> records_;

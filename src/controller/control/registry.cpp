@@ -50,6 +50,7 @@ tl::expected<Agent*, Refusal> Registry::admit(const wire::Register& request,
   agent->heard_mono = now.mono;
   agent->pushed_hash = 0;
   agent->suspended = false;
+  agent->unconfirmed = false;
   agent->follows = request.follows();
   by_route_[route] = agent;
   watchLease(*agent);
@@ -90,12 +91,12 @@ Agent* Registry::takeRelayed(const wire::RelayedAgent& told, const std::string& 
   const wire::Register& request = told.registration();
   Agent* agent = find(request.host());
   const bool here = agent != nullptr && agent->info.controller.empty();
-  if (here && agent->info.alive) return nullptr;
+  // One that was not heard for a while may have registered elsewhere before its lease ends here.
+  if (here && live(*agent, now)) return nullptr;
   // One that has moved may be told by two controllers.
   const bool another = agent != nullptr && agent->info.controller != controller;
-  const bool later = another && agent->info.alive && now.mono - agent->heard_mono < kLease &&
-                     agent->info.last_seen_utc > told.last_seen_utc_ns() + kHeartbeatInterval;
-  if (later || (another && !told.alive())) return nullptr;
+  const bool lately = another && agent->info.alive && now.mono - agent->heard_mono < kLease;
+  if ((lately && !told.fresh()) || (another && !told.alive())) return nullptr;
   auto read = readRegistration(request, now.utc);
   if (!read || conflict(request, read->addresses, now)) return nullptr;
   const bool first = agent == nullptr;
@@ -112,11 +113,13 @@ Agent* Registry::takeRelayed(const wire::RelayedAgent& told, const std::string& 
   agent->info.last_seen_utc = told.last_seen_utc_ns();
   agent->info.alive = told.alive();
   agent->heard_mono = now.mono;
+  agent->unconfirmed = false;
   return agent;
 }
 
 void Registry::heardRelayed(Agent& agent, Instant now) {
   agent.heard_mono = now.mono;
+  agent.unconfirmed = false;
   agent.info.last_seen_utc = now.utc;
   if (!std::exchange(agent.info.alive, true)) noteChanged(agent);
 }
@@ -126,7 +129,13 @@ void Registry::movedTo(Agent& agent, const std::string& controller, Instant now)
   agent.route.clear();
   agent.info.controller = controller;
   agent.heard_mono = now.mono;
+  agent.unconfirmed = true;
   noteChanged(agent);
+}
+
+void Registry::endRelayed(Agent& agent) {
+  if (std::exchange(agent.unconfirmed, false)) agent.info.controller.clear();
+  endLease(agent);
 }
 
 std::optional<Refusal> Registry::conflict(const wire::Register& request,

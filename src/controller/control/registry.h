@@ -51,7 +51,8 @@ struct Agent {
   bool suspended = false;
   bool follows = false;  // it goes to another controller if it is sent there
   bool in_lease_queue = false;
-  bool told_alive = false;  // what the other controllers were told (relay_feed.h)
+  bool unconfirmed = false;  // it was sent to another controller, which has not told it yet
+  bool told_alive = false;   // what the other controllers were told (relay_feed.h)
 };
 
 // What is known about the agent that owns an address.
@@ -76,15 +77,18 @@ class Registry {
                                       std::optional<std::uint64_t> known_incarnation, Instant now,
                                       std::string_view key = "");
   // Takes an agent that is registered with another controller, as that one tells it. Returns
-  // nullptr if the agent is registered here or another controller has heard it later, or if what is
-  // told is invalid or contradicts live agents. The agent has neither route nor lease; its
-  // controller tells when it is gone.
+  // nullptr if the agent was heard here lately, or by another controller unless it has just
+  // registered, or if what is told is invalid or contradicts live agents. The agent has neither
+  // route nor lease; its controller tells when it is gone.
   Agent* takeRelayed(const wire::RelayedAgent& told, const std::string& controller, Instant now);
   // Notes that an agent that is registered with another controller was heard there.
   void heardRelayed(Agent& agent, Instant now);
   // Notes that the agent was sent to this other controller. It counts as registered there already,
   // because it is not away.
   void movedTo(Agent& agent, const std::string& controller, Instant now);
+  // Ends the presence of an agent that nobody tells any more. One that never arrived where it was
+  // sent counts as this controller's again.
+  void endRelayed(Agent& agent);
   // Returns the agent of this connection and renews its lease, even if the lease has expired:
   // silence does not mean that the agent ended. Returns nullptr if the agent has to register, also
   // if `key` is not the key that registered on this route.

@@ -163,10 +163,11 @@ void RelayFeed::tellAll(Follower& follower) {
   }
 }
 
-void RelayFeed::registered(Agent& agent, Instant now) {
+void RelayFeed::registered(Agent& agent, bool fresh, Instant now) {
   agent.told_alive = agent.info.alive;
   if (wire::Relay* relay = add(agent.info.host, 0, now)) {
     encodeAgent(agent, *relay->mutable_agent());
+    relay->mutable_agent()->set_fresh(fresh);
     gathered_bytes_ += relay->ByteSizeLong();
   }
 }
@@ -197,7 +198,7 @@ void RelayFeed::presenceChanged(const std::vector<IpAddress>& addresses, Instant
     if (owner == nullptr || !isHere(*owner) || owner->told_alive == owner->info.alive) continue;
     Agent& agent = *registry_.find(owner->info.host);
     if (agent.info.alive) {
-      registered(agent, now);
+      registered(agent, false, now);
       continue;
     }
     agent.told_alive = false;

@@ -44,7 +44,8 @@ class RelayFeed {
   std::optional<Refusal> follow(const std::string& route, const wire::Follow& follow, Instant now);
 
   // REQUIRES: the agents are registered here.
-  void registered(Agent& agent, Instant now);
+  // `fresh`: it has just registered, and was not only heard again.
+  void registered(Agent& agent, bool fresh, Instant now);
   void heartbeat(const Agent& agent, const wire::Heartbeat& heartbeat, Instant now);
   void batch(const Agent& agent, std::string_view frame, Instant now);
   void paths(const Agent& agent, const wire::PathReport& report, Instant now);

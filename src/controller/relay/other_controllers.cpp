@@ -28,7 +28,8 @@ std::vector<std::string> OtherControllers::heard() const {
 
 void OtherControllers::run(Instant now) {
   if (now.mono - std::exchange(ran_mono_, now.mono) > kLapse) {
-    for (auto& [name, link] : links_) link.heard_mono = now.mono;
+    lapsed_mono_ = now.mono;
+    for (auto& [name, link] : links_) link.heard_mono = link.heard_since_mono = now.mono;
   }
   receiveAll(now);
   if (now.mono < follow_due_mono_) return;
@@ -38,7 +39,9 @@ void OtherControllers::run(Instant now) {
   intake_.expire(
       [&](const std::string& name) {
         const auto link = links_.find(name);
-        return link != links_.end() && !link->second.heard;
+        if (link == links_.end()) return now.mono - lapsed_mono_ < RelayIntake::kLinger;
+        return !link->second.heard ||
+               now.mono - link->second.heard_since_mono < RelayIntake::kLinger;
       },
       now);
   receiveAll(now);  // opening and asking may have consumed the descriptors' events
@@ -156,6 +159,7 @@ void OtherControllers::takeFrame(const std::string& name, Link& link, Instant no
   if (!intake_.take(name, message_.relays(), now)) link.missed = true;
   if (message_.relays().complete() && !std::exchange(link.heard, true)) {
     link.warned = false;
+    link.heard_since_mono = now.mono;
     log::info("controller {} tells what its agents report", name);
   }
 }

@@ -51,8 +51,9 @@ class OtherControllers {
     std::int64_t session = 0;
     std::uint64_t attempt = 0;
     bool connected = false;
-    bool missed = false;   // everything is to be asked for again
-    bool heard = false;    // it tells, and nothing is missing so far
+    bool missed = false;  // everything is to be asked for again
+    bool heard = false;   // it tells, and nothing is missing so far
+    Nanos heard_since_mono = 0;
     Nanos heard_mono = 0;  // the last time, or when it was opened
     Nanos asked_mono = 0;  // when everything was last asked for
     bool warned = false;   // that it has never been heard
@@ -77,7 +78,8 @@ class OtherControllers {
   UniqueFd readable_;  // an epoll descriptor of all links
   std::map<std::string, Link> links_;
   Nanos follow_due_mono_ = 0;
-  Nanos ran_mono_ = 0;  // the last turn
+  Nanos ran_mono_ = 0;     // the last turn
+  Nanos lapsed_mono_ = 0;  // until when nobody listened, the last time
   bool more_waits_ = false;
   wire::ControllerMessage message_;
   std::string frame_;

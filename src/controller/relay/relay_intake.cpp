@@ -40,8 +40,10 @@ bool RelayIntake::take(const std::string& from, const wire::Relay& relay, Instan
 bool RelayIntake::knowsBetter(const std::string& from, const std::string& host, Instant now) const {
   const Agent* agent = registry_.find(host);
   const bool alive = agent != nullptr && agent->info.alive;
-  if (alive && agent->info.controller.empty()) return true;
-  if (alive && now.mono - agent->heard_mono < kLease) return true;
+  const Nanos silent = agent == nullptr ? 0 : now.mono - agent->heard_mono;
+  if (alive && silent < (agent->info.controller.empty() ? 2 * kHeartbeatInterval : kLease)) {
+    return true;
+  }
   const auto names = refused_.find(from);
   if (names == refused_.end()) return false;
   const auto since = names->second.find(host);
@@ -55,7 +57,7 @@ void RelayIntake::takeAgent(const std::string& from, const wire::Relay& relay, I
     takeHeartbeat(*agent, relay.agent().heartbeat(), now);
     return;
   }
-  if (knowsBetter(from, relay.host(), now)) return;
+  if (!relay.agent().alive() || knowsBetter(from, relay.host(), now)) return;
   refused_[from][relay.host()] = now.mono;
   log::warning("agent {} of controller {} is not taken: another agent has its addresses",
                relay.host(), from);
@@ -75,10 +77,10 @@ void RelayIntake::expire(const std::function<bool(const std::string&)>& unheard,
   for (const auto& [id, agent] : registry_.agents()) {
     const AgentInfo& info = agent->info;
     if (info.controller.empty() || !info.alive || now.mono - agent->heard_mono < kLinger) continue;
-    if (unheard(info.controller)) continue;
+    if (!agent->unconfirmed && unheard(info.controller)) continue;
     log::warning("agent {} of controller {} has not been told for 20 s: it counts as gone",
                  info.host, info.controller);
-    registry_.goodbye(*agent);
+    registry_.endRelayed(*agent);
     hosts_changed_ = true;
   }
 }

@@ -34,7 +34,7 @@ class RelayIntake {
   // not named before: something was missed, and it should tell everything again.
   bool take(const std::string& from, const wire::Relays& told, Instant now);
   // Ends the presence of agents that nobody has told for kLinger. `unheard` says of a controller
-  // that it is a member and is not heard.
+  // that it may have told something for the last kLinger that was not heard.
   void expire(const std::function<bool(const std::string&)>& unheard, Instant now);
   // Tells whether an agent changed since the last call.
   bool takeHostsChanged() { return std::exchange(hosts_changed_, false); }

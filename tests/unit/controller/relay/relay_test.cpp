@@ -267,6 +267,71 @@ TEST_F(RelayTest, AnAgentThatMovesIsNoAbsence) {
   EXPECT_EQ(records[0].utc, now_.utc);
 }
 
+TEST_F(RelayTest, OfTwoControllersTheOneIsRightWithWhichItHasJustRegistered) {
+  wire::RelayedAgent told;
+  *told.mutable_registration() = test::registerOf("a", 7, {"10.0.0.1"});
+  told.set_alive(true);
+  ASSERT_NE(other_.registry.takeRelayed(told, "home", now_), nullptr);
+  EXPECT_EQ(other_.registry.takeRelayed(told, "third", now_), nullptr) << "it may have woken up";
+  told.set_fresh(true);
+  ASSERT_NE(other_.registry.takeRelayed(told, "third", now_), nullptr);
+  EXPECT_EQ(relayed("a")->controller, "third");
+  // One that is silent here has gone there.
+  auto* here =
+      *other_.registry.admit(test::registerOf("a", 7, {"10.0.0.1"}), "route", std::nullopt, now_);
+  EXPECT_EQ(other_.registry.takeRelayed(told, "third", now_), nullptr);
+  now_.mono += 2 * kHeartbeatInterval;
+  EXPECT_EQ(other_.registry.takeRelayed(told, "third", now_), here);
+  EXPECT_TRUE(here->info.alive);
+}
+
+TEST_F(RelayTest, OneThatNeverArrivesWhereItWasSentIsGone) {
+  Dealer dealer(socket_->address());
+  auto* here =
+      *other_.registry.admit(test::registerOf("a", 7, {"10.0.0.1"}), "route", std::nullopt, now_);
+  PresenceLog log(now_.utc);
+  (void)log.take();
+  const std::array<IpAddress, 1> address = {ip("10.0.0.1")};
+  log.note(other_.registry, address, now_);
+  EXPECT_EQ(log.take().size(), 1U);
+  other_.registry.movedTo(*here, "nobody hears it", now_);
+  log.note(other_.registry, address, now_);
+  EXPECT_TRUE(log.take().empty());
+  const auto unheard = [](const std::string&) { return true; };
+  intake_.expire(unheard, now_);
+  EXPECT_TRUE(here->info.alive);
+  now_.mono += RelayIntake::kLinger;
+  now_.utc += RelayIntake::kLinger;
+  intake_.expire(unheard, now_);
+  EXPECT_FALSE(here->info.alive);
+  log.note(other_.registry, address, now_);
+  const auto records = log.take();
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].kind, PresenceRecord::Kind::kGone);
+  // It turns out to be with another controller.
+  wire::RelayedAgent told;
+  *told.mutable_registration() = test::registerOf("a", 7, {"10.0.0.1"});
+  told.set_alive(true);
+  ASSERT_EQ(other_.registry.takeRelayed(told, "home", now_), here);
+  log.note(other_.registry, address, now_);
+  const auto back = log.take();
+  ASSERT_EQ(back.size(), 1U);
+  EXPECT_EQ(back[0].kind, PresenceRecord::Kind::kStayed);
+  log.noteAll(other_.registry, now_);
+  EXPECT_TRUE(log.take().empty()) << "it is not here";
+  log.noteAll(home_.registry, now_);
+  EXPECT_TRUE(log.take().empty()) << "nobody is there";
+}
+
+TEST_F(RelayTest, AgentsAreNotGoneBecauseNobodyListened) {
+  Dealer dealer(socket_->address());
+  registerAgent(dealer, "a", "10.0.0.1");
+  ASSERT_TRUE(comes([&] { return known("a"); }));
+  home_runs_ = false;
+  turn(kHour);
+  EXPECT_TRUE(known("a"));
+}
+
 TEST_F(RelayTest, AnAgentThatIsRefusedDoesNotBeginEverythingAgain) {
   Dealer dealer(socket_->address());
   ASSERT_TRUE(other_.registry.admit(test::registerOf("here", 7, {"10.0.0.1"}), "route",
