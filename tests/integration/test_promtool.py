@@ -10,8 +10,8 @@ from mesh import ROOT, Mesh, free_port
 from pages_hosts import pages_address, pages_socket
 from processes import binary, eventually
 
-# These are shown only with keys or targets for alerts, which this mesh does not have.
-ELSEWHERE = re.compile("pingloom_alerts_|pingloom_controller_(authorized_keys|keys_waiting|joins_total|cluster_.*)|.*_peers_refused_total$")
+# These are shown only with keys, targets for alerts or system metrics, which this mesh does not have.
+ELSEWHERE = re.compile("pingloom_alerts_|pingloom_(system|cgroup)_|pingloom_controller_(authorized_keys|keys_waiting|joins_total|cluster_.*)|.*_peers_refused_total$")
 
 
 class Rules(unittest.TestCase):
