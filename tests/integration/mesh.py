@@ -53,6 +53,11 @@ def free_port(kinds=(socket.SOCK_STREAM, socket.SOCK_DGRAM)):
     raise RuntimeError("no free port")
 
 
+def give_back(port):
+    """One that nobody has used."""
+    _given_ports.discard(port)
+
+
 class Loopback:
     """All hosts of a mesh are this machine."""
 

@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 import history
-from mesh import Mesh, free_port, parse_metrics
+from mesh import Mesh, free_port, give_back, parse_metrics
 from postgres import serve
 from processes import binary, eventually
 
@@ -55,19 +55,30 @@ class Controller:
     def __init__(self, mesh, name, server, redis=None):
         self.mesh = mesh
         self.name = name
+        self.server = server
+        self.redis = f"redis: {redis}" if redis else f"redis_socket: {mesh.directory}/redis-{name}.sock"
         self.control_port = free_port()
         self.http_port = free_port()
         self.config = mesh.directory / f"controller-{name}.yaml"
-        self.config.write_text(f"""pinglist: {mesh.pinglist_path}
-control: {mesh.home}:{self.control_port}
-http: {mesh.home}:{self.http_port}
-state_dir: {mesh.directory}/{name}
-{f"redis: {redis}" if redis else f"redis_socket: {mesh.directory}/redis-{name}.sock"}
-insecure: true
-history: {{ postgres: {{ hosts: [{server.folder}], user: {name} }} }}
-cluster: {{ name: {name}, address: {self.address} }}
-""")
+        self.configure()
         self.process = None
+
+    def configure(self):
+        self.config.write_text(f"""pinglist: {self.mesh.pinglist_path}
+control: {self.mesh.home}:{self.control_port}
+http: {self.mesh.home}:{self.http_port}
+state_dir: {self.mesh.directory}/{self.name}
+{self.redis}
+insecure: true
+history: {{ postgres: {{ hosts: [{self.server.folder}], user: {self.name} }} }}
+cluster: {{ name: {self.name}, address: {self.address} }}
+""")
+
+    def move(self):
+        """To another port, before it starts: with it the homes of agents change."""
+        before, self.control_port = self.control_port, free_port()
+        give_back(before)
+        self.configure()
 
     @property
     def address(self):
@@ -115,14 +126,19 @@ class SharedHistory(unittest.TestCase):
     def controllers(self, mesh, *names, homes=None, redis=None):
         """`homes`: which of them is the home of which host."""
         made = [Controller(mesh, name, self.server, redis) for name in names]
-        while any(max(made, key=lambda one: home_weight(host, one.address)).name != name for host, name in (homes or {}).items()):
-            made[-1] = Controller(mesh, names[-1], self.server, redis)
+        while any(self.home_of(host, made).name != name for host, name in (homes or {}).items()):
+            for one in made:
+                one.move()
         for one in made:
             one.start()
         eventually(lambda: all(len(one.get("/api/v1/controllers").json()["controllers"]) == len(names) and one.leader()
                                for one in made), 20, "the controllers see each other and a leader")
         self.assertEqual(len({one.leader() for one in made}), 1)
         return made
+
+    @staticmethod
+    def home_of(host, controllers):
+        return max(controllers, key=lambda one: home_weight(host, one.address))
 
     def delivered(self, mesh):
         return all(mesh.agent_metrics(index)["pingloom_agent_spool_batches"] == 0
@@ -295,14 +311,14 @@ class SharedHistory(unittest.TestCase):
         mesh = self.mesh(5, protocols=("rdma",), timeout="300ms")
         for table in ("events", "presence", "severities"):
             self.sql(f"ALTER TABLE {table} ADD COLUMN writer TEXT NOT NULL DEFAULT current_user")
-        homes = {"host-0": "a"} | {f"host-{index}": "b" for index in range(1, 5)}
-        leader, other = both = self.controllers(mesh, "a", "b", homes=homes)
+        leader, other = both = self.controllers(mesh, "a", "b", homes={"host-0": "a", "host-4": "b"})
+        homes = {f"host-{index}": self.home_of(f"host-{index}", both).name for index in range(5)}
         self.assertEqual(leader.role(), "leader")
         for index in range(5):
             mesh.agent_options[index] = {"controller": "[" + ", ".join(one.address for one in both) + "]"}
             mesh.start_agent(index)
         self.check_both_show_all(mesh, both, ("rdma",))
-        self.assertEqual([host["host"] for host in self.own(leader)], ["host-0"])
+        self.assertEqual([host["host"] for host in self.own(leader)], [host for host, home in homes.items() if home == "a"])
 
         def about(one, address):
             return {incident["id"] for incident in one.get("/api/v1/incidents").json()["open"] if incident["culprit"] == address}
