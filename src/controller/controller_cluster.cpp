@@ -73,12 +73,12 @@ void Controller::noteStarted(Instant now) {
   const auto cluster = board_.cluster();
   if (cluster == seen_cluster_) return;
   const auto before = std::exchange(seen_cluster_, cluster);
-  const auto isNew = [&](const ClusterMember& member) {
+  const auto is_new = [&](const ClusterMember& member) {
     const auto same = [&](const ClusterMember& old) { return old.session == member.session; };
     return member.name != cluster->name &&
            std::none_of(before->members.begin(), before->members.end(), same);
   };
-  if (std::any_of(cluster->members.begin(), cluster->members.end(), isNew)) {
+  if (std::any_of(cluster->members.begin(), cluster->members.end(), is_new)) {
     presence_->noteAll(registry_, now);
   }
 }
