@@ -351,7 +351,7 @@ void Controller::turn() {
   const Nanos forget = written_ == nullptr ? 0 : pinglist::longestForget(*written_);
   if (membership_->runDue(registry_, forget, now)) membersChanged(now);
   grid_.runDue(now);
-  if (cluster_ != nullptr) noteStarted(now);
+  if (cluster_ != nullptr) noteNewMembers(now);
   // One that was paused has missed that another controller leads until its next renewal.
   if (cluster_ != nullptr && !cluster_->fence()->leads(now.mono)) verdicts_.stopLeading();
   verdicts_.run(now);

@@ -76,7 +76,7 @@ class Controller {
   Status followOthers();
   std::unique_ptr<RedisWriter> startWriter();
   void clusterChanged();
-  void noteStarted(Instant now);
+  void noteNewMembers(Instant now);
   void share(const std::vector<IpAddress>& addresses);
   void shareAll();
   Status lockStateDir();

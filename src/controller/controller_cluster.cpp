@@ -69,7 +69,7 @@ void Controller::clusterChanged() {
 
 // A controller writes that it has started, and the history takes that for the end of everybody's
 // presence.
-void Controller::noteStarted(Instant now) {
+void Controller::noteNewMembers(Instant now) {
   const auto cluster = board_.cluster();
   if (cluster == seen_cluster_) return;
   const auto before = std::exchange(seen_cluster_, cluster);
@@ -88,7 +88,7 @@ void Controller::share(const std::vector<IpAddress>& addresses) {
   std::vector<SharedAddress> changes;
   for (const IpAddress& address : addresses) {
     const Agent* owner = registry_.owner(address);
-    const bool here = owner != nullptr && owner->info.controller.empty();
+    const bool here = owner != nullptr && owner->info.isHere();
     const plan::Endpoint* endpoint = here ? registry_.endpoint(address) : nullptr;
     if (endpoint != nullptr) {
       shared_.insert(address);
@@ -103,7 +103,7 @@ void Controller::share(const std::vector<IpAddress>& addresses) {
 void Controller::shareAll() {
   std::vector<IpAddress> addresses;
   for (const auto& [id, agent] : registry_.agents()) {
-    if (!agent->info.controller.empty()) continue;
+    if (!agent->info.isHere()) continue;
     addresses.insert(addresses.end(), agent->info.addresses.begin(), agent->info.addresses.end());
   }
   share(addresses);

@@ -100,7 +100,7 @@ tl::expected<ReportHead, BatchIntake::BadReport> BatchIntake::takeReport(
     return bad(ReportFault::kForeignSource,
                entity + head->source.text() + " is not an address of this agent");
   }
-  const bool elsewhere = !agent.info.controller.empty();
+  const bool elsewhere = !agent.info.isHere();
   const auto applied =
       grid_.apply(view_, *head, {agent.id, id.incarnation, now.utc, counted, elsewhere}, now);
   if (!applied) return bad(ReportFault::kRows, entity + applied.error().text());

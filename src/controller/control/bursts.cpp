@@ -46,7 +46,7 @@ BurstAnswer Bursts::start(const BurstOrder& order, Instant now) {
     return refuse(BurstRefusal::kNoAgent, "there is no agent at " + order.source.text());
   }
   const std::string& host = agent->info.host;
-  if (!agent->info.controller.empty()) {
+  if (!agent->info.isHere()) {
     return refuse(BurstRefusal::kNoAgent, "agent " + host + " is registered with the controller " +
                                               agent->info.controller + ": order it there");
   }

@@ -186,7 +186,7 @@ void ControlServer::takeRegister(const net::ZmqRouter::Message& message,
     if (const auto home = homes_->elsewhere(request.host())) {
       // It may have registered here before, on this connection or on another one.
       Agent* known = registry_.find(request.host());
-      const bool same = known != nullptr && known->info.controller.empty() &&
+      const bool same = known != nullptr && known->info.isHere() &&
                         known->info.incarnation == request.incarnation() &&
                         known->info.public_key == (key ? key->text() : "");
       if (sendAway(route, request.host(), *home) && same) {

@@ -15,7 +15,7 @@ std::optional<Refusal> CounterLog::take(Agent& agent, const wire::AgentStatus& s
   auto step = applyUpdate(agent.info.counters.get(), *update, gap, now.utc);
   if (!step) return Refusal{wire::Refused::BAD_MESSAGE, step.error().text()};
   agent.info.counters = std::move(step->counters);
-  if (!agent.info.controller.empty()) return std::nullopt;
+  if (!agent.info.isHere()) return std::nullopt;
   for (CounterRecord& moved : step->moved) note(agent.info.host, std::move(moved));
   return std::nullopt;
 }

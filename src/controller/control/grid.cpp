@@ -156,7 +156,7 @@ void Grid::noteChanges(Place place, const SourceSnapshot& before, const SourceSn
   const std::uint32_t source = place.second;
   const Agent* owner = registry_.owner(probe.sources[source]);
   const bool elsewhere =
-      owner == nullptr ? slots_[place.first][source].elsewhere : !owner->info.controller.empty();
+      owner == nullptr ? slots_[place.first][source].elsewhere : !owner->info.isHere();
   const Nanos window_start = after.rows == nullptr ? 0 : after.rows->window_start_utc;
   forEachPair(probe, source, [&](std::size_t i) {
     if (!after.states[i]) return;

@@ -70,7 +70,7 @@ bool Grid::isHere(Place place) const {
   const Slot& slot = slots_[place.first][place.second];
   const Agent* owner = registry_.owner(plan_->probes[place.first].sources[place.second]);
   return slot.agent != 0 && !slot.elsewhere && owner != nullptr && owner->id == slot.agent &&
-         owner->info.controller.empty();
+         owner->info.isHere();
 }
 
 }  // namespace pingloom::controller

@@ -39,7 +39,7 @@ std::optional<std::string> PathIntake::take(const Agent& agent, const wire::Path
       continue;
     }
     path->traced = std::min(path->traced, now_utc);  // its clock may be ahead
-    const bool elsewhere = !agent.info.controller.empty();
+    const bool elsewhere = !agent.info.isHere();
     const PathBoard::Taken taken = board_.publishPath(std::move(*path), elsewhere);
     ++(taken.known == nullptr ? counters_.ignored : counters_.taken);
     if (!taken.changed) continue;

@@ -40,7 +40,7 @@ void PresenceLog::note(const Registry& registry, std::span<const IpAddress> addr
 
 void PresenceLog::noteAll(const Registry& registry, Instant now) {
   for (const auto& [id, agent] : registry.agents()) {
-    if (!agent->info.alive || !agent->info.controller.empty()) continue;
+    if (!agent->info.alive || !agent->info.isHere()) continue;
     for (const IpAddress& address : agent->info.addresses) {
       records_.push_back({now.utc, address, PresenceRecord::Kind::kStayed});
     }

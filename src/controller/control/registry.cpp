@@ -90,7 +90,7 @@ Agent* Registry::takeRelayed(const wire::RelayedAgent& told, const std::string& 
                              Instant now) {
   const wire::Register& request = told.registration();
   Agent* agent = find(request.host());
-  const bool here = agent != nullptr && agent->info.controller.empty();
+  const bool here = agent != nullptr && agent->info.isHere();
   // One that was not heard for a while may have registered elsewhere before its lease ends here.
   if (here && live(*agent, now)) return nullptr;
   // One that has moved may be told by two controllers.
@@ -285,7 +285,7 @@ void Registry::expire(Instant now) {
     if (found == agents_.end()) continue;
     Agent& agent = *found->second;
     agent.in_lease_queue = false;
-    if (!agent.info.alive || !agent.info.controller.empty()) continue;
+    if (!agent.info.alive || !agent.info.isHere()) continue;
     if (agent.heard_mono + kLease <= now.mono) {
       log::warning("agent {} has not been heard for {}: it counts as gone", agent.info.host,
                    formatDuration(kLease));
@@ -332,10 +332,9 @@ Agent* Registry::find(const std::string& host) {
 }
 
 std::size_t Registry::present() const {
-  return static_cast<std::size_t>(
-      std::count_if(agents_.begin(), agents_.end(), [](const auto& entry) {
-        return entry.second->info.alive && entry.second->info.controller.empty();
-      }));
+  return static_cast<std::size_t>(std::count_if(
+      agents_.begin(), agents_.end(),
+      [](const auto& entry) { return entry.second->info.alive && entry.second->info.isHere(); }));
 }
 
 std::vector<IpAddress> Registry::takeChanged() { return std::exchange(changed_, {}); }

@@ -112,7 +112,7 @@ class Registry {
   // Tells whether the address's agent is registered with another controller.
   bool isElsewhere(const IpAddress& address) const {
     const Agent* agent = owner(address);
-    return agent != nullptr && !agent->info.controller.empty();
+    return agent != nullptr && !agent->info.isHere();
   }
   Agent* find(const std::string& host);
   const std::map<AgentId, std::unique_ptr<Agent>>& agents() const { return agents_; }

@@ -12,8 +12,6 @@
 namespace pingloom::controller {
 namespace {
 
-bool isHere(const Agent& agent) { return agent.info.controller.empty(); }
-
 void encodeRegistration(const Agent& agent, wire::Register& out) {
   const AgentInfo& info = agent.info;
   out.set_control_version(wire::kControlVersion);
@@ -145,14 +143,14 @@ std::optional<Refusal> RelayFeed::follow(const std::string& route, const wire::F
 void RelayFeed::tellAll(Follower& follower) {
   Pieces pieces;
   for (const auto& [id, agent] : registry_.agents()) {
-    if (!isHere(*agent)) continue;
+    if (!agent->info.isHere()) continue;
     wire::Relay& relay = pieces.add(agent->info.host);
     encodeAgent(*agent, *relay.mutable_agent());
     pieces.added(relay);
   }
   for (const auto& known : board_.paths().all()) {
     const Agent* agent = registry_.owner(known->path.source);
-    if (agent == nullptr || !isHere(*agent)) continue;
+    if (agent == nullptr || !agent->info.isHere()) continue;
     wire::Relay& relay = pieces.add(agent->info.host);
     wire::encode(known->path, *relay.mutable_paths()->add_paths());
     pieces.added(relay);
@@ -195,7 +193,8 @@ void RelayFeed::paths(const Agent& agent, const wire::PathReport& report, Instan
 void RelayFeed::presenceChanged(const std::vector<IpAddress>& addresses, Instant now) {
   for (const IpAddress& address : addresses) {
     const Agent* owner = registry_.owner(address);
-    if (owner == nullptr || !isHere(*owner) || owner->told_alive == owner->info.alive) continue;
+    if (owner == nullptr || !owner->info.isHere() || owner->told_alive == owner->info.alive)
+      continue;
     Agent& agent = *registry_.find(owner->info.host);
     if (agent.info.alive) {
       registered(agent, false, now);

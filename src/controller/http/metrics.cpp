@@ -18,7 +18,7 @@ void agentMetrics(MetricsText& text, const Hosts& hosts) {
   // The other controllers that share the history have metrics of their own.
   const auto count = [&hosts](auto condition) {
     return std::count_if(hosts.begin(), hosts.end(), [&](const AgentInfo& agent) {
-      return agent.controller.empty() && condition(agent);
+      return agent.isHere() && condition(agent);
     });
   };
   text.gauge("pingloom_controller_agents_known", "Agents that have registered.",

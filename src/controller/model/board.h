@@ -166,6 +166,8 @@ struct AgentInfo {
   std::uint64_t refused_packets = 0;
   std::shared_ptr<const PageOwners> page_owners;  // nullptr if there are none
   std::shared_ptr<const HostCounters> counters;   // nullptr if the agent has told none
+
+  bool isHere() const { return controller.empty(); }
 };
 using Hosts = std::vector<AgentInfo>;  // ordered by host
 

@@ -28,8 +28,8 @@ class OtherControllers {
   static constexpr Nanos kSilence = 5 * kSecond;        // then it counts as lost
   static constexpr Nanos kAskAgain = 2 * kSecond;       // between two requests for everything
   static constexpr Nanos kMaxTurn = 20 * kMillisecond;  // of run(), for all links together
-  static constexpr Nanos kLapse =
-      2 * kSecond;  // between two turns: nothing was heard because nobody listened
+  // After so long between two turns nothing was heard because nobody listened.
+  static constexpr Nanos kLapse = 2 * kSecond;
 
   // REQUIRES: the board and the intake outlive it. `own` is nullopt without keys.
   static Result<std::unique_ptr<OtherControllers>> make(const Board& board, RelayIntake& intake,

@@ -41,7 +41,7 @@ bool RelayIntake::knowsBetter(const std::string& from, const std::string& host, 
   const Agent* agent = registry_.find(host);
   const bool alive = agent != nullptr && agent->info.alive;
   const Nanos silent = agent == nullptr ? 0 : now.mono - agent->heard_mono;
-  if (alive && silent < (agent->info.controller.empty() ? 2 * kHeartbeatInterval : kLease)) {
+  if (alive && silent < (agent->info.isHere() ? 2 * kHeartbeatInterval : kLease)) {
     return true;
   }
   const auto names = refused_.find(from);
@@ -76,7 +76,7 @@ void RelayIntake::takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat, 
 void RelayIntake::expire(const std::function<bool(const std::string&)>& unheard, Instant now) {
   for (const auto& [id, agent] : registry_.agents()) {
     const AgentInfo& info = agent->info;
-    if (info.controller.empty() || !info.alive || now.mono - agent->heard_mono < kLinger) continue;
+    if (info.isHere() || !info.alive || now.mono - agent->heard_mono < kLinger) continue;
     if (!agent->unconfirmed && unheard(info.controller)) continue;
     log::warning("agent {} of controller {} has not been told for 20 s: it counts as gone",
                  info.host, info.controller);
