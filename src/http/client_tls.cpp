@@ -1,26 +1,14 @@
 #include "http/client_tls.h"
 
 #include <openssl/err.h>
-#include <openssl/x509v3.h>
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
-#include "common/address.h"
 #include "http/client_socket.h"
 
 namespace pingloom::http {
-namespace {
-
-// Returns the newest error of OpenSSL's queue, and empties the queue.
-std::string opensslReason() {
-  const unsigned long error = ERR_peek_last_error();
-  ERR_clear_error();
-  const char* reason = ERR_reason_error_string(error);
-  return reason == nullptr ? "unknown error" : reason;
-}
-
-}  // namespace
 
 Result<std::unique_ptr<ClientTls>> ClientTls::open(int socket, const Url& url,
                                                    const std::filesystem::path& ca,
@@ -33,32 +21,19 @@ Result<std::unique_ptr<ClientTls>> ClientTls::open(int socket, const Url& url,
 }
 
 Status ClientTls::prepare(const Url& url, const std::filesystem::path& ca) {
-  ERR_clear_error();
-  context_.reset(SSL_CTX_new(TLS_client_method()));
-  if (context_ == nullptr) return makeError(entity_, opensslReason());
-  SSL_CTX_set_min_proto_version(context_.get(), TLS1_2_VERSION);
-  SSL_CTX_set_verify(context_.get(), SSL_VERIFY_PEER, nullptr);
-  if (ca.empty()) {
-    SSL_CTX_set_default_verify_paths(context_.get());
-  } else if (SSL_CTX_load_verify_file(context_.get(), ca.c_str()) != 1) {
-    return makeError(ca.string(), "has no certificate in PEM: " + opensslReason());
-  }
-  tls_.reset(SSL_new(context_.get()));
+  auto context = makeTlsClientContext(ca, entity_);
+  if (!context) return tl::unexpected(context.error());
+  context_ = std::move(*context);
+  auto tls = makeTlsClient(context_.get(), url.host, entity_);
+  if (!tls) return tl::unexpected(tls.error());
+  tls_ = std::move(*tls);
   from_server_ = BIO_new(BIO_s_mem());
   to_server_ = BIO_new(BIO_s_mem());
-  if (tls_ == nullptr || from_server_ == nullptr || to_server_ == nullptr) {
-    return makeError(entity_, opensslReason());
+  if (from_server_ == nullptr || to_server_ == nullptr) {
+    return makeError(entity_, newestTlsError());
   }
   SSL_set_bio(tls_.get(), from_server_, to_server_);
   SSL_set_connect_state(tls_.get());
-  if (IpAddress::parse(url.host)) {
-    if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls_.get()), url.host.c_str()) != 1) {
-      return makeError(entity_, opensslReason());
-    }
-  } else if (SSL_set1_host(tls_.get(), url.host.c_str()) != 1 ||
-             SSL_set_tlsext_host_name(tls_.get(), url.host.c_str()) != 1) {
-    return makeError(entity_, opensslReason());
-  }
   return {};
 }
 
@@ -72,18 +47,15 @@ Status ClientTls::flush() {
 }
 
 std::string ClientTls::reasonOf(int error) {
-  const long verified = SSL_get_verify_result(tls_.get());
-  if (verified != X509_V_OK) {
+  if (const std::string why = distrust(tls_.get()); !why.empty()) {
     ERR_clear_error();
-    return std::string("its certificate is not trusted: ") +
-           X509_verify_cert_error_string(verified) + "; name its issuer's with " + ca_option_;
+    return why + "; name its issuer's with " + ca_option_;
   }
-  if (error == SSL_ERROR_SSL &&
-      ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_WRONG_VERSION_NUMBER) {
+  if (error == SSL_ERROR_SSL && speaksNoTls()) {
     ERR_clear_error();
     return "does not speak TLS; write http:// if this is intended";
   }
-  return "TLS: " + opensslReason();
+  return "TLS: " + newestTlsError();
 }
 
 Result<bool> ClientTls::again(int result) {

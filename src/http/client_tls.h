@@ -2,8 +2,6 @@
 // URL. Internal to src/http. One thread.
 #pragma once
 
-#include <openssl/ssl.h>
-
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -12,6 +10,7 @@
 #include "common/error.h"
 #include "common/time.h"
 #include "http/client_socket.h"
+#include "http/tls_client.h"
 #include "http/url.h"
 
 namespace pingloom::http {
@@ -30,14 +29,6 @@ class ClientTls {
   Result<std::size_t> receive(std::string& out);
 
  private:
-  template <auto kFree>
-  struct Free {
-    template <typename T>
-    void operator()(T* object) const {
-      kFree(object);
-    }
-  };
-
   ClientTls(int socket, std::string_view ca_option, std::string entity, Deadline deadline)
       : socket_(socket), ca_option_(ca_option), entity_(std::move(entity)), deadline_(deadline) {}
   Status prepare(const Url& url, const std::filesystem::path& ca);
@@ -52,8 +43,8 @@ class ClientTls {
   const std::string ca_option_;
   const std::string entity_;
   const Deadline deadline_;
-  std::unique_ptr<SSL_CTX, Free<SSL_CTX_free>> context_;
-  std::unique_ptr<SSL, Free<SSL_free>> tls_;
+  TlsClientContext context_;
+  TlsClient tls_;
   BIO* from_server_ = nullptr;  // tls_ owns both; they are memory, so no write raises SIGPIPE
   BIO* to_server_ = nullptr;
 };

@@ -3,8 +3,6 @@
 // call. SIGPIPE has to be ignored. One thread.
 #pragma once
 
-#include <openssl/ssl.h>
-
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -14,6 +12,7 @@
 
 #include "common/error.h"
 #include "controller/redis/target.h"
+#include "http/tls_client.h"
 
 namespace pingloom::controller {
 
@@ -28,23 +27,15 @@ class RedisTlsStream {
   Result<std::size_t> receive(std::span<char> out);
 
  private:
-  template <auto kFree>
-  struct Free {
-    template <typename T>
-    void operator()(T* object) const {
-      kFree(object);
-    }
-  };
-
   explicit RedisTlsStream(std::string entity) : entity_(std::move(entity)) {}
+  // Loads the client's own certificate.
   Status load(const RedisTls& files);
-  Status expect(const std::string& host);
   // Returns the error of an operation that has failed with `result`.
   Error failure(int result) const;
 
   const std::string entity_;
-  std::unique_ptr<SSL_CTX, Free<SSL_CTX_free>> context_;
-  std::unique_ptr<SSL, Free<SSL_free>> tls_;
+  http::TlsClientContext context_;
+  http::TlsClient tls_;
 };
 
 }  // namespace pingloom::controller
