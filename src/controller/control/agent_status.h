@@ -1,19 +1,16 @@
-// Takes over what an agent's heartbeat says about itself. Any thread; no state.
+// Takes over what a heartbeat says about its agent. The control thread.
 #pragma once
 
+#include <vector>
+
 #include "control.pb.h"
-#include "controller/model/board.h"
+#include "controller/control/counter_log.h"
+#include "controller/control/registry.h"
 
 namespace pingloom::controller {
 
-inline void copyStatus(const wire::AgentStatus& status, AgentInfo& info) {
-  info.spooled_batches = status.spooled_batches();
-  info.spooled_bytes = status.spooled_bytes();
-  info.spool_dropped = status.spool_dropped();
-  info.pings_sent = status.pings_sent();
-  info.pings_skipped = status.pings_skipped();
-  info.stalls = status.stalls();
-  info.refused_packets = status.refused_packets();
-}
+// Returns the parts that are refused; what was known of these stays.
+std::vector<Refusal> takeStatus(Agent& agent, const wire::Heartbeat& heartbeat,
+                                CounterLog& counters, Instant now);
 
 }  // namespace pingloom::controller

@@ -226,15 +226,9 @@ void ControlServer::takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat
   if (heartbeat.incarnation() != agent.info.incarnation) {
     return refuse(agent.route, wire::Refused::NOT_REGISTERED, "register the new incarnation");
   }
-  copyStatus(heartbeat.status(), agent.info);
-  if (heartbeat.status().has_page_owners()) {
-    const auto refused = Registry::takePageOwners(agent, heartbeat.status().page_owners());
-    if (refused) refuse(agent.route, refused->reason, refused->text);
+  for (const Refusal& refused : takeStatus(agent, heartbeat, counters_, now)) {
+    refuse(agent.route, refused.reason, refused.text);
   }
-  if (const auto refused = counters_.take(agent, heartbeat.status(), now)) {
-    refuse(agent.route, refused->reason, refused->text);
-  }
-  agent.plan_hash = heartbeat.plan_hash();
   hosts_changed_ = true;
   if (feed_ != nullptr) feed_->heartbeat(agent, heartbeat, now);
   tellCollectors(agent);

@@ -65,11 +65,7 @@ void RelayIntake::takeAgent(const std::string& from, const wire::Relay& relay, I
 
 // The other controller has refused what is malformed.
 void RelayIntake::takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat, Instant now) {
-  const wire::AgentStatus& status = heartbeat.status();
-  copyStatus(status, agent.info);
-  if (status.has_page_owners()) (void)Registry::takePageOwners(agent, status.page_owners());
-  (void)counters_.take(agent, status, now);
-  agent.plan_hash = heartbeat.plan_hash();
+  (void)takeStatus(agent, heartbeat, counters_, now);
   hosts_changed_ = true;
 }
 
