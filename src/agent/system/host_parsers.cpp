@@ -165,6 +165,16 @@ void add(const Family& family, std::uint64_t value, Readings& readings) {
   }
 }
 
+// `family` is nullptr where the agent does not show what the line tells.
+void addNumber(const Family* family, std::string_view rest, Readings& readings) {
+  if (family == nullptr) return;
+  if (const auto value = takeNumber(rest)) {
+    add(*family, *value, readings);
+  } else {
+    ++readings.malformed;
+  }
+}
+
 // Kernels that lack the last modes have fewer numbers.
 void addProcessor(std::string_view label, std::string_view rest, Readings& readings) {
   std::array<std::uint64_t, kModes.size()> ticks{};
@@ -207,13 +217,7 @@ void parseStat(std::string_view text, Readings& readings) {
       if (sum == together) addProcessor(sum ? "all" : key.substr(3), line, readings);
       return;
     }
-    const Family* family = familyOf(kStat, key);
-    if (family == nullptr) return;
-    if (const auto value = takeNumber(line)) {
-      add(*family, *value, readings);
-    } else {
-      ++readings.malformed;
-    }
+    addNumber(familyOf(kStat, key), line, readings);
   });
   if (!whole) ++readings.malformed;
 }
@@ -254,13 +258,8 @@ void parseMemory(std::string_view text, Readings& readings) {
 
 void parseVmstat(std::string_view text, Readings& readings) {
   const bool whole = forEachLine(text, [&](std::string_view line) {
-    const Family* family = familyOf(kVmstat, takeWord(line));
-    if (family == nullptr) return;
-    if (const auto value = takeNumber(line)) {
-      add(*family, *value, readings);
-    } else {
-      ++readings.malformed;
-    }
+    const std::string_view key = takeWord(line);
+    addNumber(familyOf(kVmstat, key), line, readings);
   });
   if (!whole) ++readings.malformed;
 }
