@@ -243,6 +243,11 @@ rdma: {self.rdma.get(index, "{ device: soft }")}
         answer = self.get("/metrics", port=self.agent_http_port, address=self.addresses[index])
         return parse_metrics(answer.body)
 
+    def delivered(self):
+        """Whether each agent is connected and a controller has acknowledged all that it had."""
+        return all(self.agent_metrics(index)["pingloom_agent_spool_batches"] == 0
+                   and self.agent_metrics(index)["pingloom_agent_controller_connected"] == 1 for index in self.agents)
+
     def controller_metrics(self):
         return parse_metrics(self.get("/metrics").body)
 

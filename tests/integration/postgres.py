@@ -28,6 +28,17 @@ def serve(case, *roles):
     return pathlib.Path(folder.name), server
 
 
+def initialise(case, server, folder, *roles):
+    """As an administrator does: tables by their owner, and roles that may use them but not change them."""
+    from processes import binary
+    config = folder / "owner.yaml"
+    config.write_text(f"pinglist: p\nstate_dir: s\nhistory: {{ postgres: {{ hosts: [{server.folder}], user: postgres }} }}\n")
+    done = subprocess.run([binary("pingloom-controller"), "--config", config, "--init-history"], capture_output=True, text=True,
+                          check=False)
+    case.assertEqual(done.returncode, 0, done.stderr)
+    server.sql(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {', '.join(roles)}", "pingloom")
+
+
 def started(case, server):
     """Starts it, and ends it with the test."""
     case.addCleanup(lambda: server.process.poll() is None and server.kill())

@@ -2,12 +2,11 @@
 
 import ipaddress
 import signal
-import subprocess
 import unittest
 
 import history
 from mesh import Mesh, free_port, give_back, parse_metrics
-from postgres import serve
+from postgres import initialise, serve
 from processes import binary, eventually
 
 
@@ -114,12 +113,7 @@ class SharedHistory(unittest.TestCase):
     def mesh(self, hosts, **options):
         mesh = Mesh(self, hosts=hosts, interval="100ms", window="1s", **options)
         mesh.postgres = self.server
-        config = mesh.directory / "owner.yaml"
-        config.write_text(f"pinglist: p\nstate_dir: s\nhistory: {{ postgres: {{ hosts: [{self.server.folder}], user: postgres }} }}\n")
-        done = subprocess.run([binary("pingloom-controller"), "--config", config, "--init-history"], capture_output=True,
-                              text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.sql("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO a, b, twin")
+        initialise(self, self.server, mesh.directory, "a", "b", "twin")
         self.sql("ALTER TABLE blocks ADD COLUMN writer TEXT NOT NULL DEFAULT current_user")
         return mesh
 
@@ -139,10 +133,6 @@ class SharedHistory(unittest.TestCase):
     @staticmethod
     def home_of(host, controllers):
         return max(controllers, key=lambda one: home_weight(host, one.address))
-
-    def delivered(self, mesh):
-        return all(mesh.agent_metrics(index)["pingloom_agent_spool_batches"] == 0
-                   and mesh.agent_metrics(index)["pingloom_agent_controller_connected"] == 1 for index in mesh.agents)
 
     def check_history(self, mesh, per_window=10):
         for source in mesh.addresses:
@@ -189,7 +179,7 @@ class SharedHistory(unittest.TestCase):
 
         self.sql("DELETE FROM pingloom_controllers WHERE session = 1000")
         eventually(lambda: leader.role() == "follower", 20, "it joins again")
-        eventually(lambda: self.delivered(mesh), 60, "the spools are delivered")
+        eventually(lambda: mesh.delivered(), 60, "the spools are delivered")
         self.check_history(mesh)
         self.assertEqual({one.leader() for one in both}, {other.name})
 
@@ -200,7 +190,7 @@ class SharedHistory(unittest.TestCase):
         mesh.agent_options[1] = {"controller": leader.address}
         mesh.start_agent(1)
         moved = self.mark("host-1")
-        eventually(lambda: self.mark("host-1") > moved and self.delivered(mesh), 60, "its agent goes on with the other one")
+        eventually(lambda: self.mark("host-1") > moved and mesh.delivered(), 60, "its agent goes on with the other one")
         eventually(lambda: len(history.windows(mesh, "udp", mesh.addresses[1])) > 5, 20, "windows of both")
 
     @staticmethod
@@ -249,14 +239,14 @@ class SharedHistory(unittest.TestCase):
         eventually(lambda: len(homes()) == 3, 40, "all are home again")
         self.assertEqual(set(homes().values()), {other})
         eventually(lambda: other.role() == "leader", 20, "it leads")
-        eventually(lambda: self.delivered(mesh), 60, "the spools are delivered")
+        eventually(lambda: mesh.delivered(), 60, "the spools are delivered")
         self.check_history(mesh)
 
         killed.start()
         eventually(lambda: homes() == before, 60, "those that belong there are sent back")
         self.assertGreaterEqual(other.metrics()["pingloom_controller_cluster_agents_sent_away_total"], 1)
         self.check_both_show_all(mesh, both)
-        eventually(lambda: self.delivered(mesh), 60, "and go on")
+        eventually(lambda: mesh.delivered(), 60, "and go on")
         self.check_history(mesh)
 
     def test_one_redis_for_all_controllers(self):
@@ -341,7 +331,7 @@ class SharedHistory(unittest.TestCase):
 
         leader.process.kill()
         eventually(lambda: other.role() == "leader", 20, "the other one leads")
-        eventually(lambda: len(self.own(other)) == 5 and self.delivered(mesh), 40, "all agents are home there")
+        eventually(lambda: len(self.own(other)) == 5 and mesh.delivered(), 40, "all agents are home there")
         eventually(lambda: self.states(mesh, other, "rdma", 0) == {"ok"}, 20, "with the rows of all")
         self.assertEqual(about(other, slow), incident, "the same incident goes on")
         self.assertEqual([host["host"] for host in other.get("/api/v1/hosts").json()["hosts"] if not host["alive"]], [])

@@ -1,13 +1,12 @@
 """A controller whose history is in PostgreSQL: whatever is killed, each closed window is there once."""
 
 import datetime
-import subprocess
 import unittest
 
 import history
 from mesh import Mesh
-from postgres import Postgres, serve, started
-from processes import binary, eventually
+from postgres import Postgres, initialise, serve, started
+from processes import eventually
 
 
 class InPostgres(unittest.TestCase):
@@ -22,17 +21,7 @@ class InPostgres(unittest.TestCase):
         return mesh
 
     def initialise(self, mesh):
-        """As an administrator does: tables by their owner, and a role that may use them but not change them."""
-        config = mesh.directory / "owner.yaml"
-        config.write_text(f"pinglist: p\nstate_dir: s\nhistory: {{ postgres: {{ hosts: [{self.server.folder}], user: postgres }} }}\n")
-        done = subprocess.run([binary("pingloom-controller"), "--config", config, "--init-history"], capture_output=True,
-                              text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.server.sql("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO pingloom", "pingloom")
-
-    def delivered(self, mesh):
-        return all(mesh.agent_metrics(index)["pingloom_agent_spool_batches"] == 0
-                   and mesh.agent_metrics(index)["pingloom_agent_controller_connected"] == 1 for index in mesh.agents)
+        initialise(self, self.server, mesh.directory, "pingloom")
 
     def check_history(self, mesh):
         for source in mesh.addresses:
@@ -54,7 +43,7 @@ class InPostgres(unittest.TestCase):
         mesh.controller.kill()
         self.spooled(mesh)
         mesh.start_controller()
-        eventually(lambda: self.delivered(mesh), 40, "the spools are delivered to the next controller")
+        eventually(lambda: mesh.delivered(), 40, "the spools are delivered to the next controller")
         self.server.kill()
         before = self.newest(mesh)
         self.spooled(mesh)
@@ -62,7 +51,7 @@ class InPostgres(unittest.TestCase):
         eventually(lambda: self.newest(mesh) > before and set(mesh.states("udp").values()) == {"ok"}, 30,
                    lambda: f"the live view goes on: {before}, {mesh.rows('udp')}")
         self.server.start()
-        eventually(lambda: self.delivered(mesh), 60, "the spools are delivered to the next server")
+        eventually(lambda: mesh.delivered(), 60, "the spools are delivered to the next server")
         self.check_history(mesh)
         # The agents registered in the first window; the second one was whole before the first kill.
         inside = history.windows(mesh, "udp", mesh.addresses[0])[1].start_ns // 10**9 + 1
@@ -87,7 +76,7 @@ class InPostgres(unittest.TestCase):
         replica.sql("ALTER SYSTEM SET synchronous_standby_names = ''")
         replica.sql("SELECT pg_reload_conf()")
         mesh.postgres = replica
-        eventually(lambda: self.delivered(mesh), 60, "the spools are delivered to the replica")
+        eventually(lambda: mesh.delivered(), 60, "the spools are delivered to the replica")
         before = len(history.windows(mesh, "udp", mesh.addresses[0]))
         eventually(lambda: len(history.windows(mesh, "udp", mesh.addresses[0])) > before, 40, "and it goes on")
         self.check_history(mesh)
