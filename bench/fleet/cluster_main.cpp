@@ -5,7 +5,6 @@
 //
 //     tests/integration/postgres.py build/release/bin/fleet_cluster
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <boost/program_options/value_semantic.hpp>
@@ -18,6 +17,7 @@
 #include <vector>
 
 #include "common/duration.h"
+#include "common/fd.h"
 #include "common/log.h"
 #include "common/program.h"
 #include "fleet.h"
@@ -32,7 +32,6 @@ namespace pingloom::bench {
 namespace {
 
 constexpr Nanos kMaxRecovery = 120 * kSecond;
-constexpr std::uint32_t kSamples = 10;
 
 struct Options {
   std::uint32_t agents = 700;
@@ -80,7 +79,6 @@ class Bench {
   Status commitRows(const std::string& who);
   Status killOne(int round);
   Status checkAll();
-  Nanos cpu(const char* program) { return cpuOfProgram(program); }
 
   Options options_;
   FleetShape shape_;
@@ -91,12 +89,7 @@ class Bench {
 };
 
 Status Bench::begin(std::size_t controllers) {
-  std::vector<IpAddress> destinations;
-  for (std::uint32_t i = 0; i < options_.rows; ++i) destinations.push_back(destinationAddress(i));
-  shape_.rows = options_.rows;
-  shape_.window = options_.window;
-  shape_.row_bytes = makeRows(destinations, kSamples);
-  shape_.controllers.clear();
+  shape_ = shapeOf(options_.rows, options_.window);
   const bool shared = controllers > 1;
   const std::string history = shared ? "history: { postgres: { hosts: [" + options_.postgres +
                                            "], database: postgres, user: postgres } }\n"
@@ -131,7 +124,8 @@ void Bench::end() {
 // All agents close their windows at the same moment, as in use: windows are aligned.
 Status Bench::commitRows(const std::string& who) {
   const auto now = [&] {
-    return std::vector<Nanos>{cpu("pingloom-contro"), cpu("redis-server"), cpu("postgres")};
+    return std::vector<Nanos>{cpuOfProgram("pingloom-contro"), cpuOfProgram("redis-server"),
+                              cpuOfProgram("postgres")};
   };
   const auto before = now();
   for (int i = 0; i < options_.windows; ++i) {
@@ -275,10 +269,7 @@ int main(const std::vector<std::string>& arguments) {
   }
   options.window = *length;
   log::init("fleet_cluster", log::Level::kError);
-  rlimit files{};
-  ::getrlimit(RLIMIT_NOFILE, &files);
-  files.rlim_cur = files.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &files);
+  raiseDescriptorLimit();
   const auto status = Bench(options).run();
   if (!status) {
     std::cerr << "fleet_cluster: " << status.error().text() << "\n";

@@ -14,6 +14,16 @@ IpAddress destinationAddress(std::uint32_t number) {
   return IpAddress::fromV4(0x0ac80000 + (number / 250) * 256 + number % 250 + 1);
 }
 
+FleetShape shapeOf(std::uint32_t rows, Nanos window) {
+  std::vector<IpAddress> destinations;
+  for (std::uint32_t i = 0; i < rows; ++i) destinations.push_back(destinationAddress(i));
+  FleetShape made;
+  made.rows = rows;
+  made.window = window;
+  made.row_bytes = makeRows(destinations, kSamples);
+  return made;
+}
+
 std::string listOf(std::uint32_t count, IpAddress (*address)(std::uint32_t)) {
   std::string text;
   for (std::uint32_t i = 0; i < count; ++i) text += (i == 0 ? "" : ", ") + address(i).text();

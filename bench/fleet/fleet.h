@@ -51,6 +51,8 @@ class Fleet {
 // Agents have addresses 10.x.y.z, destinations 10.200.x.y.
 IpAddress agentAddress(std::uint32_t number);
 IpAddress destinationAddress(std::uint32_t number);
+// Agents of this shape report rows of the first destinations.
+FleetShape shapeOf(std::uint32_t rows, Nanos window);
 // The first `count` of them, as a list in a pinglist.
 std::string listOf(std::uint32_t count, IpAddress (*address)(std::uint32_t));
 

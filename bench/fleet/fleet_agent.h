@@ -32,6 +32,7 @@ struct FleetShape {
   IpAddress watched;
 };
 
+constexpr std::uint32_t kSamples = 10;  // of each row
 std::string makeRows(const std::vector<IpAddress>& destinations, std::uint32_t samples);
 
 // Belongs to one thread.

@@ -3,7 +3,6 @@
 // pinglist and a restarted agent's RDMA endpoint take to reach the last agent, and what mass
 // restarts cost. Checks that every batch was counted once.
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <boost/program_options/value_semantic.hpp>
@@ -17,6 +16,7 @@
 
 #include "bare_zeromq.h"
 #include "common/duration.h"
+#include "common/fd.h"
 #include "common/log.h"
 #include "common/program.h"
 #include "controller_counts.h"
@@ -30,7 +30,6 @@ namespace pingloom::bench {
 namespace {
 
 constexpr Nanos kMaxRecovery = 120 * kSecond;
-constexpr std::uint32_t kSamples = 10;
 constexpr std::uint64_t kBareFrames = 20'000;
 constexpr int kBatchesBeforeRestart = 3;
 constexpr Nanos kLongWindow = 10 * kSecond;
@@ -96,11 +95,7 @@ class Bench {
 };
 
 Status Bench::prepare() {
-  std::vector<IpAddress> destinations;
-  for (std::uint32_t i = 0; i < options_.rows; ++i) destinations.push_back(destinationAddress(i));
-  shape_.rows = options_.rows;
-  shape_.window = options_.window;
-  shape_.row_bytes = makeRows(destinations, kSamples);
+  shape_ = shapeOf(options_.rows, options_.window);
   if (options_.control.empty()) {
     controller_.emplace(options_.program, pinglistText(options_, 0));
     if (auto status = controller_->start(); !status) return status;
@@ -350,10 +345,7 @@ int main(const std::vector<std::string>& arguments) {
   }
   options.window = *length;
   log::init("fleet", log::Level::kError);
-  rlimit files{};
-  ::getrlimit(RLIMIT_NOFILE, &files);
-  files.rlim_cur = files.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &files);
+  raiseDescriptorLimit();
   const auto status = Bench(options).run();
   if (!status) {
     std::cerr << "fleet: " << status.error().text() << "\n";
