@@ -73,7 +73,8 @@ Result<std::optional<ClusterMember>> Lease::join(Instant now) {
   if (joined->session == 0) return std::optional(std::move(joined->other));
   status_.session = joined->session;
   status_.error.clear();
-  fence_->set({joined->session, 0}, now.mono + kControllerLease);
+  status_.lease_until_mono = now.mono + kControllerLease;
+  fence_->set({joined->session, 0}, status_.lease_until_mono);
   renewed_mono_ = now.mono;
   steady_since_mono_ = now.mono;
   log::info("controller {} has session {} of {}", status_.name, status_.session,
@@ -139,7 +140,8 @@ Status Lease::look(Instant now) {
   status_.leads = leads;
   status_.epoch = members->epoch;
   status_.members = std::move(members->list);
-  fence_->set({status_.session, leads ? status_.epoch : 0}, now.mono + kControllerLease);
+  status_.lease_until_mono = now.mono + kControllerLease;
+  fence_->set({status_.session, leads ? status_.epoch : 0}, status_.lease_until_mono);
   return leads ? store_->removeOrphans(fence_->held(), now.mono) : Status();
 }
 

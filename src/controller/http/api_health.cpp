@@ -2,6 +2,7 @@
 
 #include "common/json_text.h"
 #include "common/text.h"
+#include "common/time.h"
 #include "controller/http/api.h"
 
 namespace pingloom::controller::api {
@@ -16,8 +17,8 @@ std::vector<std::string> notReady(const Board& board) {
     if (!redis->last_error.empty()) reason += ": " + redis->last_error;
     reasons.push_back(std::move(reason));
   }
-  if (const auto cluster = board.cluster(); !cluster->error.empty()) {
-    reasons.push_back("the lease among the controllers: " + cluster->error);
+  if (const auto cluster = board.cluster()->asOf(monotonicNow()); !cluster.error.empty()) {
+    reasons.push_back("the lease among the controllers: " + cluster.error);
   }
   return reasons;
 }
@@ -30,8 +31,8 @@ http::Response health() {
 
 http::Response readiness(const Board& board, bool whole) {
   const auto reasons = notReady(board);
-  const auto cluster = board.cluster();
-  const std::string role = cluster->alone() ? "" : fmt::format(R"(,"role":"{}")", cluster->role());
+  const auto cluster = board.cluster()->asOf(monotonicNow());
+  const std::string role = cluster.alone() ? "" : fmt::format(R"(,"role":"{}")", cluster.role());
   http::Response response;
   if (reasons.empty()) {
     response.body = fmt::format("{{\"ready\":true{}}}\n", role);

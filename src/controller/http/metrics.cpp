@@ -5,6 +5,7 @@
 
 #include "common/metrics_text.h"
 #include "common/program.h"
+#include "common/time.h"
 #include "controller/http/api.h"
 #include "controller/http/cells.h"
 #include "controller/http/latency_metrics.h"
@@ -286,7 +287,7 @@ http::Response metrics(const Board& board, const BurstBoard& bursts,
   resultMetrics(text, *control);
   keyMetrics(text, control->keys);
   storeMetrics(text, *board.redis(), control->history);
-  clusterMetrics(text, *board.cluster(), *control);
+  clusterMetrics(text, board.cluster()->asOf(monotonicNow()), *control);
   alertMetrics(text, *board.alerts());
   pairMetrics(text, board, *plan);
   latencyMetrics(text, *board.latency());

@@ -21,15 +21,27 @@ struct ClusterMember {
 };
 
 struct ClusterStatus {
-  std::string name;          // this controller's; "" if it works alone
-  std::int64_t session = 0;  // 0: it is no member at present
-  std::int64_t epoch = 0;    // of the leader
-  bool leads = false;        // whether this controller leads
-  std::string error;         // why it is no member or cannot renew its lease; "" otherwise
+  std::string name;            // this controller's; "" if it works alone
+  std::int64_t session = 0;    // 0: it is no member at present
+  std::int64_t epoch = 0;      // of the leader
+  bool leads = false;          // whether this controller leads
+  Nanos lease_until_mono = 0;  // when its lease ends, if it is not renewed
+  std::string error;           // why it is no member or cannot renew its lease; "" otherwise
   std::uint64_t sessions_lost = 0;
   std::vector<ClusterMember> members;  // by name, as they were last read
 
   bool alone() const { return name.empty(); }
+  // The lease may end while the thread that renews it waits for the database. Then this controller
+  // is no member, because the others may have removed it.
+  ClusterStatus asOf(Nanos now_mono) const {
+    ClusterStatus status = *this;
+    if (alone() || session == 0 || now_mono < lease_until_mono) return status;
+    status.session = 0;
+    status.leads = false;
+    if (status.error.empty())
+      status.error = "the database does not answer, and the lease has ended";
+    return status;
+  }
   const char* role() const { return session == 0 ? "outside" : leads ? "leader" : "follower"; }
 };
 

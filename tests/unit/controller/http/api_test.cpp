@@ -377,6 +377,7 @@ TEST_F(ApiTest, ReadinessAndTheListTellTheRole) {
   status.session = 17;
   status.epoch = 4;
   status.leads = true;
+  status.lease_until_mono = monotonicNow() + kMinute;
   status.members = {{"a", "a:20711", "10.0.0.5:8080", 7, 0, kSecond, 17, true}};
   small.board.publishCluster(std::make_shared<const ClusterStatus>(status));
   EXPECT_EQ(Json::parse(api::readiness(small.board, true).body)["role"], "leader");
@@ -384,6 +385,12 @@ TEST_F(ApiTest, ReadinessAndTheListTellTheRole) {
   EXPECT_EQ(list["epoch"], 4);
   EXPECT_EQ(list["controllers"][0]["agents"], 7);
   EXPECT_EQ(list["controllers"][0]["leader"], true);
+  status.lease_until_mono = monotonicNow();
+  small.board.publishCluster(std::make_shared<const ClusterStatus>(status));
+  const auto lapsed = api::readiness(small.board, true);
+  EXPECT_EQ(lapsed.status, 503U);
+  EXPECT_EQ(Json::parse(lapsed.body)["role"], "outside");
+  EXPECT_EQ(Json::parse(api::controllers(small.board).body)["role"], "outside");
   status.session = 0;
   status.leads = false;
   status.error = "the database is away";
